@@ -1,0 +1,120 @@
+"""A model's folder: graph.json, the tensors that go in and the tensors that must come out."""
+
+import json
+import textwrap
+
+import numpy as np
+import safetensors
+from safetensors.numpy import save
+
+from onnx_peer import compare_graph
+from reference import DTYPES, evaluate
+
+STORED = {
+    "F32": DTYPES["float32"],
+    "BF16": DTYPES["bfloat16"],
+    "I8": DTYPES["int8"],
+    "U8": DTYPES["uint8"],
+    "I32": DTYPES["int32"],
+}
+WIDTH = 100
+
+
+def shortest(values):
+    """float32 as the shortest decimals that read back as the same float32."""
+    decimals = [float(str(v)) for v in np.asarray(values, np.float32).reshape(-1)]
+    assert np.array_equal(np.float32(decimals), np.float32(values).reshape(-1))
+    return decimals if np.ndim(values) else decimals[0]
+
+
+def node(op, name, inputs, **attrs):
+    return {"op": op, "name": name, "inputs": inputs, "attrs": attrs}
+
+
+def load_tensors(path):
+    return {
+        name: np.frombuffer(t["data"], STORED[t["dtype"]]).reshape(t["shape"])
+        for name, t in safetensors.deserialize(path.read_bytes())
+    }
+
+
+def declare(name, tensor):
+    return {"name": name, "dtype": str(tensor.dtype), "shape": list(tensor.shape)}
+
+
+def one_line(value):
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f'"{k}": {one_line(v)}' for k, v in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(one_line, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def render(value, indent=0, used=0):
+    """JSON for reading: a line for what fits into one, numbers filled into lines."""
+    line = one_line(value)
+    objects = isinstance(value, list) and isinstance(value[0], dict)
+    if not isinstance(value, (dict, list)) or (
+        indent > 0 and not objects and len(line) + used <= WIDTH
+    ):
+        return line
+    inner = " " * (indent + 2)
+    if isinstance(value, dict):
+        rows = []
+        for key, item in value.items():
+            head = f'{inner}"{key}": '
+            rows.append(head + render(item, indent + 2, len(head) + 1))
+        ends = "{}"
+    elif objects:
+        rows = [inner + render(item, indent + 2, len(inner) + 1) for item in value]
+        ends = "[]"
+    else:
+        rows = [textwrap.fill(line[1:-1], WIDTH, initial_indent=inner, subsequent_indent=inner,
+                              break_on_hyphens=False)]
+        ends = "[]"
+    return ends[0] + "\n" + ",\n".join(rows) + "\n" + " " * indent + ends[1]
+
+
+def evaluate_folder(path):
+    """All values of the model, from the files alone; and its graph."""
+    graph = json.loads((path / "graph.json").read_text())
+    values = load_tensors(path / "inputs.safetensors")
+    for tensor in graph["inputs"]:
+        assert declare(tensor["name"], values[tensor["name"]]) == tensor
+    for constant in graph.get("constants", []):
+        if "file" in constant:
+            tensor = load_tensors(path / constant["file"])[constant["tensor"]]
+        else:
+            tensor = np.array(constant["data"], DTYPES[constant["dtype"]])
+        assert str(tensor.dtype) == constant["dtype"]
+        values[constant["name"]] = tensor.reshape(constant["shape"])
+    return graph, evaluate(graph, values)
+
+
+def write_folder(path, about, inputs, nodes, outputs, constants=(), files=None):
+    """Writes the folder and returns what is expected.
+
+    `inputs` are arrays by name, `outputs` value names by output name, `constants` declarations as
+    they stand in the graph, `files` the tensors of each file that constants come from.
+    """
+    graph = {
+        "format": "qdq/1",
+        "name": path.name,
+        "x-about": about,
+        "inputs": [declare(name, tensor) for name, tensor in inputs.items()],
+        **({"constants": list(constants)} if constants else {}),
+        "nodes": nodes,
+        "outputs": [{"name": name, "value": value} for name, value in outputs.items()],
+    }
+    path.mkdir(exist_ok=True)
+    (path / "graph.json").write_text(render(graph) + "\n")
+    (path / "inputs.safetensors").write_bytes(save(inputs))
+    for name, tensors in (files or {}).items():
+        (path / name).write_bytes(save(tensors))
+
+    read_back, values = evaluate_folder(path)
+    assert read_back == graph
+    expected = {name: np.array(values[value], order="C") for name, value in outputs.items()}
+    (path / "expected.safetensors").write_bytes(save(expected))
+    print(f"{path.name}: {compare_graph(graph, values)}")
+    return expected
