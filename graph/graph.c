@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building graphs.
+#include "graph/graph.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "include/qdq/inspect.h"
+#include "runtime/dtype.h"
+#include "runtime/nearest.h"
+
+//---- Life -------------------------------------------------------------------
+
+qdq_limits qdq_limits_or_default(const qdq_limits *limits) {
+    qdq_limits all = limits ? *limits : (qdq_limits){0};
+    if (!all.file_bytes) all.file_bytes = (size_t)64 << 20;
+    if (!all.json_values) all.json_values = 1000000;
+    if (!all.elements) all.elements = (size_t)1 << 31;
+    if (!all.bytes) all.bytes = (size_t)8 << 30;
+    return all;
+}
+
+// Notes that memory ran out if it did; true if the graph can go on.
+static bool healthy(qdq_graph *graph) {
+    if (graph->pool.failed)
+        qdq_fail(&graph->broken, QDQ_ERR_MEMORY, "out of memory while building the graph");
+    return graph->broken.status == QDQ_OK;
+}
+
+static void set_up(qdq_graph *graph, const char *name, const qdq_graph_options *options) {
+    const char *target = options ? options->target : NULL;
+    graph->limits = qdq_limits_or_default(options ? &options->limits : NULL);
+    if (options) graph->log = options->log;
+    graph->name = qdq_pool_strdup(&graph->pool, name ? name : "");
+    graph->target_given = target != NULL;
+    graph->target = qdq_pool_strdup(&graph->pool, target ? target : "core");
+    graph->file = "";
+    graph->findings = (qdq_findings){.pool = &graph->pool, .file = ""};
+    graph->symbols = qdq_symbols_create(graph->allocator, &graph->broken);
+    graph->values =
+        qdq_pool_grow(&graph->pool, NULL, 0, &graph->value_capacity, sizeof(qdq_graph_value));
+    graph->value_count = 1;
+}
+
+qdq_graph *qdq_graph_create(const char *name, const qdq_graph_options *options) {
+    const qdq_allocator *allocator = qdq_allocator_or_default(options ? options->allocator : NULL);
+    qdq_graph *graph = qdq_alloc_array(allocator, 1, sizeof *graph, 64);
+    if (!graph) return NULL;
+    *graph = (qdq_graph){.allocator = allocator};
+    qdq_pool_init(&graph->pool, allocator);
+    qdq_pool_init(&graph->report_pool, allocator);
+    set_up(graph, name, options);
+    if (healthy(graph)) return graph;
+    qdq_graph_destroy(graph);
+    return NULL;
+}
+
+void qdq_graph_destroy(qdq_graph *graph) {
+    if (!graph) return;
+    const qdq_allocator *allocator = graph->allocator;
+    qdq_symbols_destroy(graph->symbols);
+    qdq_pool_release(&graph->report_pool);
+    qdq_pool_release(&graph->pool);
+    qdq_free_array(allocator, graph, 1, sizeof *graph);
+}
+
+const char *qdq_graph_name(const qdq_graph *graph) { return graph ? graph->name : ""; }
+
+const char *qdq_graph_target(const qdq_graph *graph) { return graph ? graph->target : "core"; }
+
+void qdq_graph_find_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subject,
+                         const char *found, const char *wanted) {
+    qdq_find_core(&graph->findings, rule, subject, found, wanted);
+}
+
+//---- Names ------------------------------------------------------------------
+
+// Enters a name for a value; a name that is taken is a finding about `subject`.
+static void enter_name(qdq_graph *graph, const char *name, uint32_t id, qdq_subject subject) {
+    qdq_error err = {0};
+    qdq_status status = qdq_symbols_add(graph->symbols, name, strlen(name), id, &err);
+    if (status == QDQ_ERR_ARGUMENT)
+        qdq_graph_find_core(graph, QDQ_RULE_NAME_DUPLICATE, subject,
+                            qdq_text(&graph->findings, "name '%.255s' is given twice", name), NULL);
+    else if (status != QDQ_OK)
+        qdq_fail(&graph->broken, status, "%s", err.text);
+}
+
+static bool name_is_free(const qdq_graph *graph, const char *name) {
+    uint32_t id;
+    return !qdq_symbols_find(graph->symbols, name, strlen(name), &id);
+}
+
+static void check_name(qdq_graph *graph, const char *name, const char *what) {
+    size_t length = name ? strlen(name) : 0;
+    if (length >= 1 && length <= QDQ_MAX_NAME_BYTES) return;
+    qdq_graph_find_core(graph, QDQ_RULE_NAME_MISSING, (qdq_subject){.port = what},
+                        length ? qdq_text(&graph->findings, "has a name of %zu bytes", length)
+                               : "has no name",
+                        "1 to 255 bytes");
+}
+
+qdq_value qdq_graph_find(const qdq_graph *graph, const char *name) {
+    uint32_t id = 0;
+    if (graph && name) (void)qdq_symbols_find(graph->symbols, name, strlen(name), &id);
+    return (qdq_value){id};
+}
+
+const char *qdq_graph_nearest(const qdq_graph *graph, const char *name) {
+    const char *nearest = NULL;
+    for (size_t i = 1; i < graph->value_count && i <= 1000 && !nearest; i++)
+        if (graph->values[i].name) nearest = qdq_nearest(name, &graph->values[i].name, 1);
+    return nearest;
+}
+
+//---- Values -----------------------------------------------------------------
+
+static qdq_graph_value *value_at(const qdq_graph *graph, qdq_value value) {
+    return value.id && value.id < graph->value_count ? &graph->values[value.id] : NULL;
+}
+
+static uint32_t add_value(qdq_graph *graph, qdq_graph_value value) {
+    qdq_graph_value *values = qdq_pool_grow(&graph->pool, graph->values, graph->value_count,
+                                            &graph->value_capacity, sizeof *values);
+    if (!values || graph->value_count >= UINT32_MAX) {
+        (void)healthy(graph);
+        return 0;
+    }
+    graph->values = values;
+    values[graph->value_count] = value;
+    return (uint32_t)graph->value_count++;
+}
+
+static const char *shape_text(qdq_graph *graph, qdq_shape shape) {
+    char text[256];
+    size_t at = 0;
+    for (int i = 0; i < shape.rank && i < QDQ_MAX_RANK && at < sizeof text; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%lld", i ? ", " : "",
+                               (long long)shape.dims[i]);
+    return qdq_text(&graph->findings, "[%s]", at ? text : "");
+}
+
+static bool check_shape(qdq_graph *graph, qdq_shape shape, qdq_subject subject) {
+    bool legal = shape.rank >= 0 && shape.rank <= QDQ_MAX_RANK;
+    for (int i = 0; legal && i < shape.rank; i++) legal = shape.dims[i] >= 1;
+    if (!legal) {
+        qdq_graph_find_core(graph, QDQ_RULE_SHAPE, subject,
+                            shape.rank > QDQ_MAX_RANK
+                                ? qdq_text(&graph->findings, "has rank %d", shape.rank)
+                                : qdq_text(&graph->findings, "is %s", shape_text(graph, shape)),
+                            "at most 8 dims, each at least 1");
+        return false;
+    }
+    size_t count = 1;
+    for (int i = 0; i < shape.rank; i++)
+        if (__builtin_mul_overflow(count, (size_t)shape.dims[i], &count)) count = SIZE_MAX;
+    if (count <= graph->limits.elements) return true;
+    qdq_graph_find_core(graph, QDQ_RULE_SIZE, subject,
+                        qdq_text(&graph->findings, "is %s", shape_text(graph, shape)),
+                        qdq_text(&graph->findings, "at most %zu elements",
+                                 graph->limits.elements));
+    return false;
+}
+
+// Counts what a value will take at most; too much in all is a finding.
+static bool check_bytes(qdq_graph *graph, qdq_type type, qdq_subject subject) {
+    size_t bytes, tiles = qdq_tiling_of(type.shape).tiles;
+    if (__builtin_mul_overflow(tiles, qdq_tile_bytes(type.dtype), &bytes) ||
+        __builtin_add_overflow(graph->bytes, bytes, &graph->bytes))
+        graph->bytes = SIZE_MAX;
+    if (graph->bytes <= graph->limits.bytes) return true;
+    qdq_graph_find_core(graph, QDQ_RULE_SIZE, subject,
+                        qdq_text(&graph->findings, "brings all values to %zu bytes, padding included",
+                                 graph->bytes),
+                        qdq_text(&graph->findings, "at most %zu", graph->limits.bytes));
+    return false;
+}
+
+static bool check_type(qdq_graph *graph, qdq_type type, const char *name) {
+    bool legal = qdq_dtype_get(type.dtype) != NULL;
+    if (!legal)
+        qdq_graph_find_core(graph, QDQ_RULE_DTYPE_UNKNOWN, (qdq_subject){name, NULL, "dtype"},
+                            qdq_text(&graph->findings, "is %d", (int)type.dtype), "a dtype");
+    legal &= check_shape(graph, type.shape, (qdq_subject){name, NULL, "shape"});
+    return legal && check_bytes(graph, type, (qdq_subject){name, NULL, "shape"});
+}
+
+static qdq_value add_named(qdq_graph *graph, const char *name, qdq_graph_value value,
+                           const char *what) {
+    if (!healthy(graph)) return (qdq_value){0};
+    check_name(graph, name, what);
+    value.name = qdq_pool_string(&graph->pool, name ? name : "", name ? strlen(name) : 0);
+    uint32_t id = add_value(graph, value);
+    if (id && value.name && *value.name)
+        enter_name(graph, value.name, id, (qdq_subject){.port = what});
+    return (qdq_value){healthy(graph) ? id : 0};
+}
+
+qdq_value qdq_input(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_shape shape) {
+    if (!graph) return (qdq_value){0};
+    qdq_graph_value value = {.kind = QDQ_VALUE_INPUT, .type = {dtype, shape}};
+    value.valid = check_type(graph, value.type, name);
+    return add_named(graph, name, value, "input");
+}
+
+void *qdq_graph_add_constant(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_shape shape,
+                             qdq_value *value) {
+    qdq_graph_value constant = {.kind = QDQ_VALUE_CONSTANT, .type = {dtype, shape}};
+    constant.valid = check_type(graph, constant.type, name);
+    void *data = NULL;
+    if (constant.valid)
+        data = qdq_pool_array(&graph->pool, qdq_shape_count(shape), qdq_dtype_size(dtype));
+    constant.data = data;
+    *value = add_named(graph, name, constant, "constant");
+    return data;
+}
+
+qdq_value qdq_constant(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_shape shape,
+                       const void *data) {
+    qdq_value value = {0};
+    if (!graph) return value;
+    void *memory = qdq_graph_add_constant(graph, name, dtype, shape, &value);
+    if (memory) memcpy(memory, data, qdq_shape_count(shape) * qdq_dtype_size(dtype));
+    return value;
+}
+
+qdq_value qdq_graph_add_invalid(qdq_graph *graph, const char *name) {
+    qdq_graph_value value = {.kind = QDQ_VALUE_MADE, .valid = false, .node = SIZE_MAX};
+    if (name) return add_named(graph, name, value, "node");
+    return (qdq_value){add_value(graph, value)};
+}
+
+bool qdq_value_type(const qdq_graph *graph, qdq_value value, qdq_dtype *dtype, qdq_shape *shape) {
+    const qdq_graph_value *v = graph ? value_at(graph, value) : NULL;
+    if (!v || !v->valid) return false;
+    *dtype = v->type.dtype;
+    *shape = v->type.shape;
+    return true;
+}
+
+qdq_value qdq_port(qdq_graph *graph, qdq_value value, const char *port) {
+    const qdq_graph_value *v = graph ? value_at(graph, value) : NULL;
+    if (!v || v->kind != QDQ_VALUE_MADE || !v->name) return (qdq_value){0};
+    const qdq_node *node = v->node < graph->node_count ? &graph->nodes[v->node] : NULL;
+    for (size_t i = 0; node && i < node->output_count; i++)
+        if (strcmp(node->op->outputs[i].name, port) == 0) return (qdq_value){node->outputs[i]};
+    return (qdq_value){0};
+}
+
+void qdq_output(qdq_graph *graph, const char *name, qdq_value value) {
+    if (!graph || !healthy(graph)) return;
+    check_name(graph, name, "output");
+    for (size_t i = 0; name && i < graph->output_count; i++)
+        if (strcmp(graph->outputs[i].name, name) == 0)
+            qdq_graph_find_core(graph, QDQ_RULE_NAME_DUPLICATE, (qdq_subject){.port = "output"},
+                                qdq_text(&graph->findings, "name '%.255s' is given twice", name),
+                                NULL);
+    qdq_graph_value *v = value_at(graph, value);
+    if (!v) {
+        qdq_graph_find_core(graph, QDQ_RULE_VALUE_UNKNOWN, (qdq_subject){.port = "output"},
+                            qdq_text(&graph->findings, "'%.255s' has no value", name ? name : ""),
+                            "a value of this graph");
+        return;
+    }
+    qdq_graph_output *outputs = qdq_pool_grow(&graph->pool, graph->outputs, graph->output_count,
+                                              &graph->output_capacity, sizeof *outputs);
+    if (!outputs) return;
+    v->uses++;
+    graph->outputs = outputs;
+    outputs[graph->output_count] = (qdq_graph_output){
+        qdq_pool_strdup(&graph->pool, name ? name : ""), value};
+    if (outputs[graph->output_count].name) graph->output_count++;
+}
+
+//---- Nodes ------------------------------------------------------------------
+
+// The op's struct with everything it points to copied into the pool.
+static void *copy_attrs(qdq_graph *graph, const qdq_op *op, const void *attrs, size_t size) {
+    char *copy = qdq_pool_array(&graph->pool, op->attrs_size, 1);
+    if (!copy) return NULL;
+    memcpy(copy, attrs, size < op->attrs_size ? size : op->attrs_size);
+    for (size_t i = 0; i < op->attr_count; i++) {
+        void *field = copy + op->attrs[i].offset;
+        if (op->attrs[i].kind == QDQ_ATTR_INTS) {
+            qdq_ints *list = field;
+            list->data = qdq_pool_copy(&graph->pool, list->data, list->count, sizeof *list->data);
+        } else if (op->attrs[i].kind == QDQ_ATTR_FLOATS) {
+            qdq_floats *list = field;
+            list->data = qdq_pool_copy(&graph->pool, list->data, list->count, sizeof *list->data);
+        } else if (op->attrs[i].kind == QDQ_ATTR_NUMBERS) {
+            qdq_numbers *list = field;
+            list->data = qdq_pool_copy(&graph->pool, list->data, list->count, sizeof *list->data);
+        }
+    }
+    return copy;
+}
+
+// The name of a node: the one it was given, or "Quantize_7" with a number that makes it free.
+static const char *node_name(qdq_graph *graph, const qdq_op *op, const char *given) {
+    if (given) {
+        check_name(graph, given, "node");
+        return qdq_pool_strdup(&graph->pool, given);
+    }
+    char name[QDQ_MAX_NAME_BYTES + 1];
+    for (size_t i = graph->node_count;; i++) {
+        snprintf(name, sizeof name, "%s_%zu", op->name, i);
+        if (name_is_free(graph, name)) return qdq_pool_strdup(&graph->pool, name);
+    }
+}
+
+qdq_call qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings) {
+    qdq_call call = {.op = node->op, .node = node->name, .attrs = node->attrs,
+                     .findings = findings, .output_count = node->output_count};
+    for (size_t i = 0; i < node->op->input_count; i++) {
+        const qdq_graph_value *v = value_at(graph, node->inputs[i]);
+        if (v) call.inputs[i] = (qdq_operand){true, v->valid, v->type, v->data};
+    }
+    for (size_t i = 0; i < node->output_count; i++)
+        call.outputs[i] = graph->values[node->outputs[i]].type;
+    return call;
+}
+
+static void connect(qdq_graph *graph, qdq_node *node) {
+    for (size_t i = 0; i < node->op->input_count; i++) {
+        const qdq_port_desc *port = &node->op->inputs[i];
+        memcpy(&node->inputs[i], (char *)node->attrs + port->offset, sizeof(qdq_value));
+        qdq_graph_value *v = value_at(graph, node->inputs[i]);
+        if (v) {
+            v->uses++;
+        } else if (node->inputs[i].id) {
+            qdq_graph_find_core(graph, QDQ_RULE_VALUE_UNKNOWN,
+                                (qdq_subject){node->name, node->op->name, port->name},
+                                "is a value of another graph", "one of this graph");
+            node->inputs[i] = qdq_graph_add_invalid(graph, NULL);
+        }
+    }
+}
+
+// Makes the values of a node's outputs. The first has the node's name, and every one "node.port".
+static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_call *call) {
+    qdq_subject subject = {node->name, node->op->name, NULL};
+    node->output_count = call->output_count;
+    for (size_t i = 0; i < node->output_count; i++) {
+        qdq_graph_value value = {.kind = QDQ_VALUE_MADE, .valid = node->valid,
+                                 .type = call->outputs[i], .node = graph->node_count, .port = i};
+        size_t length = strlen(node->name) + strlen(node->op->outputs[i].name) + 2;
+        char *full = qdq_pool_array(&graph->pool, length, 1);
+        if (!full) return;
+        snprintf(full, length, "%s.%s", node->name, node->op->outputs[i].name);
+        value.name = i == 0 ? node->name : full;
+        if (value.valid)
+            value.valid = check_bytes(graph, value.type,
+                                      (qdq_subject){node->name, NULL, node->op->outputs[i].name});
+        node->outputs[i] = add_value(graph, value);
+        if (!node->outputs[i]) return;
+        if (i == 0) enter_name(graph, node->name, node->outputs[i], subject);
+        if (name_is_free(graph, full) || i > 0) enter_name(graph, full, node->outputs[i], subject);
+    }
+}
+
+qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *attrs,
+                             size_t attrs_size) {
+    if (!healthy(graph)) return (qdq_value){0};
+    qdq_node node = {.op = op, .attrs = copy_attrs(graph, op, attrs, attrs_size)};
+    if (!node.attrs) return (qdq_value){0};
+    const char *given;
+    memcpy(&given, node.attrs, sizeof given);  // every op's struct begins with the name
+    node.name = node_name(graph, op, given);
+    if (!node.name) return (qdq_value){0};
+    memcpy(node.attrs, &node.name, sizeof node.name);
+    connect(graph, &node);
+    qdq_call call = qdq_graph_call(graph, &node, &graph->findings);
+    node.valid = qdq_op_check(&call);
+    for (size_t i = 0; i < op->input_count; i++)
+        node.valid &= !call.inputs[i].given || call.inputs[i].valid;
+    add_outputs(graph, &node, &call);
+    qdq_node *nodes = qdq_pool_grow(&graph->pool, graph->nodes, graph->node_count,
+                                    &graph->node_capacity, sizeof *nodes);
+    if (!nodes || !healthy(graph)) return (qdq_value){0};
+    graph->nodes = nodes;
+    nodes[graph->node_count++] = node;
+    return (qdq_value){node.outputs[0]};
+}
+
+qdq_value qdq_add(qdq_graph *graph, const char *op_name, const void *attrs, size_t attrs_size) {
+    if (!graph) return (qdq_value){0};
+    const qdq_op *op = op_name ? qdq_op_find(op_name) : NULL;
+    if (op) return qdq_graph_add_node(graph, op, attrs, attrs_size);
+    const char *name = NULL;
+    if (attrs && attrs_size >= sizeof name) memcpy(&name, attrs, sizeof name);
+    const char *nearest = op_name ? qdq_op_nearest(op_name) : NULL;
+    qdq_find_near(&graph->findings, QDQ_RULE_OP_UNKNOWN, (qdq_subject){name, NULL, "op"},
+                  qdq_text(&graph->findings, "is '%.64s'", op_name ? op_name : ""),
+                  "an op that there is", nearest);
+    return qdq_graph_add_invalid(graph, name);
+}
+
+//---- For inspect.h ----------------------------------------------------------
+
+size_t qdq_graph_node_count(const qdq_graph *graph) { return graph ? graph->node_count : 0; }
+
+qdq_node_info qdq_graph_node(const qdq_graph *graph, size_t index) {
+    if (index >= qdq_graph_node_count(graph)) return (qdq_node_info){0};
+    return (qdq_node_info){graph->nodes[index].name, graph->nodes[index].op->name};
+}

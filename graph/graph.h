@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a graph is: values and nodes in one pool. An edge is a value id in a node's operands.
+#ifndef QDQ_GRAPH_GRAPH_H
+#define QDQ_GRAPH_GRAPH_H
+
+#include "graph/symbols.h"
+#include "ops/op.h"
+
+enum { QDQ_MAX_NAME_BYTES = 255, QDQ_MAX_INLINE_ELEMENTS = 4096 };
+
+typedef enum qdq_value_kind { QDQ_VALUE_INPUT, QDQ_VALUE_CONSTANT, QDQ_VALUE_MADE } qdq_value_kind;
+
+typedef struct qdq_graph_value {
+    const char *name;
+    qdq_value_kind kind;
+    bool valid;        // its type is known and what makes it has no errors
+    qdq_type type;
+    const void *data;  // of a constant
+    size_t node;       // that makes it (QDQ_VALUE_MADE)
+    size_t port;       // as which output
+    size_t uses;       // by nodes and outputs
+} qdq_graph_value;
+
+typedef struct qdq_node {
+    const qdq_op *op;
+    const char *name;
+    void *attrs;                       // the op's struct, arrays owned by the pool
+    qdq_value inputs[QDQ_MAX_PORTS];   // as the op's ports; id 0: not connected
+    uint32_t outputs[QDQ_MAX_OUTPUTS]; // value ids
+    size_t output_count;
+    bool valid;
+} qdq_node;
+
+typedef struct qdq_graph_output {
+    const char *name;
+    qdq_value value;
+} qdq_graph_output;
+
+struct qdq_graph {
+    const qdq_allocator *allocator;
+    qdq_pool pool;         // owns everything but the symbols
+    qdq_pool report_pool;  // owns what the last validation added
+    qdq_log log;
+    qdq_limits limits;     // no zeros: defaults are filled in
+    const char *name;
+    const char *file;      // in front of messages; "" for graphs built in C
+    const char *target;
+    bool target_given;     // by the options: a file does not change it
+    qdq_error broken;      // what no finding can hold: memory, colliding names
+    qdq_symbols *symbols;  // name -> value id
+    qdq_graph_value *values;  // [0] is no value
+    size_t value_count, value_capacity;
+    qdq_node *nodes;       // every node comes after those that make its inputs
+    size_t node_count, node_capacity;
+    qdq_graph_output *outputs;
+    size_t output_count, output_capacity;
+    size_t bytes;          // of all values, padding included
+    qdq_findings findings; // of building
+    qdq_findings checked;  // of the last validation
+    qdq_report report;
+};
+
+// The options' limits with defaults filled in.
+qdq_limits qdq_limits_or_default(const qdq_limits *limits);
+
+// Adds a finding of building.
+void qdq_graph_find_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subject,
+                         const char *found, const char *wanted);
+
+// A value of unknown type that stands where something wrong was: checks that need it are skipped.
+// `name` may be NULL.
+qdq_value qdq_graph_add_invalid(qdq_graph *graph, const char *name);
+
+// Adds a node; `attrs` is the op's whole struct.
+qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *attrs,
+                             size_t attrs_size);
+
+// Memory for the data of a new constant, zeroed, and the constant in *value. NULL if its type is
+// refused (there is a finding then) or memory runs out.
+void *qdq_graph_add_constant(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_shape shape,
+                             qdq_value *value);
+
+// The operands and results of a node as its op sees them.
+qdq_call qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings);
+
+// The name nearest to one that no value has, or NULL.
+const char *qdq_graph_nearest(const qdq_graph *graph, const char *name);
+
+#endif

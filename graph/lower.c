@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/lower.h"
+
+#include <string.h>
+
+#include "runtime/dtype.h"
+
+//---- What is needed, and as what --------------------------------------------
+
+static void mark_live(qdq_draft *draft) {
+    const qdq_graph *graph = draft->graph;
+    for (size_t i = 0; i < graph->output_count; i++)
+        draft->values[graph->outputs[i].value.id].live = true;
+    for (size_t i = graph->node_count; i-- > 0;) {
+        const qdq_node *node = &graph->nodes[i];
+        bool live = false;
+        for (size_t k = 0; k < node->output_count; k++)
+            live |= draft->values[node->outputs[k]].live;
+        for (size_t k = 0; live && k < node->op->input_count; k++)
+            draft->values[node->inputs[k].id].live = true;
+    }
+}
+
+static bool node_is_live(const qdq_draft *draft, const qdq_node *node) {
+    for (size_t k = 0; k < node->output_count; k++)
+        if (draft->values[node->outputs[k]].live) return true;
+    return false;
+}
+
+static bool start_values(qdq_draft *draft) {
+    const qdq_graph *graph = draft->graph;
+    draft->values = qdq_pool_array(draft->pool, graph->value_count, sizeof *draft->values);
+    if (!draft->values) return false;
+    for (size_t i = 0; i < graph->value_count; i++) {
+        qdq_draft_value *v = &draft->values[i];
+        v->type = graph->values[i].type;
+        v->made_step = QDQ_NO_STEP;
+        v->output = SIZE_MAX;
+    }
+    for (size_t i = graph->output_count; i-- > 0;)
+        draft->values[graph->outputs[i].value.id].output = i;
+    for (size_t i = 1; i < graph->value_count; i++) {
+        qdq_draft_value *v = &draft->values[i];
+        if (draft->options.float_storage == QDQ_FLOAT_BFLOAT16 && v->output == SIZE_MAX &&
+            graph->values[i].kind == QDQ_VALUE_MADE && qdq_dtype_is_float(v->type.dtype))
+            v->type.dtype = QDQ_BFLOAT16;
+    }
+    return true;
+}
+
+static qdq_call call_of(const qdq_draft *draft, const qdq_node *node, qdq_findings *findings) {
+    qdq_call call = qdq_graph_call(draft->graph, node, findings);
+    for (size_t i = 0; i < node->op->input_count; i++)
+        if (call.inputs[i].given) call.inputs[i].type = draft->values[node->inputs[i].id].type;
+    for (size_t i = 0; i < node->output_count; i++)
+        call.outputs[i] = draft->values[node->outputs[i]].type;
+    return call;
+}
+
+//---- Steps ------------------------------------------------------------------
+
+static qdq_draft_step *add_step(qdq_draft *draft, uint32_t x) {
+    qdq_draft_step *steps = qdq_pool_grow(draft->pool, draft->steps, draft->step_count,
+                                          &draft->step_capacity, sizeof *steps);
+    if (!steps) return NULL;
+    draft->steps = steps;
+    steps[draft->step_count] = (qdq_draft_step){.x = x};
+    return &steps[draft->step_count++];
+}
+
+static size_t number_of(const qdq_draft *draft, const qdq_draft_step *step) {
+    return (size_t)(step - draft->steps);
+}
+
+static void note_read(qdq_draft *draft, uint32_t id, size_t step) {
+    qdq_draft_value *v = &draft->values[id];
+    if (v->made_step != step) v->read = true;
+    if (v->last_step < step || v->made_step == QDQ_NO_STEP) v->last_step = step;
+}
+
+static void note_made(qdq_draft *draft, uint32_t id, size_t step) {
+    draft->values[id].made_step = draft->values[id].last_step = step;
+}
+
+static qdq_draft_link *add_link(qdq_draft *draft, qdq_draft_step *step, qdq_draft_link link) {
+    qdq_draft_link *links = qdq_pool_grow(draft->pool, step->links, step->link_count,
+                                          &step->link_capacity, sizeof *links);
+    if (!links) return NULL;
+    step->links = links;
+    links[step->link_count] = link;
+    for (size_t k = 0; k < link.stage.vector_count; k++)
+        if (link.sources[k]) note_read(draft, link.sources[k], number_of(draft, step));
+    if (link.y) note_made(draft, link.y, number_of(draft, step));
+    return &links[step->link_count++];
+}
+
+// A step that only copies: value x into the arena (output SIZE_MAX), or to an output.
+static bool add_copy(qdq_draft *draft, uint32_t x, size_t output) {
+    qdq_draft_step *step = add_step(draft, x);
+    if (!step) return false;
+    if (output != SIZE_MAX) note_read(draft, x, number_of(draft, step));
+    return add_link(draft, step,
+                    (qdq_draft_link){.y = output == SIZE_MAX ? x : 0, .output = output}) != NULL;
+}
+
+// Materialized, an input or a constant is copied into the arena before its first use.
+static bool load(qdq_draft *draft, uint32_t id) {
+    qdq_draft_value *v = &draft->values[id];
+    if (!draft->options.materialize || v->loaded ||
+        draft->graph->values[id].kind == QDQ_VALUE_MADE)
+        return true;
+    v->loaded = true;
+    return add_copy(draft, id, SIZE_MAX);
+}
+
+//---- Chains -----------------------------------------------------------------
+
+static uint32_t source_of(const qdq_node *node, const qdq_stage_vector *vector) {
+    switch (vector->origin) {
+    case QDQ_FROM_INPUT: return node->inputs[vector->port].id;
+    case QDQ_FROM_OUTPUT: return node->outputs[vector->port];
+    case QDQ_FROM_NUMBERS:
+    default: return 0;
+    }
+}
+
+// The step whose chain ends in value x and can be continued, NULL if there is none. What else the
+// new link needs must be there before that step begins.
+static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, const uint32_t *sources,
+                                      size_t source_count) {
+    size_t made = draft->values[x].made_step;
+    if (draft->options.materialize || made == QDQ_NO_STEP) return NULL;
+    qdq_draft_step *step = &draft->steps[made];
+    if (step->reduce_node || !step->link_count || step->links[step->link_count - 1].y != x)
+        return NULL;
+    for (size_t k = 0; k < source_count; k++) {
+        size_t source_step = draft->values[sources[k]].made_step;
+        if (sources[k] && source_step != QDQ_NO_STEP && source_step >= made) return NULL;
+    }
+    return step;
+}
+
+// The step that a stage of x goes into: one to extend, or a new one that reads x.
+static qdq_draft_step *step_for(qdq_draft *draft, uint32_t x, const uint32_t *sources,
+                                size_t source_count) {
+    qdq_draft_step *step = step_to_extend(draft, x, sources, source_count);
+    if (step) return step;
+    step = add_step(draft, x);
+    if (step) note_read(draft, x, number_of(draft, step));
+    return step;
+}
+
+static bool place_stage(qdq_draft *draft, const qdq_node *node, const qdq_stage *stage) {
+    uint32_t x = node->inputs[stage->x].id;
+    qdq_draft_link link = {.node = node, .stage = *stage, .output = SIZE_MAX};
+    bool loaded = load(draft, x);
+    for (size_t k = 0; k < stage->vector_count; k++) {
+        link.sources[k] = source_of(node, &stage->vectors[k]);
+        loaded = loaded && (!link.sources[k] || load(draft, link.sources[k]));
+    }
+    if (!loaded) return false;
+    qdq_draft_step *step = step_for(draft, x, link.sources, stage->vector_count);
+    if (!step) return false;
+    if (!stage->reduce) {
+        link.y = node->outputs[stage->y];
+        return add_link(draft, step, link) != NULL;
+    }
+    step->reduce_node = node;
+    step->reduce = *stage;
+    for (size_t k = 0; k < stage->result_count; k++) {
+        step->results[k] = node->outputs[stage->results[k]];
+        note_made(draft, step->results[k], number_of(draft, step));
+    }
+    return true;
+}
+
+static bool lower_node(qdq_draft *draft, const qdq_node *node) {
+    qdq_findings silent = {.pool = draft->pool, .count = QDQ_MAX_FINDINGS};
+    qdq_call call = call_of(draft, node, &silent);
+    qdq_numerics numerics =
+        draft->options.numerics ? *draft->options.numerics : draft->target->numerics(&call);
+    qdq_stage stages[QDQ_MAX_STAGES];
+    size_t count = node->op->lower(&call, &numerics, draft->plan_pool, stages);
+    for (size_t i = 0; i < count; i++)
+        if (!place_stage(draft, node, &stages[i])) return false;
+    return count > 0;
+}
+
+// A value that a step makes is stored to its first output by the step itself; every other output is
+// a copy. Materialized, all are.
+static bool lower_outputs(qdq_draft *draft) {
+    const qdq_graph *graph = draft->graph;
+    for (size_t i = 0; i < graph->output_count; i++) {
+        uint32_t id = graph->outputs[i].value.id;
+        bool stored = !draft->options.materialize && draft->values[id].output == i &&
+                      graph->values[id].kind == QDQ_VALUE_MADE;
+        if (!stored && (!load(draft, id) || !add_copy(draft, id, i))) return false;
+    }
+    return true;
+}
+
+qdq_status qdq_lower(qdq_draft *draft, qdq_error *err) {
+    bool done = start_values(draft);
+    if (done) mark_live(draft);
+    for (size_t i = 0; done && i < draft->graph->node_count; i++)
+        if (node_is_live(draft, &draft->graph->nodes[i]))
+            done = lower_node(draft, &draft->graph->nodes[i]);
+    done = done && lower_outputs(draft);
+    return done ? QDQ_OK : qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while compiling the graph");
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes to steps: which tile functions run in one pass. The result still speaks of graph values;
+// graph/compile.c gives them places.
+#ifndef QDQ_GRAPH_LOWER_H
+#define QDQ_GRAPH_LOWER_H
+
+#include "graph/validate.h"
+
+#define QDQ_NO_STEP SIZE_MAX
+
+// A link with the values its parameters come from (id 0: known numbers).
+typedef struct qdq_draft_link {
+    const qdq_node *node;  // NULL: a copy
+    qdq_stage stage;
+    uint32_t sources[QDQ_MAX_VECTORS];
+    uint32_t y;  // 0: a copy to an output only
+    size_t output;  // number of the output that a copy stores to; SIZE_MAX: none
+} qdq_draft_link;
+
+typedef struct qdq_draft_step {
+    uint32_t x;
+    qdq_draft_link *links;
+    size_t link_count, link_capacity;
+    const qdq_node *reduce_node;  // NULL: no reduction
+    qdq_stage reduce;
+    uint32_t results[QDQ_MAX_REDUCED];
+} qdq_draft_step;
+
+// What becomes of a value of the graph.
+typedef struct qdq_draft_value {
+    qdq_type type;       // as stored: --float-storage may have changed it
+    bool live;           // an output needs it
+    bool loaded;         // materialized input or constant: has been copied into the arena
+    bool read;           // by a step other than the one that makes it
+    size_t made_step;    // QDQ_NO_STEP: an input or a constant
+    size_t last_step;    // that reads or makes it
+    size_t output;       // number of the first output that it is; SIZE_MAX: none
+} qdq_draft_value;
+
+typedef struct qdq_draft {
+    const qdq_graph *graph;
+    const qdq_target *target;
+    qdq_compile_options options;
+    qdq_pool *pool;       // for the draft itself
+    qdq_pool *plan_pool;  // for what the stages point to
+    qdq_draft_value *values;
+    qdq_draft_step *steps;
+    size_t step_count, step_capacity;
+} qdq_draft;
+
+// Fills in everything below `pool`. The graph has no errors.
+qdq_status qdq_lower(qdq_draft *draft, qdq_error *err);
+
+#endif

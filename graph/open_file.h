@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening regular files for reading, also below a folder that must not be left.
+#ifndef QDQ_GRAPH_OPEN_FILE_H
+#define QDQ_GRAPH_OPEN_FILE_H
+
+#include "include/qdq/base.h"
+
+// An open regular file. Whoever opened it closes the descriptor.
+typedef struct qdq_open_file {
+    int descriptor;
+    uint64_t bytes;
+} qdq_open_file;
+
+// Errors do not name the path: the caller does.
+qdq_status qdq_open_path(const char *path, qdq_open_file *out, qdq_error *err);
+
+// Opens `relative` step by step from `folder` ("" is the current one). Refused: a path that is
+// empty, begins with '/' or has an empty, "." or ".." part (QDQ_ERR_PARSE); a link anywhere below
+// `folder`, since it may lead out (QDQ_ERR_IO).
+qdq_status qdq_open_beneath(const char *folder, const char *relative, qdq_open_file *out,
+                            qdq_error *err);
+
+// Reads exactly `count` bytes from `offset`. Any number of threads may read at once.
+qdq_status qdq_open_file_read(int descriptor, void *data, size_t count, uint64_t offset,
+                              qdq_error *err);
+
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening a .safetensors file that another file names.
+#ifndef QDQ_GRAPH_SAFETENSORS_H
+#define QDQ_GRAPH_SAFETENSORS_H
+
+#include "include/qdq/tensor_file.h"
+
+// As qdq_tensor_file_open, but `relative` must be relative and lead to a regular file beneath
+// `folder` ("" is the current one) without "..", "." and links.
+qdq_tensor_file *qdq_tensor_file_open_beneath(const char *folder, const char *relative,
+                                              const qdq_allocator *allocator, qdq_error *err);
+
+#endif

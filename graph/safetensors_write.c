@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "graph/safetensors_header.h"
+#include "include/qdq/json.h"
+#include "include/qdq/tensor_file.h"
+#include "runtime/error.h"
+#include "runtime/pool.h"
+#include "runtime/utf8.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, ".safetensors data is little-endian");
+
+enum {
+    LENGTH_BYTES = 8,
+    DATA_ALIGN = 8,
+    MOST_DRAFTS = 100,
+    VALUES_PER_TENSOR = 6 + QDQ_MAX_RANK,  // at most; see write_header_json
+    SHOWN_BYTES = 80,
+};
+
+//---- What may be written ----
+
+static qdq_status data_bytes(const qdq_tensor *tensor, size_t *out, qdq_error *err) {
+    const qdq_shape *shape = &tensor->shape;
+    *out = qdq_dtype_size(tensor->dtype);
+    if (shape->rank < 0 || shape->rank > QDQ_MAX_RANK)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "rank is %d, wanted 0 to %d", shape->rank,
+                        QDQ_MAX_RANK);
+    for (int i = 0; i < shape->rank; i++) {
+        if (shape->dims[i] < 1)
+            return qdq_fail(err, QDQ_ERR_ARGUMENT, "dim %d of shape is %lld. Dims are at least 1",
+                            i, (long long)shape->dims[i]);
+        if (__builtin_mul_overflow(*out, shape->dims[i], out))
+            return qdq_fail(err, QDQ_ERR_ARGUMENT, "shape is larger than the address space");
+    }
+    return QDQ_OK;
+}
+
+static qdq_status check_name(const char *name, qdq_error *err) {
+    if (!name || name[0] == '\0' || strcmp(name, "__metadata__") == 0)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "a tensor is named '%s', which the format keeps",
+                        name ? name : "");
+    size_t length = strlen(name);
+    for (size_t i = 0, bytes; i < length; i += bytes) {
+        bytes = qdq_utf8_length(name + i, length - i);
+        if (bytes == 0)
+            return qdq_fail(err, QDQ_ERR_ARGUMENT, "a name has byte 0x%02X, wanted UTF-8",
+                            (unsigned)(unsigned char)name[i]);
+    }
+    return QDQ_OK;
+}
+
+static qdq_status check_tensor(const qdq_tensor *tensor, size_t *all_bytes, qdq_error *err) {
+    const qdq_dtype_info *row = qdq_dtype_get(tensor->dtype);
+    size_t bytes;
+    if (!row)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "dtype is %d, which is none", (int)tensor->dtype);
+    if (row->safetensors[0] == '\0')
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "dtype is %s, which the format does not have",
+                        row->name);
+    QDQ_TRY(data_bytes(tensor, &bytes, err));
+    if (!tensor->data) return qdq_fail(err, QDQ_ERR_ARGUMENT, "the data is NULL");
+    if (__builtin_add_overflow(*all_bytes, bytes, all_bytes))
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "the tensors are larger than the address space");
+    return QDQ_OK;
+}
+
+static qdq_status check_named(const qdq_tensor *tensors, size_t count, qdq_symbols *names,
+                              qdq_error *err) {
+    size_t all_bytes = 0;
+    if (count > QDQ_SAFETENSORS_MAX_VALUES / VALUES_PER_TENSOR)
+        return qdq_fail(err, QDQ_ERR_LIMIT, "%zu tensors, wanted at most %d in a file", count,
+                        QDQ_SAFETENSORS_MAX_VALUES / VALUES_PER_TENSOR);
+    for (size_t i = 0; i < count; i++) {
+        const qdq_tensor *tensor = &tensors[i];
+        char shown[SHOWN_BYTES];
+        qdq_error own = {0};
+        QDQ_TRY(check_name(tensor->name, err));
+        size_t length = strlen(tensor->name);
+        qdq_utf8_show(shown, sizeof shown, tensor->name, length);
+        qdq_status status = check_tensor(tensor, &all_bytes, &own);
+        if (status != QDQ_OK) return qdq_fail(err, status, "tensor '%s': %s", shown, own.text);
+        status = qdq_symbols_add(names, tensor->name, length, 0, &own);
+        if (status == QDQ_ERR_ARGUMENT)
+            return qdq_fail(err, status, "two tensors are named '%s'", shown);
+        if (status != QDQ_OK) return qdq_fail(err, status, "%s", own.text);
+    }
+    return QDQ_OK;
+}
+
+static qdq_status check_tensors(const qdq_tensor *tensors, size_t count,
+                                const qdq_allocator *allocator, qdq_error *err) {
+    qdq_symbols *names = qdq_symbols_create(allocator, err);
+    if (!names) return QDQ_ERR_MEMORY;
+    qdq_status status = check_named(tensors, count, names, err);
+    qdq_symbols_destroy(names);
+    return status;
+}
+
+//---- The header ----
+
+typedef struct text_sink {
+    char *text;  // NULL: only count
+    size_t length;
+} text_sink;
+
+static void append(void *self, const char *bytes, size_t count) {
+    text_sink *sink = self;
+    if (sink->text) memcpy(sink->text + sink->length, bytes, count);
+    sink->length += count;
+}
+
+static size_t bytes_of(const qdq_tensor *tensor) {
+    return qdq_shape_count(tensor->shape) * qdq_dtype_size(tensor->dtype);
+}
+
+static void write_header_json(text_sink *sink, const qdq_tensor *tensors, size_t count) {
+    qdq_json json;
+    uint64_t at = 0;
+    qdq_json_init(&json, append, sink, 0);
+    qdq_json_begin_object(&json);
+    for (size_t i = 0; i < count; i++) {
+        qdq_json_key(&json, tensors[i].name);
+        qdq_json_begin_object(&json);
+        qdq_json_key(&json, "dtype");
+        qdq_json_string(&json, qdq_dtype_get(tensors[i].dtype)->safetensors);
+        qdq_json_key(&json, "shape");
+        qdq_json_begin_array(&json);
+        for (int r = 0; r < tensors[i].shape.rank; r++)
+            qdq_json_int(&json, tensors[i].shape.dims[r]);
+        qdq_json_end_array(&json);
+        qdq_json_key(&json, "data_offsets");
+        qdq_json_begin_array(&json);
+        qdq_json_uint(&json, at);
+        at += bytes_of(&tensors[i]);
+        qdq_json_uint(&json, at);
+        qdq_json_end_array(&json);
+        qdq_json_end_object(&json);
+    }
+    qdq_json_end_object(&json);
+    while (sink->length % DATA_ALIGN) append(sink, " ", 1);
+}
+
+//---- The file ----
+
+// A file of ours in the folder of `path` that is to take its place.
+typedef struct draft {
+    char *path;
+    size_t path_bytes;
+    FILE *stream;
+} draft;
+
+// Creates the draft under a name that nobody has. open() rather than mkstemp(), for the user's
+// umask to hold.
+static qdq_status open_draft(draft *d, const char *path, qdq_error *err) {
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    int descriptor = -1;
+    for (int i = 0; i < MOST_DRAFTS && descriptor < 0; i++) {
+        (void)snprintf(d->path, d->path_bytes, "%.*s.qdq-%ld-%d", folder, path, (long)getpid(), i);
+        descriptor = open(d->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno != EEXIST) break;
+    }
+    if (descriptor < 0)
+        return qdq_fail(err, QDQ_ERR_IO, "a new file beside it cannot be made: %s",
+                        strerror(errno));
+    d->stream = fdopen(descriptor, "wb");
+    if (d->stream) return QDQ_OK;
+    close(descriptor);
+    unlink(d->path);
+    return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory: a stream to write to");
+}
+
+static qdq_status fill_draft(const draft *d, const text_sink *header, const qdq_tensor *tensors,
+                             size_t count, qdq_error *err) {
+    uint64_t length = header->length;
+    bool done = fwrite(&length, LENGTH_BYTES, 1, d->stream) == 1 &&
+                fwrite(header->text, header->length, 1, d->stream) == 1;
+    for (size_t i = 0; i < count && done; i++)
+        done = fwrite(tensors[i].data, bytes_of(&tensors[i]), 1, d->stream) == 1;
+    done = done && fflush(d->stream) == 0 && fsync(fileno(d->stream)) == 0;
+    return done ? QDQ_OK : qdq_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
+}
+
+static qdq_status close_draft(draft *d, const char *path, qdq_status status, qdq_error *err) {
+    if (fclose(d->stream) != 0 && status == QDQ_OK)
+        status = qdq_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
+    if (status == QDQ_OK && rename(d->path, path) != 0)
+        status = qdq_fail(err, QDQ_ERR_IO, "cannot be replaced: %s", strerror(errno));
+    if (status != QDQ_OK) unlink(d->path);
+    return status;
+}
+
+static qdq_status write_through_draft(draft *d, const char *path, const text_sink *header,
+                                      const qdq_tensor *tensors, size_t count, qdq_error *err) {
+    QDQ_TRY(open_draft(d, path, err));
+    return close_draft(d, path, fill_draft(d, header, tensors, count, err), err);
+}
+
+// Renaming would put a plain file in the place of a link, a device or a pipe.
+static qdq_status check_target(const char *path, qdq_error *err) {
+    struct stat facts;
+    if (lstat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
+        return qdq_fail(err, QDQ_ERR_IO, "is not a regular file, wanted a new or a regular one");
+    return QDQ_OK;
+}
+
+static qdq_status write_file(const char *path, const qdq_tensor *tensors, size_t count,
+                             const qdq_allocator *allocator, qdq_error *err) {
+    QDQ_TRY(check_tensors(tensors, count, allocator, err));
+    QDQ_TRY(check_target(path, err));
+    text_sink header = {0};
+    write_header_json(&header, tensors, count);
+    size_t header_bytes = header.length;
+    if (header_bytes > QDQ_SAFETENSORS_MAX_HEADER)
+        return qdq_fail(err, QDQ_ERR_LIMIT, "the header has %zu bytes, wanted at most %d",
+                        header_bytes, (int)QDQ_SAFETENSORS_MAX_HEADER);
+    draft d = {.path_bytes = strlen(path) + 64};
+    d.path = qdq_alloc_array(allocator, d.path_bytes, 1, 1);
+    if (!d.path) return qdq_fail_memory(err, d.path_bytes);
+    qdq_status status;
+    header = (text_sink){.text = qdq_alloc_array(allocator, header_bytes, 1, 1)};
+    if (header.text) {
+        write_header_json(&header, tensors, count);
+        status = write_through_draft(&d, path, &header, tensors, count, err);
+    } else {
+        status = qdq_fail_memory(err, header_bytes);
+    }
+    qdq_free_array(allocator, header.text, header_bytes, 1);
+    qdq_free_array(allocator, d.path, d.path_bytes, 1);
+    return status;
+}
+
+qdq_status qdq_tensor_file_write(const char *path, const qdq_tensor *tensors, size_t count,
+                                 const qdq_allocator *allocator, qdq_error *err) {
+    qdq_error own = {0};
+    qdq_status status = write_file(path, tensors, count, qdq_allocator_or_default(allocator), &own);
+    return status == QDQ_OK ? QDQ_OK : qdq_fail(err, status, "%s: %s", path, own.text);
+}

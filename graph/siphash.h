@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// SipHash-2-4: a hash that nobody can aim at without knowing its key (Aumasson and Bernstein, 2012).
+#ifndef QDQ_GRAPH_SIPHASH_H
+#define QDQ_GRAPH_SIPHASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { QDQ_SIPHASH_KEY_BYTES = 16 };
+
+// The 64-bit hash of `length` bytes. `data` may be NULL if length is 0.
+uint64_t qdq_siphash(const unsigned char key[QDQ_SIPHASH_KEY_BYTES], const void *data,
+                     size_t length);
+
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The default target: only the rules without which a graph has no meaning, and ONNX's numerics.
+#include "graph/target.h"
+
+static qdq_numerics numerics(const qdq_call *call) {
+    (void)call;
+    return (qdq_numerics){0};
+}
+
+const qdq_target qdq_target_core = {
+    .name = "core",
+    .summary = "no rules beyond those that give a graph its meaning; computes as ONNX does",
+    .rules = qdq_core_rules,
+    .rule_count = QDQ_CORE_RULE_COUNT,
+    .check = NULL,
+    .numerics = numerics,
+};

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checking a whole graph: what building found, facts about the whole, then the target's rules.
+#include "graph/validate.h"
+
+#include <string.h>
+
+static void check_outputs(qdq_graph *graph, qdq_findings *findings) {
+    if (graph->output_count == 0)
+        qdq_find_core(findings, QDQ_RULE_OUTPUT_MISSING, (qdq_subject){.port = "outputs"},
+                      "are missing", "at least one");
+}
+
+static bool node_is_used(const qdq_graph *graph, const qdq_node *node) {
+    for (size_t i = 0; i < node->output_count; i++)
+        if (graph->values[node->outputs[i]].uses) return true;
+    return false;
+}
+
+static void check_uses(const qdq_graph *graph, qdq_findings *findings) {
+    for (size_t i = 1; i < graph->value_count; i++) {
+        const qdq_graph_value *v = &graph->values[i];
+        if (v->kind == QDQ_VALUE_MADE || v->uses) continue;
+        qdq_find_core(findings, QDQ_RULE_VALUE_UNUSED,
+                      (qdq_subject){.port = v->kind == QDQ_VALUE_INPUT ? "input" : "constant"},
+                      qdq_text(findings, "'%.255s' is used by nothing", v->name), NULL);
+    }
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const qdq_node *node = &graph->nodes[i];
+        if (node->output_count == 0 || node_is_used(graph, node)) continue;
+        qdq_find_core(findings, QDQ_RULE_VALUE_UNUSED,
+                      (qdq_subject){node->name, node->op->name, node->op->outputs[0].name},
+                      "is used by nothing", NULL);
+    }
+}
+
+static void check_target(const qdq_graph *graph, const qdq_target *target,
+                         qdq_findings *findings) {
+    for (size_t i = 0; target->check && i < graph->node_count; i++) {
+        if (!graph->nodes[i].valid) continue;
+        qdq_call call = qdq_graph_call(graph, &graph->nodes[i], findings);
+        target->check(&call);
+    }
+}
+
+// Starts a report that has what building found.
+static bool start(qdq_graph *graph) {
+    qdq_findings *f = &graph->checked;
+    qdq_pool_release(&graph->report_pool);
+    qdq_pool_init(&graph->report_pool, graph->allocator);
+    *f = graph->findings;
+    f->pool = &graph->report_pool;
+    f->capacity = f->count;
+    if (f->count == 0) {
+        f->items = NULL;
+        return true;
+    }
+    f->items = qdq_pool_copy(f->pool, f->items, f->count, sizeof *f->items);
+    return f->items != NULL;
+}
+
+static qdq_status check(qdq_graph *graph, const qdq_target *target, qdq_error *err) {
+    if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
+    if (graph->pool.failed || graph->broken.status != QDQ_OK)
+        return qdq_fail(err, graph->broken.status ? graph->broken.status : QDQ_ERR_MEMORY, "%s",
+                        graph->broken.status ? graph->broken.text : "out of memory");
+    if (start(graph)) {
+        check_outputs(graph, &graph->checked);
+        check_uses(graph, &graph->checked);
+        check_target(graph, target, &graph->checked);
+    }
+    if (graph->report_pool.failed)
+        return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
+    qdq_findings *f = &graph->checked;
+    graph->report = (qdq_report){f->items, f->count, f->errors, f->warnings};
+    return QDQ_OK;
+}
+
+const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *target_name, qdq_error *err) {
+    const qdq_target *target =
+        qdq_target_find(target_name ? target_name : qdq_graph_target(graph), err);
+    if (!target || check(graph, target, err) != QDQ_OK) return NULL;
+    return &graph->report;
+}
+
+qdq_status qdq_graph_check(qdq_graph *graph, const qdq_target *target, qdq_error *err) {
+    QDQ_TRY(check(graph, target, err));
+    for (size_t i = 0; i < graph->report.count; i++) {
+        const qdq_finding *finding = &graph->report.findings[i];
+        if (finding->severity == QDQ_SEVERITY_ERROR)
+            return qdq_fail(err, graph->checked.status, "%s", finding->message);
+    }
+    if (graph->report.errors)  // beyond the findings that are kept
+        return qdq_fail(err, graph->checked.status, "the graph has %zu errors",
+                        graph->report.errors);
+    return QDQ_OK;
+}

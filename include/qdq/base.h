@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words every other header uses: status and errors, memory, element types, shapes, limits.
+#ifndef QDQ_BASE_H
+#define QDQ_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define QDQ_API __attribute__((visibility("default")))
+#else
+#define QDQ_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+//---- Version ----------------------------------------------------------------
+
+// "MAJOR.MINOR.PATCH" of the library that is running.
+QDQ_API const char *qdq_version(void);
+
+//---- Status and errors ------------------------------------------------------
+
+// A status says who must act.
+typedef enum qdq_status {
+    QDQ_OK = 0,
+    QDQ_ERR_ARGUMENT,     // the caller: a wrong name, dtype, count or option
+    QDQ_ERR_PARSE,        // the file: it is not what it claims to be
+    QDQ_ERR_GRAPH,        // the model: the graph breaks a core rule
+    QDQ_ERR_UNSUPPORTED,  // the target refuses the graph, or this library lacks something it needs
+    QDQ_ERR_IO,           // the system: a file cannot be opened, read or written
+    QDQ_ERR_MEMORY,       // an allocation failed
+    QDQ_ERR_LIMIT,        // a cap of qdq_limits was hit; raise it if the input is trusted
+} qdq_status;
+
+// What stopped a call: one sentence in caller-owned memory. Start it as {0}. The first failure
+// wins: a call that finds `status` already set leaves the text alone.
+typedef struct qdq_error {
+    qdq_status status;
+    char text[1024];  // UTF-8, NUL-terminated, cut with "..." when too long
+} qdq_error;
+
+// Receives what the library has to tell beside results and errors (never called on hot paths).
+// A NULL `write` drops it. `text` is one line without a newline, valid during the call.
+typedef struct qdq_log {
+    void (*write)(void *self, const char *text);
+    void *self;
+} qdq_log;
+
+//---- Memory -----------------------------------------------------------------
+
+// Where memory comes from. NULL means the C library. Both functions may be called from any thread
+// that calls into the library, never from inside qdq_exec_run. Must outlive what it allocates.
+typedef struct qdq_allocator {
+    // At least `size` bytes (never 0) aligned to `align` (a power of two), or NULL.
+    void *(*alloc)(void *self, size_t size, size_t align);
+    // `size` is what was asked for. `ptr` is never NULL.
+    void (*free)(void *self, void *ptr, size_t size);
+    void *self;
+} qdq_allocator;
+
+//---- Element types ----------------------------------------------------------
+
+// One row an element type; every other list of element types is made from this one.
+// X(enumerator, name, bits, kind, least, greatest, name in safetensors, name in .npy)
+// `least` and `greatest` bound integer types; float rows leave them 0. An .npy name of "" means
+// that the format has none: such values are widened to float32 there.
+// clang-format off
+#define QDQ_DTYPES(X)                                                              \
+    X(FLOAT32,  float32,  32, FLOAT, 0,          0,         "F32",  "<f4")         \
+    X(BFLOAT16, bfloat16, 16, FLOAT, 0,          0,         "BF16", "")            \
+    X(INT8,     int8,      8, INT,   -128,       127,       "I8",   "|i1")         \
+    X(UINT8,    uint8,     8, INT,   0,          255,       "U8",   "|u1")         \
+    X(INT32,    int32,    32, INT,   INT32_MIN,  INT32_MAX, "I32",  "<i4")
+// clang-format on
+
+typedef enum qdq_dtype {
+    QDQ_DTYPE_NONE = 0,  // "not given": the default of whatever asks
+#define QDQ_DTYPE_ENUMERATOR(E, name, bits, kind, least, greatest, safetensors, npy) QDQ_##E,
+    QDQ_DTYPES(QDQ_DTYPE_ENUMERATOR)
+#undef QDQ_DTYPE_ENUMERATOR
+        QDQ_DTYPE_COUNT
+} qdq_dtype;
+
+typedef enum qdq_dtype_kind { QDQ_KIND_FLOAT, QDQ_KIND_INT } qdq_dtype_kind;
+
+// The facts of a row. `bits` is the width in memory; the API holds one element per
+// (bits + 7) / 8 bytes, so a type narrower than a byte takes a whole byte there.
+typedef struct qdq_dtype_info {
+    const char *name;
+    int bits;
+    qdq_dtype_kind kind;
+    int64_t least, greatest;
+    const char *safetensors;
+    const char *npy;
+} qdq_dtype_info;
+
+// The row of `dtype`; NULL for QDQ_DTYPE_NONE and values that are no dtype.
+QDQ_API const qdq_dtype_info *qdq_dtype_get(qdq_dtype dtype);
+// The dtype called `name`, QDQ_DTYPE_NONE if there is none.
+QDQ_API qdq_dtype qdq_dtype_from_name(const char *name);
+// The name, "none" for QDQ_DTYPE_NONE.
+QDQ_API const char *qdq_dtype_name(qdq_dtype dtype);
+// Bytes of one element at the API: (bits + 7) / 8; 0 for QDQ_DTYPE_NONE.
+QDQ_API size_t qdq_dtype_size(qdq_dtype dtype);
+
+// n elements of a float dtype as float32, of an integer dtype as int32_t; both exact. `data` holds
+// them as the API does. The dtype must be of that kind.
+QDQ_API void qdq_widen_float(qdq_dtype dtype, const void *data, float *out, size_t n);
+QDQ_API void qdq_widen_int(qdq_dtype dtype, const void *data, int32_t *out, size_t n);
+
+//---- Shapes -----------------------------------------------------------------
+
+#define QDQ_MAX_RANK 8
+
+// Dims from outermost to innermost; all zero is a scalar (rank 0, one element). Dims are >= 1.
+typedef struct qdq_shape {
+    int rank;  // 0..QDQ_MAX_RANK
+    int64_t dims[QDQ_MAX_RANK];
+} qdq_shape;
+
+// QDQ_SHAPE(2, 3): a 2x3 shape. The empty shape is (qdq_shape){0}.
+#define QDQ_SHAPE(...)                                                                  \
+    ((qdq_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
+
+// Elements in a shape whose dims are known to be legal (1 for a scalar).
+QDQ_API size_t qdq_shape_count(qdq_shape shape);
+
+// What a row-major tensor is: `bytes` is qdq_shape_count(shape) * qdq_dtype_size(dtype).
+typedef struct qdq_tensor_info {
+    const char *name;
+    qdq_dtype dtype;
+    qdq_shape shape;
+    size_t bytes;
+} qdq_tensor_info;
+
+//---- Limits -----------------------------------------------------------------
+
+// Caps on what a graph may ask for; 0 means the default. Callers raise them, files cannot.
+typedef struct qdq_limits {
+    size_t file_bytes;   // of a JSON file; default 64 MiB
+    size_t json_values;  // JSON values in a file; default 1,000,000
+    size_t elements;     // of one tensor; default 2^31
+    size_t bytes;        // of all tensors of a graph or plan, padding included; default 8 GiB
+} qdq_limits;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

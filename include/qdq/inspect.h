@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looking at what there is: the figures of a plan, and the tables of ops, rules and targets.
+#ifndef QDQ_INSPECT_H
+#define QDQ_INSPECT_H
+
+#include <qdq/exec.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+//---- A plan -----------------------------------------------------------------
+
+// A value that lies in the arena. Lifetimes are inclusive. A value made in place of one whose last
+// step is its first shares its offset.
+typedef struct qdq_plan_value {
+    const char *name;
+    qdq_dtype dtype;
+    qdq_shape shape;
+    qdq_shape padded_shape;  // last two dims rounded up to 32; of rank 0 and 1: [32, n]
+    size_t tiles;
+    size_t bytes;   // of all tiles
+    size_t offset;  // in the arena, a multiple of 64
+    size_t first_step, last_step;
+} qdq_plan_value;
+
+// A step: what it reads, the chain of tile functions, and what it stores.
+typedef struct qdq_plan_step {
+    const char *text;   // one line: "x -> Quantize xq -> Dequantize xd -> y"
+    bool tiled;         // walks 32x32 tiles; else strips of row-major memory
+    size_t blocks;      // how many of them
+    size_t read_bytes;  // moved from and to the arena and the caller's memory per run
+    size_t write_bytes;
+} qdq_plan_step;
+
+typedef struct qdq_plan_stats {
+    size_t arena_bytes;      // of all slots, offsets planned
+    size_t peak_live_bytes;  // the most that is alive in any step: arena_bytes cannot be less
+    size_t padding_bytes;    // bytes of all arena values that hold no element
+    size_t tiles;            // of all arena values
+    size_t io_bytes;         // of inputs and outputs, row-major
+    size_t constant_bytes;
+    size_t value_count, step_count;
+} qdq_plan_stats;
+
+QDQ_API qdq_plan_stats qdq_plan_get_stats(const qdq_plan *plan);
+QDQ_API const qdq_plan_value *qdq_plan_get_value(const qdq_plan *plan, size_t index);
+QDQ_API const qdq_plan_step *qdq_plan_get_step(const qdq_plan *plan, size_t index);
+
+//---- A graph ----------------------------------------------------------------
+
+typedef struct qdq_node_info {
+    const char *name;
+    const char *op;
+} qdq_node_info;
+
+QDQ_API size_t qdq_graph_node_count(const qdq_graph *graph);
+QDQ_API qdq_node_info qdq_graph_node(const qdq_graph *graph, size_t index);
+
+//---- Tables -----------------------------------------------------------------
+
+typedef struct qdq_port_info {
+    const char *name;
+    bool optional;
+    uint64_t dtypes;  // bit d is set where dtype d is taken, or made
+} qdq_port_info;
+
+typedef struct qdq_attr_info {
+    const char *name;
+    const char *type;          // "int", "dtype", "word", ...
+    const char *const *words;  // of a word: those there are, NULL-terminated; else NULL
+    const char *default_text;
+    const char *summary;
+} qdq_attr_info;
+
+typedef struct qdq_op_info {
+    const char *name;
+    const char *summary;
+    size_t input_count, output_count, attr_count;
+} qdq_op_info;
+
+QDQ_API size_t qdq_op_count(void);
+QDQ_API qdq_op_info qdq_op_get(size_t op);
+QDQ_API qdq_port_info qdq_op_input(size_t op, size_t index);
+QDQ_API qdq_port_info qdq_op_output(size_t op, size_t index);
+QDQ_API qdq_attr_info qdq_op_attr(size_t op, size_t index);
+
+// A rule: something that check can find.
+typedef struct qdq_rule_info {
+    const char *id;
+    const char *target;
+    qdq_severity severity;
+    const char *summary;
+    const char *hint;
+    const char *source;
+} qdq_rule_info;
+
+typedef struct qdq_target_info {
+    const char *name;
+    const char *summary;
+    size_t rule_count;  // its own, without those of the core
+} qdq_target_info;
+
+QDQ_API size_t qdq_target_count(void);
+QDQ_API qdq_target_info qdq_target_get(size_t target);
+QDQ_API qdq_rule_info qdq_target_rule(size_t target, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing JSON as a stream: one call a token, no tree, no allocation.
+#ifndef QDQ_JSON_H
+#define QDQ_JSON_H
+
+#include <qdq/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define QDQ_JSON_MAX_DEPTH 64
+
+// Where the text goes and where in it we are. Owned by the caller, who may drop it at any time; it
+// borrows `self` and holds no memory. One thread at a time; two emitters share nothing.
+//
+// Calls must nest as JSON does: a key before each value of an object, none elsewhere, one value at
+// the top, at most QDQ_JSON_MAX_DEPTH levels. The first call that does not is dropped with all that
+// follow it, and qdq_json_complete stays false.
+typedef struct qdq_json {
+    // Receives the text piece by piece, never terminated. What it does about a failed write is its
+    // own affair: the emitter goes on.
+    void (*write)(void *self, const char *bytes, size_t count);
+    void *self;
+    // What follows belongs to the calls below.
+    int indent, depth;
+    bool started, after_key, misused;
+    uint64_t objects, lines, filled;  // a bit for each open level
+} qdq_json;
+
+// `indent` is the number of spaces for each level; 0 puts everything on one line without any.
+QDQ_API void qdq_json_init(qdq_json *json,
+                           void (*write)(void *self, const char *bytes, size_t count), void *self,
+                           int indent);
+
+// Whether one whole value was written and no call was dropped.
+QDQ_API bool qdq_json_complete(const qdq_json *json);
+
+QDQ_API void qdq_json_begin_object(qdq_json *json);
+QDQ_API void qdq_json_end_object(qdq_json *json);
+QDQ_API void qdq_json_begin_array(qdq_json *json);
+// An array that stays on one line, with all that is in it, whatever `indent` says.
+QDQ_API void qdq_json_begin_line(qdq_json *json);
+QDQ_API void qdq_json_end_array(qdq_json *json);
+QDQ_API void qdq_json_key(qdq_json *json, const char *key);
+
+// UTF-8; each byte that is not becomes U+FFFD. NULL is written as null.
+QDQ_API void qdq_json_string(qdq_json *json, const char *text);
+QDQ_API void qdq_json_int(qdq_json *json, int64_t value);
+QDQ_API void qdq_json_uint(qdq_json *json, uint64_t value);
+QDQ_API void qdq_json_bool(qdq_json *json, bool value);
+QDQ_API void qdq_json_null(qdq_json *json);
+// The fewest digits that give `value` back, in any locale. NaN and the infinities are the strings
+// "NaN", "Infinity" and "-Infinity".
+QDQ_API void qdq_json_float32(qdq_json *json, float value);
+QDQ_API void qdq_json_double(qdq_json *json, double value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

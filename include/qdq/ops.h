@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ops: for each one a struct with its ports and attributes, and the call that adds a node.
+//
+// The struct of an op is a node as the JSON has it: fields carry the names of the ports and
+// attributes there. All zero is the default of every field, so a call names only what it needs:
+//
+//     qdq_value q = qdq_quantize(g, x, (qdq_quantize_attrs){.scales = QDQ_SCALE(0.02f)});
+//
+// Both the C calls and the JSON reader end in qdq_add, which checks the node and infers its outputs.
+#ifndef QDQ_OPS_H
+#define QDQ_OPS_H
+
+#include <qdq/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+//---- Attribute values -------------------------------------------------------
+
+// An integer whose zero means something: unset is the default.
+typedef struct qdq_int {
+    bool set;
+    int64_t value;
+} qdq_int;
+#define QDQ_INT(v) ((qdq_int){true, (v)})
+
+// A number whose zero means something.
+typedef struct qdq_float {
+    bool set;
+    double value;
+} qdq_float;
+#define QDQ_FLOAT(v) ((qdq_float){true, (v)})
+
+typedef enum qdq_bool { QDQ_UNSET = 0, QDQ_FALSE, QDQ_TRUE } qdq_bool;
+
+// Lists; the data is copied when the node is added. `scalar` is a single number rather than a list
+// of one: some targets compute the two differently.
+typedef struct qdq_floats {
+    const float *data;
+    size_t count;
+    bool scalar;
+} qdq_floats;
+typedef struct qdq_numbers {
+    const double *data;
+    size_t count;
+    bool scalar;
+} qdq_numbers;
+typedef struct qdq_ints {
+    const int64_t *data;
+    size_t count;
+} qdq_ints;
+
+#define QDQ_SCALE(s) ((qdq_floats){(const float[]){(s)}, 1, true})
+#define QDQ_SCALES(...)                                                                    \
+    ((qdq_floats){(const float[]){__VA_ARGS__}, sizeof((const float[]){__VA_ARGS__}) / sizeof(float), \
+                  false})
+#define QDQ_ZP(z) ((qdq_numbers){(const double[]){(z)}, 1, true})
+#define QDQ_ZPS(...)                                                                         \
+    ((qdq_numbers){(const double[]){__VA_ARGS__},                                            \
+                   sizeof((const double[]){__VA_ARGS__}) / sizeof(double), false})
+#define QDQ_INTS(...)                                                                        \
+    ((qdq_ints){(const int64_t[]){__VA_ARGS__},                                              \
+                sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)})
+
+//---- Any op -----------------------------------------------------------------
+
+// Adds a node and returns its first output. `op` is the name ("Quantize"); `attrs` the op's struct
+// with all ports filled in, `attrs_size` its size (a smaller, older struct is fine: the rest is
+// default). An op that does not exist is a finding.
+QDQ_API qdq_value qdq_add(qdq_graph *graph, const char *op, const void *attrs, size_t attrs_size);
+
+//---- Quantize, Dequantize, DynamicQuantize ----------------------------------
+
+// Which elements share a scale and a zero point.
+typedef enum qdq_qtype {
+    QDQ_PER_TENSOR = 0,
+    QDQ_PER_CHANNEL,  // those with the same index on `axis`
+    QDQ_PER_GROUP,    // those of one block of `group_shape`
+} qdq_qtype;
+
+// The scale comes from exactly one of `scale` and `scales`; the zero point from at most one of
+// `zero_point` and `zps`, and is 0 without.
+typedef struct qdq_quantize_attrs {
+    const char *name;      // of the node; NULL: made up
+    qdq_value x;           // set by the call. Quantize: float or int32; Dequantize: an integer
+    qdq_value scale;       // float; [] or [1], [dim] or the block grid, by qtype
+    qdq_value zero_point;  // integer; one element, or the shape of the scale
+    qdq_qtype qtype;
+    qdq_int axis;          // per_channel, in [-rank, rank - 1]; default 1
+    qdq_ints group_shape;  // per_group: one entry per dim, 1..dim, -1 is the whole dim
+    qdq_floats scales;     // 1, dim[axis], or one per block in row-major order of the block grid
+    qdq_numbers zps;       // one (serves all) or as many as scales
+    qdq_dtype dtype;       // of y; default Quantize int8, Dequantize bfloat16
+    qdq_int quant_min;     // a narrower clamp range; default that of dtype. Dequantize: no effect
+    qdq_int quant_max;
+} qdq_quantize_attrs;
+
+typedef qdq_quantize_attrs qdq_dequantize_attrs;
+
+// y = clamp(round(x / scale) + zero_point), of x's shape.
+static inline qdq_value qdq_quantize(qdq_graph *graph, qdq_value x, qdq_quantize_attrs attrs) {
+    attrs.x = x;
+    return qdq_add(graph, "Quantize", &attrs, sizeof attrs);
+}
+
+// y = (x - zero_point) * scale, of x's shape.
+static inline qdq_value qdq_dequantize(qdq_graph *graph, qdq_value x, qdq_dequantize_attrs attrs) {
+    attrs.x = x;
+    return qdq_add(graph, "Dequantize", &attrs, sizeof attrs);
+}
+
+// How DynamicQuantize computes its parameters.
+typedef enum qdq_scheme {
+    QDQ_ASYMMETRIC = 0,  // lo = min(0, x), hi = max(0, x): scale (hi - lo) / (qmax - qmin)
+    QDQ_SYMMETRIC,       // scale max|x| / qmax, zero point 0
+} qdq_scheme;
+
+typedef struct qdq_dynamic_quantize_attrs {
+    qdq_quantize_attrs quantize;  // as there; with a scale it quantizes with it (output y only)
+    qdq_scheme scheme;            // without: how the parameters come from the data
+    qdq_float eps;                // least scale, > 0; default none
+} qdq_dynamic_quantize_attrs;
+
+// y, and without a given scale also: scale (float32; [], [dim] or the block grid) and zero_point
+// (of y's dtype, same shape); reach them by qdq_port(g, y, "scale").
+static inline qdq_value qdq_dynamic_quantize(qdq_graph *graph, qdq_value x,
+                                             qdq_dynamic_quantize_attrs attrs) {
+    attrs.quantize.x = x;
+    return qdq_add(graph, "DynamicQuantize", &attrs, sizeof attrs);
+}
+
+//---- Requantize -------------------------------------------------------------
+
+// From one set of parameters to another. Each side is per tensor (one element) or per channel
+// along `axis`, independently of the other.
+typedef struct qdq_requantize_attrs {
+    const char *name;
+    qdq_value x;  // an integer, or a float that holds such values (`dtype` is then required)
+    qdq_value in_scale, in_zero_point, out_scale, out_zero_point;
+    qdq_floats in_scales;
+    qdq_numbers in_zps;
+    qdq_floats out_scales;
+    qdq_numbers out_zps;
+    qdq_int axis;       // required where a side has more than one element
+    qdq_int qtype;      // a qdq_qtype; optional, must agree with the counts
+    qdq_dtype dtype;    // of y; default that of x
+    qdq_int quant_min;
+    qdq_int quant_max;
+} qdq_requantize_attrs;
+
+static inline qdq_value qdq_requantize(qdq_graph *graph, qdq_value x, qdq_requantize_attrs attrs) {
+    attrs.x = x;
+    return qdq_add(graph, "Requantize", &attrs, sizeof attrs);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything.
+#ifndef QDQ_QDQ_H
+#define QDQ_QDQ_H
+
+#include <qdq/base.h>
+#include <qdq/exec.h>
+#include <qdq/graph.h>
+#include <qdq/inspect.h>
+#include <qdq/json.h>
+#include <qdq/numerics.h>
+#include <qdq/ops.h>
+#include <qdq/tensor_file.h>
+#include <qdq/tile.h>
+
+#endif

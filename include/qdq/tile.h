@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The TILE layout: 32x32 tiles of four 16x16 faces, as on Tenstorrent hardware.
+//
+// A tensor of rank >= 2 is planes of rows x cols; rank 0 and 1 are one row. Only the last two dims
+// are padded, to multiples of 32. Tiles lie row-major in a plane, planes one after the other. In a
+// tile the faces lie row-major, and each face is row-major in itself:
+//     offset(r, c) = ((r >> 4) * 2 + (c >> 4)) * 256 + (r & 15) * 16 + (c & 15)
+#ifndef QDQ_TILE_H
+#define QDQ_TILE_H
+
+#include <qdq/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { QDQ_TILE_DIM = 32, QDQ_FACE_DIM = 16, QDQ_TILE_ELEMENTS = 1024 };
+
+// The native page of the arena: a tile of bfloat16.
+enum { QDQ_PAGE_BYTES = 2048 };
+
+// How a tensor is cut into tiles.
+typedef struct qdq_tiling {
+    size_t planes, rows, cols;      // of elements: planes * rows * cols = count of the shape
+    size_t tile_rows, tile_cols;    // tiles down and across a plane
+    size_t tiles;                   // planes * tile_rows * tile_cols
+} qdq_tiling;
+
+QDQ_API qdq_tiling qdq_tiling_of(qdq_shape shape);
+// The shape with its padding; that of rank 0 and 1 is [32, n].
+QDQ_API qdq_shape qdq_padded_shape(qdq_shape shape);
+// Bytes of one tile: 2048 for bfloat16, 4096 for float32 and int32, 1024 for 8-bit types.
+QDQ_API size_t qdq_tile_bytes(qdq_dtype dtype);
+// Where row r, column c lies in a tile, in elements. 0 <= r, c < 32.
+static inline size_t qdq_tile_offset(size_t r, size_t c) {
+    return ((r >> 4) * 2 + (c >> 4)) * 256 + (r & 15) * 16 + (c & 15);
+}
+
+// Copies a whole row-major tensor into tiles, and back. Padding is left as it is. `tiles` has
+// tiling.tiles * qdq_tile_bytes(dtype) bytes and must not overlap `rows`.
+QDQ_API void qdq_tilize(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles);
+QDQ_API void qdq_untilize(qdq_dtype dtype, qdq_shape shape, const void *tiles, void *rows);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dequantize: y = (x - zero_point) * scale.
+#include "ops/kernels/kernel.h"
+
+static const qdq_port_desc inputs[] = {QDQ_QUANTIZE_PORTS(qdq_dequantize_attrs, , QDQ_SET_INTS)};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+static const qdq_attr_desc attrs[] = {QDQ_QUANTIZE_ATTRS(qdq_dequantize_attrs, , "bfloat16")};
+
+static void infer(qdq_call *call) {
+    const qdq_dequantize_attrs *a = call->attrs;
+    qdq_dtype y = qdq_check_result(call, a->dtype ? a->dtype : QDQ_BFLOAT16, QDQ_SET_FLOATS);
+    qdq_infer_given(call, a, y, call->inputs[QDQ_PORT_X].type.dtype);
+}
+
+static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool *pool,
+                    qdq_stage *stages) {
+    qdq_tile_fn *fn = qdq_kernel_find(QDQ_FAMILY_DEQUANTIZE, call->inputs[QDQ_PORT_X].type.dtype,
+                                      call->outputs[0].dtype);
+    return qdq_lower_given(call, call->attrs, fn, numerics, pool, stages) ? 1 : 0;
+}
+
+const qdq_op qdq_op_dequantize = {
+    .name = "Dequantize",
+    .summary = "y = (x - zero_point) * scale",
+    .attrs_size = sizeof(qdq_dequantize_attrs),
+    QDQ_OP_TABLES(inputs, outputs, attrs),
+    .infer = infer,
+    .lower = lower,
+};

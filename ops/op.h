@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an op is: one constant description with its ports, its attributes, how the types of its
+// results follow, and how it becomes stages of a plan. Parsing, checking, help and documents read
+// the description; nothing else knows the ops by name.
+#ifndef QDQ_OPS_OP_H
+#define QDQ_OPS_OP_H
+
+#include "include/qdq/numerics.h"
+#include "include/qdq/ops.h"
+#include "ops/report.h"
+#include "runtime/plan.h"
+
+//---- Sets of dtypes ---------------------------------------------------------
+
+typedef uint64_t qdq_dtype_set;
+#define QDQ_SET(E) ((qdq_dtype_set)1 << QDQ_##E)
+static inline bool qdq_set_has(qdq_dtype_set set, qdq_dtype dtype) { return set >> dtype & 1; }
+
+// The dtypes of a kind, from the list itself.
+#define QDQ_SET_IF_FLOAT(E, name, bits, kind, least, greatest, safetensors, npy) \
+    | (qdq_dtype_set)(QDQ_KIND_##kind == QDQ_KIND_FLOAT) << QDQ_##E
+#define QDQ_SET_IF_INT(E, name, bits, kind, least, greatest, safetensors, npy) \
+    | (qdq_dtype_set)(QDQ_KIND_##kind == QDQ_KIND_INT) << QDQ_##E
+#define QDQ_SET_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_FLOAT))
+#define QDQ_SET_INTS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_INT))
+
+// "float32, bfloat16" in the order of the dtype list.
+const char *qdq_set_text(qdq_dtype_set set, char *buffer, size_t capacity);
+
+//---- Descriptions -----------------------------------------------------------
+
+enum { QDQ_MAX_PORTS = 8, QDQ_MAX_OUTPUTS = 4, QDQ_MAX_STAGES = 2 };
+
+typedef struct qdq_port_desc {
+    const char *name;
+    size_t offset;  // of the qdq_value in the op's struct (inputs)
+    bool optional;
+    qdq_dtype_set dtypes;  // that it takes (inputs) or may have (outputs)
+} qdq_port_desc;
+
+typedef enum qdq_attr_kind {
+    QDQ_ATTR_INT,       // qdq_int
+    QDQ_ATTR_FLOAT,     // qdq_float
+    QDQ_ATTR_BOOL,      // qdq_bool
+    QDQ_ATTR_WORD,      // an enum whose zero is the default; `words` are its names
+    QDQ_ATTR_MAYBE_WORD, // the same as a qdq_int: unset means something of its own
+    QDQ_ATTR_DTYPE,     // qdq_dtype
+    QDQ_ATTR_INTS,      // qdq_ints
+    QDQ_ATTR_FLOATS,    // qdq_floats; JSON: a number or an array, nested at will
+    QDQ_ATTR_NUMBERS,   // qdq_numbers; the same
+} qdq_attr_kind;
+
+typedef struct qdq_attr_desc {
+    const char *name;
+    qdq_attr_kind kind;
+    size_t offset;  // in the op's struct
+    const char *const *words;  // NULL-terminated
+    const char *default_text;
+    const char *summary;
+} qdq_attr_desc;
+
+typedef struct qdq_call qdq_call;
+typedef struct qdq_stage qdq_stage;
+
+typedef struct qdq_op {
+    const char *name;
+    const char *summary;
+    size_t attrs_size;
+    const qdq_port_desc *inputs, *outputs;
+    size_t input_count, output_count;
+    const qdq_attr_desc *attrs;
+    size_t attr_count;
+    // Checks what the description cannot say, and fills in the types of the outputs. Called when
+    // x, the first input, is valid; other inputs may be not.
+    void (*infer)(qdq_call *call);
+    // Writes the stages of a node without findings, at most QDQ_MAX_STAGES, and returns how many;
+    // 0 when memory runs out. What they point to lives in `pool`.
+    size_t (*lower)(const qdq_call *call, const qdq_numerics *numerics, qdq_pool *pool,
+                    qdq_stage *stages);
+} qdq_op;
+
+// The tables of a description, with their counts.
+#define QDQ_OP_TABLES(input_table, output_table, attr_table)                            \
+    .inputs = (input_table), .input_count = sizeof(input_table) / sizeof(input_table)[0],    \
+    .outputs = (output_table), .output_count = sizeof(output_table) / sizeof(output_table)[0], \
+    .attrs = (attr_table), .attr_count = sizeof(attr_table) / sizeof(attr_table)[0]
+
+// The op with this name, or NULL.
+const qdq_op *qdq_op_find(const char *name);
+// The name of an op that was probably meant, or NULL.
+const char *qdq_op_nearest(const char *name);
+
+//---- A node as its op sees it -----------------------------------------------
+
+typedef struct qdq_type {
+    qdq_dtype dtype;
+    qdq_shape shape;
+} qdq_type;
+
+typedef struct qdq_operand {
+    bool given;   // something is connected
+    bool valid;   // and its type is known
+    qdq_type type;
+    const void *data;  // row-major, where it is a constant; else NULL
+} qdq_operand;
+
+struct qdq_call {
+    const qdq_op *op;
+    const char *node;
+    const void *attrs;
+    qdq_operand inputs[QDQ_MAX_PORTS];
+    qdq_type outputs[QDQ_MAX_OUTPUTS];  // filled in by infer
+    size_t output_count;                // likewise
+    qdq_findings *findings;
+};
+
+// Checks a node against its description, then lets the op infer. True if it has no errors.
+bool qdq_op_check(qdq_call *call);
+
+// Adds a finding about a port or attribute of the node.
+void qdq_call_find(const qdq_call *call, qdq_core_rule rule, const char *port, const char *found,
+                   const char *wanted);
+
+//---- Stages: what an op becomes ---------------------------------------------
+
+typedef enum qdq_origin { QDQ_FROM_NUMBERS, QDQ_FROM_INPUT, QDQ_FROM_OUTPUT } qdq_origin;
+
+// The parameters of a stage: known numbers, or those of a port.
+typedef struct qdq_stage_vector {
+    bool is_int;
+    qdq_grid grid;
+    size_t count;
+    qdq_origin origin;
+    const uint32_t *values;  // QDQ_FROM_NUMBERS
+    size_t port;             // QDQ_FROM_INPUT, QDQ_FROM_OUTPUT
+} qdq_stage_vector;
+
+// A link from input port `x` to output port `y`; or, with `reduce`, a reduction of input port `x`
+// to the output ports `results`.
+struct qdq_stage {
+    size_t x;
+    const void *params;
+    qdq_tile_fn *fn;
+    size_t y;
+    qdq_stage_vector vectors[QDQ_MAX_VECTORS];
+    size_t vector_count;
+    const qdq_reduce_fns *reduce;
+    qdq_grid grid;
+    size_t results[QDQ_MAX_REDUCED];
+    size_t result_count;
+};
+
+#endif

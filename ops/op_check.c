@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checking a node against the description of its op.
+#include <stdio.h>
+#include <string.h>
+
+#include "ops/op.h"
+#include "runtime/dtype.h"
+
+const char *qdq_set_text(qdq_dtype_set set, char *buffer, size_t capacity) {
+    size_t at = 0;
+    buffer[0] = '\0';
+    for (int i = QDQ_DTYPE_NONE + 1; i < QDQ_DTYPE_COUNT; i++) {
+        if (!qdq_set_has(set, (qdq_dtype)i) || at + 1 >= capacity) continue;
+        int n = snprintf(buffer + at, capacity - at, "%s%s", at ? ", " : "",
+                         qdq_dtype_name((qdq_dtype)i));
+        at += n > 0 ? (size_t)n : 0;
+    }
+    return buffer;
+}
+
+void qdq_call_find(const qdq_call *call, qdq_core_rule rule, const char *port, const char *found,
+                   const char *wanted) {
+    qdq_find_core(call->findings, rule, (qdq_subject){call->node, call->op->name, port}, found,
+                  wanted);
+}
+
+static void check_port(const qdq_call *call, const qdq_port_desc *port, const qdq_operand *in) {
+    char set[512];
+    if (!in->given) {
+        if (!port->optional)
+            qdq_call_find(call, QDQ_RULE_PORT_MISSING, port->name, "is not connected", NULL);
+        return;
+    }
+    if (in->valid && !qdq_set_has(port->dtypes, in->type.dtype))
+        qdq_call_find(call, QDQ_RULE_PORT_DTYPE, port->name,
+                      qdq_text(call->findings, "is %s", qdq_dtype_name(in->type.dtype)),
+                      qdq_text(call->findings, "one of: %s",
+                               qdq_set_text(port->dtypes, set, sizeof set)));
+}
+
+static size_t count_words(const char *const *words) {
+    size_t n = 0;
+    while (words[n]) n++;
+    return n;
+}
+
+// An enum out of its range comes from C only; JSON words are looked up by the reader.
+static void check_attr(const qdq_call *call, const qdq_attr_desc *attr) {
+    const void *field = (const char *)call->attrs + attr->offset;
+    int64_t value = 0, end = 0;
+    if (attr->kind == QDQ_ATTR_WORD) {
+        int word;
+        memcpy(&word, field, sizeof word);
+        value = word, end = (int64_t)count_words(attr->words);
+    } else if (attr->kind == QDQ_ATTR_MAYBE_WORD && ((const qdq_int *)field)->set) {
+        value = ((const qdq_int *)field)->value, end = (int64_t)count_words(attr->words);
+    } else if (attr->kind == QDQ_ATTR_DTYPE) {
+        qdq_dtype dtype;
+        memcpy(&dtype, field, sizeof dtype);
+        value = (int64_t)dtype, end = QDQ_DTYPE_COUNT;
+    } else {
+        return;
+    }
+    if (value < 0 || value >= end)
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, attr->name,
+                      qdq_text(call->findings, "is %lld", (long long)value),
+                      qdq_text(call->findings, "0 to %lld", (long long)end - 1));
+}
+
+bool qdq_op_check(qdq_call *call) {
+    const qdq_op *op = call->op;
+    size_t before = call->findings->errors;
+    for (size_t i = 0; i < op->input_count; i++)
+        check_port(call, &op->inputs[i], &call->inputs[i]);
+    for (size_t i = 0; i < op->attr_count; i++) check_attr(call, &op->attrs[i]);
+    call->output_count = op->output_count;
+    bool words_fine = call->findings->errors == before || call->inputs[0].valid;
+    if (call->inputs[0].valid && words_fine) op->infer(call);
+    return call->findings->errors == before && call->inputs[0].valid;
+}

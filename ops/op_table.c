@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ops there are.
+#include <string.h>
+
+#include "include/qdq/inspect.h"
+#include "ops/op.h"
+#include "runtime/nearest.h"
+
+#define OPS(X)                 \
+    X(qdq_op_quantize)         \
+    X(qdq_op_dequantize)       \
+    X(qdq_op_dynamic_quantize) \
+    X(qdq_op_requantize)
+
+#define DECLARE(description) extern const qdq_op description;
+OPS(DECLARE)
+
+#define ENTRY(description) &(description),
+static const qdq_op *const ops[] = {OPS(ENTRY)};
+
+enum { OP_COUNT = sizeof ops / sizeof ops[0] };
+
+const qdq_op *qdq_op_find(const char *name) {
+    for (size_t i = 0; i < OP_COUNT; i++)
+        if (strcmp(ops[i]->name, name) == 0) return ops[i];
+    return NULL;
+}
+
+const char *qdq_op_nearest(const char *name) {
+    const char *names[OP_COUNT];
+    for (size_t i = 0; i < OP_COUNT; i++) names[i] = ops[i]->name;
+    return qdq_nearest(name, names, OP_COUNT);
+}
+
+//---- For inspect.h ----------------------------------------------------------
+
+size_t qdq_op_count(void) { return OP_COUNT; }
+
+qdq_op_info qdq_op_get(size_t op) {
+    if (op >= OP_COUNT) return (qdq_op_info){0};
+    return (qdq_op_info){ops[op]->name, ops[op]->summary, ops[op]->input_count,
+                         ops[op]->output_count, ops[op]->attr_count};
+}
+
+static qdq_port_info port_info(const qdq_port_desc *port) {
+    return (qdq_port_info){port->name, port->optional, port->dtypes};
+}
+
+qdq_port_info qdq_op_input(size_t op, size_t index) {
+    if (op >= OP_COUNT || index >= ops[op]->input_count) return (qdq_port_info){0};
+    return port_info(&ops[op]->inputs[index]);
+}
+
+qdq_port_info qdq_op_output(size_t op, size_t index) {
+    if (op >= OP_COUNT || index >= ops[op]->output_count) return (qdq_port_info){0};
+    return port_info(&ops[op]->outputs[index]);
+}
+
+static const char *type_text(qdq_attr_kind kind) {
+    static const char *const texts[] = {
+        [QDQ_ATTR_INT] = "int",
+        [QDQ_ATTR_FLOAT] = "number",
+        [QDQ_ATTR_BOOL] = "bool",
+        [QDQ_ATTR_WORD] = "word",
+        [QDQ_ATTR_MAYBE_WORD] = "word",
+        [QDQ_ATTR_DTYPE] = "dtype",
+        [QDQ_ATTR_INTS] = "int[]",
+        [QDQ_ATTR_FLOATS] = "float32 or float32[]",
+        [QDQ_ATTR_NUMBERS] = "int or int[]",
+    };
+    return texts[kind];
+}
+
+qdq_attr_info qdq_op_attr(size_t op, size_t index) {
+    if (op >= OP_COUNT || index >= ops[op]->attr_count) return (qdq_attr_info){0};
+    const qdq_attr_desc *attr = &ops[op]->attrs[index];
+    return (qdq_attr_info){attr->name, type_text(attr->kind), attr->words, attr->default_text,
+                           attr->summary};
+}

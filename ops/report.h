@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collecting findings. Kept to the first QDQ_MAX_FINDINGS; all are counted.
+#ifndef QDQ_OPS_REPORT_H
+#define QDQ_OPS_REPORT_H
+
+#include "ops/rule.h"
+#include "runtime/error.h"
+#include "runtime/pool.h"
+
+// A report in the making. Strings live in the pool.
+typedef struct qdq_findings {
+    qdq_pool *pool;
+    const char *file;  // in front of every sentence; "" for none
+    qdq_finding *items;
+    size_t count, capacity;
+    size_t errors, warnings;
+    qdq_status status;  // of the first error
+} qdq_findings;
+
+// What a finding is about. All may be NULL.
+typedef struct qdq_subject {
+    const char *node;
+    const char *op;
+    const char *port;
+} qdq_subject;
+
+// Adds a finding. The sentence is "FILE: node 'N': OP: PORT FOUND, wanted WANTED; HINT", without
+// what is NULL or empty. `hint` NULL: that of the rule.
+void qdq_find(qdq_findings *findings, const char *target, const qdq_rule *rule,
+              qdq_subject subject, const char *found, const char *wanted, const char *hint);
+
+// The same for a rule of the core.
+void qdq_find_core(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
+                   const char *found, const char *wanted);
+
+// The same with the hint "did you mean 'NEAREST'?", where `nearest` is not NULL.
+void qdq_find_near(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
+                   const char *found, const char *wanted, const char *nearest);
+
+// A formatted string in the pool; "" when there is no more room for findings or memory.
+const char *qdq_text(qdq_findings *findings, const char *format, ...) QDQ_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requantize: from one set of parameters to another, each per tensor or per channel.
+#include "ops/kernels/kernel.h"
+
+typedef qdq_requantize_attrs attrs_type;
+
+enum { IN_SCALE = 1, IN_ZERO_POINT, OUT_SCALE, OUT_ZERO_POINT };
+
+static const qdq_port_desc inputs[] = {
+    {"x", offsetof(attrs_type, x), false, QDQ_SET_INTS | QDQ_SET_FLOATS},
+    {"in_scale", offsetof(attrs_type, in_scale), true, QDQ_SET_FLOATS},
+    {"in_zero_point", offsetof(attrs_type, in_zero_point), true, QDQ_SET_INTS},
+    {"out_scale", offsetof(attrs_type, out_scale), true, QDQ_SET_FLOATS},
+    {"out_zero_point", offsetof(attrs_type, out_zero_point), true, QDQ_SET_INTS},
+};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_INTS}};
+
+static const qdq_attr_desc attrs[] = {
+    {"in_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, in_scales), NULL, "",
+     "constant scale of x: 1, or dim[axis]"},
+    {"in_zps", QDQ_ATTR_NUMBERS, offsetof(attrs_type, in_zps), NULL, "0",
+     "constant zero point of x: 1, or as many as in_scales"},
+    {"out_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, out_scales), NULL, "",
+     "constant scale of y: 1, or dim[axis]"},
+    {"out_zps", QDQ_ATTR_NUMBERS, offsetof(attrs_type, out_zps), NULL, "0",
+     "constant zero point of y: 1, or as many as out_scales"},
+    {"axis", QDQ_ATTR_INT, offsetof(attrs_type, axis), NULL, "",
+     "the dim of the channels; required where a side has more than one element"},
+    {"qtype", QDQ_ATTR_MAYBE_WORD, offsetof(attrs_type, qtype), qdq_qtype_words, "by the counts",
+     "per_tensor or per_channel; must agree with the counts"},
+    {"dtype", QDQ_ATTR_DTYPE, offsetof(attrs_type, dtype), NULL, "that of x",
+     "of the result; required where x is a float"},
+    {"quant_min", QDQ_ATTR_INT, offsetof(attrs_type, quant_min), NULL, "of the dtype",
+     "least quantized value"},
+    {"quant_max", QDQ_ATTR_INT, offsetof(attrs_type, quant_max), NULL, "of the dtype",
+     "greatest quantized value"},
+};
+
+// One side of the op.
+typedef struct side {
+    qdq_scale_slot scale;
+    qdq_zero_point_slot zero_point;
+} side;
+
+static side in_side(const attrs_type *a) {
+    return (side){{"in_scales", a->in_scales, IN_SCALE}, {"in_zps", a->in_zps, IN_ZERO_POINT}};
+}
+
+static side out_side(const attrs_type *a) {
+    return (side){{"out_scales", a->out_scales, OUT_SCALE},
+                  {"out_zps", a->out_zps, OUT_ZERO_POINT}};
+}
+
+static size_t zero_point_count(const qdq_call *call, const qdq_zero_point_slot *slot) {
+    const qdq_operand *in = &call->inputs[slot->port];
+    return in->given && in->valid ? qdq_shape_count(in->type.shape) : slot->attr.count;
+}
+
+// A side with more than one scale or zero point is per channel.
+static bool per_channel(const qdq_call *call, const side *s) {
+    return qdq_scale_count(call, &s->scale) > 1 || zero_point_count(call, &s->zero_point) > 1;
+}
+
+// A per-channel side may still have a single scale: then both its parts are checked for themselves.
+static qdq_granularity granularity_of(size_t count, const qdq_granularity *channels) {
+    return count > 1 ? *channels : qdq_granularity_per_tensor();
+}
+
+static void check_side(const qdq_call *call, const side *s, const qdq_granularity *channels, qdq_dtype quantized) {
+    qdq_granularity scale = granularity_of(qdq_scale_count(call, &s->scale), channels);
+    qdq_granularity zero_point = granularity_of(zero_point_count(call, &s->zero_point), channels);
+    qdq_check_scale(call, &s->scale, &scale);
+    qdq_check_zero_point(call, &s->zero_point, &zero_point, quantized);
+}
+
+static void check_qtype(const qdq_call *call, const attrs_type *a, bool channels) {
+    if (!a->qtype.set) return;
+    if (a->qtype.value == QDQ_PER_GROUP)
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "qtype", "is per_group",
+                      "per_tensor or per_channel");
+    else if ((a->qtype.value == QDQ_PER_CHANNEL) != channels)
+        qdq_call_find(call, QDQ_RULE_QTYPE_COUNT, "qtype",
+                      channels ? "is per_tensor, but a side has more than one element"
+                               : "is per_channel, but both sides have one element",
+                      channels ? "per_channel" : "per_tensor");
+}
+
+static qdq_granularity channels_of(const qdq_call *call, const attrs_type *a, bool needed) {
+    if (!needed && !a->axis.set) return (qdq_granularity){0};
+    if (!a->axis.set) {
+        qdq_call_find(call, QDQ_RULE_AXIS_REQUIRED, "axis", "is missing",
+                      "it, as a side has more than one element");
+        return (qdq_granularity){0};
+    }
+    return qdq_granularity_per_channel(call, a->axis, 0);
+}
+
+static void infer(qdq_call *call) {
+    const attrs_type *a = call->attrs;
+    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
+    qdq_dtype y = a->dtype ? a->dtype : x;
+    if (!a->dtype && !qdq_dtype_is_int(x)) {
+        qdq_call_find(call, QDQ_RULE_DTYPE_REQUIRED, "dtype",
+                      qdq_text(call->findings, "is missing, but x is %s", qdq_dtype_name(x)),
+                      "an integer dtype");
+        y = QDQ_DTYPE_NONE;
+    } else {
+        y = qdq_check_result(call, y, QDQ_SET_INTS);
+    }
+    side in = in_side(a), out = out_side(a);
+    bool channels = per_channel(call, &in) || per_channel(call, &out);
+    check_qtype(call, a, channels);
+    qdq_granularity granularity = channels_of(call, a, channels);
+    check_side(call, &in, &granularity, x);
+    check_side(call, &out, &granularity, y);
+    qdq_check_quant_range(call, a->quant_min, a->quant_max, y);
+    call->outputs[0] = (qdq_type){y, call->inputs[QDQ_PORT_X].type.shape};
+}
+
+static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool *pool,
+                    qdq_stage *stages) {
+    const attrs_type *a = call->attrs;
+    qdq_dtype y = call->outputs[0].dtype;
+    side in = in_side(a), out = out_side(a);
+    qdq_granularity g = channels_of(call, a, per_channel(call, &in) || per_channel(call, &out));
+    qdq_stage *stage = &stages[0];
+    *stage = (qdq_stage){
+        .params = qdq_quant_params_of(call, numerics, y, a->quant_min, a->quant_max, pool),
+        .fn = qdq_kernel_find(QDQ_FAMILY_REQUANTIZE, call->inputs[QDQ_PORT_X].type.dtype, y),
+        .vector_count = 4,
+    };
+    bool done = stage->params && qdq_scale_vector(call, &in.scale, &g, pool, &stage->vectors[0]) &&
+                qdq_zero_point_vector(call, &in.zero_point, &g, pool, &stage->vectors[1]) &&
+                qdq_scale_vector(call, &out.scale, &g, pool, &stage->vectors[2]) &&
+                qdq_zero_point_vector(call, &out.zero_point, &g, pool, &stage->vectors[3]);
+    return done ? 1 : 0;
+}
+
+const qdq_op qdq_op_requantize = {
+    .name = "Requantize",
+    .summary = "y = Quantize(Dequantize(x)), from one set of parameters to another",
+    .attrs_size = sizeof(attrs_type),
+    QDQ_OP_TABLES(inputs, outputs, attrs),
+    .infer = infer,
+    .lower = lower,
+};

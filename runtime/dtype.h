@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element types: moving elements between memory and the registers that ops compute in.
+// Memory holds one element per qdq_dtype_size(dtype) bytes; registers are float or int32_t.
+#ifndef QDQ_RUNTIME_DTYPE_H
+#define QDQ_RUNTIME_DTYPE_H
+
+#include <string.h>
+
+#include "include/qdq/base.h"
+#include "include/qdq/numerics.h"
+
+bool qdq_dtype_is_float(qdq_dtype dtype);
+bool qdq_dtype_is_int(qdq_dtype dtype);
+
+// n elements of any dtype as float32; integers are rounded once, half to even.
+void qdq_decode_float(qdq_dtype dtype, const void *x, float *out, size_t n);
+// n float32 as elements of a float dtype, rounded half to even (bfloat16: as `store` says).
+void qdq_encode_float(qdq_dtype dtype, const float *in, void *y, size_t n,
+                      qdq_bfloat16_store store);
+// The same for integer dtypes; values must be in the range of the dtype.
+void qdq_decode_int(qdq_dtype dtype, const void *x, int32_t *out, size_t n);
+void qdq_encode_int(qdq_dtype dtype, const int32_t *in, void *y, size_t n);
+
+// `value` rounded to a float dtype and back; QDQ_DTYPE_NONE and float32 leave it as it is.
+float qdq_round_to(qdq_dtype dtype, float value);
+
+static inline uint32_t qdq_float_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline float qdq_float_from_bits(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// Exact.
+static inline float qdq_bfloat16_decode(uint16_t code) {
+    return qdq_float_from_bits((uint32_t)code << 16);
+}
+
+// Rounds half to even; overflow gives infinity; NaN keeps its upper bits and stays NaN.
+uint16_t qdq_bfloat16_encode(float value);
+
+#endif

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/exec.h"
+
+#include <fenv.h>
+#include <string.h>
+
+#include "runtime/dtype.h"
+#include "runtime/error.h"
+#include "runtime/memory_plan.h"
+
+//---- Where things lie -------------------------------------------------------
+
+static char *place_memory(const qdq_exec *exec, qdq_place place) {
+    switch (place.kind) {
+    case QDQ_PLACE_ARENA: return exec->arena + place.at;
+    case QDQ_PLACE_INPUT: return qdq_exec_io_memory(&exec->inputs[place.at]);
+    case QDQ_PLACE_OUTPUT: return qdq_exec_io_memory(&exec->outputs[place.at]);
+    case QDQ_PLACE_CONSTANT: return (char *)exec->plan->constants + place.at;
+    case QDQ_PLACE_NONE:
+    default: return NULL;
+    }
+}
+
+// The whole of a value as row-major memory: where it is, or copied to `flat` from its tiles.
+static const void *as_rows(const qdq_exec *exec, const qdq_located *value, void *flat) {
+    const char *memory = place_memory(exec, value->place);
+    if (value->place.kind != QDQ_PLACE_ARENA) return memory;
+    qdq_untilize(value->dtype, value->shape, memory, flat);
+    return flat;
+}
+
+//---- One block --------------------------------------------------------------
+
+// L1: two blocks that a chain swaps between, and the parameters of one link.
+typedef struct scratch {
+    _Alignas(64) unsigned char block[2][QDQ_BLOCK_ELEMENTS * 4];
+    _Alignas(64) uint32_t params[QDQ_MAX_VECTORS][QDQ_BLOCK_ELEMENTS];
+    int next;  // the half that holds no data of the chain
+} scratch;
+
+static size_t block_elements(const qdq_step *step, size_t block) {
+    if (step->tiled) return QDQ_BLOCK_ELEMENTS;
+    size_t left = step->elements - block * QDQ_BLOCK_ELEMENTS;
+    return left < QDQ_BLOCK_ELEMENTS ? left : QDQ_BLOCK_ELEMENTS;
+}
+
+// The memory of a block where the place holds it in one piece, else NULL.
+static char *block_memory(const qdq_exec *exec, const qdq_step *step, qdq_place place,
+                          qdq_dtype dtype, size_t block) {
+    if (step->tiled && place.kind != QDQ_PLACE_ARENA) return NULL;
+    char *memory = place_memory(exec, place);
+    return memory ? memory + block * QDQ_BLOCK_ELEMENTS * qdq_dtype_size(dtype) : NULL;
+}
+
+static const void *produce(const qdq_exec *exec, const qdq_step *step, size_t block, scratch *l1) {
+    const void *x = block_memory(exec, step, step->x.place, step->x.dtype, block);
+    if (x) return x;
+    void *tile = l1->block[l1->next];
+    l1->next ^= 1;
+    qdq_tile_pack(qdq_dtype_size(step->x.dtype), &step->tiling, block,
+                  place_memory(exec, step->x.place), tile);
+    return tile;
+}
+
+static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
+                        size_t block, scratch *l1, qdq_view *views) {
+    for (size_t k = 0; k < link->vector_count; k++) {
+        const qdq_vector *v = &link->vectors[k];
+        const uint32_t *values =
+            v->values ? v->values : (const uint32_t *)(const void *)(exec->scratch + v->exec_offset);
+        views[k] = step->tiled
+                       ? qdq_grid_tile(&v->grid, values, &step->tiling, block, l1->params[k])
+                       : qdq_grid_strip(&v->grid, values, block * QDQ_BLOCK_ELEMENTS,
+                                        block_elements(step, block), l1->params[k]);
+    }
+}
+
+// Runs one link on x and returns y, which is left where it is wanted next.
+static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
+                            size_t block, const void *x, scratch *l1) {
+    qdq_view views[QDQ_MAX_VECTORS];
+    view_params(exec, step, link, block, l1, views);
+    size_t n = block_elements(step, block), size = qdq_dtype_size(link->y_dtype);
+    char *stored = block_memory(exec, step, link->store, link->y_dtype, block);
+    void *y = stored;
+    if (!stored || stored == x) {  // no memory in one piece, or made in place
+        y = l1->block[l1->next];
+        l1->next ^= 1;
+    }
+    link->fn(link->params, views, x, y, n);
+    if (stored && y != stored) memcpy(stored, y, n * size);
+    if (!stored && link->store.kind != QDQ_PLACE_NONE)
+        qdq_tile_unpack(size, &step->tiling, block, y, place_memory(exec, link->store));
+    return y;
+}
+
+static const void *run_block(const qdq_exec *exec, const qdq_step *step, size_t block,
+                             scratch *l1) {
+    const void *x = produce(exec, step, block, l1);
+    for (size_t i = 0; i < step->link_count; i++)
+        x = run_link(exec, step, &step->links[i], block, x, l1);
+    return x;
+}
+
+//---- Reductions -------------------------------------------------------------
+
+// Hands n side-by-side elements, of which `first` is the number in row-major order, to the states
+// of their blocks.
+static void accumulate(const qdq_reduce *reduce, char *states, size_t first, const char *x,
+                       size_t size, size_t n) {
+    for (size_t i = 0; i < n;) {
+        size_t run;
+        size_t index = qdq_grid_block(&reduce->grid, first + i, &run);
+        if (run > n - i) run = n - i;
+        reduce->fns->accumulate(reduce->params, states + index * reduce->fns->state_bytes,
+                                x + i * size, run);
+        i += run;
+    }
+}
+
+static void reduce_block(const qdq_step *step, char *states, size_t block, const char *x) {
+    const qdq_reduce *reduce = step->reduce;
+    size_t last = step->link_count;
+    size_t size = qdq_dtype_size(last ? step->links[last - 1].y_dtype : step->x.dtype);
+    if (!step->tiled) {
+        accumulate(reduce, states, block * QDQ_BLOCK_ELEMENTS, x, size,
+                   block_elements(step, block));
+        return;
+    }
+    qdq_tile_at at = qdq_tile_locate(&step->tiling, block);
+    for (size_t r = 0; r < at.rows; r++)
+        for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM)
+            accumulate(reduce, states, at.first + r * step->tiling.cols + c,
+                       x + qdq_tile_offset(r, c) * size, size,
+                       at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM);
+}
+
+static char *states_of(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunk) {
+    return exec->scratch + reduce->states_offset +
+           chunk * reduce->grid.count * reduce->fns->state_bytes;
+}
+
+// Merges the chunks' states into the first, and stores the results.
+static void finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce) {
+    char *states = states_of(exec, reduce, 0);
+    size_t bytes = reduce->fns->state_bytes, count = reduce->grid.count;
+    for (size_t chunk = 1; chunk < reduce->chunks; chunk++)
+        for (size_t i = 0; i < count; i++)
+            reduce->fns->merge(states + i * bytes, states_of(exec, reduce, chunk) + i * bytes);
+    void *y[QDQ_MAX_REDUCED] = {0};
+    for (size_t k = 0; k < reduce->result_count; k++)
+        y[k] = exec->scratch + reduce->results_offset[k];
+    for (size_t i = 0; i < count; i++)
+        reduce->fns->finish(reduce->params, states + i * bytes, i, y);
+    for (size_t k = 0; k < reduce->result_count; k++) {
+        const qdq_located *result = &reduce->results[k];
+        char *memory = place_memory(exec, result->place);
+        if (result->place.kind == QDQ_PLACE_ARENA)
+            qdq_tilize(result->dtype, result->shape, y[k], memory);
+        else if (memory)
+            memcpy(memory, y[k], count * qdq_dtype_size(result->dtype));
+    }
+}
+
+//---- One step ---------------------------------------------------------------
+
+typedef struct task_context {
+    const qdq_exec *exec;
+    const qdq_step *step;
+} task_context;
+
+// Blocks begin..end of a step without reduction; chunks begin..end of one with.
+static void run_task(void *context, size_t begin, size_t end) {
+    const task_context *task = context;
+    const qdq_step *step = task->step;
+    scratch l1;
+    fenv_t environment;  // results must not depend on the caller's rounding mode
+    fegetenv(&environment);
+    fesetenv(FE_DFL_ENV);
+    l1.next = 0;
+    if (step->tiled) memset(l1.block, 0xFF, sizeof l1.block);
+    if (!step->reduce) {
+        for (size_t block = begin; block < end; block++) run_block(task->exec, step, block, &l1);
+    } else {
+        for (size_t chunk = begin; chunk < end; chunk++) {
+            char *states = states_of(task->exec, step->reduce, chunk);
+            size_t chunks = step->reduce->chunks;
+            for (size_t block = step->blocks * chunk / chunks,
+                        stop = step->blocks * (chunk + 1) / chunks;
+                 block < stop; block++)
+                reduce_block(step, states, block, run_block(task->exec, step, block, &l1));
+        }
+    }
+    fesetenv(&environment);
+}
+
+// Parameters that are computed or given at run time become plain lists before the loop.
+static void fetch_params(const qdq_exec *exec, const qdq_step *step) {
+    for (size_t i = 0; i < step->link_count; i++)
+        for (size_t k = 0; k < step->links[i].vector_count; k++) {
+            const qdq_vector *v = &step->links[i].vectors[k];
+            if (v->values) continue;
+            char *values = exec->scratch + v->exec_offset;
+            const void *rows = as_rows(exec, &v->source, values + v->count * 4);
+            if (v->is_int)
+                qdq_decode_int(v->source.dtype, rows, (int32_t *)(void *)values, v->count);
+            else
+                qdq_decode_float(v->source.dtype, rows, (float *)(void *)values, v->count);
+        }
+}
+
+static void run_step(const qdq_exec *exec, const qdq_step *step) {
+    task_context context = {exec, step};
+    size_t count = step->blocks;
+    fetch_params(exec, step);
+    if (step->reduce) {
+        count = step->reduce->chunks;
+        memset(states_of(exec, step->reduce, 0), 0,
+               count * step->reduce->grid.count * step->reduce->fns->state_bytes);
+    }
+    if (exec->parallel.run && count > 1)
+        exec->parallel.run(exec->parallel.self, count, run_task, &context);
+    else
+        run_task(&context, 0, count);
+    if (step->reduce) finish_reduction(exec, step->reduce);
+}
+
+void qdq_exec_run(qdq_exec *exec) {
+    const qdq_plan *plan = exec->plan;
+    if (exec->poison) memset(exec->arena, 0xFF, plan->stats.arena_bytes);
+    for (size_t i = 0; i < plan->input_count; i++) {
+        qdq_exec_io *io = &exec->inputs[i];
+        if (io->bound || io->written) continue;
+        memset(io->own, 0, plan->inputs[i].bytes);
+        io->written = true;
+    }
+    for (size_t i = 0; i < plan->step_count; i++) run_step(exec, &plan->steps[i]);
+}
+
+//---- Making one -------------------------------------------------------------
+
+// The block is laid out twice by the same code: without memory to measure it, then for good.
+typedef struct layout {
+    char *base;
+    size_t at;
+    bool overflow;
+} layout;
+
+static char *lay(layout *l, size_t count, size_t size) {
+    size_t bytes, at = l->at;
+    l->overflow |= __builtin_mul_overflow(count, size, &bytes) ||
+                   __builtin_add_overflow(at, bytes, &l->at) ||
+                   __builtin_add_overflow(l->at, (size_t)QDQ_ARENA_ALIGN - 1, &l->at);
+    l->at = l->at / QDQ_ARENA_ALIGN * QDQ_ARENA_ALIGN;
+    return l->base ? l->base + at : NULL;
+}
+
+static void lay_out(layout *l, const qdq_plan *plan, qdq_exec *exec) {
+    (void)lay(l, 1, sizeof *exec);
+    exec->inputs = (qdq_exec_io *)(void *)lay(l, plan->input_count, sizeof(qdq_exec_io));
+    exec->outputs = (qdq_exec_io *)(void *)lay(l, plan->output_count, sizeof(qdq_exec_io));
+    exec->arena = lay(l, plan->stats.arena_bytes, 1);
+    exec->scratch = lay(l, plan->vector_bytes, 1);
+    for (size_t i = 0; i < plan->input_count; i++) {
+        char *own = lay(l, plan->inputs[i].bytes, 1);
+        if (l->base) exec->inputs[i] = (qdq_exec_io){.own = own};
+    }
+    for (size_t i = 0; i < plan->output_count; i++) {
+        char *own = lay(l, plan->outputs[i].bytes, 1);
+        if (l->base) exec->outputs[i] = (qdq_exec_io){.own = own};
+    }
+}
+
+qdq_exec *qdq_exec_create(const qdq_plan *plan, const qdq_exec_options *options, qdq_error *err) {
+    if (!plan) {
+        qdq_fail(err, QDQ_ERR_ARGUMENT, "qdq_exec_create: there is no plan");
+        return NULL;
+    }
+    qdq_exec_options opt = options ? *options : (qdq_exec_options){0};
+    const qdq_allocator *allocator = qdq_allocator_or_default(opt.allocator);
+    layout l = {0};
+    qdq_exec measured;
+    lay_out(&l, plan, &measured);
+    char *memory = l.overflow ? NULL : qdq_alloc_array(allocator, l.at, 1, QDQ_ARENA_ALIGN);
+    if (!memory) {
+        qdq_fail_memory(err, l.at);
+        return NULL;
+    }
+    qdq_exec *exec = (qdq_exec *)(void *)memory;
+    *exec = (qdq_exec){.plan = plan,
+                       .allocator = allocator,
+                       .parallel = opt.parallel,
+                       .poison = opt.poison,
+                       .bytes = l.at};
+#ifndef NDEBUG
+    exec->poison = true;
+#endif
+    l = (layout){.base = memory};
+    lay_out(&l, plan, exec);
+    for (size_t i = 0; i < plan->output_count; i++)
+        memset(exec->outputs[i].own, 0, plan->outputs[i].bytes);
+    return exec;
+}
+
+void qdq_exec_destroy(qdq_exec *exec) {
+    if (exec) qdq_free_array(exec->allocator, exec, exec->bytes, 1);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors into and out of an exec.
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/dtype.h"
+#include "runtime/error.h"
+#include "runtime/exec.h"
+#include "runtime/nearest.h"
+
+typedef struct found_io {
+    qdq_exec_io *io;
+    const qdq_tensor_info *info;
+    bool is_input;
+} found_io;
+
+static bool find_in(const qdq_tensor_info *infos, qdq_exec_io *ios, size_t count, const char *name,
+                    found_io *out) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(infos[i].name, name) == 0) {
+            out->io = &ios[i], out->info = &infos[i];
+            return true;
+        }
+    return false;
+}
+
+static const char *nearest_in(const qdq_tensor_info *infos, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++)
+        if (qdq_nearest(name, &infos[i].name, 1)) return infos[i].name;
+    return NULL;
+}
+
+enum { INPUTS = 1, OUTPUTS = 2 };
+
+static qdq_status find_io(const qdq_exec *exec, const char *name, int among, const char *what,
+                          found_io *out, qdq_error *err) {
+    const qdq_plan *plan = exec->plan;
+    out->is_input = (among & INPUTS) &&
+                    find_in(plan->inputs, exec->inputs, plan->input_count, name, out);
+    if (out->is_input) return QDQ_OK;
+    if ((among & OUTPUTS) && find_in(plan->outputs, exec->outputs, plan->output_count, name, out))
+        return QDQ_OK;
+    const char *near = NULL;
+    if (among & INPUTS) near = nearest_in(plan->inputs, plan->input_count, name);
+    if (!near && (among & OUTPUTS)) near = nearest_in(plan->outputs, plan->output_count, name);
+    return qdq_fail(err, QDQ_ERR_ARGUMENT, "the graph has no %s named '%.200s'%s%s%s", what, name,
+                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static qdq_status check(const found_io *found, const char *what, qdq_dtype dtype, size_t count,
+                        qdq_error *err) {
+    const qdq_tensor_info *info = found->info;
+    bool widened = dtype == QDQ_FLOAT32 && qdq_dtype_is_float(info->dtype);
+    if (dtype != info->dtype && !widened)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the data is %s, but the tensor is %s", what,
+                        info->name, qdq_dtype_name(dtype), qdq_dtype_name(info->dtype));
+    if (count != qdq_shape_count(info->shape))
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the data has %zu elements, but the tensor has %zu",
+                        what, info->name, count, qdq_shape_count(info->shape));
+    return QDQ_OK;
+}
+
+qdq_status qdq_exec_bind(qdq_exec *exec, const char *name, void *data, size_t bytes,
+                         qdq_error *err) {
+    found_io found;
+    QDQ_TRY(find_io(exec, name, INPUTS | OUTPUTS, "input or output", &found, err));
+    if (data && bytes != found.info->bytes)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the memory has %zu bytes, but the tensor has %zu",
+                        found.is_input ? "input" : "output", name, bytes, found.info->bytes);
+    found.io->bound = data;
+    return QDQ_OK;
+}
+
+qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dtype, const void *data,
+                          size_t count, qdq_error *err) {
+    found_io found;
+    QDQ_TRY(find_io(exec, name, INPUTS, "input", &found, err));
+    QDQ_TRY(check(&found, "input", dtype, count, err));
+    char *memory = qdq_exec_io_memory(found.io);
+    if (dtype == found.info->dtype)
+        memcpy(memory, data, found.info->bytes);
+    else
+        qdq_encode_float(found.info->dtype, data, memory, count, QDQ_BFLOAT16_HALF_EVEN);
+    if (!found.io->bound) found.io->written = true;
+    return QDQ_OK;
+}
+
+qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dtype dtype, void *data,
+                         size_t count, qdq_error *err) {
+    found_io found;
+    QDQ_TRY(find_io(exec, name, OUTPUTS, "output", &found, err));
+    QDQ_TRY(check(&found, "output", dtype, count, err));
+    const char *memory = qdq_exec_io_memory(found.io);
+    if (dtype == found.info->dtype)
+        memcpy(data, memory, found.info->bytes);
+    else
+        qdq_decode_float(found.info->dtype, memory, data, count);
+    return QDQ_OK;
+}

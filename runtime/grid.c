@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/grid.h"
+
+#include <string.h>
+
+// Two neighbouring dims are one where both are whole in a block, or both are cut into single
+// elements: the order of elements and of blocks stays the same.
+static bool mergeable(const qdq_grid *grid, size_t dim, size_t extent) {
+    if (grid->rank == 0) return false;
+    size_t outer_dim = grid->dims[grid->rank - 1], outer_extent = grid->extent[grid->rank - 1];
+    return (outer_extent == outer_dim && extent == dim) || (outer_extent == 1 && extent == 1);
+}
+
+qdq_grid qdq_grid_of(qdq_shape shape, const int64_t *extents) {
+    qdq_grid grid = {.count = 1};
+    for (int i = 0; i < shape.rank; i++) {
+        size_t dim = (size_t)shape.dims[i], extent = (size_t)extents[i];
+        if (dim == 1) continue;
+        if (mergeable(&grid, dim, extent)) {
+            bool whole = extent == dim;
+            grid.dims[grid.rank - 1] *= dim;
+            if (whole) grid.extent[grid.rank - 1] *= dim;
+        } else {
+            grid.dims[grid.rank] = dim;
+            grid.extent[grid.rank++] = extent;
+        }
+    }
+    for (int i = 0; i < grid.rank; i++) {
+        grid.blocks[i] = (grid.dims[i] + grid.extent[i] - 1) / grid.extent[i];
+        grid.count *= grid.blocks[i];
+    }
+    return grid;
+}
+
+size_t qdq_grid_block(const qdq_grid *grid, size_t at, size_t *run) {
+    size_t block = 0, stride = 1;
+    size_t inner = 1;      // elements below the dim that is looked at
+    bool whole = true;     // every dim below lies in one block
+    size_t length = 1;
+    for (int i = grid->rank - 1; i >= 0; i--) {
+        size_t index = at % grid->dims[i], group = index / grid->extent[i];
+        if (whole) {
+            size_t end = (group + 1) * grid->extent[i];
+            if (end > grid->dims[i]) end = grid->dims[i];
+            size_t below = inner == 1 ? 0 : length;  // the rest of the row that `at` begins in
+            length = (end - index) * inner - (inner == 1 ? 0 : inner - below);
+            whole = grid->extent[i] == grid->dims[i];
+        }
+        block += group * stride;
+        stride *= grid->blocks[i];
+        inner *= grid->dims[i];
+        at /= grid->dims[i];
+    }
+    *run = grid->rank ? length : SIZE_MAX;
+    return block;
+}
+
+// Spreads the parameters of n elements from `first` on; returns nothing, fills out[0..n).
+static void spread(const qdq_grid *grid, const uint32_t *values, size_t first, size_t n,
+                   uint32_t *out) {
+    size_t last = grid->rank ? (size_t)grid->rank - 1 : 0;
+    bool columns = grid->rank && grid->extent[last] == 1;  // one parameter per innermost element
+    for (size_t i = 0; i < n;) {
+        size_t run;
+        size_t block = qdq_grid_block(grid, first + i, &run);
+        if (columns) {
+            run = grid->dims[last] - (first + i) % grid->dims[last];
+            if (run > n - i) run = n - i;
+            memcpy(out + i, values + block, run * sizeof *out);
+        } else {
+            if (run > n - i) run = n - i;
+            for (size_t k = 0; k < run; k++) out[i + k] = values[block];
+        }
+        i += run;
+    }
+}
+
+qdq_view qdq_grid_strip(const qdq_grid *grid, const uint32_t *values, size_t first, size_t n,
+                        uint32_t *scratch) {
+    size_t run;
+    size_t block = qdq_grid_block(grid, first, &run);
+    if (run >= n) return (qdq_view){values + block, 0};
+    size_t last = (size_t)grid->rank - 1;
+    if (grid->extent[last] == 1 && grid->dims[last] - first % grid->dims[last] >= n)
+        return (qdq_view){values + block, 1};
+    spread(grid, values, first, n, scratch);
+    return (qdq_view){scratch, 1};
+}
+
+qdq_view qdq_grid_tile(const qdq_grid *grid, const uint32_t *values, const qdq_tiling *tiling,
+                       size_t tile, uint32_t *scratch) {
+    qdq_tile_at at = qdq_tile_locate(tiling, tile);
+    size_t run, span = (at.rows - 1) * tiling->cols + at.cols;
+    size_t block = qdq_grid_block(grid, at.first, &run);
+    if (run >= span) return (qdq_view){values + block, 0};
+    if (at.rows * at.cols < QDQ_TILE_ELEMENTS)
+        for (size_t i = 0; i < QDQ_TILE_ELEMENTS; i++) scratch[i] = values[block];
+    for (size_t r = 0; r < at.rows; r++)
+        for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM) {
+            size_t n = at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM;
+            spread(grid, values, at.first + r * tiling->cols + c, n,
+                   scratch + qdq_tile_offset(r, c));
+        }
+    return (qdq_view){scratch, 1};
+}

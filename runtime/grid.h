@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which elements share a parameter. A grid cuts a tensor into blocks of equal extent (the last one
+// of a dim may be short); block number i in row-major order of the blocks has parameter number i.
+// Per tensor, per channel and per group are grids that differ in their extents only.
+#ifndef QDQ_RUNTIME_GRID_H
+#define QDQ_RUNTIME_GRID_H
+
+#include "include/qdq/base.h"
+#include "runtime/tile.h"
+
+// Dims are merged where they can be: most grids have one to three left.
+typedef struct qdq_grid {
+    int rank;                      // 0: one block
+    size_t dims[QDQ_MAX_RANK];     // elements
+    size_t extent[QDQ_MAX_RANK];   // elements of a block, 1..dims
+    size_t blocks[QDQ_MAX_RANK];   // ceil(dims / extent)
+    size_t count;                  // of blocks in all
+} qdq_grid;
+
+// `extents` has shape.rank entries in 1..dim.
+qdq_grid qdq_grid_of(qdq_shape shape, const int64_t *extents);
+
+// The block of element `at` (in row-major order), and in *run how many elements from there on lie
+// in the same block without a gap (at least 1).
+size_t qdq_grid_block(const qdq_grid *grid, size_t at, size_t *run);
+
+// The parameters of some elements: item i of them is data[i * step]. Items are 4 bytes wide.
+typedef struct qdq_view {
+    const uint32_t *data;
+    size_t step;  // 0: all alike
+} qdq_view;
+
+// The parameters of n <= 1024 elements from `first` on, in row-major order. Where they are neither
+// alike nor side by side in `values` they are spread out in `scratch` (1024 items).
+qdq_view qdq_grid_strip(const qdq_grid *grid, const uint32_t *values, size_t first, size_t n,
+                        uint32_t *scratch);
+
+// The same for the 1024 elements of a tile, in tile order. Padding gets parameters too.
+qdq_view qdq_grid_tile(const qdq_grid *grid, const uint32_t *values, const qdq_tiling *tiling,
+                       size_t tile, uint32_t *scratch);
+
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/nearest.h"
+
+#include <string.h>
+
+enum {
+    MOST_BYTES = 64,
+    MOST_CANDIDATES = 1000,
+    EDIT = 2,  // costs are in halves of an edit
+    CASE_EDIT = 1,
+};
+
+static int lower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+static int change(char from, char to) {
+    if (from == to) return 0;
+    return lower(from) == lower(to) ? CASE_EDIT : EDIT;
+}
+
+// Optimal string alignment: edit distance in which swapped neighbours are one edit and no part is
+// edited twice. Row i holds the distances from the first i bytes of `a` to each start of `b`.
+static int distance(const char *a, size_t a_length, const char *b, size_t b_length) {
+    int rows[3][MOST_BYTES + 1];
+    int *before = rows[0], *above = rows[1], *row = rows[2];
+    for (size_t c = 0; c <= b_length; c++) above[c] = EDIT * (int)c;
+    for (size_t r = 1; r <= a_length; r++) {
+        row[0] = EDIT * (int)r;
+        for (size_t c = 1; c <= b_length; c++) {
+            int cost = above[c - 1] + change(a[r - 1], b[c - 1]);
+            cost = least(cost, least(above[c], row[c - 1]) + EDIT);
+            if (r > 1 && c > 1 && a[r - 1] == b[c - 2] && a[r - 2] == b[c - 1])
+                cost = least(cost, before[c - 2] + EDIT);
+            row[c] = cost;
+        }
+        int *oldest = before;
+        before = above, above = row, row = oldest;
+    }
+    return above[b_length];
+}
+
+const char *qdq_nearest(const char *name, const char *const *candidates, size_t count) {
+    size_t length = strnlen(name, MOST_BYTES + 1);
+    if (length == 0 || length > MOST_BYTES) return NULL;
+    int limit = least((int)(EDIT * length) / 3, 2 * EDIT);
+    if (limit < EDIT) limit = EDIT;
+    limit = least(limit, EDIT * (int)length - 1);
+
+    const char *nearest = NULL;
+    if (count > MOST_CANDIDATES) count = MOST_CANDIDATES;
+    for (size_t i = 0; i < count; i++) {
+        if (!candidates[i]) continue;
+        size_t other = strnlen(candidates[i], MOST_BYTES + 1);
+        if (other > MOST_BYTES) continue;
+        int edits = distance(name, length, candidates[i], other);
+        if (edits > limit) continue;
+        nearest = candidates[i];
+        limit = edits - 1;
+    }
+    return nearest;
+}

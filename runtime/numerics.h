@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// One element of each quantizing op, for any qdq_numerics: the definition that every kernel equals
+// bit for bit. Inline, so that a caller with constant numerics gets code for just those.
+//
+// Needs the default floating-point environment (round to nearest, no flushing), which the executor
+// sets up, and a compiler that neither contracts nor reassociates (-ffp-contract=off).
+#ifndef QDQ_RUNTIME_NUMERICS_H
+#define QDQ_RUNTIME_NUMERICS_H
+
+#include <math.h>
+
+#include "runtime/dtype.h"
+
+// The integers an op may give: those of the dtype, and the clamp range within it.
+typedef struct qdq_range {
+    int64_t least, greatest;       // of the dtype
+    int64_t quant_min, quant_max;  // least <= quant_min <= quant_max <= greatest
+} qdq_range;
+
+// The clamp range of a dtype, cut by the attributes (where set) and by the numerics.
+qdq_range qdq_range_of(qdq_dtype dtype, const int64_t *quant_min, const int64_t *quant_max,
+                       const qdq_numerics *numerics);
+
+static inline float qdq_round_half_even(float v) {
+    if (!(fabsf(v) < 0x1p23f)) return v;  // already whole, or not a number
+    float whole = (fabsf(v) + 0x1p23f) - 0x1p23f;
+    return copysignf(whole, v);
+}
+
+static inline float qdq_round(qdq_rounding rounding, float v) {
+    switch (rounding) {
+    case QDQ_ROUND_HALF_AWAY: {
+        float whole = truncf(v);
+        return fabsf(v - whole) >= 0.5f ? whole + copysignf(1.0f, v) : whole;
+    }
+    case QDQ_ROUND_HALF_UP: {
+        float whole = floorf(v);
+        return v - whole >= 0.5f ? whole + 1.0f : whole;
+    }
+    case QDQ_ROUND_TRUNCATE: return truncf(v);
+    case QDQ_ROUND_HALF_EVEN:
+    default: return qdq_round_half_even(v);
+    }
+}
+
+static inline int64_t qdq_clamp(int64_t v, int64_t low, int64_t high) {
+    return v < low ? low : v > high ? high : v;
+}
+
+// The last stage: rounds `v`, adds `after` exactly, and brings the sum into the range.
+// `zero_point` is what a zero would have become (for QDQ_NAN_ZERO_POINT).
+static inline int32_t qdq_to_integer(const qdq_numerics *n, float v, int64_t after,
+                                     int64_t zero_point, const qdq_range *range) {
+    int64_t q;
+    if (isnan(v)) {
+        q = n->nan == QDQ_NAN_QUANT_MAX    ? range->quant_max
+            : n->nan == QDQ_NAN_ZERO_POINT ? zero_point
+                                           : range->quant_min;
+    } else {
+        float whole = qdq_round(n->rounding, v);
+        whole = whole < -0x1p40f ? -0x1p40f : whole > 0x1p40f ? 0x1p40f : whole;
+        q = (int64_t)whole + after;
+    }
+    if (n->overflow == QDQ_OVERFLOW_WRAP) {
+        int64_t width = range->greatest - range->least + 1;
+        q = qdq_clamp(q, INT32_MIN, INT32_MAX) - range->least;
+        q = ((q % width) + width) % width + range->least;
+    }
+    return (int32_t)qdq_clamp(q, range->quant_min, range->quant_max);
+}
+
+// x / s, or x * (1 / s), rounded to the step dtype.
+static inline float qdq_scaled(const qdq_numerics *n, float x, float s) {
+    float q = n->scaling == QDQ_SCALE_RECIPROCAL ? x * (1.0f / s) : x / s;
+    return qdq_round_to(n->step_dtype, q);
+}
+
+static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, int32_t z,
+                                       const qdq_range *range) {
+    switch (n->zero_point_order) {
+    case QDQ_ZERO_POINT_BEFORE: {
+        float sum = qdq_scaled(n, x, s) + qdq_round_to(n->step_dtype, (float)z);
+        return qdq_to_integer(n, qdq_round_to(n->step_dtype, sum), 0, z, range);
+    }
+    case QDQ_ZERO_POINT_FMA: {
+        float sum = fmaf(x, 1.0f / s, (float)z);
+        return qdq_to_integer(n, qdq_round_to(n->step_dtype, sum), 0, z, range);
+    }
+    case QDQ_ZERO_POINT_AFTER:
+    default: return qdq_to_integer(n, qdq_scaled(n, x, s), z, z, range);
+    }
+}
+
+// The difference q - z of Dequantize, before it is scaled.
+static inline float qdq_subtracted(const qdq_numerics *n, int32_t q, int32_t z) {
+    float difference = n->subtraction == QDQ_SUBTRACT_FLOAT ? (float)q - (float)z
+                                                            : (float)((int64_t)q - (int64_t)z);
+    return qdq_round_to(n->step_dtype, difference);
+}
+
+static inline float qdq_dequantize_one(const qdq_numerics *n, int32_t q, float s, int32_t z) {
+    return qdq_round_to(n->step_dtype, qdq_subtracted(n, q, z) * s);
+}
+
+// The parameters of both sides of a Requantize.
+typedef struct qdq_requantize_scales {
+    float in_scale, out_scale;
+    int32_t in_zero_point, out_zero_point;
+} qdq_requantize_scales;
+
+// `whole` is q where x is an integer; `x` is its float value, or that of a float x.
+static inline int32_t qdq_requantize_one(const qdq_numerics *n, float x, int32_t whole,
+                                         bool x_is_int, const qdq_requantize_scales *p,
+                                         const qdq_range *range) {
+    if (n->requantize_form == QDQ_REQUANTIZE_PAIR) {
+        float real = x_is_int ? qdq_dequantize_one(n, whole, p->in_scale, p->in_zero_point)
+                              : qdq_round_to(n->step_dtype, (x - (float)p->in_zero_point)) *
+                                    p->in_scale;
+        real = qdq_round_to(n->requantize_dtype, qdq_round_to(n->step_dtype, real));
+        return qdq_quantize_one(n, real, p->out_scale, p->out_zero_point, range);
+    }
+    float ratio = p->in_scale / p->out_scale;
+    float shift = (float)p->in_zero_point * ratio;
+    float offset = (float)p->out_zero_point - shift;
+    float v = n->requantize_form == QDQ_REQUANTIZE_FUSED ? fmaf(x, ratio, offset)
+                                                         : x * ratio + offset;
+    return qdq_to_integer(n, v, 0, p->out_zero_point, range);
+}
+
+#endif

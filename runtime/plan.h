@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan: a list of steps, each of them a loop over blocks. A producer fills a block, a chain of
+// tile functions passes over it while it is in L1, and links store it. The executor knows what is
+// here and nothing of graphs and ops.
+//
+// A block is a 32x32 tile (1024 elements in tile order) where an end of the step lies in the arena,
+// else a strip of up to 1024 consecutive elements of row-major memory.
+#ifndef QDQ_RUNTIME_PLAN_H
+#define QDQ_RUNTIME_PLAN_H
+
+#include "include/qdq/exec.h"
+#include "include/qdq/inspect.h"
+#include "runtime/grid.h"
+#include "runtime/pool.h"
+
+enum { QDQ_BLOCK_ELEMENTS = QDQ_TILE_ELEMENTS, QDQ_MAX_VECTORS = 4 };
+
+//---- Places -----------------------------------------------------------------
+
+typedef enum qdq_place_kind {
+    QDQ_PLACE_NONE = 0,   // lives in L1 only
+    QDQ_PLACE_ARENA,      // tiles from byte `at` of the arena on
+    QDQ_PLACE_INPUT,      // row-major: input number `at`
+    QDQ_PLACE_OUTPUT,     // row-major: output number `at`
+    QDQ_PLACE_CONSTANT,   // row-major: from byte `at` of the plan's constants on
+} qdq_place_kind;
+
+// Where a value lies while the plan runs.
+typedef struct qdq_place {
+    qdq_place_kind kind;
+    size_t at;
+} qdq_place;
+
+// A value in its place.
+typedef struct qdq_located {
+    qdq_dtype dtype;
+    qdq_shape shape;
+    qdq_place place;
+} qdq_located;
+
+//---- Parameters -------------------------------------------------------------
+
+// Numbers that go with the elements of x: scales (float) or zero points (int32_t), one per block of
+// the grid.
+typedef struct qdq_vector {
+    bool is_int;
+    qdq_grid grid;
+    size_t count;           // 1 (serves all), or grid.count
+    const uint32_t *values; // known at compile time; NULL: fetched from `source` before each run
+    qdq_located source;
+    size_t exec_offset;     // where the exec keeps the fetched values
+} qdq_vector;
+
+//---- Chains -----------------------------------------------------------------
+
+// Makes n <= 1024 elements of y from those of x. views[k] are the parameters of vector k. Never
+// fails, allocates or keeps state; x and y do not overlap.
+typedef void qdq_tile_fn(const void *params, const qdq_view *views, const void *x, void *y,
+                         size_t n);
+
+// One tile function with its parameters, and where its result goes beside the next link.
+typedef struct qdq_link {
+    qdq_tile_fn *fn;
+    const void *params;
+    qdq_dtype y_dtype;
+    size_t vector_count;
+    qdq_vector vectors[QDQ_MAX_VECTORS];
+    qdq_place store;
+} qdq_link;
+
+//---- Reductions -------------------------------------------------------------
+
+enum { QDQ_MAX_REDUCED = 2 };
+
+// Numbers computed from all elements of each block of a grid. States start zeroed; merging must be
+// exact whatever the order, since blocks run in parallel.
+typedef struct qdq_reduce_fns {
+    size_t state_bytes;
+    void (*accumulate)(const void *params, void *state, const void *x, size_t n);
+    void (*merge)(void *state, const void *other);
+    // Writes element number `index` of each result; y[k] holds elements of the k-th dtype.
+    void (*finish)(const void *params, const void *state, size_t index, void *const *y);
+} qdq_reduce_fns;
+
+typedef struct qdq_reduce {
+    const qdq_reduce_fns *fns;
+    const void *params;
+    qdq_grid grid;
+    size_t chunks;        // partial states: chunks x grid.count
+    size_t states_offset; // in the exec
+    size_t result_count;
+    qdq_located results[QDQ_MAX_REDUCED];
+    size_t results_offset[QDQ_MAX_REDUCED];  // row-major copies, in the exec
+} qdq_reduce;
+
+//---- Steps ------------------------------------------------------------------
+
+typedef struct qdq_step {
+    qdq_located x;  // what the producer loads
+    qdq_tiling tiling;
+    bool tiled;
+    size_t elements, blocks;
+    qdq_link *links;
+    size_t link_count;
+    const qdq_reduce *reduce;  // NULL, or what the end of the chain is reduced to
+} qdq_step;
+
+struct qdq_plan {
+    const qdq_allocator *allocator;
+    qdq_pool pool;  // owns everything below
+    qdq_step *steps;
+    qdq_plan_step *step_infos;
+    size_t step_count;
+    qdq_plan_value *values;
+    size_t value_count;
+    qdq_tensor_info *inputs, *outputs;
+    size_t input_count, output_count;
+    const char *constants;  // 64-byte aligned
+    qdq_plan_stats stats;
+    size_t vector_bytes;  // scratch of an exec: fetched parameters, states, results
+};
+
+#endif

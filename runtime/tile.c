@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/tile.h"
+
+#include <string.h>
+
+#include "runtime/dtype.h"
+
+qdq_tiling qdq_tiling_of(qdq_shape shape) {
+    qdq_tiling t = {.planes = 1, .rows = 1, .cols = 1};
+    if (shape.rank >= 1) t.cols = (size_t)shape.dims[shape.rank - 1];
+    if (shape.rank >= 2) t.rows = (size_t)shape.dims[shape.rank - 2];
+    for (int i = 0; i < shape.rank - 2; i++) t.planes *= (size_t)shape.dims[i];
+    t.tile_rows = (t.rows + QDQ_TILE_DIM - 1) / QDQ_TILE_DIM;
+    t.tile_cols = (t.cols + QDQ_TILE_DIM - 1) / QDQ_TILE_DIM;
+    t.tiles = t.planes * t.tile_rows * t.tile_cols;
+    return t;
+}
+
+static int64_t padded(int64_t dim) { return (dim + QDQ_TILE_DIM - 1) / QDQ_TILE_DIM * QDQ_TILE_DIM; }
+
+qdq_shape qdq_padded_shape(qdq_shape shape) {
+    qdq_shape out = shape;
+    if (shape.rank < 2) {
+        out.rank = 2;
+        out.dims[0] = QDQ_TILE_DIM;
+        out.dims[1] = padded(shape.rank == 1 ? shape.dims[0] : 1);
+        return out;
+    }
+    out.dims[shape.rank - 2] = padded(shape.dims[shape.rank - 2]);
+    out.dims[shape.rank - 1] = padded(shape.dims[shape.rank - 1]);
+    return out;
+}
+
+size_t qdq_tile_bytes(qdq_dtype dtype) { return QDQ_TILE_ELEMENTS * qdq_dtype_size(dtype); }
+
+qdq_tile_at qdq_tile_locate(const qdq_tiling *t, size_t tile) {
+    size_t tile_col = tile % t->tile_cols, rest = tile / t->tile_cols;
+    size_t tile_row = rest % t->tile_rows, plane = rest / t->tile_rows;
+    size_t row = tile_row * QDQ_TILE_DIM, col = tile_col * QDQ_TILE_DIM;
+    return (qdq_tile_at){
+        .first = (plane * t->rows + row) * t->cols + col,
+        .rows = t->rows - row < QDQ_TILE_DIM ? t->rows - row : QDQ_TILE_DIM,
+        .cols = t->cols - col < QDQ_TILE_DIM ? t->cols - col : QDQ_TILE_DIM,
+    };
+}
+
+void qdq_tile_pack(size_t size, const qdq_tiling *t, size_t tile, const void *rows, void *out) {
+    qdq_tile_at at = qdq_tile_locate(t, tile);
+    for (size_t r = 0; r < at.rows; r++) {
+        const char *from = (const char *)rows + (at.first + r * t->cols) * size;
+        for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM) {
+            size_t n = at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM;
+            memcpy((char *)out + qdq_tile_offset(r, c) * size, from + c * size, n * size);
+        }
+    }
+}
+
+void qdq_tile_unpack(size_t size, const qdq_tiling *t, size_t tile, const void *in, void *rows) {
+    qdq_tile_at at = qdq_tile_locate(t, tile);
+    for (size_t r = 0; r < at.rows; r++) {
+        char *to = (char *)rows + (at.first + r * t->cols) * size;
+        for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM) {
+            size_t n = at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM;
+            memcpy(to + c * size, (const char *)in + qdq_tile_offset(r, c) * size, n * size);
+        }
+    }
+}
+
+void qdq_tilize(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles) {
+    qdq_tiling t = qdq_tiling_of(shape);
+    size_t size = qdq_dtype_size(dtype), bytes = qdq_tile_bytes(dtype);
+    for (size_t i = 0; i < t.tiles; i++)
+        qdq_tile_pack(size, &t, i, rows, (char *)tiles + i * bytes);
+}
+
+void qdq_untilize(qdq_dtype dtype, qdq_shape shape, const void *tiles, void *rows) {
+    qdq_tiling t = qdq_tiling_of(shape);
+    size_t size = qdq_dtype_size(dtype), bytes = qdq_tile_bytes(dtype);
+    for (size_t i = 0; i < t.tiles; i++)
+        qdq_tile_unpack(size, &t, i, (const char *)tiles + i * bytes, rows);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// One tile at a time: where it lies in a row-major tensor, and copying it in and out.
+#ifndef QDQ_RUNTIME_TILE_H
+#define QDQ_RUNTIME_TILE_H
+
+#include "include/qdq/tile.h"
+
+// The valid part of a tile: its top left element in row-major order, and its extent.
+typedef struct qdq_tile_at {
+    size_t first;
+    size_t rows, cols;  // 1..32
+} qdq_tile_at;
+
+qdq_tile_at qdq_tile_locate(const qdq_tiling *tiling, size_t tile);
+
+// Copies the valid elements (of `size` bytes) of tile number `tile` between a whole row-major
+// tensor and the 1024 elements of one tile. Padding is left as it is.
+void qdq_tile_pack(size_t size, const qdq_tiling *tiling, size_t tile, const void *rows, void *out);
+void qdq_tile_unpack(size_t size, const qdq_tiling *tiling, size_t tile, const void *in,
+                     void *rows);
+
+#endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// qdq plan: steps, the arena, each value's lifetime, and a picture of it all.
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/common.h"
+
+//---- The picture ------------------------------------------------------------
+
+enum { MAP_COLUMNS = 64 };
+
+static char letter_of(size_t value) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    return letters[value % (sizeof letters - 1)];
+}
+
+// One row a step, one column a part of the arena; the letter of the value that lies there. A cell
+// with two values (one is made in place of the other) shows the newer one.
+static void print_map(const qdq_plan *plan) {
+    qdq_plan_stats stats = qdq_plan_get_stats(plan);
+    if (stats.arena_bytes == 0) {
+        printf("\nThe arena is empty: every value lives in L1 or in the caller's memory.\n");
+        return;
+    }
+    size_t columns = stats.arena_bytes / 512 < MAP_COLUMNS ? stats.arena_bytes / 512 : MAP_COLUMNS;
+    if (columns == 0) columns = 1;
+    printf("\narena, %.0f bytes a column ('.' is free)\n",
+           (double)stats.arena_bytes / (double)columns);
+    for (size_t step = 0; step < stats.step_count; step++) {
+        char row[MAP_COLUMNS + 1];
+        memset(row, '.', columns);
+        row[columns] = '\0';
+        for (size_t v = 0; v < stats.value_count; v++) {
+            const qdq_plan_value *value = qdq_plan_get_value(plan, v);
+            if (step < value->first_step || step > value->last_step) continue;
+            size_t begin = value->offset * columns / stats.arena_bytes;
+            size_t end = (value->offset + value->bytes) * columns / stats.arena_bytes;
+            if (end == begin) end++;
+            for (size_t c = begin; c < end && c < columns; c++) row[c] = letter_of(v);
+        }
+        printf("  step %-3zu |%s|\n", step, row);
+    }
+}
+
+//---- Text -------------------------------------------------------------------
+
+static double percent(size_t part, size_t whole) {
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_values(const qdq_plan *plan, const qdq_plan_stats *stats) {
+    char shape[128];
+    if (stats->value_count == 0) return;
+    printf("\n   %-24s %-9s %-18s %8s %10s %10s  %s\n", "value", "dtype", "shape", "tiles", "bytes",
+           "offset", "steps");
+    for (size_t i = 0; i < stats->value_count; i++) {
+        const qdq_plan_value *v = qdq_plan_get_value(plan, i);
+        printf(" %c %-24s %-9s %-18s %8zu %10zu %10zu  %zu-%zu\n", letter_of(i), v->name,
+               qdq_dtype_name(v->dtype), shape_text(v->shape, shape, sizeof shape), v->tiles,
+               v->bytes, v->offset, v->first_step, v->last_step);
+    }
+}
+
+static void print_plan(const qdq_plan *plan, bool map) {
+    qdq_plan_stats s = qdq_plan_get_stats(plan);
+    size_t bytes = 0;
+    for (size_t i = 0; i < s.value_count; i++) bytes += qdq_plan_get_value(plan, i)->bytes;
+    printf("arena            %zu bytes (%zu pages of 2048)\n", s.arena_bytes,
+           (s.arena_bytes + QDQ_PAGE_BYTES - 1) / QDQ_PAGE_BYTES);
+    printf("peak of live     %zu bytes (arena is %.2f times it)\n", s.peak_live_bytes,
+           s.peak_live_bytes ? (double)s.arena_bytes / (double)s.peak_live_bytes : 1);
+    printf("tiles            %zu in %zu values\n", s.tiles, s.value_count);
+    printf("padding          %zu bytes (%.1f %% of the values)\n", s.padding_bytes,
+           percent(s.padding_bytes, bytes));
+    printf("inputs, outputs  %zu bytes, row-major\n", s.io_bytes);
+    printf("constants        %zu bytes\n\nsteps\n", s.constant_bytes);
+    for (size_t i = 0; i < s.step_count; i++) {
+        const qdq_plan_step *step = qdq_plan_get_step(plan, i);
+        printf(" %3zu  %s  (%zu %s%s, reads %zu, writes %zu bytes)\n", i, step->text, step->blocks,
+               step->tiled ? "tile" : "strip", step->blocks == 1 ? "" : "s", step->read_bytes,
+               step->write_bytes);
+    }
+    print_values(plan, &s);
+    if (map) print_map(plan);
+}
+
+//---- JSON -------------------------------------------------------------------
+
+static void json_value(qdq_json *json, const qdq_plan_value *v) {
+    qdq_json_begin_object(json);
+    json_string_key(json, "name", v->name);
+    json_string_key(json, "dtype", qdq_dtype_name(v->dtype));
+    qdq_json_key(json, "shape");
+    json_shape(json, v->shape);
+    qdq_json_key(json, "padded_shape");
+    json_shape(json, v->padded_shape);
+    json_uint_key(json, "tiles", v->tiles);
+    json_uint_key(json, "bytes", v->bytes);
+    json_uint_key(json, "offset", v->offset);
+    json_uint_key(json, "first_step", v->first_step);
+    json_uint_key(json, "last_step", v->last_step);
+    qdq_json_end_object(json);
+}
+
+static void json_step(qdq_json *json, const qdq_plan_step *step) {
+    qdq_json_begin_object(json);
+    json_string_key(json, "chain", step->text);
+    json_string_key(json, "blocks_are", step->tiled ? "tiles" : "strips");
+    json_uint_key(json, "blocks", step->blocks);
+    json_uint_key(json, "read_bytes", step->read_bytes);
+    json_uint_key(json, "write_bytes", step->write_bytes);
+    qdq_json_end_object(json);
+}
+
+static void print_json(const qdq_plan *plan, const options *opt) {
+    qdq_plan_stats s = qdq_plan_get_stats(plan);
+    qdq_json json;
+    json_begin(&json);
+    json_string_key(&json, "graph", opt->operands.items[0]);
+    json_uint_key(&json, "arena_bytes", s.arena_bytes);
+    json_uint_key(&json, "peak_live_bytes", s.peak_live_bytes);
+    json_uint_key(&json, "padding_bytes", s.padding_bytes);
+    json_uint_key(&json, "tiles", s.tiles);
+    json_uint_key(&json, "page_bytes", QDQ_PAGE_BYTES);
+    json_uint_key(&json, "io_bytes", s.io_bytes);
+    json_uint_key(&json, "constant_bytes", s.constant_bytes);
+    qdq_json_key(&json, "values");
+    qdq_json_begin_array(&json);
+    for (size_t i = 0; i < s.value_count; i++) json_value(&json, qdq_plan_get_value(plan, i));
+    qdq_json_end_array(&json);
+    qdq_json_key(&json, "steps");
+    qdq_json_begin_array(&json);
+    for (size_t i = 0; i < s.step_count; i++) json_step(&json, qdq_plan_get_step(plan, i));
+    qdq_json_end_array(&json);
+    json_end(&json);
+}
+
+int run_plan(const options *opt) {
+    int code;
+    qdq_graph *graph = load_graph(opt, &code);
+    if (!graph) return code;
+    qdq_plan *plan = compile_graph(graph, opt, &code);
+    if (plan && opt->json) print_json(plan, opt);
+    else if (plan) print_plan(plan, opt->map);
+    qdq_plan_destroy(plan);
+    qdq_graph_destroy(graph);
+    return code;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// qdq run: runs a graph, writes its outputs, compares them, or sums them up.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/common.h"
+#include "tools/compare.h"
+#include "tools/session.h"
+#include "tools/tensor_io.h"
+
+// The outputs of a run, copied out of the exec.
+typedef struct results {
+    qdq_tensor *tensors;
+    size_t count;
+} results;
+
+static void release_results(results *r) {
+    for (size_t i = 0; r->tensors && i < r->count; i++) free((void *)r->tensors[i].data);
+    free(r->tensors);
+}
+
+static int read_results(const session *s, results *r) {
+    qdq_error err = {0};
+    r->count = qdq_plan_output_count(s->plan);
+    r->tensors = calloc(r->count, sizeof *r->tensors);
+    for (size_t i = 0; r->tensors && i < r->count; i++) {
+        const qdq_tensor_info *info = qdq_plan_output(s->plan, i);
+        void *data = malloc(info->bytes);
+        r->tensors[i] = (qdq_tensor){info->name, info->dtype, info->shape, data};
+        if (!data) break;
+        if (qdq_exec_read(s->exec, info->name, info->dtype, data, qdq_shape_count(info->shape),
+                          &err) != QDQ_OK)
+            return report_error(&err);
+        if (i + 1 == r->count) return EXIT_OK;
+    }
+    fprintf(stderr, "qdq: no memory for the outputs\n");
+    return EXIT_LIMIT;
+}
+
+static const qdq_tensor *find_result(const results *r, const char *name) {
+    for (size_t i = 0; i < r->count; i++)
+        if (strcmp(r->tensors[i].name, name) == 0) return &r->tensors[i];
+    fprintf(stderr, "qdq: the graph has no output named '%s', it has:", name);
+    for (size_t i = 0; i < r->count; i++) fprintf(stderr, " %s", r->tensors[i].name);
+    fprintf(stderr, "\n");
+    return NULL;
+}
+
+//---- Writing ----------------------------------------------------------------
+
+static int write_output(const results *r, const char *text) {
+    tensor_spec spec;
+    qdq_error err = {0};
+    if (!tensor_spec_parse(text, &spec) || *spec.tensor) {
+        fprintf(stderr, "qdq: --output is '%s', wanted [NAME=]FILE\n", text);
+        return EXIT_USAGE;
+    }
+    if (*spec.name) {
+        const qdq_tensor *tensor = find_result(r, spec.name);
+        if (!tensor) return EXIT_USAGE;
+        return tensor_save(spec.file, tensor, &err) == QDQ_OK ? EXIT_OK : report_error(&err);
+    }
+    if (!has_ending(spec.file, ".safetensors")) {
+        fprintf(stderr, "qdq: --output is '%s', wanted NAME=FILE, or a .safetensors file for all\n",
+                text);
+        return EXIT_USAGE;
+    }
+    return qdq_tensor_file_write(spec.file, r->tensors, r->count, NULL, &err) == QDQ_OK
+               ? EXIT_OK
+               : report_error(&err);
+}
+
+//---- Summing up -------------------------------------------------------------
+
+enum { FIRST_VALUES = 8 };
+
+typedef struct summary {
+    double first[FIRST_VALUES];
+    size_t first_count, nan_count;
+    double least, greatest;  // NaN where every element is
+} summary;
+
+static summary sum_up(const qdq_tensor *tensor) {
+    summary s = {.least = NAN, .greatest = NAN};
+    size_t count = qdq_shape_count(tensor->shape), size = qdq_dtype_size(tensor->dtype);
+    for (size_t i = 0; i < count; i++) {
+        double value;
+        to_doubles(tensor->dtype, (const char *)tensor->data + i * size, 1, &value);
+        if (i < FIRST_VALUES) s.first[s.first_count++] = value;
+        s.nan_count += isnan(value) != 0;
+        if (!(s.least <= value) && !isnan(value)) s.least = value;
+        if (!(s.greatest >= value) && !isnan(value)) s.greatest = value;
+    }
+    return s;
+}
+
+static void print_summary(const qdq_tensor *tensor) {
+    char shape[128];
+    summary s = sum_up(tensor);
+    printf("%s: %s %s, min %.9g, max %.9g", tensor->name, qdq_dtype_name(tensor->dtype),
+           shape_text(tensor->shape, shape, sizeof shape), s.least, s.greatest);
+    if (s.nan_count) printf(", %zu NaN", s.nan_count);
+    printf("\n ");
+    for (size_t i = 0; i < s.first_count; i++) printf(" %.9g", s.first[i]);
+    printf("%s\n", qdq_shape_count(tensor->shape) > s.first_count ? " ..." : "");
+}
+
+static void json_summary(qdq_json *json, const qdq_tensor *tensor) {
+    summary s = sum_up(tensor);
+    qdq_json_begin_object(json);
+    json_string_key(json, "name", tensor->name);
+    json_string_key(json, "dtype", qdq_dtype_name(tensor->dtype));
+    qdq_json_key(json, "shape");
+    json_shape(json, tensor->shape);
+    qdq_json_key(json, "first");
+    qdq_json_begin_line(json);
+    for (size_t i = 0; i < s.first_count; i++) qdq_json_float32(json, (float)s.first[i]);
+    qdq_json_end_array(json);
+    qdq_json_key(json, "min");
+    qdq_json_double(json, s.least);
+    qdq_json_key(json, "max");
+    qdq_json_double(json, s.greatest);
+    json_uint_key(json, "nan_count", s.nan_count);
+    qdq_json_end_object(json);
+}
+
+//---- Comparing --------------------------------------------------------------
+
+// Compares what one --expect names: one output, or every output that the file has.
+static int compare_expect(const results *r, const options *opt, const char *text, qdq_json *json) {
+    tensor_spec spec;
+    int code = EXIT_OK;
+    size_t compared = 0;
+    if (!tensor_spec_parse(text, &spec)) {
+        fprintf(stderr, "qdq: --expect is '%s', wanted [NAME=]FILE\n", text);
+        return EXIT_USAGE;
+    }
+    if (*spec.name) {
+        const qdq_tensor *tensor = find_result(r, spec.name);
+        return tensor ? compare_output(tensor, &spec, opt, json) : EXIT_USAGE;
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        if (!tensor_file_has(spec.file, r->tensors[i].name)) continue;
+        int one = compare_output(&r->tensors[i], &spec, opt, json);
+        if (one > code) code = one;
+        compared++;
+    }
+    if (compared) return code;
+    fprintf(stderr, "qdq: %s has no tensor with the name of an output\n", spec.file);
+    return EXIT_BAD_FILE;
+}
+
+static int show_results(const results *r, const options *opt, double seconds) {
+    qdq_json json;
+    int code = EXIT_OK;
+    bool sum = opt->outputs.count == 0 && opt->expects.count == 0;
+    if (opt->json) {
+        json_begin(&json);
+        json_string_key(&json, "graph", opt->operands.items[0]);
+        qdq_json_key(&json, "seconds");
+        qdq_json_double(&json, seconds);
+        qdq_json_key(&json, "outputs");
+        qdq_json_begin_array(&json);
+        for (size_t i = 0; i < r->count; i++) json_summary(&json, &r->tensors[i]);
+        qdq_json_end_array(&json);
+        qdq_json_key(&json, "comparisons");
+        qdq_json_begin_array(&json);
+    } else if (sum) {
+        for (size_t i = 0; i < r->count; i++) print_summary(&r->tensors[i]);
+    }
+    for (size_t i = 0; i < opt->expects.count; i++) {
+        int one = compare_expect(r, opt, opt->expects.items[i], opt->json ? &json : NULL);
+        if (one > code) code = one;
+    }
+    if (opt->json) {
+        qdq_json_end_array(&json);
+        json_end(&json);
+    }
+    return code;
+}
+
+int run_run(const options *opt) {
+    session s;
+    results r = {0};
+    int code = session_open(&s, opt);
+    double seconds = 0;
+    if (code == EXIT_OK) {
+        double start = now();
+        qdq_exec_run(s.exec);
+        seconds = now() - start;
+        code = read_results(&s, &r);
+    }
+    for (size_t i = 0; code == EXIT_OK && i < opt->outputs.count; i++)
+        code = write_output(&r, opt->outputs.items[i]);
+    if (code == EXIT_OK) code = show_results(&r, opt, seconds);
+    release_results(&r);
+    session_close(&s);
+    return code;
+}

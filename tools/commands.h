@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function a command; each returns an exit code.
+#ifndef QDQ_TOOLS_COMMANDS_H
+#define QDQ_TOOLS_COMMANDS_H
+
+#include "tools/options.h"
+
+int run_run(const options *opt);
+int run_check(const options *opt);
+int run_plan(const options *opt);
+int run_bench(const options *opt);
+int run_ops(const options *opt);
+int run_targets(const options *opt);
+
+#endif

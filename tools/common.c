@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common.h"
+
+#include <string.h>
+#include <time.h>
+
+int exit_code(qdq_status status) {
+    switch (status) {
+    case QDQ_OK: return EXIT_OK;
+    case QDQ_ERR_ARGUMENT: return EXIT_USAGE;
+    case QDQ_ERR_PARSE:
+    case QDQ_ERR_GRAPH:
+    case QDQ_ERR_IO: return EXIT_BAD_FILE;
+    case QDQ_ERR_UNSUPPORTED: return EXIT_REFUSED;
+    case QDQ_ERR_MEMORY:
+    case QDQ_ERR_LIMIT: return EXIT_LIMIT;
+    }
+    return EXIT_BAD_FILE;
+}
+
+int report_error(const qdq_error *err) {
+    fprintf(stderr, "qdq: %s\n", err->text);
+    return exit_code(err->status);
+}
+
+//---- Loading and compiling --------------------------------------------------
+
+static bool read_limits(const options *opt, qdq_limits *limits) {
+    return options_number("max-elements", opt->max_elements, 1, 0, &limits->elements) &&
+           options_number("max-bytes", opt->max_bytes, 1, 0, &limits->bytes) &&
+           options_number("max-file-bytes", opt->max_file_bytes, 1, 0, &limits->file_bytes) &&
+           options_number("max-values", opt->max_values, 1, 0, &limits->json_values);
+}
+
+qdq_graph *load_graph(const options *opt, int *code) {
+    qdq_graph_options graph_options = {0};
+    qdq_error err = {0};
+    *code = EXIT_USAGE;
+    if (!read_limits(opt, &graph_options.limits)) return NULL;
+    qdq_graph *graph = qdq_graph_load(opt->operands.items[0], &graph_options, &err);
+    *code = graph ? EXIT_OK : report_error(&err);
+    return graph;
+}
+
+static bool read_compile_options(const options *opt, qdq_compile_options *out) {
+    *out = (qdq_compile_options){.target = opt->target, .materialize = opt->materialize};
+    const char *storage = opt->float_storage ? opt->float_storage : "declared";
+    if (strcmp(storage, "bfloat16") == 0) {
+        out->float_storage = QDQ_FLOAT_BFLOAT16;
+    } else if (strcmp(storage, "declared") != 0) {
+        fprintf(stderr, "qdq: --float-storage is '%s', wanted bfloat16 or declared\n", storage);
+        return false;
+    }
+    if (opt->isa && strcmp(opt->isa, "portable") != 0) {
+        fprintf(stderr, "qdq: --isa is '%s', wanted one of: portable\n", opt->isa);
+        return false;
+    }
+    return true;
+}
+
+qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code) {
+    qdq_compile_options compile_options;
+    qdq_error err = {0};
+    *code = EXIT_USAGE;
+    if (!read_compile_options(opt, &compile_options)) return NULL;
+    qdq_plan *plan = qdq_graph_compile(graph, &compile_options, &err);
+    const qdq_report *report = qdq_graph_validate(graph, opt->target, NULL);
+    if (report) print_findings(stderr, report);
+    *code = EXIT_OK;
+    if (plan) return plan;
+    *code = exit_code(err.status);
+    if (!report || report->errors == 0) report_error(&err);
+    return NULL;
+}
+
+//---- Printing ---------------------------------------------------------------
+
+void print_findings(FILE *out, const qdq_report *report) {
+    for (size_t i = 0; i < report->count; i++) {
+        const qdq_finding *f = &report->findings[i];
+        fprintf(out, "%s: %s [%s]\n", f->severity == QDQ_SEVERITY_ERROR ? "error" : "warning",
+                f->message, f->rule);
+    }
+    if (report->errors + report->warnings > report->count)
+        fprintf(out, "and %zu more\n", report->errors + report->warnings - report->count);
+}
+
+const char *shape_text(qdq_shape shape, char *out, size_t capacity) {
+    size_t at = (size_t)snprintf(out, capacity, "[");
+    for (int i = 0; i < shape.rank && at < capacity; i++)
+        at += (size_t)snprintf(out + at, capacity - at, "%s%lld", i ? ", " : "",
+                               (long long)shape.dims[i]);
+    if (at < capacity) snprintf(out + at, capacity - at, "]");
+    return out;
+}
+
+void json_shape(qdq_json *json, qdq_shape shape) {
+    qdq_json_begin_line(json);
+    for (int i = 0; i < shape.rank; i++) qdq_json_int(json, shape.dims[i]);
+    qdq_json_end_array(json);
+}
+
+static void to_stdout(void *self, const char *bytes, size_t count) {
+    (void)self;
+    fwrite(bytes, 1, count, stdout);
+}
+
+void json_begin(qdq_json *json) {
+    qdq_json_init(json, to_stdout, NULL, 2);
+    qdq_json_begin_object(json);
+    json_uint_key(json, "version", JSON_VERSION);
+}
+
+void json_end(qdq_json *json) {
+    qdq_json_end_object(json);
+    putchar('\n');
+}
+
+void json_string_key(qdq_json *json, const char *key, const char *text) {
+    qdq_json_key(json, key);
+    qdq_json_string(json, text);
+}
+
+void json_uint_key(qdq_json *json, const char *key, size_t value) {
+    qdq_json_key(json, key);
+    qdq_json_uint(json, value);
+}
+
+double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands share: exit codes, loading and compiling, and printing.
+#ifndef QDQ_TOOLS_COMMON_H
+#define QDQ_TOOLS_COMMON_H
+
+#include <stdio.h>
+
+#include "tools/options.h"
+
+// docs/format.md, exit codes.
+enum {
+    EXIT_OK = 0,
+    EXIT_FINDINGS = 1,
+    EXIT_USAGE = 2,
+    EXIT_BAD_FILE = 3,
+    EXIT_REFUSED = 4,
+    EXIT_LIMIT = 5,
+};
+
+// The version of all JSON that the commands print.
+enum { JSON_VERSION = 1 };
+
+int exit_code(qdq_status status);
+// Prints the error on stderr and returns its exit code.
+int report_error(const qdq_error *err);
+
+// Loads the graph that the first operand names. NULL after a message; *code is then the exit code.
+qdq_graph *load_graph(const options *opt, int *code);
+// Compiles it as the options say; prints the findings that stop it.
+qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code);
+
+// One line per finding: "error: SENTENCE [rule]".
+void print_findings(FILE *out, const qdq_report *report);
+// "[2, 3]" in `out`.
+const char *shape_text(qdq_shape shape, char *out, size_t capacity);
+void json_shape(qdq_json *json, qdq_shape shape);
+
+// JSON on stdout, with `version` as its first key; json_end adds the closing brace.
+void json_begin(qdq_json *json);
+void json_end(qdq_json *json);
+void json_string_key(qdq_json *json, const char *key, const char *text);
+void json_uint_key(qdq_json *json, const char *key, size_t value);
+
+// Seconds of a clock that only goes forward.
+double now(void);
+
+#endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tools/common.h"
+
+typedef struct difference {
+    size_t count;      // elements
+    size_t different;  // those beyond the tolerance
+    size_t at;         // the worst
+    double largest, mean;
+} difference;
+
+// |a - b|, where two NaN are alike and a NaN is infinitely far from a number.
+static double distance(double a, double b) {
+    if (isnan(a) || isnan(b)) return isnan(a) && isnan(b) ? 0 : INFINITY;
+    return a == b ? 0 : fabs(a - b);
+}
+
+static difference measure(const double *got, const double *wanted, size_t count,
+                          double tolerance) {
+    difference d = {.count = count};
+    for (size_t i = 0; i < count; i++) {
+        double far = distance(got[i], wanted[i]);
+        d.mean += far / (double)count;
+        d.different += far > tolerance;
+        if (far > d.largest) d.largest = far, d.at = i;
+    }
+    return d;
+}
+
+static const char *index_text(qdq_shape shape, size_t at, char *out, size_t capacity) {
+    qdq_shape index = {.rank = shape.rank};
+    for (int i = shape.rank - 1; i >= 0; i--) {
+        index.dims[i] = (int64_t)(at % (size_t)shape.dims[i]);
+        at /= (size_t)shape.dims[i];
+    }
+    return shape_text(index, out, capacity);
+}
+
+//---- The worst entries of the first dim -------------------------------------
+
+typedef struct row {
+    size_t index;
+    double largest, mean;
+} row;
+
+static int worst_first(const void *a, const void *b) {
+    const row *x = a, *y = b;
+    if (x->largest != y->largest) return x->largest > y->largest ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+static void print_rows(const qdq_tensor *tensor, const double *got, const double *wanted,
+                       size_t rows) {
+    size_t count = tensor->shape.rank ? (size_t)tensor->shape.dims[0] : 1;
+    size_t size = qdq_shape_count(tensor->shape) / count;
+    row *all = calloc(count, sizeof *all);
+    if (!all) return;
+    for (size_t i = 0; i < count; i++) {
+        difference d = measure(got + i * size, wanted + i * size, size, 0);
+        all[i] = (row){i, d.largest, d.mean};
+    }
+    qsort(all, count, sizeof *all, worst_first);
+    for (size_t i = 0; i < rows && i < count; i++)
+        printf("  %s[%zu]: largest |difference| %.6g, mean %.6g\n", tensor->name, all[i].index,
+               all[i].largest, all[i].mean);
+    free(all);
+}
+
+//---- Telling ----------------------------------------------------------------
+
+static void print_difference(const qdq_tensor *tensor, const double *got, const double *wanted,
+                             const difference *d) {
+    char at[128];
+    if (d->largest == 0) {
+        printf("%s: all %zu elements equal\n", tensor->name, d->count);
+        return;
+    }
+    printf("%s: %zu of %zu elements differ by more than the tolerance; largest |difference| %.6g "
+           "at %s (%.9g, expected %.9g), mean %.6g\n",
+           tensor->name, d->different, d->count, d->largest,
+           index_text(tensor->shape, d->at, at, sizeof at), got[d->at], wanted[d->at], d->mean);
+}
+
+static void json_difference(qdq_json *json, const qdq_tensor *tensor, const difference *d) {
+    qdq_json_begin_object(json);
+    json_string_key(json, "name", tensor->name);
+    json_uint_key(json, "elements", d->count);
+    json_uint_key(json, "different", d->different);
+    qdq_json_key(json, "largest");
+    qdq_json_double(json, d->largest);
+    qdq_json_key(json, "mean");
+    qdq_json_double(json, d->mean);
+    qdq_json_end_object(json);
+}
+
+static int read_tolerance(const options *opt, double *tolerance) {
+    char *end = NULL;
+    *tolerance = opt->tolerance ? strtod(opt->tolerance, &end) : 0;
+    if (!opt->tolerance || (end != opt->tolerance && *end == '\0' && *tolerance >= 0))
+        return EXIT_OK;
+    fprintf(stderr, "qdq: --tolerance is '%s', wanted a number of at least 0\n", opt->tolerance);
+    return EXIT_USAGE;
+}
+
+static bool same_shape(qdq_shape a, qdq_shape b) {
+    bool same = a.rank == b.rank;
+    for (int i = 0; same && i < a.rank; i++) same = a.dims[i] == b.dims[i];
+    return same;
+}
+
+static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expected,
+                          const options *opt, qdq_json *json) {
+    double tolerance;
+    size_t rows, count = qdq_shape_count(tensor->shape);
+    char has[128], wants[128];
+    int code = read_tolerance(opt, &tolerance);
+    if (code != EXIT_OK) return code;
+    if (!options_number("rows", opt->rows, 0, 0, &rows)) return EXIT_USAGE;
+    if (!same_shape(tensor->shape, expected->shape)) {
+        fprintf(stderr, "qdq: output '%s' has shape %s, the expected tensor %s\n", tensor->name,
+                shape_text(tensor->shape, has, sizeof has),
+                shape_text(expected->shape, wants, sizeof wants));
+        return EXIT_FINDINGS;
+    }
+    double *got = malloc(2 * count * sizeof *got), *wanted = got ? got + count : NULL;
+    if (!got) {
+        fprintf(stderr, "qdq: no memory to compare '%s'\n", tensor->name);
+        return EXIT_LIMIT;
+    }
+    to_doubles(tensor->dtype, tensor->data, count, got);
+    to_doubles(expected->dtype, expected->data, count, wanted);
+    difference d = measure(got, wanted, count, tolerance);
+    if (json) json_difference(json, tensor, &d);
+    else print_difference(tensor, got, wanted, &d);
+    if (!json && rows) print_rows(tensor, got, wanted, rows);
+    free(got);
+    return d.different ? EXIT_FINDINGS : EXIT_OK;
+}
+
+int compare_output(const qdq_tensor *tensor, const tensor_spec *spec, const options *opt,
+                   qdq_json *json) {
+    qdq_error err = {0};
+    loaded_tensor expected;
+    if (tensor_load(spec, tensor->name, &expected, &err) != QDQ_OK) return report_error(&err);
+    int code = compare_loaded(tensor, &expected, opt, json);
+    tensor_release(&expected);
+    return code;
+}

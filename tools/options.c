@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum option_kind { FLAG, TEXT, LIST } option_kind;
+
+// A row: where its value goes in `options`, and which commands take it.
+typedef struct option_row {
+    const char *name;
+    char letter;           // 0: none
+    const char *argument;  // NULL: a flag
+    option_kind kind;
+    size_t offset;
+    const char *commands;  // " run plan "
+    const char *help;
+} option_row;
+
+#define TO(field) offsetof(options, field)
+
+static const option_row rows[] = {
+    {"input", 'i', "[NAME=]FILE", LIST, TO(inputs), " run ",
+     "an input from .npy or .safetensors (FILE#TENSOR picks one; without NAME all by name)"},
+    {"output", 'o', "[NAME=]FILE", LIST, TO(outputs), " run ",
+     "write an output; without NAME all of them to one .safetensors"},
+    {"expect", 'e', "[NAME=]FILE", LIST, TO(expects), " run ",
+     "compare an output with a file; a difference exits 1"},
+    {"tolerance", 0, "X", TEXT, TO(tolerance), " run ", "--expect: largest |difference| (0)"},
+    {"rows", 0, "N", TEXT, TO(rows), " run ",
+     "--expect: also list the N worst entries of the first dim"},
+    {"target", 't', "T", TEXT, TO(target), " run check plan bench ",
+     "rules and numerics of a backend; see `qdq targets`"},
+    {"strict", 0, NULL, FLAG, TO(strict), " check ", "warnings exit 1 as errors do"},
+    {"threads", 0, "N", TEXT, TO(threads), " run bench ", "at most N threads (all)"},
+    {"materialize", 'm', NULL, FLAG, TO(materialize), " run plan bench ",
+     "every value in TILE slots of the arena, node by node"},
+    {"float-storage", 0, "bfloat16|declared", TEXT, TO(float_storage), " run plan bench ",
+     "dtype of float intermediates (declared)"},
+    {"fill", 0, "SEED", TEXT, TO(fill), " run bench ", "inputs that are not given get seeded data"},
+    {"map", 0, NULL, FLAG, TO(map), " plan ", "draw the arena"},
+    {"repeat", 0, "N", TEXT, TO(repeat), " bench ", "timed runs (101)"},
+    {"isa", 0, "NAME", TEXT, TO(isa), " run bench ", "cap the instruction set: portable"},
+    {"dtypes", 0, NULL, FLAG, TO(dtypes), " ops ", "list the element types"},
+    {"markdown", 0, NULL, FLAG, TO(markdown), " ops targets ", "print as Markdown"},
+    {"json", 0, NULL, FLAG, TO(json), " run check plan bench ops targets ",
+     "machine-readable, versioned"},
+    {"max-elements", 0, "N", TEXT, TO(max_elements), " run check plan bench ",
+     "elements of one tensor (2^31)"},
+    {"max-bytes", 0, "N", TEXT, TO(max_bytes), " run check plan bench ",
+     "bytes of all tensors, padding included (8 GiB)"},
+    {"max-file-bytes", 0, "N", TEXT, TO(max_file_bytes), " run check plan bench ",
+     "bytes of a JSON file (64 MiB)"},
+    {"max-values", 0, "N", TEXT, TO(max_values), " run check plan bench ",
+     "JSON values in a file (1,000,000)"},
+    {"help", 'h', NULL, FLAG, TO(help), " run check plan bench ops targets help ", "this text"},
+};
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static bool takes(const option_row *row, const command_row *command) {
+    char word[32];
+    snprintf(word, sizeof word, " %s ", command->name);
+    return strstr(row->commands, word) != NULL;
+}
+
+// The options of a command in the form that getopt_long wants; val is 1000 + the row.
+static void to_getopt(const command_row *command, struct option *longs, char *shorts) {
+    size_t n = 0, s = 0;
+    shorts[s++] = ':';
+    for (int i = 0; i < ROWS; i++) {
+        if (!takes(&rows[i], command)) continue;
+        int has = rows[i].argument ? required_argument : no_argument;
+        longs[n++] = (struct option){rows[i].name, has, NULL, 1000 + i};
+        if (!rows[i].letter) continue;
+        shorts[s++] = rows[i].letter;
+        if (rows[i].argument) shorts[s++] = ':';
+    }
+    longs[n] = (struct option){0};
+    shorts[s] = '\0';
+}
+
+static const option_row *row_of(int val) {
+    if (val >= 1000) return &rows[val - 1000];
+    for (int i = 0; i < ROWS; i++)
+        if (rows[i].letter == val) return &rows[i];
+    return NULL;
+}
+
+static bool complain(const command_row *command, const char *what, const char *word) {
+    fprintf(stderr, "qdq %s: %s '%s'; see `qdq help %s`\n", command->name, what, word,
+            command->name);
+    return false;
+}
+
+static bool add(const command_row *command, string_list *list, const char *text) {
+    if (list->count == MAX_LIST) return complain(command, "too many values, at", text);
+    list->items[list->count++] = text;
+    return true;
+}
+
+static bool store(const command_row *command, const option_row *row, const char *text, options *out) {
+    char *field = (char *)out + row->offset;
+    switch (row->kind) {
+    case FLAG: *(bool *)field = true; return true;
+    case TEXT: memcpy(field, &text, sizeof text); return true;
+    case LIST: return add(command, (string_list *)(void *)field, text);
+    }
+    return false;
+}
+
+bool options_parse(const command_row *command, int argc, char **argv, options *out) {
+    struct option longs[ROWS + 1];
+    char shorts[2 * ROWS + 2];
+    to_getopt(command, longs, shorts);
+    opterr = 0;
+    optind = 1;
+    for (;;) {
+        int val = getopt_long(argc, argv, shorts, longs, NULL);
+        if (val == -1) break;
+        if (val == ':') return complain(command, "a value is missing after", argv[optind - 1]);
+        if (val == '?') return complain(command, "unknown option", argv[optind - 1]);
+        if (!store(command, row_of(val), optarg, out)) return false;
+    }
+    for (int i = optind; i < argc; i++)
+        if (!add(command, &out->operands, argv[i])) return false;
+    if (out->help) return true;
+    if (out->operands.count < command->least)
+        return complain(command, "missing", command->operands);
+    if (out->operands.count > command->most)
+        return complain(command, "one word too many:", out->operands.items[command->most]);
+    return true;
+}
+
+void options_help(const command_row *command) {
+    printf("usage: qdq %s %s%s[options]\n\n%s\n\noptions:\n", command->name, command->operands,
+           *command->operands ? " " : "", command->summary);
+    for (int i = 0; i < ROWS; i++) {
+        if (!takes(&rows[i], command)) continue;
+        char left[64];
+        snprintf(left, sizeof left, "%c%c%s--%s%s%s", rows[i].letter ? '-' : ' ',
+                 rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? ", " : "  ", rows[i].name,
+                 rows[i].argument ? " " : "", rows[i].argument ? rows[i].argument : "");
+        printf("  %-36s %s\n", left, rows[i].help);
+    }
+}
+
+bool options_number(const char *name, const char *text, size_t least, size_t fallback,
+                    size_t *out) {
+    *out = fallback;
+    if (!text) return true;
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno == 0 && *end == '\0' && end != text && *text != '-' && value >= least) {
+        *out = (size_t)value;
+        return true;
+    }
+    fprintf(stderr, "qdq: --%s is '%s', wanted a whole number of at least %zu\n", name, text,
+            least);
+    return false;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: one table of options from which parsing and help come.
+#ifndef QDQ_TOOLS_OPTIONS_H
+#define QDQ_TOOLS_OPTIONS_H
+
+#include <qdq/qdq.h>
+
+enum { MAX_LIST = 256 };
+
+// Values of an option that may be given more than once.
+typedef struct string_list {
+    const char *items[MAX_LIST];
+    size_t count;
+} string_list;
+
+// Everything that any command can be told. All zero is the default.
+typedef struct options {
+    string_list operands;  // what is no option: the graph, an op, a target
+    string_list inputs, outputs, expects;
+    const char *target;
+    const char *float_storage;
+    const char *isa;
+    const char *fill;
+    const char *tolerance;
+    const char *threads, *repeat, *rows;
+    const char *max_elements, *max_bytes, *max_file_bytes, *max_values;
+    bool materialize, json, markdown, strict, map, dtypes, help;
+} options;
+
+typedef struct command_row {
+    const char *name;
+    const char *operands;  // "GRAPH", "[OP]"
+    const char *summary;
+    size_t least, most;    // operands
+    int (*run)(const options *opt);
+} command_row;
+
+// Fills `out`; false after a message on stderr when the words do not fit `command`.
+bool options_parse(const command_row *command, int argc, char **argv, options *out);
+
+// The help of a command, with its options.
+void options_help(const command_row *command);
+
+// A whole number of at least `least`, or `fallback` where `text` is NULL. False after a message.
+bool options_number(const char *name, const char *text, size_t least, size_t fallback, size_t *out);
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: one row a command.
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/common.h"
+
+static int run_help(const options *opt);
+
+static const command_row commands[] = {
+    {"run", "GRAPH", "Run a graph: inputs from files, outputs to files or summed up.", 1, 1,
+     run_run},
+    {"check", "GRAPH", "Check a graph against the rules of the core and of a target.", 1, 1,
+     run_check},
+    {"plan", "GRAPH", "Show how a graph is run: steps, the arena, lifetimes, padding.", 1, 1,
+     run_plan},
+    {"bench", "GRAPH", "Time a graph.", 1, 1, run_bench},
+    {"ops", "[OP]", "List the ops, or one of them with its ports and attributes.", 0, 1, run_ops},
+    {"targets", "[TARGET]", "List the targets, or the rules of one of them.", 0, 1, run_targets},
+    {"help", "[COMMAND]", "Show this, or the options of a command.", 0, 1, run_help},
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static const command_row *find_command(const char *name) {
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0) return &commands[i];
+    return NULL;
+}
+
+static void list_commands(FILE *out) {
+    fprintf(out, "usage: qdq COMMAND ...\n\n"
+                 "Runs quantized tensor graphs the way a given backend would, bit for bit.\n\n");
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-8s %-10s %s\n", commands[i].name, commands[i].operands,
+                commands[i].summary);
+    fprintf(out, "\n`qdq help COMMAND` lists its options; `qdq --version` prints the version.\n"
+                 "Exit codes: 0 ok, 1 findings or differences, 2 usage, 3 bad input file,\n"
+                 "4 the target refuses the graph or it is not supported, 5 a resource limit.\n");
+}
+
+static int unknown_command(const char *name) {
+    fprintf(stderr, "qdq: there is no command '%s', wanted one of:", name);
+    for (int i = 0; i < COMMANDS; i++) fprintf(stderr, " %s", commands[i].name);
+    fprintf(stderr, "\n");
+    return EXIT_USAGE;
+}
+
+static int run_help(const options *opt) {
+    if (opt->operands.count == 0) {
+        list_commands(stdout);
+        return EXIT_OK;
+    }
+    const command_row *command = find_command(opt->operands.items[0]);
+    if (!command) return unknown_command(opt->operands.items[0]);
+    options_help(command);
+    return EXIT_OK;
+}
+
+// Results that could not be written are not results.
+static int flushed(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "qdq: standard output cannot be written\n");
+    return EXIT_LIMIT;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        list_commands(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("qdq %s\n", qdq_version());
+        return flushed(EXIT_OK);
+    }
+    bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
+    const command_row *command = find_command(help ? "help" : argv[1]);
+    if (!command) return unknown_command(argv[1]);
+    options opt = {0};
+    if (!options_parse(command, argc - 1, argv + 1, &opt)) return EXIT_USAGE;
+    if (opt.help) {
+        if (command->run == run_help) list_commands(stdout);
+        else options_help(command);
+        return flushed(EXIT_OK);
+    }
+    return flushed(command->run(&opt));
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/common.h"
+#include "tools/tensor_io.h"
+
+//---- Inputs from files ------------------------------------------------------
+
+static bool same_shape(qdq_shape a, qdq_shape b) {
+    bool same = a.rank == b.rank;
+    for (int i = 0; same && i < a.rank; i++) same = a.dims[i] == b.dims[i];
+    return same;
+}
+
+static int write_input(session *s, const qdq_tensor_info *input, const tensor_spec *spec) {
+    qdq_error err = {0};
+    loaded_tensor tensor;
+    char has[128], wants[128];
+    if (tensor_load(spec, input->name, &tensor, &err) != QDQ_OK) return report_error(&err);
+    int code = EXIT_OK;
+    if (!same_shape(tensor.shape, input->shape)) {
+        fprintf(stderr, "qdq: input '%s': %s has shape %s, wanted %s\n", input->name, spec->file,
+                shape_text(tensor.shape, has, sizeof has),
+                shape_text(input->shape, wants, sizeof wants));
+        code = EXIT_BAD_FILE;
+    } else if (qdq_exec_write(s->exec, input->name, tensor.dtype, tensor.data,
+                              qdq_shape_count(tensor.shape), &err) != QDQ_OK) {
+        fprintf(stderr, "qdq: %s: %s\n", spec->file, err.text);
+        code = EXIT_BAD_FILE;
+    }
+    tensor_release(&tensor);
+    return code;
+}
+
+//---- Inputs from a seed -----------------------------------------------------
+
+static uint64_t next_random(uint64_t *state) {  // splitmix64
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+// Floats in [-4, 4); integers over the range of their type, at most 16 bits of it.
+static bool fill_input(session *s, const qdq_tensor_info *input, uint64_t seed) {
+    const qdq_dtype_info *dtype = qdq_dtype_get(input->dtype);
+    size_t count = qdq_shape_count(input->shape), size = qdq_dtype_size(input->dtype);
+    uint64_t state = seed;
+    for (const char *c = input->name; *c; c++) state = state * 131 + (unsigned char)*c;
+    bool is_float = dtype->kind == QDQ_KIND_FLOAT;
+    char *data = malloc(count * (is_float ? sizeof(float) : size));
+    if (!data) return false;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t random = next_random(&state);
+        if (is_float) {
+            ((float *)(void *)data)[i] = (float)(random >> 40) * 0x1p-21f - 4.0f;
+        } else {
+            int32_t low = dtype->least < -32768 ? -32768 : (int32_t)dtype->least;
+            int32_t value = low + (int32_t)(random >> 48);
+            if (size < 2) value = (int32_t)(random >> 56) + low;
+            memcpy(data + i * size, &value, size);  // little-endian
+        }
+    }
+    qdq_error err = {0};
+    qdq_status status = qdq_exec_write(s->exec, input->name, is_float ? QDQ_FLOAT32 : input->dtype,
+                                       data, count, &err);
+    free(data);
+    return status == QDQ_OK;
+}
+
+//---- All inputs -------------------------------------------------------------
+
+static bool has_input(const qdq_plan *plan, const char *name) {
+    for (size_t i = 0; i < qdq_plan_input_count(plan); i++)
+        if (strcmp(qdq_plan_input(plan, i)->name, name) == 0) return true;
+    return false;
+}
+
+// Every "-i NAME=FILE" names an input.
+static int check_names(const session *s, const options *opt) {
+    for (size_t k = 0; k < opt->inputs.count; k++) {
+        tensor_spec spec;
+        if (!tensor_spec_parse(opt->inputs.items[k], &spec)) {
+            fprintf(stderr, "qdq: --input is '%s', wanted [NAME=]FILE\n", opt->inputs.items[k]);
+            return EXIT_USAGE;
+        }
+        if (*spec.name && !has_input(s->plan, spec.name)) {
+            fprintf(stderr, "qdq: the graph has no input named '%s', it has:", spec.name);
+            for (size_t i = 0; i < qdq_plan_input_count(s->plan); i++)
+                fprintf(stderr, " %s", qdq_plan_input(s->plan, i)->name);
+            fprintf(stderr, "\n");
+            return EXIT_USAGE;
+        }
+    }
+    return EXIT_OK;
+}
+
+// The file that gives an input: by its name, or a file without a name that has such a tensor.
+static bool find_spec(const options *opt, const char *name, tensor_spec *spec) {
+    for (size_t k = 0; k < opt->inputs.count; k++) {
+        (void)tensor_spec_parse(opt->inputs.items[k], spec);
+        if (*spec->name ? strcmp(spec->name, name) == 0 : tensor_file_has(spec->file, name))
+            return true;
+    }
+    return false;
+}
+
+static int give_inputs(session *s, const options *opt) {
+    size_t seed;
+    int code = check_names(s, opt);
+    if (code != EXIT_OK) return code;
+    if (!options_number("fill", opt->fill, 0, 0, &seed)) return EXIT_USAGE;
+    for (size_t i = 0; i < qdq_plan_input_count(s->plan); i++) {
+        const qdq_tensor_info *input = qdq_plan_input(s->plan, i);
+        tensor_spec spec;
+        if (find_spec(opt, input->name, &spec)) {
+            code = write_input(s, input, &spec);
+            if (code != EXIT_OK) return code;
+        } else if (!opt->fill) {
+            fprintf(stderr, "qdq: input '%s' is not given; add -i %s=FILE, or --fill SEED\n",
+                    input->name, input->name);
+            return EXIT_USAGE;
+        } else if (!fill_input(s, input, seed)) {
+            fprintf(stderr, "qdq: no memory to fill input '%s'\n", input->name);
+            return EXIT_LIMIT;
+        }
+    }
+    return EXIT_OK;
+}
+
+int session_open(session *s, const options *opt) {
+    int code;
+    size_t threads;
+    qdq_error err = {0};
+    *s = (session){0};
+    if (!options_number("threads", opt->threads, 1, 0, &threads)) return EXIT_USAGE;
+    s->graph = load_graph(opt, &code);
+    if (!s->graph) return code;
+    s->plan = compile_graph(s->graph, opt, &code);
+    if (!s->plan) return code;
+    qdq_exec_options exec_options = {.parallel =
+                                         qdq_parallel_openmp(threads > 1024 ? 1024 : (int)threads)};
+    s->exec = qdq_exec_create(s->plan, &exec_options, &err);
+    return s->exec ? give_inputs(s, opt) : report_error(&err);
+}
+
+void session_close(session *s) {
+    qdq_exec_destroy(s->exec);
+    qdq_plan_destroy(s->plan);
+    qdq_graph_destroy(s->graph);
+}

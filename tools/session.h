@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph that is loaded, compiled and has its inputs: what run and bench begin with.
+#ifndef QDQ_TOOLS_SESSION_H
+#define QDQ_TOOLS_SESSION_H
+
+#include "tools/options.h"
+
+typedef struct session {
+    qdq_graph *graph;
+    qdq_plan *plan;
+    qdq_exec *exec;
+} session;
+
+// Opens what the options name and fills the inputs from files or by --fill. EXIT_OK, or another
+// exit code after a message; close it in either case.
+int session_open(session *s, const options *opt);
+void session_close(session *s);
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tensor_io.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/npy.h"
+
+bool has_ending(const char *text, const char *ending) {
+    size_t n = strlen(text), k = strlen(ending);
+    return n >= k && strcmp(text + n - k, ending) == 0;
+}
+
+static bool copy_part(char *out, size_t capacity, const char *text, size_t length) {
+    if (length >= capacity) return false;
+    memcpy(out, text, length);
+    out[length] = '\0';
+    return true;
+}
+
+bool tensor_spec_parse(const char *text, tensor_spec *out) {
+    const char *equals = strchr(text, '='), *file = equals ? equals + 1 : text;
+    const char *hash = strrchr(file, '#');
+    size_t file_length = hash ? (size_t)(hash - file) : strlen(file);
+    *out = (tensor_spec){0};
+    if (equals && !copy_part(out->name, sizeof out->name, text, (size_t)(equals - text)))
+        return false;
+    if (hash && !copy_part(out->tensor, sizeof out->tensor, hash + 1, strlen(hash + 1)))
+        return false;
+    return file_length > 0 && copy_part(out->file, sizeof out->file, file, file_length);
+}
+
+static qdq_status fail(qdq_error *err, qdq_status status, const char *file, const char *what,
+                       const char *name) {
+    err->status = status;
+    snprintf(err->text, sizeof err->text, "%.512s: %s'%.200s'", file, what, name);
+    return status;
+}
+
+static qdq_status load_from(const qdq_tensor_file *file, const tensor_spec *spec, const char *name,
+                            loaded_tensor *out, qdq_error *err) {
+    const char *wanted = *spec->tensor ? spec->tensor : name;
+    const qdq_tensor_info *info = qdq_tensor_file_find(file, wanted);
+    if (!info && !*spec->tensor && *spec->name && qdq_tensor_file_count(file) == 1)
+        info = qdq_tensor_file_at(file, 0);
+    if (!info) return fail(err, QDQ_ERR_PARSE, spec->file, "there is no tensor ", wanted);
+    *out = (loaded_tensor){info->dtype, info->shape, malloc(info->bytes ? info->bytes : 1)};
+    if (!out->data) return fail(err, QDQ_ERR_MEMORY, spec->file, "no memory for tensor ", wanted);
+    return qdq_tensor_file_read(file, info, out->data, err);
+}
+
+qdq_status tensor_load(const tensor_spec *spec, const char *name, loaded_tensor *out,
+                       qdq_error *err) {
+    *out = (loaded_tensor){0};
+    if (has_ending(spec->file, ".npy")) {
+        npy_tensor npy;
+        qdq_status status = npy_read(spec->file, &npy, err);
+        if (status == QDQ_OK) *out = (loaded_tensor){npy.dtype, npy.shape, npy.data};
+        return status;
+    }
+    if (!has_ending(spec->file, ".safetensors"))
+        return fail(err, QDQ_ERR_ARGUMENT, spec->file, "a tensor file ends in .npy or .safetensors; needed for ",
+                    name);
+    qdq_tensor_file *file = qdq_tensor_file_open(spec->file, NULL, err);
+    if (!file) return err->status;
+    qdq_status status = load_from(file, spec, name, out, err);
+    qdq_tensor_file_close(file);
+    if (status != QDQ_OK) tensor_release(out);
+    return status;
+}
+
+void tensor_release(loaded_tensor *tensor) {
+    free(tensor->data);
+    *tensor = (loaded_tensor){0};
+}
+
+bool tensor_file_has(const char *path, const char *name) {
+    if (!has_ending(path, ".safetensors")) return false;
+    qdq_tensor_file *file = qdq_tensor_file_open(path, NULL, NULL);
+    bool has = file && qdq_tensor_file_find(file, name);
+    qdq_tensor_file_close(file);
+    return has;
+}
+
+void to_doubles(qdq_dtype dtype, const void *data, size_t n, double *out) {
+    float real[256];
+    int32_t whole[256];
+    size_t size = qdq_dtype_size(dtype);
+    bool is_int = qdq_dtype_get(dtype)->kind == QDQ_KIND_INT;
+    for (size_t at = 0; at < n; at += 256) {
+        size_t part = n - at < 256 ? n - at : 256;
+        const char *from = (const char *)data + at * size;
+        if (is_int) qdq_widen_int(dtype, from, whole, part);
+        else qdq_widen_float(dtype, from, real, part);
+        for (size_t i = 0; i < part; i++) out[at + i] = is_int ? whole[i] : (double)real[i];
+    }
+}
+
+qdq_status tensor_save(const char *file, const qdq_tensor *tensor, qdq_error *err) {
+    if (has_ending(file, ".safetensors")) return qdq_tensor_file_write(file, tensor, 1, NULL, err);
+    if (!has_ending(file, ".npy"))
+        return fail(err, QDQ_ERR_ARGUMENT, file, "a tensor file ends in .npy or .safetensors; needed for ",
+                    tensor->name);
+    const qdq_dtype_info *info = qdq_dtype_get(tensor->dtype);
+    if (*info->npy) return npy_write(file, tensor->dtype, tensor->shape, tensor->data, err);
+    size_t count = qdq_shape_count(tensor->shape);
+    float *wide = malloc(count * sizeof *wide);
+    if (!wide) return fail(err, QDQ_ERR_MEMORY, file, "no memory to widen ", tensor->name);
+    qdq_widen_float(tensor->dtype, tensor->data, wide, count);
+    qdq_status status = npy_write(file, QDQ_FLOAT32, tensor->shape, wide, err);
+    free(wide);
+    return status;
+}
