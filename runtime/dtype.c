@@ -158,8 +158,7 @@ void qdq_encode_float(qdq_dtype dtype, const float *in, void *y, size_t n,
     rows[dtype].encode_float(in, y, n, store);
 }
 
-float qdq_round_to(qdq_dtype dtype, float value) {
-    if (dtype == QDQ_DTYPE_NONE || dtype == QDQ_FLOAT32) return value;
+float qdq_round_to_dtype(qdq_dtype dtype, float value) {
     unsigned char code[8];
     rows[dtype].encode_float(&value, code, 1, QDQ_BFLOAT16_HALF_EVEN);
     rows[dtype].decode_float(code, &value, 1);

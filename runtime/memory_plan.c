@@ -10,8 +10,7 @@ typedef struct slot {
     size_t order;  // of its first value; ties are broken by it so that the result is one
 } slot;
 
-// An order in which slots are placed. First-fit by size is good nearly always; by lifetime helps
-// where large and long-lived slots alternate. The best result of both is taken.
+// An order in which slots are placed.
 typedef int compare_fn(const void *a, const void *b);
 
 static int by_number(size_t a, size_t b) { return a < b ? -1 : a > b; }
@@ -57,13 +56,32 @@ static size_t first_fit(slot *const *placed, size_t count, const slot *wanted) {
     return at;
 }
 
-// Places all slots in the order of `compare`; returns the bytes used.
-static size_t place(slot **order, slot **placed, size_t count, compare_fn *compare) {
+// The highest gap below `cap`; a place from the bottom if there is none.
+static size_t last_fit(slot *const *placed, size_t count, const slot *wanted, size_t cap) {
+    size_t at = cap;
+    for (size_t i = count; i-- > 0 && at >= wanted->bytes;) {
+        const slot *other = placed[i];
+        if (!overlap_in_time(wanted, other)) continue;
+        if (other->offset + other->bytes > at - wanted->bytes && other->offset < at)
+            at = other->offset;
+    }
+    return at >= wanted->bytes ? at - wanted->bytes : first_fit(placed, count, wanted);
+}
+
+// A way to place slots: in which order, and whether every other one goes to the upper end, which is
+// what a chain needs, where each value overlaps its neighbours only.
+typedef struct strategy {
+    compare_fn *compare;
+    bool both_ends;
+} strategy;
+
+// Places all slots; returns the bytes used. `cap` is where the upper end is.
+static size_t place(slot **order, slot **placed, size_t count, const strategy *how, size_t cap) {
     size_t end = 0;
-    qsort(order, count, sizeof(slot *), compare);
+    qsort(order, count, sizeof(slot *), how->compare);
     for (size_t i = 0; i < count; i++) {
         slot *s = order[i];
-        s->offset = first_fit(placed, i, s);
+        s->offset = how->both_ends && i % 2 ? last_fit(placed, i, s, cap) : first_fit(placed, i, s);
         if (s->offset + s->bytes > end) end = s->offset + s->bytes;
         size_t k = i;
         for (; k > 0 && lower_first(&s, &placed[k - 1]) < 0; k--) placed[k] = placed[k - 1];
@@ -110,6 +128,11 @@ static bool collect(const qdq_lifetime *lifetimes, size_t count, slot *slots, si
     return true;
 }
 
+// First-fit by size is good nearly always. The first strategy that reaches the peak, or the best of
+// them, is taken.
+static const strategy strategies[] = {
+    {larger_first, false}, {earlier_first, true}, {longer_first, false}, {earlier_first, false}};
+
 bool qdq_plan_memory(qdq_lifetime *lifetimes, size_t count, qdq_pool *pool,
                      qdq_memory_plan *result) {
     *result = (qdq_memory_plan){0};
@@ -124,13 +147,13 @@ bool qdq_plan_memory(qdq_lifetime *lifetimes, size_t count, qdq_pool *pool,
     for (size_t i = 0; i < n; i++) order[i] = placed[i] = &slots[i];
     result->peak_live_bytes = peak_of(order, placed, n);
 
-    size_t by_size = place(order, placed, n, larger_first);
-    result->arena_bytes = by_size;
-    if (by_size > result->peak_live_bytes) {
-        result->arena_bytes = place(order, placed, n, longer_first);
-        if (result->arena_bytes > by_size)
-            result->arena_bytes = place(order, placed, n, larger_first);
+    const strategy *best = NULL;
+    for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++) {
+        size_t bytes = place(order, placed, n, &strategies[i], result->peak_live_bytes);
+        if (!best || bytes < result->arena_bytes) best = &strategies[i], result->arena_bytes = bytes;
+        if (result->arena_bytes == result->peak_live_bytes) break;
     }
+    (void)place(order, placed, n, best, result->peak_live_bytes);
     for (size_t i = 0; i < count; i++) lifetimes[i].offset = slots[slot_of[i]].offset;
     return true;
 }

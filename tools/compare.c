@@ -9,6 +9,7 @@
 typedef struct difference {
     size_t count;      // elements
     size_t different;  // those beyond the tolerance
+    size_t zeros;      // zeros of the wrong sign; they count where no tolerance is given
     size_t at;         // the worst
     double largest, mean;
 } difference;
@@ -72,9 +73,21 @@ static void print_rows(const qdq_tensor *tensor, const double *got, const double
 
 //---- Telling ----------------------------------------------------------------
 
+// Zeros of different sign are no distance apart and still not the same bits.
+static void count_signed_zeros(const double *got, const double *wanted, difference *d) {
+    for (size_t i = 0; i < d->count; i++)
+        d->zeros += got[i] == 0 && wanted[i] == 0 && signbit(got[i]) != signbit(wanted[i]);
+    d->different += d->zeros;
+}
+
 static void print_difference(const qdq_tensor *tensor, const double *got, const double *wanted,
                              const difference *d) {
     char at[128];
+    if (d->largest == 0 && d->zeros) {
+        printf("%s: %zu of %zu elements are zeros of the other sign\n", tensor->name, d->zeros,
+               d->count);
+        return;
+    }
     if (d->largest == 0) {
         printf("%s: all %zu elements equal\n", tensor->name, d->count);
         return;
@@ -134,6 +147,7 @@ static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expecte
     to_doubles(tensor->dtype, tensor->data, count, got);
     to_doubles(expected->dtype, expected->data, count, wanted);
     difference d = measure(got, wanted, count, tolerance);
+    if (tolerance == 0) count_signed_zeros(got, wanted, &d);
     if (json) json_difference(json, tensor, &d);
     else print_difference(tensor, got, wanted, &d);
     if (!json && rows) print_rows(tensor, got, wanted, rows);

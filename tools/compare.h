@@ -7,7 +7,8 @@
 #include "tools/tensor_io.h"
 
 // Prints how far `tensor` is from the expected one (as an object of `json`, where it is not NULL).
-// Values are compared as numbers, NaN equals NaN; the dtypes may differ, the shapes may not.
+// Values are compared as numbers, NaN equals NaN, and without a tolerance -0 is not 0; the dtypes
+// may differ, the shapes may not.
 // EXIT_OK, EXIT_FINDINGS if they differ by more than --tolerance, else another exit code.
 int compare_output(const qdq_tensor *tensor, const tensor_spec *spec, const options *opt,
                    qdq_json *json);

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building graphs in C: sticky findings, names, ports, and what both roads share.
+#include "tests/unit.h"
+
+#include <qdq/qdq.h>
+
+static void a_graph_with_errors_still_shows_all_of_them(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create("bad", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2, 3));
+    qdq_value a = qdq_quantize(g, x, (qdq_quantize_attrs){.name = "a"});
+    qdq_value b = qdq_dequantize(g, x, (qdq_dequantize_attrs){.name = "b", .scales = QDQ_SCALE(1)});
+    qdq_value c = qdq_quantize(g, x, (qdq_quantize_attrs){.name = "c", .qtype = QDQ_PER_CHANNEL,
+                                                          .scales = QDQ_SCALES(1, 2)});
+    qdq_output(g, "a", a), qdq_output(g, "b", b), qdq_output(g, "c", c);
+    qdq_error err = {0};
+    const qdq_report *report = qdq_graph_validate(g, NULL, &err);
+    assert_non_null(report);
+    assert_int_equal(report->errors, 3);
+    assert_string_equal(report->findings[0].rule, "core/scale-missing");
+    assert_string_equal(report->findings[0].node, "a");
+    assert_string_equal(report->findings[1].rule, "core/port-dtype");
+    assert_string_equal(report->findings[1].found, "is float32");
+    assert_string_equal(report->findings[2].rule, "core/scale-count");
+    assert_null(qdq_graph_compile(g, NULL, &err));
+    assert_int_equal(err.status, QDQ_ERR_GRAPH);
+    assert_string_equal(err.text, report->findings[0].message);
+    qdq_graph_destroy(g);
+}
+
+static void what_follows_a_bad_node_is_not_blamed(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
+    qdq_value q = qdq_quantize(g, x, (qdq_quantize_attrs){0});
+    for (int i = 0; i < 5; i++)
+        q = qdq_dequantize(g, q, (qdq_dequantize_attrs){.scales = QDQ_SCALE(1)});
+    qdq_output(g, "y", q);
+    const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+    assert_int_equal(report->errors, 1);
+    assert_int_equal(report->warnings, 0);
+    qdq_graph_destroy(g);
+}
+
+static void nodes_without_names_get_free_ones(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "Quantize_0", QDQ_FLOAT32, QDQ_SHAPE(4));
+    for (int i = 0; i < 3; i++)
+        qdq_output(g, (const char *[]){"a", "b", "c"}[i],
+                   qdq_quantize(g, x, (qdq_quantize_attrs){.scales = QDQ_SCALE(1)}));
+    assert_int_equal(qdq_graph_validate(g, NULL, NULL)->errors, 0);
+    qdq_graph_destroy(g);
+}
+
+static void every_output_of_a_node_can_be_reached(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4, 6));
+    qdq_value y = qdq_dynamic_quantize(
+        g, x, (qdq_dynamic_quantize_attrs){.quantize = {.name = "dyn", .dtype = QDQ_UINT8,
+                                                        .qtype = QDQ_PER_CHANNEL}});
+    qdq_value scale = qdq_port(g, y, "scale");
+    qdq_dtype dtype;
+    qdq_shape shape;
+    assert_true(qdq_value_type(g, scale, &dtype, &shape));
+    assert_int_equal(dtype, QDQ_FLOAT32);
+    assert_int_equal(shape.rank, 1);
+    assert_int_equal(shape.dims[0], 6);
+    assert_int_equal(qdq_graph_find(g, "dyn.scale").id, scale.id);
+    assert_int_equal(qdq_graph_find(g, "dyn").id, y.id);
+    assert_int_equal(qdq_graph_find(g, "dyn.y").id, y.id);
+    assert_int_equal(qdq_port(g, y, "nothing").id, 0);
+    assert_int_equal(qdq_port(g, x, "y").id, 0);
+    qdq_graph_destroy(g);
+}
+
+static void an_older_smaller_struct_is_taken(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_quantize_attrs attrs = {.name = "q", .scales = QDQ_SCALE(0.5f),
+                                .quant_min = QDQ_INT(7), .quant_max = QDQ_INT(3)};
+    attrs.x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
+    qdq_output(g, "y", qdq_add(g, "Quantize", &attrs, offsetof(qdq_quantize_attrs, quant_min)));
+    assert_int_equal(qdq_graph_validate(g, NULL, NULL)->errors, 0);
+    qdq_graph_destroy(g);
+}
+
+static void a_null_graph_is_reported_once_at_the_end(void **state) {
+    (void)state;
+    qdq_value x = qdq_input(NULL, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
+    qdq_output(NULL, "y", qdq_quantize(NULL, x, (qdq_quantize_attrs){0}));
+    qdq_error err = {0};
+    qdq_plan *plan = qdq_graph_compile(NULL, NULL, &err);
+    assert_null(plan);
+    assert_int_equal(err.status, QDQ_ERR_MEMORY);
+    assert_null(qdq_exec_create(plan, NULL, &err));
+    assert_int_equal(err.status, QDQ_ERR_MEMORY);
+    qdq_exec_destroy(NULL), qdq_plan_destroy(NULL), qdq_graph_destroy(NULL);
+}
+
+static void a_value_of_another_graph_is_refused(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_output(g, "y", qdq_quantize(g, (qdq_value){77}, (qdq_quantize_attrs){.scales = QDQ_SCALE(1)}));
+    assert_string_equal(qdq_graph_validate(g, NULL, NULL)->findings[0].rule, "core/value-unknown");
+    qdq_graph_destroy(g);
+}
+
+static void unknown_ops_and_targets_are_named(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    const char *name = "q";
+    (void)qdq_add(g, "Quantise", &name, sizeof name);
+    const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+    assert_string_equal(report->findings[0].rule, "core/op-unknown");
+    assert_string_equal(report->findings[0].hint, "did you mean 'Quantize'?");
+    qdq_error err = {0};
+    assert_null(qdq_graph_validate(g, "cpre", &err));
+    assert_int_equal(err.status, QDQ_ERR_ARGUMENT);
+    assert_non_null(strstr(err.text, "did you mean 'core'?"));
+    qdq_graph_destroy(g);
+}
+
+static void no_more_than_a_hundred_findings_are_kept(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
+    for (int i = 0; i < 300; i++) (void)qdq_quantize(g, x, (qdq_quantize_attrs){0});
+    const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+    assert_int_equal(report->count, QDQ_MAX_FINDINGS);
+    assert_int_equal(report->errors, 301);  // and no output
+    qdq_graph_destroy(g);
+}
+
+static void tensors_beyond_the_caps_are_refused(void **state) {
+    (void)state;
+    qdq_graph_options options = {.limits = {.elements = 1000, .bytes = 20000}};
+    qdq_graph *g = qdq_graph_create(NULL, &options);
+    (void)qdq_input(g, "a", QDQ_FLOAT32, QDQ_SHAPE(1001));
+    (void)qdq_input(g, "b", QDQ_FLOAT32, QDQ_SHAPE(INT64_MAX, INT64_MAX, 2));
+    (void)qdq_input(g, "c", QDQ_FLOAT32, QDQ_SHAPE(1000, 1));  // 32 tiles of 4096 bytes
+    const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+    for (size_t i = 0; i < 3; i++) assert_string_equal(report->findings[i].rule, "core/size");
+    qdq_error err = {0};
+    assert_null(qdq_graph_compile(g, NULL, &err));
+    assert_int_equal(err.status, QDQ_ERR_LIMIT);
+    qdq_graph_destroy(g);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_graph_with_errors_still_shows_all_of_them),
+        cmocka_unit_test(what_follows_a_bad_node_is_not_blamed),
+        cmocka_unit_test(nodes_without_names_get_free_ones),
+        cmocka_unit_test(every_output_of_a_node_can_be_reached),
+        cmocka_unit_test(an_older_smaller_struct_is_taken),
+        cmocka_unit_test(a_null_graph_is_reported_once_at_the_end),
+        cmocka_unit_test(a_value_of_another_graph_is_refused),
+        cmocka_unit_test(unknown_ops_and_targets_are_named),
+        cmocka_unit_test(no_more_than_a_hundred_findings_are_kept),
+        cmocka_unit_test(tensors_beyond_the_caps_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

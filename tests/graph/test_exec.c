@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running: inputs and outputs, chains and slots, threads, poison, float storage.
+#include "tests/unit.h"
+
+#include <qdq/qdq.h>
+
+// x [rows, cols] -> Quantize -> Dequantize -> Quantize; the Dequantize is an output too, and the
+// first Quantize has a second reader.
+static qdq_graph *small_network(int64_t rows, int64_t cols) {
+    qdq_graph *g = qdq_graph_create("small", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(rows, cols));
+    qdq_value q = qdq_quantize(g, x, (qdq_quantize_attrs){.name = "q", .scales = QDQ_SCALE(0.5f),
+                                                          .zps = QDQ_ZP(3)});
+    qdq_value d = qdq_dequantize(
+        g, q, (qdq_dequantize_attrs){.name = "d", .scales = QDQ_SCALE(0.3f), .zps = QDQ_ZP(3),
+                                     .dtype = QDQ_FLOAT32});
+    qdq_value e = qdq_quantize(g, d, (qdq_quantize_attrs){.name = "e", .scales = QDQ_SCALE(0.25f),
+                                                          .dtype = QDQ_UINT8});
+    qdq_value r = qdq_requantize(
+        g, q, (qdq_requantize_attrs){.name = "r", .in_scales = QDQ_SCALE(0.5f),
+                                     .out_scales = QDQ_SCALE(1.5f), .dtype = QDQ_INT32});
+    qdq_output(g, "d", d), qdq_output(g, "e", e), qdq_output(g, "r", r);
+    return g;
+}
+
+typedef struct network_result {
+    float d[40 * 70];
+    uint8_t e[40 * 70];
+    int32_t r[40 * 70];
+} network_result;
+
+static void run_network(qdq_graph *g, const qdq_compile_options *options,
+                        const qdq_exec_options *exec_options, const float *x, size_t count,
+                        network_result *out) {
+    qdq_error err = {0};
+    qdq_plan *plan = qdq_graph_compile(g, options, &err);
+    qdq_exec *exec = qdq_exec_create(plan, exec_options, &err);
+    assert_non_null(exec);
+    assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, count, &err), QDQ_OK);
+    for (int i = 0; i < 2; i++) qdq_exec_run(exec);  // a second run must see its inputs again
+    memset(out, 0, sizeof *out);
+    assert_int_equal(qdq_exec_read(exec, "d", QDQ_FLOAT32, out->d, count, &err), QDQ_OK);
+    assert_int_equal(qdq_exec_read(exec, "e", QDQ_UINT8, out->e, count, &err), QDQ_OK);
+    assert_int_equal(qdq_exec_read(exec, "r", QDQ_INT32, out->r, count, &err), QDQ_OK);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan);
+}
+
+static void fill(float *x, size_t count) {
+    uint64_t random = 5;
+    for (size_t i = 0; i < count; i++)
+        x[i] = (float)((int64_t)(unit_random(&random) % 4001) - 2000) / 32.0f;
+}
+
+static void fused_materialized_and_threaded_runs_give_the_same_bits(void **state) {
+    (void)state;
+    static const int64_t sizes[][2] = {{1, 1}, {1, 70}, {33, 65}, {32, 64}, {40, 70}, {31, 33}};
+    for (size_t i = 0; i < UNIT_COUNT(sizes); i++) {
+        static network_result fused, other;
+        float x[40 * 70];
+        size_t count = (size_t)(sizes[i][0] * sizes[i][1]);
+        qdq_graph *g = small_network(sizes[i][0], sizes[i][1]);
+        qdq_compile_options materialize = {.materialize = true};
+        qdq_exec_options poisoned = {.poison = true};
+        fill(x, count);
+        run_network(g, NULL, NULL, x, count, &fused);
+        run_network(g, &materialize, &poisoned, x, count, &other);
+        assert_memory_equal(&fused, &other, sizeof fused);
+        for (int threads = 2; threads <= 5; threads++) {
+            qdq_exec_options parallel = {.parallel = qdq_parallel_openmp(threads)};
+            run_network(g, NULL, &parallel, x, count, &other);
+            assert_memory_equal(&fused, &other, sizeof fused);
+            run_network(g, &materialize, &parallel, x, count, &other);
+            assert_memory_equal(&fused, &other, sizeof fused);
+        }
+        qdq_graph_destroy(g);
+    }
+}
+
+// A hook that hands out single blocks from the last to the first.
+static void run_backwards(void *self, size_t count, void (*task)(void *, size_t, size_t),
+                          void *context) {
+    ++*(size_t *)self;
+    while (count--) task(context, count, count + 1);
+}
+
+static void any_parallel_hook_gives_the_same_bits(void **state) {
+    (void)state;
+    static network_result serial, other;
+    float x[40 * 70];
+    size_t calls = 0;
+    qdq_graph *g = small_network(40, 70);
+    qdq_exec_options hook = {.parallel = {run_backwards, &calls}};
+    fill(x, 40 * 70);
+    run_network(g, NULL, NULL, x, 40 * 70, &serial);
+    run_network(g, NULL, &hook, x, 40 * 70, &other);
+    assert_memory_equal(&serial, &other, sizeof serial);
+    assert_true(calls > 0);
+    qdq_graph_destroy(g);
+}
+
+static void a_chain_between_rows_needs_no_arena(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(100, 100));
+    for (int i = 0; i < 4; i++) {
+        x = qdq_quantize(g, x, (qdq_quantize_attrs){.scales = QDQ_SCALE(0.1f)});
+        x = qdq_dequantize(g, x, (qdq_dequantize_attrs){.scales = QDQ_SCALE(0.1f)});
+    }
+    qdq_output(g, "y", x);
+    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_plan_stats stats = qdq_plan_get_stats(plan);
+    assert_int_equal(stats.step_count, 1);
+    assert_int_equal(stats.arena_bytes, 0);
+    assert_int_equal(stats.value_count, 0);
+    assert_false(qdq_plan_get_step(plan, 0)->tiled);
+    qdq_plan_destroy(plan);
+    qdq_compile_options materialize = {.materialize = true};
+    plan = qdq_graph_compile(g, &materialize, NULL);
+    stats = qdq_plan_get_stats(plan);
+    assert_int_equal(stats.step_count, 10);
+    assert_int_equal(stats.value_count, 9);
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+static void a_value_with_two_readers_owns_tiles(void **state) {
+    (void)state;
+    qdq_graph *g = small_network(40, 70);
+    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_plan_stats stats = qdq_plan_get_stats(plan);
+    assert_int_equal(stats.step_count, 2);
+    assert_int_equal(stats.value_count, 1);
+    assert_string_equal(qdq_plan_get_value(plan, 0)->name, "q");
+    assert_int_equal(stats.arena_bytes, 2 * 3 * 1024);
+    assert_int_equal(stats.padding_bytes, 6 * 1024 - 40 * 70);
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+static void bound_memory_is_read_and_written_in_place(void **state) {
+    (void)state;
+    float x[6] = {0.1f, 0.6f, -1.4f, 3, -100, 100};
+    int8_t y[6] = {0};
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2, 3));
+    qdq_output(g, "y", qdq_quantize(g, v, (qdq_quantize_attrs){.scales = QDQ_SCALE(1)}));
+    qdq_error err = {0};
+    qdq_plan *plan = qdq_graph_compile(g, NULL, &err);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
+    qdq_graph_destroy(g);  // a plan stands alone
+    assert_int_equal(qdq_exec_bind(exec, "x", x, sizeof x, &err), QDQ_OK);
+    assert_int_equal(qdq_exec_bind(exec, "y", y, sizeof y, &err), QDQ_OK);
+    qdq_exec_run(exec);
+    assert_memory_equal(y, ((int8_t[]){0, 1, -1, 3, -100, 100}), 6);
+    x[0] = 7;
+    qdq_exec_run(exec);
+    assert_int_equal(y[0], 7);
+    assert_int_equal(qdq_exec_bind(exec, "x", NULL, 0, &err), QDQ_OK);
+    qdq_exec_run(exec);  // nobody wrote the exec's own memory: zeros
+    assert_memory_equal(y, ((int8_t[]){0, 0, 0, 0, 0, 0}), 6);
+    assert_int_equal(qdq_exec_bind(exec, "x", x, 5, &err), QDQ_ERR_ARGUMENT);
+    assert_string_equal(err.text, "input 'x': the memory has 5 bytes, but the tensor has 24");
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan);
+}
+
+static void wrong_names_counts_and_dtypes_are_refused(void **state) {
+    (void)state;
+    float x[12] = {0};
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value v = qdq_input(g, "activation", QDQ_BFLOAT16, QDQ_SHAPE(2, 3));
+    qdq_output(g, "y", qdq_quantize(g, v, (qdq_quantize_attrs){.scales = QDQ_SCALE(1)}));
+    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+    qdq_error err = {0};
+    assert_int_equal(qdq_exec_write(exec, "activatoin", QDQ_FLOAT32, x, 6, &err), QDQ_ERR_ARGUMENT);
+    assert_string_equal(
+        err.text, "the graph has no input named 'activatoin'; did you mean 'activation'?");
+    err = (qdq_error){0};
+    assert_int_equal(qdq_exec_write(exec, "activation", QDQ_FLOAT32, x, 5, &err), QDQ_ERR_ARGUMENT);
+    assert_string_equal(err.text,
+                        "input 'activation': the data has 5 elements, but the tensor has 6");
+    err = (qdq_error){0};
+    assert_int_equal(qdq_exec_write(exec, "activation", QDQ_INT8, x, 6, &err), QDQ_ERR_ARGUMENT);
+    assert_string_equal(err.text, "input 'activation': the data is int8, but the tensor is bfloat16");
+    err = (qdq_error){0};
+    assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT32, x, 6, &err), QDQ_ERR_ARGUMENT);
+    assert_string_equal(err.text, "output 'y': the data is float32, but the tensor is int8");
+    assert_int_equal(qdq_exec_write(exec, "activation", QDQ_FLOAT32, x, 6, NULL), QDQ_OK);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+// 1.0078125 and half a step more: float32 is rounded half to even on its way into bfloat16.
+static void float32_is_rounded_into_bfloat16_inputs(void **state) {
+    (void)state;
+    float x[3] = {1.00390625f, 1.01171875f, 3.0e38f}, y[3];
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_output(g, "y", qdq_input(g, "x", QDQ_BFLOAT16, QDQ_SHAPE(3)));
+    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+    assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, 3, NULL), QDQ_OK);
+    qdq_exec_run(exec);
+    assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT32, y, 3, NULL), QDQ_OK);
+    assert_true(y[0] == 1.0f && y[1] == 1.015625f);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+static void inputs_and_constants_may_be_outputs(void **state) {
+    (void)state;
+    for (int materialize = 0; materialize < 2; materialize++) {
+        int32_t out[4];
+        qdq_graph *g = qdq_graph_create(NULL, NULL);
+        qdq_value c =
+            qdq_constant(g, "c", QDQ_INT32, QDQ_SHAPE(4), (const int32_t[]){1, -2, 3, INT32_MIN});
+        qdq_output(g, "a", c), qdq_output(g, "b", c);
+        qdq_compile_options options = {.materialize = materialize != 0};
+        qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
+        qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+        qdq_exec_run(exec);
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(qdq_exec_read(exec, i ? "b" : "a", QDQ_INT32, out, 4, NULL), QDQ_OK);
+            assert_memory_equal(out, ((int32_t[]){1, -2, 3, INT32_MIN}), sizeof out);
+        }
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    }
+}
+
+// 1.3 quantized by 0.3 and back is 1.2 in float32; as a bfloat16 intermediate 1.203125, which is
+// 385 steps of 2^-8 * 0.8 and so tells the two storages apart.
+static void float_storage_rounds_intermediates_only(void **state) {
+    (void)state;
+    float x[1] = {1.3f};
+    int32_t q[2];
+    for (int storage = 0; storage < 2; storage++) {
+        qdq_graph *g = qdq_graph_create(NULL, NULL);
+        qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(1));
+        v = qdq_quantize(g, v, (qdq_quantize_attrs){.scales = QDQ_SCALE(0.3f)});
+        v = qdq_dequantize(g, v, (qdq_dequantize_attrs){.scales = QDQ_SCALE(0.3f),
+                                                        .dtype = QDQ_FLOAT32});
+        v = qdq_quantize(g, v, (qdq_quantize_attrs){.scales = QDQ_SCALE(0.0001f),
+                                                    .dtype = QDQ_INT32});
+        qdq_output(g, "y", v);
+        qdq_compile_options options = {
+            .float_storage = storage ? QDQ_FLOAT_BFLOAT16 : QDQ_FLOAT_DECLARED};
+        qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
+        qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+        assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, 1, NULL), QDQ_OK);
+        qdq_exec_run(exec);
+        assert_int_equal(qdq_exec_read(exec, "y", QDQ_INT32, &q[storage], 1, NULL), QDQ_OK);
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    }
+    assert_int_equal(q[0], 12000);
+    assert_int_equal(q[1], 12031);  // 1.203125 / 0.0001
+}
+
+static void run_time_scales_that_make_no_sense_have_a_result(void **state) {
+    (void)state;
+    float x[4] = {1, -1, 0, 2}, scales[4] = {0, -0.5f, 0, 1};
+    int8_t y[4];
+    uint32_t nan = 0x7FC00000;
+    memcpy(&scales[3], &nan, 4);
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
+    qdq_value s = qdq_input(g, "s", QDQ_FLOAT32, QDQ_SHAPE(4));
+    qdq_output(g, "y", qdq_quantize(g, v, (qdq_quantize_attrs){.scale = s, .axis = QDQ_INT(0),
+                                                               .qtype = QDQ_PER_CHANNEL}));
+    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+    assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, 4, NULL), QDQ_OK);
+    assert_int_equal(qdq_exec_write(exec, "s", QDQ_FLOAT32, scales, 4, NULL), QDQ_OK);
+    qdq_exec_run(exec);
+    assert_int_equal(qdq_exec_read(exec, "y", QDQ_INT8, y, 4, NULL), QDQ_OK);
+    assert_memory_equal(y, ((int8_t[]){127, 2, -128, -128}), 4);  // inf, 2, 0/0, x/NaN
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fused_materialized_and_threaded_runs_give_the_same_bits),
+        cmocka_unit_test(any_parallel_hook_gives_the_same_bits),
+        cmocka_unit_test(a_chain_between_rows_needs_no_arena),
+        cmocka_unit_test(a_value_with_two_readers_owns_tiles),
+        cmocka_unit_test(bound_memory_is_read_and_written_in_place),
+        cmocka_unit_test(wrong_names_counts_and_dtypes_are_refused),
+        cmocka_unit_test(float32_is_rounded_into_bfloat16_inputs),
+        cmocka_unit_test(inputs_and_constants_may_be_outputs),
+        cmocka_unit_test(float_storage_rounds_intermediates_only),
+        cmocka_unit_test(run_time_scales_that_make_no_sense_have_a_result),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

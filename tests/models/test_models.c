@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs every folder of models/ through the library and through the command line:
+// test_models MODELS_DIR QDQ_BINARY. Outputs must equal the expected ones bit for bit, fused and
+// materialized, on one thread and on several, and the arena must be within 1.10 of the peak.
+#include "tests/unit.h"
+
+#include <qdq/qdq.h>
+
+static const char *models, *binary;
+
+static bool has_graph(const char *name, char path[512], const char *file) {
+    snprintf(path, 512, "%s/%s/%s", models, name, file);
+    return access(path, F_OK) == 0;
+}
+
+//---- Through the library ----------------------------------------------------
+
+static void write_inputs(qdq_exec *exec, const qdq_plan *plan, const char *path) {
+    qdq_error err = {0};
+    qdq_tensor_file *file = qdq_tensor_file_open(path, NULL, &err);
+    assert_string_equal(err.text, "");
+    for (size_t i = 0; i < qdq_plan_input_count(plan); i++) {
+        const qdq_tensor_info *info = qdq_tensor_file_find(file, qdq_plan_input(plan, i)->name);
+        assert_non_null(info);
+        void *data = malloc(info->bytes);
+        assert_int_equal(qdq_tensor_file_read(file, info, data, &err), QDQ_OK);
+        qdq_exec_write(exec, info->name, info->dtype, data, qdq_shape_count(info->shape), &err);
+        assert_string_equal(err.text, "");
+        free(data);
+    }
+    qdq_tensor_file_close(file);
+}
+
+static void check_outputs(const qdq_exec *exec, const qdq_plan *plan, const char *path) {
+    qdq_error err = {0};
+    qdq_tensor_file *file = qdq_tensor_file_open(path, NULL, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(qdq_tensor_file_count(file), qdq_plan_output_count(plan));
+    for (size_t i = 0; i < qdq_plan_output_count(plan); i++) {
+        const qdq_tensor_info *out = qdq_plan_output(plan, i);
+        const qdq_tensor_info *info = qdq_tensor_file_find(file, out->name);
+        assert_non_null(info);
+        assert_int_equal(info->dtype, out->dtype);
+        assert_int_equal(info->bytes, out->bytes);
+        char *got = malloc(out->bytes), *wanted = malloc(out->bytes);
+        assert_int_equal(qdq_tensor_file_read(file, info, wanted, &err), QDQ_OK);
+        assert_int_equal(qdq_exec_read(exec, out->name, out->dtype, got,
+                                       qdq_shape_count(out->shape), &err), QDQ_OK);
+        assert_memory_equal(got, wanted, out->bytes);
+        free(got), free(wanted);
+    }
+    qdq_tensor_file_close(file);
+}
+
+static void run_model(const char *name, bool materialize, int threads) {
+    char path[512];
+    qdq_error err = {0};
+    qdq_compile_options options = {.materialize = materialize};
+    qdq_exec_options exec_options = {.poison = true, .parallel = qdq_parallel_openmp(threads)};
+    (void)has_graph(name, path, "graph.json");
+    qdq_graph *g = qdq_graph_load(path, NULL, &err);
+    qdq_plan *plan = qdq_graph_compile(g, &options, &err);
+    qdq_exec *exec = qdq_exec_create(plan, &exec_options, &err);
+    assert_string_equal(err.text, "");
+    assert_true(has_graph(name, path, "inputs.safetensors"));
+    write_inputs(exec, plan, path);
+    qdq_exec_run(exec);
+    assert_true(has_graph(name, path, "expected.safetensors"));
+    check_outputs(exec, plan, path);
+    qdq_plan_stats stats = qdq_plan_get_stats(plan);
+    assert_true(stats.arena_bytes >= stats.peak_live_bytes);
+    assert_true((double)stats.arena_bytes <= 1.10 * (double)stats.peak_live_bytes);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+//---- Through the command line -----------------------------------------------
+
+static void run_command(const char *name, const char *options) {
+    char command[4096];
+    snprintf(command, sizeof command,
+             "'%s' run '%s/%s/graph.json' -i '%s/%s/inputs.safetensors' "
+             "--expect '%s/%s/expected.safetensors' %s > /dev/null",
+             binary, models, name, models, name, models, name, options);
+    assert_int_equal(system(command), 0);
+}
+
+static void every_model_gives_its_expected_outputs(void **state) {
+    (void)state;
+    char path[512];
+    size_t count = 0;
+    DIR *dir = opendir(models);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (entry->d_name[0] == '.' || !has_graph(entry->d_name, path, "graph.json")) continue;
+        printf("%s\n", entry->d_name);
+        for (int i = 0; i < 4; i++) run_model(entry->d_name, i & 1, i & 2 ? 3 : 1);
+        run_command(entry->d_name, "");
+        run_command(entry->d_name, "--materialize --threads 2");
+        count++;
+    }
+    closedir(dir);
+    assert_true(count >= 26);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) {
+        fprintf(stderr, "usage: test_models MODELS_DIR QDQ_BINARY\n");
+        return 2;
+    }
+    models = argv[1];
+    binary = argv[2];
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_model_gives_its_expected_outputs)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
