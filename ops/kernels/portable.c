@@ -75,7 +75,7 @@ void qdq_dequantize_tile_portable(const void *params, const qdq_view *views, con
 void qdq_requantize_tile_portable(const void *params, const qdq_view *views, const void *x, void *y,
                                   size_t n) {
     const qdq_quant_params *p = params;
-    bool x_is_int = qdq_dtype_is_int(p->x_dtype);
+    bool x_is_int = qdq_dtype_is_int(p->x_dtype), plain = is_core(&p->numerics);
     for (size_t at = 0; at < n; at += PART) {
         size_t part = n - at < PART ? n - at : PART;
         qdq_view v[4];
@@ -87,7 +87,9 @@ void qdq_requantize_tile_portable(const void *params, const qdq_view *views, con
         for (size_t i = 0; i < part; i++) {
             qdq_requantize_scales scales = {float_at(v[0], i), float_at(v[2], i), int_at(v[1], i),
                                             int_at(v[3], i)};
-            q[i] = qdq_requantize_one(&p->numerics, real[i], q[i], x_is_int, &scales, &p->range);
+            q[i] = plain ? qdq_requantize_one(&core, real[i], q[i], x_is_int, &scales, &p->range)
+                         : qdq_requantize_one(&p->numerics, real[i], q[i], x_is_int, &scales,
+                                              &p->range);
         }
         qdq_encode_int(p->y_dtype, q, y_from(p, y, at), part);
     }
