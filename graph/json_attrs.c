@@ -21,7 +21,7 @@ qdq_dtype qdq_json_read_dtype(qdq_graph *graph, const char *name, qdq_subject su
     if (dtype == QDQ_DTYPE_NONE)
         qdq_find_near(f, QDQ_RULE_DTYPE_UNKNOWN, subject, qdq_text(f, "is '%.64s'", name),
                       qdq_text(f, "one of: %s",
-                               qdq_set_text(QDQ_SET_FLOATS | QDQ_SET_INTS, known, sizeof known)),
+                               qdq_set_text(QDQ_SET_ALL, known, sizeof known)),
                       nearest_dtype(name));
     return dtype;
 }

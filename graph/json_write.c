@@ -220,10 +220,9 @@ static qdq_status write_tensors(const qdq_graph *graph, const char *path, qdq_po
 static char *sibling(qdq_pool *pool, const char *path, const char *suffix) {
     size_t stem = strlen(path);
     if (stem > 5 && strcmp(path + stem - 5, ".json") == 0) stem -= 5;
-    char *out = qdq_pool_array(pool, stem + strlen(suffix) + 1, 1);
-    if (!out) return NULL;
-    memcpy(out, path, stem);
-    memcpy(out + stem, suffix, strlen(suffix) + 1);
+    size_t bytes = stem + strlen(suffix) + 1;
+    char *out = qdq_pool_array(pool, bytes, 1);
+    if (out) snprintf(out, bytes, "%.*s%s", (int)stem, path, suffix);
     return out;
 }
 

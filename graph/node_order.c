@@ -43,6 +43,7 @@ static void walk_from(walk *w, uint32_t root) {
     }
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): `order` is written through the walk
 bool qdq_node_order(const qdq_needs *needs, uint32_t *order, qdq_pool *pool,
                     qdq_cycle_fn *on_cycle, void *self) {
     walk w = {.needs = needs, .order = order, .on_cycle = on_cycle, .self = self};

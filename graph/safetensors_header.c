@@ -255,7 +255,6 @@ qdq_status qdq_safetensors_header_read(header *out, const char *text, size_t len
 }
 
 void qdq_safetensors_header_release(header *h) {
-    if (!h->allocator) return;
     qdq_symbols_destroy(h->names);
     qdq_free_array(h->allocator, h->entries, h->capacity, sizeof *h->entries);
     qdq_free_array(h->allocator, h->strings, h->strings_bytes, 1);

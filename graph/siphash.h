@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SipHash-2-4: a hash that nobody can aim at without knowing its key (Aumasson and Bernstein, 2012).
+// SipHash-2-4 (Aumasson, Bernstein 2012): a hash that nobody can aim at without knowing its key.
 #ifndef QDQ_GRAPH_SIPHASH_H
 #define QDQ_GRAPH_SIPHASH_H
 

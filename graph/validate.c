@@ -84,8 +84,9 @@ const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *target_name, 
 
 qdq_status qdq_graph_check(qdq_graph *graph, const qdq_target *target, qdq_error *err) {
     QDQ_TRY(check(graph, target, err));
-    for (size_t i = 0; i < graph->report.count; i++) {
-        const qdq_finding *finding = &graph->report.findings[i];
+    const qdq_finding *findings = graph->report.findings;
+    for (size_t i = 0; findings && i < graph->report.count; i++) {
+        const qdq_finding *finding = &findings[i];
         if (finding->severity == QDQ_SEVERITY_ERROR)
             return qdq_fail(err, graph->checked.status, "%s", finding->message);
     }

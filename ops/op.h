@@ -21,6 +21,9 @@ static inline bool qdq_set_has(qdq_dtype_set set, qdq_dtype dtype) { return set 
     | (qdq_dtype_set)(QDQ_KIND_##kind == QDQ_KIND_FLOAT) << QDQ_##E
 #define QDQ_SET_IF_INT(E, name, bits, kind, least, greatest, safetensors, npy) \
     | (qdq_dtype_set)(QDQ_KIND_##kind == QDQ_KIND_INT) << QDQ_##E
+#define QDQ_SET_ROW(E, name, bits, kind, least, greatest, safetensors, npy) \
+    | (qdq_dtype_set)1 << QDQ_##E
+#define QDQ_SET_ALL ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_ROW))
 #define QDQ_SET_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_FLOAT))
 #define QDQ_SET_INTS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_INT))
 

@@ -54,7 +54,7 @@ static void encode_bfloat16(const float *in, void *y, size_t n, qdq_bfloat16_sto
 }
 
 static void decode_int8(const void *x, int32_t *out, size_t n) {
-    for (size_t i = 0; i < n; i++) out[i] = ((const int8_t *)x)[i];
+    for (size_t i = 0; i < n; i++) out[i] = (int)((const int8_t *)x)[i];
 }
 
 static void encode_int8(const int32_t *in, void *y, size_t n) {

@@ -43,8 +43,9 @@ static qdq_status find_io(const qdq_exec *exec, const char *name, int among, con
     const char *near = NULL;
     if (among & INPUTS) near = nearest_in(plan->inputs, plan->input_count, name);
     if (!near && (among & OUTPUTS)) near = nearest_in(plan->outputs, plan->output_count, name);
-    return qdq_fail(err, QDQ_ERR_ARGUMENT, "the graph has no %s named '%.200s'%s%s%s", what, name,
-                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    (void)qdq_fail(err, QDQ_ERR_ARGUMENT, "the graph has no %s named '%.200s'%s%s%s", what, name,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return QDQ_ERR_ARGUMENT;
 }
 
 static qdq_status check(const found_io *found, const char *what, qdq_dtype dtype, size_t count,
@@ -62,7 +63,7 @@ static qdq_status check(const found_io *found, const char *what, qdq_dtype dtype
 
 qdq_status qdq_exec_bind(qdq_exec *exec, const char *name, void *data, size_t bytes,
                          qdq_error *err) {
-    found_io found;
+    found_io found = {0};
     QDQ_TRY(find_io(exec, name, INPUTS | OUTPUTS, "input or output", &found, err));
     if (data && bytes != found.info->bytes)
         return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the memory has %zu bytes, but the tensor has %zu",
@@ -73,7 +74,7 @@ qdq_status qdq_exec_bind(qdq_exec *exec, const char *name, void *data, size_t by
 
 qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dtype, const void *data,
                           size_t count, qdq_error *err) {
-    found_io found;
+    found_io found = {0};
     QDQ_TRY(find_io(exec, name, INPUTS, "input", &found, err));
     QDQ_TRY(check(&found, "input", dtype, count, err));
     char *memory = qdq_exec_io_memory(found.io);
@@ -87,7 +88,7 @@ qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dtype, con
 
 qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dtype dtype, void *data,
                          size_t count, qdq_error *err) {
-    found_io found;
+    found_io found = {0};
     QDQ_TRY(find_io(exec, name, OUTPUTS, "output", &found, err));
     QDQ_TRY(check(&found, "output", dtype, count, err));
     const char *memory = qdq_exec_io_memory(found.io);

@@ -81,7 +81,7 @@ static void print_row(const qdq_graph *graph, const char *node, const char *op,
 
 static int check_all(qdq_graph *graph, const options *opt) {
     enum { MAX_TARGETS = 16 };
-    qdq_report reports[MAX_TARGETS];
+    qdq_report reports[MAX_TARGETS] = {{0}};
     size_t errors = 0, warnings = 0, count = qdq_target_count();
     printf("%-24s %-16s", "node", "op");
     for (size_t t = 0; t < count; t++) printf(" %-9s", qdq_target_get(t).name);

@@ -12,51 +12,52 @@ typedef enum option_kind { FLAG, TEXT, LIST } option_kind;
 // A row: where its value goes in `options`, and which commands take it.
 typedef struct option_row {
     const char *name;
-    char letter;           // 0: none
     const char *argument;  // NULL: a flag
-    option_kind kind;
     size_t offset;
     const char *commands;  // " run plan "
     const char *help;
+    option_kind kind;
+    char letter;  // 0: none
 } option_row;
 
-#define TO(field) offsetof(options, field)
+#define ROW(name, letter, argument, kind, field, commands, help) \
+    {name, argument, offsetof(options, field), commands, help, kind, letter}
 
 static const option_row rows[] = {
-    {"input", 'i', "[NAME=]FILE", LIST, TO(inputs), " run ",
-     "an input from .npy or .safetensors (FILE#TENSOR picks one; without NAME all by name)"},
-    {"output", 'o', "[NAME=]FILE", LIST, TO(outputs), " run ",
-     "write an output; without NAME all of them to one .safetensors"},
-    {"expect", 'e', "[NAME=]FILE", LIST, TO(expects), " run ",
-     "compare an output with a file; a difference exits 1"},
-    {"tolerance", 0, "X", TEXT, TO(tolerance), " run ", "--expect: largest |difference| (0)"},
-    {"rows", 0, "N", TEXT, TO(rows), " run ",
-     "--expect: also list the N worst entries of the first dim"},
-    {"target", 't', "T", TEXT, TO(target), " run check plan bench ",
-     "rules and numerics of a backend; see `qdq targets`"},
-    {"strict", 0, NULL, FLAG, TO(strict), " check ", "warnings exit 1 as errors do"},
-    {"threads", 0, "N", TEXT, TO(threads), " run bench ", "at most N threads (all)"},
-    {"materialize", 'm', NULL, FLAG, TO(materialize), " run plan bench ",
-     "every value in TILE slots of the arena, node by node"},
-    {"float-storage", 0, "bfloat16|declared", TEXT, TO(float_storage), " run plan bench ",
-     "dtype of float intermediates (declared)"},
-    {"fill", 0, "SEED", TEXT, TO(fill), " run bench ", "inputs that are not given get seeded data"},
-    {"map", 0, NULL, FLAG, TO(map), " plan ", "draw the arena"},
-    {"repeat", 0, "N", TEXT, TO(repeat), " bench ", "timed runs (101)"},
-    {"isa", 0, "NAME", TEXT, TO(isa), " run bench ", "cap the instruction set: portable"},
-    {"dtypes", 0, NULL, FLAG, TO(dtypes), " ops ", "list the element types"},
-    {"markdown", 0, NULL, FLAG, TO(markdown), " ops targets ", "print as Markdown"},
-    {"json", 0, NULL, FLAG, TO(json), " run check plan bench ops targets ",
-     "machine-readable, versioned"},
-    {"max-elements", 0, "N", TEXT, TO(max_elements), " run check plan bench ",
-     "elements of one tensor (2^31)"},
-    {"max-bytes", 0, "N", TEXT, TO(max_bytes), " run check plan bench ",
-     "bytes of all tensors, padding included (8 GiB)"},
-    {"max-file-bytes", 0, "N", TEXT, TO(max_file_bytes), " run check plan bench ",
-     "bytes of a JSON file (64 MiB)"},
-    {"max-values", 0, "N", TEXT, TO(max_values), " run check plan bench ",
-     "JSON values in a file (1,000,000)"},
-    {"help", 'h', NULL, FLAG, TO(help), " run check plan bench ops targets help ", "this text"},
+    ROW("input", 'i', "[NAME=]FILE", LIST, inputs, " run ",
+     "an input from .npy or .safetensors (FILE#TENSOR picks one; without NAME all by name)"),
+    ROW("output", 'o', "[NAME=]FILE", LIST, outputs, " run ",
+     "write an output; without NAME all of them to one .safetensors"),
+    ROW("expect", 'e', "[NAME=]FILE", LIST, expects, " run ",
+     "compare an output with a file; a difference exits 1"),
+    ROW("tolerance", 0, "X", TEXT, tolerance, " run ", "--expect: largest |difference| (0)"),
+    ROW("rows", 0, "N", TEXT, rows, " run ",
+     "--expect: also list the N worst entries of the first dim"),
+    ROW("target", 't', "T", TEXT, target, " run check plan bench ",
+     "rules and numerics of a backend; see `qdq targets`"),
+    ROW("strict", 0, NULL, FLAG, strict, " check ", "warnings exit 1 as errors do"),
+    ROW("threads", 0, "N", TEXT, threads, " run bench ", "at most N threads (all)"),
+    ROW("materialize", 'm', NULL, FLAG, materialize, " run plan bench ",
+     "every value in TILE slots of the arena, node by node"),
+    ROW("float-storage", 0, "bfloat16|declared", TEXT, float_storage, " run plan bench ",
+     "dtype of float intermediates (declared)"),
+    ROW("fill", 0, "SEED", TEXT, fill, " run bench ", "inputs that are not given get seeded data"),
+    ROW("map", 0, NULL, FLAG, map, " plan ", "draw the arena"),
+    ROW("repeat", 0, "N", TEXT, repeat, " bench ", "timed runs (101)"),
+    ROW("isa", 0, "NAME", TEXT, isa, " run bench ", "cap the instruction set: portable"),
+    ROW("dtypes", 0, NULL, FLAG, dtypes, " ops ", "list the element types"),
+    ROW("markdown", 0, NULL, FLAG, markdown, " ops targets ", "print as Markdown"),
+    ROW("json", 0, NULL, FLAG, json, " run check plan bench ops targets ",
+     "machine-readable, versioned"),
+    ROW("max-elements", 0, "N", TEXT, max_elements, " run check plan bench ",
+     "elements of one tensor (2^31)"),
+    ROW("max-bytes", 0, "N", TEXT, max_bytes, " run check plan bench ",
+     "bytes of all tensors, padding included (8 GiB)"),
+    ROW("max-file-bytes", 0, "N", TEXT, max_file_bytes, " run check plan bench ",
+     "bytes of a JSON file (64 MiB)"),
+    ROW("max-values", 0, "N", TEXT, max_values, " run check plan bench ",
+     "JSON values in a file (1,000,000)"),
+    ROW("help", 'h', NULL, FLAG, help, " run check plan bench ops targets help ", "this text"),
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
