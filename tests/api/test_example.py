@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""test_example.py EXAMPLE_BINARY SOURCE_DIR: the program of the README is the one that is built here, and it prints
+what it should: 1.8 is 72 steps of 0.025, and 1.8 as a bfloat16 is 1.796875."""
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def main() -> int:
+    binary, root = sys.argv[1], pathlib.Path(sys.argv[2])
+    source = (root / "tests/api/example.c").read_text(encoding="utf-8")
+    program = source[source.index("#include"):]
+    blocks = re.findall(r"```c\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.S)
+    output = subprocess.run([binary], capture_output=True, text=True, timeout=60, check=False)
+    checks = {
+        "the README shows the program that is tested": program in blocks,
+        "it exits with 0": output.returncode == 0,
+        "it prints 1.8 -> 1.79688": output.stdout == "1.8 -> 1.79688\n",
+    }
+    for name, fine in checks.items():
+        print("ok" if fine else "FAIL", name)
+    return 0 if all(checks.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
