@@ -24,16 +24,20 @@
 
 //---- Allocation -------------------------------------------------------------
 
-// Fails call number `fail_at` (from 1) and all after it; 0: none. Counts what is not given back.
+// Fails call number `fail_at` (from 1), 0: none, and unless `once` all after it. Counts what is not
+// given back.
 typedef struct unit_memory {
     qdq_allocator allocator;
     size_t calls, fail_at, live_blocks, live_bytes;
+    bool once;
 } unit_memory;
 
 static void *unit_alloc(void *self, size_t size, size_t align) {
     unit_memory *memory = self;
     memory->calls++;
-    if (memory->fail_at && memory->calls >= memory->fail_at) return NULL;
+    if (memory->fail_at && memory->calls >= memory->fail_at &&
+        !(memory->once && memory->calls > memory->fail_at))
+        return NULL;
     if (align < sizeof(void *)) align = sizeof(void *);
     void *ptr = NULL;
     assert_int_not_equal(size, 0);
@@ -54,7 +58,7 @@ static void unit_free(void *self, void *ptr, size_t size) {
 
 // `memory` must stay where it is.
 static inline const qdq_allocator *unit_memory_init(unit_memory *memory, size_t fail_at) {
-    *memory = (unit_memory){{unit_alloc, unit_free, memory}, 0, fail_at, 0, 0};
+    *memory = (unit_memory){.allocator = {unit_alloc, unit_free, memory}, .fail_at = fail_at};
     return &memory->allocator;
 }
 

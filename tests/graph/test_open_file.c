@@ -23,6 +23,15 @@ static void only_regular_files_are_opened(void **state) {
     unlink(path);
 }
 
+static size_t open_files(void) {
+    size_t count = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    if (!dir) return 0;
+    while (readdir(dir)) count++;
+    closedir(dir);
+    return count;
+}
+
 static void paths_beneath_a_folder_stay_there(void **state) {
     (void)state;
     static const struct {
@@ -52,6 +61,7 @@ static void paths_beneath_a_folder_stay_there(void **state) {
          "'dangling' is a link, which may lead out of the folder; wanted a file or folder"},
     };
     char path[256];
+    size_t files = open_files();
     assert_int_equal(mkdir(unit_path(path, "sub"), 0777), 0);
     assert_int_equal(symlink("inside", unit_path(path, "file_link")), 0);
     assert_int_equal(symlink("sub", unit_path(path, "folder_link")), 0);
@@ -79,6 +89,7 @@ static void paths_beneath_a_folder_stay_there(void **state) {
     assert_null(qdq_tensor_file_open_beneath("/none", "x", NULL, &err));
     unit_check_error(&err, QDQ_ERR_IO, "/none/x",
                      "the folder cannot be opened: No such file or directory");
+    assert_int_equal(open_files(), files);
 }
 
 static void the_empty_folder_is_the_current_one(void **state) {
@@ -95,6 +106,12 @@ static void the_empty_folder_is_the_current_one(void **state) {
     unit_check_error(&err, QDQ_ERR_IO, "none",
                      "'none' cannot be opened: No such file or directory");
 
+    memset(name, 'n', 255);
+    name[255] = '\0';
+    err = (qdq_error){0};
+    assert_null(qdq_tensor_file_open_beneath("", name, NULL, &err));
+    assert_non_null(strstr(err.text, "n' cannot be opened: No such file or directory"));
+
     memset(name, 'n', 256);
     name[256] = '\0';
     err = (qdq_error){0};
@@ -104,11 +121,43 @@ static void the_empty_folder_is_the_current_one(void **state) {
     assert_int_equal(chdir(old), 0);
 }
 
+static void every_allocation_may_fail(void **state) {
+    (void)state;
+    char path[256];
+    unit_memory memory;
+    size_t files = open_files();
+    assert_int_equal(qdq_tensor_file_write(unit_path(path, "memory"), tensors, 1, NULL, NULL),
+                     QDQ_OK);
+    for (size_t n = 1;; n++) {
+        qdq_error err = {0};
+        const qdq_allocator *allocator = unit_memory_init(&memory, (n + 1) / 2);
+        memory.once = n % 2;
+        qdq_tensor_file *file =
+            qdq_tensor_file_open_beneath(unit_folder, "memory", allocator, &err);
+        bool opened = file != NULL;
+        qdq_tensor_file_close(file);
+        unit_memory_check(&memory);
+        assert_int_equal(open_files(), files);
+        if (opened) break;
+        assert_int_equal(err.status, QDQ_ERR_MEMORY);
+    }
+}
+
+static void a_failed_read_says_why(void **state) {
+    (void)state;
+    char data[4];
+    qdq_error err = {0};
+    assert_int_equal(qdq_open_file_read(-1, data, sizeof data, 0, &err), QDQ_ERR_IO);
+    assert_string_equal(err.text, "cannot be read: Bad file descriptor");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_regular_files_are_opened),
         cmocka_unit_test(paths_beneath_a_folder_stay_there),
         cmocka_unit_test(the_empty_folder_is_the_current_one),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(a_failed_read_says_why),
     };
     return cmocka_run_group_tests(tests, unit_folder_begin, unit_folder_end);
 }

@@ -114,6 +114,29 @@ static void a_failed_write_keeps_the_old_file(void **state) {
     unlink(path);
 }
 
+static void drafts_of_others_are_left_alone(void **state) {
+    (void)state;
+    char path[256], name[64], stale[256];
+    qdq_error err = {0};
+    size_t count;
+    unit_path(path, "wanted");
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(qdq_tensor_file_write(path, tensors, 1, NULL, &err), QDQ_OK);
+        snprintf(name, sizeof name, ".qdq-%ld-%d", (long)getpid(), i);
+        unit_write(unit_path(stale, name), "other", 5);
+    }
+    assert_int_equal(qdq_tensor_file_write(path, tensors, 1, NULL, &err), QDQ_ERR_IO);
+    unit_check_error(&err, QDQ_ERR_IO, path, "a new file beside it cannot be made: File exists");
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, ".qdq-%ld-%d", (long)getpid(), i);
+        char *content = unit_read(unit_path(stale, name), &count);
+        assert_string_equal(content, "other");
+        free(content);
+        unlink(stale);
+    }
+    unlink(path);
+}
+
 // A limit on the size of files stands for the full disk.
 static void a_full_disk_leaves_nothing_behind(void **state) {
     (void)state;
@@ -141,6 +164,7 @@ int main(void) {
         cmocka_unit_test(the_layout_is_that_of_the_format),
         cmocka_unit_test(bad_tensors_are_not_written),
         cmocka_unit_test(a_failed_write_keeps_the_old_file),
+        cmocka_unit_test(drafts_of_others_are_left_alone),
         cmocka_unit_test(a_full_disk_leaves_nothing_behind),
     };
     return cmocka_run_group_tests(tests, unit_folder_begin, unit_folder_end);

@@ -284,7 +284,7 @@ static void sixty_four_levels_nest(void **state) {
     assert_int_equal(s.length, 64);
 }
 
-// Calls as letters: { } [ ] as they are, l a line, k a key, 1 a value.
+// Calls as letters: { } [ ] as they are, l a line, k a key, the others a value of each kind.
 static void call(qdq_json *json, char what) {
     switch (what) {
     case '{': qdq_json_begin_object(json); break;
@@ -293,6 +293,12 @@ static void call(qdq_json *json, char what) {
     case ']': qdq_json_end_array(json); break;
     case 'l': qdq_json_begin_line(json); break;
     case 'k': qdq_json_key(json, "k"); break;
+    case 's': qdq_json_string(json, "s"); break;
+    case 'u': qdq_json_uint(json, 2); break;
+    case 'b': qdq_json_bool(json, true); break;
+    case 'n': qdq_json_null(json); break;
+    case 'f': qdq_json_float32(json, 0.5f); break;
+    case 'd': qdq_json_double(json, 0.25); break;
     default: qdq_json_int(json, 1); break;
     }
 }
@@ -307,6 +313,15 @@ static void misuse_drops_what_follows(void **state) {
         {"1", "1", true},
         {"[1", "[1", false},
         {"11", "1", false},
+        {"1s", "1", false},
+        {"1u", "1", false},
+        {"1b", "1", false},
+        {"1n", "1", false},
+        {"1f", "1", false},
+        {"1d", "1", false},
+        {"{s", "{", false},
+        {"{d", "{", false},
+        {"[1subnfd]", "[1,\"s\",2,true,null,0.5,0.25]", true},
         {"[]1", "[]", false},
         {"[][]", "[]", false},
         {"]", "", false},

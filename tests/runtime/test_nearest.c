@@ -27,8 +27,9 @@ static void the_least_edited_candidate_wins(void **state) {
         {"zero_piont", {"zero_point", "zero_paint"}, "zero_point"},  // a swap is one edit
         {"x1", {"x2", "x3"}, "x2"},                                  // the first of equals
         {"axis", {"axis2", "axis"}, "axis"},                         // no edit at all
-        {"X", {"y", "x"}, "x"},                                      // case alone
-        {"abcdef", {"ab", "badcef"}, "badcef"},                      // two swaps
+        {"AZ", {"az"}, "az"},
+        {"X", {"y", "x"}, "x"},                  // case alone
+        {"abcdef", {"ab", "badcef"}, "badcef"},  // two swaps
     };
     for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
         const char *found = nearest(cases[i].name, cases[i].candidates);

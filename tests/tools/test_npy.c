@@ -108,6 +108,22 @@ static void every_version_is_taken(void **state) {
     }
 }
 
+static void a_header_of_64_kib_is_taken(void **state) {
+    (void)state;
+    enum { BYTES = 64 * 1024 };
+    static const char preamble[12] = "\x93NUMPY\2\0\0\0\1\0", dict[] = HEADER("|i1", "()");
+    static char content[12 + BYTES + 1];
+    char path[256];
+    npy_tensor out;
+    memset(content, ' ', sizeof content);
+    memcpy(content, preamble, sizeof preamble);
+    memcpy(content + sizeof preamble, dict, sizeof dict - 1);
+    unit_write(unit_path(path, "made.npy"), content, sizeof content);
+    assert_int_equal(npy_read(path, &out, NULL), QDQ_OK);
+    assert_int_equal(*(int8_t *)out.data, ' ');
+    npy_release(&out);
+}
+
 static void the_size_of_the_data_is_checked(void **state) {
     (void)state;
     static const struct {
@@ -274,6 +290,30 @@ static void a_failed_write_keeps_the_old_file(void **state) {
     unlink(path);
 }
 
+static void drafts_of_others_are_left_alone(void **state) {
+    (void)state;
+    char path[256], name[64], stale[256];
+    qdq_error err = {0};
+    static const float data[4] = {0};
+    size_t count;
+    unit_path(path, "wanted");
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(npy_write(path, QDQ_FLOAT32, QDQ_SHAPE(4), data, &err), QDQ_OK);
+        snprintf(name, sizeof name, ".qdq-%ld-%d", (long)getpid(), i);
+        unit_write(unit_path(stale, name), "other", 5);
+    }
+    assert_int_equal(npy_write(path, QDQ_FLOAT32, QDQ_SHAPE(4), data, &err), QDQ_ERR_IO);
+    unit_check_error(&err, QDQ_ERR_IO, path, "a new file beside it cannot be made: File exists");
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, ".qdq-%ld-%d", (long)getpid(), i);
+        char *content = unit_read(unit_path(stale, name), &count);
+        assert_string_equal(content, "other");
+        free(content);
+        unlink(stale);
+    }
+    unlink(path);
+}
+
 // A limit on the size of files stands for the full disk.
 static void a_full_disk_leaves_nothing_behind(void **state) {
     (void)state;
@@ -314,12 +354,14 @@ int main(void) {
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(the_layout_is_that_of_numpy),
         cmocka_unit_test(every_version_is_taken),
+        cmocka_unit_test(a_header_of_64_kib_is_taken),
         cmocka_unit_test(the_size_of_the_data_is_checked),
         cmocka_unit_test(the_preamble_is_checked),
         cmocka_unit_test(a_cut_file_is_refused_at_every_length),
         cmocka_unit_test(only_regular_files_are_read),
         cmocka_unit_test(bad_arrays_are_not_written),
         cmocka_unit_test(a_failed_write_keeps_the_old_file),
+        cmocka_unit_test(drafts_of_others_are_left_alone),
         cmocka_unit_test(a_full_disk_leaves_nothing_behind),
         cmocka_unit_test(a_long_error_is_cut),
     };
