@@ -7,7 +7,6 @@
 
 #include "include/qdq/inspect.h"
 #include "runtime/dtype.h"
-#include "runtime/nearest.h"
 
 //---- Life -------------------------------------------------------------------
 
@@ -81,7 +80,7 @@ static void enter_name(qdq_graph *graph, const char *name, uint32_t id, qdq_subj
     qdq_status status = qdq_symbols_add(graph->symbols, name, strlen(name), id, &err);
     if (status == QDQ_ERR_ARGUMENT)
         qdq_graph_find_core(graph, QDQ_RULE_NAME_DUPLICATE, subject,
-                            qdq_text(&graph->findings, "name '%.255s' is given twice", name), NULL);
+                            qdq_text(&graph->findings, "name '%s' is given twice", name), NULL);
     else if (status != QDQ_OK)
         qdq_fail(&graph->broken, status, "%s", err.text);
 }
@@ -91,26 +90,44 @@ static bool name_is_free(const qdq_graph *graph, const char *name) {
     return !qdq_symbols_find(graph->symbols, name, strlen(name), &id);
 }
 
+static const char *control_character(const char *name) {
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7F ||
+            ((unsigned char)*c == 0xC2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xA0))
+            return c;
+    return NULL;
+}
+
 static void check_name(qdq_graph *graph, const char *name, const char *what) {
     size_t length = name ? strlen(name) : 0;
-    if (length >= 1 && length <= QDQ_MAX_NAME_BYTES) return;
-    qdq_graph_find_core(graph, QDQ_RULE_NAME_MISSING, (qdq_subject){.port = what},
-                        length ? qdq_text(&graph->findings, "has a name of %zu bytes", length)
-                               : "has no name",
-                        "1 to 255 bytes");
+    const char *control = length ? control_character(name) : NULL;
+    if (length >= 1 && length <= QDQ_MAX_NAME_BYTES && !control) return;
+    qdq_findings *f = &graph->findings;
+    qdq_graph_find_core(graph, QDQ_RULE_NAME_FORM, (qdq_subject){.port = what},
+                        control  ? qdq_text(f, "'%s' has a control character in its name", name)
+                        : length ? qdq_text(f, "has a name of %zu bytes", length)
+                                 : "has no name",
+                        "1 to 255 bytes without control characters");
+}
+
+// "node.port": the output of a node.
+static uint32_t find_port(const qdq_graph *graph, const char *name) {
+    const char *dot = strrchr(name, '.');
+    uint32_t id = 0;
+    if (!dot || !qdq_symbols_find(graph->symbols, name, (size_t)(dot - name), &id)) return 0;
+    const qdq_graph_value *v = &graph->values[id];
+    if (v->kind != QDQ_VALUE_MADE || v->node >= graph->node_count) return 0;
+    const qdq_node *node = &graph->nodes[v->node];
+    for (size_t i = 0; i < node->output_count; i++)
+        if (strcmp(node->op->outputs[i].name, dot + 1) == 0) return node->outputs[i];
+    return 0;
 }
 
 qdq_value qdq_graph_find(const qdq_graph *graph, const char *name) {
     uint32_t id = 0;
-    if (graph && name) (void)qdq_symbols_find(graph->symbols, name, strlen(name), &id);
+    if (!graph || !name) return (qdq_value){0};
+    if (!qdq_symbols_find(graph->symbols, name, strlen(name), &id)) id = find_port(graph, name);
     return (qdq_value){id};
-}
-
-const char *qdq_graph_nearest(const qdq_graph *graph, const char *name) {
-    const char *nearest = NULL;
-    for (size_t i = 1; i < graph->value_count && i <= 1000 && !nearest; i++)
-        if (graph->values[i].name) nearest = qdq_nearest(name, &graph->values[i].name, 1);
-    return nearest;
 }
 
 //---- Values -----------------------------------------------------------------
@@ -176,13 +193,13 @@ static bool check_bytes(qdq_graph *graph, qdq_type type, qdq_subject subject) {
     return false;
 }
 
-static bool check_type(qdq_graph *graph, qdq_type type, const char *name) {
+static bool check_type(qdq_graph *graph, qdq_type type, const char *name, const char *kind) {
     bool legal = qdq_dtype_get(type.dtype) != NULL;
     if (!legal)
-        qdq_graph_find_core(graph, QDQ_RULE_DTYPE_UNKNOWN, (qdq_subject){name, NULL, "dtype"},
+        qdq_graph_find_core(graph, QDQ_RULE_DTYPE_UNKNOWN, (qdq_subject){name, NULL, "dtype", kind},
                             qdq_text(&graph->findings, "is %d", (int)type.dtype), "a dtype");
-    legal &= check_shape(graph, type.shape, (qdq_subject){name, NULL, "shape"});
-    return legal && check_bytes(graph, type, (qdq_subject){name, NULL, "shape"});
+    legal &= check_shape(graph, type.shape, (qdq_subject){name, NULL, "shape", kind});
+    return legal && check_bytes(graph, type, (qdq_subject){name, NULL, "shape", kind});
 }
 
 static qdq_value add_named(qdq_graph *graph, const char *name, qdq_graph_value value,
@@ -199,14 +216,14 @@ static qdq_value add_named(qdq_graph *graph, const char *name, qdq_graph_value v
 qdq_value qdq_input(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_shape shape) {
     if (!graph) return (qdq_value){0};
     qdq_graph_value value = {.kind = QDQ_VALUE_INPUT, .type = {dtype, shape}};
-    value.valid = check_type(graph, value.type, name);
+    value.valid = check_type(graph, value.type, name, "input");
     return add_named(graph, name, value, "input");
 }
 
 void *qdq_graph_add_constant(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_shape shape,
                              qdq_value *value) {
     qdq_graph_value constant = {.kind = QDQ_VALUE_CONSTANT, .type = {dtype, shape}};
-    constant.valid = check_type(graph, constant.type, name);
+    constant.valid = check_type(graph, constant.type, name, "constant");
     void *data = NULL;
     if (constant.valid)
         data = qdq_pool_array(&graph->pool, qdq_shape_count(shape), qdq_dtype_size(dtype));
@@ -247,18 +264,29 @@ qdq_value qdq_port(qdq_graph *graph, qdq_value value, const char *port) {
     return (qdq_value){0};
 }
 
+// Outputs have names of their own, entered behind a byte that no name begins with.
+static void enter_output_name(qdq_graph *graph, const char *name) {
+    char key[QDQ_MAX_NAME_BYTES + 2] = {'\0'};
+    size_t length = strlen(name);
+    if (length > QDQ_MAX_NAME_BYTES) return;  // a finding already
+    memcpy(key + 1, name, length);
+    qdq_error err = {0};
+    qdq_status status = qdq_symbols_add(graph->symbols, key, length + 1, 0, &err);
+    if (status == QDQ_ERR_ARGUMENT)
+        qdq_graph_find_core(graph, QDQ_RULE_NAME_DUPLICATE, (qdq_subject){.port = "output"},
+                            qdq_text(&graph->findings, "name '%s' is given twice", name), NULL);
+    else if (status != QDQ_OK)
+        qdq_fail(&graph->broken, status, "%s", err.text);
+}
+
 void qdq_output(qdq_graph *graph, const char *name, qdq_value value) {
     if (!graph || !healthy(graph)) return;
     check_name(graph, name, "output");
-    for (size_t i = 0; name && i < graph->output_count; i++)
-        if (strcmp(graph->outputs[i].name, name) == 0)
-            qdq_graph_find_core(graph, QDQ_RULE_NAME_DUPLICATE, (qdq_subject){.port = "output"},
-                                qdq_text(&graph->findings, "name '%.255s' is given twice", name),
-                                NULL);
+    if (name) enter_output_name(graph, name);
     qdq_graph_value *v = value_at(graph, value);
     if (!v) {
         qdq_graph_find_core(graph, QDQ_RULE_VALUE_UNKNOWN, (qdq_subject){.port = "output"},
-                            qdq_text(&graph->findings, "'%.255s' has no value", name ? name : ""),
+                            qdq_text(&graph->findings, "'%s' has no value", name ? name : ""),
                             "a value of this graph");
         return;
     }
@@ -272,6 +300,11 @@ void qdq_output(qdq_graph *graph, const char *name, qdq_value value) {
     if (outputs[graph->output_count].name) graph->output_count++;
 }
 
+void qdq_graph_note_use(qdq_graph *graph, qdq_value value) {
+    qdq_graph_value *v = value_at(graph, value);
+    if (v) v->uses++;
+}
+
 //---- Nodes ------------------------------------------------------------------
 
 // The op's struct with everything it points to copied into the pool.
@@ -283,13 +316,16 @@ static void *copy_attrs(qdq_graph *graph, const qdq_op *op, const void *attrs, s
         void *field = copy + op->attrs[i].offset;
         if (op->attrs[i].kind == QDQ_ATTR_INTS) {
             qdq_ints *list = field;
-            list->data = qdq_pool_copy(&graph->pool, list->data, list->count, sizeof *list->data);
+            if (list->data)
+                list->data = qdq_pool_copy(&graph->pool, list->data, list->count, sizeof *list->data);
         } else if (op->attrs[i].kind == QDQ_ATTR_FLOATS) {
             qdq_floats *list = field;
-            list->data = qdq_pool_copy(&graph->pool, list->data, list->count, sizeof *list->data);
+            if (list->data)
+                list->data = qdq_pool_copy(&graph->pool, list->data, list->count, sizeof *list->data);
         } else if (op->attrs[i].kind == QDQ_ATTR_NUMBERS) {
             qdq_numbers *list = field;
-            list->data = qdq_pool_copy(&graph->pool, list->data, list->count, sizeof *list->data);
+            if (list->data)
+                list->data = qdq_pool_copy(&graph->pool, list->data, list->count, sizeof *list->data);
         }
     }
     return copy;
@@ -329,7 +365,7 @@ static void connect(qdq_graph *graph, qdq_node *node) {
             v->uses++;
         } else if (node->inputs[i].id) {
             qdq_graph_find_core(graph, QDQ_RULE_VALUE_UNKNOWN,
-                                (qdq_subject){node->name, node->op->name, port->name},
+                                (qdq_subject){node->name, node->op->name, port->name, NULL},
                                 "is a value of another graph", "one of this graph");
             node->inputs[i] = qdq_graph_add_invalid(graph, NULL);
         }
@@ -338,7 +374,7 @@ static void connect(qdq_graph *graph, qdq_node *node) {
 
 // Makes the values of a node's outputs. The first has the node's name, and every one "node.port".
 static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_call *call) {
-    qdq_subject subject = {node->name, node->op->name, NULL};
+    qdq_subject subject = {node->name, node->op->name, NULL, NULL};
     node->output_count = call->output_count;
     for (size_t i = 0; i < node->output_count; i++) {
         qdq_graph_value value = {.kind = QDQ_VALUE_MADE, .valid = node->valid,
@@ -350,11 +386,11 @@ static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_call *call) 
         value.name = i == 0 ? node->name : full;
         if (value.valid)
             value.valid = check_bytes(graph, value.type,
-                                      (qdq_subject){node->name, NULL, node->op->outputs[i].name});
+                                      (qdq_subject){node->name, node->op->name,
+                                                    node->op->outputs[i].name, NULL});
         node->outputs[i] = add_value(graph, value);
         if (!node->outputs[i]) return;
         if (i == 0) enter_name(graph, node->name, node->outputs[i], subject);
-        if (name_is_free(graph, full) || i > 0) enter_name(graph, full, node->outputs[i], subject);
     }
 }
 
@@ -389,7 +425,7 @@ qdq_value qdq_add(qdq_graph *graph, const char *op_name, const void *attrs, size
     const char *name = NULL;
     if (attrs && attrs_size >= sizeof name) memcpy(&name, attrs, sizeof name);
     const char *nearest = op_name ? qdq_op_nearest(op_name) : NULL;
-    qdq_find_near(&graph->findings, QDQ_RULE_OP_UNKNOWN, (qdq_subject){name, NULL, "op"},
+    qdq_find_near(&graph->findings, QDQ_RULE_OP_UNKNOWN, (qdq_subject){name, NULL, "op", NULL},
                   qdq_text(&graph->findings, "is '%.64s'", op_name ? op_name : ""),
                   "an op that there is", nearest);
     return qdq_graph_add_invalid(graph, name);

@@ -83,7 +83,7 @@ void *qdq_graph_add_constant(qdq_graph *graph, const char *name, qdq_dtype dtype
 // The operands and results of a node as its op sees them.
 qdq_call qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings);
 
-// The name nearest to one that no value has, or NULL.
-const char *qdq_graph_nearest(const qdq_graph *graph, const char *name);
+// Counts a use that did not become an edge, by a node that could not be read.
+void qdq_graph_note_use(qdq_graph *graph, qdq_value value);
 
 #endif

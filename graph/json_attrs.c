@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/nearest.h"
+#include "include/qdq/inspect.h"
 
 //---- Dtypes -----------------------------------------------------------------
 
@@ -19,7 +19,7 @@ qdq_dtype qdq_json_read_dtype(qdq_graph *graph, const char *name, qdq_subject su
     qdq_dtype dtype = qdq_dtype_from_name(name);
     char known[512];
     if (dtype == QDQ_DTYPE_NONE)
-        qdq_find_near(f, QDQ_RULE_DTYPE_UNKNOWN, subject, qdq_text(f, "is '%.64s'", name),
+        qdq_find_near(f, QDQ_RULE_DTYPE_UNKNOWN, subject, qdq_text(f, "is '%.128s'", name),
                       qdq_text(f, "one of: %s",
                                qdq_set_text(QDQ_SET_ALL, known, sizeof known)),
                       nearest_dtype(name));
@@ -36,8 +36,12 @@ typedef struct attr_reader {
 } attr_reader;
 
 static void wrong_attr(attr_reader *a, const qdq_json_item *json, const char *wanted) {
+    qdq_findings *f = &a->graph->findings;
+    double number;
     qdq_graph_find_core(a->graph, QDQ_RULE_ATTR_TYPE, a->subject,
-                        qdq_text(&a->graph->findings, "is %s", qdq_json_kind_text(json)), wanted);
+                        qdq_json_number(json, &number) ? qdq_text(f, "is %.17g", number)
+                                                       : qdq_text(f, "is %s", qdq_json_kind_text(json)),
+                        wanted);
     a->failed = true;
 }
 
@@ -55,7 +59,7 @@ static int read_word(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_i
         strncat(known, count ? ", " : "", sizeof known - strlen(known) - 1);
         strncat(known, attr->words[count], sizeof known - strlen(known) - 1);
     }
-    qdq_find_near(f, QDQ_RULE_ATTR_VALUE, a->subject, qdq_text(f, "is '%.64s'", text),
+    qdq_find_near(f, QDQ_RULE_ATTR_VALUE, a->subject, qdq_text(f, "is '%.128s'", text),
                   qdq_text(f, "one of: %s", known),
                   qdq_nearest(text, attr->words, count));
     a->failed = true;
@@ -76,29 +80,28 @@ static bool flatten(const qdq_json_item *json, double *out, size_t *at) {
     return true;
 }
 
-static const double *read_numbers(attr_reader *a, const qdq_json_item *json, size_t *count) {
+// All numbers of an item; NULL if there is anything else in it, or when memory runs out.
+static const double *read_numbers(const attr_reader *a, const qdq_json_item *json, size_t *count) {
     size_t at = 0;
     *count = count_numbers(json);
     double *numbers = qdq_pool_array(a->pool, *count, sizeof *numbers);
-    if (!numbers || flatten(json, numbers, &at)) return numbers;
-    wrong_attr(a, json, "a number or an array of numbers");
-    return NULL;
+    return numbers && flatten(json, numbers, &at) ? numbers : NULL;
 }
 
 static void read_floats(attr_reader *a, const qdq_json_item *json, qdq_floats *out) {
-    const double *numbers = read_numbers(a, json, &out->count);
-    float *floats = numbers ? qdq_pool_array(a->pool, out->count, sizeof *floats) : NULL;
+    size_t count;
+    const double *numbers = read_numbers(a, json, &count);
+    float *floats = numbers ? qdq_pool_array(a->pool, count, sizeof *floats) : NULL;
     if (!floats) {
-        out->count = 0;
+        wrong_attr(a, json, "a number or an array of numbers");
         return;
     }
-    for (size_t i = 0; i < out->count; i++) floats[i] = (float)numbers[i];
-    out->data = floats;
-    out->scalar = !qdq_json_is_array(json);
+    for (size_t i = 0; i < count; i++) floats[i] = (float)numbers[i];
+    *out = (qdq_floats){floats, count, !qdq_json_is_array(json)};
 }
 
 static void read_ints(attr_reader *a, const qdq_json_item *json, qdq_ints *out) {
-    size_t count;
+    size_t count = 0;
     const double *numbers = qdq_json_is_array(json) ? read_numbers(a, json, &count) : NULL;
     int64_t *ints = numbers ? qdq_pool_array(a->pool, count, sizeof *ints) : NULL;
     bool whole = ints != NULL;
@@ -107,10 +110,11 @@ static void read_ints(attr_reader *a, const qdq_json_item *json, qdq_ints *out) 
         if (whole) ints[i] = (int64_t)numbers[i];
     }
     if (whole) *out = (qdq_ints){ints, count};
-    else if (!a->failed) wrong_attr(a, json, "an array of whole numbers");
+    else wrong_attr(a, json, "an array of whole numbers");
 }
 
-static void read_attr(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_item *json, void *field) {
+static void read_attr(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_item *json,
+                      void *field) {
     int64_t whole = 0;
     double number;
     int word;
@@ -145,17 +149,18 @@ static void read_attr(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_
     case QDQ_ATTR_NUMBERS: {
         qdq_numbers *numbers = field;
         numbers->data = read_numbers(a, json, &numbers->count);
-        numbers->count = numbers->data ? numbers->count : 0;
         numbers->scalar = !qdq_json_is_array(json);
+        if (!numbers->data) wrong_attr(a, json, "a number or an array of numbers");
         break;
     }
     }
 }
 
 static const char *nearest_attr(const qdq_op *op, const char *name) {
-    for (size_t i = 0; i < op->attr_count; i++)
-        if (qdq_nearest(name, &op->attrs[i].name, 1)) return op->attrs[i].name;
-    return NULL;
+    const char *names[64];
+    size_t count = op->attr_count < 64 ? op->attr_count : 64;
+    for (size_t i = 0; i < count; i++) names[i] = op->attrs[i].name;
+    return qdq_nearest(name, names, count);
 }
 
 bool qdq_json_read_attrs(qdq_graph *graph, qdq_pool *pool, const qdq_op *op, const char *node,
@@ -163,7 +168,7 @@ bool qdq_json_read_attrs(qdq_graph *graph, qdq_pool *pool, const qdq_op *op, con
     attr_reader a = {.graph = graph, .pool = pool};
     QDQ_JSON_EACH(json, attrs) {
         const qdq_attr_desc *attr = NULL;
-        a.subject = (qdq_subject){node, op->name, NULL};
+        a.subject = (qdq_subject){node, op->name, NULL, NULL};
         for (size_t i = 0; i < op->attr_count && !attr; i++)
             if (strcmp(op->attrs[i].name, qdq_json_name(json)) == 0) attr = &op->attrs[i];
         if (attr) {
@@ -171,7 +176,7 @@ bool qdq_json_read_attrs(qdq_graph *graph, qdq_pool *pool, const qdq_op *op, con
             read_attr(&a, attr, json, fields + attr->offset);
         } else if (strncmp(qdq_json_name(json), "x-", 2) != 0) {
             qdq_find_near(&graph->findings, QDQ_RULE_ATTR_UNKNOWN, a.subject,
-                          qdq_text(&graph->findings, "attribute '%.64s' is unknown", qdq_json_name(json)),
+                          qdq_text(&graph->findings, "attribute '%.128s' is unknown", qdq_json_name(json)),
                           NULL, nearest_attr(op, qdq_json_name(json)));
             a.failed = true;
         }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/nearest.h"
+#include "include/qdq/inspect.h"
 
 qdq_status qdq_item_wrong_kind(const qdq_reader *r, const qdq_item *at, const char *wanted) {
     return qdq_fail(r->err, QDQ_ERR_PARSE, "%s is %s, wanted %s", at->where, qdq_json_kind_text(at->json),

@@ -7,13 +7,18 @@
 #include "graph/json_tree.h"
 #include "include/qdq/tensor_file.h"
 
+enum { QDQ_MAX_TENSOR_FILES = 64 };
+
 // What reading a file needs all along.
 typedef struct qdq_reader {
     qdq_graph *graph;
     qdq_pool *pool;          // scratch, gone after reading
     const char *folder;      // of constants' files; NULL: none may be named
-    qdq_tensor_file *file;   // the one that was opened last
-    const char *file_name;
+    struct {
+        const char *name;
+        qdq_tensor_file *file;
+    } files[QDQ_MAX_TENSOR_FILES];  // that constants have named so far
+    size_t file_count;
     qdq_error *err;
 } qdq_reader;
 

@@ -6,7 +6,7 @@
 
 #include "graph/json_attrs.h"
 #include "graph/node_order.h"
-#include "runtime/nearest.h"
+#include "include/qdq/inspect.h"
 
 static bool find_node(const qdq_node_list *list, const char *name, size_t length, uint32_t *index) {
     return qdq_symbols_find(list->names, name, length, index);
@@ -41,18 +41,16 @@ static qdq_status read_text(qdq_node_list *list, const qdq_item *at, qdq_node_te
 }
 
 static void found_cycle(void *self, const uint32_t *members, size_t count) {
+    enum { SHOWN = 6 };
     const qdq_node_list *list = self;
     qdq_findings *f = &list->r->graph->findings;
-    char path[512] = "";
-    for (size_t i = 0; i < count && strlen(path) < sizeof path - 80; i++) {
-        size_t at = strlen(path);
-        snprintf(path + at, sizeof path - at, "'%.64s' <- ", list->nodes[members[i]].name);
-    }
-    qdq_graph_find_core(list->r->graph, QDQ_RULE_CYCLE,
-                        (qdq_subject){.node = list->nodes[members[0]].name},
-                        qdq_text(f, "it needs its own result: %s'%.64s'", path,
-                                 list->nodes[members[0]].name),
-                        NULL);
+    const char *first = list->nodes[members[0]].name;
+    const char *path = qdq_text(f, "'%s'", first);
+    for (size_t i = 1; i < count && i < SHOWN && qdq_findings_have_room(f); i++)
+        path = qdq_text(f, "%s <- '%s'", path, list->nodes[members[i]].name);
+    if (count > SHOWN) path = qdq_text(f, "%s <- ... %zu more", path, count - SHOWN);
+    qdq_graph_find_core(list->r->graph, QDQ_RULE_CYCLE, (qdq_subject){.node = first},
+                        qdq_text(f, "it needs its own result: %s <- '%s'", path, first), NULL);
 }
 
 // Nodes sorted so that each comes after those that it needs.
@@ -65,7 +63,7 @@ static qdq_status sort_nodes(qdq_node_list *list, uint32_t *order) {
     uint32_t *needs = qdq_pool_array(r->pool, capacity, sizeof *needs);
     if (!start || !needs) return qdq_fail_memory(r->err, capacity * sizeof *needs);
     for (size_t i = 0; i < list->count; i++) {
-            QDQ_JSON_EACH(port, list->nodes[i].inputs)
+        QDQ_JSON_EACH(port, list->nodes[i].inputs)
             edges += maker_of(list, qdq_json_text(port), &needs[edges]);
         start[i + 1] = edges;
     }
@@ -73,6 +71,20 @@ static qdq_status sort_nodes(qdq_node_list *list, uint32_t *order) {
     if (!qdq_node_order(&all, order, r->pool, found_cycle, list))
         return qdq_fail_memory(r->err, list->count);
     return QDQ_OK;
+}
+
+// The name of a value or node that was probably meant.
+static const char *nearest_value(const qdq_node_list *list, const char *name) {
+    enum { CANDIDATES = 1000 };
+    const qdq_graph *graph = list->r->graph;
+    const char *names[CANDIDATES];
+    size_t count = 0;
+    if (!qdq_findings_have_room(&graph->findings)) return NULL;
+    for (size_t i = 1; i < graph->value_count && count < CANDIDATES; i++)
+        if (graph->values[i].name && *graph->values[i].name) names[count++] = graph->values[i].name;
+    for (size_t i = 0; i < list->count && count < CANDIDATES; i++)
+        names[count++] = list->nodes[i].name;
+    return qdq_nearest(name, names, count);
 }
 
 qdq_value qdq_json_resolve(const qdq_node_list *list, const char *name, qdq_subject subject) {
@@ -84,54 +96,79 @@ qdq_value qdq_json_resolve(const qdq_node_list *list, const char *name, qdq_subj
         qdq_value made = qdq_graph_find(graph, list->nodes[maker].name);
         qdq_dtype dtype;
         qdq_shape shape;
+        list->nodes[maker].used = true;
+        if (made.id) qdq_graph_note_use(graph, made);
         if (!made.id || !qdq_value_type(graph, made, &dtype, &shape))
             return qdq_graph_add_invalid(graph, NULL);
     }
     qdq_find_near(&graph->findings, QDQ_RULE_VALUE_UNKNOWN, subject,
-                  qdq_text(&graph->findings, "names '%.255s', which nothing makes", name), NULL,
-                  qdq_graph_nearest(graph, name));
+                  qdq_text(&graph->findings, "names '%s', which nothing makes", name), NULL,
+                  nearest_value(list, name));
     return qdq_graph_add_invalid(graph, NULL);
 }
 
+static void unknown_port(const qdq_node_list *list, const qdq_op *op, const char *node,
+                         const char *port) {
+    qdq_findings *f = &list->r->graph->findings;
+    const char *names[QDQ_MAX_PORTS];
+    for (size_t i = 0; i < op->input_count; i++) names[i] = op->inputs[i].name;
+    qdq_find_near(f, QDQ_RULE_PORT_UNKNOWN, (qdq_subject){.node = node, .op = op->name},
+                  qdq_text(f, "port '%s' is unknown", port), NULL,
+                  qdq_nearest(port, names, op->input_count));
+}
+
+// Puts the values of all ports into the op's struct. Of an op that there is not (NULL), or if a port
+// is not known, they are only counted as used.
 static bool read_ports(const qdq_node_list *list, const qdq_op *op, const qdq_node_text *node,
                        char *fields) {
-    qdq_graph *graph = list->r->graph;
-    bool fine = true;
+    bool fine = op != NULL;
     QDQ_JSON_EACH(json, node->inputs) {
-        const char *names[QDQ_MAX_PORTS];
-        size_t i = 0;
-        for (; i < op->input_count && strcmp(op->inputs[i].name, qdq_json_name(json)) != 0; i++)
-            names[i] = op->inputs[i].name;
-        qdq_subject subject = {node->name, op->name, qdq_json_name(json)};
-        if (i == op->input_count) {
-            subject.port = NULL;
-            qdq_find_near(&graph->findings, QDQ_RULE_PORT_UNKNOWN, subject,
-                          qdq_text(&graph->findings, "port '%.64s' is unknown", qdq_json_name(json)), NULL,
-                          qdq_nearest(qdq_json_name(json), names, op->input_count));
-            fine = false;
+        const char *port = qdq_json_name(json);
+        qdq_subject subject = {node->name, op ? op->name : node->op, port, NULL};
+        qdq_value value = qdq_json_resolve(list, qdq_json_text(json), subject);
+        size_t i = 0, count = op ? op->input_count : 0;
+        while (i < count && strcmp(op->inputs[i].name, port) != 0) i++;
+        if (i < count) {
+            memcpy(fields + op->inputs[i].offset, &value, sizeof value);
             continue;
         }
-        qdq_value value = qdq_json_resolve(list, qdq_json_text(json), subject);
-        memcpy(fields + op->inputs[i].offset, &value, sizeof value);
+        qdq_graph_note_use(list->r->graph, value);
+        if (op) unknown_port(list, op, node->name, port);
+        fine = false;
     }
     return fine;
+}
+
+// A node that cannot be added still uses what its known ports name.
+static void note_uses(const qdq_node_list *list, const qdq_op *op, const char *fields) {
+    for (size_t i = 0; i < op->input_count; i++) {
+        qdq_value value;
+        memcpy(&value, fields + op->inputs[i].offset, sizeof value);
+        qdq_graph_note_use(list->r->graph, value);
+    }
 }
 
 static qdq_status add_node(const qdq_node_list *list, const qdq_node_text *node) {
     const qdq_reader *r = list->r;
     const qdq_op *op = qdq_op_find(node->op);
     if (!op) {
+        (void)read_ports(list, NULL, node, NULL);
         (void)qdq_add(r->graph, node->op, &node->name, sizeof node->name);
-        return QDQ_OK;
+    } else {
+        char *fields = qdq_pool_array(r->pool, op->attrs_size, 1);
+        if (!fields) return qdq_fail_memory(r->err, op->attrs_size);
+        memcpy(fields, &node->name, sizeof node->name);
+        bool fine = read_ports(list, op, node, fields);
+        fine = qdq_json_read_attrs(r->graph, r->pool, op, node->name, node->attrs, fields) && fine;
+        if (r->pool->failed) return qdq_fail_memory(r->err, op->attrs_size);
+        if (fine) {
+            (void)qdq_graph_add_node(r->graph, op, fields, op->attrs_size);
+        } else {
+            note_uses(list, op, fields);
+            (void)qdq_graph_add_invalid(r->graph, node->name);
+        }
     }
-    char *fields = qdq_pool_array(r->pool, op->attrs_size, 1);
-    if (!fields) return qdq_fail_memory(r->err, op->attrs_size);
-    memcpy(fields, &node->name, sizeof node->name);
-    bool fine = read_ports(list, op, node, fields);
-    fine = qdq_json_read_attrs(r->graph, r->pool, op, node->name, node->attrs, fields) && fine;
-    if (r->pool->failed) return qdq_fail_memory(r->err, 1);
-    if (fine) (void)qdq_graph_add_node(r->graph, op, fields, op->attrs_size);
-    else (void)qdq_graph_add_invalid(r->graph, node->name);
+    if (node->used) qdq_graph_note_use(r->graph, qdq_graph_find(r->graph, node->name));
     return QDQ_OK;
 }
 

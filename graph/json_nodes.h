@@ -9,6 +9,7 @@ typedef struct qdq_node_text {
     const char *name;
     const char *op;
     const qdq_json_item *inputs, *attrs;  // objects or NULL
+    bool used;                            // by a node that was added before: there is a cycle
 } qdq_node_text;
 
 typedef struct qdq_node_list {

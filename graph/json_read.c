@@ -37,12 +37,13 @@ typedef struct declaration {
     qdq_shape shape;
 } declaration;
 
-static qdq_status read_declaration(const qdq_reader *r, const qdq_item *at, declaration *out) {
+static qdq_status read_declaration(const qdq_reader *r, const qdq_item *at, const char *kind,
+                                   declaration *out) {
     const char *dtype;
     QDQ_TRY(qdq_item_string(r, at, "name", &out->name));
     QDQ_TRY(qdq_item_string(r, at, "dtype", &dtype));
     QDQ_TRY(read_shape(r, at, &out->shape));
-    out->dtype = qdq_json_read_dtype(r->graph, dtype, (qdq_subject){.node = out->name, .port = "dtype"});
+    out->dtype = qdq_json_read_dtype(r->graph, dtype, (qdq_subject){out->name, NULL, "dtype", kind});
     return QDQ_OK;
 }
 
@@ -50,14 +51,14 @@ static qdq_status read_input(qdq_reader *r, const qdq_item *at) {
     static const char *const keys[] = {"name", "dtype", "shape", NULL};
     declaration d;
     QDQ_TRY(qdq_item_check_keys(r, at, keys));
-    QDQ_TRY(read_declaration(r, at, &d));
+    QDQ_TRY(read_declaration(r, at, "input", &d));
     if (d.dtype == QDQ_DTYPE_NONE) (void)qdq_graph_add_invalid(r->graph, d.name);
     else (void)qdq_input(r->graph, d.name, d.dtype, d.shape);
     return QDQ_OK;
 }
 
 static void bad_data(const qdq_reader *r, const declaration *d, const char *found, const char *wanted) {
-    qdq_graph_find_core(r->graph, QDQ_RULE_CONSTANT_DATA, (qdq_subject){d->name, NULL, "data"},
+    qdq_graph_find_core(r->graph, QDQ_RULE_CONSTANT_DATA, (qdq_subject){d->name, NULL, "data", "constant"},
                         found, wanted);
 }
 
@@ -72,9 +73,13 @@ static bool store_number(const qdq_reader *r, const declaration *d, const qdq_js
         return false;
     }
     if (info->kind == QDQ_KIND_FLOAT) {
-        float real = (float)number;
+        float real = (float)number, stored;
         qdq_encode_float(d->dtype, &real, out, 1, QDQ_BFLOAT16_HALF_EVEN);
-        return true;
+        qdq_decode_float(d->dtype, out, &stored, 1);
+        if (!isfinite(number) || isfinite(stored)) return true;
+        bad_data(r, d, qdq_text(f, "has %.17g at index %zu", number, i),
+                 qdq_text(f, "numbers that %s can hold, or \"Infinity\"", info->name));
+        return false;
     }
     if (!(number >= (double)info->least && number <= (double)info->greatest) ||
         number != floor(number)) {
@@ -88,33 +93,53 @@ static bool store_number(const qdq_reader *r, const declaration *d, const qdq_js
     return true;
 }
 
+// The elements of a legal shape; SIZE_MAX for one that the graph will refuse.
+static size_t count_of(qdq_shape shape) {
+    size_t count = 1;
+    if (shape.rank > QDQ_MAX_RANK) return SIZE_MAX;
+    for (int i = 0; i < shape.rank; i++)
+        if (shape.dims[i] < 1 || __builtin_mul_overflow(count, (size_t)shape.dims[i], &count))
+            return SIZE_MAX;
+    return count;
+}
+
 static void read_inline(const qdq_reader *r, const declaration *d, const qdq_json_item *data) {
-    size_t count = qdq_json_count(data), wanted = qdq_shape_count(d->shape), i = 0;
+    size_t count = qdq_json_count(data), wanted = count_of(d->shape), i = 0;
     qdq_findings *f = &r->graph->findings;
-    qdq_value value;
-    char *memory = qdq_graph_add_constant(r->graph, d->name, d->dtype, d->shape, &value);
-    if (!memory) return;
-    if (count != wanted || count > QDQ_MAX_INLINE_ELEMENTS) {
+    if (wanted != SIZE_MAX && (count != wanted || count > QDQ_MAX_INLINE_ELEMENTS)) {
         bad_data(r, d, qdq_text(f, "has %zu elements", count),
                  count != wanted ? qdq_text(f, "%zu, as many as the shape", wanted)
                                  : "at most 4096; more go to a .safetensors file");
+        (void)qdq_graph_add_invalid(r->graph, d->name);
         return;
     }
+    qdq_value value;
+    char *memory = qdq_graph_add_constant(r->graph, d->name, d->dtype, d->shape, &value);
+    if (!memory) return;
     QDQ_JSON_EACH(json, data) {
         if (!store_number(r, d, json, i, memory + i * qdq_dtype_size(d->dtype))) return;
         i++;
     }
 }
 
-static qdq_status open_tensors(qdq_reader *r, const char *name) {
-    if (r->file && strcmp(r->file_name, name) == 0) return QDQ_OK;
+// The file called `name`, which stays open for further constants.
+static qdq_status open_tensors(qdq_reader *r, const char *name, qdq_tensor_file **file) {
+    for (size_t i = 0; i < r->file_count; i++)
+        if (strcmp(r->files[i].name, name) == 0) {
+            *file = r->files[i].file;
+            return QDQ_OK;
+        }
     if (!r->folder)
         return qdq_fail(r->err, QDQ_ERR_PARSE,
                         "a graph that is read from memory without a folder cannot name files");
-    qdq_tensor_file_close(r->file);
-    r->file_name = name;
-    r->file = qdq_tensor_file_open_beneath(r->folder, name, r->graph->allocator, r->err);
-    return r->file ? QDQ_OK : r->err->status;
+    if (r->file_count == QDQ_MAX_TENSOR_FILES)
+        return qdq_fail(r->err, QDQ_ERR_LIMIT, "constants name more than %d files, the last is '%s'",
+                        QDQ_MAX_TENSOR_FILES, name);
+    *file = qdq_tensor_file_open_beneath(r->folder, name, r->graph->allocator, r->err);
+    if (!*file) return r->err->status;
+    r->files[r->file_count].name = name;
+    r->files[r->file_count++].file = *file;
+    return QDQ_OK;
 }
 
 static bool same_shape(qdq_shape a, qdq_shape b) {
@@ -123,43 +148,54 @@ static bool same_shape(qdq_shape a, qdq_shape b) {
     return same;
 }
 
-static qdq_status read_file_constant(qdq_reader *r, const qdq_item *at, const declaration *d) {
+static qdq_status read_from_file(qdq_reader *r, const qdq_item *at, const declaration *d) {
     const char *file, *tensor;
     QDQ_TRY(qdq_item_string(r, at, "file", &file));
     QDQ_TRY(qdq_item_string(r, at, "tensor", &tensor));
-    QDQ_TRY(open_tensors(r, file));
-    const qdq_tensor_info *info = qdq_tensor_file_find(r->file, tensor);
+    qdq_tensor_file *tensors;
+    QDQ_TRY(open_tensors(r, file, &tensors));
+    const qdq_tensor_info *info = qdq_tensor_file_find(tensors, tensor);
     if (!info)
         return qdq_fail(r->err, QDQ_ERR_PARSE, "file '%.200s' has no tensor '%.200s'", file, tensor);
     const char *held = qdq_dtype_get(d->dtype)->safetensors;
-    if (strcmp(qdq_tensor_file_dtype(r->file, info), held) != 0 || !same_shape(info->shape, d->shape))
+    if (strcmp(qdq_tensor_file_dtype(tensors, info), held) != 0 || !same_shape(info->shape, d->shape))
         return qdq_fail(r->err, QDQ_ERR_PARSE,
                         "tensor '%.200s' of file '%.200s' has another dtype (%s) or shape than "
                         "constant '%.200s' declares (%s)",
-                        tensor, file, qdq_tensor_file_dtype(r->file, info), d->name, held);
+                        tensor, file, qdq_tensor_file_dtype(tensors, info), d->name, held);
     qdq_value value;
     void *memory = qdq_graph_add_constant(r->graph, d->name, d->dtype, d->shape, &value);
-    return memory ? qdq_tensor_file_read(r->file, info, memory, r->err) : QDQ_OK;
+    return memory ? qdq_tensor_file_read(tensors, info, memory, r->err) : QDQ_OK;
+}
+
+static qdq_status read_file_constant(qdq_reader *r, const qdq_item *at, const declaration *d) {
+    qdq_status status = read_from_file(r, at, d);
+    if (strncmp(r->err->text, at->where, strlen(at->where)) != 0) qdq_error_prefix(r->err, at->where);
+    return status;
 }
 
 static qdq_status read_constant(qdq_reader *r, const qdq_item *at) {
     static const char *const keys[] = {"name", "dtype", "shape", "data", "file", "tensor", NULL};
     declaration d;
-    qdq_item data, file;
+    qdq_item data, file, tensor;
     QDQ_TRY(qdq_item_check_keys(r, at, keys));
-    QDQ_TRY(read_declaration(r, at, &d));
+    QDQ_TRY(read_declaration(r, at, "constant", &d));
     QDQ_TRY(qdq_item_array(r, at, "data", false, &data));
-    QDQ_TRY(qdq_item_member(r, at, "file", !data.json, &file));
-    if (data.json && file.json)
-        return qdq_fail(r->err, QDQ_ERR_PARSE, "%s has both data and file, wanted one of the two",
+    QDQ_TRY(qdq_item_member(r, at, "file", false, &file));
+    QDQ_TRY(qdq_item_member(r, at, "tensor", false, &tensor));
+    if (!data.json && !file.json)
+        return qdq_fail(r->err, QDQ_ERR_PARSE, "%s has no content, wanted data, or file and tensor",
                         at->where);
+    if (data.json && (file.json || tensor.json))
+        return qdq_fail(r->err, QDQ_ERR_PARSE,
+                        "%s has both data and %s, wanted data, or file and tensor", at->where,
+                        file.json ? "file" : "tensor");
     if (d.dtype == QDQ_DTYPE_NONE) {
         (void)qdq_graph_add_invalid(r->graph, d.name);
         return QDQ_OK;
     }
     if (file.json) QDQ_TRY(read_file_constant(r, at, &d));
     else read_inline(r, &d, data.json);
-    if (r->err->status) qdq_error_prefix(r->err, at->where);
     return QDQ_OK;
 }
 
@@ -170,8 +206,7 @@ static qdq_status read_output(const qdq_node_list *list, const qdq_item *at) {
     QDQ_TRY(qdq_item_string(list->r, at, "name", &name));
     QDQ_TRY(qdq_item_string(list->r, at, "value", &value));
     qdq_output(list->r->graph, name,
-               qdq_json_resolve(list, value, (qdq_subject){.port = qdq_text(&list->r->graph->findings,
-                                                                   "output '%.255s'", name)}));
+               qdq_json_resolve(list, value, (qdq_subject){.node = name, .kind = "output"}));
     return QDQ_OK;
 }
 
@@ -208,7 +243,7 @@ static qdq_status read_names(qdq_reader *r, const qdq_item *top) {
     qdq_item name, target;
     QDQ_TRY(qdq_item_string(r, top, "format", &format));
     if (strcmp(format, "qdq/1") != 0)
-        return qdq_fail(r->err, QDQ_ERR_PARSE, "format is '%.64s', wanted 'qdq/1'", format);
+        return qdq_fail(r->err, QDQ_ERR_PARSE, "format is '%s', wanted 'qdq/1'", format);
     QDQ_TRY(qdq_item_member(r, top, "name", false, &name));
     QDQ_TRY(qdq_item_member(r, top, "target", false, &target));
     if (name.json && !qdq_json_text(name.json)) return qdq_item_wrong_kind(r, &name, "a string");
@@ -251,7 +286,7 @@ static qdq_status read_text(qdq_graph *graph, const char *text, size_t length, c
     qdq_pool_init(&scratch, graph->allocator);
     qdq_reader r = {.graph = graph, .pool = &scratch, .folder = folder, .err = err};
     qdq_status status = read_graph(&r, json);
-    qdq_tensor_file_close(r.file);
+    for (size_t i = 0; i < r.file_count; i++) qdq_tensor_file_close(r.files[i].file);
     qdq_pool_release(&scratch);
     qdq_json_tree_free(json);
     if (status == QDQ_OK && graph->pool.failed) status = qdq_fail_memory(err, 1);

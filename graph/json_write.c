@@ -106,9 +106,9 @@ static bool is_set(const qdq_attr_desc *attr, const void *field) {
     case QDQ_ATTR_BOOL: return *(const qdq_bool *)field != QDQ_UNSET;
     case QDQ_ATTR_WORD: return *(const int *)field != 0;
     case QDQ_ATTR_DTYPE: return *(const qdq_dtype *)field != QDQ_DTYPE_NONE;
-    case QDQ_ATTR_INTS: return ((const qdq_ints *)field)->count > 0;
-    case QDQ_ATTR_FLOATS: return ((const qdq_floats *)field)->count > 0;
-    case QDQ_ATTR_NUMBERS: return ((const qdq_numbers *)field)->count > 0;
+    case QDQ_ATTR_INTS: return ((const qdq_ints *)field)->data != NULL;
+    case QDQ_ATTR_FLOATS: return ((const qdq_floats *)field)->data != NULL;
+    case QDQ_ATTR_NUMBERS: return ((const qdq_numbers *)field)->data != NULL;
     }
     return false;
 }

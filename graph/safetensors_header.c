@@ -9,7 +9,7 @@
 
 #include "graph/json_scan.h"
 #include "runtime/error.h"
-#include "runtime/nearest.h"
+#include "include/qdq/inspect.h"
 #include "runtime/pool.h"
 #include "runtime/utf8.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "include/qdq/inspect.h"
-#include "runtime/nearest.h"
 
 #define TARGETS(X) X(qdq_target_core)
 

@@ -20,15 +20,15 @@ static void check_uses(const qdq_graph *graph, qdq_findings *findings) {
     for (size_t i = 1; i < graph->value_count; i++) {
         const qdq_graph_value *v = &graph->values[i];
         if (v->kind == QDQ_VALUE_MADE || v->uses) continue;
-        qdq_find_core(findings, QDQ_RULE_VALUE_UNUSED,
-                      (qdq_subject){.port = v->kind == QDQ_VALUE_INPUT ? "input" : "constant"},
-                      qdq_text(findings, "'%.255s' is used by nothing", v->name), NULL);
+        const char *kind = v->kind == QDQ_VALUE_INPUT ? "input" : "constant";
+        qdq_find_core(findings, QDQ_RULE_VALUE_UNUSED, (qdq_subject){.node = v->name, .kind = kind},
+                      "it is used by nothing", NULL);
     }
     for (size_t i = 0; i < graph->node_count; i++) {
         const qdq_node *node = &graph->nodes[i];
         if (node->output_count == 0 || node_is_used(graph, node)) continue;
         qdq_find_core(findings, QDQ_RULE_VALUE_UNUSED,
-                      (qdq_subject){node->name, node->op->name, node->op->outputs[0].name},
+                      (qdq_subject){node->name, node->op->name, node->op->outputs[0].name, NULL},
                       "is used by nothing", NULL);
     }
 }

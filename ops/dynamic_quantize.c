@@ -24,14 +24,15 @@ static const qdq_attr_desc attrs[] = {
 };
 
 static bool has_scale(const qdq_call *call, const attrs_type *a) {
-    return call->inputs[QDQ_PORT_SCALE].given || a->quantize.scales.count > 0;
+    return call->inputs[QDQ_PORT_SCALE].given || a->quantize.scales.data;
 }
 
 //---- Checking ---------------------------------------------------------------
 
 static void check_computed(const qdq_call *call, const attrs_type *a, qdq_dtype y) {
-    if (call->inputs[QDQ_PORT_ZERO_POINT].given || a->quantize.zps.count)
-        qdq_call_find(call, QDQ_RULE_SCALE_MISSING, "scale", "is missing beside a zero point",
+    if (call->inputs[QDQ_PORT_ZERO_POINT].given || a->quantize.zps.data)
+        qdq_call_find(call, QDQ_RULE_SCALE_MISSING, "scale",
+                      "is missing, but a zero point is given",
                       "both, or neither to have both computed from x");
     if (a->eps.set && !(a->eps.value > 0 && isfinite((float)a->eps.value)))
         qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "eps",
@@ -103,7 +104,7 @@ static void finish(const void *params, const void *state, size_t index, void *co
         scale = 1.0f;
     } else if (!symmetric) {
         float exact = qmin - range->low / scale;
-        exact = !(exact > qmin) ? qmin : exact > qmax ? qmax : exact;
+        exact = !(exact < qmax) ? qmax : exact < qmin ? qmin : exact;  // NaN too: ONNX Runtime 1.30
         zero_point = (int64_t)qdq_round_half_even(exact);
     }
     zero_point = qdq_clamp(zero_point, p->range.quant_min, p->range.quant_max);

@@ -20,7 +20,7 @@ const char *qdq_set_text(qdq_dtype_set set, char *buffer, size_t capacity) {
 
 void qdq_call_find(const qdq_call *call, qdq_core_rule rule, const char *port, const char *found,
                    const char *wanted) {
-    qdq_find_core(call->findings, rule, (qdq_subject){call->node, call->op->name, port}, found,
+    qdq_find_core(call->findings, rule, (qdq_subject){call->node, call->op->name, port, NULL}, found,
                   wanted);
 }
 

@@ -4,7 +4,6 @@
 
 #include "include/qdq/inspect.h"
 #include "ops/op.h"
-#include "runtime/nearest.h"
 
 #define OPS(X)                 \
     X(qdq_op_quantize)         \

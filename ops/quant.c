@@ -67,7 +67,7 @@ static qdq_granularity per_group(const qdq_call *call, qdq_ints group_shape) {
 }
 
 qdq_granularity qdq_granularity_of(const qdq_call *call, const qdq_quantize_attrs *attrs) {
-    if (attrs->group_shape.count && attrs->qtype != QDQ_PER_GROUP)
+    if (attrs->group_shape.data && attrs->qtype != QDQ_PER_GROUP)
         qdq_call_find(call, QDQ_RULE_GROUP_SHAPE, "group_shape",
                       qdq_text(call->findings, "is given with qtype %s",
                                attrs->qtype == QDQ_PER_CHANNEL ? "per_channel" : "per_tensor"),
@@ -93,17 +93,17 @@ typedef struct source {
     bool known;  // the count is
 } source;
 
-static source source_of(const qdq_call *call, const char *attr_name, size_t attr_count,
-                        size_t port) {
+static source source_of(const qdq_call *call, const char *attr_name, const void *attr_data,
+                        size_t attr_count, size_t port) {
     const qdq_operand *in = &call->inputs[port];
     if (in->given)
         return (source){port_name(call, port), in->valid ? qdq_shape_count(in->type.shape) : 0,
                         in->valid};
-    return (source){attr_name, attr_count, attr_count > 0};
+    return (source){attr_name, attr_count, attr_data != NULL};
 }
 
 size_t qdq_scale_count(const qdq_call *call, const qdq_scale_slot *slot) {
-    return source_of(call, slot->attr_name, slot->attr.count, slot->port).count;
+    return source_of(call, slot->attr_name, slot->attr.data, slot->attr.count, slot->port).count;
 }
 
 static void check_count(const qdq_call *call, qdq_core_rule rule, const source *from,
@@ -137,51 +137,56 @@ static void check_port_shape(const qdq_call *call, qdq_core_rule rule, size_t po
     }
 }
 
-static bool check_scale_at(const qdq_call *call, const char *name, size_t index, float scale) {
-    if (scale != 0 && isfinite(scale)) return true;
-    qdq_call_find(call, QDQ_RULE_SCALE_VALUE, name,
-                  qdq_text(call->findings, "has %g at index %zu", (double)scale, index),
-                  "a finite number that is not 0 as float32");
-    return false;
+// One scale. The first that is wrong ends the check, and the first negative one is warned of.
+static bool check_scale_at(const qdq_call *call, const char *name, size_t index, float scale,
+                           bool *negative) {
+    if (scale == 0 || !isfinite(scale)) {
+        qdq_call_find(call, QDQ_RULE_SCALE_VALUE, name,
+                      qdq_text(call->findings, "has %.9g at index %zu", (double)scale, index),
+                      "a finite number that is not 0 as float32");
+        return false;
+    }
+    if (scale < 0 && !*negative) {
+        qdq_call_find(call, QDQ_RULE_SCALE_NEGATIVE, name,
+                      qdq_text(call->findings, "has %.9g at index %zu", (double)scale, index),
+                      "a positive number");
+        *negative = true;
+    }
+    return true;
 }
 
-static void check_scale_values(const qdq_call *call, const char *name, const float *scales,
-                               size_t count) {
+static void check_scale_values(const qdq_call *call, const qdq_scale_slot *slot,
+                               const source *from) {
+    const qdq_operand *in = &call->inputs[slot->port];
     bool negative = false;
-    for (size_t i = 0; i < count; i++) {
-        if (!check_scale_at(call, name, i, scales[i])) return;
-        if (scales[i] < 0 && !negative)
-            qdq_call_find(call, QDQ_RULE_SCALE_NEGATIVE, name,
-                          qdq_text(call->findings, "has %g at index %zu", (double)scales[i], i),
-                          "a positive number");
-        negative |= scales[i] < 0;
+    if (in->given && !(in->valid && in->data && qdq_dtype_is_float(in->type.dtype))) return;
+    for (size_t i = 0; i < from->count; i++) {
+        float scale;
+        if (in->given)
+            qdq_decode_float(in->type.dtype,
+                             (const char *)in->data + i * qdq_dtype_size(in->type.dtype), &scale, 1);
+        else scale = slot->attr.data[i];
+        if (!check_scale_at(call, from->name, i, scale, &negative)) return;
     }
 }
 
 void qdq_check_scale(const qdq_call *call, const qdq_scale_slot *slot,
                      const qdq_granularity *granularity) {
     const qdq_operand *in = &call->inputs[slot->port];
-    if (in->given && slot->attr.count)
+    if (in->given && slot->attr.data)
         qdq_call_find(call, QDQ_RULE_SCALE_TWICE, slot->attr_name,
                       qdq_text(call->findings, "is given beside the port %s",
                                port_name(call, slot->port)),
-                      "one of the two");
-    else if (!in->given && !slot->attr.count)
-        qdq_call_find(call, QDQ_RULE_SCALE_MISSING, slot->attr_name, "is missing",
-                      qdq_text(call->findings, "it or the port %s", port_name(call, slot->port)));
-    source from = source_of(call, slot->attr_name, slot->attr.count, slot->port);
+                      NULL);
+    else if (!in->given && !slot->attr.data)
+        qdq_call_find(call, QDQ_RULE_SCALE_MISSING, slot->attr_name,
+                      qdq_text(call->findings, "is missing, and so is the port %s",
+                               port_name(call, slot->port)),
+                      NULL);
+    source from = source_of(call, slot->attr_name, slot->attr.data, slot->attr.count, slot->port);
     check_count(call, QDQ_RULE_SCALE_COUNT, &from, granularity, false);
     check_port_shape(call, QDQ_RULE_SCALE_COUNT, slot->port, granularity);
-    if (!in->given) {
-        check_scale_values(call, slot->attr_name, slot->attr.data, slot->attr.count);
-    } else if (in->valid && in->data && qdq_dtype_is_float(in->type.dtype)) {
-        for (size_t i = 0; i < from.count; i++) {
-            float scale;
-            qdq_decode_float(in->type.dtype,
-                             (const char *)in->data + i * qdq_dtype_size(in->type.dtype), &scale, 1);
-            if (!check_scale_at(call, from.name, i, scale)) return;
-        }
-    }
+    check_scale_values(call, slot, &from);
 }
 
 static void check_zero_point_at(const qdq_call *call, const char *name, size_t index, double value,
@@ -202,12 +207,12 @@ static void check_zero_point_at(const qdq_call *call, const char *name, size_t i
 void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
                           const qdq_granularity *granularity, qdq_dtype quantized) {
     const qdq_operand *in = &call->inputs[slot->port];
-    if (in->given && slot->attr.count)
+    if (in->given && slot->attr.data)
         qdq_call_find(call, QDQ_RULE_ZERO_POINT_TWICE, slot->attr_name,
                       qdq_text(call->findings, "is given beside the port %s",
                                port_name(call, slot->port)),
-                      "one of the two");
-    source from = source_of(call, slot->attr_name, slot->attr.count, slot->port);
+                      NULL);
+    source from = source_of(call, slot->attr_name, slot->attr.data, slot->attr.count, slot->port);
     check_count(call, QDQ_RULE_ZERO_POINT_COUNT, &from, granularity, true);
     check_port_shape(call, QDQ_RULE_ZERO_POINT_COUNT, slot->port, granularity);
     const qdq_dtype_info *info = qdq_dtype_is_int(quantized) ? qdq_dtype_get(quantized) : NULL;

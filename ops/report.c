@@ -3,6 +3,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "runtime/utf8.h"
 
 #define ROW(E, id, severity, status, summary, hint) \
     [QDQ_RULE_##E] = {"core/" id, QDQ_SEVERITY_##severity, QDQ_ERR_##status, summary, hint,  \
@@ -10,27 +13,44 @@
 
 const qdq_rule qdq_core_rules[QDQ_CORE_RULE_COUNT] = {QDQ_CORE_RULES(ROW)};
 
+bool qdq_findings_have_room(const qdq_findings *findings) {
+    return findings->count < QDQ_MAX_FINDINGS;
+}
+
 const char *qdq_text(qdq_findings *findings, const char *format, ...) {
-    if (findings->count >= QDQ_MAX_FINDINGS) return "";
-    char text[1024];
+    enum { CAPACITY = 2048 };
+    if (!qdq_findings_have_room(findings)) return "";
+    char text[CAPACITY], shown[CAPACITY];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    const char *copy = qdq_pool_strdup(findings->pool, text);
+    const char *copy =
+        qdq_pool_strdup(findings->pool, qdq_utf8_show(shown, sizeof shown, text, strlen(text)));
     return copy ? copy : "";
+}
+
+static const char *copied(qdq_findings *findings, const char *text) {
+    return text ? qdq_text(findings, "%s", text) : "";
 }
 
 static const char *text_or_empty(const char *text) { return text ? text : ""; }
 
-static const char *sentence(qdq_findings *f, const qdq_finding *finding) {
-    const char *separator = *finding->port || *finding->found ? " " : "";
-    if (!*finding->port) separator = "";
-    return qdq_text(f, "%s%s%s%.255s%s%s%s%s%s%s%s%s%s%s", f->file, *f->file ? ": " : "",
-                    *finding->node ? "node '" : "", finding->node, *finding->node ? "': " : "",
-                    finding->op, *finding->op ? ": " : "", finding->port, separator,
-                    finding->found, *finding->wanted ? ", wanted " : "", finding->wanted,
-                    *finding->hint ? "; " : "", finding->hint);
+// The hint of a rule, with the op in place of the word OP.
+static const char *rule_hint(qdq_findings *f, const qdq_rule *rule, const char *op) {
+    const char *word = strstr(rule->hint, "ops OP");
+    if (!word || !op) return rule->hint;
+    return qdq_text(f, "%.*sops %s%s", (int)(word - rule->hint), rule->hint, op, word + 6);
+}
+
+// "FILE: node 'N': OP: PORT FOUND, wanted WANTED; HINT" without what is empty.
+static const char *sentence(qdq_findings *f, const qdq_finding *finding, const char *kind) {
+    bool named = *finding->node != '\0';
+    return qdq_text(f, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s", f->file, *f->file ? ": " : "",
+                    named ? kind : "", named ? " '" : "", finding->node, named ? "': " : "",
+                    finding->op, *finding->op ? ": " : "", finding->port,
+                    *finding->port ? " " : "", finding->found, *finding->wanted ? ", wanted " : "",
+                    finding->wanted, *finding->hint ? "; " : "", finding->hint);
 }
 
 void qdq_find(qdq_findings *findings, const char *target, const qdq_rule *rule,
@@ -49,15 +69,15 @@ void qdq_find(qdq_findings *findings, const char *target, const qdq_rule *rule,
         .rule = rule->id,
         .severity = rule->severity,
         .target = target,
-        .node = text_or_empty(subject.node),
-        .op = text_or_empty(subject.op),
-        .port = text_or_empty(subject.port),
+        .node = copied(findings, subject.node),
+        .op = copied(findings, subject.op),
+        .port = copied(findings, subject.port),
         .found = text_or_empty(found),
         .wanted = text_or_empty(wanted),
-        .hint = hint ? hint : rule->hint,
+        .hint = hint ? hint : rule_hint(findings, rule, subject.op),
         .source = rule->source,
     };
-    finding.message = sentence(findings, &finding);
+    finding.message = sentence(findings, &finding, subject.kind ? subject.kind : "node");
     items[findings->count++] = finding;
 }
 

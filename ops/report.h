@@ -17,11 +17,12 @@ typedef struct qdq_findings {
     qdq_status status;  // of the first error
 } qdq_findings;
 
-// What a finding is about. All may be NULL.
+// What a finding is about. All may be NULL; strings are copied.
 typedef struct qdq_subject {
-    const char *node;
+    const char *node;  // or another named thing, then `kind` says what
     const char *op;
     const char *port;
+    const char *kind;  // "input", "constant", "output"; NULL: a node
 } qdq_subject;
 
 // Adds a finding. The sentence is "FILE: node 'N': OP: PORT FOUND, wanted WANTED; HINT", without
@@ -37,7 +38,11 @@ void qdq_find_core(qdq_findings *findings, qdq_core_rule rule, qdq_subject subje
 void qdq_find_near(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
                    const char *found, const char *wanted, const char *nearest);
 
-// A formatted string in the pool; "" when there is no more room for findings or memory.
+// Whether a further finding would still be kept: what only serves its text may be left out otherwise.
+bool qdq_findings_have_room(const qdq_findings *findings);
+
+// A formatted string in the pool, with control bytes and broken UTF-8 shown as '?'; "" when there is
+// no more room for findings or memory.
 const char *qdq_text(qdq_findings *findings, const char *format, ...) QDQ_PRINTF(2, 3);
 
 #endif

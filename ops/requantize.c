@@ -15,6 +15,8 @@ static const qdq_port_desc inputs[] = {
 };
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_INTS}};
 
+static const char *const qtypes[] = {"per_tensor", "per_channel", NULL};
+
 static const qdq_attr_desc attrs[] = {
     {"in_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, in_scales), NULL, "",
      "constant scale of x: 1, or dim[axis]"},
@@ -26,7 +28,7 @@ static const qdq_attr_desc attrs[] = {
      "constant zero point of y: 1, or as many as out_scales"},
     {"axis", QDQ_ATTR_INT, offsetof(attrs_type, axis), NULL, "",
      "the dim of the channels; required where a side has more than one element"},
-    {"qtype", QDQ_ATTR_MAYBE_WORD, offsetof(attrs_type, qtype), qdq_qtype_words, "by the counts",
+    {"qtype", QDQ_ATTR_MAYBE_WORD, offsetof(attrs_type, qtype), qtypes, "by the counts",
      "per_tensor or per_channel; must agree with the counts"},
     {"dtype", QDQ_ATTR_DTYPE, offsetof(attrs_type, dtype), NULL, "that of x",
      "of the result; required where x is a float"},
@@ -75,10 +77,7 @@ static void check_side(const qdq_call *call, const side *s, const qdq_granularit
 
 static void check_qtype(const qdq_call *call, const attrs_type *a, bool channels) {
     if (!a->qtype.set) return;
-    if (a->qtype.value == QDQ_PER_GROUP)
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "qtype", "is per_group",
-                      "per_tensor or per_channel");
-    else if ((a->qtype.value == QDQ_PER_CHANNEL) != channels)
+    if ((a->qtype.value == QDQ_PER_CHANNEL) != channels)
         qdq_call_find(call, QDQ_RULE_QTYPE_COUNT, "qtype",
                       channels ? "is per_tensor, but a side has more than one element"
                                : "is per_channel, but both sides have one element",
@@ -88,8 +87,8 @@ static void check_qtype(const qdq_call *call, const attrs_type *a, bool channels
 static qdq_granularity channels_of(const qdq_call *call, const attrs_type *a, bool needed) {
     if (!needed && !a->axis.set) return (qdq_granularity){0};
     if (!a->axis.set) {
-        qdq_call_find(call, QDQ_RULE_AXIS_REQUIRED, "axis", "is missing",
-                      "it, as a side has more than one element");
+        qdq_call_find(call, QDQ_RULE_AXIS_REQUIRED, "axis",
+                      "is missing, but a side has more than one element", NULL);
         return (qdq_granularity){0};
     }
     return qdq_granularity_per_channel(call, a->axis, 0);

@@ -68,8 +68,8 @@ typedef struct qdq_rule {
       "leave qtype out: the counts say it")                                                        \
     X(QUANT_RANGE, "quant-range", ERROR, GRAPH,                                                    \
       "quant_min < quant_max, both in the range of the result's dtype", "leave them out for the whole range") \
-    X(NAME_MISSING, "name-missing", ERROR, GRAPH, "every name has 1 to 255 bytes",                 \
-      "give it a name")                                                                            \
+    X(NAME_FORM, "name-form", ERROR, GRAPH,                                                        \
+      "every name has 1 to 255 bytes, none of them a control character", "give it such a name")    \
     X(NAME_DUPLICATE, "name-duplicate", ERROR, GRAPH, "every name is given once",                  \
       "rename one of them")                                                                        \
     X(VALUE_UNKNOWN, "value-unknown", ERROR, GRAPH, "every value that is used exists",             \

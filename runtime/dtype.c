@@ -158,9 +158,9 @@ void qdq_encode_float(qdq_dtype dtype, const float *in, void *y, size_t n,
     rows[dtype].encode_float(in, y, n, store);
 }
 
-float qdq_round_to_dtype(qdq_dtype dtype, float value) {
+float qdq_round_to_dtype(qdq_dtype dtype, float value, qdq_bfloat16_store store) {
     unsigned char code[8];
-    rows[dtype].encode_float(&value, code, 1, QDQ_BFLOAT16_HALF_EVEN);
+    rows[dtype].encode_float(&value, code, 1, store);
     rows[dtype].decode_float(code, &value, 1);
     return value;
 }

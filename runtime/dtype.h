@@ -21,12 +21,12 @@ void qdq_encode_float(qdq_dtype dtype, const float *in, void *y, size_t n,
 void qdq_decode_int(qdq_dtype dtype, const void *x, int32_t *out, size_t n);
 void qdq_encode_int(qdq_dtype dtype, const int32_t *in, void *y, size_t n);
 
-// `value` rounded half to even to a float dtype, as a float32.
-float qdq_round_to_dtype(qdq_dtype dtype, float value);
+// `value` as a float dtype holds it (bfloat16: stored as `store` says), as a float32.
+float qdq_round_to_dtype(qdq_dtype dtype, float value, qdq_bfloat16_store store);
 
 // The same; QDQ_DTYPE_NONE leaves it as it is.
-static inline float qdq_round_to(qdq_dtype dtype, float value) {
-    return dtype == QDQ_DTYPE_NONE ? value : qdq_round_to_dtype(dtype, value);
+static inline float qdq_round_to(qdq_dtype dtype, float value, qdq_bfloat16_store store) {
+    return dtype == QDQ_DTYPE_NONE ? value : qdq_round_to_dtype(dtype, value, store);
 }
 
 static inline uint32_t qdq_float_bits(float value) {

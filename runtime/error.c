@@ -5,17 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static void mark_cut(char *text, size_t capacity, int wanted) {
-    if (wanted >= (int)capacity) memcpy(text + capacity - 4, "...", 4);
-}
+#include "runtime/utf8.h"
 
 qdq_status qdq_fail(qdq_error *err, qdq_status status, const char *format, ...) {
     if (!err || err->status != QDQ_OK) return status;
+    char text[sizeof err->text + 1];  // one more, so that what is cut is seen to be
     va_list args;
     va_start(args, format);
-    int wanted = vsnprintf(err->text, sizeof err->text, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    mark_cut(err->text, sizeof err->text, wanted);
+    qdq_utf8_show(err->text, sizeof err->text, text, strlen(text));
     err->status = status;
     return status;
 }
@@ -26,8 +25,7 @@ qdq_status qdq_fail_memory(qdq_error *err, size_t bytes) {
 
 void qdq_error_prefix(qdq_error *err, const char *prefix) {
     if (!err || err->status == QDQ_OK) return;
-    char old[sizeof err->text];
-    memcpy(old, err->text, sizeof old);
-    int wanted = snprintf(err->text, sizeof err->text, "%s: %s", prefix, old);
-    mark_cut(err->text, sizeof err->text, wanted);
+    qdq_error inner = *err;
+    err->status = QDQ_OK;
+    qdq_fail(err, inner.status, "%s: %s", prefix, inner.text);
 }

@@ -169,14 +169,21 @@ typedef struct task_context {
     const qdq_step *step;
 } task_context;
 
+// Results must not depend on the rounding mode of the thread that computes them: sets the default one
+// and returns what there was, for fesetenv.
+static fenv_t default_environment(void) {
+    fenv_t environment;
+    fegetenv(&environment);
+    fesetenv(FE_DFL_ENV);
+    return environment;
+}
+
 // Blocks begin..end of a step without reduction; chunks begin..end of one with.
 static void run_task(void *context, size_t begin, size_t end) {
     const task_context *task = context;
     const qdq_step *step = task->step;
     scratch l1;
-    fenv_t environment;  // results must not depend on the caller's rounding mode
-    fegetenv(&environment);
-    fesetenv(FE_DFL_ENV);
+    fenv_t environment = default_environment();
     l1.next = 0;
     if (step->tiled) memset(l1.block, 0xFF, sizeof l1.block);
     if (!step->reduce) {
@@ -234,7 +241,9 @@ void qdq_exec_run(qdq_exec *exec) {
         memset(io->own, 0, plan->inputs[i].bytes);
         io->written = true;
     }
+    fenv_t environment = default_environment();
     for (size_t i = 0; i < plan->step_count; i++) run_step(exec, &plan->steps[i]);
+    fesetenv(&environment);
 }
 
 //---- Making one -------------------------------------------------------------

@@ -6,7 +6,7 @@
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 #include "runtime/exec.h"
-#include "runtime/nearest.h"
+#include "include/qdq/inspect.h"
 
 typedef struct found_io {
     qdq_exec_io *io;

@@ -69,22 +69,26 @@ static inline int32_t qdq_to_integer(const qdq_numerics *n, float v, int64_t aft
     return (int32_t)qdq_clamp(q, range->quant_min, range->quant_max);
 }
 
-// x / s, or x * (1 / s), rounded to the step dtype.
+// An intermediate result.
+static inline float qdq_rounded(const qdq_numerics *n, float v) {
+    return qdq_round_to(n->step_dtype, v, n->bfloat16_store);
+}
+
+// x / s, or x * (1 / s).
 static inline float qdq_scaled(const qdq_numerics *n, float x, float s) {
-    float q = n->scaling == QDQ_SCALE_RECIPROCAL ? x * (1.0f / s) : x / s;
-    return qdq_round_to(n->step_dtype, q);
+    return qdq_rounded(n, n->scaling == QDQ_SCALE_RECIPROCAL ? x * qdq_rounded(n, 1.0f / s) : x / s);
 }
 
 static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, int32_t z,
                                        const qdq_range *range) {
     switch (n->zero_point_order) {
     case QDQ_ZERO_POINT_BEFORE: {
-        float sum = qdq_scaled(n, x, s) + qdq_round_to(n->step_dtype, (float)z);
-        return qdq_to_integer(n, qdq_round_to(n->step_dtype, sum), 0, z, range);
+        float sum = qdq_scaled(n, x, s) + qdq_rounded(n, (float)z);
+        return qdq_to_integer(n, qdq_rounded(n, sum), 0, z, range);
     }
     case QDQ_ZERO_POINT_FMA: {
-        float sum = fmaf(x, 1.0f / s, (float)z);
-        return qdq_to_integer(n, qdq_round_to(n->step_dtype, sum), 0, z, range);
+        float sum = fmaf(x, qdq_rounded(n, 1.0f / s), (float)z);
+        return qdq_to_integer(n, qdq_rounded(n, sum), 0, z, range);
     }
     case QDQ_ZERO_POINT_AFTER:
     default: return qdq_to_integer(n, qdq_scaled(n, x, s), z, z, range);
@@ -95,11 +99,11 @@ static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, 
 static inline float qdq_subtracted(const qdq_numerics *n, int32_t q, int32_t z) {
     float difference = n->subtraction == QDQ_SUBTRACT_FLOAT ? (float)q - (float)z
                                                             : (float)((int64_t)q - (int64_t)z);
-    return qdq_round_to(n->step_dtype, difference);
+    return qdq_rounded(n, difference);
 }
 
 static inline float qdq_dequantize_one(const qdq_numerics *n, int32_t q, float s, int32_t z) {
-    return qdq_round_to(n->step_dtype, qdq_subtracted(n, q, z) * s);
+    return qdq_rounded(n, qdq_subtracted(n, q, z) * s);
 }
 
 // The parameters of both sides of a Requantize.
@@ -114,9 +118,9 @@ static inline int32_t qdq_requantize_one(const qdq_numerics *n, float x, int32_t
                                          const qdq_range *range) {
     if (n->requantize_form == QDQ_REQUANTIZE_PAIR) {
         float real = x_is_int ? qdq_dequantize_one(n, whole, p->in_scale, p->in_zero_point)
-                              : qdq_round_to(n->step_dtype, (x - (float)p->in_zero_point)) *
+                              : qdq_rounded(n, (x - (float)p->in_zero_point)) *
                                     p->in_scale;
-        real = qdq_round_to(n->requantize_dtype, qdq_round_to(n->step_dtype, real));
+        real = qdq_round_to(n->requantize_dtype, qdq_rounded(n, real), n->bfloat16_store);
         return qdq_quantize_one(n, real, p->out_scale, p->out_zero_point, range);
     }
     float ratio = p->in_scale / p->out_scale;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/utf8.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 size_t qdq_utf8_length(const char *text, size_t count) {
@@ -42,9 +43,10 @@ const char *qdq_utf8_show(char *out, size_t capacity, const char *text, size_t l
             return out;
         }
         unsigned char first = (unsigned char)text[i];
-        if (bytes == 0 || first < 0x20 || first == 0x7F) {
+        bool upper_control = bytes == 2 && first == 0xC2 && (unsigned char)text[i + 1] < 0xA0;
+        if (bytes == 0 || first < 0x20 || first == 0x7F || upper_control) {
             out[used++] = '?';
-            i++;
+            i += bytes ? bytes : 1;
         } else {
             memcpy(out + used, text + i, bytes);
             used += bytes;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // qdq check: all findings of a graph; with --target all a matrix of nodes and targets.
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/commands.h"
@@ -71,35 +72,119 @@ static const char *cell(const qdq_report *report, const char *node) {
     return text;
 }
 
-static void print_row(const qdq_graph *graph, const char *node, const char *op,
-                      const qdq_report *reports) {
-    (void)graph;
-    printf("%-24s %-16s", node, op);
-    for (size_t t = 0; t < qdq_target_count(); t++) printf(" %-9s", cell(&reports[t], node));
-    printf("\n");
+// A row of the matrix: a node, or one that could not be read and is known by its findings only.
+typedef struct matrix_row {
+    char name[256];
+    char op[64];
+} matrix_row;
+
+// What every target says of every node, as texts: cells[row * targets + target].
+typedef struct matrix {
+    matrix_row *rows;
+    const char **cells;
+    size_t count, targets, errors, warnings;
+} matrix;
+
+static void add_row(matrix *m, const char *name, const char *op) {
+    snprintf(m->rows[m->count].name, sizeof m->rows[m->count].name, "%s", name);
+    snprintf(m->rows[m->count].op, sizeof m->rows[m->count].op, "%s", op);
+    m->count++;
 }
 
-static int check_all(qdq_graph *graph, const options *opt) {
-    enum { MAX_TARGETS = 16 };
-    qdq_report reports[MAX_TARGETS] = {{0}};
-    size_t errors = 0, warnings = 0, count = qdq_target_count();
-    printf("%-24s %-16s", "node", "op");
-    for (size_t t = 0; t < count; t++) printf(" %-9s", qdq_target_get(t).name);
-    printf("\n");
-    for (size_t t = 0; t < count && t < MAX_TARGETS; t++) {
+static bool has_row(const matrix *m, const char *name) {
+    for (size_t i = 0; i < m->count; i++)
+        if (strcmp(m->rows[i].name, name) == 0) return true;
+    return false;
+}
+
+static bool start_matrix(qdq_graph *graph, matrix *m) {
+    size_t nodes = qdq_graph_node_count(graph);
+    const qdq_report *report = qdq_graph_validate(graph, "core", NULL);
+    *m = (matrix){.targets = qdq_target_count()};
+    m->rows = calloc(nodes + QDQ_MAX_FINDINGS, sizeof *m->rows);
+    m->cells = calloc((nodes + QDQ_MAX_FINDINGS) * m->targets, sizeof *m->cells);
+    if (!report || !m->rows || !m->cells) return false;
+    for (size_t i = 0; i < nodes; i++)
+        add_row(m, qdq_graph_node(graph, i).name, qdq_graph_node(graph, i).op);
+    for (size_t i = 0; i < report->count; i++) {
+        const qdq_finding *f = &report->findings[i];
+        if (*f->node && *f->op && !has_row(m, f->node)) add_row(m, f->node, f->op);
+    }
+    return true;
+}
+
+// A report lives until the next validation: each is looked at before the next is made, and made again
+// to tell its findings.
+static int fill_matrix(qdq_graph *graph, matrix *m) {
+    for (size_t t = 0; t < m->targets; t++) {
         qdq_error err = {0};
         const qdq_report *report = qdq_graph_validate(graph, qdq_target_get(t).name, &err);
         if (!report) return report_error(&err);
-        reports[t] = *report;
-        errors += report->errors;
-        warnings += report->warnings;
+        m->errors += report->errors;
+        m->warnings += report->warnings;
+        for (size_t i = 0; i < m->count; i++)
+            m->cells[i * m->targets + t] = cell(report, m->rows[i].name);
     }
-    for (size_t i = 0; i < qdq_graph_node_count(graph); i++) {
-        qdq_node_info node = qdq_graph_node(graph, i);
-        print_row(graph, node.name, node.op, reports);
+    return EXIT_OK;
+}
+
+static void print_matrix(qdq_graph *graph, const matrix *m) {
+    printf("%-24s %-16s", "node", "op");
+    for (size_t t = 0; t < m->targets; t++) printf(" %-9s", qdq_target_get(t).name);
+    printf("\n");
+    for (size_t i = 0; i < m->count; i++) {
+        printf("%-24s %-16s", m->rows[i].name, m->rows[i].op);
+        for (size_t t = 0; t < m->targets; t++) printf(" %-9s", m->cells[i * m->targets + t]);
+        printf("\n");
     }
-    for (size_t t = 0; t < count && t < MAX_TARGETS; t++) print_findings(stdout, &reports[t]);
-    return verdict(opt, errors, warnings);
+    for (size_t t = 0; t < m->targets; t++) {
+        const qdq_report *report = qdq_graph_validate(graph, qdq_target_get(t).name, NULL);
+        if (report) print_findings(stdout, report);
+    }
+}
+
+static void json_matrix(qdq_graph *graph, const options *opt, const matrix *m) {
+    qdq_json json;
+    json_begin(&json);
+    json_string_key(&json, "graph", opt->operands.items[0]);
+    json_string_key(&json, "target", "all");
+    json_uint_key(&json, "errors", m->errors);
+    json_uint_key(&json, "warnings", m->warnings);
+    qdq_json_key(&json, "nodes");
+    qdq_json_begin_array(&json);
+    for (size_t i = 0; i < m->count; i++) {
+        qdq_json_begin_object(&json);
+        json_string_key(&json, "name", m->rows[i].name);
+        json_string_key(&json, "op", m->rows[i].op);
+        for (size_t t = 0; t < m->targets; t++)
+            json_string_key(&json, qdq_target_get(t).name, m->cells[i * m->targets + t]);
+        qdq_json_end_object(&json);
+    }
+    qdq_json_end_array(&json);
+    qdq_json_key(&json, "findings");
+    qdq_json_begin_array(&json);
+    for (size_t t = 0; t < m->targets; t++) {
+        const qdq_report *report = qdq_graph_validate(graph, qdq_target_get(t).name, NULL);
+        for (size_t i = 0; report && i < report->count; i++)
+            json_finding(&json, &report->findings[i]);
+    }
+    qdq_json_end_array(&json);
+    json_end(&json);
+}
+
+static int check_all(qdq_graph *graph, const options *opt) {
+    matrix m;
+    int code = EXIT_LIMIT;
+    if (start_matrix(graph, &m)) code = fill_matrix(graph, &m);
+    else fprintf(stderr, "qdq: no memory for the matrix of nodes and targets\n");
+    if (code == EXIT_OK) {
+        if (opt->json) json_matrix(graph, opt, &m);
+        else print_matrix(graph, &m);
+        code = verdict(opt, m.errors, m.warnings);
+    }
+    free(m.rows);
+    free(m.cells);
+    return code;
 }
 
 int run_check(const options *opt) {

@@ -37,9 +37,25 @@ static size_t find_target(const char *name) {
     return target;
 }
 
-static int unknown(const char *what, const char *name, const char *see) {
-    fprintf(stderr, "qdq: there is no %s '%s'; see `qdq %s`\n", what, name, see);
+static int unknown(const char *what, const char *name, const char *see, const char *nearest) {
+    fprintf(stderr, "qdq: there is no %s '%s'; ", what, name);
+    if (nearest) fprintf(stderr, "did you mean '%s'?\n", nearest);
+    else fprintf(stderr, "see `qdq %s`\n", see);
     return EXIT_USAGE;
+}
+
+static int unknown_op(const char *name) {
+    const char *names[64];
+    size_t count = qdq_op_count() < 64 ? qdq_op_count() : 64;
+    for (size_t i = 0; i < count; i++) names[i] = qdq_op_get(i).name;
+    return unknown("op", name, "ops", qdq_nearest(name, names, count));
+}
+
+static int unknown_target(const char *name) {
+    const char *names[64];
+    size_t count = qdq_target_count() < 64 ? qdq_target_count() : 64;
+    for (size_t i = 0; i < count; i++) names[i] = qdq_target_get(i).name;
+    return unknown("target", name, "targets", qdq_nearest(name, names, count));
 }
 
 //---- Ops --------------------------------------------------------------------
@@ -148,15 +164,34 @@ static void print_dtypes(void) {
     }
 }
 
+static void json_dtypes(void) {
+    qdq_json json;
+    json_begin(&json);
+    qdq_json_key(&json, "dtypes");
+    qdq_json_begin_array(&json);
+    for (int d = QDQ_DTYPE_NONE + 1; d < QDQ_DTYPE_COUNT; d++) {
+        const qdq_dtype_info *info = qdq_dtype_get((qdq_dtype)d);
+        qdq_json_begin_object(&json);
+        json_string_key(&json, "name", info->name);
+        json_uint_key(&json, "bits", (size_t)info->bits);
+        json_string_key(&json, "safetensors", info->safetensors);
+        json_string_key(&json, "npy", info->npy);
+        qdq_json_end_object(&json);
+    }
+    qdq_json_end_array(&json);
+    json_end(&json);
+}
+
 int run_ops(const options *opt) {
     size_t first = 0, end = qdq_op_count();
     if (opt->dtypes) {
-        print_dtypes();
+        if (opt->json) json_dtypes();
+        else print_dtypes();
         return EXIT_OK;
     }
     if (opt->operands.count) {
         first = find_op(opt->operands.items[0]);
-        if (first == end) return unknown("op", opt->operands.items[0], "ops");
+        if (first == end) return unknown_op(opt->operands.items[0]);
         end = first + 1;
     }
     if (opt->json) {
@@ -225,7 +260,7 @@ int run_targets(const options *opt) {
     size_t first = 0, end = qdq_target_count();
     if (opt->operands.count) {
         first = find_target(opt->operands.items[0]);
-        if (first == end) return unknown("target", opt->operands.items[0], "targets");
+        if (first == end) return unknown_target(opt->operands.items[0]);
         end = first + 1;
     }
     if (opt->json) {

@@ -97,14 +97,22 @@ static summary sum_up(const qdq_tensor *tensor) {
 }
 
 static void print_summary(const qdq_tensor *tensor) {
-    char shape[128];
+    char shape[128], least[32], greatest[32], element[32];
     summary s = sum_up(tensor);
-    printf("%s: %s %s, min %.9g, max %.9g", tensor->name, qdq_dtype_name(tensor->dtype),
-           shape_text(tensor->shape, shape, sizeof shape), s.least, s.greatest);
+    printf("%s: %s %s, min %s, max %s", tensor->name, qdq_dtype_name(tensor->dtype),
+           shape_text(tensor->shape, shape, sizeof shape),
+           element_text(tensor->dtype, s.least, least),
+           element_text(tensor->dtype, s.greatest, greatest));
     if (s.nan_count) printf(", %zu NaN", s.nan_count);
     printf("\n ");
-    for (size_t i = 0; i < s.first_count; i++) printf(" %.9g", s.first[i]);
+    for (size_t i = 0; i < s.first_count; i++)
+        printf(" %s", element_text(tensor->dtype, s.first[i], element));
     printf("%s\n", qdq_shape_count(tensor->shape) > s.first_count ? " ..." : "");
+}
+
+static void json_element(qdq_json *json, qdq_dtype dtype, double value) {
+    if (qdq_dtype_get(dtype)->kind == QDQ_KIND_INT) qdq_json_int(json, (int64_t)value);
+    else qdq_json_float32(json, (float)value);
 }
 
 static void json_summary(qdq_json *json, const qdq_tensor *tensor) {
@@ -116,12 +124,13 @@ static void json_summary(qdq_json *json, const qdq_tensor *tensor) {
     json_shape(json, tensor->shape);
     qdq_json_key(json, "first");
     qdq_json_begin_line(json);
-    for (size_t i = 0; i < s.first_count; i++) qdq_json_float32(json, (float)s.first[i]);
+    for (size_t i = 0; i < s.first_count; i++)
+        json_element(json, tensor->dtype, s.first[i]);
     qdq_json_end_array(json);
     qdq_json_key(json, "min");
-    qdq_json_double(json, s.least);
+    json_element(json, tensor->dtype, s.least);
     qdq_json_key(json, "max");
-    qdq_json_double(json, s.greatest);
+    json_element(json, tensor->dtype, s.greatest);
     json_uint_key(json, "nan_count", s.nan_count);
     qdq_json_end_object(json);
 }

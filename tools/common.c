@@ -37,6 +37,7 @@ qdq_graph *load_graph(const options *opt, int *code) {
     qdq_error err = {0};
     *code = EXIT_USAGE;
     if (!read_limits(opt, &graph_options.limits)) return NULL;
+    graph_options.target = opt->target && strcmp(opt->target, "all") == 0 ? "core" : opt->target;
     qdq_graph *graph = qdq_graph_load(opt->operands.items[0], &graph_options, &err);
     *code = graph ? EXIT_OK : report_error(&err);
     return graph;

@@ -82,7 +82,7 @@ static void count_signed_zeros(const double *got, const double *wanted, differen
 
 static void print_difference(const qdq_tensor *tensor, const double *got, const double *wanted,
                              const difference *d) {
-    char at[128];
+    char at[128], has[32], wants[32];
     if (d->largest == 0 && d->zeros) {
         printf("%s: %zu of %zu elements are zeros of the other sign\n", tensor->name, d->zeros,
                d->count);
@@ -93,9 +93,11 @@ static void print_difference(const qdq_tensor *tensor, const double *got, const 
         return;
     }
     printf("%s: %zu of %zu elements differ by more than the tolerance; largest |difference| %.6g "
-           "at %s (%.9g, expected %.9g), mean %.6g\n",
+           "at %s (%s, expected %s), mean %.6g\n",
            tensor->name, d->different, d->count, d->largest,
-           index_text(tensor->shape, d->at, at, sizeof at), got[d->at], wanted[d->at], d->mean);
+           index_text(tensor->shape, d->at, at, sizeof at),
+           element_text(tensor->dtype, got[d->at], has),
+           element_text(tensor->dtype, wanted[d->at], wants), d->mean);
 }
 
 static void json_difference(qdq_json *json, const qdq_tensor *tensor, const difference *d) {

@@ -123,6 +123,8 @@ bool options_parse(const command_row *command, int argc, char **argv, options *o
         int val = getopt_long(argc, argv, shorts, longs, NULL);
         if (val == -1) break;
         if (val == ':') return complain(command, "a value is missing after", argv[optind - 1]);
+        if (val == '?' && optopt && optopt < 256)
+            return complain(command, "unknown option", (char[]){'-', (char)optopt, '\0'});
         if (val == '?') return complain(command, "unknown option", argv[optind - 1]);
         if (!store(command, row_of(val), optarg, out)) return false;
     }
@@ -156,7 +158,7 @@ bool options_number(const char *name, const char *text, size_t least, size_t fal
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    if (errno == 0 && *end == '\0' && end != text && *text != '-' && value >= least) {
+    if (errno == 0 && *end == '\0' && *text >= '0' && *text <= '9' && value >= least) {
         *out = (size_t)value;
         return true;
     }

@@ -80,7 +80,28 @@ static bool has_input(const qdq_plan *plan, const char *name) {
     return false;
 }
 
-// Every "-i NAME=FILE" names an input.
+// A file without a name is a .safetensors file that has a tensor for some input.
+static int check_nameless(const session *s, const tensor_spec *spec) {
+    size_t count = qdq_plan_input_count(s->plan);
+    if (!has_ending(spec->file, ".safetensors")) {
+        fprintf(stderr, "qdq: --input is '%s', wanted NAME=%s, or a .safetensors file for all\n",
+                spec->file, spec->file);
+        return EXIT_USAGE;
+    }
+    qdq_error err = {0};
+    qdq_tensor_file *file = qdq_tensor_file_open(spec->file, NULL, &err);
+    if (!file) return report_error(&err);
+    bool used = false;
+    for (size_t i = 0; i < count; i++)
+        used |= qdq_tensor_file_find(file, qdq_plan_input(s->plan, i)->name) != NULL;
+    qdq_tensor_file_close(file);
+    if (used) return EXIT_OK;
+    fprintf(stderr, "qdq: %s has no tensor with the name of an input; use -i NAME=%s#TENSOR\n",
+            spec->file, spec->file);
+    return EXIT_BAD_FILE;
+}
+
+// Every --input is for an input.
 static int check_names(const session *s, const options *opt) {
     for (size_t k = 0; k < opt->inputs.count; k++) {
         tensor_spec spec;
@@ -95,6 +116,16 @@ static int check_names(const session *s, const options *opt) {
             fprintf(stderr, "\n");
             return EXIT_USAGE;
         }
+        for (size_t i = 0; *spec.name && i < k; i++) {
+            tensor_spec other;
+            if (tensor_spec_parse(opt->inputs.items[i], &other) && strcmp(other.name, spec.name) == 0) {
+                fprintf(stderr, "qdq: input '%s' is given twice: %s and %s\n", spec.name,
+                        other.file, spec.file);
+                return EXIT_USAGE;
+            }
+        }
+        int code = *spec.name ? EXIT_OK : check_nameless(s, &spec);
+        if (code != EXIT_OK) return code;
     }
     return EXIT_OK;
 }

@@ -24,6 +24,7 @@ bool tensor_spec_parse(const char *text, tensor_spec *out) {
     const char *hash = strrchr(file, '#');
     size_t file_length = hash ? (size_t)(hash - file) : strlen(file);
     *out = (tensor_spec){0};
+    if (equals == text) return false;  // "=FILE"
     if (equals && !copy_part(out->name, sizeof out->name, text, (size_t)(equals - text)))
         return false;
     if (hash && !copy_part(out->tensor, sizeof out->tensor, hash + 1, strlen(hash + 1)))
@@ -95,6 +96,11 @@ void to_doubles(qdq_dtype dtype, const void *data, size_t n, double *out) {
         else qdq_widen_float(dtype, from, real, part);
         for (size_t i = 0; i < part; i++) out[at + i] = is_int ? whole[i] : (double)real[i];
     }
+}
+
+const char *element_text(qdq_dtype dtype, double value, char out[32]) {
+    snprintf(out, 32, qdq_dtype_get(dtype)->kind == QDQ_KIND_INT ? "%.0f" : "%.9g", value);
+    return out;
 }
 
 qdq_status tensor_save(const char *file, const qdq_tensor *tensor, qdq_error *err) {

@@ -36,6 +36,9 @@ qdq_status tensor_save(const char *file, const qdq_tensor *tensor, qdq_error *er
 // n elements as doubles, exactly.
 void to_doubles(qdq_dtype dtype, const void *data, size_t n, double *out);
 
+// An element as text: integers exactly, others with nine digits.
+const char *element_text(qdq_dtype dtype, double value, char out[32]);
+
 bool has_ending(const char *text, const char *ending);
 
 #endif

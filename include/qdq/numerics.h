@@ -67,8 +67,8 @@ typedef struct qdq_numerics {
     qdq_subtraction subtraction;
     qdq_requantize_form requantize_form;
     qdq_bfloat16_store bfloat16_store;
-    // A float dtype to which every intermediate result of Quantize and Dequantize is rounded;
-    // QDQ_DTYPE_NONE keeps float32.
+    // A float dtype to which every intermediate result of Quantize and Dequantize is rounded, the
+    // reciprocal too, as `bfloat16_store` says; QDQ_DTYPE_NONE keeps float32.
     qdq_dtype step_dtype;
     // The float dtype between the halves of QDQ_REQUANTIZE_PAIR; QDQ_DTYPE_NONE is float32.
     qdq_dtype requantize_dtype;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/nearest.h"
+#include "include/qdq/inspect.h"
 #include "tests/unit.h"
 
 #define LETTERS_32 "abcdefghijklmnopqrstuvwxyz012345"

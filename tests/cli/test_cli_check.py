@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""qdq check: what is told of files with mistakes, and where."""
+
+import json
+
+from harness import (Case, constant, graph, identity, main, node, quantize, requantize, value)
+
+INT8 = value("x", "int8", [2])
+
+
+class Syntax(Case):
+    """Text that is not JSON: line and column, what was found, what was wanted."""
+
+    def refused(self, text, line, column, *texts):
+        self.assert_refused(text, f"g.json: line {line}, column {column}: ", *texts)
+
+    def test_structure(self):
+        self.refused("", 1, 1, "empty")
+        self.refused("  \n ", 2, 2, "the end of the text")
+        self.refused('{\n  "format": "qdq/1"\n  "outputs": []\n}', 3, 3, "',' or '}'")
+        self.refused('{"outputs": [1 2]}', 1, 16, "',' or ']'")
+        self.refused('{\n  "outputs": [],\n}', 3, 1, "another key")
+        self.refused('{"outputs": [1,]}', 1, 16, "another value")
+        self.refused('{\n"a": [1', 2, 8, "the end of the text")
+        self.refused('{"a" 1}', 1, 6, "':'")
+        self.refused("{'a': 1}", 1, 2, "double quotes")
+        self.refused("{} {}", 1, 4, "nothing after")
+        self.refused("[}", 1, 2)
+        self.refused('{"a": 1]', 1, 8)
+        self.refused("{// why\n}", 1, 2)
+
+    def test_lines_and_columns_are_those_of_an_editor(self):
+        self.refused('{\r\n"a": 1\r\nx}', 3, 1)
+        self.refused('{"größe": 1 x}', 1, 13)
+        self.refused('{\n\t"a": x}', 2, 7)
+
+    def test_words_and_numbers(self):
+        self.refused('{"a": nul}', 1, 7, "nul")
+        self.refused('{"a": True}', 1, 7, "True")
+        self.refused('{"a": NaN}', 1, 7, "\"NaN\"")
+        self.refused('{"a": -Infinity}', 1, 8)
+        self.refused('{"a": 01}', 1, 7)
+        self.refused('{"a": 1.}', 1, 9, "a digit")
+        self.refused('{"a": .5}', 1, 7)
+        self.refused('{"a": +1}', 1, 7)
+        self.refused('{"a": 1e}', 1, 9, "a digit")
+        self.refused('{"a": 0x10}', 1, 8)
+        self.refused('{"a":\n 1e999}', 2, 2, "1e999")
+        self.refused('{"a": -1e999}', 1, 7, "-1e999")
+
+    def test_strings(self):
+        self.refused('{"a": "b', 1, 7, "closing quote")
+        self.refused('{"a": "\n"}', 1, 8, "0x0A")
+        self.refused('{"a": "\\q"}', 1, 9, "'q'")
+        self.refused('{"a": "\\ud800"}', 1, 8, "surrogate")
+        self.refused('{"a": "\\u0000"}', 1, 8, "\\u0000")
+
+    def test_bytes(self):
+        self.refused(b'{"a": "\xff"}', 1, 8, "0xFF", "UTF-8")
+        self.refused(b'{"a": "\xc0\x80"}', 1, 8, "0xC0", "UTF-8")
+        self.refused(b'{"a": "\xed\xa0\x80"}', 1, 8, "UTF-8")
+        self.refused(b'{"a": "\xf4\x90\x80\x80"}', 1, 8, "UTF-8")
+        self.refused(b'{"\xc3": 1}', 1, 3, "UTF-8")
+        self.refused(b"\xef\xbb\xbf{}", 1, 1, "byte order mark")
+        self.refused("{}".encode("utf-16"), 1, 1)
+        self.refused(b'{"a\0b": 1}', 1, 4, "0x00")
+        self.refused(b"{}\0", 1, 3, "0x00")
+
+    def test_keys_that_are_given_twice(self):
+        self.refused('{"format": "qdq/1",\n "format": "qdq/1"}', 2, 2, "'format'")
+        self.refused('{"a": 1, "\\u0061": 2}', 1, 10, "'a'")
+        self.refused('{"x-a": {"b": {"c": 1, "c": 2}}}', 1, 24, "'c'")
+
+    def test_depth(self):
+        deep = '{"format": "qdq/1", "outputs": [{"name": "y", "value": "x"}], "x-a": %s,' \
+               '\n "inputs": [{"name": "x", "dtype": "int8", "shape": []}]}'
+        self.assertEqual(self.check(deep % ("[" * 63 + "]" * 63), code=0), [])
+        column = deep.index("%") + 64
+        self.assert_refused(deep % ("[" * 64 + "]" * 64), f"line 1, column {column}: ", "64")
+        self.assert_refused("[" * 1000000, "line 1, column 65", "64")
+        self.assert_refused('{"a":' * 1000000, "line 1", "64")
+
+
+class Keys(Case):
+    """JSON, but no qdq/1 file."""
+
+    def test_the_whole(self):
+        for content in ([], 5, "a", None, True):
+            self.assert_refused(json.dumps(content), "wanted an object")
+        self.assert_refused({"outputs": []}, "'format' is missing")
+        self.assert_refused({"format": "qdq/1"}, "'outputs' is missing")
+        self.assert_refused({**graph(), "format": "qdq/2"}, "'qdq/2'", "'qdq/1'")
+        self.assert_refused({**graph(), "format": 1}, "format is a number, wanted a string")
+
+    def test_unknown_keys_are_refused_with_the_nearest(self):
+        for content, where, wrong, right in (
+                ({**graph(), "ouputs": []}, "", "ouputs", "outputs"),
+                ({**graph(), "Format": 1}, "", "Format", "format"),
+                (graph(inputs=[{**INT8, "shpae": []}]), "inputs[0]", "shpae", "shape"),
+                (graph(constants=[{**constant("c", "int8", [1], [1]), "datas": 1}]),
+                 "constants[0]", "datas", "data"),
+                (graph([{**quantize(scales=1), "input": {}}]), "nodes[0]", "input", "inputs"),
+                ({**graph(), "outputs": [{"name": "y", "valeu": "q"}]}, "outputs[0]", "valeu",
+                 "value")):
+            self.assert_refused(content, where, f"key '{wrong}' is unknown",
+                                f"did you mean '{right}'?")
+
+    def test_keys_of_ones_own(self):
+        own = {"x-": 1, "x-mine": {"deep": [None, True]}}
+        content = graph([{**quantize(scales=1, **own), **own}], [{**value("x"), **own}],
+                        constants=[{**constant("c", "int8", [1], [1]), **own}], **own)
+        content["outputs"] = [{"name": "y", "value": "q", **own}, {"name": "c", "value": "c"}]
+        self.assertEqual(self.check(content, code=0), [])
+
+    def test_kinds(self):
+        for content, *texts in (
+                ({**graph(), "nodes": {}}, "nodes is an object, wanted an array"),
+                ({**graph(), "inputs": None}, "inputs is null, wanted an array"),
+                (graph(["q"]), "nodes[0] is a string, wanted an object"),
+                (graph(inputs=[{**INT8, "name": 5}]), "inputs[0].name is a number"),
+                (graph(inputs=[{**INT8, "dtype": 8}]), "inputs[0].dtype is a number"),
+                (graph(inputs=[{**INT8, "shape": 2}]), "inputs[0].shape is a number"),
+                (graph(inputs=[{**INT8, "shape": ["2"]}]), "inputs[0].shape[0]", "whole number"),
+                (graph(inputs=[{**INT8, "shape": [2, 1.5]}]), "inputs[0].shape[1]",
+                 "whole number"),
+                (graph([{"op": "Quantize", "name": "q", "inputs": []}]), "nodes[0].inputs"),
+                (graph([{"op": "Quantize", "name": "q", "attrs": 5}]), "nodes[0].attrs"),
+                (graph([quantize(x=3)]), "nodes[0].inputs.x is a number"),
+                (graph([{"name": "q"}]), "nodes[0]: key 'op' is missing"),
+                ({**graph(), "name": 5}, "name is a number"),
+                ({**graph(), "target": 5}, "target is a number")):
+            self.assert_refused(content, *texts)
+
+    def test_constants(self):
+        def refused(constant_keys, *texts):
+            one = {**value("c", "int8", [1]), **constant_keys}
+            self.assert_refused(graph(constants=[one], outputs={"y": "c"}), "constants[0]", *texts)
+
+        refused({}, "data", "file")
+        refused({"data": [1], "file": "a.safetensors", "tensor": "t"}, "both")
+        refused({"file": "a.safetensors"}, "'tensor' is missing")
+        refused({"data": 1}, "constants[0].data is a number, wanted an array")
+        refused({"file": 1, "tensor": "t"}, "constants[0].file is a number")
+
+    def test_a_tensor_without_a_file(self):
+        one = {**constant("c", "int8", [1], [1]), "tensor": "t"}
+        self.assert_refused(graph(constants=[one], outputs={"y": "c"}), "constants[0]")
+
+    def test_targets(self):
+        content = graph([quantize(scales=1)], target="core")
+        self.assertEqual(self.check(content, code=0), [])
+        self.assertEqual(self.check(content, "--target", "core", code=0), [])
+        self.assert_refused({**content, "target": "cor"}, "'cor'", "did you mean 'core'?")
+
+    def test_target_overrides_that_of_the_file(self):
+        self.check(graph([quantize(scales=1)], target="newer"), "--target", "core", code=0)
+
+
+class Misspelled(Case):
+    def suggests(self, content, rule, wrong, right):
+        found = [one for one in self.check(content) if one["severity"] == "error"]
+        self.assertEqual([one["rule"] for one in found], [rule])
+        self.assertIn(f"'{wrong}'", found[0]["message"])
+        self.assertIn(f"did you mean '{right}'?", found[0]["message"])
+        self.assertEqual(found[0]["hint"], f"did you mean '{right}'?")
+
+    def test_op(self):
+        for wrong, right in (("Quantise", "Quantize"), ("quantize", "Quantize"),
+                             ("Deqauntize", "Dequantize"), ("DynamicQuantise", "DynamicQuantize")):
+            self.suggests(graph([node(wrong, "q", "x")]), "core/op-unknown", wrong, right)
+
+    def test_port(self):
+        content = graph([quantize(ports={"zero_piont": "x"}, scales=1)])
+        self.suggests(content, "core/port-unknown", "zero_piont", "zero_point")
+
+    def test_attribute(self):
+        self.suggests(graph([quantize(scale=1)]), "core/attr-unknown", "scale", "scales")
+        self.suggests(graph([quantize(scales=1, axsi=1)]), "core/attr-unknown", "axsi", "axis")
+
+    def test_the_nearest_attribute_is_meant(self):
+        self.suggests(graph([quantize(scales=1, quant_mx=1)]), "core/attr-unknown", "quant_mx",
+                      "quant_max")
+        self.suggests(graph([requantize("q", "x", ou_zps=1)]), "core/attr-unknown", "ou_zps",
+                      "out_zps")
+
+    def test_word(self):
+        self.suggests(graph([quantize(scales=1, qtype="per_chanel")]), "core/attr-value",
+                      "per_chanel", "per_channel")
+
+    def test_dtype(self):
+        self.suggests(graph([quantize(scales=1, dtype="unit8")]), "core/dtype-unknown", "unit8",
+                      "uint8")
+        self.suggests(graph(inputs=[value("x", "flaot32")], outputs={"y": "x"}),
+                      "core/dtype-unknown", "flaot32", "float32")
+
+    def test_value(self):
+        self.suggests(graph([quantize(x="imput", scales=1)], [value("input")]),
+                      "core/value-unknown", "imput", "input")
+        self.suggests(graph([quantize("weights", scales=1)], outputs={"y": "wieghts"}),
+                      "core/value-unknown", "wieghts", "weights")
+        self.suggests(graph([node("DynamicQuantize", "d", "x")], outputs={"y": "d.scael"}),
+                      "core/value-unknown", "d.scael", "d.scale")
+
+    def test_the_nearest_value_is_meant(self):
+        self.suggests(graph([quantize(x="weigth", scales=1)], [value("weightA"), value("weight")]),
+                      "core/value-unknown", "weigth", "weight")
+
+    def test_a_node_that_comes_later_is_meant_too(self):
+        self.suggests(graph([requantize("q", "frist"), requantize("first", "x")], [INT8],
+                            {"y": "q", "z": "first"}), "core/value-unknown", "frist", "first")
+
+    def test_nothing_is_near(self):
+        (found,) = self.check(graph([node("Conv2D", "q", "x")], outputs={"y": "x"}))
+        self.assertNotIn("did you mean", found["message"])
+        self.assertTrue(found["hint"])
+
+
+class Findings(Case):
+    def rules(self, content, code=1):
+        return sorted(one["rule"] for one in self.check(content, code=code))
+
+    def test_all_are_told_at_once(self):
+        nodes = [quantize("a", scales=0), quantize("b"), quantize("c", scales=1, bogus=1),
+                 quantize("d", "nowhere", scales=-1), node("Bogus", "e", "x")]
+        content = graph(nodes, outputs={name: name for name in "abcde"})
+        self.assertEqual(self.rules(content), [
+            "core/attr-unknown", "core/op-unknown", "core/scale-missing", "core/scale-value",
+            "core/value-unknown"])
+
+    def test_all_wrong_attributes_are_told(self):
+        wrong = {"qtype": 5, "axis": 1.5, "group_shape": "x", "scales": True, "zps": None,
+                 "dtype": 3, "quant_min": "1"}
+        content = graph([quantize(**wrong)], outputs={"y": "q", "z": "x"})
+        self.assertEqual(self.rules(content), ["core/attr-type"] * len(wrong))
+
+    def test_what_a_bad_node_reads_is_used(self):
+        for bad in (quantize(bogus=1, scales=1), quantize(scales="x"), node("Bogus", "q", "x"),
+                    quantize(ports={"bogus": "x"}, scales=1), quantize(scales=1, dtype="bogus")):
+            found = self.check(graph([bad]))
+            self.assertEqual([one for one in found if one["rule"] == "core/value-unused"], [])
+
+    def test_what_follows_a_bad_node_is_not_blamed(self):
+        nodes = [quantize("a", scales=0), node("Dequantize", "b", "a", scales=1),
+                 quantize("q", "b", scales=1)]
+        self.assertEqual(self.rules(graph(nodes)), ["core/scale-value"])
+
+    def test_a_negative_scale_in_a_port_is_told_as_well(self):
+        content = graph([quantize(ports={"scale": "s"})],
+                        constants=[constant("s", "float32", [], [-1])])
+        self.assertEqual(self.rules(content, code=0), ["core/scale-negative"])
+
+    def test_empty_lists_of_parameters_are_counted(self):
+        self.assertEqual(self.rules(graph([quantize(scales=1, zps=[])])), ["core/zero-point-count"])
+
+    def test_a_constant_beyond_its_dtype(self):
+        for dtype, wrong in (("int8", 128), ("int8", -129), ("int8", 0.5), ("uint8", -1),
+                             ("int32", 2**31), ("int8", "NaN"), ("int32", "Infinity"),
+                             ("int8", None), ("int8", [1]), ("int8", True), ("float32", "1")):
+            content = graph(constants=[constant("c", dtype, [2], [1, wrong])], inputs=[],
+                            outputs={"y": "c"})
+            self.assert_finding(content, "core/constant-data", "index 1")
+
+    def test_a_constant_beyond_its_float(self):
+        for dtype, wrong in (("float32", 1e39), ("float32", -1e300), ("bfloat16", 3.4e38)):
+            content = graph(constants=[constant("c", dtype, [2], [1, wrong])], inputs=[],
+                            outputs={"y": "c"})
+            self.assert_finding(content, "core/constant-data", "index 1")
+
+    def test_a_constant_may_hold_nan_and_infinities(self):
+        data = ["NaN", "Infinity", "-Infinity", -0.0]
+        content = graph(constants=[constant("c", "float32", [4], data)], inputs=[],
+                        outputs={"y": "c"})
+        self.assertEqual(self.check(content, code=0), [])
+        self.assertEqual(self.json("run", "g.json")["outputs"][0]["first"], data)
+
+    def test_inputs_and_constants_are_not_called_nodes(self):
+        for content in (identity("int8", [0]), identity("int8", [2**16, 2**16]),
+                        identity("bogus", [1]),
+                        graph(constants=[constant("c", "int8", [2], [1])], inputs=[],
+                              outputs={"y": "c"})):
+            (found,) = self.check(content)
+            self.assertNotIn("node '", found["message"])
+
+    def test_constants_that_are_too_long_or_short(self):
+        for count in (0, 1, 3):
+            content = graph(constants=[constant("c", "int8", [2], [1] * count)], inputs=[],
+                            outputs={"y": "c"})
+            self.assert_finding(content, "core/constant-data", str(count))
+        for count, code in ((4096, 0), (4097, 1)):
+            content = graph(constants=[constant("c", "int8", [count], [1] * count)], inputs=[],
+                            outputs={"y": "c"})
+            self.assertEqual(len(self.check(content, code=code)), code)
+
+    def test_names(self):
+        self.assertIn("core/name-form", self.rules(graph(inputs=[value("")])))
+        self.assert_finding(graph(outputs={"": "x"}), "core/name-form", "has no name")
+        self.assert_finding(graph(inputs=[value("n" * 256)], outputs={"y": "n" * 256}),
+                            "core/name-form", "256 bytes")
+        self.assertEqual(self.check(graph(inputs=[value("n" * 255)], outputs={"y": "n" * 255}),
+                                    code=0), [])
+        for content in (graph(inputs=[value("x"), value("x")], outputs={"y": "x"}),
+                        graph([requantize("x", "x")], [INT8], {"y": "x"}),
+                        graph(constants=[constant("x", "int8", [1], [1])], outputs={"y": "x"})):
+            self.assertIn("core/name-duplicate", self.rules(content))
+
+    def test_the_node_is_named(self):
+        name = "a name that takes more than a few bytes"
+        for bad in (quantize(name, bogus=1, scales=1), quantize(name, scales="x"),
+                    node("Bogus", name, "x"), quantize(name, ports={"bogus": "x"}, scales=1),
+                    quantize(name, scales=1, dtype="bogus"), quantize(name, scales=0),
+                    requantize(name, name)):
+            errors = [one for one in self.check(graph([bad], outputs={"y": name}))
+                      if one["severity"] == "error"]
+            self.assertEqual([one["node"] for one in errors], [name])
+
+    def test_order_does_not_matter_to_names_with_dots(self):
+        nodes = [requantize("a", "x"), requantize("a.y", "x")]
+        outputs = {"y": "a", "z": "a.y"}
+        found = [self.rules(graph(order, [INT8], outputs), code=None)
+                 for order in (nodes, nodes[::-1])]
+        self.assertEqual(*found)
+
+    def test_target_all_is_a_matrix(self):
+        nodes = [quantize("good", scales=1), quantize("bad", scales=0)]
+        self.write("g.json", graph(nodes, outputs={"y": "good", "z": "bad"}))
+        lines = self.qdq("check", "g.json", "--target", "all", code=1).out.splitlines()
+        self.assertRegex(lines[0], r"^node +op +core\b")
+        self.assertRegex("\n".join(lines), r"(?m)^good +Quantize +ok")
+        self.assertRegex("\n".join(lines), r"(?m)^bad +Quantize +refused")
+
+    def test_target_all_has_nodes_that_cannot_be_read(self):
+        self.write("g.json", graph([quantize("bad", scales=1, bogus=1)], outputs={"y": "bad"}))
+        out = self.qdq("check", "g.json", "--target", "all", code=1).out
+        self.assertRegex(out, r"(?m)^bad +Quantize +refused")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""qdq plan: what it says of the arena is true of itself."""
+
+import math
+import random
+import shutil
+
+from harness import Case, graph, identity, main, models, node, quantize, requantize, value
+from test_cli_run import random_graph
+
+SIZES = {"float32": 4, "bfloat16": 2, "int8": 1, "uint8": 1, "int32": 4}
+VALUE_KEYS = {"name", "dtype", "shape", "padded_shape", "tiles", "bytes", "offset", "first_step",
+              "last_step"}
+OPTIONS = [[], ["--materialize"], ["--float-storage", "bfloat16"],
+           ["-m", "--float-storage", "bfloat16"]]
+
+
+def padded(shape):
+    """The last two dims rounded up to 32; rank 0 and 1 are one row."""
+    *planes, rows, columns = [1] * (2 - len(shape)) + shape
+    return planes + [-(-rows // 32) * 32, -(-columns // 32) * 32]
+
+
+def in_place(old, new):
+    """Whether `new` is made in place of `old`."""
+    return old["offset"] == new["offset"] and old["last_step"] == new["first_step"]
+
+
+def live_in(step, values):
+    return [one for one in values if one["first_step"] <= step <= one["last_step"]]
+
+
+def live_bytes(step, values):
+    """A value made in place of another counts once with it in the step where they meet."""
+    live = live_in(step, values)
+    taken_over = [old for old in live if old["last_step"] == step
+                  and any(new is not old and new["first_step"] == step and in_place(old, new)
+                          for new in live)]
+    return sum(one["bytes"] for one in live) - sum(one["bytes"] for one in taken_over)
+
+
+class Plan(Case):
+    def plan(self, *words):
+        plan = self.json("plan", "g.json", *words)
+        for key in ("arena_bytes", "peak_live_bytes", "padding_bytes"):
+            self.assertIsInstance(plan[key], int)
+        return plan
+
+    def assert_values(self, plan):
+        for one in plan["values"]:
+            self.assertLessEqual(VALUE_KEYS, set(one))
+            shape = one["padded_shape"]
+            self.assertEqual(shape, padded(one["shape"]), one)
+            self.assertEqual(one["tiles"], math.prod(shape) // 1024, one)
+            self.assertEqual(one["bytes"], math.prod(shape) * SIZES[one["dtype"]], one)
+            self.assertEqual(one["offset"] % 64, 0, one)
+            self.assertGreaterEqual(one["offset"], 0, one)
+            self.assertLessEqual(one["offset"] + one["bytes"], plan["arena_bytes"], one)
+            self.assertTrue(0 <= one["first_step"] <= one["last_step"] < len(plan["steps"]), one)
+        names = [one["name"] for one in plan["values"]]
+        self.assertEqual(len(set(names)), len(names), names)
+
+    def assert_sums(self, plan):
+        values = plan["values"]
+        elements = sum(math.prod(one["shape"]) * SIZES[one["dtype"]] for one in values)
+        self.assertEqual(plan["padding_bytes"], sum(one["bytes"] for one in values) - elements)
+        peak = max([live_bytes(step, values) for step in range(len(plan["steps"]))], default=0)
+        self.assertEqual(plan["peak_live_bytes"], peak)
+        self.assertGreaterEqual(plan["arena_bytes"], plan["peak_live_bytes"])
+
+    def assert_no_overlap(self, plan):
+        for i, a in enumerate(plan["values"]):
+            for b in plan["values"][:i]:
+                at_once = a["first_step"] <= b["last_step"] and b["first_step"] <= a["last_step"]
+                one_place = (a["offset"] < b["offset"] + b["bytes"]
+                             and b["offset"] < a["offset"] + a["bytes"])
+                if at_once and one_place:
+                    self.assertTrue(in_place(a, b) or in_place(b, a), (a, b))
+                    self.assertNotEqual((a["first_step"], a["last_step"]),
+                                        (b["first_step"], b["last_step"]), (a, b))
+
+    def assert_plan(self, *words):
+        plan = self.plan(*words)
+        self.assert_values(plan)
+        self.assert_sums(plan)
+        self.assert_no_overlap(plan)
+        return plan
+
+    def test_models(self):
+        for model in models():
+            shutil.copytree(model, self.folder, dirs_exist_ok=True)
+            shutil.copy(model / "graph.json", self.folder / "g.json")
+            for words in OPTIONS:
+                with self.subTest(model=model.name, words=words):
+                    self.assert_plan(*words)
+
+    def test_random_graphs(self):
+        for seed in range(60):
+            self.write("g.json", random_graph(random.Random(seed)))
+            for words in OPTIONS:
+                with self.subTest(seed=seed, words=words):
+                    self.assert_plan(*words)
+
+    def test_padding_of_every_rank(self):
+        for shape, wanted in (([], [32, 32]), ([5], [32, 32]), ([33], [32, 64]),
+                              ([2, 3], [32, 32]), ([1, 33], [32, 64]), ([32, 32], [32, 32]),
+                              ([3, 5, 33], [3, 32, 64]), ([2, 1, 64, 1], [2, 1, 64, 32]),
+                              ([1, 2, 1, 3, 1, 2, 33, 1], [1, 2, 1, 3, 1, 2, 64, 32])):
+            self.write("g.json", identity("bfloat16", shape))
+            (one,) = self.assert_plan("-m")["values"]
+            self.assertEqual((one["shape"], one["padded_shape"]), (shape, wanted))
+
+    def test_materialized_has_every_value(self):
+        nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1),
+                 quantize("c", "b", scales=1, dtype="int32")]
+        self.write("g.json", graph(nodes, outputs={"y": "c"}))
+        plan = self.assert_plan("-m")
+        self.assertEqual([one["name"] for one in plan["values"]], ["x", "a", "b", "c"])
+        self.assertEqual([one["dtype"] for one in plan["values"]],
+                         ["float32", "int8", "bfloat16", "int32"])
+
+    def test_a_fused_chain_needs_no_arena(self):
+        nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1),
+                 quantize("c", "b", scales=1)]
+        self.write("g.json", graph(nodes, outputs={"y": "c"}))
+        plan = self.assert_plan()
+        self.assertEqual((plan["arena_bytes"], plan["values"]), (0, []))
+        for name in ("a", "b", "c"):
+            self.assertIn(f" {name} ", plan["steps"][0]["chain"] + " ")
+
+    def test_a_value_is_made_in_place_where_it_fits(self):
+        nodes = [requantize(f"n{i}", f"n{i - 1}" if i else "x") for i in range(4)]
+        self.write("g.json", graph(nodes, [value("x", "int8", [64, 64])], {"y": "n3"}))
+        plan = self.assert_plan("-m")
+        self.assertEqual(plan["arena_bytes"], 64 * 64)
+        self.assertEqual({one["offset"] for one in plan["values"]}, {0})
+
+    def test_a_value_that_is_read_again_is_not_taken_over(self):
+        nodes = [requantize("a", "x"), requantize("b", "a"), requantize("c", "a")]
+        self.write("g.json", graph(nodes, [value("x", "int8", [64, 64])], {"y": "b", "z": "c"}))
+        plan = self.assert_plan("-m")
+        self.assertGreaterEqual(plan["arena_bytes"], 2 * 64 * 64)
+
+    def test_the_same_file_gives_the_same_plan(self):
+        self.write("g.json", random_graph(random.Random(3)))
+        self.assertEqual(self.plan("-m"), self.plan("-m"))
+
+    def test_the_text_says_the_same(self):
+        self.write("g.json", graph([quantize(scales=1)]))
+        out, plan = self.qdq("plan", "g.json", "-m").out, self.plan("-m")
+        for key in ("arena_bytes", "peak_live_bytes", "padding_bytes"):
+            self.assertRegex(out, rf"\b{plan[key]} bytes")
+        for one in plan["values"]:
+            self.assertRegex(out, rf"(?m)^.* {one['name']} .* {one['bytes']} +{one['offset']}  "
+                                  rf"{one['first_step']}-{one['last_step']}$")
+        for step in plan["steps"]:
+            self.assertIn(step["chain"], out)
+
+    def test_the_map_has_a_row_for_each_step(self):
+        self.write("g.json", random_graph(random.Random(5)))
+        rows = [line for line in self.qdq("plan", "g.json", "-m", "--map").out.splitlines()
+                if "|" in line]
+        self.assertEqual(len(rows), len(self.plan("-m")["steps"]))
+        self.assertEqual(len({len(row) for row in rows}), 1)
+        self.qdq("plan", "g.json", "--map")
+
+    def test_a_graph_without_nodes(self):
+        self.write("g.json", graph(inputs=[value("x"), value("z")],
+                                   outputs={"a": "x", "b": "z", "c": "x"}))
+        for words in OPTIONS:
+            self.assert_plan(*words)
+
+    def test_limits(self):
+        self.write("g.json", graph([quantize(scales=1)], [value("x", shape=[320, 320])]))
+        self.assertIn("409600", self.qdq("plan", "g.json", "--max-bytes", "400000", code=5).err)
+        self.qdq("plan", "g.json", "-m", "--max-bytes", "4000000")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,473 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The documents say what the program does.
+
+    test_docs.py QDQ_BINARY DOCS_DIR MODELS_DIR
+
+Checked are docs/*.md and the README.md above them. Each document has a folder of its own to run in:
+
+* A ```json block with the format qdq/1 is written to NAME.json, after its name; what its constants
+  want from files is made; `qdq check` must exit 0.
+* A line "$ qdq ..." is run in order of appearance, if the files that it reads exist. It must exit
+  0; with "; echo $?" at its end it may exit as it likes. In a ```console block the lines behind it
+  are what it prints; a line "..." stands for any lines, "..." in a line for any text.
+
+docs/qdq.schema.json must name exactly the ops, ports, attributes, words and dtypes of `qdq ops`;
+format.md every command, option, rule and key of JSON output. The C files of adding-an-op.md must
+compile with the headers of the tree, where there is a compiler. Links within the documents must
+lead somewhere. With the module jsonschema the graphs there are are validated as well.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+TIMEOUT = 120  # seconds, against hanging
+SIZES = {"float32": 4, "bfloat16": 2, "int8": 1, "uint8": 1, "int32": 4}
+STORED = {"float32": "F32", "bfloat16": "BF16", "int8": "I8", "uint8": "U8", "int32": "I32"}
+ONE = {"float32": struct.pack("<f", 1), "bfloat16": b"\x80\x3f", "int8": b"\1", "uint8": b"\1",
+       "int32": struct.pack("<i", 1)}
+# Types of attributes; what is none of them are the words of one, with " or " between.
+TYPES = {"int", "number", "bool", "dtype", "int[]", "float32 or float32[]", "int or int[]"}
+# Words that `qdq ops` lists and the op always refuses.
+REFUSED = {("Requantize", "qtype"): {"per_group"}}
+
+
+class Tests:
+    def __init__(self, qdq):
+        self.qdq = qdq
+        self.count = self.failed = 0
+
+    def expect(self, name, fine, why=""):
+        self.count += 1
+        self.failed += not fine
+        print(f"ok {name}" if fine else f"FAIL {name}: {why}")
+
+    def run(self, words, folder, both=False):
+        """Runs qdq; what it prints on stdout and, if `both`, on stderr before that."""
+        done = subprocess.run([self.qdq, *words], cwd=folder, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, timeout=TIMEOUT, encoding="utf-8",
+                              stderr=subprocess.STDOUT if both else subprocess.DEVNULL)
+        return done.returncode, done.stdout
+
+    def json(self, words, folder="."):
+        return json.loads(self.run([*words, "--json"], folder)[1])
+
+
+# ---- Reading documents ----
+
+
+def read_blocks(text):
+    """(line, language, lines) of each fenced block."""
+    blocks, language, start, lines = [], None, 0, []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.startswith("```"):
+            lines.append(line)
+        elif language is None:
+            language, start, lines = line[3:].strip(), number, []
+        else:
+            blocks.append((start, language, lines))
+            language, lines = None, []
+    return blocks
+
+
+def read_commands(text):
+    """(line, command, lines that it prints, or None outside a console block)."""
+    commands, console = [], False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            console = line[3:].strip() == "console"
+        elif line.startswith("$ qdq "):
+            commands.append((number, line[2:], [] if console else None))
+        elif line.startswith("$ "):
+            console = False
+        elif console and commands:
+            commands[-1][2].append(line)
+    return commands
+
+
+# ---- Graphs and commands ----
+
+
+def make_constants(graph, folder):
+    """The files that constants come from, filled with ones."""
+    files = {}
+    for constant in graph.get("constants", []):
+        if "file" in constant:
+            files.setdefault(constant["file"], []).append(constant)
+    for name, constants in files.items():
+        header, data = {}, b""
+        for c in constants:
+            count = 1
+            for dim in c["shape"]:
+                count *= dim
+            begin = len(data)
+            data += ONE[c["dtype"]] * count
+            header[c["tensor"]] = {"dtype": STORED[c["dtype"]], "shape": c["shape"],
+                                   "data_offsets": [begin, len(data)]}
+        text = json.dumps(header).encode()
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def test_graphs(tests, document, folder):
+    """Returns the graphs of the document."""
+    graphs = []
+    for line, language, lines in read_blocks(document.read_text(encoding="utf-8")):
+        name = f"{document.name}:{line}: the graph"
+        if language != "json":
+            continue
+        try:
+            graph = json.loads("\n".join(lines))
+        except ValueError as error:
+            tests.expect(f"{name} is JSON", False, error)
+            continue
+        if not isinstance(graph, dict) or graph.get("format") != "qdq/1":
+            continue
+        graphs.append((name, graph))
+        path = folder / f"{graph.get('name', f'graph_{line}')}.json"
+        path.write_text("\n".join(lines), encoding="utf-8")
+        make_constants(graph, folder)
+        code, text = tests.run(["check", path.name], folder, both=True)
+        tests.expect(f"{name} has no errors", code == 0, text)
+    return graphs
+
+
+def reads_what_is_there(words, folder):
+    """Whether every word that names a file to read names one that exists."""
+    writes = False
+    for word in words:
+        named = re.search(r"\.(json|npy|safetensors)(#|$)", word)
+        if named and not writes:
+            if not (folder / word.split("=")[-1].split("#")[0]).exists():
+                return False
+        writes = word in ("-o", "--output")
+    return True
+
+
+def as_pattern(lines):
+    """A regular expression of what is printed: "..." is any text, alone on its line any lines."""
+    parts = []
+    for line in lines:
+        text = re.escape(line).replace(re.escape("..."), "[^\n]*") + "\n"
+        parts.append("(?:[^\n]*\n)*" if line == "..." else text)
+    return "".join(parts)
+
+
+def test_commands(tests, document, folder):
+    for line, command, wanted in read_commands(document.read_text(encoding="utf-8")):
+        text, code_is_shown = re.subn(r"\s*;\s*echo \$\?\s*$", "", command)
+        words = shlex.split(text)[1:]
+        name = f"{document.name}:{line}: {command}"
+        if not code_is_shown and not reads_what_is_there(words, folder):
+            continue
+        code, printed = tests.run(words, folder, both=True)
+        if code_is_shown:
+            printed += f"{code}\n"
+        else:
+            tests.expect(f"{name} exits 0", code == 0, f"exits {code}: {printed}")
+        if wanted:
+            while wanted and not wanted[-1]:
+                wanted.pop()
+            same = re.fullmatch(as_pattern(wanted), printed) is not None
+            tests.expect(f"{name} prints that", same, f"it prints\n{printed}")
+
+
+def test_documents(tests, documents, models):
+    graphs = []
+    for document in documents:
+        with tempfile.TemporaryDirectory(prefix="qdq-docs-") as name:
+            folder = Path(name)
+            (folder / "models").symlink_to(models)
+            graphs += test_graphs(tests, document, folder)
+            test_commands(tests, document, folder)
+            test_links(tests, document)
+    tests.expect("the documents have graphs", bool(graphs), "there is none")
+    return graphs
+
+
+def anchors_of(path):
+    """The anchors of the headings of a document, as they are made of Markdown."""
+    heads = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_links(tests, document):
+    text = document.read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        path = document.parent / name if name else document
+        fine = path.exists() and (not anchor or anchor in anchors_of(path))
+        tests.expect(f"{document.name}: the link {link} leads somewhere", fine, "it does not")
+
+
+# ---- The code of adding-an-op.md ----
+
+
+def test_code(tests, document, root, folder):
+    """Compiles the C blocks that follow the name of a file; that of a header goes to its end."""
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    text = document.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    shutil.copytree(root / "include", folder / "include")
+    sources = []
+    for start, language, block in read_blocks(text):
+        names = re.findall(r"`([\w/]+\.[ch])`", "\n".join(lines[:start - 1]))
+        if language != "c" or not names:
+            continue
+        path = folder / names[-1]
+        code = "\n".join(block) + "\n"
+        if path.suffix == ".h":
+            whole = path.read_text(encoding="utf-8")
+            at = whole.rindex("#ifdef __cplusplus")
+            code = whole[:at] + code + "\n" + whole[at:]
+        else:
+            sources.append(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(code, encoding="utf-8")
+    tests.expect(f"{document.name} has C files", bool(sources), "there is none")
+    for path in sources if compiler else []:
+        flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
+        places = [f"-I{folder}", f"-I{folder / 'include'}", f"-I{root}"]
+        done = subprocess.run([compiler, *flags, *places, str(path)], capture_output=True,
+                              timeout=TIMEOUT, encoding="utf-8")
+        tests.expect(f"{document.name}: {path.relative_to(folder)} compiles",
+                     done.returncode == 0, done.stderr)
+
+
+# ---- The schema and the program ----
+
+
+def literal(text, words):
+    """A default of `qdq ops` as it stands in JSON, None where it is described in words."""
+    if re.fullmatch(r"-?[0-9]+", text):
+        return int(text)
+    return text if text in words else None
+
+
+def test_attr(tests, op, attr, schema, dtypes):
+    name = f"schema: {op}.{attr['name']}"
+    words = [] if attr["type"] in TYPES else attr["type"].split(" or ")
+    if attr["type"] == "dtype":
+        words = dtypes
+    if words:
+        wanted = set(words) - REFUSED.get((op, attr["name"]), set())
+        tests.expect(f"{name} has the words of the program", set(schema.get("enum", [])) == wanted,
+                     f"{schema.get('enum')}, wanted {sorted(wanted)}")
+    default = literal(attr["default"], words)
+    tests.expect(f"{name} has the default of the program", schema.get("default") == default,
+                 f"{schema.get('default')}, wanted {default}")
+
+
+def test_op(tests, op, schema):
+    name = f"schema: {op['name']}"
+    node = schema["$defs"].get(op["name"], {}).get("properties", {})
+    ports, attrs = node.get("inputs", {}), node.get("attrs", {})
+    tests.expect(f"{name} has the ports of the program",
+                 set(ports.get("properties", {})) == {port["name"] for port in op["inputs"]},
+                 f"{sorted(ports.get('properties', {}))}")
+    tests.expect(f"{name} requires the ports that are not optional",
+                 set(ports.get("required", [])) ==
+                 {port["name"] for port in op["inputs"] if not port["optional"]},
+                 f"{ports.get('required')}")
+    tests.expect(f"{name} has the attributes of the program",
+                 set(attrs.get("properties", {})) == {attr["name"] for attr in op["attrs"]},
+                 f"{sorted(attrs.get('properties', {}))}")
+    tests.expect(f"{name} is closed", ports.get("additionalProperties") is False and
+                 attrs.get("additionalProperties") is False and
+                 list(attrs.get("patternProperties", {})) == ["^x-"], "it is open")
+    made = next((port["dtypes"] for port in op["outputs"] if port["name"] == "y"), [])
+    for attr in op["attrs"]:
+        test_attr(tests, op["name"], attr, attrs.get("properties", {}).get(attr["name"], {}), made)
+
+
+def test_schema(tests, schema):
+    ops = tests.json(["ops"])["ops"]
+    node = schema["$defs"]["node"]
+    names = [op["name"] for op in ops]
+    listed = [row["then"]["$ref"] for row in node["allOf"]]
+    tests.expect("schema: the ops are those of the program",
+                 node["properties"]["op"]["enum"] == names and
+                 listed == [f"#/$defs/{name}" for name in names], node["properties"]["op"]["enum"])
+    rows = tests.run(["ops", "--dtypes"], ".")[1].splitlines()[1:]
+    dtypes = [row.split()[0] for row in rows]
+    tests.expect("schema: the dtypes are those of the program",
+                 schema["$defs"]["dtype"]["enum"] == dtypes, schema["$defs"]["dtype"]["enum"])
+    targets = [target["name"] for target in tests.json(["targets"])["targets"]]
+    tests.expect("schema: the targets are those of the program",
+                 schema["properties"]["target"]["enum"] == targets,
+                 schema["properties"]["target"]["enum"])
+    for op in ops:
+        test_op(tests, op, schema)
+
+
+# ---- format.md and the program ----
+
+
+def keys_of(value):
+    if isinstance(value, list):
+        return set().union(*map(keys_of, value))
+    if not isinstance(value, dict):
+        return set()
+    return set(value).union(*map(keys_of, value.values()))
+
+
+def test_format(tests, text, models, folder):
+    for command in re.findall(r"^  (\w+) ", tests.run(["help"], folder)[1], re.M):
+        tests.expect(f"format.md has the command {command}", f"`qdq {command}" in text,
+                     "it lacks it")
+        options = re.findall(r"--([a-z-]+)", tests.run(["help", command], folder)[1])
+        for option in sorted(set(options)):
+            tests.expect(f"format.md has --{option} of {command}", f"--{option}" in text,
+                         "it lacks it")
+    for op in tests.json(["ops"])["ops"]:
+        names = [op["name"]] + [x["name"] for x in op["inputs"] + op["outputs"] + op["attrs"]]
+        missing = [name for name in names if name not in text]
+        tests.expect(f"format.md has all of {op['name']}", not missing, f"it lacks {missing}")
+    rules = {f"| `{rule['id']}` | {rule['severity']} |"
+             for target in tests.json(["targets"])["targets"] for rule in target["rules"]}
+    listed = set(re.findall(r"^(\| `\w+/[\w-]+` \| \w+ \|)", text, re.M))
+    tests.expect("format.md has the rules of the program", rules == listed,
+                 sorted(rules.symmetric_difference(listed)))
+    model = str(models / "chain_mixed")
+    given = [f"{model}/graph.json", "-i", f"{model}/inputs.safetensors"]
+    doubtful = folder / "doubtful.json"
+    graph = {"format": "qdq/1", "inputs": [{"name": "x", "dtype": "int8", "shape": []}],
+             "outputs": [{"name": "x", "value": "y"}]}
+    doubtful.write_text(json.dumps(graph), encoding="utf-8")
+    for words in (["run", *given, "--expect", f"{model}/expected.safetensors"],
+                  ["check", str(doubtful)], ["plan", given[0]],
+                  ["bench", given[0], "--repeat", "3"], ["ops"], ["targets"]):
+        row = re.search(rf"^\| `{words[0]}` \| `version`.*(?:\n\| \|.*)*", text, re.M)
+        row = row.group(0) if row else ""
+        missing = [key for key in sorted(keys_of(tests.json(words))) if f"`{key}`" not in row]
+        tests.expect(f"format.md has the keys of {words[0]} --json", row and not missing,
+                     f"it lacks {missing}")
+
+
+# ---- Validating with the schema ----
+
+# Changes after which neither the program nor the schema may take a graph.
+NODE = ["nodes", 0]
+BROKEN = {
+    "an unknown key": (["other"], 1),
+    "an unknown key of an input": (["inputs", 0, "other"], 1),
+    "an unknown key of a node": ([*NODE, "other"], 1),
+    "an unknown attribute": ([*NODE, "attrs", "other"], 1),
+    "an unknown port": ([*NODE, "inputs", "other"], "x"),
+    "an x- key as a port": ([*NODE, "inputs", "x-other"], "x"),
+    "an unknown op": ([*NODE, "op"], "Quantise"),
+    "another format": (["format"], "qdq/2"),
+    "an unknown target": (["target"], "other"),
+    "no outputs": (["outputs"], []),
+    "a null": ([*NODE, "attrs"], None),
+    "an unknown dtype": (["inputs", 0, "dtype"], "int9"),
+    "a dtype that the op cannot make": ([*NODE, "attrs", "dtype"], "float32"),
+    "a dim of 0": (["inputs", 0, "shape"], [0]),
+    "nine dims": (["inputs", 0, "shape"], [1] * 9),
+    "a scale of 0": ([*NODE, "attrs", "scales"], 0),
+    "a scale that is a string": ([*NODE, "attrs", "scales"], "0.5"),
+    "two scales": ([*NODE, "inputs", "scale"], "x"),
+    "no scale": ([*NODE, "attrs"], {}),
+    "a zero point with a fraction": ([*NODE, "attrs", "zps"], 1.5),
+    "an unknown qtype": ([*NODE, "attrs", "qtype"], "per_row"),
+    "a group_shape without per_group": ([*NODE, "attrs", "group_shape"], [1, 1]),
+    "an empty name": (["inputs", 0, "name"], ""),
+    "a constant without data": (["constants"], [{"name": "c", "dtype": "int8", "shape": []}]),
+    "a constant out of range": (["constants"], [{"name": "c", "dtype": "int8", "shape": [],
+                                                 "data": [128]}]),
+    "a file out of the folder": (["constants"], [{"name": "c", "dtype": "int8", "shape": [],
+                                                  "file": "../c.safetensors", "tensor": "c"}]),
+}
+
+
+def plain_graph():
+    return {"format": "qdq/1", "inputs": [{"name": "x", "dtype": "float32", "shape": [2, 3]}],
+            "nodes": [{"op": "Quantize", "name": "q", "inputs": {"x": "x"},
+                       "attrs": {"scales": 0.5, "x-note": "mine"}, "x-note": "mine"}],
+            "outputs": [{"name": "y", "value": "q"}]}
+
+
+def test_broken(tests, validator, folder):
+    for name, (path, value) in {"nothing": ([], None), **BROKEN}.items():
+        graph = plain_graph()
+        at = graph
+        for key in path[:-1]:
+            at = at[key]
+        if path:
+            at[path[-1]] = value
+        (folder / "broken.json").write_text(json.dumps(graph), encoding="utf-8")
+        code, text = tests.run(["check", "broken.json"], folder, both=True)
+        tests.expect(f"with {name} wrong the program says {'no' if path else 'yes'}",
+                     code in (1, 3) if path else code == 0, f"exits {code}: {text}")
+        if validator:
+            tests.expect(f"with {name} wrong the schema says {'no' if path else 'yes'}",
+                         validator.is_valid(graph) != bool(path), graph)
+
+
+def test_validation(tests, schema, documents, graphs, models, folder):
+    validator = None
+    if jsonschema:
+        kind = jsonschema.Draft202012Validator
+        kind.check_schema(schema)
+        validator = kind(schema)
+        graphs = graphs + [(path.parent.name, json.loads(path.read_text(encoding="utf-8")))
+                           for path in sorted(models.glob("*/graph.json"))]
+        for name, graph in graphs:
+            error = jsonschema.exceptions.best_match(validator.iter_errors(graph))
+            tests.expect(f"{name} is valid", error is None, error and error.message)
+    test_broken(tests, validator, folder)
+    for path in sorted(documents.parent.glob("tests/rules/core/*/bad.json")):
+        name = path.parent.name
+        code, text = tests.run(["check", str(path)], folder, both=True)
+        tests.expect(f"{name}/bad.json does not crash the program", code in (0, 1, 3), text)
+        try:
+            graph = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            continue
+        if validator:
+            refused = not validator.is_valid(graph)  # must not raise
+            tests.expect(f"{name}/bad.json: what the schema refuses the program refuses",
+                         code != 0 or not refused, text)
+
+
+def main(words):
+    if len(words) != 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    qdq = shutil.which(words[0])
+    if not qdq:
+        print(f"{words[0]} cannot be run", file=sys.stderr)
+        return 2
+    tests = Tests(str(Path(qdq).resolve()))
+    docs, models = Path(words[1]).resolve(), Path(words[2]).resolve()
+    documents = [*sorted(docs.glob("*.md")), *docs.parent.glob("README.md")]
+    schema = json.loads((docs / "qdq.schema.json").read_text(encoding="utf-8"))
+    graphs = test_documents(tests, documents, models)
+    test_schema(tests, schema)
+    with tempfile.TemporaryDirectory(prefix="qdq-docs-") as folder:
+        test_code(tests, docs / "adding-an-op.md", docs.parent, Path(folder))
+    with tempfile.TemporaryDirectory(prefix="qdq-docs-") as folder:
+        test_format(tests, (docs / "format.md").read_text(encoding="utf-8"), models, Path(folder))
+        test_validation(tests, schema, docs, graphs, models, Path(folder))
+    print(f"{tests.count} tests, {tests.failed} failed")
+    return 1 if tests.failed or tests.count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worked examples of docs/numerics.md: each is computed by the library and must stand in the
+// document as it is printed here. Usage: test_numerics_examples NUMERICS_MD
+#include <inttypes.h>
+#include <math.h>
+#include <qdq/qdq.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 8 };
+
+typedef enum kind { QUANTIZE, QUANTIZE_AT_RUN_TIME, DEQUANTIZE, REQUANTIZE } kind;
+
+// One row of a table: an op on a few elements, under some numerics.
+typedef struct example {
+    const char *setting;
+    kind kind;
+    qdq_numerics numerics;
+    qdq_dtype x, y;
+    double elements[MOST];
+    size_t count;
+    float scale, out_scale;
+    double zero_point, out_zero_point;
+} example;
+
+#define ON(...) .numerics = {__VA_ARGS__}
+#define OF(...) .elements = {__VA_ARGS__}, .count = sizeof((double[]){__VA_ARGS__}) / sizeof(double)
+#define QUANTIZE_TO(dtype) .kind = QUANTIZE, .x = QDQ_FLOAT32, .y = QDQ_##dtype
+#define DEQUANTIZE_TO(dtype) .kind = DEQUANTIZE, .x = QDQ_INT32, .y = QDQ_##dtype
+#define REQUANTIZE_TO(dtype) .kind = REQUANTIZE, .x = QDQ_INT32, .y = QDQ_##dtype
+
+#define ROUNDING(mode)                                                                         \
+    {                                                                                          \
+        "rounding = " #mode, QUANTIZE_TO(INT8), ON(.rounding = mode), .scale = 1,              \
+                                                                      OF(2.5, -2.5, 2.7, -2.7) \
+    }
+#define SCALING(mode) \
+    { "scaling = " #mode, QUANTIZE_TO(INT8), ON(.scaling = mode), .scale = 0.3f, OF(2.25, 0.9) }
+#define ORDER(mode)                                                                   \
+    {                                                                                 \
+        "zero_point_order = " #mode, QUANTIZE_TO(INT8), ON(.zero_point_order = mode), \
+            .scale = 2.1f, .zero_point = 1, OF(15.75, 1.05)                           \
+    }
+#define OVERFLOW(mode)                                                                           \
+    {                                                                                            \
+        "overflow = " #mode, QUANTIZE_TO(INT8), ON(.overflow = mode), .scale = 1,                \
+                                                                      OF(200, -129, 1e10, -1e10) \
+    }
+#define NOT_A_NUMBER(mode) \
+    { "nan = " #mode, QUANTIZE_TO(INT8), ON(.nan = mode), .scale = 1, .zero_point = 5, OF(NAN, 0) }
+#define SUBTRACTION(mode)                                                        \
+    {                                                                            \
+        "subtraction = " #mode, DEQUANTIZE_TO(FLOAT32), ON(.subtraction = mode), \
+            .scale = 1, .zero_point = 1, OF(16777217, 5)                         \
+    }
+#define FORM(mode)                                                                    \
+    {                                                                                 \
+        "requantize_form = " #mode, REQUANTIZE_TO(INT8), ON(.requantize_form = mode), \
+            .scale = 0.1f, .zero_point = 1, .out_scale = 0.6f, OF(10, 34, 106)        \
+    }
+#define STORE(mode)                                                                     \
+    {                                                                                   \
+        "bfloat16_store = " #mode, DEQUANTIZE_TO(BFLOAT16), ON(.bfloat16_store = mode), \
+            .scale = 1, OF(257, 259, -257)                                              \
+    }
+#define STEP(dtype) \
+    { "step_dtype = " #dtype, QUANTIZE_TO(INT32), ON(.step_dtype = dtype), .scale = 1, OF(257, 3) }
+#define BETWEEN(dtype)                                                                     \
+    {                                                                                      \
+        "requantize_dtype = " #dtype, REQUANTIZE_TO(INT32), ON(.requantize_dtype = dtype), \
+            .scale = 1, .out_scale = 1, OF(257, 3)                                         \
+    }
+#define AT_RUN_TIME(text, s)                                                                      \
+    {                                                                                             \
+        "s = " text, .kind = QUANTIZE_AT_RUN_TIME, .x = QDQ_FLOAT32, .y = QDQ_INT8, .scale = (s), \
+                     .zero_point = 3, OF(1, -1, 0, INFINITY, -INFINITY, NAN)                      \
+    }
+
+static const example examples[] = {
+    AT_RUN_TIME("0", 0.0f),
+    AT_RUN_TIME("-0", -0.0f),
+    AT_RUN_TIME("-1", -1.0f),
+    AT_RUN_TIME("Infinity", INFINITY),
+    AT_RUN_TIME("NaN", NAN),
+    ROUNDING(QDQ_ROUND_HALF_EVEN),
+    ROUNDING(QDQ_ROUND_HALF_AWAY),
+    ROUNDING(QDQ_ROUND_HALF_UP),
+    ROUNDING(QDQ_ROUND_TRUNCATE),
+    SCALING(QDQ_SCALE_DIVIDE),
+    SCALING(QDQ_SCALE_RECIPROCAL),
+    ORDER(QDQ_ZERO_POINT_AFTER),
+    ORDER(QDQ_ZERO_POINT_BEFORE),
+    ORDER(QDQ_ZERO_POINT_FMA),
+    OVERFLOW(QDQ_OVERFLOW_SATURATE),
+    OVERFLOW(QDQ_OVERFLOW_WRAP),
+    NOT_A_NUMBER(QDQ_NAN_QUANT_MIN),
+    NOT_A_NUMBER(QDQ_NAN_QUANT_MAX),
+    NOT_A_NUMBER(QDQ_NAN_ZERO_POINT),
+    SUBTRACTION(QDQ_SUBTRACT_EXACT),
+    SUBTRACTION(QDQ_SUBTRACT_FLOAT),
+    FORM(QDQ_REQUANTIZE_PAIR),
+    FORM(QDQ_REQUANTIZE_FUSED),
+    FORM(QDQ_REQUANTIZE_EXPANDED),
+    STORE(QDQ_BFLOAT16_HALF_EVEN),
+    STORE(QDQ_BFLOAT16_DEVICE),
+    STORE(QDQ_BFLOAT16_TRUNCATE),
+    STEP(QDQ_DTYPE_NONE),
+    STEP(QDQ_BFLOAT16),
+    BETWEEN(QDQ_DTYPE_NONE),
+    BETWEEN(QDQ_BFLOAT16),
+    {"narrow = false", QUANTIZE_TO(INT8), ON(0), .scale = 1, OF(-200, 200)},
+    {"narrow = true, quant_min = -127, quant_max = 127", QUANTIZE_TO(INT8),
+     ON(.narrow = true, .quant_min = -127, .quant_max = 127), .scale = 1, OF(-200, 200)},
+};
+
+//---- Computing --------------------------------------------------------------
+
+static qdq_value add_node(qdq_graph *graph, const example *e, qdq_value x) {
+    qdq_quantize_attrs attrs = {
+        .scales = QDQ_SCALE(e->scale), .zps = QDQ_ZP(e->zero_point), .dtype = e->y};
+    if (e->kind == QUANTIZE) return qdq_quantize(graph, x, attrs);
+    if (e->kind == QUANTIZE_AT_RUN_TIME) {
+        attrs.scales = (qdq_floats){0};
+        attrs.scale = qdq_input(graph, "s", QDQ_FLOAT32, (qdq_shape){0});
+        return qdq_quantize(graph, x, attrs);
+    }
+    if (e->kind == DEQUANTIZE) return qdq_dequantize(graph, x, attrs);
+    return qdq_requantize(graph, x,
+                          (qdq_requantize_attrs){.in_scales = QDQ_SCALE(e->scale),
+                                                 .in_zps = QDQ_ZP(e->zero_point),
+                                                 .out_scales = QDQ_SCALE(e->out_scale),
+                                                 .out_zps = QDQ_ZP(e->out_zero_point),
+                                                 .dtype = e->y});
+}
+
+static void store(const example *e, void *data) {
+    for (size_t i = 0; i < e->count; i++) {
+        if (e->x == QDQ_FLOAT32)
+            ((float *)data)[i] = (float)e->elements[i];
+        else
+            ((int32_t *)data)[i] = (int32_t)e->elements[i];
+    }
+}
+
+// "2, -2" in `out`.
+static void print_elements(const example *e, const void *data, char *out, size_t capacity) {
+    float real[MOST];
+    int32_t whole[MOST];
+    bool is_int = qdq_dtype_get(e->y)->kind == QDQ_KIND_INT;
+    if (is_int)
+        qdq_widen_int(e->y, data, whole, e->count);
+    else
+        qdq_widen_float(e->y, data, real, e->count);
+    for (size_t i = 0, at = 0; i < e->count; i++) {
+        const char *comma = i ? ", " : "";
+        int n = is_int ? snprintf(out + at, capacity - at, "%s%" PRId32, comma, whole[i])
+                       : snprintf(out + at, capacity - at, "%s%.9g", comma, (double)real[i]);
+        at += (size_t)n;
+    }
+}
+
+static bool compute(const example *e, char *out, size_t capacity) {
+    _Alignas(8) char x_data[MOST * 4], y_data[MOST * 4];
+    qdq_error err = {0};
+    qdq_graph *graph = qdq_graph_create("example", NULL);
+    qdq_value x = qdq_input(graph, "x", e->x, QDQ_SHAPE((int64_t)e->count));
+    qdq_output(graph, "y", add_node(graph, e, x));
+    qdq_plan *plan =
+        qdq_graph_compile(graph, &(qdq_compile_options){.numerics = &e->numerics}, &err);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
+    store(e, x_data);
+    bool done = exec && qdq_exec_write(exec, "x", e->x, x_data, e->count, &err) == QDQ_OK;
+    if (done && e->kind == QUANTIZE_AT_RUN_TIME)
+        done = qdq_exec_write(exec, "s", QDQ_FLOAT32, &e->scale, 1, &err) == QDQ_OK;
+    if (done) qdq_exec_run(exec);
+    done = done && qdq_exec_read(exec, "y", e->y, y_data, e->count, &err) == QDQ_OK;
+    if (done)
+        print_elements(e, y_data, out, capacity);
+    else
+        snprintf(out, capacity, "%.200s", err.text);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(graph);
+    return done;
+}
+
+//---- Comparing --------------------------------------------------------------
+
+static char *read_all(const char *path) {
+    FILE *file = fopen(path, "rb");
+    char *text = file ? calloc(1, 1 << 20) : NULL;
+    size_t used = text ? fread(text, 1, (1 << 20) - 1, file) : 0;
+    if (file) fclose(file);
+    if (used) return text;
+    free(text);
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    char *document = argc == 2 ? read_all(argv[1]) : NULL;
+    int failures = 0;
+    if (!document) {
+        fprintf(stderr, "usage: test_numerics_examples NUMERICS_MD, which can be read\n");
+        return 2;
+    }
+    for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
+        char result[256], row[512];
+        bool done = compute(&examples[i], result, sizeof result);
+        snprintf(row, sizeof row, "| `%s` | %s |", examples[i].setting, result);
+        if (done && strstr(document, row)) {
+            printf("ok %s\n", examples[i].setting);
+        } else {
+            printf("FAIL %s: the document lacks the row %s\n", examples[i].setting, row);
+            failures++;
+        }
+    }
+    free(document);
+    return failures > 0;
+}
