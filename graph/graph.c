@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Building graphs.
-#include "graph/graph.h"
+#include "graph/names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,64 +70,6 @@ const char *qdq_graph_target(const qdq_graph *graph) { return graph ? graph->tar
 void qdq_graph_find_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subject,
                          const char *found, const char *wanted) {
     qdq_find_core(&graph->findings, rule, subject, found, wanted);
-}
-
-//---- Names ------------------------------------------------------------------
-
-// Enters a name for a value; a name that is taken is a finding about `subject`.
-static void enter_name(qdq_graph *graph, const char *name, uint32_t id, qdq_subject subject) {
-    qdq_error err = {0};
-    qdq_status status = qdq_symbols_add(graph->symbols, name, strlen(name), id, &err);
-    if (status == QDQ_ERR_ARGUMENT)
-        qdq_graph_find_core(graph, QDQ_RULE_NAME_DUPLICATE, subject,
-                            qdq_text(&graph->findings, "name '%s' is given twice", name), NULL);
-    else if (status != QDQ_OK)
-        qdq_fail(&graph->broken, status, "%s", err.text);
-}
-
-static bool name_is_free(const qdq_graph *graph, const char *name) {
-    uint32_t id;
-    return !qdq_symbols_find(graph->symbols, name, strlen(name), &id);
-}
-
-static const char *control_character(const char *name) {
-    for (const char *c = name; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7F ||
-            ((unsigned char)*c == 0xC2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xA0))
-            return c;
-    return NULL;
-}
-
-static void check_name(qdq_graph *graph, const char *name, const char *what) {
-    size_t length = name ? strlen(name) : 0;
-    const char *control = length ? control_character(name) : NULL;
-    if (length >= 1 && length <= QDQ_MAX_NAME_BYTES && !control) return;
-    qdq_findings *f = &graph->findings;
-    qdq_graph_find_core(graph, QDQ_RULE_NAME_FORM, (qdq_subject){.port = what},
-                        control  ? qdq_text(f, "'%s' has a control character in its name", name)
-                        : length ? qdq_text(f, "has a name of %zu bytes", length)
-                                 : "has no name",
-                        "1 to 255 bytes without control characters");
-}
-
-// "node.port": the output of a node.
-static uint32_t find_port(const qdq_graph *graph, const char *name) {
-    const char *dot = strrchr(name, '.');
-    uint32_t id = 0;
-    if (!dot || !qdq_symbols_find(graph->symbols, name, (size_t)(dot - name), &id)) return 0;
-    const qdq_graph_value *v = &graph->values[id];
-    if (v->kind != QDQ_VALUE_MADE || v->node >= graph->node_count) return 0;
-    const qdq_node *node = &graph->nodes[v->node];
-    for (size_t i = 0; i < node->output_count; i++)
-        if (strcmp(node->op->outputs[i].name, dot + 1) == 0) return node->outputs[i];
-    return 0;
-}
-
-qdq_value qdq_graph_find(const qdq_graph *graph, const char *name) {
-    uint32_t id = 0;
-    if (!graph || !name) return (qdq_value){0};
-    if (!qdq_symbols_find(graph->symbols, name, strlen(name), &id)) id = find_port(graph, name);
-    return (qdq_value){id};
 }
 
 //---- Values -----------------------------------------------------------------
@@ -205,11 +147,11 @@ static bool check_type(qdq_graph *graph, qdq_type type, const char *name, const 
 static qdq_value add_named(qdq_graph *graph, const char *name, qdq_graph_value value,
                            const char *what) {
     if (!healthy(graph)) return (qdq_value){0};
-    check_name(graph, name, what);
+    qdq_graph_check_name(graph, name, what);
     value.name = qdq_pool_string(&graph->pool, name ? name : "", name ? strlen(name) : 0);
     uint32_t id = add_value(graph, value);
     if (id && value.name && *value.name)
-        enter_name(graph, value.name, id, (qdq_subject){.port = what});
+        qdq_graph_enter_name(graph, value.name, id, (qdq_subject){.port = what});
     return (qdq_value){healthy(graph) ? id : 0};
 }
 
@@ -264,25 +206,10 @@ qdq_value qdq_port(qdq_graph *graph, qdq_value value, const char *port) {
     return (qdq_value){0};
 }
 
-// Outputs have names of their own, entered behind a byte that no name begins with.
-static void enter_output_name(qdq_graph *graph, const char *name) {
-    char key[QDQ_MAX_NAME_BYTES + 2] = {'\0'};
-    size_t length = strlen(name);
-    if (length > QDQ_MAX_NAME_BYTES) return;  // a finding already
-    memcpy(key + 1, name, length);
-    qdq_error err = {0};
-    qdq_status status = qdq_symbols_add(graph->symbols, key, length + 1, 0, &err);
-    if (status == QDQ_ERR_ARGUMENT)
-        qdq_graph_find_core(graph, QDQ_RULE_NAME_DUPLICATE, (qdq_subject){.port = "output"},
-                            qdq_text(&graph->findings, "name '%s' is given twice", name), NULL);
-    else if (status != QDQ_OK)
-        qdq_fail(&graph->broken, status, "%s", err.text);
-}
-
 void qdq_output(qdq_graph *graph, const char *name, qdq_value value) {
     if (!graph || !healthy(graph)) return;
-    check_name(graph, name, "output");
-    if (name) enter_output_name(graph, name);
+    qdq_graph_check_name(graph, name, "output");
+    if (name) qdq_graph_enter_output_name(graph, name);
     qdq_graph_value *v = value_at(graph, value);
     if (!v) {
         qdq_graph_find_core(graph, QDQ_RULE_VALUE_UNKNOWN, (qdq_subject){.port = "output"},
@@ -307,7 +234,13 @@ void qdq_graph_note_use(qdq_graph *graph, qdq_value value) {
 
 //---- Nodes ------------------------------------------------------------------
 
-// The op's struct with everything it points to copied into the pool.
+// A list without data has no elements, whatever it says.
+static const void *copy_list(qdq_graph *graph, const void *data, size_t *count, size_t size) {
+    if (!data) *count = 0;
+    return data ? qdq_pool_copy(&graph->pool, data, *count, size) : NULL;
+}
+
+// The op's struct with everything it points to copied into the pool; NULL when memory runs out.
 static void *copy_attrs(qdq_graph *graph, const qdq_op *op, const void *attrs, size_t size) {
     char *copy = qdq_pool_array(&graph->pool, op->attrs_size, 1);
     if (!copy) return NULL;
@@ -316,31 +249,28 @@ static void *copy_attrs(qdq_graph *graph, const qdq_op *op, const void *attrs, s
         void *field = copy + op->attrs[i].offset;
         if (op->attrs[i].kind == QDQ_ATTR_INTS) {
             qdq_ints *list = field;
-            if (list->data)
-                list->data = qdq_pool_copy(&graph->pool, list->data, list->count, sizeof *list->data);
+            list->data = copy_list(graph, list->data, &list->count, sizeof *list->data);
         } else if (op->attrs[i].kind == QDQ_ATTR_FLOATS) {
             qdq_floats *list = field;
-            if (list->data)
-                list->data = qdq_pool_copy(&graph->pool, list->data, list->count, sizeof *list->data);
+            list->data = copy_list(graph, list->data, &list->count, sizeof *list->data);
         } else if (op->attrs[i].kind == QDQ_ATTR_NUMBERS) {
             qdq_numbers *list = field;
-            if (list->data)
-                list->data = qdq_pool_copy(&graph->pool, list->data, list->count, sizeof *list->data);
+            list->data = copy_list(graph, list->data, &list->count, sizeof *list->data);
         }
     }
-    return copy;
+    return graph->pool.failed ? NULL : copy;
 }
 
 // The name of a node: the one it was given, or "Quantize_7" with a number that makes it free.
 static const char *node_name(qdq_graph *graph, const qdq_op *op, const char *given) {
     if (given) {
-        check_name(graph, given, "node");
+        qdq_graph_check_name(graph, given, "node");
         return qdq_pool_strdup(&graph->pool, given);
     }
     char name[QDQ_MAX_NAME_BYTES + 1];
     for (size_t i = graph->node_count;; i++) {
         snprintf(name, sizeof name, "%s_%zu", op->name, i);
-        if (name_is_free(graph, name)) return qdq_pool_strdup(&graph->pool, name);
+        if (qdq_graph_name_is_free(graph, name)) return qdq_pool_strdup(&graph->pool, name);
     }
 }
 
@@ -390,7 +320,7 @@ static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_call *call) 
                                                     node->op->outputs[i].name, NULL});
         node->outputs[i] = add_value(graph, value);
         if (!node->outputs[i]) return;
-        if (i == 0) enter_name(graph, node->name, node->outputs[i], subject);
+        if (i == 0) qdq_graph_enter_name(graph, node->name, node->outputs[i], subject);
     }
 }
 

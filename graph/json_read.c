@@ -152,7 +152,7 @@ static qdq_status read_from_file(qdq_reader *r, const qdq_item *at, const declar
     const char *file, *tensor;
     QDQ_TRY(qdq_item_string(r, at, "file", &file));
     QDQ_TRY(qdq_item_string(r, at, "tensor", &tensor));
-    qdq_tensor_file *tensors;
+    qdq_tensor_file *tensors = NULL;
     QDQ_TRY(open_tensors(r, file, &tensors));
     const qdq_tensor_info *info = qdq_tensor_file_find(tensors, tensor);
     if (!info)

@@ -41,9 +41,9 @@ qdq_granularity qdq_granularity_per_channel(const qdq_call *call, qdq_int axis,
 
 static qdq_granularity per_group(const qdq_call *call, qdq_ints group_shape) {
     qdq_shape shape = call->inputs[0].type.shape;
-    if (group_shape.count != (size_t)shape.rank) {
+    if (!group_shape.data || group_shape.count != (size_t)shape.rank) {
         qdq_call_find(call, QDQ_RULE_GROUP_SHAPE, "group_shape",
-                      group_shape.count ? qdq_text(call->findings, "has %zu entries", group_shape.count)
+                      group_shape.data ? qdq_text(call->findings, "has %zu entries", group_shape.count)
                                         : "is missing",
                       qdq_text(call->findings, "%d, one for each dim of x", shape.rank));
         return (qdq_granularity){0};
@@ -160,6 +160,7 @@ static void check_scale_values(const qdq_call *call, const qdq_scale_slot *slot,
     const qdq_operand *in = &call->inputs[slot->port];
     bool negative = false;
     if (in->given && !(in->valid && in->data && qdq_dtype_is_float(in->type.dtype))) return;
+    if (!in->given && !slot->attr.data) return;
     for (size_t i = 0; i < from->count; i++) {
         float scale;
         if (in->given)

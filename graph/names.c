@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void qdq_graph_enter_name(qdq_graph *graph, const char *name, uint32_t id, qdq_subject subject) {
+    qdq_error err = {0};
+    qdq_status status = qdq_symbols_add(graph->symbols, name, strlen(name), id, &err);
+    if (status == QDQ_ERR_ARGUMENT)
+        qdq_graph_find_core(graph, QDQ_RULE_NAME_DUPLICATE, subject,
+                            qdq_text(&graph->findings, "name '%s' is given twice", name), NULL);
+    else if (status != QDQ_OK)
+        qdq_fail(&graph->broken, status, "%s", err.text);
+}
+
+bool qdq_graph_name_is_free(const qdq_graph *graph, const char *name) {
+    uint32_t id;
+    return !qdq_symbols_find(graph->symbols, name, strlen(name), &id);
+}
+
+static const char *control_character(const char *name) {
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7F ||
+            ((unsigned char)*c == 0xC2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xA0))
+            return c;
+    return NULL;
+}
+
+void qdq_graph_check_name(qdq_graph *graph, const char *name, const char *what) {
+    size_t length = name ? strlen(name) : 0;
+    const char *control = length ? control_character(name) : NULL;
+    if (length >= 1 && length <= QDQ_MAX_NAME_BYTES && !control) return;
+    qdq_findings *f = &graph->findings;
+    qdq_graph_find_core(graph, QDQ_RULE_NAME_FORM, (qdq_subject){.port = what},
+                        control  ? qdq_text(f, "'%s' has a control character in its name", name)
+                        : length ? qdq_text(f, "has a name of %zu bytes", length)
+                                 : "has no name",
+                        "1 to 255 bytes without control characters");
+}
+
+// "node.port": the output of a node.
+static uint32_t find_port(const qdq_graph *graph, const char *name) {
+    const char *dot = strrchr(name, '.');
+    uint32_t id = 0;
+    if (!dot || !qdq_symbols_find(graph->symbols, name, (size_t)(dot - name), &id)) return 0;
+    const qdq_graph_value *v = &graph->values[id];
+    if (v->kind != QDQ_VALUE_MADE || v->node >= graph->node_count) return 0;
+    const qdq_node *node = &graph->nodes[v->node];
+    for (size_t i = 0; i < node->output_count; i++)
+        if (strcmp(node->op->outputs[i].name, dot + 1) == 0) return node->outputs[i];
+    return 0;
+}
+
+qdq_value qdq_graph_find(const qdq_graph *graph, const char *name) {
+    uint32_t id = 0;
+    if (!graph || !name) return (qdq_value){0};
+    if (!qdq_symbols_find(graph->symbols, name, strlen(name), &id)) id = find_port(graph, name);
+    return (qdq_value){id};
+}
+
+
+// Behind a byte that no name begins with.
+void qdq_graph_enter_output_name(qdq_graph *graph, const char *name) {
+    char key[QDQ_MAX_NAME_BYTES + 2] = {'\0'};
+    size_t length = strlen(name);
+    if (length > QDQ_MAX_NAME_BYTES) return;  // a finding already
+    snprintf(key + 1, sizeof key - 1, "%s", name);
+    qdq_error err = {0};
+    qdq_status status = qdq_symbols_add(graph->symbols, key, length + 1, 0, &err);
+    if (status == QDQ_ERR_ARGUMENT)
+        qdq_graph_find_core(graph, QDQ_RULE_NAME_DUPLICATE, (qdq_subject){.port = "output"},
+                            qdq_text(&graph->findings, "name '%s' is given twice", name), NULL);
+    else if (status != QDQ_OK)
+        qdq_fail(&graph->broken, status, "%s", err.text);
+}
