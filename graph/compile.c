@@ -11,9 +11,9 @@ typedef struct compiler {
     qdq_pool scratch;  // what is not part of the plan
     qdq_draft draft;
     qdq_plan *plan;
-    qdq_located *located;    // per graph value
-    qdq_lifetime *lifetimes; // per arena value
-    size_t *slot_of;         // graph value -> arena value
+    qdq_located *located;     // per graph value
+    qdq_lifetime *lifetimes;  // per arena value
+    size_t *slot_of;          // graph value -> arena value
     qdq_error *err;
 } compiler;
 
@@ -92,8 +92,7 @@ static void describe_slot(compiler *c, size_t id, size_t slot) {
     qdq_tiling tiling = qdq_tiling_of(v->type.shape);
     size_t bytes = tiling.tiles * qdq_tile_bytes(v->type.dtype);
     c->slot_of[id] = slot;
-    c->lifetimes[slot] =
-        (qdq_lifetime){v->made_step, v->last_step, bytes, QDQ_NOT_IN_PLACE, 0};
+    c->lifetimes[slot] = (qdq_lifetime){v->made_step, v->last_step, bytes, QDQ_NOT_IN_PLACE, 0};
     c->plan->values[slot] = (qdq_plan_value){
         .name = qdq_pool_strdup(&c->plan->pool, c->draft.graph->values[id].name),
         .dtype = v->type.dtype,
@@ -105,8 +104,8 @@ static void describe_slot(compiler *c, size_t id, size_t slot) {
         .last_step = v->last_step,
     };
     c->plan->stats.tiles += tiling.tiles;
-    c->plan->stats.padding_bytes += bytes - qdq_shape_count(v->type.shape) *
-                                                qdq_dtype_size(v->type.dtype);
+    c->plan->stats.padding_bytes +=
+        bytes - qdq_shape_count(v->type.shape) * qdq_dtype_size(v->type.dtype);
 }
 
 // The first link of a step whose result can take over the memory of x does so: tiles of the same
@@ -246,9 +245,8 @@ static qdq_status build_step(compiler *c, const qdq_draft_step *draft, const qdq
         step->links[i] = link_of(c, &draft->links[i], draft->x);
         step->tiled |= step->links[i].store.kind == QDQ_PLACE_ARENA;
     }
-    step->blocks = step->tiled
-                       ? step->tiling.tiles
-                       : (step->elements + QDQ_BLOCK_ELEMENTS - 1) / QDQ_BLOCK_ELEMENTS;
+    step->blocks = step->tiled ? step->tiling.tiles
+                               : (step->elements + QDQ_BLOCK_ELEMENTS - 1) / QDQ_BLOCK_ELEMENTS;
     if (draft->reduce_node) {
         step->reduce = reduce_of(c, draft, step->blocks);
         if (!step->reduce) return no_memory(c);
@@ -281,10 +279,12 @@ static void describe_step(compiler *c, const qdq_draft_step *draft, const qdq_st
     for (size_t i = 0; i < step->link_count; i++) {
         const qdq_draft_link *from = &draft->links[i];
         const qdq_link *link = &step->links[i];
-        if (from->node) append(&l, " -> ", from->node->op->name, from->node->name);
+        if (from->node)
+            append(&l, " -> ", from->node->op->name, from->node->name);
         else if (from->output != SIZE_MAX)
             append(&l, " -> ", "untilize", graph->outputs[from->output].name);
-        else append(&l, " -> ", "tilize", graph->values[draft->x].name);
+        else
+            append(&l, " -> ", "tilize", graph->values[draft->x].name);
         if (link->store.kind == QDQ_PLACE_OUTPUT && from->node)
             append(&l, " -> ", "output", graph->outputs[link->store.at].name);
         if (link->store.kind != QDQ_PLACE_NONE)
@@ -292,8 +292,7 @@ static void describe_step(compiler *c, const qdq_draft_step *draft, const qdq_st
                 qdq_dtype_size(link->y_dtype) *
                 (link->store.kind == QDQ_PLACE_ARENA ? tile_factor : step->elements);
     }
-    if (draft->reduce_node)
-        append(&l, " -> ", "parameters of", draft->reduce_node->name);
+    if (draft->reduce_node) append(&l, " -> ", "parameters of", draft->reduce_node->name);
     info->text = qdq_pool_strdup(&c->plan->pool, l.text);
     info->tiled = step->tiled;
     info->blocks = step->blocks;
@@ -358,8 +357,8 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
     }
     *plan = (qdq_plan){.allocator = graph->allocator};
     qdq_pool_init(&plan->pool, graph->allocator);
-    compiler c = {.draft = {.graph = graph, .target = target, .options = opt},
-                  .plan = plan, .err = err};
+    compiler c = {
+        .draft = {.graph = graph, .target = target, .options = opt}, .plan = plan, .err = err};
     qdq_pool_init(&c.scratch, graph->allocator);
     qdq_status status = compile(&c);
     qdq_pool_release(&c.scratch);

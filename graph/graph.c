@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Building graphs.
-#include "graph/names.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/names.h"
 #include "include/qdq/inspect.h"
 #include "runtime/dtype.h"
 
@@ -116,8 +115,7 @@ static bool check_shape(qdq_graph *graph, qdq_shape shape, qdq_subject subject) 
     if (count <= graph->limits.elements) return true;
     qdq_graph_find_core(graph, QDQ_RULE_SIZE, subject,
                         qdq_text(&graph->findings, "is %s", shape_text(graph, shape)),
-                        qdq_text(&graph->findings, "at most %zu elements",
-                                 graph->limits.elements));
+                        qdq_text(&graph->findings, "at most %zu elements", graph->limits.elements));
     return false;
 }
 
@@ -129,8 +127,8 @@ static bool check_bytes(qdq_graph *graph, qdq_type type, qdq_subject subject) {
         graph->bytes = SIZE_MAX;
     if (graph->bytes <= graph->limits.bytes) return true;
     qdq_graph_find_core(graph, QDQ_RULE_SIZE, subject,
-                        qdq_text(&graph->findings, "brings all values to %zu bytes, padding included",
-                                 graph->bytes),
+                        qdq_text(&graph->findings,
+                                 "brings all values to %zu bytes, padding included", graph->bytes),
                         qdq_text(&graph->findings, "at most %zu", graph->limits.bytes));
     return false;
 }
@@ -222,8 +220,8 @@ void qdq_output(qdq_graph *graph, const char *name, qdq_value value) {
     if (!outputs) return;
     v->uses++;
     graph->outputs = outputs;
-    outputs[graph->output_count] = (qdq_graph_output){
-        qdq_pool_strdup(&graph->pool, name ? name : ""), value};
+    outputs[graph->output_count] =
+        (qdq_graph_output){qdq_pool_strdup(&graph->pool, name ? name : ""), value};
     if (outputs[graph->output_count].name) graph->output_count++;
 }
 
@@ -275,8 +273,11 @@ static const char *node_name(qdq_graph *graph, const qdq_op *op, const char *giv
 }
 
 qdq_call qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings) {
-    qdq_call call = {.op = node->op, .node = node->name, .attrs = node->attrs,
-                     .findings = findings, .output_count = node->output_count};
+    qdq_call call = {.op = node->op,
+                     .node = node->name,
+                     .attrs = node->attrs,
+                     .findings = findings,
+                     .output_count = node->output_count};
     for (size_t i = 0; i < node->op->input_count; i++) {
         const qdq_graph_value *v = value_at(graph, node->inputs[i]);
         if (v) call.inputs[i] = (qdq_operand){true, v->valid, v->type, v->data};
@@ -307,17 +308,20 @@ static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_call *call) 
     qdq_subject subject = {node->name, node->op->name, NULL, NULL};
     node->output_count = call->output_count;
     for (size_t i = 0; i < node->output_count; i++) {
-        qdq_graph_value value = {.kind = QDQ_VALUE_MADE, .valid = node->valid,
-                                 .type = call->outputs[i], .node = graph->node_count, .port = i};
+        qdq_graph_value value = {.kind = QDQ_VALUE_MADE,
+                                 .valid = node->valid,
+                                 .type = call->outputs[i],
+                                 .node = graph->node_count,
+                                 .port = i};
         size_t length = strlen(node->name) + strlen(node->op->outputs[i].name) + 2;
         char *full = qdq_pool_array(&graph->pool, length, 1);
         if (!full) return;
         snprintf(full, length, "%s.%s", node->name, node->op->outputs[i].name);
         value.name = i == 0 ? node->name : full;
         if (value.valid)
-            value.valid = check_bytes(graph, value.type,
-                                      (qdq_subject){node->name, node->op->name,
-                                                    node->op->outputs[i].name, NULL});
+            value.valid = check_bytes(
+                graph, value.type,
+                (qdq_subject){node->name, node->op->name, node->op->outputs[i].name, NULL});
         node->outputs[i] = add_value(graph, value);
         if (!node->outputs[i]) return;
         if (i == 0) qdq_graph_enter_name(graph, node->name, node->outputs[i], subject);

@@ -13,7 +13,7 @@ typedef enum qdq_value_kind { QDQ_VALUE_INPUT, QDQ_VALUE_CONSTANT, QDQ_VALUE_MAD
 typedef struct qdq_graph_value {
     const char *name;
     qdq_value_kind kind;
-    bool valid;        // its type is known and what makes it has no errors
+    bool valid;  // its type is known and what makes it has no errors
     qdq_type type;
     const void *data;  // of a constant
     size_t node;       // that makes it (QDQ_VALUE_MADE)
@@ -24,9 +24,9 @@ typedef struct qdq_graph_value {
 typedef struct qdq_node {
     const qdq_op *op;
     const char *name;
-    void *attrs;                       // the op's struct, arrays owned by the pool
-    qdq_value inputs[QDQ_MAX_PORTS];   // as the op's ports; id 0: not connected
-    uint32_t outputs[QDQ_MAX_OUTPUTS]; // value ids
+    void *attrs;                        // the op's struct, arrays owned by the pool
+    qdq_value inputs[QDQ_MAX_PORTS];    // as the op's ports; id 0: not connected
+    uint32_t outputs[QDQ_MAX_OUTPUTS];  // value ids
     size_t output_count;
     bool valid;
 } qdq_node;
@@ -41,22 +41,22 @@ struct qdq_graph {
     qdq_pool pool;         // owns everything but the symbols
     qdq_pool report_pool;  // owns what the last validation added
     qdq_log log;
-    qdq_limits limits;     // no zeros: defaults are filled in
+    qdq_limits limits;  // no zeros: defaults are filled in
     const char *name;
-    const char *file;      // in front of messages; "" for graphs built in C
+    const char *file;  // in front of messages; "" for graphs built in C
     const char *target;
-    bool target_given;     // by the options: a file does not change it
-    qdq_error broken;      // what no finding can hold: memory, colliding names
-    qdq_symbols *symbols;  // name -> value id
+    bool target_given;        // by the options: a file does not change it
+    qdq_error broken;         // what no finding can hold: memory, colliding names
+    qdq_symbols *symbols;     // name -> value id
     qdq_graph_value *values;  // [0] is no value
     size_t value_count, value_capacity;
-    qdq_node *nodes;       // every node comes after those that make its inputs
+    qdq_node *nodes;  // every node comes after those that make its inputs
     size_t node_count, node_capacity;
     qdq_graph_output *outputs;
     size_t output_count, output_capacity;
-    size_t bytes;          // of all values, padding included
-    qdq_findings findings; // of building
-    qdq_findings checked;  // of the last validation
+    size_t bytes;           // of all values, padding included
+    qdq_findings findings;  // of building
+    qdq_findings checked;   // of the last validation
     qdq_report report;
 };
 

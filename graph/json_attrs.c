@@ -20,8 +20,7 @@ qdq_dtype qdq_json_read_dtype(qdq_graph *graph, const char *name, qdq_subject su
     char known[512];
     if (dtype == QDQ_DTYPE_NONE)
         qdq_find_near(f, QDQ_RULE_DTYPE_UNKNOWN, subject, qdq_text(f, "is '%.128s'", name),
-                      qdq_text(f, "one of: %s",
-                               qdq_set_text(QDQ_SET_ALL, known, sizeof known)),
+                      qdq_text(f, "one of: %s", qdq_set_text(QDQ_SET_ALL, known, sizeof known)),
                       nearest_dtype(name));
     return dtype;
 }
@@ -39,8 +38,9 @@ static void wrong_attr(attr_reader *a, const qdq_json_item *json, const char *wa
     qdq_findings *f = &a->graph->findings;
     double number;
     qdq_graph_find_core(a->graph, QDQ_RULE_ATTR_TYPE, a->subject,
-                        qdq_json_number(json, &number) ? qdq_text(f, "is %.17g", number)
-                                                       : qdq_text(f, "is %s", qdq_json_kind_text(json)),
+                        qdq_json_number(json, &number)
+                            ? qdq_text(f, "is %.17g", number)
+                            : qdq_text(f, "is %s", qdq_json_kind_text(json)),
                         wanted);
     a->failed = true;
 }
@@ -60,8 +60,7 @@ static int read_word(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_i
         strncat(known, attr->words[count], sizeof known - strlen(known) - 1);
     }
     qdq_find_near(f, QDQ_RULE_ATTR_VALUE, a->subject, qdq_text(f, "is '%.128s'", text),
-                  qdq_text(f, "one of: %s", known),
-                  qdq_nearest(text, attr->words, count));
+                  qdq_text(f, "one of: %s", known), qdq_nearest(text, attr->words, count));
     a->failed = true;
     return 0;
 }
@@ -109,8 +108,10 @@ static void read_ints(attr_reader *a, const qdq_json_item *json, qdq_ints *out) 
         whole = fabs(numbers[i]) <= 9007199254740992.0 && numbers[i] == floor(numbers[i]);
         if (whole) ints[i] = (int64_t)numbers[i];
     }
-    if (whole) *out = (qdq_ints){ints, count};
-    else wrong_attr(a, json, "an array of whole numbers");
+    if (whole)
+        *out = (qdq_ints){ints, count};
+    else
+        wrong_attr(a, json, "an array of whole numbers");
 }
 
 static void read_attr(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_item *json,
@@ -124,8 +125,10 @@ static void read_attr(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_
         *(qdq_int *)field = QDQ_INT(whole);
         break;
     case QDQ_ATTR_FLOAT:
-        if (!qdq_json_number(json, &number)) wrong_attr(a, json, "a number");
-        else *(qdq_float *)field = QDQ_FLOAT(number);
+        if (!qdq_json_number(json, &number))
+            wrong_attr(a, json, "a number");
+        else
+            *(qdq_float *)field = QDQ_FLOAT(number);
         break;
     case QDQ_ATTR_BOOL:
         if (!qdq_json_is_bool(json)) wrong_attr(a, json, "true or false");
@@ -175,9 +178,10 @@ bool qdq_json_read_attrs(qdq_graph *graph, qdq_pool *pool, const qdq_op *op, con
             a.subject.port = attr->name;
             read_attr(&a, attr, json, fields + attr->offset);
         } else if (strncmp(qdq_json_name(json), "x-", 2) != 0) {
-            qdq_find_near(&graph->findings, QDQ_RULE_ATTR_UNKNOWN, a.subject,
-                          qdq_text(&graph->findings, "attribute '%.128s' is unknown", qdq_json_name(json)),
-                          NULL, nearest_attr(op, qdq_json_name(json)));
+            qdq_find_near(
+                &graph->findings, QDQ_RULE_ATTR_UNKNOWN, a.subject,
+                qdq_text(&graph->findings, "attribute '%.128s' is unknown", qdq_json_name(json)),
+                NULL, nearest_attr(op, qdq_json_name(json)));
             a.failed = true;
         }
     }

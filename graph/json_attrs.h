@@ -9,8 +9,8 @@
 // The dtype called `name`; QDQ_DTYPE_NONE and a finding about `subject` if there is none.
 qdq_dtype qdq_json_read_dtype(qdq_graph *graph, const char *name, qdq_subject subject);
 
-// Fills the op's struct `fields` from the object `attrs` (may be NULL); lists lie in `pool`. What is
-// wrong becomes findings about `node`; true if there were none.
+// Fills the op's struct `fields` from the object `attrs` (may be NULL); lists lie in `pool`. What
+// is wrong becomes findings about `node`; true if there were none.
 bool qdq_json_read_attrs(qdq_graph *graph, qdq_pool *pool, const qdq_op *op, const char *node,
                          const qdq_json_item *attrs, char *fields);
 

@@ -28,8 +28,10 @@ static qdq_status read_text(qdq_node_list *list, const qdq_item *at, qdq_node_te
     QDQ_TRY(qdq_item_string(r, at, "name", &node->name));
     QDQ_TRY(qdq_item_member(r, at, "inputs", false, &inputs));
     QDQ_TRY(qdq_item_member(r, at, "attrs", false, &attrs));
-    if (inputs.json && !qdq_json_is_object(inputs.json)) return qdq_item_wrong_kind(r, &inputs, "an object");
-    if (attrs.json && !qdq_json_is_object(attrs.json)) return qdq_item_wrong_kind(r, &attrs, "an object");
+    if (inputs.json && !qdq_json_is_object(inputs.json))
+        return qdq_item_wrong_kind(r, &inputs, "an object");
+    if (attrs.json && !qdq_json_is_object(attrs.json))
+        return qdq_item_wrong_kind(r, &attrs, "an object");
     node->inputs = inputs.json;
     node->attrs = attrs.json;
     QDQ_JSON_EACH(port, node->inputs) if (!qdq_json_text(port)) {
@@ -64,7 +66,7 @@ static qdq_status sort_nodes(qdq_node_list *list, uint32_t *order) {
     if (!start || !needs) return qdq_fail_memory(r->err, capacity * sizeof *needs);
     for (size_t i = 0; i < list->count; i++) {
         QDQ_JSON_EACH(port, list->nodes[i].inputs)
-            edges += maker_of(list, qdq_json_text(port), &needs[edges]);
+        edges += maker_of(list, qdq_json_text(port), &needs[edges]);
         start[i + 1] = edges;
     }
     qdq_needs all = {list->count, start, needs};
@@ -117,8 +119,8 @@ static void unknown_port(const qdq_node_list *list, const qdq_op *op, const char
                   qdq_nearest(port, names, op->input_count));
 }
 
-// Puts the values of all ports into the op's struct. Of an op that there is not (NULL), or if a port
-// is not known, they are only counted as used.
+// Puts the values of all ports into the op's struct. Of an op that there is not (NULL), or if a
+// port is not known, they are only counted as used.
 static bool read_ports(const qdq_node_list *list, const qdq_op *op, const qdq_node_text *node,
                        char *fields) {
     bool fine = op != NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading qdq/1 files (docs/format.md): bytes, a strict scan, cJSON, then the calls of graph.h. What
-// is not such a file stops with an error; what is wrong with the graph in it becomes findings.
+// Reading qdq/1 files (docs/format.md): bytes, a strict scan, cJSON, then the calls of graph.h.
+// What is not such a file stops with an error; what is wrong with the graph in it becomes findings.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,8 @@ static qdq_status read_declaration(const qdq_reader *r, const qdq_item *at, cons
     QDQ_TRY(qdq_item_string(r, at, "name", &out->name));
     QDQ_TRY(qdq_item_string(r, at, "dtype", &dtype));
     QDQ_TRY(read_shape(r, at, &out->shape));
-    out->dtype = qdq_json_read_dtype(r->graph, dtype, (qdq_subject){out->name, NULL, "dtype", kind});
+    out->dtype =
+        qdq_json_read_dtype(r->graph, dtype, (qdq_subject){out->name, NULL, "dtype", kind});
     return QDQ_OK;
 }
 
@@ -52,19 +53,22 @@ static qdq_status read_input(qdq_reader *r, const qdq_item *at) {
     declaration d;
     QDQ_TRY(qdq_item_check_keys(r, at, keys));
     QDQ_TRY(read_declaration(r, at, "input", &d));
-    if (d.dtype == QDQ_DTYPE_NONE) (void)qdq_graph_add_invalid(r->graph, d.name);
-    else (void)qdq_input(r->graph, d.name, d.dtype, d.shape);
+    if (d.dtype == QDQ_DTYPE_NONE)
+        (void)qdq_graph_add_invalid(r->graph, d.name);
+    else
+        (void)qdq_input(r->graph, d.name, d.dtype, d.shape);
     return QDQ_OK;
 }
 
-static void bad_data(const qdq_reader *r, const declaration *d, const char *found, const char *wanted) {
-    qdq_graph_find_core(r->graph, QDQ_RULE_CONSTANT_DATA, (qdq_subject){d->name, NULL, "data", "constant"},
-                        found, wanted);
+static void bad_data(const qdq_reader *r, const declaration *d, const char *found,
+                     const char *wanted) {
+    qdq_graph_find_core(r->graph, QDQ_RULE_CONSTANT_DATA,
+                        (qdq_subject){d->name, NULL, "data", "constant"}, found, wanted);
 }
 
 // One number of a constant; false with a finding if the dtype does not hold it.
-static bool store_number(const qdq_reader *r, const declaration *d, const qdq_json_item *json, size_t i,
-                         char *out) {
+static bool store_number(const qdq_reader *r, const declaration *d, const qdq_json_item *json,
+                         size_t i, char *out) {
     const qdq_dtype_info *info = qdq_dtype_get(d->dtype);
     qdq_findings *f = &r->graph->findings;
     double number;
@@ -133,8 +137,9 @@ static qdq_status open_tensors(qdq_reader *r, const char *name, qdq_tensor_file 
         return qdq_fail(r->err, QDQ_ERR_PARSE,
                         "a graph that is read from memory without a folder cannot name files");
     if (r->file_count == QDQ_MAX_TENSOR_FILES)
-        return qdq_fail(r->err, QDQ_ERR_LIMIT, "constants name more than %d files, the last is '%s'",
-                        QDQ_MAX_TENSOR_FILES, name);
+        return qdq_fail(r->err, QDQ_ERR_LIMIT,
+                        "constants name more than %d files, the last is '%s'", QDQ_MAX_TENSOR_FILES,
+                        name);
     *file = qdq_tensor_file_open_beneath(r->folder, name, r->graph->allocator, r->err);
     if (!*file) return r->err->status;
     r->files[r->file_count].name = name;
@@ -156,9 +161,11 @@ static qdq_status read_from_file(qdq_reader *r, const qdq_item *at, const declar
     QDQ_TRY(open_tensors(r, file, &tensors));
     const qdq_tensor_info *info = qdq_tensor_file_find(tensors, tensor);
     if (!info)
-        return qdq_fail(r->err, QDQ_ERR_PARSE, "file '%.200s' has no tensor '%.200s'", file, tensor);
+        return qdq_fail(r->err, QDQ_ERR_PARSE, "file '%.200s' has no tensor '%.200s'", file,
+                        tensor);
     const char *held = qdq_dtype_get(d->dtype)->safetensors;
-    if (strcmp(qdq_tensor_file_dtype(tensors, info), held) != 0 || !same_shape(info->shape, d->shape))
+    if (strcmp(qdq_tensor_file_dtype(tensors, info), held) != 0 ||
+        !same_shape(info->shape, d->shape))
         return qdq_fail(r->err, QDQ_ERR_PARSE,
                         "tensor '%.200s' of file '%.200s' has another dtype (%s) or shape than "
                         "constant '%.200s' declares (%s)",
@@ -170,7 +177,8 @@ static qdq_status read_from_file(qdq_reader *r, const qdq_item *at, const declar
 
 static qdq_status read_file_constant(qdq_reader *r, const qdq_item *at, const declaration *d) {
     qdq_status status = read_from_file(r, at, d);
-    if (strncmp(r->err->text, at->where, strlen(at->where)) != 0) qdq_error_prefix(r->err, at->where);
+    if (strncmp(r->err->text, at->where, strlen(at->where)) != 0)
+        qdq_error_prefix(r->err, at->where);
     return status;
 }
 
@@ -194,8 +202,10 @@ static qdq_status read_constant(qdq_reader *r, const qdq_item *at) {
         (void)qdq_graph_add_invalid(r->graph, d.name);
         return QDQ_OK;
     }
-    if (file.json) QDQ_TRY(read_file_constant(r, at, &d));
-    else read_inline(r, &d, data.json);
+    if (file.json)
+        QDQ_TRY(read_file_constant(r, at, &d));
+    else
+        read_inline(r, &d, data.json);
     return QDQ_OK;
 }
 
@@ -247,7 +257,8 @@ static qdq_status read_names(qdq_reader *r, const qdq_item *top) {
     QDQ_TRY(qdq_item_member(r, top, "name", false, &name));
     QDQ_TRY(qdq_item_member(r, top, "target", false, &target));
     if (name.json && !qdq_json_text(name.json)) return qdq_item_wrong_kind(r, &name, "a string");
-    if (target.json && !qdq_json_text(target.json)) return qdq_item_wrong_kind(r, &target, "a string");
+    if (target.json && !qdq_json_text(target.json))
+        return qdq_item_wrong_kind(r, &target, "a string");
     if (name.json) graph->name = qdq_pool_strdup(&graph->pool, qdq_json_text(name.json));
     if (!target.json || graph->target_given) return QDQ_OK;
     qdq_error unknown = {0};
@@ -263,7 +274,8 @@ static qdq_status read_graph(qdq_reader *r, const qdq_json_item *json) {
     qdq_item top = {.json = json, .where = ""};
     qdq_node_list list = {.r = r};
     if (!qdq_json_is_object(json))
-        return qdq_fail(r->err, QDQ_ERR_PARSE, "the file is %s, wanted an object", qdq_json_kind_text(json));
+        return qdq_fail(r->err, QDQ_ERR_PARSE, "the file is %s, wanted an object",
+                        qdq_json_kind_text(json));
     QDQ_TRY(qdq_item_check_keys(r, &top, keys));
     QDQ_TRY(read_names(r, &top));
     QDQ_TRY(read_list(r, &top, "inputs", read_input));
@@ -346,8 +358,10 @@ qdq_graph *qdq_graph_load(const char *path, const qdq_graph_options *options, qd
         goto done;
     }
     text = qdq_alloc_array(allocator, (size_t)file.bytes + 1, 1, 16);
-    if (!text) qdq_fail_memory(&own, (size_t)file.bytes + 1);
-    else qdq_open_file_read(file.descriptor, text, (size_t)file.bytes, 0, &own);
+    if (!text)
+        qdq_fail_memory(&own, (size_t)file.bytes + 1);
+    else
+        qdq_open_file_read(file.descriptor, text, (size_t)file.bytes, 0, &own);
 done:
     if (file.descriptor >= 0) close(file.descriptor);
     if (own.status == QDQ_OK && text) {

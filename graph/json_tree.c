@@ -75,9 +75,13 @@ bool qdq_json_whole(const qdq_json_item *item, int64_t *out) {
 bool qdq_json_any_number(const qdq_json_item *item, double *out) {
     const char *text = qdq_json_text(item);
     if (!text) return qdq_json_number(item, out);
-    if (strcmp(text, "NaN") == 0) *out = NAN;
-    else if (strcmp(text, "Infinity") == 0) *out = INFINITY;
-    else if (strcmp(text, "-Infinity") == 0) *out = -INFINITY;
-    else return false;
+    if (strcmp(text, "NaN") == 0)
+        *out = NAN;
+    else if (strcmp(text, "Infinity") == 0)
+        *out = INFINITY;
+    else if (strcmp(text, "-Infinity") == 0)
+        *out = -INFINITY;
+    else
+        return false;
     return true;
 }

@@ -30,8 +30,9 @@ size_t qdq_json_count(const qdq_json_item *item);
 const qdq_json_item *qdq_json_find(const qdq_json_item *object, const char *name);
 
 // `item` is declared by it.
-#define QDQ_JSON_EACH(item, list) \
-    for (const qdq_json_item *item = qdq_json_first(list); /* NOLINT(bugprone-macro-parentheses) */ \
+#define QDQ_JSON_EACH(item, list)                                           \
+    for (const qdq_json_item *item =                                        \
+             qdq_json_first(list); /* NOLINT(bugprone-macro-parentheses) */ \
          (item) != NULL; (item) = qdq_json_next(item))
 
 // NULL unless it is a string.

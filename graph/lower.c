@@ -106,8 +106,7 @@ static bool add_copy(qdq_draft *draft, uint32_t x, size_t output) {
 // Materialized, an input or a constant is copied into the arena before its first use.
 static bool load(qdq_draft *draft, uint32_t id) {
     qdq_draft_value *v = &draft->values[id];
-    if (!draft->options.materialize || v->loaded ||
-        draft->graph->values[id].kind == QDQ_VALUE_MADE)
+    if (!draft->options.materialize || v->loaded || draft->graph->values[id].kind == QDQ_VALUE_MADE)
         return true;
     v->loaded = true;
     return add_copy(draft, id, SIZE_MAX);

@@ -13,7 +13,7 @@ typedef struct qdq_draft_link {
     const qdq_node *node;  // NULL: a copy
     qdq_stage stage;
     uint32_t sources[QDQ_MAX_VECTORS];
-    uint32_t y;  // 0: a copy to an output only
+    uint32_t y;     // 0: a copy to an output only
     size_t output;  // number of the output that a copy stores to; SIZE_MAX: none
 } qdq_draft_link;
 
@@ -28,13 +28,13 @@ typedef struct qdq_draft_step {
 
 // What becomes of a value of the graph.
 typedef struct qdq_draft_value {
-    qdq_type type;       // as stored: --float-storage may have changed it
-    bool live;           // an output needs it
-    bool loaded;         // materialized input or constant: has been copied into the arena
-    bool read;           // by a step other than the one that makes it
-    size_t made_step;    // QDQ_NO_STEP: an input or a constant
-    size_t last_step;    // that reads or makes it
-    size_t output;       // number of the first output that it is; SIZE_MAX: none
+    qdq_type type;     // as stored: --float-storage may have changed it
+    bool live;         // an output needs it
+    bool loaded;       // materialized input or constant: has been copied into the arena
+    bool read;         // by a step other than the one that makes it
+    size_t made_step;  // QDQ_NO_STEP: an input or a constant
+    size_t last_step;  // that reads or makes it
+    size_t output;     // number of the first output that it is; SIZE_MAX: none
 } qdq_draft_value;
 
 typedef struct qdq_draft {

@@ -22,7 +22,8 @@ bool qdq_graph_name_is_free(const qdq_graph *graph, const char *name) {
 static const char *control_character(const char *name) {
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7F ||
-            ((unsigned char)*c == 0xC2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xA0))
+            ((unsigned char)*c == 0xC2 && (unsigned char)c[1] >= 0x80 &&
+             (unsigned char)c[1] < 0xA0))
             return c;
     return NULL;
 }
@@ -58,7 +59,6 @@ qdq_value qdq_graph_find(const qdq_graph *graph, const char *name) {
     if (!qdq_symbols_find(graph->symbols, name, strlen(name), &id)) id = find_port(graph, name);
     return (qdq_value){id};
 }
-
 
 // Behind a byte that no name begins with.
 void qdq_graph_enter_output_name(qdq_graph *graph, const char *name) {

@@ -38,14 +38,16 @@ static void walk_from(walk *w, uint32_t root) {
             continue;
         }
         uint32_t needed = w->needs->needs[w->next[node]++];
-        if (w->state[needed] == UNSEEN) open_node(w, needed);
-        else if (w->state[needed] == OPEN) report_cycle(w, needed);
+        if (w->state[needed] == UNSEEN)
+            open_node(w, needed);
+        else if (w->state[needed] == OPEN)
+            report_cycle(w, needed);
     }
 }
 
 // NOLINTNEXTLINE(readability-non-const-parameter): `order` is written through the walk
-bool qdq_node_order(const qdq_needs *needs, uint32_t *order, qdq_pool *pool,
-                    qdq_cycle_fn *on_cycle, void *self) {
+bool qdq_node_order(const qdq_needs *needs, uint32_t *order, qdq_pool *pool, qdq_cycle_fn *on_cycle,
+                    void *self) {
     walk w = {.needs = needs, .order = order, .on_cycle = on_cycle, .self = self};
     w.state = qdq_pool_array(pool, needs->count, 1);
     w.path = qdq_pool_array(pool, needs->count, sizeof *w.path);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "graph/json_scan.h"
-#include "runtime/error.h"
 #include "include/qdq/inspect.h"
+#include "runtime/error.h"
 #include "runtime/pool.h"
 #include "runtime/utf8.h"
 

@@ -27,8 +27,7 @@ const qdq_target *qdq_target_find(const char *name, qdq_error *err) {
     }
     const char *nearest = qdq_nearest(name, names, TARGET_COUNT);
     qdq_fail(err, QDQ_ERR_ARGUMENT, "target '%.64s' is unknown, wanted one of: %s%s%s%s", name,
-             known, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-             nearest ? "'?" : "");
+             known, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     return NULL;
 }
 
@@ -45,6 +44,6 @@ qdq_target_info qdq_target_get(size_t target) {
 qdq_rule_info qdq_target_rule(size_t target, size_t index) {
     if (target >= TARGET_COUNT || index >= targets[target]->rule_count) return (qdq_rule_info){0};
     const qdq_rule *rule = &targets[target]->rules[index];
-    return (qdq_rule_info){rule->id,      targets[target]->name, rule->severity,
-                           rule->summary, rule->hint,            rule->source};
+    return (qdq_rule_info){rule->id,   targets[target]->name, rule->severity, rule->summary,
+                           rule->hint, rule->source};
 }

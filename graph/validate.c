@@ -33,8 +33,7 @@ static void check_uses(const qdq_graph *graph, qdq_findings *findings) {
     }
 }
 
-static void check_target(const qdq_graph *graph, const qdq_target *target,
-                         qdq_findings *findings) {
+static void check_target(const qdq_graph *graph, const qdq_target *target, qdq_findings *findings) {
     for (size_t i = 0; target->check && i < graph->node_count; i++) {
         if (!graph->nodes[i].valid) continue;
         qdq_call call = qdq_graph_call(graph, &graph->nodes[i], findings);

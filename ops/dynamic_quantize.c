@@ -125,8 +125,8 @@ static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool
     qdq_tile_fn *fn = qdq_kernel_find(QDQ_FAMILY_QUANTIZE, x, y);
     if (has_scale(call, a))
         return qdq_lower_given(call, &a->quantize, fn, numerics, pool, stages) ? 1 : 0;
-    qdq_quant_params *params = qdq_quant_params_of(call, numerics, y, a->quantize.quant_min,
-                                                   a->quantize.quant_max, pool);
+    qdq_quant_params *params =
+        qdq_quant_params_of(call, numerics, y, a->quantize.quant_min, a->quantize.quant_max, pool);
     if (!params) return 0;
     params->scheme = a->scheme;
     params->scale_dtype = call->outputs[OUT_SCALE].dtype;
@@ -144,8 +144,8 @@ static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool
     qdq_stage_vector zero_point = scale;
     zero_point.is_int = true;
     zero_point.port = OUT_ZERO_POINT;
-    stages[1] = (qdq_stage){
-        .params = params, .fn = fn, .vectors = {scale, zero_point}, .vector_count = 2};
+    stages[1] =
+        (qdq_stage){.params = params, .fn = fn, .vectors = {scale, zero_point}, .vector_count = 2};
     return 2;
 }
 

@@ -42,21 +42,21 @@ typedef struct qdq_port_desc {
 } qdq_port_desc;
 
 typedef enum qdq_attr_kind {
-    QDQ_ATTR_INT,       // qdq_int
-    QDQ_ATTR_FLOAT,     // qdq_float
-    QDQ_ATTR_BOOL,      // qdq_bool
-    QDQ_ATTR_WORD,      // an enum whose zero is the default; `words` are its names
-    QDQ_ATTR_MAYBE_WORD, // the same as a qdq_int: unset means something of its own
-    QDQ_ATTR_DTYPE,     // qdq_dtype
-    QDQ_ATTR_INTS,      // qdq_ints
-    QDQ_ATTR_FLOATS,    // qdq_floats; JSON: a number or an array, nested at will
-    QDQ_ATTR_NUMBERS,   // qdq_numbers; the same
+    QDQ_ATTR_INT,         // qdq_int
+    QDQ_ATTR_FLOAT,       // qdq_float
+    QDQ_ATTR_BOOL,        // qdq_bool
+    QDQ_ATTR_WORD,        // an enum whose zero is the default; `words` are its names
+    QDQ_ATTR_MAYBE_WORD,  // the same as a qdq_int: unset means something of its own
+    QDQ_ATTR_DTYPE,       // qdq_dtype
+    QDQ_ATTR_INTS,        // qdq_ints
+    QDQ_ATTR_FLOATS,      // qdq_floats; JSON: a number or an array, nested at will
+    QDQ_ATTR_NUMBERS,     // qdq_numbers; the same
 } qdq_attr_kind;
 
 typedef struct qdq_attr_desc {
     const char *name;
     qdq_attr_kind kind;
-    size_t offset;  // in the op's struct
+    size_t offset;             // in the op's struct
     const char *const *words;  // NULL-terminated
     const char *default_text;
     const char *summary;
@@ -83,8 +83,8 @@ typedef struct qdq_op {
 } qdq_op;
 
 // The tables of a description, with their counts.
-#define QDQ_OP_TABLES(input_table, output_table, attr_table)                            \
-    .inputs = (input_table), .input_count = sizeof(input_table) / sizeof(input_table)[0],    \
+#define QDQ_OP_TABLES(input_table, output_table, attr_table)                                   \
+    .inputs = (input_table), .input_count = sizeof(input_table) / sizeof(input_table)[0],      \
     .outputs = (output_table), .output_count = sizeof(output_table) / sizeof(output_table)[0], \
     .attrs = (attr_table), .attr_count = sizeof(attr_table) / sizeof(attr_table)[0]
 
@@ -101,8 +101,8 @@ typedef struct qdq_type {
 } qdq_type;
 
 typedef struct qdq_operand {
-    bool given;   // something is connected
-    bool valid;   // and its type is known
+    bool given;  // something is connected
+    bool valid;  // and its type is known
     qdq_type type;
     const void *data;  // row-major, where it is a constant; else NULL
 } qdq_operand;

@@ -20,8 +20,8 @@ const char *qdq_set_text(qdq_dtype_set set, char *buffer, size_t capacity) {
 
 void qdq_call_find(const qdq_call *call, qdq_core_rule rule, const char *port, const char *found,
                    const char *wanted) {
-    qdq_find_core(call->findings, rule, (qdq_subject){call->node, call->op->name, port, NULL}, found,
-                  wanted);
+    qdq_find_core(call->findings, rule, (qdq_subject){call->node, call->op->name, port, NULL},
+                  found, wanted);
 }
 
 static void check_port(const qdq_call *call, const qdq_port_desc *port, const qdq_operand *in) {
@@ -32,10 +32,10 @@ static void check_port(const qdq_call *call, const qdq_port_desc *port, const qd
         return;
     }
     if (in->valid && !qdq_set_has(port->dtypes, in->type.dtype))
-        qdq_call_find(call, QDQ_RULE_PORT_DTYPE, port->name,
-                      qdq_text(call->findings, "is %s", qdq_dtype_name(in->type.dtype)),
-                      qdq_text(call->findings, "one of: %s",
-                               qdq_set_text(port->dtypes, set, sizeof set)));
+        qdq_call_find(
+            call, QDQ_RULE_PORT_DTYPE, port->name,
+            qdq_text(call->findings, "is %s", qdq_dtype_name(in->type.dtype)),
+            qdq_text(call->findings, "one of: %s", qdq_set_text(port->dtypes, set, sizeof set)));
 }
 
 static size_t count_words(const char *const *words) {
@@ -70,8 +70,7 @@ static void check_attr(const qdq_call *call, const qdq_attr_desc *attr) {
 bool qdq_op_check(qdq_call *call) {
     const qdq_op *op = call->op;
     size_t before = call->findings->errors;
-    for (size_t i = 0; i < op->input_count; i++)
-        check_port(call, &op->inputs[i], &call->inputs[i]);
+    for (size_t i = 0; i < op->input_count; i++) check_port(call, &op->inputs[i], &call->inputs[i]);
     for (size_t i = 0; i < op->attr_count; i++) check_attr(call, &op->attrs[i]);
     call->output_count = op->output_count;
     bool words_fine = call->findings->errors == before || call->inputs[0].valid;

@@ -11,9 +11,8 @@ const char *const qdq_qtype_words[] = {"per_tensor", "per_channel", "per_group",
 //---- Granularity ------------------------------------------------------------
 
 qdq_granularity qdq_granularity_per_tensor(void) {
-    return (qdq_granularity){.valid = true,
-                             .grid = {.count = 1},
-                             .reason = "for the whole of x; qtype is per_tensor"};
+    return (qdq_granularity){
+        .valid = true, .grid = {.count = 1}, .reason = "for the whole of x; qtype is per_tensor"};
 }
 
 qdq_granularity qdq_granularity_per_channel(const qdq_call *call, qdq_int axis,
@@ -21,12 +20,12 @@ qdq_granularity qdq_granularity_per_channel(const qdq_call *call, qdq_int axis,
     qdq_shape shape = call->inputs[0].type.shape;
     int64_t at = axis.set ? axis.value : default_axis;
     if (at < -shape.rank || at >= shape.rank) {
-        qdq_call_find(call, QDQ_RULE_AXIS_RANGE, "axis",
-                      qdq_text(call->findings, "is %lld%s", (long long)at,
-                               axis.set ? "" : " (the default)"),
-                      shape.rank ? qdq_text(call->findings, "%d to %d, as x has rank %d",
-                                            -shape.rank, shape.rank - 1, shape.rank)
-                                 : "an x of rank 1 or more");
+        qdq_call_find(
+            call, QDQ_RULE_AXIS_RANGE, "axis",
+            qdq_text(call->findings, "is %lld%s", (long long)at, axis.set ? "" : " (the default)"),
+            shape.rank ? qdq_text(call->findings, "%d to %d, as x has rank %d", -shape.rank,
+                                  shape.rank - 1, shape.rank)
+                       : "an x of rank 1 or more");
         return (qdq_granularity){0};
     }
     if (at < 0) at += shape.rank;
@@ -43,8 +42,9 @@ static qdq_granularity per_group(const qdq_call *call, qdq_ints group_shape) {
     qdq_shape shape = call->inputs[0].type.shape;
     if (!group_shape.data || group_shape.count != (size_t)shape.rank) {
         qdq_call_find(call, QDQ_RULE_GROUP_SHAPE, "group_shape",
-                      group_shape.data ? qdq_text(call->findings, "has %zu entries", group_shape.count)
-                                        : "is missing",
+                      group_shape.data
+                          ? qdq_text(call->findings, "has %zu entries", group_shape.count)
+                          : "is missing",
                       qdq_text(call->findings, "%d, one for each dim of x", shape.rank));
         return (qdq_granularity){0};
     }
@@ -53,10 +53,10 @@ static qdq_granularity per_group(const qdq_call *call, qdq_ints group_shape) {
     for (int i = 0; i < shape.rank; i++) {
         extents[i] = group_shape.data[i] == -1 ? shape.dims[i] : group_shape.data[i];
         if (extents[i] < 1 || extents[i] > shape.dims[i]) {
-            qdq_call_find(call, QDQ_RULE_GROUP_SHAPE, "group_shape",
-                          qdq_text(call->findings, "has %lld for dim %d",
-                                   (long long)group_shape.data[i], i),
-                          qdq_text(call->findings, "1 to %lld, or -1", (long long)shape.dims[i]));
+            qdq_call_find(
+                call, QDQ_RULE_GROUP_SHAPE, "group_shape",
+                qdq_text(call->findings, "has %lld for dim %d", (long long)group_shape.data[i], i),
+                qdq_text(call->findings, "1 to %lld, or -1", (long long)shape.dims[i]));
             return (qdq_granularity){0};
         }
         g.shape.dims[i] = (shape.dims[i] + extents[i] - 1) / extents[i];
@@ -110,12 +110,11 @@ static void check_count(const qdq_call *call, qdq_core_rule rule, const source *
                         const qdq_granularity *g, bool one_serves_all) {
     if (!from->known || !g->valid || from->count == g->grid.count) return;
     if (one_serves_all && from->count == 1) return;
-    qdq_call_find(call, rule, from->name,
-                  qdq_text(call->findings, "has %zu element%s", from->count,
-                           from->count == 1 ? "" : "s"),
-                  qdq_text(call->findings, "%s%zu (%s)",
-                           one_serves_all && g->grid.count > 1 ? "1 or " : "", g->grid.count,
-                           g->reason));
+    qdq_call_find(
+        call, rule, from->name,
+        qdq_text(call->findings, "has %zu element%s", from->count, from->count == 1 ? "" : "s"),
+        qdq_text(call->findings, "%s%zu (%s)", one_serves_all && g->grid.count > 1 ? "1 or " : "",
+                 g->grid.count, g->reason));
 }
 
 // A port with more than one parameter lies like them: [dim], or the block grid; dims of 1 aside.
@@ -165,8 +164,10 @@ static void check_scale_values(const qdq_call *call, const qdq_scale_slot *slot,
         float scale;
         if (in->given)
             qdq_decode_float(in->type.dtype,
-                             (const char *)in->data + i * qdq_dtype_size(in->type.dtype), &scale, 1);
-        else scale = slot->attr.data[i];
+                             (const char *)in->data + i * qdq_dtype_size(in->type.dtype), &scale,
+                             1);
+        else
+            scale = slot->attr.data[i];
         if (!check_scale_at(call, from->name, i, scale, &negative)) return;
     }
 }
@@ -175,10 +176,10 @@ void qdq_check_scale(const qdq_call *call, const qdq_scale_slot *slot,
                      const qdq_granularity *granularity) {
     const qdq_operand *in = &call->inputs[slot->port];
     if (in->given && slot->attr.data)
-        qdq_call_find(call, QDQ_RULE_SCALE_TWICE, slot->attr_name,
-                      qdq_text(call->findings, "is given beside the port %s",
-                               port_name(call, slot->port)),
-                      NULL);
+        qdq_call_find(
+            call, QDQ_RULE_SCALE_TWICE, slot->attr_name,
+            qdq_text(call->findings, "is given beside the port %s", port_name(call, slot->port)),
+            NULL);
     else if (!in->given && !slot->attr.data)
         qdq_call_find(call, QDQ_RULE_SCALE_MISSING, slot->attr_name,
                       qdq_text(call->findings, "is missing, and so is the port %s",
@@ -196,7 +197,8 @@ static void check_zero_point_at(const qdq_call *call, const char *name, size_t i
         qdq_call_find(call, QDQ_RULE_ZERO_POINT_VALUE, name,
                       qdq_text(call->findings, "has %.17g at index %zu", value, index),
                       "a whole number of at most 32 bits");
-    } else if (quantized && (value < (double)quantized->least || value > (double)quantized->greatest)) {
+    } else if (quantized &&
+               (value < (double)quantized->least || value > (double)quantized->greatest)) {
         qdq_call_find(call, QDQ_RULE_ZERO_POINT_RANGE, name,
                       qdq_text(call->findings, "has %.0f at index %zu", value, index),
                       qdq_text(call->findings, "%lld to %lld, as the quantized type is %s",
@@ -209,10 +211,10 @@ void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
                           const qdq_granularity *granularity, qdq_dtype quantized) {
     const qdq_operand *in = &call->inputs[slot->port];
     if (in->given && slot->attr.data)
-        qdq_call_find(call, QDQ_RULE_ZERO_POINT_TWICE, slot->attr_name,
-                      qdq_text(call->findings, "is given beside the port %s",
-                               port_name(call, slot->port)),
-                      NULL);
+        qdq_call_find(
+            call, QDQ_RULE_ZERO_POINT_TWICE, slot->attr_name,
+            qdq_text(call->findings, "is given beside the port %s", port_name(call, slot->port)),
+            NULL);
     source from = source_of(call, slot->attr_name, slot->attr.data, slot->attr.count, slot->port);
     check_count(call, QDQ_RULE_ZERO_POINT_COUNT, &from, granularity, true);
     check_port_shape(call, QDQ_RULE_ZERO_POINT_COUNT, slot->port, granularity);
@@ -238,11 +240,11 @@ void qdq_check_quant_range(const qdq_call *call, qdq_int quant_min, qdq_int quan
     int64_t low = quant_min.set ? quant_min.value : info->least;
     int64_t high = quant_max.set ? quant_max.value : info->greatest;
     if (low >= info->least && high <= info->greatest && low < high) return;
-    qdq_call_find(call, QDQ_RULE_QUANT_RANGE, quant_min.set ? "quant_min" : "quant_max",
-                  qdq_text(call->findings, "makes the range %lld to %lld", (long long)low,
-                           (long long)high),
-                  qdq_text(call->findings, "quant_min < quant_max within %lld to %lld of %s",
-                           (long long)info->least, (long long)info->greatest, info->name));
+    qdq_call_find(
+        call, QDQ_RULE_QUANT_RANGE, quant_min.set ? "quant_min" : "quant_max",
+        qdq_text(call->findings, "makes the range %lld to %lld", (long long)low, (long long)high),
+        qdq_text(call->findings, "quant_min < quant_max within %lld to %lld of %s",
+                 (long long)info->least, (long long)info->greatest, info->name));
 }
 
 qdq_dtype qdq_check_result(const qdq_call *call, qdq_dtype dtype, qdq_dtype_set set) {

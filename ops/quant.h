@@ -11,6 +11,7 @@
 
 // Ports and attributes of Quantize, Dequantize and DynamicQuantize; S is the op's struct and F the
 // path of the field in it.
+// clang-format off
 #define QDQ_QUANTIZE_PORTS(S, prefix, x_dtypes)                                                 \
     {"x", offsetof(S, prefix x), false, x_dtypes},                                              \
         {"scale", offsetof(S, prefix scale), true, QDQ_SET_FLOATS},                             \
@@ -33,6 +34,7 @@
          "least quantized value"},                                                              \
         {"quant_max", QDQ_ATTR_INT, offsetof(S, prefix quant_max), NULL, "of the dtype",        \
          "greatest quantized value"}
+// clang-format on
 
 enum { QDQ_PORT_X, QDQ_PORT_SCALE, QDQ_PORT_ZERO_POINT };  // order of those ports
 
@@ -44,7 +46,7 @@ extern const char *const qdq_qtype_words[];
 typedef struct qdq_scale_slot {
     const char *attr_name;  // "scales"
     qdq_floats attr;
-    size_t port;            // "scale"
+    size_t port;  // "scale"
 } qdq_scale_slot;
 
 typedef struct qdq_zero_point_slot {
@@ -55,7 +57,7 @@ typedef struct qdq_zero_point_slot {
 
 // How many parameters x asks for, and in words for what: "dim 1 of x has 3".
 typedef struct qdq_granularity {
-    bool valid;     // what follows is known
+    bool valid;  // what follows is known
     qdq_grid grid;
     qdq_shape shape;  // of the parameters as a tensor: [], [dim], or the block grid
     const char *reason;
@@ -96,9 +98,9 @@ typedef struct qdq_quant_params {
     qdq_numerics numerics;
     qdq_dtype x_dtype, y_dtype;
     qdq_range range;
-    qdq_scheme scheme;  // DynamicQuantize
+    qdq_scheme scheme;      // DynamicQuantize
     qdq_dtype scale_dtype;  // DynamicQuantize: as stored
-    float eps;          // DynamicQuantize, 0: none
+    float eps;              // DynamicQuantize, 0: none
 } qdq_quant_params;
 
 // NULL when memory runs out.

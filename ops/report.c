@@ -7,9 +7,9 @@
 
 #include "runtime/utf8.h"
 
-#define ROW(E, id, severity, status, summary, hint) \
-    [QDQ_RULE_##E] = {"core/" id, QDQ_SEVERITY_##severity, QDQ_ERR_##status, summary, hint,  \
-                      "docs/format.md"},
+#define ROW(E, id, severity, status, summary, hint)                                   \
+    [QDQ_RULE_##E] = {"core/" id, QDQ_SEVERITY_##severity, QDQ_ERR_##status, summary, \
+                      hint,       "docs/format.md"},
 
 const qdq_rule qdq_core_rules[QDQ_CORE_RULE_COUNT] = {QDQ_CORE_RULES(ROW)};
 
@@ -48,13 +48,13 @@ static const char *sentence(qdq_findings *f, const qdq_finding *finding, const c
     bool named = *finding->node != '\0';
     return qdq_text(f, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s", f->file, *f->file ? ": " : "",
                     named ? kind : "", named ? " '" : "", finding->node, named ? "': " : "",
-                    finding->op, *finding->op ? ": " : "", finding->port,
-                    *finding->port ? " " : "", finding->found, *finding->wanted ? ", wanted " : "",
-                    finding->wanted, *finding->hint ? "; " : "", finding->hint);
+                    finding->op, *finding->op ? ": " : "", finding->port, *finding->port ? " " : "",
+                    finding->found, *finding->wanted ? ", wanted " : "", finding->wanted,
+                    *finding->hint ? "; " : "", finding->hint);
 }
 
-void qdq_find(qdq_findings *findings, const char *target, const qdq_rule *rule,
-              qdq_subject subject, const char *found, const char *wanted, const char *hint) {
+void qdq_find(qdq_findings *findings, const char *target, const qdq_rule *rule, qdq_subject subject,
+              const char *found, const char *wanted, const char *hint) {
     if (rule->severity == QDQ_SEVERITY_ERROR) {
         if (findings->errors++ == 0) findings->status = rule->status;
     } else {

@@ -27,8 +27,8 @@ typedef struct qdq_subject {
 
 // Adds a finding. The sentence is "FILE: node 'N': OP: PORT FOUND, wanted WANTED; HINT", without
 // what is NULL or empty. `hint` NULL: that of the rule.
-void qdq_find(qdq_findings *findings, const char *target, const qdq_rule *rule,
-              qdq_subject subject, const char *found, const char *wanted, const char *hint);
+void qdq_find(qdq_findings *findings, const char *target, const qdq_rule *rule, qdq_subject subject,
+              const char *found, const char *wanted, const char *hint);
 
 // The same for a rule of the core.
 void qdq_find_core(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
@@ -38,11 +38,12 @@ void qdq_find_core(qdq_findings *findings, qdq_core_rule rule, qdq_subject subje
 void qdq_find_near(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
                    const char *found, const char *wanted, const char *nearest);
 
-// Whether a further finding would still be kept: what only serves its text may be left out otherwise.
+// Whether a further finding would still be kept: what only serves its text may be left out
+// otherwise.
 bool qdq_findings_have_room(const qdq_findings *findings);
 
-// A formatted string in the pool, with control bytes and broken UTF-8 shown as '?'; "" when there is
-// no more room for findings or memory.
+// A formatted string in the pool, with control bytes and broken UTF-8 shown as '?'; "" when there
+// is no more room for findings or memory.
 const char *qdq_text(qdq_findings *findings, const char *format, ...) QDQ_PRINTF(2, 3);
 
 #endif

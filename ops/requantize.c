@@ -68,7 +68,8 @@ static qdq_granularity granularity_of(size_t count, const qdq_granularity *chann
     return count > 1 ? *channels : qdq_granularity_per_tensor();
 }
 
-static void check_side(const qdq_call *call, const side *s, const qdq_granularity *channels, qdq_dtype quantized) {
+static void check_side(const qdq_call *call, const side *s, const qdq_granularity *channels,
+                       qdq_dtype quantized) {
     qdq_granularity scale = granularity_of(qdq_scale_count(call, &s->scale), channels);
     qdq_granularity zero_point = granularity_of(zero_point_count(call, &s->zero_point), channels);
     qdq_check_scale(call, &s->scale, &scale);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules: what a check can find. A rule is a row; the rows of the core are here, those of a target in
-// graph/targets/.
+// Rules: what a check can find. A rule is a row; the rows of the core are here, those of a target
+// in graph/targets/.
 #ifndef QDQ_OPS_RULE_H
 #define QDQ_OPS_RULE_H
 

@@ -85,8 +85,8 @@ typedef struct row {
 
 #define CODEC_FLOAT(name) .decode_float = decode_##name, .encode_float = encode_##name
 #define CODEC_INT(name) .decode_int = decode_##name, .encode_int = encode_##name
-#define ROW(E, name, bits, kind, least, greatest, safetensors, npy)                           \
-    [QDQ_##E] = {{#name, bits, QDQ_KIND_##kind, least, greatest, safetensors, npy},           \
+#define ROW(E, name, bits, kind, least, greatest, safetensors, npy)                 \
+    [QDQ_##E] = {{#name, bits, QDQ_KIND_##kind, least, greatest, safetensors, npy}, \
                  CODEC_##kind(name)},
 
 static const row rows[QDQ_DTYPE_COUNT] = {QDQ_DTYPES(ROW)};

@@ -22,9 +22,9 @@ qdq_status qdq_fail_memory(qdq_error *err, size_t bytes);
 void qdq_error_prefix(qdq_error *err, const char *prefix);
 
 // Returns from the calling function with the status of `expr` unless it is QDQ_OK.
-#define QDQ_TRY(expr)                             \
-    do {                                          \
-        qdq_status qdq_try_status = (expr);       \
+#define QDQ_TRY(expr)                                        \
+    do {                                                     \
+        qdq_status qdq_try_status = (expr);                  \
         if (qdq_try_status != QDQ_OK) return qdq_try_status; \
     } while (0)
 

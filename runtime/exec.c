@@ -67,7 +67,8 @@ static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_li
     for (size_t k = 0; k < link->vector_count; k++) {
         const qdq_vector *v = &link->vectors[k];
         const uint32_t *values =
-            v->values ? v->values : (const uint32_t *)(const void *)(exec->scratch + v->exec_offset);
+            v->values ? v->values
+                      : (const uint32_t *)(const void *)(exec->scratch + v->exec_offset);
         views[k] = step->tiled
                        ? qdq_grid_tile(&v->grid, values, &step->tiling, block, l1->params[k])
                        : qdq_grid_strip(&v->grid, values, block * QDQ_BLOCK_ELEMENTS,
@@ -169,8 +170,8 @@ typedef struct task_context {
     const qdq_step *step;
 } task_context;
 
-// Results must not depend on the rounding mode of the thread that computes them: sets the default one
-// and returns what there was, for fesetenv.
+// Results must not depend on the rounding mode of the thread that computes them: sets the default
+// one and returns what there was, for fesetenv.
 static fenv_t default_environment(void) {
     fenv_t environment;
     fegetenv(&environment);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exec is: one block of memory with the arena, the row-major inputs and outputs, and scratch
-// in it. exec.c makes and runs it, exec_io.c moves tensors in and out.
+// What an exec is: one block of memory with the arena, the row-major inputs and outputs, and
+// scratch in it. exec.c makes and runs it, exec_io.c moves tensors in and out.
 #ifndef QDQ_RUNTIME_EXEC_H
 #define QDQ_RUNTIME_EXEC_H
 
@@ -18,10 +18,10 @@ struct qdq_exec {
     const qdq_allocator *allocator;
     qdq_parallel parallel;
     bool poison;
-    size_t bytes;           // of this block, struct included
+    size_t bytes;  // of this block, struct included
     qdq_exec_io *inputs, *outputs;
     char *arena;
-    char *scratch;          // fetched parameters, reduction states and results
+    char *scratch;  // fetched parameters, reduction states and results
 };
 
 static inline char *qdq_exec_io_memory(const qdq_exec_io *io) {

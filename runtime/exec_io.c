@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "include/qdq/inspect.h"
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 #include "runtime/exec.h"
-#include "include/qdq/inspect.h"
 
 typedef struct found_io {
     qdq_exec_io *io;
@@ -35,8 +35,8 @@ enum { INPUTS = 1, OUTPUTS = 2 };
 static qdq_status find_io(const qdq_exec *exec, const char *name, int among, const char *what,
                           found_io *out, qdq_error *err) {
     const qdq_plan *plan = exec->plan;
-    out->is_input = (among & INPUTS) &&
-                    find_in(plan->inputs, exec->inputs, plan->input_count, name, out);
+    out->is_input =
+        (among & INPUTS) && find_in(plan->inputs, exec->inputs, plan->input_count, name, out);
     if (out->is_input) return QDQ_OK;
     if ((among & OUTPUTS) && find_in(plan->outputs, exec->outputs, plan->output_count, name, out))
         return QDQ_OK;
@@ -53,11 +53,12 @@ static qdq_status check(const found_io *found, const char *what, qdq_dtype dtype
     const qdq_tensor_info *info = found->info;
     bool widened = dtype == QDQ_FLOAT32 && qdq_dtype_is_float(info->dtype);
     if (dtype != info->dtype && !widened)
-        return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the data is %s, but the tensor is %s", what,
-                        info->name, qdq_dtype_name(dtype), qdq_dtype_name(info->dtype));
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the data is %s, but the tensor is %s",
+                        what, info->name, qdq_dtype_name(dtype), qdq_dtype_name(info->dtype));
     if (count != qdq_shape_count(info->shape))
-        return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the data has %zu elements, but the tensor has %zu",
-                        what, info->name, count, qdq_shape_count(info->shape));
+        return qdq_fail(err, QDQ_ERR_ARGUMENT,
+                        "%s '%s': the data has %zu elements, but the tensor has %zu", what,
+                        info->name, count, qdq_shape_count(info->shape));
     return QDQ_OK;
 }
 
@@ -66,7 +67,8 @@ qdq_status qdq_exec_bind(qdq_exec *exec, const char *name, void *data, size_t by
     found_io found = {0};
     QDQ_TRY(find_io(exec, name, INPUTS | OUTPUTS, "input or output", &found, err));
     if (data && bytes != found.info->bytes)
-        return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the memory has %zu bytes, but the tensor has %zu",
+        return qdq_fail(err, QDQ_ERR_ARGUMENT,
+                        "%s '%s': the memory has %zu bytes, but the tensor has %zu",
                         found.is_input ? "input" : "output", name, bytes, found.info->bytes);
     found.io->bound = data;
     return QDQ_OK;

@@ -34,8 +34,8 @@ qdq_grid qdq_grid_of(qdq_shape shape, const int64_t *extents) {
 
 size_t qdq_grid_block(const qdq_grid *grid, size_t at, size_t *run) {
     size_t block = 0, stride = 1;
-    size_t inner = 1;      // elements below the dim that is looked at
-    bool whole = true;     // every dim below lies in one block
+    size_t inner = 1;   // elements below the dim that is looked at
+    bool whole = true;  // every dim below lies in one block
     size_t length = 1;
     for (int i = grid->rank - 1; i >= 0; i--) {
         size_t index = at % grid->dims[i], group = index / grid->extent[i];

@@ -10,11 +10,11 @@
 
 // Dims are merged where they can be: most grids have one to three left.
 typedef struct qdq_grid {
-    int rank;                      // 0: one block
-    size_t dims[QDQ_MAX_RANK];     // elements
-    size_t extent[QDQ_MAX_RANK];   // elements of a block, 1..dims
-    size_t blocks[QDQ_MAX_RANK];   // ceil(dims / extent)
-    size_t count;                  // of blocks in all
+    int rank;                     // 0: one block
+    size_t dims[QDQ_MAX_RANK];    // elements
+    size_t extent[QDQ_MAX_RANK];  // elements of a block, 1..dims
+    size_t blocks[QDQ_MAX_RANK];  // ceil(dims / extent)
+    size_t count;                 // of blocks in all
 } qdq_grid;
 
 // `extents` has shape.rank entries in 1..dim.

@@ -150,7 +150,8 @@ bool qdq_plan_memory(qdq_lifetime *lifetimes, size_t count, qdq_pool *pool,
     const strategy *best = NULL;
     for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++) {
         size_t bytes = place(order, placed, n, &strategies[i], result->peak_live_bytes);
-        if (!best || bytes < result->arena_bytes) best = &strategies[i], result->arena_bytes = bytes;
+        if (!best || bytes < result->arena_bytes)
+            best = &strategies[i], result->arena_bytes = bytes;
         if (result->arena_bytes == result->peak_live_bytes) break;
     }
     (void)place(order, placed, n, best, result->peak_live_bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "include/qdq/inspect.h"
-
 #include <string.h>
+
+#include "include/qdq/inspect.h"
 
 enum {
     MOST_BYTES = 64,

@@ -76,7 +76,8 @@ static inline float qdq_rounded(const qdq_numerics *n, float v) {
 
 // x / s, or x * (1 / s).
 static inline float qdq_scaled(const qdq_numerics *n, float x, float s) {
-    return qdq_rounded(n, n->scaling == QDQ_SCALE_RECIPROCAL ? x * qdq_rounded(n, 1.0f / s) : x / s);
+    return qdq_rounded(n,
+                       n->scaling == QDQ_SCALE_RECIPROCAL ? x * qdq_rounded(n, 1.0f / s) : x / s);
 }
 
 static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, int32_t z,
@@ -118,16 +119,15 @@ static inline int32_t qdq_requantize_one(const qdq_numerics *n, float x, int32_t
                                          const qdq_range *range) {
     if (n->requantize_form == QDQ_REQUANTIZE_PAIR) {
         float real = x_is_int ? qdq_dequantize_one(n, whole, p->in_scale, p->in_zero_point)
-                              : qdq_rounded(n, (x - (float)p->in_zero_point)) *
-                                    p->in_scale;
+                              : qdq_rounded(n, (x - (float)p->in_zero_point)) * p->in_scale;
         real = qdq_round_to(n->requantize_dtype, qdq_rounded(n, real), n->bfloat16_store);
         return qdq_quantize_one(n, real, p->out_scale, p->out_zero_point, range);
     }
     float ratio = p->in_scale / p->out_scale;
     float shift = (float)p->in_zero_point * ratio;
     float offset = (float)p->out_zero_point - shift;
-    float v = n->requantize_form == QDQ_REQUANTIZE_FUSED ? fmaf(x, ratio, offset)
-                                                         : x * ratio + offset;
+    float v =
+        n->requantize_form == QDQ_REQUANTIZE_FUSED ? fmaf(x, ratio, offset) : x * ratio + offset;
     return qdq_to_integer(n, v, 0, p->out_zero_point, range);
 }
 

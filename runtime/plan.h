@@ -18,11 +18,11 @@ enum { QDQ_BLOCK_ELEMENTS = QDQ_TILE_ELEMENTS, QDQ_MAX_VECTORS = 4 };
 //---- Places -----------------------------------------------------------------
 
 typedef enum qdq_place_kind {
-    QDQ_PLACE_NONE = 0,   // lives in L1 only
-    QDQ_PLACE_ARENA,      // tiles from byte `at` of the arena on
-    QDQ_PLACE_INPUT,      // row-major: input number `at`
-    QDQ_PLACE_OUTPUT,     // row-major: output number `at`
-    QDQ_PLACE_CONSTANT,   // row-major: from byte `at` of the plan's constants on
+    QDQ_PLACE_NONE = 0,  // lives in L1 only
+    QDQ_PLACE_ARENA,     // tiles from byte `at` of the arena on
+    QDQ_PLACE_INPUT,     // row-major: input number `at`
+    QDQ_PLACE_OUTPUT,    // row-major: output number `at`
+    QDQ_PLACE_CONSTANT,  // row-major: from byte `at` of the plan's constants on
 } qdq_place_kind;
 
 // Where a value lies while the plan runs.
@@ -45,10 +45,10 @@ typedef struct qdq_located {
 typedef struct qdq_vector {
     bool is_int;
     qdq_grid grid;
-    size_t count;           // 1 (serves all), or grid.count
-    const uint32_t *values; // known at compile time; NULL: fetched from `source` before each run
+    size_t count;            // 1 (serves all), or grid.count
+    const uint32_t *values;  // known at compile time; NULL: fetched from `source` before each run
     qdq_located source;
-    size_t exec_offset;     // where the exec keeps the fetched values
+    size_t exec_offset;  // where the exec keeps the fetched values
 } qdq_vector;
 
 //---- Chains -----------------------------------------------------------------
@@ -86,8 +86,8 @@ typedef struct qdq_reduce {
     const qdq_reduce_fns *fns;
     const void *params;
     qdq_grid grid;
-    size_t chunks;        // partial states: chunks x grid.count
-    size_t states_offset; // in the exec
+    size_t chunks;         // partial states: chunks x grid.count
+    size_t states_offset;  // in the exec
     size_t result_count;
     qdq_located results[QDQ_MAX_REDUCED];
     size_t results_offset[QDQ_MAX_REDUCED];  // row-major copies, in the exec

@@ -16,7 +16,9 @@ qdq_tiling qdq_tiling_of(qdq_shape shape) {
     return t;
 }
 
-static int64_t padded(int64_t dim) { return (dim + QDQ_TILE_DIM - 1) / QDQ_TILE_DIM * QDQ_TILE_DIM; }
+static int64_t padded(int64_t dim) {
+    return (dim + QDQ_TILE_DIM - 1) / QDQ_TILE_DIM * QDQ_TILE_DIM;
+}
 
 qdq_shape qdq_padded_shape(qdq_shape shape) {
     qdq_shape out = shape;

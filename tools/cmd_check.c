@@ -113,8 +113,8 @@ static bool start_matrix(qdq_graph *graph, matrix *m) {
     return true;
 }
 
-// A report lives until the next validation: each is looked at before the next is made, and made again
-// to tell its findings.
+// A report lives until the next validation: each is looked at before the next is made, and made
+// again to tell its findings.
 static int fill_matrix(qdq_graph *graph, matrix *m) {
     for (size_t t = 0; t < m->targets; t++) {
         qdq_error err = {0};
@@ -175,11 +175,15 @@ static void json_matrix(qdq_graph *graph, const options *opt, const matrix *m) {
 static int check_all(qdq_graph *graph, const options *opt) {
     matrix m;
     int code = EXIT_LIMIT;
-    if (start_matrix(graph, &m)) code = fill_matrix(graph, &m);
-    else fprintf(stderr, "qdq: no memory for the matrix of nodes and targets\n");
+    if (start_matrix(graph, &m))
+        code = fill_matrix(graph, &m);
+    else
+        fprintf(stderr, "qdq: no memory for the matrix of nodes and targets\n");
     if (code == EXIT_OK) {
-        if (opt->json) json_matrix(graph, opt, &m);
-        else print_matrix(graph, &m);
+        if (opt->json)
+            json_matrix(graph, opt, &m);
+        else
+            print_matrix(graph, &m);
         code = verdict(opt, m.errors, m.warnings);
     }
     free(m.rows);

@@ -39,8 +39,10 @@ static size_t find_target(const char *name) {
 
 static int unknown(const char *what, const char *name, const char *see, const char *nearest) {
     fprintf(stderr, "qdq: there is no %s '%s'; ", what, name);
-    if (nearest) fprintf(stderr, "did you mean '%s'?\n", nearest);
-    else fprintf(stderr, "see `qdq %s`\n", see);
+    if (nearest)
+        fprintf(stderr, "did you mean '%s'?\n", nearest);
+    else
+        fprintf(stderr, "see `qdq %s`\n", see);
     return EXIT_USAGE;
 }
 
@@ -158,8 +160,10 @@ static void print_dtypes(void) {
         const qdq_dtype_info *info = qdq_dtype_get((qdq_dtype)d);
         bool whole = info->kind == QDQ_KIND_INT;
         printf("%-16s %5d  %-6s", info->name, info->bits, whole ? "int" : "float");
-        if (whole) printf(" %12lld %12lld", (long long)info->least, (long long)info->greatest);
-        else printf(" %12s %12s", "", "");
+        if (whole)
+            printf(" %12lld %12lld", (long long)info->least, (long long)info->greatest);
+        else
+            printf(" %12s %12s", "", "");
         printf("  %-12s %s\n", info->safetensors, *info->npy ? info->npy : "(as <f4)");
     }
 }
@@ -185,8 +189,10 @@ static void json_dtypes(void) {
 int run_ops(const options *opt) {
     size_t first = 0, end = qdq_op_count();
     if (opt->dtypes) {
-        if (opt->json) json_dtypes();
-        else print_dtypes();
+        if (opt->json)
+            json_dtypes();
+        else
+            print_dtypes();
         return EXIT_OK;
     }
     if (opt->operands.count) {
@@ -206,8 +212,10 @@ int run_ops(const options *opt) {
     }
     if (opt->markdown) printf("# Ops\n\nPrinted by `qdq ops --markdown`.\n\n");
     for (size_t op = first; op < end; op++) {
-        if (opt->operands.count || opt->markdown) print_op(op, opt->markdown);
-        else printf("%-16s %s\n", qdq_op_get(op).name, qdq_op_get(op).summary);
+        if (opt->operands.count || opt->markdown)
+            print_op(op, opt->markdown);
+        else
+            printf("%-16s %s\n", qdq_op_get(op).name, qdq_op_get(op).summary);
         if (opt->markdown && op + 1 < end) printf("\n");
     }
     return EXIT_OK;
@@ -225,13 +233,15 @@ static void print_rules(size_t target, bool markdown) {
         printf("## %s\n\n%s.\n\n| rule | severity | what holds | how to mend it | source |\n"
                "|---|---|---|---|---|\n",
                info.name, info.summary);
-    else printf("%s: %s\n", info.name, info.summary);
+    else
+        printf("%s: %s\n", info.name, info.summary);
     for (size_t i = 0; i < info.rule_count; i++) {
         qdq_rule_info rule = qdq_target_rule(target, i);
         if (markdown)
             printf("| `%s` | %s | %s | %s | %s |\n", rule.id, severity_text(rule.severity),
                    rule.summary, rule.hint, rule.source);
-        else printf("  %-24s %-8s %s\n", rule.id, severity_text(rule.severity), rule.summary);
+        else
+            printf("  %-24s %-8s %s\n", rule.id, severity_text(rule.severity), rule.summary);
     }
 }
 
@@ -276,8 +286,10 @@ int run_targets(const options *opt) {
     if (opt->markdown) printf("# Rules\n\nPrinted by `qdq targets --markdown`.\n\n");
     for (size_t t = first; t < end; t++) {
         qdq_target_info info = qdq_target_get(t);
-        if (opt->operands.count || opt->markdown) print_rules(t, opt->markdown);
-        else printf("%-12s %3zu rules  %s\n", info.name, info.rule_count, info.summary);
+        if (opt->operands.count || opt->markdown)
+            print_rules(t, opt->markdown);
+        else
+            printf("%-12s %3zu rules  %s\n", info.name, info.rule_count, info.summary);
         if (opt->markdown && t + 1 < end) printf("\n");
     }
     return EXIT_OK;

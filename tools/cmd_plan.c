@@ -140,8 +140,10 @@ int run_plan(const options *opt) {
     qdq_graph *graph = load_graph(opt, &code);
     if (!graph) return code;
     qdq_plan *plan = compile_graph(graph, opt, &code);
-    if (plan && opt->json) print_json(plan, opt);
-    else if (plan) print_plan(plan, opt->map);
+    if (plan && opt->json)
+        print_json(plan, opt);
+    else if (plan)
+        print_plan(plan, opt->map);
     qdq_plan_destroy(plan);
     qdq_graph_destroy(graph);
     return code;

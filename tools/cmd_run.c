@@ -111,8 +111,10 @@ static void print_summary(const qdq_tensor *tensor) {
 }
 
 static void json_element(qdq_json *json, qdq_dtype dtype, double value) {
-    if (qdq_dtype_get(dtype)->kind == QDQ_KIND_INT) qdq_json_int(json, (int64_t)value);
-    else qdq_json_float32(json, (float)value);
+    if (qdq_dtype_get(dtype)->kind == QDQ_KIND_INT)
+        qdq_json_int(json, (int64_t)value);
+    else
+        qdq_json_float32(json, (float)value);
 }
 
 static void json_summary(qdq_json *json, const qdq_tensor *tensor) {
@@ -124,8 +126,7 @@ static void json_summary(qdq_json *json, const qdq_tensor *tensor) {
     json_shape(json, tensor->shape);
     qdq_json_key(json, "first");
     qdq_json_begin_line(json);
-    for (size_t i = 0; i < s.first_count; i++)
-        json_element(json, tensor->dtype, s.first[i]);
+    for (size_t i = 0; i < s.first_count; i++) json_element(json, tensor->dtype, s.first[i]);
     qdq_json_end_array(json);
     qdq_json_key(json, "min");
     json_element(json, tensor->dtype, s.least);

@@ -20,8 +20,7 @@ static double distance(double a, double b) {
     return a == b ? 0 : fabs(a - b);
 }
 
-static difference measure(const double *got, const double *wanted, size_t count,
-                          double tolerance) {
+static difference measure(const double *got, const double *wanted, size_t count, double tolerance) {
     difference d = {.count = count};
     for (size_t i = 0; i < count; i++) {
         double far = distance(got[i], wanted[i]);
@@ -150,8 +149,10 @@ static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expecte
     to_doubles(expected->dtype, expected->data, count, wanted);
     difference d = measure(got, wanted, count, tolerance);
     if (tolerance == 0) count_signed_zeros(got, wanted, &d);
-    if (json) json_difference(json, tensor, &d);
-    else print_difference(tensor, got, wanted, &d);
+    if (json)
+        json_difference(json, tensor, &d);
+    else
+        print_difference(tensor, got, wanted, &d);
     if (!json && rows) print_rows(tensor, got, wanted, rows);
     free(got);
     return d.different ? EXIT_FINDINGS : EXIT_OK;

@@ -21,26 +21,26 @@ typedef struct option_row {
 } option_row;
 
 #define ROW(name, letter, argument, kind, field, commands, help) \
-    {name, argument, offsetof(options, field), commands, help, kind, letter}
+    { name, argument, offsetof(options, field), commands, help, kind, letter }
 
 static const option_row rows[] = {
     ROW("input", 'i', "[NAME=]FILE", LIST, inputs, " run ",
-     "an input from .npy or .safetensors (FILE#TENSOR picks one; without NAME all by name)"),
+        "an input from .npy or .safetensors (FILE#TENSOR picks one; without NAME all by name)"),
     ROW("output", 'o', "[NAME=]FILE", LIST, outputs, " run ",
-     "write an output; without NAME all of them to one .safetensors"),
+        "write an output; without NAME all of them to one .safetensors"),
     ROW("expect", 'e', "[NAME=]FILE", LIST, expects, " run ",
-     "compare an output with a file; a difference exits 1"),
+        "compare an output with a file; a difference exits 1"),
     ROW("tolerance", 0, "X", TEXT, tolerance, " run ", "--expect: largest |difference| (0)"),
     ROW("rows", 0, "N", TEXT, rows, " run ",
-     "--expect: also list the N worst entries of the first dim"),
+        "--expect: also list the N worst entries of the first dim"),
     ROW("target", 't', "T", TEXT, target, " run check plan bench ",
-     "rules and numerics of a backend; see `qdq targets`"),
+        "rules and numerics of a backend; see `qdq targets`"),
     ROW("strict", 0, NULL, FLAG, strict, " check ", "warnings exit 1 as errors do"),
     ROW("threads", 0, "N", TEXT, threads, " run bench ", "at most N threads (all)"),
     ROW("materialize", 'm', NULL, FLAG, materialize, " run plan bench ",
-     "every value in TILE slots of the arena, node by node"),
+        "every value in TILE slots of the arena, node by node"),
     ROW("float-storage", 0, "bfloat16|declared", TEXT, float_storage, " run plan bench ",
-     "dtype of float intermediates (declared)"),
+        "dtype of float intermediates (declared)"),
     ROW("fill", 0, "SEED", TEXT, fill, " run bench ", "inputs that are not given get seeded data"),
     ROW("map", 0, NULL, FLAG, map, " plan ", "draw the arena"),
     ROW("repeat", 0, "N", TEXT, repeat, " bench ", "timed runs (101)"),
@@ -48,15 +48,15 @@ static const option_row rows[] = {
     ROW("dtypes", 0, NULL, FLAG, dtypes, " ops ", "list the element types"),
     ROW("markdown", 0, NULL, FLAG, markdown, " ops targets ", "print as Markdown"),
     ROW("json", 0, NULL, FLAG, json, " run check plan bench ops targets ",
-     "machine-readable, versioned"),
+        "machine-readable, versioned"),
     ROW("max-elements", 0, "N", TEXT, max_elements, " run check plan bench ",
-     "elements of one tensor (2^31)"),
+        "elements of one tensor (2^31)"),
     ROW("max-bytes", 0, "N", TEXT, max_bytes, " run check plan bench ",
-     "bytes of all tensors, padding included (8 GiB)"),
+        "bytes of all tensors, padding included (8 GiB)"),
     ROW("max-file-bytes", 0, "N", TEXT, max_file_bytes, " run check plan bench ",
-     "bytes of a JSON file (64 MiB)"),
+        "bytes of a JSON file (64 MiB)"),
     ROW("max-values", 0, "N", TEXT, max_values, " run check plan bench ",
-     "JSON values in a file (1,000,000)"),
+        "JSON values in a file (1,000,000)"),
     ROW("help", 'h', NULL, FLAG, help, " run check plan bench ops targets help ", "this text"),
 };
 
@@ -103,7 +103,8 @@ static bool add(const command_row *command, string_list *list, const char *text)
     return true;
 }
 
-static bool store(const command_row *command, const option_row *row, const char *text, options *out) {
+static bool store(const command_row *command, const option_row *row, const char *text,
+                  options *out) {
     char *field = (char *)out + row->offset;
     switch (row->kind) {
     case FLAG: *(bool *)field = true; return true;

@@ -31,7 +31,7 @@ typedef struct command_row {
     const char *name;
     const char *operands;  // "GRAPH", "[OP]"
     const char *summary;
-    size_t least, most;    // operands
+    size_t least, most;  // operands
     int (*run)(const options *opt);
 } command_row;
 

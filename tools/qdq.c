@@ -79,8 +79,10 @@ int main(int argc, char **argv) {
     options opt = {0};
     if (!options_parse(command, argc - 1, argv + 1, &opt)) return EXIT_USAGE;
     if (opt.help) {
-        if (command->run == run_help) list_commands(stdout);
-        else options_help(command);
+        if (command->run == run_help)
+            list_commands(stdout);
+        else
+            options_help(command);
         return flushed(EXIT_OK);
     }
     return flushed(command->run(&opt));

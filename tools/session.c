@@ -118,7 +118,8 @@ static int check_names(const session *s, const options *opt) {
         }
         for (size_t i = 0; *spec.name && i < k; i++) {
             tensor_spec other;
-            if (tensor_spec_parse(opt->inputs.items[i], &other) && strcmp(other.name, spec.name) == 0) {
+            if (tensor_spec_parse(opt->inputs.items[i], &other) &&
+                strcmp(other.name, spec.name) == 0) {
                 fprintf(stderr, "qdq: input '%s' is given twice: %s and %s\n", spec.name,
                         other.file, spec.file);
                 return EXIT_USAGE;

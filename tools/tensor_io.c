@@ -61,8 +61,8 @@ qdq_status tensor_load(const tensor_spec *spec, const char *name, loaded_tensor 
         return status;
     }
     if (!has_ending(spec->file, ".safetensors"))
-        return fail(err, QDQ_ERR_ARGUMENT, spec->file, "a tensor file ends in .npy or .safetensors; needed for ",
-                    name);
+        return fail(err, QDQ_ERR_ARGUMENT, spec->file,
+                    "a tensor file ends in .npy or .safetensors; needed for ", name);
     qdq_tensor_file *file = qdq_tensor_file_open(spec->file, NULL, err);
     if (!file) return err->status;
     qdq_status status = load_from(file, spec, name, out, err);
@@ -92,8 +92,10 @@ void to_doubles(qdq_dtype dtype, const void *data, size_t n, double *out) {
     for (size_t at = 0; at < n; at += 256) {
         size_t part = n - at < 256 ? n - at : 256;
         const char *from = (const char *)data + at * size;
-        if (is_int) qdq_widen_int(dtype, from, whole, part);
-        else qdq_widen_float(dtype, from, real, part);
+        if (is_int)
+            qdq_widen_int(dtype, from, whole, part);
+        else
+            qdq_widen_float(dtype, from, real, part);
         for (size_t i = 0; i < part; i++) out[at + i] = is_int ? whole[i] : (double)real[i];
     }
 }
@@ -106,8 +108,8 @@ const char *element_text(qdq_dtype dtype, double value, char out[32]) {
 qdq_status tensor_save(const char *file, const qdq_tensor *tensor, qdq_error *err) {
     if (has_ending(file, ".safetensors")) return qdq_tensor_file_write(file, tensor, 1, NULL, err);
     if (!has_ending(file, ".npy"))
-        return fail(err, QDQ_ERR_ARGUMENT, file, "a tensor file ends in .npy or .safetensors; needed for ",
-                    tensor->name);
+        return fail(err, QDQ_ERR_ARGUMENT, file,
+                    "a tensor file ends in .npy or .safetensors; needed for ", tensor->name);
     const qdq_dtype_info *info = qdq_dtype_get(tensor->dtype);
     if (*info->npy) return npy_write(file, tensor->dtype, tensor->shape, tensor->data, err);
     size_t count = qdq_shape_count(tensor->shape);

@@ -123,7 +123,7 @@ typedef struct qdq_shape {
 } qdq_shape;
 
 // QDQ_SHAPE(2, 3): a 2x3 shape. The empty shape is (qdq_shape){0}.
-#define QDQ_SHAPE(...)                                                                  \
+#define QDQ_SHAPE(...) \
     ((qdq_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
 
 // Elements in a shape whose dims are known to be legal (1 for a scalar).

@@ -91,8 +91,8 @@ QDQ_API void qdq_exec_run(qdq_exec *exec);
 
 // Copies an output (as it is after the last run) to `data`. The dtype is the output's own, or
 // float32 for any float type.
-QDQ_API qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dtype dtype, void *data,
-                                 size_t count, qdq_error *err);
+QDQ_API qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dtype dtype,
+                                 void *data, size_t count, qdq_error *err);
 
 #ifdef __cplusplus
 }

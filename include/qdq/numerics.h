@@ -16,8 +16,8 @@ typedef enum qdq_rounding {
 } qdq_rounding;
 
 typedef enum qdq_scaling {
-    QDQ_SCALE_DIVIDE = 0,   // x / s
-    QDQ_SCALE_RECIPROCAL,   // x * fl(1 / s)
+    QDQ_SCALE_DIVIDE = 0,  // x / s
+    QDQ_SCALE_RECIPROCAL,  // x * fl(1 / s)
 } qdq_scaling;
 
 // When the zero point of the quantized side is added.

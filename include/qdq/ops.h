@@ -6,7 +6,8 @@
 //
 //     qdq_value q = qdq_quantize(g, x, (qdq_quantize_attrs){.scales = QDQ_SCALE(0.02f)});
 //
-// Both the C calls and the JSON reader end in qdq_add, which checks the node and infers its outputs.
+// Both the C calls and the JSON reader end in qdq_add, which checks the node and infers its
+// outputs.
 #ifndef QDQ_OPS_H
 #define QDQ_OPS_H
 
@@ -52,15 +53,15 @@ typedef struct qdq_ints {
 } qdq_ints;
 
 #define QDQ_SCALE(s) ((qdq_floats){(const float[]){(s)}, 1, true})
-#define QDQ_SCALES(...)                                                                    \
-    ((qdq_floats){(const float[]){__VA_ARGS__}, sizeof((const float[]){__VA_ARGS__}) / sizeof(float), \
-                  false})
+#define QDQ_SCALES(...)                         \
+    ((qdq_floats){(const float[]){__VA_ARGS__}, \
+                  sizeof((const float[]){__VA_ARGS__}) / sizeof(float), false})
 #define QDQ_ZP(z) ((qdq_numbers){(const double[]){(z)}, 1, true})
-#define QDQ_ZPS(...)                                                                         \
-    ((qdq_numbers){(const double[]){__VA_ARGS__},                                            \
+#define QDQ_ZPS(...)                              \
+    ((qdq_numbers){(const double[]){__VA_ARGS__}, \
                    sizeof((const double[]){__VA_ARGS__}) / sizeof(double), false})
-#define QDQ_INTS(...)                                                                        \
-    ((qdq_ints){(const int64_t[]){__VA_ARGS__},                                              \
+#define QDQ_INTS(...)                           \
+    ((qdq_ints){(const int64_t[]){__VA_ARGS__}, \
                 sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)})
 
 //---- Any op -----------------------------------------------------------------
@@ -142,9 +143,9 @@ typedef struct qdq_requantize_attrs {
     qdq_numbers in_zps;
     qdq_floats out_scales;
     qdq_numbers out_zps;
-    qdq_int axis;       // required where a side has more than one element
-    qdq_int qtype;      // a qdq_qtype; optional, must agree with the counts
-    qdq_dtype dtype;    // of y; default that of x
+    qdq_int axis;     // required where a side has more than one element
+    qdq_int qtype;    // a qdq_qtype; optional, must agree with the counts
+    qdq_dtype dtype;  // of y; default that of x
     qdq_int quant_min;
     qdq_int quant_max;
 } qdq_requantize_attrs;

@@ -21,9 +21,9 @@ enum { QDQ_PAGE_BYTES = 2048 };
 
 // How a tensor is cut into tiles.
 typedef struct qdq_tiling {
-    size_t planes, rows, cols;      // of elements: planes * rows * cols = count of the shape
-    size_t tile_rows, tile_cols;    // tiles down and across a plane
-    size_t tiles;                   // planes * tile_rows * tile_cols
+    size_t planes, rows, cols;    // of elements: planes * rows * cols = count of the shape
+    size_t tile_rows, tile_cols;  // tiles down and across a plane
+    size_t tiles;                 // planes * tile_rows * tile_cols
 } qdq_tiling;
 
 QDQ_API qdq_tiling qdq_tiling_of(qdq_shape shape);

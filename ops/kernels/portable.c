@@ -15,7 +15,9 @@ static bool is_core(const qdq_numerics *n) {
            n->requantize_dtype == zero.requantize_dtype;
 }
 
-static float float_at(qdq_view view, size_t i) { return qdq_float_from_bits(view.data[i * view.step]); }
+static float float_at(qdq_view view, size_t i) {
+    return qdq_float_from_bits(view.data[i * view.step]);
+}
 
 static int32_t int_at(qdq_view view, size_t i) { return (int32_t)view.data[i * view.step]; }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/kernels/kernel.h"
 
-#define ROW(family, x_dtype, y_dtype, fn) {#fn, QDQ_FAMILY_##family, x_dtype, y_dtype, fn}
+#define ROW(family, x_dtype, y_dtype, fn) \
+    { #fn, QDQ_FAMILY_##family, x_dtype, y_dtype, fn }
 
 static const qdq_kernel kernels[] = {
     ROW(QUANTIZE, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, qdq_quantize_tile_portable),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program of the README: what using the library feels like. It sees installed headers only.
+// clang-format off
 #include <stdio.h>
 #include <qdq/qdq.h>
 

@@ -19,8 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     qdq_graph_options options = {
         .limits = {.elements = 1 << 16, .bytes = 1 << 22, .json_values = 10000}};
     qdq_error err = {0};
-    qdq_graph *graph =
-        qdq_graph_parse((const char *)data, size, "fuzz.json", NULL, &options, &err);
+    qdq_graph *graph = qdq_graph_parse((const char *)data, size, "fuzz.json", NULL, &options, &err);
     if (graph) {
         (void)qdq_graph_validate(graph, NULL, &err);
         run_plan(graph, false);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Building graphs in C: sticky findings, names, ports, and what both roads share.
-#include "tests/unit.h"
-
 #include <qdq/qdq.h>
+
+#include "tests/unit.h"
 
 static void a_graph_with_errors_still_shows_all_of_them(void **state) {
     (void)state;
@@ -10,8 +10,9 @@ static void a_graph_with_errors_still_shows_all_of_them(void **state) {
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2, 3));
     qdq_value a = qdq_quantize(g, x, (qdq_quantize_attrs){.name = "a"});
     qdq_value b = qdq_dequantize(g, x, (qdq_dequantize_attrs){.name = "b", .scales = QDQ_SCALE(1)});
-    qdq_value c = qdq_quantize(g, x, (qdq_quantize_attrs){.name = "c", .qtype = QDQ_PER_CHANNEL,
-                                                          .scales = QDQ_SCALES(1, 2)});
+    qdq_value c = qdq_quantize(
+        g, x,
+        (qdq_quantize_attrs){.name = "c", .qtype = QDQ_PER_CHANNEL, .scales = QDQ_SCALES(1, 2)});
     qdq_output(g, "a", a), qdq_output(g, "b", b), qdq_output(g, "c", c);
     qdq_error err = {0};
     const qdq_report *report = qdq_graph_validate(g, NULL, &err);
@@ -58,8 +59,9 @@ static void every_output_of_a_node_can_be_reached(void **state) {
     qdq_graph *g = qdq_graph_create(NULL, NULL);
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4, 6));
     qdq_value y = qdq_dynamic_quantize(
-        g, x, (qdq_dynamic_quantize_attrs){.quantize = {.name = "dyn", .dtype = QDQ_UINT8,
-                                                        .qtype = QDQ_PER_CHANNEL}});
+        g, x,
+        (qdq_dynamic_quantize_attrs){
+            .quantize = {.name = "dyn", .dtype = QDQ_UINT8, .qtype = QDQ_PER_CHANNEL}});
     qdq_value scale = qdq_port(g, y, "scale");
     qdq_dtype dtype;
     qdq_shape shape;
@@ -78,8 +80,8 @@ static void every_output_of_a_node_can_be_reached(void **state) {
 static void an_older_smaller_struct_is_taken(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create(NULL, NULL);
-    qdq_quantize_attrs attrs = {.name = "q", .scales = QDQ_SCALE(0.5f),
-                                .quant_min = QDQ_INT(7), .quant_max = QDQ_INT(3)};
+    qdq_quantize_attrs attrs = {
+        .name = "q", .scales = QDQ_SCALE(0.5f), .quant_min = QDQ_INT(7), .quant_max = QDQ_INT(3)};
     attrs.x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
     qdq_output(g, "y", qdq_add(g, "Quantize", &attrs, offsetof(qdq_quantize_attrs, quant_min)));
     assert_int_equal(qdq_graph_validate(g, NULL, NULL)->errors, 0);
@@ -102,7 +104,8 @@ static void a_null_graph_is_reported_once_at_the_end(void **state) {
 static void a_value_of_another_graph_is_refused(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create(NULL, NULL);
-    qdq_output(g, "y", qdq_quantize(g, (qdq_value){77}, (qdq_quantize_attrs){.scales = QDQ_SCALE(1)}));
+    qdq_output(g, "y",
+               qdq_quantize(g, (qdq_value){77}, (qdq_quantize_attrs){.scales = QDQ_SCALE(1)}));
     assert_string_equal(qdq_graph_validate(g, NULL, NULL)->findings[0].rule, "core/value-unknown");
     qdq_graph_destroy(g);
 }

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running: inputs and outputs, chains and slots, threads, poison, float storage.
-#include "tests/unit.h"
-
 #include <qdq/qdq.h>
+
+#include "tests/unit.h"
 
 // x [rows, cols] -> Quantize -> Dequantize -> Quantize; the Dequantize is an output too, and the
 // first Quantize has a second reader.
 static qdq_graph *small_network(int64_t rows, int64_t cols) {
     qdq_graph *g = qdq_graph_create("small", NULL);
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(rows, cols));
-    qdq_value q = qdq_quantize(g, x, (qdq_quantize_attrs){.name = "q", .scales = QDQ_SCALE(0.5f),
-                                                          .zps = QDQ_ZP(3)});
+    qdq_value q = qdq_quantize(
+        g, x, (qdq_quantize_attrs){.name = "q", .scales = QDQ_SCALE(0.5f), .zps = QDQ_ZP(3)});
     qdq_value d = qdq_dequantize(
-        g, q, (qdq_dequantize_attrs){.name = "d", .scales = QDQ_SCALE(0.3f), .zps = QDQ_ZP(3),
-                                     .dtype = QDQ_FLOAT32});
-    qdq_value e = qdq_quantize(g, d, (qdq_quantize_attrs){.name = "e", .scales = QDQ_SCALE(0.25f),
-                                                          .dtype = QDQ_UINT8});
-    qdq_value r = qdq_requantize(
-        g, q, (qdq_requantize_attrs){.name = "r", .in_scales = QDQ_SCALE(0.5f),
-                                     .out_scales = QDQ_SCALE(1.5f), .dtype = QDQ_INT32});
+        g, q,
+        (qdq_dequantize_attrs){
+            .name = "d", .scales = QDQ_SCALE(0.3f), .zps = QDQ_ZP(3), .dtype = QDQ_FLOAT32});
+    qdq_value e = qdq_quantize(
+        g, d, (qdq_quantize_attrs){.name = "e", .scales = QDQ_SCALE(0.25f), .dtype = QDQ_UINT8});
+    qdq_value r = qdq_requantize(g, q,
+                                 (qdq_requantize_attrs){.name = "r",
+                                                        .in_scales = QDQ_SCALE(0.5f),
+                                                        .out_scales = QDQ_SCALE(1.5f),
+                                                        .dtype = QDQ_INT32});
     qdq_output(g, "d", d), qdq_output(g, "e", e), qdq_output(g, "r", r);
     return g;
 }
@@ -171,15 +174,16 @@ static void wrong_names_counts_and_dtypes_are_refused(void **state) {
     qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
     qdq_error err = {0};
     assert_int_equal(qdq_exec_write(exec, "activatoin", QDQ_FLOAT32, x, 6, &err), QDQ_ERR_ARGUMENT);
-    assert_string_equal(
-        err.text, "the graph has no input named 'activatoin'; did you mean 'activation'?");
+    assert_string_equal(err.text,
+                        "the graph has no input named 'activatoin'; did you mean 'activation'?");
     err = (qdq_error){0};
     assert_int_equal(qdq_exec_write(exec, "activation", QDQ_FLOAT32, x, 5, &err), QDQ_ERR_ARGUMENT);
     assert_string_equal(err.text,
                         "input 'activation': the data has 5 elements, but the tensor has 6");
     err = (qdq_error){0};
     assert_int_equal(qdq_exec_write(exec, "activation", QDQ_INT8, x, 6, &err), QDQ_ERR_ARGUMENT);
-    assert_string_equal(err.text, "input 'activation': the data is int8, but the tensor is bfloat16");
+    assert_string_equal(err.text,
+                        "input 'activation': the data is int8, but the tensor is bfloat16");
     err = (qdq_error){0};
     assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT32, x, 6, &err), QDQ_ERR_ARGUMENT);
     assert_string_equal(err.text, "output 'y': the data is float32, but the tensor is int8");
@@ -232,13 +236,13 @@ static void float_storage_rounds_intermediates_only(void **state) {
         qdq_graph *g = qdq_graph_create(NULL, NULL);
         qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(1));
         v = qdq_quantize(g, v, (qdq_quantize_attrs){.scales = QDQ_SCALE(0.3f)});
-        v = qdq_dequantize(g, v, (qdq_dequantize_attrs){.scales = QDQ_SCALE(0.3f),
-                                                        .dtype = QDQ_FLOAT32});
-        v = qdq_quantize(g, v, (qdq_quantize_attrs){.scales = QDQ_SCALE(0.0001f),
-                                                    .dtype = QDQ_INT32});
+        v = qdq_dequantize(g, v,
+                           (qdq_dequantize_attrs){.scales = QDQ_SCALE(0.3f), .dtype = QDQ_FLOAT32});
+        v = qdq_quantize(g, v,
+                         (qdq_quantize_attrs){.scales = QDQ_SCALE(0.0001f), .dtype = QDQ_INT32});
         qdq_output(g, "y", v);
-        qdq_compile_options options = {
-            .float_storage = storage ? QDQ_FLOAT_BFLOAT16 : QDQ_FLOAT_DECLARED};
+        qdq_compile_options options = {.float_storage =
+                                           storage ? QDQ_FLOAT_BFLOAT16 : QDQ_FLOAT_DECLARED};
         qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
         qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
         assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, 1, NULL), QDQ_OK);
@@ -259,8 +263,10 @@ static void run_time_scales_that_make_no_sense_have_a_result(void **state) {
     qdq_graph *g = qdq_graph_create(NULL, NULL);
     qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
     qdq_value s = qdq_input(g, "s", QDQ_FLOAT32, QDQ_SHAPE(4));
-    qdq_output(g, "y", qdq_quantize(g, v, (qdq_quantize_attrs){.scale = s, .axis = QDQ_INT(0),
-                                                               .qtype = QDQ_PER_CHANNEL}));
+    qdq_output(
+        g, "y",
+        qdq_quantize(
+            g, v, (qdq_quantize_attrs){.scale = s, .axis = QDQ_INT(0), .qtype = QDQ_PER_CHANNEL}));
     qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
     qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
     assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, 4, NULL), QDQ_OK);

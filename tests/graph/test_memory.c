@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every allocation may fail: whatever call number n fails, there is a MEMORY error, no crash, and
 // nothing is left behind. Run with pool blocks of one byte, so that every small piece is a call.
-#include "tests/unit.h"
-
 #include <qdq/qdq.h>
 
 #include "graph/graph.h"
+#include "tests/unit.h"
 
 static const char text[] =
     "{\"format\": \"qdq/1\", \"name\": \"n\","
@@ -49,8 +48,8 @@ static void every_allocation_on_the_road_from_json_may_fail(void **state) {
     char path[256];
     for (int i = 0; i < 40; i++) scales[i] = 0.25f;
     qdq_tensor tensor = {"s", QDQ_FLOAT32, QDQ_SHAPE(40), scales};
-    assert_int_equal(qdq_tensor_file_write(unit_path(path, "s.safetensors"), &tensor, 1, NULL, NULL),
-                     QDQ_OK);
+    assert_int_equal(
+        qdq_tensor_file_write(unit_path(path, "s.safetensors"), &tensor, 1, NULL, NULL), QDQ_OK);
     for (int materialize = 0; materialize < 2; materialize++) {
         bool done = false;
         for (size_t n = 1; !done; n++) {
@@ -77,8 +76,10 @@ static qdq_status build(const qdq_allocator *allocator, qdq_error *err) {
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(5, 7));
     qdq_value c = qdq_constant(g, "c", QDQ_INT32, QDQ_SHAPE(3), (const int32_t[]){1, 2, 3});
     for (int i = 0; i < 10; i++) {
-        x = qdq_quantize(g, x, (qdq_quantize_attrs){.scales = QDQ_SCALES(1, 2, 3, 4, 5, 6, 7),
-                                                    .zps = QDQ_ZP(1), .qtype = QDQ_PER_CHANNEL});
+        x = qdq_quantize(g, x,
+                         (qdq_quantize_attrs){.scales = QDQ_SCALES(1, 2, 3, 4, 5, 6, 7),
+                                              .zps = QDQ_ZP(1),
+                                              .qtype = QDQ_PER_CHANNEL});
         x = qdq_dequantize(g, x, (qdq_dequantize_attrs){.scales = QDQ_SCALE(1)});
     }
     qdq_output(g, "y", x), qdq_output(g, "c", c);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing a graph and reading it back gives the same graph.
-#include "tests/unit.h"
-
 #include <math.h>
 #include <qdq/qdq.h>
+
+#include "tests/unit.h"
 
 // Every op, kind of attribute, kind of value and dtype; a constant that is too large for the text.
 static qdq_graph *full_graph(void) {
@@ -16,24 +16,41 @@ static qdq_graph *full_graph(void) {
                                  (const float[]){INFINITY, -INFINITY, 0.1f});
     qdq_value s = qdq_constant(g, "s", QDQ_BFLOAT16, (qdq_shape){0}, (const uint16_t[]){0x3E80});
     qdq_value z = qdq_constant(g, "z", QDQ_UINT8, QDQ_SHAPE(1), (const uint8_t[]){129});
-    qdq_value q = qdq_quantize(g, w, (qdq_quantize_attrs){
-        .name = "q.uoted", .qtype = QDQ_PER_GROUP, .group_shape = QDQ_INTS(-1, 13),
-        .scales = QDQ_SCALES(0.1f, 1e-30f, 3.0f, 0.333333343f, 16777216.0f),
-        .zps = QDQ_ZPS(1, -2, 3, 0, 127), .quant_min = QDQ_INT(-100), .quant_max = QDQ_INT(0)});
-    qdq_value r = qdq_requantize(g, q, (qdq_requantize_attrs){
-        .name = "r", .in_scales = QDQ_SCALE(0.1f), .in_zps = QDQ_ZP(-2147483648.0),
-        .out_scales = QDQ_SCALE(7), .qtype = QDQ_INT(QDQ_PER_TENSOR), .dtype = QDQ_INT32});
-    qdq_value d = qdq_dequantize(g, r, (qdq_dequantize_attrs){.name = "d", .scale = s,
-                                                              .dtype = QDQ_FLOAT32});
-    qdq_value y = qdq_dynamic_quantize(g, d, (qdq_dynamic_quantize_attrs){
-        .quantize = {.name = "dyn", .dtype = QDQ_UINT8, .qtype = QDQ_PER_CHANNEL,
-                     .axis = QDQ_INT(0)},
-        .scheme = QDQ_SYMMETRIC, .eps = QDQ_FLOAT(1e-7)});
-    qdq_value e = qdq_dequantize(g, y, (qdq_dequantize_attrs){
-        .name = "e", .qtype = QDQ_PER_CHANNEL, .axis = QDQ_INT(0),
-        .scale = qdq_port(g, y, "scale"), .zero_point = qdq_port(g, y, "zero_point")});
-    qdq_value f = qdq_quantize(g, x, (qdq_quantize_attrs){.name = "f", .scale = s,
-                                                          .zero_point = z, .dtype = QDQ_UINT8});
+    qdq_value q = qdq_quantize(
+        g, w,
+        (qdq_quantize_attrs){.name = "q.uoted",
+                             .qtype = QDQ_PER_GROUP,
+                             .group_shape = QDQ_INTS(-1, 13),
+                             .scales = QDQ_SCALES(0.1f, 1e-30f, 3.0f, 0.333333343f, 16777216.0f),
+                             .zps = QDQ_ZPS(1, -2, 3, 0, 127),
+                             .quant_min = QDQ_INT(-100),
+                             .quant_max = QDQ_INT(0)});
+    qdq_value r = qdq_requantize(g, q,
+                                 (qdq_requantize_attrs){.name = "r",
+                                                        .in_scales = QDQ_SCALE(0.1f),
+                                                        .in_zps = QDQ_ZP(-2147483648.0),
+                                                        .out_scales = QDQ_SCALE(7),
+                                                        .qtype = QDQ_INT(QDQ_PER_TENSOR),
+                                                        .dtype = QDQ_INT32});
+    qdq_value d =
+        qdq_dequantize(g, r, (qdq_dequantize_attrs){.name = "d", .scale = s, .dtype = QDQ_FLOAT32});
+    qdq_value y =
+        qdq_dynamic_quantize(g, d,
+                             (qdq_dynamic_quantize_attrs){.quantize = {.name = "dyn",
+                                                                       .dtype = QDQ_UINT8,
+                                                                       .qtype = QDQ_PER_CHANNEL,
+                                                                       .axis = QDQ_INT(0)},
+                                                          .scheme = QDQ_SYMMETRIC,
+                                                          .eps = QDQ_FLOAT(1e-7)});
+    qdq_value e =
+        qdq_dequantize(g, y,
+                       (qdq_dequantize_attrs){.name = "e",
+                                              .qtype = QDQ_PER_CHANNEL,
+                                              .axis = QDQ_INT(0),
+                                              .scale = qdq_port(g, y, "scale"),
+                                              .zero_point = qdq_port(g, y, "zero_point")});
+    qdq_value f = qdq_quantize(
+        g, x, (qdq_quantize_attrs){.name = "f", .scale = s, .zero_point = z, .dtype = QDQ_UINT8});
     qdq_output(g, "e", e), qdq_output(g, "f", f), qdq_output(g, "odd", odd);
     qdq_output(g, "scale", qdq_port(g, y, "scale"));
     return g;
@@ -49,12 +66,14 @@ static char *run_to_text(qdq_graph *g, size_t *bytes) {
     assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, 64 * 65, &err), QDQ_OK);
     qdq_exec_run(exec);
     *bytes = 0;
-    for (size_t i = 0; i < qdq_plan_output_count(plan); i++) *bytes += qdq_plan_output(plan, i)->bytes;
+    for (size_t i = 0; i < qdq_plan_output_count(plan); i++)
+        *bytes += qdq_plan_output(plan, i)->bytes;
     char *all = malloc(*bytes), *at = all;
     for (size_t i = 0; i < qdq_plan_output_count(plan); i++) {
         const qdq_tensor_info *out = qdq_plan_output(plan, i);
-        assert_int_equal(qdq_exec_read(exec, out->name, out->dtype, at,
-                                       qdq_shape_count(out->shape), &err), QDQ_OK);
+        assert_int_equal(
+            qdq_exec_read(exec, out->name, out->dtype, at, qdq_shape_count(out->shape), &err),
+            QDQ_OK);
         at += out->bytes;
     }
     qdq_exec_destroy(exec), qdq_plan_destroy(plan);

@@ -2,9 +2,9 @@
 // Runs every folder of models/ through the library and through the command line:
 // test_models MODELS_DIR QDQ_BINARY. Outputs must equal the expected ones bit for bit, fused and
 // materialized, on one thread and on several, and the arena must be within 1.10 of the peak.
-#include "tests/unit.h"
-
 #include <qdq/qdq.h>
+
+#include "tests/unit.h"
 
 static const char *models, *binary;
 
@@ -44,8 +44,9 @@ static void check_outputs(const qdq_exec *exec, const qdq_plan *plan, const char
         assert_int_equal(info->bytes, out->bytes);
         char *got = malloc(out->bytes), *wanted = malloc(out->bytes);
         assert_int_equal(qdq_tensor_file_read(file, info, wanted, &err), QDQ_OK);
-        assert_int_equal(qdq_exec_read(exec, out->name, out->dtype, got,
-                                       qdq_shape_count(out->shape), &err), QDQ_OK);
+        assert_int_equal(
+            qdq_exec_read(exec, out->name, out->dtype, got, qdq_shape_count(out->shape), &err),
+            QDQ_OK);
         assert_memory_equal(got, wanted, out->bytes);
         free(got), free(wanted);
     }

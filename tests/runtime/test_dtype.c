@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element types: every code that is not wider than 16 bits, and rounding to bfloat16 against exact
 // arithmetic in double.
-#include "tests/unit.h"
-
 #include <math.h>
 
 #include "runtime/dtype.h"
+#include "tests/unit.h"
 
 static void names_lead_back_to_their_dtype(void **state) {
     (void)state;
@@ -36,9 +35,12 @@ static void all_bfloat16_values_round_trip(void **state) {
         qdq_decode_float(QDQ_BFLOAT16, &in, &wide, 1);
         qdq_encode_float(QDQ_BFLOAT16, &wide, &out, 1, QDQ_BFLOAT16_HALF_EVEN);
         assert_int_equal(out, in);
-        if ((code & 0x7F80) != 0x7F80) assert_true((double)wide == value_of(in));
-        else if (code & 0x7F) assert_true(isnan(wide));
-        else assert_true(isinf(wide));
+        if ((code & 0x7F80) != 0x7F80)
+            assert_true((double)wide == value_of(in));
+        else if (code & 0x7F)
+            assert_true(isnan(wide));
+        else
+            assert_true(isinf(wide));
     }
 }
 

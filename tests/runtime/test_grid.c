@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which parameter goes with which element, against the definition with one division a dim.
-#include "tests/unit.h"
-
 #include "runtime/grid.h"
+#include "tests/unit.h"
 
 // Parameter number of element `at`: indices divided by the extents, row-major in the block grid.
 static size_t block_of(qdq_shape shape, const int64_t *extents, size_t at) {
@@ -63,8 +62,7 @@ static void per_channel_works_on_every_axis(void **state) {
     for (size_t i = 0; i < UNIT_COUNT(shapes); i++)
         for (int axis = 0; axis < shapes[i].rank; axis++) {
             int64_t extents[QDQ_MAX_RANK];
-            for (int k = 0; k < shapes[i].rank; k++)
-                extents[k] = k == axis ? 1 : shapes[i].dims[k];
+            for (int k = 0; k < shapes[i].rank; k++) extents[k] = k == axis ? 1 : shapes[i].dims[k];
             check_grid(shapes[i], extents);
         }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory planner as a pure function: random lifetimes, checked pair by pair and step by step.
-#include "tests/unit.h"
-
 #include "runtime/memory_plan.h"
+#include "tests/unit.h"
 
 enum { STEPS = 24 };
 
@@ -21,7 +20,8 @@ static size_t live_in(const qdq_lifetime *all, size_t count, size_t step) {
         bool alive = all[i].first_step <= step && step <= all[i].last_step;
         bool counted = false;
         for (size_t k = 0; k < i; k++)
-            counted |= all[k].first_step <= step && step <= all[k].last_step && same_slot(all, i, k);
+            counted |=
+                all[k].first_step <= step && step <= all[k].last_step && same_slot(all, i, k);
         if (alive && !counted) live += aligned(all[i].bytes);
     }
     return live;
@@ -37,14 +37,15 @@ static void check_plan(qdq_lifetime *all, size_t count, double most) {
         if (live_in(all, count, step) > peak) peak = live_in(all, count, step);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(all[i].offset % QDQ_ARENA_ALIGN, 0);
-        if (all[i].offset + aligned(all[i].bytes) > end) end = all[i].offset + aligned(all[i].bytes);
+        if (all[i].offset + aligned(all[i].bytes) > end)
+            end = all[i].offset + aligned(all[i].bytes);
         for (size_t k = 0; k < i; k++) {
             if (same_slot(all, i, k)) {
                 assert_int_equal(all[i].offset, all[k].offset);
                 continue;
             }
-            bool in_time = all[i].first_step <= all[k].last_step &&
-                           all[k].first_step <= all[i].last_step;
+            bool in_time =
+                all[i].first_step <= all[k].last_step && all[k].first_step <= all[i].last_step;
             bool in_space = all[i].offset < all[k].offset + all[k].bytes &&
                             all[k].offset < all[i].offset + all[i].bytes;
             assert_false(in_time && in_space);
@@ -79,8 +80,8 @@ static void values_made_in_place_share_their_offset(void **state) {
     for (int round = 0; round < 500; round++) {
         qdq_lifetime all[STEPS];
         for (size_t i = 0; i < STEPS; i++) {
-            all[i] = (qdq_lifetime){i, i + 1, 64 * (1 + unit_random(&random) % 8),
-                                    QDQ_NOT_IN_PLACE, 0};
+            all[i] =
+                (qdq_lifetime){i, i + 1, 64 * (1 + unit_random(&random) % 8), QDQ_NOT_IN_PLACE, 0};
             if (i && unit_random(&random) % 2) {
                 all[i].bytes = all[i - 1].bytes;
                 all[i].in_place_of = i - 1;

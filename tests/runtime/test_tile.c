@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The TILE layout against ttnn.md 2.1 and 2.2, and pack and unpack as each other's inverse.
-#include "tests/unit.h"
-
 #include "include/qdq/tile.h"
+#include "tests/unit.h"
 
 static void offsets_are_those_of_the_device(void **state) {
     (void)state;
-    static const size_t known[][3] = {{0, 0, 0},     {0, 15, 15},    {0, 16, 256},
-                                      {1, 0, 16},    {15, 31, 511},  {16, 0, 512},
-                                      {16, 16, 768}, {5, 20, 340},   {31, 31, 1023}};
+    static const size_t known[][3] = {{0, 0, 0},     {0, 15, 15},   {0, 16, 256},
+                                      {1, 0, 16},    {15, 31, 511}, {16, 0, 512},
+                                      {16, 16, 768}, {5, 20, 340},  {31, 31, 1023}};
     bool seen[QDQ_TILE_ELEMENTS] = {false};
     for (size_t i = 0; i < UNIT_COUNT(known); i++)
         assert_int_equal(qdq_tile_offset(known[i][0], known[i][1]), known[i][2]);
