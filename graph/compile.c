@@ -104,8 +104,8 @@ static void describe_slot(compiler *c, size_t id, size_t slot) {
         .last_step = v->last_step,
     };
     c->plan->stats.tiles += tiling.tiles;
-    c->plan->stats.padding_bytes +=
-        bytes - qdq_shape_count(v->type.shape) * qdq_dtype_size(v->type.dtype);
+    size_t bits = qdq_shape_count(v->type.shape) * (size_t)qdq_dtype_get(v->type.dtype)->bits;
+    c->plan->stats.padding_bytes += bytes - (bits + 7) / 8;
 }
 
 // The first link of a step whose result can take over the memory of x does so: tiles of the same
@@ -268,14 +268,20 @@ static void append(line *l, const char *arrow, const char *op, const char *name)
     l->at += n > 0 ? (size_t)n : 0;
 }
 
+// Bytes that a step reads from a place or writes to it: whole tiles in the arena, else the
+// elements.
+static size_t bytes_moved(const qdq_step *step, qdq_place place, qdq_dtype dtype) {
+    if (place.kind == QDQ_PLACE_NONE) return 0;
+    if (place.kind == QDQ_PLACE_ARENA) return step->tiling.tiles * qdq_tile_bytes(dtype);
+    return step->elements * qdq_dtype_size(dtype);
+}
+
 static void describe_step(compiler *c, const qdq_draft_step *draft, const qdq_step *step,
                           qdq_plan_step *info) {
     const qdq_graph *graph = c->draft.graph;
     line l = {.at = 0};
     append(&l, "", "", graph->values[draft->x].name);
-    size_t tile_factor = step->tiled ? step->tiling.tiles * QDQ_TILE_ELEMENTS : 0;
-    info->read_bytes = qdq_dtype_size(step->x.dtype) *
-                       (step->x.place.kind == QDQ_PLACE_ARENA ? tile_factor : step->elements);
+    info->read_bytes = bytes_moved(step, step->x.place, step->x.dtype);
     for (size_t i = 0; i < step->link_count; i++) {
         const qdq_draft_link *from = &draft->links[i];
         const qdq_link *link = &step->links[i];
@@ -287,10 +293,7 @@ static void describe_step(compiler *c, const qdq_draft_step *draft, const qdq_st
             append(&l, " -> ", "tilize", graph->values[draft->x].name);
         if (link->store.kind == QDQ_PLACE_OUTPUT && from->node)
             append(&l, " -> ", "output", graph->outputs[link->store.at].name);
-        if (link->store.kind != QDQ_PLACE_NONE)
-            info->write_bytes +=
-                qdq_dtype_size(link->y_dtype) *
-                (link->store.kind == QDQ_PLACE_ARENA ? tile_factor : step->elements);
+        info->write_bytes += bytes_moved(step, link->store, link->y_dtype);
     }
     if (draft->reduce_node) append(&l, " -> ", "parameters of", draft->reduce_node->name);
     info->text = qdq_pool_strdup(&c->plan->pool, l.text);

@@ -76,9 +76,9 @@ static bool store_number(const qdq_reader *r, const declaration *d, const qdq_js
         bad_data(r, d, qdq_text(f, "has %s at index %zu", qdq_json_kind_text(json), i), "a number");
         return false;
     }
-    if (info->kind == QDQ_KIND_FLOAT) {
+    if (qdq_dtype_is_real(d->dtype)) {
         float real = (float)number, stored;
-        qdq_encode_float(d->dtype, &real, out, 1, QDQ_BFLOAT16_HALF_EVEN);
+        qdq_encode_float(d->dtype, &real, out, 1, NULL);
         qdq_decode_float(d->dtype, out, &stored, 1);
         if (!isfinite(number) || isfinite(stored)) return true;
         bad_data(r, d, qdq_text(f, "has %.17g at index %zu", number, i),
@@ -147,12 +147,6 @@ static qdq_status open_tensors(qdq_reader *r, const char *name, qdq_tensor_file 
     return QDQ_OK;
 }
 
-static bool same_shape(qdq_shape a, qdq_shape b) {
-    bool same = a.rank == b.rank;
-    for (int i = 0; same && i < a.rank; i++) same = a.dims[i] == b.dims[i];
-    return same;
-}
-
 static qdq_status read_from_file(qdq_reader *r, const qdq_item *at, const declaration *d) {
     const char *file, *tensor;
     QDQ_TRY(qdq_item_string(r, at, "file", &file));
@@ -165,14 +159,22 @@ static qdq_status read_from_file(qdq_reader *r, const qdq_item *at, const declar
                         tensor);
     const char *held = qdq_dtype_get(d->dtype)->safetensors;
     if (strcmp(qdq_tensor_file_dtype(tensors, info), held) != 0 ||
-        !same_shape(info->shape, d->shape))
+        !qdq_shape_equal(info->shape, d->shape))
         return qdq_fail(r->err, QDQ_ERR_PARSE,
                         "tensor '%.200s' of file '%.200s' has another dtype (%s) or shape than "
                         "constant '%.200s' declares (%s)",
                         tensor, file, qdq_tensor_file_dtype(tensors, info), d->name, held);
     qdq_value value;
     void *memory = qdq_graph_add_constant(r->graph, d->name, d->dtype, d->shape, &value);
-    return memory ? qdq_tensor_file_read(tensors, info, memory, r->err) : QDQ_OK;
+    if (!memory) return QDQ_OK;
+    QDQ_TRY(qdq_tensor_file_read(tensors, info, memory, r->err));
+    size_t beyond = qdq_find_beyond(d->dtype, memory, qdq_shape_count(d->shape));
+    if (beyond != SIZE_MAX)
+        bad_data(r, d,
+                 qdq_text(&r->graph->findings, "has a byte at index %zu that is no %s", beyond,
+                          qdq_dtype_name(d->dtype)),
+                 NULL);
+    return QDQ_OK;
 }
 
 static qdq_status read_file_constant(qdq_reader *r, const qdq_item *at, const declaration *d) {

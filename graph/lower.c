@@ -42,7 +42,7 @@ static bool start_values(qdq_draft *draft) {
     for (size_t i = 1; i < graph->value_count; i++) {
         qdq_draft_value *v = &draft->values[i];
         if (draft->options.float_storage == QDQ_FLOAT_BFLOAT16 && v->output == SIZE_MAX &&
-            graph->values[i].kind == QDQ_VALUE_MADE && qdq_dtype_is_float(v->type.dtype))
+            graph->values[i].kind == QDQ_VALUE_MADE && qdq_dtype_is_real(v->type.dtype))
             v->type.dtype = QDQ_BFLOAT16;
     }
     return true;

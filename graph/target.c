@@ -6,7 +6,9 @@
 
 #include "include/qdq/inspect.h"
 
-#define TARGETS(X) X(qdq_target_core)
+#define TARGETS(X)     \
+    X(qdq_target_core) \
+    X(qdq_target_onnx)
 
 #define DECLARE(description) extern const qdq_target description;
 TARGETS(DECLARE)

@@ -11,8 +11,6 @@ typedef struct qdq_target {
     const char *summary;
     const qdq_rule *rules;
     size_t rule_count;
-    // Adds what the target refuses or warns of in a node without core errors; NULL: nothing.
-    void (*check)(const qdq_call *call);
     // How it computes a node.
     qdq_numerics (*numerics)(const qdq_call *call);
 } qdq_target;

@@ -33,11 +33,15 @@ static void check_uses(const qdq_graph *graph, qdq_findings *findings) {
     }
 }
 
-static void check_target(const qdq_graph *graph, const qdq_target *target, qdq_findings *findings) {
-    for (size_t i = 0; target->check && i < graph->node_count; i++) {
+static void check_target(const qdq_graph *graph, const qdq_target *target,
+                         qdq_findings *findings) {
+    for (size_t i = 0; i < graph->node_count; i++) {
         if (!graph->nodes[i].valid) continue;
         qdq_call call = qdq_graph_call(graph, &graph->nodes[i], findings);
-        target->check(&call);
+        for (size_t k = 0; k < target->rule_count; k++) {
+            const qdq_rule *rule = &target->rules[k];
+            if (rule->check && qdq_rule_applies(rule, &call)) rule->check(&call, rule);
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 // Dequantize: y = (x - zero_point) * scale.
 #include "ops/kernels/kernel.h"
 
-static const qdq_port_desc inputs[] = {QDQ_QUANTIZE_PORTS(qdq_dequantize_attrs, , QDQ_SET_INTS)};
+static const qdq_port_desc inputs[] = {
+    QDQ_QUANTIZE_PORTS(qdq_dequantize_attrs, , QDQ_SET_QUANTIZED)};
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
 static const qdq_attr_desc attrs[] = {QDQ_QUANTIZE_ATTRS(qdq_dequantize_attrs, , "bfloat16")};
 

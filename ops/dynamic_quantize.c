@@ -12,7 +12,7 @@ enum { OUT_Y, OUT_SCALE, OUT_ZERO_POINT };
 
 static const qdq_port_desc inputs[] = {
     QDQ_QUANTIZE_PORTS(attrs_type, quantize., QDQ_SET_FLOATS | QDQ_SET(INT32))};
-static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_INTS},
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_QUANTIZED},
                                         {"scale", 0, true, QDQ_SET(FLOAT32)},
                                         {"zero_point", 0, true, QDQ_SET_INTS}};
 static const qdq_attr_desc attrs[] = {
@@ -46,8 +46,8 @@ static void check_computed(const qdq_call *call, const attrs_type *a, qdq_dtype 
 
 static void infer(qdq_call *call) {
     const attrs_type *a = call->attrs;
-    qdq_dtype y =
-        qdq_check_result(call, a->quantize.dtype ? a->quantize.dtype : QDQ_INT8, QDQ_SET_INTS);
+    qdq_dtype y = qdq_check_result(call, a->quantize.dtype ? a->quantize.dtype : QDQ_INT8,
+                                   has_scale(call, a) ? QDQ_SET_QUANTIZED : QDQ_SET_INTS);
     if (has_scale(call, a)) {
         qdq_infer_given(call, &a->quantize, y, y);
         return;
@@ -110,7 +110,7 @@ static void finish(const void *params, const void *state, size_t index, void *co
     zero_point = qdq_clamp(zero_point, p->range.quant_min, p->range.quant_max);
     int32_t code = (int32_t)zero_point;
     qdq_encode_float(p->scale_dtype, &scale, (char *)y[0] + index * qdq_dtype_size(p->scale_dtype),
-                     1, QDQ_BFLOAT16_HALF_EVEN);
+                     1, NULL);
     qdq_encode_int(p->y_dtype, &code, (char *)y[1] + index * qdq_dtype_size(p->y_dtype), 1);
 }
 

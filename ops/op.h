@@ -17,15 +17,22 @@ typedef uint64_t qdq_dtype_set;
 static inline bool qdq_set_has(qdq_dtype_set set, qdq_dtype dtype) { return set >> dtype & 1; }
 
 // The dtypes of a kind, from the list itself.
+#define QDQ_SET_OF(E, kind, wanted) | (qdq_dtype_set)(QDQ_KIND_##kind == (wanted)) << QDQ_##E
 #define QDQ_SET_IF_FLOAT(E, name, bits, kind, least, greatest, safetensors, npy) \
-    | (qdq_dtype_set)(QDQ_KIND_##kind == QDQ_KIND_FLOAT) << QDQ_##E
+    QDQ_SET_OF(E, kind, QDQ_KIND_FLOAT)
+#define QDQ_SET_IF_SMALL(E, name, bits, kind, least, greatest, safetensors, npy) \
+    QDQ_SET_OF(E, kind, QDQ_KIND_SMALL_FLOAT)
 #define QDQ_SET_IF_INT(E, name, bits, kind, least, greatest, safetensors, npy) \
-    | (qdq_dtype_set)(QDQ_KIND_##kind == QDQ_KIND_INT) << QDQ_##E
+    QDQ_SET_OF(E, kind, QDQ_KIND_INT)
 #define QDQ_SET_ROW(E, name, bits, kind, least, greatest, safetensors, npy) \
     | (qdq_dtype_set)1 << QDQ_##E
-#define QDQ_SET_ALL ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_ROW))
-#define QDQ_SET_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_FLOAT))
+
+#define QDQ_SET_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_FLOAT))        // what ops compute on
+#define QDQ_SET_SMALL_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_SMALL))  // float8, float4
 #define QDQ_SET_INTS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_INT))
+#define QDQ_SET_QUANTIZED (QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS)  // what Quantize makes
+#define QDQ_SET_SCALES (QDQ_SET_FLOATS | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(FLOAT8_E4M3FN))
+#define QDQ_SET_ALL ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_ROW))
 
 // "float32, bfloat16" in the order of the dtype list.
 const char *qdq_set_text(qdq_dtype_set set, char *buffer, size_t capacity);
@@ -123,6 +130,13 @@ bool qdq_op_check(qdq_call *call);
 // Adds a finding about a port or attribute of the node.
 void qdq_call_find(const qdq_call *call, qdq_core_rule rule, const char *port, const char *found,
                    const char *wanted);
+
+// Whether a rule of a target is about the op of a node.
+bool qdq_rule_applies(const qdq_rule *rule, const qdq_call *call);
+
+// Adds a finding of a target's rule, whose id begins with the name of the target.
+void qdq_call_find_rule(const qdq_call *call, const qdq_rule *rule, const char *port,
+                        const char *found, const char *wanted);
 
 //---- Stages: what an op becomes ---------------------------------------------
 

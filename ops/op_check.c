@@ -24,6 +24,23 @@ void qdq_call_find(const qdq_call *call, qdq_core_rule rule, const char *port, c
                   found, wanted);
 }
 
+bool qdq_rule_applies(const qdq_rule *rule, const qdq_call *call) {
+    size_t length = strlen(call->op->name);
+    for (const char *at = rule->ops; at && (at = strstr(at, call->op->name)); at += length) {
+        bool begins = at == rule->ops || at[-1] == ' ';
+        if (begins && (at[length] == ' ' || at[length] == '\0')) return true;
+    }
+    return false;
+}
+
+void qdq_call_find_rule(const qdq_call *call, const qdq_rule *rule, const char *port,
+                        const char *found, const char *wanted) {
+    size_t length = strcspn(rule->id, "/");
+    const char *target = qdq_text(call->findings, "%.*s", (int)length, rule->id);
+    qdq_find(call->findings, target, rule, (qdq_subject){call->node, call->op->name, port, NULL},
+             found, wanted, NULL);
+}
+
 static void check_port(const qdq_call *call, const qdq_port_desc *port, const qdq_operand *in) {
     char set[512];
     if (!in->given) {

@@ -158,7 +158,7 @@ static void check_scale_values(const qdq_call *call, const qdq_scale_slot *slot,
                                const source *from) {
     const qdq_operand *in = &call->inputs[slot->port];
     bool negative = false;
-    if (in->given && !(in->valid && in->data && qdq_dtype_is_float(in->type.dtype))) return;
+    if (in->given && !(in->valid && in->data && qdq_dtype_is_real(in->type.dtype))) return;
     if (!in->given && !slot->attr.data) return;
     for (size_t i = 0; i < from->count; i++) {
         float scale;
@@ -193,7 +193,12 @@ void qdq_check_scale(const qdq_call *call, const qdq_scale_slot *slot,
 
 static void check_zero_point_at(const qdq_call *call, const char *name, size_t index, double value,
                                 const qdq_dtype_info *quantized) {
-    if (value != floor(value) || value < INT32_MIN || value > INT32_MAX) {
+    if (quantized && quantized->kind != QDQ_KIND_INT) {
+        if (value == 0) return;
+        qdq_call_find(call, QDQ_RULE_ZERO_POINT_VALUE, name,
+                      qdq_text(call->findings, "has %.17g at index %zu", value, index),
+                      qdq_text(call->findings, "0, as the quantized type is %s", quantized->name));
+    } else if (value != floor(value) || value < INT32_MIN || value > INT32_MAX) {
         qdq_call_find(call, QDQ_RULE_ZERO_POINT_VALUE, name,
                       qdq_text(call->findings, "has %.17g at index %zu", value, index),
                       "a whole number of at most 32 bits");
@@ -218,7 +223,8 @@ void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
     source from = source_of(call, slot->attr_name, slot->attr.data, slot->attr.count, slot->port);
     check_count(call, QDQ_RULE_ZERO_POINT_COUNT, &from, granularity, true);
     check_port_shape(call, QDQ_RULE_ZERO_POINT_COUNT, slot->port, granularity);
-    const qdq_dtype_info *info = qdq_dtype_is_int(quantized) ? qdq_dtype_get(quantized) : NULL;
+    const qdq_dtype_info *info = qdq_dtype_get(quantized);
+    if (info && info->kind == QDQ_KIND_FLOAT) info = NULL;  // a Requantize of floats
     size_t before = call->findings->errors + call->findings->warnings;
     for (size_t i = 0; i < from.count; i++) {
         if (call->findings->errors + call->findings->warnings > before) return;  // one is enough
@@ -236,7 +242,14 @@ void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
 void qdq_check_quant_range(const qdq_call *call, qdq_int quant_min, qdq_int quant_max,
                            qdq_dtype dtype) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
-    if (!info || info->kind != QDQ_KIND_INT) return;
+    if (!info || (info->kind != QDQ_KIND_INT && !quant_min.set && !quant_max.set)) return;
+    if (info->kind != QDQ_KIND_INT) {
+        qdq_call_find(
+            call, QDQ_RULE_QUANT_RANGE, quant_min.set ? "quant_min" : "quant_max",
+            qdq_text(call->findings, "is given, but the quantized type is %s", info->name),
+            "an integer type");
+        return;
+    }
     int64_t low = quant_min.set ? quant_min.value : info->least;
     int64_t high = quant_max.set ? quant_max.value : info->greatest;
     if (low >= info->least && high <= info->greatest && low < high) return;
@@ -354,13 +367,15 @@ bool qdq_lower_given(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_
     qdq_granularity granularity = qdq_granularity_of(call, attrs);
     qdq_scale_slot scale = scale_of(attrs);
     qdq_zero_point_slot zero_point = zero_point_of(attrs);
-    *stage = (qdq_stage){
-        .params = qdq_quant_params_of(call, numerics, call->outputs[0].dtype, attrs->quant_min,
-                                      attrs->quant_max, pool),
-        .fn = fn,
-        .vector_count = 2,
-    };
-    return stage->params &&
-           qdq_scale_vector(call, &scale, &granularity, pool, &stage->vectors[0]) &&
+    qdq_quant_params *params = qdq_quant_params_of(call, numerics, call->outputs[0].dtype,
+                                                   attrs->quant_min, attrs->quant_max, pool);
+    *stage = (qdq_stage){.params = params, .fn = fn, .vector_count = 2};
+    if (!params) return false;
+    if (attrs->saturate == QDQ_TRUE) params->numerics.float_overflow = QDQ_FLOAT_SATURATE;
+    if (attrs->saturate == QDQ_FALSE && numerics->float_overflow == QDQ_FLOAT_SATURATE)
+        params->numerics.float_overflow = QDQ_FLOAT_OVERFLOW;
+    params->adds_zero = params->y_dtype == QDQ_FLOAT4_E2M1 &&
+                        (attrs->zps.count || call->inputs[QDQ_PORT_ZERO_POINT].given);
+    return qdq_scale_vector(call, &scale, &granularity, pool, &stage->vectors[0]) &&
            qdq_zero_point_vector(call, &zero_point, &granularity, pool, &stage->vectors[1]);
 }

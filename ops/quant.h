@@ -14,7 +14,7 @@
 // clang-format off
 #define QDQ_QUANTIZE_PORTS(S, prefix, x_dtypes)                                                 \
     {"x", offsetof(S, prefix x), false, x_dtypes},                                              \
-        {"scale", offsetof(S, prefix scale), true, QDQ_SET_FLOATS},                             \
+        {"scale", offsetof(S, prefix scale), true, QDQ_SET_SCALES},                             \
         {"zero_point", offsetof(S, prefix zero_point), true, QDQ_SET_INTS}
 
 #define QDQ_QUANTIZE_ATTRS(S, prefix, dtype_default)                                            \
@@ -33,7 +33,9 @@
         {"quant_min", QDQ_ATTR_INT, offsetof(S, prefix quant_min), NULL, "of the dtype",        \
          "least quantized value"},                                                              \
         {"quant_max", QDQ_ATTR_INT, offsetof(S, prefix quant_max), NULL, "of the dtype",        \
-         "greatest quantized value"}
+         "greatest quantized value"},                                                           \
+        {"saturate", QDQ_ATTR_BOOL, offsetof(S, prefix saturate), NULL, "what the target does", \
+         "float8: clamp to the largest value, else NaN or infinity"}
 // clang-format on
 
 enum { QDQ_PORT_X, QDQ_PORT_SCALE, QDQ_PORT_ZERO_POINT };  // order of those ports
@@ -98,6 +100,7 @@ typedef struct qdq_quant_params {
     qdq_numerics numerics;
     qdq_dtype x_dtype, y_dtype;
     qdq_range range;
+    bool adds_zero;         // float4 with a zero point (which is 0): -0 becomes +0
     qdq_scheme scheme;      // DynamicQuantize
     qdq_dtype scale_dtype;  // DynamicQuantize: as stored
     float eps;              // DynamicQuantize, 0: none

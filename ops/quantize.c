@@ -4,12 +4,12 @@
 
 static const qdq_port_desc inputs[] = {
     QDQ_QUANTIZE_PORTS(qdq_quantize_attrs, , QDQ_SET_FLOATS | QDQ_SET(INT32))};
-static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_INTS}};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_QUANTIZED}};
 static const qdq_attr_desc attrs[] = {QDQ_QUANTIZE_ATTRS(qdq_quantize_attrs, , "int8")};
 
 static void infer(qdq_call *call) {
     const qdq_quantize_attrs *a = call->attrs;
-    qdq_dtype y = qdq_check_result(call, a->dtype ? a->dtype : QDQ_INT8, QDQ_SET_INTS);
+    qdq_dtype y = qdq_check_result(call, a->dtype ? a->dtype : QDQ_INT8, QDQ_SET_QUANTIZED);
     qdq_infer_given(call, a, y, y);
 }
 

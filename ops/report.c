@@ -9,7 +9,7 @@
 
 #define ROW(E, id, severity, status, summary, hint)                                   \
     [QDQ_RULE_##E] = {"core/" id, QDQ_SEVERITY_##severity, QDQ_ERR_##status, summary, \
-                      hint,       "docs/format.md"},
+                      hint,       "docs/format.md", NULL, NULL},
 
 const qdq_rule qdq_core_rules[QDQ_CORE_RULE_COUNT] = {QDQ_CORE_RULES(ROW)};
 

@@ -7,7 +7,7 @@ typedef qdq_requantize_attrs attrs_type;
 enum { IN_SCALE = 1, IN_ZERO_POINT, OUT_SCALE, OUT_ZERO_POINT };
 
 static const qdq_port_desc inputs[] = {
-    {"x", offsetof(attrs_type, x), false, QDQ_SET_ALL},
+    {"x", offsetof(attrs_type, x), false, QDQ_SET_INTS | QDQ_SET_FLOATS},
     {"in_scale", offsetof(attrs_type, in_scale), true, QDQ_SET_FLOATS},
     {"in_zero_point", offsetof(attrs_type, in_zero_point), true, QDQ_SET_INTS},
     {"out_scale", offsetof(attrs_type, out_scale), true, QDQ_SET_FLOATS},

@@ -6,6 +6,8 @@
 
 #include "include/qdq/graph.h"
 
+struct qdq_call;
+
 typedef struct qdq_rule {
     const char *id;  // "core/axis-range"
     qdq_severity severity;
@@ -13,6 +15,10 @@ typedef struct qdq_rule {
     const char *summary;
     const char *hint;    // how to mend it, unless the finding knows better
     const char *source;  // where it is documented
+    // Of a target: the ops that it is about ("Quantize Dequantize"), and what finds that a node
+    // without core errors breaks it. The core finds as it goes, and leaves these NULL.
+    const char *ops;
+    void (*check)(const struct qdq_call *call, const struct qdq_rule *rule);
 } qdq_rule;
 
 // X(enumerator, id, severity, status, summary, hint)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/dtype.h"
 
+#include "runtime/small_float.h"
+
 //---- Codecs: one decode and one encode per row of QDQ_DTYPES ----------------
 
 #define NAN_BITS 0x7F800000u  // magnitudes above this are NaN
@@ -28,8 +30,8 @@ static uint16_t bfloat16_encode_truncate(float value) {
 
 static void decode_float32(const void *x, float *out, size_t n) { memcpy(out, x, n * 4); }
 
-static void encode_float32(const float *in, void *y, size_t n, qdq_bfloat16_store store) {
-    (void)store;
+static void encode_float32(const float *in, void *y, size_t n, const qdq_numerics *numerics) {
+    (void)numerics;
     memcpy(y, in, n * 4);
 }
 
@@ -38,9 +40,9 @@ static void decode_bfloat16(const void *x, float *out, size_t n) {
     for (size_t i = 0; i < n; i++) out[i] = qdq_bfloat16_decode(codes[i]);
 }
 
-static void encode_bfloat16(const float *in, void *y, size_t n, qdq_bfloat16_store store) {
+static void encode_bfloat16(const float *in, void *y, size_t n, const qdq_numerics *numerics) {
     uint16_t *codes = y;
-    switch (store) {
+    switch (numerics->bfloat16_store) {
     case QDQ_BFLOAT16_DEVICE:
         for (size_t i = 0; i < n; i++) codes[i] = bfloat16_encode_device(in[i]);
         break;
@@ -53,43 +55,114 @@ static void encode_bfloat16(const float *in, void *y, size_t n, qdq_bfloat16_sto
     }
 }
 
-static void decode_int8(const void *x, int32_t *out, size_t n) {
-    for (size_t i = 0; i < n; i++) out[i] = (int)((const int8_t *)x)[i];
+static void decode_float16(const void *x, float *out, size_t n) {
+    const uint16_t *codes = x;
+    for (size_t i = 0; i < n; i++) out[i] = qdq_small_float_decode(&qdq_float16_format, codes[i]);
 }
 
-static void encode_int8(const int32_t *in, void *y, size_t n) {
-    for (size_t i = 0; i < n; i++) ((int8_t *)y)[i] = (int8_t)in[i];
+static void encode_float16(const float *in, void *y, size_t n, const qdq_numerics *numerics) {
+    uint16_t *codes = y;
+    (void)numerics;
+    for (size_t i = 0; i < n; i++)
+        codes[i] = qdq_small_float_encode(&qdq_float16_format, in[i], QDQ_FLOAT_OVERFLOW);
 }
 
-static void decode_uint8(const void *x, int32_t *out, size_t n) {
-    for (size_t i = 0; i < n; i++) out[i] = ((const uint8_t *)x)[i];
+static void decode_bytes(const qdq_small_float *format, const uint8_t *x, float *out, size_t n) {
+    for (size_t i = 0; i < n; i++) out[i] = qdq_small_float_decode(format, x[i]);
 }
 
-static void encode_uint8(const int32_t *in, void *y, size_t n) {
-    for (size_t i = 0; i < n; i++) ((uint8_t *)y)[i] = (uint8_t)in[i];
+static void encode_bytes(const qdq_small_float *format, const float *in, uint8_t *y, size_t n,
+                         const qdq_numerics *numerics) {
+    bool through_float16 = numerics->float_overflow == QDQ_FLOAT_THROUGH_FLOAT16;
+    for (size_t i = 0; i < n; i++) {
+        float value = through_float16 ? qdq_round_to_dtype(QDQ_FLOAT16, in[i], NULL) : in[i];
+        y[i] = (uint8_t)qdq_small_float_encode(format, value, numerics->float_overflow);
+    }
 }
 
-static void decode_int32(const void *x, int32_t *out, size_t n) { memcpy(out, x, n * 4); }
+#define BYTE_FLOAT(name)                                                                          \
+    static void decode_##name(const void *x, float *out, size_t n) {                              \
+        decode_bytes(&qdq_##name##_format, x, out, n);                                            \
+    }                                                                                             \
+    static void encode_##name(const float *in, void *y, size_t n, const qdq_numerics *numerics) { \
+        encode_bytes(&qdq_##name##_format, in, y, n, numerics);                                   \
+    }
 
-static void encode_int32(const int32_t *in, void *y, size_t n) { memcpy(y, in, n * 4); }
+BYTE_FLOAT(float8_e4m3fn)
+BYTE_FLOAT(float8_e5m2)
+BYTE_FLOAT(float8_e4m3fnuz)
+BYTE_FLOAT(float8_e5m2fnuz)
+BYTE_FLOAT(float4_e2m1)
+
+static void decode_float8_e8m0(const void *x, float *out, size_t n) {
+    for (size_t i = 0; i < n; i++) out[i] = qdq_float8_e8m0_decode(((const uint8_t *)x)[i]);
+}
+
+static void encode_float8_e8m0(const float *in, void *y, size_t n, const qdq_numerics *numerics) {
+    (void)numerics;
+    for (size_t i = 0; i < n; i++) ((uint8_t *)y)[i] = qdq_float8_e8m0_encode(in[i]);
+}
+
+// Integers in C's own types. Types narrower than a byte take an int8_t or uint8_t each, whose upper
+// bits are not looked at.
+#define INTEGER(name, type, bits)                                               \
+    static void decode_##name(const void *x, int32_t *out, size_t n) {          \
+        for (size_t i = 0; i < n; i++)                                          \
+            out[i] = narrow((int32_t)((const type *)x)[i], bits, (type)-1 < 0); \
+    }                                                                           \
+    static void encode_##name(const int32_t *in, void *y, size_t n) {           \
+        for (size_t i = 0; i < n; i++) ((type *)y)[i] = (type)in[i];            \
+    }
+
+// The low `bits` of a value, with the sign that they have.
+static inline int32_t narrow(int32_t value, int bits, bool is_signed) {
+    if (bits >= 8) return value;
+    int32_t low = value & ((1 << bits) - 1);
+    return is_signed && low >> (bits - 1) ? low - (1 << bits) : low;
+}
+
+INTEGER(int8, int8_t, 8)
+INTEGER(uint8, uint8_t, 8)
+INTEGER(int16, int16_t, 16)
+INTEGER(uint16, uint16_t, 16)
+INTEGER(int32, int32_t, 32)
+INTEGER(int4, int8_t, 4)
+INTEGER(uint4, uint8_t, 4)
+INTEGER(int2, int8_t, 2)
+INTEGER(uint2, uint8_t, 2)
+
+static void decode_bool(const void *x, int32_t *out, size_t n) {
+    for (size_t i = 0; i < n; i++) out[i] = ((const uint8_t *)x)[i] != 0;
+}
+
+static void encode_bool(const int32_t *in, void *y, size_t n) {
+    for (size_t i = 0; i < n; i++) ((uint8_t *)y)[i] = in[i] != 0;
+}
 
 //---- The table --------------------------------------------------------------
 
 typedef struct row {
     qdq_dtype_info info;
     void (*decode_float)(const void *x, float *out, size_t n);
-    void (*encode_float)(const float *in, void *y, size_t n, qdq_bfloat16_store store);
+    void (*encode_float)(const float *in, void *y, size_t n, const qdq_numerics *numerics);
     void (*decode_int)(const void *x, int32_t *out, size_t n);
     void (*encode_int)(const int32_t *in, void *y, size_t n);
 } row;
 
 #define CODEC_FLOAT(name) .decode_float = decode_##name, .encode_float = encode_##name
+#define CODEC_SMALL_FLOAT(name) CODEC_FLOAT(name)
+#define CODEC_EXPONENT(name) CODEC_FLOAT(name)
 #define CODEC_INT(name) .decode_int = decode_##name, .encode_int = encode_##name
+#define CODEC_BOOL(name) CODEC_INT(name)
 #define ROW(E, name, bits, kind, least, greatest, safetensors, npy)                 \
     [QDQ_##E] = {{#name, bits, QDQ_KIND_##kind, least, greatest, safetensors, npy}, \
                  CODEC_##kind(name)},
 
+// A row is called bool, which <stdbool.h> makes a macro.
+#pragma push_macro("bool")
+#undef bool
 static const row rows[QDQ_DTYPE_COUNT] = {QDQ_DTYPES(ROW)};
+#pragma pop_macro("bool")
 
 //---- Facts ------------------------------------------------------------------
 
@@ -114,14 +187,24 @@ size_t qdq_dtype_size(qdq_dtype dtype) {
     return info ? (size_t)(info->bits + 7) / 8 : 0;
 }
 
-bool qdq_dtype_is_float(qdq_dtype dtype) {
+bool qdq_dtype_is_real(qdq_dtype dtype) {
+    return qdq_dtype_get(dtype) && rows[dtype].decode_float != NULL;
+}
+
+bool qdq_dtype_is_packed(qdq_dtype dtype) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
-    return info && info->kind == QDQ_KIND_FLOAT;
+    return info && info->bits < 8;
 }
 
 bool qdq_dtype_is_int(qdq_dtype dtype) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
     return info && info->kind == QDQ_KIND_INT;
+}
+
+bool qdq_shape_equal(qdq_shape a, qdq_shape b) {
+    bool same = a.rank == b.rank;
+    for (int i = 0; same && i < a.rank; i++) same = a.dims[i] == b.dims[i];
+    return same;
 }
 
 size_t qdq_shape_count(qdq_shape shape) {
@@ -154,15 +237,49 @@ void qdq_decode_float(qdq_dtype dtype, const void *x, float *out, size_t n) {
 }
 
 void qdq_encode_float(qdq_dtype dtype, const float *in, void *y, size_t n,
-                      qdq_bfloat16_store store) {
-    rows[dtype].encode_float(in, y, n, store);
+                      const qdq_numerics *numerics) {
+    static const qdq_numerics zero;
+    rows[dtype].encode_float(in, y, n, numerics ? numerics : &zero);
 }
 
-float qdq_round_to_dtype(qdq_dtype dtype, float value, qdq_bfloat16_store store) {
+float qdq_round_to_dtype(qdq_dtype dtype, float value, const qdq_numerics *numerics) {
     unsigned char code[8];
-    rows[dtype].encode_float(&value, code, 1, store);
+    qdq_encode_float(dtype, &value, code, 1, numerics);
     rows[dtype].decode_float(code, &value, 1);
     return value;
+}
+
+void qdq_pack_bits(qdq_dtype dtype, const void *elements, void *packed, size_t n) {
+    const uint8_t *from = elements;
+    uint8_t *to = packed;
+    size_t bits = (size_t)rows[dtype].info.bits, each = 8 / bits;
+    for (size_t i = 0; i < n / each; i++) {
+        unsigned byte = 0;
+        for (size_t k = 0; k < each; k++)
+            byte |= (from[i * each + k] & ((1u << bits) - 1)) << (k * bits);
+        to[i] = (uint8_t)byte;
+    }
+}
+
+void qdq_unpack_bits(qdq_dtype dtype, const void *packed, void *elements, size_t n) {
+    const uint8_t *from = packed;
+    uint8_t *to = elements;
+    size_t bits = (size_t)rows[dtype].info.bits, each = 8 / bits;
+    bool is_signed = rows[dtype].info.least < 0;
+    for (size_t i = 0; i < n; i++)
+        to[i] = (uint8_t)narrow(from[i / each] >> (i % each * bits), (int)bits, is_signed);
+}
+
+size_t qdq_find_beyond(qdq_dtype dtype, const void *elements, size_t n) {
+    if (!qdq_dtype_is_packed(dtype)) return SIZE_MAX;
+    const qdq_dtype_info *info = &rows[dtype].info;
+    int64_t greatest = info->kind == QDQ_KIND_INT ? info->greatest : (1 << info->bits) - 1;
+    for (size_t i = 0; i < n; i++) {
+        int value = ((const uint8_t *)elements)[i];
+        if (info->least < 0 && value > 127) value -= 256;
+        if (value < info->least || value > greatest) return i;
+    }
+    return SIZE_MAX;
 }
 
 void qdq_widen_float(qdq_dtype dtype, const void *data, float *out, size_t n) {

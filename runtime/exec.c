@@ -44,12 +44,32 @@ static size_t block_elements(const qdq_step *step, size_t block) {
     return left < QDQ_BLOCK_ELEMENTS ? left : QDQ_BLOCK_ELEMENTS;
 }
 
-// The memory of a block where the place holds it in one piece, else NULL.
+// The memory of a block where the place holds it in one piece as tile functions see it, else NULL.
 static char *block_memory(const qdq_exec *exec, const qdq_step *step, qdq_place place,
                           qdq_dtype dtype, size_t block) {
-    if (step->tiled && place.kind != QDQ_PLACE_ARENA) return NULL;
+    bool in_arena = place.kind == QDQ_PLACE_ARENA;
+    if ((step->tiled && !in_arena) || (in_arena && qdq_dtype_is_packed(dtype))) return NULL;
     char *memory = place_memory(exec, place);
     return memory ? memory + block * QDQ_BLOCK_ELEMENTS * qdq_dtype_size(dtype) : NULL;
+}
+
+// Where the others lie: a packed tile of the arena, or rows that a tile is cut out of.
+static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block, void *out) {
+    const char *memory = place_memory(exec, step->x.place);
+    qdq_dtype dtype = step->x.dtype;
+    if (step->x.place.kind == QDQ_PLACE_ARENA)
+        qdq_tile_load(dtype, memory + block * qdq_tile_bytes(dtype), out);
+    else
+        qdq_tile_pack(qdq_dtype_size(dtype), &step->tiling, block, memory, out);
+}
+
+static void store_block(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
+                        size_t block, const void *y) {
+    char *memory = place_memory(exec, link->store);
+    if (link->store.kind == QDQ_PLACE_ARENA)
+        qdq_tile_store(link->y_dtype, y, memory + block * qdq_tile_bytes(link->y_dtype));
+    else
+        qdq_tile_unpack(qdq_dtype_size(link->y_dtype), &step->tiling, block, y, memory);
 }
 
 static const void *produce(const qdq_exec *exec, const qdq_step *step, size_t block, scratch *l1) {
@@ -57,8 +77,7 @@ static const void *produce(const qdq_exec *exec, const qdq_step *step, size_t bl
     if (x) return x;
     void *tile = l1->block[l1->next];
     l1->next ^= 1;
-    qdq_tile_pack(qdq_dtype_size(step->x.dtype), &step->tiling, block,
-                  place_memory(exec, step->x.place), tile);
+    load_block(exec, step, block, tile);
     return tile;
 }
 
@@ -90,8 +109,7 @@ static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qd
     }
     link->fn(link->params, views, x, y, n);
     if (stored && y != stored) memcpy(stored, y, n * size);
-    if (!stored && link->store.kind != QDQ_PLACE_NONE)
-        qdq_tile_unpack(size, &step->tiling, block, y, place_memory(exec, link->store));
+    if (!stored && link->store.kind != QDQ_PLACE_NONE) store_block(exec, step, link, block, y);
     return y;
 }
 

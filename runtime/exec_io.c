@@ -48,11 +48,27 @@ static qdq_status find_io(const qdq_exec *exec, const char *name, int among, con
     return QDQ_ERR_ARGUMENT;
 }
 
+// int8 and uint8 hold the elements of the narrower integers.
+static bool stands_for(qdq_dtype dtype, qdq_dtype narrow) {
+    const qdq_dtype_info *info = qdq_dtype_get(narrow);
+    return qdq_dtype_is_packed(narrow) && info->kind == QDQ_KIND_INT &&
+           dtype == (info->least < 0 ? QDQ_INT8 : QDQ_UINT8);
+}
+
+// Bytes that are no elements of a dtype narrower than a byte.
+static qdq_status check_range(const qdq_tensor_info *info, const void *data, qdq_error *err) {
+    const qdq_dtype_info *dtype = qdq_dtype_get(info->dtype);
+    size_t at = qdq_find_beyond(info->dtype, data, qdq_shape_count(info->shape));
+    if (at == SIZE_MAX) return QDQ_OK;
+    return qdq_fail(err, QDQ_ERR_ARGUMENT, "input '%s': element %zu does not fit into %s",
+                    info->name, at, dtype->name);
+}
+
 static qdq_status check(const found_io *found, const char *what, qdq_dtype dtype, size_t count,
                         qdq_error *err) {
     const qdq_tensor_info *info = found->info;
-    bool widened = dtype == QDQ_FLOAT32 && qdq_dtype_is_float(info->dtype);
-    if (dtype != info->dtype && !widened)
+    bool widened = dtype == QDQ_FLOAT32 && qdq_dtype_is_real(info->dtype);
+    if (dtype != info->dtype && !widened && !stands_for(dtype, info->dtype))
         return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the data is %s, but the tensor is %s",
                         what, info->name, qdq_dtype_name(dtype), qdq_dtype_name(info->dtype));
     if (count != qdq_shape_count(info->shape))
@@ -79,11 +95,12 @@ qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dtype, con
     found_io found = {0};
     QDQ_TRY(find_io(exec, name, INPUTS, "input", &found, err));
     QDQ_TRY(check(&found, "input", dtype, count, err));
+    if (dtype != QDQ_FLOAT32) QDQ_TRY(check_range(found.info, data, err));
     char *memory = qdq_exec_io_memory(found.io);
-    if (dtype == found.info->dtype)
+    if (dtype == found.info->dtype || dtype != QDQ_FLOAT32)
         memcpy(memory, data, found.info->bytes);
     else
-        qdq_encode_float(found.info->dtype, data, memory, count, QDQ_BFLOAT16_HALF_EVEN);
+        qdq_encode_float(found.info->dtype, data, memory, count, NULL);
     if (!found.io->bound) found.io->written = true;
     return QDQ_OK;
 }
@@ -94,7 +111,7 @@ qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dtype dtype
     QDQ_TRY(find_io(exec, name, OUTPUTS, "output", &found, err));
     QDQ_TRY(check(&found, "output", dtype, count, err));
     const char *memory = qdq_exec_io_memory(found.io);
-    if (dtype == found.info->dtype)
+    if (dtype == found.info->dtype || dtype != QDQ_FLOAT32)
         memcpy(data, memory, found.info->bytes);
     else
         qdq_decode_float(found.info->dtype, memory, data, count);

@@ -71,7 +71,7 @@ static inline int32_t qdq_to_integer(const qdq_numerics *n, float v, int64_t aft
 
 // An intermediate result.
 static inline float qdq_rounded(const qdq_numerics *n, float v) {
-    return qdq_round_to(n->step_dtype, v, n->bfloat16_store);
+    return qdq_round_to(n->step_dtype, v, n);
 }
 
 // x / s, or x * (1 / s).
@@ -120,7 +120,7 @@ static inline int32_t qdq_requantize_one(const qdq_numerics *n, float x, int32_t
     if (n->requantize_form == QDQ_REQUANTIZE_PAIR) {
         float real = x_is_int ? qdq_dequantize_one(n, whole, p->in_scale, p->in_zero_point)
                               : qdq_rounded(n, (x - (float)p->in_zero_point)) * p->in_scale;
-        real = qdq_round_to(n->requantize_dtype, qdq_rounded(n, real), n->bfloat16_store);
+        real = qdq_round_to(n->requantize_dtype, qdq_rounded(n, real), n);
         return qdq_quantize_one(n, real, p->out_scale, p->out_zero_point, range);
     }
     float ratio = p->in_scale / p->out_scale;

@@ -33,7 +33,10 @@ qdq_shape qdq_padded_shape(qdq_shape shape) {
     return out;
 }
 
-size_t qdq_tile_bytes(qdq_dtype dtype) { return QDQ_TILE_ELEMENTS * qdq_dtype_size(dtype); }
+size_t qdq_tile_bytes(qdq_dtype dtype) {
+    const qdq_dtype_info *info = qdq_dtype_get(dtype);
+    return info ? QDQ_TILE_ELEMENTS * (size_t)info->bits / 8 : 0;
+}
 
 qdq_tile_at qdq_tile_locate(const qdq_tiling *t, size_t tile) {
     size_t tile_col = tile % t->tile_cols, rest = tile / t->tile_cols;
@@ -68,16 +71,43 @@ void qdq_tile_unpack(size_t size, const qdq_tiling *t, size_t tile, const void *
     }
 }
 
+void qdq_tile_store(qdq_dtype dtype, const void *block, void *tile) {
+    if (qdq_dtype_is_packed(dtype))
+        qdq_pack_bits(dtype, block, tile, QDQ_TILE_ELEMENTS);
+    else
+        memcpy(tile, block, qdq_tile_bytes(dtype));
+}
+
+void qdq_tile_load(qdq_dtype dtype, const void *tile, void *block) {
+    if (qdq_dtype_is_packed(dtype))
+        qdq_unpack_bits(dtype, tile, block, QDQ_TILE_ELEMENTS);
+    else
+        memcpy(block, tile, qdq_tile_bytes(dtype));
+}
+
 void qdq_tilize(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles) {
     qdq_tiling t = qdq_tiling_of(shape);
     size_t size = qdq_dtype_size(dtype), bytes = qdq_tile_bytes(dtype);
-    for (size_t i = 0; i < t.tiles; i++)
-        qdq_tile_pack(size, &t, i, rows, (char *)tiles + i * bytes);
+    unsigned char block[QDQ_TILE_ELEMENTS];
+    for (size_t i = 0; i < t.tiles; i++) {
+        char *tile = (char *)tiles + i * bytes;
+        if (!qdq_dtype_is_packed(dtype)) {
+            qdq_tile_pack(size, &t, i, rows, tile);
+            continue;
+        }
+        qdq_tile_load(dtype, tile, block);  // padding is left as it is
+        qdq_tile_pack(size, &t, i, rows, block);
+        qdq_tile_store(dtype, block, tile);
+    }
 }
 
 void qdq_untilize(qdq_dtype dtype, qdq_shape shape, const void *tiles, void *rows) {
     qdq_tiling t = qdq_tiling_of(shape);
     size_t size = qdq_dtype_size(dtype), bytes = qdq_tile_bytes(dtype);
-    for (size_t i = 0; i < t.tiles; i++)
-        qdq_tile_unpack(size, &t, i, (const char *)tiles + i * bytes, rows);
+    unsigned char block[QDQ_TILE_ELEMENTS];
+    for (size_t i = 0; i < t.tiles; i++) {
+        const char *tile = (const char *)tiles + i * bytes;
+        if (qdq_dtype_is_packed(dtype)) qdq_tile_load(dtype, tile, block);
+        qdq_tile_unpack(size, &t, i, qdq_dtype_is_packed(dtype) ? (const void *)block : tile, rows);
+    }
 }

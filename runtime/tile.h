@@ -19,4 +19,9 @@ void qdq_tile_pack(size_t size, const qdq_tiling *tiling, size_t tile, const voi
 void qdq_tile_unpack(size_t size, const qdq_tiling *tiling, size_t tile, const void *in,
                      void *rows);
 
+// Between a block (1024 elements in tile order, as the API holds them) and a tile of the arena,
+// which packs types narrower than a byte.
+void qdq_tile_store(qdq_dtype dtype, const void *block, void *tile);
+void qdq_tile_load(qdq_dtype dtype, const void *tile, void *block);
+
 #endif

@@ -113,6 +113,11 @@ static bool start_matrix(qdq_graph *graph, matrix *m) {
     return true;
 }
 
+// Whether a finding is the target's own: those of the core are in every report, and told once.
+static bool is_own(const qdq_finding *finding, size_t target) {
+    return strcmp(finding->target, qdq_target_get(target).name) == 0;
+}
+
 // A report lives until the next validation: each is looked at before the next is made, and made
 // again to tell its findings.
 static int fill_matrix(qdq_graph *graph, matrix *m) {
@@ -120,8 +125,13 @@ static int fill_matrix(qdq_graph *graph, matrix *m) {
         qdq_error err = {0};
         const qdq_report *report = qdq_graph_validate(graph, qdq_target_get(t).name, &err);
         if (!report) return report_error(&err);
-        m->errors += report->errors;
-        m->warnings += report->warnings;
+        for (size_t i = 0; i < report->count; i++) {
+            if (!is_own(&report->findings[i], t)) continue;
+            if (report->findings[i].severity == QDQ_SEVERITY_ERROR)
+                m->errors++;
+            else
+                m->warnings++;
+        }
         for (size_t i = 0; i < m->count; i++)
             m->cells[i * m->targets + t] = cell(report, m->rows[i].name);
     }
@@ -139,7 +149,8 @@ static void print_matrix(qdq_graph *graph, const matrix *m) {
     }
     for (size_t t = 0; t < m->targets; t++) {
         const qdq_report *report = qdq_graph_validate(graph, qdq_target_get(t).name, NULL);
-        if (report) print_findings(stdout, report);
+        for (size_t i = 0; report && i < report->count; i++)
+            if (is_own(&report->findings[i], t)) print_finding(stdout, &report->findings[i]);
     }
 }
 
@@ -166,7 +177,7 @@ static void json_matrix(qdq_graph *graph, const options *opt, const matrix *m) {
     for (size_t t = 0; t < m->targets; t++) {
         const qdq_report *report = qdq_graph_validate(graph, qdq_target_get(t).name, NULL);
         for (size_t i = 0; report && i < report->count; i++)
-            json_finding(&json, &report->findings[i]);
+            if (is_own(&report->findings[i], t)) json_finding(&json, &report->findings[i]);
     }
     qdq_json_end_array(&json);
     json_end(&json);

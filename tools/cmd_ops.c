@@ -158,7 +158,7 @@ static void print_dtypes(void) {
            "safetensors", "npy");
     for (int d = QDQ_DTYPE_NONE + 1; d < QDQ_DTYPE_COUNT; d++) {
         const qdq_dtype_info *info = qdq_dtype_get((qdq_dtype)d);
-        bool whole = info->kind == QDQ_KIND_INT;
+        bool whole = !qdq_dtype_is_real((qdq_dtype)d);
         printf("%-16s %5d  %-6s", info->name, info->bits, whole ? "int" : "float");
         if (whole)
             printf(" %12lld %12lld", (long long)info->least, (long long)info->greatest);

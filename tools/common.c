@@ -76,12 +76,13 @@ qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code) {
 
 //---- Printing ---------------------------------------------------------------
 
+void print_finding(FILE *out, const qdq_finding *finding) {
+    bool error = finding->severity == QDQ_SEVERITY_ERROR;
+    fprintf(out, "%s: %s [%s]\n", error ? "error" : "warning", finding->message, finding->rule);
+}
+
 void print_findings(FILE *out, const qdq_report *report) {
-    for (size_t i = 0; i < report->count; i++) {
-        const qdq_finding *f = &report->findings[i];
-        fprintf(out, "%s: %s [%s]\n", f->severity == QDQ_SEVERITY_ERROR ? "error" : "warning",
-                f->message, f->rule);
-    }
+    for (size_t i = 0; i < report->count; i++) print_finding(out, &report->findings[i]);
     if (report->errors + report->warnings > report->count)
         fprintf(out, "and %zu more\n", report->errors + report->warnings - report->count);
 }

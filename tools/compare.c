@@ -120,12 +120,6 @@ static int read_tolerance(const options *opt, double *tolerance) {
     return EXIT_USAGE;
 }
 
-static bool same_shape(qdq_shape a, qdq_shape b) {
-    bool same = a.rank == b.rank;
-    for (int i = 0; same && i < a.rank; i++) same = a.dims[i] == b.dims[i];
-    return same;
-}
-
 static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expected,
                           const options *opt, qdq_json *json) {
     double tolerance;
@@ -134,7 +128,7 @@ static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expecte
     int code = read_tolerance(opt, &tolerance);
     if (code != EXIT_OK) return code;
     if (!options_number("rows", opt->rows, 0, 0, &rows)) return EXIT_USAGE;
-    if (!same_shape(tensor->shape, expected->shape)) {
+    if (!qdq_shape_equal(tensor->shape, expected->shape)) {
         fprintf(stderr, "qdq: output '%s' has shape %s, the expected tensor %s\n", tensor->name,
                 shape_text(tensor->shape, has, sizeof has),
                 shape_text(expected->shape, wants, sizeof wants));

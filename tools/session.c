@@ -10,19 +10,13 @@
 
 //---- Inputs from files ------------------------------------------------------
 
-static bool same_shape(qdq_shape a, qdq_shape b) {
-    bool same = a.rank == b.rank;
-    for (int i = 0; same && i < a.rank; i++) same = a.dims[i] == b.dims[i];
-    return same;
-}
-
 static int write_input(session *s, const qdq_tensor_info *input, const tensor_spec *spec) {
     qdq_error err = {0};
     loaded_tensor tensor;
     char has[128], wants[128];
     if (tensor_load(spec, input->name, &tensor, &err) != QDQ_OK) return report_error(&err);
     int code = EXIT_OK;
-    if (!same_shape(tensor.shape, input->shape)) {
+    if (!qdq_shape_equal(tensor.shape, input->shape)) {
         fprintf(stderr, "qdq: input '%s': %s has shape %s, wanted %s\n", input->name, spec->file,
                 shape_text(tensor.shape, has, sizeof has),
                 shape_text(input->shape, wants, sizeof wants));
@@ -51,7 +45,7 @@ static bool fill_input(session *s, const qdq_tensor_info *input, uint64_t seed) 
     size_t count = qdq_shape_count(input->shape), size = qdq_dtype_size(input->dtype);
     uint64_t state = seed;
     for (const char *c = input->name; *c; c++) state = state * 131 + (unsigned char)*c;
-    bool is_float = dtype->kind == QDQ_KIND_FLOAT;
+    bool is_float = qdq_dtype_is_real(input->dtype);
     char *data = malloc(count * (is_float ? sizeof(float) : size));
     if (!data) return false;
     for (size_t i = 0; i < count; i++) {
@@ -59,9 +53,9 @@ static bool fill_input(session *s, const qdq_tensor_info *input, uint64_t seed) 
         if (is_float) {
             ((float *)(void *)data)[i] = (float)(random >> 40) * 0x1p-21f - 4.0f;
         } else {
-            int32_t low = dtype->least < -32768 ? -32768 : (int32_t)dtype->least;
-            int32_t value = low + (int32_t)(random >> 48);
-            if (size < 2) value = (int32_t)(random >> 56) + low;
+            int64_t low = dtype->least < -32768 ? -32768 : dtype->least;
+            int64_t high = dtype->greatest > 65535 ? 32767 : dtype->greatest;
+            int32_t value = (int32_t)(low + (int64_t)((random >> 32) % (uint64_t)(high - low + 1)));
             memcpy(data + i * size, &value, size);  // little-endian
         }
     }

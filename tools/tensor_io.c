@@ -88,7 +88,7 @@ void to_doubles(qdq_dtype dtype, const void *data, size_t n, double *out) {
     float real[256];
     int32_t whole[256];
     size_t size = qdq_dtype_size(dtype);
-    bool is_int = qdq_dtype_get(dtype)->kind == QDQ_KIND_INT;
+    bool is_int = !qdq_dtype_is_real(dtype);
     for (size_t at = 0; at < n; at += 256) {
         size_t part = n - at < 256 ? n - at : 256;
         const char *from = (const char *)data + at * size;

@@ -12,6 +12,5 @@ const qdq_target qdq_target_core = {
     .summary = "no rules beyond those that give a graph its meaning; computes as ONNX does",
     .rules = qdq_core_rules,
     .rule_count = QDQ_CORE_RULE_COUNT,
-    .check = NULL,
     .numerics = numerics,
 };

@@ -66,15 +66,30 @@ typedef struct qdq_allocator {
 
 // One row an element type; every other list of element types is made from this one.
 // X(enumerator, name, bits, kind, least, greatest, name in safetensors, name in .npy)
-// `least` and `greatest` bound integer types; float rows leave them 0. An .npy name of "" means
-// that the format has none: such values are widened to float32 there.
+// `least` and `greatest` bound integer types; float rows leave them 0. Types narrower than a byte
+// are stored in safetensors and .npy as a byte for each element. An .npy name of "" means that the
+// format has none: such values are widened to float32 there.
 // clang-format off
-#define QDQ_DTYPES(X)                                                              \
-    X(FLOAT32,  float32,  32, FLOAT, 0,          0,         "F32",  "<f4")         \
-    X(BFLOAT16, bfloat16, 16, FLOAT, 0,          0,         "BF16", "")            \
-    X(INT8,     int8,      8, INT,   -128,       127,       "I8",   "|i1")         \
-    X(UINT8,    uint8,     8, INT,   0,          255,       "U8",   "|u1")         \
-    X(INT32,    int32,    32, INT,   INT32_MIN,  INT32_MAX, "I32",  "<i4")
+#define QDQ_DTYPES(X)                                                                            \
+    X(FLOAT32,         float32,         32, FLOAT,       0,         0,         "F32",  "<f4")    \
+    X(FLOAT16,         float16,         16, FLOAT,       0,         0,         "F16",  "<f2")    \
+    X(BFLOAT16,        bfloat16,        16, FLOAT,       0,         0,         "BF16", "")       \
+    X(INT8,            int8,             8, INT,         -128,      127,       "I8",   "|i1")    \
+    X(UINT8,           uint8,            8, INT,         0,         255,       "U8",   "|u1")    \
+    X(INT4,            int4,             4, INT,         -8,        7,         "I8",   "|i1")    \
+    X(UINT4,           uint4,            4, INT,         0,         15,        "U8",   "|u1")    \
+    X(INT16,           int16,           16, INT,         -32768,    32767,     "I16",  "<i2")    \
+    X(UINT16,          uint16,          16, INT,         0,         65535,     "U16",  "<u2")    \
+    X(INT32,           int32,           32, INT,         INT32_MIN, INT32_MAX, "I32",  "<i4")    \
+    X(BOOL,            bool,             8, BOOL,        0,         1,         "BOOL", "|b1")    \
+    X(FLOAT8_E4M3FN,   float8_e4m3fn,    8, SMALL_FLOAT, 0,         0,         "F8_E4M3", "")    \
+    X(FLOAT8_E5M2,     float8_e5m2,      8, SMALL_FLOAT, 0,         0,         "F8_E5M2", "")    \
+    X(FLOAT4_E2M1,     float4_e2m1,      4, SMALL_FLOAT, 0,         0,         "U8",   "")       \
+    X(FLOAT8_E8M0,     float8_e8m0,      8, EXPONENT,    0,         0,         "F8_E8M0", "")    \
+    X(INT2,            int2,             2, INT,         -2,        1,         "I8",   "|i1")    \
+    X(UINT2,           uint2,            2, INT,         0,         3,         "U8",   "|u1")    \
+    X(FLOAT8_E4M3FNUZ, float8_e4m3fnuz,  8, SMALL_FLOAT, 0,         0,         "F8_E4M3FNUZ", "")\
+    X(FLOAT8_E5M2FNUZ, float8_e5m2fnuz,  8, SMALL_FLOAT, 0,         0,         "F8_E5M2FNUZ", "")
 // clang-format on
 
 typedef enum qdq_dtype {
@@ -85,10 +100,17 @@ typedef enum qdq_dtype {
         QDQ_DTYPE_COUNT
 } qdq_dtype;
 
-typedef enum qdq_dtype_kind { QDQ_KIND_FLOAT, QDQ_KIND_INT } qdq_dtype_kind;
+typedef enum qdq_dtype_kind {
+    QDQ_KIND_FLOAT,        // what ops compute on
+    QDQ_KIND_SMALL_FLOAT,  // what Quantize makes: float8, float4
+    QDQ_KIND_EXPONENT,     // powers of two: scales
+    QDQ_KIND_INT,
+    QDQ_KIND_BOOL,
+} qdq_dtype_kind;
 
 // The facts of a row. `bits` is the width in memory; the API holds one element per
-// (bits + 7) / 8 bytes, so a type narrower than a byte takes a whole byte there.
+// (bits + 7) / 8 bytes, so a type narrower than a byte takes a whole byte there: an integer as
+// an (u)int8, float4 as its code.
 typedef struct qdq_dtype_info {
     const char *name;
     int bits;
@@ -107,8 +129,11 @@ QDQ_API const char *qdq_dtype_name(qdq_dtype dtype);
 // Bytes of one element at the API: (bits + 7) / 8; 0 for QDQ_DTYPE_NONE.
 QDQ_API size_t qdq_dtype_size(qdq_dtype dtype);
 
-// n elements of a float dtype as float32, of an integer dtype as int32_t; both exact. `data` holds
-// them as the API does. The dtype must be of that kind.
+// Whether elements are numbers with a fraction (kinds FLOAT, SMALL_FLOAT, EXPONENT).
+QDQ_API bool qdq_dtype_is_real(qdq_dtype dtype);
+
+// n elements of a dtype of real numbers as float32, of another as int32_t; both exact. `data` holds
+// them as the API does.
 QDQ_API void qdq_widen_float(qdq_dtype dtype, const void *data, float *out, size_t n);
 QDQ_API void qdq_widen_int(qdq_dtype dtype, const void *data, int32_t *out, size_t n);
 
@@ -126,6 +151,8 @@ typedef struct qdq_shape {
 #define QDQ_SHAPE(...) \
     ((qdq_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
 
+// Whether two shapes have the same rank and dims.
+QDQ_API bool qdq_shape_equal(qdq_shape a, qdq_shape b);
 // Elements in a shape whose dims are known to be legal (1 for a scalar).
 QDQ_API size_t qdq_shape_count(qdq_shape shape);
 

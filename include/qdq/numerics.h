@@ -58,6 +58,14 @@ typedef enum qdq_bfloat16_store {
     QDQ_BFLOAT16_TRUNCATE,       // drops the low 16 bits; NaN stays NaN
 } qdq_bfloat16_store;
 
+// What becomes of numbers beyond the largest float8. float4 always saturates; float16 and bfloat16
+// always become infinite.
+typedef enum qdq_float_overflow {
+    QDQ_FLOAT_SATURATE = 0,
+    QDQ_FLOAT_OVERFLOW,         // infinity where the type has one, else NaN
+    QDQ_FLOAT_THROUGH_FLOAT16,  // the same, and rounded to float16 on the way (two roundings)
+} qdq_float_overflow;
+
 typedef struct qdq_numerics {
     qdq_rounding rounding;
     qdq_scaling scaling;
@@ -67,6 +75,7 @@ typedef struct qdq_numerics {
     qdq_subtraction subtraction;
     qdq_requantize_form requantize_form;
     qdq_bfloat16_store bfloat16_store;
+    qdq_float_overflow float_overflow;
     // A float dtype to which every intermediate result of Quantize and Dequantize is rounded, the
     // reciprocal too, as `bfloat16_store` says; QDQ_DTYPE_NONE keeps float32.
     qdq_dtype step_dtype;

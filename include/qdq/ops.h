@@ -83,10 +83,10 @@ typedef enum qdq_qtype {
 // The scale comes from exactly one of `scale` and `scales`; the zero point from at most one of
 // `zero_point` and `zps`, and is 0 without.
 typedef struct qdq_quantize_attrs {
-    const char *name;      // of the node; NULL: made up
-    qdq_value x;           // set by the call. Quantize: float or int32; Dequantize: an integer
-    qdq_value scale;       // float; [] or [1], [dim] or the block grid, by qtype
-    qdq_value zero_point;  // integer; one element, or the shape of the scale
+    const char *name;  // of the node; NULL: made up
+    qdq_value x;       // set by the call. Quantize: float or int32; Dequantize: what Quantize makes
+    qdq_value scale;   // float; [] or [1], [dim] or the block grid, by qtype
+    qdq_value zero_point;  // integer; one element, or the shape of the scale; 0 for float types
     qdq_qtype qtype;
     qdq_int axis;          // per_channel, in [-rank, rank - 1]; default 1
     qdq_ints group_shape;  // per_group: one entry per dim, 1..dim, -1 is the whole dim
@@ -95,6 +95,8 @@ typedef struct qdq_quantize_attrs {
     qdq_dtype dtype;       // of y; default Quantize int8, Dequantize bfloat16
     qdq_int quant_min;     // a narrower clamp range; default that of dtype. Dequantize: no effect
     qdq_int quant_max;
+    qdq_bool saturate;  // float8 results: clamp to the largest value, else NaN or infinity;
+                        // default what the target does. Dequantize and integers: no effect
 } qdq_quantize_attrs;
 
 typedef qdq_quantize_attrs qdq_dequantize_attrs;

@@ -29,7 +29,8 @@ typedef struct qdq_tiling {
 QDQ_API qdq_tiling qdq_tiling_of(qdq_shape shape);
 // The shape with its padding; that of rank 0 and 1 is [32, n].
 QDQ_API qdq_shape qdq_padded_shape(qdq_shape shape);
-// Bytes of one tile: 2048 for bfloat16, 4096 for float32 and int32, 1024 for 8-bit types.
+// Bytes of one tile: 2048 for bfloat16, 4096 for float32 and int32, 1024 for 8-bit types, 512 for
+// 4-bit and 256 for 2-bit types, which are packed with the first element in the low bits.
 QDQ_API size_t qdq_tile_bytes(qdq_dtype dtype);
 // Where row r, column c lies in a tile, in elements. 0 <= r, c < 32.
 static inline size_t qdq_tile_offset(size_t r, size_t c) {

@@ -33,9 +33,20 @@ static void *y_from(const qdq_quant_params *p, void *y, size_t at) {
     return (char *)y + at * qdq_dtype_size(p->y_dtype);
 }
 
+// Small floats have no zero point: the quotient, rounded once by its encoding.
+static void quantize_to_real(const qdq_quant_params *p, qdq_view s, float *real, void *y,
+                             size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        real[i] = qdq_scaled(&p->numerics, real[i], float_at(s, i));
+        if (p->adds_zero) real[i] += 0.0f;
+    }
+    qdq_encode_float(p->y_dtype, real, y, n, &p->numerics);
+}
+
 void qdq_quantize_tile_portable(const void *params, const qdq_view *views, const void *x, void *y,
                                 size_t n) {
     const qdq_quant_params *p = params;
+    bool to_real = qdq_dtype_is_real(p->y_dtype);
     bool plain = is_core(&p->numerics);
     for (size_t at = 0; at < n; at += PART) {
         size_t part = n - at < PART ? n - at : PART;
@@ -43,6 +54,10 @@ void qdq_quantize_tile_portable(const void *params, const qdq_view *views, const
         float real[PART];
         int32_t q[PART];
         qdq_decode_float(p->x_dtype, x_from(p, x, at), real, part);
+        if (to_real) {
+            quantize_to_real(p, s, real, y_from(p, y, at), part);
+            continue;
+        }
         if (plain)
             for (size_t i = 0; i < part; i++)
                 q[i] = qdq_quantize_one(&core, real[i], float_at(s, i), int_at(z, i), &p->range);
@@ -54,23 +69,33 @@ void qdq_quantize_tile_portable(const void *params, const qdq_view *views, const
     }
 }
 
+// The same from small floats.
+static void dequantize_from_real(const qdq_quant_params *p, qdq_view s, const void *x, float *real,
+                                 size_t n) {
+    qdq_decode_float(p->x_dtype, x, real, n);
+    for (size_t i = 0; i < n; i++) real[i] = qdq_rounded(&p->numerics, real[i] * float_at(s, i));
+}
+
 void qdq_dequantize_tile_portable(const void *params, const qdq_view *views, const void *x, void *y,
                                   size_t n) {
     const qdq_quant_params *p = params;
+    bool from_real = qdq_dtype_is_real(p->x_dtype);
     bool plain = is_core(&p->numerics);
     for (size_t at = 0; at < n; at += PART) {
         size_t part = n - at < PART ? n - at : PART;
         qdq_view s = view_from(views[0], at), z = view_from(views[1], at);
         int32_t q[PART];
         float real[PART];
-        qdq_decode_int(p->x_dtype, x_from(p, x, at), q, part);
-        if (plain)
+        if (from_real) {
+            dequantize_from_real(p, s, x_from(p, x, at), real, part);
+        } else {
+            qdq_decode_int(p->x_dtype, x_from(p, x, at), q, part);
             for (size_t i = 0; i < part; i++)
-                real[i] = qdq_dequantize_one(&core, q[i], float_at(s, i), int_at(z, i));
-        else
-            for (size_t i = 0; i < part; i++)
-                real[i] = qdq_dequantize_one(&p->numerics, q[i], float_at(s, i), int_at(z, i));
-        qdq_encode_float(p->y_dtype, real, y_from(p, y, at), part, p->numerics.bfloat16_store);
+                real[i] =
+                    plain ? qdq_dequantize_one(&core, q[i], float_at(s, i), int_at(z, i))
+                          : qdq_dequantize_one(&p->numerics, q[i], float_at(s, i), int_at(z, i));
+        }
+        qdq_encode_float(p->y_dtype, real, y_from(p, y, at), part, &p->numerics);
     }
 }
 

@@ -329,6 +329,18 @@ class Findings(Case):
         self.assertRegex("\n".join(lines), r"(?m)^good +Quantize +ok")
         self.assertRegex("\n".join(lines), r"(?m)^bad +Quantize +refused")
 
+    def test_what_only_the_target_refuses_exits_4(self):
+        self.write("g.json", graph([quantize(scales=1, dtype="int32")]))
+        self.qdq("check", "g.json", code=0)
+        self.assertIn("onnx/result-dtype", self.qdq("check", "g.json", "--target", "onnx", code=1).out)
+        for words in (["run", "g.json", "--fill", "1"], ["plan", "g.json"], ["bench", "g.json"]):
+            result = self.qdq(*words, "--target", "onnx", code=4)
+            self.assertIn("onnx/result-dtype", result.err)
+            self.assertEqual(result.out, "")
+        both = self.qdq("check", "g.json", "--target", "all", code=1).out
+        self.assertRegex(both, r"(?m)^q +Quantize +ok +refused")
+        self.assertEqual(both.count("[onnx/result-dtype]"), 1)
+
     def test_target_all_has_nodes_that_cannot_be_read(self):
         self.write("g.json", graph([quantize("bad", scales=1, bogus=1)], outputs={"y": "bad"}))
         out = self.qdq("check", "g.json", "--target", "all", code=1).out

@@ -263,7 +263,7 @@ class Names(Case):
             self.assertEqual(found["node"], name)
             names = [one["name"] for one in self.json("plan", "g.json", "-m")["values"]]
             self.assertEqual(names, ["x", name])
-            self.qdq("check", "g.json", "--target", "all")
+            self.qdq("check", "g.json", "--target", "all", code=1)
             self.qdq("plan", "g.json", "-m", "--map")
 
     def test_control_characters_are_refused_and_do_not_reach_the_terminal(self):

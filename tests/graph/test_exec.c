@@ -138,6 +138,24 @@ static void a_value_with_two_readers_owns_tiles(void **state) {
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
+// Two tiles of 512 bytes with 99 elements of half a byte each, 50 bytes in all.
+static void int4_values_are_packed_in_the_arena(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(33, 3));
+    x = qdq_quantize(g, x,
+                     (qdq_quantize_attrs){.name = "q", .scales = QDQ_SCALE(1), .dtype = QDQ_INT4});
+    qdq_output(g, "y", x);
+    qdq_compile_options materialize = {.materialize = true};
+    qdq_plan *plan = qdq_graph_compile(g, &materialize, NULL);
+    qdq_plan_stats stats = qdq_plan_get_stats(plan);
+    assert_int_equal(stats.arena_bytes, 2 * 4096 + 2 * 512);
+    assert_int_equal(stats.padding_bytes, 2 * 4096 - 99 * 4 + 2 * 512 - 50);
+    assert_int_equal(qdq_plan_get_value(plan, 1)->bytes, 1024);
+    assert_int_equal(qdq_plan_get_step(plan, 1)->write_bytes, 1024);
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
 static void bound_memory_is_read_and_written_in_place(void **state) {
     (void)state;
     float x[6] = {0.1f, 0.6f, -1.4f, 3, -100, 100};
@@ -283,6 +301,7 @@ int main(void) {
         cmocka_unit_test(any_parallel_hook_gives_the_same_bits),
         cmocka_unit_test(a_chain_between_rows_needs_no_arena),
         cmocka_unit_test(a_value_with_two_readers_owns_tiles),
+        cmocka_unit_test(int4_values_are_packed_in_the_arena),
         cmocka_unit_test(bound_memory_is_read_and_written_in_place),
         cmocka_unit_test(wrong_names_counts_and_dtypes_are_refused),
         cmocka_unit_test(float32_is_rounded_into_bfloat16_inputs),

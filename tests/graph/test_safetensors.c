@@ -124,8 +124,8 @@ static void a_foreign_dtype_is_listed_but_not_read(void **state) {
     assert_int_equal(qdq_tensor_file_find(file, "e")->dtype, QDQ_DTYPE_NONE);
     assert_true(qdq_shape_count(qdq_tensor_file_find(file, "m")->shape) == INT64_MAX);
     assert_int_equal(qdq_tensor_file_read(file, x, data, &err), QDQ_ERR_UNSUPPORTED);
-    snprintf(wanted, sizeof wanted, "%s: tensor 'x': dtype is F6_E3M2, wanted one of: F32, BF16, ",
-             path);
+    snprintf(wanted, sizeof wanted,
+             "%s: tensor 'x': dtype is F6_E3M2, wanted one of: F32, F16, BF16, ", path);
     assert_int_equal(strncmp(err.text, wanted, strlen(wanted)), 0);
     check_tensor(file, qdq_tensor_file_find(file, "y"),
                  &(qdq_tensor){"y", QDQ_INT8, {1, {1}}, "\3"});

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX at opset 25: what QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear can say, and
+// what ONNX Runtime 1.30 makes of it. The numerics are the core's.
+#include "graph/target.h"
+#include "ops/quant.h"
+
+#define OPERATORS "ONNX operators "
+
+// DynamicQuantize with a scale is QuantizeLinear; without, DynamicQuantizeLinear.
+static const qdq_quantize_attrs *attrs_of(const qdq_call *call) {
+    return call->attrs;  // the struct of DynamicQuantize begins with that of Quantize
+}
+
+static bool is_computed(const qdq_call *call) { return call->output_count > 1; }
+
+static qdq_dtype quantized_dtype(const qdq_call *call) {
+    qdq_dtype y = call->outputs[0].dtype;
+    return qdq_set_has(QDQ_SET_FLOATS, y) ? call->inputs[QDQ_PORT_X].type.dtype : y;
+}
+
+//---- Rules ------------------------------------------------------------------
+
+static void result_dtype(const qdq_call *call, const qdq_rule *rule) {
+    if (call->outputs[0].dtype == QDQ_INT32)
+        qdq_call_find_rule(call, rule, "dtype", "is int32",
+                           "an integer of at most 16 bits, a float8 or float4_e2m1");
+}
+
+static void no_clamp_range(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = attrs_of(call);
+    if (a->quant_min.set || a->quant_max.set)
+        qdq_call_find_rule(call, rule, a->quant_min.set ? "quant_min" : "quant_max", "is given",
+                           "the whole range of the dtype");
+}
+
+static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_operand *scale = &call->inputs[QDQ_PORT_SCALE];
+    if (scale->given && scale->type.dtype == QDQ_FLOAT8_E4M3FN)
+        qdq_call_find_rule(call, rule, "scale", "is float8_e4m3fn",
+                           "float32, float16, bfloat16 or float8_e8m0");
+}
+
+static void zero_point_dtype(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_operand *zero_point = &call->inputs[QDQ_PORT_ZERO_POINT];
+    qdq_dtype wanted = quantized_dtype(call);
+    if (zero_point->given && zero_point->type.dtype != wanted)
+        qdq_call_find_rule(
+            call, rule, "zero_point",
+            qdq_text(call->findings, "is %s", qdq_dtype_name(zero_point->type.dtype)),
+            qdq_text(call->findings, "%s, the quantized type", qdq_dtype_name(wanted)));
+}
+
+static void zero_point_range(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = attrs_of(call);
+    const qdq_dtype_info *info = qdq_dtype_get(quantized_dtype(call));
+    for (size_t i = 0; info->kind == QDQ_KIND_INT && i < a->zps.count; i++) {
+        if (a->zps.data[i] >= (double)info->least && a->zps.data[i] <= (double)info->greatest)
+            continue;
+        qdq_call_find_rule(call, rule, "zps",
+                           qdq_text(call->findings, "has %.0f at index %zu", a->zps.data[i], i),
+                           qdq_text(call->findings, "%lld to %lld, what %s holds",
+                                    (long long)info->least, (long long)info->greatest, info->name));
+        return;
+    }
+}
+
+static void int32_zero_point(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = attrs_of(call);
+    if (call->inputs[QDQ_PORT_X].type.dtype != QDQ_INT32) return;
+    for (size_t i = 0; i < a->zps.count; i++)
+        if (a->zps.data[i] != 0) {
+            qdq_call_find_rule(call, rule, "zps",
+                               qdq_text(call->findings, "has %.0f at index %zu", a->zps.data[i], i),
+                               "0, as x is int32");
+            return;
+        }
+}
+
+static void one_blocked_axis(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = attrs_of(call);
+    qdq_shape shape = call->inputs[QDQ_PORT_X].type.shape;
+    int blocked = 0;
+    if (a->qtype != QDQ_PER_GROUP) return;
+    for (int i = 0; i < shape.rank; i++)
+        blocked += shape.dims[i] > 1 && a->group_shape.data[i] != 1;
+    if (blocked > 1)
+        qdq_call_find_rule(call, rule, "group_shape",
+                           qdq_text(call->findings, "blocks %d dims", blocked),
+                           "blocks along one dim, and 1 for all others");
+}
+
+static void dynamic_form(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_dynamic_quantize_attrs *a = call->attrs;
+    const char *port = NULL, *found = NULL, *wanted = NULL;
+    if (!is_computed(call)) return;
+    if (call->inputs[QDQ_PORT_X].type.dtype != QDQ_FLOAT32)
+        port = "x", found = "is no float32", wanted = "float32";
+    else if (call->outputs[0].dtype != QDQ_UINT8)
+        port = "dtype", found = "is no uint8", wanted = "uint8";
+    else if (a->quantize.qtype != QDQ_PER_TENSOR)
+        port = "qtype", found = "is not per_tensor", wanted = "per_tensor";
+    else if (a->scheme != QDQ_ASYMMETRIC)
+        port = "scheme", found = "is not asymmetric", wanted = "asymmetric";
+    else if (a->eps.set)
+        port = "eps", found = "is given", wanted = "none";
+    if (port) qdq_call_find_rule(call, rule, port, found, wanted);
+}
+
+static void no_requantize(const qdq_call *call, const qdq_rule *rule) {
+    qdq_call_find_rule(
+        call, rule, NULL,
+        "it is no operator of ONNX; DequantizeLinear and QuantizeLinear are computed", NULL);
+}
+
+//---- The target -------------------------------------------------------------
+
+#define ERROR_ROW(id, summary, hint, source, ops, check)                                           \
+    {                                                                                              \
+        "onnx/" id, QDQ_SEVERITY_ERROR, QDQ_ERR_UNSUPPORTED, summary, hint, OPERATORS source, ops, \
+            check                                                                                  \
+    }
+#define WARNING_ROW(id, summary, hint, source, ops, check)                                      \
+    {                                                                                           \
+        "onnx/" id, QDQ_SEVERITY_WARNING, QDQ_ERR_UNSUPPORTED, summary, hint, OPERATORS source, \
+            ops, check                                                                          \
+    }
+
+// clang-format off
+static const qdq_rule rules[] = {
+    ERROR_ROW("result-dtype", "QuantizeLinear makes no int32", "dequantize int32, do not quantize to it",
+              "QuantizeLinear-25", "Quantize DynamicQuantize", result_dtype),
+    ERROR_ROW("no-clamp-range", "QuantizeLinear has no narrower clamp range", "leave it out",
+              "QuantizeLinear-25", "Quantize DynamicQuantize", no_clamp_range),
+    ERROR_ROW("scale-dtype", "a scale is float32, float16, bfloat16 or float8_e8m0",
+              "dequantize the scale first", "QuantizeLinear-25, DequantizeLinear-25",
+              "Quantize Dequantize DynamicQuantize", scale_dtype),
+    ERROR_ROW("zero-point-dtype", "a zero point has the quantized type", "give it that dtype",
+              "QuantizeLinear-25, DequantizeLinear-25", "Quantize Dequantize DynamicQuantize",
+              zero_point_dtype),
+    ERROR_ROW("zero-point-range", "a zero point lies in the range of the quantized type",
+              "the zero point is a tensor of that type", "QuantizeLinear-25, DequantizeLinear-25",
+              "Quantize Dequantize DynamicQuantize", zero_point_range),
+    ERROR_ROW("int32-zero-point", "DequantizeLinear of int32 has no zero point", "subtract it before",
+              "DequantizeLinear-25", "Dequantize", int32_zero_point),
+    ERROR_ROW("one-blocked-axis", "blocks lie along one axis", "use a group_shape of 1 elsewhere",
+              "QuantizeLinear-25, DequantizeLinear-25, block_size",
+              "Quantize Dequantize DynamicQuantize", one_blocked_axis),
+    ERROR_ROW("dynamic-form", "DynamicQuantizeLinear takes float32 and makes uint8, asymmetric, per tensor",
+              "compute the scale otherwise and give it", "DynamicQuantizeLinear-11",
+              "DynamicQuantize", dynamic_form),
+    WARNING_ROW("no-requantize", "there is no Requantize",
+                "write the pair", "has none", "Requantize", no_requantize),
+};
+// clang-format on
+
+static qdq_numerics numerics(const qdq_call *call) {
+    (void)call;
+    return (qdq_numerics){0};
+}
+
+const qdq_target qdq_target_onnx = {
+    .name = "onnx",
+    .summary = "ONNX at opset 25, as ONNX Runtime 1.30 computes it",
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof rules[0],
+    .numerics = numerics,
+};
