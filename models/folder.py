@@ -75,6 +75,11 @@ def render(value, indent=0, used=0):
     return ends[0] + "\n" + ",\n".join(rows) + "\n" + " " * indent + ends[1]
 
 
+def widened(tensor):
+    """As safetensors holds it: types narrower than a byte take a byte for each element."""
+    return tensor.astype(np.int8) if tensor.dtype == DTYPES["int4"] else tensor
+
+
 def evaluate_folder(path):
     """All values of the model, from the files alone; and its graph."""
     graph = json.loads((path / "graph.json").read_text())
@@ -114,7 +119,9 @@ def write_folder(path, about, inputs, nodes, outputs, constants=(), files=None):
 
     read_back, values = evaluate_folder(path)
     assert read_back == graph
-    expected = {name: np.array(values[value], order="C") for name, value in outputs.items()}
+    expected = {
+        name: widened(np.array(values[value], order="C")) for name, value in outputs.items()
+    }
     (path / "expected.safetensors").write_bytes(save(expected))
     print(f"{path.name}: {compare_graph(graph, values)}")
     return expected

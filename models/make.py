@@ -91,6 +91,37 @@ def make_tensorrt():
     )
 
 
+def make_blocks():
+    """TensorRT's 4x8 weights in blocks of two rows (row i has scale row i // 2), and Tripy's one
+    block of two rows."""
+    scales = [[1, 1, 2, 2, 3, 3, 4, 4], [4, 4, 5, 5, 6, 6, 7, 7]]
+    weights = [list(np.array(scales[i // 2]) + i % 2 / 8) for i in range(4)]
+    attrs = {"qtype": "per_group", "group_shape": [2, 1]}
+    for name, about, x, s, q, restored in (
+        (
+            "tensorrt_block_int4",
+            "Block quantization of TensorRT's Dequantize page: int4, blocks of two rows.",
+            weights, scales, [[1] * 8] * 4, [scales[i // 2] for i in range(4)],
+        ),
+        (
+            "tripy_block_int4",
+            "The block-wise example of Tripy's quantize documentation: int4, one block of two rows.",
+            [[0, 1], [2, 3]], [[1, 1]], [[0, 1], [2, 3]], [[0, 1], [2, 3]],
+        ),
+    ):
+        write_model(
+            name,
+            about,
+            {"x": float32(x)},
+            [
+                node("Quantize", "quantized", {"x": "x"}, scales=s, dtype="int4", **attrs),
+                node("Dequantize", "restored", {"x": "quantized"}, scales=s, dtype="float32", **attrs),
+            ],
+            {"q": "quantized", "dq": "restored"},
+            {"q": q, "dq": restored},
+        )
+
+
 def make_onednn():
     flat = [[-100, -64.25, -1.25, -0.75], [-0.25, 0, 0.25, 0.75], [1.25, 63.75, 64, 200]]
     deep = [
@@ -255,6 +286,7 @@ def make_chain():
 if __name__ == "__main__":
     make_tripy()
     make_tensorrt()
+    make_blocks()
     make_onednn()
     make_ttnn()
     make_division()

@@ -16,9 +16,10 @@ DTYPES = {
     "int8": np.dtype(np.int8),
     "uint8": np.dtype(np.uint8),
     "int32": np.dtype(np.int32),
+    "int4": np.dtype(ml_dtypes.int4),
 }
 
-COMMON_ATTRS = {"qtype", "axis", "dtype"}
+COMMON_ATTRS = {"qtype", "axis", "dtype", "group_shape"}
 KNOWN_ATTRS = {
     "Quantize": COMMON_ATTRS | {"scales", "zps"},
     "Dequantize": COMMON_ATTRS | {"scales", "zps"},
@@ -28,15 +29,21 @@ KNOWN_ATTRS = {
 
 
 def is_integer(dtype):
-    return np.issubdtype(dtype, np.integer)
+    return np.issubdtype(dtype, np.integer) or dtype == DTYPES["int4"]
+
+
+def limits_of(dtype):
+    return ml_dtypes.iinfo(dtype)
 
 
 class Parameters(NamedTuple):
-    """Scale (float32) and zero point (int64): one of each, or as many as x has along `axis`."""
+    """Scale (float32) and zero point (int64): one of each, as many as x has along `axis`, or one
+    for each block of `group_shape`."""
 
     scale: np.ndarray
     zero: np.ndarray
     axis: int
+    group_shape: tuple = ()
 
     def beside(self, x):
         """Both, shaped so that they broadcast over x."""
@@ -44,6 +51,10 @@ class Parameters(NamedTuple):
         def shaped(parameter):
             if parameter.size == 1:
                 return parameter.reshape(())
+            if self.group_shape:
+                blocks = [-(-dim // group) for dim, group in zip(x.shape, self.group_shape)]
+                at = np.ix_(*(np.arange(d) // g for d, g in zip(x.shape, self.group_shape)))
+                return parameter.reshape(blocks)[at]
             shape = [1] * x.ndim
             shape[self.axis] = x.shape[self.axis]
             return parameter.reshape(shape)
@@ -67,6 +78,9 @@ def read_parameters(node, values, x, side=""):
     assert zero.dtype.kind in "iu", f"{node['name']}: a fraction as zero point"
     axis = attrs.get("axis", 1)
     per_channel = attrs.get("qtype") == "per_channel" or (side != "" and "axis" in attrs)
+    if attrs.get("qtype") == "per_group":
+        groups = tuple(d if g == -1 else g for d, g in zip(x.shape, attrs["group_shape"]))
+        return Parameters(scale, zero.astype(np.int64), axis, groups)
     for count in (scale.size, zero.size):
         assert count == 1 or (per_channel and count == x.shape[axis]), node["name"]
     return Parameters(scale, zero.astype(np.int64), axis)
@@ -93,16 +107,16 @@ def to_dtype(values, dtype):
 def check_in_float64(result, quotient, zero, steps):
     """The same integers must follow from the quotient in float64, unless a tie is so near that the
     roundings of `steps` float32 operations can cross it."""
-    limits = np.iinfo(result.dtype)
+    limits = limits_of(result.dtype)
     near = np.abs(quotient - np.floor(quotient) - 0.5) <= np.abs(quotient) * steps * 2.0**-23
     exact = np.clip(np.rint(quotient) + zero, limits.min, limits.max)
-    assert np.all(near | np.isnan(quotient) | (exact == result))
+    assert np.all(near | np.isnan(quotient) | (exact == result.astype(np.int64)))
 
 
 def quantize(x, parameters, dtype):
     """clamp(round_half_even(x / s) + z): divide in float32, then exact; NaN becomes the minimum."""
     scale, zero = parameters.beside(x)
-    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    low, high = limits_of(dtype).min, limits_of(dtype).max
     rounded = np.rint(in_float32(np.divide, x.astype(np.float32), scale))
     shifted = rounded.astype(np.float64) + zero
     result = np.where(np.isnan(shifted), low, np.clip(shifted, low, high)).astype(dtype)
