@@ -30,10 +30,12 @@ size_t qdq_json_count(const qdq_json_item *item);
 const qdq_json_item *qdq_json_find(const qdq_json_item *object, const char *name);
 
 // `item` is declared by it.
-#define QDQ_JSON_EACH(item, list)                                           \
-    for (const qdq_json_item *item =                                        \
-             qdq_json_first(list); /* NOLINT(bugprone-macro-parentheses) */ \
-         (item) != NULL; (item) = qdq_json_next(item))
+// clang-format off
+// NOLINTBEGIN(bugprone-macro-parentheses)
+#define QDQ_JSON_EACH(item, list) \
+    for (const qdq_json_item *item = qdq_json_first(list); (item) != NULL; (item) = qdq_json_next(item))
+// NOLINTEND(bugprone-macro-parentheses)
+// clang-format on
 
 // NULL unless it is a string.
 const char *qdq_json_text(const qdq_json_item *item);

@@ -7,6 +7,7 @@ typedef qdq_requantize_attrs attrs_type;
 enum { IN_SCALE = 1, IN_ZERO_POINT, OUT_SCALE, OUT_ZERO_POINT };
 
 static const qdq_port_desc inputs[] = {
+    // NOLINTNEXTLINE(misc-redundant-expression): both sets come from one list
     {"x", offsetof(attrs_type, x), false, QDQ_SET_INTS | QDQ_SET_FLOATS},
     {"in_scale", offsetof(attrs_type, in_scale), true, QDQ_SET_FLOATS},
     {"in_zero_point", offsetof(attrs_type, in_zero_point), true, QDQ_SET_INTS},

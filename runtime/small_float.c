@@ -59,7 +59,7 @@ static uint32_t round_magnitude(const qdq_small_float *f, float value) {
 
 uint16_t qdq_small_float_encode(const qdq_small_float *f, float value,
                                 qdq_float_overflow overflow) {
-    uint16_t sign = signbit(value) ? (uint16_t)(1u << sign_shift(f)) : 0;
+    uint16_t sign = (uint16_t)(signbit(value) ? 1u << sign_shift(f) : 0);
     if (isnan(value)) {
         if (f->nan == 0) return (uint16_t)(1u << sign_shift(f));
         return f->signed_nan ? (uint16_t)(f->nan | sign) : f->nan;

@@ -133,9 +133,10 @@ static inline qdq_shape grid_of(const grain *g, int64_t extents[QDQ_MAX_RANK]) {
 }
 
 static inline size_t block_of(const grain *g, size_t at) {
-    int64_t extents[QDQ_MAX_RANK], left = (int64_t)at, block = 0, step = 1;
+    int64_t extents[QDQ_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    int64_t left = (int64_t)at, block = 0, step = 1;
     qdq_shape blocks = grid_of(g, extents);
-    for (int i = g->shape.rank - 1; i >= 0; i--) {
+    for (int i = g->shape.rank - 1; i >= 0 && i < QDQ_MAX_RANK; i--) {
         block += left % g->shape.dims[i] / extents[i] * step;
         left /= g->shape.dims[i], step *= blocks.dims[i];
     }
