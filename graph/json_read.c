@@ -78,11 +78,15 @@ static bool store_number(const qdq_reader *r, const declaration *d, const qdq_js
     }
     if (qdq_dtype_is_real(d->dtype)) {
         float real = (float)number, stored;
-        qdq_encode_float(d->dtype, &real, out, 1, NULL);
+        static const qdq_numerics overflow = {.float_overflow = QDQ_FLOAT_OVERFLOW};
+        qdq_encode_float(d->dtype, &real, out, 1, &overflow);
         qdq_decode_float(d->dtype, out, &stored, 1);
-        if (!isfinite(number) || isfinite(stored)) return true;
+        bool held = isnan(number)   ? isnan(stored)
+                    : isinf(number) ? isinf(stored)
+                                    : isfinite(stored);
+        if (held) return true;
         bad_data(r, d, qdq_text(f, "has %.17g at index %zu", number, i),
-                 qdq_text(f, "numbers that %s can hold, or \"Infinity\"", info->name));
+                 qdq_text(f, "numbers that %s can hold", info->name));
         return false;
     }
     if (!(number >= (double)info->least && number <= (double)info->greatest) ||

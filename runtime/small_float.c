@@ -3,17 +3,15 @@
 
 #include <math.h>
 
-const qdq_small_float qdq_float16_format = {5,      10,   15,   0x7BFF, 0x7C00,
-                                            0x7E00, true, true, false,  true};
-const qdq_small_float qdq_float8_e4m3fn_format = {4, 3, 7, 0x7E, 0, 0x7F, true, true, false, false};
-const qdq_small_float qdq_float8_e5m2_format = {5,    2,    15,   0x7B,  0x7C,
-                                                0x7E, true, true, false, false};
-const qdq_small_float qdq_float8_e4m3fnuz_format = {4,    3,     8,     0x7F,  0,
-                                                    0x80, false, false, false, false};
-const qdq_small_float qdq_float8_e5m2fnuz_format = {5,    2,     16,    0x7F,  0,
-                                                    0x80, false, false, false, false};
+// clang-format off
+const qdq_small_float qdq_float16_format         = {5, 10, 15, 0x7BFF, 0x7C00, 0x7E00, true, true, false};
+const qdq_small_float qdq_float8_e4m3fn_format   = {4, 3, 7, 0x7E, 0, 0x7F, true, true, false};
+const qdq_small_float qdq_float8_e5m2_format     = {5, 2, 15, 0x7B, 0x7C, 0x7E, true, true, false};
+const qdq_small_float qdq_float8_e4m3fnuz_format = {4, 3, 8, 0x7F, 0, 0x80, false, false, false};
+const qdq_small_float qdq_float8_e5m2fnuz_format = {5, 2, 16, 0x7F, 0, 0x80, false, false, false};
 // Has no NaN: one becomes -0, as in ONNX's vectors since 1.19.
-const qdq_small_float qdq_float4_e2m1_format = {2, 1, 1, 0x7, 0, 0, false, true, true, false};
+const qdq_small_float qdq_float4_e2m1_format     = {2, 1, 1, 0x7, 0, 0, false, true, true};
+// clang-format on
 
 static int sign_shift(const qdq_small_float *f) { return f->exponent_bits + f->mantissa_bits; }
 
@@ -26,7 +24,8 @@ static bool is_nan(const qdq_small_float *f, uint16_t code, uint16_t magnitude) 
 float qdq_small_float_decode(const qdq_small_float *f, uint16_t code) {
     uint16_t sign = (uint16_t)(1u << sign_shift(f)), magnitude = (uint16_t)(code & (sign - 1));
     float value;
-    if (is_nan(f, (uint16_t)(code & (2u * sign - 1)), magnitude)) return code & sign ? -NAN : NAN;
+    if (is_nan(f, (uint16_t)(code & (2u * sign - 1)), magnitude))
+        return f->signed_nan && code & sign ? -NAN : NAN;
     if (f->infinity && magnitude == f->infinity) {
         value = INFINITY;
     } else {
@@ -45,7 +44,7 @@ float qdq_small_float_decode(const qdq_small_float *f, uint16_t code) {
 static uint32_t round_magnitude(const qdq_small_float *f, float value) {
     int exponent;
     double magnitude = fabs((double)value);
-    if (magnitude == 0) return 0;  // it has no exponent
+    if (magnitude == 0) return 0;       // it has no exponent
     (void)frexp(magnitude, &exponent);  // magnitude in [2^(exponent - 1), 2^exponent)
     exponent -= 1;
     if (exponent < 1 - f->bias) exponent = 1 - f->bias;            // subnormal
@@ -64,7 +63,7 @@ uint16_t qdq_small_float_encode(const qdq_small_float *f, float value,
         if (f->nan == 0) return (uint16_t)(1u << sign_shift(f));
         return f->signed_nan ? (uint16_t)(f->nan | sign) : f->nan;
     }
-    bool saturate = f->saturates || (!f->overflows && overflow == QDQ_FLOAT_SATURATE);
+    bool saturate = f->saturates || overflow == QDQ_FLOAT_SATURATE;
     uint32_t code = isinf(value) ? UINT32_MAX : round_magnitude(f, value);
     if (code > f->largest) {
         if (saturate) return (uint16_t)(f->largest | sign);

@@ -14,7 +14,6 @@ typedef struct qdq_small_float {
     bool signed_nan;     // a negative NaN keeps its sign
     bool negative_zero;  // it has one
     bool saturates;      // whatever is asked: what it cannot hold becomes its largest value
-    bool overflows;      // whatever is asked: what it cannot hold becomes infinity or NaN
 } qdq_small_float;
 
 extern const qdq_small_float qdq_float16_format, qdq_float8_e4m3fn_format, qdq_float8_e5m2_format,

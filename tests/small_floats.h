@@ -27,14 +27,10 @@ typedef struct small_format {
 } small_format;
 
 static const small_format small_formats[] = {
-    {QDQ_FLOAT16, 5, 10, 15, SMALL_IEEE},
-    {QDQ_BFLOAT16, 8, 7, 127, SMALL_IEEE},
-    {QDQ_FLOAT8_E4M3FN, 4, 3, 7, SMALL_FN},
-    {QDQ_FLOAT8_E5M2, 5, 2, 15, SMALL_IEEE},
-    {QDQ_FLOAT8_E4M3FNUZ, 4, 3, 8, SMALL_FNUZ},
-    {QDQ_FLOAT8_E5M2FNUZ, 5, 2, 16, SMALL_FNUZ},
-    {QDQ_FLOAT4_E2M1, 2, 1, 1, SMALL_FINITE},
-    {QDQ_FLOAT8_E8M0, 8, 0, 127, SMALL_EXPONENT},
+    {QDQ_FLOAT16, 5, 10, 15, SMALL_IEEE},       {QDQ_BFLOAT16, 8, 7, 127, SMALL_IEEE},
+    {QDQ_FLOAT8_E4M3FN, 4, 3, 7, SMALL_FN},     {QDQ_FLOAT8_E5M2, 5, 2, 15, SMALL_IEEE},
+    {QDQ_FLOAT8_E4M3FNUZ, 4, 3, 8, SMALL_FNUZ}, {QDQ_FLOAT8_E5M2FNUZ, 5, 2, 16, SMALL_FNUZ},
+    {QDQ_FLOAT4_E2M1, 2, 1, 1, SMALL_FINITE},   {QDQ_FLOAT8_E8M0, 8, 0, 127, SMALL_EXPONENT},
 };
 enum { SMALL_FORMATS = sizeof small_formats / sizeof small_formats[0] };
 
@@ -103,8 +99,10 @@ static inline unsigned small_nearest(const small_format *f, double size) {
     if (size >= small_magnitude(f, last)) return last;
     while (last - first > window) {
         unsigned middle = (first + last) / 2;
-        if (small_magnitude(f, middle) <= size) first = middle;
-        else last = middle;
+        if (small_magnitude(f, middle) <= size)
+            first = middle;
+        else
+            last = middle;
     }
     unsigned best = first;
     double least = fabs(small_magnitude(f, first) - size);

@@ -51,7 +51,9 @@ static bool fill_input(session *s, const qdq_tensor_info *input, uint64_t seed) 
     for (size_t i = 0; i < count; i++) {
         uint64_t random = next_random(&state);
         if (is_float) {
-            ((float *)(void *)data)[i] = (float)(random >> 40) * 0x1p-21f - 4.0f;
+            float value = (float)(random >> 40) * 0x1p-21f - 4.0f;
+            if (dtype->kind == QDQ_KIND_EXPONENT && value < 0) value = -value;  // it has no sign
+            ((float *)(void *)data)[i] = value;
         } else {
             int64_t low = dtype->least < -32768 ? -32768 : dtype->least;
             int64_t high = dtype->greatest > 65535 ? 32767 : dtype->greatest;

@@ -59,7 +59,7 @@ typedef enum qdq_bfloat16_store {
 } qdq_bfloat16_store;
 
 // What becomes of numbers beyond the largest float8. float4 always saturates; float16 and bfloat16
-// always become infinite.
+// always become infinite. Rounding through float16 is done for float4 too.
 typedef enum qdq_float_overflow {
     QDQ_FLOAT_SATURATE = 0,
     QDQ_FLOAT_OVERFLOW,         // infinity where the type has one, else NaN

@@ -5,10 +5,9 @@
 #include "small_example.h"
 
 static const qdq_dtype results[] = {
-    QDQ_INT16,           QDQ_UINT16,        QDQ_INT4,
-    QDQ_UINT4,           QDQ_INT2,          QDQ_UINT2,
-    QDQ_FLOAT8_E4M3FN,   QDQ_FLOAT8_E5M2,   QDQ_FLOAT8_E4M3FNUZ,
-    QDQ_FLOAT8_E5M2FNUZ, QDQ_FLOAT4_E2M1,
+    QDQ_INT16,       QDQ_UINT16,        QDQ_INT4,        QDQ_UINT4,           QDQ_INT2,
+    QDQ_UINT2,       QDQ_FLOAT8_E4M3FN, QDQ_FLOAT8_E5M2, QDQ_FLOAT8_E4M3FNUZ, QDQ_FLOAT8_E5M2FNUZ,
+    QDQ_FLOAT4_E2M1,
 };
 static const qdq_dtype small_results[] = {QDQ_FLOAT8_E4M3FN, QDQ_FLOAT8_E5M2, QDQ_FLOAT8_E4M3FNUZ,
                                           QDQ_FLOAT8_E5M2FNUZ, QDQ_FLOAT4_E2M1};
@@ -35,6 +34,7 @@ static example *make_example(unsigned number, qdq_dtype from, qdq_dtype to, cons
     e.zp_from = (origin)(number % 4);
     e.zp_dtype = small_format_of(to) || number % 5 == 0 ? wider[number / 5 % 5] : to;
     e.saturate = number % 7 == 0 ? QDQ_TRUE : number % 7 == 1 ? QDQ_FALSE : QDQ_UNSET;
+    e.threads = number % 5 < 2;
     make_scales(&e, &seed);
     make_zps(&e, &seed);
     make_data(&e, &seed);
@@ -101,14 +101,16 @@ static void quantize_bytes(const float *x, size_t count, qdq_quantize_attrs attr
             attrs.zero_point = qdq_input(g, "z", QDQ_INT8, (qdq_shape){0});
         }
         qdq_output(g, "y", qdq_quantize(g, v, attrs));
-        oracle_run(g, &(qdq_compile_options){.materialize = materialize}, bound, run_time_zp ? 3 : 2);
+        oracle_run(g, &(qdq_compile_options){.materialize = materialize}, bound,
+                   run_time_zp ? 3 : 2);
         qdq_graph_destroy(g);
         if (materialize) assert_memory_equal(y, out, count);
         memcpy(y, out, count);
     }
 }
 
-// Without a zero point -0 stays -0 where there is one; the zero point 0 makes it +0 in float4 alone.
+// Without a zero point -0 stays -0 where there is one; the zero point 0 makes it +0 in float4
+// alone.
 static void a_zero_point_of_0_takes_the_sign_of_zero_from_float4_alone(void **state) {
     (void)state;
     static const float x[4] = {-0.0f, 0.0f, -1e-30f, -0.125f};
@@ -128,7 +130,8 @@ static void a_zero_point_of_0_takes_the_sign_of_zero_from_float4_alone(void **st
         assert_memory_equal(attr, port, 4);
         assert_int_equal(attr[0], float4 ? 0 : minus);
         assert_int_equal(attr[1], 0);
-        assert_memory_equal(attr + 2, none + 2, 2);  // what rounds to -0 after the sum keeps its sign
+        assert_memory_equal(attr + 2, none + 2,
+                            2);  // what rounds to -0 after the sum keeps its sign
     }
 }
 
@@ -147,10 +150,14 @@ static void float8_saturates_unless_it_is_told_not_to_and_float4_always(void **s
             for (size_t i = 0; i < 8; i++) {
                 double v = small_value(f, y[i]);
                 bool finite = f->dtype == QDQ_FLOAT4_E2M1 || saturate != QDQ_FALSE;
-                if (i == 4) assert_int_equal(isnan(v) != 0, f->dtype != QDQ_FLOAT4_E2M1);
-                else if (i >= 6) assert_true(fabs(v) > 5.9 && fabs(v) < 7.6 && (v < 0) == (i == 7));
-                else if (finite) assert_true(fabs(v) == small_magnitude(f, small_largest(f)));
-                else assert_true(f->dtype == QDQ_FLOAT8_E5M2 ? isinf(v) : isnan(v));
+                if (i == 4)
+                    assert_int_equal(isnan(v) != 0, f->dtype != QDQ_FLOAT4_E2M1);
+                else if (i >= 6)
+                    assert_true(fabs(v) > 5.9 && fabs(v) < 7.6 && (v < 0) == (i == 7));
+                else if (finite)
+                    assert_true(fabs(v) == small_magnitude(f, small_largest(f)));
+                else
+                    assert_true(f->dtype == QDQ_FLOAT8_E5M2 ? isinf(v) : isnan(v));
                 if (i < 4 && (finite || f->dtype == QDQ_FLOAT8_E5M2))
                     assert_int_equal(v < 0, i % 2);
             }
@@ -181,8 +188,10 @@ static void a_zero_point_other_than_0_with_a_small_float_is_a_finding(void **sta
                 double number = zp;
                 qdq_graph *g = qdq_graph_create("zero points", NULL);
                 qdq_quantize_attrs a = {.dtype = small_results[t], .scales = QDQ_SCALE(0.5f)};
-                if (port) a.zero_point = qdq_constant(g, "z", QDQ_INT8, QDQ_SHAPE(1), &held_zp);
-                else a.zps = (qdq_numbers){&number, 1, true};
+                if (port)
+                    a.zero_point = qdq_constant(g, "z", QDQ_INT8, QDQ_SHAPE(1), &held_zp);
+                else
+                    a.zps = (qdq_numbers){&number, 1, true};
                 qdq_value x = qdq_input(g, "x", QDQ_FLOAT16, QDQ_SHAPE(3));
                 qdq_value c = qdq_input(g, "c", small_results[t], QDQ_SHAPE(3));
                 qdq_output(g, "q", qdq_quantize(g, x, a));
@@ -228,7 +237,8 @@ static void every_code_of_a_run_time_scale_divides_and_multiplies_as_float32_doe
         for (size_t i = 0; i < rows * 6; i++) wide[i] = x[i % 6];
         qdq_graph *g = qdq_graph_create("scales", NULL);
         qdq_shape shape = QDQ_SHAPE((int64_t)rows, 6);
-        qdq_quantize_attrs a = {.qtype = QDQ_PER_CHANNEL, .axis = QDQ_INT(0), .dtype = QDQ_FLOAT8_E5M2};
+        qdq_quantize_attrs a = {
+            .qtype = QDQ_PER_CHANNEL, .axis = QDQ_INT(0), .dtype = QDQ_FLOAT8_E5M2};
         a.scale = qdq_input(g, "s", f->dtype, QDQ_SHAPE((int64_t)rows));
         qdq_value v = qdq_quantize(g, qdq_input(g, "x", QDQ_FLOAT32, shape), a);
         qdq_output(g, "q", v);
@@ -242,10 +252,11 @@ static void every_code_of_a_run_time_scale_divides_and_multiplies_as_float32_doe
         qdq_graph_destroy(g);
         for (size_t i = 0; i < rows * 6; i++) {
             parameter p = {small_value(f, (unsigned)(i / 6)), 0, false};
-            uint32_t want = quantized(QDQ_FLOAT32, oracle_bits_of_float(wide[i]), p, QDQ_FLOAT8_E5M2,
-                                      QDQ_FLOAT_SATURATE);
+            uint32_t want = quantized(QDQ_FLOAT32, oracle_bits_of_float(wide[i]), p,
+                                      QDQ_FLOAT8_E5M2, QDQ_FLOAT_SATURATE);
             uint32_t back = dequantized(QDQ_FLOAT8_E5M2, q[i], p, QDQ_FLOAT32);
-            if (!same(QDQ_FLOAT8_E5M2, q[i], want) || !same(QDQ_FLOAT32, held(QDQ_FLOAT32, y, i), back))
+            if (!same(QDQ_FLOAT8_E5M2, q[i], want) ||
+                !same(QDQ_FLOAT32, held(QDQ_FLOAT32, y, i), back))
                 fail_msg("%s scale %#zx, x %a: got %#x and %a, want %#x and %a",
                          qdq_dtype_name(f->dtype), i / 6, (double)wide[i], q[i], (double)y[i], want,
                          value_of(QDQ_FLOAT32, back));
@@ -261,7 +272,8 @@ static void every_code_of_16_bit_integers_dequantizes_as_the_oracle_does(void **
     for (size_t i = 0; i < ALL; i++) x[i] = (uint16_t)i;
     for (unsigned k = 0; k < 36; k++) {
         qdq_dtype from = k % 2 ? QDQ_INT16 : QDQ_UINT16, to = floats[k / 2 % 3];
-        parameter p = {(double)oracle_scale(k * 7 % ORACLE_SCALES), (int)(k / 6 % 3) * 30000 - 27232, true};
+        parameter p = {(double)oracle_scale(k * 7 % ORACLE_SCALES),
+                       (int)(k / 6 % 3) * 30000 - 27232, true};
         qdq_graph *g = qdq_graph_create("all", NULL);
         qdq_value v = qdq_input(g, "x", from, QDQ_SHAPE(256, 256));
         qdq_output(g, "y",

@@ -40,7 +40,7 @@ DTYPES = {
     "float8e8m0": ("float8_e8m0", "F8_E8M0", "B"),
 }
 SMALL_FLOATS = [name for name in DTYPES if name.startswith(("float8e4", "float8e5", "float4"))]
-# Codes that are NaN: those of the mask's bits alone, with more bits than the infinity has.
+# Codes of infinity: greater ones, without the sign, are NaN.
 INFINITIES = {"float32": 0x7F800000, "float16": 0x7C00, "bfloat16": 0x7F80, "float8e5m2": 0x7C}
 
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integers of at most 16 bits and types narrower than a byte: every code, the packed form against
 // published bytes, and packed tiles, in which padding shares bytes with elements.
-#include "tests/unit.h"
-
 #include "include/qdq/tile.h"
 #include "runtime/dtype.h"
 #include "runtime/tile.h"
+#include "tests/unit.h"
 
 typedef struct narrow {
     qdq_dtype dtype;
@@ -14,9 +13,9 @@ typedef struct narrow {
 } narrow;
 
 static const narrow integers[] = {
-    {QDQ_INT8, 8, true},    {QDQ_UINT8, 8, false}, {QDQ_INT16, 16, true},
+    {QDQ_INT8, 8, true},     {QDQ_UINT8, 8, false}, {QDQ_INT16, 16, true},
     {QDQ_UINT16, 16, false}, {QDQ_INT4, 4, true},   {QDQ_UINT4, 4, false},
-    {QDQ_INT2, 2, true},    {QDQ_UINT2, 2, false}, {QDQ_BOOL, 1, false},
+    {QDQ_INT2, 2, true},     {QDQ_UINT2, 2, false}, {QDQ_BOOL, 1, false},
 };
 
 // What the API holds for a code: an (u)int8 or (u)int16.
@@ -35,8 +34,10 @@ static void every_code_of_an_integer_round_trips_and_widens_exactly(void **state
         size_t count = (size_t)1 << t->bits, size = qdq_dtype_size(t->dtype);
         assert_int_equal(size, t->bits > 8 ? 2 : 1);
         for (size_t i = 0; i < count; i++) {
-            if (size == 2) in[i] = held(t, (int)i);
-            else ((uint8_t *)in)[i] = (uint8_t)held(t, (int)i);
+            if (size == 2)
+                in[i] = held(t, (int)i);
+            else
+                ((uint8_t *)in)[i] = (uint8_t)held(t, (int)i);
         }
         qdq_decode_int(t->dtype, in, wide, count);
         qdq_widen_int(t->dtype, in, public, count);
@@ -55,7 +56,7 @@ static void every_code_of_an_integer_round_trips_and_widens_exactly(void **state
 //---- Bytes ------------------------------------------------------------------
 
 static const narrow packs[] = {
-    {QDQ_INT4, 4, true},   {QDQ_UINT4, 4, false},      {QDQ_INT2, 2, true},
+    {QDQ_INT4, 4, true},   {QDQ_UINT4, 4, false},       {QDQ_INT2, 2, true},
     {QDQ_UINT2, 2, false}, {QDQ_FLOAT4_E2M1, 4, false},
 };
 
@@ -180,7 +181,8 @@ static void round_trip(const narrow *p, qdq_shape shape, uint8_t fill) {
     free(rows), free(back), free(tiles), free(wanted);
 }
 
-static void packed_tiles_round_trip_and_leave_padding_for_shapes_to_two_tiles_and_one(void **state) {
+static void
+packed_tiles_round_trip_and_leave_padding_for_shapes_to_two_tiles_and_one(void **state) {
     (void)state;
     static const uint8_t fills[] = {0xFF, 0x00, 0x9C};
     for (size_t k = 0; k < UNIT_COUNT(packs); k++) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Floats of at most 16 bits: every code against its definition, and float32 to each of them against
 // the nearest of all codes, on every float16 and bfloat16 and on constructed float32.
-#include "tests/unit.h"
-
 #include <math.h>
 
 #include "runtime/dtype.h"
 #include "tests/runtime/small_float_golden.h"
 #include "tests/small_floats.h"
+#include "tests/unit.h"
 
 static float float_of(uint32_t bits) {
     float value;
@@ -29,8 +28,10 @@ static unsigned code_at(const small_format *f, const void *codes, size_t i) {
 // All codes in order, as the API holds them.
 static size_t all_codes(const small_format *f, void *codes) {
     for (unsigned code = 0; code < small_codes(f); code++) {
-        if (small_codes(f) > 256) ((uint16_t *)codes)[code] = (uint16_t)code;
-        else ((uint8_t *)codes)[code] = (uint8_t)code;
+        if (small_codes(f) > 256)
+            ((uint16_t *)codes)[code] = (uint16_t)code;
+        else
+            ((uint8_t *)codes)[code] = (uint8_t)code;
     }
     return small_codes(f);
 }
@@ -219,13 +220,13 @@ static void through_float16_has_the_edges_that_onednn_has(void **state) {
         float value;
         unsigned code;
     } rows[] = {
-        {QDQ_FLOAT8_E4M3FN, 464.0f, 0x7E},      {QDQ_FLOAT8_E4M3FN, 464.12f, 0x7E},
-        {QDQ_FLOAT8_E4M3FN, 464.125f, 0x7E},    {QDQ_FLOAT8_E4M3FN, 464.126f, 0x7F},
-        {QDQ_FLOAT8_E4M3FN, -464.126f, 0xFF},   {QDQ_FLOAT8_E4M3FN, INFINITY, 0x7F},
-        {QDQ_FLOAT8_E4M3FN, -INFINITY, 0xFF},   {QDQ_FLOAT8_E4M3FN, 0x1p-10f, 0x00},
-        {QDQ_FLOAT8_E4M3FN, -0x1p-10f, 0x80},   {QDQ_FLOAT8_E4M3FN, 1e9f, 0x7F},
-        {QDQ_FLOAT8_E5M2, 61423.0f, 0x7B},      {QDQ_FLOAT8_E5M2, 61424.0f, 0x7C},
-        {QDQ_FLOAT8_E5M2, -61424.0f, 0xFC},     {QDQ_FLOAT8_E5M2, INFINITY, 0x7C},
+        {QDQ_FLOAT8_E4M3FN, 464.0f, 0x7E},    {QDQ_FLOAT8_E4M3FN, 464.12f, 0x7E},
+        {QDQ_FLOAT8_E4M3FN, 464.125f, 0x7E},  {QDQ_FLOAT8_E4M3FN, 464.126f, 0x7F},
+        {QDQ_FLOAT8_E4M3FN, -464.126f, 0xFF}, {QDQ_FLOAT8_E4M3FN, INFINITY, 0x7F},
+        {QDQ_FLOAT8_E4M3FN, -INFINITY, 0xFF}, {QDQ_FLOAT8_E4M3FN, 0x1p-10f, 0x00},
+        {QDQ_FLOAT8_E4M3FN, -0x1p-10f, 0x80}, {QDQ_FLOAT8_E4M3FN, 1e9f, 0x7F},
+        {QDQ_FLOAT8_E5M2, 61423.0f, 0x7B},    {QDQ_FLOAT8_E5M2, 61424.0f, 0x7C},
+        {QDQ_FLOAT8_E5M2, -61424.0f, 0xFC},   {QDQ_FLOAT8_E5M2, INFINITY, 0x7C},
         {QDQ_FLOAT8_E5M2, -INFINITY, 0xFC},
     };
     for (size_t i = 0; i < UNIT_COUNT(rows); i++)
@@ -243,13 +244,25 @@ static void ties_go_where_tensorrt_and_onnx_say(void **state) {
         qdq_dtype dtype;
         float from, to;
     } rows[] = {
-        {QDQ_FLOAT4_E2M1, 0.25f, 0},   {QDQ_FLOAT4_E2M1, 0.75f, 1},     {QDQ_FLOAT4_E2M1, 1.25f, 1},
-        {QDQ_FLOAT4_E2M1, 1.75f, 2},   {QDQ_FLOAT4_E2M1, 2.5f, 2},      {QDQ_FLOAT4_E2M1, 3.5f, 4},
-        {QDQ_FLOAT4_E2M1, 5, 4},       {QDQ_FLOAT4_E2M1, 1e9f, 6},      {QDQ_FLOAT4_E2M1, -INFINITY, -6},
-        {QDQ_FLOAT8_E4M3FN, 25, 24},   {QDQ_FLOAT8_E4M3FN, 35, 36},     {QDQ_FLOAT8_E4M3FN, 50, 48},
-        {QDQ_FLOAT8_E4M3FN, 70, 72},   {QDQ_FLOAT8_E4M3FN, 127, 128},   {QDQ_FLOAT8_E4M3FN, 464, 448},
-        {QDQ_FLOAT8_E4M3FNUZ, 248, 240}, {QDQ_FLOAT8_E5M2FNUZ, 61440, 57344},
-        {QDQ_FLOAT8_E4M3FN, 1e9f, 448}, {QDQ_FLOAT8_E5M2, -1e9f, -57344},
+        {QDQ_FLOAT4_E2M1, 0.25f, 0},
+        {QDQ_FLOAT4_E2M1, 0.75f, 1},
+        {QDQ_FLOAT4_E2M1, 1.25f, 1},
+        {QDQ_FLOAT4_E2M1, 1.75f, 2},
+        {QDQ_FLOAT4_E2M1, 2.5f, 2},
+        {QDQ_FLOAT4_E2M1, 3.5f, 4},
+        {QDQ_FLOAT4_E2M1, 5, 4},
+        {QDQ_FLOAT4_E2M1, 1e9f, 6},
+        {QDQ_FLOAT4_E2M1, -INFINITY, -6},
+        {QDQ_FLOAT8_E4M3FN, 25, 24},
+        {QDQ_FLOAT8_E4M3FN, 35, 36},
+        {QDQ_FLOAT8_E4M3FN, 50, 48},
+        {QDQ_FLOAT8_E4M3FN, 70, 72},
+        {QDQ_FLOAT8_E4M3FN, 127, 128},
+        {QDQ_FLOAT8_E4M3FN, 464, 448},
+        {QDQ_FLOAT8_E4M3FNUZ, 248, 240},
+        {QDQ_FLOAT8_E5M2FNUZ, 61440, 57344},
+        {QDQ_FLOAT8_E4M3FN, 1e9f, 448},
+        {QDQ_FLOAT8_E5M2, -1e9f, -57344},
     };
     for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         uint8_t code = (uint8_t)encode_one(rows[i].dtype, rows[i].from, QDQ_FLOAT_SATURATE);
@@ -282,7 +295,8 @@ static uint32_t crc_byte(uint32_t crc, unsigned byte) {
     return crc;
 }
 
-// Where ml_dtypes goes by other rules (tests/peers/small_floats.py says which): code 0 stands there.
+// Where ml_dtypes goes by other rules (tests/peers/small_floats.py says which): code 0 stands
+// there.
 static bool excluded(qdq_dtype target, float x) {
     if (target == QDQ_FLOAT4_E2M1) return isnan(x) && signbit(x);
     if (target != QDQ_FLOAT8_E8M0 || isnan(x)) return false;
