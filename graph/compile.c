@@ -365,7 +365,12 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
     qdq_pool_init(&c.scratch, graph->allocator);
     qdq_status status = compile(&c);
     qdq_pool_release(&c.scratch);
-    if (status == QDQ_OK) return plan;
+    if (status == QDQ_OK) {
+        qdq_graph_tell(graph, "compiled %zu nodes for %s: %zu steps, %zu bytes of arena",
+                       graph->node_count, target->name, plan->stats.step_count,
+                       plan->stats.arena_bytes);
+        return plan;
+    }
     qdq_plan_destroy(plan);
     return NULL;
 }

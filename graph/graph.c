@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Building graphs.
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "graph/names.h"
 #include "include/qdq/inspect.h"
 #include "runtime/dtype.h"
+#include "runtime/utf8.h"
 
 //---- Life -------------------------------------------------------------------
 
@@ -65,6 +67,16 @@ void qdq_graph_destroy(qdq_graph *graph) {
 const char *qdq_graph_name(const qdq_graph *graph) { return graph ? graph->name : ""; }
 
 const char *qdq_graph_target(const qdq_graph *graph) { return graph ? graph->target : "core"; }
+
+void qdq_graph_tell(const qdq_graph *graph, const char *format, ...) {
+    if (!graph->log.write) return;
+    char text[1024], shown[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    graph->log.write(graph->log.self, qdq_utf8_show(shown, sizeof shown, text, strlen(text)));
+}
 
 void qdq_graph_find_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subject,
                          const char *found, const char *wanted) {

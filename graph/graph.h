@@ -63,6 +63,9 @@ struct qdq_graph {
 // The options' limits with defaults filled in.
 qdq_limits qdq_limits_or_default(const qdq_limits *limits);
 
+// Writes one line to the log of the graph's options.
+void qdq_graph_tell(const qdq_graph *graph, const char *format, ...) QDQ_PRINTF(2, 3);
+
 // Adds a finding of building.
 void qdq_graph_find_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subject,
                          const char *found, const char *wanted);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "graph/json_attrs.h"
 #include "graph/json_nodes.h"
@@ -313,8 +312,16 @@ static qdq_status read_text(qdq_graph *graph, const char *text, size_t length, c
     return status;
 }
 
-qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *name, const char *folder,
-                           const qdq_graph_options *options, qdq_error *err) {
+// Hands an error on, with the name of the file in front.
+static void give_up(qdq_error *own, const char *name, qdq_error *err) {
+    if (name && *name) qdq_error_prefix(own, name);
+    qdq_fail(err, own->status, "%s", own->text);
+}
+
+// The graph in `text`, which has a NUL behind its `length` bytes; NULL with `err` set.
+static qdq_graph *read_new_graph(const char *text, size_t length, const char *name,
+                                 const char *folder, const qdq_graph_options *options,
+                                 qdq_error *err) {
     qdq_error own = {0};
     qdq_graph *graph = qdq_graph_create(NULL, options);
     if (!graph) {
@@ -323,23 +330,35 @@ qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *name, co
     }
     const char *file = qdq_pool_strdup(&graph->pool, name ? name : "");
     graph->file = graph->findings.file = file ? file : "";
-    char *copy = NULL;
-    if (length > graph->limits.file_bytes)
-        qdq_fail(&own, QDQ_ERR_LIMIT, "the file has %zu bytes, wanted at most %zu", length,
-                 graph->limits.file_bytes);
-    else if (!(copy = qdq_alloc_array(graph->allocator, length + 1, 1, 16)))
-        qdq_fail_memory(&own, length + 1);
-    if (copy) {
-        memcpy(copy, text, length);
-        copy[length] = '\0';
-        (void)read_text(graph, copy, length, folder, &own);
-        qdq_free_array(graph->allocator, copy, length + 1, 1);
+    if (read_text(graph, text, length, folder, &own) == QDQ_OK) {
+        qdq_graph_tell(graph, "%s: loaded %zu nodes, %zu errors found so far", graph->file,
+                       graph->node_count, graph->findings.errors);
+        return graph;
     }
-    if (own.status == QDQ_OK) return graph;
-    if (*graph->file) qdq_error_prefix(&own, graph->file);
-    qdq_fail(err, own.status, "%s", own.text);
+    give_up(&own, name, err);
     qdq_graph_destroy(graph);
     return NULL;
+}
+
+qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *name, const char *folder,
+                           const qdq_graph_options *options, qdq_error *err) {
+    qdq_error own = {0};
+    qdq_limits limits = qdq_limits_or_default(options ? &options->limits : NULL);
+    const qdq_allocator *allocator = qdq_allocator_or_default(options ? options->allocator : NULL);
+    char *copy = NULL;
+    if (qdq_check_file_bytes(length, limits.file_bytes, &own) == QDQ_OK) {
+        copy = qdq_alloc_array(allocator, length + 1, 1, 16);
+        if (!copy) qdq_fail_memory(&own, length + 1);
+    }
+    if (!copy) {
+        give_up(&own, name, err);
+        return NULL;
+    }
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    qdq_graph *graph = read_new_graph(copy, length, name, folder, options, err);
+    qdq_free_array(allocator, copy, length + 1, 1);
+    return graph;
 }
 
 // The folder that a path lies in, "." for none.
@@ -352,31 +371,17 @@ static const char *folder_of(const char *path, char *out, size_t capacity) {
 
 qdq_graph *qdq_graph_load(const char *path, const qdq_graph_options *options, qdq_error *err) {
     qdq_error own = {0};
-    qdq_open_file file = {.descriptor = -1};
     qdq_limits limits = qdq_limits_or_default(options ? &options->limits : NULL);
     const qdq_allocator *allocator = qdq_allocator_or_default(options ? options->allocator : NULL);
-    qdq_graph *graph = NULL;
-    char folder[4096], *text = NULL;
-    if (qdq_open_path(path, &file, &own) != QDQ_OK) goto done;
-    if (file.bytes > limits.file_bytes) {
-        qdq_fail(&own, QDQ_ERR_LIMIT, "the file has %llu bytes, wanted at most %zu",
-                 (unsigned long long)file.bytes, limits.file_bytes);
-        goto done;
+    char folder[4096];
+    size_t length = 0;
+    char *text = qdq_read_file(path, limits.file_bytes, allocator, &length, &own);
+    if (!text) {
+        give_up(&own, path, err);
+        return NULL;
     }
-    text = qdq_alloc_array(allocator, (size_t)file.bytes + 1, 1, 16);
-    if (!text)
-        qdq_fail_memory(&own, (size_t)file.bytes + 1);
-    else
-        qdq_open_file_read(file.descriptor, text, (size_t)file.bytes, 0, &own);
-done:
-    if (file.descriptor >= 0) close(file.descriptor);
-    if (own.status == QDQ_OK && text) {
-        graph = qdq_graph_parse(text, (size_t)file.bytes, path,
-                                folder_of(path, folder, sizeof folder), options, err);
-    } else {
-        qdq_error_prefix(&own, path);
-        qdq_fail(err, own.status, "%s", own.text);
-    }
-    if (text) qdq_free_array(allocator, text, (size_t)file.bytes + 1, 1);
+    qdq_graph *graph =
+        read_new_graph(text, length, path, folder_of(path, folder, sizeof folder), options, err);
+    qdq_free_array(allocator, text, length + 1, 1);
     return graph;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/error.h"
+#include "runtime/pool.h"
 
 // O_NONBLOCK so that opening a pipe does not wait for its other end; regular files ignore it.
 enum {
@@ -115,4 +116,29 @@ qdq_status qdq_open_file_read(int descriptor, void *data, size_t count, uint64_t
         count -= (size_t)got;
     }
     return QDQ_OK;
+}
+
+qdq_status qdq_check_file_bytes(uint64_t bytes, size_t most, qdq_error *err) {
+    if (bytes <= most) return QDQ_OK;
+    return qdq_fail(err, QDQ_ERR_LIMIT, "the file has %llu bytes, wanted at most %zu",
+                    (unsigned long long)bytes, most);
+}
+
+char *qdq_read_file(const char *path, size_t most, const qdq_allocator *allocator, size_t *length,
+                    qdq_error *err) {
+    qdq_open_file file = {.descriptor = -1};
+    if (qdq_open_path(path, &file, err) != QDQ_OK) return NULL;
+    char *text = NULL;
+    if (qdq_check_file_bytes(file.bytes, most, err) == QDQ_OK) {
+        *length = (size_t)file.bytes;
+        text = qdq_alloc_array(allocator, *length + 1, 1, 16);
+        if (!text) qdq_fail_memory(err, *length + 1);
+    }
+    if (text && qdq_open_file_read(file.descriptor, text, *length, 0, err) != QDQ_OK) {
+        qdq_free_array(allocator, text, *length + 1, 1);
+        text = NULL;
+    }
+    close(file.descriptor);
+    if (text) text[*length] = '\0';
+    return text;
 }

@@ -24,4 +24,12 @@ qdq_status qdq_open_beneath(const char *folder, const char *relative, qdq_open_f
 qdq_status qdq_open_file_read(int descriptor, void *data, size_t count, uint64_t offset,
                               qdq_error *err);
 
+// QDQ_ERR_LIMIT if a file of `bytes` is larger than `most`.
+qdq_status qdq_check_file_bytes(uint64_t bytes, size_t most, qdq_error *err);
+
+// The whole of a file of at most `most` bytes with a NUL behind it, *length + 1 bytes from the
+// allocator; NULL with `err` set. Errors do not name the path.
+char *qdq_read_file(const char *path, size_t most, const qdq_allocator *allocator, size_t *length,
+                    qdq_error *err);
+
 #endif

@@ -136,6 +136,24 @@ static void no_more_than_a_hundred_findings_are_kept(void **state) {
     qdq_graph_destroy(g);
 }
 
+static void keep_line(void *self, const char *text) { snprintf(self, 256, "%s", text); }
+
+static void the_log_tells_of_loading_and_compiling(void **state) {
+    (void)state;
+    static const char text[] =
+        "{\"format\": \"qdq/1\", \"inputs\": [{\"name\": \"x\", \"dtype\": \"int8\", \"shape\": "
+        "[4]}],"
+        " \"nodes\": [{\"op\": \"Dequantize\", \"name\": \"d\", \"inputs\": {\"x\": \"x\"},"
+        " \"attrs\": {\"scales\": 1}}], \"outputs\": [{\"name\": \"y\", \"value\": \"d\"}]}";
+    char line[256] = "";
+    qdq_graph_options options = {.log = {keep_line, line}};
+    qdq_graph *g = qdq_graph_parse(text, strlen(text), "a.json", NULL, &options, NULL);
+    assert_string_equal(line, "a.json: loaded 1 nodes, 0 errors found so far");
+    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    assert_string_equal(line, "compiled 1 nodes for core: 1 steps, 0 bytes of arena");
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
 static void tensors_beyond_the_caps_are_refused(void **state) {
     (void)state;
     qdq_graph_options options = {.limits = {.elements = 1000, .bytes = 20000}};
@@ -162,6 +180,7 @@ int main(void) {
         cmocka_unit_test(a_value_of_another_graph_is_refused),
         cmocka_unit_test(unknown_ops_and_targets_are_named),
         cmocka_unit_test(no_more_than_a_hundred_findings_are_kept),
+        cmocka_unit_test(the_log_tells_of_loading_and_compiling),
         cmocka_unit_test(tensors_beyond_the_caps_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
