@@ -30,6 +30,12 @@ static inline const whole_format *whole_format_of(qdq_dtype dtype) {
     return NULL;
 }
 
+// Dtypes that this model knows; others have tests of their own.
+static inline bool cast_knows(qdq_dtype dtype) {
+    return dtype == QDQ_FLOAT32 || dtype == QDQ_BOOL || small_format_of(dtype) ||
+           whole_format_of(dtype);
+}
+
 // Bytes of an element at the API.
 static inline size_t cast_bytes(qdq_dtype dtype) {
     const small_format *small = small_format_of(dtype);
