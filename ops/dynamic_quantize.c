@@ -11,7 +11,7 @@ typedef qdq_dynamic_quantize_attrs attrs_type;
 enum { OUT_Y, OUT_SCALE, OUT_ZERO_POINT };
 
 static const qdq_port_desc inputs[] = {
-    QDQ_QUANTIZE_PORTS(attrs_type, quantize., QDQ_SET_FLOATS | QDQ_SET(INT32))};
+    QDQ_QUANTIZE_PORTS(attrs_type, quantize., QDQ_SET_REALS | QDQ_SET(INT32))};
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_QUANTIZED},
                                         {"scale", 0, true, QDQ_SET(FLOAT32)},
                                         {"zero_point", 0, true, QDQ_SET_INTS}};
