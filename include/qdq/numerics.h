@@ -65,6 +65,7 @@ typedef enum qdq_bfloat16_store {
     QDQ_BFLOAT16_HALF_EVEN = 0,  // NaN stays NaN, denormals stay
     QDQ_BFLOAT16_DEVICE,         // half away; denormals and -0 become +0; NaN becomes infinity
     QDQ_BFLOAT16_TRUNCATE,       // drops the low 16 bits; NaN stays NaN
+    QDQ_BFLOAT16_FLUSH,          // half even; denormal float32 become 0 with their sign
 } qdq_bfloat16_store;
 
 // What becomes of numbers beyond the largest float8. float4 always saturates; float16 and bfloat16
