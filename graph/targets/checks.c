@@ -248,6 +248,17 @@ void qdq_check_group_divides(const qdq_call *call, const qdq_rule *rule) {
     }
 }
 
+void qdq_check_axis_from_front(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    int at = qdq_channel_axis(call);
+    if (at < 0) return;
+    qdq_int axis = a ? a->axis : ((const qdq_requantize_attrs *)call->attrs)->axis;
+    if (axis.set && axis.value < 0)
+        qdq_call_find_rule(call, rule, "axis",
+                           qdq_text(call->findings, "is %lld", (long long)axis.value),
+                           qdq_text(call->findings, "%d, the same counted from 0", at));
+}
+
 void qdq_check_not_computed(const qdq_call *call, const qdq_rule *rule) {
     if (qdq_is_computed(call))
         qdq_call_find_rule(call, rule, "scale", "is not given, and so would be computed from x",

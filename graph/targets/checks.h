@@ -76,6 +76,8 @@ void qdq_check_int_domain(const qdq_call *call, const qdq_rule *rule);
 void qdq_check_no_group(const qdq_call *call, const qdq_rule *rule);
 // group_shape divides the shape of x.
 void qdq_check_group_divides(const qdq_call *call, const qdq_rule *rule);
+// The axis of a per-channel node is not negative.
+void qdq_check_axis_from_front(const qdq_call *call, const qdq_rule *rule);
 // Parameters are given.
 void qdq_check_not_computed(const qdq_call *call, const qdq_rule *rule);
 // The op itself is found: the backend has none such.

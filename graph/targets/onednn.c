@@ -160,14 +160,6 @@ static void channel_zero_points(const qdq_call *call, const qdq_rule *rule) {
         qdq_call_find_rule(call, rule, z.name, "is known at run time only", "0 for every channel");
 }
 
-static void negative_axis(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    if (a->qtype == QDQ_PER_CHANNEL && a->axis.set && a->axis.value < 0)
-        qdq_call_find_rule(
-            call, rule, "axis", qdq_text(call->findings, "is %lld", (long long)a->axis.value),
-            qdq_text(call->findings, "%d, the same counted from 0", qdq_channel_axis(call)));
-}
-
 static void nibbles_per_tensor(const qdq_call *call, const qdq_rule *rule) {
     if (qdq_set_has(NIBBLES, call->inputs[QDQ_PORT_X].type.dtype) &&
         qdq_argument_of(call, "scale").count == 1)
@@ -262,7 +254,7 @@ static const qdq_rule rules[] = {
     WARNING_ROW("no-requantize", "there is no Requantize", "write the pair", SCHEMA, "Requantize", no_requantize),
     WARNING_ROW("channel-zero-points", "the CPU has no per-channel zero points: alone they fail to compile, in a fused op the first is taken for all",
                 "use symmetric channels", OBSERVED, ALL, channel_zero_points),
-    WARNING_ROW("negative-axis", "the CPU fails on a negative axis, or takes the first scale for all channels", "count it from the front", OBSERVED, ALL, negative_axis),
+    WARNING_ROW("negative-axis", "the CPU fails on a negative axis, or takes the first scale for all channels", "count it from the front", OBSERVED, ALL, qdq_check_axis_from_front),
     WARNING_ROW("nibbles-per-tensor", "the CPU has int4 and uint4 with several scales only", "use per_channel or per_group", "oneDNN primitive attributes", "Dequantize", nibbles_per_tensor),
     WARNING_ROW("half-scale", "the CPU reads a single 16-bit scale as a float32", "use a float32 scale and a Cast behind", OBSERVED, "Dequantize", half_scale),
     WARNING_ROW("scale-near-one", "scales that are all within 1e-6 of 1 count as 1", "use 1", "oneDNN graph passes", "Quantize Dequantize", scale_near_one),

@@ -323,15 +323,6 @@ static void mlir_mixes(const qdq_call *call, const qdq_rule *rule) {
                            "both per channel, or both per tensor");
 }
 
-static void mlir_axis(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    qdq_int axis = a ? a->axis : ((const qdq_requantize_attrs *)call->attrs)->axis;
-    if (along_axis(call) && axis.set && axis.value < 0)
-        qdq_call_find_rule(
-            call, rule, "axis", qdq_text(call->findings, "is %lld", (long long)axis.value),
-            qdq_text(call->findings, "%d, the same counted from 0", qdq_channel_axis(call)));
-}
-
 //---- The target -------------------------------------------------------------
 
 #define ERROR_ROW(id, summary, hint, source, ops, check) \
@@ -396,7 +387,8 @@ static const qdq_rule rules[] = {
     WARNING_ROW("mlir-mixed-granularity", "tt-mlir wants both sides per channel or both per tensor", "repeat the single scale for each channel",
               "tt-mlir verifier of requantize", "Requantize", mlir_mixes),
     WARNING_ROW("mlir-axis", "tt-mlir wants an axis of at least 0", "count it from the front",
-              "tt-mlir verifier of quantize, dequantize and requantize", ALL, mlir_axis),
+              "tt-mlir verifier of quantize, dequantize and requantize", ALL,
+              qdq_check_axis_from_front),
 };
 // clang-format on
 
