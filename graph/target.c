@@ -10,7 +10,8 @@
     X(qdq_target_core)   \
     X(qdq_target_onnx)   \
     X(qdq_target_onednn) \
-    X(qdq_target_ttnn)
+    X(qdq_target_ttnn)   \
+    X(qdq_target_torchao)
 
 #define DECLARE(description) extern const qdq_target description;
 TARGETS(DECLARE)
