@@ -56,6 +56,17 @@ QDQ_API const qdq_plan_step *qdq_plan_get_step(const qdq_plan *plan, size_t inde
 // candidates are looked at, so the time is bounded. NULL among the candidates is skipped.
 QDQ_API const char *qdq_nearest(const char *name, const char *const *candidates, size_t count);
 
+//---- Instruction sets -------------------------------------------------------
+
+// One that kernels are written for, from the plainest on. `available`: this build has its kernels
+// and this machine runs them. Results have the same bits on all.
+typedef struct qdq_isa_info {
+    const char *name;  // NULL: there is none with this number
+    bool available;
+} qdq_isa_info;
+
+QDQ_API qdq_isa_info qdq_isa_get(size_t isa);
+
 //---- A graph ----------------------------------------------------------------
 
 typedef struct qdq_node_info {
