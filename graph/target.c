@@ -6,9 +6,10 @@
 
 #include "include/qdq/inspect.h"
 
-#define TARGETS(X)     \
-    X(qdq_target_core) \
-    X(qdq_target_onnx) \
+#define TARGETS(X)         \
+    X(qdq_target_core)     \
+    X(qdq_target_onnx)     \
+    X(qdq_target_tensorrt) \
     X(qdq_target_ttnn)
 
 #define DECLARE(description) extern const qdq_target description;
