@@ -10,6 +10,7 @@
     X(qdq_target_core)     \
     X(qdq_target_onnx)     \
     X(qdq_target_tensorrt) \
+    X(qdq_target_tripy)    \
     X(qdq_target_ttnn)
 
 #define DECLARE(description) extern const qdq_target description;
