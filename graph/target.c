@@ -9,9 +9,11 @@
 #define TARGETS(X)         \
     X(qdq_target_core)     \
     X(qdq_target_onnx)     \
+    X(qdq_target_onednn)   \
     X(qdq_target_tensorrt) \
     X(qdq_target_tripy)    \
-    X(qdq_target_ttnn)
+    X(qdq_target_ttnn)     \
+    X(qdq_target_torchao)
 
 #define DECLARE(description) extern const qdq_target description;
 TARGETS(DECLARE)

@@ -249,7 +249,7 @@ static const qdq_rule rules[] = {
             "numbers are cast, and the result of a cast is no constant for Tripy 0.1.7",
             "Tripy 0.1.7, type conversion of arguments", PAIR, literal_scale),
     WARNING("dim-counts-from-0", "`axis` counts from 0", "quantize takes it, MLIR-TensorRT refuses it",
-            DOCS "; MLIR-TensorRT verifier", ALL, qdq_check_axis_counts_from_0),
+            DOCS "; MLIR-TensorRT verifier", ALL, qdq_check_axis_from_front),
     WARNING("blocks-divide", "blocks divide the rows of x", "nothing above TensorRT checks it", DOCS, PAIR,
             qdq_check_group_divides),
     WARNING("block-columns", "every column has its own blocks", "the scale has as many columns as x",

@@ -122,18 +122,6 @@ void qdq_check_no_float_domain(const qdq_call *call, const qdq_rule *rule) {
         qdq_call_find_rule(call, rule, "zero_point_domain", "is float", "int or none");
 }
 
-void qdq_check_axis_counts_from_0(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    const qdq_requantize_attrs *r = qdq_call_is(call, "Requantize") ? call->attrs : NULL;
-    int at = qdq_channel_axis(call);
-    if (at < 0 || (!a && !r)) return;
-    qdq_int axis = a ? a->axis : r->axis;
-    if (axis.set && axis.value < 0)
-        qdq_call_find_rule(call, rule, "axis",
-                           qdq_text(call->findings, "is %lld", (long long)axis.value),
-                           qdq_text(call->findings, "%d", at));
-}
-
 //---- Shapes -----------------------------------------------------------------
 
 void qdq_check_no_scalar_x(const qdq_call *call, const qdq_rule *rule) {

@@ -48,7 +48,6 @@ void qdq_check_whole_range(const qdq_call *call, const qdq_rule *rule);
 void qdq_check_saturates(const qdq_call *call, const qdq_rule *rule);
 // zero_point_domain is not float.
 void qdq_check_no_float_domain(const qdq_call *call, const qdq_rule *rule);
-void qdq_check_axis_counts_from_0(const qdq_call *call, const qdq_rule *rule);
 // x of channels has more than one dim.
 void qdq_check_no_list_of_channels(const qdq_call *call, const qdq_rule *rule);
 // Tensors of 4 bits have an even number of elements.
