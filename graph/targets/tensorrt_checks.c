@@ -317,11 +317,8 @@ void qdq_trt_cast_uint8(const qdq_call *call, const qdq_rule *rule) {
 }
 
 void qdq_trt_cast_int8(const qdq_call *call, const qdq_rule *rule) {
-    qdq_side sides[2];
-    qdq_quantized_sides(call, sides);
-    if (sides[0].dtype == sides[1].dtype) return;
-    for (size_t i = 0; i < 2; i++)
-        if (sides[i].dtype == QDQ_INT8)
-            qdq_call_find_rule(call, rule, sides[i].port, "is int8, a quantized type",
-                               i ? "Quantize" : "Dequantize");
+    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype, y = call->outputs[0].dtype;
+    if ((x == QDQ_INT8) == (y == QDQ_INT8)) return;
+    qdq_call_find_rule(call, rule, x == QDQ_INT8 ? "x" : "dtype", "is int8, a quantized type",
+                       x == QDQ_INT8 ? "Dequantize" : "Quantize");
 }

@@ -80,8 +80,8 @@ void qdq_check_scale_agrees(const qdq_call *call, const qdq_rule *rule) {
 
 void qdq_check_cast(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
     qdq_side sides[2];
-    qdq_quantized_sides(call, sides);
-    for (size_t i = 0; i < 2; i++)
+    size_t n = qdq_quantized_sides(call, sides);
+    for (size_t i = 0; i < n; i++)
         if (!qdq_expect_dtype(call, rule, sides[i].port, sides[i].dtype, set)) return;
 }
 
