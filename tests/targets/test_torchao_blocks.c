@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The MX and NVFP4 schemes of target torchao on the tables of torchao's own tests
 // (torchao/testing/_mxfp8_test_utils.py, test/prototype/mx_formats). Those are of a later torchao
-// than 0.18: see docs/numerics.md.
+// than 0.18, which answers otherwise for blocks with infinity or NaN and for the least scales.
 #include <math.h>
 #include <qdq/qdq.h>
 
