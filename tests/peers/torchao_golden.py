@@ -76,7 +76,7 @@ def write(path, versions, rows):
 
     out = [
         "// SPDX-License-Identifier: Apache-2.0\n",
-        f"// Written by tests/peers/torchao_golden.py with {versions}. It says what a row is.\n",
+        f"// Written by tests/peers/torchao_golden.py, which says more, with {versions}.\n",
         "#ifndef QDQ_TESTS_TARGETS_TORCHAO_GOLDEN_H\n",
         "#define QDQ_TESTS_TARGETS_TORCHAO_GOLDEN_H\n\n",
         '#include "tests/targets/torchao_case.h"\n\n// clang-format off\n',

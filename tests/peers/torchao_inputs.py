@@ -352,8 +352,14 @@ def make_parameters(case, number, data):
         data.scale_codes = words_of("float32", code)
     if case.op == "DYNAMIC":
         return
+    r = mix(number, 0, blocks)
     calm = case.how == "DOMAIN_FLOAT" or case.op == "REQUANTIZE"
-    codes = scale_codes(data.scale_dtype, mix(number, 0, blocks), not calm, case.scale is not None)
+    codes = scale_codes(data.scale_dtype, r, not calm, case.scale is not None)
+    if case.op == "REQUANTIZE":  # half of the scales are half of the other one: ties
+        code = scale_codes("float32", mix(number, 3, [0]) & ~U(1), False, False)
+        data.out_scale = decode("float32", code)[0]
+        data.out_zp = int(field(mix(number, 3, [1]), 8, 9)[0] + 1)
+        codes = np.where(r & U(32), encode("float32", data.out_scale * 0.5), codes)
     data.scale_codes, data.scales = words_of(data.scale_dtype, codes), decode(
         data.scale_dtype, codes
     )
@@ -369,11 +375,6 @@ def make_parameters(case, number, data):
     else:
         data.zps = np.zeros(1, np.int64)
     data.zps = np.broadcast_to(data.zps, blocks.shape)
-    if case.op == "REQUANTIZE":
-        code = scale_codes("float32", mix(number, 3, [0]), False, False)
-        data.out_scale, data.out_zp = decode("float32", code)[0], int(
-            field(mix(number, 3, [1]), 8, 9)[0] + 1
-        )
 
 
 def make(case, number):
