@@ -12,6 +12,7 @@ import numpy as np
 
 DTYPES = {
     "float32": np.dtype(np.float32),
+    "float16": np.dtype(np.float16),
     "bfloat16": np.dtype(ml_dtypes.bfloat16),
     "int8": np.dtype(np.int8),
     "uint8": np.dtype(np.uint8),
@@ -19,12 +20,15 @@ DTYPES = {
     "int4": np.dtype(ml_dtypes.int4),
 }
 
+BLOCK_FLOATS = {"bfloat8_b": 7, "bfloat4_b": 3}  # bits of a magnitude; arrays are float32
+
 COMMON_ATTRS = {"qtype", "axis", "dtype", "group_shape"}
 KNOWN_ATTRS = {
     "Quantize": COMMON_ATTRS | {"scales", "zps"},
     "Dequantize": COMMON_ATTRS | {"scales", "zps"},
     "DynamicQuantize": COMMON_ATTRS | {"scales", "zps", "scheme"},
     "Requantize": COMMON_ATTRS | {"in_scales", "in_zps", "out_scales", "out_zps"},
+    "Cast": {"dtype"},
 }
 
 
@@ -104,11 +108,41 @@ def to_dtype(values, dtype):
     return result
 
 
+def to_block_float(values, dtype):
+    """Finite float32 as the tiles of a block float hold them: runs of sixteen columns of a row
+    share the greatest exponent, the magnitude is rounded half to even and saturates. Bits that the
+    shift to that exponent drops are not seen by the rounding."""
+    bits = BLOCK_FLOATS[dtype]
+    assert values.dtype == np.float32 and np.all(np.isfinite(values))
+    rows = values.reshape(-1, values.shape[-1])
+    groups = np.pad(rows, ((0, 0), (0, -rows.shape[1] % 16))).reshape(rows.shape[0], -1, 16)
+
+    code = groups.view(np.uint32).astype(np.int64)
+    exponent = code >> 23 & 0xFF
+    shared = exponent.max(axis=-1, keepdims=True)
+    shift = np.minimum(shared - exponent, 32)
+    whole = np.where(exponent == 0, 0, (1 << 23 | code & 0x7FFFFF) >> shift)
+    half = 1 << (23 - bits)
+    magnitude, rest = whole // (2 * half), whole % (2 * half)
+    magnitude += (rest > half) | ((rest == half) & (magnitude % 2 == 1))
+    magnitude = np.minimum(magnitude, (1 << bits) - 1)
+    sign = np.where(np.signbit(groups) & (magnitude > 0), -1.0, 1.0)
+    result = np.ldexp(sign * magnitude, shared - 127 - (bits - 1))
+
+    step = np.ldexp(1.0, shared - 127 - (bits - 1))
+    kept = np.trunc(np.ldexp(groups.astype(np.float64), 150 - shared)) * np.ldexp(1.0, shared - 150)
+    near = np.clip(np.rint(kept / step), -(1 << bits) + 1, (1 << bits) - 1) * step
+    assert np.array_equal(np.where(exponent == 0, 0, near), result)
+    result = result.astype(np.float32).reshape(rows.shape[0], -1)
+    return result[:, : rows.shape[1]].reshape(values.shape)
+
+
 def check_in_float64(result, quotient, zero, steps):
     """The same integers must follow from the quotient in float64, unless a tie is so near that the
     roundings of `steps` float32 operations can cross it."""
     limits = limits_of(result.dtype)
-    near = np.abs(quotient - np.floor(quotient) - 0.5) <= np.abs(quotient) * steps * 2.0**-23
+    with np.errstate(invalid="ignore"):  # infinities
+        near = np.abs(quotient - np.floor(quotient) - 0.5) <= np.abs(quotient) * steps * 2.0**-23
     exact = np.clip(np.rint(quotient) + zero, limits.min, limits.max)
     assert np.all(near | np.isnan(quotient) | (exact == result.astype(np.int64)))
 
@@ -141,6 +175,20 @@ def requantize(x, source, target, dtype):
     quotient = (x.astype(np.float64) - zero) * scale / out_scale.astype(np.float64)
     check_in_float64(result, quotient, out_zero, 3)
     return result
+
+
+def cast(x, dtype):
+    """To a float: one rounding, half to even. Between integers: the low bits in two's complement.
+    From a float to an integer of 8 bits or more: without the fraction, and in its range."""
+    if not is_integer(dtype):
+        return to_dtype(x.astype(np.float32), dtype)
+    limits = limits_of(dtype)
+    if is_integer(x.dtype):
+        size = limits.max - limits.min + 1
+        return ((x.astype(np.int64) - limits.min) % size + limits.min).astype(dtype)
+    assert limits.bits >= 8, "a float to a narrow integer wraps"
+    whole = np.clip(np.trunc(x.astype(np.float64)), limits.min, limits.max)
+    return np.where(np.isnan(whole), 0, whole).astype(dtype)
 
 
 def choose_parameters(x, scheme, axis, dtype):
@@ -176,6 +224,8 @@ def evaluate_node(node, values):
         source = read_parameters(node, values, x, "in_")
         target = read_parameters(node, values, x, "out_")
         values[name] = requantize(x, source, target, dtype)
+    elif op == "Cast":
+        values[name] = cast(x, DTYPES[attrs["dtype"]])
     elif op == "Dequantize":
         dtype = DTYPES[attrs.get("dtype", "bfloat16")]
         values[name] = dequantize(x, read_parameters(node, values, x), dtype)
