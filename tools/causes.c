@@ -156,7 +156,7 @@ difference measure_difference(const qdq_tensor_info *info, const void *a, const 
 typedef struct open_element {
     size_t output, at;
     uint32_t needed;  // switches without which b's numerics do not give b's element
-    uint32_t last;  // the switch that, after all before it, gives b's element; none yet: UINT32_MAX
+    uint32_t pile;    // the first switches, as many as give b's element; 0: not yet known
     bool done;
 } open_element;
 
@@ -196,8 +196,8 @@ static void explain(search *s, size_t output, size_t at, uint32_t switches) {
 
 static bool start(search *s) {
     size_t outputs = s->node->output_count;
-    s->got = calloc(outputs, sizeof *s->got);
-    s->unexplained = calloc(outputs, sizeof *s->unexplained);
+    s->got = calloc(outputs + 1, sizeof *s->got);
+    s->unexplained = calloc(outputs + 1, sizeof *s->unexplained);
     if (!s->got || !s->unexplained) return false;
     for (size_t k = 0; k < outputs; k++) {
         s->got[k] = malloc(s->node->outputs[k].info.bytes);
@@ -248,11 +248,10 @@ static int try_single_switches(search *s) {
 
 static bool list_open(search *s) {
     size_t n = 0;
-    s->open = malloc(s->left * sizeof *s->open);
+    s->open = calloc(s->left, sizeof *s->open);
     for (size_t k = 0; s->open && k < s->node->output_count; k++)
         for (size_t at = 0; s->unexplained[k] && at < s->diffs[k].elements; at++)
-            if (s->unexplained[k][at])
-                s->open[n++] = (open_element){.output = k, .at = at, .last = UINT32_MAX};
+            if (s->unexplained[k][at]) s->open[n++] = (open_element){.output = k, .at = at};
     return s->open != NULL;
 }
 
@@ -276,27 +275,27 @@ static int leave_one_out(search *s, size_t count) {
 
 // One switch after the other, until b's element is there.
 static int pile_up(search *s, size_t count) {
-    for (uint32_t i = 0; i < s->list->count; i++) {
-        int code = compute(s, (uint32_t)((UINT64_C(2) << i) - 1));
+    for (size_t i = 0; i < s->list->count; i++) {
+        uint32_t pile = (uint32_t)((UINT64_C(2) << i) - 1);
+        int code = compute(s, pile);
         if (code != EXIT_OK) return code;
         for (size_t n = 0; n < count; n++) {
             open_element *e = &s->open[n];
-            bool there = i + 1 == s->list->count || same(s, e->output, e->at, s->got, s->b);
-            if (e->last == UINT32_MAX && there) e->last = i;
+            bool there = pile == all_switches(s) || same(s, e->output, e->at, s->got, s->b);
+            if (!e->pile && there) e->pile = pile;
         }
     }
     return EXIT_OK;
 }
 
-// What is needed, with the switch that came last, is the smallest set if it is enough; else it is
-// all that were piled up.
+// What is needed, with the switch on top of the pile, is the smallest set if it is enough; else it
+// is the pile.
 static int settle(search *s, size_t count) {
     enum { MAX_SETS = 32 };  // that are tried: the time is bounded
     for (size_t first = 0, sets = 0; first < count; first++) {
         if (s->open[first].done) continue;
-        uint32_t last = s->open[first].last;
-        uint32_t set = s->open[first].needed | UINT32_C(1) << last;
-        uint32_t pile = (uint32_t)((UINT64_C(2) << last) - 1);
+        uint32_t pile = s->open[first].pile, needed = s->open[first].needed;
+        uint32_t set = needed | (pile - (pile >> 1));
         if (sets++ >= MAX_SETS) {
             close_element(s, &s->open[first], pile);
             continue;
@@ -305,7 +304,7 @@ static int settle(search *s, size_t count) {
         if (code != EXIT_OK) return code;
         for (size_t n = first; n < count; n++) {
             open_element *e = &s->open[n];
-            if (e->done || e->last != last || e->needed != s->open[first].needed) continue;
+            if (e->done || e->pile != pile || e->needed != needed) continue;
             bool enough = same(s, e->output, e->at, s->got, s->b);
             close_element(s, e, enough ? set : pile);
         }

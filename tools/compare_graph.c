@@ -177,7 +177,7 @@ static bool take_examples(const comparison *c, node_comparison *n, size_t output
 static int compare_local(const comparison *c, node_comparison *n, node_pair *pair,
                          const buffers *first, const buffers *other) {
     size_t outputs = n->run.output_count, different = 0;
-    difference *diffs = calloc(outputs, sizeof *diffs);
+    difference *diffs = calloc(outputs + 1, sizeof *diffs);
     buffers inputs = {0};
     int code = EXIT_OK;
     if (!diffs || !gather_inputs(c, &n->run, 0, &inputs)) code = no_memory(c, n->node);
@@ -240,7 +240,7 @@ int compare_node(comparison *c, size_t node, node_comparison *out) {
     buffers first = {0};
     *out = (node_comparison){.node = node, .pair_count = c->target_count - 1};
     int code = node_open(&out->run, c->graph, node, &c->exec_options);
-    out->pairs = calloc(out->pair_count, sizeof *out->pairs);
+    out->pairs = calloc(out->pair_count + 1, sizeof *out->pairs);
     if (code == EXIT_OK && !out->pairs) code = no_memory(c, node);
     if (code == EXIT_OK &&
         qdq_graph_numerics(c->graph, c->targets[0], node, &numerics, &err) != QDQ_OK)
