@@ -39,7 +39,7 @@ static bool find_fails(qdq_error *err, const char *what, const char *name, const
 
 static bool find_release(const qdq_target *target, const char *name, qdq_profile *out,
                          qdq_error *err) {
-    const char *names[MAX_RELEASES];
+    const char *names[MAX_RELEASES] = {0};
     char what[64] = "release of target ";
     for (size_t i = 0; i < target->release_count; i++) {
         names[i] = target->releases[i].name;

@@ -15,7 +15,9 @@
                       hint,                         \
                       "docs/format.md",             \
                       NULL,                         \
-                      NULL},
+                      NULL,                         \
+                      0,                            \
+                      0},
 
 const qdq_rule qdq_core_rules[QDQ_CORE_RULE_COUNT] = {QDQ_CORE_RULES(ROW)};
 
