@@ -185,6 +185,20 @@ static qdq_located x_of(const compiler *c, const qdq_draft_step *step, const qdq
     return is_load ? from[step->x] : c->located[step->x];
 }
 
+static void set_vectors(compiler *c, const qdq_stage *stage, const uint32_t *sources,
+                        qdq_vector *vectors) {
+    for (size_t k = 0; k < stage->vector_count; k++) {
+        const qdq_stage_vector *from = &stage->vectors[k];
+        vectors[k] = (qdq_vector){.is_int = from->is_int,
+                                  .grid = from->grid,
+                                  .count = from->count,
+                                  .values = from->values};
+        if (!sources[k]) continue;
+        vectors[k].source = c->located[sources[k]];
+        vectors[k].exec_offset = reserve(c, from->count * 8);
+    }
+}
+
 static qdq_link link_of(compiler *c, const qdq_draft_link *draft, uint32_t x) {
     uint32_t y = draft->y ? draft->y : x;
     qdq_link link = {.fn = draft->stage.fn,
@@ -199,16 +213,7 @@ static qdq_link link_of(compiler *c, const qdq_draft_link *draft, uint32_t x) {
         link.store = (qdq_place){QDQ_PLACE_OUTPUT, draft->output};
     else
         link.store = c->located[y].place;
-    for (size_t k = 0; k < link.vector_count; k++) {
-        const qdq_stage_vector *from = &draft->stage.vectors[k];
-        link.vectors[k] = (qdq_vector){.is_int = from->is_int,
-                                       .grid = from->grid,
-                                       .count = from->count,
-                                       .values = from->values};
-        if (!draft->sources[k]) continue;
-        link.vectors[k].source = c->located[draft->sources[k]];
-        link.vectors[k].exec_offset = reserve(c, from->count * 8);
-    }
+    set_vectors(c, &draft->stage, draft->sources, link.vectors);
     return link;
 }
 
@@ -219,8 +224,10 @@ static const qdq_reduce *reduce_of(compiler *c, const qdq_draft_step *draft, siz
     if (!reduce) return NULL;
     *reduce = (qdq_reduce){.fns = stage->reduce,
                            .params = stage->params,
+                           .vector_count = stage->vector_count,
                            .grid = stage->grid,
                            .result_count = stage->result_count};
+    set_vectors(c, stage, draft->reduce_sources, reduce->vectors);
     size_t bytes = stage->grid.count * stage->reduce->state_bytes;
     reduce->chunks = blocks < MAX_CHUNKS ? blocks : MAX_CHUNKS;
     if (reduce->chunks > MAX_STATE_BYTES / bytes)

@@ -166,6 +166,10 @@ static bool place_stage(qdq_draft *draft, const qdq_node *node, const qdq_stage 
     }
     step->reduce_node = node;
     step->reduce = *stage;
+    for (size_t k = 0; k < stage->vector_count; k++) {
+        step->reduce_sources[k] = link.sources[k];
+        if (link.sources[k]) note_read(draft, link.sources[k], number_of(draft, step));
+    }
     for (size_t k = 0; k < stage->result_count; k++) {
         step->results[k] = node->outputs[stage->results[k]];
         note_made(draft, step->results[k], number_of(draft, step));

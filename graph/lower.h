@@ -23,6 +23,7 @@ typedef struct qdq_draft_step {
     size_t link_count, link_capacity;
     const qdq_node *reduce_node;  // NULL: no reduction
     qdq_stage reduce;
+    uint32_t reduce_sources[QDQ_MAX_VECTORS];
     uint32_t results[QDQ_MAX_REDUCED];
 } qdq_draft_step;
 

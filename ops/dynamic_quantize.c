@@ -2,43 +2,91 @@
 // DynamicQuantize: Quantize with a scale that is given at run time, or computed from x itself.
 #include <math.h>
 
+#include "ops/choose.h"
 #include "ops/kernels/kernel.h"
 
-static const char *const schemes[] = {"asymmetric", "symmetric", NULL};
+static const char *const schemes[] = {"asymmetric", "symmetric", "symmetric_no_clipping",
+                                      "mx_floor",   "mx_ceil",   "mx_even",
+                                      "mx_rceil",   "nvfp4",     NULL};
 
 typedef qdq_dynamic_quantize_attrs attrs_type;
 
+enum { PORT_GLOBAL_SCALE = QDQ_PORT_ZERO_POINT + 1 };
 enum { OUT_Y, OUT_SCALE, OUT_ZERO_POINT };
 
 static const qdq_port_desc inputs[] = {
-    QDQ_QUANTIZE_PORTS(attrs_type, quantize., QDQ_SET_FLOATS | QDQ_SET(INT32))};
+    QDQ_QUANTIZE_PORTS(attrs_type, quantize., QDQ_SET_FLOATS | QDQ_SET(INT32)),
+    {"global_scale", offsetof(attrs_type, global_scale), true, QDQ_SET_FLOATS}};
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_QUANTIZED},
-                                        {"scale", 0, true, QDQ_SET(FLOAT32)},
-                                        {"zero_point", 0, true, QDQ_SET_INTS}};
+                                        {"scale", 0, true, QDQ_SET_COMPUTED_SCALES},
+                                        {"zero_point", 0, true, QDQ_SET_QUANTIZED}};
 static const qdq_attr_desc attrs[] = {
     QDQ_QUANTIZE_ATTRS(attrs_type, quantize., "int8"),
     {"scheme", QDQ_ATTR_WORD, offsetof(attrs_type, scheme), schemes, "asymmetric",
      "without a scale: how scale and zero point come from x"},
-    {"eps", QDQ_ATTR_FLOAT, offsetof(attrs_type, eps), NULL, "none",
+    {"eps", QDQ_ATTR_FLOAT, offsetof(attrs_type, eps), NULL, "what the target does",
      "without a scale: the least scale"},
+    {"global_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, global_scales), NULL, "1",
+     "nvfp4: a constant scale of the scales"},
 };
 
 static bool has_scale(const qdq_call *call, const attrs_type *a) {
     return call->inputs[QDQ_PORT_SCALE].given || a->quantize.scales.data;
 }
 
+static bool has_global_scale(const qdq_call *call, const attrs_type *a) {
+    return call->inputs[PORT_GLOBAL_SCALE].given || a->global_scales.data;
+}
+
+static qdq_scale_slot global_scale_of(const attrs_type *a) {
+    return (qdq_scale_slot){"global_scales", a->global_scales, PORT_GLOBAL_SCALE};
+}
+
 //---- Checking ---------------------------------------------------------------
+
+static qdq_dtype_set results_of(qdq_scheme scheme) {
+    if (scheme == QDQ_NVFP4) return QDQ_SET(FLOAT4_E2M1);
+    if (scheme >= QDQ_MX_FLOOR) return QDQ_SET_SMALL_FLOATS;
+    return scheme == QDQ_SYMMETRIC ? QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS : QDQ_SET_INTS;
+}
+
+static void check_eps(const qdq_call *call, const attrs_type *a) {
+    if (!a->eps.set) return;
+    if (a->scheme >= QDQ_MX_FLOOR)
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "eps",
+                      qdq_text(call->findings, "is given, but scheme is %s", schemes[a->scheme]),
+                      "none");
+    else if (!(a->eps.value > 0 && isfinite((float)a->eps.value)))
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "eps",
+                      qdq_text(call->findings, "is %g", a->eps.value), "a finite number above 0");
+}
+
+// A global scale goes with scales that are computed, by nvfp4.
+static void check_global_scale(const qdq_call *call, const attrs_type *a) {
+    if (!has_global_scale(call, a)) return;
+    qdq_scale_slot slot = global_scale_of(a);
+    qdq_granularity one = qdq_granularity_per_tensor();
+    if (a->scheme != QDQ_NVFP4 || has_scale(call, a))
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE,
+                      a->global_scales.data ? "global_scales" : "global_scale", "is given",
+                      "none, unless scheme is nvfp4 and no scale is given");
+    one.reason = "for the whole of x";
+    qdq_check_scale(call, &slot, &one);
+}
 
 static void check_computed(const qdq_call *call, const attrs_type *a, qdq_dtype y) {
     if (call->inputs[QDQ_PORT_ZERO_POINT].given || a->quantize.zps.data)
         qdq_call_find(call, QDQ_RULE_SCALE_MISSING, "scale",
                       "is missing, but a zero point is given",
                       "both, or neither to have both computed from x");
-    if (a->eps.set && !(a->eps.value > 0 && isfinite((float)a->eps.value)))
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "eps",
-                      qdq_text(call->findings, "is %g", a->eps.value), "a finite number above 0");
+    if (a->quantize.zero_point_domain != QDQ_DOMAIN_INT)
+        qdq_call_find(call, QDQ_RULE_ZERO_POINT_DOMAIN, "zero_point_domain",
+                      qdq_text(call->findings, "is %s, but the zero point is computed",
+                               qdq_domain_words[a->quantize.zero_point_domain]),
+                      "int");
+    check_eps(call, a);
     qdq_check_quant_range(call, a->quantize.quant_min, a->quantize.quant_max, y);
-    if (a->scheme == QDQ_SYMMETRIC && a->quantize.quant_max.set && a->quantize.quant_max.value < 1)
+    if (a->scheme >= QDQ_SYMMETRIC && a->quantize.quant_max.set && a->quantize.quant_max.value < 1)
         qdq_call_find(call, QDQ_RULE_QUANT_RANGE, "quant_max",
                       qdq_text(call->findings, "is %lld", (long long)a->quantize.quant_max.value),
                       "1 or more, as scheme is symmetric");
@@ -47,7 +95,8 @@ static void check_computed(const qdq_call *call, const attrs_type *a, qdq_dtype 
 static void infer(qdq_call *call) {
     const attrs_type *a = call->attrs;
     qdq_dtype y = qdq_check_result(call, a->quantize.dtype ? a->quantize.dtype : QDQ_INT8,
-                                   has_scale(call, a) ? QDQ_SET_QUANTIZED : QDQ_SET_INTS);
+                                   has_scale(call, a) ? QDQ_SET_QUANTIZED : results_of(a->scheme));
+    check_global_scale(call, a);
     if (has_scale(call, a)) {
         qdq_infer_given(call, &a->quantize, y, y);
         return;
@@ -55,68 +104,73 @@ static void infer(qdq_call *call) {
     qdq_granularity granularity = qdq_granularity_of(call, &a->quantize);
     check_computed(call, a, y);
     call->outputs[OUT_Y] = (qdq_type){y, call->inputs[QDQ_PORT_X].type.shape};
-    call->outputs[OUT_SCALE] = (qdq_type){QDQ_FLOAT32, granularity.shape};
+    call->outputs[OUT_SCALE] = (qdq_type){qdq_scheme_scale_dtype(a->scheme), granularity.shape};
     call->outputs[OUT_ZERO_POINT] = (qdq_type){y, granularity.shape};
 }
 
 //---- Parameters from the data -----------------------------------------------
 
-// The range of a block, 0 included; all zero at the start is the empty range.
-typedef struct range_state {
-    float low, high;
-} range_state;
-
 static void accumulate(const void *params, void *state, const void *x, size_t n) {
-    const qdq_quant_params *p = params;
-    range_state *range = state;
+    const qdq_choose_params *p = params;
+    qdq_block_range *range = state;
     size_t size = qdq_dtype_size(p->x_dtype);
     for (size_t at = 0; at < n;) {
         float real[256];
         size_t part = n - at < 256 ? n - at : 256;
         qdq_decode_float(p->x_dtype, (const char *)x + at * size, real, part);
-        for (size_t i = 0; i < part; i++) {  // NaN compares false and so is ignored
+        for (size_t i = 0; i < part; i++) {  // NaN compares false
             if (real[i] < range->low) range->low = real[i];
             if (real[i] > range->high) range->high = real[i];
+            range->nan |= isnan(real[i]) != 0;
         }
         at += part;
     }
 }
 
 static void merge(void *state, const void *other) {
-    range_state *range = state;
-    const range_state *more = other;
+    qdq_block_range *range = state;
+    const qdq_block_range *more = other;
     if (more->low < range->low) range->low = more->low;
     if (more->high > range->high) range->high = more->high;
+    range->nan |= more->nan;
 }
 
-// format.md section 2 (docs/format.md, DynamicQuantize); float32 throughout. A range so small that
-// its scale is 0 counts as all zero: scale 1, zero point 0.
-static void finish(const void *params, const void *state, size_t index, void *const *y) {
-    const qdq_quant_params *p = params;
-    const range_state *range = state;
-    float qmin = (float)p->range.quant_min, qmax = (float)p->range.quant_max;
-    bool symmetric = p->scheme == QDQ_SYMMETRIC;
-    float absmax = -range->low > range->high ? -range->low : range->high;
-    float scale = symmetric ? absmax / qmax : (range->high - range->low) / (qmax - qmin);
-    int64_t zero_point = 0;
-    if (scale > 0 && scale < p->eps) scale = p->eps;
-    if (scale == 0) {
-        scale = 1.0f;
-    } else if (!symmetric) {
-        float exact = qmin - range->low / scale;
-        exact = !(exact < qmax) ? qmax : exact < qmin ? qmin : exact;  // NaN too: ONNX Runtime 1.30
-        zero_point = (int64_t)qdq_round_half_even(exact);
-    }
-    zero_point = qdq_clamp(zero_point, p->range.quant_min, p->range.quant_max);
-    int32_t code = (int32_t)zero_point;
-    qdq_encode_float(p->scale_dtype, &scale, (char *)y[0] + index * qdq_dtype_size(p->scale_dtype),
-                     1, NULL);
-    qdq_encode_int(p->y_dtype, &code, (char *)y[1] + index * qdq_dtype_size(p->y_dtype), 1);
+static void finish(const void *params, const qdq_view *views, const void *state, size_t index,
+                   void *const *y) {
+    const qdq_choose_params *p = params;
+    float global_scale = p->has_global_scale ? qdq_float_from_bits(views[0].data[0]) : 1.0f;
+    qdq_chosen chosen = qdq_choose(p, state, global_scale);
+    qdq_dtype scale_dtype = qdq_scheme_scale_dtype(p->scheme);
+    void *scale = (char *)y[0] + index * qdq_dtype_size(scale_dtype);
+    void *zero_point = (char *)y[1] + index * qdq_dtype_size(p->y_dtype);
+    float zero = 0;
+    qdq_encode_float(scale_dtype, &chosen.scale, scale, 1, NULL);
+    if (qdq_dtype_is_int(p->y_dtype))
+        qdq_encode_int(p->y_dtype, &chosen.zero_point, zero_point, 1);
+    else
+        qdq_encode_float(p->y_dtype, &zero, zero_point, 1, NULL);
 }
 
-static const qdq_reduce_fns range_reduction = {sizeof(range_state), accumulate, merge, finish};
+static const qdq_reduce_fns range_reduction = {sizeof(qdq_block_range), accumulate, merge, finish};
 
 //---- Lowering ---------------------------------------------------------------
+
+static qdq_choose_params *choose_params(const attrs_type *a, const qdq_numerics *numerics,
+                                        const qdq_quant_params *quant, bool has_global,
+                                        qdq_pool *pool) {
+    qdq_choose_params *params = QDQ_POOL_NEW(pool, qdq_choose_params);
+    if (!params) return NULL;
+    *params = (qdq_choose_params){
+        .scheme = a->scheme,
+        .choice = numerics->choice,
+        .x_dtype = quant->x_dtype,
+        .y_dtype = quant->y_dtype,
+        .range = quant->range,
+        .eps = a->eps.set ? (float)a->eps.value : numerics->least_scale,
+        .has_global_scale = has_global,
+    };
+    return params;
+}
 
 static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool *pool,
                     qdq_stage *stages) {
@@ -125,14 +179,19 @@ static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool
     qdq_tile_fn *fn = qdq_kernel_find(QDQ_FAMILY_QUANTIZE, x, y);
     if (has_scale(call, a))
         return qdq_lower_given(call, &a->quantize, fn, numerics, pool, stages) ? 1 : 0;
-    qdq_quant_params *params =
-        qdq_quant_params_of(call, numerics, y, a->quantize.quant_min, a->quantize.quant_max, pool);
-    if (!params) return 0;
-    params->scheme = a->scheme;
-    params->scale_dtype = call->outputs[OUT_SCALE].dtype;
-    params->eps = a->eps.set ? (float)a->eps.value : 0;
+    bool has_global = has_global_scale(call, a);
     qdq_granularity granularity = qdq_granularity_of(call, &a->quantize);
-    stages[0] = (qdq_stage){.params = params,
+    qdq_granularity one = qdq_granularity_per_tensor();
+    qdq_scale_slot slot = global_scale_of(a);
+    qdq_stage_vector global = {0};
+    qdq_quant_params *quant =
+        qdq_quant_params_of(call, numerics, y, a->quantize.quant_min, a->quantize.quant_max, pool);
+    qdq_choose_params *choose = quant ? choose_params(a, numerics, quant, has_global, pool) : NULL;
+    if (!choose || (has_global && !qdq_scale_vector(call, &slot, &one, pool, &global))) return 0;
+    quant->scales_twice = has_global;
+    stages[0] = (qdq_stage){.params = choose,
+                            .vectors = {global},
+                            .vector_count = has_global,
                             .reduce = &range_reduction,
                             .grid = granularity.grid,
                             .results = {OUT_SCALE, OUT_ZERO_POINT},
@@ -142,10 +201,12 @@ static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool
                               .origin = QDQ_FROM_OUTPUT,
                               .port = OUT_SCALE};
     qdq_stage_vector zero_point = scale;
-    zero_point.is_int = true;
+    zero_point.is_int = qdq_dtype_is_int(y);
     zero_point.port = OUT_ZERO_POINT;
-    stages[1] =
-        (qdq_stage){.params = params, .fn = fn, .vectors = {scale, zero_point}, .vector_count = 2};
+    stages[1] = (qdq_stage){.params = quant,
+                            .fn = fn,
+                            .vectors = {scale, zero_point, global},
+                            .vector_count = has_global ? 3 : 2};
     return 2;
 }
 

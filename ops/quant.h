@@ -15,7 +15,7 @@
 #define QDQ_QUANTIZE_PORTS(S, prefix, x_dtypes)                                                 \
     {"x", offsetof(S, prefix x), false, x_dtypes},                                              \
         {"scale", offsetof(S, prefix scale), true, QDQ_SET_SCALES},                             \
-        {"zero_point", offsetof(S, prefix zero_point), true, QDQ_SET_INTS}
+        {"zero_point", offsetof(S, prefix zero_point), true, QDQ_SET_INTS | QDQ_SET_FLOATS}
 
 #define QDQ_QUANTIZE_ATTRS(S, prefix, dtype_default)                                            \
     {"qtype", QDQ_ATTR_WORD, offsetof(S, prefix qtype), qdq_qtype_words, "per_tensor",          \
@@ -35,12 +35,16 @@
         {"quant_max", QDQ_ATTR_INT, offsetof(S, prefix quant_max), NULL, "of the dtype",        \
          "greatest quantized value"},                                                           \
         {"saturate", QDQ_ATTR_BOOL, offsetof(S, prefix saturate), NULL, "what the target does", \
-         "float8: clamp to the largest value, else NaN or infinity"}
+         "float8: clamp to the largest value, else NaN or infinity"},                           \
+        {"zero_point_domain", QDQ_ATTR_WORD, offsetof(S, prefix zero_point_domain),             \
+         qdq_domain_words, "int",                                                               \
+         "int: a code; float: the real value of the middle code; none: there is none"}
 // clang-format on
 
 enum { QDQ_PORT_X, QDQ_PORT_SCALE, QDQ_PORT_ZERO_POINT };  // order of those ports
 
 extern const char *const qdq_qtype_words[];
+extern const char *const qdq_domain_words[];
 
 //---- Parameters -------------------------------------------------------------
 
@@ -55,6 +59,7 @@ typedef struct qdq_zero_point_slot {
     const char *attr_name;
     qdq_numbers attr;
     size_t port;
+    qdq_domain domain;
 } qdq_zero_point_slot;
 
 // How many parameters x asks for, and in words for what: "dim 1 of x has 3".
@@ -76,7 +81,8 @@ size_t qdq_scale_count(const qdq_call *call, const qdq_scale_slot *slot);
 // Exactly one source, the right count, values that are finite and not zero.
 void qdq_check_scale(const qdq_call *call, const qdq_scale_slot *slot,
                      const qdq_granularity *granularity);
-// At most one source, one or the right count, whole numbers, within `range` (a warning).
+// At most one source, one or the right count, what the domain allows, whole numbers within the
+// range of `quantized` (a warning).
 void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
                           const qdq_granularity *granularity, qdq_dtype quantized);
 // quant_min and quant_max against the dtype of the result.
@@ -95,15 +101,15 @@ bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot
                            qdq_stage_vector *out);
 
 // What the tile functions of all quantizing ops are given. `range` is that of y where y is an
-// integer. Order of the views: scale, zero point; Requantize: those of x, then those of y.
+// integer, else that of x. Order of the views: scale, zero point (a float with `float_zero_point`),
+// and with `scales_twice` a scale of the scale; Requantize: those of x, then those of y.
 typedef struct qdq_quant_params {
     qdq_numerics numerics;
     qdq_dtype x_dtype, y_dtype;
     qdq_range range;
-    bool adds_zero;         // float4 with a zero point (which is 0): -0 becomes +0
-    qdq_scheme scheme;      // DynamicQuantize
-    qdq_dtype scale_dtype;  // DynamicQuantize: as stored
-    float eps;              // DynamicQuantize, 0: none
+    bool adds_zero;  // float4 with a zero point (which is 0): -0 becomes +0
+    bool float_zero_point;
+    bool scales_twice;
 } qdq_quant_params;
 
 // NULL when memory runs out.

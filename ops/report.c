@@ -7,9 +7,15 @@
 
 #include "runtime/utf8.h"
 
-#define ROW(E, id, severity, status, summary, hint)                                   \
-    [QDQ_RULE_##E] = {"core/" id, QDQ_SEVERITY_##severity, QDQ_ERR_##status, summary, \
-                      hint,       "docs/format.md", NULL, NULL},
+#define ROW(E, id, severity, status, summary, hint) \
+    [QDQ_RULE_##E] = {"core/" id,                   \
+                      QDQ_SEVERITY_##severity,      \
+                      QDQ_ERR_##status,             \
+                      summary,                      \
+                      hint,                         \
+                      "docs/format.md",             \
+                      NULL,                         \
+                      NULL},
 
 const qdq_rule qdq_core_rules[QDQ_CORE_RULE_COUNT] = {QDQ_CORE_RULES(ROW)};
 

@@ -46,12 +46,13 @@ typedef struct side {
 } side;
 
 static side in_side(const attrs_type *a) {
-    return (side){{"in_scales", a->in_scales, IN_SCALE}, {"in_zps", a->in_zps, IN_ZERO_POINT}};
+    return (side){{"in_scales", a->in_scales, IN_SCALE},
+                  {"in_zps", a->in_zps, IN_ZERO_POINT, QDQ_DOMAIN_INT}};
 }
 
 static side out_side(const attrs_type *a) {
     return (side){{"out_scales", a->out_scales, OUT_SCALE},
-                  {"out_zps", a->out_zps, OUT_ZERO_POINT}};
+                  {"out_zps", a->out_zps, OUT_ZERO_POINT, QDQ_DOMAIN_INT}};
 }
 
 static size_t zero_point_count(const qdq_call *call, const qdq_zero_point_slot *slot) {

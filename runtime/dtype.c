@@ -147,10 +147,11 @@ typedef struct row {
     void (*encode_float)(const float *in, void *y, size_t n, const qdq_numerics *numerics);
     void (*decode_int)(const void *x, int32_t *out, size_t n);
     void (*encode_int)(const int32_t *in, void *y, size_t n);
+    const qdq_small_float *format;
 } row;
 
 #define CODEC_FLOAT(name) .decode_float = decode_##name, .encode_float = encode_##name
-#define CODEC_SMALL_FLOAT(name) CODEC_FLOAT(name)
+#define CODEC_SMALL_FLOAT(name) CODEC_FLOAT(name), .format = &qdq_##name##_format
 #define CODEC_EXPONENT(name) CODEC_FLOAT(name)
 #define CODEC_INT(name) .decode_int = decode_##name, .encode_int = encode_##name
 #define CODEC_BOOL(name) CODEC_INT(name)
@@ -180,6 +181,11 @@ qdq_dtype qdq_dtype_from_name(const char *name) {
 const char *qdq_dtype_name(qdq_dtype dtype) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
     return info ? info->name : "none";
+}
+
+const qdq_small_float *qdq_small_float_of(qdq_dtype dtype) {
+    if (dtype == QDQ_FLOAT16) return &qdq_float16_format;
+    return qdq_dtype_get(dtype) ? rows[dtype].format : NULL;
 }
 
 size_t qdq_dtype_size(qdq_dtype dtype) {

@@ -81,13 +81,15 @@ static const void *produce(const qdq_exec *exec, const qdq_step *step, size_t bl
     return tile;
 }
 
+static const uint32_t *vector_values(const qdq_exec *exec, const qdq_vector *v) {
+    return v->values ? v->values : (const uint32_t *)(const void *)(exec->scratch + v->exec_offset);
+}
+
 static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
                         size_t block, scratch *l1, qdq_view *views) {
     for (size_t k = 0; k < link->vector_count; k++) {
         const qdq_vector *v = &link->vectors[k];
-        const uint32_t *values =
-            v->values ? v->values
-                      : (const uint32_t *)(const void *)(exec->scratch + v->exec_offset);
+        const uint32_t *values = vector_values(exec, v);
         views[k] = step->tiled
                        ? qdq_grid_tile(&v->grid, values, &step->tiling, block, l1->params[k])
                        : qdq_grid_strip(&v->grid, values, block * QDQ_BLOCK_ELEMENTS,
@@ -169,8 +171,11 @@ static void finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce) {
     void *y[QDQ_MAX_REDUCED] = {0};
     for (size_t k = 0; k < reduce->result_count; k++)
         y[k] = exec->scratch + reduce->results_offset[k];
+    qdq_view views[QDQ_MAX_VECTORS];
+    for (size_t k = 0; k < reduce->vector_count; k++)
+        views[k] = (qdq_view){vector_values(exec, &reduce->vectors[k]), 0};
     for (size_t i = 0; i < count; i++)
-        reduce->fns->finish(reduce->params, states + i * bytes, i, y);
+        reduce->fns->finish(reduce->params, views, states + i * bytes, i, y);
     for (size_t k = 0; k < reduce->result_count; k++) {
         const qdq_located *result = &reduce->results[k];
         char *memory = place_memory(exec, result->place);
@@ -221,18 +226,23 @@ static void run_task(void *context, size_t begin, size_t end) {
 }
 
 // Parameters that are computed or given at run time become plain lists before the loop.
+static void fetch_vectors(const qdq_exec *exec, const qdq_vector *vectors, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        const qdq_vector *v = &vectors[k];
+        if (v->values) continue;
+        char *values = exec->scratch + v->exec_offset;
+        const void *rows = as_rows(exec, &v->source, values + v->count * 4);
+        if (v->is_int)
+            qdq_decode_int(v->source.dtype, rows, (int32_t *)(void *)values, v->count);
+        else
+            qdq_decode_float(v->source.dtype, rows, (float *)(void *)values, v->count);
+    }
+}
+
 static void fetch_params(const qdq_exec *exec, const qdq_step *step) {
     for (size_t i = 0; i < step->link_count; i++)
-        for (size_t k = 0; k < step->links[i].vector_count; k++) {
-            const qdq_vector *v = &step->links[i].vectors[k];
-            if (v->values) continue;
-            char *values = exec->scratch + v->exec_offset;
-            const void *rows = as_rows(exec, &v->source, values + v->count * 4);
-            if (v->is_int)
-                qdq_decode_int(v->source.dtype, rows, (int32_t *)(void *)values, v->count);
-            else
-                qdq_decode_float(v->source.dtype, rows, (float *)(void *)values, v->count);
-        }
+        fetch_vectors(exec, step->links[i].vectors, step->links[i].vector_count);
+    if (step->reduce) fetch_vectors(exec, step->reduce->vectors, step->reduce->vector_count);
 }
 
 static void run_step(const qdq_exec *exec, const qdq_step *step) {

@@ -17,6 +17,13 @@ typedef struct qdq_range {
     int64_t quant_min, quant_max;  // least <= quant_min <= quant_max <= greatest
 } qdq_range;
 
+// Whether two numerics are the same in every field.
+static inline bool qdq_numerics_equal(const qdq_numerics *a, const qdq_numerics *b) {
+#define QDQ_SAME(field, cause) &&a->field == b->field
+    return true QDQ_NUMERICS_FIELDS(QDQ_SAME);
+#undef QDQ_SAME
+}
+
 // The clamp range of a dtype, cut by the attributes (where set) and by the numerics.
 qdq_range qdq_range_of(qdq_dtype dtype, const int64_t *quant_min, const int64_t *quant_max,
                        const qdq_numerics *numerics);
@@ -36,6 +43,13 @@ static inline float qdq_round(qdq_rounding rounding, float v) {
     case QDQ_ROUND_HALF_UP: {
         float whole = floorf(v);
         return v - whole >= 0.5f ? whole + 1.0f : whole;
+    }
+    case QDQ_ROUND_HALF_UP_BIASED: {
+        float biased = v + 128.0f;
+        if (biased < 0) biased = 0;
+        float whole = floorf(biased);
+        whole += biased - whole >= 0.5f ? 1.0f : 0.0f;
+        return (whole > 255.0f ? 255.0f : whole) - 128.0f;
     }
     case QDQ_ROUND_TRUNCATE: return truncf(v);
     case QDQ_ROUND_HALF_EVEN:
@@ -61,6 +75,7 @@ static inline int32_t qdq_to_integer(const qdq_numerics *n, float v, int64_t aft
         whole = whole < -0x1p40f ? -0x1p40f : whole > 0x1p40f ? 0x1p40f : whole;
         q = (int64_t)whole + after;
     }
+    if (n->overflow == QDQ_OVERFLOW_MAGNITUDE && q < 0) q = -q;
     if (n->overflow == QDQ_OVERFLOW_WRAP) {
         int64_t width = range->greatest - range->least + 1;
         q = qdq_clamp(q, INT32_MIN, INT32_MAX) - range->least;
@@ -69,27 +84,51 @@ static inline int32_t qdq_to_integer(const qdq_numerics *n, float v, int64_t aft
     return (int32_t)qdq_clamp(q, range->quant_min, range->quant_max);
 }
 
-// An intermediate result.
-static inline float qdq_rounded(const qdq_numerics *n, float v) {
-    return qdq_round_to(n->step_dtype, v, n);
+static inline float qdq_flushed(const qdq_numerics *n, float v) {
+    return n->flush_denormals && fabsf(v) < 0x1p-126f ? 0.0f : v;
+}
+
+// An intermediate result of Quantize, and of Dequantize.
+static inline float qdq_quantize_step(const qdq_numerics *n, float v) {
+    return qdq_round_to(n->quantize_step_dtype, qdq_flushed(n, v), n);
+}
+
+static inline float qdq_dequantize_step(const qdq_numerics *n, float v) {
+    return qdq_round_to(n->dequantize_step_dtype, qdq_flushed(n, v), n);
+}
+
+static inline float qdq_reciprocal(const qdq_numerics *n, float s) {
+    return qdq_round_to(n->reciprocal_dtype, 1.0f / s, n);
+}
+
+// The scale and x as Quantize takes them.
+static inline float qdq_quantize_scale(const qdq_numerics *n, float s) {
+    return qdq_round_to(n->scale_dtype, s, n);
 }
 
 // x / s, or x * (1 / s).
 static inline float qdq_scaled(const qdq_numerics *n, float x, float s) {
-    return qdq_rounded(n,
-                       n->scaling == QDQ_SCALE_RECIPROCAL ? x * qdq_rounded(n, 1.0f / s) : x / s);
+    x = qdq_flushed(n, x), s = qdq_quantize_scale(n, s);
+    return qdq_quantize_step(n,
+                             n->scaling == QDQ_SCALE_RECIPROCAL ? x * qdq_reciprocal(n, s) : x / s);
 }
 
 static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, int32_t z,
                                        const qdq_range *range) {
     switch (n->zero_point_order) {
+    case QDQ_ZERO_POINT_AFTER_FLOAT: {
+        float whole = qdq_round(n->rounding, qdq_scaled(n, x, s));
+        float sum = qdq_quantize_step(n, whole + qdq_quantize_step(n, (float)z));
+        return qdq_to_integer(n, sum, 0, z, range);
+    }
     case QDQ_ZERO_POINT_BEFORE: {
-        float sum = qdq_scaled(n, x, s) + qdq_rounded(n, (float)z);
-        return qdq_to_integer(n, qdq_rounded(n, sum), 0, z, range);
+        float sum = qdq_scaled(n, x, s) + qdq_quantize_step(n, (float)z);
+        return qdq_to_integer(n, qdq_quantize_step(n, sum), 0, z, range);
     }
     case QDQ_ZERO_POINT_FMA: {
-        float sum = fmaf(x, qdq_rounded(n, 1.0f / s), (float)z);
-        return qdq_to_integer(n, qdq_rounded(n, sum), 0, z, range);
+        float inverse = qdq_reciprocal(n, qdq_quantize_scale(n, s));
+        float sum = fmaf(qdq_flushed(n, x), inverse, (float)z);
+        return qdq_to_integer(n, qdq_quantize_step(n, sum), 0, z, range);
     }
     case QDQ_ZERO_POINT_AFTER:
     default: return qdq_to_integer(n, qdq_scaled(n, x, s), z, z, range);
@@ -98,13 +137,33 @@ static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, 
 
 // The difference q - z of Dequantize, before it is scaled.
 static inline float qdq_subtracted(const qdq_numerics *n, int32_t q, int32_t z) {
-    float difference = n->subtraction == QDQ_SUBTRACT_FLOAT ? (float)q - (float)z
-                                                            : (float)((int64_t)q - (int64_t)z);
-    return qdq_rounded(n, difference);
+    if (n->subtraction == QDQ_SUBTRACT_EXACT)
+        return qdq_dequantize_step(n, (float)((int64_t)q - (int64_t)z));
+    int64_t bias = n->code_bias;
+    return qdq_dequantize_step(n, qdq_dequantize_step(n, (float)((int64_t)q + bias)) -
+                                      qdq_dequantize_step(n, (float)((int64_t)z + bias)));
 }
 
 static inline float qdq_dequantize_one(const qdq_numerics *n, int32_t q, float s, int32_t z) {
-    return qdq_rounded(n, qdq_subtracted(n, q, z) * s);
+    return qdq_dequantize_step(n, qdq_subtracted(n, q, z) * s);
+}
+
+// The float domain (torchao.md 1.5): the zero point is the real value of the code in the middle.
+static inline float qdq_middle(const qdq_range *range) {
+    return (float)(range->quant_max + range->quant_min + 1) / 2;
+}
+
+static inline int32_t qdq_quantize_float_zero_point(const qdq_numerics *n, float x, float s,
+                                                    float z, const qdq_range *range) {
+    float least = qdq_quantize_step(n, z - qdq_quantize_step(n, s * qdq_middle(range)));
+    float v = qdq_quantize_step(n, qdq_quantize_step(n, x - least) / s);
+    return qdq_to_integer(n, v, 0, 0, range);
+}
+
+static inline float qdq_dequantize_float_zero_point(const qdq_numerics *n, int32_t q, float s,
+                                                    float z, const qdq_range *range) {
+    float y = qdq_dequantize_step(n, (float)q - qdq_middle(range));
+    return qdq_dequantize_step(n, qdq_dequantize_step(n, y * s) + z);
 }
 
 // The parameters of both sides of a Requantize.
@@ -118,16 +177,20 @@ static inline int32_t qdq_requantize_one(const qdq_numerics *n, float x, int32_t
                                          bool x_is_int, const qdq_requantize_scales *p,
                                          const qdq_range *range) {
     if (n->requantize_form == QDQ_REQUANTIZE_PAIR) {
-        float real = x_is_int ? qdq_dequantize_one(n, whole, p->in_scale, p->in_zero_point)
-                              : qdq_rounded(n, (x - (float)p->in_zero_point)) * p->in_scale;
-        real = qdq_round_to(n->requantize_dtype, qdq_rounded(n, real), n);
+        float real =
+            x_is_int ? qdq_dequantize_one(n, whole, p->in_scale, p->in_zero_point)
+                     : qdq_dequantize_step(n, qdq_dequantize_step(n, x - (float)p->in_zero_point) *
+                                                  p->in_scale);
+        real = qdq_round_to(n->requantize_dtype, real, n);
         return qdq_quantize_one(n, real, p->out_scale, p->out_zero_point, range);
     }
     float ratio = p->in_scale / p->out_scale;
-    float shift = (float)p->in_zero_point * ratio;
+    float shift = (float)((int64_t)p->in_zero_point + n->code_bias) * ratio;
     float offset = (float)p->out_zero_point - shift;
+    if (n->code_bias) x = (float)((int64_t)whole + n->code_bias);
     float v =
         n->requantize_form == QDQ_REQUANTIZE_FUSED ? fmaf(x, ratio, offset) : x * ratio + offset;
+    v = qdq_flushed(n, v);
     return qdq_to_integer(n, v, 0, p->out_zero_point, range);
 }
 

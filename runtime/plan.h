@@ -79,12 +79,16 @@ typedef struct qdq_reduce_fns {
     void (*accumulate)(const void *params, void *state, const void *x, size_t n);
     void (*merge)(void *state, const void *other);
     // Writes element number `index` of each result; y[k] holds elements of the k-th dtype.
-    void (*finish)(const void *params, const void *state, size_t index, void *const *y);
+    // views[k] is the one parameter of vector k.
+    void (*finish)(const void *params, const qdq_view *views, const void *state, size_t index,
+                   void *const *y);
 } qdq_reduce_fns;
 
 typedef struct qdq_reduce {
     const qdq_reduce_fns *fns;
     const void *params;
+    size_t vector_count;
+    qdq_vector vectors[QDQ_MAX_VECTORS];
     qdq_grid grid;
     size_t chunks;         // partial states: chunks x grid.count
     size_t states_offset;  // in the exec

@@ -19,6 +19,9 @@ typedef struct qdq_small_float {
 extern const qdq_small_float qdq_float16_format, qdq_float8_e4m3fn_format, qdq_float8_e5m2_format,
     qdq_float8_e4m3fnuz_format, qdq_float8_e5m2fnuz_format, qdq_float4_e2m1_format;
 
+// The format of float16, a float8 or float4; NULL for other dtypes.
+const qdq_small_float *qdq_small_float_of(qdq_dtype dtype);
+
 // Exact.
 float qdq_small_float_decode(const qdq_small_float *format, uint16_t code);
 // Rounded half to even first; what is then beyond the largest value saturates or overflows.

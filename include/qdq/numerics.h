@@ -10,9 +10,10 @@
 // float -> integer. Every mode is exact for every finite input, whatever the host's own mode is.
 typedef enum qdq_rounding {
     QDQ_ROUND_HALF_EVEN = 0,
-    QDQ_ROUND_HALF_AWAY,  // 2.5 -> 3, -2.5 -> -3
-    QDQ_ROUND_HALF_UP,    // 2.5 -> 3, -2.5 -> -2
-    QDQ_ROUND_TRUNCATE,   // toward zero
+    QDQ_ROUND_HALF_AWAY,       // 2.5 -> 3, -2.5 -> -3
+    QDQ_ROUND_HALF_UP,         // 2.5 -> 3, -2.5 -> -2
+    QDQ_ROUND_TRUNCATE,        // toward zero
+    QDQ_ROUND_HALF_UP_BIASED,  // half up of max(fl(v + 128), 0), at most 255; minus 128
 } qdq_rounding;
 
 typedef enum qdq_scaling {
@@ -22,15 +23,17 @@ typedef enum qdq_scaling {
 
 // When the zero point of the quantized side is added.
 typedef enum qdq_zero_point_order {
-    QDQ_ZERO_POINT_AFTER = 0,  // to the rounded integer, exactly
-    QDQ_ZERO_POINT_BEFORE,     // in float, before rounding: round(fl(x/s) + z)
-    QDQ_ZERO_POINT_FMA,        // fma(x, fl(1 / s), z) with one rounding; implies the reciprocal
+    QDQ_ZERO_POINT_AFTER = 0,    // to the rounded integer, exactly
+    QDQ_ZERO_POINT_BEFORE,       // in float, before rounding: round(fl(x/s) + z)
+    QDQ_ZERO_POINT_FMA,          // fma(x, fl(1 / s), z) with one rounding; implies the reciprocal
+    QDQ_ZERO_POINT_AFTER_FLOAT,  // to the rounded integer, in float: fl(round(x/s) + fl(z))
 } qdq_zero_point_order;
 
 // What becomes of integers outside the clamp range.
 typedef enum qdq_overflow {
     QDQ_OVERFLOW_SATURATE = 0,
-    QDQ_OVERFLOW_WRAP,  // the low bits; beyond int32: INT32_MAX or INT32_MIN by sign first
+    QDQ_OVERFLOW_WRAP,       // the low bits; beyond int32: INT32_MAX or INT32_MIN by sign first
+    QDQ_OVERFLOW_MAGNITUDE,  // drops the sign of what is negative, then saturates
 } qdq_overflow;
 
 typedef enum qdq_nan {
@@ -44,6 +47,12 @@ typedef enum qdq_subtraction {
     QDQ_SUBTRACT_EXACT = 0,  // fl(q - z): the difference is exact, then one rounding to float
     QDQ_SUBTRACT_FLOAT,      // fl(fl(q) - fl(z))
 } qdq_subtraction;
+
+// How DynamicQuantize finds scale and zero point in the range of the data (docs/numerics.md 5).
+typedef enum qdq_choice {
+    QDQ_CHOOSE_CORE = 0,  // float32; NaN is ignored; an all-zero range gives scale 1
+    QDQ_CHOOSE_TORCHAO,   // in the dtype of x; NaN propagates; scales are floored
+} qdq_choice;
 
 typedef enum qdq_requantize_form {
     QDQ_REQUANTIZE_PAIR = 0,  // Dequantize to `requantize_dtype`, then Quantize
@@ -76,14 +85,51 @@ typedef struct qdq_numerics {
     qdq_requantize_form requantize_form;
     qdq_bfloat16_store bfloat16_store;
     qdq_float_overflow float_overflow;
-    // A float dtype to which every intermediate result of Quantize and Dequantize is rounded, the
-    // reciprocal too, as `bfloat16_store` says; QDQ_DTYPE_NONE keeps float32.
-    qdq_dtype step_dtype;
-    // The float dtype between the halves of QDQ_REQUANTIZE_PAIR; QDQ_DTYPE_NONE is float32.
-    qdq_dtype requantize_dtype;
+    qdq_choice choice;
+    // Float dtypes to which numbers on the way are rounded, as `bfloat16_store` says;
+    // QDQ_DTYPE_NONE keeps float32.
+    qdq_dtype scale_dtype;            // of Quantize: the scale before it is used
+    qdq_dtype reciprocal_dtype;       // of Quantize: 1 / s
+    qdq_dtype quantize_step_dtype;    // of Quantize: every other intermediate result
+    qdq_dtype dequantize_step_dtype;  // of Dequantize: q, z, their difference and the product
+    qdq_dtype requantize_dtype;       // between the halves of QDQ_REQUANTIZE_PAIR
+    // Added to q and to its zero point before they become floats (an int8 that travels as uint8).
+    int32_t code_bias;
+    // Denormal float32, and -0, become +0: inputs, steps and results.
+    bool flush_denormals;
+    // Constant scales of an attribute that are all this close to 1 count as 1.
+    float unit_scale_tolerance;
+    float least_scale;  // DynamicQuantize without `eps`: the least scale; 0 is none
     // Where `narrow` is set the clamp range is also cut to [quant_min, quant_max].
     bool narrow;
     int32_t quant_min, quant_max;
 } qdq_numerics;
+
+// X(field, cause): every field, and the name of the differences that come from it.
+// clang-format off
+#define QDQ_NUMERICS_FIELDS(X)                            \
+    X(rounding,              "rounding")                  \
+    X(scaling,               "reciprocal")                \
+    X(zero_point_order,      "zero-point order")          \
+    X(overflow,              "wrap")                      \
+    X(nan,                   "NaN")                       \
+    X(subtraction,           "subtraction")               \
+    X(requantize_form,       "requantize form")           \
+    X(bfloat16_store,        "bfloat16 rounding")         \
+    X(float_overflow,        "float overflow")            \
+    X(choice,                "choice of parameters")      \
+    X(scale_dtype,           "scale precision")           \
+    X(reciprocal_dtype,      "reciprocal precision")      \
+    X(quantize_step_dtype,   "intermediate precision")    \
+    X(dequantize_step_dtype, "intermediate precision")    \
+    X(requantize_dtype,      "intermediate precision")    \
+    X(code_bias,             "code bias")                 \
+    X(flush_denormals,       "denormals")                 \
+    X(unit_scale_tolerance,  "scale near 1")              \
+    X(least_scale,           "least scale")               \
+    X(narrow,                "saturation range")          \
+    X(quant_min,             "saturation range")          \
+    X(quant_max,             "saturation range")
+// clang-format on
 
 #endif

@@ -80,13 +80,21 @@ typedef enum qdq_qtype {
     QDQ_PER_GROUP,    // those of one block of `group_shape`
 } qdq_qtype;
 
+// What a zero point is.
+typedef enum qdq_domain {
+    QDQ_DOMAIN_INT = 0,  // the code of real 0
+    QDQ_DOMAIN_FLOAT,    // the real value of code (quant_min + quant_max + 1) / 2
+    QDQ_DOMAIN_NONE,     // there is none
+} qdq_domain;
+
 // The scale comes from exactly one of `scale` and `scales`; the zero point from at most one of
 // `zero_point` and `zps`, and is 0 without.
 typedef struct qdq_quantize_attrs {
     const char *name;  // of the node; NULL: made up
     qdq_value x;       // set by the call. Quantize: float or int32; Dequantize: what Quantize makes
     qdq_value scale;   // float; [] or [1], [dim] or the block grid, by qtype
-    qdq_value zero_point;  // integer; one element, or the shape of the scale; 0 for float types
+    qdq_value zero_point;  // integer (float domain: float); one element, or the shape of the scale;
+                           // 0 for float types
     qdq_qtype qtype;
     qdq_int axis;          // per_channel, in [-rank, rank - 1]; default 1
     qdq_ints group_shape;  // per_group: one entry per dim, 1..dim, -1 is the whole dim
@@ -97,6 +105,7 @@ typedef struct qdq_quantize_attrs {
     qdq_int quant_max;
     qdq_bool saturate;  // float8 results: clamp to the largest value, else NaN or infinity;
                         // default what the target does. Dequantize and integers: no effect
+    qdq_domain zero_point_domain;
 } qdq_quantize_attrs;
 
 typedef qdq_quantize_attrs qdq_dequantize_attrs;
@@ -115,18 +124,27 @@ static inline qdq_value qdq_dequantize(qdq_graph *graph, qdq_value x, qdq_dequan
 
 // How DynamicQuantize computes its parameters.
 typedef enum qdq_scheme {
-    QDQ_ASYMMETRIC = 0,  // lo = min(0, x), hi = max(0, x): scale (hi - lo) / (qmax - qmin)
-    QDQ_SYMMETRIC,       // scale max|x| / qmax, zero point 0
+    QDQ_ASYMMETRIC = 0,         // lo = min(0, x), hi = max(0, x): scale (hi - lo) / (qmax - qmin)
+    QDQ_SYMMETRIC,              // scale max|x| / qmax, zero point 0
+    QDQ_SYMMETRIC_NO_CLIPPING,  // scale max(lo / qmin, hi / qmax), zero point 0
+    // A power of two (float8_e8m0) for the largest of a block; results are float8 or float4.
+    QDQ_MX_FLOOR,
+    QDQ_MX_CEIL,
+    QDQ_MX_EVEN,
+    QDQ_MX_RCEIL,
+    QDQ_NVFP4,  // scale max|x| / 6 / global_scale as float8_e4m3fn; results are float4_e2m1
 } qdq_scheme;
 
 typedef struct qdq_dynamic_quantize_attrs {
     qdq_quantize_attrs quantize;  // as there; with a scale it quantizes with it (output y only)
     qdq_scheme scheme;            // without: how the parameters come from the data
-    qdq_float eps;                // least scale, > 0; default none
+    qdq_float eps;                // least scale, > 0; default what the target does
+    qdq_value global_scale;       // nvfp4: one float that scales the scales; default 1
+    qdq_floats global_scales;     // the same as a constant
 } qdq_dynamic_quantize_attrs;
 
-// y, and without a given scale also: scale (float32; [], [dim] or the block grid) and zero_point
-// (of y's dtype, same shape); reach them by qdq_port(g, y, "scale").
+// y, and without a given scale also: scale (float32, or as the scheme says; [], [dim] or the block
+// grid) and zero_point (of y's dtype, same shape); reach them by qdq_port(g, y, "scale").
 static inline qdq_value qdq_dynamic_quantize(qdq_graph *graph, qdq_value x,
                                              qdq_dynamic_quantize_attrs attrs) {
     attrs.quantize.x = x;

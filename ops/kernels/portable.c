@@ -7,12 +7,12 @@ enum { PART = 256 };  // elements in registers at a time
 static const qdq_numerics core;  // all zero: the formula most graphs run with
 
 static bool is_core(const qdq_numerics *n) {
-    qdq_numerics zero = {0};
-    return n->rounding == zero.rounding && n->scaling == zero.scaling &&
-           n->zero_point_order == zero.zero_point_order && n->overflow == zero.overflow &&
-           n->nan == zero.nan && n->subtraction == zero.subtraction &&
-           n->requantize_form == zero.requantize_form && n->step_dtype == zero.step_dtype &&
-           n->requantize_dtype == zero.requantize_dtype;
+    qdq_numerics plain = *n;  // what is applied elsewhere does not matter here
+    plain.bfloat16_store = core.bfloat16_store;
+    plain.float_overflow = core.float_overflow;
+    plain.narrow = false, plain.quant_min = plain.quant_max = 0;
+    plain.choice = core.choice, plain.least_scale = 0, plain.unit_scale_tolerance = 0;
+    return qdq_numerics_equal(&plain, &core);
 }
 
 static float float_at(qdq_view view, size_t i) {
@@ -33,11 +33,17 @@ static void *y_from(const qdq_quant_params *p, void *y, size_t at) {
     return (char *)y + at * qdq_dtype_size(p->y_dtype);
 }
 
+// x over a scale that is itself scaled by `global` (tensorrt.md 1.3, torchao.md 2.3).
+static float scaled_twice(const qdq_numerics *n, float x, float s, float global) {
+    return n->scaling == QDQ_SCALE_RECIPROCAL ? x * (1.0f / global / s) : x / (s * global);
+}
+
 // Small floats have no zero point: the quotient, rounded once by its encoding.
-static void quantize_to_real(const qdq_quant_params *p, qdq_view s, float *real, void *y,
-                             size_t n) {
+static void quantize_to_real(const qdq_quant_params *p, qdq_view s, float global, float *real,
+                             void *y, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        real[i] = qdq_scaled(&p->numerics, real[i], float_at(s, i));
+        real[i] = p->scales_twice ? scaled_twice(&p->numerics, real[i], float_at(s, i), global)
+                                  : qdq_scaled(&p->numerics, real[i], float_at(s, i));
         if (p->adds_zero) real[i] += 0.0f;
     }
     qdq_encode_float(p->y_dtype, real, y, n, &p->numerics);
@@ -48,6 +54,7 @@ void qdq_quantize_tile_portable(const void *params, const qdq_view *views, const
     const qdq_quant_params *p = params;
     bool to_real = qdq_dtype_is_real(p->y_dtype);
     bool plain = is_core(&p->numerics);
+    float global = p->scales_twice ? float_at(views[2], 0) : 1;
     for (size_t at = 0; at < n; at += PART) {
         size_t part = n - at < PART ? n - at : PART;
         qdq_view s = view_from(views[0], at), z = view_from(views[1], at);
@@ -55,10 +62,14 @@ void qdq_quantize_tile_portable(const void *params, const qdq_view *views, const
         int32_t q[PART];
         qdq_decode_float(p->x_dtype, x_from(p, x, at), real, part);
         if (to_real) {
-            quantize_to_real(p, s, real, y_from(p, y, at), part);
+            quantize_to_real(p, s, global, real, y_from(p, y, at), part);
             continue;
         }
-        if (plain)
+        if (p->float_zero_point)
+            for (size_t i = 0; i < part; i++)
+                q[i] = qdq_quantize_float_zero_point(&p->numerics, real[i], float_at(s, i),
+                                                     float_at(z, i), &p->range);
+        else if (plain)
             for (size_t i = 0; i < part; i++)
                 q[i] = qdq_quantize_one(&core, real[i], float_at(s, i), int_at(z, i), &p->range);
         else
@@ -73,14 +84,29 @@ void qdq_quantize_tile_portable(const void *params, const qdq_view *views, const
 static void dequantize_from_real(const qdq_quant_params *p, qdq_view s, const void *x, float *real,
                                  size_t n) {
     qdq_decode_float(p->x_dtype, x, real, n);
-    for (size_t i = 0; i < n; i++) real[i] = qdq_rounded(&p->numerics, real[i] * float_at(s, i));
+    for (size_t i = 0; i < n; i++)
+        real[i] = qdq_dequantize_step(&p->numerics, real[i] * float_at(s, i));
+}
+
+static void dequantize_ints(const qdq_quant_params *p, qdq_view s, qdq_view z, const int32_t *q,
+                            float *real, size_t n) {
+    const qdq_numerics *numerics = is_core(&p->numerics) ? &core : &p->numerics;
+    if (p->float_zero_point)
+        for (size_t i = 0; i < n; i++)
+            real[i] = qdq_dequantize_float_zero_point(numerics, q[i], float_at(s, i),
+                                                      float_at(z, i), &p->range);
+    else if (numerics == &core)
+        for (size_t i = 0; i < n; i++)
+            real[i] = qdq_dequantize_one(&core, q[i], float_at(s, i), int_at(z, i));
+    else
+        for (size_t i = 0; i < n; i++)
+            real[i] = qdq_dequantize_one(numerics, q[i], float_at(s, i), int_at(z, i));
 }
 
 void qdq_dequantize_tile_portable(const void *params, const qdq_view *views, const void *x, void *y,
                                   size_t n) {
     const qdq_quant_params *p = params;
     bool from_real = qdq_dtype_is_real(p->x_dtype);
-    bool plain = is_core(&p->numerics);
     for (size_t at = 0; at < n; at += PART) {
         size_t part = n - at < PART ? n - at : PART;
         qdq_view s = view_from(views[0], at), z = view_from(views[1], at);
@@ -90,10 +116,7 @@ void qdq_dequantize_tile_portable(const void *params, const qdq_view *views, con
             dequantize_from_real(p, s, x_from(p, x, at), real, part);
         } else {
             qdq_decode_int(p->x_dtype, x_from(p, x, at), q, part);
-            for (size_t i = 0; i < part; i++)
-                real[i] =
-                    plain ? qdq_dequantize_one(&core, q[i], float_at(s, i), int_at(z, i))
-                          : qdq_dequantize_one(&p->numerics, q[i], float_at(s, i), int_at(z, i));
+            dequantize_ints(p, s, z, q, real, part);
         }
         qdq_encode_float(p->y_dtype, real, y_from(p, y, at), part, &p->numerics);
     }

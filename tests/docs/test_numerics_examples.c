@@ -65,7 +65,7 @@ typedef struct example {
             .scale = 1, OF(257, 259, -257)                                              \
     }
 #define STEP(dtype) \
-    { "step_dtype = " #dtype, QUANTIZE_TO(INT32), ON(.step_dtype = dtype), .scale = 1, OF(257, 3) }
+    { "quantize_step_dtype = " #dtype, QUANTIZE_TO(INT32), ON(.quantize_step_dtype = dtype), .scale = 1, OF(257, 3) }
 #define BETWEEN(dtype)                                                                     \
     {                                                                                      \
         "requantize_dtype = " #dtype, REQUANTIZE_TO(INT32), ON(.requantize_dtype = dtype), \

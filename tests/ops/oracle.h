@@ -249,27 +249,33 @@ static inline int64_t oracle_finish(double v, int64_t after, int64_t zp, oracle_
 // x is a float32 (of an int32: oracle_of_integer).
 static inline int64_t oracle_quantize(double x, double scale, int64_t zp, oracle_range range,
                                       const qdq_numerics *n) {
-    qdq_dtype step = n->step_dtype;
+    qdq_dtype step = n->quantize_step_dtype, inverse = n->reciprocal_dtype;
     double z = oracle_rounded(oracle_of_integer(zp), step, n), v;
     if (n->zero_point_order == QDQ_ZERO_POINT_FMA) {
-        v = oracle_fma(x, oracle_rounded(oracle_div(1, scale), step, n), z);
+        v = oracle_fma(x, oracle_rounded(oracle_div(1, scale), inverse, n), z);
     } else if (n->scaling == QDQ_SCALE_RECIPROCAL) {
-        v = oracle_mul(x, oracle_rounded(oracle_div(1, scale), step, n));
+        v = oracle_mul(x, oracle_rounded(oracle_div(1, scale), inverse, n));
     } else {
         v = oracle_div(x, scale);
     }
     v = oracle_rounded(v, step, n);
-    if (n->zero_point_order == QDQ_ZERO_POINT_BEFORE) v = oracle_rounded(oracle_add(v, z), step, n);
+    if (n->zero_point_order == QDQ_ZERO_POINT_AFTER_FLOAT && fabs(v) < 0x1p40)
+        v = oracle_of_integer(oracle_to_integer(v, n->rounding));
+    if (n->zero_point_order == QDQ_ZERO_POINT_BEFORE ||
+        n->zero_point_order == QDQ_ZERO_POINT_AFTER_FLOAT)
+        v = oracle_rounded(oracle_add(v, z), step, n);
     return oracle_finish(v, n->zero_point_order == QDQ_ZERO_POINT_AFTER ? zp : 0, zp, range, n);
 }
 
 // q is an int32 or any float32. The result is a float32, not yet stored.
 static inline double oracle_dequantize(double q, double scale, int64_t zp, const qdq_numerics *n) {
+    qdq_dtype step = n->dequantize_step_dtype;
     double d = n->subtraction == QDQ_SUBTRACT_EXACT
                    ? oracle_add(q, (double)-zp)
-                   : oracle_add(oracle_add(q, 0), -oracle_of_integer(zp));
-    d = oracle_rounded(d, n->step_dtype, n);
-    return oracle_rounded(oracle_mul(d, scale), n->step_dtype, n);
+                   : oracle_add(oracle_rounded(oracle_add(q, 0), step, n),
+                                -oracle_rounded(oracle_of_integer(zp), step, n));
+    d = oracle_rounded(d, step, n);
+    return oracle_rounded(oracle_mul(d, scale), step, n);
 }
 
 typedef struct oracle_side {

@@ -20,7 +20,7 @@ static void check(const qdq_numerics *n, double q, double scale, int64_t zp, qdq
     }
     fail_msg(
         "subtract %d store %d step %d: q %.0f scale %.9g (%08x) zp %lld to %s: got %x, want %x",
-        n->subtraction, n->bfloat16_store, n->step_dtype, q, scale,
+        n->subtraction, n->bfloat16_store, n->dequantize_step_dtype, q, scale,
         oracle_bits_of_float((float)scale), (long long)zp, qdq_dtype_name(to), got, want);
 }
 
@@ -123,8 +123,9 @@ static void a_step_dtype_rounds_every_result_inside_dequantize(void **state) {
     int32_t *x = int32_rows();
     for (unsigned k = 0; k < 6; k++) {
         check_rows(QDQ_INT32, x, COLS,
-                   &(qdq_numerics){
-                       .subtraction = k % 2, .bfloat16_store = k / 2, .step_dtype = QDQ_BFLOAT16});
+                   &(qdq_numerics){.subtraction = k % 2,
+                                   .bfloat16_store = k / 2,
+                                   .dequantize_step_dtype = QDQ_BFLOAT16});
     }
     free(x);
 }

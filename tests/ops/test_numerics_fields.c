@@ -58,7 +58,7 @@ static void division_and_reciprocal_are_two_things(void **state) {
     check_line("reciprocal", &reciprocal, &b, 1, 13.0f / 127.0f, 0, QDQ_INT8, (const int[]){64});
 }
 
-// The worked table of ttnn.md 1.4. Its int8 column is round(max(v + 128, 0)) - 128.
+// The worked table of ttnn.md 1.4.
 static void the_worked_table_of_ttnn_comes_out(void **state) {
     (void)state;
     static const float v[12] = {0.49999997f, .5f,  2.5f, -.5f, -2.5f, 127.5f,
@@ -71,9 +71,13 @@ static void the_worked_table_of_ttnn_comes_out(void **state) {
     n.narrow = true, n.quant_min = -127, n.quant_max = 127;
     check_line("int32", &n, v, 12, 1, 0, QDQ_INT32,
                (const int[]){0, 1, 3, -1, -3, 127, -127, -127, 127, -5, 127, 127});
-    n.narrow = false, n.rounding = QDQ_ROUND_HALF_UP;
-    check_line("int8 + 128", &n, v, 12, 1, 128, QDQ_UINT8,
-               (const int[]){129, 129, 131, 128, 126, 255, 1, 0, 255, 123, 255, 255});
+    n.narrow = false, n.overflow = QDQ_OVERFLOW_MAGNITUDE;
+    check_line("uint8, sign dropped", &n, v, 12, 1, 0, QDQ_UINT8,
+               (const int[]){0, 1, 3, 1, 3, 128, 128, 128, 200, 5, 255, 255});
+    n.overflow = QDQ_OVERFLOW_SATURATE, n.rounding = QDQ_ROUND_HALF_UP_BIASED;
+    check_line("int8", &n, v, 12, 1, 0, QDQ_INT8,
+               (const int[]){1, 1, 3, 0, -2, 127, -127, -128, 127, -5, 127, 127});
+    n.rounding = QDQ_ROUND_HALF_UP;
     check_line("half up", &n, v, 11, 1, 0, QDQ_INT8,
                (const int[]){0, 1, 3, 0, -2, 127, -127, -128, 127, -5, 127});
     n = (qdq_numerics){.rounding = QDQ_ROUND_TRUNCATE, .overflow = QDQ_OVERFLOW_WRAP};
@@ -155,22 +159,23 @@ static void check_quantize(bool step) {
                                                      .zps = {z, ROWS, false},
                                                      .dtype = oracle_dtypes[d]}));
     }
-    for (unsigned k = 0; k < 4 * 2 * 3 * 2 * 3 * 2 * (step ? 3 : 1); k++) {
+    for (unsigned k = 0; k < 4 * 2 * 4 * 2 * 3 * 2 * (step ? 3 : 1); k++) {
         qdq_numerics n = {.rounding = k % 4,
                           .scaling = k / 4 % 2,
-                          .zero_point_order = k / 8 % 3,
-                          .overflow = k / 24 % 2,
-                          .nan = k / 48 % 3,
-                          .narrow = k / 144 % 2,
+                          .zero_point_order = k / 8 % 4,
+                          .overflow = k / 32 % 2,
+                          .nan = k / 64 % 3,
+                          .narrow = k / 192 % 2,
                           .quant_min = -100,
                           .quant_max = 77,
-                          .bfloat16_store = k / 288,
-                          .step_dtype = step ? QDQ_BFLOAT16 : QDQ_DTYPE_NONE};
+                          .bfloat16_store = k / 384,
+                          .reciprocal_dtype = k % 3 ? QDQ_DTYPE_NONE : QDQ_BFLOAT16,
+                          .quantize_step_dtype = step ? QDQ_BFLOAT16 : QDQ_DTYPE_NONE};
         if (n.narrow && n.overflow == QDQ_OVERFLOW_WRAP) continue;  // says nothing
         oracle_run(g, &(qdq_compile_options){.numerics = &n, .materialize = k % 5 == 0}, bound, 4);
         char what[64];
         snprintf(what, sizeof what, "round %d scaling %d order %d step %d store %d wrap %d",
-                 n.rounding, n.scaling, n.zero_point_order, n.step_dtype, n.bfloat16_store,
+                 n.rounding, n.scaling, n.zero_point_order, n.quantize_step_dtype, n.bfloat16_store,
                  n.overflow);
         for (size_t i = 0; i < 3 * COUNT; i++) {
             size_t d = i / COUNT, e = i % COUNT, r = e / COLS;
@@ -283,7 +288,7 @@ static void path_3_of_ttnn_is_wrong_as_often_as_published(void **state) {
         int out_zp, wrong;
     } row[] = {{0.02f, 7, 0.05f, 3, 95}, {0.1f, 0, 0.03f, 0, 111}};
     static const qdq_numerics n = {.requantize_dtype = QDQ_BFLOAT16,
-                                   .step_dtype = QDQ_BFLOAT16,
+                                   .quantize_step_dtype = QDQ_BFLOAT16,
                                    .rounding = QDQ_ROUND_TRUNCATE,
                                    .bfloat16_store = QDQ_BFLOAT16_DEVICE,
                                    .zero_point_order = QDQ_ZERO_POINT_BEFORE};

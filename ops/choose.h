@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How DynamicQuantize chooses the scale and the zero point of a block: docs/numerics.md 5.
+#ifndef QDQ_OPS_CHOOSE_H
+#define QDQ_OPS_CHOOSE_H
+
+#include "include/qdq/ops.h"
+#include "runtime/numerics.h"
+
+// The numbers of a block: low <= 0 <= high, and whether one of them is NaN. All zero is empty.
+typedef struct qdq_block_range {
+    float low, high;
+    bool nan;
+} qdq_block_range;
+
+typedef struct qdq_choose_params {
+    qdq_scheme scheme;
+    qdq_choice choice;
+    qdq_dtype x_dtype, y_dtype;
+    qdq_range range;  // of y where y is an integer
+    float eps;        // least scale; 0: none
+    bool has_global_scale;
+} qdq_choose_params;
+
+typedef struct qdq_chosen {
+    float scale;  // a value that the dtype of the scheme's scales holds
+    int32_t zero_point;
+} qdq_chosen;
+
+// `global_scale` is read with has_global_scale only.
+qdq_chosen qdq_choose(const qdq_choose_params *p, const qdq_block_range *block, float global_scale);
+
+// The dtype of the scales that a scheme gives.
+qdq_dtype qdq_scheme_scale_dtype(qdq_scheme scheme);
+
+#endif
