@@ -16,10 +16,11 @@ typedef struct scheme_case {
     const grain *grain;
     qdq_dtype from, to;
     qdq_scheme scheme;
-    double eps;           // 0: none
-    qdq_int least, most;  // quant_min, quant_max
-    origin global_from;   // of nvfp4
-    float global;
+    double eps;              // 0: none
+    qdq_int least, most;     // quant_min, quant_max
+    origin global_from;      // of nvfp4
+    qdq_dtype global_dtype;  // of the port
+    float global;            // a value of that dtype
     uint32_t x[LARGEST];
 } scheme_case;
 
@@ -174,12 +175,12 @@ static inline qdq_value scheme_node(run *r, const scheme_case *c, qdq_value x) {
     if (a.quantize.qtype == QDQ_PER_GROUP)
         a.quantize.group_shape = (qdq_ints){c->grain->group.dims, (size_t)c->grain->group.rank};
     if (c->eps > 0) a.eps = QDQ_FLOAT(c->eps);
-    uint32_t global = oracle_bits_of_float(c->global);
+    uint32_t global = bits_of(c->global_dtype, (double)c->global);
+    qdq_shape one = c->grain->shape.rank % 2 ? QDQ_SHAPE(1) : (qdq_shape){0};
     if (c->global_from == ATTRIBUTE)
         a.global_scales = (qdq_floats){&c->global, 1, true};
     else if (c->global_from != NOWHERE)
-        a.global_scale = tensor(r, "g", c->global_from, QDQ_FLOAT32,
-                                c->grain->shape.rank % 2 ? QDQ_SHAPE(1) : (qdq_shape){0}, &global);
+        a.global_scale = tensor(r, "g", c->global_from, c->global_dtype, one, &global);
     return qdq_dynamic_quantize(r->graph, x, a);
 }
 

@@ -236,7 +236,8 @@ static void nvfp4_scales_are_neither_zero_nor_beyond_448(void **state) {
     for (size_t t = 0; t < ORACLE_COUNT(table); t++)
         for (int from = 0; from < 3; from++) {
             c = new_case("range", &half_rows, QDQ_FLOAT32, QDQ_FLOAT4_E2M1, QDQ_NVFP4);
-            c.global = 1, c.global_from = (origin[]){ATTRIBUTE, INPUT, NOWHERE}[from];
+            c.global = 1, c.global_dtype = QDQ_FLOAT32,
+            c.global_from = (origin[]){ATTRIBUTE, INPUT, NOWHERE}[from];
             for (size_t i = 0; i < 32; i++) c.x[i] = bits_of(c.from, i % 3 ? 0 : table[t].size);
             const scheme_result *got = result_of(&c);
             assert_int_equal(got->scale[0], table[t].scale);

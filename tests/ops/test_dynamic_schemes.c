@@ -145,7 +145,7 @@ static void block_scales_of_every_mode_equal_the_model(void **state) {
 static void nvfp4_equals_the_model_with_and_without_a_global_scale(void **state) {
     (void)state;
     static scheme_case c;
-    static const float globals[] = {1, 0.5f, 3.0f / 7, 1.0f / 2688, 1e-6f, 1e6f, 0.1f};
+    static const float globals[] = {1, 0.5f, 3.0f / 7, 1.0f / 2688, 1e-4f, 6e4f, 0.1f};
     uint64_t seed = 1000;
     for (size_t g = 0; g < ORACLE_COUNT(shapes); g++)
         for (size_t f = 0; f < ORACLE_COUNT(floats); f++)
@@ -154,8 +154,31 @@ static void nvfp4_equals_the_model_with_and_without_a_global_scale(void **state)
                 c = (scheme_case){"nvfp4",         &shapes[g], floats[f],
                                   QDQ_FLOAT4_E2M1, QDQ_NVFP4,  .global_from = NOWHERE};
                 if (k) c.global_from = (origin)(k % 3), c.global = globals[(k - 1) / 3];
+                c.global_dtype = c.global_from == ATTRIBUTE ? QDQ_FLOAT32 : floats[(k + g) % 3];
+                c.global =
+                    (float)value_of(c.global_dtype, bits_of(c.global_dtype, (double)c.global));
                 check_case(&c, ++seed);
             }
+}
+
+// The formulas hold as they are where scales overflow, vanish or change signs.
+static void nvfp4_equals_the_model_with_a_global_scale_of_any_kind(void **state) {
+    (void)state;
+    static scheme_case c;
+    static const float globals[] = {1e-38f, 3e38f, 0x1p-149f, 0x1p-126f, 0.0f, -0.0f, -1.0f, -0.3f};
+    uint64_t seed = 1500;
+    for (size_t g = 0; g < ORACLE_COUNT(shapes); g++)
+        for (size_t k = 0; k < ORACLE_COUNT(globals); k++) {
+            c = (scheme_case){"odd global scale",
+                              &shapes[g],
+                              floats[k % 3],
+                              QDQ_FLOAT4_E2M1,
+                              QDQ_NVFP4,
+                              .global_from = INPUT,
+                              .global_dtype = QDQ_FLOAT32,
+                              .global = globals[k]};
+            check_case(&c, ++seed);
+        }
 }
 
 static void symmetric_float8_spreads_the_magnitude_over_the_largest_value(void **state) {
@@ -257,6 +280,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(block_scales_of_every_mode_equal_the_model),
         cmocka_unit_test(nvfp4_equals_the_model_with_and_without_a_global_scale),
+        cmocka_unit_test(nvfp4_equals_the_model_with_a_global_scale_of_any_kind),
         cmocka_unit_test(symmetric_float8_spreads_the_magnitude_over_the_largest_value),
         cmocka_unit_test(symmetric_without_clipping_takes_the_greater_of_both_sides),
         cmocka_unit_test(a_million_elements_were_compared),
