@@ -357,9 +357,10 @@ static qdq_status compile(compiler *c) {
 
 qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options, qdq_error *err) {
     qdq_compile_options opt = options ? *options : (qdq_compile_options){0};
-    const qdq_target *target =
-        qdq_target_find(opt.target ? opt.target : qdq_graph_target(graph), err);
-    if (!target || qdq_graph_check(graph, target, err) != QDQ_OK) return NULL;
+    qdq_profile profile;
+    const char *target = opt.target ? opt.target : qdq_graph_target(graph);
+    if (!qdq_profile_find(target, &profile, err) || qdq_graph_check(graph, &profile, err) != QDQ_OK)
+        return NULL;
     qdq_plan *plan = qdq_alloc_array(graph->allocator, 1, sizeof *plan, 64);
     if (!plan) {
         qdq_fail_memory(err, sizeof *plan);
@@ -368,14 +369,13 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
     *plan = (qdq_plan){.allocator = graph->allocator};
     qdq_pool_init(&plan->pool, graph->allocator);
     compiler c = {
-        .draft = {.graph = graph, .target = target, .options = opt}, .plan = plan, .err = err};
+        .draft = {.graph = graph, .profile = profile, .options = opt}, .plan = plan, .err = err};
     qdq_pool_init(&c.scratch, graph->allocator);
     qdq_status status = compile(&c);
     qdq_pool_release(&c.scratch);
     if (status == QDQ_OK) {
         qdq_graph_tell(graph, "compiled %zu nodes for %s: %zu steps, %zu bytes of arena",
-                       graph->node_count, target->name, plan->stats.step_count,
-                       plan->stats.arena_bytes);
+                       graph->node_count, target, plan->stats.step_count, plan->stats.arena_bytes);
         return plan;
     }
     qdq_plan_destroy(plan);

@@ -174,7 +174,8 @@ qdq_value qdq_input(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_sha
 
 void *qdq_graph_add_constant(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_shape shape,
                              qdq_value *value) {
-    qdq_graph_value constant = {.kind = QDQ_VALUE_CONSTANT, .type = {dtype, shape}};
+    qdq_graph_value constant = {
+        .kind = QDQ_VALUE_CONSTANT, .type = {dtype, shape}, .constant = true};
     constant.valid = check_type(graph, constant.type, name, "constant");
     void *data = NULL;
     if (constant.valid)
@@ -231,6 +232,7 @@ void qdq_output(qdq_graph *graph, const char *name, qdq_value value) {
                                               &graph->output_capacity, sizeof *outputs);
     if (!outputs) return;
     v->uses++;
+    v->returned = true;
     graph->outputs = outputs;
     outputs[graph->output_count] =
         (qdq_graph_output){qdq_pool_strdup(&graph->pool, name ? name : ""), value};
@@ -292,10 +294,12 @@ qdq_call qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findin
                      .output_count = node->output_count};
     for (size_t i = 0; i < node->op->input_count; i++) {
         const qdq_graph_value *v = value_at(graph, node->inputs[i]);
-        if (v) call.inputs[i] = (qdq_operand){true, v->valid, v->type, v->data};
+        if (v) call.inputs[i] = (qdq_operand){true, v->valid, v->type, v->data, v->constant};
     }
-    for (size_t i = 0; i < node->output_count; i++)
+    for (size_t i = 0; i < node->output_count; i++) {
         call.outputs[i] = graph->values[node->outputs[i]].type;
+        call.returned |= graph->values[node->outputs[i]].returned;
+    }
     return call;
 }
 
@@ -318,13 +322,17 @@ static void connect(qdq_graph *graph, qdq_node *node) {
 // Makes the values of a node's outputs. The first has the node's name, and every one "node.port".
 static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_call *call) {
     qdq_subject subject = {node->name, node->op->name, NULL, NULL};
+    bool constant = true;
+    for (size_t i = 0; i < node->op->input_count; i++)
+        constant &= !call->inputs[i].given || call->inputs[i].constant;
     node->output_count = call->output_count;
     for (size_t i = 0; i < node->output_count; i++) {
         qdq_graph_value value = {.kind = QDQ_VALUE_MADE,
                                  .valid = node->valid,
                                  .type = call->outputs[i],
                                  .node = graph->node_count,
-                                 .port = i};
+                                 .port = i,
+                                 .constant = constant};
         size_t length = strlen(node->name) + strlen(node->op->outputs[i].name) + 2;
         char *full = qdq_pool_array(&graph->pool, length, 1);
         if (!full) return;

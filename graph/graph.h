@@ -19,6 +19,8 @@ typedef struct qdq_graph_value {
     size_t node;       // that makes it (QDQ_VALUE_MADE)
     size_t port;       // as which output
     size_t uses;       // by nodes and outputs
+    bool constant;     // it is one, or is made of constants alone
+    bool returned;     // it is an output
 } qdq_graph_value;
 
 typedef struct qdq_node {

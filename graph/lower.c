@@ -180,8 +180,9 @@ static bool place_stage(qdq_draft *draft, const qdq_node *node, const qdq_stage 
 static bool lower_node(qdq_draft *draft, const qdq_node *node) {
     qdq_findings silent = {.pool = draft->pool, .count = QDQ_MAX_FINDINGS};
     qdq_call call = call_of(draft, node, &silent);
-    qdq_numerics numerics =
-        draft->options.numerics ? *draft->options.numerics : draft->target->numerics(&call);
+    qdq_numerics numerics = draft->options.numerics
+                                ? *draft->options.numerics
+                                : draft->profile.target->numerics(&call, draft->profile.release);
     qdq_stage stages[QDQ_MAX_STAGES];
     size_t count = node->op->lower(&call, &numerics, draft->plan_pool, stages);
     for (size_t i = 0; i < count; i++)

@@ -40,7 +40,7 @@ typedef struct qdq_draft_value {
 
 typedef struct qdq_draft {
     const qdq_graph *graph;
-    const qdq_target *target;
+    qdq_profile profile;
     qdq_compile_options options;
     qdq_pool *pool;       // for the draft itself
     qdq_pool *plan_pool;  // for what the stages point to

@@ -16,21 +16,55 @@ TARGETS(DECLARE)
 #define ENTRY(description) &(description),
 static const qdq_target *const targets[] = {TARGETS(ENTRY)};
 
-enum { TARGET_COUNT = sizeof targets / sizeof targets[0] };
+enum { TARGET_COUNT = sizeof targets / sizeof targets[0], MAX_RELEASES = 16 };
 
-const qdq_target *qdq_target_find(const char *name, qdq_error *err) {
-    const char *names[TARGET_COUNT];
-    char known[256] = "";
-    for (size_t i = 0; i < TARGET_COUNT; i++) {
-        if (strcmp(targets[i]->name, name) == 0) return targets[i];
-        names[i] = targets[i]->name;
-        if (i) strncat(known, ", ", sizeof known - strlen(known) - 1);
-        strncat(known, names[i], sizeof known - strlen(known) - 1);
+//---- Finding one ------------------------------------------------------------
+
+static bool find_fails(qdq_error *err, const char *what, const char *name, const char *const *known,
+                       size_t count) {
+    char list[256] = "";
+    for (size_t i = 0; i < count; i++) {
+        if (i) strncat(list, ", ", sizeof list - strlen(list) - 1);
+        strncat(list, known[i], sizeof list - strlen(list) - 1);
     }
-    const char *nearest = qdq_nearest(name, names, TARGET_COUNT);
-    qdq_fail(err, QDQ_ERR_ARGUMENT, "target '%.64s' is unknown, wanted one of: %s%s%s%s", name,
-             known, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-    return NULL;
+    const char *nearest = qdq_nearest(name, known, count);
+    qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%.64s' is unknown, wanted %s%s%s%s%s", what, name,
+             count ? "one of: " : "none", list, nearest ? "; did you mean '" : "",
+             nearest ? nearest : "", nearest ? "'?" : "");
+    return false;
+}
+
+static bool find_release(const qdq_target *target, const char *name, qdq_profile *out,
+                         qdq_error *err) {
+    const char *names[MAX_RELEASES];
+    char what[64] = "release of target ";
+    for (size_t i = 0; i < target->release_count; i++) {
+        names[i] = target->releases[i].name;
+        if (strcmp(names[i], name) != 0) continue;
+        *out = (qdq_profile){target, target->releases[i].number};
+        return true;
+    }
+    strncat(what, target->name, sizeof what - strlen(what) - 1);
+    return find_fails(err, what, name, names, target->release_count);
+}
+
+bool qdq_profile_find(const char *name, qdq_profile *out, qdq_error *err) {
+    const char *names[TARGET_COUNT];
+    size_t length = strcspn(name, "@");
+    for (size_t i = 0; i < TARGET_COUNT; i++) {
+        const qdq_target *target = targets[i];
+        names[i] = target->name;
+        if (strlen(target->name) != length || strncmp(target->name, name, length) != 0) continue;
+        if (name[length] == '@') return find_release(target, name + length + 1, out, err);
+        size_t last = target->release_count;
+        *out = (qdq_profile){target, last ? target->releases[last - 1].number : 0};
+        return true;
+    }
+    return find_fails(err, "target", name, names, TARGET_COUNT);
+}
+
+bool qdq_rule_holds(const qdq_rule *rule, const qdq_profile *profile) {
+    return profile->release >= rule->since && (!rule->until || profile->release < rule->until);
 }
 
 //---- For inspect.h ----------------------------------------------------------
@@ -40,12 +74,30 @@ size_t qdq_target_count(void) { return TARGET_COUNT; }
 qdq_target_info qdq_target_get(size_t target) {
     if (target >= TARGET_COUNT) return (qdq_target_info){0};
     return (qdq_target_info){targets[target]->name, targets[target]->summary,
-                             targets[target]->rule_count};
+                             targets[target]->rule_count, targets[target]->release_count};
+}
+
+const char *qdq_target_release(size_t target, size_t index) {
+    if (target >= TARGET_COUNT || index >= targets[target]->release_count) return NULL;
+    return targets[target]->releases[index].name;
+}
+
+// The name of the release from which on a rule holds, or no longer holds.
+static const char *release_name(const qdq_target *target, int number) {
+    for (size_t i = 0; number && i < target->release_count; i++)
+        if (target->releases[i].number >= number) return target->releases[i].name;
+    return "";
 }
 
 qdq_rule_info qdq_target_rule(size_t target, size_t index) {
     if (target >= TARGET_COUNT || index >= targets[target]->rule_count) return (qdq_rule_info){0};
     const qdq_rule *rule = &targets[target]->rules[index];
-    return (qdq_rule_info){rule->id,   targets[target]->name, rule->severity, rule->summary,
-                           rule->hint, rule->source};
+    return (qdq_rule_info){.id = rule->id,
+                           .target = targets[target]->name,
+                           .severity = rule->severity,
+                           .summary = rule->summary,
+                           .hint = rule->hint,
+                           .source = rule->source,
+                           .since = release_name(targets[target], rule->since),
+                           .until = release_name(targets[target], rule->until)};
 }

@@ -6,16 +6,36 @@
 
 #include "ops/op.h"
 
+// A release of a backend that differs from others. Numbers grow with time; rules name the first
+// release that has them and the first that has them no more.
+typedef struct qdq_release {
+    const char *name;  // "10.13"
+    int number;
+} qdq_release;
+
 typedef struct qdq_target {
     const char *name;
     const char *summary;
     const qdq_rule *rules;
     size_t rule_count;
-    // How it computes a node.
-    qdq_numerics (*numerics)(const qdq_call *call);
+    // From the oldest to the newest; none: there is only one.
+    const qdq_release *releases;
+    size_t release_count;
+    // How a release computes a node.
+    qdq_numerics (*numerics)(const qdq_call *call, int release);
 } qdq_target;
 
-// The target with this name; NULL with `err` set (and a did-you-mean) if there is none.
-const qdq_target *qdq_target_find(const char *name, qdq_error *err);
+// A target at one of its releases.
+typedef struct qdq_profile {
+    const qdq_target *target;
+    int release;  // 0 where the target has none
+} qdq_profile;
+
+// The profile called "TARGET" (its newest release) or "TARGET@RELEASE". False with `err` set (and a
+// did-you-mean) if there is none.
+bool qdq_profile_find(const char *name, qdq_profile *out, qdq_error *err);
+
+// Whether a rule holds at a release.
+bool qdq_rule_holds(const qdq_rule *rule, const qdq_profile *profile);
 
 #endif

@@ -33,14 +33,16 @@ static void check_uses(const qdq_graph *graph, qdq_findings *findings) {
     }
 }
 
-static void check_target(const qdq_graph *graph, const qdq_target *target,
+static void check_target(const qdq_graph *graph, const qdq_profile *profile,
                          qdq_findings *findings) {
+    const qdq_target *target = profile->target;
     for (size_t i = 0; i < graph->node_count; i++) {
         if (!graph->nodes[i].valid) continue;
         qdq_call call = qdq_graph_call(graph, &graph->nodes[i], findings);
         for (size_t k = 0; k < target->rule_count; k++) {
             const qdq_rule *rule = &target->rules[k];
-            if (rule->check && qdq_rule_applies(rule, &call)) rule->check(&call, rule);
+            if (rule->check && qdq_rule_holds(rule, profile) && qdq_rule_applies(rule, &call))
+                rule->check(&call, rule);
         }
     }
 }
@@ -61,7 +63,7 @@ static bool start(qdq_graph *graph) {
     return f->items != NULL;
 }
 
-static qdq_status check(qdq_graph *graph, const qdq_target *target, qdq_error *err) {
+static qdq_status check(qdq_graph *graph, const qdq_profile *profile, qdq_error *err) {
     if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
     if (graph->pool.failed || graph->broken.status != QDQ_OK)
         return qdq_fail(err, graph->broken.status ? graph->broken.status : QDQ_ERR_MEMORY, "%s",
@@ -69,7 +71,7 @@ static qdq_status check(qdq_graph *graph, const qdq_target *target, qdq_error *e
     if (start(graph)) {
         check_outputs(graph, &graph->checked);
         check_uses(graph, &graph->checked);
-        check_target(graph, target, &graph->checked);
+        check_target(graph, profile, &graph->checked);
     }
     if (graph->report_pool.failed)
         return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
@@ -79,14 +81,15 @@ static qdq_status check(qdq_graph *graph, const qdq_target *target, qdq_error *e
 }
 
 const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *target_name, qdq_error *err) {
-    const qdq_target *target =
-        qdq_target_find(target_name ? target_name : qdq_graph_target(graph), err);
-    if (!target || check(graph, target, err) != QDQ_OK) return NULL;
+    qdq_profile profile;
+    if (!qdq_profile_find(target_name ? target_name : qdq_graph_target(graph), &profile, err) ||
+        check(graph, &profile, err) != QDQ_OK)
+        return NULL;
     return &graph->report;
 }
 
-qdq_status qdq_graph_check(qdq_graph *graph, const qdq_target *target, qdq_error *err) {
-    QDQ_TRY(check(graph, target, err));
+qdq_status qdq_graph_check(qdq_graph *graph, const qdq_profile *profile, qdq_error *err) {
+    QDQ_TRY(check(graph, profile, err));
     const qdq_finding *findings = graph->report.findings;
     for (size_t i = 0; findings && i < graph->report.count; i++) {
         const qdq_finding *finding = &findings[i];

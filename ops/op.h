@@ -113,6 +113,7 @@ typedef struct qdq_operand {
     bool valid;  // and its type is known
     qdq_type type;
     const void *data;  // row-major, where it is a constant; else NULL
+    bool constant;     // it is one, or is made of constants alone
 } qdq_operand;
 
 struct qdq_call {
@@ -122,6 +123,7 @@ struct qdq_call {
     qdq_operand inputs[QDQ_MAX_PORTS];
     qdq_type outputs[QDQ_MAX_OUTPUTS];  // filled in by infer
     size_t output_count;                // likewise
+    bool returned;                      // a result is an output of the graph
     qdq_findings *findings;
 };
 

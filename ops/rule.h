@@ -19,6 +19,9 @@ typedef struct qdq_rule {
     // without core errors breaks it. The core finds as it goes, and leaves these NULL.
     const char *ops;
     void (*check)(const struct qdq_call *call, const struct qdq_rule *rule);
+    // Releases of the target (graph/target.h): the first with the rule, the first without it
+    // again; 0: no bound.
+    int since, until;
 } qdq_rule;
 
 // X(enumerator, id, severity, status, summary, hint)

@@ -227,21 +227,43 @@ static const char *severity_text(qdq_severity severity) {
     return severity == QDQ_SEVERITY_ERROR ? "error" : "warning";
 }
 
+// " (from 10.13, before 10.15)", "" for a rule of all releases.
+static void releases_text(const qdq_rule_info *rule, char *out, size_t capacity) {
+    bool since = *rule->since != 0, until = *rule->until != 0;
+    out[0] = 0;
+    if (since || until)
+        snprintf(out, capacity, " (%s%s%s%s%s)", since ? "from " : "", rule->since,
+                 since && until ? ", " : "", until ? "before " : "", rule->until);
+}
+
+static void print_releases(size_t target) {
+    for (size_t i = 0; i < qdq_target_get(target).release_count; i++)
+        printf("%s%s@%s", i ? ", " : "Releases: ", qdq_target_get(target).name,
+               qdq_target_release(target, i));
+    if (qdq_target_get(target).release_count) printf("; the plain name is the newest.\n");
+}
+
 static void print_rules(size_t target, bool markdown) {
     qdq_target_info info = qdq_target_get(target);
     if (markdown)
-        printf("## %s\n\n%s.\n\n| rule | severity | what holds | how to mend it | source |\n"
-               "|---|---|---|---|---|\n",
-               info.name, info.summary);
+        printf("## %s\n\n%s.\n", info.name, info.summary);
     else
         printf("%s: %s\n", info.name, info.summary);
+    if (markdown && info.release_count) printf("\n");
+    print_releases(target);
+    if (markdown)
+        printf("\n| rule | severity | what holds | how to mend it | source |\n"
+               "|---|---|---|---|---|\n");
     for (size_t i = 0; i < info.rule_count; i++) {
         qdq_rule_info rule = qdq_target_rule(target, i);
+        char releases[64];
+        releases_text(&rule, releases, sizeof releases);
         if (markdown)
-            printf("| `%s` | %s | %s | %s | %s |\n", rule.id, severity_text(rule.severity),
-                   rule.summary, rule.hint, rule.source);
+            printf("| `%s` | %s | %s%s | %s | %s |\n", rule.id, severity_text(rule.severity),
+                   rule.summary, releases, rule.hint, rule.source);
         else
-            printf("  %-24s %-8s %s\n", rule.id, severity_text(rule.severity), rule.summary);
+            printf("  %-24s %-8s %s%s\n", rule.id, severity_text(rule.severity), rule.summary,
+                   releases);
     }
 }
 
@@ -250,6 +272,11 @@ static void json_target(qdq_json *json, size_t target) {
     qdq_json_begin_object(json);
     json_string_key(json, "name", info.name);
     json_string_key(json, "summary", info.summary);
+    qdq_json_key(json, "releases");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < info.release_count; i++)
+        qdq_json_string(json, qdq_target_release(target, i));
+    qdq_json_end_array(json);
     qdq_json_key(json, "rules");
     qdq_json_begin_array(json);
     for (size_t i = 0; i < info.rule_count; i++) {
@@ -260,6 +287,8 @@ static void json_target(qdq_json *json, size_t target) {
         json_string_key(json, "summary", rule.summary);
         json_string_key(json, "hint", rule.hint);
         json_string_key(json, "source", rule.source);
+        json_string_key(json, "since", rule.since);
+        json_string_key(json, "until", rule.until);
         qdq_json_end_object(json);
     }
     qdq_json_end_array(json);

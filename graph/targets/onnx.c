@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX at opset 25: what QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear can say, and
 // what ONNX Runtime 1.30 makes of it. The numerics are the core's.
-#include "graph/target.h"
-#include "ops/quant.h"
+#include "graph/targets/checks.h"
 
 #define OPERATORS "ONNX operators "
-
-// DynamicQuantize with a scale is QuantizeLinear; without, DynamicQuantizeLinear.
-static const qdq_quantize_attrs *attrs_of(const qdq_call *call) {
-    return call->attrs;  // the struct of DynamicQuantize begins with that of Quantize
-}
-
-static bool is_computed(const qdq_call *call) { return call->output_count > 1; }
-
-static qdq_dtype quantized_dtype(const qdq_call *call) {
-    qdq_dtype y = call->outputs[0].dtype;
-    return qdq_set_has(QDQ_SET_FLOATS, y) ? call->inputs[QDQ_PORT_X].type.dtype : y;
-}
 
 //---- Rules ------------------------------------------------------------------
 
@@ -24,13 +11,6 @@ static void result_dtype(const qdq_call *call, const qdq_rule *rule) {
     if (call->outputs[0].dtype == QDQ_INT32)
         qdq_call_find_rule(call, rule, "dtype", "is int32",
                            "an integer of at most 16 bits, a float8 or float4_e2m1");
-}
-
-static void no_clamp_range(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = attrs_of(call);
-    if (a->quant_min.set || a->quant_max.set)
-        qdq_call_find_rule(call, rule, a->quant_min.set ? "quant_min" : "quant_max", "is given",
-                           "the whole range of the dtype");
 }
 
 static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
@@ -42,7 +22,7 @@ static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
 
 static void zero_point_dtype(const qdq_call *call, const qdq_rule *rule) {
     const qdq_operand *zero_point = &call->inputs[QDQ_PORT_ZERO_POINT];
-    qdq_dtype wanted = quantized_dtype(call);
+    qdq_dtype wanted = qdq_quantized_dtype(call);
     if (zero_point->given && zero_point->type.dtype != wanted)
         qdq_call_find_rule(
             call, rule, "zero_point",
@@ -51,8 +31,8 @@ static void zero_point_dtype(const qdq_call *call, const qdq_rule *rule) {
 }
 
 static void zero_point_range(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = attrs_of(call);
-    const qdq_dtype_info *info = qdq_dtype_get(quantized_dtype(call));
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    const qdq_dtype_info *info = qdq_dtype_get(qdq_quantized_dtype(call));
     for (size_t i = 0; info->kind == QDQ_KIND_INT && i < a->zps.count; i++) {
         if (a->zps.data[i] >= (double)info->least && a->zps.data[i] <= (double)info->greatest)
             continue;
@@ -65,7 +45,7 @@ static void zero_point_range(const qdq_call *call, const qdq_rule *rule) {
 }
 
 static void int32_zero_point(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = attrs_of(call);
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
     if (call->inputs[QDQ_PORT_X].type.dtype != QDQ_INT32) return;
     for (size_t i = 0; i < a->zps.count; i++)
         if (a->zps.data[i] != 0) {
@@ -77,7 +57,7 @@ static void int32_zero_point(const qdq_call *call, const qdq_rule *rule) {
 }
 
 static void one_blocked_axis(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = attrs_of(call);
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
     qdq_shape shape = call->inputs[QDQ_PORT_X].type.shape;
     int blocked = 0;
     if (a->qtype != QDQ_PER_GROUP) return;
@@ -92,7 +72,7 @@ static void one_blocked_axis(const qdq_call *call, const qdq_rule *rule) {
 static void dynamic_form(const qdq_call *call, const qdq_rule *rule) {
     const qdq_dynamic_quantize_attrs *a = call->attrs;
     const char *port = NULL, *found = NULL, *wanted = NULL;
-    if (!is_computed(call)) return;
+    if (!qdq_is_computed(call)) return;
     if (call->inputs[QDQ_PORT_X].type.dtype != QDQ_FLOAT32)
         port = "x", found = "is no float32", wanted = "float32";
     else if (call->outputs[0].dtype != QDQ_UINT8)
@@ -114,23 +94,17 @@ static void no_requantize(const qdq_call *call, const qdq_rule *rule) {
 
 //---- The target -------------------------------------------------------------
 
-#define ERROR_ROW(id, summary, hint, source, ops, check)                                           \
-    {                                                                                              \
-        "onnx/" id, QDQ_SEVERITY_ERROR, QDQ_ERR_UNSUPPORTED, summary, hint, OPERATORS source, ops, \
-            check                                                                                  \
-    }
-#define WARNING_ROW(id, summary, hint, source, ops, check)                                      \
-    {                                                                                           \
-        "onnx/" id, QDQ_SEVERITY_WARNING, QDQ_ERR_UNSUPPORTED, summary, hint, OPERATORS source, \
-            ops, check                                                                          \
-    }
+#define ERROR_ROW(id, summary, hint, source, ops, check) \
+    QDQ_RULE_ROW(ERROR, "onnx", id, summary, hint, OPERATORS source, ops, check, 0, 0)
+#define WARNING_ROW(id, summary, hint, source, ops, check) \
+    QDQ_RULE_ROW(WARNING, "onnx", id, summary, hint, OPERATORS source, ops, check, 0, 0)
 
 // clang-format off
 static const qdq_rule rules[] = {
     ERROR_ROW("result-dtype", "QuantizeLinear makes no int32", "dequantize int32, do not quantize to it",
               "QuantizeLinear-25", "Quantize DynamicQuantize", result_dtype),
     ERROR_ROW("no-clamp-range", "QuantizeLinear has no narrower clamp range", "leave it out",
-              "QuantizeLinear-25", "Quantize DynamicQuantize", no_clamp_range),
+              "QuantizeLinear-25", "Quantize DynamicQuantize", qdq_check_no_clamp_range),
     ERROR_ROW("scale-dtype", "a scale is float32, float16, bfloat16 or float8_e8m0",
               "dequantize the scale first", "QuantizeLinear-25, DequantizeLinear-25",
               "Quantize Dequantize DynamicQuantize", scale_dtype),
@@ -145,6 +119,9 @@ static const qdq_rule rules[] = {
     ERROR_ROW("one-blocked-axis", "blocks lie along one axis", "use a group_shape of 1 elsewhere",
               "QuantizeLinear-25, DequantizeLinear-25, block_size",
               "Quantize Dequantize DynamicQuantize", one_blocked_axis),
+    ERROR_ROW("int-domain", "a zero point is a code", "leave zero_point_domain out, and give an integer",
+              "QuantizeLinear-25, DequantizeLinear-25", "Quantize Dequantize DynamicQuantize",
+              qdq_check_int_domain),
     ERROR_ROW("dynamic-form", "DynamicQuantizeLinear takes float32 and makes uint8, asymmetric, per tensor",
               "compute the scale otherwise and give it", "DynamicQuantizeLinear-11",
               "DynamicQuantize", dynamic_form),
@@ -153,8 +130,8 @@ static const qdq_rule rules[] = {
 };
 // clang-format on
 
-static qdq_numerics numerics(const qdq_call *call) {
-    (void)call;
+static qdq_numerics numerics(const qdq_call *call, int release) {
+    (void)call, (void)release;
     return (qdq_numerics){0};
 }
 

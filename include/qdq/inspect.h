@@ -102,16 +102,21 @@ typedef struct qdq_rule_info {
     const char *summary;
     const char *hint;
     const char *source;
+    const char *since, *until;  // releases of the target: the first that has it, and the first that
+                                // has it no more; "" for all
 } qdq_rule_info;
 
 typedef struct qdq_target_info {
     const char *name;
     const char *summary;
-    size_t rule_count;  // its own, without those of the core
+    size_t rule_count;     // its own, without those of the core
+    size_t release_count;  // from the oldest to the newest; 0: there is only one
 } qdq_target_info;
 
 QDQ_API size_t qdq_target_count(void);
 QDQ_API qdq_target_info qdq_target_get(size_t target);
+// The name of a release: "TARGET@RELEASE" is a target of its own for every call that takes one.
+QDQ_API const char *qdq_target_release(size_t target, size_t index);
 QDQ_API qdq_rule_info qdq_target_rule(size_t target, size_t index);
 
 #ifdef __cplusplus

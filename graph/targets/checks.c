@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/targets/checks.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "runtime/dtype.h"
+
+//---- A node -----------------------------------------------------------------
+
+bool qdq_call_is(const qdq_call *call, const char *op) { return strcmp(call->op->name, op) == 0; }
+
+const qdq_quantize_attrs *qdq_quantize_attrs_of(const qdq_call *call) {
+    // The struct of DynamicQuantize begins with that of Quantize.
+    bool has = qdq_call_is(call, "Quantize") || qdq_call_is(call, "Dequantize") ||
+               qdq_call_is(call, "DynamicQuantize");
+    return has ? call->attrs : NULL;
+}
+
+bool qdq_is_computed(const qdq_call *call) { return call->output_count > 1; }
+
+qdq_dtype qdq_quantized_dtype(const qdq_call *call) {
+    return qdq_call_is(call, "Dequantize") ? call->inputs[QDQ_PORT_X].type.dtype
+                                           : call->outputs[0].dtype;
+}
+
+qdq_dtype qdq_real_dtype(const qdq_call *call) {
+    return qdq_call_is(call, "Dequantize") ? call->outputs[0].dtype
+                                           : call->inputs[QDQ_PORT_X].type.dtype;
+}
+
+int qdq_channel_axis(const qdq_call *call) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    const qdq_requantize_attrs *r = qdq_call_is(call, "Requantize") ? call->attrs : NULL;
+    int rank = call->inputs[QDQ_PORT_X].type.shape.rank;
+    if (a ? a->qtype != QDQ_PER_CHANNEL : !r || !r->axis.set) return -1;
+    qdq_int axis = a ? a->axis : r->axis;
+    int64_t at = axis.set ? axis.value : 1;
+    return (int)(at < 0 ? at + rank : at);
+}
+
+qdq_shape qdq_block_shape(const qdq_call *call) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    qdq_shape shape = call->inputs[QDQ_PORT_X].type.shape;
+    for (int i = 0; i < shape.rank; i++)
+        if (a->group_shape.data[i] != -1) shape.dims[i] = a->group_shape.data[i];
+    return shape;
+}
+
+//---- A scale or a zero point ------------------------------------------------
+
+// The attribute of a port is its name with an "s", "zps" for "zero_point".
+static const qdq_attr_desc *attr_of(const qdq_call *call, const char *port, char *name,
+                                    size_t capacity) {
+    static const char word[] = "zero_point";
+    size_t length = strlen(port), tail = sizeof word - 1;
+    bool is_zero_point = length >= tail && strcmp(port + length - tail, word) == 0;
+    size_t kept = is_zero_point ? length - tail : length;
+    if (kept + 4 > capacity) return NULL;
+    memcpy(name, port, kept);
+    memcpy(name + kept, is_zero_point ? "zps" : "s", is_zero_point ? 4 : 2);
+    for (size_t i = 0; i < call->op->attr_count; i++)
+        if (strcmp(call->op->attrs[i].name, name) == 0) return &call->op->attrs[i];
+    return NULL;
+}
+
+static const qdq_operand *operand_of(const qdq_call *call, const char *port, const char **name) {
+    for (size_t i = 0; i < call->op->input_count; i++) {
+        if (strcmp(call->op->inputs[i].name, port) != 0) continue;
+        *name = call->op->inputs[i].name;
+        return &call->inputs[i];
+    }
+    return NULL;
+}
+
+qdq_argument qdq_argument_of(const qdq_call *call, const char *port) {
+    char attr_name[64];
+    qdq_argument argument = {0};
+    const char *port_name = NULL;
+    const qdq_operand *in = operand_of(call, port, &port_name);
+    const qdq_attr_desc *attr = attr_of(call, port, attr_name, sizeof attr_name);
+    if (!in || !attr) return argument;
+    if (in->given)
+        return (qdq_argument){.name = port_name,
+                              .given = true,
+                              .from_port = true,
+                              .constant = in->constant,
+                              .known = in->data != NULL,
+                              .dtype = in->type.dtype,
+                              .shape = in->type.shape,
+                              .count = qdq_shape_count(in->type.shape),
+                              .data = in->data};
+    const void *field = (const char *)call->attrs + attr->offset;
+    bool is_scale = attr->kind == QDQ_ATTR_FLOATS;
+    const qdq_floats *floats = field;
+    const qdq_numbers *numbers = field;
+    argument.name = attr->name;
+    argument.data = is_scale ? (const void *)floats->data : numbers->data;
+    argument.given = argument.known = argument.data != NULL;
+    argument.count = is_scale ? floats->count : numbers->count;
+    argument.scalar = argument.given ? (is_scale ? floats->scalar : numbers->scalar) : !is_scale;
+    argument.constant = true;
+    argument.dtype = is_scale ? QDQ_FLOAT32 : QDQ_INT32;
+    if (argument.given && !argument.scalar)
+        argument.shape = (qdq_shape){1, {(int64_t)argument.count}};
+    return argument;
+}
+
+double qdq_argument_at(const qdq_argument *argument, size_t i) {
+    if (!argument->from_port)
+        return argument->dtype == QDQ_INT32 ? ((const double *)argument->data)[i]
+                                            : (double)((const float *)argument->data)[i];
+    const char *at = (const char *)argument->data + i * qdq_dtype_size(argument->dtype);
+    float real;
+    int32_t whole;
+    if (qdq_dtype_is_real(argument->dtype)) {
+        qdq_decode_float(argument->dtype, at, &real, 1);
+        return (double)real;
+    }
+    qdq_decode_int(argument->dtype, at, &whole, 1);
+    return whole;
+}
+
+size_t qdq_argument_find_nonzero(const qdq_argument *argument) {
+    size_t i = 0;
+    while (i < argument->count && qdq_argument_at(argument, i) == 0) i++;
+    return i;
+}
+
+//---- Findings ---------------------------------------------------------------
+
+void qdq_find_number(const qdq_call *call, const qdq_rule *rule, const qdq_argument *argument,
+                     size_t index, const char *wanted) {
+    qdq_call_find_rule(
+        call, rule, argument->name,
+        qdq_text(call->findings, "has %.9g at index %zu", qdq_argument_at(argument, index), index),
+        wanted);
+}
+
+bool qdq_expect_dtype(const qdq_call *call, const qdq_rule *rule, const char *port, qdq_dtype dtype,
+                      qdq_dtype_set set) {
+    char text[512];
+    if (qdq_set_has(set, dtype)) return true;
+    bool several = (set & (set - 1)) != 0;
+    qdq_call_find_rule(call, rule, port, qdq_text(call->findings, "is %s", qdq_dtype_name(dtype)),
+                       qdq_text(call->findings, "%s%s", several ? "one of: " : "",
+                                qdq_set_text(set, text, sizeof text)));
+    return false;
+}
+
+//---- Shared checks ----------------------------------------------------------
+
+static const char *const zero_points[] = {"zero_point", "in_zero_point", "out_zero_point"};
+static const char *const scales[] = {"scale", "in_scale", "out_scale"};
+
+void qdq_check_no_zero_point(const qdq_call *call, const qdq_rule *rule) {
+    for (size_t k = 0; k < 3; k++) {
+        qdq_argument z = qdq_argument_of(call, zero_points[k]);
+        if (!z.given) continue;
+        if (!z.known) {
+            qdq_call_find_rule(call, rule, z.name, "is known at run time only", "0");
+            return;
+        }
+        size_t i = qdq_argument_find_nonzero(&z);
+        if (i == z.count) continue;
+        qdq_find_number(call, rule, &z, i, "0");
+        return;
+    }
+}
+
+void qdq_check_positive_scale(const qdq_call *call, const qdq_rule *rule) {
+    for (size_t k = 0; k < 3; k++) {
+        qdq_argument s = qdq_argument_of(call, scales[k]);
+        for (size_t i = 0; s.known && i < s.count; i++) {
+            if (qdq_argument_at(&s, i) > 0) continue;
+            qdq_find_number(call, rule, &s, i, "a number above 0");
+            return;
+        }
+    }
+}
+
+void qdq_check_constant_scale(const qdq_call *call, const qdq_rule *rule) {
+    for (size_t k = 0; k < 3; k++) {
+        qdq_argument s = qdq_argument_of(call, scales[k]);
+        if (!s.given || s.constant) continue;
+        qdq_call_find_rule(call, rule, s.name, "is made at run time", "a constant");
+        return;
+    }
+}
+
+void qdq_check_no_clamp_range(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    const qdq_requantize_attrs *r = qdq_call_is(call, "Requantize") ? call->attrs : NULL;
+    if (!a && !r) return;
+    qdq_int least = a ? a->quant_min : r->quant_min, most = a ? a->quant_max : r->quant_max;
+    if (least.set || most.set)
+        qdq_call_find_rule(call, rule, least.set ? "quant_min" : "quant_max", "is given",
+                           "the whole range of the dtype");
+}
+
+void qdq_check_int_domain(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    if (a && a->zero_point_domain != QDQ_DOMAIN_INT)
+        qdq_call_find_rule(
+            call, rule, "zero_point_domain",
+            qdq_text(call->findings, "is %s", qdq_domain_words[a->zero_point_domain]), "int");
+}
+
+void qdq_check_no_group(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    if (a && a->qtype == QDQ_PER_GROUP)
+        qdq_call_find_rule(call, rule, "qtype", "is per_group", "per_tensor or per_channel");
+}
+
+void qdq_check_group_divides(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    if (!a || a->qtype != QDQ_PER_GROUP) return;
+    qdq_shape shape = call->inputs[QDQ_PORT_X].type.shape, block = qdq_block_shape(call);
+    for (int i = 0; i < shape.rank; i++) {
+        if (shape.dims[i] % block.dims[i] == 0) continue;
+        qdq_call_find_rule(
+            call, rule, "group_shape",
+            qdq_text(call->findings, "has %lld for dim %d", (long long)block.dims[i], i),
+            qdq_text(call->findings, "a divisor of %lld", (long long)shape.dims[i]));
+        return;
+    }
+}
+
+void qdq_check_not_computed(const qdq_call *call, const qdq_rule *rule) {
+    if (qdq_is_computed(call))
+        qdq_call_find_rule(call, rule, "scale", "is not given, and so would be computed from x",
+                           "a scale");
+}
+
+void qdq_check_no_such_op(const qdq_call *call, const qdq_rule *rule) {
+    qdq_call_find_rule(call, rule, NULL, qdq_text(call->findings, "it is no op of this backend"),
+                       NULL);
+}

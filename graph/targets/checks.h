@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules of several targets look at, and checks that they share. A check adds at most one
+// finding to its rule.
+#ifndef QDQ_GRAPH_TARGETS_CHECKS_H
+#define QDQ_GRAPH_TARGETS_CHECKS_H
+
+#include "graph/target.h"
+#include "ops/quant.h"
+
+//---- A node -----------------------------------------------------------------
+
+// The attributes that Quantize, Dequantize and DynamicQuantize share; NULL for other ops.
+const qdq_quantize_attrs *qdq_quantize_attrs_of(const qdq_call *call);
+bool qdq_call_is(const qdq_call *call, const char *op);
+// A DynamicQuantize that computes its parameters.
+bool qdq_is_computed(const qdq_call *call);
+// The dtype of the quantized side (of Requantize: of y), and of the other (of Requantize: of x).
+qdq_dtype qdq_quantized_dtype(const qdq_call *call);
+qdq_dtype qdq_real_dtype(const qdq_call *call);
+// `axis` of a per-channel node or of Requantize, counted from 0 (unset: the default 1); -1 where
+// there is none.
+int qdq_channel_axis(const qdq_call *call);
+// The extent of a block of a per-group node for each dim of x, -1 resolved.
+qdq_shape qdq_block_shape(const qdq_call *call);
+
+//---- A scale or a zero point ------------------------------------------------
+
+// The numbers that a port or its attribute give ("scale" or "scales").
+typedef struct qdq_argument {
+    const char *name;  // of the attribute or the port, whichever is given; neither: the attribute
+    bool given;
+    bool scalar;  // a single number in an attribute, or a zero point that is not given
+    bool from_port;
+    bool constant;    // known before the graph runs
+    bool known;       // qdq_argument_at gives its numbers
+    qdq_dtype dtype;  // of the port; of an attribute float32 or int32
+    qdq_shape shape;  // of the port; of an attribute [count], of a single number []
+    size_t count;
+    const void *data;
+} qdq_argument;
+
+// `port` is the name of the port: "scale", "zero_point", "in_scale", ...
+qdq_argument qdq_argument_of(const qdq_call *call, const char *port);
+// Number i of a known argument.
+double qdq_argument_at(const qdq_argument *argument, size_t i);
+// The first of a known argument that is not 0; its count if there is none.
+size_t qdq_argument_find_nonzero(const qdq_argument *argument);
+
+//---- Shared checks ----------------------------------------------------------
+
+// "PORT has 3 at index 0" with the rule's hint.
+void qdq_find_number(const qdq_call *call, const qdq_rule *rule, const qdq_argument *argument,
+                     size_t index, const char *wanted);
+// "PORT is float16", wanted one of `set`. False where that was found.
+bool qdq_expect_dtype(const qdq_call *call, const qdq_rule *rule, const char *port, qdq_dtype dtype,
+                      qdq_dtype_set set);
+
+// No zero point but 0: constants are looked at, a run-time one is found too.
+void qdq_check_no_zero_point(const qdq_call *call, const qdq_rule *rule);
+// All constant scales are above 0 (of Requantize: of both sides).
+void qdq_check_positive_scale(const qdq_call *call, const qdq_rule *rule);
+// No scale that is made at run time.
+void qdq_check_constant_scale(const qdq_call *call, const qdq_rule *rule);
+// Neither quant_min nor quant_max.
+void qdq_check_no_clamp_range(const qdq_call *call, const qdq_rule *rule);
+// zero_point_domain is int.
+void qdq_check_int_domain(const qdq_call *call, const qdq_rule *rule);
+// No qtype per_group.
+void qdq_check_no_group(const qdq_call *call, const qdq_rule *rule);
+// group_shape divides the shape of x.
+void qdq_check_group_divides(const qdq_call *call, const qdq_rule *rule);
+// Parameters are given.
+void qdq_check_not_computed(const qdq_call *call, const qdq_rule *rule);
+// The op itself is found: the backend has none such.
+void qdq_check_no_such_op(const qdq_call *call, const qdq_rule *rule);
+
+//---- Rows -------------------------------------------------------------------
+
+// A row of a rule table. `since` and `until` are releases, 0 for no bound.
+#define QDQ_RULE_ROW(of_severity, target, rule_id, rule_summary, rule_hint, rule_source, rule_ops, \
+                     fn, from, before)                                                             \
+    {                                                                                              \
+        .id = target "/" rule_id, .severity = QDQ_SEVERITY_##of_severity,                          \
+        .status = QDQ_ERR_UNSUPPORTED, .summary = (rule_summary), .hint = (rule_hint),             \
+        .source = (rule_source), .ops = (rule_ops), .check = (fn), .since = (from),                \
+        .until = (before)                                                                          \
+    }
+
+#endif
