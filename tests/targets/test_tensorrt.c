@@ -224,15 +224,16 @@ static void check_form(const form *f, bool materialize) {
 static const qdq_dtype results[] = {QDQ_INT8, QDQ_INT4, QDQ_FLOAT8_E4M3FN, QDQ_FLOAT4_E2M1};
 static const qdq_dtype floats[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
 
-// Form k of a pair of dtypes, whose scale has the dtype of the float side (`same_dtype`) or is a
-// float32 for any of them.
-static void make_form(form *f, const grain *g, bool same_dtype, unsigned k) {
+// Form k of a pair of dtypes. A scale that is a float16 or a bfloat16 has the dtype of both float
+// sides.
+static void make_form(form *f, const grain *g, qdq_dtype scale_dtype, unsigned k) {
     int64_t extents[QDQ_MAX_RANK];
     uint64_t seed = (k + 1) * 0x9E3779B97F4A7C15u;
     for (int i = 0; i < 8; i++) (void)oracle_random(&seed);
     f->grain = g;
-    f->back = same_dtype ? f->from : floats[k % 3];
-    f->scale_dtype = same_dtype ? f->from : QDQ_FLOAT32;
+    f->scale_dtype = scale_dtype;
+    f->back =
+        scale_dtype == QDQ_FLOAT32 || scale_dtype == QDQ_FLOAT8_E8M0 ? floats[k / 2 % 3] : f->from;
     f->attribute = f->scale_dtype == QDQ_FLOAT32 && k / 2 % 2;
     f->constant = g->qtype != QDQ_PER_TENSOR || f->to == QDQ_INT4;
     f->blocks = qdq_shape_count(grid_of(g, extents));
@@ -254,9 +255,22 @@ static void tensorrt_and_onnx_divide_and_round_half_to_even(void **state) {
                                  : k % 4 == 0 ? &tensors[k / 4 % 2]
                                               : &channels[k / 4];
                 f.from = floats[s], f.to = results[t], f.backends = ONNX | TENSORRT;
-                make_form(&f, g, k % 5 < 2, k + 100 * (unsigned)(s * 4 + t));
+                make_form(&f, g, k % 5 < 2 ? f.from : QDQ_FLOAT32, k + 100 * (unsigned)(s * 4 + t));
                 check_form(&f, k / 4 % 2);
             }
+}
+
+// A power of two for each block of 32, or 32 rows: the scales of MXFP8, as they are stored.
+static void scales_that_are_powers_of_two_divide_exactly(void **state) {
+    (void)state;
+    static const grain mx[] = {{QDQ_PER_GROUP, 0, {2, {64, 1024}}, {2, {1, 32}}},
+                               {QDQ_PER_GROUP, 0, {3, {2, 64, 512}}, {3, {1, 32, 1}}}};
+    static form f;
+    for (unsigned k = 0; k < 6; k++) {
+        f.from = floats[k % 3], f.to = QDQ_FLOAT8_E4M3FN, f.backends = ONNX | TENSORRT;
+        make_form(&f, &mx[k / 3], QDQ_FLOAT8_E8M0, k + 9000);
+        check_form(&f, k % 2);
+    }
 }
 
 // Scales of the dtype of x, no float4, blocks for int4 matrices alone.
@@ -271,7 +285,7 @@ static void tripy_divides_and_rounds_half_to_even(void **state) {
                                  : k % 4 == 0 ? &tensors[k / 4 % 2]
                                               : &channels[k / 4];
                 f.from = floats[s], f.to = results[t], f.backends = TRIPY;
-                make_form(&f, g, true, k + 100 * (unsigned)(20 + s * 4 + t));
+                make_form(&f, g, f.from, k + 100 * (unsigned)(20 + s * 4 + t));
                 check_form(&f, k / 4 % 2);
             }
 }
@@ -279,6 +293,7 @@ static void tripy_divides_and_rounds_half_to_even(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensorrt_and_onnx_divide_and_round_half_to_even),
+        cmocka_unit_test(scales_that_are_powers_of_two_divide_exactly),
         cmocka_unit_test(tripy_divides_and_rounds_half_to_even),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
