@@ -42,7 +42,8 @@ static bool start_values(qdq_draft *draft) {
     for (size_t i = 1; i < graph->value_count; i++) {
         qdq_draft_value *v = &draft->values[i];
         if (draft->options.float_storage == QDQ_FLOAT_BFLOAT16 && v->output == SIZE_MAX &&
-            graph->values[i].kind == QDQ_VALUE_MADE && qdq_dtype_is_real(v->type.dtype))
+            graph->values[i].kind == QDQ_VALUE_MADE &&
+            qdq_dtype_get(v->type.dtype)->kind == QDQ_KIND_FLOAT)
             v->type.dtype = QDQ_BFLOAT16;
     }
     return true;

@@ -8,7 +8,8 @@
 
 #define TARGETS(X)     \
     X(qdq_target_core) \
-    X(qdq_target_onnx)
+    X(qdq_target_onnx) \
+    X(qdq_target_ttnn)
 
 #define DECLARE(description) extern const qdq_target description;
 TARGETS(DECLARE)

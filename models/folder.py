@@ -12,6 +12,7 @@ from reference import DTYPES, evaluate
 
 STORED = {
     "F32": DTYPES["float32"],
+    "F16": DTYPES["float16"],
     "BF16": DTYPES["bfloat16"],
     "I8": DTYPES["int8"],
     "U8": DTYPES["uint8"],

@@ -283,6 +283,38 @@ def make_chain():
     )
 
 
+def make_cast():
+    """Ties of bfloat16 (257, 1 + 1/256), ties and ends of int4, infinities and a NaN."""
+    x = spread([3, 5, 33])
+    x[0, 0, :12] = [257, 259, -257, 1 + 1 / 256, 1 + 3 / 256, 0.25, 0.75, -0.25, -0.75, np.inf,
+                    -np.inf, np.nan]
+    write_model(
+        "cast_chain",
+        "Casts between ops: float32, bfloat16, int4 by Quantize, int8, float16; ragged tiles.",
+        {"x": x},
+        [
+            node("Cast", "half", {"x": "x"}, dtype="bfloat16"),
+            node("Quantize", "quantized", {"x": "half"}, scales=0.5, zps=1, dtype="int4"),
+            node("Cast", "whole", {"x": "quantized"}, dtype="int8"),
+            node("Cast", "real", {"x": "whole"}, dtype="float16"),
+        ],
+        {"half": "half", "whole": "whole", "y": "real"},
+        {},
+    )
+    write_model(
+        "cast_scalar",
+        "A chain of casts on a tensor of rank 0: 200 keeps its low bits as int8.",
+        {"x": float32(200.75)},
+        [
+            node("Cast", "whole", {"x": "x"}, dtype="int32"),
+            node("Cast", "low", {"x": "whole"}, dtype="int8"),
+            node("Cast", "real", {"x": "low"}, dtype="bfloat16"),
+        ],
+        {"low": "low", "y": "real"},
+        {"low": -56, "y": -56},
+    )
+
+
 if __name__ == "__main__":
     make_tripy()
     make_tensorrt()
@@ -292,3 +324,4 @@ if __name__ == "__main__":
     make_division()
     make_computed()
     make_chain()
+    make_cast()

@@ -12,6 +12,7 @@ import numpy as np
 
 DTYPES = {
     "float32": np.dtype(np.float32),
+    "float16": np.dtype(np.float16),
     "bfloat16": np.dtype(ml_dtypes.bfloat16),
     "int8": np.dtype(np.int8),
     "uint8": np.dtype(np.uint8),
@@ -25,6 +26,7 @@ KNOWN_ATTRS = {
     "Dequantize": COMMON_ATTRS | {"scales", "zps"},
     "DynamicQuantize": COMMON_ATTRS | {"scales", "zps", "scheme"},
     "Requantize": COMMON_ATTRS | {"in_scales", "in_zps", "out_scales", "out_zps"},
+    "Cast": {"dtype"},
 }
 
 
@@ -108,7 +110,8 @@ def check_in_float64(result, quotient, zero, steps):
     """The same integers must follow from the quotient in float64, unless a tie is so near that the
     roundings of `steps` float32 operations can cross it."""
     limits = limits_of(result.dtype)
-    near = np.abs(quotient - np.floor(quotient) - 0.5) <= np.abs(quotient) * steps * 2.0**-23
+    with np.errstate(invalid="ignore"):  # infinities
+        near = np.abs(quotient - np.floor(quotient) - 0.5) <= np.abs(quotient) * steps * 2.0**-23
     exact = np.clip(np.rint(quotient) + zero, limits.min, limits.max)
     assert np.all(near | np.isnan(quotient) | (exact == result.astype(np.int64)))
 
@@ -141,6 +144,20 @@ def requantize(x, source, target, dtype):
     quotient = (x.astype(np.float64) - zero) * scale / out_scale.astype(np.float64)
     check_in_float64(result, quotient, out_zero, 3)
     return result
+
+
+def cast(x, dtype):
+    """To a float: one rounding, half to even. Between integers: the low bits in two's complement.
+    From a float to an integer of 8 bits or more: without the fraction, and in its range."""
+    if not is_integer(dtype):
+        return to_dtype(x.astype(np.float32), dtype)
+    limits = limits_of(dtype)
+    if is_integer(x.dtype):
+        size = limits.max - limits.min + 1
+        return ((x.astype(np.int64) - limits.min) % size + limits.min).astype(dtype)
+    assert limits.bits >= 8, "a float to a narrow integer wraps"
+    whole = np.clip(np.trunc(x.astype(np.float64)), limits.min, limits.max)
+    return np.where(np.isnan(whole), 0, whole).astype(dtype)
 
 
 def choose_parameters(x, scheme, axis, dtype):
@@ -176,6 +193,8 @@ def evaluate_node(node, values):
         source = read_parameters(node, values, x, "in_")
         target = read_parameters(node, values, x, "out_")
         values[name] = requantize(x, source, target, dtype)
+    elif op == "Cast":
+        values[name] = cast(x, DTYPES[attrs["dtype"]])
     elif op == "Dequantize":
         dtype = DTYPES[attrs.get("dtype", "bfloat16")]
         values[name] = dequantize(x, read_parameters(node, values, x), dtype)

@@ -9,7 +9,8 @@
     X(qdq_op_quantize)         \
     X(qdq_op_dequantize)       \
     X(qdq_op_dynamic_quantize) \
-    X(qdq_op_requantize)
+    X(qdq_op_requantize)       \
+    X(qdq_op_cast)
 
 #define DECLARE(description) extern const qdq_op description;
 OPS(DECLARE)

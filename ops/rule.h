@@ -45,8 +45,8 @@ typedef struct qdq_rule {
       "see `qdq ops --dtypes`")                                                                    \
     X(DTYPE_RESULT, "dtype-result", ERROR, GRAPH, "`dtype` is one that the op can make",           \
       "see `qdq ops OP`")                                                                          \
-    X(DTYPE_REQUIRED, "dtype-required", ERROR, GRAPH, "Requantize of a float has a `dtype`",       \
-      "say which integer type the result has")                                                     \
+    X(DTYPE_REQUIRED, "dtype-required", ERROR, GRAPH,                                              \
+      "Cast, and Requantize of a float, have a `dtype`", "say which dtype the result has")         \
     X(AXIS_RANGE, "axis-range", ERROR, GRAPH, "`axis` lies in [-rank, rank - 1] of x",             \
       "count dims from 0, or from the end with -1")                                                \
     X(AXIS_REQUIRED, "axis-required", ERROR, GRAPH,                                                \

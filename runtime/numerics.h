@@ -88,6 +88,13 @@ static inline float qdq_flushed(const qdq_numerics *n, float v) {
     return n->flush_denormals && fabsf(v) < 0x1p-126f ? 0.0f : v;
 }
 
+// A NaN has the sign of the one that it came from, else none, whatever the host makes of 0 / 0.
+static inline float qdq_signed_nan(float v, float x, float s) {
+    if (!isnan(v)) return v;
+    uint32_t sign = isnan(x) ? qdq_float_bits(x) : isnan(s) ? qdq_float_bits(s) : 0;
+    return qdq_float_from_bits(0x7FC00000u | (sign & 0x80000000u));  // compilers may not keep signs
+}
+
 // An intermediate result of Quantize, and of Dequantize.
 static inline float qdq_quantize_step(const qdq_numerics *n, float v) {
     return qdq_round_to(n->quantize_step_dtype, qdq_flushed(n, v), n);
@@ -98,19 +105,19 @@ static inline float qdq_dequantize_step(const qdq_numerics *n, float v) {
 }
 
 static inline float qdq_reciprocal(const qdq_numerics *n, float s) {
-    return qdq_round_to(n->reciprocal_dtype, 1.0f / s, n);
+    return qdq_round_to(n->reciprocal_dtype, qdq_flushed(n, 1.0f / s), n);
 }
 
-// The scale and x as Quantize takes them.
+// The scale as Quantize takes it.
 static inline float qdq_quantize_scale(const qdq_numerics *n, float s) {
-    return qdq_round_to(n->scale_dtype, s, n);
+    return qdq_round_to(n->scale_dtype, qdq_flushed(n, s), n);
 }
 
 // x / s, or x * (1 / s).
 static inline float qdq_scaled(const qdq_numerics *n, float x, float s) {
     x = qdq_flushed(n, x), s = qdq_quantize_scale(n, s);
-    return qdq_quantize_step(n,
-                             n->scaling == QDQ_SCALE_RECIPROCAL ? x * qdq_reciprocal(n, s) : x / s);
+    float v = n->scaling == QDQ_SCALE_RECIPROCAL ? x * qdq_reciprocal(n, s) : x / s;
+    return qdq_quantize_step(n, qdq_signed_nan(v, x, s));
 }
 
 static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, int32_t z,
@@ -145,7 +152,8 @@ static inline float qdq_subtracted(const qdq_numerics *n, int32_t q, int32_t z) 
 }
 
 static inline float qdq_dequantize_one(const qdq_numerics *n, int32_t q, float s, int32_t z) {
-    return qdq_dequantize_step(n, qdq_subtracted(n, q, z) * s);
+    float y = qdq_subtracted(n, q, z) * qdq_flushed(n, s);
+    return qdq_dequantize_step(n, qdq_signed_nan(y, 0, s));
 }
 
 // The float domain (torchao.md 1.5): the zero point is the real value of the code in the middle.
@@ -184,12 +192,12 @@ static inline int32_t qdq_requantize_one(const qdq_numerics *n, float x, int32_t
         real = qdq_round_to(n->requantize_dtype, real, n);
         return qdq_quantize_one(n, real, p->out_scale, p->out_zero_point, range);
     }
-    float ratio = p->in_scale / p->out_scale;
-    float shift = (float)((int64_t)p->in_zero_point + n->code_bias) * ratio;
-    float offset = (float)p->out_zero_point - shift;
+    float ratio = qdq_flushed(n, qdq_flushed(n, p->in_scale) / qdq_flushed(n, p->out_scale));
+    float shift = qdq_flushed(n, (float)((int64_t)p->in_zero_point + n->code_bias) * ratio);
+    float offset = qdq_flushed(n, (float)p->out_zero_point - shift);
     if (n->code_bias) x = (float)((int64_t)whole + n->code_bias);
-    float v =
-        n->requantize_form == QDQ_REQUANTIZE_FUSED ? fmaf(x, ratio, offset) : x * ratio + offset;
+    float v = n->requantize_form == QDQ_REQUANTIZE_FUSED ? fmaf(x, ratio, offset)
+                                                         : qdq_flushed(n, x * ratio) + offset;
     v = qdq_flushed(n, v);
     return qdq_to_integer(n, v, 0, p->out_zero_point, range);
 }

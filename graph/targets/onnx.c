@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX at opset 25: what QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear can say, and
-// what ONNX Runtime 1.30 makes of it. The numerics are the core's.
+// what ONNX Runtime 1.30 makes of it. Cast takes and makes every dtype, so no rule is about it. The
+// numerics are the core's.
 #include "graph/targets/checks.h"
 
 #define OPERATORS "ONNX operators "

@@ -175,6 +175,30 @@ static inline qdq_value qdq_requantize(qdq_graph *graph, qdq_value x, qdq_requan
     return qdq_add(graph, "Requantize", &attrs, sizeof attrs);
 }
 
+//---- Cast -------------------------------------------------------------------
+
+// Which power of two a number becomes that lies between two.
+typedef enum qdq_round_mode {
+    QDQ_ROUND_MODE_UP = 0,   // the greater
+    QDQ_ROUND_MODE_DOWN,     // the lesser
+    QDQ_ROUND_MODE_NEAREST,  // the nearer; halfway the greater
+} qdq_round_mode;
+
+typedef struct qdq_cast_attrs {
+    const char *name;
+    qdq_value x;                // any dtype
+    qdq_dtype dtype;            // of y, any; required
+    qdq_bool saturate;          // float8: clamp to the largest value, else NaN or infinity;
+                                // float8_e8m0: clamp, else NaN; default true
+    qdq_round_mode round_mode;  // float8_e8m0
+} qdq_cast_attrs;
+
+// y = x as another dtype, of x's shape.
+static inline qdq_value qdq_cast(qdq_graph *graph, qdq_value x, qdq_cast_attrs attrs) {
+    attrs.x = x;
+    return qdq_add(graph, "Cast", &attrs, sizeof attrs);
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,6 +10,7 @@ typedef enum qdq_family {
     QDQ_FAMILY_QUANTIZE,
     QDQ_FAMILY_DEQUANTIZE,
     QDQ_FAMILY_REQUANTIZE,
+    QDQ_FAMILY_CAST,
 } qdq_family;
 
 typedef struct qdq_kernel {
@@ -25,9 +26,19 @@ const qdq_kernel *qdq_kernels(size_t *count);
 // The last row that fits.
 qdq_tile_fn *qdq_kernel_find(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dtype);
 
-// Params of all of these: qdq_quant_params.
+// Params of these: qdq_quant_params.
 qdq_tile_fn qdq_quantize_tile_portable;
 qdq_tile_fn qdq_dequantize_tile_portable;
 qdq_tile_fn qdq_requantize_tile_portable;
+
+// `numerics.float_overflow` is the op's `saturate`.
+typedef struct qdq_cast_params {
+    qdq_numerics numerics;
+    qdq_dtype x_dtype, y_dtype;
+    qdq_round_mode round_mode;
+} qdq_cast_params;
+
+// Params: qdq_cast_params; no views.
+qdq_tile_fn qdq_cast_tile_portable;
 
 #endif

@@ -8,6 +8,7 @@ static const qdq_kernel kernels[] = {
     ROW(QUANTIZE, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, qdq_quantize_tile_portable),
     ROW(DEQUANTIZE, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, qdq_dequantize_tile_portable),
     ROW(REQUANTIZE, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, qdq_requantize_tile_portable),
+    ROW(CAST, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, qdq_cast_tile_portable),
 };
 
 const qdq_kernel *qdq_kernels(size_t *count) {

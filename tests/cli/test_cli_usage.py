@@ -245,7 +245,7 @@ class Streams(Case):
 class Json(Case):
     def test_ops(self):
         ops = {op["name"]: op for op in self.json("ops")["ops"]}
-        for name in ("Quantize", "Dequantize", "DynamicQuantize", "Requantize"):
+        for name in ("Quantize", "Dequantize", "DynamicQuantize", "Requantize", "Cast"):
             self.assertEqual(self.json("ops", name)["ops"], [ops[name]])
         ports = {port["name"]: port for port in ops["Quantize"]["inputs"]}
         self.assertEqual(list(ports), ["x", "scale", "zero_point"])

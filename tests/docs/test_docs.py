@@ -257,6 +257,8 @@ def literal(text, words):
     """A default of `qdq ops` as it stands in JSON, None where it is described in words."""
     if re.fullmatch(r"-?[0-9]+", text):
         return int(text)
+    if text in ("true", "false"):
+        return text == "true"
     return text if text in words else None
 
 

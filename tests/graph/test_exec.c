@@ -272,6 +272,25 @@ static void float_storage_rounds_intermediates_only(void **state) {
     assert_int_equal(q[1], 12031);  // 1.203125 / 0.0001
 }
 
+// 3.3 is 3.5 as a float8_e5m2, whose codes another node reads, and 3.296875 as a bfloat16.
+static void float_storage_leaves_quantized_values_alone(void **state) {
+    (void)state;
+    float x[1] = {3.3f}, y[1];
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(1));
+    v = qdq_quantize(g, v, (qdq_quantize_attrs){.scales = QDQ_SCALE(1), .dtype = QDQ_FLOAT8_E5M2});
+    v = qdq_dequantize(g, v, (qdq_dequantize_attrs){.scales = QDQ_SCALE(1), .dtype = QDQ_FLOAT32});
+    qdq_output(g, "y", v);
+    qdq_compile_options options = {.float_storage = QDQ_FLOAT_BFLOAT16};
+    qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+    assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, 1, NULL), QDQ_OK);
+    qdq_exec_run(exec);
+    assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT32, y, 1, NULL), QDQ_OK);
+    assert_true(y[0] == 3.5f);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
 static void run_time_scales_that_make_no_sense_have_a_result(void **state) {
     (void)state;
     float x[4] = {1, -1, 0, 2}, scales[4] = {0, -0.5f, 0, 1};
@@ -307,6 +326,7 @@ int main(void) {
         cmocka_unit_test(float32_is_rounded_into_bfloat16_inputs),
         cmocka_unit_test(inputs_and_constants_may_be_outputs),
         cmocka_unit_test(float_storage_rounds_intermediates_only),
+        cmocka_unit_test(float_storage_leaves_quantized_values_alone),
         cmocka_unit_test(run_time_scales_that_make_no_sense_have_a_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

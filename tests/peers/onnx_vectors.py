@@ -5,8 +5,9 @@
 
 VECTORS_DIR has the vectors of onnx/backend/test, decoded: one JSON file a case, with the keys name,
 op, attributes, attribute_dtypes, inputs and outputs; a tensor has name, dtype, shape, data, and,
-where it is a float of at most 16 bits, bits (the codes). Each QuantizeLinear, DequantizeLinear and
-DynamicQuantizeLinear becomes a graph with a .safetensors file of inputs. Any NaN equals any other.
+where it is a float of at most 16 bits, bits (the codes). Each QuantizeLinear, DequantizeLinear,
+DynamicQuantizeLinear and Cast becomes a graph with a .safetensors file of inputs. Any NaN equals
+any other.
 """
 
 import json
@@ -54,6 +55,8 @@ def is_nan(dtype, code):
         return code & (sign - 1) > INFINITIES[dtype]
     if dtype == "float8e4m3fn":
         return code & 0x7F == 0x7F
+    if dtype == "float8e8m0":
+        return code == 0xFF
     return dtype in ("float8e4m3fnuz", "float8e5m2fnuz") and code == 0x80
 
 
@@ -66,9 +69,16 @@ def codes_of(tensor):
     return [int(v) for v in tensor["data"]]
 
 
+def as_input(tensor):
+    """qdq takes float4 as float32 only."""
+    if tensor["dtype"] != "float4e2m1":
+        return tensor
+    return {key: tensor[key] for key in ("name", "shape", "data")} | {"dtype": "float32"}
+
+
 def write_tensors(path, tensors):
     header, blob = {}, b""
-    for tensor in tensors:
+    for tensor in map(as_input, tensors):
         _, word, element = DTYPES[tensor["dtype"]]
         codes = codes_of(tensor)
         data = struct.pack(f"<{len(codes)}{'I' if element == 'f' else element}", *codes)
@@ -135,7 +145,22 @@ def dynamic(case):
     return {"op": "DynamicQuantize", "name": "node", "inputs": {"x": x["name"]}, "attrs": attrs}, [x]
 
 
-OPS = {"QuantizeLinear": linear, "DequantizeLinear": linear, "DynamicQuantizeLinear": dynamic}
+def cast(case):
+    x, asked = case["inputs"][0], case["attributes"]
+    attrs = {"dtype": DTYPES[case["attribute_dtypes"]["to"]][0]}
+    if "saturate" in asked:
+        attrs["saturate"] = bool(asked["saturate"])
+    if "round_mode" in asked:
+        attrs["round_mode"] = asked["round_mode"]
+    return {"op": "Cast", "name": "node", "inputs": {"x": x["name"]}, "attrs": attrs}, [x]
+
+
+OPS = {
+    "QuantizeLinear": linear,
+    "DequantizeLinear": linear,
+    "DynamicQuantizeLinear": dynamic,
+    "Cast": cast,
+}
 
 
 def difference(tensor, found):

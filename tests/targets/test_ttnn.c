@@ -323,7 +323,7 @@ static void check_requantize(size_t batches, size_t most_kinds, tally *t) {
                              .out = &out,
                              .in_count = 1,
                              .out_count = 1,
-                             .axis = kinds == 0 && i % 3 == 0,
+                             .axis = kinds == 0 && i % 3 == 0 && to == QDQ_INT32,
                              .ports = i % 2 == 1});
         }
         batch_finish(b, t);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cast: x as another dtype, as ONNX Cast 25 has it. docs/numerics.md has the rules.
+#include "ops/kernels/kernel.h"
+
+static const char *const round_modes[] = {"up", "down", "nearest", NULL};
+
+static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_cast_attrs, x), false, QDQ_SET_ALL}};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_ALL}};
+static const qdq_attr_desc attrs[] = {
+    {"dtype", QDQ_ATTR_DTYPE, offsetof(qdq_cast_attrs, dtype), NULL, "", "of the result; required"},
+    {"saturate", QDQ_ATTR_BOOL, offsetof(qdq_cast_attrs, saturate), NULL, "true",
+     "float8: clamp to the largest value, else NaN or infinity; float8_e8m0: clamp, else NaN"},
+    {"round_mode", QDQ_ATTR_WORD, offsetof(qdq_cast_attrs, round_mode), round_modes, "up",
+     "float8_e8m0: which power of two a number between two becomes"},
+};
+
+static void infer(qdq_call *call) {
+    const qdq_cast_attrs *a = call->attrs;
+    if (!a->dtype)
+        qdq_call_find(call, QDQ_RULE_DTYPE_REQUIRED, "dtype", "is missing", "the dtype of y");
+    qdq_dtype y = a->dtype ? qdq_check_result(call, a->dtype, QDQ_SET_ALL) : QDQ_DTYPE_NONE;
+    call->outputs[0] = (qdq_type){y, call->inputs[QDQ_PORT_X].type.shape};
+}
+
+static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool *pool,
+                    qdq_stage *stages) {
+    const qdq_cast_attrs *a = call->attrs;
+    qdq_cast_params *params = QDQ_POOL_NEW(pool, qdq_cast_params);
+    if (!params) return 0;
+    *params = (qdq_cast_params){.numerics = *numerics,
+                                .x_dtype = call->inputs[QDQ_PORT_X].type.dtype,
+                                .y_dtype = call->outputs[0].dtype,
+                                .round_mode = a->round_mode};
+    params->numerics.float_overflow =
+        a->saturate == QDQ_FALSE ? QDQ_FLOAT_OVERFLOW : QDQ_FLOAT_SATURATE;
+    stages[0] = (qdq_stage){
+        .params = params,
+        .fn = qdq_kernel_find(QDQ_FAMILY_CAST, params->x_dtype, params->y_dtype),
+    };
+    return 1;
+}
+
+const qdq_op qdq_op_cast = {
+    .name = "Cast",
+    .summary = "y = x as another dtype",
+    .attrs_size = sizeof(qdq_cast_attrs),
+    QDQ_OP_TABLES(inputs, outputs, attrs),
+    .infer = infer,
+    .lower = lower,
+};

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The definition of Cast. Elements go through float32 or int32 registers: those of real numbers
+// are a float, integers and bool an int32_t. What becomes of them is decided by the kind of y.
+#include "ops/kernels/kernel.h"
+
+enum { PART = 256 };  // elements in registers at a time
+
+//---- To integers and bool ---------------------------------------------------
+
+// The low bits of a value that an integer of so many bits has, with the sign that they have.
+static int32_t low_bits(int32_t value, int bits, bool is_signed) {
+    if (bits >= 32) return value;
+    int32_t low = (int32_t)((uint32_t)value & ((1u << bits) - 1));
+    return is_signed && low >> (bits - 1) ? low - (int32_t)(1u << bits) : low;
+}
+
+// Integers of a byte or more: toward zero, then clamped. NaN becomes 0.
+static int32_t truncated(float v, const qdq_dtype_info *y) {
+    if (isnan(v)) return 0;
+    double whole = (double)truncf(v);
+    if (whole <= (double)y->least) return (int32_t)y->least;
+    if (whole >= (double)y->greatest) return (int32_t)y->greatest;
+    return (int32_t)whole;
+}
+
+// Integers narrower than a byte: half even, then the low bits. From 2^31 on a float32 is a multiple
+// of 256, whose low bits are 0; so are those of NaN and of the infinities.
+static int32_t wrapped(float v, const qdq_dtype_info *y) {
+    float whole = qdq_round_half_even(v);
+    return fabsf(whole) < 0x1p31f ? low_bits((int32_t)whole, y->bits, y->least < 0) : 0;
+}
+
+static void float_to_int(const qdq_cast_params *p, const float *x, int32_t *y, size_t n) {
+    const qdq_dtype_info *info = qdq_dtype_get(p->y_dtype);
+    if (info->kind == QDQ_KIND_BOOL)
+        for (size_t i = 0; i < n; i++) y[i] = x[i] != 0;  // NaN is not 0
+    else if (qdq_dtype_is_packed(p->y_dtype))
+        for (size_t i = 0; i < n; i++) y[i] = wrapped(x[i], info);
+    else
+        for (size_t i = 0; i < n; i++) y[i] = truncated(x[i], info);
+}
+
+static void int_to_int(const qdq_cast_params *p, const int32_t *x, int32_t *y, size_t n) {
+    const qdq_dtype_info *info = qdq_dtype_get(p->y_dtype);
+    if (info->kind == QDQ_KIND_BOOL)
+        for (size_t i = 0; i < n; i++) y[i] = x[i] != 0;
+    else
+        for (size_t i = 0; i < n; i++) y[i] = low_bits(x[i], info->bits, info->least < 0);
+}
+
+//---- To powers of two -------------------------------------------------------
+
+// The power of two that a number in [2^-127, 2^127] becomes.
+static float power_of_two(qdq_round_mode mode, float v) {
+    int exponent;
+    float half = frexpf(v, &exponent);  // in [0.5, 1): v = half * 2^exponent
+    bool up = mode == QDQ_ROUND_MODE_UP     ? half > 0.5f
+              : mode == QDQ_ROUND_MODE_DOWN ? false
+                                            : half >= 0.75f;
+    return ldexpf(1.0f, exponent - (up ? 0 : 1));
+}
+
+// What lies below 2^-127, zero and negative numbers too, or above 2^127 has no power of its own.
+static void round_to_powers(const qdq_cast_params *p, float *v, size_t n) {
+    bool saturate = p->numerics.float_overflow == QDQ_FLOAT_SATURATE;
+    for (size_t i = 0; i < n; i++) {
+        if (v[i] < 0x1p-127f)
+            v[i] = saturate ? 0x1p-127f : NAN;
+        else if (v[i] > 0x1p127f)
+            v[i] = saturate ? 0x1p127f : NAN;
+        else if (!isnan(v[i]))
+            v[i] = power_of_two(p->round_mode, v[i]);
+    }
+}
+
+//---- The tile function ------------------------------------------------------
+
+static void cast_part(const qdq_cast_params *p, const void *x, void *y, size_t n) {
+    const qdq_dtype_info *to = qdq_dtype_get(p->y_dtype);
+    bool from_real = qdq_dtype_is_real(p->x_dtype);
+    float real[PART];
+    int32_t whole[PART];
+    if (qdq_dtype_is_real(p->y_dtype)) {
+        qdq_decode_float(p->x_dtype, x, real, n);
+        if (to->kind == QDQ_KIND_EXPONENT) round_to_powers(p, real, n);
+        qdq_encode_float(p->y_dtype, real, y, n, &p->numerics);
+        return;
+    }
+    if (from_real) {
+        qdq_decode_float(p->x_dtype, x, real, n);
+        float_to_int(p, real, whole, n);
+    } else {
+        qdq_decode_int(p->x_dtype, x, whole, n);
+        int_to_int(p, whole, whole, n);
+    }
+    qdq_encode_int(p->y_dtype, whole, y, n);
+}
+
+void qdq_cast_tile_portable(const void *params, const qdq_view *views, const void *x, void *y,
+                            size_t n) {
+    const qdq_cast_params *p = params;
+    size_t x_size = qdq_dtype_size(p->x_dtype), y_size = qdq_dtype_size(p->y_dtype);
+    (void)views;
+    for (size_t at = 0; at < n; at += PART)
+        cast_part(p, (const char *)x + at * x_size, (char *)y + at * y_size,
+                  n - at < PART ? n - at : PART);
+}
