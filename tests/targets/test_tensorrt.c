@@ -80,6 +80,17 @@ static void dequantize_all(const form *f, const uint32_t *codes, uint32_t *y) {
 
 //---- Data -------------------------------------------------------------------
 
+// A scale whose product with a code is just beside the middle of two values of y, and becomes that
+// middle as a float32: one rounding and two give different values.
+static double make_twice_rounded(const form *f, uint64_t r) {
+    int digits = f->back == QDQ_FLOAT16 ? 11 : 8;
+    double middle = (double)((1 << digits) + 2 * (int)(r % (1u << (digits - 1))) + 1);
+    double code = f->to == QDQ_FLOAT4_E2M1 ? 3
+                  : f->to == QDQ_INT8      ? 3 + 2 * (int)(r >> 20 & 31)
+                                           : 7;
+    return (double)(float)(ldexp(middle, -digits - (int)(r >> 30 & 3)) / code);
+}
+
 // Positive: powers of two, k / 127 and their like, magnitudes beside 1, some far from it.
 static void make_form_scales(form *f, uint64_t *seed) {
     for (size_t b = 0; b < f->blocks; b++) {
@@ -87,6 +98,7 @@ static void make_form_scales(form *f, uint64_t *seed) {
         double s = (double)oracle_scale(r % ORACLE_SCALES);
         if (r >> 8 & 1) s = (double)(float)((double)(1 + (r >> 16 & 1023)) / 1016.5);
         if ((r >> 32) % 8 == 0) s *= ldexp(1, (int)(r >> 40 & 15) - 9);
+        if ((r >> 32) % 4 == 1 && f->back != QDQ_FLOAT32) s = make_twice_rounded(f, r);
         f->scale_bits[b] = bits_of(f->scale_dtype, s);
         f->scales[b] = (float)value_of(f->scale_dtype, f->scale_bits[b]);
         assert_true(f->scales[b] > 0 && isfinite(f->scales[b]));
