@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/lower.h"
+#include "runtime/block_float.h"
 #include "runtime/dtype.h"
 #include "runtime/memory_plan.h"
 
@@ -104,8 +105,8 @@ static void describe_slot(compiler *c, size_t id, size_t slot) {
         .last_step = v->last_step,
     };
     c->plan->stats.tiles += tiling.tiles;
-    size_t bits = qdq_shape_count(v->type.shape) * (size_t)qdq_dtype_get(v->type.dtype)->bits;
-    c->plan->stats.padding_bytes += bytes - (bits + 7) / 8;
+    size_t used = qdq_shape_count(v->type.shape) * qdq_tile_bytes(v->type.dtype);
+    c->plan->stats.padding_bytes += bytes - (used + QDQ_TILE_ELEMENTS - 1) / QDQ_TILE_ELEMENTS;
 }
 
 // The first link of a step whose result can take over the memory of x does so: tiles of the same
@@ -240,17 +241,23 @@ static const qdq_reduce *reduce_of(compiler *c, const qdq_draft_step *draft, siz
     return reduce;
 }
 
+// The arena has tiles, and a block float has no other form that says which elements belong
+// together.
+static bool needs_tiles(qdq_place place, qdq_dtype dtype) {
+    return place.kind == QDQ_PLACE_ARENA || qdq_dtype_is_block_float(dtype);
+}
+
 static qdq_status build_step(compiler *c, const qdq_draft_step *draft, const qdq_located *from,
                              qdq_step *step) {
     *step = (qdq_step){.x = x_of(c, draft, from), .link_count = draft->link_count};
     step->tiling = qdq_tiling_of(step->x.shape);
     step->elements = qdq_shape_count(step->x.shape);
-    step->tiled = step->x.place.kind == QDQ_PLACE_ARENA;
+    step->tiled = needs_tiles(step->x.place, step->x.dtype);
     step->links = qdq_pool_array(&c->plan->pool, draft->link_count, sizeof *step->links);
     if (!step->links) return no_memory(c);
     for (size_t i = 0; i < draft->link_count; i++) {
         step->links[i] = link_of(c, &draft->links[i], draft->x);
-        step->tiled |= step->links[i].store.kind == QDQ_PLACE_ARENA;
+        step->tiled |= needs_tiles(step->links[i].store, step->links[i].y_dtype);
     }
     step->blocks = step->tiled ? step->tiling.tiles
                                : (step->elements + QDQ_BLOCK_ELEMENTS - 1) / QDQ_BLOCK_ELEMENTS;

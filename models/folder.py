@@ -8,7 +8,7 @@ import safetensors
 from safetensors.numpy import save
 
 from onnx_peer import compare_graph
-from reference import DTYPES, evaluate
+from reference import BLOCK_FLOATS, DTYPES, evaluate, to_block_float
 
 STORED = {
     "F32": DTYPES["float32"],
@@ -39,8 +39,9 @@ def load_tensors(path):
     }
 
 
-def declare(name, tensor):
-    return {"name": name, "dtype": str(tensor.dtype), "shape": list(tensor.shape)}
+def declare(name, tensor, dtype=None):
+    """`dtype` of a tensor that numpy holds as another one: a block float."""
+    return {"name": name, "dtype": dtype or str(tensor.dtype), "shape": list(tensor.shape)}
 
 
 def one_line(value):
@@ -86,7 +87,11 @@ def evaluate_folder(path):
     graph = json.loads((path / "graph.json").read_text())
     values = load_tensors(path / "inputs.safetensors")
     for tensor in graph["inputs"]:
-        assert declare(tensor["name"], values[tensor["name"]]) == tensor
+        name, dtype = tensor["name"], tensor["dtype"]
+        block = dtype if dtype in BLOCK_FLOATS else None
+        assert declare(name, values[name], block) == tensor
+        if block:
+            values[name] = to_block_float(values[name], block)
     for constant in graph.get("constants", []):
         if "file" in constant:
             tensor = load_tensors(path / constant["file"])[constant["tensor"]]
@@ -97,17 +102,20 @@ def evaluate_folder(path):
     return graph, evaluate(graph, values)
 
 
-def write_folder(path, about, inputs, nodes, outputs, constants=(), files=None):
+def write_folder(path, about, inputs, nodes, outputs, constants=(), files=None, dtypes=None):
     """Writes the folder and returns what is expected.
 
     `inputs` are arrays by name, `outputs` value names by output name, `constants` declarations as
-    they stand in the graph, `files` the tensors of each file that constants come from.
+    they stand in the graph, `files` the tensors of each file that constants come from, `dtypes` the
+    block float that an input of float32 is declared as.
     """
     graph = {
         "format": "qdq/1",
         "name": path.name,
         "x-about": about,
-        "inputs": [declare(name, tensor) for name, tensor in inputs.items()],
+        "inputs": [
+            declare(name, tensor, (dtypes or {}).get(name)) for name, tensor in inputs.items()
+        ],
         **({"constants": list(constants)} if constants else {}),
         "nodes": nodes,
         "outputs": [{"name": name, "value": value} for name, value in outputs.items()],

@@ -207,6 +207,40 @@ def make_ttnn():
         )
 
 
+# A group of sixteen and what its tiles hold, in steps of 1/16; published with the host packer.
+WORKED_GROUP = [1, -1, 0.5, -0.5, 3.1415927, 0.1, -0.1, 0, 7.9999, 2, 0.01, -0.01, 0.001, 1.5625,
+                0.3333333, -2.71828]
+WORKED_STEPS = {
+    "bfloat8_b": [16, -16, 8, -8, 50, 2, -2, 0, 127, 32, 0, 0, 0, 25, 5, -43],
+    "bfloat4_b": [16, -16, 0, 0, 48, 0, 0, 0, 112, 32, 0, 0, 0, 32, 0, -48],
+}
+
+
+def make_block_floats():
+    for dtype, steps in WORKED_STEPS.items():
+        x = spread([64, 48])
+        x *= np.ldexp(np.float32(1), np.arange(64) % 9 - 4)[:, np.newaxis]
+        x[1:, 16:32] *= np.float32(2.0**-5)  # faces side by side have exponents of their own
+        x[40:, 5] *= np.float32(2.0**-9)  # and what is small in a group loses its digits
+        x[:, 33] = np.nextafter(x[:, 33] * np.float32(2.0**-3), np.float32(9))
+        x[0, :16] = x[50, 32:] = WORKED_GROUP
+        x[2, :4] = [1.9921875, 1.0078125, 1.0234375, -1.9921875]  # saturates, ties
+        x[3, :16] = 0
+        x[3, :3] = [1e-40, -1e-40, -0.0]  # denormals and -0 are +0
+        name = "ttnn_quantize_" + dtype
+        made = write_folder(
+            HERE / name,
+            f"Quantize of a {dtype} input, which is rounded as ttnn's host packs it.",
+            {"x": x},
+            [node("Quantize", "result", {"x": "x"}, scales=0.0625, zps=-3, dtype="int32")],
+            {"y": "result"},
+            dtypes={"x": dtype},
+        )["y"]
+        assert np.array_equal(made[0, :16], np.array(steps) - 3), name
+        assert np.array_equal(made[50, 32:], np.array(steps) - 3), name
+        assert np.all(made[3, :16] == -3), name
+
+
 def make_division():
     scales = shortest(float32([1, 13]) / float32([7, 127]))
     write_model(
@@ -321,6 +355,7 @@ if __name__ == "__main__":
     make_blocks()
     make_onednn()
     make_ttnn()
+    make_block_floats()
     make_division()
     make_computed()
     make_chain()

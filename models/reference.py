@@ -20,6 +20,8 @@ DTYPES = {
     "int4": np.dtype(ml_dtypes.int4),
 }
 
+BLOCK_FLOATS = {"bfloat8_b": 7, "bfloat4_b": 3}  # bits of a magnitude; arrays are float32
+
 COMMON_ATTRS = {"qtype", "axis", "dtype", "group_shape"}
 KNOWN_ATTRS = {
     "Quantize": COMMON_ATTRS | {"scales", "zps"},
@@ -104,6 +106,35 @@ def to_dtype(values, dtype):
         upper = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
         assert np.array_equal(result.view(np.uint16), upper.astype(np.uint16))
     return result
+
+
+def to_block_float(values, dtype):
+    """Finite float32 as the tiles of a block float hold them: runs of sixteen columns of a row
+    share the greatest exponent, the magnitude is rounded half to even and saturates. Bits that the
+    shift to that exponent drops are not seen by the rounding."""
+    bits = BLOCK_FLOATS[dtype]
+    assert values.dtype == np.float32 and np.all(np.isfinite(values))
+    rows = values.reshape(-1, values.shape[-1])
+    groups = np.pad(rows, ((0, 0), (0, -rows.shape[1] % 16))).reshape(rows.shape[0], -1, 16)
+
+    code = groups.view(np.uint32).astype(np.int64)
+    exponent = code >> 23 & 0xFF
+    shared = exponent.max(axis=-1, keepdims=True)
+    shift = np.minimum(shared - exponent, 32)
+    whole = np.where(exponent == 0, 0, (1 << 23 | code & 0x7FFFFF) >> shift)
+    half = 1 << (23 - bits)
+    magnitude, rest = whole // (2 * half), whole % (2 * half)
+    magnitude += (rest > half) | ((rest == half) & (magnitude % 2 == 1))
+    magnitude = np.minimum(magnitude, (1 << bits) - 1)
+    sign = np.where(np.signbit(groups) & (magnitude > 0), -1.0, 1.0)
+    result = np.ldexp(sign * magnitude, shared - 127 - (bits - 1))
+
+    step = np.ldexp(1.0, shared - 127 - (bits - 1))
+    kept = np.trunc(np.ldexp(groups.astype(np.float64), 150 - shared)) * np.ldexp(1.0, shared - 150)
+    near = np.clip(np.rint(kept / step), -(1 << bits) + 1, (1 << bits) - 1) * step
+    assert np.array_equal(np.where(exponent == 0, 0, near), result)
+    result = result.astype(np.float32).reshape(rows.shape[0], -1)
+    return result[:, : rows.shape[1]].reshape(values.shape)
 
 
 def check_in_float64(result, quotient, zero, steps):

@@ -4,12 +4,12 @@
 
 static const qdq_port_desc inputs[] = {
     QDQ_QUANTIZE_PORTS(qdq_dequantize_attrs, , QDQ_SET_QUANTIZED)};
-static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_REALS}};
 static const qdq_attr_desc attrs[] = {QDQ_QUANTIZE_ATTRS(qdq_dequantize_attrs, , "bfloat16")};
 
 static void infer(qdq_call *call) {
     const qdq_dequantize_attrs *a = call->attrs;
-    qdq_dtype y = qdq_check_result(call, a->dtype ? a->dtype : QDQ_BFLOAT16, QDQ_SET_FLOATS);
+    qdq_dtype y = qdq_check_result(call, a->dtype ? a->dtype : QDQ_BFLOAT16, QDQ_SET_REALS);
     qdq_infer_given(call, a, y, call->inputs[QDQ_PORT_X].type.dtype);
 }
 

@@ -15,11 +15,12 @@ enum { PORT_GLOBAL_SCALE = QDQ_PORT_ZERO_POINT + 1 };
 enum { OUT_Y, OUT_SCALE, OUT_ZERO_POINT };
 
 static const qdq_port_desc inputs[] = {
-    QDQ_QUANTIZE_PORTS(attrs_type, quantize., QDQ_SET_FLOATS | QDQ_SET(INT32)),
+    QDQ_QUANTIZE_PORTS(attrs_type, quantize., QDQ_SET_REALS | QDQ_SET(INT32)),
     {"global_scale", offsetof(attrs_type, global_scale), true, QDQ_SET_FLOATS}};
-static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_QUANTIZED},
-                                        {"scale", 0, true, QDQ_SET_COMPUTED_SCALES},
-                                        {"zero_point", 0, true, QDQ_SET_QUANTIZED}};
+static const qdq_port_desc outputs[] = {
+    {"y", 0, false, QDQ_SET_QUANTIZED},
+    {"scale", 0, true, QDQ_SET_COMPUTED_SCALES},
+    {"zero_point", 0, true, QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS}};
 static const qdq_attr_desc attrs[] = {
     QDQ_QUANTIZE_ATTRS(attrs_type, quantize., "int8"),
     {"scheme", QDQ_ATTR_WORD, offsetof(attrs_type, scheme), schemes, "asymmetric",

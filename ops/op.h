@@ -22,6 +22,8 @@ static inline bool qdq_set_has(qdq_dtype_set set, qdq_dtype dtype) { return set 
     QDQ_SET_OF(E, kind, QDQ_KIND_FLOAT)
 #define QDQ_SET_IF_SMALL(E, name, bits, kind, least, greatest, safetensors, npy) \
     QDQ_SET_OF(E, kind, QDQ_KIND_SMALL_FLOAT)
+#define QDQ_SET_IF_BLOCK(E, name, bits, kind, least, greatest, safetensors, npy) \
+    QDQ_SET_OF(E, kind, QDQ_KIND_BLOCK_FLOAT)
 #define QDQ_SET_IF_INT(E, name, bits, kind, least, greatest, safetensors, npy) \
     QDQ_SET_OF(E, kind, QDQ_KIND_INT)
 #define QDQ_SET_ROW(E, name, bits, kind, least, greatest, safetensors, npy) \
@@ -30,7 +32,10 @@ static inline bool qdq_set_has(qdq_dtype_set set, qdq_dtype dtype) { return set 
 #define QDQ_SET_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_FLOAT))        // what ops compute on
 #define QDQ_SET_SMALL_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_SMALL))  // float8, float4
 #define QDQ_SET_INTS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_INT))
-#define QDQ_SET_QUANTIZED (QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS)  // what Quantize makes
+#define QDQ_SET_BLOCK_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_BLOCK))
+#define QDQ_SET_REALS (QDQ_SET_FLOATS | QDQ_SET_BLOCK_FLOATS)  // what Dequantize makes
+#define QDQ_SET_QUANTIZED \
+    (QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS | QDQ_SET_BLOCK_FLOATS)  // what Quantize makes
 #define QDQ_SET_SCALES (QDQ_SET_FLOATS | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(FLOAT8_E4M3FN))
 #define QDQ_SET_COMPUTED_SCALES (QDQ_SET(FLOAT32) | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(FLOAT8_E4M3FN))
 #define QDQ_SET_ALL ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_ROW))

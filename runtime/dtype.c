@@ -153,6 +153,8 @@ typedef struct row {
 #define CODEC_FLOAT(name) .decode_float = decode_##name, .encode_float = encode_##name
 #define CODEC_SMALL_FLOAT(name) CODEC_FLOAT(name), .format = &qdq_##name##_format
 #define CODEC_EXPONENT(name) CODEC_FLOAT(name)
+// Rounding needs a whole group and is done on tiles (runtime/block_float.h).
+#define CODEC_BLOCK_FLOAT(name) CODEC_FLOAT(float32)
 #define CODEC_INT(name) .decode_int = decode_##name, .encode_int = encode_##name
 #define CODEC_BOOL(name) CODEC_INT(name)
 #define ROW(E, name, bits, kind, least, greatest, safetensors, npy)                 \
@@ -190,7 +192,8 @@ const qdq_small_float *qdq_small_float_of(qdq_dtype dtype) {
 
 size_t qdq_dtype_size(qdq_dtype dtype) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
-    return info ? (size_t)(info->bits + 7) / 8 : 0;
+    if (!info) return 0;
+    return info->kind == QDQ_KIND_BLOCK_FLOAT ? sizeof(float) : (size_t)(info->bits + 7) / 8;
 }
 
 bool qdq_dtype_is_real(qdq_dtype dtype) {
@@ -199,7 +202,7 @@ bool qdq_dtype_is_real(qdq_dtype dtype) {
 
 bool qdq_dtype_is_packed(qdq_dtype dtype) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
-    return info && info->bits < 8;
+    return info && info->bits < 8 && info->kind != QDQ_KIND_BLOCK_FLOAT;
 }
 
 bool qdq_dtype_is_int(qdq_dtype dtype) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element types: moving elements between memory and the registers that ops compute in.
 // Memory holds one element per qdq_dtype_size(dtype) bytes; registers are float or int32_t. In
-// tiles of the arena, types narrower than a byte are packed, the first element in the low bits.
+// tiles of the arena, types narrower than a byte are packed, the first element in the low bits, and
+// block floats have a form of their own (runtime/block_float.h): here they are float32.
 #ifndef QDQ_RUNTIME_DTYPE_H
 #define QDQ_RUNTIME_DTYPE_H
 

@@ -4,6 +4,7 @@
 #include <fenv.h>
 #include <string.h>
 
+#include "runtime/block_float.h"
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 #include "runtime/memory_plan.h"
@@ -48,19 +49,29 @@ static size_t block_elements(const qdq_step *step, size_t block) {
 static char *block_memory(const qdq_exec *exec, const qdq_step *step, qdq_place place,
                           qdq_dtype dtype, size_t block) {
     bool in_arena = place.kind == QDQ_PLACE_ARENA;
-    if ((step->tiled && !in_arena) || (in_arena && qdq_dtype_is_packed(dtype))) return NULL;
+    if ((step->tiled && !in_arena) || (in_arena && !qdq_tile_is_plain(dtype))) return NULL;
     char *memory = place_memory(exec, place);
     return memory ? memory + block * QDQ_BLOCK_ELEMENTS * qdq_dtype_size(dtype) : NULL;
 }
 
-// Where the others lie: a packed tile of the arena, or rows that a tile is cut out of.
+// A block float is rounded together with the rest of its tile, in which padding counts as zero.
+static void round_block(const qdq_step *step, qdq_dtype dtype, size_t block, void *tile) {
+    if (!qdq_dtype_is_block_float(dtype)) return;
+    qdq_tile_clear_padding(qdq_dtype_size(dtype), &step->tiling, block, tile);
+    qdq_block_float_round(dtype, tile);
+}
+
+// Where the others lie: a packed tile of the arena, or rows that a tile is cut out of. Rows of a
+// block float may hold any float32: this is where the caller's become what a tile can hold.
 static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block, void *out) {
     const char *memory = place_memory(exec, step->x.place);
     qdq_dtype dtype = step->x.dtype;
-    if (step->x.place.kind == QDQ_PLACE_ARENA)
+    if (step->x.place.kind == QDQ_PLACE_ARENA) {
         qdq_tile_load(dtype, memory + block * qdq_tile_bytes(dtype), out);
-    else
-        qdq_tile_pack(qdq_dtype_size(dtype), &step->tiling, block, memory, out);
+        return;
+    }
+    qdq_tile_pack(qdq_dtype_size(dtype), &step->tiling, block, memory, out);
+    round_block(step, dtype, block, out);
 }
 
 static void store_block(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
@@ -110,6 +121,7 @@ static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qd
         l1->next ^= 1;
     }
     link->fn(link->params, views, x, y, n);
+    round_block(step, link->y_dtype, block, y);
     if (stored && y != stored) memcpy(stored, y, n * size);
     if (!stored && link->store.kind != QDQ_PLACE_NONE) store_block(exec, step, link, block, y);
     return y;

@@ -3,8 +3,9 @@
 // tile functions passes over it while it is in L1, and links store it. The executor knows what is
 // here and nothing of graphs and ops.
 //
-// A block is a 32x32 tile (1024 elements in tile order) where an end of the step lies in the arena,
-// else a strip of up to 1024 consecutive elements of row-major memory.
+// A block is a 32x32 tile (1024 elements in tile order) where an end of the step lies in the arena
+// or a value in it is a block float, else a strip of up to 1024 consecutive elements of row-major
+// memory.
 #ifndef QDQ_RUNTIME_PLAN_H
 #define QDQ_RUNTIME_PLAN_H
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "runtime/block_float.h"
 #include "runtime/dtype.h"
 
 qdq_tiling qdq_tiling_of(qdq_shape shape) {
@@ -35,7 +36,9 @@ qdq_shape qdq_padded_shape(qdq_shape shape) {
 
 size_t qdq_tile_bytes(qdq_dtype dtype) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
-    return info ? QDQ_TILE_ELEMENTS * (size_t)info->bits / 8 : 0;
+    if (!info) return 0;
+    size_t codes = QDQ_TILE_ELEMENTS * (size_t)info->bits / 8;
+    return info->kind == QDQ_KIND_BLOCK_FLOAT ? QDQ_BLOCK_FLOAT_GROUPS + codes : codes;
 }
 
 qdq_tile_at qdq_tile_locate(const qdq_tiling *t, size_t tile) {
@@ -71,15 +74,35 @@ void qdq_tile_unpack(size_t size, const qdq_tiling *t, size_t tile, const void *
     }
 }
 
+void qdq_tile_clear_padding(size_t size, const qdq_tiling *t, size_t tile, void *block) {
+    qdq_tile_at at = qdq_tile_locate(t, tile);
+    if (at.rows * at.cols == QDQ_TILE_ELEMENTS) return;
+    for (size_t r = 0; r < QDQ_TILE_DIM; r++)
+        for (size_t c = 0; c < QDQ_TILE_DIM; c += QDQ_FACE_DIM) {
+            size_t valid = r >= at.rows || c >= at.cols ? 0 : at.cols - c;
+            if (valid < QDQ_FACE_DIM)
+                memset((char *)block + (qdq_tile_offset(r, c) + valid) * size, 0,
+                       (QDQ_FACE_DIM - valid) * size);
+        }
+}
+
+bool qdq_tile_is_plain(qdq_dtype dtype) {
+    return qdq_tile_bytes(dtype) == QDQ_TILE_ELEMENTS * qdq_dtype_size(dtype);
+}
+
 void qdq_tile_store(qdq_dtype dtype, const void *block, void *tile) {
-    if (qdq_dtype_is_packed(dtype))
+    if (qdq_dtype_is_block_float(dtype))
+        qdq_block_float_pack(dtype, block, tile);
+    else if (qdq_dtype_is_packed(dtype))
         qdq_pack_bits(dtype, block, tile, QDQ_TILE_ELEMENTS);
     else
         memcpy(tile, block, qdq_tile_bytes(dtype));
 }
 
 void qdq_tile_load(qdq_dtype dtype, const void *tile, void *block) {
-    if (qdq_dtype_is_packed(dtype))
+    if (qdq_dtype_is_block_float(dtype))
+        qdq_block_float_unpack(dtype, tile, block);
+    else if (qdq_dtype_is_packed(dtype))
         qdq_unpack_bits(dtype, tile, block, QDQ_TILE_ELEMENTS);
     else
         memcpy(block, tile, qdq_tile_bytes(dtype));
@@ -88,15 +111,17 @@ void qdq_tile_load(qdq_dtype dtype, const void *tile, void *block) {
 void qdq_tilize(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles) {
     qdq_tiling t = qdq_tiling_of(shape);
     size_t size = qdq_dtype_size(dtype), bytes = qdq_tile_bytes(dtype);
-    unsigned char block[QDQ_TILE_ELEMENTS];
+    _Alignas(float) unsigned char block[QDQ_TILE_ELEMENTS * sizeof(float)];
     for (size_t i = 0; i < t.tiles; i++) {
         char *tile = (char *)tiles + i * bytes;
-        if (!qdq_dtype_is_packed(dtype)) {
+        if (qdq_tile_is_plain(dtype)) {
             qdq_tile_pack(size, &t, i, rows, tile);
             continue;
         }
-        qdq_tile_load(dtype, tile, block);  // padding is left as it is
+        if (!qdq_dtype_is_block_float(dtype))
+            qdq_tile_load(dtype, tile, block);  // padding is left as it is
         qdq_tile_pack(size, &t, i, rows, block);
+        if (qdq_dtype_is_block_float(dtype)) qdq_tile_clear_padding(size, &t, i, block);
         qdq_tile_store(dtype, block, tile);
     }
 }
@@ -104,10 +129,11 @@ void qdq_tilize(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles)
 void qdq_untilize(qdq_dtype dtype, qdq_shape shape, const void *tiles, void *rows) {
     qdq_tiling t = qdq_tiling_of(shape);
     size_t size = qdq_dtype_size(dtype), bytes = qdq_tile_bytes(dtype);
-    unsigned char block[QDQ_TILE_ELEMENTS];
+    bool plain = qdq_tile_is_plain(dtype);
+    _Alignas(float) unsigned char block[QDQ_TILE_ELEMENTS * sizeof(float)];
     for (size_t i = 0; i < t.tiles; i++) {
         const char *tile = (const char *)tiles + i * bytes;
-        if (qdq_dtype_is_packed(dtype)) qdq_tile_load(dtype, tile, block);
-        qdq_tile_unpack(size, &t, i, qdq_dtype_is_packed(dtype) ? (const void *)block : tile, rows);
+        if (!plain) qdq_tile_load(dtype, tile, block);
+        qdq_tile_unpack(size, &t, i, plain ? (const void *)tile : block, rows);
     }
 }

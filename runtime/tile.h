@@ -19,8 +19,14 @@ void qdq_tile_pack(size_t size, const qdq_tiling *tiling, size_t tile, const voi
 void qdq_tile_unpack(size_t size, const qdq_tiling *tiling, size_t tile, const void *in,
                      void *rows);
 
-// Between a block (1024 elements in tile order, as the API holds them) and a tile of the arena,
-// which packs types narrower than a byte.
+// Makes the padding of such a block zero.
+void qdq_tile_clear_padding(size_t size, const qdq_tiling *tiling, size_t tile, void *block);
+
+// Whether a tile of the arena holds elements as the API does. Not so types narrower than a byte,
+// which are packed, and block floats.
+bool qdq_tile_is_plain(qdq_dtype dtype);
+
+// Between a block (1024 elements in tile order, as the API holds them) and a tile of the arena.
 void qdq_tile_store(qdq_dtype dtype, const void *block, void *tile);
 void qdq_tile_load(qdq_dtype dtype, const void *tile, void *block);
 

@@ -14,6 +14,17 @@ static void result_dtype(const qdq_call *call, const qdq_rule *rule) {
                            "an integer of at most 16 bits, a float8 or float4_e2m1");
 }
 
+static bool is_block_float(qdq_dtype dtype) { return qdq_set_has(QDQ_SET_BLOCK_FLOATS, dtype); }
+
+static void no_block_float(const qdq_call *call, const qdq_rule *rule) {
+    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype, y = call->outputs[0].dtype;
+    if (is_block_float(x) || is_block_float(y))
+        qdq_call_find_rule(
+            call, rule, is_block_float(x) ? "x" : "dtype",
+            qdq_text(call->findings, "is %s", qdq_dtype_name(is_block_float(x) ? x : y)),
+            "a type that ONNX has");
+}
+
 static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
     const qdq_operand *scale = &call->inputs[QDQ_PORT_SCALE];
     if (scale->given && scale->type.dtype == QDQ_FLOAT8_E4M3FN)
@@ -104,6 +115,9 @@ static void no_requantize(const qdq_call *call, const qdq_rule *rule) {
 static const qdq_rule rules[] = {
     ERROR_ROW("result-dtype", "QuantizeLinear makes no int32", "dequantize int32, do not quantize to it",
               "QuantizeLinear-25", "Quantize DynamicQuantize", result_dtype),
+    ERROR_ROW("no-block-float", "there are no block floats", "use bfloat16",
+              "QuantizeLinear-25, DequantizeLinear-25",
+              "Quantize Dequantize DynamicQuantize Cast", no_block_float),
     ERROR_ROW("no-clamp-range", "QuantizeLinear has no narrower clamp range", "leave it out",
               "QuantizeLinear-25", "Quantize DynamicQuantize", qdq_check_no_clamp_range),
     ERROR_ROW("scale-dtype", "a scale is float32, float16, bfloat16 or float8_e8m0",

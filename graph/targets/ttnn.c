@@ -112,7 +112,8 @@ static qdq_numerics numerics(const qdq_call *call, int release) {
 #define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16))
 
 static void quantize_input(const qdq_call *call, const qdq_rule *rule) {
-    (void)qdq_expect_dtype(call, rule, "x", call->inputs[QDQ_PORT_X].type.dtype, FLOATS);
+    (void)qdq_expect_dtype(call, rule, "x", call->inputs[QDQ_PORT_X].type.dtype,
+                           FLOATS | QDQ_SET_BLOCK_FLOATS);
 }
 
 static void integer_input(const qdq_call *call, const qdq_rule *rule) {

@@ -68,7 +68,8 @@ typedef struct qdq_allocator {
 // X(enumerator, name, bits, kind, least, greatest, name in safetensors, name in .npy)
 // `least` and `greatest` bound integer types; float rows leave them 0. Types narrower than a byte
 // are stored in safetensors and .npy as a byte for each element. An .npy name of "" means that the
-// format has none: such values are widened to float32 there.
+// format has none: such values are widened to float32 there. Block floats are float32 everywhere
+// but in tiles.
 // clang-format off
 #define QDQ_DTYPES(X)                                                                            \
     X(FLOAT32,         float32,         32, FLOAT,       0,         0,         "F32",  "<f4")    \
@@ -84,6 +85,8 @@ typedef struct qdq_allocator {
     X(BOOL,            bool,             8, BOOL,        0,         1,         "BOOL", "|b1")    \
     X(FLOAT8_E4M3FN,   float8_e4m3fn,    8, SMALL_FLOAT, 0,         0,         "F8_E4M3", "")    \
     X(FLOAT8_E5M2,     float8_e5m2,      8, SMALL_FLOAT, 0,         0,         "F8_E5M2", "")    \
+    X(BFLOAT8_B,       bfloat8_b,        8, BLOCK_FLOAT, 0,         0,         "F32",  "")       \
+    X(BFLOAT4_B,       bfloat4_b,        4, BLOCK_FLOAT, 0,         0,         "F32",  "")       \
     X(FLOAT4_E2M1,     float4_e2m1,      4, SMALL_FLOAT, 0,         0,         "U8",   "")       \
     X(FLOAT8_E8M0,     float8_e8m0,      8, EXPONENT,    0,         0,         "F8_E8M0", "")    \
     X(INT2,            int2,             2, INT,         -2,        1,         "I8",   "|i1")    \
@@ -103,6 +106,7 @@ typedef enum qdq_dtype {
 typedef enum qdq_dtype_kind {
     QDQ_KIND_FLOAT,        // what ops compute on
     QDQ_KIND_SMALL_FLOAT,  // what Quantize makes: float8, float4
+    QDQ_KIND_BLOCK_FLOAT,  // 16 elements of a row of a tile share an exponent
     QDQ_KIND_EXPONENT,     // powers of two: scales
     QDQ_KIND_INT,
     QDQ_KIND_BOOL,
@@ -110,7 +114,8 @@ typedef enum qdq_dtype_kind {
 
 // The facts of a row. `bits` is the width in memory; the API holds one element per
 // (bits + 7) / 8 bytes, so a type narrower than a byte takes a whole byte there: an integer as
-// an (u)int8, float4 as its code.
+// an (u)int8, float4 as its code. Of a block float `bits` is the width of a code in a tile, and the
+// API holds a float32.
 typedef struct qdq_dtype_info {
     const char *name;
     int bits;
@@ -126,10 +131,10 @@ QDQ_API const qdq_dtype_info *qdq_dtype_get(qdq_dtype dtype);
 QDQ_API qdq_dtype qdq_dtype_from_name(const char *name);
 // The name, "none" for QDQ_DTYPE_NONE.
 QDQ_API const char *qdq_dtype_name(qdq_dtype dtype);
-// Bytes of one element at the API: (bits + 7) / 8; 0 for QDQ_DTYPE_NONE.
+// Bytes of one element at the API: (bits + 7) / 8, of a block float 4; 0 for QDQ_DTYPE_NONE.
 QDQ_API size_t qdq_dtype_size(qdq_dtype dtype);
 
-// Whether elements are numbers with a fraction (kinds FLOAT, SMALL_FLOAT, EXPONENT).
+// Whether elements are numbers with a fraction (kinds FLOAT, SMALL_FLOAT, BLOCK_FLOAT, EXPONENT).
 QDQ_API bool qdq_dtype_is_real(qdq_dtype dtype);
 
 // n elements of a dtype of real numbers as float32, of another as int32_t; both exact. `data` holds

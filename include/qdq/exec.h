@@ -81,7 +81,8 @@ QDQ_API qdq_status qdq_exec_bind(qdq_exec *exec, const char *name, void *data, s
                                  qdq_error *err);
 
 // Copies `count` elements of `dtype` into an input. The dtype is the input's own, or float32 for
-// any float type (rounded half to even). Inputs that nobody wrote or bound are zero.
+// any float type (rounded half to even). Elements of a block float are float32 too; a run rounds
+// them, bound or copied, as a tile holds them. Inputs that nobody wrote or bound are zero.
 QDQ_API qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dtype,
                                   const void *data, size_t count, qdq_error *err);
 

@@ -11,7 +11,8 @@ from test_cli_run import random_graph
 
 SIZES = {"float32": 4, "float16": 2, "bfloat16": 2, "int8": 1, "uint8": 1, "int4": 0.5, "uint4": 0.5,
          "int16": 2, "uint16": 2, "int32": 4, "bool": 1, "float8_e4m3fn": 1, "float8_e5m2": 1,
-         "float4_e2m1": 0.5, "float8_e8m0": 1, "int2": 0.25, "uint2": 0.25}  # bytes in a tile
+         "bfloat8_b": 1.0625, "bfloat4_b": 0.5625, "float4_e2m1": 0.5, "float8_e8m0": 1,
+         "int2": 0.25, "uint2": 0.25}  # bytes in a tile
 VALUE_KEYS = {"name", "dtype", "shape", "padded_shape", "tiles", "bytes", "offset", "first_step",
               "last_step"}
 OPTIONS = [[], ["--materialize"], ["--float-storage", "bfloat16"],

@@ -72,6 +72,26 @@ class Files(Case):
         y = read_safetensors(self.folder / "y.safetensors")["y"]
         self.assertEqual(y, tensor("bfloat16", x.shape, map_all(bfloat16_bits, x)))
 
+    def test_block_floats_are_float32_in_files(self):
+        # The first group of ttnn's packer that fits into one exponent, and a group of its own.
+        x = tensor("float32", [1, 18], [1, -1, 0.5, -0.5, 3.1415927, 0.1, -0.1, 0, 7.9999, 2, 0.01,
+                                        -0.01, 0.001, 1.5625, 0.3333333, -2.71828, 1.0234375, -0.0])
+        wanted = {"bfloat8_b": [1, -1, 0.5, -0.5, 3.125, 0.125, -0.125, 0, 7.9375, 2, 0, 0, 0,
+                                1.5625, 0.3125, -2.6875, 1.03125, 0],
+                  "bfloat4_b": [1, -1, 0, 0, 3, 0, 0, 0, 7, 2, 0, 0, 0, 2, 0, -3, 1, 0]}
+        for dtype, values in wanted.items():
+            y = tensor("float32", x.shape, values)
+            self.write("g.json", identity(dtype, x.shape))
+            self.write("x.safetensors", safetensors_bytes({"x": x}))
+            for more in ([], ["--materialize"]):
+                self.assertEqual(self.run_one(identity(dtype, x.shape), x, *more), y)
+                self.qdq("run", "g.json", "-i", "x.safetensors", "-o", "y.safetensors", *more)
+                self.assertEqual(read_safetensors(self.folder / "y.safetensors"), {"y": y})
+                self.qdq("run", "g.json", "-i", "x=y.safetensors#y", "-e", "y.safetensors", *more)
+            self.write("g.json", graph(outputs={"y": "c"}, inputs=[], constants=[
+                {**value("c", dtype, x.shape), "file": "x.safetensors", "tensor": "x"}]))
+            self.qdq("run", "g.json", "-e", "y.safetensors")
+
     def two_inputs(self):
         nodes = [quantize("q", "x", scales=1), quantize("r", "z", scales=1)]
         self.write("g.json", graph(nodes, [value("x", shape=[2]), value("z", shape=[2])],
