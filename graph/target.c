@@ -6,10 +6,12 @@
 
 #include "include/qdq/inspect.h"
 
-#define TARGETS(X)     \
-    X(qdq_target_core) \
-    X(qdq_target_onnx) \
-    X(qdq_target_ttnn)
+#define TARGETS(X)       \
+    X(qdq_target_core)   \
+    X(qdq_target_onnx)   \
+    X(qdq_target_onednn) \
+    X(qdq_target_ttnn)   \
+    X(qdq_target_torchao)
 
 #define DECLARE(description) extern const qdq_target description;
 TARGETS(DECLARE)

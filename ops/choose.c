@@ -63,8 +63,7 @@ static qdq_chosen choose_torchao(const qdq_choose_params *p, const qdq_block_ran
     int64_t qmin = p->range.quant_min, qmax = p->range.quant_max;
     if (!qdq_dtype_is_int(p->y_dtype))  // float8: no floor
         return (qdq_chosen){block->nan ? NAN : step(p, absmax(block) / largest_of(p->y_dtype)), 0};
-    if (block->nan) return (qdq_chosen){NAN, (int32_t)qmin};
-    float scale = torchao_scale(p, block), eps = step(p, p->eps);
+    float scale = block->nan ? NAN : torchao_scale(p, block), eps = step(p, p->eps);
     if (scale < eps) scale = eps;
     int64_t zero_point = (qmax + qmin + 1) / 2;
     if (p->scheme == QDQ_ASYMMETRIC) {

@@ -117,8 +117,7 @@ bool qdq_scale_vector(const qdq_call *call, const qdq_scale_slot *slot,
     return true;
 }
 
-// Scales near 1 that a backend takes for 1.
-static void drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage_vector *out) {
+void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage_vector *out) {
     static const uint32_t one = 0x3F800000;
     if (tolerance == 0 || !slot->attr.data) return;
     for (size_t i = 0; i < slot->attr.count; i++)
@@ -201,6 +200,6 @@ bool qdq_lower_given(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_
                         (attrs->zps.count || call->inputs[QDQ_PORT_ZERO_POINT].given);
     params->float_zero_point = attrs->zero_point_domain == QDQ_DOMAIN_FLOAT;
     if (!qdq_scale_vector(call, &scale, &granularity, pool, &stage->vectors[0])) return false;
-    drop_unit_scales(&scale, numerics->unit_scale_tolerance, &stage->vectors[0]);
+    qdq_drop_unit_scales(&scale, numerics->unit_scale_tolerance, &stage->vectors[0]);
     return qdq_zero_point_vector(call, &zero_point, &granularity, pool, &stage->vectors[1]);
 }

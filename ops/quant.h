@@ -100,6 +100,9 @@ bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot
                            const qdq_granularity *granularity, qdq_pool *pool,
                            qdq_stage_vector *out);
 
+// Makes 1 of scales of an attribute that are all within the tolerance of 1; a tolerance of 0: none.
+void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage_vector *out);
+
 // What the tile functions of all quantizing ops are given. `range` is that of y where y is an
 // integer, else that of x. Order of the views: scale, zero point (a float with `float_zero_point`),
 // and with `scales_twice` a scale of the scale; Requantize: those of x, then those of y.

@@ -135,6 +135,8 @@ static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool
                 qdq_zero_point_vector(call, &in.zero_point, &g, pool, &stage->vectors[1]) &&
                 qdq_scale_vector(call, &out.scale, &g, pool, &stage->vectors[2]) &&
                 qdq_zero_point_vector(call, &out.zero_point, &g, pool, &stage->vectors[3]);
+    qdq_drop_unit_scales(&in.scale, numerics->unit_scale_tolerance, &stage->vectors[0]);
+    qdq_drop_unit_scales(&out.scale, numerics->unit_scale_tolerance, &stage->vectors[2]);
     return done ? 1 : 0;
 }
 

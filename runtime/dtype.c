@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/dtype.h"
 
+#include <math.h>
+
 #include "runtime/small_float.h"
 
 //---- Codecs: one decode and one encode per row of QDQ_DTYPES ----------------
@@ -48,6 +50,10 @@ static void encode_bfloat16(const float *in, void *y, size_t n, const qdq_numeri
         break;
     case QDQ_BFLOAT16_TRUNCATE:
         for (size_t i = 0; i < n; i++) codes[i] = bfloat16_encode_truncate(in[i]);
+        break;
+    case QDQ_BFLOAT16_FLUSH:
+        for (size_t i = 0; i < n; i++)
+            codes[i] = qdq_bfloat16_encode(fabsf(in[i]) < 0x1p-126f ? copysignf(0, in[i]) : in[i]);
         break;
     case QDQ_BFLOAT16_HALF_EVEN:
     default:

@@ -163,7 +163,8 @@ static inline float qdq_middle(const qdq_range *range) {
 
 static inline int32_t qdq_quantize_float_zero_point(const qdq_numerics *n, float x, float s,
                                                     float z, const qdq_range *range) {
-    float least = qdq_quantize_step(n, z - qdq_quantize_step(n, s * qdq_middle(range)));
+    float below = qdq_round_to(n->reciprocal_dtype, s * qdq_middle(range), n);
+    float least = qdq_round_to(n->middle_dtype, z - below, n);
     float v = qdq_quantize_step(n, qdq_quantize_step(n, x - least) / s);
     return qdq_to_integer(n, v, 0, 0, range);
 }

@@ -148,10 +148,32 @@ bool qdq_expect_dtype(const qdq_call *call, const qdq_rule *rule, const char *po
     return false;
 }
 
-//---- Shared checks ----------------------------------------------------------
-
 static const char *const zero_points[] = {"zero_point", "in_zero_point", "out_zero_point"};
 static const char *const scales[] = {"scale", "in_scale", "out_scale"};
+
+void qdq_expect_scales(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
+    for (size_t k = 0; k < 3; k++) {
+        qdq_argument s = qdq_argument_of(call, scales[k]);
+        if (s.given && !qdq_expect_dtype(call, rule, s.name, s.dtype, set)) return;
+    }
+}
+
+void qdq_expect_zero_points(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
+    for (size_t k = 0; k < 3; k++) {
+        qdq_argument z = qdq_argument_of(call, zero_points[k]);
+        if (z.from_port && !qdq_expect_dtype(call, rule, z.name, z.dtype, set)) return;
+    }
+}
+
+void qdq_expect_x(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
+    (void)qdq_expect_dtype(call, rule, "x", call->inputs[QDQ_PORT_X].type.dtype, set);
+}
+
+void qdq_expect_y(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
+    (void)qdq_expect_dtype(call, rule, "dtype", call->outputs[0].dtype, set);
+}
+
+//---- Shared checks ----------------------------------------------------------
 
 void qdq_check_no_zero_point(const qdq_call *call, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
@@ -224,6 +246,17 @@ void qdq_check_group_divides(const qdq_call *call, const qdq_rule *rule) {
             qdq_text(call->findings, "a divisor of %lld", (long long)shape.dims[i]));
         return;
     }
+}
+
+void qdq_check_axis_from_front(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    int at = qdq_channel_axis(call);
+    if (at < 0) return;
+    qdq_int axis = a ? a->axis : ((const qdq_requantize_attrs *)call->attrs)->axis;
+    if (axis.set && axis.value < 0)
+        qdq_call_find_rule(call, rule, "axis",
+                           qdq_text(call->findings, "is %lld", (long long)axis.value),
+                           qdq_text(call->findings, "%d, the same counted from 0", at));
 }
 
 void qdq_check_not_computed(const qdq_call *call, const qdq_rule *rule) {

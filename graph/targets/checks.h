@@ -55,6 +55,13 @@ void qdq_find_number(const qdq_call *call, const qdq_rule *rule, const qdq_argum
 bool qdq_expect_dtype(const qdq_call *call, const qdq_rule *rule, const char *port, qdq_dtype dtype,
                       qdq_dtype_set set);
 
+// The same for every scale, and for every zero point that comes through a port.
+void qdq_expect_scales(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set);
+void qdq_expect_zero_points(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set);
+// The same for x, and for y (called "dtype").
+void qdq_expect_x(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set);
+void qdq_expect_y(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set);
+
 // No zero point but 0: constants are looked at, a run-time one is found too.
 void qdq_check_no_zero_point(const qdq_call *call, const qdq_rule *rule);
 // All constant scales are above 0 (of Requantize: of both sides).
@@ -69,6 +76,8 @@ void qdq_check_int_domain(const qdq_call *call, const qdq_rule *rule);
 void qdq_check_no_group(const qdq_call *call, const qdq_rule *rule);
 // group_shape divides the shape of x.
 void qdq_check_group_divides(const qdq_call *call, const qdq_rule *rule);
+// The axis of a per-channel node is not negative.
+void qdq_check_axis_from_front(const qdq_call *call, const qdq_rule *rule);
 // Parameters are given.
 void qdq_check_not_computed(const qdq_call *call, const qdq_rule *rule);
 // The op itself is found: the backend has none such.

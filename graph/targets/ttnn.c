@@ -112,22 +112,28 @@ static qdq_numerics numerics(const qdq_call *call, int release) {
 #define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16))
 
 static void quantize_input(const qdq_call *call, const qdq_rule *rule) {
-    (void)qdq_expect_dtype(call, rule, "x", call->inputs[QDQ_PORT_X].type.dtype,
-                           FLOATS | QDQ_SET_BLOCK_FLOATS);
+    qdq_expect_x(call, rule, FLOATS | QDQ_SET_BLOCK_FLOATS);
 }
 
 static void integer_input(const qdq_call *call, const qdq_rule *rule) {
-    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
-    if (is_requantize(call) && x == QDQ_BFLOAT16) return;  // a rule of its own
-    (void)qdq_expect_dtype(call, rule, "x", x, INTEGERS);
+    bool as_shown = is_requantize(call) && call->inputs[QDQ_PORT_X].type.dtype == QDQ_BFLOAT16;
+    if (!as_shown) qdq_expect_x(call, rule, INTEGERS);  // that has a rule of its own
 }
 
 static void integer_output(const qdq_call *call, const qdq_rule *rule) {
-    (void)qdq_expect_dtype(call, rule, "dtype", call->outputs[0].dtype, INTEGERS);
+    qdq_expect_y(call, rule, INTEGERS);
 }
 
 static void float_output(const qdq_call *call, const qdq_rule *rule) {
-    (void)qdq_expect_dtype(call, rule, "dtype", call->outputs[0].dtype, FLOATS);
+    qdq_expect_y(call, rule, FLOATS);
+}
+
+static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
+    qdq_expect_scales(call, rule, FLOATS);
+}
+
+static void zero_point_dtype(const qdq_call *call, const qdq_rule *rule) {
+    qdq_expect_zero_points(call, rule, QDQ_SET(INT32));
 }
 
 static void page_shows_bfloat16(const qdq_call *call, const qdq_rule *rule) {
@@ -136,23 +142,6 @@ static void page_shows_bfloat16(const qdq_call *call, const qdq_rule *rule) {
             call, rule, "x",
             "is bfloat16, which the page of ttnn.requantize shows and its code refuses",
             "int32, int8 or uint8");
-}
-
-static const char *const scale_ports[] = {"scale", "in_scale", "out_scale"};
-static const char *const zero_point_ports[] = {"zero_point", "in_zero_point", "out_zero_point"};
-
-static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
-    for (int k = 0; k < 3; k++) {
-        qdq_argument s = qdq_argument_of(call, scale_ports[k]);
-        if (s.given && !qdq_expect_dtype(call, rule, s.name, s.dtype, FLOATS)) return;
-    }
-}
-
-static void zero_point_dtype(const qdq_call *call, const qdq_rule *rule) {
-    for (int k = 0; k < 3; k++) {
-        qdq_argument z = qdq_argument_of(call, zero_point_ports[k]);
-        if (z.from_port && !qdq_expect_dtype(call, rule, z.name, z.dtype, QDQ_SET(INT32))) return;
-    }
 }
 
 //---- Rules: per channel -----------------------------------------------------
@@ -334,15 +323,6 @@ static void mlir_mixes(const qdq_call *call, const qdq_rule *rule) {
                            "both per channel, or both per tensor");
 }
 
-static void mlir_axis(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    qdq_int axis = a ? a->axis : ((const qdq_requantize_attrs *)call->attrs)->axis;
-    if (along_axis(call) && axis.set && axis.value < 0)
-        qdq_call_find_rule(
-            call, rule, "axis", qdq_text(call->findings, "is %lld", (long long)axis.value),
-            qdq_text(call->findings, "%d, the same counted from 0", qdq_channel_axis(call)));
-}
-
 //---- The target -------------------------------------------------------------
 
 #define ERROR_ROW(id, summary, hint, source, ops, check) \
@@ -356,71 +336,59 @@ static void mlir_axis(const qdq_call *call, const qdq_rule *rule) {
 
 // clang-format off
 static const qdq_rule rules[] = {
-    ERROR_ROW("quantize-input-dtype", "quantize takes float32, bfloat16 and block floats", "cast x first",
-              CODE "quantize", "Quantize DynamicQuantize", quantize_input),
-    ERROR_ROW("quantize-output-dtype", "quantize makes int32, int8 or uint8", "choose one of them", CODE "quantize",
-              "Quantize DynamicQuantize", integer_output),
-    ERROR_ROW("dequantize-input-dtype", "dequantize takes int32, int8 or uint8", "choose one of them",
-              CODE "dequantize", "Dequantize", integer_input),
-    ERROR_ROW("dequantize-output-dtype", "dequantize makes float32 or bfloat16", "choose one of them",
-              CODE "dequantize", "Dequantize", float_output),
-    ERROR_ROW("requantize-input-dtype", "requantize takes int32, int8 or uint8", "quantize x first",
-              CODE "requantize", "Requantize", integer_input),
-    ERROR_ROW("requantize-output-dtype", "requantize makes int32, int8 or uint8", "choose one of them",
-              CODE "requantize", "Requantize", integer_output),
-    ERROR_ROW("per-channel-output", "what has an axis makes int32", "use int32, or one scale",
-              CODE "quantize, requantize", "Quantize DynamicQuantize Requantize", narrow_output),
-    ERROR_ROW("per-channel-scale", "a per-channel scale is a tensor of rank 1", "give the scales as a list",
-              CODE "quantize, dequantize", GIVEN, channel_scale),
+    ERROR_ROW("quantize-input-dtype", "quantize takes float32, bfloat16 and block floats", "cast x first", CODE "quantize",
+              "Quantize DynamicQuantize", quantize_input),
+    ERROR_ROW("quantize-output-dtype", "quantize makes int32, int8 or uint8", "choose one of them", CODE "quantize", "Quantize DynamicQuantize",
+              integer_output),
+    ERROR_ROW("dequantize-input-dtype", "dequantize takes int32, int8 or uint8", "choose one of them", CODE "dequantize", "Dequantize",
+              integer_input),
+    ERROR_ROW("dequantize-output-dtype", "dequantize makes float32 or bfloat16", "choose one of them", CODE "dequantize", "Dequantize", float_output),
+    ERROR_ROW("requantize-input-dtype", "requantize takes int32, int8 or uint8", "quantize x first", CODE "requantize", "Requantize", integer_input),
+    ERROR_ROW("requantize-output-dtype", "requantize makes int32, int8 or uint8", "choose one of them", CODE "requantize", "Requantize",
+              integer_output),
+    ERROR_ROW("per-channel-output", "what has an axis makes int32", "use int32, or one scale", CODE "quantize, requantize",
+              "Quantize DynamicQuantize Requantize", narrow_output),
+    ERROR_ROW("per-channel-scale", "a per-channel scale is a tensor of rank 1", "give the scales as a list", CODE "quantize, dequantize", GIVEN,
+              channel_scale),
     ERROR_ROW("per-channel-zero-point", "a per-channel zero point that is a tensor has one element for each channel",
-              "repeat it for each channel, or give a single number", CODE "quantize, dequantize", GIVEN,
-              channel_zero_point),
+              "repeat it for each channel, or give a single number", CODE "quantize, dequantize", GIVEN, channel_zero_point),
     ERROR_ROW("scale-dtype", "a scale is float32 or bfloat16", "cast the scale", CODE "all three", ALL, scale_dtype),
-    ERROR_ROW("zero-point-dtype", "a zero point that is a tensor is int32", "cast the zero point", CODE "all three",
-              ALL, zero_point_dtype),
-    ERROR_ROW("requantize-int8-tensors", "requantize of int8 with a tensor among its parameters makes int32",
-              "use single numbers, or make int32", CODE "requantize", "Requantize", int8_input),
-    ERROR_ROW("requantize-sides-agree",
-              "with an axis and four tensors, scale and zero point of a side are both per channel or both of one element",
+    ERROR_ROW("zero-point-dtype", "a zero point that is a tensor is int32", "cast the zero point", CODE "all three", ALL, zero_point_dtype),
+    ERROR_ROW("requantize-int8-tensors", "requantize of int8 with a tensor among its parameters makes int32", "use single numbers, or make int32",
+              CODE "requantize", "Requantize", int8_input),
+    ERROR_ROW("requantize-sides-agree", "with an axis and four tensors, scale and zero point of a side are both per channel or both of one element",
               "repeat the one that has one element", CODE "requantize", "Requantize", sides_agree),
-    ERROR_ROW("requantize-channel-rank", "with an axis and four tensors, what is per channel has rank 1",
-              "give it as a list", CODE "requantize", "Requantize", channel_rank),
-    ERROR_ROW("requantize-mixed-arguments",
-              "with an axis and a mix of numbers and tensors, each side is what dequantize or quantize take",
-              "per channel needs a list of scales; a single scale wants a single zero point", CODE "requantize",
-              "Requantize", mixed_arguments),
-    ERROR_ROW("no-group", "there are no groups", "reshape x so that a group is a channel", CODE "all three", GIVEN,
-              qdq_check_no_group),
-    ERROR_ROW("no-clamp-range", "there is no narrower clamp range", "leave it out", CODE "all three",
-              "Quantize DynamicQuantize Requantize", qdq_check_no_clamp_range),
-    ERROR_ROW("int-domain", "a zero point is a code", "leave zero_point_domain out", CODE "all three", GIVEN,
-              qdq_check_int_domain),
-    ERROR_ROW("no-computed-parameters", "no op computes scales", "compute the scale outside and give it",
-              "ttnn has none", "DynamicQuantize", qdq_check_not_computed),
-    WARNING_ROW("page-shows-bfloat16", "the page of requantize shows a bfloat16 input, its code refuses it",
-              "quantize x first", "page of ttnn.requantize; " CODE "requantize", "Requantize", page_shows_bfloat16),
+    ERROR_ROW("requantize-channel-rank", "with an axis and four tensors, what is per channel has rank 1", "give it as a list", CODE "requantize",
+              "Requantize", channel_rank),
+    ERROR_ROW("requantize-mixed-arguments", "with an axis and a mix of numbers and tensors, each side is what dequantize or quantize take",
+              "per channel needs a list of scales; a single scale wants a single zero point", CODE "requantize", "Requantize", mixed_arguments),
+    ERROR_ROW("no-group", "there are no groups", "reshape x so that a group is a channel", CODE "all three", GIVEN, qdq_check_no_group),
+    ERROR_ROW("no-clamp-range", "there is no narrower clamp range", "leave it out", CODE "all three", "Quantize DynamicQuantize Requantize",
+              qdq_check_no_clamp_range),
+    ERROR_ROW("int-domain", "a zero point is a code", "leave zero_point_domain out", CODE "all three", GIVEN, qdq_check_int_domain),
+    ERROR_ROW("no-computed-parameters", "no op computes scales", "compute the scale outside and give it", "ttnn has none", "DynamicQuantize",
+              qdq_check_not_computed),
+    WARNING_ROW("page-shows-bfloat16", "the page of requantize shows a bfloat16 input, its code refuses it", "quantize x first",
+              "page of ttnn.requantize; " CODE "requantize", "Requantize", page_shows_bfloat16),
     WARNING_ROW("composite-truncates", "with a zero point that is a tensor, quantize truncates and does not saturate",
-              "give the zero point as a single number", "tt-metal #51304, #57500", "Quantize DynamicQuantize",
-              composite_truncates),
-    WARNING_ROW("int32-range", "int32 results have the range -127..127", "use int8 for -128",
-              KERNEL "; tt-metal #56526", "Quantize DynamicQuantize Requantize", int32_range),
-    WARNING_ROW("uint8-sign", "uint8 results lose the sign of what is negative",
-              "use int8, or a zero point that keeps results positive", KERNEL "; tt-metal #56290",
-              "Quantize DynamicQuantize Requantize", uint8_sign),
-    WARNING_ROW("bfloat16-zero-point", "a zero point that is a tensor is rounded to the dtype of x",
-              "give it as a single number, or use float32", CODE "quantize", "Quantize DynamicQuantize",
-              bfloat16_zero_point),
+              "give the zero point as a single number", "tt-metal #51304, #57500", "Quantize DynamicQuantize", composite_truncates),
+    WARNING_ROW("int32-range", "int32 results have the range -127..127", "use int8 for -128", KERNEL "; tt-metal #56526",
+              "Quantize DynamicQuantize Requantize", int32_range),
+    WARNING_ROW("uint8-sign", "uint8 results lose the sign of what is negative", "use int8, or a zero point that keeps results positive",
+              KERNEL "; tt-metal #56290", "Quantize DynamicQuantize Requantize", uint8_sign),
+    WARNING_ROW("bfloat16-zero-point", "a zero point that is a tensor is rounded to the dtype of x", "give it as a single number, or use float32",
+              CODE "quantize", "Quantize DynamicQuantize", bfloat16_zero_point),
     WARNING_ROW("requantize-truncates", "with an axis and four tensors, requantize truncates and does not saturate",
               "use single numbers where there is one channel", "tt-metal #51304", "Requantize", expanded_truncates),
     WARNING_ROW("requantize-bfloat16", "a mix of numbers and tensors goes through bfloat16",
-              "give all four as single numbers, or all as tensors with an axis", CODE "requantize", "Requantize",
-              through_bfloat16),
-    WARNING_ROW("axis-ignored", "requantize ignores an axis beside four single numbers", "leave it out",
-              CODE "requantize", "Requantize", axis_ignored),
-    WARNING_ROW("mlir-mixed-granularity", "tt-mlir wants both sides per channel or both per tensor",
-              "repeat the single scale for each channel", "tt-mlir verifier of requantize", "Requantize", mlir_mixes),
+              "give all four as single numbers, or all as tensors with an axis", CODE "requantize", "Requantize", through_bfloat16),
+    WARNING_ROW("axis-ignored", "requantize ignores an axis beside four single numbers", "leave it out", CODE "requantize", "Requantize",
+              axis_ignored),
+    WARNING_ROW("mlir-mixed-granularity", "tt-mlir wants both sides per channel or both per tensor", "repeat the single scale for each channel",
+              "tt-mlir verifier of requantize", "Requantize", mlir_mixes),
     WARNING_ROW("mlir-axis", "tt-mlir wants an axis of at least 0", "count it from the front",
-              "tt-mlir verifier of quantize, dequantize and requantize", ALL, mlir_axis),
+              "tt-mlir verifier of quantize, dequantize and requantize", ALL,
+              qdq_check_axis_from_front),
 };
 // clang-format on
 

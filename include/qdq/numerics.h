@@ -65,6 +65,7 @@ typedef enum qdq_bfloat16_store {
     QDQ_BFLOAT16_HALF_EVEN = 0,  // NaN stays NaN, denormals stay
     QDQ_BFLOAT16_DEVICE,         // half away; denormals and -0 become +0; NaN becomes infinity
     QDQ_BFLOAT16_TRUNCATE,       // drops the low 16 bits; NaN stays NaN
+    QDQ_BFLOAT16_FLUSH,          // half even; denormal float32 become 0 with their sign
 } qdq_bfloat16_store;
 
 // What becomes of numbers beyond the largest float8. float4 always saturates; float16 and bfloat16
@@ -89,7 +90,8 @@ typedef struct qdq_numerics {
     // Float dtypes to which numbers on the way are rounded, as `bfloat16_store` says;
     // QDQ_DTYPE_NONE keeps float32.
     qdq_dtype scale_dtype;            // of Quantize: the scale before it is used
-    qdq_dtype reciprocal_dtype;       // of Quantize: 1 / s
+    qdq_dtype reciprocal_dtype;       // of Quantize: 1 / s; in the float domain s * mid
+    qdq_dtype middle_dtype;           // of Quantize in the float domain: z - s * mid
     qdq_dtype quantize_step_dtype;    // of Quantize: every other intermediate result
     qdq_dtype dequantize_step_dtype;  // of Dequantize: q, z, their difference and the product
     qdq_dtype requantize_dtype;       // between the halves of QDQ_REQUANTIZE_PAIR
@@ -120,6 +122,7 @@ typedef struct qdq_numerics {
     X(choice,                "choice of parameters")      \
     X(scale_dtype,           "scale precision")           \
     X(reciprocal_dtype,      "reciprocal precision")      \
+    X(middle_dtype,          "intermediate precision")    \
     X(quantize_step_dtype,   "intermediate precision")    \
     X(dequantize_step_dtype, "intermediate precision")    \
     X(requantize_dtype,      "intermediate precision")    \

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes tests/targets/onednn_golden.h: what oneDNN Graph on the CPU makes of onednn_cases.h.
+
+    python3 onednn_golden.py ../targets/onednn_golden.h VENV
+
+VENV is a folder for a virtual environment; it is made where it is missing, and filled from PyPI
+(2 GB: oneDNN comes with a SYCL runtime). Needs g++ and an x86-64 machine with AVX2.
+
+A row has a batch, how many results it has, FNV-1a of all of them (onednn_hash) and the first four.
+Batches without a row are those that oneDNN does not run, or runs wrong; the program says which.
+All runs, each capped to another instruction set, must give the same rows. What is left out of the
+comparison for that, and that SSE4.1 is not among them, because there NaN becomes 127 as s8:
+onednn_canonical in ../targets/onednn_cases.h, is_plain_nan and is_broken in onednn_peer.cpp.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PACKAGES = ["onednn==2026.1.0", "onednn-devel==2026.1.0"]
+INSTRUCTION_SETS = ["AVX2", "AVX512_CORE", "DEFAULT"]
+
+
+def install(folder):
+    if not (folder / "bin" / "python").exists():
+        venv.create(folder, with_pip=True)
+    subprocess.run([folder / "bin" / "python", "-m", "pip", "install", "-q", *PACKAGES], check=True)
+
+
+def build(folder, program):
+    lib = folder / "lib"
+    command = ["g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-ffp-contract=off"]
+    command += [HERE / "onednn_peer.cpp", f"-I{folder / 'include'}", f"-L{lib}", "-ldnnl"]
+    subprocess.run([*command, f"-Wl,-rpath-link,{lib}", "-o", program], check=True)
+
+
+def run(folder, program, instruction_set):
+    lib = folder / "lib"
+    names = {"LD_LIBRARY_PATH": str(lib), "OCL_ICD_FILENAMES": str(lib / "libintelocl.so")}
+    names["ONEDNN_MAX_CPU_ISA"] = instruction_set
+    done = subprocess.run(
+        [program], env={**os.environ, **names}, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(f"{instruction_set}: {done.stderr}")
+    return done.stdout, done.stderr
+
+
+def version_of(folder):
+    text = (folder / "include" / "oneapi" / "dnnl" / "dnnl_version.h").read_text(encoding="utf-8")
+    words = [line.split() for line in text.splitlines() if line.startswith("#define DNNL_VERSION")]
+    return ".".join(word[2] for word in words)
+
+
+def main(path, folder):
+    install(folder)
+    with tempfile.TemporaryDirectory() as place:
+        program = Path(place) / "onednn_peer"
+        build(folder, program)
+        results = {name: run(folder, program, name) for name in INSTRUCTION_SETS}
+    rows, skipped = results["DEFAULT"]
+    for name, (other, _) in results.items():
+        if other != rows:
+            sys.exit(f"{name} gives other results than DEFAULT")
+    print(skipped, end="")
+    Path(path).write_text(
+        "// SPDX-License-Identifier: Apache-2.0\n"
+        f"// Written by tests/peers/onednn_golden.py with oneDNN {version_of(folder)}, "
+        "x86-64; equal for AVX2,\n// AVX-512 and all that the machine has.\n"
+        "#ifndef QDQ_TESTS_TARGETS_ONEDNN_GOLDEN_H\n"
+        "#define QDQ_TESTS_TARGETS_ONEDNN_GOLDEN_H\n\n"
+        '#include "onednn_cases.h"\n\n'
+        "// clang-format off\n"
+        "static const struct {\n"
+        "    onednn_batch batch;\n"
+        "    size_t count;\n"
+        "    uint64_t hash;\n"
+        "    uint32_t first[4];\n"
+        "} onednn_golden[] = {\n" + rows + "};\n// clang-format on\n\n#endif\n",
+        encoding="utf-8",
+    )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(sys.argv[1], Path(sys.argv[2]).resolve())
