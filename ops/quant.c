@@ -129,12 +129,18 @@ void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage
 bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot,
                            const qdq_granularity *granularity, qdq_pool *pool,
                            qdq_stage_vector *out) {
-    uint32_t *values;
+    const qdq_operand *in = &call->inputs[slot->port];
     bool is_int = slot->domain != QDQ_DOMAIN_FLOAT;
+    if (is_int && in->given && !qdq_dtype_is_int(in->type.dtype)) {  // of a small float: all 0
+        static const uint32_t zero;
+        *out =
+            (qdq_stage_vector){.is_int = true, .grid = {.count = 1}, .count = 1, .values = &zero};
+        return true;
+    }
+    uint32_t *values;
     *out = (qdq_stage_vector){.is_int = is_int};
     if (!start_vector(call, slot->port, slot->attr.count, granularity, pool, out, &values))
         return false;
-    const qdq_operand *in = &call->inputs[slot->port];
     if (!values) return true;
     if (in->given && is_int)
         qdq_decode_int(in->type.dtype, in->data, (int32_t *)(void *)values, out->count);

@@ -23,7 +23,8 @@ typedef enum qdq_family {
 #define QDQ_QUANTIZE_PORTS(S, prefix, x_dtypes)                                                 \
     {"x", offsetof(S, prefix x), false, x_dtypes},                                              \
         {"scale", offsetof(S, prefix scale), true, QDQ_SET_SCALES},                             \
-        {"zero_point", offsetof(S, prefix zero_point), true, QDQ_SET_INTS | QDQ_SET_FLOATS}
+        {"zero_point", offsetof(S, prefix zero_point), true,                                    \
+         QDQ_SET_INTS | QDQ_SET_FLOATS | QDQ_SET_SMALL_FLOATS}
 
 #define QDQ_QUANTIZE_ATTRS(S, prefix, dtype_default)                                            \
     {"qtype", QDQ_ATTR_WORD, offsetof(S, prefix qtype), qdq_qtype_words, "per_tensor",          \
