@@ -12,7 +12,11 @@ typedef struct qdq_block_range {
     bool nan;
 } qdq_block_range;
 
+// Widens a range by n elements of a dtype.
+typedef void qdq_range_fn(qdq_dtype dtype, const void *x, size_t n, qdq_block_range *range);
+
 typedef struct qdq_choose_params {
+    qdq_range_fn *widen;
     qdq_scheme scheme;
     qdq_choice choice;
     qdq_dtype x_dtype, y_dtype;

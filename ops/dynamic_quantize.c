@@ -113,19 +113,7 @@ static void infer(qdq_call *call) {
 
 static void accumulate(const void *params, void *state, const void *x, size_t n) {
     const qdq_choose_params *p = params;
-    qdq_block_range *range = state;
-    size_t size = qdq_dtype_size(p->x_dtype);
-    for (size_t at = 0; at < n;) {
-        float real[256];
-        size_t part = n - at < 256 ? n - at : 256;
-        qdq_decode_float(p->x_dtype, (const char *)x + at * size, real, part);
-        for (size_t i = 0; i < part; i++) {  // NaN compares false
-            if (real[i] < range->low) range->low = real[i];
-            if (real[i] > range->high) range->high = real[i];
-            range->nan |= isnan(real[i]) != 0;
-        }
-        at += part;
-    }
+    p->widen(p->x_dtype, x, n, state);
 }
 
 static void merge(void *state, const void *other) {
@@ -156,18 +144,18 @@ static const qdq_reduce_fns range_reduction = {sizeof(qdq_block_range), accumula
 
 //---- Lowering ---------------------------------------------------------------
 
-static qdq_choose_params *choose_params(const attrs_type *a, const qdq_numerics *numerics,
-                                        const qdq_quant_params *quant, bool has_global,
-                                        qdq_pool *pool) {
-    qdq_choose_params *params = QDQ_POOL_NEW(pool, qdq_choose_params);
+static qdq_choose_params *choose_params(const attrs_type *a, const qdq_lowering *to,
+                                        const qdq_quant_params *quant, bool has_global) {
+    qdq_choose_params *params = QDQ_POOL_NEW(to->pool, qdq_choose_params);
     if (!params) return NULL;
     *params = (qdq_choose_params){
+        .widen = qdq_range_find(quant->x_dtype, to->isas),
         .scheme = a->scheme,
-        .choice = numerics->choice,
+        .choice = to->numerics.choice,
         .x_dtype = quant->x_dtype,
         .y_dtype = quant->y_dtype,
         .range = quant->range,
-        .eps = a->eps.set ? (float)a->eps.value : numerics->least_scale,
+        .eps = a->eps.set ? (float)a->eps.value : to->numerics.least_scale,
         .has_global_scale = has_global,
     };
     return params;
@@ -185,8 +173,7 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
     qdq_stage_vector global = {0};
     qdq_quant_params *quant =
         qdq_quant_params_of(call, to, y, a->quantize.quant_min, a->quantize.quant_max);
-    qdq_choose_params *choose =
-        quant ? choose_params(a, &to->numerics, quant, has_global, to->pool) : NULL;
+    qdq_choose_params *choose = quant ? choose_params(a, to, quant, has_global) : NULL;
     if (!choose || (has_global && !qdq_scale_vector(call, &slot, &one, to->pool, &global)))
         return 0;
     quant->scales_twice = has_global;

@@ -13,6 +13,7 @@ typedef enum qdq_family {
     QDQ_FAMILY_DEQUANTIZE,
     QDQ_FAMILY_REQUANTIZE,
     QDQ_FAMILY_CAST,
+    QDQ_FAMILY_LOOKUP,
 } qdq_family;
 
 //---- Descriptions that several ops have -------------------------------------

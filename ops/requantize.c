@@ -139,7 +139,7 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
     if (!done) return 0;
     qdq_drop_unit_scales(&in.scale, to->numerics.unit_scale_tolerance, &stage->vectors[0]);
     qdq_drop_unit_scales(&out.scale, to->numerics.unit_scale_tolerance, &stage->vectors[2]);
-    return 1;
+    return qdq_use_lookup(stage, params->x_dtype, params->y_dtype, to) ? 1 : 0;
 }
 
 const qdq_op qdq_op_requantize = {

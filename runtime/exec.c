@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/exec.h"
 
-#include <fenv.h>
 #include <string.h>
 
 #include "runtime/block_float.h"
 #include "runtime/dtype.h"
+#include "runtime/environment.h"
 #include "runtime/error.h"
 #include "runtime/memory_plan.h"
 
@@ -135,6 +135,44 @@ static const void *run_block(const qdq_exec *exec, const qdq_step *step, size_t 
     return x;
 }
 
+//---- Row-major to row-major -------------------------------------------------
+
+// A step whose one link reads and writes row-major memory needs no blocks: its elements are taken
+// in runs, as long as their parameters are alike or side by side.
+static bool is_direct(const qdq_step *step) {
+    return !step->tiled && !step->reduce && step->link_count == 1 &&
+           step->links[0].store.kind == QDQ_PLACE_OUTPUT;
+}
+
+// The parameters of the elements from `first` on, and how many of them they are good for, at most
+// n.
+static qdq_view direct_view(const qdq_grid *grid, const uint32_t *values, size_t first, size_t *n) {
+    size_t run;
+    size_t block = qdq_grid_block(grid, first, &run);
+    size_t last = grid->rank ? (size_t)grid->rank - 1 : 0;
+    bool columns = grid->rank && grid->extent[last] == 1;
+    if (columns) run = grid->dims[last] - first % grid->dims[last];
+    if (run < *n) *n = run;
+    return (qdq_view){values + block, columns ? 1 : 0};
+}
+
+static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first, size_t end) {
+    const qdq_link *link = &step->links[0];
+    const char *x = place_memory(exec, step->x.place);
+    char *y = place_memory(exec, link->store);
+    size_t x_size = qdq_dtype_size(step->x.dtype), y_size = qdq_dtype_size(link->y_dtype);
+    while (first < end) {
+        qdq_view views[QDQ_MAX_VECTORS];
+        size_t n = end - first;
+        for (size_t k = 0; k < link->vector_count; k++) {
+            const qdq_vector *v = &link->vectors[k];
+            views[k] = direct_view(&v->grid, vector_values(exec, v), first, &n);
+        }
+        link->fn(link->params, views, x + first * x_size, y + first * y_size, n);
+        first += n;
+    }
+}
+
 //---- Reductions -------------------------------------------------------------
 
 // Hands n side-by-side elements, of which `first` is the number in row-major order, to the states
@@ -205,24 +243,19 @@ typedef struct task_context {
     const qdq_step *step;
 } task_context;
 
-// Results must not depend on the rounding mode of the thread that computes them: sets the default
-// one and returns what there was, for fesetenv.
-static fenv_t default_environment(void) {
-    fenv_t environment;
-    fegetenv(&environment);
-    fesetenv(FE_DFL_ENV);
-    return environment;
-}
-
 // Blocks begin..end of a step without reduction; chunks begin..end of one with.
 static void run_task(void *context, size_t begin, size_t end) {
     const task_context *task = context;
     const qdq_step *step = task->step;
     scratch l1;
-    fenv_t environment = default_environment();
+    qdq_environment environment = qdq_environment_enter();
     l1.next = 0;
     if (step->tiled) memset(l1.block, 0xFF, sizeof l1.block);
-    if (!step->reduce) {
+    if (is_direct(step)) {
+        size_t stop = end * QDQ_BLOCK_ELEMENTS;
+        run_direct(task->exec, step, begin * QDQ_BLOCK_ELEMENTS,
+                   stop < step->elements ? stop : step->elements);
+    } else if (!step->reduce) {
         for (size_t block = begin; block < end; block++) run_block(task->exec, step, block, &l1);
     } else {
         for (size_t chunk = begin; chunk < end; chunk++) {
@@ -234,7 +267,7 @@ static void run_task(void *context, size_t begin, size_t end) {
                 reduce_block(step, states, block, run_block(task->exec, step, block, &l1));
         }
     }
-    fesetenv(&environment);
+    qdq_environment_leave(environment);
 }
 
 // Parameters that are computed or given at run time become plain lists before the loop.
@@ -266,7 +299,7 @@ static void run_step(const qdq_exec *exec, const qdq_step *step) {
         memset(states_of(exec, step->reduce, 0), 0,
                count * step->reduce->grid.count * step->reduce->fns->state_bytes);
     }
-    if (exec->parallel.run && count > 1)
+    if (exec->parallel.run && count > 1 && step->elements >= exec->parallel.least)
         exec->parallel.run(exec->parallel.self, count, run_task, &context);
     else
         run_task(&context, 0, count);
@@ -282,9 +315,9 @@ void qdq_exec_run(qdq_exec *exec) {
         memset(io->own, 0, plan->inputs[i].bytes);
         io->written = true;
     }
-    fenv_t environment = default_environment();
+    qdq_environment environment = qdq_environment_enter();
     for (size_t i = 0; i < plan->step_count; i++) run_step(exec, &plan->steps[i]);
-    fesetenv(&environment);
+    qdq_environment_leave(environment);
 }
 
 //---- Making one -------------------------------------------------------------

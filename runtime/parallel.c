@@ -26,7 +26,8 @@ static void run(void *self, size_t count, void (*task)(void *context, size_t beg
 
 qdq_parallel qdq_parallel_openmp(int threads) {
     if (threads == 1) return (qdq_parallel){0};
-    return (qdq_parallel){run, (void *)(uintptr_t)(threads < 0 ? 0 : threads)};
+    // Waking a thread costs as much as tens of thousands of elements.
+    return (qdq_parallel){run, (void *)(uintptr_t)(threads < 0 ? 0 : threads), (size_t)1 << 17};
 }
 #else
 qdq_parallel qdq_parallel_openmp(int threads) {

@@ -54,7 +54,7 @@ typedef struct qdq_vector {
 
 //---- Chains -----------------------------------------------------------------
 
-// Makes n <= 1024 elements of y from those of x. views[k] are the parameters of vector k. Never
+// Makes n elements of y from those of x. views[k] are the parameters of vector k. Never
 // fails, allocates or keeps state; x and y do not overlap.
 typedef void qdq_tile_fn(const void *params, const qdq_view *views, const void *x, void *y,
                          size_t n);

@@ -282,6 +282,7 @@ static int compare_session(session *s, const options *opt, const target_list *li
     comparison c = {.graph = s->graph, .target_count = list->count};
     memcpy(c.targets, list->names, sizeof c.targets);
     c.exec_options = s->exec_options;
+    c.isa = isa_of(opt);
     void **inputs = read_inputs(s, opt, &code);
     if (!inputs) return code;
     qdq_exec_destroy(s->exec);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -43,17 +44,20 @@ qdq_graph *load_graph(const options *opt, int *code) {
     return graph;
 }
 
+const char *isa_of(const options *opt) {
+    const char *environment = getenv("QDQ_ISA");
+    if (opt->isa) return opt->isa;
+    return environment && *environment ? environment : NULL;
+}
+
 static bool read_compile_options(const options *opt, qdq_compile_options *out) {
-    *out = (qdq_compile_options){.target = opt->target, .materialize = opt->materialize};
+    *out = (qdq_compile_options){
+        .target = opt->target, .materialize = opt->materialize, .isa = isa_of(opt)};
     const char *storage = opt->float_storage ? opt->float_storage : "declared";
     if (strcmp(storage, "bfloat16") == 0) {
         out->float_storage = QDQ_FLOAT_BFLOAT16;
     } else if (strcmp(storage, "declared") != 0) {
         fprintf(stderr, "qdq: --float-storage is '%s', wanted bfloat16 or declared\n", storage);
-        return false;
-    }
-    if (opt->isa && strcmp(opt->isa, "portable") != 0) {
-        fprintf(stderr, "qdq: --isa is '%s', wanted one of: portable\n", opt->isa);
         return false;
     }
     return true;

@@ -26,6 +26,8 @@ int report_error(const qdq_error *err);
 
 // Loads the graph that the first operand names. NULL after a message; *code is then the exit code.
 qdq_graph *load_graph(const options *opt, int *code);
+// The instruction set that --isa or else QDQ_ISA caps; NULL: none.
+const char *isa_of(const options *opt);
 // Compiles it as the options say; prints the findings that stop it.
 qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code);
 

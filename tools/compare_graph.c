@@ -239,7 +239,7 @@ int compare_node(comparison *c, size_t node, node_comparison *out) {
     qdq_error err = {0};
     buffers first = {0};
     *out = (node_comparison){.node = node, .pair_count = c->target_count - 1};
-    int code = node_open(&out->run, c->graph, node, &c->exec_options);
+    int code = node_open(&out->run, c->graph, node, &c->exec_options, c->isa);
     out->pairs = calloc(out->pair_count + 1, sizeof *out->pairs);
     if (code == EXIT_OK && !out->pairs) code = no_memory(c, node);
     if (code == EXIT_OK &&

@@ -14,6 +14,7 @@ typedef struct comparison {
     const char *targets[MAX_TARGETS];
     size_t target_count;
     qdq_exec_options exec_options;
+    const char *isa;
     size_t ids;        // more than any id of a value
     void **data;       // [target * ids + id], from malloc; NULL: as the first target has it
     size_t *last_use;  // [id]: the last node that reads or makes it

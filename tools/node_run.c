@@ -20,10 +20,10 @@ static bool has_value(const node_value *values, size_t count, qdq_value value) {
 }
 
 int node_open(node_run *node, const qdq_graph *graph, size_t index,
-              const qdq_exec_options *exec_options) {
+              const qdq_exec_options *exec_options, const char *isa) {
     qdq_error err = {0};
     qdq_node_info info = qdq_graph_node(graph, index);
-    *node = (node_run){.exec_options = *exec_options};
+    *node = (node_run){.exec_options = *exec_options, .isa = isa};
     node->graph = qdq_graph_extract(graph, index, NULL, &err);
     if (!node->graph) return report_error(&err);
     node->inputs = calloc(info.input_count + 1, sizeof *node->inputs);
@@ -69,7 +69,7 @@ static qdq_status bind(qdq_exec *exec, const qdq_plan *plan, void *const *inputs
 int node_compute(const node_run *node, const qdq_numerics *numerics, void *const *inputs,
                  void *const *outputs) {
     qdq_error err = {0};
-    qdq_compile_options compile = {.target = "core", .numerics = numerics};
+    qdq_compile_options compile = {.target = "core", .numerics = numerics, .isa = node->isa};
     qdq_plan *plan = qdq_graph_compile(node->graph, &compile, &err);
     qdq_exec *exec = qdq_exec_create(plan, &node->exec_options, &err);
     if (exec && bind(exec, plan, inputs, outputs, &err) == QDQ_OK) qdq_exec_run(exec);

@@ -14,6 +14,7 @@ typedef struct node_value {
 typedef struct node_run {
     qdq_graph *graph;  // of the node alone
     qdq_exec_options exec_options;
+    const char *isa;
     node_value *inputs, *outputs;  // without constants, each once
     size_t input_count, output_count;
 } node_run;
@@ -21,7 +22,7 @@ typedef struct node_run {
 // Takes node `index` out of a graph. EXIT_OK, or another exit code after a message; close it in
 // either case.
 int node_open(node_run *node, const qdq_graph *graph, size_t index,
-              const qdq_exec_options *exec_options);
+              const qdq_exec_options *exec_options, const char *isa);
 void node_close(node_run *node);
 
 // Runs it: `inputs` and `outputs` are the memory of its values, row-major. EXIT_OK, or another exit

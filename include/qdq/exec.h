@@ -51,10 +51,11 @@ typedef struct qdq_parallel {
     void (*run)(void *self, size_t count, void (*task)(void *context, size_t begin, size_t end),
                 void *context);
     void *self;
+    size_t least;  // steps of fewer elements run on the calling thread; 0: none do
 } qdq_parallel;
 
-// Runs on OpenMP's threads, at most `threads` of them (0: as many as OpenMP likes). One thread, or
-// a library built without OpenMP: serial.
+// Runs on OpenMP's threads, at most `threads` of them (0: as many as OpenMP likes), steps of 2^17
+// elements or more. One thread, or a library built without OpenMP: serial.
 QDQ_API qdq_parallel qdq_parallel_openmp(int threads);
 
 //---- Running ----------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ops/kernels/body_list.h"
+#include "runtime/dtype.h"
 
 enum { PART = 256 };  // parameters that are not alike are laid out in parts
 
@@ -67,29 +68,21 @@ static inline void store_int16(void *y, size_t i, int32_t q) { ((int16_t *)y)[i]
 static inline void store_uint16(void *y, size_t i, int32_t q) { ((uint16_t *)y)[i] = (uint16_t)q; }
 static inline void store_int32(void *y, size_t i, int32_t q) { ((int32_t *)y)[i] = q; }
 
-static inline void store_float32(void *y, size_t i, float v) { ((float *)y)[i] = v; }
-
-// Half even; NaN keeps its upper bits and stays NaN.
-static inline void store_bfloat16(void *y, size_t i, float v) {
+// To bfloat16, of what is no NaN. Half even; half away with denormals and -0 to +0; half even with
+// denormal float32 to 0 with their sign.
+static inline void finite_float32(void *y, size_t i, float v) { ((float *)y)[i] = v; }
+static inline void finite_bfloat16(void *y, size_t i, float v) {
     uint32_t bits = body_bits(v);
-    uint32_t even = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
-    uint32_t nan = bits >> 16 | (bits & 0x7F0000 ? 0 : 0x40);
-    ((uint16_t *)y)[i] = (uint16_t)((bits & 0x7FFFFFFF) > 0x7F800000 ? nan : even);
+    ((uint16_t *)y)[i] = (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
-
-// Half away; denormals and -0 to +0; NaN to infinity with its sign.
-static inline void store_bfloat16_device(void *y, size_t i, float v) {
-    uint32_t bits = body_bits(v), magnitude = bits & 0x7FFFFFFF;
-    uint32_t away = (bits + 0x8000) >> 16, infinity = (bits >> 31 << 15) | 0x7F80;
-    away = magnitude < 0x00800000 ? 0 : away;
-    ((uint16_t *)y)[i] = (uint16_t)(magnitude > 0x7F800000 ? infinity : away);
+static inline void finite_bfloat16_device(void *y, size_t i, float v) {
+    uint32_t bits = body_bits(v), away = (bits + 0x8000) >> 16;
+    ((uint16_t *)y)[i] = (uint16_t)((bits & 0x7FFFFFFF) < 0x00800000 ? 0 : away);
 }
-
-// Half even; denormal float32 to 0 with their sign.
-static inline void store_bfloat16_flush(void *y, size_t i, float v) {
+static inline void finite_bfloat16_flush(void *y, size_t i, float v) {
     uint32_t bits = body_bits(v);
     bits = (bits & 0x7FFFFFFF) < 0x00800000 ? bits & 0x80000000 : bits;
-    store_bfloat16(y, i, body_float(bits));
+    ((uint16_t *)y)[i] = (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
 // A float8 of M mantissa bits that saturates: half even where it is normal, by adding a number
@@ -197,10 +190,55 @@ static inline lane lane_of(const qdq_quant_params *p, float s, int32_t z, bool f
                   .high = (float)p->range.quant_max};
 }
 
-#define QUANTIZE(name, x_name, y_name, lane_fn, flush)                                            \
+// Whether x * fl(1/s) may stand for x / s: then the two differ by less than 3 * 2^-24 of the
+// quotient, which up to 2^10 is less than 0.0002. Where neither is that close to a tie, both round
+// to the same number; where the quotient is larger, both are beyond the bounds.
+enum { FAST = 64 };  // elements that are looked at together
+static inline bool lane_may_multiply(lane p) {
+    float size = fabsf(p.s);
+    return size > 0x1p-60f && size < 0x1p60f && p.low - p.z > -1000 && p.high - p.z < 1000;
+}
+
+// Whether 1/s is exact, and so the product the quotient.
+static inline bool lane_is_power(lane p) { return !(body_bits(p.s) & 0x7FFFFF); }
+
+static inline int32_t lane_multiplied(lane p, float r) {
+    float low = p.low - p.z, high = p.high - p.z;
+    r = r > low ? r : low;
+    r = r < high ? r : high;
+    return (int32_t)(r + p.z);
+}
+
+// The core's Quantize with one scale: multiplies, and divides where a product is close to a tie.
+#define QUANTIZE_FAST(x_name, y_name)                                                   \
+    if (lane_may_multiply(l)) {                                                         \
+        size_t at = 0;                                                                  \
+        float close = lane_is_power(l) ? 1.0f : 0.4998f;                                \
+        for (; at + FAST <= n; at += FAST) {                                            \
+            uint32_t ties = 0;                                                          \
+            for (size_t i = at; i < at + FAST; i++) {                                   \
+                float v = load_##x_name(x, i) * l.inverse, r = rintf(v);                \
+                ties |= fabsf(v - r) > close ? 1u : 0u;                                 \
+                store_##y_name(y, i, lane_multiplied(l, r));                            \
+            }                                                                           \
+            if (ties)                                                                   \
+                for (size_t i = at; i < at + FAST; i++)                                 \
+                    store_##y_name(y, i, lane_core(l, load_##x_name(x, i)));            \
+        }                                                                               \
+        for (; at < n; at++) store_##y_name(y, at, lane_core(l, load_##x_name(x, at))); \
+        return;                                                                         \
+    }
+#define QUANTIZE_FAST_core QUANTIZE_FAST
+#define QUANTIZE_FAST_onednn(x_name, y_name)
+#define QUANTIZE_FAST_torchao(x_name, y_name)
+#define QUANTIZE_FAST_ttnn_int32(x_name, y_name)
+#define QUANTIZE_FAST_ttnn_uint8(x_name, y_name)
+#define QUANTIZE_FAST_ttnn_int8(x_name, y_name)
+
+#define QUANTIZE(name, x_name, y_name, numerics, lane_fn, flush)                                  \
     qdq_tile_fn QDQ_BODY(name);                                                                   \
-    void QDQ_BODY(name)(const void *params, const qdq_view *views, const void *x, void *y,        \
-                        size_t n) {                                                               \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,              \
+                        const void *restrict x, void *restrict y, size_t n) {                     \
         const qdq_quant_params *p = params;                                                       \
         if (!body_small(p, views[1], n)) {                                                        \
             qdq_quantize_tile_portable(params, views, x, y, n);                                   \
@@ -208,7 +246,8 @@ static inline lane lane_of(const qdq_quant_params *p, float s, int32_t z, bool f
         }                                                                                         \
         if (!views[0].step && !views[1].step) {                                                   \
             lane l = lane_of(p, body_float(views[0].data[0]), (int32_t)views[1].data[0], flush);  \
-            for (size_t i = 0; i < n; i++) store_##y_name(y, i, lane_fn(l, load_##x_name(x, i))); \
+            QUANTIZE_FAST_##numerics(x_name, y_name) for (size_t i = 0; i < n; i++)               \
+                store_##y_name(y, i, lane_fn(l, load_##x_name(x, i)));                            \
             return;                                                                               \
         }                                                                                         \
         for (size_t at = 0; at < n; at += PART) {                                                 \
@@ -231,20 +270,20 @@ static inline float quotient(float x, float s) {
 }
 
 // To float8: the quotient is rounded by the store alone.
-#define QUANTIZE_FLOAT8(name, x_name, y_name)                                              \
-    qdq_tile_fn QDQ_BODY(name);                                                            \
-    void QDQ_BODY(name)(const void *params, const qdq_view *views, const void *x, void *y, \
-                        size_t n) {                                                        \
-        (void)params;                                                                      \
-        const uint32_t *s = views[0].data;                                                 \
-        if (!views[0].step) {                                                              \
-            float one = body_float(s[0]);                                                  \
-            for (size_t i = 0; i < n; i++)                                                 \
-                store_##y_name(y, i, quotient(load_##x_name(x, i), one));                  \
-            return;                                                                        \
-        }                                                                                  \
-        for (size_t i = 0; i < n; i++)                                                     \
-            store_##y_name(y, i, quotient(load_##x_name(x, i), body_float(s[i])));         \
+#define QUANTIZE_FLOAT8(name, x_name, y_name)                                        \
+    qdq_tile_fn QDQ_BODY(name);                                                      \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views, \
+                        const void *restrict x, void *restrict y, size_t n) {        \
+        (void)params;                                                                \
+        const uint32_t *s = views[0].data;                                           \
+        if (!views[0].step) {                                                        \
+            float one = body_float(s[0]);                                            \
+            for (size_t i = 0; i < n; i++)                                           \
+                store_##y_name(y, i, quotient(load_##x_name(x, i), one));            \
+            return;                                                                  \
+        }                                                                            \
+        for (size_t i = 0; i < n; i++)                                               \
+            store_##y_name(y, i, quotient(load_##x_name(x, i), body_float(s[i])));   \
     }
 
 //---- Dequantize -------------------------------------------------------------
@@ -256,43 +295,47 @@ static inline int32_t code_int4(const void *x, size_t i) {
 }
 static inline int32_t code_uint4(const void *x, size_t i) { return ((const uint8_t *)x)[i] & 15; }
 
-// (q - z) * s: with codes of 8 bits and small zero points every way to subtract is exact.
-#define DEQUANTIZE(name, x_name, y_name, flush)                                                \
-    qdq_tile_fn QDQ_BODY(name);                                                                \
-    void QDQ_BODY(name)(const void *params, const qdq_view *views, const void *x, void *y,     \
-                        size_t n) {                                                            \
-        const qdq_quant_params *p = params;                                                    \
-        if (!body_small(p, views[1], n)) {                                                     \
-            qdq_dequantize_tile_portable(params, views, x, y, n);                              \
-            return;                                                                            \
-        }                                                                                      \
-        if (!views[0].step && !views[1].step) {                                                \
-            float s = body_float(views[0].data[0]);                                            \
-            int32_t z = (int32_t)views[1].data[0];                                             \
-            if (flush) s = lane_flushed(s);                                                    \
-            for (size_t i = 0; i < n; i++)                                                     \
-                store_##y_name(y, i, dequantized((float)(code_##x_name(x, i) - z), s, flush)); \
-            return;                                                                            \
-        }                                                                                      \
-        for (size_t at = 0; at < n; at += PART) {                                              \
-            size_t part = n - at < PART ? n - at : PART;                                       \
-            float s[PART];                                                                     \
-            int32_t z[PART];                                                                   \
-            body_floats(body_from(views[0], at), part, s);                                     \
-            body_ints(body_from(views[1], at), part, z);                                       \
-            for (size_t i = 0; i < part; i++)                                                  \
-                store_##y_name(y, at + i,                                                      \
-                               dequantized((float)(code_##x_name(x, at + i) - z[i]),           \
-                                           flush ? lane_flushed(s[i]) : s[i], flush));         \
-        }                                                                                      \
+static inline bool body_finite(qdq_view s, size_t n) {
+    uint32_t beyond = 0;
+    size_t count = s.step ? n : 1;
+    for (size_t i = 0; i < count; i++) beyond |= (s.data[i] & 0x7FFFFFFF) >= 0x7F800000;
+    return !beyond;
+}
+
+// (q - z) * s: with codes of 8 bits and small zero points every way to subtract is exact, and with
+// finite scales nothing is NaN.
+#define DEQUANTIZE(name, x_name, y_name, flush)                                            \
+    qdq_tile_fn QDQ_BODY(name);                                                            \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,       \
+                        const void *restrict x, void *restrict y, size_t n) {              \
+        const qdq_quant_params *p = params;                                                \
+        if (!body_small(p, views[1], n) || !body_finite(views[0], n)) {                    \
+            qdq_dequantize_tile_portable(params, views, x, y, n);                          \
+            return;                                                                        \
+        }                                                                                  \
+        if (!views[0].step && !views[1].step) {                                            \
+            float s = body_float(views[0].data[0]);                                        \
+            int32_t z = (int32_t)views[1].data[0];                                         \
+            if (flush) s = lane_flushed(s);                                                \
+            for (size_t i = 0; i < n; i++)                                                 \
+                finite_##y_name(y, i, scaled((float)(code_##x_name(x, i) - z), s, flush)); \
+            return;                                                                        \
+        }                                                                                  \
+        for (size_t at = 0; at < n; at += PART) {                                          \
+            size_t part = n - at < PART ? n - at : PART;                                   \
+            float s[PART];                                                                 \
+            int32_t z[PART];                                                               \
+            body_floats(body_from(views[0], at), part, s);                                 \
+            body_ints(body_from(views[1], at), part, z);                                   \
+            for (size_t i = 0; i < part; i++)                                              \
+                finite_##y_name(y, at + i,                                                 \
+                                scaled((float)(code_##x_name(x, at + i) - z[i]),           \
+                                       flush ? lane_flushed(s[i]) : s[i], flush));         \
+        }                                                                                  \
     }
 
-// A NaN has the sign of the scale that it came from, or none.
-static inline float dequantized(float d, float s, bool flush) {
-    float y = d * s;
-    uint32_t sign = body_nan(s) ? body_bits(s) & 0x80000000 : 0;
-    y = body_nan(y) ? body_float(0x7FC00000 | sign) : y;
-    return flush ? lane_flushed(y) : y;
+static inline float scaled(float d, float s, bool flush) {
+    return flush ? lane_flushed(d * s) : d * s;
 }
 
 //---- Requantize -------------------------------------------------------------
@@ -300,8 +343,8 @@ static inline float dequantized(float d, float s, bool flush) {
 // Dequantize to float32, then Quantize, as the core does it.
 #define REQUANTIZE_INT32(name, y_name)                                                            \
     qdq_tile_fn QDQ_BODY(name);                                                                   \
-    void QDQ_BODY(name)(const void *params, const qdq_view *views, const void *x, void *y,        \
-                        size_t n) {                                                               \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,              \
+                        const void *restrict x, void *restrict y, size_t n) {                     \
         const qdq_quant_params *p = params;                                                       \
         bool alike = !views[0].step && !views[1].step && !views[2].step && !views[3].step;        \
         if (!alike || views[1].data[0] || !body_small(p, views[3], n)) {                          \
@@ -313,7 +356,37 @@ static inline float dequantized(float d, float s, bool flush) {
         for (size_t i = 0; i < n; i++) store_##y_name(y, i, lane_core(l, load_int32(x, i) * in)); \
     }
 
-#define QDQ_BODY_QUANTIZE(name, x, y, numerics, lane_fn, flush) QUANTIZE(name, x, y, lane_fn, flush)
+//---- Ranges -----------------------------------------------------------------
+
+// Each of the lanes keeps a range of its own; which is met first does not matter.
+#define RANGE(x_name)                                                                           \
+    qdq_range_fn QDQ_BODY(range_##x_name);                                                      \
+    void QDQ_BODY(range_##x_name)(qdq_dtype dtype, const void *restrict x, size_t n,            \
+                                  qdq_block_range *restrict range) {                            \
+        enum { LANES = 64 };                                                                    \
+        float low[LANES] = {0}, high[LANES] = {0};                                              \
+        uint32_t nan[LANES] = {0};                                                              \
+        size_t at = 0;                                                                          \
+        for (; at + LANES <= n; at += LANES)                                                    \
+            for (size_t i = 0; i < LANES; i++) {                                                \
+                float v = load_##x_name(x, at + i);                                             \
+                low[i] = v < low[i] ? v : low[i];                                               \
+                high[i] = v > high[i] ? v : high[i];                                            \
+                nan[i] |= (body_bits(v) & 0x7FFFFFFF) > 0x7F800000 ? 1u : 0u;                   \
+            }                                                                                   \
+        for (size_t i = 0; i < LANES; i++) {                                                    \
+            range->low = low[i] < range->low ? low[i] : range->low;                             \
+            range->high = high[i] > range->high ? high[i] : range->high;                        \
+            range->nan |= nan[i] != 0;                                                          \
+        }                                                                                       \
+        qdq_range_portable(dtype, (const char *)x + at * qdq_dtype_size(dtype), n - at, range); \
+    }
+
+RANGE(float32)
+RANGE(bfloat16)
+
+#define QDQ_BODY_QUANTIZE(name, x, y, numerics, lane_fn, flush) \
+    QUANTIZE(name, x, y, numerics, lane_fn, flush)
 #define QDQ_BODY_FLOAT8(name, x, y, numerics) QUANTIZE_FLOAT8(name, x, y)
 #define QDQ_BODY_DEQUANTIZE(name, x, y, y_dtype, numerics, flush) DEQUANTIZE(name, x, y, flush)
 #define QDQ_BODY_REQUANTIZE(name, y, numerics) REQUANTIZE_INT32(name, y)

@@ -4,6 +4,7 @@
 #ifndef QDQ_OPS_KERNELS_KERNEL_H
 #define QDQ_OPS_KERNELS_KERNEL_H
 
+#include "ops/choose.h"
 #include "ops/quant.h"
 #include "runtime/cpu.h"
 
@@ -45,5 +46,21 @@ typedef struct qdq_cast_params {
 
 // Params: qdq_cast_params; no views.
 qdq_tile_fn qdq_cast_tile_portable;
+
+// The best function for elements of a dtype; all give the same range.
+qdq_range_fn *qdq_range_find(qdq_dtype x_dtype, uint32_t isas);
+qdq_range_fn qdq_range_portable;
+
+// 256 bytes a table, one for each parameter of the grid.
+typedef struct qdq_lookup_params {
+    const uint8_t *tables;
+} qdq_lookup_params;
+
+// Params: qdq_lookup_params; the view says which table each element has.
+qdq_tile_fn qdq_lookup_bytes_portable;
+
+// Makes a table of a stage from bytes to bytes whose parameters are all known; leaves others as
+// they are. False when memory runs out.
+bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_lowering *to);
 
 #endif

@@ -144,3 +144,18 @@ void qdq_requantize_tile_portable(const void *params, const qdq_view *views, con
         qdq_encode_int(p->y_dtype, q, y_from(p, y, at), part);
     }
 }
+
+//---- Ranges -----------------------------------------------------------------
+
+void qdq_range_portable(qdq_dtype dtype, const void *x, size_t n, qdq_block_range *range) {
+    for (size_t at = 0; at < n; at += PART) {
+        size_t part = n - at < PART ? n - at : PART;
+        float real[PART];
+        qdq_decode_float(dtype, (const char *)x + at * qdq_dtype_size(dtype), real, part);
+        for (size_t i = 0; i < part; i++) {  // NaN compares false
+            if (real[i] < range->low) range->low = real[i];
+            if (real[i] > range->high) range->high = real[i];
+            range->nan |= isnan(real[i]) != 0;
+        }
+    }
+}

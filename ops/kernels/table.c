@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/kernels/avx512_hot.h"
 #include "ops/kernels/body_list.h"
 
 #define PORTABLE(family, fn) \
@@ -31,11 +32,10 @@ static const qdq_numerics ttnn_db_int8 = {
 
 //---- The rows ---------------------------------------------------------------
 
-#define BODY_Q(name, x, y, numerics, lane, flush) \
-    BODY(name, QUANTIZE, DTYPE_##x, DTYPE_##y, &numerics)
+// clang-format off
+#define BODY_Q(name, x, y, numerics, lane, flush) BODY(name, QUANTIZE, DTYPE_##x, DTYPE_##y, &numerics)
 #define BODY_F(name, x, y, numerics) BODY(name, QUANTIZE, DTYPE_##x, DTYPE_##y, &numerics)
-#define BODY_D(name, x, y, y_dtype, numerics, flush) \
-    BODY(name, DEQUANTIZE, DTYPE_##x, QDQ_##y_dtype, &numerics)
+#define BODY_D(name, x, y, y_dtype, numerics, flush) BODY(name, DEQUANTIZE, DTYPE_##x, QDQ_##y_dtype, &numerics)
 #define BODY_R(name, y, numerics) BODY(name, REQUANTIZE, QDQ_INT32, DTYPE_##y, &numerics)
 #define DTYPE_float32 QDQ_FLOAT32
 #define DTYPE_bfloat16 QDQ_BFLOAT16
@@ -50,27 +50,58 @@ static const qdq_numerics ttnn_db_int8 = {
 #define DTYPE_float8_e5m2 QDQ_FLOAT8_E5M2
 
 #if defined(QDQ_SIMD_X86)
-#define BODY(name, family, x, y, numerics) \
-    extern qdq_tile_fn qdq_##name##_avx2, qdq_##name##_avx512;
+#define BODY(name, family, x, y, numerics) extern qdq_tile_fn qdq_##name##_avx2, qdq_##name##_avx512;
 QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R)
 #undef BODY
+extern qdq_range_fn qdq_range_float32_avx2, qdq_range_bfloat16_avx2, qdq_range_float32_avx512, qdq_range_bfloat16_avx512;
 #endif
 
-static const qdq_kernel kernels[] = {PORTABLE(QUANTIZE, qdq_quantize_tile_portable),
-                                     PORTABLE(DEQUANTIZE, qdq_dequantize_tile_portable),
-                                     PORTABLE(REQUANTIZE, qdq_requantize_tile_portable),
-                                     PORTABLE(CAST, qdq_cast_tile_portable),
+#define ROW(isa, family, x, y, numerics, fn) {#fn, QDQ_ISA_##isa, QDQ_FAMILY_##family, x, y, numerics, fn}
+
+static const qdq_kernel kernels[] = {
+    ROW(PORTABLE, QUANTIZE, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_quantize_tile_portable),
+    ROW(PORTABLE, DEQUANTIZE, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_dequantize_tile_portable),
+    ROW(PORTABLE, REQUANTIZE, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_requantize_tile_portable),
+    ROW(PORTABLE, CAST, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_cast_tile_portable),
+    ROW(PORTABLE, LOOKUP, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_lookup_bytes_portable),
 #if defined(QDQ_SIMD_X86)
-#define BODY(name, family, x, y, numerics) \
-    {#name "_avx2", QDQ_ISA_AVX2, QDQ_FAMILY_##family, x, y, numerics, qdq_##name##_avx2},
-                                     QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R)
+#define BODY(name, family, x, y, numerics) ROW(AVX2, family, x, y, numerics, qdq_##name##_avx2),
+    QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R)
 #undef BODY
-#define BODY(name, family, x, y, numerics) \
-    {#name "_avx512", QDQ_ISA_AVX512, QDQ_FAMILY_##family, x, y, numerics, qdq_##name##_avx512},
-                                         QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R)
+#define BODY(name, family, x, y, numerics) ROW(AVX512, family, x, y, numerics, qdq_##name##_avx512),
+    QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R)
 #undef BODY
+    ROW(AVX512, QUANTIZE, QDQ_FLOAT32, QDQ_INT8, &core, qdq_quantize_float32_int8_hot_avx512),
+    ROW(AVX512, QUANTIZE, QDQ_FLOAT32, QDQ_UINT8, &core, qdq_quantize_float32_uint8_hot_avx512),
+    ROW(AVX512, QUANTIZE, QDQ_BFLOAT16, QDQ_INT8, &core, qdq_quantize_bfloat16_int8_hot_avx512),
+    ROW(AVX512, QUANTIZE, QDQ_BFLOAT16, QDQ_UINT8, &core, qdq_quantize_bfloat16_uint8_hot_avx512),
+    ROW(AVX512, LOOKUP, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_lookup_bytes_avx512),
 #endif
 };
+
+// What widens ranges, in the same order.
+static const struct {
+    qdq_isa isa;
+    qdq_dtype x_dtype;
+    qdq_range_fn *fn;
+} ranges[] = {
+    {QDQ_ISA_PORTABLE, QDQ_DTYPE_NONE, qdq_range_portable},
+#if defined(QDQ_SIMD_X86)
+    {QDQ_ISA_AVX2, QDQ_FLOAT32, qdq_range_float32_avx2},
+    {QDQ_ISA_AVX2, QDQ_BFLOAT16, qdq_range_bfloat16_avx2},
+    {QDQ_ISA_AVX512, QDQ_FLOAT32, qdq_range_float32_avx512},
+    {QDQ_ISA_AVX512, QDQ_BFLOAT16, qdq_range_bfloat16_avx512},
+#endif
+};
+// clang-format on
+
+qdq_range_fn *qdq_range_find(qdq_dtype x_dtype, uint32_t isas) {
+    qdq_range_fn *fn = NULL;
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (isas >> ranges[i].isa & 1 && (!ranges[i].x_dtype || ranges[i].x_dtype == x_dtype))
+            fn = ranges[i].fn;
+    return fn;
+}
 
 const qdq_kernel *qdq_kernels(size_t *count) {
     *count = sizeof kernels / sizeof kernels[0];

@@ -64,8 +64,11 @@ typedef struct example {
         "bfloat16_store = " #mode, DEQUANTIZE_TO(BFLOAT16), ON(.bfloat16_store = mode), \
             .scale = 1, OF(257, 259, -257)                                              \
     }
-#define STEP(dtype) \
-    { "quantize_step_dtype = " #dtype, QUANTIZE_TO(INT32), ON(.quantize_step_dtype = dtype), .scale = 1, OF(257, 3) }
+#define STEP(dtype)                                                                            \
+    {                                                                                          \
+        "quantize_step_dtype = " #dtype, QUANTIZE_TO(INT32), ON(.quantize_step_dtype = dtype), \
+            .scale = 1, OF(257, 3)                                                             \
+    }
 #define BETWEEN(dtype)                                                                     \
     {                                                                                      \
         "requantize_dtype = " #dtype, REQUANTIZE_TO(INT32), ON(.requantize_dtype = dtype), \

@@ -47,6 +47,7 @@ static void run(qdq_graph *g, const way *how, float *x, size_t count, char *out)
     qdq_error err = {0};
     qdq_compile_options options = {.materialize = how->materialize};
     qdq_exec_options exec_options = {.poison = true, .parallel = qdq_parallel_openmp(how->threads)};
+    exec_options.parallel.least = 0;
     qdq_plan *plan = qdq_graph_compile(g, &options, &err);
     qdq_exec *exec = qdq_exec_create(plan, &exec_options, &err);
     assert_string_equal(err.text, "");

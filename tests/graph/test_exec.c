@@ -70,6 +70,7 @@ static void fused_materialized_and_threaded_runs_give_the_same_bits(void **state
         assert_memory_equal(&fused, &other, sizeof fused);
         for (int threads = 2; threads <= 5; threads++) {
             qdq_exec_options parallel = {.parallel = qdq_parallel_openmp(threads)};
+            parallel.parallel.least = 0;
             run_network(g, NULL, &parallel, x, count, &other);
             assert_memory_equal(&fused, &other, sizeof fused);
             run_network(g, &materialize, &parallel, x, count, &other);

@@ -59,6 +59,7 @@ static void run_model(const char *name, bool materialize, int threads) {
     qdq_error err = {0};
     qdq_compile_options options = {.materialize = materialize};
     qdq_exec_options exec_options = {.poison = true, .parallel = qdq_parallel_openmp(threads)};
+    exec_options.parallel.least = 0;
     (void)has_graph(name, path, "graph.json");
     qdq_graph *g = qdq_graph_load(path, NULL, &err);
     qdq_plan *plan = qdq_graph_compile(g, &options, &err);

@@ -314,7 +314,7 @@ static inline void check_output(const example *e, const char *name, qdq_dtype dt
 static inline void execute(qdq_plan *plan, run *r, int threads) {
     qdq_error err = {0};
     qdq_exec_options options = {.poison = true};
-    if (threads > 1) options.parallel = qdq_parallel_openmp(threads);
+    if (threads > 1) options.parallel = qdq_parallel_openmp(threads), options.parallel.least = 0;
     qdq_exec *exec = qdq_exec_create(plan, &options, &err);
     if (!exec) fail_msg("exec: %s", err.text);
     for (size_t i = 0; i < r->count; i++)

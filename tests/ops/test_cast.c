@@ -228,7 +228,7 @@ static void check_casts(qdq_shape shape, bool chained, bool materialize, int thr
     qdq_graph *g = make_casts(shape, chained, x);
     qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.materialize = materialize}, &err);
     qdq_exec_options run = {.poison = true};
-    if (threads > 1) run.parallel = qdq_parallel_openmp(threads);
+    if (threads > 1) run.parallel = qdq_parallel_openmp(threads), run.parallel.least = 0;
     qdq_exec *exec = qdq_exec_create(plan, &run, &err);
     assert_string_equal(err.text, "");
     assert_int_equal(qdq_exec_bind(exec, "x", x, n * 4, &err), QDQ_OK);

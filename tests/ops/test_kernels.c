@@ -129,6 +129,66 @@ static void every_kernel_gives_the_bits_of_the_portable_one(void **state) {
     print_message("%zu of %zu kernels\n", checked, count);
 }
 
+// Tables: every code of every table, alike and mixed.
+static void every_lookup_gives_the_bytes_of_the_tables(void **state) {
+    static uint8_t tables[4 * 256], x[MOST], y[2][MOST + GUARD];
+    static uint32_t numbers[MOST];
+    uint64_t seed = 99;
+    size_t count;
+    const qdq_kernel *kernels = qdq_kernels(&count);
+    qdq_lookup_params p = {tables};
+    (void)state;
+    for (size_t i = 0; i < sizeof tables; i++) tables[i] = (uint8_t)oracle_random(&seed);
+    for (size_t k = 0; k < count; k++) {
+        if (kernels[k].family != QDQ_FAMILY_LOOKUP || !(qdq_cpu_isas() >> kernels[k].isa & 1))
+            continue;
+        for (unsigned round = 0; round < 4 * LENGTHS; round++) {
+            size_t n = lengths[round % LENGTHS], step = round / LENGTHS % 2;
+            memset(y, 0xA5, sizeof y);
+            for (size_t i = 0; i < MOST; i++) {
+                x[i] = (uint8_t)(round < LENGTHS ? i : oracle_random(&seed));
+                numbers[i] = (uint32_t)(oracle_random(&seed) % 4);
+            }
+            for (size_t i = 0; i < n; i++) y[0][i] = tables[numbers[i * step] * 256 + x[i]];
+            kernels[k].fn(&p, &(qdq_view){numbers, step}, x, y[1], n);
+            if (memcmp(y[0], y[1], sizeof y[0]) != 0) fail_msg("%s, n %zu", kernels[k].name, n);
+        }
+    }
+}
+
+// Ranges: of numbers of every kind, at every length, NaN at every place.
+static void every_range_is_that_of_the_portable_one(void **state) {
+    static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16, QDQ_INT32};
+    static work w;
+    uint64_t seed = 5;
+    (void)state;
+    for (int i = 0; i < MOST; i++) w.params[0][i] = qdq_float_bits(1.0f / 3);
+    for (uint32_t isa = 0; isa < QDQ_ISA_COUNT; isa++)
+        for (unsigned round = 0; round < 400; round++) {
+            qdq_dtype dtype = dtypes[round % 4];
+            size_t n = lengths[round / 4 % LENGTHS], size = qdq_dtype_size(dtype);
+            if (!(qdq_cpu_isas() >> isa & 1)) continue;
+            make_x(&w, dtype, 0, &seed);
+            if (round % 3) {
+                for (size_t i = 0; i < n; i++) {  // no NaN but at one place
+                    float v;
+                    qdq_decode_float(dtype, w.x + i * size, &v, 1);
+                    if (isnan(v) || isinf(v)) memset(w.x + i * size, 0, size);
+                }
+                if (round % 3 == 2 && dtype == QDQ_FLOAT32)
+                    memcpy(w.x + round % n * 4, &(float){NAN}, 4);
+            }
+            qdq_block_range want = {0, 0, false}, got = want;
+            qdq_range_portable(dtype, w.x, n, &want);
+            qdq_range_find(dtype, 1u << isa | 1)(dtype, w.x, n, &got);
+            if (want.low != got.low || want.high != got.high || want.nan != got.nan ||
+                signbit(want.low) != signbit(got.low) || signbit(want.high) != signbit(got.high))
+                fail_msg("isa %u, %s, n %zu: [%a, %a] %d, want [%a, %a] %d", isa,
+                         qdq_dtype_name(dtype), n, (double)got.low, (double)got.high, got.nan,
+                         (double)want.low, (double)want.high, want.nan);
+        }
+}
+
 // What is chosen is a row that fits, of the best instruction set that is allowed.
 static void the_best_allowed_kernel_is_found(void **state) {
     (void)state;
@@ -148,6 +208,8 @@ static void the_best_allowed_kernel_is_found(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_gives_the_bits_of_the_portable_one),
+        cmocka_unit_test(every_lookup_gives_the_bytes_of_the_tables),
+        cmocka_unit_test(every_range_is_that_of_the_portable_one),
         cmocka_unit_test(the_best_allowed_kernel_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

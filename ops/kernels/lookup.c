@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops whose input has 8 bits: what they make of each of the 256 codes is filled in by the portable
+// kernel when the graph is compiled, and looked up when it runs. Exact for any numerics.
+#include "ops/kernels/kernel.h"
+
+void qdq_lookup_bytes_portable(const void *params, const qdq_view *views, const void *x, void *y,
+                               size_t n) {
+    const qdq_lookup_params *p = params;
+    const uint8_t *codes = x;
+    uint8_t *out = y;
+    for (size_t i = 0; i < n; i++)
+        out[i] = p->tables[(size_t)views[0].data[i * views[0].step] * 256 + codes[i]];
+}
+
+static bool is_byte(qdq_dtype dtype) { return dtype == QDQ_INT8 || dtype == QDQ_UINT8; }
+
+// The grid that tells tables apart: that of all vectors that are no single number, if it is one.
+static const qdq_stage_vector *longest(const qdq_stage *stage) {
+    const qdq_stage_vector *found = &stage->vectors[0];
+    for (size_t k = 1; k < stage->vector_count; k++)
+        if (stage->vectors[k].count > found->count) found = &stage->vectors[k];
+    for (size_t k = 0; k < stage->vector_count; k++)
+        if (stage->vectors[k].count != 1 && stage->vectors[k].count != found->count) return NULL;
+    return found;
+}
+
+// Channels that lie along rows: their elements would each need another table.
+static bool along_rows(const qdq_grid *grid) {
+    return grid->rank && grid->extent[grid->rank - 1] == 1;
+}
+
+static void fill(const qdq_stage *stage, size_t index, uint8_t *table) {
+    uint8_t codes[256];
+    qdq_view views[QDQ_MAX_VECTORS];
+    for (size_t i = 0; i < 256; i++) codes[i] = (uint8_t)i;
+    for (size_t k = 0; k < stage->vector_count; k++) {
+        const qdq_stage_vector *v = &stage->vectors[k];
+        views[k] = (qdq_view){v->values + (v->count > 1 ? index : 0), 0};
+    }
+    stage->fn(stage->params, views, codes, table, 256);
+}
+
+bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_lowering *to) {
+    enum { MAX_TABLES = 4096 };
+    const qdq_stage_vector *grid = longest(stage);
+    if (!is_byte(x) || !is_byte(y) || !grid || grid->count > MAX_TABLES || along_rows(&grid->grid))
+        return true;
+    for (size_t k = 0; k < stage->vector_count; k++)
+        if (stage->vectors[k].origin != QDQ_FROM_NUMBERS) return true;
+    uint8_t *tables = qdq_pool_array(to->pool, grid->count, 256);
+    uint32_t *numbers = qdq_pool_array(to->pool, grid->count, sizeof *numbers);
+    qdq_lookup_params *params = QDQ_POOL_NEW(to->pool, qdq_lookup_params);
+    if (!tables || !numbers || !params) return false;
+    for (size_t i = 0; i < grid->count; i++) {
+        numbers[i] = (uint32_t)i;
+        fill(stage, i, tables + i * 256);
+    }
+    *params = (qdq_lookup_params){tables};
+    *stage = (qdq_stage){
+        .x = stage->x,
+        .y = stage->y,
+        .params = params,
+        .fn = qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, y, NULL, to->isas),
+        .vectors = {{.is_int = true,
+                     .grid = grid->grid,
+                     .count = grid->count,
+                     .origin = QDQ_FROM_NUMBERS,
+                     .values = numbers}},
+        .vector_count = 1,
+    };
+    return true;
+}
