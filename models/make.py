@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
+from dtypes import DTYPES
 from folder import declare, node, shortest, write_folder
-from reference import DTYPES
 
 HERE = Path(__file__).resolve().parent
 
