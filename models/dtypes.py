@@ -12,6 +12,7 @@ DTYPES = {
     "int32": np.dtype(np.int32),
     "int4": np.dtype(ml_dtypes.int4),
     "uint4": np.dtype(ml_dtypes.uint4),
+    "int2": np.dtype(ml_dtypes.int2),
     "float8_e4m3fn": np.dtype(ml_dtypes.float8_e4m3fn),
     "float8_e5m2": np.dtype(ml_dtypes.float8_e5m2),
     "float4_e2m1": np.dtype(ml_dtypes.float4_e2m1fn),
@@ -19,7 +20,7 @@ DTYPES = {
 }
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 SMALL_FLOATS = tuple(DTYPES[n] for n in ("float8_e4m3fn", "float8_e5m2", "float4_e2m1"))
-NARROW_INTEGERS = (DTYPES["int4"], DTYPES["uint4"])
+NARROW_INTEGERS = tuple(DTYPES[n] for n in ("int4", "uint4", "int2"))
 
 BLOCK_FLOATS = {"bfloat8_b": 7, "bfloat4_b": 3}  # bits of a magnitude; arrays are float32
 
@@ -50,7 +51,7 @@ def largest_of(dtype):
 
 def widened(tensor):
     """As safetensors holds it: types narrower than a byte take a byte for each element."""
-    if tensor.dtype == DTYPES["int4"]:
+    if tensor.dtype in (DTYPES["int4"], DTYPES["int2"]):
         return tensor.astype(np.int8)
     if tensor.dtype == DTYPES["uint4"]:
         return tensor.astype(np.uint8)

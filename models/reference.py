@@ -44,7 +44,8 @@ class Grid(NamedTuple):
         """One result for each block; `initial` takes part."""
         index = self.index(x.shape)
         result = np.full(index.max(initial=0) + 1, initial, x.dtype)
-        ufunc.at(result, index.reshape(-1), x.reshape(-1))
+        with np.errstate(invalid="ignore"):  # NaN
+            ufunc.at(result, index.reshape(-1), x.reshape(-1))
         return result.reshape(self.shape)
 
     def over(self, parameter, x):

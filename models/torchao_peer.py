@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dtypes import DTYPES, is_integer
+from dtypes import DTYPES, NAMES, is_integer, widened
 from reference import global_scale_of, grid_of, is_computed, read_argument
 from reference_torchao import range_of
 
@@ -30,10 +30,9 @@ VIEWED = {
 
 def type_of(dtype):
     """PyTorch's; 4-bit integers are int8 and uint8 with a narrower range."""
-    theirs = {"int4": "int8", "uint4": "uint8", "float8_e8m0": "float8_e8m0fnu",
-              "float4_e2m1": "float4_e2m1fn_x2"}
-    name = {dtype: name for name, dtype in DTYPES.items()}[dtype]
-    return getattr(torch, theirs.get(name, name))
+    theirs = {"int4": "int8", "uint4": "uint8", "int2": "int8",
+              "float8_e8m0": "float8_e8m0fnu", "float4_e2m1": "float4_e2m1fn_x2"}
+    return getattr(torch, theirs.get(NAMES[dtype], NAMES[dtype]))
 
 
 def to_torch(array):
@@ -41,8 +40,7 @@ def to_torch(array):
         if array.dtype == DTYPES[name]:
             whole = torch.from_numpy(np.array(array.view(bits)))
             return whole.view(type_of(array.dtype))
-    narrow = {DTYPES["int4"]: np.int8, DTYPES["uint4"]: np.uint8}.get(array.dtype, array.dtype)
-    return torch.from_numpy(np.array(array.astype(narrow)))
+    return torch.from_numpy(np.array(widened(array)))
 
 
 def to_numpy(tensor, dtype, shape):
