@@ -3,6 +3,7 @@
 import numpy as np
 
 import make_tensorrt
+import make_torchao
 from common import HERE, bfloat16, float32, spread, write_model
 from dtypes import DTYPES
 from folder import declare, node, shortest, write_folder
@@ -332,3 +333,4 @@ if __name__ == "__main__":
     make_chain()
     make_cast()
     make_tensorrt.make()
+    make_torchao.make()
