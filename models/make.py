@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import make_onednn
 import make_tensorrt
 import make_torchao
 from common import HERE, bfloat16, float32, spread, write_model
@@ -333,4 +334,5 @@ if __name__ == "__main__":
     make_chain()
     make_cast()
     make_tensorrt.make()
+    make_onednn.make()
     make_torchao.make()
