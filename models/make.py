@@ -5,6 +5,7 @@ import numpy as np
 import make_onednn
 import make_tensorrt
 import make_torchao
+import make_ttnn
 from common import HERE, bfloat16, float32, spread, write_model
 from dtypes import DTYPES
 from folder import declare, node, shortest, write_folder
@@ -336,3 +337,4 @@ if __name__ == "__main__":
     make_tensorrt.make()
     make_onednn.make()
     make_torchao.make()
+    make_ttnn.make()
