@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import make_digits
 import make_onednn
 import make_tensorrt
 import make_torchao
@@ -338,3 +339,4 @@ if __name__ == "__main__":
     make_onednn.make()
     make_torchao.make()
     make_ttnn.make()
+    make_digits.make()
