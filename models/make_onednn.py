@@ -4,7 +4,7 @@ import numpy as np
 
 from common import float32, spread, write_model
 from dtypes import DTYPES
-from folder import node
+from folder import node, shortest
 
 TARGET = {"target": "onednn"}
 
@@ -71,6 +71,35 @@ def make_float8():
         assert made["q"].view(np.uint8).tolist() == list(table.values()), made["q"].view(np.uint8)
 
 
+def make_quantize():
+    """The reciprocal puts 2.5 * 7 on the other side of a tie and 6.5 * 127 / 13 on one; the zero
+    point comes before the rounding; scales within 1e-6 of 1 are 1."""
+    reciprocals = shortest(float32([1, 13]) / float32([7, 127]))
+    nan, inf = np.nan, np.inf
+    halves = float32([0.5, 1.5, 2.5, -0.5, -1.5, 3.5, nan, inf, -inf])
+    near = float32([100.5, 101.5, -100.5])
+    channels = {"qtype": "per_channel", "axis": 0, "dtype": "int8"}
+    write_model(
+        "onednn_quantize",
+        "oneDNN's Quantize: x times 1 / scale, the zero point added before rounding.",
+        {"rows": float32([[2.5, -2.5], [6.5, -6.5]]), "halves": halves, "near": near,
+         "scale": float32([1.0000005])},
+        [
+            node("Quantize", "reciprocal", {"x": "rows"}, **channels, scales=reciprocals),
+            node("Quantize", "odd", {"x": "halves"}, scales=1, zps=1, dtype="int8"),
+            node("Quantize", "odd_uint8", {"x": "halves"}, scales=1, zps=1, dtype="uint8"),
+            node("Quantize", "as_one", {"x": "near"}, scales=1.0000005, dtype="int8"),
+            node("DynamicQuantize", "not_one", {"x": "near", "scale": "scale"}, dtype="int8"),
+        ],
+        {name: name for name in ("reciprocal", "odd", "odd_uint8", "as_one", "not_one")},
+        {"reciprocal": [[17, -17], [64, -64]], "odd": [2, 2, 4, 0, 0, 4, -128, 127, -128],
+         "odd_uint8": [2, 2, 4, 0, 0, 4, 0, 255, 0], "as_one": [100, 102, -100],
+         "not_one": [100, 101, -100]},
+        **TARGET,
+    )
+
+
 def make():
+    make_quantize()
     make_groups()
     make_float8()
