@@ -75,6 +75,12 @@ def make_half():
     for dtype in ("bfloat16", "float16"):
         x = spread((10, 10)).astype(DTYPES[dtype])
         inputs[dtype] = x
+        # Differences that need more digits than bfloat16 has, and float16.
+        name, codes = f"{dtype}_codes", np.arange(100, dtype=np.int32) * 7919 % 6007 - 3003
+        inputs[name] = codes.reshape(10, 10)
+        nodes.append(node("Dequantize", name + "_restored", {"x": name}, scales=0.0371, zps=301,
+                          dtype=dtype))
+        outputs[name + "_restored"] = name + "_restored"
         for label in ("axis_1", "block_1_2"):
             attrs = FLAT[label]
             scales = tied_scales(x, grid_of(attrs, x.shape), 110)
@@ -286,9 +292,13 @@ def make_mx_edges():
 def make_nvfp4():
     example = [0, 0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.7, -0.8, 0.9, -1, 1.1, -1.2, 1.3, -1.4, 1.5]
     codes = [0, 1, 10, 2, 11, 4, 12, 5, 13, 6, 14, 6, 14, 7, 15, 7]
-    x = np.concatenate([float32([example, [0] * 16, [0.01] * 16]), spread((3, 16)) / np.float32(9)])
-    x = x.reshape(3, 32)
-    overall = np.float32(1.5) / np.float32(2688)
+    # Ties of x / scale, for the scales 9/8 to 15/8; times their reciprocal some are none.
+    ties = float32([6, 0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5, *[-0.25, -0.75, -1.25, -1.75, -2.5,
+                    -3.5, -5, 0]])
+    ties = ties * (np.arange(9, 16, dtype=np.float32) / 8)[:, np.newaxis]
+    x = np.concatenate([float32([example, [0] * 16, [0.01] * 16]),
+                        spread((2, 16)) / np.float32(9), ties]).reshape(6, 32)
+    overall = np.float32(1.5) / np.float32(2688)  # that of the example alone
     attrs = {"qtype": "per_group", "group_shape": [1, 16]}
     dynamic = {**attrs, "scheme": "nvfp4", "dtype": "float4_e2m1"}
     made = write_model(
