@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from common import bfloat16, float32, spread, write_model
-from folder import node
+from folder import node, shortest
 
 TARGET = {"target": "ttnn"}
 SHAPES = {2: (6, 4), 3: (2, 6, 3), 4: (2, 2, 6, 3)}  # the axis with six channels: 0, 1, -2
@@ -34,13 +34,16 @@ def inputs_of(rank):
 
 
 def worked_scalars(rank):
-    """Numbers on ties: a ratio of 1/2 makes halves of the odd ones."""
+    """Numbers on ties: a ratio of 1/2 makes halves of the odd ones. Those of 7/6 are so near that
+    the 128 which are added to int8 decide some."""
     made = {}
     for x in ("x", "x_int8", "x_uint8"):
         for dtype in ("int32", "int8", "uint8"):
             made[f"{x}_page_{dtype}"] = (x, {**PAGE, "dtype": dtype})
             halves = {"in_scales": 0.25, "in_zps": 3, "out_scales": 0.5, "out_zps": -2}
             made[f"{x}_halves_{dtype}"] = (x, {**halves, "dtype": dtype})
+        sixths = {"in_scales": 0.07, "in_zps": -5, "out_scales": 0.06, "out_zps": 11}
+        made[f"{x}_sixths"] = (x, {**sixths, "dtype": "int32"})
     return made
 
 
@@ -162,9 +165,12 @@ def make_quantize():
     channels = {"qtype": "per_channel", "axis": 0}
     scales = [0.1, 0.02, 0.5, 0.0371]
     inputs = {"x": spread((4, 33)), "half": bfloat16(spread((4, 33)) * np.float32(3))}
-    inputs["half"][0, :3] = bfloat16([1e-39, -1e-39, -0.0])
+    inputs["codes"] = np.int8([[-128, -3, -1, 0, 1, 2, 5, 127]])
+    inputs["tiny"] = float32([1.1e-38, -1.1e-38, 1.2e-38, 9e-39, -2e-38, 1e-45])
     nodes, outputs = [], {}
     for x in inputs:
+        if x in ("codes", "tiny"):
+            continue
         for label, attrs in {
             "scalars": {"scales": 0.03, "zps": 5},
             "scale_tensor": {"scales": [0.03], "zps": 5},
@@ -184,6 +190,18 @@ def make_quantize():
             nodes.append(node("Quantize", name, {"x": x}, **attrs, dtype=dtype))
             nodes.append(node("Dequantize", name + "_restored", {"x": name}, **attrs))
             outputs.update({name: name, name + "_restored": name + "_restored"})
+    # Denormals are 0, and so is a product of -0; the 128 that int8 is moved by are rounded as well.
+    least = shortest(np.float32(2.0**-126))
+    for name, op, x, attrs in (
+        ("tiny_int32", "Quantize", "tiny", {"scales": least, "dtype": "int32"}),
+        ("tiny_tensor", "Quantize", "tiny", {"scales": least, "zps": [0], "dtype": "int32"}),
+        ("mirrored", "Dequantize", "codes", {"scales": -0.5, "zps": 5, "dtype": "float32"}),
+        ("far", "Dequantize", "codes", {"scales": 1, "zps": 33554370, "dtype": "float32"}),
+        ("far_tensor", "Dequantize", "codes", {"scales": 1, "zps": [33554370],
+                                               "dtype": "float32"}),
+    ):
+        nodes.append(node(op, name, {"x": x}, **attrs))
+        outputs[name] = name
     write_model(
         "ttnn_device_quantize",
         "ttnn's Quantize and Dequantize with numbers, tensors and channels: fused and composite.",
