@@ -5,6 +5,7 @@
 
 #include "graph/lower.h"
 #include "runtime/block_float.h"
+#include "runtime/cpu.h"
 #include "runtime/dtype.h"
 #include "runtime/memory_plan.h"
 
@@ -366,7 +367,9 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
     qdq_compile_options opt = options ? *options : (qdq_compile_options){0};
     qdq_profile profile;
     const char *target = opt.target ? opt.target : qdq_graph_target(graph);
-    if (!qdq_profile_find(target, &profile, err) || qdq_graph_check(graph, &profile, err) != QDQ_OK)
+    uint32_t isas;
+    if (!qdq_profile_find(target, &profile, err) || !qdq_cpu_cap(opt.isa, &isas, err) ||
+        qdq_graph_check(graph, &profile, err) != QDQ_OK)
         return NULL;
     qdq_plan *plan = qdq_alloc_array(graph->allocator, 1, sizeof *plan, 64);
     if (!plan) {
@@ -375,8 +378,9 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
     }
     *plan = (qdq_plan){.allocator = graph->allocator};
     qdq_pool_init(&plan->pool, graph->allocator);
-    compiler c = {
-        .draft = {.graph = graph, .profile = profile, .options = opt}, .plan = plan, .err = err};
+    compiler c = {.draft = {.graph = graph, .profile = profile, .options = opt, .isas = isas},
+                  .plan = plan,
+                  .err = err};
     qdq_pool_init(&c.scratch, graph->allocator);
     qdq_status status = compile(&c);
     qdq_pool_release(&c.scratch);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "graph/names.h"
-#include "include/qdq/inspect.h"
 #include "runtime/dtype.h"
 #include "runtime/utf8.h"
 
@@ -383,13 +382,4 @@ qdq_value qdq_add(qdq_graph *graph, const char *op_name, const void *attrs, size
                   qdq_text(&graph->findings, "is '%.64s'", op_name ? op_name : ""),
                   "an op that there is", nearest);
     return qdq_graph_add_invalid(graph, name);
-}
-
-//---- For inspect.h ----------------------------------------------------------
-
-size_t qdq_graph_node_count(const qdq_graph *graph) { return graph ? graph->node_count : 0; }
-
-qdq_node_info qdq_graph_node(const qdq_graph *graph, size_t index) {
-    if (index >= qdq_graph_node_count(graph)) return (qdq_node_info){0};
-    return (qdq_node_info){graph->nodes[index].name, graph->nodes[index].op->name};
 }

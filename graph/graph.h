@@ -88,6 +88,10 @@ void *qdq_graph_add_constant(qdq_graph *graph, const char *name, qdq_dtype dtype
 // The operands and results of a node as its op sees them.
 qdq_call qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings);
 
+// Node number `index` in *node, if there is one and it has no errors.
+qdq_status qdq_graph_find_node(const qdq_graph *graph, size_t index, const qdq_node **node,
+                               qdq_error *err);
+
 // Counts a use that did not become an edge, by a node that could not be read.
 void qdq_graph_note_use(qdq_graph *graph, qdq_value value);
 

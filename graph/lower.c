@@ -181,11 +181,15 @@ static bool place_stage(qdq_draft *draft, const qdq_node *node, const qdq_stage 
 static bool lower_node(qdq_draft *draft, const qdq_node *node) {
     qdq_findings silent = {.pool = draft->pool, .count = QDQ_MAX_FINDINGS};
     qdq_call call = call_of(draft, node, &silent);
-    qdq_numerics numerics = draft->options.numerics
-                                ? *draft->options.numerics
-                                : draft->profile.target->numerics(&call, draft->profile.release);
+    qdq_lowering to = {
+        .numerics = draft->options.numerics
+                        ? *draft->options.numerics
+                        : draft->profile.target->numerics(&call, draft->profile.release),
+        .isas = draft->isas,
+        .pool = draft->plan_pool,
+    };
     qdq_stage stages[QDQ_MAX_STAGES];
-    size_t count = node->op->lower(&call, &numerics, draft->plan_pool, stages);
+    size_t count = node->op->lower(&call, &to, stages);
     for (size_t i = 0; i < count; i++)
         if (!place_stage(draft, node, &stages[i])) return false;
     return count > 0;

@@ -42,6 +42,7 @@ typedef struct qdq_draft {
     const qdq_graph *graph;
     qdq_profile profile;
     qdq_compile_options options;
+    uint32_t isas;        // of runtime/cpu.h
     qdq_pool *pool;       // for the draft itself
     qdq_pool *plan_pool;  // for what the stages point to
     qdq_draft_value *values;

@@ -6,11 +6,13 @@
 
 #include "include/qdq/inspect.h"
 
-#define TARGETS(X)       \
-    X(qdq_target_core)   \
-    X(qdq_target_onnx)   \
-    X(qdq_target_onednn) \
-    X(qdq_target_ttnn)   \
+#define TARGETS(X)         \
+    X(qdq_target_core)     \
+    X(qdq_target_onnx)     \
+    X(qdq_target_onednn)   \
+    X(qdq_target_tensorrt) \
+    X(qdq_target_tripy)    \
+    X(qdq_target_ttnn)     \
     X(qdq_target_torchao)
 
 #define DECLARE(description) extern const qdq_target description;
@@ -39,7 +41,7 @@ static bool find_fails(qdq_error *err, const char *what, const char *name, const
 
 static bool find_release(const qdq_target *target, const char *name, qdq_profile *out,
                          qdq_error *err) {
-    const char *names[MAX_RELEASES];
+    const char *names[MAX_RELEASES] = {0};
     char what[64] = "release of target ";
     for (size_t i = 0; i < target->release_count; i++) {
         names[i] = target->releases[i].name;

@@ -22,12 +22,11 @@ static void infer(qdq_call *call) {
     call->outputs[0] = (qdq_type){y, call->inputs[QDQ_PORT_X].type.shape};
 }
 
-static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool *pool,
-                    qdq_stage *stages) {
+static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_cast_attrs *a = call->attrs;
-    qdq_cast_params *params = QDQ_POOL_NEW(pool, qdq_cast_params);
+    qdq_cast_params *params = QDQ_POOL_NEW(to->pool, qdq_cast_params);
     if (!params) return 0;
-    *params = (qdq_cast_params){.numerics = *numerics,
+    *params = (qdq_cast_params){.numerics = to->numerics,
                                 .x_dtype = call->inputs[QDQ_PORT_X].type.dtype,
                                 .y_dtype = call->outputs[0].dtype,
                                 .round_mode = a->round_mode};
@@ -35,7 +34,7 @@ static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool
         a->saturate == QDQ_FALSE ? QDQ_FLOAT_OVERFLOW : QDQ_FLOAT_SATURATE;
     stages[0] = (qdq_stage){
         .params = params,
-        .fn = qdq_kernel_find(QDQ_FAMILY_CAST, params->x_dtype, params->y_dtype),
+        .fn = qdq_kernel_find(QDQ_FAMILY_CAST, params->x_dtype, params->y_dtype, NULL, to->isas),
     };
     return 1;
 }

@@ -173,22 +173,22 @@ static qdq_choose_params *choose_params(const attrs_type *a, const qdq_numerics 
     return params;
 }
 
-static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool *pool,
-                    qdq_stage *stages) {
+static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     const attrs_type *a = call->attrs;
-    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype, y = call->outputs[OUT_Y].dtype;
-    qdq_tile_fn *fn = qdq_kernel_find(QDQ_FAMILY_QUANTIZE, x, y);
+    qdq_dtype y = call->outputs[OUT_Y].dtype;
     if (has_scale(call, a))
-        return qdq_lower_given(call, &a->quantize, fn, numerics, pool, stages) ? 1 : 0;
+        return qdq_lower_given(call, &a->quantize, QDQ_FAMILY_QUANTIZE, to, &stages[0]) ? 1 : 0;
     bool has_global = has_global_scale(call, a);
     qdq_granularity granularity = qdq_granularity_of(call, &a->quantize);
     qdq_granularity one = qdq_granularity_per_tensor();
     qdq_scale_slot slot = global_scale_of(a);
     qdq_stage_vector global = {0};
     qdq_quant_params *quant =
-        qdq_quant_params_of(call, numerics, y, a->quantize.quant_min, a->quantize.quant_max, pool);
-    qdq_choose_params *choose = quant ? choose_params(a, numerics, quant, has_global, pool) : NULL;
-    if (!choose || (has_global && !qdq_scale_vector(call, &slot, &one, pool, &global))) return 0;
+        qdq_quant_params_of(call, to, y, a->quantize.quant_min, a->quantize.quant_max);
+    qdq_choose_params *choose =
+        quant ? choose_params(a, &to->numerics, quant, has_global, to->pool) : NULL;
+    if (!choose || (has_global && !qdq_scale_vector(call, &slot, &one, to->pool, &global)))
+        return 0;
     quant->scales_twice = has_global;
     stages[0] = (qdq_stage){.params = choose,
                             .vectors = {global},
@@ -205,7 +205,7 @@ static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool
     zero_point.is_int = qdq_dtype_is_int(y);
     zero_point.port = OUT_ZERO_POINT;
     stages[1] = (qdq_stage){.params = quant,
-                            .fn = fn,
+                            .fn = qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, quant, to->isas),
                             .vectors = {scale, zero_point, global},
                             .vector_count = has_global ? 3 : 2};
     return 2;

@@ -78,6 +78,13 @@ typedef struct qdq_attr_desc {
 typedef struct qdq_call qdq_call;
 typedef struct qdq_stage qdq_stage;
 
+// What a node is lowered for.
+typedef struct qdq_lowering {
+    qdq_numerics numerics;
+    uint32_t isas;   // of runtime/cpu.h
+    qdq_pool *pool;  // for what the stages point to
+} qdq_lowering;
+
 typedef struct qdq_op {
     const char *name;
     const char *summary;
@@ -90,9 +97,8 @@ typedef struct qdq_op {
     // x, the first input, is valid; other inputs may be not.
     void (*infer)(qdq_call *call);
     // Writes the stages of a node without findings, at most QDQ_MAX_STAGES, and returns how many;
-    // 0 when memory runs out. What they point to lives in `pool`.
-    size_t (*lower)(const qdq_call *call, const qdq_numerics *numerics, qdq_pool *pool,
-                    qdq_stage *stages);
+    // 0 when memory runs out.
+    size_t (*lower)(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages);
 } qdq_op;
 
 // The tables of a description, with their counts.

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ops/kernels/kernel.h"
 #include "runtime/dtype.h"
 
 const char *const qdq_qtype_words[] = {"per_tensor", "per_channel", "per_group", NULL};
@@ -128,12 +129,18 @@ void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage
 bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot,
                            const qdq_granularity *granularity, qdq_pool *pool,
                            qdq_stage_vector *out) {
-    uint32_t *values;
+    const qdq_operand *in = &call->inputs[slot->port];
     bool is_int = slot->domain != QDQ_DOMAIN_FLOAT;
+    if (is_int && in->given && !qdq_dtype_is_int(in->type.dtype)) {  // of a small float: all 0
+        static const uint32_t zero;
+        *out =
+            (qdq_stage_vector){.is_int = true, .grid = {.count = 1}, .count = 1, .values = &zero};
+        return true;
+    }
+    uint32_t *values;
     *out = (qdq_stage_vector){.is_int = is_int};
     if (!start_vector(call, slot->port, slot->attr.count, granularity, pool, out, &values))
         return false;
-    const qdq_operand *in = &call->inputs[slot->port];
     if (!values) return true;
     if (in->given && is_int)
         qdq_decode_int(in->type.dtype, in->data, (int32_t *)(void *)values, out->count);
@@ -147,18 +154,17 @@ bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot
     return true;  // without any: the one zero that the pool gave
 }
 
-qdq_quant_params *qdq_quant_params_of(const qdq_call *call, const qdq_numerics *numerics,
-                                      qdq_dtype y_dtype, qdq_int quant_min, qdq_int quant_max,
-                                      qdq_pool *pool) {
-    qdq_quant_params *params = QDQ_POOL_NEW(pool, qdq_quant_params);
+qdq_quant_params *qdq_quant_params_of(const qdq_call *call, const qdq_lowering *to,
+                                      qdq_dtype y_dtype, qdq_int quant_min, qdq_int quant_max) {
+    qdq_quant_params *params = QDQ_POOL_NEW(to->pool, qdq_quant_params);
     if (!params) return NULL;
-    params->numerics = *numerics;
+    params->numerics = to->numerics;
     params->x_dtype = call->inputs[0].type.dtype;
     params->y_dtype = y_dtype;
     qdq_dtype quantized = qdq_dtype_is_int(y_dtype) ? y_dtype : params->x_dtype;
     if (qdq_dtype_is_int(quantized))
         params->range = qdq_range_of(quantized, quant_min.set ? &quant_min.value : NULL,
-                                     quant_max.set ? &quant_max.value : NULL, numerics);
+                                     quant_max.set ? &quant_max.value : NULL, &to->numerics);
     return params;
 }
 
@@ -184,22 +190,23 @@ void qdq_infer_given(qdq_call *call, const qdq_quantize_attrs *attrs, qdq_dtype 
     call->output_count = 1;
 }
 
-bool qdq_lower_given(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_tile_fn *fn,
-                     const qdq_numerics *numerics, qdq_pool *pool, qdq_stage *stage) {
+bool qdq_lower_given(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_family family,
+                     const qdq_lowering *to, qdq_stage *stage) {
     qdq_granularity granularity = qdq_granularity_of(call, attrs);
     qdq_scale_slot scale = scale_of(attrs);
     qdq_zero_point_slot zero_point = zero_point_of(attrs);
-    qdq_quant_params *params = qdq_quant_params_of(call, numerics, call->outputs[0].dtype,
-                                                   attrs->quant_min, attrs->quant_max, pool);
-    *stage = (qdq_stage){.params = params, .fn = fn, .vector_count = 2};
+    qdq_quant_params *params =
+        qdq_quant_params_of(call, to, call->outputs[0].dtype, attrs->quant_min, attrs->quant_max);
+    *stage = (qdq_stage){.params = params, .vector_count = 2};
     if (!params) return false;
     if (attrs->saturate == QDQ_TRUE) params->numerics.float_overflow = QDQ_FLOAT_SATURATE;
-    if (attrs->saturate == QDQ_FALSE && numerics->float_overflow == QDQ_FLOAT_SATURATE)
+    if (attrs->saturate == QDQ_FALSE && to->numerics.float_overflow == QDQ_FLOAT_SATURATE)
         params->numerics.float_overflow = QDQ_FLOAT_OVERFLOW;
     params->adds_zero = params->y_dtype == QDQ_FLOAT4_E2M1 &&
                         (attrs->zps.count || call->inputs[QDQ_PORT_ZERO_POINT].given);
     params->float_zero_point = attrs->zero_point_domain == QDQ_DOMAIN_FLOAT;
-    if (!qdq_scale_vector(call, &scale, &granularity, pool, &stage->vectors[0])) return false;
-    qdq_drop_unit_scales(&scale, numerics->unit_scale_tolerance, &stage->vectors[0]);
-    return qdq_zero_point_vector(call, &zero_point, &granularity, pool, &stage->vectors[1]);
+    stage->fn = qdq_quant_kernel(family, params, to->isas);
+    if (!qdq_scale_vector(call, &scale, &granularity, to->pool, &stage->vectors[0])) return false;
+    qdq_drop_unit_scales(&scale, to->numerics.unit_scale_tolerance, &stage->vectors[0]);
+    return qdq_zero_point_vector(call, &zero_point, &granularity, to->pool, &stage->vectors[1]);
 }

@@ -7,6 +7,14 @@
 #include "ops/op.h"
 #include "runtime/numerics.h"
 
+// What tile functions do: ops/kernels/kernel.h.
+typedef enum qdq_family {
+    QDQ_FAMILY_QUANTIZE,
+    QDQ_FAMILY_DEQUANTIZE,
+    QDQ_FAMILY_REQUANTIZE,
+    QDQ_FAMILY_CAST,
+} qdq_family;
+
 //---- Descriptions that several ops have -------------------------------------
 
 // Ports and attributes of Quantize, Dequantize and DynamicQuantize; S is the op's struct and F the
@@ -15,7 +23,8 @@
 #define QDQ_QUANTIZE_PORTS(S, prefix, x_dtypes)                                                 \
     {"x", offsetof(S, prefix x), false, x_dtypes},                                              \
         {"scale", offsetof(S, prefix scale), true, QDQ_SET_SCALES},                             \
-        {"zero_point", offsetof(S, prefix zero_point), true, QDQ_SET_INTS | QDQ_SET_FLOATS}
+        {"zero_point", offsetof(S, prefix zero_point), true,                                    \
+         QDQ_SET_INTS | QDQ_SET_FLOATS | QDQ_SET_SMALL_FLOATS}
 
 #define QDQ_QUANTIZE_ATTRS(S, prefix, dtype_default)                                            \
     {"qtype", QDQ_ATTR_WORD, offsetof(S, prefix qtype), qdq_qtype_words, "per_tensor",          \
@@ -116,9 +125,8 @@ typedef struct qdq_quant_params {
 } qdq_quant_params;
 
 // NULL when memory runs out.
-qdq_quant_params *qdq_quant_params_of(const qdq_call *call, const qdq_numerics *numerics,
-                                      qdq_dtype y_dtype, qdq_int quant_min, qdq_int quant_max,
-                                      qdq_pool *pool);
+qdq_quant_params *qdq_quant_params_of(const qdq_call *call, const qdq_lowering *to,
+                                      qdq_dtype y_dtype, qdq_int quant_min, qdq_int quant_max);
 
 //---- Ops with given parameters ----------------------------------------------
 
@@ -126,8 +134,8 @@ qdq_quant_params *qdq_quant_params_of(const qdq_call *call, const qdq_numerics *
 // of y. `quantized` is the dtype of the quantized side.
 void qdq_infer_given(qdq_call *call, const qdq_quantize_attrs *attrs, qdq_dtype y_dtype,
                      qdq_dtype quantized);
-// Their one stage: the link `fn` from x to y. False when memory runs out.
-bool qdq_lower_given(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_tile_fn *fn,
-                     const qdq_numerics *numerics, qdq_pool *pool, qdq_stage *stage);
+// Their one stage: a link of the family from x to y. False when memory runs out.
+bool qdq_lower_given(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_family family,
+                     const qdq_lowering *to, qdq_stage *stage);
 
 #endif

@@ -147,6 +147,12 @@ static void check_float_zero_points(const qdq_call *call, const qdq_zero_point_s
     }
 }
 
+// Whether zero points of a small float go with the quantized type: it has the same kind.
+static bool is_zero_of(qdq_dtype zero_point, const qdq_dtype_info *quantized) {
+    return quantized && quantized->kind == QDQ_KIND_SMALL_FLOAT &&
+           qdq_dtype_get(zero_point)->kind == QDQ_KIND_SMALL_FLOAT;
+}
+
 // What the domain asks of the quantized type and of the zero point's own.
 static void check_domain(const qdq_call *call, const qdq_zero_point_slot *slot,
                          const qdq_dtype_info *quantized) {
@@ -161,7 +167,7 @@ static void check_domain(const qdq_call *call, const qdq_zero_point_slot *slot,
             qdq_text(call->findings, "is float, but the quantized type is %s", quantized->name),
             "an integer type");
     else if (slot->domain == QDQ_DOMAIN_INT && in->given && in->valid &&
-             !qdq_dtype_is_int(in->type.dtype))
+             !qdq_dtype_is_int(in->type.dtype) && !is_zero_of(in->type.dtype, quantized))
         qdq_call_find(call, QDQ_RULE_ZERO_POINT_DOMAIN, name,
                       qdq_text(call->findings, "is %s, but zero_point_domain is int",
                                qdq_dtype_name(in->type.dtype)),
@@ -191,11 +197,15 @@ void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
         if (call->findings->errors + call->findings->warnings > before) return;  // one is enough
         if (!in->given) {
             check_zero_point_at(call, slot->attr_name, i, slot->attr.data[i], info);
-        } else if (in->valid && in->data && qdq_dtype_is_int(in->type.dtype)) {
-            int32_t value;
-            qdq_decode_int(in->type.dtype,
-                           (const char *)in->data + i * qdq_dtype_size(in->type.dtype), &value, 1);
-            check_zero_point_at(call, from.name, i, value, info);
+        } else if (in->valid && in->data) {
+            const char *at = (const char *)in->data + i * qdq_dtype_size(in->type.dtype);
+            int32_t whole = 0;
+            float real = 0;
+            if (qdq_dtype_is_int(in->type.dtype))
+                qdq_decode_int(in->type.dtype, at, &whole, 1);
+            else
+                qdq_decode_float(in->type.dtype, at, &real, 1);
+            check_zero_point_at(call, from.name, i, (double)whole + (double)real, info);
         }
     }
 }

@@ -13,11 +13,8 @@ static void infer(qdq_call *call) {
     qdq_infer_given(call, a, y, y);
 }
 
-static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool *pool,
-                    qdq_stage *stages) {
-    qdq_tile_fn *fn = qdq_kernel_find(QDQ_FAMILY_QUANTIZE, call->inputs[QDQ_PORT_X].type.dtype,
-                                      call->outputs[0].dtype);
-    return qdq_lower_given(call, call->attrs, fn, numerics, pool, stages) ? 1 : 0;
+static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    return qdq_lower_given(call, call->attrs, QDQ_FAMILY_QUANTIZE, to, &stages[0]) ? 1 : 0;
 }
 
 const qdq_op qdq_op_quantize = {

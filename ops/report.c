@@ -7,15 +7,13 @@
 
 #include "runtime/utf8.h"
 
-#define ROW(E, id, severity, status, summary, hint) \
-    [QDQ_RULE_##E] = {"core/" id,                   \
-                      QDQ_SEVERITY_##severity,      \
-                      QDQ_ERR_##status,             \
-                      summary,                      \
-                      hint,                         \
-                      "docs/format.md",             \
-                      NULL,                         \
-                      NULL},
+#define ROW(E, of_id, of_severity, of_status, of_summary, of_hint) \
+    [QDQ_RULE_##E] = {.id = "core/" of_id,                         \
+                      .severity = QDQ_SEVERITY_##of_severity,      \
+                      .status = QDQ_ERR_##of_status,               \
+                      .summary = (of_summary),                     \
+                      .hint = (of_hint),                           \
+                      .source = "docs/format.md"},
 
 const qdq_rule qdq_core_rules[QDQ_CORE_RULE_COUNT] = {QDQ_CORE_RULES(ROW)};
 

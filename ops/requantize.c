@@ -119,25 +119,27 @@ static void infer(qdq_call *call) {
     call->outputs[0] = (qdq_type){y, call->inputs[QDQ_PORT_X].type.shape};
 }
 
-static size_t lower(const qdq_call *call, const qdq_numerics *numerics, qdq_pool *pool,
-                    qdq_stage *stages) {
+static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     const attrs_type *a = call->attrs;
-    qdq_dtype y = call->outputs[0].dtype;
     side in = in_side(a), out = out_side(a);
     qdq_granularity g = channels_of(call, a, per_channel(call, &in) || per_channel(call, &out));
     qdq_stage *stage = &stages[0];
+    qdq_quant_params *params =
+        qdq_quant_params_of(call, to, call->outputs[0].dtype, a->quant_min, a->quant_max);
+    if (!params) return 0;
     *stage = (qdq_stage){
-        .params = qdq_quant_params_of(call, numerics, y, a->quant_min, a->quant_max, pool),
-        .fn = qdq_kernel_find(QDQ_FAMILY_REQUANTIZE, call->inputs[QDQ_PORT_X].type.dtype, y),
+        .params = params,
+        .fn = qdq_quant_kernel(QDQ_FAMILY_REQUANTIZE, params, to->isas),
         .vector_count = 4,
     };
-    bool done = stage->params && qdq_scale_vector(call, &in.scale, &g, pool, &stage->vectors[0]) &&
-                qdq_zero_point_vector(call, &in.zero_point, &g, pool, &stage->vectors[1]) &&
-                qdq_scale_vector(call, &out.scale, &g, pool, &stage->vectors[2]) &&
-                qdq_zero_point_vector(call, &out.zero_point, &g, pool, &stage->vectors[3]);
-    qdq_drop_unit_scales(&in.scale, numerics->unit_scale_tolerance, &stage->vectors[0]);
-    qdq_drop_unit_scales(&out.scale, numerics->unit_scale_tolerance, &stage->vectors[2]);
-    return done ? 1 : 0;
+    bool done = qdq_scale_vector(call, &in.scale, &g, to->pool, &stage->vectors[0]) &&
+                qdq_zero_point_vector(call, &in.zero_point, &g, to->pool, &stage->vectors[1]) &&
+                qdq_scale_vector(call, &out.scale, &g, to->pool, &stage->vectors[2]) &&
+                qdq_zero_point_vector(call, &out.zero_point, &g, to->pool, &stage->vectors[3]);
+    if (!done) return 0;
+    qdq_drop_unit_scales(&in.scale, to->numerics.unit_scale_tolerance, &stage->vectors[0]);
+    qdq_drop_unit_scales(&out.scale, to->numerics.unit_scale_tolerance, &stage->vectors[2]);
+    return 1;
 }
 
 const qdq_op qdq_op_requantize = {

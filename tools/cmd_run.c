@@ -110,13 +110,6 @@ static void print_summary(const qdq_tensor *tensor) {
     printf("%s\n", qdq_shape_count(tensor->shape) > s.first_count ? " ..." : "");
 }
 
-static void json_element(qdq_json *json, qdq_dtype dtype, double value) {
-    if (qdq_dtype_get(dtype)->kind == QDQ_KIND_INT)
-        qdq_json_int(json, (int64_t)value);
-    else
-        qdq_json_float32(json, (float)value);
-}
-
 static void json_summary(qdq_json *json, const qdq_tensor *tensor) {
     summary s = sum_up(tensor);
     qdq_json_begin_object(json);

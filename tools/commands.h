@@ -7,6 +7,7 @@
 
 int run_run(const options *opt);
 int run_check(const options *opt);
+int run_compare(const options *opt);
 int run_plan(const options *opt);
 int run_bench(const options *opt);
 int run_ops(const options *opt);

@@ -96,6 +96,19 @@ const char *shape_text(qdq_shape shape, char *out, size_t capacity) {
     return out;
 }
 
+qdq_shape index_of(qdq_shape shape, size_t at) {
+    qdq_shape index = {.rank = shape.rank};
+    for (int i = shape.rank - 1; i >= 0; i--) {
+        index.dims[i] = (int64_t)(at % (size_t)shape.dims[i]);
+        at /= (size_t)shape.dims[i];
+    }
+    return index;
+}
+
+const char *index_text(qdq_shape shape, size_t at, char *out, size_t capacity) {
+    return shape_text(index_of(shape, at), out, capacity);
+}
+
 void json_shape(qdq_json *json, qdq_shape shape) {
     qdq_json_begin_line(json);
     for (int i = 0; i < shape.rank; i++) qdq_json_int(json, shape.dims[i]);
@@ -126,6 +139,13 @@ void json_string_key(qdq_json *json, const char *key, const char *text) {
 void json_uint_key(qdq_json *json, const char *key, size_t value) {
     qdq_json_key(json, key);
     qdq_json_uint(json, value);
+}
+
+void json_element(qdq_json *json, qdq_dtype dtype, double value) {
+    if (qdq_dtype_get(dtype)->kind == QDQ_KIND_INT)
+        qdq_json_int(json, (int64_t)value);
+    else
+        qdq_json_float32(json, (float)value);
 }
 
 double now(void) {

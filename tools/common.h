@@ -34,6 +34,9 @@ void print_finding(FILE *out, const qdq_finding *finding);
 void print_findings(FILE *out, const qdq_report *report);
 // "[2, 3]" in `out`.
 const char *shape_text(qdq_shape shape, char *out, size_t capacity);
+// Where element `at` of a tensor lies, as a shape and as text.
+qdq_shape index_of(qdq_shape shape, size_t at);
+const char *index_text(qdq_shape shape, size_t at, char *out, size_t capacity);
 void json_shape(qdq_json *json, qdq_shape shape);
 
 // JSON on stdout, with `version` as its first key; json_end adds the closing brace.
@@ -41,6 +44,8 @@ void json_begin(qdq_json *json);
 void json_end(qdq_json *json);
 void json_string_key(qdq_json *json, const char *key, const char *text);
 void json_uint_key(qdq_json *json, const char *key, size_t value);
+// An integer where the dtype is one, else a float32.
+void json_element(qdq_json *json, qdq_dtype dtype, double value);
 
 // Seconds of a clock that only goes forward.
 double now(void);

@@ -32,15 +32,6 @@ static difference measure(const double *got, const double *wanted, size_t count,
     return d;
 }
 
-static const char *index_text(qdq_shape shape, size_t at, char *out, size_t capacity) {
-    qdq_shape index = {.rank = shape.rank};
-    for (int i = shape.rank - 1; i >= 0; i--) {
-        index.dims[i] = (int64_t)(at % (size_t)shape.dims[i]);
-        at /= (size_t)shape.dims[i];
-    }
-    return shape_text(index, out, capacity);
-}
-
 //---- The worst entries of the first dim -------------------------------------
 
 typedef struct row {

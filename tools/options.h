@@ -18,6 +18,7 @@ typedef struct options {
     string_list operands;  // what is no option: the graph, an op, a target
     string_list inputs, outputs, expects;
     const char *target;
+    const char *targets;
     const char *float_storage;
     const char *isa;
     const char *fill;

@@ -12,6 +12,8 @@ static const command_row commands[] = {
      run_run},
     {"check", "GRAPH", "Check a graph against the rules of the core and of a target.", 1, 1,
      run_check},
+    {"compare", "GRAPH", "Run a graph as several targets, and tell what differs where and why.", 1,
+     1, run_compare},
     {"plan", "GRAPH", "Show how a graph is run: steps, the arena, lifetimes, padding.", 1, 1,
      run_plan},
     {"bench", "GRAPH", "Time a graph.", 1, 1, run_bench},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph that is loaded, compiled and has its inputs: what run and bench begin with.
+// A graph that is loaded, compiled and has its inputs: what run, bench and compare begin with.
 #ifndef QDQ_TOOLS_SESSION_H
 #define QDQ_TOOLS_SESSION_H
 
@@ -9,10 +9,13 @@ typedef struct session {
     qdq_graph *graph;
     qdq_plan *plan;
     qdq_exec *exec;
+    qdq_exec_options exec_options;
 } session;
 
-// Opens what the options name and fills the inputs from files or by --fill. EXIT_OK, or another
-// exit code after a message; close it in either case.
+// Loads and compiles what the options name. EXIT_OK, or another exit code after a message; close it
+// in either case.
+int session_start(session *s, const options *opt);
+// The same, and fills the inputs from files or by --fill.
 int session_open(session *s, const options *opt);
 void session_close(session *s);
 

@@ -21,6 +21,7 @@ typedef struct qdq_compile_options {
     const char *target;            // rules and numerics; NULL: the graph's own
     const qdq_numerics *numerics;  // NULL: the target's; else these, for every node
     qdq_float_storage float_storage;
+    const char *isa;   // cap of the instruction set ("portable", "avx2", ...); NULL: the best
     bool materialize;  // every value in TILE slots of the arena, node by node
 } qdq_compile_options;
 

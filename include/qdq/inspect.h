@@ -56,15 +56,51 @@ QDQ_API const qdq_plan_step *qdq_plan_get_step(const qdq_plan *plan, size_t inde
 // candidates are looked at, so the time is bounded. NULL among the candidates is skipped.
 QDQ_API const char *qdq_nearest(const char *name, const char *const *candidates, size_t count);
 
+//---- Instruction sets -------------------------------------------------------
+
+// One that kernels are written for, from the plainest on. `available`: this build has its kernels
+// and this machine runs them. Results have the same bits on all.
+typedef struct qdq_isa_info {
+    const char *name;  // NULL: there is none with this number
+    bool available;
+} qdq_isa_info;
+
+QDQ_API qdq_isa_info qdq_isa_get(size_t isa);
+
 //---- A graph ----------------------------------------------------------------
 
 typedef struct qdq_node_info {
     const char *name;
     const char *op;
+    size_t input_count;   // ports of its op, connected or not
+    size_t output_count;  // values that it makes
 } qdq_node_info;
 
+// Nodes are numbered so that each comes after those that make its inputs.
 QDQ_API size_t qdq_graph_node_count(const qdq_graph *graph);
 QDQ_API qdq_node_info qdq_graph_node(const qdq_graph *graph, size_t index);
+// What is connected to a port of a node, and what a node makes; none where there is nothing.
+QDQ_API qdq_value qdq_graph_node_input(const qdq_graph *graph, size_t index, size_t port);
+QDQ_API qdq_value qdq_graph_node_output(const qdq_graph *graph, size_t index, size_t port);
+
+// The name of a value ("x", "node", "node.port"), "" if it is none.
+QDQ_API const char *qdq_value_name(const qdq_graph *graph, qdq_value value);
+// The row-major elements of a constant, NULL of every other value.
+QDQ_API const void *qdq_value_data(const qdq_graph *graph, qdq_value value);
+
+// How a target (NULL: the graph's own; "TARGET" or "TARGET@RELEASE") computes a node.
+QDQ_API qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target, size_t index,
+                                      qdq_numerics *out, qdq_error *err);
+
+// A new graph of one node, to run it by itself. Its constants stay constants. Every other value at
+// its ports becomes an input, in the order of the ports and each once, and everything that it makes
+// an output. All have the names that they have in `graph`; one that the new graph cannot have (too
+// long, or another's already) becomes that of the port, with a number where that is taken too. What
+// a target makes of a node may depend on what was cut off: compile for "core" with the numerics of
+// qdq_graph_numerics. `options` NULL: allocator, log, limits and target of `graph`. NULL with `err`
+// set: there is no such node, it has errors, or memory runs out.
+QDQ_API qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index,
+                                     const qdq_graph_options *options, qdq_error *err);
 
 //---- Tables -----------------------------------------------------------------
 

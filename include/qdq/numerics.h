@@ -102,6 +102,9 @@ typedef struct qdq_numerics {
     // Constant scales of an attribute that are all this close to 1 count as 1.
     float unit_scale_tolerance;
     float least_scale;  // DynamicQuantize without `eps`: the least scale; 0 is none
+    // Cast to an integer narrower than a byte is Quantize with the scale 1: it saturates, and NaN
+    // is the least. Without: the low bits, and 0.
+    bool cast_quantizes;
     // Where `narrow` is set the clamp range is also cut to [quant_min, quant_max].
     bool narrow;
     int32_t quant_min, quant_max;
@@ -130,6 +133,7 @@ typedef struct qdq_numerics {
     X(flush_denormals,       "denormals")                 \
     X(unit_scale_tolerance,  "scale near 1")              \
     X(least_scale,           "least scale")               \
+    X(cast_quantizes,        "wrap")                      \
     X(narrow,                "saturation range")          \
     X(quant_min,             "saturation range")          \
     X(quant_max,             "saturation range")

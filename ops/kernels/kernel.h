@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tile functions of the ops. The portable one of a family takes every dtype and all numerics and is
-// the definition; others take hot combinations and equal it bit for bit.
+// the definition; others take hot combinations on some instruction set and equal it bit for bit.
 #ifndef QDQ_OPS_KERNELS_KERNEL_H
 #define QDQ_OPS_KERNELS_KERNEL_H
 
 #include "ops/quant.h"
+#include "runtime/cpu.h"
 
-typedef enum qdq_family {
-    QDQ_FAMILY_QUANTIZE,
-    QDQ_FAMILY_DEQUANTIZE,
-    QDQ_FAMILY_REQUANTIZE,
-    QDQ_FAMILY_CAST,
-} qdq_family;
-
+// A row: which work a function does. A column that is zero (or NULL) takes all.
 typedef struct qdq_kernel {
     const char *name;  // of the function, for tests and benchmarks
+    qdq_isa isa;
     qdq_family family;
-    qdq_dtype x_dtype, y_dtype;  // QDQ_DTYPE_NONE: any
+    qdq_dtype x_dtype, y_dtype;
+    const qdq_numerics *numerics;  // in the fields that matter to the family and the dtypes
     qdq_tile_fn *fn;
 } qdq_kernel;
 
 // All kernels of this build, from the plainest to the most special.
 const qdq_kernel *qdq_kernels(size_t *count);
 
-// The last row that fits.
-qdq_tile_fn *qdq_kernel_find(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dtype);
+// The last row that fits. `numerics` NULL: only rows that take all.
+qdq_tile_fn *qdq_kernel_find(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dtype,
+                             const qdq_numerics *numerics, uint32_t isas);
+
+// The same for a quantizing op with these parameters.
+qdq_tile_fn *qdq_quant_kernel(qdq_family family, const qdq_quant_params *params, uint32_t isas);
+
+// The fields of numerics that matter to a kernel, the others zero.
+qdq_numerics qdq_numerics_that_matter(qdq_family family, qdq_dtype y_dtype,
+                                      const qdq_numerics *numerics);
 
 // Params of these: qdq_quant_params.
 qdq_tile_fn qdq_quantize_tile_portable;

@@ -7,6 +7,10 @@ enum { PART = 256 };  // elements in registers at a time
 
 //---- To integers and bool ---------------------------------------------------
 
+static bool quantizes(const qdq_cast_params *p) {
+    return p->numerics.cast_quantizes && qdq_dtype_is_packed(p->y_dtype);
+}
+
 // The low bits of a value that an integer of so many bits has, with the sign that they have.
 static int32_t low_bits(int32_t value, int bits, bool is_signed) {
     if (bits >= 32) return value;
@@ -30,10 +34,18 @@ static int32_t wrapped(float v, const qdq_dtype_info *y) {
     return fabsf(whole) < 0x1p31f ? low_bits((int32_t)whole, y->bits, y->least < 0) : 0;
 }
 
+// The same as Quantize makes them: half even, then clamped. NaN is the least.
+static int32_t quantized(float v, const qdq_dtype_info *y) {
+    double whole = isnan(v) ? (double)y->least : (double)qdq_round_half_even(v);
+    return (int32_t)fmin(fmax(whole, (double)y->least), (double)y->greatest);
+}
+
 static void float_to_int(const qdq_cast_params *p, const float *x, int32_t *y, size_t n) {
     const qdq_dtype_info *info = qdq_dtype_get(p->y_dtype);
     if (info->kind == QDQ_KIND_BOOL)
         for (size_t i = 0; i < n; i++) y[i] = x[i] != 0;  // NaN is not 0
+    else if (quantizes(p))
+        for (size_t i = 0; i < n; i++) y[i] = quantized(x[i], info);
     else if (qdq_dtype_is_packed(p->y_dtype))
         for (size_t i = 0; i < n; i++) y[i] = wrapped(x[i], info);
     else
@@ -44,6 +56,8 @@ static void int_to_int(const qdq_cast_params *p, const int32_t *x, int32_t *y, s
     const qdq_dtype_info *info = qdq_dtype_get(p->y_dtype);
     if (info->kind == QDQ_KIND_BOOL)
         for (size_t i = 0; i < n; i++) y[i] = x[i] != 0;
+    else if (quantizes(p))
+        for (size_t i = 0; i < n; i++) y[i] = quantized((float)x[i], info);
     else
         for (size_t i = 0; i < n; i++) y[i] = low_bits(x[i], info->bits, info->least < 0);
 }

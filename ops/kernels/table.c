@@ -1,14 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/kernels/kernel.h"
+#include "ops/kernels/body_list.h"
 
-#define ROW(family, x_dtype, y_dtype, fn) \
-    { #fn, QDQ_FAMILY_##family, x_dtype, y_dtype, fn }
+#define PORTABLE(family, fn) \
+    { #fn, QDQ_ISA_PORTABLE, QDQ_FAMILY_##family, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, fn }
 
-static const qdq_kernel kernels[] = {
-    ROW(QUANTIZE, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, qdq_quantize_tile_portable),
-    ROW(DEQUANTIZE, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, qdq_dequantize_tile_portable),
-    ROW(REQUANTIZE, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, qdq_requantize_tile_portable),
-    ROW(CAST, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, qdq_cast_tile_portable),
+//---- Numerics that kernels are written for ----------------------------------
+
+#define FUSED \
+    .zero_point_order = QDQ_ZERO_POINT_FMA, .nan = QDQ_NAN_QUANT_MAX, .flush_denormals = true
+#define DEVICE .bfloat16_store = QDQ_BFLOAT16_DEVICE, .flush_denormals = true
+
+static const qdq_numerics core, exact;
+static const qdq_numerics subtracts = {.subtraction = QDQ_SUBTRACT_FLOAT};
+static const qdq_numerics onednn = {.scaling = QDQ_SCALE_RECIPROCAL,
+                                    .zero_point_order = QDQ_ZERO_POINT_BEFORE};
+static const qdq_numerics onednn_d = {.subtraction = QDQ_SUBTRACT_FLOAT,
+                                      .bfloat16_store = QDQ_BFLOAT16_FLUSH};
+static const qdq_numerics torchao = {.scaling = QDQ_SCALE_RECIPROCAL,
+                                     .zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT};
+static const qdq_numerics ttnn_int32 = {FUSED, .rounding = QDQ_ROUND_HALF_AWAY};
+static const qdq_numerics ttnn_uint8 = {FUSED, .rounding = QDQ_ROUND_HALF_AWAY,
+                                        .overflow = QDQ_OVERFLOW_MAGNITUDE};
+static const qdq_numerics ttnn_int8 = {FUSED, .rounding = QDQ_ROUND_HALF_UP_BIASED};
+static const qdq_numerics ttnn_d = {.subtraction = QDQ_SUBTRACT_FLOAT, .flush_denormals = true};
+static const qdq_numerics ttnn_d_int8 = {
+    .subtraction = QDQ_SUBTRACT_FLOAT, .flush_denormals = true, .code_bias = 128};
+static const qdq_numerics ttnn_db = {.subtraction = QDQ_SUBTRACT_FLOAT, DEVICE};
+static const qdq_numerics ttnn_db_int8 = {
+    .subtraction = QDQ_SUBTRACT_FLOAT, DEVICE, .code_bias = 128};
+
+//---- The rows ---------------------------------------------------------------
+
+#define BODY_Q(name, x, y, numerics, lane, flush) \
+    BODY(name, QUANTIZE, DTYPE_##x, DTYPE_##y, &numerics)
+#define BODY_F(name, x, y, numerics) BODY(name, QUANTIZE, DTYPE_##x, DTYPE_##y, &numerics)
+#define BODY_D(name, x, y, y_dtype, numerics, flush) \
+    BODY(name, DEQUANTIZE, DTYPE_##x, QDQ_##y_dtype, &numerics)
+#define BODY_R(name, y, numerics) BODY(name, REQUANTIZE, QDQ_INT32, DTYPE_##y, &numerics)
+#define DTYPE_float32 QDQ_FLOAT32
+#define DTYPE_bfloat16 QDQ_BFLOAT16
+#define DTYPE_int8 QDQ_INT8
+#define DTYPE_uint8 QDQ_UINT8
+#define DTYPE_int4 QDQ_INT4
+#define DTYPE_uint4 QDQ_UINT4
+#define DTYPE_int16 QDQ_INT16
+#define DTYPE_uint16 QDQ_UINT16
+#define DTYPE_int32 QDQ_INT32
+#define DTYPE_float8_e4m3fn QDQ_FLOAT8_E4M3FN
+#define DTYPE_float8_e5m2 QDQ_FLOAT8_E5M2
+
+#if defined(QDQ_SIMD_X86)
+#define BODY(name, family, x, y, numerics) \
+    extern qdq_tile_fn qdq_##name##_avx2, qdq_##name##_avx512;
+QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R)
+#undef BODY
+#endif
+
+static const qdq_kernel kernels[] = {PORTABLE(QUANTIZE, qdq_quantize_tile_portable),
+                                     PORTABLE(DEQUANTIZE, qdq_dequantize_tile_portable),
+                                     PORTABLE(REQUANTIZE, qdq_requantize_tile_portable),
+                                     PORTABLE(CAST, qdq_cast_tile_portable),
+#if defined(QDQ_SIMD_X86)
+#define BODY(name, family, x, y, numerics) \
+    {#name "_avx2", QDQ_ISA_AVX2, QDQ_FAMILY_##family, x, y, numerics, qdq_##name##_avx2},
+                                     QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R)
+#undef BODY
+#define BODY(name, family, x, y, numerics) \
+    {#name "_avx512", QDQ_ISA_AVX512, QDQ_FAMILY_##family, x, y, numerics, qdq_##name##_avx512},
+                                         QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R)
+#undef BODY
+#endif
 };
 
 const qdq_kernel *qdq_kernels(size_t *count) {
@@ -16,13 +77,61 @@ const qdq_kernel *qdq_kernels(size_t *count) {
     return kernels;
 }
 
-qdq_tile_fn *qdq_kernel_find(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dtype) {
+qdq_numerics qdq_numerics_that_matter(qdq_family family, qdq_dtype y_dtype,
+                                      const qdq_numerics *numerics) {
+    qdq_numerics n = *numerics;
+    bool to_float = qdq_dtype_is_real(y_dtype);
+    n.choice = QDQ_CHOOSE_CORE;  // looked at before kernels run
+    n.narrow = false, n.quant_min = n.quant_max = 0;
+    n.unit_scale_tolerance = n.least_scale = 0;
+    if (family != QDQ_FAMILY_REQUANTIZE) n.requantize_form = QDQ_REQUANTIZE_PAIR;
+    if (family != QDQ_FAMILY_REQUANTIZE) n.requantize_dtype = QDQ_DTYPE_NONE;
+    if (family == QDQ_FAMILY_QUANTIZE) {
+        n.subtraction = QDQ_SUBTRACT_EXACT;
+        n.dequantize_step_dtype = QDQ_DTYPE_NONE;
+        n.code_bias = 0;
+        n.middle_dtype = QDQ_DTYPE_NONE;
+        if (!to_float) n.float_overflow = QDQ_FLOAT_SATURATE;
+        if (n.quantize_step_dtype != QDQ_BFLOAT16 && n.scale_dtype != QDQ_BFLOAT16 &&
+            n.reciprocal_dtype != QDQ_BFLOAT16)
+            n.bfloat16_store = QDQ_BFLOAT16_HALF_EVEN;
+    }
+    if (family == QDQ_FAMILY_DEQUANTIZE) {
+        n = (qdq_numerics){.subtraction = n.subtraction,
+                           .dequantize_step_dtype = n.dequantize_step_dtype,
+                           .bfloat16_store = n.bfloat16_store,
+                           .code_bias = n.code_bias,
+                           .flush_denormals = n.flush_denormals};
+        if (y_dtype != QDQ_BFLOAT16 && n.dequantize_step_dtype != QDQ_BFLOAT16)
+            n.bfloat16_store = QDQ_BFLOAT16_HALF_EVEN;
+    }
+    return n;
+}
+
+// Integers narrower than a byte are held in one, so that what makes bytes makes them too.
+static qdq_dtype held_as(qdq_family family, qdq_dtype dtype) {
+    if (family != QDQ_FAMILY_QUANTIZE) return dtype;
+    if (dtype == QDQ_INT4 || dtype == QDQ_INT2) return QDQ_INT8;
+    return dtype == QDQ_UINT4 || dtype == QDQ_UINT2 ? QDQ_UINT8 : dtype;
+}
+
+qdq_tile_fn *qdq_kernel_find(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dtype,
+                             const qdq_numerics *numerics, uint32_t isas) {
     qdq_tile_fn *fn = NULL;
+    qdq_numerics wanted = {0};
+    y_dtype = held_as(family, y_dtype);
+    if (numerics) wanted = qdq_numerics_that_matter(family, y_dtype, numerics);
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
         const qdq_kernel *k = &kernels[i];
-        if (k->family == family && (!k->x_dtype || k->x_dtype == x_dtype) &&
-            (!k->y_dtype || k->y_dtype == y_dtype))
+        if (k->family == family && isas >> k->isa & 1 && (!k->x_dtype || k->x_dtype == x_dtype) &&
+            (!k->y_dtype || k->y_dtype == y_dtype) &&
+            (!k->numerics || (numerics && qdq_numerics_equal(k->numerics, &wanted))))
             fn = k->fn;
     }
     return fn;
+}
+
+qdq_tile_fn *qdq_quant_kernel(qdq_family family, const qdq_quant_params *p, uint32_t isas) {
+    bool special = p->float_zero_point || p->scales_twice || p->adds_zero;
+    return qdq_kernel_find(family, p->x_dtype, p->y_dtype, special ? NULL : &p->numerics, isas);
 }

@@ -8,8 +8,8 @@ import re
 from harness import (Case, Tensor, graph, main, node, npy_bytes, pack, quantize, requantize,
                      safetensors_bytes, value)
 
-COMMANDS = ["run", "check", "plan", "bench", "ops", "targets", "help"]
-GRAPH_COMMANDS = ["run", "check", "plan", "bench"]
+COMMANDS = ["run", "check", "compare", "plan", "bench", "ops", "targets", "help"]
+GRAPH_COMMANDS = ["run", "check", "plan", "bench"]  # that take a graph, and --target
 GOOD = graph([quantize(scales=0.5)])
 WARNED = graph([quantize(scales=-0.5)])
 BAD = graph([quantize(scales=0)])
@@ -45,12 +45,14 @@ class Help(Case):
         common = ["--target", "--json"]
         running = common + ["--threads", "--materialize", "--float-storage", "--fill", "--isa"]
         options = {"run": running + ["--input", "--output", "--expect", "--tolerance"],
-                   "check": common + ["--strict"], "ops": ["--json"], "targets": ["--json"],
+                   "check": common + ["--strict"],
+                   "compare": ["--targets", "--input", "--fill", "--threads", "--isa", "--json"],
+                   "ops": ["--json"], "targets": ["--json"],
                    "plan": common + ["--materialize", "--float-storage"], "bench": running}
         caps = ["--max-elements", "--max-bytes", "--max-file-bytes", "--max-values"]
         for name, wanted in options.items():
             text = self.qdq("help", name).out
-            for option in wanted + (caps if name in GRAPH_COMMANDS else []):
+            for option in wanted + (caps if name in [*GRAPH_COMMANDS, "compare"] else []):
                 self.assertRegex(text, rf"(?m)^  (-\w,|   ) {option}\b", name)
 
     def test_every_option_that_help_names_is_taken(self):

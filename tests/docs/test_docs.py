@@ -354,9 +354,21 @@ def test_format(tests, text, models, folder):
     graph = {"format": "qdq/1", "inputs": [{"name": "x", "dtype": "int8", "shape": []}],
              "outputs": [{"name": "x", "value": "y"}]}
     doubtful.write_text(json.dumps(graph), encoding="utf-8")
+    ties = folder / "ties.json"
+    graph = {"format": "qdq/1", "constants": [{"name": "x", "dtype": "float32", "shape": [],
+                                               "data": [0.5]}],
+             "nodes": [{"op": "Quantize", "name": "q", "inputs": {"x": "x"},
+                        "attrs": {"scales": 1}}], "outputs": [{"name": "y", "value": "q"}]}
+    ties.write_text(json.dumps(graph), encoding="utf-8")
+    causes = (models.parent / "include/qdq/numerics.h").read_text(encoding="utf-8")
+    for field, cause in re.findall(r'^    X\((\w+), *"([^"]+)"\)', causes, re.M):
+        name = "tie" if cause == "rounding" else cause
+        row = re.search(rf"^\| [^|]*`{name}`[^|]*\|.*`{field}`", text, re.M)
+        tests.expect(f"format.md has the cause of {field}", row, f"it lacks '{name}'")
     for words in (["run", *given, "--expect", f"{model}/expected.safetensors"],
                   ["check", str(doubtful)], ["plan", given[0]],
-                  ["bench", given[0], "--repeat", "3"], ["ops"], ["targets"]):
+                  ["bench", given[0], "--repeat", "3"], ["ops"], ["targets"],
+                  ["compare", str(ties), "--targets", "core,ttnn"]):
         row = re.search(rf"^\| `{words[0]}` \| `version`.*(?:\n\| \|.*)*", text, re.M)
         row = row.group(0) if row else ""
         missing = [key for key in sorted(keys_of(tests.json(words))) if f"`{key}`" not in row]

@@ -270,6 +270,22 @@ static void a_bfloat16_is_stored_as_the_numerics_say(void **state) {
     }
 }
 
+// As Quantize does with the scale 1 (test_quantize_exhaustive.c holds that one).
+static void with_cast_quantizes_narrow_integers_saturate(void **state) {
+    (void)state;
+    float x[9] = {-9, -8.5f, -0.5f, 2.5f, 3.5f, 7.5f, 1e10f, INFINITY, NAN};
+    int8_t y[9];
+    static const int8_t wanted[9] = {-8, -8, 0, 2, 4, 7, 7, 7, -8};
+    qdq_numerics n = {.cast_quantizes = true};
+    qdq_graph *g = qdq_graph_create("narrow", NULL);
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(9));
+    qdq_output(g, "y", qdq_cast(g, v, (qdq_cast_attrs){.dtype = QDQ_INT4}));
+    oracle_run(g, &(qdq_compile_options){.numerics = &n},
+               (oracle_bound[]){{"x", x, sizeof x}, {"y", y, sizeof y}}, 2);
+    assert_memory_equal(y, wanted, sizeof y);
+    qdq_graph_destroy(g);
+}
+
 //---- Findings ---------------------------------------------------------------
 
 static void check_refused(qdq_cast_attrs attrs, const char *text) {
@@ -301,6 +317,7 @@ int main(void) {
         cmocka_unit_test(what_an_integer_cannot_hold_is_clamped_and_nan_is_0),
         cmocka_unit_test(casts_and_chains_of_them_are_the_same_in_strips_tiles_and_threads),
         cmocka_unit_test(a_bfloat16_is_stored_as_the_numerics_say),
+        cmocka_unit_test(with_cast_quantizes_narrow_integers_saturate),
         cmocka_unit_test(a_cast_to_nothing_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

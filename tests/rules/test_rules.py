@@ -5,7 +5,9 @@ bad.txt has.
 
     test_rules.py QDQ_BINARY
 
-The files of the rule core/axis-range are core/axis-range/{good.json,bad.json,bad.txt}.
+The files of the rule core/axis-range are core/axis-range/{good.json,bad.json,bad.txt}. A rule that
+newer releases of its target have no more is tried at the last release that has it; a rule with
+bounds is found in bad.json at the releases within them, and at no other.
 """
 
 import json
@@ -43,12 +45,20 @@ def read_json(text):
 
 def list_rules(qdq):
     listed = read_json(run(qdq, HERE, "targets", "--json").stdout)
-    return [(target["name"], rule) for target in listed.get("targets", [])
-            for rule in target["rules"]]
+    return [(profile_of(target, rule), rule, target["releases"])
+            for target in listed.get("targets", []) for rule in target["rules"]]
+
+
+def profile_of(target, rule):
+    """The newest profile of the target at which the rule holds."""
+    if not rule["until"]:
+        return target["name"]
+    releases = target["releases"]
+    return f"{target['name']}@{releases[releases.index(rule['until']) - 1]}"
 
 
 def test_folders(tests, rules):
-    ids = {rule["id"] for _, rule in rules}
+    ids = {rule["id"] for _, rule, _ in rules}
     tests.expect("there are rules", bool(ids), "`qdq targets --json` lists none")
     tests.expect("no two rules have one id", len(ids) == len(rules), f"{len(rules)} rules")
     for folder in sorted(path for path in HERE.glob("*/*") if path.is_dir()):
@@ -92,7 +102,8 @@ def test_bad_json(tests, qdq, target, rule, folder, severity):
     for one in own:
         tests.expect(f"{rule}: the severity is {severity}", one.get("severity") == severity,
                      one.get("severity"))
-        tests.expect(f"{rule}: the target is {target}", one.get("target") == target,
+        name = target.split("@")[0]
+        tests.expect(f"{rule}: the target is {name}", one.get("target") == name,
                      one.get("target"))
         tests.expect(f"{rule}: there is a hint", bool(one.get("hint")), "it is empty")
     lines = [f"{one.get('severity')}: {one.get('message')} [{one.get('rule')}]\n" for one in found]
@@ -101,7 +112,18 @@ def test_bad_json(tests, qdq, target, rule, folder, severity):
                  f"\n{''.join(lines)}---\n{text}")
 
 
-def test_rule(tests, qdq, target, facts):
+def test_releases(tests, qdq, target, facts, releases, folder):
+    rule, first, end = facts["id"], facts["since"], facts["until"]
+    begin = releases.index(first) if first else 0
+    end = releases.index(end) if end else len(releases)
+    for index, release in enumerate(releases if first or facts["until"] else []):
+        done = run(qdq, folder, "check", "bad.json", "--target", f"{target}@{release}", "--json")
+        found = any(one["rule"] == rule for one in read_json(done.stdout)["findings"])
+        tests.expect(f"{rule}: it is {'' if begin <= index < end else 'not '}found at {release}",
+                     found == (begin <= index < end), done.stdout)
+
+
+def test_rule(tests, qdq, target, facts, releases):
     rule, severity = facts["id"], facts["severity"]
     folder = HERE / rule
     files = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
@@ -113,6 +135,7 @@ def test_rule(tests, qdq, target, facts):
     test_good(tests, qdq, target, rule, folder)
     test_bad_text(tests, qdq, target, rule, folder, severity)
     test_bad_json(tests, qdq, target, rule, folder, severity)
+    test_releases(tests, qdq, target.split("@")[0], facts, releases, folder)
 
 
 def main(words):
@@ -123,8 +146,8 @@ def main(words):
     tests = Tests()
     rules = list_rules(qdq)
     test_folders(tests, rules)
-    for target, facts in rules:
-        test_rule(tests, qdq, target, facts)
+    for target, facts, releases in rules:
+        test_rule(tests, qdq, target, facts, releases)
     print(f"{tests.count} tests, {tests.failed} failed")
     return 1 if tests.failed or not rules else 0
 

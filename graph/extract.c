@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// One node of a graph as a graph of its own.
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/names.h"
+#include "include/qdq/inspect.h"
+
+typedef struct extraction {
+    const qdq_graph *from;
+    const qdq_node *node;
+    qdq_graph *to;
+} extraction;
+
+static const char *output_name(const extraction *e, size_t port) {
+    const char *name = e->from->values[e->node->outputs[port]].name;
+    return strlen(name) <= QDQ_MAX_NAME_BYTES ? name : e->node->op->outputs[port].name;
+}
+
+// Names of outputs are a set of their own, but memory is bound by name to either.
+static bool is_free(const extraction *e, const char *name) {
+    for (size_t i = 0; i < e->node->output_count; i++)
+        if (strcmp(output_name(e, i), name) == 0) return false;
+    return strlen(name) <= QDQ_MAX_NAME_BYTES && qdq_graph_name_is_free(e->to, name);
+}
+
+// The name of an operand: its own if an input or a constant can have it beside what is there.
+static const char *operand_name(const extraction *e, const char *own, const char *port,
+                                char buffer[QDQ_MAX_NAME_BYTES + 1]) {
+    const char *name = own;
+    for (size_t i = 0;; i++) {
+        if (is_free(e, name)) return name;
+        if (i)
+            snprintf(buffer, QDQ_MAX_NAME_BYTES + 1, "%s_%zu", port, i);
+        else
+            snprintf(buffer, QDQ_MAX_NAME_BYTES + 1, "%s", port);
+        name = buffer;
+    }
+}
+
+static qdq_value copy_operand(const extraction *e, size_t port) {
+    const qdq_graph_value *v = &e->from->values[e->node->inputs[port].id];
+    char buffer[QDQ_MAX_NAME_BYTES + 1];
+    const char *name = operand_name(e, v->name, e->node->op->inputs[port].name, buffer);
+    if (v->kind == QDQ_VALUE_CONSTANT)
+        return qdq_constant(e->to, name, v->type.dtype, v->type.shape, v->data);
+    return qdq_input(e->to, name, v->type.dtype, v->type.shape);
+}
+
+// Connects the ports of the copied attributes to copies of the operands, each copied once.
+static void copy_operands(const extraction *e, char *attrs) {
+    const qdq_node *node = e->node;
+    qdq_value copies[QDQ_MAX_PORTS] = {{0}};
+    for (size_t i = 0; i < node->op->input_count; i++) {
+        if (!node->inputs[i].id) continue;
+        for (size_t k = 0; k < i && !copies[i].id; k++)
+            if (node->inputs[k].id == node->inputs[i].id) copies[i] = copies[k];
+        if (!copies[i].id) copies[i] = copy_operand(e, i);
+        memcpy(attrs + node->op->inputs[i].offset, &copies[i], sizeof copies[i]);
+    }
+}
+
+static void name_outputs(const extraction *e, qdq_value first) {
+    for (size_t i = 0; i < e->node->output_count; i++)
+        qdq_output(e->to, output_name(e, i), qdq_port(e->to, first, e->node->op->outputs[i].name));
+}
+
+static void extract(const extraction *e) {
+    const qdq_op *op = e->node->op;
+    char *attrs = qdq_pool_copy(&e->to->pool, e->node->attrs, op->attrs_size, 1);
+    if (!attrs) return;
+    copy_operands(e, attrs);
+    name_outputs(e, qdq_graph_add_node(e->to, op, attrs, op->attrs_size));
+}
+
+qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index, const qdq_graph_options *options,
+                             qdq_error *err) {
+    extraction e = {.from = graph};
+    if (qdq_graph_find_node(graph, index, &e.node, err) != QDQ_OK) return NULL;
+    qdq_graph_options same = {graph->allocator, graph->log, graph->limits, graph->target};
+    e.to = qdq_graph_create(e.node->name, options ? options : &same);
+    if (e.to) extract(&e);
+    if (e.to && !e.to->pool.failed && e.to->broken.status == QDQ_OK) return e.to;
+    qdq_graph_destroy(e.to);
+    (void)qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while taking node '%s' out of its graph",
+                   e.node->name);
+    return NULL;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looking at the nodes and values of a graph.
+#include "include/qdq/inspect.h"
+
+#include "graph/graph.h"
+#include "graph/target.h"
+
+size_t qdq_graph_node_count(const qdq_graph *graph) { return graph ? graph->node_count : 0; }
+
+static const qdq_node *node_at(const qdq_graph *graph, size_t index) {
+    return index < qdq_graph_node_count(graph) ? &graph->nodes[index] : NULL;
+}
+
+qdq_node_info qdq_graph_node(const qdq_graph *graph, size_t index) {
+    const qdq_node *node = node_at(graph, index);
+    if (!node) return (qdq_node_info){0};
+    return (qdq_node_info){node->name, node->op->name, node->op->input_count, node->output_count};
+}
+
+qdq_value qdq_graph_node_input(const qdq_graph *graph, size_t index, size_t port) {
+    const qdq_node *node = node_at(graph, index);
+    return node && port < node->op->input_count ? node->inputs[port] : (qdq_value){0};
+}
+
+qdq_value qdq_graph_node_output(const qdq_graph *graph, size_t index, size_t port) {
+    const qdq_node *node = node_at(graph, index);
+    return (qdq_value){node && port < node->output_count ? node->outputs[port] : 0};
+}
+
+qdq_status qdq_graph_find_node(const qdq_graph *graph, size_t index, const qdq_node **node,
+                               qdq_error *err) {
+    if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
+    if (index >= graph->node_count)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "there is no node number %zu, wanted less than %zu",
+                        index, graph->node_count);
+    *node = &graph->nodes[index];
+    if ((*node)->valid) return QDQ_OK;
+    return qdq_fail(err, QDQ_ERR_GRAPH, "node '%s' has errors; see qdq_graph_validate",
+                    (*node)->name);
+}
+
+static const qdq_graph_value *value_at(const qdq_graph *graph, qdq_value value) {
+    return graph && value.id && value.id < graph->value_count ? &graph->values[value.id] : NULL;
+}
+
+const char *qdq_value_name(const qdq_graph *graph, qdq_value value) {
+    const qdq_graph_value *v = value_at(graph, value);
+    return v && v->name ? v->name : "";
+}
+
+const void *qdq_value_data(const qdq_graph *graph, qdq_value value) {
+    const qdq_graph_value *v = value_at(graph, value);
+    return v ? v->data : NULL;
+}
+
+qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target, size_t index,
+                              qdq_numerics *out, qdq_error *err) {
+    qdq_profile profile;
+    const qdq_node *node = NULL;
+    QDQ_TRY(qdq_graph_find_node(graph, index, &node, err));
+    if (!qdq_profile_find(target ? target : graph->target, &profile, err)) return QDQ_ERR_ARGUMENT;
+    qdq_findings silent = {.count = QDQ_MAX_FINDINGS};
+    qdq_call call = qdq_graph_call(graph, node, &silent);
+    *out = profile.target->numerics(&call, profile.release);
+    return QDQ_OK;
+}

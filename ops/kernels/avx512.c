@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of body.h, compiled for AVX-512.
+#define QDQ_BODY(name) qdq_##name##_avx512
+#include "ops/kernels/body.h"

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every row of the kernel table that this machine runs gives the bits of the portable kernel of its
+// family, at every length and alignment, for parameters that are alike, side by side and mixed,
+// and writes nothing beside its n elements.
+#include "ops/kernels/kernel.h"
+#include "runtime/dtype.h"
+#include "tests/ops/oracle.h"
+
+enum { MOST = 1024, GUARD = 64, LENGTHS = 9 };
+
+static const size_t lengths[LENGTHS] = {1, 7, 15, 16, 31, 64, 65, 257, MOST};
+
+static qdq_tile_fn *portable_of(qdq_family family) {
+    return qdq_kernel_find(family, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, 1u << QDQ_ISA_PORTABLE);
+}
+
+// Ties of the scale and their neighbours, ends, signed zeros, denormals, infinities, NaN.
+static float make_float(uint64_t r, float scale) {
+    static const uint32_t odd[16] = {0,          0x80000000, 0x7F800000, 0xFF800000,
+                                     0x7FC00000, 0xFFC12345, 0x00000001, 0x80000001,
+                                     0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0xFF7FFFFF,
+                                     0x4F000000, 0xCF000000, 0x3F7FFFFF, 0x7FA00001};
+    if (r % 16 == 0) return qdq_float_from_bits(odd[r >> 8 & 15]);
+    if (r % 16 == 1) return qdq_float_from_bits((uint32_t)(r >> 16));
+    float x = ((float)((int)(r >> 20 & 1023) - 512) + (r >> 8 & 1 ? 0.5f : 0.0f)) * scale;
+    uint32_t bits = qdq_float_bits(x) + (uint32_t)((int)(r >> 9 & 3) - 1);
+    return r % 16 < 9 ? qdq_float_from_bits(bits) : x;
+}
+
+static float make_scale(uint64_t r) {
+    static const float odd[8] = {0, -0.0f, INFINITY, NAN, -0.25f, 1e-40f, 0x1p-126f, 3e38f};
+    if (r % 64 == 0) return odd[r >> 8 & 7];
+    if (r % 4 == 1) return ldexpf(1.0f, (int)(r >> 8 & 15) - 8);
+    return (float)((r >> 8 & 127) + 1) / 127.0f;
+}
+
+static int32_t make_zero_point(uint64_t r, qdq_dtype quantized) {
+    static const int32_t odd[4] = {INT32_MAX, INT32_MIN, 1 << 20, -(1 << 20) - 1};
+    const qdq_dtype_info *info = qdq_dtype_get(quantized);
+    if (r % 128 == 0) return odd[r >> 8 & 3];
+    if (r % 4 == 0) return 0;
+    return (int32_t)(r >> 8 & 255) + (info->least < -128 ? 0 : (int32_t)info->least);
+}
+
+typedef struct work {
+    uint32_t params[4][MOST];
+    _Alignas(64) unsigned char x[MOST * 4 + 64], y[2][MOST * 4 + 2 * GUARD + 64];
+} work;
+
+static void make_x(work *w, qdq_dtype dtype, size_t offset, uint64_t *seed) {
+    size_t size = qdq_dtype_size(dtype);
+    for (size_t i = 0; i < MOST; i++) {
+        uint64_t r = oracle_random(seed);
+        float scale = qdq_float_from_bits(w->params[0][i]);
+        float real = make_float(r, scale);
+        uint32_t bits = (uint32_t)(r >> 13);
+        if (dtype == QDQ_FLOAT32) bits = qdq_float_bits(real);
+        if (dtype == QDQ_BFLOAT16) bits = qdq_float_bits(real) >> 16;
+        memcpy(w->x + offset + i * size, &bits, size);
+    }
+}
+
+static void make_params(work *w, qdq_dtype quantized, uint64_t *seed) {
+    for (size_t i = 0; i < MOST; i++)
+        for (int k = 0; k < 4; k++) {
+            uint64_t r = oracle_random(seed);
+            float scale = make_scale(r);
+            int32_t z = make_zero_point(r >> 1, quantized);
+            memcpy(&w->params[k][i], k % 2 ? (const void *)&z : &scale, 4);
+        }
+}
+
+static qdq_quant_params params_for(const qdq_kernel *k, uint64_t r) {
+    qdq_quant_params p = {.numerics = *k->numerics, .x_dtype = k->x_dtype, .y_dtype = k->y_dtype};
+    qdq_dtype quantized = qdq_dtype_is_int(k->y_dtype) ? k->y_dtype : k->x_dtype;
+    int64_t least = -100, most = 77;
+    bool wide = quantized == QDQ_INT32 && k->family != QDQ_FAMILY_DEQUANTIZE && r % 2;
+    if (wide) p.numerics.narrow = true, p.numerics.quant_min = -127, p.numerics.quant_max = 127;
+    if (qdq_dtype_is_int(quantized))
+        p.range = qdq_range_of(quantized, r % 5 == 1 ? &least : NULL, r % 5 == 2 ? &most : NULL,
+                               &p.numerics);
+    return p;
+}
+
+static void check_row(const qdq_kernel *k, unsigned round, work *w) {
+    uint64_t seed = round * 7919 + 1;
+    for (int i = 0; i < 4; i++) (void)oracle_random(&seed);
+    qdq_quant_params p = params_for(k, round / 2);
+    qdq_dtype quantized = qdq_dtype_is_int(k->y_dtype) ? k->y_dtype : k->x_dtype;
+    size_t n = lengths[round % LENGTHS], x_size = qdq_dtype_size(k->x_dtype);
+    size_t y_size = qdq_dtype_size(k->y_dtype), bytes = n * y_size + 2 * GUARD;
+    size_t x_at = round % 3 * x_size, y_at = round % 5 * y_size;
+    make_params(w, quantized, &seed);
+    qdq_view views[4];
+    for (unsigned i = 0; i < 4; i++) {
+        bool alike = round % 4 == 0 || round % 4 == i + 1;
+        views[i] = (qdq_view){w->params[i], alike ? 0 : 1};
+        if (alike)
+            for (size_t j = 1; j < MOST; j++) w->params[i][j] = w->params[i][0];
+    }
+    make_x(w, k->x_dtype, x_at, &seed);
+    for (int i = 0; i < 2; i++) memset(w->y[i], 0xA5, sizeof w->y[i]);
+    portable_of(k->family)(&p, views, w->x + x_at, w->y[0] + GUARD + y_at, n);
+    k->fn(&p, views, w->x + x_at, w->y[1] + GUARD + y_at, n);
+    for (size_t i = 0; i < bytes + y_at; i++) {
+        if (w->y[0][i] == w->y[1][i]) continue;
+        size_t at = (i - GUARD - y_at) / y_size;
+        uint32_t x = 0, got = 0, want = 0;
+        if (i < GUARD + y_at || at >= n) fail_msg("%s: writes beside its %zu elements", k->name, n);
+        memcpy(&x, w->x + x_at + at * x_size, x_size);
+        memcpy(&want, w->y[0] + GUARD + y_at + at * y_size, y_size);
+        memcpy(&got, w->y[1] + GUARD + y_at + at * y_size, y_size);
+        fail_msg("%s, round %u, n %zu, element %zu: x %#x, s %#x, z %d: got %#x, want %#x", k->name,
+                 round, n, at, x, w->params[0][views[0].step ? at : 0],
+                 (int)w->params[1][views[1].step ? at : 0], got, want);
+    }
+}
+
+static void every_kernel_gives_the_bits_of_the_portable_one(void **state) {
+    static work w;
+    size_t count, checked = 0;
+    const qdq_kernel *kernels = qdq_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!kernels[i].numerics || !(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+        for (unsigned round = 0; round < 720; round++) check_row(&kernels[i], round, &w);
+        checked++;
+    }
+    print_message("%zu of %zu kernels\n", checked, count);
+}
+
+// What is chosen is a row that fits, of the best instruction set that is allowed.
+static void the_best_allowed_kernel_is_found(void **state) {
+    (void)state;
+    qdq_quant_params p = {.x_dtype = QDQ_FLOAT32, .y_dtype = QDQ_INT8};
+    qdq_tile_fn *plain = portable_of(QDQ_FAMILY_QUANTIZE);
+    assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, 1u << QDQ_ISA_PORTABLE), plain);
+    qdq_tile_fn *best = qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas());
+    assert_true(qdq_cpu_isas() == 1 ? best == plain : best != plain);
+    p.numerics.nan = QDQ_NAN_ZERO_POINT;  // no kernel is written for this
+    assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas()), plain);
+    p.numerics = (qdq_numerics){.subtraction = QDQ_SUBTRACT_FLOAT};  // does not matter here
+    assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas()), best);
+    p.float_zero_point = true;
+    assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas()), plain);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kernel_gives_the_bits_of_the_portable_one),
+        cmocka_unit_test(the_best_allowed_kernel_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// qdq compare: where targets compute a graph differently, and why.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/common.h"
+#include "tools/compare_graph.h"
+#include "tools/inputs.h"
+#include "tools/session.h"
+#include "tools/tensor_io.h"
+
+//---- Which targets ----------------------------------------------------------
+
+// What --targets names, cut into `words`.
+typedef struct target_list {
+    char *words;  // from malloc
+    const char *names[MAX_TARGETS];
+    size_t count;
+    const char *refused[MAX_TARGETS];  // those that were left out
+    size_t refused_count;
+} target_list;
+
+static bool complain(const char *text, const char *wanted) {
+    fprintf(stderr, "qdq: --targets is '%s', wanted %s\n", text, wanted);
+    return false;
+}
+
+static bool split_targets(const char *text, target_list *out) {
+    static const char *const wanted = "two or more targets, as in --targets onnx,ttnn";
+    size_t length = strlen(text);
+    out->words = malloc(length + 1);
+    if (!out->words) return complain(text, "less than memory can hold");
+    memcpy(out->words, text, length + 1);
+    for (char *word = out->words; word;) {
+        char *comma = strchr(word, ',');
+        if (comma) *comma = '\0';
+        if (!*word) return complain(text, wanted);
+        if (out->count == MAX_TARGETS) return complain(text, "at most 64 targets");
+        for (size_t i = 0; i < out->count; i++)
+            if (strcmp(out->names[i], word) == 0) return complain(text, "each target once");
+        out->names[out->count++] = word;
+        word = comma ? comma + 1 : NULL;
+    }
+    return out->count >= 2 || complain(text, wanted);
+}
+
+// Tells what a target finds; the core's findings are told already.
+static int ask_target(qdq_graph *graph, const char *target, bool *refuses) {
+    qdq_error err = {0};
+    const qdq_report *report = qdq_graph_validate(graph, target, &err);
+    if (!report) return report_error(&err);
+    for (size_t i = 0; i < report->count; i++)
+        if (strcmp(report->findings[i].target, "core") != 0)
+            print_finding(stderr, &report->findings[i]);
+    *refuses = report->errors > 0;
+    if (*refuses) fprintf(stderr, "qdq: %s refuses the graph and is left out\n", target);
+    return EXIT_OK;
+}
+
+static int leave_out_refusing(qdq_graph *graph, target_list *list) {
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        bool refuses = false;
+        int code = ask_target(graph, list->names[i], &refuses);
+        if (code != EXIT_OK) return code;
+        if (refuses)
+            list->refused[list->refused_count++] = list->names[i];
+        else
+            list->names[kept++] = list->names[i];
+    }
+    list->count = kept;
+    if (kept >= 2) return EXIT_OK;
+    fprintf(stderr, "qdq: %zu of the targets take the graph, wanted at least 2 to compare\n", kept);
+    return EXIT_REFUSED;
+}
+
+//---- Text -------------------------------------------------------------------
+
+static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
+
+// Whether no target gives another result than the first; `local`: from the same inputs.
+static bool node_is_equal(const node_comparison *n, bool local) {
+    for (size_t t = 0; t < n->pair_count; t++)
+        for (size_t i = 0; i < n->run.output_count; i++) {
+            const value_pair *v = &n->pairs[t].values[i];
+            if (v->local.different || (!local && v->overall)) return false;
+        }
+    return true;
+}
+
+static bool same_numerics(const node_comparison *n) {
+    for (size_t t = 0; t < n->pair_count; t++)
+        if (n->pairs[t].switches.count) return false;
+    return true;
+}
+
+static void print_difference(const value_pair *v) {
+    const difference *d = &v->local;
+    size_t numbers = d->different - d->nan_count;
+    if (!d->different) {
+        printf("%s", v->overall ? "equal from the same inputs" : "equal");
+    } else {
+        printf("%zu of %zu differ", d->different, d->elements);
+        if (numbers)
+            printf(", at most %llu step%s", (unsigned long long)d->steps, plural((size_t)d->steps));
+        if (d->nan_count) printf(", %zu NaN on one side", d->nan_count);
+    }
+    if (v->overall != d->different)
+        printf("; %zu of %zu differ when each runs the whole graph", v->overall, d->elements);
+    printf("\n");
+}
+
+static void print_causes(const comparison *c, const node_comparison *n, size_t t, size_t output) {
+    const node_pair *pair = &n->pairs[t];
+    const value_pair *v = &pair->values[output];
+    const qdq_tensor_info *info = &n->run.outputs[output].info;
+    for (size_t i = 0; i < v->local.cause_count; i++) {
+        const cause *why = &v->local.causes[i];
+        const example *e = &v->examples[i];
+        char name[1024], index[256], x[32], a[32], b[32];
+        printf("  %s: %zu element%s, %s %s: ",
+               cause_text(&pair->switches, why->switches, name, sizeof name), why->count,
+               plural(why->count), why->count == 1 ? "at" : "e.g.",
+               index_text(info->shape, why->first, index, sizeof index));
+        if (e->has_x) printf("x %s, ", element_text(n->x_dtype, e->x, x));
+        printf("%s %s, %s %s\n", c->targets[0], element_text(info->dtype, e->values[0], a),
+               c->targets[t + 1], element_text(info->dtype, e->values[1], b));
+    }
+}
+
+static void print_node(const comparison *c, const node_comparison *n) {
+    qdq_node_info info = qdq_graph_node(c->graph, n->node);
+    if (node_is_equal(n, false)) {
+        printf("%s (%s): equal%s\n", info.name, info.op,
+               same_numerics(n) ? "" : " on these inputs");
+        return;
+    }
+    for (size_t i = 0; i < n->run.output_count; i++)
+        for (size_t t = 0; t < n->pair_count; t++) {
+            printf("%s (%s), %s and %s: ", n->run.outputs[i].info.name, info.op, c->targets[0],
+                   c->targets[t + 1]);
+            print_difference(&n->pairs[t].values[i]);
+            print_causes(c, n, t, i);
+        }
+}
+
+//---- JSON -------------------------------------------------------------------
+
+static void json_strings(qdq_json *json, const char *key, const char *const *texts, size_t count) {
+    qdq_json_key(json, key);
+    qdq_json_begin_line(json);
+    for (size_t i = 0; i < count; i++) qdq_json_string(json, texts[i]);
+    qdq_json_end_array(json);
+}
+
+static void json_cause(qdq_json *json, const node_comparison *n, const node_pair *pair,
+                       size_t output, size_t i) {
+    const value_pair *v = &pair->values[output];
+    const qdq_tensor_info *info = &n->run.outputs[output].info;
+    const cause *why = &v->local.causes[i];
+    char name[1024];
+    qdq_json_begin_object(json);
+    json_string_key(json, "cause", cause_text(&pair->switches, why->switches, name, sizeof name));
+    json_uint_key(json, "elements", why->count);
+    qdq_json_key(json, "index");
+    json_shape(json, index_of(info->shape, why->first));
+    if (v->examples[i].has_x) {
+        qdq_json_key(json, "x");
+        json_element(json, n->x_dtype, v->examples[i].x);
+    }
+    qdq_json_key(json, "results");
+    qdq_json_begin_line(json);
+    for (int k = 0; k < 2; k++) json_element(json, info->dtype, v->examples[i].values[k]);
+    qdq_json_end_array(json);
+    qdq_json_end_object(json);
+}
+
+static void json_pair(qdq_json *json, const comparison *c, const node_comparison *n, size_t t,
+                      size_t output) {
+    const node_pair *pair = &n->pairs[t];
+    const value_pair *v = &pair->values[output];
+    const char *names[MAX_SWITCHES];
+    for (size_t i = 0; i < pair->switches.count; i++) names[i] = pair->switches.items[i].name;
+    qdq_json_begin_object(json);
+    json_strings(json, "targets", (const char *const[]){c->targets[0], c->targets[t + 1]}, 2);
+    json_strings(json, "numerics", names, pair->switches.count);
+    json_uint_key(json, "different", v->local.different);
+    json_uint_key(json, "steps", (size_t)v->local.steps);
+    json_uint_key(json, "nan_count", v->local.nan_count);
+    json_uint_key(json, "different_overall", v->overall);
+    qdq_json_key(json, "causes");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < v->local.cause_count; i++) json_cause(json, n, pair, output, i);
+    qdq_json_end_array(json);
+    qdq_json_end_object(json);
+}
+
+static void json_node(qdq_json *json, const comparison *c, const node_comparison *n) {
+    qdq_node_info node = qdq_graph_node(c->graph, n->node);
+    for (size_t i = 0; i < n->run.output_count; i++) {
+        const qdq_tensor_info *info = &n->run.outputs[i].info;
+        qdq_json_begin_object(json);
+        json_string_key(json, "name", info->name);
+        json_string_key(json, "node", node.name);
+        json_string_key(json, "op", node.op);
+        json_string_key(json, "dtype", qdq_dtype_name(info->dtype));
+        qdq_json_key(json, "shape");
+        json_shape(json, info->shape);
+        json_uint_key(json, "elements", n->pairs[0].values[i].local.elements);
+        qdq_json_key(json, "pairs");
+        qdq_json_begin_array(json);
+        for (size_t t = 0; t < n->pair_count; t++) json_pair(json, c, n, t, i);
+        qdq_json_end_array(json);
+        qdq_json_end_object(json);
+    }
+}
+
+static void json_start(qdq_json *json, const options *opt, const target_list *list) {
+    json_begin(json);
+    json_string_key(json, "graph", opt->operands.items[0]);
+    json_strings(json, "targets", list->names, list->count);
+    json_strings(json, "refused", list->refused, list->refused_count);
+    qdq_json_key(json, "values");
+    qdq_json_begin_array(json);
+}
+
+//---- The command ------------------------------------------------------------
+
+static int compare_nodes(comparison *c, const options *opt, const target_list *list) {
+    size_t nodes = qdq_graph_node_count(c->graph), different = 0, given = 0;
+    int code = EXIT_OK;
+    qdq_json json;
+    if (opt->json) json_start(&json, opt, list);
+    for (size_t i = 0; code == EXIT_OK && i < nodes; i++) {
+        node_comparison n;
+        code = compare_node(c, i, &n);
+        if (code == EXIT_OK) {
+            bool equal = node_is_equal(&n, true);
+            different += !equal;
+            given += equal && !node_is_equal(&n, false);
+            if (opt->json)
+                json_node(&json, c, &n);
+            else
+                print_node(c, &n);
+        }
+        node_comparison_release(&n);
+    }
+    if (opt->json) {
+        qdq_json_end_array(&json);
+        json_end(&json);
+    } else if (code == EXIT_OK) {
+        printf("%s: %zu of %zu nodes differ", opt->operands.items[0], different, nodes);
+        if (given) printf(", and %zu more by what they are given", given);
+        printf("\n");
+    }
+    if (code != EXIT_OK) return code;
+    return different + given ? EXIT_FINDINGS : EXIT_OK;
+}
+
+// The elements of all inputs in memory that outlives the session's exec; NULL after a message.
+static void **read_inputs(session *s, const options *opt, int *code) {
+    size_t count = qdq_plan_input_count(s->plan);
+    void **inputs = calloc(count + 1, sizeof *inputs);
+    qdq_error err = {0};
+    bool bound = inputs != NULL;
+    for (size_t i = 0; bound && i < count; i++) {
+        const qdq_tensor_info *info = qdq_plan_input(s->plan, i);
+        inputs[i] = malloc(info->bytes);
+        bound = inputs[i] && qdq_exec_bind(s->exec, info->name, inputs[i], info->bytes, &err) == 0;
+    }
+    if (!bound) fprintf(stderr, "qdq: no memory for the inputs\n");
+    *code = bound ? give_inputs(s->plan, s->exec, opt) : EXIT_LIMIT;
+    if (*code == EXIT_OK) return inputs;
+    for (size_t i = 0; inputs && i < count; i++) free(inputs[i]);
+    free(inputs);
+    return NULL;
+}
+
+static int compare_session(session *s, const options *opt, const target_list *list) {
+    int code;
+    comparison c = {.graph = s->graph, .target_count = list->count};
+    memcpy(c.targets, list->names, sizeof c.targets);
+    c.exec_options = s->exec_options;
+    void **inputs = read_inputs(s, opt, &code);
+    if (!inputs) return code;
+    qdq_exec_destroy(s->exec);
+    s->exec = NULL;
+    code = comparison_open(&c, s->plan, inputs);
+    if (code == EXIT_OK) code = compare_nodes(&c, opt, list);
+    comparison_close(&c);
+    free(inputs);
+    return code;
+}
+
+int run_compare(const options *opt) {
+    target_list list = {0};
+    session s;
+    options core = *opt;
+    core.target = "core";
+    if (!opt->targets) {
+        fprintf(stderr,
+                "qdq: --targets is missing, wanted two or more, as in --targets onnx,ttnn\n");
+        return EXIT_USAGE;
+    }
+    int code = split_targets(opt->targets, &list) ? EXIT_OK : EXIT_USAGE;
+    if (code == EXIT_OK) {
+        code = session_start(&s, &core);
+        if (code == EXIT_OK) code = leave_out_refusing(s.graph, &list);
+        if (code == EXIT_OK) code = compare_session(&s, opt, &list);
+        session_close(&s);
+    }
+    free(list.words);
+    return code;
+}
