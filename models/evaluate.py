@@ -8,7 +8,9 @@ import reference_ttnn
 TARGETS = {
     "core": reference,
     "onednn": reference_onednn,
+    "tensorrt": reference,
     "torchao": reference_torchao,
+    "tripy": reference,
     "ttnn": reference_ttnn,
 }
 

@@ -1,4 +1,4 @@
-"""The images of digits/ by way of int4 blocks, float8 and NVFP4. The inputs are those of digits/."""
+"""The images of digits/, from its inputs, by way of int4 blocks, float8 and NVFP4."""
 
 import numpy as np
 

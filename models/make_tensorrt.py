@@ -6,6 +6,9 @@ from common import float32, spread, write_model
 from folder import node
 
 
+TENSORRT, TRIPY = {"target": "tensorrt"}, {"target": "tripy"}
+
+
 def pair(label, x, dtype, **attrs):
     """Quantize and Dequantize with the same parameters."""
     return [
@@ -15,7 +18,8 @@ def pair(label, x, dtype, **attrs):
 
 
 def restored(labels):
-    return {name: name for label in labels for name in (label, label + "_restored")}
+    """Tripy has no int4 outputs."""
+    return {label: label + "_restored" for label in labels}
 
 
 def make_tripy():
@@ -31,7 +35,7 @@ def make_tripy():
         {"x": np.ones((4, 4), np.float32)},
         [n for label, attrs in ones.items() for n in pair(label, "x", "int4", **attrs)],
         restored(ones),
-        {name: np.ones((4, 4)) for name in restored(ones)},
+        {name: np.ones((4, 4)) for name in ones}, **TRIPY,
     )
     linear = {
         "block": {"qtype": "per_group", "group_shape": [4, 1], "scales": [[1] * 4] * 2},
@@ -45,18 +49,19 @@ def make_tripy():
         {"w": np.ones((8, 4), np.float32)},
         [n for label, attrs in linear.items() for n in pair(label, "w", "int4", **attrs)],
         restored(linear),
-        {name: np.ones((8, 4)) for name in restored(linear)},
+        {name: np.ones((8, 4)) for name in linear}, **TRIPY,
     )
 
     # Blocks of three rows whose scales differ, so that i // 3 and i % 3 give other numbers.
     w = spread((6, 5))
     scales = [[0.5, 0.25, 1, 0.75, 0.6], [0.3, 2, 0.125, 0.4, 0.9]]
+    rows = np.repeat(float32(scales), 3, axis=0)
     blocks = {"qtype": "per_group", "group_shape": [3, 1], "scales": scales}
     write_model(
         "tripy_int4_blocks",
         "Tripy's block-wise int4 with scales that differ: row i has scale row i // 3.",
         {"w": w}, pair("q", "w", "int4", **blocks), restored(["q"]),
-        {"q": np.clip(np.rint(w / np.repeat(float32(scales), 3, axis=0)), -8, 7)},
+        {"q": np.clip(np.rint(w / rows), -8, 7) * rows}, **TRIPY,
     )
 
     channels = {"qtype": "per_channel", "axis": 0}
@@ -76,7 +81,7 @@ def make_tripy():
         ],
         {"quantized": "a", "quantized_rows": "b", "restored": "c", "restored_rows": "d"},
         {"quantized": [2, 4], "quantized_rows": [[5, 10], [30, 40]], "restored": [0.5, 0.5],
-         "restored_rows": [[0.8, 0.8], [0.9, 0.9]]},
+         "restored_rows": [[0.8, 0.8], [0.9, 0.9]]}, **TRIPY,
     )
     write_model(
         "tripy_int8_halves",
@@ -87,7 +92,7 @@ def make_tripy():
             node("Dequantize", "b", {"x": "q"}, scales=0.5, **real),
         ],
         {"quantized": "a", "restored": "b"},
-        {"quantized": [2, 4], "restored": [2, 4]},
+        {"quantized": [2, 4], "restored": [2, 4]}, **TRIPY,
     )
 
 
@@ -109,6 +114,7 @@ def make_block_float8():
         ],
         {"restored": "restored", "ones_restored": "ones_restored"},
         dict.fromkeys(["restored", "ones_restored"], [[10, 20, 30, 40], [48, 60, 72, 80]]),
+        **TENSORRT,
     )
 
 
@@ -141,21 +147,22 @@ def make_nvfp4():
                 node("Dequantize", "restored", {"x": "q", "scale": "scale"}, **blocks,
                      dtype="float32"),
             ],
-            {"q": "q", "scale": "q.scale", "restored": "restored"}, results,
+            {"q": "q", "scale": "q.scale", "restored": "restored"}, results, **TENSORRT,
         )
     write_model(
         "tensorrt_nvfp4_constant",
         "A tensor of 3.9, which 0.625 * 6 restores to 3.75; a tensor of zeros.",
         {"x": np.full((2, 32), 3.9, np.float32), "zero": np.zeros((2, 32), np.float32)},
         [
-            node("DynamicQuantize", "q", {"x": "x"}, **dynamic),
-            node("Dequantize", "restored", {"x": "q", "scale": "q.scale"}, **blocks,
+            node("DynamicQuantize", "q", {"x": "x"}, **dynamic, global_scales=1),
+            node("Dequantize", "scale", {"x": "q.scale"}, scales=1, dtype="float32"),
+            node("Dequantize", "restored", {"x": "q", "scale": "scale"}, **blocks,
                  dtype="float32"),
-            node("DynamicQuantize", "z", {"x": "zero"}, **dynamic),
+            node("DynamicQuantize", "z", {"x": "zero"}, **dynamic, global_scales=1),
         ],
         {"scale": "q.scale", "restored": "restored", "zero_scale": "z.scale", "zero": "z"},
         {"scale": np.full((2, 2), 0.625), "restored": np.full((2, 32), 3.75),
-         "zero_scale": np.ones((2, 2)), "zero": np.zeros((2, 32))},
+         "zero_scale": np.ones((2, 2)), "zero": np.zeros((2, 32))}, **TENSORRT,
     )
 
 
@@ -177,7 +184,7 @@ def make_mxfp8():
             node("Dequantize", "restored", {"x": "q", "scale": "q.scale"}, **blocks,
                  dtype="float32"),
         ],
-        {"q": "q", "scale": "q.scale", "restored": "restored"}, {},
+        {"q": "q", "scale": "q.scale", "restored": "restored"}, {}, **TENSORRT,
     )
     wanted = [[code, code] for code in codes.values()]
     assert made["scale"].view(np.uint8).tolist() == wanted

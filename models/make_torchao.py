@@ -218,8 +218,10 @@ def make_float8():
         nodes.append(node("DynamicQuantize", name, {"x": "x"}, **FLAT["axis_0"],
                           scheme="symmetric", dtype=dtype))
         outputs.update({name: name, name + "_scale": name + ".scale"})
-    write_model("torchao_float8", "torchao's float8 functions: division, and results that saturate.",
-                {"x": x}, nodes, outputs, {}, **TARGET)
+    write_model(
+        "torchao_float8", "torchao's float8 functions: division, and results that saturate.",
+        {"x": x}, nodes, outputs, {}, **TARGET,
+    )
 
 
 # The unbiased exponent of the scale for a block with this greatest magnitude; floor, ceil, even,
@@ -274,8 +276,8 @@ def make_mx():
 
 
 def make_mx_edges():
-    """Scales at both ends of float8_e8m0, and blocks with a NaN or an infinity. torchao 0.18 computes
-    some of these otherwise."""
+    """Scales at both ends of float8_e8m0, and blocks with a NaN or an infinity. torchao 0.18 has
+    other numbers for some of these."""
     x = mx_blocks([2.0**-149, 2.0**-130, 2.0**-127, 2.0**-126, 2.0**-119, 3.4028234663852886e38,
                    3.3e38, 2.0**127, 1, 1, 1, 0])
     x[4, 40], x[5, 0], x[5, 20] = np.nan, np.inf, -np.inf

@@ -1,4 +1,4 @@
-"""Blocks that share a small scale: MX (OCP microscaling, as torchao and TensorRT have it) and NVFP4."""
+"""Blocks that share a small scale: MX, as torchao and TensorRT have it, and NVFP4."""
 
 import ml_dtypes
 import numpy as np
@@ -20,7 +20,7 @@ def choose_mx(amax, scheme, dtype):
     finite = np.isfinite(amax)
     size = np.where(finite, amax, np.float32(0))
     if scheme == "mx_rceil":
-        # The least power of two that is not below amax / largest, the quotient as a float32 product.
+        # The least power of two that is not below amax / largest, a product in float32.
         quotient = size * (np.float32(1) / largest_of(dtype))
         fraction, exponent = np.frexp(quotient.astype(np.float64))
         code = np.where(fraction == 0.5, exponent - 1, exponent) + 127

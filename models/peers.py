@@ -3,7 +3,8 @@
 import onnx_peer
 import torchao_peer
 
-PEERS = {"core": onnx_peer, "torchao": torchao_peer}
+# TensorRT and Tripy compute as the core does.
+PEERS = {"core": onnx_peer, "tensorrt": onnx_peer, "tripy": onnx_peer, "torchao": torchao_peer}
 
 
 def compare_graph(graph, values):

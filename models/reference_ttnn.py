@@ -59,7 +59,8 @@ def fused_multiply_add(a, b, c):
         if not np.isfinite([x, y, z, r]).all():
             continue
         exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
-        for neighbour in (np.nextafter(r, np.float32(-np.inf)), np.nextafter(r, np.float32(np.inf))):
+        for end in (np.float32(-np.inf), np.float32(np.inf)):
+            neighbour = np.nextafter(r, end)
             nearer = abs(exact - Fraction(float(r))) - abs(exact - Fraction(float(neighbour)))
             assert nearer < 0 or (nearer == 0 and r.view(np.int32) % 2 == 0)
     return flushed(result)
