@@ -305,8 +305,8 @@ def make_nvfp4():
     dynamic = {**attrs, "scheme": "nvfp4", "dtype": "float4_e2m1"}
     made = write_model(
         "torchao_nvfp4",
-        "torchao's nvfp4_quantize with one level and with two; the scales go back through their own "
-        "Dequantize.",
+        "torchao's nvfp4_quantize with one level and with two; its scales go back through a "
+        "Dequantize of their own.",
         {"x": x},
         [
             node("DynamicQuantize", "one", {"x": "x"}, **dynamic),

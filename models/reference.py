@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dtypes import DTYPES, is_integer, largest_of, limits_of, to_dtype, to_small_float
+from dtypes import DTYPES, is_integer, limits_of, to_dtype, to_small_float
 from microscaling import choose_mx, choose_nvfp4, quantize_mx, quantize_nvfp4
 
 COMMON_ATTRS = {"qtype", "axis", "dtype", "group_shape"}
