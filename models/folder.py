@@ -2,22 +2,16 @@
 
 import json
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import safetensors
 from safetensors.numpy import save
 
-from onnx_peer import compare_graph
-from reference import BLOCK_FLOATS, DTYPES, evaluate, to_block_float
+from dtypes import BLOCK_FLOATS, DTYPES, NAMES, STORED, narrowed, to_block_float, widened
+from evaluate import evaluate
+from peers import compare_graph
 
-STORED = {
-    "F32": DTYPES["float32"],
-    "F16": DTYPES["float16"],
-    "BF16": DTYPES["bfloat16"],
-    "I8": DTYPES["int8"],
-    "U8": DTYPES["uint8"],
-    "I32": DTYPES["int32"],
-}
 WIDTH = 100
 
 
@@ -41,7 +35,7 @@ def load_tensors(path):
 
 def declare(name, tensor, dtype=None):
     """`dtype` of a tensor that numpy holds as another one: a block float."""
-    return {"name": name, "dtype": dtype or str(tensor.dtype), "shape": list(tensor.shape)}
+    return {"name": name, "dtype": dtype or NAMES[tensor.dtype], "shape": list(tensor.shape)}
 
 
 def one_line(value):
@@ -77,11 +71,6 @@ def render(value, indent=0, used=0):
     return ends[0] + "\n" + ",\n".join(rows) + "\n" + " " * indent + ends[1]
 
 
-def widened(tensor):
-    """As safetensors holds it: types narrower than a byte take a byte for each element."""
-    return tensor.astype(np.int8) if tensor.dtype == DTYPES["int4"] else tensor
-
-
 def evaluate_folder(path):
     """All values of the model, from the files alone; and its graph."""
     graph = json.loads((path / "graph.json").read_text())
@@ -89,29 +78,45 @@ def evaluate_folder(path):
     for tensor in graph["inputs"]:
         name, dtype = tensor["name"], tensor["dtype"]
         block = dtype if dtype in BLOCK_FLOATS else None
+        if not block:
+            values[name] = narrowed(values[name], DTYPES[dtype])
         assert declare(name, values[name], block) == tensor
         if block:
             values[name] = to_block_float(values[name], block)
     for constant in graph.get("constants", []):
         if "file" in constant:
             tensor = load_tensors(path / constant["file"])[constant["tensor"]]
+            tensor = narrowed(tensor, DTYPES[constant["dtype"]])
         else:
             tensor = np.array(constant["data"], DTYPES[constant["dtype"]])
-        assert str(tensor.dtype) == constant["dtype"]
+        assert NAMES[tensor.dtype] == constant["dtype"]
         values[constant["name"]] = tensor.reshape(constant["shape"])
     return graph, evaluate(graph, values)
 
 
-def write_folder(path, about, inputs, nodes, outputs, constants=(), files=None, dtypes=None):
+def write_inputs(path, inputs, like=None):
+    """`like` is the folder whose inputs are the same."""
+    if path.is_symlink() or path.exists():
+        path.unlink()
+    if like:
+        path.symlink_to(Path("..") / like / path.name)
+    else:
+        path.write_bytes(save({name: widened(tensor) for name, tensor in inputs.items()}))
+
+
+def write_folder(path, about, inputs, nodes, outputs, constants=(), files=None, dtypes=None,
+                 target=None, like=None):
     """Writes the folder and returns what is expected.
 
     `inputs` are arrays by name, `outputs` value names by output name, `constants` declarations as
     they stand in the graph, `files` the tensors of each file that constants come from, `dtypes` the
-    block float that an input of float32 is declared as.
+    block float that an input of float32 is declared as, `target` the graph's, `like` another
+    folder with the same inputs.
     """
     graph = {
         "format": "qdq/1",
         "name": path.name,
+        **({"target": target} if target else {}),
         "x-about": about,
         "inputs": [
             declare(name, tensor, (dtypes or {}).get(name)) for name, tensor in inputs.items()
@@ -122,7 +127,7 @@ def write_folder(path, about, inputs, nodes, outputs, constants=(), files=None, 
     }
     path.mkdir(exist_ok=True)
     (path / "graph.json").write_text(render(graph) + "\n")
-    (path / "inputs.safetensors").write_bytes(save(inputs))
+    write_inputs(path / "inputs.safetensors", inputs, like)
     for name, tensors in (files or {}).items():
         (path / name).write_bytes(save(tensors))
 

@@ -1,40 +1,15 @@
 """Makes every model folder but digits/ and checks them against published or known numbers."""
 
-from pathlib import Path
-
 import numpy as np
 
+import make_digits
+import make_onednn
+import make_tensorrt
+import make_torchao
+import make_ttnn
+from common import HERE, bfloat16, float32, spread, write_model
+from dtypes import DTYPES
 from folder import declare, node, shortest, write_folder
-from reference import DTYPES
-
-HERE = Path(__file__).resolve().parent
-
-
-def float32(values):
-    return np.array(values, np.float32)
-
-
-def bfloat16(values):
-    return float32(values).astype(DTYPES["bfloat16"])
-
-
-def spread(shape):
-    """Distinct multiples of 1/512 from -3.9 to 3.9, shuffled, the same on every machine."""
-    index = np.arange(np.prod(shape), dtype=np.int64)
-    return float32((index * 7919 % 4001 - 2000) / 512).reshape(shape)
-
-
-def write_model(name, about, inputs, nodes, outputs, printed, **constants):
-    """A folder whose outputs must be the printed numbers: integers exactly, floats to 6e-7."""
-    made = write_folder(HERE / name, about, inputs, nodes, outputs, **constants)
-    for output, numbers in printed.items():
-        numbers = np.array(numbers)
-        assert numbers.shape == made[output].shape, f"{name}: {output}"
-        if made[output].dtype.kind in "iu":
-            assert np.array_equal(made[output], numbers), f"{name}: {output} is {made[output]}"
-        else:
-            close = np.allclose(made[output].astype(np.float64), numbers, rtol=0, atol=6e-7)
-            assert close, f"{name}: {output} is {made[output]}"
 
 
 def make_tripy():
@@ -73,7 +48,7 @@ def make_tripy():
         )
 
 
-def make_tensorrt():
+def make_tensorrt_per_tensor():
     scale = shortest(np.float32(1) / np.float32(127))
     x = [[0.56, 0.89, 1.4], [-0.56, 0.39, 6.0], [0.67, 0.11, -3.6]]
     q = [[71, 113, 127], [-71, 50, 127], [85, 14, -128]]
@@ -122,7 +97,7 @@ def make_blocks():
         )
 
 
-def make_onednn():
+def make_onednn_dynamic_quantize():
     flat = [[-100, -64.25, -1.25, -0.75], [-0.25, 0, 0.25, 0.75], [1.25, 63.75, 64, 200]]
     deep = [
         [[-100, -1.25, -0.25, 0.75], [-40, -0.375, 0.125, 33], [-300, -5, 3, 257]],
@@ -172,7 +147,7 @@ def make_onednn():
         )
 
 
-def make_ttnn():
+def make_ttnn_page():
     page = [[0.1, 0.2], [0.3, 0.4]]
     deep = [
         [[-213, -212, -100, -1], [0, 0.1, 0.2, 0.3], [17.5, 126, 127, 128]],
@@ -351,12 +326,17 @@ def make_cast():
 
 if __name__ == "__main__":
     make_tripy()
-    make_tensorrt()
+    make_tensorrt_per_tensor()
     make_blocks()
-    make_onednn()
-    make_ttnn()
+    make_onednn_dynamic_quantize()
+    make_ttnn_page()
     make_block_floats()
     make_division()
     make_computed()
     make_chain()
     make_cast()
+    make_tensorrt.make()
+    make_onednn.make()
+    make_torchao.make()
+    make_ttnn.make()
+    make_digits.make()

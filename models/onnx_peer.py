@@ -1,34 +1,41 @@
-"""Compares what the reference computes with ONNX Runtime, node by node, bit for bit.
+"""What ONNX Runtime computes for a node.
 
-A node is left out where ONNX has no counterpart: int32 results, zero points that the quantized
-type cannot hold, a float x of Requantize. Of a DynamicQuantize that computes other parameters than
-DynamicQuantizeLinear does, the quantizing with them is compared.
+A node is left out where ONNX has no counterpart: int32 and float4 results, zero points that the
+quantized type cannot hold, blocks along more than one dim, a float x of Requantize. Of a
+DynamicQuantize that computes other parameters than DynamicQuantizeLinear does, the quantizing with
+them is compared.
 """
 
 import numpy as np
 
-from reference import DTYPES, Parameters, read_parameters
+from dtypes import DTYPES, is_integer, limits_of
+from reference import Parameters, grid_of, read_parameters
 
 try:
     import onnxruntime
     from onnx import TensorProto, helper
+
+    INSTALLED = True
 except ImportError:
-    onnxruntime = None
+    INSTALLED = False
 
-NARROW = (DTYPES["int8"], DTYPES["uint8"])
+NAME = "onnxruntime"
+FLOAT32 = DTYPES["float32"]
+QUANTIZED = {
+    DTYPES[ours]: theirs
+    for ours, theirs in {
+        "int8": "INT8", "uint8": "UINT8", "int4": "INT4", "uint4": "UINT4",
+        "float8_e4m3fn": "FLOAT8E4M3FN", "float8_e5m2": "FLOAT8E5M2",
+    }.items()
+}
+REAL = {DTYPES["float16"]: "FLOAT16", DTYPES["bfloat16"]: "BFLOAT16", FLOAT32: "FLOAT"}
 
 
-def run_onnx(op, arrays, result_dtypes, **attrs):
-    """One ONNX op on arrays; its outputs."""
-    types = {
-        DTYPES["float32"]: TensorProto.FLOAT,
-        DTYPES["int8"]: TensorProto.INT8,
-        DTYPES["uint8"]: TensorProto.UINT8,
-    }
-    feeds = {f"in{i}": np.asarray(a) for i, a in enumerate(arrays)}
-    results = {f"out{i}": dtype for i, dtype in enumerate(result_dtypes)}
+def run_nodes(nodes, feeds, results):
+    """A graph of nodes; all inputs and outputs are float32, but for results of another type."""
+    types = {FLOAT32: TensorProto.FLOAT, DTYPES["uint8"]: TensorProto.UINT8}
     graph = helper.make_graph(
-        [helper.make_node(op, list(feeds), list(results), **attrs)],
+        nodes,
         "peer",
         [helper.make_tensor_value_info(n, types[a.dtype], a.shape) for n, a in feeds.items()],
         [helper.make_tensor_value_info(n, types[d], None) for n, d in results.items()],
@@ -36,86 +43,97 @@ def run_onnx(op, arrays, result_dtypes, **attrs):
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model.SerializeToString(), options)
-    return session.run(None, feeds)
+    return [np.asarray(made) for made in session.run(None, feeds)]
 
 
-def linear(op, x, parameters, quantized, result):
-    """QuantizeLinear or DequantizeLinear; None where ONNX cannot hold the types or zero points."""
-    if quantized not in NARROW:
+def cast_node(given, made, theirs):
+    return helper.make_node("Cast", [given], [made], to=getattr(TensorProto, theirs))
+
+
+def layout(parameters, shape):
+    """The shape of a parameter and the attributes that say which elements share it."""
+    grid = parameters.grid
+    if max(parameters.scale.size, parameters.zero.size) == 1:
+        return (), {}
+    if len(grid.shape) == 1 and shape != grid.shape:
+        blocked = [d for d, group in enumerate(grid.groups) if group == 1 and shape[d] > 1]
+        return grid.shape, {"axis": blocked[0]}
+    blocked = [d for d, group in enumerate(grid.groups) if group != 1]
+    if len(blocked) > 1:
+        return None, {}
+    axis = blocked[0] if blocked else len(shape) - 1
+    return grid.shape, {"axis": axis, "block_size": grid.groups[axis]}
+
+
+def linear(op, x, parameters, quantized):
+    """QuantizeLinear or DequantizeLinear; None where ONNX cannot hold the types or zero points.
+    x goes in and y comes out as float32, which holds all of them."""
+    shape, attrs = layout(parameters, x.shape)
+    if quantized not in QUANTIZED or shape is None:
         return None
-    limits = np.iinfo(quantized)
-    if parameters.zero.min() < limits.min or parameters.zero.max() > limits.max:
-        return None
-    count = max(parameters.scale.size, parameters.zero.size)
-    shape = () if count == 1 else (count,)
-    scale = np.broadcast_to(parameters.scale.reshape(-1), (count,)).reshape(shape)
-    zero = np.broadcast_to(parameters.zero.reshape(-1), (count,)).reshape(shape)
-    attrs = {} if count == 1 else {"axis": parameters.axis}
-    return run_onnx(op, [x, scale, zero.astype(quantized)], [result], **attrs)[0]
+    if is_integer(quantized):
+        limits = limits_of(quantized)
+        if parameters.zero.min() < limits.min or parameters.zero.max() > limits.max:
+            return None
+    count = int(np.prod(shape))
+    feeds = {"x": np.asarray(x.astype(np.float32))}
+    for name, parameter in (("scale", parameters.scale), ("zero", parameters.zero)):
+        feeds[name] = np.broadcast_to(parameter.reshape(-1), (count,)).reshape(shape)
+        feeds[name] = feeds[name].astype(np.float32)
+    theirs = QUANTIZED[quantized]
+    nodes = [cast_node("zero", "z", theirs)]
+    if op == "QuantizeLinear":
+        nodes.append(helper.make_node(op, ["x", "scale", "z"], ["q"], **attrs))
+        nodes.append(cast_node("q", "y", "FLOAT"))
+    else:
+        nodes.append(cast_node("x", "q", theirs))
+        nodes.append(helper.make_node(op, ["q", "scale", "z"], ["y"], **attrs))
+    return run_nodes(nodes, feeds, {"y": FLOAT32})[0]
 
 
 def cast(x, dtype):
     """Cast from the dtype of x. Arrays go in and come out as float32, which holds these values."""
-    types = {"float32": "FLOAT"}
-    names = [types.get(str(t), str(t).upper()) for t in (x.dtype, dtype, DTYPES["float32"])]
-    edges = ["in", "given", "made", "out"]
+    names = [REAL.get(t) or QUANTIZED.get(t) or str(t).upper() for t in (x.dtype, dtype)]
     nodes = [
-        helper.make_node("Cast", [a], [b], to=getattr(TensorProto, name))
-        for a, b, name in zip(edges, edges[1:], names)
+        cast_node("x", "given", names[0]),
+        cast_node("given", "made", names[1]),
+        cast_node("made", "y", "FLOAT"),
     ]
-    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, x.shape) for n in ("in", "out")]
-    graph = helper.make_graph(nodes, "peer", ends[:1], ends[1:])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
-    given = np.asarray(x.astype(np.float32))
-    return np.asarray(session.run(None, {"in": given})[0]).astype(dtype)
+    return run_nodes(nodes, {"x": np.asarray(x.astype(np.float32))}, {"y": FLOAT32})[0]
 
 
 def peer_outputs(node, values):
     """What ONNX Runtime computes for the node: value names and arrays; empty if it cannot."""
     op, name, attrs = node["op"], node["name"], node.get("attrs", {})
     x, y = values[node["inputs"]["x"]], values[name]
-    float32 = DTYPES["float32"]
     computed = [name + ".scale", name + ".zero_point"]
 
     if op == "Cast":
-        return {name: cast(x, y.dtype)}
+        return {name: cast(x, y.dtype).astype(y.dtype)}
 
     if op == "Dequantize":
-        result = linear("DequantizeLinear", x, read_parameters(node, values, x), x.dtype, float32)
+        result = linear("DequantizeLinear", x, read_parameters(node, values, x), x.dtype)
         return {} if result is None else {name: result.astype(y.dtype)}
 
     if op == "Requantize":
         source = read_parameters(node, values, x, "in_")
         parameters = read_parameters(node, values, x, "out_")
-        x = linear("DequantizeLinear", x, source, x.dtype, float32)
+        x = linear("DequantizeLinear", x, source, x.dtype)
     elif computed[0] in values:
-        if y.dtype == np.uint8 and x.dtype == float32 and not {"qtype", "scheme"} & set(attrs):
-            made = run_onnx("DynamicQuantizeLinear", [x], [y.dtype, float32, y.dtype])
-            return dict(zip([name] + computed, made))
+        if y.dtype == np.uint8 and x.dtype == FLOAT32 and not {"qtype", "scheme"} & set(attrs):
+            dynamic = helper.make_node("DynamicQuantizeLinear", ["x"], ["y", "scale", "zero"])
+            results = {"y": y.dtype, "scale": FLOAT32, "zero": y.dtype}
+            return dict(zip([name] + computed, run_nodes([dynamic], {"x": x}, results)))
         scale, zero = (values[port] for port in computed)
-        parameters = Parameters(scale, zero.astype(np.int64), attrs.get("axis", 1))
+        if scale.dtype != FLOAT32:
+            return {}
+        grid = grid_of(attrs, x.shape)
+        parameters = Parameters(scale, zero.astype(np.int64), grid)
     else:
         parameters = read_parameters(node, values, x)
     if x is None:
         return {}
-    result = linear("QuantizeLinear", x.astype(float32), parameters, y.dtype, y.dtype)
-    return {} if result is None else {name: result}
-
-
-def compare_graph(graph, values):
-    """Asserts equality wherever there is a counterpart; says how many nodes had one."""
-    if onnxruntime is None:
-        return "onnxruntime is not installed, not compared"
-    compared = 0
-    for node in graph["nodes"]:
-        outputs = peer_outputs(node, values)
-        for name, array in outputs.items():
-            assert array.dtype == values[name].dtype
-            assert array.tobytes() == values[name].tobytes(), f"{name}: ONNX Runtime differs"
-        compared += bool(outputs)
-    return f"onnxruntime agrees on {compared} of {len(graph['nodes'])} nodes"
+    result = linear("QuantizeLinear", x, parameters, y.dtype)
+    return {} if result is None else {name: result.astype(y.dtype)}

@@ -2,139 +2,117 @@
 
 Every step is one float32 operation on whole arrays. Each is done a second time in float64 and
 rounded: float64 has more than twice the digits of float32, so the second rounding cannot change
-the result, and both ways must give the same bits.
+the result, and both ways must give the same bits. The other targets have files of their own,
+which use what is here and override what they compute otherwise.
 """
 
 from typing import NamedTuple
 
-import ml_dtypes
 import numpy as np
 
-DTYPES = {
-    "float32": np.dtype(np.float32),
-    "float16": np.dtype(np.float16),
-    "bfloat16": np.dtype(ml_dtypes.bfloat16),
-    "int8": np.dtype(np.int8),
-    "uint8": np.dtype(np.uint8),
-    "int32": np.dtype(np.int32),
-    "int4": np.dtype(ml_dtypes.int4),
-}
-
-BLOCK_FLOATS = {"bfloat8_b": 7, "bfloat4_b": 3}  # bits of a magnitude; arrays are float32
+from dtypes import DTYPES, is_integer, limits_of, to_dtype, to_small_float
+from microscaling import choose_mx, choose_nvfp4, quantize_mx, quantize_nvfp4
 
 COMMON_ATTRS = {"qtype", "axis", "dtype", "group_shape"}
 KNOWN_ATTRS = {
     "Quantize": COMMON_ATTRS | {"scales", "zps"},
     "Dequantize": COMMON_ATTRS | {"scales", "zps"},
-    "DynamicQuantize": COMMON_ATTRS | {"scales", "zps", "scheme"},
+    "DynamicQuantize": COMMON_ATTRS | {"scales", "zps", "scheme", "global_scales"},
     "Requantize": COMMON_ATTRS | {"in_scales", "in_zps", "out_scales", "out_zps"},
     "Cast": {"dtype"},
 }
 
 
-def is_integer(dtype):
-    return np.issubdtype(dtype, np.integer) or dtype == DTYPES["int4"]
+# ---- Parameters and the elements that share them -----------------------------
 
 
-def limits_of(dtype):
-    return ml_dtypes.iinfo(dtype)
+class Grid(NamedTuple):
+    """Blocks of elements that share a parameter: their extent, and the shape of a parameter."""
+
+    groups: tuple
+    shape: tuple
+
+    def index(self, shape):
+        """The number of each element's block, in row-major order of the blocks."""
+        blocks = tuple(-(-dim // group) for dim, group in zip(shape, self.groups))
+        if not shape:
+            return np.zeros((), np.int64)
+        at = np.ix_(*(np.arange(d) // g for d, g in zip(shape, self.groups)))
+        return np.ravel_multi_index(np.broadcast_arrays(*at), blocks)
+
+    def reduce(self, ufunc, x, initial):
+        """One result for each block; `initial` takes part."""
+        index = self.index(x.shape)
+        result = np.full(index.max(initial=0) + 1, initial, x.dtype)
+        with np.errstate(invalid="ignore"):  # NaN
+            ufunc.at(result, index.reshape(-1), x.reshape(-1))
+        return result.reshape(self.shape)
+
+    def over(self, parameter, x):
+        """A parameter for each element of x."""
+        return parameter.reshape(-1)[self.index(x.shape)]
+
+
+def grid_of(attrs, shape, side=""):
+    """`side` of a Requantize, which goes along an axis where it has one."""
+    qtype = attrs.get("qtype", "per_channel" if side and "axis" in attrs else "per_tensor")
+    if qtype == "per_group":
+        groups = tuple(d if g == -1 else g for d, g in zip(shape, attrs["group_shape"]))
+        return Grid(groups, tuple(-(-dim // group) for dim, group in zip(shape, groups)))
+    if qtype == "per_channel":
+        axis = attrs.get("axis", 1) % len(shape)
+        return Grid(shape[:axis] + (1,) + shape[axis + 1 :], (shape[axis],))
+    return Grid(shape, ())
 
 
 class Parameters(NamedTuple):
-    """Scale (float32) and zero point (int64): one of each, as many as x has along `axis`, or one
-    for each block of `group_shape`."""
+    """Scale (float32) and zero point (int64): one of each, or one for each block of the grid."""
 
     scale: np.ndarray
     zero: np.ndarray
-    axis: int
-    group_shape: tuple = ()
+    grid: Grid
 
     def beside(self, x):
         """Both, shaped so that they broadcast over x."""
+        return tuple(
+            p.reshape(()) if p.size == 1 else self.grid.over(p, x) for p in (self.scale, self.zero)
+        )
 
-        def shaped(parameter):
-            if parameter.size == 1:
-                return parameter.reshape(())
-            if self.group_shape:
-                blocks = [-(-dim // group) for dim, group in zip(x.shape, self.group_shape)]
-                at = np.ix_(*(np.arange(d) // g for d, g in zip(x.shape, self.group_shape)))
-                return parameter.reshape(blocks)[at]
-            shape = [1] * x.ndim
-            shape[self.axis] = x.shape[self.axis]
-            return parameter.reshape(shape)
 
-        return shaped(self.scale), shaped(self.zero)
+def read_argument(node, values, port, attr, default=None):
+    """A parameter and where it comes from: "port", "list", "number", or "" for the default."""
+    attrs, ports = node.get("attrs", {}), node["inputs"]
+    assert not (port in ports and attr in attrs), f"{node['name']}: {port} is given twice"
+    if port in ports:
+        return values[ports[port]], "port"
+    if attr not in attrs:
+        assert default is not None, f"{node['name']}: {attr} is missing"
+        return np.asarray(default), ""
+    return np.asarray(attrs[attr]), "list" if isinstance(attrs[attr], list) else "number"
 
 
 def read_parameters(node, values, x, side=""):
     """The parameters of a node, or of one side of a Requantize ("in_", "out_")."""
-    attrs = node.get("attrs", {})
-    ports = node["inputs"]
-
-    def one(port, attr, default):
-        assert not (port in ports and attr in attrs), f"{node['name']}: {port} is given twice"
-        if port in ports:
-            return values[ports[port]]
-        return np.asarray(attrs[attr] if default is None else attrs.get(attr, default))
-
-    scale = one(side + "scale", side + "scales", None).astype(np.float32)
-    zero = one(side + "zero_point", side + "zps", 0)
-    assert zero.dtype.kind in "iu", f"{node['name']}: a fraction as zero point"
-    axis = attrs.get("axis", 1)
-    per_channel = attrs.get("qtype") == "per_channel" or (side != "" and "axis" in attrs)
-    if attrs.get("qtype") == "per_group":
-        groups = tuple(d if g == -1 else g for d, g in zip(x.shape, attrs["group_shape"]))
-        return Parameters(scale, zero.astype(np.int64), axis, groups)
+    grid = grid_of(node.get("attrs", {}), x.shape, side)
+    scale = read_argument(node, values, side + "scale", side + "scales")[0].astype(np.float32)
+    zero = read_argument(node, values, side + "zero_point", side + "zps", 0)[0]
+    assert is_integer(zero.dtype), f"{node['name']}: a fraction as zero point"
+    blocks = int(np.prod([-(-d // g) for d, g in zip(x.shape, grid.groups)]))
     for count in (scale.size, zero.size):
-        assert count == 1 or (per_channel and count == x.shape[axis]), node["name"]
-    return Parameters(scale, zero.astype(np.int64), axis)
+        assert count in (1, blocks), node["name"]
+    return Parameters(scale, zero.astype(np.int64), grid)
+
+
+# ---- Formulas ----------------------------------------------------------------
 
 
 def in_float32(operation, a, b):
-    result = np.asarray(operation(a, b))
+    with np.errstate(over="ignore"):  # to infinity
+        result = np.asarray(operation(a, b))
+        wide = operation(a.astype(np.float64), b.astype(np.float64)).astype(np.float32)
     assert result.dtype == np.float32
-    wide = operation(a.astype(np.float64), b.astype(np.float64)).astype(np.float32)
     assert np.array_equal(result, wide, equal_nan=True)
     return result
-
-
-def to_dtype(values, dtype):
-    """float32 to a float dtype, half to even."""
-    result = values.astype(dtype)
-    if dtype == DTYPES["bfloat16"]:
-        bits = values.view(np.uint32).astype(np.uint64)
-        upper = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-        assert np.array_equal(result.view(np.uint16), upper.astype(np.uint16))
-    return result
-
-
-def to_block_float(values, dtype):
-    """Finite float32 as the tiles of a block float hold them: runs of sixteen columns of a row
-    share the greatest exponent, the magnitude is rounded half to even and saturates. Bits that the
-    shift to that exponent drops are not seen by the rounding."""
-    bits = BLOCK_FLOATS[dtype]
-    assert values.dtype == np.float32 and np.all(np.isfinite(values))
-    rows = values.reshape(-1, values.shape[-1])
-    groups = np.pad(rows, ((0, 0), (0, -rows.shape[1] % 16))).reshape(rows.shape[0], -1, 16)
-
-    code = groups.view(np.uint32).astype(np.int64)
-    exponent = code >> 23 & 0xFF
-    shared = exponent.max(axis=-1, keepdims=True)
-    shift = np.minimum(shared - exponent, 32)
-    whole = np.where(exponent == 0, 0, (1 << 23 | code & 0x7FFFFF) >> shift)
-    half = 1 << (23 - bits)
-    magnitude, rest = whole // (2 * half), whole % (2 * half)
-    magnitude += (rest > half) | ((rest == half) & (magnitude % 2 == 1))
-    magnitude = np.minimum(magnitude, (1 << bits) - 1)
-    sign = np.where(np.signbit(groups) & (magnitude > 0), -1.0, 1.0)
-    result = np.ldexp(sign * magnitude, shared - 127 - (bits - 1))
-
-    step = np.ldexp(1.0, shared - 127 - (bits - 1))
-    kept = np.trunc(np.ldexp(groups.astype(np.float64), 150 - shared)) * np.ldexp(1.0, shared - 150)
-    near = np.clip(np.rint(kept / step), -(1 << bits) + 1, (1 << bits) - 1) * step
-    assert np.array_equal(np.where(exponent == 0, 0, near), result)
-    result = result.astype(np.float32).reshape(rows.shape[0], -1)
-    return result[:, : rows.shape[1]].reshape(values.shape)
 
 
 def check_in_float64(result, quotient, zero, steps):
@@ -148,11 +126,14 @@ def check_in_float64(result, quotient, zero, steps):
 
 
 def quantize(x, parameters, dtype):
-    """clamp(round_half_even(x / s) + z): divide in float32, then exact; NaN becomes the minimum."""
+    """clamp(round_half_even(x / s) + z): divide in float32, then exact; NaN becomes the minimum.
+    To a small float: that division, rounded to what there is."""
     scale, zero = parameters.beside(x)
+    quotient = in_float32(np.divide, x.astype(np.float32), scale)
+    if not is_integer(dtype):
+        return to_small_float(quotient, dtype)
     low, high = limits_of(dtype).min, limits_of(dtype).max
-    rounded = np.rint(in_float32(np.divide, x.astype(np.float32), scale))
-    shifted = rounded.astype(np.float64) + zero
+    shifted = np.rint(quotient).astype(np.float64) + zero
     result = np.where(np.isnan(shifted), low, np.clip(shifted, low, high)).astype(dtype)
     check_in_float64(result, x.astype(np.float64) / scale, zero, 1)
     return result
@@ -191,15 +172,14 @@ def cast(x, dtype):
     return np.where(np.isnan(whole), 0, whole).astype(dtype)
 
 
-def choose_parameters(x, scheme, axis, dtype):
-    """Scale and zero point from the data; `axis` None: one for all. NaN does not count.
+def choose_parameters(x, scheme, grid, dtype):
+    """Scale and zero point from the data. NaN does not count.
 
     Where nothing but zeros is left the scale is 1 and the zero point 0.
     """
-    others = tuple(d for d in range(x.ndim) if axis is None or d != axis % x.ndim)
-    low, high = np.float32(np.iinfo(dtype).min), np.float32(np.iinfo(dtype).max)
-    least = np.fmin.reduce(x, axis=others, initial=0)
-    most = np.fmax.reduce(x, axis=others, initial=0)
+    low, high = np.float32(limits_of(dtype).min), np.float32(limits_of(dtype).max)
+    least = grid.reduce(np.fmin, x, 0)
+    most = grid.reduce(np.fmax, x, 0)
     if scheme == "symmetric":
         scale = in_float32(np.divide, np.maximum(-least, most), high)
     else:
@@ -212,44 +192,62 @@ def choose_parameters(x, scheme, axis, dtype):
     return scale, np.where(empty, 0, np.rint(np.clip(zero, low, high))).astype(dtype)
 
 
+# ---- Nodes -------------------------------------------------------------------
+
+
+def is_computed(node):
+    """A DynamicQuantize that makes its own parameters."""
+    given = "scales" in node.get("attrs", {}) or "scale" in node["inputs"]
+    return node["op"] == "DynamicQuantize" and not given
+
+
+def result_dtype(node, x):
+    """The dtype of y."""
+    defaults = {"Dequantize": "bfloat16", "Requantize": str(x.dtype)}
+    return DTYPES[node.get("attrs", {}).get("dtype", defaults.get(node["op"], "int8"))]
+
+
+def global_scale_of(node, values):
+    scale, kind = read_argument(node, values, "global_scale", "global_scales", 1)
+    return scale.astype(np.float32).reshape(()), bool(kind)
+
+
+def evaluate_computed(node, values, x, grid, dtype):
+    """y, scale and zero point of a DynamicQuantize."""
+    scheme = node.get("attrs", {}).get("scheme", "asymmetric")
+    x = x.astype(np.float32)
+    if scheme.startswith("mx_"):
+        codes = choose_mx(grid.reduce(np.maximum, np.abs(x), 0), scheme, dtype)
+        return quantize_mx(x, grid.over(codes, x), dtype), codes, np.zeros(grid.shape, dtype)
+    if scheme == "nvfp4":
+        overall, _ = global_scale_of(node, values)
+        scale = choose_nvfp4(grid.reduce(np.fmax, np.abs(x), 0), overall)
+        effective = in_float32(np.multiply, scale.astype(np.float32), overall)
+        y = quantize_nvfp4(in_float32(np.divide, x, grid.over(effective, x)))
+        return y, scale, np.zeros(grid.shape, dtype)
+    scale, zero = choose_parameters(x, scheme, grid, dtype)
+    return quantize(x, Parameters(scale, zero.astype(np.int64), grid), dtype), scale, zero
+
+
 def evaluate_node(node, values):
     """Adds what the node makes to the values."""
     op, name, attrs = node["op"], node["name"], node.get("attrs", {})
     assert set(attrs) <= KNOWN_ATTRS[op], f"{name}: attributes"
     x = values[node["inputs"]["x"]]
+    dtype = result_dtype(node, x)
 
     if op == "Requantize":
-        dtype = DTYPES[attrs["dtype"]] if "dtype" in attrs else x.dtype
         assert is_integer(dtype), f"{name}: a float x needs a dtype"
         source = read_parameters(node, values, x, "in_")
         target = read_parameters(node, values, x, "out_")
         values[name] = requantize(x, source, target, dtype)
     elif op == "Cast":
-        values[name] = cast(x, DTYPES[attrs["dtype"]])
+        values[name] = cast(x, dtype)
     elif op == "Dequantize":
-        dtype = DTYPES[attrs.get("dtype", "bfloat16")]
         values[name] = dequantize(x, read_parameters(node, values, x), dtype)
+    elif is_computed(node):
+        ports = (name, name + ".scale", name + ".zero_point")
+        made = evaluate_computed(node, values, x, grid_of(attrs, x.shape), dtype)
+        values.update(zip(ports, made))
     else:
-        dtype = DTYPES[attrs.get("dtype", "int8")]
-        if op == "DynamicQuantize" and "scales" not in attrs and "scale" not in node["inputs"]:
-            axis = attrs.get("axis", 1) if attrs.get("qtype") == "per_channel" else None
-            scheme = attrs.get("scheme", "asymmetric")
-            scale, zero = choose_parameters(x.astype(np.float32), scheme, axis, dtype)
-            values[name + ".scale"], values[name + ".zero_point"] = scale, zero
-            parameters = Parameters(scale, zero.astype(np.int64), axis)
-        else:
-            parameters = read_parameters(node, values, x)
-        values[name] = quantize(x, parameters, dtype)
-
-
-def evaluate(graph, values):
-    """All values of the graph, from those of its inputs and constants; nodes in any order."""
-    values = dict(values)
-    waiting = list(graph["nodes"])
-    while waiting:
-        ready = [n for n in waiting if all(v in values for v in n["inputs"].values())]
-        assert ready, "the graph has a cycle or a name that nothing makes"
-        for node in ready:
-            evaluate_node(node, values)
-        waiting = [n for n in waiting if n not in ready]
-    return values
+        values[name] = quantize(x, read_parameters(node, values, x), dtype)

@@ -9,8 +9,8 @@ from sklearn.datasets import load_digits
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from dtypes import DTYPES
 from folder import node, shortest, write_folder
-from reference import DTYPES
 
 if __name__ == "__main__":
     images = load_digits().data.astype(np.float32)  # (images, pixels), whole numbers from 0 to 16

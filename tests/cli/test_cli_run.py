@@ -92,6 +92,19 @@ class Files(Case):
                 {**value("c", dtype, x.shape), "file": "x.safetensors", "tensor": "x"}]))
             self.qdq("run", "g.json", "-e", "y.safetensors")
 
+    def test_float4_is_expected_as_its_codes(self):
+        x = tensor("float32", [5], [0, -0.5, 1, 3, -9])
+        self.write("x.safetensors", safetensors_bytes({"x": x}))
+        self.write("g.json", graph([quantize("q", "x", scales=1, dtype="float4_e2m1")],
+                                   [value("x", shape=[5])], {"y": "q"}))
+        run = ["run", "g.json", "-i", "x.safetensors"]
+        self.write("y.safetensors", safetensors_bytes({"y": tensor("uint8", [5], [0, 9, 2, 5, 15])}))
+        self.qdq(*run, "-e", "y.safetensors")
+        self.write("y.safetensors", safetensors_bytes({"y": tensor("uint8", [5], [0, 9, 2, 5, 14])}))
+        self.qdq(*run, "-e", "y.safetensors", code=1)
+        write_npy(self.folder / "y.npy", tensor("float32", [5], [0, -0.5, 1, 3, -6]))
+        self.qdq(*run, "-e", "y=y.npy")
+
     def two_inputs(self):
         nodes = [quantize("q", "x", scales=1), quantize("r", "z", scales=1)]
         self.write("g.json", graph(nodes, [value("x", shape=[2]), value("z", shape=[2])],
