@@ -13,9 +13,9 @@ Checked are docs/*.md and the README.md above them. Each document has a folder o
   are what it prints; a line "..." stands for any lines, "..." in a line for any text.
 
 docs/qdq.schema.json must name exactly the ops, ports, attributes, words and dtypes of `qdq ops`;
-format.md every command, option, rule and key of JSON output. The C files of adding-an-op.md must
-compile with the headers of the tree, where there is a compiler. Links within the documents must
-lead somewhere. With the module jsonschema the graphs there are are validated as well.
+format.md every command, option, rule and key of JSON output, targets.md every target in the same
+parts. The C files of adding-an-op.md must compile with the headers of the tree, where there is a
+compiler. Links within the documents must lead somewhere. With the module jsonschema the graphs there are are validated as well.
 """
 
 import json
@@ -320,6 +320,22 @@ def test_schema(tests, schema):
         test_op(tests, op, schema)
 
 
+def test_targets(tests, text):
+    """targets.md has a section for each target, in their order, that names its releases."""
+    targets = tests.json(["targets"])["targets"]
+    parts = re.split(r"^## (.*)$", text, flags=re.M)[1:]
+    sections = dict(zip(parts[::2], parts[1::2]))
+    names = [target["name"] for target in targets]
+    tests.expect("targets.md: the sections are the targets", list(sections) == names,
+                 f"{list(sections)}, wanted {names}")
+    for target in targets:
+        section = sections.get(target["name"], "")
+        missing = [release for release in target["releases"] if f"`{release}`" not in section]
+        tests.expect(f"targets.md: {target['name']} has its releases", not missing, missing)
+        for part in ("**Stands for**", "**Computes**", "**Depends on**", "**Held against**"):
+            tests.expect(f"targets.md: {target['name']} has {part}", part in section, "it lacks it")
+
+
 # ---- format.md and the program ----
 
 
@@ -476,6 +492,7 @@ def main(words):
     schema = json.loads((docs / "qdq.schema.json").read_text(encoding="utf-8"))
     graphs = test_documents(tests, documents, models)
     test_schema(tests, schema)
+    test_targets(tests, (docs / "targets.md").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="qdq-docs-") as folder:
         test_code(tests, docs / "adding-an-op.md", docs.parent, Path(folder))
     with tempfile.TemporaryDirectory(prefix="qdq-docs-") as folder:
