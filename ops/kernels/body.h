@@ -8,6 +8,9 @@
 // be exact in float32, go to the portable kernel.
 #include <math.h>
 #include <string.h>
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
 
 #include "ops/kernels/body_list.h"
 #include "runtime/dtype.h"
@@ -53,6 +56,24 @@ static inline void body_floats(qdq_view view, size_t n, float *out) {
 static inline void body_ints(qdq_view view, size_t n, int32_t *out) {
     for (size_t i = 0; i < n; i++) out[i] = (int32_t)view.data[view.step ? i : 0];
 }
+
+//---- float16: what the instruction set has for it ----------------------------
+
+#if defined(__F16C__)
+static inline void body_from_halves(const uint16_t *x, size_t n, float *y) {
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(y + i,
+                         _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
+    for (; i < n; i++) y[i] = _cvtsh_ss(x[i]);
+}
+static inline void body_to_halves(const float *x, size_t n, uint16_t *y) {
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((__m128i *)(void *)(y + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), 0));
+    for (; i < n; i++) y[i] = _cvtss_sh(x[i], 0);
+}
+#endif
 
 //---- Elements ---------------------------------------------------------------
 
@@ -356,6 +377,40 @@ static inline float scaled(float d, float s, bool flush) {
         for (size_t i = 0; i < n; i++) store_##y_name(y, i, lane_core(l, load_int32(x, i) * in)); \
     }
 
+//---- float16 -----------------------------------------------------------------
+
+// float16 goes through a part of float32, which holds it.
+#define QUANTIZE_HALF(name, with)                                                             \
+    qdq_tile_fn QDQ_BODY(name);                                                               \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,          \
+                        const void *restrict x, void *restrict y, size_t n) {                 \
+        qdq_quant_params p = *(const qdq_quant_params *)params;                               \
+        p.x_dtype = QDQ_FLOAT32;                                                              \
+        for (size_t at = 0; at < n; at += PART) {                                             \
+            size_t part = n - at < PART ? n - at : PART;                                      \
+            qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};            \
+            float real[PART];                                                                 \
+            body_from_halves((const uint16_t *)x + at, part, real);                           \
+            QDQ_BODY(with)(&p, here, real, (char *)y + at * qdq_dtype_size(p.y_dtype), part); \
+        }                                                                                     \
+    }
+
+#define DEQUANTIZE_HALF(name, with)                                                   \
+    qdq_tile_fn QDQ_BODY(name);                                                       \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,  \
+                        const void *restrict x, void *restrict y, size_t n) {         \
+        qdq_quant_params p = *(const qdq_quant_params *)params;                       \
+        p.y_dtype = QDQ_FLOAT32;                                                      \
+        for (size_t at = 0; at < n; at += PART) {                                     \
+            size_t part = n - at < PART ? n - at : PART;                              \
+            qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};    \
+            float real[PART];                                                         \
+            QDQ_BODY(with)                                                            \
+            (&p, here, (const char *)x + at * qdq_dtype_size(p.x_dtype), real, part); \
+            body_to_halves(real, part, (uint16_t *)y + at);                           \
+        }                                                                             \
+    }
+
 //---- Ranges -----------------------------------------------------------------
 
 // Each of the lanes keeps a range of its own; which is met first does not matter.
@@ -390,5 +445,8 @@ RANGE(bfloat16)
 #define QDQ_BODY_FLOAT8(name, x, y, numerics) QUANTIZE_FLOAT8(name, x, y)
 #define QDQ_BODY_DEQUANTIZE(name, x, y, y_dtype, numerics, flush) DEQUANTIZE(name, x, y, flush)
 #define QDQ_BODY_REQUANTIZE(name, y, numerics) REQUANTIZE_INT32(name, y)
+#define QDQ_BODY_HALF(name, y, numerics, with) QUANTIZE_HALF(name, with)
+#define QDQ_BODY_TO_HALF(name, x, numerics, with) DEQUANTIZE_HALF(name, with)
 
-QDQ_BODY_LIST(QDQ_BODY_QUANTIZE, QDQ_BODY_FLOAT8, QDQ_BODY_DEQUANTIZE, QDQ_BODY_REQUANTIZE)
+QDQ_BODY_LIST(QDQ_BODY_QUANTIZE, QDQ_BODY_FLOAT8, QDQ_BODY_DEQUANTIZE, QDQ_BODY_REQUANTIZE,
+              QDQ_BODY_HALF, QDQ_BODY_TO_HALF)
