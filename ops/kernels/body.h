@@ -17,19 +17,9 @@
 
 enum { PART = 256 };  // parameters that are not alike are laid out in parts
 
-static inline float body_float(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+static inline bool body_nan(float value) {
+    return (qdq_float_bits(value) & 0x7FFFFFFF) > 0x7F800000;
 }
-
-static inline uint32_t body_bits(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline bool body_nan(float value) { return (body_bits(value) & 0x7FFFFFFF) > 0x7F800000; }
 
 static inline qdq_view body_from(qdq_view view, size_t at) {
     return (qdq_view){view.data + at * view.step, view.step};
@@ -48,7 +38,7 @@ static inline void body_floats(qdq_view view, size_t n, float *out) {
     if (view.step) {
         memcpy(out, view.data, n * sizeof *out);
     } else {
-        float value = body_float(view.data[0]);
+        float value = qdq_float_from_bits(view.data[0]);
         for (size_t i = 0; i < n; i++) out[i] = value;
     }
 }
@@ -79,7 +69,7 @@ static inline void body_to_halves(const float *x, size_t n, uint16_t *y) {
 
 static inline float load_float32(const void *x, size_t i) { return ((const float *)x)[i]; }
 static inline float load_bfloat16(const void *x, size_t i) {
-    return body_float((uint32_t)((const uint16_t *)x)[i] << 16);
+    return qdq_float_from_bits((uint32_t)((const uint16_t *)x)[i] << 16);
 }
 static inline float load_int32(const void *x, size_t i) { return (float)((const int32_t *)x)[i]; }
 
@@ -93,15 +83,15 @@ static inline void store_int32(void *y, size_t i, int32_t q) { ((int32_t *)y)[i]
 // denormal float32 to 0 with their sign.
 static inline void finite_float32(void *y, size_t i, float v) { ((float *)y)[i] = v; }
 static inline void finite_bfloat16(void *y, size_t i, float v) {
-    uint32_t bits = body_bits(v);
+    uint32_t bits = qdq_float_bits(v);
     ((uint16_t *)y)[i] = (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 static inline void finite_bfloat16_device(void *y, size_t i, float v) {
-    uint32_t bits = body_bits(v), away = (bits + 0x8000) >> 16;
+    uint32_t bits = qdq_float_bits(v), away = (bits + 0x8000) >> 16;
     ((uint16_t *)y)[i] = (uint16_t)((bits & 0x7FFFFFFF) < 0x00800000 ? 0 : away);
 }
 static inline void finite_bfloat16_flush(void *y, size_t i, float v) {
-    uint32_t bits = body_bits(v);
+    uint32_t bits = qdq_float_bits(v);
     bits = (bits & 0x7FFFFFFF) < 0x00800000 ? bits & 0x80000000 : bits;
     ((uint16_t *)y)[i] = (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
@@ -109,15 +99,16 @@ static inline void finite_bfloat16_flush(void *y, size_t i, float v) {
 // A float8 of M mantissa bits that saturates: half even where it is normal, by adding a number
 // whose last bit is the float8's where it is not.
 static inline uint8_t body_float8(float v, uint32_t m, int bias, float largest, uint32_t nan) {
-    uint32_t bits = body_bits(v), sign = bits >> 24 & 0x80;
+    uint32_t bits = qdq_float_bits(v), sign = bits >> 24 & 0x80;
     float a = fabsf(v);
     a = a < largest ? a : largest;  // NaN too, which is put in below
-    uint32_t abits = body_bits(a);
+    uint32_t abits = qdq_float_bits(a);
     uint32_t half = ((uint32_t)1 << (22 - m)) - 1;
     uint32_t normal = (abits + half + (abits >> (23 - m) & 1)) >> (23 - m);
     normal -= (uint32_t)(127 - bias) << m;
-    float magic = body_float((uint32_t)(127 + 24 - bias - (int)m) << 23);  // 2^(1 - bias - m + 23)
-    uint32_t below = body_bits(a + magic) - body_bits(magic);
+    float magic =
+        qdq_float_from_bits((uint32_t)(127 + 24 - bias - (int)m) << 23);  // 2^(1 - bias - m + 23)
+    uint32_t below = qdq_float_bits(a + magic) - qdq_float_bits(magic);
     uint32_t least = (uint32_t)(128 - bias) << 23;  // the least normal number
     uint32_t code = abits < least ? below : normal;
     code = (bits & 0x7FFFFFFF) > 0x7F800000 ? nan : code;
@@ -221,7 +212,7 @@ static inline bool lane_may_multiply(lane p) {
 }
 
 // Whether 1/s is exact, and so the product the quotient.
-static inline bool lane_is_power(lane p) { return !(body_bits(p.s) & 0x7FFFFF); }
+static inline bool lane_is_power(lane p) { return !(qdq_float_bits(p.s) & 0x7FFFFF); }
 
 static inline int32_t lane_multiplied(lane p, float r) {
     float low = p.low - p.z, high = p.high - p.z;
@@ -266,7 +257,8 @@ static inline int32_t lane_multiplied(lane p, float r) {
             return;                                                                               \
         }                                                                                         \
         if (!views[0].step && !views[1].step) {                                                   \
-            lane l = lane_of(p, body_float(views[0].data[0]), (int32_t)views[1].data[0], flush);  \
+            lane l = lane_of(p, qdq_float_from_bits(views[0].data[0]), (int32_t)views[1].data[0], \
+                             flush);                                                              \
             QUANTIZE_FAST_##numerics(x_name, y_name) for (size_t i = 0; i < n; i++)               \
                 store_##y_name(y, i, lane_fn(l, load_##x_name(x, i)));                            \
             return;                                                                               \
@@ -286,25 +278,25 @@ static inline int32_t lane_multiplied(lane p, float r) {
 // A NaN has the sign of the one that it came from, or none.
 static inline float quotient(float x, float s) {
     float v = x / s;
-    uint32_t sign = body_nan(x) ? body_bits(x) : body_nan(s) ? body_bits(s) : 0;
-    return body_nan(v) ? body_float(0x7FC00000 | (sign & 0x80000000)) : v;
+    uint32_t sign = body_nan(x) ? qdq_float_bits(x) : body_nan(s) ? qdq_float_bits(s) : 0;
+    return body_nan(v) ? qdq_float_from_bits(0x7FC00000 | (sign & 0x80000000)) : v;
 }
 
 // To float8: the quotient is rounded by the store alone.
-#define QUANTIZE_FLOAT8(name, x_name, y_name)                                        \
-    qdq_tile_fn QDQ_BODY(name);                                                      \
-    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views, \
-                        const void *restrict x, void *restrict y, size_t n) {        \
-        (void)params;                                                                \
-        const uint32_t *s = views[0].data;                                           \
-        if (!views[0].step) {                                                        \
-            float one = body_float(s[0]);                                            \
-            for (size_t i = 0; i < n; i++)                                           \
-                store_##y_name(y, i, quotient(load_##x_name(x, i), one));            \
-            return;                                                                  \
-        }                                                                            \
-        for (size_t i = 0; i < n; i++)                                               \
-            store_##y_name(y, i, quotient(load_##x_name(x, i), body_float(s[i])));   \
+#define QUANTIZE_FLOAT8(name, x_name, y_name)                                               \
+    qdq_tile_fn QDQ_BODY(name);                                                             \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,        \
+                        const void *restrict x, void *restrict y, size_t n) {               \
+        (void)params;                                                                       \
+        const uint32_t *s = views[0].data;                                                  \
+        if (!views[0].step) {                                                               \
+            float one = qdq_float_from_bits(s[0]);                                          \
+            for (size_t i = 0; i < n; i++)                                                  \
+                store_##y_name(y, i, quotient(load_##x_name(x, i), one));                   \
+            return;                                                                         \
+        }                                                                                   \
+        for (size_t i = 0; i < n; i++)                                                      \
+            store_##y_name(y, i, quotient(load_##x_name(x, i), qdq_float_from_bits(s[i]))); \
     }
 
 //---- Dequantize -------------------------------------------------------------
@@ -335,7 +327,7 @@ static inline bool body_finite(qdq_view s, size_t n) {
             return;                                                                        \
         }                                                                                  \
         if (!views[0].step && !views[1].step) {                                            \
-            float s = body_float(views[0].data[0]);                                        \
+            float s = qdq_float_from_bits(views[0].data[0]);                               \
             int32_t z = (int32_t)views[1].data[0];                                         \
             if (flush) s = lane_flushed(s);                                                \
             for (size_t i = 0; i < n; i++)                                                 \
@@ -372,8 +364,9 @@ static inline float scaled(float d, float s, bool flush) {
             qdq_requantize_tile_portable(params, views, x, y, n);                                 \
             return;                                                                               \
         }                                                                                         \
-        float in = body_float(views[0].data[0]);                                                  \
-        lane l = lane_of(p, body_float(views[2].data[0]), (int32_t)views[3].data[0], false);      \
+        float in = qdq_float_from_bits(views[0].data[0]);                                         \
+        lane l =                                                                                  \
+            lane_of(p, qdq_float_from_bits(views[2].data[0]), (int32_t)views[3].data[0], false);  \
         for (size_t i = 0; i < n; i++) store_##y_name(y, i, lane_core(l, load_int32(x, i) * in)); \
     }
 
@@ -427,7 +420,7 @@ static inline float scaled(float d, float s, bool flush) {
                 float v = load_##x_name(x, at + i);                                             \
                 low[i] = v < low[i] ? v : low[i];                                               \
                 high[i] = v > high[i] ? v : high[i];                                            \
-                nan[i] |= (body_bits(v) & 0x7FFFFFFF) > 0x7F800000 ? 1u : 0u;                   \
+                nan[i] |= (qdq_float_bits(v) & 0x7FFFFFFF) > 0x7F800000 ? 1u : 0u;              \
             }                                                                                   \
         for (size_t i = 0; i < LANES; i++) {                                                    \
             range->low = low[i] < range->low ? low[i] : range->low;                             \
