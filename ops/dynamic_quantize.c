@@ -20,6 +20,7 @@ static const qdq_port_desc inputs[] = {
 static const qdq_port_desc outputs[] = {
     {"y", 0, false, QDQ_SET_QUANTIZED},
     {"scale", 0, true, QDQ_SET_COMPUTED_SCALES},
+    // NOLINTNEXTLINE(misc-redundant-expression): both sets come from one list
     {"zero_point", 0, true, QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS}};
 static const qdq_attr_desc attrs[] = {
     QDQ_QUANTIZE_ATTRS(attrs_type, quantize., "int8"),
@@ -48,6 +49,7 @@ static qdq_scale_slot global_scale_of(const attrs_type *a) {
 static qdq_dtype_set results_of(qdq_scheme scheme) {
     if (scheme == QDQ_NVFP4) return QDQ_SET(FLOAT4_E2M1);
     if (scheme >= QDQ_MX_FLOOR) return QDQ_SET_SMALL_FLOATS;
+    // NOLINTNEXTLINE(misc-redundant-expression): both sets come from one list
     return scheme == QDQ_SYMMETRIC ? QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS : QDQ_SET_INTS;
 }
 

@@ -343,7 +343,7 @@ static inline bool body_finite(qdq_view s, size_t n) {
             for (size_t i = 0; i < part; i++)                                              \
                 finite_##y_name(y, at + i,                                                 \
                                 scaled((float)(code_##x_name(x, at + i) - z[i]),           \
-                                       flush ? lane_flushed(s[i]) : s[i], flush));         \
+                                       (flush) ? lane_flushed(s[i]) : s[i], flush));         \
         }                                                                                  \
     }
 

@@ -33,12 +33,12 @@ static const qdq_numerics ttnn_db_int8 = {
 //---- The rows ---------------------------------------------------------------
 
 // clang-format off
-#define BODY_Q(name, x, y, numerics, lane, flush) BODY(name, QUANTIZE, DTYPE_##x, DTYPE_##y, &numerics)
-#define BODY_F(name, x, y, numerics) BODY(name, QUANTIZE, DTYPE_##x, DTYPE_##y, &numerics)
-#define BODY_D(name, x, y, y_dtype, numerics, flush) BODY(name, DEQUANTIZE, DTYPE_##x, QDQ_##y_dtype, &numerics)
-#define BODY_R(name, y, numerics) BODY(name, REQUANTIZE, QDQ_INT32, DTYPE_##y, &numerics)
-#define BODY_H(name, y, numerics, with) BODY(name, QUANTIZE, QDQ_FLOAT16, DTYPE_##y, &numerics)
-#define BODY_G(name, x, numerics, with) BODY(name, DEQUANTIZE, DTYPE_##x, QDQ_FLOAT16, &numerics)
+#define BODY_Q(name, x, y, numerics, lane, flush) BODY(name, QUANTIZE, DTYPE_##x, DTYPE_##y, &(numerics))
+#define BODY_F(name, x, y, numerics) BODY(name, QUANTIZE, DTYPE_##x, DTYPE_##y, &(numerics))
+#define BODY_D(name, x, y, y_dtype, numerics, flush) BODY(name, DEQUANTIZE, DTYPE_##x, QDQ_##y_dtype, &(numerics))
+#define BODY_R(name, y, numerics) BODY(name, REQUANTIZE, QDQ_INT32, DTYPE_##y, &(numerics))
+#define BODY_H(name, y, numerics, with) BODY(name, QUANTIZE, QDQ_FLOAT16, DTYPE_##y, &(numerics))
+#define BODY_G(name, x, numerics, with) BODY(name, DEQUANTIZE, DTYPE_##x, QDQ_FLOAT16, &(numerics))
 #define DTYPE_float32 QDQ_FLOAT32
 #define DTYPE_bfloat16 QDQ_BFLOAT16
 #define DTYPE_int8 QDQ_INT8

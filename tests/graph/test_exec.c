@@ -93,7 +93,7 @@ static void any_parallel_hook_gives_the_same_bits(void **state) {
     float x[40 * 70];
     size_t calls = 0;
     qdq_graph *g = small_network(40, 70);
-    qdq_exec_options hook = {.parallel = {run_backwards, &calls}};
+    qdq_exec_options hook = {.parallel = {run_backwards, &calls, 0}};
     fill(x, 40 * 70);
     run_network(g, NULL, NULL, x, 40 * 70, &serial);
     run_network(g, NULL, &hook, x, 40 * 70, &other);

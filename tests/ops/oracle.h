@@ -337,7 +337,7 @@ static inline uint64_t oracle_random(uint64_t *state) {
 
 // malloc that ends the test instead of failing.
 static inline void *oracle_memory(size_t bytes) {
-    void *memory = malloc(bytes);
+    void *memory = malloc(bytes ? bytes : 1);
     assert_non_null(memory);
     return memory;
 }

@@ -239,7 +239,7 @@ static void every_granularity_of_the_documents_shares_scales_by_block(void **sta
                 index += left % b->shape.dims[i] / b->extent[i] * b->stride[i];
                 left /= b->shape.dims[i];
             }
-            x[e] = (float)(index + 1) * (e % 3 ? -1 : 1);
+            x[e] = (float)(index + 1) * (e % 3 ? -1.0f : 1.0f);
         }
         qdq_dynamic_quantize_attrs a = {.scheme = QDQ_SYMMETRIC};
         a.quantize.qtype = QDQ_PER_GROUP;
