@@ -321,6 +321,15 @@ class Findings(Case):
                  for order in (nodes, nodes[::-1])]
         self.assertEqual(*found)
 
+    def test_an_input_may_have_the_name_of_a_port_of_the_node_that_reads_it(self):
+        computed = node("DynamicQuantize", "d", "x", {"x": "d.scale"})
+        given = node("DynamicQuantize", "d", "x", {"scale": "d.scale"})
+        for content in (graph([computed], [value("d.scale")], {"y": "d"}),
+                        graph([given], [value("x"), value("d.scale", shape=[])], {"y": "d"}),
+                        graph([given], [value("x")], {"y": "d"},
+                              constants=[constant("d.scale", "float32", [], [1])])):
+            self.assertEqual(self.check(content, code=0), [])
+
     def test_target_all_is_a_matrix(self):
         nodes = [quantize("good", scales=1), quantize("bad", scales=0)]
         self.write("g.json", graph(nodes, outputs={"y": "good", "z": "bad"}))
