@@ -330,6 +330,21 @@ class Findings(Case):
                               constants=[constant("d.scale", "float32", [], [1])])):
             self.assertEqual(self.check(content, code=0), [])
 
+    def test_a_wrong_clamp_range_is_found_once(self):
+        sign, order = "1 or more, as scheme is ", "quant_min < quant_max within"
+        for attrs, port, wanted in (
+                ({"scheme": "symmetric", "quant_min": 5, "quant_max": -5}, "quant_min", order),
+                ({"scheme": "symmetric", "quant_max": 0}, "quant_max", sign + "symmetric;"),
+                ({"scheme": "symmetric_no_clipping", "quant_max": 0}, "quant_max",
+                 sign + "symmetric_no_clipping;"),
+                ({"quant_min": 0, "quant_max": 300}, "quant_max", order),
+                ({"scheme": "mx_floor", "quant_max": -5, "dtype": "float8_e5m2"}, "quant_max",
+                 "an integer type")):
+            found = self.check(graph([node("DynamicQuantize", "q", "x", **attrs)]))
+            self.assertEqual([(one["rule"], one["port"]) for one in found],
+                             [("core/quant-range", port)])
+            self.assertIn(wanted, found[0]["message"])
+
     def test_target_all_is_a_matrix(self):
         nodes = [quantize("good", scales=1), quantize("bad", scales=0)]
         self.write("g.json", graph(nodes, outputs={"y": "good", "z": "bad"}))
