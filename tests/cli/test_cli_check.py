@@ -345,6 +345,20 @@ class Findings(Case):
                              [("core/quant-range", port)])
             self.assertIn(wanted, found[0]["message"])
 
+    def test_a_pair_has_no_narrower_range_where_its_halves_have_none(self):
+        content = graph([requantize("q", "x", quant_min=-127)], [INT8])
+        for target in ("onnx", "onednn", "tensorrt", "ttnn"):
+            found = [one["rule"] for one in self.check({**content, "target": target})]
+            self.assertIn(f"{target}/no-clamp-range", found)
+
+    def test_results_of_computed_scales_are_spoken_of_once(self):
+        for attrs in ({"dtype": "uint8"}, {"scheme": "mx_floor", "dtype": "float8_e4m3fn"},
+                      {"scheme": "mx_rceil", "dtype": "float8_e5m2"}):
+            content = graph([node("DynamicQuantize", "q", "x", qtype="per_group",
+                                  group_shape=[1, -1], **attrs)], [value("x", shape=[2, 32])])
+            rules = self.rules({**content, "target": "tensorrt"})
+            self.assertNotIn("tensorrt/dynamic-result", rules)
+
     def test_target_all_is_a_matrix(self):
         nodes = [quantize("good", scales=1), quantize("bad", scales=0)]
         self.write("g.json", graph(nodes, outputs={"y": "good", "z": "bad"}))
