@@ -110,8 +110,8 @@ qdq_status tensor_save(const char *file, const qdq_tensor *tensor, qdq_error *er
     if (!has_ending(file, ".npy"))
         return fail(err, QDQ_ERR_ARGUMENT, file,
                     "a tensor file ends in .npy or .safetensors; needed for ", tensor->name);
-    const qdq_dtype_info *info = qdq_dtype_get(tensor->dtype);
-    if (*info->npy) return npy_write(file, tensor->dtype, tensor->shape, tensor->data, err);
+    bool narrow = qdq_dtype_is_real(tensor->dtype) && tensor->dtype != QDQ_FLOAT32;
+    if (!narrow) return npy_write(file, tensor->dtype, tensor->shape, tensor->data, err);
     size_t count = qdq_shape_count(tensor->shape);
     float *wide = malloc(count * sizeof *wide);
     if (!wide) return fail(err, QDQ_ERR_MEMORY, file, "no memory to widen ", tensor->name);

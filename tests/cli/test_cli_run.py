@@ -276,6 +276,23 @@ class Results(Case):
              "first": [1.5, -2, "NaN", 0.1, 5, 6, 7, 8], "min": -2, "max": 9, "nan_count": 1}])
         self.assertEqual(parsed["comparisons"], [])
 
+    def test_an_infinity_stays_one_where_the_input_has_one(self):
+        write_npy(self.folder / "x.npy", tensor("float32", [4], [INF, -INF, 1e9, -1e9]))
+        for dtype, wanted in (("float8_e5m2", ["Infinity", "-Infinity", 57344, -57344]),
+                              ("float8_e4m3fn", [448, -448, 448, -448]),
+                              ("float16", ["Infinity", "-Infinity", "Infinity", "-Infinity"])):
+            self.write("g.json", graph([], [value("x", dtype, [4])], {"y": "x"}))
+            parsed = self.json("run", "g.json", "-i", "x=x.npy")
+            self.assertEqual(parsed["outputs"][0]["first"], wanted)
+
+    def test_floats_narrower_than_float32_are_widened_in_npy(self):
+        x = tensor("float32", [3], [0.5, -2, 6])
+        write_npy(self.folder / "x.npy", x)
+        for dtype in ("float32", "float16", "bfloat16", "float8_e5m2", "float4_e2m1"):
+            self.write("g.json", graph([], [value("x", dtype, [3])], {"y": "x"}))
+            self.qdq("run", "g.json", "-i", "x=x.npy", "-o", "y=y.npy")
+            self.assertEqual(read_npy(self.folder / "y.npy"), x)
+
     def test_nothing_but_nan_and_infinities(self):
         self.assertEqual(self.json(*self.numbers("float32", [NAN]))["outputs"][0]["min"], "NaN")
         one = self.json(*self.numbers("float32", [INF, -INF]))["outputs"][0]
