@@ -76,6 +76,12 @@ void tensor_release(loaded_tensor *tensor) {
     *tensor = (loaded_tensor){0};
 }
 
+bool are_codes_of(qdq_dtype dtype, qdq_dtype stored, const char *file) {
+    return has_ending(file, ".safetensors") && qdq_dtype_is_real(dtype) &&
+           !qdq_dtype_is_real(stored) &&
+           strcmp(qdq_dtype_get(dtype)->safetensors, qdq_dtype_get(stored)->safetensors) == 0;
+}
+
 bool tensor_file_has(const char *path, const char *name) {
     if (!has_ending(path, ".safetensors")) return false;
     qdq_tensor_file *file = qdq_tensor_file_open(path, NULL, NULL);
