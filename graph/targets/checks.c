@@ -56,6 +56,9 @@ qdq_shape qdq_block_shape(const qdq_call *call) {
 
 //---- A scale or a zero point ------------------------------------------------
 
+const char *const qdq_scale_ports[3] = {"scale", "in_scale", "out_scale"};
+const char *const qdq_zero_point_ports[3] = {"zero_point", "in_zero_point", "out_zero_point"};
+
 // The attribute of a port is its name with an "s", "zps" for "zero_point".
 static const qdq_attr_desc *attr_of(const qdq_call *call, const char *port, char *name,
                                     size_t capacity) {
@@ -155,19 +158,16 @@ bool qdq_expect_dtype(const qdq_call *call, const qdq_rule *rule, const char *po
     return false;
 }
 
-static const char *const zero_points[] = {"zero_point", "in_zero_point", "out_zero_point"};
-static const char *const scales[] = {"scale", "in_scale", "out_scale"};
-
 void qdq_expect_scales(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument s = qdq_argument_of(call, scales[k]);
+        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
         if (s.given && !qdq_expect_dtype(call, rule, s.name, s.dtype, set)) return;
     }
 }
 
 void qdq_expect_zero_points(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument z = qdq_argument_of(call, zero_points[k]);
+        qdq_argument z = qdq_argument_of(call, qdq_zero_point_ports[k]);
         if (z.from_port && !qdq_expect_dtype(call, rule, z.name, z.dtype, set)) return;
     }
 }
@@ -184,7 +184,7 @@ void qdq_expect_y(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set)
 
 void qdq_check_no_zero_point(const qdq_call *call, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument z = qdq_argument_of(call, zero_points[k]);
+        qdq_argument z = qdq_argument_of(call, qdq_zero_point_ports[k]);
         if (!z.given) continue;
         if (!z.known) {
             qdq_call_find_rule(call, rule, z.name, "is known at run time only", "0");
@@ -199,7 +199,7 @@ void qdq_check_no_zero_point(const qdq_call *call, const qdq_rule *rule) {
 
 void qdq_check_positive_scale(const qdq_call *call, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument s = qdq_argument_of(call, scales[k]);
+        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
         for (size_t i = 0; s.known && i < s.count; i++) {
             if (qdq_argument_at(&s, i) > 0) continue;
             qdq_find_number(call, rule, &s, i, "a number above 0");
@@ -210,7 +210,7 @@ void qdq_check_positive_scale(const qdq_call *call, const qdq_rule *rule) {
 
 void qdq_check_constant_scale(const qdq_call *call, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument s = qdq_argument_of(call, scales[k]);
+        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
         if (!s.given || s.constant) continue;
         qdq_call_find_rule(call, rule, s.name, "is made at run time", "a constant");
         return;

@@ -27,6 +27,9 @@ qdq_shape qdq_block_shape(const qdq_call *call);
 
 //---- A scale or a zero point ------------------------------------------------
 
+extern const char *const qdq_scale_ports[3];       // "scale" and those of Requantize
+extern const char *const qdq_zero_point_ports[3];  // likewise
+
 // The numbers that a port or its attribute give ("scale" or "scales").
 typedef struct qdq_argument {
     const char *name;  // of the attribute or the port, whichever is given; neither: the attribute

@@ -5,9 +5,6 @@
 
 //---- A node -----------------------------------------------------------------
 
-const char *const qdq_scale_ports[3] = {"scale", "in_scale", "out_scale"};
-const char *const qdq_zero_point_ports[3] = {"zero_point", "in_zero_point", "out_zero_point"};
-
 size_t qdq_quantized_sides(const qdq_call *call, qdq_side sides[2]) {
     size_t n = 0;
     bool both = qdq_call_is(call, "Requantize") || qdq_call_is(call, "Cast");

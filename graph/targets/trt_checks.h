@@ -10,9 +10,6 @@
 #define QDQ_SET_16_BIT_FLOATS (QDQ_SET(FLOAT16) | QDQ_SET(BFLOAT16))
 #define QDQ_SET_LAYER_FLOATS (QDQ_SET(FLOAT32) | QDQ_SET_16_BIT_FLOATS)
 
-extern const char *const qdq_scale_ports[3];       // "scale" and those of Requantize
-extern const char *const qdq_zero_point_ports[3];  // likewise
-
 // A side of a node that is quantized: x or the result, of Requantize and Cast both.
 typedef struct qdq_side {
     const char *port;  // "x" or "dtype"
