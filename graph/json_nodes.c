@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/json_attrs.h"
+#include "graph/names.h"
 #include "graph/node_order.h"
 #include "include/qdq/inspect.h"
 
@@ -12,9 +13,11 @@ static bool find_node(const qdq_node_list *list, const char *name, size_t length
     return qdq_symbols_find(list->names, name, length, index);
 }
 
-// The node that makes the value called `name`: "node" or "node.port".
+// The node that makes the value called `name`: "node", or "node.port" where no input or constant
+// has that name.
 static bool maker_of(const qdq_node_list *list, const char *name, uint32_t *index) {
     if (find_node(list, name, strlen(name), index)) return true;
+    if (!qdq_graph_name_is_free(list->r->graph, name)) return false;
     const char *dot = strrchr(name, '.');
     return dot && find_node(list, name, (size_t)(dot - name), index);
 }

@@ -88,11 +88,13 @@ static void check_computed(const qdq_call *call, const attrs_type *a, qdq_dtype 
                                qdq_domain_words[a->quantize.zero_point_domain]),
                       "int");
     check_eps(call, a);
-    qdq_check_quant_range(call, a->quantize.quant_min, a->quantize.quant_max, y);
-    if (a->scheme >= QDQ_SYMMETRIC && a->quantize.quant_max.set && a->quantize.quant_max.value < 1)
+    qdq_int most = a->quantize.quant_max;
+    bool symmetric = a->scheme == QDQ_SYMMETRIC || a->scheme == QDQ_SYMMETRIC_NO_CLIPPING;
+    if (qdq_check_quant_range(call, a->quantize.quant_min, most, y) && symmetric && most.set &&
+        most.value < 1)
         qdq_call_find(call, QDQ_RULE_QUANT_RANGE, "quant_max",
-                      qdq_text(call->findings, "is %lld", (long long)a->quantize.quant_max.value),
-                      "1 or more, as scheme is symmetric");
+                      qdq_text(call->findings, "is %lld", (long long)most.value),
+                      qdq_text(call->findings, "1 or more, as scheme is %s", schemes[a->scheme]));
 }
 
 static void infer(qdq_call *call) {

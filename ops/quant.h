@@ -95,8 +95,8 @@ void qdq_check_scale(const qdq_call *call, const qdq_scale_slot *slot,
 // range of `quantized` (a warning).
 void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
                           const qdq_granularity *granularity, qdq_dtype quantized);
-// quant_min and quant_max against the dtype of the result.
-void qdq_check_quant_range(const qdq_call *call, qdq_int quant_min, qdq_int quant_max,
+// quant_min and quant_max against the dtype of the result. False if they are wrong.
+bool qdq_check_quant_range(const qdq_call *call, qdq_int quant_min, qdq_int quant_max,
                            qdq_dtype dtype);
 // `dtype` if it is in `set`, else a finding and QDQ_DTYPE_NONE.
 qdq_dtype qdq_check_result(const qdq_call *call, qdq_dtype dtype, qdq_dtype_set set);

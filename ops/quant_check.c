@@ -210,25 +210,27 @@ void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
     }
 }
 
-void qdq_check_quant_range(const qdq_call *call, qdq_int quant_min, qdq_int quant_max,
+bool qdq_check_quant_range(const qdq_call *call, qdq_int quant_min, qdq_int quant_max,
                            qdq_dtype dtype) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
-    if (!info || (info->kind != QDQ_KIND_INT && !quant_min.set && !quant_max.set)) return;
+    if (!info || (info->kind != QDQ_KIND_INT && !quant_min.set && !quant_max.set)) return true;
     if (info->kind != QDQ_KIND_INT) {
         qdq_call_find(
             call, QDQ_RULE_QUANT_RANGE, quant_min.set ? "quant_min" : "quant_max",
             qdq_text(call->findings, "is given, but the quantized type is %s", info->name),
             "an integer type");
-        return;
+        return false;
     }
     int64_t low = quant_min.set ? quant_min.value : info->least;
     int64_t high = quant_max.set ? quant_max.value : info->greatest;
-    if (low >= info->least && high <= info->greatest && low < high) return;
+    if (low >= info->least && high <= info->greatest && low < high) return true;
+    bool blame_most = quant_max.set && (!quant_min.set || high > info->greatest);
     qdq_call_find(
-        call, QDQ_RULE_QUANT_RANGE, quant_min.set ? "quant_min" : "quant_max",
+        call, QDQ_RULE_QUANT_RANGE, blame_most ? "quant_max" : "quant_min",
         qdq_text(call->findings, "makes the range %lld to %lld", (long long)low, (long long)high),
         qdq_text(call->findings, "quant_min < quant_max within %lld to %lld of %s",
                  (long long)info->least, (long long)info->greatest, info->name));
+    return false;
 }
 
 qdq_dtype qdq_check_result(const qdq_call *call, qdq_dtype dtype, qdq_dtype_set set) {
@@ -237,6 +239,7 @@ qdq_dtype qdq_check_result(const qdq_call *call, qdq_dtype dtype, qdq_dtype_set 
     if (qdq_set_has(set, dtype)) return dtype;
     qdq_call_find(call, QDQ_RULE_DTYPE_RESULT, "dtype",
                   qdq_text(call->findings, "is %s", qdq_dtype_name(dtype)),
-                  qdq_text(call->findings, "one of: %s", qdq_set_text(set, text, sizeof text)));
+                  qdq_text(call->findings, "%s%s", set & (set - 1) ? "one of: " : "",
+                           qdq_set_text(set, text, sizeof text)));
     return QDQ_DTYPE_NONE;
 }

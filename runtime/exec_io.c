@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors into and out of an exec.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,6 +79,16 @@ static qdq_status check(const found_io *found, const char *what, qdq_dtype dtype
     return QDQ_OK;
 }
 
+// float32 to a narrower float. What is too large saturates in small floats, but an infinity stays
+// one where there is one.
+static void narrow(qdq_dtype dtype, const float *data, char *memory, size_t count) {
+    static const qdq_numerics overflow = {.float_overflow = QDQ_FLOAT_OVERFLOW};
+    size_t size = qdq_dtype_size(dtype);
+    qdq_encode_float(dtype, data, memory, count, NULL);
+    for (size_t i = 0; dtype == QDQ_FLOAT8_E5M2 && i < count; i++)
+        if (isinf(data[i])) qdq_encode_float(dtype, &data[i], memory + i * size, 1, &overflow);
+}
+
 qdq_status qdq_exec_bind(qdq_exec *exec, const char *name, void *data, size_t bytes,
                          qdq_error *err) {
     found_io found = {0};
@@ -100,7 +111,7 @@ qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dtype, con
     if (dtype == found.info->dtype || dtype != QDQ_FLOAT32)
         memcpy(memory, data, found.info->bytes);
     else
-        qdq_encode_float(found.info->dtype, data, memory, count, NULL);
+        narrow(found.info->dtype, data, memory, count);
     if (!found.io->bound) found.io->written = true;
     return QDQ_OK;
 }

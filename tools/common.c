@@ -74,7 +74,7 @@ qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code) {
     *code = EXIT_OK;
     if (plan) return plan;
     *code = exit_code(err.status);
-    if (!report || report->errors == 0) report_error(&err);
+    if (!report || report->errors == 0 || err.status == QDQ_ERR_ARGUMENT) report_error(&err);
     return NULL;
 }
 

@@ -144,20 +144,12 @@ static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expecte
     return d.different ? EXIT_FINDINGS : EXIT_OK;
 }
 
-// Whether integers of a .safetensors file are codes: it has no word for the output's small float.
-static bool are_codes(const qdq_tensor *tensor, qdq_dtype stored, const char *file) {
-    return has_ending(file, ".safetensors") && qdq_dtype_is_real(tensor->dtype) &&
-           !qdq_dtype_is_real(stored) &&
-           strcmp(qdq_dtype_get(tensor->dtype)->safetensors, qdq_dtype_get(stored)->safetensors) ==
-               0;
-}
-
 int compare_output(const qdq_tensor *tensor, const tensor_spec *spec, const options *opt,
                    qdq_json *json) {
     qdq_error err = {0};
     loaded_tensor expected;
     if (tensor_load(spec, tensor->name, &expected, &err) != QDQ_OK) return report_error(&err);
-    if (are_codes(tensor, expected.dtype, spec->file)) expected.dtype = tensor->dtype;
+    if (are_codes_of(tensor->dtype, expected.dtype, spec->file)) expected.dtype = tensor->dtype;
     int code = compare_loaded(tensor, &expected, opt, json);
     tensor_release(&expected);
     return code;

@@ -16,6 +16,7 @@ static int write_input(qdq_exec *exec, const qdq_tensor_info *input, const tenso
     char has[128], wants[128];
     if (tensor_load(spec, input->name, &tensor, &err) != QDQ_OK) return report_error(&err);
     int code = EXIT_OK;
+    if (are_codes_of(input->dtype, tensor.dtype, spec->file)) tensor.dtype = input->dtype;
     if (!qdq_shape_equal(tensor.shape, input->shape)) {
         fprintf(stderr, "qdq: input '%s': %s has shape %s, wanted %s\n", input->name, spec->file,
                 shape_text(tensor.shape, has, sizeof has),

@@ -76,6 +76,12 @@ void tensor_release(loaded_tensor *tensor) {
     *tensor = (loaded_tensor){0};
 }
 
+bool are_codes_of(qdq_dtype dtype, qdq_dtype stored, const char *file) {
+    return has_ending(file, ".safetensors") && qdq_dtype_is_real(dtype) &&
+           !qdq_dtype_is_real(stored) &&
+           strcmp(qdq_dtype_get(dtype)->safetensors, qdq_dtype_get(stored)->safetensors) == 0;
+}
+
 bool tensor_file_has(const char *path, const char *name) {
     if (!has_ending(path, ".safetensors")) return false;
     qdq_tensor_file *file = qdq_tensor_file_open(path, NULL, NULL);
@@ -110,8 +116,8 @@ qdq_status tensor_save(const char *file, const qdq_tensor *tensor, qdq_error *er
     if (!has_ending(file, ".npy"))
         return fail(err, QDQ_ERR_ARGUMENT, file,
                     "a tensor file ends in .npy or .safetensors; needed for ", tensor->name);
-    const qdq_dtype_info *info = qdq_dtype_get(tensor->dtype);
-    if (*info->npy) return npy_write(file, tensor->dtype, tensor->shape, tensor->data, err);
+    bool narrow = qdq_dtype_is_real(tensor->dtype) && tensor->dtype != QDQ_FLOAT32;
+    if (!narrow) return npy_write(file, tensor->dtype, tensor->shape, tensor->data, err);
     size_t count = qdq_shape_count(tensor->shape);
     float *wide = malloc(count * sizeof *wide);
     if (!wide) return fail(err, QDQ_ERR_MEMORY, file, "no memory to widen ", tensor->name);

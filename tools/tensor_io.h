@@ -26,6 +26,8 @@ typedef struct loaded_tensor {
 qdq_status tensor_load(const tensor_spec *spec, const char *name, loaded_tensor *out,
                        qdq_error *err);
 void tensor_release(loaded_tensor *tensor);
+// Whether integers of a .safetensors file are codes of `dtype`, a float for which it has no word.
+bool are_codes_of(qdq_dtype dtype, qdq_dtype stored, const char *file);
 
 // Whether a file that has no NAME has a tensor called `name`.
 bool tensor_file_has(const char *file, const char *name);

@@ -19,6 +19,13 @@ const qdq_quantize_attrs *qdq_quantize_attrs_of(const qdq_call *call) {
 
 bool qdq_is_computed(const qdq_call *call) { return call->output_count > 1; }
 
+const char *qdq_scheme_word(const qdq_call *call) {
+    qdq_scheme scheme = ((const qdq_dynamic_quantize_attrs *)call->attrs)->scheme;
+    for (size_t i = 0; i < call->op->attr_count; i++)
+        if (strcmp(call->op->attrs[i].name, "scheme") == 0) return call->op->attrs[i].words[scheme];
+    return "";
+}
+
 qdq_dtype qdq_quantized_dtype(const qdq_call *call) {
     return qdq_call_is(call, "Dequantize") ? call->inputs[QDQ_PORT_X].type.dtype
                                            : call->outputs[0].dtype;
@@ -48,6 +55,9 @@ qdq_shape qdq_block_shape(const qdq_call *call) {
 }
 
 //---- A scale or a zero point ------------------------------------------------
+
+const char *const qdq_scale_ports[3] = {"scale", "in_scale", "out_scale"};
+const char *const qdq_zero_point_ports[3] = {"zero_point", "in_zero_point", "out_zero_point"};
 
 // The attribute of a port is its name with an "s", "zps" for "zero_point".
 static const qdq_attr_desc *attr_of(const qdq_call *call, const char *port, char *name,
@@ -148,19 +158,16 @@ bool qdq_expect_dtype(const qdq_call *call, const qdq_rule *rule, const char *po
     return false;
 }
 
-static const char *const zero_points[] = {"zero_point", "in_zero_point", "out_zero_point"};
-static const char *const scales[] = {"scale", "in_scale", "out_scale"};
-
 void qdq_expect_scales(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument s = qdq_argument_of(call, scales[k]);
+        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
         if (s.given && !qdq_expect_dtype(call, rule, s.name, s.dtype, set)) return;
     }
 }
 
 void qdq_expect_zero_points(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument z = qdq_argument_of(call, zero_points[k]);
+        qdq_argument z = qdq_argument_of(call, qdq_zero_point_ports[k]);
         if (z.from_port && !qdq_expect_dtype(call, rule, z.name, z.dtype, set)) return;
     }
 }
@@ -177,7 +184,7 @@ void qdq_expect_y(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set)
 
 void qdq_check_no_zero_point(const qdq_call *call, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument z = qdq_argument_of(call, zero_points[k]);
+        qdq_argument z = qdq_argument_of(call, qdq_zero_point_ports[k]);
         if (!z.given) continue;
         if (!z.known) {
             qdq_call_find_rule(call, rule, z.name, "is known at run time only", "0");
@@ -192,7 +199,7 @@ void qdq_check_no_zero_point(const qdq_call *call, const qdq_rule *rule) {
 
 void qdq_check_positive_scale(const qdq_call *call, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument s = qdq_argument_of(call, scales[k]);
+        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
         for (size_t i = 0; s.known && i < s.count; i++) {
             if (qdq_argument_at(&s, i) > 0) continue;
             qdq_find_number(call, rule, &s, i, "a number above 0");
@@ -203,29 +210,37 @@ void qdq_check_positive_scale(const qdq_call *call, const qdq_rule *rule) {
 
 void qdq_check_constant_scale(const qdq_call *call, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument s = qdq_argument_of(call, scales[k]);
+        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
         if (!s.given || s.constant) continue;
         qdq_call_find_rule(call, rule, s.name, "is made at run time", "a constant");
         return;
     }
 }
 
-void qdq_check_no_clamp_range(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    const qdq_requantize_attrs *r = qdq_call_is(call, "Requantize") ? call->attrs : NULL;
-    if (!a && !r) return;
-    qdq_int least = a ? a->quant_min : r->quant_min, most = a ? a->quant_max : r->quant_max;
-    if (least.set || most.set)
-        qdq_call_find_rule(call, rule, least.set ? "quant_min" : "quant_max", "is given",
-                           "the whole range of the dtype");
+static void find_bound(const qdq_call *call, const qdq_rule *rule, const char *name, qdq_int bound,
+                       int64_t whole) {
+    qdq_call_find_rule(call, rule, name,
+                       qdq_text(call->findings, "is %lld", (long long)bound.value),
+                       qdq_text(call->findings, "%lld, as %s has it", (long long)whole,
+                                qdq_dtype_name(call->outputs[0].dtype)));
 }
 
-void qdq_check_int_domain(const qdq_call *call, const qdq_rule *rule) {
+void qdq_check_whole_range(const qdq_call *call, const qdq_rule *rule) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    if (a && a->zero_point_domain != QDQ_DOMAIN_INT)
-        qdq_call_find_rule(
-            call, rule, "zero_point_domain",
-            qdq_text(call->findings, "is %s", qdq_domain_words[a->zero_point_domain]), "int");
+    const qdq_requantize_attrs *r = qdq_call_is(call, "Requantize") ? call->attrs : NULL;
+    const qdq_dtype_info *info = qdq_dtype_get(call->outputs[0].dtype);
+    if (!a && !r) return;
+    qdq_int least = a ? a->quant_min : r->quant_min, most = a ? a->quant_max : r->quant_max;
+    if (least.set && least.value != info->least)
+        find_bound(call, rule, "quant_min", least, info->least);
+    else if (most.set && most.value != info->greatest)
+        find_bound(call, rule, "quant_max", most, info->greatest);
+}
+
+void qdq_check_no_float_domain(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    if (a && a->zero_point_domain == QDQ_DOMAIN_FLOAT)
+        qdq_call_find_rule(call, rule, "zero_point_domain", "is float", "int or none");
 }
 
 void qdq_check_no_group(const qdq_call *call, const qdq_rule *rule) {

@@ -14,6 +14,8 @@ const qdq_quantize_attrs *qdq_quantize_attrs_of(const qdq_call *call);
 bool qdq_call_is(const qdq_call *call, const char *op);
 // A DynamicQuantize that computes its parameters.
 bool qdq_is_computed(const qdq_call *call);
+// `scheme` of a DynamicQuantize, as files have it.
+const char *qdq_scheme_word(const qdq_call *call);
 // The dtype of the quantized side (of Requantize: of y), and of the other (of Requantize: of x).
 qdq_dtype qdq_quantized_dtype(const qdq_call *call);
 qdq_dtype qdq_real_dtype(const qdq_call *call);
@@ -24,6 +26,9 @@ int qdq_channel_axis(const qdq_call *call);
 qdq_shape qdq_block_shape(const qdq_call *call);
 
 //---- A scale or a zero point ------------------------------------------------
+
+extern const char *const qdq_scale_ports[3];       // "scale" and those of Requantize
+extern const char *const qdq_zero_point_ports[3];  // likewise
 
 // The numbers that a port or its attribute give ("scale" or "scales").
 typedef struct qdq_argument {
@@ -68,10 +73,10 @@ void qdq_check_no_zero_point(const qdq_call *call, const qdq_rule *rule);
 void qdq_check_positive_scale(const qdq_call *call, const qdq_rule *rule);
 // No scale that is made at run time.
 void qdq_check_constant_scale(const qdq_call *call, const qdq_rule *rule);
-// Neither quant_min nor quant_max.
-void qdq_check_no_clamp_range(const qdq_call *call, const qdq_rule *rule);
-// zero_point_domain is int.
-void qdq_check_int_domain(const qdq_call *call, const qdq_rule *rule);
+// quant_min and quant_max are not given, or those of the dtype.
+void qdq_check_whole_range(const qdq_call *call, const qdq_rule *rule);
+// zero_point_domain is int or none.
+void qdq_check_no_float_domain(const qdq_call *call, const qdq_rule *rule);
 // No qtype per_group.
 void qdq_check_no_group(const qdq_call *call, const qdq_rule *rule);
 // group_shape divides the shape of x.

@@ -84,18 +84,20 @@ static void one_blocked_axis(const qdq_call *call, const qdq_rule *rule) {
 static void dynamic_form(const qdq_call *call, const qdq_rule *rule) {
     const qdq_dynamic_quantize_attrs *a = call->attrs;
     const char *port = NULL, *found = NULL, *wanted = NULL;
+    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype, y = call->outputs[0].dtype;
     if (!qdq_is_computed(call)) return;
-    if (call->inputs[QDQ_PORT_X].type.dtype != QDQ_FLOAT32)
-        port = "x", found = "is no float32", wanted = "float32";
-    else if (call->outputs[0].dtype != QDQ_UINT8)
-        port = "dtype", found = "is no uint8", wanted = "uint8";
+    if (x != QDQ_FLOAT32)
+        port = "x", found = qdq_dtype_name(x), wanted = "float32";
+    else if (y != QDQ_UINT8)
+        port = "dtype", found = qdq_dtype_name(y), wanted = "uint8";
     else if (a->quantize.qtype != QDQ_PER_TENSOR)
-        port = "qtype", found = "is not per_tensor", wanted = "per_tensor";
+        port = "qtype", found = qdq_qtype_words[a->quantize.qtype], wanted = "per_tensor";
     else if (a->scheme != QDQ_ASYMMETRIC)
-        port = "scheme", found = "is not asymmetric", wanted = "asymmetric";
+        port = "scheme", found = qdq_scheme_word(call), wanted = "asymmetric";
     else if (a->eps.set)
-        port = "eps", found = "is given", wanted = "none";
-    if (port) qdq_call_find_rule(call, rule, port, found, wanted);
+        port = "eps", found = "given", wanted = "none";
+    if (port)
+        qdq_call_find_rule(call, rule, port, qdq_text(call->findings, "is %s", found), wanted);
 }
 
 static void no_requantize(const qdq_call *call, const qdq_rule *rule) {
@@ -115,11 +117,11 @@ static void no_requantize(const qdq_call *call, const qdq_rule *rule) {
 static const qdq_rule rules[] = {
     ERROR_ROW("result-dtype", "QuantizeLinear makes no int32", "dequantize int32, do not quantize to it",
               "QuantizeLinear-25", "Quantize DynamicQuantize", result_dtype),
-    ERROR_ROW("no-block-float", "there are no block floats", "use bfloat16",
+    ERROR_ROW("no-block-float", "there are no block floats", "use bfloat16, or an integer or a float8 for codes",
               "QuantizeLinear-25, DequantizeLinear-25",
               "Quantize Dequantize DynamicQuantize Cast", no_block_float),
     ERROR_ROW("no-clamp-range", "QuantizeLinear has no narrower clamp range", "leave it out",
-              "QuantizeLinear-25", "Quantize DynamicQuantize", qdq_check_no_clamp_range),
+              "QuantizeLinear-25", "Quantize DynamicQuantize Requantize", qdq_check_whole_range),
     ERROR_ROW("scale-dtype", "a scale is float32, float16, bfloat16 or float8_e8m0",
               "dequantize the scale first", "QuantizeLinear-25, DequantizeLinear-25",
               "Quantize Dequantize DynamicQuantize", scale_dtype),
@@ -136,7 +138,7 @@ static const qdq_rule rules[] = {
               "Quantize Dequantize DynamicQuantize", one_blocked_axis),
     ERROR_ROW("int-domain", "a zero point is a code", "leave zero_point_domain out, and give an integer",
               "QuantizeLinear-25, DequantizeLinear-25", "Quantize Dequantize DynamicQuantize",
-              qdq_check_int_domain),
+              qdq_check_no_float_domain),
     ERROR_ROW("dynamic-form", "DynamicQuantizeLinear takes float32 and makes uint8, asymmetric, per tensor",
               "compute the scale otherwise and give it", "DynamicQuantizeLinear-11",
               "DynamicQuantize", dynamic_form),

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What TensorRT asks of IDynamicQuantizeLayer: a DynamicQuantize that computes its scales.
-#include <string.h>
-
 #include "graph/targets/tensorrt.h"
 
 static const qdq_dynamic_quantize_attrs *attrs_of(const qdq_call *call) { return call->attrs; }
 
 static bool has_scheme(const qdq_call *call, qdq_scheme scheme) {
     return qdq_is_computed(call) && attrs_of(call)->scheme == scheme;
-}
-
-static const char *scheme_word(const qdq_call *call) {
-    for (size_t i = 0; i < call->op->attr_count; i++)
-        if (strcmp(call->op->attrs[i].name, "scheme") == 0)
-            return call->op->attrs[i].words[attrs_of(call)->scheme];
-    return "";
 }
 
 //---- The layer --------------------------------------------------------------
@@ -30,7 +21,8 @@ void qdq_trt_scheme(const qdq_call *call, const qdq_rule *rule) {
     if (!qdq_is_computed(call) || scheme == QDQ_NVFP4 || scheme == QDQ_MX_RCEIL ||
         scheme == QDQ_SYMMETRIC)
         return;
-    qdq_call_find_rule(call, rule, "scheme", qdq_text(call->findings, "is %s", scheme_word(call)),
+    qdq_call_find_rule(call, rule, "scheme",
+                       qdq_text(call->findings, "is %s", qdq_scheme_word(call)),
                        "nvfp4, mx_rceil or symmetric");
 }
 
@@ -44,17 +36,24 @@ void qdq_trt_no_float_scale(const qdq_call *call, const qdq_rule *rule) {
         qdq_call_find_rule(call, rule, "scheme", "is symmetric", "nvfp4 or mx_rceil");
 }
 
+// What the header takes besides float4; none for schemes of which other rules speak.
+static qdq_dtype_set results_of(const qdq_call *call) {
+    if (has_scheme(call, QDQ_MX_RCEIL)) return QDQ_SET(FLOAT8_E4M3FN);
+    return has_scheme(call, QDQ_SYMMETRIC) ? QDQ_SET(INT8) | QDQ_SET(FLOAT8_E4M3FN) : 0;
+}
+
 void qdq_trt_dynamic_dtype(const qdq_call *call, const qdq_rule *rule) {
-    qdq_dtype dtype = call->outputs[0].dtype;
-    if (has_scheme(call, QDQ_MX_RCEIL))
-        qdq_expect_dtype(call, rule, "dtype", dtype, QDQ_SET(FLOAT8_E4M3FN));
-    else if (has_scheme(call, QDQ_SYMMETRIC))
-        qdq_expect_dtype(call, rule, "dtype", dtype, QDQ_SET(INT8) | QDQ_SET(FLOAT8_E4M3FN));
+    if (results_of(call))
+        qdq_expect_dtype(call, rule, "dtype", call->outputs[0].dtype, results_of(call));
 }
 
 void qdq_trt_dynamic_result(const qdq_call *call, const qdq_rule *rule) {
-    if (qdq_is_computed(call))
-        qdq_expect_dtype(call, rule, "dtype", call->outputs[0].dtype, QDQ_SET(FLOAT4_E2M1));
+    qdq_dtype dtype = call->outputs[0].dtype;
+    if (qdq_set_has(results_of(call), dtype))
+        qdq_call_find_rule(call, rule, "dtype",
+                           qdq_text(call->findings, "is %s, as scheme is %s", qdq_dtype_name(dtype),
+                                    qdq_scheme_word(call)),
+                           "float4_e2m1, and the scheme nvfp4");
 }
 
 void qdq_trt_no_eps(const qdq_call *call, const qdq_rule *rule) {
@@ -90,7 +89,7 @@ void qdq_trt_dynamic_block_size(const qdq_call *call, const qdq_rule *rule) {
         qdq_call_find_rule(
             call, rule, "group_shape",
             qdq_text(call->findings, "has %lld for dim %d", (long long)block.dims[i], i),
-            qdq_text(call->findings, "%d, as scheme is %s", wanted, scheme_word(call)));
+            qdq_text(call->findings, "%d, as scheme is %s", wanted, qdq_scheme_word(call)));
         return;
     }
 }

@@ -5,9 +5,6 @@
 
 //---- A node -----------------------------------------------------------------
 
-const char *const qdq_scale_ports[3] = {"scale", "in_scale", "out_scale"};
-const char *const qdq_zero_point_ports[3] = {"zero_point", "in_zero_point", "out_zero_point"};
-
 size_t qdq_quantized_sides(const qdq_call *call, qdq_side sides[2]) {
     size_t n = 0;
     bool both = qdq_call_is(call, "Requantize") || qdq_call_is(call, "Cast");
@@ -87,26 +84,6 @@ void qdq_check_cast(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set se
 
 //---- Attributes -------------------------------------------------------------
 
-static void find_bound(const qdq_call *call, const qdq_rule *rule, const char *name, qdq_int bound,
-                       int64_t whole) {
-    qdq_call_find_rule(call, rule, name,
-                       qdq_text(call->findings, "is %lld", (long long)bound.value),
-                       qdq_text(call->findings, "%lld, as %s has it", (long long)whole,
-                                qdq_dtype_name(call->outputs[0].dtype)));
-}
-
-void qdq_check_whole_range(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    const qdq_requantize_attrs *r = qdq_call_is(call, "Requantize") ? call->attrs : NULL;
-    const qdq_dtype_info *info = qdq_dtype_get(call->outputs[0].dtype);
-    if (!a && !r) return;
-    qdq_int least = a ? a->quant_min : r->quant_min, most = a ? a->quant_max : r->quant_max;
-    if (least.set && least.value != info->least)
-        find_bound(call, rule, "quant_min", least, info->least);
-    else if (most.set && most.value != info->greatest)
-        find_bound(call, rule, "quant_max", most, info->greatest);
-}
-
 void qdq_check_saturates(const qdq_call *call, const qdq_rule *rule) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
     const qdq_dtype_info *info = qdq_dtype_get(call->outputs[0].dtype);
@@ -114,12 +91,6 @@ void qdq_check_saturates(const qdq_call *call, const qdq_rule *rule) {
     bool refused = (a && a->saturate == QDQ_FALSE) || (cast && cast->saturate == QDQ_FALSE);
     if (refused && info->kind == QDQ_KIND_SMALL_FLOAT && info->bits == 8)
         qdq_call_find_rule(call, rule, "saturate", "is false", "true");
-}
-
-void qdq_check_no_float_domain(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    if (a && a->zero_point_domain == QDQ_DOMAIN_FLOAT)
-        qdq_call_find_rule(call, rule, "zero_point_domain", "is float", "int or none");
 }
 
 //---- Shapes -----------------------------------------------------------------

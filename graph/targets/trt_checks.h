@@ -10,9 +10,6 @@
 #define QDQ_SET_16_BIT_FLOATS (QDQ_SET(FLOAT16) | QDQ_SET(BFLOAT16))
 #define QDQ_SET_LAYER_FLOATS (QDQ_SET(FLOAT32) | QDQ_SET_16_BIT_FLOATS)
 
-extern const char *const qdq_scale_ports[3];       // "scale" and those of Requantize
-extern const char *const qdq_zero_point_ports[3];  // likewise
-
 // A side of a node that is quantized: x or the result, of Requantize and Cast both.
 typedef struct qdq_side {
     const char *port;  // "x" or "dtype"
@@ -42,12 +39,8 @@ void qdq_check_cast(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set se
 // x and the result of Dequantize are float32, float16 or bfloat16.
 void qdq_check_layer_float(const qdq_call *call, const qdq_rule *rule);
 void qdq_check_no_scalar_x(const qdq_call *call, const qdq_rule *rule);
-// quant_min and quant_max, where given, are those of the dtype.
-void qdq_check_whole_range(const qdq_call *call, const qdq_rule *rule);
 // No float8 result that does not saturate.
 void qdq_check_saturates(const qdq_call *call, const qdq_rule *rule);
-// zero_point_domain is not float.
-void qdq_check_no_float_domain(const qdq_call *call, const qdq_rule *rule);
 // x of channels has more than one dim.
 void qdq_check_no_list_of_channels(const qdq_call *call, const qdq_rule *rule);
 // Tensors of 4 bits have an even number of elements.

@@ -321,6 +321,44 @@ class Findings(Case):
                  for order in (nodes, nodes[::-1])]
         self.assertEqual(*found)
 
+    def test_an_input_may_have_the_name_of_a_port_of_the_node_that_reads_it(self):
+        computed = node("DynamicQuantize", "d", "x", {"x": "d.scale"})
+        given = node("DynamicQuantize", "d", "x", {"scale": "d.scale"})
+        for content in (graph([computed], [value("d.scale")], {"y": "d"}),
+                        graph([given], [value("x"), value("d.scale", shape=[])], {"y": "d"}),
+                        graph([given], [value("x")], {"y": "d"},
+                              constants=[constant("d.scale", "float32", [], [1])])):
+            self.assertEqual(self.check(content, code=0), [])
+
+    def test_a_wrong_clamp_range_is_found_once(self):
+        sign, order = "1 or more, as scheme is ", "quant_min < quant_max within"
+        for attrs, port, wanted in (
+                ({"scheme": "symmetric", "quant_min": 5, "quant_max": -5}, "quant_min", order),
+                ({"scheme": "symmetric", "quant_max": 0}, "quant_max", sign + "symmetric;"),
+                ({"scheme": "symmetric_no_clipping", "quant_max": 0}, "quant_max",
+                 sign + "symmetric_no_clipping;"),
+                ({"quant_min": 0, "quant_max": 300}, "quant_max", order),
+                ({"scheme": "mx_floor", "quant_max": -5, "dtype": "float8_e5m2"}, "quant_max",
+                 "an integer type")):
+            found = self.check(graph([node("DynamicQuantize", "q", "x", **attrs)]))
+            self.assertEqual([(one["rule"], one["port"]) for one in found],
+                             [("core/quant-range", port)])
+            self.assertIn(wanted, found[0]["message"])
+
+    def test_a_pair_has_no_narrower_range_where_its_halves_have_none(self):
+        content = graph([requantize("q", "x", quant_min=-127)], [INT8])
+        for target in ("onnx", "onednn", "tensorrt", "ttnn"):
+            found = [one["rule"] for one in self.check({**content, "target": target})]
+            self.assertIn(f"{target}/no-clamp-range", found)
+
+    def test_results_of_computed_scales_are_spoken_of_once(self):
+        for attrs in ({"dtype": "uint8"}, {"scheme": "mx_floor", "dtype": "float8_e4m3fn"},
+                      {"scheme": "mx_rceil", "dtype": "float8_e5m2"}):
+            content = graph([node("DynamicQuantize", "q", "x", qtype="per_group",
+                                  group_shape=[1, -1], **attrs)], [value("x", shape=[2, 32])])
+            rules = self.rules({**content, "target": "tensorrt"})
+            self.assertNotIn("tensorrt/dynamic-result", rules)
+
     def test_target_all_is_a_matrix(self):
         nodes = [quantize("good", scales=1), quantize("bad", scales=0)]
         self.write("g.json", graph(nodes, outputs={"y": "good", "z": "bad"}))

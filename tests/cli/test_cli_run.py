@@ -276,6 +276,36 @@ class Results(Case):
              "first": [1.5, -2, "NaN", 0.1, 5, 6, 7, 8], "min": -2, "max": 9, "nan_count": 1}])
         self.assertEqual(parsed["comparisons"], [])
 
+    def test_small_floats_that_were_written_can_be_given(self):
+        values = {"x": tensor("float32", [5], [0.5, -6, 1.5, -1, 3])}
+        (self.folder / "in.safetensors").write_bytes(safetensors_bytes(values))
+        for dtype in ("float4_e2m1", "float8_e4m3fn", "float8_e5m2", "bfloat8_b"):
+            self.write("g.json", graph([], [value("x", dtype, [5])], {"x": "x"}))
+            self.qdq("run", "g.json", "-i", "in.safetensors", "-o", "out.safetensors")
+            self.qdq("run", "g.json", "-i", "out.safetensors", "-e", "in.safetensors")
+        self.write("g.json", graph([], [value("x", "float4_e2m1", [2])], {"x": "x"}))
+        codes = {"x": tensor("uint8", [2], [15, 16])}
+        (self.folder / "in.safetensors").write_bytes(safetensors_bytes(codes))
+        self.assertIn("element 1 does not fit into float4_e2m1",
+                      self.qdq("run", "g.json", "-i", "in.safetensors", code=3).err)
+
+    def test_an_infinity_stays_one_where_the_input_has_one(self):
+        write_npy(self.folder / "x.npy", tensor("float32", [4], [INF, -INF, 1e9, -1e9]))
+        for dtype, wanted in (("float8_e5m2", ["Infinity", "-Infinity", 57344, -57344]),
+                              ("float8_e4m3fn", [448, -448, 448, -448]),
+                              ("float16", ["Infinity", "-Infinity", "Infinity", "-Infinity"])):
+            self.write("g.json", graph([], [value("x", dtype, [4])], {"y": "x"}))
+            parsed = self.json("run", "g.json", "-i", "x=x.npy")
+            self.assertEqual(parsed["outputs"][0]["first"], wanted)
+
+    def test_floats_narrower_than_float32_are_widened_in_npy(self):
+        x = tensor("float32", [3], [0.5, -2, 6])
+        write_npy(self.folder / "x.npy", x)
+        for dtype in ("float32", "float16", "bfloat16", "float8_e5m2", "float4_e2m1"):
+            self.write("g.json", graph([], [value("x", dtype, [3])], {"y": "x"}))
+            self.qdq("run", "g.json", "-i", "x=x.npy", "-o", "y=y.npy")
+            self.assertEqual(read_npy(self.folder / "y.npy"), x)
+
     def test_nothing_but_nan_and_infinities(self):
         self.assertEqual(self.json(*self.numbers("float32", [NAN]))["outputs"][0]["min"], "NaN")
         one = self.json(*self.numbers("float32", [INF, -INF]))["outputs"][0]

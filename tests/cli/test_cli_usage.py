@@ -134,10 +134,23 @@ class Words(Case):
 
     def test_words_must_be_known(self):
         self.write("g.json", GOOD)
-        for option, wanted in (("--float-storage", "declared"), ("--isa", "portable")):
+        for option, wanted in (("--float-storage", "declared"), ("--isa", "portable, avx2, avx512")):
             result = self.qdq("run", "g.json", "--fill", "1", option, "bogus", code=2)
             self.assertIn("bogus", result.err)
             self.assertIn(wanted, result.err)
+
+    def test_every_instruction_set_is_taken_and_gives_the_same_results(self):
+        self.write("g.json", graph([quantize(scales=0.3)], [value("x", shape=[70, 50])]))
+        for words in (["run"], ["compare", "--targets", "core,torchao"]):
+            results = {self.qdq(words[0], "g.json", "--fill", "1", *words[1:], "--isa", name,
+                                code=None).out for name in ("portable", "avx2", "avx512")}
+            self.assertEqual(len(results), 1)
+            self.assertNotIn("", results)
+
+    def test_a_word_that_is_not_known_is_told_beside_the_findings(self):
+        self.write("g.json", graph([quantize(scales=0)]))
+        err = self.qdq("run", "g.json", "--fill", "1", "--isa", "bogus", code=2).err
+        self.assertIn("bogus", err)
 
     def test_misspelled_target_and_op(self):
         self.write("g.json", GOOD)
