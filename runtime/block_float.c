@@ -81,7 +81,7 @@ void qdq_block_float_unpack(qdq_dtype dtype, const void *tile, float *block) {
     const uint8_t *exponents = tile, *codes = exponents + QDQ_BLOCK_FLOAT_GROUPS;
     int magnitude = magnitude_bits(dtype);
     for (size_t i = 0; i < QDQ_TILE_ELEMENTS; i++) {
-        unsigned code = magnitude == 7 ? codes[i] : codes[i / 2] >> (i % 2 * 4) & 0xFu;
+        unsigned code = magnitude == 7 ? codes[i] : (unsigned)codes[i / 2] >> (i % 2 * 4) & 0xFu;
         block[i] = decode(code, exponents[i / QDQ_BLOCK_FLOAT_GROUP], magnitude);
     }
 }

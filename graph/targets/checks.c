@@ -180,6 +180,11 @@ void qdq_expect_y(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set)
     (void)qdq_expect_dtype(call, rule, "dtype", call->outputs[0].dtype, set);
 }
 
+void qdq_expect_both(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
+    if (qdq_expect_dtype(call, rule, "x", call->inputs[QDQ_PORT_X].type.dtype, set))
+        qdq_expect_y(call, rule, set);
+}
+
 //---- Shared checks ----------------------------------------------------------
 
 void qdq_check_no_zero_point(const qdq_call *call, const qdq_rule *rule) {

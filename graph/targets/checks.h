@@ -67,6 +67,9 @@ void qdq_expect_zero_points(const qdq_call *call, const qdq_rule *rule, qdq_dtyp
 void qdq_expect_x(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set);
 void qdq_expect_y(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set);
 
+// The same for x and y.
+void qdq_expect_both(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set);
+
 // No zero point but 0: constants are looked at, a run-time one is found too.
 void qdq_check_no_zero_point(const qdq_call *call, const qdq_rule *rule);
 // All constant scales are above 0 (of Requantize: of both sides).

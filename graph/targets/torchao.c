@@ -113,6 +113,13 @@ static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
                       small && qdq_call_is(call, "Dequantize") ? QDQ_SET_SCALES : FLOATS);
 }
 
+// What PyTorch has casts of.
+static void cast_dtypes(const qdq_call *call, const qdq_rule *rule) {
+    qdq_expect_both(call, rule,
+                    FLOATS | FLOAT8 | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(INT8) | QDQ_SET(UINT8) |
+                        QDQ_SET(INT16) | QDQ_SET(UINT16) | QDQ_SET(INT32) | QDQ_SET(BOOL));
+}
+
 //---- Rules: granularity -----------------------------------------------------
 
 static void zero_point_count(const qdq_call *call, const qdq_rule *rule) {
@@ -282,6 +289,7 @@ static const qdq_rule rules[] = {
     ERROR_ROW("requantize-dtypes", "the pair takes and makes integers but uint16", "choose one of them", PRIMITIVES "quantize_affine", "Requantize", requantize_dtypes),
     ERROR_ROW("scale-dtype", "a scale is float32, float16 or bfloat16; of float8 and float4 that are dequantized also float8_e8m0 and float8_e4m3fn",
               "dequantize the scale first", PRIMITIVES "quantize_affine; mx_tensor.py", ALL " Requantize", scale_dtype),
+    ERROR_ROW("cast-dtypes", "PyTorch casts floats, float8, bool and integers of 8 bits or more", "quantize to the others", "PyTorch Tensor.to", "Cast", cast_dtypes),
     ERROR_ROW("zero-point-count", "there are as many zero points as scales", "repeat it", PRIMITIVES "quantize_affine", ALL, zero_point_count),
     ERROR_ROW("group-divides", "block_size divides x", "pad x", PRIMITIVES "_get_reduction_params", ALL, qdq_check_group_divides),
     ERROR_ROW("one-element-blocks", "a block whose parameters are computed has more than one element", "use a larger block", PRIMITIVES "choose_qparams_affine", DYNAMIC, one_element_blocks),

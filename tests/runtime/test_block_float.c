@@ -19,7 +19,7 @@ typedef struct group {
 } group;
 
 static unsigned code_at(qdq_dtype dtype, const uint8_t *tile, size_t i) {
-    return dtype == QDQ_BFLOAT8_B ? tile[64 + i] : tile[64 + i / 2] >> (i % 2 * 4) & 0xFu;
+    return dtype == QDQ_BFLOAT8_B ? tile[64 + i] : (unsigned)tile[64 + i / 2] >> (i % 2 * 4) & 0xFu;
 }
 
 // Packs n values and zeros behind them as the face row `row` of a tile.
