@@ -320,6 +320,12 @@ void qdq_exec_run(qdq_exec *exec) {
     qdq_environment_leave(environment);
 }
 
+void qdq_exec_run_step(qdq_exec *exec, size_t step) {
+    qdq_environment environment = qdq_environment_enter();
+    if (step < exec->plan->step_count) run_step(exec, &exec->plan->steps[step]);
+    qdq_environment_leave(environment);
+}
+
 //---- Making one -------------------------------------------------------------
 
 // The block is laid out twice by the same code: without memory to measure it, then for good.
