@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/lower.h"
+#include "graph/plan_text.h"
 #include "runtime/block_float.h"
 #include "runtime/cpu.h"
 #include "runtime/dtype.h"
@@ -248,6 +249,14 @@ static bool needs_tiles(qdq_place place, qdq_dtype dtype) {
     return place.kind == QDQ_PLACE_ARENA || qdq_dtype_is_block_float(dtype);
 }
 
+// Results beyond this are stored past the cache.
+enum { STREAM_BYTES = 16 << 20 };
+
+static bool streams(const qdq_step *step, const qdq_link *link) {
+    return !step->tiled && link->store.kind == QDQ_PLACE_OUTPUT &&
+           step->elements * qdq_dtype_size(link->y_dtype) >= STREAM_BYTES;
+}
+
 static qdq_status build_step(compiler *c, const qdq_draft_step *draft, const qdq_located *from,
                              qdq_step *step) {
     *step = (qdq_step){.x = x_of(c, draft, from), .link_count = draft->link_count};
@@ -260,6 +269,8 @@ static qdq_status build_step(compiler *c, const qdq_draft_step *draft, const qdq
         step->links[i] = link_of(c, &draft->links[i], draft->x);
         step->tiled |= needs_tiles(step->links[i].store, step->links[i].y_dtype);
     }
+    for (size_t i = 0; i < draft->link_count; i++)
+        step->links[i].streams = streams(step, &step->links[i]);
     step->blocks = step->tiled ? step->tiling.tiles
                                : (step->elements + QDQ_BLOCK_ELEMENTS - 1) / QDQ_BLOCK_ELEMENTS;
     if (draft->reduce_node) {
@@ -267,53 +278,6 @@ static qdq_status build_step(compiler *c, const qdq_draft_step *draft, const qdq
         if (!step->reduce) return no_memory(c);
     }
     return QDQ_OK;
-}
-
-//---- What the plan tells about itself ---------------------------------------
-
-typedef struct line {
-    char text[512];
-    size_t at;
-} line;
-
-static void append(line *l, const char *arrow, const char *op, const char *name) {
-    if (l->at + 1 >= sizeof l->text) return;
-    int n = snprintf(l->text + l->at, sizeof l->text - l->at, "%s%s%s%.64s", arrow, op,
-                     *op ? " " : "", name);
-    l->at += n > 0 ? (size_t)n : 0;
-}
-
-// Bytes that a step reads from a place or writes to it: whole tiles in the arena, else the
-// elements.
-static size_t bytes_moved(const qdq_step *step, qdq_place place, qdq_dtype dtype) {
-    if (place.kind == QDQ_PLACE_NONE) return 0;
-    if (place.kind == QDQ_PLACE_ARENA) return step->tiling.tiles * qdq_tile_bytes(dtype);
-    return step->elements * qdq_dtype_size(dtype);
-}
-
-static void describe_step(compiler *c, const qdq_draft_step *draft, const qdq_step *step,
-                          qdq_plan_step *info) {
-    const qdq_graph *graph = c->draft.graph;
-    line l = {.at = 0};
-    append(&l, "", "", graph->values[draft->x].name);
-    info->read_bytes = bytes_moved(step, step->x.place, step->x.dtype);
-    for (size_t i = 0; i < step->link_count; i++) {
-        const qdq_draft_link *from = &draft->links[i];
-        const qdq_link *link = &step->links[i];
-        if (from->node)
-            append(&l, " -> ", from->node->op->name, from->node->name);
-        else if (from->output != SIZE_MAX)
-            append(&l, " -> ", "untilize", graph->outputs[from->output].name);
-        else
-            append(&l, " -> ", "tilize", graph->values[draft->x].name);
-        if (link->store.kind == QDQ_PLACE_OUTPUT && from->node)
-            append(&l, " -> ", "output", graph->outputs[link->store.at].name);
-        info->write_bytes += bytes_moved(step, link->store, link->y_dtype);
-    }
-    if (draft->reduce_node) append(&l, " -> ", "parameters of", draft->reduce_node->name);
-    info->text = qdq_pool_strdup(&c->plan->pool, l.text);
-    info->tiled = step->tiled;
-    info->blocks = step->blocks;
 }
 
 static qdq_status build_steps(compiler *c, const qdq_located *from) {
@@ -325,7 +289,7 @@ static qdq_status build_steps(compiler *c, const qdq_located *from) {
     plan->step_count = count;
     for (size_t i = 0; i < count; i++) {
         QDQ_TRY(build_step(c, &c->draft.steps[i], from, &plan->steps[i]));
-        describe_step(c, &c->draft.steps[i], &plan->steps[i], &plan->step_infos[i]);
+        qdq_describe_step(&c->draft, &c->draft.steps[i], &plan->steps[i], &plan->step_infos[i]);
     }
     plan->stats.value_count = plan->value_count;
     plan->stats.step_count = plan->step_count;

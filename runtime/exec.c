@@ -7,6 +7,7 @@
 #include "runtime/dtype.h"
 #include "runtime/environment.h"
 #include "runtime/error.h"
+#include "runtime/kernels/stream.h"
 #include "runtime/memory_plan.h"
 
 //---- Where things lie -------------------------------------------------------
@@ -116,13 +117,16 @@ static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qd
     size_t n = block_elements(step, block), size = qdq_dtype_size(link->y_dtype);
     char *stored = block_memory(exec, step, link->store, link->y_dtype, block);
     void *y = stored;
-    if (!stored || stored == x) {  // no memory in one piece, or made in place
+    if (!stored || stored == x || link->streams) {  // not in one piece, in place, past the cache
         y = l1->block[l1->next];
         l1->next ^= 1;
     }
     link->fn(link->params, views, x, y, n);
     round_block(step, link->y_dtype, block, y);
-    if (stored && y != stored) memcpy(stored, y, n * size);
+    if (link->streams)
+        qdq_stream_copy(stored, y, n * size);
+    else if (stored && y != stored)
+        memcpy(stored, y, n * size);
     if (!stored && link->store.kind != QDQ_PLACE_NONE) store_block(exec, step, link, block, y);
     return y;
 }
@@ -156,7 +160,8 @@ static qdq_view direct_view(const qdq_grid *grid, const uint32_t *values, size_t
     return (qdq_view){values + block, columns ? 1 : 0};
 }
 
-static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first, size_t end) {
+static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first, size_t end,
+                       scratch *l1) {
     const qdq_link *link = &step->links[0];
     const char *x = place_memory(exec, step->x.place);
     char *y = place_memory(exec, link->store);
@@ -164,11 +169,14 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first,
     while (first < end) {
         qdq_view views[QDQ_MAX_VECTORS];
         size_t n = end - first;
+        if (link->streams && n > QDQ_BLOCK_ELEMENTS) n = QDQ_BLOCK_ELEMENTS;
         for (size_t k = 0; k < link->vector_count; k++) {
             const qdq_vector *v = &link->vectors[k];
             views[k] = direct_view(&v->grid, vector_values(exec, v), first, &n);
         }
-        link->fn(link->params, views, x + first * x_size, y + first * y_size, n);
+        char *out = y + first * y_size, *made = link->streams ? (char *)l1->block[0] : out;
+        link->fn(link->params, views, x + first * x_size, made, n);
+        if (link->streams) qdq_stream_copy(out, made, n * y_size);
         first += n;
     }
 }
@@ -254,7 +262,7 @@ static void run_task(void *context, size_t begin, size_t end) {
     if (is_direct(step)) {
         size_t stop = end * QDQ_BLOCK_ELEMENTS;
         run_direct(task->exec, step, begin * QDQ_BLOCK_ELEMENTS,
-                   stop < step->elements ? stop : step->elements);
+                   stop < step->elements ? stop : step->elements, &l1);
     } else if (!step->reduce) {
         for (size_t block = begin; block < end; block++) run_block(task->exec, step, block, &l1);
     } else {
@@ -267,6 +275,7 @@ static void run_task(void *context, size_t begin, size_t end) {
                 reduce_block(step, states, block, run_block(task->exec, step, block, &l1));
         }
     }
+    qdq_stream_fence();
     qdq_environment_leave(environment);
 }
 
@@ -324,73 +333,4 @@ void qdq_exec_run_step(qdq_exec *exec, size_t step) {
     qdq_environment environment = qdq_environment_enter();
     if (step < exec->plan->step_count) run_step(exec, &exec->plan->steps[step]);
     qdq_environment_leave(environment);
-}
-
-//---- Making one -------------------------------------------------------------
-
-// The block is laid out twice by the same code: without memory to measure it, then for good.
-typedef struct layout {
-    char *base;
-    size_t at;
-    bool overflow;
-} layout;
-
-static char *lay(layout *l, size_t count, size_t size) {
-    size_t bytes, at = l->at;
-    l->overflow |= __builtin_mul_overflow(count, size, &bytes) ||
-                   __builtin_add_overflow(at, bytes, &l->at) ||
-                   __builtin_add_overflow(l->at, (size_t)QDQ_ARENA_ALIGN - 1, &l->at);
-    l->at = l->at / QDQ_ARENA_ALIGN * QDQ_ARENA_ALIGN;
-    return l->base ? l->base + at : NULL;
-}
-
-static void lay_out(layout *l, const qdq_plan *plan, qdq_exec *exec) {
-    (void)lay(l, 1, sizeof *exec);
-    exec->inputs = (qdq_exec_io *)(void *)lay(l, plan->input_count, sizeof(qdq_exec_io));
-    exec->outputs = (qdq_exec_io *)(void *)lay(l, plan->output_count, sizeof(qdq_exec_io));
-    exec->arena = lay(l, plan->stats.arena_bytes, 1);
-    exec->scratch = lay(l, plan->vector_bytes, 1);
-    for (size_t i = 0; i < plan->input_count; i++) {
-        char *own = lay(l, plan->inputs[i].bytes, 1);
-        if (l->base) exec->inputs[i] = (qdq_exec_io){.own = own};
-    }
-    for (size_t i = 0; i < plan->output_count; i++) {
-        char *own = lay(l, plan->outputs[i].bytes, 1);
-        if (l->base) exec->outputs[i] = (qdq_exec_io){.own = own};
-    }
-}
-
-qdq_exec *qdq_exec_create(const qdq_plan *plan, const qdq_exec_options *options, qdq_error *err) {
-    if (!plan) {
-        qdq_fail(err, QDQ_ERR_ARGUMENT, "qdq_exec_create: there is no plan");
-        return NULL;
-    }
-    qdq_exec_options opt = options ? *options : (qdq_exec_options){0};
-    const qdq_allocator *allocator = qdq_allocator_or_default(opt.allocator);
-    layout l = {0};
-    qdq_exec measured;
-    lay_out(&l, plan, &measured);
-    char *memory = l.overflow ? NULL : qdq_alloc_array(allocator, l.at, 1, QDQ_ARENA_ALIGN);
-    if (!memory) {
-        qdq_fail_memory(err, l.at);
-        return NULL;
-    }
-    qdq_exec *exec = (qdq_exec *)(void *)memory;
-    *exec = (qdq_exec){.plan = plan,
-                       .allocator = allocator,
-                       .parallel = opt.parallel,
-                       .poison = opt.poison,
-                       .bytes = l.at};
-#ifndef NDEBUG
-    exec->poison = true;
-#endif
-    l = (layout){.base = memory};
-    lay_out(&l, plan, exec);
-    for (size_t i = 0; i < plan->output_count; i++)
-        memset(exec->outputs[i].own, 0, plan->outputs[i].bytes);
-    return exec;
-}
-
-void qdq_exec_destroy(qdq_exec *exec) {
-    if (exec) qdq_free_array(exec->allocator, exec, exec->bytes, 1);
 }

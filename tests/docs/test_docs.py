@@ -4,7 +4,8 @@
 
     test_docs.py QDQ_BINARY DOCS_DIR MODELS_DIR
 
-Checked are docs/*.md and the README.md above them. Each document has a folder of its own to run in:
+Checked are docs/*.md, and README.md and CONTRIBUTING.md above them. Each document has a folder of
+its own to run in:
 
 * A ```json block with the format qdq/1 is written to NAME.json, after its name; what its constants
   want from files is made; `qdq check` must exit 0.
@@ -13,9 +14,11 @@ Checked are docs/*.md and the README.md above them. Each document has a folder o
   are what it prints; a line "..." stands for any lines, "..." in a line for any text.
 
 docs/qdq.schema.json must name exactly the ops, ports, attributes, words and dtypes of `qdq ops`;
-format.md every command, option, rule and key of JSON output. The C files of adding-an-op.md must
-compile with the headers of the tree, where there is a compiler. Links within the documents must
-lead somewhere. With the module jsonschema the graphs there are are validated as well.
+format.md every command, option, rule and key of JSON output, targets.md every target in the same
+parts. The C files of adding-an-op.md must compile with the headers of the tree, where there is a
+compiler. Links within the documents must lead somewhere, and files that are named in backticks,
+with their folder, must be there. With the module jsonschema the graphs there are are validated as
+well.
 """
 
 import json
@@ -195,6 +198,7 @@ def test_documents(tests, documents, models):
             graphs += test_graphs(tests, document, folder)
             test_commands(tests, document, folder)
             test_links(tests, document)
+            test_paths(tests, document, models.parent)
     tests.expect("the documents have graphs", bool(graphs), "there is none")
     return graphs
 
@@ -214,6 +218,15 @@ def test_links(tests, document):
         path = document.parent / name if name else document
         fine = path.exists() and (not anchor or anchor in anchors_of(path))
         tests.expect(f"{document.name}: the link {link} leads somewhere", fine, "it does not")
+
+
+def test_paths(tests, document, root):
+    """The files that a document names in backticks, with their folder, are there."""
+    if document.name in ("adding-an-op.md", "format.md"):  # these name files that are to be made
+        return
+    text = document.read_text(encoding="utf-8")
+    for path in sorted(set(re.findall(r"`([\w.-]+/[\w./-]+\.(?:c|h|py|md|json))`", text))):
+        tests.expect(f"{document.name}: {path} is there", (root / path).exists(), "there is none")
 
 
 # ---- The code of adding-an-op.md ----
@@ -318,6 +331,22 @@ def test_schema(tests, schema):
                  schema["properties"]["target"]["enum"])
     for op in ops:
         test_op(tests, op, schema)
+
+
+def test_targets(tests, text):
+    """targets.md has a section for each target, in their order, that names its releases."""
+    targets = tests.json(["targets"])["targets"]
+    parts = re.split(r"^## (.*)$", text, flags=re.M)[1:]
+    sections = dict(zip(parts[::2], parts[1::2]))
+    names = [target["name"] for target in targets]
+    tests.expect("targets.md: the sections are the targets", list(sections) == names,
+                 f"{list(sections)}, wanted {names}")
+    for target in targets:
+        section = sections.get(target["name"], "")
+        missing = [release for release in target["releases"] if f"`{release}`" not in section]
+        tests.expect(f"targets.md: {target['name']} has its releases", not missing, missing)
+        for part in ("**Stands for**", "**Computes**", "**Depends on**", "**Held against**"):
+            tests.expect(f"targets.md: {target['name']} has {part}", part in section, "it lacks it")
 
 
 # ---- format.md and the program ----
@@ -472,10 +501,12 @@ def main(words):
         return 2
     tests = Tests(str(Path(qdq).resolve()))
     docs, models = Path(words[1]).resolve(), Path(words[2]).resolve()
-    documents = [*sorted(docs.glob("*.md")), *docs.parent.glob("README.md")]
+    documents = [*sorted(docs.glob("*.md")), docs.parent / "README.md",
+                 docs.parent / "CONTRIBUTING.md"]
     schema = json.loads((docs / "qdq.schema.json").read_text(encoding="utf-8"))
     graphs = test_documents(tests, documents, models)
     test_schema(tests, schema)
+    test_targets(tests, (docs / "targets.md").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="qdq-docs-") as folder:
         test_code(tests, docs / "adding-an-op.md", docs.parent, Path(folder))
     with tempfile.TemporaryDirectory(prefix="qdq-docs-") as folder:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worked examples of docs/numerics.md: each is computed by the library and must stand in the
-// document as it is printed here. Usage: test_numerics_examples NUMERICS_MD
+// document as it is printed here, and every field of qdq_numerics has one. The numbers there were
+// worked out with exact fractions. Usage: test_numerics_examples NUMERICS_MD
 #include <inttypes.h>
 #include <math.h>
 #include <qdq/qdq.h>
@@ -10,7 +11,15 @@
 
 enum { MOST = 8 };
 
-typedef enum kind { QUANTIZE, QUANTIZE_AT_RUN_TIME, DEQUANTIZE, REQUANTIZE } kind;
+typedef enum kind {
+    QUANTIZE,
+    QUANTIZE_AT_RUN_TIME,
+    QUANTIZE_FLOAT_DOMAIN,
+    DEQUANTIZE,
+    DYNAMIC_QUANTIZE,  // symmetric
+    REQUANTIZE,
+    CAST
+} kind;
 
 // One row of a table: an op on a few elements, under some numerics.
 typedef struct example {
@@ -27,58 +36,73 @@ typedef struct example {
 #define ON(...) .numerics = {__VA_ARGS__}
 #define OF(...) .elements = {__VA_ARGS__}, .count = sizeof((double[]){__VA_ARGS__}) / sizeof(double)
 #define QUANTIZE_TO(dtype) .kind = QUANTIZE, .x = QDQ_FLOAT32, .y = QDQ_##dtype
+#define QUANTIZE_BY_REAL_ZERO .kind = QUANTIZE_FLOAT_DOMAIN, .x = QDQ_FLOAT32, .y = QDQ_UINT4
+#define DYNAMIC_TO(dtype) .kind = DYNAMIC_QUANTIZE, .x = QDQ_FLOAT32, .y = QDQ_##dtype
+#define CAST_TO(dtype) .kind = CAST, .x = QDQ_FLOAT32, .y = QDQ_##dtype
 #define DEQUANTIZE_TO(dtype) .kind = DEQUANTIZE, .x = QDQ_INT32, .y = QDQ_##dtype
 #define REQUANTIZE_TO(dtype) .kind = REQUANTIZE, .x = QDQ_INT32, .y = QDQ_##dtype
 
-#define ROUNDING(mode)                                                                         \
-    {                                                                                          \
-        "rounding = " #mode, QUANTIZE_TO(INT8), ON(.rounding = mode), .scale = 1,              \
-                                                                      OF(2.5, -2.5, 2.7, -2.7) \
-    }
+// clang-format off
+#define ROUNDING(mode) \
+    {"rounding = " #mode, QUANTIZE_TO(INT8), ON(.rounding = mode), .scale = 1, OF(2.5, -2.5, 2.7, -2.7, 0.49999997)}
 #define SCALING(mode) \
-    { "scaling = " #mode, QUANTIZE_TO(INT8), ON(.scaling = mode), .scale = 0.3f, OF(2.25, 0.9) }
-#define ORDER(mode)                                                                   \
-    {                                                                                 \
-        "zero_point_order = " #mode, QUANTIZE_TO(INT8), ON(.zero_point_order = mode), \
-            .scale = 2.1f, .zero_point = 1, OF(15.75, 1.05)                           \
-    }
-#define OVERFLOW(mode)                                                                           \
-    {                                                                                            \
-        "overflow = " #mode, QUANTIZE_TO(INT8), ON(.overflow = mode), .scale = 1,                \
-                                                                      OF(200, -129, 1e10, -1e10) \
-    }
+    {"scaling = " #mode, QUANTIZE_TO(INT8), ON(.scaling = mode), .scale = 0.3f, OF(2.25, 0.9)}
+#define ORDER(mode) \
+    {"zero_point_order = " #mode, QUANTIZE_TO(INT8), ON(.zero_point_order = mode), .scale = 2.1f, .zero_point = 1, OF(15.75, 1.05)}
+#define FAR_ORDER(mode) \
+    {"zero_point_order = " #mode, QUANTIZE_TO(INT32), ON(.zero_point_order = mode), .scale = 1, .zero_point = 16777217, OF(0, 2)}
+#define OVERFLOW(mode) \
+    {"overflow = " #mode, QUANTIZE_TO(INT8), ON(.overflow = mode), .scale = 1, OF(200, -129, 1e10, -1e10, -3)}
 #define NOT_A_NUMBER(mode) \
-    { "nan = " #mode, QUANTIZE_TO(INT8), ON(.nan = mode), .scale = 1, .zero_point = 5, OF(NAN, 0) }
-#define SUBTRACTION(mode)                                                        \
-    {                                                                            \
-        "subtraction = " #mode, DEQUANTIZE_TO(FLOAT32), ON(.subtraction = mode), \
-            .scale = 1, .zero_point = 1, OF(16777217, 5)                         \
-    }
-#define FORM(mode)                                                                    \
-    {                                                                                 \
-        "requantize_form = " #mode, REQUANTIZE_TO(INT8), ON(.requantize_form = mode), \
-            .scale = 0.1f, .zero_point = 1, .out_scale = 0.6f, OF(10, 34, 106)        \
-    }
-#define STORE(mode)                                                                     \
-    {                                                                                   \
-        "bfloat16_store = " #mode, DEQUANTIZE_TO(BFLOAT16), ON(.bfloat16_store = mode), \
-            .scale = 1, OF(257, 259, -257)                                              \
-    }
-#define STEP(dtype)                                                                            \
-    {                                                                                          \
-        "quantize_step_dtype = " #dtype, QUANTIZE_TO(INT32), ON(.quantize_step_dtype = dtype), \
-            .scale = 1, OF(257, 3)                                                             \
-    }
-#define BETWEEN(dtype)                                                                     \
-    {                                                                                      \
-        "requantize_dtype = " #dtype, REQUANTIZE_TO(INT32), ON(.requantize_dtype = dtype), \
-            .scale = 1, .out_scale = 1, OF(257, 3)                                         \
-    }
-#define AT_RUN_TIME(text, s)                                                                      \
-    {                                                                                             \
-        "s = " text, .kind = QUANTIZE_AT_RUN_TIME, .x = QDQ_FLOAT32, .y = QDQ_INT8, .scale = (s), \
-                     .zero_point = 3, OF(1, -1, 0, INFINITY, -INFINITY, NAN)                      \
-    }
+    {"nan = " #mode, QUANTIZE_TO(INT8), ON(.nan = mode), .scale = 1, .zero_point = 5, OF(NAN, 0)}
+#define SUBTRACTION(mode) \
+    {"subtraction = " #mode, DEQUANTIZE_TO(FLOAT32), ON(.subtraction = mode), .scale = 1, .zero_point = 1, OF(16777217, 5)}
+#define FORM(mode) \
+    {"requantize_form = " #mode, REQUANTIZE_TO(INT8), ON(.requantize_form = mode), .scale = 0.1f, .zero_point = 1, \
+     .out_scale = 0.6f, OF(10, 34, 106)}
+#define STORE(mode) \
+    {"bfloat16_store = " #mode, DEQUANTIZE_TO(BFLOAT16), ON(.bfloat16_store = mode), .scale = 1, OF(257, 259, -257)}
+#define SMALL_STORE(mode) \
+    {"bfloat16_store = " #mode, DEQUANTIZE_TO(BFLOAT16), ON(.bfloat16_store = mode), .scale = 0x1p-130f, OF(1, 15, 16, -15)}
+#define FLOAT_OVERFLOW(mode) \
+    {"float_overflow = " #mode, QUANTIZE_TO(FLOAT8_E4M3FN), ON(.float_overflow = mode), .scale = 1, OF(464.12, 500, 17.001)}
+#define CHOICE(mode, ...) \
+    {"choice = " #mode, DYNAMIC_TO(INT8), ON(.choice = mode), OF(__VA_ARGS__)}
+#define SCALE(dtype) \
+    {"scale_dtype = " #dtype, QUANTIZE_TO(INT8), ON(.scale_dtype = dtype), .scale = 0.3f, OF(32, -32)}
+#define RECIPROCAL(dtype) \
+    {"reciprocal_dtype = " #dtype, QUANTIZE_TO(INT8), ON(.scaling = QDQ_SCALE_RECIPROCAL, .reciprocal_dtype = dtype), \
+     .scale = 0.3f, OF(32, 38)}
+#define HALF_RANGE(dtype) \
+    {"reciprocal_dtype = " #dtype, QUANTIZE_BY_REAL_ZERO, ON(.reciprocal_dtype = dtype), .scale = 0.3f, .zero_point = 2.4, \
+     OF(0.45, 0.9)}
+#define MIDDLE(dtype) \
+    {"middle_dtype = " #dtype, QUANTIZE_BY_REAL_ZERO, ON(.middle_dtype = dtype), .scale = 1, .zero_point = 265, OF(260, 265)}
+#define STEP(dtype) \
+    {"quantize_step_dtype = " #dtype, QUANTIZE_TO(INT32), ON(.quantize_step_dtype = dtype), .scale = 1, OF(257, 3)}
+#define BACK_STEP(dtype) \
+    {"dequantize_step_dtype = " #dtype, DEQUANTIZE_TO(FLOAT32), \
+     ON(.subtraction = QDQ_SUBTRACT_FLOAT, .dequantize_step_dtype = dtype), .scale = 1, .zero_point = 299, OF(300, 310)}
+#define BETWEEN(dtype) \
+    {"requantize_dtype = " #dtype, REQUANTIZE_TO(INT32), ON(.requantize_dtype = dtype), .scale = 1, .out_scale = 1, OF(257, 3)}
+#define BIAS(bias) \
+    {"code_bias = " #bias, DEQUANTIZE_TO(FLOAT32), ON(.subtraction = QDQ_SUBTRACT_FLOAT, .code_bias = bias), .scale = 1, \
+     OF(16777089, 5)}
+#define FLUSH(yes) \
+    {"flush_denormals = " #yes, QUANTIZE_TO(INT8), ON(.flush_denormals = yes), .scale = 0x1p-126f, OF(0x0.cp-126, 0x1.4p-126)}
+#define FLUSH_BACK(yes) \
+    {"flush_denormals = " #yes, DEQUANTIZE_TO(FLOAT32), ON(.flush_denormals = yes), .scale = -1, OF(0, 5)}
+#define UNIT(tolerance) \
+    {"unit_scale_tolerance = " #tolerance, QUANTIZE_TO(INT8), ON(.unit_scale_tolerance = tolerance##f), .scale = 1 + 0x1p-20f, \
+     OF(126.50012, 5)}
+#define LEAST(scale) \
+    {"least_scale = " #scale, DYNAMIC_TO(INT8), ON(.least_scale = scale##f), OF(0.02, -0.5)}
+#define CAST_QUANTIZES(yes) \
+    {"cast_quantizes = " #yes, CAST_TO(INT4), ON(.cast_quantizes = yes), OF(9, -9, 2.5, NAN)}
+#define AT_RUN_TIME(text, s) \
+    {"s = " text, .kind = QUANTIZE_AT_RUN_TIME, .x = QDQ_FLOAT32, .y = QDQ_INT8, .scale = (s), .zero_point = 3, \
+     OF(1, -1, 0, INFINITY, -INFINITY, NAN)}
+// clang-format on
 
 static const example examples[] = {
     AT_RUN_TIME("0", 0.0f),
@@ -90,13 +114,18 @@ static const example examples[] = {
     ROUNDING(QDQ_ROUND_HALF_AWAY),
     ROUNDING(QDQ_ROUND_HALF_UP),
     ROUNDING(QDQ_ROUND_TRUNCATE),
+    ROUNDING(QDQ_ROUND_HALF_UP_BIASED),
     SCALING(QDQ_SCALE_DIVIDE),
     SCALING(QDQ_SCALE_RECIPROCAL),
     ORDER(QDQ_ZERO_POINT_AFTER),
     ORDER(QDQ_ZERO_POINT_BEFORE),
     ORDER(QDQ_ZERO_POINT_FMA),
+    ORDER(QDQ_ZERO_POINT_AFTER_FLOAT),
+    FAR_ORDER(QDQ_ZERO_POINT_AFTER),
+    FAR_ORDER(QDQ_ZERO_POINT_AFTER_FLOAT),
     OVERFLOW(QDQ_OVERFLOW_SATURATE),
     OVERFLOW(QDQ_OVERFLOW_WRAP),
+    OVERFLOW(QDQ_OVERFLOW_MAGNITUDE),
     NOT_A_NUMBER(QDQ_NAN_QUANT_MIN),
     NOT_A_NUMBER(QDQ_NAN_QUANT_MAX),
     NOT_A_NUMBER(QDQ_NAN_ZERO_POINT),
@@ -108,10 +137,44 @@ static const example examples[] = {
     STORE(QDQ_BFLOAT16_HALF_EVEN),
     STORE(QDQ_BFLOAT16_DEVICE),
     STORE(QDQ_BFLOAT16_TRUNCATE),
+    STORE(QDQ_BFLOAT16_FLUSH),
+    SMALL_STORE(QDQ_BFLOAT16_HALF_EVEN),
+    SMALL_STORE(QDQ_BFLOAT16_DEVICE),
+    SMALL_STORE(QDQ_BFLOAT16_TRUNCATE),
+    SMALL_STORE(QDQ_BFLOAT16_FLUSH),
+    FLOAT_OVERFLOW(QDQ_FLOAT_SATURATE),
+    FLOAT_OVERFLOW(QDQ_FLOAT_OVERFLOW),
+    FLOAT_OVERFLOW(QDQ_FLOAT_THROUGH_FLOAT16),
+    CHOICE(QDQ_CHOOSE_CORE, 1, 3, 4),
+    CHOICE(QDQ_CHOOSE_TORCHAO, 1, 3, 4),
+    CHOICE(QDQ_CHOOSE_CORE, 1, NAN, 4),
+    CHOICE(QDQ_CHOOSE_TORCHAO, 1, NAN, 4),
+    SCALE(QDQ_DTYPE_NONE),
+    SCALE(QDQ_BFLOAT16),
+    RECIPROCAL(QDQ_DTYPE_NONE),
+    RECIPROCAL(QDQ_BFLOAT16),
+    HALF_RANGE(QDQ_DTYPE_NONE),
+    HALF_RANGE(QDQ_BFLOAT16),
+    MIDDLE(QDQ_DTYPE_NONE),
+    MIDDLE(QDQ_BFLOAT16),
     STEP(QDQ_DTYPE_NONE),
     STEP(QDQ_BFLOAT16),
+    BACK_STEP(QDQ_DTYPE_NONE),
+    BACK_STEP(QDQ_BFLOAT16),
     BETWEEN(QDQ_DTYPE_NONE),
     BETWEEN(QDQ_BFLOAT16),
+    BIAS(0),
+    BIAS(128),
+    FLUSH(false),
+    FLUSH(true),
+    FLUSH_BACK(false),
+    FLUSH_BACK(true),
+    UNIT(0.0),
+    UNIT(1e-6),
+    LEAST(0.0),
+    LEAST(0.01),
+    CAST_QUANTIZES(false),
+    CAST_QUANTIZES(true),
     {"narrow = false", QUANTIZE_TO(INT8), ON(0), .scale = 1, OF(-200, 200)},
     {"narrow = true, quant_min = -127, quant_max = 127", QUANTIZE_TO(INT8),
      ON(.narrow = true, .quant_min = -127, .quant_max = 127), .scale = 1, OF(-200, 200)},
@@ -122,13 +185,20 @@ static const example examples[] = {
 static qdq_value add_node(qdq_graph *graph, const example *e, qdq_value x) {
     qdq_quantize_attrs attrs = {
         .scales = QDQ_SCALE(e->scale), .zps = QDQ_ZP(e->zero_point), .dtype = e->y};
-    if (e->kind == QUANTIZE) return qdq_quantize(graph, x, attrs);
+    if (e->kind == QUANTIZE_FLOAT_DOMAIN) attrs.zero_point_domain = QDQ_DOMAIN_FLOAT;
+    if (e->kind == QUANTIZE || e->kind == QUANTIZE_FLOAT_DOMAIN)
+        return qdq_quantize(graph, x, attrs);
     if (e->kind == QUANTIZE_AT_RUN_TIME) {
         attrs.scales = (qdq_floats){0};
         attrs.scale = qdq_input(graph, "s", QDQ_FLOAT32, (qdq_shape){0});
         return qdq_quantize(graph, x, attrs);
     }
     if (e->kind == DEQUANTIZE) return qdq_dequantize(graph, x, attrs);
+    if (e->kind == CAST) return qdq_cast(graph, x, (qdq_cast_attrs){.dtype = e->y});
+    if (e->kind == DYNAMIC_QUANTIZE)
+        return qdq_dynamic_quantize(
+            graph, x,
+            (qdq_dynamic_quantize_attrs){.quantize.dtype = e->y, .scheme = QDQ_SYMMETRIC});
     return qdq_requantize(graph, x,
                           (qdq_requantize_attrs){.in_scales = QDQ_SCALE(e->scale),
                                                  .in_zps = QDQ_ZP(e->zero_point),
@@ -198,6 +268,29 @@ static char *read_all(const char *path) {
     return NULL;
 }
 
+// Whether a row of some table shows what a field does.
+static bool has_example(const char *document, const char *field) {
+    char first[64], later[64];
+    snprintf(first, sizeof first, "| `%s = ", field);
+    snprintf(later, sizeof later, ", %s = ", field);
+    return strstr(document, first) || strstr(document, later);
+}
+
+static int check_fields(const char *document) {
+    static const char *const fields[] = {
+#define NAME(field, cause) #field,
+        QDQ_NUMERICS_FIELDS(NAME)
+#undef NAME
+    };
+    int failures = 0;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (has_example(document, fields[i])) continue;
+        printf("FAIL %s: the document has no example of this field\n", fields[i]);
+        failures++;
+    }
+    return failures;
+}
+
 int main(int argc, char **argv) {
     char *document = argc == 2 ? read_all(argv[1]) : NULL;
     int failures = 0;
@@ -216,6 +309,7 @@ int main(int argc, char **argv) {
             failures++;
         }
     }
+    failures += check_fields(document);
     free(document);
     return failures > 0;
 }

@@ -47,7 +47,7 @@ static void fill_inputs(observed *o, const char *path) {
 static observed observe(qdq_graph *g, const char *path, const qdq_numerics *numerics) {
     observed o = {0};
     qdq_error err = {0};
-    qdq_compile_options options = {.numerics = numerics};
+    qdq_compile_options options = {.target = "core", .numerics = numerics};
     for (size_t n = 0; n < qdq_graph_node_count(g); n++)
         for (size_t k = 0; k < qdq_graph_node(g, n).output_count; k++) {
             char name[64];

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/plan_text.h"
+
+#include <stdio.h>
+
+typedef struct line {
+    char text[512];
+    size_t at;
+} line;
+
+static void append(line *l, const char *arrow, const char *op, const char *name) {
+    if (l->at + 1 >= sizeof l->text) return;
+    int n = snprintf(l->text + l->at, sizeof l->text - l->at, "%s%s%s%.64s", arrow, op,
+                     *op ? " " : "", name);
+    l->at += n > 0 ? (size_t)n : 0;
+}
+
+// Bytes that a step reads from a place or writes to it: whole tiles in the arena, else the
+// elements.
+static size_t bytes_moved(const qdq_step *step, qdq_place place, qdq_dtype dtype) {
+    if (place.kind == QDQ_PLACE_NONE) return 0;
+    if (place.kind == QDQ_PLACE_ARENA) return step->tiling.tiles * qdq_tile_bytes(dtype);
+    return step->elements * qdq_dtype_size(dtype);
+}
+
+void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
+                       qdq_plan_step *info) {
+    const qdq_graph *graph = of->graph;
+    line l = {.at = 0};
+    append(&l, "", "", graph->values[draft->x].name);
+    info->read_bytes = bytes_moved(step, step->x.place, step->x.dtype);
+    for (size_t i = 0; i < step->link_count; i++) {
+        const qdq_draft_link *from = &draft->links[i];
+        const qdq_link *link = &step->links[i];
+        if (from->node)
+            append(&l, " -> ", from->node->op->name, from->node->name);
+        else if (from->output != SIZE_MAX)
+            append(&l, " -> ", "untilize", graph->outputs[from->output].name);
+        else
+            append(&l, " -> ", "tilize", graph->values[draft->x].name);
+        if (link->store.kind == QDQ_PLACE_OUTPUT && from->node)
+            append(&l, " -> ", "output", graph->outputs[link->store.at].name);
+        info->write_bytes += bytes_moved(step, link->store, link->y_dtype);
+    }
+    if (draft->reduce_node) append(&l, " -> ", "parameters of", draft->reduce_node->name);
+    info->text = qdq_pool_strdup(of->plan_pool, l.text);
+    info->tiled = step->tiled;
+    info->blocks = step->blocks;
+}

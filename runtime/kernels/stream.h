@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stores past the cache, for results that are larger than it: the lines that are written need not
+// be read first, and what the cache holds stays.
+#ifndef QDQ_RUNTIME_KERNELS_STREAM_H
+#define QDQ_RUNTIME_KERNELS_STREAM_H
+
+#include <stddef.h>
+
+// Copies as memcpy does. What was copied is sure to be seen by other threads after a fence.
+void qdq_stream_copy(void *y, const void *x, size_t bytes);
+void qdq_stream_fence(void);
+
+#endif
