@@ -69,6 +69,10 @@ static void choose_threads(limit *l) {
     if (l->parallel.run && least_seconds(&serial) <= least_seconds(l)) *l = serial;
 }
 
+// What is written begins half a page behind what is read. A load that has the low 12 bits of the
+// address of a store before it waits for that store, and so would every load if both began alike.
+static size_t skewed(size_t bytes) { return (bytes + 4095) / 4096 * 4096 + 2048; }
+
 static size_t lines_of(size_t bytes) {
     size_t lines = (bytes + STREAM_LINE / 2) / STREAM_LINE;
     return bytes && lines == 0 ? 1 : lines;
@@ -79,13 +83,14 @@ bool limits_open(limits *out, size_t read_bytes, size_t write_bytes, qdq_paralle
     size_t reads = lines_of(read_bytes), writes = lines_of(write_bytes),
            half = (reads + writes) / 2;
     if (half == 0) half = 1;
-    size_t bytes = (reads + writes + 1) * STREAM_LINE;
-    *out = (limits){.memory = aligned_alloc(STREAM_LINE, bytes)};
+    size_t side = reads > half ? reads : half, other = writes > half ? writes : half;
+    size_t bytes = skewed(side * STREAM_LINE) + other * STREAM_LINE;
+    *out = (limits){.memory = aligned_alloc(4096, bytes)};
     if (!out->memory) return false;
     memset(out->memory, 1, bytes);
-    char *memory = out->memory;
-    stream copy = {memory, memory + half * STREAM_LINE, half, half, false};
-    stream regular = {memory, memory + reads * STREAM_LINE, reads, writes, false};
+    char *in = out->memory, *to = in + skewed(side * STREAM_LINE);
+    stream copy = {in, to, half, half, false};
+    stream regular = {in, to, reads, writes, false};
     stream nontemporal = regular;
     nontemporal.nontemporal = true;
     size_t moved = (reads + writes) * STREAM_LINE, copied = 2 * half * STREAM_LINE;
