@@ -52,13 +52,25 @@ qdq_tile_at qdq_tile_locate(const qdq_tiling *t, size_t tile) {
     };
 }
 
+// n <= 16 elements. Whole rows of a face have sizes that compilers copy in registers.
+static inline void copy_row(void *to, const void *from, size_t size, size_t n) {
+    if (n < QDQ_FACE_DIM)
+        memcpy(to, from, n * size);
+    else if (size == 4)
+        memcpy(to, from, 4 * (size_t)QDQ_FACE_DIM);
+    else if (size == 2)
+        memcpy(to, from, 2 * (size_t)QDQ_FACE_DIM);
+    else
+        memcpy(to, from, QDQ_FACE_DIM);
+}
+
 void qdq_tile_pack(size_t size, const qdq_tiling *t, size_t tile, const void *rows, void *out) {
     qdq_tile_at at = qdq_tile_locate(t, tile);
     for (size_t r = 0; r < at.rows; r++) {
         const char *from = (const char *)rows + (at.first + r * t->cols) * size;
         for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM) {
             size_t n = at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM;
-            memcpy((char *)out + qdq_tile_offset(r, c) * size, from + c * size, n * size);
+            copy_row((char *)out + qdq_tile_offset(r, c) * size, from + c * size, size, n);
         }
     }
 }
@@ -69,7 +81,7 @@ void qdq_tile_unpack(size_t size, const qdq_tiling *t, size_t tile, const void *
         char *to = (char *)rows + (at.first + r * t->cols) * size;
         for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM) {
             size_t n = at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM;
-            memcpy(to + c * size, (const char *)in + qdq_tile_offset(r, c) * size, n * size);
+            copy_row(to + c * size, (const char *)in + qdq_tile_offset(r, c) * size, size, n);
         }
     }
 }

@@ -48,7 +48,7 @@ typedef enum qdq_subtraction {
     QDQ_SUBTRACT_FLOAT,      // fl(fl(q) - fl(z))
 } qdq_subtraction;
 
-// How DynamicQuantize finds scale and zero point in the range of the data (docs/numerics.md 5).
+// How DynamicQuantize finds scale and zero point in the range of the data (docs/numerics.md 5 and 8).
 typedef enum qdq_choice {
     QDQ_CHOOSE_CORE = 0,  // float32; NaN is ignored; an all-zero range gives scale 1
     QDQ_CHOOSE_TORCHAO,   // in the dtype of x; NaN propagates; scales are floored
@@ -97,7 +97,8 @@ typedef struct qdq_numerics {
     qdq_dtype requantize_dtype;       // between the halves of QDQ_REQUANTIZE_PAIR
     // Added to q and to its zero point before they become floats (an int8 that travels as uint8).
     int32_t code_bias;
-    // Denormal float32, and -0, become +0: inputs, steps and results.
+    // Denormal float32, and -0, become +0: x of Quantize, scales, steps and results of Quantize,
+    // Dequantize and Requantize.
     bool flush_denormals;
     // Constant scales of an attribute that are all this close to 1 count as 1.
     float unit_scale_tolerance;

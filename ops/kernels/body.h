@@ -8,25 +8,18 @@
 // be exact in float32, go to the portable kernel.
 #include <math.h>
 #include <string.h>
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
 
 #include "ops/kernels/body_list.h"
 #include "runtime/dtype.h"
 
 enum { PART = 256 };  // parameters that are not alike are laid out in parts
 
-static inline float body_float(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+static inline bool body_nan(float value) {
+    return (qdq_float_bits(value) & 0x7FFFFFFF) > 0x7F800000;
 }
-
-static inline uint32_t body_bits(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline bool body_nan(float value) { return (body_bits(value) & 0x7FFFFFFF) > 0x7F800000; }
 
 static inline qdq_view body_from(qdq_view view, size_t at) {
     return (qdq_view){view.data + at * view.step, view.step};
@@ -45,7 +38,7 @@ static inline void body_floats(qdq_view view, size_t n, float *out) {
     if (view.step) {
         memcpy(out, view.data, n * sizeof *out);
     } else {
-        float value = body_float(view.data[0]);
+        float value = qdq_float_from_bits(view.data[0]);
         for (size_t i = 0; i < n; i++) out[i] = value;
     }
 }
@@ -54,11 +47,29 @@ static inline void body_ints(qdq_view view, size_t n, int32_t *out) {
     for (size_t i = 0; i < n; i++) out[i] = (int32_t)view.data[view.step ? i : 0];
 }
 
+//---- float16: what the instruction set has for it ----------------------------
+
+#if defined(__F16C__)
+static inline void body_from_halves(const uint16_t *x, size_t n, float *y) {
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(y + i,
+                         _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
+    for (; i < n; i++) y[i] = _cvtsh_ss(x[i]);
+}
+static inline void body_to_halves(const float *x, size_t n, uint16_t *y) {
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((__m128i *)(void *)(y + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), 0));
+    for (; i < n; i++) y[i] = _cvtss_sh(x[i], 0);
+}
+#endif
+
 //---- Elements ---------------------------------------------------------------
 
 static inline float load_float32(const void *x, size_t i) { return ((const float *)x)[i]; }
 static inline float load_bfloat16(const void *x, size_t i) {
-    return body_float((uint32_t)((const uint16_t *)x)[i] << 16);
+    return qdq_float_from_bits((uint32_t)((const uint16_t *)x)[i] << 16);
 }
 static inline float load_int32(const void *x, size_t i) { return (float)((const int32_t *)x)[i]; }
 
@@ -72,15 +83,15 @@ static inline void store_int32(void *y, size_t i, int32_t q) { ((int32_t *)y)[i]
 // denormal float32 to 0 with their sign.
 static inline void finite_float32(void *y, size_t i, float v) { ((float *)y)[i] = v; }
 static inline void finite_bfloat16(void *y, size_t i, float v) {
-    uint32_t bits = body_bits(v);
+    uint32_t bits = qdq_float_bits(v);
     ((uint16_t *)y)[i] = (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 static inline void finite_bfloat16_device(void *y, size_t i, float v) {
-    uint32_t bits = body_bits(v), away = (bits + 0x8000) >> 16;
+    uint32_t bits = qdq_float_bits(v), away = (bits + 0x8000) >> 16;
     ((uint16_t *)y)[i] = (uint16_t)((bits & 0x7FFFFFFF) < 0x00800000 ? 0 : away);
 }
 static inline void finite_bfloat16_flush(void *y, size_t i, float v) {
-    uint32_t bits = body_bits(v);
+    uint32_t bits = qdq_float_bits(v);
     bits = (bits & 0x7FFFFFFF) < 0x00800000 ? bits & 0x80000000 : bits;
     ((uint16_t *)y)[i] = (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
@@ -88,15 +99,16 @@ static inline void finite_bfloat16_flush(void *y, size_t i, float v) {
 // A float8 of M mantissa bits that saturates: half even where it is normal, by adding a number
 // whose last bit is the float8's where it is not.
 static inline uint8_t body_float8(float v, uint32_t m, int bias, float largest, uint32_t nan) {
-    uint32_t bits = body_bits(v), sign = bits >> 24 & 0x80;
+    uint32_t bits = qdq_float_bits(v), sign = bits >> 24 & 0x80;
     float a = fabsf(v);
     a = a < largest ? a : largest;  // NaN too, which is put in below
-    uint32_t abits = body_bits(a);
+    uint32_t abits = qdq_float_bits(a);
     uint32_t half = ((uint32_t)1 << (22 - m)) - 1;
     uint32_t normal = (abits + half + (abits >> (23 - m) & 1)) >> (23 - m);
     normal -= (uint32_t)(127 - bias) << m;
-    float magic = body_float((uint32_t)(127 + 24 - bias - (int)m) << 23);  // 2^(1 - bias - m + 23)
-    uint32_t below = body_bits(a + magic) - body_bits(magic);
+    float magic =
+        qdq_float_from_bits((uint32_t)(127 + 24 - bias - (int)m) << 23);  // 2^(1 - bias - m + 23)
+    uint32_t below = qdq_float_bits(a + magic) - qdq_float_bits(magic);
     uint32_t least = (uint32_t)(128 - bias) << 23;  // the least normal number
     uint32_t code = abits < least ? below : normal;
     code = (bits & 0x7FFFFFFF) > 0x7F800000 ? nan : code;
@@ -200,7 +212,7 @@ static inline bool lane_may_multiply(lane p) {
 }
 
 // Whether 1/s is exact, and so the product the quotient.
-static inline bool lane_is_power(lane p) { return !(body_bits(p.s) & 0x7FFFFF); }
+static inline bool lane_is_power(lane p) { return !(qdq_float_bits(p.s) & 0x7FFFFF); }
 
 static inline int32_t lane_multiplied(lane p, float r) {
     float low = p.low - p.z, high = p.high - p.z;
@@ -245,7 +257,8 @@ static inline int32_t lane_multiplied(lane p, float r) {
             return;                                                                               \
         }                                                                                         \
         if (!views[0].step && !views[1].step) {                                                   \
-            lane l = lane_of(p, body_float(views[0].data[0]), (int32_t)views[1].data[0], flush);  \
+            lane l = lane_of(p, qdq_float_from_bits(views[0].data[0]), (int32_t)views[1].data[0], \
+                             flush);                                                              \
             QUANTIZE_FAST_##numerics(x_name, y_name) for (size_t i = 0; i < n; i++)               \
                 store_##y_name(y, i, lane_fn(l, load_##x_name(x, i)));                            \
             return;                                                                               \
@@ -265,25 +278,25 @@ static inline int32_t lane_multiplied(lane p, float r) {
 // A NaN has the sign of the one that it came from, or none.
 static inline float quotient(float x, float s) {
     float v = x / s;
-    uint32_t sign = body_nan(x) ? body_bits(x) : body_nan(s) ? body_bits(s) : 0;
-    return body_nan(v) ? body_float(0x7FC00000 | (sign & 0x80000000)) : v;
+    uint32_t sign = body_nan(x) ? qdq_float_bits(x) : body_nan(s) ? qdq_float_bits(s) : 0;
+    return body_nan(v) ? qdq_float_from_bits(0x7FC00000 | (sign & 0x80000000)) : v;
 }
 
 // To float8: the quotient is rounded by the store alone.
-#define QUANTIZE_FLOAT8(name, x_name, y_name)                                        \
-    qdq_tile_fn QDQ_BODY(name);                                                      \
-    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views, \
-                        const void *restrict x, void *restrict y, size_t n) {        \
-        (void)params;                                                                \
-        const uint32_t *s = views[0].data;                                           \
-        if (!views[0].step) {                                                        \
-            float one = body_float(s[0]);                                            \
-            for (size_t i = 0; i < n; i++)                                           \
-                store_##y_name(y, i, quotient(load_##x_name(x, i), one));            \
-            return;                                                                  \
-        }                                                                            \
-        for (size_t i = 0; i < n; i++)                                               \
-            store_##y_name(y, i, quotient(load_##x_name(x, i), body_float(s[i])));   \
+#define QUANTIZE_FLOAT8(name, x_name, y_name)                                               \
+    qdq_tile_fn QDQ_BODY(name);                                                             \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,        \
+                        const void *restrict x, void *restrict y, size_t n) {               \
+        (void)params;                                                                       \
+        const uint32_t *s = views[0].data;                                                  \
+        if (!views[0].step) {                                                               \
+            float one = qdq_float_from_bits(s[0]);                                          \
+            for (size_t i = 0; i < n; i++)                                                  \
+                store_##y_name(y, i, quotient(load_##x_name(x, i), one));                   \
+            return;                                                                         \
+        }                                                                                   \
+        for (size_t i = 0; i < n; i++)                                                      \
+            store_##y_name(y, i, quotient(load_##x_name(x, i), qdq_float_from_bits(s[i]))); \
     }
 
 //---- Dequantize -------------------------------------------------------------
@@ -314,7 +327,7 @@ static inline bool body_finite(qdq_view s, size_t n) {
             return;                                                                        \
         }                                                                                  \
         if (!views[0].step && !views[1].step) {                                            \
-            float s = body_float(views[0].data[0]);                                        \
+            float s = qdq_float_from_bits(views[0].data[0]);                               \
             int32_t z = (int32_t)views[1].data[0];                                         \
             if (flush) s = lane_flushed(s);                                                \
             for (size_t i = 0; i < n; i++)                                                 \
@@ -351,9 +364,44 @@ static inline float scaled(float d, float s, bool flush) {
             qdq_requantize_tile_portable(params, views, x, y, n);                                 \
             return;                                                                               \
         }                                                                                         \
-        float in = body_float(views[0].data[0]);                                                  \
-        lane l = lane_of(p, body_float(views[2].data[0]), (int32_t)views[3].data[0], false);      \
+        float in = qdq_float_from_bits(views[0].data[0]);                                         \
+        lane l =                                                                                  \
+            lane_of(p, qdq_float_from_bits(views[2].data[0]), (int32_t)views[3].data[0], false);  \
         for (size_t i = 0; i < n; i++) store_##y_name(y, i, lane_core(l, load_int32(x, i) * in)); \
+    }
+
+//---- float16 -----------------------------------------------------------------
+
+// float16 goes through a part of float32, which holds it.
+#define QUANTIZE_HALF(name, with)                                                             \
+    qdq_tile_fn QDQ_BODY(name);                                                               \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,          \
+                        const void *restrict x, void *restrict y, size_t n) {                 \
+        qdq_quant_params p = *(const qdq_quant_params *)params;                               \
+        p.x_dtype = QDQ_FLOAT32;                                                              \
+        for (size_t at = 0; at < n; at += PART) {                                             \
+            size_t part = n - at < PART ? n - at : PART;                                      \
+            qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};            \
+            float real[PART];                                                                 \
+            body_from_halves((const uint16_t *)x + at, part, real);                           \
+            QDQ_BODY(with)(&p, here, real, (char *)y + at * qdq_dtype_size(p.y_dtype), part); \
+        }                                                                                     \
+    }
+
+#define DEQUANTIZE_HALF(name, with)                                                   \
+    qdq_tile_fn QDQ_BODY(name);                                                       \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,  \
+                        const void *restrict x, void *restrict y, size_t n) {         \
+        qdq_quant_params p = *(const qdq_quant_params *)params;                       \
+        p.y_dtype = QDQ_FLOAT32;                                                      \
+        for (size_t at = 0; at < n; at += PART) {                                     \
+            size_t part = n - at < PART ? n - at : PART;                              \
+            qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};    \
+            float real[PART];                                                         \
+            QDQ_BODY(with)                                                            \
+            (&p, here, (const char *)x + at * qdq_dtype_size(p.x_dtype), real, part); \
+            body_to_halves(real, part, (uint16_t *)y + at);                           \
+        }                                                                             \
     }
 
 //---- Ranges -----------------------------------------------------------------
@@ -372,7 +420,7 @@ static inline float scaled(float d, float s, bool flush) {
                 float v = load_##x_name(x, at + i);                                             \
                 low[i] = v < low[i] ? v : low[i];                                               \
                 high[i] = v > high[i] ? v : high[i];                                            \
-                nan[i] |= (body_bits(v) & 0x7FFFFFFF) > 0x7F800000 ? 1u : 0u;                   \
+                nan[i] |= (qdq_float_bits(v) & 0x7FFFFFFF) > 0x7F800000 ? 1u : 0u;              \
             }                                                                                   \
         for (size_t i = 0; i < LANES; i++) {                                                    \
             range->low = low[i] < range->low ? low[i] : range->low;                             \
@@ -390,5 +438,8 @@ RANGE(bfloat16)
 #define QDQ_BODY_FLOAT8(name, x, y, numerics) QUANTIZE_FLOAT8(name, x, y)
 #define QDQ_BODY_DEQUANTIZE(name, x, y, y_dtype, numerics, flush) DEQUANTIZE(name, x, y, flush)
 #define QDQ_BODY_REQUANTIZE(name, y, numerics) REQUANTIZE_INT32(name, y)
+#define QDQ_BODY_HALF(name, y, numerics, with) QUANTIZE_HALF(name, with)
+#define QDQ_BODY_TO_HALF(name, x, numerics, with) DEQUANTIZE_HALF(name, with)
 
-QDQ_BODY_LIST(QDQ_BODY_QUANTIZE, QDQ_BODY_FLOAT8, QDQ_BODY_DEQUANTIZE, QDQ_BODY_REQUANTIZE)
+QDQ_BODY_LIST(QDQ_BODY_QUANTIZE, QDQ_BODY_FLOAT8, QDQ_BODY_DEQUANTIZE, QDQ_BODY_REQUANTIZE,
+              QDQ_BODY_HALF, QDQ_BODY_TO_HALF)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of body.h: one function each per instruction set, qdq_<name>_<isa>.
 // Q(name, x, y, numerics, lane, flushes denormals), F(name, x, y, numerics): to float8,
-// D(name, x, y, y dtype, numerics, flushes denormals), R(name, y, numerics): of int32.
+// D(name, x, y, y dtype, numerics, flushes denormals), R(name, y, numerics): of int32,
+// H(name, y, numerics, with float32): of float16, G(name, x, numerics, with float32): to float16.
 // `numerics` are those of table.c.
 #ifndef QDQ_OPS_KERNELS_BODY_LIST_H
 #define QDQ_OPS_KERNELS_BODY_LIST_H
@@ -9,7 +10,7 @@
 #include "ops/kernels/kernel.h"
 
 // clang-format off
-#define QDQ_BODY_LIST(Q, F, D, R)                                                           \
+#define QDQ_BODY_LIST(Q, F, D, R, H, G)                                                         \
     Q(quantize_float32_int8_core,      float32,  int8,   core,       lane_core,       false) \
     Q(quantize_float32_uint8_core,     float32,  uint8,  core,       lane_core,       false) \
     Q(quantize_float32_int16_core,     float32,  int16,  core,       lane_core,       false) \
@@ -51,7 +52,17 @@
     D(dequantize_int8_bfloat16_ttnn,   int8,  bfloat16_device, BFLOAT16, ttnn_db_int8, true)  \
     D(dequantize_uint8_bfloat16_ttnn,  uint8, bfloat16_device, BFLOAT16, ttnn_db,      true)  \
     R(requantize_int32_int8_core,      int8,  core)                                          \
-    R(requantize_int32_uint8_core,     uint8, core)
+    R(requantize_int32_uint8_core,     uint8, core)                                          \
+    H(quantize_float16_int8_core,      int8,          core,    quantize_float32_int8_core)     \
+    H(quantize_float16_uint8_core,     uint8,         core,    quantize_float32_uint8_core)    \
+    H(quantize_float16_int8_torchao,   int8,          torchao, quantize_float32_int8_torchao)  \
+    H(quantize_float16_uint8_torchao,  uint8,         torchao, quantize_float32_uint8_torchao) \
+    H(quantize_float16_e4m3fn_core,    float8_e4m3fn, core,    quantize_float32_e4m3fn_core)   \
+    H(quantize_float16_e5m2_core,      float8_e5m2,   core,    quantize_float32_e5m2_core)     \
+    G(dequantize_int8_float16,         int8,  exact, dequantize_int8_float32)                  \
+    G(dequantize_uint8_float16,        uint8, exact, dequantize_uint8_float32)                 \
+    G(dequantize_int4_float16,         int4,  exact, dequantize_int4_float32)                  \
+    G(dequantize_uint4_float16,        uint4, exact, dequantize_uint4_float32)
 // clang-format on
 
 #endif

@@ -37,6 +37,8 @@ static const qdq_numerics ttnn_db_int8 = {
 #define BODY_F(name, x, y, numerics) BODY(name, QUANTIZE, DTYPE_##x, DTYPE_##y, &numerics)
 #define BODY_D(name, x, y, y_dtype, numerics, flush) BODY(name, DEQUANTIZE, DTYPE_##x, QDQ_##y_dtype, &numerics)
 #define BODY_R(name, y, numerics) BODY(name, REQUANTIZE, QDQ_INT32, DTYPE_##y, &numerics)
+#define BODY_H(name, y, numerics, with) BODY(name, QUANTIZE, QDQ_FLOAT16, DTYPE_##y, &numerics)
+#define BODY_G(name, x, numerics, with) BODY(name, DEQUANTIZE, DTYPE_##x, QDQ_FLOAT16, &numerics)
 #define DTYPE_float32 QDQ_FLOAT32
 #define DTYPE_bfloat16 QDQ_BFLOAT16
 #define DTYPE_int8 QDQ_INT8
@@ -51,7 +53,7 @@ static const qdq_numerics ttnn_db_int8 = {
 
 #if defined(QDQ_SIMD_X86)
 #define BODY(name, family, x, y, numerics) extern qdq_tile_fn qdq_##name##_avx2, qdq_##name##_avx512;
-QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R)
+QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R, BODY_H, BODY_G)
 #undef BODY
 extern qdq_range_fn qdq_range_float32_avx2, qdq_range_bfloat16_avx2, qdq_range_float32_avx512, qdq_range_bfloat16_avx512;
 #endif
@@ -66,10 +68,10 @@ static const qdq_kernel kernels[] = {
     ROW(PORTABLE, LOOKUP, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_lookup_bytes_portable),
 #if defined(QDQ_SIMD_X86)
 #define BODY(name, family, x, y, numerics) ROW(AVX2, family, x, y, numerics, qdq_##name##_avx2),
-    QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R)
+    QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R, BODY_H, BODY_G)
 #undef BODY
 #define BODY(name, family, x, y, numerics) ROW(AVX512, family, x, y, numerics, qdq_##name##_avx512),
-    QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R)
+    QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R, BODY_H, BODY_G)
 #undef BODY
     ROW(AVX512, QUANTIZE, QDQ_FLOAT32, QDQ_INT8, &core, qdq_quantize_float32_int8_hot_avx512),
     ROW(AVX512, QUANTIZE, QDQ_FLOAT32, QDQ_UINT8, &core, qdq_quantize_float32_uint8_hot_avx512),

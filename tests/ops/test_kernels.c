@@ -56,6 +56,7 @@ static void make_x(work *w, qdq_dtype dtype, size_t offset, uint64_t *seed) {
         uint32_t bits = (uint32_t)(r >> 13);
         if (dtype == QDQ_FLOAT32) bits = qdq_float_bits(real);
         if (dtype == QDQ_BFLOAT16) bits = qdq_float_bits(real) >> 16;
+        if (dtype == QDQ_FLOAT16 && r >> 50 & 1) qdq_encode_float(dtype, &real, &bits, 1, NULL);
         memcpy(w->x + offset + i * size, &bits, size);
     }
 }
