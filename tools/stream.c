@@ -71,7 +71,9 @@ static void choose_threads(limit *l) {
 
 // What is written begins half a page behind what is read. A load that has the low 12 bits of the
 // address of a store before it waits for that store, and so would every load if both began alike.
-static size_t skewed(size_t bytes) { return (bytes + 4095) / 4096 * 4096 + 2048; }
+enum { PAGE = 4096, SKEW = PAGE / 2 };
+
+static size_t pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
 
 static size_t lines_of(size_t bytes) {
     size_t lines = (bytes + STREAM_LINE / 2) / STREAM_LINE;
@@ -84,11 +86,12 @@ bool limits_open(limits *out, size_t read_bytes, size_t write_bytes, qdq_paralle
            half = (reads + writes) / 2;
     if (half == 0) half = 1;
     size_t side = reads > half ? reads : half, other = writes > half ? writes : half;
-    size_t bytes = skewed(side * STREAM_LINE) + other * STREAM_LINE;
-    *out = (limits){.memory = aligned_alloc(4096, bytes)};
+    size_t behind = pages(side * STREAM_LINE) + SKEW;
+    size_t bytes = pages(behind + other * STREAM_LINE);
+    *out = (limits){.memory = aligned_alloc(PAGE, bytes)};
     if (!out->memory) return false;
     memset(out->memory, 1, bytes);
-    char *in = out->memory, *to = in + skewed(side * STREAM_LINE);
+    char *in = out->memory, *to = in + behind;
     stream copy = {in, to, half, half, false};
     stream regular = {in, to, reads, writes, false};
     stream nontemporal = regular;
