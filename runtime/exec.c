@@ -328,3 +328,9 @@ void qdq_exec_run(qdq_exec *exec) {
     for (size_t i = 0; i < plan->step_count; i++) run_step(exec, &plan->steps[i]);
     qdq_environment_leave(environment);
 }
+
+void qdq_exec_run_step(qdq_exec *exec, size_t step) {
+    qdq_environment environment = qdq_environment_enter();
+    if (step < exec->plan->step_count) run_step(exec, &exec->plan->steps[step]);
+    qdq_environment_leave(environment);
+}

@@ -33,12 +33,17 @@ static bool read_limits(const options *opt, qdq_limits *limits) {
            options_number("max-values", opt->max_values, 1, 0, &limits->json_values);
 }
 
+bool graph_options_of(const options *opt, qdq_graph_options *out) {
+    *out = (qdq_graph_options){.target = opt->target};
+    if (opt->target && strcmp(opt->target, "all") == 0) out->target = "core";
+    return read_limits(opt, &out->limits);
+}
+
 qdq_graph *load_graph(const options *opt, int *code) {
-    qdq_graph_options graph_options = {0};
+    qdq_graph_options graph_options;
     qdq_error err = {0};
     *code = EXIT_USAGE;
-    if (!read_limits(opt, &graph_options.limits)) return NULL;
-    graph_options.target = opt->target && strcmp(opt->target, "all") == 0 ? "core" : opt->target;
+    if (!graph_options_of(opt, &graph_options)) return NULL;
     qdq_graph *graph = qdq_graph_load(opt->operands.items[0], &graph_options, &err);
     *code = graph ? EXIT_OK : report_error(&err);
     return graph;
@@ -50,7 +55,7 @@ const char *isa_of(const options *opt) {
     return environment && *environment ? environment : NULL;
 }
 
-static bool read_compile_options(const options *opt, qdq_compile_options *out) {
+bool compile_options_of(const options *opt, qdq_compile_options *out) {
     *out = (qdq_compile_options){
         .target = opt->target, .materialize = opt->materialize, .isa = isa_of(opt)};
     const char *storage = opt->float_storage ? opt->float_storage : "declared";
@@ -67,7 +72,7 @@ qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code) {
     qdq_compile_options compile_options;
     qdq_error err = {0};
     *code = EXIT_USAGE;
-    if (!read_compile_options(opt, &compile_options)) return NULL;
+    if (!compile_options_of(opt, &compile_options)) return NULL;
     qdq_plan *plan = qdq_graph_compile(graph, &compile_options, &err);
     const qdq_report *report = qdq_graph_validate(graph, opt->target, NULL);
     if (report) print_findings(stderr, report);

@@ -24,6 +24,9 @@ int exit_code(qdq_status status);
 // Prints the error on stderr and returns its exit code.
 int report_error(const qdq_error *err);
 
+// What the options say about loading and compiling. False after a message.
+bool graph_options_of(const options *opt, qdq_graph_options *out);
+bool compile_options_of(const options *opt, qdq_compile_options *out);
 // Loads the graph that the first operand names. NULL after a message; *code is then the exit code.
 qdq_graph *load_graph(const options *opt, int *code);
 // The instruction set that --isa or else QDQ_ISA caps; NULL: none.

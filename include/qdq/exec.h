@@ -92,6 +92,10 @@ QDQ_API qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dt
 // numerics say.
 QDQ_API void qdq_exec_run(qdq_exec *exec);
 
+// Computes one step of the plan (qdq_plan_get_step), to time it. After a run, all steps in order
+// make another one. Does nothing where there is no such step.
+QDQ_API void qdq_exec_run_step(qdq_exec *exec, size_t step);
+
 // Copies an output (as it is after the last run) to `data`. The dtype is the output's own, or
 // float32 for any float type.
 QDQ_API qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dtype dtype,

@@ -396,7 +396,8 @@ def test_format(tests, text, models, folder):
         tests.expect(f"format.md has the cause of {field}", row, f"it lacks '{name}'")
     for words in (["run", *given, "--expect", f"{model}/expected.safetensors"],
                   ["check", str(doubtful)], ["plan", given[0]],
-                  ["bench", given[0], "--repeat", "3"], ["ops"], ["targets"],
+                  ["bench", given[0], "--repeat", "3", "--vs-copy", "--compile"],
+                  ["ops"], ["targets"],
                   ["compare", str(ties), "--targets", "core,ttnn"]):
         row = re.search(rf"^\| `{words[0]}` \| `version`.*(?:\n\| \|.*)*", text, re.M)
         row = row.group(0) if row else ""

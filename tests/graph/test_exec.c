@@ -102,6 +102,35 @@ static void any_parallel_hook_gives_the_same_bits(void **state) {
     qdq_graph_destroy(g);
 }
 
+static void all_steps_in_order_make_a_run(void **state) {
+    (void)state;
+    float first[33 * 40] = {0}, x[33 * 40], wanted[33 * 40], got[33 * 40];
+    size_t count = UNIT_COUNT(x);
+    fill(x, count);
+    qdq_graph *g = small_network(33, 40);
+    for (int materialize = 0; materialize < 2; materialize++) {
+        qdq_compile_options options = {.materialize = materialize == 1};
+        qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
+        size_t steps = qdq_plan_get_stats(plan).step_count;
+        assert_true(steps > 1);
+        qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+        qdq_exec_write(exec, "x", QDQ_FLOAT32, x, count, NULL);
+        qdq_exec_run(exec);
+        qdq_exec_read(exec, "d", QDQ_FLOAT32, wanted, count, NULL);
+        qdq_exec_write(exec, "x", QDQ_FLOAT32, first, count, NULL);
+        qdq_exec_run(exec);
+        qdq_exec_write(exec, "x", QDQ_FLOAT32, x, count, NULL);
+        qdq_exec_run_step(exec, steps);  // there is none
+        qdq_exec_read(exec, "d", QDQ_FLOAT32, got, count, NULL);
+        assert_memory_not_equal(got, wanted, sizeof got);
+        for (size_t i = 0; i < steps; i++) qdq_exec_run_step(exec, i);
+        qdq_exec_read(exec, "d", QDQ_FLOAT32, got, count, NULL);
+        assert_memory_equal(got, wanted, sizeof got);
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan);
+    }
+    qdq_graph_destroy(g);
+}
+
 static void a_chain_between_rows_needs_no_arena(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create(NULL, NULL);
@@ -319,6 +348,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fused_materialized_and_threaded_runs_give_the_same_bits),
         cmocka_unit_test(any_parallel_hook_gives_the_same_bits),
+        cmocka_unit_test(all_steps_in_order_make_a_run),
         cmocka_unit_test(a_chain_between_rows_needs_no_arena),
         cmocka_unit_test(a_value_with_two_readers_owns_tiles),
         cmocka_unit_test(int4_values_are_packed_in_the_arena),

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""qdq bench: what it prints, and what of it must agree with what. Nothing here holds a time."""
+
+from harness import Case, graph, main, node, quantize, value
+
+# float32 [64, 48] in, int8 and float32 out; two steps, because two nodes read q.
+NODES = [quantize(scales=0.5, zps=3), node("Dequantize", "d", "q", scales=0.5, dtype="float32"),
+         node("Requantize", "r", "q", in_scales=0.5, out_scales=0.25, dtype="int8")]
+GRAPH = graph(NODES, [value("x", shape=(64, 48))], {"y": "d", "z": "r"})
+ELEMENTS = 64 * 48
+NUMBER = r"\d+\.\d+"
+SPREAD = rf"median {NUMBER} us \(quartiles {NUMBER} to {NUMBER}\)"
+LIMITS = ["memcpy", "stream", "stream_nontemporal"]
+
+
+class Bench(Case):
+    def bench(self, *words, content=GRAPH, **more):
+        return self.json("bench", self.write("g.json", content), "--repeat", 5, *words, **more)
+
+    def assert_spread(self, one):
+        low, high = one["quartile_seconds"]
+        self.assertTrue(0 <= low <= one["median_seconds"] <= high, one)
+
+    def assert_rate(self, one, count):
+        self.assertAlmostEqual(one["gb_per_second"] * one["median_seconds"] * 1e9, count,
+                               delta=count * 1e-6)
+
+    # ---- A run and its steps ----
+
+    def test_a_run_has_a_median_between_quartiles_and_counts_what_goes_in_and_out(self):
+        parsed = self.bench()
+        self.assert_spread(parsed)
+        self.assertGreater(parsed["median_seconds"], 0)
+        self.assertEqual(parsed["input_bytes"], 4 * ELEMENTS)
+        self.assertEqual(parsed["output_bytes"], 4 * ELEMENTS + ELEMENTS)
+        self.assert_rate(parsed, 9 * ELEMENTS)
+
+    def test_repeat_counts_timings_each_of_whole_runs(self):
+        parsed = self.bench()
+        self.assertEqual(parsed["timings"], 5)
+        self.assertGreaterEqual(parsed["runs"], 5)
+        self.assertEqual(parsed["runs"] % 5, 0)
+
+    def test_the_steps_are_those_of_the_plan(self):
+        for words in ([], ["--materialize"]):
+            parsed = self.bench(*words)
+            plan = self.json("plan", "g.json", *words)
+            self.assertGreater(len(plan["steps"]), 1)
+            self.assertEqual([one["chain"] for one in parsed["steps"]],
+                             [one["chain"] for one in plan["steps"]])
+            self.assertEqual([one["bytes"] for one in parsed["steps"]],
+                             [one["read_bytes"] + one["write_bytes"] for one in plan["steps"]])
+            self.assertEqual(parsed["bytes"], sum(one["bytes"] for one in parsed["steps"]))
+            for one in parsed["steps"]:
+                self.assert_spread(one)
+
+    def test_text_has_a_line_for_the_run_and_one_for_each_step(self):
+        out = self.qdq("bench", self.write("g.json", GRAPH), "--repeat", 3).out.splitlines()
+        steps = len(self.json("plan", "g.json")["steps"])
+        self.assertRegex(out[0], rf"\Ag\.json: {SPREAD}, {9 * ELEMENTS} bytes, {NUMBER} GB/s in "
+                                 rf"and out; all steps move \d+ bytes, {NUMBER} GB/s\Z")
+        self.assertEqual(len(out), 1 + steps)
+        for i, line in enumerate(out[1:]):
+            self.assertRegex(line, rf"\A  step {i}: {SPREAD}, \d+ bytes, {NUMBER} GB/s  .* -> ")
+
+    def test_a_graph_without_steps_is_timed_too(self):
+        constant = {**value("c", shape=(2,)), "data": [1, 2]}
+        parsed = self.bench("--vs-copy", "--compile", content=graph(
+            [quantize(x="c", scales=1)], [], constants=[constant]))
+        self.assertEqual(parsed["input_bytes"], 0)
+        self.assertEqual(parsed["output_bytes"], 2)
+
+    # ---- --vs-copy ----
+
+    def test_limits_move_the_bytes_of_the_graph(self):
+        for words in ([], ["--threads", 2]):
+            parsed = self.bench("--vs-copy", *words)
+            names = [one["name"] for one in parsed["limits"]]
+            self.assertIn(names, [LIMITS, LIMITS[:2]])
+            for one in parsed["limits"]:
+                self.assert_spread(one)
+                self.assertEqual(one["bytes"], 9 * ELEMENTS, one)
+                self.assert_rate(one, 9 * ELEMENTS)
+
+    def test_the_ratio_is_that_to_the_fastest_limit(self):
+        parsed = self.bench("--vs-copy")
+        rates = {one["name"]: one["gb_per_second"] for one in parsed["limits"]}
+        best = max(rates, key=rates.get)
+        self.assertEqual(parsed["fastest_limit"], best)
+        self.assertAlmostEqual(parsed["ratio"], parsed["gb_per_second"] / rates[best], places=6)
+
+    def test_limits_of_any_shape_have_their_lines(self):
+        for shape in [(), (1,), (3, 5), (7, 1001)]:
+            for dtype in ("int8", "int32"):
+                content = graph([quantize(scales=0.5, dtype=dtype)], [value("x", shape=shape)])
+                parsed = self.bench("--vs-copy", "--threads", 2, content=content)
+                self.assertGreater(parsed["ratio"], 0, (shape, dtype))
+
+    def test_text_ends_with_the_ratio(self):
+        out = self.qdq("bench", self.write("g.json", GRAPH), "--repeat", 3, "--vs-copy").out
+        for name in LIMITS[:2]:
+            self.assertRegex(out, rf"(?m)^  {name}: {SPREAD}, \d+ bytes, {NUMBER} GB/s$")
+        self.assertRegex(out, rf"\n  the run has {NUMBER} of the rate of the fastest, "
+                              rf"({'|'.join(LIMITS)})\n\Z")
+
+    def test_without_it_there_is_no_limit(self):
+        parsed = self.bench()
+        self.assertFalse({"limits", "ratio", "fastest_limit", "load", "compile"} & set(parsed))
+
+    # ---- --compile ----
+
+    def test_loading_and_compiling_are_timed(self):
+        parsed = self.bench("--compile")
+        for stage in ("load", "compile"):
+            self.assert_spread(parsed[stage])
+            self.assertGreater(parsed[stage]["median_seconds"], 0)
+        out = self.qdq("bench", "g.json", "--repeat", 3, "--compile").out
+        for stage in ("load", "compile"):
+            self.assertRegex(out, rf"(?m)^  {stage}: {SPREAD}$")
+
+    # ---- Mistakes ----
+
+    def test_a_bad_number_of_repeats_is_refused(self):
+        self.write("g.json", GRAPH)
+        for text in ("0", "-1", "x", ""):
+            result = self.qdq("bench", "g.json", "--repeat", text, code=2)
+            self.assertIn(f"--repeat is '{text}', wanted a whole number of at least 1", result.err)
+
+    def test_a_graph_with_errors_is_not_timed(self):
+        result = self.qdq("bench", self.write("g.json", graph([quantize(scales=0)])), "--vs-copy",
+                          "--compile", code=3)
+        self.assertEqual(result.out, "")
+        self.assertIn("core/scale-value", result.err)
+
+
+if __name__ == "__main__":
+    main()
