@@ -63,13 +63,13 @@ static bool check_scale_at(const qdq_call *call, const char *name, size_t index,
                            bool *negative) {
     if (scale == 0 || !isfinite(scale)) {
         qdq_call_find(call, QDQ_RULE_SCALE_VALUE, name,
-                      qdq_text(call->findings, "has %.9g at index %zu", (double)scale, index),
+                      qdq_text_number(call->findings, (double)scale, index, true),
                       "a finite number that is not 0 as float32");
         return false;
     }
     if (scale < 0 && !*negative) {
         qdq_call_find(call, QDQ_RULE_SCALE_NEGATIVE, name,
-                      qdq_text(call->findings, "has %.9g at index %zu", (double)scale, index),
+                      qdq_text_number(call->findings, (double)scale, index, true),
                       "a positive number");
         *negative = true;
     }
@@ -118,11 +118,11 @@ static void check_zero_point_at(const qdq_call *call, const char *name, size_t i
     if (quantized && quantized->kind != QDQ_KIND_INT) {
         if (value == 0) return;
         qdq_call_find(call, QDQ_RULE_ZERO_POINT_VALUE, name,
-                      qdq_text(call->findings, "has %.17g at index %zu", value, index),
+                      qdq_text_number(call->findings, value, index, false),
                       qdq_text(call->findings, "0, as the quantized type is %s", quantized->name));
     } else if (value != floor(value) || value < INT32_MIN || value > INT32_MAX) {
         qdq_call_find(call, QDQ_RULE_ZERO_POINT_VALUE, name,
-                      qdq_text(call->findings, "has %.17g at index %zu", value, index),
+                      qdq_text_number(call->findings, value, index, false),
                       "a whole number of at most 32 bits");
     } else if (quantized &&
                (value < (double)quantized->least || value > (double)quantized->greatest)) {
@@ -141,7 +141,7 @@ static void check_float_zero_points(const qdq_call *call, const qdq_zero_point_s
     for (size_t i = 0; i < from->count && !in->given; i++) {
         if (isfinite((float)slot->attr.data[i])) continue;
         qdq_call_find(call, QDQ_RULE_ZERO_POINT_VALUE, from->name,
-                      qdq_text(call->findings, "has %.9g at index %zu", slot->attr.data[i], i),
+                      qdq_text_number(call->findings, slot->attr.data[i], i, false),
                       "a finite number as float32");
         return;
     }

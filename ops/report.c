@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/utf8.h"
@@ -36,6 +37,16 @@ const char *qdq_text(qdq_findings *findings, const char *format, ...) {
 
 static const char *copied(qdq_findings *findings, const char *text) {
     return text ? qdq_text(findings, "%s", text) : "";
+}
+
+const char *qdq_text_number(qdq_findings *findings, double value, size_t index, bool is_float32) {
+    char text[40];
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        double back = strtod(text, NULL);
+        if (is_float32 ? (float)back == (float)value : back == value) break;
+    }
+    return qdq_text(findings, "has %s at index %zu", text, index);
 }
 
 static const char *text_or_empty(const char *text) { return text ? text : ""; }

@@ -46,4 +46,8 @@ bool qdq_findings_have_room(const qdq_findings *findings);
 // is no more room for findings or memory.
 const char *qdq_text(qdq_findings *findings, const char *format, ...) QDQ_PRINTF(2, 3);
 
+// "has 0.1 at index 3": the shortest number that reads back as the same float32 (`is_float32`) or
+// double.
+const char *qdq_text_number(qdq_findings *findings, double value, size_t index, bool is_float32);
+
 #endif

@@ -141,10 +141,10 @@ size_t qdq_argument_find_nonzero(const qdq_argument *argument) {
 
 void qdq_find_number(const qdq_call *call, const qdq_rule *rule, const qdq_argument *argument,
                      size_t index, const char *wanted) {
-    qdq_call_find_rule(
-        call, rule, argument->name,
-        qdq_text(call->findings, "has %.9g at index %zu", qdq_argument_at(argument, index), index),
-        wanted);
+    qdq_call_find_rule(call, rule, argument->name,
+                       qdq_text_number(call->findings, qdq_argument_at(argument, index), index,
+                                       argument->dtype != QDQ_INT32),
+                       wanted);
 }
 
 bool qdq_expect_dtype(const qdq_call *call, const qdq_rule *rule, const char *port, qdq_dtype dtype,
