@@ -5,11 +5,13 @@
 
 #include "include/qdq/inspect.h"
 
-// From the plainest to the best; each x86 one contains those before it.
+// Those of one machine from the plainest to the best; each contains those before it. The order of
+// two that no machine has both of means nothing.
 typedef enum qdq_isa {
     QDQ_ISA_PORTABLE = 0,
-    QDQ_ISA_AVX2,    // with FMA and F16C
-    QDQ_ISA_AVX512,  // F, BW, DQ, VL and VBMI
+    QDQ_ISA_AVX2,    // x86-64: with FMA and F16C
+    QDQ_ISA_AVX512,  // x86-64: F, BW, DQ, VL and VBMI
+    QDQ_ISA_NEON,    // aarch64, which always has it
     QDQ_ISA_COUNT,
 } qdq_isa;
 
@@ -17,7 +19,7 @@ typedef enum qdq_isa {
 uint32_t qdq_cpu_isas(void);
 
 // The same without those better than `name`; NULL: all. False with `err` set if there is none with
-// this name.
+// this name for machines of this kind, whether or not this one runs it.
 bool qdq_cpu_cap(const char *name, uint32_t *isas, qdq_error *err);
 
 #endif

@@ -2,8 +2,7 @@
 #include "ops/kernels/avx512_hot.h"
 #include "ops/kernels/body_list.h"
 
-#define PORTABLE(family, fn) \
-    { #fn, QDQ_ISA_PORTABLE, QDQ_FAMILY_##family, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, fn }
+#if defined(QDQ_SIMD_X86) || defined(QDQ_SIMD_NEON)
 
 //---- Numerics that kernels are written for ----------------------------------
 
@@ -29,6 +28,8 @@ static const qdq_numerics ttnn_d_int8 = {
 static const qdq_numerics ttnn_db = {.subtraction = QDQ_SUBTRACT_FLOAT, DEVICE};
 static const qdq_numerics ttnn_db_int8 = {
     .subtraction = QDQ_SUBTRACT_FLOAT, DEVICE, .code_bias = 128};
+
+#endif
 
 //---- The rows ---------------------------------------------------------------
 
@@ -56,6 +57,12 @@ static const qdq_numerics ttnn_db_int8 = {
 QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R, BODY_H, BODY_G)
 #undef BODY
 extern qdq_range_fn qdq_range_float32_avx2, qdq_range_bfloat16_avx2, qdq_range_float32_avx512, qdq_range_bfloat16_avx512;
+#elif defined(QDQ_SIMD_NEON)
+#define BODY(name, family, x, y, numerics) extern qdq_tile_fn qdq_##name##_neon;
+QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R, BODY_H, BODY_G)
+#undef BODY
+extern qdq_tile_fn qdq_lookup_bytes_neon;
+extern qdq_range_fn qdq_range_float32_neon, qdq_range_bfloat16_neon;
 #endif
 
 #define ROW(isa, family, x, y, numerics, fn) {#fn, QDQ_ISA_##isa, QDQ_FAMILY_##family, x, y, numerics, fn}
@@ -78,6 +85,11 @@ static const qdq_kernel kernels[] = {
     ROW(AVX512, QUANTIZE, QDQ_BFLOAT16, QDQ_INT8, &core, qdq_quantize_bfloat16_int8_hot_avx512),
     ROW(AVX512, QUANTIZE, QDQ_BFLOAT16, QDQ_UINT8, &core, qdq_quantize_bfloat16_uint8_hot_avx512),
     ROW(AVX512, LOOKUP, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_lookup_bytes_avx512),
+#elif defined(QDQ_SIMD_NEON)
+#define BODY(name, family, x, y, numerics) ROW(NEON, family, x, y, numerics, qdq_##name##_neon),
+    QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R, BODY_H, BODY_G)
+#undef BODY
+    ROW(NEON, LOOKUP, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_lookup_bytes_neon),
 #endif
 };
 
@@ -93,6 +105,9 @@ static const struct {
     {QDQ_ISA_AVX2, QDQ_BFLOAT16, qdq_range_bfloat16_avx2},
     {QDQ_ISA_AVX512, QDQ_FLOAT32, qdq_range_float32_avx512},
     {QDQ_ISA_AVX512, QDQ_BFLOAT16, qdq_range_bfloat16_avx512},
+#elif defined(QDQ_SIMD_NEON)
+    {QDQ_ISA_NEON, QDQ_FLOAT32, qdq_range_float32_neon},
+    {QDQ_ISA_NEON, QDQ_BFLOAT16, qdq_range_bfloat16_neon},
 #endif
 };
 // clang-format on

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """test_example.py EXAMPLE_BINARY SOURCE_DIR: the program of the README is the one that is built here, and it prints
 what it should: 1.8 is 72 steps of 0.025, and 1.8 as a bfloat16 is 1.796875."""
+import os
 import pathlib
 import re
 import subprocess
@@ -13,7 +14,8 @@ def main() -> int:
     source = (root / "tests/api/example.c").read_text(encoding="utf-8")
     program = source[source.index("#include"):]
     blocks = re.findall(r"```c\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.S)
-    output = subprocess.run([binary], capture_output=True, text=True, timeout=60, check=False)
+    wrapper = os.environ.get("MESON_EXE_WRAPPER", "").split()  # of a cross build
+    output = subprocess.run([*wrapper, binary], capture_output=True, text=True, timeout=60, check=False)
     checks = {
         "the README shows the program that is tested": program in blocks,
         "it exits with 0": output.returncode == 0,

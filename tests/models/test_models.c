@@ -80,10 +80,11 @@ static void run_model(const char *name, bool materialize, int threads) {
 
 static void run_command(const char *name, const char *options) {
     char command[4096];
+    const char *wrapper = getenv("MESON_EXE_WRAPPER");  // of a cross build
     snprintf(command, sizeof command,
-             "'%s' run '%s/%s/graph.json' -i '%s/%s/inputs.safetensors' "
+             "%s '%s' run '%s/%s/graph.json' -i '%s/%s/inputs.safetensors' "
              "--expect '%s/%s/expected.safetensors' %s > /dev/null",
-             binary, models, name, models, name, models, name, options);
+             wrapper ? wrapper : "", binary, models, name, models, name, models, name, options);
     assert_int_equal(system(command), 0);
 }
 

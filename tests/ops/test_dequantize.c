@@ -228,8 +228,8 @@ static void computed_parameters_dequantize_what_they_made(void **state) {
             oracle_range range = oracle_range_of(QDQ_UINT8, &oracle_core);
             double lo = 0, hi = 0;
             for (size_t r = 0; r < 33; r++) {
-                lo = fmin(lo, (double)x[r * 65 + i % 65]),
-                hi = fmax(hi, (double)x[r * 65 + i % 65]);
+                double v = (double)x[r * 65 + i % 65];
+                lo = v < lo ? v : lo, hi = v > hi ? v : hi;
             }
             oracle_side p = oracle_parameters(lo, hi, QDQ_ASYMMETRIC, 0, range);
             int64_t code = oracle_quantize((double)x[i], p.scale, p.zp, range, &oracle_core);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which instruction sets there are by name, on each kind of machine, and how a name caps them.
+#include "runtime/cpu.h"
+#include "tests/unit.h"
+
+// Names of this kind of machine from the plainest on, and one of another kind with what is said.
+#if defined(__x86_64__)
+#define WANTED "portable, avx2, avx512"
+static const char *const here[] = {"portable", "avx2", "avx512"};
+static const char foreign[] = "neon", said[] = "only for aarch64";
+#elif defined(__aarch64__)
+#define WANTED "portable, neon"
+static const char *const here[] = {"portable", "neon"};
+static const char foreign[] = "avx2", said[] = "only for x86-64";
+#else
+#define WANTED "portable"
+static const char *const here[] = {"portable"};
+static const char foreign[] = "avx2", said[] = "only for x86-64";
+#endif
+
+enum { HERE = sizeof here / sizeof here[0] };
+
+static int index_of(const char *name) {
+    for (int i = 0; i < QDQ_ISA_COUNT; i++)
+        if (strcmp(qdq_isa_get((size_t)i).name, name) == 0) return i;
+    return -1;
+}
+
+static uint32_t capped(const char *name) {
+    qdq_error err = {0};
+    uint32_t isas = 0;
+    if (!qdq_cpu_cap(name, &isas, &err)) fail_msg("%s: %s", name, err.text);
+    return isas;
+}
+
+static void what_a_name_caps_is_it_and_all_that_is_plainer(void **state) {
+    (void)state;
+    uint32_t up_to = 0;
+    for (size_t i = 0; i < HERE; i++) {
+        assert_in_range(index_of(here[i]), 0, QDQ_ISA_COUNT - 1);
+        up_to |= 1u << index_of(here[i]);
+        assert_int_equal(capped(here[i]), qdq_cpu_isas() & up_to);
+    }
+    assert_int_equal(capped("portable"), 1);
+    assert_int_equal(capped(here[HERE - 1]), qdq_cpu_isas());
+    assert_int_equal(capped(NULL), qdq_cpu_isas());
+}
+
+static void a_machine_has_those_of_its_kind_alone(void **state) {
+    (void)state;
+    uint32_t all = 0;
+    for (size_t i = 0; i < HERE; i++) all |= 1u << index_of(here[i]);
+    assert_int_equal(qdq_cpu_isas() & ~all, 0);
+    assert_true(qdq_cpu_isas() & 1);
+#if defined(QDQ_SIMD_NEON)
+    assert_int_equal(qdq_cpu_isas(), all);
+#endif
+    for (size_t i = 0; i < QDQ_ISA_COUNT; i++)
+        assert_int_equal(qdq_isa_get(i).available, qdq_cpu_isas() >> i & 1);
+    assert_null(qdq_isa_get(QDQ_ISA_COUNT).name);
+}
+
+static void a_name_of_another_kind_of_machine_is_told_from_one_that_nobody_has(void **state) {
+    (void)state;
+    uint32_t isas;
+    qdq_error err = {0};
+    char text[256];
+    assert_false(qdq_cpu_cap(foreign, &isas, &err));
+    snprintf(text, sizeof text, "instruction set '%s' is %s, wanted one of: " WANTED, foreign,
+             said);
+    assert_string_equal(err.text, text);
+    assert_int_equal(err.status, QDQ_ERR_ARGUMENT);
+    err = (qdq_error){0};
+    assert_false(qdq_cpu_cap("portible", &isas, &err));
+    assert_string_equal(err.text, "instruction set 'portible' is unknown, wanted one of: " WANTED
+                                  "; did you mean 'portable'?");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_name_caps_is_it_and_all_that_is_plainer),
+        cmocka_unit_test(a_machine_has_those_of_its_kind_alone),
+        cmocka_unit_test(a_name_of_another_kind_of_machine_is_told_from_one_that_nobody_has),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
