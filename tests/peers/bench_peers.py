@@ -146,6 +146,9 @@ class Row:
     def times_best(self):
         return self.peers[self.best] / self.seconds if self.best else None
 
+    def limit_times_best(self):
+        return self.peers[self.best] / self.limit if self.best and self.limit else None
+
     def misses(self):
         """What is short of its aim."""
         limit_aim, *peer_aims = self.case.aim
@@ -188,7 +191,10 @@ def cells(row):
     elif row.limit:
         of_limit = f"{marked(number(row.of_limit(), '{:.2f}'), 'limit')} ({limit_aim:.2f})"
     best = f"{amount(row.peers[row.best])} {named(row.best)}" if row.best else "-"
-    times = f"{marked(number(row.times_best()) + 'x', 'peer')} ({peer_aim:g}x)" if row.best else "-"
+    times = f"{marked(number(row.times_best()) + 'x', 'peer')} ({peer_aim:g}x" if row.best else "-"
+    if row.best:
+        bound = row.limit_times_best()
+        times += f", limit {bound:.1f}x)" if bound and bound < peer_aim else ")"
     others = ", ".join(f"{amount(seconds)} {named(name)}" for name, seconds in
                        sorted(row.peers.items(), key=lambda one: one[1]) if name != row.best)
     return [case.name, case.size, ours, limit, of_limit, best, times, others or "-"]
