@@ -35,7 +35,7 @@ static void check_tensor(const qdq_tensor_file *file, const qdq_tensor_info *inf
     qdq_error err = {0};
     assert_string_equal(info->name, wanted->name);
     assert_int_equal(info->dtype, wanted->dtype);
-    assert_memory_equal(&info->shape, &wanted->shape, sizeof info->shape);
+    assert_true(qdq_shape_equal(info->shape, wanted->shape));
     size_t count = qdq_shape_count(wanted->shape) * qdq_dtype_size(wanted->dtype);
     assert_int_equal(info->bytes, count);
     assert_string_equal(qdq_tensor_file_dtype(file, info),

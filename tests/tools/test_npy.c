@@ -45,7 +45,7 @@ static void what_is_written_is_read(void **state) {
         assert_int_equal(npy_write(path, cases[i].dtype, cases[i].shape, data, &err), QDQ_OK);
         assert_int_equal(npy_read(path, &out, &err), QDQ_OK);
         assert_int_equal(out.dtype, cases[i].dtype);
-        assert_memory_equal(&out.shape, &cases[i].shape, sizeof out.shape);
+        assert_true(qdq_shape_equal(out.shape, cases[i].shape));
         assert_int_equal(out.bytes, count);
         assert_memory_equal(out.data, data, count);
         npy_release(&out);
