@@ -240,6 +240,13 @@ def machine():
             f"{compiler}")
 
 
+def revision():
+    """Of the source beside this script, as git has it."""
+    done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty=+"], text=True,
+                          capture_output=True, check=False)
+    return done.stdout.strip() or "an unknown commit"
+
+
 def load():
     return float(Path("/proc/loadavg").read_text(encoding="utf-8").split()[0])
 
@@ -268,7 +275,7 @@ def sizes(build, pythons):
 
 
 def document(rows_of, about, before, after, sizes_line, samples):
-    lines = [f"Machine: {machine()}.", "",
+    lines = [f"Machine: {machine()}. qdq at {revision()}.", "",
              f"Peers: {', '.join(about) or 'none'}. Timings of each cell: {samples}. Load of the "
              f"machine before: {before:.1f}, after: {after:.1f} (what is measured makes about 1).",
              ""]
