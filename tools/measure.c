@@ -48,7 +48,7 @@ bool measure(member *members, size_t count, size_t repeat) {
         if (!members[k].seconds) return false;
         prepare(&members[k]);
     }
-    double *last = calloc(count, sizeof *last);
+    double *last = calloc(count + 1, sizeof *last);
     if (!last) return false;
     for (size_t i = 0; i < repeat; i++) {
         for (size_t k = 0; k < count; k++) {

@@ -77,7 +77,7 @@ static void float32_and_int32_at_and_beside_every_edge_cast_to_every_dtype(void 
 //---- Known numbers ----------------------------------------------------------
 
 static uint32_t cast_one(qdq_dtype from, uint32_t x, qdq_dtype to, qdq_bool saturate) {
-    uint32_t y;
+    uint32_t y = 0;
     run_cast(&(cast_case){from, to, saturate, QDQ_ROUND_MODE_UP}, (qdq_shape){0}, &x, &y);
     return y;
 }
