@@ -24,7 +24,7 @@ static const qdq_stage_vector *longest(const qdq_stage *stage) {
     return found;
 }
 
-// Channels that lie along rows: their elements would each need another table.
+// Channels that lie along rows: each element needs another table, so that all should be in cache.
 static bool along_rows(const qdq_grid *grid) {
     return grid->rank && grid->extent[grid->rank - 1] == 1;
 }
@@ -41,10 +41,10 @@ static void fill(const qdq_stage *stage, size_t index, uint8_t *table) {
 }
 
 bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_lowering *to) {
-    enum { MAX_TABLES = 4096 };
+    enum { MAX_TABLES = 4096, MAX_MIXED = 256 };
     const qdq_stage_vector *grid = longest(stage);
-    if (!is_byte(x) || !is_byte(y) || !grid || grid->count > MAX_TABLES || along_rows(&grid->grid))
-        return true;
+    if (!is_byte(x) || !is_byte(y) || !grid) return true;
+    if (grid->count > (along_rows(&grid->grid) ? MAX_MIXED : MAX_TABLES)) return true;
     for (size_t k = 0; k < stage->vector_count; k++)
         if (stage->vectors[k].origin != QDQ_FROM_NUMBERS) return true;
     uint8_t *tables = qdq_pool_array(to->pool, grid->count, 256);
