@@ -147,6 +147,14 @@ void qdq_find_number(const qdq_call *call, const qdq_rule *rule, const qdq_argum
                        wanted);
 }
 
+void qdq_find_other_count(const qdq_call *call, const qdq_rule *rule, const qdq_argument *argument,
+                          const qdq_argument *other) {
+    qdq_call_find_rule(call, rule, argument->name,
+                       qdq_text(call->findings, "has %zu element%s", argument->count,
+                                argument->count == 1 ? "" : "s"),
+                       qdq_text(call->findings, "%zu, as many as %s", other->count, other->name));
+}
+
 bool qdq_expect_dtype(const qdq_call *call, const qdq_rule *rule, const char *port, qdq_dtype dtype,
                       qdq_dtype_set set) {
     char text[512];
@@ -186,21 +194,6 @@ void qdq_expect_both(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set s
 }
 
 //---- Shared checks ----------------------------------------------------------
-
-void qdq_check_no_zero_point(const qdq_call *call, const qdq_rule *rule) {
-    for (size_t k = 0; k < 3; k++) {
-        qdq_argument z = qdq_argument_of(call, qdq_zero_point_ports[k]);
-        if (!z.given) continue;
-        if (!z.known) {
-            qdq_call_find_rule(call, rule, z.name, "is known at run time only", "0");
-            return;
-        }
-        size_t i = qdq_argument_find_nonzero(&z);
-        if (i == z.count) continue;
-        qdq_find_number(call, rule, &z, i, "0");
-        return;
-    }
-}
 
 void qdq_check_positive_scale(const qdq_call *call, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {

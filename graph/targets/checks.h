@@ -56,6 +56,9 @@ size_t qdq_argument_find_nonzero(const qdq_argument *argument);
 // "PORT has 3 at index 0" with the rule's hint.
 void qdq_find_number(const qdq_call *call, const qdq_rule *rule, const qdq_argument *argument,
                      size_t index, const char *wanted);
+// "PORT has 1 element, wanted 3, as many as OTHER".
+void qdq_find_other_count(const qdq_call *call, const qdq_rule *rule, const qdq_argument *argument,
+                          const qdq_argument *other);
 // "PORT is float16", wanted one of `set`. False where that was found.
 bool qdq_expect_dtype(const qdq_call *call, const qdq_rule *rule, const char *port, qdq_dtype dtype,
                       qdq_dtype_set set);
@@ -70,8 +73,6 @@ void qdq_expect_y(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set)
 // The same for x and y.
 void qdq_expect_both(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set);
 
-// No zero point but 0: constants are looked at, a run-time one is found too.
-void qdq_check_no_zero_point(const qdq_call *call, const qdq_rule *rule);
 // All constant scales are above 0 (of Requantize: of both sides).
 void qdq_check_positive_scale(const qdq_call *call, const qdq_rule *rule);
 // No scale that is made at run time.

@@ -90,11 +90,7 @@ static void one_kind(const qdq_call *call, const qdq_rule *rule) {
 
 static void zero_point_count(const qdq_call *call, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
-    if (z.given && !z.from_port && z.count != s.count)
-        qdq_call_find_rule(
-            call, rule, z.name,
-            qdq_text(call->findings, "has %zu element%s", z.count, z.count == 1 ? "" : "s"),
-            qdq_text(call->findings, "%zu, as many as %s", s.count, s.name));
+    if (z.given && !z.from_port && z.count != s.count) qdq_find_other_count(call, rule, &z, &s);
 }
 
 static void float8_zero_point(const qdq_call *call, const qdq_rule *rule) {

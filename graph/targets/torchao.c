@@ -125,10 +125,7 @@ static void cast_dtypes(const qdq_call *call, const qdq_rule *rule) {
 static void zero_point_count(const qdq_call *call, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
     if (z.given && !z.scalar && s.given && z.count != s.count)
-        qdq_call_find_rule(
-            call, rule, z.name,
-            qdq_text(call->findings, "has %zu element%s", z.count, z.count == 1 ? "" : "s"),
-            qdq_text(call->findings, "%zu, as many as %s", s.count, s.name));
+        qdq_find_other_count(call, rule, &z, &s);
 }
 
 // A block of one element: choose_qparams_affine then reduces everything.
