@@ -52,6 +52,11 @@ typedef struct qdq_ints {
     size_t count;
 } qdq_ints;
 
+typedef struct qdq_values {
+    const qdq_value *data;
+    size_t count;
+} qdq_values;
+
 #define QDQ_SCALE(s) ((qdq_floats){(const float[]){(s)}, 1, true})
 #define QDQ_SCALES(...)                         \
     ((qdq_floats){(const float[]){__VA_ARGS__}, \
@@ -63,6 +68,9 @@ typedef struct qdq_ints {
 #define QDQ_INTS(...)                           \
     ((qdq_ints){(const int64_t[]){__VA_ARGS__}, \
                 sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)})
+#define QDQ_VALUES(...)                             \
+    ((qdq_values){(const qdq_value[]){__VA_ARGS__}, \
+                  sizeof((const qdq_value[]){__VA_ARGS__}) / sizeof(qdq_value)})
 
 //---- Any op -----------------------------------------------------------------
 

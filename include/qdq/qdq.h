@@ -8,6 +8,7 @@
 #include <qdq/graph.h>
 #include <qdq/inspect.h>
 #include <qdq/json.h>
+#include <qdq/network.h>
 #include <qdq/numerics.h>
 #include <qdq/ops.h>
 #include <qdq/tensor_file.h>
