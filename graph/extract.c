@@ -41,7 +41,7 @@ static const char *operand_name(const extraction *e, const char *own, const char
 static qdq_value copy_operand(const extraction *e, size_t port) {
     const qdq_graph_value *v = &e->from->values[e->node->inputs[port].id];
     char buffer[QDQ_MAX_NAME_BYTES + 1];
-    const char *name = operand_name(e, v->name, e->node->op->inputs[port].name, buffer);
+    const char *name = operand_name(e, v->name, qdq_op_port(e->node->op, port)->name, buffer);
     if (v->kind == QDQ_VALUE_CONSTANT)
         return qdq_constant(e->to, name, v->type.dtype, v->type.shape, v->data);
     return qdq_input(e->to, name, v->type.dtype, v->type.shape);
@@ -50,13 +50,21 @@ static qdq_value copy_operand(const extraction *e, size_t port) {
 // Connects the ports of the copied attributes to copies of the operands, each copied once.
 static void copy_operands(const extraction *e, char *attrs) {
     const qdq_node *node = e->node;
-    qdq_value copies[QDQ_MAX_PORTS] = {{0}};
-    for (size_t i = 0; i < node->op->input_count; i++) {
+    qdq_value copies[QDQ_MAX_INPUTS] = {{0}};
+    size_t single = node->op->input_count;
+    const qdq_port_desc *last = &node->op->inputs[single - 1];
+    if (node->op->variadic) single--;
+    for (size_t i = 0; i < node->input_count; i++) {
         if (!node->inputs[i].id) continue;
         for (size_t k = 0; k < i && !copies[i].id; k++)
             if (node->inputs[k].id == node->inputs[i].id) copies[i] = copies[k];
         if (!copies[i].id) copies[i] = copy_operand(e, i);
-        memcpy(attrs + node->op->inputs[i].offset, &copies[i], sizeof copies[i]);
+        if (i < single) memcpy(attrs + node->op->inputs[i].offset, &copies[i], sizeof copies[i]);
+    }
+    if (node->op->variadic) {
+        qdq_values list = {copies + single, node->input_count - single};
+        list.data = qdq_pool_copy(&e->to->pool, list.data, list.count, sizeof *list.data);
+        memcpy(attrs + last->offset, &list, sizeof list);
     }
 }
 

@@ -269,6 +269,11 @@ static void *copy_attrs(qdq_graph *graph, const qdq_op *op, const void *attrs, s
             list->data = copy_list(graph, list->data, &list->count, sizeof *list->data);
         }
     }
+    const qdq_port_desc *last = &op->inputs[op->input_count - 1];
+    if (op->variadic) {
+        qdq_values *list = (void *)(copy + last->offset);
+        list->data = copy_list(graph, list->data, &list->count, sizeof *list->data);
+    }
     return graph->pool.failed ? NULL : copy;
 }
 
@@ -290,8 +295,9 @@ qdq_call qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findin
                      .node = node->name,
                      .attrs = node->attrs,
                      .findings = findings,
+                     .input_count = node->input_count,
                      .output_count = node->output_count};
-    for (size_t i = 0; i < node->op->input_count; i++) {
+    for (size_t i = 0; i < node->input_count; i++) {
         const qdq_graph_value *v = value_at(graph, node->inputs[i]);
         if (v) call.inputs[i] = (qdq_operand){true, v->valid, v->type, v->data, v->constant};
     }
@@ -302,10 +308,32 @@ qdq_call qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findin
     return call;
 }
 
+// The values of the ports, those of a variadic one after the others. Too many are a finding.
+static bool list_inputs(qdq_graph *graph, qdq_node *node) {
+    const qdq_op *op = node->op;
+    const qdq_port_desc *last = &op->inputs[op->input_count - 1];
+    size_t single = op->input_count - (op->variadic ? 1 : 0);
+    const qdq_values *list = (const void *)((const char *)node->attrs + last->offset);
+    size_t more = op->variadic ? list->count : 0;
+    if (more > QDQ_MAX_INPUTS - single) {
+        qdq_graph_find_core(graph, QDQ_RULE_PORT_COUNT,
+                            (qdq_subject){node->name, op->name, last->name, NULL},
+                            qdq_text(&graph->findings, "has %zu values", more),
+                            qdq_text(&graph->findings, "at most %zu", QDQ_MAX_INPUTS - single));
+        more = QDQ_MAX_INPUTS - single;
+    }
+    node->input_count = more || !op->variadic ? single + more : single + 1;
+    node->inputs = qdq_pool_array(&graph->pool, node->input_count, sizeof *node->inputs);
+    if (!node->inputs) return false;
+    for (size_t i = 0; i < single; i++)
+        memcpy(&node->inputs[i], (char *)node->attrs + op->inputs[i].offset, sizeof(qdq_value));
+    if (more) memcpy(node->inputs + single, list->data, more * sizeof *node->inputs);
+    return true;
+}
+
 static void connect(qdq_graph *graph, qdq_node *node) {
-    for (size_t i = 0; i < node->op->input_count; i++) {
-        const qdq_port_desc *port = &node->op->inputs[i];
-        memcpy(&node->inputs[i], (char *)node->attrs + port->offset, sizeof(qdq_value));
+    for (size_t i = 0; i < node->input_count; i++) {
+        const qdq_port_desc *port = qdq_op_port(node->op, i);
         qdq_graph_value *v = value_at(graph, node->inputs[i]);
         if (v) {
             v->uses++;
@@ -322,7 +350,7 @@ static void connect(qdq_graph *graph, qdq_node *node) {
 static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_call *call) {
     qdq_subject subject = {node->name, node->op->name, NULL, NULL};
     bool constant = true;
-    for (size_t i = 0; i < node->op->input_count; i++)
+    for (size_t i = 0; i < node->input_count; i++)
         constant &= !call->inputs[i].given || call->inputs[i].constant;
     node->output_count = call->output_count;
     for (size_t i = 0; i < node->output_count; i++) {
@@ -357,10 +385,11 @@ qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *att
     node.name = node_name(graph, op, given);
     if (!node.name) return (qdq_value){0};
     memcpy(node.attrs, &node.name, sizeof node.name);
+    if (!list_inputs(graph, &node)) return (qdq_value){0};
     connect(graph, &node);
     qdq_call call = qdq_graph_call(graph, &node, &graph->findings);
     node.valid = qdq_op_check(&call);
-    for (size_t i = 0; i < op->input_count; i++)
+    for (size_t i = 0; i < node.input_count; i++)
         node.valid &= !call.inputs[i].given || call.inputs[i].valid;
     add_outputs(graph, &node, &call);
     qdq_node *nodes = qdq_pool_grow(&graph->pool, graph->nodes, graph->node_count,

@@ -27,7 +27,8 @@ typedef struct qdq_node {
     const qdq_op *op;
     const char *name;
     void *attrs;                        // the op's struct, arrays owned by the pool
-    qdq_value inputs[QDQ_MAX_PORTS];    // as the op's ports; id 0: not connected
+    qdq_value *inputs;                  // as the op's ports; id 0: not connected
+    size_t input_count;                 // more than ports where the last one is variadic
     uint32_t outputs[QDQ_MAX_OUTPUTS];  // value ids
     size_t output_count;
     bool valid;

@@ -14,12 +14,12 @@ static const qdq_node *node_at(const qdq_graph *graph, size_t index) {
 qdq_node_info qdq_graph_node(const qdq_graph *graph, size_t index) {
     const qdq_node *node = node_at(graph, index);
     if (!node) return (qdq_node_info){0};
-    return (qdq_node_info){node->name, node->op->name, node->op->input_count, node->output_count};
+    return (qdq_node_info){node->name, node->op->name, node->input_count, node->output_count};
 }
 
 qdq_value qdq_graph_node_input(const qdq_graph *graph, size_t index, size_t port) {
     const qdq_node *node = node_at(graph, index);
-    return node && port < node->op->input_count ? node->inputs[port] : (qdq_value){0};
+    return node && port < node->input_count ? node->inputs[port] : (qdq_value){0};
 }
 
 qdq_value qdq_graph_node_output(const qdq_graph *graph, size_t index, size_t port) {

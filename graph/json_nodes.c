@@ -37,12 +37,23 @@ static qdq_status read_text(qdq_node_list *list, const qdq_item *at, qdq_node_te
         return qdq_item_wrong_kind(r, &attrs, "an object");
     node->inputs = inputs.json;
     node->attrs = attrs.json;
-    QDQ_JSON_EACH(port, node->inputs) if (!qdq_json_text(port)) {
+    QDQ_JSON_EACH(port, node->inputs) {
+        bool legal = qdq_json_text(port) || qdq_json_is_array(port);
+        QDQ_JSON_EACH(item, port) legal = legal && qdq_json_text(item);
+        if (legal) continue;
         qdq_item value = {.json = port};
         snprintf(value.where, sizeof value.where, "%.60s.%.30s", inputs.where, qdq_json_name(port));
-        return qdq_item_wrong_kind(r, &value, "the name of a value");
+        return qdq_item_wrong_kind(r, &value, "the name of a value, or an array of names");
     }
     return QDQ_OK;
+}
+
+// The names of a port: one, or those of a list.
+static size_t count_names(const qdq_json_item *port) {
+    return qdq_json_is_array(port) ? qdq_json_count(port) : 1;
+}
+static const qdq_json_item *first_name(const qdq_json_item *port) {
+    return qdq_json_is_array(port) ? qdq_json_first(port) : port;
 }
 
 static void found_cycle(void *self, const uint32_t *members, size_t count) {
@@ -63,13 +74,16 @@ static qdq_status sort_nodes(qdq_node_list *list, uint32_t *order) {
     const qdq_reader *r = list->r;
     size_t edges = 0, capacity = 0;
     for (size_t i = 0; i < list->count; i++)
-        capacity += list->nodes[i].inputs ? qdq_json_count(list->nodes[i].inputs) : 0;
+        QDQ_JSON_EACH(port, list->nodes[i].inputs) capacity += count_names(port);
     size_t *start = qdq_pool_array(r->pool, list->count + 1, sizeof *start);
     uint32_t *needs = qdq_pool_array(r->pool, capacity, sizeof *needs);
     if (!start || !needs) return qdq_fail_memory(r->err, capacity * sizeof *needs);
     for (size_t i = 0; i < list->count; i++) {
-        QDQ_JSON_EACH(port, list->nodes[i].inputs)
-        edges += maker_of(list, qdq_json_text(port), &needs[edges]);
+        QDQ_JSON_EACH(port, list->nodes[i].inputs) {
+            const qdq_json_item *name = first_name(port);
+            for (size_t n = count_names(port); n--; name = qdq_json_next(name))
+                edges += maker_of(list, qdq_json_text(name), &needs[edges]);
+        }
         start[i + 1] = edges;
     }
     qdq_needs all = {list->count, start, needs};
@@ -122,23 +136,56 @@ static void unknown_port(const qdq_node_list *list, const qdq_op *op, const char
                   qdq_nearest(port, names, op->input_count));
 }
 
+static const qdq_port_desc *find_port(const qdq_op *op, const char *name) {
+    for (size_t i = 0; op && i < op->input_count; i++)
+        if (strcmp(op->inputs[i].name, name) == 0) return &op->inputs[i];
+    return NULL;
+}
+
+// The values that a port names; an array of `count`.
+static qdq_value *resolve_port(const qdq_node_list *list, const qdq_json_item *json,
+                               qdq_subject subject, size_t count) {
+    qdq_value *values = qdq_pool_array(list->r->pool, count, sizeof *values);
+    const qdq_json_item *name = first_name(json);
+    for (size_t i = 0; values && i < count; i++, name = qdq_json_next(name))
+        values[i] = qdq_json_resolve(list, qdq_json_text(name), subject);
+    return values;
+}
+
+// A list where the port takes one value, or the other way round.
+static bool check_list(const qdq_node_list *list, bool variadic, const qdq_json_item *json,
+                       qdq_subject subject) {
+    bool is_list = qdq_json_is_array(json);
+    if (is_list == variadic) return true;
+    qdq_graph_find_core(list->r->graph, QDQ_RULE_PORT_COUNT, subject,
+                        is_list ? "names a list of values" : "names a single value",
+                        is_list ? "one value" : "an array of names");
+    return false;
+}
+
 // Puts the values of all ports into the op's struct. Of an op that there is not (NULL), or if a
 // port is not known, they are only counted as used.
 static bool read_ports(const qdq_node_list *list, const qdq_op *op, const qdq_node_text *node,
                        char *fields) {
     bool fine = op != NULL;
     QDQ_JSON_EACH(json, node->inputs) {
-        const char *port = qdq_json_name(json);
-        qdq_subject subject = {node->name, op ? op->name : node->op, port, NULL};
-        qdq_value value = qdq_json_resolve(list, qdq_json_text(json), subject);
-        size_t i = 0, count = op ? op->input_count : 0;
-        while (i < count && strcmp(op->inputs[i].name, port) != 0) i++;
-        if (i < count) {
-            memcpy(fields + op->inputs[i].offset, &value, sizeof value);
+        const char *name = qdq_json_name(json);
+        qdq_subject subject = {node->name, op ? op->name : node->op, name, NULL};
+        size_t count = count_names(json);
+        qdq_value *values = resolve_port(list, json, subject, count);
+        if (!values) return false;
+        const qdq_port_desc *port = find_port(op, name);
+        bool variadic = port && qdq_port_is_variadic(op, port);
+        if (port && check_list(list, variadic, json, subject)) {
+            qdq_values all = {values, count};
+            if (variadic)
+                memcpy(fields + port->offset, &all, sizeof all);
+            else
+                memcpy(fields + port->offset, values, sizeof *values);
             continue;
         }
-        qdq_graph_note_use(list->r->graph, value);
-        if (op) unknown_port(list, op, node->name, port);
+        for (size_t i = 0; i < count; i++) qdq_graph_note_use(list->r->graph, values[i]);
+        if (op && !port) unknown_port(list, op, node->name, name);
         fine = false;
     }
     return fine;
@@ -147,9 +194,11 @@ static bool read_ports(const qdq_node_list *list, const qdq_op *op, const qdq_no
 // A node that cannot be added still uses what its known ports name.
 static void note_uses(const qdq_node_list *list, const qdq_op *op, const char *fields) {
     for (size_t i = 0; i < op->input_count; i++) {
-        qdq_value value;
-        memcpy(&value, fields + op->inputs[i].offset, sizeof value);
-        qdq_graph_note_use(list->r->graph, value);
+        const char *field = fields + op->inputs[i].offset;
+        qdq_values values = {(const qdq_value *)(const void *)field, 1};
+        if (qdq_port_is_variadic(op, &op->inputs[i])) memcpy(&values, field, sizeof values);
+        for (size_t k = 0; k < values.count; k++)
+            qdq_graph_note_use(list->r->graph, values.data[k]);
     }
 }
 

@@ -143,7 +143,12 @@ static void write_node(qdq_json *json, const qdq_graph *graph, const qdq_node *n
     for (size_t i = 0; i < op->input_count; i++) {
         if (!node->inputs[i].id) continue;
         qdq_json_key(json, op->inputs[i].name);
-        qdq_json_string(json, graph->values[node->inputs[i].id].name);
+        bool variadic = op->variadic && i + 1 == op->input_count;
+        if (variadic) qdq_json_begin_line(json);
+        size_t end = variadic ? node->input_count : i + 1;
+        for (size_t k = i; k < end; k++)
+            qdq_json_string(json, graph->values[node->inputs[k].id].name);
+        if (variadic) qdq_json_end_array(json);
     }
     qdq_json_end_object(json);
     qdq_json_key(json, "attrs");

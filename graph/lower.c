@@ -16,7 +16,7 @@ static void mark_live(qdq_draft *draft) {
         bool live = false;
         for (size_t k = 0; k < node->output_count; k++)
             live |= draft->values[node->outputs[k]].live;
-        for (size_t k = 0; live && k < node->op->input_count; k++)
+        for (size_t k = 0; live && k < node->input_count; k++)
             draft->values[node->inputs[k].id].live = true;
     }
 }
@@ -51,7 +51,7 @@ static bool start_values(qdq_draft *draft) {
 
 static qdq_call call_of(const qdq_draft *draft, const qdq_node *node, qdq_findings *findings) {
     qdq_call call = qdq_graph_call(draft->graph, node, findings);
-    for (size_t i = 0; i < node->op->input_count; i++)
+    for (size_t i = 0; i < node->input_count; i++)
         if (call.inputs[i].given) call.inputs[i].type = draft->values[node->inputs[i].id].type;
     for (size_t i = 0; i < node->output_count; i++)
         call.outputs[i] = draft->values[node->outputs[i]].type;
@@ -89,8 +89,11 @@ static qdq_draft_link *add_link(qdq_draft *draft, qdq_draft_step *step, qdq_draf
     if (!links) return NULL;
     step->links = links;
     links[step->link_count] = link;
-    for (size_t k = 0; k < link.stage.vector_count; k++)
-        if (link.sources[k]) note_read(draft, link.sources[k], number_of(draft, step));
+    for (size_t k = 0; k < link.stage.vector_count; k++) {
+        if (!link.sources[k]) continue;
+        note_read(draft, link.sources[k], number_of(draft, step));
+        draft->values[link.sources[k]].rows |= link.stage.vectors[k].count > QDQ_BLOCK_ELEMENTS;
+    }
     if (link.y) note_made(draft, link.y, number_of(draft, step));
     return &links[step->link_count++];
 }
@@ -131,7 +134,8 @@ static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, const uint32
     size_t made = draft->values[x].made_step;
     if (draft->options.materialize || made == QDQ_NO_STEP) return NULL;
     qdq_draft_step *step = &draft->steps[made];
-    if (step->reduce_node || !step->link_count || step->links[step->link_count - 1].y != x)
+    if (step->whole_node || step->reduce_node || !step->link_count ||
+        step->links[step->link_count - 1].y != x)
         return NULL;
     for (size_t k = 0; k < source_count; k++) {
         size_t source_step = draft->values[sources[k]].made_step;
@@ -150,7 +154,28 @@ static qdq_draft_step *step_for(qdq_draft *draft, uint32_t x, const uint32_t *so
     return step;
 }
 
+// Work on whole tensors is a step of its own.
+static bool place_whole(qdq_draft *draft, const qdq_node *node, const qdq_stage *stage) {
+    for (size_t i = 0; i < node->input_count; i++)
+        if (node->inputs[i].id && !load(draft, node->inputs[i].id)) return false;
+    qdq_draft_step *step = add_step(draft, 0);
+    if (!step) return false;
+    step->whole_node = node;
+    step->whole = *stage;
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (!node->inputs[i].id) continue;
+        note_read(draft, node->inputs[i].id, number_of(draft, step));
+        draft->values[node->inputs[i].id].rows = true;
+    }
+    for (size_t i = 0; i < node->output_count; i++) {
+        note_made(draft, node->outputs[i], number_of(draft, step));
+        draft->values[node->outputs[i]].rows = true;
+    }
+    return true;
+}
+
 static bool place_stage(qdq_draft *draft, const qdq_node *node, const qdq_stage *stage) {
+    if (stage->whole) return place_whole(draft, node, stage);
     uint32_t x = node->inputs[stage->x].id;
     qdq_draft_link link = {.node = node, .stage = *stage, .output = SIZE_MAX};
     bool loaded = load(draft, x);

@@ -18,7 +18,9 @@ typedef struct qdq_draft_link {
 } qdq_draft_link;
 
 typedef struct qdq_draft_step {
-    uint32_t x;
+    uint32_t x;                  // 0 of a whole step, which reads all inputs of the node
+    const qdq_node *whole_node;  // NULL: a loop over blocks
+    qdq_stage whole;
     qdq_draft_link *links;
     size_t link_count, link_capacity;
     const qdq_node *reduce_node;  // NULL: no reduction
@@ -33,6 +35,7 @@ typedef struct qdq_draft_value {
     bool live;         // an output needs it
     bool loaded;       // materialized input or constant: has been copied into the arena
     bool read;         // by a step other than the one that makes it
+    bool rows;         // wanted row-major: made or read by work on whole tensors, or read beside x
     size_t made_step;  // QDQ_NO_STEP: an input or a constant
     size_t last_step;  // that reads or makes it
     size_t output;     // number of the first output that it is; SIZE_MAX: none

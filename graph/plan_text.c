@@ -23,10 +23,41 @@ static size_t bytes_moved(const qdq_step *step, qdq_place place, qdq_dtype dtype
     return step->elements * qdq_dtype_size(dtype);
 }
 
+static size_t bytes_of(const qdq_located *operand) {
+    if (operand->place.kind == QDQ_PLACE_NONE) return 0;
+    if (operand->place.kind == QDQ_PLACE_ARENA)
+        return qdq_tiling_of(operand->shape).tiles * qdq_tile_bytes(operand->dtype);
+    return qdq_shape_count(operand->shape) * qdq_dtype_size(operand->dtype);
+}
+
+// "x, weights -> MatMul m -> output y"
+static void describe_whole(const qdq_draft *of, const qdq_node *node, const qdq_whole *whole,
+                           qdq_plan_step *info) {
+    const qdq_graph *graph = of->graph;
+    line l = {.at = 0};
+    for (size_t i = 0; i < whole->x_count; i++) {
+        info->read_bytes += bytes_of(&whole->x[i]);
+        if (node->inputs[i].id)
+            append(&l, l.at ? ", " : "", "", graph->values[node->inputs[i].id].name);
+    }
+    append(&l, " -> ", node->op->name, node->name);
+    for (size_t i = 0; i < whole->y_count; i++) {
+        info->write_bytes += bytes_of(&whole->y[i]);
+        if (whole->y[i].place.kind == QDQ_PLACE_OUTPUT)
+            append(&l, " -> ", "output", graph->outputs[whole->y[i].place.at].name);
+    }
+    info->text = qdq_pool_strdup(of->plan_pool, l.text);
+    info->blocks = whole->units;
+}
+
 void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
                        qdq_plan_step *info) {
     const qdq_graph *graph = of->graph;
     line l = {.at = 0};
+    if (step->whole) {
+        describe_whole(of, draft->whole_node, step->whole, info);
+        return;
+    }
     append(&l, "", "", graph->values[draft->x].name);
     info->read_bytes = bytes_moved(step, step->x.place, step->x.dtype);
     for (size_t i = 0; i < step->link_count; i++) {

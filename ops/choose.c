@@ -41,7 +41,7 @@ static qdq_chosen choose_core(const qdq_choose_params *p, const qdq_block_range 
         zero_point = (int64_t)qdq_round_half_even(exact);
     }
     return (qdq_chosen){scale,
-                        (int32_t)qdq_clamp(zero_point, p->range.quant_min, p->range.quant_max)};
+                        (int32_t)qdq_clamp_one(zero_point, p->range.quant_min, p->range.quant_max)};
 }
 
 //---- torchao: in the dtype of x, NaN propagates (torchao.md 1.8) -------------
@@ -70,7 +70,7 @@ static qdq_chosen choose_torchao(const qdq_choose_params *p, const qdq_block_ran
         float exact = step(p, (float)qmin - qdq_round_half_even(step(p, block->low / scale)));
         zero_point = exact > (float)qmax ? qmax : exact >= (float)qmin ? (int64_t)exact : qmin;
     }
-    return (qdq_chosen){scale, (int32_t)qdq_clamp(zero_point, qmin, qmax)};
+    return (qdq_chosen){scale, (int32_t)qdq_clamp_one(zero_point, qmin, qmax)};
 }
 
 //---- Powers of two (torchao.md 2.2) ------------------------------------------

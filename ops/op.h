@@ -45,11 +45,14 @@ const char *qdq_set_text(qdq_dtype_set set, char *buffer, size_t capacity);
 
 //---- Descriptions -----------------------------------------------------------
 
-enum { QDQ_MAX_PORTS = 8, QDQ_MAX_OUTPUTS = 4, QDQ_MAX_STAGES = 2 };
+// Ports of a description; inputs of a node, where the last port may take several; and so on.
+enum { QDQ_MAX_PORTS = 10, QDQ_MAX_INPUTS = 64, QDQ_MAX_OUTPUTS = 5, QDQ_MAX_STAGES = 2 };
 
 typedef struct qdq_port_desc {
     const char *name;
-    size_t offset;  // of the qdq_value in the op's struct (inputs)
+    // Inputs: of the qdq_value in the op's struct. Outputs that are optional: of the qdq_bool that
+    // asks for them.
+    size_t offset;
     bool optional;
     qdq_dtype_set dtypes;  // that it takes (inputs) or may have (outputs)
 } qdq_port_desc;
@@ -91,6 +94,7 @@ typedef struct qdq_op {
     size_t attrs_size;
     const qdq_port_desc *inputs, *outputs;
     size_t input_count, output_count;
+    bool variadic;  // the last input port is a qdq_values
     const qdq_attr_desc *attrs;
     size_t attr_count;
     // Checks what the description cannot say, and fills in the types of the outputs. Called when
@@ -100,6 +104,15 @@ typedef struct qdq_op {
     // 0 when memory runs out.
     size_t (*lower)(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages);
 } qdq_op;
+
+// The port that an input of a node belongs to.
+static inline const qdq_port_desc *qdq_op_port(const qdq_op *op, size_t input) {
+    return &op->inputs[input < op->input_count ? input : op->input_count - 1];
+}
+
+static inline bool qdq_port_is_variadic(const qdq_op *op, const qdq_port_desc *input) {
+    return op->variadic && input == &op->inputs[op->input_count - 1];
+}
 
 // The tables of a description, with their counts.
 #define QDQ_OP_TABLES(input_table, output_table, attr_table)                                   \
@@ -131,7 +144,8 @@ struct qdq_call {
     const qdq_op *op;
     const char *node;
     const void *attrs;
-    qdq_operand inputs[QDQ_MAX_PORTS];
+    qdq_operand inputs[QDQ_MAX_INPUTS];
+    size_t input_count;                 // ports, with those of a variadic one counted each
     qdq_type outputs[QDQ_MAX_OUTPUTS];  // filled in by infer
     size_t output_count;                // likewise
     bool returned;                      // a result is an output of the graph
@@ -166,8 +180,8 @@ typedef struct qdq_stage_vector {
     size_t port;             // QDQ_FROM_INPUT, QDQ_FROM_OUTPUT
 } qdq_stage_vector;
 
-// A link from input port `x` to output port `y`; or, with `reduce`, a reduction of input port `x`
-// to the output ports `results`.
+// A link from input port `x` to output port `y`; with `reduce`, a reduction of input port `x` to
+// the output ports `results`; or, with `whole`, work on all inputs and outputs in `units`.
 struct qdq_stage {
     size_t x;
     const void *params;
@@ -179,6 +193,8 @@ struct qdq_stage {
     qdq_grid grid;
     size_t results[QDQ_MAX_REDUCED];
     size_t result_count;
+    qdq_whole_fn *whole;
+    size_t units, cost;  // of qdq_whole
 };
 
 #endif

@@ -87,7 +87,8 @@ static void check_attr(const qdq_call *call, const qdq_attr_desc *attr) {
 bool qdq_op_check(qdq_call *call) {
     const qdq_op *op = call->op;
     size_t before = call->findings->errors;
-    for (size_t i = 0; i < op->input_count; i++) check_port(call, &op->inputs[i], &call->inputs[i]);
+    for (size_t i = 0; i < call->input_count; i++)
+        check_port(call, qdq_op_port(op, i), &call->inputs[i]);
     for (size_t i = 0; i < op->attr_count; i++) check_attr(call, &op->attrs[i]);
     call->output_count = op->output_count;
     if (call->inputs[0].valid) op->infer(call);

@@ -42,18 +42,19 @@ qdq_op_info qdq_op_get(size_t op) {
                          ops[op]->output_count, ops[op]->attr_count};
 }
 
-static qdq_port_info port_info(const qdq_port_desc *port) {
-    return (qdq_port_info){port->name, port->optional, port->dtypes};
+static qdq_port_info port_info(const qdq_port_desc *port, bool variadic) {
+    return (qdq_port_info){port->name, port->optional, port->dtypes, variadic};
 }
 
 qdq_port_info qdq_op_input(size_t op, size_t index) {
     if (op >= OP_COUNT || index >= ops[op]->input_count) return (qdq_port_info){0};
-    return port_info(&ops[op]->inputs[index]);
+    const qdq_port_desc *port = &ops[op]->inputs[index];
+    return port_info(port, qdq_port_is_variadic(ops[op], port));
 }
 
 qdq_port_info qdq_op_output(size_t op, size_t index) {
     if (op >= OP_COUNT || index >= ops[op]->output_count) return (qdq_port_info){0};
-    return port_info(&ops[op]->outputs[index]);
+    return port_info(&ops[op]->outputs[index], false);
 }
 
 static const char *type_text(qdq_attr_kind kind) {

@@ -35,6 +35,12 @@ typedef struct qdq_rule {
       "connect it under \"inputs\"")                                                               \
     X(PORT_DTYPE, "port-dtype", ERROR, GRAPH, "a value has a dtype that its port takes",           \
       "see `qdq ops OP`")                                                                          \
+    X(PORT_COUNT, "port-count", ERROR, GRAPH, "a port has one value; a variadic one a list of 1 to 64", \
+      "see `qdq ops OP`")                                                                          \
+    X(PORT_SHAPE, "port-shape", ERROR, GRAPH, "the shapes of a node's inputs go together",         \
+      "see docs/networks.md")                                                                      \
+    X(ATTR_REQUIRED, "attr-required", ERROR, GRAPH, "every attribute without a default is given",  \
+      "see `qdq ops OP`")                                                                          \
     X(ATTR_UNKNOWN, "attr-unknown", ERROR, GRAPH, "every attribute is one that the op has",        \
       "see `qdq ops OP`")                                                                          \
     X(ATTR_TYPE, "attr-type", ERROR, GRAPH, "an attribute is of the type that the op wants",       \

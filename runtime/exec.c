@@ -12,9 +12,10 @@
 
 //---- Where things lie -------------------------------------------------------
 
-static char *place_memory(const qdq_exec *exec, qdq_place place) {
+char *qdq_exec_place(const qdq_exec *exec, qdq_place place) {
     switch (place.kind) {
-    case QDQ_PLACE_ARENA: return exec->arena + place.at;
+    case QDQ_PLACE_ARENA:
+    case QDQ_PLACE_ROWS: return exec->arena + place.at;
     case QDQ_PLACE_INPUT: return qdq_exec_io_memory(&exec->inputs[place.at]);
     case QDQ_PLACE_OUTPUT: return qdq_exec_io_memory(&exec->outputs[place.at]);
     case QDQ_PLACE_CONSTANT: return (char *)exec->plan->constants + place.at;
@@ -25,7 +26,7 @@ static char *place_memory(const qdq_exec *exec, qdq_place place) {
 
 // The whole of a value as row-major memory: where it is, or copied to `flat` from its tiles.
 static const void *as_rows(const qdq_exec *exec, const qdq_located *value, void *flat) {
-    const char *memory = place_memory(exec, value->place);
+    const char *memory = qdq_exec_place(exec, value->place);
     if (value->place.kind != QDQ_PLACE_ARENA) return memory;
     qdq_untilize(value->dtype, value->shape, memory, flat);
     return flat;
@@ -51,7 +52,7 @@ static char *block_memory(const qdq_exec *exec, const qdq_step *step, qdq_place 
                           qdq_dtype dtype, size_t block) {
     bool in_arena = place.kind == QDQ_PLACE_ARENA;
     if ((step->tiled && !in_arena) || (in_arena && !qdq_tile_is_plain(dtype))) return NULL;
-    char *memory = place_memory(exec, place);
+    char *memory = qdq_exec_place(exec, place);
     return memory ? memory + block * QDQ_BLOCK_ELEMENTS * qdq_dtype_size(dtype) : NULL;
 }
 
@@ -65,7 +66,7 @@ static void round_block(const qdq_step *step, qdq_dtype dtype, size_t block, voi
 // Where the others lie: a packed tile of the arena, or rows that a tile is cut out of. Rows of a
 // block float may hold any float32: this is where the caller's become what a tile can hold.
 static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block, void *out) {
-    const char *memory = place_memory(exec, step->x.place);
+    const char *memory = qdq_exec_place(exec, step->x.place);
     qdq_dtype dtype = step->x.dtype;
     if (step->x.place.kind == QDQ_PLACE_ARENA) {
         qdq_tile_load(dtype, memory + block * qdq_tile_bytes(dtype), out);
@@ -77,7 +78,7 @@ static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block,
 
 static void store_block(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
                         size_t block, const void *y) {
-    char *memory = place_memory(exec, link->store);
+    char *memory = qdq_exec_place(exec, link->store);
     if (link->store.kind == QDQ_PLACE_ARENA)
         qdq_tile_store(link->y_dtype, y, memory + block * qdq_tile_bytes(link->y_dtype));
     else
@@ -93,15 +94,23 @@ static const void *produce(const qdq_exec *exec, const qdq_step *step, size_t bl
     return tile;
 }
 
-static const uint32_t *vector_values(const qdq_exec *exec, const qdq_vector *v) {
-    return v->values ? v->values : (const uint32_t *)(const void *)(exec->scratch + v->exec_offset);
+static qdq_grid_values vector_values(const qdq_exec *exec, const qdq_vector *v) {
+    switch (v->fetch) {
+    case QDQ_FETCH_LIST: return (qdq_grid_values){.data = exec->scratch + v->exec_offset};
+    case QDQ_FETCH_IN_PLACE:
+        return (qdq_grid_values){.data = qdq_exec_place(exec, v->source.place)};
+    case QDQ_FETCH_BLOCK:
+        return (qdq_grid_values){qdq_exec_place(exec, v->source.place), v->source.dtype};
+    case QDQ_FETCH_KNOWN:
+    default: return (qdq_grid_values){.data = v->values};
+    }
 }
 
 static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
                         size_t block, scratch *l1, qdq_view *views) {
     for (size_t k = 0; k < link->vector_count; k++) {
         const qdq_vector *v = &link->vectors[k];
-        const uint32_t *values = vector_values(exec, v);
+        qdq_grid_values values = vector_values(exec, v);
         views[k] = step->tiled
                        ? qdq_grid_tile(&v->grid, values, &step->tiling, block, l1->params[k])
                        : qdq_grid_strip(&v->grid, values, block * QDQ_BLOCK_ELEMENTS,
@@ -144,8 +153,13 @@ static const void *run_block(const qdq_exec *exec, const qdq_step *step, size_t 
 // A step whose one link reads and writes row-major memory needs no blocks: its elements are taken
 // in runs, as long as their parameters are alike or side by side.
 static bool is_direct(const qdq_step *step) {
-    return !step->tiled && !step->reduce && step->link_count == 1 &&
-           step->links[0].store.kind == QDQ_PLACE_OUTPUT;
+    if (step->tiled || step->reduce || step->link_count != 1 ||
+        (step->links[0].store.kind != QDQ_PLACE_OUTPUT &&
+         step->links[0].store.kind != QDQ_PLACE_ROWS))
+        return false;
+    for (size_t k = 0; k < step->links[0].vector_count; k++)
+        if (step->links[0].vectors[k].fetch == QDQ_FETCH_BLOCK) return false;
+    return true;
 }
 
 // The parameters of the elements from `first` on, and how many of them they are good for, at most
@@ -163,8 +177,8 @@ static qdq_view direct_view(const qdq_grid *grid, const uint32_t *values, size_t
 static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first, size_t end,
                        scratch *l1) {
     const qdq_link *link = &step->links[0];
-    const char *x = place_memory(exec, step->x.place);
-    char *y = place_memory(exec, link->store);
+    const char *x = qdq_exec_place(exec, step->x.place);
+    char *y = qdq_exec_place(exec, link->store);
     size_t x_size = qdq_dtype_size(step->x.dtype), y_size = qdq_dtype_size(link->y_dtype);
     while (first < end) {
         qdq_view views[QDQ_MAX_VECTORS];
@@ -172,7 +186,7 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first,
         if (link->streams && n > QDQ_BLOCK_ELEMENTS) n = QDQ_BLOCK_ELEMENTS;
         for (size_t k = 0; k < link->vector_count; k++) {
             const qdq_vector *v = &link->vectors[k];
-            views[k] = direct_view(&v->grid, vector_values(exec, v), first, &n);
+            views[k] = direct_view(&v->grid, vector_values(exec, v).data, first, &n);
         }
         char *out = y + first * y_size, *made = link->streams ? (char *)l1->block[0] : out;
         link->fn(link->params, views, x + first * x_size, made, n);
@@ -231,12 +245,12 @@ static void finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce) {
         y[k] = exec->scratch + reduce->results_offset[k];
     qdq_view views[QDQ_MAX_VECTORS];
     for (size_t k = 0; k < reduce->vector_count; k++)
-        views[k] = (qdq_view){vector_values(exec, &reduce->vectors[k]), 0};
+        views[k] = (qdq_view){vector_values(exec, &reduce->vectors[k]).data, 0};
     for (size_t i = 0; i < count; i++)
         reduce->fns->finish(reduce->params, views, states + i * bytes, i, y);
     for (size_t k = 0; k < reduce->result_count; k++) {
         const qdq_located *result = &reduce->results[k];
-        char *memory = place_memory(exec, result->place);
+        char *memory = qdq_exec_place(exec, result->place);
         if (result->place.kind == QDQ_PLACE_ARENA)
             qdq_tilize(result->dtype, result->shape, y[k], memory);
         else if (memory)
@@ -283,7 +297,7 @@ static void run_task(void *context, size_t begin, size_t end) {
 static void fetch_vectors(const qdq_exec *exec, const qdq_vector *vectors, size_t count) {
     for (size_t k = 0; k < count; k++) {
         const qdq_vector *v = &vectors[k];
-        if (v->values) continue;
+        if (v->fetch != QDQ_FETCH_LIST) continue;
         char *values = exec->scratch + v->exec_offset;
         const void *rows = as_rows(exec, &v->source, values + v->count * 4);
         if (v->is_int)
@@ -300,6 +314,10 @@ static void fetch_params(const qdq_exec *exec, const qdq_step *step) {
 }
 
 static void run_step(const qdq_exec *exec, const qdq_step *step) {
+    if (step->whole) {
+        qdq_exec_run_whole(exec, step->whole);
+        return;
+    }
     task_context context = {exec, step};
     size_t count = step->blocks;
     fetch_params(exec, step);

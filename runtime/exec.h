@@ -22,10 +22,17 @@ struct qdq_exec {
     qdq_exec_io *inputs, *outputs;
     char *arena;
     char *scratch;  // fetched parameters, reduction states and results
+    char *flat;     // operands of the whole step that runs, where they are tiles
 };
 
 static inline char *qdq_exec_io_memory(const qdq_exec_io *io) {
     return io->bound ? io->bound : io->own;
 }
+
+// The memory of a place; NULL for none.
+char *qdq_exec_place(const qdq_exec *exec, qdq_place place);
+
+// Runs a step on whole tensors.
+void qdq_exec_run_whole(const qdq_exec *exec, const qdq_whole *whole);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "runtime/dtype.h"
+
 // Two neighbouring dims are one where both are whole in a block, or both are cut into single
 // elements: the order of elements and of blocks stays the same.
 static bool mergeable(const qdq_grid *grid, size_t dim, size_t extent) {
@@ -55,8 +57,20 @@ size_t qdq_grid_block(const qdq_grid *grid, size_t at, size_t *run) {
     return block;
 }
 
+// n parameters from number `block` on.
+static void take(qdq_grid_values values, size_t block, size_t n, uint32_t *out) {
+    size_t size = values.dtype ? qdq_dtype_size(values.dtype) : sizeof *out;
+    const char *from = (const char *)values.data + block * size;
+    if (!values.dtype)
+        memcpy(out, from, n * size);
+    else if (qdq_dtype_is_real(values.dtype))
+        qdq_decode_float(values.dtype, from, (float *)(void *)out, n);
+    else
+        qdq_decode_int(values.dtype, from, (int32_t *)(void *)out, n);
+}
+
 // Spreads the parameters of n elements from `first` on; returns nothing, fills out[0..n).
-static void spread(const qdq_grid *grid, const uint32_t *values, size_t first, size_t n,
+static void spread(const qdq_grid *grid, qdq_grid_values values, size_t first, size_t n,
                    uint32_t *out) {
     size_t last = grid->rank ? (size_t)grid->rank - 1 : 0;
     bool columns = grid->rank && grid->extent[last] == 1;  // one parameter per innermost element
@@ -66,35 +80,46 @@ static void spread(const qdq_grid *grid, const uint32_t *values, size_t first, s
         if (columns) {
             run = grid->dims[last] - (first + i) % grid->dims[last];
             if (run > n - i) run = n - i;
-            memcpy(out + i, values + block, run * sizeof *out);
+            take(values, block, run, out + i);
         } else {
             if (run > n - i) run = n - i;
-            for (size_t k = 0; k < run; k++) out[i + k] = values[block];
+            take(values, block, 1, out + i);
+            for (size_t k = 1; k < run; k++) out[i + k] = out[i];
         }
         i += run;
     }
 }
 
-qdq_view qdq_grid_strip(const qdq_grid *grid, const uint32_t *values, size_t first, size_t n,
+// `step` of n parameters from number `block` on: where they lie, or in `scratch`.
+static qdq_view view_of(qdq_grid_values values, size_t block, size_t n, size_t step,
+                        uint32_t *scratch) {
+    if (!values.dtype) return (qdq_view){(const uint32_t *)values.data + block, step};
+    take(values, block, step ? n : 1, scratch);
+    return (qdq_view){scratch, step};
+}
+
+qdq_view qdq_grid_strip(const qdq_grid *grid, qdq_grid_values values, size_t first, size_t n,
                         uint32_t *scratch) {
     size_t run;
     size_t block = qdq_grid_block(grid, first, &run);
-    if (run >= n) return (qdq_view){values + block, 0};
+    if (run >= n) return view_of(values, block, n, 0, scratch);
     size_t last = (size_t)grid->rank - 1;
     if (grid->extent[last] == 1 && grid->dims[last] - first % grid->dims[last] >= n)
-        return (qdq_view){values + block, 1};
+        return view_of(values, block, n, 1, scratch);
     spread(grid, values, first, n, scratch);
     return (qdq_view){scratch, 1};
 }
 
-qdq_view qdq_grid_tile(const qdq_grid *grid, const uint32_t *values, const qdq_tiling *tiling,
+qdq_view qdq_grid_tile(const qdq_grid *grid, qdq_grid_values values, const qdq_tiling *tiling,
                        size_t tile, uint32_t *scratch) {
     qdq_tile_at at = qdq_tile_locate(tiling, tile);
     size_t run, span = (at.rows - 1) * tiling->cols + at.cols;
     size_t block = qdq_grid_block(grid, at.first, &run);
-    if (run >= span) return (qdq_view){values + block, 0};
-    if (at.rows * at.cols < QDQ_TILE_ELEMENTS)
-        for (size_t i = 0; i < QDQ_TILE_ELEMENTS; i++) scratch[i] = values[block];
+    if (run >= span) return view_of(values, block, 1, 0, scratch);
+    if (at.rows * at.cols < QDQ_TILE_ELEMENTS) {
+        take(values, block, 1, scratch);
+        for (size_t i = 1; i < QDQ_TILE_ELEMENTS; i++) scratch[i] = scratch[0];
+    }
     for (size_t r = 0; r < at.rows; r++)
         for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM) {
             size_t n = at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM;

@@ -30,13 +30,20 @@ typedef struct qdq_view {
     size_t step;  // 0: all alike
 } qdq_view;
 
+// The parameters of all blocks: floats or int32 side by side or, with a dtype, elements of it,
+// which become floats or int32 when they are looked at.
+typedef struct qdq_grid_values {
+    const void *data;
+    qdq_dtype dtype;  // QDQ_DTYPE_NONE: as they are
+} qdq_grid_values;
+
 // The parameters of n <= 1024 elements from `first` on, in row-major order. Where they are neither
 // alike nor side by side in `values` they are spread out in `scratch` (1024 items).
-qdq_view qdq_grid_strip(const qdq_grid *grid, const uint32_t *values, size_t first, size_t n,
+qdq_view qdq_grid_strip(const qdq_grid *grid, qdq_grid_values values, size_t first, size_t n,
                         uint32_t *scratch);
 
 // The same for the 1024 elements of a tile, in tile order. Padding gets parameters too.
-qdq_view qdq_grid_tile(const qdq_grid *grid, const uint32_t *values, const qdq_tiling *tiling,
+qdq_view qdq_grid_tile(const qdq_grid *grid, qdq_grid_values values, const qdq_tiling *tiling,
                        size_t tile, uint32_t *scratch);
 
 #endif

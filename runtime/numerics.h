@@ -34,7 +34,7 @@ static inline float qdq_round_half_even(float v) {
     return copysignf(whole, v);
 }
 
-static inline float qdq_round(qdq_rounding rounding, float v) {
+static inline float qdq_round_one(qdq_rounding rounding, float v) {
     switch (rounding) {
     case QDQ_ROUND_HALF_AWAY: {
         float whole = truncf(v);
@@ -57,7 +57,7 @@ static inline float qdq_round(qdq_rounding rounding, float v) {
     }
 }
 
-static inline int64_t qdq_clamp(int64_t v, int64_t low, int64_t high) {
+static inline int64_t qdq_clamp_one(int64_t v, int64_t low, int64_t high) {
     return v < low ? low : v > high ? high : v;
 }
 
@@ -71,17 +71,17 @@ static inline int32_t qdq_to_integer(const qdq_numerics *n, float v, int64_t aft
             : n->nan == QDQ_NAN_ZERO_POINT ? zero_point
                                            : range->quant_min;
     } else {
-        float whole = qdq_round(n->rounding, v);
+        float whole = qdq_round_one(n->rounding, v);
         whole = whole < -0x1p40f ? -0x1p40f : whole > 0x1p40f ? 0x1p40f : whole;
         q = (int64_t)whole + after;
     }
     if (n->overflow == QDQ_OVERFLOW_MAGNITUDE && q < 0) q = -q;
     if (n->overflow == QDQ_OVERFLOW_WRAP) {
         int64_t width = range->greatest - range->least + 1;
-        q = qdq_clamp(q, INT32_MIN, INT32_MAX) - range->least;
+        q = qdq_clamp_one(q, INT32_MIN, INT32_MAX) - range->least;
         q = ((q % width) + width) % width + range->least;
     }
-    return (int32_t)qdq_clamp(q, range->quant_min, range->quant_max);
+    return (int32_t)qdq_clamp_one(q, range->quant_min, range->quant_max);
 }
 
 static inline float qdq_flushed(const qdq_numerics *n, float v) {
@@ -104,7 +104,7 @@ static inline float qdq_dequantize_step(const qdq_numerics *n, float v) {
     return qdq_round_to(n->dequantize_step_dtype, qdq_flushed(n, v), n);
 }
 
-static inline float qdq_reciprocal(const qdq_numerics *n, float s) {
+static inline float qdq_reciprocal_one(const qdq_numerics *n, float s) {
     return qdq_round_to(n->reciprocal_dtype, qdq_flushed(n, 1.0f / s), n);
 }
 
@@ -116,7 +116,7 @@ static inline float qdq_quantize_scale(const qdq_numerics *n, float s) {
 // x / s, or x * (1 / s).
 static inline float qdq_scaled(const qdq_numerics *n, float x, float s) {
     x = qdq_flushed(n, x), s = qdq_quantize_scale(n, s);
-    float v = n->scaling == QDQ_SCALE_RECIPROCAL ? x * qdq_reciprocal(n, s) : x / s;
+    float v = n->scaling == QDQ_SCALE_RECIPROCAL ? x * qdq_reciprocal_one(n, s) : x / s;
     return qdq_quantize_step(n, qdq_signed_nan(v, x, s));
 }
 
@@ -124,7 +124,7 @@ static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, 
                                        const qdq_range *range) {
     switch (n->zero_point_order) {
     case QDQ_ZERO_POINT_AFTER_FLOAT: {
-        float whole = qdq_round(n->rounding, qdq_scaled(n, x, s));
+        float whole = qdq_round_one(n->rounding, qdq_scaled(n, x, s));
         float sum = qdq_quantize_step(n, whole + qdq_quantize_step(n, (float)z));
         return qdq_to_integer(n, sum, 0, z, range);
     }
@@ -133,7 +133,7 @@ static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, 
         return qdq_to_integer(n, qdq_quantize_step(n, sum), 0, z, range);
     }
     case QDQ_ZERO_POINT_FMA: {
-        float inverse = qdq_reciprocal(n, qdq_quantize_scale(n, s));
+        float inverse = qdq_reciprocal_one(n, qdq_quantize_scale(n, s));
         float sum = fmaf(qdq_flushed(n, x), inverse, (float)z);
         return qdq_to_integer(n, qdq_quantize_step(n, sum), 0, z, range);
     }

@@ -21,6 +21,7 @@ enum { QDQ_BLOCK_ELEMENTS = QDQ_TILE_ELEMENTS, QDQ_MAX_VECTORS = 4 };
 typedef enum qdq_place_kind {
     QDQ_PLACE_NONE = 0,  // lives in L1 only
     QDQ_PLACE_ARENA,     // tiles from byte `at` of the arena on
+    QDQ_PLACE_ROWS,      // row-major: from byte `at` of the arena on
     QDQ_PLACE_INPUT,     // row-major: input number `at`
     QDQ_PLACE_OUTPUT,    // row-major: output number `at`
     QDQ_PLACE_CONSTANT,  // row-major: from byte `at` of the plan's constants on
@@ -41,15 +42,24 @@ typedef struct qdq_located {
 
 //---- Parameters -------------------------------------------------------------
 
-// Numbers that go with the elements of x: scales (float) or zero points (int32_t), one per block of
-// the grid.
+// How a step gets at the numbers of a vector.
+typedef enum qdq_fetch {
+    QDQ_FETCH_KNOWN = 0,  // `values`
+    QDQ_FETCH_LIST,       // decoded to a list in the exec before each run
+    QDQ_FETCH_IN_PLACE,   // where they lie: row-major float32 or int32
+    QDQ_FETCH_BLOCK,      // decoded from row-major memory for each block
+} qdq_fetch;
+
+// Numbers that go with the elements of x: scales (float), zero points (int32_t), the other operand
+// of a sum; one per block of the grid.
 typedef struct qdq_vector {
     bool is_int;
     qdq_grid grid;
-    size_t count;            // 1 (serves all), or grid.count
-    const uint32_t *values;  // known at compile time; NULL: fetched from `source` before each run
-    qdq_located source;
-    size_t exec_offset;  // where the exec keeps the fetched values
+    size_t count;  // 1 (serves all), or grid.count
+    qdq_fetch fetch;
+    const uint32_t *values;  // QDQ_FETCH_KNOWN
+    qdq_located source;      // the others
+    size_t exec_offset;      // QDQ_FETCH_LIST: where the exec keeps them
 } qdq_vector;
 
 //---- Chains -----------------------------------------------------------------
@@ -99,10 +109,36 @@ typedef struct qdq_reduce {
     size_t results_offset[QDQ_MAX_REDUCED];  // row-major copies, in the exec
 } qdq_reduce;
 
+//---- Whole tensors ----------------------------------------------------------
+
+// The operands of work on whole tensors, in the order of the op's ports, row-major. NULL: nothing
+// is connected, or nobody wants the result.
+typedef struct qdq_tensors {
+    const void *const *x;
+    void *const *y;
+} qdq_tensors;
+
+// Does units begin..end of work whose units are independent of each other: what one makes, no other
+// reads or writes. Never fails, allocates or keeps state.
+typedef void qdq_whole_fn(const void *params, const qdq_tensors *tensors, size_t begin, size_t end);
+
+// Work that is no chain over elements: a product of matrices, a softmax, a transpose.
+typedef struct qdq_whole {
+    qdq_whole_fn *fn;
+    const void *params;
+    size_t units;
+    size_t cost;  // of all units, in operations on elements: whether threads are woken
+    size_t x_count, y_count;
+    qdq_located *x, *y;       // place NONE: not connected, or not wanted
+    size_t *x_flat, *y_flat;  // of tiles: where the exec keeps them row-major meanwhile
+} qdq_whole;
+
 //---- Steps ------------------------------------------------------------------
 
+// A loop over blocks, or work on whole tensors.
 typedef struct qdq_step {
-    qdq_located x;  // what the producer loads
+    const qdq_whole *whole;  // NULL: what follows
+    qdq_located x;           // what the producer loads
     qdq_tiling tiling;
     bool tiled;
     size_t elements, blocks;
@@ -124,6 +160,7 @@ struct qdq_plan {
     const char *constants;  // 64-byte aligned
     qdq_plan_stats stats;
     size_t vector_bytes;  // scratch of an exec: fetched parameters, states, results
+    size_t flat_bytes;    // the most that a whole step keeps row-major beside its tiles
 };
 
 #endif

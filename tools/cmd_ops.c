@@ -64,13 +64,13 @@ static int unknown_target(const char *name) {
 
 static void print_port(const char *kind, const qdq_port_info *port, bool markdown) {
     char dtypes[512];
+    const char *count = port->variadic ? "one or more" : port->optional ? "optional" : "";
     dtypes_text(port->dtypes, dtypes, sizeof dtypes);
     if (markdown)
-        printf("| %s | `%s` | %s | %s |  |\n", kind, port->name, dtypes,
-               port->optional ? "optional" : "");
+        printf("| %s | `%s` | %s | %s |  |\n", kind, port->name, dtypes, count);
     else
-        printf("  %-6s %-15s %s%s\n", kind, port->name, dtypes,
-               port->optional ? " (optional)" : "");
+        printf("  %-6s %-15s %s%s%s%s\n", kind, port->name, dtypes, *count ? " (" : "", count,
+               *count ? ")" : "");
 }
 
 static void print_attr(const qdq_attr_info *attr, bool markdown) {
@@ -110,6 +110,8 @@ static void json_port(qdq_json *json, const qdq_port_info *port) {
     json_string_key(json, "name", port->name);
     qdq_json_key(json, "optional");
     qdq_json_bool(json, port->optional);
+    qdq_json_key(json, "variadic");
+    qdq_json_bool(json, port->variadic);
     qdq_json_key(json, "dtypes");
     qdq_json_begin_line(json);
     for (int d = QDQ_DTYPE_NONE + 1; d < QDQ_DTYPE_COUNT; d++)

@@ -72,7 +72,7 @@ QDQ_API qdq_isa_info qdq_isa_get(size_t isa);
 typedef struct qdq_node_info {
     const char *name;
     const char *op;
-    size_t input_count;   // ports of its op, connected or not
+    size_t input_count;   // ports of its op, connected or not; those of a variadic one counted each
     size_t output_count;  // values that it makes
 } qdq_node_info;
 
@@ -108,6 +108,7 @@ typedef struct qdq_port_info {
     const char *name;
     bool optional;
     uint64_t dtypes;  // bit d is set where dtype d is taken, or made
+    bool variadic;    // takes a list of values
 } qdq_port_info;
 
 typedef struct qdq_attr_info {

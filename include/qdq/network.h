@@ -46,7 +46,7 @@ typedef struct qdq_unary_attrs {
 
 QDQ_UNARY_CALL(qdq_abs, "Abs")
 QDQ_UNARY_CALL(qdq_exp, "Exp")
-QDQ_UNARY_CALL(qdq_log_values, "Log")
+QDQ_UNARY_CALL(qdq_ln, "Log")
 QDQ_UNARY_CALL(qdq_sqrt, "Sqrt")
 QDQ_UNARY_CALL(qdq_square, "Square")
 QDQ_UNARY_CALL(qdq_tanh, "Tanh")
@@ -95,7 +95,7 @@ typedef struct qdq_clamp_attrs {
 } qdq_clamp_attrs;
 
 // min(max(x, min), max)
-static inline qdq_value qdq_clamp_values(qdq_graph *graph, qdq_value x, qdq_clamp_attrs attrs) {
+static inline qdq_value qdq_clamp(qdq_graph *graph, qdq_value x, qdq_clamp_attrs attrs) {
     attrs.x = x;
     return qdq_add(graph, "Clamp", &attrs, sizeof attrs);
 }

@@ -30,13 +30,13 @@ static void check_grid(qdq_shape shape, const int64_t *extents) {
     }
     for (size_t at = 0; at < count; at += 1024) {
         size_t n = count - at < 1024 ? count - at : 1024;
-        qdq_view view = qdq_grid_strip(&grid, values, at, n, scratch);
+        qdq_view view = qdq_grid_strip(&grid, (qdq_grid_values){.data = values}, at, n, scratch);
         for (size_t i = 0; i < n; i++)
             assert_int_equal(view.data[i * view.step], values[block_of(shape, extents, at + i)]);
     }
     qdq_tiling t = qdq_tiling_of(shape);
     for (size_t tile = 0; tile < t.tiles; tile++) {
-        qdq_view view = qdq_grid_tile(&grid, values, &t, tile, scratch);
+        qdq_view view = qdq_grid_tile(&grid, (qdq_grid_values){.data = values}, &t, tile, scratch);
         qdq_tile_at at = qdq_tile_locate(&t, tile);
         for (size_t r = 0; r < at.rows; r++)
             for (size_t c = 0; c < at.cols; c++) {
@@ -82,10 +82,12 @@ static void long_rows_need_no_copy(void **state) {
     (void)state;
     uint32_t values[4096] = {0}, scratch[1024];
     qdq_grid columns = qdq_grid_of(QDQ_SHAPE(2, 4096), (int64_t[]){2, 1});
-    assert_ptr_equal(qdq_grid_strip(&columns, values, 4096 + 1024, 1024, scratch).data,
-                     values + 1024);
+    assert_ptr_equal(
+        qdq_grid_strip(&columns, (qdq_grid_values){.data = values}, 4096 + 1024, 1024, scratch)
+            .data,
+        values + 1024);
     qdq_grid rows = qdq_grid_of(QDQ_SHAPE(2, 4096), (int64_t[]){1, 4096});
-    qdq_view view = qdq_grid_strip(&rows, values, 4096, 1024, scratch);
+    qdq_view view = qdq_grid_strip(&rows, (qdq_grid_values){.data = values}, 4096, 1024, scratch);
     assert_ptr_equal(view.data, values + 1);
     assert_int_equal(view.step, 0);
 }
