@@ -10,7 +10,34 @@
     X(qdq_op_dequantize)       \
     X(qdq_op_dynamic_quantize) \
     X(qdq_op_requantize)       \
-    X(qdq_op_cast)
+    X(qdq_op_cast)             \
+    X(qdq_op_abs)              \
+    X(qdq_op_exp)              \
+    X(qdq_op_log)              \
+    X(qdq_op_sqrt)             \
+    X(qdq_op_square)           \
+    X(qdq_op_tanh)             \
+    X(qdq_op_sigmoid)          \
+    X(qdq_op_relu)             \
+    X(qdq_op_reciprocal)       \
+    X(qdq_op_round)            \
+    X(qdq_op_hard_swish)       \
+    X(qdq_op_mish)             \
+    X(qdq_op_leaky_relu)       \
+    X(qdq_op_elu)              \
+    X(qdq_op_hard_sigmoid)     \
+    X(qdq_op_clamp)            \
+    X(qdq_op_gelu)             \
+    X(qdq_op_add)              \
+    X(qdq_op_subtract)         \
+    X(qdq_op_multiply)         \
+    X(qdq_op_divide)           \
+    X(qdq_op_minimum)          \
+    X(qdq_op_maximum)          \
+    X(qdq_op_greater_equal)    \
+    X(qdq_op_select)           \
+    X(qdq_op_bias_add)         \
+    X(qdq_op_prelu)
 
 #define DECLARE(description) extern const qdq_op description;
 OPS(DECLARE)

@@ -2,3 +2,4 @@
 // The kernels of body.h, compiled for AVX2 with FMA.
 #define QDQ_BODY(name) qdq_##name##_avx2
 #include "ops/kernels/body.h"
+#include "ops/kernels/map_body.h"

@@ -2,3 +2,4 @@
 // The kernels of body.h, compiled for AVX-512.
 #define QDQ_BODY(name) qdq_##name##_avx512
 #include "ops/kernels/body.h"
+#include "ops/kernels/map_body.h"

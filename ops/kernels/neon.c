@@ -2,3 +2,4 @@
 // The kernels of body.h, compiled for aarch64, where NEON is always there.
 #define QDQ_BODY(name) qdq_##name##_neon
 #include "ops/kernels/body.h"
+#include "ops/kernels/map_body.h"
