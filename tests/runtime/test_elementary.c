@@ -113,6 +113,7 @@ static void no_result_is_further_off_than_a_rounding(void **state) {
         for (uint64_t bits = 1; bits < (uint64_t)1 << 32;) {
             size_t n = next_block(&bits, x);
             functions[f].many(x, y, n);
+            if (LDBL_MANT_DIG > 64) bits += 15 * (uint64_t)BLOCK * STEP;  // computed in software
             for (size_t i = 0; i < n; i++) check_error(&functions[f], x[i], y[i]);
         }
 }
