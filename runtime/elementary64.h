@@ -6,6 +6,7 @@
 // No branches and no tables: a condition is a mask, so that compilers turn a loop over any of these
 // into vectors. (They would compute a side of ?: behind a jump where it may raise a flag.) Integers
 // become doubles by adding 1.5 * 2^52 or the like, as AVX2 and SSE2 have no conversion of 64 bits.
+// From a condition gcc makes masks of 64 bits only with AVX2, so elementary.h needs none.
 //
 // The coefficients interpolate the function at Chebyshev nodes; they were solved for with 70 digits
 // (mpmath) and rounded to double. The errors named with them are the largest against the function
@@ -101,7 +102,9 @@ static inline double qdq_log_near64(double u, double minus_one) {
     uint64_t bits = qdq_double_bits(u) + (((uint64_t)1023 << 52) - half);
     double k = qdq_double_from_bits((bits >> 52) | 0x4330000000000000u) - (0x1p52 + 1023.0);
     double m = qdq_double_from_bits((bits & 0x000FFFFFFFFFFFFFu) + half);
-    double f = qdq_pick64(k == 0.0, minus_one, m - 1.0);
+    uint64_t whole = 0 - (((bits >> 52 ^ 1023) - 1) >> 63);  // all ones where k is 0
+    double f = qdq_double_from_bits((qdq_double_bits(minus_one) & whole) |
+                                    (qdq_double_bits(m - 1.0) & ~whole));
     double s = f / (2.0 + f);
     double z = s * s;
     double t = 0x1.39fe51a7c18f9p-3 + z * 0x1.2b5900de53b32p-3;

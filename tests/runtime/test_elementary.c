@@ -14,9 +14,9 @@ static long double softplusl(long double x) { return (x > 0 ? x : 0) + log1pl(ex
 // Loops as callers have them, which compilers make vectors of.
 #define LOOP(name)                                                                     \
     static void name##_of_many(const float *restrict x, float *restrict y, size_t n) { \
-        for (size_t i = 0; i < n; i++) y[i] = qdq_##name##32(x[i]);                    \
+        for (size_t i = 0; i < n; i++) y[i] = qdq_##name##f(x[i]);                     \
     }                                                                                  \
-    static float name##_of_one(float x) { return qdq_##name##32(x); }
+    static float name##_of_one(float x) { return qdq_##name##f(x); }
 LOOP(exp)
 LOOP(expm1)
 LOOP(log)
@@ -113,6 +113,7 @@ static void no_result_is_further_off_than_a_rounding(void **state) {
         for (uint64_t bits = 1; bits < (uint64_t)1 << 32;) {
             size_t n = next_block(&bits, x);
             functions[f].many(x, y, n);
+            if (LDBL_MANT_DIG > 64) bits += 15 * (uint64_t)BLOCK * STEP;  // computed in software
             for (size_t i = 0; i < n; i++) check_error(&functions[f], x[i], y[i]);
         }
 }
@@ -152,10 +153,10 @@ static void special_values_have_these_bits(void **state) {
         for (size_t k = 0; k < UNIT_COUNT(nans); k++)
             assert_int_equal(qdq_float_bits(f->one(qdq_float_from_bits(nans[k]))), 0x7FC00000);
     }
-    assert_int_equal(qdq_float_bits(qdq_log32(1.0f)), 0);
-    assert_int_equal(qdq_float_bits(qdq_log1p32(-1.0f)), 0xFF800000);
-    assert_int_equal(qdq_float_bits(qdq_log1p32(-0x1.000002p0f)), 0x7FC00000);
-    assert_int_equal(qdq_float_bits(qdq_log32(-0x1p-149f)), 0x7FC00000);
+    assert_int_equal(qdq_float_bits(qdq_logf(1.0f)), 0);
+    assert_int_equal(qdq_float_bits(qdq_log1pf(-1.0f)), 0xFF800000);
+    assert_int_equal(qdq_float_bits(qdq_log1pf(-0x1.000002p0f)), 0x7FC00000);
+    assert_int_equal(qdq_float_bits(qdq_logf(-0x1p-149f)), 0x7FC00000);
 }
 
 // Where a result is about to reach its last value, where polynomials meet, and at zero.
