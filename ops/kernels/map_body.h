@@ -23,11 +23,11 @@ MAP_ONE(abs) {
 }
 MAP_ONE(exp) {
     MAP_USES_A;
-    return qdq_exp32(a);
+    return qdq_expf(a);
 }
 MAP_ONE(log) {
     MAP_USES_A;
-    return qdq_log32(a);
+    return qdq_logf(a);
 }
 MAP_ONE(sqrt) {
     MAP_USES_A;
@@ -39,11 +39,11 @@ MAP_ONE(square) {
 }
 MAP_ONE(tanh) {
     MAP_USES_A;
-    return qdq_tanh32(a);
+    return qdq_tanhf(a);
 }
 MAP_ONE(sigmoid) {
     MAP_USES_A;
-    return qdq_sigmoid32(a);
+    return qdq_sigmoidf(a);
 }
 // -0 becomes +0.
 MAP_ONE(relu) {

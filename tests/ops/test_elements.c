@@ -201,6 +201,12 @@ typedef struct shapes {
 
 #define S(...) QDQ_SHAPE(__VA_ARGS__)
 #define SCALAR ((qdq_shape){0})
+#define D(...)                                                                     \
+    {                                                                              \
+        (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), { __VA_ARGS__ } \
+    }
+#define NO_DIMS \
+    { 0 }
 
 static size_t count_of(qdq_shape s) {
     size_t n = 1;
@@ -272,20 +278,20 @@ static void run_binary(const char *op, const shapes *s, qdq_dtype da, qdq_dtype 
 }
 
 static const shapes joins[] = {
-    {S(33, 40), S(33, 40), S(33, 40)},
-    {S(33, 40), S(40), S(33, 40)},
-    {S(33, 40), S(33, 1), S(33, 40)},
-    {S(33, 40), SCALAR, S(33, 40)},
-    {S(33, 40), S(1, 1), S(33, 40)},
-    {S(40), S(33, 40), S(33, 40)},
-    {SCALAR, S(5, 7), S(5, 7)},
-    {S(33, 1), S(1, 40), S(33, 40)},
-    {S(5, 1, 7), S(3, 1), S(5, 3, 7)},
-    {S(2, 3, 4, 5), S(3, 1, 5), S(2, 3, 4, 5)},
-    {SCALAR, SCALAR, SCALAR},
-    {S(1), S(1, 1, 1), S(1, 1, 1)},
-    {S(2, 3, 70, 31), S(2, 1, 70, 31), S(2, 3, 70, 31)},
-    {S(4, 1, 300), S(1, 5, 300), S(4, 5, 300)},
+    {D(33, 40), D(33, 40), D(33, 40)},
+    {D(33, 40), D(40), D(33, 40)},
+    {D(33, 40), D(33, 1), D(33, 40)},
+    {D(33, 40), NO_DIMS, D(33, 40)},
+    {D(33, 40), D(1, 1), D(33, 40)},
+    {D(40), D(33, 40), D(33, 40)},
+    {NO_DIMS, D(5, 7), D(5, 7)},
+    {D(33, 1), D(1, 40), D(33, 40)},
+    {D(5, 1, 7), D(3, 1), D(5, 3, 7)},
+    {D(2, 3, 4, 5), D(3, 1, 5), D(2, 3, 4, 5)},
+    {NO_DIMS, NO_DIMS, NO_DIMS},
+    {D(1), D(1, 1, 1), D(1, 1, 1)},
+    {D(2, 3, 70, 31), D(2, 1, 70, 31), D(2, 3, 70, 31)},
+    {D(4, 1, 300), D(1, 5, 300), D(4, 5, 300)},
 };
 
 static void operands_are_broadcast_to_one_shape(void **state) {
@@ -403,9 +409,9 @@ static void select_takes_a_where_the_condition_holds(void **state) {
     static const struct {
         qdq_shape c, a, b, y;
     } rows[] = {
-        {S(33, 40), S(33, 40), S(33, 40), S(33, 40)}, {S(1, 40), S(33, 40), SCALAR, S(33, 40)},
-        {S(33, 1), SCALAR, S(33, 40), S(33, 40)},     {SCALAR, S(33, 1), S(1, 40), S(33, 40)},
-        {S(40), S(33, 1), S(1, 40), S(33, 40)},
+        {D(33, 40), D(33, 40), D(33, 40), D(33, 40)}, {D(1, 40), D(33, 40), NO_DIMS, D(33, 40)},
+        {D(33, 1), NO_DIMS, D(33, 40), D(33, 40)},    {NO_DIMS, D(33, 1), D(1, 40), D(33, 40)},
+        {D(40), D(33, 1), D(1, 40), D(33, 40)},
     };
     static uint8_t c[MOST];
     static float a[MOST], b[MOST], y[MOST];
