@@ -48,7 +48,7 @@ static inline factors factors_of(const qdq_quant_params *p, float in, float s, i
         .z_words = _mm512_set1_epi16((short)z),
         .quant_min = _mm512_set1_epi8((char)p->range.quant_min),
         .quant_max = _mm512_set1_epi8((char)p->range.quant_max),
-        .clamps = p->range.quant_min > p->range.least || p->range.quant_max < p->range.greatest,
+        .clamps = p->range.quant_max - p->range.quant_min < UINT8_MAX,
     };
 }
 

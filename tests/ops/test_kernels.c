@@ -169,14 +169,17 @@ static void put_real(work *w, qdq_dtype dtype, size_t i, float v) {
 
 static tie_case tie_case_of(const qdq_kernel *k, float scale, uint64_t r) {
     static const int64_t least = -100, most = 77;
-    tie_case c = {.scale = scale, .params = {.x_dtype = k->x_dtype, .y_dtype = k->y_dtype}};
-    const qdq_dtype_info *y = qdq_dtype_get(k->y_dtype);
     bool odd = r % 8 == 0;
+    qdq_dtype dtype = k->y_dtype;  // or one that is held in such bytes
+    if (r % 8 == 2 && k->family == QDQ_FAMILY_QUANTIZE)
+        dtype = dtype == QDQ_INT8 ? QDQ_INT4 : QDQ_UINT4;
+    tie_case c = {.scale = scale, .params = {.x_dtype = k->x_dtype, .y_dtype = dtype}};
+    const qdq_dtype_info *y = qdq_dtype_get(dtype);
     int64_t zs[5] = {0, 3, y->least, y->greatest, y->greatest + 1};
     if (k->numerics) c.params.numerics = *k->numerics;
     c.zero_point = (int32_t)zs[(r >> 4) % 5];
     c.params.range =
-        qdq_range_of(k->y_dtype, odd ? &least : NULL, odd ? &most : NULL, &c.params.numerics);
+        qdq_range_of(dtype, odd ? &least : NULL, odd ? &most : NULL, &c.params.numerics);
     return c;
 }
 
