@@ -154,7 +154,7 @@ static const void *run_block(const qdq_exec *exec, const qdq_step *step, size_t 
                              scratch *l1) {
     const void *x = produce(exec, step, block, l1);
     for (size_t i = 0; i < step->link_count; i++)
-        x = run_link(exec, step, &step->links[i], block, x, l1);
+        if (step->links[i].fn) x = run_link(exec, step, &step->links[i], block, x, l1);
     return x;
 }
 
