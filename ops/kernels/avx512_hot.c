@@ -86,10 +86,15 @@ static inline void upper_halves(const __m512i sums[4], __m512i words[2]) {
         words[i] = _mm512_mask_shuffle_epi8(sums[2 * i + 1], 0x3333333333333333, sums[2 * i], down);
 }
 
-typedef enum source { FLOAT32, INT32, SCALED } source;
+typedef enum source { FLOAT32, INT32, SCALED, BFLOAT16 } source;
 
 static inline __m512 load(source from, const factors *f, const void *x, size_t i) {
     if (from == FLOAT32) return _mm512_loadu_ps((const float *)x + i);
+    if (from == BFLOAT16) {
+        const void *at = (const uint16_t *)x + i;
+        __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(at));
+        return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
+    }
     __m512 v = _mm512_cvtepi32_ps(_mm512_loadu_si512((const int32_t *)x + i));
     return from == SCALED ? _mm512_mul_ps(v, f->in) : v;
 }
@@ -122,6 +127,60 @@ static inline __m512i quantize_pairs(const factors *f, const void *x, size_t at)
                              f->z_words);
 }
 
+//---- A scale for each element ------------------------------------------------
+
+// As `approximate`, without z: rcp14 is within 2^-14 of 1/s, and after a step of Newton's within
+// 2^-24 and 2^-28, which is less than NEAR too. Scales that are 0, infinite, NaN, or so small that
+// 1/s overflows, make NaN or infinity of x; those with a denormal 1/s are found by `any_large`.
+static inline __m512i approximate_channels(__m512 x, __m512 s) {
+    __m512 inverse = _mm512_rcp14_ps(s);
+    __m512 error = _mm512_fnmadd_ps(s, inverse, all(1.0f));
+    inverse = _mm512_fmadd_ps(error, inverse, inverse);
+    return _mm512_cvtps_epi32(
+        _mm512_fmadd_ps(x, _mm512_mul_ps(inverse, all(0x1p16f)), all(0x1p15f + NEAR)));
+}
+
+// Negative ones too.
+static inline bool any_large(const __m512i s[4]) {
+    __m512i most = _mm512_max_epu32(_mm512_max_epu32(s[0], s[1]), _mm512_max_epu32(s[2], s[3]));
+    return _mm512_cmpge_epu32_mask(most, _mm512_castps_si512(all(0x1p100f))) != 0;
+}
+
+// Of any scales. NaN becomes the least.
+static inline __m512i exact_channels(__m512 x, __m512 s) {
+    __m512 q = _mm512_max_ps(_mm512_div_ps(x, s), all(-0x1p14f));
+    return _mm512_slli_epi32(_mm512_cvtps_epi32(_mm512_min_ps(q, all(0x1p14f))), 16);
+}
+
+static inline void quantize_channels(source from, const factors *f, const void *x, size_t at,
+                                     const qdq_view *views, __m512i words[2]) {
+    const __m512i up = _mm512_set4_epi32(0x0D0C0D0C, 0x09080908, 0x05040504, 0x01000100);
+    const uint32_t *zs = views[1].data + at * views[1].step;
+    __m512i s[4], sums[4];
+    for (size_t i = 0; i < 4; i++) {
+        s[i] = _mm512_loadu_si512(views[0].data + at + i * LANES);
+        sums[i] = approximate_channels(load(from, f, x, at + i * LANES), _mm512_castsi512_ps(s[i]));
+    }
+    if (__builtin_expect(any_near(sums[0], sums[1], sums[2], sums[3]) || any_large(s), 0))
+        for (size_t i = 0; i < 4; i++)
+            sums[i] = exact_channels(load(from, f, x, at + i * LANES), _mm512_castsi512_ps(s[i]));
+    upper_halves(sums, words);
+    for (size_t i = 0; i < 2; i++) {
+        __m512i z = f->z_words;
+        if (views[1].step)
+            z = _mm512_mask_shuffle_epi8(_mm512_loadu_si512(zs + 2 * i * LANES), 0xCCCCCCCCCCCCCCCC,
+                                         _mm512_loadu_si512(zs + (2 * i + 1) * LANES), up);
+        words[i] = _mm512_adds_epi16(words[i], z);
+    }
+}
+
+static bool all_bytes(const qdq_quant_params *p, qdq_view z, size_t n) {
+    uint32_t beyond = 0, least = (uint32_t)p->range.least,
+             width = (uint32_t)p->range.greatest - least;
+    for (size_t i = 0, count = z.step ? n : 1; i < count; i++) beyond |= z.data[i] - least > width;
+    return !beyond;
+}
+
 //---- To bytes ---------------------------------------------------------------
 
 // Where the bytes of consecutive elements are after packing.
@@ -151,6 +210,15 @@ static void leave(qdq_tile_fn *fn, const void *params, const qdq_view *views, si
     fn(params, left, (const char *)x + at * qdq_dtype_size(p->x_dtype), (char *)y + at, n - at);
 }
 
+#define STORE_GROUPS(y_name, order_of, GET)                                 \
+    __m512i order = _mm512_loadu_si512(order_of);                           \
+    for (; at + GROUP <= n; at += GROUP) {                                  \
+        __m512i words[2];                                                   \
+        GET;                                                                \
+        _mm512_storeu_si512((char *)y + at, to_##y_name(&f, words, order)); \
+    }
+
+// What has other parameters, and what is left of n, goes to `rest`.
 #define QUANTIZE(name, y_name, rest, view_count, order_of, GET)                          \
     void qdq_##name##_##y_name##_hot_avx512(const void *params, const qdq_view *views,   \
                                             const void *x, void *y, size_t n) {          \
@@ -161,14 +229,26 @@ static void leave(qdq_tile_fn *fn, const void *params, const qdq_view *views, si
         for (int k = 0; k < (view_count); k++) steps |= views[k].step;                   \
         if (!steps && may_multiply(params, s, z) && (!LAST || !views[1].data[0])) {      \
             factors f = factors_of(params, qdq_float_from_bits(views[0].data[0]), s, z); \
-            __m512i order = _mm512_loadu_si512(order_of);                                \
-            for (; at + GROUP <= n; at += GROUP) {                                       \
-                __m512i words[2];                                                        \
-                GET;                                                                     \
-                _mm512_storeu_si512((char *)y + at, to_##y_name(&f, words, order));      \
-            }                                                                            \
+            STORE_GROUPS(y_name, order_of, GET)                                          \
         }                                                                                \
         leave(rest, params, views, view_count, x, y, at, n);                             \
+    }
+
+// Also by channels along rows.
+#define QUANTIZE_CHANNELS(name, y_name, rest, source)                                       \
+    void qdq_##name##_##y_name##_channels_avx512(const void *params, const qdq_view *views, \
+                                                 const void *x, void *y, size_t n) {        \
+        size_t at = 0;                                                                      \
+        if (!views[0].step) {                                                               \
+            qdq_##name##_##y_name##_hot_avx512(params, views, x, y, n);                     \
+            return;                                                                         \
+        }                                                                                   \
+        if (all_bytes(params, views[1], n)) {                                               \
+            factors f = factors_of(params, 1.0f, 1.0f, (int32_t)views[1].data[0]);          \
+            STORE_GROUPS(y_name, order_of_words,                                            \
+                         quantize_channels(source, &f, x, at, views, words))                \
+        }                                                                                   \
+        leave(rest, params, views, 2, x, y, at, n);                                         \
     }
 
 #define GROUP_OF(source) quantize_group(source, &f, x, at, words)
@@ -185,6 +265,11 @@ QUANTIZE(quantize_int32,    int8,  qdq_quantize_int32_int8_core_avx512,     2, o
 QUANTIZE(quantize_int32,    uint8, qdq_quantize_int32_uint8_core_avx512,    2, order_of_words, GROUP_OF(INT32))
 QUANTIZE(requantize_int32,  int8,  qdq_requantize_int32_int8_core_avx512,   4, order_of_words, GROUP_OF(SCALED))
 QUANTIZE(requantize_int32,  uint8, qdq_requantize_int32_uint8_core_avx512,  4, order_of_words, GROUP_OF(SCALED))
+
+QUANTIZE_CHANNELS(quantize_float32,  int8,  qdq_quantize_float32_int8_core_avx512,   FLOAT32)
+QUANTIZE_CHANNELS(quantize_float32,  uint8, qdq_quantize_float32_uint8_core_avx512,  FLOAT32)
+QUANTIZE_CHANNELS(quantize_bfloat16, int8,  qdq_quantize_bfloat16_int8_core_avx512,  BFLOAT16)
+QUANTIZE_CHANNELS(quantize_bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx512, BFLOAT16)
 // clang-format on
 
 //---- Tables of bytes --------------------------------------------------------
