@@ -4,6 +4,7 @@
 
 #include "graph/compile.h"
 #include "graph/plan_text.h"
+#include "ops/kernels/kernel.h"
 #include "runtime/block_float.h"
 #include "runtime/dtype.h"
 
@@ -146,6 +147,18 @@ static bool streams(const qdq_step *step, const qdq_link *link) {
            step->elements * qdq_dtype_size(link->y_dtype) >= STREAM_BYTES;
 }
 
+// Dequantize and Quantize of bytes in a row are a table, where there is more than that to fill.
+static bool join_links(const qdq_compiler *c, qdq_step *step) {
+    enum { LEAST_ELEMENTS = 4096 };
+    qdq_dtype x = step->x.dtype;
+    for (size_t i = 1; i < step->link_count && step->elements >= LEAST_ELEMENTS; i++) {
+        qdq_link *first = &step->links[i - 1];
+        if (!qdq_join_links(first, &step->links[i], x, &c->plan->pool, c->draft.isas)) return false;
+        if (first->fn) x = first->y_dtype;  // else x is what the table takes
+    }
+    return true;
+}
+
 static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const qdq_located *from,
                              qdq_step *step) {
     if (draft->whole_node) {
@@ -162,6 +175,7 @@ static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const
         step->links[i] = link_of(c, &draft->links[i], draft->x);
         step->tiled |= needs_tiles(step->links[i].store, step->links[i].y_dtype);
     }
+    if (!join_links(c, step)) return qdq_compile_no_memory(c);
     for (size_t i = 0; i < draft->link_count; i++)
         step->links[i].streams = streams(step, &step->links[i]);
     step->blocks = step->tiled ? step->tiling.tiles

@@ -34,17 +34,33 @@ static const void *as_rows(const qdq_exec *exec, const qdq_located *value, void 
 
 //---- One block --------------------------------------------------------------
 
-// L1: two blocks that a chain swaps between, and the parameters of one link.
+// Blocks of strips that are run as one, where no link needs its parameters laid out: the more, the
+// less often links are called.
+enum { STRIP_BLOCKS = 4, STRIP_ELEMENTS = STRIP_BLOCKS * QDQ_BLOCK_ELEMENTS };
+
+// L1: two strips that a chain swaps between, and the parameters of one link.
 typedef struct scratch {
-    _Alignas(64) unsigned char block[2][QDQ_BLOCK_ELEMENTS * 4];
+    _Alignas(64) unsigned char block[2][STRIP_ELEMENTS * 4];
     _Alignas(64) uint32_t params[QDQ_MAX_VECTORS][QDQ_BLOCK_ELEMENTS];
-    int next;  // the half that holds no data of the chain
+    int next;         // the half that holds no data of the chain
+    size_t elements;  // of the block, or of the blocks, that are run now
 } scratch;
 
-static size_t block_elements(const qdq_step *step, size_t block) {
-    if (step->tiled) return QDQ_BLOCK_ELEMENTS;
+// How many blocks from `block` on, below `end`, are run as one. Tells `l1` how many elements.
+static size_t take_blocks(const qdq_step *step, size_t most, size_t block, size_t end,
+                          scratch *l1) {
+    size_t count = end - block < most ? end - block : most;
     size_t left = step->elements - block * QDQ_BLOCK_ELEMENTS;
-    return left < QDQ_BLOCK_ELEMENTS ? left : QDQ_BLOCK_ELEMENTS;
+    l1->elements = count * QDQ_BLOCK_ELEMENTS;
+    if (!step->tiled && left < l1->elements) l1->elements = left;
+    return count;
+}
+
+static size_t most_blocks(const qdq_step *step) {
+    for (size_t i = 0; i < step->link_count; i++)
+        for (size_t k = 0; k < step->links[i].vector_count; k++)
+            if (step->links[i].vectors[k].count > 1) return 1;
+    return step->tiled ? 1 : STRIP_BLOCKS;
 }
 
 // The memory of a block where the place holds it in one piece as tile functions see it, else NULL.
@@ -111,10 +127,13 @@ static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_li
     for (size_t k = 0; k < link->vector_count; k++) {
         const qdq_vector *v = &link->vectors[k];
         qdq_grid_values values = vector_values(exec, v);
-        views[k] = step->tiled
-                       ? qdq_grid_tile(&v->grid, values, &step->tiling, block, l1->params[k])
-                       : qdq_grid_strip(&v->grid, values, block * QDQ_BLOCK_ELEMENTS,
-                                        block_elements(step, block), l1->params[k]);
+        if (v->count == 1)
+            views[k] = (qdq_view){values.data, 0};
+        else if (step->tiled)
+            views[k] = qdq_grid_tile(&v->grid, values, &step->tiling, block, l1->params[k]);
+        else
+            views[k] = qdq_grid_strip(&v->grid, values, block * QDQ_BLOCK_ELEMENTS, l1->elements,
+                                      l1->params[k]);
     }
 }
 
@@ -123,7 +142,7 @@ static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qd
                             size_t block, const void *x, scratch *l1) {
     qdq_view views[QDQ_MAX_VECTORS];
     view_params(exec, step, link, block, l1, views);
-    size_t n = block_elements(step, block), size = qdq_dtype_size(link->y_dtype);
+    size_t n = l1->elements, size = qdq_dtype_size(link->y_dtype);
     char *stored = block_memory(exec, step, link->store, link->y_dtype, block);
     void *y = stored;
     if (!stored || stored == x || link->streams) {  // not in one piece, in place, past the cache
@@ -144,7 +163,7 @@ static const void *run_block(const qdq_exec *exec, const qdq_step *step, size_t 
                              scratch *l1) {
     const void *x = produce(exec, step, block, l1);
     for (size_t i = 0; i < step->link_count; i++)
-        x = run_link(exec, step, &step->links[i], block, x, l1);
+        if (step->links[i].fn) x = run_link(exec, step, &step->links[i], block, x, l1);
     return x;
 }
 
@@ -183,7 +202,7 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first,
     while (first < end) {
         qdq_view views[QDQ_MAX_VECTORS];
         size_t n = end - first;
-        if (link->streams && n > QDQ_BLOCK_ELEMENTS) n = QDQ_BLOCK_ELEMENTS;
+        if (link->streams && n > STRIP_ELEMENTS) n = STRIP_ELEMENTS;
         for (size_t k = 0; k < link->vector_count; k++) {
             const qdq_vector *v = &link->vectors[k];
             views[k] = direct_view(&v->grid, vector_values(exec, v).data, first, &n);
@@ -211,13 +230,13 @@ static void accumulate(const qdq_reduce *reduce, char *states, size_t first, con
     }
 }
 
-static void reduce_block(const qdq_step *step, char *states, size_t block, const char *x) {
+static void reduce_block(const qdq_step *step, char *states, size_t block, const char *x,
+                         size_t elements) {
     const qdq_reduce *reduce = step->reduce;
     size_t last = step->link_count;
     size_t size = qdq_dtype_size(last ? step->links[last - 1].y_dtype : step->x.dtype);
     if (!step->tiled) {
-        accumulate(reduce, states, block * QDQ_BLOCK_ELEMENTS, x, size,
-                   block_elements(step, block));
+        accumulate(reduce, states, block * QDQ_BLOCK_ELEMENTS, x, size, elements);
         return;
     }
     qdq_tile_at at = qdq_tile_locate(&step->tiling, block);
@@ -265,6 +284,17 @@ typedef struct task_context {
     const qdq_step *step;
 } task_context;
 
+// Blocks begin..end, of which the results are reduced to `states` where there are any.
+static void run_blocks(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
+                       char *states, scratch *l1) {
+    size_t most = most_blocks(step);
+    for (size_t block = begin, count; block < end; block += count) {
+        count = take_blocks(step, most, block, end, l1);
+        const void *y = run_block(exec, step, block, l1);
+        if (states) reduce_block(step, states, block, y, l1->elements);
+    }
+}
+
 // Blocks begin..end of a step without reduction; chunks begin..end of one with.
 static void run_task(void *context, size_t begin, size_t end) {
     const task_context *task = context;
@@ -272,21 +302,20 @@ static void run_task(void *context, size_t begin, size_t end) {
     scratch l1;
     qdq_environment environment = qdq_environment_enter();
     l1.next = 0;
-    if (step->tiled) memset(l1.block, 0xFF, sizeof l1.block);
+    if (step->tiled)
+        for (int i = 0; i < 2; i++) memset(l1.block[i], 0xFF, QDQ_BLOCK_ELEMENTS * 4);
     if (is_direct(step)) {
         size_t stop = end * QDQ_BLOCK_ELEMENTS;
         run_direct(task->exec, step, begin * QDQ_BLOCK_ELEMENTS,
                    stop < step->elements ? stop : step->elements, &l1);
     } else if (!step->reduce) {
-        for (size_t block = begin; block < end; block++) run_block(task->exec, step, block, &l1);
+        run_blocks(task->exec, step, begin, end, NULL, &l1);
     } else {
         for (size_t chunk = begin; chunk < end; chunk++) {
-            char *states = states_of(task->exec, step->reduce, chunk);
             size_t chunks = step->reduce->chunks;
-            for (size_t block = step->blocks * chunk / chunks,
-                        stop = step->blocks * (chunk + 1) / chunks;
-                 block < stop; block++)
-                reduce_block(step, states, block, run_block(task->exec, step, block, &l1));
+            run_blocks(task->exec, step, step->blocks * chunk / chunks,
+                       step->blocks * (chunk + 1) / chunks,
+                       states_of(task->exec, step->reduce, chunk), &l1);
         }
     }
     qdq_stream_fence();

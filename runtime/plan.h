@@ -71,7 +71,7 @@ typedef void qdq_tile_fn(const void *params, const qdq_view *views, const void *
 
 // One tile function with its parameters, and where its result goes beside the next link.
 typedef struct qdq_link {
-    qdq_tile_fn *fn;
+    qdq_tile_fn *fn;  // NULL: the next link does this one's work too
     const void *params;
     qdq_dtype y_dtype;
     size_t vector_count;

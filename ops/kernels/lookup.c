@@ -2,6 +2,9 @@
 // Ops whose input has 8 bits: what they make of each of the 256 codes is filled in by the portable
 // kernel when the graph is compiled, and looked up when it runs. Exact for any numerics.
 #include "ops/kernels/kernel.h"
+#include "runtime/block_float.h"
+#include "runtime/dtype.h"
+#include "runtime/environment.h"
 
 void qdq_lookup_bytes_portable(const void *params, const qdq_view *views, const void *x, void *y,
                                size_t n) {
@@ -37,7 +40,9 @@ static void fill(const qdq_stage *stage, size_t index, uint8_t *table) {
         const qdq_stage_vector *v = &stage->vectors[k];
         views[k] = (qdq_view){v->values + (v->count > 1 ? index : 0), 0};
     }
+    qdq_environment environment = qdq_environment_enter();
     stage->fn(stage->params, views, codes, table, 256);
+    qdq_environment_leave(environment);
 }
 
 bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_lowering *to) {
@@ -68,5 +73,43 @@ bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_loweri
                      .values = numbers}},
         .vector_count = 1,
     };
+    return true;
+}
+
+//---- Two links --------------------------------------------------------------
+
+// Whether one number, known by now, serves all elements, for each vector; fills in where it is.
+static bool all_known(const qdq_link *link, qdq_view *views) {
+    for (size_t k = 0; k < link->vector_count; k++) {
+        if (link->vectors[k].count != 1 || !link->vectors[k].values) return false;
+        views[k] = (qdq_view){link->vectors[k].values, 0};
+    }
+    return true;
+}
+
+bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_pool *pool, uint32_t isas) {
+    static const uint32_t the_only[1] = {0};
+    qdq_view views[2][QDQ_MAX_VECTORS];
+    if (!is_byte(x) || qdq_dtype_size(second->y_dtype) != 1 ||
+        first->store.kind != QDQ_PLACE_NONE || qdq_dtype_is_block_float(first->y_dtype) ||
+        !all_known(first, views[0]) || !all_known(second, views[1]))
+        return true;
+    uint8_t *table = qdq_pool_array(pool, 256, 1);
+    qdq_lookup_params *params = QDQ_POOL_NEW(pool, qdq_lookup_params);
+    if (!table || !params) return false;
+    uint8_t codes[256];
+    uint32_t middle[256];
+    for (size_t i = 0; i < 256; i++) codes[i] = (uint8_t)i;
+    qdq_environment environment = qdq_environment_enter();
+    first->fn(first->params, views[0], codes, middle, 256);
+    second->fn(second->params, views[1], middle, table, 256);
+    qdq_environment_leave(environment);
+    *params = (qdq_lookup_params){table};
+    first->fn = NULL;
+    second->fn = qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, second->y_dtype, NULL, isas);
+    second->params = params;
+    second->vector_count = 1;
+    second->vectors[0] =
+        (qdq_vector){.is_int = true, .grid = {.count = 1}, .count = 1, .values = the_only};
     return true;
 }

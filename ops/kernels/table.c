@@ -80,10 +80,14 @@ static const qdq_kernel kernels[] = {
 #define BODY(name, family, x, y, numerics) ROW(AVX512, family, x, y, numerics, qdq_##name##_avx512),
     QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R, BODY_H, BODY_G)
 #undef BODY
-    ROW(AVX512, QUANTIZE, QDQ_FLOAT32, QDQ_INT8, &core, qdq_quantize_float32_int8_hot_avx512),
-    ROW(AVX512, QUANTIZE, QDQ_FLOAT32, QDQ_UINT8, &core, qdq_quantize_float32_uint8_hot_avx512),
-    ROW(AVX512, QUANTIZE, QDQ_BFLOAT16, QDQ_INT8, &core, qdq_quantize_bfloat16_int8_hot_avx512),
-    ROW(AVX512, QUANTIZE, QDQ_BFLOAT16, QDQ_UINT8, &core, qdq_quantize_bfloat16_uint8_hot_avx512),
+    ROW(AVX512, QUANTIZE, QDQ_FLOAT32, QDQ_INT8, &core, qdq_quantize_float32_int8_channels_avx512),
+    ROW(AVX512, QUANTIZE, QDQ_FLOAT32, QDQ_UINT8, &core, qdq_quantize_float32_uint8_channels_avx512),
+    ROW(AVX512, QUANTIZE, QDQ_BFLOAT16, QDQ_INT8, &core, qdq_quantize_bfloat16_int8_channels_avx512),
+    ROW(AVX512, QUANTIZE, QDQ_BFLOAT16, QDQ_UINT8, &core, qdq_quantize_bfloat16_uint8_channels_avx512),
+    ROW(AVX512, QUANTIZE, QDQ_INT32, QDQ_INT8, &core, qdq_quantize_int32_int8_hot_avx512),
+    ROW(AVX512, QUANTIZE, QDQ_INT32, QDQ_UINT8, &core, qdq_quantize_int32_uint8_hot_avx512),
+    ROW(AVX512, REQUANTIZE, QDQ_INT32, QDQ_INT8, &core, qdq_requantize_int32_int8_hot_avx512),
+    ROW(AVX512, REQUANTIZE, QDQ_INT32, QDQ_UINT8, &core, qdq_requantize_int32_uint8_hot_avx512),
     ROW(AVX512, LOOKUP, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_lookup_bytes_avx512),
 #elif defined(QDQ_SIMD_NEON)
 #define BODY(name, family, x, y, numerics) ROW(NEON, family, x, y, numerics, qdq_##name##_neon),

@@ -130,6 +130,174 @@ static void every_kernel_gives_the_bits_of_the_portable_one(void **state) {
     print_message("%zu of %zu kernels\n", checked, count);
 }
 
+//---- Quotients beside ties ---------------------------------------------------
+
+typedef struct tie_case {
+    float scale;
+    int32_t zero_point;
+    qdq_quant_params params;
+} tie_case;
+
+// The kernel gives what the portable one does for the first n elements of w->x, with the parameters
+// as single numbers and as lists. Requantize has `scale` as that of y, and 1 as that of x.
+static void same_as_portable(const qdq_kernel *k, const tie_case *c, work *w, size_t n) {
+    uint32_t s = qdq_float_bits(c->scale), z = (uint32_t)c->zero_point;
+    bool two = k->family == QDQ_FAMILY_REQUANTIZE;
+    uint32_t numbers[4] = {two ? qdq_float_bits(1.0f) : s, two ? 0 : z, s, z};
+    size_t size = qdq_dtype_size(k->y_dtype);
+    for (int lists = 0; lists < 3; lists++) {  // none, scales, both
+        qdq_view views[4];
+        for (int i = 0; i < 4; i++) {
+            views[i] = (qdq_view){w->params[i], lists > i % 2 ? 1 : 0};
+            for (size_t j = 0; j < n; j++) w->params[i][j] = numbers[i];
+        }
+        if (!lists) portable_of(k->family)(&c->params, views, w->x, w->y[0], n);
+        k->fn(&c->params, views, w->x, w->y[1], n);
+        for (size_t i = 0; i < n; i++) {
+            uint32_t x = 0;
+            memcpy(&x, w->x + i * qdq_dtype_size(k->x_dtype), qdq_dtype_size(k->x_dtype));
+            if (memcmp(w->y[0] + i * size, w->y[1] + i * size, size) != 0)
+                fail_msg("%s: x %#x, s %a, z %d: got %#x, want %#x", k->name, x, (double)c->scale,
+                         (int)c->zero_point, w->y[1][i * size], w->y[0][i * size]);
+        }
+    }
+}
+
+static void put_real(work *w, qdq_dtype dtype, size_t i, float v) {
+    uint32_t bits = qdq_float_bits(v);
+    if (dtype == QDQ_FLOAT16) qdq_encode_float(dtype, &v, &bits, 1, NULL);
+    if (dtype == QDQ_BFLOAT16) bits >>= 16;
+    if (dtype == QDQ_INT32)
+        bits = fabsf(v) < 0x1p31f ? (uint32_t)(int32_t)v : (uint32_t)INT32_MIN + (v > 0);
+    memcpy(w->x + i * qdq_dtype_size(dtype), &bits, qdq_dtype_size(dtype));
+}
+
+enum { LEAST = 2 << 4 | 1 };  // for the least zero point, with which ties up to 255 matter
+
+static tie_case tie_case_of(const qdq_kernel *k, float scale, uint64_t r) {
+    static const int64_t least = -100, most = 77;
+    bool odd = r % 8 == 0;
+    qdq_dtype dtype = k->y_dtype;  // or one that is held in such bytes
+    if (r % 8 == 2 && k->family == QDQ_FAMILY_QUANTIZE)
+        dtype = dtype == QDQ_INT8 ? QDQ_INT4 : QDQ_UINT4;
+    tie_case c = {.scale = scale, .params = {.x_dtype = k->x_dtype, .y_dtype = dtype}};
+    const qdq_dtype_info *y = qdq_dtype_get(dtype);
+    int64_t zs[5] = {0, 3, y->least, y->greatest, y->greatest + 1};
+    if (k->numerics) c.params.numerics = *k->numerics;
+    c.zero_point = (int32_t)zs[(r >> 4) % 5];
+    c.params.range =
+        qdq_range_of(dtype, odd ? &least : NULL, odd ? &most : NULL, &c.params.numerics);
+    return c;
+}
+
+// Kernels of numbers to whole bytes.
+static bool makes_bytes(const qdq_kernel *k) {
+    bool bytes = k->y_dtype == QDQ_INT8 || k->y_dtype == QDQ_UINT8;
+    return bytes && k->numerics && k->family != QDQ_FAMILY_LOOKUP && (qdq_cpu_isas() >> k->isa & 1);
+}
+
+// 1024 numbers around a stretch of ties, each tie with seven neighbours of its dtype.
+static void fill_ties(work *w, qdq_dtype dtype, float scale, int first) {
+    uint32_t ulp = dtype == QDQ_BFLOAT16 ? 1u << 16 : 1;
+    for (int i = 0; i < MOST; i++) {
+        double tie = ((double)(first + i / 8) + 0.5) * (double)scale;
+        float v = qdq_float_from_bits(qdq_float_bits((float)tie) + (uint32_t)(i % 8 - 3) * ulp);
+        if (i % 64 == 7) v = (float[]){NAN, INFINITY, -INFINITY, 0x1p-130f}[i / 64 % 4];
+        if (i % 64 == 15) v = (float[]){3e38f, -3e38f, -NAN, 0x1p20f}[i / 64 % 4] * scale;
+        put_real(w, dtype, (size_t)i, v);
+    }
+}
+
+static void kernels_to_bytes_are_exact_beside_ties(void **state) {
+    static work w;
+    uint64_t seed = 17;
+    size_t count;
+    const qdq_kernel *kernels = qdq_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (int round = 0; makes_bytes(&kernels[i]) && round < 80; round++) {
+            uint64_t r = oracle_random(&seed);
+            int first = (int)(r >> 40) % 5 * 128 - 320;
+            float scale = (float)(r >> 8 & 0xFFFFFF) * 0x1p-24f + 0x1p-24f;
+            if (round % 4 == 1) scale = (float)(r >> 8 & 255) / 127.0f + 0x1p-7f;
+            if (round % 4 == 2)  // of numbers with 8 bits whose quotient is a tie
+                scale = (float)((r >> 8 & 127) + 128) / ((float)(r >> 16 & 127) + 0.5f);
+            if (round % 4 == 3) scale = ldexpf(scale, (int)(r >> 50 & 255) - 127);
+            if (round % 8 == 7) scale = ldexpf(1.0f, (int)(r >> 50 & 127) - 63);
+            if (round % 16 == 5)  // the inverse is denormal
+                scale = ldexpf(scale + 1, 124 + (int)(r & 3)), first = -64;
+            if (kernels[i].x_dtype == QDQ_INT32) scale *= (float)(1 << (r & 15));
+            tie_case c = tie_case_of(&kernels[i], scale, r >> 3);
+            fill_ties(&w, kernels[i].x_dtype, scale, first);
+            same_as_portable(&kernels[i], &c, &w, MOST);
+        }
+}
+
+// A number that gives 1 when multiplied with odd m, modulo 2^64.
+static uint64_t inverse_of(uint64_t m) {
+    uint64_t y = m;
+    for (int i = 0; i < 6; i++) y *= 2 - m * y;
+    return y;
+}
+
+// The middle of the floats k + 1/2 and the next one above (side 1) or below (-1); with 0 the tie.
+static double middle_beside(int k, int side) {
+    double tie = k + 0.5;
+    int exponent = ilogb(tie) - (side < 0 && tie == 0.5);  // below a power of two floats are closer
+    return tie + side * ldexp(1.0, exponent - 24);
+}
+
+// Numbers x and s of 24 bits with x / s = middle + rest / s, but for powers of two: no quotients
+// are harder to round.
+static void check_hardest(double middle, int64_t rest, const qdq_kernel *kernel, work *w) {
+    uint64_t m = (uint64_t)ldexp(middle, 24 - ilogb(middle));
+    for (unsigned shift = 23; shift <= 26; shift++) {
+        uint64_t low = ((uint64_t)1 << shift) - 1;
+        uint64_t s = (0 - (uint64_t)rest) * inverse_of(m) & low;
+        uint64_t x = (s * m + (uint64_t)rest) >> shift;
+        if (s < 1 << 23 || s >= 1 << 24 || x < 1 << 23 || x >= 1 << 24) continue;
+        int to = (int)lround(log2(middle * (double)s / (double)x));
+        tie_case c = tie_case_of(kernel, (float)s, LEAST);
+        for (size_t i = 0; i < 64; i++)
+            put_real(w, QDQ_FLOAT32, i, ldexpf((float)x, to) * (i % 2 ? -1.0f : 1.0f));
+        same_as_portable(kernel, &c, w, 64);
+    }
+}
+
+static void kernels_to_bytes_are_exact_for_the_hardest_quotients(void **state) {
+    static work w;
+    size_t count;
+    const qdq_kernel *kernels = qdq_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!makes_bytes(&kernels[i]) || kernels[i].x_dtype != QDQ_FLOAT32) continue;
+        for (int k = 0; k < 256; k++)
+            for (int64_t rest = -8; rest <= 8; rest++)
+                for (int side = -1; side <= 1 && rest; side += 2)
+                    check_hardest(middle_beside(k, side), rest, &kernels[i], &w);
+    }
+}
+
+// As few numbers have 8 bits, all of them, by the scales that bring each nearest to such a middle.
+static void kernels_of_bfloat16_are_exact_for_the_hardest_quotients(void **state) {
+    static work w;
+    size_t count;
+    const qdq_kernel *kernels = qdq_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!makes_bytes(&kernels[i]) || kernels[i].x_dtype != QDQ_BFLOAT16) continue;
+        for (int x = 128; x < 256; x++)
+            for (int k = 0; k < 256; k++)
+                for (int side = -1; side <= 1; side++) {
+                    float scale = (float)(x / middle_beside(k, side));
+                    tie_case c = tie_case_of(&kernels[i], scale, LEAST);
+                    for (size_t j = 0; j < 64; j++)
+                        put_real(&w, QDQ_BFLOAT16, j, (float)(j % 2 ? -x : x));
+                    same_as_portable(&kernels[i], &c, &w, 64);
+                }
+    }
+}
+
 // Tables: every code of every table, alike and mixed.
 static void every_lookup_gives_the_bytes_of_the_tables(void **state) {
     static uint8_t tables[4 * 256], x[MOST], y[2][MOST + GUARD];
@@ -209,6 +377,9 @@ static void the_best_allowed_kernel_is_found(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_gives_the_bits_of_the_portable_one),
+        cmocka_unit_test(kernels_to_bytes_are_exact_beside_ties),
+        cmocka_unit_test(kernels_to_bytes_are_exact_for_the_hardest_quotients),
+        cmocka_unit_test(kernels_of_bfloat16_are_exact_for_the_hardest_quotients),
         cmocka_unit_test(every_lookup_gives_the_bytes_of_the_tables),
         cmocka_unit_test(every_range_is_that_of_the_portable_one),
         cmocka_unit_test(the_best_allowed_kernel_is_found),
