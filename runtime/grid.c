@@ -55,22 +55,42 @@ size_t qdq_grid_block(const qdq_grid *grid, size_t at, size_t *run) {
     return block;
 }
 
+qdq_grid_walk qdq_grid_walk_from(const qdq_grid *grid, size_t at) {
+    qdq_grid_walk walk = {.grid = grid, .at = at};
+    walk.block = qdq_grid_block(grid, at, &walk.run);
+    if (!grid->rank) return walk;
+    size_t last = (size_t)grid->rank - 1, dim = grid->dims[last], left = dim - at % dim;
+    if (grid->extent[last] == 1) walk.run = left, walk.step = 1;
+    if (grid->extent[last] < dim) walk.left = left - walk.run;
+    return walk;
+}
+
+void qdq_grid_walk_on(qdq_grid_walk *walk, size_t n) {
+    walk->at += n;
+    if (n < walk->run) {
+        walk->run -= n;
+        walk->block += walk->step * n;
+    } else if (walk->left) {
+        size_t extent = walk->grid->extent[walk->grid->rank - 1];
+        walk->block++;
+        walk->run = extent < walk->left ? extent : walk->left;
+        walk->left -= walk->run;
+    } else {
+        *walk = qdq_grid_walk_from(walk->grid, walk->at);
+    }
+}
+
 // Spreads the parameters of n elements from `first` on; returns nothing, fills out[0..n).
 static void spread(const qdq_grid *grid, const uint32_t *values, size_t first, size_t n,
                    uint32_t *out) {
-    size_t last = grid->rank ? (size_t)grid->rank - 1 : 0;
-    bool columns = grid->rank && grid->extent[last] == 1;  // one parameter per innermost element
+    qdq_grid_walk walk = qdq_grid_walk_from(grid, first);
     for (size_t i = 0; i < n;) {
-        size_t run;
-        size_t block = qdq_grid_block(grid, first + i, &run);
-        if (columns) {
-            run = grid->dims[last] - (first + i) % grid->dims[last];
-            if (run > n - i) run = n - i;
-            memcpy(out + i, values + block, run * sizeof *out);
-        } else {
-            if (run > n - i) run = n - i;
-            for (size_t k = 0; k < run; k++) out[i + k] = values[block];
-        }
+        size_t run = walk.run < n - i ? walk.run : n - i;
+        if (walk.step)
+            memcpy(out + i, values + walk.block, run * sizeof *out);
+        else
+            for (size_t k = 0; k < run; k++) out[i + k] = values[walk.block];
+        qdq_grid_walk_on(&walk, run);
         i += run;
     }
 }

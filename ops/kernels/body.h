@@ -360,7 +360,7 @@ static inline bool body_finite(qdq_view s, size_t n) {
             for (size_t i = 0; i < part; i++)                                              \
                 finite_##y_name(y, at + i,                                                 \
                                 scaled((float)(code_##x_name(x, at + i) - z[i]),           \
-                                       (flush) ? lane_flushed(s[i]) : s[i], flush));         \
+                                       (flush) ? lane_flushed(s[i]) : s[i], flush));       \
         }                                                                                  \
     }
 
@@ -423,32 +423,39 @@ static inline float scaled(float d, float s, bool flush) {
 
 //---- Ranges -----------------------------------------------------------------
 
-// Each of the lanes keeps a range of its own; which is met first does not matter.
-#define RANGE(x_name)                                                                           \
-    qdq_range_fn QDQ_BODY(range_##x_name);                                                      \
-    void QDQ_BODY(range_##x_name)(qdq_dtype dtype, const void *restrict x, size_t n,            \
-                                  qdq_block_range *restrict range) {                            \
-        enum { LANES = 64 };                                                                    \
-        float low[LANES] = {0}, high[LANES] = {0};                                              \
-        uint32_t nan[LANES] = {0};                                                              \
-        size_t at = 0;                                                                          \
-        for (; at + LANES <= n; at += LANES)                                                    \
-            for (size_t i = 0; i < LANES; i++) {                                                \
-                float v = load_##x_name(x, at + i);                                             \
-                low[i] = v < low[i] ? v : low[i];                                               \
-                high[i] = v > high[i] ? v : high[i];                                            \
-                nan[i] |= (qdq_float_bits(v) & 0x7FFFFFFF) > 0x7F800000 ? 1u : 0u;              \
-            }                                                                                   \
-        for (size_t i = 0; i < LANES; i++) {                                                    \
-            range->low = low[i] < range->low ? low[i] : range->low;                             \
-            range->high = high[i] > range->high ? high[i] : range->high;                        \
-            range->nan |= nan[i] != 0;                                                          \
-        }                                                                                       \
-        qdq_range_portable(dtype, (const char *)x + at * qdq_dtype_size(dtype), n - at, range); \
+// The bits of floats are in the order of their magnitudes. So the greatest number, as a signed
+// integer, is that of the greatest positive float, or of a NaN without sign; the greatest as an
+// unsigned one, if it has a sign, that of the least float, or of a NaN with one.
+static inline bool body_widen(uint32_t high, uint32_t low, qdq_block_range *range) {
+    if ((high & 0x7FFFFFFF) > 0x7F800000 || (low & 0x7FFFFFFF) > 0x7F800000) return false;
+    float least = qdq_float_from_bits(low >> 31 ? low : 0), most = qdq_float_from_bits(high);
+    range->low = least < range->low ? least : range->low;
+    range->high = most > range->high ? most : range->high;
+    return true;
+}
+
+// Parts with a NaN go to the portable kernel.
+#define RANGE(x_name, type, wide)                                                      \
+    qdq_range_fn QDQ_BODY(range_##x_name);                                             \
+    void QDQ_BODY(range_##x_name)(qdq_dtype dtype, const void *restrict x, size_t n,   \
+                                  qdq_block_range *restrict range) {                   \
+        enum { RANGE_PART = 4096 };                                                    \
+        for (size_t at = 0; at < n; at += RANGE_PART) {                                \
+            size_t part = n - at < RANGE_PART ? n - at : RANGE_PART;                   \
+            const u##type *codes = (const u##type *)x + at;                            \
+            type high = 0;                                                             \
+            u##type low = 0;                                                           \
+            for (size_t i = 0; i < part; i++) {                                        \
+                high = (type)codes[i] > high ? (type)codes[i] : high;                  \
+                low = codes[i] > low ? codes[i] : low;                                 \
+            }                                                                          \
+            if (!body_widen((uint32_t)high << (wide), (uint32_t)low << (wide), range)) \
+                qdq_range_portable(dtype, codes, part, range);                         \
+        }                                                                              \
     }
 
-RANGE(float32)
-RANGE(bfloat16)
+RANGE(float32, int32_t, 0)
+RANGE(bfloat16, int16_t, 16)
 
 #define QDQ_BODY_QUANTIZE(name, x, y, numerics, lane_fn, flush) \
     QUANTIZE(name, x, y, numerics, lane_fn, flush)

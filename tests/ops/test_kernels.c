@@ -157,6 +157,43 @@ static void every_lookup_gives_the_bytes_of_the_tables(void **state) {
     }
 }
 
+static void check_range(uint32_t isa, qdq_dtype dtype, const void *x, size_t n) {
+    qdq_block_range want = {0, 0, false}, got = want;
+    qdq_range_portable(dtype, x, n, &want);
+    qdq_range_find(dtype, 1u << isa | 1)(dtype, x, n, &got);
+    if (want.low != got.low || want.high != got.high || want.nan != got.nan ||
+        signbit(want.low) != signbit(got.low) || signbit(want.high) != signbit(got.high))
+        fail_msg("isa %u, %s, n %zu: [%a, %a] %d, want [%a, %a] %d", isa, qdq_dtype_name(dtype), n,
+                 (double)got.low, (double)got.high, got.nan, (double)want.low, (double)want.high,
+                 want.nan);
+}
+
+// Longer than what kernels look at together: all of one sign, or with one NaN, of either sign.
+static void every_long_range_is_that_of_the_portable_one(void **state) {
+    enum { LONG = 10001 };
+    static uint32_t x[LONG];
+    static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16};
+    uint64_t seed = 17;
+    (void)state;
+    for (uint32_t isa = 0; isa < QDQ_ISA_COUNT; isa++)
+        for (unsigned round = 0; round < 48; round++) {
+            qdq_dtype dtype = dtypes[round % 2];
+            size_t size = qdq_dtype_size(dtype), from = round % 7;
+            if (!(qdq_cpu_isas() >> isa & 1)) continue;
+            for (size_t i = 0; i < LONG; i++) {
+                uint32_t bits = (uint32_t)oracle_random(&seed) & 0xBFFFFFFF;  // finite
+                bits = round / 2 % 3 == 0 ? bits : round / 2 % 3 == 1 ? bits >> 1 : bits | 1u << 31;
+                bits >>= 32 - 8 * size;
+                memcpy((char *)x + i * size, &bits, size);
+            }
+            if (round / 6 % 3) {
+                uint32_t nan = (round / 6 % 3 == 1 ? 0x7F810000u : 0xFF810000u) >> (32 - 8 * size);
+                memcpy((char *)x + oracle_random(&seed) % LONG * size, &nan, size);
+            }
+            check_range(isa, dtype, (char *)x + from * size, LONG - from);
+        }
+}
+
 // Ranges: of numbers of every kind, at every length, NaN at every place.
 static void every_range_is_that_of_the_portable_one(void **state) {
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16, QDQ_INT32};
@@ -179,14 +216,7 @@ static void every_range_is_that_of_the_portable_one(void **state) {
                 if (round % 3 == 2 && dtype == QDQ_FLOAT32)
                     memcpy(w.x + round % n * 4, &(float){NAN}, 4);
             }
-            qdq_block_range want = {0, 0, false}, got = want;
-            qdq_range_portable(dtype, w.x, n, &want);
-            qdq_range_find(dtype, 1u << isa | 1)(dtype, w.x, n, &got);
-            if (want.low != got.low || want.high != got.high || want.nan != got.nan ||
-                signbit(want.low) != signbit(got.low) || signbit(want.high) != signbit(got.high))
-                fail_msg("isa %u, %s, n %zu: [%a, %a] %d, want [%a, %a] %d", isa,
-                         qdq_dtype_name(dtype), n, (double)got.low, (double)got.high, got.nan,
-                         (double)want.low, (double)want.high, want.nan);
+            check_range(isa, dtype, w.x, n);
         }
 }
 
@@ -211,6 +241,7 @@ int main(void) {
         cmocka_unit_test(every_kernel_gives_the_bits_of_the_portable_one),
         cmocka_unit_test(every_lookup_gives_the_bytes_of_the_tables),
         cmocka_unit_test(every_range_is_that_of_the_portable_one),
+        cmocka_unit_test(every_long_range_is_that_of_the_portable_one),
         cmocka_unit_test(the_best_allowed_kernel_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
