@@ -11,6 +11,6 @@ qdq_tile_fn qdq_quantize_float32_int8_core_avx512, qdq_quantize_float32_uint8_co
 
 qdq_tile_fn qdq_quantize_float32_int8_hot_avx512, qdq_quantize_float32_uint8_hot_avx512,
     qdq_quantize_bfloat16_int8_hot_avx512, qdq_quantize_bfloat16_uint8_hot_avx512;
-qdq_tile_fn qdq_lookup_bytes_avx512;
+qdq_tile_fn qdq_lookup_bytes_avx512, qdq_lookup_halves_avx512, qdq_lookup_words_avx512;
 
 #endif

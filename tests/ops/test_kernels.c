@@ -130,31 +130,37 @@ static void every_kernel_gives_the_bits_of_the_portable_one(void **state) {
     print_message("%zu of %zu kernels\n", checked, count);
 }
 
-// Tables: every code of every table, alike and mixed.
-static void every_lookup_gives_the_bytes_of_the_tables(void **state) {
-    static uint8_t tables[4 * 256], x[MOST], y[2][MOST + GUARD];
+// Tables: every code of every table, alike and mixed, of results of 1, 2 and 4 bytes.
+static void check_lookup(const qdq_kernel *k, size_t size, uint64_t *seed) {
+    static uint8_t tables[4 * 256 * 4], x[MOST], y[2][MOST * 4 + GUARD];
     static uint32_t numbers[MOST];
+    qdq_lookup_params p = {tables};
+    for (size_t i = 0; i < sizeof tables; i++) tables[i] = (uint8_t)oracle_random(seed);
+    for (unsigned round = 0; round < 4 * LENGTHS; round++) {
+        size_t n = lengths[round % LENGTHS], step = round / LENGTHS % 2;
+        memset(y, 0xA5, sizeof y);
+        for (size_t i = 0; i < MOST; i++) {
+            x[i] = (uint8_t)(round < LENGTHS ? i : oracle_random(seed));
+            numbers[i] = (uint32_t)(oracle_random(seed) % 4);
+        }
+        for (size_t i = 0; i < n; i++)
+            memcpy(y[0] + i * size, tables + (numbers[i * step] * 256 + x[i]) * size, size);
+        k->fn(&p, &(qdq_view){numbers, step}, x, y[1], n);
+        if (memcmp(y[0], y[1], sizeof y[0]) != 0) fail_msg("%s, n %zu", k->name, n);
+    }
+}
+
+static void every_lookup_gives_the_results_of_the_tables(void **state) {
+    static const qdq_family families[] = {QDQ_FAMILY_LOOKUP, QDQ_FAMILY_LOOKUP_HALVES,
+                                          QDQ_FAMILY_LOOKUP_WORDS};
     uint64_t seed = 99;
     size_t count;
     const qdq_kernel *kernels = qdq_kernels(&count);
-    qdq_lookup_params p = {tables};
     (void)state;
-    for (size_t i = 0; i < sizeof tables; i++) tables[i] = (uint8_t)oracle_random(&seed);
-    for (size_t k = 0; k < count; k++) {
-        if (kernels[k].family != QDQ_FAMILY_LOOKUP || !(qdq_cpu_isas() >> kernels[k].isa & 1))
-            continue;
-        for (unsigned round = 0; round < 4 * LENGTHS; round++) {
-            size_t n = lengths[round % LENGTHS], step = round / LENGTHS % 2;
-            memset(y, 0xA5, sizeof y);
-            for (size_t i = 0; i < MOST; i++) {
-                x[i] = (uint8_t)(round < LENGTHS ? i : oracle_random(&seed));
-                numbers[i] = (uint32_t)(oracle_random(&seed) % 4);
-            }
-            for (size_t i = 0; i < n; i++) y[0][i] = tables[numbers[i * step] * 256 + x[i]];
-            kernels[k].fn(&p, &(qdq_view){numbers, step}, x, y[1], n);
-            if (memcmp(y[0], y[1], sizeof y[0]) != 0) fail_msg("%s, n %zu", kernels[k].name, n);
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        for (int f = 0; f < 3; f++)
+            if (kernels[i].family == families[f] && qdq_cpu_isas() >> kernels[i].isa & 1)
+                check_lookup(&kernels[i], (size_t)1 << f, &seed);
 }
 
 static void check_range(uint32_t isa, qdq_dtype dtype, const void *x, size_t n) {
@@ -239,7 +245,7 @@ static void the_best_allowed_kernel_is_found(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_gives_the_bits_of_the_portable_one),
-        cmocka_unit_test(every_lookup_gives_the_bytes_of_the_tables),
+        cmocka_unit_test(every_lookup_gives_the_results_of_the_tables),
         cmocka_unit_test(every_range_is_that_of_the_portable_one),
         cmocka_unit_test(every_long_range_is_that_of_the_portable_one),
         cmocka_unit_test(the_best_allowed_kernel_is_found),
