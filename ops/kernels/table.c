@@ -16,6 +16,8 @@ static const qdq_numerics onednn = {.scaling = QDQ_SCALE_RECIPROCAL,
                                     .zero_point_order = QDQ_ZERO_POINT_BEFORE};
 static const qdq_numerics onednn_d = {.subtraction = QDQ_SUBTRACT_FLOAT,
                                       .bfloat16_store = QDQ_BFLOAT16_FLUSH};
+static const qdq_numerics torchao_db = {.subtraction = QDQ_SUBTRACT_FLOAT,
+                                        .dequantize_step_dtype = QDQ_BFLOAT16};
 static const qdq_numerics torchao = {.scaling = QDQ_SCALE_RECIPROCAL,
                                      .zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT};
 static const qdq_numerics ttnn_int32 = {FUSED, .rounding = QDQ_ROUND_HALF_AWAY};
