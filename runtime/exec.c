@@ -155,6 +155,7 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first,
     const char *x = place_memory(exec, step->x.place);
     char *y = place_memory(exec, link->store);
     size_t x_size = qdq_dtype_size(step->x.dtype), y_size = qdq_dtype_size(link->y_dtype);
+    qdq_stream_fn *copy = qdq_stream_find();
     const uint32_t *values[QDQ_MAX_VECTORS];
     qdq_grid_walk walks[QDQ_MAX_VECTORS];
     qdq_view views[QDQ_MAX_VECTORS];
@@ -171,7 +172,7 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first,
         }
         char *out = y + first * y_size, *made = link->streams ? (char *)l1->block[0] : out;
         link->fn(link->params, views, x + first * x_size, made, n);
-        if (link->streams) qdq_stream_copy(out, made, n * y_size);
+        if (link->streams) copy(out, made, n * y_size);
         for (size_t k = 0; k < link->vector_count; k++) qdq_grid_walk_on(&walks[k], n);
         first += n;
     }
