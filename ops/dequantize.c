@@ -14,7 +14,11 @@ static void infer(qdq_call *call) {
 }
 
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    return qdq_lower_given(call, call->attrs, QDQ_FAMILY_DEQUANTIZE, to, &stages[0]) ? 1 : 0;
+    const qdq_operand *x = &call->inputs[QDQ_PORT_X];
+    bool done = qdq_lower_given(call, call->attrs, QDQ_FAMILY_DEQUANTIZE, to, &stages[0]) &&
+                qdq_use_lookup_of_floats(&stages[0], x->type.dtype, call->outputs[0].dtype,
+                                         qdq_shape_count(x->type.shape), to);
+    return done ? 1 : 0;
 }
 
 const qdq_op qdq_op_dequantize = {

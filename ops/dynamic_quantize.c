@@ -120,12 +120,29 @@ static void accumulate(const void *params, void *state, const void *x, size_t n)
     p->widen(p->x_dtype, x, n, state);
 }
 
-static void merge(void *state, const void *other) {
-    qdq_block_range *range = state;
-    const qdq_block_range *more = other;
-    if (more->low < range->low) range->low = more->low;
-    if (more->high > range->high) range->high = more->high;
-    range->nan |= more->nan;
+static void widen(qdq_block_range *range, float low, float high, bool nan) {
+    if (low < range->low) range->low = low;  // NaN compares false
+    if (high > range->high) range->high = high;
+    range->nan |= nan;
+}
+
+static void accumulate_each(const void *params, void *states, const void *x, size_t n) {
+    enum { PART = 256 };
+    const qdq_choose_params *p = params;
+    qdq_block_range *ranges = states;
+    for (size_t at = 0; at < n; at += PART) {
+        size_t part = n - at < PART ? n - at : PART;
+        float real[PART];
+        qdq_decode_float(p->x_dtype, (const char *)x + at * qdq_dtype_size(p->x_dtype), real, part);
+        for (size_t i = 0; i < part; i++)
+            widen(&ranges[at + i], real[i], real[i], isnan(real[i]) != 0);
+    }
+}
+
+static void merge(void *states, const void *others, size_t count) {
+    qdq_block_range *ranges = states;
+    const qdq_block_range *more = others;
+    for (size_t i = 0; i < count; i++) widen(&ranges[i], more[i].low, more[i].high, more[i].nan);
 }
 
 static void finish(const void *params, const qdq_view *views, const void *state, size_t index,
@@ -144,7 +161,8 @@ static void finish(const void *params, const qdq_view *views, const void *state,
         qdq_encode_float(p->y_dtype, &zero, zero_point, 1, NULL);
 }
 
-static const qdq_reduce_fns range_reduction = {sizeof(qdq_block_range), accumulate, merge, finish};
+static const qdq_reduce_fns range_reduction = {sizeof(qdq_block_range), accumulate, accumulate_each,
+                                               merge, finish};
 
 //---- Lowering ---------------------------------------------------------------
 

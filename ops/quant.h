@@ -13,7 +13,9 @@ typedef enum qdq_family {
     QDQ_FAMILY_DEQUANTIZE,
     QDQ_FAMILY_REQUANTIZE,
     QDQ_FAMILY_CAST,
-    QDQ_FAMILY_LOOKUP,
+    QDQ_FAMILY_LOOKUP,         // to bytes
+    QDQ_FAMILY_LOOKUP_HALVES,  // to float16, bfloat16
+    QDQ_FAMILY_LOOKUP_WORDS,   // to float32
 } qdq_family;
 
 //---- Descriptions that several ops have -------------------------------------

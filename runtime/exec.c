@@ -181,35 +181,32 @@ static bool is_direct(const qdq_step *step) {
     return true;
 }
 
-// The parameters of the elements from `first` on, and how many of them they are good for, at most
-// n.
-static qdq_view direct_view(const qdq_grid *grid, const uint32_t *values, size_t first, size_t *n) {
-    size_t run;
-    size_t block = qdq_grid_block(grid, first, &run);
-    size_t last = grid->rank ? (size_t)grid->rank - 1 : 0;
-    bool columns = grid->rank && grid->extent[last] == 1;
-    if (columns) run = grid->dims[last] - first % grid->dims[last];
-    if (run < *n) *n = run;
-    return (qdq_view){values + block, columns ? 1 : 0};
-}
-
+// Vectors of one number serve all elements; the others are walked along.
 static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first, size_t end,
                        scratch *l1) {
     const qdq_link *link = &step->links[0];
     const char *x = qdq_exec_place(exec, step->x.place);
     char *y = qdq_exec_place(exec, link->store);
     size_t x_size = qdq_dtype_size(step->x.dtype), y_size = qdq_dtype_size(link->y_dtype);
+    qdq_stream_fn *copy = qdq_stream_find();
+    const uint32_t *values[QDQ_MAX_VECTORS];
+    qdq_grid_walk walks[QDQ_MAX_VECTORS];
+    qdq_view views[QDQ_MAX_VECTORS];
+    for (size_t k = 0; k < link->vector_count; k++) {
+        values[k] = vector_values(exec, &link->vectors[k]).data;
+        walks[k] = qdq_grid_walk_from(&link->vectors[k].grid, first);
+    }
     while (first < end) {
-        qdq_view views[QDQ_MAX_VECTORS];
         size_t n = end - first;
         if (link->streams && n > STRIP_ELEMENTS) n = STRIP_ELEMENTS;
         for (size_t k = 0; k < link->vector_count; k++) {
-            const qdq_vector *v = &link->vectors[k];
-            views[k] = direct_view(&v->grid, vector_values(exec, v).data, first, &n);
+            if (walks[k].run < n) n = walks[k].run;
+            views[k] = (qdq_view){values[k] + walks[k].block, walks[k].step};
         }
         char *out = y + first * y_size, *made = link->streams ? (char *)l1->block[0] : out;
         link->fn(link->params, views, x + first * x_size, made, n);
-        if (link->streams) qdq_stream_copy(out, made, n * y_size);
+        if (link->streams) copy(out, made, n * y_size);
+        for (size_t k = 0; k < link->vector_count; k++) qdq_grid_walk_on(&walks[k], n);
         first += n;
     }
 }
@@ -220,12 +217,14 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first,
 // of their blocks.
 static void accumulate(const qdq_reduce *reduce, char *states, size_t first, const char *x,
                        size_t size, size_t n) {
+    const qdq_reduce_fns *fns = reduce->fns;
+    qdq_grid_walk walk = qdq_grid_walk_from(&reduce->grid, first);
     for (size_t i = 0; i < n;) {
-        size_t run;
-        size_t index = qdq_grid_block(&reduce->grid, first + i, &run);
-        if (run > n - i) run = n - i;
-        reduce->fns->accumulate(reduce->params, states + index * reduce->fns->state_bytes,
-                                x + i * size, run);
+        size_t run = walk.run < n - i ? walk.run : n - i;
+        char *state = states + walk.block * fns->state_bytes;
+        (walk.step ? fns->accumulate_each : fns->accumulate)(reduce->params, state, x + i * size,
+                                                             run);
+        qdq_grid_walk_on(&walk, run);
         i += run;
     }
 }
@@ -252,13 +251,42 @@ static char *states_of(const qdq_exec *exec, const qdq_reduce *reduce, size_t ch
            chunk * reduce->grid.count * reduce->fns->state_bytes;
 }
 
-// Merges the chunks' states into the first, and stores the results.
-static void finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce) {
+// Blocks begin..end, of which the results are reduced to `states` where there are any.
+static void run_blocks(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
+                       char *states, scratch *l1) {
+    size_t most = most_blocks(step);
+    for (size_t block = begin, count; block < end; block += count) {
+        count = take_blocks(step, most, block, end, l1);
+        const void *y = run_block(exec, step, block, l1);
+        if (states) reduce_block(step, states, block, y, l1->elements);
+    }
+}
+
+// Chunks begin..end, which share the states of the first of them. What is row-major and has no
+// links before it needs no blocks.
+static void run_reduction(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
+                          scratch *l1) {
+    const qdq_reduce *reduce = step->reduce;
+    char *states = states_of(exec, reduce, begin);
+    size_t block = step->blocks * begin / reduce->chunks;
+    size_t stop = step->blocks * end / reduce->chunks;
+    if (step->tiled || step->link_count) {
+        run_blocks(exec, step, block, stop, states, l1);
+        return;
+    }
+    size_t size = qdq_dtype_size(step->x.dtype), first = block * QDQ_BLOCK_ELEMENTS;
+    size_t after = stop * QDQ_BLOCK_ELEMENTS;
+    if (after > step->elements) after = step->elements;
+    accumulate(reduce, states, first, qdq_exec_place(exec, step->x.place) + first * size, size,
+               after - first);
+}
+
+// Merges the states of so many chunks into the first, and stores the results.
+static void finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunks) {
     char *states = states_of(exec, reduce, 0);
     size_t bytes = reduce->fns->state_bytes, count = reduce->grid.count;
-    for (size_t chunk = 1; chunk < reduce->chunks; chunk++)
-        for (size_t i = 0; i < count; i++)
-            reduce->fns->merge(states + i * bytes, states_of(exec, reduce, chunk) + i * bytes);
+    for (size_t chunk = 1; chunk < chunks; chunk++)
+        reduce->fns->merge(states, states_of(exec, reduce, chunk), count);
     void *y[QDQ_MAX_REDUCED] = {0};
     for (size_t k = 0; k < reduce->result_count; k++)
         y[k] = exec->scratch + reduce->results_offset[k];
@@ -284,17 +312,6 @@ typedef struct task_context {
     const qdq_step *step;
 } task_context;
 
-// Blocks begin..end, of which the results are reduced to `states` where there are any.
-static void run_blocks(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
-                       char *states, scratch *l1) {
-    size_t most = most_blocks(step);
-    for (size_t block = begin, count; block < end; block += count) {
-        count = take_blocks(step, most, block, end, l1);
-        const void *y = run_block(exec, step, block, l1);
-        if (states) reduce_block(step, states, block, y, l1->elements);
-    }
-}
-
 // Blocks begin..end of a step without reduction; chunks begin..end of one with.
 static void run_task(void *context, size_t begin, size_t end) {
     const task_context *task = context;
@@ -311,12 +328,7 @@ static void run_task(void *context, size_t begin, size_t end) {
     } else if (!step->reduce) {
         run_blocks(task->exec, step, begin, end, NULL, &l1);
     } else {
-        for (size_t chunk = begin; chunk < end; chunk++) {
-            size_t chunks = step->reduce->chunks;
-            run_blocks(task->exec, step, step->blocks * chunk / chunks,
-                       step->blocks * (chunk + 1) / chunks,
-                       states_of(task->exec, step->reduce, chunk), &l1);
-        }
+        run_reduction(task->exec, step, begin, end, &l1);
     }
     qdq_stream_fence();
     qdq_environment_leave(environment);
@@ -348,18 +360,18 @@ static void run_step(const qdq_exec *exec, const qdq_step *step) {
         return;
     }
     task_context context = {exec, step};
-    size_t count = step->blocks;
+    size_t count = step->reduce ? step->reduce->chunks : step->blocks;
+    bool parallel = exec->parallel.run && count > 1 && step->elements >= exec->parallel.least;
+    size_t chunks = parallel ? count : 1;  // that have states of their own
     fetch_params(exec, step);
-    if (step->reduce) {
-        count = step->reduce->chunks;
+    if (step->reduce)
         memset(states_of(exec, step->reduce, 0), 0,
-               count * step->reduce->grid.count * step->reduce->fns->state_bytes);
-    }
-    if (exec->parallel.run && count > 1 && step->elements >= exec->parallel.least)
+               chunks * step->reduce->grid.count * step->reduce->fns->state_bytes);
+    if (parallel)
         exec->parallel.run(exec->parallel.self, count, run_task, &context);
     else
         run_task(&context, 0, count);
-    if (step->reduce) finish_reduction(exec, step->reduce);
+    if (step->reduce) finish_reduction(exec, step->reduce, chunks);
 }
 
 void qdq_exec_run(qdq_exec *exec) {

@@ -69,23 +69,41 @@ static void take(qdq_grid_values values, size_t block, size_t n, uint32_t *out) 
         qdq_decode_int(values.dtype, from, (int32_t *)(void *)out, n);
 }
 
+qdq_grid_walk qdq_grid_walk_from(const qdq_grid *grid, size_t at) {
+    qdq_grid_walk walk = {.grid = grid, .at = at};
+    walk.block = qdq_grid_block(grid, at, &walk.run);
+    if (!grid->rank) return walk;
+    size_t last = (size_t)grid->rank - 1, dim = grid->dims[last], left = dim - at % dim;
+    if (grid->extent[last] == 1) walk.run = left, walk.step = 1;
+    if (grid->extent[last] < dim) walk.left = left - walk.run;
+    return walk;
+}
+
+void qdq_grid_walk_on(qdq_grid_walk *walk, size_t n) {
+    walk->at += n;
+    if (n < walk->run) {
+        walk->run -= n;
+        walk->block += walk->step * n;
+    } else if (walk->left) {
+        size_t extent = walk->grid->extent[walk->grid->rank - 1];
+        walk->block++;
+        walk->run = extent < walk->left ? extent : walk->left;
+        walk->left -= walk->run;
+    } else {
+        *walk = qdq_grid_walk_from(walk->grid, walk->at);
+    }
+}
+
 // Spreads the parameters of n elements from `first` on; returns nothing, fills out[0..n).
 static void spread(const qdq_grid *grid, qdq_grid_values values, size_t first, size_t n,
                    uint32_t *out) {
-    size_t last = grid->rank ? (size_t)grid->rank - 1 : 0;
-    bool columns = grid->rank && grid->extent[last] == 1;  // one parameter per innermost element
+    qdq_grid_walk walk = qdq_grid_walk_from(grid, first);
     for (size_t i = 0; i < n;) {
-        size_t run;
-        size_t block = qdq_grid_block(grid, first + i, &run);
-        if (columns) {
-            run = grid->dims[last] - (first + i) % grid->dims[last];
-            if (run > n - i) run = n - i;
-            take(values, block, run, out + i);
-        } else {
-            if (run > n - i) run = n - i;
-            take(values, block, 1, out + i);
+        size_t run = walk.run < n - i ? walk.run : n - i;
+        take(values, walk.block, walk.step ? run : 1, out + i);
+        if (!walk.step)
             for (size_t k = 1; k < run; k++) out[i + k] = out[i];
-        }
+        qdq_grid_walk_on(&walk, run);
         i += run;
     }
 }

@@ -24,6 +24,22 @@ qdq_grid qdq_grid_of(qdq_shape shape, const int64_t *extents);
 // in the same block without a gap (at least 1).
 size_t qdq_grid_block(const qdq_grid *grid, size_t at, size_t *run);
 
+// A walk over elements in row-major order, run by run: so many elements from `at` on have block
+// number `block`, or, where `step` is 1, one block each from there on. A step of the walk costs no
+// division as long as it stays in a row.
+typedef struct qdq_grid_walk {
+    const qdq_grid *grid;
+    size_t block, run;
+    size_t step;  // as in qdq_view
+    size_t at;
+    size_t left;  // elements of the row after this run; 0 where runs are no parts of rows
+} qdq_grid_walk;
+
+qdq_grid_walk qdq_grid_walk_from(const qdq_grid *grid, size_t at);
+
+// Goes on by n <= run elements.
+void qdq_grid_walk_on(qdq_grid_walk *walk, size_t n);
+
 // The parameters of some elements: item i of them is data[i * step]. Items are 4 bytes wide.
 typedef struct qdq_view {
     const uint32_t *data;

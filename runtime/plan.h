@@ -89,7 +89,9 @@ enum { QDQ_MAX_REDUCED = 2 };
 typedef struct qdq_reduce_fns {
     size_t state_bytes;
     void (*accumulate)(const void *params, void *state, const void *x, size_t n);
-    void (*merge)(void *state, const void *other);
+    // Element i goes to state i.
+    void (*accumulate_each)(const void *params, void *states, const void *x, size_t n);
+    void (*merge)(void *states, const void *others, size_t count);
     // Writes element number `index` of each result; y[k] holds elements of the k-th dtype.
     // views[k] is the one parameter of vector k.
     void (*finish)(const void *params, const qdq_view *views, const void *state, size_t index,

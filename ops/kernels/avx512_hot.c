@@ -279,7 +279,7 @@ void qdq_lookup_bytes_avx512(const void *params, const qdq_view *views, const vo
     const qdq_lookup_params *p = params;
     size_t at = 0;
     if (!views[0].step) {
-        const uint8_t *table = p->tables + (size_t)views[0].data[0] * 256;
+        const uint8_t *table = (const uint8_t *)p->tables + (size_t)views[0].data[0] * 256;
         __m512i t[4];
         for (int k = 0; k < 4; k++) t[k] = _mm512_loadu_si512(table + k * 64);
         for (; at + GROUP <= n; at += GROUP) {

@@ -17,6 +17,6 @@ qdq_tile_fn qdq_quantize_float32_int8_hot_avx512, qdq_quantize_float32_uint8_hot
     qdq_requantize_int32_int8_hot_avx512, qdq_requantize_int32_uint8_hot_avx512;
 qdq_tile_fn qdq_quantize_float32_int8_channels_avx512, qdq_quantize_float32_uint8_channels_avx512,
     qdq_quantize_bfloat16_int8_channels_avx512, qdq_quantize_bfloat16_uint8_channels_avx512;
-qdq_tile_fn qdq_lookup_bytes_avx512;
+qdq_tile_fn qdq_lookup_bytes_avx512, qdq_lookup_halves_avx512, qdq_lookup_words_avx512;
 
 #endif

@@ -325,6 +325,39 @@ static inline int32_t code_int4(const void *x, size_t i) {
 }
 static inline int32_t code_uint4(const void *x, size_t i) { return ((const uint8_t *)x)[i] & 15; }
 
+// q - z, which for the integers above is exact. Small floats have no z.
+#define MINUS(x_name)                                                        \
+    static inline float minus_##x_name(const void *x, size_t i, int32_t z) { \
+        return (float)(code_##x_name(x, i) - z);                             \
+    }
+MINUS(int8)
+MINUS(uint8)
+MINUS(int4)
+MINUS(uint4)
+
+// A float8 of M mantissa bits: a normal number has the bits of the float32 but for the bias, a
+// smaller one is a whole number of the least. From `beyond` on it is NaN, at `infinity` infinite.
+static inline float body_of_float8(uint32_t code, uint32_t m, uint32_t bias, uint32_t infinity,
+                                   uint32_t beyond) {
+    uint32_t magnitude = code & 0x7F;
+    uint32_t bits = (magnitude << (23 - m)) + ((127 - bias) << 23);
+    float least = qdq_float_from_bits((128 - bias - m) << 23);
+    uint32_t below = qdq_float_bits((float)(int32_t)magnitude * least);
+    bits = magnitude < (1u << m) ? below : bits;
+    bits = magnitude == infinity ? 0x7F800000 : bits;
+    bits = magnitude >= beyond ? 0x7FC00000 : bits;
+    return qdq_float_from_bits(bits | (code & 0x80) << 24);
+}
+
+static inline float minus_float8_e4m3fn(const void *x, size_t i, int32_t z) {
+    (void)z;
+    return body_of_float8(((const uint8_t *)x)[i], 3, 7, 0x100, 0x7F);
+}
+static inline float minus_float8_e5m2(const void *x, size_t i, int32_t z) {
+    (void)z;
+    return body_of_float8(((const uint8_t *)x)[i], 2, 15, 0x7C, 0x7D);
+}
+
 static inline bool body_finite(qdq_view s, size_t n) {
     uint32_t beyond = 0;
     size_t count = s.step ? n : 1;
@@ -333,35 +366,35 @@ static inline bool body_finite(qdq_view s, size_t n) {
 }
 
 // (q - z) * s: with codes of 8 bits and small zero points every way to subtract is exact, and with
-// finite scales nothing is NaN.
-#define DEQUANTIZE(name, x_name, y_name, flush)                                            \
-    qdq_tile_fn QDQ_BODY(name);                                                            \
-    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,       \
-                        const void *restrict x, void *restrict y, size_t n) {              \
-        const qdq_quant_params *p = params;                                                \
-        if (!body_small(p, views[1], n) || !body_finite(views[0], n)) {                    \
-            qdq_dequantize_tile_portable(params, views, x, y, n);                          \
-            return;                                                                        \
-        }                                                                                  \
-        if (!views[0].step && !views[1].step) {                                            \
-            float s = qdq_float_from_bits(views[0].data[0]);                               \
-            int32_t z = (int32_t)views[1].data[0];                                         \
-            if (flush) s = lane_flushed(s);                                                \
-            for (size_t i = 0; i < n; i++)                                                 \
-                finite_##y_name(y, i, scaled((float)(code_##x_name(x, i) - z), s, flush)); \
-            return;                                                                        \
-        }                                                                                  \
-        for (size_t at = 0; at < n; at += PART) {                                          \
-            size_t part = n - at < PART ? n - at : PART;                                   \
-            float s[PART];                                                                 \
-            int32_t z[PART];                                                               \
-            body_floats(body_from(views[0], at), part, s);                                 \
-            body_ints(body_from(views[1], at), part, z);                                   \
-            for (size_t i = 0; i < part; i++)                                              \
-                finite_##y_name(y, at + i,                                                 \
-                                scaled((float)(code_##x_name(x, at + i) - z[i]),           \
-                                       (flush) ? lane_flushed(s[i]) : s[i], flush));         \
-        }                                                                                  \
+// finite scales nothing is NaN but what was, with a NaN that bfloat16 holds too.
+#define DEQUANTIZE(name, x_name, y_name, flush)                                      \
+    qdq_tile_fn QDQ_BODY(name);                                                      \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views, \
+                        const void *restrict x, void *restrict y, size_t n) {        \
+        const qdq_quant_params *p = params;                                          \
+        if (!body_small(p, views[1], n) || !body_finite(views[0], n)) {              \
+            qdq_dequantize_tile_portable(params, views, x, y, n);                    \
+            return;                                                                  \
+        }                                                                            \
+        if (!views[0].step && !views[1].step) {                                      \
+            float s = qdq_float_from_bits(views[0].data[0]);                         \
+            int32_t z = (int32_t)views[1].data[0];                                   \
+            if (flush) s = lane_flushed(s);                                          \
+            for (size_t i = 0; i < n; i++)                                           \
+                finite_##y_name(y, i, scaled(minus_##x_name(x, i, z), s, flush));    \
+            return;                                                                  \
+        }                                                                            \
+        for (size_t at = 0; at < n; at += PART) {                                    \
+            size_t part = n - at < PART ? n - at : PART;                             \
+            float s[PART];                                                           \
+            int32_t z[PART];                                                         \
+            body_floats(body_from(views[0], at), part, s);                           \
+            body_ints(body_from(views[1], at), part, z);                             \
+            for (size_t i = 0; i < part; i++)                                        \
+                finite_##y_name(y, at + i,                                           \
+                                scaled(minus_##x_name(x, at + i, z[i]),              \
+                                       (flush) ? lane_flushed(s[i]) : s[i], flush)); \
+        }                                                                            \
     }
 
 static inline float scaled(float d, float s, bool flush) {
@@ -423,32 +456,39 @@ static inline float scaled(float d, float s, bool flush) {
 
 //---- Ranges -----------------------------------------------------------------
 
-// Each of the lanes keeps a range of its own; which is met first does not matter.
-#define RANGE(x_name)                                                                           \
-    qdq_range_fn QDQ_BODY(range_##x_name);                                                      \
-    void QDQ_BODY(range_##x_name)(qdq_dtype dtype, const void *restrict x, size_t n,            \
-                                  qdq_block_range *restrict range) {                            \
-        enum { LANES = 64 };                                                                    \
-        float low[LANES] = {0}, high[LANES] = {0};                                              \
-        uint32_t nan[LANES] = {0};                                                              \
-        size_t at = 0;                                                                          \
-        for (; at + LANES <= n; at += LANES)                                                    \
-            for (size_t i = 0; i < LANES; i++) {                                                \
-                float v = load_##x_name(x, at + i);                                             \
-                low[i] = v < low[i] ? v : low[i];                                               \
-                high[i] = v > high[i] ? v : high[i];                                            \
-                nan[i] |= (qdq_float_bits(v) & 0x7FFFFFFF) > 0x7F800000 ? 1u : 0u;              \
-            }                                                                                   \
-        for (size_t i = 0; i < LANES; i++) {                                                    \
-            range->low = low[i] < range->low ? low[i] : range->low;                             \
-            range->high = high[i] > range->high ? high[i] : range->high;                        \
-            range->nan |= nan[i] != 0;                                                          \
-        }                                                                                       \
-        qdq_range_portable(dtype, (const char *)x + at * qdq_dtype_size(dtype), n - at, range); \
+// The bits of floats are in the order of their magnitudes. So the greatest number, as a signed
+// integer, is that of the greatest positive float, or of a NaN without sign; the greatest as an
+// unsigned one, if it has a sign, that of the least float, or of a NaN with one.
+static inline bool body_widen(uint32_t high, uint32_t low, qdq_block_range *range) {
+    if ((high & 0x7FFFFFFF) > 0x7F800000 || (low & 0x7FFFFFFF) > 0x7F800000) return false;
+    float least = qdq_float_from_bits(low >> 31 ? low : 0), most = qdq_float_from_bits(high);
+    range->low = least < range->low ? least : range->low;
+    range->high = most > range->high ? most : range->high;
+    return true;
+}
+
+// Parts with a NaN go to the portable kernel.
+#define RANGE(x_name, type, wide)                                                      \
+    qdq_range_fn QDQ_BODY(range_##x_name);                                             \
+    void QDQ_BODY(range_##x_name)(qdq_dtype dtype, const void *restrict x, size_t n,   \
+                                  qdq_block_range *restrict range) {                   \
+        enum { RANGE_PART = 4096 };                                                    \
+        for (size_t at = 0; at < n; at += RANGE_PART) {                                \
+            size_t part = n - at < RANGE_PART ? n - at : RANGE_PART;                   \
+            const u##type *codes = (const u##type *)x + at;                            \
+            type high = 0;                                                             \
+            u##type low = 0;                                                           \
+            for (size_t i = 0; i < part; i++) {                                        \
+                high = (type)codes[i] > high ? (type)codes[i] : high;                  \
+                low = codes[i] > low ? codes[i] : low;                                 \
+            }                                                                          \
+            if (!body_widen((uint32_t)high << (wide), (uint32_t)low << (wide), range)) \
+                qdq_range_portable(dtype, codes, part, range);                         \
+        }                                                                              \
     }
 
-RANGE(float32)
-RANGE(bfloat16)
+RANGE(float32, int32_t, 0)
+RANGE(bfloat16, int16_t, 16)
 
 #define QDQ_BODY_QUANTIZE(name, x, y, numerics, lane_fn, flush) \
     QUANTIZE(name, x, y, numerics, lane_fn, flush)

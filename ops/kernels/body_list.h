@@ -51,6 +51,14 @@
     D(dequantize_uint8_float32_ttnn,   uint8, float32,         FLOAT32,  ttnn_d,       true)  \
     D(dequantize_int8_bfloat16_ttnn,   int8,  bfloat16_device, BFLOAT16, ttnn_db_int8, true)  \
     D(dequantize_uint8_bfloat16_ttnn,  uint8, bfloat16_device, BFLOAT16, ttnn_db,      true)  \
+    D(dequantize_e4m3fn_float32,       float8_e4m3fn, float32,  FLOAT32,  exact,       false) \
+    D(dequantize_e5m2_float32,         float8_e5m2,   float32,  FLOAT32,  exact,       false) \
+    D(dequantize_e4m3fn_float32_sub,   float8_e4m3fn, float32,  FLOAT32,  subtracts,   false) \
+    D(dequantize_e5m2_float32_sub,     float8_e5m2,   float32,  FLOAT32,  subtracts,   false) \
+    D(dequantize_e4m3fn_bfloat16,      float8_e4m3fn, bfloat16, BFLOAT16, exact,       false) \
+    D(dequantize_e5m2_bfloat16,        float8_e5m2,   bfloat16, BFLOAT16, exact,       false) \
+    D(dequantize_e4m3fn_bfloat16_torchao, float8_e4m3fn, bfloat16, BFLOAT16, torchao_db, false) \
+    D(dequantize_e5m2_bfloat16_torchao, float8_e5m2,  bfloat16, BFLOAT16, torchao_db,  false) \
     R(requantize_int32_int8_core,      int8,  core)                                          \
     R(requantize_int32_uint8_core,     uint8, core)                                          \
     H(quantize_float16_int8_core,      int8,          core,    quantize_float32_int8_core)     \
@@ -59,6 +67,8 @@
     H(quantize_float16_uint8_torchao,  uint8,         torchao, quantize_float32_uint8_torchao) \
     H(quantize_float16_e4m3fn_core,    float8_e4m3fn, core,    quantize_float32_e4m3fn_core)   \
     H(quantize_float16_e5m2_core,      float8_e5m2,   core,    quantize_float32_e5m2_core)     \
+    G(dequantize_e4m3fn_float16,       float8_e4m3fn, exact, dequantize_e4m3fn_float32)        \
+    G(dequantize_e5m2_float16,         float8_e5m2,   exact, dequantize_e5m2_float32)          \
     G(dequantize_int8_float16,         int8,  exact, dequantize_int8_float32)                  \
     G(dequantize_uint8_float16,        uint8, exact, dequantize_uint8_float32)                 \
     G(dequantize_int4_float16,         int4,  exact, dequantize_int4_float32)                  \

@@ -51,13 +51,14 @@ qdq_tile_fn qdq_cast_tile_portable;
 qdq_range_fn *qdq_range_find(qdq_dtype x_dtype, uint32_t isas);
 qdq_range_fn qdq_range_portable;
 
-// 256 bytes a table, one for each parameter of the grid.
+// 256 results a table, one table for each parameter of the grid.
 typedef struct qdq_lookup_params {
-    const uint8_t *tables;
+    const void *tables;
 } qdq_lookup_params;
 
-// Params: qdq_lookup_params; the view says which table each element has.
-qdq_tile_fn qdq_lookup_bytes_portable;
+// Params: qdq_lookup_params; the view says which table each element has. Results are 1, 2 and 4
+// bytes wide.
+qdq_tile_fn qdq_lookup_bytes_portable, qdq_lookup_halves_portable, qdq_lookup_words_portable;
 
 // Where the result of the first link is for the second alone, and both make bytes of bytes x with
 // parameters that are known and alike, the second becomes a table and the first has nothing to do.
@@ -67,5 +68,9 @@ bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_pool *po
 // Makes a table of a stage from bytes to bytes whose parameters are all known; leaves others as
 // they are. False when memory runs out.
 bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_lowering *to);
+
+// The same of a Dequantize of so many elements, where looking up is faster than its kernel.
+bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t elements,
+                              const qdq_lowering *to);
 
 #endif

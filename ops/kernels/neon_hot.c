@@ -19,7 +19,7 @@ void qdq_lookup_bytes_neon(const void *params, const qdq_view *views, const void
     uint8_t *out = y;
     size_t at = 0;
     if (!views[0].step) {
-        const uint8_t *table = p->tables + (size_t)views[0].data[0] * 256;
+        const uint8_t *table = (const uint8_t *)p->tables + (size_t)views[0].data[0] * 256;
         const uint8x16x4_t a = quarter(table, 0), b = quarter(table, 1);
         const uint8x16x4_t c = quarter(table, 2), d = quarter(table, 3);
         const uint8x16_t part = vdupq_n_u8(QUARTER);

@@ -16,6 +16,8 @@ static const qdq_numerics onednn = {.scaling = QDQ_SCALE_RECIPROCAL,
                                     .zero_point_order = QDQ_ZERO_POINT_BEFORE};
 static const qdq_numerics onednn_d = {.subtraction = QDQ_SUBTRACT_FLOAT,
                                       .bfloat16_store = QDQ_BFLOAT16_FLUSH};
+static const qdq_numerics torchao_db = {.subtraction = QDQ_SUBTRACT_FLOAT,
+                                        .dequantize_step_dtype = QDQ_BFLOAT16};
 static const qdq_numerics torchao = {.scaling = QDQ_SCALE_RECIPROCAL,
                                      .zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT};
 static const qdq_numerics ttnn_int32 = {FUSED, .rounding = QDQ_ROUND_HALF_AWAY};
@@ -73,6 +75,8 @@ static const qdq_kernel kernels[] = {
     ROW(PORTABLE, REQUANTIZE, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_requantize_tile_portable),
     ROW(PORTABLE, CAST, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_cast_tile_portable),
     ROW(PORTABLE, LOOKUP, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_lookup_bytes_portable),
+    ROW(PORTABLE, LOOKUP_HALVES, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_lookup_halves_portable),
+    ROW(PORTABLE, LOOKUP_WORDS, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_lookup_words_portable),
 #if defined(QDQ_SIMD_X86)
 #define BODY(name, family, x, y, numerics) ROW(AVX2, family, x, y, numerics, qdq_##name##_avx2),
     QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R, BODY_H, BODY_G)
@@ -89,6 +93,8 @@ static const qdq_kernel kernels[] = {
     ROW(AVX512, REQUANTIZE, QDQ_INT32, QDQ_INT8, &core, qdq_requantize_int32_int8_hot_avx512),
     ROW(AVX512, REQUANTIZE, QDQ_INT32, QDQ_UINT8, &core, qdq_requantize_int32_uint8_hot_avx512),
     ROW(AVX512, LOOKUP, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_lookup_bytes_avx512),
+    ROW(AVX512, LOOKUP_HALVES, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_lookup_halves_avx512),
+    ROW(AVX512, LOOKUP_WORDS, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_lookup_words_avx512),
 #elif defined(QDQ_SIMD_NEON)
 #define BODY(name, family, x, y, numerics) ROW(NEON, family, x, y, numerics, qdq_##name##_neon),
     QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R, BODY_H, BODY_G)

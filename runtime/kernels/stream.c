@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "runtime/cpu.h"
+
 #if defined(__x86_64__)
 #include <emmintrin.h>
 
@@ -30,3 +32,10 @@ void qdq_stream_copy(void *y, const void *x, size_t bytes) { memcpy(y, x, bytes)
 void qdq_stream_fence(void) {}
 
 #endif
+
+qdq_stream_fn *qdq_stream_find(void) {
+#if defined(QDQ_SIMD_X86)
+    if (qdq_cpu_isas() >> QDQ_ISA_AVX512 & 1) return qdq_stream_copy_avx512;
+#endif
+    return qdq_stream_copy;
+}

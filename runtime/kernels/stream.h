@@ -6,8 +6,14 @@
 
 #include <stddef.h>
 
+typedef void qdq_stream_fn(void *y, const void *x, size_t bytes);
+
 // Copies as memcpy does. What was copied is sure to be seen by other threads after a fence.
-void qdq_stream_copy(void *y, const void *x, size_t bytes);
+qdq_stream_fn qdq_stream_copy;
 void qdq_stream_fence(void);
+
+// The one of these with the widest stores that the CPU has.
+qdq_stream_fn *qdq_stream_find(void);
+qdq_stream_fn qdq_stream_copy_avx512;
 
 #endif

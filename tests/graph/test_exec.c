@@ -102,6 +102,48 @@ static void any_parallel_hook_gives_the_same_bits(void **state) {
     qdq_graph_destroy(g);
 }
 
+// Scales and zero points that are computed, over threads and blocks in any order: the chunks of a
+// reduction are merged.
+static void check_reduction(qdq_dynamic_quantize_attrs attrs, const float *x) {
+    enum { ROWS = 37, COLS = 90 };
+    static int8_t y[3][ROWS * COLS];
+    size_t calls = 0;
+    qdq_exec_options options[3] = {{0}, {.parallel = {run_backwards, &calls, 0}}, {0}};
+    options[2].parallel = qdq_parallel_openmp(3), options[2].parallel.least = 0;
+    qdq_graph *g = qdq_graph_create("reduction", NULL);
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(ROWS, COLS));
+    qdq_output(g, "y", qdq_dynamic_quantize(g, v, attrs));
+    for (int i = 0; i < 3; i++) {
+        qdq_error err = {0};
+        qdq_plan *plan = qdq_graph_compile(g, NULL, &err);
+        qdq_exec *exec = qdq_exec_create(plan, &options[i], &err);
+        assert_non_null(exec);
+        qdq_exec_write(exec, "x", QDQ_FLOAT32, x, UNIT_COUNT(y[0]), &err);
+        for (int k = 0; k < 2; k++) qdq_exec_run(exec);
+        assert_int_equal(qdq_exec_read(exec, "y", QDQ_INT8, y[i], sizeof y[0], &err), QDQ_OK);
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan);
+        assert_memory_equal(y[0], y[i], sizeof y[0]);
+    }
+    assert_true(calls > 0);
+    qdq_graph_destroy(g);
+}
+
+static void reductions_give_the_same_bits_on_any_threads(void **state) {
+    (void)state;
+    float x[37 * 90];
+    fill(x, UNIT_COUNT(x));
+    check_reduction((qdq_dynamic_quantize_attrs){0}, x);
+    for (int axis = 0; axis < 2; axis++)
+        check_reduction((qdq_dynamic_quantize_attrs){.quantize = {.qtype = QDQ_PER_CHANNEL,
+                                                                  .axis = QDQ_INT(axis)}},
+                        x);
+    for (int64_t rows = 1; rows <= 37; rows += 9)
+        check_reduction(
+            (qdq_dynamic_quantize_attrs){
+                .quantize = {.qtype = QDQ_PER_GROUP, .group_shape = QDQ_INTS(rows, 32)}},
+            x);
+}
+
 static void all_steps_in_order_make_a_run(void **state) {
     (void)state;
     float first[33 * 40] = {0}, x[33 * 40], wanted[33 * 40], got[33 * 40];
@@ -348,6 +390,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fused_materialized_and_threaded_runs_give_the_same_bits),
         cmocka_unit_test(any_parallel_hook_gives_the_same_bits),
+        cmocka_unit_test(reductions_give_the_same_bits_on_any_threads),
         cmocka_unit_test(all_steps_in_order_make_a_run),
         cmocka_unit_test(a_chain_between_rows_needs_no_arena),
         cmocka_unit_test(a_value_with_two_readers_owns_tiles),

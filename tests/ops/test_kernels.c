@@ -298,31 +298,74 @@ static void kernels_of_bfloat16_are_exact_for_the_hardest_quotients(void **state
     }
 }
 
-// Tables: every code of every table, alike and mixed.
-static void every_lookup_gives_the_bytes_of_the_tables(void **state) {
-    static uint8_t tables[4 * 256], x[MOST], y[2][MOST + GUARD];
+// Tables: every code of every table, alike and mixed, of results of 1, 2 and 4 bytes.
+static void check_lookup(const qdq_kernel *k, size_t size, uint64_t *seed) {
+    static uint8_t tables[4 * 256 * 4], x[MOST], y[2][MOST * 4 + GUARD];
     static uint32_t numbers[MOST];
+    qdq_lookup_params p = {tables};
+    for (size_t i = 0; i < sizeof tables; i++) tables[i] = (uint8_t)oracle_random(seed);
+    for (unsigned round = 0; round < 4 * LENGTHS; round++) {
+        size_t n = lengths[round % LENGTHS], step = round / LENGTHS % 2;
+        memset(y, 0xA5, sizeof y);
+        for (size_t i = 0; i < MOST; i++) {
+            x[i] = (uint8_t)(round < LENGTHS ? i : oracle_random(seed));
+            numbers[i] = (uint32_t)(oracle_random(seed) % 4);
+        }
+        for (size_t i = 0; i < n; i++)
+            memcpy(y[0] + i * size, tables + (numbers[i * step] * 256 + x[i]) * size, size);
+        k->fn(&p, &(qdq_view){numbers, step}, x, y[1], n);
+        if (memcmp(y[0], y[1], sizeof y[0]) != 0) fail_msg("%s, n %zu", k->name, n);
+    }
+}
+
+static void every_lookup_gives_the_results_of_the_tables(void **state) {
+    static const qdq_family families[] = {QDQ_FAMILY_LOOKUP, QDQ_FAMILY_LOOKUP_HALVES,
+                                          QDQ_FAMILY_LOOKUP_WORDS};
     uint64_t seed = 99;
     size_t count;
     const qdq_kernel *kernels = qdq_kernels(&count);
-    qdq_lookup_params p = {tables};
     (void)state;
-    for (size_t i = 0; i < sizeof tables; i++) tables[i] = (uint8_t)oracle_random(&seed);
-    for (size_t k = 0; k < count; k++) {
-        if (kernels[k].family != QDQ_FAMILY_LOOKUP || !(qdq_cpu_isas() >> kernels[k].isa & 1))
-            continue;
-        for (unsigned round = 0; round < 4 * LENGTHS; round++) {
-            size_t n = lengths[round % LENGTHS], step = round / LENGTHS % 2;
-            memset(y, 0xA5, sizeof y);
-            for (size_t i = 0; i < MOST; i++) {
-                x[i] = (uint8_t)(round < LENGTHS ? i : oracle_random(&seed));
-                numbers[i] = (uint32_t)(oracle_random(&seed) % 4);
+    for (size_t i = 0; i < count; i++)
+        for (int f = 0; f < 3; f++)
+            if (kernels[i].family == families[f] && qdq_cpu_isas() >> kernels[i].isa & 1)
+                check_lookup(&kernels[i], (size_t)1 << f, &seed);
+}
+
+static void check_range(uint32_t isa, qdq_dtype dtype, const void *x, size_t n) {
+    qdq_block_range want = {0, 0, false}, got = want;
+    qdq_range_portable(dtype, x, n, &want);
+    qdq_range_find(dtype, 1u << isa | 1)(dtype, x, n, &got);
+    if (want.low != got.low || want.high != got.high || want.nan != got.nan ||
+        signbit(want.low) != signbit(got.low) || signbit(want.high) != signbit(got.high))
+        fail_msg("isa %u, %s, n %zu: [%a, %a] %d, want [%a, %a] %d", isa, qdq_dtype_name(dtype), n,
+                 (double)got.low, (double)got.high, got.nan, (double)want.low, (double)want.high,
+                 want.nan);
+}
+
+// Longer than what kernels look at together: all of one sign, or with one NaN, of either sign.
+static void every_long_range_is_that_of_the_portable_one(void **state) {
+    enum { LONG = 10001 };
+    static uint32_t x[LONG];
+    static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16};
+    uint64_t seed = 17;
+    (void)state;
+    for (uint32_t isa = 0; isa < QDQ_ISA_COUNT; isa++)
+        for (unsigned round = 0; round < 48; round++) {
+            qdq_dtype dtype = dtypes[round % 2];
+            size_t size = qdq_dtype_size(dtype), from = round % 7;
+            if (!(qdq_cpu_isas() >> isa & 1)) continue;
+            for (size_t i = 0; i < LONG; i++) {
+                uint32_t bits = (uint32_t)oracle_random(&seed) & 0xBFFFFFFF;  // finite
+                bits = round / 2 % 3 == 0 ? bits : round / 2 % 3 == 1 ? bits >> 1 : bits | 1u << 31;
+                bits >>= 32 - 8 * size;
+                memcpy((char *)x + i * size, &bits, size);
             }
-            for (size_t i = 0; i < n; i++) y[0][i] = tables[numbers[i * step] * 256 + x[i]];
-            kernels[k].fn(&p, &(qdq_view){numbers, step}, x, y[1], n);
-            if (memcmp(y[0], y[1], sizeof y[0]) != 0) fail_msg("%s, n %zu", kernels[k].name, n);
+            if (round / 6 % 3) {
+                uint32_t nan = (round / 6 % 3 == 1 ? 0x7F810000u : 0xFF810000u) >> (32 - 8 * size);
+                memcpy((char *)x + oracle_random(&seed) % LONG * size, &nan, size);
+            }
+            check_range(isa, dtype, (char *)x + from * size, LONG - from);
         }
-    }
 }
 
 // Ranges: of numbers of every kind, at every length, NaN at every place.
@@ -347,14 +390,7 @@ static void every_range_is_that_of_the_portable_one(void **state) {
                 if (round % 3 == 2 && dtype == QDQ_FLOAT32)
                     memcpy(w.x + round % n * 4, &(float){NAN}, 4);
             }
-            qdq_block_range want = {0, 0, false}, got = want;
-            qdq_range_portable(dtype, w.x, n, &want);
-            qdq_range_find(dtype, 1u << isa | 1)(dtype, w.x, n, &got);
-            if (want.low != got.low || want.high != got.high || want.nan != got.nan ||
-                signbit(want.low) != signbit(got.low) || signbit(want.high) != signbit(got.high))
-                fail_msg("isa %u, %s, n %zu: [%a, %a] %d, want [%a, %a] %d", isa,
-                         qdq_dtype_name(dtype), n, (double)got.low, (double)got.high, got.nan,
-                         (double)want.low, (double)want.high, want.nan);
+            check_range(isa, dtype, w.x, n);
         }
 }
 
@@ -380,8 +416,9 @@ int main(void) {
         cmocka_unit_test(kernels_to_bytes_are_exact_beside_ties),
         cmocka_unit_test(kernels_to_bytes_are_exact_for_the_hardest_quotients),
         cmocka_unit_test(kernels_of_bfloat16_are_exact_for_the_hardest_quotients),
-        cmocka_unit_test(every_lookup_gives_the_bytes_of_the_tables),
+        cmocka_unit_test(every_lookup_gives_the_results_of_the_tables),
         cmocka_unit_test(every_range_is_that_of_the_portable_one),
+        cmocka_unit_test(every_long_range_is_that_of_the_portable_one),
         cmocka_unit_test(the_best_allowed_kernel_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,21 @@ static size_t block_of(qdq_shape shape, const int64_t *extents, size_t at) {
     return block;
 }
 
+// In steps of at most `most` elements, which may end within runs.
+static void check_walk(const qdq_grid *grid, qdq_shape shape, const int64_t *extents, size_t at,
+                       size_t most) {
+    size_t count = qdq_shape_count(shape);
+    qdq_grid_walk walk = qdq_grid_walk_from(grid, at);
+    while (at < count) {
+        assert_true(walk.run >= 1);
+        size_t n = walk.run < most ? walk.run : most;
+        for (size_t i = 0; i < n && at + i < count; i++)
+            assert_int_equal(walk.block + i * walk.step, block_of(shape, extents, at + i));
+        qdq_grid_walk_on(&walk, n);
+        at += n;
+    }
+}
+
 static void check_grid(qdq_shape shape, const int64_t *extents) {
     size_t count = qdq_shape_count(shape), run;
     qdq_grid grid = qdq_grid_of(shape, extents);
@@ -34,6 +49,9 @@ static void check_grid(qdq_shape shape, const int64_t *extents) {
         for (size_t i = 0; i < n; i++)
             assert_int_equal(view.data[i * view.step], values[block_of(shape, extents, at + i)]);
     }
+    for (size_t start = 0; start < count; start += 1 + count / 7)
+        for (size_t most = 1; most <= 64; most += 21)
+            check_walk(&grid, shape, extents, start, most);
     qdq_tiling t = qdq_tiling_of(shape);
     for (size_t tile = 0; tile < t.tiles; tile++) {
         qdq_view view = qdq_grid_tile(&grid, (qdq_grid_values){.data = values}, &t, tile, scratch);
