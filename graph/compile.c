@@ -8,6 +8,7 @@
 #include "runtime/block_float.h"
 #include "runtime/cpu.h"
 #include "runtime/dtype.h"
+#include "runtime/kernels/stream.h"
 #include "runtime/memory_plan.h"
 
 typedef struct compiler {
@@ -249,12 +250,9 @@ static bool needs_tiles(qdq_place place, qdq_dtype dtype) {
     return place.kind == QDQ_PLACE_ARENA || qdq_dtype_is_block_float(dtype);
 }
 
-// Results beyond this are stored past the cache.
-enum { STREAM_BYTES = 16 << 20 };
-
 static bool streams(const qdq_step *step, const qdq_link *link) {
     return !step->tiled && link->store.kind == QDQ_PLACE_OUTPUT &&
-           step->elements * qdq_dtype_size(link->y_dtype) >= STREAM_BYTES;
+           step->elements * qdq_dtype_size(link->y_dtype) >= QDQ_STREAM_BYTES;
 }
 
 static qdq_status build_step(compiler *c, const qdq_draft_step *draft, const qdq_located *from,

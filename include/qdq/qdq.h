@@ -10,6 +10,7 @@
 #include <qdq/json.h>
 #include <qdq/numerics.h>
 #include <qdq/ops.h>
+#include <qdq/parallel.h>
 #include <qdq/tensor_file.h>
 #include <qdq/tile.h>
 

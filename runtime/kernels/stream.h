@@ -6,6 +6,9 @@
 
 #include <stddef.h>
 
+// Results of so many bytes or more are stored past the cache.
+enum { QDQ_STREAM_BYTES = 16 << 20 };
+
 // Copies as memcpy does. What was copied is sure to be seen by other threads after a fence.
 void qdq_stream_copy(void *y, const void *x, size_t bytes);
 void qdq_stream_fence(void);
