@@ -211,6 +211,7 @@ static qdq_link link_of(compiler *c, const qdq_draft_link *draft, uint32_t x) {
                      .vector_count = draft->stage.vector_count};
     if (!draft->node) {
         link.fn = copy_tile;
+        link.copies = true;
         link.params = qdq_pool_copy(&c->plan->pool, &c->located[x].dtype, 1, sizeof(qdq_dtype));
     }
     if (draft->output != SIZE_MAX)

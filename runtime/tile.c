@@ -136,14 +136,10 @@ void qdq_tile_load(qdq_dtype dtype, const void *tile, void *block) {
 
 //---- Whole tensors ----------------------------------------------------------
 
-// What moves between rows and tiles, and how.
-typedef struct move {
-    qdq_dtype dtype;
-    qdq_tiling tiling;
-    const char *from;
-    char *to;
-    bool past_cache;
-} move;
+// Results that are larger than the cache are stored past it.
+static bool past_cache(qdq_dtype dtype, const qdq_tiling *t) {
+    return t->planes * t->rows * t->cols * qdq_dtype_size(dtype) >= QDQ_STREAM_BYTES;
+}
 
 // How many tiles from number `tile` on, which lie side by side, have no padding and come before
 // `end`.
@@ -153,83 +149,94 @@ static size_t whole_tiles(const qdq_tiling *t, size_t tile, size_t end) {
     return whole_cols - col < end - tile ? whole_cols - col : end - tile;
 }
 
-static void tilize_plain(const move *m, size_t begin, size_t end) {
-    const qdq_tiling *t = &m->tiling;
-    size_t size = qdq_dtype_size(m->dtype);
+static void tilize_plain(qdq_dtype dtype, const qdq_tiling *t, const char *rows, char *tiles,
+                         size_t begin, size_t end) {
+    size_t size = qdq_dtype_size(dtype);
+    bool past = past_cache(dtype, t);
     for (size_t tile = begin, count; tile < end; tile += count ? count : 1) {
-        char *to = m->to + tile * QDQ_TILE_ELEMENTS * size;
+        char *to = tiles + tile * QDQ_TILE_ELEMENTS * size;
         count = whole_tiles(t, tile, end);
         if (count)
-            qdq_tiles_from_rows(size, count, m->from + qdq_tile_locate(t, tile).first * size,
-                                t->cols * size, to, m->past_cache);
+            qdq_tiles_from_rows(size, count, rows + qdq_tile_locate(t, tile).first * size,
+                                t->cols * size, to, past);
         else
-            qdq_tile_pack(size, t, tile, m->from, to);
+            qdq_tile_pack(size, t, tile, rows, to);
     }
+    if (past) qdq_stream_fence();
 }
 
-static void untilize_plain(const move *m, size_t begin, size_t end) {
-    const qdq_tiling *t = &m->tiling;
-    size_t size = qdq_dtype_size(m->dtype);
+static void untilize_plain(qdq_dtype dtype, const qdq_tiling *t, const char *tiles, char *rows,
+                           size_t begin, size_t end) {
+    size_t size = qdq_dtype_size(dtype);
+    bool past = past_cache(dtype, t);
     for (size_t tile = begin, count; tile < end; tile += count ? count : 1) {
-        const char *from = m->from + tile * QDQ_TILE_ELEMENTS * size;
+        const char *from = tiles + tile * QDQ_TILE_ELEMENTS * size;
         count = whole_tiles(t, tile, end);
         if (count)
-            qdq_rows_from_tiles(size, count, from, m->to + qdq_tile_locate(t, tile).first * size,
-                                t->cols * size, m->past_cache);
+            qdq_rows_from_tiles(size, count, from, rows + qdq_tile_locate(t, tile).first * size,
+                                t->cols * size, past);
         else
-            qdq_tile_unpack(size, t, tile, from, m->to);
+            qdq_tile_unpack(size, t, tile, from, rows);
     }
+    if (past) qdq_stream_fence();
 }
 
-// Tiles that are not as the API holds elements are made from a block, and the other way round.
-
-static void tilize_through_block(const move *m, size_t begin, size_t end) {
-    size_t size = qdq_dtype_size(m->dtype), bytes = qdq_tile_bytes(m->dtype);
-    bool is_block_float = qdq_dtype_is_block_float(m->dtype);
+// Tiles that do not hold elements as the API does go through a block.
+void qdq_tilize_range(qdq_dtype dtype, const qdq_tiling *t, const void *rows, void *tiles,
+                      size_t begin, size_t end) {
+    if (qdq_tile_is_plain(dtype)) {
+        tilize_plain(dtype, t, rows, tiles, begin, end);
+        return;
+    }
+    size_t size = qdq_dtype_size(dtype), bytes = qdq_tile_bytes(dtype);
+    bool is_block_float = qdq_dtype_is_block_float(dtype);
     _Alignas(64) unsigned char block[QDQ_TILE_ELEMENTS * sizeof(float)];
     for (size_t i = begin; i < end; i++) {
-        char *tile = m->to + i * bytes;
-        if (!is_block_float && !is_whole(qdq_tile_locate(&m->tiling, i)))
-            qdq_tile_load(m->dtype, tile, block);  // padding is left as it is
-        qdq_tile_pack(size, &m->tiling, i, m->from, block);
-        if (is_block_float) qdq_tile_clear_padding(size, &m->tiling, i, block);
-        qdq_tile_store(m->dtype, block, tile);
+        char *tile = (char *)tiles + i * bytes;
+        if (!is_block_float && !is_whole(qdq_tile_locate(t, i)))
+            qdq_tile_load(dtype, tile, block);  // padding is left as it is
+        qdq_tile_pack(size, t, i, rows, block);
+        if (is_block_float) qdq_tile_clear_padding(size, t, i, block);
+        qdq_tile_store(dtype, block, tile);
     }
 }
 
-static void untilize_through_block(const move *m, size_t begin, size_t end) {
-    size_t size = qdq_dtype_size(m->dtype), bytes = qdq_tile_bytes(m->dtype);
+void qdq_untilize_range(qdq_dtype dtype, const qdq_tiling *t, const void *tiles, void *rows,
+                        size_t begin, size_t end) {
+    if (qdq_tile_is_plain(dtype)) {
+        untilize_plain(dtype, t, tiles, rows, begin, end);
+        return;
+    }
+    size_t size = qdq_dtype_size(dtype), bytes = qdq_tile_bytes(dtype);
     _Alignas(64) unsigned char block[QDQ_TILE_ELEMENTS * sizeof(float)];
     for (size_t i = begin; i < end; i++) {
-        qdq_tile_load(m->dtype, m->from + i * bytes, block);
-        qdq_tile_unpack(size, &m->tiling, i, block, m->to);
+        qdq_tile_load(dtype, (const char *)tiles + i * bytes, block);
+        qdq_tile_unpack(size, t, i, block, rows);
     }
 }
+
+// One call of the public functions.
+typedef struct move {
+    qdq_dtype dtype;
+    qdq_tiling tiling;
+    const void *from;
+    void *to;
+} move;
 
 static void tilize_task(void *context, size_t begin, size_t end) {
     const move *m = context;
-    if (qdq_tile_is_plain(m->dtype))
-        tilize_plain(m, begin, end);
-    else
-        tilize_through_block(m, begin, end);
-    if (m->past_cache) qdq_stream_fence();
+    qdq_tilize_range(m->dtype, &m->tiling, m->from, m->to, begin, end);
 }
 
 static void untilize_task(void *context, size_t begin, size_t end) {
     const move *m = context;
-    if (qdq_tile_is_plain(m->dtype))
-        untilize_plain(m, begin, end);
-    else
-        untilize_through_block(m, begin, end);
-    if (m->past_cache) qdq_stream_fence();
+    qdq_untilize_range(m->dtype, &m->tiling, m->from, m->to, begin, end);
 }
 
 static void run_move(const qdq_parallel *parallel, move *m,
                      void (*task)(void *context, size_t begin, size_t end)) {
     const qdq_tiling *t = &m->tiling;
-    size_t elements = t->planes * t->rows * t->cols;
-    m->past_cache = elements * qdq_dtype_size(m->dtype) >= QDQ_STREAM_BYTES;
-    if (parallel && parallel->run && elements >= parallel->least)
+    if (parallel && parallel->run && t->planes * t->rows * t->cols >= parallel->least)
         parallel->run(parallel->self, t->tiles, task, m);
     else
         task(m, 0, t->tiles);
