@@ -7,6 +7,7 @@
 #include "ops/kernels/kernel.h"
 #include "runtime/block_float.h"
 #include "runtime/dtype.h"
+#include "runtime/kernels/stream.h"
 
 // Scratch of the exec.
 static size_t reserve(qdq_compiler *c, size_t bytes) {
@@ -62,6 +63,7 @@ static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x
                      .vector_count = draft->stage.vector_count};
     if (!draft->node) {
         link.fn = copy_tile;
+        link.copies = true;
         link.params = qdq_pool_copy(&c->plan->pool, &c->located[x].dtype, 1, sizeof(qdq_dtype));
     }
     if (draft->output != SIZE_MAX)
@@ -138,13 +140,10 @@ static const qdq_whole *whole_of(qdq_compiler *c, const qdq_draft_step *draft) {
     return whole;
 }
 
-// Results beyond this are stored past the cache.
-enum { STREAM_BYTES = 16 << 20 };
-
 static bool streams(const qdq_step *step, const qdq_link *link) {
     return !step->tiled &&
            (link->store.kind == QDQ_PLACE_OUTPUT || link->store.kind == QDQ_PLACE_ROWS) &&
-           step->elements * qdq_dtype_size(link->y_dtype) >= STREAM_BYTES;
+           step->elements * qdq_dtype_size(link->y_dtype) >= QDQ_STREAM_BYTES;
 }
 
 // Dequantize and Quantize of bytes in a row are a table, where there is more than that to fill.

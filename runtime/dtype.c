@@ -264,10 +264,10 @@ float qdq_round_to_dtype(qdq_dtype dtype, float value, const qdq_numerics *numer
     return value;
 }
 
-void qdq_pack_bits(qdq_dtype dtype, const void *elements, void *packed, size_t n) {
-    const uint8_t *from = elements;
-    uint8_t *to = packed;
-    size_t bits = (size_t)rows[dtype].info.bits, each = 8 / bits;
+// Both are called with a constant for `bits`, so that compilers make vectors of them.
+
+static inline void pack(const uint8_t *from, uint8_t *to, size_t n, unsigned bits) {
+    const size_t each = 8 / bits;
     for (size_t i = 0; i < n / each; i++) {
         unsigned byte = 0;
         for (size_t k = 0; k < each; k++)
@@ -276,13 +276,31 @@ void qdq_pack_bits(qdq_dtype dtype, const void *elements, void *packed, size_t n
     }
 }
 
+// `sign` is the sign bit of a code, or 0: what it flips is subtracted again.
+static inline void unpack(const uint8_t *from, uint8_t *to, size_t n, unsigned bits,
+                          unsigned sign) {
+    const size_t each = 8 / bits;
+    for (size_t i = 0; i < n / each; i++)
+        for (size_t k = 0; k < each; k++) {
+            unsigned code = (unsigned)from[i] >> (k * bits) & ((1u << bits) - 1);
+            to[i * each + k] = (uint8_t)((code ^ sign) - sign);
+        }
+}
+
+void qdq_pack_bits(qdq_dtype dtype, const void *elements, void *packed, size_t n) {
+    if (rows[dtype].info.bits == 4)
+        pack(elements, packed, n, 4);
+    else
+        pack(elements, packed, n, 2);
+}
+
 void qdq_unpack_bits(qdq_dtype dtype, const void *packed, void *elements, size_t n) {
-    const uint8_t *from = packed;
-    uint8_t *to = elements;
-    size_t bits = (size_t)rows[dtype].info.bits, each = 8 / bits;
-    bool is_signed = rows[dtype].info.least < 0;
-    for (size_t i = 0; i < n; i++)
-        to[i] = (uint8_t)narrow(from[i / each] >> (i % each * bits), (int)bits, is_signed);
+    unsigned bits = (unsigned)rows[dtype].info.bits;
+    unsigned sign = rows[dtype].info.least < 0 ? 1u << (bits - 1) : 0;
+    if (bits == 4)
+        unpack(packed, elements, n, 4, sign);
+    else
+        unpack(packed, elements, n, 2, sign);
 }
 
 size_t qdq_find_beyond(qdq_dtype dtype, const void *elements, size_t n) {

@@ -211,6 +211,24 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first,
     }
 }
 
+//---- Between rows and the arena --------------------------------------------
+
+// A step that only copies, with tiles at one end. Tiles are copied some at a time.
+static bool is_move(const qdq_step *step) {
+    if (step->reduce || step->link_count != 1 || !step->links[0].copies) return false;
+    qdq_place_kind from = step->x.place.kind, to = step->links[0].store.kind;
+    return from == QDQ_PLACE_ARENA ? to == QDQ_PLACE_OUTPUT : to == QDQ_PLACE_ARENA;
+}
+
+static void run_move(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end) {
+    const char *x = qdq_exec_place(exec, step->x.place);
+    char *y = qdq_exec_place(exec, step->links[0].store);
+    if (step->x.place.kind == QDQ_PLACE_ARENA)
+        qdq_untilize_range(step->x.dtype, &step->tiling, x, y, begin, end);
+    else
+        qdq_tilize_range(step->x.dtype, &step->tiling, x, y, begin, end);
+}
+
 //---- Reductions -------------------------------------------------------------
 
 // Hands n side-by-side elements, of which `first` is the number in row-major order, to the states
@@ -325,6 +343,8 @@ static void run_task(void *context, size_t begin, size_t end) {
         size_t stop = end * QDQ_BLOCK_ELEMENTS;
         run_direct(task->exec, step, begin * QDQ_BLOCK_ELEMENTS,
                    stop < step->elements ? stop : step->elements, &l1);
+    } else if (is_move(step)) {
+        run_move(task->exec, step, begin, end);
     } else if (!step->reduce) {
         run_blocks(task->exec, step, begin, end, NULL, &l1);
     } else {

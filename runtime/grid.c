@@ -128,6 +128,39 @@ qdq_view qdq_grid_strip(const qdq_grid *grid, qdq_grid_values values, size_t fir
     return (qdq_view){scratch, 1};
 }
 
+// Whether a tile of 32 columns has rows that are rows of the grid too (the dim above is then that
+// of rows, or rows and planes), and in each of them one parameter for each element or one for all.
+static bool has_plain_rows(const qdq_grid *grid, const qdq_tiling *tiling, qdq_tile_at at) {
+    size_t last = (size_t)grid->rank - 1, extent = grid->extent[last];
+    size_t col = at.first % tiling->cols;
+    if (at.cols < QDQ_TILE_DIM || grid->dims[last] != tiling->cols) return false;
+    return extent == 1 || col / extent == (col + QDQ_TILE_DIM - 1) / extent;
+}
+
+// The parameters of such a tile, the first of which is number `block`.
+static void spread_plain_rows(const qdq_grid *grid, qdq_grid_values values, size_t block,
+                              const qdq_tiling *tiling, qdq_tile_at at, uint32_t *out) {
+    size_t last = (size_t)grid->rank - 1;
+    size_t deep = last == 0 ? 1 : grid->extent[last - 1];  // rows of a block
+    size_t row = last == 0 ? 0 : at.first / tiling->cols % grid->dims[last - 1];
+    size_t left = deep - row % deep;
+    for (size_t r = 0; r < at.rows; r++, left--) {
+        if (left == 0) {
+            block += grid->blocks[last];
+            left = deep;
+        }
+        for (size_t c = 0; c < QDQ_TILE_DIM; c += QDQ_FACE_DIM) {
+            uint32_t *to = out + qdq_tile_offset(r, c);
+            if (grid->extent[last] == 1) {
+                take(values, block + c, QDQ_FACE_DIM, to);
+            } else {
+                take(values, block, 1, to);
+                for (size_t k = 1; k < QDQ_FACE_DIM; k++) to[k] = to[0];
+            }
+        }
+    }
+}
+
 qdq_view qdq_grid_tile(const qdq_grid *grid, qdq_grid_values values, const qdq_tiling *tiling,
                        size_t tile, uint32_t *scratch) {
     qdq_tile_at at = qdq_tile_locate(tiling, tile);
@@ -137,6 +170,10 @@ qdq_view qdq_grid_tile(const qdq_grid *grid, qdq_grid_values values, const qdq_t
     if (at.rows * at.cols < QDQ_TILE_ELEMENTS) {
         take(values, block, 1, scratch);
         for (size_t i = 1; i < QDQ_TILE_ELEMENTS; i++) scratch[i] = scratch[0];
+    }
+    if (has_plain_rows(grid, tiling, at)) {
+        spread_plain_rows(grid, values, block, tiling, at, scratch);
+        return (qdq_view){scratch, 1};
     }
     for (size_t r = 0; r < at.rows; r++)
         for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM) {

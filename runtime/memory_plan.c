@@ -3,10 +3,13 @@
 
 #include <stdlib.h>
 
+#include "runtime/gaps.h"
+
 // Values made in place of each other are one slot: one offset, from the first step of the first to
 // the last step of the last. They meet in a step, where they count once.
 typedef struct slot {
     size_t first_step, last_step, bytes, offset;
+    size_t first_moment, last_moment;  // steps in which no slot begins are not counted
     size_t order;  // of its first value; ties are broken by it so that the result is one
 } slot;
 
@@ -28,44 +31,10 @@ static int longer_first(const void *a, const void *b) {
     return larger_first(a, b);
 }
 
-static int lower_first(const void *a, const void *b) {
-    const slot *x = *(slot *const *)a, *y = *(slot *const *)b;
-    if (x->offset != y->offset) return by_number(x->offset, y->offset);
-    return by_number(x->order, y->order);
-}
-
 static int earlier_first(const void *a, const void *b) {
     const slot *x = *(slot *const *)a, *y = *(slot *const *)b;
     if (x->first_step != y->first_step) return by_number(x->first_step, y->first_step);
     return by_number(x->order, y->order);
-}
-
-static bool overlap_in_time(const slot *a, const slot *b) {
-    return a->first_step <= b->last_step && b->first_step <= a->last_step;
-}
-
-// The lowest gap between `placed` slots (sorted by offset) that `wanted` fits into.
-static size_t first_fit(slot *const *placed, size_t count, const slot *wanted) {
-    size_t at = 0;
-    for (size_t i = 0; i < count; i++) {
-        const slot *other = placed[i];
-        if (!overlap_in_time(wanted, other)) continue;
-        if (other->offset >= at + wanted->bytes) break;
-        if (other->offset + other->bytes > at) at = other->offset + other->bytes;
-    }
-    return at;
-}
-
-// The highest gap below `cap`; a place from the bottom if there is none.
-static size_t last_fit(slot *const *placed, size_t count, const slot *wanted, size_t cap) {
-    size_t at = cap;
-    for (size_t i = count; i-- > 0 && at >= wanted->bytes;) {
-        const slot *other = placed[i];
-        if (!overlap_in_time(wanted, other)) continue;
-        if (other->offset + other->bytes > at - wanted->bytes && other->offset < at)
-            at = other->offset;
-    }
-    return at >= wanted->bytes ? at - wanted->bytes : first_fit(placed, count, wanted);
 }
 
 // A way to place slots: in which order, and whether every other one goes to the upper end, which is
@@ -75,19 +44,29 @@ typedef struct strategy {
     bool both_ends;
 } strategy;
 
-// Places all slots; returns the bytes used. `cap` is where the upper end is.
-static size_t place(slot **order, slot **placed, size_t count, const strategy *how, size_t cap) {
-    size_t end = 0;
+static size_t offset_of(qdq_gaps *gaps, const slot *s, bool upper_end, size_t cap) {
+    if (upper_end) {
+        size_t at = qdq_gaps_highest(gaps, s->first_moment, s->last_moment, s->bytes, cap);
+        if (at != SIZE_MAX) return at;
+    }
+    return qdq_gaps_lowest(gaps, s->first_moment, s->last_moment, s->bytes);
+}
+
+// Places all slots. `cap` is where the upper end is; *end is how many bytes are used. False when
+// memory runs out.
+static bool place(slot **order, size_t count, const strategy *how, size_t cap, qdq_gaps *gaps,
+                  size_t *end) {
+    *end = 0;
+    qdq_gaps_clear(gaps);
     qsort(order, count, sizeof(slot *), how->compare);
     for (size_t i = 0; i < count; i++) {
         slot *s = order[i];
-        s->offset = how->both_ends && i % 2 ? last_fit(placed, i, s, cap) : first_fit(placed, i, s);
-        if (s->offset + s->bytes > end) end = s->offset + s->bytes;
-        size_t k = i;
-        for (; k > 0 && lower_first(&s, &placed[k - 1]) < 0; k--) placed[k] = placed[k - 1];
-        placed[k] = s;
+        s->offset = offset_of(gaps, s, how->both_ends && i % 2, cap);
+        if (!qdq_gaps_take(gaps, s->first_moment, s->last_moment, s->offset, s->bytes))
+            return false;
+        if (s->offset + s->bytes > *end) *end = s->offset + s->bytes;
     }
-    return end;
+    return true;
 }
 
 static int earlier_end(const void *a, const void *b) {
@@ -106,6 +85,21 @@ static size_t peak_of(slot **starts, slot **ends, size_t count) {
     return peak;
 }
 
+// Numbers the steps in which slots begin. `starts` and `ends` are sorted as peak_of leaves them.
+// Returns how many there are.
+static size_t count_moments(slot **starts, slot **ends, size_t count) {
+    size_t moment = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i && starts[i]->first_step != starts[i - 1]->first_step) moment++;
+        starts[i]->first_moment = moment;
+    }
+    for (size_t i = 0, begun = 0; i < count; i++) {
+        while (begun < count && starts[begun]->first_step <= ends[i]->last_step) begun++;
+        ends[i]->last_moment = starts[begun - 1]->first_moment;
+    }
+    return moment + 1;
+}
+
 // Makes slots of lifetimes: slot_of[i] is the slot of value i. False if sizes overflow.
 static bool collect(const qdq_lifetime *lifetimes, size_t count, slot *slots, size_t *slot_of,
                     size_t *slot_count) {
@@ -121,7 +115,10 @@ static bool collect(const qdq_lifetime *lifetimes, size_t count, slot *slots, si
         if (__builtin_add_overflow(life->bytes, (size_t)QDQ_ARENA_ALIGN - 1, &bytes)) return false;
         bytes = bytes / QDQ_ARENA_ALIGN * QDQ_ARENA_ALIGN;
         if (__builtin_add_overflow(all, bytes, &all)) return false;
-        slots[n] = (slot){life->first_step, life->last_step, bytes, 0, i};
+        slots[n] = (slot){.first_step = life->first_step,
+                          .last_step = life->last_step,
+                          .bytes = bytes,
+                          .order = i};
         slot_of[i] = n++;
     }
     *slot_count = n;
@@ -140,21 +137,26 @@ bool qdq_plan_memory(qdq_lifetime *lifetimes, size_t count, qdq_pool *pool,
     slot *slots = qdq_pool_array(pool, count, sizeof *slots);
     size_t *slot_of = qdq_pool_array(pool, count, sizeof *slot_of);
     slot **order = qdq_pool_array(pool, count, sizeof(slot *));
-    slot **placed = qdq_pool_array(pool, count, sizeof(slot *));
+    slot **ends = qdq_pool_array(pool, count, sizeof(slot *));
+    qdq_gaps gaps;
     size_t n;
-    if (!slots || !slot_of || !order || !placed) return false;
+    if (!slots || !slot_of || !order || !ends) return false;
     if (!collect(lifetimes, count, slots, slot_of, &n)) return false;
-    for (size_t i = 0; i < n; i++) order[i] = placed[i] = &slots[i];
-    result->peak_live_bytes = peak_of(order, placed, n);
+    for (size_t i = 0; i < n; i++) order[i] = ends[i] = &slots[i];
+    result->peak_live_bytes = peak_of(order, ends, n);
+    if (!qdq_gaps_init(&gaps, pool, count_moments(order, ends, n))) return false;
 
-    const strategy *best = NULL;
+    const strategy *best = NULL, *last = NULL;
+    size_t bytes;
     for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++) {
-        size_t bytes = place(order, placed, n, &strategies[i], result->peak_live_bytes);
-        if (!best || bytes < result->arena_bytes)
-            best = &strategies[i], result->arena_bytes = bytes;
+        last = &strategies[i];
+        if (!place(order, n, last, result->peak_live_bytes, &gaps, &bytes)) return false;
+        if (!best || bytes < result->arena_bytes) best = last, result->arena_bytes = bytes;
         if (result->arena_bytes == result->peak_live_bytes) break;
     }
-    (void)place(order, placed, n, best, result->peak_live_bytes);
+    if (best != last && !place(order, n, best, result->peak_live_bytes, &gaps, &bytes))
+        return false;
+    result->looks = gaps.looks;
     for (size_t i = 0; i < count; i++) lifetimes[i].offset = slots[slot_of[i]].offset;
     return true;
 }

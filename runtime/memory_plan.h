@@ -23,6 +23,7 @@ typedef struct qdq_memory_plan {
     size_t arena_bytes;      // greatest offset + bytes
     size_t peak_live_bytes;  // greatest sum of aligned bytes alive in one step; never above
                              // arena_bytes
+    size_t looks;            // what it cost: see qdq_gaps
 } qdq_memory_plan;
 
 // Fills in all offsets (multiples of QDQ_ARENA_ALIGN) such that no two values that are alive in the

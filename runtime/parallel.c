@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parallel_for hook on OpenMP.
-#include "include/qdq/exec.h"
+#include "include/qdq/parallel.h"
 
 #ifdef _OPENMP
 #include <omp.h>

@@ -77,6 +77,7 @@ typedef struct qdq_link {
     size_t vector_count;
     qdq_vector vectors[QDQ_MAX_VECTORS];
     qdq_place store;
+    bool copies;   // y is x: `fn` computes nothing
     bool streams;  // past the cache: row-major memory that is larger than it
 } qdq_link;
 

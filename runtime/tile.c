@@ -5,6 +5,8 @@
 
 #include "runtime/block_float.h"
 #include "runtime/dtype.h"
+#include "runtime/kernels/stream.h"
+#include "runtime/kernels/tile_copy.h"
 
 qdq_tiling qdq_tiling_of(qdq_shape shape) {
     qdq_tiling t = {.planes = 1, .rows = 1, .cols = 1};
@@ -52,6 +54,9 @@ qdq_tile_at qdq_tile_locate(const qdq_tiling *t, size_t tile) {
     };
 }
 
+// Without padding.
+static bool is_whole(qdq_tile_at at) { return at.rows * at.cols == QDQ_TILE_ELEMENTS; }
+
 // n <= 16 elements. Whole rows of a face have sizes that compilers copy in registers.
 static inline void copy_row(void *to, const void *from, size_t size, size_t n) {
     if (n < QDQ_FACE_DIM)
@@ -66,6 +71,11 @@ static inline void copy_row(void *to, const void *from, size_t size, size_t n) {
 
 void qdq_tile_pack(size_t size, const qdq_tiling *t, size_t tile, const void *rows, void *out) {
     qdq_tile_at at = qdq_tile_locate(t, tile);
+    if (is_whole(at)) {
+        qdq_tiles_from_rows(size, 1, (const char *)rows + at.first * size, t->cols * size, out,
+                            false);
+        return;
+    }
     for (size_t r = 0; r < at.rows; r++) {
         const char *from = (const char *)rows + (at.first + r * t->cols) * size;
         for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM) {
@@ -77,6 +87,10 @@ void qdq_tile_pack(size_t size, const qdq_tiling *t, size_t tile, const void *ro
 
 void qdq_tile_unpack(size_t size, const qdq_tiling *t, size_t tile, const void *in, void *rows) {
     qdq_tile_at at = qdq_tile_locate(t, tile);
+    if (is_whole(at)) {
+        qdq_rows_from_tiles(size, 1, in, (char *)rows + at.first * size, t->cols * size, false);
+        return;
+    }
     for (size_t r = 0; r < at.rows; r++) {
         char *to = (char *)rows + (at.first + r * t->cols) * size;
         for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM) {
@@ -88,7 +102,7 @@ void qdq_tile_unpack(size_t size, const qdq_tiling *t, size_t tile, const void *
 
 void qdq_tile_clear_padding(size_t size, const qdq_tiling *t, size_t tile, void *block) {
     qdq_tile_at at = qdq_tile_locate(t, tile);
-    if (at.rows * at.cols == QDQ_TILE_ELEMENTS) return;
+    if (is_whole(at)) return;
     for (size_t r = 0; r < QDQ_TILE_DIM; r++)
         for (size_t c = 0; c < QDQ_TILE_DIM; c += QDQ_FACE_DIM) {
             size_t valid = r >= at.rows || c >= at.cols ? 0 : at.cols - c;
@@ -120,32 +134,130 @@ void qdq_tile_load(qdq_dtype dtype, const void *tile, void *block) {
         memcpy(block, tile, qdq_tile_bytes(dtype));
 }
 
-void qdq_tilize(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles) {
-    qdq_tiling t = qdq_tiling_of(shape);
+//---- Whole tensors ----------------------------------------------------------
+
+// Results that are larger than the cache are stored past it.
+static bool past_cache(qdq_dtype dtype, const qdq_tiling *t) {
+    return t->planes * t->rows * t->cols * qdq_dtype_size(dtype) >= QDQ_STREAM_BYTES;
+}
+
+// How many tiles from number `tile` on, which lie side by side, have no padding and come before
+// `end`.
+static size_t whole_tiles(const qdq_tiling *t, size_t tile, size_t end) {
+    size_t col = tile % t->tile_cols, whole_cols = t->cols / QDQ_TILE_DIM;
+    if (col >= whole_cols || qdq_tile_locate(t, tile).rows < QDQ_TILE_DIM) return 0;
+    return whole_cols - col < end - tile ? whole_cols - col : end - tile;
+}
+
+static void tilize_plain(qdq_dtype dtype, const qdq_tiling *t, const char *rows, char *tiles,
+                         size_t begin, size_t end) {
+    size_t size = qdq_dtype_size(dtype);
+    bool past = past_cache(dtype, t);
+    for (size_t tile = begin, count; tile < end; tile += count ? count : 1) {
+        char *to = tiles + tile * QDQ_TILE_ELEMENTS * size;
+        count = whole_tiles(t, tile, end);
+        if (count)
+            qdq_tiles_from_rows(size, count, rows + qdq_tile_locate(t, tile).first * size,
+                                t->cols * size, to, past);
+        else
+            qdq_tile_pack(size, t, tile, rows, to);
+    }
+    if (past) qdq_stream_fence();
+}
+
+static void untilize_plain(qdq_dtype dtype, const qdq_tiling *t, const char *tiles, char *rows,
+                           size_t begin, size_t end) {
+    size_t size = qdq_dtype_size(dtype);
+    bool past = past_cache(dtype, t);
+    for (size_t tile = begin, count; tile < end; tile += count ? count : 1) {
+        const char *from = tiles + tile * QDQ_TILE_ELEMENTS * size;
+        count = whole_tiles(t, tile, end);
+        if (count)
+            qdq_rows_from_tiles(size, count, from, rows + qdq_tile_locate(t, tile).first * size,
+                                t->cols * size, past);
+        else
+            qdq_tile_unpack(size, t, tile, from, rows);
+    }
+    if (past) qdq_stream_fence();
+}
+
+// Tiles that do not hold elements as the API does go through a block.
+void qdq_tilize_range(qdq_dtype dtype, const qdq_tiling *t, const void *rows, void *tiles,
+                      size_t begin, size_t end) {
+    if (qdq_tile_is_plain(dtype)) {
+        tilize_plain(dtype, t, rows, tiles, begin, end);
+        return;
+    }
     size_t size = qdq_dtype_size(dtype), bytes = qdq_tile_bytes(dtype);
-    _Alignas(float) unsigned char block[QDQ_TILE_ELEMENTS * sizeof(float)];
-    for (size_t i = 0; i < t.tiles; i++) {
+    bool is_block_float = qdq_dtype_is_block_float(dtype);
+    _Alignas(64) unsigned char block[QDQ_TILE_ELEMENTS * sizeof(float)];
+    for (size_t i = begin; i < end; i++) {
         char *tile = (char *)tiles + i * bytes;
-        if (qdq_tile_is_plain(dtype)) {
-            qdq_tile_pack(size, &t, i, rows, tile);
-            continue;
-        }
-        if (!qdq_dtype_is_block_float(dtype))
+        if (!is_block_float && !is_whole(qdq_tile_locate(t, i)))
             qdq_tile_load(dtype, tile, block);  // padding is left as it is
-        qdq_tile_pack(size, &t, i, rows, block);
-        if (qdq_dtype_is_block_float(dtype)) qdq_tile_clear_padding(size, &t, i, block);
+        qdq_tile_pack(size, t, i, rows, block);
+        if (is_block_float) qdq_tile_clear_padding(size, t, i, block);
         qdq_tile_store(dtype, block, tile);
     }
 }
 
-void qdq_untilize(qdq_dtype dtype, qdq_shape shape, const void *tiles, void *rows) {
-    qdq_tiling t = qdq_tiling_of(shape);
-    size_t size = qdq_dtype_size(dtype), bytes = qdq_tile_bytes(dtype);
-    bool plain = qdq_tile_is_plain(dtype);
-    _Alignas(float) unsigned char block[QDQ_TILE_ELEMENTS * sizeof(float)];
-    for (size_t i = 0; i < t.tiles; i++) {
-        const char *tile = (const char *)tiles + i * bytes;
-        if (!plain) qdq_tile_load(dtype, tile, block);
-        qdq_tile_unpack(size, &t, i, plain ? (const void *)tile : block, rows);
+void qdq_untilize_range(qdq_dtype dtype, const qdq_tiling *t, const void *tiles, void *rows,
+                        size_t begin, size_t end) {
+    if (qdq_tile_is_plain(dtype)) {
+        untilize_plain(dtype, t, tiles, rows, begin, end);
+        return;
     }
+    size_t size = qdq_dtype_size(dtype), bytes = qdq_tile_bytes(dtype);
+    _Alignas(64) unsigned char block[QDQ_TILE_ELEMENTS * sizeof(float)];
+    for (size_t i = begin; i < end; i++) {
+        qdq_tile_load(dtype, (const char *)tiles + i * bytes, block);
+        qdq_tile_unpack(size, t, i, block, rows);
+    }
+}
+
+// One call of the public functions.
+typedef struct move {
+    qdq_dtype dtype;
+    qdq_tiling tiling;
+    const void *from;
+    void *to;
+} move;
+
+static void tilize_task(void *context, size_t begin, size_t end) {
+    const move *m = context;
+    qdq_tilize_range(m->dtype, &m->tiling, m->from, m->to, begin, end);
+}
+
+static void untilize_task(void *context, size_t begin, size_t end) {
+    const move *m = context;
+    qdq_untilize_range(m->dtype, &m->tiling, m->from, m->to, begin, end);
+}
+
+static void run_move(const qdq_parallel *parallel, move *m,
+                     void (*task)(void *context, size_t begin, size_t end)) {
+    const qdq_tiling *t = &m->tiling;
+    if (parallel && parallel->run && t->planes * t->rows * t->cols >= parallel->least)
+        parallel->run(parallel->self, t->tiles, task, m);
+    else
+        task(m, 0, t->tiles);
+}
+
+void qdq_tilize_parallel(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles,
+                         const qdq_parallel *parallel) {
+    move m = {.dtype = dtype, .tiling = qdq_tiling_of(shape), .from = rows, .to = tiles};
+    run_move(parallel, &m, tilize_task);
+}
+
+void qdq_untilize_parallel(qdq_dtype dtype, qdq_shape shape, const void *tiles, void *rows,
+                           const qdq_parallel *parallel) {
+    move m = {.dtype = dtype, .tiling = qdq_tiling_of(shape), .from = tiles, .to = rows};
+    run_move(parallel, &m, untilize_task);
+}
+
+void qdq_tilize(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles) {
+    qdq_tilize_parallel(dtype, shape, rows, tiles, NULL);
+}
+
+void qdq_untilize(qdq_dtype dtype, qdq_shape shape, const void *tiles, void *rows) {
+    qdq_untilize_parallel(dtype, shape, tiles, rows, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One tile at a time: where it lies in a row-major tensor, and copying it in and out.
+// Tiles: where one lies in a row-major tensor, and copying one or some in and out.
 #ifndef QDQ_RUNTIME_TILE_H
 #define QDQ_RUNTIME_TILE_H
 
@@ -29,5 +29,11 @@ bool qdq_tile_is_plain(qdq_dtype dtype);
 // Between a block (1024 elements in tile order, as the API holds them) and a tile of the arena.
 void qdq_tile_store(qdq_dtype dtype, const void *block, void *tile);
 void qdq_tile_load(qdq_dtype dtype, const void *tile, void *block);
+
+// Tiles begin..end of what qdq_tilize and qdq_untilize copy.
+void qdq_tilize_range(qdq_dtype dtype, const qdq_tiling *tiling, const void *rows, void *tiles,
+                      size_t begin, size_t end);
+void qdq_untilize_range(qdq_dtype dtype, const qdq_tiling *tiling, const void *tiles, void *rows,
+                        size_t begin, size_t end);
 
 #endif

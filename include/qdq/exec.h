@@ -5,6 +5,7 @@
 
 #include <qdq/graph.h>
 #include <qdq/numerics.h>
+#include <qdq/parallel.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,21 +43,6 @@ QDQ_API size_t qdq_plan_input_count(const qdq_plan *plan);
 QDQ_API size_t qdq_plan_output_count(const qdq_plan *plan);
 QDQ_API const qdq_tensor_info *qdq_plan_input(const qdq_plan *plan, size_t index);
 QDQ_API const qdq_tensor_info *qdq_plan_output(const qdq_plan *plan, size_t index);
-
-//---- Threads ----------------------------------------------------------------
-
-// Calls task(context, begin, end) for disjoint ranges that cover [0, count), possibly at the same
-// time on several threads, and returns when all are done. Results never depend on the ranges.
-typedef struct qdq_parallel {
-    void (*run)(void *self, size_t count, void (*task)(void *context, size_t begin, size_t end),
-                void *context);
-    void *self;
-    size_t least;  // steps of fewer elements run on the calling thread; 0: none do
-} qdq_parallel;
-
-// Runs on OpenMP's threads, at most `threads` of them (0: as many as OpenMP likes), steps of 2^17
-// elements or more. One thread, or a library built without OpenMP: serial.
-QDQ_API qdq_parallel qdq_parallel_openmp(int threads);
 
 //---- Running ----------------------------------------------------------------
 

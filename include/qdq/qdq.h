@@ -11,6 +11,7 @@
 #include <qdq/network.h>
 #include <qdq/numerics.h>
 #include <qdq/ops.h>
+#include <qdq/parallel.h>
 #include <qdq/tensor_file.h>
 #include <qdq/tile.h>
 

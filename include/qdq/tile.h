@@ -8,7 +8,7 @@
 #ifndef QDQ_TILE_H
 #define QDQ_TILE_H
 
-#include <qdq/base.h>
+#include <qdq/parallel.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,6 +44,11 @@ static inline size_t qdq_tile_offset(size_t r, size_t c) {
 // qdq_tile_bytes(dtype) bytes and must not overlap `rows`.
 QDQ_API void qdq_tilize(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles);
 QDQ_API void qdq_untilize(qdq_dtype dtype, qdq_shape shape, const void *tiles, void *rows);
+// The same on threads. NULL: serial.
+QDQ_API void qdq_tilize_parallel(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles,
+                                 const qdq_parallel *parallel);
+QDQ_API void qdq_untilize_parallel(qdq_dtype dtype, qdq_shape shape, const void *tiles, void *rows,
+                                   const qdq_parallel *parallel);
 
 #ifdef __cplusplus
 }

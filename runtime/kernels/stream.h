@@ -6,6 +6,9 @@
 
 #include <stddef.h>
 
+// Results of so many bytes or more are stored past the cache.
+enum { QDQ_STREAM_BYTES = 16 << 20 };
+
 typedef void qdq_stream_fn(void *y, const void *x, size_t bytes);
 
 // Copies as memcpy does. What was copied is sure to be seen by other threads after a fence.

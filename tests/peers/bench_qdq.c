@@ -56,14 +56,17 @@ typedef struct tile_words {
     int64_t rows, cols;
     const void *from;
     void *to;
+    int threads;
 } tile_words;
 
 void tilize_bfloat16(const tile_words *w) {
-    qdq_tilize(QDQ_BFLOAT16, QDQ_SHAPE(w->rows, w->cols), w->from, w->to);
+    qdq_parallel parallel = qdq_parallel_openmp(w->threads);
+    qdq_tilize_parallel(QDQ_BFLOAT16, QDQ_SHAPE(w->rows, w->cols), w->from, w->to, &parallel);
 }
 
 void untilize_bfloat16(const tile_words *w) {
-    qdq_untilize(QDQ_BFLOAT16, QDQ_SHAPE(w->rows, w->cols), w->from, w->to);
+    qdq_parallel parallel = qdq_parallel_openmp(w->threads);
+    qdq_untilize_parallel(QDQ_BFLOAT16, QDQ_SHAPE(w->rows, w->cols), w->from, w->to, &parallel);
 }
 
 //---- Limits -----------------------------------------------------------------

@@ -41,7 +41,7 @@ class SessionWords(ctypes.Structure):
 
 class TileWords(ctypes.Structure):
     _fields_ = [("rows", ctypes.c_int64), ("cols", ctypes.c_int64), ("source", ctypes.c_void_p),
-                ("target", ctypes.c_void_p)]
+                ("target", ctypes.c_void_p), ("threads", ctypes.c_int)]
 
 
 # ---- Memory ----
@@ -132,7 +132,7 @@ class Qdq(Peer):
         x, outputs = input_of(case), output_memory(case)
         self.kept = [x, outputs]
         if case.kind in ("tilize", "untilize"):
-            words = TileWords(*case.shape, x.ctypes.data, outputs[0].ctypes.data)
+            words = TileWords(*case.shape, x.ctypes.data, outputs[0].ctypes.data, self.threads)
             self.kept.append(words)
             function = getattr(self.library, f"{case.kind}_bfloat16")
             self.variants["qdq"] = (self.timer(function, ctypes.addressof(words)), outputs)

@@ -110,12 +110,27 @@ static void long_rows_need_no_copy(void **state) {
     assert_int_equal(view.step, 0);
 }
 
+static void whole_tiles_have_the_parameters_of_their_rows(void **state) {
+    (void)state;
+    static const int64_t flat[][2] = {{1, 96}, {70, 1},  {7, 1}, {7, 32},
+                                      {3, 48}, {40, 64}, {1, 31}};
+    static const int64_t deep[][3] = {{1, 40, 1}, {2, 40, 1},  {1, 3, 64}, {1, 1, 32},
+                                      {2, 5, 64}, {1, 33, 32}, {2, 1, 64}, {1, 40, 64}};
+    for (size_t i = 0; i < UNIT_COUNT(flat); i++) check_grid(QDQ_SHAPE(70, 96), flat[i]);
+    for (size_t i = 0; i < UNIT_COUNT(deep); i++) check_grid(QDQ_SHAPE(2, 40, 64), deep[i]);
+    check_grid(QDQ_SHAPE(3, 5, 1, 64), (int64_t[]){1, 2, 1, 1});
+    check_grid(QDQ_SHAPE(64, 64), (int64_t[]){1, 1});
+    check_grid(QDQ_SHAPE(64), (int64_t[]){1});
+    check_grid(QDQ_SHAPE(64), (int64_t[]){16});
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(per_tensor_is_one_block),
         cmocka_unit_test(per_channel_works_on_every_axis),
         cmocka_unit_test(groups_may_be_ragged_in_every_dim),
         cmocka_unit_test(long_rows_need_no_copy),
+        cmocka_unit_test(whole_tiles_have_the_parameters_of_their_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,6 +99,39 @@ static void a_chain_of_equal_values_needs_two_of_them(void **state) {
     assert_int_equal(all[9].offset, all[7].offset);
 }
 
+// How often places are looked at for each value and each doubling of the number of values.
+static double looks_each(qdq_lifetime *all, size_t count) {
+    qdq_pool pool;
+    qdq_memory_plan plan;
+    size_t doublings = 0;
+    while ((size_t)1 << doublings < count) doublings++;
+    qdq_pool_init(&pool, NULL);
+    assert_true(qdq_plan_memory(all, count, &pool, &plan));
+    assert_int_equal(plan.arena_bytes, plan.peak_live_bytes);
+    qdq_pool_release(&pool);
+    assert_true(plan.looks >= count);
+    return (double)plan.looks / (double)count / (double)doublings;
+}
+
+static void chains_and_graphs_that_keep_all_cost_n_log_n(void **state) {
+    (void)state;
+    enum { COUNT = 50000 };
+    qdq_lifetime *all = malloc(COUNT * sizeof *all);
+    for (size_t count = 500; count <= COUNT; count *= 10) {
+        uint64_t random = 3;
+        for (size_t i = 0; i < count; i++)
+            all[i] =
+                (qdq_lifetime){i, i + 1, 64 * (1 + unit_random(&random) % 64), QDQ_NOT_IN_PLACE, 0};
+        assert_true(looks_each(all, count) < 40);
+        for (size_t i = 0; i < count; i++) all[i].last_step = count;
+        assert_true(looks_each(all, count) < 40);
+        // Branches of four values, the last of which is kept.
+        for (size_t i = 0; i < count; i++) all[i].last_step = i % 4 == 3 ? count : i + 1;
+        assert_true(looks_each(all, count) < 40);
+    }
+    free(all);
+}
+
 static void nothing_needs_nothing(void **state) {
     (void)state;
     qdq_pool pool;
@@ -126,6 +159,7 @@ int main(void) {
         cmocka_unit_test(no_two_live_values_overlap),
         cmocka_unit_test(values_made_in_place_share_their_offset),
         cmocka_unit_test(a_chain_of_equal_values_needs_two_of_them),
+        cmocka_unit_test(chains_and_graphs_that_keep_all_cost_n_log_n),
         cmocka_unit_test(nothing_needs_nothing),
         cmocka_unit_test(sizes_that_overflow_are_refused),
     };
