@@ -13,10 +13,7 @@ import numpy as np
 from onednn_reader import (
     channel_axis,
     norm_axis,
-    per_dim,
     reduced_axes,
-    spatial_axes,
-    spatial_sizes,
     transpose_order,
     transposed_geometry,
     window_geometry,
@@ -181,14 +178,12 @@ def dropout(_node, xs):
 # ---- Quantizing: float32, bit for bit
 
 
-def parameter(node, values, shape, name):
-    """Scales or zero points so that they broadcast onto x."""
+def parameter(node, values, shape):
+    """Scales or zero points so that they broadcast onto x; one of them serves all channels."""
     values = np.asarray(values)
     rank, qtype = len(shape), node.attrs.get("qtype", "per_tensor")
     if qtype == "per_channel":
         axis = node.attrs.get("axis", 1) % rank
-        if values.size < shape[axis] and name == "zps":  # none: zeros
-            values = np.concatenate([values, np.zeros(shape[axis] - values.size, values.dtype)])
         return along(np.resize(values, shape[axis]), axis, rank)
     if qtype == "per_group":
         for axis, group in enumerate(node.attrs["group_shape"]):
@@ -204,8 +199,8 @@ def parameters(node, xs):
     else:
         scales = np.asarray(node.attrs["scales"], np.float64).astype(np.float32)
         zps = node.attrs.get("zps") or None
-    scale = parameter(node, scales, shape, "scales")
-    return scale, np.float32(0) if zps is None else parameter(node, zps, shape, "zps")
+    scale = parameter(node, scales, shape)
+    return scale, np.float32(0) if zps is None else parameter(node, zps, shape)
 
 
 def quantize(node, xs):
