@@ -3,7 +3,7 @@
 
 The quantizing ops are the exception: their float32 formulas are exact, so they are done in float32.
 Each op gives, for each output, the values before rounding and how far a float32 implementation may
-be off (an array or a number; 0: it has the same bits). Graph.run can add such errors as noise, which
+be off (an array or a number; 0: it has the same bits). run() can add such errors as noise, which
 shows how far they grow through a graph.
 """
 
@@ -82,7 +82,10 @@ def unary(node, xs):
     y = function(xs[0], node.attrs)
     if relative == 0:
         return [(y, narrowing(node, y))]
-    return [(y, relative * np.abs(y) + of_input * np.abs(xs[0]) + 1e-7 * np.minimum(1, np.abs(y)))]
+    err = relative * np.abs(y) + of_input * np.abs(xs[0]) + narrowing(node, y)
+    if node.kind == "Elu":  # e^x is almost 1
+        err = err + 2 * HALF_ULP * abs(node.attrs["alpha"])
+    return [(y, err)]
 
 
 def narrowing(node, y):
@@ -291,9 +294,7 @@ def convolution(node, xs):
     geometry = window_geometry(a, x.shape[2:], w.shape[2:])
     sizes = window_sizes(a, x.shape[2:], w.shape[2:])
     y = convolve(x, w, groups, geometry, sizes)
-    err = products(
-        w[0].size, convolve(np.abs(x), np.abs(w), groups, geometry, sizes)
-    )
+    err = products(w[0].size, convolve(np.abs(x), np.abs(w), groups, geometry, sizes))
     return with_bias(node, y, err, xs[2] if len(xs) > 2 else None)
 
 
@@ -352,7 +353,8 @@ def log_softmax(node, xs):
     top = x.max(axis, keepdims=True)
     total = np.log(np.exp(x - top).sum(axis, keepdims=True))
     y = x - top - total
-    return [(y, 16 * HALF_ULP * (np.abs(x) + np.abs(top) + np.abs(total)))]
+    err = HALF_ULP * (4 + 16 * (np.abs(x) + np.abs(top) + np.abs(total)))
+    return [(y, err + narrowing(node, y))]
 
 
 def affine(y, err, gamma, beta, node):
@@ -364,6 +366,11 @@ def affine(y, err, gamma, beta, node):
     return y, err + narrowing(node, y)
 
 
+def normalizing(x, mean, variance, root):
+    """The error of (x - mean) / root: that of the mean is one of a sum of values of x's size."""
+    return HALF_ULP * (32 * (np.abs(x) + np.abs(mean)) + 4 * np.sqrt(variance + mean**2)) / root
+
+
 def layer_norm(node, xs):
     x = xs[0]
     axes = tuple(range(norm_axis(node.attrs, x.ndim), x.ndim))
@@ -371,10 +378,9 @@ def layer_norm(node, xs):
     variance = np.square(x - mean).mean(axes, keepdims=True)
     root = np.sqrt(variance + f32(node.attrs.get("epsilon", 1e-5)))
     y = (x - mean) / root
-    gamma, beta = (xs[1].reshape(x.shape[axes[0] :]), xs[2].reshape(x.shape[axes[0] :])) if len(
-        xs
-    ) > 2 else (None, None)
-    y, err = affine(y, 16 * HALF_ULP * ((np.abs(x) + np.abs(mean)) / root + np.abs(y)), gamma, beta, node)
+    shape = x.shape[axes[0] :]
+    gamma, beta = (v.reshape(shape) for v in xs[1:3]) if len(xs) > 2 else (None, None)
+    y, err = affine(y, normalizing(x, mean, variance, root), gamma, beta, node)
     return [(y, err), *statistics(mean, variance, x, x.shape[: axes[0]])]
 
 
@@ -404,7 +410,7 @@ def group_norm(node, xs):
     variance = np.square(parts - mean).mean(2, keepdims=True)
     root = np.sqrt(variance + f32(a.get("epsilon", 1e-5)))
     y = (parts - mean) / root
-    err = 16 * HALF_ULP * ((np.abs(parts) + np.abs(mean)) / root + np.abs(y))
+    err = normalizing(parts, mean, variance, root)
     gamma, beta = (along(v, 1, x.ndim) for v in xs[1:3]) if len(xs) > 2 else (None, None)
     y, err = affine(y.reshape(x.shape), err.reshape(x.shape), gamma, beta, node)
     shape = (x.shape[0], groups)
@@ -417,7 +423,7 @@ def group_norm(node, xs):
 def normalized(x, mean, variance, gamma, beta, node):
     root = np.sqrt(variance + f32(node.attrs["epsilon"]))
     y = (x - mean) / root
-    return affine(y, 16 * HALF_ULP * ((np.abs(x) + np.abs(mean)) / root), gamma, beta, node)
+    return affine(y, normalizing(x, mean, variance, root), gamma, beta, node)
 
 
 def batch_norm(node, xs):

@@ -13,6 +13,7 @@ import random
 from onednn_reader import BINARY, KINDS, REDUCE, UNARY, window_sizes
 
 FLOATS = ["f32", "f32", "bf16", "f16"]
+MOVED = FLOATS * 3 + ["s8", "u8"]  # oneDNN's schemas have floats alone, qdq moves any dtype
 
 
 def attribute(value):
@@ -77,14 +78,18 @@ class Builder:
 
 def maybe(rng, attrs, **defaults):
     """Attributes that are at their defaults: half of the time they are left out."""
-    return {k: v for k, v in attrs.items() if k not in defaults or v != defaults[k] or rng.random() < 0.5}
+    named = [k for k, v in attrs.items() if k in defaults and v == defaults[k]]
+    return {k: v for k, v in attrs.items() if k not in named or rng.random() < 0.5}
 
 
 def shape_of(rng, low=0, high=5, limit=3000):
-    rank = rng.randint(low, high)
-    sizes = [1, 2, 3, 5, 7, 8, 13, 17, 31, 32, 33, 37, 65]
+    rank = rng.randint(low, high + (high == 5 and rng.random() < 0.1))
+    if rng.random() < 0.08:  # enough for several threads and tiles
+        limit *= 60
+    sizes = [1, 2, 3, 5, 7, 8, 13, 17, 31, 32, 33, 37, 65, 300] + [1000] * (limit > 9000)
     while True:
-        shape = [rng.choice(sizes[: 13 if rank < 3 else 8]) for _ in range(rank)]
+        some = sizes if rank < 3 or limit > 9000 else sizes[:8]
+        shape = [rng.choice(some) for _ in range(rank)]
         if math.prod(shape) <= limit:
             return shape
 
@@ -198,15 +203,17 @@ def dropout(b, _kind):
 def granularity(rng, shape, attrs):
     """How many scales; sets qtype and axis."""
     if shape and rng.random() < 0.5:
-        axis = rng.choice([i for i in range(-len(shape), len(shape))] + [1 if len(shape) > 1 else 0])
+        axis = rng.choice([*range(-len(shape), len(shape)), 1 if len(shape) > 1 else 0])
         attrs.update(maybe(rng, {"qtype": "per_channel", "axis": axis}, axis=1))
         return shape[axis]
-    attrs.update(maybe(rng, {"qtype": "per_tensor", "axis": rng.choice([0, 1, -1])}, qtype="per_tensor"))
+    of_tensor = {"qtype": "per_tensor", "axis": rng.choice([0, 1, -1])}
+    attrs.update(maybe(rng, of_tensor, qtype="per_tensor"))
     return 1
 
 
 def scale(rng):
-    return rng.choice([0.1, 0.0078125, 0.5, 2.0, 0.0156863, 0.00392157, 1.0, round(rng.uniform(0.001, 4), 5)])
+    some = [0.1, 0.0078125, 0.5, 2.0, 0.0156863, 0.00392157, 1.0]
+    return rng.choice([*some, round(rng.uniform(0.001, 4), 5)])
 
 
 def quantize(b, kind):
@@ -263,7 +270,8 @@ def typecast(b, _kind):
 def matmul(b, _kind):
     rng = b.rng
     dtype = rng.choice(FLOATS)
-    m, k, n = (rng.choice([1, 2, 3, 7, 16, 31, 33, 65]) for _ in range(3))
+    large = [64, 100, 257, 500] if rng.random() < 0.15 else []
+    m, k, n = (rng.choice([1, 2, 3, 7, 16, 31, 33, 65] + large * 3) for _ in range(3))
     batch = [rng.choice([1, 2, 3]) for _ in range(rng.choice([0, 0, 1, 2, 3]))]
     ta, tb = rng.random() < 0.4, rng.random() < 0.4
     a = [1 if rng.random() < 0.3 else d for d in batch] + ([k, m] if ta else [m, k])
@@ -302,8 +310,12 @@ def convolution(b, kind):
     reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
     groups = rng.choice([1, 1, 2, 3, 4])
     inner, outer = rng.choice([1, 2, 3, 8]), rng.choice([1, 2, 5, 9])
-    if rng.random() < 0.2:
-        inner, outer, groups = 1, 1, rng.choice([3, 8, 17])
+    form = rng.random()
+    if form < 0.2:  # depthwise
+        inner, outer, groups = 1, rng.choice([1, 1, 2]), rng.choice([3, 8, 17, 33])
+    elif form < 0.35:
+        inner, outer = rng.choice([16, 32, 33]), rng.choice([16, 32, 40])
+        groups = rng.choice([1, 2])
     attrs |= {"strides": strides, "dilations": dilations}
     attrs |= {"pads_begin": pads_of(rng, n, kernel, dilations)}
     attrs |= {"pads_end": pads_of(rng, n, kernel, dilations)}
@@ -352,7 +364,7 @@ def softmax(b, kind):
     outputs = [out, "f32"] if rng.random() < 0.4 else [out]
     x = b.tensor(dtype, shape)
     if rng.random() < 0.5:  # behind a mask
-        mask = b.tensor(dtype, shrunk(rng, shape[-2:]))
+        mask = b.tensor(dtype, shape[-2:] if rng.random() < 0.7 else shrunk(rng, shape[-2:]))
         moved = b.op("Abs", [x], [dtype])[0]
         x = b.op("Add", [moved, mask], [dtype])[0]
         attrs["axis"] = -1
@@ -389,7 +401,8 @@ def group_norm(b, kind):
     affine = rng.random() < 0.6
     inputs = [b.tensor(dtype, x)]
     inputs += [b.tensor(other, [channels]) for _ in range(2)] if affine else []
-    attrs |= {"use_affine": affine, "keep_stats": rng.random() < 0.5, "epsilon": 1e-5}
+    attrs |= {"use_affine": affine, "keep_stats": rng.random() < 0.5}
+    attrs["epsilon"] = rng.choice([1e-5, 0.0625, 0.001])
     outputs = [dtype, other, other] if attrs["keep_stats"] else [dtype]
     attrs = maybe(rng, attrs, epsilon=1e-5, use_affine=True, keep_stats=True)
     b.op(kind, inputs, outputs, attrs | {"groups": groups})
@@ -477,7 +490,7 @@ def reduce(b, kind):
 
 
 def concat(b, kind):
-    rng, dtype, shape = b.rng, b.rng.choice(FLOATS), shape_of(b.rng, 1, 5, 800)
+    rng, dtype, shape = b.rng, b.rng.choice(MOVED), shape_of(b.rng, 1, 5, 800)
     axis = rng.randrange(len(shape))
     inputs = []
     for _ in range(rng.choice([1, 2, 3, 5, 9])):
@@ -490,7 +503,7 @@ def concat(b, kind):
 
 
 def reshape(b, kind):
-    rng, dtype, shape = b.rng, b.rng.choice(FLOATS), shape_of(b.rng, 1, 5)
+    rng, dtype, shape = b.rng, b.rng.choice(MOVED), shape_of(b.rng, 1, 5)
     left, parts = math.prod(shape), []
     for _ in range(rng.randint(0, 4)):
         parts.append(rng.choice([d for d in range(1, left + 1) if left % d == 0]))
@@ -501,14 +514,15 @@ def reshape(b, kind):
     if rng.random() < 0.5:
         to[rng.randrange(len(to))] = -1
     if zero:
-        to = [0 if i < len(shape) and n == shape[i] and rng.random() < 0.7 else n for i, n in enumerate(to)]
+        like = [i < len(shape) and n == shape[i] for i, n in enumerate(to)]
+        to = [0 if same and rng.random() < 0.7 else n for same, n in zip(like, to)]
     if math.prod(shape) == 1 and rng.random() < 0.5:
         to = []
     b.op(kind, [b.tensor(dtype, shape)], [dtype], {"shape": to, "special_zero": zero})
 
 
 def transpose(b, kind):
-    rng, dtype, shape = b.rng, b.rng.choice(FLOATS), shape_of(b.rng, 1, 5)
+    rng, dtype, shape = b.rng, b.rng.choice(MOVED), shape_of(b.rng, 1, 5)
     order = list(range(len(shape)))
     rng.shuffle(order)
     order = [i - len(shape) if rng.random() < 0.3 else i for i in order]
@@ -517,7 +531,7 @@ def transpose(b, kind):
 
 
 def reorder(b, kind):
-    dtype = b.rng.choice(FLOATS)
+    dtype = b.rng.choice(MOVED)
     b.op(kind, [b.tensor(dtype, shape_of(b.rng))], [dtype])
 
 
@@ -589,12 +603,14 @@ def chain(b, _kind):
         (y,) = b.op(kind, [y, *more], [dtype], {"axis": -1} if kind == "SoftMax" else {})
     if dtype == "bf16":
         (y,) = b.op("TypeCast", [y], ["f32"])
-    b.op("Quantize", [y], [rng.choice(["s8", "u8"])], {"scales": [0.05], "zps": [rng.choice([0, 5])]})
+    attrs = {"scales": [0.05], "zps": [rng.choice([0, 5])]}
+    b.op("Quantize", [y], [rng.choice(["s8", "u8"])], attrs)
 
 
 def attention(b, _kind):
     rng, dtype = b.rng, b.rng.choice(FLOATS)
-    batch, heads, rows, columns, size = 2, rng.choice([1, 3]), *(rng.choice([1, 5, 16, 33]) for _ in range(3))
+    batch, heads = 2, rng.choice([1, 3])
+    rows, columns, size = (rng.choice([1, 5, 16, 33]) for _ in range(3))
     q, k, v = ([batch, heads, n, size] for n in (rows, columns, columns))
     (s,) = b.op("MatMul", [b.tensor(dtype, q), b.tensor(dtype, k)], ["f32"], {"transpose_b": True})
     (s,) = b.op(rng.choice(["Divide", "Multiply"]), [s, b.tensor(dtype, [1])], ["f32"])

@@ -2,9 +2,9 @@
 """Holds qdq against an evaluator of oneDNN Graph files in float64, written without its sources.
 
     python3 onednn_graphs.py --qdq BINARY FILE_OR_FOLDER...    runs and compares
-    python3 onednn_graphs.py --generate FOLDER --count 10      writes small random graphs of all kinds
+    python3 onednn_graphs.py --generate FOLDER --count 10      writes small random graphs
     python3 onednn_graphs.py FILE_OR_FOLDER...                 evaluates only
-    python3 onednn_graphs.py --self-check                      the evaluator against torch, see there
+    python3 onednn_graphs.py --self-check                      the evaluator against torch
 
 Needs numpy. One line per file: ok, refused (qdq's exit code and message), DIFFERS, and a summary;
 exit status 1 if any differs. An output may lie between what the exact result minus and plus a
@@ -14,6 +14,7 @@ chains 1 of 1024 points may be beyond, if the relative L2 distance is at most 3e
 `loose` where the tolerance is large beside the values, so that the comparison says little.
 
     --emit-qdq     hand over the graph as qdq/1, not the oneDNN file
+    --specials     NaN, infinities and -0 among the inputs of graphs that are elementwise throughout
     --keep FOLDER  leave graphs and inputs of files that differ there
     --variants     also run with --materialize and on one thread: the same bytes
 """
@@ -23,6 +24,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections import Counter
 from pathlib import Path
 
@@ -58,7 +60,7 @@ class Expected:
                 self.high = round_to(np.where(finite, exact + width, exact), dtype)
         self.loose = False
         if is_float(dtype):
-            size = np.sqrt(np.mean(np.square(values[np.isfinite(values)], dtype=np.float64)))
+            size = np.sqrt(np.mean(np.square(np.where(np.isfinite(values), values, 0))))
             step = 4 * onednn_eval.HALF_ULP + np.median(width) if width.size else 0
             self.loose = bool(step > 0.05 * size) and size > 0
 
@@ -79,7 +81,7 @@ def expect(graph, inputs, seed):
     spreads = {i: 0 for i in base}
     runs = 0 if len(graph.nodes) < 2 or not inexact else RUNS_WITH_NOISE
     for turn in range(min(runs, 1) if graph.elements > 2**24 else runs):
-        noisy = onednn_eval.run(graph, inputs, np.random.default_rng([seed, turn]))
+        noisy = onednn_eval.run(graph, inputs, np.random.default_rng([*seed, turn]))
         for i, (_, exact, _) in base.items():
             with np.errstate(all="ignore"):
                 moved = np.abs(noisy[i][1].astype(np.float64) - exact.astype(np.float64))
@@ -140,10 +142,12 @@ def saturated(graph, expected):
     return False
 
 
-def prepare(graph, seed):
-    """Inputs, of smaller values where the outputs would be at the ends of their range."""
+def prepare(graph, seed, specials=False):
+    """Inputs, of smaller values where the outputs would be at the ends of their range. Each file
+    has its own."""
+    seed = [seed, zlib.crc32(graph.name.encode())]
     for spread in (1.0, 0.2, 0.04):
-        inputs = onednn_inputs.fill(graph, seed, spread)
+        inputs = onednn_inputs.fill(graph, seed, spread, specials)
         expected, chain = expect(graph, inputs, seed)
         if not saturated(graph, expected):
             break
@@ -212,7 +216,7 @@ def check(options, path):
         return "skipped", ""
     if graph.elements > options.max_elements:
         return "skipped", f"{graph.elements} elements"
-    prepared = prepare(graph, options.seed)
+    prepared = prepare(graph, options.seed, options.specials)
     summary = ", ".join(f"t{i} {w.dtype} {w.values.shape}" for i, w in prepared[1].items())
     if not options.qdq:
         return "evaluated", summary
@@ -241,6 +245,7 @@ def main():
     parser.add_argument("--only", action="append", metavar="KIND")
     parser.add_argument("--emit-qdq", action="store_true")
     parser.add_argument("--npy", action="store_true", help="inputs as .npy files")
+    parser.add_argument("--specials", action="store_true", help="NaN and infinities among inputs")
     parser.add_argument("--variants", action="store_true")
     parser.add_argument("--keep", metavar="FOLDER")
     parser.add_argument("--timeout", type=float, default=900)

@@ -8,17 +8,21 @@ ops that only move or quantize.
 import math
 
 import numpy as np
+from onednn_reader import BINARY, UNARY
 from onednn_values import INTEGERS, is_float, round_to
 
 THROUGH = "TypeCast Reorder StaticReshape StaticTranspose Dequantize DynamicDequantize".split()
+ELEMENTWISE = UNARY + BINARY + ["Select", "BiasAdd", "PReLU", "MaxPool", "TypeCast", "Quantize"]
+ELEMENTWISE += ["ReduceMax", "ReduceMin", "StaticReshape", "StaticTranspose", "Concat", "Reorder"]
 POSITIVE = {"Log": 0, "Sqrt": 0, "Reciprocal": 0, "Divide": 1}
 
 
 class Filler:
-    def __init__(self, graph, seed, spread):
+    def __init__(self, graph, seed, spread, specials):
         self.graph, self.spread = graph, spread
         self.rng = np.random.default_rng(seed)
         self.consumers = {}
+        self.specials = specials and all(n.kind in ELEMENTWISE for n in graph.nodes)
         for node in graph.nodes:
             for port, tensor in enumerate(node.inputs):
                 self.consumers.setdefault(tensor.id, []).append((node, port))
@@ -29,7 +33,7 @@ class Filler:
         while left:
             for node, port in self.consumers.get(left.pop(), []):
                 found.append((node, port))
-                if node.kind in through and port == 0:
+                if node.kind in through and (port == 0 or node.kind in ("Add", "Select")):
                     left.append(node.outputs[0].id)
         return found
 
@@ -47,6 +51,9 @@ class Filler:
                 break
         else:
             values = self.floats(uses, tensor)
+            if self.specials:
+                odd = self.rng.choice([np.nan, np.inf, -np.inf, -0.0, 0.0], shape)
+                values = np.where(self.rng.random(shape) < 0.15, odd, values)
         return round_to(np.broadcast_to(values, shape).copy(), dtype)
 
     def scalar(self, node, port, _uses, _tensor):
@@ -161,7 +168,8 @@ class Filler:
         return max(1, math.prod(shape) // shape[0])
 
 
-def fill(graph, seed, spread=1.0):
-    """spread: how much of the range of integers is used."""
-    filler = Filler(graph, seed, spread)
+def fill(graph, seed, spread=1.0, specials=False):
+    """spread: how much of the range of integers is used. specials: NaN, infinities and -0 as well,
+    where each result depends on few inputs."""
+    filler = Filler(graph, seed, spread, specials)
     return {i: filler.fill(tensor) for i, tensor in sorted(graph.inputs.items())}

@@ -8,6 +8,7 @@ consumes and what an End is given.
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 
@@ -57,6 +58,7 @@ class Graph:
     """nodes in an order in which they can run; inputs: id -> Tensor; outputs: ids."""
 
     def __init__(self, path):
+        self.name = Path(path).stem
         with open(path, encoding="utf-8") as file:
             nodes = [Node(row) for row in json.load(file)["graph"]]
         bad = sorted({node.kind for node in nodes if node.kind not in KINDS})

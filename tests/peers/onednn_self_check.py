@@ -275,7 +275,9 @@ def quantizing(a, xs):
     x = xs[0]
     static = "scales" in a
     scales = torch.tensor(a["scales"], dtype=torch.float32) if static else xs[1]
-    zps = torch.tensor(a.get("zps") or [0]) if static else (xs[2] if len(xs) > 2 else torch.tensor([0]))
+    zps = torch.tensor(a.get("zps") or [0])
+    if len(xs) > 2:
+        zps = xs[2]
     spread = []
     for values in (scales, zps):
         if a.get("qtype", "per_tensor") == "per_tensor" or values.numel() == 1:
@@ -303,7 +305,8 @@ def dropout(_a, xs):
             c, key, lane = [group, group + 1, group, group + 3], [seed & 0xFFFFFFFF] * 2, 2
         for _ in range(10):
             p0, p1 = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
-            c = [p1 >> 32 ^ c[1] ^ key[0], p1 & 0xFFFFFFFF, p0 >> 32 ^ c[3] ^ key[1], p0 & 0xFFFFFFFF]
+            c = [p1 >> 32 ^ c[1] ^ key[0], p1, p0 >> 32 ^ c[3] ^ key[1], p0]
+            c = [word & 0xFFFFFFFF for word in c]
             key = [(key[0] + 0x9E3779B9) & 0xFFFFFFFF, (key[1] + 0xBB67AE85) & 0xFFFFFFFF]
         kept.append(c[lane] > p * (2**32 - 1))
     mask = torch.tensor(kept).reshape(x.shape)
@@ -311,7 +314,7 @@ def dropout(_a, xs):
 
 
 def known_philox():
-    """Vectors that the authors of Philox publish: counter and key all zeros, all ones, digits of pi."""
+    """Vectors that the authors of Philox publish: all zeros, all ones, digits of pi."""
     pi = [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], [0xA4093822, 0x299F31D0]
     cases = [
         ([0] * 4, [0] * 2, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
@@ -399,7 +402,8 @@ def off(kind, number, folder):
     path = folder / "graph.json"
     path.write_text(json.dumps(builder.document()), encoding="utf-8")
     graph = Graph(path)
-    values = {i: torch.from_numpy(np.array(v)) for i, v in onednn_inputs.fill(graph, number).items()}
+    inputs = onednn_inputs.fill(graph, number)
+    values = {i: torch.from_numpy(np.array(v)) for i, v in inputs.items()}
     worst = 0.0
     with np.errstate(all="ignore"):
         for node in graph.nodes:

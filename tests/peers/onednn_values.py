@@ -61,7 +61,7 @@ def round_to_digits(x, dtype):
 
 
 def round_to(x, dtype):
-    """x, exact or float64, as dtype. Integers are clamped, float8 is not and goes through float16."""
+    """x, whole or float64, as dtype. Integers are clamped; float8 is not, and comes of float16."""
     x = np.asarray(x)
     if dtype == "boolean":
         return x.astype(np.float64) > 0.5 if x.dtype != np.bool_ else x

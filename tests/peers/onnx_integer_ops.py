@@ -3,7 +3,7 @@
 
     python3 onnx_integer_ops.py [QDQ_BINARY] [--count N] [--seed N]
 
-Needs numpy, onnx and onnxruntime. Each case is worked out in whole numbers with numpy as well, which
+Needs numpy, onnx and onnxruntime. Each case is worked out in whole numbers with numpy too, which
 must agree with ONNX Runtime where that has the form (it lacks some: they are held against numpy
 alone). Integer results must be the same; of the QLinear ops one step is allowed where the exact
 result lies within 1e-4 of the middle of two, and such cases are counted. Without QDQ_BINARY only
