@@ -14,7 +14,8 @@ chains 1 of 1024 points may be beyond, if the relative L2 distance is at most 3e
 `loose` where the tolerance is large beside the values, so that the comparison says little.
 
     --emit-qdq     hand over the graph as qdq/1, not the oneDNN file
-    --specials     NaN, infinities and -0 among the inputs of graphs that are elementwise throughout
+    --specials     NaN, infinities and -0 among the inputs of graphs that are elementwise throughout;
+                   formulas are taken literally: GELU and Mish of -infinity are NaN
     --keep FOLDER  leave graphs and inputs of files that differ there
     --variants     also run with --materialize and on one thread: the same bytes
 """
