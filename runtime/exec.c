@@ -110,7 +110,7 @@ static const void *produce(const qdq_exec *exec, const qdq_step *step, size_t bl
     return tile;
 }
 
-static qdq_grid_values vector_values(const qdq_exec *exec, const qdq_vector *v) {
+qdq_grid_values qdq_exec_vector(const qdq_exec *exec, const qdq_vector *v) {
     switch (v->fetch) {
     case QDQ_FETCH_LIST: return (qdq_grid_values){.data = exec->scratch + v->exec_offset};
     case QDQ_FETCH_IN_PLACE:
@@ -126,7 +126,7 @@ static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_li
                         size_t block, scratch *l1, qdq_view *views) {
     for (size_t k = 0; k < link->vector_count; k++) {
         const qdq_vector *v = &link->vectors[k];
-        qdq_grid_values values = vector_values(exec, v);
+        qdq_grid_values values = qdq_exec_vector(exec, v);
         if (v->count == 1)
             views[k] = (qdq_view){values.data, 0};
         else if (step->tiled)
@@ -193,7 +193,7 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first,
     qdq_grid_walk walks[QDQ_MAX_VECTORS];
     qdq_view views[QDQ_MAX_VECTORS];
     for (size_t k = 0; k < link->vector_count; k++) {
-        values[k] = vector_values(exec, &link->vectors[k]).data;
+        values[k] = qdq_exec_vector(exec, &link->vectors[k]).data;
         walks[k] = qdq_grid_walk_from(&link->vectors[k].grid, first);
     }
     while (first < end) {
@@ -231,44 +231,6 @@ static void run_move(const qdq_exec *exec, const qdq_step *step, size_t begin, s
 
 //---- Reductions -------------------------------------------------------------
 
-// Hands n side-by-side elements, of which `first` is the number in row-major order, to the states
-// of their blocks.
-static void accumulate(const qdq_reduce *reduce, char *states, size_t first, const char *x,
-                       size_t size, size_t n) {
-    const qdq_reduce_fns *fns = reduce->fns;
-    qdq_grid_walk walk = qdq_grid_walk_from(&reduce->grid, first);
-    for (size_t i = 0; i < n;) {
-        size_t run = walk.run < n - i ? walk.run : n - i;
-        char *state = states + walk.block * fns->state_bytes;
-        (walk.step ? fns->accumulate_each : fns->accumulate)(reduce->params, state, x + i * size,
-                                                             run);
-        qdq_grid_walk_on(&walk, run);
-        i += run;
-    }
-}
-
-static void reduce_block(const qdq_step *step, char *states, size_t block, const char *x,
-                         size_t elements) {
-    const qdq_reduce *reduce = step->reduce;
-    size_t last = step->link_count;
-    size_t size = qdq_dtype_size(last ? step->links[last - 1].y_dtype : step->x.dtype);
-    if (!step->tiled) {
-        accumulate(reduce, states, block * QDQ_BLOCK_ELEMENTS, x, size, elements);
-        return;
-    }
-    qdq_tile_at at = qdq_tile_locate(&step->tiling, block);
-    for (size_t r = 0; r < at.rows; r++)
-        for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM)
-            accumulate(reduce, states, at.first + r * step->tiling.cols + c,
-                       x + qdq_tile_offset(r, c) * size, size,
-                       at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM);
-}
-
-static char *states_of(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunk) {
-    return exec->scratch + reduce->states_offset +
-           chunk * reduce->grid.count * reduce->fns->state_bytes;
-}
-
 // Blocks begin..end, of which the results are reduced to `states` where there are any.
 static void run_blocks(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
                        char *states, scratch *l1) {
@@ -276,7 +238,7 @@ static void run_blocks(const qdq_exec *exec, const qdq_step *step, size_t begin,
     for (size_t block = begin, count; block < end; block += count) {
         count = take_blocks(step, most, block, end, l1);
         const void *y = run_block(exec, step, block, l1);
-        if (states) reduce_block(step, states, block, y, l1->elements);
+        if (states) qdq_exec_reduce_block(step, states, block, y, l1->elements);
     }
 }
 
@@ -285,7 +247,7 @@ static void run_blocks(const qdq_exec *exec, const qdq_step *step, size_t begin,
 static void run_reduction(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
                           scratch *l1) {
     const qdq_reduce *reduce = step->reduce;
-    char *states = states_of(exec, reduce, begin);
+    char *states = qdq_exec_states(exec, reduce, begin);
     size_t block = step->blocks * begin / reduce->chunks;
     size_t stop = step->blocks * end / reduce->chunks;
     if (step->tiled || step->link_count) {
@@ -295,32 +257,8 @@ static void run_reduction(const qdq_exec *exec, const qdq_step *step, size_t beg
     size_t size = qdq_dtype_size(step->x.dtype), first = block * QDQ_BLOCK_ELEMENTS;
     size_t after = stop * QDQ_BLOCK_ELEMENTS;
     if (after > step->elements) after = step->elements;
-    accumulate(reduce, states, first, qdq_exec_place(exec, step->x.place) + first * size, size,
-               after - first);
-}
-
-// Merges the states of so many chunks into the first, and stores the results.
-static void finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunks) {
-    char *states = states_of(exec, reduce, 0);
-    size_t bytes = reduce->fns->state_bytes, count = reduce->grid.count;
-    for (size_t chunk = 1; chunk < chunks; chunk++)
-        reduce->fns->merge(states, states_of(exec, reduce, chunk), count);
-    void *y[QDQ_MAX_REDUCED] = {0};
-    for (size_t k = 0; k < reduce->result_count; k++)
-        y[k] = exec->scratch + reduce->results_offset[k];
-    qdq_view views[QDQ_MAX_VECTORS];
-    for (size_t k = 0; k < reduce->vector_count; k++)
-        views[k] = (qdq_view){vector_values(exec, &reduce->vectors[k]).data, 0};
-    for (size_t i = 0; i < count; i++)
-        reduce->fns->finish(reduce->params, views, states + i * bytes, i, y);
-    for (size_t k = 0; k < reduce->result_count; k++) {
-        const qdq_located *result = &reduce->results[k];
-        char *memory = qdq_exec_place(exec, result->place);
-        if (result->place.kind == QDQ_PLACE_ARENA)
-            qdq_tilize(result->dtype, result->shape, y[k], memory);
-        else if (memory)
-            memcpy(memory, y[k], count * qdq_dtype_size(result->dtype));
-    }
+    qdq_exec_accumulate(reduce, states, first, qdq_exec_place(exec, step->x.place) + first * size,
+                        size, after - first);
 }
 
 //---- One step ---------------------------------------------------------------
@@ -385,13 +323,13 @@ static void run_step(const qdq_exec *exec, const qdq_step *step) {
     size_t chunks = parallel ? count : 1;  // that have states of their own
     fetch_params(exec, step);
     if (step->reduce)
-        memset(states_of(exec, step->reduce, 0), 0,
+        memset(qdq_exec_states(exec, step->reduce, 0), 0,
                chunks * step->reduce->grid.count * step->reduce->fns->state_bytes);
     if (parallel)
         exec->parallel.run(exec->parallel.self, count, run_task, &context);
     else
         run_task(&context, 0, count);
-    if (step->reduce) finish_reduction(exec, step->reduce, chunks);
+    if (step->reduce) qdq_exec_finish_reduction(exec, step->reduce, chunks);
 }
 
 void qdq_exec_run(qdq_exec *exec) {

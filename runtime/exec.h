@@ -32,6 +32,18 @@ static inline char *qdq_exec_io_memory(const qdq_exec_io *io) {
 // The memory of a place; NULL for none.
 char *qdq_exec_place(const qdq_exec *exec, qdq_place place);
 
+// The numbers of a vector, known or fetched.
+qdq_grid_values qdq_exec_vector(const qdq_exec *exec, const qdq_vector *v);
+
+// The states of a chunk of a reduction; elements and blocks into states; all states of so many
+// chunks into results, which are stored.
+char *qdq_exec_states(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunk);
+void qdq_exec_accumulate(const qdq_reduce *reduce, char *states, size_t first, const char *x,
+                         size_t size, size_t n);
+void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, const char *x,
+                           size_t elements);
+void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunks);
+
 // Runs a step on whole tensors.
 void qdq_exec_run_whole(const qdq_exec *exec, const qdq_whole *whole);
 
