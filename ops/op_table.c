@@ -10,7 +10,8 @@
     X(qdq_op_dequantize)       \
     X(qdq_op_dynamic_quantize) \
     X(qdq_op_requantize)       \
-    X(qdq_op_cast)
+    X(qdq_op_cast)             \
+    X(qdq_op_matmul)
 
 #define DECLARE(description) extern const qdq_op description;
 OPS(DECLARE)
