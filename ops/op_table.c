@@ -11,7 +11,9 @@
     X(qdq_op_dynamic_quantize) \
     X(qdq_op_requantize)       \
     X(qdq_op_cast)             \
-    X(qdq_op_matmul)
+    X(qdq_op_matmul)           \
+    X(qdq_op_convolution)      \
+    X(qdq_op_conv_transpose)
 
 #define DECLARE(description) extern const qdq_op description;
 OPS(DECLARE)
