@@ -37,7 +37,10 @@
     X(qdq_op_greater_equal)    \
     X(qdq_op_select)           \
     X(qdq_op_bias_add)         \
-    X(qdq_op_prelu)
+    X(qdq_op_prelu)            \
+    X(qdq_op_matmul)           \
+    X(qdq_op_convolution)      \
+    X(qdq_op_conv_transpose)
 
 #define DECLARE(description) extern const qdq_op description;
 OPS(DECLARE)

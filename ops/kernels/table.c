@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/kernels/avx512_hot.h"
 #include "ops/kernels/body_list.h"
+#include "ops/kernels/gemm.h"
 
 #if defined(QDQ_SIMD_X86) || defined(QDQ_SIMD_NEON)
 
@@ -120,6 +121,25 @@ static const struct {
     {QDQ_ISA_NEON, QDQ_BFLOAT16, qdq_range_bfloat16_neon},
 #endif
 };
+
+// Matrix products, in the same order.
+#define GEMM(ISA, isa) {"qdq_gemm_" #isa, QDQ_ISA_##ISA, qdq_gemm_tile_##isa, qdq_gemm_integer_##isa, \
+                        qdq_gemm_lanes_##isa, qdq_gemm_integer_lanes_##isa, qdq_gemm_widen_##isa, qdq_gemm_narrow_##isa}
+#if defined(QDQ_SIMD_X86)
+QDQ_GEMM_DECLARE(avx2)
+QDQ_GEMM_DECLARE(avx512)
+#elif defined(QDQ_SIMD_NEON)
+QDQ_GEMM_DECLARE(neon)
+#endif
+static const qdq_gemm_kernel gemms[] = {
+    GEMM(PORTABLE, portable),
+#if defined(QDQ_SIMD_X86)
+    GEMM(AVX2, avx2),
+    GEMM(AVX512, avx512),
+#elif defined(QDQ_SIMD_NEON)
+    GEMM(NEON, neon),
+#endif
+};
 // clang-format on
 
 qdq_range_fn *qdq_range_find(qdq_dtype x_dtype, uint32_t isas) {
@@ -128,6 +148,18 @@ qdq_range_fn *qdq_range_find(qdq_dtype x_dtype, uint32_t isas) {
         if (isas >> ranges[i].isa & 1 && (!ranges[i].x_dtype || ranges[i].x_dtype == x_dtype))
             fn = ranges[i].fn;
     return fn;
+}
+
+const qdq_gemm_kernel *qdq_gemm_kernels(size_t *count) {
+    *count = sizeof gemms / sizeof gemms[0];
+    return gemms;
+}
+
+const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas) {
+    const qdq_gemm_kernel *found = &gemms[0];
+    for (size_t i = 1; i < sizeof gemms / sizeof gemms[0]; i++)
+        if (isas >> gemms[i].isa & 1) found = &gemms[i];
+    return found;
 }
 
 const qdq_kernel *qdq_kernels(size_t *count) {

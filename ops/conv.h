@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What convolutions share, transposed and integer ones too: a product of matrices for each image
+// and group, whose rows are the positions of the result, whose columns are output channels, and
+// whose k are the elements under the window: input channel outermost, then the spatial dims of the
+// kernel in order. Elements beyond the border have no product at all, and of a transposed
+// convolution those between the strides.
+#ifndef QDQ_OPS_CONV_H
+#define QDQ_OPS_CONV_H
+
+#include "ops/gemm.h"
+
+// The sizes of a node.
+typedef struct qdq_conv_sizes {
+    bool transposed;
+    qdq_data_format format;
+    qdq_image x;
+    qdq_window window;
+    size_t groups, group_inputs, group_outputs, taps;
+    qdq_gemm_weights weights;  // strides
+    qdq_shape y;
+} qdq_conv_sizes;
+
+// Where the sizes come from. Ports: x is input 0.
+typedef struct qdq_conv_attrs {
+    size_t weights_port, bias_port;  // bias_port SIZE_MAX: none
+    qdq_window_attrs window;
+    qdq_ints output_padding;
+    qdq_int groups;
+    qdq_data_format format;
+    bool transposed, spatial_last;  // of the weights
+} qdq_conv_attrs;
+
+// False with findings if they do not go together. x and the weights are valid.
+bool qdq_conv_sizes_of(const qdq_call *call, const qdq_conv_attrs *attrs, qdq_conv_sizes *sizes);
+
+// Spatial dims behind as many of size 1 as are missing.
+typedef struct qdq_conv {
+    qdq_gemm gemm;
+    bool transposed;
+    size_t in[QDQ_MAX_SPATIAL], out[QDQ_MAX_SPATIAL], kernel[QDQ_MAX_SPATIAL];
+    size_t stride[QDQ_MAX_SPATIAL], dilation[QDQ_MAX_SPATIAL], pad[QDQ_MAX_SPATIAL];
+    size_t x_stride[QDQ_MAX_SPATIAL], channel_stride, taps;
+    size_t groups, group_inputs, group_outputs;
+    const size_t *offsets;  // from the first element under a window to each k; not transposed
+} qdq_conv;
+
+// A convolution with its product laid out, but for bias, zero points and finish. NULL when memory
+// runs out.
+qdq_conv *qdq_conv_new(const qdq_call *call, const qdq_conv_attrs *attrs, const qdq_lowering *to,
+                       bool integer);
+
+// Rows of A.
+qdq_gemm_fill_fn qdq_conv_fill;
+
+// The index in x of dim `d` that is under tap `t` of the kernel at position `o` of y; SIZE_MAX:
+// none.
+size_t qdq_conv_position(const qdq_conv *conv, int d, size_t o, size_t t);
+
+#endif

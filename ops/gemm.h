@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices, which MatMul, convolutions and their integer forms are: a batch of
+// y = A * B, where the rows of A are made block by block (of a convolution: the elements under the
+// window), B is packed in panels (once, if it is constant), and a finish makes y of the sums.
+#ifndef QDQ_OPS_GEMM_H
+#define QDQ_OPS_GEMM_H
+
+#include "ops/kernels/gemm.h"
+#include "ops/network.h"
+
+// What is worked on at a time, on the stack: a unit.
+enum {
+    QDQ_GEMM_BLOCK_ROWS = 4 * QDQ_GEMM_ROWS,
+    QDQ_GEMM_BLOCK_COLUMNS = 4 * QDQ_GEMM_COLUMNS,
+    QDQ_GEMM_TILES = QDQ_GEMM_BLOCK_ROWS / QDQ_GEMM_ROWS,
+    QDQ_GEMM_PANELS = QDQ_GEMM_BLOCK_COLUMNS / QDQ_GEMM_COLUMNS,
+};
+
+typedef struct qdq_gemm_block {
+    size_t batch, row, rows, column, columns;
+} qdq_gemm_block;
+
+// Elements from one product of the batch to the next, for each dim of the batch.
+typedef struct qdq_gemm_batches {
+    int rank;
+    size_t dims[QDQ_MAX_RANK];
+    size_t a[QDQ_MAX_RANK], b[QDQ_MAX_RANK];  // b: matrices
+    size_t y[QDQ_MAX_RANK], bias[QDQ_MAX_RANK];
+    size_t a_zero[QDQ_MAX_RANK];  // and a_scale
+} qdq_gemm_batches;
+
+// Where something is that goes with rows and columns: a bias, scales, zero points, y itself.
+// `port` SIZE_MAX: there is none.
+typedef struct qdq_gemm_along {
+    size_t port;
+    qdq_dtype dtype;
+    size_t row_stride, column_stride;
+} qdq_gemm_along;
+
+// B: element k of column j is at k / taps * depth_stride + k % taps * tap_stride +
+// j * column_stride of its matrix.
+typedef struct qdq_gemm_weights {
+    size_t port;
+    qdq_dtype dtype;
+    size_t taps, tap_stride, depth_stride, column_stride, matrix_stride, matrices;
+    size_t zero_stride;  // of b_zero and b_scale, from one matrix to the next
+} qdq_gemm_weights;
+
+typedef struct qdq_gemm qdq_gemm;
+
+// A part of the sums of a block: `sums` are those of panel p at p * QDQ_GEMM_BLOCK_ROWS * 32,
+// float or int32_t.
+typedef void qdq_gemm_finish_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
+                                const qdq_gemm_block *block, const void *sums);
+
+// Makes k..k + n of the rows of a block, float or int16_t (less the zero point, and with a zero
+// behind an odd n), QDQ_GEMM_DEPTH apart. Returns a bit for each tile of rows that has products
+// to leave out; `keep` of such a tile says which (kernels/gemm.h), and has all bits set before.
+typedef unsigned qdq_gemm_fill_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
+                                  const qdq_gemm_block *block, size_t k, size_t n, void *a,
+                                  uint16_t (*keep)[QDQ_GEMM_DEPTH]);
+
+struct qdq_gemm {
+    const qdq_gemm_kernel *kernel;
+    bool integer;
+    size_t batch, rows, columns, depth;  // batch: how many products
+    qdq_gemm_batches batches;
+    size_t a_port;
+    qdq_dtype a_dtype;
+    size_t a_row_stride, a_depth_stride;  // of a plain matrix A
+    qdq_gemm_weights weights;
+    const void *packed;  // all of B, or NULL: packed in every unit
+    qdq_gemm_fill_fn *fill;
+    qdq_gemm_finish_fn *finish;
+    qdq_gemm_along y, bias, a_zero, b_zero;
+    // Of finish_requantized.
+    qdq_gemm_along a_scale, b_scale, y_scale, y_zero;
+};
+
+// The parts that a description may set after the sizes: batches of one, no bias, no zero points.
+void qdq_gemm_init(qdq_gemm *gemm, const qdq_lowering *to, bool integer);
+
+// Elements from the first product of the batch to this one, by strides of gemm->batches.
+size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch);
+
+// The stage; B is packed if `data` and `zero_points` (where there is such an operand) are constant.
+// False when memory runs out. Params of its function begin with a qdq_gemm.
+bool qdq_gemm_stage(qdq_gemm *gemm, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage);
+
+// Rows of a plain matrix.
+qdq_gemm_fill_fn qdq_gemm_fill_rows;
+
+// n elements, `stride` apart, as they are.
+void qdq_gemm_gather(qdq_dtype dtype, const void *x, size_t stride, size_t n, void *out);
+// n int8 or uint8 less a zero point.
+void qdq_gemm_less(qdq_dtype dtype, const void *x, int32_t zero_point, int16_t *out, size_t n);
+// An element of int8, uint8 or int32.
+int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at);
+
+// y = round(sum + bias); a NaN is the quiet one without a sign.
+qdq_gemm_finish_fn qdq_gemm_finish_float;
+// y = sum, int32.
+qdq_gemm_finish_fn qdq_gemm_finish_int32;
+// y = clamp(rne((sum + bias) * (a_scale * b_scale / y_scale)) + y_zero), bias int32.
+qdq_gemm_finish_fn qdq_gemm_finish_requantized;
+
+#endif
