@@ -10,7 +10,9 @@
     X(qdq_op_dequantize)       \
     X(qdq_op_dynamic_quantize) \
     X(qdq_op_requantize)       \
-    X(qdq_op_cast)
+    X(qdq_op_cast)             \
+    X(qdq_op_softmax)          \
+    X(qdq_op_log_softmax)
 
 #define DECLARE(description) extern const qdq_op description;
 OPS(DECLARE)

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of body.h, compiled for AVX2 with FMA.
+// The kernels of body.h and slice_body.h, compiled for AVX2 with FMA.
 #define QDQ_BODY(name) qdq_##name##_avx2
 #include "ops/kernels/body.h"
+
+#define QDQ_SLICE_SET qdq_slice_kernels_avx2
+#define QDQ_SLICE_ISA QDQ_ISA_AVX2
+#include "ops/kernels/slice_body.h"
