@@ -12,7 +12,14 @@
     X(qdq_op_requantize)       \
     X(qdq_op_cast)             \
     X(qdq_op_softmax)          \
-    X(qdq_op_log_softmax)
+    X(qdq_op_log_softmax)      \
+    X(qdq_op_reduce_l1)        \
+    X(qdq_op_reduce_l2)        \
+    X(qdq_op_reduce_max)       \
+    X(qdq_op_reduce_mean)      \
+    X(qdq_op_reduce_min)       \
+    X(qdq_op_reduce_prod)      \
+    X(qdq_op_reduce_sum)
 
 #define DECLARE(description) extern const qdq_op description;
 OPS(DECLARE)
