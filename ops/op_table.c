@@ -5,20 +5,25 @@
 #include "include/qdq/inspect.h"
 #include "ops/op.h"
 
-#define OPS(X)                 \
-    X(qdq_op_quantize)         \
-    X(qdq_op_dequantize)       \
-    X(qdq_op_dynamic_quantize) \
-    X(qdq_op_requantize)       \
-    X(qdq_op_cast)             \
-    X(qdq_op_softmax)          \
-    X(qdq_op_log_softmax)      \
-    X(qdq_op_reduce_l1)        \
-    X(qdq_op_reduce_l2)        \
-    X(qdq_op_reduce_max)       \
-    X(qdq_op_reduce_mean)      \
-    X(qdq_op_reduce_min)       \
-    X(qdq_op_reduce_prod)      \
+#define OPS(X)                            \
+    X(qdq_op_quantize)                    \
+    X(qdq_op_dequantize)                  \
+    X(qdq_op_dynamic_quantize)            \
+    X(qdq_op_requantize)                  \
+    X(qdq_op_cast)                        \
+    X(qdq_op_softmax)                     \
+    X(qdq_op_log_softmax)                 \
+    X(qdq_op_layer_norm)                  \
+    X(qdq_op_rms_norm)                    \
+    X(qdq_op_group_norm)                  \
+    X(qdq_op_batch_norm_inference)        \
+    X(qdq_op_batch_norm_forward_training) \
+    X(qdq_op_reduce_l1)                   \
+    X(qdq_op_reduce_l2)                   \
+    X(qdq_op_reduce_max)                  \
+    X(qdq_op_reduce_mean)                 \
+    X(qdq_op_reduce_min)                  \
+    X(qdq_op_reduce_prod)                 \
     X(qdq_op_reduce_sum)
 
 #define DECLARE(description) extern const qdq_op description;
