@@ -5,42 +5,56 @@
 #include "include/qdq/inspect.h"
 #include "ops/op.h"
 
-#define OPS(X)                 \
-    X(qdq_op_quantize)         \
-    X(qdq_op_dequantize)       \
-    X(qdq_op_dynamic_quantize) \
-    X(qdq_op_requantize)       \
-    X(qdq_op_cast)             \
-    X(qdq_op_abs)              \
-    X(qdq_op_exp)              \
-    X(qdq_op_log)              \
-    X(qdq_op_sqrt)             \
-    X(qdq_op_square)           \
-    X(qdq_op_tanh)             \
-    X(qdq_op_sigmoid)          \
-    X(qdq_op_relu)             \
-    X(qdq_op_reciprocal)       \
-    X(qdq_op_round)            \
-    X(qdq_op_hard_swish)       \
-    X(qdq_op_mish)             \
-    X(qdq_op_leaky_relu)       \
-    X(qdq_op_elu)              \
-    X(qdq_op_hard_sigmoid)     \
-    X(qdq_op_clamp)            \
-    X(qdq_op_gelu)             \
-    X(qdq_op_add)              \
-    X(qdq_op_subtract)         \
-    X(qdq_op_multiply)         \
-    X(qdq_op_divide)           \
-    X(qdq_op_minimum)          \
-    X(qdq_op_maximum)          \
-    X(qdq_op_greater_equal)    \
-    X(qdq_op_select)           \
-    X(qdq_op_bias_add)         \
-    X(qdq_op_prelu)            \
-    X(qdq_op_matmul)           \
-    X(qdq_op_convolution)      \
-    X(qdq_op_conv_transpose)
+#define OPS(X)                            \
+    X(qdq_op_quantize)                    \
+    X(qdq_op_dequantize)                  \
+    X(qdq_op_dynamic_quantize)            \
+    X(qdq_op_requantize)                  \
+    X(qdq_op_cast)                        \
+    X(qdq_op_abs)                         \
+    X(qdq_op_exp)                         \
+    X(qdq_op_log)                         \
+    X(qdq_op_sqrt)                        \
+    X(qdq_op_square)                      \
+    X(qdq_op_tanh)                        \
+    X(qdq_op_sigmoid)                     \
+    X(qdq_op_relu)                        \
+    X(qdq_op_reciprocal)                  \
+    X(qdq_op_round)                       \
+    X(qdq_op_hard_swish)                  \
+    X(qdq_op_mish)                        \
+    X(qdq_op_leaky_relu)                  \
+    X(qdq_op_elu)                         \
+    X(qdq_op_hard_sigmoid)                \
+    X(qdq_op_clamp)                       \
+    X(qdq_op_gelu)                        \
+    X(qdq_op_add)                         \
+    X(qdq_op_subtract)                    \
+    X(qdq_op_multiply)                    \
+    X(qdq_op_divide)                      \
+    X(qdq_op_minimum)                     \
+    X(qdq_op_maximum)                     \
+    X(qdq_op_greater_equal)               \
+    X(qdq_op_select)                      \
+    X(qdq_op_bias_add)                    \
+    X(qdq_op_prelu)                       \
+    X(qdq_op_matmul)                      \
+    X(qdq_op_convolution)                 \
+    X(qdq_op_conv_transpose)              \
+    X(qdq_op_softmax)                     \
+    X(qdq_op_log_softmax)                 \
+    X(qdq_op_layer_norm)                  \
+    X(qdq_op_rms_norm)                    \
+    X(qdq_op_group_norm)                  \
+    X(qdq_op_batch_norm_inference)        \
+    X(qdq_op_batch_norm_forward_training) \
+    X(qdq_op_reduce_l1)                   \
+    X(qdq_op_reduce_l2)                   \
+    X(qdq_op_reduce_max)                  \
+    X(qdq_op_reduce_mean)                 \
+    X(qdq_op_reduce_min)                  \
+    X(qdq_op_reduce_prod)                 \
+    X(qdq_op_reduce_sum)
 
 #define DECLARE(description) extern const qdq_op description;
 OPS(DECLARE)

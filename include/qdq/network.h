@@ -369,7 +369,7 @@ static inline qdq_value qdq_layer_norm(qdq_graph *graph, qdq_value x, qdq_layer_
 
 typedef struct qdq_rms_norm_attrs {
     const char *name;
-    qdq_value x, gamma;       // gamma as for LayerNorm
+    qdq_value x, gamma;       // gamma as for LayerNorm; float32, or x's dtype
     qdq_int begin_norm_axis;  // default -1
     qdq_float epsilon;        // default 1e-5
 } qdq_rms_norm_attrs;
@@ -382,7 +382,7 @@ static inline qdq_value qdq_rms_norm(qdq_graph *graph, qdq_value x, qdq_rms_norm
 
 typedef struct qdq_group_norm_attrs {
     const char *name;
-    qdq_value x, gamma, beta;  // [channels]
+    qdq_value x, gamma, beta;  // both or none: [channels]; dtypes as for LayerNorm
     qdq_int groups;            // required; divides the channels
     qdq_float epsilon;         // default 1e-5
     qdq_bool use_affine;       // default true
@@ -397,7 +397,7 @@ static inline qdq_value qdq_group_norm(qdq_graph *graph, qdq_value x, qdq_group_
 
 typedef struct qdq_batch_norm_attrs {
     const char *name;
-    qdq_value x, gamma, beta, mean, variance;  // [channels]
+    qdq_value x, gamma, beta, mean, variance;  // [channels]; float32, or all bfloat16 where x is
     qdq_float epsilon;                         // required
     qdq_data_format data_format;
 } qdq_batch_norm_attrs;
@@ -410,7 +410,7 @@ static inline qdq_value qdq_batch_norm(qdq_graph *graph, qdq_value x, qdq_batch_
 
 typedef struct qdq_batch_norm_training_attrs {
     const char *name;
-    qdq_value x, mean, variance, gamma, beta;  // in this order; [channels]
+    qdq_value x, mean, variance, gamma, beta;  // in this order; gamma and beta: both or none
     qdq_float epsilon;                         // required
     qdq_float momentum;                        // default 0.5
     qdq_data_format data_format;

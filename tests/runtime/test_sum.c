@@ -87,6 +87,55 @@ static void sums_of_integers_are_exact(void **state) {
     assert_true(same_bits(qdq_sum_of_deviations(x, MOST, 1, 5.0), (double)deviations));
 }
 
+static void sums_in_parts_are_those_at_once(void **state) {
+    (void)state;
+    static float x[MOST];
+    fill(x, MOST);
+    for (size_t part = 16; part <= 1024; part *= 4)
+        for (size_t n = 1; n <= MOST; n += 109) {
+            double lanes[4][QDQ_SUM_LANES] = {0};
+            for (size_t at = 0; at < n; at += part) {
+                size_t count = n - at < part ? n - at : part;
+                qdq_sum_add(lanes[SUM], x + at, count, 1);
+                qdq_sum_add_squares(lanes[SQUARES], x + at, count, 1);
+                qdq_sum_add_magnitudes(lanes[MAGNITUDES], x + at, count, 1);
+                qdq_sum_add_deviations(lanes[DEVIATIONS], x + at, count, 1, 0.3);
+            }
+            for (kind k = SUM; k < KINDS; k++)
+                assert_true(same_bits(qdq_sum_lanes(lanes[k]), documented(k, x, n, 1, 0.3)));
+        }
+}
+
+static void doubles_are_added_in_the_same_order(void **state) {
+    (void)state;
+    static float x[MOST];
+    static double wide[MOST];
+    fill(x, MOST);
+    for (size_t i = 0; i < MOST; i++) wide[i] = (double)x[i];
+    for (size_t n = 0; n <= MOST; n += n < 70 ? 1 : 113) {
+        double lanes[QDQ_SUM_LANES] = {0};
+        qdq_sum_add64(lanes, wide, n);
+        assert_true(same_bits(qdq_sum_lanes(lanes), documented(SUM, x, n, 1, 0)));
+    }
+}
+
+static void products_go_in_the_order_of_sums(void **state) {
+    (void)state;
+    static float x[MOST];
+    fill(x, MOST);
+    for (size_t i = 0; i < MOST; i++) x[i] = 1 + x[i] * 0x1p-40f;
+    for (size_t n = 0; n <= MOST; n += n < 70 ? 1 : 113) {
+        volatile double a[16];
+        double lanes[QDQ_SUM_LANES];
+        for (int l = 0; l < 16; l++) a[l] = lanes[l] = 1;
+        for (size_t i = 0; i < n; i++) a[i % 16] = a[i % 16] * (double)x[i];
+        for (int half = 8; half; half /= 2)
+            for (int l = 0; l < half; l++) a[l] = a[l] * a[l + half];
+        qdq_product_multiply(lanes, x, n, 1);
+        assert_true(same_bits(qdq_product_lanes(lanes), a[0]));
+    }
+}
+
 static void nothing_and_negative_zeros_sum_to_zero(void **state) {
     (void)state;
     static const float zeros[3] = {-0.0f, -0.0f, -0.0f};
@@ -114,6 +163,9 @@ int main(void) {
         cmocka_unit_test(sums_go_in_the_documented_order),
         cmocka_unit_test(another_order_gives_other_bits),
         cmocka_unit_test(sums_of_integers_are_exact),
+        cmocka_unit_test(sums_in_parts_are_those_at_once),
+        cmocka_unit_test(doubles_are_added_in_the_same_order),
+        cmocka_unit_test(products_go_in_the_order_of_sums),
         cmocka_unit_test(nothing_and_negative_zeros_sum_to_zero),
         cmocka_unit_test(infinities_and_nan_come_through),
     };

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of slice.h in plain C that compilers turn into vectors: included by one file per
+// instruction set, which defines QDQ_SLICE_SET, the name of the set, and QDQ_SLICE_ISA.
+#include "ops/kernels/slice.h"
+#include "runtime/elementary.h"
+
+//---- Into lanes -------------------------------------------------------------
+
+static void slice_sum(qdq_lanes *lanes, const float *x, size_t n, double about) {
+    (void)about;
+    qdq_sum_add(lanes->sums, x, n, 1);
+}
+
+static void slice_squares(qdq_lanes *lanes, const float *x, size_t n, double about) {
+    (void)about;
+    qdq_sum_add_squares(lanes->sums, x, n, 1);
+}
+
+static void slice_magnitudes(qdq_lanes *lanes, const float *x, size_t n, double about) {
+    (void)about;
+    qdq_sum_add_magnitudes(lanes->sums, x, n, 1);
+}
+
+static void slice_deviations(qdq_lanes *lanes, const float *x, size_t n, double about) {
+    qdq_sum_add_deviations(lanes->sums, x, n, 1, about);
+}
+
+static void slice_product(qdq_lanes *lanes, const float *x, size_t n, double about) {
+    (void)about;
+    qdq_product_multiply(lanes->sums, x, n, 1);
+}
+
+static void slice_sum_exps(qdq_lanes *lanes, const double *e, size_t n) {
+    qdq_sum_add64(lanes->sums, e, n);
+}
+
+// An integer in the order of the floats: -inf, ..., -0, +0, ..., inf. NaN becomes `nan`.
+static inline int32_t slice_key(float v, int32_t nan) {
+    uint32_t bits = qdq_float_bits(v);
+    uint32_t key = bits ^ ((0 - (bits >> 31)) >> 1);
+    uint32_t is_nan = 0 - (uint32_t)((bits & 0x7FFFFFFFu) > 0x7F800000u);
+    return (int32_t)((key & ~is_nan) | ((uint32_t)nan & is_nan));
+}
+
+#define SLICE_EXTREME(name, better, nan)                                         \
+    static void name(qdq_lanes *lanes, const float *x, size_t n, double about) { \
+        int32_t own[QDQ_SUM_LANES];                                              \
+        size_t i = 0;                                                            \
+        (void)about;                                                             \
+        for (size_t l = 0; l < QDQ_SUM_LANES; l++) own[l] = lanes->keys[l];      \
+        for (; i + QDQ_SUM_LANES <= n; i += QDQ_SUM_LANES)                       \
+            for (size_t l = 0; l < QDQ_SUM_LANES; l++) {                         \
+                int32_t key = slice_key(x[i + l], nan);                          \
+                own[l] = key better own[l] ? key : own[l];                       \
+            }                                                                    \
+        for (size_t l = 0; l < n % QDQ_SUM_LANES; l++) {                         \
+            int32_t key = slice_key(x[i + l], nan);                              \
+            own[l] = key better own[l] ? key : own[l];                           \
+        }                                                                        \
+        for (size_t l = 0; l < QDQ_SUM_LANES; l++) lanes->keys[l] = own[l];      \
+    }
+
+SLICE_EXTREME(slice_greatest, >, INT32_MAX)
+SLICE_EXTREME(slice_least, <, INT32_MIN)
+
+//---- Elements ---------------------------------------------------------------
+
+// e^-700 is nothing beside a sum of 1 or more, and becomes 0 as a float.
+static void slice_exps(const float *x, size_t n, double max, double *e) {
+    for (size_t i = 0; i < n; i++) {
+        double v = (double)x[i] - max;
+        e[i] = qdq_exp_near64(qdq_pick64(v < -700.0, -700.0, v));
+    }
+}
+
+static void slice_divide(double *e, size_t n, double sum) {
+    for (size_t i = 0; i < n; i++) e[i] = e[i] / sum;
+}
+
+static void slice_shift(const float *x, size_t n, double max, double log_sum, double *y) {
+    for (size_t i = 0; i < n; i++) y[i] = ((double)x[i] - max) - log_sum;
+}
+
+static void slice_normalize(const float *x, size_t n, const qdq_normal *normal, double *y) {
+    const double mean = normal->mean, scale = normal->scale;
+    const float *gamma = normal->gamma, *beta = normal->beta;
+    if (!gamma)
+        for (size_t i = 0; i < n; i++) y[i] = ((double)x[i] - mean) * scale;
+    else if (!beta)
+        for (size_t i = 0; i < n; i++) y[i] = (((double)x[i] - mean) * scale) * (double)gamma[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            y[i] = (((double)x[i] - mean) * scale) * (double)gamma[i] + (double)beta[i];
+}
+
+static void slice_narrow(const double *x, size_t n, float *y) {
+    for (size_t i = 0; i < n; i++) {
+        float v = (float)x[i];
+        y[i] = qdq_nan_if(v != v, v);
+    }
+}
+
+// Of the two floats that x lies between the one whose last bit is 1. Where the nearest has a 0
+// there, that is its neighbour on the side of x; of infinity it is the greatest float.
+static void slice_narrow_odd(const double *x, size_t n, float *y) {
+    for (size_t i = 0; i < n; i++) {
+        float near = (float)x[i];
+        double back = (double)near, size = fabs(x[i]);
+        uint32_t bits = qdq_float_bits(near), even = ~bits & 1;
+        bits += even & (uint32_t)(fabs(back) < size);
+        bits -= even & (uint32_t)(fabs(back) > size);
+        y[i] = qdq_nan_if(near != near, qdq_float_from_bits(bits));
+    }
+}
+
+const qdq_slice_kernels QDQ_SLICE_SET = {
+    .isa = QDQ_SLICE_ISA,
+    .sum = slice_sum,
+    .squares = slice_squares,
+    .magnitudes = slice_magnitudes,
+    .deviations = slice_deviations,
+    .product = slice_product,
+    .greatest = slice_greatest,
+    .least = slice_least,
+    .exps = slice_exps,
+    .sum_exps = slice_sum_exps,
+    .divide = slice_divide,
+    .shift = slice_shift,
+    .normalize = slice_normalize,
+    .narrow = slice_narrow,
+    .narrow_odd = slice_narrow_odd,
+};
