@@ -198,7 +198,7 @@ static void set_vectors(compiler *c, const qdq_stage *stage, const uint32_t *sou
                                   .values = from->values};
         if (!sources[k]) continue;
         vectors[k].source = c->located[sources[k]];
-        vectors[k].exec_offset = reserve(c, from->count * 8);
+        vectors[k].exec_offset = reserve(c, from->count * (4 + QDQ_MAX_ELEMENT_BYTES));
     }
 }
 

@@ -35,7 +35,7 @@ static const void *as_rows(const qdq_exec *exec, const qdq_located *value, void 
 
 // L1: two blocks that a chain swaps between, and the parameters of one link.
 typedef struct scratch {
-    _Alignas(64) unsigned char block[2][QDQ_BLOCK_ELEMENTS * 4];
+    _Alignas(64) unsigned char block[2][QDQ_BLOCK_ELEMENTS * QDQ_MAX_ELEMENT_BYTES];
     _Alignas(64) uint32_t params[QDQ_MAX_VECTORS][QDQ_BLOCK_ELEMENTS];
     int next;  // the half that holds no data of the chain
 } scratch;

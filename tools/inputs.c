@@ -58,7 +58,7 @@ static bool fill_input(qdq_exec *exec, const qdq_tensor_info *input, uint64_t se
         } else {
             int64_t low = dtype->least < -32768 ? -32768 : dtype->least;
             int64_t high = dtype->greatest > 65535 ? 32767 : dtype->greatest;
-            int32_t value = (int32_t)(low + (int64_t)((random >> 32) % (uint64_t)(high - low + 1)));
+            int64_t value = low + (int64_t)((random >> 32) % (uint64_t)(high - low + 1));
             memcpy(data + i * size, &value, size);  // little-endian
         }
     }
