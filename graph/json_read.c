@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading graph files (docs/format.md): bytes, a strict scan, cJSON, then the calls of graph.h.
 // What is not such a file stops with an error; what is wrong with the graph in it becomes findings.
+// Here are qdq/1 files as a whole; those of oneDNN Graph are read by json_onednn.c.
 #include <stdio.h>
 #include <string.h>
 
 #include "graph/json_nodes.h"
+#include "graph/json_onednn.h"
 #include "graph/json_values.h"
 #include "graph/open_file.h"
 #include "graph/target.h"
@@ -79,6 +81,7 @@ static qdq_status read_graph(qdq_reader *r, const qdq_json_item *json) {
     if (!qdq_json_is_object(json))
         return qdq_fail(r->err, QDQ_ERR_PARSE, "the file is %s, wanted an object",
                         qdq_json_kind_text(json));
+    if (qdq_json_is_onednn(json)) return qdq_json_read_onednn(r, &top);
     QDQ_TRY(qdq_item_check_keys(r, &top, keys));
     QDQ_TRY(read_names(r, &top));
     QDQ_TRY(read_list(r, &top, "inputs", qdq_json_read_input));
