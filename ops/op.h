@@ -5,6 +5,7 @@
 #ifndef QDQ_OPS_OP_H
 #define QDQ_OPS_OP_H
 
+#include "include/qdq/inspect.h"
 #include "include/qdq/numerics.h"
 #include "include/qdq/ops.h"
 #include "ops/report.h"
@@ -110,6 +111,8 @@ typedef struct qdq_op {
 
 // The op with this name, or NULL.
 const qdq_op *qdq_op_find(const char *name);
+// What made-up data for a port should be like.
+qdq_fill qdq_fill_of(const char *op, const char *port);
 // The name of an op that was probably meant, or NULL.
 const char *qdq_op_nearest(const char *name);
 

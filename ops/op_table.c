@@ -43,12 +43,14 @@ qdq_op_info qdq_op_get(size_t op) {
 }
 
 static qdq_port_info port_info(const qdq_port_desc *port) {
-    return (qdq_port_info){port->name, port->optional, port->dtypes};
+    return (qdq_port_info){port->name, port->optional, port->dtypes, QDQ_FILL_ANY};
 }
 
 qdq_port_info qdq_op_input(size_t op, size_t index) {
     if (op >= OP_COUNT || index >= ops[op]->input_count) return (qdq_port_info){0};
-    return port_info(&ops[op]->inputs[index]);
+    qdq_port_info info = port_info(&ops[op]->inputs[index]);
+    info.fill = qdq_fill_of(ops[op]->name, info.name);
+    return info;
 }
 
 qdq_port_info qdq_op_output(size_t op, size_t index) {
