@@ -14,7 +14,7 @@ qdq_status qdq_json_read_onednn(const qdq_reader *r, const qdq_item *top);
 
 //---- Between the files of this reader ---------------------------------------
 
-enum { QDQ_ONEDNN_NOTHING = UINT32_MAX };
+#define QDQ_ONEDNN_NOTHING UINT32_MAX
 
 typedef struct qdq_onednn_op {
     uint64_t id;
