@@ -27,7 +27,7 @@ static bool is_anothers(const qdq_onednn *file, const qdq_onednn_op *op) {
         uint32_t tensor = qdq_onednn_find(file->tensor_ids, id);
         return tensor != QDQ_ONEDNN_NOTHING && file->tensors[tensor].maker == QDQ_ONEDNN_NOTHING;
     }
-    return is_numbered(op->given, "op", &id) && id != op->id &&
+    return is_numbered(op->given, "op", &id) &&
            qdq_onednn_find(file->op_ids, id) != QDQ_ONEDNN_NOTHING;
 }
 
