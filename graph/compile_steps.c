@@ -51,7 +51,7 @@ static void set_vectors(qdq_compiler *c, const qdq_stage *stage, const uint32_t 
         vectors[k].source = c->located[sources[k]];
         vectors[k].fetch = fetch_of(&vectors[k]);
         if (vectors[k].fetch == QDQ_FETCH_LIST)
-            vectors[k].exec_offset = reserve(c, from->count * 8);
+            vectors[k].exec_offset = reserve(c, from->count * (4 + QDQ_MAX_ELEMENT_BYTES));
     }
 }
 

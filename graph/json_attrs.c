@@ -178,12 +178,24 @@ bool qdq_json_read_attrs(qdq_graph *graph, qdq_pool *pool, const qdq_op *op, con
             a.subject.port = attr->name;
             read_attr(&a, attr, json, fields + attr->offset);
         } else if (strncmp(qdq_json_name(json), "x-", 2) != 0) {
-            qdq_find_near(
-                &graph->findings, QDQ_RULE_ATTR_UNKNOWN, a.subject,
-                qdq_text(&graph->findings, "attribute '%.128s' is unknown", qdq_json_name(json)),
-                NULL, nearest_attr(op, qdq_json_name(json)));
+            qdq_json_find_unknown_attr(graph, op, node, qdq_json_name(json));
             a.failed = true;
         }
     }
     return !a.failed;
+}
+
+bool qdq_json_read_attr(qdq_graph *graph, qdq_pool *pool, qdq_subject subject,
+                        const qdq_attr_desc *attr, const qdq_json_item *json, void *field) {
+    attr_reader a = {.graph = graph, .pool = pool, .subject = subject};
+    read_attr(&a, attr, json, field);
+    return !a.failed;
+}
+
+void qdq_json_find_unknown_attr(qdq_graph *graph, const qdq_op *op, const char *node,
+                                const char *name) {
+    qdq_find_near(&graph->findings, QDQ_RULE_ATTR_UNKNOWN,
+                  (qdq_subject){node, op->name, NULL, NULL},
+                  qdq_text(&graph->findings, "attribute '%.128s' is unknown", name), NULL,
+                  nearest_attr(op, name));
 }

@@ -14,4 +14,13 @@ qdq_dtype qdq_json_read_dtype(qdq_graph *graph, const char *name, qdq_subject su
 bool qdq_json_read_attrs(qdq_graph *graph, qdq_pool *pool, const qdq_op *op, const char *node,
                          const qdq_json_item *attrs, char *fields);
 
+// Reads one attribute into the field of an op's struct; `subject` names its node, its op and, as
+// port, itself. False after a finding.
+bool qdq_json_read_attr(qdq_graph *graph, qdq_pool *pool, qdq_subject subject,
+                        const qdq_attr_desc *attr, const qdq_json_item *json, void *field);
+
+// The finding that the op has no attribute called `name`.
+void qdq_json_find_unknown_attr(qdq_graph *graph, const qdq_op *op, const char *node,
+                                const char *name);
+
 #endif

@@ -1,218 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading qdq/1 files (docs/format.md): bytes, a strict scan, cJSON, then the calls of graph.h.
+// Reading graph files (docs/format.md): bytes, a strict scan, cJSON, then the calls of graph.h.
 // What is not such a file stops with an error; what is wrong with the graph in it becomes findings.
-#include <math.h>
+// Here are qdq/1 files as a whole; those of oneDNN Graph are read by json_onednn.c.
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/json_attrs.h"
 #include "graph/json_nodes.h"
+#include "graph/json_onednn.h"
+#include "graph/json_values.h"
 #include "graph/open_file.h"
-#include "graph/safetensors.h"
 #include "graph/target.h"
-#include "runtime/dtype.h"
 
-//---- Inputs, constants, outputs ---------------------------------------------
-
-// A shape of more than 8 dims keeps its rank, which the graph then refuses.
-static qdq_status read_shape(const qdq_reader *r, const qdq_item *object, qdq_shape *shape) {
-    qdq_item list;
-    QDQ_TRY(qdq_item_array(r, object, "shape", true, &list));
-    *shape = (qdq_shape){0};
-    QDQ_JSON_EACH(dim, list.json) {
-        int64_t value;
-        if (!qdq_json_whole(dim, &value))
-            return qdq_fail(r->err, QDQ_ERR_PARSE, "%s[%d] is %s, wanted a whole number",
-                            list.where, shape->rank, qdq_json_kind_text(dim));
-        if (shape->rank < QDQ_MAX_RANK) shape->dims[shape->rank] = value;
-        shape->rank++;
-    }
-    return QDQ_OK;
-}
-
-typedef struct declaration {
-    const char *name;
-    qdq_dtype dtype;
-    qdq_shape shape;
-} declaration;
-
-static qdq_status read_declaration(const qdq_reader *r, const qdq_item *at, const char *kind,
-                                   declaration *out) {
-    const char *dtype;
-    QDQ_TRY(qdq_item_string(r, at, "name", &out->name));
-    QDQ_TRY(qdq_item_string(r, at, "dtype", &dtype));
-    QDQ_TRY(read_shape(r, at, &out->shape));
-    out->dtype =
-        qdq_json_read_dtype(r->graph, dtype, (qdq_subject){out->name, NULL, "dtype", kind});
-    return QDQ_OK;
-}
-
-static qdq_status read_input(qdq_reader *r, const qdq_item *at) {
-    static const char *const keys[] = {"name", "dtype", "shape", NULL};
-    declaration d;
-    QDQ_TRY(qdq_item_check_keys(r, at, keys));
-    QDQ_TRY(read_declaration(r, at, "input", &d));
-    if (d.dtype == QDQ_DTYPE_NONE)
-        (void)qdq_graph_add_invalid(r->graph, d.name);
-    else
-        (void)qdq_input(r->graph, d.name, d.dtype, d.shape);
-    return QDQ_OK;
-}
-
-static void bad_data(const qdq_reader *r, const declaration *d, const char *found,
-                     const char *wanted) {
-    qdq_graph_find_core(r->graph, QDQ_RULE_CONSTANT_DATA,
-                        (qdq_subject){d->name, NULL, "data", "constant"}, found, wanted);
-}
-
-// One number of a constant; false with a finding if the dtype does not hold it.
-static bool store_number(const qdq_reader *r, const declaration *d, const qdq_json_item *json,
-                         size_t i, char *out) {
-    const qdq_dtype_info *info = qdq_dtype_get(d->dtype);
-    qdq_findings *f = &r->graph->findings;
-    double number;
-    if (!qdq_json_any_number(json, &number)) {
-        bad_data(r, d, qdq_text(f, "has %s at index %zu", qdq_json_kind_text(json), i), "a number");
-        return false;
-    }
-    if (qdq_dtype_is_real(d->dtype)) {
-        float real = (float)number, stored;
-        static const qdq_numerics overflow = {.float_overflow = QDQ_FLOAT_OVERFLOW};
-        qdq_encode_float(d->dtype, &real, out, 1, &overflow);
-        qdq_decode_float(d->dtype, out, &stored, 1);
-        bool held = isnan(number)   ? isnan(stored)
-                    : isinf(number) ? isinf(stored)
-                                    : isfinite(stored);
-        if (held) return true;
-        bad_data(r, d, qdq_text(f, "has %.17g at index %zu", number, i),
-                 qdq_text(f, "numbers that %s can hold", info->name));
-        return false;
-    }
-    if (!(number >= (double)info->least && number <= (double)info->greatest) ||
-        number != floor(number)) {
-        bad_data(r, d, qdq_text(f, "has %.17g at index %zu", number, i),
-                 qdq_text(f, "whole numbers from %lld to %lld of %s", (long long)info->least,
-                          (long long)info->greatest, info->name));
-        return false;
-    }
-    int32_t whole = (int32_t)number;
-    qdq_encode_int(d->dtype, &whole, out, 1);
-    return true;
-}
-
-// The elements of a legal shape; SIZE_MAX for one that the graph will refuse.
-static size_t count_of(qdq_shape shape) {
-    size_t count = 1;
-    if (shape.rank > QDQ_MAX_RANK) return SIZE_MAX;
-    for (int i = 0; i < shape.rank; i++)
-        if (shape.dims[i] < 1 || __builtin_mul_overflow(count, (size_t)shape.dims[i], &count))
-            return SIZE_MAX;
-    return count;
-}
-
-static void read_inline(const qdq_reader *r, const declaration *d, const qdq_json_item *data) {
-    size_t count = qdq_json_count(data), wanted = count_of(d->shape), i = 0;
-    qdq_findings *f = &r->graph->findings;
-    if (wanted != SIZE_MAX && (count != wanted || count > QDQ_MAX_INLINE_ELEMENTS)) {
-        bad_data(r, d, qdq_text(f, "has %zu elements", count),
-                 count != wanted ? qdq_text(f, "%zu, as many as the shape", wanted)
-                                 : "at most 4096; more go to a .safetensors file");
-        (void)qdq_graph_add_invalid(r->graph, d->name);
-        return;
-    }
-    qdq_value value;
-    char *memory = qdq_graph_add_constant(r->graph, d->name, d->dtype, d->shape, &value);
-    if (!memory) return;
-    QDQ_JSON_EACH(json, data) {
-        if (!store_number(r, d, json, i, memory + i * qdq_dtype_size(d->dtype))) return;
-        i++;
-    }
-}
-
-// The file called `name`, which stays open for further constants.
-static qdq_status open_tensors(qdq_reader *r, const char *name, qdq_tensor_file **file) {
-    for (size_t i = 0; i < r->file_count; i++)
-        if (strcmp(r->files[i].name, name) == 0) {
-            *file = r->files[i].file;
-            return QDQ_OK;
-        }
-    if (!r->folder)
-        return qdq_fail(r->err, QDQ_ERR_PARSE,
-                        "a graph that is read from memory without a folder cannot name files");
-    if (r->file_count == QDQ_MAX_TENSOR_FILES)
-        return qdq_fail(r->err, QDQ_ERR_LIMIT,
-                        "constants name more than %d files, the last is '%s'", QDQ_MAX_TENSOR_FILES,
-                        name);
-    *file = qdq_tensor_file_open_beneath(r->folder, name, r->graph->allocator, r->err);
-    if (!*file) return r->err->status;
-    r->files[r->file_count].name = name;
-    r->files[r->file_count++].file = *file;
-    return QDQ_OK;
-}
-
-static qdq_status read_from_file(qdq_reader *r, const qdq_item *at, const declaration *d) {
-    const char *file, *tensor;
-    QDQ_TRY(qdq_item_string(r, at, "file", &file));
-    QDQ_TRY(qdq_item_string(r, at, "tensor", &tensor));
-    qdq_tensor_file *tensors = NULL;
-    QDQ_TRY(open_tensors(r, file, &tensors));
-    const qdq_tensor_info *info = qdq_tensor_file_find(tensors, tensor);
-    if (!info)
-        return qdq_fail(r->err, QDQ_ERR_PARSE, "file '%.200s' has no tensor '%.200s'", file,
-                        tensor);
-    const char *held = qdq_dtype_get(d->dtype)->safetensors;
-    if (strcmp(qdq_tensor_file_dtype(tensors, info), held) != 0 ||
-        !qdq_shape_equal(info->shape, d->shape))
-        return qdq_fail(r->err, QDQ_ERR_PARSE,
-                        "tensor '%.200s' of file '%.200s' has another dtype (%s) or shape than "
-                        "constant '%.200s' declares (%s)",
-                        tensor, file, qdq_tensor_file_dtype(tensors, info), d->name, held);
-    qdq_value value;
-    void *memory = qdq_graph_add_constant(r->graph, d->name, d->dtype, d->shape, &value);
-    if (!memory) return QDQ_OK;
-    QDQ_TRY(qdq_tensor_file_read(tensors, info, memory, r->err));
-    size_t beyond = qdq_find_beyond(d->dtype, memory, qdq_shape_count(d->shape));
-    if (beyond != SIZE_MAX)
-        bad_data(r, d,
-                 qdq_text(&r->graph->findings, "has a byte at index %zu that is no %s", beyond,
-                          qdq_dtype_name(d->dtype)),
-                 NULL);
-    return QDQ_OK;
-}
-
-static qdq_status read_file_constant(qdq_reader *r, const qdq_item *at, const declaration *d) {
-    qdq_status status = read_from_file(r, at, d);
-    if (strncmp(r->err->text, at->where, strlen(at->where)) != 0)
-        qdq_error_prefix(r->err, at->where);
-    return status;
-}
-
-static qdq_status read_constant(qdq_reader *r, const qdq_item *at) {
-    static const char *const keys[] = {"name", "dtype", "shape", "data", "file", "tensor", NULL};
-    declaration d;
-    qdq_item data, file, tensor;
-    QDQ_TRY(qdq_item_check_keys(r, at, keys));
-    QDQ_TRY(read_declaration(r, at, "constant", &d));
-    QDQ_TRY(qdq_item_array(r, at, "data", false, &data));
-    QDQ_TRY(qdq_item_member(r, at, "file", false, &file));
-    QDQ_TRY(qdq_item_member(r, at, "tensor", false, &tensor));
-    if (!data.json && !file.json)
-        return qdq_fail(r->err, QDQ_ERR_PARSE, "%s has no content, wanted data, or file and tensor",
-                        at->where);
-    if (data.json && (file.json || tensor.json))
-        return qdq_fail(r->err, QDQ_ERR_PARSE,
-                        "%s has both data and %s, wanted data, or file and tensor", at->where,
-                        file.json ? "file" : "tensor");
-    if (d.dtype == QDQ_DTYPE_NONE) {
-        (void)qdq_graph_add_invalid(r->graph, d.name);
-        return QDQ_OK;
-    }
-    if (file.json)
-        QDQ_TRY(read_file_constant(r, at, &d));
-    else
-        read_inline(r, &d, data.json);
-    return QDQ_OK;
-}
+//---- Outputs ----------------------------------------------------------------
 
 static qdq_status read_output(const qdq_node_list *list, const qdq_item *at) {
     static const char *const keys[] = {"name", "value", NULL};
@@ -282,10 +81,11 @@ static qdq_status read_graph(qdq_reader *r, const qdq_json_item *json) {
     if (!qdq_json_is_object(json))
         return qdq_fail(r->err, QDQ_ERR_PARSE, "the file is %s, wanted an object",
                         qdq_json_kind_text(json));
+    if (qdq_json_is_onednn(json)) return qdq_json_read_onednn(r, &top);
     QDQ_TRY(qdq_item_check_keys(r, &top, keys));
     QDQ_TRY(read_names(r, &top));
-    QDQ_TRY(read_list(r, &top, "inputs", read_input));
-    QDQ_TRY(read_list(r, &top, "constants", read_constant));
+    QDQ_TRY(read_list(r, &top, "inputs", qdq_json_read_input));
+    QDQ_TRY(read_list(r, &top, "constants", qdq_json_read_constant));
     list.names = qdq_symbols_create(r->graph->allocator, r->err);
     if (!list.names) return r->err->status;
     qdq_status status = qdq_json_read_nodes(&list, &top);

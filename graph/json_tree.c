@@ -2,7 +2,9 @@
 #include "graph/json_tree.h"
 
 #include <cJSON.h>
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "graph/json_scan.h"
@@ -10,13 +12,63 @@
 
 #define MOST_EXACT 9007199254740992.0
 
+//---- Numbers that doubles cannot tell apart ---------------------------------
+
+static bool is_number_char(char c) {
+    return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
+// The first number at or behind `at` that is not within a string; text of valid JSON that has one.
+// *length: its bytes.
+static const char *find_number(const char *at, size_t *length) {
+    while (*at != '-' && !(*at >= '0' && *at <= '9')) {
+        if (*at == '"')
+            for (at++; *at != '"'; at++) at += *at == '\\';
+        at++;
+    }
+    *length = 0;
+    while (is_number_char(at[*length])) ++*length;
+    return at;
+}
+
+// Whether the digits count beyond 2^53, and there is neither fraction nor exponent.
+static bool is_long(const char *number, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (number[i] == '.' || number[i] == 'e' || number[i] == 'E') return false;
+    return length > 15;
+}
+
+// Walks the tree along its text, which has the numbers in the same order, and keeps the text of the
+// long ones. cJSON has a string for each item, unused by numbers, and frees it with the item. The
+// depth is the scanner's cap. False when memory runs out.
+static bool keep_long_numbers(cJSON *item, const char **at) {
+    if (cJSON_IsNumber(item)) {
+        size_t length;
+        *at = find_number(*at, &length);
+        if (is_long(*at, length)) {
+            item->valuestring = cJSON_malloc(length + 1);
+            if (!item->valuestring) return false;
+            memcpy(item->valuestring, *at, length);
+            item->valuestring[length] = '\0';
+        }
+        *at += length;
+    }
+    for (cJSON *child = item->child; child; child = child->next)
+        if (!keep_long_numbers(child, at)) return false;
+    return true;
+}
+
+//---- The tree ---------------------------------------------------------------
+
 qdq_json_item *qdq_json_tree_parse(const char *text, size_t length, const qdq_allocator *allocator,
                                    size_t max_values, qdq_error *err) {
     if (qdq_json_scan(text, length, allocator, max_values, err) != QDQ_OK) return NULL;
     const char *end;
     cJSON *tree = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
-    if (!tree) qdq_fail_memory(err, length);  // the scan has refused all else
-    return tree;
+    if (tree && keep_long_numbers(tree, &text)) return tree;
+    qdq_fail_memory(err, length);  // the scan has refused all else
+    cJSON_Delete(tree);
+    return NULL;
 }
 
 void qdq_json_tree_free(qdq_json_item *tree) { cJSON_Delete(tree); }
@@ -70,6 +122,27 @@ bool qdq_json_whole(const qdq_json_item *item, int64_t *out) {
         return false;
     *out = (int64_t)number;
     return true;
+}
+
+bool qdq_json_int64(const qdq_json_item *item, int64_t *out) {
+    if (!cJSON_IsNumber(item) || !item->valuestring) return qdq_json_whole(item, out);
+    errno = 0;
+    long long value = strtoll(item->valuestring, NULL, 10);
+    *out = value;
+    return errno == 0;
+}
+
+bool qdq_json_uint64(const qdq_json_item *item, uint64_t *out) {
+    int64_t whole;
+    if (!cJSON_IsNumber(item) || !item->valuestring) {
+        if (!qdq_json_whole(item, &whole) || whole < 0) return false;
+        *out = (uint64_t)whole;
+        return true;
+    }
+    errno = 0;
+    unsigned long long value = strtoull(item->valuestring, NULL, 10);
+    *out = value;
+    return errno == 0 && item->valuestring[0] != '-';
 }
 
 bool qdq_json_any_number(const qdq_json_item *item, double *out) {

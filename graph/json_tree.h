@@ -43,6 +43,10 @@ const char *qdq_json_text(const qdq_json_item *item);
 bool qdq_json_number(const qdq_json_item *item, double *out);
 // False unless it is a number without fraction of at most 2^53 (doubles count no further).
 bool qdq_json_whole(const qdq_json_item *item, int64_t *out);
+// False unless it is a number without fraction or exponent that the type holds. Exact: beyond 2^53
+// as well, where the double of the number is not.
+bool qdq_json_int64(const qdq_json_item *item, int64_t *out);
+bool qdq_json_uint64(const qdq_json_item *item, uint64_t *out);
 // A number, or one of "NaN", "Infinity", "-Infinity", which stand for what JSON has no number for.
 bool qdq_json_any_number(const qdq_json_item *item, double *out);
 

@@ -30,9 +30,9 @@ static void write_elements(qdq_json *json, const qdq_graph_value *value) {
     qdq_json_begin_line(json);
     for (size_t i = 0; i < count; i++) {
         const char *element = (const char *)value->data + i * size;
-        if (qdq_dtype_is_int(value->type.dtype)) {
-            int32_t whole;
-            qdq_decode_int(value->type.dtype, element, &whole, 1);
+        if (!qdq_dtype_is_real(value->type.dtype)) {
+            int64_t whole;
+            qdq_widen_int64(value->type.dtype, element, &whole, 1);
             qdq_json_int(json, whole);
         } else {
             float real;

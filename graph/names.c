@@ -28,10 +28,15 @@ static const char *control_character(const char *name) {
     return NULL;
 }
 
+bool qdq_graph_name_is_legal(const char *name) {
+    size_t length = name ? strlen(name) : 0;
+    return length >= 1 && length <= QDQ_MAX_NAME_BYTES && !control_character(name);
+}
+
 void qdq_graph_check_name(qdq_graph *graph, const char *name, const char *what) {
     size_t length = name ? strlen(name) : 0;
     const char *control = length ? control_character(name) : NULL;
-    if (length >= 1 && length <= QDQ_MAX_NAME_BYTES && !control) return;
+    if (qdq_graph_name_is_legal(name)) return;
     qdq_findings *f = &graph->findings;
     qdq_graph_find_core(graph, QDQ_RULE_NAME_FORM, (qdq_subject){.port = what},
                         control  ? qdq_text(f, "'%s' has a control character in its name", name)

@@ -9,6 +9,8 @@
 // A finding unless the name of a `what` ("input", "node", ...) has 1 to 255 bytes and no control
 // character.
 void qdq_graph_check_name(qdq_graph *graph, const char *name, const char *what);
+// The same as a question.
+bool qdq_graph_name_is_legal(const char *name);
 // Enters a name for a value; a name that is taken is a finding about `subject`.
 void qdq_graph_enter_name(qdq_graph *graph, const char *name, uint32_t id, qdq_subject subject);
 void qdq_graph_enter_output_name(qdq_graph *graph, const char *name);

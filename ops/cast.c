@@ -4,8 +4,8 @@
 
 static const char *const round_modes[] = {"up", "down", "nearest", NULL};
 
-static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_cast_attrs, x), false, QDQ_SET_ALL}};
-static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_ALL}};
+static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_cast_attrs, x), false, QDQ_SET_CASTS}};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_CASTS}};
 static const qdq_attr_desc attrs[] = {
     {"dtype", QDQ_ATTR_DTYPE, offsetof(qdq_cast_attrs, dtype), NULL, "", "of the result; required"},
     {"saturate", QDQ_ATTR_BOOL, offsetof(qdq_cast_attrs, saturate), NULL, "true",
@@ -18,7 +18,7 @@ static void infer(qdq_call *call) {
     const qdq_cast_attrs *a = call->attrs;
     if (!a->dtype)
         qdq_call_find(call, QDQ_RULE_DTYPE_REQUIRED, "dtype", "is missing", "the dtype of y");
-    qdq_dtype y = a->dtype ? qdq_check_result(call, a->dtype, QDQ_SET_ALL) : QDQ_DTYPE_NONE;
+    qdq_dtype y = a->dtype ? qdq_check_result(call, a->dtype, QDQ_SET_CASTS) : QDQ_DTYPE_NONE;
     call->outputs[0] = (qdq_type){y, call->inputs[QDQ_PORT_X].type.shape};
 }
 

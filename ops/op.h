@@ -5,6 +5,7 @@
 #ifndef QDQ_OPS_OP_H
 #define QDQ_OPS_OP_H
 
+#include "include/qdq/inspect.h"
 #include "include/qdq/numerics.h"
 #include "include/qdq/ops.h"
 #include "ops/report.h"
@@ -38,6 +39,7 @@ static inline bool qdq_set_has(qdq_dtype_set set, qdq_dtype dtype) { return set 
     (QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS | QDQ_SET_BLOCK_FLOATS)  // what Quantize makes
 #define QDQ_SET_SCALES (QDQ_SET_FLOATS | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(FLOAT8_E4M3FN))
 #define QDQ_SET_COMPUTED_SCALES (QDQ_SET(FLOAT32) | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(FLOAT8_E4M3FN))
+#define QDQ_SET_CASTS (QDQ_SET_ALL & ~QDQ_SET(INT64))
 #define QDQ_SET_ALL ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_ROW))
 
 // "float32, bfloat16" in the order of the dtype list.
@@ -122,6 +124,8 @@ static inline bool qdq_port_is_variadic(const qdq_op *op, const qdq_port_desc *i
 
 // The op with this name, or NULL.
 const qdq_op *qdq_op_find(const char *name);
+// What made-up data for a port should be like.
+qdq_fill qdq_fill_of(const char *op, const char *port);
 // The name of an op that was probably meant, or NULL.
 const char *qdq_op_nearest(const char *name);
 

@@ -87,13 +87,15 @@ qdq_op_info qdq_op_get(size_t op) {
 }
 
 static qdq_port_info port_info(const qdq_port_desc *port, bool variadic) {
-    return (qdq_port_info){port->name, port->optional, port->dtypes, variadic};
+    return (qdq_port_info){port->name, port->optional, port->dtypes, variadic, QDQ_FILL_ANY};
 }
 
 qdq_port_info qdq_op_input(size_t op, size_t index) {
     if (op >= OP_COUNT || index >= ops[op]->input_count) return (qdq_port_info){0};
     const qdq_port_desc *port = &ops[op]->inputs[index];
-    return port_info(port, qdq_port_is_variadic(ops[op], port));
+    qdq_port_info info = port_info(port, qdq_port_is_variadic(ops[op], port));
+    info.fill = qdq_fill_of(ops[op]->name, info.name);
+    return info;
 }
 
 qdq_port_info qdq_op_output(size_t op, size_t index) {

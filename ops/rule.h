@@ -29,6 +29,9 @@ typedef struct qdq_rule {
 #define QDQ_CORE_RULES(X)                                                                          \
     X(OP_UNKNOWN, "op-unknown", ERROR, GRAPH, "every op is one of those that `qdq ops` lists",     \
       "see `qdq ops`")                                                                             \
+    X(OP_UNSUPPORTED, "op-unsupported", ERROR, UNSUPPORTED,                                        \
+      "every kind of op in a oneDNN Graph file is one that is supported",                          \
+      "see `qdq ops`; there are no backward ops")                                \
     X(PORT_UNKNOWN, "port-unknown", ERROR, GRAPH, "every input names a port that the op has",      \
       "see `qdq ops OP`")                                                                          \
     X(PORT_MISSING, "port-missing", ERROR, GRAPH, "every port that is not optional has a value",   \

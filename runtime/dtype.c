@@ -137,6 +137,18 @@ INTEGER(uint4, uint8_t, 4)
 INTEGER(int2, int8_t, 2)
 INTEGER(uint2, uint8_t, 2)
 
+// What does not fit into the register is clamped; qdq_widen_int64 has it all.
+static void decode_int64(const void *x, int32_t *out, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        int64_t wide = ((const int64_t *)x)[i];
+        out[i] = (int32_t)(wide < INT32_MIN ? INT32_MIN : wide > INT32_MAX ? INT32_MAX : wide);
+    }
+}
+
+static void encode_int64(const int32_t *in, void *y, size_t n) {
+    for (size_t i = 0; i < n; i++) ((int64_t *)y)[i] = in[i];
+}
+
 static void decode_bool(const void *x, int32_t *out, size_t n) {
     for (size_t i = 0; i < n; i++) out[i] = ((const uint8_t *)x)[i] != 0;
 }
@@ -163,6 +175,7 @@ typedef struct row {
 #define CODEC_BLOCK_FLOAT(name) CODEC_FLOAT(float32)
 #define CODEC_INT(name) .decode_int = decode_##name, .encode_int = encode_##name
 #define CODEC_BOOL(name) CODEC_INT(name)
+#define CODEC_WIDE_INT(name) CODEC_INT(name)
 #define ROW(E, name, bits, kind, least, greatest, safetensors, npy)                 \
     [QDQ_##E] = {{#name, bits, QDQ_KIND_##kind, least, greatest, safetensors, npy}, \
                  CODEC_##kind(name)},
@@ -243,6 +256,10 @@ void qdq_decode_float(qdq_dtype dtype, const void *x, float *out, size_t n) {
         rows[dtype].decode_float(x, out, n);
         return;
     }
+    if (rows[dtype].info.kind == QDQ_KIND_WIDE_INT) {
+        for (size_t i = 0; i < n; i++) out[i] = (float)((const int64_t *)x)[i];
+        return;
+    }
     int32_t ints[256];
     for (size_t at = 0; at < n; at += 256) {
         size_t part = n - at < 256 ? n - at : 256;
@@ -321,4 +338,17 @@ void qdq_widen_float(qdq_dtype dtype, const void *data, float *out, size_t n) {
 
 void qdq_widen_int(qdq_dtype dtype, const void *data, int32_t *out, size_t n) {
     qdq_decode_int(dtype, data, out, n);
+}
+
+void qdq_widen_int64(qdq_dtype dtype, const void *data, int64_t *out, size_t n) {
+    size_t size = qdq_dtype_size(dtype);
+    if (rows[dtype].info.kind == QDQ_KIND_WIDE_INT) {
+        memcpy(out, data, n * sizeof *out);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        int32_t whole;
+        qdq_decode_int(dtype, (const char *)data + i * size, &whole, 1);
+        out[i] = whole;
+    }
 }

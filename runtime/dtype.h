@@ -19,7 +19,8 @@ void qdq_decode_float(qdq_dtype dtype, const void *x, float *out, size_t n);
 // half to even, float8 saturates.
 void qdq_encode_float(qdq_dtype dtype, const float *in, void *y, size_t n,
                       const qdq_numerics *numerics);
-// The same for integers and bool; values must be in the range of the dtype.
+// The same for integers and bool; values must be in the range of the dtype. What int64 holds beyond
+// int32_t is clamped.
 void qdq_decode_int(qdq_dtype dtype, const void *x, int32_t *out, size_t n);
 void qdq_encode_int(qdq_dtype dtype, const int32_t *in, void *y, size_t n);
 

@@ -36,11 +36,15 @@ static const void *as_rows(const qdq_exec *exec, const qdq_located *value, void 
 
 // Blocks of strips that are run as one, where no link needs its parameters laid out: the more, the
 // less often links are called.
-enum { STRIP_BLOCKS = 4, STRIP_ELEMENTS = STRIP_BLOCKS * QDQ_BLOCK_ELEMENTS };
+enum {
+    STRIP_BLOCKS = 4,  // of elements of at most 4 bytes
+    STRIP_BYTES = STRIP_BLOCKS * QDQ_BLOCK_ELEMENTS * 4,
+};
+_Static_assert(QDQ_BLOCK_ELEMENTS *QDQ_MAX_ELEMENT_BYTES <= STRIP_BYTES, "a strip holds a block");
 
 // L1: two strips that a chain swaps between, and the parameters of one link.
 typedef struct scratch {
-    _Alignas(64) unsigned char block[2][STRIP_ELEMENTS * 4];
+    _Alignas(64) unsigned char block[2][STRIP_BYTES];
     _Alignas(64) uint32_t params[QDQ_MAX_VECTORS][QDQ_BLOCK_ELEMENTS];
     int next;         // the half that holds no data of the chain
     size_t elements;  // of the block, or of the blocks, that are run now
@@ -57,10 +61,14 @@ static size_t take_blocks(const qdq_step *step, size_t most, size_t block, size_
 }
 
 static size_t most_blocks(const qdq_step *step) {
-    for (size_t i = 0; i < step->link_count; i++)
+    size_t size = qdq_dtype_size(step->x.dtype);
+    for (size_t i = 0; i < step->link_count; i++) {
+        if (qdq_dtype_size(step->links[i].y_dtype) > size)
+            size = qdq_dtype_size(step->links[i].y_dtype);
         for (size_t k = 0; k < step->links[i].vector_count; k++)
             if (step->links[i].vectors[k].count > 1) return 1;
-    return step->tiled ? 1 : STRIP_BLOCKS;
+    }
+    return step->tiled || size > 4 ? 1 : STRIP_BLOCKS;
 }
 
 // The memory of a block where the place holds it in one piece as tile functions see it, else NULL.
@@ -198,7 +206,7 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first,
     }
     while (first < end) {
         size_t n = end - first;
-        if (link->streams && n > STRIP_ELEMENTS) n = STRIP_ELEMENTS;
+        if (link->streams && n > STRIP_BYTES / y_size) n = STRIP_BYTES / y_size;
         for (size_t k = 0; k < link->vector_count; k++) {
             if (walks[k].run < n) n = walks[k].run;
             views[k] = (qdq_view){values[k] + walks[k].block, walks[k].step};

@@ -14,7 +14,11 @@
 #include "runtime/grid.h"
 #include "runtime/pool.h"
 
-enum { QDQ_BLOCK_ELEMENTS = QDQ_TILE_ELEMENTS, QDQ_MAX_VECTORS = 4 };
+enum {
+    QDQ_BLOCK_ELEMENTS = QDQ_TILE_ELEMENTS,
+    QDQ_MAX_ELEMENT_BYTES = 8,  // as tile functions see it
+    QDQ_MAX_VECTORS = 4,
+};
 
 //---- Places -----------------------------------------------------------------
 

@@ -65,8 +65,10 @@ static inline void copy_row(void *to, const void *from, size_t size, size_t n) {
         memcpy(to, from, 4 * (size_t)QDQ_FACE_DIM);
     else if (size == 2)
         memcpy(to, from, 2 * (size_t)QDQ_FACE_DIM);
-    else
+    else if (size == 1)
         memcpy(to, from, QDQ_FACE_DIM);
+    else
+        memcpy(to, from, n * size);
 }
 
 void qdq_tile_pack(size_t size, const qdq_tiling *t, size_t tile, const void *rows, void *out) {

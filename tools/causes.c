@@ -100,34 +100,34 @@ const char *cause_text(const switch_list *list, uint32_t switches, char *out, si
 //---- Elements ---------------------------------------------------------------
 
 // The bits of an element; little-endian.
-static uint32_t code_at(const void *data, size_t size, size_t i) {
-    uint32_t code = 0;
+static uint64_t code_at(const void *data, size_t size, size_t i) {
+    uint64_t code = 0;
     memcpy(&code, (const char *)data + i * size, size);
     return code;
 }
 
-static bool is_nan_code(qdq_dtype dtype, uint32_t code) {
+static bool is_nan_code(qdq_dtype dtype, uint64_t code) {
     float value = 0;
     if (qdq_dtype_is_real(dtype)) qdq_widen_float(dtype, &code, &value, 1);
     return isnan(value);
 }
 
-static bool codes_differ(qdq_dtype dtype, uint32_t a, uint32_t b) {
+static bool codes_differ(qdq_dtype dtype, uint64_t a, uint64_t b) {
     return a != b && !(is_nan_code(dtype, a) && is_nan_code(dtype, b));
 }
 
 // Whole numbers in the order of the values, one apart for neighbours.
-static int64_t ordinal(qdq_dtype dtype, uint32_t code) {
+static int64_t ordinal(qdq_dtype dtype, uint64_t code) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
-    if (info->kind == QDQ_KIND_EXPONENT) return code;
+    if (info->kind == QDQ_KIND_EXPONENT) return (int64_t)code;
     if (!qdq_dtype_is_real(dtype)) {
-        int32_t whole;
-        qdq_widen_int(dtype, &code, &whole, 1);
+        int64_t whole;
+        qdq_widen_int64(dtype, &code, &whole, 1);
         return whole;
     }
     int bits = info->kind == QDQ_KIND_BLOCK_FLOAT ? 32 : info->bits;
-    uint32_t sign = UINT32_C(1) << (bits - 1);
-    int64_t magnitude = code & (sign - 1);
+    uint64_t sign = UINT64_C(1) << (bits - 1);
+    int64_t magnitude = (int64_t)(code & (sign - 1));
     return code & sign ? -magnitude : magnitude;
 }
 
@@ -136,15 +136,15 @@ difference measure_difference(const qdq_tensor_info *info, const void *a, const 
     difference d = {.elements = qdq_shape_count(info->shape)};
     if (memcmp(a, b, info->bytes) == 0) return d;
     for (size_t i = 0; i < d.elements; i++) {
-        uint32_t x = code_at(a, size, i), y = code_at(b, size, i);
+        uint64_t x = code_at(a, size, i), y = code_at(b, size, i);
         if (!codes_differ(info->dtype, x, y)) continue;
         d.different++;
         if (is_nan_code(info->dtype, x) || is_nan_code(info->dtype, y)) {
             d.nan_count++;
             continue;
         }
-        int64_t far = ordinal(info->dtype, x) - ordinal(info->dtype, y);
-        uint64_t steps = (uint64_t)(far < 0 ? -far : far);
+        int64_t from = ordinal(info->dtype, x), to = ordinal(info->dtype, y);
+        uint64_t steps = from < to ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
         if (steps > d.steps) d.steps = steps;
     }
     return d;

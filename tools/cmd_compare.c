@@ -270,7 +270,7 @@ static void **read_inputs(session *s, const options *opt, int *code) {
         bound = inputs[i] && qdq_exec_bind(s->exec, info->name, inputs[i], info->bytes, &err) == 0;
     }
     if (!bound) fprintf(stderr, "qdq: no memory for the inputs\n");
-    *code = bound ? give_inputs(s->plan, s->exec, opt) : EXIT_LIMIT;
+    *code = bound ? give_inputs(s->graph, s->plan, s->exec, opt) : EXIT_LIMIT;
     if (*code == EXIT_OK) return inputs;
     for (size_t i = 0; inputs && i < count; i++) free(inputs[i]);
     free(inputs);

@@ -156,16 +156,16 @@ static void json_op(qdq_json *json, size_t op) {
 }
 
 static void print_dtypes(void) {
-    printf("%-16s %5s  %-6s %12s %12s  %-12s %s\n", "dtype", "bits", "kind", "least", "greatest",
+    printf("%-16s %5s  %-6s %20s %20s  %-12s %s\n", "dtype", "bits", "kind", "least", "greatest",
            "safetensors", "npy");
     for (int d = QDQ_DTYPE_NONE + 1; d < QDQ_DTYPE_COUNT; d++) {
         const qdq_dtype_info *info = qdq_dtype_get((qdq_dtype)d);
         bool whole = !qdq_dtype_is_real((qdq_dtype)d);
         printf("%-16s %5d  %-6s", info->name, info->bits, whole ? "int" : "float");
         if (whole)
-            printf(" %12lld %12lld", (long long)info->least, (long long)info->greatest);
+            printf(" %20lld %20lld", (long long)info->least, (long long)info->greatest);
         else
-            printf(" %12s %12s", "", "");
+            printf(" %20s %20s", "", "");
         printf("  %-12s %s\n", info->safetensors, *info->npy ? info->npy : "(as <f4)");
     }
 }

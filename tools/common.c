@@ -151,7 +151,9 @@ void json_uint_key(qdq_json *json, const char *key, size_t value) {
 }
 
 void json_element(qdq_json *json, qdq_dtype dtype, double value) {
-    if (qdq_dtype_get(dtype)->kind == QDQ_KIND_INT)
+    if (qdq_dtype_get(dtype)->kind == QDQ_KIND_WIDE_INT)
+        qdq_json_double(json, value);
+    else if (qdq_dtype_get(dtype)->kind == QDQ_KIND_INT)
         qdq_json_int(json, (int64_t)value);
     else
         qdq_json_float32(json, (float)value);

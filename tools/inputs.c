@@ -40,8 +40,74 @@ static uint64_t next_random(uint64_t *state) {  // splitmix64
     return z ^ z >> 31;
 }
 
-// Floats in [-4, 4); integers over the range of their type, at most 16 bits of it.
-static bool fill_input(qdq_exec *exec, const qdq_tensor_info *input, uint64_t seed) {
+// What the first port that reads each value asks of made-up data: fills[value id].
+typedef struct fill_table {
+    unsigned char *fills;
+    size_t count;
+} fill_table;
+
+enum { NOT_READ = 0xFF };
+
+static qdq_fill port_fill(const char *op_name, size_t port) {
+    for (size_t op = 0; op < qdq_op_count(); op++)
+        if (strcmp(qdq_op_get(op).name, op_name) == 0) return qdq_op_input(op, port).fill;
+    return QDQ_FILL_ANY;
+}
+
+static bool make_fills(const qdq_graph *graph, fill_table *table) {
+    size_t nodes = qdq_graph_node_count(graph);
+    *table = (fill_table){NULL, 1};
+    for (size_t i = 0; i < nodes; i++)
+        for (size_t k = 0; k < qdq_graph_node(graph, i).input_count; k++) {
+            size_t id = qdq_graph_node_input(graph, i, k).id;
+            if (id >= table->count) table->count = id + 1;
+        }
+    table->fills = malloc(table->count);
+    if (!table->fills) return false;
+    memset(table->fills, NOT_READ, table->count);
+    for (size_t i = 0; i < nodes; i++) {
+        qdq_node_info node = qdq_graph_node(graph, i);
+        for (size_t k = 0; k < node.input_count; k++) {
+            unsigned char *fill = &table->fills[qdq_graph_node_input(graph, i, k).id];
+            if (*fill == NOT_READ) *fill = (unsigned char)port_fill(node.op, k);
+        }
+    }
+    return true;
+}
+
+static qdq_fill fill_of(const qdq_graph *graph, const fill_table *table, const char *input) {
+    size_t id = qdq_graph_find(graph, input).id;
+    bool is_read = id < table->count && table->fills[id] != NOT_READ;
+    return is_read ? (qdq_fill)table->fills[id] : QDQ_FILL_ANY;
+}
+
+// Floats in [-4, 4), unless a port says otherwise.
+static float random_float(qdq_fill fill, qdq_dtype_kind kind, uint64_t random) {
+    float unit = (float)(random >> 40) * 0x1p-24f;  // in [0, 1)
+    float value = unit * 8 - 4;
+    switch (fill) {
+    case QDQ_FILL_SCALE: return 0.0625f + unit * 0.1875f;
+    case QDQ_FILL_ZERO_POINT: return kind == QDQ_KIND_FLOAT ? value / 16 : 0;
+    case QDQ_FILL_SMALL: return value / 16;
+    case QDQ_FILL_POSITIVE: return 0.5f + unit * 3.5f;
+    case QDQ_FILL_NEAR_ONE: return 0.75f + unit * 0.5f;
+    case QDQ_FILL_HALF: return 0.5f;
+    case QDQ_FILL_ANY:
+    case QDQ_FILL_COUNT:
+    default: return kind == QDQ_KIND_EXPONENT && value < 0 ? -value : value;  // it has no sign
+    }
+}
+
+// Integers over the range of their type, at most 16 bits of it, unless a port says otherwise.
+static int64_t random_int(qdq_fill fill, const qdq_dtype_info *dtype, uint64_t random) {
+    int64_t low = dtype->least < -32768 ? -32768 : dtype->least;
+    int64_t high = dtype->greatest > 65535 ? 32767 : dtype->greatest;
+    if (fill == QDQ_FILL_ZERO_POINT) low = low < -4 ? -4 : low, high = high > 4 ? 4 : high;
+    if (fill == QDQ_FILL_COUNT) low = 1, high = high > 1000 ? 1000 : high;
+    return low + (int64_t)((random >> 32) % (uint64_t)(high - low + 1));
+}
+
+static bool fill_input(qdq_exec *exec, const qdq_tensor_info *input, uint64_t seed, qdq_fill fill) {
     const qdq_dtype_info *dtype = qdq_dtype_get(input->dtype);
     size_t count = qdq_shape_count(input->shape), size = qdq_dtype_size(input->dtype);
     uint64_t state = seed;
@@ -52,13 +118,9 @@ static bool fill_input(qdq_exec *exec, const qdq_tensor_info *input, uint64_t se
     for (size_t i = 0; i < count; i++) {
         uint64_t random = next_random(&state);
         if (is_float) {
-            float value = (float)(random >> 40) * 0x1p-21f - 4.0f;
-            if (dtype->kind == QDQ_KIND_EXPONENT && value < 0) value = -value;  // it has no sign
-            ((float *)(void *)data)[i] = value;
+            ((float *)(void *)data)[i] = random_float(fill, dtype->kind, random);
         } else {
-            int64_t low = dtype->least < -32768 ? -32768 : dtype->least;
-            int64_t high = dtype->greatest > 65535 ? 32767 : dtype->greatest;
-            int32_t value = (int32_t)(low + (int64_t)((random >> 32) % (uint64_t)(high - low + 1)));
+            int64_t value = random_int(fill, dtype, random);
             memcpy(data + i * size, &value, size);  // little-endian
         }
     }
@@ -138,25 +200,32 @@ static bool find_spec(const options *opt, const char *name, tensor_spec *spec) {
     return false;
 }
 
-int give_inputs(const qdq_plan *plan, qdq_exec *exec, const options *opt) {
+static int give_input(const fill_table *fills, const qdq_graph *graph, qdq_exec *exec,
+                      const qdq_tensor_info *input, const options *opt, uint64_t seed) {
+    tensor_spec spec;
+    if (find_spec(opt, input->name, &spec)) return write_input(exec, input, &spec);
+    if (!opt->fill) {
+        fprintf(stderr, "qdq: input '%s' is not given; add -i %s=FILE, or --fill SEED\n",
+                input->name, input->name);
+        return EXIT_USAGE;
+    }
+    if (fill_input(exec, input, seed, fill_of(graph, fills, input->name))) return EXIT_OK;
+    fprintf(stderr, "qdq: no memory to fill input '%s'\n", input->name);
+    return EXIT_LIMIT;
+}
+
+int give_inputs(const qdq_graph *graph, const qdq_plan *plan, qdq_exec *exec, const options *opt) {
     size_t seed;
+    fill_table fills = {0};
     int code = check_names(plan, opt);
     if (code != EXIT_OK) return code;
     if (!options_number("fill", opt->fill, 0, 0, &seed)) return EXIT_USAGE;
-    for (size_t i = 0; i < qdq_plan_input_count(plan); i++) {
-        const qdq_tensor_info *input = qdq_plan_input(plan, i);
-        tensor_spec spec;
-        if (find_spec(opt, input->name, &spec)) {
-            code = write_input(exec, input, &spec);
-            if (code != EXIT_OK) return code;
-        } else if (!opt->fill) {
-            fprintf(stderr, "qdq: input '%s' is not given; add -i %s=FILE, or --fill SEED\n",
-                    input->name, input->name);
-            return EXIT_USAGE;
-        } else if (!fill_input(exec, input, seed)) {
-            fprintf(stderr, "qdq: no memory to fill input '%s'\n", input->name);
-            return EXIT_LIMIT;
-        }
+    if (opt->fill && !make_fills(graph, &fills)) {
+        fprintf(stderr, "qdq: no memory to fill inputs\n");
+        return EXIT_LIMIT;
     }
-    return EXIT_OK;
+    for (size_t i = 0; i < qdq_plan_input_count(plan) && code == EXIT_OK; i++)
+        code = give_input(&fills, graph, exec, qdq_plan_input(plan, i), opt, seed);
+    free(fills.fills);
+    return code;
 }

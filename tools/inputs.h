@@ -5,8 +5,8 @@
 
 #include "tools/options.h"
 
-// Writes every input of the exec by --input and --fill. EXIT_OK, or another exit code after a
-// message.
-int give_inputs(const qdq_plan *plan, qdq_exec *exec, const options *opt);
+// Writes every input of the exec by --input and --fill; `graph` is what the plan was made of.
+// EXIT_OK, or another exit code after a message.
+int give_inputs(const qdq_graph *graph, const qdq_plan *plan, qdq_exec *exec, const options *opt);
 
 #endif

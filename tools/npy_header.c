@@ -62,8 +62,6 @@ static qdq_status fail_descr(const char *descr, qdq_error *err) {
         hint = "; it is big-endian, convert it in numpy with x.astype(x.dtype.newbyteorder('<'))";
     else if (strcmp(descr, "<f8") == 0)
         hint = "; convert it in numpy with x.astype('float32')";
-    else if (strcmp(descr, "<i8") == 0)
-        hint = "; convert it in numpy with x.astype('int32')";
     return npy_fail(err, QDQ_ERR_UNSUPPORTED, "descr is '%s', wanted one of: %s%s", descr, known,
                     hint);
 }

@@ -21,7 +21,7 @@ int session_start(session *s, const options *opt) {
 
 int session_open(session *s, const options *opt) {
     int code = session_start(s, opt);
-    return code == EXIT_OK ? give_inputs(s->plan, s->exec, opt) : code;
+    return code == EXIT_OK ? give_inputs(s->graph, s->plan, s->exec, opt) : code;
 }
 
 void session_close(session *s) {

@@ -92,22 +92,22 @@ bool tensor_file_has(const char *path, const char *name) {
 
 void to_doubles(qdq_dtype dtype, const void *data, size_t n, double *out) {
     float real[256];
-    int32_t whole[256];
+    int64_t whole[256];
     size_t size = qdq_dtype_size(dtype);
     bool is_int = !qdq_dtype_is_real(dtype);
     for (size_t at = 0; at < n; at += 256) {
         size_t part = n - at < 256 ? n - at : 256;
         const char *from = (const char *)data + at * size;
         if (is_int)
-            qdq_widen_int(dtype, from, whole, part);
+            qdq_widen_int64(dtype, from, whole, part);
         else
             qdq_widen_float(dtype, from, real, part);
-        for (size_t i = 0; i < part; i++) out[at + i] = is_int ? whole[i] : (double)real[i];
+        for (size_t i = 0; i < part; i++) out[at + i] = is_int ? (double)whole[i] : (double)real[i];
     }
 }
 
 const char *element_text(qdq_dtype dtype, double value, char out[32]) {
-    snprintf(out, 32, qdq_dtype_get(dtype)->kind == QDQ_KIND_INT ? "%.0f" : "%.9g", value);
+    snprintf(out, 32, qdq_dtype_is_real(dtype) ? "%.9g" : "%.0f", value);
     return out;
 }
 

@@ -92,7 +92,8 @@ typedef struct qdq_allocator {
     X(INT2,            int2,             2, INT,         -2,        1,         "I8",   "|i1")    \
     X(UINT2,           uint2,            2, INT,         0,         3,         "U8",   "|u1")    \
     X(FLOAT8_E4M3FNUZ, float8_e4m3fnuz,  8, SMALL_FLOAT, 0,         0,         "F8_E4M3FNUZ", "")\
-    X(FLOAT8_E5M2FNUZ, float8_e5m2fnuz,  8, SMALL_FLOAT, 0,         0,         "F8_E5M2FNUZ", "")
+    X(FLOAT8_E5M2FNUZ, float8_e5m2fnuz,  8, SMALL_FLOAT, 0,         0,         "F8_E5M2FNUZ", "")\
+    X(INT64,           int64,           64, WIDE_INT,    INT64_MIN, INT64_MAX, "I64",  "<i8")
 // clang-format on
 
 typedef enum qdq_dtype {
@@ -110,6 +111,7 @@ typedef enum qdq_dtype_kind {
     QDQ_KIND_EXPONENT,     // powers of two: scales
     QDQ_KIND_INT,
     QDQ_KIND_BOOL,
+    QDQ_KIND_WIDE_INT,  // wider than what ops compute in: seeds and offsets, moved and not changed
 } qdq_dtype_kind;
 
 // The facts of a row. `bits` is the width in memory; the API holds one element per
@@ -137,10 +139,12 @@ QDQ_API size_t qdq_dtype_size(qdq_dtype dtype);
 // Whether elements are numbers with a fraction (kinds FLOAT, SMALL_FLOAT, BLOCK_FLOAT, EXPONENT).
 QDQ_API bool qdq_dtype_is_real(qdq_dtype dtype);
 
-// n elements of a dtype of real numbers as float32, of another as int32_t; both exact. `data` holds
-// them as the API does.
+// n elements of a dtype of real numbers as float32, of another as int32_t; both exact, but that
+// int64 is clamped to int32_t. `data` holds them as the API does.
 QDQ_API void qdq_widen_float(qdq_dtype dtype, const void *data, float *out, size_t n);
 QDQ_API void qdq_widen_int(qdq_dtype dtype, const void *data, int32_t *out, size_t n);
+// The same of a dtype that is not of real numbers; exact for int64 too.
+QDQ_API void qdq_widen_int64(qdq_dtype dtype, const void *data, int64_t *out, size_t n);
 
 //---- Shapes -----------------------------------------------------------------
 

@@ -60,8 +60,9 @@ QDQ_API bool qdq_value_type(const qdq_graph *graph, qdq_value value, qdq_dtype *
 
 //---- Files (docs/format.md) -------------------------------------------------
 
-// Reads a qdq/1 file. NULL with `err` set when it cannot be read or is not such a file; a graph
-// with findings in its report (unknown names, cycles, every per-node mistake) is returned.
+// Reads a qdq/1 file, or a oneDNN Graph JSON file, whose target is "onednn" where the options have
+// none. NULL with `err` set when it cannot be read or is neither; a graph with findings in its
+// report (unknown names, cycles, every per-node mistake) is returned.
 QDQ_API qdq_graph *qdq_graph_load(const char *path, const qdq_graph_options *options,
                                   qdq_error *err);
 

@@ -104,11 +104,25 @@ QDQ_API qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index,
 
 //---- Tables -----------------------------------------------------------------
 
+// What made-up data for an input port should be like, so that results say something. Integers are
+// of the whole range of their dtype where nothing is said of them.
+typedef enum qdq_fill {
+    QDQ_FILL_ANY = 0,
+    QDQ_FILL_SCALE,       // positive and below 1
+    QDQ_FILL_ZERO_POINT,  // near 0; integers too
+    QDQ_FILL_SMALL,       // around 0 and below 1: what is summed up many times
+    QDQ_FILL_POSITIVE,    // away from 0
+    QDQ_FILL_NEAR_ONE,
+    QDQ_FILL_HALF,   // 0.5
+    QDQ_FILL_COUNT,  // a positive integer
+} qdq_fill;
+
 typedef struct qdq_port_info {
     const char *name;
     bool optional;
     uint64_t dtypes;  // bit d is set where dtype d is taken, or made
     bool variadic;    // takes a list of values
+    qdq_fill fill;    // of an input
 } qdq_port_info;
 
 typedef struct qdq_attr_info {

@@ -17,9 +17,11 @@ TIMEOUT = 30  # seconds for one call, against hanging
 QDQ = MODELS = None  # set from the command line
 
 # Elements in struct's letters. bfloat16 goes by its bits.
-LETTERS = {"float32": "f", "bfloat16": "H", "int8": "b", "uint8": "B", "int32": "i"}
-NPY = {"float32": "<f4", "int8": "|i1", "uint8": "|u1", "int32": "<i4"}
-SAFETENSORS = {"float32": "F32", "bfloat16": "BF16", "int8": "I8", "uint8": "U8", "int32": "I32"}
+LETTERS = {"float32": "f", "bfloat16": "H", "int8": "b", "uint8": "B", "int32": "i",
+           "int64": "q"}
+NPY = {"float32": "<f4", "int8": "|i1", "uint8": "|u1", "int32": "<i4", "int64": "<i8"}
+SAFETENSORS = {"float32": "F32", "bfloat16": "BF16", "int8": "I8", "uint8": "U8", "int32": "I32",
+               "int64": "I64"}
 
 Result = namedtuple("Result", "code out err")
 Tensor = namedtuple("Tensor", "dtype shape data")  # data: bytes

@@ -106,6 +106,27 @@ static void wide_integers_become_the_nearest_float(void **state) {
     for (size_t i = 0; i < 5; i++) assert_true((double)out[i] == wanted[i]);
 }
 
+static void int64_is_whole_where_it_is_asked_for_and_clamped_in_registers(void **state) {
+    (void)state;
+    static const int64_t in[] = {INT64_MIN, INT64_MAX, -5, INT64_C(16777217), INT64_C(1) << 40};
+    int64_t wide[5];
+    int32_t whole[5];
+    float real[5];
+    qdq_widen_int64(QDQ_INT64, in, wide, 5);
+    assert_memory_equal(wide, in, sizeof in);
+    qdq_widen_int(QDQ_INT64, in, whole, 5);
+    static const int32_t clamped[] = {INT32_MIN, INT32_MAX, -5, 16777217, INT32_MAX};
+    assert_memory_equal(whole, clamped, sizeof clamped);
+    qdq_widen_float(QDQ_INT64, in, real, 5);
+    static const float rounded[] = {-0x1p63f, 0x1p63f, -5, 16777216, 0x1p40f};
+    assert_memory_equal(real, rounded, sizeof rounded);
+    static const unsigned char bytes[] = {0x80, 0x7F};
+    qdq_widen_int64(QDQ_INT8, bytes, wide, 2);
+    assert_true(wide[0] == -128 && wide[1] == 127);
+    assert_false(qdq_dtype_is_int(QDQ_INT64));
+    assert_false(qdq_dtype_is_real(QDQ_INT64));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_lead_back_to_their_dtype),
@@ -114,6 +135,7 @@ int main(void) {
         cmocka_unit_test(a_nan_stays_a_nan_in_bfloat16),
         cmocka_unit_test(all_codes_of_eight_bits_round_trip),
         cmocka_unit_test(wide_integers_become_the_nearest_float),
+        cmocka_unit_test(int64_is_whole_where_it_is_asked_for_and_clamped_in_registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,7 +210,7 @@ static void packed_planes_begin_on_a_byte_up_to_rank_eight(void **state) {
 // A block has 1024 elements as the API holds them.
 static void storing_and_loading_a_block_of_any_other_type_is_the_identity(void **state) {
     (void)state;
-    static uint8_t block[4096], tile[4097], back[4096];
+    static uint8_t block[8192], tile[8193], back[8192];
     for (int d = QDQ_DTYPE_NONE + 1; d < QDQ_DTYPE_COUNT; d++) {
         qdq_dtype dtype = (qdq_dtype)d;
         if (qdq_dtype_get(dtype)->kind == QDQ_KIND_BLOCK_FLOAT) continue;  // rounds

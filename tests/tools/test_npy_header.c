@@ -143,13 +143,6 @@ static void foreign_types_are_refused_by_name(void **state) {
         assert_memory_equal(err.text, cases[i].begin, strlen(cases[i].begin));
         assert_non_null(strstr(err.text, cases[i].end));
     }
-    qdq_error err = {0};
-    qdq_dtype dtype;
-    qdq_shape shape;
-    if (qdq_dtype_from_name("int64") != QDQ_DTYPE_NONE) return;
-    qdq_status status = read_header(HEADER("'<i8'", "False", "()"), &dtype, &shape, &err);
-    assert_int_equal(status, QDQ_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "; convert it in numpy with x.astype('int32')"));
 }
 
 static void a_cut_header_is_refused_at_every_length(void **state) {

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""oneDNN Graph JSON files on the command line."""
+
+from harness import Case, main, read_npy, tensor, unpack, write_npy
+
+
+def logical(number, dtype="f32", shape=(2, 3)):
+    return {"id": number, "dtype": dtype, "shape": list(shape), "stride": [1] * len(shape),
+            "layout_type": "strided", "property_type": "undef"}
+
+
+def op(number, kind, inputs, outputs, name="", **attrs):
+    types = {float: "f32", int: "s64", str: "string", bool: "bool"}
+
+    def typed(v):
+        one = types[type(v[0] if isinstance(v, list) else v)]
+        return {"type": one + "[]" if isinstance(v, list) else one,
+                "value": int(v) if isinstance(v, bool) else v}
+    return {"id": number, "name": name, "kind": kind,
+            "attrs": {key: typed(v) for key, v in attrs.items()},
+            "inputs": inputs, "outputs": outputs}
+
+
+def onednn(*ops):
+    return {"version": "3.7.0", "engine_kind": "cpu", "fpmath_mode": "strict", "graph": list(ops)}
+
+
+def pair(kind="Dequantize"):
+    """Quantize and back: names t0, t2; q and op2."""
+    return onednn(
+        op(1, "Quantize", [logical(0)], [logical(1, "u8")], "q", qtype="per_tensor", axis=-1,
+           scales=[0.5], zps=[10]),
+        op(2, kind, [logical(1, "u8")], [logical(2)], qtype="per_tensor", scales=[0.5], zps=[10]))
+
+
+class Onednn(Case):
+    def test_every_command_takes_such_a_file(self):
+        self.write("g.json", pair())
+        write_npy(self.folder / "x.npy", tensor("float32", [2, 3], [0, 0.2, 1, -5, -6, 1000]))
+        self.qdq("run", "g.json", "-i", "t0=x.npy", "-o", "t2=y.npy")
+        # In steps of 0.5 from -5 on: 0.4 goes to 0, what is beyond to the ends of uint8.
+        self.assertEqual(unpack(read_npy(self.folder / "y.npy")), [0, 0, 1, -5, -5, 122.5])
+        self.assertIn("g.json for onednn: 0 errors, 0 warnings", self.qdq("check", "g.json").out)
+        self.assertIn("t0", self.qdq("plan", "g.json").out)
+        self.assertIn("op2", self.qdq("plan", "g.json").out)
+        self.qdq("bench", "g.json", "--fill", "1")
+        self.qdq("compare", "g.json", "--fill", "1", "--targets", "onednn,onnx", code=None)
+        self.assertIn("g.json for onnx:", self.qdq("check", "g.json", "--target", "onnx",
+                                                   code=None).out)
+        out = self.qdq("check", "g.json", "--target", "all", code=None).out
+        self.assertIn("op2", out)
+
+    def test_a_kind_that_is_not_supported_is_refused_with_all_of_them_named(self):
+        self.write("g.json", onednn(
+            op(1, "ReLUBackward", [logical(0), logical(1)], [logical(2)], "r"),
+            op(2, "TanhBackward", [logical(2), logical(1)], [logical(3)], "t")))
+        for words in (["run", "--fill", "1"], ["plan"], ["bench"]):
+            err = self.qdq(words[0], "g.json", *words[1:], code=4).err
+            self.assertEqual(err, "".join(
+                f"error: g.json: node '{node}': {kind}: is not supported; see `qdq ops`; there are "
+                "no backward ops [core/op-unsupported]\n"
+                for node, kind in (("r", "ReLUBackward"), ("t", "TanhBackward"))))
+        found = self.json("check", "g.json", code=1)["findings"]
+        self.assertEqual([(one["node"], one["op"]) for one in found],
+                         [("r", "ReLUBackward"), ("t", "TanhBackward")])
+        self.assertIn("ReLUBackward", self.qdq("check", "g.json", "--target", "all", code=None).out)
+
+    def test_a_file_that_breaks_its_own_rules_is_a_bad_file(self):
+        twice = onednn(op(1, "TypeCast", [logical(0)], [logical(1, "bf16")], "a"),
+                       op(2, "TypeCast", [logical(0)], [logical(1, "bf16")], "b"))
+        self.assert_refused(twice, "op 'b' (TypeCast, id 2) makes tensor 1")
+        loop = onednn(op(1, "TypeCast", [logical(1)], [logical(1)], "a"))
+        self.assert_refused(loop, "needs its own result: 'a' <- 'a'")
+        for command in ("check", "run", "plan", "bench"):
+            self.qdq(command, "g.json", code=3)
+
+    def test_a_scalar_of_int64_comes_from_files_and_goes_to_them(self):
+        self.write("g.json", onednn(op(1, "End", [logical(7, "s64", [])], [])))
+        seed = tensor("int64", [], [2**62 + 1])
+        write_npy(self.folder / "seed.npy", seed)
+        self.qdq("run", "g.json", "-i", "t7=seed.npy", "-o", "t7=out.npy", "-e", "t7=seed.npy")
+        self.assertEqual(read_npy(self.folder / "out.npy"), seed)
+
+    def test_hostile_files_take_no_time(self):
+        chain = [op(i, "TypeCast", [logical(i, "f32" if i % 2 else "bf16")],
+                    [logical(i + 1, "bf16" if i % 2 else "f32")], "same") for i in range(1, 8001)]
+        self.write("g.json", onednn(*reversed(chain)))
+        self.assertIn("0 errors", self.qdq("check", "g.json", code=None).out)
+        wide = onednn(op(1, "TypeCast", [logical(i) for i in range(20000)], [logical(-1 % 2**64)]))
+        self.assertEqual(self.check(wide)[0]["rule"], "core/port-unknown")
+        deep = '{"graph": ' + "[" * 100000 + "]" * 100000 + "}"
+        self.assert_refused(deep, "line 1, column")
+        kinds = onednn(*(op(i, "None" * 50, [], [], "n" * 300) for i in range(1000)))
+        self.assertEqual(len(self.check(kinds)), 100)
+
+
+if __name__ == "__main__":
+    main()
