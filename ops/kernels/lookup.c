@@ -125,6 +125,9 @@ static bool all_known(const qdq_link *link, qdq_view *views) {
 bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_pool *pool, uint32_t isas) {
     static const uint32_t the_only[1] = {0};
     qdq_view views[2][QDQ_MAX_VECTORS];
+    qdq_tile_fn *fn = qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, second->y_dtype, NULL, isas);
+    // Two links in vectors are faster than a table byte by byte.
+    if (fn == qdq_lookup_bytes_portable && isas != 1u << QDQ_ISA_PORTABLE) return true;
     if (!is_byte(x) || qdq_dtype_size(second->y_dtype) != 1 ||
         first->store.kind != QDQ_PLACE_NONE || qdq_dtype_is_block_float(first->y_dtype) ||
         !all_known(first, views[0]) || !all_known(second, views[1]))
@@ -141,7 +144,7 @@ bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_pool *po
     qdq_environment_leave(environment);
     *params = (qdq_lookup_params){table};
     first->fn = NULL;
-    second->fn = qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, second->y_dtype, NULL, isas);
+    second->fn = fn;
     second->params = params;
     second->vector_count = 1;
     second->vectors[0] =

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/kernels/avx2_hot.h"
 #include "ops/kernels/avx512_hot.h"
 #include "ops/kernels/body_list.h"
 #include "ops/kernels/gemm.h"
@@ -82,6 +83,10 @@ static const qdq_kernel kernels[] = {
 #define BODY(name, family, x, y, numerics) ROW(AVX2, family, x, y, numerics, qdq_##name##_avx2),
     QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R, BODY_H, BODY_G)
 #undef BODY
+    ROW(AVX2, QUANTIZE, QDQ_FLOAT32, QDQ_INT8, &core, qdq_quantize_float32_int8_hot_avx2),
+    ROW(AVX2, QUANTIZE, QDQ_FLOAT32, QDQ_UINT8, &core, qdq_quantize_float32_uint8_hot_avx2),
+    ROW(AVX2, QUANTIZE, QDQ_BFLOAT16, QDQ_INT8, &core, qdq_quantize_bfloat16_int8_hot_avx2),
+    ROW(AVX2, QUANTIZE, QDQ_BFLOAT16, QDQ_UINT8, &core, qdq_quantize_bfloat16_uint8_hot_avx2),
 #define BODY(name, family, x, y, numerics) ROW(AVX512, family, x, y, numerics, qdq_##name##_avx512),
     QDQ_BODY_LIST(BODY_Q, BODY_F, BODY_D, BODY_R, BODY_H, BODY_G)
 #undef BODY
