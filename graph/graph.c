@@ -130,10 +130,13 @@ static bool check_shape(qdq_graph *graph, qdq_shape shape, qdq_subject subject) 
     return false;
 }
 
-// Counts what a value will take at most; too much in all is a finding.
-static bool check_bytes(qdq_graph *graph, qdq_type type, qdq_subject subject) {
-    size_t bytes, tiles = qdq_tiling_of(type.shape).tiles;
-    if (__builtin_mul_overflow(tiles, qdq_tile_bytes(type.dtype), &bytes) ||
+// Counts what a value will take at most; too much in all is a finding. Inputs and constants lie
+// row-major, what nodes make may lie in tiles.
+static bool check_bytes(qdq_graph *graph, qdq_type type, bool made, qdq_subject subject) {
+    size_t bytes;
+    size_t parts = made ? qdq_tiling_of(type.shape).tiles : qdq_shape_count(type.shape);
+    size_t size = made ? qdq_tile_bytes(type.dtype) : qdq_dtype_size(type.dtype);
+    if (__builtin_mul_overflow(parts, size, &bytes) ||
         __builtin_add_overflow(graph->bytes, bytes, &graph->bytes))
         graph->bytes = SIZE_MAX;
     if (graph->bytes <= graph->limits.bytes) return true;
@@ -150,7 +153,7 @@ static bool check_type(qdq_graph *graph, qdq_type type, const char *name, const 
         qdq_graph_find_core(graph, QDQ_RULE_DTYPE_UNKNOWN, (qdq_subject){name, NULL, "dtype", kind},
                             qdq_text(&graph->findings, "is %d", (int)type.dtype), "a dtype");
     legal &= check_shape(graph, type.shape, (qdq_subject){name, NULL, "shape", kind});
-    return legal && check_bytes(graph, type, (qdq_subject){name, NULL, "shape", kind});
+    return legal && check_bytes(graph, type, false, (qdq_subject){name, NULL, "shape", kind});
 }
 
 static qdq_value add_named(qdq_graph *graph, const char *name, qdq_graph_value value,
@@ -367,7 +370,7 @@ static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_call *call) 
         value.name = i == 0 ? node->name : full;
         if (value.valid)
             value.valid = check_bytes(
-                graph, value.type,
+                graph, value.type, true,
                 (qdq_subject){node->name, node->op->name, node->op->outputs[i].name, NULL});
         node->outputs[i] = add_value(graph, value);
         if (!node->outputs[i]) return;

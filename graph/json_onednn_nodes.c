@@ -92,17 +92,24 @@ static void add_invalid(const qdq_onednn *file, const qdq_onednn_op *op) {
         output_of(file, op, i)->value = qdq_graph_add_invalid(graph, NULL);
 }
 
+// A variadic last port takes all tensors that are left. False when there are too many of them.
 static bool read_ports(const qdq_onednn *file, const qdq_onednn_op *op, char *fields) {
+    const qdq_op *to = op->op;
     qdq_findings *f = &file->r->graph->findings;
-    for (size_t i = 0; i < op->input_count && i < op->op->input_count; i++) {
-        qdq_value value = input_of(file, op, i);
-        memcpy(fields + op->op->inputs[i].offset, &value, sizeof value);
+    size_t single = to->input_count - (to->variadic ? 1 : 0), count = op->input_count;
+    qdq_value *values = qdq_pool_array(file->r->pool, count, sizeof *values);
+    if (!values) return false;  // the pool knows
+    for (size_t i = 0; i < count; i++) values[i] = input_of(file, op, i);
+    for (size_t i = 0; i < count && i < single; i++)
+        memcpy(fields + to->inputs[i].offset, &values[i], sizeof *values);
+    if (to->variadic && count > single) {
+        qdq_values rest = {values + single, count - single};
+        memcpy(fields + to->inputs[single].offset, &rest, sizeof rest);
     }
-    if (op->input_count <= op->op->input_count) return true;
+    if (to->variadic || count <= single) return true;
     qdq_graph_find_core(file->r->graph, QDQ_RULE_PORT_UNKNOWN,
-                        (qdq_subject){.node = op->name, .op = op->op->name},
-                        qdq_text(f, "has %zu inputs", op->input_count),
-                        qdq_text(f, "at most %zu", op->op->input_count));
+                        (qdq_subject){.node = op->name, .op = to->name},
+                        qdq_text(f, "has %zu inputs", count), qdq_text(f, "at most %zu", single));
     return false;
 }
 
