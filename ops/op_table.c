@@ -13,7 +13,11 @@
     X(qdq_op_cast)             \
     X(qdq_op_matmul)           \
     X(qdq_op_convolution)      \
-    X(qdq_op_conv_transpose)
+    X(qdq_op_conv_transpose)   \
+    X(qdq_op_matmul_integer)   \
+    X(qdq_op_conv_integer)     \
+    X(qdq_op_qlinear_matmul)   \
+    X(qdq_op_qlinear_conv)
 
 #define DECLARE(description) extern const qdq_op description;
 OPS(DECLARE)
