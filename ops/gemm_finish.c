@@ -20,8 +20,8 @@ static void each_piece(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_
                        const void *sums, piece_fn *fn) {
     size_t size = qdq_dtype_size(g->y.dtype);
     char *y = (char *)tensors->y[0] + qdq_gemm_at(g, g->batches.y, block->batch) * size;
-    for (size_t p = 0; p * COLUMNS < block->columns; p++)
-        for (size_t r = 0; r < block->rows; r++) {
+    for (size_t r = 0; r < block->rows; r++)
+        for (size_t p = 0; p * COLUMNS < block->columns; p++) {
             size_t left = block->columns - p * COLUMNS;
             piece at = {block->batch, block->row + r, block->column + p * COLUMNS,
                         left < COLUMNS ? left : COLUMNS,
