@@ -84,8 +84,31 @@ static int32_t zero_of(const qdq_gemm *g, const source *from, size_t column) {
                                from->zero_at + column * g->b_zero.column_stride);
 }
 
+// Two rows of k, which lie in memory as columns do.
+static void pack_pair(const qdq_gemm *g, const source *from, const qdq_gemm_block *part, size_t k,
+                      size_t rows, int16_t *pairs) {
+    int16_t row[2][COLUMNS] = {{0}};
+    const qdq_gemm_weights *w = &g->weights;
+    bool alike = !from->zeros || !g->b_zero.column_stride;
+    int32_t zero = alike ? zero_of(g, from, 0) : 0;
+    for (size_t i = 0; i < rows; i++)
+        qdq_gemm_less(w->dtype,
+                      (const char *)from->data + element_of(w, from->matrix, k + i, part->column),
+                      zero, row[i], part->columns);
+    for (size_t j = 0; !alike && j < part->columns; j++) {
+        int16_t own = (int16_t)zero_of(g, from, part->column + j);
+        for (size_t i = 0; i < rows; i++) row[i][j] = (int16_t)(row[i][j] - own);
+    }
+    for (size_t j = 0; j < COLUMNS; j++) pairs[j * 2] = row[0][j], pairs[j * 2 + 1] = row[1][j];
+}
+
 static void pack_integers(const qdq_gemm *g, const source *from, const qdq_gemm_block *part,
                           size_t k, size_t n, int16_t *panel) {
+    if (g->weights.column_stride == 1 && part->columns > 1) {
+        for (size_t i = 0; i < n; i += 2)
+            pack_pair(g, from, part, k + i, n - i < 2 ? 1 : 2, panel + i * COLUMNS);
+        return;
+    }
     uint8_t raw[DEPTH];
     int16_t column[DEPTH + 1];
     for (size_t j = 0; j < part->columns; j++) {

@@ -26,7 +26,7 @@ typedef struct qdq_gemm_batches {
     size_t dims[QDQ_MAX_RANK];
     size_t a[QDQ_MAX_RANK], b[QDQ_MAX_RANK];  // b: matrices
     size_t y[QDQ_MAX_RANK], bias[QDQ_MAX_RANK];
-    size_t a_zero[QDQ_MAX_RANK];  // and a_scale
+    size_t a_zero[QDQ_MAX_RANK], a_scale[QDQ_MAX_RANK];
 } qdq_gemm_batches;
 
 // Where something is that goes with rows and columns: a bias, scales, zero points, y itself.
@@ -43,7 +43,7 @@ typedef struct qdq_gemm_weights {
     size_t port;
     qdq_dtype dtype;
     size_t taps, tap_stride, depth_stride, column_stride, matrix_stride, matrices;
-    size_t zero_stride;  // of b_zero and b_scale, from one matrix to the next
+    size_t zero_stride, scale_stride;  // of b_zero and b_scale, from one matrix to the next
 } qdq_gemm_weights;
 
 typedef struct qdq_gemm qdq_gemm;

@@ -20,8 +20,8 @@ static void each_piece(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_
                        const void *sums, piece_fn *fn) {
     size_t size = qdq_dtype_size(g->y.dtype);
     char *y = (char *)tensors->y[0] + qdq_gemm_at(g, g->batches.y, block->batch) * size;
-    for (size_t p = 0; p * COLUMNS < block->columns; p++)
-        for (size_t r = 0; r < block->rows; r++) {
+    for (size_t r = 0; r < block->rows; r++)
+        for (size_t p = 0; p * COLUMNS < block->columns; p++) {
             size_t left = block->columns - p * COLUMNS;
             piece at = {block->batch, block->row + r, block->column + p * COLUMNS,
                         left < COLUMNS ? left : COLUMNS,
@@ -100,8 +100,8 @@ static void add_bias(const qdq_gemm *g, const qdq_tensors *tensors, const piece 
 static void multipliers(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at,
                         float *out) {
     float a[COLUMNS], b[COLUMNS], y[COLUMNS];
-    size_t of_a = qdq_gemm_at(g, g->batches.a_zero, at->batch);
-    size_t of_b = qdq_gemm_at(g, g->batches.b, at->batch) * g->weights.zero_stride;
+    size_t of_a = qdq_gemm_at(g, g->batches.a_scale, at->batch);
+    size_t of_b = qdq_gemm_at(g, g->batches.b, at->batch) * g->weights.scale_stride;
     floats_along(g, &g->a_scale, tensors, of_a, at, a);
     floats_along(g, &g->b_scale, tensors, of_b, at, b);
     floats_along(g, &g->y_scale, tensors, 0, at, y);

@@ -119,6 +119,55 @@ void qdq_matmul_along(const qdq_call *call, const qdq_matmul_dims *d, size_t por
     if (!d->b_vector) along->column_stride = strides[at];
 }
 
+//---- Parameters of rows and columns ------------------------------------------
+
+// The shape with an element for each row of a, or column of b.
+static qdq_shape parameter_shape(qdq_shape shape, bool rows) {
+    if (shape.rank > 1) shape.dims[shape.rank - (rows ? 1 : 2)] = 1;
+    return shape;
+}
+
+bool qdq_matmul_check_parameter(const qdq_call *call, const qdq_matmul_dims *d, size_t port,
+                                size_t of, bool rows) {
+    if (!qdq_has_input(call, port)) return true;
+    qdq_shape is = call->inputs[port].type.shape, x = call->inputs[of].type.shape;
+    qdq_shape full = parameter_shape(x, rows);
+    int64_t n = (int64_t)(rows ? d->m : d->n);
+    if (qdq_shape_count(is) == 1 || (is.rank == 1 && is.dims[0] == n)) return true;
+    if (x.rank > 1 && qdq_shape_equal(is, full)) return true;
+    qdq_findings *f = call->findings;
+    const char *wanted =
+        qdq_text(f, "one element or %s, one for each %s",
+                 qdq_shape_text(f, (qdq_shape){.rank = 1, .dims = {n}}), rows ? "row" : "column");
+    if (x.rank > 1 && n > 1)
+        wanted = qdq_text(f, "one element, %s or %s, one for each %s",
+                          qdq_shape_text(f, (qdq_shape){.rank = 1, .dims = {n}}),
+                          qdq_shape_text(f, full), rows ? "row" : "column");
+    qdq_call_find(call, QDQ_RULE_PORT_SHAPE, call->op->inputs[port].name,
+                  qdq_text(f, "has the shape %s", qdq_shape_text(f, is)), wanted);
+    return false;
+}
+
+void qdq_matmul_row_parameter(const qdq_call *call, const qdq_matmul_dims *d, size_t port,
+                              qdq_gemm_along *along, size_t *batch_strides) {
+    const qdq_type *type = &call->inputs[port].type;
+    *along = (qdq_gemm_along){port, type->dtype, 0, 0};
+    if (qdq_shape_count(type->shape) == 1) return;
+    along->row_stride = d->m > 1;
+    if (type->shape.rank > 1) strides_onto(d->a_batch, d->batch, d->m, batch_strides);
+}
+
+void qdq_matmul_column_parameter(const qdq_call *call, const qdq_matmul_dims *d, size_t port,
+                                 qdq_gemm_along *along, size_t *matrix_stride) {
+    const qdq_type *type = &call->inputs[port].type;
+    *along = (qdq_gemm_along){port, type->dtype, 0, 0};
+    if (qdq_shape_count(type->shape) == 1) return;
+    along->column_stride = d->n > 1;
+    if (type->shape.rank > 1) *matrix_stride = d->n;
+}
+
+//---- Batches ----------------------------------------------------------------
+
 static bool depends(const qdq_gemm *g, const qdq_gemm_along *along, const size_t *strides) {
     if (along->port == SIZE_MAX) return false;
     for (int i = 0; i < g->batches.rank; i++)
@@ -131,7 +180,7 @@ void qdq_matmul_join_batch(const qdq_matmul_ports *ports, const qdq_matmul_dims 
     if (transposed || d->a_vector || g->weights.matrices != 1 || g->batch == 1) return;
     if (!qdq_shape_equal(d->a_batch, d->batch)) return;
     if (depends(g, &g->bias, g->batches.bias) || depends(g, &g->a_zero, g->batches.a_zero) ||
-        depends(g, &g->a_scale, g->batches.a_zero))
+        depends(g, &g->a_scale, g->batches.a_scale))
         return;
     g->rows *= g->batch;
     g->batch = 1;

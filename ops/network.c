@@ -34,14 +34,28 @@ int qdq_check_axis(const qdq_call *call, const char *attr, int64_t axis, int ran
     return -1;
 }
 
-bool qdq_check_same_dtype(const qdq_call *call, size_t input) {
-    if (!qdq_has_input(call, input) || !call->inputs[0].valid) return true;
-    qdq_dtype is = call->inputs[input].type.dtype, wanted = call->inputs[0].type.dtype;
+bool qdq_check_dtype_as(const qdq_call *call, size_t input, size_t other) {
+    if (!qdq_has_input(call, input) || !qdq_has_input(call, other)) return true;
+    qdq_dtype is = call->inputs[input].type.dtype, wanted = call->inputs[other].type.dtype;
     if (is == wanted) return true;
-    qdq_call_find(
-        call, QDQ_RULE_PORT_DTYPE, qdq_op_port(call->op, input)->name,
-        qdq_text(call->findings, "is %s", qdq_dtype_name(is)),
-        qdq_text(call->findings, "%s, as %s is", qdq_dtype_name(wanted), call->op->inputs[0].name));
+    qdq_call_find(call, QDQ_RULE_PORT_DTYPE, qdq_op_port(call->op, input)->name,
+                  qdq_text(call->findings, "is %s", qdq_dtype_name(is)),
+                  qdq_text(call->findings, "%s, as %s is", qdq_dtype_name(wanted),
+                           qdq_op_port(call->op, other)->name));
+    return false;
+}
+
+bool qdq_check_same_dtype(const qdq_call *call, size_t input) {
+    return qdq_check_dtype_as(call, input, 0);
+}
+
+bool qdq_check_one(const qdq_call *call, size_t input) {
+    if (!qdq_has_input(call, input)) return true;
+    qdq_shape is = call->inputs[input].type.shape;
+    if (qdq_shape_count(is) == 1) return true;
+    qdq_call_find(call, QDQ_RULE_PORT_SHAPE, qdq_op_port(call->op, input)->name,
+                  qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, is)),
+                  "one element");
     return false;
 }
 

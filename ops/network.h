@@ -25,6 +25,12 @@ int qdq_check_axis(const qdq_call *call, const char *attr, int64_t axis, int ran
 // A finding unless the input, if it is there, has the dtype of the first one.
 bool qdq_check_same_dtype(const qdq_call *call, size_t input);
 
+// A finding unless the input, if both are there, has the dtype of the other.
+bool qdq_check_dtype_as(const qdq_call *call, size_t input, size_t other);
+
+// A finding unless the input, if it is there, has one element.
+bool qdq_check_one(const qdq_call *call, size_t input);
+
 // A finding unless the input, if it is there, has this shape; `why` is what it follows from: "the
 // channels of x".
 bool qdq_check_shape(const qdq_call *call, size_t input, qdq_shape wanted, const char *why);

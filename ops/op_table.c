@@ -54,7 +54,11 @@
     X(qdq_op_reduce_mean)                 \
     X(qdq_op_reduce_min)                  \
     X(qdq_op_reduce_prod)                 \
-    X(qdq_op_reduce_sum)
+    X(qdq_op_reduce_sum)                  \
+    X(qdq_op_matmul_integer)              \
+    X(qdq_op_conv_integer)                \
+    X(qdq_op_qlinear_matmul)              \
+    X(qdq_op_qlinear_conv)
 
 #define DECLARE(description) extern const qdq_op description;
 OPS(DECLARE)

@@ -26,7 +26,8 @@ uint32_t qdq_cpu_isas(void) {
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) isas |= 1u << QDQ_ISA_AVX2;
     if (isas >> QDQ_ISA_AVX2 & 1 && __builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi"))
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+        __builtin_cpu_supports("avx512vnni"))
         isas |= 1u << QDQ_ISA_AVX512;
 #elif defined(QDQ_SIMD_NEON)
     isas |= 1u << QDQ_ISA_NEON;

@@ -10,7 +10,7 @@
 typedef enum qdq_isa {
     QDQ_ISA_PORTABLE = 0,
     QDQ_ISA_AVX2,    // x86-64: with FMA and F16C
-    QDQ_ISA_AVX512,  // x86-64: F, BW, DQ, VL and VBMI
+    QDQ_ISA_AVX512,  // x86-64: F, BW, DQ, VL, VBMI and VNNI
     QDQ_ISA_NEON,    // aarch64, which always has it
     QDQ_ISA_COUNT,
 } qdq_isa;

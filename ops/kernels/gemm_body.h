@@ -28,7 +28,7 @@ static inline gemm_vec gemm_fma(gemm_vec a, gemm_vec b, gemm_vec c) {
 static inline gemm_ints gemm_load_ints(const void *x) { return _mm512_loadu_si512(x); }
 static inline void gemm_store_ints(int32_t *y, gemm_ints v) { _mm512_storeu_si512(y, v); }
 static inline gemm_ints gemm_pairs(gemm_ints a, gemm_ints b, gemm_ints c) {
-    return _mm512_add_epi32(c, _mm512_madd_epi16(a, b));
+    return _mm512_dpwssd_epi32(c, a, b);
 }
 static inline gemm_ints gemm_all_pairs(int32_t pair) { return _mm512_set1_epi32(pair); }
 #elif defined(__AVX2__)
