@@ -97,19 +97,21 @@ double qdq_norm_number(const qdq_tensors *tensors, qdq_along along, size_t index
     return (double)number;
 }
 
-// One number for each element of a part: in the buffer, or where they lie as they should be.
-static const float *numbers_of(const qdq_part *part, qdq_along along, float *buffer) {
+// One number for each of n elements from `from` on: in the buffer, or where they lie as they should
+// be.
+static const float *numbers_of(const qdq_part *part, qdq_along along, size_t from, size_t n,
+                               float *buffer) {
     const qdq_norm_params *p = part->params;
     if (!along.input) return NULL;
     size_t first = part->slice % p->across * p->width;
-    for (size_t i = 0, run; i < part->n; i += run) {
-        size_t at = part->at + i, index = first + at / p->run % p->width;
-        size_t left = part->n - i, more = p->run - at % p->run;
+    for (size_t i = 0, run; i < n; i += run) {
+        size_t at = from + i, index = first + at / p->run % p->width;
+        size_t left = n - i, more = p->run - at % p->run;
         if (p->run == 1) more = p->width - at % p->width;
         run = more < left ? more : left;
-        const void *from = element(part->tensors, along, index);
-        if (p->run == 1 && run == part->n && along.dtype == QDQ_FLOAT32) return from;
-        qdq_decode_float(along.dtype, from, buffer + i, p->run == 1 ? run : 1);
+        const void *numbers = element(part->tensors, along, index);
+        if (p->run == 1 && run == n && along.dtype == QDQ_FLOAT32) return numbers;
+        part->kernels->decode(along.dtype, numbers, buffer + i, p->run == 1 ? run : 1);
         for (size_t k = 1; p->run > 1 && k < run; k++) buffer[i + k] = buffer[i];
     }
     return buffer;
@@ -154,10 +156,14 @@ double qdq_norm_variance(const qdq_part *part) {
 void qdq_norm_end_variance(const qdq_part *part) { (void)qdq_norm_variance(part); }
 
 void qdq_norm_take_y(const qdq_part *part) {
+    enum { PART = 1024 };
     const qdq_norm_params *p = part->params;
-    float gamma[QDQ_SLICE_PART], beta[QDQ_SLICE_PART];
     qdq_normal normal = part->state->normal;
-    normal.gamma = numbers_of(part, p->gamma, gamma);
-    normal.beta = numbers_of(part, p->beta, beta);
-    part->kernels->normalize(part->x, part->n, &normal, part->work);
+    for (size_t i = 0; i < part->n; i += PART) {
+        float gamma[PART], beta[PART];
+        size_t n = part->n - i < PART ? part->n - i : PART;
+        normal.gamma = numbers_of(part, p->gamma, part->at + i, n, gamma);
+        normal.beta = numbers_of(part, p->beta, part->at + i, n, beta);
+        part->kernels->normalize(part->x + i, n, &normal, part->work + i);
+    }
 }

@@ -48,24 +48,27 @@ typedef struct slice_job {
     qdq_dtype x_dtype, y_dtype;
     qdq_numerics numerics;
     bool side_by_side;  // slices that are neighbours are so in memory
+    size_t together;    // then: how many are walked together
     size_t row_groups;  // groups of a row of neighbours
     size_t groups, unit_groups;
+    size_t part, pitch;  // elements that are loaded at a time; from a slice to the next in buffers
 } slice_job;
+
+// Buffers have room between slices, so that these do not share the sets of a cache.
+enum { ROOM = 16, BUFFER = QDQ_SLICE_PART + ROOM * QDQ_SLICES_AT_ONCE };
 
 typedef struct slice_group {
     size_t slice, count;  // the first one, and how many
     size_t offset;        // where the first element of the first slice lies
-    size_t part, pitch;   // elements that are loaded at a time; from a slice to the next in buffers
 } slice_group;
 
 static slice_group group_of(const slice_job *job, size_t index) {
-    slice_group group = {index, 1, 0, QDQ_SLICE_PART, QDQ_SLICE_PART};
+    slice_group group = {index, 1, 0};
     if (job->side_by_side) {
         size_t row = job->slices.across[0].size;
-        size_t at = index % job->row_groups * QDQ_SLICES_AT_ONCE;
+        size_t at = index % job->row_groups * job->together;
         group.slice = index / job->row_groups * row + at;
-        group.count = row - at < QDQ_SLICES_AT_ONCE ? row - at : QDQ_SLICES_AT_ONCE;
-        group.part = group.pitch = QDQ_SLICE_PART / QDQ_SLICES_AT_ONCE;
+        group.count = row - at < job->together ? row - at : job->together;
     }
     group.offset = offset_of(job->slices.across, job->slices.across_rank, group.slice);
     return group;
@@ -83,24 +86,44 @@ static size_t run_of(const qdq_slices *slices, size_t at, size_t n, size_t *offs
 
 //---- Loading and storing ----------------------------------------------------
 
-// Rows of neighbours become columns, as floats.
-static void load_columns(const slice_job *job, const slice_group *group, const char *x,
+enum { ROWS = 64, BLOCK = ROWS * QDQ_SLICES_AT_ONCE };
+
+// Copies rows of `bytes` each. That of a cache line is worth a loop of its own.
+static void copy_rows(const char *from, size_t from_step, char *to, size_t to_step, size_t rows,
+                      size_t bytes) {
+    if (bytes == 64)
+        for (size_t i = 0; i < rows; i++) memcpy(to + i * to_step, from + i * from_step, 64);
+    else
+        for (size_t i = 0; i < rows; i++) memcpy(to + i * to_step, from + i * from_step, bytes);
+}
+
+// Rows of neighbours become columns, as floats: block by block, so that memory is gone over in
+// whole rows and dtypes are converted many at a time.
+static void load_columns(const slice_job *job, const slice_group *group, const void *x,
                          size_t stride, size_t n, float *out) {
-    size_t size = qdq_dtype_size(job->x_dtype);
-    for (size_t i = 0; i < n; i++) {
-        float row[QDQ_SLICES_AT_ONCE];
-        qdq_decode_float(job->x_dtype, x + i * stride * size, row, group->count);
-        for (size_t c = 0; c < group->count; c++) out[c * group->pitch + i] = row[c];
+    size_t size = qdq_dtype_size(job->x_dtype), count = group->count, bytes = count * size;
+    for (size_t at = 0; at < n; at += ROWS) {
+        float rows[BLOCK], codes[BLOCK];  // codes of any float dtype
+        size_t part = n - at < ROWS ? n - at : ROWS;
+        copy_rows((const char *)x + at * stride * size, stride * size, (char *)codes, bytes, part,
+                  bytes);
+        job->kernels->decode(job->x_dtype, codes, rows, part * count);
+        for (size_t c = 0; c < count; c++)
+            for (size_t i = 0; i < part; i++) out[c * job->pitch + at + i] = rows[i * count + c];
     }
 }
 
 static void store_columns(const slice_job *job, const slice_group *group, const float *in,
-                          size_t stride, size_t n, char *y) {
-    size_t size = qdq_dtype_size(job->y_dtype);
-    for (size_t i = 0; i < n; i++) {
-        float row[QDQ_SLICES_AT_ONCE];
-        for (size_t c = 0; c < group->count; c++) row[c] = in[c * group->pitch + i];
-        qdq_encode_float(job->y_dtype, row, y + i * stride * size, group->count, &job->numerics);
+                          size_t stride, size_t n, void *y) {
+    size_t size = qdq_dtype_size(job->y_dtype), count = group->count, bytes = count * size;
+    for (size_t at = 0; at < n; at += ROWS) {
+        float rows[BLOCK], codes[BLOCK];
+        size_t part = n - at < ROWS ? n - at : ROWS;
+        for (size_t c = 0; c < count; c++)
+            for (size_t i = 0; i < part; i++) rows[i * count + c] = in[c * job->pitch + at + i];
+        job->kernels->encode(job->y_dtype, rows, codes, part * count, &job->numerics);
+        copy_rows((const char *)codes, bytes, (char *)y + at * stride * size, stride * size, part,
+                  bytes);
     }
 }
 
@@ -111,13 +134,13 @@ static const float *load(const slice_job *job, const slice_group *group, const v
     size_t size = qdq_dtype_size(job->x_dtype), offset, stride;
     for (size_t i = 0, run; i < n; i += run) {
         run = run_of(&job->slices, at + i, n - i, &offset, &stride);
-        const char *from = (const char *)x + (group->offset + offset) * size;
+        const void *from = (const char *)x + (group->offset + offset) * size;
         if (job->side_by_side)
             load_columns(job, group, from, stride, run, buffer + i);
         else if (run == n && job->x_dtype == QDQ_FLOAT32)
-            return (const float *)(const void *)from;
+            return from;
         else
-            qdq_decode_float(job->x_dtype, from, buffer + i, run);
+            job->kernels->decode(job->x_dtype, from, buffer + i, run);
     }
     return buffer;
 }
@@ -129,19 +152,24 @@ static void narrow(const slice_job *job, const double *in, size_t n, float *out)
         job->kernels->narrow_odd(in, n, out);
 }
 
+// `buffer` is for what is on the way.
 static void store(const slice_job *job, const slice_group *group, const double *work, size_t at,
-                  size_t n, void *y) {
-    float narrowed[QDQ_SLICE_PART];
+                  size_t n, float *buffer, void *y) {
     size_t size = qdq_dtype_size(job->y_dtype), offset, stride;
+    size_t run = run_of(&job->slices, at, n, &offset, &stride);
+    if (!job->side_by_side && run == n && job->y_dtype == QDQ_FLOAT32) {
+        job->kernels->narrow(work, n, (float *)y + group->offset + offset);
+        return;
+    }
     for (size_t c = 0; c < group->count; c++)
-        narrow(job, work + c * group->pitch, n, narrowed + c * group->pitch);
-    for (size_t i = 0, run; i < n; i += run) {
+        narrow(job, work + c * job->pitch, n, buffer + c * job->pitch);
+    for (size_t i = 0; i < n; i += run) {
         run = run_of(&job->slices, at + i, n - i, &offset, &stride);
-        char *to = (char *)y + (group->offset + offset) * size;
+        void *to = (char *)y + (group->offset + offset) * size;
         if (job->side_by_side)
-            store_columns(job, group, narrowed + i, stride, run, to);
+            store_columns(job, group, buffer + i, stride, run, to);
         else
-            qdq_encode_float(job->y_dtype, narrowed + i, to, run, &job->numerics);
+            job->kernels->encode(job->y_dtype, buffer + i, to, run, &job->numerics);
     }
 }
 
@@ -161,16 +189,16 @@ void qdq_slice_store(const qdq_tensors *tensors, size_t output, qdq_dtype dtype,
 
 static void run_group(const slice_job *job, const slice_group *group, const qdq_tensors *tensors) {
     qdq_slice_state states[QDQ_SLICES_AT_ONCE];
-    float buffer[QDQ_SLICE_PART];
-    double work[QDQ_SLICE_PART];
+    float buffer[BUFFER];
+    double work[BUFFER];
     const float *x = NULL;
     size_t all = job->slices.n;
     for (size_t p = 0; p < job->op->pass_count; p++) {
         const qdq_slice_pass *pass = &job->op->passes[p];
         bool maps = job->op->maps && p + 1 == job->op->pass_count;
         if (maps && !tensors->y[0]) return;
-        for (size_t at = 0; at < all; at += group->part) {
-            size_t n = all - at < group->part ? all - at : group->part;
+        for (size_t at = 0; at < all; at += job->part) {
+            size_t n = all - at < job->part ? all - at : job->part;
             if (!x || n < all) x = load(job, group, tensors->x[0], at, n, buffer);
             for (size_t c = 0; c < group->count; c++) {
                 qdq_part part = {job->params,
@@ -181,13 +209,13 @@ static void run_group(const slice_job *job, const slice_group *group, const qdq_
                                  at,
                                  n,
                                  all,
-                                 x + c * group->pitch,
-                                 work + c * group->pitch};
+                                 x + c * job->pitch,
+                                 work + c * job->pitch};
                 if (at == 0 && pass->begin) pass->begin(&part);
                 pass->take(&part);
                 if (at + n == all && pass->end) pass->end(&part);
             }
-            if (maps) store(job, group, work, at, n, tensors->y[0]);
+            if (maps) store(job, group, work, at, n, buffer, tensors->y[0]);
         }
     }
 }
@@ -198,6 +226,24 @@ static void run_slices(const void *params, const qdq_tensors *tensors, size_t be
         slice_group group = group_of(job, i);
         run_group(job, &group, tensors);
     }
+}
+
+// How many neighbours are walked together: few if their slices are in buffers as a whole then.
+static void set_groups(slice_job *job) {
+    const qdq_slices *slices = &job->slices;
+    job->together = 1, job->groups = slices->count;
+    if (job->side_by_side) {
+        size_t row = slices->across[0].size, most = QDQ_SLICES_AT_ONCE;
+        while (most > 4 && most * slices->n > QDQ_SLICE_PART) most /= 2;
+        if (most * slices->n > QDQ_SLICE_PART) most = QDQ_SLICES_AT_ONCE;
+        job->together = row < most ? row : most;
+        job->row_groups = (row + job->together - 1) / job->together;
+        job->groups = slices->count / row * job->row_groups;
+    }
+    job->part = QDQ_SLICE_PART / job->together / QDQ_SUM_LANES * QDQ_SUM_LANES;
+    job->pitch = job->part + ROOM;
+    size_t elements = slices->n * job->together;
+    job->unit_groups = elements < QDQ_SLICE_PART ? QDQ_SLICE_PART / elements : 1;
 }
 
 bool qdq_slice_stage(const qdq_call *call, const qdq_lowering *to, const qdq_slice_op *op,
@@ -213,17 +259,8 @@ bool qdq_slice_stage(const qdq_call *call, const qdq_lowering *to, const qdq_sli
         .y_dtype = call->outputs[0].dtype,
         .numerics = to->numerics,
         .side_by_side = slices.across_rank > 0 && slices.across[0].stride == 1,
-        .groups = slices.count,
     };
-    size_t together = 1;
-    if (job->side_by_side) {
-        size_t row = slices.across[0].size;
-        together = row < QDQ_SLICES_AT_ONCE ? row : QDQ_SLICES_AT_ONCE;
-        job->row_groups = (row + QDQ_SLICES_AT_ONCE - 1) / QDQ_SLICES_AT_ONCE;
-        job->groups = slices.count / row * job->row_groups;
-    }
-    size_t elements = slices.n * together;
-    job->unit_groups = elements < QDQ_SLICE_PART ? QDQ_SLICE_PART / elements : 1;
+    set_groups(job);
     stage[0] = (qdq_stage){
         .params = job,
         .whole = run_slices,

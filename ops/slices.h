@@ -29,8 +29,8 @@ qdq_slices qdq_slices_of(qdq_shape shape, uint32_t within);
 //---- Ops on slices ----------------------------------------------------------
 
 enum {
-    QDQ_SLICE_PART = 2048,    // elements in buffers at a time
-    QDQ_SLICES_AT_ONCE = 16,  // slices side by side in memory are walked together
+    QDQ_SLICE_PART = 4096,    // elements in buffers at a time
+    QDQ_SLICES_AT_ONCE = 16,  // slices side by side in memory that are walked together, at most
 };
 
 // What an op keeps of a slice from one pass to the next.

@@ -4,7 +4,7 @@
 //
 //     max = the greatest element of the slice
 //     sum = the sum of e^(x - max)
-//     SoftMax      y = e^(x - max) / sum           stats = max + ln(sum)
+//     SoftMax      y = e^(x - max) * (1 / sum)     stats = max + ln(sum)
 //     LogSoftmax   y = (x - max) - ln(sum)
 //
 // each rounded once to the dtype of the result. A NaN or +inf in a slice makes all of it NaN, and
@@ -60,7 +60,7 @@ static void take_quotients(const qdq_part *part) {
         return;
     }
     if (!qdq_part_is_all(part)) part->kernels->exps(part->x, part->n, state->max, part->work);
-    part->kernels->divide(part->work, part->n, state->sum);
+    part->kernels->scale(part->work, part->n, 1.0 / state->sum);
 }
 
 static void end_log(const qdq_part *part) {

@@ -30,7 +30,7 @@ typedef struct qdq_slice_kernels {
     // e[i] = e^(x[i] - max), for x[i] <= max; 10^-304 where that would be less.
     void (*exps)(const float *x, size_t n, double max, double *e);
     void (*sum_exps)(qdq_lanes *lanes, const double *e, size_t n);
-    void (*divide)(double *e, size_t n, double sum);
+    void (*scale)(double *e, size_t n, double by);
     // y[i] = (x[i] - max) - log_sum
     void (*shift)(const float *x, size_t n, double max, double log_sum, double *y);
     void (*normalize)(const float *x, size_t n, const qdq_normal *normal, double *y);
@@ -39,6 +39,11 @@ typedef struct qdq_slice_kernels {
     // To a float that a narrower dtype is made of: rounded to odd, so that the second rounding
     // gives what one would have.
     void (*narrow_odd)(const double *x, size_t n, float *y);
+    // Elements of float32, float16 or bfloat16 from and to float32, as qdq_decode_float and
+    // qdq_encode_float.
+    void (*decode)(qdq_dtype dtype, const void *x, float *out, size_t n);
+    void (*encode)(qdq_dtype dtype, const float *in, void *y, size_t n,
+                   const qdq_numerics *numerics);
 } qdq_slice_kernels;
 
 // The best set.

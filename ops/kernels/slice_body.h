@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of slice.h in plain C that compilers turn into vectors: included by one file per
-// instruction set, which defines QDQ_SLICE_SET, the name of the set, and QDQ_SLICE_ISA.
+// instruction set, which defines QDQ_SLICE_SET, the name of the set, and QDQ_SLICE_ISA. After
+// body.h it uses the float16 conversions there.
 #include "ops/kernels/slice.h"
 #include "runtime/elementary.h"
 
@@ -73,8 +74,8 @@ static void slice_exps(const float *x, size_t n, double max, double *e) {
     }
 }
 
-static void slice_divide(double *e, size_t n, double sum) {
-    for (size_t i = 0; i < n; i++) e[i] = e[i] / sum;
+static void slice_scale(double *e, size_t n, double by) {
+    for (size_t i = 0; i < n; i++) e[i] = e[i] * by;
 }
 
 static void slice_shift(const float *x, size_t n, double max, double log_sum, double *y) {
@@ -101,16 +102,57 @@ static void slice_narrow(const double *x, size_t n, float *y) {
 }
 
 // Of the two floats that x lies between the one whose last bit is 1. Where the nearest has a 0
-// there, that is its neighbour on the side of x; of infinity it is the greatest float.
+// there, that is its neighbour on the side of x; of infinity it is the greatest float. `lost` is
+// the exact rest, so large that it is 0 as a float only where x is exact (or 0 for any dtype); NaN
+// where x is infinite.
 static void slice_narrow_odd(const double *x, size_t n, float *y) {
     for (size_t i = 0; i < n; i++) {
         float near = (float)x[i];
-        double back = (double)near, size = fabs(x[i]);
-        uint32_t bits = qdq_float_bits(near), even = ~bits & 1;
-        bits += even & (uint32_t)(fabs(back) < size);
-        bits -= even & (uint32_t)(fabs(back) > size);
+        float lost = (float)((x[i] - (double)near) * 0x1p200);
+        uint32_t bits = qdq_float_bits(near), rest = qdq_float_bits(lost);
+        uint32_t size = rest & 0x7FFFFFFFu;  // without comparisons: these would not be vectors
+        uint32_t is_number = (size + 0x7FFFFFFFu) & (size - 0x7F800001u);  // neither 0 nor NaN
+        uint32_t moves = ~bits & is_number >> 31, opposite = (bits ^ rest) >> 31;
+        bits += moves - 2 * (moves & opposite);
         y[i] = qdq_nan_if(near != near, qdq_float_from_bits(bits));
     }
+}
+
+//---- Dtypes -----------------------------------------------------------------
+
+static void slice_decode(qdq_dtype dtype, const void *x, float *out, size_t n) {
+    const uint16_t *codes = x;
+    if (dtype == QDQ_BFLOAT16) {
+        for (size_t i = 0; i < n; i++) out[i] = qdq_float_from_bits((uint32_t)codes[i] << 16);
+        return;
+    }
+#if defined(QDQ_BODY)
+    if (dtype == QDQ_FLOAT16) {
+        body_from_halves(codes, n, out);
+        return;
+    }
+#endif
+    qdq_decode_float(dtype, x, out, n);
+}
+
+// NaN is 0x7FC00000 here, which rounding leaves a NaN.
+static void slice_encode(qdq_dtype dtype, const float *in, void *y, size_t n,
+                         const qdq_numerics *numerics) {
+    uint16_t *codes = y;
+    if (dtype == QDQ_BFLOAT16 && numerics->bfloat16_store == QDQ_BFLOAT16_HALF_EVEN) {
+        for (size_t i = 0; i < n; i++) {
+            uint32_t bits = qdq_float_bits(in[i]);
+            codes[i] = (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+        }
+        return;
+    }
+#if defined(QDQ_BODY)
+    if (dtype == QDQ_FLOAT16) {
+        body_to_halves(in, n, codes);
+        return;
+    }
+#endif
+    qdq_encode_float(dtype, in, y, n, numerics);
 }
 
 const qdq_slice_kernels QDQ_SLICE_SET = {
@@ -124,9 +166,11 @@ const qdq_slice_kernels QDQ_SLICE_SET = {
     .least = slice_least,
     .exps = slice_exps,
     .sum_exps = slice_sum_exps,
-    .divide = slice_divide,
+    .scale = slice_scale,
     .shift = slice_shift,
     .normalize = slice_normalize,
     .narrow = slice_narrow,
     .narrow_odd = slice_narrow_odd,
+    .decode = slice_decode,
+    .encode = slice_encode,
 };
