@@ -104,8 +104,7 @@ qdq_shape qdq_image_shape(qdq_data_format format, size_t batch, size_t channels,
 
 //---- Windows ----------------------------------------------------------------
 
-// A list of one number per spatial dim; absent: `otherwise` for each.
-static bool read_list(const qdq_call *call, const char *attr, qdq_ints list, int spatial,
+bool qdq_read_spatial(const qdq_call *call, const char *attr, qdq_ints list, int spatial,
                       int64_t least, size_t otherwise, size_t *out) {
     enum { GREATEST = 1 << 30 };
     for (int i = 0; i < spatial; i++) out[i] = otherwise;
@@ -138,10 +137,10 @@ static void pad_same(qdq_window *w, int i, size_t reach, bool upper) {
 }
 
 bool qdq_window_of(const qdq_call *call, const qdq_window_attrs *attrs, qdq_window *w) {
-    bool fine = read_list(call, "strides", attrs->strides, w->spatial, 1, 1, w->stride);
-    fine &= read_list(call, "dilations", attrs->dilations, w->spatial, 1, 1, w->dilation);
-    fine &= read_list(call, "pads_begin", attrs->pads_begin, w->spatial, 0, 0, w->pad_begin);
-    fine &= read_list(call, "pads_end", attrs->pads_end, w->spatial, 0, 0, w->pad_end);
+    bool fine = qdq_read_spatial(call, "strides", attrs->strides, w->spatial, 1, 1, w->stride);
+    fine &= qdq_read_spatial(call, "dilations", attrs->dilations, w->spatial, 1, 1, w->dilation);
+    fine &= qdq_read_spatial(call, "pads_begin", attrs->pads_begin, w->spatial, 0, 0, w->pad_begin);
+    fine &= qdq_read_spatial(call, "pads_end", attrs->pads_end, w->spatial, 0, 0, w->pad_end);
     if (!fine) return false;
     for (int i = 0; i < w->spatial; i++) {
         size_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1;

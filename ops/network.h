@@ -77,6 +77,11 @@ typedef struct qdq_window_attrs {
     bool ceil;  // positions are rounded up
 } qdq_window_attrs;
 
+// Reads a list of one number per spatial dim, each at least `least`; an empty one: `otherwise` for
+// each. False with a finding.
+bool qdq_read_spatial(const qdq_call *call, const char *attr, qdq_ints list, int spatial,
+                      int64_t least, size_t otherwise, size_t *out);
+
 // `in`, `kernel` and `spatial` of *window are given; fills in the rest. False with findings about
 // what is wrong: counts of the lists, values below 1 (pads: 0), a window larger than the padded
 // input.

@@ -37,7 +37,16 @@
     X(qdq_op_greater_equal)    \
     X(qdq_op_select)           \
     X(qdq_op_bias_add)         \
-    X(qdq_op_prelu)
+    X(qdq_op_prelu)            \
+    X(qdq_op_avg_pool)         \
+    X(qdq_op_max_pool)         \
+    X(qdq_op_interpolate)      \
+    X(qdq_op_concat)           \
+    X(qdq_op_reshape)          \
+    X(qdq_op_transpose)        \
+    X(qdq_op_reorder)          \
+    X(qdq_op_gen_index)        \
+    X(qdq_op_dropout)
 
 #define DECLARE(description) extern const qdq_op description;
 OPS(DECLARE)
