@@ -57,7 +57,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     const dropout_params *p = params;
     uint64_t seed = whole_number(p->seed_dtype, tensors->x[PORT_SEED]);
     uint64_t offset = whole_number(p->offset_dtype, tensors->x[PORT_OFFSET]);
-    float drop = probability_of(p, tensors->x[PORT_PROBABILITY]), keep = 1.0f - drop;
+    float drop = probability_of(p, tensors->x[PORT_PROBABILITY]), factor = 1.0f / (1.0f - drop);
     double least = (double)drop * 4294967295.0;
     uint8_t *mask = p->mask ? tensors->y[1] : NULL;
     size_t stop = end * UNIT < p->count ? end * UNIT : p->count;
@@ -71,7 +71,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
         for (size_t i = 0; i < n; i++) {
             if (i % 4 == 0) qdq_dropout_words(seed, offset, (at + i) / 4, words);
             bool kept = (double)words[i % 4] > least;
-            float y = part[i] / keep;
+            float y = part[i] * factor;
             part[i] = !kept ? 0.0f : y != y ? qdq_float_from_bits(0x7FC00000u) : y;
             if (mask) mask[at + i] = kept;
         }
@@ -97,7 +97,7 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
 
 const qdq_op qdq_op_dropout = {
     .name = "Dropout",
-    .summary = "y = x / (1 - probability) where a random number keeps an element, else 0",
+    .summary = "y = x * (1 / (1 - probability)) where a random number keeps an element, else 0",
     .attrs_size = sizeof(qdq_dropout_attrs),
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,

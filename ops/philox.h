@@ -19,14 +19,16 @@ static inline void qdq_philox4x32(uint32_t counter[4], uint32_t key0, uint32_t k
     }
 }
 
-// The words of Dropout for elements group * 4 to group * 4 + 3.
+// The words of Dropout for elements group * 4 to group * 4 + 3. With offset 0 they are one and the
+// same, of a counter with 32 bits of the index: oneDNN 3.13 on x86-64.
 static inline void qdq_dropout_words(uint64_t seed, uint64_t offset, uint64_t group,
                                      uint32_t words[4]) {
     uint64_t at = group * 4;
     uint32_t low = (uint32_t)seed, x = (uint32_t)at;
-    if (offset == 0) {  // 32 bits of seed and index
-        words[0] = x, words[1] = x + 1, words[2] = x + 2, words[3] = x + 3;
+    if (offset == 0) {
+        words[0] = x, words[1] = x + 1, words[2] = x, words[3] = x + 3;
         qdq_philox4x32(words, low, low);
+        words[0] = words[1] = words[3] = words[2];
     } else {
         words[0] = (uint32_t)offset, words[1] = (uint32_t)(offset >> 32);
         words[2] = x, words[3] = (uint32_t)(at >> 32);
