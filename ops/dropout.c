@@ -59,6 +59,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     uint64_t offset = whole_number(p->offset_dtype, tensors->x[PORT_OFFSET]);
     float drop = probability_of(p, tensors->x[PORT_PROBABILITY]), factor = 1.0f / (1.0f - drop);
     double least = (double)drop * 4294967295.0;
+    char *y = tensors->y[0];
     uint8_t *mask = p->mask ? tensors->y[1] : NULL;
     size_t stop = end * UNIT < p->count ? end * UNIT : p->count;
     for (size_t at = begin * UNIT, n; at < stop; at += n) {
@@ -71,12 +72,12 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
         for (size_t i = 0; i < n; i++) {
             if (i % 4 == 0) qdq_dropout_words(seed, offset, (at + i) / 4, words);
             bool kept = (double)words[i % 4] > least;
-            float y = part[i] * factor;
-            part[i] = !kept ? 0.0f : y != y ? qdq_float_from_bits(0x7FC00000u) : y;
+            float scaled = part[i] * factor;
+            if (scaled != scaled) scaled = qdq_float_from_bits(0x7FC00000u);
+            part[i] = kept ? scaled : 0.0f;
             if (mask) mask[at + i] = kept;
         }
-        qdq_encode_float(p->y_dtype, part, (char *)tensors->y[0] + at * qdq_dtype_size(p->y_dtype),
-                         n, NULL);
+        if (y) qdq_encode_float(p->y_dtype, part, y + at * qdq_dtype_size(p->y_dtype), n, NULL);
     }
 }
 
