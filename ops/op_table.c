@@ -58,7 +58,16 @@
     X(qdq_op_matmul_integer)              \
     X(qdq_op_conv_integer)                \
     X(qdq_op_qlinear_matmul)              \
-    X(qdq_op_qlinear_conv)
+    X(qdq_op_qlinear_conv)                \
+    X(qdq_op_avg_pool)                    \
+    X(qdq_op_max_pool)                    \
+    X(qdq_op_interpolate)                 \
+    X(qdq_op_concat)                      \
+    X(qdq_op_reshape)                     \
+    X(qdq_op_transpose)                   \
+    X(qdq_op_reorder)                     \
+    X(qdq_op_gen_index)                   \
+    X(qdq_op_dropout)
 
 #define DECLARE(description) extern const qdq_op description;
 OPS(DECLARE)

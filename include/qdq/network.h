@@ -188,12 +188,12 @@ static inline qdq_value qdq_prelu(qdq_graph *graph, qdq_value x, qdq_value slope
 typedef struct qdq_dropout_attrs {
     const char *name;
     qdq_value x;
-    qdq_value seed, offset;  // int64, rank 0
-    qdq_value probability;   // float32, rank 0; outside of [0, 1] clamped
+    qdq_value seed, offset;  // int64 or int32, rank 0
+    qdq_value probability;   // float, rank 0; outside of [0, 1] clamped
     qdq_bool keep_mask;      // also makes `mask`: uint8, 1 where an element was kept. Default false
 } qdq_dropout_attrs;
 
-// Philox4x32-10 decides what is kept; y = kept ? x / (1 - probability) : 0.
+// Philox4x32-10 decides what is kept; y = kept ? x * (1 / (1 - probability)) : 0.
 static inline qdq_value qdq_dropout(qdq_graph *graph, qdq_value x, qdq_dropout_attrs attrs) {
     attrs.x = x;
     return qdq_add(graph, "Dropout", &attrs, sizeof attrs);

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interpolate: positions in float32, as oneDNN computes them; the weighted mean in double.
+#include <math.h>
+
+#include "ops/network.h"
+#include "runtime/dtype.h"
+#include "runtime/elementary.h"
+
+static const qdq_port_desc inputs[] = {
+    {"x", offsetof(qdq_interpolate_attrs, x), false, QDQ_SET_FLOATS}};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+static const char *const mode_words[] = {"nearest", "linear", "bilinear", "trilinear", NULL};
+static const char *const coordinate_words[] = {"half_pixel", "align_corners", NULL};
+static const qdq_attr_desc attrs[] = {
+    {"mode", QDQ_ATTR_MAYBE_WORD, offsetof(qdq_interpolate_attrs, mode), mode_words, "",
+     "bilinear and trilinear mean linear; required"},
+    {"sizes", QDQ_ATTR_INTS, offsetof(qdq_interpolate_attrs, sizes), NULL, "",
+     "spatial dims of y; either these or scales"},
+    {"scales", QDQ_ATTR_FLOATS, offsetof(qdq_interpolate_attrs, scales), NULL, "",
+     "of each spatial dim, which becomes trunc(dim * scale)"},
+    {"coordinate_transformation_mode", QDQ_ATTR_WORD,
+     offsetof(qdq_interpolate_attrs, coordinate_transformation_mode), coordinate_words,
+     "half_pixel", "where an element of y lies in x"},
+    {"data_format", QDQ_ATTR_WORD, offsetof(qdq_interpolate_attrs, data_format),
+     qdq_data_format_words, "NXC", "where the channels are"}};
+
+//---- Shapes -----------------------------------------------------------------
+
+// Sizes of y from scales.
+static bool scale_sizes(const qdq_call *call, const qdq_interpolate_attrs *a,
+                        const qdq_image *image, size_t *size) {
+    if (a->scales.count != (size_t)image->spatial) {
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "scales",
+                      qdq_text(call->findings, "has %zu entries", a->scales.count),
+                      qdq_text(call->findings, "%d, one for each spatial dim", image->spatial));
+        return false;
+    }
+    for (int i = 0; i < image->spatial; i++) {
+        float scaled = (float)image->size[i] * a->scales.data[i];
+        if (!(scaled >= 1.0f) || scaled > 0x1p30f) {
+            qdq_call_find(
+                call, QDQ_RULE_ATTR_VALUE, "scales",
+                qdq_text_number(call->findings, (double)a->scales.data[i], (size_t)i, true),
+                qdq_text(call->findings, "one that makes 1 to 2^30 elements of %zu",
+                         image->size[i]));
+            return false;
+        }
+        size[i] = (size_t)scaled;
+    }
+    return true;
+}
+
+static bool read_sizes(const qdq_call *call, qdq_image *image, size_t *size) {
+    const qdq_interpolate_attrs *a = call->attrs;
+    if (!qdq_require_attr(call, "mode", a->mode.set)) return false;
+    if (!a->sizes.count == !a->scales.count) {
+        qdq_call_find(call, QDQ_RULE_ATTR_REQUIRED, "sizes",
+                      a->sizes.count ? "is given, and scales as well"
+                                     : "is missing, and scales too",
+                      "one of the two");
+        return false;
+    }
+    if (!qdq_image_of(call, 0, a->data_format, image)) return false;
+    return a->sizes.count ? qdq_window_list(call, "sizes", a->sizes, image->spatial, 1, 1, size)
+                          : scale_sizes(call, a, image, size);
+}
+
+static void infer(qdq_call *call) {
+    const qdq_interpolate_attrs *a = call->attrs;
+    qdq_image image;
+    size_t size[QDQ_MAX_SPATIAL];
+    if (!read_sizes(call, &image, size)) return;
+    call->outputs[0] = (qdq_type){
+        call->inputs[0].type.dtype,
+        qdq_image_shape(a->data_format, image.batch, image.channels, image.spatial, size)};
+}
+
+//---- Positions --------------------------------------------------------------
+
+typedef struct interpolate_params {
+    qdq_dtype x_dtype, y_dtype;
+    bool nearest, align_corners, channels_last;
+    size_t channels;
+    size_t in[QDQ_MAX_SPATIAL], out[QDQ_MAX_SPATIAL];  // dims that x has not are 1
+} interpolate_params;
+
+// Between element at[0] and element at[1], which has this weight. Weight 0: at[0] alone.
+typedef struct position {
+    size_t at[2];
+    double weight;
+} position;
+
+static float position_of(const interpolate_params *p, size_t out, size_t in, size_t o) {
+    if (p->align_corners) return out == 1 ? 0.0f : (float)o * (float)(in - 1) / (float)(out - 1);
+    return ((float)o + 0.5f) * (float)in / (float)out - 0.5f;
+}
+
+static position locate(const interpolate_params *p, int dim, size_t o) {
+    size_t in = p->in[dim];
+    float at = position_of(p, p->out[dim], in, o), last = (float)(in - 1);
+    if (p->nearest) at = roundf(at);
+    if (!(at > 0.0f)) return (position){{0, 0}, 0.0};
+    if (at >= last) return (position){{in - 1, in - 1}, 0.0};
+    size_t first = (size_t)at;
+    return (position){{first, first + 1}, (double)(at - (float)first)};
+}
+
+//---- Values -----------------------------------------------------------------
+
+static float load(const interpolate_params *p, const void *x, size_t at) {
+    if (p->x_dtype == QDQ_FLOAT32) return ((const float *)x)[at];
+    float v;
+    qdq_decode_float(p->x_dtype, (const char *)x + at * qdq_dtype_size(p->x_dtype), &v, 1);
+    return v;
+}
+
+static void store(const interpolate_params *p, void *y, size_t at, float v) {
+    v = qdq_nan_if(v != v, v);
+    if (p->y_dtype == QDQ_FLOAT32)
+        ((float *)y)[at] = v;
+    else
+        qdq_encode_float(p->y_dtype, &v, (char *)y + at * qdq_dtype_size(p->y_dtype), 1, NULL);
+}
+
+static double between(double a, double b, double weight) {
+    return weight == 0.0 ? a : a * (1.0 - weight) + b * weight;
+}
+
+// Along the last dim first, at the up to four pairs of the other two, which are joined along the
+// second dim and then along the first. `step` is the elements of x from one pixel to the next.
+static float value_at(const interpolate_params *p, const void *x, size_t base, size_t step,
+                      const position *at) {
+    double planes[2] = {0.0, 0.0};
+    for (int d = 0; d < (at[0].weight == 0.0 ? 1 : 2); d++) {
+        double rows[2] = {0.0, 0.0};
+        for (int h = 0; h < (at[1].weight == 0.0 ? 1 : 2); h++) {
+            size_t row = (at[0].at[d] * p->in[1] + at[1].at[h]) * p->in[2];
+            double first = (double)load(p, x, base + (row + at[2].at[0]) * step), second = 0.0;
+            if (at[2].weight != 0.0) second = (double)load(p, x, base + (row + at[2].at[1]) * step);
+            rows[h] = between(first, second, at[2].weight);
+        }
+        planes[d] = between(rows[0], rows[1], at[1].weight);
+    }
+    return (float)between(planes[0], planes[1], at[0].weight);
+}
+
+// A unit is a row of y: one channel of it, or all of them where they are last.
+static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
+    const interpolate_params *p = params;
+    size_t pixels = p->in[0] * p->in[1] * p->in[2];
+    size_t lanes = p->channels_last ? p->channels : 1;
+    for (size_t unit = begin; unit < end; unit++) {
+        size_t plane = unit / p->out[1] / p->out[0];
+        position at[QDQ_MAX_SPATIAL] = {locate(p, 0, unit / p->out[1] % p->out[0]),
+                                        locate(p, 1, unit % p->out[1])};
+        for (size_t w = 0; w < p->out[2]; w++) {
+            at[2] = locate(p, 2, w);
+            for (size_t c = 0; c < lanes; c++)
+                store(p, tensors->y[0], (unit * p->out[2] + w) * lanes + c,
+                      value_at(p, tensors->x[0], plane * pixels * lanes + c, lanes, at));
+        }
+    }
+}
+
+//---- Entry ------------------------------------------------------------------
+
+static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_interpolate_attrs *a = call->attrs;
+    interpolate_params *p = QDQ_POOL_NEW(to->pool, interpolate_params);
+    qdq_image image;
+    size_t size[QDQ_MAX_SPATIAL];
+    if (!p || !read_sizes(call, &image, size)) return 0;
+    *p = (interpolate_params){.x_dtype = call->inputs[0].type.dtype,
+                              .y_dtype = call->outputs[0].dtype,
+                              .nearest = a->mode.value == QDQ_NEAREST,
+                              .align_corners =
+                                  a->coordinate_transformation_mode == QDQ_ALIGN_CORNERS,
+                              .channels_last = a->data_format == QDQ_NXC,
+                              .channels = image.channels};
+    for (int i = 0; i < QDQ_MAX_SPATIAL; i++) {
+        int own = i - (QDQ_MAX_SPATIAL - image.spatial);
+        p->in[i] = own < 0 ? 1 : image.size[own];
+        p->out[i] = own < 0 ? 1 : size[own];
+    }
+    stages[0] = (qdq_stage){.params = p,
+                            .whole = run,
+                            .units = image.batch * (p->channels_last ? 1 : image.channels) *
+                                     p->out[0] * p->out[1],
+                            .cost = 8 * qdq_shape_count(call->outputs[0].shape)};
+    return 1;
+}
+
+const qdq_op qdq_op_interpolate = {
+    .name = "Interpolate",
+    .summary = "y = x with other spatial dims, its elements or means of neighbours",
+    .attrs_size = sizeof(qdq_interpolate_attrs),
+    QDQ_OP_TABLES(inputs, outputs, attrs),
+    .infer = infer,
+    .lower = lower,
+};
