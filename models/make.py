@@ -1,4 +1,5 @@
-"""Makes every model folder but digits/ and checks them against published or known numbers."""
+"""Makes every model folder but digits/ and digits_pixels/, and checks them against published or
+known numbers."""
 
 import numpy as np
 
