@@ -4,6 +4,7 @@ known numbers."""
 import numpy as np
 
 import make_digits
+import make_networks
 import make_onednn
 import make_tensorrt
 import make_torchao
@@ -341,3 +342,4 @@ if __name__ == "__main__":
     make_torchao.make()
     make_ttnn.make()
     make_digits.make()
+    make_networks.make()

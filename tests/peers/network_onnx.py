@@ -23,7 +23,8 @@ TYPES = {
 }
 ARRAYS = {"int4": np.int8, "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
           "bfloat16": ml_dtypes.bfloat16}
-SAME_OP = {"ReLU": "Relu", "Sigmoid": "Sigmoid", "Add": "Add", "Multiply": "Mul"}
+SAME_OP = {"ReLU": "Relu", "Sigmoid": "Sigmoid", "Add": "Add", "Multiply": "Mul",
+           "Divide": "Div"}
 STORED = {"F32": np.float32, "I8": np.int8, "U8": np.uint8, "BF16": ml_dtypes.bfloat16,
           "F8_E4M3": ml_dtypes.float8_e4m3fn}
 
@@ -34,10 +35,11 @@ def load_tensors(path):
 
 
 class Model:
-    """Nodes and initializers in the making. `known` has the shapes and arrays of constants."""
+    """Nodes and initializers in the making. `known` has the arrays of constants, `ranks` the rank
+    of every value of the graph."""
 
     def __init__(self):
-        self.nodes, self.initializers, self.known = [], [], {}
+        self.nodes, self.initializers, self.known, self.ranks = [], [], {}, {}
 
     def constant(self, name, dtype, array):
         self.known[name] = np.asarray(array)
@@ -105,7 +107,9 @@ def add_matmul(model, node, dtypes):
     ports, name, attrs = dict(node["inputs"]), node["name"], node["attrs"]
     for port in ("a", "b"):
         if attrs.get("transpose_" + port):
-            ports[port] = model.node("Transpose", [ports[port]], f"{name}.{port}")
+            order = list(range(model.ranks[ports[port]]))
+            order[-2:] = order[:-3:-1]
+            ports[port] = model.node("Transpose", [ports[port]], f"{name}.{port}", perm=order)
     product = name + ".product" if "bias" in ports else name
     model.node("MatMul", [ports["a"], ports["b"]], product)
     if "bias" in ports:
@@ -167,11 +171,13 @@ def convert(path):
     for constant in graph.get("constants", []):
         name, dtype = constant["name"], constant["dtype"]
         array = load_tensors(Path(path).parent / constant["file"])[constant["tensor"]]
-        dtypes[name] = dtype
+        dtypes[name], model.ranks[name] = dtype, len(constant["shape"])
         model.constant(name, dtype, array)
     for value in graph["inputs"]:
-        dtypes[value["name"]] = value["dtype"]
+        dtypes[value["name"]], model.ranks[value["name"]] = value["dtype"], len(value["shape"])
     for node in graph["nodes"]:
+        first = node["inputs"].get("x", node["inputs"].get("a"))
+        model.ranks[node["name"]] = len(node["attrs"].get("shape", model.ranks[first] * [0]))
         dtypes[node["name"]] = ADD.get(node["op"], add_other)(model, node, dtypes)
     made = helper.make_graph(
         model.nodes, graph["name"],
