@@ -45,6 +45,7 @@ typedef struct transposed {
 static const transposed transposes[] = {
     {D(2, 3), {1, 0}, 2, D(3, 2)},
     {D(70, 33), {1, 0}, 2, D(33, 70)},
+    {D(63, 127), {1, 0}, 2, D(127, 63)},
     {D(5), {0}, 1, D(5)},
     {D(5), {0}, 0, D(5)},
     {NO_DIMS, {0}, 0, NO_DIMS},
@@ -59,6 +60,7 @@ static const transposed transposes[] = {
     {D(3, 5, 4, 6), {3, 0, 2, 1}, 4, D(6, 3, 4, 5)},
     {D(100, 3, 100), {2, 1, 0}, 3, D(100, 3, 100)},
     {D(33, 65, 5), {1, 0, 2}, 3, D(65, 33, 5)},
+    {D(130, 3, 66), {2, 1, 0}, 3, D(66, 3, 130)},
 };
 
 // The element of x that is element `at` of y.
