@@ -1,9 +1,9 @@
 """What the networks of this folder make of the images held out, for people.
 
-    python3 models/digits/report.py QDQ_BINARY
+    python3 models/digits/report.py QDQ_BINARY [RUNS]
 
-Prints how many digits each network gets right, how long an image takes, and which digits the int8
-network mixes up. Needs nothing but Python 3.
+Prints how many digits each network gets right, how long an image takes on one thread (in RUNS runs,
+41 if not given), and which digits the int8 network mixes up. Needs nothing but Python 3.
 """
 
 import json
@@ -51,11 +51,11 @@ def run(qdq, kind, folder):
     return read_digits(out)
 
 
-def microseconds(qdq, kind):
-    """Of one run on one thread: a quarter of 41 runs take less, which other work on the machine
-    moves less than the median."""
+def microseconds(qdq, kind, runs):
+    """Of one run: a quarter of all take less, which other work on the machine moves less than the
+    median."""
     told = subprocess.run([qdq, "bench", HERE / f"{kind}.json", "--threads", "1", "--fill", "1",
-                           "--repeat", "41", "--json"], check=True, stdout=subprocess.PIPE)
+                           "--repeat", runs, "--json"], check=True, stdout=subprocess.PIPE)
     return 1e6 * json.loads(told.stdout)["quartile_seconds"][0]
 
 
@@ -83,10 +83,10 @@ def confusion(digits, labels):
 
 
 def main(words):
-    if len(words) != 1:
+    if len(words) not in (1, 2):
         print(__doc__, file=sys.stderr)
         return 2
-    qdq = words[0]
+    qdq, runs = (words + ["41"])[:2]
     labels = read_tensors(HERE / "held_out.safetensors")["labels"]
     said = {}
     print("network                                       right      weights    an image, one thread")
@@ -94,7 +94,7 @@ def main(words):
         for kind, about in KINDS.items():
             said[kind] = run(qdq, kind, folder)
             right = sum(map(int.__eq__, said[kind], labels))
-            time = microseconds(qdq, kind) / len(labels)
+            time = microseconds(qdq, kind, runs) / len(labels)
             print(f"{about:44}  {100 * right / len(labels):5.2f} %  {weights(kind):6} bytes  "
                   f"{time:6.1f} us")
     print()

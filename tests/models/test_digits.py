@@ -5,6 +5,7 @@
     test_digits.py QDQ_BINARY MODELS_DIR
 """
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -64,6 +65,16 @@ class Digits(Case):
         ours = self.scores("int8")
         self.assertEqual(digits_of(ours), digits_of(theirs))
         self.assertEqual(ours, theirs)
+
+    def test_the_report_counts_what_is_right(self):
+        told = subprocess.run([sys.executable, folder() / "report.py", harness.QDQ, "1"], check=True,
+                              stdout=subprocess.PIPE, encoding="utf-8").stdout.splitlines()
+        percent = [line.split(" %")[0].split()[-1] for line in told if " % " in line]
+        self.assertEqual(percent, [f"{100 * n / IMAGES:.2f}" for n in RIGHT.values()])
+        rows = [line.split("|")[1].split() for line in told[-10:]]
+        numbers = [[0 if n == "." else int(n) for n in row] for row in rows]
+        self.assertEqual(sum(map(sum, numbers)), IMAGES)
+        self.assertEqual(sum(numbers[i][i] for i in range(10)), RIGHT["int8"])
 
 
 if __name__ == "__main__":
