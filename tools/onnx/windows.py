@@ -65,6 +65,9 @@ def pool_attrs(node):
     whether a window then reaches beyond the padding that the model has."""
     attrs = window_attrs(node) | {"kernel": node.attr("kernel_shape"), "data_format": "NCX"}
     sizes, beyond = node.inputs[0].shape[2:], False
+    if attrs.get("auto_pad", "VALID") != "VALID" and any(d != 1 for d in attrs["dilations"]):
+        raise Refused(f"auto_pad is {attrs['auto_pad']} with dilations, of which ONNX and ONNX "
+                      "Runtime make different shapes; give pads in numbers")  # fmt: skip
     if node.attr("ceil_mode", 0) and "auto_pad" not in attrs:
         for i, (size, out) in enumerate(zip(sizes, node.types[0][1][2:])):
             reach = (attrs["kernel"][i] - 1) * attrs["dilations"][i] + 1
