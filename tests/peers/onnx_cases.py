@@ -207,6 +207,9 @@ def window(rng, transposed=False, dilate=True, groups=True):
         attrs["pads"] = [int(rng.integers(0, r)) for r in reach * 2]
     elif kind != "none":
         attrs["auto_pad"] = kind
+    if kind.startswith("SAME"):  # with these ONNX Runtime runs nothing else
+        attrs.pop("dilations", None)
+        attrs["strides"] = [min(s, k) for s, k in zip(attrs.get("strides", (1,) * n), kernel)]
     if transposed and "auto_pad" in attrs:
         del attrs["auto_pad"]
     return n, kernel, sizes, group, attrs

@@ -37,6 +37,7 @@ from onnx_quantized import NETWORKS, QUANTIZES, QUANTIZING  # noqa: E402
 from qdq_file import STORED, safetensors  # noqa: E402
 
 TOLERANCE = {np.dtype(np.float32): 2e-6, np.dtype(np.float16): 4e-3}
+LEAST = 0.1  # A smaller greatest magnitude counts as this: such results are differences of others.
 NEAR = 2e-5  # How far from halfway between two codes a tie is, of the code.
 
 
@@ -69,6 +70,8 @@ def read_tensors(path):
     for name, row in header.items():
         begin, end = (8 + length + offset for offset in row["data_offsets"])
         found[name] = np.frombuffer(blob[begin:end], kinds[row["dtype"]]).reshape(row["shape"])
+        if row["dtype"] == "BF16":
+            found[name] = (found[name].astype(np.uint32) << 16).view(np.float32)
     return found
 
 
@@ -100,6 +103,8 @@ def run(binary, folder, feeds):
 def as_codes(array):
     """Integers and bits as they are in the file of results."""
     array = np.asarray(array)
+    if str(array.dtype) == "bfloat16":
+        return array.astype(np.float32)
     if str(array.dtype).startswith(("float8", "float4")):
         return array.view(np.uint8)
     return array
@@ -116,7 +121,7 @@ def difference(case, name, found, wanted, ties):
     if case.how == EXACT or wanted.dtype.kind != "f":
         at = tuple(int(i) for i in np.argwhere(~same)[0])
         return f"{name}: {np.sum(~same)} of {same.size} differ, {at}: {found[at]}, not {wanted[at]}"
-    size = max(float(np.max(np.abs(wanted[np.isfinite(wanted)]), initial=0)), 1e-6)
+    size = max(float(np.max(np.abs(wanted[np.isfinite(wanted)]), initial=0)), LEAST)
     error = np.abs(found.astype(np.float64) - wanted.astype(np.float64)) / size
     worst = float(np.max(error[~same]))
     ties["worst"] = max(ties["worst"], worst)

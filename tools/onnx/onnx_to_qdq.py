@@ -138,8 +138,8 @@ class Converter:
             return self.graph.node(op, f"{name}/{helper}", inputs, attrs or {}, note, own=False)
         own = bool(node.outputs[0])
         ref = self.graph.node(op, name, inputs, attrs or {}, note, own, outputs[1:])
-        for i, output in enumerate(node.outputs):
-            self.bind(node, i, ref if i == 0 else f"{ref}.{outputs[i]}")
+        for i, port in enumerate(outputs[: len(node.outputs)]):
+            self.bind(node, i, ref if i == 0 else f"{ref}.{port}")
         return ref
 
     def bind(self, node, i, ref, data=None):

@@ -49,7 +49,7 @@ def conv_transpose(c, node):
         reach = (kernel[i] - 1) * attrs["dilations"][i] + 1
         total = attrs["strides"][i] * (sizes[i] - 1) + extra[i] + reach - asked[-len(sizes) + i]
         if total < 0:
-            raise Refused(f"it would need {-total} elements of padding less than none in dim {2 + i}")
+            extra, total = [e - total * (j == i) for j, e in enumerate(extra)], 0
         half = total // 2 if auto == "SAME_UPPER" else total - total // 2
         attrs["pads_begin"][i], attrs["pads_end"][i] = half, total - half
     if any(extra):
@@ -101,18 +101,19 @@ def average_pool(c, node):
 
 def onnx_positions(node, size, out, scale):
     """Where ONNX looks for each element of the output, along one dim."""
-    o, mode = np.arange(out, dtype=np.float64), node.attr(
-        "coordinate_transformation_mode", "half_pixel"
-    )
-    if mode == "asymmetric":
-        at = o / scale
-    elif mode == "align_corners":
-        at = o * (size - 1) / (out - 1) if out > 1 else o * 0
-    elif mode == "half_pixel" or (mode == "pytorch_half_pixel" and out > 1):
-        at = (o + 0.5) / scale - 0.5
-    else:
+    mode = node.attr("coordinate_transformation_mode", "half_pixel")
+    o, exact = np.arange(out, dtype=np.float64), size * scale
+    half = (o + 0.5) / scale - 0.5
+    at = {
+        "asymmetric": o / scale,
+        "align_corners": o * (size - 1) / (exact - 1 if exact != 1 else np.inf),
+        "half_pixel": half,
+        "half_pixel_symmetric": half + size / 2 * (1 - out / exact),
+        "pytorch_half_pixel": half if out > 1 else o * 0,
+    }.get(mode)
+    if at is None:
         raise Refused(f"coordinate_transformation_mode is {mode}, wanted half_pixel, "
-                      "align_corners, or asymmetric")  # fmt: skip
+                      "align_corners or asymmetric")  # fmt: skip
     if node.attr("mode", "nearest") == "nearest":
         # Positions that are halfway but for their rounding are halfway.
         at = np.round(at, 9)
