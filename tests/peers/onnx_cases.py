@@ -57,7 +57,7 @@ def float_type(rng):
     return either(rng, np.float32, np.float32, np.float16)
 
 
-#---- Elements ----
+# ---- Elements
 
 
 def unary_case(op, positive=False, how=CLOSE, **ranges):
@@ -129,7 +129,7 @@ def prelu(rng):
     return one("PRelu", [floats(rng, shape), floats(rng, slope)], constants=either(rng, (), (1,)))
 
 
-#---- Products ----
+# ---- Products
 
 
 def matmul_shapes(rng):
@@ -266,7 +266,7 @@ def qlinear_conv(rng):
     return one("QLinearConv", inputs, attrs, constants=tuple(range(1, 9)), how=EXACT)
 
 
-#---- Normalization, reductions ----
+# ---- Normalization, reductions
 
 
 def softmax_case(op):
@@ -326,7 +326,7 @@ def reduce_case(op):
     return case
 
 
-#---- Windows ----
+# ---- Windows
 
 
 def pool_case(op):
@@ -370,7 +370,7 @@ def resize(rng):
     return one("Resize", inputs, attrs, constants=(2, 3), opset=19)
 
 
-#---- Movement ----
+# ---- Movement
 
 
 def moved(rng, shape):

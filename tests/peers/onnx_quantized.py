@@ -29,7 +29,7 @@ def parameters(rng, x, kind, block):
     if way == "tensor":
         return (), {}
     axis = int(rng.integers(x.ndim))
-    attrs = {"axis": either(rng, axis, axis - x.ndim)}
+    attrs = {} if axis == 1 else {"axis": either(rng, axis, axis - x.ndim)}  # 1 is the default
     if way == "axis":
         return (x.shape[axis],), attrs
     attrs["block_size"] = size = int(rng.integers(1, x.shape[axis] + 1))
@@ -49,7 +49,8 @@ def pair_case(kinds):
         dtype = either(rng, np.float32, np.float32, np.float16) if opset >= 19 else np.float32
         x = floats(rng, some_shape(rng, 1, 6), dtype, 2.0)
         shape, attrs = parameters(rng, x, kind, opset >= 21)
-        scale = rng.uniform(0.02, 0.6, shape).astype(dtype)
+        # Some results are beyond what float8 holds.
+        scale = (rng.uniform(0.02, 0.6, shape) * either(rng, 1, 0.01**real)).astype(dtype)
         if real:
             zero = np.zeros(shape, numpy_of(kind))
         else:
@@ -110,7 +111,7 @@ QUANTIZING = {
 }
 
 
-#---- Networks ----
+# ---- Networks
 
 
 def weight(rng, *shape):

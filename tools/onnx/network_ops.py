@@ -80,7 +80,7 @@ def prelu(c, node):
     c.emit(node, "PReLU", ports, {"data_format": "NCX", "per_channel_broadcast": False})
 
 
-#---- Products ----
+# ---- Products
 
 
 def matmul(c, node):
@@ -108,7 +108,7 @@ def gemm(c, node):
     c.emit(node, "Add", {"a": y, "b": bias})
 
 
-#---- Normalization ----
+# ---- Normalization
 
 
 def affine(c, node, i, shape):
@@ -165,7 +165,7 @@ def batch_norm(c, node):
     c.emit(node, "BatchNormInference", ports, attrs)
 
 
-#---- Reductions and movement ----
+# ---- Reductions and movement
 
 
 def reduce(op):

@@ -98,7 +98,7 @@ def cast(c, node):
     c.emit(node, "Cast", {"x": node.inputs[0]}, attrs)
 
 
-#---- Products of integers ----
+# ---- Products of integers
 
 
 def parameter(c, node, i, keep):

@@ -57,7 +57,7 @@ def conv_transpose(c, node):
     c.emit(node, "ConvTranspose", conv_ports(node), attrs)
 
 
-#---- Pooling ----
+# ---- Pooling
 
 
 def pool_attrs(node):
@@ -96,7 +96,7 @@ def average_pool(c, node):
     c.emit(node, "AvgPool", {"x": node.inputs[0]}, attrs)
 
 
-#---- Resize ----
+# ---- Resize
 
 
 def onnx_positions(node, size, out, scale):
