@@ -5,10 +5,10 @@
 
 ONNX Runtime runs without graph optimization; what it has no kernel for, ONNX's reference
 implementation computes. Ops on codes and movement are compared bit for bit, floats with a tolerance
-(TOLERANCE, of the greatest magnitude of the result). Codes that nodes of a network make of floats may
-differ by one where the float is as good as halfway between two; what is behind such a tie is not
-compared. A model is "not run" if qdq has no such op.
-What the converter refuses fails, but of ops in MAY_REFUSE.
+(TOLERANCE, of the greatest magnitude of the result). Codes that nodes of a network make of floats
+may differ by one where the float is as good as halfway between two; what is behind such a tie is
+not compared. A model is "not run" if qdq has no such op. What the converter refuses fails, but of
+ops in MAY_REFUSE.
 """
 
 import argparse
@@ -126,7 +126,9 @@ def difference(case, name, found, wanted, ties):
     error = np.abs(found.astype(np.float64) - wanted.astype(np.float64)) / size
     worst = float(np.max(error[~same]))
     ties["worst"] = max(ties["worst"], worst)
-    return None if worst <= TOLERANCE[wanted.dtype] else f"{name}: off by {worst:.3g} of the greatest"
+    if worst <= TOLERANCE[wanted.dtype]:
+        return None
+    return f"{name}: off by {worst:.3g} of the greatest"
 
 
 def first_ties(case, found, wanted, ties):

@@ -3,10 +3,10 @@
 
     python3 onnx_node_vectors.py --qdq QDQ_BINARY [--only WORDS]
 
-The vectors come with the package onnx and are made anew here, as ONNX's tests do. Opsets are changed
-to one from 13 to 25. Outputs that the converter refuses are left out, but never the first. Inputs that the converter wants to be
-constants (axes, shapes, bounds) are made so. Floats are compared as ONNX compares them, everything
-else bit for bit.
+The vectors come with the package onnx and are made anew here, as ONNX's tests do. Opsets are
+changed to one from 13 to 25. Outputs that the converter refuses are left out, but never the first.
+Inputs that it wants to be constants (axes, shapes, bounds) are made so. Floats are compared as ONNX
+compares them, everything else bit for bit.
 """
 
 import argparse
@@ -75,7 +75,9 @@ def try_model(binary, ops, model, feeds, wanted, case):
 
 
 def array_of(value):
-    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
+    if isinstance(value, onnx.TensorProto):
+        return numpy_helper.to_array(value)
+    return np.asarray(value)
 
 
 def try_case(binary, ops, case):

@@ -64,8 +64,8 @@ def node(op, ins, outs, name="", **attrs):
 
 
 def relu_model(shape, elem=FLOAT, opset=21):
-    return model([node("Relu", ["x"], ["y"])], [tensor("x", shape, elem)], [tensor("y", None, elem)],
-                 opset=opset)  # fmt: skip
+    inputs, outputs = [tensor("x", shape, elem)], [tensor("y", None, elem)]
+    return model([node("Relu", ["x"], ["y"])], inputs, outputs, opset=opset)
 
 
 def all_refusals_are_told_at_once(place):

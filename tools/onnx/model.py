@@ -53,7 +53,8 @@ class Value:
             )
         if len(self.shape) > 8 or 0 in self.shape:
             raise Refused(
-                f"'{self.name}' has the shape {list(self.shape)}, wanted at most 8 dims of at least 1"
+                f"'{self.name}' has the shape {list(self.shape)}, wanted at most 8 dims, each at "
+                "least 1"
             )
         return DTYPES[self.elem]
 
@@ -85,7 +86,9 @@ class Node:
 
 class Model:
     def __init__(self, path, shapes):
-        proto = inliner.inline_local_functions(onnx.load(path))
+        proto = onnx.load(path)
+        if proto.functions:
+            proto = inliner.inline_local_functions(proto)
         check(proto)
         self.opset = next((o.version for o in proto.opset_import if o.domain in ("", "ai.onnx")), 0)
         if self.opset not in OPSETS:
@@ -177,18 +180,20 @@ class Model:
         feeds = {v.name: np.zeros(v.shape) if shape_only else v.data for v in given}
         ins = [helper.make_tensor_value_info(v.name, v.elem, v.shape) for v in given]
         outs = [onnx.ValueInfoProto(name=name) for name in node.outputs if name]
-        graph = helper.make_graph([node.proto], "fold", list({v.name: v for v in ins}.values()), outs)
-        opsets = [helper.make_opsetid("", self.opset)]
+        ins = list({value.name: value for value in ins}.values())
+        graph = helper.make_graph([node.proto], "fold", ins, outs)
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
         try:
-            return ReferenceEvaluator(helper.make_model(graph, opset_imports=opsets)).run(None, feeds)
+            return ReferenceEvaluator(made).run(None, feeds)
         except Exception:  # It then is a node like any other.
             return None
 
 
 def check(proto):
     """ONNX's checker, which also wants shapes where other readers do not."""
-    bare = [v.type.tensor_type for v in (*proto.graph.input, *proto.graph.output)
-            if v.type.HasField("tensor_type") and not v.type.tensor_type.HasField("shape")]  # fmt: skip
+    values = [v.type for v in (*proto.graph.input, *proto.graph.output)]
+    bare = [t.tensor_type for t in values if t.HasField("tensor_type")]
+    bare = [tensor for tensor in bare if not tensor.HasField("shape")]
     for tensor in bare:
         tensor.shape.SetInParent()
     onnx.checker.check_model(proto)

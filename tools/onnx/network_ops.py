@@ -5,7 +5,11 @@ import numpy as np
 
 from model import Refused
 
-LARGEST = {"float32": np.finfo(np.float32).max, "float16": 65504.0, "bfloat16": 2.0**127 * 1.9921875}
+LARGEST = {
+    "float32": float(np.finfo(np.float32).max),
+    "float16": 65504.0,
+    "bfloat16": 2.0**127 * 1.9921875,
+}
 
 
 def unary(op, **defaults):
@@ -50,7 +54,7 @@ def where(c, node):
 
 def clip(c, node):
     """A bound that is not given is the end of the dtype."""
-    largest = float(LARGEST[node.inputs[0].dtype])
+    largest = LARGEST[node.inputs[0].dtype]
     bounds = {"min": -largest, "max": largest}
     for i, name in ((1, "min"), (2, "max")):
         value = node.input(i)
@@ -92,7 +96,7 @@ def gemm(c, node):
     a, b, bias = node.inputs[0], node.inputs[1], node.input(2)
     alpha, beta = node.attr("alpha", 1.0), node.attr("beta", 1.0)
     bias = bias if beta else None
-    turned = {"transpose_a": bool(node.attr("transA", 0)), "transpose_b": bool(node.attr("transB", 0))}
+    turned = {"transpose_a": bool(node.attr("transA")), "transpose_b": bool(node.attr("transB"))}
     if alpha == 1 and (bias is None or beta == 1):
         c.emit(node, "MatMul", {"a": a, "b": b, "bias": bias}, turned)
         return
