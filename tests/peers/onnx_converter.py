@@ -34,6 +34,7 @@ import onnx_to_qdq  # noqa: E402
 from model import Model, Refused  # noqa: E402
 from onnx_cases import CASES, EXACT  # noqa: E402
 from onnx_quantized import NETWORKS, QUANTIZES, QUANTIZING  # noqa: E402
+from onnx_window_cases import PRODUCTS  # noqa: E402
 from qdq_file import STORED, safetensors  # noqa: E402
 
 TOLERANCE = {np.dtype(np.float32): 2e-6, np.dtype(np.float16): 4e-3}
@@ -192,7 +193,7 @@ def main():
     listed = subprocess.run([options.qdq, "ops", "--json"], capture_output=True, check=True).stdout
     ops = {op["name"] for op in json.loads(listed)["ops"]}
     total = collections.Counter()
-    for number, (kind, make) in enumerate({**CASES, **QUANTIZING, **NETWORKS}.items()):
+    for number, (kind, make) in enumerate({**CASES, **PRODUCTS, **QUANTIZING, **NETWORKS}.items()):
         if options.only not in kind:
             continue
         words, reasons, ties = collections.Counter(), collections.Counter(), collections.Counter()
