@@ -37,7 +37,8 @@ from onnx_quantized import NETWORKS, QUANTIZES, QUANTIZING  # noqa: E402
 from onnx_window_cases import PRODUCTS  # noqa: E402
 from qdq_file import STORED, safetensors  # noqa: E402
 
-TOLERANCE = {np.dtype(np.float32): 2e-6, np.dtype(np.float16): 4e-3}
+# Of float32 most is within 3e-7; ONNX Runtime loses 3e-6 in the tails of Gelu.
+TOLERANCE = {np.dtype(np.float32): 4e-6, np.dtype(np.float16): 4e-3}
 MAY_REFUSE = ("AveragePool", "Resize")
 LEAST = 0.1  # A smaller greatest magnitude counts as this: such results are differences of others.
 NEAR = 2e-5  # How far from halfway between two codes a tie is, of the code.
