@@ -46,7 +46,6 @@ typedef struct slice_job {
     const qdq_slice_kernels *kernels;
     const void *params;
     qdq_dtype x_dtype, y_dtype;
-    qdq_numerics numerics;
     bool side_by_side;  // slices that are neighbours are so in memory
     size_t together;    // then: how many are walked together
     size_t row_groups;  // groups of a row of neighbours
@@ -121,7 +120,7 @@ static void store_columns(const slice_job *job, const slice_group *group, const 
         size_t part = n - at < ROWS ? n - at : ROWS;
         for (size_t c = 0; c < count; c++)
             for (size_t i = 0; i < part; i++) rows[i * count + c] = in[c * job->pitch + at + i];
-        job->kernels->encode(job->y_dtype, rows, codes, part * count, &job->numerics);
+        job->kernels->encode(job->y_dtype, rows, codes, part * count);
         copy_rows((const char *)codes, bytes, (char *)y + at * stride * size, stride * size, part,
                   bytes);
     }
@@ -169,12 +168,12 @@ static void store(const slice_job *job, const slice_group *group, const double *
         if (job->side_by_side)
             store_columns(job, group, buffer + i, stride, run, to);
         else
-            job->kernels->encode(job->y_dtype, buffer + i, to, run, &job->numerics);
+            job->kernels->encode(job->y_dtype, buffer + i, to, run);
     }
 }
 
 void qdq_slice_store(const qdq_tensors *tensors, size_t output, qdq_dtype dtype, size_t index,
-                     double value, const qdq_numerics *numerics) {
+                     double value) {
     if (!tensors->y[output]) return;
     float narrowed;
     if (dtype == QDQ_FLOAT32)
@@ -182,7 +181,7 @@ void qdq_slice_store(const qdq_tensors *tensors, size_t output, qdq_dtype dtype,
     else
         qdq_slice_kernels_portable.narrow_odd(&value, 1, &narrowed);
     qdq_encode_float(dtype, &narrowed, (char *)tensors->y[output] + index * qdq_dtype_size(dtype),
-                     1, numerics);
+                     1, NULL);
 }
 
 //---- Passes -----------------------------------------------------------------
@@ -261,7 +260,6 @@ bool qdq_slice_stage(const qdq_call *call, const qdq_lowering *to, const qdq_sli
         .params = params,
         .x_dtype = call->inputs[0].type.dtype,
         .y_dtype = call->outputs[0].dtype,
-        .numerics = to->numerics,
         .side_by_side = slices.across_rank > 0 && slices.across[0].stride == 1,
     };
     set_groups(job);
