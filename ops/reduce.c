@@ -111,8 +111,8 @@ static size_t lower_as(const qdq_call *call, const qdq_lowering *to, const qdq_s
         return lower_as(call, to, &op##_slices, stages);                                        \
     }                                                                                           \
     const qdq_op qdq_op_##op = {                                                                \
-        .name = op_name,                                                                        \
-        .summary = op_summary,                                                                  \
+        .name = (op_name),                                                                      \
+        .summary = (op_summary),                                                                \
         .attrs_size = sizeof(qdq_reduce_attrs),                                                 \
         QDQ_OP_TABLES(inputs, outputs, attrs),                                                  \
         .infer = infer,                                                                         \

@@ -14,7 +14,7 @@ qdq_slices qdq_slices_of(qdq_shape shape, uint32_t within) {
     for (int i = shape.rank; i-- > 0;) {
         size_t size = (size_t)shape.dims[i];
         if (size == 1) continue;
-        int is_within = within >> i & 1;
+        int is_within = (int)(within >> i & 1);
         qdq_slice_dim *dims = is_within ? slices.within : slices.across;
         int *rank = is_within ? &slices.within_rank : &slices.across_rank;
         if (is_within == before)
@@ -186,6 +186,21 @@ void qdq_slice_store(const qdq_tensors *tensors, size_t output, qdq_dtype dtype,
 
 //---- Passes -----------------------------------------------------------------
 
+// A part of each slice of a group goes through a pass.
+static void run_part(const slice_job *job, const slice_group *group, const qdq_slice_pass *pass,
+                     const qdq_part *of_first, qdq_slice_state *states) {
+    for (size_t c = 0; c < group->count; c++) {
+        qdq_part part = *of_first;
+        part.state = &states[c];
+        part.slice += c;
+        part.x += c * job->pitch;
+        part.work += c * job->pitch;
+        if (part.at == 0 && pass->begin) pass->begin(&part);
+        pass->take(&part);
+        if (part.at + part.n == part.slice_n && pass->end) pass->end(&part);
+    }
+}
+
 static void run_group(const slice_job *job, const slice_group *group, const qdq_tensors *tensors) {
     qdq_slice_state states[QDQ_SLICES_AT_ONCE];
     float buffer[BUFFER];
@@ -199,21 +214,9 @@ static void run_group(const slice_job *job, const slice_group *group, const qdq_
         for (size_t at = 0; at < all; at += job->part) {
             size_t n = all - at < job->part ? all - at : job->part;
             if (!x || n < all) x = load(job, group, tensors->x[0], at, n, buffer);
-            for (size_t c = 0; c < group->count; c++) {
-                qdq_part part = {job->params,
-                                 job->kernels,
-                                 tensors,
-                                 &states[c],
-                                 group->slice + c,
-                                 at,
-                                 n,
-                                 all,
-                                 x + c * job->pitch,
-                                 work + c * job->pitch};
-                if (at == 0 && pass->begin) pass->begin(&part);
-                pass->take(&part);
-                if (at + n == all && pass->end) pass->end(&part);
-            }
+            qdq_part first = {job->params, job->kernels, tensors, states, group->slice, at,
+                              n,           all,          x,       work};
+            run_part(job, group, pass, &first, states);
             if (maps) store(job, group, work, at, n, buffer, tensors->y[0]);
         }
     }
