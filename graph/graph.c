@@ -237,6 +237,13 @@ static const char *node_name(qdq_graph *graph, const qdq_op *op, const char *giv
     }
 }
 
+static qdq_maker maker_of(const qdq_graph *graph, const qdq_graph_value *v) {
+    if (v->kind != QDQ_VALUE_MADE || v->node >= graph->node_count) return (qdq_maker){0};
+    const qdq_node *node = &graph->nodes[v->node];
+    const qdq_graph_value *x = value_at(graph, node->inputs[0]);
+    return (qdq_maker){node->op, node->attrs, x ? x->type.dtype : QDQ_DTYPE_NONE};
+}
+
 qdq_call qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings) {
     qdq_call call = {.op = node->op,
                      .node = node->name,
@@ -246,7 +253,9 @@ qdq_call qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findin
                      .output_count = node->output_count};
     for (size_t i = 0; i < node->input_count; i++) {
         const qdq_graph_value *v = value_at(graph, node->inputs[i]);
-        if (v) call.inputs[i] = (qdq_operand){true, v->valid, v->type, v->data, v->constant};
+        if (!v) continue;
+        call.inputs[i] =
+            (qdq_operand){true, v->valid, v->type, v->data, v->constant, maker_of(graph, v)};
     }
     for (size_t i = 0; i < node->output_count; i++) {
         call.outputs[i] = graph->values[node->outputs[i]].type;

@@ -136,12 +136,20 @@ typedef struct qdq_type {
     qdq_shape shape;
 } qdq_type;
 
+// The node that makes an operand.
+typedef struct qdq_maker {
+    const struct qdq_op *op;  // NULL: none does, it is an input or a constant
+    const void *attrs;
+    qdq_dtype x_dtype;  // of its first input
+} qdq_maker;
+
 typedef struct qdq_operand {
     bool given;  // something is connected
     bool valid;  // and its type is known
     qdq_type type;
     const void *data;  // row-major, where it is a constant; else NULL
     bool constant;     // it is one, or is made of constants alone
+    qdq_maker maker;
 } qdq_operand;
 
 struct qdq_call {

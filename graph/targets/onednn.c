@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/targets/products.h"
+
 static bool is_dequantize(const qdq_call *call) { return qdq_call_is(call, "Dequantize"); }
 
 static bool is_dynamic(const qdq_call *call) { return qdq_argument_of(call, "scale").from_port; }
@@ -263,6 +265,7 @@ static const qdq_rule rules[] = {
     WARNING_ROW("scale-near-one", "scales that are all within 1e-6 of 1 count as 1", "use 1", "oneDNN graph passes", "Quantize Dequantize", scale_near_one),
     WARNING_ROW("float8-overflows", "float8 results do not saturate, and are rounded twice", "scale so that nothing is beyond the largest", OBSERVED, Q, float8_overflows),
     WARNING_ROW("never-saturates", "float8 results cannot be made to saturate", "leave saturate out", SCHEMA, Q, never_saturates),
+    WARNING_ROW("weight-axis", "the CPU has per-channel scales of MatMul's b along its columns only", "quantize b along its output channels", LOWERING, "MatMul", qdq_check_weight_axis),
     WARNING_ROW("not-alone", "the CPU has Reciprocal and Dropout as parts of fused patterns only", "is_supported() of its partition tells whether it runs",
                 PATTERNS, "Reciprocal Dropout", qdq_onednn_not_alone),
     WARNING_ROW("round-dtype", "the CPU rounds float32 only", "put a Cast to float32 in front", PATTERNS, "Round", qdq_onednn_round_dtype),

@@ -60,7 +60,10 @@ void qdq_onednn_half_pixel(const qdq_call *call, const qdq_rule *rule) {
                            "half_pixel");
 }
 
+// Dropout behind another node may be fused with it.
 void qdq_onednn_not_alone(const qdq_call *call, const qdq_rule *rule) {
-    qdq_call_find_rule(call, rule, NULL, "by itself it is no partition that the CPU supports",
-                       qdq_call_is(call, "Reciprocal") ? "a Divide" : NULL);
+    bool reciprocal = qdq_call_is(call, "Reciprocal");
+    if (reciprocal || !call->inputs[0].maker.op)
+        qdq_call_find_rule(call, rule, NULL, "by itself it is no partition that the CPU supports",
+                           reciprocal ? "a Divide, or a Multiply behind it" : NULL);
 }

@@ -28,6 +28,7 @@ static const qdq_release releases[] = {
 #define ALL "Quantize Dequantize DynamicQuantize Requantize"
 #define MAKES "Quantize DynamicQuantize Requantize"
 #define DYNAMIC "DynamicQuantize"
+#define PRODUCTS "MatMul Convolution ConvTranspose"
 
 #define HEADER "NvInfer.h 11.1 "
 #define LAYERS HEADER "IQuantizeLayer, IDequantizeLayer"
@@ -123,7 +124,7 @@ static const qdq_rule rules[] = {
     ERROR("even-count", V10_9, 0, "int4 and float4 have an even number of elements", "pad it", IMPORTER,
           ALL, qdq_check_even_count),
     ERROR("no-int4-output", 0, 0, "int4 does not leave the graph", "dequantize it first",
-          GUIDE, MAKES, qdq_check_no_int4_output),
+          GUIDE, MAKES " " QDQ_MOVES, qdq_check_no_int4_output),
     WARNING("int4-is-for-weights", 0, 0, "x of int4 is a constant",
             "int4 is for the weights of a matrix product", GUIDE, PAIR, qdq_trt_int4_is_for_weights),
     //---- Blocks
@@ -209,6 +210,15 @@ static const qdq_rule rules[] = {
             "Requantize", qdq_check_no_such_op),
     WARNING("equal-scales", 0, 0, "Requantize changes the scale", "leave the node out",
             GUIDE, "Requantize", qdq_trt_equal_scales),
+    //---- Products
+    ERROR("no-integer-product", 0, 0, "there are no products of integers",
+          "write Dequantize, the product of floats, and Quantize, which TensorRT fuses", IMPORTER,
+          "MatMulInteger ConvInteger QLinearMatMul QLinearConv", qdq_check_no_such_op),
+    WARNING("both-quantized", 0, 0, "a product of 8 bits has two quantized inputs",
+            "one float input makes it a product of floats; 4-bit weights alone are fine", GUIDE, PRODUCTS,
+            qdq_trt_both_quantized),
+    WARNING("weight-axis", 0, 0, "weights are quantized along their output channels",
+            "give that axis, or one scale", GUIDE, PRODUCTS, qdq_check_weight_axis),
 };
 // clang-format on
 

@@ -5,6 +5,7 @@
 #ifndef QDQ_GRAPH_TARGETS_TENSORRT_H
 #define QDQ_GRAPH_TARGETS_TENSORRT_H
 
+#include "graph/targets/products.h"
 #include "graph/targets/trt_checks.h"
 
 typedef void qdq_check(const qdq_call *call, const qdq_rule *rule);
@@ -28,6 +29,7 @@ qdq_check qdq_trt_no_int8_blocks, qdq_trt_no_float8_blocks, qdq_trt_weight_block
 //---- Use --------------------------------------------------------------------
 
 qdq_check qdq_trt_int4_is_for_weights, qdq_trt_dynamic_activations, qdq_trt_equal_scales;
+qdq_check qdq_trt_both_quantized;
 
 //---- Cast -------------------------------------------------------------------
 

@@ -299,6 +299,10 @@ void qdq_trt_equal_scales(const qdq_call *call, const qdq_rule *rule) {
                            qdq_text(call->findings, "is the same as %s", in.name), "another scale");
 }
 
+void qdq_trt_both_quantized(const qdq_call *call, const qdq_rule *rule) {
+    qdq_check_both_dequantized(call, rule, QDQ_SET(INT8) | QDQ_SET(FLOAT8_E4M3FN));
+}
+
 //---- Cast -------------------------------------------------------------------
 
 void qdq_trt_cast_dtype(const qdq_call *call, const qdq_rule *rule) {

@@ -238,7 +238,7 @@ static const qdq_rule rules[] = {
     ERROR("channels-of-a-list", "x of channels has two dims or more", "reshape it", "MLIR-TensorRT verifier",
           ALL, qdq_check_no_list_of_channels),
     ERROR("no-int4-output", "int4 does not leave the graph", "dequantize it first",
-          "Tripy 0.1.7, documents of int4", WITH_CAST(MAKES), qdq_check_no_int4_output),
+          "Tripy 0.1.7, documents of int4", WITH_CAST(MAKES) " " QDQ_MOVES, qdq_check_no_int4_output),
 
     ERROR("cast-dtype", "Cast is between float32, float16, bfloat16, float8_e4m3fn, int4, int8, int32 and bool",
           "there are no other types", "Tripy 0.1.7, input requirements of cast", "Cast", cast_dtype),

@@ -29,6 +29,9 @@ bool qdq_has_channels(const qdq_call *call, qdq_argument *scale);
 // A side has 4 bits.
 bool qdq_has_4_bits(const qdq_call *call);
 
+// Ops that pass on codes as they are.
+#define QDQ_MOVES "Concat StaticReshape StaticTranspose Reorder"
+
 //---- Checks -----------------------------------------------------------------
 
 // All quantized sides are of `set`; of `but` another rule speaks.
