@@ -244,24 +244,26 @@ static qdq_maker maker_of(const qdq_graph *graph, const qdq_graph_value *v) {
     return (qdq_maker){node->op, node->attrs, x ? x->type.dtype : QDQ_DTYPE_NONE};
 }
 
-qdq_call qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings) {
-    qdq_call call = {.op = node->op,
-                     .node = node->name,
-                     .attrs = node->attrs,
-                     .findings = findings,
-                     .input_count = node->input_count,
-                     .output_count = node->output_count};
+void qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings,
+                    qdq_call *call) {
+    size_t count = node->input_count < QDQ_MAX_PORTS ? QDQ_MAX_PORTS : node->input_count;
+    memset(call, 0, offsetof(qdq_call, inputs) + count * sizeof call->inputs[0]);
+    call->op = node->op;
+    call->node = node->name;
+    call->attrs = node->attrs;
+    call->findings = findings;
+    call->input_count = node->input_count;
+    call->output_count = node->output_count;
     for (size_t i = 0; i < node->input_count; i++) {
         const qdq_graph_value *v = value_at(graph, node->inputs[i]);
         if (!v) continue;
-        call.inputs[i] =
+        call->inputs[i] =
             (qdq_operand){true, v->valid, v->type, v->data, v->constant, maker_of(graph, v)};
     }
     for (size_t i = 0; i < node->output_count; i++) {
-        call.outputs[i] = graph->values[node->outputs[i]].type;
-        call.returned |= graph->values[node->outputs[i]].returned;
+        call->outputs[i] = graph->values[node->outputs[i]].type;
+        call->returned |= graph->values[node->outputs[i]].returned;
     }
-    return call;
 }
 
 // The values of the ports, those of a variadic one after the others. Too many are a finding.
@@ -343,7 +345,8 @@ qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *att
     memcpy(node.attrs, &node.name, sizeof node.name);
     if (!list_inputs(graph, &node)) return (qdq_value){0};
     connect(graph, &node);
-    qdq_call call = qdq_graph_call(graph, &node, &graph->findings);
+    qdq_call call;
+    qdq_graph_call(graph, &node, &graph->findings, &call);
     node.valid = qdq_op_check(&call);
     for (size_t i = 0; i < node.input_count; i++)
         node.valid &= !call.inputs[i].given || call.inputs[i].valid;

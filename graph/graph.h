@@ -94,7 +94,8 @@ void *qdq_graph_add_constant(qdq_graph *graph, const char *name, qdq_dtype dtype
                              qdq_value *value);
 
 // The operands and results of a node as its op sees them.
-qdq_call qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings);
+void qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings,
+                    qdq_call *call);
 
 // Node number `index` in *node, if there is one and it has no errors.
 qdq_status qdq_graph_find_node(const qdq_graph *graph, size_t index, const qdq_node **node,

@@ -49,13 +49,13 @@ static bool start_values(qdq_draft *draft) {
     return true;
 }
 
-static qdq_call call_of(const qdq_draft *draft, const qdq_node *node, qdq_findings *findings) {
-    qdq_call call = qdq_graph_call(draft->graph, node, findings);
+static void set_call(const qdq_draft *draft, const qdq_node *node, qdq_findings *findings,
+                     qdq_call *call) {
+    qdq_graph_call(draft->graph, node, findings, call);
     for (size_t i = 0; i < node->input_count; i++)
-        if (call.inputs[i].given) call.inputs[i].type = draft->values[node->inputs[i].id].type;
+        if (call->inputs[i].given) call->inputs[i].type = draft->values[node->inputs[i].id].type;
     for (size_t i = 0; i < node->output_count; i++)
-        call.outputs[i] = draft->values[node->outputs[i]].type;
-    return call;
+        call->outputs[i] = draft->values[node->outputs[i]].type;
 }
 
 //---- Steps ------------------------------------------------------------------
@@ -205,7 +205,8 @@ static bool place_stage(qdq_draft *draft, const qdq_node *node, const qdq_stage 
 
 static bool lower_node(qdq_draft *draft, const qdq_node *node) {
     qdq_findings silent = {.pool = draft->pool, .count = QDQ_MAX_FINDINGS};
-    qdq_call call = call_of(draft, node, &silent);
+    qdq_call call;
+    set_call(draft, node, &silent, &call);
     qdq_lowering to = {
         .numerics = draft->options.numerics
                         ? *draft->options.numerics

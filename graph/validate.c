@@ -38,7 +38,8 @@ static void check_target(const qdq_graph *graph, const qdq_profile *profile,
     const qdq_target *target = profile->target;
     for (size_t i = 0; i < graph->node_count; i++) {
         if (!graph->nodes[i].valid) continue;
-        qdq_call call = qdq_graph_call(graph, &graph->nodes[i], findings);
+        qdq_call call;
+        qdq_graph_call(graph, &graph->nodes[i], findings, &call);
         for (size_t k = 0; k < target->rule_count; k++) {
             const qdq_rule *rule = &target->rules[k];
             if (rule->check && qdq_rule_holds(rule, profile) && qdq_rule_applies(rule, &call))

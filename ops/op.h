@@ -156,12 +156,14 @@ struct qdq_call {
     const qdq_op *op;
     const char *node;
     const void *attrs;
-    qdq_operand inputs[QDQ_MAX_INPUTS];
     size_t input_count;                 // ports, with those of a variadic one counted each
     qdq_type outputs[QDQ_MAX_OUTPUTS];  // filled in by infer
     size_t output_count;                // likewise
     bool returned;                      // a result is an output of the graph
     qdq_findings *findings;
+    // As many as there are ports or inputs, whichever are more; what is beyond is not even zero, as
+    // that would be most of the work of checking small nodes.
+    qdq_operand inputs[QDQ_MAX_INPUTS];
 };
 
 // Checks a node against its description, then lets the op infer. True if it has no errors.
