@@ -9,7 +9,8 @@ enum { DEPTH = QDQ_GEMM_DEPTH, DIMS = QDQ_MAX_SPATIAL };
 
 //---- Where elements are ------------------------------------------------------
 
-size_t qdq_conv_position(const qdq_conv *c, int d, size_t o, size_t t) {
+// The index in dim `d` of x that is under tap `t` of the kernel at position `o` of y.
+static size_t position(const qdq_conv *c, int d, size_t o, size_t t) {
     size_t at;
     if (c->transposed) {
         if (o + c->pad[d] < t * c->dilation[d]) return NOWHERE;
@@ -28,7 +29,7 @@ size_t qdq_conv_position(const qdq_conv *c, int d, size_t o, size_t t) {
 static size_t source_of(const qdq_conv *c, const size_t *o, size_t tap) {
     size_t sum = 0;
     for (int d = DIMS; d-- > 0; tap /= c->kernel[d]) {
-        size_t at = qdq_conv_position(c, d, o[d], tap % c->kernel[d]);
+        size_t at = position(c, d, o[d], tap % c->kernel[d]);
         if (at == NOWHERE) return NOWHERE;
         sum += at * c->x_stride[d];
     }
@@ -65,6 +66,14 @@ static bool sources(const qdq_conv *c, const size_t *o, size_t k, size_t n, size
         if (from[i] != NOWHERE) from[i] += (k + i) / c->taps * c->channel_stride;
     }
     return all;
+}
+
+bool qdq_conv_sources(const qdq_conv *c, size_t row, size_t k, size_t n, size_t *from) {
+    size_t o[DIMS], first;
+    coordinates(c, row, o);
+    if (!is_inside(c, o, &first)) return sources(c, o, k, n, from);
+    for (size_t i = 0; i < n; i++) from[i] = first + c->offsets[k + i];
+    return true;
 }
 
 //---- Rows of A --------------------------------------------------------------
@@ -202,4 +211,10 @@ qdq_conv *qdq_conv_new(const qdq_call *call, const qdq_conv_attrs *attrs, const 
     set_dims(c, &sizes);
     set_product(&c->gemm, call, &sizes);
     return set_offsets(c, to->pool) ? c : NULL;
+}
+
+bool qdq_conv_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
+    enum { FEW = 8 };
+    if (c->groups > 1 && c->group_outputs < FEW) return qdq_conv_lanes_stage(c, call, to, stage);
+    return qdq_gemm_stage(&c->gemm, call, to, stage);
 }

@@ -42,6 +42,7 @@ typedef struct qdq_conv {
     size_t x_stride[QDQ_MAX_SPATIAL], channel_stride, taps;
     size_t groups, group_inputs, group_outputs;
     const size_t *offsets;  // from the first element under a window to each k; not transposed
+    const void *lanes;      // of qdq_conv_lanes_stage: constant weights
 } qdq_conv;
 
 // A convolution with its product laid out, but for bias, zero points and finish. NULL when memory
@@ -52,8 +53,15 @@ qdq_conv *qdq_conv_new(const qdq_call *call, const qdq_conv_attrs *attrs, const 
 // Rows of A.
 qdq_gemm_fill_fn qdq_conv_fill;
 
-// The index in x of dim `d` that is under tap `t` of the kernel at position `o` of y; SIZE_MAX:
-// none.
-size_t qdq_conv_position(const qdq_conv *conv, int d, size_t o, size_t t);
+// Where k..k + n of a row are in the image of a group, SIZE_MAX: nowhere. True if all are there.
+bool qdq_conv_sources(const qdq_conv *conv, size_t row, size_t k, size_t n, size_t *from);
+
+// The stage of a convolution that lacks nothing.
+bool qdq_conv_stage(qdq_conv *conv, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage);
+
+// The same for groups of few output channels, where a product of matrices would have little to do:
+// lanes are output channels of many groups.
+bool qdq_conv_lanes_stage(qdq_conv *conv, const qdq_call *call, const qdq_lowering *to,
+                          qdq_stage *stage);
 
 #endif

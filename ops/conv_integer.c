@@ -80,7 +80,7 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
     if (call->inputs[X_ZERO].given) c->gemm.a_zero = one(call, X_ZERO);
     if (call->inputs[W_ZERO].given)
         c->gemm.b_zero = of_channels(call, c, W_ZERO, &c->gemm.weights.zero_stride);
-    return qdq_gemm_stage(&c->gemm, call, to, &stages[0]) ? 1 : 0;
+    return qdq_conv_stage(c, call, to, &stages[0]) ? 1 : 0;
 }
 
 const qdq_op qdq_op_conv_integer = {
@@ -143,7 +143,7 @@ static size_t q_lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *s
     g->b_zero = of_channels(call, c, Q_W_ZERO, &g->weights.zero_stride);
     g->y_scale = one(call, Q_Y_SCALE), g->y_zero = one(call, Q_Y_ZERO);
     if (call->inputs[Q_BIAS].given) g->bias = (qdq_gemm_along){Q_BIAS, QDQ_INT32, 0, 1};
-    return qdq_gemm_stage(g, call, to, &stages[0]) ? 1 : 0;
+    return qdq_conv_stage(c, call, to, &stages[0]) ? 1 : 0;
 }
 
 const qdq_op qdq_op_qlinear_conv = {

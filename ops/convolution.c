@@ -52,7 +52,7 @@ static size_t lower_of(const qdq_call *call, const qdq_conv_attrs *attrs, const 
     conv->gemm.finish = qdq_gemm_finish_float;
     if (call->inputs[BIAS].given)
         conv->gemm.bias = (qdq_gemm_along){BIAS, call->inputs[BIAS].type.dtype, 0, 1};
-    return qdq_gemm_stage(&conv->gemm, call, to, &stages[0]) ? 1 : 0;
+    return qdq_conv_stage(conv, call, to, &stages[0]) ? 1 : 0;
 }
 
 //---- Convolution ------------------------------------------------------------

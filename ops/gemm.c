@@ -49,20 +49,14 @@ int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at) {
 
 //---- B ----------------------------------------------------------------------
 
-// Where B and its zero points are for packing.
-typedef struct source {
-    const void *data, *zeros;
-    size_t matrix, zero_at;
-} source;
-
 static size_t element_of(const qdq_gemm_weights *w, size_t matrix, size_t k, size_t column) {
     return matrix * w->matrix_stride + k / w->taps * w->depth_stride + k % w->taps * w->tap_stride +
            column * w->column_stride;
 }
 
 // A column: k..k + n, in runs that lie evenly apart.
-static void gather_column(const qdq_gemm_weights *w, const source *from, size_t column, size_t k,
-                          size_t n, void *out) {
+static void gather_column(const qdq_gemm_weights *w, const qdq_gemm_source *from, size_t column,
+                          size_t k, size_t n, void *out) {
     size_t size = qdq_dtype_size(w->dtype);
     bool even = w->depth_stride == w->taps * w->tap_stride;
     for (size_t done = 0; done < n;) {
@@ -78,15 +72,25 @@ static void gather_column(const qdq_gemm_weights *w, const source *from, size_t 
     }
 }
 
-static int32_t zero_of(const qdq_gemm *g, const source *from, size_t column) {
+static int32_t zero_of(const qdq_gemm *g, const qdq_gemm_source *from, size_t column) {
     if (!from->zeros) return 0;
     return qdq_gemm_integer_at(g->b_zero.dtype, from->zeros,
                                from->zero_at + column * g->b_zero.column_stride);
 }
 
+void qdq_gemm_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
+                     size_t n, void *out) {
+    uint32_t raw[DEPTH];
+    gather_column(&g->weights, from, column, k, n, raw);
+    if (g->integer)
+        qdq_gemm_less(g->weights.dtype, raw, zero_of(g, from, column), out, n);
+    else
+        g->kernel->widen(g->weights.dtype, raw, out, n);
+}
+
 // Two rows of k, which lie in memory as columns do.
-static void pack_pair(const qdq_gemm *g, const source *from, const qdq_gemm_block *part, size_t k,
-                      size_t rows, int16_t *pairs) {
+static void pack_pair(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
+                      size_t k, size_t rows, int16_t *pairs) {
     int16_t row[2][COLUMNS] = {{0}};
     const qdq_gemm_weights *w = &g->weights;
     bool alike = !from->zeros || !g->b_zero.column_stride;
@@ -102,18 +106,16 @@ static void pack_pair(const qdq_gemm *g, const source *from, const qdq_gemm_bloc
     for (size_t j = 0; j < COLUMNS; j++) pairs[j * 2] = row[0][j], pairs[j * 2 + 1] = row[1][j];
 }
 
-static void pack_integers(const qdq_gemm *g, const source *from, const qdq_gemm_block *part,
-                          size_t k, size_t n, int16_t *panel) {
+static void pack_integers(const qdq_gemm *g, const qdq_gemm_source *from,
+                          const qdq_gemm_block *part, size_t k, size_t n, int16_t *panel) {
     if (g->weights.column_stride == 1 && part->columns > 1) {
         for (size_t i = 0; i < n; i += 2)
             pack_pair(g, from, part, k + i, n - i < 2 ? 1 : 2, panel + i * COLUMNS);
         return;
     }
-    uint8_t raw[DEPTH];
     int16_t column[DEPTH + 1];
     for (size_t j = 0; j < part->columns; j++) {
-        gather_column(&g->weights, from, part->column + j, k, n, raw);
-        qdq_gemm_less(g->weights.dtype, raw, zero_of(g, from, part->column + j), column, n);
+        qdq_gemm_column(g, from, part->column + j, k, n, column);
         column[n] = 0;
         for (size_t i = 0; i < n; i += 2) {
             panel[i * COLUMNS + j * 2] = column[i];
@@ -122,8 +124,8 @@ static void pack_integers(const qdq_gemm *g, const source *from, const qdq_gemm_
     }
 }
 
-static void pack_floats(const qdq_gemm *g, const source *from, const qdq_gemm_block *part, size_t k,
-                        size_t n, float *panel) {
+static void pack_floats(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
+                        size_t k, size_t n, float *panel) {
     const qdq_gemm_weights *w = &g->weights;
     size_t size = qdq_dtype_size(w->dtype);
     if (w->column_stride == 1 && part->columns > 1) {
@@ -134,17 +136,15 @@ static void pack_floats(const qdq_gemm *g, const source *from, const qdq_gemm_bl
                              panel + i * COLUMNS, part->columns);
         return;
     }
-    uint32_t raw[DEPTH];
     float column[DEPTH];
     for (size_t j = 0; j < part->columns; j++) {
-        gather_column(w, from, part->column + j, k, n, raw);
-        g->kernel->widen(w->dtype, raw, column, n);
+        qdq_gemm_column(g, from, part->column + j, k, n, column);
         for (size_t i = 0; i < n; i++) panel[i * COLUMNS + j] = column[i];
     }
 }
 
 // Columns that are not there are zeros.
-static void pack(const qdq_gemm *g, const source *from, size_t column, size_t k, size_t n,
+static void pack(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k, size_t n,
                  void *panel) {
     size_t left = g->columns - column;
     qdq_gemm_block part = {.column = column, .columns = left < COLUMNS ? left : COLUMNS};
@@ -169,7 +169,7 @@ static bool pack_all(qdq_gemm *g, const void *data, const void *zeros, qdq_pool 
     char *packed = qdq_pool_array(pool, g->weights.matrices * panels, bytes);
     if (!packed) return false;
     for (size_t matrix = 0; matrix < g->weights.matrices; matrix++) {
-        source from = {data, zeros, matrix, matrix * g->weights.zero_stride};
+        qdq_gemm_source from = {data, zeros, matrix, matrix * g->weights.zero_stride};
         for (size_t p = 0; p < panels; p++)
             for (size_t k = 0; k < g->depth; k += DEPTH)
                 pack(g, &from, p * COLUMNS, k, g->depth - k < DEPTH ? g->depth - k : DEPTH,
@@ -251,8 +251,9 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
     size_t size = g->integer ? sizeof(int16_t) : sizeof(float);
     bool has_zeros = g->b_zero.port != SIZE_MAX;
     size_t matrix = qdq_gemm_at(g, g->batches.b, block->batch);
-    source from = {tensors->x[g->weights.port], has_zeros ? tensors->x[g->b_zero.port] : NULL,
-                   matrix, matrix * g->weights.zero_stride};
+    qdq_gemm_source from = {tensors->x[g->weights.port],
+                            has_zeros ? tensors->x[g->b_zero.port] : NULL, matrix,
+                            matrix * g->weights.zero_stride};
     const char *packed = g->packed;
     if (packed) packed += (matrix * panel_count(g) + block->column / COLUMNS) * panel_bytes(g);
     memset(&w.sums, 0, count * BLOCK_ROWS * COLUMNS * sizeof(float));

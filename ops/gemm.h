@@ -87,6 +87,16 @@ size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch);
 // False when memory runs out. Params of its function begin with a qdq_gemm.
 bool qdq_gemm_stage(qdq_gemm *gemm, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage);
 
+// One matrix of B, and where its zero points begin.
+typedef struct qdq_gemm_source {
+    const void *data, *zeros;  // zeros NULL: none
+    size_t matrix, zero_at;
+} qdq_gemm_source;
+
+// k..k + n of a column, at most QDQ_GEMM_DEPTH, as float, or as int16_t less its zero point.
+void qdq_gemm_column(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column, size_t k,
+                     size_t n, void *out);
+
 // Rows of a plain matrix.
 qdq_gemm_fill_fn qdq_gemm_fill_rows;
 
