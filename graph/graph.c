@@ -302,7 +302,7 @@ qdq_call qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findin
                      .output_count = node->output_count};
     for (size_t i = 0; i < node->input_count; i++) {
         const qdq_graph_value *v = value_at(graph, node->inputs[i]);
-        if (v) call.inputs[i] = (qdq_operand){true, v->valid, v->type, v->data, v->constant};
+        if (v) call.inputs[i] = (qdq_operand){true, v->valid, v->type, v->data, v->constant, NULL};
     }
     for (size_t i = 0; i < node->output_count; i++) {
         call.outputs[i] = graph->values[node->outputs[i]].type;

@@ -204,7 +204,7 @@ unsigned qdq_gemm_fill_rows(const qdq_gemm *g, const qdq_tensors *tensors,
         int16_t *to = (int16_t *)a + r * DEPTH;
         int32_t zero = 0;
         if (g->a_zero.port != SIZE_MAX)
-            zero = qdq_gemm_integer_at(g->a_zero.dtype, tensors->x[g->a_zero.port],
+            zero = qdq_gemm_integer_at(g->a_zero.dtype, qdq_gemm_numbers(&g->a_zero, tensors),
                                        zeros + row * g->a_zero.row_stride);
         qdq_gemm_less(g->a_dtype, from, zero, to, n);
         if (n % 2) to[n] = 0;
@@ -252,7 +252,7 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
     bool has_zeros = g->b_zero.port != SIZE_MAX;
     size_t matrix = qdq_gemm_at(g, g->batches.b, block->batch);
     qdq_gemm_source from = {tensors->x[g->weights.port],
-                            has_zeros ? tensors->x[g->b_zero.port] : NULL, matrix,
+                            has_zeros ? qdq_gemm_numbers(&g->b_zero, tensors) : NULL, matrix,
                             matrix * g->weights.zero_stride};
     const char *packed = g->packed;
     if (packed) packed += (matrix * panel_count(g) + block->column / COLUMNS) * panel_bytes(g);
@@ -307,11 +307,20 @@ void qdq_gemm_init(qdq_gemm *g, const qdq_lowering *to, bool integer) {
     g->a_scale = g->b_scale = g->y_scale = g->y_zero = none;
 }
 
-bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
-    const void *data = call->inputs[g->weights.port].data, *zeros = NULL;
+bool qdq_gemm_constant_weights(const qdq_gemm *g, const qdq_call *call, const void **data,
+                               const void **zeros) {
+    const qdq_operand *b = &call->inputs[g->weights.port];
     bool has_zeros = g->b_zero.port != SIZE_MAX;
-    if (has_zeros) zeros = call->inputs[g->b_zero.port].data;
-    if (data && (zeros || !has_zeros) && !pack_all(g, data, zeros, to->pool)) return false;
+    *data = b->codes ? b->codes->data : b->data;
+    *zeros = g->b_zero.known;
+    if (has_zeros && !*zeros) *zeros = call->inputs[g->b_zero.port].data;
+    return *data && (*zeros || !has_zeros);
+}
+
+bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
+    const void *data, *zeros;
+    if (qdq_gemm_constant_weights(g, call, &data, &zeros) && !pack_all(g, data, zeros, to->pool))
+        return false;
     *stage = (qdq_stage){.params = g,
                          .whole = run,
                          .units = g->batch * row_blocks(g) * column_blocks(g),

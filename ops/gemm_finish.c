@@ -41,7 +41,7 @@ static void each_piece(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_
 // What goes with the n columns of a piece, as they are.
 static const void *along(const qdq_gemm_along *of, const qdq_tensors *tensors, size_t base,
                          const piece *at, void *out) {
-    const char *from = (const char *)tensors->x[of->port] +
+    const char *from = (const char *)qdq_gemm_numbers(of, tensors) +
                        (base + at->row * of->row_stride + at->column * of->column_stride) *
                            qdq_dtype_size(of->dtype);
     if (of->column_stride == 1) return from;
@@ -57,10 +57,8 @@ static void floats_along(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_
 
 //---- Floats -----------------------------------------------------------------
 
-static void piece_of_floats(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at,
-                            void *y) {
-    float v[COLUMNS];
-    memcpy(v, at->sums, at->n * sizeof *v);
+static void finish_floats(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at, float *v,
+                          void *y) {
     if (g->bias.port != SIZE_MAX) {
         float bias[COLUMNS];
         floats_along(g, &g->bias, tensors, qdq_gemm_at(g, g->batches.bias, at->batch), at, bias);
@@ -70,9 +68,34 @@ static void piece_of_floats(const qdq_gemm *g, const qdq_tensors *tensors, const
     g->kernel->narrow(g->y.dtype, v, y, at->n);
 }
 
+static void piece_of_floats(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at,
+                            void *y) {
+    float v[COLUMNS];
+    memcpy(v, at->sums, at->n * sizeof *v);
+    finish_floats(g, tensors, at, v, y);
+}
+
 void qdq_gemm_finish_float(const qdq_gemm *g, const qdq_tensors *tensors,
                            const qdq_gemm_block *block, const void *sums) {
     each_piece(g, tensors, block, sums, piece_of_floats);
+}
+
+//---- Codes ------------------------------------------------------------------
+
+// A sum of floats that is zero is +0, whatever the signs of the scales: so it is here.
+static void piece_scaled(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at, void *y) {
+    int32_t sums[COLUMNS];
+    float v[COLUMNS], scale[COLUMNS];
+    size_t first = qdq_gemm_at(g, g->batches.b, at->batch) * g->weights.scale_stride;
+    memcpy(sums, at->sums, at->n * sizeof *sums);
+    floats_along(g, &g->b_scale, tensors, first, at, scale);
+    for (size_t j = 0; j < at->n; j++) v[j] = (float)sums[j] * scale[j] + 0.0f;
+    finish_floats(g, tensors, at, v, y);
+}
+
+void qdq_gemm_finish_scaled(const qdq_gemm *g, const qdq_tensors *tensors,
+                            const qdq_gemm_block *block, const void *sums) {
+    each_piece(g, tensors, block, sums, piece_scaled);
 }
 
 //---- Integers ---------------------------------------------------------------
