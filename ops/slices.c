@@ -228,13 +228,14 @@ static void run_slices(const void *params, const qdq_tensors *tensors, size_t be
     }
 }
 
-// How many neighbours are walked together: few if their slices are in buffers as a whole then.
+// How many neighbours are walked together: fewer if their slices are in buffers as a whole then,
+// where that saves work.
 static void set_groups(slice_job *job) {
     const qdq_slices *slices = &job->slices;
     job->together = 1, job->groups = slices->count;
     if (job->side_by_side) {
         size_t row = slices->across[0].size, most = QDQ_SLICES_AT_ONCE;
-        while (most > 4 && most * slices->n > QDQ_SLICE_PART) most /= 2;
+        while (most > 4 && job->op->maps && most * slices->n > QDQ_SLICE_PART) most /= 2;
         if (most * slices->n > QDQ_SLICE_PART) most = QDQ_SLICES_AT_ONCE;
         job->together = row < most ? row : most;
         job->row_groups = (row + job->together - 1) / job->together;

@@ -41,7 +41,8 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 // `past_cache`, as is copy_row.
 static inline void copy_group(size_t size, size_t count, const char *rows, size_t pitch,
                               char *tiles, bool past_cache) {
-    const size_t face_row = QDQ_FACE_DIM * size, deep = LINE / face_row;  // face rows in a line
+    const size_t face_row = QDQ_FACE_DIM * size;
+    const size_t deep = face_row < LINE ? LINE / face_row : 1;  // face rows in a line
     for (size_t r = 0; r < QDQ_TILE_DIM; r += deep)
         for (size_t half = 0; half < 2 * count; half++) {
             const char *from = rows + r * pitch + half * face_row;
@@ -55,7 +56,9 @@ static inline void copy_group(size_t size, size_t count, const char *rows, size_
 
 static inline void copy_group_sized(size_t size, size_t count, const char *rows, size_t pitch,
                                     char *tiles, bool past_cache) {
-    if (size == 4)
+    if (size == 8)
+        copy_group(8, count, rows, pitch, tiles, past_cache);
+    else if (size == 4)
         copy_group(4, count, rows, pitch, tiles, past_cache);
     else if (size == 2)
         copy_group(2, count, rows, pitch, tiles, past_cache);
@@ -65,7 +68,7 @@ static inline void copy_group_sized(size_t size, size_t count, const char *rows,
 
 void qdq_tiles_from_rows(size_t size, size_t count, const void *rows, size_t pitch, void *tiles,
                          bool past_cache) {
-    _Alignas(LINE) char block[GROUP * QDQ_TILE_ELEMENTS * sizeof(float)];
+    _Alignas(LINE) char block[GROUP * QDQ_TILE_ELEMENTS * sizeof(uint64_t)];
     const size_t width = QDQ_TILE_DIM * size, bytes = QDQ_TILE_ELEMENTS * size;
     for (size_t i = 0, n; i < count; i += n) {
         const char *from = (const char *)rows + i * width;
@@ -104,7 +107,9 @@ static inline void copy_rows(size_t size, size_t count, const char *tiles, char 
 
 static inline void copy_rows_sized(size_t size, size_t count, const char *tiles, char *rows,
                                    size_t pitch, bool past_cache) {
-    if (size == 4)
+    if (size == 8)
+        copy_rows(8, count, tiles, rows, pitch, past_cache);
+    else if (size == 4)
         copy_rows(4, count, tiles, rows, pitch, past_cache);
     else if (size == 2)
         copy_rows(2, count, tiles, rows, pitch, past_cache);

@@ -14,7 +14,8 @@ its own to run in:
   are what it prints; a line "..." stands for any lines, "..." in a line for any text.
 
 docs/qdq.schema.json must name exactly the ops, ports, attributes, words and dtypes of `qdq ops`;
-format.md every command, option, rule and key of JSON output, targets.md every target in the same
+format.md every command, option, rule and key of JSON output, format.md and networks.md every op with
+its ports and attributes, targets.md every target in the same
 parts. The C files of adding-an-op.md must compile with the headers of the tree, where there is a
 compiler. Links within the documents must lead somewhere, and files that are named in backticks,
 with their folder, must be there. With the module jsonschema the graphs there are are validated as
@@ -44,6 +45,8 @@ ONE = {"float32": struct.pack("<f", 1), "bfloat16": b"\x80\x3f", "int8": b"\1", 
        "int32": struct.pack("<i", 1)}
 # Types of attributes; what is none of them are the words of one, with " or " between.
 TYPES = {"int", "number", "bool", "dtype", "int[]", "float32 or float32[]", "int or int[]"}
+# Ops of format.md; those of networks.md are all others.
+QUANTIZING = {"Quantize", "Dequantize", "DynamicQuantize", "Requantize", "Cast"}
 # Words that `qdq ops` lists and the op always refuses.
 REFUSED = {("Requantize", "qtype"): {"per_group"}}
 
@@ -368,10 +371,12 @@ def test_format(tests, text, models, folder):
         for option in sorted(set(options)):
             tests.expect(f"format.md has --{option} of {command}", f"--{option}" in text,
                          "it lacks it")
+    networks = (models.parent / "docs/networks.md").read_text(encoding="utf-8")
     for op in tests.json(["ops"])["ops"]:
         names = [op["name"]] + [x["name"] for x in op["inputs"] + op["outputs"] + op["attrs"]]
-        missing = [name for name in names if name not in text]
-        tests.expect(f"format.md has all of {op['name']}", not missing, f"it lacks {missing}")
+        where, of = ("format", text) if op["name"] in QUANTIZING else ("networks", networks)
+        missing = [name for name in names if name not in of]
+        tests.expect(f"{where}.md has all of {op['name']}", not missing, f"it lacks {missing}")
     rules = {f"| `{rule['id']}` | {rule['severity']} |"
              for rule in tests.json(["targets", "core"])["targets"][0]["rules"]}
     listed = set(re.findall(r"^(\| `\w+/[\w-]+` \| \w+ \|)", text, re.M))

@@ -160,7 +160,8 @@ static void tensors_beyond_the_caps_are_refused(void **state) {
     qdq_graph *g = qdq_graph_create(NULL, &options);
     (void)qdq_input(g, "a", QDQ_FLOAT32, QDQ_SHAPE(1001));
     (void)qdq_input(g, "b", QDQ_FLOAT32, QDQ_SHAPE(INT64_MAX, INT64_MAX, 2));
-    (void)qdq_input(g, "c", QDQ_FLOAT32, QDQ_SHAPE(1000, 1));  // 32 tiles of 4096 bytes
+    qdq_value c = qdq_input(g, "c", QDQ_FLOAT32, QDQ_SHAPE(1000, 1));
+    (void)qdq_relu(g, c, (qdq_unary_attrs){0});  // 32 tiles of 4096 bytes
     const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
     for (size_t i = 0; i < 3; i++) assert_string_equal(report->findings[i].rule, "core/size");
     qdq_error err = {0};

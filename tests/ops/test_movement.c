@@ -26,8 +26,8 @@ static void fill(qdq_dtype dtype, void *data, size_t count, uint64_t seed) {
     size_t size = qdq_dtype_size(dtype);
     for (size_t i = 0; i < count; i++) {
         uint64_t bits = unit_random(&seed) >> 8;
-        int64_t whole =
-            info->least + (int64_t)(bits % (uint64_t)(info->greatest - info->least + 1));
+        uint64_t range = (uint64_t)info->greatest - (uint64_t)info->least + 1;  // of int64: 0
+        int64_t whole = (int64_t)((uint64_t)info->least + (range ? bits % range : bits));
         if (qdq_dtype_is_real(dtype)) whole = (int64_t)(info->bits < 8 ? bits & 15 : bits);
         memcpy((char *)data + i * size, &whole, size);  // little endian
     }

@@ -189,6 +189,24 @@ static void nan_or_infinity_makes_its_slice_nan(void **state) {
         }
 }
 
+// As float32 the codes tell payloads apart.
+static void nan_is_the_quiet_one_in_every_dtype(void **state) {
+    (void)state;
+    const float quiet[] = {NAN, -INFINITY, 0, 1};
+    for (size_t d = 0; d < 3; d++) {
+        qdq_graph *g = qdq_graph_create("softmax", NULL);
+        qdq_value v = qdq_input(g, "x", model_floats[d], QDQ_SHAPE(9, 4));
+        qdq_output(g, "y", qdq_softmax(g, v, (qdq_softmax_attrs){0}));
+        for (size_t i = 0; i < 36; i++) x[i] = i % 8 < 4 ? -quiet[i % 4] : -INFINITY;
+        model_run(g, (model_tensor[]){{"x", x, 36}, {0}}, (model_tensor[]){{"y", y, 36}, {0}});
+        for (size_t i = 0; i < 36; i++) {
+            uint32_t bits;
+            memcpy(&bits, &y[i], sizeof bits);
+            assert_int_equal(bits, 0x7FC00000);
+        }
+    }
+}
+
 static void log_softmax_of_minus_infinity_is_minus_infinity(void **state) {
     (void)state;
     const float rows[3][3] = {
@@ -276,6 +294,7 @@ int main(void) {
         cmocka_unit_test(minus_infinity_is_as_if_it_were_not_there),
         cmocka_unit_test(minus_infinities_alone_give_zeros_or_nan_by_mode),
         cmocka_unit_test(nan_or_infinity_makes_its_slice_nan),
+        cmocka_unit_test(nan_is_the_quiet_one_in_every_dtype),
         cmocka_unit_test(log_softmax_of_minus_infinity_is_minus_infinity),
         cmocka_unit_test(softmax_goes_along_dim_1_and_log_softmax_along_the_last),
         cmocka_unit_test(stats_are_made_where_they_are_kept),

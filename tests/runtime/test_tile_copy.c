@@ -61,7 +61,7 @@ static void check_group(size_t size, size_t count, size_t more, size_t skew, boo
 static void groups_of_any_width_pitch_and_alignment_land_where_the_formula_says(void **state) {
     (void)state;
     static const size_t more[] = {0, 1, 16, 32, 64, 4096 - 1024}, skews[] = {0, 1, 16, 32, 48};
-    for (size_t size = 1; size <= 4; size *= 2)
+    for (size_t size = 1; size <= 8; size *= 2)
         for (size_t count = 1; count <= 10; count++)
             for (size_t m = 0; m < UNIT_COUNT(more); m++)
                 for (size_t k = 0; k < UNIT_COUNT(skews); k++) {
