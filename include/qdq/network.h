@@ -210,7 +210,8 @@ typedef struct qdq_matmul_attrs {
     qdq_dtype dtype;                    // of y: that of a, or float32; default that of a
 } qdq_matmul_attrs;
 
-// a * b + bias. Products are added in order of K with one rounding each (fma), from 0 on.
+// a * b + bias. Products are added in order of K with one rounding each (fma), from 0 on; then the
+// bias. A NaN is the quiet one without a sign.
 static inline qdq_value qdq_matmul(qdq_graph *graph, qdq_value a, qdq_value b,
                                    qdq_matmul_attrs attrs) {
     attrs.a = a, attrs.b = b;
@@ -232,6 +233,9 @@ typedef struct qdq_convolution_attrs {
     qdq_weights_format weights_format;
 } qdq_convolution_attrs;
 
+// As a product of matrices, the sum over the input channels of the group and, within a channel,
+// over the kernel's spatial dims in order. What is beyond the border has no product: it is as if
+// the kernel ended there.
 static inline qdq_value qdq_convolution(qdq_graph *graph, qdq_value x, qdq_value weights,
                                         qdq_convolution_attrs attrs) {
     attrs.x = x, attrs.weights = weights;
@@ -253,6 +257,8 @@ typedef struct qdq_conv_transpose_attrs {
     qdq_transposed_format weights_format;
 } qdq_conv_transpose_attrs;
 
+// y[i * stride + k * dilation - pads_begin] gets x[i] * weights[k]; of each element of y the sum
+// runs in the same order as that of Convolution.
 static inline qdq_value qdq_conv_transpose(qdq_graph *graph, qdq_value x, qdq_value weights,
                                            qdq_conv_transpose_attrs attrs) {
     attrs.x = x, attrs.weights = weights;
@@ -263,8 +269,8 @@ static inline qdq_value qdq_conv_transpose(qdq_graph *graph, qdq_value x, qdq_va
 typedef struct qdq_matmul_integer_attrs {
     const char *name;
     qdq_value a, b;          // int8 or uint8
-    qdq_value a_zero_point;  // of a's dtype: [], [1] or [M] (rows)
-    qdq_value b_zero_point;  // of b's dtype: [], [1] or [N] (columns)
+    qdq_value a_zero_point;  // of a's dtype: [], [1], or of rows: [M], [..., M, 1]
+    qdq_value b_zero_point;  // of b's dtype: [], [1], or of columns: [N], [..., 1, N]
 } qdq_matmul_integer_attrs;
 
 // (a - a_zero_point) * (b - b_zero_point), int32.
@@ -293,11 +299,14 @@ static inline qdq_value qdq_conv_integer(qdq_graph *graph, qdq_value x, qdq_valu
 
 typedef struct qdq_qlinear_matmul_attrs {
     const char *name;
-    qdq_value a, a_scale, a_zero_point;  // [], [1] or per row
+    qdq_value a, a_scale, a_zero_point;  // [], [1] or per row, as for MatMulInteger
     qdq_value b, b_scale, b_zero_point;  // [], [1] or per column
-    qdq_value y_scale, y_zero_point;     // y has the dtype of y_zero_point
+    qdq_value y_scale, y_zero_point;     // [] or [1]; y has the dtype of y_zero_point
 } qdq_qlinear_matmul_attrs;
 
+// clamp(round(sum * (a_scale * b_scale / y_scale)) + y_zero_point): the sum is int32, the factor
+// and the product are float32, round is half to even. ONNX Runtime gives the same bits; ONNX's
+// Python reference adds the zero point before it rounds.
 static inline qdq_value qdq_qlinear_matmul(qdq_graph *graph, qdq_qlinear_matmul_attrs attrs) {
     return qdq_add(graph, "QLinearMatMul", &attrs, sizeof attrs);
 }
@@ -313,6 +322,7 @@ typedef struct qdq_qlinear_conv_attrs {
     qdq_int groups;
 } qdq_qlinear_conv_attrs;
 
+// As QLinearMatMul; the bias is added to the sum.
 static inline qdq_value qdq_qlinear_conv(qdq_graph *graph, qdq_qlinear_conv_attrs attrs) {
     return qdq_add(graph, "QLinearConv", &attrs, sizeof attrs);
 }
