@@ -102,16 +102,6 @@ static uint8_t pad_of(const qdq_gemm *g, const qdq_tensors *tensors) {
     return *(const uint8_t *)qdq_gemm_numbers(&g->a_zero, tensors);
 }
 
-static void put_row(const qdq_gemm *g, int32_t zero, const void *raw, size_t n, size_t r, void *a) {
-    if (!g->integer) {
-        g->kernel->widen(g->a_dtype, raw, (float *)a + r * DEPTH, n);
-        return;
-    }
-    int16_t *to = (int16_t *)a + r * DEPTH;
-    qdq_gemm_less(g->a_dtype, raw, zero, to, n);
-    if (n % 2) to[n] = 0;
-}
-
 unsigned qdq_conv_fill(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
                        size_t k, size_t n, void *a, uint16_t (*keep)[DEPTH]) {
     const qdq_conv *c = (const qdq_conv *)g;
@@ -137,7 +127,7 @@ unsigned qdq_conv_fill(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_
             for (size_t i = 0; !all && i < n; i++)
                 if (from[i] == NOWHERE) keep[tile][i] &= (uint16_t) ~(1u << r % QDQ_GEMM_ROWS);
         }
-        put_row(g, zero, raw, n, r, a);
+        qdq_gemm_put_row(g, zero, raw, n, r, a);
     }
     return skips;
 }

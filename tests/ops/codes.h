@@ -19,13 +19,15 @@ typedef struct code_params {
 
 typedef enum code_scales { CODES_POWERS, CODES_RANDOM } code_scales;
 
-// Zero points of the whole range; the first ones odd and near the ends.
-static inline void codes_choose(code_params *p, code_scales scales, uint64_t *seed) {
+// Zero points of the whole range; the first ones odd and near the ends. `middle`: as weights have
+// them that have none.
+static inline void codes_choose(code_params *p, code_scales scales, bool middle, uint64_t *seed) {
     int least = p->dtype == QDQ_INT8 ? -128 : 0;
     for (size_t i = 0; i < p->count; i++) {
         uint64_t r = oracle_random(seed) >> 20;
         p->zps[i] = i == 0 ? least + 37 : least + (int)(r % 256);
         if (i == 1) p->zps[i] = least + 255;
+        if (middle) p->zps[i] = least + 128;
         p->scales[i] = scales == CODES_POWERS ? ldexpf(1, -4 - (int)(r >> 8 & 3))
                                               : 0.01f + (float)(r >> 8 & 0xFFFF) * 1e-7f;
         if (r >> 30 & 1) p->scales[i] = -p->scales[i];

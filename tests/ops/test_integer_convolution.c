@@ -96,7 +96,7 @@ static code_sum sum_of(const example *e, const tensor *in, int64_t n, int64_t o,
     return s;
 }
 
-static code_errors check(example *e, code_scales scales, bool per_channel) {
+static code_errors check(example *e, code_scales scales, bool per_channel, bool middle) {
     uint64_t seed = 5 + (uint64_t)(e->inputs * 31 + e->outputs);
     int64_t size[DIMS];
     size_t depth = (size_t)(e->inputs / e->groups);
@@ -107,8 +107,8 @@ static code_errors check(example *e, code_scales scales, bool per_channel) {
         e->of_w.axis = e->spatial_last ? 0 : e->spatial + 1;
         e->of_w.count = (size_t)e->outputs;
     }
-    codes_choose(&e->of_x, scales, &seed);
-    codes_choose(&e->of_w, scales, &seed);
+    codes_choose(&e->of_x, scales, false, &seed);
+    codes_choose(&e->of_w, scales, middle, &seed);
     tensor in[3] = {tensor_of("x", e->of_x.dtype, image(e, e->inputs, e->in)),
                     tensor_of("w", e->of_w.dtype, weights_shape(e)),
                     tensor_of("bias", QDQ_FLOAT32, QDQ_SHAPE(e->outputs))};
@@ -167,7 +167,7 @@ static code_errors check_all(code_scales scales) {
             e.channels_first = how & 1, e.spatial_last = how & 2, e.bias = (how ^ how >> 2) & 1;
             e.of_x.dtype = pairs[(i + (size_t)how) % 3][0];
             e.of_w.dtype = pairs[(i + (size_t)how) % 3][1];
-            code_errors one = check(&e, scales, how & 4);
+            code_errors one = check(&e, scales, how & 4, (how >> 1 ^ how) & 1);
             all.integer += one.integer, all.literal += one.literal, all.different += one.different;
         }
     return all;

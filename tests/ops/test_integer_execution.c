@@ -36,7 +36,7 @@ static code_sum sum_of(const example *e, const tensor *in, size_t i) {
     return s;
 }
 
-static code_errors check(example *e, code_scales scales, bool per_channel) {
+static code_errors check(example *e, code_scales scales, bool per_channel, bool middle) {
     uint64_t seed = 77 + e->k + e->n;
     e->of_a.axis = e->of_b.axis = -1;
     e->of_a.count = e->of_b.count = 1;
@@ -44,8 +44,8 @@ static code_errors check(example *e, code_scales scales, bool per_channel) {
         e->of_b.axis = e->b.rank - (e->transpose_b ? 2 : 1);
         e->of_b.count = e->n;
     }
-    codes_choose(&e->of_a, scales, &seed);
-    codes_choose(&e->of_b, scales, &seed);
+    codes_choose(&e->of_a, scales, false, &seed);
+    codes_choose(&e->of_b, scales, middle, &seed);
     tensor in[3] = {tensor_of("a", e->of_a.dtype, e->a), tensor_of("b", e->of_b.dtype, e->b),
                     tensor_of("bias", QDQ_FLOAT32, QDQ_SHAPE((int64_t)e->n))};
     for (int i = 0; i < 3; i++) tensor_fill(&in[i], &seed);
@@ -88,7 +88,7 @@ static code_errors check_all(code_scales scales) {
             example e = example_of(sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3], how);
             e.of_a.dtype = pairs[(i + (size_t)how / 4) % 4][0];
             e.of_b.dtype = pairs[(i + (size_t)how / 4) % 4][1];
-            code_errors one = check(&e, scales, (how ^ how >> 2) & 1);
+            code_errors one = check(&e, scales, (how ^ how >> 2) & 1, (how >> 1 ^ how >> 3) & 1);
             all.integer += one.integer, all.literal += one.literal, all.different += one.different;
         }
     return all;
@@ -115,8 +115,8 @@ static void vectors_have_no_rows_or_no_columns(void **state) {
         e.a = e.b = QDQ_SHAPE(75);
         if (way / 2 == 1) e.n = 20, e.b = QDQ_SHAPE(75, 20), e.y = QDQ_SHAPE(20);
         if (way / 2 == 2) e.m = 9, e.a = QDQ_SHAPE(9, 75), e.y = QDQ_SHAPE(9), e.transpose_a = 0;
-        check(&e, CODES_POWERS, way / 2 == 1);
-        check(&e, CODES_RANDOM, way / 2 == 1);
+        check(&e, CODES_POWERS, way / 2 == 1, way & 1);
+        check(&e, CODES_RANDOM, way / 2 == 1, way & 1);
     }
 }
 
