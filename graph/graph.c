@@ -100,62 +100,6 @@ static uint32_t add_value(qdq_graph *graph, qdq_graph_value value) {
     return (uint32_t)graph->value_count++;
 }
 
-static const char *shape_text(qdq_graph *graph, qdq_shape shape) {
-    char text[256];
-    size_t at = 0;
-    for (int i = 0; i < shape.rank && i < QDQ_MAX_RANK && at < sizeof text; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%lld", i ? ", " : "",
-                               (long long)shape.dims[i]);
-    return qdq_text(&graph->findings, "[%s]", at ? text : "");
-}
-
-static bool check_shape(qdq_graph *graph, qdq_shape shape, qdq_subject subject) {
-    bool legal = shape.rank >= 0 && shape.rank <= QDQ_MAX_RANK;
-    for (int i = 0; legal && i < shape.rank; i++) legal = shape.dims[i] >= 1;
-    if (!legal) {
-        qdq_graph_find_core(graph, QDQ_RULE_SHAPE, subject,
-                            shape.rank > QDQ_MAX_RANK
-                                ? qdq_text(&graph->findings, "has rank %d", shape.rank)
-                                : qdq_text(&graph->findings, "is %s", shape_text(graph, shape)),
-                            "at most 8 dims, each at least 1");
-        return false;
-    }
-    size_t count = 1;
-    for (int i = 0; i < shape.rank; i++)
-        if (__builtin_mul_overflow(count, (size_t)shape.dims[i], &count)) count = SIZE_MAX;
-    if (count <= graph->limits.elements) return true;
-    qdq_graph_find_core(graph, QDQ_RULE_SIZE, subject,
-                        qdq_text(&graph->findings, "is %s", shape_text(graph, shape)),
-                        qdq_text(&graph->findings, "at most %zu elements", graph->limits.elements));
-    return false;
-}
-
-// Counts what a value will take at most; too much in all is a finding. Inputs and constants lie
-// row-major, what nodes make may lie in tiles.
-static bool check_bytes(qdq_graph *graph, qdq_type type, bool made, qdq_subject subject) {
-    size_t bytes;
-    size_t parts = made ? qdq_tiling_of(type.shape).tiles : qdq_shape_count(type.shape);
-    size_t size = made ? qdq_tile_bytes(type.dtype) : qdq_dtype_size(type.dtype);
-    if (__builtin_mul_overflow(parts, size, &bytes) ||
-        __builtin_add_overflow(graph->bytes, bytes, &graph->bytes))
-        graph->bytes = SIZE_MAX;
-    if (graph->bytes <= graph->limits.bytes) return true;
-    qdq_graph_find_core(graph, QDQ_RULE_SIZE, subject,
-                        qdq_text(&graph->findings,
-                                 "brings all values to %zu bytes, padding included", graph->bytes),
-                        qdq_text(&graph->findings, "at most %zu", graph->limits.bytes));
-    return false;
-}
-
-static bool check_type(qdq_graph *graph, qdq_type type, const char *name, const char *kind) {
-    bool legal = qdq_dtype_get(type.dtype) != NULL;
-    if (!legal)
-        qdq_graph_find_core(graph, QDQ_RULE_DTYPE_UNKNOWN, (qdq_subject){name, NULL, "dtype", kind},
-                            qdq_text(&graph->findings, "is %d", (int)type.dtype), "a dtype");
-    legal &= check_shape(graph, type.shape, (qdq_subject){name, NULL, "shape", kind});
-    return legal && check_bytes(graph, type, false, (qdq_subject){name, NULL, "shape", kind});
-}
-
 static qdq_value add_named(qdq_graph *graph, const char *name, qdq_graph_value value,
                            const char *what) {
     if (!healthy(graph)) return (qdq_value){0};
@@ -170,7 +114,7 @@ static qdq_value add_named(qdq_graph *graph, const char *name, qdq_graph_value v
 qdq_value qdq_input(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_shape shape) {
     if (!graph) return (qdq_value){0};
     qdq_graph_value value = {.kind = QDQ_VALUE_INPUT, .type = {dtype, shape}};
-    value.valid = check_type(graph, value.type, name, "input");
+    value.valid = qdq_graph_check_type(graph, value.type, name, "input");
     return add_named(graph, name, value, "input");
 }
 
@@ -178,7 +122,7 @@ void *qdq_graph_add_constant(qdq_graph *graph, const char *name, qdq_dtype dtype
                              qdq_value *value) {
     qdq_graph_value constant = {
         .kind = QDQ_VALUE_CONSTANT, .type = {dtype, shape}, .constant = true};
-    constant.valid = check_type(graph, constant.type, name, "constant");
+    constant.valid = qdq_graph_check_type(graph, constant.type, name, "constant");
     void *data = NULL;
     if (constant.valid)
         data = qdq_pool_array(&graph->pool, qdq_shape_count(shape), qdq_dtype_size(dtype));
@@ -369,7 +313,7 @@ static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_call *call) 
         snprintf(full, length, "%s.%s", node->name, node->op->outputs[i].name);
         value.name = i == 0 ? node->name : full;
         if (value.valid)
-            value.valid = check_bytes(
+            value.valid = qdq_graph_check_bytes(
                 graph, value.type, true,
                 (qdq_subject){node->name, node->op->name, node->op->outputs[i].name, NULL});
         node->outputs[i] = add_value(graph, value);

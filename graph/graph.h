@@ -77,6 +77,13 @@ void qdq_graph_find_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subje
 // `name` may be NULL.
 qdq_value qdq_graph_add_invalid(qdq_graph *graph, const char *name);
 
+// What a value of this type will take at most, padding included, is counted; too much in all is a
+// finding. Inputs and constants, which no node has to make tile by tile, may be folded.
+bool qdq_graph_check_bytes(qdq_graph *graph, qdq_type type, bool made, qdq_subject subject);
+
+// A legal dtype and shape for an input or a constant (`kind`), counted too; else findings.
+bool qdq_graph_check_type(qdq_graph *graph, qdq_type type, const char *name, const char *kind);
+
 // Adds a node; `attrs` is the op's whole struct.
 qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *attrs,
                              size_t attrs_size);

@@ -2,7 +2,6 @@
 // AvgPool and MaxPool. Lanes are elements of y beside each other: channels, or positions of the
 // last spatial dim. For each of them the window is passed over in row-major order.
 #include <float.h>
-#include <math.h>
 
 #include "ops/network.h"
 #include "runtime/dtype.h"
@@ -101,14 +100,31 @@ enum { LANES = 256, SPAN = 1024 };
 typedef struct lanes {
     size_t count;
     double sum[LANES];
-    float most[LANES];
+    int32_t most[LANES];  // keys
 } lanes;
 
-// Of +0 and -0 the greater is +0. A NaN wins: a sum with one is NaN.
-static inline float greater(float a, float b) {
-    float zero = qdq_float_from_bits(qdq_float_bits(a) & qdq_float_bits(b));
-    return a > b ? a : b > a ? b : a == b ? zero : a + b;
+// Numbers of the same order as floats, where -0 is below +0 and NaN above all, so that their loop
+// needs no floating point.
+static inline int32_t key_of(float v) {
+    uint32_t bits = qdq_float_bits(v), magnitude = bits & 0x7FFFFFFFu;
+    uint32_t flip = (0 - (bits >> 31)) & 0x7FFFFFFFu;
+    return magnitude > 0x7F800000u ? 0x7FC00000 : (int32_t)(bits ^ flip);
 }
+
+static inline float of_key(int32_t key) {
+    uint32_t bits = (uint32_t)key;
+    return qdq_float_from_bits(bits ^ ((0 - (bits >> 31)) & 0x7FFFFFFFu));
+}
+
+// The constant 1 for the step lets compilers make vectors.
+#define SEE_ALL(step)                                \
+    if (p->max)                                      \
+        for (size_t i = 0; i < n; i++) {             \
+            int32_t key = key_of(v[i * (step)]);     \
+            most[i] = most[i] > key ? most[i] : key; \
+        }                                            \
+    else                                             \
+        for (size_t i = 0; i < n; i++) sum[i] += (double)v[i * (step)];
 
 // Lanes begin..end see elements of x that are `step` apart, from number `at` on.
 static void see(const pool_params *p, lanes *l, size_t begin, size_t end, const void *x, size_t at,
@@ -117,20 +133,23 @@ static void see(const pool_params *p, lanes *l, size_t begin, size_t end, const 
     float part[SPAN];
     const char *from = (const char *)x + at * qdq_dtype_size(p->x_dtype);
     const float *v = (const float *)(const void *)from;
+    size_t n = end - begin;
+    int32_t *most = l->most + begin;
+    double *sum = l->sum + begin;
     if (p->x_dtype != QDQ_FLOAT32) {
-        qdq_decode_float(p->x_dtype, from, part, (end - begin - 1) * step + 1);
+        qdq_decode_float(p->x_dtype, from, part, (n - 1) * step + 1);
         v = part;
     }
-    if (p->max)
-        for (size_t i = begin; i < end; i++)
-            l->most[i] = greater(l->most[i], v[(i - begin) * step]);
-    else
-        for (size_t i = begin; i < end; i++) l->sum[i] += (double)v[(i - begin) * step];
+    if (step == 1) {
+        SEE_ALL(1)
+    } else {
+        SEE_ALL(step)
+    }
 }
 
 static void begin_lanes(lanes *l, size_t count) {
     l->count = count;
-    for (size_t i = 0; i < count; i++) l->sum[i] = 0.0, l->most[i] = -INFINITY;
+    for (size_t i = 0; i < count; i++) l->sum[i] = 0.0, l->most[i] = INT32_MIN;
 }
 
 // What a lane gives that has seen `seen` elements.
@@ -139,7 +158,7 @@ static float result_of(const pool_params *p, const lanes *l, size_t lane, size_t
     double volume = (double)a[0].kernel * (double)a[1].kernel * (double)a[2].kernel;
     float y;
     if (p->max)
-        y = seen ? l->most[lane] : p->lowest;
+        y = seen ? of_key(l->most[lane]) : p->lowest;
     else if (p->exclude_pad)
         y = seen ? (float)(l->sum[lane] / (double)seen) : 0.0f;
     else

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
 #include "ops/movement.h"
 
 static const qdq_port_desc inputs[] = {
@@ -47,13 +49,13 @@ static void infer(qdq_call *call) {
 
 //---- Copying ----------------------------------------------------------------
 
-enum { BLOCK = 32 };
+enum { BLOCK = 64 };
 
 typedef void gather_fn(const void *x, size_t stride, void *y, size_t n);
 
-// The dims of y, neighbours that stay together as one. Work goes over `rows` of the last dim, which
-// take `step` elements of x from one to the next. `lead` is the dim along which x is contiguous:
-// BLOCK rows along it and BLOCK columns are copied together, so that cache lines of x are used up.
+// The dims of y, neighbours that stay together as one. `lead` is the dim along which x is
+// contiguous. Unless that is the last, BLOCK rows along it and BLOCK columns of the last dim go
+// through a copy in the cache: each line of x and y is touched once.
 typedef struct transpose_params {
     qdq_dtype x_dtype, y_dtype;
     int rank;
@@ -81,43 +83,67 @@ static gather_fn *gather_of(size_t size) {
     }
 }
 
-// n elements of one row of y.
-static void copy_row(const transpose_params *p, const qdq_tensors *tensors, size_t x, size_t y,
-                     size_t n) {
-    const char *from = qdq_at(tensors->x[0], p->x_dtype, x);
-    char *to = qdq_at_mutable(tensors->y[0], p->y_dtype, y);
-    size_t stride = p->x_stride[p->rank - 1];
-    uint64_t part[BLOCK];
-    if (stride == 1)
-        qdq_move(p->x_dtype, from, p->y_dtype, to, n);
-    else if (p->x_dtype == p->y_dtype)
-        p->gather(from, stride, to, n);
-    else {
-        p->gather(from, stride, part, n);
-        qdq_move(p->x_dtype, part, p->y_dtype, to, n);
+// Where a unit begins: up to BLOCK rows along the lead dim at one index of the other dims but the
+// last.
+typedef struct place {
+    size_t x, y, rows;
+} place;
+
+static place place_of(const transpose_params *p, size_t unit) {
+    size_t first = unit % p->lead_blocks * BLOCK, rest = unit / p->lead_blocks;
+    size_t rows = p->size[p->lead] - first;
+    place at = {first * p->x_stride[p->lead], first * p->y_stride[p->lead],
+                rows < BLOCK ? rows : BLOCK};
+    for (int i = p->rank - 2; i >= 0; i--) {
+        if (i == p->lead) continue;
+        at.x += rest % p->size[i] * p->x_stride[i];
+        at.y += rest % p->size[i] * p->y_stride[i];
+        rest /= p->size[i];
+    }
+    return at;
+}
+
+// The last dim of y is contiguous in x.
+static void copy_rows(const transpose_params *p, const qdq_tensors *tensors, place at) {
+    for (size_t row = 0; row < at.rows; row++)
+        qdq_move(p->x_dtype, qdq_at(tensors->x[0], p->x_dtype, at.x + row * p->x_stride[p->lead]),
+                 p->y_dtype,
+                 qdq_at_mutable(tensors->y[0], p->y_dtype, at.y + row * p->y_stride[p->lead]),
+                 p->size[p->rank - 1]);
+}
+
+static void copy_block(const transpose_params *p, const qdq_tensors *tensors, place at,
+                       size_t columns) {
+    uint64_t block[BLOCK * BLOCK], part[BLOCK];
+    size_t size = qdq_dtype_size(p->x_dtype), stride = p->x_stride[p->rank - 1];
+    for (size_t column = 0; column < columns; column++)
+        memcpy((char *)block + column * BLOCK * size,
+               qdq_at(tensors->x[0], p->x_dtype, at.x + column * stride), at.rows * size);
+    for (size_t row = 0; row < at.rows; row++) {
+        const char *from = (const char *)block + row * size;
+        char *to = qdq_at_mutable(tensors->y[0], p->y_dtype, at.y + row * p->y_stride[p->lead]);
+        if (p->x_dtype == p->y_dtype) {
+            p->gather(from, BLOCK, to, columns);
+        } else {
+            p->gather(from, BLOCK, part, columns);
+            qdq_move(p->x_dtype, part, p->y_dtype, to, columns);
+        }
     }
 }
 
-// A unit is up to BLOCK rows along the lead dim at one index of the other dims but the last.
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const transpose_params *p = params;
-    size_t columns = p->size[p->rank - 1], lead = p->size[p->lead];
-    size_t block = p->x_stride[p->rank - 1] == 1 ? columns : BLOCK;
+    size_t columns = p->size[p->rank - 1], stride = p->x_stride[p->rank - 1];
     for (size_t unit = begin; unit < end; unit++) {
-        size_t first = unit % p->lead_blocks * BLOCK, rest = unit / p->lead_blocks;
-        size_t last = first + BLOCK < lead ? first + BLOCK : lead, x = 0, y = 0;
-        for (int i = p->rank - 2; i >= 0; i--) {
-            if (i == p->lead) continue;
-            x += rest % p->size[i] * p->x_stride[i];
-            y += rest % p->size[i] * p->y_stride[i];
-            rest /= p->size[i];
+        place at = place_of(p, unit);
+        if (stride == 1) {
+            copy_rows(p, tensors, at);
+            continue;
         }
-        for (size_t column = 0; column < columns; column += block)
-            for (size_t row = first; row < last; row++)
-                copy_row(p, tensors,
-                         x + row * p->x_stride[p->lead] + column * p->x_stride[p->rank - 1],
-                         y + row * p->y_stride[p->lead] + column,
-                         columns - column < block ? columns - column : block);
+        for (size_t column = 0; column < columns; column += BLOCK) {
+            size_t n = columns - column < BLOCK ? columns - column : BLOCK;
+            copy_block(p, tensors, (place){at.x + column * stride, at.y + column, at.rows}, n);
+        }
     }
 }
 

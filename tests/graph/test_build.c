@@ -154,14 +154,27 @@ static void the_log_tells_of_loading_and_compiling(void **state) {
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
+// Weights of 3x3 windows do not count as a tile for each window.
+static void inputs_count_as_they_fold_best(void **state) {
+    (void)state;
+    qdq_graph_options options = {.limits = {.bytes = 90 * 4096}};
+    qdq_graph *g = qdq_graph_create(NULL, &options);
+    qdq_value w = qdq_input(g, "w", QDQ_FLOAT32, QDQ_SHAPE(32, 320, 3, 3));  // [32, 2880]: 90 tiles
+    const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+    assert_string_not_equal(report->findings[0].rule, "core/size");
+    (void)qdq_relu(g, w, (qdq_unary_attrs){0});
+    report = qdq_graph_validate(g, NULL, NULL);
+    assert_string_equal(report->findings[0].rule, "core/size");
+    qdq_graph_destroy(g);
+}
+
 static void tensors_beyond_the_caps_are_refused(void **state) {
     (void)state;
     qdq_graph_options options = {.limits = {.elements = 1000, .bytes = 20000}};
     qdq_graph *g = qdq_graph_create(NULL, &options);
     (void)qdq_input(g, "a", QDQ_FLOAT32, QDQ_SHAPE(1001));
     (void)qdq_input(g, "b", QDQ_FLOAT32, QDQ_SHAPE(INT64_MAX, INT64_MAX, 2));
-    qdq_value c = qdq_input(g, "c", QDQ_FLOAT32, QDQ_SHAPE(1000, 1));
-    (void)qdq_relu(g, c, (qdq_unary_attrs){0});  // 32 tiles of 4096 bytes
+    (void)qdq_input(g, "c", QDQ_FLOAT32, QDQ_SHAPE(1000, 1));  // 32 tiles of 4096 bytes
     const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
     for (size_t i = 0; i < 3; i++) assert_string_equal(report->findings[i].rule, "core/size");
     qdq_error err = {0};
@@ -182,6 +195,7 @@ int main(void) {
         cmocka_unit_test(unknown_ops_and_targets_are_named),
         cmocka_unit_test(no_more_than_a_hundred_findings_are_kept),
         cmocka_unit_test(the_log_tells_of_loading_and_compiling),
+        cmocka_unit_test(inputs_count_as_they_fold_best),
         cmocka_unit_test(tensors_beyond_the_caps_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,7 @@ typedef struct transposed {
 static const transposed transposes[] = {
     {D(2, 3), {1, 0}, 2, D(3, 2)},
     {D(70, 33), {1, 0}, 2, D(33, 70)},
+    {D(63, 127), {1, 0}, 2, D(127, 63)},
     {D(5), {0}, 1, D(5)},
     {D(5), {0}, 0, D(5)},
     {NO_DIMS, {0}, 0, NO_DIMS},
@@ -59,6 +60,7 @@ static const transposed transposes[] = {
     {D(3, 5, 4, 6), {3, 0, 2, 1}, 4, D(6, 3, 4, 5)},
     {D(100, 3, 100), {2, 1, 0}, 3, D(100, 3, 100)},
     {D(33, 65, 5), {1, 0, 2}, 3, D(65, 33, 5)},
+    {D(130, 3, 66), {2, 1, 0}, 3, D(66, 3, 130)},
 };
 
 // The element of x that is element `at` of y.
@@ -135,7 +137,7 @@ static void another_float_storage_rounds_what_is_moved(void **state) {
 static void inputs_are_joined_along_any_axis(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_INT4, QDQ_BOOL, QDQ_INT32};
-    static char x[3][MOST * 4], y[MOST * 4];
+    static char x[3][MOST * 8], y[MOST * 8];
     static const int64_t lengths[] = {3, 1, 140};
     for (size_t k = 0; k < UNIT_COUNT(dtypes) * 6; k++) {
         qdq_dtype dtype = dtypes[k / 6];
@@ -204,7 +206,7 @@ static void reshaping_keeps_the_order_of_elements(void **state) {
         {D(1, 1), {0}, 0, false, NO_DIMS},
         {D(30, 1200), {1200, 30}, 2, false, D(1200, 30)},
     };
-    static char x[MOST * 4], y[MOST * 4];
+    static char x[MOST * 8], y[MOST * 8];
     for (size_t k = 0; k < UNIT_COUNT(rows); k++)
         for (int d = 1; d < QDQ_DTYPE_COUNT; d++) {
             qdq_dtype dtype = (qdq_dtype)d, is;
