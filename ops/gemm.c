@@ -46,9 +46,8 @@ void qdq_gemm_gather(qdq_dtype dtype, const void *x, size_t stride, size_t n, vo
 
 // The codes of int8 with 128 added, as those of uint8 are.
 static void unsign(qdq_dtype dtype, const void *x, uint8_t *out, size_t n) {
-    const uint8_t *codes = x;
-    uint8_t sign = dtype == QDQ_INT8 ? 0x80 : 0;
-    for (size_t i = 0; i < n; i++) out[i] = codes[i] ^ sign;
+    memcpy(out, x, n);
+    for (size_t i = 0; dtype == QDQ_INT8 && i < n; i++) out[i] ^= 0x80;
 }
 
 void qdq_gemm_less(qdq_dtype dtype, const void *x, int32_t zero_point, int16_t *out, size_t n) {

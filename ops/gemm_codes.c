@@ -36,18 +36,18 @@ bool qdq_gemm_use_codes(qdq_gemm *g, const qdq_call *call, size_t matrix_stride,
     const qdq_codes *a = call->inputs[g->a_port].codes, *b = call->inputs[g->weights.port].codes;
     size_t column = b->axis >= 0;
     uint8_t *zeros = qdq_pool_array(pool, b->count + 1, sizeof *zeros);
-    float *scales = qdq_pool_array(pool, b->count, sizeof *scales);
+    size_t all = g->columns * g->weights.matrices;  // one scale is written out for all columns
+    float *scales = qdq_pool_array(pool, all, sizeof *scales);
     if (!zeros || !scales) return false;
     zeros[b->count] = (uint8_t)a->zero_points[0];  // two's complement: the codes of int8 too
-    for (size_t i = 0; i < b->count; i++) {
-        zeros[i] = (uint8_t)b->zero_points[i];
-        scales[i] = a->scales[0] * b->scales[i];
-    }
+    for (size_t i = 0; i < b->count; i++) zeros[i] = (uint8_t)b->zero_points[i];
+    for (size_t i = 0; i < all; i++)
+        scales[i] = a->scales[0] * b->scales[column ? i % b->count : 0];
     g->a_dtype = a->dtype;
     g->weights.dtype = b->dtype;
     g->a_zero = (qdq_gemm_along){g->a_port, a->dtype, 0, 0, zeros + b->count};
     g->b_zero = (qdq_gemm_along){g->weights.port, b->dtype, 0, column, zeros};
-    g->b_scale = (qdq_gemm_along){g->weights.port, QDQ_FLOAT32, 0, column, scales};
+    g->b_scale = (qdq_gemm_along){g->weights.port, QDQ_FLOAT32, 0, 1, scales};
     g->weights.zero_stride = g->weights.scale_stride = column * matrix_stride;
     g->finish = qdq_gemm_finish_scaled;
     return true;

@@ -49,10 +49,15 @@ static const void *along(const qdq_gemm_along *of, const qdq_tensors *tensors, s
     return out;
 }
 
-static void floats_along(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_tensors *tensors,
-                         size_t base, const piece *at, float *out) {
+// The same as floats: where they lie, or in `out`.
+static const float *floats_along(const qdq_gemm *g, const qdq_gemm_along *of,
+                                 const qdq_tensors *tensors, size_t base, const piece *at,
+                                 float *out) {
     uint32_t raw[COLUMNS];
-    g->kernel->widen(of->dtype, along(of, tensors, base, at, raw), out, at->n);
+    const void *numbers = along(of, tensors, base, at, raw);
+    if (of->dtype == QDQ_FLOAT32 && numbers != raw) return numbers;
+    g->kernel->widen(of->dtype, numbers, out, at->n);
+    return out;
 }
 
 //---- Floats -----------------------------------------------------------------
@@ -60,8 +65,9 @@ static void floats_along(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_
 static void finish_floats(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at, float *v,
                           void *y) {
     if (g->bias.port != SIZE_MAX) {
-        float bias[COLUMNS];
-        floats_along(g, &g->bias, tensors, qdq_gemm_at(g, g->batches.bias, at->batch), at, bias);
+        float room[COLUMNS];
+        size_t first = qdq_gemm_at(g, g->batches.bias, at->batch);
+        const float *bias = floats_along(g, &g->bias, tensors, first, at, room);
         for (size_t j = 0; j < at->n; j++) v[j] += bias[j];
     }
     for (size_t j = 0; j < at->n; j++) v[j] = isnan(v[j]) ? qdq_float_from_bits(0x7FC00000) : v[j];
@@ -84,11 +90,10 @@ void qdq_gemm_finish_float(const qdq_gemm *g, const qdq_tensors *tensors,
 
 // A sum of floats that is zero is +0, whatever the signs of the scales: so it is here.
 static void piece_scaled(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at, void *y) {
-    int32_t sums[COLUMNS];
-    float v[COLUMNS], scale[COLUMNS];
+    const int32_t *sums = at->sums;
+    float v[COLUMNS], room[COLUMNS];
     size_t first = qdq_gemm_at(g, g->batches.b, at->batch) * g->weights.scale_stride;
-    memcpy(sums, at->sums, at->n * sizeof *sums);
-    floats_along(g, &g->b_scale, tensors, first, at, scale);
+    const float *scale = floats_along(g, &g->b_scale, tensors, first, at, room);
     for (size_t j = 0; j < at->n; j++) v[j] = (float)sums[j] * scale[j] + 0.0f;
     finish_floats(g, tensors, at, v, y);
 }
@@ -122,12 +127,12 @@ static void add_bias(const qdq_gemm *g, const qdq_tensors *tensors, const piece 
 // fl(fl(a_scale * b_scale) / y_scale) for each column.
 static void multipliers(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at,
                         float *out) {
-    float a[COLUMNS], b[COLUMNS], y[COLUMNS];
+    float rooms[3][COLUMNS];
     size_t of_a = qdq_gemm_at(g, g->batches.a_scale, at->batch);
     size_t of_b = qdq_gemm_at(g, g->batches.b, at->batch) * g->weights.scale_stride;
-    floats_along(g, &g->a_scale, tensors, of_a, at, a);
-    floats_along(g, &g->b_scale, tensors, of_b, at, b);
-    floats_along(g, &g->y_scale, tensors, 0, at, y);
+    const float *a = floats_along(g, &g->a_scale, tensors, of_a, at, rooms[0]);
+    const float *b = floats_along(g, &g->b_scale, tensors, of_b, at, rooms[1]);
+    const float *y = floats_along(g, &g->y_scale, tensors, 0, at, rooms[2]);
     for (size_t j = 0; j < at->n; j++) out[j] = a[j] * b[j] / y[j];
 }
 

@@ -134,6 +134,26 @@ static void the_longest_sums_do_not_wrap_around(void **state) {
     tensors_free(in, 2), free(y.data);
 }
 
+// With scales of different sign, and a bias of -0, as sums of floats are that begin at +0.
+static void a_sum_of_zero_has_no_sign(void **state) {
+    (void)state;
+    example e = example_of(0, 2, 5, 3, 4);
+    e.of_a = (code_params){QDQ_INT8, -1, 1, {-0.3f}, {7}};
+    e.of_b = (code_params){QDQ_INT8, -1, 1, {0.1f}, {0}};
+    tensor in[3] = {tensor_of("a", QDQ_INT8, e.a), tensor_of("b", QDQ_INT8, e.b),
+                    tensor_of("bias", QDQ_FLOAT32, QDQ_SHAPE(3))};
+    memset(in[0].data, 7, tensor_count(&in[0])), memset(in[1].data, 1, tensor_count(&in[1]));
+    for (size_t i = 0; i < 3; i++) tensor_put(&in[2], i, -0.0);
+    tensor y = tensor_of("y", QDQ_FLOAT32, e.y);
+    for (int literal = 0; literal < 2; literal++) {
+        qdq_compile_options options = {.literal = literal};
+        product_run_as(in, 3, 0, build, &e, &options, 1, &y);
+        for (size_t i = 0; i < tensor_count(&y); i++)
+            assert_true(tensor_at(&y, i) == 0 && !signbit(tensor_at(&y, i)));
+    }
+    tensors_free(in, 3), free(y.data);
+}
+
 //---- What is computed on codes ----------------------------------------------
 
 // A graph of one product, with things in it that may be changed.
@@ -302,6 +322,7 @@ int main(void) {
         cmocka_unit_test(other_scales_are_nearer_to_the_exact_result),
         cmocka_unit_test(vectors_have_no_rows_or_no_columns),
         cmocka_unit_test(the_longest_sums_do_not_wrap_around),
+        cmocka_unit_test(a_sum_of_zero_has_no_sign),
         cmocka_unit_test(known_parameters_are_enough),
         cmocka_unit_test(what_is_not_plain_is_computed_literally),
         cmocka_unit_test(the_plan_shows_it),
