@@ -49,35 +49,43 @@ static const void *along(const qdq_gemm_along *of, const qdq_tensors *tensors, s
     return out;
 }
 
-// The same as floats: where they lie, or in `out`.
+// The same as floats: where they lie, or in `out`. All 32 may be read, which is what makes vectors
+// of the loops over them.
 static const float *floats_along(const qdq_gemm *g, const qdq_gemm_along *of,
                                  const qdq_tensors *tensors, size_t base, const piece *at,
                                  float *out) {
     uint32_t raw[COLUMNS];
     const void *numbers = along(of, tensors, base, at, raw);
-    if (of->dtype == QDQ_FLOAT32 && numbers != raw) return numbers;
+    if (of->dtype == QDQ_FLOAT32 && numbers != raw && at->n == COLUMNS) return numbers;
     g->kernel->widen(of->dtype, numbers, out, at->n);
+    for (size_t j = at->n; j < COLUMNS; j++) out[j] = 0;
     return out;
 }
 
 //---- Floats -----------------------------------------------------------------
 
+static void add_floats(float *restrict v, const float *restrict more) {
+    for (size_t j = 0; j < COLUMNS; j++) v[j] += more[j];
+}
+
+// `v` has 32 numbers, of which some may not be wanted.
 static void finish_floats(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at, float *v,
                           void *y) {
     if (g->bias.port != SIZE_MAX) {
         float room[COLUMNS];
         size_t first = qdq_gemm_at(g, g->batches.bias, at->batch);
         const float *bias = floats_along(g, &g->bias, tensors, first, at, room);
-        for (size_t j = 0; j < at->n; j++) v[j] += bias[j];
+        add_floats(v, bias);
     }
-    for (size_t j = 0; j < at->n; j++) v[j] = isnan(v[j]) ? qdq_float_from_bits(0x7FC00000) : v[j];
+    const float quiet = qdq_float_from_bits(0x7FC00000);
+    for (size_t j = 0; j < COLUMNS; j++) v[j] = v[j] == v[j] ? v[j] : quiet;
     g->kernel->narrow(g->y.dtype, v, y, at->n);
 }
 
 static void piece_of_floats(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at,
                             void *y) {
     float v[COLUMNS];
-    memcpy(v, at->sums, at->n * sizeof *v);
+    memcpy(v, at->sums, sizeof v);
     finish_floats(g, tensors, at, v, y);
 }
 
@@ -89,12 +97,16 @@ void qdq_gemm_finish_float(const qdq_gemm *g, const qdq_tensors *tensors,
 //---- Codes ------------------------------------------------------------------
 
 // A sum of floats that is zero is +0, whatever the signs of the scales: so it is here.
+static void scale_sums(float *restrict v, const int32_t *restrict sums,
+                       const float *restrict scale) {
+    for (size_t j = 0; j < COLUMNS; j++) v[j] = (float)sums[j] * scale[j] + 0.0f;
+}
+
 static void piece_scaled(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at, void *y) {
-    const int32_t *sums = at->sums;
     float v[COLUMNS], room[COLUMNS];
     size_t first = qdq_gemm_at(g, g->batches.b, at->batch) * g->weights.scale_stride;
     const float *scale = floats_along(g, &g->b_scale, tensors, first, at, room);
-    for (size_t j = 0; j < at->n; j++) v[j] = (float)sums[j] * scale[j] + 0.0f;
+    scale_sums(v, at->sums, scale);
     finish_floats(g, tensors, at, v, y);
 }
 
