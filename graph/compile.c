@@ -140,19 +140,8 @@ static void make_in_place(qdq_compiler *c, size_t index) {
     }
 }
 
-static qdq_status plan_arena(qdq_compiler *c) {
-    const qdq_graph *graph = c->draft.graph;
-    qdq_plan *plan = c->plan;
-    size_t count = 0;
-    for (size_t id = 1; id < graph->value_count; id++) count += lies_in_arena(c, id);
-    plan->value_count = count;
-    plan->values = qdq_pool_array(&plan->pool, count, sizeof *plan->values);
-    c->lifetimes = qdq_pool_array(&c->scratch, count, sizeof *c->lifetimes);
-    c->slot_of = qdq_pool_array(&c->scratch, graph->value_count, sizeof *c->slot_of);
-    if (!plan->values || !c->lifetimes || !c->slot_of) return qdq_compile_no_memory(c);
-    for (size_t id = 0; id < graph->value_count; id++) c->slot_of[id] = SIZE_MAX;
-
-    // In the order in which they are made, so that a value comes after one it is made in place of.
+// In the order in which values are made, so that one comes after what it is made in place of.
+static void describe_slots(qdq_compiler *c) {
     size_t slot = 0;
     for (size_t i = 0; i < c->draft.step_count; i++) {
         const qdq_draft_step *step = &c->draft.steps[i];
@@ -165,6 +154,21 @@ static qdq_status plan_arena(qdq_compiler *c) {
             if (lies_in_arena(c, step->whole_node->outputs[k]))
                 describe_slot(c, step->whole_node->outputs[k], slot++);
     }
+}
+
+static qdq_status plan_arena(qdq_compiler *c) {
+    const qdq_graph *graph = c->draft.graph;
+    qdq_plan *plan = c->plan;
+    size_t count = 0;
+    for (size_t id = 1; id < graph->value_count; id++) count += lies_in_arena(c, id);
+    plan->value_count = count;
+    plan->values = qdq_pool_array(&plan->pool, count, sizeof *plan->values);
+    c->lifetimes = qdq_pool_array(&c->scratch, count, sizeof *c->lifetimes);
+    c->slot_of = qdq_pool_array(&c->scratch, graph->value_count, sizeof *c->slot_of);
+    if (!plan->values || !c->lifetimes || !c->slot_of) return qdq_compile_no_memory(c);
+    for (size_t id = 0; id < graph->value_count; id++) c->slot_of[id] = SIZE_MAX;
+
+    describe_slots(c);
     for (size_t i = 0; i < c->draft.step_count; i++) make_in_place(c, i);
 
     qdq_memory_plan memory;

@@ -175,8 +175,8 @@ static bool read_ports(const qdq_node_list *list, const qdq_op *op, const qdq_no
         qdq_value *values = resolve_port(list, json, subject, count);
         if (!values) return false;
         const qdq_port_desc *port = find_port(op, name);
-        bool variadic = port && qdq_port_is_variadic(op, port);
-        if (port && check_list(list, variadic, json, subject)) {
+        bool variadic = op && port && qdq_port_is_variadic(op, port);
+        if (port && fields && check_list(list, variadic, json, subject)) {
             qdq_values all = {values, count};
             if (variadic)
                 memcpy(fields + port->offset, &all, sizeof all);

@@ -1,6 +1,7 @@
 """All values of a graph, by the formulas of its target."""
 
 import reference
+import reference_network
 import reference_onednn
 import reference_torchao
 import reference_ttnn
@@ -24,6 +25,7 @@ def evaluate(graph, values):
         ready = [n for n in waiting if all(v in values for v in n["inputs"].values())]
         assert ready, "the graph has a cycle or a name that nothing makes"
         for node in ready:
-            target.evaluate_node(node, values)
+            module = reference_network if node["op"] in reference_network.OPS else target
+            module.evaluate_node(node, values)
         waiting = [n for n in waiting if n not in ready]
     return values

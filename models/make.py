@@ -1,8 +1,10 @@
-"""Makes every model folder but digits/ and checks them against published or known numbers."""
+"""Makes every model folder but digits/ and digits_pixels/, and checks them against published or
+known numbers."""
 
 import numpy as np
 
 import make_digits
+import make_networks
 import make_onednn
 import make_tensorrt
 import make_torchao
@@ -340,3 +342,4 @@ if __name__ == "__main__":
     make_torchao.make()
     make_ttnn.make()
     make_digits.make()
+    make_networks.make()

@@ -1,4 +1,4 @@
-"""The images of digits/, from its inputs, by way of int4 blocks, float8 and NVFP4."""
+"""The images of digits_pixels/, from its inputs, by way of int4 blocks, float8 and NVFP4."""
 
 import numpy as np
 
@@ -11,12 +11,12 @@ TO_BYTES = {"scales": shortest(np.float32(16) / np.float32(255)), "dtype": "uint
 def write_digits(name, about, nodes, worst, outputs=(), **more):
     """The last node of `nodes` restores the images; its result is kept as bytes. No pixel may be
     further from the image than `worst` and the half step of the byte."""
-    images = load_tensors(HERE / "digits" / "inputs.safetensors")["images"]
+    images = load_tensors(HERE / "digits_pixels" / "inputs.safetensors")["images"]
     restored = nodes[-1]["name"]
     made = write_model(
         name, about, {"images": images},
         [*nodes, node("Quantize", "bytes", {"x": restored}, **TO_BYTES)],
-        {"bytes": "bytes", **dict(outputs)}, {}, like="digits", **more,
+        {"bytes": "bytes", **dict(outputs)}, {}, like="digits_pixels", **more,
     )
     pixels = made["bytes"] * (16 / 255)
     images = images.astype(np.float64)
@@ -24,7 +24,7 @@ def write_digits(name, about, nodes, worst, outputs=(), **more):
 
 
 def make_int4():
-    images = load_tensors(HERE / "digits" / "inputs.safetensors")["images"].astype(np.float32)
+    images = load_tensors(HERE / "digits_pixels" / "inputs.safetensors")["images"].astype(np.float32)
     blocks = images.reshape(1797, 2, 32).max(axis=2)
     scales = np.maximum(blocks, 1) / np.float32(15)  # 0..16 covers -8..7
     attrs = {"qtype": "per_group", "group_shape": [1, 32], "zps": -8}
@@ -45,7 +45,7 @@ def make_int4():
 
 
 def make_float8():
-    images = load_tensors(HERE / "digits" / "inputs.safetensors")["images"].astype(np.float32)
+    images = load_tensors(HERE / "digits_pixels" / "inputs.safetensors")["images"].astype(np.float32)
     brightest = np.maximum(images.max(axis=0), 1)
     one = {"scales": shortest(np.float32(16) / np.float32(448))}
     each = {"qtype": "per_channel", "axis": 1, "scales": shortest(brightest / np.float32(448))}

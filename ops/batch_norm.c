@@ -64,7 +64,7 @@ static size_t lower_inference(const qdq_call *call, const qdq_lowering *to, qdq_
     const qdq_batch_norm_attrs *a = call->attrs;
     inference_params *params = QDQ_POOL_NEW(to->pool, inference_params);
     if (!params) return 0;
-    params->norm = qdq_norm_params_of(call, to, a->epsilon, 1, 2);
+    params->norm = qdq_norm_params_of(call, a->epsilon, 1, 2);
     params->mean = (qdq_along){3, call->inputs[3].type.dtype};
     params->variance = (qdq_along){4, call->inputs[4].type.dtype};
     return lower_channels(call, to, &inference, a->data_format, &params->norm, stages);
@@ -116,7 +116,7 @@ static void store_running(const qdq_part *part, size_t output, qdq_dtype dtype, 
     const training_params *p = part->params;
     double before = qdq_norm_number(part->tensors, old, part->slice);
     qdq_slice_store(part->tensors, output, dtype, part->slice,
-                    p->momentum * before + (1.0 - p->momentum) * batch, &p->norm.numerics);
+                    p->momentum * before + (1.0 - p->momentum) * batch);
 }
 
 static void end_batch(const qdq_part *part) {
@@ -153,7 +153,7 @@ static size_t lower_training(const qdq_call *call, const qdq_lowering *to, qdq_s
     training_params *params = QDQ_POOL_NEW(to->pool, training_params);
     if (!params) return 0;
     *params = (training_params){
-        .norm = qdq_norm_params_of(call, to, a->epsilon, 3, 4),
+        .norm = qdq_norm_params_of(call, a->epsilon, 3, 4),
         .old_mean = {1, call->inputs[1].type.dtype},
         .old_variance = {2, call->inputs[2].type.dtype},
         .mean_dtype = call->outputs[RUNNING_MEAN].dtype,

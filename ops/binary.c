@@ -81,11 +81,11 @@ static void infer_comparison(qdq_call *call) {
         return qdq_lower_elements(call, to, &op, stages);                                       \
     }                                                                                           \
     const qdq_op qdq_op_##id = {                                                                \
-        .name = op_name,                                                                        \
-        .summary = what,                                                                        \
+        .name = (op_name),                                                                      \
+        .summary = (what),                                                                      \
         .attrs_size = sizeof(qdq_binary_attrs),                                                 \
         QDQ_OP_TABLES(ins, outs, attr_table),                                                   \
-        .infer = infer_fn,                                                                      \
+        .infer = (infer_fn),                                                                    \
         .lower = lower_##id,                                                                    \
     };
 

@@ -55,15 +55,16 @@ static bool is_inside(const qdq_conv *c, const size_t *o, size_t *first) {
 // Where k..k + n are in the image of a group. Taps repeat for each channel.
 static bool sources(const qdq_conv *c, const size_t *o, size_t k, size_t n, size_t *from) {
     bool all = true;
+    size_t taps = c->taps ? c->taps : 1;  // there always are some
     for (size_t i = 0; i < n; i++) {
-        if (i >= c->taps) {
-            from[i] = from[i - c->taps];
+        if (i >= taps) {
+            from[i] = from[i - taps];
             if (from[i] != NOWHERE) from[i] += c->channel_stride;
             continue;
         }
-        from[i] = source_of(c, o, (k + i) % c->taps);
+        from[i] = source_of(c, o, (k + i) % taps);
         all &= from[i] != NOWHERE;
-        if (from[i] != NOWHERE) from[i] += (k + i) / c->taps * c->channel_stride;
+        if (from[i] != NOWHERE) from[i] += (k + i) / taps * c->channel_stride;
     }
     return all;
 }

@@ -163,7 +163,7 @@ static void run_whole(const void *params, const qdq_tensors *tensors, size_t beg
     const elements_params *p = params;
     size_t row = p->shape.rank ? (size_t)p->shape.dims[p->shape.rank - 1] : 1;
     size_t count = qdq_shape_count(p->shape), stop = end * UNIT < count ? end * UNIT : count;
-    uint32_t parts[MAX_OPERANDS][PART];
+    uint32_t parts[MAX_OPERANDS][PART] = {{0}};
     for (size_t at = begin * UNIT, n; at < stop; at += n) {
         n = row - at % row;
         if (n > PART) n = PART;

@@ -74,7 +74,7 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
               : qdq_slices_of(QDQ_SHAPE(batch, pixels, groups, each), 1 << 1 | 1 << 3);
     qdq_norm_params *params = QDQ_POOL_NEW(to->pool, qdq_norm_params);
     if (!params) return 0;
-    *params = qdq_norm_params_of(call, to, a->epsilon, GAMMA, BETA);
+    *params = qdq_norm_params_of(call, a->epsilon, GAMMA, BETA);
     params->across = (size_t)groups, params->width = (size_t)each;
     params->run = first ? (size_t)pixels : 1;
     if (call->output_count > 1) {

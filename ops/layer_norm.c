@@ -85,7 +85,7 @@ static void infer_layer_norm(qdq_call *call) {
 
 static size_t lower_layer_norm(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_layer_norm_attrs *a = call->attrs;
-    qdq_norm_params params = qdq_norm_params_of(call, to, a->epsilon, GAMMA, BETA);
+    qdq_norm_params params = qdq_norm_params_of(call, a->epsilon, GAMMA, BETA);
     if (call->output_count > 1) {
         params.mean = MEAN, params.variance = VARIANCE;
         params.mean_dtype = call->outputs[MEAN].dtype;
@@ -143,7 +143,7 @@ static void infer_rms_norm(qdq_call *call) {
 static size_t lower_rms_norm(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_rms_norm_attrs *a = call->attrs;
     return lower_from(call, to, &rms_norm, a->begin_norm_axis,
-                      qdq_norm_params_of(call, to, a->epsilon, GAMMA, 0), stages);
+                      qdq_norm_params_of(call, a->epsilon, GAMMA, 0), stages);
 }
 
 const qdq_op qdq_op_rms_norm = {

@@ -74,8 +74,8 @@ static qdq_along along_of(const qdq_call *call, size_t input) {
     return (qdq_along){input, call->inputs[input].type.dtype};
 }
 
-qdq_norm_params qdq_norm_params_of(const qdq_call *call, const qdq_lowering *to, qdq_float epsilon,
-                                   size_t gamma, size_t beta) {
+qdq_norm_params qdq_norm_params_of(const qdq_call *call, qdq_float epsilon, size_t gamma,
+                                   size_t beta) {
     return (qdq_norm_params){
         .epsilon = (double)(float)(epsilon.set ? epsilon.value : 1e-5),
         .gamma = along_of(call, gamma),
@@ -83,7 +83,6 @@ qdq_norm_params qdq_norm_params_of(const qdq_call *call, const qdq_lowering *to,
         .across = 1,
         .width = 1,
         .run = 1,
-        .numerics = to->numerics,
     };
 }
 
@@ -145,10 +144,9 @@ double qdq_norm_variance(const qdq_part *part) {
     double variance = qdq_norm_mean(part);
     if (p->mean)
         qdq_slice_store(part->tensors, p->mean, p->mean_dtype, part->slice,
-                        part->state->normal.mean, &p->numerics);
+                        part->state->normal.mean);
     if (p->variance)
-        qdq_slice_store(part->tensors, p->variance, p->variance_dtype, part->slice, variance,
-                        &p->numerics);
+        qdq_slice_store(part->tensors, p->variance, p->variance_dtype, part->slice, variance);
     qdq_norm_set_scale(part, variance);
     return variance;
 }

@@ -44,12 +44,11 @@ typedef struct qdq_norm_params {
     // Outputs for the mean and the variance of each slice, 0: none.
     size_t mean, variance;
     qdq_dtype mean_dtype, variance_dtype;
-    qdq_numerics numerics;
 } qdq_norm_params;
 
 // `epsilon` unset: 1e-5. gamma and beta are inputs, 0: none; they are looked at if connected.
-qdq_norm_params qdq_norm_params_of(const qdq_call *call, const qdq_lowering *to, qdq_float epsilon,
-                                   size_t gamma, size_t beta);
+qdq_norm_params qdq_norm_params_of(const qdq_call *call, qdq_float epsilon, size_t gamma,
+                                   size_t beta);
 
 // Number `index` of an input.
 double qdq_norm_number(const qdq_tensors *tensors, qdq_along along, size_t index);

@@ -13,12 +13,11 @@
 
 typedef struct reduce_params {
     qdq_dtype dtype;
-    qdq_numerics numerics;
 } reduce_params;
 
 static void store(const qdq_part *part, double value) {
     const reduce_params *params = part->params;
-    qdq_slice_store(part->tensors, 0, params->dtype, part->slice, value, &params->numerics);
+    qdq_slice_store(part->tensors, 0, params->dtype, part->slice, value);
 }
 
 //---- What each of them is ---------------------------------------------------
@@ -102,7 +101,7 @@ static size_t lower_as(const qdq_call *call, const qdq_lowering *to, const qdq_s
     for (size_t i = 0; i < a->axes.count; i++)
         dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + shape.rank : a->axes.data[i]);
     reduce_params *params = QDQ_POOL_NEW(to->pool, reduce_params);
-    if (params) *params = (reduce_params){call->outputs[0].dtype, to->numerics};
+    if (params) *params = (reduce_params){call->outputs[0].dtype};
     return qdq_slice_stage(call, to, op, qdq_slices_of(shape, dims), params, 1, stages);
 }
 
@@ -112,8 +111,8 @@ static size_t lower_as(const qdq_call *call, const qdq_lowering *to, const qdq_s
         return lower_as(call, to, &op##_slices, stages);                                        \
     }                                                                                           \
     const qdq_op qdq_op_##op = {                                                                \
-        .name = op_name,                                                                        \
-        .summary = op_summary,                                                                  \
+        .name = (op_name),                                                                      \
+        .summary = (op_summary),                                                                \
         .attrs_size = sizeof(qdq_reduce_attrs),                                                 \
         QDQ_OP_TABLES(inputs, outputs, attrs),                                                  \
         .infer = infer,                                                                         \

@@ -14,7 +14,7 @@ qdq_slices qdq_slices_of(qdq_shape shape, uint32_t within) {
     for (int i = shape.rank; i-- > 0;) {
         size_t size = (size_t)shape.dims[i];
         if (size == 1) continue;
-        int is_within = within >> i & 1;
+        int is_within = (int)(within >> i & 1);
         qdq_slice_dim *dims = is_within ? slices.within : slices.across;
         int *rank = is_within ? &slices.within_rank : &slices.across_rank;
         if (is_within == before)
@@ -46,7 +46,6 @@ typedef struct slice_job {
     const qdq_slice_kernels *kernels;
     const void *params;
     qdq_dtype x_dtype, y_dtype;
-    qdq_numerics numerics;
     bool side_by_side;  // slices that are neighbours are so in memory
     size_t together;    // then: how many are walked together
     size_t row_groups;  // groups of a row of neighbours
@@ -121,7 +120,7 @@ static void store_columns(const slice_job *job, const slice_group *group, const 
         size_t part = n - at < ROWS ? n - at : ROWS;
         for (size_t c = 0; c < count; c++)
             for (size_t i = 0; i < part; i++) rows[i * count + c] = in[c * job->pitch + at + i];
-        job->kernels->encode(job->y_dtype, rows, codes, part * count, &job->numerics);
+        job->kernels->encode(job->y_dtype, rows, codes, part * count);
         copy_rows((const char *)codes, bytes, (char *)y + at * stride * size, stride * size, part,
                   bytes);
     }
@@ -169,12 +168,12 @@ static void store(const slice_job *job, const slice_group *group, const double *
         if (job->side_by_side)
             store_columns(job, group, buffer + i, stride, run, to);
         else
-            job->kernels->encode(job->y_dtype, buffer + i, to, run, &job->numerics);
+            job->kernels->encode(job->y_dtype, buffer + i, to, run);
     }
 }
 
 void qdq_slice_store(const qdq_tensors *tensors, size_t output, qdq_dtype dtype, size_t index,
-                     double value, const qdq_numerics *numerics) {
+                     double value) {
     if (!tensors->y[output]) return;
     float narrowed;
     if (dtype == QDQ_FLOAT32)
@@ -182,10 +181,25 @@ void qdq_slice_store(const qdq_tensors *tensors, size_t output, qdq_dtype dtype,
     else
         qdq_slice_kernels_portable.narrow_odd(&value, 1, &narrowed);
     qdq_encode_float(dtype, &narrowed, (char *)tensors->y[output] + index * qdq_dtype_size(dtype),
-                     1, numerics);
+                     1, NULL);
 }
 
 //---- Passes -----------------------------------------------------------------
+
+// A part of each slice of a group goes through a pass.
+static void run_part(const slice_job *job, const slice_group *group, const qdq_slice_pass *pass,
+                     const qdq_part *of_first, qdq_slice_state *states) {
+    for (size_t c = 0; c < group->count; c++) {
+        qdq_part part = *of_first;
+        part.state = &states[c];
+        part.slice += c;
+        part.x += c * job->pitch;
+        part.work += c * job->pitch;
+        if (part.at == 0 && pass->begin) pass->begin(&part);
+        pass->take(&part);
+        if (part.at + part.n == part.slice_n && pass->end) pass->end(&part);
+    }
+}
 
 static void run_group(const slice_job *job, const slice_group *group, const qdq_tensors *tensors) {
     qdq_slice_state states[QDQ_SLICES_AT_ONCE];
@@ -200,21 +214,9 @@ static void run_group(const slice_job *job, const slice_group *group, const qdq_
         for (size_t at = 0; at < all; at += job->part) {
             size_t n = all - at < job->part ? all - at : job->part;
             if (!x || n < all) x = load(job, group, tensors->x[0], at, n, buffer);
-            for (size_t c = 0; c < group->count; c++) {
-                qdq_part part = {job->params,
-                                 job->kernels,
-                                 tensors,
-                                 &states[c],
-                                 group->slice + c,
-                                 at,
-                                 n,
-                                 all,
-                                 x + c * job->pitch,
-                                 work + c * job->pitch};
-                if (at == 0 && pass->begin) pass->begin(&part);
-                pass->take(&part);
-                if (at + n == all && pass->end) pass->end(&part);
-            }
+            qdq_part first = {job->params, job->kernels, tensors, states, group->slice, at,
+                              n,           all,          x,       work};
+            run_part(job, group, pass, &first, states);
             if (maps) store(job, group, work, at, n, buffer, tensors->y[0]);
         }
     }
@@ -258,7 +260,6 @@ bool qdq_slice_stage(const qdq_call *call, const qdq_lowering *to, const qdq_sli
         .params = params,
         .x_dtype = call->inputs[0].type.dtype,
         .y_dtype = call->outputs[0].dtype,
-        .numerics = to->numerics,
         .side_by_side = slices.across_rank > 0 && slices.across[0].stride == 1,
     };
     set_groups(job);

@@ -77,7 +77,7 @@ bool qdq_slice_stage(const qdq_call *call, const qdq_lowering *to, const qdq_sli
 
 // Stores one number as an element of an output, rounded once. Does nothing where nobody wants it.
 void qdq_slice_store(const qdq_tensors *tensors, size_t output, qdq_dtype dtype, size_t index,
-                     double value, const qdq_numerics *numerics);
+                     double value);
 
 // Whether a part is all of its slice.
 static inline bool qdq_part_is_all(const qdq_part *part) { return part->n == part->slice_n; }

@@ -15,7 +15,6 @@
 typedef struct softmax_params {
     bool inf_as_zero;
     qdq_dtype stats_dtype;  // NONE: there are none
-    qdq_numerics numerics;
 } softmax_params;
 
 //---- Passes -----------------------------------------------------------------
@@ -50,7 +49,7 @@ static void end_sum(const qdq_part *part) {
     state->sum = qdq_sum_lanes(state->lanes.sums);
     if (params->stats_dtype == QDQ_DTYPE_NONE) return;
     qdq_slice_store(part->tensors, 1, params->stats_dtype, part->slice,
-                    is_empty(part) ? 0.0 : state->max + qdq_log64(state->sum), &params->numerics);
+                    is_empty(part) ? 0.0 : state->max + qdq_log64(state->sum));
 }
 
 static void take_quotients(const qdq_part *part) {
@@ -146,7 +145,6 @@ static size_t lower_softmax(const qdq_call *call, const qdq_lowering *to, qdq_st
     softmax_params params = {
         .inf_as_zero = a->mode == QDQ_SOFTMAX_INF_AS_ZERO,
         .stats_dtype = call->output_count > 1 ? call->outputs[1].dtype : QDQ_DTYPE_NONE,
-        .numerics = to->numerics,
     };
     return lower_along(call, to, &softmax, a->axis, SOFTMAX_AXIS, params, stages);
 }

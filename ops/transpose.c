@@ -41,7 +41,7 @@ static bool read_order(const qdq_call *call, int *order) {
 
 static void infer(qdq_call *call) {
     qdq_type x = call->inputs[0].type;
-    int order[QDQ_MAX_RANK];
+    int order[QDQ_MAX_RANK] = {0};
     if (!read_order(call, order)) return;
     call->outputs[0] = x;
     for (int i = 0; i < x.shape.rank; i++) call->outputs[0].shape.dims[i] = x.shape.dims[order[i]];
@@ -177,7 +177,7 @@ static void merge_dims(transpose_params *p, qdq_shape x, const int *order) {
 
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     transpose_params *p = QDQ_POOL_NEW(to->pool, transpose_params);
-    int order[QDQ_MAX_RANK];
+    int order[QDQ_MAX_RANK] = {0};
     if (!p) return 0;
     (void)read_order(call, order);
     *p = (transpose_params){.x_dtype = call->inputs[0].type.dtype,

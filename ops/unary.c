@@ -21,8 +21,8 @@ static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_unary_attrs, x), false
         return lower_as(call, to, stages, QDQ_MAP_##map, (qdq_map_numbers){0});                 \
     }                                                                                           \
     const qdq_op qdq_op_##id = {                                                                \
-        .name = op_name,                                                                        \
-        .summary = what,                                                                        \
+        .name = (op_name),                                                                      \
+        .summary = (what),                                                                      \
         .attrs_size = sizeof(qdq_unary_attrs),                                                  \
         .inputs = inputs,                                                                       \
         .input_count = 1,                                                                       \
@@ -66,8 +66,8 @@ static void infer_alpha(qdq_call *call) {
                         (qdq_map_numbers){.alpha = (float)a->alpha.value});                     \
     }                                                                                           \
     const qdq_op qdq_op_##id = {                                                                \
-        .name = op_name,                                                                        \
-        .summary = what,                                                                        \
+        .name = (op_name),                                                                      \
+        .summary = (what),                                                                      \
         .attrs_size = sizeof(qdq_alpha_attrs),                                                  \
         QDQ_OP_TABLES(alpha_inputs, outputs, alpha_attrs),                                      \
         .infer = infer_alpha,                                                                   \

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // oneDNN Graph 3.14: Quantize, Dequantize, DynamicQuantize, DynamicDequantize and TypeCast, as its
-// CPU backend on x86-64 computes them. What its specification forbids is an error, what the CPU
-// backend alone lacks a warning. A scale from a port makes the Dynamic op of each.
+// CPU backend on x86-64 computes them, and the rules about ops of networks, whose checks are in
+// onednn_network.c. What its specification forbids is an error, what the CPU backend alone lacks a
+// warning. A scale from a port makes the Dynamic op of each.
+#include "graph/targets/onednn.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "graph/targets/checks.h"
 
 static bool is_dequantize(const qdq_call *call) { return qdq_call_is(call, "Dequantize"); }
 
@@ -219,6 +220,7 @@ static void no_requantize(const qdq_call *call, const qdq_rule *rule) {
 #define CONSTRAINT "oneDNN op_def_constraint.cpp"
 #define LOWERING "oneDNN lower.cpp"
 #define OBSERVED "oneDNN 3.13 and 3.14, CPU, measured"
+#define PATTERNS "oneDNN graph patterns"
 #define Q "Quantize DynamicQuantize"
 #define ALL "Quantize Dequantize DynamicQuantize"
 
@@ -247,6 +249,11 @@ static const qdq_rule rules[] = {
     ERROR_ROW("no-computed-parameters", "no op computes scales", "compute the scale outside and give it", SCHEMA, "DynamicQuantize", qdq_check_not_computed),
     ERROR_ROW("cast-dtypes", "TypeCast goes between float32 and bfloat16, or float32 and float16", "go through float32", CONSTRAINT, "Cast", cast_dtypes),
     ERROR_ROW("requantize-dtypes", "the pair of Dequantize and Quantize takes and makes int8 and uint8", "choose one of them", SCHEMA, "Requantize", requantize_dtypes),
+    ERROR_ROW("no-integer-product", "there are no products of integers", "write Dequantize, the product of floats, and Quantize: the backend fuses them", SCHEMA,
+              "MatMulInteger ConvInteger QLinearMatMul QLinearConv", qdq_check_no_such_op),
+    ERROR_ROW("moved-dtype", "data movement takes float32, bfloat16 and float16", "move the floats in front of Quantize or behind Dequantize", SCHEMA,
+              "Concat StaticReshape StaticTranspose Reorder GenIndex", qdq_onednn_moved_dtype),
+    ERROR_ROW("dropout-dtypes", "seed and offset of Dropout are int64, probability is float32", "give it with that dtype", SCHEMA, "Dropout", qdq_onednn_dropout_dtypes),
     WARNING_ROW("no-requantize", "there is no Requantize", "write the pair", SCHEMA, "Requantize", no_requantize),
     WARNING_ROW("channel-zero-points", "the CPU has no per-channel zero points: alone they fail to compile, in a fused op the first is taken for all",
                 "use symmetric channels", OBSERVED, ALL, channel_zero_points),
@@ -256,6 +263,14 @@ static const qdq_rule rules[] = {
     WARNING_ROW("scale-near-one", "scales that are all within 1e-6 of 1 count as 1", "use 1", "oneDNN graph passes", "Quantize Dequantize", scale_near_one),
     WARNING_ROW("float8-overflows", "float8 results do not saturate, and are rounded twice", "scale so that nothing is beyond the largest", OBSERVED, Q, float8_overflows),
     WARNING_ROW("never-saturates", "float8 results cannot be made to saturate", "leave saturate out", SCHEMA, Q, never_saturates),
+    WARNING_ROW("not-alone", "the CPU has Reciprocal and Dropout as parts of fused patterns only", "is_supported() of its partition tells whether it runs",
+                PATTERNS, "Reciprocal Dropout", qdq_onednn_not_alone),
+    WARNING_ROW("round-dtype", "the CPU rounds float32 only", "put a Cast to float32 in front", PATTERNS, "Round", qdq_onednn_round_dtype),
+    WARNING_ROW("norm-dtype", "the CPU has gamma, beta, mean and variance as float32 only", "give it as float32", PATTERNS,
+                "LayerNorm GroupNorm BatchNormInference BatchNormForwardTraining", qdq_onednn_norm_dtype),
+    WARNING_ROW("norm-axis", "the CPU normalizes the last dim alone", "reshape the dims to normalize into one", PATTERNS, "LayerNorm", qdq_onednn_norm_axis),
+    WARNING_ROW("norm-rank", "the CPU normalizes layers of 2 to 5 dims", "reshape x", PATTERNS, "LayerNorm", qdq_onednn_norm_rank),
+    WARNING_ROW("half-pixel", "the CPU interpolates with half_pixel only", "leave coordinate_transformation_mode out", PATTERNS, "Interpolate", qdq_onednn_half_pixel),
 };
 // clang-format on
 

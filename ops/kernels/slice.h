@@ -42,8 +42,7 @@ typedef struct qdq_slice_kernels {
     // Elements of float32, float16 or bfloat16 from and to float32, as qdq_decode_float and
     // qdq_encode_float.
     void (*decode)(qdq_dtype dtype, const void *x, float *out, size_t n);
-    void (*encode)(qdq_dtype dtype, const float *in, void *y, size_t n,
-                   const qdq_numerics *numerics);
+    void (*encode)(qdq_dtype dtype, const float *in, void *y, size_t n);
 } qdq_slice_kernels;
 
 // The best set.

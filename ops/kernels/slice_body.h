@@ -136,10 +136,9 @@ static void slice_decode(qdq_dtype dtype, const void *x, float *out, size_t n) {
 }
 
 // NaN is 0x7FC00000 here, which rounding leaves a NaN.
-static void slice_encode(qdq_dtype dtype, const float *in, void *y, size_t n,
-                         const qdq_numerics *numerics) {
+static void slice_encode(qdq_dtype dtype, const float *in, void *y, size_t n) {
     uint16_t *codes = y;
-    if (dtype == QDQ_BFLOAT16 && numerics->bfloat16_store == QDQ_BFLOAT16_HALF_EVEN) {
+    if (dtype == QDQ_BFLOAT16) {
         for (size_t i = 0; i < n; i++) {
             uint32_t bits = qdq_float_bits(in[i]);
             codes[i] = (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
@@ -152,7 +151,7 @@ static void slice_encode(qdq_dtype dtype, const float *in, void *y, size_t n,
         return;
     }
 #endif
-    qdq_encode_float(dtype, in, y, n, numerics);
+    qdq_encode_float(dtype, in, y, n, NULL);
 }
 
 const qdq_slice_kernels QDQ_SLICE_SET = {

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Converts small ONNX models, runs them with qdq, and compares with ONNX Runtime.
+
+    python3 onnx_converter.py --qdq QDQ_BINARY [--count 8] [--seed 1] [--only WORDS] [--keep FOLDER]
+
+ONNX Runtime runs without graph optimization; what it has no kernel for, ONNX's reference
+implementation computes. Ops on codes and movement are compared bit for bit, floats with a tolerance
+(TOLERANCE, of the greatest magnitude of the result). Codes that nodes of a network make of floats
+may differ by one where the float is as good as halfway between two; what is behind such a tie is
+not compared. A model is "not run" if qdq has no such op. What the converter refuses fails, but of
+ops in MAY_REFUSE.
+"""
+
+import argparse
+import collections
+import json
+import logging
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tools" / "onnx")]
+
+import onnx_to_qdq  # noqa: E402
+from model import Model, Refused  # noqa: E402
+from onnx_cases import CASES, EXACT  # noqa: E402
+from onnx_quantized import NETWORKS, QUANTIZES, QUANTIZING  # noqa: E402
+from onnx_window_cases import PRODUCTS  # noqa: E402
+from qdq_file import STORED, safetensors  # noqa: E402
+
+# Of float32 most is within 3e-7; ONNX Runtime loses 3e-6 in the tails of Gelu.
+TOLERANCE = {np.dtype(np.float32): 4e-6, np.dtype(np.float16): 4e-3}
+MAY_REFUSE = ("AveragePool", "Resize")
+LEAST = 0.1  # A smaller greatest magnitude counts as this: such results are differences of others.
+NEAR = 2e-5  # How far from halfway between two codes a tie is, of the code.
+
+
+def expected(model, feeds):
+    """What the peers compute; None if neither can."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    data = model.SerializeToString()
+    try:
+        session = onnxruntime.InferenceSession(data, options, ["CPUExecutionProvider"])
+        names = [output.name for output in session.get_outputs()]
+        return dict(zip(names, session.run(names, feeds))), "ort"
+    except Exception:
+        names = [output.name for output in model.graph.output]
+        try:
+            return dict(zip(names, ReferenceEvaluator(model).run(names, feeds))), "reference"
+        except Exception:
+            return None, "no peer"
+
+
+def read_tensors(path):
+    blob = path.read_bytes()
+    length = struct.unpack_from("<Q", blob)[0]
+    header = json.loads(blob[8 : 8 + length])
+    header.pop("__metadata__", None)
+    kinds = {word: kind for word, kind in STORED.values()}
+    kinds |= {"U8": np.uint8, "I8": np.int8}
+    found = {}
+    for name, row in header.items():
+        begin, end = (8 + length + offset for offset in row["data_offsets"])
+        found[name] = np.frombuffer(blob[begin:end], kinds[row["dtype"]]).reshape(row["shape"])
+        if row["dtype"] == "BF16":
+            found[name] = (found[name].astype(np.uint32) << 16).view(np.float32)
+    return found
+
+
+def convert(path, out):
+    """The ops of the graph that is made."""
+    converter = onnx_to_qdq.Converter(Model(path, {}), "case")
+    converter.run()
+    if converter.refused:
+        raise Refused("; ".join(converter.refused))
+    converter.graph.save(out)
+    return {node["op"] for node in converter.graph.nodes}
+
+
+def run(binary, folder, feeds):
+    dtypes = {row["name"]: row["dtype"] for row in json.loads((folder / "case.json").read_text())
+              .get("inputs", [])}  # fmt: skip
+    tensors = {n: (dtypes[n], list(a.shape), np.ascontiguousarray(a).tobytes())
+               for n, a in feeds.items()}  # fmt: skip
+    command = [binary, "run", folder / "case.json", "-o", folder / "out.safetensors"]
+    if tensors:
+        (folder / "in.safetensors").write_bytes(safetensors(tensors))
+        command += ["-i", folder / "in.safetensors"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode:
+        return None, f"exit {done.returncode}: {done.stderr.strip()[:600]}"
+    return read_tensors(folder / "out.safetensors"), None
+
+
+def as_codes(array):
+    """Integers and bits as they are in the file of results."""
+    array = np.asarray(array)
+    if str(array.dtype) == "bfloat16":
+        return array.astype(np.float32)
+    if str(array.dtype).startswith(("float8", "float4")):
+        return array.view(np.uint8)
+    return array
+
+
+def difference(case, name, found, wanted, ties):
+    """Why a result is not what it must be, or None."""
+    wanted = as_codes(wanted)
+    if found is None or found.shape != wanted.shape:
+        return f"{name}: {None if found is None else found.shape}, wanted {wanted.shape}"
+    same = (found == wanted) | ((found != found) & (wanted != wanted))
+    if np.all(same):
+        return None
+    if case.how == EXACT or wanted.dtype.kind != "f":
+        at = tuple(int(i) for i in np.argwhere(~same)[0])
+        return f"{name}: {np.sum(~same)} of {same.size} differ, {at}: {found[at]}, not {wanted[at]}"
+    size = max(float(np.max(np.abs(wanted[np.isfinite(wanted)]), initial=0)), LEAST)
+    error = np.abs(found.astype(np.float64) - wanted.astype(np.float64)) / size
+    worst = float(np.max(error[~same]))
+    ties["worst"] = max(ties["worst"], worst)
+    if worst <= TOLERANCE[wanted.dtype]:
+        return None
+    return f"{name}: off by {worst:.3g} of the greatest"
+
+
+def first_ties(case, found, wanted, ties):
+    """Looks at what nodes quantize, in their order, up to the first codes that differ: these must
+    be ties, which is counted, and what is behind them is not compared. Returns why not."""
+    known = {t.name: numpy_helper.to_array(t) for t in case.model.graph.initializer}
+    known |= case.feeds | wanted
+    for node in case.model.graph.node:
+        if node.op_type not in QUANTIZES:
+            continue
+        x, name = known[node.input[0]], node.output[0]
+        scale = known[node.input[1] if node.op_type == "QuantizeLinear" else node.output[1]]
+        steps = np.abs(found[name].astype(np.int64) - wanted[name].astype(np.int64))
+        ties["codes"] += steps.size
+        if not np.any(steps):
+            continue
+        at = x.astype(np.float64) / scale
+        off = (steps > 1) | (np.abs(at - np.floor(at) - 0.5) > NEAR * np.maximum(np.abs(at), 1))
+        if np.any(off & (steps > 0)):
+            return f"{name}: {np.sum(off & (steps > 0))} of {steps.size} differ that are no ties"
+        ties["ties"] += int(np.sum(steps))
+        return "a tie"
+    return None
+
+
+def try_case(binary, ops, case, folder, ties):
+    """The word for what happened, and why."""
+    onnx.save(case.model, folder / "case.onnx")
+    try:
+        used = convert(folder / "case.onnx", folder / "case.json")
+    except Refused as why:
+        return "refused", str(why)
+    if used - ops:
+        return "not run", f"qdq has no {', '.join(sorted(used - ops))}"
+    wanted, peer = expected(case.model, case.feeds)
+    if wanted is None:
+        return "not run", peer
+    found, why = run(binary, folder, case.feeds)
+    if why:
+        return "FAIL", why
+    if case.how == "steps":
+        why = first_ties(case, found, wanted, ties)
+        if why:
+            return ("equal up to a tie", "") if why == "a tie" else ("FAIL", why)
+    for name, value in wanted.items():
+        why = difference(case, name, found.get(name), value, ties)
+        if why:
+            return "FAIL", f"{why} ({peer})"
+    return ("ok" if peer == "ort" else "ok by reference"), ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--qdq", type=Path, required=True)
+    parser.add_argument("--count", type=int, default=8, help="models of each kind")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="kinds with this in their name")
+    parser.add_argument("--keep", type=Path, help="where models that fail are kept")
+    options = parser.parse_args()
+    logging.disable(logging.WARNING)
+    listed = subprocess.run([options.qdq, "ops", "--json"], capture_output=True, check=True).stdout
+    ops = {op["name"] for op in json.loads(listed)["ops"]}
+    total = collections.Counter()
+    for number, (kind, make) in enumerate({**CASES, **PRODUCTS, **QUANTIZING, **NETWORKS}.items()):
+        if options.only not in kind:
+            continue
+        words, reasons, ties = collections.Counter(), collections.Counter(), collections.Counter()
+        for i in range(options.count):
+            case = make(np.random.default_rng([options.seed, number, i]))
+            with tempfile.TemporaryDirectory() as folder:
+                word, why = try_case(options.qdq, ops, case, Path(folder), ties)
+                if word == "refused" and kind not in MAY_REFUSE:
+                    word, why = "FAIL", f"refused: {why}"
+                words[word] += 1
+                reasons[f"{word}: {why}"] += bool(why)
+                if word == "FAIL" and options.keep:
+                    (options.keep / f"{number}-{i}").mkdir(parents=True, exist_ok=True)
+                    for path in Path(folder).iterdir():
+                        (options.keep / f"{number}-{i}" / path.name).write_bytes(path.read_bytes())
+        total += words
+        told = [f"{count} {word}" for word, count in words.items()]
+        told += [f"{word} {count:.3g}" for word, count in ties.items() if count]
+        print(f"{kind}: {', '.join(told)}", flush=True)
+        for reason, count in (+reasons).items():
+            print(f"    {count} {reason}")
+    print(", ".join(f"{count} {word}" for word, count in total.items()))
+    return 1 if total["FAIL"] or not total["ok"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

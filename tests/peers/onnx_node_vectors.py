@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Converts ONNX's own vectors of single nodes, runs them with qdq, and compares.
+
+    python3 onnx_node_vectors.py --qdq QDQ_BINARY [--only WORDS]
+
+The vectors come with the package onnx and are made anew here, as ONNX's tests do. Opsets are
+changed to one from 13 to 25. Outputs that the converter refuses are left out, but never the first.
+Inputs that it wants to be constants (axes, shapes, bounds) are made so. Floats are compared as ONNX
+compares them, everything else bit for bit.
+"""
+
+import argparse
+import collections
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+from onnx.backend.test.loader import load_node_model_tests
+
+from onnx_converter import as_codes, convert, run
+
+from model import Refused  # isort: skip
+from onnx_to_qdq import OPS  # isort: skip
+
+FED = ("float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "bool")
+
+
+def frozen(model, arrays, fed):
+    """The model with all inputs but those `fed` as constants."""
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    for opset in made.opset_import:
+        if opset.domain in ("", "ai.onnx"):
+            opset.version = max(min(opset.version, 25), 13)
+    kept = [value for value in made.graph.input if value.name in fed]
+    for value in made.graph.input:
+        if value.name not in fed and value.name in arrays:
+            made.graph.initializer.append(numpy_helper.from_array(arrays[value.name], value.name))
+    del made.graph.input[:]
+    made.graph.input.extend(kept)
+    return made
+
+
+def is_like(found, wanted, case):
+    wanted = as_codes(wanted)
+    if found is None or found.shape != wanted.shape:
+        return False
+    if wanted.dtype.kind == "f":
+        return np.allclose(found, wanted, rtol=case.rtol, atol=max(case.atol, 1e-7), equal_nan=True)
+    return np.array_equal(found, wanted)
+
+
+def try_model(binary, ops, model, feeds, wanted, case):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        onnx.save(model, folder / "case.onnx")
+        try:
+            used = convert(folder / "case.onnx", folder / "case.json")
+        except (Refused, onnx.checker.ValidationError) as why:
+            return "refused", " ".join(str(why).split())[:220]
+        if used - ops:
+            return "not run", f"qdq has no {', '.join(sorted(used - ops))}"
+        found, why = run(binary, folder, feeds)
+    if why:
+        return "FAIL", why
+    wrong = [n for n, value in wanted.items() if not is_like(found.get(n), value, case)]
+    if wrong:
+        return "FAIL", f"{wrong[0]} is {found.get(wrong[0])}, not {wanted[wrong[0]]}"[:600]
+    return "ok", ""
+
+
+def array_of(value):
+    if isinstance(value, onnx.TensorProto):
+        return numpy_helper.to_array(value)
+    return np.asarray(value)
+
+
+def try_case(binary, ops, case):
+    """With all inputs at run time, or only the first, or none: the first that is taken."""
+    inputs, outputs = case.data_sets[0]
+    if any(isinstance(value, (list, type(None))) for value in (*inputs, *outputs)):
+        return "not run", "a sequence, or nothing"
+    arrays = {v.name: array_of(a) for v, a in zip(case.model.graph.input, inputs)}
+    wanted = {v.name: array_of(a) for v, a in zip(case.model.graph.output, outputs)}
+    able = [n for n, a in arrays.items() if str(a.dtype) in FED and a.size]
+    for outputs in (len(wanted), 1):
+        for fed in (able, able[:1], []):
+            model = frozen(case.model, arrays, fed)
+            del model.graph.output[outputs:]
+            names = [value.name for value in model.graph.output]
+            feeds = {name: arrays[name] for name in fed}
+            word, why = try_model(binary, ops, model, feeds, {n: wanted[n] for n in names}, case)
+            if word != "refused":
+                return word, why
+    return word, why
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--qdq", type=Path, required=True)
+    parser.add_argument("--only", default="", help="vectors with this in their name")
+    options = parser.parse_args()
+    listed = subprocess.run([options.qdq, "ops", "--json"], capture_output=True, check=True).stdout
+    ops = {op["name"] for op in json.loads(listed)["ops"]}
+    total = collections.Counter()
+    for case in load_node_model_tests():
+        mapped = all(node.op_type in OPS for node in case.model.graph.node)
+        if not mapped or case.name.endswith("_expanded") or options.only not in case.name:
+            continue
+        word, why = try_case(options.qdq, ops, case)
+        total[word] += 1
+        print(f"{word} {case.name}" + (f": {why}" if why else ""), flush=True)
+    print(", ".join(f"{count} {word}" for word, count in total.items()))
+    return 1 if total["FAIL"] or not total["ok"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
