@@ -21,9 +21,8 @@ bool qdq_draft_codes(qdq_draft *draft, size_t index) {
     const qdq_node *node = &draft->graph->nodes[index];
     if (draft->options.literal || draft->options.materialize || !node->op->reads_codes) return true;
     qdq_codes *codes = qdq_pool_array(draft->pool, node->input_count, sizeof *codes);
-    const qdq_codes **known = qdq_pool_array(draft->pool, node->input_count, sizeof *known);
     qdq_value *inputs = qdq_pool_array(draft->pool, node->input_count, sizeof *inputs);
-    if (!codes || !known || !inputs) return false;
+    if (!codes || !inputs) return false;
     qdq_findings silent = {.pool = draft->pool, .count = QDQ_MAX_FINDINGS};
     qdq_call call = qdq_draft_call(draft, index, &silent);
     for (size_t i = 0; i < node->input_count; i++)
@@ -31,11 +30,10 @@ bool qdq_draft_codes(qdq_draft *draft, size_t index) {
             call.inputs[i].codes = &codes[i];
     uint64_t read = node->op->reads_codes(&call);
     for (size_t i = 0; i < node->input_count; i++) {
-        if (read >> i & 1)
-            known[i] = &codes[i];
-        else
-            inputs[i] = node->inputs[i];
+        if (read >> i & 1) continue;
+        codes[i] = (qdq_codes){0};
+        inputs[i] = node->inputs[i];
     }
-    if (read) draft->nodes[index] = (qdq_draft_node){inputs, known};
+    if (read) draft->nodes[index] = (qdq_draft_node){inputs, codes};
     return !draft->pool->failed;
 }

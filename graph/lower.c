@@ -58,11 +58,11 @@ static bool start_draft(qdq_draft *draft) {
 
 qdq_call qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings) {
     const qdq_node *node = &draft->graph->nodes[index];
-    const qdq_codes *const *codes = draft->nodes[index].codes;
+    const qdq_codes *codes = draft->nodes[index].codes;
     qdq_call call = qdq_graph_call(draft->graph, node, findings);
     for (size_t i = 0; i < node->input_count; i++) {
         if (call.inputs[i].given) call.inputs[i].type = draft->values[node->inputs[i].id].type;
-        if (codes) call.inputs[i].codes = codes[i];
+        if (codes && codes[i].count) call.inputs[i].codes = &codes[i];
     }
     for (size_t i = 0; i < node->output_count; i++)
         call.outputs[i] = draft->values[node->outputs[i]].type;

@@ -45,8 +45,8 @@ typedef struct qdq_draft_value {
 
 // What a node computes on.
 typedef struct qdq_draft_node {
-    const qdq_value *inputs;        // those of the node, or the codes that they stand for
-    const qdq_codes *const *codes;  // NULL: none; else for each input, NULL for those that are none
+    const qdq_value *inputs;  // those of the node, or the codes that they stand for
+    const qdq_codes *codes;   // NULL: none; else for each input, empty for those that are none
 } qdq_draft_node;
 
 typedef struct qdq_draft {
@@ -62,12 +62,12 @@ typedef struct qdq_draft {
     size_t step_count, step_capacity;
 } qdq_draft;
 
-// A node with its types as they are stored, and what it is lowered for.
-qdq_call qdq_draft_call(const qdq_draft *draft, size_t node, qdq_findings *findings);
+// Node number `index` with its types as they are stored, and what it is lowered for.
+qdq_call qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings);
 qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_call *call, qdq_pool *pool);
 
 // Decides what a node computes on (graph/codes.c). False when memory runs out.
-bool qdq_draft_codes(qdq_draft *draft, size_t node);
+bool qdq_draft_codes(qdq_draft *draft, size_t index);
 
 // Fills in everything below `pool`. The graph has no errors.
 qdq_status qdq_lower(qdq_draft *draft, qdq_error *err);

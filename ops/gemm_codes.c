@@ -28,8 +28,8 @@ static bool scales_fit(const qdq_codes *a, const qdq_codes *b) {
 bool qdq_gemm_takes_codes(const qdq_operand *a, const qdq_operand *b, size_t depth, int axis) {
     if (!a->codes || !b->codes || a->codes->axis >= 0) return false;
     if (b->codes->axis >= 0 && b->codes->axis != axis) return false;
-    int64_t most = reach_of(a->codes) * reach_of(b->codes);
-    return depth <= (size_t)(INT32_MAX / most) && scales_fit(a->codes, b->codes);
+    uint64_t most = (uint64_t)reach_of(a->codes) * (uint64_t)reach_of(b->codes);
+    return depth <= INT32_MAX && depth * most <= INT32_MAX && scales_fit(a->codes, b->codes);
 }
 
 bool qdq_gemm_use_codes(qdq_gemm *g, const qdq_call *call, size_t matrix_stride, qdq_pool *pool) {
@@ -41,8 +41,10 @@ bool qdq_gemm_use_codes(qdq_gemm *g, const qdq_call *call, size_t matrix_stride,
     if (!zeros || !scales) return false;
     zeros[b->count] = (uint8_t)a->zero_points[0];  // two's complement: the codes of int8 too
     for (size_t i = 0; i < b->count; i++) zeros[i] = (uint8_t)b->zero_points[i];
-    for (size_t i = 0; i < all; i++)
-        scales[i] = a->scales[0] * b->scales[column ? i % b->count : 0];
+    for (size_t i = 0, own = 0; i < all; i++) {
+        scales[i] = a->scales[0] * b->scales[own];
+        if (++own == b->count) own = 0;
+    }
     g->a_dtype = a->dtype;
     g->weights.dtype = b->dtype;
     g->a_zero = (qdq_gemm_along){g->a_port, a->dtype, 0, 0, zeros + b->count};
