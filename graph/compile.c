@@ -57,7 +57,7 @@ static qdq_status keep_constants(qdq_compiler *c) {
             for (size_t v = 0; v < step->links[k].stage.vector_count; v++)
                 keep_constant(c, step->links[k].sources[v], &bytes);
         for (size_t k = 0; step->whole_node && k < step->whole_node->input_count; k++)
-            keep_constant(c, step->whole_node->inputs[k].id, &bytes);
+            keep_constant(c, step->whole_inputs[k].id, &bytes);
     }
     char *constants = qdq_pool_array(&c->plan->pool, bytes, 1);
     if (!constants) return qdq_compile_no_memory(c);

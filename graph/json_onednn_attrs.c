@@ -94,7 +94,8 @@ static void cut_default(const qdq_graph *graph, const qdq_op *op, const char *fi
     qdq_value x;
     qdq_dtype dtype;
     qdq_shape shape;
-    if (list->count != DEFAULT_ENTRIES || op->input_count == 0 || qdq_port_is_variadic(op, op->inputs))
+    if (list->count != DEFAULT_ENTRIES || op->input_count == 0 ||
+        qdq_port_is_variadic(op, op->inputs))
         return;
     memcpy(&x, fields + op->inputs[0].offset, sizeof x);
     if (qdq_value_type(graph, x, &dtype, &shape))

@@ -7,7 +7,8 @@
 
 //---- What is needed, and as what --------------------------------------------
 
-static void mark_live(qdq_draft *draft) {
+// Last nodes first, so that it is known whether a node is live when its inputs are looked at.
+static bool mark_live(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
     for (size_t i = 0; i < graph->output_count; i++)
         draft->values[graph->outputs[i].value.id].live = true;
@@ -16,9 +17,12 @@ static void mark_live(qdq_draft *draft) {
         bool live = false;
         for (size_t k = 0; k < node->output_count; k++)
             live |= draft->values[node->outputs[k]].live;
-        for (size_t k = 0; live && k < node->input_count; k++)
-            draft->values[node->inputs[k].id].live = true;
+        if (!live) continue;
+        if (!qdq_draft_codes(draft, i)) return false;
+        for (size_t k = 0; k < node->input_count; k++)
+            draft->values[draft->nodes[i].inputs[k].id].live = true;
     }
+    return true;
 }
 
 static bool node_is_live(const qdq_draft *draft, const qdq_node *node) {
@@ -27,10 +31,13 @@ static bool node_is_live(const qdq_draft *draft, const qdq_node *node) {
     return false;
 }
 
-static bool start_values(qdq_draft *draft) {
+static bool start_draft(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
     draft->values = qdq_pool_array(draft->pool, graph->value_count, sizeof *draft->values);
-    if (!draft->values) return false;
+    draft->nodes = qdq_pool_array(draft->pool, graph->node_count, sizeof *draft->nodes);
+    if (!draft->values || !draft->nodes) return false;
+    for (size_t i = 0; i < graph->node_count; i++)
+        draft->nodes[i] = (qdq_draft_node){.inputs = graph->nodes[i].inputs};
     for (size_t i = 0; i < graph->value_count; i++) {
         qdq_draft_value *v = &draft->values[i];
         v->type = graph->values[i].type;
@@ -49,13 +56,26 @@ static bool start_values(qdq_draft *draft) {
     return true;
 }
 
-static void set_call(const qdq_draft *draft, const qdq_node *node, qdq_findings *findings,
-                     qdq_call *call) {
+void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings, qdq_call *call) {
+    const qdq_node *node = &draft->graph->nodes[index];
+    const qdq_codes *codes = draft->nodes[index].codes;
     qdq_graph_call(draft->graph, node, findings, call);
-    for (size_t i = 0; i < node->input_count; i++)
+    for (size_t i = 0; i < node->input_count; i++) {
         if (call->inputs[i].given) call->inputs[i].type = draft->values[node->inputs[i].id].type;
+        if (codes && codes[i].count) call->inputs[i].codes = &codes[i];
+    }
     for (size_t i = 0; i < node->output_count; i++)
         call->outputs[i] = draft->values[node->outputs[i]].type;
+}
+
+qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_call *call, qdq_pool *pool) {
+    return (qdq_lowering){
+        .numerics = draft->options.numerics
+                        ? *draft->options.numerics
+                        : draft->profile.target->numerics(call, draft->profile.release),
+        .isas = draft->isas,
+        .pool = pool,
+    };
 }
 
 //---- Steps ------------------------------------------------------------------
@@ -155,17 +175,21 @@ static qdq_draft_step *step_for(qdq_draft *draft, uint32_t x, const uint32_t *so
 }
 
 // Work on whole tensors is a step of its own.
-static bool place_whole(qdq_draft *draft, const qdq_node *node, const qdq_stage *stage) {
+static bool place_whole(qdq_draft *draft, size_t index, const qdq_stage *stage) {
+    const qdq_node *node = &draft->graph->nodes[index];
+    const qdq_value *inputs = draft->nodes[index].inputs;
     for (size_t i = 0; i < node->input_count; i++)
-        if (node->inputs[i].id && !load(draft, node->inputs[i].id)) return false;
+        if (inputs[i].id && !load(draft, inputs[i].id)) return false;
     qdq_draft_step *step = add_step(draft, 0);
     if (!step) return false;
     step->whole_node = node;
+    step->whole_inputs = inputs;
+    step->on_codes = draft->nodes[index].codes != NULL;
     step->whole = *stage;
     for (size_t i = 0; i < node->input_count; i++) {
-        if (!node->inputs[i].id) continue;
-        note_read(draft, node->inputs[i].id, number_of(draft, step));
-        draft->values[node->inputs[i].id].rows = true;
+        if (!inputs[i].id) continue;
+        note_read(draft, inputs[i].id, number_of(draft, step));
+        draft->values[inputs[i].id].rows = true;
     }
     for (size_t i = 0; i < node->output_count; i++) {
         note_made(draft, node->outputs[i], number_of(draft, step));
@@ -174,8 +198,9 @@ static bool place_whole(qdq_draft *draft, const qdq_node *node, const qdq_stage 
     return true;
 }
 
-static bool place_stage(qdq_draft *draft, const qdq_node *node, const qdq_stage *stage) {
-    if (stage->whole) return place_whole(draft, node, stage);
+static bool place_stage(qdq_draft *draft, size_t index, const qdq_stage *stage) {
+    const qdq_node *node = &draft->graph->nodes[index];
+    if (stage->whole) return place_whole(draft, index, stage);
     uint32_t x = node->inputs[stage->x].id;
     qdq_draft_link link = {.node = node, .stage = *stage, .output = SIZE_MAX};
     bool loaded = load(draft, x);
@@ -203,21 +228,15 @@ static bool place_stage(qdq_draft *draft, const qdq_node *node, const qdq_stage 
     return true;
 }
 
-static bool lower_node(qdq_draft *draft, const qdq_node *node) {
+static bool lower_node(qdq_draft *draft, size_t index) {
     qdq_findings silent = {.pool = draft->pool, .count = QDQ_MAX_FINDINGS};
     qdq_call call;
-    set_call(draft, node, &silent, &call);
-    qdq_lowering to = {
-        .numerics = draft->options.numerics
-                        ? *draft->options.numerics
-                        : draft->profile.target->numerics(&call, draft->profile.release),
-        .isas = draft->isas,
-        .pool = draft->plan_pool,
-    };
+    qdq_draft_call(draft, index, &silent, &call);
+    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->plan_pool);
     qdq_stage stages[QDQ_MAX_STAGES];
-    size_t count = node->op->lower(&call, &to, stages);
+    size_t count = call.op->lower(&call, &to, stages);
     for (size_t i = 0; i < count; i++)
-        if (!place_stage(draft, node, &stages[i])) return false;
+        if (!place_stage(draft, index, &stages[i])) return false;
     return count > 0;
 }
 
@@ -235,11 +254,9 @@ static bool lower_outputs(qdq_draft *draft) {
 }
 
 qdq_status qdq_lower(qdq_draft *draft, qdq_error *err) {
-    bool done = start_values(draft);
-    if (done) mark_live(draft);
+    bool done = start_draft(draft) && mark_live(draft);
     for (size_t i = 0; done && i < draft->graph->node_count; i++)
-        if (node_is_live(draft, &draft->graph->nodes[i]))
-            done = lower_node(draft, &draft->graph->nodes[i]);
+        if (node_is_live(draft, &draft->graph->nodes[i])) done = lower_node(draft, i);
     done = done && lower_outputs(draft);
     return done ? QDQ_OK : qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while compiling the graph");
 }

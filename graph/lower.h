@@ -20,6 +20,8 @@ typedef struct qdq_draft_link {
 typedef struct qdq_draft_step {
     uint32_t x;                  // 0 of a whole step, which reads all inputs of the node
     const qdq_node *whole_node;  // NULL: a loop over blocks
+    const qdq_value *whole_inputs;
+    bool on_codes;  // some of these are codes in place of what the node has as an input
     qdq_stage whole;
     qdq_draft_link *links;
     size_t link_count, link_capacity;
@@ -41,6 +43,12 @@ typedef struct qdq_draft_value {
     size_t output;     // number of the first output that it is; SIZE_MAX: none
 } qdq_draft_value;
 
+// What a node computes on.
+typedef struct qdq_draft_node {
+    const qdq_value *inputs;  // those of the node, or the codes that they stand for
+    const qdq_codes *codes;   // NULL: none; else for each input, empty for those that are none
+} qdq_draft_node;
+
 typedef struct qdq_draft {
     const qdq_graph *graph;
     qdq_profile profile;
@@ -49,9 +57,17 @@ typedef struct qdq_draft {
     qdq_pool *pool;       // for the draft itself
     qdq_pool *plan_pool;  // for what the stages point to
     qdq_draft_value *values;
+    qdq_draft_node *nodes;
     qdq_draft_step *steps;
     size_t step_count, step_capacity;
 } qdq_draft;
+
+// Node number `index` with its types as they are stored, and what it is lowered for.
+void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings, qdq_call *call);
+qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_call *call, qdq_pool *pool);
+
+// Decides what a node computes on (graph/codes.c). False when memory runs out.
+bool qdq_draft_codes(qdq_draft *draft, size_t index);
 
 // Fills in everything below `pool`. The graph has no errors.
 qdq_status qdq_lower(qdq_draft *draft, qdq_error *err);

@@ -30,17 +30,20 @@ static size_t bytes_of(const qdq_located *operand) {
     return qdq_shape_count(operand->shape) * qdq_dtype_size(operand->dtype);
 }
 
-// "x, weights -> MatMul m -> output y"
-static void describe_whole(const qdq_draft *of, const qdq_node *node, const qdq_whole *whole,
+// "x, weights -> MatMul m -> output y"; with "on codes" where x and weights are not those of m, but
+// what these were dequantized from.
+static void describe_whole(const qdq_draft *of, const qdq_draft_step *draft, const qdq_whole *whole,
                            qdq_plan_step *info) {
     const qdq_graph *graph = of->graph;
+    const qdq_node *node = draft->whole_node;
     line l = {.at = 0};
     for (size_t i = 0; i < whole->x_count; i++) {
         info->read_bytes += bytes_of(&whole->x[i]);
-        if (node->inputs[i].id)
-            append(&l, l.at ? ", " : "", "", graph->values[node->inputs[i].id].name);
+        if (draft->whole_inputs[i].id)
+            append(&l, l.at ? ", " : "", "", graph->values[draft->whole_inputs[i].id].name);
     }
     append(&l, " -> ", node->op->name, node->name);
+    if (draft->on_codes) append(&l, " ", "", "on codes");
     for (size_t i = 0; i < whole->y_count; i++) {
         info->write_bytes += bytes_of(&whole->y[i]);
         if (whole->y[i].place.kind == QDQ_PLACE_OUTPUT)
@@ -55,7 +58,7 @@ void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const q
     const qdq_graph *graph = of->graph;
     line l = {.at = 0};
     if (step->whole) {
-        describe_whole(of, draft->whole_node, step->whole, info);
+        describe_whole(of, draft, step->whole, info);
         return;
     }
     append(&l, "", "", graph->values[draft->x].name);

@@ -100,17 +100,7 @@ static void gather(size_t size, const void *x, size_t base, const size_t *from, 
 // The codes of a zero point are those that its element has.
 static uint8_t pad_of(const qdq_gemm *g, const qdq_tensors *tensors) {
     if (g->a_zero.port == SIZE_MAX) return 0;
-    return *(const uint8_t *)tensors->x[g->a_zero.port];
-}
-
-static void put_row(const qdq_gemm *g, int32_t zero, const void *raw, size_t n, size_t r, void *a) {
-    if (!g->integer) {
-        g->kernel->widen(g->a_dtype, raw, (float *)a + r * DEPTH, n);
-        return;
-    }
-    int16_t *to = (int16_t *)a + r * DEPTH;
-    qdq_gemm_less(g->a_dtype, raw, zero, to, n);
-    if (n % 2) to[n] = 0;
+    return *(const uint8_t *)qdq_gemm_numbers(&g->a_zero, tensors);
 }
 
 unsigned qdq_conv_fill(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
@@ -122,7 +112,7 @@ unsigned qdq_conv_fill(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_
     uint8_t pad = pad_of(g, tensors);
     int32_t zero = 0;
     if (g->a_zero.port != SIZE_MAX)
-        zero = qdq_gemm_integer_at(g->a_zero.dtype, tensors->x[g->a_zero.port], 0);
+        zero = qdq_gemm_integer_at(g->a_zero.dtype, qdq_gemm_numbers(&g->a_zero, tensors), 0);
     unsigned skips = 0;
     for (size_t r = 0; r < block->rows; r++) {
         size_t o[DIMS], first, from[DEPTH];
@@ -138,7 +128,7 @@ unsigned qdq_conv_fill(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_
             for (size_t i = 0; !all && i < n; i++)
                 if (from[i] == NOWHERE) keep[tile][i] &= (uint16_t) ~(1u << r % QDQ_GEMM_ROWS);
         }
-        put_row(g, zero, raw, n, r, a);
+        qdq_gemm_put_row(g, zero, raw, n, r, a);
     }
     return skips;
 }
@@ -186,7 +176,7 @@ static void set_product(qdq_gemm *g, const qdq_call *call, const qdq_conv_sizes 
     g->fill = qdq_conv_fill;
     g->weights = s->weights;
     g->weights.dtype = call->inputs[s->weights.port].type.dtype;
-    g->y = (qdq_gemm_along){0, call->outputs[0].dtype, first ? 1 : outputs, channel};
+    g->y = (qdq_gemm_along){0, call->outputs[0].dtype, first ? 1 : outputs, channel, NULL};
 }
 
 // From the first element under a window to the one of each k.

@@ -32,7 +32,7 @@ static void check_parameter(const qdq_call *call, const qdq_conv_sizes *s, size_
 }
 
 static qdq_gemm_along one(const qdq_call *call, size_t port) {
-    return (qdq_gemm_along){port, call->inputs[port].type.dtype, 0, 0};
+    return (qdq_gemm_along){port, call->inputs[port].type.dtype, 0, 0, NULL};
 }
 
 static qdq_gemm_along of_channels(const qdq_call *call, const qdq_conv *c, size_t port,
@@ -142,7 +142,7 @@ static size_t q_lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *s
     g->b_scale = of_channels(call, c, Q_W_SCALE, &g->weights.scale_stride);
     g->b_zero = of_channels(call, c, Q_W_ZERO, &g->weights.zero_stride);
     g->y_scale = one(call, Q_Y_SCALE), g->y_zero = one(call, Q_Y_ZERO);
-    if (call->inputs[Q_BIAS].given) g->bias = (qdq_gemm_along){Q_BIAS, QDQ_INT32, 0, 1};
+    if (call->inputs[Q_BIAS].given) g->bias = (qdq_gemm_along){Q_BIAS, QDQ_INT32, 0, 1, NULL};
     return qdq_conv_stage(c, call, to, &stages[0]) ? 1 : 0;
 }
 

@@ -119,14 +119,14 @@ static void run_block(const qdq_conv *c, const qdq_tensors *tensors, const qdq_g
     lanes l = lanes_of(c, block->column);
     const char *x = (const char *)tensors->x[g->a_port] +
                     qdq_gemm_at(g, g->batches.a, block->batch) * qdq_dtype_size(g->a_dtype);
-    const void *zeros = g->b_zero.port == SIZE_MAX ? NULL : tensors->x[g->b_zero.port];
+    const void *zeros = g->b_zero.port == SIZE_MAX ? NULL : qdq_gemm_numbers(&g->b_zero, tensors);
     int32_t zero = 0;
     union {
         float floats[ROWS * LANES];
         int32_t integers[ROWS * LANES];
     } sums = {{0}};
     if (g->a_zero.port != SIZE_MAX)
-        zero = qdq_gemm_integer_at(g->a_zero.dtype, tensors->x[g->a_zero.port], 0);
+        zero = qdq_gemm_integer_at(g->a_zero.dtype, qdq_gemm_numbers(&g->a_zero, tensors), 0);
     panel of_x, of_w;
     memset(&of_x, 0, sizeof of_x);
     for (size_t d = 0; d < depth_blocks(c); d++) {
@@ -175,11 +175,10 @@ static void join_groups(qdq_gemm *g, size_t groups) {
 bool qdq_conv_lanes_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to,
                           qdq_stage *stage) {
     qdq_gemm *g = &c->gemm;
-    const void *data = call->inputs[g->weights.port].data, *zeros = NULL;
-    bool has_zeros = g->b_zero.port != SIZE_MAX;
-    if (has_zeros) zeros = call->inputs[g->b_zero.port].data;
+    const void *data, *zeros;
     join_groups(g, c->groups);
-    if (data && (zeros || !has_zeros) && !pack_all(c, data, zeros, to->pool)) return false;
+    if (qdq_gemm_constant_weights(g, call, &data, &zeros) && !pack_all(c, data, zeros, to->pool))
+        return false;
     *stage = (qdq_stage){.params = c,
                          .whole = run,
                          .units = g->batch * block_count(c) * ((g->rows + ROWS - 1) / ROWS),

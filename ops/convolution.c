@@ -47,11 +47,13 @@ static void infer_of(qdq_call *call, const qdq_conv_attrs *attrs) {
 
 static size_t lower_of(const qdq_call *call, const qdq_conv_attrs *attrs, const qdq_lowering *to,
                        qdq_stage *stages) {
-    qdq_conv *conv = qdq_conv_new(call, attrs, to, false);
+    bool codes = call->inputs[X].codes != NULL;
+    qdq_conv *conv = qdq_conv_new(call, attrs, to, codes);
     if (!conv) return 0;
     conv->gemm.finish = qdq_gemm_finish_float;
+    if (codes && !qdq_gemm_use_codes(&conv->gemm, call, conv->group_outputs, to->pool)) return 0;
     if (call->inputs[BIAS].given)
-        conv->gemm.bias = (qdq_gemm_along){BIAS, call->inputs[BIAS].type.dtype, 0, 1};
+        conv->gemm.bias = (qdq_gemm_along){BIAS, call->inputs[BIAS].type.dtype, 0, 1, NULL};
     return qdq_conv_stage(conv, call, to, &stages[0]) ? 1 : 0;
 }
 
@@ -81,6 +83,16 @@ static void infer(qdq_call *call) {
     infer_of(call, &a);
 }
 
+static uint64_t reads_codes(const qdq_call *call) {
+    qdq_conv_attrs a = attrs_of(call->attrs);
+    qdq_conv_sizes sizes;
+    if (!qdq_conv_sizes_of(call, &a, &sizes)) return 0;
+    int channels = a.spatial_last ? 0 : call->inputs[WEIGHTS].type.shape.rank - 1;
+    bool takes = qdq_gemm_takes_codes(&call->inputs[X], &call->inputs[WEIGHTS],
+                                      sizes.group_inputs * sizes.taps, channels);
+    return takes ? 1u << X | 1u << WEIGHTS : 0;
+}
+
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     qdq_conv_attrs a = attrs_of(call->attrs);
     return lower_of(call, &a, to, stages);
@@ -93,6 +105,7 @@ const qdq_op qdq_op_convolution = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
+    .reads_codes = reads_codes,
 };
 
 //---- ConvTranspose ----------------------------------------------------------

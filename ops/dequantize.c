@@ -21,6 +21,10 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
     return done ? 1 : 0;
 }
 
+static bool codes(const qdq_call *call, const qdq_lowering *to, qdq_codes *codes) {
+    return qdq_codes_given(call, call->attrs, to, codes);
+}
+
 const qdq_op qdq_op_dequantize = {
     .name = "Dequantize",
     .summary = "y = (x - zero_point) * scale",
@@ -28,4 +32,5 @@ const qdq_op qdq_op_dequantize = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
+    .codes = codes,
 };

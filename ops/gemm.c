@@ -21,6 +21,16 @@ size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch) {
 
 //---- Elements ---------------------------------------------------------------
 
+static size_t element_size(const qdq_gemm *g) {
+    return g->bytes ? 1 : g->integer ? sizeof(int16_t) : sizeof(float);
+}
+
+// k as the kernel takes them: two or four at a time.
+static size_t padded(const qdq_gemm *g, size_t depth) {
+    size_t step = g->bytes ? 4 : 2;
+    return (depth + step - 1) / step * step;
+}
+
 void qdq_gemm_gather(qdq_dtype dtype, const void *x, size_t stride, size_t n, void *out) {
     size_t size = qdq_dtype_size(dtype);
     if (stride == 1) {
@@ -32,6 +42,12 @@ void qdq_gemm_gather(qdq_dtype dtype, const void *x, size_t stride, size_t n, vo
     } else {
         for (size_t i = 0; i < n; i++) ((uint8_t *)out)[i] = ((const uint8_t *)x)[i * stride];
     }
+}
+
+// The codes of int8 with 128 added, as those of uint8 are.
+static void unsign(qdq_dtype dtype, const void *x, uint8_t *out, size_t n) {
+    memcpy(out, x, n);
+    for (size_t i = 0; dtype == QDQ_INT8 && i < n; i++) out[i] ^= 0x80;
 }
 
 void qdq_gemm_less(qdq_dtype dtype, const void *x, int32_t zero_point, int16_t *out, size_t n) {
@@ -72,7 +88,7 @@ static void gather_column(const qdq_gemm_weights *w, const qdq_gemm_source *from
     }
 }
 
-static int32_t zero_of(const qdq_gemm *g, const qdq_gemm_source *from, size_t column) {
+int32_t qdq_gemm_column_zero(const qdq_gemm *g, const qdq_gemm_source *from, size_t column) {
     if (!from->zeros) return 0;
     return qdq_gemm_integer_at(g->b_zero.dtype, from->zeros,
                                from->zero_at + column * g->b_zero.column_stride);
@@ -83,7 +99,7 @@ void qdq_gemm_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t colu
     uint32_t raw[DEPTH];
     gather_column(&g->weights, from, column, k, n, raw);
     if (g->integer)
-        qdq_gemm_less(g->weights.dtype, raw, zero_of(g, from, column), out, n);
+        qdq_gemm_less(g->weights.dtype, raw, qdq_gemm_column_zero(g, from, column), out, n);
     else
         g->kernel->widen(g->weights.dtype, raw, out, n);
 }
@@ -94,13 +110,13 @@ static void pack_pair(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_
     int16_t row[2][COLUMNS] = {{0}};
     const qdq_gemm_weights *w = &g->weights;
     bool alike = !from->zeros || !g->b_zero.column_stride;
-    int32_t zero = alike ? zero_of(g, from, 0) : 0;
+    int32_t zero = alike ? qdq_gemm_column_zero(g, from, 0) : 0;
     for (size_t i = 0; i < rows; i++)
         qdq_gemm_less(w->dtype,
                       (const char *)from->data + element_of(w, from->matrix, k + i, part->column),
                       zero, row[i], part->columns);
     for (size_t j = 0; !alike && j < part->columns; j++) {
-        int16_t own = (int16_t)zero_of(g, from, part->column + j);
+        int16_t own = (int16_t)qdq_gemm_column_zero(g, from, part->column + j);
         for (size_t i = 0; i < rows; i++) row[i][j] = (int16_t)(row[i][j] - own);
     }
     for (size_t j = 0; j < COLUMNS; j++) pairs[j * 2] = row[0][j], pairs[j * 2 + 1] = row[1][j];
@@ -156,16 +172,14 @@ static void pack(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, 
         pack_floats(g, from, &part, k, n, panel);
 }
 
-static size_t panel_count(const qdq_gemm *g) { return (g->columns + COLUMNS - 1) / COLUMNS; }
+size_t qdq_gemm_panels(const qdq_gemm *g) { return (g->columns + COLUMNS - 1) / COLUMNS; }
 
-// Bytes of a panel of the packed B, all of its depth.
-static size_t panel_bytes(const qdq_gemm *g) {
-    return (g->depth + g->depth % 2) * COLUMNS * (g->integer ? sizeof(int16_t) : sizeof(float));
+size_t qdq_gemm_panel_bytes(const qdq_gemm *g) {
+    return padded(g, g->depth) * COLUMNS * element_size(g);
 }
 
 static bool pack_all(qdq_gemm *g, const void *data, const void *zeros, qdq_pool *pool) {
-    size_t panels = panel_count(g), bytes = panel_bytes(g);
-    size_t size = g->integer ? sizeof(int16_t) : sizeof(float);
+    size_t panels = qdq_gemm_panels(g), bytes = qdq_gemm_panel_bytes(g), size = element_size(g);
     char *packed = qdq_pool_array(pool, g->weights.matrices * panels, bytes);
     if (!packed) return false;
     for (size_t matrix = 0; matrix < g->weights.matrices; matrix++) {
@@ -180,6 +194,22 @@ static bool pack_all(qdq_gemm *g, const void *data, const void *zeros, qdq_pool 
 }
 
 //---- A ----------------------------------------------------------------------
+
+void qdq_gemm_put_row(const qdq_gemm *g, int32_t zero, const void *raw, size_t n, size_t row,
+                      void *a) {
+    size_t end = padded(g, n);
+    if (g->bytes) {
+        uint8_t *to = (uint8_t *)a + row * DEPTH;
+        unsign(g->a_dtype, raw, to, n);
+        memset(to + n, 0, end - n);
+    } else if (g->integer) {
+        int16_t *to = (int16_t *)a + row * DEPTH;
+        qdq_gemm_less(g->a_dtype, raw, zero, to, n);
+        if (end > n) to[n] = 0;
+    } else {
+        g->kernel->widen(g->a_dtype, raw, (float *)a + row * DEPTH, n);
+    }
+}
 
 unsigned qdq_gemm_fill_rows(const qdq_gemm *g, const qdq_tensors *tensors,
                             const qdq_gemm_block *block, size_t k, size_t n, void *a,
@@ -197,17 +227,11 @@ unsigned qdq_gemm_fill_rows(const qdq_gemm *g, const qdq_tensors *tensors,
             qdq_gemm_gather(g->a_dtype, from, g->a_depth_stride, n, raw);
             from = raw;
         }
-        if (!g->integer) {
-            g->kernel->widen(g->a_dtype, from, (float *)a + r * DEPTH, n);
-            continue;
-        }
-        int16_t *to = (int16_t *)a + r * DEPTH;
         int32_t zero = 0;
         if (g->a_zero.port != SIZE_MAX)
-            zero = qdq_gemm_integer_at(g->a_zero.dtype, tensors->x[g->a_zero.port],
+            zero = qdq_gemm_integer_at(g->a_zero.dtype, qdq_gemm_numbers(&g->a_zero, tensors),
                                        zeros + row * g->a_zero.row_stride);
-        qdq_gemm_less(g->a_dtype, from, zero, to, n);
-        if (n % 2) to[n] = 0;
+        qdq_gemm_put_row(g, zero, from, n, r, a);
     }
     return 0;
 }
@@ -218,6 +242,7 @@ unsigned qdq_gemm_fill_rows(const qdq_gemm *g, const qdq_tensors *tensors,
 typedef union panels {
     float floats[DEPTH * BLOCK_ROWS];
     int16_t integers[DEPTH * BLOCK_ROWS];
+    uint8_t bytes[DEPTH * BLOCK_ROWS];
 } panels;
 
 typedef struct workspace {
@@ -236,27 +261,46 @@ static void add_panel(const qdq_gemm *g, const qdq_gemm_block *block, workspace 
     for (size_t t = 0; t * ROWS < block->rows; t++) {
         size_t rows = block->rows - t * ROWS < ROWS ? block->rows - t * ROWS : ROWS;
         size_t at = p * BLOCK_ROWS * COLUMNS + t * ROWS * COLUMNS;
-        if (g->integer)
+        if (g->bytes)
+            g->kernel->bytes(w->a.bytes + t * ROWS * DEPTH, b, w->sums.integers + at, rows,
+                             padded(g, n));
+        else if (g->integer)
             g->kernel->integer(w->a.integers + t * ROWS * DEPTH, b, w->sums.integers + at, rows,
-                               n + n % 2);
+                               padded(g, n));
         else
             g->kernel->tile(w->a.floats + t * ROWS * DEPTH, b, w->sums.floats + at, rows, n,
                             skips >> t & 1 ? w->keep[t] : NULL);
     }
 }
 
+// Where the sums of a block begin: at 0, or at those of the columns.
+static void start_sums(const qdq_gemm *g, const qdq_gemm_block *block, size_t first_panel,
+                       workspace *w) {
+    for (size_t p = 0; p * COLUMNS < block->columns; p++) {
+        int32_t *sums = w->sums.integers + p * BLOCK_ROWS * COLUMNS;
+        if (!g->bytes) {
+            memset(sums, 0, block->rows * COLUMNS * sizeof *sums);
+            continue;
+        }
+        const int32_t *first = g->first_sums + (first_panel + p) * COLUMNS;
+        for (size_t r = 0; r < block->rows; r++)
+            memcpy(sums + r * COLUMNS, first, COLUMNS * sizeof *sums);
+    }
+}
+
 static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block) {
     workspace w;
     size_t count = (block->columns + COLUMNS - 1) / COLUMNS;
-    size_t size = g->integer ? sizeof(int16_t) : sizeof(float);
+    size_t size = element_size(g);
     bool has_zeros = g->b_zero.port != SIZE_MAX;
     size_t matrix = qdq_gemm_at(g, g->batches.b, block->batch);
     qdq_gemm_source from = {tensors->x[g->weights.port],
-                            has_zeros ? tensors->x[g->b_zero.port] : NULL, matrix,
+                            has_zeros ? qdq_gemm_numbers(&g->b_zero, tensors) : NULL, matrix,
                             matrix * g->weights.zero_stride};
+    size_t first_panel = matrix * qdq_gemm_panels(g) + block->column / COLUMNS;
     const char *packed = g->packed;
-    if (packed) packed += (matrix * panel_count(g) + block->column / COLUMNS) * panel_bytes(g);
-    memset(&w.sums, 0, count * BLOCK_ROWS * COLUMNS * sizeof(float));
+    if (packed) packed += first_panel * qdq_gemm_panel_bytes(g);
+    start_sums(g, block, first_panel, &w);
     for (size_t k = 0; k < g->depth; k += DEPTH) {
         size_t n = g->depth - k < DEPTH ? g->depth - k : DEPTH;
         memset(w.keep, 0xFF, sizeof w.keep);
@@ -264,7 +308,7 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
         for (size_t p = 0; p < count; p++) {
             const void *b = w.b;
             if (packed)
-                b = packed + p * panel_bytes(g) + k * COLUMNS * size;
+                b = packed + p * qdq_gemm_panel_bytes(g) + k * COLUMNS * size;
             else
                 pack(g, &from, block->column + p * COLUMNS, k, n, w.b);
             add_panel(g, block, &w, p, b, n, skips);
@@ -307,11 +351,22 @@ void qdq_gemm_init(qdq_gemm *g, const qdq_lowering *to, bool integer) {
     g->a_scale = g->b_scale = g->y_scale = g->y_zero = none;
 }
 
-bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
-    const void *data = call->inputs[g->weights.port].data, *zeros = NULL;
+bool qdq_gemm_constant_weights(const qdq_gemm *g, const qdq_call *call, const void **data,
+                               const void **zeros) {
+    const qdq_operand *b = &call->inputs[g->weights.port];
     bool has_zeros = g->b_zero.port != SIZE_MAX;
-    if (has_zeros) zeros = call->inputs[g->b_zero.port].data;
-    if (data && (zeros || !has_zeros) && !pack_all(g, data, zeros, to->pool)) return false;
+    *data = b->codes ? b->codes->data : b->data;
+    *zeros = g->b_zero.known;
+    if (has_zeros && !*zeros) *zeros = call->inputs[g->b_zero.port].data;
+    return *data && (*zeros || !has_zeros);
+}
+
+bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
+    const void *data, *zeros;
+    if (qdq_gemm_constant_weights(g, call, &data, &zeros)) {
+        g->bytes = qdq_gemm_takes_bytes(g, zeros);
+        if (!(g->bytes ? qdq_gemm_pack_bytes : pack_all)(g, data, zeros, to->pool)) return false;
+    }
     *stage = (qdq_stage){.params = g,
                          .whole = run,
                          .units = g->batch * row_blocks(g) * column_blocks(g),

@@ -35,7 +35,12 @@ typedef struct qdq_gemm_along {
     size_t port;
     qdq_dtype dtype;
     size_t row_stride, column_stride;
+    const void *known;  // the numbers, where they are not the operand of the port but go with it
 } qdq_gemm_along;
+
+static inline const void *qdq_gemm_numbers(const qdq_gemm_along *of, const qdq_tensors *tensors) {
+    return of->known ? of->known : tensors->x[of->port];
+}
 
 // B: element k of column j is at k / taps * depth_stride + k % taps * tap_stride +
 // j * column_stride of its matrix.
@@ -70,10 +75,13 @@ struct qdq_gemm {
     size_t a_row_stride, a_depth_stride;  // of a plain matrix A
     qdq_gemm_weights weights;
     const void *packed;  // all of B, or NULL: packed in every unit
+    // A and B are bytes (gemm_bytes.c): sums begin with those of their column.
+    bool bytes;
+    const int32_t *first_sums;  // panels of 32, as packed
     qdq_gemm_fill_fn *fill;
     qdq_gemm_finish_fn *finish;
     qdq_gemm_along y, bias, a_zero, b_zero;
-    // Of finish_requantized.
+    // Of finish_requantized; of finish_scaled b_scale alone, that of a times that of b.
     qdq_gemm_along a_scale, b_scale, y_scale, y_zero;
 };
 
@@ -97,9 +105,43 @@ typedef struct qdq_gemm_source {
 void qdq_gemm_column(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column, size_t k,
                      size_t n, void *out);
 
+// The zero point of a column.
+int32_t qdq_gemm_column_zero(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column);
+
+// Panels of 32 columns that a matrix of B is packed in, and bytes of one, all of its depth.
+size_t qdq_gemm_panels(const qdq_gemm *gemm);
+size_t qdq_gemm_panel_bytes(const qdq_gemm *gemm);
+
+// B and the zero points of its columns, where both are known when the graph is compiled.
+bool qdq_gemm_constant_weights(const qdq_gemm *gemm, const qdq_call *call, const void **data,
+                               const void **zero_points);
+
+//---- On codes ---------------------------------------------------------------
+
+// Whether sums of `depth` products of the codes of two operands fit in int32 and can be scaled
+// after. `axis`: the dim of b that its columns are, -1 where it has none.
+bool qdq_gemm_takes_codes(const qdq_operand *a, const qdq_operand *b, size_t depth, int axis);
+
+// A and B become codes, y = sum * scale + bias. `matrix_stride`: parameters from one matrix of B to
+// the next, where columns have their own. False when memory runs out.
+bool qdq_gemm_use_codes(qdq_gemm *gemm, const qdq_call *call, size_t matrix_stride, qdq_pool *pool);
+
+//---- As bytes ---------------------------------------------------------------
+
+// Whether the kernel has products of bytes and they are what is wanted: constant codes of B whose
+// zero points are the middle of the dtype, and a zero point of A that is known.
+bool qdq_gemm_takes_bytes(const qdq_gemm *gemm, const void *zero_points);
+// Packs all of B so. False when memory runs out.
+bool qdq_gemm_pack_bytes(qdq_gemm *gemm, const void *data, const void *zero_points, qdq_pool *pool);
+
+//---- Rows and elements ------------------------------------------------------
+
 // Rows of a plain matrix.
 qdq_gemm_fill_fn qdq_gemm_fill_rows;
 
+// Elements of a row of A as the kernel takes them: `raw` has n, less a zero point if integer.
+void qdq_gemm_put_row(const qdq_gemm *gemm, int32_t zero_point, const void *raw, size_t n,
+                      size_t row, void *a);
 // n elements, `stride` apart, as they are.
 void qdq_gemm_gather(qdq_dtype dtype, const void *x, size_t stride, size_t n, void *out);
 // n int8 or uint8 less a zero point.
@@ -107,8 +149,12 @@ void qdq_gemm_less(qdq_dtype dtype, const void *x, int32_t zero_point, int16_t *
 // An element of int8, uint8 or int32.
 int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at);
 
+//---- Finishes ---------------------------------------------------------------
+
 // y = round(sum + bias); a NaN is the quiet one without a sign.
 qdq_gemm_finish_fn qdq_gemm_finish_float;
+// The same with fl(sum) * b_scale in place of the sum, which is int32.
+qdq_gemm_finish_fn qdq_gemm_finish_scaled;
 // y = sum, int32.
 qdq_gemm_finish_fn qdq_gemm_finish_int32;
 // y = clamp(rne((sum + bias) * (a_scale * b_scale / y_scale)) + y_zero), bias int32.

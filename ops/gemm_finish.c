@@ -41,7 +41,7 @@ static void each_piece(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_
 // What goes with the n columns of a piece, as they are.
 static const void *along(const qdq_gemm_along *of, const qdq_tensors *tensors, size_t base,
                          const piece *at, void *out) {
-    const char *from = (const char *)tensors->x[of->port] +
+    const char *from = (const char *)qdq_gemm_numbers(of, tensors) +
                        (base + at->row * of->row_stride + at->column * of->column_stride) *
                            qdq_dtype_size(of->dtype);
     if (of->column_stride == 1) return from;
@@ -49,30 +49,70 @@ static const void *along(const qdq_gemm_along *of, const qdq_tensors *tensors, s
     return out;
 }
 
-static void floats_along(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_tensors *tensors,
-                         size_t base, const piece *at, float *out) {
+// The same as floats: where they lie, or in `out`. All 32 may be read, which is what makes vectors
+// of the loops over them.
+static const float *floats_along(const qdq_gemm *g, const qdq_gemm_along *of,
+                                 const qdq_tensors *tensors, size_t base, const piece *at,
+                                 float *out) {
     uint32_t raw[COLUMNS];
-    g->kernel->widen(of->dtype, along(of, tensors, base, at, raw), out, at->n);
+    const void *numbers = along(of, tensors, base, at, raw);
+    if (of->dtype == QDQ_FLOAT32 && numbers != raw && at->n == COLUMNS) return numbers;
+    g->kernel->widen(of->dtype, numbers, out, at->n);
+    for (size_t j = at->n; j < COLUMNS; j++) out[j] = 0;
+    return out;
 }
 
 //---- Floats -----------------------------------------------------------------
 
+static void add_floats(float *restrict v, const float *restrict more) {
+    for (size_t j = 0; j < COLUMNS; j++) v[j] += more[j];
+}
+
+// `v` has 32 numbers, of which some may not be wanted.
+static void finish_floats(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at, float *v,
+                          void *y) {
+    if (g->bias.port != SIZE_MAX) {
+        float room[COLUMNS];
+        size_t first = qdq_gemm_at(g, g->batches.bias, at->batch);
+        const float *bias = floats_along(g, &g->bias, tensors, first, at, room);
+        add_floats(v, bias);
+    }
+    const float quiet = qdq_float_from_bits(0x7FC00000);
+    for (size_t j = 0; j < COLUMNS; j++) v[j] = v[j] == v[j] ? v[j] : quiet;
+    g->kernel->narrow(g->y.dtype, v, y, at->n);
+}
+
 static void piece_of_floats(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at,
                             void *y) {
     float v[COLUMNS];
-    memcpy(v, at->sums, at->n * sizeof *v);
-    if (g->bias.port != SIZE_MAX) {
-        float bias[COLUMNS];
-        floats_along(g, &g->bias, tensors, qdq_gemm_at(g, g->batches.bias, at->batch), at, bias);
-        for (size_t j = 0; j < at->n; j++) v[j] += bias[j];
-    }
-    for (size_t j = 0; j < at->n; j++) v[j] = isnan(v[j]) ? qdq_float_from_bits(0x7FC00000) : v[j];
-    g->kernel->narrow(g->y.dtype, v, y, at->n);
+    memcpy(v, at->sums, sizeof v);
+    finish_floats(g, tensors, at, v, y);
 }
 
 void qdq_gemm_finish_float(const qdq_gemm *g, const qdq_tensors *tensors,
                            const qdq_gemm_block *block, const void *sums) {
     each_piece(g, tensors, block, sums, piece_of_floats);
+}
+
+//---- Codes ------------------------------------------------------------------
+
+// A sum of floats that is zero is +0, whatever the signs of the scales: so it is here.
+static void scale_sums(float *restrict v, const int32_t *restrict sums,
+                       const float *restrict scale) {
+    for (size_t j = 0; j < COLUMNS; j++) v[j] = (float)sums[j] * scale[j] + 0.0f;
+}
+
+static void piece_scaled(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at, void *y) {
+    float v[COLUMNS], room[COLUMNS];
+    size_t first = qdq_gemm_at(g, g->batches.b, at->batch) * g->weights.scale_stride;
+    const float *scale = floats_along(g, &g->b_scale, tensors, first, at, room);
+    scale_sums(v, at->sums, scale);
+    finish_floats(g, tensors, at, v, y);
+}
+
+void qdq_gemm_finish_scaled(const qdq_gemm *g, const qdq_tensors *tensors,
+                            const qdq_gemm_block *block, const void *sums) {
+    each_piece(g, tensors, block, sums, piece_scaled);
 }
 
 //---- Integers ---------------------------------------------------------------
@@ -99,12 +139,12 @@ static void add_bias(const qdq_gemm *g, const qdq_tensors *tensors, const piece 
 // fl(fl(a_scale * b_scale) / y_scale) for each column.
 static void multipliers(const qdq_gemm *g, const qdq_tensors *tensors, const piece *at,
                         float *out) {
-    float a[COLUMNS], b[COLUMNS], y[COLUMNS];
+    float rooms[3][COLUMNS];
     size_t of_a = qdq_gemm_at(g, g->batches.a_scale, at->batch);
     size_t of_b = qdq_gemm_at(g, g->batches.b, at->batch) * g->weights.scale_stride;
-    floats_along(g, &g->a_scale, tensors, of_a, at, a);
-    floats_along(g, &g->b_scale, tensors, of_b, at, b);
-    floats_along(g, &g->y_scale, tensors, 0, at, y);
+    const float *a = floats_along(g, &g->a_scale, tensors, of_a, at, rooms[0]);
+    const float *b = floats_along(g, &g->b_scale, tensors, of_b, at, rooms[1]);
+    const float *y = floats_along(g, &g->y_scale, tensors, 0, at, rooms[2]);
     for (size_t j = 0; j < at->n; j++) out[j] = a[j] * b[j] / y[j];
 }
 

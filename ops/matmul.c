@@ -59,14 +59,26 @@ static void infer(qdq_call *call) {
     if (same) call->outputs[0] = (qdq_type){y, dims.y};
 }
 
+static uint64_t reads_codes(const qdq_call *call) {
+    qdq_matmul_ports ports = ports_of(call->attrs);
+    qdq_matmul_dims dims;
+    if (!qdq_matmul_dims_of(call, &ports, &dims)) return 0;
+    int columns = call->inputs[B].type.shape.rank - (ports.transpose_b ? 2 : 1);
+    if (dims.b_vector) columns = -1;
+    bool takes = qdq_gemm_takes_codes(&call->inputs[A], &call->inputs[B], dims.k, columns);
+    return takes ? 1u << A | 1u << B : 0;
+}
+
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     qdq_matmul_ports ports = ports_of(call->attrs);
     qdq_matmul_dims dims;
     qdq_gemm *gemm = QDQ_POOL_NEW(to->pool, qdq_gemm);
     if (!gemm || !qdq_matmul_dims_of(call, &ports, &dims)) return 0;
-    qdq_gemm_init(gemm, to, false);
+    bool codes = call->inputs[A].codes != NULL;
+    qdq_gemm_init(gemm, to, codes);
     qdq_matmul_lay_out(call, &ports, &dims, gemm);
     gemm->finish = qdq_gemm_finish_float;
+    if (codes && !qdq_gemm_use_codes(gemm, call, 0, to->pool)) return 0;
     if (call->inputs[BIAS].given)
         qdq_matmul_along(call, &dims, BIAS, &gemm->bias, gemm->batches.bias);
     qdq_matmul_join_batch(&ports, &dims, gemm);
@@ -80,4 +92,5 @@ const qdq_op qdq_op_matmul = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
+    .reads_codes = reads_codes,
 };

@@ -104,7 +104,7 @@ void qdq_matmul_lay_out(const qdq_call *call, const qdq_matmul_ports *ports,
                                     .column_stride = tb ? d->k : 1,
                                     .matrix_stride = d->k * d->n,
                                     .matrices = qdq_shape_count(d->b_batch)};
-    g->y = (qdq_gemm_along){0, call->outputs[0].dtype, d->n, 1};
+    g->y = (qdq_gemm_along){0, call->outputs[0].dtype, d->n, 1, NULL};
 }
 
 void qdq_matmul_along(const qdq_call *call, const qdq_matmul_dims *d, size_t port,
@@ -114,7 +114,7 @@ void qdq_matmul_along(const qdq_call *call, const qdq_matmul_dims *d, size_t por
     const qdq_type *type = &call->inputs[port].type;
     strides_onto(type->shape, d->y, 1, strides);
     for (int i = 0; i < at; i++) batch_strides[i] = strides[i];
-    *along = (qdq_gemm_along){port, type->dtype, 0, 0};
+    *along = (qdq_gemm_along){port, type->dtype, 0, 0, NULL};
     if (!d->a_vector) along->row_stride = strides[at++];
     if (!d->b_vector) along->column_stride = strides[at];
 }
@@ -151,7 +151,7 @@ bool qdq_matmul_check_parameter(const qdq_call *call, const qdq_matmul_dims *d, 
 void qdq_matmul_row_parameter(const qdq_call *call, const qdq_matmul_dims *d, size_t port,
                               qdq_gemm_along *along, size_t *batch_strides) {
     const qdq_type *type = &call->inputs[port].type;
-    *along = (qdq_gemm_along){port, type->dtype, 0, 0};
+    *along = (qdq_gemm_along){port, type->dtype, 0, 0, NULL};
     if (qdq_shape_count(type->shape) == 1) return;
     along->row_stride = d->m > 1;
     if (type->shape.rank > 1) strides_onto(d->a_batch, d->batch, d->m, batch_strides);
@@ -160,7 +160,7 @@ void qdq_matmul_row_parameter(const qdq_call *call, const qdq_matmul_dims *d, si
 void qdq_matmul_column_parameter(const qdq_call *call, const qdq_matmul_dims *d, size_t port,
                                  qdq_gemm_along *along, size_t *matrix_stride) {
     const qdq_type *type = &call->inputs[port].type;
-    *along = (qdq_gemm_along){port, type->dtype, 0, 0};
+    *along = (qdq_gemm_along){port, type->dtype, 0, 0, NULL};
     if (qdq_shape_count(type->shape) == 1) return;
     along->column_stride = d->n > 1;
     if (type->shape.rank > 1) *matrix_stride = d->n;

@@ -101,8 +101,8 @@ static size_t q_lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *s
     qdq_matmul_row_parameter(call, &dims, Q_A_SCALE, &g->a_scale, g->batches.a_scale);
     qdq_matmul_column_parameter(call, &dims, Q_B_ZERO, &g->b_zero, &g->weights.zero_stride);
     qdq_matmul_column_parameter(call, &dims, Q_B_SCALE, &g->b_scale, &g->weights.scale_stride);
-    g->y_scale = (qdq_gemm_along){Q_Y_SCALE, call->inputs[Q_Y_SCALE].type.dtype, 0, 0};
-    g->y_zero = (qdq_gemm_along){Q_Y_ZERO, call->inputs[Q_Y_ZERO].type.dtype, 0, 0};
+    g->y_scale = (qdq_gemm_along){Q_Y_SCALE, call->inputs[Q_Y_SCALE].type.dtype, 0, 0, NULL};
+    g->y_zero = (qdq_gemm_along){Q_Y_ZERO, call->inputs[Q_Y_ZERO].type.dtype, 0, 0, NULL};
     qdq_matmul_join_batch(&ports, &dims, g);
     return qdq_gemm_stage(g, call, to, &stages[0]) ? 1 : 0;
 }

@@ -82,6 +82,7 @@ typedef struct qdq_attr_desc {
 
 typedef struct qdq_call qdq_call;
 typedef struct qdq_stage qdq_stage;
+typedef struct qdq_codes qdq_codes;
 
 // What a node is lowered for.
 typedef struct qdq_lowering {
@@ -105,6 +106,12 @@ typedef struct qdq_op {
     // Writes the stages of a node without findings, at most QDQ_MAX_STAGES, and returns how many;
     // 0 when memory runs out.
     size_t (*lower)(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages);
+    // Integer execution. Of an op whose first result stands for the codes that its first input is:
+    // whether it does, with known parameters, and which. NULL: never.
+    bool (*codes)(const qdq_call *call, const qdq_lowering *to, qdq_codes *codes);
+    // Of an op that can compute on codes: a bit for each input that it would read as such, where
+    // `codes` says that it may. NULL: none.
+    uint64_t (*reads_codes)(const qdq_call *call);
 } qdq_op;
 
 // The port that an input of a node belongs to.
@@ -143,6 +150,16 @@ typedef struct qdq_maker {
     qdq_dtype x_dtype;  // of its first input
 } qdq_maker;
 
+// What a float32 operand was before it was dequantized: (code - zero_point) * scale.
+struct qdq_codes {
+    qdq_dtype dtype;      // int8 or uint8
+    const void *data;     // of constant codes; else NULL
+    int axis;             // the dim whose entries have parameters of their own; -1: one for all
+    size_t count;         // of parameters
+    const float *scales;  // finite, not 0
+    const int32_t *zero_points;  // numbers that the dtype has
+};
+
 typedef struct qdq_operand {
     bool given;  // something is connected
     bool valid;  // and its type is known
@@ -150,6 +167,8 @@ typedef struct qdq_operand {
     const void *data;  // row-major, where it is a constant; else NULL
     bool constant;     // it is one, or is made of constants alone
     qdq_maker maker;
+    // Asked: it may be read as these. Lowered: it is these that the stage is given. NULL: neither.
+    const qdq_codes *codes;
 } qdq_operand;
 
 struct qdq_call {

@@ -140,5 +140,8 @@ void qdq_infer_given(qdq_call *call, const qdq_quantize_attrs *attrs, qdq_dtype 
 // Their one stage: a link of the family from x to y. False when memory runs out.
 bool qdq_lower_given(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_family family,
                      const qdq_lowering *to, qdq_stage *stage);
+// The codes that a Dequantize makes reals of; false where they are not as qdq_codes has them.
+bool qdq_codes_given(const qdq_call *call, const qdq_quantize_attrs *attrs, const qdq_lowering *to,
+                     qdq_codes *codes);
 
 #endif

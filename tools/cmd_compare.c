@@ -6,6 +6,7 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/compare_graph.h"
+#include "tools/compare_literal.h"
 #include "tools/inputs.h"
 #include "tools/session.h"
 #include "tools/tensor_io.h"
@@ -299,9 +300,12 @@ int run_compare(const options *opt) {
     session s;
     options core = *opt;
     core.target = "core";
-    if (!opt->targets) {
-        fprintf(stderr,
-                "qdq: --targets is missing, wanted two or more, as in --targets onnx,ttnn\n");
+    if (opt->literal && !opt->targets) return compare_literal(opt);
+    if (opt->literal || !opt->targets) {
+        fprintf(stderr, "%s\n",
+                opt->literal
+                    ? "qdq: --literal and --targets are both given, wanted one of them"
+                    : "qdq: --targets is missing, wanted two or more, as in --targets onnx,ttnn");
         return EXIT_USAGE;
     }
     int code = split_targets(opt->targets, &list) ? EXIT_OK : EXIT_USAGE;

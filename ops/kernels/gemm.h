@@ -25,6 +25,11 @@ typedef void qdq_gemm_tile_fn(const float *a, const float *b, float *c, size_t r
 typedef void qdq_gemm_integer_fn(const int16_t *a, const int16_t *b, int32_t *c, size_t rows,
                                  size_t depth);
 
+// The same for bytes, of a without a sign: b has fours of k, (depth / 4) x 32 x 4; depth is a
+// multiple of 4.
+typedef void qdq_gemm_bytes_fn(const uint8_t *a, const int8_t *b, int32_t *c, size_t rows,
+                               size_t depth);
+
 // A product for each column: c[j] += a[k][j] * b[k][j]; panels of 32 columns.
 typedef void qdq_gemm_lanes_fn(const float *a, const float *b, float *c, size_t depth);
 typedef void qdq_gemm_integer_lanes_fn(const int16_t *a, const int16_t *b, int32_t *c,
@@ -45,6 +50,7 @@ typedef struct qdq_gemm_kernel {
     qdq_gemm_integer_lanes_fn *integer_lanes;
     qdq_gemm_widen_fn *widen;
     qdq_gemm_narrow_fn *narrow;
+    qdq_gemm_bytes_fn *bytes;  // NULL: no such instructions
 } qdq_gemm_kernel;
 
 // The kernels of this build, from the plainest to the best.
@@ -61,5 +67,6 @@ const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
     extern qdq_gemm_narrow_fn qdq_gemm_narrow_##isa;
 
 QDQ_GEMM_DECLARE(portable)
+extern qdq_gemm_bytes_fn qdq_gemm_bytes_avx512;
 
 #endif

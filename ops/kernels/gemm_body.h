@@ -223,6 +223,50 @@ void QDQ_BODY(gemm_integer)(const int16_t *a, const int16_t *b, int32_t *c, size
 
 #endif
 
+#if defined(__AVX512VNNI__)
+
+#define BYTE_TILE(R)                                                                         \
+    static inline void byte_tile_##R(const uint8_t *restrict a, const int8_t *restrict b,    \
+                                     int32_t *restrict c, size_t depth) {                    \
+        enum { VECS = TILE_COLUMNS / LANES };                                                \
+        gemm_ints sum[R][VECS], of_b[VECS];                                                  \
+        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++) \
+            sum[r][v] = gemm_load_ints(c + r * COLUMNS + v * LANES);                         \
+        for (size_t k = 0; k < depth; k += 4) {                                              \
+            UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] =                             \
+                gemm_load_ints(b + k * COLUMNS + v * LANES * 4);                             \
+            UNROLLED for (size_t r = 0; r < (R); r++) {                                      \
+                int32_t four;                                                                \
+                memcpy(&four, a + r * DEPTH + k, sizeof four);                               \
+                gemm_ints x = _mm512_set1_epi32(four);                                       \
+                UNROLLED for (size_t v = 0; v < VECS; v++) sum[r][v] =                       \
+                    _mm512_dpbusd_epi32(sum[r][v], x, of_b[v]);                              \
+            }                                                                                \
+        }                                                                                    \
+        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++) \
+            gemm_store_ints(c + r * COLUMNS + v * LANES, sum[r][v]);                         \
+    }
+
+BYTE_TILE(1)
+BYTE_TILE(2)
+BYTE_TILE(4)
+BYTE_TILE(12)
+
+void QDQ_BODY(gemm_bytes)(const uint8_t *a, const int8_t *b, int32_t *c, size_t rows,
+                          size_t depth) {
+    size_t row = 0;
+#define ROWS_OF(R)                        \
+    for (; row + (R) <= rows; row += (R)) \
+        byte_tile_##R(a + row * DEPTH, b, c + row * COLUMNS, depth);
+    ROWS_OF(12)
+    ROWS_OF(4)
+    ROWS_OF(2)
+    ROWS_OF(1)
+#undef ROWS_OF
+}
+
+#endif
+
 void QDQ_BODY(gemm_integer_lanes)(const int16_t *restrict a, const int16_t *restrict b,
                                   int32_t *restrict c, size_t depth) {
     uint32_t sum[COLUMNS];

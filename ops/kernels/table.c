@@ -128,8 +128,8 @@ static const struct {
 };
 
 // Matrix products, in the same order.
-#define GEMM(ISA, isa) {"qdq_gemm_" #isa, QDQ_ISA_##ISA, qdq_gemm_tile_##isa, qdq_gemm_integer_##isa, \
-                        qdq_gemm_lanes_##isa, qdq_gemm_integer_lanes_##isa, qdq_gemm_widen_##isa, qdq_gemm_narrow_##isa}
+#define GEMM(ISA, isa, bytes) {"qdq_gemm_" #isa, QDQ_ISA_##ISA, qdq_gemm_tile_##isa, qdq_gemm_integer_##isa, \
+                        qdq_gemm_lanes_##isa, qdq_gemm_integer_lanes_##isa, qdq_gemm_widen_##isa, qdq_gemm_narrow_##isa, bytes}
 #if defined(QDQ_SIMD_X86)
 QDQ_GEMM_DECLARE(avx2)
 QDQ_GEMM_DECLARE(avx512)
@@ -137,12 +137,12 @@ QDQ_GEMM_DECLARE(avx512)
 QDQ_GEMM_DECLARE(neon)
 #endif
 static const qdq_gemm_kernel gemms[] = {
-    GEMM(PORTABLE, portable),
+    GEMM(PORTABLE, portable, NULL),
 #if defined(QDQ_SIMD_X86)
-    GEMM(AVX2, avx2),
-    GEMM(AVX512, avx512),
+    GEMM(AVX2, avx2, NULL),
+    GEMM(AVX512, avx512, qdq_gemm_bytes_avx512),
 #elif defined(QDQ_SIMD_NEON)
-    GEMM(NEON, neon),
+    GEMM(NEON, neon, NULL),
 #endif
 };
 // clang-format on

@@ -94,6 +94,34 @@ static void integer_tiles_are_exact(void **state) {
     }
 }
 
+static void tiles_of_bytes_are_exact(void **state) {
+    static uint8_t x[ROWS * DEPTH];
+    static int8_t w[DEPTH * COLUMNS];
+    static int32_t sums[2][ROWS * COLUMNS];
+    uint64_t seed = 5;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1) || !kernels[i].bytes) continue;
+        for (size_t round = 0; round < 3 * ROWS; round++) {
+            size_t rows = round % ROWS + 1, depth = round / ROWS == 2 ? DEPTH : 4 + round / 2 * 4;
+            bool ends = round % 2;  // the largest products there are, all of one sign
+            for (size_t k = 0; k < sizeof x; k++) x[k] = ends ? 255 : (uint8_t)oracle_random(&seed);
+            for (size_t k = 0; k < sizeof w; k++) w[k] = ends ? -128 : (int8_t)oracle_random(&seed);
+            for (size_t r = 0; r < rows; r++)
+                for (size_t j = 0; j < COLUMNS; j++) {
+                    int64_t sum = sums[1][r * COLUMNS + j] = (int32_t)(oracle_random(&seed) >> 9);
+                    for (size_t k = 0; k < depth; k++)
+                        sum += x[r * DEPTH + k] * w[k / 4 * 4 * COLUMNS + j * 4 + k % 4];
+                    sums[0][r * COLUMNS + j] = (int32_t)(uint32_t)(uint64_t)sum;
+                }
+            kernels[i].bytes(x, w, sums[1], rows, depth);
+            check_same(kernels[i].name, sums[0], sums[1], rows * COLUMNS * sizeof sums[0][0]);
+        }
+    }
+}
+
 // Of all codes of 16 bits; a NaN is one on the way in, and the one NaN on the way out.
 static void elements_are_widened_and_narrowed_as_the_portable_ones(void **state) {
     static const qdq_dtype dtypes[] = {QDQ_FLOAT16, QDQ_BFLOAT16, QDQ_FLOAT32};
@@ -138,6 +166,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_are_chains_of_fused_multiply_adds),
         cmocka_unit_test(integer_tiles_are_exact),
+        cmocka_unit_test(tiles_of_bytes_are_exact),
         cmocka_unit_test(elements_are_widened_and_narrowed_as_the_portable_ones),
         cmocka_unit_test(the_best_allowed_kernel_is_found),
     };

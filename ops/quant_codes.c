@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which Dequantize stands for its codes: those of 8 bits, dequantized to float32 by the plain
+// formula, where the differences are exact and one product rounds.
+#include <math.h>
+
+#include "ops/quant.h"
+
+// Differences of numbers of 8 bits are exact in float32 whatever way they are computed.
+static bool is_plain(const qdq_numerics *n) {
+    return n->dequantize_step_dtype == QDQ_DTYPE_NONE && !n->flush_denormals;
+}
+
+static bool scales_are_finite(const qdq_codes *c) {
+    for (size_t i = 0; i < c->count; i++)
+        if (c->scales[i] == 0 || !isfinite(c->scales[i])) return false;
+    return true;
+}
+
+static bool zero_points_are_codes(const qdq_codes *c) {
+    const qdq_dtype_info *info = qdq_dtype_get(c->dtype);
+    for (size_t i = 0; i < c->count; i++)
+        if (c->zero_points[i] < info->least || c->zero_points[i] > info->greatest) return false;
+    return true;
+}
+
+// `count` parameters of a vector that has so many, or one.
+static void *spread(const qdq_stage_vector *v, size_t count, qdq_pool *pool) {
+    uint32_t *out = qdq_pool_array(pool, count, sizeof *out);
+    for (size_t i = 0; out && i < count; i++) out[i] = v->values[v->count == 1 ? 0 : i];
+    return out;
+}
+
+static bool set_axis(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_codes *c) {
+    int rank = call->inputs[QDQ_PORT_X].type.shape.rank;
+    c->axis = -1;
+    if (c->count == 1) return true;
+    if (attrs->qtype != QDQ_PER_CHANNEL) return false;
+    c->axis = attrs->axis.set ? (int)attrs->axis.value : 1;
+    if (c->axis < 0) c->axis += rank;
+    return true;
+}
+
+bool qdq_codes_given(const qdq_call *call, const qdq_quantize_attrs *attrs, const qdq_lowering *to,
+                     qdq_codes *c) {
+    const qdq_operand *x = &call->inputs[QDQ_PORT_X];
+    qdq_stage stage;
+    if (!qdq_set_has(QDQ_SET(INT8) | QDQ_SET(UINT8), x->type.dtype)) return false;
+    if (call->outputs[0].dtype != QDQ_FLOAT32 || attrs->zero_point_domain == QDQ_DOMAIN_FLOAT ||
+        !is_plain(&to->numerics) ||
+        !qdq_lower_given(call, attrs, QDQ_FAMILY_DEQUANTIZE, to, &stage))
+        return false;
+    const qdq_stage_vector *scale = &stage.vectors[0], *zero = &stage.vectors[1];
+    if (scale->origin != QDQ_FROM_NUMBERS || zero->origin != QDQ_FROM_NUMBERS) return false;
+    *c = (qdq_codes){.dtype = x->type.dtype, .data = x->data};
+    c->count = scale->count > zero->count ? scale->count : zero->count;
+    if (!set_axis(call, attrs, c)) return false;
+    c->scales = spread(scale, c->count, to->pool);
+    c->zero_points = spread(zero, c->count, to->pool);
+    return c->scales && c->zero_points && scales_are_finite(c) && zero_points_are_codes(c);
+}
