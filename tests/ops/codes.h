@@ -71,10 +71,14 @@ typedef struct code_errors {
     size_t different;  // elements
 } code_errors;
 
+static inline bool codes_same_bits(const tensor *a, const tensor *b, size_t i) {
+    return ((const uint32_t *)a->data)[i] == ((const uint32_t *)b->data)[i];
+}
+
 static inline void codes_same(const code_check *c, const char *how, const tensor *got,
                               const tensor *want) {
     for (size_t i = 0; i < tensor_count(want); i++)
-        if (memcmp((float *)got->data + i, (float *)want->data + i, 4) != 0)
+        if (!codes_same_bits(got, want, i))
             fail_msg("%s: %s, element %zu of %zu: %.9g, not %.9g", c->what, how, i,
                      tensor_count(want), tensor_at(got, i), tensor_at(want, i));
 }
@@ -95,7 +99,7 @@ static inline void codes_bounded(const code_check *c, const tensor *integer, con
         if (was > most_literal)
             fail_msg("%s: literal element %zu is %g away, not %g", c->what, i, was, most_literal);
         errors->integer += far, errors->literal += was;
-        errors->different += memcmp((float *)integer->data + i, (float *)literal->data + i, 4) != 0;
+        errors->different += !codes_same_bits(integer, literal, i);
     }
 }
 

@@ -108,7 +108,8 @@ static void tiles_of_bytes_are_exact(void **state) {
             size_t rows = round % ROWS + 1, depth = round / ROWS == 2 ? DEPTH : 4 + round / 2 * 4;
             bool ends = round % 2;  // the largest products there are, all of one sign
             for (size_t k = 0; k < sizeof x; k++) x[k] = ends ? 255 : (uint8_t)oracle_random(&seed);
-            for (size_t k = 0; k < sizeof w; k++) w[k] = ends ? -128 : (int8_t)oracle_random(&seed);
+            for (size_t k = 0; k < sizeof w; k++)
+                w[k] = (int8_t)(ends ? -128 : (int)(oracle_random(&seed) % 256) - 128);
             for (size_t r = 0; r < rows; r++)
                 for (size_t j = 0; j < COLUMNS; j++) {
                     int64_t sum = sums[1][r * COLUMNS + j] = (int32_t)(oracle_random(&seed) >> 9);

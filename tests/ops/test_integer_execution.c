@@ -127,6 +127,7 @@ static void the_longest_sums_do_not_wrap_around(void **state) {
     example e = example_of(0, 1, K, 1, 0);
     e.of_a = e.of_b = (code_params){QDQ_UINT8, -1, 1, {1}, {0}};
     tensor in[3] = {tensor_of("a", QDQ_UINT8, e.a), tensor_of("b", QDQ_UINT8, e.b)};
+    assert_true(in[0].data && in[1].data);
     memset(in[0].data, 255, K), memset(in[1].data, 255, K);
     tensor y = tensor_of("y", QDQ_FLOAT32, e.y);
     product_run_as(in, 2, 0, build, &e, NULL, 1, &y);
