@@ -59,13 +59,12 @@ static bool is_whole(qdq_tile_at at) { return at.rows * at.cols == QDQ_TILE_ELEM
 
 // n <= 16 elements. Whole rows of a face have sizes that compilers copy in registers.
 static inline void copy_row(void *to, const void *from, size_t size, size_t n) {
-    if (n < QDQ_FACE_DIM)
-        memcpy(to, from, n * size);
-    else if (size == 4)
+    bool whole = n == QDQ_FACE_DIM;
+    if (whole && size == 4)
         memcpy(to, from, 4 * (size_t)QDQ_FACE_DIM);
-    else if (size == 2)
+    else if (whole && size == 2)
         memcpy(to, from, 2 * (size_t)QDQ_FACE_DIM);
-    else if (size == 1)
+    else if (whole && size == 1)
         memcpy(to, from, QDQ_FACE_DIM);
     else
         memcpy(to, from, n * size);

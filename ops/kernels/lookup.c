@@ -6,6 +6,7 @@
 #include "runtime/dtype.h"
 #include "runtime/environment.h"
 
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define LOOKUP(name, type)                                                                      \
     void qdq_lookup_##name##_portable(const void *params, const qdq_view *views, const void *x, \
                                       void *y, size_t n) {                                      \
@@ -16,6 +17,7 @@
         for (size_t i = 0; i < n; i++)                                                          \
             out[i] = tables[(size_t)views[0].data[i * views[0].step] * 256 + codes[i]];         \
     }
+// NOLINTEND(bugprone-macro-parentheses)
 
 LOOKUP(bytes, uint8_t)
 LOOKUP(halves, uint16_t)

@@ -34,12 +34,13 @@ static inline qdq_shape image_shape(const image *x) {
 
 // The position of a pixel.
 static inline void image_position(const image *x, int64_t pixel, int64_t at[3]) {
+    at[0] = at[1] = at[2] = 0;
     for (int i = x->spatial - 1; i >= 0; i--) at[i] = pixel % x->size[i], pixel /= x->size[i];
 }
 
 static inline float *image_at(const image *x, int64_t n, int64_t channel, const int64_t *at) {
     int64_t pixel = 0;
-    for (int i = 0; i < x->spatial; i++) pixel = pixel * x->size[i] + at[i];
+    for (int i = 0; i < x->spatial && i < 3; i++) pixel = pixel * x->size[i] + at[i];
     return x->format == QDQ_NCX ? &x->data[(n * x->channels + channel) * image_pixels(x) + pixel]
                                 : &x->data[(n * image_pixels(x) + pixel) * x->channels + channel];
 }

@@ -64,7 +64,7 @@ static inline void model_check(float got, long double want, qdq_dtype dtype, lon
 
 static inline void model_same_bits(const float *a, const float *b, size_t n, const char *what) {
     for (size_t i = 0; i < n; i++)
-        if (memcmp(&a[i], &b[i], sizeof a[i]) != 0)
+        if (((const uint32_t *)(const void *)a)[i] != ((const uint32_t *)(const void *)b)[i])
             fail_msg("%s[%zu]: %.9g and %.9g", what, i, (double)a[i], (double)b[i]);
 }
 

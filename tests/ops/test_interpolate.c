@@ -41,8 +41,8 @@ static double between(double low, double v, double high) {
 // onednn.md 5.6: every corner has the product of the weights along its dims.
 static double interpolated(const interpolate_case *c, const image *x, bool nearest, bool align,
                            int64_t n, int64_t channel, const int64_t *o) {
-    double at[3], sum = 0;
-    int64_t corner[3];
+    double at[3] = {0}, sum = 0;
+    int64_t corner[3] = {0};
     for (int i = 0; i < c->spatial; i++) {
         at[i] = position_of(c->in[i], c->out[i], o[i], align);
         corner[i] = (int64_t)between(0, round(at[i]), (double)(c->in[i] - 1));
@@ -105,7 +105,7 @@ static void check_case(const interpolate_case *c, int mode, bool align, qdq_data
     for (int64_t n = 0; n < BATCH; n++)
         for (int64_t channel = 0; channel < CHANNELS; channel++)
             for (int64_t flat = 0; flat < image_pixels(&out); flat++) {
-                int64_t at[3];
+                int64_t at[3] = {0};
                 image_position(&out, flat, at);
                 double wanted = interpolated(c, &in, mode == QDQ_NEAREST, align, n, channel, at);
                 double is = (double)image_get(&out, n, channel, at);

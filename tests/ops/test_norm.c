@@ -60,6 +60,7 @@ static void check_layer(layer_case c, qdq_shape shape, int axis) {
                                {"variance", c.stats ? variance : NULL, slices},
                                {0}});
     model_stats(shape, within);
+    if (!each) return;
     if (c.stats) check_stats(slices, c.affine ? c.aux : QDQ_FLOAT32);
     for (size_t s = 0; c.rms && s < slices; s++)
         model_mean[s] = 0, model_variance[s] = model_square[s];

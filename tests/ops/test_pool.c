@@ -60,13 +60,13 @@ static const pool_kind kinds[] = {{true, false}, {false, false}, {false, true}};
 static float pooled(const pool_case *c, pool_kind kind, const image *x, const int64_t *begin,
                     int64_t n, int64_t channel, const int64_t *at, float lowest) {
     double sum = 0, most = -INFINITY, volume = 1;
-    int64_t seen = 0, k[3];
+    int64_t seen = 0, k[3] = {0};
     bool nan = false;
     for (int i = 0; i < c->spatial; i++) volume *= (double)c->kernel[i];
     for (int64_t flat = 0; flat < (int64_t)volume; flat++) {
-        int64_t rest = flat, where[3];
+        int64_t rest = flat, where[3] = {0};
         bool inside = true;
-        for (int i = c->spatial - 1; i >= 0; i--) {
+        for (int i = c->spatial < 3 ? c->spatial - 1 : 2; i >= 0; i--) {
             k[i] = rest % c->kernel[i], rest /= c->kernel[i];
             where[i] = at[i] * c->strides[i] + k[i] * (kind.max ? c->dilations[i] : 1) - begin[i];
             inside = inside && where[i] >= 0 && where[i] < c->in[i];
@@ -105,7 +105,7 @@ static void check_case(const pool_case *c, pool_kind kind, qdq_data_format forma
     static float x[MOST], y[MOST], wanted[MOST];
     static char stored[MOST * 4], result[MOST * 4];
     image in = {format, c->spatial, BATCH, CHANNELS, {0}, x}, out = in;
-    int64_t begin[3];
+    int64_t begin[3] = {0};
     for (int i = 0; i < c->spatial; i++) {
         in.size[i] = c->in[i];
         out.size[i] = windows(c, i, kind.max, &begin[i]);
@@ -124,7 +124,7 @@ static void check_case(const pool_case *c, pool_kind kind, qdq_data_format forma
     for (int64_t n = 0; n < BATCH; n++)
         for (int64_t channel = 0; channel < CHANNELS; channel++)
             for (int64_t flat = 0; flat < image_pixels(&out); flat++) {
-                int64_t at[3];
+                int64_t at[3] = {0};
                 image_position(&out, flat, at);
                 *image_at(&out, n, channel, at) =
                     pooled(c, kind, &in, begin, n, channel, at, lowest);
