@@ -189,6 +189,14 @@ static bool is_direct(const qdq_step *step) {
     return true;
 }
 
+// Asks for the bytes that are read four pieces from now: while a piece is computed and stored past
+// the cache, the memory would else have nothing to do.
+static void fetch_ahead(const char *x, size_t at, size_t end, size_t piece) {
+    enum { PIECES = 4, LINE = 64 };
+    size_t begin = at + PIECES * piece, stop = begin + piece < end ? begin + piece : end;
+    for (size_t i = begin; i < stop; i += LINE) __builtin_prefetch(x + i);
+}
+
 // Vectors of one number serve all elements; the others are walked along.
 static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first, size_t end,
                        scratch *l1) {
@@ -206,12 +214,13 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first,
     }
     while (first < end) {
         size_t n = end - first;
-        if (link->streams && n > STRIP_BYTES / y_size) n = STRIP_BYTES / y_size;
+        if (link->streams && n > QDQ_BLOCK_ELEMENTS) n = QDQ_BLOCK_ELEMENTS;
         for (size_t k = 0; k < link->vector_count; k++) {
             if (walks[k].run < n) n = walks[k].run;
             views[k] = (qdq_view){values[k] + walks[k].block, walks[k].step};
         }
         char *out = y + first * y_size, *made = link->streams ? (char *)l1->block[0] : out;
+        if (link->streams) fetch_ahead(x, first * x_size, end * x_size, n * x_size);
         link->fn(link->params, views, x + first * x_size, made, n);
         if (link->streams) copy(out, made, n * y_size);
         for (size_t k = 0; k < link->vector_count; k++) qdq_grid_walk_on(&walks[k], n);
