@@ -9,6 +9,19 @@
 
 #include "ops/gemm.h"
 
+// Padding and groups, as every convolution has them; `attrs_type` is the op's struct.
+// clang-format off
+#define QDQ_PAD_ATTRS(attrs_type) \
+        {"pads_begin", QDQ_ATTR_INTS, offsetof(attrs_type, pads_begin), \
+         NULL, "zeros", "one per spatial dim"}, \
+        {"pads_end", QDQ_ATTR_INTS, offsetof(attrs_type, pads_end), \
+         NULL, "zeros", "one per spatial dim"}, \
+        {"auto_pad", QDQ_ATTR_WORD, offsetof(attrs_type, auto_pad), \
+         qdq_auto_pad_words, "None", "in place of pads_begin and pads_end"}, \
+        {"groups", QDQ_ATTR_INT, offsetof(attrs_type, groups), \
+         NULL, "1", "channels are cut into so many, each with weights of its own"}
+// clang-format on
+
 // The sizes of a node.
 typedef struct qdq_conv_sizes {
     bool transposed;

@@ -4,20 +4,13 @@
 
 #define BYTES (QDQ_SET(INT8) | QDQ_SET(UINT8))
 
-#define WINDOW_ATTRS(attrs_type)                                                    \
-    {                                                                               \
-        "strides", QDQ_ATTR_INTS, offsetof(attrs_type, strides),                    \
-        NULL,      "ones",        "one per spatial dim"},                           \
-        {"dilations", QDQ_ATTR_INTS, offsetof(attrs_type, dilations),               \
-         NULL,        "ones",        "one per spatial dim"},                        \
-        {"pads_begin", QDQ_ATTR_INTS, offsetof(attrs_type, pads_begin),             \
-         NULL,         "zeros",       "one per spatial dim"},                       \
-        {"pads_end", QDQ_ATTR_INTS, offsetof(attrs_type, pads_end),                 \
-         NULL,       "zeros",       "one per spatial dim"},                         \
-        {"auto_pad",         QDQ_ATTR_WORD, offsetof(attrs_type, auto_pad),         \
-         qdq_auto_pad_words, "None",        "in place of pads_begin and pads_end"}, \
-        {"groups", QDQ_ATTR_INT, offsetof(attrs_type, groups),                      \
-         NULL,     "1",          "channels are cut into so many, each with weights of its own"},
+#define WINDOW_ATTRS(attrs_type)                                      \
+    {                                                                 \
+        "strides", QDQ_ATTR_INTS, offsetof(attrs_type, strides),      \
+        NULL,      "ones",        "one per spatial dim"},             \
+        {"dilations", QDQ_ATTR_INTS, offsetof(attrs_type, dilations), \
+         NULL,        "ones",        "one per spatial dim"},          \
+        QDQ_PAD_ATTRS(attrs_type),
 
 #define WINDOW_OF(a)                                                                          \
     .window =                                                                                 \

@@ -9,28 +9,21 @@ enum { X, WEIGHTS, BIAS };
         {"weights", offsetof(attrs_type, weights), false, QDQ_SET_FLOATS}, \
         {"bias", offsetof(attrs_type, bias), true, QDQ_SET_FLOATS},
 
-#define WINDOW_ATTRS(attrs_type)                                                                 \
-    {"strides",                                                                                  \
-     QDQ_ATTR_INTS,                                                                              \
-     offsetof(attrs_type, strides),                                                              \
-     NULL,                                                                                       \
-     "",                                                                                         \
-     "one per spatial dim; required"},                                                           \
-        {"dilations",                                                                            \
-         QDQ_ATTR_INTS,                                                                          \
-         offsetof(attrs_type, dilations),                                                        \
-         NULL,                                                                                   \
-         "",                                                                                     \
-         "one per spatial dim; required"},                                                       \
-        {"pads_begin", QDQ_ATTR_INTS, offsetof(attrs_type, pads_begin),                          \
-         NULL,         "zeros",       "one per spatial dim"},                                    \
-        {"pads_end", QDQ_ATTR_INTS, offsetof(attrs_type, pads_end),                              \
-         NULL,       "zeros",       "one per spatial dim"},                                      \
-        {"auto_pad",         QDQ_ATTR_WORD, offsetof(attrs_type, auto_pad),                      \
-         qdq_auto_pad_words, "None",        "in place of pads_begin and pads_end"},              \
-        {"groups", QDQ_ATTR_INT, offsetof(attrs_type, groups),                                   \
-         NULL,     "1",          "channels are cut into so many, each with weights of its own"}, \
-        {"data_format",         QDQ_ATTR_WORD, offsetof(attrs_type, data_format),                \
+#define WINDOW_ATTRS(attrs_type)                                                  \
+    {"strides",                                                                   \
+     QDQ_ATTR_INTS,                                                               \
+     offsetof(attrs_type, strides),                                               \
+     NULL,                                                                        \
+     "",                                                                          \
+     "one per spatial dim; required"},                                            \
+        {"dilations",                                                             \
+         QDQ_ATTR_INTS,                                                           \
+         offsetof(attrs_type, dilations),                                         \
+         NULL,                                                                    \
+         "",                                                                      \
+         "one per spatial dim; required"},                                        \
+        QDQ_PAD_ATTRS(attrs_type),                                                \
+        {"data_format",         QDQ_ATTR_WORD, offsetof(attrs_type, data_format), \
          qdq_data_format_words, "NXC",         "where the channels are"},
 
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
