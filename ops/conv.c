@@ -104,7 +104,7 @@ static uint8_t pad_of(const qdq_gemm *g, const qdq_tensors *tensors) {
 }
 
 unsigned qdq_conv_fill(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
-                       size_t k, size_t n, void *a, uint16_t (*keep)[DEPTH]) {
+                       size_t k, size_t n, void *a, uint16_t (*keep)[QDQ_GEMM_KEEP]) {
     const qdq_conv *c = (const qdq_conv *)g;
     size_t size = qdq_dtype_size(g->a_dtype);
     const char *x =
@@ -124,8 +124,8 @@ unsigned qdq_conv_fill(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_
             bool all = sources(c, o, k, n, from);
             gather(size, x, 0, from, n, pad, raw);
             size_t tile = r / QDQ_GEMM_ROWS;
-            if (!all) skips |= 1u << tile;
-            for (size_t i = 0; !all && i < n; i++)
+            if (!all && keep) skips |= 1u << tile;
+            for (size_t i = 0; !all && keep && i < n; i++)
                 if (from[i] == NOWHERE) keep[tile][i] &= (uint16_t) ~(1u << r % QDQ_GEMM_ROWS);
         }
         qdq_gemm_put_row(g, zero, raw, n, r, a);

@@ -4,7 +4,7 @@
 #include "ops/conv.h"
 #include "runtime/dtype.h"
 
-enum { LANES = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH, ROWS = QDQ_GEMM_BLOCK_ROWS };
+enum { LANES = QDQ_GEMM_COLUMNS, DEPTH = 128, ROWS = QDQ_GEMM_BLOCK_ROWS };
 #define NOWHERE SIZE_MAX
 
 // Lanes of a panel: float or int16_t.
@@ -37,13 +37,13 @@ static void pack(const qdq_conv *c, const void *data, const void *zeros, const l
                  size_t n, panel *out) {
     const qdq_gemm *g = &c->gemm;
     panel column;
-    memset(out, 0, n * LANES * (g->integer ? sizeof(int16_t) : sizeof(float)));
+    memset(out, 0, n * LANES * ((g->kind == QDQ_GEMM_INTEGERS) ? sizeof(int16_t) : sizeof(float)));
     for (size_t j = 0; j < l->count; j++) {
         size_t group = (l->first + j) / c->group_outputs;
         qdq_gemm_source from = {data, zeros, group, group * g->weights.zero_stride};
         qdq_gemm_column(g, &from, (l->first + j) % c->group_outputs, k, n, &column);
         for (size_t i = 0; i < n; i++) {
-            if (g->integer)
+            if ((g->kind == QDQ_GEMM_INTEGERS))
                 out->integers[i * LANES + j] = column.integers[i];
             else
                 out->floats[i * LANES + j] = column.floats[i];
@@ -90,7 +90,7 @@ static void load(const qdq_gemm *g, const lanes *l, const char *x, size_t at, in
     } else {
         GATHER(uint8_t)
     }
-    if (g->integer)
+    if ((g->kind == QDQ_GEMM_INTEGERS))
         qdq_gemm_less(g->a_dtype, from, zero, out->integers + i * LANES, l->count);
     else
         g->kernel->widen(g->a_dtype, from, out->floats + i * LANES, l->count);
@@ -104,7 +104,7 @@ static void add(const qdq_conv *c, const size_t *from, size_t n, const panel *x,
         end = begin + 1;
         if (from[begin] == NOWHERE) continue;
         while (end < n && from[end] != NOWHERE) end++;
-        if (c->gemm.integer)
+        if ((c->gemm.kind == QDQ_GEMM_INTEGERS))
             kernel->integer_lanes(x->integers + begin * LANES, w->integers + begin * LANES, sums,
                                   end - begin);
         else
@@ -141,10 +141,11 @@ static void run_block(const qdq_conv *c, const qdq_tensors *tensors, const qdq_g
             for (size_t i = 0; i < n; i++)
                 if (from[i] != NOWHERE) load(g, &l, x, from[i], zero, i, &of_x);
             add(c, from, n, &of_x, w,
-                g->integer ? (void *)(sums.integers + r * LANES) : sums.floats + r * LANES);
+                (g->kind == QDQ_GEMM_INTEGERS) ? (void *)(sums.integers + r * LANES)
+                                               : sums.floats + r * LANES);
         }
     }
-    g->finish(g, tensors, block, &sums);
+    g->finish(g, tensors, block, &sums, LANES);
 }
 
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {

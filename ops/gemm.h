@@ -11,9 +11,8 @@
 // What is worked on at a time, on the stack: a unit.
 enum {
     QDQ_GEMM_BLOCK_ROWS = 4 * QDQ_GEMM_ROWS,
-    QDQ_GEMM_BLOCK_COLUMNS = 4 * QDQ_GEMM_COLUMNS,
+    QDQ_GEMM_BLOCK_COLUMNS = 8 * QDQ_GEMM_COLUMNS,
     QDQ_GEMM_TILES = QDQ_GEMM_BLOCK_ROWS / QDQ_GEMM_ROWS,
-    QDQ_GEMM_PANELS = QDQ_GEMM_BLOCK_COLUMNS / QDQ_GEMM_COLUMNS,
 };
 
 typedef struct qdq_gemm_block {
@@ -53,31 +52,29 @@ typedef struct qdq_gemm_weights {
 
 typedef struct qdq_gemm qdq_gemm;
 
-// A part of the sums of a block: `sums` are those of panel p at p * QDQ_GEMM_BLOCK_ROWS * 32,
-// float or int32_t.
+// Makes y of the sums of a block, float or int32_t: rows `stride` apart, which are whole panels. It
+// may write over them.
 typedef void qdq_gemm_finish_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
-                                const qdq_gemm_block *block, const void *sums);
+                                const qdq_gemm_block *block, void *sums, size_t stride);
 
-// Makes k..k + n of the rows of a block, float or int16_t (less the zero point, and with a zero
-// behind an odd n), QDQ_GEMM_DEPTH apart. Returns a bit for each tile of rows that has products
-// to leave out; `keep` of such a tile says which (kernels/gemm.h), and has all bits set before.
+// Makes k..k + n, at most a chunk, of the rows of a block by qdq_gemm_put_row. Of floats returns a
+// bit for each tile of rows that has products to leave out; `keep` of such a tile says which
+// (kernels/gemm.h), and has all bits set before. Of others `keep` is NULL.
 typedef unsigned qdq_gemm_fill_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
                                   const qdq_gemm_block *block, size_t k, size_t n, void *a,
-                                  uint16_t (*keep)[QDQ_GEMM_DEPTH]);
+                                  uint16_t (*keep)[QDQ_GEMM_KEEP]);
 
 struct qdq_gemm {
     const qdq_gemm_kernel *kernel;
-    bool integer;
+    qdq_gemm_kind kind;
     size_t batch, rows, columns, depth;  // batch: how many products
     qdq_gemm_batches batches;
     size_t a_port;
     qdq_dtype a_dtype;
     size_t a_row_stride, a_depth_stride;  // of a plain matrix A
     qdq_gemm_weights weights;
-    const void *packed;  // all of B, or NULL: packed in every unit
-    // A and B are bytes (gemm_bytes.c): sums begin with those of their column.
-    bool bytes;
-    const int32_t *first_sums;  // panels of 32, as packed
+    const void *packed;         // all of B, or NULL: packed in every unit
+    const int32_t *first_sums;  // of each column, in panels of 32; NULL: zeros (gemm_bytes.c)
     qdq_gemm_fill_fn *fill;
     qdq_gemm_finish_fn *finish;
     qdq_gemm_along y, bias, a_zero, b_zero;
@@ -101,12 +98,23 @@ typedef struct qdq_gemm_source {
     size_t matrix, zero_at;
 } qdq_gemm_source;
 
+// k of a chunk.
+static inline size_t qdq_gemm_depth(const qdq_gemm *gemm) {
+    return QDQ_GEMM_ROW_BYTES / qdq_gemm_size(gemm->kind);
+}
+
 // k..k + n of a column, at most QDQ_GEMM_DEPTH, as float, or as int16_t less its zero point.
 void qdq_gemm_column(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column, size_t k,
                      size_t n, void *out);
 
 // The zero point of a column.
 int32_t qdq_gemm_column_zero(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column);
+
+// k..k + n of 32 columns, as a kernel takes them; those that are not there are zeros.
+void qdq_gemm_pack(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column, size_t k,
+                   size_t n, void *panel);
+// Packs all of B. False when memory runs out.
+bool qdq_gemm_pack_all(qdq_gemm *gemm, const void *data, const void *zero_points, qdq_pool *pool);
 
 // Panels of 32 columns that a matrix of B is packed in, and bytes of one, all of its depth.
 size_t qdq_gemm_panels(const qdq_gemm *gemm);
@@ -139,7 +147,7 @@ bool qdq_gemm_pack_bytes(qdq_gemm *gemm, const void *data, const void *zero_poin
 // Rows of a plain matrix.
 qdq_gemm_fill_fn qdq_gemm_fill_rows;
 
-// Elements of a row of A as the kernel takes them: `raw` has n, less a zero point if integer.
+// Elements of a row of A as the kernel takes them: `raw` has n, less a zero point if INTEGERS.
 void qdq_gemm_put_row(const qdq_gemm *gemm, int32_t zero_point, const void *raw, size_t n,
                       size_t row, void *a);
 // n elements, `stride` apart, as they are.

@@ -10,7 +10,7 @@ enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH };
 
 bool qdq_gemm_takes_bytes(const qdq_gemm *g, const void *zeros) {
     int32_t middle = g->weights.dtype == QDQ_INT8 ? 0 : 128;
-    if (!g->integer || !g->kernel->bytes) return false;
+    if (g->kind != QDQ_GEMM_INTEGERS || !g->kernel->part[QDQ_GEMM_BYTES]) return false;
     if (g->a_zero.port != SIZE_MAX && !g->a_zero.known) return false;
     for (size_t matrix = 0; matrix < g->weights.matrices; matrix++) {
         qdq_gemm_source from = {NULL, zeros, matrix, matrix * g->weights.zero_stride};
@@ -43,6 +43,7 @@ static uint32_t pack_column(const qdq_gemm *g, const qdq_gemm_source *from, size
 }
 
 bool qdq_gemm_pack_bytes(qdq_gemm *g, const void *data, const void *zeros, qdq_pool *pool) {
+    g->kind = QDQ_GEMM_BYTES;
     size_t count = g->weights.matrices * qdq_gemm_panels(g), bytes = qdq_gemm_panel_bytes(g);
     int8_t *packed = qdq_pool_array(pool, count, bytes);
     int32_t *first_sums = qdq_pool_array(pool, count, COLUMNS * sizeof *first_sums);

@@ -2,7 +2,7 @@
 // Kernels of matrix products: tiles of up to 12 rows and 32 columns whose sums stay in registers.
 //
 // A float sum is fma(a_k, b_k, sum) in float32 for k ascending. Vectors run over columns, so that
-// each sum is one chain, the same on every instruction set; a block of k continues the sums of the
+// each sum is one chain, the same on every instruction set; a chunk of k continues the sums of the
 // one before from memory. Integer sums are int32, exact, and wrap around.
 #ifndef QDQ_OPS_KERNELS_GEMM_H
 #define QDQ_OPS_KERNELS_GEMM_H
@@ -11,29 +11,57 @@
 #include "runtime/cpu.h"
 
 enum {
-    QDQ_GEMM_ROWS = 12,     // most rows of a tile
-    QDQ_GEMM_COLUMNS = 32,  // of a panel of B, padded with zeros
-    QDQ_GEMM_DEPTH = 128,   // most k of a panel; the stride of rows of A
+    QDQ_GEMM_ROWS = 12,        // most rows of a tile
+    QDQ_GEMM_COLUMNS = 32,     // of a panel of B, padded with zeros
+    QDQ_GEMM_ROW_BYTES = 512,  // from one row of A to the next, which is a chunk of k
+    QDQ_GEMM_DEPTH = 512,      // most k of a chunk, of any kind
+    QDQ_GEMM_KEEP = 128,       // of floats
+    QDQ_GEMM_STEP_BYTES = 4,   // of A that go into a sum at a time
 };
 
-// Adds a (rows x depth, rows QDQ_GEMM_DEPTH apart) times b (depth x 32) to c (rows x 32).
-// `keep` NULL: all; else bit r of keep[k] says whether row r has a product k; others are left out.
-typedef void qdq_gemm_tile_fn(const float *a, const float *b, float *c, size_t rows, size_t depth,
-                              const uint16_t *keep);
+// What A and B are in memory. A step takes 4 bytes of a row of A, and 4 of each column of B.
+typedef enum qdq_gemm_kind {
+    QDQ_GEMM_FLOATS,    // float32
+    QDQ_GEMM_INTEGERS,  // int16_t of at most 9 bits
+    QDQ_GEMM_BYTES,     // uint8_t and int8_t
+    QDQ_GEMM_KINDS,
+} qdq_gemm_kind;
 
-// The same for integers of at most 9 bits. b has pairs of k: (depth / 2) x 32 x 2; depth is even.
-typedef void qdq_gemm_integer_fn(const int16_t *a, const int16_t *b, int32_t *c, size_t rows,
-                                 size_t depth);
+// Bytes of an element, and k that a step takes.
+static inline size_t qdq_gemm_size(qdq_gemm_kind kind) {
+    return kind == QDQ_GEMM_FLOATS ? 4 : kind == QDQ_GEMM_INTEGERS ? 2 : 1;
+}
+static inline size_t qdq_gemm_step(qdq_gemm_kind kind) {
+    return QDQ_GEMM_STEP_BYTES / qdq_gemm_size(kind);
+}
 
-// The same for bytes, of a without a sign: b has fours of k, (depth / 4) x 32 x 4; depth is a
-// multiple of 4.
-typedef void qdq_gemm_bytes_fn(const uint8_t *a, const int8_t *b, int32_t *c, size_t rows,
-                               size_t depth);
+// Steps that n elements take.
+static inline size_t qdq_gemm_steps(qdq_gemm_kind kind, size_t n) {
+    return (n + qdq_gemm_step(kind) - 1) / qdq_gemm_step(kind);
+}
+
+// A part of a product: c = start + a * b.
+typedef struct qdq_gemm_part {
+    const void *a;      // rows, QDQ_GEMM_ROW_BYTES apart
+    const void *b;      // for each step 32 columns, each with the k of the step
+    const void *start;  // 32 sums that every row begins with; NULL: those of c
+    void *c;            // rows of 32 float or int32_t
+    size_t c_stride;    // sums from one row to the next
+    size_t rows, steps;
+    const uint16_t *keep;  // of floats; NULL: all, else bit r of keep[k] says whether row r has a
+                           // product k, others are left out, and there are at most 12 rows
+} qdq_gemm_part;
+
+typedef void qdq_gemm_part_fn(const qdq_gemm_part *part);
 
 // A product for each column: c[j] += a[k][j] * b[k][j]; panels of 32 columns.
 typedef void qdq_gemm_lanes_fn(const float *a, const float *b, float *c, size_t depth);
 typedef void qdq_gemm_integer_lanes_fn(const int16_t *a, const int16_t *b, int32_t *c,
                                        size_t depth);
+
+// Sums to reals, in place: v = fl(int32 sum) * scale + 0, or with `scale` NULL the float sum; then
+// + bias, unless that is NULL. A NaN becomes the quiet one without a sign. n is a multiple of 32.
+typedef void qdq_gemm_reals_fn(void *sums, const float *scale, const float *bias, size_t n);
 
 // n elements of float32, float16 or bfloat16 as float32. A NaN stays a NaN.
 typedef void qdq_gemm_widen_fn(qdq_dtype dtype, const void *x, float *out, size_t n);
@@ -44,13 +72,12 @@ typedef void qdq_gemm_narrow_fn(qdq_dtype dtype, const float *x, void *out, size
 typedef struct qdq_gemm_kernel {
     const char *name;
     qdq_isa isa;
-    qdq_gemm_tile_fn *tile;
-    qdq_gemm_integer_fn *integer;
+    qdq_gemm_part_fn *part[QDQ_GEMM_KINDS];  // NULL of bytes: no such instructions
     qdq_gemm_lanes_fn *lanes;
     qdq_gemm_integer_lanes_fn *integer_lanes;
+    qdq_gemm_reals_fn *reals;
     qdq_gemm_widen_fn *widen;
     qdq_gemm_narrow_fn *narrow;
-    qdq_gemm_bytes_fn *bytes;  // NULL: no such instructions
 } qdq_gemm_kernel;
 
 // The kernels of this build, from the plainest to the best.
@@ -59,14 +86,15 @@ const qdq_gemm_kernel *qdq_gemm_kernels(size_t *count);
 const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
 
 #define QDQ_GEMM_DECLARE(isa)                                      \
-    extern qdq_gemm_tile_fn qdq_gemm_tile_##isa;                   \
-    extern qdq_gemm_integer_fn qdq_gemm_integer_##isa;             \
+    extern qdq_gemm_part_fn qdq_gemm_floats_##isa;                 \
+    extern qdq_gemm_part_fn qdq_gemm_integers_##isa;               \
     extern qdq_gemm_lanes_fn qdq_gemm_lanes_##isa;                 \
     extern qdq_gemm_integer_lanes_fn qdq_gemm_integer_lanes_##isa; \
+    extern qdq_gemm_reals_fn qdq_gemm_reals_##isa;                 \
     extern qdq_gemm_widen_fn qdq_gemm_widen_##isa;                 \
     extern qdq_gemm_narrow_fn qdq_gemm_narrow_##isa;
 
 QDQ_GEMM_DECLARE(portable)
-extern qdq_gemm_bytes_fn qdq_gemm_bytes_avx512;
+extern qdq_gemm_part_fn qdq_gemm_bytes_avx512;
 
 #endif

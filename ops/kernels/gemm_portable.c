@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products for any machine: the definition of what the other kernels do.
 #include <math.h>
+#include <string.h>
 
 #include "ops/kernels/gemm.h"
 #include "runtime/dtype.h"
 
-enum { ROWS = QDQ_GEMM_ROWS, COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH };
+enum { COLUMNS = QDQ_GEMM_COLUMNS, ROW_BYTES = QDQ_GEMM_ROW_BYTES };
 
-void qdq_gemm_tile_portable(const float *a, const float *b, float *c, size_t rows, size_t depth,
-                            const uint16_t *keep) {
-    for (size_t r = 0; r < rows; r++)
-        for (size_t k = 0; k < depth; k++) {
-            if (keep && !(keep[k] >> r & 1)) continue;
-            float x = a[r * DEPTH + k];
-            for (size_t j = 0; j < COLUMNS; j++)
-                c[r * COLUMNS + j] = fmaf(x, b[k * COLUMNS + j], c[r * COLUMNS + j]);
+static const void *row_of(const qdq_gemm_part *p, size_t r) {
+    return (const char *)p->a + r * ROW_BYTES;
+}
+
+// The sums of a row, as they begin.
+static void *sums_of(const qdq_gemm_part *p, size_t r) {
+    char *c = (char *)p->c + r * p->c_stride * 4;
+    if (p->start) memcpy(c, p->start, COLUMNS * (size_t)4);
+    return c;
+}
+
+void qdq_gemm_floats_portable(const qdq_gemm_part *p) {
+    const float *b = p->b;
+    for (size_t r = 0; r < p->rows; r++) {
+        const float *a = row_of(p, r);
+        float *c = sums_of(p, r);
+        for (size_t k = 0; k < p->steps; k++) {
+            if (p->keep && !(p->keep[k] >> r & 1)) continue;
+            for (size_t j = 0; j < COLUMNS; j++) c[j] = fmaf(a[k], b[k * COLUMNS + j], c[j]);
         }
+    }
 }
 
 // Sums wrap around, so they are unsigned.
@@ -23,15 +36,18 @@ static void add_to(int32_t *sum, int32_t product) {
     *sum = (int32_t)((uint32_t)*sum + (uint32_t)product);
 }
 
-void qdq_gemm_integer_portable(const int16_t *a, const int16_t *b, int32_t *c, size_t rows,
-                               size_t depth) {
-    for (size_t r = 0; r < rows; r++)
-        for (size_t k = 0; k < depth; k += 2) {
-            int32_t x0 = a[r * DEPTH + k], x1 = a[r * DEPTH + k + 1];
-            const int16_t *pairs = b + k * COLUMNS;
+void qdq_gemm_integers_portable(const qdq_gemm_part *p) {
+    const int16_t *b = p->b;
+    for (size_t r = 0; r < p->rows; r++) {
+        const int16_t *a = row_of(p, r);
+        int32_t *c = sums_of(p, r);
+        for (size_t k = 0; k < p->steps; k++) {
+            int32_t x0 = a[k * 2], x1 = a[k * 2 + 1];
+            const int16_t *pairs = b + k * COLUMNS * 2;
             for (size_t j = 0; j < COLUMNS; j++)
-                add_to(&c[r * COLUMNS + j], x0 * pairs[2 * j] + x1 * pairs[2 * j + 1]);
+                add_to(&c[j], x0 * pairs[2 * j] + x1 * pairs[2 * j + 1]);
         }
+    }
 }
 
 void qdq_gemm_lanes_portable(const float *a, const float *b, float *c, size_t depth) {
@@ -43,6 +59,20 @@ void qdq_gemm_lanes_portable(const float *a, const float *b, float *c, size_t de
 void qdq_gemm_integer_lanes_portable(const int16_t *a, const int16_t *b, int32_t *c, size_t depth) {
     for (size_t k = 0; k < depth; k++)
         for (size_t j = 0; j < COLUMNS; j++) add_to(&c[j], a[k * COLUMNS + j] * b[k * COLUMNS + j]);
+}
+
+void qdq_gemm_reals_portable(void *sums, const float *scale, const float *bias, size_t n) {
+    const float quiet = qdq_float_from_bits(0x7FC00000);
+    for (size_t j = 0; j < n; j++) {
+        float v;
+        int32_t sum;
+        memcpy(&v, (char *)sums + j * sizeof v, sizeof v);
+        memcpy(&sum, (char *)sums + j * sizeof sum, sizeof sum);
+        if (scale) v = (float)sum * scale[j] + 0.0f;
+        if (bias) v += bias[j];
+        if (isnan(v)) v = quiet;
+        memcpy((char *)sums + j * sizeof v, &v, sizeof v);
+    }
 }
 
 void qdq_gemm_widen_portable(qdq_dtype dtype, const void *x, float *out, size_t n) {

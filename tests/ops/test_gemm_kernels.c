@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kernel of matrix products gives the bits of the portable one, whose sums are checked
-// against fmaf here: all counts of rows, depths to 128, products left out at random, odd numbers.
+// against fmaf here: all counts of rows of a block, depths to a chunk, products left out at random,
+// odd numbers.
 #include "ops/kernels/gemm.h"
 #include "runtime/dtype.h"
 #include "tests/ops/oracle.h"
 
-enum { ROWS = QDQ_GEMM_ROWS, COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH };
+enum {
+    ROWS = 4 * QDQ_GEMM_ROWS,
+    COLUMNS = QDQ_GEMM_COLUMNS,
+    STEPS = QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STEP_BYTES,
+    STRIDE = 3 * COLUMNS,  // of sums
+};
 
+// A part of any kind, and its sums: those of the portable kernel or of arithmetic here, those of a
+// kernel, and what they begin with.
 typedef struct work {
-    float a[DEPTH * COLUMNS], b[DEPTH * COLUMNS], c[3][ROWS * COLUMNS];
-    int16_t x[DEPTH * COLUMNS], w[DEPTH * COLUMNS];
-    int32_t sums[2][ROWS * COLUMNS];
-    uint16_t keep[DEPTH];
+    _Alignas(64) uint32_t a[ROWS * STEPS], b[STEPS * COLUMNS], start[COLUMNS];
+    uint32_t c[3][ROWS * STRIDE];
+    uint16_t keep[STEPS];
 } work;
 
 static float number(uint64_t *seed) {
@@ -21,21 +28,48 @@ static float number(uint64_t *seed) {
     return (float)((int)(r >> 20 & 0xFFFFF) - 0x80000) / (float)(1 << (r >> 8 & 15));
 }
 
-static void fill(work *w, uint64_t *seed) {
-    for (int i = 0; i < DEPTH * COLUMNS; i++) {
-        w->a[i] = number(seed), w->b[i] = number(seed);
-        w->x[i] = (int16_t)(oracle_random(seed) % 511 - 255);
-        w->w[i] = (int16_t)(oracle_random(seed) % 511 - 255);
-    }
-    for (int i = 0; i < ROWS * COLUMNS; i++) {
-        w->c[0][i] = w->c[1][i] = w->c[2][i] = number(seed);
-        w->sums[0][i] = w->sums[1][i] = (int32_t)(oracle_random(seed) >> 16);
-    }
-    for (int k = 0; k < DEPTH; k++) w->keep[k] = (uint16_t)oracle_random(seed);
+static uint32_t float_word(uint64_t *seed) { return qdq_float_bits(number(seed)); }
+
+static uint32_t pair_word(uint64_t *seed) {
+    int16_t pair[2] = {(int16_t)(oracle_random(seed) % 511 - 255),
+                       (int16_t)(oracle_random(seed) % 511 - 255)};
+    uint32_t word;
+    memcpy(&word, pair, sizeof word);
+    return word;
+}
+
+static uint32_t any_word(uint64_t *seed) { return (uint32_t)(oracle_random(seed) >> 16); }
+
+static void fill(work *w, uint64_t *seed, uint32_t (*word)(uint64_t *),
+                 uint32_t (*sum)(uint64_t *)) {
+    for (size_t i = 0; i < ORACLE_COUNT(w->a); i++) w->a[i] = word(seed);
+    for (size_t i = 0; i < ORACLE_COUNT(w->b); i++) w->b[i] = word(seed);
+    for (size_t i = 0; i < ORACLE_COUNT(w->c[0]); i++)
+        w->c[0][i] = w->c[1][i] = w->c[2][i] = sum(seed);
+    for (size_t i = 0; i < COLUMNS; i++) w->start[i] = sum(seed);
+    for (size_t k = 0; k < STEPS; k++) w->keep[k] = (uint16_t)oracle_random(seed);
 }
 
 static void check_same(const char *name, const void *a, const void *b, size_t bytes) {
     if (memcmp(a, b, bytes) != 0) fail_msg("%s differs from the portable one", name);
+}
+
+// Round number `round` of 3 * ROWS: all counts of rows, few steps, many, all.
+static qdq_gemm_part part_of(work *w, size_t round, uint32_t *c) {
+    return (qdq_gemm_part){
+        .a = w->a,
+        .b = w->b,
+        .start = round % 3 ? w->start : NULL,
+        .c = c,
+        .c_stride = STRIDE,
+        .rows = round % ROWS + 1,
+        .steps = round / ROWS == 2 ? STEPS : 1 + round % STEPS,
+    };
+}
+
+// The sum that element [r, j] begins with.
+static const uint32_t *first_of(const work *w, const qdq_gemm_part *p, size_t r, size_t j) {
+    return p->start ? &w->start[j] : &w->c[2][r * STRIDE + j];
 }
 
 static void tiles_are_chains_of_fused_multiply_adds(void **state) {
@@ -47,24 +81,55 @@ static void tiles_are_chains_of_fused_multiply_adds(void **state) {
     for (size_t i = 0; i < count; i++) {
         if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
         for (size_t round = 0; round < 3 * ROWS; round++) {
-            size_t rows = round % ROWS + 1, depth = round / ROWS == 2 ? DEPTH : 1 + round * 3;
-            const uint16_t *keep = round % 2 ? w.keep : NULL;
-            fill(&w, &seed);
-            for (size_t r = 0; r < rows; r++)
-                for (size_t j = 0; j < COLUMNS; j++)
-                    for (size_t k = 0; k < depth; k++)
-                        if (!keep || keep[k] >> r & 1)
-                            w.c[2][r * COLUMNS + j] = fmaf(w.a[r * DEPTH + k], w.b[k * COLUMNS + j],
-                                                           w.c[2][r * COLUMNS + j]);
-            qdq_gemm_tile_portable(w.a, w.b, w.c[0], rows, depth, keep);
-            kernels[i].tile(w.a, w.b, w.c[1], rows, depth, keep);
+            fill(&w, &seed, float_word, float_word);
+            qdq_gemm_part p = part_of(&w, round, w.c[0]);
+            if (round % 2 && p.rows <= QDQ_GEMM_ROWS) p.keep = w.keep;
+            for (size_t r = 0; r < p.rows; r++)
+                for (size_t j = 0; j < COLUMNS; j++) {
+                    float sum = qdq_float_from_bits(*first_of(&w, &p, r, j));
+                    for (size_t k = 0; k < p.steps; k++)
+                        if (!p.keep || p.keep[k] >> r & 1)
+                            sum = fmaf(qdq_float_from_bits(w.a[r * STEPS + k]),
+                                       qdq_float_from_bits(w.b[k * COLUMNS + j]), sum);
+                    w.c[2][r * STRIDE + j] = qdq_float_bits(sum);
+                }
+            qdq_gemm_floats_portable(&p);
             check_same(kernels[i].name, w.c[0], w.c[2], sizeof w.c[0]);
-            check_same(kernels[i].name, w.c[0], w.c[1], sizeof w.c[0]);
-            qdq_gemm_lanes_portable(w.a, w.b, w.c[0], depth);
-            kernels[i].lanes(w.a, w.b, w.c[1], depth);
+            p.c = w.c[1];
+            kernels[i].part[QDQ_GEMM_FLOATS](&p);
             check_same(kernels[i].name, w.c[0], w.c[1], sizeof w.c[0]);
         }
     }
+}
+
+// A product of a step, of integers.
+static int64_t pairs_of(uint32_t a, uint32_t b) {
+    int16_t x[2], y[2];
+    memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);
+    return (int64_t)x[0] * y[0] + (int64_t)x[1] * y[1];
+}
+
+static int64_t fours_of(uint32_t a, uint32_t b) {
+    uint8_t x[4];
+    int8_t y[4];
+    int64_t sum = 0;
+    memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);
+    for (int i = 0; i < 4; i++) sum += (int64_t)x[i] * y[i];
+    return sum;
+}
+
+static void check_integers(work *w, const qdq_gemm_kernel *kernel, qdq_gemm_kind kind, size_t round,
+                           int64_t (*product)(uint32_t, uint32_t)) {
+    qdq_gemm_part p = part_of(w, round, w->c[1]);
+    for (size_t r = 0; r < p.rows; r++)
+        for (size_t j = 0; j < COLUMNS; j++) {
+            int64_t sum = (int32_t)*first_of(w, &p, r, j);
+            for (size_t k = 0; k < p.steps; k++)
+                sum += product(w->a[r * STEPS + k], w->b[k * COLUMNS + j]);
+            w->c[2][r * STRIDE + j] = (uint32_t)(uint64_t)sum;
+        }
+    kernel->part[kind](&p);
+    check_same(kernel->name, w->c[1], w->c[2], sizeof w->c[1]);
 }
 
 static void integer_tiles_are_exact(void **state) {
@@ -73,52 +138,93 @@ static void integer_tiles_are_exact(void **state) {
     size_t count;
     const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
     (void)state;
-    for (size_t i = 0; i < count; i++) {
-        if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+    for (size_t i = 0; i < count; i++)
         for (size_t round = 0; round < 3 * ROWS; round++) {
-            size_t rows = round % ROWS + 1, depth = round / ROWS == 2 ? DEPTH : 2 + round * 2;
-            fill(&w, &seed);
-            for (size_t r = 0; r < rows; r++)
-                for (size_t j = 0; j < COLUMNS; j++) {
-                    int64_t sum = w.sums[0][r * COLUMNS + j];
-                    for (size_t k = 0; k < depth; k++)
-                        sum += w.x[r * DEPTH + k] * w.w[k / 2 * 2 * COLUMNS + j * 2 + k % 2];
-                    w.sums[0][r * COLUMNS + j] = (int32_t)(uint32_t)(uint64_t)sum;
-                }
-            kernels[i].integer(w.x, w.w, w.sums[1], rows, depth);
-            check_same(kernels[i].name, w.sums[0], w.sums[1], sizeof w.sums[0]);
-            qdq_gemm_integer_lanes_portable(w.x, w.w, w.sums[0], depth);
-            kernels[i].integer_lanes(w.x, w.w, w.sums[1], depth);
-            check_same(kernels[i].name, w.sums[0], w.sums[1], sizeof w.sums[0]);
+            if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+            fill(&w, &seed, pair_word, any_word);
+            check_integers(&w, &kernels[i], QDQ_GEMM_INTEGERS, round, pairs_of);
         }
-    }
 }
 
 static void tiles_of_bytes_are_exact(void **state) {
-    static uint8_t x[ROWS * DEPTH];
-    static int8_t w[DEPTH * COLUMNS];
-    static int32_t sums[2][ROWS * COLUMNS];
+    static work w;
     uint64_t seed = 5;
     size_t count;
     const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
     (void)state;
     for (size_t i = 0; i < count; i++) {
-        if (!(qdq_cpu_isas() >> kernels[i].isa & 1) || !kernels[i].bytes) continue;
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1) || !kernels[i].part[QDQ_GEMM_BYTES]) continue;
         for (size_t round = 0; round < 3 * ROWS; round++) {
-            size_t rows = round % ROWS + 1, depth = round / ROWS == 2 ? DEPTH : 4 + round / 2 * 4;
-            bool ends = round % 2;  // the largest products there are, all of one sign
-            for (size_t k = 0; k < sizeof x; k++) x[k] = ends ? 255 : (uint8_t)oracle_random(&seed);
-            for (size_t k = 0; k < sizeof w; k++)
-                w[k] = (int8_t)(ends ? -128 : (int)(oracle_random(&seed) % 256) - 128);
-            for (size_t r = 0; r < rows; r++)
+            fill(&w, &seed, any_word, any_word);
+            if (round % 2) {  // the largest products there are, all of one sign
+                memset(w.a, 255, sizeof w.a);
+                memset(w.b, 0x80, sizeof w.b);
+            }
+            check_integers(&w, &kernels[i], QDQ_GEMM_BYTES, round, fours_of);
+        }
+    }
+}
+
+static void lanes_are_those_of_the_portable_one(void **state) {
+    static int16_t x[STEPS * COLUMNS], y[STEPS * COLUMNS];
+    uint64_t seed = 6;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+        for (size_t depth = 1; depth <= STEPS; depth++) {
+            float a[STEPS * COLUMNS], b[STEPS * COLUMNS], c[2][COLUMNS];
+            int32_t sums[2][COLUMNS];
+            for (size_t j = 0; j < STEPS * COLUMNS; j++) {
+                a[j] = number(&seed), b[j] = number(&seed);
+                x[j] = (int16_t)(oracle_random(&seed) % 511 - 255);
+                y[j] = (int16_t)(oracle_random(&seed) % 511 - 255);
+            }
+            for (size_t j = 0; j < COLUMNS; j++) {
+                c[0][j] = c[1][j] = number(&seed);
+                sums[0][j] = sums[1][j] = (int32_t)any_word(&seed);
+            }
+            for (size_t k = 0; k < depth; k++)
                 for (size_t j = 0; j < COLUMNS; j++) {
-                    int64_t sum = sums[1][r * COLUMNS + j] = (int32_t)(oracle_random(&seed) >> 9);
-                    for (size_t k = 0; k < depth; k++)
-                        sum += x[r * DEPTH + k] * w[k / 4 * 4 * COLUMNS + j * 4 + k % 4];
-                    sums[0][r * COLUMNS + j] = (int32_t)(uint32_t)(uint64_t)sum;
+                    size_t at = k * COLUMNS + j;
+                    c[0][j] = fmaf(a[at], b[at], c[0][j]);
+                    sums[0][j] = (int32_t)((uint32_t)sums[0][j] + (uint32_t)(x[at] * y[at]));
                 }
-            kernels[i].bytes(x, w, sums[1], rows, depth);
-            check_same(kernels[i].name, sums[0], sums[1], rows * COLUMNS * sizeof sums[0][0]);
+            kernels[i].lanes(a, b, c[1], depth);
+            kernels[i].integer_lanes(x, y, sums[1], depth);
+            check_same(kernels[i].name, c[0], c[1], sizeof c[0]);
+            check_same(kernels[i].name, sums[0], sums[1], sizeof sums[0]);
+        }
+    }
+}
+
+// With scales of both signs, a bias, what overflows, and NaN.
+static void sums_become_reals_by_one_product_and_one_sum(void **state) {
+    enum { N = 2 * COLUMNS };
+    uint64_t seed = 7;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+        for (size_t round = 0; round < 400; round++) {
+            float scale[N], bias[N], expected[N];
+            uint32_t sums[N];
+            for (size_t j = 0; j < N; j++) {
+                scale[j] = round % 8 == 7 ? INFINITY : number(&seed), bias[j] = number(&seed);
+                if (oracle_random(&seed) % 32 == 0) bias[j] = NAN;
+                sums[j] = round % 2 ? any_word(&seed) : qdq_float_bits(bias[j] * 3);
+                if (round % 2 && oracle_random(&seed) % 8 == 0) sums[j] = 0;
+                double v = round % 2 ? (double)(float)(int32_t)sums[j] * (double)scale[j]
+                                     : (double)qdq_float_from_bits(sums[j]);
+                float one = (float)v;
+                if (round % 2) one += 0.0f;  // -0 is 0
+                if (round & 2) one += bias[j];
+                expected[j] = isnan(one) ? qdq_float_from_bits(0x7FC00000) : one;
+            }
+            kernels[i].reals(sums, round % 2 ? scale : NULL, round & 2 ? bias : NULL, N);
+            check_same(kernels[i].name, expected, sums, sizeof expected);
         }
     }
 }
@@ -168,6 +274,8 @@ int main(void) {
         cmocka_unit_test(tiles_are_chains_of_fused_multiply_adds),
         cmocka_unit_test(integer_tiles_are_exact),
         cmocka_unit_test(tiles_of_bytes_are_exact),
+        cmocka_unit_test(lanes_are_those_of_the_portable_one),
+        cmocka_unit_test(sums_become_reals_by_one_product_and_one_sum),
         cmocka_unit_test(elements_are_widened_and_narrowed_as_the_portable_ones),
         cmocka_unit_test(the_best_allowed_kernel_is_found),
     };

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// B of a product in panels of 32 columns, as the kernels take it.
+#include "ops/gemm.h"
+#include "runtime/dtype.h"
+
+enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH };
+
+//---- Elements ---------------------------------------------------------------
+
+void qdq_gemm_gather(qdq_dtype dtype, const void *x, size_t stride, size_t n, void *out) {
+    size_t size = qdq_dtype_size(dtype);
+    if (stride == 1) {
+        memcpy(out, x, n * size);
+    } else if (size == 4) {
+        for (size_t i = 0; i < n; i++) ((uint32_t *)out)[i] = ((const uint32_t *)x)[i * stride];
+    } else if (size == 2) {
+        for (size_t i = 0; i < n; i++) ((uint16_t *)out)[i] = ((const uint16_t *)x)[i * stride];
+    } else {
+        for (size_t i = 0; i < n; i++) ((uint8_t *)out)[i] = ((const uint8_t *)x)[i * stride];
+    }
+}
+
+void qdq_gemm_less(qdq_dtype dtype, const void *x, int32_t zero_point, int16_t *out, size_t n) {
+    if (dtype == QDQ_INT8)
+        for (size_t i = 0; i < n; i++) out[i] = (int16_t)(((const int8_t *)x)[i] - zero_point);
+    else
+        for (size_t i = 0; i < n; i++) out[i] = (int16_t)(((const uint8_t *)x)[i] - zero_point);
+}
+
+int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at) {
+    int32_t value;
+    qdq_decode_int(dtype, (const char *)x + at * qdq_dtype_size(dtype), &value, 1);
+    return value;
+}
+
+//---- B ----------------------------------------------------------------------
+
+static size_t element_of(const qdq_gemm_weights *w, size_t matrix, size_t k, size_t column) {
+    return matrix * w->matrix_stride + k / w->taps * w->depth_stride + k % w->taps * w->tap_stride +
+           column * w->column_stride;
+}
+
+// A column: k..k + n, in runs that lie evenly apart.
+static void gather_column(const qdq_gemm_weights *w, const qdq_gemm_source *from, size_t column,
+                          size_t k, size_t n, void *out) {
+    size_t size = qdq_dtype_size(w->dtype);
+    bool even = w->depth_stride == w->taps * w->tap_stride;
+    for (size_t done = 0; done < n;) {
+        size_t left = w->taps - (k + done) % w->taps;
+        size_t run = even || left > n - done ? n - done : left;
+        size_t stride = w->tap_stride;
+        if (w->taps == 1) run = n - done, stride = w->depth_stride;
+        qdq_gemm_gather(w->dtype,
+                        (const char *)from->data +
+                            element_of(w, from->matrix, k + done, column) * size,
+                        stride, run, (char *)out + done * size);
+        done += run;
+    }
+}
+
+int32_t qdq_gemm_column_zero(const qdq_gemm *g, const qdq_gemm_source *from, size_t column) {
+    if (!from->zeros) return 0;
+    return qdq_gemm_integer_at(g->b_zero.dtype, from->zeros,
+                               from->zero_at + column * g->b_zero.column_stride);
+}
+
+void qdq_gemm_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
+                     size_t n, void *out) {
+    uint32_t raw[DEPTH];
+    gather_column(&g->weights, from, column, k, n, raw);
+    if (g->kind != QDQ_GEMM_FLOATS)
+        qdq_gemm_less(g->weights.dtype, raw, qdq_gemm_column_zero(g, from, column), out, n);
+    else
+        g->kernel->widen(g->weights.dtype, raw, out, n);
+}
+
+// Two rows of k, which lie in memory as columns do.
+static void pack_pair(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
+                      size_t k, size_t rows, int16_t *pairs) {
+    int16_t row[2][COLUMNS] = {{0}};
+    const qdq_gemm_weights *w = &g->weights;
+    bool alike = !from->zeros || !g->b_zero.column_stride;
+    int32_t zero = alike ? qdq_gemm_column_zero(g, from, 0) : 0;
+    for (size_t i = 0; i < rows; i++)
+        qdq_gemm_less(w->dtype,
+                      (const char *)from->data + element_of(w, from->matrix, k + i, part->column),
+                      zero, row[i], part->columns);
+    for (size_t j = 0; !alike && j < part->columns; j++) {
+        int16_t own = (int16_t)qdq_gemm_column_zero(g, from, part->column + j);
+        for (size_t i = 0; i < rows; i++) row[i][j] = (int16_t)(row[i][j] - own);
+    }
+    for (size_t j = 0; j < COLUMNS; j++) pairs[j * 2] = row[0][j], pairs[j * 2 + 1] = row[1][j];
+}
+
+static void pack_integers(const qdq_gemm *g, const qdq_gemm_source *from,
+                          const qdq_gemm_block *part, size_t k, size_t n, int16_t *panel) {
+    if (g->weights.column_stride == 1 && part->columns > 1) {
+        for (size_t i = 0; i < n; i += 2)
+            pack_pair(g, from, part, k + i, n - i < 2 ? 1 : 2, panel + i * COLUMNS);
+        return;
+    }
+    int16_t column[DEPTH + 1];
+    for (size_t j = 0; j < part->columns; j++) {
+        qdq_gemm_column(g, from, part->column + j, k, n, column);
+        column[n] = 0;
+        for (size_t i = 0; i < n; i += 2) {
+            panel[i * COLUMNS + j * 2] = column[i];
+            panel[i * COLUMNS + j * 2 + 1] = column[i + 1];
+        }
+    }
+}
+
+static void pack_floats(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
+                        size_t k, size_t n, float *panel) {
+    const qdq_gemm_weights *w = &g->weights;
+    size_t size = qdq_dtype_size(w->dtype);
+    if (w->column_stride == 1 && part->columns > 1) {
+        for (size_t i = 0; i < n; i++)
+            g->kernel->widen(w->dtype,
+                             (const char *)from->data +
+                                 element_of(w, from->matrix, k + i, part->column) * size,
+                             panel + i * COLUMNS, part->columns);
+        return;
+    }
+    float column[DEPTH];
+    for (size_t j = 0; j < part->columns; j++) {
+        qdq_gemm_column(g, from, part->column + j, k, n, column);
+        for (size_t i = 0; i < n; i++) panel[i * COLUMNS + j] = column[i];
+    }
+}
+
+void qdq_gemm_pack(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
+                   size_t n, void *panel) {
+    size_t left = g->columns - column;
+    qdq_gemm_block part = {.column = column, .columns = left < COLUMNS ? left : COLUMNS};
+    if (part.columns < COLUMNS)
+        memset(panel, 0, qdq_gemm_steps(g->kind, n) * COLUMNS * QDQ_GEMM_STEP_BYTES);
+    if (g->kind == QDQ_GEMM_INTEGERS)
+        pack_integers(g, from, &part, k, n, panel);
+    else
+        pack_floats(g, from, &part, k, n, panel);
+}
+
+size_t qdq_gemm_panels(const qdq_gemm *g) { return (g->columns + COLUMNS - 1) / COLUMNS; }
+
+size_t qdq_gemm_panel_bytes(const qdq_gemm *g) {
+    return qdq_gemm_steps(g->kind, g->depth) * COLUMNS * QDQ_GEMM_STEP_BYTES;
+}
+
+bool qdq_gemm_pack_all(qdq_gemm *g, const void *data, const void *zeros, qdq_pool *pool) {
+    size_t panels = qdq_gemm_panels(g), bytes = qdq_gemm_panel_bytes(g), most = qdq_gemm_depth(g);
+    char *packed = qdq_pool_array(pool, g->weights.matrices * panels, bytes);
+    if (!packed) return false;
+    for (size_t matrix = 0; matrix < g->weights.matrices; matrix++) {
+        qdq_gemm_source from = {data, zeros, matrix, matrix * g->weights.zero_stride};
+        for (size_t p = 0; p < panels; p++)
+            for (size_t k = 0; k < g->depth; k += most)
+                qdq_gemm_pack(g, &from, p * COLUMNS, k, g->depth - k < most ? g->depth - k : most,
+                              packed + (matrix * panels + p) * bytes +
+                                  k * COLUMNS * qdq_gemm_size(g->kind));
+    }
+    g->packed = packed;
+    return true;
+}
+
+bool qdq_gemm_constant_weights(const qdq_gemm *g, const qdq_call *call, const void **data,
+                               const void **zeros) {
+    const qdq_operand *b = &call->inputs[g->weights.port];
+    bool has_zeros = g->b_zero.port != SIZE_MAX;
+    *data = b->codes ? b->codes->data : b->data;
+    *zeros = g->b_zero.known;
+    if (has_zeros && !*zeros) *zeros = call->inputs[g->b_zero.port].data;
+    return *data && (*zeros || !has_zeros);
+}
