@@ -67,14 +67,19 @@ unsigned qdq_gemm_fill_rows(const qdq_gemm *g, const qdq_tensors *tensors,
 
 //---- A block ----------------------------------------------------------------
 
-enum { CHUNKS = 5, CHUNK_BYTES = BLOCK_ROWS * QDQ_GEMM_ROW_BYTES };
+// Rows of sums are no power of two apart, which would lie in few lines of the cache.
+enum {
+    CHUNKS = 5,
+    CHUNK_BYTES = BLOCK_ROWS * QDQ_GEMM_ROW_BYTES,
+    SUMS_STRIDE = BLOCK_COLUMNS + COLUMNS,
+};
 
 // What a block needs: the rows of A, all of their depth if it is not more than CHUNKS, and then
 // for all columns.
 typedef struct workspace {
     _Alignas(64) char a[CHUNKS][CHUNK_BYTES];
     _Alignas(64) char b[QDQ_GEMM_DEPTH * COLUMNS];
-    _Alignas(64) int32_t sums[BLOCK_ROWS * BLOCK_COLUMNS];
+    _Alignas(64) int32_t sums[BLOCK_ROWS * SUMS_STRIDE];
     uint16_t keep[CHUNKS][QDQ_GEMM_TILES][QDQ_GEMM_KEEP];
     unsigned skips[CHUNKS];
     qdq_gemm_block rows;  // that `a` has; none at first
@@ -138,7 +143,7 @@ static void add_panel(const job *j, size_t p, size_t chunk, size_t at) {
         .b = panel_part(j, p, chunk),
         .start = chunk ? NULL : first_sums(j, p),
         .c = w->sums + p * COLUMNS,
-        .c_stride = BLOCK_COLUMNS,
+        .c_stride = SUMS_STRIDE,
         .rows = j->block->rows,
         .steps = qdq_gemm_steps(g->kind, chunk_depth(g, chunk)),
     };
@@ -149,7 +154,7 @@ static void add_panel(const job *j, size_t p, size_t chunk, size_t at) {
     for (size_t t = 0; t * ROWS < j->block->rows; t++) {
         size_t left = j->block->rows - t * ROWS;
         part.a = w->a[at] + t * ROWS * QDQ_GEMM_ROW_BYTES;
-        part.c = w->sums + t * ROWS * BLOCK_COLUMNS + p * COLUMNS;
+        part.c = w->sums + t * ROWS * SUMS_STRIDE + p * COLUMNS;
         part.rows = left < ROWS ? left : ROWS;
         part.keep = skips >> t & 1 ? w->keep[at][t] : NULL;
         g->kernel->part[g->kind](&part);
@@ -180,7 +185,7 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
             for (size_t p = 0; p < count; p++) add_panel(&j, p, c, 0);
         }
     }
-    g->finish(g, tensors, block, w->sums, BLOCK_COLUMNS);
+    g->finish(g, tensors, block, w->sums, SUMS_STRIDE);
 }
 
 //---- Units ------------------------------------------------------------------
