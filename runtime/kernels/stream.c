@@ -35,7 +35,7 @@ void qdq_stream_fence(void) {}
 
 qdq_stream_fn *qdq_stream_find(void) {
 #if defined(QDQ_SIMD_X86)
-    if (qdq_cpu_isas() >> QDQ_ISA_AVX512 & 1) return qdq_stream_copy_avx512;
+    if (qdq_cpu_has_avx512()) return qdq_stream_copy_avx512;
 #endif
     return qdq_stream_copy;
 }
