@@ -123,7 +123,8 @@ static bool reads_beside(const qdq_draft_step *step, uint32_t id) {
 }
 
 // The first link of a step whose result can take over the memory of x does so: of the same size and
-// order, and nobody reads x afterwards or beside.
+// order, and nobody reads x afterwards or beside. Work on whole tensors has no such x: it may read
+// an element when others have been stored.
 static void make_in_place(qdq_compiler *c, size_t index) {
     const qdq_draft_step *step = &c->draft.steps[index];
     size_t x = c->slot_of[step->x];
@@ -145,14 +146,14 @@ static void describe_slots(qdq_compiler *c) {
     size_t slot = 0;
     for (size_t i = 0; i < c->draft.step_count; i++) {
         const qdq_draft_step *step = &c->draft.steps[i];
+        for (size_t k = 0; step->whole_node && k < step->whole_node->output_count; k++)
+            if (lies_in_arena(c, step->whole_node->outputs[k]))
+                describe_slot(c, step->whole_node->outputs[k], slot++);
         for (size_t k = 0; k < step->link_count; k++)
             if (step->links[k].y && lies_in_arena(c, step->links[k].y))
                 describe_slot(c, step->links[k].y, slot++);
         for (size_t k = 0; step->reduce_node && k < step->reduce.result_count; k++)
             if (lies_in_arena(c, step->results[k])) describe_slot(c, step->results[k], slot++);
-        for (size_t k = 0; step->whole_node && k < step->whole_node->output_count; k++)
-            if (lies_in_arena(c, step->whole_node->outputs[k]))
-                describe_slot(c, step->whole_node->outputs[k], slot++);
     }
 }
 

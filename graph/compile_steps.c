@@ -112,7 +112,7 @@ static void set_operand(const qdq_compiler *c, uint32_t id, qdq_located *operand
     *bytes += qdq_arena_aligned(qdq_shape_count(operand->shape) * qdq_dtype_size(operand->dtype));
 }
 
-static const qdq_whole *whole_of(qdq_compiler *c, const qdq_draft_step *draft) {
+static qdq_whole *whole_of(qdq_compiler *c, const qdq_draft_step *draft) {
     const qdq_node *node = draft->whole_node;
     qdq_pool *pool = &c->plan->pool;
     qdq_whole *whole = QDQ_POOL_NEW(pool, qdq_whole);
@@ -140,6 +140,7 @@ static const qdq_whole *whole_of(qdq_compiler *c, const qdq_draft_step *draft) {
     return whole;
 }
 
+// Pieces are too short for it.
 static bool streams(const qdq_step *step, const qdq_link *link) {
     return !step->tiled &&
            (link->store.kind == QDQ_PLACE_OUTPUT || link->store.kind == QDQ_PLACE_ROWS) &&
@@ -158,23 +159,38 @@ static bool join_links(const qdq_compiler *c, qdq_step *step) {
     return true;
 }
 
-static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const qdq_located *from,
-                             qdq_step *step) {
-    if (draft->whole_node) {
-        *step = (qdq_step){.whole = whole_of(c, draft)};
-        return step->whole ? QDQ_OK : qdq_compile_no_memory(c);
-    }
-    *step = (qdq_step){.x = x_of(c, draft, from), .link_count = draft->link_count};
-    step->tiling = qdq_tiling_of(step->x.shape);
-    step->elements = qdq_shape_count(step->x.shape);
-    step->tiled = needs_tiles(step->x.place, step->x.dtype);
+static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
+    step->link_count = draft->link_count;
     step->links = qdq_pool_array(&c->plan->pool, draft->link_count, sizeof *step->links);
-    if (!step->links) return qdq_compile_no_memory(c);
+    if (!step->links) return false;
     for (size_t i = 0; i < draft->link_count; i++) {
         step->links[i] = link_of(c, &draft->links[i], draft->x);
         step->tiled |= needs_tiles(step->links[i].store, step->links[i].y_dtype);
     }
-    if (!join_links(c, step)) return qdq_compile_no_memory(c);
+    return join_links(c, step);
+}
+
+// Work on whole tensors, with links that take what it makes first.
+static bool build_whole(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
+    qdq_whole *whole = whole_of(c, draft);
+    if (!whole) return false;
+    *step = (qdq_step){.whole = whole};
+    if (!draft->link_count) return true;
+    step->x = whole->y[0];
+    step->elements = qdq_shape_count(step->x.shape);
+    whole->cost += draft->link_count * step->elements;
+    return set_links(c, draft, step);
+}
+
+static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const qdq_located *from,
+                             qdq_step *step) {
+    if (draft->whole_node)
+        return build_whole(c, draft, step) ? QDQ_OK : qdq_compile_no_memory(c);
+    *step = (qdq_step){.x = x_of(c, draft, from)};
+    step->tiling = qdq_tiling_of(step->x.shape);
+    step->elements = qdq_shape_count(step->x.shape);
+    step->tiled = needs_tiles(step->x.place, step->x.dtype);
+    if (!set_links(c, draft, step)) return qdq_compile_no_memory(c);
     for (size_t i = 0; i < draft->link_count; i++)
         step->links[i].streams = streams(step, &step->links[i]);
     step->blocks = step->tiled ? step->tiling.tiles

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "runtime/block_float.h"
 #include "runtime/dtype.h"
 
 //---- What is needed, and as what --------------------------------------------
@@ -115,6 +116,7 @@ static qdq_draft_link *add_link(qdq_draft *draft, qdq_draft_step *step, qdq_draf
         draft->values[link.sources[k]].rows |= link.stage.vectors[k].count > QDQ_BLOCK_ELEMENTS;
     }
     if (link.y) note_made(draft, link.y, number_of(draft, step));
+    if (step->whole_node) draft->values[link.y].rows = true;
     return &links[step->link_count++];
 }
 
@@ -147,16 +149,28 @@ static uint32_t source_of(const qdq_node *node, const qdq_stage_vector *vector) 
     }
 }
 
+// Whether a chain that ends in value x can go on with a link that makes value y (0: a reduction).
+static bool can_continue(const qdq_draft *draft, const qdq_draft_step *step, uint32_t x,
+                         uint32_t y) {
+    if (step->reduce_node) return false;
+    if (step->whole_node) {
+        if (!step->whole.pieces || !y ||
+            qdq_dtype_is_block_float(draft->values[x].type.dtype) ||
+            qdq_dtype_is_block_float(draft->values[y].type.dtype))
+            return false;
+        if (!step->link_count) return step->whole_node->outputs[0] == x;
+    }
+    return step->link_count && step->links[step->link_count - 1].y == x;
+}
+
 // The step whose chain ends in value x and can be continued, NULL if there is none. What else the
 // new link needs must be there before that step begins.
-static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, const uint32_t *sources,
-                                      size_t source_count) {
+static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, uint32_t y,
+                                      const uint32_t *sources, size_t source_count) {
     size_t made = draft->values[x].made_step;
     if (draft->options.materialize || made == QDQ_NO_STEP) return NULL;
     qdq_draft_step *step = &draft->steps[made];
-    if (step->whole_node || step->reduce_node || !step->link_count ||
-        step->links[step->link_count - 1].y != x)
-        return NULL;
+    if (!can_continue(draft, step, x, y)) return NULL;
     for (size_t k = 0; k < source_count; k++) {
         size_t source_step = draft->values[sources[k]].made_step;
         if (sources[k] && source_step != QDQ_NO_STEP && source_step >= made) return NULL;
@@ -164,17 +178,17 @@ static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, const uint32
     return step;
 }
 
-// The step that a stage of x goes into: one to extend, or a new one that reads x.
-static qdq_draft_step *step_for(qdq_draft *draft, uint32_t x, const uint32_t *sources,
+// The step that a stage from x to y goes into: one to extend, or a new one that reads x.
+static qdq_draft_step *step_for(qdq_draft *draft, uint32_t x, uint32_t y, const uint32_t *sources,
                                 size_t source_count) {
-    qdq_draft_step *step = step_to_extend(draft, x, sources, source_count);
+    qdq_draft_step *step = step_to_extend(draft, x, y, sources, source_count);
     if (step) return step;
     step = add_step(draft, x);
     if (step) note_read(draft, x, number_of(draft, step));
     return step;
 }
 
-// Work on whole tensors is a step of its own.
+// Work on whole tensors begins a step.
 static bool place_whole(qdq_draft *draft, size_t index, const qdq_stage *stage) {
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_value *inputs = draft->nodes[index].inputs;
@@ -209,12 +223,10 @@ static bool place_stage(qdq_draft *draft, size_t index, const qdq_stage *stage) 
         loaded = loaded && (!link.sources[k] || load(draft, link.sources[k]));
     }
     if (!loaded) return false;
-    qdq_draft_step *step = step_for(draft, x, link.sources, stage->vector_count);
+    if (!stage->reduce) link.y = node->outputs[stage->y];
+    qdq_draft_step *step = step_for(draft, x, link.y, link.sources, stage->vector_count);
     if (!step) return false;
-    if (!stage->reduce) {
-        link.y = node->outputs[stage->y];
-        return add_link(draft, step, link) != NULL;
-    }
+    if (!stage->reduce) return add_link(draft, step, link) != NULL;
     step->reduce_node = node;
     step->reduce = *stage;
     for (size_t k = 0; k < stage->vector_count; k++) {

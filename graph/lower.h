@@ -19,7 +19,7 @@ typedef struct qdq_draft_link {
 
 typedef struct qdq_draft_step {
     uint32_t x;                  // 0 of a whole step, which reads all inputs of the node
-    const qdq_node *whole_node;  // NULL: a loop over blocks
+    const qdq_node *whole_node;  // NULL: a loop over blocks; links are behind its first output
     const qdq_value *whole_inputs;
     bool on_codes;  // some of these are codes in place of what the node has as an input
     qdq_stage whole;

@@ -33,51 +33,54 @@ static size_t bytes_of(const qdq_located *operand) {
 // "x, weights -> MatMul m -> output y"; with "on codes" where x and weights are not those of m, but
 // what these were dequantized from.
 static void describe_whole(const qdq_draft *of, const qdq_draft_step *draft, const qdq_whole *whole,
-                           qdq_plan_step *info) {
+                           line *l, qdq_plan_step *info) {
     const qdq_graph *graph = of->graph;
     const qdq_node *node = draft->whole_node;
-    line l = {.at = 0};
     for (size_t i = 0; i < whole->x_count; i++) {
         info->read_bytes += bytes_of(&whole->x[i]);
         if (draft->whole_inputs[i].id)
-            append(&l, l.at ? ", " : "", "", graph->values[draft->whole_inputs[i].id].name);
+            append(l, l->at ? ", " : "", "", graph->values[draft->whole_inputs[i].id].name);
     }
-    append(&l, " -> ", node->op->name, node->name);
-    if (draft->on_codes) append(&l, " ", "", "on codes");
+    append(l, " -> ", node->op->name, node->name);
+    if (draft->on_codes) append(l, " ", "", "on codes");
     for (size_t i = 0; i < whole->y_count; i++) {
         info->write_bytes += bytes_of(&whole->y[i]);
         if (whole->y[i].place.kind == QDQ_PLACE_OUTPUT)
-            append(&l, " -> ", "output", graph->outputs[whole->y[i].place.at].name);
+            append(l, " -> ", "output", graph->outputs[whole->y[i].place.at].name);
     }
-    info->text = qdq_pool_strdup(of->plan_pool, l.text);
     info->blocks = whole->units;
 }
 
-void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
-                       qdq_plan_step *info) {
+static void describe_links(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
+                           line *l, qdq_plan_step *info) {
     const qdq_graph *graph = of->graph;
-    line l = {.at = 0};
-    if (step->whole) {
-        describe_whole(of, draft, step->whole, info);
-        return;
-    }
-    append(&l, "", "", graph->values[draft->x].name);
-    info->read_bytes = bytes_moved(step, step->x.place, step->x.dtype);
     for (size_t i = 0; i < step->link_count; i++) {
         const qdq_draft_link *from = &draft->links[i];
         const qdq_link *link = &step->links[i];
         if (from->node)
-            append(&l, " -> ", from->node->op->name, from->node->name);
+            append(l, " -> ", from->node->op->name, from->node->name);
         else if (from->output != SIZE_MAX)
-            append(&l, " -> ", "untilize", graph->outputs[from->output].name);
+            append(l, " -> ", "untilize", graph->outputs[from->output].name);
         else
-            append(&l, " -> ", "tilize", graph->values[draft->x].name);
+            append(l, " -> ", "tilize", graph->values[draft->x].name);
         if (link->store.kind == QDQ_PLACE_OUTPUT && from->node)
-            append(&l, " -> ", "output", graph->outputs[link->store.at].name);
+            append(l, " -> ", "output", graph->outputs[link->store.at].name);
         info->write_bytes += bytes_moved(step, link->store, link->y_dtype);
     }
+}
+
+void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
+                       qdq_plan_step *info) {
+    line l = {.at = 0};
+    if (step->whole) {
+        describe_whole(of, draft, step->whole, &l, info);
+    } else {
+        append(&l, "", "", of->graph->values[draft->x].name);
+        info->read_bytes = bytes_moved(step, step->x.place, step->x.dtype);
+        info->tiled = step->tiled;
+        info->blocks = step->blocks;
+    }
+    describe_links(of, draft, step, &l, info);
     if (draft->reduce_node) append(&l, " -> ", "parameters of", draft->reduce_node->name);
     info->text = qdq_pool_strdup(of->plan_pool, l.text);
-    info->tiled = step->tiled;
-    info->blocks = step->blocks;
 }

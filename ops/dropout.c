@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/network.h"
 #include "ops/philox.h"
+#include "ops/pieces.h"
 #include "runtime/dtype.h"
 
 enum { PORT_X, PORT_SEED, PORT_OFFSET, PORT_PROBABILITY };
@@ -59,7 +60,8 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     uint64_t offset = whole_number(p->offset_dtype, tensors->x[PORT_OFFSET]);
     float drop = probability_of(p, tensors->x[PORT_PROBABILITY]), factor = 1.0f / (1.0f - drop);
     double least = (double)drop * 4294967295.0;
-    char *y = tensors->y[0];
+    qdq_pieces y;
+    qdq_pieces_begin(&y, tensors, p->y_dtype);
     uint8_t *mask = p->mask ? tensors->y[1] : NULL;
     size_t stop = end * UNIT < p->count ? end * UNIT : p->count;
     for (size_t at = begin * UNIT, n; at < stop; at += n) {
@@ -77,8 +79,10 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
             part[i] = kept ? scaled : 0.0f;
             if (mask) mask[at + i] = kept;
         }
-        if (y) qdq_encode_float(p->y_dtype, part, y + at * qdq_dtype_size(p->y_dtype), n, NULL);
+        if (qdq_pieces_wanted(tensors))
+            qdq_encode_float(p->y_dtype, part, qdq_pieces_room(&y, at, n), n, NULL);
     }
+    qdq_pieces_end(&y);
 }
 
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
@@ -91,8 +95,11 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
                           .probability_dtype = call->inputs[PORT_PROBABILITY].type.dtype,
                           .count = qdq_shape_count(call->outputs[0].shape),
                           .mask = call->output_count > 1};
-    stages[0] = (qdq_stage){
-        .params = p, .whole = run, .units = (p->count + UNIT - 1) / UNIT, .cost = 16 * p->count};
+    stages[0] = (qdq_stage){.params = p,
+                            .whole = run,
+                            .units = (p->count + UNIT - 1) / UNIT,
+                            .cost = 16 * p->count,
+                            .pieces = true};
     return 1;
 }
 

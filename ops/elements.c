@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "ops/pieces.h"
 #include "runtime/dtype.h"
 
 enum { PART = 256, MAX_OPERANDS = 3 };
@@ -164,6 +165,8 @@ static void run_whole(const void *params, const qdq_tensors *tensors, size_t beg
     size_t row = p->shape.rank ? (size_t)p->shape.dims[p->shape.rank - 1] : 1;
     size_t count = qdq_shape_count(p->shape), stop = end * UNIT < count ? end * UNIT : count;
     uint32_t parts[MAX_OPERANDS][PART] = {{0}};
+    qdq_pieces y;
+    qdq_pieces_begin(&y, tensors, p->y_dtype);
     for (size_t at = begin * UNIT, n; at < stop; at += n) {
         n = row - at % row;
         if (n > PART) n = PART;
@@ -171,7 +174,7 @@ static void run_whole(const void *params, const qdq_tensors *tensors, size_t beg
         for (size_t i = 0; i < MAX_OPERANDS; i++)
             if (p->operands[i].given)
                 gather(p, i, tensors->x[p->operands[i].port], at, n, parts[i]);
-        char *out = (char *)tensors->y[0] + at * qdq_dtype_size(p->y_dtype);
+        void *out = qdq_pieces_room(&y, at, n);
         const float *floats[2] = {(const float *)(void *)parts[0], (const float *)(void *)parts[1]};
         if (p->whole)
             run_ints(p, (const int32_t *)(void *)parts[0], (const int32_t *)(void *)parts[1], out,
@@ -179,6 +182,7 @@ static void run_whole(const void *params, const qdq_tensors *tensors, size_t beg
         else
             run_floats(p, floats, parts[2], out, n);
     }
+    qdq_pieces_end(&y);
 }
 
 //---- Lowering ---------------------------------------------------------------
@@ -249,6 +253,7 @@ size_t qdq_lower_elements(const qdq_call *call, const qdq_lowering *to, const qd
                                     : (qdq_stage){.params = p,
                                                   .whole = run_whole,
                                                   .units = (count + UNIT - 1) / UNIT,
-                                                  .cost = count};
+                                                  .cost = count,
+                                                  .pieces = true};
     return 1;
 }

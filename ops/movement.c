@@ -20,6 +20,22 @@ void qdq_move(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, void *y, size
     }
 }
 
+void qdq_move_piece(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, qdq_pieces *y, size_t at,
+                    size_t n) {
+    enum { LONG = 1024 };  // not worth gathering
+    const qdq_tensors *tensors = y->tensors;
+    if (tensors->put && x_dtype == y_dtype && n >= LONG) {
+        tensors->put(tensors->put_self, &(qdq_piece){at, n, 1, 0, x});
+        return;
+    }
+    size_t most = tensors->put ? QDQ_PIECES_BYTES / y->size : n;
+    for (size_t done = 0, part; done < n; done += part) {
+        part = n - done < most ? n - done : most;
+        qdq_move(x_dtype, qdq_at(x, x_dtype, done), y_dtype, qdq_pieces_room(y, at + done, part),
+                 part);
+    }
+}
+
 //---- Copies -----------------------------------------------------------------
 
 typedef struct copy_params {
@@ -31,8 +47,11 @@ static void run_copy(const void *params, const qdq_tensors *tensors, size_t begi
     const copy_params *p = params;
     size_t at = begin * QDQ_MOVE_UNIT, stop = end * QDQ_MOVE_UNIT;
     if (stop > p->count) stop = p->count;
-    qdq_move(p->x_dtype, qdq_at(tensors->x[0], p->x_dtype, at), p->y_dtype,
-             qdq_at_mutable(tensors->y[0], p->y_dtype, at), stop - at);
+    qdq_pieces y;
+    qdq_pieces_begin(&y, tensors, p->y_dtype);
+    qdq_move_piece(p->x_dtype, qdq_at(tensors->x[0], p->x_dtype, at), p->y_dtype, &y, at,
+                   stop - at);
+    qdq_pieces_end(&y);
 }
 
 static size_t lower_copy(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
@@ -40,8 +59,11 @@ static size_t lower_copy(const qdq_call *call, const qdq_lowering *to, qdq_stage
     if (!p) return 0;
     *p = (copy_params){call->inputs[0].type.dtype, call->outputs[0].dtype,
                        qdq_shape_count(call->outputs[0].shape)};
-    stages[0] = (qdq_stage){
-        .params = p, .whole = run_copy, .units = qdq_move_units(p->count), .cost = p->count};
+    stages[0] = (qdq_stage){.params = p,
+                            .whole = run_copy,
+                            .units = qdq_move_units(p->count),
+                            .cost = p->count,
+                            .pieces = true};
     return 1;
 }
 

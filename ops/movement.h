@@ -4,6 +4,7 @@
 #define QDQ_OPS_MOVEMENT_H
 
 #include "ops/network.h"
+#include "ops/pieces.h"
 
 // Block floats are rounded by their place in a tile, which moving changes.
 #define QDQ_SET_MOVED (QDQ_SET_ALL & ~QDQ_SET_BLOCK_FLOATS)
@@ -17,6 +18,11 @@ static inline size_t qdq_move_units(size_t count) {
 
 // Copies n elements. Dtypes differ where floats are stored as another one: then they are rounded.
 void qdq_move(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, void *y, size_t n);
+
+// Makes n elements of y of those of x, from number `at` on. What needs no conversion is handed over
+// where it lies.
+void qdq_move_piece(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, qdq_pieces *y, size_t at,
+                    size_t n);
 
 // The position behind p elements of a dtype.
 static inline const char *qdq_at(const void *x, qdq_dtype dtype, size_t p) {

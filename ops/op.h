@@ -228,6 +228,7 @@ struct qdq_stage {
     size_t result_count;
     qdq_whole_fn *whole;
     size_t units, cost;  // of qdq_whole
+    bool pieces;         // `whole` hands over pieces of output 0 where it is given a put
 };
 
 #endif

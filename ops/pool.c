@@ -4,6 +4,7 @@
 #include <float.h>
 
 #include "ops/network.h"
+#include "ops/pieces.h"
 #include "runtime/dtype.h"
 #include "runtime/elementary.h"
 
@@ -166,14 +167,14 @@ static float result_of(const pool_params *p, const lanes *l, size_t lane, size_t
     return qdq_nan_if(y != y, y);
 }
 
-static void store(const pool_params *p, const float *result, void *y, size_t at, size_t n) {
-    qdq_encode_float(p->y_dtype, result, (char *)y + at * qdq_dtype_size(p->y_dtype), n, NULL);
+static void store(const pool_params *p, const float *result, qdq_pieces *y, size_t at, size_t n) {
+    qdq_encode_float(p->y_dtype, result, qdq_pieces_room(y, at, n), n, NULL);
 }
 
 //---- Channels last ----------------------------------------------------------
 
 // A unit is a pixel of y; lanes are its channels.
-static void run_pixel(const pool_params *p, const qdq_tensors *tensors, size_t unit) {
+static void run_pixel(const pool_params *p, const void *x, qdq_pieces *y, size_t unit) {
     const axis *a = p->axes;
     size_t w = unit % a[2].out, h = unit / a[2].out % a[1].out,
            d = unit / a[2].out / a[1].out % a[0].out, batch = unit / a[2].out / a[1].out / a[0].out;
@@ -192,10 +193,10 @@ static void run_pixel(const pool_params *p, const qdq_tensors *tensors, size_t u
                     size_t ih = at[1] + j * a[1].dilation - a[1].pad;
                     size_t iw = at[2] + k * a[2].dilation - a[2].pad;
                     size_t pixel = ((batch * a[0].in + id) * a[1].in + ih) * a[2].in + iw;
-                    see(p, &l, 0, l.count, tensors->x[0], pixel * p->channels + c, 1);
+                    see(p, &l, 0, l.count, x, pixel * p->channels + c, 1);
                 }
         for (size_t i = 0; i < l.count; i++) result[i] = result_of(p, &l, i, seen);
-        store(p, result, tensors->y[0], unit * p->channels + c, l.count);
+        store(p, result, y, unit * p->channels + c, l.count);
     }
 }
 
@@ -226,7 +227,7 @@ static void see_row(const pool_params *p, lanes *l, const void *x, size_t row, s
 }
 
 // A unit is a row of y; lanes are positions in it.
-static void run_row(const pool_params *p, const qdq_tensors *tensors, size_t unit) {
+static void run_row(const pool_params *p, const void *x, qdq_pieces *y, size_t unit) {
     const axis *a = p->axes;
     size_t h = unit % a[1].out, d = unit / a[1].out % a[0].out, plane = unit / a[1].out / a[0].out;
     size_t at[2] = {d * a[0].stride, h * a[1].stride};
@@ -243,13 +244,13 @@ static void run_row(const pool_params *p, const qdq_tensors *tensors, size_t uni
                 size_t id = at[0] + i * a[0].dilation - a[0].pad;
                 size_t ih = at[1] + j * a[1].dilation - a[1].pad;
                 size_t row = ((plane * a[0].in + id) * a[1].in + ih) * a[2].in;
-                see_row(p, &l, tensors->x[0], row, w);
+                see_row(p, &l, x, row, w);
             }
         for (size_t i = 0; i < l.count; i++) {
             range own = inside(&a[2], (w + i) * a[2].stride);
             result[i] = result_of(p, &l, i, rows * (own.end - own.begin));
         }
-        store(p, result, tensors->y[0], unit * a[2].out + w, l.count);
+        store(p, result, y, unit * a[2].out + w, l.count);
     }
 }
 
@@ -257,11 +258,14 @@ static void run_row(const pool_params *p, const qdq_tensors *tensors, size_t uni
 
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const pool_params *p = params;
+    qdq_pieces y;
+    qdq_pieces_begin(&y, tensors, p->y_dtype);
     for (size_t unit = begin; unit < end; unit++)
         if (p->channels_last)
-            run_pixel(p, tensors, unit);
+            run_pixel(p, tensors->x[0], &y, unit);
         else
-            run_row(p, tensors, unit);
+            run_row(p, tensors->x[0], &y, unit);
+    qdq_pieces_end(&y);
 }
 
 static float lowest_of(qdq_dtype dtype) {
@@ -294,7 +298,8 @@ static size_t lower_as(const qdq_call *call, const qdq_lowering *to, qdq_stage *
     stages[0] = (qdq_stage){.params = p,
                             .whole = run,
                             .units = rows * (p->channels_last ? p->axes[2].out : image.channels),
-                            .cost = qdq_shape_count(call->outputs[0].shape) * volume};
+                            .cost = qdq_shape_count(call->outputs[0].shape) * volume,
+                            .pieces = true};
     return 1;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ops/pieces.h"
 #include "runtime/dtype.h"
 
 //---- Which elements ---------------------------------------------------------
@@ -112,8 +113,9 @@ static void load_columns(const slice_job *job, const slice_group *group, const v
     }
 }
 
+// `y`: number of the first element.
 static void store_columns(const slice_job *job, const slice_group *group, const float *in,
-                          size_t stride, size_t n, void *y) {
+                          size_t stride, size_t n, size_t y, const qdq_tensors *tensors) {
     size_t size = qdq_dtype_size(job->y_dtype), count = group->count, bytes = count * size;
     for (size_t at = 0; at < n; at += ROWS) {
         float rows[BLOCK], codes[BLOCK];
@@ -121,8 +123,12 @@ static void store_columns(const slice_job *job, const slice_group *group, const 
         for (size_t c = 0; c < count; c++)
             for (size_t i = 0; i < part; i++) rows[i * count + c] = in[c * job->pitch + at + i];
         job->kernels->encode(job->y_dtype, rows, codes, part * count);
-        copy_rows((const char *)codes, bytes, (char *)y + at * stride * size, stride * size, part,
-                  bytes);
+        if (tensors->put)
+            tensors->put(tensors->put_self,
+                         &(qdq_piece){y + at * stride, count, part, stride, codes});
+        else
+            copy_rows((const char *)codes, bytes,
+                      (char *)tensors->y[0] + (y + at * stride) * size, stride * size, part, bytes);
     }
 }
 
@@ -153,22 +159,20 @@ static void narrow(const slice_job *job, const double *in, size_t n, float *out)
 
 // `buffer` is for what is on the way.
 static void store(const slice_job *job, const slice_group *group, const double *work, size_t at,
-                  size_t n, float *buffer, void *y) {
-    size_t size = qdq_dtype_size(job->y_dtype), offset, stride;
-    size_t run = run_of(&job->slices, at, n, &offset, &stride);
-    if (!job->side_by_side && run == n && job->y_dtype == QDQ_FLOAT32) {
-        job->kernels->narrow(work, n, (float *)y + group->offset + offset);
-        return;
-    }
-    for (size_t c = 0; c < group->count; c++)
+                  size_t n, float *buffer, qdq_pieces *y) {
+    size_t offset, stride;
+    for (size_t c = 0; job->side_by_side && c < group->count; c++)
         narrow(job, work + c * job->pitch, n, buffer + c * job->pitch);
-    for (size_t i = 0; i < n; i += run) {
+    for (size_t i = 0, run; i < n; i += run) {
         run = run_of(&job->slices, at + i, n - i, &offset, &stride);
-        void *to = (char *)y + (group->offset + offset) * size;
-        if (job->side_by_side)
-            store_columns(job, group, buffer + i, stride, run, to);
-        else
-            job->kernels->encode(job->y_dtype, buffer + i, to, run);
+        if (job->side_by_side) {
+            store_columns(job, group, buffer + i, stride, run, group->offset + offset, y->tensors);
+            continue;
+        }
+        void *to = qdq_pieces_room(y, group->offset + offset, run);
+        float *floats = job->y_dtype == QDQ_FLOAT32 ? to : buffer;
+        narrow(job, work + i, run, floats);
+        if (floats != to) job->kernels->encode(job->y_dtype, buffer, to, run);
     }
 }
 
@@ -201,7 +205,8 @@ static void run_part(const slice_job *job, const slice_group *group, const qdq_s
     }
 }
 
-static void run_group(const slice_job *job, const slice_group *group, const qdq_tensors *tensors) {
+static void run_group(const slice_job *job, const slice_group *group, const qdq_tensors *tensors,
+                      qdq_pieces *y) {
     qdq_slice_state states[QDQ_SLICES_AT_ONCE];
     float buffer[BUFFER];
     double work[BUFFER];
@@ -210,24 +215,27 @@ static void run_group(const slice_job *job, const slice_group *group, const qdq_
     for (size_t p = 0; p < job->op->pass_count; p++) {
         const qdq_slice_pass *pass = &job->op->passes[p];
         bool maps = job->op->maps && p + 1 == job->op->pass_count;
-        if (maps && !tensors->y[0]) return;
+        if (maps && !qdq_pieces_wanted(tensors)) return;
         for (size_t at = 0; at < all; at += job->part) {
             size_t n = all - at < job->part ? all - at : job->part;
             if (!x || n < all) x = load(job, group, tensors->x[0], at, n, buffer);
             qdq_part first = {job->params, job->kernels, tensors, states, group->slice, at,
                               n,           all,          x,       work};
             run_part(job, group, pass, &first, states);
-            if (maps) store(job, group, work, at, n, buffer, tensors->y[0]);
+            if (maps) store(job, group, work, at, n, buffer, y);
         }
     }
 }
 
 static void run_slices(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const slice_job *job = params;
+    qdq_pieces y;
+    qdq_pieces_begin(&y, tensors, job->y_dtype);
     for (size_t i = begin * job->unit_groups; i < end * job->unit_groups && i < job->groups; i++) {
         slice_group group = group_of(job, i);
-        run_group(job, &group, tensors);
+        run_group(job, &group, tensors, &y);
     }
+    qdq_pieces_end(&y);
 }
 
 // How many neighbours are walked together: fewer if their slices are in buffers as a whole then,
@@ -268,6 +276,7 @@ bool qdq_slice_stage(const qdq_call *call, const qdq_lowering *to, const qdq_sli
         .whole = run_slices,
         .units = (job->groups + job->unit_groups - 1) / job->unit_groups,
         .cost = slices.n * slices.count * cost,
+        .pieces = op->maps,
     };
     return true;
 }

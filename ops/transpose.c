@@ -104,24 +104,22 @@ static place place_of(const transpose_params *p, size_t unit) {
 }
 
 // The last dim of y is contiguous in x.
-static void copy_rows(const transpose_params *p, const qdq_tensors *tensors, place at) {
+static void copy_rows(const transpose_params *p, const void *x, qdq_pieces *y, place at) {
     for (size_t row = 0; row < at.rows; row++)
-        qdq_move(p->x_dtype, qdq_at(tensors->x[0], p->x_dtype, at.x + row * p->x_stride[p->lead]),
-                 p->y_dtype,
-                 qdq_at_mutable(tensors->y[0], p->y_dtype, at.y + row * p->y_stride[p->lead]),
-                 p->size[p->rank - 1]);
+        qdq_move_piece(p->x_dtype, qdq_at(x, p->x_dtype, at.x + row * p->x_stride[p->lead]),
+                       p->y_dtype, y, at.y + row * p->y_stride[p->lead], p->size[p->rank - 1]);
 }
 
-static void copy_block(const transpose_params *p, const qdq_tensors *tensors, place at,
+static void copy_block(const transpose_params *p, const void *x, qdq_pieces *y, place at,
                        size_t columns) {
     uint64_t block[BLOCK * BLOCK], part[BLOCK];
     size_t size = qdq_dtype_size(p->x_dtype), stride = p->x_stride[p->rank - 1];
     for (size_t column = 0; column < columns; column++)
         memcpy((char *)block + column * BLOCK * size,
-               qdq_at(tensors->x[0], p->x_dtype, at.x + column * stride), at.rows * size);
+               qdq_at(x, p->x_dtype, at.x + column * stride), at.rows * size);
     for (size_t row = 0; row < at.rows; row++) {
         const char *from = (const char *)block + row * size;
-        char *to = qdq_at_mutable(tensors->y[0], p->y_dtype, at.y + row * p->y_stride[p->lead]);
+        void *to = qdq_pieces_room(y, at.y + row * p->y_stride[p->lead], columns);
         if (p->x_dtype == p->y_dtype) {
             p->gather(from, BLOCK, to, columns);
         } else {
@@ -134,17 +132,21 @@ static void copy_block(const transpose_params *p, const qdq_tensors *tensors, pl
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const transpose_params *p = params;
     size_t columns = p->size[p->rank - 1], stride = p->x_stride[p->rank - 1];
+    qdq_pieces y;
+    qdq_pieces_begin(&y, tensors, p->y_dtype);
     for (size_t unit = begin; unit < end; unit++) {
         place at = place_of(p, unit);
         if (stride == 1) {
-            copy_rows(p, tensors, at);
+            copy_rows(p, tensors->x[0], &y, at);
             continue;
         }
         for (size_t column = 0; column < columns; column += BLOCK) {
             size_t n = columns - column < BLOCK ? columns - column : BLOCK;
-            copy_block(p, tensors, (place){at.x + column * stride, at.y + column, at.rows}, n);
+            copy_block(p, tensors->x[0], &y, (place){at.x + column * stride, at.y + column, at.rows},
+                       n);
         }
     }
+    qdq_pieces_end(&y);
 }
 
 // Dims of 1 go; neighbours in y that are neighbours in x become one. At least two dims are left.
@@ -193,7 +195,8 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
     }
     p->lead_blocks = (p->size[p->lead] + BLOCK - 1) / BLOCK;
     for (int i = 0; i < p->rank - 1; i++) units *= i == p->lead ? p->lead_blocks : p->size[i];
-    stages[0] = (qdq_stage){.params = p, .whole = run, .units = units, .cost = stride};
+    stages[0] = (qdq_stage){
+        .params = p, .whole = run, .units = units, .cost = stride, .pieces = true};
     return 1;
 }
 

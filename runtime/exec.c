@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "runtime/block_float.h"
 #include "runtime/dtype.h"
 #include "runtime/environment.h"
 #include "runtime/error.h"
+#include "runtime/exec_block.h"
 #include "runtime/kernels/stream.h"
 #include "runtime/memory_plan.h"
 
@@ -30,149 +30,6 @@ static const void *as_rows(const qdq_exec *exec, const qdq_located *value, void 
     if (value->place.kind != QDQ_PLACE_ARENA) return memory;
     qdq_untilize(value->dtype, value->shape, memory, flat);
     return flat;
-}
-
-//---- One block --------------------------------------------------------------
-
-// Blocks of strips that are run as one, where no link needs its parameters laid out: the more, the
-// less often links are called.
-enum {
-    STRIP_BLOCKS = 4,  // of elements of at most 4 bytes
-    STRIP_BYTES = STRIP_BLOCKS * QDQ_BLOCK_ELEMENTS * 4,
-};
-_Static_assert(QDQ_BLOCK_ELEMENTS *QDQ_MAX_ELEMENT_BYTES <= STRIP_BYTES, "a strip holds a block");
-
-// L1: two strips that a chain swaps between, and the parameters of one link.
-typedef struct scratch {
-    _Alignas(64) unsigned char block[2][STRIP_BYTES];
-    _Alignas(64) uint32_t params[QDQ_MAX_VECTORS][QDQ_BLOCK_ELEMENTS];
-    int next;         // the half that holds no data of the chain
-    size_t elements;  // of the block, or of the blocks, that are run now
-} scratch;
-
-// How many blocks from `block` on, below `end`, are run as one. Tells `l1` how many elements.
-static size_t take_blocks(const qdq_step *step, size_t most, size_t block, size_t end,
-                          scratch *l1) {
-    size_t count = end - block < most ? end - block : most;
-    size_t left = step->elements - block * QDQ_BLOCK_ELEMENTS;
-    l1->elements = count * QDQ_BLOCK_ELEMENTS;
-    if (!step->tiled && left < l1->elements) l1->elements = left;
-    return count;
-}
-
-static size_t most_blocks(const qdq_step *step) {
-    size_t size = qdq_dtype_size(step->x.dtype);
-    for (size_t i = 0; i < step->link_count; i++) {
-        if (qdq_dtype_size(step->links[i].y_dtype) > size)
-            size = qdq_dtype_size(step->links[i].y_dtype);
-        for (size_t k = 0; k < step->links[i].vector_count; k++)
-            if (step->links[i].vectors[k].count > 1) return 1;
-    }
-    return step->tiled || size > 4 ? 1 : STRIP_BLOCKS;
-}
-
-// The memory of a block where the place holds it in one piece as tile functions see it, else NULL.
-static char *block_memory(const qdq_exec *exec, const qdq_step *step, qdq_place place,
-                          qdq_dtype dtype, size_t block) {
-    bool in_arena = place.kind == QDQ_PLACE_ARENA;
-    if ((step->tiled && !in_arena) || (in_arena && !qdq_tile_is_plain(dtype))) return NULL;
-    char *memory = qdq_exec_place(exec, place);
-    return memory ? memory + block * QDQ_BLOCK_ELEMENTS * qdq_dtype_size(dtype) : NULL;
-}
-
-// A block float is rounded together with the rest of its tile, in which padding counts as zero.
-static void round_block(const qdq_step *step, qdq_dtype dtype, size_t block, void *tile) {
-    if (!qdq_dtype_is_block_float(dtype)) return;
-    qdq_tile_clear_padding(qdq_dtype_size(dtype), &step->tiling, block, tile);
-    qdq_block_float_round(dtype, tile);
-}
-
-// Where the others lie: a packed tile of the arena, or rows that a tile is cut out of. Rows of a
-// block float may hold any float32: this is where the caller's become what a tile can hold.
-static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block, void *out) {
-    const char *memory = qdq_exec_place(exec, step->x.place);
-    qdq_dtype dtype = step->x.dtype;
-    if (step->x.place.kind == QDQ_PLACE_ARENA) {
-        qdq_tile_load(dtype, memory + block * qdq_tile_bytes(dtype), out);
-        return;
-    }
-    qdq_tile_pack(qdq_dtype_size(dtype), &step->tiling, block, memory, out);
-    round_block(step, dtype, block, out);
-}
-
-static void store_block(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
-                        size_t block, const void *y) {
-    char *memory = qdq_exec_place(exec, link->store);
-    if (link->store.kind == QDQ_PLACE_ARENA)
-        qdq_tile_store(link->y_dtype, y, memory + block * qdq_tile_bytes(link->y_dtype));
-    else
-        qdq_tile_unpack(qdq_dtype_size(link->y_dtype), &step->tiling, block, y, memory);
-}
-
-static const void *produce(const qdq_exec *exec, const qdq_step *step, size_t block, scratch *l1) {
-    const void *x = block_memory(exec, step, step->x.place, step->x.dtype, block);
-    if (x) return x;
-    void *tile = l1->block[l1->next];
-    l1->next ^= 1;
-    load_block(exec, step, block, tile);
-    return tile;
-}
-
-qdq_grid_values qdq_exec_vector(const qdq_exec *exec, const qdq_vector *v) {
-    switch (v->fetch) {
-    case QDQ_FETCH_LIST: return (qdq_grid_values){.data = exec->scratch + v->exec_offset};
-    case QDQ_FETCH_IN_PLACE:
-        return (qdq_grid_values){.data = qdq_exec_place(exec, v->source.place)};
-    case QDQ_FETCH_BLOCK:
-        return (qdq_grid_values){qdq_exec_place(exec, v->source.place), v->source.dtype};
-    case QDQ_FETCH_KNOWN:
-    default: return (qdq_grid_values){.data = v->values};
-    }
-}
-
-static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
-                        size_t block, scratch *l1, qdq_view *views) {
-    for (size_t k = 0; k < link->vector_count; k++) {
-        const qdq_vector *v = &link->vectors[k];
-        qdq_grid_values values = qdq_exec_vector(exec, v);
-        if (v->count == 1)
-            views[k] = (qdq_view){values.data, 0};
-        else if (step->tiled)
-            views[k] = qdq_grid_tile(&v->grid, values, &step->tiling, block, l1->params[k]);
-        else
-            views[k] = qdq_grid_strip(&v->grid, values, block * QDQ_BLOCK_ELEMENTS, l1->elements,
-                                      l1->params[k]);
-    }
-}
-
-// Runs one link on x and returns y, which is left where it is wanted next.
-static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
-                            size_t block, const void *x, scratch *l1) {
-    qdq_view views[QDQ_MAX_VECTORS];
-    view_params(exec, step, link, block, l1, views);
-    size_t n = l1->elements, size = qdq_dtype_size(link->y_dtype);
-    char *stored = block_memory(exec, step, link->store, link->y_dtype, block);
-    void *y = stored;
-    if (!stored || stored == x || link->streams) {  // not in one piece, in place, past the cache
-        y = l1->block[l1->next];
-        l1->next ^= 1;
-    }
-    link->fn(link->params, views, x, y, n);
-    round_block(step, link->y_dtype, block, y);
-    if (link->streams)
-        qdq_stream_copy(stored, y, n * size);
-    else if (stored && y != stored)
-        memcpy(stored, y, n * size);
-    if (!stored && link->store.kind != QDQ_PLACE_NONE) store_block(exec, step, link, block, y);
-    return y;
-}
-
-static const void *run_block(const qdq_exec *exec, const qdq_step *step, size_t block,
-                             scratch *l1) {
-    const void *x = produce(exec, step, block, l1);
-    for (size_t i = 0; i < step->link_count; i++)
-        if (step->links[i].fn) x = run_link(exec, step, &step->links[i], block, x, l1);
-    return x;
 }
 
 //---- Row-major to row-major -------------------------------------------------
@@ -199,7 +56,7 @@ static void fetch_ahead(const char *x, size_t at, size_t end, size_t piece) {
 
 // Vectors of one number serve all elements; the others are walked along.
 static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first, size_t end,
-                       scratch *l1) {
+                       qdq_l1 *l1) {
     const qdq_link *link = &step->links[0];
     const char *x = qdq_exec_place(exec, step->x.place);
     char *y = qdq_exec_place(exec, link->store);
@@ -246,23 +103,34 @@ static void run_move(const qdq_exec *exec, const qdq_step *step, size_t begin, s
         qdq_tilize_range(step->x.dtype, &step->tiling, x, y, begin, end);
 }
 
-//---- Reductions -------------------------------------------------------------
+//---- By blocks --------------------------------------------------------------
+
+// Blocks that are run as one.
+static size_t most_blocks(const qdq_step *step) {
+    if (step->tiled) return 1;
+    for (size_t i = 0; i < step->link_count; i++)
+        if (qdq_exec_is_uneven(&step->links[i])) return 1;
+    return qdq_exec_strip_elements(step) / QDQ_BLOCK_ELEMENTS;
+}
 
 // Blocks begin..end, of which the results are reduced to `states` where there are any.
 static void run_blocks(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
-                       char *states, scratch *l1) {
+                       char *states, qdq_l1 *l1) {
     size_t most = most_blocks(step);
     for (size_t block = begin, count; block < end; block += count) {
-        count = take_blocks(step, most, block, end, l1);
-        const void *y = run_block(exec, step, block, l1);
-        if (states) qdq_exec_reduce_block(step, states, block, y, l1->elements);
+        count = end - block < most ? end - block : most;
+        size_t elements = count * QDQ_BLOCK_ELEMENTS;
+        size_t left = step->elements - block * QDQ_BLOCK_ELEMENTS;
+        if (!step->tiled && left < elements) elements = left;
+        const void *y = qdq_exec_run_block(exec, step, block, elements, l1);
+        if (states) qdq_exec_reduce_block(step, states, block, y, elements);
     }
 }
 
 // Chunks begin..end, which share the states of the first of them. What is row-major and has no
 // links before it needs no blocks.
 static void run_reduction(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
-                          scratch *l1) {
+                          qdq_l1 *l1) {
     const qdq_reduce *reduce = step->reduce;
     char *states = qdq_exec_states(exec, reduce, begin);
     size_t block = step->blocks * begin / reduce->chunks;
@@ -289,7 +157,7 @@ typedef struct task_context {
 static void run_task(void *context, size_t begin, size_t end) {
     const task_context *task = context;
     const qdq_step *step = task->step;
-    scratch l1;
+    qdq_l1 l1;
     qdq_environment environment = qdq_environment_enter();
     l1.next = 0;
     if (step->tiled)
@@ -330,15 +198,15 @@ static void fetch_params(const qdq_exec *exec, const qdq_step *step) {
 }
 
 static void run_step(const qdq_exec *exec, const qdq_step *step) {
+    fetch_params(exec, step);
     if (step->whole) {
-        qdq_exec_run_whole(exec, step->whole);
+        qdq_exec_run_whole(exec, step);
         return;
     }
     task_context context = {exec, step};
     size_t count = step->reduce ? step->reduce->chunks : step->blocks;
     bool parallel = exec->parallel.run && count > 1 && step->elements >= exec->parallel.least;
     size_t chunks = parallel ? count : 1;  // that have states of their own
-    fetch_params(exec, step);
     if (step->reduce)
         memset(qdq_exec_states(exec, step->reduce, 0), 0,
                chunks * step->reduce->grid.count * step->reduce->fns->state_bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an exec is: one block of memory with the arena, the row-major inputs and outputs, and
-// scratch in it. exec.c makes and runs it, exec_io.c moves tensors in and out.
+// scratch in it. exec_create.c makes it, exec.c runs it, exec_io.c moves tensors in and out.
 #ifndef QDQ_RUNTIME_EXEC_H
 #define QDQ_RUNTIME_EXEC_H
 
@@ -44,7 +44,7 @@ void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, con
                            size_t elements);
 void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunks);
 
-// Runs a step on whole tensors.
-void qdq_exec_run_whole(const qdq_exec *exec, const qdq_whole *whole);
+// Runs a step on whole tensors, whose parameters have been fetched.
+void qdq_exec_run_whole(const qdq_exec *exec, const qdq_step *step);
 
 #endif

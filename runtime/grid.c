@@ -57,6 +57,13 @@ size_t qdq_grid_block(const qdq_grid *grid, size_t at, size_t *run) {
     return block;
 }
 
+size_t qdq_grid_period(const qdq_grid *grid) {
+    size_t period = 1;
+    for (int i = grid->rank; i-- > 0;)
+        if (i > 0 || grid->extent[i] < grid->dims[i]) period *= grid->dims[i];
+    return period;
+}
+
 // n parameters from number `block` on.
 static void take(qdq_grid_values values, size_t block, size_t n, uint32_t *out) {
     size_t size = values.dtype ? qdq_dtype_size(values.dtype) : sizeof *out;
@@ -119,6 +126,7 @@ static qdq_view view_of(qdq_grid_values values, size_t block, size_t n, size_t s
 qdq_view qdq_grid_strip(const qdq_grid *grid, qdq_grid_values values, size_t first, size_t n,
                         uint32_t *scratch) {
     size_t run;
+    if (grid->rank == 1 && grid->extent[0] == 1) return view_of(values, first, n, 1, scratch);
     size_t block = qdq_grid_block(grid, first, &run);
     if (run >= n) return view_of(values, block, n, 0, scratch);
     size_t last = (size_t)grid->rank - 1;

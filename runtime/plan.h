@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan: a list of steps, each of them a loop over blocks. A producer fills a block, a chain of
-// tile functions passes over it while it is in L1, and links store it. The executor knows what is
-// here and nothing of graphs and ops.
+// tile functions passes over it while it is in L1, and links store it. Work on whole tensors is a
+// producer too: the pieces that it has finished take the place of blocks. The executor knows what
+// is here and nothing of graphs and ops.
 //
 // A block is a 32x32 tile (1024 elements in tile order) where an end of the step lies in the arena
 // or a value in it is a block float, else a strip of up to 1024 consecutive elements of row-major
@@ -118,11 +119,25 @@ typedef struct qdq_reduce {
 
 //---- Whole tensors ----------------------------------------------------------
 
+// Elements of the first result that are finished: `count` runs of n elements, which lie one behind
+// the other in `data`; run i is that from element at + i * stride on, in row-major order. `data` has
+// the dtype of the result, is aligned as it asks for, and nobody needs it when put returns.
+typedef struct qdq_piece {
+    size_t at, n, count, stride;
+    const void *data;
+} qdq_piece;
+
+// Takes a piece. Several threads may do so at once.
+typedef void qdq_put_fn(void *self, const qdq_piece *piece);
+
 // The operands of work on whole tensors, in the order of the op's ports, row-major. NULL: nothing
-// is connected, or nobody wants the result.
+// is connected, or nobody wants the result. Where there is a `put` y[0] is NULL: each element of
+// the first result is handed over once.
 typedef struct qdq_tensors {
     const void *const *x;
     void *const *y;
+    qdq_put_fn *put;  // of a function that hands over pieces; NULL: y[0] is written
+    void *put_self;
 } qdq_tensors;
 
 // Does units begin..end of work whose units are independent of each other: what one makes, no other
@@ -142,9 +157,10 @@ typedef struct qdq_whole {
 
 //---- Steps ------------------------------------------------------------------
 
-// A loop over blocks, or work on whole tensors.
+// A loop over blocks, or work on whole tensors. Links behind that take the pieces of its first
+// result, which is `x` then and stored as well where it has a place.
 typedef struct qdq_step {
-    const qdq_whole *whole;  // NULL: what follows
+    const qdq_whole *whole;  // NULL: a loop over blocks
     qdq_located x;           // what the producer loads
     qdq_tiling tiling;
     bool tiled;

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/exec_block.h"
+
+#include <string.h>
+
+#include "runtime/block_float.h"
+#include "runtime/dtype.h"
+#include "runtime/kernels/stream.h"
+
+size_t qdq_exec_strip_elements(const qdq_step *step) {
+    size_t size = qdq_dtype_size(step->x.dtype);
+    for (size_t i = 0; i < step->link_count; i++)
+        if (qdq_dtype_size(step->links[i].y_dtype) > size)
+            size = qdq_dtype_size(step->links[i].y_dtype);
+    return size > 4 ? QDQ_BLOCK_ELEMENTS : QDQ_STRIP_BLOCKS * QDQ_BLOCK_ELEMENTS;
+}
+
+bool qdq_exec_is_uneven(const qdq_link *link) {
+    for (size_t k = 0; k < link->vector_count; k++)
+        if (link->vectors[k].count > 1) return true;
+    return false;
+}
+
+//---- Memory -----------------------------------------------------------------
+
+// Where the place holds these elements in one piece as tile functions see them, else NULL.
+static char *memory_of(const qdq_exec *exec, const qdq_step *step, const qdq_piece *piece,
+                       qdq_place place, qdq_dtype dtype) {
+    bool in_arena = place.kind == QDQ_PLACE_ARENA;
+    if ((step->tiled && !in_arena) || (in_arena && !qdq_tile_is_plain(dtype)) || piece->count > 1)
+        return NULL;
+    char *memory = qdq_exec_place(exec, place);
+    return memory ? memory + piece->at * qdq_dtype_size(dtype) : NULL;
+}
+
+// A block float is rounded together with the rest of its tile, in which padding counts as zero.
+static void round_block(const qdq_step *step, qdq_dtype dtype, size_t block, void *tile) {
+    if (!qdq_dtype_is_block_float(dtype)) return;
+    qdq_tile_clear_padding(qdq_dtype_size(dtype), &step->tiling, block, tile);
+    qdq_block_float_round(dtype, tile);
+}
+
+// Where the others lie: a packed tile of the arena, or rows that a tile is cut out of. Rows of a
+// block float may hold any float32: this is where the caller's become what a tile can hold.
+static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block, void *out) {
+    const char *memory = qdq_exec_place(exec, step->x.place);
+    qdq_dtype dtype = step->x.dtype;
+    if (step->x.place.kind == QDQ_PLACE_ARENA) {
+        qdq_tile_load(dtype, memory + block * qdq_tile_bytes(dtype), out);
+        return;
+    }
+    qdq_tile_pack(qdq_dtype_size(dtype), &step->tiling, block, memory, out);
+    round_block(step, dtype, block, out);
+}
+
+void qdq_exec_store_runs(char *memory, size_t size, const qdq_piece *piece, const void *elements) {
+    size_t bytes = piece->n * size;
+    for (size_t i = 0; i < piece->count; i++)
+        memcpy(memory + (piece->at + i * piece->stride) * size,
+               (const char *)elements + i * bytes, bytes);
+}
+
+static void store(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
+                  const qdq_piece *piece, const void *y) {
+    char *memory = qdq_exec_place(exec, link->store);
+    size_t block = piece->at / QDQ_BLOCK_ELEMENTS;
+    if (!memory) return;
+    if (link->store.kind == QDQ_PLACE_ARENA)
+        qdq_tile_store(link->y_dtype, y, memory + block * qdq_tile_bytes(link->y_dtype));
+    else if (step->tiled)
+        qdq_tile_unpack(qdq_dtype_size(link->y_dtype), &step->tiling, block, y, memory);
+    else
+        qdq_exec_store_runs(memory, qdq_dtype_size(link->y_dtype), piece, y);
+}
+
+//---- Links ------------------------------------------------------------------
+
+qdq_grid_values qdq_exec_vector(const qdq_exec *exec, const qdq_vector *v) {
+    switch (v->fetch) {
+    case QDQ_FETCH_LIST: return (qdq_grid_values){.data = exec->scratch + v->exec_offset};
+    case QDQ_FETCH_IN_PLACE:
+        return (qdq_grid_values){.data = qdq_exec_place(exec, v->source.place)};
+    case QDQ_FETCH_BLOCK:
+        return (qdq_grid_values){qdq_exec_place(exec, v->source.place), v->source.dtype};
+    case QDQ_FETCH_KNOWN:
+    default: return (qdq_grid_values){.data = v->values};
+    }
+}
+
+// The parameters of a tile, or of n elements from `at` on: at most a block, unless they are alike.
+static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_link *link, size_t at,
+                        size_t n, qdq_l1 *l1, qdq_view *views) {
+    for (size_t k = 0; k < link->vector_count; k++) {
+        const qdq_vector *v = &link->vectors[k];
+        qdq_grid_values values = qdq_exec_vector(exec, v);
+        if (v->count == 1)
+            views[k] = (qdq_view){values.data, 0};
+        else if (step->tiled)
+            views[k] = qdq_grid_tile(&v->grid, values, &step->tiling, at / QDQ_BLOCK_ELEMENTS,
+                                     l1->params[k]);
+        else
+            views[k] = qdq_grid_strip(&v->grid, values, at, n, l1->params[k]);
+    }
+}
+
+// Whether elements that are `stride` apart have the same parameters.
+static bool repeats(const qdq_link *link, size_t stride) {
+    for (size_t k = 0; k < link->vector_count; k++)
+        if (link->vectors[k].count > 1 && stride % qdq_grid_period(&link->vectors[k].grid))
+            return false;
+    return true;
+}
+
+// Run by run, as many elements at a time as parameters can be laid out for.
+static void call_by_runs(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
+                         const qdq_piece *piece, const char *x, size_t x_size, char *y,
+                         qdq_l1 *l1) {
+    enum { MOST = QDQ_BLOCK_ELEMENTS };
+    qdq_view views[QDQ_MAX_VECTORS];
+    size_t y_size = qdq_dtype_size(link->y_dtype);
+    bool alike = piece->count > 1 && piece->n <= MOST && repeats(link, piece->stride);
+    for (size_t i = 0; i < piece->count; i++)
+        for (size_t done = 0, n; done < piece->n; done += n) {
+            n = piece->n - done < MOST ? piece->n - done : MOST;
+            if (i == 0 || !alike)
+                view_params(exec, step, link, piece->at + i * piece->stride + done, n, l1, views);
+            link->fn(link->params, views, x, y, n);
+            x += n * x_size;
+            y += n * y_size;
+        }
+}
+
+static void call(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
+                 const qdq_piece *piece, const void *x, size_t x_size, void *y, qdq_l1 *l1) {
+    qdq_view views[QDQ_MAX_VECTORS];
+    if (!step->tiled && qdq_exec_is_uneven(link)) {
+        call_by_runs(exec, step, link, piece, x, x_size, y, l1);
+        return;
+    }
+    view_params(exec, step, link, piece->at, piece->n, l1, views);
+    link->fn(link->params, views, x, y, piece->n * piece->count);
+}
+
+// Runs one link on x and returns y, which is left where it is wanted next.
+static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
+                            const qdq_piece *piece, const void *x, size_t x_size, qdq_l1 *l1) {
+    char *stored = memory_of(exec, step, piece, link->store, link->y_dtype);
+    void *y = stored;
+    if (!stored || stored == x || link->streams) {  // not in one piece, in place, past the cache
+        y = l1->block[l1->next];
+        l1->next ^= 1;
+    }
+    call(exec, step, link, piece, x, x_size, y, l1);
+    round_block(step, link->y_dtype, piece->at / QDQ_BLOCK_ELEMENTS, y);
+    if (link->streams)
+        qdq_stream_copy(stored, y, piece->n * qdq_dtype_size(link->y_dtype));
+    else if (y != stored)
+        store(exec, step, link, piece, y);
+    return y;
+}
+
+const void *qdq_exec_run_links(const qdq_exec *exec, const qdq_step *step, const qdq_piece *piece,
+                               qdq_l1 *l1) {
+    const void *x = piece->data;
+    size_t size = qdq_dtype_size(step->x.dtype);
+    for (size_t i = 0; i < step->link_count; i++) {
+        const qdq_link *link = &step->links[i];
+        if (!link->fn) continue;
+        x = run_link(exec, step, link, piece, x, size, l1);
+        size = qdq_dtype_size(link->y_dtype);
+    }
+    return x;
+}
+
+const void *qdq_exec_run_block(const qdq_exec *exec, const qdq_step *step, size_t block,
+                               size_t elements, qdq_l1 *l1) {
+    qdq_piece piece = {block * QDQ_BLOCK_ELEMENTS, elements, 1, 0, NULL};
+    piece.data = memory_of(exec, step, &piece, step->x.place, step->x.dtype);
+    if (!piece.data) {
+        void *tile = l1->block[l1->next];
+        l1->next ^= 1;
+        load_block(exec, step, block, tile);
+        piece.data = tile;
+    }
+    return qdq_exec_run_links(exec, step, &piece, l1);
+}
