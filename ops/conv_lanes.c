@@ -182,6 +182,7 @@ bool qdq_conv_lanes_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering 
         return false;
     *stage = (qdq_stage){.params = c,
                          .whole = run,
+                         .pieces = true,
                          .units = g->batch * block_count(c) * ((g->rows + ROWS - 1) / ROWS),
                          .cost = g->batch * g->rows * g->columns * g->depth};
     return true;

@@ -233,6 +233,7 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, q
     }
     *stage = (qdq_stage){.params = g,
                          .whole = run,
+                         .pieces = true,
                          .units = g->batch * row_blocks(g) * column_blocks(g),
                          .cost = g->batch * g->rows * g->columns * g->depth};
     return true;

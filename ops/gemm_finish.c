@@ -39,18 +39,15 @@ static void floats_along(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_
 
 //---- To y ---------------------------------------------------------------------
 
-// `count` runs of n elements of y, one behind the other in `data`: run i begins at element
-// at + i * stride.
-typedef struct runs {
-    size_t at, n, count, stride;
-    const void *data;
-} runs;
-
-static void put(const qdq_gemm *g, const qdq_tensors *tensors, const runs *r) {
+static void put(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_piece *piece) {
     size_t size = qdq_dtype_size(g->y.dtype);
-    for (size_t i = 0; i < r->count; i++)
-        memcpy((char *)tensors->y[0] + (r->at + i * r->stride) * size,
-               (const char *)r->data + i * r->n * size, r->n * size);
+    if (tensors->put) {
+        tensors->put(tensors->put_self, piece);
+        return;
+    }
+    for (size_t i = 0; i < piece->count; i++)
+        memcpy((char *)tensors->y[0] + (piece->at + i * piece->stride) * size,
+               (const char *)piece->data + i * piece->n * size, piece->n * size);
 }
 
 #define TRANSPOSE(type)                      \
@@ -66,7 +63,7 @@ static void put_rows(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_ge
     size_t at = qdq_gemm_at(g, g->batches.y, block->batch) + block->row * g->y.row_stride +
                 block->column * g->y.column_stride;
     if (g->y.column_stride == 1 || n == 1) {
-        put(g, tensors, &(runs){at, n, block->rows, g->y.row_stride, rows});
+        put(g, tensors, &(qdq_piece){at, n, block->rows, g->y.row_stride, rows});
         return;
     }
     if (size == 4) {
@@ -76,7 +73,7 @@ static void put_rows(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_ge
     } else {
         TRANSPOSE(uint8_t)
     }
-    put(g, tensors, &(runs){at, block->rows, n, g->y.column_stride, out});
+    put(g, tensors, &(qdq_piece){at, block->rows, n, g->y.column_stride, out});
 }
 
 //---- Reals --------------------------------------------------------------------
