@@ -8,7 +8,16 @@
 
 #if defined(QDQ_SIMD_X86)
 #include <cpuid.h>
-enum { LEAF_AVX_VNNI = 4 };  // a bit of EAX of leaf 7, part 1
+enum {
+    LEAF_AVX_VNNI = 4,  // a bit of EAX of leaf 7, part 1
+    LEAF_AMX_TILE = 24,
+    LEAF_AMX_INT8 = 25,  // bits of EDX of leaf 7, part 0
+};
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+enum { ASK_FOR_STATE = 0x1023, TILE_STATE = 18 };  // of arch_prctl
+#endif
 #elif defined(QDQ_SIMD_NEON) && defined(__linux__)
 #include <sys/auxv.h>
 #ifndef HWCAP_ASIMDDP
@@ -35,6 +44,7 @@ static const struct {
     [QDQ_ISA_AVX_VNNI] = {"avx_vnni", "x86-64", BIT(PORTABLE) | BIT(AVX2)},
     [QDQ_ISA_AVX512] = {"avx512", "x86-64", BIT(PORTABLE) | BIT(AVX2)},
     [QDQ_ISA_AVX512_BF16] = {"avx512_bf16", "x86-64", BIT(PORTABLE) | BIT(AVX2) | BIT(AVX512)},
+    [QDQ_ISA_AMX] = {"amx", "x86-64", BIT(PORTABLE) | BIT(AVX2) | BIT(AVX512) | BIT(AVX512_BF16)},
     [QDQ_ISA_NEON] = {"neon", "aarch64", BIT(PORTABLE)},
     [QDQ_ISA_NEON_DOT] = {"neon_dot", "aarch64", BIT(PORTABLE) | BIT(NEON)},
 };
@@ -55,12 +65,25 @@ static uint32_t known(void) {
     return BIT(AVX2) | BIT(AVX512) | (bf16 ? BIT(AVX512_BF16) : 0);
 }
 
+// Whether the process may use tiles: a system that keeps them gives them to who asks.
+static bool tiles_are_given(void) {
+#if defined(__linux__) && defined(SYS_arch_prctl)
+    return syscall(SYS_arch_prctl, ASK_FOR_STATE, TILE_STATE) == 0;
+#else
+    return false;
+#endif
+}
+
 // What some compilers do not know. AVX-VNNI has the registers of AVX2. Asking takes microseconds in
 // a virtual machine.
 static uint32_t asked(void) {
     unsigned a = 0, b, c, d;
-    bool vnni = __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> LEAF_AVX_VNNI & 1;
-    return vnni && known() & BIT(AVX2) ? BIT(AVX_VNNI) : 0;
+    uint32_t has = known();
+    bool vnni =
+        has & BIT(AVX2) && __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> LEAF_AVX_VNNI & 1;
+    bool amx = has & BIT(AVX512_BF16) && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+               d >> LEAF_AMX_TILE & 1 && d >> LEAF_AMX_INT8 & 1 && tiles_are_given();
+    return (vnni ? BIT(AVX_VNNI) : 0) | (amx ? BIT(AMX) : 0);
 }
 
 #elif defined(QDQ_SIMD_NEON)

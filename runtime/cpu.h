@@ -13,12 +13,14 @@ typedef enum qdq_isa {
     QDQ_ISA_AVX_VNNI,     // x86-64: AVX2 and AVX-VNNI, products of bytes in 256 bits
     QDQ_ISA_AVX512,       // x86-64: AVX2, and F, BW, DQ, VL, VBMI and VNNI of AVX-512
     QDQ_ISA_AVX512_BF16,  // x86-64: these and BF16, products of bfloat16
+    QDQ_ISA_AMX,          // x86-64: these and AMX-INT8, products of bytes in tiles
     QDQ_ISA_NEON,         // aarch64, which always has it
     QDQ_ISA_NEON_DOT,     // aarch64: NEON and the dot products of bytes
     QDQ_ISA_COUNT,
 } qdq_isa;
 
-// Those that this machine runs and this build has, a bit 1 << isa each.
+// Those that this machine runs and this build has, a bit 1 << isa each. On Linux, a process that
+// may use the tiles of AMX has asked for them: this does.
 uint32_t qdq_cpu_isas(void);
 
 // Whether AVX512 is one of them, in no time: for what asks in a run.

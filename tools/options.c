@@ -53,7 +53,7 @@ static const option_row rows[] = {
         "also time a copy and a stream of the graph's bytes, and tell the ratio"),
     ROW("compile", 0, NULL, FLAG, compile, " bench ", "also time loading and compiling"),
     ROW("isa", 0, "NAME", TEXT, isa, " run compare bench ",
-        "cap the instruction set: portable; avx2, avx_vnni, avx512, avx512_bf16; neon, neon_dot "
+        "cap the instruction set: portable; avx2, avx_vnni, avx512, avx512_bf16, amx; neon, neon_dot "
         "(or QDQ_ISA)"),
     ROW("dtypes", 0, NULL, FLAG, dtypes, " ops ", "list the element types"),
     ROW("markdown", 0, NULL, FLAG, markdown, " ops targets ", "print as Markdown"),

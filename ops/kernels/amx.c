@@ -78,7 +78,8 @@ static void whole_steps(const qdq_gemm_part *p, size_t steps) {
         const char *from = p->start ? p->start : c;
         rows = p->rows - row < 2 * TILE ? p->rows - row : 2 * TILE;
         configure(rows < TILE ? rows : TILE, rows > TILE ? rows - TILE : TILE);
-        (rows > TILE ? two_tiles : one_tile)(a, p->b, from, p->start ? 0 : stride, c, stride, steps);
+        (rows > TILE ? two_tiles : one_tile)(a, p->b, from, p->start ? 0 : stride, c, stride,
+                                             steps);
     }
     _tile_release();
 }

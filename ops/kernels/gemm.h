@@ -95,6 +95,6 @@ const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
     extern qdq_gemm_narrow_fn qdq_gemm_narrow_##isa;
 
 QDQ_GEMM_DECLARE(portable)
-extern qdq_gemm_part_fn qdq_gemm_bytes_avx512;
+extern qdq_gemm_part_fn qdq_gemm_bytes_avx512, qdq_gemm_bytes_amx;
 
 #endif

@@ -135,7 +135,7 @@ class Words(Case):
     def test_words_must_be_known(self):
         self.write("g.json", GOOD)
         for option, wanted in (("--float-storage", "declared"), (
-                "--isa", "portable, avx2, avx_vnni, avx512, avx512_bf16")):
+                "--isa", "portable, avx2, avx_vnni, avx512, avx512_bf16, amx")):
             result = self.qdq("run", "g.json", "--fill", "1", option, "bogus", code=2)
             self.assertIn("bogus", result.err)
             self.assertIn(wanted, result.err)
@@ -145,7 +145,7 @@ class Words(Case):
         for words in (["run"], ["compare", "--targets", "core,torchao"]):
             results = {self.qdq(words[0], "g.json", "--fill", "1", *words[1:], "--isa", name,
                                 code=None).out for name in
-                       ("portable", "avx2", "avx_vnni", "avx512", "avx512_bf16")}
+                       ("portable", "avx2", "avx_vnni", "avx512", "avx512_bf16", "amx")}
             self.assertEqual(len(results), 1)
             self.assertNotIn("", results)
 

@@ -4,17 +4,18 @@
 #include "tests/unit.h"
 
 typedef struct named {
-    const char *name, *contains[4];
+    const char *name, *contains[5];
 } named;
 
 // Names of this kind of machine from the plainest on, and one of another kind with what is said.
 #if defined(__x86_64__)
-#define WANTED "portable, avx2, avx_vnni, avx512, avx512_bf16"
+#define WANTED "portable, avx2, avx_vnni, avx512, avx512_bf16, amx"
 static const named here[] = {{"portable", {NULL}},
                              {"avx2", {"portable"}},
                              {"avx_vnni", {"portable", "avx2"}},
                              {"avx512", {"portable", "avx2"}},
-                             {"avx512_bf16", {"portable", "avx2", "avx512"}}};
+                             {"avx512_bf16", {"portable", "avx2", "avx512"}},
+                             {"amx", {"portable", "avx2", "avx512", "avx512_bf16"}}};
 static const char foreign[] = "neon", said[] = "only for aarch64";
 #elif defined(__aarch64__)
 #define WANTED "portable, neon, neon_dot"
