@@ -190,28 +190,41 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
 
 //---- Units ------------------------------------------------------------------
 
+enum { CACHE_BYTES = 1 << 20 };  // of a core, that B may have
+
 static size_t row_blocks(const qdq_gemm *g) { return (g->rows + BLOCK_ROWS - 1) / BLOCK_ROWS; }
 static size_t column_blocks(const qdq_gemm *g) {
     return (g->columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
 }
 
-// Columns go first: rows of A serve them all.
+// Units in the order in which what is shared is read least from memory: rows of A serve all
+// columns, unless B is large and rows are soon made again.
+static qdq_gemm_block block_of(const qdq_gemm *g, size_t unit) {
+    size_t rows = row_blocks(g), columns = column_blocks(g);
+    size_t inner = g->columns_outer ? rows : columns, outer = g->columns_outer ? columns : rows;
+    size_t i = unit % inner, o = unit / inner % outer;
+    size_t row = (g->columns_outer ? i : o) * BLOCK_ROWS;
+    size_t column = (g->columns_outer ? o : i) * BLOCK_COLUMNS;
+    return (qdq_gemm_block){
+        .batch = unit / (rows * columns),
+        .row = row,
+        .rows = g->rows - row < BLOCK_ROWS ? g->rows - row : BLOCK_ROWS,
+        .column = column,
+        .columns = g->columns - column < BLOCK_COLUMNS ? g->columns - column : BLOCK_COLUMNS,
+    };
+}
+
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const qdq_gemm *g = params;
+    bool enters = g->kind == QDQ_GEMM_BYTES && g->kernel->enter;
     workspace w;
     w.rows.rows = 0;
+    if (enters) g->kernel->enter();
     for (size_t unit = begin; unit < end; unit++) {
-        size_t column = unit % column_blocks(g) * BLOCK_COLUMNS, rest = unit / column_blocks(g);
-        size_t row = rest % row_blocks(g) * BLOCK_ROWS;
-        qdq_gemm_block block = {
-            .batch = rest / row_blocks(g),
-            .row = row,
-            .rows = g->rows - row < BLOCK_ROWS ? g->rows - row : BLOCK_ROWS,
-            .column = column,
-            .columns = g->columns - column < BLOCK_COLUMNS ? g->columns - column : BLOCK_COLUMNS,
-        };
+        qdq_gemm_block block = block_of(g, unit);
         run_block(g, tensors, &block, &w);
     }
+    if (enters) g->kernel->leave();
 }
 
 void qdq_gemm_init(qdq_gemm *g, const qdq_lowering *to, bool integer) {
@@ -231,6 +244,11 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, q
         if (!(bytes ? qdq_gemm_pack_bytes : qdq_gemm_pack_all)(g, data, zeros, to->pool))
             return false;
     }
+    // Bytes that are read for the other order and for this.
+    size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);
+    size_t a_bytes = g->rows * g->depth * qdq_gemm_size(g->kind);
+    g->columns_outer = g->fill == qdq_gemm_fill_rows && b_bytes > CACHE_BYTES &&
+                       b_bytes * row_blocks(g) > a_bytes * column_blocks(g);
     *stage = (qdq_stage){.params = g,
                          .whole = run,
                          .pieces = true,

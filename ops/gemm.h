@@ -75,6 +75,7 @@ struct qdq_gemm {
     qdq_gemm_weights weights;
     const void *packed;         // all of B, or NULL: packed in every unit
     const int32_t *first_sums;  // of each column, in panels of 32; NULL: zeros (gemm_bytes.c)
+    bool columns_outer;         // the order of blocks
     qdq_gemm_fill_fn *fill;
     qdq_gemm_finish_fn *finish;
     qdq_gemm_along y, bias, a_zero, b_zero;

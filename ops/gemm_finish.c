@@ -92,7 +92,8 @@ static void set_reals(const qdq_gemm *g, const qdq_tensors *tensors, const row_p
     if (to->scaled) floats_along(g, &g->b_scale, tensors, of_scale, at, to->scale);
 }
 
-// Rows become y's dtype and move together, in place: none is longer than its sums.
+// Rows become y's dtype and move together, in place: none is longer than its sums. A row that ends
+// within a panel writes to the end of it, which the next row then takes.
 static void finish_reals(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
                          void *sums, size_t stride, bool scaled) {
     reals of = {.scaled = scaled, .biased = g->bias.port != SIZE_MAX};
@@ -101,16 +102,13 @@ static void finish_reals(const qdq_gemm *g, const qdq_tensors *tensors, const qd
     for (size_t r = 0; r < block->rows; r++) {
         row_part at = row_of(block, r);
         if (r == 0 || (of.biased && g->bias.row_stride)) set_reals(g, tensors, &at, &of);
-        float *row = (float *)sums + r * stride;
-        char *to = (char *)sums + r * n * size;
-        g->kernel->reals(row, scaled ? of.scale : NULL, of.biased ? of.bias : NULL, whole);
-        if (g->y.dtype != QDQ_FLOAT32) {
-            uint16_t made[COLUMNS];
-            g->kernel->narrow(g->y.dtype, row, made, n);
-            memcpy(to, made, n * size);
-        } else if (to != (char *)row) {
-            memmove(to, row, n * size);
-        }
+        float *row = (float *)sums + r * stride, *together = (float *)sums + r * n;
+        uint16_t made[COLUMNS];
+        g->kernel->reals(row, scaled ? of.scale : NULL, of.biased ? of.bias : NULL, together,
+                         whole);
+        if (g->y.dtype == QDQ_FLOAT32) continue;
+        g->kernel->narrow(g->y.dtype, together, made, n);
+        memcpy((char *)sums + r * n * size, made, n * size);
     }
     put_rows(g, tensors, block, sums);
 }

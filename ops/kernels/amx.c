@@ -21,20 +21,33 @@ typedef struct tile_config {
     uint8_t rows[16];
 } tile_config;
 
-// Sums of rows 0..15 are tiles 0 and 1, of rows 16..31 tiles 2 and 3; A is 4 and 5, B is 6 and 7.
-static void configure(size_t rows, size_t more_rows) {
+// The instructions of tiles read memory that compilers do not know of: what is stored to a variable
+// before is told to be read.
+#define READS(variable) __asm__ volatile("" ::"r"(variable) : "memory")
+
+// All are 16 rows of 64 bytes. Sums of rows 0..15 are tiles 0 and 1, of rows 16..31 tiles 2 and 3;
+// A is 4 and 5, B is 6 and 7.
+void qdq_gemm_enter_amx(void) {
     tile_config config = {.palette = 1};
     for (int i = 0; i < 8; i++) config.row_bytes[i] = 64, config.rows[i] = TILE;
-    config.rows[0] = config.rows[1] = config.rows[4] = (uint8_t)rows;
-    config.rows[2] = config.rows[3] = config.rows[5] = (uint8_t)more_rows;
+    READS(&config);
     _tile_loadconfig(&config);
 }
 
-// Up to 16 rows.
-static void one_tile(const char *a, const char *b, const char *from, size_t from_stride, char *c,
-                     size_t c_stride, size_t steps) {
-    _tile_loadd(0, from, from_stride);
-    _tile_loadd(1, from + 64, from_stride);
+void qdq_gemm_leave_amx(void) { _tile_release(); }
+
+// What a tile of sums begins with, and where they go: bytes from one row to the next.
+typedef struct sums {
+    const char *from;
+    size_t from_stride;
+    char *to;
+    size_t to_stride;
+} sums;
+
+// 16 rows.
+static void one_tile(const char *a, const char *b, sums c, size_t steps) {
+    _tile_loadd(0, c.from, c.from_stride);
+    _tile_loadd(1, c.from + 64, c.from_stride);
     for (size_t k = 0; k < steps; k += TILE) {
         _tile_loadd(4, a + k * QDQ_GEMM_STEP_BYTES, ROW_BYTES);
         _tile_loadd(6, b + k * STEP_BYTES, STEP_BYTES);
@@ -42,17 +55,16 @@ static void one_tile(const char *a, const char *b, const char *from, size_t from
         _tile_dpbusd(0, 4, 6);
         _tile_dpbusd(1, 4, 7);
     }
-    _tile_stored(0, c, c_stride);
-    _tile_stored(1, c + 64, c_stride);
+    _tile_stored(0, c.to, c.to_stride);
+    _tile_stored(1, c.to + 64, c.to_stride);
 }
 
-// 16 rows and up to 16 more.
-static void two_tiles(const char *a, const char *b, const char *from, size_t from_stride, char *c,
-                      size_t c_stride, size_t steps) {
-    _tile_loadd(0, from, from_stride);
-    _tile_loadd(1, from + 64, from_stride);
-    _tile_loadd(2, from + TILE * from_stride, from_stride);
-    _tile_loadd(3, from + TILE * from_stride + 64, from_stride);
+// 32 rows.
+static void two_tiles(const char *a, const char *b, sums c, size_t steps) {
+    _tile_loadd(0, c.from, c.from_stride);
+    _tile_loadd(1, c.from + 64, c.from_stride);
+    _tile_loadd(2, c.from + TILE * c.from_stride, c.from_stride);
+    _tile_loadd(3, c.from + TILE * c.from_stride + 64, c.from_stride);
     for (size_t k = 0; k < steps; k += TILE) {
         const char *x = a + k * QDQ_GEMM_STEP_BYTES;
         _tile_loadd(6, b + k * STEP_BYTES, STEP_BYTES);
@@ -64,24 +76,43 @@ static void two_tiles(const char *a, const char *b, const char *from, size_t fro
         _tile_dpbusd(2, 5, 6);
         _tile_dpbusd(3, 5, 7);
     }
-    _tile_stored(0, c, c_stride);
-    _tile_stored(1, c + 64, c_stride);
-    _tile_stored(2, c + TILE * c_stride, c_stride);
-    _tile_stored(3, c + TILE * c_stride + 64, c_stride);
+    _tile_stored(0, c.to, c.to_stride);
+    _tile_stored(1, c.to + 64, c.to_stride);
+    _tile_stored(2, c.to + TILE * c.to_stride, c.to_stride);
+    _tile_stored(3, c.to + TILE * c.to_stride + 64, c.to_stride);
+}
+
+// Fewer than 16 rows: the others are computed of zeros, beside.
+static void part_of_a_tile(const char *a, const char *b, sums c, size_t rows, size_t steps) {
+    _Alignas(64) char of_a[TILE * ROW_BYTES], of_c[TILE * STEP_BYTES];
+    memset(of_a, 0, sizeof of_a);
+    memset(of_c, 0, sizeof of_c);
+    for (size_t r = 0; r < rows; r++) {
+        memcpy(of_a + r * ROW_BYTES, a + r * ROW_BYTES, steps * QDQ_GEMM_STEP_BYTES);
+        memcpy(of_c + r * STEP_BYTES, c.from + r * c.from_stride, STEP_BYTES);
+    }
+    READS(of_a);
+    READS(of_c);
+    one_tile(of_a, b, (sums){of_c, STEP_BYTES, of_c, STEP_BYTES}, steps);
+    for (size_t r = 0; r < rows; r++)
+        memcpy(c.to + r * c.to_stride, of_c + r * STEP_BYTES, STEP_BYTES);
 }
 
 static void whole_steps(const qdq_gemm_part *p, size_t steps) {
     size_t stride = p->c_stride * 4;
     for (size_t row = 0, rows; row < p->rows; row += rows) {
         const char *a = (const char *)p->a + row * ROW_BYTES;
-        char *c = (char *)p->c + row * stride;
-        const char *from = p->start ? p->start : c;
-        rows = p->rows - row < 2 * TILE ? p->rows - row : 2 * TILE;
-        configure(rows < TILE ? rows : TILE, rows > TILE ? rows - TILE : TILE);
-        (rows > TILE ? two_tiles : one_tile)(a, p->b, from, p->start ? 0 : stride, c, stride,
-                                             steps);
+        char *to = (char *)p->c + row * stride;
+        sums c = {p->start ? p->start : to, p->start ? 0 : stride, to, stride};
+        size_t left = p->rows - row;
+        rows = left >= 2 * TILE ? 2 * TILE : left >= TILE ? TILE : left;
+        if (rows == 2 * TILE)
+            two_tiles(a, p->b, c, steps);
+        else if (rows == TILE)
+            one_tile(a, p->b, c, steps);
+        else
+            part_of_a_tile(a, p->b, c, rows, steps);
     }
-    _tile_release();
 }
 
 void qdq_gemm_bytes_amx(const qdq_gemm_part *p) {

@@ -59,9 +59,11 @@ typedef void qdq_gemm_lanes_fn(const float *a, const float *b, float *c, size_t 
 typedef void qdq_gemm_integer_lanes_fn(const int16_t *a, const int16_t *b, int32_t *c,
                                        size_t depth);
 
-// Sums to reals, in place: v = fl(int32 sum) * scale + 0, or with `scale` NULL the float sum; then
-// + bias, unless that is NULL. A NaN becomes the quiet one without a sign. n is a multiple of 32.
-typedef void qdq_gemm_reals_fn(void *sums, const float *scale, const float *bias, size_t n);
+// Sums to reals: v = fl(int32 sum) * scale + 0, or with `scale` NULL the float sum; then + bias,
+// unless that is NULL. A NaN becomes the quiet one without a sign. n is a multiple of 32; `out` may
+// begin where the sums do, or before.
+typedef void qdq_gemm_reals_fn(const void *sums, const float *scale, const float *bias, void *out,
+                               size_t n);
 
 // n elements of float32, float16 or bfloat16 as float32. A NaN stays a NaN.
 typedef void qdq_gemm_widen_fn(qdq_dtype dtype, const void *x, float *out, size_t n);
@@ -78,6 +80,8 @@ typedef struct qdq_gemm_kernel {
     qdq_gemm_reals_fn *reals;
     qdq_gemm_widen_fn *widen;
     qdq_gemm_narrow_fn *narrow;
+    // Before the first part of bytes that a thread multiplies, and after the last; or NULL.
+    void (*enter)(void), (*leave)(void);
 } qdq_gemm_kernel;
 
 // The kernels of this build, from the plainest to the best.
@@ -96,5 +100,7 @@ const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
 
 QDQ_GEMM_DECLARE(portable)
 extern qdq_gemm_part_fn qdq_gemm_bytes_avx512, qdq_gemm_bytes_amx;
+void qdq_gemm_enter_amx(void);
+void qdq_gemm_leave_amx(void);
 
 #endif

@@ -270,15 +270,16 @@ void QDQ_BODY(gemm_integer_lanes)(const int16_t *restrict a, const int16_t *rest
 
 //---- After the sums ------------------------------------------------------------
 
-void QDQ_BODY(gemm_reals)(void *sums, const float *scale, const float *bias, size_t n) {
+void QDQ_BODY(gemm_reals)(const void *sums, const float *scale, const float *bias, void *out,
+                          size_t n) {
     for (size_t j = 0; j < n; j += LANES) {
-        int32_t *at = (int32_t *)sums + j;
+        const int32_t *at = (const int32_t *)sums + j;
         gemm_floats v = floats_load(at);
         if (scale)
             v = floats_add(floats_mul(floats_of(ints_load(at)), floats_load(scale + j)),
                            floats_all(0));
         if (bias) v = floats_add(v, floats_load(bias + j));
-        floats_store(at, floats_quiet(v));
+        floats_store((float *)out + j, floats_quiet(v));
     }
 }
 

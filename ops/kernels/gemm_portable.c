@@ -61,17 +61,18 @@ void qdq_gemm_integer_lanes_portable(const int16_t *a, const int16_t *b, int32_t
         for (size_t j = 0; j < COLUMNS; j++) add_to(&c[j], a[k * COLUMNS + j] * b[k * COLUMNS + j]);
 }
 
-void qdq_gemm_reals_portable(void *sums, const float *scale, const float *bias, size_t n) {
+void qdq_gemm_reals_portable(const void *sums, const float *scale, const float *bias, void *out,
+                             size_t n) {
     const float quiet = qdq_float_from_bits(0x7FC00000);
     for (size_t j = 0; j < n; j++) {
         float v;
         int32_t sum;
-        memcpy(&v, (char *)sums + j * sizeof v, sizeof v);
-        memcpy(&sum, (char *)sums + j * sizeof sum, sizeof sum);
+        memcpy(&v, (const char *)sums + j * sizeof v, sizeof v);
+        memcpy(&sum, (const char *)sums + j * sizeof sum, sizeof sum);
         if (scale) v = (float)sum * scale[j] + 0.0f;
         if (bias) v += bias[j];
         if (isnan(v)) v = quiet;
-        memcpy((char *)sums + j * sizeof v, &v, sizeof v);
+        memcpy((char *)out + j * sizeof v, &v, sizeof v);
     }
 }
 

@@ -128,8 +128,8 @@ static const struct {
 };
 
 // Matrix products, in the same order.
-#define GEMM(ISA, name, isa, bytes) {"qdq_gemm_" name, QDQ_ISA_##ISA, {qdq_gemm_floats_##isa, qdq_gemm_integers_##isa, bytes}, \
-                        qdq_gemm_lanes_##isa, qdq_gemm_integer_lanes_##isa, qdq_gemm_reals_##isa, qdq_gemm_widen_##isa, qdq_gemm_narrow_##isa}
+#define GEMM(ISA, name, isa, bytes, ...) {"qdq_gemm_" name, QDQ_ISA_##ISA, {qdq_gemm_floats_##isa, qdq_gemm_integers_##isa, bytes}, \
+                        qdq_gemm_lanes_##isa, qdq_gemm_integer_lanes_##isa, qdq_gemm_reals_##isa, qdq_gemm_widen_##isa, qdq_gemm_narrow_##isa, __VA_ARGS__}
 #if defined(QDQ_SIMD_X86)
 QDQ_GEMM_DECLARE(avx2)
 QDQ_GEMM_DECLARE(avx512)
@@ -137,13 +137,13 @@ QDQ_GEMM_DECLARE(avx512)
 QDQ_GEMM_DECLARE(neon)
 #endif
 static const qdq_gemm_kernel gemms[] = {
-    GEMM(PORTABLE, "portable", portable, NULL),
+    GEMM(PORTABLE, "portable", portable, NULL, NULL, NULL),
 #if defined(QDQ_SIMD_X86)
-    GEMM(AVX2, "avx2", avx2, NULL),
-    GEMM(AVX512, "avx512", avx512, qdq_gemm_bytes_avx512),
-    GEMM(AMX, "amx", avx512, qdq_gemm_bytes_amx),
+    GEMM(AVX2, "avx2", avx2, NULL, NULL, NULL),
+    GEMM(AVX512, "avx512", avx512, qdq_gemm_bytes_avx512, NULL, NULL),
+    GEMM(AMX, "amx", avx512, qdq_gemm_bytes_amx, qdq_gemm_enter_amx, qdq_gemm_leave_amx),
 #elif defined(QDQ_SIMD_NEON)
-    GEMM(NEON, "neon", neon, NULL),
+    GEMM(NEON, "neon", neon, NULL, NULL, NULL),
 #endif
 };
 // clang-format on
