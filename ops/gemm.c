@@ -69,19 +69,19 @@ unsigned qdq_gemm_fill_rows(const qdq_gemm *g, const qdq_tensors *tensors,
 
 // Rows of sums are no power of two apart, which would lie in few lines of the cache.
 enum {
-    CHUNKS = 5,
+    CHUNKS = 5,  // of a whole block
+    MOST_CHUNKS = 64,
     CHUNK_BYTES = BLOCK_ROWS * QDQ_GEMM_ROW_BYTES,
     SUMS_STRIDE = BLOCK_COLUMNS + COLUMNS,
 };
 
-// What a block needs: the rows of A, all of their depth if it is not more than CHUNKS, and then
-// for all columns.
+// What a block needs: the rows of A, all of their depth if there is room, and then for all columns.
 typedef struct workspace {
-    _Alignas(64) char a[CHUNKS][CHUNK_BYTES];
+    _Alignas(64) char a[CHUNKS * CHUNK_BYTES];
     _Alignas(64) char b[QDQ_GEMM_DEPTH * COLUMNS];
     _Alignas(64) int32_t sums[BLOCK_ROWS * SUMS_STRIDE];
     uint16_t keep[CHUNKS][QDQ_GEMM_TILES][QDQ_GEMM_KEEP];
-    unsigned skips[CHUNKS];
+    unsigned skips[MOST_CHUNKS];
     qdq_gemm_block rows;  // that `a` has; none at first
 } workspace;
 
@@ -98,6 +98,17 @@ static size_t chunks(const qdq_gemm *g) {
     return (g->depth + qdq_gemm_depth(g) - 1) / qdq_gemm_depth(g);
 }
 
+// Whether there is room for all of the depth of a block.
+static bool fits(const qdq_gemm *g, const qdq_gemm_block *block) {
+    if (chunks(g) <= CHUNKS) return true;
+    return chunks(g) <= MOST_CHUNKS && chunks(g) * block->rows <= CHUNKS * BLOCK_ROWS &&
+           g->fill == qdq_gemm_fill_rows;
+}
+
+static char *chunk_of(const job *j, size_t at) {
+    return j->w->a + at * j->block->rows * QDQ_GEMM_ROW_BYTES;
+}
+
 static size_t chunk_depth(const qdq_gemm *g, size_t chunk) {
     size_t most = qdq_gemm_depth(g), left = g->depth - chunk * most;
     return left < most ? left : most;
@@ -107,10 +118,10 @@ static size_t chunk_depth(const qdq_gemm *g, size_t chunk) {
 static void fill(const job *j, size_t chunk, size_t at) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;
-    bool floats = g->kind == QDQ_GEMM_FLOATS;
-    if (floats) memset(w->keep[at], 0xFF, sizeof w->keep[at]);
+    bool skips = g->kind == QDQ_GEMM_FLOATS && at < CHUNKS;
+    if (skips) memset(w->keep[at], 0xFF, sizeof w->keep[at]);
     w->skips[at] = g->fill(g, j->tensors, j->block, chunk * qdq_gemm_depth(g),
-                           chunk_depth(g, chunk), w->a[at], floats ? w->keep[at] : NULL);
+                           chunk_depth(g, chunk), chunk_of(j, at), skips ? w->keep[at] : NULL);
 }
 
 static const char *panel_part(const job *j, size_t p, size_t chunk) {
@@ -139,7 +150,7 @@ static void add_panel(const job *j, size_t p, size_t chunk, size_t at) {
     workspace *w = j->w;
     unsigned skips = w->skips[at];
     qdq_gemm_part part = {
-        .a = w->a[at],
+        .a = chunk_of(j, at),
         .b = panel_part(j, p, chunk),
         .start = chunk ? NULL : first_sums(j, p),
         .c = w->sums + p * COLUMNS,
@@ -153,7 +164,7 @@ static void add_panel(const job *j, size_t p, size_t chunk, size_t at) {
     }
     for (size_t t = 0; t * ROWS < j->block->rows; t++) {
         size_t left = j->block->rows - t * ROWS;
-        part.a = w->a[at] + t * ROWS * QDQ_GEMM_ROW_BYTES;
+        part.a = chunk_of(j, at) + t * ROWS * QDQ_GEMM_ROW_BYTES;
         part.c = w->sums + t * ROWS * SUMS_STRIDE + p * COLUMNS;
         part.rows = left < ROWS ? left : ROWS;
         part.keep = skips >> t & 1 ? w->keep[at][t] : NULL;
@@ -174,7 +185,7 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
     j.from = (qdq_gemm_source){tensors->x[g->weights.port],
                                has_zeros ? qdq_gemm_numbers(&g->b_zero, tensors) : NULL, matrix,
                                matrix * g->weights.zero_stride};
-    if (all <= CHUNKS) {
+    if (fits(g, block)) {
         for (size_t c = 0; c < all && !same_rows(&w->rows, block); c++) fill(&j, c, c);
         w->rows = *block;
         for (size_t p = 0; p < count; p++)
