@@ -32,6 +32,13 @@ void *qdq_pieces_gather(qdq_pieces *pieces, size_t at, size_t n) {
     return pieces->buffer + before * pieces->size;
 }
 
+void *qdq_pieces_gather_block(qdq_pieces *pieces, size_t at, size_t n, size_t count,
+                              size_t stride) {
+    hand_over(pieces);
+    pieces->piece = (qdq_piece){at, n, count, stride, pieces->buffer};
+    return pieces->buffer;
+}
+
 void qdq_pieces_end(qdq_pieces *pieces) {
     if (pieces->tensors->put) hand_over(pieces);
 }

@@ -24,13 +24,23 @@ static inline void qdq_pieces_begin(qdq_pieces *pieces, const qdq_tensors *tenso
     pieces->piece = (qdq_piece){.data = pieces->buffer};
 }
 
-// The same in the buffer.
+// What follows, in the buffer.
 void *qdq_pieces_gather(qdq_pieces *pieces, size_t at, size_t n);
+void *qdq_pieces_gather_block(qdq_pieces *pieces, size_t at, size_t n, size_t count, size_t stride);
 
 // Where elements at..at + n of the result are to be written, all of them before the next call: at
 // most as many as the buffer holds.
 static inline void *qdq_pieces_room(qdq_pieces *pieces, size_t at, size_t n) {
     if (pieces->tensors->put) return qdq_pieces_gather(pieces, at, n);
+    return (char *)pieces->tensors->y[0] + at * pieces->size;
+}
+
+// The same for `count` runs of n elements, run i from element at + i * stride on: it is to be
+// written from element i * *step of the room on.
+static inline void *qdq_pieces_block(qdq_pieces *pieces, size_t at, size_t n, size_t count,
+                                     size_t stride, size_t *step) {
+    *step = pieces->tensors->put ? n : stride;
+    if (pieces->tensors->put) return qdq_pieces_gather_block(pieces, at, n, count, stride);
     return (char *)pieces->tensors->y[0] + at * pieces->size;
 }
 

@@ -110,16 +110,17 @@ static void copy_rows(const transpose_params *p, const void *x, qdq_pieces *y, p
                        p->y_dtype, y, at.y + row * p->y_stride[p->lead], p->size[p->rank - 1]);
 }
 
-static void copy_block(const transpose_params *p, const void *x, qdq_pieces *y, place at,
-                       size_t columns) {
+// To rows of y that are `step` elements apart in `out`.
+static void copy_block(const transpose_params *p, const void *x, place at, size_t columns,
+                       char *out, size_t step) {
     uint64_t block[BLOCK * BLOCK], part[BLOCK];
     size_t size = qdq_dtype_size(p->x_dtype), stride = p->x_stride[p->rank - 1];
     for (size_t column = 0; column < columns; column++)
-        memcpy((char *)block + column * BLOCK * size,
-               qdq_at(x, p->x_dtype, at.x + column * stride), at.rows * size);
+        memcpy((char *)block + column * BLOCK * size, qdq_at(x, p->x_dtype, at.x + column * stride),
+               at.rows * size);
     for (size_t row = 0; row < at.rows; row++) {
         const char *from = (const char *)block + row * size;
-        void *to = qdq_pieces_room(y, at.y + row * p->y_stride[p->lead], columns);
+        char *to = qdq_at_mutable(out, p->y_dtype, row * step);
         if (p->x_dtype == p->y_dtype) {
             p->gather(from, BLOCK, to, columns);
         } else {
@@ -129,22 +130,30 @@ static void copy_block(const transpose_params *p, const void *x, qdq_pieces *y, 
     }
 }
 
+// As many columns at a time as pieces hold of all rows.
+static void copy_columns(const transpose_params *p, const void *x, qdq_pieces *y, place at) {
+    size_t columns = p->size[p->rank - 1], stride = p->x_stride[p->rank - 1];
+    size_t wide = QDQ_PIECES_BYTES / BLOCK / y->size, step;
+    for (size_t first = 0; first < columns; first += wide) {
+        size_t n = columns - first < wide ? columns - first : wide;
+        char *out = qdq_pieces_block(y, at.y + first, n, at.rows, p->y_stride[p->lead], &step);
+        for (size_t done = 0; done < n; done += BLOCK)
+            copy_block(p, x, (place){at.x + (first + done) * stride, 0, at.rows},
+                       n - done < BLOCK ? n - done : BLOCK, qdq_at_mutable(out, p->y_dtype, done),
+                       step);
+    }
+}
+
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const transpose_params *p = params;
-    size_t columns = p->size[p->rank - 1], stride = p->x_stride[p->rank - 1];
     qdq_pieces y;
     qdq_pieces_begin(&y, tensors, p->y_dtype);
     for (size_t unit = begin; unit < end; unit++) {
         place at = place_of(p, unit);
-        if (stride == 1) {
+        if (p->x_stride[p->rank - 1] == 1)
             copy_rows(p, tensors->x[0], &y, at);
-            continue;
-        }
-        for (size_t column = 0; column < columns; column += BLOCK) {
-            size_t n = columns - column < BLOCK ? columns - column : BLOCK;
-            copy_block(p, tensors->x[0], &y, (place){at.x + column * stride, at.y + column, at.rows},
-                       n);
-        }
+        else
+            copy_columns(p, tensors->x[0], &y, at);
     }
     qdq_pieces_end(&y);
 }
@@ -195,8 +204,8 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
     }
     p->lead_blocks = (p->size[p->lead] + BLOCK - 1) / BLOCK;
     for (int i = 0; i < p->rank - 1; i++) units *= i == p->lead ? p->lead_blocks : p->size[i];
-    stages[0] = (qdq_stage){
-        .params = p, .whole = run, .units = units, .cost = stride, .pieces = true};
+    stages[0] =
+        (qdq_stage){.params = p, .whole = run, .units = units, .cost = stride, .pieces = true};
     return 1;
 }
 

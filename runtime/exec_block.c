@@ -56,8 +56,8 @@ static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block,
 void qdq_exec_store_runs(char *memory, size_t size, const qdq_piece *piece, const void *elements) {
     size_t bytes = piece->n * size;
     for (size_t i = 0; i < piece->count; i++)
-        memcpy(memory + (piece->at + i * piece->stride) * size,
-               (const char *)elements + i * bytes, bytes);
+        memcpy(memory + (piece->at + i * piece->stride) * size, (const char *)elements + i * bytes,
+               bytes);
 }
 
 static void store(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
@@ -111,34 +111,67 @@ static bool repeats(const qdq_link *link, size_t stride) {
     return true;
 }
 
-// Run by run, as many elements at a time as parameters can be laid out for.
-static void call_by_runs(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
-                         const qdq_piece *piece, const char *x, size_t x_size, char *y,
-                         qdq_l1 *l1) {
-    enum { MOST = QDQ_BLOCK_ELEMENTS };
+// The parameters of `count` runs from number `first` on, side by side.
+static qdq_view lay_out_runs(const qdq_vector *v, qdq_grid_values values, const qdq_piece *piece,
+                             size_t first, size_t count, uint32_t *out) {
+    uint32_t *run = out;
+    for (size_t i = first; i < first + count; i++, run += piece->n) {
+        size_t at = piece->at + i * piece->stride;
+        qdq_view view = qdq_grid_strip(&v->grid, values, at, piece->n, run);
+        if (view.step && view.data != run) memcpy(run, view.data, piece->n * sizeof *run);
+        for (size_t k = 0; !view.step && k < piece->n; k++) run[k] = *view.data;
+    }
+    return (qdq_view){out, 1};
+}
+
+// Short runs: as many at a time as parameters can be laid out for.
+static void call_by_runs(const qdq_exec *exec, const qdq_link *link, const qdq_piece *piece,
+                         const char *x, size_t x_size, char *y, qdq_l1 *l1) {
+    qdq_view views[QDQ_MAX_VECTORS];
+    size_t y_size = qdq_dtype_size(link->y_dtype), most = QDQ_BLOCK_ELEMENTS / piece->n;
+    bool alike = repeats(link, piece->stride);
+    for (size_t i = 0, count; i < piece->count; i += count) {
+        count = piece->count - i < most ? piece->count - i : most;
+        for (size_t k = 0; k < link->vector_count; k++) {
+            const qdq_vector *v = &link->vectors[k];
+            qdq_grid_values values = qdq_exec_vector(exec, v);
+            if (v->count == 1)
+                views[k] = (qdq_view){values.data, 0};
+            else if (i == 0 || !alike)
+                views[k] = lay_out_runs(v, values, piece, i, count, l1->params[k]);
+        }
+        link->fn(link->params, views, x, y, piece->n * count);
+        x += piece->n * count * x_size;
+        y += piece->n * count * y_size;
+    }
+}
+
+// A run, as many elements at a time as parameters can be laid out for.
+static void call_along(const qdq_exec *exec, const qdq_step *step, const qdq_link *link, size_t at,
+                       size_t n, const char *x, size_t x_size, char *y, qdq_l1 *l1) {
     qdq_view views[QDQ_MAX_VECTORS];
     size_t y_size = qdq_dtype_size(link->y_dtype);
-    bool alike = piece->count > 1 && piece->n <= MOST && repeats(link, piece->stride);
-    for (size_t i = 0; i < piece->count; i++)
-        for (size_t done = 0, n; done < piece->n; done += n) {
-            n = piece->n - done < MOST ? piece->n - done : MOST;
-            if (i == 0 || !alike)
-                view_params(exec, step, link, piece->at + i * piece->stride + done, n, l1, views);
-            link->fn(link->params, views, x, y, n);
-            x += n * x_size;
-            y += n * y_size;
-        }
+    for (size_t done = 0, part; done < n; done += part) {
+        part = n - done < QDQ_BLOCK_ELEMENTS ? n - done : QDQ_BLOCK_ELEMENTS;
+        view_params(exec, step, link, at + done, part, l1, views);
+        link->fn(link->params, views, x + done * x_size, y + done * y_size, part);
+    }
 }
 
 static void call(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
-                 const qdq_piece *piece, const void *x, size_t x_size, void *y, qdq_l1 *l1) {
+                 const qdq_piece *piece, const char *x, size_t x_size, char *y, qdq_l1 *l1) {
     qdq_view views[QDQ_MAX_VECTORS];
-    if (!step->tiled && qdq_exec_is_uneven(link)) {
-        call_by_runs(exec, step, link, piece, x, x_size, y, l1);
-        return;
+    if (step->tiled || !qdq_exec_is_uneven(link)) {
+        view_params(exec, step, link, piece->at, piece->n, l1, views);
+        link->fn(link->params, views, x, y, piece->n * piece->count);
+    } else if (piece->count > 1 && piece->n <= QDQ_BLOCK_ELEMENTS / 2) {
+        call_by_runs(exec, link, piece, x, x_size, y, l1);
+    } else {
+        size_t y_size = qdq_dtype_size(link->y_dtype);
+        for (size_t i = 0; i < piece->count; i++)
+            call_along(exec, step, link, piece->at + i * piece->stride, piece->n,
+                       x + i * piece->n * x_size, x_size, y + i * piece->n * y_size, l1);
     }
-    view_params(exec, step, link, piece->at, piece->n, l1, views);
-    link->fn(link->params, views, x, y, piece->n * piece->count);
 }
 
 // Runs one link on x and returns y, which is left where it is wanted next.

@@ -285,6 +285,32 @@ static void tables_of_two_links_run_behind_a_concat(void **state) {
     CHECK_STEPS(g, NULL, "x, x -> Concat c -> Dequantize d -> Quantize q -> output y");
 }
 
+// The memory of z lies behind that of y, and is written before.
+static void a_run_that_is_cut_ends_where_it_ends(void **state) {
+    enum { COUNT = 5000 };
+    static float x[COUNT], y[COUNT];
+    float z[8];
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) x[i] = (float)i - 2500;
+    qdq_graph *g = qdq_graph_create("cut", NULL);
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(COUNT));
+    qdq_value one = qdq_relu(g, qdq_input(g, "one", QDQ_FLOAT32, QDQ_SHAPE(8)), NAME("one_again"));
+    v = qdq_relu(g, qdq_reorder(g, v, NAME("o")), NAME("r"));
+    qdq_output(g, "y", v), qdq_output(g, "z", one);
+    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+    qdq_exec_write(exec, "x", QDQ_FLOAT32, x, COUNT, NULL);
+    qdq_exec_write(exec, "one", QDQ_FLOAT32, (float[8]){1, 1, 1, 1, 1, 1, 1, 1}, 8, NULL);
+    qdq_exec_run(exec);
+    qdq_exec_read(exec, "y", QDQ_FLOAT32, y, COUNT, NULL);
+    qdq_exec_read(exec, "z", QDQ_FLOAT32, z, 8, NULL);
+    for (size_t i = 0; i < COUNT; i++) assert_true(y[i] == (x[i] > 0 ? x[i] : 0));
+    for (size_t i = 0; i < 8; i++) assert_true(z[i] == 1);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan);
+    CHECK_STEPS(g, NULL, "one -> ReLU one_again -> output z",
+                "x -> Reorder o -> ReLU r -> output y");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_are_in_the_step_of_what_they_follow),
@@ -299,6 +325,7 @@ int main(void) {
         cmocka_unit_test(every_op_that_hands_over_pieces_begins_a_chain),
         cmocka_unit_test(transposed_sums_are_quantized_as_computed_here),
         cmocka_unit_test(products_with_a_residual_are_quantized_as_computed_here),
+        cmocka_unit_test(a_run_that_is_cut_ends_where_it_ends),
         cmocka_unit_test(tables_of_two_links_run_behind_a_concat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

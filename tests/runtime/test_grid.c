@@ -43,6 +43,9 @@ static void check_grid(qdq_shape shape, const int64_t *extents) {
         for (size_t k = 0; k < run && at + k < count; k++)
             assert_int_equal(block_of(shape, extents, at + k), block);
     }
+    size_t period = qdq_grid_period(&grid);
+    for (size_t at = period; at < count; at++)
+        assert_int_equal(block_of(shape, extents, at), block_of(shape, extents, at - period));
     for (size_t at = 0; at < count; at += 1024) {
         size_t n = count - at < 1024 ? count - at : 1024;
         qdq_view view = qdq_grid_strip(&grid, (qdq_grid_values){.data = values}, at, n, scratch);
@@ -96,6 +99,16 @@ static void groups_may_be_ragged_in_every_dim(void **state) {
     check_grid(QDQ_SHAPE(2, 2, 2, 2, 2, 2, 3, 5), (int64_t[]){1, 2, 1, 2, 1, 2, 2, 3});
 }
 
+static void parameters_repeat_where_the_first_dim_is_one_block(void **state) {
+    (void)state;
+    qdq_grid columns = qdq_grid_of(QDQ_SHAPE(3, 7, 5), (int64_t[]){3, 7, 1});
+    qdq_grid planes = qdq_grid_of(QDQ_SHAPE(3, 7, 5), (int64_t[]){3, 1, 5});
+    qdq_grid rows = qdq_grid_of(QDQ_SHAPE(3, 7, 5), (int64_t[]){1, 1, 5});
+    assert_int_equal(qdq_grid_period(&columns), 5);
+    assert_int_equal(qdq_grid_period(&planes), 35);
+    assert_int_equal(qdq_grid_period(&rows), 105);
+}
+
 static void long_rows_need_no_copy(void **state) {
     (void)state;
     uint32_t values[4096] = {0}, scratch[1024];
@@ -129,6 +142,7 @@ int main(void) {
         cmocka_unit_test(per_tensor_is_one_block),
         cmocka_unit_test(per_channel_works_on_every_axis),
         cmocka_unit_test(groups_may_be_ragged_in_every_dim),
+        cmocka_unit_test(parameters_repeat_where_the_first_dim_is_one_block),
         cmocka_unit_test(long_rows_need_no_copy),
         cmocka_unit_test(whole_tiles_have_the_parameters_of_their_rows),
     };
