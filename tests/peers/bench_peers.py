@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times qdq beside its peers and beside what memory allows, and prints how they compare.
 
-    python3 bench_peers.py BUILD [--venv DIR] [--torch DIR] [--threads 1,2] [--cases TEXT]
-                           [--samples N] [--markdown] [--into docs/performance.md]
+    python3 bench_peers.py BUILD [--venv DIR] [--torch DIR] [--onednn DIR] [--threads 1,2]
+                           [--only elements|products] [--cases TEXT] [--samples N]
+                           [--markdown] [--into docs/performance.md]
 
 BUILD is a release build (meson setup BUILD --buildtype=release). --venv is a virtual environment
 with numpy, onnx and onnxruntime; where there is none it is made and filled from PyPI. --torch is
-one with torch and numpy; without it PyTorch is left out. --cases picks the rows whose name or size
-has the text. --markdown prints the tables as docs/performance.md has them, --into replaces them
-there. Needs Linux and a C compiler.
+one with torch and numpy, --onednn one as onednn_golden.py makes it; without them PyTorch and oneDNN
+are left out. --only picks one of two kinds of work: element by element, or products of matrices.
+--cases picks the rows whose name or size has the text. --markdown prints the tables as
+docs/performance.md has them, --into replaces them there, each kind of work between marks of its
+own. Needs Linux and a C compiler, for oneDNN g++.
 
 Every peer has a process of its own, with its own threads and memory, and all take turns: one
 timing each, then the next round. In one process the thread pools of two runtimes, which spin when
@@ -32,11 +35,18 @@ from pathlib import Path
 from statistics import median
 
 import bench_cases
+import bench_element_rows
+import bench_product_cases
+import bench_product_rows
+import bench_tables
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PACKAGES = ["numpy", "onnx", "onnxruntime"]
-BEGIN, END = "<!-- what bench_peers.py measured -->", "<!-- end of it -->"
+MARKS = {"elements": ("<!-- what bench_peers.py measured -->", "<!-- end of it -->"),
+         "products": ("<!-- what bench_peers.py measured of products -->",
+                      "<!-- end of products -->")}
+WITHOUT_AMX = "AVX512_CORE_BF16"  # the most that oneDNN may use then
 ENOUGH = 5  # timings that were not disturbed
 
 
@@ -50,28 +60,49 @@ def make_venv(folder):
                        check=True)
 
 
-def compile_helpers(build, folder):
+def compile_helpers(build, onednn, folder):
     compiler = [os.environ.get("CC", "cc"), "-O3", "-march=native", "-shared", "-fPIC"]
+    ours = ["-Wno-missing-prototypes", f"-I{ROOT}", f"-I{ROOT / 'include'}", f"-L{build}", "-lqdq",
+            f"-Wl,-rpath,{build}"]
     subprocess.run([*compiler, HERE / "bench_loop.c", "-o", folder / "loop.so"], check=True)
-    subprocess.run([*compiler, "-DSTREAM_ISA=native", "-Wno-missing-prototypes",
-                    f"-I{ROOT}", f"-I{ROOT / 'include'}", HERE / "bench_qdq.c",
-                    ROOT / "tools" / "kernels" / "stream.c", f"-L{build}", "-lqdq",
-                    f"-Wl,-rpath,{build}", "-o", folder / "qdq.so"], check=True)
+    subprocess.run([*compiler, "-DSTREAM_ISA=native", HERE / "bench_qdq.c",
+                    ROOT / "tools" / "kernels" / "stream.c", *ours, "-o", folder / "qdq.so"],
+                   check=True)
+    subprocess.run([*compiler, HERE / "bench_product.c", *ours, "-o", folder / "product.so"],
+                   check=True)
+    if onednn:
+        lib = onednn / "lib"
+        subprocess.run([os.environ.get("CXX", "c++"), "-std=c++17", "-O2", "-shared", "-fPIC",
+                        HERE / "bench_onednn.cpp", f"-I{onednn / 'include'}", f"-L{lib}", "-ldnnl",
+                        "-o", folder / "onednn.so"], check=True)
 
 
 # ---- Workers ----
 
 
+def environment(kind, threads, cpus, onednn):
+    names = {"OPENBLAS_NUM_THREADS": "1"}  # of numpy
+    if kind.startswith("onednn"):
+        lib = onednn / "lib"
+        names |= {"LD_LIBRARY_PATH": str(lib), "OCL_ICD_FILENAMES": str(lib / "libintelocl.so"),
+                  "DPCPP_CPU_NUM_CUS": str(threads)}
+        if threads > 1:
+            names |= {"DPCPP_CPU_PLACES": "cores", "DPCPP_CPU_CU_AFFINITY": "close"}
+        return names | ({"ONEDNN_MAX_CPU_ISA": WITHOUT_AMX} if kind == "onednn-capped" else {})
+    names |= {"OMP_NUM_THREADS": str(threads), "GOMP_SPINCOUNT": "30000"}
+    if not kind.startswith("ort"):
+        names["OMP_PLACES"] = ",".join(f"{{{cpu}}}" for cpu in cpus[:threads])
+        names["OMP_PROC_BIND"] = "close"
+    return names
+
+
 class Worker:
-    def __init__(self, kind, python, threads, cpus, folder):
-        names = {"OMP_NUM_THREADS": str(threads), "GOMP_SPINCOUNT": "30000"}
-        if kind != "ort":
-            names["OMP_PLACES"] = ",".join(f"{{{cpu}}}" for cpu in cpus[:threads])
-            names["OMP_PROC_BIND"] = "close"
+    def __init__(self, work, kind, python, threads, cpus, folder, onednn):
         self.kind = kind
         self.process = subprocess.Popen(
-            [python, HERE / "bench_worker.py", kind, str(threads), folder], text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **names},
+            [python, HERE / "bench_worker.py", work, kind, str(threads), folder], text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env={**os.environ, **environment(kind, threads, cpus, onednn)},
             preexec_fn=lambda: os.sched_setaffinity(0, cpus[:threads]))
         self.about = self.answer()["about"]
 
@@ -100,120 +131,21 @@ def kept_median(timings):
 
 
 def measure(workers, number, samples):
-    """Variant -> (seconds, whether they are sure, CRC-32 of its results)."""
-    digests, timings = {}, {}
+    """Variant -> (seconds, whether they are sure, what is said of its results)."""
+    said, timings = {}, {}
     for worker in workers:
         answer = worker.ask(open=number)
         if "error" in answer:
             print(f"{worker.kind}: {answer['error']}", file=sys.stderr)
             continue
-        digests.update(answer)
+        said.update(answer)
     for _ in range(samples):
         for worker in workers:
             for name, timing in worker.ask(time=True).items():
                 timings.setdefault(name, []).append(timing)
     for worker in workers:
         worker.ask(close=True)
-    return {name: (*kept_median(found), digests[name]) for name, found in timings.items()}
-
-
-# ---- Rows ----
-
-
-class Row:
-    """What was measured of a case with a number of threads."""
-
-    def __init__(self, case, threads, found):
-        self.case, self.threads = case, threads
-        self.unsure = {seconds for seconds, sure, _ in found.values() if not sure}
-        self.seconds, _, digest = found["qdq"]
-        # A copy has other traffic: a row is held against the stream of its own bytes.
-        self.limit = min((one[0] for name, one in found.items() if name.startswith("stream")),
-                         default=None)
-        others = {name: one for name, one in found.items()
-                  if name != "qdq" and not name.startswith(("copy", "stream"))}
-        self.peers = {name: seconds for name, (seconds, _, _) in others.items()}
-        self.other_bits = {name for name, (_, _, other) in others.items()
-                           if digest is not None and other not in (None, digest)}
-        self.best = min(self.peers, key=self.peers.get, default=None)
-
-    def rate(self, seconds):
-        return bench_cases.moved_bytes(self.case) / seconds * 1e-9 if seconds else None
-
-    def of_limit(self):
-        return self.limit / self.seconds if self.limit else None
-
-    def times_best(self):
-        return self.peers[self.best] / self.seconds if self.best else None
-
-    def limit_times_best(self):
-        return self.peers[self.best] / self.limit if self.best and self.limit else None
-
-    def misses(self):
-        """What is short of its aim."""
-        limit_aim, *peer_aims = self.case.aim
-        peer_aim, short = peer_aims[min(self.threads, 2) - 1], []
-        if self.case.small and self.seconds * 1e6 > limit_aim:
-            short.append("time")
-        if self.of_limit() is not None and self.of_limit() < limit_aim - 0.005:
-            short.append("limit")
-        if self.best and self.times_best() < peer_aim * 0.995:
-            short.append("peer")
-        return short
-
-
-def number(value, form="{:.1f}"):
-    return form.format(value) if value is not None else "-"
-
-
-def cells(row):
-    """qdq, limit, of the limit (aim), best peer, times it (aim), other peers."""
-    case = row.case
-    limit_aim, *peer_aims = case.aim
-    peer_aim = peer_aims[min(row.threads, 2) - 1]
-    short = row.misses()
-
-    def amount(seconds):
-        text = f"{seconds * 1e6:.2f} us" if case.small else number(row.rate(seconds))
-        return text + ("~" if seconds in row.unsure else "")
-
-    def marked(text, kind):
-        return f"**{text}**" if kind in short else text
-
-    def named(name):
-        return f"{name}{' (other bits)' if name in row.other_bits else ''}"
-
-    ours = amount(row.seconds)
-    limit = amount(row.limit) if row.limit else "-"
-    of_limit = "-"
-    if case.small:
-        ours = marked(ours, "time") + f" ({limit_aim:g} us)"
-    elif row.limit:
-        of_limit = f"{marked(number(row.of_limit(), '{:.2f}'), 'limit')} ({limit_aim:.2f})"
-    best = f"{amount(row.peers[row.best])} {named(row.best)}" if row.best else "-"
-    times = f"{marked(number(row.times_best()) + 'x', 'peer')} ({peer_aim:g}x" if row.best else "-"
-    if row.best:
-        bound = row.limit_times_best()
-        times += f", limit {bound:.1f}x)" if bound and bound < peer_aim else ")"
-    others = ", ".join(f"{amount(seconds)} {named(name)}" for name, seconds in
-                       sorted(row.peers.items(), key=lambda one: one[1]) if name != row.best)
-    return [case.name, case.size, ours, limit, of_limit, best, times, others or "-"]
-
-
-HEADER = ["work", "elements", "qdq", "limit", "of the limit (aim)", "best peer",
-          "times the best peer (aim)", "other peers"]
-
-
-def markdown_table(rows):
-    lines = ["| " + " | ".join(HEADER) + " |", "|" + "---|" * len(HEADER)]
-    return lines + ["| " + " | ".join(cells(row)) + " |" for row in rows]
-
-
-def text_table(rows):
-    table = [HEADER] + [[cell.replace("**", "!") for cell in cells(row)] for row in rows]
-    widths = [max(len(line[k]) for line in table) for k in range(len(HEADER))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip()
-            for line in table]
+    return {name: (*kept_median(found), said[name]) for name, found in timings.items()}
 
 
 # ---- The machine ----
@@ -271,42 +203,76 @@ def sizes(build, pythons):
     return "; ".join(words) + "."
 
 
-# ---- Entry ----
+# ---- Kinds of work ----
 
 
-def document(rows_of, about, before, after, sizes_line, samples):
-    lines = [f"Machine: {machine()}. qdq at {revision()}.", "",
-             f"Peers: {', '.join(about) or 'none'}. Timings of each cell: {samples}. Load of the "
-             f"machine before: {before:.1f}, after: {after:.1f} (what is measured makes about 1).",
-             ""]
-    for threads, rows in rows_of.items():
-        lines += [f"### {threads} thread{'s' if threads > 1 else ''}", "", *markdown_table(rows), ""]
-    return "\n".join([*lines, sizes_line])
+def kinds_of(work, options):
+    """(kind, python) of the workers. qdq's results are there before the others look at them."""
+    kinds = ["limit", "qdq", "ort"]
+    if work == "products":
+        kinds += ["ort-capped"] + (["onednn", "onednn-capped"] if options.onednn else [])
+    found = [(kind, options.python) for kind in kinds]
+    if work == "elements" and options.torch_python:
+        found.append(("torch", options.torch_python))
+    return found
 
 
-def put_into(path, text):
-    old = path.read_text(encoding="utf-8")
-    before, rest = old.split(BEGIN)
-    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
+WORK = {"elements": (bench_cases.all_cases, bench_element_rows),
+        "products": (bench_product_cases.all_cases, bench_product_rows)}
 
 
-def run_all(options, cpus, folder):
+def run_all(work, options, cpus, folder):
     rows_of, about = {}, []
-    cases = [(number, case) for number, case in enumerate(bench_cases.all_cases())
-             if options.cases in f"{case.name} {case.size}"]
+    all_cases, tables = WORK[work]
+    cases = [(number, case) for number, case in enumerate(all_cases())
+             if options.cases in f"{case.name} {tables.size_of(case)}"]
     for threads in options.threads:
-        kinds = [("limit", options.python), ("qdq", options.python), ("ort", options.python)]
-        kinds += [("torch", options.torch_python)] if options.torch_python else []
-        workers = [Worker(kind, python, threads, cpus, folder) for kind, python in kinds]
-        about = [worker.about for worker in workers if worker.about]
+        workers = [Worker(work, kind, python, threads, cpus, folder, options.onednn)
+                   for kind, python in kinds_of(work, options)]
+        about = list(dict.fromkeys(worker.about for worker in workers if worker.about))
         rows_of[threads] = []
         for index, case in cases:
             found = measure(workers, index, options.samples)
-            rows_of[threads].append(Row(case, threads, found))
-            print(text_table(rows_of[threads][-1:])[1], file=sys.stderr, flush=True)
+            row = tables.Row(case, threads, found)
+            rows_of[threads].append(row)
+            print(bench_tables.plain(tables.HEADER, [row.cells()])[1], file=sys.stderr, flush=True)
         for worker in workers:
             worker.stop()
     return rows_of, about
+
+
+def tables_of(work, rows_of, table):
+    """Lines; `table` makes them of a header and rows."""
+    lines, tables = [], WORK[work][1]
+    for threads, rows in rows_of.items():
+        lines += [f"### {tables.TITLE}{threads} thread{'s' if threads > 1 else ''}", "",
+                  *table(tables.HEADER, [row.cells() for row in rows]), ""]
+    return lines + tables.more(list(rows_of.values())[0], table)
+
+
+# ---- Entry ----
+
+
+def document(lines, about, before, after, samples):
+    return "\n".join([
+        f"Machine: {machine()}. qdq at {revision()}.", "",
+        f"Peers: {', '.join(about) or 'none'}. Timings of each cell: {samples}. Load of the "
+        f"machine before: {before:.1f}, after: {after:.1f} (what is measured makes about 1).",
+        "", *lines])
+
+
+def put_into(path, work, text):
+    old = path.read_text(encoding="utf-8")
+    begin, end = MARKS[work]
+    before, rest = old.split(begin)
+    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}", encoding="utf-8")
+
+
+def libraries_line(options):
+    libraries = [(options.python, "onnxruntime", "capi/libonnxruntime.so*")]
+    if options.torch_python:
+        libraries.append((options.torch_python, "torch", "lib/libtorch_cpu.so"))
+    return sizes(options.build, libraries)
 
 
 def parse(words):
@@ -314,6 +280,8 @@ def parse(words):
     parser.add_argument("build", type=Path)
     parser.add_argument("--venv", type=Path, default=HERE / "venv")
     parser.add_argument("--torch", type=Path)
+    parser.add_argument("--onednn", type=Path)
+    parser.add_argument("--only", choices=list(WORK))
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--cases", default="")
     parser.add_argument("--samples", type=int, default=21)
@@ -323,6 +291,7 @@ def parse(words):
     options.threads = [int(word) for word in options.threads.split(",")]
     options.build = options.build.resolve()
     options.python = options.venv.absolute() / "bin" / "python"
+    options.onednn = options.onednn.absolute() if options.onednn else None
     options.torch_python = options.torch.absolute() / "bin" / "python" if options.torch else None
     return options
 
@@ -333,22 +302,21 @@ def main(words):
     if max(options.threads) > len(cpus):
         sys.exit(f"--threads wants {max(options.threads)} CPUs, there are {len(cpus)}")
     make_venv(options.venv)
-    before = load()
-    with tempfile.TemporaryDirectory() as folder:
-        compile_helpers(options.build, Path(folder))
-        rows_of, about = run_all(options, cpus, folder)
-    libraries = [(options.python, "onnxruntime", "capi/libonnxruntime.so*")]
-    if options.torch_python:
-        libraries.append((options.torch_python, "torch", "lib/libtorch_cpu.so"))
-    text = document(rows_of, about, before, load(), sizes(options.build, libraries),
-                    options.samples)
-    if options.into:
-        put_into(options.into, text)
-    elif options.markdown:
-        print(text)
-    else:
-        for rows in rows_of.values():
-            print("\n".join(text_table(rows)))
+    for work in [options.only] if options.only else WORK:
+        before = load()
+        with tempfile.TemporaryDirectory() as folder:
+            compile_helpers(options.build, options.onednn, Path(folder))
+            rows_of, about = run_all(work, options, cpus, folder)
+        lines = tables_of(work, rows_of, bench_tables.markdown)
+        if work == "elements":
+            lines.append(libraries_line(options))
+        text = document(lines, about, before, load(), options.samples).rstrip()
+        if options.into:
+            put_into(options.into, work, text)
+        elif options.markdown:
+            print(text)
+        else:
+            print("\n".join(tables_of(work, rows_of, bench_tables.plain)))
 
 
 if __name__ == "__main__":

@@ -12,23 +12,25 @@
 typedef struct graph_words {
     const char *text;
     size_t length;
+    const char *folder;  // of the files of its constants, or NULL
     int threads;
     qdq_plan *plan;
     qdq_exec *exec;
     qdq_error err;
 } graph_words;
 
-static qdq_plan *compile_text(const char *text, size_t length, qdq_error *err) {
-    qdq_graph *graph = qdq_graph_parse(text, length, "bench", NULL, NULL, err);
+static qdq_plan *compile_text(const graph_words *w, qdq_error *err) {
+    qdq_graph *graph = qdq_graph_parse(w->text, w->length, "bench", w->folder, NULL, err);
     qdq_plan *plan = graph ? qdq_graph_compile(graph, NULL, err) : NULL;
     qdq_graph_destroy(graph);
     return plan;
 }
 
 // NULL, or what is wrong.
-const char *graph_open(graph_words *w, const char *text, size_t length, int threads) {
-    *w = (graph_words){.text = text, .length = length, .threads = threads};
-    w->plan = compile_text(text, length, &w->err);
+const char *graph_open(graph_words *w, const char *text, size_t length, const char *folder,
+                       int threads) {
+    *w = (graph_words){.text = text, .length = length, .folder = folder, .threads = threads};
+    w->plan = compile_text(w, &w->err);
     qdq_exec_options options = {.parallel = qdq_parallel_openmp(threads)};
     w->exec = qdq_exec_create(w->plan, &options, &w->err);
     return w->exec ? NULL : w->err.text;
@@ -41,7 +43,7 @@ const char *graph_bind(graph_words *w, const char *name, void *data, size_t byte
 void graph_run(graph_words *w) { qdq_exec_run(w->exec); }
 
 // From JSON text to a plan, and away with it.
-void graph_compile(graph_words *w) { qdq_plan_destroy(compile_text(w->text, w->length, &w->err)); }
+void graph_compile(graph_words *w) { qdq_plan_destroy(compile_text(w, &w->err)); }
 
 void graph_close(graph_words *w) {
     qdq_exec_destroy(w->exec);
