@@ -65,11 +65,6 @@ int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at) {
 
 //---- B ----------------------------------------------------------------------
 
-static size_t element_of(const qdq_gemm_weights *w, size_t matrix, size_t k, size_t column) {
-    return matrix * w->matrix_stride + k / w->taps * w->depth_stride + k % w->taps * w->tap_stride +
-           column * w->column_stride;
-}
-
 // A column: k..k + n, in runs that lie evenly apart.
 static void gather_column(const qdq_gemm_weights *w, const qdq_gemm_source *from, size_t column,
                           size_t k, size_t n, void *out) {
@@ -82,7 +77,7 @@ static void gather_column(const qdq_gemm_weights *w, const qdq_gemm_source *from
         if (w->taps == 1) run = n - done, stride = w->depth_stride;
         qdq_gemm_gather(w->dtype,
                         (const char *)from->data +
-                            element_of(w, from->matrix, k + done, column) * size,
+                            qdq_gemm_element(w, from->matrix, k + done, column) * size,
                         stride, run, (char *)out + done * size);
         done += run;
     }
@@ -113,7 +108,8 @@ static void pack_pair(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_
     int32_t zero = alike ? qdq_gemm_column_zero(g, from, 0) : 0;
     for (size_t i = 0; i < rows; i++)
         qdq_gemm_less(w->dtype,
-                      (const char *)from->data + element_of(w, from->matrix, k + i, part->column),
+                      (const char *)from->data +
+                          qdq_gemm_element(w, from->matrix, k + i, part->column),
                       zero, row[i], part->columns);
     for (size_t j = 0; !alike && j < part->columns; j++) {
         int16_t own = (int16_t)qdq_gemm_column_zero(g, from, part->column + j);
@@ -148,7 +144,7 @@ static void pack_floats(const qdq_gemm *g, const qdq_gemm_source *from, const qd
         for (size_t i = 0; i < n; i++)
             g->kernel->widen(w->dtype,
                              (const char *)from->data +
-                                 element_of(w, from->matrix, k + i, part->column) * size,
+                                 qdq_gemm_element(w, from->matrix, k + i, part->column) * size,
                              panel + i * COLUMNS, part->columns);
         return;
     }
@@ -190,6 +186,7 @@ static bool pack_all(qdq_gemm *g, const void *data, const void *zeros, qdq_pool 
                      packed + (matrix * panels + p) * bytes + k * COLUMNS * size);
     }
     g->packed = packed;
+    g->packed_bytes = g->weights.matrices * panels * bytes;
     return true;
 }
 
@@ -309,6 +306,8 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
             const void *b = w.b;
             if (packed)
                 b = packed + p * qdq_gemm_panel_bytes(g) + k * COLUMNS * size;
+            else if (g->coded)
+                qdq_gemm_decode(g, first_panel + p, k, n, w.b);
             else
                 pack(g, &from, block->column + p * COLUMNS, k, n, w.b);
             add_panel(g, block, &w, p, b, n, skips);
@@ -363,6 +362,8 @@ bool qdq_gemm_constant_weights(const qdq_gemm *g, const qdq_call *call, const vo
 
 bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
     const void *data, *zeros;
+    const qdq_coded *coded = call->inputs[g->weights.port].coded;
+    if (coded && !qdq_gemm_pack_coded(g, coded, to->pool)) return false;
     if (qdq_gemm_constant_weights(g, call, &data, &zeros)) {
         g->bytes = qdq_gemm_takes_bytes(g, zeros);
         if (!(g->bytes ? qdq_gemm_pack_bytes : pack_all)(g, data, zeros, to->pool)) return false;
@@ -370,6 +371,8 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, q
     *stage = (qdq_stage){.params = g,
                          .whole = run,
                          .units = g->batch * row_blocks(g) * column_blocks(g),
-                         .cost = g->batch * g->rows * g->columns * g->depth};
+                         .cost = g->batch * g->rows * g->columns * g->depth,
+                         .packed = (uint64_t)(g->packed || g->coded) << g->weights.port,
+                         .packed_bytes = g->packed_bytes};
     return true;
 }

@@ -41,6 +41,21 @@ typedef void qdq_gemm_widen_fn(qdq_dtype dtype, const void *x, float *out, size_
 // Back, rounded half to even. A NaN is the quiet one without a sign.
 typedef void qdq_gemm_narrow_fn(qdq_dtype dtype, const float *x, void *out, size_t n);
 
+// A part of B as codes, and what it is as floats: rows x 32 of (code - zero) * scale, rounded to
+// the dtype. Codes have no sign, and zero points are whole numbers that go with that.
+typedef struct qdq_gemm_codes {
+    const uint8_t *codes;  // rows x 32; or rows x 16, column j in the low half of byte j and j + 16
+    bool halves;           // in the high one
+    // Of the columns, or of the rows. The only NaN is the quiet one without a sign.
+    bool by_row;
+    const float *scale, *zero;
+    qdq_dtype dtype;  // float32, float16 or bfloat16
+    size_t rows;
+    float *b;
+} qdq_gemm_codes;
+
+typedef void qdq_gemm_decode_fn(const qdq_gemm_codes *part);
+
 typedef struct qdq_gemm_kernel {
     const char *name;
     qdq_isa isa;
@@ -51,6 +66,7 @@ typedef struct qdq_gemm_kernel {
     qdq_gemm_widen_fn *widen;
     qdq_gemm_narrow_fn *narrow;
     qdq_gemm_bytes_fn *bytes;  // NULL: no such instructions
+    qdq_gemm_decode_fn *decode;
 } qdq_gemm_kernel;
 
 // The kernels of this build, from the plainest to the best.
@@ -64,7 +80,8 @@ const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
     extern qdq_gemm_lanes_fn qdq_gemm_lanes_##isa;                 \
     extern qdq_gemm_integer_lanes_fn qdq_gemm_integer_lanes_##isa; \
     extern qdq_gemm_widen_fn qdq_gemm_widen_##isa;                 \
-    extern qdq_gemm_narrow_fn qdq_gemm_narrow_##isa;
+    extern qdq_gemm_narrow_fn qdq_gemm_narrow_##isa;               \
+    extern qdq_gemm_decode_fn qdq_gemm_decode_##isa;
 
 QDQ_GEMM_DECLARE(portable)
 extern qdq_gemm_bytes_fn qdq_gemm_bytes_avx512;

@@ -129,7 +129,8 @@ static const struct {
 
 // Matrix products, in the same order.
 #define GEMM(ISA, isa, bytes) {"qdq_gemm_" #isa, QDQ_ISA_##ISA, qdq_gemm_tile_##isa, qdq_gemm_integer_##isa, \
-                        qdq_gemm_lanes_##isa, qdq_gemm_integer_lanes_##isa, qdq_gemm_widen_##isa, qdq_gemm_narrow_##isa, bytes}
+                        qdq_gemm_lanes_##isa, qdq_gemm_integer_lanes_##isa, qdq_gemm_widen_##isa, qdq_gemm_narrow_##isa, bytes, \
+                        qdq_gemm_decode_##isa}
 #if defined(QDQ_SIMD_X86)
 QDQ_GEMM_DECLARE(avx2)
 QDQ_GEMM_DECLARE(avx512)
