@@ -16,9 +16,9 @@ typedef struct parameters {
     const int16_t *zeros;
 } parameters;
 
-// From k on so many have the parameters of these rows.
+// From k = begin on, until the next one, these rows of parameters hold.
 typedef struct stretch {
-    uint32_t count, scale, zero;
+    uint32_t begin, scale, zero;
 } stretch;
 
 struct qdq_gemm_coded {
@@ -27,7 +27,8 @@ struct qdq_gemm_coded {
     size_t row_bytes;
     const uint8_t *codes;
     parameters scale, zero;
-    const stretch *stretches;  // for each k
+    const stretch *stretches;
+    size_t stretch_count;
 };
 
 //---- Parameters -------------------------------------------------------------
@@ -53,11 +54,15 @@ static qdq_stage_vector joined(qdq_stage_vector v) {
     return v;
 }
 
+// Whether k has other parameters than the one before.
+static bool begins_row(const qdq_gemm_weights *w, const qdq_stage_vector *v, size_t k) {
+    return v->count > 1 && block_of_k(w, v, k) != block_of_k(w, v, k - 1);
+}
+
 // Rows of parameters that lie behind each other along k.
 static size_t count_rows(const qdq_gemm_weights *w, const qdq_stage_vector *v, size_t depth) {
     size_t rows = 1;
-    if (v->count == 1) return rows;
-    for (size_t k = 1; k < depth; k++) rows += block_of_k(w, v, k) != block_of_k(w, v, k - 1);
+    for (size_t k = 1; v->count > 1 && k < depth; k++) rows += begins_row(w, v, k);
     return rows;
 }
 
@@ -110,26 +115,25 @@ static bool pack_parameters(const qdq_gemm *g, const qdq_stage_vector *v, int32_
     size_t row = 0;
     put_row(g, v, 0, 0, bias, p);
     for (size_t k = 1; p->rows > 1 && k < g->depth; k++)
-        if (block_of_k(&g->weights, v, k) != block_of_k(&g->weights, v, k - 1))
-            put_row(g, v, k, ++row, bias, p);
+        if (begins_row(&g->weights, v, k)) put_row(g, v, k, ++row, bias, p);
     return true;
 }
 
-static const stretch *stretches_of(const qdq_gemm *g, const qdq_stage_vector *scale,
-                                   const qdq_stage_vector *zero, qdq_pool *pool) {
+static bool add_stretches(const qdq_gemm *g, const qdq_stage_vector *scale,
+                          const qdq_stage_vector *zero, qdq_pool *pool, struct qdq_gemm_coded *c) {
     const qdq_gemm_weights *w = &g->weights;
-    stretch *s = qdq_pool_array(pool, g->depth, sizeof *s);
-    if (!s) return NULL;
-    for (size_t k = 1; k < g->depth; k++) {
-        bool scales = scale->count > 1 && block_of_k(w, scale, k) != block_of_k(w, scale, k - 1);
-        bool zeros = zero->count > 1 && block_of_k(w, zero, k) != block_of_k(w, zero, k - 1);
-        s[k] = (stretch){0, s[k - 1].scale + scales, s[k - 1].zero + zeros};
+    size_t most = count_rows(w, scale, g->depth) + count_rows(w, zero, g->depth) - 1;
+    stretch *s = qdq_pool_array(pool, most, sizeof *s);
+    if (!s) return false;
+    c->stretches = s;
+    c->stretch_count = 1;
+    for (size_t k = 1; most > 1 && k < g->depth; k++) {
+        bool scales = begins_row(w, scale, k), zeros = begins_row(w, zero, k);
+        if (!scales && !zeros) continue;
+        s[1] = (stretch){(uint32_t)k, s[0].scale + scales, s[0].zero + zeros};
+        s++, c->stretch_count++;
     }
-    s[g->depth - 1].count = 1;
-    for (size_t k = g->depth - 1; k-- > 0;)
-        s[k].count =
-            s[k].scale == s[k + 1].scale && s[k].zero == s[k + 1].zero ? s[k + 1].count + 1 : 1;
-    return s;
+    return true;
 }
 
 //---- Codes ------------------------------------------------------------------
@@ -172,12 +176,11 @@ bool qdq_gemm_pack_coded(qdq_gemm *g, const qdq_coded *coded, qdq_pool *pool) {
     c->halves = is_half(coded->dtype);
     c->row_bytes = c->halves ? HALF : COLUMNS;
     c->codes = pack_codes(g, coded, c->row_bytes, pool);
-    c->stretches = stretches_of(g, &scale, &zero, pool);
+    if (!c->codes || !add_stretches(g, &scale, &zero, pool, c)) return false;
     g->packed_bytes = g->weights.matrices * qdq_gemm_panels(g) * g->depth * c->row_bytes +
-                      g->depth * sizeof *c->stretches;
+                      c->stretch_count * sizeof *c->stretches;
     g->coded = c;
-    return c->codes && c->stretches &&
-           pack_parameters(g, &scale, 0, pool, &c->scale, &g->packed_bytes) &&
+    return pack_parameters(g, &scale, 0, pool, &c->scale, &g->packed_bytes) &&
            pack_parameters(g, &zero, bias, pool, &c->zero, &g->packed_bytes);
 }
 
@@ -206,6 +209,25 @@ static void spread_zeros(const parameters *p, size_t panel, size_t matrix, size_
     for (size_t j = 0; j < COLUMNS; j++) room[j] = (float)from[p->alike ? 0 : j];
 }
 
+// The stretch that k lies in.
+static const stretch *stretch_at(const struct qdq_gemm_coded *c, size_t k) {
+    size_t low = 0, high = c->stretch_count;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (c->stretches[middle].begin <= k)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &c->stretches[low];
+}
+
+// How many of k..end lie in it.
+static size_t stretch_rows(const struct qdq_gemm_coded *c, const stretch *s, size_t k, size_t end) {
+    bool last = s + 1 == c->stretches + c->stretch_count;
+    return (last || s[1].begin > end ? end : s[1].begin) - k;
+}
+
 // Where columns have parameters of their own: stretches that share them.
 static void decode_columns(const qdq_gemm *g, size_t panel, size_t k, size_t n,
                            qdq_gemm_codes part) {
@@ -214,9 +236,9 @@ static void decode_columns(const qdq_gemm *g, size_t panel, size_t k, size_t n,
     float scales[COLUMNS], zeros[COLUMNS];
     part.zero = zeros;
     uint32_t zero = UINT32_MAX;
-    for (size_t done = 0; done < n; done += part.rows) {
-        const stretch *s = &c->stretches[k + done];
-        part.rows = s->count < n - done ? s->count : n - done;
+    const stretch *s = stretch_at(c, k);
+    for (size_t end = k + n; k < end; k += part.rows, s++) {
+        part.rows = stretch_rows(c, s, k, end);
         part.scale = scales_at(&c->scale, panel, matrix, s->scale, scales);
         if (s->zero != zero) spread_zeros(&c->zero, panel, matrix, s->zero, zeros);
         zero = s->zero;
@@ -231,10 +253,12 @@ static void decode_rows(const qdq_gemm *g, size_t panel, size_t k, size_t n, qdq
     const struct qdq_gemm_coded *c = g->coded;
     size_t matrix = panel / qdq_gemm_panels(g);
     float scales[QDQ_GEMM_DEPTH], zeros[QDQ_GEMM_DEPTH];
-    for (size_t i = 0; i < n; i++) {
-        const stretch *s = &c->stretches[k + i];
-        scales[i] = c->scale.scales[matrix * c->scale.rows + s->scale];
-        zeros[i] = (float)c->zero.zeros[matrix * c->zero.rows + s->zero];
+    const stretch *s = stretch_at(c, k);
+    for (size_t i = 0; i < n; s++) {
+        size_t stop = i + stretch_rows(c, s, k + i, k + n);
+        float scale = c->scale.scales[matrix * c->scale.rows + s->scale];
+        float zero = (float)c->zero.zeros[matrix * c->zero.rows + s->zero];
+        for (; i < stop; i++) scales[i] = scale, zeros[i] = zero;
     }
     part.by_row = true;
     part.scale = scales, part.zero = zeros;
