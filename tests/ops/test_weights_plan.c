@@ -72,12 +72,14 @@ static void a_plan_has_no_dequantize_of_weights(void **state) {
     static const char on_codes[] = "x, w -> MatMul m on codes of b -> output y";
     static const char folded[] = "x, real -> MatMul m on folded b -> output y";
     qdq_numerics rounds = {.dequantize_step_dtype = QDQ_BFLOAT16};
+    qdq_numerics stores = {.bfloat16_store = QDQ_BFLOAT16_TRUNCATE};
     (void)state;
     pattern p = plain;
     check_plan(&p, NULL, 1, 0, on_codes);
     p.real = QDQ_BFLOAT16, p.codes = QDQ_UINT8, p.scales = 48;
     check_plan(&p, NULL, 1, 0, on_codes);
     check_plan(&p, &(qdq_compile_options){.numerics = &rounds}, 1, 0, folded);
+    check_plan(&p, &(qdq_compile_options){.numerics = &stores}, 1, 0, folded);
     p = plain, p.zero_is_float = true;
     check_plan(&p, NULL, 1, 0, folded);
     p = plain, p.codes = QDQ_FLOAT8_E4M3FN;
