@@ -36,6 +36,6 @@ bool qdq_draft_codes(qdq_draft *draft, size_t index) {
         codes[i] = (qdq_codes){0};
         inputs[i] = node->inputs[i];
     }
-    if (read) draft->nodes[index] = (qdq_draft_node){inputs, codes};
+    if (read) draft->nodes[index] = (qdq_draft_node){.inputs = inputs, .codes = codes};
     return !draft->pool->failed;
 }

@@ -46,18 +46,20 @@ static void keep_constant(qdq_compiler *c, uint32_t id, size_t *bytes) {
     *bytes += qdq_arena_aligned(qdq_shape_count(l->shape) * qdq_dtype_size(l->dtype));
 }
 
-// Constants that steps read are kept row-major; known parameters live in their links.
+// Constants that steps read are kept row-major; known parameters live in their links, and what is
+// packed where it is.
 static qdq_status keep_constants(qdq_compiler *c) {
     const qdq_graph *graph = c->draft.graph;
-    size_t bytes = 0;
+    size_t bytes = 0, packed = 0;
     for (size_t i = 0; i < c->draft.step_count; i++) {
         const qdq_draft_step *step = &c->draft.steps[i];
         keep_constant(c, step->x, &bytes);
         for (size_t k = 0; k < step->link_count; k++)
             for (size_t v = 0; v < step->links[k].stage.vector_count; v++)
                 keep_constant(c, step->links[k].sources[v], &bytes);
+        packed += step->whole.packed_bytes;
         for (size_t k = 0; step->whole_node && k < step->whole_node->input_count; k++)
-            keep_constant(c, step->whole_inputs[k].id, &bytes);
+            if (!(step->whole.packed >> k & 1)) keep_constant(c, step->whole_inputs[k].id, &bytes);
     }
     char *constants = qdq_pool_array(&c->plan->pool, bytes, 1);
     if (!constants) return qdq_compile_no_memory(c);
@@ -68,7 +70,7 @@ static qdq_status keep_constants(qdq_compiler *c) {
                    qdq_shape_count(l->shape) * qdq_dtype_size(l->dtype));
     }
     c->plan->constants = constants;
-    c->plan->stats.constant_bytes = bytes;
+    c->plan->stats.constant_bytes = bytes + packed;
     return QDQ_OK;
 }
 

@@ -132,7 +132,7 @@ static qdq_whole *whole_of(qdq_compiler *c, const qdq_draft_step *draft) {
     if (!whole->x || !whole->y || !whole->x_flat || !whole->y_flat) return NULL;
     size_t bytes = 0;
     for (size_t i = 0; i < node->input_count; i++)
-        if (draft->whole_inputs[i].id)
+        if (draft->whole_inputs[i].id && !(draft->whole.packed >> i & 1))
             set_operand(c, draft->whole_inputs[i].id, &whole->x[i], &whole->x_flat[i], &bytes);
     for (size_t i = 0; i < node->output_count; i++)
         set_operand(c, node->outputs[i], &whole->y[i], &whole->y_flat[i], &bytes);

@@ -257,8 +257,8 @@ void qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *
     for (size_t i = 0; i < node->input_count; i++) {
         const qdq_graph_value *v = value_at(graph, node->inputs[i]);
         if (!v) continue;
-        call->inputs[i] =
-            (qdq_operand){true, v->valid, v->type, v->data, v->constant, maker_of(graph, v), NULL};
+        call->inputs[i] = (qdq_operand){true,        v->valid,           v->type, v->data,
+                                        v->constant, maker_of(graph, v), NULL,    NULL};
     }
     for (size_t i = 0; i < node->output_count; i++) {
         call->outputs[i] = graph->values[node->outputs[i]].type;

@@ -19,9 +19,10 @@ static bool mark_live(qdq_draft *draft) {
         for (size_t k = 0; k < node->output_count; k++)
             live |= draft->values[node->outputs[k]].live;
         if (!live) continue;
-        if (!qdq_draft_codes(draft, i)) return false;
+        if (!qdq_draft_codes(draft, i) || !qdq_draft_fold(draft, i)) return false;
         for (size_t k = 0; k < node->input_count; k++)
-            draft->values[draft->nodes[i].inputs[k].id].live = true;
+            if (!qdq_draft_is_known(&draft->nodes[i], k))
+                draft->values[draft->nodes[i].inputs[k].id].live = true;
     }
     return true;
 }
@@ -60,10 +61,14 @@ static bool start_draft(qdq_draft *draft) {
 void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings, qdq_call *call) {
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_codes *codes = draft->nodes[index].codes;
+    const qdq_draft_known *known = draft->nodes[index].known;
     qdq_graph_call(draft->graph, node, findings, call);
     for (size_t i = 0; i < node->input_count; i++) {
         if (call->inputs[i].given) call->inputs[i].type = draft->values[node->inputs[i].id].type;
         if (codes && codes[i].count) call->inputs[i].codes = &codes[i];
+        if (!known) continue;
+        call->inputs[i].coded = known[i].coded;
+        if (known[i].data) call->inputs[i].data = known[i].data;
     }
     for (size_t i = 0; i < node->output_count; i++)
         call->outputs[i] = draft->values[node->outputs[i]].type;
@@ -200,8 +205,9 @@ static bool place_whole(qdq_draft *draft, size_t index, const qdq_stage *stage) 
     step->whole_inputs = inputs;
     step->on_codes = draft->nodes[index].codes != NULL;
     step->whole = *stage;
+    if (draft->options.materialize) step->whole.packed = step->whole.packed_bytes = 0;
     for (size_t i = 0; i < node->input_count; i++) {
-        if (!inputs[i].id) continue;
+        if (!inputs[i].id || step->whole.packed >> i & 1) continue;
         note_read(draft, inputs[i].id, number_of(draft, step));
         draft->values[inputs[i].id].rows = true;
     }

@@ -33,20 +33,29 @@ typedef struct qdq_draft_step {
 
 // What becomes of a value of the graph.
 typedef struct qdq_draft_value {
-    qdq_type type;     // as stored: --float-storage may have changed it
-    bool live;         // an output needs it
-    bool loaded;       // materialized input or constant: has been copied into the arena
-    bool read;         // by a step other than the one that makes it
+    qdq_type type;       // as stored: --float-storage may have changed it
+    const void *folded;  // its elements, computed when the graph is compiled; NULL: they were not
+    bool live;           // an output needs it
+    bool loaded;         // materialized input or constant: has been copied into the arena
+    bool read;           // by a step other than the one that makes it
     bool rows;         // wanted row-major: made or read by work on whole tensors, or read beside x
     size_t made_step;  // QDQ_NO_STEP: an input or a constant
     size_t last_step;  // that reads or makes it
     size_t output;     // number of the first output that it is; SIZE_MAX: none
 } qdq_draft_value;
 
+// An input that is known when the graph is compiled although a node makes it: its elements, or what
+// they are made of.
+typedef struct qdq_draft_known {
+    const void *data;
+    const qdq_coded *coded;
+} qdq_draft_known;
+
 // What a node computes on.
 typedef struct qdq_draft_node {
     const qdq_value *inputs;  // those of the node, or the codes that they stand for
     const qdq_codes *codes;   // NULL: none; else for each input, empty for those that are none
+    qdq_draft_known *known;   // the same
 } qdq_draft_node;
 
 typedef struct qdq_draft {
@@ -68,6 +77,15 @@ qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_call *call, qd
 
 // Decides what a node computes on (graph/codes.c). False when memory runs out.
 bool qdq_draft_codes(qdq_draft *draft, size_t index);
+
+// Computes what a node packs of nodes that have constants alone (graph/fold.c). False when memory
+// runs out.
+bool qdq_draft_fold(qdq_draft *draft, size_t index);
+
+// Whether an input of a node is known although a node makes it.
+static inline bool qdq_draft_is_known(const qdq_draft_node *node, size_t input) {
+    return node->known && (node->known[input].data || node->known[input].coded);
+}
 
 // Fills in everything below `pool`. The graph has no errors.
 qdq_status qdq_lower(qdq_draft *draft, qdq_error *err);

@@ -30,6 +30,22 @@ static size_t bytes_of(const qdq_located *operand) {
     return qdq_shape_count(operand->shape) * qdq_dtype_size(operand->dtype);
 }
 
+// An input that is packed counts as many bytes as its elements have bits.
+static size_t bytes_packed(const qdq_draft *of, const qdq_draft_step *draft, size_t input) {
+    const qdq_type *type = &of->values[draft->whole_inputs[input].id].type;
+    return (qdq_shape_count(type->shape) * (size_t)qdq_dtype_get(type->dtype)->bits + 7) / 8;
+}
+
+// " on codes of b", or " on folded b" where b was computed when the graph was compiled.
+static void describe_known(const qdq_draft *of, const qdq_draft_step *draft, line *l) {
+    const qdq_node *node = draft->whole_node;
+    const qdq_draft_node *known = &of->nodes[node - of->graph->nodes];
+    for (size_t i = 0; i < node->input_count; i++)
+        if (qdq_draft_is_known(known, i))
+            append(l, " on ", known->known[i].coded ? "codes of" : "folded",
+                   qdq_op_port(node->op, i)->name);
+}
+
 // "x, weights -> MatMul m -> output y"; with "on codes" where x and weights are not those of m, but
 // what these were dequantized from.
 static void describe_whole(const qdq_draft *of, const qdq_draft_step *draft, const qdq_whole *whole,
@@ -37,12 +53,14 @@ static void describe_whole(const qdq_draft *of, const qdq_draft_step *draft, con
     const qdq_graph *graph = of->graph;
     const qdq_node *node = draft->whole_node;
     for (size_t i = 0; i < whole->x_count; i++) {
-        info->read_bytes += bytes_of(&whole->x[i]);
+        info->read_bytes +=
+            draft->whole.packed >> i & 1 ? bytes_packed(of, draft, i) : bytes_of(&whole->x[i]);
         if (draft->whole_inputs[i].id)
             append(l, l->at ? ", " : "", "", graph->values[draft->whole_inputs[i].id].name);
     }
     append(l, " -> ", node->op->name, node->name);
     if (draft->on_codes) append(l, " ", "", "on codes");
+    describe_known(of, draft, l);
     for (size_t i = 0; i < whole->y_count; i++) {
         info->write_bytes += bytes_of(&whole->y[i]);
         if (whole->y[i].place.kind == QDQ_PLACE_OUTPUT)

@@ -154,7 +154,7 @@ static void set_dims(qdq_conv *c, const qdq_conv_sizes *s) {
     c->group_inputs = s->group_inputs, c->group_outputs = s->group_outputs;
 }
 
-static void set_product(qdq_gemm *g, const qdq_call *call, const qdq_conv_sizes *s) {
+void qdq_conv_set_product(qdq_gemm *g, const qdq_call *call, const qdq_conv_sizes *s) {
     size_t outputs = s->group_outputs * s->groups;
     g->rows = 1;
     for (int i = 0; i < s->x.spatial; i++) g->rows *= s->window.out[i];
@@ -200,12 +200,16 @@ qdq_conv *qdq_conv_new(const qdq_call *call, const qdq_conv_attrs *attrs, const 
     if (!c || !qdq_conv_sizes_of(call, attrs, &sizes)) return NULL;
     qdq_gemm_init(&c->gemm, to, integer);
     set_dims(c, &sizes);
-    set_product(&c->gemm, call, &sizes);
+    qdq_conv_set_product(&c->gemm, call, &sizes);
     return set_offsets(c, to->pool) ? c : NULL;
 }
 
-bool qdq_conv_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
+bool qdq_conv_has_lanes(const qdq_conv *c) {
     enum { FEW = 8 };
-    if (c->groups > 1 && c->group_outputs < FEW) return qdq_conv_lanes_stage(c, call, to, stage);
+    return c->groups > 1 && c->group_outputs < FEW;
+}
+
+bool qdq_conv_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
+    if (qdq_conv_has_lanes(c)) return qdq_conv_lanes_stage(c, call, to, stage);
     return qdq_gemm_stage(&c->gemm, call, to, stage);
 }

@@ -63,6 +63,9 @@ typedef struct qdq_conv {
 qdq_conv *qdq_conv_new(const qdq_call *call, const qdq_conv_attrs *attrs, const qdq_lowering *to,
                        bool integer);
 
+// Sizes and strides of the product.
+void qdq_conv_set_product(qdq_gemm *gemm, const qdq_call *call, const qdq_conv_sizes *sizes);
+
 // Rows of A.
 qdq_gemm_fill_fn qdq_conv_fill;
 
@@ -71,6 +74,9 @@ bool qdq_conv_sources(const qdq_conv *conv, size_t row, size_t k, size_t n, size
 
 // The stage of a convolution that lacks nothing.
 bool qdq_conv_stage(qdq_conv *conv, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage);
+
+// Whether it has such groups.
+bool qdq_conv_has_lanes(const qdq_conv *conv);
 
 // The same for groups of few output channels, where a product of matrices would have little to do:
 // lanes are output channels of many groups.

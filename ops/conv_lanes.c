@@ -54,6 +54,10 @@ static void pack(const qdq_conv *c, const void *data, const void *zeros, const l
 static size_t block_count(const qdq_conv *c) { return (c->gemm.columns + LANES - 1) / LANES; }
 static size_t depth_blocks(const qdq_conv *c) { return (c->gemm.depth + DEPTH - 1) / DEPTH; }
 
+static size_t lanes_bytes(const qdq_conv *c) {
+    return block_count(c) * depth_blocks(c) * sizeof(panel);
+}
+
 static bool pack_all(qdq_conv *c, const void *data, const void *zeros, qdq_pool *pool) {
     size_t blocks = block_count(c), depths = depth_blocks(c);
     panel *packed = qdq_pool_array(pool, blocks * depths, sizeof *packed);
@@ -184,6 +188,8 @@ bool qdq_conv_lanes_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering 
                          .whole = run,
                          .pieces = true,
                          .units = g->batch * block_count(c) * ((g->rows + ROWS - 1) / ROWS),
-                         .cost = g->batch * g->rows * g->columns * g->depth};
+                         .cost = g->batch * g->rows * g->columns * g->depth,
+                         .packed = (uint64_t)(c->lanes != NULL) << g->weights.port,
+                         .packed_bytes = c->lanes ? lanes_bytes(c) : 0};
     return true;
 }

@@ -50,6 +50,16 @@ static size_t lower_of(const qdq_call *call, const qdq_conv_attrs *attrs, const 
     return qdq_conv_stage(conv, call, to, &stages[0]) ? 1 : 0;
 }
 
+// Weights of lanes are few, and packed as floats.
+static bool packs_coded_of(const qdq_call *call, const qdq_conv_attrs *attrs) {
+    qdq_conv_sizes sizes;
+    if (!qdq_conv_sizes_of(call, attrs, &sizes)) return false;
+    qdq_conv conv = {.groups = sizes.groups, .group_outputs = sizes.group_outputs};
+    qdq_conv_set_product(&conv.gemm, call, &sizes);
+    return !qdq_conv_has_lanes(&conv) &&
+           qdq_gemm_takes_coded(&conv.gemm, call->inputs[WEIGHTS].coded);
+}
+
 //---- Convolution ------------------------------------------------------------
 
 static const char *const weights_words[] = {"XIO", "OIX", NULL};
@@ -86,6 +96,11 @@ static uint64_t reads_codes(const qdq_call *call) {
     return takes ? 1u << X | 1u << WEIGHTS : 0;
 }
 
+static bool packs_coded(const qdq_call *call) {
+    qdq_conv_attrs a = attrs_of(call->attrs);
+    return packs_coded_of(call, &a);
+}
+
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     qdq_conv_attrs a = attrs_of(call->attrs);
     return lower_of(call, &a, to, stages);
@@ -99,6 +114,8 @@ const qdq_op qdq_op_convolution = {
     .infer = infer,
     .lower = lower,
     .reads_codes = reads_codes,
+    .packs = 1u << WEIGHTS,
+    .packs_coded = packs_coded,
 };
 
 //---- ConvTranspose ----------------------------------------------------------
@@ -131,6 +148,11 @@ static void infer_transposed(qdq_call *call) {
     infer_of(call, &a);
 }
 
+static bool packs_coded_transposed(const qdq_call *call) {
+    qdq_conv_attrs a = transposed_of(call->attrs);
+    return packs_coded_of(call, &a);
+}
+
 static size_t lower_transposed(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     qdq_conv_attrs a = transposed_of(call->attrs);
     return lower_of(call, &a, to, stages);
@@ -143,4 +165,6 @@ const qdq_op qdq_op_conv_transpose = {
     QDQ_OP_TABLES(transposed_inputs, outputs, transposed_attrs),
     .infer = infer_transposed,
     .lower = lower_transposed,
+    .packs = 1u << WEIGHTS,
+    .packs_coded = packs_coded_transposed,
 };

@@ -25,6 +25,10 @@ static bool codes(const qdq_call *call, const qdq_lowering *to, qdq_codes *codes
     return qdq_codes_given(call, call->attrs, to, codes);
 }
 
+static bool coded(const qdq_call *call, const qdq_lowering *to, qdq_coded *coded) {
+    return qdq_coded_given(call, call->attrs, to, coded);
+}
+
 const qdq_op qdq_op_dequantize = {
     .name = "Dequantize",
     .summary = "y = (x - zero_point) * scale",
@@ -33,4 +37,5 @@ const qdq_op qdq_op_dequantize = {
     .infer = infer,
     .lower = lower,
     .codes = codes,
+    .coded = coded,
 };

@@ -131,7 +131,11 @@ static const char *panel_part(const job *j, size_t p, size_t chunk) {
         return (const char *)g->packed +
                (j->matrix * qdq_gemm_panels(g) + column / COLUMNS) * qdq_gemm_panel_bytes(g) +
                k * COLUMNS * qdq_gemm_size(g->kind);
-    qdq_gemm_pack(g, &j->from, column, k, chunk_depth(g, chunk), j->w->b);
+    if (g->coded)
+        qdq_gemm_decode(g, j->matrix * qdq_gemm_panels(g) + column / COLUMNS, k,
+                        chunk_depth(g, chunk), (float *)(void *)j->w->b);
+    else
+        qdq_gemm_pack(g, &j->from, column, k, chunk_depth(g, chunk), j->w->b);
     return j->w->b;
 }
 
@@ -250,6 +254,8 @@ void qdq_gemm_init(qdq_gemm *g, const qdq_lowering *to, bool integer) {
 
 bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
     const void *data, *zeros;
+    const qdq_coded *coded = call->inputs[g->weights.port].coded;
+    if (coded && !qdq_gemm_pack_coded(g, coded, to->pool)) return false;
     if (qdq_gemm_constant_weights(g, call, &data, &zeros)) {
         bool bytes = qdq_gemm_takes_bytes(g, zeros);
         if (!(bytes ? qdq_gemm_pack_bytes : qdq_gemm_pack_all)(g, data, zeros, to->pool))
@@ -264,6 +270,8 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, q
                          .whole = run,
                          .pieces = true,
                          .units = g->batch * row_blocks(g) * column_blocks(g),
-                         .cost = g->batch * g->rows * g->columns * g->depth};
+                         .cost = g->batch * g->rows * g->columns * g->depth,
+                         .packed = (uint64_t)(g->packed || g->coded) << g->weights.port,
+                         .packed_bytes = g->packed_bytes};
     return true;
 }

@@ -50,6 +50,12 @@ typedef struct qdq_gemm_weights {
     size_t zero_stride, scale_stride;  // of b_zero and b_scale, from one matrix to the next
 } qdq_gemm_weights;
 
+static inline size_t qdq_gemm_element(const qdq_gemm_weights *w, size_t matrix, size_t k,
+                                      size_t column) {
+    return matrix * w->matrix_stride + k / w->taps * w->depth_stride + k % w->taps * w->tap_stride +
+           column * w->column_stride;
+}
+
 typedef struct qdq_gemm qdq_gemm;
 
 // Makes y of the sums of a block, float or int32_t: rows `stride` apart, which are whole panels. It
@@ -73,7 +79,9 @@ struct qdq_gemm {
     qdq_dtype a_dtype;
     size_t a_row_stride, a_depth_stride;  // of a plain matrix A
     qdq_gemm_weights weights;
-    const void *packed;         // all of B, or NULL: packed in every unit
+    const void *packed;                  // all of B, or NULL: packed in every unit
+    const struct qdq_gemm_coded *coded;  // all of B as codes (gemm_weights.c), or NULL
+    size_t packed_bytes;                 // of either
     const int32_t *first_sums;  // of each column, in panels of 32; NULL: zeros (gemm_bytes.c)
     bool columns_outer;         // the order of blocks
     qdq_gemm_fill_fn *fill;
@@ -134,6 +142,15 @@ bool qdq_gemm_takes_codes(const qdq_operand *a, const qdq_operand *b, size_t dep
 // A and B become codes, y = sum * scale + bias. `matrix_stride`: parameters from one matrix of B to
 // the next, where columns have their own. False when memory runs out.
 bool qdq_gemm_use_codes(qdq_gemm *gemm, const qdq_call *call, size_t matrix_stride, qdq_pool *pool);
+
+//---- Floats as codes --------------------------------------------------------
+
+// Whether B takes less memory as codes than as floats; shape and strides of B are set.
+bool qdq_gemm_takes_coded(const qdq_gemm *gemm, const qdq_coded *coded);
+// Packs all of B so. False when memory runs out.
+bool qdq_gemm_pack_coded(qdq_gemm *gemm, const qdq_coded *coded, qdq_pool *pool);
+// k..k + n of a panel, those of all matrices counted.
+void qdq_gemm_decode(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, float *b);
 
 //---- As bytes ---------------------------------------------------------------
 

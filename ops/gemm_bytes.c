@@ -57,6 +57,7 @@ bool qdq_gemm_pack_bytes(qdq_gemm *g, const void *data, const void *zeros, qdq_p
         }
     }
     g->packed = packed;
+    g->packed_bytes = count * (bytes + COLUMNS * sizeof *first_sums);
     g->first_sums = first_sums;
     return true;
 }

@@ -35,11 +35,6 @@ int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at) {
 
 //---- B ----------------------------------------------------------------------
 
-static size_t element_of(const qdq_gemm_weights *w, size_t matrix, size_t k, size_t column) {
-    return matrix * w->matrix_stride + k / w->taps * w->depth_stride + k % w->taps * w->tap_stride +
-           column * w->column_stride;
-}
-
 // A column: k..k + n, in runs that lie evenly apart.
 static void gather_column(const qdq_gemm_weights *w, const qdq_gemm_source *from, size_t column,
                           size_t k, size_t n, void *out) {
@@ -52,7 +47,7 @@ static void gather_column(const qdq_gemm_weights *w, const qdq_gemm_source *from
         if (w->taps == 1) run = n - done, stride = w->depth_stride;
         qdq_gemm_gather(w->dtype,
                         (const char *)from->data +
-                            element_of(w, from->matrix, k + done, column) * size,
+                            qdq_gemm_element(w, from->matrix, k + done, column) * size,
                         stride, run, (char *)out + done * size);
         done += run;
     }
@@ -83,7 +78,8 @@ static void pack_pair(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_
     int32_t zero = alike ? qdq_gemm_column_zero(g, from, 0) : 0;
     for (size_t i = 0; i < rows; i++)
         qdq_gemm_less(w->dtype,
-                      (const char *)from->data + element_of(w, from->matrix, k + i, part->column),
+                      (const char *)from->data +
+                          qdq_gemm_element(w, from->matrix, k + i, part->column),
                       zero, row[i], part->columns);
     for (size_t j = 0; !alike && j < part->columns; j++) {
         int16_t own = (int16_t)qdq_gemm_column_zero(g, from, part->column + j);
@@ -118,7 +114,7 @@ static void pack_floats(const qdq_gemm *g, const qdq_gemm_source *from, const qd
         for (size_t i = 0; i < n; i++)
             g->kernel->widen(w->dtype,
                              (const char *)from->data +
-                                 element_of(w, from->matrix, k + i, part->column) * size,
+                                 qdq_gemm_element(w, from->matrix, k + i, part->column) * size,
                              panel + i * COLUMNS, part->columns);
         return;
     }
@@ -160,6 +156,7 @@ bool qdq_gemm_pack_all(qdq_gemm *g, const void *data, const void *zeros, qdq_poo
                                   k * COLUMNS * qdq_gemm_size(g->kind));
     }
     g->packed = packed;
+    g->packed_bytes = g->weights.matrices * panels * bytes;
     return true;
 }
 

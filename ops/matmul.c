@@ -69,6 +69,15 @@ static uint64_t reads_codes(const qdq_call *call) {
     return takes ? 1u << A | 1u << B : 0;
 }
 
+static bool packs_coded(const qdq_call *call) {
+    qdq_matmul_ports ports = ports_of(call->attrs);
+    qdq_matmul_dims dims;
+    qdq_gemm gemm = {.batch = 1};
+    if (!qdq_matmul_dims_of(call, &ports, &dims)) return false;
+    qdq_matmul_lay_out(call, &ports, &dims, &gemm);
+    return qdq_gemm_takes_coded(&gemm, call->inputs[B].coded);
+}
+
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     qdq_matmul_ports ports = ports_of(call->attrs);
     qdq_matmul_dims dims;
@@ -93,4 +102,6 @@ const qdq_op qdq_op_matmul = {
     .infer = infer,
     .lower = lower,
     .reads_codes = reads_codes,
+    .packs = 1u << B,
+    .packs_coded = packs_coded,
 };

@@ -83,6 +83,7 @@ typedef struct qdq_attr_desc {
 typedef struct qdq_call qdq_call;
 typedef struct qdq_stage qdq_stage;
 typedef struct qdq_codes qdq_codes;
+typedef struct qdq_coded qdq_coded;
 
 // What a node is lowered for.
 typedef struct qdq_lowering {
@@ -112,6 +113,15 @@ typedef struct qdq_op {
     // Of an op that can compute on codes: a bit for each input that it would read as such, where
     // `codes` says that it may. NULL: none.
     uint64_t (*reads_codes)(const qdq_call *call);
+    // Inputs that it lays out anew when the graph is compiled, where they are known by then: a bit
+    // each. What is made of constants alone is computed once for it.
+    uint64_t packs;
+    // Of an op whose first result is the plain formula on the codes that its first input is:
+    // whether these and all parameters are known, and which they are. NULL: never.
+    bool (*coded)(const qdq_call *call, const qdq_lowering *to, qdq_coded *coded);
+    // Whether an input of `packs` may be laid out as its codes (`coded` is set), and become floats
+    // while it is read. NULL: never.
+    bool (*packs_coded)(const qdq_call *call);
 } qdq_op;
 
 // The port that an input of a node belongs to.
@@ -169,6 +179,7 @@ typedef struct qdq_operand {
     qdq_maker maker;
     // Asked: it may be read as these. Lowered: it is these that the stage is given. NULL: neither.
     const qdq_codes *codes;
+    const qdq_coded *coded;  // likewise; its type stays that of the floats
 } qdq_operand;
 
 struct qdq_call {
@@ -213,6 +224,14 @@ typedef struct qdq_stage_vector {
     size_t port;             // QDQ_FROM_INPUT, QDQ_FROM_OUTPUT
 } qdq_stage_vector;
 
+// Constant floats as what they are made of: (code - zero_point) * scale with one rounding, and
+// another one to their dtype.
+struct qdq_coded {
+    qdq_dtype dtype;                     // int8, uint8, int4, uint4
+    const void *data;                    // a byte each
+    qdq_stage_vector scale, zero_point;  // numbers
+};
+
 // A link from input port `x` to output port `y`; with `reduce`, a reduction of input port `x` to
 // the output ports `results`; or, with `whole`, work on all inputs and outputs in `units`.
 struct qdq_stage {
@@ -229,6 +248,10 @@ struct qdq_stage {
     qdq_whole_fn *whole;
     size_t units, cost;  // of qdq_whole
     bool pieces;         // `whole` hands over pieces of output 0 where it is given a put
+    // Inputs that `params` have in a form of their own, which takes so many bytes: the function
+    // does not read them.
+    uint64_t packed;
+    size_t packed_bytes;
 };
 
 #endif

@@ -143,5 +143,8 @@ bool qdq_lower_given(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_
 // The codes that a Dequantize makes reals of; false where they are not as qdq_codes has them.
 bool qdq_codes_given(const qdq_call *call, const qdq_quantize_attrs *attrs, const qdq_lowering *to,
                      qdq_codes *codes);
+// The codes of a Dequantize of constants that is the plain formula; false where it is not.
+bool qdq_coded_given(const qdq_call *call, const qdq_quantize_attrs *attrs, const qdq_lowering *to,
+                     qdq_coded *coded);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which Dequantize stands for its codes: those of 8 bits, dequantized to float32 by the plain
-// formula, where the differences are exact and one product rounds.
+// formula, where the differences are exact and one product rounds. And which one of constants may
+// be computed anywhere else: where the same formula makes floats of codes of 4 or 8 bits.
 #include <math.h>
 
 #include "ops/quant.h"
@@ -57,4 +58,32 @@ bool qdq_codes_given(const qdq_call *call, const qdq_quantize_attrs *attrs, cons
     c->scales = spread(scale, c->count, to->pool);
     c->zero_points = spread(zero, c->count, to->pool);
     return c->scales && c->zero_points && scales_are_finite(c) && zero_points_are_codes(c);
+}
+
+//---- Constants --------------------------------------------------------------
+
+// Far from where a difference of a code and its zero point would round.
+static bool zero_points_are_near(const qdq_stage_vector *v) {
+    enum { MOST = 1 << 14 };
+    for (size_t i = 0; i < v->count; i++)
+        if ((int32_t)v->values[i] < -MOST || (int32_t)v->values[i] > MOST) return false;
+    return true;
+}
+
+bool qdq_coded_given(const qdq_call *call, const qdq_quantize_attrs *attrs, const qdq_lowering *to,
+                     qdq_coded *c) {
+    const qdq_operand *x = &call->inputs[QDQ_PORT_X];
+    const qdq_numerics *n = &to->numerics;
+    qdq_stage stage;
+    if (!x->data || !qdq_set_has(QDQ_SET(INT8) | QDQ_SET(UINT8) | QDQ_SET(INT4) | QDQ_SET(UINT4),
+                                 x->type.dtype))
+        return false;
+    if (!qdq_set_has(QDQ_SET_FLOATS, call->outputs[0].dtype) ||
+        attrs->zero_point_domain == QDQ_DOMAIN_FLOAT || !is_plain(n) ||
+        n->bfloat16_store != QDQ_BFLOAT16_HALF_EVEN ||
+        !qdq_lower_given(call, attrs, QDQ_FAMILY_DEQUANTIZE, to, &stage))
+        return false;
+    *c = (qdq_coded){x->type.dtype, x->data, stage.vectors[0], stage.vectors[1]};
+    return c->scale.origin == QDQ_FROM_NUMBERS && c->zero_point.origin == QDQ_FROM_NUMBERS &&
+           zero_points_are_near(&c->zero_point);
 }

@@ -24,7 +24,7 @@ typedef struct qdq_compile_options {
     qdq_float_storage float_storage;
     const char *isa;   // cap of the instruction set ("portable", "avx2", ...); NULL: the best
     bool materialize;  // every value in TILE slots of the arena, node by node; literal
-    bool literal;      // every node as it is written: no product is computed on codes
+    bool literal;      // every node as it is written, in each run: no product is computed on codes
 } qdq_compile_options;
 
 // Steps in order, and where every value lies. Immutable: any number of threads and execs may use

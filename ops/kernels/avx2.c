@@ -3,6 +3,7 @@
 #define QDQ_BODY(name) qdq_##name##_avx2
 #include "ops/kernels/body.h"
 #include "ops/kernels/gemm_body.h"
+#include "ops/kernels/gemm_codes_body.h"
 #include "ops/kernels/map_body.h"
 
 #define QDQ_SLICE_SET qdq_slice_kernels_avx2

@@ -71,6 +71,21 @@ typedef void qdq_gemm_widen_fn(qdq_dtype dtype, const void *x, float *out, size_
 // Back, rounded half to even. A NaN is the quiet one without a sign.
 typedef void qdq_gemm_narrow_fn(qdq_dtype dtype, const float *x, void *out, size_t n);
 
+// A part of B as codes, and what it is as floats: rows x 32 of (code - zero) * scale, rounded to
+// the dtype. Codes have no sign, and zero points are whole numbers that go with that.
+typedef struct qdq_gemm_codes {
+    const uint8_t *codes;  // rows x 32; or rows x 16, column j in the low half of byte j and j + 16
+    bool halves;           // in the high one
+    // Of the columns, or of the rows. The only NaN is the quiet one without a sign.
+    bool by_row;
+    const float *scale, *zero;
+    qdq_dtype dtype;  // float32, float16 or bfloat16
+    size_t rows;
+    float *b;
+} qdq_gemm_codes;
+
+typedef void qdq_gemm_decode_fn(const qdq_gemm_codes *part);
+
 typedef struct qdq_gemm_kernel {
     const char *name;
     qdq_isa isa;
@@ -80,6 +95,7 @@ typedef struct qdq_gemm_kernel {
     qdq_gemm_reals_fn *reals;
     qdq_gemm_widen_fn *widen;
     qdq_gemm_narrow_fn *narrow;
+    qdq_gemm_decode_fn *decode;
     // Before the first part of bytes that a thread multiplies, and after the last; or NULL.
     void (*enter)(void), (*leave)(void);
 } qdq_gemm_kernel;
@@ -96,7 +112,8 @@ const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
     extern qdq_gemm_integer_lanes_fn qdq_gemm_integer_lanes_##isa; \
     extern qdq_gemm_reals_fn qdq_gemm_reals_##isa;                 \
     extern qdq_gemm_widen_fn qdq_gemm_widen_##isa;                 \
-    extern qdq_gemm_narrow_fn qdq_gemm_narrow_##isa;
+    extern qdq_gemm_narrow_fn qdq_gemm_narrow_##isa;               \
+    extern qdq_gemm_decode_fn qdq_gemm_decode_##isa;
 
 QDQ_GEMM_DECLARE(portable)
 extern qdq_gemm_part_fn qdq_gemm_bytes_avx512, qdq_gemm_bytes_amx;

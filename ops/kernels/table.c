@@ -129,7 +129,8 @@ static const struct {
 
 // Matrix products, in the same order.
 #define GEMM(ISA, name, isa, bytes, ...) {"qdq_gemm_" name, QDQ_ISA_##ISA, {qdq_gemm_floats_##isa, qdq_gemm_integers_##isa, bytes}, \
-                        qdq_gemm_lanes_##isa, qdq_gemm_integer_lanes_##isa, qdq_gemm_reals_##isa, qdq_gemm_widen_##isa, qdq_gemm_narrow_##isa, __VA_ARGS__}
+                        qdq_gemm_lanes_##isa, qdq_gemm_integer_lanes_##isa, qdq_gemm_reals_##isa, qdq_gemm_widen_##isa, qdq_gemm_narrow_##isa, \
+                        qdq_gemm_decode_##isa, __VA_ARGS__}
 #if defined(QDQ_SIMD_X86)
 QDQ_GEMM_DECLARE(avx2)
 QDQ_GEMM_DECLARE(avx512)

@@ -103,6 +103,38 @@ static void every_allocation_of_the_builder_may_fail(void **state) {
     }
 }
 
+// Two products: of codes that are made of floats, and of floats that are turned.
+static qdq_status compile_weights(const qdq_allocator *allocator, qdq_error *err) {
+    static const float reals[9] = {1, -2, 3, -4, 5, -6, 7, -8, 9};
+    static const int64_t order[] = {1, 0};
+    qdq_graph_options options = {.allocator = allocator};
+    qdq_graph *g = qdq_graph_create("weights", &options);
+    qdq_value x = qdq_input(g, "x", QDQ_BFLOAT16, QDQ_SHAPE(2, 3));
+    qdq_value w = qdq_constant(g, "w", QDQ_FLOAT32, QDQ_SHAPE(3, 3), reals);
+    w = qdq_quantize(g, w, (qdq_quantize_attrs){.scales = QDQ_SCALE(1), .dtype = QDQ_INT4});
+    w = qdq_dequantize(g, w, (qdq_dequantize_attrs){.scales = QDQ_SCALE(1)});
+    qdq_value t = qdq_transpose(g, w, (qdq_transpose_attrs){.order = {.data = order, .count = 2}});
+    x = qdq_matmul(g, x, w, (qdq_matmul_attrs){.name = "codes"});
+    qdq_output(g, "y", qdq_matmul(g, x, t, (qdq_matmul_attrs){.name = "floats"}));
+    qdq_plan *plan = qdq_graph_compile(g, NULL, err);
+    if (plan) assert_int_equal(qdq_plan_get_stats(plan).step_count, 2);
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    return err->status;
+}
+
+static void every_allocation_of_folding_may_fail(void **state) {
+    (void)state;
+    bool done = false;
+    for (size_t n = 1; !done; n++) {
+        unit_memory memory;
+        qdq_error err = {0};
+        done = compile_weights(unit_memory_init(&memory, n), &err) == QDQ_OK;
+        if (!done) assert_int_equal(err.status, QDQ_ERR_MEMORY);
+        unit_memory_check(&memory);
+        assert_true(n < 10000);
+    }
+}
+
 static void nothing_is_allocated_after_create(void **state) {
     (void)state;
     unit_memory memory;
@@ -129,6 +161,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(every_allocation_on_the_road_from_json_may_fail,
                                         unit_folder_begin, unit_folder_end),
         cmocka_unit_test(every_allocation_of_the_builder_may_fail),
+        cmocka_unit_test(every_allocation_of_folding_may_fail),
         cmocka_unit_test(nothing_is_allocated_after_create),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@ enum {
     COLUMNS = QDQ_GEMM_COLUMNS,
     STEPS = QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STEP_BYTES,
     STRIDE = 3 * COLUMNS,  // of sums
+    DEPTH = QDQ_GEMM_DEPTH,
 };
 
 // A part of any kind, and its sums: those of the portable kernel or of arithmetic here, those of a
@@ -264,6 +265,42 @@ static void elements_are_widened_and_narrowed_as_the_portable_ones(void **state)
         }
 }
 
+// Rows of 32 codes with parameters of the columns or of the rows, among them infinite and denormal
+// ones and the NaN that there may be.
+static void codes_are_the_floats_of_the_portable_kernel(void **state) {
+    static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
+    static uint8_t codes[DEPTH * COLUMNS];
+    static float scale[DEPTH], zero[DEPTH], b[2][DEPTH * COLUMNS];
+    uint64_t seed = 8;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+        for (size_t round = 0; round < 240; round++) {
+            for (size_t j = 0; j < sizeof codes; j++)
+                codes[j] = (uint8_t)(oracle_random(&seed) >> 9);
+            for (size_t j = 0; j < DEPTH; j++) {
+                scale[j] = number(&seed);
+                zero[j] = (float)((int)(oracle_random(&seed) >> 20 & 511) - 128);
+            }
+            scale[round % COLUMNS] = qdq_float_from_bits(round % 2 ? 0x7F800000 : 0x7FC00000);
+            qdq_gemm_codes part = {.codes = codes, .scale = scale, .zero = zero};
+            part.dtype = dtypes[round % 3];
+            part.halves = round / 3 % 2, part.by_row = round / 6 % 2;
+            part.rows = round < 12 ? DEPTH : round % 40;
+            memset(b, 0xA5, sizeof b);
+            part.b = b[0];
+            qdq_gemm_decode_portable(&part);
+            part.b = b[1];
+            kernels[i].decode(&part);
+            for (size_t j = 0; j < part.rows * COLUMNS; j++)
+                if (isnan(b[0][j]) && isnan(b[1][j])) b[0][j] = b[1][j];
+            check_same(kernels[i].name, b[0], b[1], sizeof b[0]);
+        }
+    }
+}
+
 static void the_best_allowed_kernel_is_found(void **state) {
     (void)state;
     size_t count;
@@ -281,6 +318,7 @@ int main(void) {
         cmocka_unit_test(lanes_are_those_of_the_portable_one),
         cmocka_unit_test(sums_become_reals_by_one_product_and_one_sum),
         cmocka_unit_test(elements_are_widened_and_narrowed_as_the_portable_ones),
+        cmocka_unit_test(codes_are_the_floats_of_the_portable_kernel),
         cmocka_unit_test(the_best_allowed_kernel_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

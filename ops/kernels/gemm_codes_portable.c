@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Codes of B as floats, for any machine: the definition of what the other kernels do.
+#include "ops/kernels/gemm.h"
+#include "runtime/dtype.h"
+
+enum { COLUMNS = QDQ_GEMM_COLUMNS, HALF = COLUMNS / 2 };
+
+void qdq_gemm_decode_portable(const qdq_gemm_codes *part) {
+    for (size_t r = 0; r < part->rows; r++)
+        for (size_t j = 0; j < COLUMNS; j++) {
+            unsigned code = part->halves
+                                ? part->codes[r * HALF + j % HALF] >> (j < HALF ? 0 : 4) & 15u
+                                : part->codes[r * COLUMNS + j];
+            size_t at = part->by_row ? r : j;
+            float v = ((float)code - part->zero[at]) * part->scale[at];
+            part->b[r * COLUMNS + j] = qdq_round_to_dtype(part->dtype, v, NULL);
+        }
+}
