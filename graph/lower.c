@@ -8,8 +8,9 @@
 //---- What is needed, and as what --------------------------------------------
 
 // Last nodes first, so that it is known whether a node is live when its inputs are looked at.
-static bool mark_live(qdq_draft *draft) {
+static void mark_live(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
+    for (size_t i = 0; i < graph->value_count; i++) draft->values[i].live = false;
     for (size_t i = 0; i < graph->output_count; i++)
         draft->values[graph->outputs[i].value.id].live = true;
     for (size_t i = graph->node_count; i-- > 0;) {
@@ -17,11 +18,18 @@ static bool mark_live(qdq_draft *draft) {
         bool live = false;
         for (size_t k = 0; k < node->output_count; k++)
             live |= draft->values[node->outputs[k]].live;
-        if (!live) continue;
-        if (!qdq_draft_codes(draft, i)) return false;
-        for (size_t k = 0; k < node->input_count; k++)
-            draft->values[draft->nodes[i].inputs[k].id].live = true;
+        for (size_t k = 0; live && k < node->input_count; k++) {
+            qdq_draft_value *v = &draft->values[draft->nodes[i].inputs[k].id];
+            v->live = !v->folded;
+        }
     }
+}
+
+// What reads codes is looked for among what is live, and leaves less of it.
+static bool choose_codes(qdq_draft *draft) {
+    mark_live(draft);
+    if (!qdq_draft_codes(draft)) return false;
+    mark_live(draft);
     return true;
 }
 
@@ -59,9 +67,10 @@ static bool start_draft(qdq_draft *draft) {
 void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings, qdq_call *call) {
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_codes *codes = draft->nodes[index].codes;
+    const qdq_value *inputs = draft->nodes[index].inputs;
     qdq_graph_call(draft->graph, node, findings, call);
     for (size_t i = 0; i < node->input_count; i++) {
-        if (call->inputs[i].given) call->inputs[i].type = draft->values[node->inputs[i].id].type;
+        if (call->inputs[i].given) call->inputs[i].type = draft->values[inputs[i].id].type;
         if (codes && codes[i].count) call->inputs[i].codes = &codes[i];
     }
     for (size_t i = 0; i < node->output_count; i++)
@@ -254,7 +263,7 @@ static bool lower_outputs(qdq_draft *draft) {
 }
 
 qdq_status qdq_lower(qdq_draft *draft, qdq_error *err) {
-    bool done = start_draft(draft) && mark_live(draft);
+    bool done = start_draft(draft) && choose_codes(draft);
     for (size_t i = 0; done && i < draft->graph->node_count; i++)
         if (node_is_live(draft, &draft->graph->nodes[i])) done = lower_node(draft, i);
     done = done && lower_outputs(draft);

@@ -33,10 +33,11 @@ typedef struct qdq_draft_step {
 
 // What becomes of a value of the graph.
 typedef struct qdq_draft_value {
-    qdq_type type;     // as stored: --float-storage may have changed it
-    bool live;         // an output needs it
-    bool loaded;       // materialized input or constant: has been copied into the arena
-    bool read;         // by a step other than the one that makes it
+    qdq_type type;       // as stored: by --float-storage, or codes in place of reals
+    const void *folded;  // its elements, computed when the graph is compiled; NULL: they were not
+    bool live;           // an output needs it
+    bool loaded;         // materialized input or constant: has been copied into the arena
+    bool read;           // by a step other than the one that makes it
     bool rows;         // wanted row-major: made or read by work on whole tensors, or read beside x
     size_t made_step;  // QDQ_NO_STEP: an input or a constant
     size_t last_step;  // that reads or makes it
@@ -66,8 +67,9 @@ typedef struct qdq_draft {
 void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings, qdq_call *call);
 qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_call *call, qdq_pool *pool);
 
-// Decides what a node computes on (graph/codes.c). False when memory runs out.
-bool qdq_draft_codes(qdq_draft *draft, size_t index);
+// Decides which nodes compute on codes (graph/codes.c). What is live without that is marked. False
+// when memory runs out.
+bool qdq_draft_codes(qdq_draft *draft);
 
 // Fills in everything below `pool`. The graph has no errors.
 qdq_status qdq_lower(qdq_draft *draft, qdq_error *err);

@@ -109,6 +109,11 @@ typedef struct qdq_op {
     // Integer execution. Of an op whose first result stands for the codes that its first input is:
     // whether it does, with known parameters, and which. NULL: never.
     bool (*codes)(const qdq_call *call, const qdq_lowering *to, qdq_codes *codes);
+    // Of an op whose only result is made of elements of its inputs, which it moves, or chooses by
+    // their order: what the result stands for where all inputs stand for their `codes`. False: it
+    // does not do the same to codes. Where it does it may be lowered with their dtype in place of
+    // float32, as one stage on whole tensors. NULL: never.
+    bool (*moves_codes)(const qdq_call *call, qdq_codes *codes);
     // Of an op that can compute on codes: a bit for each input that it would read as such, where
     // `codes` says that it may. NULL: none.
     uint64_t (*reads_codes)(const qdq_call *call);
