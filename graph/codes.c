@@ -215,5 +215,5 @@ bool qdq_draft_codes(qdq_draft *draft) {
         if (is_live(&s, &graph->nodes[i]) && !look_at(&s, i)) return false;
     for (size_t i = 0; i < graph->node_count; i++)
         if (is_live(&s, &graph->nodes[i]) && !settle(&s, i)) return false;
-    return true;
+    return !draft->pool->failed;
 }

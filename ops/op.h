@@ -157,7 +157,7 @@ typedef struct qdq_maker {
 
 // What a float32 operand was before it was dequantized: (code - zero_point) * scale.
 struct qdq_codes {
-    qdq_dtype dtype;      // int8 or uint8
+    qdq_dtype dtype;      // an integer of at most 8 bits, each in a byte
     const void *data;     // of constant codes; else NULL
     int axis;             // the dim whose entries have parameters of their own; -1: one for all
     size_t count;         // of parameters

@@ -180,22 +180,26 @@ static view follow(const operand *o, const tensor *codes) {
     return v;
 }
 
-static double real_at(const operand *o, const code_params *p, const tensor *codes, size_t at) {
+// The entry of the dim that has parameters of its own.
+static size_t channel_of(const operand *o, const tensor *codes, size_t at) {
     int64_t where[6];
     coordinates(codes->shape, at, where);
-    return codes_real(p, codes, at, o->axis < 0 ? 0 : (size_t)where[o->axis]);
+    return o->axis < 0 ? 0 : (size_t)where[o->axis];
 }
 
 static code_sum sum_of(const example *e, const tensor *in, const view *a, const view *b, size_t row,
                        size_t column) {
     size_t depth = (size_t)a->shape.dims[1], columns = (size_t)b->shape.dims[1];
+    size_t channel = channel_of(&e->b, &in[1], b->at[column]);
     code_sum s = {0};
     for (size_t k = 0; k < depth; k++) {
-        double p = real_at(&e->a, &e->of_a, &in[0], a->at[row * depth + k]) *
-                   real_at(&e->b, &e->of_b, &in[1], b->at[k * columns + column]);
-        s.products += p, s.magnitudes += fabs(p);
+        size_t at = b->at[k * columns + column];
+        assert_int_equal(channel_of(&e->b, &in[1], at), channel);
+        codes_add(&s, codes_less_zero(&e->of_a, &in[0], a->at[row * depth + k], 0),
+                  codes_less_zero(&e->of_b, &in[1], at, channel));
     }
-    s.y = s.products + tensor_at(&in[2], column);
+    codes_scale_sum(&s, codes_scale(&e->of_a, 0), codes_scale(&e->of_b, channel),
+                    tensor_at(&in[2], column));
     return s;
 }
 
@@ -250,38 +254,39 @@ static code_errors check(example e, code_scales scales) {
 }
 
 // clang-format off
-#define PLAIN(dtype, rank, ...) {dtype, -1, rank, {__VA_ARGS__}, {{0}}}
+#define ALONG(how, n, ...) {.kind = how, .count = n, .list = {__VA_ARGS__}}
+#define PLAIN(dtype, rank, ...) {dtype, -1, rank, {__VA_ARGS__}, {{.kind = NOTHING}}}
 static const example examples[] = {
     {.a = {QDQ_UINT8, -1, 4, {2, 6, 6, 3}, {
-        {POOL, .count = 2, .kernel = {2, 2}, .strides = {2, 2}, .dilations = {1, 1}},
-        {RESHAPE, {2, 27}, 2}}},
+        {.kind = POOL, .count = 2, .kernel = {2, 2}, .strides = {2, 2}, .dilations = {1, 1}},
+        ALONG(RESHAPE, 2, 2, 27)}},
      .b = PLAIN(QDQ_INT8, 2, 27, 5)},
     {.a = {QDQ_INT8, -1, 4, {2, 3, 7, 6}, {
-        {POOL, .count = 2, .kernel = {3, 2}, .strides = {2, 2}, .begin = {1, 1}, .end = {1, 0},
-         .dilations = {1, 2}, .channels_first = true, .ceil = true},
-        {TRANSPOSE, {0, 2, 3, 1}, 4}, {REORDER}, {RESHAPE, {8, 9}, 2}}},
-     .b = PLAIN(QDQ_INT8, 2, 9, 40)},
-    {.a = {QDQ_INT8, -1, 3, {1, 40, 300}, {
-        {POOL, .count = 1, .kernel = {5}, .strides = {3}, .begin = {2}, .end = {2},
+        {.kind = POOL, .count = 2, .kernel = {3, 2}, .strides = {2, 2}, .begin = {1, 1},
+         .end = {1, 0}, .dilations = {1, 2}, .channels_first = true, .ceil = true},
+        ALONG(TRANSPOSE, 4, 0, 2, 3, 1), {.kind = REORDER}, ALONG(RESHAPE, 2, 8, 9)}},
+     .b = PLAIN(QDQ_INT4, 2, 9, 40)},
+    {.a = {QDQ_INT4, -1, 3, {1, 40, 300}, {
+        {.kind = POOL, .count = 1, .kernel = {5}, .strides = {3}, .begin = {2}, .end = {2},
          .dilations = {1}},
-        {RESHAPE, {14, 300}, 2}}},
+        ALONG(RESHAPE, 2, 14, 300)}},
      .b = PLAIN(QDQ_UINT8, 2, 300, 3)},
     {.a = {QDQ_UINT8, -1, 3, {1, 2, 700}, {
-        {POOL, .count = 1, .kernel = {4}, .strides = {1}, .begin = {1}, .end = {2},
+        {.kind = POOL, .count = 1, .kernel = {4}, .strides = {1}, .begin = {1}, .end = {2},
          .dilations = {1}, .channels_first = true},
-        {TWICE, {1}}, {RESHAPE, {4, 700}, 2}, {TRANSPOSE, {1, 0}, 2}}},
+        ALONG(TWICE, 1, 1), ALONG(RESHAPE, 2, 4, 700), ALONG(TRANSPOSE, 2, 1, 0)}},
      .b = PLAIN(QDQ_INT8, 2, 4, 7)},
     {.a = {QDQ_UINT8, -1, 5, {1, 4, 5, 6, 2}, {
-        {POOL, .count = 3, .kernel = {2, 3, 2}, .strides = {1, 1, 3}, .begin = {0, 1, 0},
+        {.kind = POOL, .count = 3, .kernel = {2, 3, 2}, .strides = {1, 1, 3}, .begin = {0, 1, 0},
          .end = {1, 1, 1}, .dilations = {2, 1, 1}},
-        {RESHAPE, {10, 6}, 2}}},
-     .b = {QDQ_INT8, 0, 2, {5, 6}, {{TRANSPOSE, {1, 0}, 2}}}},
+        ALONG(RESHAPE, 2, 10, 6)}},
+     .b = {QDQ_INT4, 0, 2, {5, 6}, {ALONG(TRANSPOSE, 2, 1, 0)}}},
     {.a = PLAIN(QDQ_INT8, 2, 3, 54),
      .b = {QDQ_UINT8, 1, 3, {6, 7, 9}, {
-        {TRANSPOSE, {1, 0, 2}, 3}, {RESHAPE, {7, 54}, 2}, {TRANSPOSE, {1, 0}, 2}}}},
-    {.a = {QDQ_UINT8, -1, 2, {50, 6}, {{TRANSPOSE, {1, 0}, 2}, {TWICE, {0}}}},
+        ALONG(TRANSPOSE, 3, 1, 0, 2), ALONG(RESHAPE, 2, 7, 54), ALONG(TRANSPOSE, 2, 1, 0)}}},
+    {.a = {QDQ_UINT8, -1, 2, {50, 6}, {ALONG(TRANSPOSE, 2, 1, 0), ALONG(TWICE, 1, 0)}},
      .b = {QDQ_INT8, 0, 3, {33, 5, 5}, {
-        {TWICE, {2}}, {RESHAPE, {33, 50}, 2}, {TRANSPOSE, {1, 0}, 2}}}},
+        ALONG(TWICE, 1, 2), ALONG(RESHAPE, 2, 33, 50), ALONG(TRANSPOSE, 2, 1, 0)}}},
 };
 // clang-format on
 
