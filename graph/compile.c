@@ -39,9 +39,16 @@ static qdq_status list_io(qdq_compiler *c) {
     return plan->pool.failed ? qdq_compile_no_memory(c) : QDQ_OK;
 }
 
+// Elements that are known when the graph is compiled; NULL: a step or the caller gives them.
+static const void *known_elements(const qdq_compiler *c, uint32_t id) {
+    const qdq_draft_value *v = &c->draft.values[id];
+    bool folded = v->folded && v->made_step == QDQ_NO_STEP;
+    return folded ? v->folded : c->draft.graph->values[id].data;
+}
+
 static void keep_constant(qdq_compiler *c, uint32_t id, size_t *bytes) {
     qdq_located *l = &c->located[id];
-    if (c->draft.graph->values[id].kind != QDQ_VALUE_CONSTANT || l->place.kind) return;
+    if (!known_elements(c, id) || l->place.kind) return;
     l->place = (qdq_place){QDQ_PLACE_CONSTANT, *bytes};
     *bytes += qdq_arena_aligned(qdq_shape_count(l->shape) * qdq_dtype_size(l->dtype));
 }
@@ -63,10 +70,10 @@ static qdq_status keep_constants(qdq_compiler *c) {
     }
     char *constants = qdq_pool_array(&c->plan->pool, bytes, 1);
     if (!constants) return qdq_compile_no_memory(c);
-    for (size_t i = 1; i < graph->value_count; i++) {
+    for (uint32_t i = 1; i < graph->value_count; i++) {
         const qdq_located *l = &c->located[i];
         if (l->place.kind == QDQ_PLACE_CONSTANT)
-            memcpy(constants + l->place.at, graph->values[i].data,
+            memcpy(constants + l->place.at, known_elements(c, i),
                    qdq_shape_count(l->shape) * qdq_dtype_size(l->dtype));
     }
     c->plan->constants = constants;

@@ -8,9 +8,20 @@
 
 //---- What is needed, and as what --------------------------------------------
 
-// Last nodes first, so that it is known whether a node is live when its inputs are looked at.
-static bool mark_live(qdq_draft *draft) {
+// Whether a node needs that an input is there when the plan runs. Codes that were computed by now
+// lie among the constants.
+static bool reads_value(const qdq_draft *draft, const qdq_draft_node *node, size_t input) {
+    uint32_t id = node->inputs[input].id;
+    const qdq_draft_value *v = &draft->values[id];
+    bool folded_codes = v->folded && v->type.dtype != draft->graph->values[id].type.dtype;
+    return !folded_codes && !qdq_draft_is_known(node, input);
+}
+
+// Last nodes first, so that it is known whether a node is live when its inputs are looked at. What
+// a node packs is computed on the way, if `folds`. False when memory runs out.
+static bool mark_live(qdq_draft *draft, bool folds) {
     const qdq_graph *graph = draft->graph;
+    for (size_t i = 0; i < graph->value_count; i++) draft->values[i].live = false;
     for (size_t i = 0; i < graph->output_count; i++)
         draft->values[graph->outputs[i].value.id].live = true;
     for (size_t i = graph->node_count; i-- > 0;) {
@@ -19,12 +30,17 @@ static bool mark_live(qdq_draft *draft) {
         for (size_t k = 0; k < node->output_count; k++)
             live |= draft->values[node->outputs[k]].live;
         if (!live) continue;
-        if (!qdq_draft_codes(draft, i) || !qdq_draft_fold(draft, i)) return false;
+        if (folds && !qdq_draft_fold(draft, i)) return false;
         for (size_t k = 0; k < node->input_count; k++)
-            if (!qdq_draft_is_known(&draft->nodes[i], k))
+            if (reads_value(draft, &draft->nodes[i], k))
                 draft->values[draft->nodes[i].inputs[k].id].live = true;
     }
     return true;
+}
+
+// What reads codes is looked for among what is live, and leaves less of it.
+static bool choose_codes(qdq_draft *draft) {
+    return mark_live(draft, false) && qdq_draft_codes(draft) && mark_live(draft, true);
 }
 
 static bool node_is_live(const qdq_draft *draft, const qdq_node *node) {
@@ -62,9 +78,12 @@ void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_codes *codes = draft->nodes[index].codes;
     const qdq_draft_known *known = draft->nodes[index].known;
+    const qdq_value *inputs = draft->nodes[index].inputs;
     qdq_graph_call(draft->graph, node, findings, call);
     for (size_t i = 0; i < node->input_count; i++) {
-        if (call->inputs[i].given) call->inputs[i].type = draft->values[node->inputs[i].id].type;
+        // What stays codes until it is multiplied has the type of the floats.
+        qdq_value input = known && known[i].coded ? node->inputs[i] : inputs[i];
+        if (call->inputs[i].given) call->inputs[i].type = draft->values[input.id].type;
         if (codes && codes[i].count) call->inputs[i].codes = &codes[i];
         if (!known) continue;
         call->inputs[i].coded = known[i].coded;
@@ -159,8 +178,7 @@ static bool can_continue(const qdq_draft *draft, const qdq_draft_step *step, uin
                          uint32_t y) {
     if (step->reduce_node) return false;
     if (step->whole_node) {
-        if (!step->whole.pieces || !y ||
-            qdq_dtype_is_block_float(draft->values[x].type.dtype) ||
+        if (!step->whole.pieces || !y || qdq_dtype_is_block_float(draft->values[x].type.dtype) ||
             qdq_dtype_is_block_float(draft->values[y].type.dtype))
             return false;
         if (!step->link_count) return step->whole_node->outputs[0] == x;
@@ -272,7 +290,7 @@ static bool lower_outputs(qdq_draft *draft) {
 }
 
 qdq_status qdq_lower(qdq_draft *draft, qdq_error *err) {
-    bool done = start_draft(draft) && mark_live(draft);
+    bool done = start_draft(draft) && choose_codes(draft);
     for (size_t i = 0; done && i < draft->graph->node_count; i++)
         if (node_is_live(draft, &draft->graph->nodes[i])) done = lower_node(draft, i);
     done = done && lower_outputs(draft);

@@ -33,7 +33,7 @@ typedef struct qdq_draft_step {
 
 // What becomes of a value of the graph.
 typedef struct qdq_draft_value {
-    qdq_type type;       // as stored: --float-storage may have changed it
+    qdq_type type;       // as stored: by --float-storage, or codes in place of reals
     const void *folded;  // its elements, computed when the graph is compiled; NULL: they were not
     bool live;           // an output needs it
     bool loaded;         // materialized input or constant: has been copied into the arena
@@ -75,8 +75,9 @@ typedef struct qdq_draft {
 void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings, qdq_call *call);
 qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_call *call, qdq_pool *pool);
 
-// Decides what a node computes on (graph/codes.c). False when memory runs out.
-bool qdq_draft_codes(qdq_draft *draft, size_t index);
+// Decides which nodes compute on codes (graph/codes.c). What is live without that is marked. False
+// when memory runs out.
+bool qdq_draft_codes(qdq_draft *draft);
 
 // Computes what a node packs of nodes that have constants alone (graph/fold.c). False when memory
 // runs out.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
 #include "ops/movement.h"
 
 static const qdq_port_desc inputs[] = {
@@ -98,6 +100,25 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
     return 1;
 }
 
+//---- Codes ------------------------------------------------------------------
+
+static bool are_alike(const qdq_codes *a, const qdq_codes *b) {
+    return a->dtype == b->dtype && a->axis == b->axis && a->count == b->count &&
+           memcmp(a->scales, b->scales, a->count * sizeof *a->scales) == 0 &&
+           memcmp(a->zero_points, b->zero_points, a->count * sizeof *a->zero_points) == 0;
+}
+
+// The same parameters for all, and not along the dim that grows.
+static bool moves_codes(const qdq_call *call, qdq_codes *codes) {
+    const qdq_concat_attrs *a = call->attrs;
+    *codes = *call->inputs[0].codes;
+    if (codes->axis == qdq_check_axis(call, "axis", a->axis.value, call->outputs[0].shape.rank))
+        return false;
+    for (size_t i = 1; i < call->input_count; i++)
+        if (!are_alike(codes, call->inputs[i].codes)) return false;
+    return true;
+}
+
 const qdq_op qdq_op_concat = {
     .name = "Concat",
     .summary = "y = the inputs one after the other along an axis",
@@ -106,4 +127,5 @@ const qdq_op qdq_op_concat = {
     .variadic = true,
     .infer = infer,
     .lower = lower,
+    .moves_codes = moves_codes,
 };

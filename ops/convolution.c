@@ -44,7 +44,9 @@ static size_t lower_of(const qdq_call *call, const qdq_conv_attrs *attrs, const 
     qdq_conv *conv = qdq_conv_new(call, attrs, to, codes);
     if (!conv) return 0;
     conv->gemm.finish = qdq_gemm_finish_float;
-    if (codes && !qdq_gemm_use_codes(&conv->gemm, call, conv->group_outputs, to->pool)) return 0;
+    // Transposed, the groups have the same scales.
+    size_t own = attrs->transposed ? 0 : conv->group_outputs;
+    if (codes && !qdq_gemm_use_codes(&conv->gemm, call, own, to->pool)) return 0;
     if (call->inputs[BIAS].given)
         conv->gemm.bias = (qdq_gemm_along){BIAS, call->inputs[BIAS].type.dtype, 0, 1, NULL};
     return qdq_conv_stage(conv, call, to, &stages[0]) ? 1 : 0;
@@ -58,6 +60,15 @@ static bool packs_coded_of(const qdq_call *call, const qdq_conv_attrs *attrs) {
     qdq_conv_set_product(&conv.gemm, call, &sizes);
     return !qdq_conv_has_lanes(&conv) &&
            qdq_gemm_takes_coded(&conv.gemm, call->inputs[WEIGHTS].coded);
+}
+
+// Sums go over the input channels of a group; `channels`: the dim of the output channels.
+static uint64_t reads_codes_of(const qdq_call *call, const qdq_conv_attrs *attrs, int channels) {
+    qdq_conv_sizes sizes;
+    if (!qdq_conv_sizes_of(call, attrs, &sizes)) return 0;
+    bool takes = qdq_gemm_takes_codes(&call->inputs[X], &call->inputs[WEIGHTS],
+                                      sizes.group_inputs * sizes.taps, channels);
+    return takes ? 1u << X | 1u << WEIGHTS : 0;
 }
 
 //---- Convolution ------------------------------------------------------------
@@ -88,12 +99,8 @@ static void infer(qdq_call *call) {
 
 static uint64_t reads_codes(const qdq_call *call) {
     qdq_conv_attrs a = attrs_of(call->attrs);
-    qdq_conv_sizes sizes;
-    if (!qdq_conv_sizes_of(call, &a, &sizes)) return 0;
-    int channels = a.spatial_last ? 0 : call->inputs[WEIGHTS].type.shape.rank - 1;
-    bool takes = qdq_gemm_takes_codes(&call->inputs[X], &call->inputs[WEIGHTS],
-                                      sizes.group_inputs * sizes.taps, channels);
-    return takes ? 1u << X | 1u << WEIGHTS : 0;
+    int rank = call->inputs[WEIGHTS].type.shape.rank;
+    return reads_codes_of(call, &a, a.spatial_last ? 0 : rank - 1);
 }
 
 static bool packs_coded(const qdq_call *call) {
@@ -153,6 +160,12 @@ static bool packs_coded_transposed(const qdq_call *call) {
     return packs_coded_of(call, &a);
 }
 
+static uint64_t reads_codes_transposed(const qdq_call *call) {
+    qdq_conv_attrs a = transposed_of(call->attrs);
+    int rank = call->inputs[WEIGHTS].type.shape.rank;
+    return reads_codes_of(call, &a, a.spatial_last ? 1 : rank - 2);
+}
+
 static size_t lower_transposed(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     qdq_conv_attrs a = transposed_of(call->attrs);
     return lower_of(call, &a, to, stages);
@@ -165,6 +178,7 @@ const qdq_op qdq_op_conv_transpose = {
     QDQ_OP_TABLES(transposed_inputs, outputs, transposed_attrs),
     .infer = infer_transposed,
     .lower = lower_transposed,
+    .reads_codes = reads_codes_transposed,
     .packs = 1u << WEIGHTS,
     .packs_coded = packs_coded_transposed,
 };

@@ -46,6 +46,7 @@ static inline const void *qdq_gemm_numbers(const qdq_gemm_along *of, const qdq_t
 typedef struct qdq_gemm_weights {
     size_t port;
     qdq_dtype dtype;
+    qdq_dtype codes;  // narrower: the range of elements that are int8 or uint8; or none
     size_t taps, tap_stride, depth_stride, column_stride, matrix_stride, matrices;
     size_t zero_stride, scale_stride;  // of b_zero and b_scale, from one matrix to the next
 } qdq_gemm_weights;

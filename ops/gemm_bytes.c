@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer products whose kernel takes bytes as they are: A without a sign, B with one. With a' and
 // za' the codes of A and their zero point with 128 added where they are int8, and b' those of B
-// less the zero point, which is the middle of its dtype,
+// less the zero point, such as the middle of its dtype, that leaves bytes with a sign,
 //     sum((a' - za') * b') = sum(a' * b') - za' * sum(b')
 // and what leaves is known for each column. All of it modulo 2^32, as sums wrap around.
 #include "ops/gemm.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH };
 
+static bool leaves_bytes(const qdq_dtype_info *codes, int32_t zero) {
+    return codes->least - zero >= INT8_MIN && codes->greatest - zero <= INT8_MAX;
+}
+
 bool qdq_gemm_takes_bytes(const qdq_gemm *g, const void *zeros) {
-    int32_t middle = g->weights.dtype == QDQ_INT8 ? 0 : 128;
+    const qdq_dtype_info *codes =
+        qdq_dtype_get(g->weights.codes ? g->weights.codes : g->weights.dtype);
     if (g->kind != QDQ_GEMM_INTEGERS || !g->kernel->part[QDQ_GEMM_BYTES]) return false;
     if (g->a_zero.port != SIZE_MAX && !g->a_zero.known) return false;
     for (size_t matrix = 0; matrix < g->weights.matrices; matrix++) {
         qdq_gemm_source from = {NULL, zeros, matrix, matrix * g->weights.zero_stride};
         for (size_t j = 0; j < g->columns; j++)
-            if (qdq_gemm_column_zero(g, &from, j) != middle) return false;
+            if (!leaves_bytes(codes, qdq_gemm_column_zero(g, &from, j))) return false;
     }
     return true;
 }

@@ -32,6 +32,11 @@ bool qdq_gemm_takes_codes(const qdq_operand *a, const qdq_operand *b, size_t dep
     return depth <= INT32_MAX && depth * most <= INT32_MAX && scales_fit(a->codes, b->codes);
 }
 
+// Narrower integers are a byte each too.
+static qdq_dtype byte_of(qdq_dtype dtype) {
+    return qdq_dtype_get(dtype)->least < 0 ? QDQ_INT8 : QDQ_UINT8;
+}
+
 bool qdq_gemm_use_codes(qdq_gemm *g, const qdq_call *call, size_t matrix_stride, qdq_pool *pool) {
     const qdq_codes *a = call->inputs[g->a_port].codes, *b = call->inputs[g->weights.port].codes;
     size_t column = b->axis >= 0;
@@ -45,10 +50,11 @@ bool qdq_gemm_use_codes(qdq_gemm *g, const qdq_call *call, size_t matrix_stride,
         scales[i] = a->scales[0] * b->scales[own];
         if (++own == b->count) own = 0;
     }
-    g->a_dtype = a->dtype;
-    g->weights.dtype = b->dtype;
-    g->a_zero = (qdq_gemm_along){g->a_port, a->dtype, 0, 0, zeros + b->count};
-    g->b_zero = (qdq_gemm_along){g->weights.port, b->dtype, 0, column, zeros};
+    g->a_dtype = byte_of(a->dtype);
+    g->weights.dtype = byte_of(b->dtype);
+    g->weights.codes = b->dtype;
+    g->a_zero = (qdq_gemm_along){g->a_port, g->a_dtype, 0, 0, zeros + b->count};
+    g->b_zero = (qdq_gemm_along){g->weights.port, g->weights.dtype, 0, column, zeros};
     g->b_scale = (qdq_gemm_along){g->weights.port, QDQ_FLOAT32, 0, 1, scales};
     g->weights.zero_stride = g->weights.scale_stride = column * matrix_stride;
     g->finish = qdq_gemm_finish_scaled;

@@ -67,6 +67,11 @@ static size_t lower_copy(const qdq_call *call, const qdq_lowering *to, qdq_stage
     return 1;
 }
 
+static bool same_codes(const qdq_call *call, qdq_codes *codes) {
+    *codes = *call->inputs[0].codes;
+    return true;
+}
+
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_MOVED}};
 
 //---- Reorder ----------------------------------------------------------------
@@ -86,6 +91,7 @@ const qdq_op qdq_op_reorder = {
     .output_count = 1,
     .infer = infer_reorder,
     .lower = lower_copy,
+    .moves_codes = same_codes,
 };
 
 //---- StaticReshape ----------------------------------------------------------
@@ -163,6 +169,26 @@ static void infer_reshape(qdq_call *call) {
     call->outputs[0] = y;
 }
 
+static size_t count_before(qdq_shape shape, int dim) {
+    size_t count = 1;
+    for (int i = 0; i < dim; i++) count *= (size_t)shape.dims[i];
+    return count;
+}
+
+// A dim with parameters of its own must still be one, with as many elements before it.
+static bool reshape_codes(const qdq_call *call, qdq_codes *codes) {
+    qdq_shape x = call->inputs[0].type.shape, y = call->outputs[0].shape;
+    *codes = *call->inputs[0].codes;
+    if (codes->axis < 0) return true;
+    size_t before = count_before(x, codes->axis);
+    for (int i = 0; i < y.rank; i++)
+        if (y.dims[i] == x.dims[codes->axis] && count_before(y, i) == before) {
+            codes->axis = i;
+            return true;
+        }
+    return false;
+}
+
 const qdq_op qdq_op_reshape = {
     .name = "StaticReshape",
     .summary = "y = x with other dims; the order of elements stays",
@@ -170,6 +196,7 @@ const qdq_op qdq_op_reshape = {
     QDQ_OP_TABLES(reshape_inputs, outputs, reshape_attrs),
     .infer = infer_reshape,
     .lower = lower_copy,
+    .moves_codes = reshape_codes,
 };
 
 //---- GenIndex ---------------------------------------------------------------

@@ -110,6 +110,11 @@ typedef struct qdq_op {
     // Integer execution. Of an op whose first result stands for the codes that its first input is:
     // whether it does, with known parameters, and which. NULL: never.
     bool (*codes)(const qdq_call *call, const qdq_lowering *to, qdq_codes *codes);
+    // Of an op whose only result is made of elements of its inputs, which it moves, or chooses by
+    // their order: what the result stands for where all inputs stand for their `codes`. False: it
+    // does not do the same to codes. Where it does it may be lowered with their dtype in place of
+    // float32, as one stage on whole tensors. NULL: never.
+    bool (*moves_codes)(const qdq_call *call, qdq_codes *codes);
     // Of an op that can compute on codes: a bit for each input that it would read as such, where
     // `codes` says that it may. NULL: none.
     uint64_t (*reads_codes)(const qdq_call *call);
@@ -162,7 +167,7 @@ typedef struct qdq_maker {
 
 // What a float32 operand was before it was dequantized: (code - zero_point) * scale.
 struct qdq_codes {
-    qdq_dtype dtype;      // int8 or uint8
+    qdq_dtype dtype;      // an integer of at most 8 bits, each in a byte
     const void *data;     // of constant codes; else NULL
     int axis;             // the dim whose entries have parameters of their own; -1: one for all
     size_t count;         // of parameters

@@ -78,6 +78,8 @@ typedef struct pool_params {
     size_t channels;
     axis axes[QDQ_MAX_SPATIAL];
     float lowest;  // of y's dtype
+    bool codes;    // x and y are integers of a byte each, and every window has an element
+    uint8_t sign;  // what makes of them numbers of the same order without a sign
 } pool_params;
 
 // The elements begin..end of the window whose first one is at `at`, less the padding, that lie in
@@ -101,7 +103,8 @@ enum { LANES = 256, SPAN = 1024 };
 typedef struct lanes {
     size_t count;
     double sum[LANES];
-    int32_t most[LANES];  // keys
+    int32_t most[LANES];   // keys
+    uint8_t codes[LANES];  // without a sign
 } lanes;
 
 // Numbers of the same order as floats, where -0 is below +0 and NaN above all, so that their loop
@@ -115,6 +118,24 @@ static inline int32_t key_of(float v) {
 static inline float of_key(int32_t key) {
     uint32_t bits = (uint32_t)key;
     return qdq_float_from_bits(bits ^ ((0 - (bits >> 31)) & 0x7FFFFFFFu));
+}
+
+#define SEE_CODES(step)                                 \
+    for (size_t i = 0; i < n; i++) {                    \
+        uint8_t code = (uint8_t)(v[i * (step)] ^ sign); \
+        most[i] = most[i] > code ? most[i] : code;      \
+    }
+
+static void see_codes(const pool_params *p, uint8_t *most, size_t n, const uint8_t *v,
+                      size_t step) {
+    uint8_t sign = p->sign;
+    if (step == 1) {
+        SEE_CODES(1)
+    } else if (step == 2) {
+        SEE_CODES(2)
+    } else {
+        SEE_CODES(step)
+    }
 }
 
 // The constant 1 for the step lets compilers make vectors.
@@ -133,6 +154,10 @@ static void see(const pool_params *p, lanes *l, size_t begin, size_t end, const 
     if (begin == end) return;
     float part[SPAN];
     const char *from = (const char *)x + at * qdq_dtype_size(p->x_dtype);
+    if (p->codes) {
+        see_codes(p, l->codes + begin, end - begin, (const uint8_t *)from, step);
+        return;
+    }
     const float *v = (const float *)(const void *)from;
     size_t n = end - begin;
     int32_t *most = l->most + begin;
@@ -150,7 +175,7 @@ static void see(const pool_params *p, lanes *l, size_t begin, size_t end, const 
 
 static void begin_lanes(lanes *l, size_t count) {
     l->count = count;
-    for (size_t i = 0; i < count; i++) l->sum[i] = 0.0, l->most[i] = INT32_MIN;
+    for (size_t i = 0; i < count; i++) l->sum[i] = 0.0, l->most[i] = INT32_MIN, l->codes[i] = 0;
 }
 
 // What a lane gives that has seen `seen` elements.
@@ -169,6 +194,11 @@ static float result_of(const pool_params *p, const lanes *l, size_t lane, size_t
 
 static void store(const pool_params *p, const float *result, qdq_pieces *y, size_t at, size_t n) {
     qdq_encode_float(p->y_dtype, result, qdq_pieces_room(y, at, n), n, NULL);
+}
+
+static void store_codes(const pool_params *p, const lanes *l, qdq_pieces *y, size_t at) {
+    uint8_t *to = qdq_pieces_room(y, at, l->count);
+    for (size_t i = 0; i < l->count; i++) to[i] = (uint8_t)(l->codes[i] ^ p->sign);
 }
 
 //---- Channels last ----------------------------------------------------------
@@ -195,8 +225,13 @@ static void run_pixel(const pool_params *p, const void *x, qdq_pieces *y, size_t
                     size_t pixel = ((batch * a[0].in + id) * a[1].in + ih) * a[2].in + iw;
                     see(p, &l, 0, l.count, x, pixel * p->channels + c, 1);
                 }
+        size_t to = unit * p->channels + c;
+        if (p->codes) {
+            store_codes(p, &l, y, to);
+            continue;
+        }
         for (size_t i = 0; i < l.count; i++) result[i] = result_of(p, &l, i, seen);
-        store(p, result, y, unit * p->channels + c, l.count);
+        store(p, result, y, to, l.count);
     }
 }
 
@@ -246,6 +281,10 @@ static void run_row(const pool_params *p, const void *x, qdq_pieces *y, size_t u
                 size_t row = ((plane * a[0].in + id) * a[1].in + ih) * a[2].in;
                 see_row(p, &l, x, row, w);
             }
+        if (p->codes) {
+            store_codes(p, &l, y, unit * a[2].out + w);
+            continue;
+        }
         for (size_t i = 0; i < l.count; i++) {
             range own = inside(&a[2], (w + i) * a[2].stride);
             result[i] = result_of(p, &l, i, rows * (own.end - own.begin));
@@ -273,13 +312,25 @@ static float lowest_of(qdq_dtype dtype) {
     return dtype == QDQ_BFLOAT16 ? -0x1.fep127f : -FLT_MAX;
 }
 
+static void set_axes(const qdq_window *w, axis *axes) {
+    for (int i = 0; i < QDQ_MAX_SPATIAL; i++) {
+        int own = i - (QDQ_MAX_SPATIAL - w->spatial);
+        axes[i] = own < 0 ? (axis){1, 1, 1, 1, 1, 0}
+                          : (axis){w->in[own],     w->out[own],      w->kernel[own],
+                                   w->stride[own], w->dilation[own], w->pad_begin[own]};
+    }
+}
+
 static size_t lower_as(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages, bool max) {
     const qdq_pool_attrs *a = call->attrs;
+    const qdq_dtype_info *dtype = qdq_dtype_get(call->outputs[0].dtype);
     pool_params *p = QDQ_POOL_NEW(to->pool, pool_params);
     qdq_image image;
     qdq_window w;
     if (!p || !read_window(call, &image, &w)) return 0;
     *p = (pool_params){.max = max,
+                       .codes = dtype->kind == QDQ_KIND_INT,
+                       .sign = (uint8_t)(dtype->least < 0 ? 0x80 : 0),
                        .exclude_pad = a->exclude_pad == QDQ_TRUE,
                        .channels_last = a->data_format == QDQ_NXC,
                        .x_dtype = call->inputs[0].type.dtype,
@@ -287,11 +338,8 @@ static size_t lower_as(const qdq_call *call, const qdq_lowering *to, qdq_stage *
                        .channels = image.channels,
                        .lowest = lowest_of(call->outputs[0].dtype)};
     size_t volume = 1, rows = image.batch;
+    set_axes(&w, p->axes);
     for (int i = 0; i < QDQ_MAX_SPATIAL; i++) {
-        int own = i - (QDQ_MAX_SPATIAL - w.spatial);
-        p->axes[i] = own < 0 ? (axis){1, 1, 1, 1, 1, 0}
-                             : (axis){w.in[own],     w.out[own],      w.kernel[own],
-                                      w.stride[own], w.dilation[own], w.pad_begin[own]};
         volume *= p->axes[i].kernel;
         if (i < QDQ_MAX_SPATIAL - 1) rows *= p->axes[i].out;
     }
@@ -311,6 +359,29 @@ static size_t lower_max(const qdq_call *call, const qdq_lowering *to, qdq_stage 
     return lower_as(call, to, stages, true);
 }
 
+// Whether every window has an element in x.
+static bool none_is_empty(const qdq_call *call) {
+    qdq_image image;
+    qdq_window window;
+    axis axes[QDQ_MAX_SPATIAL];
+    if (!read_window(call, &image, &window)) return false;
+    set_axes(&window, axes);
+    for (int i = 0; i < QDQ_MAX_SPATIAL; i++)
+        for (size_t o = 0; o < axes[i].out; o++) {
+            range r = inside(&axes[i], o * axes[i].stride);
+            if (r.begin == r.end) return false;
+        }
+    return true;
+}
+
+// With a scale above 0, fl((code - zero_point) * scale) never falls as the code rises: the greatest
+// code stands for the greatest real. Codes that round to one real are as good as each other, as the
+// result stands for that real whichever it is. No code is the lowest float of an empty window.
+static bool moves_codes(const qdq_call *call, qdq_codes *codes) {
+    *codes = *call->inputs[0].codes;
+    return codes->axis < 0 && codes->scales[0] > 0 && none_is_empty(call);
+}
+
 const qdq_op qdq_op_avg_pool = {
     .name = "AvgPool",
     .summary = "y = the mean of a window that slides over x",
@@ -327,4 +398,5 @@ const qdq_op qdq_op_max_pool = {
     QDQ_OP_TABLES(inputs, outputs, max_attrs),
     .infer = infer,
     .lower = lower_max,
+    .moves_codes = moves_codes,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which Dequantize stands for its codes: those of 8 bits, dequantized to float32 by the plain
-// formula, where the differences are exact and one product rounds. And which one of constants may
-// be computed anywhere else: where the same formula makes floats of codes of 4 or 8 bits.
+// Which Dequantize stands for its codes: those of at most 8 bits, dequantized to float32 by the
+// plain formula, where the differences are exact and one product rounds. And which one of constants
+// may be computed anywhere else: where the same formula makes floats of codes of 4 or 8 bits.
 #include <math.h>
 
 #include "ops/quant.h"
@@ -45,7 +45,8 @@ bool qdq_codes_given(const qdq_call *call, const qdq_quantize_attrs *attrs, cons
                      qdq_codes *c) {
     const qdq_operand *x = &call->inputs[QDQ_PORT_X];
     qdq_stage stage;
-    if (!qdq_set_has(QDQ_SET(INT8) | QDQ_SET(UINT8), x->type.dtype)) return false;
+    const qdq_dtype_info *info = qdq_dtype_get(x->type.dtype);
+    if (info->kind != QDQ_KIND_INT || info->bits > 8) return false;
     if (call->outputs[0].dtype != QDQ_FLOAT32 || attrs->zero_point_domain == QDQ_DOMAIN_FLOAT ||
         !is_plain(&to->numerics) ||
         !qdq_lower_given(call, attrs, QDQ_FAMILY_DEQUANTIZE, to, &stage))

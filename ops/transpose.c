@@ -209,6 +209,16 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
     return 1;
 }
 
+static bool moves_codes(const qdq_call *call, qdq_codes *codes) {
+    int order[QDQ_MAX_RANK] = {0};
+    if (!read_order(call, order)) return false;
+    const qdq_codes *x = call->inputs[0].codes;
+    *codes = *x;
+    for (int i = 0; i < call->inputs[0].type.shape.rank; i++)
+        if (order[i] == x->axis) codes->axis = i;
+    return true;
+}
+
 const qdq_op qdq_op_transpose = {
     .name = "StaticTranspose",
     .summary = "y = x with its dims in another order",
@@ -216,4 +226,5 @@ const qdq_op qdq_op_transpose = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
+    .moves_codes = moves_codes,
 };

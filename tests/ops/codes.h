@@ -22,21 +22,25 @@ typedef enum code_scales { CODES_POWERS, CODES_RANDOM } code_scales;
 // Zero points of the whole range; the first ones odd and near the ends. `middle`: as weights have
 // them that have none.
 static inline void codes_choose(code_params *p, code_scales scales, bool middle, uint64_t *seed) {
-    int least = p->dtype == QDQ_INT8 ? -128 : 0;
+    int least = product_least(p->dtype), codes = product_codes(p->dtype);
     for (size_t i = 0; i < p->count; i++) {
         uint64_t r = oracle_random(seed) >> 20;
-        p->zps[i] = i == 0 ? least + 37 : least + (int)(r % 256);
-        if (i == 1) p->zps[i] = least + 255;
-        if (middle) p->zps[i] = least + 128;
+        p->zps[i] = least + (i == 0 ? 37 : (int)(r % 256)) % codes;
+        if (i == 1) p->zps[i] = least + codes - 1;
+        if (middle) p->zps[i] = least + codes / 2;
         p->scales[i] = scales == CODES_POWERS ? ldexpf(1, -4 - (int)(r >> 8 & 3))
                                               : 0.01f + (float)(r >> 8 & 0xFFFF) * 1e-7f;
         if (r >> 30 & 1) p->scales[i] = -p->scales[i];
     }
 }
 
-static inline double codes_real(const code_params *p, const tensor *t, size_t at, size_t channel) {
-    channel = p->count == 1 ? 0 : channel;
-    return (tensor_at(t, at) - p->zps[channel]) * (double)p->scales[channel];
+static inline double codes_less_zero(const code_params *p, const tensor *t, size_t at,
+                                     size_t channel) {
+    return tensor_at(t, at) - p->zps[p->count == 1 ? 0 : channel];
+}
+
+static inline double codes_scale(const code_params *p, size_t channel) {
+    return (double)p->scales[p->count == 1 ? 0 : channel];
 }
 
 static inline qdq_dequantize_attrs codes_attrs(const code_params *p) {
@@ -47,12 +51,21 @@ static inline qdq_dequantize_attrs codes_attrs(const code_params *p) {
                                   .zps = {.data = p->zps, .count = p->count}};
 }
 
-// Sums in double of an element: all of it, of its products without bias, and of their magnitudes.
-// A product of differences of codes has 17 bits and one of scales 48, so that of each product 53
-// bits are right: far more than float32 has.
+// An element in double: all of it, the sum of its products without bias, and of their magnitudes.
+// Sums of products of codes less zero points are whole and below 2^53, so exact; a product of two
+// scales has 48 bits. So there are two roundings to 53 bits, or three.
 typedef struct code_sum {
     double y, products, magnitudes;
 } code_sum;
+
+static inline void codes_add(code_sum *s, double a, double b) {
+    s->products += a * b, s->magnitudes += fabs(a * b);
+}
+
+static inline void codes_scale_sum(code_sum *s, double a_scale, double b_scale, double bias) {
+    s->products *= a_scale * b_scale, s->magnitudes *= fabs(a_scale * b_scale);
+    s->y = s->products + bias;
+}
 
 typedef struct code_check {
     const char *what;

@@ -25,9 +25,28 @@ static inline tensor tensor_of(const char *name, qdq_dtype dtype, qdq_shape shap
     return t;
 }
 
+// The least of the integers of at most 8 bits, and how many there are; 0: it is none of them.
+static inline int product_codes(qdq_dtype dtype) {
+    switch (dtype) {
+    case QDQ_INT8:
+    case QDQ_UINT8: return 256;
+    case QDQ_INT4:
+    case QDQ_UINT4: return 16;
+    case QDQ_INT2:
+    case QDQ_UINT2: return 4;
+    default: return 0;
+    }
+}
+static inline int product_least(qdq_dtype dtype) {
+    bool has_sign = dtype == QDQ_INT8 || dtype == QDQ_INT4 || dtype == QDQ_INT2;
+    return has_sign ? -product_codes(dtype) / 2 : 0;
+}
+
 static inline double tensor_at(const tensor *t, size_t i) {
     const small_format *f = small_format_of(t->dtype);
     uint16_t half;
+    if (!f && product_codes(t->dtype))  // narrow ones are a byte each
+        return oracle_at(product_least(t->dtype) < 0 ? QDQ_INT8 : QDQ_UINT8, t->data, i);
     if (!f) return oracle_at(t->dtype, t->data, i);
     memcpy(&half, (const char *)t->data + i * 2, 2);
     return small_value(f, half);
@@ -57,8 +76,8 @@ static inline void tensor_fill(tensor *t, uint64_t *seed) {
     for (size_t i = 0; i < tensor_count(t); i++) {
         uint64_t r = oracle_random(seed) >> 20;
         double value = (double)((int)(r % 4001) - 2000) / 1000.0;
-        if (t->dtype == QDQ_INT8) value = (int)(r % 256) - 128;
-        if (t->dtype == QDQ_UINT8) value = (int)(r % 256);
+        int codes = product_codes(t->dtype);
+        if (codes) value = product_least(t->dtype) + (int)(r % 256) % codes;
         if (t->dtype == QDQ_INT32) value = (int)(r % 20001) - 10000;
         tensor_put(t, i, value);
     }

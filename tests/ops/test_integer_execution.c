@@ -29,10 +29,11 @@ static code_sum sum_of(const example *e, const tensor *in, size_t i) {
     for (size_t k = 0; k < e->k; k++) {
         size_t at_a = first_a + (e->transpose_a ? k * e->m + r : r * e->k + k);
         size_t at_b = first_b + (e->transpose_b ? c * e->k + k : k * e->n + c);
-        double p = codes_real(&e->of_a, &in[0], at_a, 0) * codes_real(&e->of_b, &in[1], at_b, c);
-        s.products += p, s.magnitudes += fabs(p);
+        codes_add(&s, codes_less_zero(&e->of_a, &in[0], at_a, 0),
+                  codes_less_zero(&e->of_b, &in[1], at_b, c));
     }
-    s.y = s.products + (e->bias ? tensor_at(&in[2], c) : 0);
+    codes_scale_sum(&s, codes_scale(&e->of_a, 0), codes_scale(&e->of_b, c),
+                    e->bias ? tensor_at(&in[2], c) : 0);
     return s;
 }
 
@@ -76,18 +77,20 @@ static example example_of(size_t batch, size_t m, size_t k, size_t n, int how) {
 
 static const qdq_dtype pairs[][2] = {
     {QDQ_INT8, QDQ_INT8}, {QDQ_UINT8, QDQ_INT8}, {QDQ_UINT8, QDQ_UINT8}, {QDQ_INT8, QDQ_UINT8}};
+static const qdq_dtype narrow_pairs[][2] = {
+    {QDQ_INT8, QDQ_INT4}, {QDQ_UINT8, QDQ_UINT4}, {QDQ_INT4, QDQ_UINT2}, {QDQ_UINT4, QDQ_INT2}};
 
 static const size_t sizes[][4] = {{0, 1, 1, 1},     {0, 5, 2, 3},   {0, 13, 131, 47},
                                   {0, 49, 257, 33}, {3, 4, 30, 9},  {2, 50, 128, 32},
                                   {0, 1, 300, 64},  {4, 1, 129, 35}};
 
-static code_errors check_all(code_scales scales) {
+static code_errors check_all(code_scales scales, const qdq_dtype (*dtypes)[2]) {
     code_errors all = {0};
     for (size_t i = 0; i < ORACLE_COUNT(sizes); i++)
         for (int how = 0; how < 16; how++) {
             example e = example_of(sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3], how);
-            e.of_a.dtype = pairs[(i + (size_t)how / 4) % 4][0];
-            e.of_b.dtype = pairs[(i + (size_t)how / 4) % 4][1];
+            e.of_a.dtype = dtypes[(i + (size_t)how / 4) % 4][0];
+            e.of_b.dtype = dtypes[(i + (size_t)how / 4) % 4][1];
             code_errors one = check(&e, scales, (how ^ how >> 2) & 1, (how >> 1 ^ how >> 3) & 1);
             all.integer += one.integer, all.literal += one.literal, all.different += one.different;
         }
@@ -96,15 +99,18 @@ static code_errors check_all(code_scales scales) {
 
 static void powers_of_two_leave_the_bits_as_they_are(void **state) {
     (void)state;
-    assert_int_equal(check_all(CODES_POWERS).different, 0);
+    assert_int_equal(check_all(CODES_POWERS, pairs).different, 0);
+    assert_int_equal(check_all(CODES_POWERS, narrow_pairs).different, 0);
 }
 
 static void other_scales_are_nearer_to_the_exact_result(void **state) {
     (void)state;
-    code_errors errors = check_all(CODES_RANDOM);
-    assert_true(errors.different > 0);
-    if (errors.integer > errors.literal)
-        fail_msg("errors are %g, literally %g", errors.integer, errors.literal);
+    for (int narrow = 0; narrow < 2; narrow++) {
+        code_errors errors = check_all(CODES_RANDOM, narrow ? narrow_pairs : pairs);
+        assert_true(errors.different > 0);
+        if (errors.integer > errors.literal)
+            fail_msg("errors are %g, literally %g", errors.integer, errors.literal);
+    }
 }
 
 static void vectors_have_no_rows_or_no_columns(void **state) {
@@ -212,6 +218,8 @@ static void known_parameters_are_enough(void **state) {
     static const float channels[] = {0.5f, -3e-5f};
     pattern p = plain_pattern();
     assert_true(uses_codes(&p, NULL));
+    p.codes = QDQ_INT4;
+    assert_true(uses_codes(&p, NULL));
     p.codes = QDQ_INT8;
     for (size_t i = 0; i < ORACLE_COUNT(targets); i++) {
         p.of_a.scales.scalar = p.of_b.scales.scalar = targets[i].scalar;
@@ -248,7 +256,7 @@ static void what_is_not_plain_is_computed_literally(void **state) {
     assert_false(uses_codes(&p, NULL));
     p = plain, p.of_a.dtype = p.of_b.dtype = QDQ_BFLOAT16;
     assert_false(uses_codes(&p, NULL));
-    p = plain, p.codes = QDQ_INT4;
+    p = plain, p.codes = QDQ_INT16;
     assert_false(uses_codes(&p, NULL));
     p = plain, p.of_a.zps = (qdq_numbers){.data = far, .count = 1};
     assert_false(uses_codes(&p, NULL));
