@@ -184,8 +184,7 @@ static bool build_whole(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *
 
 static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const qdq_located *from,
                              qdq_step *step) {
-    if (draft->whole_node)
-        return build_whole(c, draft, step) ? QDQ_OK : qdq_compile_no_memory(c);
+    if (draft->whole_node) return build_whole(c, draft, step) ? QDQ_OK : qdq_compile_no_memory(c);
     *step = (qdq_step){.x = x_of(c, draft, from)};
     step->tiling = qdq_tiling_of(step->x.shape);
     step->elements = qdq_shape_count(step->x.shape);

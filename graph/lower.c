@@ -264,11 +264,25 @@ static bool place_stage(qdq_draft *draft, size_t index, const qdq_stage *stage) 
     return true;
 }
 
+// The input whose chain can go on with a link that takes the others beside it; 0 where there is
+// none. Of a sum that is the operand that is made last, whichever it is.
+static size_t input_to_follow(qdq_draft *draft, const qdq_node *node) {
+    uint32_t others[QDQ_MAX_VECTORS];
+    size_t count = node->input_count;
+    if (count > QDQ_MAX_VECTORS) return 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < count; k++) others[k] = k == i ? 0 : node->inputs[k].id;
+        if (step_to_extend(draft, node->inputs[i].id, node->outputs[0], others, count)) return i;
+    }
+    return 0;
+}
+
 static bool lower_node(qdq_draft *draft, size_t index) {
     qdq_findings silent = {.pool = draft->pool, .count = QDQ_MAX_FINDINGS};
     qdq_call call;
     qdq_draft_call(draft, index, &silent, &call);
     qdq_lowering to = qdq_draft_lowering(draft, &call, draft->plan_pool);
+    to.follows = input_to_follow(draft, &draft->graph->nodes[index]);
     qdq_stage stages[QDQ_MAX_STAGES];
     size_t count = call.op->lower(&call, &to, stages);
     for (size_t i = 0; i < count; i++)

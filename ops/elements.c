@@ -244,7 +244,7 @@ size_t qdq_lower_elements(const qdq_call *call, const qdq_lowering *to, const qd
         p->operands[i] = operand_of(call, op, i, ports[i], y.shape);
         if (!p->operands[i].given) continue;
         p->whole = p->whole && !qdq_dtype_is_real(p->operands[i].dtype);
-        if (i < 2 && p->x == MAX_OPERANDS &&
+        if (i < 2 && (p->x == MAX_OPERANDS || (size_t)ports[i] == to->follows) &&
             qdq_shape_equal(call->inputs[ports[i]].type.shape, y.shape))
             p->x = i;
     }

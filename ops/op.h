@@ -90,6 +90,9 @@ typedef struct qdq_lowering {
     qdq_numerics numerics;
     uint32_t isas;   // of runtime/cpu.h
     qdq_pool *pool;  // for what the stages point to
+    // The input whose chain would go on with the node if it is what the node's link takes as x, 0
+    // where it makes no difference.
+    size_t follows;
 } qdq_lowering;
 
 typedef struct qdq_op {

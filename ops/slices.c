@@ -127,8 +127,8 @@ static void store_columns(const slice_job *job, const slice_group *group, const 
             tensors->put(tensors->put_self,
                          &(qdq_piece){y + at * stride, count, part, stride, codes});
         else
-            copy_rows((const char *)codes, bytes,
-                      (char *)tensors->y[0] + (y + at * stride) * size, stride * size, part, bytes);
+            copy_rows((const char *)codes, bytes, (char *)tensors->y[0] + (y + at * stride) * size,
+                      stride * size, part, bytes);
     }
 }
 

@@ -24,8 +24,8 @@ qdq_grid qdq_grid_of(qdq_shape shape, const int64_t *extents);
 // in the same block without a gap (at least 1).
 size_t qdq_grid_block(const qdq_grid *grid, size_t at, size_t *run);
 
-// Elements that are so many apart lie in blocks with the same number: the first dim is one block. All
-// of them where nothing repeats.
+// Elements that are so many apart lie in blocks with the same number: the first dim is one block.
+// All of them where nothing repeats.
 size_t qdq_grid_period(const qdq_grid *grid);
 
 // A walk over elements in row-major order, run by run: so many elements from `at` on have block

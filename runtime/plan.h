@@ -120,8 +120,8 @@ typedef struct qdq_reduce {
 //---- Whole tensors ----------------------------------------------------------
 
 // Elements of the first result that are finished: `count` runs of n elements, which lie one behind
-// the other in `data`; run i is that from element at + i * stride on, in row-major order. `data` has
-// the dtype of the result, is aligned as it asks for, and nobody needs it when put returns.
+// the other in `data`; run i is that from element at + i * stride on, in row-major order. `data`
+// has the dtype of the result, is aligned as it asks for, and nobody needs it when put returns.
 typedef struct qdq_piece {
     size_t at, n, count, stride;
     const void *data;

@@ -24,11 +24,12 @@ typedef struct qdq_plan_value {
     size_t first_step, last_step;
 } qdq_plan_value;
 
-// A step: what it reads, the chain of tile functions, and what it stores.
+// A step: what it reads, work on whole tensors or none, the chain of tile functions, and what it
+// stores.
 typedef struct qdq_plan_step {
     const char *text;   // one line: "x -> Quantize xq -> Dequantize xd -> y"
     bool tiled;         // walks 32x32 tiles; else strips of row-major memory
-    size_t blocks;      // how many of them
+    size_t blocks;      // how many of them; of work on whole tensors, parts that threads may share
     size_t read_bytes;  // moved from and to the arena and the caller's memory per run
     size_t write_bytes;
 } qdq_plan_step;

@@ -172,7 +172,7 @@ static qdq_value link_of_floats(random_graph *r, qdq_value v, qdq_shape shape, b
     static const qdq_dtype codes[] = {QDQ_INT8, QDQ_UINT8, QDQ_INT4, QDQ_FLOAT8_E4M3FN};
     static const qdq_dtype casts[] = {QDQ_BFLOAT16, QDQ_FLOAT16, QDQ_FLOAT32, QDQ_INT32};
     qdq_quantize_attrs q;
-    switch (below(r, is_float32 ? 6 : 3)) {
+    switch (below(r, is_float32 ? 7 : 3)) {
     case 0: return qdq_relu(r->graph, v, (qdq_unary_attrs){0});
     case 1:
         q = parameters(r, shape);
@@ -181,6 +181,7 @@ static qdq_value link_of_floats(random_graph *r, qdq_value v, qdq_shape shape, b
         return qdq_quantize(r->graph, v, q);
     case 2: return qdq_cast(r->graph, v, (qdq_cast_attrs){.dtype = casts[below(r, 4)]});
     case 3: return qdq_multiply(r->graph, v, v, (qdq_binary_attrs){0});
+    case 4: return qdq_subtract(r->graph, beside(r, shape), v, (qdq_binary_attrs){0});
     default: return qdq_add_values(r->graph, v, beside(r, shape), (qdq_binary_attrs){0});
     }
 }

@@ -91,6 +91,17 @@ static void a_second_reader_is_a_step_of_its_own(void **state) {
     CHECK_STEPS(g, NULL, "x -> SoftMax s -> Quantize q -> output y", "s -> ReLU r -> output z");
 }
 
+static void the_operand_that_is_made_last_is_followed(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create("chain", NULL);
+    qdq_value x = input(g, "x"), v = plus(g, x, softmax(g, x), "first");
+    qdq_value n = qdq_rms_norm(g, v, (qdq_rms_norm_attrs){.name = "n"});
+    qdq_value m = qdq_subtract(g, v, n, (qdq_binary_attrs){.name = "second"});
+    qdq_output(g, "y", quantize(g, m, "q"));
+    CHECK_STEPS(g, NULL, "x -> SoftMax s -> Add first",
+                "first -> RMSNorm n -> Subtract second -> Quantize q -> output y");
+}
+
 // What is beside x must be there before the step begins.
 static void a_value_times_itself_is_a_step_of_its_own(void **state) {
     (void)state;
@@ -317,6 +328,7 @@ int main(void) {
         cmocka_unit_test(materialized_each_node_is_a_step),
         cmocka_unit_test(a_result_that_is_an_output_is_stored_as_well),
         cmocka_unit_test(a_second_reader_is_a_step_of_its_own),
+        cmocka_unit_test(the_operand_that_is_made_last_is_followed),
         cmocka_unit_test(a_value_times_itself_is_a_step_of_its_own),
         cmocka_unit_test(other_results_begin_no_chain),
         cmocka_unit_test(a_reduction_is_a_step_of_its_own),
