@@ -20,7 +20,7 @@ static void mark_live(qdq_draft *draft) {
             live |= draft->values[node->outputs[k]].live;
         for (size_t k = 0; live && k < node->input_count; k++) {
             qdq_draft_value *v = &draft->values[draft->nodes[i].inputs[k].id];
-            v->live = !v->folded;
+            if (!v->folded) v->live = true;
         }
     }
 }
