@@ -55,7 +55,7 @@ static void join_inputs(search *s, const qdq_node *node, uint64_t reads, uint32_
         uint32_t id = node->inputs[i].id;
         if (!is_moved(s, id)) continue;
         if (reads >> i & 1)
-            result = join(s, result, id);
+            result = join(s, id, result);
         else
             s->values[group_of(s, id)].real = true;
     }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """--literal: products on codes against what a graph says word for word.
 
-With scales of 0.1 a product on codes rounds fewer times; what both give is worked out here.
+With scales of 0.1 a product on codes rounds fewer times; what both give is worked out here. Pooling
+and a reshape between Dequantize and product are on codes as well.
 """
 
 import struct
@@ -35,6 +36,24 @@ def on_codes(scale):
             for row in A for j in range(2)]
 
 
+X = [9, 200, 31, 4, 17, 5, 88, 90, 255, 1, 2, 3, 60, 61, 62, 7]  # 4 x 4
+W = [[12], [-7], [127], [33]]
+
+
+def pooled(scale=0.1, readers=()):
+    """y of the greatest of each 2 x 2 of X, as one row, times W."""
+    return graph([node("Dequantize", "xf", "x", scales=scale, dtype="float32"),
+                  node("MaxPool", "p", "xf", kernel=[2, 2], strides=[2, 2], pads_begin=[0, 0],
+                       pads_end=[0, 0], data_format="NCX"),
+                  node("StaticReshape", "flat", "p", shape=[1, 4], special_zero=False),
+                  node("Dequantize", "wf", "w", scales=0.1, dtype="float32"),
+                  {"op": "MatMul", "name": "m", "inputs": {"a": "flat", "b": "wf"}}] +
+                 [node("ReLU", name, name[len("relu_"):]) for name in readers],
+                 inputs=[], outputs={"y": "m", **{name: name for name in readers}},
+                 constants=[constant("x", "uint8", [1, 1, 4, 4], X),
+                            constant("w", "int8", [4, 1], [w for row in W for w in row])])
+
+
 class Literal(Case):
     def first(self, scale, *words):
         return self.json("run", self.write("g.json", product(scale)), *words)["outputs"][0]["first"]
@@ -56,6 +75,30 @@ class Literal(Case):
         chains = [step["chain"] for step in self.json("plan", name)["steps"]]
         self.assertEqual(chains, ["a, b -> MatMul m on codes -> output y"])
         self.assertEqual(len(self.json("plan", name, "--literal")["steps"]), 3)
+
+    def chains(self, what, *words):
+        plan = self.json("plan", self.write("g.json", what), *words)
+        return [step["chain"] for step in plan["steps"]]
+
+    def test_pooling_and_shapes_between_are_on_codes(self):
+        name = self.write("g.json", pooled())
+        most = [max(X[row * 4 + column + i] for i in (0, 1, 4, 5))
+                for row in (0, 2) for column in (0, 2)]
+        want = float32(sum(x * w[0] for x, w in zip(most, W)) * float32(float32(0.1) ** 2))
+        self.assertEqual([float32(y) for y in self.json("run", name)["outputs"][0]["first"]],
+                         [want])
+        self.assertEqual(self.chains(pooled(), "--literal")[-1], "flat, wf -> MatMul m -> output y")
+
+    def test_what_is_constant_is_moved_before_it_runs(self):
+        self.assertEqual(self.chains(pooled()), ["flat, w -> MatMul m on codes -> output y"])
+
+    def test_a_reader_that_needs_reals_makes_all_between_literal(self):
+        for readers in (["relu_p"], ["relu_flat"]):
+            self.assertFalse([c for c in self.chains(pooled(readers=readers)) if "on codes" in c])
+        self.assertTrue([c for c in self.chains(pooled(readers=["relu_xf"])) if "on codes" in c])
+
+    def test_pooling_wants_a_positive_scale(self):
+        self.assertFalse([c for c in self.chains(pooled(-0.1)) if "on codes" in c])
 
     def test_compare_counts_what_differs(self):
         name = self.write("g.json", product(0.1))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which ops between Dequantize and product are computed on codes, and who prevents it.
 #include "codes.h"
+#include "tests/unit.h"
 
 // The names of the nodes that are, in their order.
 static const char *on_codes(qdq_graph *g, const qdq_compile_options *options) {
@@ -238,6 +239,35 @@ static void chains_may_be_long(void **state) {
     qdq_graph_destroy(g);
 }
 
+// Whichever allocation fails; weights are folded, 64 KB of them.
+static void memory_that_runs_out_is_an_error(void **state) {
+    (void)state;
+    static int8_t weights[256 * 256];
+    size_t failed = 0;
+    for (size_t fail_at = 1;; fail_at++) {
+        unit_memory memory;
+        qdq_error err = {0};
+        qdq_graph_options options = {.allocator = unit_memory_init(&memory, fail_at)};
+        qdq_graph *g = qdq_graph_create("memory", &options);
+        if (!g) continue;
+        qdq_value p = flat(g, "p", real(g, "x", quarter, QDQ_SHAPE(256)), 1);
+        qdq_value w = qdq_dequantize(
+            g, qdq_constant(g, "w", QDQ_INT8, QDQ_SHAPE(256, 256), weights),
+            (qdq_dequantize_attrs){.dtype = QDQ_FLOAT32, .scales = {.data = minus, .count = 1}});
+        w = qdq_transpose(g, w, (qdq_transpose_attrs){.name = "t"});
+        qdq_output(g, "y", product(g, "m", p, w));
+        qdq_plan *plan = qdq_graph_compile(g, NULL, &err);
+        if (!plan) assert_int_equal(err.status, QDQ_ERR_MEMORY), failed++;
+        bool done = memory.calls < fail_at;
+        if (done) assert_non_null(plan);
+        qdq_plan_destroy(plan);
+        qdq_graph_destroy(g);
+        unit_memory_check(&memory);
+        if (done) break;
+    }
+    assert_true(failed > 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_between_is_on_codes),
@@ -249,6 +279,7 @@ int main(void) {
         cmocka_unit_test(one_operand_that_must_be_real_decides_for_its_partners),
         cmocka_unit_test(a_bias_is_real),
         cmocka_unit_test(chains_may_be_long),
+        cmocka_unit_test(memory_that_runs_out_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
