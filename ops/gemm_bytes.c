@@ -10,7 +10,7 @@ enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH };
 
 bool qdq_gemm_takes_bytes(const qdq_gemm *g, const void *zeros) {
     int32_t middle = g->weights.dtype == QDQ_INT8 ? 0 : 128;
-    if (g->kind != QDQ_GEMM_INTEGERS || !g->kernel->part[QDQ_GEMM_BYTES]) return false;
+    if (g->kind != QDQ_GEMM_INTEGERS) return false;
     if (g->a_zero.port != SIZE_MAX && !g->a_zero.known) return false;
     for (size_t matrix = 0; matrix < g->weights.matrices; matrix++) {
         qdq_gemm_source from = {NULL, zeros, matrix, matrix * g->weights.zero_stride};

@@ -29,7 +29,7 @@ typedef enum qdq_gemm_kind {
 
 // Bytes of an element, and k that a step takes.
 static inline size_t qdq_gemm_size(qdq_gemm_kind kind) {
-    return kind == QDQ_GEMM_FLOATS ? 4 : kind == QDQ_GEMM_INTEGERS ? 2 : 1;
+    return kind == QDQ_GEMM_FLOATS ? 4 : kind == QDQ_GEMM_BYTES ? 1 : 2;
 }
 static inline size_t qdq_gemm_step(qdq_gemm_kind kind) {
     return QDQ_GEMM_STEP_BYTES / qdq_gemm_size(kind);
@@ -74,7 +74,7 @@ typedef void qdq_gemm_narrow_fn(qdq_dtype dtype, const float *x, void *out, size
 typedef struct qdq_gemm_kernel {
     const char *name;
     qdq_isa isa;
-    qdq_gemm_part_fn *part[QDQ_GEMM_KINDS];  // NULL of bytes: no such instructions
+    qdq_gemm_part_fn *part[QDQ_GEMM_KINDS];
     qdq_gemm_lanes_fn *lanes;
     qdq_gemm_integer_lanes_fn *integer_lanes;
     qdq_gemm_reals_fn *reals;
@@ -89,9 +89,12 @@ const qdq_gemm_kernel *qdq_gemm_kernels(size_t *count);
 // The best one of these instruction sets.
 const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
 
+#define QDQ_GEMM_DECLARE_INTEGERS(isa)               \
+    extern qdq_gemm_part_fn qdq_gemm_integers_##isa; \
+    extern qdq_gemm_part_fn qdq_gemm_bytes_##isa;
 #define QDQ_GEMM_DECLARE(isa)                                      \
     extern qdq_gemm_part_fn qdq_gemm_floats_##isa;                 \
-    extern qdq_gemm_part_fn qdq_gemm_integers_##isa;               \
+    QDQ_GEMM_DECLARE_INTEGERS(isa)                                 \
     extern qdq_gemm_lanes_fn qdq_gemm_lanes_##isa;                 \
     extern qdq_gemm_integer_lanes_fn qdq_gemm_integer_lanes_##isa; \
     extern qdq_gemm_reals_fn qdq_gemm_reals_##isa;                 \
