@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products: included after body.h by the file of an instruction set.
+#include "ops/kernels/gemm_bfloats_body.h"
 #include "ops/kernels/gemm_integers_body.h"
 #include "ops/kernels/gemm_tiles.h"
 
 qdq_gemm_part_fn QDQ_BODY(gemm_floats);
-qdq_gemm_lanes_fn QDQ_BODY(gemm_lanes);
+qdq_gemm_lanes_fn QDQ_BODY(gemm_lanes), QDQ_BODY(gemm_bfloat_lanes);
 qdq_gemm_integer_lanes_fn QDQ_BODY(gemm_integer_lanes);
 qdq_gemm_reals_fn QDQ_BODY(gemm_reals);
 qdq_gemm_widen_fn QDQ_BODY(gemm_widen);
@@ -55,8 +56,8 @@ void QDQ_BODY(gemm_floats)(const qdq_gemm_part *p) {
 
 //---- Lanes --------------------------------------------------------------------
 
-void QDQ_BODY(gemm_lanes)(const float *restrict a, const float *restrict b, float *restrict c,
-                          size_t depth) {
+static QDQ_APART void lanes_apart(const float *restrict a, const float *restrict b,
+                                  float *restrict c, size_t depth) {
     gemm_floats sum[COLUMNS / LANES];
     UNROLLED for (size_t v = 0; v < COLUMNS / LANES; v++) sum[v] = floats_load(c + v * LANES);
     for (size_t k = 0; k < depth; k++)
@@ -64,6 +65,27 @@ void QDQ_BODY(gemm_lanes)(const float *restrict a, const float *restrict b, floa
             floats_madd(sum[v], floats_load(a + k * COLUMNS + v * LANES),
                         floats_load(b + k * COLUMNS + v * LANES));
     UNROLLED for (size_t v = 0; v < COLUMNS / LANES; v++) floats_store(c + v * LANES, sum[v]);
+}
+
+void QDQ_BODY(gemm_lanes)(const float *a, const float *b, float *c, size_t depth) {
+    lanes_apart(a, b, c, depth);
+}
+
+void QDQ_BODY(gemm_bfloat_lanes)(const float *a, const float *b, float *c, size_t depth) {
+#if defined(__aarch64__)
+    float sums[COLUMNS];
+    memcpy(sums, c, sizeof sums);
+    qdq_environment before = qdq_flushing_enter();
+    lanes_apart(a, b, sums, depth);
+    if (qdq_flushing_leave(before))
+        qdq_gemm_bfloat_lanes_portable(a, b, c, depth);
+    else
+        memcpy(c, sums, sizeof sums);
+#else
+    qdq_environment before = qdq_flushing_enter();
+    lanes_apart(a, b, c, depth);
+    qdq_flushing_leave(before);
+#endif
 }
 
 void QDQ_BODY(gemm_integer_lanes)(const int16_t *restrict a, const int16_t *restrict b,
