@@ -39,6 +39,8 @@ static void what_is_beyond_the_border_has_no_product(void **state) {
     check_layouts(e);
     e.bias = false;
     check_layouts(e);
+    e.dtype = QDQ_BFLOAT16, e.inputs = 31, e.batch = 1;  // two chunks of k, an odd number
+    check_layouts(e);
 }
 
 // A product with padding would be 0 * infinity, and would turn -0 into 0. The last pair of bfloat16

@@ -22,7 +22,7 @@ static qdq_value build(qdq_graph *g, const qdq_value *v, const void *self) {
                                          .dtype = e->y_dtype});
 }
 
-enum { MOST = 512 };  // most k
+enum { MOST = 2048 };  // most k
 
 //---- The reference ----------------------------------------------------------
 
@@ -148,6 +148,20 @@ static void every_float_dtype_is_widened_and_rounded_once(void **state) {
         }
 }
 
+static void sums_of_bfloat16_go_on_from_one_chunk_of_k_to_the_next(void **state) {
+    (void)state;
+    static const int64_t sizes[][3] = {{13, 257, 33}, {3, 511, 5}, {50, 1501, 3}, {1, 1, 1}};
+    for (size_t i = 0; i < ORACLE_COUNT(sizes); i++)
+        for (int form = 0; form < 4; form++) {
+            int64_t m = sizes[i][0], k = sizes[i][1], n = sizes[i][2];
+            example e = {.bias = NO_BIAS, .dtype = QDQ_BFLOAT16, .y_dtype = QDQ_FLOAT32};
+            e.transpose_a = form & 1, e.transpose_b = form & 2;
+            e.a = e.transpose_a ? QDQ_SHAPE(k, m) : QDQ_SHAPE(m, k);
+            e.b = e.transpose_b ? QDQ_SHAPE(n, k) : QDQ_SHAPE(k, n);
+            check("chunks", &e);
+        }
+}
+
 static void vectors_have_no_rows_or_no_columns(void **state) {
     (void)state;
     static const example examples[] = {
@@ -244,6 +258,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_fused_multiply_adds_in_order_of_k),
         cmocka_unit_test(every_float_dtype_is_widened_and_rounded_once),
+        cmocka_unit_test(sums_of_bfloat16_go_on_from_one_chunk_of_k_to_the_next),
         cmocka_unit_test(vectors_have_no_rows_or_no_columns),
         cmocka_unit_test(dims_before_the_matrices_broadcast_on_both_sides),
         cmocka_unit_test(a_bias_broadcasts_onto_the_result),
