@@ -56,6 +56,7 @@ typedef struct qdq_conv {
     size_t groups, group_inputs, group_outputs;
     const size_t *offsets;  // from the first element under a window to each k; not transposed
     const void *lanes;      // of qdq_conv_lanes_stage: constant weights
+    bool pairs;             // of it: products of bfloat16, of each two k the second first
 } qdq_conv;
 
 // A convolution with its product laid out, but for bias, zero points and finish. NULL when memory

@@ -37,7 +37,9 @@ static void pack(const qdq_conv *c, const void *data, const void *zeros, const l
                  size_t n, panel *out) {
     const qdq_gemm *g = &c->gemm;
     panel column;
-    memset(out, 0, n * LANES * ((g->kind == QDQ_GEMM_INTEGERS) ? sizeof(int16_t) : sizeof(float)));
+    memset(out, 0,
+           (n + n % 2) * LANES *
+               ((g->kind == QDQ_GEMM_INTEGERS) ? sizeof(int16_t) : sizeof(float)));
     for (size_t j = 0; j < l->count; j++) {
         size_t group = (l->first + j) / c->group_outputs;
         qdq_gemm_source from = {data, zeros, group, group * g->weights.zero_stride};
@@ -46,7 +48,7 @@ static void pack(const qdq_conv *c, const void *data, const void *zeros, const l
             if ((g->kind == QDQ_GEMM_INTEGERS))
                 out->integers[i * LANES + j] = column.integers[i];
             else
-                out->floats[i * LANES + j] = column.floats[i];
+                out->floats[(c->pairs ? i ^ 1 : i) * LANES + j] = column.floats[i];
         }
     }
 }
@@ -112,8 +114,19 @@ static void add(const qdq_conv *c, const size_t *from, size_t n, const panel *x,
             kernel->integer_lanes(x->integers + begin * LANES, w->integers + begin * LANES, sums,
                                   end - begin);
         else
-            kernel->lanes(x->floats + begin * LANES, w->floats + begin * LANES, sums, end - begin);
+            (c->pairs ? kernel->bfloat_lanes : kernel->lanes)(
+                x->floats + begin * LANES, w->floats + begin * LANES, sums, end - begin);
     }
+}
+
+// The order of bfloat16. An odd end gets a k that is somewhere; returns how many there are.
+static size_t swap_pairs(size_t *from, size_t n) {
+    if (n % 2) from[n] = 0;
+    for (size_t i = 0; i < n; i += 2) {
+        size_t second = from[i + 1];
+        from[i + 1] = from[i], from[i] = second;
+    }
+    return n + n % 2;
 }
 
 //---- Units ------------------------------------------------------------------
@@ -142,9 +155,11 @@ static void run_block(const qdq_conv *c, const qdq_tensors *tensors, const qdq_g
             pack(c, tensors->x[g->weights.port], zeros, &l, d * DEPTH, n, &of_w);
         for (size_t r = 0; r < block->rows; r++) {
             qdq_conv_sources(c, block->row + r, d * DEPTH, n, from);
-            for (size_t i = 0; i < n; i++)
+            size_t count = c->pairs ? swap_pairs(from, n) : n;
+            for (size_t i = 0; i < count; i++)
                 if (from[i] != NOWHERE) load(g, &l, x, from[i], zero, i, &of_x);
-            add(c, from, n, &of_x, w,
+            if (count > n) memset(of_x.floats + (n - 1) * LANES, 0, LANES * sizeof(float));
+            add(c, from, count, &of_x, w,
                 (g->kind == QDQ_GEMM_INTEGERS) ? (void *)(sums.integers + r * LANES)
                                                : sums.floats + r * LANES);
         }
@@ -181,6 +196,7 @@ bool qdq_conv_lanes_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering 
                           qdq_stage *stage) {
     qdq_gemm *g = &c->gemm;
     const void *data, *zeros;
+    c->pairs = qdq_gemm_takes_bfloats(g);
     join_groups(g, c->groups);
     if (qdq_gemm_constant_weights(g, call, &data, &zeros) && !pack_all(c, data, zeros, to->pool))
         return false;

@@ -33,6 +33,8 @@ void qdq_gemm_put_row(const qdq_gemm *g, int32_t zero, const void *raw, size_t n
     size_t used = n * qdq_gemm_size(g->kind);
     if (g->kind == QDQ_GEMM_BYTES)
         unsign(g->a_dtype, raw, (uint8_t *)to, n);
+    else if (g->kind == QDQ_GEMM_BFLOATS)
+        memcpy(to, raw, used);
     else if (g->kind == QDQ_GEMM_INTEGERS)
         qdq_gemm_less(g->a_dtype, raw, zero, (int16_t *)(void *)to, n);
     else
@@ -118,7 +120,7 @@ static size_t chunk_depth(const qdq_gemm *g, size_t chunk) {
 static void fill(const job *j, size_t chunk, size_t at) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;
-    bool skips = g->kind == QDQ_GEMM_FLOATS && at < CHUNKS;
+    bool skips = qdq_gemm_keeps(g->kind) && at < CHUNKS;
     if (skips) memset(w->keep[at], 0xFF, sizeof w->keep[at]);
     w->skips[at] = g->fill(g, j->tensors, j->block, chunk * qdq_gemm_depth(g),
                            chunk_depth(g, chunk), chunk_of(j, at), skips ? w->keep[at] : NULL);
@@ -133,7 +135,7 @@ static const char *panel_part(const job *j, size_t p, size_t chunk) {
                k * COLUMNS * qdq_gemm_size(g->kind);
     if (g->coded)
         qdq_gemm_decode(g, j->matrix * qdq_gemm_panels(g) + column / COLUMNS, k,
-                        chunk_depth(g, chunk), (float *)(void *)j->w->b);
+                        chunk_depth(g, chunk), j->w->b);
     else
         qdq_gemm_pack(g, &j->from, column, k, chunk_depth(g, chunk), j->w->b);
     return j->w->b;
@@ -252,8 +254,14 @@ void qdq_gemm_init(qdq_gemm *g, const qdq_lowering *to, bool integer) {
     g->a_scale = g->b_scale = g->y_scale = g->y_zero = none;
 }
 
+bool qdq_gemm_takes_bfloats(const qdq_gemm *g) {
+    return g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_BFLOAT16 &&
+           g->weights.dtype == QDQ_BFLOAT16;
+}
+
 bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
     const void *data, *zeros;
+    if (qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
     const qdq_coded *coded = call->inputs[g->weights.port].coded;
     if (coded && !qdq_gemm_pack_coded(g, coded, to->pool)) return false;
     if (qdq_gemm_constant_weights(g, call, &data, &zeros)) {

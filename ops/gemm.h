@@ -64,7 +64,7 @@ typedef struct qdq_gemm qdq_gemm;
 typedef void qdq_gemm_finish_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
                                 const qdq_gemm_block *block, void *sums, size_t stride);
 
-// Makes k..k + n, at most a chunk, of the rows of a block by qdq_gemm_put_row. Of floats returns a
+// Makes k..k + n, at most a chunk, of the rows of a block by qdq_gemm_put_row. Of reals returns a
 // bit for each tile of rows that has products to leave out; `keep` of such a tile says which
 // (kernels/gemm.h), and has all bits set before. Of others `keep` is NULL.
 typedef unsigned qdq_gemm_fill_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
@@ -102,6 +102,9 @@ size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch);
 // False when memory runs out. Params of its function begin with a qdq_gemm.
 bool qdq_gemm_stage(qdq_gemm *gemm, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage);
 
+// Whether the dtypes of A and B are those of products of bfloat16.
+bool qdq_gemm_takes_bfloats(const qdq_gemm *gemm);
+
 // One matrix of B, and where its zero points begin.
 typedef struct qdq_gemm_source {
     const void *data, *zeros;  // zeros NULL: none
@@ -113,7 +116,8 @@ static inline size_t qdq_gemm_depth(const qdq_gemm *gemm) {
     return QDQ_GEMM_ROW_BYTES / qdq_gemm_size(gemm->kind);
 }
 
-// k..k + n of a column, at most QDQ_GEMM_DEPTH, as float, or as int16_t less its zero point.
+// k..k + n of a column, at most QDQ_GEMM_DEPTH, as float, as they are if BFLOATS, or as int16_t
+// less its zero point.
 void qdq_gemm_column(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column, size_t k,
                      size_t n, void *out);
 
@@ -151,7 +155,7 @@ bool qdq_gemm_takes_coded(const qdq_gemm *gemm, const qdq_coded *coded);
 // Packs all of B so. False when memory runs out.
 bool qdq_gemm_pack_coded(qdq_gemm *gemm, const qdq_coded *coded, qdq_pool *pool);
 // k..k + n of a panel, those of all matrices counted.
-void qdq_gemm_decode(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, float *b);
+void qdq_gemm_decode(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, void *b);
 
 //---- As bytes ---------------------------------------------------------------
 

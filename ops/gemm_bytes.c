@@ -15,7 +15,7 @@ static bool leaves_bytes(const qdq_dtype_info *codes, int32_t zero) {
 bool qdq_gemm_takes_bytes(const qdq_gemm *g, const void *zeros) {
     const qdq_dtype_info *codes =
         qdq_dtype_get(g->weights.codes ? g->weights.codes : g->weights.dtype);
-    if (g->kind != QDQ_GEMM_INTEGERS || !g->kernel->part[QDQ_GEMM_BYTES]) return false;
+    if (g->kind != QDQ_GEMM_INTEGERS) return false;
     if (g->a_zero.port != SIZE_MAX && !g->a_zero.known) return false;
     for (size_t matrix = 0; matrix < g->weights.matrices; matrix++) {
         qdq_gemm_source from = {NULL, zeros, matrix, matrix * g->weights.zero_stride};

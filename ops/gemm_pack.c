@@ -63,7 +63,9 @@ void qdq_gemm_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t colu
                      size_t n, void *out) {
     uint32_t raw[DEPTH];
     gather_column(&g->weights, from, column, k, n, raw);
-    if (g->kind != QDQ_GEMM_FLOATS)
+    if (g->kind == QDQ_GEMM_BFLOATS)
+        memcpy(out, raw, n * sizeof(uint16_t));
+    else if (g->kind != QDQ_GEMM_FLOATS)
         qdq_gemm_less(g->weights.dtype, raw, qdq_gemm_column_zero(g, from, column), out, n);
     else
         g->kernel->widen(g->weights.dtype, raw, out, n);
@@ -76,11 +78,15 @@ static void pack_pair(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_
     const qdq_gemm_weights *w = &g->weights;
     bool alike = !from->zeros || !g->b_zero.column_stride;
     int32_t zero = alike ? qdq_gemm_column_zero(g, from, 0) : 0;
-    for (size_t i = 0; i < rows; i++)
-        qdq_gemm_less(w->dtype,
-                      (const char *)from->data +
-                          qdq_gemm_element(w, from->matrix, k + i, part->column),
-                      zero, row[i], part->columns);
+    for (size_t i = 0; i < rows; i++) {
+        const char *of_k =
+            (const char *)from->data +
+            qdq_gemm_element(w, from->matrix, k + i, part->column) * qdq_dtype_size(w->dtype);
+        if (g->kind == QDQ_GEMM_BFLOATS)
+            memcpy(row[i], of_k, part->columns * sizeof row[i][0]);
+        else
+            qdq_gemm_less(w->dtype, of_k, zero, row[i], part->columns);
+    }
     for (size_t j = 0; !alike && j < part->columns; j++) {
         int16_t own = (int16_t)qdq_gemm_column_zero(g, from, part->column + j);
         for (size_t i = 0; i < rows; i++) row[i][j] = (int16_t)(row[i][j] - own);
@@ -88,8 +94,9 @@ static void pack_pair(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_
     for (size_t j = 0; j < COLUMNS; j++) pairs[j * 2] = row[0][j], pairs[j * 2 + 1] = row[1][j];
 }
 
-static void pack_integers(const qdq_gemm *g, const qdq_gemm_source *from,
-                          const qdq_gemm_block *part, size_t k, size_t n, int16_t *panel) {
+// Of int16_t or bfloat16.
+static void pack_pairs(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
+                       size_t k, size_t n, int16_t *panel) {
     if (g->weights.column_stride == 1 && part->columns > 1) {
         for (size_t i = 0; i < n; i += 2)
             pack_pair(g, from, part, k + i, n - i < 2 ? 1 : 2, panel + i * COLUMNS);
@@ -131,8 +138,8 @@ void qdq_gemm_pack(const qdq_gemm *g, const qdq_gemm_source *from, size_t column
     qdq_gemm_block part = {.column = column, .columns = left < COLUMNS ? left : COLUMNS};
     if (part.columns < COLUMNS)
         memset(panel, 0, qdq_gemm_steps(g->kind, n) * COLUMNS * QDQ_GEMM_STEP_BYTES);
-    if (g->kind == QDQ_GEMM_INTEGERS)
-        pack_integers(g, from, &part, k, n, panel);
+    if (g->kind == QDQ_GEMM_INTEGERS || g->kind == QDQ_GEMM_BFLOATS)
+        pack_pairs(g, from, &part, k, n, panel);
     else
         pack_floats(g, from, &part, k, n, panel);
 }

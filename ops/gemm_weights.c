@@ -266,7 +266,7 @@ static void decode_rows(const qdq_gemm *g, size_t panel, size_t k, size_t n, qdq
     g->kernel->decode(&part);
 }
 
-void qdq_gemm_decode(const qdq_gemm *g, size_t panel, size_t k, size_t n, float *b) {
+static void decode_floats(const qdq_gemm *g, size_t panel, size_t k, size_t n, float *b) {
     const struct qdq_gemm_coded *c = g->coded;
     qdq_gemm_codes part = {
         .codes = c->codes + (panel * g->depth + k) * c->row_bytes,
@@ -275,4 +275,28 @@ void qdq_gemm_decode(const qdq_gemm *g, size_t panel, size_t k, size_t n, float 
         .b = b,
     };
     (c->scale.alike && c->zero.alike ? decode_rows : decode_columns)(g, panel, k, n, part);
+}
+
+// Floats that are bfloat16, as pairs of these.
+static void pair_up(const float *rows, size_t n, uint32_t *pairs) {
+    for (size_t j = 0; j < COLUMNS; j++) {
+        uint32_t second = n > 1 ? qdq_float_bits(rows[COLUMNS + j]) : 0;
+        pairs[j] = qdq_float_bits(rows[j]) >> 16 | (second & 0xFFFF0000);
+    }
+}
+
+void qdq_gemm_decode(const qdq_gemm *g, size_t panel, size_t k, size_t n, void *b) {
+    enum { PART = 32 };
+    float rows[PART * COLUMNS];
+    if (g->kind != QDQ_GEMM_BFLOATS) {
+        decode_floats(g, panel, k, n, b);
+        return;
+    }
+    uint32_t *pairs = b;
+    for (size_t i = 0; i < n; i += PART) {
+        size_t part = n - i < PART ? n - i : PART;
+        decode_floats(g, panel, k + i, part, rows);
+        for (size_t r = 0; r < part; r += 2, pairs += COLUMNS)
+            pair_up(rows + r * COLUMNS, part - r, pairs);
+    }
 }

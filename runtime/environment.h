@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The floating-point environment that arithmetic needs: round to nearest, no flushing. Callers may
-// have another; it is set for a run and then put back.
+// have another; it is set for a run and then put back. Products of bfloat16 flush: denormals that
+// they are given or make become zeros of their sign.
 #ifndef QDQ_RUNTIME_ENVIRONMENT_H
 #define QDQ_RUNTIME_ENVIRONMENT_H
+
+#include <stdbool.h>
+
+// A function of its own, so that its arithmetic stays between two changes of the environment:
+// compilers think that these have nothing to do with it.
+#define QDQ_APART __attribute__((noinline))
 
 #if defined(__x86_64__)
 
@@ -22,6 +29,17 @@ static inline void qdq_environment_leave(qdq_environment before) {
     if ((before & ~(unsigned)QDQ_CONTROL_FLAGS) != QDQ_CONTROL) __builtin_ia32_ldmxcsr(before);
 }
 
+// FTZ and DAZ. What is less than the least normal number is told after rounding.
+enum { QDQ_CONTROL_FLUSH = 0x8040 };
+
+static inline qdq_environment qdq_flushing_enter(void) {
+    unsigned now = __builtin_ia32_stmxcsr();
+    __builtin_ia32_ldmxcsr(QDQ_CONTROL | QDQ_CONTROL_FLUSH);
+    return now;
+}
+
+static inline void qdq_flushing_leave(qdq_environment before) { __builtin_ia32_ldmxcsr(before); }
+
 #elif defined(__aarch64__)
 
 // Of the control register all bits are 0 by default: round to nearest, no flushing, no traps. Its
@@ -31,9 +49,13 @@ typedef unsigned qdq_environment;
 #if defined(__clang__)
 static inline unsigned qdq_control(void) { return (unsigned)__builtin_arm_rsr64("fpcr"); }
 static inline void qdq_control_set(unsigned bits) { __builtin_arm_wsr64("fpcr", bits); }
+static inline unsigned qdq_flags(void) { return (unsigned)__builtin_arm_rsr64("fpsr"); }
+static inline void qdq_flags_set(unsigned bits) { __builtin_arm_wsr64("fpsr", bits); }
 #else
 static inline unsigned qdq_control(void) { return __builtin_aarch64_get_fpcr(); }
 static inline void qdq_control_set(unsigned bits) { __builtin_aarch64_set_fpcr(bits); }
+static inline unsigned qdq_flags(void) { return __builtin_aarch64_get_fpsr(); }
+static inline void qdq_flags_set(unsigned bits) { __builtin_aarch64_set_fpsr(bits); }
 #endif
 
 static inline qdq_environment qdq_environment_enter(void) {
@@ -44,6 +66,24 @@ static inline qdq_environment qdq_environment_enter(void) {
 
 static inline void qdq_environment_leave(qdq_environment before) {
     if (before) qdq_control_set(before);
+}
+
+// FZ, and the flag that says that a result was flushed: here before rounding, so that numbers that
+// would be rounded to the least normal one are lost too.
+enum { QDQ_CONTROL_FLUSH = 1 << 24, QDQ_FLAG_UNDERFLOW = 1 << 3 };
+
+static inline qdq_environment qdq_flushing_enter(void) {
+    unsigned now = qdq_control();
+    qdq_flags_set(qdq_flags() & ~(unsigned)QDQ_FLAG_UNDERFLOW);
+    qdq_control_set(QDQ_CONTROL_FLUSH);
+    return now;
+}
+
+// Whether a result was flushed.
+static inline bool qdq_flushing_leave(qdq_environment before) {
+    bool flushed = qdq_flags() & QDQ_FLAG_UNDERFLOW;
+    qdq_control_set(before);
+    return flushed;
 }
 
 #else

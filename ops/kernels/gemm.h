@@ -4,6 +4,11 @@
 // A float sum is fma(a_k, b_k, sum) in float32 for k ascending. Vectors run over columns, so that
 // each sum is one chain, the same on every instruction set; a chunk of k continues the sums of the
 // one before from memory. Integer sums are int32, exact, and wrap around.
+//
+// Products of bfloat16 go in pairs of k, as VDPBF16PS has them: sum = fused(a_1, b_1, sum), then
+// sum = fused(a_0, b_0, sum), with 0 for a k that is not there. fused is fma in float32 of numbers
+// whose denormals are zeros of their sign. Its result becomes a zero of its sign if, rounded to 24
+// bits whatever the exponent, it is less than 2^-126 in size.
 #ifndef QDQ_OPS_KERNELS_GEMM_H
 #define QDQ_OPS_KERNELS_GEMM_H
 
@@ -15,7 +20,7 @@ enum {
     QDQ_GEMM_COLUMNS = 32,     // of a panel of B, padded with zeros
     QDQ_GEMM_ROW_BYTES = 512,  // from one row of A to the next, which is a chunk of k
     QDQ_GEMM_DEPTH = 512,      // most k of a chunk, of any kind
-    QDQ_GEMM_KEEP = 128,       // of floats
+    QDQ_GEMM_KEEP = 256,       // of those that may have products to leave out
     QDQ_GEMM_STEP_BYTES = 4,   // of A that go into a sum at a time
 };
 
@@ -24,15 +29,21 @@ typedef enum qdq_gemm_kind {
     QDQ_GEMM_FLOATS,    // float32
     QDQ_GEMM_INTEGERS,  // int16_t of at most 9 bits
     QDQ_GEMM_BYTES,     // uint8_t and int8_t
+    QDQ_GEMM_BFLOATS,   // bfloat16
     QDQ_GEMM_KINDS,
 } qdq_gemm_kind;
 
 // Bytes of an element, and k that a step takes.
 static inline size_t qdq_gemm_size(qdq_gemm_kind kind) {
-    return kind == QDQ_GEMM_FLOATS ? 4 : kind == QDQ_GEMM_INTEGERS ? 2 : 1;
+    return kind == QDQ_GEMM_FLOATS ? 4 : kind == QDQ_GEMM_BYTES ? 1 : 2;
 }
 static inline size_t qdq_gemm_step(qdq_gemm_kind kind) {
     return QDQ_GEMM_STEP_BYTES / qdq_gemm_size(kind);
+}
+
+// Whether products of elements may be left out.
+static inline bool qdq_gemm_keeps(qdq_gemm_kind kind) {
+    return kind == QDQ_GEMM_FLOATS || kind == QDQ_GEMM_BFLOATS;
 }
 
 // Steps that n elements take.
@@ -48,8 +59,9 @@ typedef struct qdq_gemm_part {
     void *c;            // rows of 32 float or int32_t
     size_t c_stride;    // sums from one row to the next
     size_t rows, steps;
-    const uint16_t *keep;  // of floats; NULL: all, else bit r of keep[k] says whether row r has a
-                           // product k, others are left out, and there are at most 12 rows
+    const uint16_t
+        *keep;  // of floats and bfloats; NULL: all, else bit r of keep[k] says whether row r has a
+                // product k, others are left out, and there are at most 12 rows
 } qdq_gemm_part;
 
 typedef void qdq_gemm_part_fn(const qdq_gemm_part *part);
@@ -58,6 +70,8 @@ typedef void qdq_gemm_part_fn(const qdq_gemm_part *part);
 typedef void qdq_gemm_lanes_fn(const float *a, const float *b, float *c, size_t depth);
 typedef void qdq_gemm_integer_lanes_fn(const int16_t *a, const int16_t *b, int32_t *c,
                                        size_t depth);
+
+// bfloat_lanes: the same with fused in place of fma, of bfloat16 that were widened.
 
 // Sums to reals: v = fl(int32 sum) * scale + 0, or with `scale` NULL the float sum; then + bias,
 // unless that is NULL. A NaN becomes the quiet one without a sign. n is a multiple of 32; `out` may
@@ -89,8 +103,8 @@ typedef void qdq_gemm_decode_fn(const qdq_gemm_codes *part);
 typedef struct qdq_gemm_kernel {
     const char *name;
     qdq_isa isa;
-    qdq_gemm_part_fn *part[QDQ_GEMM_KINDS];  // NULL of bytes: no such instructions
-    qdq_gemm_lanes_fn *lanes;
+    qdq_gemm_part_fn *part[QDQ_GEMM_KINDS];
+    qdq_gemm_lanes_fn *lanes, *bfloat_lanes;
     qdq_gemm_integer_lanes_fn *integer_lanes;
     qdq_gemm_reals_fn *reals;
     qdq_gemm_widen_fn *widen;
@@ -105,9 +119,14 @@ const qdq_gemm_kernel *qdq_gemm_kernels(size_t *count);
 // The best one of these instruction sets.
 const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
 
+#define QDQ_GEMM_DECLARE_INTEGERS(isa)               \
+    extern qdq_gemm_part_fn qdq_gemm_integers_##isa; \
+    extern qdq_gemm_part_fn qdq_gemm_bytes_##isa;
 #define QDQ_GEMM_DECLARE(isa)                                      \
     extern qdq_gemm_part_fn qdq_gemm_floats_##isa;                 \
-    extern qdq_gemm_part_fn qdq_gemm_integers_##isa;               \
+    QDQ_GEMM_DECLARE_INTEGERS(isa)                                 \
+    extern qdq_gemm_part_fn qdq_gemm_bfloats_##isa;                \
+    extern qdq_gemm_lanes_fn qdq_gemm_bfloat_lanes_##isa;          \
     extern qdq_gemm_lanes_fn qdq_gemm_lanes_##isa;                 \
     extern qdq_gemm_integer_lanes_fn qdq_gemm_integer_lanes_##isa; \
     extern qdq_gemm_reals_fn qdq_gemm_reals_##isa;                 \

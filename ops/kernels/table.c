@@ -127,24 +127,34 @@ static const struct {
 #endif
 };
 
-// Matrix products, in the same order.
-#define GEMM(ISA, name, isa, bytes, ...) {"qdq_gemm_" name, QDQ_ISA_##ISA, {qdq_gemm_floats_##isa, qdq_gemm_integers_##isa, bytes}, \
-                        qdq_gemm_lanes_##isa, qdq_gemm_integer_lanes_##isa, qdq_gemm_reals_##isa, qdq_gemm_widen_##isa, qdq_gemm_narrow_##isa, \
-                        qdq_gemm_decode_##isa, __VA_ARGS__}
+// Matrix products, in the same order: whose functions a row has, of integers, of bytes and of bfloat16,
+// the others; and what goes before and after.
+#define GEMM(ISA, isa, integers, bytes, bfloats, base, ...) {"qdq_gemm_" #isa, QDQ_ISA_##ISA, \
+    {[QDQ_GEMM_FLOATS] = qdq_gemm_floats_##base, [QDQ_GEMM_INTEGERS] = qdq_gemm_integers_##integers, \
+     [QDQ_GEMM_BYTES] = qdq_gemm_bytes_##bytes, [QDQ_GEMM_BFLOATS] = qdq_gemm_bfloats_##bfloats}, \
+    qdq_gemm_lanes_##base, qdq_gemm_bfloat_lanes_##base, qdq_gemm_integer_lanes_##base, \
+    qdq_gemm_reals_##base, qdq_gemm_widen_##base, qdq_gemm_narrow_##base, \
+     qdq_gemm_decode_##base, __VA_ARGS__}
 #if defined(QDQ_SIMD_X86)
 QDQ_GEMM_DECLARE(avx2)
+QDQ_GEMM_DECLARE_INTEGERS(avx_vnni)
 QDQ_GEMM_DECLARE(avx512)
+extern qdq_gemm_part_fn qdq_gemm_bfloats_avx512_bf16;
 #elif defined(QDQ_SIMD_NEON)
 QDQ_GEMM_DECLARE(neon)
+QDQ_GEMM_DECLARE_INTEGERS(neon_dot)
 #endif
 static const qdq_gemm_kernel gemms[] = {
-    GEMM(PORTABLE, "portable", portable, NULL, NULL, NULL),
+    GEMM(PORTABLE, portable, portable, portable, portable, portable, NULL, NULL),
 #if defined(QDQ_SIMD_X86)
-    GEMM(AVX2, "avx2", avx2, NULL, NULL, NULL),
-    GEMM(AVX512, "avx512", avx512, qdq_gemm_bytes_avx512, NULL, NULL),
-    GEMM(AMX, "amx", avx512, qdq_gemm_bytes_amx, qdq_gemm_enter_amx, qdq_gemm_leave_amx),
+    GEMM(AVX2, avx2, avx2, avx2, avx2, avx2, NULL, NULL),
+    GEMM(AVX_VNNI, avx_vnni, avx_vnni, avx_vnni, avx2, avx2, NULL, NULL),
+    GEMM(AVX512, avx512, avx512, avx512, avx512, avx512, NULL, NULL),
+    GEMM(AVX512_BF16, avx512_bf16, avx512, avx512, avx512_bf16, avx512, NULL, NULL),
+    GEMM(AMX, amx, avx512, amx, avx512_bf16, avx512, qdq_gemm_enter_amx, qdq_gemm_leave_amx),
 #elif defined(QDQ_SIMD_NEON)
-    GEMM(NEON, "neon", neon, NULL, NULL, NULL),
+    GEMM(NEON, neon, neon, neon, neon, neon, NULL, NULL),
+    GEMM(NEON_DOT, neon_dot, neon_dot, neon_dot, neon, neon, NULL, NULL),
 #endif
 };
 // clang-format on

@@ -153,17 +153,26 @@ static inline bool under(const example *e, const int64_t *begin, const int64_t *
 
 static inline float element(const example *e, const tensor *in, const int64_t *begin, int64_t n,
                             int64_t c, const int64_t *o) {
+    enum { MOST = 1024 };
+    static float x[MOST], w[MOST];
+    static unsigned char has[MOST];
     int64_t outputs = e->outputs / e->groups, inputs = e->inputs / e->groups, g = c / outputs;
-    float sum = 0;
+    size_t count = 0;
     for (int64_t i = 0; i < inputs; i++) {
         int64_t k[DIMS] = {0}, at[DIMS];
         do {
-            if (!under(e, begin, o, k, at)) continue;
-            size_t x = image_at(e, in[0].shape, n, g * inputs + i, at);
-            size_t w = weight_at(e, in[1].shape, g, i, c % outputs, k);
-            sum = fmaf((float)tensor_at(&in[0], x), (float)tensor_at(&in[1], w), sum);
+            assert_in_range(count, 0, MOST - 1);
+            has[count] = under(e, begin, o, k, at);
+            size_t of_w = weight_at(e, in[1].shape, g, i, c % outputs, k);
+            w[count] = (float)tensor_at(&in[1], of_w);
+            x[count] = 0;
+            if (has[count])
+                x[count] =
+                    (float)tensor_at(&in[0], image_at(e, in[0].shape, n, g * inputs + i, at));
+            count++;
         } while (next(e->spatial, e->kernel, k));
     }
+    float sum = product_sum(e->dtype, x, w, has, count);
     return in[2].name ? sum + (float)tensor_at(&in[2], (size_t)c) : sum;
 }
 

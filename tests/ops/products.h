@@ -5,6 +5,7 @@
 #ifndef QDQ_TESTS_OPS_PRODUCTS_H
 #define QDQ_TESTS_OPS_PRODUCTS_H
 
+#include "fused_model.h"
 #include "oracle.h"
 #include "tests/small_floats.h"
 
@@ -81,6 +82,16 @@ static inline void tensor_fill(tensor *t, uint64_t *seed) {
         if (t->dtype == QDQ_INT32) value = (int)(r % 20001) - 10000;
         tensor_put(t, i, value);
     }
+}
+
+// n products of a dtype in the documented order; those that `has` says are there, NULL: all.
+static inline float product_sum(qdq_dtype dtype, const float *a, const float *b,
+                                const unsigned char *has, size_t n) {
+    float sum = 0;
+    if (dtype == QDQ_BFLOAT16) return fused_sum(a, b, has, n, 0);
+    for (size_t k = 0; k < n; k++)
+        if (!has || has[k]) sum = fmaf(a[k], b[k], sum);
+    return sum;
 }
 
 // Adds the node: values are those of the operands, in order; none for those that are not there.

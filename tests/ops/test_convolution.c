@@ -39,11 +39,14 @@ static void what_is_beyond_the_border_has_no_product(void **state) {
     check_layouts(e);
     e.bias = false;
     check_layouts(e);
+    e.dtype = QDQ_BFLOAT16, e.inputs = 31, e.batch = 1;  // two chunks of k, an odd number
+    check_layouts(e);
 }
 
-// A product with padding would be 0 * infinity, and would turn -0 into 0.
-static void weights_of_infinity_and_sums_of_minus_zero_show_it(void **state) {
-    (void)state;
+// A product with padding would be 0 * infinity, and would turn -0 into 0. The last pair of bfloat16
+// has no second k: 0 * 0 turns -0 into 0, and what the first k adds to that may be -0 again. `want`
+// is of Convolution, `mirrored` of ConvTranspose.
+static void check_infinity(qdq_dtype dtype, const double *want, const double *mirrored) {
     for (int transposed = 0; transposed < 2; transposed++) {
         example e = {.spatial = 1,
                      .batch = 1,
@@ -58,24 +61,29 @@ static void weights_of_infinity_and_sums_of_minus_zero_show_it(void **state) {
                      .end = {1},
                      .format = QDQ_NCX,
                      .spatial_last = true,
-                     .dtype = QDQ_FLOAT32,
+                     .dtype = dtype,
                      .transposed = transposed};
-        static const float x[] = {0x1p-100f, 0x1p-100f, 0x1p-100f};
         // The last tap of the first output channel is at y[0] of the transposed one, else at y[2].
-        static const float w[] = {INFINITY,   -0x1p-100f, -0x1p-100f,
-                                  -0x1p-100f, -0x1p-100f, INFINITY};
-        static const float want[] = {-0.0f, INFINITY, INFINITY, INFINITY, INFINITY, -0.0f};
-        static const float mirrored[] = {INFINITY, INFINITY, -0.0f, -0.0f, INFINITY, INFINITY};
-        tensor in[3] = {
-            tensor_of("x", QDQ_FLOAT32, QDQ_SHAPE(1, 1, 3)),
-            tensor_of("w", QDQ_FLOAT32, transposed ? QDQ_SHAPE(1, 2, 3) : QDQ_SHAPE(2, 1, 3)),
-            {0}};
-        tensor y = tensor_of("y", QDQ_FLOAT32, QDQ_SHAPE(1, 2, 3));
-        memcpy(in[0].data, x, sizeof x), memcpy(in[1].data, w, sizeof w);
-        memcpy(y.data, transposed ? mirrored : want, sizeof want);
+        static const double w[] = {INFINITY, -0x1p-100, -0x1p-100, -0x1p-100, -0x1p-100, INFINITY};
+        tensor in[3] = {tensor_of("x", dtype, QDQ_SHAPE(1, 1, 3)),
+                        tensor_of("w", dtype, transposed ? QDQ_SHAPE(1, 2, 3) : QDQ_SHAPE(2, 1, 3)),
+                        {0}};
+        tensor y = tensor_of("y", dtype, QDQ_SHAPE(1, 2, 3));
+        for (size_t i = 0; i < 3; i++) tensor_put(&in[0], i, 0x1p-100);
+        for (size_t i = 0; i < 6; i++) tensor_put(&in[1], i, w[i]);
+        for (size_t i = 0; i < 6; i++) tensor_put(&y, i, (transposed ? mirrored : want)[i]);
         product_check("infinity beyond the border", in, 3, build, &e, &y);
         tensors_free(in, 3), free(y.data);
     }
+}
+
+static void weights_of_infinity_and_sums_of_minus_zero_show_it(void **state) {
+    (void)state;
+    const double inf = INFINITY;
+    check_infinity(QDQ_FLOAT32, (double[]){-0.0, inf, inf, inf, inf, -0.0},
+                   (double[]){inf, inf, -0.0, -0.0, inf, inf});
+    check_infinity(QDQ_BFLOAT16, (double[]){-0.0, inf, inf, inf, inf, 0},
+                   (double[]){inf, inf, -0.0, 0, inf, inf});
 }
 
 static void one_to_three_spatial_dims_and_every_dtype(void **state) {

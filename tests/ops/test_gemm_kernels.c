@@ -2,32 +2,7 @@
 // Every kernel of matrix products gives the bits of the portable one, whose sums are checked
 // against fmaf here: all counts of rows of a block, depths to a chunk, products left out at random,
 // odd numbers.
-#include "ops/kernels/gemm.h"
-#include "runtime/dtype.h"
-#include "tests/ops/oracle.h"
-
-enum {
-    ROWS = 4 * QDQ_GEMM_ROWS,
-    COLUMNS = QDQ_GEMM_COLUMNS,
-    STEPS = QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STEP_BYTES,
-    STRIDE = 3 * COLUMNS,  // of sums
-    DEPTH = QDQ_GEMM_DEPTH,
-};
-
-// A part of any kind, and its sums: those of the portable kernel or of arithmetic here, those of a
-// kernel, and what they begin with.
-typedef struct work {
-    _Alignas(64) uint32_t a[ROWS * STEPS], b[STEPS * COLUMNS], start[COLUMNS];
-    uint32_t c[3][ROWS * STRIDE];
-    uint16_t keep[STEPS];
-} work;
-
-static float number(uint64_t *seed) {
-    static const float odd[4] = {-0.0f, 0x1p-149f, 0x1p-126f, 0x1p127f};
-    uint64_t r = oracle_random(seed);
-    if (r % 64 == 0) return odd[r >> 8 & 3];
-    return (float)((int)(r >> 20 & 0xFFFFF) - 0x80000) / (float)(1 << (r >> 8 & 15));
-}
+#include "tests/ops/gemm_parts.h"
 
 static uint32_t float_word(uint64_t *seed) { return qdq_float_bits(number(seed)); }
 
@@ -53,24 +28,6 @@ static void fill(work *w, uint64_t *seed, uint32_t (*word)(uint64_t *),
 
 static void check_same(const char *name, const void *a, const void *b, size_t bytes) {
     if (memcmp(a, b, bytes) != 0) fail_msg("%s differs from the portable one", name);
-}
-
-// Round number `round` of 3 * ROWS: all counts of rows, few steps, many, all.
-static qdq_gemm_part part_of(work *w, size_t round, uint32_t *c) {
-    return (qdq_gemm_part){
-        .a = w->a,
-        .b = w->b,
-        .start = round % 3 ? w->start : NULL,
-        .c = c,
-        .c_stride = STRIDE,
-        .rows = round % ROWS + 1,
-        .steps = round / ROWS == 2 ? STEPS : 1 + round % STEPS,
-    };
-}
-
-// The sum that element [r, j] begins with.
-static const uint32_t *first_of(const work *w, const qdq_gemm_part *p, size_t r, size_t j) {
-    return p->start ? &w->start[j] : &w->c[2][r * STRIDE + j];
 }
 
 static void tiles_are_chains_of_fused_multiply_adds(void **state) {
@@ -149,6 +106,15 @@ static void integer_tiles_are_exact(void **state) {
         }
 }
 
+// Bytes that are the least and the greatest, with a sign and without: 0x80 and 0x7F, 0 and 0xFF.
+static uint32_t end_word(uint64_t *seed) {
+    static const uint8_t ends[] = {0x80, 0x7F, 0x00, 0xFF};
+    uint64_t r = oracle_random(seed) >> 20;
+    uint32_t word = 0;
+    for (int i = 0; i < 4; i++) word = word << 8 | ends[r >> 2 * i & 3];
+    return word;
+}
+
 static void tiles_of_bytes_are_exact(void **state) {
     static work w;
     uint64_t seed = 5;
@@ -156,12 +122,13 @@ static void tiles_of_bytes_are_exact(void **state) {
     const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
     (void)state;
     for (size_t i = 0; i < count; i++) {
-        if (!(qdq_cpu_isas() >> kernels[i].isa & 1) || !kernels[i].part[QDQ_GEMM_BYTES]) continue;
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
         for (size_t round = 0; round < 3 * ROWS; round++) {
-            fill(&w, &seed, any_word, any_word);
-            if (round % 2) {  // the largest products there are, all of one sign
+            // Any, those that would not fit in 16 bits, the largest products of one sign.
+            fill(&w, &seed, round % 3 == 1 ? end_word : any_word, any_word);
+            if (round % 3 == 2) {
                 memset(w.a, 255, sizeof w.a);
-                memset(w.b, 0x80, sizeof w.b);
+                memset(w.b, round % 2 ? 0x80 : 0x7F, sizeof w.b);
             }
             check_integers(&w, &kernels[i], QDQ_GEMM_BYTES, round, fours_of);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul against a naive loop of fmaf in the documented order (the same bits) and sums in double
+// MatMul against a naive loop in the documented order (the same bits) and sums in double
 // (a tolerance): vectors, batches that broadcast on both sides, transposes, biases of all forms.
 #include "products.h"
 
@@ -21,6 +21,8 @@ static qdq_value build(qdq_graph *g, const qdq_value *v, const void *self) {
                                          .transpose_b = e->transpose_b ? QDQ_TRUE : QDQ_FALSE,
                                          .dtype = e->y_dtype});
 }
+
+enum { MOST = 2048 };  // most k
 
 //---- The reference ----------------------------------------------------------
 
@@ -85,14 +87,16 @@ static void reference(const example *e, const tensor *in, tensor *y) {
     for (size_t i = 0; i < tensor_count(y); i++) {
         size_t c = i % b.columns, r = i / b.columns % a.rows, n = i / b.columns / a.rows;
         size_t na = broadcast_at(a.batch, batch, n), nb = broadcast_at(b.batch, batch, n);
-        float sum = 0;
+        static float x[MOST], w[MOST];
         double exact = 0, size = 0;
+        assert_in_range(a.columns, 0, MOST);
         for (size_t k = 0; k < a.columns; k++) {
             double p = element(&in[0], &a, e->transpose_a, na, r, k);
             double q = element(&in[1], &b, e->transpose_b, nb, k, c);
-            sum = fmaf((float)p, (float)q, sum);
+            x[k] = (float)p, w[k] = (float)q;
             exact += p * q, size += fabs(p * q);
         }
+        float sum = product_sum(e->dtype, x, w, NULL, a.columns);
         if (isfinite(exact) && fabs(exact - (double)sum) > size * (double)a.columns * 0x1p-23)
             fail_msg("the reference is off: %g, %g", exact, (double)sum);
         if (in[2].name) sum += (float)tensor_at(&in[2], broadcast_at(e->bias, y->shape, i));
@@ -141,6 +145,20 @@ static void every_float_dtype_is_widened_and_rounded_once(void **state) {
             e.a = e.transpose_a ? QDQ_SHAPE(131, 15) : QDQ_SHAPE(15, 131);
             e.b = e.transpose_b ? QDQ_SHAPE(37, 131) : QDQ_SHAPE(131, 37);
             check("dtypes", &e);
+        }
+}
+
+static void sums_of_bfloat16_go_on_from_one_chunk_of_k_to_the_next(void **state) {
+    (void)state;
+    static const int64_t sizes[][3] = {{13, 257, 33}, {3, 511, 5}, {50, 1501, 3}, {1, 1, 1}};
+    for (size_t i = 0; i < ORACLE_COUNT(sizes); i++)
+        for (int form = 0; form < 4; form++) {
+            int64_t m = sizes[i][0], k = sizes[i][1], n = sizes[i][2];
+            example e = {.bias = NO_BIAS, .dtype = QDQ_BFLOAT16, .y_dtype = QDQ_FLOAT32};
+            e.transpose_a = form & 1, e.transpose_b = form & 2;
+            e.a = e.transpose_a ? QDQ_SHAPE(k, m) : QDQ_SHAPE(m, k);
+            e.b = e.transpose_b ? QDQ_SHAPE(n, k) : QDQ_SHAPE(k, n);
+            check("chunks", &e);
         }
 }
 
@@ -240,6 +258,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_fused_multiply_adds_in_order_of_k),
         cmocka_unit_test(every_float_dtype_is_widened_and_rounded_once),
+        cmocka_unit_test(sums_of_bfloat16_go_on_from_one_chunk_of_k_to_the_next),
         cmocka_unit_test(vectors_have_no_rows_or_no_columns),
         cmocka_unit_test(dims_before_the_matrices_broadcast_on_both_sides),
         cmocka_unit_test(a_bias_broadcasts_onto_the_result),

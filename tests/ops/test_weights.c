@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products whose weights are dequantized from constants, which is done while they are multiplied or
 // when the graph is compiled: the bits of the graph as it is written, and of arithmetic here. A
-// weight is exact in double, rounded to float32 and then to its dtype; sums are chains of fmaf.
+// weight is exact in double, rounded to float32 and then to its dtype; sums are those of
+// products.h.
 #include "products.h"
 
 enum { MAX_PARAMETERS = 4096, RANK = 4 };
@@ -173,19 +174,22 @@ static void check_matmul(matrices *e, const char *what, tensor *scales) {
     tensor_fill(&in[0], &seed), tensor_fill(&in[2], &seed);
     if (e->m == 5) in[2].name = NULL;
     float *reals = reals_of(&e->w, &in[1]);
+    float *of_a = calloc(2 * e->k, sizeof *of_a), *of_b = of_a + e->k;
+    assert_non_null(of_a);
     tensor want = tensor_of("want", e->w.real, QDQ_SHAPE(b, m, n));
     if (e->vector) want.shape = QDQ_SHAPE(b, m);
     for (size_t i = 0; i < batches * e->m * e->n; i++) {
         size_t j = i % e->n, row = i / e->n, first = e->batch ? row / e->m * e->k * e->n : 0;
-        float sum = 0;
-        for (size_t d = 0; d < e->k; d++)
-            sum = fmaf((float)tensor_at(&in[0], row * e->k + d),
-                       reals[first + (e->transposed ? j * e->k + d : d * e->n + j)], sum);
+        for (size_t d = 0; d < e->k; d++) {
+            of_a[d] = (float)tensor_at(&in[0], row * e->k + d);
+            of_b[d] = reals[first + (e->transposed ? j * e->k + d : d * e->n + j)];
+        }
+        float sum = product_sum(e->w.real, of_a, of_b, NULL, e->k);
         if (in[2].name) sum += (float)tensor_at(&in[2], j);
         put_sum(&want, i, sum);
     }
     check(what, in, build_matmul, e, &want);
-    tensors_free(in, 3), free(reals), free(want.data);
+    tensors_free(in, 3), free(reals), free(of_a), free(want.data);
 }
 
 static const qdq_dtype code_dtypes[] = {QDQ_INT8, QDQ_UINT8, QDQ_INT4, QDQ_UINT4};
@@ -307,18 +311,22 @@ static size_t weight_at(const image_example *e, size_t y, size_t x, size_t i, si
 }
 
 static float sum_of_window(const image_example *e, const tensor *x, const float *reals, size_t at) {
-    size_t channels = e->groups * e->outputs, o = at % channels;
+    enum { MOST = 1024 };
+    size_t channels = e->groups * e->outputs, o = at % channels, n = 0;
     size_t ox = at / channels % OUT_X, oy = at / channels / OUT_X, group = o / e->outputs;
-    float sum = 0;
+    float of_x[MOST], of_w[MOST];
+    unsigned char has[MOST];
+    assert_true(e->inputs * KERNEL_Y * KERNEL_X <= MOST);
     for (size_t i = 0; i < e->inputs; i++)
         for (size_t ky = 0; ky < KERNEL_Y; ky++)
-            for (size_t kx = 0; kx < KERNEL_X; kx++) {
+            for (size_t kx = 0; kx < KERNEL_X; kx++, n++) {
                 size_t iy = oy * 2 + ky - 1, ix = ox + kx - 1;  // below 0: very large
-                if (iy >= IN || ix >= IN) continue;
                 size_t from = (iy * IN + ix) * e->groups * e->inputs + group * e->inputs + i;
-                sum = fmaf((float)tensor_at(x, from), reals[weight_at(e, ky, kx, i, o)], sum);
+                has[n] = iy < IN && ix < IN;
+                of_x[n] = has[n] ? (float)tensor_at(x, from) : 0;
+                of_w[n] = reals[weight_at(e, ky, kx, i, o)];
             }
-    return sum;
+    return product_sum(e->w.real, of_x, of_w, has, n);
 }
 
 static void check_convolution(image_example *e, const char *what) {
