@@ -149,12 +149,12 @@ static head_fn *const heads[] = {
 
 //---- Links ------------------------------------------------------------------
 
-// v with some dims left out, which are broadcast.
+// An operand of a sum: some dims are left out, which are broadcast.
 static qdq_value beside(random_graph *r, qdq_shape shape) {
     size_t keep = below(r, 3) ? below(r, 8) : 7;
     for (int i = 0; i < shape.rank; i++)
         if (!(keep >> i & 1)) shape.dims[i] = 1;
-    return floats(r, shape);
+    return input(r, below(r, 3) ? QDQ_FLOAT32 : below(r, 2) ? QDQ_BFLOAT16 : QDQ_INT32, shape);
 }
 
 static qdq_quantize_attrs parameters(random_graph *r, qdq_shape shape) {
@@ -181,7 +181,9 @@ static qdq_value link_of_floats(random_graph *r, qdq_value v, qdq_shape shape, b
         return qdq_quantize(r->graph, v, q);
     case 2: return qdq_cast(r->graph, v, (qdq_cast_attrs){.dtype = casts[below(r, 4)]});
     case 3: return qdq_multiply(r->graph, v, v, (qdq_binary_attrs){0});
-    case 4: return qdq_subtract(r->graph, beside(r, shape), v, (qdq_binary_attrs){0});
+    case 4:
+        return qdq_subtract(r->graph, beside(r, shape), v,
+                            (qdq_binary_attrs){.dtype = QDQ_FLOAT32});
     default: return qdq_add_values(r->graph, v, beside(r, shape), (qdq_binary_attrs){0});
     }
 }
@@ -221,6 +223,23 @@ static void build(random_graph *r, head_fn *head, qdq_shape shape) {
 
 //---- Runs -------------------------------------------------------------------
 
+static void fill(qdq_dtype dtype, void *x, size_t count, uint64_t seed) {
+    for (size_t i = 0; i < count; i++) {
+        int number = (int)(unit_random(&seed) >> 30 & 4095) - 2048;
+        float v = (float)number / 700.0f;
+        uint32_t bits;
+        memcpy(&bits, &v, sizeof bits);
+        if (dtype == QDQ_FLOAT32)
+            ((float *)x)[i] = v;
+        else if (dtype == QDQ_BFLOAT16)
+            ((uint16_t *)x)[i] = (uint16_t)(bits >> 16);
+        else if (dtype == QDQ_INT32)
+            ((int32_t *)x)[i] = number;
+        else
+            ((int8_t *)x)[i] = (int8_t)(number % 128);
+    }
+}
+
 // The bytes of all outputs, from malloc.
 static unsigned char *run(random_graph *r, qdq_compile_options options, int threads,
                           size_t *bytes) {
@@ -234,13 +253,9 @@ static unsigned char *run(random_graph *r, qdq_compile_options options, int thre
     assert_non_null(exec);
     for (size_t i = 0; i < qdq_plan_input_count(plan); i++) {
         const qdq_tensor_info *info = qdq_plan_input(plan, i);
-        uint64_t seed = 77 + i;
-        float *x = malloc(info->bytes);
+        void *x = malloc(info->bytes);
         assert_non_null(x);
-        for (size_t k = 0; k < info->bytes / 4; k++)
-            x[k] = (float)((int)(unit_random(&seed) >> 30 & 4095) - 2048) / 700.0f;
-        for (size_t k = 0; info->dtype == QDQ_INT8 && k < info->bytes; k++)
-            ((int8_t *)x)[k] = (int8_t)(unit_random(&seed) >> 30 & 255);
+        fill(info->dtype, x, info->bytes / qdq_dtype_size(info->dtype), 77 + i);
         assert_int_equal(qdq_exec_write(exec, info->name, info->dtype, x,
                                         info->bytes / qdq_dtype_size(info->dtype), &err),
                          QDQ_OK);
@@ -250,7 +265,7 @@ static unsigned char *run(random_graph *r, qdq_compile_options options, int thre
     *bytes = 0;
     for (size_t o = 0; o < qdq_plan_output_count(plan); o++)
         *bytes += qdq_plan_output(plan, o)->bytes;
-    unsigned char *y = malloc(*bytes), *at = y;
+    unsigned char *y = malloc(*bytes + 1), *at = y;
     assert_non_null(y);
     for (size_t o = 0; o < qdq_plan_output_count(plan); o++) {
         const qdq_tensor_info *info = qdq_plan_output(plan, o);
