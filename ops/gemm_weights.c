@@ -272,7 +272,7 @@ void qdq_gemm_decode(const qdq_gemm *g, size_t panel, size_t k, size_t n, float 
         .codes = c->codes + (panel * g->depth + k) * c->row_bytes,
         .halves = c->halves,
         .dtype = c->dtype,
-        .b = b,
     };
+    part.b = b;
     (c->scale.alike && c->zero.alike ? decode_rows : decode_columns)(g, panel, k, n, part);
 }
