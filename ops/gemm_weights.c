@@ -272,8 +272,8 @@ static void decode_floats(const qdq_gemm *g, size_t panel, size_t k, size_t n, f
         .codes = c->codes + (panel * g->depth + k) * c->row_bytes,
         .halves = c->halves,
         .dtype = c->dtype,
-        .b = b,
     };
+    part.b = b;
     (c->scale.alike && c->zero.alike ? decode_rows : decode_columns)(g, panel, k, n, part);
 }
 

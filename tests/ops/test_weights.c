@@ -168,9 +168,11 @@ static void check_matmul(matrices *e, const char *what, tensor *scales) {
     size_t batches = e->batch ? e->batch : 1;
     int64_t b = (int64_t)batches, m = (int64_t)e->m, k = (int64_t)e->k, n = (int64_t)e->n;
     if (!scales) choose(&e->w, &seed);
-    tensor in[4] = {tensor_of("x", e->w.real, QDQ_SHAPE(b, m, k)), codes_of(&e->w, &seed),
-                    tensor_of("bias", e->w.real, QDQ_SHAPE(n))};
-    if (scales) in[3] = *scales;
+    tensor none = {0}, in[4];
+    in[0] = tensor_of("x", e->w.real, QDQ_SHAPE(b, m, k));
+    in[1] = codes_of(&e->w, &seed);
+    in[2] = tensor_of("bias", e->w.real, QDQ_SHAPE(n));
+    in[3] = scales ? *scales : none;
     tensor_fill(&in[0], &seed), tensor_fill(&in[2], &seed);
     if (e->m == 5) in[2].name = NULL;
     float *reals = reals_of(&e->w, &in[1]);
@@ -333,8 +335,9 @@ static void check_convolution(image_example *e, const char *what) {
     uint64_t seed = 5 + e->groups;
     int64_t in = (int64_t)(e->groups * e->inputs), out = (int64_t)(e->groups * e->outputs);
     choose(&e->w, &seed);
-    tensor tensors[4] = {tensor_of("x", e->w.real, QDQ_SHAPE(1, IN, IN, in)),
-                         codes_of(&e->w, &seed)};
+    tensor tensors[4] = {{0}};
+    tensors[0] = tensor_of("x", e->w.real, QDQ_SHAPE(1, IN, IN, in));
+    tensors[1] = codes_of(&e->w, &seed);
     tensor_fill(&tensors[0], &seed);
     float *reals = reals_of(&e->w, &tensors[1]);
     tensor want = tensor_of("want", e->w.real, QDQ_SHAPE(1, OUT_Y, OUT_X, out));
