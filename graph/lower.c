@@ -20,7 +20,7 @@ static void mark_live(qdq_draft *draft) {
             live |= draft->values[node->outputs[k]].live;
         for (size_t k = 0; live && k < node->input_count; k++) {
             qdq_draft_value *v = &draft->values[draft->nodes[i].inputs[k].id];
-            v->live = !v->folded;
+            if (!v->folded) v->live = true;
         }
     }
 }
@@ -67,11 +67,12 @@ static bool start_draft(qdq_draft *draft) {
 void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings, qdq_call *call) {
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_codes *codes = draft->nodes[index].codes;
-    const qdq_value *inputs = draft->nodes[index].inputs;
     qdq_graph_call(draft->graph, node, findings, call);
     for (size_t i = 0; i < node->input_count; i++) {
-        if (call->inputs[i].given) call->inputs[i].type = draft->values[inputs[i].id].type;
-        if (codes && codes[i].count) call->inputs[i].codes = &codes[i];
+        if (call->inputs[i].given) call->inputs[i].type = draft->values[node->inputs[i].id].type;
+        if (!codes || !codes[i].count) continue;
+        call->inputs[i].codes = &codes[i];
+        call->inputs[i].type.dtype = codes[i].dtype;
     }
     for (size_t i = 0; i < node->output_count; i++)
         call->outputs[i] = draft->values[node->outputs[i]].type;

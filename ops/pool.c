@@ -191,13 +191,11 @@ static float result_of(const pool_params *p, const lanes *l, size_t lane, size_t
     return qdq_nan_if(y != y, y);
 }
 
-static void store(const pool_params *p, const float *result, void *y, size_t at, size_t n) {
-    qdq_encode_float(p->y_dtype, result, (char *)y + at * qdq_dtype_size(p->y_dtype), n, NULL);
-}
-
-static void store_codes(const pool_params *p, const lanes *l, void *y, size_t at) {
-    uint8_t *to = (uint8_t *)y + at;
-    for (size_t i = 0; i < l->count; i++) to[i] = (uint8_t)(l->codes[i] ^ p->sign);
+static void store(const pool_params *p, const lanes *l, const float *result, void *y, size_t at) {
+    char *to = (char *)y + at * qdq_dtype_size(p->y_dtype);
+    for (size_t i = 0; p->codes && i < l->count; i++)
+        ((uint8_t *)to)[i] = (uint8_t)(l->codes[i] ^ p->sign);
+    if (!p->codes) qdq_encode_float(p->y_dtype, result, to, l->count, NULL);
 }
 
 //---- Channels last ----------------------------------------------------------
@@ -224,13 +222,8 @@ static void run_pixel(const pool_params *p, const qdq_tensors *tensors, size_t u
                     size_t pixel = ((batch * a[0].in + id) * a[1].in + ih) * a[2].in + iw;
                     see(p, &l, 0, l.count, tensors->x[0], pixel * p->channels + c, 1);
                 }
-        size_t to = unit * p->channels + c;
-        if (p->codes) {
-            store_codes(p, &l, tensors->y[0], to);
-            continue;
-        }
-        for (size_t i = 0; i < l.count; i++) result[i] = result_of(p, &l, i, seen);
-        store(p, result, tensors->y[0], to, l.count);
+        for (size_t i = 0; i < l.count && !p->codes; i++) result[i] = result_of(p, &l, i, seen);
+        store(p, &l, result, tensors->y[0], unit * p->channels + c);
     }
 }
 
@@ -280,15 +273,11 @@ static void run_row(const pool_params *p, const qdq_tensors *tensors, size_t uni
                 size_t row = ((plane * a[0].in + id) * a[1].in + ih) * a[2].in;
                 see_row(p, &l, tensors->x[0], row, w);
             }
-        if (p->codes) {
-            store_codes(p, &l, tensors->y[0], unit * a[2].out + w);
-            continue;
-        }
-        for (size_t i = 0; i < l.count; i++) {
+        for (size_t i = 0; i < l.count && !p->codes; i++) {
             range own = inside(&a[2], (w + i) * a[2].stride);
             result[i] = result_of(p, &l, i, rows * (own.end - own.begin));
         }
-        store(p, result, tensors->y[0], unit * a[2].out + w, l.count);
+        store(p, &l, result, tensors->y[0], unit * a[2].out + w);
     }
 }
 
