@@ -78,13 +78,13 @@ void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_codes *codes = draft->nodes[index].codes;
     const qdq_draft_known *known = draft->nodes[index].known;
-    const qdq_value *inputs = draft->nodes[index].inputs;
     qdq_graph_call(draft->graph, node, findings, call);
     for (size_t i = 0; i < node->input_count; i++) {
-        // What stays codes until it is multiplied has the type of the floats.
-        qdq_value input = known && known[i].coded ? node->inputs[i] : inputs[i];
-        if (call->inputs[i].given) call->inputs[i].type = draft->values[input.id].type;
-        if (codes && codes[i].count) call->inputs[i].codes = &codes[i];
+        if (call->inputs[i].given) call->inputs[i].type = draft->values[node->inputs[i].id].type;
+        if (codes && codes[i].count) {
+            call->inputs[i].codes = &codes[i];
+            call->inputs[i].type.dtype = codes[i].dtype;
+        }
         if (!known) continue;
         call->inputs[i].coded = known[i].coded;
         if (known[i].data) call->inputs[i].data = known[i].data;
