@@ -144,6 +144,7 @@ extern qdq_gemm_part_fn qdq_gemm_bfloats_avx512_bf16;
 QDQ_GEMM_DECLARE(neon)
 QDQ_GEMM_DECLARE_INTEGERS(neon_dot)
 #endif
+// Machines with AMX do VDPBF16PS in more time than what it stands for.
 static const qdq_gemm_kernel gemms[] = {
     GEMM(PORTABLE, portable, portable, portable, portable, portable, NULL, NULL),
 #if defined(QDQ_SIMD_X86)
@@ -151,7 +152,7 @@ static const qdq_gemm_kernel gemms[] = {
     GEMM(AVX_VNNI, avx_vnni, avx_vnni, avx_vnni, avx2, avx2, NULL, NULL),
     GEMM(AVX512, avx512, avx512, avx512, avx512, avx512, NULL, NULL),
     GEMM(AVX512_BF16, avx512_bf16, avx512, avx512, avx512_bf16, avx512, NULL, NULL),
-    GEMM(AMX, amx, avx512, amx, avx512_bf16, avx512, qdq_gemm_enter_amx, qdq_gemm_leave_amx),
+    GEMM(AMX, amx, avx512, amx, avx512, avx512, qdq_gemm_enter_amx, qdq_gemm_leave_amx),
 #elif defined(QDQ_SIMD_NEON)
     GEMM(NEON, neon, neon, neon, neon, neon, NULL, NULL),
     GEMM(NEON_DOT, neon_dot, neon_dot, neon_dot, neon, neon, NULL, NULL),

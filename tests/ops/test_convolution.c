@@ -122,6 +122,35 @@ static void groups_have_weights_of_their_own(void **state) {
     check_layouts(e);
 }
 
+// 3 products of bfloat16 are two pairs: what is put beside the third is none of x.
+static void an_infinite_element_reaches_no_window_but_its_own(void **state) {
+    (void)state;
+    static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16};
+    for (size_t d = 0; d < ORACLE_COUNT(dtypes); d++) {
+        example e = {.spatial = 1,
+                     .batch = 1,
+                     .groups = 2,
+                     .inputs = 2,
+                     .outputs = 2,
+                     .in = {5},
+                     .kernel = {3},
+                     .strides = ONES,
+                     .dilations = ONES,
+                     .format = QDQ_NCX,
+                     .spatial_last = true,
+                     .dtype = dtypes[d]};
+        tensor in[3] = {tensor_of("x", e.dtype, QDQ_SHAPE(1, 2, 5)),
+                        tensor_of("w", e.dtype, QDQ_SHAPE(2, 1, 3)),
+                        {0}};
+        tensor y = tensor_of("y", e.dtype, QDQ_SHAPE(1, 2, 3));
+        for (size_t i = 0; i < 10; i++) tensor_put(&in[0], i, i % 5 ? 1 : (double)INFINITY);
+        for (size_t i = 0; i < 6; i++) tensor_put(&in[1], i, 1);
+        for (size_t i = 0; i < 6; i++) tensor_put(&y, i, i % 3 ? 3 : (double)INFINITY);
+        product_check("an infinite element", in, 3, build, &e, &y);
+        tensors_free(in, 3), free(y.data);
+    }
+}
+
 static void padding_by_rule(void **state) {
     (void)state;
     for (int pad = QDQ_PAD_SAME_UPPER; pad <= QDQ_PAD_VALID; pad++)
@@ -210,6 +239,7 @@ int main(void) {
         cmocka_unit_test(weights_of_infinity_and_sums_of_minus_zero_show_it),
         cmocka_unit_test(one_to_three_spatial_dims_and_every_dtype),
         cmocka_unit_test(groups_have_weights_of_their_own),
+        cmocka_unit_test(an_infinite_element_reaches_no_window_but_its_own),
         cmocka_unit_test(padding_by_rule),
         cmocka_unit_test(a_kernel_may_have_more_taps_than_a_block_of_k),
         cmocka_unit_test(what_does_not_go_together_is_refused),
