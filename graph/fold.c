@@ -70,6 +70,8 @@ static bool run_node(qdq_draft *draft, const qdq_node *node) {
 static bool fold(qdq_draft *draft, uint32_t id, int depth, const void **data) {
     const qdq_graph_value *v = &draft->graph->values[id];
     qdq_draft_value *to = &draft->values[id];
+    *data = NULL;
+    if (to->type.dtype != v->type.dtype) return true;  // codes (graph/codes.c)
     *data = v->kind == QDQ_VALUE_CONSTANT ? v->data : to->folded;
     if (*data || v->kind != QDQ_VALUE_MADE || !v->constant || depth == 0) return true;
     const qdq_node *node = &draft->graph->nodes[v->node];

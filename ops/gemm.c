@@ -71,7 +71,7 @@ unsigned qdq_gemm_fill_rows(const qdq_gemm *g, const qdq_tensors *tensors,
 
 // Rows of sums are no power of two apart, which would lie in few lines of the cache.
 enum {
-    CHUNKS = 5,  // of a whole block
+    CHUNKS = 8,  // of a whole block
     MOST_CHUNKS = 64,
     CHUNK_BYTES = BLOCK_ROWS * QDQ_GEMM_ROW_BYTES,
     SUMS_STRIDE = BLOCK_COLUMNS + COLUMNS,
