@@ -46,6 +46,8 @@ typedef struct qdq_conv_attrs {
 // False with findings if they do not go together. x and the weights are valid.
 bool qdq_conv_sizes_of(const qdq_call *call, const qdq_conv_attrs *attrs, qdq_conv_sizes *sizes);
 
+enum { QDQ_CONV_FEW_TAPS = 64 };
+
 // Spatial dims behind as many of size 1 as are missing.
 typedef struct qdq_conv {
     qdq_gemm gemm;
@@ -54,8 +56,11 @@ typedef struct qdq_conv {
     size_t stride[QDQ_MAX_SPATIAL], dilation[QDQ_MAX_SPATIAL], pad[QDQ_MAX_SPATIAL];
     size_t x_stride[QDQ_MAX_SPATIAL], channel_stride, taps;
     size_t groups, group_inputs, group_outputs;
-    const size_t *offsets;  // from the first element under a window to each k; not transposed
-    const void *lanes;      // of qdq_conv_lanes_stage: constant weights
+    bool taps_first;           // k is taps, then input channels
+    const size_t *offsets;     // from the first element under a window to each k; not transposed
+    size_t run;                // so many are neighbours, from every multiple of it on
+    bool positions, channels;  // that are neighbours, and worth being copied as such
+    const void *lanes;         // of qdq_conv_lanes_stage: constant weights
 } qdq_conv;
 
 // A convolution with its product laid out, but for bias, zero points and finish. NULL when memory
