@@ -122,23 +122,29 @@ TURN_BLOCK(1, uint8_t)
 
 //---- All of it --------------------------------------------------------------
 
-// Blocks, then what is left of columns and of rows.
-#define TURN(size, type)                                                                   \
-    static void turn_all##size(const void *const *x, size_t rows, size_t n, type *y,       \
-                               size_t stride) {                                            \
-        enum { BLOCK = BLOCK##size };                                                      \
-        size_t i = 0, j = 0;                                                               \
-        for (; i + BLOCK <= rows; i += BLOCK) {                                            \
-            for (j = 0; j + BLOCK <= n; j += BLOCK)                                        \
-                turn##size(x + i, j, (char *)(y + j * stride + i), stride * sizeof(type)); \
-            for (; j < n; j++)                                                             \
-                for (size_t k = i; k < i + BLOCK; k++)                                     \
-                    y[j * stride + k] = ((const type *)x[k])[j];                           \
-        }                                                                                  \
-        for (; i < rows; i++) {                                                            \
-            const type *row = x[i];                                                        \
-            for (j = 0; j < n; j++) y[j * stride + i] = row[j];                            \
-        }                                                                                  \
+// Blocks, then what is left of columns and of rows. The shorter way is gone first, so that lines of
+// the cache are done with when they are left.
+#define TURN(size, type)                                                                         \
+    static void turn_all##size(const void *const *x, size_t rows, size_t n, type *y,             \
+                               size_t stride) {                                                  \
+        enum { BLOCK = BLOCK##size };                                                            \
+        size_t whole_rows = rows - rows % BLOCK, whole_n = n - n % BLOCK;                        \
+        size_t step = stride * sizeof(type);                                                     \
+        if (n <= rows) {                                                                         \
+            for (size_t i = 0; i < whole_rows; i += BLOCK)                                       \
+                for (size_t j = 0; j < whole_n; j += BLOCK)                                      \
+                    turn##size(x + i, j, (char *)(y + j * stride + i), step);                    \
+        } else {                                                                                 \
+            for (size_t j = 0; j < whole_n; j += BLOCK)                                          \
+                for (size_t i = 0; i < whole_rows; i += BLOCK)                                   \
+                    turn##size(x + i, j, (char *)(y + j * stride + i), step);                    \
+        }                                                                                        \
+        for (size_t j = whole_n; j < n; j++)                                                     \
+            for (size_t i = 0; i < whole_rows; i++) y[j * stride + i] = ((const type *)x[i])[j]; \
+        for (size_t i = whole_rows; i < rows; i++) {                                             \
+            const type *row = x[i];                                                              \
+            for (size_t j = 0; j < n; j++) y[j * stride + i] = row[j];                           \
+        }                                                                                        \
     }
 
 TURN(4, uint32_t)
