@@ -99,15 +99,27 @@ static bool is_of_pixels(const qdq_conv *c, bool *all) {
     return own;
 }
 
+// One product for all groups: columns are all output channels.
+static void join_groups(qdq_gemm *g, size_t groups) {
+    g->batch /= groups;
+    g->columns *= groups;
+    g->batches.rank = 1;
+}
+
 bool qdq_conv_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
     enum { FEW = 8 };
     qdq_gemm *g = &c->gemm;
     bool all, pixels = is_of_pixels(c, &all);
-    if (c->groups > 1 && c->group_outputs < FEW) return qdq_conv_lanes_stage(c, call, to, stage);
-    if (g->integer && c->channel_stride == 1) put_taps_first(c);
+    bool lanes = c->groups > 1 && c->group_outputs < FEW;
+    if (!lanes && g->integer && c->channel_stride == 1) put_taps_first(c);
     if (!set_offsets(c, to->pool)) return false;
     c->positions = !c->transposed && c->x_stride[LAST] == 1 && c->stride[LAST] == 1 &&
                    c->taps <= QDQ_CONV_FEW_TAPS && !c->taps_first;
+    if (lanes) {
+        join_groups(g, c->groups);
+        if (qdq_conv_has_lines(c)) return qdq_conv_lines_stage(c, call, to, stage);
+        return qdq_conv_lanes_stage(c, call, to, stage);
+    }
     c->channels = !c->transposed && c->channel_stride == 1 && c->run == 1 && c->taps < g->depth / 4;
     if (pixels && all && c->channel_stride == 1) {
         g->fill = qdq_gemm_fill_rows;

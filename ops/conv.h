@@ -82,4 +82,9 @@ bool qdq_conv_stage(qdq_conv *conv, const qdq_call *call, const qdq_lowering *to
 bool qdq_conv_lanes_stage(qdq_conv *conv, const qdq_call *call, const qdq_lowering *to,
                           qdq_stage *stage);
 
+// The same for float32 where positions are neighbours in memory: lanes are those of one channel.
+bool qdq_conv_has_lines(const qdq_conv *conv);
+bool qdq_conv_lines_stage(qdq_conv *conv, const qdq_call *call, const qdq_lowering *to,
+                          qdq_stage *stage);
+
 #endif

@@ -337,19 +337,25 @@ unsigned qdq_conv_fill(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_
 //---- Of single rows ---------------------------------------------------------
 
 bool qdq_conv_sources(const qdq_conv *c, size_t row, size_t k, size_t n, size_t *from) {
-    size_t o[DIMS], taps = c->taps ? c->taps : 1;
+    size_t o[DIMS], first, taps = c->taps ? c->taps : 1;
     bool all = true;
     coordinates(c, row, o);
+    if (!c->transposed && is_inside(c, o, &first)) {
+        for (size_t i = 0; i < n; i++) from[i] = first + c->offsets[k + i];
+        return true;
+    }
+    // Each tap once, in two runs, and then for channel after channel.
+    size_t tap = k % taps, until_last = taps - tap < n ? taps - tap : n;
+    size_t others = n - until_last < tap ? n - until_last : tap;
+    sources(c, o, tap, tap + until_last, from);
+    sources(c, o, 0, others, from + until_last);
     for (size_t i = 0; i < n; i++) {
-        if (i >= taps) {
-            from[i] = from[i - taps];
-            if (from[i] != NOWHERE) from[i] += c->channel_stride;
-            continue;
-        }
-        size_t tap = (k + i) % taps;
-        sources(c, o, tap, tap + 1, &from[i]);
+        size_t channel = i < until_last ? k / taps : k / taps + 1;
+        if (i >= taps)
+            from[i] = from[i - taps] == NOWHERE ? NOWHERE : from[i - taps] + c->channel_stride;
+        else if (from[i] != NOWHERE)
+            from[i] += channel * c->channel_stride;
         all &= from[i] != NOWHERE;
-        if (from[i] != NOWHERE) from[i] += (k + i) / taps * c->channel_stride;
     }
     return all;
 }

@@ -130,6 +130,7 @@ static void borders_cut_rows_of_neighbours(void **state) {
         {{7, 18}, {3, 7}, {2, 2}, {1, 1}, {1, 3}, {1, 3}},
         {{9, 10}, {9, 8}, {1, 1}, {1, 1}, {4, 3}, {4, 3}},  // 72 taps
         {{6, 50}, {1, 4}, {1, 1}, {1, 1}, {2, 0}, {3, 0}},  // lines beyond the border
+        {{2, 150}, {2, 3}, {1, 1}, {1, 2}, {1, 2}, {0, 1}},
     };
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
     for (size_t i = 0; i < ORACLE_COUNT(windows); i++) {
@@ -143,6 +144,10 @@ static void borders_cut_rows_of_neighbours(void **state) {
         memcpy(e.end, windows[i].end, 2 * sizeof *e.in);
         check_layouts(e);
         e.inputs = 10, e.groups = 1, e.dtype = dtypes[(i + 1) % 3];
+        check_layouts(e);
+        e.inputs = 6, e.groups = 3, e.outputs = 6, e.dtype = QDQ_FLOAT32, e.bias = true;
+        check_layouts(e);
+        e.groups = e.inputs = e.outputs = 19, e.batch = 2;
         check_layouts(e);
     }
 }
