@@ -46,6 +46,8 @@ typedef struct qdq_conv_attrs {
 // False with findings if they do not go together. x and the weights are valid.
 bool qdq_conv_sizes_of(const qdq_call *call, const qdq_conv_attrs *attrs, qdq_conv_sizes *sizes);
 
+enum { QDQ_CONV_FEW_TAPS = 64 };
+
 // Spatial dims behind as many of size 1 as are missing.
 typedef struct qdq_conv {
     qdq_gemm gemm;
@@ -54,9 +56,12 @@ typedef struct qdq_conv {
     size_t stride[QDQ_MAX_SPATIAL], dilation[QDQ_MAX_SPATIAL], pad[QDQ_MAX_SPATIAL];
     size_t x_stride[QDQ_MAX_SPATIAL], channel_stride, taps;
     size_t groups, group_inputs, group_outputs;
-    const size_t *offsets;  // from the first element under a window to each k; not transposed
-    const void *lanes;      // of qdq_conv_lanes_stage: constant weights
-    bool pairs;             // of it: products of bfloat16, of each two k the second first
+    bool taps_first;           // k is taps, then input channels
+    const size_t *offsets;     // from the first element under a window to each k; not transposed
+    size_t run;                // so many are neighbours, from every multiple of it on
+    bool positions, channels;  // that are neighbours, and worth being copied as such
+    const void *lanes;         // of qdq_conv_lanes_stage: constant weights
+    bool pairs;                // of it: products of bfloat16, of each two k the second first
 } qdq_conv;
 
 // A convolution with its product laid out, but for bias, zero points and finish. NULL when memory
@@ -82,6 +87,11 @@ bool qdq_conv_has_lanes(const qdq_conv *conv);
 // The same for groups of few output channels, where a product of matrices would have little to do:
 // lanes are output channels of many groups.
 bool qdq_conv_lanes_stage(qdq_conv *conv, const qdq_call *call, const qdq_lowering *to,
+                          qdq_stage *stage);
+
+// The same for float32 where positions are neighbours in memory: lanes are those of one channel.
+bool qdq_conv_has_lines(const qdq_conv *conv);
+bool qdq_conv_lines_stage(qdq_conv *conv, const qdq_call *call, const qdq_lowering *to,
                           qdq_stage *stage);
 
 #endif

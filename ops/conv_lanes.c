@@ -185,19 +185,11 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     }
 }
 
-// One product for all groups: columns are all output channels.
-static void join_groups(qdq_gemm *g, size_t groups) {
-    g->batch /= groups;
-    g->columns *= groups;
-    g->batches.rank = 1;
-}
-
 bool qdq_conv_lanes_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to,
                           qdq_stage *stage) {
     qdq_gemm *g = &c->gemm;
     const void *data, *zeros;
     c->pairs = qdq_gemm_takes_bfloats(g);
-    join_groups(g, c->groups);
     if (qdq_gemm_constant_weights(g, call, &data, &zeros) && !pack_all(c, data, zeros, to->pool))
         return false;
     *stage = (qdq_stage){.params = c,

@@ -77,18 +77,19 @@ static void infer(qdq_call *call) {
 
 //---- Positions --------------------------------------------------------------
 
-typedef struct interpolate_params {
-    qdq_dtype x_dtype, y_dtype;
-    bool nearest, align_corners, channels_last;
-    size_t channels;
-    size_t in[QDQ_MAX_SPATIAL], out[QDQ_MAX_SPATIAL];  // dims that x has not are 1
-} interpolate_params;
-
 // Between element at[0] and element at[1], which has this weight. Weight 0: at[0] alone.
 typedef struct position {
     size_t at[2];
     double weight;
 } position;
+
+typedef struct interpolate_params {
+    qdq_dtype x_dtype, y_dtype;
+    bool nearest, align_corners, channels_last;
+    size_t channels;
+    size_t in[QDQ_MAX_SPATIAL], out[QDQ_MAX_SPATIAL];  // dims that x has not are 1
+    const position *last;                              // those of the last dim
+} interpolate_params;
 
 static float position_of(const interpolate_params *p, size_t out, size_t in, size_t o) {
     if (p->align_corners) return out == 1 ? 0.0f : (float)o * (float)(in - 1) / (float)(out - 1);
@@ -107,57 +108,104 @@ static position locate(const interpolate_params *p, int dim, size_t o) {
 
 //---- Values -----------------------------------------------------------------
 
-static float load(const interpolate_params *p, const void *x, size_t at) {
-    if (p->x_dtype == QDQ_FLOAT32) return ((const float *)x)[at];
-    float v;
-    qdq_decode_float(p->x_dtype, (const char *)x + at * qdq_dtype_size(p->x_dtype), &v, 1);
-    return v;
-}
+enum { LANES = 64 };
 
-static void store(const interpolate_params *p, void *y, size_t at, float v) {
-    v = qdq_nan_if(v != v, v);
-    if (p->y_dtype == QDQ_FLOAT32)
-        ((float *)y)[at] = v;
+// Elements of y beside each other: channels of one position, or positions of the last dim.
+typedef struct lanes {
+    size_t n;
+    bool channels;
+    size_t first, step;    // channels: the first one, and elements from one pixel of x to the next
+    const position *last;  // along the last dim; of channels the first is that of all
+} lanes;
+
+// Those of a row of x that are before or after, widened.
+static void load(const interpolate_params *p, const void *x, size_t row, const lanes *l, int side,
+                 double *out) {
+    size_t size = qdq_dtype_size(p->x_dtype);
+    float wide[LANES];
+    uint32_t codes[LANES];
+    const void *from = codes;
+    if (l->channels)
+        from = (const char *)x + (row + l->last[0].at[side] * l->step + l->first) * size;
+    else if (size == 4)
+        for (size_t i = 0; i < l->n; i++)
+            codes[i] = ((const uint32_t *)x)[row + l->last[i].at[side]];
     else
-        qdq_encode_float(p->y_dtype, &v, (char *)y + at * qdq_dtype_size(p->y_dtype), 1, NULL);
+        for (size_t i = 0; i < l->n; i++)
+            ((uint16_t *)codes)[i] = ((const uint16_t *)x)[row + l->last[i].at[side]];
+    qdq_decode_float(p->x_dtype, from, wide, l->n);
+    for (size_t i = 0; i < l->n; i++) out[i] = (double)wide[i];
 }
 
-static double between(double a, double b, double weight) {
-    return weight == 0.0 ? a : a * (1.0 - weight) + b * weight;
+// Means of two, in place of the first. Weight 0: the first alone.
+static void join(double *a, const double *b, double weight, size_t n) {
+    double other = 1.0 - weight;
+    for (size_t i = 0; i < n; i++) a[i] = a[i] * other + b[i] * weight;
+}
+
+static void row_at(const interpolate_params *p, const void *x, size_t row, const lanes *l,
+                   double *out) {
+    double second[LANES];
+    load(p, x, row, l, 0, out);
+    if (p->nearest || (l->channels && l->last[0].weight == 0.0)) return;
+    load(p, x, row, l, 1, second);
+    if (l->channels) {
+        join(out, second, l->last[0].weight, l->n);
+        return;
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        double weight = l->last[i].weight, mean = out[i] * (1.0 - weight) + second[i] * weight;
+        out[i] = weight == 0.0 ? out[i] : mean;
+    }
 }
 
 // Along the last dim first, at the up to four pairs of the other two, which are joined along the
-// second dim and then along the first. `step` is the elements of x from one pixel to the next.
-static float value_at(const interpolate_params *p, const void *x, size_t base, size_t step,
-                      const position *at) {
-    double planes[2] = {0.0, 0.0};
-    for (int d = 0; d < (at[0].weight == 0.0 ? 1 : 2); d++) {
-        double rows[2] = {0.0, 0.0};
+// second dim and then along the first. `x` begins with the plane.
+static void values_at(const interpolate_params *p, const void *x, size_t plane, const position *at,
+                      const lanes *l, float *out) {
+    double planes[2][LANES], row[LANES];
+    for (int d = 0; d < (at[0].weight == 0.0 ? 1 : 2); d++)
         for (int h = 0; h < (at[1].weight == 0.0 ? 1 : 2); h++) {
-            size_t row = (at[0].at[d] * p->in[1] + at[1].at[h]) * p->in[2];
-            double first = (double)load(p, x, base + (row + at[2].at[0]) * step), second = 0.0;
-            if (at[2].weight != 0.0) second = (double)load(p, x, base + (row + at[2].at[1]) * step);
-            rows[h] = between(first, second, at[2].weight);
+            size_t first = (at[0].at[d] * p->in[1] + at[1].at[h]) * p->in[2] * l->step;
+            row_at(p, x, plane + first, l, h ? row : planes[d]);
+            if (h) join(planes[d], row, at[1].weight, l->n);
         }
-        planes[d] = between(rows[0], rows[1], at[1].weight);
+    if (at[0].weight != 0.0) join(planes[0], planes[1], at[0].weight, l->n);
+    for (size_t i = 0; i < l->n; i++) {
+        float v = (float)planes[0][i];
+        out[i] = qdq_nan_if(v != v, v);
     }
-    return (float)between(planes[0], planes[1], at[0].weight);
+}
+
+static void run_lanes(const interpolate_params *p, const qdq_tensors *tensors, size_t plane,
+                      const position *at, const lanes *l, size_t to) {
+    float values[LANES];
+    values_at(p, tensors->x[0], plane, at, l, values);
+    qdq_encode_float(p->y_dtype, values, (char *)tensors->y[0] + to * qdq_dtype_size(p->y_dtype),
+                     l->n, NULL);
 }
 
 // A unit is a row of y: one channel of it, or all of them where they are last.
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const interpolate_params *p = params;
-    size_t pixels = p->in[0] * p->in[1] * p->in[2];
-    size_t lanes = p->channels_last ? p->channels : 1;
+    size_t channels = p->channels_last ? p->channels : 1;
+    lanes l = {.channels = p->channels_last, .step = channels};
     for (size_t unit = begin; unit < end; unit++) {
-        size_t plane = unit / p->out[1] / p->out[0];
-        position at[QDQ_MAX_SPATIAL] = {locate(p, 0, unit / p->out[1] % p->out[0]),
-                                        locate(p, 1, unit % p->out[1])};
-        for (size_t w = 0; w < p->out[2]; w++) {
-            at[2] = locate(p, 2, w);
-            for (size_t c = 0; c < lanes; c++)
-                store(p, tensors->y[0], (unit * p->out[2] + w) * lanes + c,
-                      value_at(p, tensors->x[0], plane * pixels * lanes + c, lanes, at));
+        size_t plane = unit / p->out[1] / p->out[0] * p->in[0] * p->in[1] * p->in[2] * channels;
+        position at[2] = {locate(p, 0, unit / p->out[1] % p->out[0]),
+                          locate(p, 1, unit % p->out[1])};
+        size_t to = unit * p->out[2] * channels;
+        for (size_t w = 0; w < p->out[2] && l.channels; w++) {
+            l.last = p->last + w;
+            for (l.first = 0; l.first < channels; l.first += l.n, to += l.n) {
+                l.n = channels - l.first < LANES ? channels - l.first : LANES;
+                run_lanes(p, tensors, plane, at, &l, to);
+            }
+        }
+        for (size_t w = 0; w < p->out[2] && !l.channels; w += l.n) {
+            l.n = p->out[2] - w < LANES ? p->out[2] - w : LANES;
+            l.last = p->last + w;
+            run_lanes(p, tensors, plane, at, &l, to + w);
         }
     }
 }
@@ -182,6 +230,10 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
         p->in[i] = own < 0 ? 1 : image.size[own];
         p->out[i] = own < 0 ? 1 : size[own];
     }
+    position *last = qdq_pool_array(to->pool, p->out[2], sizeof *last);
+    if (!last) return 0;
+    for (size_t w = 0; w < p->out[2]; w++) last[w] = locate(p, 2, w);
+    p->last = last;
     stages[0] = (qdq_stage){.params = p,
                             .whole = run,
                             .units = image.batch * (p->channels_last ? 1 : image.channels) *

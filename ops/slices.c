@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ops/kernels/turn.h"
 #include "ops/pieces.h"
 #include "runtime/dtype.h"
 
@@ -104,12 +105,17 @@ static void load_columns(const slice_job *job, const slice_group *group, const v
     size_t size = qdq_dtype_size(job->x_dtype), count = group->count, bytes = count * size;
     for (size_t at = 0; at < n; at += ROWS) {
         float rows[BLOCK], codes[BLOCK];  // codes of any float dtype
+        const void *row[ROWS];
         size_t part = n - at < ROWS ? n - at : ROWS;
-        copy_rows((const char *)x + at * stride * size, stride * size, (char *)codes, bytes, part,
-                  bytes);
-        job->kernels->decode(job->x_dtype, codes, rows, part * count);
-        for (size_t c = 0; c < count; c++)
-            for (size_t i = 0; i < part; i++) out[c * job->pitch + at + i] = rows[i * count + c];
+        const char *from = (const char *)x + at * stride * size;
+        if (job->x_dtype == QDQ_FLOAT32) {
+            for (size_t i = 0; i < part; i++) row[i] = from + i * stride * size;
+        } else {
+            copy_rows(from, stride * size, (char *)codes, bytes, part, bytes);
+            job->kernels->decode(job->x_dtype, codes, rows, part * count);
+            for (size_t i = 0; i < part; i++) row[i] = rows + i * count;
+        }
+        qdq_turn(sizeof *out, row, part, count, out + at, job->pitch);
     }
 }
 
@@ -119,9 +125,14 @@ static void store_columns(const slice_job *job, const slice_group *group, const 
     size_t size = qdq_dtype_size(job->y_dtype), count = group->count, bytes = count * size;
     for (size_t at = 0; at < n; at += ROWS) {
         float rows[BLOCK], codes[BLOCK];
+        const void *column[QDQ_SLICES_AT_ONCE];
         size_t part = n - at < ROWS ? n - at : ROWS;
-        for (size_t c = 0; c < count; c++)
-            for (size_t i = 0; i < part; i++) rows[i * count + c] = in[c * job->pitch + at + i];
+        for (size_t c = 0; c < count; c++) column[c] = in + c * job->pitch + at;
+        if (job->y_dtype == QDQ_FLOAT32 && !tensors->put) {
+            qdq_turn(size, column, count, part, (float *)tensors->y[0] + y + at * stride, stride);
+            continue;
+        }
+        qdq_turn(sizeof *rows, column, count, part, rows, count);
         job->kernels->encode(job->y_dtype, rows, codes, part * count);
         if (tensors->put)
             tensors->put(tensors->put_self,

@@ -9,3 +9,7 @@
 #define QDQ_SLICE_SET qdq_slice_kernels_avx2
 #define QDQ_SLICE_ISA QDQ_ISA_AVX2
 #include "ops/kernels/slice_body.h"
+
+#define QDQ_WINDOW_SET qdq_window_avx2
+#define QDQ_WINDOW_ISA QDQ_ISA_AVX2
+#include "ops/kernels/window_body.h"

@@ -9,3 +9,7 @@
 #define QDQ_SLICE_SET qdq_slice_kernels_avx512
 #define QDQ_SLICE_ISA QDQ_ISA_AVX512
 #include "ops/kernels/slice_body.h"
+
+#define QDQ_WINDOW_SET qdq_window_avx512
+#define QDQ_WINDOW_ISA QDQ_ISA_AVX512
+#include "ops/kernels/window_body.h"

@@ -9,3 +9,7 @@
 #define QDQ_SLICE_SET qdq_slice_kernels_neon
 #define QDQ_SLICE_ISA QDQ_ISA_NEON
 #include "ops/kernels/slice_body.h"
+
+#define QDQ_WINDOW_SET qdq_window_neon
+#define QDQ_WINDOW_ISA QDQ_ISA_NEON
+#include "ops/kernels/window_body.h"

@@ -151,6 +151,44 @@ static void an_infinite_element_reaches_no_window_but_its_own(void **state) {
     }
 }
 
+// Rows of neighbours that end at a border, at the end of a line, in the middle of a block; kernels
+// as wide as x and wider; what is beyond the border next to infinite weights.
+static void borders_cut_rows_of_neighbours(void **state) {
+    (void)state;
+    static const struct {
+        int64_t in[2], kernel[2], strides[2], dilations[2], begin[2], end[2];
+    } windows[] = {
+        {{5, 37}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
+        {{4, 23}, {2, 5}, {1, 1}, {2, 3}, {3, 7}, {0, 9}},
+        {{6, 9}, {5, 9}, {1, 1}, {1, 1}, {2, 4}, {2, 4}},
+        {{3, 4}, {3, 9}, {1, 1}, {1, 1}, {1, 4}, {1, 4}},
+        {{5, 21}, {1, 1}, {1, 1}, {1, 1}, {0, 2}, {1, 0}},
+        {{5, 21}, {1, 1}, {2, 3}, {1, 1}, {0, 0}, {0, 0}},
+        {{7, 18}, {3, 7}, {2, 2}, {1, 1}, {1, 3}, {1, 3}},
+        {{9, 10}, {9, 8}, {1, 1}, {1, 1}, {4, 3}, {4, 3}},  // 72 taps
+        {{6, 50}, {1, 4}, {1, 1}, {1, 1}, {2, 0}, {3, 0}},  // lines beyond the border
+        {{2, 150}, {2, 3}, {1, 1}, {1, 2}, {1, 2}, {0, 1}},
+    };
+    static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
+    for (size_t i = 0; i < ORACLE_COUNT(windows); i++) {
+        example e = {.spatial = 2, .batch = 1, .groups = 2, .inputs = 36, .outputs = 18};
+        e.infinite = true, e.dtype = dtypes[i % 3];
+        memcpy(e.in, windows[i].in, 2 * sizeof *e.in);
+        memcpy(e.kernel, windows[i].kernel, 2 * sizeof *e.in);
+        memcpy(e.strides, windows[i].strides, 2 * sizeof *e.in);
+        memcpy(e.dilations, windows[i].dilations, 2 * sizeof *e.in);
+        memcpy(e.begin, windows[i].begin, 2 * sizeof *e.in);
+        memcpy(e.end, windows[i].end, 2 * sizeof *e.in);
+        check_layouts(e);
+        e.inputs = 10, e.groups = 1, e.dtype = dtypes[(i + 1) % 3];
+        check_layouts(e);
+        e.inputs = 6, e.groups = 3, e.outputs = 6, e.dtype = QDQ_FLOAT32, e.bias = true;
+        check_layouts(e);
+        e.groups = e.inputs = e.outputs = 19, e.batch = 2;
+        check_layouts(e);
+    }
+}
+
 static void padding_by_rule(void **state) {
     (void)state;
     for (int pad = QDQ_PAD_SAME_UPPER; pad <= QDQ_PAD_VALID; pad++)
@@ -240,6 +278,7 @@ int main(void) {
         cmocka_unit_test(one_to_three_spatial_dims_and_every_dtype),
         cmocka_unit_test(groups_have_weights_of_their_own),
         cmocka_unit_test(an_infinite_element_reaches_no_window_but_its_own),
+        cmocka_unit_test(borders_cut_rows_of_neighbours),
         cmocka_unit_test(padding_by_rule),
         cmocka_unit_test(a_kernel_may_have_more_taps_than_a_block_of_k),
         cmocka_unit_test(what_does_not_go_together_is_refused),
