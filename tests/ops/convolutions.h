@@ -154,7 +154,7 @@ static inline bool under(const example *e, const int64_t *begin, const int64_t *
 
 static inline float element(const example *e, const tensor *in, const int64_t *begin, int64_t n,
                             int64_t c, const int64_t *o) {
-    enum { MOST = 1024 };
+    enum { MOST = 4096 };
     static float x[MOST], w[MOST];
     static unsigned char has[MOST];
     int64_t outputs = e->outputs / e->groups, inputs = e->inputs / e->groups, g = c / outputs;
