@@ -159,6 +159,19 @@ static bool join_links(const qdq_compiler *c, qdq_step *step) {
     return true;
 }
 
+// A link that cuts what the next one ignores has nothing to do.
+static void drop_cuts(const qdq_draft_step *draft, qdq_step *step) {
+    for (size_t i = 1; i < step->link_count; i++) {
+        const qdq_node *cut = draft->links[i - 1].node, *node = draft->links[i].node;
+        qdq_link *first = &step->links[i - 1], *second = first + 1;
+        qdq_dtype x = i > 1 ? first[-1].y_dtype : step->x.dtype;
+        if (cut && cut->op->cuts_negative && node && node->op->ignores_negative && first->fn &&
+            second->fn && first->store.kind == QDQ_PLACE_NONE && x == first->y_dtype &&
+            node->op->ignores_negative(second))
+            first->fn = NULL;
+    }
+}
+
 static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
     step->link_count = draft->link_count;
     step->links = qdq_pool_array(&c->plan->pool, draft->link_count, sizeof *step->links);
@@ -167,7 +180,9 @@ static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *st
         step->links[i] = link_of(c, &draft->links[i], draft->x);
         step->tiled |= needs_tiles(step->links[i].store, step->links[i].y_dtype);
     }
-    return join_links(c, step);
+    if (!join_links(c, step)) return false;
+    drop_cuts(draft, step);
+    return true;
 }
 
 // Work on whole tensors, with links that take what it makes first.

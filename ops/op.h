@@ -110,6 +110,10 @@ typedef struct qdq_op {
     // Writes the stages of a node without findings, at most QDQ_MAX_STAGES, and returns how many;
     // 0 when memory runs out.
     size_t (*lower)(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages);
+    // Of a link: y is x where that is above 0 or NaN, and else 0.
+    bool cuts_negative;
+    // Whether a link of this op makes of all below 0 what it makes of 0. NULL: never.
+    bool (*ignores_negative)(const qdq_link *link);
     // Integer execution. Of an op whose first result stands for the codes that its first input is:
     // whether it does, with known parameters, and which. NULL: never.
     bool (*codes)(const qdq_call *call, const qdq_lowering *to, qdq_codes *codes);

@@ -30,6 +30,7 @@ static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_unary_attrs, x), false
         .output_count = 1,                                                                      \
         .infer = infer,                                                                         \
         .lower = lower_##id,                                                                    \
+        .cuts_negative = QDQ_MAP_##map == QDQ_MAP_relu,                                         \
     };
 
 UNARY(abs, "Abs", abs, "y = |x|")

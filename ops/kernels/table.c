@@ -144,7 +144,7 @@ extern qdq_gemm_part_fn qdq_gemm_bfloats_avx512_bf16;
 QDQ_GEMM_DECLARE(neon)
 QDQ_GEMM_DECLARE_INTEGERS(neon_dot)
 #endif
-// Machines with AMX do VDPBF16PS in more time than what it stands for.
+// The machine with AMX that was measured takes longer for VDPBF16PS than for what it stands for.
 static const qdq_gemm_kernel gemms[] = {
     GEMM(PORTABLE, portable, portable, portable, portable, portable, NULL, NULL),
 #if defined(QDQ_SIMD_X86)

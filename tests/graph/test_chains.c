@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chains whose links are run in strips of several blocks, or two as one table.
+#include <math.h>
 #include <qdq/qdq.h>
 
 #include "tests/unit.h"
@@ -56,9 +57,105 @@ static void long_chains_give_the_bits_of_their_single_nodes(void **state) {
     }
 }
 
+// A ReLU has nothing to do in front of a Quantize whose least code is that of 0, and much in front
+// of others: another zero point, a negative scale, scales that come later, other rules of rounding.
+typedef struct cut {
+    qdq_dtype x, y;
+    const char *target;
+    float scale;
+    int zero;
+    bool bounded, later;  // quant_min is the zero point; the scale is an input
+    qdq_overflow overflow;
+} cut;
+
+static const cut cuts[] = {
+    {QDQ_FLOAT32, QDQ_UINT8, "onnx", 0.25f, 0, false, false, 0},
+    {QDQ_FLOAT32, QDQ_INT8, "onnx", 0.25f, -128, false, false, 0},
+    {QDQ_FLOAT32, QDQ_INT8, "core", 0.25f, -3, true, false, 0},
+    {QDQ_BFLOAT16, QDQ_UINT8, "onnx", 0.3f, 0, false, false, 0},
+    {QDQ_FLOAT16, QDQ_INT4, "onnx", 0.5f, -8, false, false, 0},
+    {QDQ_FLOAT32, QDQ_UINT8, "onnx", 0.25f, 3, false, false, 0},
+    {QDQ_FLOAT32, QDQ_INT8, "onnx", 0.25f, 0, false, false, 0},
+    {QDQ_FLOAT32, QDQ_UINT8, "core", -0.25f, 0, false, false, 0},
+    {QDQ_FLOAT32, QDQ_UINT8, "onnx", 0.25f, 0, false, true, 0},
+    {QDQ_FLOAT32, QDQ_UINT8, "ttnn", 0.25f, 0, false, false, 0},
+    {QDQ_FLOAT32, QDQ_UINT8, "onednn", 0.3f, 0, false, false, 0},
+    {QDQ_FLOAT32, QDQ_FLOAT8_E4M3FN, "onnx", 0.25f, 0, false, false, 0},
+    {QDQ_FLOAT32, QDQ_UINT8, "core", 0.25f, 0, false, false, QDQ_OVERFLOW_MAGNITUDE},
+    {QDQ_FLOAT32, QDQ_INT8, "core", 0.25f, -128, false, false, QDQ_OVERFLOW_WRAP},
+};
+
+static qdq_graph *cut_graph(const cut *c, int64_t count) {
+    qdq_graph *g = qdq_graph_create("cut", NULL);
+    qdq_quantize_attrs q = {.scales = QDQ_SCALE(c->scale), .zps = QDQ_ZP(c->zero), .dtype = c->y};
+    q.x = qdq_relu(g, qdq_input(g, "x", c->x, QDQ_SHAPE(count)), (qdq_unary_attrs){0});
+    if (c->y == QDQ_FLOAT8_E4M3FN) q.zps = (qdq_numbers){0};
+    if (c->bounded) q.quant_min = QDQ_INT(c->zero);
+    if (c->later)
+        q.scales = (qdq_floats){0}, q.scale = qdq_input(g, "scale", QDQ_FLOAT32, QDQ_SHAPE(1));
+    qdq_output(g, "y", qdq_add(g, "Quantize", &q, sizeof q));
+    return g;
+}
+
+// The codes of x, run fused or materialized.
+static void run_cut(qdq_graph *g, const cut *c, bool materialize, const float *x, size_t count,
+                    void *codes) {
+    qdq_error err = {0};
+    qdq_numerics numerics = {.overflow = c->overflow};
+    qdq_compile_options options = {.materialize = materialize, .target = c->target};
+    if (c->overflow) options.numerics = &numerics;
+    qdq_plan *plan = qdq_graph_compile(g, &options, &err);
+    if (!plan) fail_msg("%s: %s", c->target, err.text);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+    assert_non_null(exec);
+    float scale = c->scale;
+    qdq_exec_write(exec, "x", QDQ_FLOAT32, x, count, NULL);
+    if (c->later) qdq_exec_write(exec, "scale", QDQ_FLOAT32, &scale, 1, NULL);
+    qdq_exec_run(exec);
+    assert_int_equal(qdq_exec_read(exec, "y", c->y, codes, count, &err), QDQ_OK);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan);
+}
+
+// What ONNX's formula makes of max(x, 0); all of x are multiples of a quarter, or far away.
+static int cut_code(const cut *c, float x) {
+    int least = c->y == QDQ_UINT8 ? 0 : c->y == QDQ_INT8 ? -128 : -8;
+    int greatest = c->y == QDQ_UINT8 ? 255 : c->y == QDQ_INT8 ? 127 : 7;
+    if (c->bounded) least = (int)c->zero;
+    if (x != x) return least;
+    double q = nearbyint((double)(x > 0 ? x : 0) / (double)c->scale) + (double)c->zero;
+    return q < least ? least : q > greatest ? greatest : (int)q;
+}
+
+static void what_is_below_zero_is_cut_whatever_follows(void **state) {
+    static const float odd[] = {-INFINITY, INFINITY, NAN, -0.0f, 0, -0x1p-149f, 0x1p-149f, -1e30f};
+    enum { COUNT = 5000 };
+    static float x[COUNT];
+    static int8_t codes[2][COUNT];
+    (void)state;
+    for (int i = 0; i < COUNT; i++)
+        x[i] = i < (int)UNIT_COUNT(odd) ? odd[i] : (float)(i % 801 - 400) / 4;
+    for (size_t i = 0; i < UNIT_COUNT(cuts); i++) {
+        const cut *c = &cuts[i];
+        qdq_graph *g = cut_graph(c, COUNT);
+        for (int k = 0; k < 2; k++) run_cut(g, c, k == 1, x, COUNT, codes[k]);
+        assert_memory_equal(codes[0], codes[1], COUNT);
+        bool exact = c->scale == 0.25f || c->scale == 0.5f;
+        for (int j = 0; exact && (strcmp(c->target, "onnx") == 0 || c->bounded) &&
+                        c->y != QDQ_FLOAT8_E4M3FN && j < COUNT;
+             j++) {
+            int code = c->y == QDQ_UINT8 ? (uint8_t)codes[0][j] : codes[0][j];
+            if (code != cut_code(c, x[j]))
+                fail_msg("case %zu, x %g: got %d, want %d", i, (double)x[j], code,
+                         cut_code(c, x[j]));
+        }
+        qdq_graph_destroy(g);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_chains_give_the_bits_of_their_single_nodes),
+        cmocka_unit_test(what_is_below_zero_is_cut_whatever_follows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
