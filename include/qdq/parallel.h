@@ -10,7 +10,8 @@ extern "C" {
 #endif
 
 // Calls task(context, begin, end) for disjoint ranges that cover [0, count), possibly at the same
-// time on several threads, and returns when all are done. Results never depend on the ranges.
+// time on several threads, and returns when all are done. Results never depend on the ranges. A
+// task takes at most 512 KiB of stack, as the calling thread of a run does.
 typedef struct qdq_parallel {
     void (*run)(void *self, size_t count, void (*task)(void *context, size_t begin, size_t end),
                 void *context);

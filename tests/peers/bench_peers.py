@@ -210,7 +210,7 @@ def kinds_of(work, options):
     """(kind, python) of the workers. qdq's results are there before the others look at them."""
     kinds = ["limit", "qdq", "ort"]
     if work == "products":
-        kinds += ["ort-capped"] + (["onednn", "onednn-capped"] if options.onednn else [])
+        kinds += ["qdq-capped", "ort-capped"] + (["onednn", "onednn-capped"] if options.onednn else [])
     found = [(kind, options.python) for kind in kinds]
     if work == "elements" and options.torch_python:
         found.append(("torch", options.torch_python))

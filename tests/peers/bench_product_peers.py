@@ -57,6 +57,8 @@ class ProductPeer(Peer):
 
 
 class QdqProduct(ProductPeer, Qdq):
+    NAME = "qdq"
+
     def open(self, case):
         data = self.begin(case)
         write_constants(self.folder / "constants.safetensors", data)
@@ -71,11 +73,25 @@ class QdqProduct(ProductPeer, Qdq):
                 self.words, name.encode(), ctypes.c_void_p(array.ctypes.data),
                 ctypes.c_size_t(array.nbytes)))
         run = self.timer(self.library.graph_run, ctypes.addressof(self.words))
-        self.variants["qdq"] = (run, [self.y])
+        self.variants[self.NAME] = (run, [self.y])
 
     def report(self, name, outputs):
         np.save(self.folder / RESULTS, self.result())
         return {"difference": self.difference(exact(self.case, self.kept[-1]))}
+
+
+class CappedQdq(QdqProduct):
+    """As on a machine whose kernel refuses AMX."""
+
+    NAME = "qdq without AMX"
+
+    def __init__(self, threads, folder):
+        if not refuse_amx():
+            self.open = lambda case: None
+        super().__init__(threads, folder)
+
+    def report(self, name, outputs):
+        return ProductPeer.report(self, name, outputs)
 
 
 class PeakWords(ctypes.Structure):
@@ -256,5 +272,5 @@ class CappedOrt(Ort):
         super().__init__(threads, folder)
 
 
-KINDS = {"limit": Limit, "qdq": QdqProduct, "ort": Ort, "ort-capped": CappedOrt,
-         "onednn": OneDnn, "onednn-capped": CappedOneDnn}
+KINDS = {"limit": Limit, "qdq": QdqProduct, "qdq-capped": CappedQdq, "ort": Ort,
+         "ort-capped": CappedOrt, "onednn": OneDnn, "onednn-capped": CappedOneDnn}

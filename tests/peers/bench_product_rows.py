@@ -4,7 +4,7 @@
 from bench_product_cases import multiplications, size_of
 
 TITLE = "Products, "
-PEERS = ["ORT without AMX", "ORT", "oneDNN without AMX", "oneDNN"]
+PEERS = ["qdq without AMX", "ORT without AMX", "ORT", "oneDNN without AMX", "oneDNN"]
 HEADER = ["work", "rows x depth x columns", "qdq", "limit", "of the limit", *PEERS]
 RESULTS = ["work", "rows x depth x columns", "qdq and exact",
            *(f"{name} and qdq" for name in PEERS), "oneDNN ran"]
