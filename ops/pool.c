@@ -88,11 +88,15 @@ typedef struct range {
     size_t begin, end;
 } range;
 
+// n / by, rounded up. Most windows need no division, which takes longer than all else of theirs.
+static size_t steps(size_t n, size_t by) { return by == 1 ? n : (n + by - 1) / by; }
+
 static range inside(const axis *a, size_t at) {
-    range r = {0, 0};
-    if (at < a->pad) r.begin = (a->pad - at + a->dilation - 1) / a->dilation;
-    if (at < a->pad + a->in) r.end = (a->pad + a->in - at + a->dilation - 1) / a->dilation;
-    if (r.end > a->kernel) r.end = a->kernel;
+    range r = {0, a->kernel};
+    size_t end = a->pad + a->in;
+    if (at < a->pad) r.begin = steps(a->pad - at, a->dilation);
+    if (at + (a->kernel - 1) * a->dilation >= end)
+        r.end = at < end ? steps(end - at, a->dilation) : 0;
     if (r.begin > r.end) r.begin = r.end;
     return r;
 }
@@ -234,10 +238,10 @@ static void run_pixel(const pool_params *p, const void *x, qdq_pieces *y, size_t
 // Element k of the windows of `count` lanes from position `first` on: which lanes have it in x.
 static range lanes_inside(const axis *a, size_t first, size_t count, size_t k) {
     size_t at = first * a->stride + k * a->dilation;  // of the first lane, from the padding on
-    range r = {0, 0};
-    if (at < a->pad) r.begin = (a->pad - at + a->stride - 1) / a->stride;
-    if (at < a->pad + a->in) r.end = (a->pad + a->in - at + a->stride - 1) / a->stride;
-    if (r.end > count) r.end = count;
+    range r = {0, count};
+    size_t end = a->pad + a->in;
+    if (at < a->pad) r.begin = steps(a->pad - at, a->stride);
+    if (at + (count - 1) * a->stride >= end) r.end = at < end ? steps(end - at, a->stride) : 0;
     if (r.begin > r.end) r.begin = r.end;
     return r;
 }
