@@ -131,6 +131,18 @@ static size_t swap_pairs(size_t *from, size_t n) {
 
 //---- Units ------------------------------------------------------------------
 
+// k..k + n of a row: what is under its window, times the weights.
+static void add_row(const qdq_conv *c, const lanes *l, const char *x, int32_t zero, size_t row,
+                    size_t k, size_t n, const panel *w, panel *of_x, void *sums) {
+    size_t from[DEPTH];
+    qdq_conv_sources(c, row, k, n, from);
+    size_t count = c->pairs ? swap_pairs(from, n) : n;
+    for (size_t i = 0; i < count; i++)
+        if (from[i] != NOWHERE) load(&c->gemm, l, x, from[i], zero, i, of_x);
+    if (count > n) memset(of_x->floats + (n - 1) * LANES, 0, LANES * sizeof(float));
+    add(c, from, count, of_x, w, sums);
+}
+
 static void run_block(const qdq_conv *c, const qdq_tensors *tensors, const qdq_gemm_block *block) {
     const qdq_gemm *g = &c->gemm;
     lanes l = lanes_of(c, block->column);
@@ -147,22 +159,15 @@ static void run_block(const qdq_conv *c, const qdq_tensors *tensors, const qdq_g
     panel of_x, of_w;
     memset(&of_x, 0, sizeof of_x);
     for (size_t d = 0; d < depth_blocks(c); d++) {
-        size_t left = g->depth - d * DEPTH, n = left < DEPTH ? left : DEPTH, from[DEPTH];
+        size_t left = g->depth - d * DEPTH, n = left < DEPTH ? left : DEPTH;
         const panel *w = &of_w;
         if (c->lanes)
             w = (const panel *)c->lanes + block->column / LANES * depth_blocks(c) + d;
         else
             pack(c, tensors->x[g->weights.port], zeros, &l, d * DEPTH, n, &of_w);
-        for (size_t r = 0; r < block->rows; r++) {
-            qdq_conv_sources(c, block->row + r, d * DEPTH, n, from);
-            size_t count = c->pairs ? swap_pairs(from, n) : n;
-            for (size_t i = 0; i < count; i++)
-                if (from[i] != NOWHERE) load(g, &l, x, from[i], zero, i, &of_x);
-            if (count > n) memset(of_x.floats + (n - 1) * LANES, 0, LANES * sizeof(float));
-            add(c, from, count, &of_x, w,
-                (g->kind == QDQ_GEMM_INTEGERS) ? (void *)(sums.integers + r * LANES)
-                                               : sums.floats + r * LANES);
-        }
+        for (size_t r = 0; r < block->rows; r++)
+            add_row(c, &l, x, zero, block->row + r, d * DEPTH, n, w, &of_x,
+                    sums.integers + r * LANES);
     }
     g->finish(g, tensors, block, &sums, LANES);
 }

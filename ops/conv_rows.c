@@ -43,10 +43,10 @@ static void gather(size_t size, const void *restrict x, size_t base, const size_
     }
 }
 
-#define RUNS_OF(bytes)                                                             \
-    case bytes:                                                                    \
-        for (size_t i = 0; i < n; i += run)                                        \
-            memcpy(out + i * size, x + (base + offsets[i]) * size, (size_t)bytes); \
+#define RUNS_OF(bytes)                                                               \
+    case bytes:                                                                      \
+        for (size_t i = 0; i < n; i += run)                                          \
+            memcpy(out + i * size, x + (base + offsets[i]) * size, (size_t)(bytes)); \
         break;
 
 // The same where elements are neighbours, so many of them. What windows often have is worth loops

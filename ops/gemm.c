@@ -235,7 +235,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     const qdq_gemm *g = params;
     bool enters = g->kind == QDQ_GEMM_BYTES && g->kernel->enter;
     workspace w;
-    w.rows.rows = 0;
+    w.rows = (qdq_gemm_block){0};
     if (enters) g->kernel->enter();
     for (size_t unit = begin; unit < end; unit++) {
         qdq_gemm_block block = block_of(g, unit);

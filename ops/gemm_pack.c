@@ -125,7 +125,7 @@ static void pack_floats(const qdq_gemm *g, const qdq_gemm_source *from, const qd
                              panel + i * COLUMNS, part->columns);
         return;
     }
-    float column[DEPTH];
+    float column[DEPTH] = {0};
     for (size_t j = 0; j < part->columns; j++) {
         qdq_gemm_column(g, from, part->column + j, k, n, column);
         for (size_t i = 0; i < n; i++) panel[i * COLUMNS + j] = column[i];

@@ -287,7 +287,7 @@ static void pair_up(const float *rows, size_t n, uint32_t *pairs) {
 
 void qdq_gemm_decode(const qdq_gemm *g, size_t panel, size_t k, size_t n, void *b) {
     enum { PART = 32 };
-    float rows[PART * COLUMNS];
+    float rows[PART * COLUMNS] = {0};
     if (g->kind != QDQ_GEMM_BFLOATS) {
         decode_floats(g, panel, k, n, b);
         return;

@@ -145,7 +145,7 @@ static void join(double *a, const double *b, double weight, size_t n) {
 
 static void row_at(const interpolate_params *p, const void *x, size_t row, const lanes *l,
                    double *out) {
-    double second[LANES];
+    double second[LANES] = {0};
     load(p, x, row, l, 0, out);
     if (p->nearest || (l->channels && l->last[0].weight == 0.0)) return;
     load(p, x, row, l, 1, second);
@@ -164,13 +164,14 @@ static void row_at(const interpolate_params *p, const void *x, size_t row, const
 static void values_at(const interpolate_params *p, const void *x, size_t plane, const position *at,
                       const lanes *l, float *out) {
     double planes[2][LANES], row[LANES];
-    for (int d = 0; d < (at[0].weight == 0.0 ? 1 : 2); d++)
-        for (int h = 0; h < (at[1].weight == 0.0 ? 1 : 2); h++) {
+    int pair = at[0].weight == 0.0 ? 1 : 2, rows = at[1].weight == 0.0 ? 1 : 2;
+    for (int d = 0; d < pair; d++)
+        for (int h = 0; h < rows; h++) {
             size_t first = (at[0].at[d] * p->in[1] + at[1].at[h]) * p->in[2] * l->step;
             row_at(p, x, plane + first, l, h ? row : planes[d]);
             if (h) join(planes[d], row, at[1].weight, l->n);
         }
-    if (at[0].weight != 0.0) join(planes[0], planes[1], at[0].weight, l->n);
+    if (pair == 2) join(planes[0], planes[1], at[0].weight, l->n);
     for (size_t i = 0; i < l->n; i++) {
         float v = (float)planes[0][i];
         out[i] = qdq_nan_if(v != v, v);

@@ -207,7 +207,7 @@ static void store(const pool_params *p, const lanes *l, const float *result, qdq
 //---- Channels last ----------------------------------------------------------
 
 // A unit is a pixel of y; lanes are its channels.
-static void run_pixel(const pool_params *p, const void *x, qdq_pieces *y, size_t unit) {
+static void run_pixel(const pool_params *p, const void *x, lanes *l, qdq_pieces *y, size_t unit) {
     const axis *a = p->axes;
     size_t w = unit % a[2].out, h = unit / a[2].out % a[1].out,
            d = unit / a[2].out / a[1].out % a[0].out, batch = unit / a[2].out / a[1].out / a[0].out;
@@ -215,10 +215,9 @@ static void run_pixel(const pool_params *p, const void *x, qdq_pieces *y, size_t
     range r[3];
     for (int i = 0; i < 3; i++) r[i] = inside(&a[i], at[i]);
     size_t seen = (r[0].end - r[0].begin) * (r[1].end - r[1].begin) * (r[2].end - r[2].begin);
-    lanes l;
     float result[LANES];
     for (size_t c = 0; c < p->channels; c += LANES) {
-        begin_lanes(&l, p->channels - c < LANES ? p->channels - c : LANES);
+        begin_lanes(l, p->channels - c < LANES ? p->channels - c : LANES);
         for (size_t i = r[0].begin; i < r[0].end; i++)
             for (size_t j = r[1].begin; j < r[1].end; j++)
                 for (size_t k = r[2].begin; k < r[2].end; k++) {
@@ -226,10 +225,10 @@ static void run_pixel(const pool_params *p, const void *x, qdq_pieces *y, size_t
                     size_t ih = at[1] + j * a[1].dilation - a[1].pad;
                     size_t iw = at[2] + k * a[2].dilation - a[2].pad;
                     size_t pixel = ((batch * a[0].in + id) * a[1].in + ih) * a[2].in + iw;
-                    see(p, &l, 0, l.count, x, pixel * p->channels + c, 1);
+                    see(p, l, 0, l->count, x, pixel * p->channels + c, 1);
                 }
-        for (size_t i = 0; i < l.count && !p->codes; i++) result[i] = result_of(p, &l, i, seen);
-        store(p, &l, result, y, unit * p->channels + c);
+        for (size_t i = 0; i < l->count && !p->codes; i++) result[i] = result_of(p, l, i, seen);
+        store(p, l, result, y, unit * p->channels + c);
     }
 }
 
@@ -260,7 +259,7 @@ static void see_row(const pool_params *p, lanes *l, const void *x, size_t row, s
 }
 
 // A unit is a row of y; lanes are positions in it.
-static void run_row(const pool_params *p, const void *x, qdq_pieces *y, size_t unit) {
+static void run_row(const pool_params *p, const void *x, lanes *l, qdq_pieces *y, size_t unit) {
     const axis *a = p->axes;
     size_t h = unit % a[1].out, d = unit / a[1].out % a[0].out, plane = unit / a[1].out / a[0].out;
     size_t at[2] = {d * a[0].stride, h * a[1].stride};
@@ -268,22 +267,21 @@ static void run_row(const pool_params *p, const void *x, qdq_pieces *y, size_t u
     size_t rows = (r[0].end - r[0].begin) * (r[1].end - r[1].begin);
     size_t most = (SPAN - 1) / a[2].stride + 1;
     if (most > LANES) most = LANES;
-    lanes l;
     float result[LANES];
-    for (size_t w = 0; w < a[2].out; w += l.count) {
-        begin_lanes(&l, a[2].out - w < most ? a[2].out - w : most);
+    for (size_t w = 0; w < a[2].out; w += l->count) {
+        begin_lanes(l, a[2].out - w < most ? a[2].out - w : most);
         for (size_t i = r[0].begin; i < r[0].end; i++)
             for (size_t j = r[1].begin; j < r[1].end; j++) {
                 size_t id = at[0] + i * a[0].dilation - a[0].pad;
                 size_t ih = at[1] + j * a[1].dilation - a[1].pad;
                 size_t row = ((plane * a[0].in + id) * a[1].in + ih) * a[2].in;
-                see_row(p, &l, x, row, w);
+                see_row(p, l, x, row, w);
             }
-        for (size_t i = 0; i < l.count && !p->codes; i++) {
+        for (size_t i = 0; i < l->count && !p->codes; i++) {
             range own = inside(&a[2], (w + i) * a[2].stride);
-            result[i] = result_of(p, &l, i, rows * (own.end - own.begin));
+            result[i] = result_of(p, l, i, rows * (own.end - own.begin));
         }
-        store(p, &l, result, y, unit * a[2].out + w);
+        store(p, l, result, y, unit * a[2].out + w);
     }
 }
 
@@ -292,12 +290,13 @@ static void run_row(const pool_params *p, const void *x, qdq_pieces *y, size_t u
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const pool_params *p = params;
     qdq_pieces y;
+    lanes l = {0};
     qdq_pieces_begin(&y, tensors, p->y_dtype);
     for (size_t unit = begin; unit < end; unit++)
         if (p->channels_last)
-            run_pixel(p, tensors->x[0], &y, unit);
+            run_pixel(p, tensors->x[0], &l, &y, unit);
         else
-            run_row(p, tensors->x[0], &y, unit);
+            run_row(p, tensors->x[0], &l, &y, unit);
     qdq_pieces_end(&y);
 }
 

@@ -124,6 +124,7 @@ TURN_BLOCK(1, uint8_t)
 
 // Blocks, then what is left of columns and of rows. The shorter way is gone first, so that lines of
 // the cache are done with when they are left.
+// NOLINTBEGIN(bugprone-macro-parentheses): types
 #define TURN(size, type)                                                                         \
     static void turn_all##size(const void *const *x, size_t rows, size_t n, type *y,             \
                                size_t stride) {                                                  \
@@ -150,6 +151,7 @@ TURN_BLOCK(1, uint8_t)
 TURN(4, uint32_t)
 TURN(2, uint16_t)
 TURN(1, uint8_t)
+// NOLINTEND(bugprone-macro-parentheses)
 
 void qdq_turn(size_t size, const void *const *x, size_t rows, size_t n, void *y, size_t stride) {
     if (size == 4)

@@ -23,7 +23,7 @@ typedef enum code_scales { CODES_POWERS, CODES_RANDOM } code_scales;
 // them that have none.
 static inline void codes_choose(code_params *p, code_scales scales, bool middle, uint64_t *seed) {
     int least = product_least(p->dtype), codes = product_codes(p->dtype);
-    for (size_t i = 0; i < p->count; i++) {
+    for (size_t i = 0; codes && i < p->count; i++) {
         uint64_t r = oracle_random(seed) >> 20;
         p->zps[i] = least + (i == 0 ? 37 : (int)(r % 256)) % codes;
         if (i == 1) p->zps[i] = least + codes - 1;

@@ -117,7 +117,7 @@ static inline size_t image_at(const example *e, qdq_shape s, int64_t n, int64_t 
 // `i` and `o` count in the group `g`.
 static inline size_t weight_at(const example *e, qdq_shape s, int64_t g, int64_t i, int64_t o,
                                const int64_t *k) {
-    int64_t full[DIMS + 2];
+    int64_t full[DIMS + 2] = {0};
     if (e->transposed)
         i += g * (e->inputs / e->groups);
     else
@@ -160,7 +160,7 @@ static inline float element(const example *e, const tensor *in, const int64_t *b
     int64_t outputs = e->outputs / e->groups, inputs = e->inputs / e->groups, g = c / outputs;
     size_t count = 0;
     for (int64_t i = 0; i < inputs; i++) {
-        int64_t k[DIMS] = {0}, at[DIMS];
+        int64_t k[DIMS] = {0}, at[DIMS] = {0};
         do {
             assert_in_range(count, 0, MOST - 1);
             has[count] = under(e, begin, o, k, at);

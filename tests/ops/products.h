@@ -57,6 +57,7 @@ static inline double tensor_at(const tensor *t, size_t i) {
 static inline void tensor_put(tensor *t, size_t i, double value) {
     const small_format *f = small_format_of(t->dtype);
     char *at = (char *)t->data + i * qdq_dtype_size(t->dtype);
+    if (!t->data) return;
     if (f) {
         uint16_t code = (uint16_t)small_encode(f, value, QDQ_FLOAT_OVERFLOW);
         memcpy(at, &code, 2);
