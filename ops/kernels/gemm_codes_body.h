@@ -2,6 +2,7 @@
 // Codes of B as floats: included after body.h by the file of an instruction set. Written over the
 // operations that each of them has; compilers would go over rows side by side.
 #include "ops/kernels/gemm.h"
+#include "ops/kernels/gemm_vectors.h"
 
 qdq_gemm_decode_fn QDQ_BODY(gemm_decode);
 
@@ -11,101 +12,89 @@ qdq_gemm_decode_fn QDQ_BODY(gemm_decode);
 // floats. bfloat16: scales that are NaN are the quiet one, and so are products then, so that adding
 // to their bits does not reach the upper half.
 #if defined(__AVX512F__)
-enum { CODE_LANES = 16 };
-typedef __m512 code_vec;
-static inline code_vec code_load(const float *x) { return _mm512_loadu_ps(x); }
-static inline void code_store(float *y, code_vec v) { _mm512_storeu_ps(y, v); }
-static inline code_vec code_all(float x) { return _mm512_set1_ps(x); }
-static inline code_vec code_real(code_vec q, code_vec z, code_vec s) {
-    return _mm512_mul_ps(_mm512_sub_ps(q, z), s);
-}
 static inline __m128i raw_16(const uint8_t *x) {
     return _mm_loadu_si128((const __m128i *)(const void *)x);
 }
-static inline code_vec code_widen(__m128i x) { return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(x)); }
-static inline code_vec raw_bytes(const uint8_t *x) { return code_widen(raw_16(x)); }
-static inline code_vec raw_low(const uint8_t *x) {
+static inline gemm_floats code_widen(__m128i x) {
+    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(x));
+}
+static inline gemm_floats raw_bytes(const uint8_t *x) { return code_widen(raw_16(x)); }
+static inline gemm_floats raw_low(const uint8_t *x) {
     return code_widen(_mm_and_si128(raw_16(x), _mm_set1_epi8(15)));
 }
-static inline code_vec raw_high(const uint8_t *x) {
+static inline gemm_floats raw_high(const uint8_t *x) {
     return code_widen(_mm_and_si128(_mm_srli_epi16(raw_16(x), 4), _mm_set1_epi8(15)));
 }
-static inline code_vec code_as_bfloat16(code_vec v) {
+static inline gemm_floats code_as_bfloat16(gemm_floats v) {
     __m512i bits = _mm512_castps_si512(v);
     __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
     bits = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7FFF)));
     return _mm512_castsi512_ps(_mm512_and_si512(bits, _mm512_set1_epi32((int)0xFFFF0000)));
 }
-static inline code_vec code_as_float16(code_vec v) {
+static inline gemm_floats code_as_float16(gemm_floats v) {
     return _mm512_cvtph_ps(_mm512_cvtps_ph(v, 0));
 }
 #elif defined(__AVX2__)
-enum { CODE_LANES = 8 };
-typedef __m256 code_vec;
-static inline code_vec code_load(const float *x) { return _mm256_loadu_ps(x); }
-static inline void code_store(float *y, code_vec v) { _mm256_storeu_ps(y, v); }
-static inline code_vec code_all(float x) { return _mm256_set1_ps(x); }
-static inline code_vec code_real(code_vec q, code_vec z, code_vec s) {
-    return _mm256_mul_ps(_mm256_sub_ps(q, z), s);
-}
 static inline __m128i raw_8(const uint8_t *x) {
     return _mm_loadl_epi64((const __m128i *)(const void *)x);
 }
-static inline code_vec code_widen(__m128i x) { return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(x)); }
-static inline code_vec raw_bytes(const uint8_t *x) { return code_widen(raw_8(x)); }
-static inline code_vec raw_low(const uint8_t *x) {
+static inline gemm_floats code_widen(__m128i x) {
+    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(x));
+}
+static inline gemm_floats raw_bytes(const uint8_t *x) { return code_widen(raw_8(x)); }
+static inline gemm_floats raw_low(const uint8_t *x) {
     return code_widen(_mm_and_si128(raw_8(x), _mm_set1_epi8(15)));
 }
-static inline code_vec raw_high(const uint8_t *x) {
+static inline gemm_floats raw_high(const uint8_t *x) {
     return code_widen(_mm_and_si128(_mm_srli_epi16(raw_8(x), 4), _mm_set1_epi8(15)));
 }
-static inline code_vec code_as_bfloat16(code_vec v) {
+static inline gemm_floats code_as_bfloat16(gemm_floats v) {
     __m256i bits = _mm256_castps_si256(v);
     __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
     bits = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF)));
     return _mm256_castsi256_ps(_mm256_and_si256(bits, _mm256_set1_epi32((int)0xFFFF0000)));
 }
-static inline code_vec code_as_float16(code_vec v) {
+static inline gemm_floats code_as_float16(gemm_floats v) {
     return _mm256_cvtph_ps(_mm256_cvtps_ph(v, 0));
 }
 #elif defined(__aarch64__)
-enum { CODE_LANES = 4 };
-typedef float32x4_t code_vec;
-static inline code_vec code_load(const float *x) { return vld1q_f32(x); }
-static inline void code_store(float *y, code_vec v) { vst1q_f32(y, v); }
-static inline code_vec code_all(float x) { return vdupq_n_f32(x); }
-static inline code_vec code_real(code_vec q, code_vec z, code_vec s) {
-    return vmulq_f32(vsubq_f32(q, z), s);
-}
 static inline uint8x8_t raw_4(const uint8_t *x) {
     uint32_t four;
     memcpy(&four, x, sizeof four);
     return vreinterpret_u8_u32(vdup_n_u32(four));
 }
-static inline code_vec code_widen(uint8x8_t x) {
+static inline gemm_floats code_widen(uint8x8_t x) {
     return vcvtq_f32_u32(vmovl_u16(vget_low_u16(vmovl_u8(x))));
 }
-static inline code_vec raw_bytes(const uint8_t *x) { return code_widen(raw_4(x)); }
-static inline code_vec raw_low(const uint8_t *x) {
+static inline gemm_floats raw_bytes(const uint8_t *x) { return code_widen(raw_4(x)); }
+static inline gemm_floats raw_low(const uint8_t *x) {
     return code_widen(vand_u8(raw_4(x), vdup_n_u8(15)));
 }
-static inline code_vec raw_high(const uint8_t *x) { return code_widen(vshr_n_u8(raw_4(x), 4)); }
-static inline code_vec code_as_bfloat16(code_vec v) {
+static inline gemm_floats raw_high(const uint8_t *x) { return code_widen(vshr_n_u8(raw_4(x), 4)); }
+static inline gemm_floats code_as_bfloat16(gemm_floats v) {
     uint32x4_t bits = vreinterpretq_u32_f32(v);
     uint32x4_t odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
     bits = vaddq_u32(bits, vaddq_u32(odd, vdupq_n_u32(0x7FFF)));
     return vreinterpretq_f32_u32(vandq_u32(bits, vdupq_n_u32(0xFFFF0000)));
 }
-static inline code_vec code_as_float16(code_vec v) { return vcvt_f32_f16(vcvt_f16_f32(v)); }
+static inline gemm_floats code_as_float16(gemm_floats v) { return vcvt_f32_f16(vcvt_f16_f32(v)); }
 #endif
-static inline code_vec code_as_float32(code_vec v) { return v; }
+static inline gemm_floats code_as_float32(gemm_floats v) { return v; }
+static inline gemm_floats code_all(float x) {
+    int32_t word;
+    memcpy(&word, &x, sizeof word);
+    return floats_all(word);
+}
+static inline gemm_floats code_real(gemm_floats q, gemm_floats zero, gemm_floats scale) {
+    return floats_mul(floats_sub(q, zero), scale);
+}
 
 //---- Parts ------------------------------------------------------------------
 
 enum {
     CODE_COLUMNS = QDQ_GEMM_COLUMNS,
     CODE_HALF = CODE_COLUMNS / 2,  // columns at a time, whose parameters stay in registers
-    CODE_VECS = CODE_HALF / CODE_LANES,
+    CODE_VECS = CODE_HALF / LANES,
 };
 #define CODE_EACH _Pragma("GCC unroll 4") for (size_t v = 0; v < CODE_VECS; v++)
 
@@ -114,23 +103,23 @@ enum {
                                         size_t column) {                                           \
         const uint8_t *codes = p->codes + first;                                                   \
         float *b = p->b + column;                                                                  \
-        code_vec scale[CODE_VECS], zero[CODE_VECS];                                                \
-        CODE_EACH scale[v] = code_load(p->scale + column + v * CODE_LANES);                        \
-        CODE_EACH zero[v] = code_load(p->zero + column + v * CODE_LANES);                          \
+        gemm_floats scale[CODE_VECS], zero[CODE_VECS];                                             \
+        CODE_EACH scale[v] = floats_load(p->scale + column + v * LANES);                           \
+        CODE_EACH zero[v] = floats_load(p->zero + column + v * LANES);                             \
         for (size_t r = 0; r < p->rows; r++, codes += stride, b += CODE_COLUMNS)                   \
-            CODE_EACH code_store(b + v * CODE_LANES,                                               \
-                                 code_as_##dtype(code_real(raw_##form(codes + v * CODE_LANES),     \
-                                                           zero[v], scale[v])));                   \
+            CODE_EACH floats_store(                                                                \
+                b + v * LANES,                                                                     \
+                code_as_##dtype(code_real(raw_##form(codes + v * LANES), zero[v], scale[v])));     \
     }                                                                                              \
     static void decode_rows_##dtype##_##form(const qdq_gemm_codes *p, size_t stride, size_t first, \
                                              size_t column) {                                      \
         const uint8_t *codes = p->codes + first;                                                   \
         float *b = p->b + column;                                                                  \
         for (size_t r = 0; r < p->rows; r++, codes += stride, b += CODE_COLUMNS) {                 \
-            code_vec scale = code_all(p->scale[r]), zero = code_all(p->zero[r]);                   \
-            CODE_EACH code_store(                                                                  \
-                b + v * CODE_LANES,                                                                \
-                code_as_##dtype(code_real(raw_##form(codes + v * CODE_LANES), zero, scale)));      \
+            gemm_floats scale = code_all(p->scale[r]), zero = code_all(p->zero[r]);                \
+            CODE_EACH floats_store(                                                                \
+                b + v * LANES,                                                                     \
+                code_as_##dtype(code_real(raw_##form(codes + v * LANES), zero, scale)));           \
         }                                                                                          \
     }
 

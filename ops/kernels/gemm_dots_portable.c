@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of bfloat16 and of bytes for any machine: the definition of what the other kernels do.
 #include <math.h>
-#include <string.h>
 
-#include "ops/kernels/gemm.h"
+#include "ops/kernels/gemm_portable.h"
 #include "runtime/dtype.h"
 
-enum { COLUMNS = QDQ_GEMM_COLUMNS, ROW_BYTES = QDQ_GEMM_ROW_BYTES };
-
-static const void *row_of(const qdq_gemm_part *p, size_t r) {
-    return (const char *)p->a + r * ROW_BYTES;
-}
-
-// The sums of a row, as they begin.
-static void *sums_of(const qdq_gemm_part *p, size_t r) {
-    char *c = (char *)p->c + r * p->c_stride * 4;
-    if (p->start) memcpy(c, p->start, COLUMNS * (size_t)4);
-    return c;
-}
+enum { COLUMNS = QDQ_GEMM_COLUMNS };
 
 //---- bfloat16 ----------------------------------------------------------------
 
@@ -40,8 +28,8 @@ static float fused(float a, float b, float sum) {
 void qdq_gemm_bfloats_portable(const qdq_gemm_part *p) {
     const uint16_t *b = p->b;
     for (size_t r = 0; r < p->rows; r++) {
-        const uint16_t *a = row_of(p, r);
-        float *c = sums_of(p, r);
+        const uint16_t *a = qdq_gemm_row(p, r);
+        float *c = qdq_gemm_sums(p, r);
         for (size_t i = 0; i < p->steps * 2; i++) {
             size_t k = i ^ 1;  // the second of a pair is first
             if (p->keep && !(p->keep[k] >> r & 1)) continue;
@@ -64,8 +52,8 @@ void qdq_gemm_bfloat_lanes_portable(const float *a, const float *b, float *c, si
 void qdq_gemm_bytes_portable(const qdq_gemm_part *p) {
     const int8_t *b = p->b;
     for (size_t r = 0; r < p->rows; r++) {
-        const uint8_t *a = row_of(p, r);
-        int32_t *c = sums_of(p, r);
+        const uint8_t *a = qdq_gemm_row(p, r);
+        int32_t *c = qdq_gemm_sums(p, r);
         for (size_t k = 0; k < p->steps * 4; k += 4)
             for (size_t j = 0; j < COLUMNS; j++) {
                 const int8_t *four = b + k * COLUMNS + j * 4;

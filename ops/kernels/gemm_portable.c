@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products for any machine: the definition of what the other kernels do.
-#include <math.h>
-#include <string.h>
+#include "ops/kernels/gemm_portable.h"
 
-#include "ops/kernels/gemm.h"
+#include <math.h>
+
 #include "runtime/dtype.h"
 
-enum { COLUMNS = QDQ_GEMM_COLUMNS, ROW_BYTES = QDQ_GEMM_ROW_BYTES };
-
-static const void *row_of(const qdq_gemm_part *p, size_t r) {
-    return (const char *)p->a + r * ROW_BYTES;
-}
-
-// The sums of a row, as they begin.
-static void *sums_of(const qdq_gemm_part *p, size_t r) {
-    char *c = (char *)p->c + r * p->c_stride * 4;
-    if (p->start) memcpy(c, p->start, COLUMNS * (size_t)4);
-    return c;
-}
+enum { COLUMNS = QDQ_GEMM_COLUMNS };
 
 void qdq_gemm_floats_portable(const qdq_gemm_part *p) {
     const float *b = p->b;
     for (size_t r = 0; r < p->rows; r++) {
-        const float *a = row_of(p, r);
-        float *c = sums_of(p, r);
+        const float *a = qdq_gemm_row(p, r);
+        float *c = qdq_gemm_sums(p, r);
         for (size_t k = 0; k < p->steps; k++) {
             if (p->keep && !(p->keep[k] >> r & 1)) continue;
             for (size_t j = 0; j < COLUMNS; j++) c[j] = fmaf(a[k], b[k * COLUMNS + j], c[j]);
@@ -39,8 +28,8 @@ static void add_to(int32_t *sum, int32_t product) {
 void qdq_gemm_integers_portable(const qdq_gemm_part *p) {
     const int16_t *b = p->b;
     for (size_t r = 0; r < p->rows; r++) {
-        const int16_t *a = row_of(p, r);
-        int32_t *c = sums_of(p, r);
+        const int16_t *a = qdq_gemm_row(p, r);
+        int32_t *c = qdq_gemm_sums(p, r);
         for (size_t k = 0; k < p->steps; k++) {
             int32_t x0 = a[k * 2], x1 = a[k * 2 + 1];
             const int16_t *pairs = b + k * COLUMNS * 2;

@@ -28,6 +28,7 @@ static inline gemm_floats floats_madd(gemm_floats sum, gemm_floats x, gemm_float
 static inline gemm_floats floats_of(gemm_ints x) { return _mm512_cvtepi32_ps(x); }
 static inline gemm_floats floats_mul(gemm_floats x, gemm_floats y) { return _mm512_mul_ps(x, y); }
 static inline gemm_floats floats_add(gemm_floats x, gemm_floats y) { return _mm512_add_ps(x, y); }
+static inline gemm_floats floats_sub(gemm_floats x, gemm_floats y) { return _mm512_sub_ps(x, y); }
 static inline gemm_floats floats_quiet(gemm_floats x) {
     return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), floats_all(0x7FC00000));
 }
@@ -56,6 +57,7 @@ static inline gemm_floats floats_madd(gemm_floats sum, gemm_floats x, gemm_float
 static inline gemm_floats floats_of(gemm_ints x) { return _mm256_cvtepi32_ps(x); }
 static inline gemm_floats floats_mul(gemm_floats x, gemm_floats y) { return _mm256_mul_ps(x, y); }
 static inline gemm_floats floats_add(gemm_floats x, gemm_floats y) { return _mm256_add_ps(x, y); }
+static inline gemm_floats floats_sub(gemm_floats x, gemm_floats y) { return _mm256_sub_ps(x, y); }
 static inline gemm_floats floats_quiet(gemm_floats x) {
     return _mm256_blendv_ps(x, floats_all(0x7FC00000), _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
 }
@@ -97,6 +99,7 @@ static inline gemm_floats floats_madd(gemm_floats sum, gemm_floats x, gemm_float
 static inline gemm_floats floats_of(gemm_ints x) { return vcvtq_f32_s32(x); }
 static inline gemm_floats floats_mul(gemm_floats x, gemm_floats y) { return vmulq_f32(x, y); }
 static inline gemm_floats floats_add(gemm_floats x, gemm_floats y) { return vaddq_f32(x, y); }
+static inline gemm_floats floats_sub(gemm_floats x, gemm_floats y) { return vsubq_f32(x, y); }
 static inline gemm_floats floats_quiet(gemm_floats x) {
     return vbslq_f32(vceqq_f32(x, x), x, floats_all(0x7FC00000));
 }
