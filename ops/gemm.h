@@ -159,8 +159,8 @@ void qdq_gemm_decode(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, voi
 
 //---- As bytes ---------------------------------------------------------------
 
-// Whether the kernel has products of bytes and they are what is wanted: constant codes of B whose
-// zero points are the middle of the dtype, and a zero point of A that is known.
+// Whether products of bytes are what is wanted: constant codes of B that are bytes with a sign when
+// their zero points are subtracted, and a zero point of A that is known.
 bool qdq_gemm_takes_bytes(const qdq_gemm *gemm, const void *zero_points);
 // Packs all of B so. False when memory runs out.
 bool qdq_gemm_pack_bytes(qdq_gemm *gemm, const void *data, const void *zero_points, qdq_pool *pool);
