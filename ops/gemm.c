@@ -197,6 +197,7 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
         for (size_t p = 0; p < count; p++)
             for (size_t c = 0; c < all; c++) add_panel(&j, p, c, c);
     } else {
+        w->rows = (qdq_gemm_block){0};  // place 0 holds one chunk after the other
         for (size_t c = 0; c < all; c++) {
             fill(&j, c, 0);
             for (size_t p = 0; p < count; p++) add_panel(&j, p, c, 0);
