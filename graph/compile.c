@@ -8,6 +8,7 @@
 #include "runtime/block_float.h"
 #include "runtime/cpu.h"
 #include "runtime/dtype.h"
+#include "runtime/environment.h"
 #include "runtime/memory_plan.h"
 
 //---- Inputs, outputs, constants ---------------------------------------------
@@ -233,6 +234,7 @@ static qdq_status compile(qdq_compiler *c) {
 }
 
 qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
     qdq_compile_options opt = options ? *options : (qdq_compile_options){0};
     qdq_profile profile;
     const char *target = opt.target ? opt.target : qdq_graph_target(graph);

@@ -5,6 +5,7 @@
 
 #include "graph/names.h"
 #include "include/qdq/inspect.h"
+#include "runtime/environment.h"
 
 typedef struct extraction {
     const qdq_graph *from;
@@ -83,6 +84,7 @@ static void extract(const extraction *e) {
 
 qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index, const qdq_graph_options *options,
                              qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
     extraction e = {.from = graph};
     if (qdq_graph_find_node(graph, index, &e.node, err) != QDQ_OK) return NULL;
     qdq_graph_options same = {graph->allocator, graph->log, graph->limits, graph->target};

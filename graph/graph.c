@@ -6,6 +6,7 @@
 
 #include "graph/names.h"
 #include "runtime/dtype.h"
+#include "runtime/environment.h"
 #include "runtime/utf8.h"
 
 //---- Life -------------------------------------------------------------------
@@ -112,6 +113,7 @@ static qdq_value add_named(qdq_graph *graph, const char *name, qdq_graph_value v
 }
 
 qdq_value qdq_input(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_shape shape) {
+    QDQ_FIXED_ENVIRONMENT;
     if (!graph) return (qdq_value){0};
     qdq_graph_value value = {.kind = QDQ_VALUE_INPUT, .type = {dtype, shape}};
     value.valid = qdq_graph_check_type(graph, value.type, name, "input");
@@ -133,6 +135,7 @@ void *qdq_graph_add_constant(qdq_graph *graph, const char *name, qdq_dtype dtype
 
 qdq_value qdq_constant(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_shape shape,
                        const void *data) {
+    QDQ_FIXED_ENVIRONMENT;
     qdq_value value = {0};
     if (!graph) return value;
     void *memory = qdq_graph_add_constant(graph, name, dtype, shape, &value);
@@ -164,6 +167,7 @@ qdq_value qdq_port(qdq_graph *graph, qdq_value value, const char *port) {
 }
 
 void qdq_output(qdq_graph *graph, const char *name, qdq_value value) {
+    QDQ_FIXED_ENVIRONMENT;
     if (!graph || !healthy(graph)) return;
     qdq_graph_check_name(graph, name, "output");
     if (name) qdq_graph_enter_output_name(graph, name);
@@ -360,6 +364,7 @@ qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *att
 }
 
 qdq_value qdq_add(qdq_graph *graph, const char *op_name, const void *attrs, size_t attrs_size) {
+    QDQ_FIXED_ENVIRONMENT;
     if (!graph) return (qdq_value){0};
     const qdq_op *op = op_name ? qdq_op_find(op_name) : NULL;
     if (op) return qdq_graph_add_node(graph, op, attrs, attrs_size);

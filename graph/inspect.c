@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 #include "graph/target.h"
+#include "runtime/environment.h"
 
 size_t qdq_graph_node_count(const qdq_graph *graph) { return graph ? graph->node_count : 0; }
 
@@ -55,6 +56,7 @@ const void *qdq_value_data(const qdq_graph *graph, qdq_value value) {
 
 qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target, size_t index,
                               qdq_numerics *out, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
     qdq_profile profile;
     const qdq_node *node = NULL;
     QDQ_TRY(qdq_graph_find_node(graph, index, &node, err));

@@ -10,6 +10,7 @@
 #include "graph/json_values.h"
 #include "graph/open_file.h"
 #include "graph/target.h"
+#include "runtime/environment.h"
 
 //---- Outputs ----------------------------------------------------------------
 
@@ -143,6 +144,7 @@ static qdq_graph *read_new_graph(const char *text, size_t length, const char *na
 
 qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *name, const char *folder,
                            const qdq_graph_options *options, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
     qdq_error own = {0};
     qdq_limits limits = qdq_limits_or_default(options ? &options->limits : NULL);
     const qdq_allocator *allocator = qdq_allocator_or_default(options ? options->allocator : NULL);
@@ -171,6 +173,7 @@ static const char *folder_of(const char *path, char *out, size_t capacity) {
 }
 
 qdq_graph *qdq_graph_load(const char *path, const qdq_graph_options *options, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
     qdq_error own = {0};
     qdq_limits limits = qdq_limits_or_default(options ? &options->limits : NULL);
     const qdq_allocator *allocator = qdq_allocator_or_default(options ? options->allocator : NULL);

@@ -10,6 +10,7 @@
 #include "include/qdq/json.h"
 #include "include/qdq/tensor_file.h"
 #include "runtime/dtype.h"
+#include "runtime/environment.h"
 
 //---- Values -----------------------------------------------------------------
 
@@ -242,6 +243,7 @@ static qdq_status write_files(const qdq_graph *graph, const char *path, qdq_pool
 }
 
 qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
     if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
     if (graph->pool.failed || graph->broken.status)
         return qdq_fail(err, QDQ_ERR_MEMORY, "the graph is not complete: %s",

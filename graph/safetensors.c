@@ -8,6 +8,7 @@
 
 #include "graph/open_file.h"
 #include "graph/safetensors_header.h"
+#include "runtime/environment.h"
 #include "runtime/error.h"
 #include "runtime/pool.h"
 #include "runtime/utf8.h"
@@ -92,6 +93,7 @@ static qdq_tensor_file *finish(qdq_tensor_file *file, qdq_status status, qdq_err
 
 qdq_tensor_file *qdq_tensor_file_open(const char *path, const qdq_allocator *allocator,
                                       qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
     qdq_error own = {0};
     qdq_tensor_file *file = create("", path, allocator, err);
     if (!file) return NULL;
@@ -156,6 +158,7 @@ static qdq_status read_data(const qdq_tensor_file *file, const qdq_safetensors_e
 
 qdq_status qdq_tensor_file_read(const qdq_tensor_file *file, const qdq_tensor_info *info,
                                 void *data, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
     const qdq_safetensors_entry *entry = entry_of(file, info);
     if (!entry)
         return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s: the info is not of a tensor in this file",

@@ -9,6 +9,7 @@
 #include "graph/safetensors_header.h"
 #include "include/qdq/json.h"
 #include "include/qdq/tensor_file.h"
+#include "runtime/environment.h"
 #include "runtime/error.h"
 #include "runtime/pool.h"
 #include "runtime/utf8.h"
@@ -238,6 +239,7 @@ static qdq_status write_file(const char *path, const qdq_tensor *tensors, size_t
 
 qdq_status qdq_tensor_file_write(const char *path, const qdq_tensor *tensors, size_t count,
                                  const qdq_allocator *allocator, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
     qdq_error own = {0};
     qdq_status status = write_file(path, tensors, count, qdq_allocator_or_default(allocator), &own);
     return status == QDQ_OK ? QDQ_OK : qdq_fail(err, status, "%s: %s", path, own.text);

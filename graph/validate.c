@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "runtime/environment.h"
+
 static void check_outputs(qdq_graph *graph, qdq_findings *findings) {
     if (graph->output_count == 0)
         qdq_find_core(findings, QDQ_RULE_OUTPUT_MISSING, (qdq_subject){.port = "outputs"},
@@ -82,6 +84,7 @@ static qdq_status check(qdq_graph *graph, const qdq_profile *profile, qdq_error 
 }
 
 const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *target_name, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
     qdq_profile profile;
     if (!qdq_profile_find(target_name ? target_name : qdq_graph_target(graph), &profile, err) ||
         check(graph, &profile, err) != QDQ_OK)

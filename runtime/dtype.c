@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "runtime/environment.h"
 #include "runtime/small_float.h"
 
 //---- Codecs: one decode and one encode per row of QDQ_DTYPES ----------------
@@ -333,14 +334,17 @@ size_t qdq_find_beyond(qdq_dtype dtype, const void *elements, size_t n) {
 }
 
 void qdq_widen_float(qdq_dtype dtype, const void *data, float *out, size_t n) {
+    QDQ_FIXED_ENVIRONMENT;
     qdq_decode_float(dtype, data, out, n);
 }
 
 void qdq_widen_int(qdq_dtype dtype, const void *data, int32_t *out, size_t n) {
+    QDQ_FIXED_ENVIRONMENT;
     qdq_decode_int(dtype, data, out, n);
 }
 
 void qdq_widen_int64(qdq_dtype dtype, const void *data, int64_t *out, size_t n) {
+    QDQ_FIXED_ENVIRONMENT;
     size_t size = qdq_dtype_size(dtype);
     if (rows[dtype].info.kind == QDQ_KIND_WIDE_INT) {
         memcpy(out, data, n * sizeof *out);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The floating-point environment that arithmetic needs: round to nearest, no flushing. Callers may
-// have another; it is set for a run and then put back. Products of bfloat16 flush: denormals that
-// they are given or make become zeros of their sign.
+// have another. Every public function that computes, reads or writes numbers sets it for the call
+// (QDQ_FIXED_ENVIRONMENT), every task on another thread for the task. Products of bfloat16 flush:
+// denormals that they are given or make become zeros of their sign.
 #ifndef QDQ_RUNTIME_ENVIRONMENT_H
 #define QDQ_RUNTIME_ENVIRONMENT_H
 
+#include <fenv.h>
 #include <stdbool.h>
 
 // A function of its own, so that its arithmetic stays between two changes of the environment:
@@ -17,28 +19,44 @@
 // six bits are flags.
 enum { QDQ_CONTROL = 0x1F80, QDQ_CONTROL_FLAGS = 0x3F };
 
-typedef unsigned qdq_environment;
+// The rounding mode is in the control word of the x87 unit too, where strtod and printf look it up.
+typedef struct qdq_environment {
+    unsigned control;
+    int rounding;
+} qdq_environment;
+
+static inline bool qdq_environment_is_fixed(qdq_environment e) {
+    return (e.control & ~(unsigned)QDQ_CONTROL_FLAGS) == QDQ_CONTROL && e.rounding == FE_TONEAREST;
+}
 
 static inline qdq_environment qdq_environment_enter(void) {
-    unsigned now = __builtin_ia32_stmxcsr();
-    if ((now & ~(unsigned)QDQ_CONTROL_FLAGS) != QDQ_CONTROL) __builtin_ia32_ldmxcsr(QDQ_CONTROL);
+    qdq_environment now = {__builtin_ia32_stmxcsr(), fegetround()};
+    if (!qdq_environment_is_fixed(now)) {
+        fesetround(FE_TONEAREST);
+        __builtin_ia32_ldmxcsr(QDQ_CONTROL);
+    }
     return now;
 }
 
 static inline void qdq_environment_leave(qdq_environment before) {
-    if ((before & ~(unsigned)QDQ_CONTROL_FLAGS) != QDQ_CONTROL) __builtin_ia32_ldmxcsr(before);
+    if (!qdq_environment_is_fixed(before)) {
+        fesetround(before.rounding);
+        __builtin_ia32_ldmxcsr(before.control);
+    }
 }
 
 // FTZ and DAZ. What is less than the least normal number is told after rounding.
 enum { QDQ_CONTROL_FLUSH = 0x8040 };
 
-static inline qdq_environment qdq_flushing_enter(void) {
+typedef unsigned qdq_flushing;
+
+static inline qdq_flushing qdq_flushing_enter(void) {
     unsigned now = __builtin_ia32_stmxcsr();
     __builtin_ia32_ldmxcsr(QDQ_CONTROL | QDQ_CONTROL_FLUSH);
     return now;
 }
 
-static inline void qdq_flushing_leave(qdq_environment before) { __builtin_ia32_ldmxcsr(before); }
+static inline void qdq_flushing_leave(qdq_flushing before) { __builtin_ia32_ldmxcsr(before); }
 
 #elif defined(__aarch64__)
 
@@ -72,7 +90,9 @@ static inline void qdq_environment_leave(qdq_environment before) {
 // would be rounded to the least normal one are lost too.
 enum { QDQ_CONTROL_FLUSH = 1 << 24, QDQ_FLAG_UNDERFLOW = 1 << 3 };
 
-static inline qdq_environment qdq_flushing_enter(void) {
+typedef unsigned qdq_flushing;
+
+static inline qdq_flushing qdq_flushing_enter(void) {
     unsigned now = qdq_control();
     qdq_flags_set(qdq_flags() & ~(unsigned)QDQ_FLAG_UNDERFLOW);
     qdq_control_set(QDQ_CONTROL_FLUSH);
@@ -80,14 +100,13 @@ static inline qdq_environment qdq_flushing_enter(void) {
 }
 
 // Whether a result was flushed.
-static inline bool qdq_flushing_leave(qdq_environment before) {
+static inline bool qdq_flushing_leave(qdq_flushing before) {
     bool flushed = qdq_flags() & QDQ_FLAG_UNDERFLOW;
     qdq_control_set(before);
     return flushed;
 }
 
 #else
-#include <fenv.h>
 
 typedef fenv_t qdq_environment;
 
@@ -101,4 +120,16 @@ static inline qdq_environment qdq_environment_enter(void) {
 static inline void qdq_environment_leave(qdq_environment before) { fesetenv(&before); }
 
 #endif
+
+static inline void qdq_environment_restore(const qdq_environment *before) {
+    qdq_environment_leave(*before);
+}
+
+// As the first statement of a function: it has the fixed environment until it returns, and its
+// caller's is put back wherever it returns. Compilers may move arithmetic of the function itself
+// across the change, so it belongs into functions that this one calls (QDQ_APART).
+#define QDQ_FIXED_ENVIRONMENT                                 \
+    __attribute__((cleanup(qdq_environment_restore), unused)) \
+    const qdq_environment qdq_callers_environment = qdq_environment_enter()
+
 #endif

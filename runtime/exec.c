@@ -155,10 +155,10 @@ typedef struct task_context {
 
 // Blocks begin..end of a step without reduction; chunks begin..end of one with.
 static void run_task(void *context, size_t begin, size_t end) {
+    QDQ_FIXED_ENVIRONMENT;
     const task_context *task = context;
     const qdq_step *step = task->step;
     qdq_l1 l1;
-    qdq_environment environment = qdq_environment_enter();
     l1.next = 0;
     if (step->tiled)
         for (int i = 0; i < 2; i++) memset(l1.block[i], 0xFF, QDQ_BLOCK_ELEMENTS * 4);
@@ -174,7 +174,6 @@ static void run_task(void *context, size_t begin, size_t end) {
         run_reduction(task->exec, step, begin, end, &l1);
     }
     qdq_stream_fence();
-    qdq_environment_leave(environment);
 }
 
 // Parameters that are computed or given at run time become plain lists before the loop.
@@ -218,6 +217,7 @@ static void run_step(const qdq_exec *exec, const qdq_step *step) {
 }
 
 void qdq_exec_run(qdq_exec *exec) {
+    QDQ_FIXED_ENVIRONMENT;
     const qdq_plan *plan = exec->plan;
     if (exec->poison) memset(exec->arena, 0xFF, plan->stats.arena_bytes);
     for (size_t i = 0; i < plan->input_count; i++) {
@@ -226,13 +226,10 @@ void qdq_exec_run(qdq_exec *exec) {
         memset(io->own, 0, plan->inputs[i].bytes);
         io->written = true;
     }
-    qdq_environment environment = qdq_environment_enter();
     for (size_t i = 0; i < plan->step_count; i++) run_step(exec, &plan->steps[i]);
-    qdq_environment_leave(environment);
 }
 
 void qdq_exec_run_step(qdq_exec *exec, size_t step) {
-    qdq_environment environment = qdq_environment_enter();
+    QDQ_FIXED_ENVIRONMENT;
     if (step < exec->plan->step_count) run_step(exec, &exec->plan->steps[step]);
-    qdq_environment_leave(environment);
 }

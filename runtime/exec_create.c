@@ -2,6 +2,7 @@
 // Making an exec: one piece of memory for all of it.
 #include <string.h>
 
+#include "runtime/environment.h"
 #include "runtime/error.h"
 #include "runtime/exec.h"
 #include "runtime/memory_plan.h"
@@ -40,6 +41,7 @@ static void lay_out(layout *l, const qdq_plan *plan, qdq_exec *exec) {
 }
 
 qdq_exec *qdq_exec_create(const qdq_plan *plan, const qdq_exec_options *options, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
     if (!plan) {
         qdq_fail(err, QDQ_ERR_ARGUMENT, "qdq_exec_create: there is no plan");
         return NULL;

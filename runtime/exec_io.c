@@ -6,6 +6,7 @@
 
 #include "include/qdq/inspect.h"
 #include "runtime/dtype.h"
+#include "runtime/environment.h"
 #include "runtime/error.h"
 #include "runtime/exec.h"
 
@@ -91,6 +92,7 @@ static void narrow(qdq_dtype dtype, const float *data, char *memory, size_t coun
 
 qdq_status qdq_exec_bind(qdq_exec *exec, const char *name, void *data, size_t bytes,
                          qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
     found_io found = {0};
     QDQ_TRY(find_io(exec, name, INPUTS | OUTPUTS, "input or output", &found, err));
     if (data && bytes != found.info->bytes)
@@ -103,6 +105,7 @@ qdq_status qdq_exec_bind(qdq_exec *exec, const char *name, void *data, size_t by
 
 qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dtype, const void *data,
                           size_t count, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
     found_io found = {0};
     QDQ_TRY(find_io(exec, name, INPUTS, "input", &found, err));
     QDQ_TRY(check(&found, "input", dtype, count, err));
@@ -118,6 +121,7 @@ qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dtype, con
 
 qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dtype dtype, void *data,
                          size_t count, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
     found_io found = {0};
     QDQ_TRY(find_io(exec, name, OUTPUTS, "output", &found, err));
     QDQ_TRY(check(&found, "output", dtype, count, err));

@@ -15,11 +15,10 @@ typedef struct unit_context {
 } unit_context;
 
 static void run_units(void *self, size_t begin, size_t end) {
+    QDQ_FIXED_ENVIRONMENT;
     const unit_context *context = self;
     const qdq_whole *whole = context->step->whole;
-    qdq_environment environment = qdq_environment_enter();
     whole->fn(whole->params, &context->tensors, begin, end);
-    qdq_environment_leave(environment);
 }
 
 //---- Pieces -----------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/environment.h"
 #include "runtime/utf8.h"
 
 enum { NUMBER_BYTES = 48 };
@@ -231,12 +232,20 @@ void qdq_json_null(qdq_json *json) {
 }
 
 // FLT_DIG and DBL_DIG digits are always needed unless the value is subnormal.
-void qdq_json_float32(qdq_json *json, float value) {
-    if (!begin_value(json)) return;
+static QDQ_APART void put_float32(qdq_json *json, float value) {
     put_number(json, value, fabsf(value) < FLT_MIN ? 1 : FLT_DIG, FLT_DECIMAL_DIG, same_float32);
 }
 
-void qdq_json_double(qdq_json *json, double value) {
-    if (!begin_value(json)) return;
+static QDQ_APART void put_double(qdq_json *json, double value) {
     put_number(json, value, fabs(value) < DBL_MIN ? 1 : DBL_DIG, DBL_DECIMAL_DIG, same_double);
+}
+
+void qdq_json_float32(qdq_json *json, float value) {
+    QDQ_FIXED_ENVIRONMENT;
+    if (begin_value(json)) put_float32(json, value);
+}
+
+void qdq_json_double(qdq_json *json, double value) {
+    QDQ_FIXED_ENVIRONMENT;
+    if (begin_value(json)) put_double(json, value);
 }

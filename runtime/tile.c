@@ -5,6 +5,7 @@
 
 #include "runtime/block_float.h"
 #include "runtime/dtype.h"
+#include "runtime/environment.h"
 #include "runtime/kernels/stream.h"
 #include "runtime/kernels/tile_copy.h"
 
@@ -225,11 +226,13 @@ typedef struct move {
 } move;
 
 static void tilize_task(void *context, size_t begin, size_t end) {
+    QDQ_FIXED_ENVIRONMENT;
     const move *m = context;
     qdq_tilize_range(m->dtype, &m->tiling, m->from, m->to, begin, end);
 }
 
 static void untilize_task(void *context, size_t begin, size_t end) {
+    QDQ_FIXED_ENVIRONMENT;
     const move *m = context;
     qdq_untilize_range(m->dtype, &m->tiling, m->from, m->to, begin, end);
 }
@@ -245,12 +248,14 @@ static void run_move(const qdq_parallel *parallel, move *m,
 
 void qdq_tilize_parallel(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles,
                          const qdq_parallel *parallel) {
+    QDQ_FIXED_ENVIRONMENT;
     move m = {.dtype = dtype, .tiling = qdq_tiling_of(shape), .from = rows, .to = tiles};
     run_move(parallel, &m, tilize_task);
 }
 
 void qdq_untilize_parallel(qdq_dtype dtype, qdq_shape shape, const void *tiles, void *rows,
                            const qdq_parallel *parallel) {
+    QDQ_FIXED_ENVIRONMENT;
     move m = {.dtype = dtype, .tiling = qdq_tiling_of(shape), .from = tiles, .to = rows};
     run_move(parallel, &m, untilize_task);
 }

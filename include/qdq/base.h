@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words every other header uses: status and errors, memory, element types, shapes, limits.
+//
+// No result depends on the caller's floating-point environment. Calls that read, write or compute
+// numbers round to nearest and keep denormals, and put the caller's environment back.
 #ifndef QDQ_BASE_H
 #define QDQ_BASE_H
 

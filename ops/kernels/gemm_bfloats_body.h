@@ -147,7 +147,7 @@ void QDQ_BODY(gemm_bfloats)(const qdq_gemm_part *p) {
     int32_t sums[TILE_ROWS * COLUMNS];
     for (size_t row = 0, rows; row < p->rows; row += rows) {
         rows = p->rows - row < TILE_ROWS ? p->rows - row : TILE_ROWS;
-        qdq_environment before = qdq_flushing_enter();
+        qdq_flushing before = qdq_flushing_enter();
         bfloat_rows_apart(p, row, rows, sums);
         if (qdq_flushing_leave(before)) {
             bfloat_rows_again(p, row, rows);
@@ -173,7 +173,7 @@ void QDQ_BODY(gemm_bfloats)(const qdq_gemm_part *p) {
 #if defined(__AVX512BF16__)
     bfloats_apart(p);
 #else
-    qdq_environment before = qdq_flushing_enter();
+    qdq_flushing before = qdq_flushing_enter();
     bfloats_apart(p);
     qdq_flushing_leave(before);
 #endif

@@ -75,14 +75,14 @@ void QDQ_BODY(gemm_bfloat_lanes)(const float *a, const float *b, float *c, size_
 #if defined(__aarch64__)
     float sums[COLUMNS];
     memcpy(sums, c, sizeof sums);
-    qdq_environment before = qdq_flushing_enter();
+    qdq_flushing before = qdq_flushing_enter();
     lanes_apart(a, b, sums, depth);
     if (qdq_flushing_leave(before))
         qdq_gemm_bfloat_lanes_portable(a, b, c, depth);
     else
         memcpy(c, sums, sizeof sums);
 #else
-    qdq_environment before = qdq_flushing_enter();
+    qdq_flushing before = qdq_flushing_enter();
     lanes_apart(a, b, c, depth);
     qdq_flushing_leave(before);
 #endif

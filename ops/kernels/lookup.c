@@ -4,7 +4,6 @@
 #include "ops/kernels/kernel.h"
 #include "runtime/block_float.h"
 #include "runtime/dtype.h"
-#include "runtime/environment.h"
 
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define LOOKUP(name, type)                                                                      \
@@ -58,12 +57,10 @@ static bool use_tables(qdq_stage *stage, const qdq_stage_vector *grid, size_t si
     uint32_t *numbers = qdq_pool_array(pool, grid->count, sizeof *numbers);
     qdq_lookup_params *params = QDQ_POOL_NEW(pool, qdq_lookup_params);
     if (!tables || !numbers || !params) return false;
-    qdq_environment environment = qdq_environment_enter();
     for (size_t i = 0; i < grid->count; i++) {
         numbers[i] = (uint32_t)i;
         fill(stage, i, tables + i * 256 * size);
     }
-    qdq_environment_leave(environment);
     *params = (qdq_lookup_params){tables};
     *stage = (qdq_stage){
         .x = stage->x,
@@ -140,10 +137,8 @@ bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_pool *po
     uint8_t codes[256];
     uint32_t middle[256];
     for (size_t i = 0; i < 256; i++) codes[i] = (uint8_t)i;
-    qdq_environment environment = qdq_environment_enter();
     first->fn(first->params, views[0], codes, middle, 256);
     second->fn(second->params, views[1], middle, table, 256);
-    qdq_environment_leave(environment);
     *params = (qdq_lookup_params){table};
     first->fn = NULL;
     second->fn = fn;
