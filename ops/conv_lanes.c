@@ -161,6 +161,7 @@ static void run_block(const qdq_conv *c, const qdq_tensors *tensors, const qdq_g
     for (size_t d = 0; d < depth_blocks(c); d++) {
         size_t left = g->depth - d * DEPTH, n = left < DEPTH ? left : DEPTH;
         const panel *w = &of_w;
+        qdq_scratch_drop(tensors->poison, &of_w, sizeof of_w);
         if (c->lanes)
             w = (const panel *)c->lanes + block->column / LANES * depth_blocks(c) + d;
         else

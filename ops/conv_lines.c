@@ -124,6 +124,7 @@ static void run_block(const lines_params *p, const qdq_tensors *tensors,
     channel ch = {.params = p, .x = tensors->x[g->a_port]};
     size_t image = qdq_gemm_at(g, g->batches.a, block->batch);
     float all[CHANNELS * POSITIONS];
+    qdq_scratch_drop(tensors->poison, all, sizeof all);
     for (size_t r = 0; r < block->rows; r++) {
         float sums[POSITIONS + QDQ_WINDOW_ROOM] = {0}, room[MOST_K];
         size_t output = block->row + r, group = output / c->group_outputs;

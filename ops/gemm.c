@@ -116,11 +116,20 @@ static size_t chunk_depth(const qdq_gemm *g, size_t chunk) {
     return left < most ? left : most;
 }
 
+// `a` has the rows of no block.
+static void forget_rows(const qdq_tensors *tensors, workspace *w) {
+    w->rows = (qdq_gemm_block){0};
+    qdq_scratch_drop(tensors->poison, w->a, sizeof w->a);
+    qdq_scratch_drop(tensors->poison, w->keep, sizeof w->keep);
+    qdq_scratch_drop(tensors->poison, w->skips, sizeof w->skips);
+}
+
 // Chunk number `chunk` of the rows, in place number `at`.
 static void fill(const job *j, size_t chunk, size_t at) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;
     bool skips = qdq_gemm_keeps(g->kind) && at < CHUNKS;
+    qdq_scratch_drop(j->tensors->poison, chunk_of(j, at), j->block->rows * QDQ_GEMM_ROW_BYTES);
     if (skips) memset(w->keep[at], 0xFF, sizeof w->keep[at]);
     w->skips[at] = g->fill(g, j->tensors, j->block, chunk * qdq_gemm_depth(g),
                            chunk_depth(g, chunk), chunk_of(j, at), skips ? w->keep[at] : NULL);
@@ -133,6 +142,7 @@ static const char *panel_part(const job *j, size_t p, size_t chunk) {
         return (const char *)g->packed +
                (j->matrix * qdq_gemm_panels(g) + column / COLUMNS) * qdq_gemm_panel_bytes(g) +
                k * COLUMNS * qdq_gemm_size(g->kind);
+    qdq_scratch_drop(j->tensors->poison, j->w->b, sizeof j->w->b);
     if (g->coded)
         qdq_gemm_decode(g, j->matrix * qdq_gemm_panels(g) + column / COLUMNS, k,
                         chunk_depth(g, chunk), j->w->b);
@@ -191,14 +201,15 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
     j.from = (qdq_gemm_source){tensors->x[g->weights.port],
                                has_zeros ? qdq_gemm_numbers(&g->b_zero, tensors) : NULL, matrix,
                                matrix * g->weights.zero_stride};
+    qdq_scratch_drop(tensors->poison, w->sums, sizeof w->sums);
+    if (!same_rows(&w->rows, block)) forget_rows(tensors, w);
     if (fits(g, block)) {
-        for (size_t c = 0; c < all && !same_rows(&w->rows, block); c++) fill(&j, c, c);
+        for (size_t c = 0; c < all && !w->rows.rows; c++) fill(&j, c, c);
         w->rows = *block;
         for (size_t p = 0; p < count; p++)
             for (size_t c = 0; c < all; c++) add_panel(&j, p, c, c);
     } else {
-        w->rows = (qdq_gemm_block){0};  // place 0 holds one chunk after the other
-        for (size_t c = 0; c < all; c++) {
+        for (size_t c = 0; c < all; c++) {  // place 0 holds one after the other
             fill(&j, c, 0);
             for (size_t p = 0; p < count; p++) add_panel(&j, p, c, 0);
         }
@@ -236,7 +247,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     const qdq_gemm *g = params;
     bool enters = g->kind == QDQ_GEMM_BYTES && g->kernel->enter;
     workspace w;
-    w.rows = (qdq_gemm_block){0};
+    forget_rows(tensors, &w);
     if (enters) g->kernel->enter();
     for (size_t unit = begin; unit < end; unit++) {
         qdq_gemm_block block = block_of(g, unit);

@@ -10,6 +10,7 @@
 #include "include/qdq/ops.h"
 #include "ops/report.h"
 #include "runtime/plan.h"
+#include "runtime/scratch.h"
 
 //---- Sets of dtypes ---------------------------------------------------------
 

@@ -4,6 +4,8 @@
 static void hand_over(qdq_pieces *pieces) {
     qdq_piece *piece = &pieces->piece;
     if (piece->count) pieces->tensors->put(pieces->tensors->put_self, piece);
+    qdq_scratch_drop(pieces->tensors->poison, pieces->buffer,
+                     piece->n * piece->count * pieces->size);
     piece->count = 0;
 }
 

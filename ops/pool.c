@@ -177,7 +177,8 @@ static void see(const pool_params *p, lanes *l, size_t begin, size_t end, const 
     }
 }
 
-static void begin_lanes(lanes *l, size_t count) {
+static void begin_lanes(const qdq_tensors *tensors, lanes *l, size_t count) {
+    qdq_scratch_drop(tensors->poison, l, sizeof *l);
     l->count = count;
     for (size_t i = 0; i < count; i++) l->sum[i] = 0.0, l->most[i] = INT32_MIN, l->codes[i] = 0;
 }
@@ -217,7 +218,7 @@ static void run_pixel(const pool_params *p, const void *x, lanes *l, qdq_pieces 
     size_t seen = (r[0].end - r[0].begin) * (r[1].end - r[1].begin) * (r[2].end - r[2].begin);
     float result[LANES];
     for (size_t c = 0; c < p->channels; c += LANES) {
-        begin_lanes(l, p->channels - c < LANES ? p->channels - c : LANES);
+        begin_lanes(y->tensors, l, p->channels - c < LANES ? p->channels - c : LANES);
         for (size_t i = r[0].begin; i < r[0].end; i++)
             for (size_t j = r[1].begin; j < r[1].end; j++)
                 for (size_t k = r[2].begin; k < r[2].end; k++) {
@@ -269,7 +270,7 @@ static void run_row(const pool_params *p, const void *x, lanes *l, qdq_pieces *y
     if (most > LANES) most = LANES;
     float result[LANES];
     for (size_t w = 0; w < a[2].out; w += l->count) {
-        begin_lanes(l, a[2].out - w < most ? a[2].out - w : most);
+        begin_lanes(y->tensors, l, a[2].out - w < most ? a[2].out - w : most);
         for (size_t i = r[0].begin; i < r[0].end; i++)
             for (size_t j = r[1].begin; j < r[1].end; j++) {
                 size_t id = at[0] + i * a[0].dilation - a[0].pad;
@@ -290,7 +291,7 @@ static void run_row(const pool_params *p, const void *x, lanes *l, qdq_pieces *y
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const pool_params *p = params;
     qdq_pieces y;
-    lanes l = {0};
+    lanes l;
     qdq_pieces_begin(&y, tensors, p->y_dtype);
     for (size_t unit = begin; unit < end; unit++)
         if (p->channels_last)

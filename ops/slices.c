@@ -201,6 +201,15 @@ void qdq_slice_store(const qdq_tensors *tensors, size_t output, qdq_dtype dtype,
 
 //---- Passes -----------------------------------------------------------------
 
+// Nothing of what buffers hold for a group is of use any more.
+static void drop_buffers(const slice_job *job, const slice_group *group, bool poison, float *buffer,
+                         double *work) {
+    size_t part = job->slices.n < job->part ? job->slices.n : job->part;
+    size_t elements = (group->count - 1) * job->pitch + part;
+    qdq_scratch_drop(poison, buffer, elements * sizeof *buffer);
+    qdq_scratch_drop(poison, work, elements * sizeof *work);
+}
+
 // A part of each slice of a group goes through a pass.
 static void run_part(const slice_job *job, const slice_group *group, const qdq_slice_pass *pass,
                      const qdq_part *of_first, qdq_slice_state *states) {
@@ -223,13 +232,17 @@ static void run_group(const slice_job *job, const slice_group *group, const qdq_
     double work[BUFFER];
     const float *x = NULL;
     size_t all = job->slices.n;
+    qdq_scratch_drop(tensors->poison, states, group->count * sizeof *states);
     for (size_t p = 0; p < job->op->pass_count; p++) {
         const qdq_slice_pass *pass = &job->op->passes[p];
         bool maps = job->op->maps && p + 1 == job->op->pass_count;
         if (maps && !qdq_pieces_wanted(tensors)) return;
         for (size_t at = 0; at < all; at += job->part) {
             size_t n = all - at < job->part ? all - at : job->part;
-            if (!x || n < all) x = load(job, group, tensors->x[0], at, n, buffer);
+            if (!x || n < all) {
+                drop_buffers(job, group, tensors->poison, buffer, work);
+                x = load(job, group, tensors->x[0], at, n, buffer);
+            }
             qdq_part first = {job->params, job->kernels, tensors, states, group->slice, at,
                               n,           all,          x,       work};
             run_part(job, group, pass, &first, states);

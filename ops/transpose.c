@@ -111,10 +111,12 @@ static void copy_rows(const transpose_params *p, const void *x, qdq_pieces *y, p
 }
 
 // To rows of y that are `step` elements apart in `out`.
-static void copy_block(const transpose_params *p, const void *x, place at, size_t columns,
-                       char *out, size_t step) {
+static void copy_block(const transpose_params *p, const qdq_tensors *tensors, place at,
+                       size_t columns, char *out, size_t step) {
     uint64_t block[BLOCK * BLOCK], part[BLOCK];
+    const void *x = tensors->x[0];
     size_t size = qdq_dtype_size(p->x_dtype), stride = p->x_stride[p->rank - 1];
+    qdq_scratch_drop(tensors->poison, block, BLOCK * BLOCK * size);
     for (size_t column = 0; column < columns; column++)
         memcpy((char *)block + column * BLOCK * size, qdq_at(x, p->x_dtype, at.x + column * stride),
                at.rows * size);
@@ -131,14 +133,14 @@ static void copy_block(const transpose_params *p, const void *x, place at, size_
 }
 
 // As many columns at a time as pieces hold of all rows.
-static void copy_columns(const transpose_params *p, const void *x, qdq_pieces *y, place at) {
+static void copy_columns(const transpose_params *p, qdq_pieces *y, place at) {
     size_t columns = p->size[p->rank - 1], stride = p->x_stride[p->rank - 1];
     size_t wide = QDQ_PIECES_BYTES / BLOCK / y->size, step;
     for (size_t first = 0; first < columns; first += wide) {
         size_t n = columns - first < wide ? columns - first : wide;
         char *out = qdq_pieces_block(y, at.y + first, n, at.rows, p->y_stride[p->lead], &step);
         for (size_t done = 0; done < n; done += BLOCK)
-            copy_block(p, x, (place){at.x + (first + done) * stride, 0, at.rows},
+            copy_block(p, y->tensors, (place){at.x + (first + done) * stride, 0, at.rows},
                        n - done < BLOCK ? n - done : BLOCK, qdq_at_mutable(out, p->y_dtype, done),
                        step);
     }
@@ -153,7 +155,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
         if (p->x_stride[p->rank - 1] == 1)
             copy_rows(p, tensors->x[0], &y, at);
         else
-            copy_columns(p, tensors->x[0], &y, at);
+            copy_columns(p, &y, at);
     }
     qdq_pieces_end(&y);
 }

@@ -219,7 +219,7 @@ static void run_step(const qdq_exec *exec, const qdq_step *step) {
 void qdq_exec_run(qdq_exec *exec) {
     QDQ_FIXED_ENVIRONMENT;
     const qdq_plan *plan = exec->plan;
-    if (exec->poison) memset(exec->arena, 0xFF, plan->stats.arena_bytes);
+    qdq_scratch_drop(exec->poison, exec->arena, plan->stats.arena_bytes);
     for (size_t i = 0; i < plan->input_count; i++) {
         qdq_exec_io *io = &exec->inputs[i];
         if (io->bound || io->written) continue;

@@ -5,6 +5,7 @@
 #define QDQ_RUNTIME_EXEC_H
 
 #include "runtime/plan.h"
+#include "runtime/scratch.h"
 
 // Memory of an input or output. `bound` is the caller's, and goes before `own` where it is set.
 typedef struct qdq_exec_io {

@@ -87,12 +87,21 @@ qdq_grid_values qdq_exec_vector(const qdq_exec *exec, const qdq_vector *v) {
     }
 }
 
+// The half that holds no data of the chain.
+static void *next_block(const qdq_exec *exec, qdq_l1 *l1) {
+    void *block = l1->block[l1->next];
+    l1->next ^= 1;
+    qdq_scratch_drop(exec->poison, block, sizeof l1->block[0]);
+    return block;
+}
+
 // The parameters of a tile, or of n elements from `at` on: at most a block, unless they are alike.
 static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_link *link, size_t at,
                         size_t n, qdq_l1 *l1, qdq_view *views) {
     for (size_t k = 0; k < link->vector_count; k++) {
         const qdq_vector *v = &link->vectors[k];
         qdq_grid_values values = qdq_exec_vector(exec, v);
+        if (v->count > 1) qdq_scratch_drop(exec->poison, l1->params[k], sizeof l1->params[k]);
         if (v->count == 1)
             views[k] = (qdq_view){values.data, 0};
         else if (step->tiled)
@@ -180,8 +189,7 @@ static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qd
     char *stored = memory_of(exec, step, piece, link->store, link->y_dtype);
     void *y = stored;
     if (!stored || stored == x || link->streams) {  // not in one piece, in place, past the cache
-        y = l1->block[l1->next];
-        l1->next ^= 1;
+        y = next_block(exec, l1);
     }
     call(exec, step, link, piece, x, x_size, y, l1);
     round_block(step, link->y_dtype, piece->at / QDQ_BLOCK_ELEMENTS, y);
@@ -210,8 +218,7 @@ const void *qdq_exec_run_block(const qdq_exec *exec, const qdq_step *step, size_
     qdq_piece piece = {block * QDQ_BLOCK_ELEMENTS, elements, 1, 0, NULL};
     piece.data = memory_of(exec, step, &piece, step->x.place, step->x.dtype);
     if (!piece.data) {
-        void *tile = l1->block[l1->next];
-        l1->next ^= 1;
+        void *tile = next_block(exec, l1);
         load_block(exec, step, block, tile);
         piece.data = tile;
     }

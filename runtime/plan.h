@@ -138,10 +138,12 @@ typedef struct qdq_tensors {
     void *const *y;
     qdq_put_fn *put;  // of a function that hands over pieces; NULL: y[0] is written
     void *put_self;
+    bool poison;  // of qdq_scratch_drop
 } qdq_tensors;
 
 // Does units begin..end of work whose units are independent of each other: what one makes, no other
-// reads or writes. Never fails, allocates or keeps state.
+// reads or writes. Never fails, allocates or keeps state. It drops scratch (runtime/scratch.h) that
+// it will use for another unit.
 typedef void qdq_whole_fn(const void *params, const qdq_tensors *tensors, size_t begin, size_t end);
 
 // Work that is no chain over elements: a product of matrices, a softmax, a transpose.

@@ -50,7 +50,8 @@ QDQ_API const qdq_tensor_info *qdq_plan_output(const qdq_plan *plan, size_t inde
 typedef struct qdq_exec_options {
     const qdq_allocator *allocator;  // NULL: the C library
     qdq_parallel parallel;           // all zero: serial
-    bool poison;  // fill the arena with 0xFF before each run (debug builds always do)
+    bool poison;  // fill the arena before each run, and scratch before it is used again, with 0xFF
+                  // (builds without NDEBUG always do)
 } qdq_exec_options;
 
 // An arena and the inputs and outputs bound to it. One thread at a time.

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scratch that was dropped is poisoned where a test asks for that, and only there.
+#include "ops/pieces.h"
+#include "tests/unit.h"
+
+enum { N = 100 };
+
+// What the last piece held when it was handed over.
+static unsigned char seen[N];
+
+static void put(void *self, const qdq_piece *piece) {
+    (void)self;
+    assert_int_equal(piece->n * piece->count, N);
+    memcpy(seen, piece->data, N);
+}
+
+static void hand_over(bool poison, unsigned char *after) {
+    qdq_tensors tensors = {.put = put, .poison = poison};
+    qdq_pieces pieces;
+    qdq_pieces_begin(&pieces, &tensors, QDQ_UINT8);
+    memset(qdq_pieces_room(&pieces, 0, N), 7, N);
+    qdq_pieces_end(&pieces);
+    memcpy(after, pieces.buffer, N);
+}
+
+static void pieces_that_were_handed_over_are_poisoned(void **state) {
+    (void)state;
+    for (int poison = 0; poison < 2; poison++) {
+        unsigned char after[N];
+        hand_over(poison, after);
+        for (size_t i = 0; i < N; i++) {
+            assert_int_equal(seen[i], 7);
+            assert_int_equal(after[i], poison ? 0xFF : 7);
+        }
+    }
+}
+
+static void what_is_not_poisoned_stays(void **state) {
+    (void)state;
+    uint32_t scratch[4] = {1, 2, 3, 4};
+    qdq_scratch_drop(false, scratch, sizeof scratch);
+    assert_int_equal(scratch[3], 4);
+    qdq_scratch_drop(true, scratch, 2 * sizeof *scratch);
+    assert_int_equal(scratch[1], UINT32_MAX);
+    assert_int_equal(scratch[2], 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_that_were_handed_over_are_poisoned),
+        cmocka_unit_test(what_is_not_poisoned_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
