@@ -24,13 +24,17 @@ void qdq_call_find(const qdq_call *call, qdq_core_rule rule, const char *port, c
                   found, wanted);
 }
 
-bool qdq_rule_applies(const qdq_rule *rule, const qdq_call *call) {
-    size_t length = strlen(call->op->name);
-    for (const char *at = rule->ops; at && (at = strstr(at, call->op->name)); at += length) {
-        bool begins = at == rule->ops || at[-1] == ' ';
+static bool has_word(const char *words, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = words; at && (at = strstr(at, word)); at += length) {
+        bool begins = at == words || at[-1] == ' ';
         if (begins && (at[length] == ' ' || at[length] == '\0')) return true;
     }
     return false;
+}
+
+bool qdq_rule_applies(const qdq_rule *rule, const qdq_call *call) {
+    return has_word(rule->ops, call->op->name) != rule->but_ops;
 }
 
 void qdq_call_find_rule(const qdq_call *call, const qdq_rule *rule, const char *port,

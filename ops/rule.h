@@ -18,6 +18,7 @@ typedef struct qdq_rule {
     // Of a target: the ops that it is about ("Quantize Dequantize"), and what finds that a node
     // without core errors breaks it. The core finds as it goes, and leaves these NULL.
     const char *ops;
+    bool but_ops;  // it is about all other ops than these
     void (*check)(const struct qdq_call *call, const struct qdq_rule *rule);
     // Releases of the target (graph/target.h): the first with the rule, the first without it
     // again; 0: no bound.

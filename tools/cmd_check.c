@@ -60,6 +60,11 @@ static int check_one(qdq_graph *graph, const options *opt) {
     return verdict(opt, report->errors, report->warnings);
 }
 
+static bool is_unknown_op(const qdq_finding *finding) {
+    const char *slash = strchr(finding->rule, '/');
+    return slash && strcmp(slash, "/op-unknown") == 0;
+}
+
 // What a target says of a node: the worst of its findings.
 static const char *cell(const qdq_report *report, const char *node) {
     const char *text = "ok";
@@ -67,7 +72,8 @@ static const char *cell(const qdq_report *report, const char *node) {
         const qdq_finding *f = &report->findings[i];
         if (strcmp(f->node, node) != 0) continue;
         if (f->severity == QDQ_SEVERITY_ERROR) return "refused";
-        text = "warning";
+        if (is_unknown_op(f)) text = "unknown";
+        if (strcmp(text, "ok") == 0) text = "warning";
     }
     return text;
 }

@@ -282,3 +282,8 @@ void qdq_check_no_such_op(const qdq_call *call, const qdq_rule *rule) {
     qdq_call_find_rule(call, rule, NULL, qdq_text(call->findings, "it is no op of this backend"),
                        NULL);
 }
+
+void qdq_check_known_op(const qdq_call *call, const qdq_rule *rule) {
+    qdq_call_find_rule(call, rule, NULL,
+                       "the documents name no such op; it is computed by the core's formula", NULL);
+}

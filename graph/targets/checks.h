@@ -91,6 +91,8 @@ void qdq_check_axis_from_front(const qdq_call *call, const qdq_rule *rule);
 void qdq_check_not_computed(const qdq_call *call, const qdq_rule *rule);
 // The op itself is found: the backend has none such.
 void qdq_check_no_such_op(const qdq_call *call, const qdq_rule *rule);
+// The op itself is found: the documents of the backend name none that computes it.
+void qdq_check_known_op(const qdq_call *call, const qdq_rule *rule);
 
 //---- Rows -------------------------------------------------------------------
 

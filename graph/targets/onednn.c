@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "graph/targets/products.h"
+#include "graph/targets/target_ops.h"
 
 static bool is_dequantize(const qdq_call *call) { return qdq_call_is(call, "Dequantize"); }
 
@@ -252,7 +253,7 @@ static const qdq_rule rules[] = {
     ERROR_ROW("cast-dtypes", "TypeCast goes between float32 and bfloat16, or float32 and float16", "go through float32", CONSTRAINT, "Cast", cast_dtypes),
     ERROR_ROW("requantize-dtypes", "the pair of Dequantize and Quantize takes and makes int8 and uint8", "choose one of them", SCHEMA, "Requantize", requantize_dtypes),
     ERROR_ROW("no-integer-product", "there are no products of integers", "write Dequantize, the product of floats, and Quantize: the backend fuses them", SCHEMA,
-              "MatMulInteger ConvInteger QLinearMatMul QLinearConv", qdq_check_no_such_op),
+              QDQ_INTEGER_PRODUCTS, qdq_check_no_such_op),
     ERROR_ROW("moved-dtype", "data movement takes float32, bfloat16 and float16", "move the floats in front of Quantize or behind Dequantize", SCHEMA,
               "Concat StaticReshape StaticTranspose Reorder GenIndex", qdq_onednn_moved_dtype),
     ERROR_ROW("dropout-dtypes", "seed and offset of Dropout are int64, probability is float32", "give it with that dtype", SCHEMA, "Dropout", qdq_onednn_dropout_dtypes),
@@ -274,6 +275,7 @@ static const qdq_rule rules[] = {
     WARNING_ROW("norm-axis", "the CPU normalizes the last dim alone", "reshape the dims to normalize into one", PATTERNS, "LayerNorm", qdq_onednn_norm_axis),
     WARNING_ROW("norm-rank", "the CPU normalizes layers of 2 to 5 dims", "reshape x", PATTERNS, "LayerNorm", qdq_onednn_norm_rank),
     WARNING_ROW("half-pixel", "the CPU interpolates with half_pixel only", "leave coordinate_transformation_mode out", PATTERNS, "Interpolate", qdq_onednn_half_pixel),
+    QDQ_UNKNOWN_OPS_ROW("onednn", QDQ_ONEDNN_OPS, SCHEMA),
 };
 // clang-format on
 

@@ -3,6 +3,7 @@
 // what ONNX Runtime 1.30 makes of it. Cast takes and makes every dtype, so no rule is about it. The
 // numerics are the core's.
 #include "graph/targets/checks.h"
+#include "graph/targets/target_ops.h"
 
 #define OPERATORS "ONNX operators "
 
@@ -144,6 +145,7 @@ static const qdq_rule rules[] = {
               "DynamicQuantize", dynamic_form),
     WARNING_ROW("no-requantize", "there is no Requantize",
                 "write the pair", "has none", "Requantize", no_requantize),
+    QDQ_UNKNOWN_OPS_ROW("onnx", QDQ_ONNX_OPS, "ONNX operators, opset 25"),
 };
 // clang-format on
 

@@ -3,6 +3,7 @@
 // ways to them, the ONNX importer and the MLIR dialect. What the header refuses is an error; what
 // another document says otherwise, or what is computed but surprises, is a warning. The numerics
 // are the core's.
+#include "graph/targets/target_ops.h"
 #include "graph/targets/tensorrt.h"
 
 // Releases where rules moved.
@@ -213,12 +214,16 @@ static const qdq_rule rules[] = {
     //---- Products
     ERROR("no-integer-product", 0, 0, "there are no products of integers",
           "write Dequantize, the product of floats, and Quantize, which TensorRT fuses", IMPORTER,
-          "MatMulInteger ConvInteger QLinearMatMul QLinearConv", qdq_check_no_such_op),
+          QDQ_INTEGER_PRODUCTS, qdq_check_no_such_op),
     WARNING("both-quantized", 0, 0, "a product of 8 bits has two quantized inputs",
             "one float input makes it a product of floats; 4-bit weights alone are fine", GUIDE, PRODUCTS,
             qdq_trt_both_quantized),
     WARNING("weight-axis", 0, 0, "weights are quantized along their output channels",
             "give that axis, or one scale", GUIDE, PRODUCTS, qdq_check_weight_axis),
+    //---- Other ops
+    ERROR("no-dropout", 0, 0, "Dropout drops nothing", "leave the node out, as for inference",
+          "onnx-tensorrt 10.15, list of operators", "Dropout", qdq_check_no_such_op),
+    QDQ_UNKNOWN_OPS_ROW("tensorrt", QDQ_TENSORRT_OPS, "onnx-tensorrt 10.15, list of operators"),
 };
 // clang-format on
 

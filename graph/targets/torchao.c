@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "graph/targets/checks.h"
+#include "graph/targets/target_ops.h"
 #include "runtime/dtype.h"
 
 enum { RELEASE_0_11 = 11, RELEASE_0_12 = 12, RELEASE_0_18 = 18 };
@@ -303,6 +304,7 @@ static const qdq_rule rules[] = {
                 "use symmetric_no_clipping", PRIMITIVES "choose_qparams_affine", DYNAMIC, symmetric_formula, 0),
     WARNING_ROW("computed-in-half", "parameters are computed in the dtype of x", "cast x to float32 first", PRIMITIVES "choose_qparams_affine", DYNAMIC, computed_in_half, 0),
     WARNING_ROW("zero-block", "a float8 block of zeros has scale 0 and becomes NaN", "give the scale", PRIMITIVES "_choose_scale_float8; pytorch/ao #4713", DYNAMIC, zero_block, 0),
+    QDQ_UNKNOWN_OPS_ROW("torchao", QDQ_TORCHAO_OPS, "list of PyTorch's functions"),
 };
 // clang-format on
 

@@ -3,6 +3,7 @@
 // which it checks; so is what the compiler beneath always refuses. What its documents ask for and
 // nothing checks is a warning. The numerics are the core's, but Cast to int4 is a quantize with the
 // scale 1.
+#include "graph/targets/target_ops.h"
 #include "graph/targets/trt_checks.h"
 #include "runtime/dtype.h"
 
@@ -267,6 +268,7 @@ static const qdq_rule rules[] = {
             "TensorRT-Incubator issues 153 and 392", PAIR, float16_channels),
     WARNING("no-requantize", "there is no Requantize", "dequantize to float32 and quantize are computed",
             "Tripy 0.1.7 has none", "Requantize", qdq_check_no_such_op),
+    QDQ_UNKNOWN_OPS_ROW("tripy", QDQ_TRIPY_OPS, "Tripy 0.1.7, list of operations and modules"),
 };
 // clang-format on
 

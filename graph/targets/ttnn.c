@@ -2,6 +2,7 @@
 // Tenstorrent's ttnn.quantize, dequantize and requantize: int32, int8 and uint8, per tensor and per
 // channel. Which kernel runs, and so what comes out, depends on whether each scale and zero point
 // is a number or a tensor (docs/targets.md has the paths).
+#include "graph/targets/target_ops.h"
 #include "graph/targets/ttnn_checks.h"
 
 //---- Numerics ---------------------------------------------------------------
@@ -140,6 +141,7 @@ static const qdq_rule rules[] = {
               "tt-mlir verifier of requantize", "Requantize", qdq_ttnn_mlir_mixes),
     WARNING_ROW("mlir-axis", "tt-mlir wants an axis of at least 0", "count it from the front", "tt-mlir verifier of quantize, dequantize and requantize", ALL,
               qdq_check_axis_from_front),
+    QDQ_UNKNOWN_OPS_ROW("ttnn", QDQ_TTNN_OPS, "list of ttnn's operations"),
 };
 // clang-format on
 

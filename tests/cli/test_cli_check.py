@@ -367,6 +367,18 @@ class Findings(Case):
         self.assertRegex("\n".join(lines), r"(?m)^good +Quantize +ok")
         self.assertRegex("\n".join(lines), r"(?m)^bad +Quantize +refused")
 
+    def test_an_op_that_a_target_does_not_name_is_unknown_and_computed(self):
+        self.write("g.json", graph([node("GenIndex", "i", "x", axis=0)], outputs={"y": "i"}))
+        result = self.qdq("check", "g.json", "--target", "all", "--json", code=0)
+        states = json.loads(result.out)["nodes"][0]
+        self.assertEqual({name: states[name] for name in ("core", "onednn", "onnx", "ttnn")},
+                         {"core": "ok", "onednn": "ok", "onnx": "unknown", "ttnn": "unknown"})
+        self.qdq("check", "g.json", "--target", "ttnn", "--strict", code=1)
+        for target in ("onnx", "ttnn", "torchao"):
+            result = self.qdq("run", "g.json", "--fill", "1", "--target", target)
+            self.assertIn(f"[{target}/op-unknown]", result.err)
+        self.qdq("compare", "g.json", "--fill", "1", "--targets", "core,onnx,ttnn")
+
     def test_what_only_the_target_refuses_exits_4(self):
         self.write("g.json", graph([quantize(scales=1, dtype="int32")]))
         self.qdq("check", "g.json", code=0)

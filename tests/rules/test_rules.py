@@ -19,6 +19,9 @@ HERE = Path(__file__).resolve().parent
 FILES = ["bad.json", "bad.txt", "good.json"]
 KEYS = ["rule", "severity", "node", "target", "message", "hint"]
 TIMEOUT = 30  # seconds, against hanging
+# No op of today breaks these: oneDNN Graph has all, or another rule refuses them.
+# tests/graph/test_target_ops.c holds that a new op would.
+UNBROKEN = {"onednn/op-unknown"}
 
 
 class Tests:
@@ -126,6 +129,8 @@ def test_releases(tests, qdq, target, facts, releases, folder):
 def test_rule(tests, qdq, target, facts, releases):
     rule, severity = facts["id"], facts["severity"]
     folder = HERE / rule
+    if rule in UNBROKEN:
+        return
     files = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     missing = [name for name in FILES if name not in files]
     tests.expect(f"{rule}: the folder is complete", not missing, f"there is no {missing}")

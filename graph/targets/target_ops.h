@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ops each target has: the one table, and the rule that reads it. A target has an op if its
+// documents name one operator (layer, function) that computes it, constants given where it wants
+// more operands: BiasAdd is an addition that broadcasts, Square a product. An op that a row does
+// not name is unknown to that target, so a new op is unknown to all until their rows name it. What
+// the documents exclude is named too: a rule of its own refuses it, or says what is computed
+// instead.
+#ifndef QDQ_GRAPH_TARGETS_TARGET_OPS_H
+#define QDQ_GRAPH_TARGETS_TARGET_OPS_H
+
+#include "graph/targets/checks.h"
+
+#define QDQ_INTEGER_PRODUCTS "MatMulInteger ConvInteger QLinearMatMul QLinearConv"
+
+// All six backends have these, or say what they compute instead.
+#define QDQ_COMMON_OPS                                                                        \
+    "Quantize Dequantize DynamicQuantize Requantize Cast "                                    \
+    "Abs Exp Log Sqrt Square Tanh Sigmoid ReLU Reciprocal "                                   \
+    "GELU Add Subtract Multiply Divide Minimum Maximum GreaterEqual Select BiasAdd "          \
+    "MatMul Convolution ConvTranspose SoftMax LayerNorm GroupNorm BatchNormInference "        \
+    "ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum AvgPool MaxPool Interpolate Concat " \
+    "StaticReshape StaticTranspose Reorder "
+
+// ONNX's operators, PyTorch's functions and TensorRT's importer go on with these.
+#define QDQ_USUAL_OPS                                                        \
+    QDQ_COMMON_OPS                                                           \
+    "Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp PReLU LogSoftmax " \
+    "RMSNorm ReduceL1 ReduceL2 Dropout "
+
+#define QDQ_ONNX_OPS QDQ_USUAL_OPS "BatchNormForwardTraining " QDQ_INTEGER_PRODUCTS
+#define QDQ_ONEDNN_OPS QDQ_USUAL_OPS "BatchNormForwardTraining GenIndex " QDQ_INTEGER_PRODUCTS
+#define QDQ_TENSORRT_OPS QDQ_USUAL_OPS QDQ_INTEGER_PRODUCTS
+#define QDQ_TRIPY_OPS QDQ_COMMON_OPS "GenIndex"
+#define QDQ_TTNN_OPS                                              \
+    QDQ_COMMON_OPS                                                \
+    "Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp PReLU " \
+    "RMSNorm BatchNormForwardTraining"
+#define QDQ_TORCHAO_OPS QDQ_USUAL_OPS "BatchNormForwardTraining"
+
+// Finds a node of any other op than those of `known`, a row above.
+#define QDQ_UNKNOWN_OPS_ROW(target, known, rule_source)                                          \
+    {                                                                                            \
+        .id = target "/op-unknown", .severity = QDQ_SEVERITY_WARNING,                            \
+        .status = QDQ_ERR_UNSUPPORTED, .summary = "every op is one that the documents name",     \
+        .hint = "write it with the ops that docs/targets.md lists, or compare with the backend", \
+        .source = (rule_source), .ops = (known), .but_ops = true, .check = qdq_check_known_op    \
+    }
+
+#endif
