@@ -35,38 +35,49 @@ static bool check_shape(qdq_graph *graph, qdq_shape shape, qdq_subject subject) 
     return false;
 }
 
-// The least tiles that hold a tensor row-major, which may be folded at any of its dims.
-static size_t folded_tiles(qdq_shape shape) {
-    size_t least = qdq_tiling_of(shape).tiles;
-    for (int fold = 1; fold < shape.rank; fold++) {
-        qdq_shape folded = {.rank = 2, .dims = {1, 1}};
-        for (int i = 0; i < shape.rank; i++) folded.dims[i >= fold] *= shape.dims[i];
-        size_t tiles = qdq_tiling_of(folded).tiles;
-        if (tiles < least) least = tiles;
-    }
-    return least;
+// Bytes of the elements as a caller holds them, and of the tiles that hold them; SIZE_MAX: more
+// than an address can count.
+static size_t row_bytes(qdq_type type) {
+    size_t bytes;
+    return __builtin_mul_overflow(qdq_shape_count(type.shape), qdq_dtype_size(type.dtype), &bytes)
+               ? SIZE_MAX
+               : bytes;
 }
 
-bool qdq_graph_check_bytes(qdq_graph *graph, qdq_type type, bool made, qdq_subject subject) {
-    size_t bytes, size = qdq_tile_bytes(type.dtype);
-    size_t parts = made ? qdq_tiling_of(type.shape).tiles : folded_tiles(type.shape);
-    if (__builtin_mul_overflow(parts, size, &bytes) ||
-        __builtin_add_overflow(graph->bytes, bytes, &graph->bytes))
-        graph->bytes = SIZE_MAX;
-    if (graph->bytes <= graph->limits.bytes) return true;
+static size_t tiled_bytes(qdq_type type) {
+    size_t bytes, tile = qdq_tile_bytes(type.dtype);
+    return __builtin_mul_overflow(qdq_tiling_of(type.shape).tiles, tile, &bytes) ? SIZE_MAX : bytes;
+}
+
+bool qdq_graph_check_type(qdq_graph *graph, qdq_type type, qdq_subject subject) {
+    if (!check_shape(graph, type.shape, subject)) return false;
+    if (row_bytes(type) != SIZE_MAX && tiled_bytes(type) != SIZE_MAX) return true;
     qdq_graph_find_core(graph, QDQ_RULE_SIZE, subject,
-                        qdq_text(&graph->findings,
-                                 "brings all values to %zu bytes, padding included", graph->bytes),
-                        qdq_text(&graph->findings, "at most %zu", graph->limits.bytes));
+                        qdq_text(&graph->findings, "is %s", shape_text(graph, type.shape)),
+                        "a tensor whose bytes an address can count");
     return false;
 }
 
-bool qdq_graph_check_type(qdq_graph *graph, qdq_type type, const char *name, const char *kind) {
+bool qdq_graph_charge(qdq_graph *graph, qdq_type type, qdq_subject subject) {
+    bool told = graph->bytes > graph->limits.bytes;
+    if (__builtin_add_overflow(graph->bytes, row_bytes(type), &graph->bytes))
+        graph->bytes = SIZE_MAX;
+    if (graph->bytes <= graph->limits.bytes) return true;
+    if (!told)
+        qdq_graph_find_core(graph, QDQ_RULE_SIZE, subject,
+                            qdq_text(&graph->findings,
+                                     "brings inputs, outputs and constants to %zu bytes",
+                                     graph->bytes),
+                            qdq_text(&graph->findings, "at most %zu", graph->limits.bytes));
+    return false;
+}
+
+bool qdq_graph_check_given(qdq_graph *graph, qdq_type type, const char *name, const char *kind) {
+    qdq_subject subject = {name, NULL, "shape", kind};
     bool legal = qdq_dtype_get(type.dtype) != NULL;
     if (!legal)
         qdq_graph_find_core(graph, QDQ_RULE_DTYPE_UNKNOWN, (qdq_subject){name, NULL, "dtype", kind},
                             qdq_text(&graph->findings, "is %d", (int)type.dtype), "a dtype");
-    legal &= check_shape(graph, type.shape, (qdq_subject){name, NULL, "shape", kind});
-    return legal &&
-           qdq_graph_check_bytes(graph, type, false, (qdq_subject){name, NULL, "shape", kind});
+    legal = qdq_graph_check_type(graph, type, subject) && legal;
+    return legal && qdq_graph_charge(graph, type, subject);
 }

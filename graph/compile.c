@@ -9,6 +9,7 @@
 #include "runtime/cpu.h"
 #include "runtime/dtype.h"
 #include "runtime/environment.h"
+#include "runtime/exec.h"
 #include "runtime/memory_plan.h"
 
 //---- Inputs, outputs, constants ---------------------------------------------
@@ -203,14 +204,17 @@ static qdq_status plan_arena(qdq_compiler *c) {
 
 //---- Entry ------------------------------------------------------------------
 
-static qdq_status check_limit(const qdq_compiler *c) {
-    const qdq_plan_stats *s = &c->plan->stats;
-    size_t bytes = s->arena_bytes + s->io_bytes + s->constant_bytes + c->plan->vector_bytes +
-                   c->plan->flat_bytes;
-    if (bytes <= c->draft.graph->limits.bytes) return QDQ_OK;
+// Says how much an exec takes beside arena, inputs and outputs.
+static qdq_status check_limit(qdq_compiler *c) {
+    qdq_plan_stats *s = &c->plan->stats;
+    size_t exec = qdq_exec_measure(c->plan), most = c->draft.graph->limits.bytes;
+    s->scratch_bytes = exec - s->arena_bytes - s->io_bytes;
+    size_t bytes = qdq_bytes_add(s->constant_bytes, exec);
+    if (bytes <= most) return QDQ_OK;
     return qdq_fail(c->err, QDQ_ERR_LIMIT,
-                    "the plan needs %zu bytes, wanted at most %zu; raise the limit of bytes", bytes,
-                    c->draft.graph->limits.bytes);
+                    "the plan needs %zu bytes (constants %zu, arena %zu, inputs and outputs %zu, "
+                    "scratch %zu), wanted at most %zu; raise the limit of bytes",
+                    bytes, s->constant_bytes, s->arena_bytes, s->io_bytes, s->scratch_bytes, most);
 }
 
 static qdq_status compile(qdq_compiler *c) {

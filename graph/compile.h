@@ -20,8 +20,20 @@ static inline qdq_status qdq_compile_no_memory(const qdq_compiler *c) {
     return qdq_fail(c->err, QDQ_ERR_MEMORY, "out of memory while compiling the graph");
 }
 
+// Sums and products of bytes; SIZE_MAX: more than an address can count.
+static inline size_t qdq_bytes_add(size_t a, size_t b) {
+    size_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
+}
+
+static inline size_t qdq_bytes_of(size_t count, size_t size) {
+    size_t bytes;
+    return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes;
+}
+
 static inline size_t qdq_arena_aligned(size_t bytes) {
-    return (bytes + QDQ_ARENA_ALIGN - 1) / QDQ_ARENA_ALIGN * QDQ_ARENA_ALIGN;
+    size_t more = qdq_bytes_add(bytes, QDQ_ARENA_ALIGN - 1);
+    return more == SIZE_MAX ? SIZE_MAX : more / QDQ_ARENA_ALIGN * QDQ_ARENA_ALIGN;
 }
 
 // The steps of the plan. Every value has its place; `from` has those of before there was an arena.

@@ -10,9 +10,10 @@
 #include "runtime/kernels/stream.h"
 
 // Scratch of the exec.
-static size_t reserve(qdq_compiler *c, size_t bytes) {
+static size_t reserve(qdq_compiler *c, size_t count, size_t size) {
     size_t at = c->plan->vector_bytes;
-    c->plan->vector_bytes += qdq_arena_aligned(bytes);
+    size_t bytes = qdq_arena_aligned(qdq_bytes_of(count, size));
+    c->plan->vector_bytes = qdq_bytes_add(at, bytes);
     return at;
 }
 
@@ -51,7 +52,7 @@ static void set_vectors(qdq_compiler *c, const qdq_stage *stage, const uint32_t 
         vectors[k].source = c->located[sources[k]];
         vectors[k].fetch = fetch_of(&vectors[k]);
         if (vectors[k].fetch == QDQ_FETCH_LIST)
-            vectors[k].exec_offset = reserve(c, from->count * (4 + QDQ_MAX_ELEMENT_BYTES));
+            vectors[k].exec_offset = reserve(c, from->count, 4 + QDQ_MAX_ELEMENT_BYTES);
     }
 }
 
@@ -89,10 +90,10 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
     reduce->chunks = blocks < MAX_CHUNKS ? blocks : MAX_CHUNKS;
     if (reduce->chunks > MAX_STATE_BYTES / bytes)
         reduce->chunks = MAX_STATE_BYTES / bytes ? MAX_STATE_BYTES / bytes : 1;
-    reduce->states_offset = reserve(c, reduce->chunks * bytes);
+    reduce->states_offset = reserve(c, reduce->chunks, bytes);
     for (size_t k = 0; k < stage->result_count; k++) {
         reduce->results[k] = c->located[draft->results[k]];
-        reduce->results_offset[k] = reserve(c, stage->grid.count * 4);
+        reduce->results_offset[k] = reserve(c, stage->grid.count, 4);
     }
     return reduce;
 }
@@ -109,7 +110,8 @@ static void set_operand(const qdq_compiler *c, uint32_t id, qdq_located *operand
     *operand = c->located[id];
     if (operand->place.kind != QDQ_PLACE_ARENA) return;
     *flat = *bytes;
-    *bytes += qdq_arena_aligned(qdq_shape_count(operand->shape) * qdq_dtype_size(operand->dtype));
+    size_t own = qdq_shape_count(operand->shape) * qdq_dtype_size(operand->dtype);
+    *bytes = qdq_bytes_add(*bytes, qdq_arena_aligned(own));
 }
 
 static qdq_whole *whole_of(qdq_compiler *c, const qdq_draft_step *draft) {

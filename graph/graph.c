@@ -11,12 +11,18 @@
 
 //---- Life -------------------------------------------------------------------
 
+// 8 GiB, or on small machines half of what an address can count.
+static size_t default_bytes(void) {
+    const uint64_t bytes = (uint64_t)8 << 30;
+    return bytes < SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2;
+}
+
 qdq_limits qdq_limits_or_default(const qdq_limits *limits) {
     qdq_limits all = limits ? *limits : (qdq_limits){0};
     if (!all.file_bytes) all.file_bytes = (size_t)64 << 20;
     if (!all.json_values) all.json_values = 1000000;
     if (!all.elements) all.elements = (size_t)1 << 31;
-    if (!all.bytes) all.bytes = (size_t)8 << 30;
+    if (!all.bytes) all.bytes = default_bytes();
     return all;
 }
 
@@ -116,7 +122,7 @@ qdq_value qdq_input(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_sha
     QDQ_FIXED_ENVIRONMENT;
     if (!graph) return (qdq_value){0};
     qdq_graph_value value = {.kind = QDQ_VALUE_INPUT, .type = {dtype, shape}};
-    value.valid = qdq_graph_check_type(graph, value.type, name, "input");
+    value.valid = qdq_graph_check_given(graph, value.type, name, "input");
     return add_named(graph, name, value, "input");
 }
 
@@ -124,7 +130,7 @@ void *qdq_graph_add_constant(qdq_graph *graph, const char *name, qdq_dtype dtype
                              qdq_value *value) {
     qdq_graph_value constant = {
         .kind = QDQ_VALUE_CONSTANT, .type = {dtype, shape}, .constant = true};
-    constant.valid = qdq_graph_check_type(graph, constant.type, name, "constant");
+    constant.valid = qdq_graph_check_given(graph, constant.type, name, "constant");
     void *data = NULL;
     if (constant.valid)
         data = qdq_pool_array(&graph->pool, qdq_shape_count(shape), qdq_dtype_size(dtype));
@@ -181,6 +187,8 @@ void qdq_output(qdq_graph *graph, const char *name, qdq_value value) {
     qdq_graph_output *outputs = qdq_pool_grow(&graph->pool, graph->outputs, graph->output_count,
                                               &graph->output_capacity, sizeof *outputs);
     if (!outputs) return;
+    if (v->valid)
+        (void)qdq_graph_charge(graph, v->type, (qdq_subject){name, NULL, "shape", "output"});
     v->uses++;
     v->returned = true;
     graph->outputs = outputs;
@@ -328,8 +336,8 @@ static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_call *call) 
         snprintf(full, length, "%s.%s", node->name, node->op->outputs[i].name);
         value.name = i == 0 ? node->name : full;
         if (value.valid)
-            value.valid = qdq_graph_check_bytes(
-                graph, value.type, true,
+            value.valid = qdq_graph_check_type(
+                graph, value.type,
                 (qdq_subject){node->name, node->op->name, node->op->outputs[i].name, NULL});
         node->outputs[i] = add_value(graph, value);
         if (!node->outputs[i]) return;

@@ -57,7 +57,7 @@ struct qdq_graph {
     size_t node_count, node_capacity;
     qdq_graph_output *outputs;
     size_t output_count, output_capacity;
-    size_t bytes;           // of all values, padding included
+    size_t bytes;           // of inputs, outputs and constants, row-major
     qdq_findings findings;  // of building
     qdq_findings checked;   // of the last validation
     qdq_report report;
@@ -77,12 +77,16 @@ void qdq_graph_find_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subje
 // `name` may be NULL.
 qdq_value qdq_graph_add_invalid(qdq_graph *graph, const char *name);
 
-// What a value of this type will take at most, padding included, is counted; too much in all is a
-// finding. Inputs and constants, which no node has to make tile by tile, may be folded.
-bool qdq_graph_check_bytes(qdq_graph *graph, qdq_type type, bool made, qdq_subject subject);
+// Whether a value is within the limits: legal dims, not too many elements, bytes that an address can
+// count, in rows and in tiles. Else a finding.
+bool qdq_graph_check_type(qdq_graph *graph, qdq_type type, qdq_subject subject);
 
-// A legal dtype and shape for an input or a constant (`kind`), counted too; else findings.
-bool qdq_graph_check_type(qdq_graph *graph, qdq_type type, const char *name, const char *kind);
+// Counts what is stored whatever the plan: an input, an output or a constant. The one that brings
+// all of them above the limit is a finding; from then on this returns false.
+bool qdq_graph_charge(qdq_graph *graph, qdq_type type, qdq_subject subject);
+
+// A legal dtype and shape for an input or a constant (`kind`), charged too; else findings.
+bool qdq_graph_check_given(qdq_graph *graph, qdq_type type, const char *name, const char *kind);
 
 // Adds a node; `attrs` is the op's whole struct.
 qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *attrs,

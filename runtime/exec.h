@@ -26,6 +26,9 @@ struct qdq_exec {
     char *flat;     // operands of the whole step that runs, where they are tiles
 };
 
+// Bytes of the block of an exec of `plan`; SIZE_MAX: more than an address can count.
+size_t qdq_exec_measure(const qdq_plan *plan);
+
 static inline char *qdq_exec_io_memory(const qdq_exec_io *io) {
     return io->bound ? io->bound : io->own;
 }

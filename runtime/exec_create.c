@@ -40,6 +40,13 @@ static void lay_out(layout *l, const qdq_plan *plan, qdq_exec *exec) {
     }
 }
 
+size_t qdq_exec_measure(const qdq_plan *plan) {
+    layout l = {0};
+    qdq_exec measured;
+    lay_out(&l, plan, &measured);
+    return l.overflow ? SIZE_MAX : l.at;
+}
+
 qdq_exec *qdq_exec_create(const qdq_plan *plan, const qdq_exec_options *options, qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
     if (!plan) {
@@ -48,12 +55,10 @@ qdq_exec *qdq_exec_create(const qdq_plan *plan, const qdq_exec_options *options,
     }
     qdq_exec_options opt = options ? *options : (qdq_exec_options){0};
     const qdq_allocator *allocator = qdq_allocator_or_default(opt.allocator);
-    layout l = {0};
-    qdq_exec measured;
-    lay_out(&l, plan, &measured);
-    char *memory = l.overflow ? NULL : qdq_alloc_array(allocator, l.at, 1, QDQ_ARENA_ALIGN);
+    size_t bytes = qdq_exec_measure(plan);
+    char *memory = bytes < SIZE_MAX ? qdq_alloc_array(allocator, bytes, 1, QDQ_ARENA_ALIGN) : NULL;
     if (!memory) {
-        qdq_fail_memory(err, l.at);
+        qdq_fail_memory(err, bytes);
         return NULL;
     }
     qdq_exec *exec = (qdq_exec *)(void *)memory;
@@ -61,11 +66,11 @@ qdq_exec *qdq_exec_create(const qdq_plan *plan, const qdq_exec_options *options,
                        .allocator = allocator,
                        .parallel = opt.parallel,
                        .poison = opt.poison,
-                       .bytes = l.at};
+                       .bytes = bytes};
 #ifndef NDEBUG
     exec->poison = true;
 #endif
-    l = (layout){.base = memory};
+    layout l = {.base = memory};
     lay_out(&l, plan, exec);
     for (size_t i = 0; i < plan->output_count; i++)
         memset(exec->outputs[i].own, 0, plan->outputs[i].bytes);

@@ -62,7 +62,7 @@ static const option_row rows[] = {
     ROW("max-elements", 0, "N", TEXT, max_elements, " run check compare plan bench ",
         "elements of one tensor (2^31)"),
     ROW("max-bytes", 0, "N", TEXT, max_bytes, " run check compare plan bench ",
-        "bytes of all tensors, padding included (8 GiB)"),
+        "bytes that are stored: constants, arena, inputs, outputs, scratch (8 GiB)"),
     ROW("max-file-bytes", 0, "N", TEXT, max_file_bytes, " run check compare plan bench ",
         "bytes of a JSON file (64 MiB)"),
     ROW("max-values", 0, "N", TEXT, max_values, " run check compare plan bench ",

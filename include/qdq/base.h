@@ -183,7 +183,10 @@ typedef struct qdq_limits {
     size_t file_bytes;   // of a JSON file; default 64 MiB
     size_t json_values;  // JSON values in a file; default 1,000,000
     size_t elements;     // of one tensor; default 2^31
-    size_t bytes;        // of all tensors of a graph or plan, padding included; default 8 GiB
+    // What is stored: inputs, outputs and constants of a graph together, and of a plan its constants
+    // as they are kept, its arena, inputs, outputs and scratch. Default 8 GiB, on machines of 32 bits
+    // SIZE_MAX / 2.
+    size_t bytes;
 } qdq_limits;
 
 #ifdef __cplusplus

@@ -40,7 +40,8 @@ typedef struct qdq_plan_stats {
     size_t padding_bytes;    // bytes of all arena values that hold no element
     size_t tiles;            // of all arena values
     size_t io_bytes;         // of inputs and outputs, row-major
-    size_t constant_bytes;
+    size_t constant_bytes;   // as they are kept: packed, or row-major
+    size_t scratch_bytes;    // the rest of an exec, which takes arena, io and scratch bytes in all
     size_t value_count, step_count;
 } qdq_plan_stats;
 

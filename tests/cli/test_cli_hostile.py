@@ -31,12 +31,18 @@ class Shapes(Case):
                 self.qdq(name, "g.json", code=5)
         self.assertEqual(self.check(identity("int8", [65536, 32768]), code=0), [])
 
-    def test_bytes_are_capped_with_their_padding(self):
-        self.assert_finding(identity("int8", [2**31, 1]), "core/size", str(8 << 30))
-        self.assert_finding(identity("int8", [2**29, 1, 1]), "core/size", str(8 << 30))
-        content = graph(inputs=[value(f"x{i}", "float32", [32768, 32768]) for i in range(3)],
-                        outputs={f"y{i}": f"x{i}" for i in range(3)})
-        self.assert_finding(content, "core/size", str(12 << 30))
+    def test_bytes_are_capped_and_told_once(self):
+        content = graph(inputs=[value(f"x{i}", "float32", [32768, 32768]) for i in range(9)],
+                        outputs={f"y{i}": f"x{i}" for i in range(9)})
+        findings = self.check(content, code=1)
+        self.assertEqual([(f["rule"], f["node"]) for f in findings], [("core/size", "x2")])
+        self.assertIn(str(12 << 30), findings[0]["message"])
+
+    def test_padding_that_nobody_stores_is_not_counted(self):
+        content = identity("int8", [2**31, 1])
+        self.assertEqual(self.check(content, code=0), [])
+        self.qdq("plan", "g.json")
+        self.assertIn("arena 68719476736", self.qdq("plan", "g.json", "-m", code=5).err)
 
     def test_caps_can_be_raised_and_lowered(self):
         content = identity("int8", [65536, 65536])

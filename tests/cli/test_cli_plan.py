@@ -185,6 +185,16 @@ class Plan(Case):
         for words in OPTIONS:
             self.assert_plan(*words)
 
+    def test_scratch_is_what_a_run_takes_and_the_arena_has_not(self):
+        """Materialized, SoftMax reads and makes rows, and what is around it tiles."""
+        self.write("g.json", graph([node("SoftMax", "y", "x")],
+                                   [value("x", "float32", [1024, 1024])],
+                                   {"y": "y"}))
+        plan, rows = self.plan("-m"), 4 << 20
+        self.assertEqual((plan["arena_bytes"], plan["io_bytes"]), (2 * rows, 2 * rows))
+        self.assertTrue(2 * rows <= plan["scratch_bytes"] < 2 * rows + 4096, plan["scratch_bytes"])
+        self.assertLess(self.plan()["scratch_bytes"], 4096)
+
     def test_limits(self):
         self.write("g.json", graph([quantize(scales=1)], [value("x", shape=[320, 320])]))
         self.assertIn("409600", self.qdq("plan", "g.json", "--max-bytes", "400000", code=5).err)

@@ -154,28 +154,50 @@ static void the_log_tells_of_loading_and_compiling(void **state) {
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-// Weights of 3x3 windows do not count as a tile for each window.
-static void inputs_count_as_they_fold_best(void **state) {
+// 1000 float32 in a column are 125 KiB in tiles, and counted as 4000 bytes. What a node makes and
+// nobody stores is not counted.
+static void inputs_outputs_and_constants_are_counted_row_major(void **state) {
     (void)state;
-    qdq_graph_options options = {.limits = {.bytes = 90 * 4096}};
+    qdq_graph_options options = {.limits = {.bytes = 8003}};
     qdq_graph *g = qdq_graph_create(NULL, &options);
-    qdq_value w = qdq_input(g, "w", QDQ_FLOAT32, QDQ_SHAPE(32, 320, 3, 3));  // [32, 2880]: 90 tiles
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(1000, 1));
+    qdq_value c = qdq_constant(g, "c", QDQ_INT8, QDQ_SHAPE(3), "123");
+    qdq_value y = qdq_relu(g, qdq_sigmoid(g, x, (qdq_unary_attrs){0}), (qdq_unary_attrs){0});
+    qdq_output(g, "y", y);
+    assert_int_equal(qdq_graph_validate(g, NULL, NULL)->errors, 0);
+    qdq_output(g, "c", c);
+    qdq_output(g, "again", y);
     const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
-    assert_string_not_equal(report->findings[0].rule, "core/size");
-    (void)qdq_relu(g, w, (qdq_unary_attrs){0});
-    report = qdq_graph_validate(g, NULL, NULL);
+    assert_int_equal(report->errors, 1);
+    assert_string_equal(report->findings[0].message,
+                        "output 'c': shape brings inputs, outputs and constants to 8006 bytes, "
+                        "wanted at most 8003; raise the limit if the file is trusted");
+    qdq_graph_destroy(g);
+}
+
+static void what_a_node_makes_keeps_to_the_limit_of_elements(void **state) {
+    (void)state;
+    qdq_graph_options options = {.limits = {.elements = 100}};
+    qdq_graph *g = qdq_graph_create(NULL, &options);
+    qdq_value column = qdq_input(g, "column", QDQ_FLOAT32, QDQ_SHAPE(11, 1));
+    qdq_value row = qdq_input(g, "row", QDQ_FLOAT32, QDQ_SHAPE(1, 11));
+    (void)qdq_matmul(g, column, row, (qdq_matmul_attrs){.name = "m"});
+    const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
     assert_string_equal(report->findings[0].rule, "core/size");
+    assert_string_equal(report->findings[0].node, "m");
     qdq_graph_destroy(g);
 }
 
 static void tensors_beyond_the_caps_are_refused(void **state) {
     (void)state;
-    qdq_graph_options options = {.limits = {.elements = 1000, .bytes = 20000}};
+    qdq_graph_options options = {.limits = {.elements = 1000, .bytes = 7999}};
     qdq_graph *g = qdq_graph_create(NULL, &options);
     (void)qdq_input(g, "a", QDQ_FLOAT32, QDQ_SHAPE(1001));
     (void)qdq_input(g, "b", QDQ_FLOAT32, QDQ_SHAPE(INT64_MAX, INT64_MAX, 2));
-    (void)qdq_input(g, "c", QDQ_FLOAT32, QDQ_SHAPE(1000, 1));  // 32 tiles of 4096 bytes
+    qdq_output(g, "y", qdq_input(g, "c", QDQ_FLOAT32, QDQ_SHAPE(1000)));
+    (void)qdq_input(g, "d", QDQ_FLOAT32, QDQ_SHAPE(1000));  // says nothing more
     const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+    assert_int_equal(report->errors, 3);
     for (size_t i = 0; i < 3; i++) assert_string_equal(report->findings[i].rule, "core/size");
     qdq_error err = {0};
     assert_null(qdq_graph_compile(g, NULL, &err));
@@ -195,7 +217,8 @@ int main(void) {
         cmocka_unit_test(unknown_ops_and_targets_are_named),
         cmocka_unit_test(no_more_than_a_hundred_findings_are_kept),
         cmocka_unit_test(the_log_tells_of_loading_and_compiling),
-        cmocka_unit_test(inputs_count_as_they_fold_best),
+        cmocka_unit_test(inputs_outputs_and_constants_are_counted_row_major),
+        cmocka_unit_test(what_a_node_makes_keeps_to_the_limit_of_elements),
         cmocka_unit_test(tensors_beyond_the_caps_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,28 @@ static void every_allocation_on_the_road_from_json_may_fail(void **state) {
     }
 }
 
+static void an_exec_takes_the_bytes_that_the_plan_tells(void **state) {
+    (void)state;
+    for (int materialize = 0; materialize < 2; materialize++) {
+        qdq_compile_options options = {.materialize = materialize != 0};
+        unit_memory memory;
+        const qdq_allocator *allocator = unit_memory_init(&memory, 0);
+        qdq_graph *g = qdq_graph_create(NULL, NULL);
+        qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(40, 70));
+        qdq_value y = qdq_softmax(g, x, (qdq_softmax_attrs){.axis = QDQ_INT(1)});
+        qdq_dynamic_quantize_attrs dynamic = {.quantize.dtype = QDQ_UINT8};
+        qdq_output(g, "y", qdq_dynamic_quantize(g, y, dynamic));
+        qdq_output(g, "again", y);
+        qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
+        qdq_exec *exec = qdq_exec_create(plan, &(qdq_exec_options){.allocator = allocator}, NULL);
+        qdq_plan_stats stats = qdq_plan_get_stats(plan);
+        assert_true(stats.scratch_bytes > 0);
+        assert_int_equal(memory.live_bytes,
+                         stats.arena_bytes + stats.io_bytes + stats.scratch_bytes);
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    }
+}
+
 // The builder with one-byte pool blocks.
 static qdq_status build(const qdq_allocator *allocator, qdq_error *err) {
     qdq_graph_options options = {.allocator = allocator};
@@ -158,6 +180,7 @@ static void nothing_is_allocated_after_create(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_exec_takes_the_bytes_that_the_plan_tells),
         cmocka_unit_test_setup_teardown(every_allocation_on_the_road_from_json_may_fail,
                                         unit_folder_begin, unit_folder_end),
         cmocka_unit_test(every_allocation_of_the_builder_may_fail),
