@@ -107,8 +107,7 @@ static void join_groups(qdq_gemm *g, size_t groups) {
 }
 
 bool qdq_conv_has_lanes(const qdq_conv *c) {
-    enum { FEW = 8 };
-    return c->groups > 1 && c->group_outputs < FEW;
+    return c->groups > 1 && c->group_outputs < QDQ_CONV_LANES_OUTPUTS;
 }
 
 bool qdq_conv_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {

@@ -46,7 +46,19 @@ typedef struct qdq_conv_attrs {
 // False with findings if they do not go together. x and the weights are valid.
 bool qdq_conv_sizes_of(const qdq_call *call, const qdq_conv_attrs *attrs, qdq_conv_sizes *sizes);
 
-enum { QDQ_CONV_FEW_TAPS = 64 };
+// What is worked on at a time. Tests take their sizes from these.
+enum {
+    QDQ_CONV_FEW_TAPS = 64,
+    QDQ_CONV_PART = 128,  // k of the rows of A
+    QDQ_CONV_PART_ROWS = 16,
+    QDQ_CONV_BORDER_TAPS = 32,
+    QDQ_CONV_TURNED_TAPS = 16,   // of neighbours that become columns
+    QDQ_CONV_LANES_OUTPUTS = 8,  // of a group: from so many on it is a product of its own
+    QDQ_CONV_LANES_DEPTH = 128,  // k of lanes
+    QDQ_CONV_LINES_CHANNELS = 16,
+    QDQ_CONV_LINES_DEPTH = 32,  // k of lines, and most of all
+    QDQ_CONV_LINES_MOST = 256,
+};
 
 // Spatial dims behind as many of size 1 as are missing.
 typedef struct qdq_conv {

@@ -4,7 +4,7 @@
 #include "ops/conv.h"
 #include "runtime/dtype.h"
 
-enum { LANES = QDQ_GEMM_COLUMNS, DEPTH = 128, ROWS = QDQ_GEMM_BLOCK_ROWS };
+enum { LANES = QDQ_GEMM_COLUMNS, DEPTH = QDQ_CONV_LANES_DEPTH, ROWS = QDQ_GEMM_BLOCK_ROWS };
 #define NOWHERE SIZE_MAX
 
 // Lanes of a panel: float or int16_t.

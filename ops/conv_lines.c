@@ -10,10 +10,10 @@
 enum {
     DIMS = QDQ_MAX_SPATIAL,
     LAST = DIMS - 1,
-    CHANNELS = 16,                       // of a unit
+    CHANNELS = QDQ_CONV_LINES_CHANNELS,  // of a unit
     POSITIONS = QDQ_GEMM_BLOCK_COLUMNS,  // of a unit
-    DEPTH = 32,                          // k at a time
-    MOST_K = 256,                        // of weights that are not known
+    DEPTH = QDQ_CONV_LINES_DEPTH,        // k at a time
+    MOST_K = QDQ_CONV_LINES_MOST,        // of weights that are not known
 };
 
 typedef struct lines_params {

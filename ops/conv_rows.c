@@ -5,7 +5,12 @@
 #include "ops/kernels/turn.h"
 #include "runtime/dtype.h"
 
-enum { DIMS = QDQ_MAX_SPATIAL, LAST = DIMS - 1, PART = 128, PART_ROWS = 16 };
+enum {
+    DIMS = QDQ_MAX_SPATIAL,
+    LAST = DIMS - 1,
+    PART = QDQ_CONV_PART,
+    PART_ROWS = QDQ_CONV_PART_ROWS
+};
 #define NOWHERE SIZE_MAX
 
 // What is made of each row: k..k + n, elements as they are.
@@ -201,7 +206,7 @@ static void drop(target *to, size_t row, size_t k, size_t step, size_t n) {
 
 // Tap by tap: the channels of each, or zeros or zero points where it is beyond the border.
 static void fill_border(const part *p, const size_t *o, size_t row, target *to) {
-    enum { FEW = 32 };
+    enum { FEW = QDQ_CONV_BORDER_TAPS };
     const qdq_conv *c = p->conv;
     size_t at[FEW], step = c->taps_first ? 1 : c->taps;
     char *out = to->rows + row * p->stride * p->size;
@@ -229,7 +234,7 @@ static void fill_border(const part *p, const size_t *o, size_t row, target *to) 
 // Where channels are neighbours: the rest of a channel, whole channels with a row of x for each
 // tap, and the rest.
 static void copy_channels(const part *p, size_t base, char *out) {
-    enum { FEW = 16 };
+    enum { FEW = QDQ_CONV_TURNED_TAPS };
     const qdq_conv *c = p->conv;
     const size_t *offsets = c->offsets + p->k;
     size_t taps = c->taps, head = (taps - p->k % taps) % taps;

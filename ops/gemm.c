@@ -71,8 +71,8 @@ unsigned qdq_gemm_fill_rows(const qdq_gemm *g, const qdq_tensors *tensors,
 
 // Rows of sums are no power of two apart, which would lie in few lines of the cache.
 enum {
-    CHUNKS = 8,  // of a whole block
-    MOST_CHUNKS = 64,
+    CHUNKS = QDQ_GEMM_CHUNKS,
+    MOST_CHUNKS = QDQ_GEMM_MOST_CHUNKS,
     CHUNK_BYTES = BLOCK_ROWS * QDQ_GEMM_ROW_BYTES,
     SUMS_STRIDE = BLOCK_COLUMNS + COLUMNS,
 };
@@ -219,8 +219,6 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
 
 //---- Units ------------------------------------------------------------------
 
-enum { CACHE_BYTES = 1 << 20 };  // of a core, that B may have
-
 static size_t row_blocks(const qdq_gemm *g) { return (g->rows + BLOCK_ROWS - 1) / BLOCK_ROWS; }
 static size_t column_blocks(const qdq_gemm *g) {
     return (g->columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
@@ -284,7 +282,7 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, q
     // Bytes that are read for the other order and for this.
     size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);
     size_t a_bytes = g->rows * g->depth * qdq_gemm_size(g->kind);
-    g->columns_outer = g->fill == qdq_gemm_fill_rows && b_bytes > CACHE_BYTES &&
+    g->columns_outer = g->fill == qdq_gemm_fill_rows && b_bytes > QDQ_GEMM_CACHE_BYTES &&
                        b_bytes * row_blocks(g) > a_bytes * column_blocks(g);
     *stage = (qdq_stage){.params = g,
                          .whole = run,

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of large products and convolutions share: sizes around the cuts that the ops make,
+// random ones too, results that are exact because all operands are small whole numbers, and the
+// ways to run a graph, which must all give these results.
+#ifndef QDQ_TESTS_OPS_LARGE_H
+#define QDQ_TESTS_OPS_LARGE_H
+
+#include <time.h>
+
+#include "products.h"
+
+//---- Random cases -----------------------------------------------------------
+
+// How many random cases there are, and the seed of the first; the next has the next seed, so a case
+// is repeated by its own seed and a count of 1. From the arguments COUNT and SEED, or QDQ_RANDOM
+// and QDQ_SEED. Builds without optimization, such as those with sanitizers, do a tenth.
+typedef struct large_random {
+    uint64_t count, seed;
+} large_random;
+
+static large_random large_cases;
+
+static inline void large_begin(int argc, char **argv) {
+#ifdef __OPTIMIZE__
+    large_cases.count = 200;
+#else
+    large_cases.count = 20;
+#endif
+    large_cases.seed = (uint64_t)time(NULL) * 1000000;
+    const char *count = argc > 1 ? argv[1] : getenv("QDQ_RANDOM");
+    const char *seed = argc > 2 ? argv[2] : getenv("QDQ_SEED");
+    if (count) large_cases.count = strtoull(count, NULL, 10);
+    if (seed) large_cases.seed = strtoull(seed, NULL, 10);
+    print_message("%llu random cases, QDQ_SEED=%llu\n", (unsigned long long)large_cases.count,
+                  (unsigned long long)large_cases.seed);
+}
+
+// The state of oracle_random for a seed: neighbours become far apart.
+static inline uint64_t large_state(uint64_t seed) {
+    uint64_t state = (seed + 1) * 0x9E3779B97F4A7C15u;
+    state ^= state >> 29;
+    return state ? state : 1;
+}
+
+static inline size_t large_pick(uint64_t *state, size_t count) {
+    return (size_t)(oracle_random(state) >> 20) % count;
+}
+
+// A cut up to three times, less one, plus one, or with a remainder.
+static inline size_t large_size(uint64_t *state, const size_t *cuts, size_t count, size_t most) {
+    size_t cut = cuts[large_pick(state, count)], size = cut * large_pick(state, 4);
+    switch (large_pick(state, 4)) {
+    case 0: size += 1; break;
+    case 1: size -= size > 0; break;
+    case 2: size += large_pick(state, cut); break;
+    default: break;
+    }
+    return size < 1 ? 1 : size > most ? most : size;
+}
+
+//---- Exact results ----------------------------------------------------------
+
+// The nearest number of so many digits, ties to even.
+static inline int64_t large_digits(int64_t value, int digits) {
+    uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value, unit = 1;
+    while (size / unit >> digits) unit *= 2;
+    uint64_t rest = size % unit, kept = size - rest;
+    if (rest * 2 > unit || (rest * 2 == unit && (kept / unit & 1))) kept += unit;
+    return value < 0 ? -(int64_t)kept : (int64_t)kept;
+}
+
+// A whole number of few enough digits as float16 or bfloat16.
+static inline uint16_t large_half(qdq_dtype dtype, int64_t value) {
+    float real = (float)value;
+    uint32_t bits = oracle_bits_of_float(real);
+    if (dtype == QDQ_BFLOAT16) return (uint16_t)(bits >> 16);
+    if (value == 0) return 0;
+    uint32_t sign = bits >> 16 & 0x8000;
+    if (fabsf(real) >= 65536) return (uint16_t)(sign | 0x7C00);
+    return (uint16_t)(sign | (((bits >> 13) & 0x3FFFF) - ((127 - 15) << 10)));
+}
+
+// A whole number rounded to a float dtype.
+static inline double large_round(qdq_dtype dtype, int64_t value) {
+    if (dtype == QDQ_FLOAT32) return (double)large_digits(value, 24);
+    int64_t rounded = large_digits(value, dtype == QDQ_BFLOAT16 ? 8 : 11);
+    if (dtype == QDQ_FLOAT16 && llabs(rounded) >= 65536) return value < 0 ? -INFINITY : INFINITY;
+    return (double)rounded;
+}
+
+// What the dtype has, without rounding.
+static inline void large_put(tensor *t, size_t i, double value) {
+    bool half = t->dtype == QDQ_FLOAT16 || t->dtype == QDQ_BFLOAT16;
+    if (half && isinf(value)) value = value < 0 ? -65536 : 65536;  // float16's overflow
+    if (half)
+        ((uint16_t *)t->data)[i] = large_half(t->dtype, (int64_t)value);
+    else
+        tensor_put(t, i, value);
+}
+
+//---- Links ------------------------------------------------------------------
+
+// What follows the node: of reals the first four, of integers the first and the last.
+typedef enum large_link { PLAIN, RELU, QUANTIZE, RELU_QUANTIZE, DEQUANTIZE } large_link;
+
+enum { LARGE_ZERO = 3 };
+
+typedef struct large_after {
+    large_link link;
+    float scale;  // a power of two
+} large_after;
+
+static inline qdq_dtype large_dtype(qdq_dtype made, const large_after *after) {
+    if (after->link == QUANTIZE || after->link == RELU_QUANTIZE) return QDQ_INT8;
+    return after->link == DEQUANTIZE ? QDQ_FLOAT32 : made;
+}
+
+static inline qdq_value large_follow(qdq_graph *g, qdq_value y, const large_after *after) {
+    static const double zero = LARGE_ZERO;
+    qdq_quantize_attrs attrs = {.name = "after",
+                                .scales = {.data = &after->scale, .count = 1},
+                                .zps = {.data = &zero, .count = 1},
+                                .dtype = large_dtype(QDQ_FLOAT32, after)};
+    if (after->link == DEQUANTIZE) {
+        attrs.zps = (qdq_numbers){0};
+        return qdq_dequantize(g, y, attrs);
+    }
+    if (after->link == RELU || after->link == RELU_QUANTIZE)
+        y = qdq_relu(g, y, (qdq_unary_attrs){.name = "relu"});
+    return after->link == RELU || after->link == PLAIN ? y : qdq_quantize(g, y, attrs);
+}
+
+static inline double large_followed(double y, const large_after *after) {
+    if (after->link == PLAIN) return y;
+    if (after->link == DEQUANTIZE) return (double)(float)y * (double)after->scale;
+    if (after->link != QUANTIZE && y < 0) y = 0;
+    if (after->link == RELU) return y;
+    double q = rint(y / (double)after->scale) + LARGE_ZERO;
+    return q < -128 ? -128 : q > 127 ? 127 : q;
+}
+
+//---- Ways -------------------------------------------------------------------
+
+typedef struct large_way {
+    int threads;
+    bool materialize, fast;
+    unsigned constant;  // operands: a bit each
+} large_way;
+
+typedef struct large_case {
+    const char *what;
+    const tensor *in;
+    size_t count;
+    product_build *build;
+    const void *self;
+    const tensor *want;
+} large_case;
+
+static inline void large_run(const large_case *c, const char *isa, const large_way *way) {
+    qdq_compile_options options = {
+        .isa = isa, .materialize = way->materialize, .literal = !way->fast};
+    tensor out = tensor_of("out", c->want->dtype, c->want->shape);
+    size_t size = qdq_dtype_size(out.dtype);
+    product_run_as(c->in, c->count, way->constant, c->build, c->self, &options, way->threads, &out);
+    for (size_t i = 0; i < tensor_count(&out); i++)
+        if (memcmp((char *)out.data + i * size, (char *)c->want->data + i * size, size) != 0)
+            fail_msg(
+                "%s: %s, %d threads, constants %x%s%s, element %zu of %zu: got %.9g, want %.9g",
+                c->what, isa, way->threads, way->constant, way->materialize ? ", materialized" : "",
+                way->fast ? ", fast" : "", i, tensor_count(&out), tensor_at(&out, i),
+                tensor_at(c->want, i));
+    free(out.data);
+}
+
+// The instruction sets of this machine; returns how many there are.
+static inline size_t large_isas(const char *names[32]) {
+    size_t count = 0;
+    for (size_t i = 0; qdq_isa_get(i).name; i++)
+        if (qdq_isa_get(i).available) names[count++] = qdq_isa_get(i).name;
+    return count;
+}
+
+#endif
