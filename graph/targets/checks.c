@@ -278,6 +278,17 @@ void qdq_check_not_computed(const qdq_call *call, const qdq_rule *rule) {
                            "a scale");
 }
 
+void qdq_find_default_dtype(const qdq_call *call, const qdq_rule *rule, qdq_dtype own) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    const qdq_requantize_attrs *r = qdq_call_is(call, "Requantize") ? call->attrs : NULL;
+    qdq_dtype given = a ? a->dtype : r ? r->dtype : QDQ_DTYPE_NONE, y = call->outputs[0].dtype;
+    if ((a || r) && given == QDQ_DTYPE_NONE && own != QDQ_DTYPE_NONE && own != y)
+        qdq_call_find_rule(
+            call, rule, "dtype",
+            qdq_text(call->findings, "is not given, and so is %s", qdq_dtype_name(y)),
+            qdq_text(call->findings, "%s, this backend's own default", qdq_dtype_name(own)));
+}
+
 void qdq_check_no_such_op(const qdq_call *call, const qdq_rule *rule) {
     qdq_call_find_rule(call, rule, NULL, qdq_text(call->findings, "it is no op of this backend"),
                        NULL);

@@ -89,6 +89,9 @@ void qdq_check_group_divides(const qdq_call *call, const qdq_rule *rule);
 void qdq_check_axis_from_front(const qdq_call *call, const qdq_rule *rule);
 // Parameters are given.
 void qdq_check_not_computed(const qdq_call *call, const qdq_rule *rule);
+// A node that leaves its dtype to the default, which for the backend is `own` and not what y has
+// here. NONE: the backend has no default.
+void qdq_find_default_dtype(const qdq_call *call, const qdq_rule *rule, qdq_dtype own);
 // The op itself is found: the backend has none such.
 void qdq_check_no_such_op(const qdq_call *call, const qdq_rule *rule);
 // The op itself is found: the documents of the backend name none that computes it.

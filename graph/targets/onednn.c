@@ -46,7 +46,8 @@ static void quantize_input(const qdq_call *call, const qdq_rule *rule) {
 }
 
 static void quantize_output(const qdq_call *call, const qdq_rule *rule) {
-    qdq_expect_y(call, rule, is_dynamic(call) ? BYTES : BYTES | FLOAT8);
+    bool dynamic = is_dynamic(call) || qdq_call_is(call, "DynamicQuantize");
+    qdq_expect_y(call, rule, dynamic ? BYTES : BYTES | FLOAT8);
 }
 
 static void dequantize_input(const qdq_call *call, const qdq_rule *rule) {
@@ -141,10 +142,49 @@ static void group_dims(const qdq_call *call, const qdq_rule *rule) {
     }
 }
 
+// The first dims are compared, and that of a scalar is 0.
 static void dynamic_rank(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(call, "scale");
-    if (s.from_port && s.shape.rank == 0)
-        qdq_call_find_rule(call, rule, s.name, "has rank 0", "the shape [1]");
+    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+    const qdq_argument *scalar = s.from_port && s.shape.rank == 0   ? &s
+                                 : z.from_port && z.shape.rank == 0 ? &z
+                                                                    : NULL;
+    if (scalar) qdq_call_find_rule(call, rule, scalar->name, "has rank 0", "the shape [1]");
+}
+
+// The first dim of the zero points is 1 or that of the scales, whatever comes behind.
+static void first_dims(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+    bool channels = qdq_quantize_attrs_of(call)->qtype == QDQ_PER_CHANNEL;
+    if (!channels || !s.from_port || !z.from_port || !s.shape.rank || !z.shape.rank) return;
+    long long at = (long long)z.shape.dims[0], wanted = (long long)s.shape.dims[0];
+    if (at != 1 && at != wanted)
+        qdq_call_find_rule(call, rule, z.name,
+                           qdq_text(call->findings, "has %lld as its first dim", at),
+                           qdq_text(call->findings, "%lld, as the scale has", wanted));
+}
+
+static void one_dim(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+    if (is_grouped(call)) return;
+    const qdq_argument *a = s.from_port && s.shape.rank > 1 ? &s : &z;
+    if (a->from_port && a->shape.rank > 1)
+        qdq_call_find_rule(
+            call, rule, a->name,
+            qdq_text(call->findings, "has rank %d, which the code takes", a->shape.rank),
+            "rank 1, which the page asks for");
+}
+
+// 1 << axis is the mask of the dims with scales.
+static void negative_axis(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    int at = qdq_channel_axis(call);
+    if (at >= 0 && a->axis.set && a->axis.value < 0)
+        qdq_call_find_rule(call, rule, "axis",
+                           qdq_text(call->findings,
+                                    "is %lld: values come out wrong, as the CPU takes the first "
+                                    "scale for all channels, or it does not compile",
+                                    (long long)a->axis.value),
+                           qdq_text(call->findings, "%d, the same counted from 0", at));
 }
 
 //---- Rules: what the CPU backend lacks, and what surprises ------------------
@@ -246,7 +286,8 @@ static const qdq_rule rules[] = {
     ERROR_ROW("group-divides", "group_shape divides x", "pad x", LOWERING, "Dequantize", qdq_check_group_divides),
     ERROR_ROW("group-dims", "groups lie in the last two of two or more dims", "transpose x", LOWERING, "Dequantize", group_dims),
     ERROR_ROW("group-zero-point", "zero points of groups have the shape of the scales", "repeat the zero point", CONSTRAINT, "Dequantize", group_zero_point),
-    ERROR_ROW("dynamic-scale-rank", "a scale port has rank 1 or more", "give it the shape [1]", CONSTRAINT, ALL, dynamic_rank),
+    ERROR_ROW("dynamic-scale-rank", "a scale or zero-point port has rank 1 or more", "give it the shape [1]", CONSTRAINT, ALL, dynamic_rank),
+    ERROR_ROW("first-dims", "the first dim of a zero-point port of channels is 1, or that of the scale port", "give both the shape [channels]", CONSTRAINT, ALL, first_dims),
     ERROR_ROW("no-clamp-range", "there is no narrower clamp range", "leave it out", SCHEMA, Q " Requantize", qdq_check_whole_range),
     ERROR_ROW("int-domain", "a zero point is a code", "leave zero_point_domain out, and give an integer", SCHEMA, ALL, qdq_check_no_float_domain),
     ERROR_ROW("no-computed-parameters", "no op computes scales", "compute the scale outside and give it", SCHEMA, "DynamicQuantize", qdq_check_not_computed),
@@ -260,7 +301,9 @@ static const qdq_rule rules[] = {
     WARNING_ROW("no-requantize", "there is no Requantize", "write the pair", SCHEMA, "Requantize", no_requantize),
     WARNING_ROW("channel-zero-points", "the CPU has no per-channel zero points: alone they fail to compile, in a fused op the first is taken for all",
                 "use symmetric channels", OBSERVED, ALL, channel_zero_points),
-    WARNING_ROW("negative-axis", "the CPU fails on a negative axis, or takes the first scale for all channels", "count it from the front", OBSERVED, ALL, qdq_check_axis_from_front),
+    WARNING_ROW("negative-axis", "with a negative axis values come out wrong: the CPU takes the first scale for all channels, or fails to compile", "count it from the front", OBSERVED, ALL, negative_axis),
+    WARNING_ROW("one-dim-parameters", "the pages want scale and zero-point ports of rank 1, the code takes others", "reshape them to [channels] or [1]",
+                "pages of DynamicQuantize and DynamicDequantize; " CONSTRAINT, ALL, one_dim),
     WARNING_ROW("nibbles-per-tensor", "the CPU has int4 and uint4 with several scales only", "use per_channel or per_group", "oneDNN primitive attributes", "Dequantize", nibbles_per_tensor),
     WARNING_ROW("half-scale", "the CPU reads a single 16-bit scale as a float32", "use a float32 scale and a Cast behind", OBSERVED, "Dequantize", half_scale),
     WARNING_ROW("scale-near-one", "scales that are all within 1e-6 of 1 count as 1", "use 1", "oneDNN graph passes", "Quantize Dequantize", scale_near_one),

@@ -101,6 +101,15 @@ static void dynamic_form(const qdq_call *call, const qdq_rule *rule) {
         qdq_call_find_rule(call, rule, port, qdq_text(call->findings, "is %s", found), wanted);
 }
 
+// QuantizeLinear makes what its zero point is, and without one uint8; DequantizeLinear what its
+// scale is.
+static void default_dtype(const qdq_call *call, const qdq_rule *rule) {
+    bool dequantize = qdq_call_is(call, "Dequantize");
+    qdq_argument from = qdq_argument_of(call, dequantize ? "scale" : "zero_point");
+    qdq_dtype own = from.from_port ? from.dtype : dequantize ? QDQ_FLOAT32 : QDQ_UINT8;
+    if (!dequantize || qdq_set_has(QDQ_SET_FLOATS, own)) qdq_find_default_dtype(call, rule, own);
+}
+
 static void no_requantize(const qdq_call *call, const qdq_rule *rule) {
     qdq_call_find_rule(
         call, rule, NULL,
@@ -145,6 +154,8 @@ static const qdq_rule rules[] = {
               "DynamicQuantize", dynamic_form),
     WARNING_ROW("no-requantize", "there is no Requantize",
                 "write the pair", "has none", "Requantize", no_requantize),
+    WARNING_ROW("default-dtype", "without `dtype` QuantizeLinear makes what its zero point is, or uint8, and DequantizeLinear what its scale is",
+                "say which dtype it is", "QuantizeLinear-25, DequantizeLinear-25", "Quantize Dequantize DynamicQuantize", default_dtype),
     QDQ_UNKNOWN_OPS_ROW("onnx", QDQ_ONNX_OPS, "ONNX operators, opset 25"),
 };
 // clang-format on

@@ -220,6 +220,9 @@ static const qdq_rule rules[] = {
             qdq_trt_both_quantized),
     WARNING("weight-axis", 0, 0, "weights are quantized along their output channels",
             "give that axis, or one scale", GUIDE, PRODUCTS, qdq_check_weight_axis),
+    //---- Defaults
+    WARNING("default-dtype", 0, 0, "without `dtype` Dequantize makes float32, and DynamicQuantize float4_e2m1",
+            "say which dtype it is", LAYERS "; " DYNAMIC_LAYER, "Dequantize " DYNAMIC, qdq_trt_default_dtype),
     //---- Other ops
     ERROR("no-dropout", 0, 0, "Dropout drops nothing", "leave the node out, as for inference",
           "onnx-tensorrt 10.15, list of operators", "Dropout", qdq_check_no_such_op),

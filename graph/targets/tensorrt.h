@@ -35,6 +35,10 @@ qdq_check qdq_trt_both_quantized;
 
 qdq_check qdq_trt_cast_dtype, qdq_trt_cast_uint8, qdq_trt_cast_int8;
 
+//---- Defaults ---------------------------------------------------------------
+
+qdq_check qdq_trt_default_dtype;
+
 //---- DynamicQuantize without a scale ------------------------------------------
 
 qdq_check qdq_trt_given_scale;

@@ -326,3 +326,10 @@ void qdq_trt_cast_int8(const qdq_call *call, const qdq_rule *rule) {
     qdq_call_find_rule(call, rule, x == QDQ_INT8 ? "x" : "dtype", "is int8, a quantized type",
                        x == QDQ_INT8 ? "Dequantize" : "Quantize");
 }
+
+//---- Defaults ---------------------------------------------------------------
+
+void qdq_trt_default_dtype(const qdq_call *call, const qdq_rule *rule) {
+    bool dequantize = qdq_call_is(call, "Dequantize");
+    qdq_find_default_dtype(call, rule, dequantize ? QDQ_FLOAT32 : QDQ_FLOAT4_E2M1);
+}

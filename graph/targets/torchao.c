@@ -261,6 +261,21 @@ static void zero_block(const qdq_call *call, const qdq_rule *rule) {
                            NULL);
 }
 
+static void default_dtype(const qdq_call *call, const qdq_rule *rule) {
+    qdq_find_default_dtype(call, rule, QDQ_FLOAT32);
+}
+
+// quantize_affine adds a zero point without asking whether there is one. The float8 functions and
+// the domain NONE have none.
+static void zero_point_missing(const qdq_call *call, const qdq_rule *rule) {
+    qdq_domain domain = qdq_quantize_attrs_of(call)->zero_point_domain;
+    if (!qdq_is_computed(call) && makes_integers(call) && domain != QDQ_DOMAIN_NONE &&
+        !qdq_argument_of(call, "zero_point").given)
+        qdq_call_find_rule(call, rule, "zps",
+                           "is not given, and is 0; quantize_affine fails without one",
+                           "a zero point");
+}
+
 static void no_requantize(const qdq_call *call, const qdq_rule *rule) {
     qdq_call_find_rule(call, rule, NULL,
                        "it is no op of torchao; dequantize_affine and quantize_affine are computed",
@@ -304,6 +319,8 @@ static const qdq_rule rules[] = {
                 "use symmetric_no_clipping", PRIMITIVES "choose_qparams_affine", DYNAMIC, symmetric_formula, 0),
     WARNING_ROW("computed-in-half", "parameters are computed in the dtype of x", "cast x to float32 first", PRIMITIVES "choose_qparams_affine", DYNAMIC, computed_in_half, 0),
     WARNING_ROW("zero-block", "a float8 block of zeros has scale 0 and becomes NaN", "give the scale", PRIMITIVES "_choose_scale_float8; pytorch/ao #4713", DYNAMIC, zero_block, 0),
+    WARNING_ROW("default-dtype", "without `dtype` dequantize makes float32", "say which dtype it is", PRIMITIVES "dequantize_affine", "Dequantize", default_dtype, 0),
+    WARNING_ROW("zero-point-missing", "quantize to integers has a zero point", "give 0, or the domain none", PRIMITIVES "quantize_affine; pytorch/ao #3459", Q, zero_point_missing, 0),
     QDQ_UNKNOWN_OPS_ROW("torchao", QDQ_TORCHAO_OPS, "list of PyTorch's functions"),
 };
 // clang-format on

@@ -81,6 +81,10 @@ static qdq_numerics numerics(const qdq_call *call, int release) {
     return n;
 }
 
+static void default_dtype(const qdq_call *call, const qdq_rule *rule) {
+    qdq_find_default_dtype(call, rule, QDQ_INT32);
+}
+
 //---- The target -------------------------------------------------------------
 
 #define ERROR_ROW(id, summary, hint, source, ops, check) \
@@ -141,6 +145,10 @@ static const qdq_rule rules[] = {
               "tt-mlir verifier of requantize", "Requantize", qdq_ttnn_mlir_mixes),
     WARNING_ROW("mlir-axis", "tt-mlir wants an axis of at least 0", "count it from the front", "tt-mlir verifier of quantize, dequantize and requantize", ALL,
               qdq_check_axis_from_front),
+    WARNING_ROW("default-dtype", "without `dtype` quantize and requantize make int32", "say which dtype it is", CODE "quantize, requantize",
+                "Quantize DynamicQuantize Requantize", default_dtype),
+    WARNING_ROW("page-ranks", "the pages say that x has rank 2, 3 or 4, the code takes others", "reshape x",
+                "pages of ttnn.quantize, dequantize and requantize; tt-metal test_quantization.py", ALL, qdq_ttnn_page_ranks),
     QDQ_UNKNOWN_OPS_ROW("ttnn", QDQ_TTNN_OPS, "list of ttnn's operations"),
 };
 // clang-format on

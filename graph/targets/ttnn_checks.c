@@ -65,6 +65,13 @@ void qdq_ttnn_page_shows_bfloat16(const qdq_call *call, const qdq_rule *rule) {
             "int32, int8 or uint8");
 }
 
+void qdq_ttnn_page_ranks(const qdq_call *call, const qdq_rule *rule) {
+    int rank = call->inputs[QDQ_PORT_X].type.shape.rank;
+    if (rank < 2 || rank > 4)
+        qdq_call_find_rule(call, rule, "x", qdq_text(call->findings, "has rank %d", rank),
+                           "rank 2, 3 or 4, which the page lists");
+}
+
 void qdq_ttnn_cast_dtypes(const qdq_call *call, const qdq_rule *rule) {
     qdq_expect_both(call, rule, INTEGERS | QDQ_SET(UINT16) | FLOATS | QDQ_SET_BLOCK_FLOATS);
 }

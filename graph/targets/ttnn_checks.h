@@ -16,6 +16,7 @@ void qdq_ttnn_float_output(const qdq_call *call, const qdq_rule *rule);
 void qdq_ttnn_scale_dtype(const qdq_call *call, const qdq_rule *rule);
 void qdq_ttnn_zero_point_dtype(const qdq_call *call, const qdq_rule *rule);
 void qdq_ttnn_page_shows_bfloat16(const qdq_call *call, const qdq_rule *rule);
+void qdq_ttnn_page_ranks(const qdq_call *call, const qdq_rule *rule);
 void qdq_ttnn_cast_dtypes(const qdq_call *call, const qdq_rule *rule);
 void qdq_ttnn_cast_to_unsigned(const qdq_call *call, const qdq_rule *rule);
 void qdq_ttnn_narrow_output(const qdq_call *call, const qdq_rule *rule);

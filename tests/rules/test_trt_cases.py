@@ -205,7 +205,8 @@ DYNAMIC = [
      ["core/attr-value"]),
     ("float8 in blocks of 16", dynamic([2, 32], {**MXFP8, **blocks(1, 16)}), "@10.12",
      ["dynamic-result", "dynamic-block-size"]),
-    ("the default scheme", dynamic([2, 32], {}), "", ["dynamic-scheme", "dynamic-granularity"]),
+    ("the default scheme and dtype", dynamic([2, 32], {}), "",
+     ["dynamic-scheme", "dynamic-granularity", "default-dtype"]),
 ]
 
 # A quantized activation and how it is read again.

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the pages and the code of oneDNN, ttnn, torchao and ONNX say of a node is found: each case
+is a graph and the rules of a target that it breaks, in their order.
+
+    test_page_cases.py QDQ_BINARY
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from test_trt_cases import given, one, ones, run
+
+F32, BF16, F16, I8 = "float32", "bfloat16", "float16", "int8"
+CHANNELS = {"qtype": "per_channel", "axis": 1, "dtype": I8}
+
+
+def dynamic(scale, zero_point=None, **attrs):
+    """DynamicQuantize of 3 channels with ports of these shapes."""
+    ports = {"scale": given(F32, scale)}
+    if zero_point is not None:
+        ports["zero_point"] = ones("int32", zero_point, 0)
+    return one("DynamicQuantize", given(F32, [2, 3]), {**CHANNELS, **attrs}, **ports)
+
+
+def tensor(scale, zero_point=None):
+    return dynamic(scale, zero_point, qtype="per_tensor", axis=1)
+
+
+def without_dtype(op, x, **ports):
+    attrs = {} if "scale" in ports else {"scales": 0.5}
+    return one(op, x, {**attrs, "zps": 0} if "zero_point" not in ports else attrs, **ports)
+
+
+FLOATS, CODES = given(F32, [2, 4]), given(I8, [2, 4])
+
+# op_def_constraint.cpp compares the first dims; the pages say "1D f32 tensor".
+ONEDNN = [
+    ("the shape of the pages", dynamic([3], [3]), []),
+    ("a scale of one element", tensor([1], [1]), []),
+    ("channels as columns", dynamic([3, 1]), ["one-dim-parameters"]),
+    ("channels as a row", dynamic([1, 3]), ["one-dim-parameters"]),
+    ("both as columns", dynamic([3, 1], [3, 1]), ["one-dim-parameters"]),
+    ("a column and a list", dynamic([3, 1], [3]), ["one-dim-parameters"]),
+    ("a list and a row: 1 is always fine", dynamic([3], [1, 3]), ["one-dim-parameters"]),
+    ("a row and a list", dynamic([1, 3], [3]), ["first-dims", "one-dim-parameters"]),
+    ("a list and one zero point", dynamic([3], [1]), []),
+    ("a scalar scale", tensor([]), ["dynamic-scale-rank"]),
+    ("a scalar zero point", tensor([1], []), ["dynamic-scale-rank"]),
+    ("a matrix for one scale", tensor([1, 1]), ["one-dim-parameters"]),
+    *((f"DynamicQuantize makes no {dtype}, whatever its scale comes from",
+       one("DynamicQuantize", given(F32, [2, 3]), {"dtype": dtype, "saturate": False, **scale},
+           **ports), ["quantize-output-dtype", "float8-overflows"])
+      for dtype in ("float8_e4m3fn", "float8_e5m2")
+      for scale, ports in (({"scales": 0.5}, {}), ({}, {"scale": given(F32, [1])}))),
+    ("Quantize makes it", one("Quantize", given(F32, [2, 3]), {"dtype": "float8_e5m2", "scales": 1}),
+     ["float8-overflows"]),
+    *((f"axis {axis}", one("Quantize", given(F32, [2, 3, 4]),
+                           {**CHANNELS, "axis": axis, "scales": [1, 2, 0.5, 4][:count]}), rules)
+      for axis, count, rules in ((-1, 4, ["negative-axis"]), (-2, 3, ["negative-axis"]),
+                                 (1, 3, []), (2, 4, []))),
+    ("oneDNN has no default dtype", without_dtype("Quantize", FLOATS), []),
+]
+
+# "Supported ranks" of the pages.
+TTNN = [
+    *((f"{op} of rank {rank}", one(op, given(dtype, [2] * rank), attrs),
+       [] if 2 <= rank <= 4 else ["page-ranks"])
+      for rank in range(9) for op, dtype, attrs in (
+          ("Quantize", F32, {"scales": 1, "dtype": I8}),
+          ("Dequantize", I8, {"scales": 1, "dtype": F32}),
+          ("Requantize", I8, {"in_scales": 1, "out_scales": 2, "dtype": I8}))),
+    ("dequantize makes bfloat16 by default, as here", without_dtype("Dequantize", CODES), []),
+    ("quantize makes int32", without_dtype("Quantize", FLOATS), ["default-dtype"]),
+    ("requantize makes int32 of int8",
+     one("Requantize", CODES, {"in_scales": 1, "out_scales": 2}), ["default-dtype"]),
+    ("requantize makes int32 of int32",
+     one("Requantize", given("int32", [2, 4]), {"in_scales": 1, "out_scales": 2}), ["int32-range"]),
+    ("typecast has no rank on its page", one("Cast", given(F32, [2]), {"dtype": "int32"}), []),
+]
+
+# QuantizeLinear-25: output_dtype, y_zero_point, uint8, in this order. DequantizeLinear-25: the
+# type of x_scale.
+ONNX = [
+    ("uint8 is the default", without_dtype("Quantize", FLOATS), ["default-dtype"]),
+    ("not beside a zero point of int8",
+     without_dtype("Quantize", FLOATS, scale=ones(F32, []), zero_point=ones(I8, [], 0)), []),
+    ("float32 is that of a number", without_dtype("Dequantize", CODES), ["default-dtype"]),
+    ("float16 is that of a scale of it",
+     without_dtype("Dequantize", CODES, scale=ones(F16, [])), ["default-dtype"]),
+    ("bfloat16 is that of a scale of it, as here",
+     without_dtype("Dequantize", CODES, scale=ones(BF16, [])), []),
+]
+
+TORCHAO = [
+    ("dequantize makes float32 by default", without_dtype("Dequantize", CODES), ["default-dtype"]),
+    ("quantize has no default", without_dtype("Quantize", FLOATS), []),
+    ("a zero point is asked for", one("Quantize", FLOATS, {"scales": 1}), ["zero-point-missing"]),
+    ("0 is one", one("Quantize", FLOATS, {"scales": 1, "zps": 0}), []),
+    ("so is a port", one("Quantize", FLOATS, {"scales": 1}, zero_point=ones("int32", [])), []),
+    ("none is asked for without a domain",
+     one("Quantize", FLOATS, {"scales": 1, "zero_point_domain": "none"}), []),
+    ("tinygemm asks for one",
+     one("Quantize", FLOATS, {"scales": 1, "zero_point_domain": "float"}), ["zero-point-missing"]),
+    ("float8 has none", one("Quantize", FLOATS, {"scales": 1, "dtype": "float8_e4m3fn"}), []),
+    ("dequantize does without",
+     one("Dequantize", CODES, {"scales": 1, "dtype": F32}), []),
+    ("what is computed has one",
+     one("DynamicQuantize", FLOATS, {"scheme": "symmetric_no_clipping"}), []),
+]
+
+# Blocks of Tripy: rows divide, columns are one each.
+TRIPY = [
+    (f"blocks of {group}", one("Dequantize", given("int4", [4, 4]), {
+        "dtype": F32, "qtype": "per_group", "group_shape": group, "scales": [0.5] * count}), rules)
+    for group, count, rules in (([2, 1], 8, []), ([3, 1], 8, ["blocks-divide"]),
+                                ([2, 2], 4, ["block-columns"]), ([1, 4], 4, ["block-columns"]))]
+
+CASES = {"onednn": ONEDNN, "ttnn": TTNN, "onnx": ONNX, "torchao": TORCHAO, "tripy": TRIPY}
+ERRORS = {"tripy/blocks-divide", "tripy/block-columns", "onednn/first-dims",
+          "onednn/dynamic-scale-rank", "onednn/quantize-output-dtype"}
+
+
+def main(words):
+    if len(words) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    qdq = str(Path(words[0]).resolve())
+    count = failed = 0
+    with tempfile.TemporaryDirectory(prefix="qdq-pages-") as folder:
+        for target, cases in CASES.items():
+            for name, graph, rules in cases:
+                wanted = [f"{target}/{rule}" for rule in rules]
+                report = run(qdq, graph, Path(folder), "check", "--target", target)
+                found = [one["rule"] for one in report["findings"]]
+                errors = [one["rule"] for one in report["findings"] if one["severity"] == "error"]
+                fine = found == wanted and errors == [rule for rule in wanted if rule in ERRORS]
+                count += 1
+                failed += not fine
+                print(f"ok {target}: {name}" if fine else
+                      f"FAIL {target}: {name}: found {found}, wanted {wanted}; errors {errors}")
+    print(f"{count} tests, {failed} failed")
+    return 1 if failed or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
