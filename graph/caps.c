@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large shapes, tensors and graphs may be.
+// How large shapes, tensors and graphs may be, and what the data of a constant may be.
 #include <stdio.h>
 
 #include "graph/graph.h"
@@ -80,4 +80,18 @@ bool qdq_graph_check_given(qdq_graph *graph, qdq_type type, const char *name, co
                             qdq_text(&graph->findings, "is %d", (int)type.dtype), "a dtype");
     legal = qdq_graph_check_type(graph, type, subject) && legal;
     return legal && qdq_graph_charge(graph, type, subject);
+}
+
+bool qdq_graph_check_data(qdq_graph *graph, const char *name, qdq_dtype dtype, const void *data,
+                          size_t count) {
+    qdq_findings *f = &graph->findings;
+    size_t beyond = data ? qdq_find_beyond(dtype, data, count) : 0;
+    if (beyond == SIZE_MAX) return true;
+    qdq_graph_find_core(graph, QDQ_RULE_CONSTANT_DATA,
+                        (qdq_subject){name, NULL, "data", "constant"},
+                        data ? qdq_text(f, "has byte %d at index %zu",
+                                        ((const unsigned char *)data)[beyond], beyond)
+                             : "is NULL",
+                        qdq_text(f, "elements of %s", qdq_dtype_name(dtype)));
+    return false;
 }

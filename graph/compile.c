@@ -11,6 +11,7 @@
 #include "runtime/environment.h"
 #include "runtime/exec.h"
 #include "runtime/memory_plan.h"
+#include "runtime/numerics.h"
 
 //---- Inputs, outputs, constants ---------------------------------------------
 
@@ -237,14 +238,23 @@ static qdq_status compile(qdq_compiler *c) {
     return check_limit(c);
 }
 
+static bool check_options(const qdq_compile_options *opt, qdq_error *err) {
+    int storage = (int)opt->float_storage;
+    if (opt->numerics && qdq_numerics_check(opt->numerics, err) != QDQ_OK) return false;
+    if (storage >= 0 && storage <= QDQ_FLOAT_BFLOAT16) return true;
+    qdq_fail(err, QDQ_ERR_ARGUMENT, "float_storage is %d, wanted 0 to %d", storage,
+             QDQ_FLOAT_BFLOAT16);
+    return false;
+}
+
 qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options, qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
     qdq_compile_options opt = options ? *options : (qdq_compile_options){0};
     qdq_profile profile;
     const char *target = opt.target ? opt.target : qdq_graph_target(graph);
     uint32_t isas;
-    if (!qdq_profile_find(target, &profile, err) || !qdq_cpu_cap(opt.isa, &isas, err) ||
-        qdq_graph_check(graph, &profile, err) != QDQ_OK)
+    if (!check_options(&opt, err) || !qdq_profile_find(target, &profile, err) ||
+        !qdq_cpu_cap(opt.isa, &isas, err) || qdq_graph_check(graph, &profile, err) != QDQ_OK)
         return NULL;
     qdq_plan *plan = qdq_alloc_array(graph->allocator, 1, sizeof *plan, 64);
     if (!plan) {

@@ -42,6 +42,7 @@ static void set_up(qdq_graph *graph, const char *name, const qdq_graph_options *
     graph->target = qdq_pool_strdup(&graph->pool, target ? target : "core");
     graph->file = "";
     graph->findings = (qdq_findings){.pool = &graph->pool, .file = ""};
+    qdq_graph_check_own_name(graph);
     graph->symbols = qdq_symbols_create(graph->allocator, &graph->broken);
     graph->values =
         qdq_pool_grow(&graph->pool, NULL, 0, &graph->value_capacity, sizeof(qdq_graph_value));
@@ -145,7 +146,8 @@ qdq_value qdq_constant(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_
     qdq_value value = {0};
     if (!graph) return value;
     void *memory = qdq_graph_add_constant(graph, name, dtype, shape, &value);
-    if (memory) memcpy(memory, data, qdq_shape_count(shape) * qdq_dtype_size(dtype));
+    if (memory && qdq_graph_check_data(graph, name, dtype, data, qdq_shape_count(shape)))
+        memcpy(memory, data, qdq_shape_count(shape) * qdq_dtype_size(dtype));
     return value;
 }
 
@@ -158,14 +160,14 @@ qdq_value qdq_graph_add_invalid(qdq_graph *graph, const char *name) {
 bool qdq_value_type(const qdq_graph *graph, qdq_value value, qdq_dtype *dtype, qdq_shape *shape) {
     const qdq_graph_value *v = graph ? value_at(graph, value) : NULL;
     if (!v || !v->valid) return false;
-    *dtype = v->type.dtype;
-    *shape = v->type.shape;
+    if (dtype) *dtype = v->type.dtype;
+    if (shape) *shape = v->type.shape;
     return true;
 }
 
 qdq_value qdq_port(qdq_graph *graph, qdq_value value, const char *port) {
     const qdq_graph_value *v = graph ? value_at(graph, value) : NULL;
-    if (!v || v->kind != QDQ_VALUE_MADE || !v->name) return (qdq_value){0};
+    if (!port || !v || v->kind != QDQ_VALUE_MADE || !v->name) return (qdq_value){0};
     const qdq_node *node = v->node < graph->node_count ? &graph->nodes[v->node] : NULL;
     for (size_t i = 0; node && i < node->output_count; i++)
         if (strcmp(node->op->outputs[i].name, port) == 0) return (qdq_value){node->outputs[i]};
@@ -214,7 +216,7 @@ static const void *copy_list(qdq_graph *graph, const void *data, size_t *count, 
 static void *copy_attrs(qdq_graph *graph, const qdq_op *op, const void *attrs, size_t size) {
     char *copy = qdq_pool_array(&graph->pool, op->attrs_size, 1);
     if (!copy) return NULL;
-    memcpy(copy, attrs, size < op->attrs_size ? size : op->attrs_size);
+    if (attrs) memcpy(copy, attrs, size < op->attrs_size ? size : op->attrs_size);
     for (size_t i = 0; i < op->attr_count; i++) {
         void *field = copy + op->attrs[i].offset;
         if (op->attrs[i].kind == QDQ_ATTR_INTS) {

@@ -88,6 +88,10 @@ bool qdq_graph_charge(qdq_graph *graph, qdq_type type, qdq_subject subject);
 // A legal dtype and shape for an input or a constant (`kind`), charged too; else findings.
 bool qdq_graph_check_given(qdq_graph *graph, qdq_type type, const char *name, const char *kind);
 
+// Data that is there, of elements that the dtype has; else a finding.
+bool qdq_graph_check_data(qdq_graph *graph, const char *name, qdq_dtype dtype, const void *data,
+                          size_t count);
+
 // Adds a node; `attrs` is the op's whole struct.
 qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *attrs,
                              size_t attrs_size);

@@ -149,7 +149,9 @@ qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *name, co
     qdq_limits limits = qdq_limits_or_default(options ? &options->limits : NULL);
     const qdq_allocator *allocator = qdq_allocator_or_default(options ? options->allocator : NULL);
     char *copy = NULL;
-    if (qdq_check_file_bytes(length, limits.file_bytes, &own) == QDQ_OK) {
+    if (!text)
+        qdq_fail(&own, QDQ_ERR_ARGUMENT, "the text is NULL");
+    else if (qdq_check_file_bytes(length, limits.file_bytes, &own) == QDQ_OK) {
         copy = qdq_alloc_array(allocator, length + 1, 1, 16);
         if (!copy) qdq_fail_memory(&own, length + 1);
     }
@@ -179,7 +181,11 @@ qdq_graph *qdq_graph_load(const char *path, const qdq_graph_options *options, qd
     const qdq_allocator *allocator = qdq_allocator_or_default(options ? options->allocator : NULL);
     char folder[4096];
     size_t length = 0;
-    char *text = qdq_read_file(path, limits.file_bytes, allocator, &length, &own);
+    char *text = NULL;
+    if (path)
+        text = qdq_read_file(path, limits.file_bytes, allocator, &length, &own);
+    else
+        qdq_fail(&own, QDQ_ERR_ARGUMENT, "the path of a graph is NULL");
     if (!text) {
         give_up(&own, path, err);
         return NULL;

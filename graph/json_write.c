@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "graph/graph.h"
+#include "graph/target.h"
 #include "include/qdq/json.h"
 #include "include/qdq/tensor_file.h"
 #include "runtime/dtype.h"
@@ -252,6 +253,9 @@ qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *
         return qdq_fail(err, QDQ_ERR_GRAPH, "%s",
                         graph->findings.count ? graph->findings.items[0].message
                                               : "the graph has errors");
+    qdq_profile profile;
+    if (!path) return qdq_fail(err, QDQ_ERR_ARGUMENT, "the path of a graph is NULL");
+    if (!qdq_profile_find(graph->target, &profile, err)) return QDQ_ERR_ARGUMENT;
     qdq_pool scratch;
     qdq_pool_init(&scratch, graph->allocator);
     qdq_status status = write_files(graph, path, &scratch, err);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/utf8.h"
+
 void qdq_graph_enter_name(qdq_graph *graph, const char *name, uint32_t id, qdq_subject subject) {
     qdq_error err = {0};
     qdq_status status = qdq_symbols_add(graph->symbols, name, strlen(name), id, &err);
@@ -28,9 +30,11 @@ static const char *control_character(const char *name) {
     return NULL;
 }
 
+static bool is_utf8(const char *name) { return qdq_utf8_valid(name, strlen(name)) == strlen(name); }
+
 bool qdq_graph_name_is_legal(const char *name) {
     size_t length = name ? strlen(name) : 0;
-    return length >= 1 && length <= QDQ_MAX_NAME_BYTES && !control_character(name);
+    return length >= 1 && length <= QDQ_MAX_NAME_BYTES && !control_character(name) && is_utf8(name);
 }
 
 void qdq_graph_check_name(qdq_graph *graph, const char *name, const char *what) {
@@ -39,10 +43,19 @@ void qdq_graph_check_name(qdq_graph *graph, const char *name, const char *what) 
     if (qdq_graph_name_is_legal(name)) return;
     qdq_findings *f = &graph->findings;
     qdq_graph_find_core(graph, QDQ_RULE_NAME_FORM, (qdq_subject){.port = what},
-                        control  ? qdq_text(f, "'%s' has a control character in its name", name)
+                        control ? qdq_text(f, "'%s' has a control character in its name", name)
+                        : length && !is_utf8(name)
+                            ? qdq_text(f, "'%s' has a name that is not UTF-8", name)
                         : length ? qdq_text(f, "has a name of %zu bytes", length)
                                  : "has no name",
-                        "1 to 255 bytes without control characters");
+                        "1 to 255 bytes of UTF-8 without control characters");
+}
+
+void qdq_graph_check_own_name(qdq_graph *graph) {
+    if (graph->name && !is_utf8(graph->name))
+        qdq_graph_find_core(
+            graph, QDQ_RULE_NAME_FORM, (qdq_subject){.port = "graph"},
+            qdq_text(&graph->findings, "'%s' has a name that is not UTF-8", graph->name), "UTF-8");
 }
 
 // "node.port": the output of a node.

@@ -6,11 +6,13 @@
 
 #include "graph/graph.h"
 
-// A finding unless the name of a `what` ("input", "node", ...) has 1 to 255 bytes and no control
-// character.
+// A finding unless the name of a `what` ("input", "node", ...) has 1 to 255 bytes of UTF-8 and no
+// control character.
 void qdq_graph_check_name(qdq_graph *graph, const char *name, const char *what);
 // The same as a question.
 bool qdq_graph_name_is_legal(const char *name);
+// A finding unless the name of the graph is UTF-8.
+void qdq_graph_check_own_name(qdq_graph *graph);
 // Enters a name for a value; a name that is taken is a finding about `subject`.
 void qdq_graph_enter_name(qdq_graph *graph, const char *name, uint32_t id, qdq_subject subject);
 void qdq_graph_enter_output_name(qdq_graph *graph, const char *name);

@@ -95,6 +95,10 @@ qdq_tensor_file *qdq_tensor_file_open(const char *path, const qdq_allocator *all
                                       qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
     qdq_error own = {0};
+    if (!path) {
+        qdq_fail(err, QDQ_ERR_ARGUMENT, "the path of a .safetensors file is NULL");
+        return NULL;
+    }
     qdq_tensor_file *file = create("", path, allocator, err);
     if (!file) return NULL;
     return finish(file, qdq_open_path(path, &file->open, &own), &own, err);
@@ -116,14 +120,15 @@ void qdq_tensor_file_close(qdq_tensor_file *file) {
     qdq_free_array(file->allocator, file, 1, sizeof *file);
 }
 
-size_t qdq_tensor_file_count(const qdq_tensor_file *file) { return file->header.count; }
+size_t qdq_tensor_file_count(const qdq_tensor_file *file) { return file ? file->header.count : 0; }
 
 const qdq_tensor_info *qdq_tensor_file_at(const qdq_tensor_file *file, size_t index) {
-    return index < file->header.count ? &file->header.entries[index].info : NULL;
+    return index < qdq_tensor_file_count(file) ? &file->header.entries[index].info : NULL;
 }
 
 const qdq_tensor_info *qdq_tensor_file_find(const qdq_tensor_file *file, const char *name) {
     uint32_t index;
+    if (!file || !name) return NULL;
     if (!qdq_symbols_find(file->header.names, name, strlen(name), &index)) return NULL;
     return &file->header.entries[index].info;
 }
@@ -132,7 +137,7 @@ const qdq_tensor_info *qdq_tensor_file_find(const qdq_tensor_file *file, const c
 static const qdq_safetensors_entry *entry_of(const qdq_tensor_file *file,
                                              const qdq_tensor_info *info) {
     uint32_t index;
-    if (!info || !info->name) return NULL;
+    if (!file || !info || !info->name) return NULL;
     if (!qdq_symbols_find(file->header.names, info->name, strlen(info->name), &index)) return NULL;
     const qdq_safetensors_entry *entry = &file->header.entries[index];
     return &entry->info == info ? entry : NULL;
@@ -162,7 +167,8 @@ qdq_status qdq_tensor_file_read(const qdq_tensor_file *file, const qdq_tensor_in
     const qdq_safetensors_entry *entry = entry_of(file, info);
     if (!entry)
         return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s: the info is not of a tensor in this file",
-                        file->path);
+                        file ? file->path : "there is no file");
+    if (!data) return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s: the data is NULL", file->path);
     qdq_error own = {0};
     qdq_status status = read_data(file, entry, data, &own);
     if (status == QDQ_OK) return QDQ_OK;

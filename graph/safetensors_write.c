@@ -46,14 +46,10 @@ static qdq_status check_name(const char *name, qdq_error *err) {
     if (!name || name[0] == '\0' || strcmp(name, "__metadata__") == 0)
         return qdq_fail(err, QDQ_ERR_ARGUMENT, "a tensor is named '%s', which the format keeps",
                         name ? name : "");
-    size_t length = strlen(name);
-    for (size_t i = 0, bytes; i < length; i += bytes) {
-        bytes = qdq_utf8_length(name + i, length - i);
-        if (bytes == 0)
-            return qdq_fail(err, QDQ_ERR_ARGUMENT, "a name has byte 0x%02X, wanted UTF-8",
-                            (unsigned)(unsigned char)name[i]);
-    }
-    return QDQ_OK;
+    size_t length = strlen(name), valid = qdq_utf8_valid(name, length);
+    if (valid == length) return QDQ_OK;
+    return qdq_fail(err, QDQ_ERR_ARGUMENT, "a name has byte 0x%02X, wanted UTF-8",
+                    (unsigned)(unsigned char)name[valid]);
 }
 
 static qdq_status check_tensor(const qdq_tensor *tensor, size_t *all_bytes, qdq_error *err) {
@@ -241,6 +237,9 @@ qdq_status qdq_tensor_file_write(const char *path, const qdq_tensor *tensors, si
                                  const qdq_allocator *allocator, qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
     qdq_error own = {0};
+    if (!path || (!tensors && count))
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "the %s of a .safetensors file is NULL",
+                        path ? "list of tensors" : "path");
     qdq_status status = write_file(path, tensors, count, qdq_allocator_or_default(allocator), &own);
     return status == QDQ_OK ? QDQ_OK : qdq_fail(err, status, "%s: %s", path, own.text);
 }

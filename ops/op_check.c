@@ -66,7 +66,7 @@ static size_t count_words(const char *const *words) {
 }
 
 // An enum out of its range comes from C only; JSON words are looked up by the reader.
-static void check_attr(const qdq_call *call, const qdq_attr_desc *attr) {
+static bool check_attr(const qdq_call *call, const qdq_attr_desc *attr) {
     const void *field = (const char *)call->attrs + attr->offset;
     int64_t value = 0, end = 0;
     if (attr->kind == QDQ_ATTR_WORD) {
@@ -79,13 +79,18 @@ static void check_attr(const qdq_call *call, const qdq_attr_desc *attr) {
         qdq_dtype dtype;
         memcpy(&dtype, field, sizeof dtype);
         value = (int64_t)dtype, end = QDQ_DTYPE_COUNT;
+    } else if (attr->kind == QDQ_ATTR_BOOL) {
+        qdq_bool flag;
+        memcpy(&flag, field, sizeof flag);
+        value = (int64_t)flag, end = QDQ_TRUE + 1;
     } else {
-        return;
+        return true;
     }
-    if (value < 0 || value >= end)
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, attr->name,
-                      qdq_text(call->findings, "is %lld", (long long)value),
-                      qdq_text(call->findings, "0 to %lld", (long long)end - 1));
+    if (value >= 0 && value < end) return true;
+    qdq_call_find(call, QDQ_RULE_ATTR_VALUE, attr->name,
+                  qdq_text(call->findings, "is %lld", (long long)value),
+                  qdq_text(call->findings, "0 to %lld", (long long)end - 1));
+    return false;
 }
 
 bool qdq_op_check(qdq_call *call) {
@@ -93,8 +98,9 @@ bool qdq_op_check(qdq_call *call) {
     size_t before = call->findings->errors;
     for (size_t i = 0; i < call->input_count; i++)
         check_port(call, qdq_op_port(op, i), &call->inputs[i]);
-    for (size_t i = 0; i < op->attr_count; i++) check_attr(call, &op->attrs[i]);
+    bool readable = true;
+    for (size_t i = 0; i < op->attr_count; i++) readable &= check_attr(call, &op->attrs[i]);
     call->output_count = op->output_count;
-    if (call->inputs[0].valid) op->infer(call);
+    if (call->inputs[0].valid && readable) op->infer(call);
     return call->findings->errors == before && call->inputs[0].valid;
 }

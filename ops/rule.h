@@ -91,7 +91,7 @@ typedef struct qdq_rule {
     X(QUANT_RANGE, "quant-range", ERROR, GRAPH,                                                    \
       "quant_min < quant_max, both in the range of the result's dtype", "leave them out for the whole range") \
     X(NAME_FORM, "name-form", ERROR, GRAPH,                                                        \
-      "every name has 1 to 255 bytes, none of them a control character", "give it such a name")    \
+      "every name has 1 to 255 bytes of UTF-8, none of them a control character", "give it such a name")    \
     X(NAME_DUPLICATE, "name-duplicate", ERROR, GRAPH, "every name is given once",                  \
       "rename one of them")                                                                        \
     X(VALUE_UNKNOWN, "value-unknown", ERROR, GRAPH, "every value that is used exists",             \

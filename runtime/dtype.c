@@ -195,7 +195,7 @@ const qdq_dtype_info *qdq_dtype_get(qdq_dtype dtype) {
 }
 
 qdq_dtype qdq_dtype_from_name(const char *name) {
-    for (int i = QDQ_DTYPE_NONE + 1; i < QDQ_DTYPE_COUNT; i++)
+    for (int i = QDQ_DTYPE_NONE + 1; name && i < QDQ_DTYPE_COUNT; i++)
         if (strcmp(name, rows[i].info.name) == 0) return (qdq_dtype)i;
     return QDQ_DTYPE_NONE;
 }
@@ -230,15 +230,21 @@ bool qdq_dtype_is_int(qdq_dtype dtype) {
     return info && info->kind == QDQ_KIND_INT;
 }
 
+bool qdq_shape_is_legal(qdq_shape shape) {
+    bool legal = shape.rank >= 0 && shape.rank <= QDQ_MAX_RANK;
+    for (int i = 0; legal && i < shape.rank; i++) legal = shape.dims[i] >= 1;
+    return legal;
+}
+
 bool qdq_shape_equal(qdq_shape a, qdq_shape b) {
-    bool same = a.rank == b.rank;
+    bool same = a.rank == b.rank && a.rank >= 0 && a.rank <= QDQ_MAX_RANK;
     for (int i = 0; same && i < a.rank; i++) same = a.dims[i] == b.dims[i];
     return same;
 }
 
 size_t qdq_shape_count(qdq_shape shape) {
-    size_t count = 1;
-    for (int i = 0; i < shape.rank; i++) count *= (size_t)shape.dims[i];
+    size_t count = qdq_shape_is_legal(shape);
+    for (int i = 0; count && i < shape.rank; i++) count *= (size_t)shape.dims[i];
     return count;
 }
 
@@ -333,19 +339,22 @@ size_t qdq_find_beyond(qdq_dtype dtype, const void *elements, size_t n) {
     return SIZE_MAX;
 }
 
+static bool is_whole(qdq_dtype dtype) { return qdq_dtype_get(dtype) && !qdq_dtype_is_real(dtype); }
+
 void qdq_widen_float(qdq_dtype dtype, const void *data, float *out, size_t n) {
     QDQ_FIXED_ENVIRONMENT;
-    qdq_decode_float(dtype, data, out, n);
+    if (qdq_dtype_get(dtype) && data && out) qdq_decode_float(dtype, data, out, n);
 }
 
 void qdq_widen_int(qdq_dtype dtype, const void *data, int32_t *out, size_t n) {
     QDQ_FIXED_ENVIRONMENT;
-    qdq_decode_int(dtype, data, out, n);
+    if (is_whole(dtype) && data && out) qdq_decode_int(dtype, data, out, n);
 }
 
 void qdq_widen_int64(qdq_dtype dtype, const void *data, int64_t *out, size_t n) {
     QDQ_FIXED_ENVIRONMENT;
     size_t size = qdq_dtype_size(dtype);
+    if (!is_whole(dtype) || !data || !out) return;
     if (rows[dtype].info.kind == QDQ_KIND_WIDE_INT) {
         memcpy(out, data, n * sizeof *out);
         return;

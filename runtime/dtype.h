@@ -37,6 +37,9 @@ size_t qdq_find_beyond(qdq_dtype dtype, const void *elements, size_t n);
 float qdq_round_to_dtype(qdq_dtype dtype, float value, const qdq_numerics *numerics);
 
 // The same; QDQ_DTYPE_NONE leaves it as it is.
+// A rank of 0 to QDQ_MAX_RANK, and dims of at least 1.
+bool qdq_shape_is_legal(qdq_shape shape);
+
 static inline float qdq_round_to(qdq_dtype dtype, float value, const qdq_numerics *numerics) {
     return dtype == QDQ_DTYPE_NONE ? value : qdq_round_to_dtype(dtype, value, numerics);
 }

@@ -218,6 +218,7 @@ static void run_step(const qdq_exec *exec, const qdq_step *step) {
 
 void qdq_exec_run(qdq_exec *exec) {
     QDQ_FIXED_ENVIRONMENT;
+    if (!exec) return;
     const qdq_plan *plan = exec->plan;
     qdq_scratch_drop(exec->poison, exec->arena, plan->stats.arena_bytes);
     for (size_t i = 0; i < plan->input_count; i++) {
@@ -231,5 +232,5 @@ void qdq_exec_run(qdq_exec *exec) {
 
 void qdq_exec_run_step(qdq_exec *exec, size_t step) {
     QDQ_FIXED_ENVIRONMENT;
-    if (step < exec->plan->step_count) run_step(exec, &exec->plan->steps[step]);
+    if (exec && step < exec->plan->step_count) run_step(exec, &exec->plan->steps[step]);
 }

@@ -36,6 +36,12 @@ enum { INPUTS = 1, OUTPUTS = 2 };
 
 static qdq_status find_io(const qdq_exec *exec, const char *name, int among, const char *what,
                           found_io *out, qdq_error *err) {
+    if (!exec || !name)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT,
+                        exec ? "the name of an %s is NULL"
+                             : "there is no "
+                               "exec to find an %s in",
+                        what);
     const qdq_plan *plan = exec->plan;
     out->is_input =
         (among & INPUTS) && find_in(plan->inputs, exec->inputs, plan->input_count, name, out);
@@ -66,9 +72,11 @@ static qdq_status check_range(const qdq_tensor_info *info, const void *data, qdq
                     info->name, at, dtype->name);
 }
 
-static qdq_status check(const found_io *found, const char *what, qdq_dtype dtype, size_t count,
-                        qdq_error *err) {
+static qdq_status check(const found_io *found, const char *what, qdq_dtype dtype, const void *data,
+                        size_t count, qdq_error *err) {
     const qdq_tensor_info *info = found->info;
+    if (!data)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the data is NULL", what, info->name);
     bool widened = dtype == QDQ_FLOAT32 && qdq_dtype_is_real(info->dtype);
     if (dtype != info->dtype && !widened && !stands_for(dtype, info->dtype))
         return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the data is %s, but the tensor is %s",
@@ -108,7 +116,7 @@ qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dtype, con
     QDQ_FIXED_ENVIRONMENT;
     found_io found = {0};
     QDQ_TRY(find_io(exec, name, INPUTS, "input", &found, err));
-    QDQ_TRY(check(&found, "input", dtype, count, err));
+    QDQ_TRY(check(&found, "input", dtype, data, count, err));
     if (dtype != QDQ_FLOAT32) QDQ_TRY(check_range(found.info, data, err));
     char *memory = qdq_exec_io_memory(found.io);
     if (dtype == found.info->dtype || dtype != QDQ_FLOAT32)
@@ -124,7 +132,7 @@ qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dtype dtype
     QDQ_FIXED_ENVIRONMENT;
     found_io found = {0};
     QDQ_TRY(find_io(exec, name, OUTPUTS, "output", &found, err));
-    QDQ_TRY(check(&found, "output", dtype, count, err));
+    QDQ_TRY(check(&found, "output", dtype, data, count, err));
     const char *memory = qdq_exec_io_memory(found.io);
     if (dtype == found.info->dtype || dtype != QDQ_FLOAT32)
         memcpy(data, memory, found.info->bytes);

@@ -53,9 +53,12 @@ static void separate(qdq_json *json) {
         put(json, " ", 1);
 }
 
+// Whether calls have an effect.
+static bool is_open(const qdq_json *json) { return json && json->write && !json->misused; }
+
 // Whether a value may stand here; writes what goes in front of it.
 static bool begin_value(qdq_json *json) {
-    if (json->misused) return false;
+    if (!is_open(json)) return false;
     if (json->depth == 0) {
         if (json->started) return misuse(json);
         json->started = true;
@@ -69,7 +72,7 @@ static bool begin_value(qdq_json *json) {
 }
 
 static void begin_level(qdq_json *json, bool object, bool line) {
-    if (json->depth == QDQ_JSON_MAX_DEPTH) json->misused = true;
+    if (is_open(json) && json->depth == QDQ_JSON_MAX_DEPTH) json->misused = true;
     if (!begin_value(json)) return;
     if (json->depth > 0 && (json->lines & level_bit(json))) line = true;
     put(json, object ? "{" : "[", 1);
@@ -81,6 +84,7 @@ static void begin_level(qdq_json *json, bool object, bool line) {
 }
 
 static void end_level(qdq_json *json, bool object) {
+    if (!is_open(json)) return;
     if (json->depth == 0 || in_object(json) != object || json->after_key) json->misused = true;
     if (json->misused) return;
     uint64_t bit = level_bit(json);
@@ -181,11 +185,11 @@ static void put_number(qdq_json *json, double value, int digits, int most_digits
 
 void qdq_json_init(qdq_json *json, void (*write)(void *self, const char *bytes, size_t count),
                    void *self, int indent) {
-    *json = (qdq_json){.write = write, .self = self, .indent = indent > 0 ? indent : 0};
+    if (json) *json = (qdq_json){.write = write, .self = self, .indent = indent > 0 ? indent : 0};
 }
 
 bool qdq_json_complete(const qdq_json *json) {
-    return json->started && json->depth == 0 && !json->misused;
+    return json && json->started && json->depth == 0 && !json->misused;
 }
 
 void qdq_json_begin_object(qdq_json *json) { begin_level(json, true, false); }
@@ -195,7 +199,8 @@ void qdq_json_begin_line(qdq_json *json) { begin_level(json, false, true); }
 void qdq_json_end_array(qdq_json *json) { end_level(json, false); }
 
 void qdq_json_key(qdq_json *json, const char *key) {
-    if (!in_object(json) || json->after_key) json->misused = true;
+    if (!is_open(json)) return;
+    if (!key || !in_object(json) || json->after_key) json->misused = true;
     if (json->misused) return;
     separate(json);
     put_string(json, key);

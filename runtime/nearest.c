@@ -41,8 +41,8 @@ static int distance(const char *a, size_t a_length, const char *b, size_t b_leng
 }
 
 const char *qdq_nearest(const char *name, const char *const *candidates, size_t count) {
-    size_t length = strnlen(name, MOST_BYTES + 1);
-    if (length == 0 || length > MOST_BYTES) return NULL;
+    size_t length = name ? strnlen(name, MOST_BYTES + 1) : 0;
+    if (!candidates || length == 0 || length > MOST_BYTES) return NULL;
     int limit = least((int)(EDIT * length) / 3, 2 * EDIT);
     if (limit < EDIT) limit = EDIT;
     limit = least(limit, EDIT * (int)length - 1);

@@ -11,6 +11,9 @@
 
 #include "runtime/dtype.h"
 
+// QDQ_ERR_ARGUMENT if an enumerator is none, or a dtype on the way is not a float one.
+qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err);
+
 // The integers an op may give: those of the dtype, and the clamp range within it.
 typedef struct qdq_range {
     int64_t least, greatest;       // of the dtype

@@ -26,7 +26,7 @@ static void libc_free(void *self, void *ptr, size_t size) {
 static const qdq_allocator libc_allocator = {libc_alloc, libc_free, NULL};
 
 const qdq_allocator *qdq_allocator_or_default(const qdq_allocator *allocator) {
-    return allocator ? allocator : &libc_allocator;
+    return allocator && allocator->alloc && allocator->free ? allocator : &libc_allocator;
 }
 
 void *qdq_alloc_array(const qdq_allocator *allocator, size_t count, size_t size, size_t align) {

@@ -10,6 +10,7 @@
 #include "runtime/kernels/tile_copy.h"
 
 qdq_tiling qdq_tiling_of(qdq_shape shape) {
+    if (!qdq_shape_is_legal(shape)) return (qdq_tiling){0};
     qdq_tiling t = {.planes = 1, .rows = 1, .cols = 1};
     if (shape.rank >= 1) t.cols = (size_t)shape.dims[shape.rank - 1];
     if (shape.rank >= 2) t.rows = (size_t)shape.dims[shape.rank - 2];
@@ -26,6 +27,7 @@ static int64_t padded(int64_t dim) {
 
 qdq_shape qdq_padded_shape(qdq_shape shape) {
     qdq_shape out = shape;
+    if (!qdq_shape_is_legal(shape)) return (qdq_shape){0};
     if (shape.rank < 2) {
         out.rank = 2;
         out.dims[0] = QDQ_TILE_DIM;
@@ -240,6 +242,7 @@ static void untilize_task(void *context, size_t begin, size_t end) {
 static void run_move(const qdq_parallel *parallel, move *m,
                      void (*task)(void *context, size_t begin, size_t end)) {
     const qdq_tiling *t = &m->tiling;
+    if (!qdq_dtype_get(m->dtype) || !m->from || !m->to) return;
     if (parallel && parallel->run && t->planes * t->rows * t->cols >= parallel->least)
         parallel->run(parallel->self, t->tiles, task, m);
     else

@@ -21,6 +21,15 @@ size_t qdq_utf8_length(const char *text, size_t count) {
     return length;
 }
 
+size_t qdq_utf8_valid(const char *text, size_t count) {
+    size_t at = 0;
+    for (size_t bytes; at < count; at += bytes) {
+        bytes = qdq_utf8_length(text + at, count - at);
+        if (bytes == 0) return at;
+    }
+    return at;
+}
+
 size_t qdq_utf8_write(char out[4], uint32_t code) {
     if (code < 0x80) {
         out[0] = (char)code;

@@ -10,12 +10,15 @@
 // 0 if there is none: overlong, a surrogate, beyond U+10FFFF, cut, a stray byte, or count is 0.
 size_t qdq_utf8_length(const char *text, size_t count);
 
+// Bytes of `text` in front of the first that is not UTF-8; `count` if all are.
+size_t qdq_utf8_valid(const char *text, size_t count);
+
 // Writes the character `code` (a Unicode scalar value) to `out` and returns its 1..4 bytes.
 size_t qdq_utf8_write(char out[4], uint32_t code);
 
 // Copies a name that a file chose into a message: control characters and bytes that are not UTF-8
-// become
-// '?', and what does not fit ends in "...". Writes at most `capacity` (>= 8) bytes, returns `out`.
+// become '?', and what does not fit ends in "...". Writes at most `capacity` (>= 8) bytes, returns
+// `out`.
 const char *qdq_utf8_show(char *out, size_t capacity, const char *text, size_t length);
 
 #endif

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words every other header uses: status and errors, memory, element types, shapes, limits.
 //
-// No result depends on the caller's floating-point environment. Calls that read, write or compute
-// numbers round to nearest and keep denormals, and put the caller's environment back.
+// Calls that read, write or compute numbers round to nearest and keep denormals, whatever the
+// caller's floating-point environment is, and put that back.
+//
+// Every function takes NULL for every pointer and any number for an enum. Unless its comment says
+// otherwise, a function with an `err` (which may be NULL) then fails with QDQ_ERR_ARGUMENT; others
+// return NULL, 0, false or a struct of zeros, or do nothing.
 #ifndef QDQ_BASE_H
 #define QDQ_BASE_H
 
@@ -55,8 +59,8 @@ typedef struct qdq_log {
 
 //---- Memory -----------------------------------------------------------------
 
-// Where memory comes from. NULL means the C library. Both functions may be called from any thread
-// that calls into the library, never from inside qdq_exec_run. Must outlive what it allocates.
+// Where memory comes from; NULL, and NULL functions, mean the C library. Any thread that calls into
+// the library may call both, never from inside qdq_exec_run. Must outlive what it allocates.
 typedef struct qdq_allocator {
     // At least `size` bytes (never 0) aligned to `align` (a power of two), or NULL.
     void *(*alloc)(void *self, size_t size, size_t align);
@@ -132,18 +136,18 @@ typedef struct qdq_dtype_info {
 
 // The row of `dtype`; NULL for QDQ_DTYPE_NONE and values that are no dtype.
 QDQ_API const qdq_dtype_info *qdq_dtype_get(qdq_dtype dtype);
-// The dtype called `name`, QDQ_DTYPE_NONE if there is none.
+// The dtype called `name`, QDQ_DTYPE_NONE if there is none or `name` is NULL.
 QDQ_API qdq_dtype qdq_dtype_from_name(const char *name);
-// The name, "none" for QDQ_DTYPE_NONE.
+// The name, "none" for QDQ_DTYPE_NONE and values that are no dtype.
 QDQ_API const char *qdq_dtype_name(qdq_dtype dtype);
-// Bytes of one element at the API: (bits + 7) / 8, of a block float 4; 0 for QDQ_DTYPE_NONE.
+// Bytes of one element at the API: (bits + 7) / 8, of a block float 4; 0 for what is no dtype.
 QDQ_API size_t qdq_dtype_size(qdq_dtype dtype);
 
 // Whether elements are numbers with a fraction (kinds FLOAT, SMALL_FLOAT, BLOCK_FLOAT, EXPONENT).
 QDQ_API bool qdq_dtype_is_real(qdq_dtype dtype);
 
 // n elements of a dtype of real numbers as float32, of another as int32_t; both exact, but that
-// int64 is clamped to int32_t. `data` holds them as the API does.
+// int64 is clamped to int32_t. `data` holds them as the API does. Another dtype writes nothing.
 QDQ_API void qdq_widen_float(qdq_dtype dtype, const void *data, float *out, size_t n);
 QDQ_API void qdq_widen_int(qdq_dtype dtype, const void *data, int32_t *out, size_t n);
 // The same of a dtype that is not of real numbers; exact for int64 too.
@@ -163,9 +167,9 @@ typedef struct qdq_shape {
 #define QDQ_SHAPE(...) \
     ((qdq_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
 
-// Whether two shapes have the same rank and dims.
+// Whether two shapes have the same rank, 0..QDQ_MAX_RANK, and dims.
 QDQ_API bool qdq_shape_equal(qdq_shape a, qdq_shape b);
-// Elements in a shape whose dims are known to be legal (1 for a scalar).
+// Elements in a shape (1 for a scalar), which must fit a size_t; 0 where rank or a dim is illegal.
 QDQ_API size_t qdq_shape_count(qdq_shape shape);
 
 // What a row-major tensor is: `bytes` is qdq_shape_count(shape) * qdq_dtype_size(dtype).

@@ -32,14 +32,17 @@ typedef struct qdq_compile_options {
 typedef struct qdq_plan qdq_plan;
 
 // NULL with `err` set: the first error of the graph's report (QDQ_ERR_GRAPH; QDQ_ERR_UNSUPPORTED
-// if only the target refuses it), or memory, or a limit.
+// if only the target refuses it), or memory (a NULL graph too), or a limit, or an option that is
+// none: an unknown target or instruction set, an enumerator out of range, also in the numerics.
+// NULL `options`: all defaults.
 QDQ_API qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options,
                                     qdq_error *err);
-// All execs of the plan must be gone.
+// All execs of the plan must be gone. NULL is fine.
 QDQ_API void qdq_plan_destroy(qdq_plan *plan);
 
 //---- Inputs and outputs -----------------------------------------------------
 
+// 0 for a NULL plan; NULL for an index that there is not.
 QDQ_API size_t qdq_plan_input_count(const qdq_plan *plan);
 QDQ_API size_t qdq_plan_output_count(const qdq_plan *plan);
 QDQ_API const qdq_tensor_info *qdq_plan_input(const qdq_plan *plan, size_t index);
@@ -61,6 +64,7 @@ typedef struct qdq_exec qdq_exec;
 // the error of compiling stays. After this nothing allocates and running cannot fail.
 QDQ_API qdq_exec *qdq_exec_create(const qdq_plan *plan, const qdq_exec_options *options,
                                   qdq_error *err);
+// NULL is fine.
 QDQ_API void qdq_exec_destroy(qdq_exec *exec);
 
 // Makes the graph read an input from (or write an output to) the caller's row-major memory: `data`
@@ -70,22 +74,23 @@ QDQ_API void qdq_exec_destroy(qdq_exec *exec);
 QDQ_API qdq_status qdq_exec_bind(qdq_exec *exec, const char *name, void *data, size_t bytes,
                                  qdq_error *err);
 
-// Copies `count` elements of `dtype` into an input. The dtype is the input's own, or float32 for
-// any float type (rounded half to even). Elements of a block float are float32 too; a run rounds
-// them, bound or copied, as a tile holds them. Inputs that nobody wrote or bound are zero.
+// Copies `count` elements of `dtype` into an input; NULL data is refused. The dtype is the input's
+// own, or float32 for any float type (rounded half to even). Elements of a block float are float32
+// too; a run rounds them, bound or copied, as a tile holds them. Inputs that nobody wrote or bound
+// are zero.
 QDQ_API qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dtype,
                                   const void *data, size_t count, qdq_error *err);
 
 // Computes all outputs. Never fails: run-time scales that are zero, negative or NaN give what the
-// numerics say.
+// numerics say, and a NULL exec does nothing.
 QDQ_API void qdq_exec_run(qdq_exec *exec);
 
 // Computes one step of the plan (qdq_plan_get_step), to time it. After a run, all steps in order
-// make another one. Does nothing where there is no such step.
+// make another one. Does nothing where there is no such step or no exec.
 QDQ_API void qdq_exec_run_step(qdq_exec *exec, size_t step);
 
 // Copies an output (as it is after the last run) to `data`. The dtype is the output's own, or
-// float32 for any float type.
+// float32 for any float type. NULL data is refused.
 QDQ_API qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dtype dtype,
                                  void *data, size_t count, qdq_error *err);
 

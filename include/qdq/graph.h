@@ -33,28 +33,33 @@ typedef struct qdq_graph_options {
 //---- Building ---------------------------------------------------------------
 
 // NULL when memory runs out; every call here takes a NULL graph and does nothing, and compiling
-// NULL reports it, so a program needs one check only. `options` NULL: all defaults.
+// NULL reports it, so a program needs one check only. `options` NULL: all defaults. `name` NULL:
+// ""; one that is not UTF-8 is a finding.
 QDQ_API qdq_graph *qdq_graph_create(const char *name, const qdq_graph_options *options);
 QDQ_API void qdq_graph_destroy(qdq_graph *graph);
 
-// A tensor that is given anew for each run.
+// A tensor that is given anew for each run. A name that is NULL or not legal (1 to 255 bytes of
+// UTF-8 without control characters), a dtype or a shape that is none are findings, here and below.
 QDQ_API qdq_value qdq_input(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_shape shape);
 
 // A tensor that is known now. `data` is row-major, qdq_dtype_size(dtype) bytes per element,
-// qdq_shape_count(shape) elements, and is copied.
+// qdq_shape_count(shape) elements, and is copied. NULL data, and elements that the dtype does not
+// have, are findings.
 QDQ_API qdq_value qdq_constant(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_shape shape,
                                const void *data);
 
 // Names `value` as a result. An input or a constant may be one.
 QDQ_API void qdq_output(qdq_graph *graph, const char *name, qdq_value value);
 
-// The output called `port` ("scale", ...) of the node that makes `value`; none if there is none.
+// The output called `port` ("scale", ...) of the node that makes `value`; none if there is none
+// or `port` is NULL.
 QDQ_API qdq_value qdq_port(qdq_graph *graph, qdq_value value, const char *port);
 
-// The value with this name ("x", "node", "node.port"); none if there is none.
+// The value with this name ("x", "node", "node.port"); none if there is none or it is NULL.
 QDQ_API qdq_value qdq_graph_find(const qdq_graph *graph, const char *name);
 
-// What a value is. False (and *dtype, *shape untouched) if it is none or invalid.
+// What a value is. False (and *dtype, *shape untouched) if it is none or invalid. `dtype` and
+// `shape` may be NULL.
 QDQ_API bool qdq_value_type(const qdq_graph *graph, qdq_value value, qdq_dtype *dtype,
                             qdq_shape *shape);
 
@@ -67,14 +72,16 @@ QDQ_API qdq_graph *qdq_graph_load(const char *path, const qdq_graph_options *opt
                                   qdq_error *err);
 
 // The same from memory. `name` stands for the file in messages; constants that name a file are
-// looked for beneath `folder`, and refused where it is NULL. `text` is not kept.
+// looked for beneath `folder`, and refused where it is NULL. `text` is not kept. A NULL `name` is
+// "".
 QDQ_API qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *name,
                                    const char *folder, const qdq_graph_options *options,
                                    qdq_error *err);
 
 // Writes the graph as a qdq/1 file such that loading it gives the same graph. Constants of more
 // than 4096 elements go to a .safetensors file beside it, with the same stem. Files are replaced
-// whole or not at all. Refuses a graph that has errors.
+// whole or not at all. Refuses a graph that has errors or a target that there is not; a NULL graph
+// is QDQ_ERR_MEMORY.
 QDQ_API qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err);
 
 //---- Checking ---------------------------------------------------------------
@@ -107,10 +114,10 @@ typedef struct qdq_report {
 
 // Checks the whole graph: what building found, facts about the whole, and the rules of `target`
 // (NULL: the graph's own). The report is valid until the next call with this graph. NULL with
-// `err` set when memory runs out or the target is unknown.
+// `err` set when memory runs out (a NULL graph too) or the target is unknown.
 QDQ_API const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *target, qdq_error *err);
 
-// Names: of the graph, and of the target it asks for.
+// Names: of the graph, and of the target it asks for; "" and "core" for NULL.
 QDQ_API const char *qdq_graph_name(const qdq_graph *graph);
 QDQ_API const char *qdq_graph_target(const qdq_graph *graph);
 

@@ -45,6 +45,7 @@ typedef struct qdq_plan_stats {
     size_t value_count, step_count;
 } qdq_plan_stats;
 
+// All zero for a NULL plan; NULL for an index that there is not.
 QDQ_API qdq_plan_stats qdq_plan_get_stats(const qdq_plan *plan);
 QDQ_API const qdq_plan_value *qdq_plan_get_value(const qdq_plan *plan, size_t index);
 QDQ_API const qdq_plan_step *qdq_plan_get_step(const qdq_plan *plan, size_t index);
@@ -55,7 +56,8 @@ QDQ_API const qdq_plan_step *qdq_plan_get_step(const qdq_plan *plan, size_t inde
 // is close: at most two edits, at most one for each three bytes of `name` (but one is always
 // allowed), and fewer than `name` has bytes. An edit inserts, drops or changes a byte or swaps two
 // neighbours; changing only the case counts half. Names over 64 bytes never match; at most 1000
-// candidates are looked at, so the time is bounded. NULL among the candidates is skipped.
+// candidates are looked at, so the time is bounded. NULL among the candidates is skipped;
+// a NULL `name`, or NULL `candidates`, match nothing.
 QDQ_API const char *qdq_nearest(const char *name, const char *const *candidates, size_t count);
 
 //---- Instruction sets -------------------------------------------------------
@@ -67,6 +69,7 @@ typedef struct qdq_isa_info {
     bool available;
 } qdq_isa_info;
 
+// Set number `isa`; all zero beyond the last.
 QDQ_API qdq_isa_info qdq_isa_get(size_t isa);
 
 //---- A graph ----------------------------------------------------------------
@@ -78,7 +81,8 @@ typedef struct qdq_node_info {
     size_t output_count;  // values that it makes
 } qdq_node_info;
 
-// Nodes are numbered so that each comes after those that make its inputs.
+// Nodes are numbered so that each comes after those that make its inputs. A NULL graph has none; a
+// node that there is not is all zero.
 QDQ_API size_t qdq_graph_node_count(const qdq_graph *graph);
 QDQ_API qdq_node_info qdq_graph_node(const qdq_graph *graph, size_t index);
 // What is connected to a port of a node, and what a node makes; none where there is nothing.
@@ -87,10 +91,12 @@ QDQ_API qdq_value qdq_graph_node_output(const qdq_graph *graph, size_t index, si
 
 // The name of a value ("x", "node", "node.port"), "" if it is none.
 QDQ_API const char *qdq_value_name(const qdq_graph *graph, qdq_value value);
-// The row-major elements of a constant, NULL of every other value.
+// The row-major elements of a constant, NULL of every other value and of a NULL graph.
 QDQ_API const void *qdq_value_data(const qdq_graph *graph, qdq_value value);
 
-// How a target (NULL: the graph's own; "TARGET" or "TARGET@RELEASE") computes a node.
+// How a target (NULL: the graph's own; "TARGET" or "TARGET@RELEASE") computes a node. An unknown
+// target, a node that there is not, and a NULL `out` are QDQ_ERR_ARGUMENT, a NULL graph
+// QDQ_ERR_MEMORY.
 QDQ_API qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target, size_t index,
                                       qdq_numerics *out, qdq_error *err);
 
@@ -100,7 +106,7 @@ QDQ_API qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target
 // long, or another's already) becomes that of the port, with a number where that is taken too. What
 // a target makes of a node may depend on what was cut off: compile for "core" with the numerics of
 // qdq_graph_numerics. `options` NULL: allocator, log, limits and target of `graph`. NULL with `err`
-// set: there is no such node, it has errors, or memory runs out.
+// set: there is no such node, it has errors, or memory runs out (a NULL graph too).
 QDQ_API qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index,
                                      const qdq_graph_options *options, qdq_error *err);
 
@@ -141,6 +147,7 @@ typedef struct qdq_op_info {
     size_t input_count, output_count, attr_count;
 } qdq_op_info;
 
+// Numbers that are out of range give structs of zeros.
 QDQ_API size_t qdq_op_count(void);
 QDQ_API qdq_op_info qdq_op_get(size_t op);
 QDQ_API qdq_port_info qdq_op_input(size_t op, size_t index);
@@ -166,9 +173,11 @@ typedef struct qdq_target_info {
     size_t release_count;  // from the oldest to the newest; 0: there is only one
 } qdq_target_info;
 
+// Numbers that are out of range give structs of zeros.
 QDQ_API size_t qdq_target_count(void);
 QDQ_API qdq_target_info qdq_target_get(size_t target);
 // The name of a release: "TARGET@RELEASE" is a target of its own for every call that takes one.
+// NULL where there is none.
 QDQ_API const char *qdq_target_release(size_t target, size_t index);
 QDQ_API qdq_rule_info qdq_target_rule(size_t target, size_t index);
 

@@ -16,7 +16,8 @@ extern "C" {
 //
 // Calls must nest as JSON does: a key before each value of an object, none elsewhere, one value at
 // the top, at most QDQ_JSON_MAX_DEPTH levels. The first call that does not is dropped with all that
-// follow it, and qdq_json_complete stays false.
+// follow it, and qdq_json_complete stays false. With a NULL `json`, or one whose `write` is NULL,
+// calls do nothing.
 typedef struct qdq_json {
     // Receives the text piece by piece, never terminated. What it does about a failed write is its
     // own affair: the emitter goes on.
@@ -33,7 +34,7 @@ QDQ_API void qdq_json_init(qdq_json *json,
                            void (*write)(void *self, const char *bytes, size_t count), void *self,
                            int indent);
 
-// Whether one whole value was written and no call was dropped.
+// Whether one whole value was written and no call was dropped. False for NULL.
 QDQ_API bool qdq_json_complete(const qdq_json *json);
 
 QDQ_API void qdq_json_begin_object(qdq_json *json);
@@ -42,6 +43,7 @@ QDQ_API void qdq_json_begin_array(qdq_json *json);
 // An array that stays on one line, with all that is in it, whatever `indent` says.
 QDQ_API void qdq_json_begin_line(qdq_json *json);
 QDQ_API void qdq_json_end_array(qdq_json *json);
+// A NULL key is a call that does not nest.
 QDQ_API void qdq_json_key(qdq_json *json, const char *key);
 
 // UTF-8; each byte that is not becomes U+FFFD. NULL is written as null.

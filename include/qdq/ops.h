@@ -76,7 +76,8 @@ typedef struct qdq_values {
 
 // Adds a node and returns its first output. `op` is the name ("Quantize"); `attrs` the op's struct
 // with all ports filled in, `attrs_size` its size (a smaller, older struct is fine: the rest is
-// default). An op that does not exist is a finding.
+// default). An op that does not exist, NULL too, and an enumerator that there is not are findings.
+// NULL `attrs` are all zero: nothing is connected.
 QDQ_API qdq_value qdq_add(qdq_graph *graph, const char *op, const void *attrs, size_t attrs_size);
 
 //---- Quantize, Dequantize, DynamicQuantize ----------------------------------

@@ -19,8 +19,8 @@ typedef struct qdq_parallel {
     size_t least;  // work on fewer elements runs on the calling thread; 0: none does
 } qdq_parallel;
 
-// Runs on OpenMP's threads, at most `threads` of them (0: as many as OpenMP likes), work on 2^17
-// elements or more. One thread, or a library built without OpenMP: serial.
+// Runs on OpenMP's threads, at most `threads` of them (0 or less: as many as OpenMP likes), work on
+// 2^17 elements or more. One thread, or a library built without OpenMP: serial.
 QDQ_API qdq_parallel qdq_parallel_openmp(int threads);
 
 #ifdef __cplusplus

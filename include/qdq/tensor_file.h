@@ -21,17 +21,19 @@ QDQ_API qdq_tensor_file *qdq_tensor_file_open(const char *path, const qdq_alloca
 // NULL is fine.
 QDQ_API void qdq_tensor_file_close(qdq_tensor_file *file);
 
+// 0 for a NULL file.
 QDQ_API size_t qdq_tensor_file_count(const qdq_tensor_file *file);
-// Tensor `index` in the order of the header, NULL behind the last. It lives as long as the file. An
-// element type that this library does not have is QDQ_DTYPE_NONE: such a tensor is listed with its
-// bytes but cannot be read.
+// Tensor `index` in the order of the header, NULL after the last and of a NULL file. It lives as
+// long as the file. An element type that this library does not have is QDQ_DTYPE_NONE: such a
+// tensor is listed with its bytes but cannot be read.
 QDQ_API const qdq_tensor_info *qdq_tensor_file_at(const qdq_tensor_file *file, size_t index);
 // The tensor called `name`, NULL if there is none.
 QDQ_API const qdq_tensor_info *qdq_tensor_file_find(const qdq_tensor_file *file, const char *name);
-// The element type in the file's own word ("F64"). `info` is from this file.
+// The element type in the file's own word ("F64"). `info` is from this file; NULL for another.
 QDQ_API const char *qdq_tensor_file_dtype(const qdq_tensor_file *file, const qdq_tensor_info *info);
 
-// Reads info->bytes bytes, row-major, to `data`. `info` is from this file.
+// Reads info->bytes bytes, row-major, to `data`. `info` is from this file; another, NULL too, is
+// refused, as NULL `data` is.
 QDQ_API qdq_status qdq_tensor_file_read(const qdq_tensor_file *file, const qdq_tensor_info *info,
                                         void *data, qdq_error *err);
 
@@ -46,7 +48,8 @@ typedef struct qdq_tensor {
 } qdq_tensor;
 
 // Writes the tensors in the order given. They go to a new file in the same folder that then takes
-// the place of `path`, which therefore is either as it was or complete.
+// the place of `path`, which therefore is either as it was or complete. `tensors` may be NULL where
+// `count` is 0.
 QDQ_API qdq_status qdq_tensor_file_write(const char *path, const qdq_tensor *tensors, size_t count,
                                          const qdq_allocator *allocator, qdq_error *err);
 

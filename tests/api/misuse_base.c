@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Misuse of base.h, tile.h, json.h, parallel.h, and of the tables of inspect.h.
+#include "tests/api/misuse.h"
+
+static const qdq_shape bad_shapes[] = {
+    {-1, {2}}, {9, {1}}, {INT_MAX, {2}}, {INT_MIN, {2}}, {2, {3, INT64_MIN}}, {1, {0}}};
+enum { BAD_SHAPES = sizeof bad_shapes / sizeof bad_shapes[0] };
+
+CASE(qdq_version) { EXPECT(qdq_version()); }
+
+CASE(qdq_dtype_get) {
+    EXPECT(!qdq_dtype_get(QDQ_DTYPE_NONE));
+    for (int i = 0; i < MISUSE_NUMBERS; i++) EXPECT(!qdq_dtype_get((qdq_dtype)misuse_numbers[i]));
+}
+
+CASE(qdq_dtype_from_name) { EXPECT(qdq_dtype_from_name(NULL) == QDQ_DTYPE_NONE); }
+
+CASE(qdq_dtype_name) {
+    for (int i = 0; i < MISUSE_NUMBERS; i++)
+        EXPECT(!strcmp(qdq_dtype_name((qdq_dtype)misuse_numbers[i]), "none"));
+}
+
+CASE(qdq_dtype_size) {
+    for (int i = 0; i < MISUSE_NUMBERS; i++)
+        EXPECT(qdq_dtype_size((qdq_dtype)misuse_numbers[i]) == 0);
+}
+
+CASE(qdq_dtype_is_real) {
+    for (int i = 0; i < MISUSE_NUMBERS; i++)
+        EXPECT(!qdq_dtype_is_real((qdq_dtype)misuse_numbers[i]));
+}
+
+CASE(qdq_widen_float) {
+    float out = 7, one = 1;
+    qdq_widen_float(QDQ_FLOAT32, NULL, &out, 1);
+    qdq_widen_float(QDQ_FLOAT32, &one, NULL, 1);
+    qdq_widen_float(QDQ_DTYPE_NONE, &one, &out, 1);
+    for (int i = 0; i < MISUSE_NUMBERS; i++)
+        qdq_widen_float((qdq_dtype)misuse_numbers[i], &one, &out, 1);
+    EXPECT(out == 7);
+}
+
+CASE(qdq_widen_int) {
+    int32_t out = 7, one = 1;
+    qdq_widen_int(QDQ_INT32, NULL, &out, 1);
+    qdq_widen_int(QDQ_INT32, &one, NULL, 1);
+    qdq_widen_int(QDQ_FLOAT32, &one, &out, 1);
+    qdq_widen_int(QDQ_DTYPE_NONE, &one, &out, 1);
+    for (int i = 0; i < MISUSE_NUMBERS; i++)
+        qdq_widen_int((qdq_dtype)misuse_numbers[i], &one, &out, 1);
+    EXPECT(out == 7);
+}
+
+CASE(qdq_widen_int64) {
+    int64_t out = 7, one = 1;
+    qdq_widen_int64(QDQ_INT64, NULL, &out, 1);
+    qdq_widen_int64(QDQ_INT64, &one, NULL, 1);
+    qdq_widen_int64(QDQ_FLOAT32, &one, &out, 1);
+    qdq_widen_int64(QDQ_DTYPE_NONE, &one, &out, 1);
+    for (int i = 0; i < MISUSE_NUMBERS; i++)
+        qdq_widen_int64((qdq_dtype)misuse_numbers[i], &one, &out, 1);
+    EXPECT(out == 7);
+}
+
+CASE(qdq_shape_equal) {
+    EXPECT(!qdq_shape_equal(bad_shapes[2], bad_shapes[2]));
+    EXPECT(!qdq_shape_equal(bad_shapes[0], bad_shapes[0]));
+}
+
+CASE(qdq_shape_count) {
+    for (int i = 0; i < BAD_SHAPES; i++) EXPECT(qdq_shape_count(bad_shapes[i]) == 0);
+}
+
+CASE(qdq_tiling_of) {
+    for (int i = 0; i < BAD_SHAPES; i++) EXPECT(qdq_tiling_of(bad_shapes[i]).tiles == 0);
+}
+
+CASE(qdq_padded_shape) {
+    for (int i = 0; i < BAD_SHAPES; i++) EXPECT(qdq_padded_shape(bad_shapes[i]).rank == 0);
+}
+
+CASE(qdq_tile_bytes) {
+    for (int i = 0; i < MISUSE_NUMBERS; i++)
+        EXPECT(qdq_tile_bytes((qdq_dtype)misuse_numbers[i]) == 0);
+}
+
+typedef void mover(qdq_dtype dtype, qdq_shape shape, const void *from, void *to,
+                   const qdq_parallel *parallel);
+
+// Nothing is written.
+static void check_mover(mover *move) {
+    static float from[2048], to[2048];
+    to[0] = 7;
+    move(QDQ_FLOAT32, QDQ_SHAPE(1), NULL, to, NULL);
+    move(QDQ_FLOAT32, QDQ_SHAPE(1), from, NULL, NULL);
+    move(QDQ_DTYPE_NONE, QDQ_SHAPE(1), from, to, NULL);
+    for (int i = 0; i < MISUSE_NUMBERS; i++)
+        move((qdq_dtype)misuse_numbers[i], QDQ_SHAPE(1), from, to, NULL);
+    for (int i = 0; i < BAD_SHAPES; i++) move(QDQ_FLOAT32, bad_shapes[i], from, to, NULL);
+    EXPECT(to[0] == 7);
+    move(QDQ_FLOAT32, QDQ_SHAPE(1), from, to, &(qdq_parallel){0});
+    EXPECT(to[0] == 0);
+}
+
+static void serial_tilize(qdq_dtype dtype, qdq_shape shape, const void *from, void *to,
+                          const qdq_parallel *parallel) {
+    (void)parallel;
+    qdq_tilize(dtype, shape, from, to);
+}
+
+static void serial_untilize(qdq_dtype dtype, qdq_shape shape, const void *from, void *to,
+                            const qdq_parallel *parallel) {
+    (void)parallel;
+    qdq_untilize(dtype, shape, from, to);
+}
+
+CASE(qdq_tilize) { check_mover(serial_tilize); }
+CASE(qdq_untilize) { check_mover(serial_untilize); }
+CASE(qdq_tilize_parallel) { check_mover(qdq_tilize_parallel); }
+CASE(qdq_untilize_parallel) { check_mover(qdq_untilize_parallel); }
+
+CASE(qdq_parallel_openmp) {
+    (void)qdq_parallel_openmp(-1);
+    (void)qdq_parallel_openmp(INT_MIN);
+}
+
+//---- JSON -------------------------------------------------------------------
+
+static void drop(void *self, const char *bytes, size_t count) {
+    (void)self, (void)bytes, (void)count;
+}
+
+CASE(qdq_json_init) {
+    qdq_json json;
+    qdq_json_init(NULL, drop, NULL, 2);
+    qdq_json_init(&json, NULL, NULL, INT_MIN);
+    qdq_json_null(&json);
+    EXPECT(!qdq_json_complete(&json));
+}
+
+CASE(qdq_json_complete) { EXPECT(!qdq_json_complete(NULL)); }
+
+CASE(qdq_json_key) {
+    qdq_json json;
+    qdq_json_key(NULL, "k");
+    qdq_json_init(&json, drop, NULL, 0);
+    qdq_json_begin_object(&json);
+    qdq_json_key(&json, NULL);
+    qdq_json_int(&json, 1);
+    qdq_json_end_object(&json);
+    EXPECT(!qdq_json_complete(&json));
+}
+
+CASE(qdq_json_string) {
+    qdq_json json;
+    qdq_json_string(NULL, "text");
+    qdq_json_init(&json, drop, NULL, 0);
+    qdq_json_string(&json, NULL);
+    EXPECT(qdq_json_complete(&json));
+}
+
+// With a NULL emitter, and with one that was never begun.
+#define JSON_CASE(name, ...)                \
+    CASE(name) {                            \
+        qdq_json zero = {0}, *json = &zero; \
+        name(__VA_ARGS__);                  \
+        json = NULL;                        \
+        name(__VA_ARGS__);                  \
+        EXPECT(!qdq_json_complete(&zero));  \
+    }
+
+JSON_CASE(qdq_json_begin_object, json)
+JSON_CASE(qdq_json_end_object, json)
+JSON_CASE(qdq_json_begin_array, json)
+JSON_CASE(qdq_json_begin_line, json)
+JSON_CASE(qdq_json_end_array, json)
+JSON_CASE(qdq_json_int, json, 1)
+JSON_CASE(qdq_json_uint, json, 1)
+JSON_CASE(qdq_json_bool, json, true)
+JSON_CASE(qdq_json_null, json)
+JSON_CASE(qdq_json_float32, json, 1)
+JSON_CASE(qdq_json_double, json, 1)
+
+//---- Tables -----------------------------------------------------------------
+
+CASE(qdq_nearest) {
+    static const char *const names[] = {NULL, "scale"};
+    EXPECT(!qdq_nearest(NULL, names, 2));
+    EXPECT(!qdq_nearest("scale", NULL, 2));
+    EXPECT(!strcmp(qdq_nearest("scal", names, 2), "scale"));
+}
+
+CASE(qdq_isa_get) { EXPECT(!qdq_isa_get(SIZE_MAX).name); }
+CASE(qdq_op_count) { EXPECT(qdq_op_count() > 0); }
+CASE(qdq_op_get) { EXPECT(!qdq_op_get(SIZE_MAX).name); }
+CASE(qdq_op_input) {
+    EXPECT(!qdq_op_input(SIZE_MAX, 0).name);
+    EXPECT(!qdq_op_input(0, SIZE_MAX).name);
+}
+CASE(qdq_op_output) {
+    EXPECT(!qdq_op_output(SIZE_MAX, 0).name);
+    EXPECT(!qdq_op_output(0, SIZE_MAX).name);
+}
+CASE(qdq_op_attr) {
+    EXPECT(!qdq_op_attr(SIZE_MAX, 0).name);
+    EXPECT(!qdq_op_attr(0, SIZE_MAX).name);
+}
+CASE(qdq_target_count) { EXPECT(qdq_target_count() > 0); }
+CASE(qdq_target_get) { EXPECT(!qdq_target_get(SIZE_MAX).name); }
+CASE(qdq_target_release) {
+    EXPECT(!qdq_target_release(SIZE_MAX, 0));
+    EXPECT(!qdq_target_release(0, SIZE_MAX));
+}
+CASE(qdq_target_rule) {
+    EXPECT(!qdq_target_rule(SIZE_MAX, 0).id);
+    EXPECT(!qdq_target_rule(0, SIZE_MAX).id);
+}
+
+const misuse_case misuse_base[] = {ROW(qdq_version),         ROW(qdq_dtype_get),
+                                   ROW(qdq_dtype_from_name), ROW(qdq_dtype_name),
+                                   ROW(qdq_dtype_size),      ROW(qdq_dtype_is_real),
+                                   ROW(qdq_widen_float),     ROW(qdq_widen_int),
+                                   ROW(qdq_widen_int64),     ROW(qdq_shape_equal),
+                                   ROW(qdq_shape_count),     ROW(qdq_tiling_of),
+                                   ROW(qdq_padded_shape),    ROW(qdq_tile_bytes),
+                                   ROW(qdq_tilize),          ROW(qdq_untilize),
+                                   ROW(qdq_tilize_parallel), ROW(qdq_untilize_parallel),
+                                   ROW(qdq_parallel_openmp), ROW(qdq_json_init),
+                                   ROW(qdq_json_complete),   ROW(qdq_json_key),
+                                   ROW(qdq_json_string),     ROW(qdq_json_begin_object),
+                                   ROW(qdq_json_end_object), ROW(qdq_json_begin_array),
+                                   ROW(qdq_json_begin_line), ROW(qdq_json_end_array),
+                                   ROW(qdq_json_int),        ROW(qdq_json_uint),
+                                   ROW(qdq_json_bool),       ROW(qdq_json_null),
+                                   ROW(qdq_json_float32),    ROW(qdq_json_double),
+                                   ROW(qdq_nearest),         ROW(qdq_isa_get),
+                                   ROW(qdq_op_count),        ROW(qdq_op_get),
+                                   ROW(qdq_op_input),        ROW(qdq_op_output),
+                                   ROW(qdq_op_attr),         ROW(qdq_target_count),
+                                   ROW(qdq_target_get),      ROW(qdq_target_release),
+                                   ROW(qdq_target_rule),     {NULL, NULL}};

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Misuse of graph.h and ops.h, and of what inspect.h says of graphs.
+#include "ops/op.h"
+#include "tests/api/misuse.h"
+
+static const char not_utf8[] = "a\xFF";
+
+CASE(qdq_graph_create) {
+    const qdq_allocator none = {0};
+    qdq_graph *g = qdq_graph_create(NULL, &(qdq_graph_options){.allocator = &none});
+    EXPECT(g && !strcmp(qdq_graph_name(g), ""));
+    qdq_graph_destroy(g);
+    g = qdq_graph_create(not_utf8, NULL);
+    EXPECT(misuse_is_broken(g));
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_graph_destroy) { qdq_graph_destroy(NULL); }
+
+CASE(qdq_input) {
+    static const char *const names[] = {NULL, "", not_utf8, "a\nb"};
+    EXPECT(!qdq_input(NULL, "x", QDQ_FLOAT32, QDQ_SHAPE(1)).id);
+    for (int i = 0; i < 4; i++) {
+        qdq_graph *g = misuse_small_graph();
+        EXPECT(!misuse_is_broken(g));
+        (void)qdq_input(g, names[i], QDQ_FLOAT32, QDQ_SHAPE(1));
+        EXPECT(misuse_is_broken(g));
+        FAILS(QDQ_ERR_GRAPH, qdq_graph_write(g, "/dev/null/none", err));
+        qdq_graph_destroy(g);
+    }
+    for (int i = 0; i < MISUSE_NUMBERS; i++) {
+        qdq_graph *g = misuse_small_graph();
+        (void)qdq_input(g, "a", (qdq_dtype)misuse_numbers[i], QDQ_SHAPE(1));
+        (void)qdq_input(g, "b", QDQ_FLOAT32, (qdq_shape){(int)misuse_numbers[i], {1}});
+        const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+        EXPECT(report && report->errors == 2);
+        qdq_graph_destroy(g);
+    }
+}
+
+CASE(qdq_constant) {
+    static const uint8_t codes[2] = {7, 8};
+    EXPECT(!qdq_constant(NULL, "c", QDQ_INT4, QDQ_SHAPE(2), codes).id);
+    qdq_graph *g = misuse_small_graph();
+    (void)qdq_constant(g, "null", QDQ_FLOAT32, QDQ_SHAPE(2), NULL);
+    (void)qdq_constant(g, "beyond", QDQ_INT4, QDQ_SHAPE(2), codes);
+    (void)qdq_constant(g, "none", (qdq_dtype)77, QDQ_SHAPE(2), codes);
+    (void)qdq_constant(g, NULL, QDQ_UINT4, QDQ_SHAPE(2), codes);
+    const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+    EXPECT(report && report->errors == 4);
+    EXPECT(strstr(report->findings[0].message, "data is NULL"));
+    EXPECT(strstr(report->findings[1].message, "byte 8 at index 1"));
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_output) {
+    qdq_output(NULL, "y", (qdq_value){1});
+    qdq_graph *g = misuse_small_graph();
+    qdq_output(g, NULL, (qdq_value){1});
+    qdq_output(g, not_utf8, (qdq_value){1});
+    qdq_output(g, "z", (qdq_value){UINT32_MAX});
+    const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+    EXPECT(report && report->errors == 3);
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_port) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_port(NULL, (qdq_value){1}, "y").id);
+    EXPECT(!qdq_port(g, (qdq_value){2}, NULL).id);
+    EXPECT(!qdq_port(g, (qdq_value){UINT32_MAX}, "y").id);
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_graph_find) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_graph_find(NULL, "x").id);
+    EXPECT(!qdq_graph_find(g, NULL).id);
+    EXPECT(!qdq_graph_find(g, not_utf8).id);
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_value_type) {
+    qdq_dtype dtype = QDQ_BOOL;
+    qdq_shape shape = {0};
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_value_type(NULL, (qdq_value){1}, &dtype, &shape));
+    EXPECT(!qdq_value_type(g, (qdq_value){UINT32_MAX}, &dtype, &shape));
+    EXPECT(dtype == QDQ_BOOL);
+    EXPECT(qdq_value_type(g, (qdq_value){1}, NULL, NULL));
+    qdq_graph_destroy(g);
+}
+
+// Every op with no attributes, and with each enum of it set to what is none.
+CASE(qdq_add) {
+    EXPECT(!qdq_add(NULL, "Quantize", NULL, 0).id);
+    for (size_t i = 0; i < qdq_op_count(); i++) {
+        const qdq_op *op = qdq_op_find(qdq_op_get(i).name);
+        for (size_t a = 0; a <= op->attr_count; a++) {
+            for (int k = 0; k < MISUSE_NUMBERS; k++) {
+                qdq_graph *g = qdq_graph_create(NULL, NULL);
+                qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2, 2, 2));
+                char *attrs = calloc(1, op->attrs_size);
+                if (a == op->attr_count) {
+                    (void)qdq_add(g, op->name, NULL, k ? 1024 : 0);
+                } else if (op->attrs[a].kind == QDQ_ATTR_MAYBE_WORD) {
+                    const qdq_int word = QDQ_INT((int)misuse_numbers[k]);
+                    memcpy(attrs + op->attrs[a].offset, &word, sizeof word);
+                } else if (op->attrs[a].kind == QDQ_ATTR_WORD ||
+                           op->attrs[a].kind == QDQ_ATTR_DTYPE ||
+                           op->attrs[a].kind == QDQ_ATTR_BOOL) {
+                    memcpy(attrs + op->attrs[a].offset, &misuse_numbers[k], sizeof(int));
+                }
+                memcpy(attrs + op->inputs[0].offset, &x, op->variadic ? 0 : sizeof x);
+                (void)qdq_add(g, op->name, attrs, op->attrs_size);
+                EXPECT(misuse_is_broken(g));
+                free(attrs), qdq_graph_destroy(g);
+            }
+        }
+    }
+    qdq_graph *g = misuse_small_graph();
+    (void)qdq_add(g, NULL, NULL, 0);
+    (void)qdq_add(g, not_utf8, NULL, SIZE_MAX);
+    (void)qdq_quantize(g, (qdq_value){1},
+                       (qdq_quantize_attrs){.name = not_utf8, .scales = QDQ_SCALE(1)});
+    const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+    EXPECT(report && report->errors == 3);
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_graph_load) {
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_load(NULL, NULL, err));
+    FAILS(QDQ_ERR_IO, qdq_graph_load("/dev/null/none", NULL, err));
+}
+
+CASE(qdq_graph_parse) {
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_parse(NULL, 10, NULL, NULL, NULL, err));
+    FAILS(QDQ_ERR_PARSE, qdq_graph_parse("", 0, NULL, NULL, NULL, err));
+}
+
+CASE(qdq_graph_write) {
+    qdq_graph *g = misuse_small_graph();
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_write(NULL, "/dev/null/none", err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_write(g, NULL, err));
+    FAILS(QDQ_ERR_IO, qdq_graph_write(g, "/dev/null/none", err));
+    qdq_graph_destroy(g);
+    g = qdq_graph_create(NULL, &(qdq_graph_options){.target = not_utf8});
+    qdq_output(g, "y", qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(1)));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_write(g, "/dev/null/none", err));
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_graph_validate) {
+    qdq_graph *g = misuse_small_graph();
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_validate(NULL, NULL, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_validate(g, not_utf8, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_validate(g, "", err));
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_graph_name) { EXPECT(!strcmp(qdq_graph_name(NULL), "")); }
+CASE(qdq_graph_target) { EXPECT(!strcmp(qdq_graph_target(NULL), "core")); }
+CASE(qdq_graph_node_count) { EXPECT(qdq_graph_node_count(NULL) == 0); }
+
+CASE(qdq_graph_node) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_graph_node(NULL, 0).name);
+    EXPECT(!qdq_graph_node(g, SIZE_MAX).name);
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_graph_node_input) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_graph_node_input(NULL, 0, 0).id);
+    EXPECT(!qdq_graph_node_input(g, SIZE_MAX, 0).id);
+    EXPECT(!qdq_graph_node_input(g, 0, SIZE_MAX).id);
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_graph_node_output) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_graph_node_output(NULL, 0, 0).id);
+    EXPECT(!qdq_graph_node_output(g, SIZE_MAX, 0).id);
+    EXPECT(!qdq_graph_node_output(g, 0, SIZE_MAX).id);
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_value_name) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!strcmp(qdq_value_name(NULL, (qdq_value){1}), ""));
+    EXPECT(!strcmp(qdq_value_name(g, (qdq_value){UINT32_MAX}), ""));
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_value_data) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_value_data(NULL, (qdq_value){1}));
+    EXPECT(!qdq_value_data(g, (qdq_value){UINT32_MAX}));
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_graph_numerics) {
+    qdq_numerics n;
+    qdq_graph *g = misuse_small_graph();
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_numerics(NULL, NULL, 0, &n, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_numerics(g, not_utf8, 0, &n, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_numerics(g, NULL, SIZE_MAX, &n, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_numerics(g, NULL, 0, NULL, err));
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_graph_extract) {
+    qdq_graph *g = misuse_small_graph();
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_extract(NULL, 0, NULL, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_extract(g, SIZE_MAX, NULL, err));
+    qdq_graph_destroy(g);
+}
+
+const misuse_case misuse_graph[] = {
+    ROW(qdq_graph_create),      ROW(qdq_graph_destroy), ROW(qdq_input),
+    ROW(qdq_constant),          ROW(qdq_output),        ROW(qdq_port),
+    ROW(qdq_graph_find),        ROW(qdq_value_type),    ROW(qdq_add),
+    ROW(qdq_graph_load),        ROW(qdq_graph_parse),   ROW(qdq_graph_write),
+    ROW(qdq_graph_validate),    ROW(qdq_graph_name),    ROW(qdq_graph_target),
+    ROW(qdq_graph_node_count),  ROW(qdq_graph_node),    ROW(qdq_graph_node_input),
+    ROW(qdq_graph_node_output), ROW(qdq_value_name),    ROW(qdq_value_data),
+    ROW(qdq_graph_numerics),    ROW(qdq_graph_extract), {NULL, NULL}};
