@@ -8,7 +8,7 @@ static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_cast_attrs, x), false,
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_CASTS}};
 static const qdq_attr_desc attrs[] = {
     {"dtype", QDQ_ATTR_DTYPE, offsetof(qdq_cast_attrs, dtype), NULL, "", "of the result; required"},
-    {"saturate", QDQ_ATTR_BOOL, offsetof(qdq_cast_attrs, saturate), NULL, "true",
+    {"saturate", QDQ_ATTR_BOOL, offsetof(qdq_cast_attrs, saturate), NULL, "what the target does",
      "float8: clamp to the largest value, else NaN or infinity; float8_e8m0: clamp, else NaN"},
     {"round_mode", QDQ_ATTR_WORD, offsetof(qdq_cast_attrs, round_mode), round_modes, "up",
      "float8_e8m0: which power of two a number between two becomes"},
@@ -22,6 +22,14 @@ static void infer(qdq_call *call) {
     call->outputs[0] = (qdq_type){y, call->inputs[QDQ_PORT_X].type.shape};
 }
 
+// What is too large overflows where the attribute says so, and to a float8 also where it says
+// nothing and the numerics do.
+static qdq_float_overflow overflow_of(const qdq_cast_attrs *a, qdq_dtype y, const qdq_numerics *n) {
+    bool by_default = n->float_overflow == QDQ_FLOAT_OVERFLOW && y != QDQ_FLOAT8_E8M0;
+    bool overflows = a->saturate == QDQ_UNSET ? by_default : a->saturate == QDQ_FALSE;
+    return overflows ? QDQ_FLOAT_OVERFLOW : QDQ_FLOAT_SATURATE;
+}
+
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_cast_attrs *a = call->attrs;
     qdq_cast_params *params = QDQ_POOL_NEW(to->pool, qdq_cast_params);
@@ -30,8 +38,7 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
                                 .x_dtype = call->inputs[QDQ_PORT_X].type.dtype,
                                 .y_dtype = call->outputs[0].dtype,
                                 .round_mode = a->round_mode};
-    params->numerics.float_overflow =
-        a->saturate == QDQ_FALSE ? QDQ_FLOAT_OVERFLOW : QDQ_FLOAT_SATURATE;
+    params->numerics.float_overflow = overflow_of(a, params->y_dtype, &to->numerics);
     stages[0] = (qdq_stage){
         .params = params,
         .fn = qdq_kernel_find(QDQ_FAMILY_CAST, params->x_dtype, params->y_dtype, NULL, to->isas),

@@ -61,9 +61,18 @@ static void dequantize_as(qdq_numerics *n, qdq_dtype y, int release) {
     if (release >= RELEASE_0_12) n->subtraction = QDQ_SUBTRACT_FLOAT;
 }
 
+// Tensor.to saturates to float8_e4m3fn alone.
+static void cast_as(qdq_numerics *n, qdq_dtype y) {
+    qdq_dtype_set overflowing =
+        QDQ_SET(FLOAT8_E5M2) | QDQ_SET(FLOAT8_E4M3FNUZ) | QDQ_SET(FLOAT8_E5M2FNUZ);
+    if (qdq_set_has(overflowing, y)) n->float_overflow = QDQ_FLOAT_OVERFLOW;
+}
+
 static qdq_numerics numerics(const qdq_call *call, int release) {
     qdq_numerics n = {0};
-    if (qdq_call_is(call, "Requantize")) {
+    if (qdq_call_is(call, "Cast")) {
+        cast_as(&n, call->outputs[0].dtype);
+    } else if (qdq_call_is(call, "Requantize")) {
         dequantize_as(&n, QDQ_FLOAT32, release);
         n.scaling = QDQ_SCALE_RECIPROCAL;
         n.zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT;

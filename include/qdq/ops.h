@@ -198,7 +198,8 @@ typedef struct qdq_cast_attrs {
     qdq_value x;                // any dtype
     qdq_dtype dtype;            // of y, any; required
     qdq_bool saturate;          // float8: clamp to the largest value, else NaN or infinity;
-                                // float8_e8m0: clamp, else NaN; default true
+                                // default what the target does. float8_e8m0: clamp, else NaN;
+                                // default true
     qdq_round_mode round_mode;  // float8_e8m0
 } qdq_cast_attrs;
 
