@@ -206,7 +206,7 @@ bool qdq_draft_codes(qdq_draft *draft) {
         .values = qdq_pool_array(draft->pool, graph->value_count, sizeof *s.values),
         .wanted = qdq_pool_array(draft->pool, graph->value_count, sizeof *s.wanted),
         .reads = qdq_pool_array(draft->pool, graph->node_count, sizeof *s.reads),
-        .silent = {.pool = draft->pool, .count = QDQ_MAX_FINDINGS},
+        .silent = {.pool = draft->pool},
     };
     if (!s.values || !s.wanted || !s.reads) return false;
     if (!mark_wanted(&s)) return true;

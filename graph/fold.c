@@ -96,7 +96,7 @@ static bool find_coded(qdq_draft *draft, size_t index, size_t input, qdq_coded *
     const qdq_op *op = graph->nodes[index].op;
     const qdq_graph_value *v = &graph->values[graph->nodes[index].inputs[input].id];
     const qdq_node *maker = &graph->nodes[v->node];
-    qdq_findings silent = {.pool = draft->pool, .count = QDQ_MAX_FINDINGS};
+    qdq_findings silent = {.pool = draft->pool};
     qdq_call call;
     *found = false;
     if (!op->packs_coded || !maker->op->coded || v->port != 0) return true;

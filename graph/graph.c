@@ -23,6 +23,7 @@ qdq_limits qdq_limits_or_default(const qdq_limits *limits) {
     if (!all.json_values) all.json_values = 1000000;
     if (!all.elements) all.elements = (size_t)1 << 31;
     if (!all.bytes) all.bytes = default_bytes();
+    if (!all.findings) all.findings = 100;
     return all;
 }
 
@@ -41,7 +42,8 @@ static void set_up(qdq_graph *graph, const char *name, const qdq_graph_options *
     graph->target_given = target != NULL;
     graph->target = qdq_pool_strdup(&graph->pool, target ? target : "core");
     graph->file = "";
-    graph->findings = (qdq_findings){.pool = &graph->pool, .file = ""};
+    graph->findings =
+        (qdq_findings){.pool = &graph->pool, .file = "", .most = graph->limits.findings};
     qdq_graph_check_own_name(graph);
     graph->symbols = qdq_symbols_create(graph->allocator, &graph->broken);
     graph->values =

@@ -62,7 +62,7 @@ qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target, size_t
     if (!out) return qdq_fail(err, QDQ_ERR_ARGUMENT, "there is no qdq_numerics to write to");
     QDQ_TRY(qdq_graph_find_node(graph, index, &node, err));
     if (!qdq_profile_find(target ? target : graph->target, &profile, err)) return QDQ_ERR_ARGUMENT;
-    qdq_findings silent = {.count = QDQ_MAX_FINDINGS};
+    qdq_findings silent = {0};
     qdq_call call;
     qdq_graph_call(graph, node, &silent, &call);
     *out = profile.target->numerics(&call, profile.release);

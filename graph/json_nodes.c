@@ -94,11 +94,11 @@ static qdq_status sort_nodes(qdq_node_list *list, uint32_t *order) {
 
 // The name of a value or node that was probably meant.
 static const char *nearest_value(const qdq_node_list *list, const char *name) {
-    enum { CANDIDATES = 1000 };
+    enum { CANDIDATES = 1000, SUGGESTIONS = 100 };  // each looks at all candidates
     const qdq_graph *graph = list->r->graph;
     const char *names[CANDIDATES];
     size_t count = 0;
-    if (!qdq_findings_have_room(&graph->findings)) return NULL;
+    if (graph->findings.errors >= SUGGESTIONS) return NULL;
     for (size_t i = 1; i < graph->value_count && count < CANDIDATES; i++)
         if (graph->values[i].name && *graph->values[i].name) names[count++] = graph->values[i].name;
     for (size_t i = 0; i < list->count && count < CANDIDATES; i++)

@@ -278,7 +278,7 @@ static size_t input_to_follow(qdq_draft *draft, const qdq_node *node) {
 }
 
 static bool lower_node(qdq_draft *draft, size_t index) {
-    qdq_findings silent = {.pool = draft->pool, .count = QDQ_MAX_FINDINGS};
+    qdq_findings silent = {.pool = draft->pool};
     qdq_call call;
     qdq_draft_call(draft, index, &silent, &call);
     qdq_lowering to = qdq_draft_lowering(draft, &call, draft->plan_pool);

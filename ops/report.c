@@ -19,7 +19,7 @@
 const qdq_rule qdq_core_rules[QDQ_CORE_RULE_COUNT] = {QDQ_CORE_RULES(ROW)};
 
 bool qdq_findings_have_room(const qdq_findings *findings) {
-    return findings->count < QDQ_MAX_FINDINGS || findings->errors < QDQ_MAX_FINDINGS;
+    return findings->errors < findings->most || findings->warnings < findings->most;
 }
 
 const char *qdq_text(qdq_findings *findings, const char *format, ...) {
@@ -68,26 +68,9 @@ static const char *sentence(qdq_findings *f, const qdq_finding *finding, const c
                     *finding->hint ? "; " : "", finding->hint);
 }
 
-// An error takes the place of the last warning that is kept.
-static bool make_room(qdq_findings *findings, qdq_severity severity) {
-    if (severity != QDQ_SEVERITY_ERROR) return false;
-    for (size_t i = findings->count; i-- > 0;) {
-        if (findings->items[i].severity == QDQ_SEVERITY_ERROR) continue;
-        memmove(&findings->items[i], &findings->items[i + 1],
-                (--findings->count - i) * sizeof *findings->items);
-        return true;
-    }
-    return false;
-}
-
-void qdq_find(qdq_findings *findings, const char *target, const qdq_rule *rule, qdq_subject subject,
-              const char *found, const char *wanted, const char *hint) {
-    if (rule->severity == QDQ_SEVERITY_ERROR) {
-        if (findings->errors++ == 0) findings->status = rule->status;
-    } else {
-        findings->warnings++;
-    }
-    if (findings->count >= QDQ_MAX_FINDINGS && !make_room(findings, rule->severity)) return;
+// `hint` NULL: that of the rule.
+static void keep(qdq_findings *findings, const char *target, const qdq_rule *rule,
+                 qdq_subject subject, const char *found, const char *wanted, const char *hint) {
     qdq_finding *items = qdq_pool_grow(findings->pool, findings->items, findings->count,
                                        &findings->capacity, sizeof *items);
     if (!items) return;
@@ -106,6 +89,15 @@ void qdq_find(qdq_findings *findings, const char *target, const qdq_rule *rule, 
     };
     finding.message = sentence(findings, &finding, subject.kind ? subject.kind : "node");
     items[findings->count++] = finding;
+}
+
+void qdq_find(qdq_findings *findings, const char *target, const qdq_rule *rule, qdq_subject subject,
+              const char *found, const char *wanted, const char *hint) {
+    bool is_error = rule->severity == QDQ_SEVERITY_ERROR;
+    size_t *number = is_error ? &findings->errors : &findings->warnings;
+    if (is_error && *number == 0) findings->status = rule->status;
+    if (*number < findings->most) keep(findings, target, rule, subject, found, wanted, hint);
+    ++*number;
 }
 
 void qdq_find_core(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,

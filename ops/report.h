@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collecting findings. Kept to the first QDQ_MAX_FINDINGS; all are counted.
+// Collecting findings. Some are kept; all are counted.
 #ifndef QDQ_OPS_REPORT_H
 #define QDQ_OPS_REPORT_H
 
@@ -13,6 +13,7 @@ typedef struct qdq_findings {
     const char *file;  // in front of every sentence; "" for none
     qdq_finding *items;
     size_t count, capacity;
+    size_t most;  // errors that are kept, and warnings; 0: silent, nothing is
     size_t errors, warnings;
     qdq_status status;  // of the first error
 } qdq_findings;

@@ -7,6 +7,7 @@
 #include "tools/common.h"
 #include "tools/compare_graph.h"
 #include "tools/compare_literal.h"
+#include "tools/findings.h"
 #include "tools/inputs.h"
 #include "tools/session.h"
 #include "tools/tensor_io.h"
@@ -51,9 +52,8 @@ static int ask_target(qdq_graph *graph, const char *target, bool *refuses) {
     qdq_error err = {0};
     const qdq_report *report = qdq_graph_validate(graph, target, &err);
     if (!report) return report_error(&err);
-    for (size_t i = 0; i < report->count; i++)
-        if (strcmp(report->findings[i].target, "core") != 0)
-            print_finding(stderr, &report->findings[i]);
+    if (strcmp(target, "core") != 0)
+        (void)print_findings(stderr, report, target, LIST_BRIEFLY);
     *refuses = report->errors > 0;
     if (*refuses) fprintf(stderr, "qdq: %s refuses the graph and is left out\n", target);
     return EXIT_OK;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/findings.h"
+
 int exit_code(qdq_status status) {
     switch (status) {
     case QDQ_OK: return EXIT_OK;
@@ -33,8 +35,11 @@ static bool read_limits(const options *opt, qdq_limits *limits) {
            options_number("max-values", opt->max_values, 1, 0, &limits->json_values);
 }
 
+// Reports keep what a check of every node of a large graph finds.
+enum { KEPT_FINDINGS = 100000 };
+
 bool graph_options_of(const options *opt, qdq_graph_options *out) {
-    *out = (qdq_graph_options){.target = opt->target};
+    *out = (qdq_graph_options){.target = opt->target, .limits.findings = KEPT_FINDINGS};
     if (opt->target && strcmp(opt->target, "all") == 0) out->target = "core";
     return read_limits(opt, &out->limits);
 }
@@ -77,7 +82,7 @@ qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code) {
     if (!compile_options_of(opt, &compile_options)) return NULL;
     qdq_plan *plan = qdq_graph_compile(graph, &compile_options, &err);
     const qdq_report *report = qdq_graph_validate(graph, opt->target, NULL);
-    if (report) print_findings(stderr, report);
+    if (report) print_findings(stderr, report, NULL, LIST_BRIEFLY);
     *code = EXIT_OK;
     if (plan) return plan;
     *code = exit_code(err.status);
@@ -86,17 +91,6 @@ qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code) {
 }
 
 //---- Printing ---------------------------------------------------------------
-
-void print_finding(FILE *out, const qdq_finding *finding) {
-    bool error = finding->severity == QDQ_SEVERITY_ERROR;
-    fprintf(out, "%s: %s [%s]\n", error ? "error" : "warning", finding->message, finding->rule);
-}
-
-void print_findings(FILE *out, const qdq_report *report) {
-    for (size_t i = 0; i < report->count; i++) print_finding(out, &report->findings[i]);
-    if (report->errors + report->warnings > report->count)
-        fprintf(out, "and %zu more\n", report->errors + report->warnings - report->count);
-}
 
 const char *shape_text(qdq_shape shape, char *out, size_t capacity) {
     size_t at = (size_t)snprintf(out, capacity, "[");

@@ -34,9 +34,6 @@ const char *isa_of(const options *opt);
 // Compiles it as the options say; prints the findings that stop it.
 qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code);
 
-// One line per finding: "error: SENTENCE [rule]".
-void print_finding(FILE *out, const qdq_finding *finding);
-void print_findings(FILE *out, const qdq_report *report);
 // "[2, 3]" in `out`.
 const char *shape_text(qdq_shape shape, char *out, size_t capacity);
 // Where element `at` of a tensor lies, as a shape and as text.

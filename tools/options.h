@@ -25,7 +25,7 @@ typedef struct options {
     const char *tolerance;
     const char *threads, *repeat, *rows;
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values;
-    bool materialize, literal, json, markdown, strict, map, dtypes, vs_copy, compile, help;
+    bool all, materialize, literal, json, markdown, strict, map, dtypes, vs_copy, compile, help;
 } options;
 
 typedef struct command_row {

@@ -191,6 +191,7 @@ typedef struct qdq_limits {
     // as they are kept, its arena, inputs, outputs and scratch. Default 8 GiB, on machines of 32 bits
     // SIZE_MAX / 2.
     size_t bytes;
+    size_t findings;  // errors that a report keeps, and warnings; default 100 of each
 } qdq_limits;
 
 #ifdef __cplusplus

@@ -103,13 +103,11 @@ typedef struct qdq_finding {
     const char *source;   // where the target says so
 } qdq_finding;
 
-enum { QDQ_MAX_FINDINGS = 100 };
-
 // All findings, in the order in which they were found; owned by the graph.
 typedef struct qdq_report {
     const qdq_finding *findings;
-    size_t count;             // at most QDQ_MAX_FINDINGS
-    size_t errors, warnings;  // all that were found, also those beyond the first hundred
+    size_t count;             // at most qdq_limits.findings errors and as many warnings
+    size_t errors, warnings;  // all that were found, also those that are not kept
 } qdq_report;
 
 // Checks the whole graph: what building found, facts about the whole, and the rules of `target`

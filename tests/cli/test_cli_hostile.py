@@ -114,11 +114,14 @@ class ManyThings(Case):
         self.check(graph(nodes, [], {"y": "n0"}))
 
     def test_many_findings_are_kept_to_some(self):
-        content = graph([quantize(f"n{i}", scales=0) for i in range(20000)], outputs={"y": "n0"})
+        content = graph([quantize(scales=1, **{f"quant_{i}": 1 for i in range(120000)})])
         found = self.json("check", self.write("g.json", content), code=1)
-        self.assertEqual(found["errors"], 20000)
-        self.assertLess(len(found["findings"]), 1000)
-        self.assertIn("more", self.qdq("check", "g.json", code=1).out)
+        self.assertEqual(found["errors"], 120000)
+        self.assertEqual(len(found["findings"]), 100000)
+        lines = self.qdq("check", "g.json", code=1).out.splitlines()
+        self.assertIn("(100000 times at 1 node: 'q')", lines[0])
+        self.assertEqual(lines[1], "and 20000 more")
+        self.assertLess(self.peak_mib("check", "g.json"), 512)
 
     def test_many_outputs(self):
         content = graph(inputs=[INT8], outputs={f"y{i}": "x" for i in range(300000)})

@@ -125,15 +125,39 @@ static void unknown_ops_and_targets_are_named(void **state) {
     qdq_graph_destroy(g);
 }
 
-static void no_more_than_a_hundred_findings_are_kept(void **state) {
-    (void)state;
-    qdq_graph *g = qdq_graph_create(NULL, NULL);
+// 5 nodes with a negative scale, 300 without a scale, and no output.
+static const qdq_report *report_of_many(qdq_graph *g) {
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
+    for (int i = 0; i < 5; i++) {
+        float scale = -1;
+        qdq_floats scales = {.data = &scale, .count = 1};
+        (void)qdq_quantize(g, x, (qdq_quantize_attrs){.scales = scales});
+    }
     for (int i = 0; i < 300; i++) (void)qdq_quantize(g, x, (qdq_quantize_attrs){0});
-    const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
-    assert_int_equal(report->count, QDQ_MAX_FINDINGS);
-    assert_int_equal(report->errors, 301);  // and no output
-    qdq_graph_destroy(g);
+    return qdq_graph_validate(g, NULL, NULL);
+}
+
+static size_t count_kept(const qdq_report *report, qdq_severity severity) {
+    size_t count = 0;
+    for (size_t i = 0; i < report->count; i++) count += report->findings[i].severity == severity;
+    return count;
+}
+
+static void a_report_keeps_as_many_findings_as_the_limits_say(void **state) {
+    (void)state;
+    qdq_graph_options options[] = {{0}, {.limits.findings = 3}, {.limits.findings = 1000}};
+    size_t kept_errors[] = {100, 3, 301}, kept_warnings[] = {100, 3, 310};
+    for (size_t i = 0; i < 3; i++) {
+        qdq_graph *g = qdq_graph_create(NULL, &options[i]);
+        const qdq_report *report = report_of_many(g);
+        assert_int_equal(report->errors, 301);
+        assert_int_equal(report->warnings, 5 + 305);  // and results that nothing uses
+        assert_int_equal(count_kept(report, QDQ_SEVERITY_ERROR), kept_errors[i]);
+        assert_int_equal(count_kept(report, QDQ_SEVERITY_WARNING), kept_warnings[i]);
+        for (size_t k = 0; k < report->count; k++)
+            assert_string_not_equal(report->findings[k].message, "");
+        qdq_graph_destroy(g);
+    }
 }
 
 static void keep_line(void *self, const char *text) { snprintf(self, 256, "%s", text); }
@@ -215,7 +239,7 @@ int main(void) {
         cmocka_unit_test(a_null_graph_is_reported_once_at_the_end),
         cmocka_unit_test(a_value_of_another_graph_is_refused),
         cmocka_unit_test(unknown_ops_and_targets_are_named),
-        cmocka_unit_test(no_more_than_a_hundred_findings_are_kept),
+        cmocka_unit_test(a_report_keeps_as_many_findings_as_the_limits_say),
         cmocka_unit_test(the_log_tells_of_loading_and_compiling),
         cmocka_unit_test(inputs_outputs_and_constants_are_counted_row_major),
         cmocka_unit_test(what_a_node_makes_keeps_to_the_limit_of_elements),

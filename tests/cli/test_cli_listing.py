@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What is told of large graphs: a line for each kind of finding, and counts."""
+
+import unicodedata
+
+from harness import Case, constant, graph, main, node, quantize, value
+
+SCREENS = 100  # lines of two
+
+
+def pairs(count, scale=0.3):
+    """`count` nodes in a row: Quantize and Dequantize in turn. Two of three pairs have a zero
+    point, which tensorrt and tripy refuse; torchao warns of the scale at each Quantize."""
+    nodes, last = [], "x"
+    for i in range(count // 2):
+        attrs = {"scales": scale, "zps": 3 if i % 3 else 0}
+        nodes.append(quantize(f"stage{i}/q", last, dtype="int8", **attrs))
+        nodes.append(node("Dequantize", f"stage{i}/d", f"stage{i}/q", dtype="float32", **attrs))
+        last = f"stage{i}/d"
+    return graph(nodes, inputs=[value("x", shape=[4, 8])], outputs={"y": last})
+
+
+# Of a thousand nodes, those with a zero point:
+REFUSED = 2 * sum(i % 3 != 0 for i in range(500))
+
+
+def columns(text):
+    """That a terminal takes for a text, by the tables of Python."""
+    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
+               for c in text)
+
+
+class Check(Case):
+    def all_targets(self, content, *words, code=1):
+        self.write("g.json", content)
+        return self.qdq("check", "g.json", "--target", "all", *words, code=code).out.splitlines()
+
+    def one_rule(self, lines, rule):
+        (line,) = [line for line in lines if f"[{rule}]" in line]
+        return line
+
+    def test_a_thousand_nodes_fit_two_screens(self):
+        lines = self.all_targets(pairs(1000))
+        self.assertLess(len(lines), SCREENS)
+        line = self.one_rule(lines, "tripy/no-zero-point")
+        self.assertIn("quantize symmetrically, and leave it out", line)  # the hint
+        self.assertTrue(line.endswith(f"({REFUSED} nodes: 'stage1/q', 'stage1/d', 'stage2/q', ...)"),
+                        line)
+        self.assertIn("(500 nodes: ", self.one_rule(lines, "torchao/reciprocal"))
+        self.assertEqual(lines[-1],
+                         f"g.json for all targets: {2 * REFUSED} errors, 500 warnings; "
+                         "--all lists each")
+
+    def test_thirty_kinds_of_findings_are_thirty_lines(self):
+        content = pairs(1000)
+        for i in range(30):
+            content["nodes"] += [quantize(f"bad{i}.{k}", scales=1, **{f"wrong{i}": 1})
+                                 for k in range(10)]
+        kinds = [{"axis": 99}, {"scales": 0}, {"scales": [1, 2]}, {"scales": "a"}, {"zps": 1.5},
+                 {"zps": 300}, {"qtype": "per_row"}, {"dtype": "int9"}, {"dtype": "float32"},
+                 {"quant_min": 9, "quant_max": 5}, {"group_shape": [1, 1]}, {"scales": -1}]
+        for i, attrs in enumerate(kinds):
+            content["nodes"] += [quantize(f"kind{i}.{k}", **{"scales": 1, **attrs})
+                                 for k in range(30)]
+        self.write("g.json", content)
+        for words in ([], ["--target", "all"], ["--target", "torchao"]):
+            lines = self.qdq("check", "g.json", *words, code=1).out.splitlines()
+            self.assertLess(len(lines), SCREENS, words)
+            rules = [line[line.rindex("["):line.rindex("]")] for line in lines if " [" in line]
+            self.assertEqual(len(rules), len(set(rules)), "a rule has two lines")
+            self.assertGreater(len(rules), 8)
+
+    def test_nodes_that_are_ok_everywhere_are_counted(self):
+        lines = self.all_targets(pairs(1000))
+        fine = 500 - REFUSED // 2  # each Dequantize without a zero point
+        self.assertIn(f"{fine} more nodes are ok everywhere", lines)
+        lines = self.all_targets(pairs(2, scale=0.5), code=0)
+        self.assertEqual(lines, ["2 nodes are ok everywhere",
+                                 "g.json for all targets: 0 errors, 0 warnings; --all lists each"])
+
+    def test_nodes_that_fare_alike_share_a_line_of_a_long_matrix(self):
+        lines = self.all_targets(pairs(1000))
+        self.assertTrue(any(line.startswith(f"stage1/q and {REFUSED // 2 - 1} more  Quantize ")
+                            for line in lines), lines)
+        few = self.all_targets(pairs(12))
+        self.assertEqual(sum(line.startswith("stage") for line in few), 6 + 4)
+
+    def test_all_lists_all(self):
+        for words in (["--target", "all"], ["--target", "tripy"]):
+            lines = self.qdq("check", self.write("g.json", pairs(1000)), *words, "--all",
+                             code=1).out.splitlines()
+            self.assertEqual(sum("[tripy/no-zero-point]" in line for line in lines), REFUSED)
+            self.assertNotIn("--all", lines[-1])
+            rows = sum(line.startswith("stage") for line in lines)
+            self.assertEqual(rows, 1000 if "all" in words else 0)
+
+    def test_json_has_each_finding_and_each_node(self):
+        self.write("g.json", pairs(1000))
+        result = self.json("check", "g.json", "--target", "all", code=1)
+        self.assertEqual(len(result["nodes"]), 1000)
+        self.assertEqual(len(result["findings"]), 2 * REFUSED + 500)
+        self.assertEqual((result["errors"], result["warnings"]), (2 * REFUSED, 500))
+        self.assertEqual(sum(one["tripy"] == "refused" for one in result["nodes"]), REFUSED)
+        alone = self.json("check", "g.json", "--target", "tripy", code=1)
+        self.assertEqual(len({one["node"] for one in alone["findings"]}), REFUSED)
+
+    def test_columns_align_whatever_the_names_are(self):
+        names = ["q", "größe", "日本語", "🙂", "e\u0301", "n" * 255, "ab" + "é" * 120, "x" * 48,
+                 "y" * 49, "日" * 60]
+        content = graph([quantize(name, scales=1, zps=3) for name in names],
+                        outputs={f"y{i}": name for i, name in enumerate(names)})
+        for words in ([], ["--all"]):
+            lines = self.all_targets(content, *words)
+            matrix = lines[:1 + len(names)]
+            starts = {columns(line[:line.index("Quantize" if i else "op")])
+                      for i, line in enumerate(matrix)}
+            self.assertEqual(len(starts), 1, matrix)
+            starts = {columns(line[:line.index("refused" if i else "tensorrt")])
+                      for i, line in enumerate(matrix)}
+            self.assertEqual(len(starts), 1, matrix)
+            self.assertEqual(any("n" * 255 in line for line in matrix), bool(words))
+        self.assertIn("x" * 48, lines[8])
+
+    def test_few_errors_are_told_one_by_one_and_many_by_their_rule(self):
+        def bad(count):
+            return graph([quantize(f"q{i}", scales=1, bogus=1) for i in range(count)],
+                         outputs={"y": "q0"})
+        for count, lines in ((20, 20), (21, 1)):
+            out = self.qdq("check", self.write("g.json", bad(count)), code=1).out
+            self.assertEqual(out.count("[core/attr-unknown]"), lines)
+            out = self.qdq("run", "g.json", code=3).err
+            self.assertEqual(out.count("[core/attr-unknown]"), lines)
+
+    def test_warnings_are_a_line_for_each_rule_in_every_command(self):
+        self.write("g.json", pairs(20))
+        for words in (["check", "g.json", "--target", "torchao"],
+                      ["run", "g.json", "--target", "torchao", "--fill", "1"],
+                      ["compare", "g.json", "--targets", "core,torchao", "--fill", "1"]):
+            result = self.qdq(*words, code=None)
+            told = [line for line in (result.out + result.err).splitlines()
+                    if "[torchao/reciprocal]" in line]
+            self.assertEqual(len(told), 1, words)
+            self.assertTrue(told[0].endswith("(10 nodes: 'stage0/q', 'stage1/q', 'stage2/q', ...)"))
+
+    def test_inputs_and_constants_are_not_counted_as_nodes(self):
+        content = graph([quantize(scales=1)],
+                        constants=[constant(f"c{i}", "int8", [1], [1]) for i in range(4)])
+        out = self.qdq("check", self.write("g.json", content)).out
+        self.assertIn("[core/value-unused] (4 values: 'c0', 'c1', 'c2', ...)\n", out)
+
+
+if __name__ == "__main__":
+    main()
