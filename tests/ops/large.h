@@ -1,61 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of large products and convolutions share: sizes around the cuts that the ops make,
-// random ones too, results that are exact because all operands are small whole numbers, and the
-// ways to run a graph, which must all give these results.
+// What the tests of large products and convolutions share: results that are exact because all
+// operands are small whole numbers, and the ways to run a graph, which must all give these results.
 #ifndef QDQ_TESTS_OPS_LARGE_H
 #define QDQ_TESTS_OPS_LARGE_H
 
-#include <time.h>
-
+#include "large_random.h"
 #include "products.h"
 
-//---- Random cases -----------------------------------------------------------
+// The zero point of results.
+enum { LARGE_ZERO = 3 };
 
-// How many random cases there are, and the seed of the first; the next has the next seed, so a case
-// is repeated by its own seed and a count of 1. From the arguments COUNT and SEED, or QDQ_RANDOM
-// and QDQ_SEED. Builds without optimization, such as those with sanitizers, do a tenth.
-typedef struct large_random {
-    uint64_t count, seed;
-} large_random;
+//---- Operands ---------------------------------------------------------------
 
-static large_random large_cases;
+// CODES: of dequantized operands. WEIGHTS: of floats and dequantized weights.
+typedef enum large_kind { FLOATS, INTEGERS, QLINEAR, CODES, WEIGHTS } large_kind;
+typedef enum large_blocks { PER_TENSOR, PER_COLUMN, PER_BLOCK } large_blocks;
 
-static inline void large_begin(int argc, char **argv) {
-#ifdef __OPTIMIZE__
-    large_cases.count = 200;
-#else
-    large_cases.count = 20;
-#endif
-    large_cases.seed = (uint64_t)time(NULL) * 1000000;
-    const char *count = argc > 1 ? argv[1] : getenv("QDQ_RANDOM");
-    const char *seed = argc > 2 ? argv[2] : getenv("QDQ_SEED");
-    if (count) large_cases.count = strtoull(count, NULL, 10);
-    if (seed) large_cases.seed = strtoull(seed, NULL, 10);
-    print_message("%llu random cases, QDQ_SEED=%llu\n", (unsigned long long)large_cases.count,
-                  (unsigned long long)large_cases.seed);
+// A float, or a code whose distance from its zero point is at most `reach`.
+static inline int large_number(uint64_t *state, qdq_dtype dtype, int zero, int reach) {
+    int codes = product_codes(dtype), least = product_least(dtype);
+    if (!codes) return (int)large_pick(state, 8) - 4;
+    int low = zero - reach < least ? least : zero - reach;
+    int high = zero + reach > least + codes - 1 ? least + codes - 1 : zero + reach;
+    return low + (int)large_pick(state, (size_t)(high - low + 1));
 }
 
-// The state of oracle_random for a seed: neighbours become far apart.
-static inline uint64_t large_state(uint64_t seed) {
-    uint64_t state = (seed + 1) * 0x9E3779B97F4A7C15u;
-    state ^= state >> 29;
-    return state ? state : 1;
+// The least power of two that makes the largest of some numbers at most `most`.
+static inline float large_fitting(const int32_t *numbers, size_t count, double most) {
+    double largest = 1;
+    for (size_t i = 0; i < count; i++)
+        if (abs(numbers[i]) > largest) largest = abs(numbers[i]);
+    return ldexpf(1, (int)ceil(log2(largest / most)));
 }
 
-static inline size_t large_pick(uint64_t *state, size_t count) {
-    return (size_t)(oracle_random(state) >> 20) % count;
-}
-
-// A cut up to three times, less one, plus one, or with a remainder.
-static inline size_t large_size(uint64_t *state, const size_t *cuts, size_t count, size_t most) {
-    size_t cut = cuts[large_pick(state, count)], size = cut * large_pick(state, 4);
-    switch (large_pick(state, 4)) {
-    case 0: size += 1; break;
-    case 1: size -= size > 0; break;
-    case 2: size += large_pick(state, cut); break;
-    default: break;
-    }
-    return size < 1 ? 1 : size > most ? most : size;
+// clamp(rne(sum * scale) + LARGE_ZERO): `scale` is a power of two.
+static inline double large_requantized(qdq_dtype dtype, int32_t sum, float scale) {
+    double q = rint((double)((float)sum * scale)) + LARGE_ZERO;
+    int least = product_least(dtype), most = least + product_codes(dtype) - 1;
+    return q < least ? least : q > most ? most : q;
 }
 
 //---- Exact results ----------------------------------------------------------
@@ -102,8 +84,6 @@ static inline void large_put(tensor *t, size_t i, double value) {
 
 // What follows the node: of reals the first four, of integers the first and the last.
 typedef enum large_link { PLAIN, RELU, QUANTIZE, RELU_QUANTIZE, DEQUANTIZE } large_link;
-
-enum { LARGE_ZERO = 3 };
 
 typedef struct large_after {
     large_link link;

@@ -8,16 +8,12 @@
 
 enum { OF_BIAS = MATMUL_PORTS, OPERANDS };
 
-// CODES: of dequantized operands. WEIGHTS: of floats and dequantized weights.
-typedef enum product_kind { FLOATS, INTEGERS, QLINEAR, CODES, WEIGHTS } product_kind;
-typedef enum product_blocks { PER_TENSOR, PER_COLUMN, PER_BLOCK } product_blocks;
-
 typedef struct product {
     const char *name;
-    product_kind kind;
+    large_kind kind;
     qdq_dtype a, b, real;  // real: of the result, unless it is integers
     size_t size;           // bytes of an element as kernels take it
-    product_blocks blocks;
+    large_blocks blocks;
     bool zeros, wide;  // zero points that are not 0; codes of the whole range
     bool b_shared, transpose_a, transpose_b, bias, by_row;
     size_t batch, m, k, n, block_k, block_n;  // batch 0: matrices
@@ -103,15 +99,6 @@ static inline void product_parameters(product *p, uint64_t *state) {
     p->a_zero = p->zeros && product_codes(p->a) ? product_least(p->a) + 37 : 0;
 }
 
-// A float, or a code whose distance from its zero point is at most `reach`.
-static inline int product_number(uint64_t *state, qdq_dtype dtype, int zero, int reach) {
-    int codes = product_codes(dtype), least = product_least(dtype);
-    if (!codes) return (int)large_pick(state, 8) - 4;
-    int low = zero - reach < least ? least : zero - reach;
-    int high = zero + reach > least + codes - 1 ? least + codes - 1 : zero + reach;
-    return low + (int)large_pick(state, (size_t)(high - low + 1));
-}
-
 static inline int product_row_zero(const product *p, size_t row) {
     return (int)p->a_zero + (p->by_row && p->zeros ? (int)(row % 5) : 0);
 }
@@ -123,7 +110,7 @@ static inline void product_fill_a(product *p, uint64_t *state) {
     for (size_t i = 0; i < batch * size; i++) {
         size_t r = i / p->k % p->m, k = i % p->k;
         int zero = product_row_zero(p, r);
-        int x = product_number(state, p->a, zero, p->wide ? 255 : 3);
+        int x = large_number(state, p->a, zero, p->wide ? 255 : 3);
         large_put(&p->in[A], p->transpose_a ? i / size * size + k * p->m + r : i, x);
         p->of_a[i] = x - zero;
     }
@@ -140,7 +127,7 @@ static inline void product_fill_b(product *p, uint64_t *state) {
     for (size_t i = 0; i < matrices * size; i++) {
         size_t k = i / p->n % p->k, j = i % p->n, block = product_block(p, k, j);
         int zero = (int)p->zps[block], scale = p->kind == WEIGHTS ? (int)p->scales[block] : 1;
-        int x = product_number(state, p->b, zero, reach > 255 ? 255 : reach);
+        int x = large_number(state, p->b, zero, reach > 255 ? 255 : reach);
         large_put(&p->in[B], p->transpose_b ? i / size * size + j * p->k + k : i, x);
         p->of_b[(i / p->n) * p->stride + j] = (x - zero) * scale;
     }
@@ -162,14 +149,6 @@ static inline void product_sum_up(product *p) {
         }
 }
 
-// The least power of two that makes the largest sum at most `most`.
-static inline float product_fitting(const product *p, double most) {
-    double largest = 1;
-    for (size_t i = 0; i < product_batch(p) * p->m * p->stride; i++)
-        if (abs(p->sums[i]) > largest) largest = abs(p->sums[i]);
-    return ldexpf(1, (int)ceil(log2(largest / most)));
-}
-
 static inline double product_result(const product *p, size_t row, size_t j) {
     int32_t sum = p->sums[row * p->stride + j];
     double bias = p->bias ? tensor_at(&p->in[OF_BIAS], j) : 0;
@@ -178,9 +157,7 @@ static inline double product_result(const product *p, size_t row, size_t j) {
     if (p->kind == CODES) return (double)((float)sum * scale + (float)bias);
     if (p->kind != QLINEAR) return large_round(p->real, sum + (int64_t)bias);
     if (p->by_row) scale *= (float)(1 << (row % p->m % 2));
-    double q = rint((double)((float)sum * (scale / p->y_scale))) + LARGE_ZERO;
-    int least = product_least(p->a), most = least + 255;
-    return q < least ? least : q > most ? most : q;
+    return large_requantized(p->a, sum, scale / p->y_scale);
 }
 
 static inline qdq_dtype product_dtype(const product *p) {

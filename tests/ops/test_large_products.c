@@ -136,8 +136,11 @@ static void make(product *p, uint64_t *state) {
     product_parameters(p, state);
     product_fill_a(p, state), product_fill_b(p, state);
     product_sum_up(p);
-    p->y_scale = product_fitting(p, 100);
-    p->after.scale = p->after.link == DEQUANTIZE ? 0.25f : product_fitting(p, 200) * p->a_scale;
+    size_t sums = product_batch(p) * p->m * p->stride;
+    p->y_scale = large_fitting(p->sums, sums, 100);
+    p->after.scale = 0.25f;
+    if (p->after.link != DEQUANTIZE)
+        p->after.scale = large_fitting(p->sums, sums, 200) * p->a_scale;
     fill_ports(p, state);
     product_expect(p);
 }
@@ -239,9 +242,9 @@ static product random_product(uint64_t *state) {
     p.zeros = large_pick(state, 2), p.wide = p.wide && large_pick(state, 2);
     p.by_row = integers && large_pick(state, 2);
     if (p.kind == WEIGHTS)
-        p.blocks = (product_blocks)large_pick(state, 3);
+        p.blocks = (large_blocks)large_pick(state, 3);
     else if (p.kind != FLOATS)
-        p.blocks = (product_blocks)large_pick(state, 2);
+        p.blocks = (large_blocks)large_pick(state, 2);
     set_random_sizes(&p, state);
     set_link(&p, large_pick(state, 12));
     p.transpose_a = !integers && large_pick(state, 4) == 0;
