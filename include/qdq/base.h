@@ -163,9 +163,17 @@ typedef struct qdq_shape {
     int64_t dims[QDQ_MAX_RANK];
 } qdq_shape;
 
-// QDQ_SHAPE(2, 3): a 2x3 shape. The empty shape is (qdq_shape){0}.
+// QDQ_SHAPE(2, 3): a 2x3 shape. The empty shape is (qdq_shape){0}, in C++ qdq_shape{}.
+#ifndef __cplusplus
 #define QDQ_SHAPE(...) \
     ((qdq_shape){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), {__VA_ARGS__}})
+#else
+#define QDQ_SHAPE(...)                                          \
+    ([](auto... qdq_dims) {                                     \
+        return qdq_shape{static_cast<int>(sizeof...(qdq_dims)), \
+                         {static_cast<int64_t>(qdq_dims)...}};  \
+    }(__VA_ARGS__))
+#endif
 
 // Whether two shapes have the same rank, 0..QDQ_MAX_RANK, and dims.
 QDQ_API bool qdq_shape_equal(qdq_shape a, qdq_shape b);

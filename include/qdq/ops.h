@@ -6,71 +6,18 @@
 //
 //     qdq_value q = qdq_quantize(g, x, (qdq_quantize_attrs){.scales = QDQ_SCALE(0.02f)});
 //
+// C++20 has the same without the name of the struct; there fields go in the order of declaration.
+//
 // Both the C calls and the JSON reader end in qdq_add, which checks the node and infers its
 // outputs.
 #ifndef QDQ_OPS_H
 #define QDQ_OPS_H
 
-#include <qdq/graph.h>
+#include <qdq/values.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-//---- Attribute values -------------------------------------------------------
-
-// An integer whose zero means something: unset is the default.
-typedef struct qdq_int {
-    bool set;
-    int64_t value;
-} qdq_int;
-#define QDQ_INT(v) ((qdq_int){true, (v)})
-
-// A number whose zero means something.
-typedef struct qdq_float {
-    bool set;
-    double value;
-} qdq_float;
-#define QDQ_FLOAT(v) ((qdq_float){true, (v)})
-
-typedef enum qdq_bool { QDQ_UNSET = 0, QDQ_FALSE, QDQ_TRUE } qdq_bool;
-
-// Lists; the data is copied when the node is added. `scalar` is a single number rather than a list
-// of one: some targets compute the two differently.
-typedef struct qdq_floats {
-    const float *data;
-    size_t count;
-    bool scalar;
-} qdq_floats;
-typedef struct qdq_numbers {
-    const double *data;
-    size_t count;
-    bool scalar;
-} qdq_numbers;
-typedef struct qdq_ints {
-    const int64_t *data;
-    size_t count;
-} qdq_ints;
-
-typedef struct qdq_values {
-    const qdq_value *data;
-    size_t count;
-} qdq_values;
-
-#define QDQ_SCALE(s) ((qdq_floats){(const float[]){(s)}, 1, true})
-#define QDQ_SCALES(...)                         \
-    ((qdq_floats){(const float[]){__VA_ARGS__}, \
-                  sizeof((const float[]){__VA_ARGS__}) / sizeof(float), false})
-#define QDQ_ZP(z) ((qdq_numbers){(const double[]){(z)}, 1, true})
-#define QDQ_ZPS(...)                              \
-    ((qdq_numbers){(const double[]){__VA_ARGS__}, \
-                   sizeof((const double[]){__VA_ARGS__}) / sizeof(double), false})
-#define QDQ_INTS(...)                           \
-    ((qdq_ints){(const int64_t[]){__VA_ARGS__}, \
-                sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)})
-#define QDQ_VALUES(...)                             \
-    ((qdq_values){(const qdq_value[]){__VA_ARGS__}, \
-                  sizeof((const qdq_value[]){__VA_ARGS__}) / sizeof(qdq_value)})
 
 //---- Any op -----------------------------------------------------------------
 

@@ -14,5 +14,6 @@
 #include <qdq/parallel.h>
 #include <qdq/tensor_file.h>
 #include <qdq/tile.h>
+#include <qdq/values.h>
 
 #endif

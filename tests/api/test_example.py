@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""test_example.py EXAMPLE_BINARY SOURCE_DIR: the program of the README is the one that is built here, and it prints
-what it should: 1.8 is 72 steps of 0.025, and 1.8 as a bfloat16 is 1.796875."""
+"""test_example.py EXAMPLE_BINARY SOURCE_DIR c|cpp: the program of the README in this language is the one that is built
+here, and it prints what it should: 1.8 is 72 steps of 0.025, and 1.8 as a bfloat16 is 1.796875."""
 import os
 import pathlib
 import re
@@ -10,10 +10,10 @@ import sys
 
 
 def main() -> int:
-    binary, root = sys.argv[1], pathlib.Path(sys.argv[2])
-    source = (root / "tests/api/example.c").read_text(encoding="utf-8")
+    binary, root, language = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
+    source = (root / f"tests/api/example.{language}").read_text(encoding="utf-8")
     program = source[source.index("#include"):]
-    blocks = re.findall(r"```c\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.S)
+    blocks = re.findall(rf"```{language}\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.S)
     wrapper = os.environ.get("MESON_EXE_WRAPPER", "").split()  # of a cross build
     output = subprocess.run([*wrapper, binary], capture_output=True, text=True, timeout=60, check=False)
     checks = {

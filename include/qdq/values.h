@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attribute values: what the fields of an op's struct hold, and the macros that write them.
+#ifndef QDQ_VALUES_H
+#define QDQ_VALUES_H
+
+#include <qdq/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// An integer whose zero means something: unset is the default.
+typedef struct qdq_int {
+    bool set;
+    int64_t value;
+} qdq_int;
+
+// A number whose zero means something.
+typedef struct qdq_float {
+    bool set;
+    double value;
+} qdq_float;
+
+typedef enum qdq_bool { QDQ_UNSET = 0, QDQ_FALSE, QDQ_TRUE } qdq_bool;
+
+// Lists; the data is copied when the node is added. `scalar` is a single number rather than a list
+// of one: some targets compute the two differently.
+typedef struct qdq_floats {
+    const float *data;
+    size_t count;
+    bool scalar;
+} qdq_floats;
+typedef struct qdq_numbers {
+    const double *data;
+    size_t count;
+    bool scalar;
+} qdq_numbers;
+typedef struct qdq_ints {
+    const int64_t *data;
+    size_t count;
+} qdq_ints;
+
+typedef struct qdq_values {
+    const qdq_value *data;
+    size_t count;
+} qdq_values;
+
+// In C a list lives as long as the block that it is written in. In C++ it lives as long as its
+// thread, and the same line of code fills it anew each time that it is reached.
+#ifndef __cplusplus
+
+#define QDQ_INT(v) ((qdq_int){true, (v)})
+#define QDQ_FLOAT(v) ((qdq_float){true, (v)})
+#define QDQ_SCALE(s) ((qdq_floats){(const float[]){(s)}, 1, true})
+#define QDQ_SCALES(...)                         \
+    ((qdq_floats){(const float[]){__VA_ARGS__}, \
+                  sizeof((const float[]){__VA_ARGS__}) / sizeof(float), false})
+#define QDQ_ZP(z) ((qdq_numbers){(const double[]){(z)}, 1, true})
+#define QDQ_ZPS(...)                              \
+    ((qdq_numbers){(const double[]){__VA_ARGS__}, \
+                   sizeof((const double[]){__VA_ARGS__}) / sizeof(double), false})
+#define QDQ_INTS(...)                           \
+    ((qdq_ints){(const int64_t[]){__VA_ARGS__}, \
+                sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)})
+#define QDQ_VALUES(...)                             \
+    ((qdq_values){(const qdq_value[]){__VA_ARGS__}, \
+                  sizeof((const qdq_value[]){__VA_ARGS__}) / sizeof(qdq_value)})
+
+#else
+
+#define QDQ_INT(v) (qdq_int{true, static_cast<int64_t>(v)})
+#define QDQ_FLOAT(v) (qdq_float{true, static_cast<double>(v)})
+#define QDQ_LIST(list, element, ...)                                    \
+    ([](auto... qdq_given) {                                            \
+        static thread_local element qdq_kept[sizeof...(qdq_given)];     \
+        const element qdq_now[] = {static_cast<element>(qdq_given)...}; \
+        for (size_t qdq_i = 0; qdq_i < sizeof...(qdq_given); qdq_i++)   \
+            qdq_kept[qdq_i] = qdq_now[qdq_i];                           \
+        list qdq_made{};                                                \
+        qdq_made.data = qdq_kept;                                       \
+        qdq_made.count = sizeof...(qdq_given);                          \
+        return qdq_made;                                                \
+    }(__VA_ARGS__))
+#define QDQ_SCALAR(list, element, number) \
+    ([](list qdq_one) {                   \
+        qdq_one.scalar = true;            \
+        return qdq_one;                   \
+    }(QDQ_LIST(list, element, number)))
+#define QDQ_SCALE(s) QDQ_SCALAR(qdq_floats, float, s)
+#define QDQ_SCALES(...) QDQ_LIST(qdq_floats, float, __VA_ARGS__)
+#define QDQ_ZP(z) QDQ_SCALAR(qdq_numbers, double, z)
+#define QDQ_ZPS(...) QDQ_LIST(qdq_numbers, double, __VA_ARGS__)
+#define QDQ_INTS(...) QDQ_LIST(qdq_ints, int64_t, __VA_ARGS__)
+#define QDQ_VALUES(...) QDQ_LIST(qdq_values, qdq_value, __VA_ARGS__)
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
