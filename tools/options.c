@@ -104,6 +104,34 @@ static const option_row *row_of(int val) {
     return NULL;
 }
 
+// The nearest option of the command, or the commands that have an option of this name.
+static void suggest(const command_row *command, const char *word, size_t length, char *out,
+                    size_t capacity) {
+    char name[32];
+    const char *names[ROWS], *others = NULL;
+    size_t count = 0;
+    snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 0, word);
+    for (int i = 0; i < ROWS; i++) {
+        if (takes(&rows[i], command)) names[count++] = rows[i].name;
+        if (strcmp(rows[i].name, name) == 0) others = rows[i].commands;
+    }
+    const char *nearest = qdq_nearest(name, names, count);
+    *out = '\0';
+    if (nearest)
+        snprintf(out, capacity, "; did you mean '--%s'?", nearest);
+    else if (others)
+        snprintf(out, capacity, "; it is one of:%.*s", (int)strlen(others) - 1, others);
+}
+
+static bool unknown_option(const command_row *command, const char *word) {
+    char hint[128] = "";
+    if (strncmp(word, "--", 2) == 0)
+        suggest(command, word + 2, strcspn(word + 2, "="), hint, sizeof hint);
+    fprintf(stderr, "qdq %s: unknown option '%s'%s; see `qdq help %s`\n", command->name, word, hint,
+            command->name);
+    return false;
+}
+
 static bool complain(const command_row *command, const char *what, const char *word) {
     fprintf(stderr, "qdq %s: %s '%s'; see `qdq help %s`\n", command->name, what, word,
             command->name);
@@ -138,8 +166,8 @@ bool options_parse(const command_row *command, int argc, char **argv, options *o
         if (val == -1) break;
         if (val == ':') return complain(command, "a value is missing after", argv[optind - 1]);
         if (val == '?' && optopt && optopt < 256)
-            return complain(command, "unknown option", (char[]){'-', (char)optopt, '\0'});
-        if (val == '?') return complain(command, "unknown option", argv[optind - 1]);
+            return unknown_option(command, (char[]){'-', (char)optopt, '\0'});
+        if (val == '?') return unknown_option(command, argv[optind - 1]);
         if (!store(command, row_of(val), optarg, out)) return false;
     }
     for (int i = optind; i < argc; i++)
@@ -152,17 +180,46 @@ bool options_parse(const command_row *command, int argc, char **argv, options *o
     return true;
 }
 
+//---- Help -------------------------------------------------------------------
+
+enum { HELP_COLUMNS = 80, HELP_INDENT = 28 };
+
+// Prints words from HELP_INDENT on, where the line has `at` columns by now.
+static void print_wrapped(const char *text, int at) {
+    for (bool first = true; *text; first = false) {
+        int length = (int)strcspn(text, " ");
+        bool fits = at + 1 + length <= HELP_COLUMNS;
+        if (!fits) printf("\n");
+        if (!fits) at = 0;
+        at += first || !fits ? printf("%*s", HELP_INDENT - at, "") : printf(" ");
+        at += printf("%.*s", length, text);
+        text += length;
+        text += strspn(text, " ");
+    }
+    printf("\n");
+}
+
+static void print_option(const option_row *row) {
+    char left[64];
+    int at = snprintf(left, sizeof left, "  %c%c%s--%s%s%s", row->letter ? '-' : ' ',
+                      row->letter ? row->letter : ' ', row->letter ? ", " : "  ", row->name,
+                      row->argument ? " " : "", row->argument ? row->argument : "");
+    printf("%s", left);
+    if (at >= HELP_INDENT - 1) printf("\n");
+    print_wrapped(row->help, at >= HELP_INDENT - 1 ? 0 : at);
+}
+
+void options_examples(FILE *out, const command_row *command) {
+    fprintf(out, "\nexamples:\n");
+    for (int i = 0; i < COMMAND_EXAMPLES; i++) fprintf(out, "  qdq %s\n", command->examples[i]);
+}
+
 void options_help(const command_row *command) {
     printf("usage: qdq %s %s%s[options]\n\n%s\n\noptions:\n", command->name, command->operands,
            *command->operands ? " " : "", command->summary);
-    for (int i = 0; i < ROWS; i++) {
-        if (!takes(&rows[i], command)) continue;
-        char left[64];
-        snprintf(left, sizeof left, "%c%c%s--%s%s%s", rows[i].letter ? '-' : ' ',
-                 rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? ", " : "  ", rows[i].name,
-                 rows[i].argument ? " " : "", rows[i].argument ? rows[i].argument : "");
-        printf("  %-36s %s\n", left, rows[i].help);
-    }
+    for (int i = 0; i < ROWS; i++)
+        if (takes(&rows[i], command)) print_option(&rows[i]);
+    options_examples(stdout, command);
 }
 
 bool options_number(const char *name, const char *text, size_t least, size_t fallback,

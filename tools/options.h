@@ -4,6 +4,7 @@
 #define QDQ_TOOLS_OPTIONS_H
 
 #include <qdq/qdq.h>
+#include <stdio.h>
 
 enum { MAX_LIST = 256 };
 
@@ -28,19 +29,24 @@ typedef struct options {
     bool all, materialize, literal, json, markdown, strict, map, dtypes, vs_copy, compile, help;
 } options;
 
+enum { COMMAND_EXAMPLES = 2 };
+
 typedef struct command_row {
     const char *name;
     const char *operands;  // "GRAPH", "[OP]"
     const char *summary;
     size_t least, most;  // operands
     int (*run)(const options *opt);
+    const char *examples[COMMAND_EXAMPLES];  // what follows "qdq "
 } command_row;
 
 // Fills `out`; false after a message on stderr when the words do not fit `command`.
 bool options_parse(const command_row *command, int argc, char **argv, options *out);
 
-// The help of a command, with its options.
+// The help of a command, with its options and examples, and the examples alone. Lines have at most
+// 80 columns.
 void options_help(const command_row *command);
+void options_examples(FILE *out, const command_row *command);
 
 // A whole number of at least `least`, or `fallback` where `text` is NULL. False after a message.
 bool options_number(const char *name, const char *text, size_t least, size_t fallback, size_t *out);

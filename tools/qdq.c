@@ -8,18 +8,64 @@
 static int run_help(const options *opt);
 
 static const command_row commands[] = {
-    {"run", "GRAPH", "Run a graph: inputs from files, outputs to files or summed up.", 1, 1,
-     run_run},
-    {"check", "GRAPH", "Check a graph against the rules of the core and of a target.", 1, 1,
-     run_check},
-    {"compare", "GRAPH", "Run a graph as several targets, and tell what differs where and why.", 1,
-     1, run_compare},
-    {"plan", "GRAPH", "Show how a graph is run: steps, the arena, lifetimes, padding.", 1, 1,
-     run_plan},
-    {"bench", "GRAPH", "Time a graph.", 1, 1, run_bench},
-    {"ops", "[OP]", "List the ops, or one of them with its ports and attributes.", 0, 1, run_ops},
-    {"targets", "[TARGET]", "List the targets, or the rules of one of them.", 0, 1, run_targets},
-    {"help", "[COMMAND]", "Show this, or the options of a command.", 0, 1, run_help},
+    {"run",
+     "GRAPH",
+     "Run a graph; write, compare or sum up its outputs.",
+     1,
+     1,
+     run_run,
+     {"run graph.json --fill 1 -o all.safetensors",
+      "run graph.json -i x=x.npy --expect y=golden.npy --tolerance 0.5"}},
+    {"check",
+     "GRAPH",
+     "Check a graph against the rules of a target.",
+     1,
+     1,
+     run_check,
+     {"check graph.json --target onnx --strict", "check graph.json --target all --json"}},
+    {"compare",
+     "GRAPH",
+     "Run a graph as several targets; tell what differs and why.",
+     1,
+     1,
+     run_compare,
+     {"compare graph.json --targets onnx,onednn,torchao --fill 1",
+      "compare graph.json --targets core,ttnn -i x=x.npy --json"}},
+    {"plan",
+     "GRAPH",
+     "Show how a graph is run: steps, the arena, lifetimes.",
+     1,
+     1,
+     run_plan,
+     {"plan graph.json", "plan graph.json --materialize --map"}},
+    {"bench",
+     "GRAPH",
+     "Time a graph.",
+     1,
+     1,
+     run_bench,
+     {"bench graph.json --threads 1 --repeat 21", "bench graph.json --compile --vs-copy --json"}},
+    {"ops",
+     "[OP]",
+     "List the ops, or the ports and attributes of one.",
+     0,
+     1,
+     run_ops,
+     {"ops Quantize", "ops --dtypes"}},
+    {"targets",
+     "[TARGET]",
+     "List the targets, or the rules of one.",
+     0,
+     1,
+     run_targets,
+     {"targets", "targets onnx --json"}},
+    {"help",
+     "[COMMAND]",
+     "Show this, or the options of a command.",
+     0,
+     1,
+     run_help,
+     {"check graph.json --target all", "help run"}},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -34,16 +80,21 @@ static void list_commands(FILE *out) {
     fprintf(out, "usage: qdq COMMAND ...\n\n"
                  "Runs quantized tensor graphs the way a given backend would, bit for bit.\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-8s %-10s %s\n", commands[i].name, commands[i].operands,
+        fprintf(out, "  %-8s%-10s%s\n", commands[i].name, commands[i].operands,
                 commands[i].summary);
     fprintf(out, "\n`qdq help COMMAND` lists its options; `qdq --version` prints the version.\n"
                  "Exit codes: 0 ok, 1 findings or differences, 2 usage, 3 bad input file,\n"
                  "4 the target refuses the graph or it is not supported, 5 a resource limit.\n");
+    options_examples(out, find_command("help"));
 }
 
 static int unknown_command(const char *name) {
+    const char *names[COMMANDS + 2] = {"--help", "--version"};
+    for (int i = 0; i < COMMANDS; i++) names[i + 2] = commands[i].name;
+    const char *nearest = qdq_nearest(name, names, COMMANDS + 2);
     fprintf(stderr, "qdq: there is no command '%s', wanted one of:", name);
     for (int i = 0; i < COMMANDS; i++) fprintf(stderr, " %s", commands[i].name);
+    if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
     fprintf(stderr, "\n");
     return EXIT_USAGE;
 }

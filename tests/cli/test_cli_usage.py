@@ -4,9 +4,10 @@
 
 import os
 import re
+import shlex
 
 from harness import (Case, Tensor, graph, main, node, npy_bytes, pack, quantize, requantize,
-                     safetensors_bytes, value)
+                     safetensors_bytes, tensor, value, write_npy)
 
 COMMANDS = ["run", "check", "compare", "plan", "bench", "ops", "targets", "help"]
 GRAPH_COMMANDS = ["run", "check", "plan", "bench"]  # that take a graph, and --target
@@ -65,6 +66,26 @@ class Help(Case):
                                   code=None)
                 self.assertNotIn("unknown option", result.err)
 
+    def test_help_fits_80_columns(self):
+        for name in COMMANDS:
+            for line in self.qdq(name, "--help").out.splitlines():
+                self.assertLessEqual(len(line), 80, line)
+                self.assertEqual(line, line.rstrip())
+
+    def test_help_ends_with_two_examples_that_work(self):
+        self.write("graph.json", graph([quantize(scales=0.5)]))
+        x = tensor("float32", [2, 3], [0.5, 1, 1.5, 2, 2.5, 3])
+        write_npy(self.folder / "x.npy", x)
+        write_npy(self.folder / "golden.npy", tensor("int8", [2, 3], [1, 2, 3, 4, 5, 6]))
+        for name in COMMANDS:
+            head, end = self.qdq(name, "--help").out.split("\nexamples:\n")
+            examples = end.splitlines()
+            self.assertEqual(len(examples), 2)
+            for line in examples:
+                start = "  qdq " if name == "help" else f"  qdq {name}"
+                self.assertTrue(line.startswith(start), line)
+                self.qdq(*shlex.split(line)[1:])
+
     def test_help_of_no_command(self):
         self.assertIn("'chekc'", self.qdq("help", "chekc", code=2).err)
 
@@ -74,7 +95,27 @@ class Words(Case):
         result = self.qdq("chekc", "g.json", code=2)
         self.assertEqual(result.out, "")
         self.assertIn("'chekc'", result.err)
-        self.assertIn("check", result.err)
+        self.assertTrue(result.err.endswith("; did you mean 'check'?\n"), result.err)
+        self.assertIn("did you mean '--version'?", self.qdq("--vresion", code=2).err)
+        self.assertNotIn("did you mean", self.qdq("graph.json", code=2).err)
+
+    def test_misspelled_options_get_the_nearest_of_the_command(self):
+        self.write("g.json", GOOD)
+        for words, wanted in ((["run", "g.json", "--inptu", "x"], "--input"),
+                              (["run", "g.json", "--inptu=x"], "--input"),
+                              (["check", "g.json", "--strikt"], "--strict"),
+                              (["plan", "g.json", "--matrialize"], "--materialize"),
+                              (["compare", "g.json", "--max-elemnts", "3"], "--max-elements")):
+            self.assertIn(f"; did you mean '{wanted}'?", self.qdq(*words, code=2).err)
+        for option in ("--bogus", "-z"):
+            self.assertNotIn("did you mean", self.qdq("run", "g.json", option, code=2).err)
+
+    def test_an_option_of_other_commands_tells_which(self):
+        self.write("g.json", GOOD)
+        self.assertIn("'--strict'; it is one of: check;",
+                      self.qdq("run", "g.json", "--strict", code=2).err)
+        self.assertIn("'--fill'; it is one of: run compare bench;",
+                      self.qdq("check", "g.json", "--fill", "1", code=2).err)
 
     def test_unknown_option_is_named(self):
         self.write("g.json", GOOD)

@@ -364,7 +364,7 @@ def keys_of(value):
 
 
 def test_format(tests, text, models, folder):
-    for command in re.findall(r"^  (\w+) ", tests.run(["help"], folder)[1], re.M):
+    for command in re.findall(r"^  (?!qdq )(\w+) ", tests.run(["help"], folder)[1], re.M):
         tests.expect(f"format.md has the command {command}", f"`qdq {command}" in text,
                      "it lacks it")
         options = re.findall(r"--([a-z-]+)", tests.run(["help", command], folder)[1])
