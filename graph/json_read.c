@@ -52,10 +52,19 @@ static qdq_status read_outputs(const qdq_node_list *list, const qdq_item *top) {
     return QDQ_OK;
 }
 
+// A string where it is there: for editors, which find the schema of the file by it.
+static qdq_status check_schema(qdq_reader *r, const qdq_item *top) {
+    qdq_item schema;
+    QDQ_TRY(qdq_item_member(r, top, "$schema", false, &schema));
+    if (!schema.json || qdq_json_text(schema.json)) return QDQ_OK;
+    return qdq_item_wrong_kind(r, &schema, "a string");
+}
+
 static qdq_status read_names(qdq_reader *r, const qdq_item *top) {
     qdq_graph *graph = r->graph;
     const char *format;
     qdq_item name, target;
+    QDQ_TRY(check_schema(r, top));
     QDQ_TRY(qdq_item_string(r, top, "format", &format));
     if (strcmp(format, "qdq/1") != 0)
         return qdq_fail(r->err, QDQ_ERR_PARSE, "format is '%s', wanted 'qdq/1'", format);
@@ -75,8 +84,8 @@ static qdq_status read_names(qdq_reader *r, const qdq_item *top) {
 }
 
 static qdq_status read_graph(qdq_reader *r, const qdq_json_item *json) {
-    static const char *const keys[] = {"format",    "name",  "target",  "inputs",
-                                       "constants", "nodes", "outputs", NULL};
+    static const char *const keys[] = {"$schema",   "format", "name",    "target", "inputs",
+                                       "constants", "nodes",  "outputs", NULL};
     qdq_item top = {.json = json, .where = ""};
     qdq_node_list list = {.r = r};
     if (!qdq_json_is_object(json))

@@ -123,8 +123,10 @@ static size_t count_of(qdq_shape shape) {
     return count;
 }
 
+// `data` is a list, or the only number of a scalar.
 static void read_inline(const qdq_reader *r, const declaration *d, const qdq_json_item *data) {
-    size_t count = qdq_json_count(data), wanted = count_of(d->shape), i = 0;
+    bool is_list = qdq_json_is_array(data);
+    size_t count = is_list ? qdq_json_count(data) : 1, wanted = count_of(d->shape), i = 0;
     qdq_findings *f = &r->graph->findings;
     if (wanted != SIZE_MAX && (count != wanted || count > QDQ_MAX_INLINE_ELEMENTS)) {
         bad_data(r, d, qdq_text(f, "has %zu elements", count),
@@ -136,6 +138,7 @@ static void read_inline(const qdq_reader *r, const declaration *d, const qdq_jso
     qdq_value value;
     char *memory = qdq_graph_add_constant(r->graph, d->name, d->dtype, d->shape, &value);
     if (!memory) return;
+    if (!is_list) (void)store_number(r, d, data, 0, memory);
     QDQ_JSON_EACH(json, data) {
         if (!store_number(r, d, json, i, memory + i * qdq_dtype_size(d->dtype))) return;
         i++;
@@ -202,13 +205,21 @@ static qdq_status read_file_constant(qdq_reader *r, const qdq_item *at, const de
     return status;
 }
 
+// Whether `data` is the number of a constant of rank 0, which needs no list.
+static bool is_scalar(const declaration *d, const qdq_json_item *data) {
+    double number;
+    return d->shape.rank == 0 && qdq_json_any_number(data, &number);
+}
+
 qdq_status qdq_json_read_constant(qdq_reader *r, const qdq_item *at) {
     static const char *const keys[] = {"name", "dtype", "shape", "data", "file", "tensor", NULL};
     declaration d;
     qdq_item data, file, tensor;
     QDQ_TRY(qdq_item_check_keys(r, at, keys));
     QDQ_TRY(read_declaration(r, at, "constant", &d));
-    QDQ_TRY(qdq_item_array(r, at, "data", false, &data));
+    QDQ_TRY(qdq_item_member(r, at, "data", false, &data));
+    if (data.json && !qdq_json_is_array(data.json) && !is_scalar(&d, data.json))
+        return qdq_item_wrong_kind(r, &data, "an array");
     QDQ_TRY(qdq_item_member(r, at, "file", false, &file));
     QDQ_TRY(qdq_item_member(r, at, "tensor", false, &tensor));
     if (!data.json && !file.json)

@@ -93,6 +93,12 @@ class Keys(Case):
         self.assert_refused({**graph(), "format": "qdq/2"}, "'qdq/2'", "'qdq/1'")
         self.assert_refused({**graph(), "format": 1}, "format is a number, wanted a string")
 
+    def test_a_schema_for_editors_is_a_string(self):
+        self.assertEqual(self.check({"$schema": "qdq.schema.json", **identity("int8", [1])}, code=0),
+                         [])
+        self.assert_refused({"$schema": 1, **identity("int8", [1])}, "$schema is a number")
+        self.assert_refused({**graph(), "$shema": "s"}, "did you mean '$schema'?")
+
     def test_unknown_keys_are_refused_with_the_nearest(self):
         for content, where, wrong, right in (
                 ({**graph(), "ouputs": []}, "", "ouputs", "outputs"),
@@ -266,6 +272,23 @@ class Findings(Case):
             content = graph(constants=[constant("c", dtype, [2], [1, wrong])], inputs=[],
                             outputs={"y": "c"})
             self.assert_finding(content, "core/constant-data", "index 1")
+
+    def test_a_scalar_constant_may_be_a_bare_number(self):
+        for dtype, data in (("float32", 0.5), ("float32", "NaN"), ("int8", -3), ("int64", 2**60)):
+            content = graph(constants=[constant("c", dtype, [], data)], inputs=[],
+                            outputs={"y": "c"})
+            self.assertEqual(self.check(content, code=0), [])
+            bare = self.qdq("run", "g.json")
+            content["constants"][0]["data"] = [data]
+            self.write("g.json", content)
+            self.assertEqual(self.qdq("run", "g.json"), bare)
+        self.assert_finding(graph(constants=[constant("c", "int8", [], 128)], inputs=[],
+                                  outputs={"y": "c"}),
+                            "core/constant-data", "index 0")
+        for shape, data in (([1], 1), ([], True), ([], "1"), ([], {})):
+            self.assert_refused(graph(constants=[constant("c", "int8", shape, data)],
+                                      outputs={"y": "c"}), "constants[0].data is ",
+                                "wanted an array")
 
     def test_a_constant_may_hold_nan_and_infinities(self):
         data = ["NaN", "Infinity", "-Infinity", -0.0]

@@ -442,13 +442,21 @@ BROKEN = {
     "a constant without data": (["constants"], [{"name": "c", "dtype": "int8", "shape": []}]),
     "a constant out of range": (["constants"], [{"name": "c", "dtype": "int8", "shape": [],
                                                  "data": [128]}]),
+    "a scalar out of range": (["constants"], [{"name": "c", "dtype": "int8", "shape": [],
+                                               "data": 128}]),
+    "a number for a list": (["constants"], [{"name": "c", "dtype": "int8", "shape": [1],
+                                             "data": 1}]),
+    "a schema that is a number": (["$schema"], 1),
     "a file out of the folder": (["constants"], [{"name": "c", "dtype": "int8", "shape": [],
                                                   "file": "../c.safetensors", "tensor": "c"}]),
 }
 
 
 def plain_graph():
-    return {"format": "qdq/1", "inputs": [{"name": "x", "dtype": "float32", "shape": [2, 3]}],
+    return {"$schema": "qdq.schema.json", "format": "qdq/1",
+            "inputs": [{"name": "x", "dtype": "float32", "shape": [2, 3]}],
+            "constants": [{"name": "bare", "dtype": "int8", "shape": [], "data": 1},
+                          {"name": "nan", "dtype": "float32", "shape": [], "data": "NaN"}],
             "nodes": [{"op": "Quantize", "name": "q", "inputs": {"x": "x"},
                        "attrs": {"scales": 0.5, "x-note": "mine"}, "x-note": "mine"}],
             "outputs": [{"name": "y", "value": "q"}]}
