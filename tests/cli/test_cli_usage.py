@@ -73,7 +73,7 @@ class Help(Case):
                 self.assertEqual(line, line.rstrip())
 
     def test_help_ends_with_two_examples_that_work(self):
-        self.write("graph.json", graph([quantize(scales=0.5)]))
+        self.write("graph.json", graph([quantize(scales=0.5, dtype="int8")]))
         x = tensor("float32", [2, 3], [0.5, 1, 1.5, 2, 2.5, 3])
         write_npy(self.folder / "x.npy", x)
         write_npy(self.folder / "golden.npy", tensor("int8", [2, 3], [1, 2, 3, 4, 5, 6]))
