@@ -157,7 +157,7 @@ static void infer_reshape(qdq_call *call) {
     if (!read_shape(call, a, &y.shape, &open, &known)) return;
     if (open >= 0 ? count % known != 0 : count != known) {
         qdq_shape wanted = {.rank = (int)a->shape.count};
-        memcpy(wanted.dims, a->shape.data, a->shape.count * sizeof wanted.dims[0]);
+        for (int i = 0; i < wanted.rank; i++) wanted.dims[i] = a->shape.data[i];
         qdq_call_find(
             call, QDQ_RULE_PORT_SHAPE, "x",
             qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, x.shape)),

@@ -282,6 +282,8 @@ static void reshaping_is_refused_with_a_reason(void **state) {
                    "x has the shape [4, 6], wanted as many elements as the shape [5, -1] has");
     refuse_reshape(QDQ_INTS(25), QDQ_TRUE, "core/port-shape",
                    "x has the shape [4, 6], wanted as many elements as the shape [25] has");
+    refuse_reshape((qdq_ints){NULL, 0}, QDQ_TRUE, "core/port-shape",
+                   "x has the shape [4, 6], wanted as many elements as the shape [] has");
     refuse_reshape(QDQ_INTS(INT64_MAX, INT64_MAX), QDQ_TRUE, "core/port-shape",
                    "wanted as many elements as");
     refuse_reshape(QDQ_INTS(INT64_C(1) << 32, INT64_C(1) << 32, -1), QDQ_TRUE, "core/port-shape",
