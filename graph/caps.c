@@ -19,7 +19,7 @@ static bool check_shape(qdq_graph *graph, qdq_shape shape, qdq_subject subject) 
     for (int i = 0; legal && i < shape.rank; i++) legal = shape.dims[i] >= 1;
     if (!legal) {
         qdq_graph_find_core(graph, QDQ_RULE_SHAPE, subject,
-                            shape.rank > QDQ_MAX_RANK
+                            shape.rank < 0 || shape.rank > QDQ_MAX_RANK
                                 ? qdq_text(&graph->findings, "has rank %d", shape.rank)
                                 : qdq_text(&graph->findings, "is %s", shape_text(graph, shape)),
                             "at most 8 dims, each at least 1");

@@ -2,6 +2,11 @@
 #include "graph/plan_text.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "runtime/utf8.h"
+
+enum { MOST_SHOWN = 64 };  // bytes of a name
 
 typedef struct line {
     char text[512];
@@ -10,8 +15,9 @@ typedef struct line {
 
 static void append(line *l, const char *arrow, const char *op, const char *name) {
     if (l->at + 1 >= sizeof l->text) return;
-    int n = snprintf(l->text + l->at, sizeof l->text - l->at, "%s%s%s%.64s", arrow, op,
-                     *op ? " " : "", name);
+    int shown = (int)qdq_utf8_valid(name, strnlen(name, MOST_SHOWN));
+    int n = snprintf(l->text + l->at, sizeof l->text - l->at, "%s%s%s%.*s", arrow, op,
+                     *op ? " " : "", shown, name);
     l->at += n > 0 ? (size_t)n : 0;
 }
 
@@ -100,5 +106,6 @@ void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const q
     }
     describe_links(of, draft, step, &l, info);
     if (draft->reduce_node) append(&l, " -> ", "parameters of", draft->reduce_node->name);
+    l.text[qdq_utf8_valid(l.text, strlen(l.text))] = '\0';  // a character that was cut
     info->text = qdq_pool_strdup(of->plan_pool, l.text);
 }

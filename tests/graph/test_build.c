@@ -2,6 +2,7 @@
 // Building graphs in C: sticky findings, names, ports, and what both roads share.
 #include <qdq/qdq.h>
 
+#include "runtime/utf8.h"
 #include "tests/unit.h"
 
 static void a_graph_with_errors_still_shows_all_of_them(void **state) {
@@ -229,6 +230,39 @@ static void tensors_beyond_the_caps_are_refused(void **state) {
     qdq_graph_destroy(g);
 }
 
+static void a_rank_that_there_is_not_is_told(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create(NULL, NULL);
+    (void)qdq_input(g, "less", QDQ_INT8, (qdq_shape){.rank = -1});
+    (void)qdq_input(g, "more", QDQ_INT8, (qdq_shape){.rank = 9});
+    const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+    assert_string_equal(report->findings[0].found, "has rank -1");
+    assert_string_equal(report->findings[1].found, "has rank 9");
+    qdq_graph_destroy(g);
+}
+
+// Characters of two bytes, in names so long and so many that the text of a step is cut.
+static void the_text_of_a_step_is_whole_characters(void **state) {
+    (void)state;
+    static const char *const starts[] = {"", "a"};
+    for (int odd = 0; odd < 2; odd++) {
+        char name[128];
+        qdq_graph *g = qdq_graph_create(NULL, NULL);
+        qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
+        for (int i = 0; i < 12; i++) {
+            snprintf(name, sizeof name, "%s%c", starts[odd], 'a' + i);
+            for (int k = 0; k < 40; k++) strcat(name, "\xC3\xA9");
+            x = qdq_abs(g, x, (qdq_unary_attrs){.name = name});
+        }
+        qdq_output(g, "y", x);
+        qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+        const char *text = qdq_plan_get_step(plan, 0)->text;
+        assert_true(strlen(text) > 500);
+        assert_int_equal(qdq_utf8_valid(text, strlen(text)), strlen(text));
+        qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_graph_with_errors_still_shows_all_of_them),
@@ -244,6 +278,8 @@ int main(void) {
         cmocka_unit_test(inputs_outputs_and_constants_are_counted_row_major),
         cmocka_unit_test(what_a_node_makes_keeps_to_the_limit_of_elements),
         cmocka_unit_test(tensors_beyond_the_caps_are_refused),
+        cmocka_unit_test(a_rank_that_there_is_not_is_told),
+        cmocka_unit_test(the_text_of_a_step_is_whole_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
