@@ -39,7 +39,7 @@ static void wrong_attr(attr_reader *a, const qdq_json_item *json, const char *wa
     double number;
     qdq_graph_find_core(a->graph, QDQ_RULE_ATTR_TYPE, a->subject,
                         qdq_json_number(json, &number)
-                            ? qdq_text(f, "is %.17g", number)
+                            ? qdq_text_is(f, number)
                             : qdq_text(f, "is %s", qdq_json_kind_text(json)),
                         wanted);
     a->failed = true;

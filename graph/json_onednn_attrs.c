@@ -79,7 +79,7 @@ static bool read_bool(const qdq_onednn *file, qdq_subject subject, const qdq_jso
         qdq_findings *f = &file->r->graph->findings;
         qdq_graph_find_core(file->r->graph, QDQ_RULE_ATTR_TYPE, subject,
                             qdq_json_number(value, &number)
-                                ? qdq_text(f, "is %.17g", number)
+                                ? qdq_text_is(f, number)
                                 : qdq_text(f, "is %s", qdq_json_kind_text(value)),
                             "0 or 1");
         return false;

@@ -3,6 +3,7 @@
 
 #include <cJSON.h>
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,11 +61,22 @@ static bool keep_long_numbers(cJSON *item, const char **at) {
 
 //---- The tree ---------------------------------------------------------------
 
+// cJSON in the locale "C", as it takes the decimal point of the thread's.
+static cJSON *parse(const char *text, size_t length) {
+    const char *end;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain) return NULL;
+    locale_t before = uselocale(plain);
+    cJSON *tree = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
+    uselocale(before);
+    freelocale(plain);
+    return tree;
+}
+
 qdq_json_item *qdq_json_tree_parse(const char *text, size_t length, const qdq_allocator *allocator,
                                    size_t max_values, qdq_error *err) {
     if (qdq_json_scan(text, length, allocator, max_values, err) != QDQ_OK) return NULL;
-    const char *end;
-    cJSON *tree = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
+    cJSON *tree = parse(text, length);
     if (tree && keep_long_numbers(tree, &text)) return tree;
     qdq_fail_memory(err, length);  // the scan has refused all else
     cJSON_Delete(tree);

@@ -97,13 +97,13 @@ static bool store_number(const qdq_reader *r, const declaration *d, const qdq_js
                     : isinf(number) ? isinf(stored)
                                     : isfinite(stored);
         if (held) return true;
-        bad_data(r, d, qdq_text(f, "has %.17g at index %zu", number, i),
+        bad_data(r, d, qdq_text_number(f, number, i, false),
                  qdq_text(f, "numbers that %s can hold", info->name));
         return false;
     }
     if (!(number >= (double)info->least && number <= (double)info->greatest) ||
         number != floor(number)) {
-        bad_data(r, d, qdq_text(f, "has %.17g at index %zu", number, i),
+        bad_data(r, d, qdq_text_number(f, number, i, false),
                  qdq_text(f, "whole numbers from %lld to %lld of %s", (long long)info->least,
                           (long long)info->greatest, info->name));
         return false;

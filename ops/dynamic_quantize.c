@@ -60,8 +60,8 @@ static void check_eps(const qdq_call *call, const attrs_type *a) {
                       qdq_text(call->findings, "is given, but scheme is %s", schemes[a->scheme]),
                       "none");
     else if (!(a->eps.value > 0 && isfinite((float)a->eps.value)))
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "eps",
-                      qdq_text(call->findings, "is %g", a->eps.value), "a finite number above 0");
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "eps", qdq_text_is(call->findings, a->eps.value),
+                      "a finite number above 0");
 }
 
 // A global scale goes with scales that are computed, by nvfp4.

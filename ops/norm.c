@@ -9,8 +9,8 @@
 
 void qdq_check_epsilon(const qdq_call *call, qdq_float epsilon) {
     if (!epsilon.set || (epsilon.value >= 0 && isfinite((float)epsilon.value))) return;
-    qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "epsilon",
-                  qdq_text(call->findings, "is %g", epsilon.value), "0 or more, as a float32");
+    qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "epsilon", qdq_text_is(call->findings, epsilon.value),
+                  "0 or more, as a float32");
 }
 
 static void find_dtype(const qdq_call *call, size_t input, const char *wanted) {

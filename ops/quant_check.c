@@ -127,7 +127,7 @@ static void check_zero_point_at(const qdq_call *call, const char *name, size_t i
     } else if (quantized &&
                (value < (double)quantized->least || value > (double)quantized->greatest)) {
         qdq_call_find(call, QDQ_RULE_ZERO_POINT_RANGE, name,
-                      qdq_text(call->findings, "has %.0f at index %zu", value, index),
+                      qdq_text_number(call->findings, value, index, false),
                       qdq_text(call->findings, "%lld to %lld, as the quantized type is %s",
                                (long long)quantized->least, (long long)quantized->greatest,
                                quantized->name));

@@ -3,9 +3,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "runtime/number.h"
 #include "runtime/utf8.h"
 
 #define ROW(E, of_id, of_severity, of_status, of_summary, of_hint) \
@@ -40,13 +40,14 @@ static const char *copied(qdq_findings *findings, const char *text) {
 }
 
 const char *qdq_text_number(qdq_findings *findings, double value, size_t index, bool is_float32) {
-    char text[40];
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        double back = strtod(text, NULL);
-        if (is_float32 ? (float)back == (float)value : back == value) break;
-    }
-    return qdq_text(findings, "has %s at index %zu", text, index);
+    char text[QDQ_NUMBER_BYTES];
+    return qdq_text(findings, "has %s at index %zu", qdq_number_text(text, value, is_float32),
+                    index);
+}
+
+const char *qdq_text_is(qdq_findings *findings, double value) {
+    char text[QDQ_NUMBER_BYTES];
+    return qdq_text(findings, "is %s", qdq_number_text(text, value, false));
 }
 
 static const char *text_or_empty(const char *text) { return text ? text : ""; }

@@ -50,5 +50,7 @@ const char *qdq_text(qdq_findings *findings, const char *format, ...) QDQ_PRINTF
 // "has 0.1 at index 3": the shortest number that reads back as the same float32 (`is_float32`) or
 // double.
 const char *qdq_text_number(qdq_findings *findings, double value, size_t index, bool is_float32);
+// "is 0.1", of a double.
+const char *qdq_text_is(qdq_findings *findings, double value);
 
 #endif

@@ -123,9 +123,9 @@ static void infer_clamp(qdq_call *call) {
     bool given = qdq_require_attr(call, "min", a->min.set);
     given &= qdq_require_attr(call, "max", a->max.set);
     if (given && !(a->min.value <= a->max.value))
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "min",
-                      qdq_text(call->findings, "is %g", a->min.value),
-                      qdq_text(call->findings, "at most max, which is %g", a->max.value));
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "min", qdq_text_is(call->findings, a->min.value),
+                      qdq_text(call->findings, "at most max, which %s",
+                               qdq_text_is(call->findings, a->max.value)));
     infer(call);
 }
 

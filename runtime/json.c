@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "include/qdq/json.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/environment.h"
+#include "runtime/number.h"
 #include "runtime/utf8.h"
-
-enum { NUMBER_BYTES = 48 };
 
 static void put(qdq_json *json, const char *bytes, size_t count) {
     json->write(json->self, bytes, count);
@@ -127,60 +124,6 @@ static void put_string(qdq_json *json, const char *text) {
     put(json, "\"", 1);
 }
 
-//---- Numbers ----
-// Digits come from snprintf("%e"), whose only locale-dependent part, the point, is skipped.
-
-static bool same_double(const char *text, double value) { return strtod(text, NULL) == value; }
-
-// Readers of JSON go through double, so that road must lead back to the same float32, too.
-static bool same_float32(const char *text, double value) {
-    return strtof(text, NULL) == (float)value && (float)strtod(text, NULL) == (float)value;
-}
-
-static char digit_at(const char *digits, int count, int i) {
-    if (i < 0 || i >= count) return '0';
-    return digits[i];
-}
-
-// Rewrites "-d.ddde+XX" without the exponent where that is readable; returns the new length.
-static size_t lay_out(const char *scientific, char out[NUMBER_BYTES]) {
-    char digits[32];
-    int count = 0;
-    const char *next = scientific;
-    for (; *next != 'e'; next++)
-        if (*next >= '0' && *next <= '9') digits[count++] = *next;
-    int exponent = (int)strtol(next + 1, NULL, 10);
-    while (count > 1 && digits[count - 1] == '0') count--;
-
-    bool plain = exponent >= -5 && exponent <= 16;
-    int point = plain ? exponent + 1 : 1;  // digits before the point
-    size_t used = 0;
-    if (scientific[0] == '-') out[used++] = '-';
-    if (point <= 0) out[used++] = '0';
-    for (int i = 0; i < point; i++) out[used++] = digit_at(digits, count, i);
-    if (count > point) out[used++] = '.';
-    for (int i = point; i < count; i++) out[used++] = digit_at(digits, count, i);
-    if (!plain) used += (size_t)snprintf(out + used, NUMBER_BYTES - used, "e%d", exponent);
-    return used;
-}
-
-static void put_number(qdq_json *json, double value, int digits, int most_digits,
-                       bool (*same)(const char *text, double value)) {
-    if (isnan(value)) {
-        put_text(json, "\"NaN\"");
-    } else if (isinf(value)) {
-        put_text(json, value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
-    } else {
-        char scientific[NUMBER_BYTES];
-        for (;; digits++) {
-            (void)snprintf(scientific, sizeof scientific, "%.*e", digits - 1, value);
-            if (digits == most_digits || same(scientific, value)) break;
-        }
-        char text[NUMBER_BYTES];
-        put(json, text, lay_out(scientific, text));
-    }
-}
-
 //---- The calls ----
 
 void qdq_json_init(qdq_json *json, void (*write)(void *self, const char *bytes, size_t count),
@@ -217,13 +160,13 @@ void qdq_json_string(qdq_json *json, const char *text) {
 }
 
 void qdq_json_int(qdq_json *json, int64_t value) {
-    char text[NUMBER_BYTES];
+    char text[QDQ_NUMBER_BYTES];
     if (!begin_value(json)) return;
     put(json, text, (size_t)snprintf(text, sizeof text, "%" PRId64, value));
 }
 
 void qdq_json_uint(qdq_json *json, uint64_t value) {
-    char text[NUMBER_BYTES];
+    char text[QDQ_NUMBER_BYTES];
     if (!begin_value(json)) return;
     put(json, text, (size_t)snprintf(text, sizeof text, "%" PRIu64, value));
 }
@@ -236,21 +179,24 @@ void qdq_json_null(qdq_json *json) {
     if (begin_value(json)) put_text(json, "null");
 }
 
-// FLT_DIG and DBL_DIG digits are always needed unless the value is subnormal.
-static QDQ_APART void put_float32(qdq_json *json, float value) {
-    put_number(json, value, fabsf(value) < FLT_MIN ? 1 : FLT_DIG, FLT_DECIMAL_DIG, same_float32);
+// What JSON has no number for is a string.
+static QDQ_APART void put_number(qdq_json *json, double value, bool is_float32) {
+    char text[QDQ_NUMBER_BYTES];
+    bool finite = isfinite(value);
+    if (!finite) put(json, "\"", 1);
+    put_text(json, qdq_number_text(text, value, is_float32));
+    if (!finite) put(json, "\"", 1);
 }
 
-static QDQ_APART void put_double(qdq_json *json, double value) {
-    put_number(json, value, fabs(value) < DBL_MIN ? 1 : DBL_DIG, DBL_DECIMAL_DIG, same_double);
-}
+// Widening flushes what is too small where the caller's environment says so.
+static QDQ_APART double widened(float value) { return value; }
 
 void qdq_json_float32(qdq_json *json, float value) {
     QDQ_FIXED_ENVIRONMENT;
-    if (begin_value(json)) put_float32(json, value);
+    if (begin_value(json)) put_number(json, widened(value), true);
 }
 
 void qdq_json_double(qdq_json *json, double value) {
     QDQ_FIXED_ENVIRONMENT;
-    if (begin_value(json)) put_double(json, value);
+    if (begin_value(json)) put_number(json, value, false);
 }

@@ -50,7 +50,7 @@ static void zero_point_range(const qdq_call *call, const qdq_rule *rule) {
         if (a->zps.data[i] >= (double)info->least && a->zps.data[i] <= (double)info->greatest)
             continue;
         qdq_call_find_rule(call, rule, "zps",
-                           qdq_text(call->findings, "has %.0f at index %zu", a->zps.data[i], i),
+                           qdq_text_number(call->findings, a->zps.data[i], i, false),
                            qdq_text(call->findings, "%lld to %lld, what %s holds",
                                     (long long)info->least, (long long)info->greatest, info->name));
         return;
@@ -63,7 +63,7 @@ static void int32_zero_point(const qdq_call *call, const qdq_rule *rule) {
     for (size_t i = 0; i < a->zps.count; i++)
         if (a->zps.data[i] != 0) {
             qdq_call_find_rule(call, rule, "zps",
-                               qdq_text(call->findings, "has %.0f at index %zu", a->zps.data[i], i),
+                               qdq_text_number(call->findings, a->zps.data[i], i, false),
                                "0, as x is int32");
             return;
         }

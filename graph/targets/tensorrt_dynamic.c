@@ -59,7 +59,7 @@ void qdq_trt_dynamic_result(const qdq_call *call, const qdq_rule *rule) {
 void qdq_trt_no_eps(const qdq_call *call, const qdq_rule *rule) {
     if (qdq_is_computed(call) && attrs_of(call)->eps.set)
         qdq_call_find_rule(call, rule, "eps",
-                           qdq_text(call->findings, "is %g", attrs_of(call)->eps.value), "none");
+                           qdq_text_is(call->findings, attrs_of(call)->eps.value), "none");
 }
 
 //---- Blocks -----------------------------------------------------------------

@@ -210,12 +210,12 @@ static void reciprocal(const qdq_call *call, const qdq_rule *rule) {
 static void half_zero_point(const qdq_call *call, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
     qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
-    double most = x == QDQ_FLOAT16 ? 2048 : 256;
+    int most = x == QDQ_FLOAT16 ? 2048 : 256;
     if (!s.from_port || promoted(x, s.dtype) == QDQ_DTYPE_NONE || !z.known) return;
     for (size_t i = 0; i < z.count; i++) {
         if (fabs(qdq_argument_at(&z, i)) <= most) continue;
         qdq_find_number(call, rule, &z, i,
-                        qdq_text(call->findings, "at most %.0f in size, as it becomes %s", most,
+                        qdq_text(call->findings, "at most %d in size, as it becomes %s", most,
                                  qdq_dtype_name(x)));
         return;
     }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""layers.py SOURCE_DIR: includes point down, and libraries are seen where they may be."""
+"""layers.py SOURCE_DIR: includes point down, libraries are seen where they may be, and the library
+formats floats in one place, as printf writes the decimal point of the caller's locale."""
 import pathlib
 import re
 import sys
@@ -20,6 +21,9 @@ ONLY_IN = {
     "omp.h": {"runtime/parallel.c"},
 }
 INTRINSICS = re.compile(r"^(\w*mmintrin|immintrin|x86intrin|arm_neon|arm_sve)\.h$")
+FLOAT_FORMAT = re.compile(r"%[-+#0]*[\d*]*(\.[\d*]+)?[aefgAEFG]")
+FORMATS_FLOATS = "runtime/number.c"
+LIBRARY = ("runtime/", "ops/", "graph/")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 
 
@@ -45,6 +49,8 @@ def main() -> int:
             text = path.read_text(encoding="utf-8")
             if not text.startswith("// SPDX-License-Identifier: Apache-2.0\n"):
                 errors.append(f"{name}: the first line is not the SPDX line")
+            if name.startswith(LIBRARY) and name != FORMATS_FLOATS and FLOAT_FORMAT.search(text):
+                errors.append(f"{name}: floats become text in {FORMATS_FLOATS} only")
             for quote, header in INCLUDE.findall(text):
                 error = wrong_include(name, quote, header)
                 if error:

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Neither what is read nor what is written depends on the locale: under one whose decimal point is
+// a comma, files give the same numbers, and files and messages have the same text.
+#include <locale.h>
+#include <qdq/qdq.h>
+
+#include "tests/unit.h"
+
+// A German locale: the machine's, or one that localedef makes in the folder of the test.
+static bool set_german(void) {
+    char command[512];
+    if (setlocale(LC_ALL, "de_DE.UTF-8")) return true;
+    snprintf(command, sizeof command,
+             "localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8' > /dev/null 2>&1", unit_folder);
+    if (system(command) != 0) return false;
+    setenv("LOCPATH", unit_folder, 1);
+    return setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
+}
+
+static const char text[] =
+    "{\"format\": \"qdq/1\", \"name\": \"n\","
+    " \"inputs\": [{\"name\": \"x\", \"dtype\": \"float32\", \"shape\": [3]}],"
+    " \"constants\": [{\"name\": \"c\", \"dtype\": \"float32\", \"shape\": [3],"
+    "   \"data\": [0.1, 1.25e-3, 12345.678]}],"
+    " \"nodes\": [{\"op\": \"Add\", \"name\": \"s\", \"inputs\": {\"a\": \"x\", \"b\": \"c\"}},"
+    "  {\"op\": \"Quantize\", \"name\": \"q\", \"inputs\": {\"x\": \"s\"},"
+    "   \"attrs\": {\"scales\": 0.75, \"zps\": 2}}],"
+    " \"outputs\": [{\"name\": \"q\", \"value\": \"q\"}]}";
+
+// Values of every kind that are refused with a message that tells them.
+static const char wrong[] =
+    "{\"format\": \"qdq/1\", \"name\": \"n\","
+    " \"inputs\": [{\"name\": \"x\", \"dtype\": \"float32\", \"shape\": [3]}],"
+    " \"constants\": [{\"name\": \"c\", \"dtype\": \"int8\", \"shape\": [1], \"data\": [1.5]}],"
+    " \"nodes\": [{\"op\": \"Clamp\", \"name\": \"a\", \"inputs\": {\"x\": \"x\"},"
+    "   \"attrs\": {\"min\": 2.5, \"max\": 1.5}},"
+    "  {\"op\": \"Quantize\", \"name\": \"b\", \"inputs\": {\"x\": \"x\"},"
+    "   \"attrs\": {\"scales\": 0.5, \"zps\": 3.5}},"
+    "  {\"op\": \"DynamicQuantize\", \"name\": \"c\", \"inputs\": {\"x\": \"x\"},"
+    "   \"attrs\": {\"eps\": -4.5}},"
+    "  {\"op\": \"RMSNorm\", \"name\": \"d\", \"inputs\": {\"x\": \"x\"},"
+    "   \"attrs\": {\"epsilon\": -5.5}},"
+    "  {\"op\": \"SoftMax\", \"name\": \"e\", \"inputs\": {\"x\": \"x\"},"
+    "   \"attrs\": {\"axis\": 6.5}},"
+    "  {\"op\": \"Quantize\", \"name\": \"f\", \"inputs\": {\"x\": \"x\"},"
+    "   \"attrs\": {\"scales\": -7.5}}],"
+    " \"outputs\": []}";
+
+// All that a caller sees of the two graphs.
+static char *describe(void) {
+    char path[256], *out = NULL;
+    size_t count;
+    FILE *to = open_memstream(&out, &count);
+    qdq_error err = {0};
+    qdq_graph *g = qdq_graph_parse(text, strlen(text), "n.json", NULL, NULL, &err);
+    assert_string_equal(err.text, "");
+    const float *data = qdq_value_data(g, qdq_graph_find(g, "c"));
+    assert_true(data[0] == 0.1F && data[1] == 1.25e-3F && data[2] == 12345.678F);
+    assert_int_equal(qdq_graph_write(g, unit_path(path, "out.json"), &err), QDQ_OK);
+    char *written = unit_read(path, &count);
+    fprintf(to, "%s\n", written);
+    qdq_plan *plan = qdq_graph_compile(g, NULL, &err);
+    for (size_t i = 0; i < qdq_plan_get_stats(plan).step_count; i++)
+        fprintf(to, "%s\n", qdq_plan_get_step(plan, i)->text);
+    qdq_plan_destroy(plan), qdq_graph_destroy(g), free(written);
+    g = qdq_graph_parse(wrong, strlen(wrong), "n.json", NULL, NULL, &err);
+    for (size_t t = 0; t < qdq_target_count(); t++) {
+        const qdq_report *report = qdq_graph_validate(g, qdq_target_get(t).name, &err);
+        assert_true(report && report->errors > 7);
+        for (size_t i = 0; i < report->count; i++) fprintf(to, "%s\n", report->findings[i].message);
+    }
+    qdq_graph_destroy(g);
+    fclose(to);
+    return out;
+}
+
+static void numbers_are_read_and_written_alike_with_a_decimal_comma(void **state) {
+    (void)state;
+    static const char *const told[] = {"1.5", "2.5", "3.5", "-4.5", "-5.5", "6.5", "-7.5"};
+    char *plain = describe(), number[16];
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
+        assert_non_null(strstr(plain, told[i]));
+    if (!set_german()) {
+        free(plain);
+        skip();
+    }
+    snprintf(number, sizeof number, "%g", 1.5);
+    assert_string_equal(number, "1,5");
+    char *german = describe();
+    setlocale(LC_ALL, "C");
+    assert_string_equal(german, plain);
+    free(plain), free(german);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(numbers_are_read_and_written_alike_with_a_decimal_comma,
+                                        unit_folder_begin, unit_folder_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
