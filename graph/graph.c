@@ -382,9 +382,8 @@ qdq_value qdq_add(qdq_graph *graph, const char *op_name, const void *attrs, size
     if (op) return qdq_graph_add_node(graph, op, attrs, attrs_size);
     const char *name = NULL;
     if (attrs && attrs_size >= sizeof name) memcpy(&name, attrs, sizeof name);
-    const char *nearest = op_name ? qdq_op_nearest(op_name) : NULL;
     qdq_find_near(&graph->findings, QDQ_RULE_OP_UNKNOWN, (qdq_subject){name, NULL, "op", NULL},
                   qdq_text(&graph->findings, "is '%.64s'", op_name ? op_name : ""),
-                  "an op that there is", nearest);
+                  "an op that there is", qdq_op_meant(op_name));
     return qdq_graph_add_invalid(graph, name);
 }

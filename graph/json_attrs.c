@@ -159,13 +159,6 @@ static void read_attr(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_
     }
 }
 
-static const char *nearest_attr(const qdq_op *op, const char *name) {
-    const char *names[64];
-    size_t count = op->attr_count < 64 ? op->attr_count : 64;
-    for (size_t i = 0; i < count; i++) names[i] = op->attrs[i].name;
-    return qdq_nearest(name, names, count);
-}
-
 bool qdq_json_read_attrs(qdq_graph *graph, qdq_pool *pool, const qdq_op *op, const char *node,
                          const qdq_json_item *attrs, char *fields) {
     attr_reader a = {.graph = graph, .pool = pool};
@@ -194,8 +187,10 @@ bool qdq_json_read_attr(qdq_graph *graph, qdq_pool *pool, qdq_subject subject,
 
 void qdq_json_find_unknown_attr(qdq_graph *graph, const qdq_op *op, const char *node,
                                 const char *name) {
-    qdq_find_near(&graph->findings, QDQ_RULE_ATTR_UNKNOWN,
-                  (qdq_subject){node, op->name, NULL, NULL},
-                  qdq_text(&graph->findings, "attribute '%.128s' is unknown", name), NULL,
-                  nearest_attr(op, name));
+    const char *names[64];
+    size_t count = op->attr_count < 64 ? op->attr_count : 64;
+    for (size_t i = 0; i < count; i++) names[i] = op->attrs[i].name;
+    qdq_find_unknown(
+        &graph->findings, QDQ_RULE_ATTR_UNKNOWN, (qdq_subject){node, op->name, NULL, NULL},
+        qdq_text(&graph->findings, "attribute '%.128s' is unknown", name), name, names, count);
 }

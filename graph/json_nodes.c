@@ -131,9 +131,8 @@ static void unknown_port(const qdq_node_list *list, const qdq_op *op, const char
     qdq_findings *f = &list->r->graph->findings;
     const char *names[QDQ_MAX_PORTS];
     for (size_t i = 0; i < op->input_count; i++) names[i] = op->inputs[i].name;
-    qdq_find_near(f, QDQ_RULE_PORT_UNKNOWN, (qdq_subject){.node = node, .op = op->name},
-                  qdq_text(f, "port '%s' is unknown", port), NULL,
-                  qdq_nearest(port, names, op->input_count));
+    qdq_find_unknown(f, QDQ_RULE_PORT_UNKNOWN, (qdq_subject){.node = node, .op = op->name},
+                     qdq_text(f, "port '%s' is unknown", port), port, names, op->input_count);
 }
 
 static const qdq_port_desc *find_port(const qdq_op *op, const char *name) {

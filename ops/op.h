@@ -156,8 +156,6 @@ static inline bool qdq_port_is_variadic(const qdq_op *op, const qdq_port_desc *i
 const qdq_op *qdq_op_find(const char *name);
 // What made-up data for a port should be like.
 qdq_fill qdq_fill_of(const char *op, const char *port);
-// The name of an op that was probably meant, or NULL.
-const char *qdq_op_nearest(const char *name);
 
 //---- A node as its op sees it -----------------------------------------------
 

@@ -4,6 +4,7 @@
 
 #include "include/qdq/inspect.h"
 #include "ops/op.h"
+#include "ops/synonyms.h"
 
 #define OPS(X)                            \
     X(qdq_op_quantize)                    \
@@ -83,10 +84,11 @@ const qdq_op *qdq_op_find(const char *name) {
     return NULL;
 }
 
-const char *qdq_op_nearest(const char *name) {
+const char *qdq_op_meant(const char *name) {
     const char *names[OP_COUNT];
     for (size_t i = 0; i < OP_COUNT; i++) names[i] = ops[i]->name;
-    return qdq_nearest(name, names, OP_COUNT);
+    const char *meant = name ? qdq_synonym_of(name, names, OP_COUNT) : NULL;
+    return meant ? meant : qdq_nearest(name, names, OP_COUNT);
 }
 
 //---- For inspect.h ----------------------------------------------------------

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "include/qdq/inspect.h"
+#include "ops/synonyms.h"
 #include "runtime/number.h"
 #include "runtime/utf8.h"
 
@@ -110,4 +112,15 @@ void qdq_find_near(qdq_findings *findings, qdq_core_rule rule, qdq_subject subje
                    const char *found, const char *wanted, const char *nearest) {
     qdq_find(findings, "core", &qdq_core_rules[rule], subject, found, wanted,
              nearest ? qdq_text(findings, "did you mean '%.255s'?", nearest) : NULL);
+}
+
+void qdq_find_unknown(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
+                      const char *found, const char *name, const char *const *known, size_t count) {
+    const char *meant = qdq_synonym_of(name, known, count);
+    const char *advice = meant ? NULL : qdq_word_without_counterpart(name);
+    if (advice)
+        qdq_find(findings, "core", &qdq_core_rules[rule], subject, found, NULL, advice);
+    else
+        qdq_find_near(findings, rule, subject, found, NULL,
+                      meant ? meant : qdq_nearest(name, known, count));
 }

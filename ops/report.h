@@ -39,6 +39,11 @@ void qdq_find_core(qdq_findings *findings, qdq_core_rule rule, qdq_subject subje
 void qdq_find_near(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
                    const char *found, const char *wanted, const char *nearest);
 
+// The same about a name that is none of `known`, with a hint: the word that a backend's one stands
+// for, or else the nearest.
+void qdq_find_unknown(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
+                      const char *found, const char *name, const char *const *known, size_t count);
+
 // Whether a further finding would still be kept: what only serves its text may be left out
 // otherwise.
 bool qdq_findings_have_room(const qdq_findings *findings);

@@ -46,13 +46,6 @@ static int unknown(const char *what, const char *name, const char *see, const ch
     return EXIT_USAGE;
 }
 
-static int unknown_op(const char *name) {
-    const char *names[64];
-    size_t count = qdq_op_count() < 64 ? qdq_op_count() : 64;
-    for (size_t i = 0; i < count; i++) names[i] = qdq_op_get(i).name;
-    return unknown("op", name, "ops", qdq_nearest(name, names, count));
-}
-
 static int unknown_target(const char *name) {
     const char *names[64];
     size_t count = qdq_target_count() < 64 ? qdq_target_count() : 64;
@@ -199,7 +192,9 @@ int run_ops(const options *opt) {
     }
     if (opt->operands.count) {
         first = find_op(opt->operands.items[0]);
-        if (first == end) return unknown_op(opt->operands.items[0]);
+        if (first == end)
+            return unknown("op", opt->operands.items[0], "ops",
+                           qdq_op_meant(opt->operands.items[0]));
         end = first + 1;
     }
     if (opt->json) {

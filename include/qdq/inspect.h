@@ -60,6 +60,10 @@ QDQ_API const qdq_plan_step *qdq_plan_get_step(const qdq_plan *plan, size_t inde
 // a NULL `name`, or NULL `candidates`, match nothing.
 QDQ_API const char *qdq_nearest(const char *name, const char *const *candidates, size_t count);
 
+// The op that was probably meant: the one that a backend's name stands for ("QuantizeLinear" is
+// Quantize), or else the nearest. NULL if there is none, or for a NULL `name`.
+QDQ_API const char *qdq_op_meant(const char *name);
+
 //---- Instruction sets -------------------------------------------------------
 
 // One that kernels are written for, from the plainest on. `available`: this build has its kernels

@@ -216,6 +216,40 @@ class Misspelled(Case):
         self.suggests(graph([requantize("q", "frist"), requantize("first", "x")], [INT8],
                             {"y": "q", "z": "first"}), "core/value-unknown", "frist", "first")
 
+    def test_words_of_backends_lead_to_ours(self):
+        for op, wrong, right in (
+                ("Quantize", "dim", "axis"), ("Quantize", "block_size", "group_shape"),
+                ("Quantize", "blockShape", "group_shape"), ("Quantize", "output_dtype", "dtype"),
+                ("Quantize", "toType", "dtype"), ("Quantize", "zero_point", "zps"),
+                ("ReduceSum", "dim", "axes"), ("Cast", "to", "dtype"),
+                ("Requantize", "in_zero_point", "in_zps")):
+            found = self.check(graph([node(op, "q", "x", **{wrong: 1})], outputs={"y": "x"}))
+            texts = [one["message"] for one in found if one["rule"] == "core/attr-unknown"]
+            self.assertEqual(len(texts), 1)
+            self.assertIn(f"attribute '{wrong}' is unknown; did you mean '{right}'?", texts[0])
+        for wrong, right in (("y_scale", "scale"), ("zps", "zero_point"), ("y_zero_point", "zero_point"),
+                             ("input_tensor", "x")):
+            content = graph([{"op": "Quantize", "name": "q", "inputs": {"x": "x", wrong: "x"}}],
+                            outputs={"y": "x"})
+            texts = [one["message"] for one in self.check(content)]
+            self.assertTrue(any(f"port '{wrong}' is unknown; did you mean '{right}'?" in text
+                                for text in texts), texts)
+
+    def test_ops_of_backends_lead_to_ours(self):
+        for wrong, right in (("DynamicDequantize", "Dequantize"), ("QuantizeLinear", "Quantize"),
+                             ("DequantizeLinear", "Dequantize"), ("quantize_affine", "Quantize"),
+                             ("dequantize_affine", "Dequantize"), ("TypeCast", "Cast"),
+                             ("DynamicQuantizeLinear", "DynamicQuantize"), ("Clip", "Clamp")):
+            self.suggests(graph([node(wrong, "q", "x")], outputs={"y": "x"}), "core/op-unknown",
+                          wrong, right)
+            self.assertIn(f"did you mean '{right}'?", self.qdq("ops", wrong, code=2).err)
+
+    def test_words_without_a_counterpart_are_left_out(self):
+        for wrong in ("memory_config", "queue_id", "output_tensor"):
+            found = self.check(graph([quantize(scales=1, **{wrong: 1})], outputs={"y": "x"}))
+            (one,) = [one for one in found if one["rule"] == "core/attr-unknown"]
+            self.assertTrue(one["hint"].startswith("leave it out: "), one["hint"])
+
     def test_nothing_is_near(self):
         (found,) = self.check(graph([node("Conv2D", "q", "x")], outputs={"y": "x"}))
         self.assertNotIn("did you mean", found["message"])

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/synonyms.h"
+
+#include <string.h>
+
+// Where a word may be several things, the first that is known where it stands.
+static const struct {
+    const char *theirs, *ours;
+} synonyms[] = {
+    // Attributes.
+    {"dim", "axis"},
+    {"dim", "axes"},
+    {"quantization_axis", "axis"},
+    {"block_size", "group_shape"},
+    {"block_shape", "group_shape"},
+    {"blockShape", "group_shape"},
+    {"group_size", "group_shape"},
+    {"output_dtype", "dtype"},
+    {"out_dtype", "dtype"},
+    {"target_dtype", "dtype"},
+    {"output_type", "dtype"},
+    {"toType", "dtype"},
+    {"to_type", "dtype"},
+    {"to", "dtype"},
+    {"mapping_type", "scheme"},
+    {"qmin", "quant_min"},
+    {"qmax", "quant_max"},
+    {"scale_type", "scale_dtype"},
+    {"scaleType", "scale_dtype"},
+    // Attributes or ports.
+    {"zero_point", "zps"},
+    {"zero_points", "zps"},
+    {"zero_points", "zero_point"},
+    {"zps", "zero_point"},
+    {"zeroPt", "zero_point"},
+    {"zeroPt", "zps"},
+    {"x_zero_point", "zero_point"},
+    {"x_zero_point", "zps"},
+    {"y_zero_point", "zero_point"},
+    {"y_zero_point", "zps"},
+    {"x_scale", "scale"},
+    {"x_scale", "scales"},
+    {"y_scale", "scale"},
+    {"y_scale", "scales"},
+    {"in_zero_point", "in_zps"},
+    {"out_zero_point", "out_zps"},
+    {"input", "x"},
+    {"input_tensor", "x"},
+    {"src", "x"},
+    {"data", "x"},
+    // Ops: oneDNN Graph, ONNX, torchao, ttnn.
+    {"DynamicDequantize", "Dequantize"},
+    {"TypeCast", "Cast"},
+    {"typecast", "Cast"},
+    {"QuantizeLinear", "Quantize"},
+    {"DequantizeLinear", "Dequantize"},
+    {"DynamicQuantizeLinear", "DynamicQuantize"},
+    {"quantize_affine", "Quantize"},
+    {"dequantize_affine", "Dequantize"},
+    {"choose_qparams_affine", "DynamicQuantize"},
+    {"to_mx", "DynamicQuantize"},
+    {"nvfp4_quantize", "DynamicQuantize"},
+    {"Conv", "Convolution"},
+    {"Gemm", "MatMul"},
+    {"Clip", "Clamp"},
+    {"Max", "Maximum"},
+    {"Min", "Minimum"},
+    {"Sub", "Subtract"},
+    {"Mul", "Multiply"},
+    {"Div", "Divide"},
+    {"Where", "Select"},
+    {"GreaterOrEqual", "GreaterEqual"},
+    {"Reshape", "StaticReshape"},
+    {"Transpose", "StaticTranspose"},
+    {"Resize", "Interpolate"},
+    {"AveragePool", "AvgPool"},
+    {"LayerNormalization", "LayerNorm"},
+    {"RMSNormalization", "RMSNorm"},
+    {"GroupNormalization", "GroupNorm"},
+    {"BatchNormalization", "BatchNormInference"},
+};
+
+static const struct {
+    const char *theirs, *advice;
+} foreign[] = {
+    {"memory_config", "leave it out: a graph says nothing of the memory of a device"},
+    {"queue_id", "leave it out: a graph has no command queues"},
+    {"output_tensor", "leave it out: a result has the name of its node, and `dtype` is its dtype"},
+};
+
+const char *qdq_synonym_of(const char *name, const char *const *known, size_t count) {
+    for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++) {
+        if (strcmp(synonyms[i].theirs, name) != 0) continue;
+        for (size_t k = 0; k < count; k++)
+            if (strcmp(synonyms[i].ours, known[k]) == 0) return known[k];
+    }
+    return NULL;
+}
+
+const char *qdq_word_without_counterpart(const char *name) {
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
+        if (strcmp(foreign[i].theirs, name) == 0) return foreign[i].advice;
+    return NULL;
+}
