@@ -6,6 +6,9 @@
 #include "graph/lower.h"
 #include "runtime/memory_plan.h"
 
+// States of a reduction: tasks that have states of their own, and bytes of all of them.
+enum { QDQ_REDUCE_CHUNKS = 64, QDQ_REDUCE_STATE_BYTES = 1 << 20 };
+
 typedef struct qdq_compiler {
     qdq_pool scratch;  // what is not part of the plan
     qdq_draft draft;

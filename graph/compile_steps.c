@@ -76,7 +76,7 @@ static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x
 }
 
 static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft, size_t blocks) {
-    enum { MAX_CHUNKS = 64, MAX_STATE_BYTES = 1 << 20 };
+    enum { MAX_CHUNKS = QDQ_REDUCE_CHUNKS, MAX_STATE_BYTES = QDQ_REDUCE_STATE_BYTES };
     const qdq_stage *stage = &draft->reduce;
     qdq_reduce *reduce = QDQ_POOL_NEW(&c->plan->pool, qdq_reduce);
     if (!reduce) return NULL;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/blocking.h"
 #include "ops/network.h"
 #include "ops/philox.h"
 #include "ops/pieces.h"
@@ -39,7 +40,7 @@ typedef struct dropout_params {
     bool mask;
 } dropout_params;
 
-enum { PART = 256, UNIT = 16 * PART };
+enum { PART = QDQ_DROPOUT_PART, UNIT = QDQ_DROPOUT_UNIT };
 
 static uint64_t whole_number(qdq_dtype dtype, const void *x) {
     if (qdq_dtype_size(dtype) == 8) return *(const uint64_t *)x;

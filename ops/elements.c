@@ -3,10 +3,11 @@
 
 #include <math.h>
 
+#include "ops/blocking.h"
 #include "ops/pieces.h"
 #include "runtime/dtype.h"
 
-enum { PART = 256, MAX_OPERANDS = 3 };
+enum { PART = QDQ_ELEMENTS_PART, UNIT = QDQ_ELEMENTS_UNIT, MAX_OPERANDS = 3 };
 
 // An operand: its type, and where its elements are for those of y.
 typedef struct operand {
@@ -157,8 +158,6 @@ static void gather(const elements_params *p, size_t which, const void *memory, s
         qdq_decode_int(o->dtype, from, (int32_t *)(void *)part, count);
     for (size_t i = count; i < n; i++) part[i] = part[0];
 }
-
-enum { UNIT = 4096 };
 
 static void run_whole(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const elements_params *p = params;

@@ -2,6 +2,7 @@
 // Interpolate: positions in float32, as oneDNN computes them; the weighted mean in double.
 #include <math.h>
 
+#include "ops/blocking.h"
 #include "ops/network.h"
 #include "runtime/dtype.h"
 #include "runtime/elementary.h"
@@ -108,7 +109,7 @@ static position locate(const interpolate_params *p, int dim, size_t o) {
 
 //---- Values -----------------------------------------------------------------
 
-enum { LANES = 64 };
+enum { LANES = QDQ_INTERPOLATE_LANES };
 
 // Elements of y beside each other: channels of one position, or positions of the last dim.
 typedef struct lanes {

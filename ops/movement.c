@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "ops/blocking.h"
 #include "runtime/dtype.h"
 
 void qdq_move(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, void *y, size_t n) {
@@ -12,9 +13,9 @@ void qdq_move(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, void *y, size
         memcpy(y, x, n * qdq_dtype_size(x_dtype));
         return;
     }
-    float part[256];
+    float part[QDQ_MOVE_PART];
     for (size_t at = 0, count; at < n; at += count) {
-        count = n - at < 256 ? n - at : 256;
+        count = n - at < QDQ_MOVE_PART ? n - at : QDQ_MOVE_PART;
         qdq_decode_float(x_dtype, qdq_at(x, x_dtype, at), part, count);
         qdq_encode_float(y_dtype, part, qdq_at_mutable(y, y_dtype, at), count, NULL);
     }
@@ -22,9 +23,8 @@ void qdq_move(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, void *y, size
 
 void qdq_move_piece(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, qdq_pieces *y, size_t at,
                     size_t n) {
-    enum { LONG = 1024 };  // not worth gathering
     const qdq_tensors *tensors = y->tensors;
-    if (tensors->put && x_dtype == y_dtype && n >= LONG) {
+    if (tensors->put && x_dtype == y_dtype && n >= QDQ_MOVE_LONG) {
         tensors->put(tensors->put_self, &(qdq_piece){at, n, 1, 0, x});
         return;
     }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "ops/blocking.h"
 #include "runtime/dtype.h"
 
 //---- Checks -----------------------------------------------------------------
@@ -154,7 +155,7 @@ double qdq_norm_variance(const qdq_part *part) {
 void qdq_norm_end_variance(const qdq_part *part) { (void)qdq_norm_variance(part); }
 
 void qdq_norm_take_y(const qdq_part *part) {
-    enum { PART = 1024 };
+    enum { PART = QDQ_NORM_PART };
     const qdq_norm_params *p = part->params;
     qdq_normal normal = part->state->normal;
     for (size_t i = 0; i < part->n; i += PART) {

@@ -3,6 +3,7 @@
 // last spatial dim. For each of them the window is passed over in row-major order.
 #include <float.h>
 
+#include "ops/blocking.h"
 #include "ops/network.h"
 #include "ops/pieces.h"
 #include "runtime/dtype.h"
@@ -101,7 +102,7 @@ static range inside(const axis *a, size_t at) {
     return r;
 }
 
-enum { LANES = 256, SPAN = 1024 };
+enum { LANES = QDQ_POOL_LANES, SPAN = QDQ_POOL_SPAN };
 
 // The lanes of one pass, and what has been seen for them.
 typedef struct lanes {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ops/blocking.h"
 #include "ops/kernels/turn.h"
 #include "ops/pieces.h"
 #include "runtime/dtype.h"
@@ -87,7 +88,7 @@ static size_t run_of(const qdq_slices *slices, size_t at, size_t n, size_t *offs
 
 //---- Loading and storing ----------------------------------------------------
 
-enum { ROWS = 64, BLOCK = ROWS * QDQ_SLICES_AT_ONCE };
+enum { ROWS = QDQ_SLICE_ROWS, BLOCK = ROWS * QDQ_SLICES_AT_ONCE };
 
 // Copies rows of `bytes` each. That of a cache line is worth a loop of its own.
 static void copy_rows(const char *from, size_t from_step, char *to, size_t to_step, size_t rows,

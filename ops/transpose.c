@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
+#include "ops/blocking.h"
 #include "ops/movement.h"
 
 static const qdq_port_desc inputs[] = {
@@ -49,7 +50,7 @@ static void infer(qdq_call *call) {
 
 //---- Copying ----------------------------------------------------------------
 
-enum { BLOCK = 64 };
+enum { BLOCK = QDQ_TRANSPOSE_BLOCK };
 
 typedef void gather_fn(const void *x, size_t stride, void *y, size_t n);
 
