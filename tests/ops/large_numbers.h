@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests of large shapes: sizes that cross the cuts an op makes, and tensors of numbers.
+#ifndef QDQ_TESTS_OPS_LARGE_NUMBERS_H
+#define QDQ_TESTS_OPS_LARGE_NUMBERS_H
+
+#include "large_random.h"
+#include "products.h"
+
+//---- Sizes ------------------------------------------------------------------
+
+// A size that crosses cuts of this length twice and leaves a remainder.
+static inline size_t large_across(uint64_t *state, size_t cut) {
+    return 2 * cut + 1 + (cut > 2 ? large_pick(state, cut - 1) : 0);
+}
+
+// A size that crosses them, ends at one, or next to one.
+static inline size_t large_near(uint64_t *state, size_t cut) {
+    switch (large_pick(state, 6)) {
+    case 0: return cut;
+    case 1: return cut > 1 ? cut - 1 : 1;
+    case 2: return cut + 1;
+    case 3: return 2 * cut;
+    case 4: return 1 + large_pick(state, cut);
+    default: return large_across(state, cut);
+    }
+}
+
+//---- Numbers ----------------------------------------------------------------
+
+// Half to even, once from double; NaN is the quiet one without a sign.
+static inline uint16_t large_half(qdq_dtype dtype, double value) {
+    int digits = dtype == QDQ_FLOAT16 ? 10 : 7, least = dtype == QDQ_FLOAT16 ? -14 : -126;
+    uint32_t infinity = dtype == QDQ_FLOAT16 ? 0x7C00 : 0x7F80;
+    if (isnan(value)) return (uint16_t)(infinity | 1u << (digits - 1));
+    uint32_t sign = signbit(value) ? 0x8000 : 0, code = infinity;
+    double size = fabs(value);
+    int exponent = size > 0 && isfinite(size) ? ilogb(size) : least;
+    if (exponent < least) exponent = least;
+    if (isfinite(size) && exponent - least < 256) {
+        double steps = rint(ldexp(size, digits - exponent));
+        code = ((uint32_t)(exponent - least) << digits) + (uint32_t)steps;
+    }
+    return (uint16_t)(sign | (code > infinity ? infinity : code));
+}
+
+static inline void large_put(tensor *t, size_t i, double value) {
+    if (t->dtype == QDQ_FLOAT16 || t->dtype == QDQ_BFLOAT16)
+        ((uint16_t *)t->data)[i] = large_half(t->dtype, value);
+    else
+        tensor_put(t, i, isnan(value) ? (double)NAN : value);
+}
+
+// Whole numbers from -most to most.
+static inline void large_fill_whole(tensor *t, uint64_t *state, int most) {
+    for (size_t i = 0; i < tensor_count(t); i++)
+        large_put(t, i, (double)large_pick(state, 2 * (size_t)most + 1) - most);
+}
+
+// Numbers whose sums round, between -2 and 2 but for one in 64 that is up to 64 times larger.
+static inline void large_fill_reals(tensor *t, uint64_t *state) {
+    for (size_t i = 0; i < tensor_count(t); i++) {
+        double v = (double)large_pick(state, 1u << 25) / 0x1p23 - 2;
+        large_put(t, i, large_pick(state, 64) ? v : v * (double)(1 + large_pick(state, 64)));
+    }
+}
+
+// Numbers of 2^-9 to 2^50 in size, every other one the negative of one before it: a sum of them is
+// what rounding leaves, so each order of summation has its own.
+static inline void large_fill_cancelling(tensor *t, uint64_t *state) {
+    for (size_t i = 0; i < tensor_count(t); i++) {
+        double v = ldexp(1 + (double)large_pick(state, 128) / 128, (int)large_pick(state, 60) - 9);
+        large_put(t, i, i && i % 2 ? -tensor_at(t, large_pick(state, i)) : v);
+    }
+}
+
+#endif
