@@ -37,6 +37,12 @@ static int earlier_first(const void *a, const void *b) {
     return by_number(x->order, y->order);
 }
 
+static int later_end_first(const void *a, const void *b) {
+    const slot *x = *(slot *const *)a, *y = *(slot *const *)b;
+    if (x->last_step != y->last_step) return by_number(y->last_step, x->last_step);
+    return by_number(x->order, y->order);
+}
+
 // A way to place slots: in which order, and whether every other one goes to the upper end, which is
 // what a chain needs, where each value overlaps its neighbours only.
 typedef struct strategy {
@@ -128,7 +134,9 @@ static bool collect(const qdq_lifetime *lifetimes, size_t count, slot *slots, si
 // First-fit by size is good nearly always. The first strategy that reaches the peak, or the best of
 // them, is taken.
 static const strategy strategies[] = {
-    {larger_first, false}, {earlier_first, true}, {longer_first, false}, {earlier_first, false}};
+    {larger_first, false},  {earlier_first, true},    {longer_first, false},
+    {earlier_first, false}, {later_end_first, false},
+};
 
 bool qdq_plan_memory(qdq_lifetime *lifetimes, size_t count, qdq_pool *pool,
                      qdq_memory_plan *result) {
