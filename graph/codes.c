@@ -200,7 +200,7 @@ static bool settle(search *s, size_t index) {
 
 bool qdq_draft_codes(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
-    if (draft->options.literal || draft->options.materialize) return true;
+    if (!draft->options.fast) return true;
     search s = {
         .draft = draft,
         .values = qdq_pool_array(draft->pool, graph->value_count, sizeof *s.values),

@@ -241,9 +241,16 @@ static qdq_status compile(qdq_compiler *c) {
 static bool check_options(const qdq_compile_options *opt, qdq_error *err) {
     int storage = (int)opt->float_storage;
     if (opt->numerics && qdq_numerics_check(opt->numerics, err) != QDQ_OK) return false;
-    if (storage >= 0 && storage <= QDQ_FLOAT_BFLOAT16) return true;
-    qdq_fail(err, QDQ_ERR_ARGUMENT, "float_storage is %d, wanted 0 to %d", storage,
-             QDQ_FLOAT_BFLOAT16);
+    if (storage < 0 || storage > QDQ_FLOAT_BFLOAT16) {
+        qdq_fail(err, QDQ_ERR_ARGUMENT, "float_storage is %d, wanted 0 to %d", storage,
+                 QDQ_FLOAT_BFLOAT16);
+        return false;
+    }
+    if (!opt->fast || (!opt->materialize && storage == QDQ_FLOAT_DECLARED)) return true;
+    qdq_fail(err, QDQ_ERR_ARGUMENT,
+             "fast and %s are both given, wanted one of them: integer execution computes values "
+             "that the other stores",
+             opt->materialize ? "materialize" : "float-storage bfloat16");
     return false;
 }
 

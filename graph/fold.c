@@ -53,7 +53,7 @@ static bool run_node(qdq_draft *draft, const qdq_node *node) {
     qdq_graph_options silent = {
         .allocator = graph->allocator, .limits = graph->limits, .target = graph->target};
     qdq_compile_options options = draft->options;
-    options.literal = true;
+    options.fast = false;
     qdq_error err = {0};
     void *results[QDQ_MAX_OUTPUTS];
     qdq_graph *alone = qdq_graph_extract(graph, (size_t)(node - graph->nodes), &silent, &err);
@@ -155,7 +155,7 @@ static bool fold_input(qdq_draft *draft, size_t index, size_t input, qdq_draft_k
 bool qdq_draft_fold(qdq_draft *draft, size_t index) {
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_compile_options *o = &draft->options;
-    if (o->literal || o->materialize || o->float_storage != QDQ_FLOAT_DECLARED || !node->op->packs)
+    if (o->materialize || o->float_storage != QDQ_FLOAT_DECLARED || !node->op->packs)
         return true;
     qdq_draft_known *known = qdq_pool_array(draft->pool, node->input_count, sizeof *known);
     if (!known) return false;

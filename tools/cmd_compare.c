@@ -5,8 +5,8 @@
 
 #include "tools/commands.h"
 #include "tools/common.h"
+#include "tools/compare_fast.h"
 #include "tools/compare_graph.h"
-#include "tools/compare_literal.h"
 #include "tools/findings.h"
 #include "tools/inputs.h"
 #include "tools/session.h"
@@ -300,11 +300,11 @@ int run_compare(const options *opt) {
     session s;
     options core = *opt;
     core.target = "core";
-    if (opt->literal && !opt->targets) return compare_literal(opt);
-    if (opt->literal || !opt->targets) {
+    if (opt->fast && !opt->targets) return compare_fast(opt);
+    if (opt->fast || !opt->targets) {
         fprintf(stderr, "%s\n",
-                opt->literal
-                    ? "qdq: --literal and --targets are both given, wanted one of them"
+                opt->fast
+                    ? "qdq: --fast and --targets are both given, wanted one of them"
                     : "qdq: --targets is missing, wanted two or more, as in --targets onnx,ttnn");
         return EXIT_USAGE;
     }

@@ -63,7 +63,7 @@ const char *isa_of(const options *opt) {
 bool compile_options_of(const options *opt, qdq_compile_options *out) {
     *out = (qdq_compile_options){.target = opt->target,
                                  .materialize = opt->materialize,
-                                 .literal = opt->literal,
+                                 .fast = opt->fast,
                                  .isa = isa_of(opt)};
     const char *storage = opt->float_storage ? opt->float_storage : "declared";
     if (strcmp(storage, "bfloat16") == 0) {

@@ -26,7 +26,8 @@ typedef struct options {
     const char *tolerance;
     const char *threads, *repeat, *rows;
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values;
-    bool all, materialize, literal, json, markdown, strict, map, dtypes, vs_copy, compile, help;
+    bool all, materialize, literal, fast, json, markdown, strict, map, dtypes;
+    bool vs_copy, compile, help;
 } options;
 
 enum { COMMAND_EXAMPLES = 2 };

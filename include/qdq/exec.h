@@ -23,8 +23,10 @@ typedef struct qdq_compile_options {
     const qdq_numerics *numerics;  // NULL: the target's; else these, for every node
     qdq_float_storage float_storage;
     const char *isa;   // cap of the instruction set ("portable", "avx2", ...); NULL: the best
-    bool materialize;  // every value in TILE slots of the arena, node by node; literal
-    bool literal;      // every node as it is written, in each run: no product is computed on codes
+    bool materialize;  // every value in TILE slots of the arena, node by node
+    // Integer execution: products of dequantized numbers are computed on their integers, which rounds
+    // less than the graph says. Not with `materialize` or a `float_storage`: QDQ_ERR_ARGUMENT.
+    bool fast;
 } qdq_compile_options;
 
 // Steps in order, and where every value lies. Immutable: any number of threads and execs may use

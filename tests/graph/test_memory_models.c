@@ -62,7 +62,7 @@ static size_t fail_each(const char *kind, const qdq_compile_options *compile) {
 
 static void every_allocation_for_ten_networks_may_fail(void **state) {
     (void)state;
-    static const qdq_compile_options options[] = {{0}, {.literal = true}, {.materialize = true}};
+    static const qdq_compile_options options[] = {{0}, {.fast = true}, {.materialize = true}};
     for (size_t i = 0; i < KINDS; i++)
         for (size_t k = 0; k < 3; k++) {
             size_t calls = fail_each(kinds[i], &options[k]);

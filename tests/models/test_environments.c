@@ -186,7 +186,7 @@ static record take(const environment *e, const char *path, const char *text, con
     note_written(&r, g);
     note_run(&r, g, NULL, inputs);
     note_run(&r, g, &(qdq_compile_options){.materialize = true}, inputs);
-    note_run(&r, g, &(qdq_compile_options){.literal = true}, inputs);
+    note_run(&r, g, &(qdq_compile_options){.fast = true}, inputs);
     note_nodes(&r, g);
     qdq_graph_destroy(g);
     enter(&environments[0]);

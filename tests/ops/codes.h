@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of integer execution share: a product of dequantized operands, run as it is and
-// literally in all the ways there are, and held against exact arithmetic.
+// What the tests of integer execution share: a product of dequantized operands, run fast
+// and literally in all the ways there are, and held against exact arithmetic.
 #ifndef QDQ_TESTS_OPS_CODES_H
 #define QDQ_TESTS_OPS_CODES_H
 
@@ -128,16 +128,16 @@ static inline code_errors codes_check(const code_check *c) {
     tensor literal = tensor_of("literal", QDQ_FLOAT32, c->y), integer = literal, out = literal;
     integer.data = oracle_memory(tensor_count(&out) * 4);
     out.data = oracle_memory(tensor_count(&out) * 4);
-    product_run_as(c->in, OPERANDS, 0, c->build, c->self, &(qdq_compile_options){.literal = true},
-                   1, &literal);
+    product_run_as(c->in, OPERANDS, 0, c->build, c->self, NULL, 1, &literal);
     product_run_as(c->in, OPERANDS, 0, c->build, c->self,
                    &(qdq_compile_options){.materialize = true}, 1, &out);
     codes_same(c, "materialized", &out, &literal);
-    product_run_as(c->in, OPERANDS, 0, c->build, c->self, NULL, 1, &integer);
+    product_run_as(c->in, OPERANDS, 0, c->build, c->self, &(qdq_compile_options){.fast = true},
+                   1, &integer);
     for (size_t isa = 0; qdq_isa_get(isa).name; isa++) {
         if (!qdq_isa_get(isa).available) continue;
         for (size_t way = 0; way < ORACLE_COUNT(ways); way++) {
-            qdq_compile_options options = {.isa = qdq_isa_get(isa).name};
+            qdq_compile_options options = {.isa = qdq_isa_get(isa).name, .fast = true};
             product_run_as(c->in, OPERANDS, ways[way].constant, c->build, c->self, &options,
                            ways[way].threads, &out);
             codes_same(c, options.isa, &out, &integer);
@@ -153,10 +153,12 @@ static inline code_errors codes_check(const code_check *c) {
     return errors;
 }
 
-// Whether a step of the plan computes on codes.
+// Whether a step of the plan computes on codes, if it may.
 static inline bool codes_are_used(qdq_graph *g, const qdq_compile_options *options) {
     qdq_error err = {0};
-    qdq_plan *plan = qdq_graph_compile(g, options, &err);
+    qdq_compile_options fast = options ? *options : (qdq_compile_options){0};
+    fast.fast = true;
+    qdq_plan *plan = qdq_graph_compile(g, &fast, &err);
     if (!plan) fail_msg("compile: %s", err.text);
     bool used = false;
     for (size_t i = 0; i < qdq_plan_get_stats(plan).step_count; i++)

@@ -136,7 +136,7 @@ static void the_longest_sums_do_not_wrap_around(void **state) {
     assert_true(in[0].data && in[1].data);
     memset(in[0].data, 255, K), memset(in[1].data, 255, K);
     tensor y = tensor_of("y", QDQ_FLOAT32, e.y);
-    product_run_as(in, 2, 0, build, &e, NULL, 1, &y);
+    product_run_as(in, 2, 0, build, &e, &(qdq_compile_options){.fast = true}, 1, &y);
     assert_true(tensor_at(&y, 0) == (double)(float)(K * 65025LL));
     tensors_free(in, 2), free(y.data);
 }
@@ -152,8 +152,8 @@ static void a_sum_of_zero_has_no_sign(void **state) {
     memset(in[0].data, 7, tensor_count(&in[0])), memset(in[1].data, 1, tensor_count(&in[1]));
     for (size_t i = 0; i < 3; i++) tensor_put(&in[2], i, -0.0);
     tensor y = tensor_of("y", QDQ_FLOAT32, e.y);
-    for (int literal = 0; literal < 2; literal++) {
-        qdq_compile_options options = {.literal = literal};
+    for (int fast = 0; fast < 2; fast++) {
+        qdq_compile_options options = {.fast = fast};
         product_run_as(in, 3, 0, build, &e, &options, 1, &y);
         for (size_t i = 0; i < tensor_count(&y); i++)
             assert_true(tensor_at(&y, i) == 0 && !signbit(tensor_at(&y, i)));
@@ -243,9 +243,6 @@ static void what_is_not_plain_is_computed_literally(void **state) {
     pattern p = plain;
     qdq_numerics flushes = {.flush_denormals = true};
     qdq_numerics rounds = {.dequantize_step_dtype = QDQ_BFLOAT16};
-    assert_false(uses_codes(&p, &(qdq_compile_options){.literal = true}));
-    assert_false(uses_codes(&p, &(qdq_compile_options){.materialize = true}));
-    assert_false(uses_codes(&p, &(qdq_compile_options){.float_storage = QDQ_FLOAT_BFLOAT16}));
     assert_false(uses_codes(&p, &(qdq_compile_options){.numerics = &flushes}));
     assert_false(uses_codes(&p, &(qdq_compile_options){.numerics = &rounds}));
     p.returns_real = true;
@@ -281,15 +278,36 @@ static void the_plan_shows_it(void **state) {
     (void)state;
     pattern p = plain_pattern();
     qdq_graph *g = graph_of(&p);
-    qdq_plan *plan = qdq_graph_compile(g, NULL, NULL);
+    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.fast = true}, NULL);
     assert_int_equal(qdq_plan_get_stats(plan).step_count, 1);
     assert_string_equal(qdq_plan_get_step(plan, 0)->text, "a, b -> MatMul m on codes -> output y");
     assert_int_equal(qdq_plan_get_step(plan, 0)->read_bytes, 20);
     qdq_plan_destroy(plan);
-    plan = qdq_graph_compile(g, &(qdq_compile_options){.literal = true}, NULL);
+    plan = qdq_graph_compile(g, NULL, NULL);
     assert_int_equal(qdq_plan_get_stats(plan).step_count, 3);
     assert_string_equal(qdq_plan_get_step(plan, 2)->text, "af, bf -> MatMul m -> output y");
     qdq_plan_destroy(plan);
+    qdq_graph_destroy(g);
+}
+
+static void fast_excludes_storing_what_it_skips(void **state) {
+    (void)state;
+    static const struct {
+        qdq_compile_options options;
+        const char *text;
+    } wrong[] = {
+        {{.fast = true, .materialize = true}, "fast and materialize are both given"},
+        {{.fast = true, .float_storage = QDQ_FLOAT_BFLOAT16},
+         "fast and float-storage bfloat16 are both given"},
+    };
+    pattern p = plain_pattern();
+    qdq_graph *g = graph_of(&p);
+    for (size_t i = 0; i < ORACLE_COUNT(wrong); i++) {
+        qdq_error err = {0};
+        assert_null(qdq_graph_compile(g, &wrong[i].options, &err));
+        assert_int_equal(err.status, QDQ_ERR_ARGUMENT);
+        assert_memory_equal(err.text, wrong[i].text, strlen(wrong[i].text));
+    }
     qdq_graph_destroy(g);
 }
 
@@ -298,7 +316,7 @@ static void reals_that_others_read_are_made_for_them(void **state) {
     (void)state;
     int8_t a[] = {1, -2, 3, 4}, b[] = {5, 6, -7, 8};
     float y[4], z[4], r[4], want[3][4];
-    for (int literal = 0; literal < 2; literal++) {
+    for (int fast = 0; fast < 2; fast++) {
         qdq_graph *g = qdq_graph_create("shared", NULL);
         qdq_dequantize_attrs attrs = {.dtype = QDQ_FLOAT32, .scales = {.data = half, .count = 1}};
         qdq_value x = qdq_input(g, "a", QDQ_INT8, QDQ_SHAPE(2, 2));
@@ -311,9 +329,9 @@ static void reals_that_others_read_are_made_for_them(void **state) {
         qdq_output(g, "r", qdq_relu(g, real, (qdq_unary_attrs){.name = "o"}));
         const oracle_bound bound[] = {
             {"a", a, 4}, {"b", b, 4}, {"y", y, 16}, {"z", z, 16}, {"r", r, 16}};
-        oracle_run(g, &(qdq_compile_options){.literal = literal}, bound, 5);
+        oracle_run(g, &(qdq_compile_options){.fast = fast}, bound, 5);
         qdq_graph_destroy(g);
-        if (literal) {
+        if (fast) {
             assert_memory_equal(want[0], y, 16);
             assert_memory_equal(want[1], z, 16);
             assert_memory_equal(want[2], r, 16);
@@ -335,6 +353,7 @@ int main(void) {
         cmocka_unit_test(known_parameters_are_enough),
         cmocka_unit_test(what_is_not_plain_is_computed_literally),
         cmocka_unit_test(the_plan_shows_it),
+        cmocka_unit_test(fast_excludes_storing_what_it_skips),
         cmocka_unit_test(reals_that_others_read_are_made_for_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -213,7 +213,7 @@ static void check_steps(const example *e, const tensor *in, unsigned constant, s
                         ? qdq_constant(g, in[i].name, in[i].dtype, in[i].shape, in[i].data)
                         : qdq_input(g, in[i].name, in[i].dtype, in[i].shape);
     qdq_output(g, "result", build(g, values, e));
-    qdq_plan *plan = qdq_graph_compile(g, NULL, &err);
+    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.fast = true}, &err);
     if (!plan) fail_msg("compile: %s", err.text);
     assert_int_equal(qdq_plan_get_stats(plan).step_count, want);
     for (size_t i = 0; i < want; i++)

@@ -126,7 +126,7 @@ static void put_sum(tensor *y, size_t i, float sum) {
 
 enum { CODES = 1u << 1, SCALES = 1u << 3 };
 
-// The graph gives `want` on every instruction set and number of threads, and as it is written.
+// The graph gives `want` on every instruction set and number of threads, fast too: x is real.
 static void check(const char *what, const tensor *in, product_build *build, const void *self,
                   const tensor *want) {
     size_t size = qdq_dtype_size(want->dtype);
@@ -135,7 +135,7 @@ static void check(const char *what, const tensor *in, product_build *build, cons
         if (!qdq_isa_get(isa).available) continue;
         for (int way = 0; way < 4; way++) {
             qdq_compile_options options = {
-                .isa = qdq_isa_get(isa).name, .literal = way == 2, .materialize = way == 3};
+                .isa = qdq_isa_get(isa).name, .fast = way == 2, .materialize = way == 3};
             product_run_as(in, 4, CODES | SCALES, build, self, &options, way == 1 ? 3 : 1, &out);
             for (size_t i = 0; i < tensor_count(want); i++)
                 if (memcmp((char *)out.data + i * size, (char *)want->data + i * size, size) != 0)

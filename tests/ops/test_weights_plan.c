@@ -100,10 +100,9 @@ static void what_others_read_is_made_for_them(void **state) {
     check_plan(&p, NULL, 2, 1, on_codes);
 }
 
-static void as_it_is_written_all_is_run(void **state) {
+static void all_runs_where_every_value_is_stored(void **state) {
     static const char text[] = "x, real -> MatMul m -> output y";
     (void)state;
-    check_plan(&plain, &(qdq_compile_options){.literal = true}, 2, 1, text);
     check_plan(&plain, &(qdq_compile_options){.float_storage = QDQ_FLOAT_BFLOAT16}, 2, 1, text);
     qdq_plan *plan = plan_of(&plain, &(qdq_compile_options){.materialize = true});
     assert_int_equal(qdq_plan_get_stats(plan).step_count, 5);
@@ -141,12 +140,12 @@ static void folding_changes_no_bits(void **state) {
         p.zero_is_float = way & 1, p.quantized = way & 2, p.transposed = way & 4;
         p.returned = way & 8;
         if (p.transposed) p.scales = 1;
-        for (int literal = 0; literal < 2; literal++) {
+        for (int stored = 0; stored < 2; stored++) {
             qdq_graph *g = graph_of(&p);
             oracle_bound bound[] = {{"x", x, sizeof x},
-                                    {"y", y[literal], sizeof y[0]},
-                                    {"r2", real[literal], sizeof real[0]}};
-            oracle_run(g, &(qdq_compile_options){.literal = literal}, bound, p.returned ? 3 : 2);
+                                    {"y", y[stored], sizeof y[0]},
+                                    {"r2", real[stored], sizeof real[0]}};
+            oracle_run(g, &(qdq_compile_options){.materialize = stored}, bound, p.returned ? 3 : 2);
             qdq_graph_destroy(g);
         }
         assert_memory_equal(y[0], y[1], sizeof y[0]);
@@ -158,7 +157,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_has_no_dequantize_of_weights),
         cmocka_unit_test(what_others_read_is_made_for_them),
-        cmocka_unit_test(as_it_is_written_all_is_run),
+        cmocka_unit_test(all_runs_where_every_value_is_stored),
         cmocka_unit_test(codes_take_what_codes_take),
         cmocka_unit_test(folded_weights_are_kept_once),
         cmocka_unit_test(folding_changes_no_bits),

@@ -26,7 +26,7 @@ KINDS = ("float32", "int8", "int4", "float8")
 def scores_of_qdq(qdq, kind):
     with tempfile.TemporaryDirectory(prefix="qdq-digits-") as folder:
         out = Path(folder) / "scores.safetensors"
-        subprocess.run([qdq, "run", MODELS / f"{kind}.json", "--literal", "-i",
+        subprocess.run([qdq, "run", MODELS / f"{kind}.json", "-i",
                         MODELS / "held_out.safetensors", "-o", out], check=True,
                        stdout=subprocess.DEVNULL)
         return load_file(out)["scores"]

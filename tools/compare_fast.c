@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/compare_literal.h"
+#include "tools/compare_fast.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,8 +80,8 @@ static int compare_output_of(qdq_exec *const execs[2], const qdq_tensor_info *in
     return code;
 }
 
-static int compare_outputs(const session *s, qdq_exec *literal, const options *opt) {
-    qdq_exec *const execs[2] = {s->exec, literal};
+static int compare_outputs(const session *s, qdq_exec *fast, const options *opt) {
+    qdq_exec *const execs[2] = {s->exec, fast};
     qdq_json json;
     bool differs = false;
     int code = EXIT_OK;
@@ -102,19 +102,19 @@ static int compare_outputs(const session *s, qdq_exec *literal, const options *o
     return code != EXIT_OK ? code : differs ? EXIT_FINDINGS : EXIT_OK;
 }
 
-int compare_literal(const options *opt) {
+int compare_fast(const options *opt) {
     session s;
     qdq_error err = {0};
-    options fused = *opt;
-    fused.literal = false;
-    int code = session_open(&s, &fused);
+    options literal = *opt;
+    literal.fast = false;
+    int code = session_open(&s, &literal);
     if (code == EXIT_OK) {
-        qdq_compile_options compile = {.isa = isa_of(opt), .literal = true};
+        qdq_compile_options compile = {.isa = isa_of(opt), .fast = true};
         qdq_plan *plan = qdq_graph_compile(s.graph, &compile, &err);
-        qdq_exec *literal = qdq_exec_create(plan, &s.exec_options, &err);
-        code = literal ? give_inputs(s.graph, plan, literal, opt) : report_error(&err);
-        if (code == EXIT_OK) code = compare_outputs(&s, literal, opt);
-        qdq_exec_destroy(literal);
+        qdq_exec *fast = qdq_exec_create(plan, &s.exec_options, &err);
+        code = fast ? give_inputs(s.graph, plan, fast, opt) : report_error(&err);
+        if (code == EXIT_OK) code = compare_outputs(&s, fast, opt);
+        qdq_exec_destroy(fast);
         qdq_plan_destroy(plan);
     }
     session_close(&s);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--literal: products on codes against what a graph says word for word.
+"""--fast: products on codes against what a graph says word for word.
 
 With scales of 0.1 a product on codes rounds fewer times; what both give is worked out here. Pooling
 and a reshape between Dequantize and product are on codes as well.
@@ -54,27 +54,44 @@ def pooled(scale=0.1, readers=()):
                             constant("w", "int8", [4, 1], [w for row in W for w in row])])
 
 
-class Literal(Case):
+class Fast(Case):
     def first(self, scale, *words):
         return self.json("run", self.write("g.json", product(scale)), *words)["outputs"][0]["first"]
 
-    def test_a_product_is_computed_on_codes_unless_it_is_literal(self):
-        self.assertEqual([float32(y) for y in self.first(0.1)], on_codes(0.1))
-        literal = self.first(0.1, "--literal")
+    def test_a_product_is_computed_on_codes_where_it_is_fast(self):
+        self.assertEqual([float32(y) for y in self.first(0.1, "--fast")], on_codes(0.1))
+        literal = self.first(0.1)
         self.assertNotEqual([float32(y) for y in literal], on_codes(0.1))
         self.assertEqual(self.first(0.1, "--materialize"), literal)
         for got, want in zip(literal, on_codes(0.1)):
             self.assertAlmostEqual(got, want, delta=abs(want) * 1e-5 + 1e-4)
 
     def test_powers_of_two_are_equal(self):
-        self.assertEqual(self.first(0.25), self.first(0.25, "--literal"))
+        self.assertEqual(self.first(0.25), self.first(0.25, "--fast"))
         self.assertEqual(self.first(0.25), on_codes(0.25))
+
+    def test_literal_is_accepted_and_does_nothing(self):
+        self.assertEqual(self.first(0.1, "--literal"), self.first(0.1))
+        self.assertEqual(self.first(0.1, "--literal", "--fast"), self.first(0.1, "--fast"))
+        name = self.write("g.json", product(0.1))
+        for words in (["plan"], ["bench", "--repeat", "1"], ["compare", "--targets", "core,onnx"]):
+            self.qdq(words[0], name, "--literal", *words[1:])
+
+    def test_fast_with_what_stores_every_value_is_a_usage_error(self):
+        name = self.write("g.json", product(0.1))
+        for command in ("run", "plan", "bench"):
+            for other in ("materialize", "float-storage bfloat16"):
+                result = self.qdq(command, name, "--fast", *f"--{other}".split(), code=2)
+                self.assertEqual(result.out, "")
+                self.assertEqual(result.err, f"qdq: fast and {other} are both given, wanted one of "
+                                 "them: integer execution computes values that the other stores\n")
 
     def test_the_plan_tells_what_is_on_codes(self):
         name = self.write("g.json", product(0.1))
-        chains = [step["chain"] for step in self.json("plan", name)["steps"]]
+        chains = [step["chain"] for step in self.json("plan", name, "--fast")["steps"]]
         self.assertEqual(chains, ["a, b -> MatMul m on codes -> output y"])
-        self.assertEqual(len(self.json("plan", name, "--literal")["steps"]), 3)
+        chains = [step["chain"] for step in self.json("plan", name)["steps"]]
+        self.assertEqual(chains[1:], ["af, b -> MatMul m on codes of b -> output y"])
 
     def chains(self, what, *words):
         plan = self.json("plan", self.write("g.json", what), *words)
@@ -85,42 +102,42 @@ class Literal(Case):
         most = [max(X[row * 4 + column + i] for i in (0, 1, 4, 5))
                 for row in (0, 2) for column in (0, 2)]
         want = float32(sum(x * w[0] for x, w in zip(most, W)) * float32(float32(0.1) ** 2))
-        self.assertEqual([float32(y) for y in self.json("run", name)["outputs"][0]["first"]],
+        self.assertEqual([float32(y) for y in self.json("run", name, "--fast")["outputs"][0]["first"]],
                          [want])
-        self.assertEqual(self.chains(pooled(), "--literal")[-1], "flat, wf -> MatMul m -> output y")
+        self.assertEqual(self.chains(pooled())[-1], "flat, w -> MatMul m on codes of b -> output y")
 
     def test_what_is_constant_is_moved_before_it_runs(self):
-        self.assertEqual(self.chains(pooled()), ["flat, w -> MatMul m on codes -> output y"])
+        self.assertEqual(self.chains(pooled(), "--fast"), ["flat, w -> MatMul m on codes -> output y"])
 
     def test_a_reader_that_needs_reals_makes_all_between_literal(self):
-        for readers in (["relu_p"], ["relu_flat"]):
-            self.assertFalse([c for c in self.chains(pooled(readers=readers)) if "on codes ->" in c])
-        self.assertTrue([c for c in self.chains(pooled(readers=["relu_xf"])) if "on codes ->" in c])
+        for readers in (["relu_p"], ["relu_flat"], ["relu_xf"]):
+            chains = self.chains(pooled(readers=readers), "--fast")
+            self.assertEqual(any("on codes ->" in c for c in chains), readers == ["relu_xf"])
 
     def test_pooling_wants_a_positive_scale(self):
-        self.assertFalse([c for c in self.chains(pooled(-0.1)) if "on codes ->" in c])
+        self.assertFalse([c for c in self.chains(pooled(-0.1), "--fast") if "on codes ->" in c])
 
     def test_compare_counts_what_differs(self):
         name = self.write("g.json", product(0.1))
-        literal = [float32(y) for y in self.first(0.1, "--literal")]
+        literal = [float32(y) for y in self.first(0.1)]
         differ = sum(x != y for x, y in zip(literal, on_codes(0.1)))
         largest = max(abs(x - y) for x, y in zip(literal, on_codes(0.1)))
-        out = self.json("compare", name, "--literal", code=1)["outputs"]
+        out = self.json("compare", name, "--fast", code=1)["outputs"]
         self.assertEqual(len(out), 1)
         self.assertEqual((out[0]["name"], out[0]["elements"], out[0]["different"],
                           out[0]["nan_count"]), ("y", 4, differ, 0))
         self.assertEqual(out[0]["largest"], largest)
-        text = self.qdq("compare", name, "--literal", code=1).out
+        text = self.qdq("compare", name, "--fast", code=1).out
         self.assertRegex(text, rf"^y: {differ} of 4 elements differ, at most \d+ steps?; largest ")
 
     def test_compare_says_when_all_is_equal(self):
-        result = self.qdq("compare", self.write("g.json", product(0.5)), "--literal")
+        result = self.qdq("compare", self.write("g.json", product(0.5)), "--fast")
         self.assertEqual(result.out, "y: all 4 elements equal\n")
 
-    def test_literal_and_targets_exclude_each_other(self):
-        result = self.qdq("compare", self.write("g.json", product(0.5)), "--literal", "--targets",
+    def test_fast_and_targets_exclude_each_other(self):
+        result = self.qdq("compare", self.write("g.json", product(0.5)), "--fast", "--targets",
                           "core,onnx", code=2)
-        self.assertIn("--literal and --targets are both given", result.err)
+        self.assertIn("--fast and --targets are both given", result.err)
 
 
 if __name__ == "__main__":
