@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing qdq/1 files, by the same tables that they are read with.
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "graph/graph.h"
+#include "graph/new_file.h"
 #include "graph/target.h"
 #include "include/qdq/json.h"
 #include "include/qdq/tensor_file.h"
@@ -193,19 +194,18 @@ static void write_graph(qdq_json *json, const qdq_graph *graph, const char *tens
 
 static void to_file(void *self, const char *bytes, size_t count) { fwrite(bytes, 1, count, self); }
 
-static qdq_status write_json(const qdq_graph *graph, const char *path, const char *temporary,
-                             const char *tensors, qdq_error *err) {
-    FILE *file = fopen(temporary, "wb");
-    if (!file) return qdq_fail(err, QDQ_ERR_IO, "%s cannot be written", path);
+static qdq_status write_json(const qdq_graph *graph, const char *path, const char *tensors,
+                             qdq_error *err) {
+    qdq_new_file file;
+    QDQ_TRY(qdq_new_file_open(&file, path, graph->allocator, err));
     qdq_json json;
-    qdq_json_init(&json, to_file, file, 2);
+    qdq_json_init(&json, to_file, file.stream, 2);
     write_graph(&json, graph, tensors);
-    to_file(file, "\n", 1);
-    bool failed = ferror(file) != 0;
-    failed |= fclose(file) != 0;
-    if (!failed && rename(temporary, path) == 0) return QDQ_OK;
-    unlink(temporary);
-    return qdq_fail(err, QDQ_ERR_IO, "%s cannot be written", path);
+    to_file(file.stream, "\n", 1);
+    qdq_status status = QDQ_OK;
+    if (ferror(file.stream))
+        status = qdq_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
+    return qdq_new_file_close(&file, path, status, err);
 }
 
 // The constants that are too large for the JSON file.
@@ -236,11 +236,12 @@ static char *sibling(qdq_pool *pool, const char *path, const char *suffix) {
 static qdq_status write_files(const qdq_graph *graph, const char *path, qdq_pool *scratch,
                               qdq_error *err) {
     char *tensors = sibling(scratch, path, ".safetensors");
-    char *temporary = sibling(scratch, path, ".json.part");
-    if (!tensors || !temporary) return qdq_fail_memory(err, strlen(path) + 16);
+    if (!tensors) return qdq_fail_memory(err, strlen(path) + 16);
     const char *slash = strrchr(tensors, '/');
     QDQ_TRY(write_tensors(graph, tensors, scratch, err));
-    return write_json(graph, path, temporary, slash ? slash + 1 : tensors, err);
+    qdq_error own = {0};
+    qdq_status status = write_json(graph, path, slash ? slash + 1 : tensors, &own);
+    return status == QDQ_OK ? QDQ_OK : qdq_fail(err, status, "%s: %s", path, own.text);
 }
 
 qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err) {

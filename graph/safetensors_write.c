@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "graph/new_file.h"
 #include "graph/safetensors_header.h"
 #include "include/qdq/json.h"
 #include "include/qdq/tensor_file.h"
@@ -19,7 +17,6 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, ".safetensors data is 
 enum {
     LENGTH_BYTES = 8,
     DATA_ALIGN = 8,
-    MOST_DRAFTS = 100,
     VALUES_PER_TENSOR = 6 + QDQ_MAX_RANK,  // at most; see write_header_json
     SHOWN_BYTES = 80,
 };
@@ -145,92 +142,37 @@ static void write_header_json(text_sink *sink, const qdq_tensor *tensors, size_t
 
 //---- The file ----
 
-// A file of ours in the folder of `path` that is to take its place.
-typedef struct draft {
-    char *path;
-    size_t path_bytes;
-    FILE *stream;
-} draft;
-
-// Creates the draft under a name that nobody has. open() rather than mkstemp(), for the user's
-// umask to hold.
-static qdq_status open_draft(draft *d, const char *path, qdq_error *err) {
-    const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
-    int descriptor = -1;
-    for (int i = 0; i < MOST_DRAFTS && descriptor < 0; i++) {
-        (void)snprintf(d->path, d->path_bytes, "%.*s.qdq-%ld-%d", folder, path, (long)getpid(), i);
-        descriptor = open(d->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor < 0 && errno != EEXIST) break;
-    }
-    if (descriptor < 0)
-        return qdq_fail(err, QDQ_ERR_IO, "a new file beside it cannot be made: %s",
-                        strerror(errno));
-    d->stream = fdopen(descriptor, "wb");
-    if (d->stream) return QDQ_OK;
-    close(descriptor);
-    unlink(d->path);
-    return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory: a stream to write to");
-}
-
-static qdq_status fill_draft(const draft *d, const text_sink *header, const qdq_tensor *tensors,
-                             size_t count, qdq_error *err) {
+static qdq_status write_content(FILE *stream, const text_sink *header, const qdq_tensor *tensors,
+                                size_t count, qdq_error *err) {
     uint64_t length = header->length;
-    bool done = fwrite(&length, LENGTH_BYTES, 1, d->stream) == 1 &&
-                fwrite(header->text, header->length, 1, d->stream) == 1;
+    bool done = fwrite(&length, LENGTH_BYTES, 1, stream) == 1 &&
+                fwrite(header->text, header->length, 1, stream) == 1;
     for (size_t i = 0; i < count && done; i++)
-        done = fwrite(tensors[i].data, bytes_of(&tensors[i]), 1, d->stream) == 1;
-    done = done && fflush(d->stream) == 0 && fsync(fileno(d->stream)) == 0;
+        done = fwrite(tensors[i].data, bytes_of(&tensors[i]), 1, stream) == 1;
     return done ? QDQ_OK : qdq_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
-}
-
-static qdq_status close_draft(draft *d, const char *path, qdq_status status, qdq_error *err) {
-    if (fclose(d->stream) != 0 && status == QDQ_OK)
-        status = qdq_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
-    if (status == QDQ_OK && rename(d->path, path) != 0)
-        status = qdq_fail(err, QDQ_ERR_IO, "cannot be replaced: %s", strerror(errno));
-    if (status != QDQ_OK) unlink(d->path);
-    return status;
-}
-
-static qdq_status write_through_draft(draft *d, const char *path, const text_sink *header,
-                                      const qdq_tensor *tensors, size_t count, qdq_error *err) {
-    QDQ_TRY(open_draft(d, path, err));
-    return close_draft(d, path, fill_draft(d, header, tensors, count, err), err);
-}
-
-// Renaming would put a plain file in the place of a link, a device or a pipe.
-static qdq_status check_target(const char *path, qdq_error *err) {
-    struct stat facts;
-    if (lstat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
-        return qdq_fail(err, QDQ_ERR_IO, "is not a regular file, wanted a new or a regular one");
-    return QDQ_OK;
 }
 
 static qdq_status write_file(const char *path, const qdq_tensor *tensors, size_t count,
                              const qdq_allocator *allocator, qdq_error *err) {
     QDQ_TRY(check_tensors(tensors, count, allocator, err));
-    QDQ_TRY(check_target(path, err));
     text_sink header = {0};
     write_header_json(&header, tensors, count);
     size_t header_bytes = header.length;
     if (header_bytes > QDQ_SAFETENSORS_MAX_HEADER)
         return qdq_fail(err, QDQ_ERR_LIMIT, "the header has %zu bytes, wanted at most %d",
                         header_bytes, (int)QDQ_SAFETENSORS_MAX_HEADER);
-    draft d = {.path_bytes = strlen(path) + 64};
-    d.path = qdq_alloc_array(allocator, d.path_bytes, 1, 1);
-    if (!d.path) return qdq_fail_memory(err, d.path_bytes);
+    qdq_new_file file;
+    QDQ_TRY(qdq_new_file_open(&file, path, allocator, err));
     qdq_status status;
     header = (text_sink){.text = qdq_alloc_array(allocator, header_bytes, 1, 1)};
     if (header.text) {
         write_header_json(&header, tensors, count);
-        status = write_through_draft(&d, path, &header, tensors, count, err);
+        status = write_content(file.stream, &header, tensors, count, err);
     } else {
         status = qdq_fail_memory(err, header_bytes);
     }
     qdq_free_array(allocator, header.text, header_bytes, 1);
-    qdq_free_array(allocator, d.path, d.path_bytes, 1);
-    return status;
+    return qdq_new_file_close(&file, path, status, err);
 }
 
 qdq_status qdq_tensor_file_write(const char *path, const qdq_tensor *tensors, size_t count,

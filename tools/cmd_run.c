@@ -184,6 +184,34 @@ static int show_results(const results *r, const options *opt, double seconds) {
     return code;
 }
 
+// As qdq_exec_run, step by step where it is shown how far that has come.
+static void run_shown(const session *s, const options *opt) {
+    size_t steps = qdq_plan_get_stats(s->plan).step_count;
+    const char *target = opt->target ? opt->target : qdq_graph_target(s->graph);
+    if (!watch_shows(opt->watch)) {
+        qdq_exec_run(s->exec);
+        return;
+    }
+    for (size_t i = 0; i < steps; i++) {
+        watch_tell(opt->watch, "step %zu of %zu, %s", i + 1, steps, target);
+        qdq_exec_run_step(s->exec, i);
+    }
+    watch_clear(opt->watch);
+}
+
+// A signal comes before a file is begun or when it is whole.
+static int write_outputs(const results *r, const options *opt) {
+    int code = EXIT_OK;
+    for (size_t i = 0; code == EXIT_OK && i < opt->outputs.count; i++) {
+        watch_tell(opt->watch, "writing %s", opt->outputs.items[i]);
+        watch_hold_signals(opt->watch);
+        code = write_output(r, opt->outputs.items[i]);
+        watch_release_signals(opt->watch);
+    }
+    watch_clear(opt->watch);
+    return code;
+}
+
 int run_run(const options *opt) {
     session s;
     results r = {0};
@@ -191,12 +219,11 @@ int run_run(const options *opt) {
     double seconds = 0;
     if (code == EXIT_OK) {
         double start = now();
-        qdq_exec_run(s.exec);
+        run_shown(&s, opt);
         seconds = now() - start;
         code = read_results(&s, &r);
     }
-    for (size_t i = 0; code == EXIT_OK && i < opt->outputs.count; i++)
-        code = write_output(&r, opt->outputs.items[i]);
+    if (code == EXIT_OK) code = write_outputs(&r, opt);
     if (code == EXIT_OK) code = show_results(&r, opt, seconds);
     release_results(&r);
     session_close(&s);

@@ -49,7 +49,9 @@ qdq_graph *load_graph(const options *opt, int *code) {
     qdq_error err = {0};
     *code = EXIT_USAGE;
     if (!graph_options_of(opt, &graph_options)) return NULL;
+    watch_tell(opt->watch, "reading %s", opt->operands.items[0]);
     qdq_graph *graph = qdq_graph_load(opt->operands.items[0], &graph_options, &err);
+    watch_clear(opt->watch);
     *code = graph ? EXIT_OK : report_error(&err);
     return graph;
 }
@@ -80,8 +82,10 @@ qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code) {
     qdq_error err = {0};
     *code = EXIT_USAGE;
     if (!compile_options_of(opt, &compile_options)) return NULL;
+    watch_tell(opt->watch, "compiling %s", opt->operands.items[0]);
     qdq_plan *plan = qdq_graph_compile(graph, &compile_options, &err);
     const qdq_report *report = qdq_graph_validate(graph, opt->target, NULL);
+    watch_clear(opt->watch);
     if (report) print_findings(stderr, report, NULL, LIST_BRIEFLY);
     *code = EXIT_OK;
     if (plan) return plan;

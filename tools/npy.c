@@ -19,6 +19,7 @@ enum {
     MOST_HEADER_BYTES = 64 * 1024,
     HEADER_ALIGN = 64,
     MOST_DRAFTS = 100,
+    MODE_BITS = 07777,
 };
 static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
@@ -139,17 +140,22 @@ static size_t make_header(char out[4 * HEADER_ALIGN], const char *descr, qdq_sha
 }
 
 // Creates a file beside `path` under a name that nobody has. open() rather than mkstemp(), for the
-// user's umask to hold.
+// user's umask to hold for new files. A file that is there keeps its mode, also while it is
+// written.
 static qdq_status open_draft(const char *path, char *draft, size_t capacity, FILE **out,
                              qdq_error *err) {
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash - path) + 1 : 0;
     int descriptor = -1;
+    struct stat old;
+    bool exists = stat(path, &old) == 0;
     for (int i = 0; i < MOST_DRAFTS && descriptor < 0; i++) {
         (void)snprintf(draft, capacity, "%.*s.qdq-%ld-%d", folder, path, (long)getpid(), i);
-        descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? 0600 : 0666);
         if (descriptor < 0 && errno != EEXIST) break;
     }
+    if (descriptor >= 0 && exists)
+        (void)!fchmod(descriptor, old.st_mode & MODE_BITS);  // some file systems have no modes
     if (descriptor < 0)
         return npy_fail(err, QDQ_ERR_IO, "a new file beside it cannot be made: %s",
                         strerror(errno));

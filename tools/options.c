@@ -71,6 +71,8 @@ static const option_row rows[] = {
         "bytes of a JSON file (64 MiB)"),
     ROW("max-values", 0, "N", TEXT, max_values, " run check compare plan bench ",
         "JSON values in a file (1,000,000)"),
+    ROW("quiet", 'q', NULL, FLAG, quiet, " run check compare plan bench ",
+        "do not show on a terminal how far long work has come"),
     ROW("help", 'h', NULL, FLAG, help, " run check compare plan bench ops targets help ",
         "this text"),
 };

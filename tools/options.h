@@ -6,6 +6,8 @@
 #include <qdq/qdq.h>
 #include <stdio.h>
 
+#include "tools/watch.h"
+
 enum { MAX_LIST = 256 };
 
 // Values of an option that may be given more than once.
@@ -27,7 +29,8 @@ typedef struct options {
     const char *threads, *repeat, *rows;
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values;
     bool all, materialize, literal, fast, json, markdown, strict, map, dtypes;
-    bool vs_copy, compile, help;
+    bool vs_copy, compile, quiet, help;
+    watch *watch;  // over the command that runs
 } options;
 
 enum { COMMAND_EXAMPLES = 2 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line: one row a command.
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/commands.h"
 #include "tools/common.h"
@@ -138,5 +139,8 @@ int main(int argc, char **argv) {
             options_help(command);
         return flushed(EXIT_OK);
     }
-    return flushed(command->run(&opt));
+    opt.watch = watch_start(!opt.quiet && isatty(STDERR_FILENO));
+    int code = command->run(&opt);
+    watch_clear(opt.watch);
+    return flushed(code);
 }

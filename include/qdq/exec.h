@@ -87,8 +87,9 @@ QDQ_API qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dt
 // numerics say, and a NULL exec does nothing.
 QDQ_API void qdq_exec_run(qdq_exec *exec);
 
-// Computes one step of the plan (qdq_plan_get_step), to time it. After a run, all steps in order
-// make another one. Does nothing where there is no such step or no exec.
+// Computes one step of the plan (qdq_plan_get_step), to time it or to show how far a run has come.
+// All steps in order make a run, once every input is written or bound. Does nothing where there is
+// no such step or no exec.
 QDQ_API void qdq_exec_run_step(qdq_exec *exec, size_t step);
 
 // Copies an output (as it is after the last run) to `data`. The dtype is the output's own, or

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Long work on a terminal: what is shown of it, and what is left where it is interrupted."""
+
+import os
+import pty
+import random
+import re
+import select
+import signal
+import stat
+import subprocess
+import time
+
+import harness
+from harness import Case, graph, main, node, quantize, read_npy, read_safetensors, value
+
+MIB = 1 << 20
+
+
+def shown_on_terminal(folder, pattern, seconds, *words):
+    """What a call prints on a terminal as stderr until it has the pattern, or the seconds are over;
+    then the call is ended."""
+    master, slave = pty.openpty()
+    shown, end = b"", time.monotonic() + seconds
+    with subprocess.Popen([harness.QDQ, *map(str, words)], cwd=folder, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=slave) as process:
+        os.close(slave)
+        while not re.search(pattern, shown.decode()) and time.monotonic() < end:
+            ready, _, _ = select.select([master], [], [], 0.1)
+            try:
+                shown += os.read(master, 4096) if ready else b""
+            except OSError:  # the other end is closed
+                break
+        process.terminate()
+    os.close(master)
+    return shown.decode()
+
+
+class Progress(Case):
+    def setUp(self):
+        super().setUp()
+        nodes = [node("MatMul", f"m{i}", None) for i in range(40)]  # seconds, whatever the machine
+        for i, one in enumerate(nodes):
+            one["inputs"] = {"a": f"m{i - 1}" if i else "x", "b": "x"}
+        self.write("g.json", graph(nodes, inputs=[value("x", shape=[2048, 2048])],
+                                   outputs={"y": "m39"}))
+
+    def shown(self, pattern, seconds, *words):
+        return shown_on_terminal(self.folder, pattern, seconds, *words, "--isa", "portable",
+                                 "--threads", 1)
+
+    def test_run_shows_steps_target_and_seconds(self):
+        pattern = r"step \d+ of 40, onednn, \d+ s"
+        text = self.shown(pattern, harness.TIMEOUT, "run", "g.json", "--fill", 1, "--target",
+                          "onednn")
+        self.assertRegex(text, pattern)
+
+    def test_quiet_shows_nothing(self):
+        for word in ("-q", "--quiet"):
+            self.assertEqual(self.shown("x", 2, "run", "g.json", "--fill", 1, word), "")
+
+    def test_nothing_is_shown_of_what_is_short(self):
+        self.write("g.json", graph([quantize(scales=1)]))
+        self.assertEqual(self.shown("x", 2, "run", "g.json", "--fill", 1), "")
+
+    def test_nothing_is_shown_where_stderr_is_no_terminal(self):
+        with subprocess.Popen([harness.QDQ, "run", "g.json", "--fill", "1", "--isa", "portable"],
+                              cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            time.sleep(2)
+            process.terminate()
+            self.assertEqual(process.communicate(), (b"", b""))
+
+
+class Interrupted(Case):
+    def large(self, names):
+        """A graph whose outputs take a while to write."""
+        return graph(inputs=[value("x", "float32", [8 * MIB])], outputs={name: "x" for name in names})
+
+    def interrupt(self, number, seconds, *words):
+        process = subprocess.Popen([harness.QDQ, *map(str, words)], cwd=self.folder,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(seconds)
+        process.send_signal(number)
+        return process.wait(timeout=harness.TIMEOUT)
+
+    def assert_whole_or_absent(self, file, elements):
+        path = self.folder / file
+        if not path.exists():
+            return False
+        tensor = read_npy(path) if file.endswith(".npy") else read_safetensors(path)["y"]
+        self.assertEqual(len(tensor.data), 4 * elements)
+        return True
+
+    def test_no_file_is_left_that_is_hidden_or_not_whole(self):
+        self.write("g.json", self.large(["y"]))
+        for file in ("y.npy", "y.safetensors"):
+            words = ["run", "g.json", "--fill", "1", "-o", f"y={file}"]
+            begin = time.monotonic()
+            self.qdq(*words)
+            whole = time.monotonic() - begin
+            ended = set()
+            for turn in range(12):
+                number = random.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+                (self.folder / file).unlink(missing_ok=True)
+                code = self.interrupt(number, random.uniform(0, 1.1 * whole), *words)
+                self.assertIn(code, (0, -number))
+                ended.add(code)
+                if not self.assert_whole_or_absent(file, 8 * MIB):
+                    self.assertEqual(code, -number)
+                left = sorted(set(os.listdir(self.folder)) - {"g.json", "y.npy", "y.safetensors"})
+                self.assertEqual(left, [], f"after {number} in turn {turn}")
+
+    def test_a_signal_that_is_ignored_stays_ignored(self):
+        self.write("g.json", self.large(["y"]))
+        code = subprocess.run(["sh", "-c", 'trap "" INT; "$0" "$@" & sleep 0.05; kill -INT $!; wait $!',
+                               harness.QDQ, "run", "g.json", "--fill", "1", "-o", "y=y.npy"],
+                              cwd=self.folder, timeout=harness.TIMEOUT, check=False).returncode
+        self.assertEqual(code, 0)
+        self.assertTrue(self.assert_whole_or_absent("y.npy", 8 * MIB))
+
+
+class Modes(Case):
+    def test_a_file_that_is_replaced_keeps_its_mode(self):
+        self.write("g.json", graph([quantize(scales=1)]))
+        for name in ("y.npy", "y.safetensors"):
+            path = self.folder / name
+            for mode in (0o600, 0o640, 0o666):
+                path.write_bytes(b"old")
+                path.chmod(mode)
+                self.qdq("run", "g.json", "--fill", 1, "-o", f"y={name}")
+                self.assertNotEqual(path.read_bytes(), b"old")
+                self.assertEqual(stat.S_IMODE(path.stat().st_mode), mode, name)
+
+    def test_a_new_file_gets_the_mode_of_the_umask(self):
+        self.write("g.json", graph([quantize(scales=1)]))
+        before = os.umask(0o027)
+        try:
+            for name in ("y.npy", "y.safetensors"):
+                self.qdq("run", "g.json", "--fill", 1, "-o", f"y={name}")
+                self.assertEqual(stat.S_IMODE((self.folder / name).stat().st_mode), 0o640)
+        finally:
+            os.umask(before)
+
+
+if __name__ == "__main__":
+    main()
