@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/common.h"
+#include "tools/failure.h"
 
 //---- Switches ---------------------------------------------------------------
 
@@ -316,10 +317,9 @@ static int look(search *s) {
     int code = try_single_switches(s);
     if (code != EXIT_OK || s->left == 0) return code;
     size_t count = s->left;
-    if (!list_open(s)) {
-        fprintf(stderr, "qdq: no memory to look for the causes of %zu differences\n", count);
-        return EXIT_LIMIT;
-    }
+    if (!list_open(s))
+        return tell_failure(QDQ_ERR_MEMORY, "no memory to look for the causes of %zu differences",
+                            count);
     code = leave_one_out(s, count);
     if (code == EXIT_OK) code = pile_up(s, count);
     return code == EXIT_OK ? settle(s, count) : code;
@@ -328,11 +328,7 @@ static int look(search *s) {
 int find_causes(const node_run *node, const switch_list *list, void *const *inputs, void *const *a,
                 void *const *b, difference *diffs) {
     search s = {.node = node, .list = list, .inputs = inputs, .a = a, .b = b, .diffs = diffs};
-    int code = EXIT_LIMIT;
-    if (start(&s))
-        code = look(&s);
-    else
-        fprintf(stderr, "qdq: no memory to look for causes\n");
+    int code = start(&s) ? look(&s) : tell_failure(QDQ_ERR_MEMORY, "no memory to look for causes");
     finish(&s);
     return code;
 }

@@ -5,6 +5,7 @@
 
 #include "tools/commands.h"
 #include "tools/common.h"
+#include "tools/failure.h"
 #include "tools/measure.h"
 #include "tools/session.h"
 #include "tools/stream.h"
@@ -70,8 +71,7 @@ static void run_pass(member *self) {
 //---- Measuring --------------------------------------------------------------
 
 static int no_memory(void) {
-    fprintf(stderr, "qdq: no memory for the times; use a smaller --repeat\n");
-    return EXIT_LIMIT;
+    return tell_failure(QDQ_ERR_MEMORY, "no memory for the times; use a smaller --repeat");
 }
 
 static void count_bytes(bench *b) {

@@ -4,6 +4,7 @@
 
 #include "tools/commands.h"
 #include "tools/common.h"
+#include "tools/failure.h"
 #include "tools/findings.h"
 #include "tools/matrix.h"
 
@@ -20,7 +21,6 @@ static void print_counts(const char *path, const char *target, size_t errors, si
 
 static void json_start(qdq_json *json, const char *path, const char *target, size_t errors,
                        size_t warnings) {
-    json_begin(json);
     json_string_key(json, "graph", path);
     json_string_key(json, "target", target);
     json_uint_key(json, "errors", errors);
@@ -29,23 +29,22 @@ static void json_start(qdq_json *json, const char *path, const char *target, siz
 
 //---- One target -------------------------------------------------------------
 
-static void json_report(const char *path, const char *target, const qdq_report *report) {
-    qdq_json json;
-    json_start(&json, path, target, report->errors, report->warnings);
-    qdq_json_key(&json, "findings");
-    qdq_json_begin_array(&json);
-    for (size_t i = 0; i < report->count; i++) json_finding(&json, &report->findings[i]);
-    qdq_json_end_array(&json);
-    json_end(&json);
+static void json_report(qdq_json *json, const char *path, const char *target,
+                        const qdq_report *report) {
+    json_start(json, path, target, report->errors, report->warnings);
+    qdq_json_key(json, "findings");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < report->count; i++) json_finding(json, &report->findings[i]);
+    qdq_json_end_array(json);
 }
 
-static int check_one(qdq_graph *graph, const char *path, const options *opt) {
+static int check_one(qdq_graph *graph, const char *path, const options *opt, qdq_json *json) {
     qdq_error err = {0};
     const qdq_report *report = qdq_graph_validate(graph, opt->target, &err);
     if (!report) return report_error(&err);
     const char *target = opt->target ? opt->target : qdq_graph_target(graph);
     if (opt->json) {
-        json_report(path, target, report);
+        json_report(json, path, target, report);
     } else {
         bool folded = print_findings(stdout, report, NULL, opt->all ? LIST_ALL : LIST_BRIEFLY);
         print_counts(path, target, report->errors, report->warnings, folded);
@@ -68,30 +67,28 @@ static void print_all(qdq_graph *graph, const char *path, const options *opt, co
     print_counts(path, "all targets", m->errors, m->warnings, folded);
 }
 
-static void json_all(qdq_graph *graph, const char *path, const matrix *m) {
-    qdq_json json;
-    json_start(&json, path, "all", m->errors, m->warnings);
-    qdq_json_key(&json, "nodes");
-    matrix_json(&json, m);
-    qdq_json_key(&json, "findings");
-    qdq_json_begin_array(&json);
+static void json_all(qdq_json *json, qdq_graph *graph, const char *path, const matrix *m) {
+    json_start(json, path, "all", m->errors, m->warnings);
+    qdq_json_key(json, "nodes");
+    matrix_json(json, m);
+    qdq_json_key(json, "findings");
+    qdq_json_begin_array(json);
     for (size_t t = 0; t < m->targets; t++) {
         const char *target = qdq_target_get(t).name;
         const qdq_report *report = qdq_graph_validate(graph, target, NULL);
         for (size_t i = 0; report && i < report->count; i++)
             if (strcmp(report->findings[i].target, target) == 0)
-                json_finding(&json, &report->findings[i]);
+                json_finding(json, &report->findings[i]);
     }
-    qdq_json_end_array(&json);
-    json_end(&json);
+    qdq_json_end_array(json);
 }
 
-static int check_all(qdq_graph *graph, const char *path, const options *opt) {
+static int check_all(qdq_graph *graph, const char *path, const options *opt, qdq_json *json) {
     matrix m;
     int code = matrix_open(&m, graph);
     if (code == EXIT_OK) {
         if (opt->json)
-            json_all(graph, path, &m);
+            json_all(json, graph, path, &m);
         else
             print_all(graph, path, opt, &m);
         code = exit_of(opt, m.errors, m.warnings);
@@ -100,13 +97,44 @@ static int check_all(qdq_graph *graph, const char *path, const options *opt) {
     return code;
 }
 
-int run_check(const options *opt) {
+//---- All graphs -------------------------------------------------------------
+
+static int check_graph(const char *path, const options *opt, qdq_json *json) {
     int code;
-    const char *path = opt->operands.items[0];
-    qdq_graph *graph = load_graph(opt, &code);
+    qdq_graph *graph = load_graph(path, opt, &code);
     if (!graph) return code;
     bool all = opt->target && strcmp(opt->target, "all") == 0;
-    code = all ? check_all(graph, path, opt) : check_one(graph, path, opt);
+    code = all ? check_all(graph, path, opt, json) : check_one(graph, path, opt, json);
     qdq_graph_destroy(graph);
+    return code;
+}
+
+static int check_graphs(const options *opt, qdq_json *json) {
+    int code = EXIT_OK;
+    for (size_t i = 0; i < opt->operands.count; i++) {
+        const char *path = opt->operands.items[i];
+        if (opt->json) qdq_json_begin_object(json);
+        if (!opt->json && i > 0) printf("\n");
+        int one = check_graph(path, opt, json);
+        if (one > code) code = one;
+        if (!opt->json) continue;
+        if (json_failure(json)) json_string_key(json, "graph", path);
+        qdq_json_end_object(json);
+    }
+    return code;
+}
+
+int run_check(const options *opt) {
+    qdq_json json;
+    int code;
+    bool many = opt->operands.count > 1;
+    if (opt->json) json_begin(&json);
+    if (opt->json && many) {
+        qdq_json_key(&json, "graphs");
+        qdq_json_begin_array(&json);
+    }
+    code = many ? check_graphs(opt, &json) : check_graph(opt->operands.items[0], opt, &json);
+    if (opt->json && many) qdq_json_end_array(&json);
+    if (opt->json) json_end(&json);
     return code;
 }

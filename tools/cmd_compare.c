@@ -7,6 +7,7 @@
 #include "tools/common.h"
 #include "tools/compare_fast.h"
 #include "tools/compare_graph.h"
+#include "tools/failure.h"
 #include "tools/findings.h"
 #include "tools/inputs.h"
 #include "tools/session.h"
@@ -24,7 +25,7 @@ typedef struct target_list {
 } target_list;
 
 static bool complain(const char *text, const char *wanted) {
-    fprintf(stderr, "qdq: --targets is '%s', wanted %s\n", text, wanted);
+    (void)tell_failure(QDQ_ERR_ARGUMENT, "--targets is '%s', wanted %s", text, wanted);
     return false;
 }
 
@@ -52,8 +53,7 @@ static int ask_target(qdq_graph *graph, const char *target, bool *refuses) {
     qdq_error err = {0};
     const qdq_report *report = qdq_graph_validate(graph, target, &err);
     if (!report) return report_error(&err);
-    if (strcmp(target, "core") != 0)
-        (void)print_findings(stderr, report, target, LIST_BRIEFLY);
+    if (strcmp(target, "core") != 0) (void)print_findings(stderr, report, target, LIST_BRIEFLY);
     *refuses = report->errors > 0;
     if (*refuses) fprintf(stderr, "qdq: %s refuses the graph and is left out\n", target);
     return EXIT_OK;
@@ -72,8 +72,11 @@ static int leave_out_refusing(qdq_graph *graph, target_list *list) {
     }
     list->count = kept;
     if (kept >= 2) return EXIT_OK;
-    fprintf(stderr, "qdq: %zu of the targets take the graph, wanted at least 2 to compare\n", kept);
-    return EXIT_REFUSED;
+    qdq_error err = {.status = QDQ_ERR_UNSUPPORTED};
+    snprintf(err.text, sizeof err.text,
+             "%zu of the targets take the graph, wanted at least 2 to compare", kept);
+    fprintf(stderr, "qdq: %s\n", err.text);
+    return tell_refusal(&err, graph, list->refused, list->refused_count);
 }
 
 //---- Text -------------------------------------------------------------------
@@ -270,8 +273,8 @@ static void **read_inputs(session *s, const options *opt, int *code) {
         inputs[i] = malloc(info->bytes);
         bound = inputs[i] && qdq_exec_bind(s->exec, info->name, inputs[i], info->bytes, &err) == 0;
     }
-    if (!bound) fprintf(stderr, "qdq: no memory for the inputs\n");
-    *code = bound ? give_inputs(s->graph, s->plan, s->exec, opt) : EXIT_LIMIT;
+    *code = bound ? give_inputs(s->graph, s->plan, s->exec, opt)
+                  : tell_failure(QDQ_ERR_MEMORY, "no memory for the inputs");
     if (*code == EXIT_OK) return inputs;
     for (size_t i = 0; inputs && i < count; i++) free(inputs[i]);
     free(inputs);
@@ -301,13 +304,12 @@ int run_compare(const options *opt) {
     options core = *opt;
     core.target = "core";
     if (opt->fast && !opt->targets) return compare_fast(opt);
-    if (opt->fast || !opt->targets) {
-        fprintf(stderr, "%s\n",
-                opt->fast
-                    ? "qdq: --fast and --targets are both given, wanted one of them"
-                    : "qdq: --targets is missing, wanted two or more, as in --targets onnx,ttnn");
-        return EXIT_USAGE;
-    }
+    if (opt->fast)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--fast and --targets are both given, wanted one of them");
+    if (!opt->targets)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--targets is missing, wanted two or more, as in --targets onnx,ttnn");
     int code = split_targets(opt->targets, &list) ? EXIT_OK : EXIT_USAGE;
     if (code == EXIT_OK) {
         code = session_start(&s, &core);

@@ -4,6 +4,7 @@
 
 #include "tools/commands.h"
 #include "tools/common.h"
+#include "tools/failure.h"
 
 //---- Texts ------------------------------------------------------------------
 
@@ -38,12 +39,10 @@ static size_t find_target(const char *name) {
 }
 
 static int unknown(const char *what, const char *name, const char *see, const char *nearest) {
-    fprintf(stderr, "qdq: there is no %s '%s'; ", what, name);
     if (nearest)
-        fprintf(stderr, "did you mean '%s'?\n", nearest);
-    else
-        fprintf(stderr, "see `qdq %s`\n", see);
-    return EXIT_USAGE;
+        return tell_failure(QDQ_ERR_ARGUMENT, "there is no %s '%s'; did you mean '%s'?", what, name,
+                            nearest);
+    return tell_failure(QDQ_ERR_ARGUMENT, "there is no %s '%s'; see `qdq %s`", what, name, see);
 }
 
 static int unknown_target(const char *name) {

@@ -139,7 +139,7 @@ static void print_json(const qdq_plan *plan, const options *opt) {
 
 int run_plan(const options *opt) {
     int code;
-    qdq_graph *graph = load_graph(opt, &code);
+    qdq_graph *graph = load_graph(opt->operands.items[0], opt, &code);
     if (!graph) return code;
     qdq_plan *plan = compile_graph(graph, opt, &code);
     if (plan && opt->json)

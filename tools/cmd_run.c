@@ -7,6 +7,7 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/compare.h"
+#include "tools/failure.h"
 #include "tools/session.h"
 #include "tools/tensor_io.h"
 
@@ -35,16 +36,16 @@ static int read_results(const session *s, results *r) {
             return report_error(&err);
         if (i + 1 == r->count) return EXIT_OK;
     }
-    fprintf(stderr, "qdq: no memory for the outputs\n");
-    return EXIT_LIMIT;
+    return tell_failure(QDQ_ERR_MEMORY, "no memory for the outputs");
 }
 
 static const qdq_tensor *find_result(const results *r, const char *name) {
     for (size_t i = 0; i < r->count; i++)
         if (strcmp(r->tensors[i].name, name) == 0) return &r->tensors[i];
-    fprintf(stderr, "qdq: the graph has no output named '%s', it has:", name);
-    for (size_t i = 0; i < r->count; i++) fprintf(stderr, " %s", r->tensors[i].name);
-    fprintf(stderr, "\n");
+    const char **names = calloc(r->count + 1, sizeof *names);
+    for (size_t i = 0; names && i < r->count; i++) names[i] = r->tensors[i].name;
+    (void)tell_unknown("output", name, names, names ? r->count : 0);
+    free(names);
     return NULL;
 }
 
@@ -53,20 +54,17 @@ static const qdq_tensor *find_result(const results *r, const char *name) {
 static int write_output(const results *r, const char *text) {
     tensor_spec spec;
     qdq_error err = {0};
-    if (!tensor_spec_parse(text, &spec) || *spec.tensor) {
-        fprintf(stderr, "qdq: --output is '%s', wanted [NAME=]FILE\n", text);
-        return EXIT_USAGE;
-    }
+    if (!tensor_spec_parse(text, &spec) || *spec.tensor)
+        return tell_failure(QDQ_ERR_ARGUMENT, "--output is '%s', wanted [NAME=]FILE", text);
     if (*spec.name) {
         const qdq_tensor *tensor = find_result(r, spec.name);
         if (!tensor) return EXIT_USAGE;
         return tensor_save(spec.file, tensor, &err) == QDQ_OK ? EXIT_OK : report_error(&err);
     }
-    if (!has_ending(spec.file, ".safetensors")) {
-        fprintf(stderr, "qdq: --output is '%s', wanted NAME=FILE, or a .safetensors file for all\n",
-                text);
-        return EXIT_USAGE;
-    }
+    if (!has_ending(spec.file, ".safetensors"))
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--output is '%s', wanted NAME=FILE, or a .safetensors file for all",
+                            text);
     return qdq_tensor_file_write(spec.file, r->tensors, r->count, NULL, &err) == QDQ_OK
                ? EXIT_OK
                : report_error(&err);
@@ -136,10 +134,8 @@ static int compare_expect(const results *r, const options *opt, const char *text
     tensor_spec spec;
     int code = EXIT_OK;
     size_t compared = 0;
-    if (!tensor_spec_parse(text, &spec)) {
-        fprintf(stderr, "qdq: --expect is '%s', wanted [NAME=]FILE\n", text);
-        return EXIT_USAGE;
-    }
+    if (!tensor_spec_parse(text, &spec))
+        return tell_failure(QDQ_ERR_ARGUMENT, "--expect is '%s', wanted [NAME=]FILE", text);
     if (*spec.name) {
         const qdq_tensor *tensor = find_result(r, spec.name);
         return tensor ? compare_output(tensor, &spec, opt, json) : EXIT_USAGE;
@@ -151,8 +147,7 @@ static int compare_expect(const results *r, const options *opt, const char *text
         compared++;
     }
     if (compared) return code;
-    fprintf(stderr, "qdq: %s has no tensor with the name of an output\n", spec.file);
-    return EXIT_BAD_FILE;
+    return tell_failure(QDQ_ERR_PARSE, "%s has no tensor with the name of an output", spec.file);
 }
 
 static int show_results(const results *r, const options *opt, double seconds) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/failure.h"
 #include "tools/findings.h"
 
 int exit_code(qdq_status status) {
@@ -21,10 +22,7 @@ int exit_code(qdq_status status) {
     return EXIT_BAD_FILE;
 }
 
-int report_error(const qdq_error *err) {
-    fprintf(stderr, "qdq: %s\n", err->text);
-    return exit_code(err->status);
-}
+int report_error(const qdq_error *err) { return tell_failure(err->status, "%s", err->text); }
 
 //---- Loading and compiling --------------------------------------------------
 
@@ -44,13 +42,13 @@ bool graph_options_of(const options *opt, qdq_graph_options *out) {
     return read_limits(opt, &out->limits);
 }
 
-qdq_graph *load_graph(const options *opt, int *code) {
+qdq_graph *load_graph(const char *path, const options *opt, int *code) {
     qdq_graph_options graph_options;
     qdq_error err = {0};
     *code = EXIT_USAGE;
     if (!graph_options_of(opt, &graph_options)) return NULL;
-    watch_tell(opt->watch, "reading %s", opt->operands.items[0]);
-    qdq_graph *graph = qdq_graph_load(opt->operands.items[0], &graph_options, &err);
+    watch_tell(opt->watch, "reading %s", path);
+    qdq_graph *graph = qdq_graph_load(path, &graph_options, &err);
     watch_clear(opt->watch);
     *code = graph ? EXIT_OK : report_error(&err);
     return graph;
@@ -71,7 +69,8 @@ bool compile_options_of(const options *opt, qdq_compile_options *out) {
     if (strcmp(storage, "bfloat16") == 0) {
         out->float_storage = QDQ_FLOAT_BFLOAT16;
     } else if (strcmp(storage, "declared") != 0) {
-        fprintf(stderr, "qdq: --float-storage is '%s', wanted bfloat16 or declared\n", storage);
+        (void)tell_failure(QDQ_ERR_ARGUMENT, "--float-storage is '%s', wanted bfloat16 or declared",
+                           storage);
         return false;
     }
     return true;
@@ -89,8 +88,10 @@ qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code) {
     if (report) print_findings(stderr, report, NULL, LIST_BRIEFLY);
     *code = EXIT_OK;
     if (plan) return plan;
-    *code = exit_code(err.status);
-    if (!report || report->errors == 0 || err.status == QDQ_ERR_ARGUMENT) report_error(&err);
+    if (!report || report->errors == 0 || err.status == QDQ_ERR_ARGUMENT)
+        *code = report_error(&err);
+    else
+        *code = tell_refusal(&err, graph, &opt->target, 1);
     return NULL;
 }
 
@@ -130,12 +131,14 @@ static void to_stdout(void *self, const char *bytes, size_t count) {
 }
 
 void json_begin(qdq_json *json) {
+    failure_wait();
     qdq_json_init(json, to_stdout, NULL, 2);
     qdq_json_begin_object(json);
     json_uint_key(json, "version", JSON_VERSION);
 }
 
 void json_end(qdq_json *json) {
+    (void)json_failure(json);
     qdq_json_end_object(json);
     putchar('\n');
 }

@@ -27,8 +27,8 @@ int report_error(const qdq_error *err);
 // What the options say about loading and compiling. False after a message.
 bool graph_options_of(const options *opt, qdq_graph_options *out);
 bool compile_options_of(const options *opt, qdq_compile_options *out);
-// Loads the graph that the first operand names. NULL after a message; *code is then the exit code.
-qdq_graph *load_graph(const options *opt, int *code);
+// Loads a graph. NULL after a message; *code is then the exit code.
+qdq_graph *load_graph(const char *path, const options *opt, int *code);
 // The instruction set that --isa or else QDQ_ISA caps; NULL: none.
 const char *isa_of(const options *opt);
 // Compiles it as the options say; prints the findings that stop it.
@@ -41,7 +41,8 @@ qdq_shape index_of(qdq_shape shape, size_t at);
 const char *index_text(qdq_shape shape, size_t at, char *out, size_t capacity);
 void json_shape(qdq_json *json, qdq_shape shape);
 
-// JSON on stdout, with `version` as its first key; json_end adds the closing brace.
+// JSON on stdout, with `version` as its first key; json_end adds what failed meanwhile, if anything
+// did, and the closing brace.
 void json_begin(qdq_json *json);
 void json_end(qdq_json *json);
 void json_string_key(qdq_json *json, const char *key, const char *text);

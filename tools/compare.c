@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/common.h"
+#include "tools/failure.h"
 
 typedef struct difference {
     size_t count;      // elements
@@ -108,8 +109,8 @@ static int read_tolerance(const options *opt, double *tolerance) {
     *tolerance = opt->tolerance ? strtod(opt->tolerance, &end) : 0;
     if (!opt->tolerance || (end != opt->tolerance && *end == '\0' && *tolerance >= 0))
         return EXIT_OK;
-    fprintf(stderr, "qdq: --tolerance is '%s', wanted a number of at least 0\n", opt->tolerance);
-    return EXIT_USAGE;
+    return tell_failure(QDQ_ERR_ARGUMENT, "--tolerance is '%s', wanted a number of at least 0",
+                        opt->tolerance);
 }
 
 static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expected,
@@ -127,10 +128,7 @@ static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expecte
         return EXIT_FINDINGS;
     }
     double *got = malloc(2 * count * sizeof *got), *wanted = got ? got + count : NULL;
-    if (!got) {
-        fprintf(stderr, "qdq: no memory to compare '%s'\n", tensor->name);
-        return EXIT_LIMIT;
-    }
+    if (!got) return tell_failure(QDQ_ERR_MEMORY, "no memory to compare '%s'", tensor->name);
     to_doubles(tensor->dtype, tensor->data, count, got);
     to_doubles(expected->dtype, expected->data, count, wanted);
     difference d = measure(got, wanted, count, tolerance);

@@ -6,6 +6,7 @@
 
 #include "tools/causes.h"
 #include "tools/common.h"
+#include "tools/failure.h"
 #include "tools/inputs.h"
 #include "tools/session.h"
 #include "tools/tensor_io.h"
@@ -56,10 +57,8 @@ static int compare_output_of(qdq_exec *const execs[2], const qdq_tensor_info *in
     char *data = calloc(2, info->bytes);
     double *numbers = calloc(2 * count, sizeof *numbers);
     int code = EXIT_OK;
-    if (!data || !numbers) {
-        fprintf(stderr, "qdq: no memory to compare '%s'\n", info->name);
-        code = EXIT_LIMIT;
-    }
+    if (!data || !numbers)
+        code = tell_failure(QDQ_ERR_MEMORY, "no memory to compare '%s'", info->name);
     for (size_t k = 0; code == EXIT_OK && k < 2; k++) {
         char *own = data + k * info->bytes;
         if (qdq_exec_read(execs[k], info->name, info->dtype, own, count, &err) != QDQ_OK)

@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "tools/common.h"
+#include "tools/failure.h"
 #include "tools/tensor_io.h"
 
 static int no_memory(const comparison *c, size_t node) {
-    fprintf(stderr, "qdq: no memory to compare node '%s'\n", qdq_graph_node(c->graph, node).name);
-    return EXIT_LIMIT;
+    return tell_failure(QDQ_ERR_MEMORY, "no memory to compare node '%s'",
+                        qdq_graph_node(c->graph, node).name);
 }
 
 //---- What each target has ---------------------------------------------------
@@ -69,10 +70,8 @@ int comparison_open(comparison *c, const qdq_plan *plan, void *const *inputs) {
         else
             free(inputs[i]);
     }
-    if (!c->data || !c->last_use) {
-        fprintf(stderr, "qdq: no memory to compare %zu nodes\n", nodes);
-        return EXIT_LIMIT;
-    }
+    if (!c->data || !c->last_use)
+        return tell_failure(QDQ_ERR_MEMORY, "no memory to compare %zu nodes", nodes);
     for (size_t n = 0; n < nodes; n++) see_values(c, n, note_use);
     return EXIT_OK;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/common.h"
+#include "tools/failure.h"
 #include "tools/tensor_io.h"
 
 //---- Inputs from files ------------------------------------------------------
@@ -18,14 +19,12 @@ static int write_input(qdq_exec *exec, const qdq_tensor_info *input, const tenso
     int code = EXIT_OK;
     if (are_codes_of(input->dtype, tensor.dtype, spec->file)) tensor.dtype = input->dtype;
     if (!qdq_shape_equal(tensor.shape, input->shape)) {
-        fprintf(stderr, "qdq: input '%s': %s has shape %s, wanted %s\n", input->name, spec->file,
-                shape_text(tensor.shape, has, sizeof has),
-                shape_text(input->shape, wants, sizeof wants));
-        code = EXIT_BAD_FILE;
+        code = tell_failure(QDQ_ERR_PARSE, "input '%s': %s has shape %s, wanted %s", input->name,
+                            spec->file, shape_text(tensor.shape, has, sizeof has),
+                            shape_text(input->shape, wants, sizeof wants));
     } else if (qdq_exec_write(exec, input->name, tensor.dtype, tensor.data,
                               qdq_shape_count(tensor.shape), &err) != QDQ_OK) {
-        fprintf(stderr, "qdq: %s: %s\n", spec->file, err.text);
-        code = EXIT_BAD_FILE;
+        code = tell_failure(QDQ_ERR_PARSE, "%s: %s", spec->file, err.text);
     }
     tensor_release(&tensor);
     return code;
@@ -139,14 +138,22 @@ static bool has_input(const qdq_plan *plan, const char *name) {
     return false;
 }
 
+static int unknown_input(const qdq_plan *plan, const char *name) {
+    size_t count = qdq_plan_input_count(plan);
+    const char **names = calloc(count + 1, sizeof *names);
+    for (size_t i = 0; names && i < count; i++) names[i] = qdq_plan_input(plan, i)->name;
+    int code = tell_unknown("input", name, names, names ? count : 0);
+    free(names);
+    return code;
+}
+
 // A file without a name is a .safetensors file that has a tensor for some input.
 static int check_nameless(const qdq_plan *plan, const tensor_spec *spec) {
     size_t count = qdq_plan_input_count(plan);
-    if (!has_ending(spec->file, ".safetensors")) {
-        fprintf(stderr, "qdq: --input is '%s', wanted NAME=%s, or a .safetensors file for all\n",
-                spec->file, spec->file);
-        return EXIT_USAGE;
-    }
+    if (!has_ending(spec->file, ".safetensors"))
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--input is '%s', wanted NAME=%s, or a .safetensors file for all",
+                            spec->file, spec->file);
     qdq_error err = {0};
     qdq_tensor_file *file = qdq_tensor_file_open(spec->file, NULL, &err);
     if (!file) return report_error(&err);
@@ -155,34 +162,25 @@ static int check_nameless(const qdq_plan *plan, const tensor_spec *spec) {
         used |= qdq_tensor_file_find(file, qdq_plan_input(plan, i)->name) != NULL;
     qdq_tensor_file_close(file);
     if (used) return EXIT_OK;
-    fprintf(stderr, "qdq: %s has no tensor with the name of an input; use -i NAME=%s#TENSOR\n",
-            spec->file, spec->file);
-    return EXIT_BAD_FILE;
+    return tell_failure(QDQ_ERR_PARSE,
+                        "%s has no tensor with the name of an input; use -i NAME=%s#TENSOR",
+                        spec->file, spec->file);
 }
 
 // Every --input is for an input.
 static int check_names(const qdq_plan *plan, const options *opt) {
     for (size_t k = 0; k < opt->inputs.count; k++) {
         tensor_spec spec;
-        if (!tensor_spec_parse(opt->inputs.items[k], &spec)) {
-            fprintf(stderr, "qdq: --input is '%s', wanted [NAME=]FILE\n", opt->inputs.items[k]);
-            return EXIT_USAGE;
-        }
-        if (*spec.name && !has_input(plan, spec.name)) {
-            fprintf(stderr, "qdq: the graph has no input named '%s', it has:", spec.name);
-            for (size_t i = 0; i < qdq_plan_input_count(plan); i++)
-                fprintf(stderr, " %s", qdq_plan_input(plan, i)->name);
-            fprintf(stderr, "\n");
-            return EXIT_USAGE;
-        }
+        if (!tensor_spec_parse(opt->inputs.items[k], &spec))
+            return tell_failure(QDQ_ERR_ARGUMENT, "--input is '%s', wanted [NAME=]FILE",
+                                opt->inputs.items[k]);
+        if (*spec.name && !has_input(plan, spec.name)) return unknown_input(plan, spec.name);
         for (size_t i = 0; *spec.name && i < k; i++) {
             tensor_spec other;
             if (tensor_spec_parse(opt->inputs.items[i], &other) &&
-                strcmp(other.name, spec.name) == 0) {
-                fprintf(stderr, "qdq: input '%s' is given twice: %s and %s\n", spec.name,
-                        other.file, spec.file);
-                return EXIT_USAGE;
-            }
+                strcmp(other.name, spec.name) == 0)
+                return tell_failure(QDQ_ERR_ARGUMENT, "input '%s' is given twice: %s and %s",
+                                    spec.name, other.file, spec.file);
         }
         int code = *spec.name ? EXIT_OK : check_nameless(plan, &spec);
         if (code != EXIT_OK) return code;
@@ -204,14 +202,12 @@ static int give_input(const fill_table *fills, const qdq_graph *graph, qdq_exec 
                       const qdq_tensor_info *input, const options *opt, uint64_t seed) {
     tensor_spec spec;
     if (find_spec(opt, input->name, &spec)) return write_input(exec, input, &spec);
-    if (!opt->fill) {
-        fprintf(stderr, "qdq: input '%s' is not given; add -i %s=FILE, or --fill SEED\n",
-                input->name, input->name);
-        return EXIT_USAGE;
-    }
+    if (!opt->fill)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "input '%s' is not given; add -i %s=FILE, or --fill SEED", input->name,
+                            input->name);
     if (fill_input(exec, input, seed, fill_of(graph, fills, input->name))) return EXIT_OK;
-    fprintf(stderr, "qdq: no memory to fill input '%s'\n", input->name);
-    return EXIT_LIMIT;
+    return tell_failure(QDQ_ERR_MEMORY, "no memory to fill input '%s'", input->name);
 }
 
 int give_inputs(const qdq_graph *graph, const qdq_plan *plan, qdq_exec *exec, const options *opt) {
@@ -220,10 +216,8 @@ int give_inputs(const qdq_graph *graph, const qdq_plan *plan, qdq_exec *exec, co
     int code = check_names(plan, opt);
     if (code != EXIT_OK) return code;
     if (!options_number("fill", opt->fill, 0, 0, &seed)) return EXIT_USAGE;
-    if (opt->fill && !make_fills(graph, &fills)) {
-        fprintf(stderr, "qdq: no memory to fill inputs\n");
-        return EXIT_LIMIT;
-    }
+    if (opt->fill && !make_fills(graph, &fills))
+        return tell_failure(QDQ_ERR_MEMORY, "no memory to fill inputs");
     for (size_t i = 0; i < qdq_plan_input_count(plan) && code == EXIT_OK; i++)
         code = give_input(&fills, graph, exec, qdq_plan_input(plan, i), opt, seed);
     free(fills.fills);

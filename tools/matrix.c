@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/common.h"
+#include "tools/failure.h"
 #include "tools/text_width.h"
 
 const char *verdict_text(verdict v) {
@@ -105,10 +106,8 @@ int matrix_open(matrix *m, qdq_graph *graph) {
     *m = (matrix){.targets = qdq_target_count()};
     const qdq_report *report = qdq_graph_validate(graph, "core", &err);
     if (!report) return report_error(&err);
-    if (!make_rows(m, graph, report)) {
-        fprintf(stderr, "qdq: no memory for the matrix of nodes and targets\n");
-        return EXIT_LIMIT;
-    }
+    if (!make_rows(m, graph, report))
+        return tell_failure(QDQ_ERR_MEMORY, "no memory for the matrix of nodes and targets");
     int code = EXIT_OK;
     for (size_t t = 0; t < m->targets && code == EXIT_OK; t++) code = fill_column(m, graph, t);
     return code;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tools/common.h"
+#include "tools/failure.h"
 
 static node_value node_value_of(const qdq_graph *graph, qdq_value value) {
     node_value v = {.value = value, .info.name = qdq_value_name(graph, value)};
@@ -28,10 +29,8 @@ int node_open(node_run *node, const qdq_graph *graph, size_t index,
     if (!node->graph) return report_error(&err);
     node->inputs = calloc(info.input_count + 1, sizeof *node->inputs);
     node->outputs = calloc(info.output_count + 1, sizeof *node->outputs);
-    if (!node->inputs || !node->outputs) {
-        fprintf(stderr, "qdq: no memory for node '%s'\n", info.name);
-        return EXIT_LIMIT;
-    }
+    if (!node->inputs || !node->outputs)
+        return tell_failure(QDQ_ERR_MEMORY, "no memory for node '%s'", info.name);
     for (size_t i = 0; i < info.input_count; i++) {
         qdq_value value = qdq_graph_node_input(graph, index, i);
         if (value.id && !qdq_value_data(graph, value) &&

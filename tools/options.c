@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/failure.h"
+
 typedef enum option_kind { FLAG, TEXT, LIST } option_kind;
 
 // A row: where its value goes in `options`, and which commands take it.
@@ -57,7 +59,8 @@ static const option_row rows[] = {
         "also time a copy and a stream of the graph's bytes, and tell the ratio"),
     ROW("compile", 0, NULL, FLAG, compile, " bench ", "also time loading and compiling"),
     ROW("isa", 0, "NAME", TEXT, isa, " run compare bench ",
-        "cap the instruction set: portable; avx2, avx_vnni, avx512, avx512_bf16, amx; neon, neon_dot "
+        "cap the instruction set: portable; avx2, avx_vnni, avx512, avx512_bf16, amx; neon, "
+        "neon_dot "
         "(or QDQ_ISA)"),
     ROW("dtypes", 0, NULL, FLAG, dtypes, " ops ", "list the element types"),
     ROW("markdown", 0, NULL, FLAG, markdown, " ops targets ", "print as Markdown"),
@@ -131,14 +134,12 @@ static bool unknown_option(const command_row *command, const char *word) {
     char hint[128] = "";
     if (strncmp(word, "--", 2) == 0)
         suggest(command, word + 2, strcspn(word + 2, "="), hint, sizeof hint);
-    fprintf(stderr, "qdq %s: unknown option '%s'%s; see `qdq help %s`\n", command->name, word, hint,
-            command->name);
+    (void)tell_misuse(command->name, "unknown option '%s'%s", word, hint);
     return false;
 }
 
 static bool complain(const command_row *command, const char *what, const char *word) {
-    fprintf(stderr, "qdq %s: %s '%s'; see `qdq help %s`\n", command->name, what, word,
-            command->name);
+    (void)tell_misuse(command->name, "%s '%s'", what, word);
     return false;
 }
 
@@ -237,7 +238,7 @@ bool options_number(const char *name, const char *text, size_t least, size_t fal
         *out = (size_t)value;
         return true;
     }
-    fprintf(stderr, "qdq: --%s is '%s', wanted a whole number of at least %zu\n", name, text,
-            least);
+    (void)tell_failure(QDQ_ERR_ARGUMENT, "--%s is '%s', wanted a whole number of at least %zu",
+                       name, text, least);
     return false;
 }

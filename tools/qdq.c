@@ -5,6 +5,7 @@
 
 #include "tools/commands.h"
 #include "tools/common.h"
+#include "tools/failure.h"
 
 static int run_help(const options *opt);
 
@@ -18,12 +19,13 @@ static const command_row commands[] = {
      {"run graph.json --fill 1 -o all.safetensors",
       "run graph.json -i x=x.npy --expect y=golden.npy --tolerance 0.5"}},
     {"check",
-     "GRAPH",
-     "Check a graph against the rules of a target.",
+     "GRAPH...",
+     "Check graphs against the rules of a target.",
      1,
-     1,
+     MAX_LIST,
      run_check,
-     {"check graph.json --target onnx --strict", "check graph.json --target all --json"}},
+     {"check graph.json --target onnx --strict",
+      "check first.json second.json --target all --json"}},
     {"compare",
      "GRAPH",
      "Run a graph as several targets; tell what differs and why.",
@@ -31,7 +33,7 @@ static const command_row commands[] = {
      1,
      run_compare,
      {"compare graph.json --targets onnx,onednn,torchao --fill 1",
-      "compare graph.json --targets core,ttnn -i x=x.npy --json"}},
+      "compare graph.json --fast -i x=x.npy --json"}},
     {"plan",
      "GRAPH",
      "Show how a graph is run: steps, the arena, lifetimes.",
@@ -90,14 +92,11 @@ static void list_commands(FILE *out) {
 }
 
 static int unknown_command(const char *name) {
-    const char *names[COMMANDS + 2] = {"--help", "--version"};
-    for (int i = 0; i < COMMANDS; i++) names[i + 2] = commands[i].name;
-    const char *nearest = qdq_nearest(name, names, COMMANDS + 2);
-    fprintf(stderr, "qdq: there is no command '%s', wanted one of:", name);
-    for (int i = 0; i < COMMANDS; i++) fprintf(stderr, " %s", commands[i].name);
-    if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
-    fprintf(stderr, "\n");
-    return EXIT_USAGE;
+    const char *names[COMMANDS + 2];
+    for (int i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
+    names[COMMANDS] = "--help";
+    names[COMMANDS + 1] = "--version";
+    return tell_unknown("command", name, names, COMMANDS + 2);
 }
 
 static int run_help(const options *opt) {
@@ -118,20 +117,28 @@ static int flushed(int code) {
     return EXIT_LIMIT;
 }
 
+// Whether failures are to be told as JSON, even that of another word.
+static bool asks_for_json(int argc, char **argv) {
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0) return true;
+    return false;
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) {
         list_commands(stderr);
         return EXIT_USAGE;
     }
+    if (asks_for_json(argc, argv)) failure_to_json();
     if (strcmp(argv[1], "--version") == 0) {
         printf("qdq %s\n", qdq_version());
         return flushed(EXIT_OK);
     }
     bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
     const command_row *command = find_command(help ? "help" : argv[1]);
-    if (!command) return unknown_command(argv[1]);
+    if (!command) return flushed(unknown_command(argv[1]));
     options opt = {0};
-    if (!options_parse(command, argc - 1, argv + 1, &opt)) return EXIT_USAGE;
+    if (!options_parse(command, argc - 1, argv + 1, &opt)) return flushed(EXIT_USAGE);
     if (opt.help) {
         if (command->run == run_help)
             list_commands(stdout);

@@ -10,7 +10,7 @@ int session_start(session *s, const options *opt) {
     qdq_error err = {0};
     *s = (session){0};
     if (!options_number("threads", opt->threads, 1, 0, &threads)) return EXIT_USAGE;
-    s->graph = load_graph(opt, &code);
+    s->graph = load_graph(opt->operands.items[0], opt, &code);
     if (!s->graph) return code;
     s->plan = compile_graph(s->graph, opt, &code);
     if (!s->plan) return code;

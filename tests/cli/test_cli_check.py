@@ -82,6 +82,38 @@ class Syntax(Case):
         self.assert_refused('{"a":' * 1000000, "line 1", "64")
 
 
+class ManyGraphs(Case):
+    """More than one graph in a call."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("good.json", identity("int8", [1]))
+        self.write("bad.json", graph([quantize(scales=0)]))
+
+    def test_each_is_told_as_it_would_be_alone(self):
+        for words in ([], ["--target", "all"], ["--strict"]):
+            alone = [self.qdq("check", name, *words, code=None) for name in ("good.json", "bad.json")]
+            both = self.qdq("check", "good.json", "bad.json", *words, code=1)
+            self.assertEqual(both.out, alone[0].out + "\n" + alone[1].out)
+            graphs = self.json("check", "good.json", "bad.json", *words, code=1)
+            self.assertEqual(set(graphs), {"version", "graphs"})
+            for one, name in zip(graphs["graphs"], ("good.json", "bad.json"), strict=True):
+                single = self.json("check", name, *words, code=None)
+                self.assertEqual({"version": 1, **one}, single)
+
+    def test_the_largest_code_counts(self):
+        self.qdq("check", "good.json", "good.json")
+        self.qdq("check", "good.json", "bad.json", "good.json", code=1)
+        self.qdq("check", "bad.json", "absent.json", "good.json", code=3)
+        self.qdq("check", "good.json", "bad.json", "--max-values", "5", code=5)
+
+    def test_a_graph_that_cannot_be_read_does_not_stop_the_others(self):
+        graphs = self.json("check", "absent.json", "bad.json", "gone.json", code=3)["graphs"]
+        self.assertEqual([one["graph"] for one in graphs], ["absent.json", "bad.json", "gone.json"])
+        self.assertEqual([one.get("error", {}).get("kind") for one in graphs], ["io", None, "io"])
+        self.assertIn("gone.json", graphs[2]["error"]["message"])
+
+
 class Keys(Case):
     """JSON, but no qdq/1 file."""
 

@@ -75,6 +75,8 @@ class Help(Case):
     def test_help_ends_with_two_examples_that_work(self):
         self.write("graph.json", graph([quantize(scales=0.5, dtype="int8")]))
         x = tensor("float32", [2, 3], [0.5, 1, 1.5, 2, 2.5, 3])
+        self.write("first.json", GOOD)
+        self.write("second.json", graph([quantize(scales=0.25, dtype="int8")]))
         write_npy(self.folder / "x.npy", x)
         write_npy(self.folder / "golden.npy", tensor("int8", [2, 3], [1, 2, 3, 4, 5, 6]))
         for name in COMMANDS:
@@ -152,7 +154,8 @@ class Words(Case):
     def test_missing_and_surplus_operands(self):
         for name in GRAPH_COMMANDS:
             self.assertIn("GRAPH", self.qdq(name, code=2).err)
-            self.assertIn("'b.json'", self.qdq(name, "a.json", "b.json", code=2).err)
+            if name != "check":
+                self.assertIn("'b.json'", self.qdq(name, "a.json", "b.json", code=2).err)
         for name in ("ops", "targets"):
             self.assertIn("'b'", self.qdq(name, "a", "b", code=2).err)
 
@@ -298,6 +301,54 @@ class Streams(Case):
         finally:
             os.close(writer)
         self.assertNotEqual(result.code, 0)
+
+
+class JsonErrors(Case):
+    def error(self, *words, code):
+        parsed = self.json(*words, code=code)
+        self.assertEqual(parsed["error"]["code"], code)
+        self.assertTrue(parsed["error"]["message"])
+        return parsed
+
+    def test_each_code_has_its_kind(self):
+        self.write("good.json", GOOD)
+        self.write("bad.json", BAD)
+        self.write("no.json", "{")
+        refused = graph([quantize(scales=0.5, zps=3)])
+        self.write("refused.json", refused)
+        for words, code, kind in (
+                (["run", "good.json"], 2, "argument"), (["run", "good.json", "--bogus"], 2, "argument"),
+                (["chekc"], 2, "argument"), (["ops", "Bogus"], 2, "argument"),
+                (["targets", "bogus"], 2, "argument"), (["compare", "good.json"], 2, "argument"),
+                (["bench", "good.json", "--repeat", "x"], 2, "argument"),
+                (["check", "absent.json"], 3, "io"), (["plan", "no.json"], 3, "parse"),
+                (["run", "bad.json"], 3, "graph"),
+                (["run", "refused.json", "--target", "tripy", "--fill", "1"], 4, "unsupported"),
+                (["plan", "good.json", "--max-elements", "5"], 5, "limit")):
+            parsed = self.error(*words, code=code)
+            self.assertEqual(set(parsed), {"version", "error"}, words)
+            self.assertEqual(set(parsed["error"]), {"code", "kind", "message", "findings"})
+            self.assertEqual(parsed["error"]["kind"], kind, words)
+
+    def test_the_findings_that_stop_a_command(self):
+        self.write("bad.json", BAD)
+        for name in ("run", "plan", "bench"):
+            (found,) = self.error(name, "bad.json", code=3)["error"]["findings"]
+            self.assertEqual(found["rule"], "core/scale-value")
+        self.write("g.json", graph([quantize(scales=0.5, zps=3, dtype="int8")]))
+        error = self.error("compare", "g.json", "--targets", "tensorrt,tripy", code=4)["error"]
+        rules = [found["rule"] for found in error["findings"]]
+        self.assertIn("tensorrt/zero-point-is-zero", rules)
+        self.assertIn("tripy/no-zero-point", rules)
+
+    def test_a_failure_after_results_is_told_behind_them(self):
+        self.write("g.json", GOOD)
+        parsed = self.error("run", "g.json", "--fill", "1", "-e", "y=absent.npy", code=3)
+        self.assertEqual([one["name"] for one in parsed["outputs"]], ["y"])
+
+    def test_without_json_nothing_is_on_stdout(self):
+        self.assertEqual(self.qdq("check", "absent.json", code=3).out, "")
+        self.assertEqual(self.qdq("check", "--", "--json", code=3).out, "")
 
 
 class Json(Case):
