@@ -23,17 +23,18 @@ typedef struct qdq_choose_params {
     qdq_range range;  // of y where y is an integer
     float eps;        // least scale; 0: none
     bool has_global_scale;
+    qdq_dtype scale_dtype;  // of the scale as it is stored
 } qdq_choose_params;
 
 typedef struct qdq_chosen {
-    float scale;  // a value that the dtype of the scheme's scales holds
+    float scale;  // mx_... and nvfp4: a value that their scale dtype holds
     int32_t zero_point;
 } qdq_chosen;
 
 // `global_scale` is read with has_global_scale only.
 qdq_chosen qdq_choose(const qdq_choose_params *p, const qdq_block_range *block, float global_scale);
 
-// The dtype of the scales that a scheme gives.
+// The dtype of the scales that a scheme gives, unless `scale_dtype` says otherwise.
 qdq_dtype qdq_scheme_scale_dtype(qdq_scheme scheme);
 
 #endif

@@ -30,6 +30,8 @@ static const qdq_attr_desc attrs[] = {
      "without a scale: the least scale"},
     {"global_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, global_scales), NULL, "1",
      "nvfp4: a constant scale of the scales"},
+    {"scale_dtype", QDQ_ATTR_DTYPE, offsetof(attrs_type, scale_dtype), NULL, "float32",
+     "without a scale: float32, float16 or bfloat16, to which the computed scale is rounded"},
 };
 
 static bool has_scale(const qdq_call *call, const attrs_type *a) {
@@ -77,6 +79,26 @@ static void check_global_scale(const qdq_call *call, const attrs_type *a) {
     qdq_check_scale(call, &slot, &one);
 }
 
+static qdq_dtype scale_dtype_of(const attrs_type *a) {
+    return a->scale_dtype ? a->scale_dtype : qdq_scheme_scale_dtype(a->scheme);
+}
+
+// Schemes of block formats have one dtype of scales, the others the choice.
+static void check_scale_dtype(const qdq_call *call, const attrs_type *a) {
+    char text[256];
+    qdq_dtype own = qdq_scheme_scale_dtype(a->scheme);
+    qdq_dtype_set set = own == QDQ_FLOAT32 ? QDQ_SET_FLOATS : (qdq_dtype_set)1 << own;
+    if (!a->scale_dtype || a->scale_dtype < 0 || a->scale_dtype >= QDQ_DTYPE_COUNT) return;
+    if (has_scale(call, a))
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "scale_dtype", "is given, and so is a scale",
+                      "one of them");
+    else if (!qdq_set_has(set, a->scale_dtype))
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "scale_dtype",
+                      qdq_text(call->findings, "is %s", qdq_dtype_name(a->scale_dtype)),
+                      qdq_text(call->findings, "%s, as scheme is %s",
+                               qdq_set_text(set, text, sizeof text), schemes[a->scheme]));
+}
+
 static void check_computed(const qdq_call *call, const attrs_type *a, qdq_dtype y) {
     if (call->inputs[QDQ_PORT_ZERO_POINT].given || a->quantize.zps.data)
         qdq_call_find(call, QDQ_RULE_SCALE_MISSING, "scale",
@@ -102,6 +124,7 @@ static void infer(qdq_call *call) {
     qdq_dtype y = qdq_check_result(call, a->quantize.dtype ? a->quantize.dtype : QDQ_INT8,
                                    has_scale(call, a) ? QDQ_SET_QUANTIZED : results_of(a->scheme));
     check_global_scale(call, a);
+    check_scale_dtype(call, a);
     if (has_scale(call, a)) {
         qdq_infer_given(call, &a->quantize, y, y);
         return;
@@ -109,7 +132,7 @@ static void infer(qdq_call *call) {
     qdq_granularity granularity = qdq_granularity_of(call, &a->quantize);
     check_computed(call, a, y);
     call->outputs[OUT_Y] = (qdq_type){y, call->inputs[QDQ_PORT_X].type.shape};
-    call->outputs[OUT_SCALE] = (qdq_type){qdq_scheme_scale_dtype(a->scheme), granularity.shape};
+    call->outputs[OUT_SCALE] = (qdq_type){scale_dtype_of(a), granularity.shape};
     call->outputs[OUT_ZERO_POINT] = (qdq_type){y, granularity.shape};
 }
 
@@ -150,11 +173,10 @@ static void finish(const void *params, const qdq_view *views, const void *state,
     const qdq_choose_params *p = params;
     float global_scale = p->has_global_scale ? qdq_float_from_bits(views[0].data[0]) : 1.0f;
     qdq_chosen chosen = qdq_choose(p, state, global_scale);
-    qdq_dtype scale_dtype = qdq_scheme_scale_dtype(p->scheme);
-    void *scale = (char *)y[0] + index * qdq_dtype_size(scale_dtype);
+    void *scale = (char *)y[0] + index * qdq_dtype_size(p->scale_dtype);
     void *zero_point = (char *)y[1] + index * qdq_dtype_size(p->y_dtype);
     float zero = 0;
-    qdq_encode_float(scale_dtype, &chosen.scale, scale, 1, NULL);
+    qdq_encode_float(p->scale_dtype, &chosen.scale, scale, 1, NULL);
     if (qdq_dtype_is_int(p->y_dtype))
         qdq_encode_int(p->y_dtype, &chosen.zero_point, zero_point, 1);
     else
@@ -179,6 +201,7 @@ static qdq_choose_params *choose_params(const attrs_type *a, const qdq_lowering 
         .range = quant->range,
         .eps = a->eps.set ? (float)a->eps.value : to->numerics.least_scale,
         .has_global_scale = has_global,
+        .scale_dtype = scale_dtype_of(a),
     };
     return params;
 }

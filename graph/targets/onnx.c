@@ -97,6 +97,8 @@ static void dynamic_form(const qdq_call *call, const qdq_rule *rule) {
         port = "scheme", found = qdq_scheme_word(call), wanted = "asymmetric";
     else if (a->eps.set)
         port = "eps", found = "given", wanted = "none";
+    else if (call->outputs[1].dtype != QDQ_FLOAT32)
+        port = "scale_dtype", found = qdq_dtype_name(call->outputs[1].dtype), wanted = "float32";
     if (port)
         qdq_call_find_rule(call, rule, port, qdq_text(call->findings, "is %s", found), wanted);
 }

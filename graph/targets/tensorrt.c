@@ -179,6 +179,8 @@ static const qdq_rule rules[] = {
     ERROR("dynamic-block-size", V10_8, 0, "blocks have 16 elements in nvfp4, and 32 in MXFP8",
           "there are no others", DYNAMIC_LAYER "; " IMPORTER "; " MLIR, DYNAMIC,
           qdq_trt_dynamic_block_size),
+    ERROR("computed-scale", V10_8, 0, "a computed scale is float32, or what the scheme says", "leave scale_dtype out", DYNAMIC_LAYER, DYNAMIC,
+          qdq_trt_computed_scale),
     ERROR("no-eps", V10_8, 0, "there is no least scale", "leave it out", DYNAMIC_LAYER, DYNAMIC,
           qdq_trt_no_eps),
     ERROR("global-scale-is-given", V10_8, 0, "nvfp4 has a scale of the scales",

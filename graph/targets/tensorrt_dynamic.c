@@ -56,6 +56,12 @@ void qdq_trt_dynamic_result(const qdq_call *call, const qdq_rule *rule) {
                            "float4_e2m1, and the scheme nvfp4");
 }
 
+// scaleType has float8_e4m3fn, float8_e8m0 and float32, which the scheme decides.
+void qdq_trt_computed_scale(const qdq_call *call, const qdq_rule *rule) {
+    if (qdq_is_computed(call) && attrs_of(call)->scheme < QDQ_MX_FLOOR)
+        qdq_expect_dtype(call, rule, "scale_dtype", call->outputs[1].dtype, QDQ_SET(FLOAT32));
+}
+
 void qdq_trt_no_eps(const qdq_call *call, const qdq_rule *rule) {
     if (qdq_is_computed(call) && attrs_of(call)->eps.set)
         qdq_call_find_rule(call, rule, "eps",

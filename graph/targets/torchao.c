@@ -38,9 +38,9 @@ static void quantize_as(qdq_numerics *n, const qdq_call *call) {
     if (!qdq_dtype_is_int(call->outputs[0].dtype)) return;  // float8: float32, divided
     n->scaling = QDQ_SCALE_RECIPROCAL;
     n->zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT;
-    if (!s.given) return;  // computed: float32
-    n->reciprocal_dtype = unless_float32(s.dtype);
-    n->quantize_step_dtype = promoted(x, s.dtype);
+    qdq_dtype scale = qdq_is_computed(call) ? call->outputs[1].dtype : s.dtype;
+    n->reciprocal_dtype = unless_float32(scale);
+    n->quantize_step_dtype = promoted(x, scale);
     if (qdq_quantize_attrs_of(call)->zero_point_domain != QDQ_DOMAIN_FLOAT) return;
     n->middle_dtype = promoted(s.dtype, z.from_port ? z.dtype : QDQ_FLOAT32);
     if (n->middle_dtype != n->quantize_step_dtype) n->quantize_step_dtype = QDQ_DTYPE_NONE;
@@ -270,6 +270,11 @@ static void zero_block(const qdq_call *call, const qdq_rule *rule) {
                            NULL);
 }
 
+static void float8_scale_dtype(const qdq_call *call, const qdq_rule *rule) {
+    if (qdq_is_computed(call) && scheme_of(call) == QDQ_SYMMETRIC && !makes_integers(call))
+        qdq_expect_dtype(call, rule, "scale_dtype", call->outputs[1].dtype, QDQ_SET(FLOAT32));
+}
+
 static void default_dtype(const qdq_call *call, const qdq_rule *rule) {
     qdq_find_default_dtype(call, rule, QDQ_FLOAT32);
 }
@@ -319,6 +324,7 @@ static const qdq_rule rules[] = {
     ERROR_ROW("mx-output-dtype", "MX makes float8_e4m3fn, float8_e5m2 and float4_e2m1", "choose one of them", "torchao mx_tensor.py to_mx", DYNAMIC, grouped_output),
     ERROR_ROW("scheme-blocks", "MX and NVFP4 have blocks along the last dim, NVFP4 of 16", "transpose x", "torchao mx_tensor.py to_mx, nvfp4_tensor.py", DYNAMIC, grouped_blocks),
     ERROR_ROW("nvfp4-rank", "NVFP4 takes rank 2 and 3", "reshape x", "torchao nvfp4_tensor.py", DYNAMIC, nvfp4_rank),
+    ERROR_ROW("float8-scale-dtype", "a computed scale of float8 is float32", "leave scale_dtype out", PRIMITIVES "_choose_scale_float8", DYNAMIC, float8_scale_dtype),
     WARNING_ROW("no-requantize", "there is no Requantize", "write the pair", "torchao has none", "Requantize", no_requantize, 0),
     WARNING_ROW("reciprocal", "x is multiplied by 1 / scale, which near a tie may give the neighbour of x / scale", "use a power of two, or compare with `qdq compare`", PRIMITIVES "_quantize_affine_no_dtype_cast", Q " Requantize", reciprocal, 0),
     WARNING_ROW("half-zero-point", "with x and scale of one 16-bit type, the zero point is rounded to it", "use a float32 scale", PRIMITIVES "_quantize_affine_no_dtype_cast", "Quantize", half_zero_point, 0),

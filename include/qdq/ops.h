@@ -97,9 +97,11 @@ typedef struct qdq_dynamic_quantize_attrs {
     qdq_float eps;                // least scale, > 0; default what the target does
     qdq_value global_scale;       // nvfp4: one float that scales the scales; default 1
     qdq_floats global_scales;     // the same as a constant
+    qdq_dtype scale_dtype;  // without: float32, float16 or bfloat16, to which the computed scale is
+                            // rounded; default float32. mx_... and nvfp4: their own alone
 } qdq_dynamic_quantize_attrs;
 
-// y, and without a given scale also: scale (float32, or as the scheme says; [], [dim] or the block
+// y, and without a given scale also: scale (of `scale_dtype`, or as the scheme says; [], [dim] or the block
 // grid) and zero_point (of y's dtype, same shape); reach them by qdq_port(g, y, "scale").
 static inline qdq_value qdq_dynamic_quantize(qdq_graph *graph, qdq_value x,
                                              qdq_dynamic_quantize_attrs attrs) {

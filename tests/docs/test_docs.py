@@ -309,9 +309,10 @@ def test_op(tests, op, schema):
     tests.expect(f"{name} is closed", ports.get("additionalProperties") is False and
                  attrs.get("additionalProperties") is False and
                  list(attrs.get("patternProperties", {})) == ["^x-"], "it is open")
-    made = next((port["dtypes"] for port in op["outputs"] if port["name"] == "y"), [])
+    made = {port["name"]: port["dtypes"] for port in op["outputs"]}
     for attr in op["attrs"]:
-        test_attr(tests, op["name"], attr, attrs.get("properties", {}).get(attr["name"], {}), made)
+        test_attr(tests, op["name"], attr, attrs.get("properties", {}).get(attr["name"], {}),
+                  made.get("scale" if attr["name"] == "scale_dtype" else "y", []))
 
 
 def test_schema(tests, schema):
