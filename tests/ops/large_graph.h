@@ -105,7 +105,7 @@ static inline void large_run_once(const large_graph *c, const char *isa, const l
     qdq_error err = {0};
     qdq_compile_options options = {.isa = isa,
                                    .materialize = way->materialize,
-                                   .literal = !way->fast,
+                                   .fast = way->fast,
                                    .float_storage =
                                        way->as_bfloat16 ? QDQ_FLOAT_BFLOAT16 : QDQ_FLOAT_DECLARED};
     qdq_exec_options run = {.poison = true, .parallel = qdq_parallel_openmp(way->threads)};
