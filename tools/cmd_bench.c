@@ -9,6 +9,7 @@
 #include "tools/measure.h"
 #include "tools/session.h"
 #include "tools/stream.h"
+#include "tools/streams.h"
 
 enum { RUN, STEPS, LOAD_COMPILE, FIRST_LIMIT, MEMBERS = FIRST_LIMIT + MAX_LIMITS };
 enum { LOAD, COMPILE, STAGES };
@@ -52,7 +53,7 @@ static void run_steps(member *self) {
 static void run_stages(member *self) {
     bench *b = self->context;
     double start = now();
-    qdq_graph *graph = qdq_graph_load(b->opt->operands.items[0], &b->graph_options, &b->err);
+    qdq_graph *graph = stream_read_graph(b->opt->operands.items[0], &b->graph_options, &b->err);
     double loaded = now();
     if (graph) qdq_plan_destroy(qdq_graph_compile(graph, &b->compile_options, &b->err));
     double compiled = now();

@@ -9,6 +9,7 @@
 #include "tools/compare.h"
 #include "tools/failure.h"
 #include "tools/session.h"
+#include "tools/stream_out.h"
 #include "tools/tensor_io.h"
 
 // The outputs of a run, copied out of the exec.
@@ -61,6 +62,10 @@ static int write_output(const results *r, const char *text) {
         if (!tensor) return EXIT_USAGE;
         return tensor_save(spec.file, tensor, &err) == QDQ_OK ? EXIT_OK : report_error(&err);
     }
+    if (is_stream(spec.file) && !has_ending(spec.file, ".npy"))
+        return stream_save(spec.file, r->tensors, r->count, false, &err) == QDQ_OK
+                   ? EXIT_OK
+                   : report_error(&err);
     if (!has_ending(spec.file, ".safetensors"))
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--output is '%s', wanted NAME=FILE, or a .safetensors file for all",
@@ -210,7 +215,9 @@ static int write_outputs(const results *r, const options *opt) {
 int run_run(const options *opt) {
     session s;
     results r = {0};
-    int code = session_open(&s, opt);
+    int code = check_stdout(opt);
+    if (code != EXIT_OK) return code;
+    code = session_open(&s, opt);
     double seconds = 0;
     if (code == EXIT_OK) {
         double start = now();

@@ -7,6 +7,7 @@
 
 #include "tools/failure.h"
 #include "tools/findings.h"
+#include "tools/streams.h"
 
 int exit_code(qdq_status status) {
     switch (status) {
@@ -48,7 +49,7 @@ qdq_graph *load_graph(const char *path, const options *opt, int *code) {
     *code = EXIT_USAGE;
     if (!graph_options_of(opt, &graph_options)) return NULL;
     watch_tell(opt->watch, "reading %s", path);
-    qdq_graph *graph = qdq_graph_load(path, &graph_options, &err);
+    qdq_graph *graph = stream_read_graph(path, &graph_options, &err);
     watch_clear(opt->watch);
     *code = graph ? EXIT_OK : report_error(&err);
     return graph;

@@ -7,6 +7,8 @@
 
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/file_kind.h"
+#include "tools/streams.h"
 #include "tools/tensor_io.h"
 
 //---- Inputs from files ------------------------------------------------------
@@ -150,12 +152,13 @@ static int unknown_input(const qdq_plan *plan, const char *name) {
 // A file without a name is a .safetensors file that has a tensor for some input.
 static int check_nameless(const qdq_plan *plan, const tensor_spec *spec) {
     size_t count = qdq_plan_input_count(plan);
-    if (!has_ending(spec->file, ".safetensors"))
+    qdq_error err = {0};
+    if (is_no_tensor_file(stream_path(spec->file), &err)) return report_error(&err);
+    if (!holds_named_tensors(spec->file))
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--input is '%s', wanted NAME=%s, or a .safetensors file for all",
                             spec->file, spec->file);
-    qdq_error err = {0};
-    qdq_tensor_file *file = qdq_tensor_file_open(spec->file, NULL, &err);
+    qdq_tensor_file *file = tensor_file_open(spec->file, &err);
     if (!file) return report_error(&err);
     bool used = false;
     for (size_t i = 0; i < count; i++)

@@ -27,9 +27,10 @@ typedef struct option_row {
 
 static const option_row rows[] = {
     ROW("input", 'i', "[NAME=]FILE", LIST, inputs, " run compare ",
-        "an input from .npy or .safetensors (FILE#TENSOR picks one; without NAME all by name)"),
+        "an input from .npy or .safetensors (-: standard input; FILE#TENSOR picks one; "
+        "without NAME all by name)"),
     ROW("output", 'o', "[NAME=]FILE", LIST, outputs, " run ",
-        "write an output; without NAME all of them to one .safetensors"),
+        "write an output (-: to standard output); without NAME all of them to one .safetensors"),
     ROW("expect", 'e', "[NAME=]FILE", LIST, expects, " run ",
         "compare an output with a file; a difference exits 1"),
     ROW("tolerance", 0, "X", TEXT, tolerance, " run ", "--expect: largest |difference| (0)"),
@@ -220,8 +221,10 @@ void options_examples(FILE *out, const command_row *command) {
 }
 
 void options_help(const command_row *command) {
-    printf("usage: qdq %s %s%s[options]\n\n%s\n\noptions:\n", command->name, command->operands,
-           *command->operands ? " " : "", command->summary);
+    bool reads_graph = strncmp(command->operands, "GRAPH", 5) == 0;
+    printf("usage: qdq %s %s%s[options]\n\n%s%s\n\noptions:\n", command->name, command->operands,
+           *command->operands ? " " : "", command->summary,
+           reads_graph ? "\nGRAPH is a file, or - for standard input." : "");
     for (int i = 0; i < ROWS; i++)
         if (takes(&rows[i], command)) print_option(&rows[i]);
     options_examples(stdout, command);

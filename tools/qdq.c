@@ -6,6 +6,7 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/streams.h"
 
 static int run_help(const options *opt);
 
@@ -124,6 +125,18 @@ static bool asks_for_json(int argc, char **argv) {
     return false;
 }
 
+static int run_command(const command_row *command, options *opt) {
+    streams taken = {.count = 0};
+    int code = streams_take(&taken, command, opt);
+    if (code == EXIT_OK) {
+        opt->watch = watch_start(!opt->quiet && isatty(STDERR_FILENO));
+        code = command->run(opt);
+        watch_clear(opt->watch);
+    }
+    streams_close(&taken);
+    return code;
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) {
         list_commands(stderr);
@@ -146,8 +159,5 @@ int main(int argc, char **argv) {
             options_help(command);
         return flushed(EXIT_OK);
     }
-    opt.watch = watch_start(!opt.quiet && isatty(STDERR_FILENO));
-    int code = command->run(&opt);
-    watch_clear(opt.watch);
-    return flushed(code);
+    return flushed(run_command(command, &opt));
 }

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/file_kind.h"
 #include "tools/npy.h"
+#include "tools/stream_out.h"
+#include "tools/streams.h"
 
 bool has_ending(const char *text, const char *ending) {
     size_t n = strlen(text), k = strlen(ending);
@@ -51,19 +54,39 @@ static qdq_status load_from(const qdq_tensor_file *file, const tensor_spec *spec
     return qdq_tensor_file_read(file, info, out->data, err);
 }
 
+// KIND_NPY or KIND_SAFETENSORS, by the content, or by the name of what is neither; else unknown.
+static file_kind tensor_kind(const char *path) {
+    file_kind kind = file_kind_of(path);
+    if (kind == KIND_NPY || kind == KIND_SAFETENSORS) return kind;
+    if (has_ending(path, ".npy")) return KIND_NPY;
+    return has_ending(path, ".safetensors") ? KIND_SAFETENSORS : KIND_UNKNOWN;
+}
+
+bool holds_named_tensors(const char *file) {
+    return tensor_kind(stream_path(file)) == KIND_SAFETENSORS;
+}
+
+qdq_tensor_file *tensor_file_open(const char *file, qdq_error *err) {
+    const char *path = stream_path(file);
+    return is_no_tensor_file(path, err) ? NULL : qdq_tensor_file_open(path, NULL, err);
+}
+
 qdq_status tensor_load(const tensor_spec *spec, const char *name, loaded_tensor *out,
                        qdq_error *err) {
+    const char *path = stream_path(spec->file);
+    file_kind kind = tensor_kind(path);
     *out = (loaded_tensor){0};
-    if (has_ending(spec->file, ".npy")) {
+    if (is_no_tensor_file(path, err)) return err->status;
+    if (kind == KIND_NPY) {
         npy_tensor npy;
-        qdq_status status = npy_read(spec->file, &npy, err);
+        qdq_status status = npy_read(path, &npy, err);
         if (status == QDQ_OK) *out = (loaded_tensor){npy.dtype, npy.shape, npy.data};
         return status;
     }
-    if (!has_ending(spec->file, ".safetensors"))
-        return fail(err, QDQ_ERR_ARGUMENT, spec->file,
-                    "a tensor file ends in .npy or .safetensors; needed for ", name);
-    qdq_tensor_file *file = qdq_tensor_file_open(spec->file, NULL, err);
+    if (kind == KIND_UNKNOWN)
+        return fail(err, QDQ_ERR_ARGUMENT, path,
+                    "a tensor file is .npy or .safetensors; needed for ", name);
+    qdq_tensor_file *file = tensor_file_open(spec->file, err);
     if (!file) return err->status;
     qdq_status status = load_from(file, spec, name, out, err);
     qdq_tensor_file_close(file);
@@ -77,14 +100,14 @@ void tensor_release(loaded_tensor *tensor) {
 }
 
 bool are_codes_of(qdq_dtype dtype, qdq_dtype stored, const char *file) {
-    return has_ending(file, ".safetensors") && qdq_dtype_is_real(dtype) &&
-           !qdq_dtype_is_real(stored) &&
+    return holds_named_tensors(file) && qdq_dtype_is_real(dtype) && !qdq_dtype_is_real(stored) &&
            strcmp(qdq_dtype_get(dtype)->safetensors, qdq_dtype_get(stored)->safetensors) == 0;
 }
 
 bool tensor_file_has(const char *path, const char *name) {
-    if (!has_ending(path, ".safetensors")) return false;
-    qdq_tensor_file *file = qdq_tensor_file_open(path, NULL, NULL);
+    qdq_error unused = {0};
+    if (!holds_named_tensors(path)) return false;
+    qdq_tensor_file *file = tensor_file_open(path, &unused);
     bool has = file && qdq_tensor_file_find(file, name);
     qdq_tensor_file_close(file);
     return has;
@@ -112,7 +135,9 @@ const char *element_text(qdq_dtype dtype, double value, char out[32]) {
 }
 
 qdq_status tensor_save(const char *file, const qdq_tensor *tensor, qdq_error *err) {
-    if (has_ending(file, ".safetensors")) return qdq_tensor_file_write(file, tensor, 1, NULL, err);
+    bool named = has_ending(file, ".safetensors");
+    if (is_stream(file)) return stream_save(file, tensor, 1, !named, err);
+    if (named) return qdq_tensor_file_write(file, tensor, 1, NULL, err);
     if (!has_ending(file, ".npy"))
         return fail(err, QDQ_ERR_ARGUMENT, file,
                     "a tensor file ends in .npy or .safetensors; needed for ", tensor->name);

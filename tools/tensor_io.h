@@ -21,6 +21,11 @@ typedef struct loaded_tensor {
     void *data;
 } loaded_tensor;
 
+// Whether a file is .safetensors, by its content, else by its name.
+bool holds_named_tensors(const char *file);
+// Opens such a file; NULL with `err` set, which says what the file is if it is known.
+qdq_tensor_file *tensor_file_open(const char *file, qdq_error *err);
+
 // Reads the tensor for `name`: a .npy file as it is; of a .safetensors file the tensor that the
 // spec names, else `name`, else the only one there is.
 qdq_status tensor_load(const tensor_spec *spec, const char *name, loaded_tensor *out,
@@ -32,7 +37,8 @@ bool are_codes_of(qdq_dtype dtype, qdq_dtype stored, const char *file);
 // Whether a file that has no NAME has a tensor called `name`.
 bool tensor_file_has(const char *file, const char *name);
 
-// Writes one tensor by the ending of the file; .npy widens what it has no type for to float32.
+// Writes one tensor by the ending of the file, as .npy where a pipe has none; .npy widens what it
+// has no type for to float32.
 qdq_status tensor_save(const char *file, const qdq_tensor *tensor, qdq_error *err);
 
 // n elements as doubles, exactly.

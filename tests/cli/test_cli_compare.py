@@ -337,7 +337,7 @@ class Words(Case):
 
     def test_inputs_are_given_as_to_run(self):
         self.assert_usage("input 'x' is not given", "--targets", "core,onnx")
-        self.assert_usage("the graph has no input named 'y'", "--targets", "core,onnx",
+        self.assert_usage("there is no input 'y', wanted one of: x", "--targets", "core,onnx",
                           "-i", "y=y.npy")
         self.qdq("run", "g.json", "--fill", 3)
         self.qdq("compare", "g.json", "--targets", "core,onnx", "--fill", 3)

@@ -173,7 +173,7 @@ class BadFiles(Case):
         self.refused(good[:60], "ends")
         self.refused(good[:-1], "7 bytes")
         self.refused(good + b"\0", "9 bytes")
-        self.refused(b"PK\3\4" + good[4:], "begin")
+        self.refused(b"P_\3\4" + good[4:], "begin")
         self.refused(good[:8] + b"\xff\xff" + good[10:], "ends")
         self.refused(good.replace(b"'shape'", b"'Shape'"), "Shape")
         self.refused(npy_bytes("<f4", [3], data), "8 bytes")
@@ -206,9 +206,8 @@ class BadFiles(Case):
 
     def test_what_is_no_tensor_file(self):
         os.mkdir(self.folder / "d.npy")
-        os.mkfifo(self.folder / "p.npy")
-        os.mkfifo(self.folder / "p.safetensors")
-        for name in ("d.npy", "p.npy", "p.safetensors", "nowhere.npy", "nowhere.safetensors"):
+        os.mkdir(self.folder / "d.safetensors")
+        for name in ("d.npy", "d.safetensors", "nowhere.npy", "nowhere.safetensors"):
             self.assertIn(name, self.qdq("run", "g.json", "-i", f"x={name}", code=3).err)
         err = self.qdq("run", "g.json", "-i", "x=x.txt", code=2).err
         self.assertIn(".npy or .safetensors", err)
@@ -233,7 +232,7 @@ class BadFiles(Case):
         self.assertIn("--fill", err)
         write_npy(self.folder / "x.npy", tensor("float32", [2], [1, 2]))
         err = self.qdq("run", "g.json", "-i", "z=x.npy", "-i", "x=x.npy", code=2).err
-        self.assertRegex(err, "no input named 'z'.* x")
+        self.assertIn("there is no input 'z', wanted one of: x", err)
 
     def test_an_input_is_given_once(self):
         for name in ("x", "z"):
