@@ -153,10 +153,9 @@ static void see_codes(const pool_params *p, uint8_t *most, size_t n, const uint8
     else                                             \
         for (size_t i = 0; i < n; i++) sum[i] += (double)v[i * (step)];
 
-// Lanes begin..end see elements of x that are `step` apart, from number `at` on.
+// Lanes begin..end, at least one, see elements of x that are `step` apart, from number `at` on.
 static void see(const pool_params *p, lanes *l, size_t begin, size_t end, const void *x, size_t at,
                 size_t step) {
-    if (begin == end) return;
     float part[SPAN];
     const char *from = (const char *)x + at * qdq_dtype_size(p->x_dtype);
     if (p->codes) {

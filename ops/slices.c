@@ -90,13 +90,10 @@ static size_t run_of(const qdq_slices *slices, size_t at, size_t n, size_t *offs
 
 enum { ROWS = QDQ_SLICE_ROWS, BLOCK = ROWS * QDQ_SLICES_AT_ONCE };
 
-// Copies rows of `bytes` each. That of a cache line is worth a loop of its own.
+// Copies rows of `bytes` each.
 static void copy_rows(const char *from, size_t from_step, char *to, size_t to_step, size_t rows,
                       size_t bytes) {
-    if (bytes == 64)
-        for (size_t i = 0; i < rows; i++) memcpy(to + i * to_step, from + i * from_step, 64);
-    else
-        for (size_t i = 0; i < rows; i++) memcpy(to + i * to_step, from + i * from_step, bytes);
+    for (size_t i = 0; i < rows; i++) memcpy(to + i * to_step, from + i * from_step, bytes);
 }
 
 // Rows of neighbours become columns, as floats: block by block, so that memory is gone over in
