@@ -107,27 +107,32 @@ static inline void large_scales(uint64_t *state, const tensor *x, float *scales,
 // Quantize, and maybe Dequantize again: per tensor or along an axis.
 static inline void large_quantize(large_graph *c, uint64_t *state, large_value *v) {
     const tensor *x = &v->numbers;
-    tensor codes = large_like(x, large_pick(state, 2) ? QDQ_INT8 : QDQ_UINT8);
+    static const qdq_dtype dtypes[] = {QDQ_INT8, QDQ_UINT8, QDQ_INT4, QDQ_UINT4};
+    tensor codes = large_like(x, dtypes[large_pick(state, 4)]);
     bool per_channel = large_pick(state, 2);
     int axis = (int)large_pick(state, (size_t)x->shape.rank), least = product_least(codes.dtype);
+    int most = least + product_codes(codes.dtype) - 1;
     size_t count = per_channel ? (size_t)x->shape.dims[axis] : 1;
     float *scales = oracle_memory(count * sizeof *scales);
     double *zps = oracle_memory(count * sizeof *zps);
     large_scales(state, x, scales, count);
-    for (size_t i = 0; i < count; i++) zps[i] = least + (double)large_pick(state, 256);
+    bool one_zero = large_pick(state, 2);  // for all channels
+    for (size_t i = 0; i < count; i++)
+        zps[i] =
+            one_zero && i ? zps[0] : least + (double)large_pick(state, (size_t)(most - least) + 1);
     tensor reals = large_like(x, QDQ_FLOAT32);
     for (size_t i = 0; i < tensor_count(x); i++) {
         size_t p = per_channel ? large_index(x->shape, axis, i) : 0;
         double real = tensor_at(x, i) / (double)scales[p], code = rint(real) + zps[p];
         if (isnan(real)) code = least;
-        code = code < least ? least : code > least + 255 ? least + 255 : code;
+        code = code < least ? least : code > most ? most : code;
         large_put(&codes, i, code);
         large_put(&reals, i, (code - zps[p]) * (double)scales[p]);
     }
     qdq_quantize_attrs attrs = {.qtype = per_channel ? QDQ_PER_CHANNEL : QDQ_PER_TENSOR,
                                 .axis = QDQ_INT(axis),
                                 .scales = {scales, count, !per_channel},
-                                .zps = {zps, count, !per_channel},
+                                .zps = {zps, one_zero ? 1 : count, !per_channel},
                                 .dtype = codes.dtype};
     large_replace(v, qdq_quantize(c->graph, v->value, attrs), codes);
     attrs.dtype = QDQ_FLOAT32;
@@ -142,10 +147,11 @@ static inline bool large_is_float(qdq_dtype dtype) {
     return dtype == QDQ_FLOAT32 || dtype == QDQ_FLOAT16 || dtype == QDQ_BFLOAT16;
 }
 
-// Up to three links behind the value, which becomes an output; sometimes the op's own result too.
-static inline void large_links(large_graph *c, uint64_t *state, large_value v) {
+// `least` to three links behind the value, which becomes an output; sometimes the op's own result
+// too.
+static inline void large_links(large_graph *c, uint64_t *state, large_value v, size_t least) {
     static const qdq_dtype casts[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT32, QDQ_FLOAT16};
-    size_t links = large_pick(state, 4);
+    size_t links = least + large_pick(state, 4 - least);
     if (links && !large_pick(state, 3)) {
         tensor copy = large_like(&v.numbers, v.numbers.dtype);
         memcpy(copy.data, v.numbers.data, tensor_count(&copy) * qdq_dtype_size(copy.dtype));

@@ -63,10 +63,12 @@ static void norm_slices(node *p, qdq_dtype dtype, qdq_shape stats) {
     }
 }
 
-static void output_stats(node *p, qdq_value y) {
-    large_output(&p->c, qdq_port(p->c.graph, y, "mean"), current.mean);
-    large_output(&p->c, qdq_port(p->c.graph, y, "variance"), current.variance);
+static void output_stats(node *p, qdq_bool keep, qdq_value y) {
+    output_maybe(p, keep != QDQ_FALSE, y, "mean", current.mean);
+    output_maybe(p, keep != QDQ_FALSE, y, "variance", current.variance);
 }
+
+static qdq_bool keep_somehow(const node *p) { return (qdq_bool)large_pick(p->state, 3); }
 
 static qdq_dtype parameter_dtype(node *p) {
     return p->x->dtype == QDQ_BFLOAT16 && large_pick(p->state, 2) ? QDQ_BFLOAT16 : QDQ_FLOAT32;
@@ -78,6 +80,7 @@ static qdq_value make_layer_norm(node *p, kind k, int axis) {
     bool affine = large_pick(p->state, 4);
     before.rank = axis;
     for (int i = 0; i < rest.rank; i++) rest.dims[i] = x.dims[axis + i];
+    if (large_pick(p->state, 2)) rest = QDQ_SHAPE((int64_t)qdq_shape_count(rest));
     current = (norm){.epsilon = (double)1e-5f, .rms = k == RMS_NORM, .place = place_in_slice};
     qdq_value gamma = {0}, beta = {0};
     if (affine) gamma = parameter(p, dtype, rest, false, &current.gamma);
@@ -89,8 +92,9 @@ static qdq_value make_layer_norm(node *p, kind k, int axis) {
                             (qdq_rms_norm_attrs){.gamma = gamma, .begin_norm_axis = QDQ_INT(axis)});
     }
     qdq_layer_norm_attrs attrs = {.gamma = gamma, .beta = beta, .begin_norm_axis = QDQ_INT(axis)};
+    attrs.keep_stats = keep_somehow(p);
     qdq_value y = qdq_layer_norm(p->c.graph, p->input, attrs);
-    output_stats(p, y);
+    output_stats(p, attrs.keep_stats, y);
     return y;
 }
 
@@ -117,11 +121,12 @@ static qdq_value make_group_norm(node *p, qdq_data_format format) {
     find_channels(p, format);
     qdq_shape channels = QDQ_SHAPE(x.dims[dim]);
     qdq_group_norm_attrs attrs = {.groups = QDQ_INT(groups), .data_format = format};
+    attrs.keep_stats = keep_somehow(p);
     attrs.gamma = parameter(p, dtype, channels, false, &current.gamma);
     attrs.beta = parameter(p, dtype, channels, false, &current.beta);
     norm_slices(p, dtype, QDQ_SHAPE(x.dims[0], groups));
     qdq_value y = qdq_group_norm(p->c.graph, p->input, attrs);
-    output_stats(p, y);
+    output_stats(p, attrs.keep_stats, y);
     return y;
 }
 

@@ -64,13 +64,4 @@ static inline void large_fill_reals(tensor *t, uint64_t *state) {
     }
 }
 
-// Numbers of 2^-9 to 2^50 in size, every other one the negative of one before it: a sum of them is
-// what rounding leaves, so each order of summation has its own.
-static inline void large_fill_cancelling(tensor *t, uint64_t *state) {
-    for (size_t i = 0; i < tensor_count(t); i++) {
-        double v = ldexp(1 + (double)large_pick(state, 128) / 128, (int)large_pick(state, 60) - 9);
-        large_put(t, i, i && i % 2 ? -tensor_at(t, large_pick(state, i)) : v);
-    }
-}
-
 #endif

@@ -111,6 +111,14 @@ static double greatest(const double *v, size_t n) {
 
 static tensor column(qdq_dtype dtype, qdq_shape shape) { return tensor_of(NULL, dtype, shape); }
 
+// A result that may not be there, or that nobody may want.
+static inline void output_maybe(node *p, bool is_there, qdq_value y, const char *port, tensor t) {
+    if (is_there && large_pick(p->state, 4))
+        large_output(&p->c, qdq_port(p->c.graph, y, port), t);
+    else
+        free(t.data);
+}
+
 //---- Softmax ----------------------------------------------------------------
 
 static double exponential(double v) {
@@ -149,13 +157,13 @@ static qdq_value make_softmax(node *p, kind k, int axis) {
     }
     qdq_softmax_attrs attrs = {.axis = QDQ_INT(axis),
                                .mode = zeros ? QDQ_SOFTMAX_INF_AS_ZERO : QDQ_SOFTMAX_NONE,
-                               .keep_stats = QDQ_TRUE,
+                               .keep_stats = large_pick(p->state, 4) ? QDQ_TRUE : QDQ_UNSET,
                                .dtype = p->y.dtype};
     qdq_value y = qdq_softmax(g, p->input, attrs);
     tensor stats = column(QDQ_FLOAT32, p->x->shape);
     stats.shape.dims[axis] = 1;
     for (size_t s = 0; s < p->s.count; s++) softmax_slice(p, s, false, zeros, &stats);
-    large_output(&p->c, qdq_port(g, y, "stats"), stats);
+    output_maybe(p, attrs.keep_stats == QDQ_TRUE, y, "stats", stats);
     return y;
 }
 

@@ -92,7 +92,7 @@ static void check_binary(binary op, qdq_shape shape, uint64_t seed) {
         else
             large_put(&y, at, r);
     }
-    large_links(&c, &state, (large_value){add_node(&c, op, v), y});
+    large_links(&c, &state, (large_value){add_node(&c, op, v), y}, 0);
     large_graph_check(&c, seed);
 }
 
@@ -175,7 +175,7 @@ static void check_quantize(grouping g, uint64_t seed) {
     v = qdq_quantize(c.graph, v, a);
     large_output(&c, v, codes);
     a.dtype = QDQ_FLOAT32;
-    large_links(&c, &state, (large_value){qdq_dequantize(c.graph, v, a), reals});
+    large_links(&c, &state, (large_value){qdq_dequantize(c.graph, v, a), reals}, 0);
     free(scales), free(zps);
     large_graph_check(&c, seed);
 }
@@ -262,7 +262,7 @@ static void check_dropout(qdq_shape shape, uint64_t seed) {
     }
     v = qdq_dropout(c.graph, in, attrs);
     large_output(&c, qdq_port(c.graph, v, "mask"), mask);
-    large_links(&c, &state, (large_value){v, y});
+    large_links(&c, &state, (large_value){v, y}, 0);
     large_graph_check(&c, seed);
 }
 

@@ -165,10 +165,10 @@ static large_value begin(large_graph *c, uint64_t *state, const char *what, qdq_
     return v;
 }
 
-// Links where all numbers are exact with them.
+// At least one link where all numbers are exact with it.
 static void finish(large_graph *c, uint64_t *state, large_value v, uint64_t seed) {
     if (c->short_numbers && large_is_float(v.numbers.dtype))
-        large_links(c, state, v);
+        large_links(c, state, v, 1);
     else
         large_output(c, v.value, v.numbers);
     large_graph_check(c, seed);
