@@ -6,12 +6,11 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/compare_fast.h"
-#include "tools/compare_graph.h"
+#include "tools/compare_text.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
 #include "tools/inputs.h"
 #include "tools/session.h"
-#include "tools/tensor_io.h"
 
 //---- Which targets ----------------------------------------------------------
 
@@ -79,76 +78,6 @@ static int leave_out_refusing(qdq_graph *graph, target_list *list) {
     return tell_refusal(&err, graph, list->refused, list->refused_count);
 }
 
-//---- Text -------------------------------------------------------------------
-
-static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
-
-// Whether no target gives another result than the first; `local`: from the same inputs.
-static bool node_is_equal(const node_comparison *n, bool local) {
-    for (size_t t = 0; t < n->pair_count; t++)
-        for (size_t i = 0; i < n->run.output_count; i++) {
-            const value_pair *v = &n->pairs[t].values[i];
-            if (v->local.different || (!local && v->overall)) return false;
-        }
-    return true;
-}
-
-static bool same_numerics(const node_comparison *n) {
-    for (size_t t = 0; t < n->pair_count; t++)
-        if (n->pairs[t].switches.count) return false;
-    return true;
-}
-
-static void print_difference(const value_pair *v) {
-    const difference *d = &v->local;
-    size_t numbers = d->different - d->nan_count;
-    if (!d->different) {
-        printf("%s", v->overall ? "equal from the same inputs" : "equal");
-    } else {
-        printf("%zu of %zu differ", d->different, d->elements);
-        if (numbers)
-            printf(", at most %llu step%s", (unsigned long long)d->steps, plural((size_t)d->steps));
-        if (d->nan_count) printf(", %zu NaN on one side", d->nan_count);
-    }
-    if (v->overall != d->different)
-        printf("; %zu of %zu differ when each runs the whole graph", v->overall, d->elements);
-    printf("\n");
-}
-
-static void print_causes(const comparison *c, const node_comparison *n, size_t t, size_t output) {
-    const node_pair *pair = &n->pairs[t];
-    const value_pair *v = &pair->values[output];
-    const qdq_tensor_info *info = &n->run.outputs[output].info;
-    for (size_t i = 0; i < v->local.cause_count; i++) {
-        const cause *why = &v->local.causes[i];
-        const example *e = &v->examples[i];
-        char name[1024], index[256], x[32], a[32], b[32];
-        printf("  %s: %zu element%s, %s %s: ",
-               cause_text(&pair->switches, why->switches, name, sizeof name), why->count,
-               plural(why->count), why->count == 1 ? "at" : "e.g.",
-               index_text(info->shape, why->first, index, sizeof index));
-        if (e->has_x) printf("x %s, ", element_text(n->x_dtype, e->x, x));
-        printf("%s %s, %s %s\n", c->targets[0], element_text(info->dtype, e->values[0], a),
-               c->targets[t + 1], element_text(info->dtype, e->values[1], b));
-    }
-}
-
-static void print_node(const comparison *c, const node_comparison *n) {
-    qdq_node_info info = qdq_graph_node(c->graph, n->node);
-    if (node_is_equal(n, false)) {
-        printf("%s (%s): equal%s\n", info.name, info.op,
-               same_numerics(n) ? "" : " on these inputs");
-        return;
-    }
-    for (size_t i = 0; i < n->run.output_count; i++)
-        for (size_t t = 0; t < n->pair_count; t++) {
-            printf("%s (%s), %s and %s: ", n->run.outputs[i].info.name, info.op, c->targets[0],
-                   c->targets[t + 1]);
-            print_difference(&n->pairs[t].values[i]);
-            print_causes(c, n, t, i);
-        }
-}
-
 //---- JSON -------------------------------------------------------------------
 
 static void json_strings(qdq_json *json, const char *key, const char *const *texts, size_t count) {
@@ -200,6 +129,14 @@ static void json_pair(qdq_json *json, const comparison *c, const node_comparison
     qdq_json_end_object(json);
 }
 
+static void json_left_out(qdq_json *json, const comparison *c, const node_comparison *n) {
+    const char *names[MAX_TARGETS];
+    size_t count = 0;
+    for (size_t i = 0; i < c->left_out_count; i++)
+        if (n->left_out >> i & 1) names[count++] = c->left_out[i];
+    json_strings(json, "left_out", names, count);
+}
+
 static void json_node(qdq_json *json, const comparison *c, const node_comparison *n) {
     qdq_node_info node = qdq_graph_node(c->graph, n->node);
     for (size_t i = 0; i < n->run.output_count; i++) {
@@ -208,6 +145,7 @@ static void json_node(qdq_json *json, const comparison *c, const node_comparison
         json_string_key(json, "name", info->name);
         json_string_key(json, "node", node.name);
         json_string_key(json, "op", node.op);
+        json_left_out(json, c, n);
         json_string_key(json, "dtype", qdq_dtype_name(info->dtype));
         qdq_json_key(json, "shape");
         json_shape(json, info->shape);
@@ -232,34 +170,29 @@ static void json_start(qdq_json *json, const options *opt, const target_list *li
 //---- The command ------------------------------------------------------------
 
 static int compare_nodes(comparison *c, const options *opt, const target_list *list) {
-    size_t nodes = qdq_graph_node_count(c->graph), different = 0, given = 0;
+    compare_list told = {0};
     int code = EXIT_OK;
     qdq_json json;
     if (opt->json) json_start(&json, opt, list);
-    for (size_t i = 0; code == EXIT_OK && i < nodes; i++) {
+    for (size_t i = 0; code == EXIT_OK && i < qdq_graph_node_count(c->graph); i++) {
         node_comparison n;
         code = compare_node(c, i, &n);
-        if (code == EXIT_OK) {
-            bool equal = node_is_equal(&n, true);
-            different += !equal;
-            given += equal && !node_is_equal(&n, false);
-            if (opt->json)
-                json_node(&json, c, &n);
-            else
-                print_node(c, &n);
-        }
+        if (code == EXIT_OK && opt->json) json_node(&json, c, &n);
+        if (code == EXIT_OK && !compare_list_add(&told, c, &n, !opt->json, opt->all))
+            code = tell_failure(QDQ_ERR_MEMORY, "no memory to list %zu nodes", i + 1);
         node_comparison_release(&n);
     }
+    watch_clear(opt->watch);
     if (opt->json) {
         qdq_json_end_array(&json);
         json_end(&json);
     } else if (code == EXIT_OK) {
-        printf("%s: %zu of %zu nodes differ", opt->operands.items[0], different, nodes);
-        if (given) printf(", and %zu more by what they are given", given);
-        printf("\n");
+        compare_list_print(&told, c, opt->operands.items[0], opt->all);
     }
+    bool differs = told.counts[NODE_DIFFERS] + told.counts[NODE_INHERITS] > 0;
+    compare_list_release(&told);
     if (code != EXIT_OK) return code;
-    return different + given ? EXIT_FINDINGS : EXIT_OK;
+    return differs ? EXIT_FINDINGS : EXIT_OK;
 }
 
 // The elements of all inputs in memory that outlives the session's exec; NULL after a message.
@@ -283,8 +216,12 @@ static void **read_inputs(session *s, const options *opt, int *code) {
 
 static int compare_session(session *s, const options *opt, const target_list *list) {
     int code;
-    comparison c = {.graph = s->graph, .target_count = list->count};
+    comparison c = {.graph = s->graph,
+                    .target_count = list->count,
+                    .left_out_count = list->refused_count,
+                    .watch = opt->watch};
     memcpy(c.targets, list->names, sizeof c.targets);
+    memcpy(c.left_out, list->refused, sizeof c.left_out);
     c.exec_options = s->exec_options;
     c.isa = isa_of(opt);
     void **inputs = read_inputs(s, opt, &code);

@@ -198,6 +198,27 @@ static int compare_local(const comparison *c, node_comparison *n, node_pair *pai
     return code;
 }
 
+static bool makes_int(const node_comparison *n) {
+    return n->run.output_count && qdq_dtype_get(n->run.outputs[0].info.dtype)->kind == QDQ_KIND_INT;
+}
+
+// Which of the targets that were left out compute the node differently.
+static int look_at_left_out(const comparison *c, node_comparison *n, const qdq_numerics *first) {
+    qdq_numerics numerics;
+    qdq_error err = {0};
+    for (size_t i = 0; i < c->left_out_count; i++) {
+        if (qdq_graph_numerics(c->graph, c->left_out[i], n->node, &numerics, &err) != QDQ_OK)
+            return report_error(&err);
+        if (find_switches(first, &numerics, makes_int(n)).count) n->left_out |= (uint64_t)1 << i;
+    }
+    return EXIT_OK;
+}
+
+static void tell_progress(const comparison *c, size_t node, size_t target) {
+    watch_tell(c->watch, "node %zu of %zu, %s", node + 1, qdq_graph_node_count(c->graph),
+               c->targets[target]);
+}
+
 static int compare_pair(const comparison *c, node_comparison *n, size_t target,
                         const qdq_numerics *first_numerics, const buffers *first) {
     node_pair *pair = &n->pairs[target - 1];
@@ -205,10 +226,10 @@ static int compare_pair(const comparison *c, node_comparison *n, size_t target,
     qdq_error err = {0};
     buffers local = {0}, own = {0};
     size_t outputs = n->run.output_count;
-    bool makes_int = outputs && qdq_dtype_get(n->run.outputs[0].info.dtype)->kind == QDQ_KIND_INT;
+    tell_progress(c, n->node, target);
     if (qdq_graph_numerics(c->graph, c->targets[target], n->node, &numerics, &err) != QDQ_OK)
         return report_error(&err);
-    pair->switches = find_switches(first_numerics, &numerics, makes_int);
+    pair->switches = find_switches(first_numerics, &numerics, makes_int(n));
     pair->values = calloc(outputs + 1, sizeof *pair->values);
     if (!pair->values) return no_memory(c, n->node);
     int code = EXIT_OK;
@@ -238,12 +259,14 @@ int compare_node(comparison *c, size_t node, node_comparison *out) {
     qdq_error err = {0};
     buffers first = {0};
     *out = (node_comparison){.node = node, .pair_count = c->target_count - 1};
+    tell_progress(c, node, 0);
     int code = node_open(&out->run, c->graph, node, &c->exec_options, c->isa);
     out->pairs = calloc(out->pair_count + 1, sizeof *out->pairs);
     if (code == EXIT_OK && !out->pairs) code = no_memory(c, node);
     if (code == EXIT_OK &&
         qdq_graph_numerics(c->graph, c->targets[0], node, &numerics, &err) != QDQ_OK)
         code = report_error(&err);
+    if (code == EXIT_OK) code = look_at_left_out(c, out, &numerics);
     if (code == EXIT_OK) code = compute(c, &out->run, 0, &numerics, &first, node);
     for (size_t t = 1; code == EXIT_OK && t < c->target_count; t++)
         code = compare_pair(c, out, t, &numerics, &first);

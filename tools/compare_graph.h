@@ -13,6 +13,9 @@ typedef struct comparison {
     const qdq_graph *graph;
     const char *targets[MAX_TARGETS];
     size_t target_count;
+    const char *left_out[MAX_TARGETS];  // targets that refuse the graph
+    size_t left_out_count;
+    watch *watch;
     qdq_exec_options exec_options;
     const char *isa;
     size_t ids;        // more than any id of a value
@@ -45,6 +48,7 @@ typedef struct node_comparison {
     qdq_dtype x_dtype;
     node_pair *pairs;  // [target - 1]
     size_t pair_count;
+    uint64_t left_out;  // bit i: left_out[i] computes the node differently than the first target
 } node_comparison;
 
 // Starts with the elements of the graph's inputs as the plan lists them; they are taken over.

@@ -40,7 +40,7 @@ static const option_row rows[] = {
         "rules and numerics of a backend; see `qdq targets`"),
     ROW("targets", 0, "A,B[,C]", TEXT, targets, " compare ",
         "the targets to compare: the first with each of the others"),
-    ROW("all", 0, NULL, FLAG, all, " check ",
+    ROW("all", 0, NULL, FLAG, all, " check compare ",
         "list every node and every finding, also those that are alike"),
     ROW("strict", 0, NULL, FLAG, strict, " check ", "warnings exit 1 as errors do"),
     ROW("threads", 0, "N", TEXT, threads, " run compare bench ", "at most N threads (all)"),

@@ -276,13 +276,53 @@ d (Dequantize), onnx and ttnn: equal from the same inputs; 2 of 4 differ when ea
 g.json: 1 of 2 nodes differ, and 1 more by what they are given
 """)
 
-    def test_equal_nodes_are_one_line(self):
+    def test_equal_nodes_are_counted(self):
         self.write("g.json", x_graph([2, 3], quantize(scales=1)))
         result = self.qdq("compare", "g.json", "--targets", "core,onnx")
-        self.assertEqual(result.out, "q (Quantize): equal\ng.json: 0 of 1 nodes differ\n")
+        self.assertEqual(result.out, "1 node is equal\ng.json: 0 of 1 nodes differ\n")
         result = self.qdq("compare", "g.json", "--targets", "core,ttnn")
-        self.assertEqual(result.out,
-                         "q (Quantize): equal on these inputs\ng.json: 0 of 1 nodes differ\n")
+        self.assertEqual(result.out, "1 node is equal, 1 of them only on these inputs\n"
+                                     "g.json: 0 of 1 nodes differ\n")
+        result = self.qdq("compare", "g.json", "--targets", "core,onnx", "--all")
+        self.assertEqual(result.out.splitlines()[0], "q (Quantize): equal")
+        result = self.qdq("compare", "g.json", "--targets", "core,ttnn", "--all")
+        self.assertEqual(result.out.splitlines()[0], "q (Quantize): equal on these inputs")
+
+    def test_equal_nodes_that_a_left_out_target_may_compute_differently_are_told(self):
+        # ttnn has no int16, and rounds halves away from 0, which core and onnx do not.
+        self.write("g.json", x_graph([2, 3], quantize(scales=1, dtype="int16")))
+        words = ["compare", "g.json", "--targets", "core,onnx,ttnn"]
+        self.assertIn("1 node is equal; left out: ttnn, which may differ at 1 of them\n",
+                      self.qdq(*words).out)
+        self.assertIn("q (Quantize): equal; left out: ttnn, which may differ here\n",
+                      self.qdq(*words, "--all").out)
+        self.assertEqual(self.json(*words)["values"][0]["left_out"], ["ttnn"])
+        # onnx has no int32, and would compute it as core does.
+        self.write("g.json", x_graph([2, 3], quantize(scales=1, dtype="int32")))
+        words = ["compare", "g.json", "--targets", "core,ttnn,onnx"]
+        self.assertEqual(self.json(*words)["values"][0]["left_out"], [])
+
+    def test_what_differs_is_told_worst_first_and_own_differences_before_inherited(self):
+        content = x_graph([0.5, 2.5, 3, 4.5, 1, 2, 5, 6],
+                          quantize("two", scales=2), quantize("none", scales=16),
+                          quantize("three", scales=1),
+                          node("Dequantize", "back", "three", scales=1, dtype="float32"))
+        self.write("g.json", content)
+        result = self.qdq("compare", "g.json", "--targets", "onnx,ttnn", code=1)
+        heads = [line for line in result.out.splitlines() if not line.startswith("  ")]
+        self.assertEqual(heads, [
+            "three (Quantize), onnx and ttnn: 3 of 8 differ, at most 1 step",
+            "two (Quantize), onnx and ttnn: 2 of 8 differ, at most 1 step",
+            "back (Dequantize), onnx and ttnn: equal from the same inputs; "
+            "3 of 8 differ when each runs the whole graph",
+            "1 node is equal, 1 of them only on these inputs",
+            "g.json: 2 of 4 nodes differ, and 1 more by what they are given"])
+
+    def test_pairs_of_targets_that_agree_are_left_out_of_a_node_that_differs(self):
+        self.write("g.json", x_graph([2.5], quantize(scales=1)))
+        words = ["compare", "g.json", "--targets", "onnx,core,ttnn"]
+        self.assertNotIn("onnx and core", self.qdq(*words, code=1).out)
+        self.assertIn("q (Quantize), onnx and core: equal\n", self.qdq(*words, "--all", code=1).out)
 
     def test_a_target_that_refuses_is_told_and_left_out(self):
         self.write("g.json", x_graph([2, 3], quantize(scales=1, dtype="int16")))

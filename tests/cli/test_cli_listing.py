@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is told of large graphs: a line for each kind of finding, and counts."""
 
+import re
 import unicodedata
 
 from harness import Case, constant, graph, main, node, quantize, value
@@ -148,6 +149,43 @@ class Check(Case):
                         constants=[constant(f"c{i}", "int8", [1], [1]) for i in range(4)])
         out = self.qdq("check", self.write("g.json", content)).out
         self.assertIn("[core/value-unused] (4 values: 'c0', 'c1', 'c2', ...)\n", out)
+
+
+class Compare(Case):
+    def ties(self, count):
+        """`count` nodes in pairs, of which each has halves of its own and gives them on."""
+        nodes = []
+        for i in range(count // 2):
+            nodes.append(quantize(f"s{i}/q", scales=1 + i % 7, dtype="int8"))
+            nodes.append(node("Dequantize", f"s{i}/d", f"s{i}/q", scales=1, dtype="float32"))
+        halves = [7 * k + 3.5 for k in range(8)] + [k + 0.5 for k in range(24)]
+        content = graph(nodes, inputs=[],
+                        constants=[constant("x", "float32", [4, 8], halves)],
+                        outputs={f"y{i}": f"s{i}/d" for i in range(count // 2)})
+        return self.write("g.json", content)
+
+    def test_a_thousand_nodes_fit_two_screens(self):
+        words = ["compare", self.ties(1000), "--targets", "core,onednn,ttnn,torchao"]
+        result = self.qdq(*words, code=1)
+        lines = (result.out + result.err).splitlines()
+        self.assertLess(len(lines), SCREENS)
+        self.assertGreater(sum("(Quantize), core and " in line for line in lines), 5)
+        self.assertGreater(sum("(Dequantize), core and " in line for line in lines), 5)
+        self.assertTrue(any(re.fullmatch(r"and \d+ more nodes that differ by themselves", line)
+                            for line in lines), lines)
+        self.assertTrue(any(re.fullmatch(r"and \d+ more nodes that differ by what they are given",
+                                         line) for line in lines), lines)
+
+    def test_all_lists_all(self):
+        words = ["compare", self.ties(1000), "--targets", "core,ttnn"]
+        values = self.json(*words, code=1)["values"]
+        differ = sum(one["pairs"][0]["different_overall"] > 0 for one in values)
+        self.assertGreater(differ, 100)
+        lines = self.qdq(*words, "--all", code=1).out.splitlines()
+        heads = [line for line in lines if line.startswith("s")]
+        self.assertEqual(len(heads), 1000)
+        self.assertEqual(sum(not line.endswith("equal") and "equal on" not in line
+                             for line in heads), differ)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,12 @@ class Progress(Case):
                           "onednn")
         self.assertRegex(text, pattern)
 
+    def test_compare_shows_nodes_target_and_seconds(self):
+        pattern = r"node \d+ of 40, (core|ttnn), \d+ s"
+        text = self.shown(pattern, harness.TIMEOUT, "compare", "g.json", "--fill", 1, "--targets",
+                          "core,ttnn")
+        self.assertRegex(text, pattern)
+
     def test_quiet_shows_nothing(self):
         for word in ("-q", "--quiet"):
             self.assertEqual(self.shown("x", 2, "run", "g.json", "--fill", 1, word), "")
