@@ -123,7 +123,7 @@ static bool look_at(search *s, size_t index) {
     qdq_codes codes;
     qdq_call call;
     if (result_codes(s, index, &codes, &source)) {
-        if (source == y) s->reads[index] = UINT64_MAX, codes.data = NULL;
+        if (source == y) s->reads[index] = UINT64_MAX, codes.data = NULL, codes.stored = NULL;
         s->values[y].codes = qdq_pool_copy(s->draft->pool, &codes, 1, sizeof codes);
         s->values[y].source = source;
         if (!s->values[y].codes) return false;
@@ -154,6 +154,13 @@ static uint64_t settled_reads(search *s, size_t index) {
     return node->op->reads_codes(&call);
 }
 
+static const void *codes_in_memory(qdq_draft *draft, const qdq_codes *codes, const qdq_type *type) {
+    if (codes->data) return codes->data;
+    size_t count = qdq_shape_count(type->shape), size = qdq_dtype_size(type->dtype);
+    void *data = qdq_pool_array(draft->pool, count, size);
+    return data && codes->stored->read(codes->stored, 0, count * size, data) ? data : NULL;
+}
+
 // The result of a node whose inputs are known is computed now: weights that are transposed.
 static bool fold(search *s, size_t index) {
     qdq_draft *draft = s->draft;
@@ -163,9 +170,11 @@ static bool fold(search *s, size_t index) {
     qdq_stage stages[QDQ_MAX_STAGES];
     qdq_call call;
     qdq_draft_call(draft, index, &s->silent, &call);
+    for (size_t i = 0; i < call.input_count; i++)
+        if (!node->codes[i].data && !node->codes[i].stored) return true;
     for (size_t i = 0; i < call.input_count; i++) {
-        x[i] = node->codes[i].data;
-        if (!x[i]) return true;
+        x[i] = codes_in_memory(draft, &node->codes[i], &call.inputs[i].type);
+        if (!x[i]) return false;
     }
     void *data = qdq_pool_array(draft->pool, qdq_shape_count(call.outputs[0].shape),
                                 qdq_dtype_size(call.outputs[0].dtype));

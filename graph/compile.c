@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/held.h"
 #include "runtime/block_float.h"
 #include "runtime/cpu.h"
 #include "runtime/dtype.h"
@@ -25,7 +26,7 @@ static qdq_status list_io(qdq_compiler *c) {
     qdq_plan *plan = c->plan;
     plan->inputs = qdq_pool_array(&plan->pool, graph->value_count, sizeof *plan->inputs);
     plan->outputs = qdq_pool_array(&plan->pool, graph->output_count, sizeof *plan->outputs);
-    if (!plan->inputs || !plan->outputs) return qdq_compile_no_memory(c);
+    if (!plan->inputs || !plan->outputs) return qdq_draft_stopped(&c->draft, c->err);
     for (size_t i = 1; i < graph->value_count; i++) {
         const qdq_graph_value *v = &graph->values[i];
         if (v->kind != QDQ_VALUE_INPUT) continue;
@@ -39,21 +40,29 @@ static qdq_status list_io(qdq_compiler *c) {
     }
     for (size_t i = 0; i < plan->input_count; i++) plan->stats.io_bytes += plan->inputs[i].bytes;
     for (size_t i = 0; i < plan->output_count; i++) plan->stats.io_bytes += plan->outputs[i].bytes;
-    return plan->pool.failed ? qdq_compile_no_memory(c) : QDQ_OK;
+    return plan->pool.failed ? qdq_draft_stopped(&c->draft, c->err) : QDQ_OK;
 }
 
-// Elements that are known when the graph is compiled; NULL: a step or the caller gives them.
-static const void *known_elements(const qdq_compiler *c, uint32_t id) {
+// Elements that were computed when the graph was compiled; NULL: none were, or a step gives them.
+static const void *folded_elements(const qdq_compiler *c, uint32_t id) {
     const qdq_draft_value *v = &c->draft.values[id];
-    bool folded = v->folded && v->made_step == QDQ_NO_STEP;
-    return folded ? v->folded : c->draft.graph->values[id].data;
+    return v->made_step == QDQ_NO_STEP ? v->folded : NULL;
 }
 
 static void keep_constant(qdq_compiler *c, uint32_t id, size_t *bytes) {
     qdq_located *l = &c->located[id];
-    if (!known_elements(c, id) || l->place.kind) return;
+    bool known = folded_elements(c, id) || c->draft.graph->values[id].kind == QDQ_VALUE_CONSTANT;
+    if (!known || l->place.kind) return;
     l->place = (qdq_place){QDQ_PLACE_CONSTANT, *bytes};
     *bytes += qdq_arena_aligned(qdq_shape_count(l->shape) * qdq_dtype_size(l->dtype));
+}
+
+static bool copy_constant(const qdq_compiler *c, uint32_t id, char *out) {
+    const qdq_located *l = &c->located[id];
+    const void *folded = folded_elements(c, id);
+    if (!folded) return qdq_graph_copy_elements(&c->draft.graph->values[id], out);
+    memcpy(out, folded, qdq_shape_count(l->shape) * qdq_dtype_size(l->dtype));
+    return true;
 }
 
 // Constants that steps read are kept row-major; known parameters live in their links, and what is
@@ -72,12 +81,11 @@ static qdq_status keep_constants(qdq_compiler *c) {
             if (!(step->whole.packed >> k & 1)) keep_constant(c, step->whole_inputs[k].id, &bytes);
     }
     char *constants = qdq_pool_array(&c->plan->pool, bytes, 1);
-    if (!constants) return qdq_compile_no_memory(c);
+    if (!constants) return qdq_draft_stopped(&c->draft, c->err);
     for (uint32_t i = 1; i < graph->value_count; i++) {
-        const qdq_located *l = &c->located[i];
-        if (l->place.kind == QDQ_PLACE_CONSTANT)
-            memcpy(constants + l->place.at, known_elements(c, i),
-                   qdq_shape_count(l->shape) * qdq_dtype_size(l->dtype));
+        const qdq_place *place = &c->located[i].place;
+        if (place->kind == QDQ_PLACE_CONSTANT && !copy_constant(c, i, constants + place->at))
+            return qdq_draft_stopped(&c->draft, c->err);
     }
     c->plan->constants = constants;
     c->plan->stats.constant_bytes = bytes + packed;
@@ -178,7 +186,7 @@ static qdq_status plan_arena(qdq_compiler *c) {
     plan->values = qdq_pool_array(&plan->pool, count, sizeof *plan->values);
     c->lifetimes = qdq_pool_array(&c->scratch, count, sizeof *c->lifetimes);
     c->slot_of = qdq_pool_array(&c->scratch, graph->value_count, sizeof *c->slot_of);
-    if (!plan->values || !c->lifetimes || !c->slot_of) return qdq_compile_no_memory(c);
+    if (!plan->values || !c->lifetimes || !c->slot_of) return qdq_draft_stopped(&c->draft, c->err);
     for (size_t id = 0; id < graph->value_count; id++) c->slot_of[id] = SIZE_MAX;
 
     describe_slots(c);
@@ -186,7 +194,7 @@ static qdq_status plan_arena(qdq_compiler *c) {
 
     qdq_memory_plan memory;
     if (!qdq_plan_memory(c->lifetimes, count, &c->scratch, &memory))
-        return qdq_compile_no_memory(c);
+        return qdq_draft_stopped(&c->draft, c->err);
     plan->stats.arena_bytes = memory.arena_bytes;
     plan->stats.peak_live_bytes = memory.peak_live_bytes;
     for (size_t id = 1; id < graph->value_count; id++) {
@@ -224,7 +232,7 @@ static qdq_status compile(qdq_compiler *c) {
     c->draft.plan_pool = &c->plan->pool;
     c->located = qdq_pool_array(&c->scratch, graph->value_count, sizeof *c->located);
     qdq_located *from = qdq_pool_array(&c->scratch, graph->value_count, sizeof *from);
-    if (!c->located || !from) return qdq_compile_no_memory(c);
+    if (!c->located || !from) return qdq_draft_stopped(&c->draft, c->err);
     QDQ_TRY(qdq_lower(&c->draft, c->err));
     for (size_t i = 0; i < graph->value_count; i++) {
         c->located[i].dtype = c->draft.values[i].type.dtype;
@@ -274,6 +282,7 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
                       .plan = plan,
                       .err = err};
     qdq_pool_init(&c.scratch, graph->allocator);
+    if (graph->failure) *graph->failure = (qdq_error){0};
     qdq_status status = compile(&c);
     qdq_pool_release(&c.scratch);
     if (status == QDQ_OK) {

@@ -19,10 +19,6 @@ typedef struct qdq_compiler {
     qdq_error *err;
 } qdq_compiler;
 
-static inline qdq_status qdq_compile_no_memory(const qdq_compiler *c) {
-    return qdq_fail(c->err, QDQ_ERR_MEMORY, "out of memory while compiling the graph");
-}
-
 // Sums and products of bytes; SIZE_MAX: more than an address can count.
 static inline size_t qdq_bytes_add(size_t a, size_t b) {
     size_t sum;

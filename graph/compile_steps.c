@@ -201,19 +201,19 @@ static bool build_whole(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *
 
 static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const qdq_located *from,
                              qdq_step *step) {
-    if (draft->whole_node) return build_whole(c, draft, step) ? QDQ_OK : qdq_compile_no_memory(c);
+    if (draft->whole_node) return build_whole(c, draft, step) ? QDQ_OK : qdq_draft_stopped(&c->draft, c->err);
     *step = (qdq_step){.x = x_of(c, draft, from)};
     step->tiling = qdq_tiling_of(step->x.shape);
     step->elements = qdq_shape_count(step->x.shape);
     step->tiled = needs_tiles(step->x.place, step->x.dtype);
-    if (!set_links(c, draft, step)) return qdq_compile_no_memory(c);
+    if (!set_links(c, draft, step)) return qdq_draft_stopped(&c->draft, c->err);
     for (size_t i = 0; i < draft->link_count; i++)
         step->links[i].streams = streams(step, &step->links[i]);
     step->blocks = step->tiled ? step->tiling.tiles
                                : (step->elements + QDQ_BLOCK_ELEMENTS - 1) / QDQ_BLOCK_ELEMENTS;
     if (draft->reduce_node) {
         step->reduce = reduce_of(c, draft, step->blocks);
-        if (!step->reduce) return qdq_compile_no_memory(c);
+        if (!step->reduce) return qdq_draft_stopped(&c->draft, c->err);
     }
     return QDQ_OK;
 }
@@ -223,7 +223,7 @@ qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from) {
     size_t count = c->draft.step_count;
     plan->steps = qdq_pool_array(&plan->pool, count, sizeof *plan->steps);
     plan->step_infos = qdq_pool_array(&plan->pool, count, sizeof *plan->step_infos);
-    if (!plan->steps || !plan->step_infos) return qdq_compile_no_memory(c);
+    if (!plan->steps || !plan->step_infos) return qdq_draft_stopped(&c->draft, c->err);
     plan->step_count = count;
     for (size_t i = 0; i < count; i++) {
         QDQ_TRY(build_step(c, &c->draft.steps[i], from, &plan->steps[i]));
@@ -231,5 +231,5 @@ qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from) {
     }
     plan->stats.value_count = plan->value_count;
     plan->stats.step_count = plan->step_count;
-    return plan->pool.failed ? qdq_compile_no_memory(c) : QDQ_OK;
+    return plan->pool.failed ? qdq_draft_stopped(&c->draft, c->err) : QDQ_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/held.h"
 #include "graph/names.h"
 #include "include/qdq/inspect.h"
 #include "runtime/environment.h"
@@ -43,6 +44,7 @@ static qdq_value copy_operand(const extraction *e, size_t port) {
     const qdq_graph_value *v = &e->from->values[e->node->inputs[port].id];
     char buffer[QDQ_MAX_NAME_BYTES + 1];
     const char *name = operand_name(e, v->name, qdq_op_port(e->node->op, port)->name, buffer);
+    if (v->stored) return qdq_graph_share_held(e->to, name, v);
     if (v->kind == QDQ_VALUE_CONSTANT)
         return qdq_constant(e->to, name, v->type.dtype, v->type.shape, v->data);
     return qdq_input(e->to, name, v->type.dtype, v->type.shape);
@@ -91,7 +93,10 @@ qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index, const qdq_gra
     e.to = qdq_graph_create(e.node->name, options ? options : &same);
     if (e.to) extract(&e);
     if (e.to && !e.to->pool.failed && e.to->broken.status == QDQ_OK) return e.to;
+    bool told = e.to && e.to->broken.status;
+    if (told) (void)qdq_fail(err, e.to->broken.status, "%s", e.to->broken.text);
     qdq_graph_destroy(e.to);
+    if (told) return NULL;
     (void)qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while taking node '%s' out of its graph",
                    e.node->name);
     return NULL;

@@ -47,7 +47,7 @@ static bool run_exec(const qdq_draft *draft, const qdq_node *node, const qdq_pla
 }
 
 // Where the node cannot be a graph of its own, or the limits are too small, it stays what it is.
-// False when memory runs out.
+// False when compiling cannot go on.
 static bool run_node(qdq_draft *draft, const qdq_node *node) {
     const qdq_graph *graph = draft->graph;
     qdq_graph_options silent = {
@@ -63,33 +63,36 @@ static bool run_node(qdq_draft *draft, const qdq_node *node) {
             draft->values[node->outputs[i]].folded = results[i];
     qdq_plan_destroy(plan);
     qdq_graph_destroy(alone);
-    return err.status != QDQ_ERR_MEMORY && !draft->pool->failed;
+    if (err.status == QDQ_ERR_IO && graph->failure)
+        qdq_fail(graph->failure, err.status, "%s", err.text);
+    return err.status != QDQ_ERR_MEMORY && err.status != QDQ_ERR_IO && !draft->pool->failed;
 }
 
-// The elements of a value, in `data`; NULL where they are not known. False when memory runs out.
-static bool fold(qdq_draft *draft, uint32_t id, int depth, const void **data) {
+// Whether the elements of a value are known, computed now if they have to be. False when compiling
+// cannot go on.
+static bool fold(qdq_draft *draft, uint32_t id, int depth, bool *known) {
     const qdq_graph_value *v = &draft->graph->values[id];
     qdq_draft_value *to = &draft->values[id];
-    *data = NULL;
+    *known = false;
     if (to->type.dtype != v->type.dtype) return true;  // codes (graph/codes.c)
-    *data = v->kind == QDQ_VALUE_CONSTANT ? v->data : to->folded;
-    if (*data || v->kind != QDQ_VALUE_MADE || !v->constant || depth == 0) return true;
+    *known = v->kind == QDQ_VALUE_CONSTANT || to->folded;
+    if (*known || v->kind != QDQ_VALUE_MADE || !v->constant || depth == 0) return true;
     const qdq_node *node = &draft->graph->nodes[v->node];
     for (size_t i = 0; i < node->input_count; i++) {
-        const void *input;
+        bool input;
         if (!node->inputs[i].id) continue;
         if (!fold(draft, node->inputs[i].id, depth - 1, &input)) return false;
         if (!input) return true;
     }
     if (!run_node(draft, node)) return false;
-    *data = to->folded;
+    *known = to->folded != NULL;
     return true;
 }
 
 //---- Inputs of nodes --------------------------------------------------------
 
-// Whether an input is the plain formula on codes that the node can pack. False when memory runs
-// out.
+// Whether an input is the plain formula on codes that the node can pack. False when compiling
+// cannot go on.
 static bool find_coded(qdq_draft *draft, size_t index, size_t input, qdq_coded *coded,
                        bool *found) {
     const qdq_graph *graph = draft->graph;
@@ -101,10 +104,14 @@ static bool find_coded(qdq_draft *draft, size_t index, size_t input, qdq_coded *
     *found = false;
     if (!op->packs_coded || !maker->op->coded || v->port != 0) return true;
     qdq_draft_call(draft, v->node, &silent, &call);
-    for (size_t i = 0; i < maker->input_count; i++)
-        if (maker->inputs[i].id &&
-            !fold(draft, maker->inputs[i].id, MAX_DEPTH, &call.inputs[i].data))
-            return false;
+    for (size_t i = 0; i < maker->input_count; i++) {
+        uint32_t id = maker->inputs[i].id;
+        bool known;
+        if (!id) continue;
+        if (!fold(draft, id, MAX_DEPTH, &known)) return false;
+        if (graph->values[id].kind == QDQ_VALUE_MADE)
+            call.inputs[i].data = known ? draft->values[id].folded : NULL;
+    }
     qdq_lowering to = qdq_draft_lowering(draft, &call, draft->pool);
     if (!maker->op->coded(&call, &to, coded)) return !draft->pool->failed;
     qdq_draft_call(draft, index, &silent, &call);
@@ -146,10 +153,11 @@ static bool fold_input(qdq_draft *draft, size_t index, size_t input, qdq_draft_k
     qdq_coded *coded = QDQ_POOL_NEW(draft->pool, qdq_coded);
     if (!coded || (!on_codes && !find_coded(draft, index, input, coded, &found))) return false;
     if (found) return take_coded(draft, index, input, coded);
-    const void *data;
-    if (!fold(draft, id, MAX_DEPTH, &data)) return false;
-    known->data = data;
-    return !data || !on_codes || take_codes(draft, index, input, data);
+    bool folded;
+    if (!fold(draft, id, MAX_DEPTH, &folded)) return false;
+    if (!folded) return true;
+    known->data = draft->values[id].folded;
+    return !on_codes || take_codes(draft, index, input, known->data);
 }
 
 bool qdq_draft_fold(qdq_draft *draft, size_t index) {

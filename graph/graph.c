@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/held.h"
 #include "graph/names.h"
 #include "runtime/dtype.h"
 #include "runtime/environment.h"
@@ -67,6 +68,7 @@ qdq_graph *qdq_graph_create(const char *name, const qdq_graph_options *options) 
 void qdq_graph_destroy(qdq_graph *graph) {
     if (!graph) return;
     const qdq_allocator *allocator = graph->allocator;
+    qdq_release_files(graph);
     qdq_symbols_destroy(graph->symbols);
     qdq_pool_release(&graph->report_pool);
     qdq_pool_release(&graph->pool);
@@ -127,6 +129,14 @@ qdq_value qdq_input(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_sha
     qdq_graph_value value = {.kind = QDQ_VALUE_INPUT, .type = {dtype, shape}};
     value.valid = qdq_graph_check_given(graph, value.type, name, "input");
     return add_named(graph, name, value, "input");
+}
+
+qdq_value qdq_graph_declare_constant(qdq_graph *graph, const char *name, qdq_type type,
+                                     const qdq_stored *stored) {
+    qdq_graph_value constant = {
+        .kind = QDQ_VALUE_CONSTANT, .type = type, .constant = true, .stored = stored};
+    constant.valid = qdq_graph_check_given(graph, type, name, "constant");
+    return add_named(graph, name, constant, "constant");
 }
 
 void *qdq_graph_add_constant(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_shape shape,
@@ -273,8 +283,13 @@ void qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *
     for (size_t i = 0; i < node->input_count; i++) {
         const qdq_graph_value *v = value_at(graph, node->inputs[i]);
         if (!v) continue;
-        call->inputs[i] = (qdq_operand){true,        v->valid,           v->type, v->data,
-                                        v->constant, maker_of(graph, v), NULL,    NULL};
+        call->inputs[i] = (qdq_operand){.given = true,
+                                        .valid = v->valid,
+                                        .type = v->type,
+                                        .data = v->data,
+                                        .stored = v->stored,
+                                        .constant = v->constant,
+                                        .maker = maker_of(graph, v)};
     }
     for (size_t i = 0; i < node->output_count; i++) {
         call->outputs[i] = graph->values[node->outputs[i]].type;
@@ -311,6 +326,9 @@ static void connect(qdq_graph *graph, qdq_node *node) {
         qdq_graph_value *v = value_at(graph, node->inputs[i]);
         if (v) {
             v->uses++;
+            if (node->op->looks_at >> i & 1 && v->stored && v->valid &&
+                !qdq_graph_load_value(graph, v) && graph->failure->status)
+                qdq_fail(&graph->broken, graph->failure->status, "%s", graph->failure->text);
         } else if (node->inputs[i].id) {
             qdq_graph_find_core(graph, QDQ_RULE_VALUE_UNKNOWN,
                                 (qdq_subject){node->name, node->op->name, port->name, NULL},

@@ -15,7 +15,8 @@ typedef struct qdq_graph_value {
     qdq_value_kind kind;
     bool valid;  // its type is known and what makes it has no errors
     qdq_type type;
-    const void *data;  // of a constant
+    const void *data;          // of a constant that is in memory
+    const qdq_stored *stored;  // of one that is not
     size_t node;       // that makes it (QDQ_VALUE_MADE)
     size_t port;       // as which output
     size_t uses;       // by nodes and outputs
@@ -49,6 +50,8 @@ struct qdq_graph {
     const char *file;  // in front of messages; "" for graphs built in C
     const char *target;
     bool target_given;        // by the options: a file does not change it
+    struct qdq_held_file *files;  // that constants are read from (graph/held.h)
+    qdq_error *failure;           // of reading them; NULL without files
     qdq_error broken;         // what no finding can hold: memory, colliding names
     qdq_symbols *symbols;     // name -> value id
     qdq_graph_value *values;  // [0] is no value
@@ -100,6 +103,10 @@ qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *att
 // refused (there is a finding then) or memory runs out.
 void *qdq_graph_add_constant(qdq_graph *graph, const char *name, qdq_dtype dtype, qdq_shape shape,
                              qdq_value *value);
+
+// A constant that is read when its elements are needed.
+qdq_value qdq_graph_declare_constant(qdq_graph *graph, const char *name, qdq_type type,
+                                     const qdq_stored *stored);
 
 // The operands and results of a node as its op sees them.
 void qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings,

@@ -2,7 +2,7 @@
 // Looking at the nodes and values of a graph.
 #include "include/qdq/inspect.h"
 
-#include "graph/graph.h"
+#include "graph/held.h"
 #include "graph/target.h"
 #include "runtime/environment.h"
 
@@ -51,7 +51,16 @@ const char *qdq_value_name(const qdq_graph *graph, qdq_value value) {
 
 const void *qdq_value_data(const qdq_graph *graph, qdq_value value) {
     const qdq_graph_value *v = value_at(graph, value);
-    return v ? v->data : NULL;
+    if (!v || !v->stored) return v ? v->data : NULL;
+    // A cache: nobody can tell but by the time that it takes.
+    qdq_graph *cache = (qdq_graph *)graph;
+    if (!v->valid || !qdq_graph_load_value(cache, &cache->values[value.id])) return NULL;
+    return v->data;
+}
+
+bool qdq_value_is_constant(const qdq_graph *graph, qdq_value value) {
+    const qdq_graph_value *v = value_at(graph, value);
+    return v && v->kind == QDQ_VALUE_CONSTANT;
 }
 
 qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target, size_t index,

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/held.h"
 #include "graph/json_attrs.h"
-#include "graph/open_file.h"
 #include "graph/safetensors.h"
 #include "runtime/dtype.h"
 
@@ -147,13 +147,10 @@ static void read_inline(const qdq_reader *r, const declaration *d, const qdq_jso
 
 //---- Files ------------------------------------------------------------------
 
-// The file called `name`, which stays open for further constants.
-static qdq_status open_tensors(qdq_reader *r, const char *name, qdq_tensor_file **file) {
-    for (size_t i = 0; i < r->file_count; i++)
-        if (strcmp(r->files[i].name, name) == 0) {
-            *file = r->files[i].file;
-            return QDQ_OK;
-        }
+// The number of the file called `name`, which stays open for further constants.
+static qdq_status open_tensors(qdq_reader *r, const char *name, size_t *number) {
+    for (*number = 0; *number < r->file_count; ++*number)
+        if (strcmp(r->files[*number].name, name) == 0) return QDQ_OK;
     if (!r->folder)
         return qdq_fail(r->err, QDQ_ERR_PARSE,
                         "a graph that is read from memory without a folder cannot name files");
@@ -161,19 +158,73 @@ static qdq_status open_tensors(qdq_reader *r, const char *name, qdq_tensor_file 
         return qdq_fail(r->err, QDQ_ERR_LIMIT,
                         "constants name more than %d files, the last is '%s'", QDQ_MAX_TENSOR_FILES,
                         name);
-    *file = qdq_tensor_file_open_beneath(r->folder, name, r->graph->allocator, r->err);
-    if (!*file) return r->err->status;
+    qdq_tensor_file *file =
+        qdq_tensor_file_open_beneath(r->folder, name, r->graph->allocator, r->err);
+    if (!file) return r->err->status;
     r->files[r->file_count].name = name;
-    r->files[r->file_count++].file = *file;
+    r->files[r->file_count++].file = file;
     return QDQ_OK;
+}
+
+// The first byte that is no element of the dtype; SIZE_MAX: none. False if the file cannot be read.
+static bool find_beyond(const qdq_graph_value *v, size_t *beyond) {
+    char piece[4096];
+    size_t count = qdq_shape_count(v->type.shape);
+    *beyond = SIZE_MAX;
+    for (size_t at = 0; at < count && *beyond == SIZE_MAX; at += sizeof piece) {
+        size_t n = count - at < sizeof piece ? count - at : sizeof piece;
+        const char *elements = v->stored ? piece : (const char *)v->data + at;
+        if (v->stored && !v->stored->read(v->stored, at, n, piece)) return false;
+        *beyond = qdq_find_beyond(v->type.dtype, elements, n);
+        if (*beyond != SIZE_MAX) *beyond += at;
+    }
+    return true;
+}
+
+// Refuses a constant of a dtype narrower than a byte that has other bytes.
+static qdq_status check_elements(const qdq_reader *r, const declaration *d,
+                                 const qdq_graph_value *v) {
+    size_t beyond;
+    if (!qdq_dtype_is_packed(d->dtype)) return QDQ_OK;
+    if (!find_beyond(v, &beyond))
+        return qdq_fail(r->err, r->graph->failure->status, "%s", r->graph->failure->text);
+    if (beyond != SIZE_MAX)
+        bad_data(r, d,
+                 qdq_text(&r->graph->findings, "has a byte at index %zu that is no %s", beyond,
+                          qdq_dtype_name(d->dtype)),
+                 NULL);
+    return QDQ_OK;
+}
+
+// Few elements are read now; others stay in the file until they are needed.
+static qdq_status add_from_file(qdq_reader *r, const declaration *d, size_t number,
+                                const qdq_tensor_info *info) {
+    qdq_tensor_file *tensors = r->files[number].file;
+    const qdq_held_file **held = &r->files[number].held;
+    qdq_value value;
+    if (qdq_shape_count(d->shape) <= QDQ_MAX_INLINE_ELEMENTS) {
+        void *memory = qdq_graph_add_constant(r->graph, d->name, d->dtype, d->shape, &value);
+        if (!memory) return QDQ_OK;
+        QDQ_TRY(qdq_tensor_file_read(tensors, info, memory, r->err));
+    } else {
+        const char *path;
+        uint64_t at;
+        const qdq_open_file *open = qdq_tensor_file_place(tensors, info, &path, &at);
+        if (!*held) *held = qdq_hold_file(r->graph, open, path, r->err);
+        if (!*held) return r->err->status;
+        value = qdq_graph_add_held(r->graph, d->name, (qdq_type){d->dtype, d->shape}, *held, at);
+    }
+    const qdq_graph_value *added = &r->graph->values[value.id];
+    return value.id && added->valid ? check_elements(r, d, added) : QDQ_OK;
 }
 
 static qdq_status read_from_file(qdq_reader *r, const qdq_item *at, const declaration *d) {
     const char *file, *tensor;
     QDQ_TRY(qdq_item_string(r, at, "file", &file));
     QDQ_TRY(qdq_item_string(r, at, "tensor", &tensor));
-    qdq_tensor_file *tensors = NULL;
-    QDQ_TRY(open_tensors(r, file, &tensors));
+    size_t number = 0;
+    QDQ_TRY(open_tensors(r, file, &number));
+    const qdq_tensor_file *tensors = r->files[number].file;
     const qdq_tensor_info *info = qdq_tensor_file_find(tensors, tensor);
     if (!info)
         return qdq_fail(r->err, QDQ_ERR_PARSE, "file '%.200s' has no tensor '%.200s'", file,
@@ -185,17 +236,7 @@ static qdq_status read_from_file(qdq_reader *r, const qdq_item *at, const declar
                         "tensor '%.200s' of file '%.200s' has another dtype (%s) or shape than "
                         "constant '%.200s' declares (%s)",
                         tensor, file, qdq_tensor_file_dtype(tensors, info), d->name, held);
-    qdq_value value;
-    void *memory = qdq_graph_add_constant(r->graph, d->name, d->dtype, d->shape, &value);
-    if (!memory) return QDQ_OK;
-    QDQ_TRY(qdq_tensor_file_read(tensors, info, memory, r->err));
-    size_t beyond = qdq_find_beyond(d->dtype, memory, qdq_shape_count(d->shape));
-    if (beyond != SIZE_MAX)
-        bad_data(r, d,
-                 qdq_text(&r->graph->findings, "has a byte at index %zu that is no %s", beyond,
-                          qdq_dtype_name(d->dtype)),
-                 NULL);
-    return QDQ_OK;
+    return add_from_file(r, d, number, info);
 }
 
 static qdq_status read_file_constant(qdq_reader *r, const qdq_item *at, const declaration *d) {

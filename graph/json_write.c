@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/graph.h"
+#include "graph/held.h"
 #include "graph/new_file.h"
 #include "graph/target.h"
 #include "include/qdq/json.h"
@@ -208,6 +208,18 @@ static qdq_status write_json(const qdq_graph *graph, const char *path, const cha
     return qdq_new_file_close(&file, path, status, err);
 }
 
+static const void *read_elements(const qdq_graph_value *v, qdq_pool *scratch) {
+    size_t count = qdq_shape_count(v->type.shape);
+    void *data = qdq_pool_array(scratch, count, qdq_dtype_size(v->type.dtype));
+    return data && qdq_graph_copy_elements(v, data) ? data : NULL;
+}
+
+static qdq_status fail_to_read(const qdq_graph *graph, qdq_error *err) {
+    if (graph->failure->status)
+        return qdq_fail(err, graph->failure->status, "%s", graph->failure->text);
+    return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while reading the constants");
+}
+
 // The constants that are too large for the JSON file.
 static qdq_status write_tensors(const qdq_graph *graph, const char *path, qdq_pool *scratch,
                                 qdq_error *err) {
@@ -217,7 +229,9 @@ static qdq_status write_tensors(const qdq_graph *graph, const char *path, qdq_po
     for (size_t i = 1; i < graph->value_count; i++) {
         const qdq_graph_value *v = &graph->values[i];
         if (v->kind != QDQ_VALUE_CONSTANT || is_inline(v)) continue;
-        tensors[count++] = (qdq_tensor){v->name, v->type.dtype, v->type.shape, v->data};
+        const void *data = v->stored ? read_elements(v, scratch) : v->data;
+        if (!data) return fail_to_read(graph, err);
+        tensors[count++] = (qdq_tensor){v->name, v->type.dtype, v->type.shape, data};
     }
     if (count == 0) return QDQ_OK;
     return qdq_tensor_file_write(path, tensors, count, graph->allocator, err);

@@ -74,6 +74,12 @@ static bool start_draft(qdq_draft *draft) {
     return true;
 }
 
+qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err) {
+    const qdq_error *failure = draft->graph->failure;
+    if (failure && failure->status) return qdq_fail(err, failure->status, "%s", failure->text);
+    return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while compiling the graph");
+}
+
 void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings, qdq_call *call) {
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_codes *codes = draft->nodes[index].codes;
@@ -88,6 +94,7 @@ void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings
         if (!known) continue;
         call->inputs[i].coded = known[i].coded;
         if (known[i].data) call->inputs[i].data = known[i].data;
+        if (known[i].data) call->inputs[i].stored = NULL;
     }
     for (size_t i = 0; i < node->output_count; i++)
         call->outputs[i] = draft->values[node->outputs[i]].type;
@@ -308,5 +315,5 @@ qdq_status qdq_lower(qdq_draft *draft, qdq_error *err) {
     for (size_t i = 0; done && i < draft->graph->node_count; i++)
         if (node_is_live(draft, &draft->graph->nodes[i])) done = lower_node(draft, i);
     done = done && lower_outputs(draft);
-    return done ? QDQ_OK : qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while compiling the graph");
+    return done ? QDQ_OK : qdq_draft_stopped(draft, err);
 }

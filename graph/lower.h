@@ -71,16 +71,19 @@ typedef struct qdq_draft {
     size_t step_count, step_capacity;
 } qdq_draft;
 
+// Why compiling cannot go on: a constant cannot be read, or memory ran out.
+qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err);
+
 // Node number `index` with its types as they are stored, and what it is lowered for.
 void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings, qdq_call *call);
 qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_call *call, qdq_pool *pool);
 
 // Decides which nodes compute on codes (graph/codes.c). What is live without that is marked. False
-// when memory runs out.
+// when compiling cannot go on.
 bool qdq_draft_codes(qdq_draft *draft);
 
-// Computes what a node packs of nodes that have constants alone (graph/fold.c). False when memory
-// runs out.
+// Computes what a node packs of nodes that have constants alone (graph/fold.c). False when
+// compiling cannot go on.
 bool qdq_draft_fold(qdq_draft *draft, size_t index);
 
 // Whether an input of a node is known although a node makes it.

@@ -25,7 +25,8 @@ static qdq_status take_regular(int descriptor, qdq_open_file *out, qdq_error *er
     if (!S_ISREG(facts.st_mode))
         return qdq_fail(err, QDQ_ERR_IO, "is %s, wanted a regular file",
                         S_ISDIR(facts.st_mode) ? "a folder" : "a device or pipe");
-    *out = (qdq_open_file){descriptor, (uint64_t)facts.st_size};
+    *out = (qdq_open_file){descriptor, (uint64_t)facts.st_size, facts.st_mtim.tv_sec,
+                           facts.st_mtim.tv_nsec};
     return QDQ_OK;
 }
 
@@ -116,6 +117,15 @@ qdq_status qdq_open_file_read(int descriptor, void *data, size_t count, uint64_t
         count -= (size_t)got;
     }
     return QDQ_OK;
+}
+
+qdq_status qdq_open_file_check(const qdq_open_file *file, qdq_error *err) {
+    qdq_open_file now;
+    QDQ_TRY(take_regular(file->descriptor, &now, err));
+    if (now.bytes == file->bytes && now.seconds == file->seconds &&
+        now.nanoseconds == file->nanoseconds)
+        return QDQ_OK;
+    return qdq_fail(err, QDQ_ERR_IO, "has changed since it was opened; load the graph again");
 }
 
 qdq_status qdq_check_file_bytes(uint64_t bytes, size_t most, qdq_error *err) {

@@ -9,6 +9,7 @@
 typedef struct qdq_open_file {
     int descriptor;
     uint64_t bytes;
+    int64_t seconds, nanoseconds;  // when it was last written to
 } qdq_open_file;
 
 // Errors do not name the path: the caller does.
@@ -23,6 +24,9 @@ qdq_status qdq_open_beneath(const char *folder, const char *relative, qdq_open_f
 // Reads exactly `count` bytes from `offset`. Any number of threads may read at once.
 qdq_status qdq_open_file_read(int descriptor, void *data, size_t count, uint64_t offset,
                               qdq_error *err);
+
+// QDQ_ERR_IO if the file has been written to since it was opened, as its size and time tell.
+qdq_status qdq_open_file_check(const qdq_open_file *file, qdq_error *err);
 
 // QDQ_ERR_LIMIT if a file of `bytes` is larger than `most`.
 qdq_status qdq_check_file_bytes(uint64_t bytes, size_t most, qdq_error *err);

@@ -148,6 +148,13 @@ const char *qdq_tensor_file_dtype(const qdq_tensor_file *file, const qdq_tensor_
     return entry ? entry->dtype : NULL;
 }
 
+const qdq_open_file *qdq_tensor_file_place(const qdq_tensor_file *file, const qdq_tensor_info *info,
+                                           const char **path, uint64_t *at) {
+    *path = file->path;
+    *at = file->data_at + entry_of(file, info)->begin;
+    return &file->open;
+}
+
 static qdq_status read_data(const qdq_tensor_file *file, const qdq_safetensors_entry *entry,
                             void *data, qdq_error *err) {
     if (entry->info.dtype == QDQ_DTYPE_NONE) {

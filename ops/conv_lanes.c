@@ -2,6 +2,7 @@
 // Convolutions with few output channels in a group, such as depthwise ones: 32 output channels side
 // by side, each with elements of its own group, in the same order of k as products of matrices.
 #include "ops/conv.h"
+#include "ops/gemm_read.h"
 #include "runtime/dtype.h"
 
 enum { LANES = QDQ_GEMM_COLUMNS, DEPTH = QDQ_CONV_LANES_DEPTH, ROWS = QDQ_GEMM_BLOCK_ROWS };
@@ -42,7 +43,7 @@ static void pack(const qdq_conv *c, const void *data, const void *zeros, const l
                ((g->kind == QDQ_GEMM_INTEGERS) ? sizeof(int16_t) : sizeof(float)));
     for (size_t j = 0; j < l->count; j++) {
         size_t group = (l->first + j) / c->group_outputs;
-        qdq_gemm_source from = {data, zeros, group, group * g->weights.zero_stride};
+        qdq_gemm_source from = {data, zeros, group, group * g->weights.zero_stride, 0};
         qdq_gemm_column(g, &from, (l->first + j) % c->group_outputs, k, n, &column);
         for (size_t i = 0; i < n; i++) {
             if ((g->kind == QDQ_GEMM_INTEGERS))
@@ -60,19 +61,21 @@ static size_t lanes_bytes(const qdq_conv *c) {
     return block_count(c) * depth_blocks(c) * sizeof(panel);
 }
 
-static bool pack_all(qdq_conv *c, const void *data, const void *zeros, qdq_pool *pool) {
+static bool pack_all(qdq_conv *c, const qdq_gemm_known *known, qdq_pool *pool) {
     size_t blocks = block_count(c), depths = depth_blocks(c);
     panel *packed = qdq_pool_array(pool, blocks * depths, sizeof *packed);
-    if (!packed) return false;
-    for (size_t b = 0; b < blocks; b++)
+    qdq_gemm_reader w = qdq_gemm_reader_of(known, qdq_dtype_size(c->gemm.weights.dtype), pool);
+    bool done = packed && qdq_gemm_reader_read_all(&w, c->gemm.columns * c->gemm.depth);
+    for (size_t b = 0; done && b < blocks; b++)
         for (size_t d = 0; d < depths; d++) {
             lanes l = lanes_of(c, b * LANES);
             size_t left = c->gemm.depth - d * DEPTH;
-            pack(c, data, zeros, &l, d * DEPTH, left < DEPTH ? left : DEPTH,
+            pack(c, w.data, known->zeros, &l, d * DEPTH, left < DEPTH ? left : DEPTH,
                  &packed[b * depths + d]);
         }
+    qdq_gemm_reader_close(&w);
     c->lanes = packed;
-    return true;
+    return done;
 }
 
 //---- Elements of x ----------------------------------------------------------
@@ -194,10 +197,9 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
 bool qdq_conv_lanes_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to,
                           qdq_stage *stage) {
     qdq_gemm *g = &c->gemm;
-    const void *data, *zeros;
+    qdq_gemm_known known;
     c->pairs = qdq_gemm_takes_bfloats(g);
-    if (qdq_gemm_constant_weights(g, call, &data, &zeros) && !pack_all(c, data, zeros, to->pool))
-        return false;
+    if (qdq_gemm_constant_weights(g, call, &known) && !pack_all(c, &known, to->pool)) return false;
     *stage = (qdq_stage){.params = c,
                          .whole = run,
                          .pieces = true,

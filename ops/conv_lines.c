@@ -4,6 +4,7 @@
 // others. The order of k is that of products of matrices, and what is beyond the border is left
 // out.
 #include "ops/conv.h"
+#include "ops/gemm_read.h"
 #include "ops/kernels/window.h"
 #include "runtime/dtype.h"
 
@@ -36,7 +37,7 @@ typedef struct channel {
 // Those of an output channel, as the kernel takes them.
 static void weights_of(const qdq_conv *c, const void *data, size_t output, float *out) {
     const qdq_gemm *g = &c->gemm;
-    qdq_gemm_source from = {data, NULL, output / c->group_outputs, 0};
+    qdq_gemm_source from = {data, NULL, output / c->group_outputs, 0, 0};
     for (size_t at = 0, part; at < g->depth; at += part) {
         part = g->depth - at < QDQ_GEMM_DEPTH ? g->depth - at : QDQ_GEMM_DEPTH;
         qdq_gemm_column(g, &from, output % c->group_outputs, at, part, out + at);
@@ -175,13 +176,16 @@ static qdq_gemm turned(const qdq_gemm *g) {
     return t;
 }
 
-static bool pack(lines_params *p, const void *data, qdq_pool *pool) {
+static bool pack(lines_params *p, const qdq_gemm_known *known, qdq_pool *pool) {
     const qdq_gemm *g = &p->conv.gemm;
     float *packed = qdq_pool_array(pool, g->columns * g->depth, sizeof *packed);
-    if (!packed) return false;
-    for (size_t j = 0; j < g->columns; j++) weights_of(&p->conv, data, j, packed + j * g->depth);
+    qdq_gemm_reader w = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), pool);
+    bool done = packed && qdq_gemm_reader_read_all(&w, g->columns * g->depth);
+    for (size_t j = 0; done && j < g->columns; j++)
+        weights_of(&p->conv, w.data, j, packed + j * g->depth);
+    qdq_gemm_reader_close(&w);
     p->weights = packed;
-    return true;
+    return done;
 }
 
 bool qdq_conv_has_lines(const qdq_conv *c) {
@@ -205,14 +209,14 @@ static bool set_ends(lines_params *p, qdq_pool *pool) {
 bool qdq_conv_lines_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to,
                           qdq_stage *stage) {
     lines_params *p = QDQ_POOL_NEW(to->pool, lines_params);
-    const void *data, *zeros;
+    qdq_gemm_known known;
     if (!p) return false;
     p->conv = *c;
     p->turned = turned(&c->gemm);
     p->kernel = qdq_window_kernel_find(to->isas);
     p->elements = qdq_shape_count(call->inputs[c->gemm.a_port].type.shape);
     if (!set_ends(p, to->pool)) return false;
-    if (qdq_gemm_constant_weights(&c->gemm, call, &data, &zeros) && !pack(p, data, to->pool))
+    if (qdq_gemm_constant_weights(&c->gemm, call, &known) && !pack(p, &known, to->pool))
         return false;
     size_t blocks = (c->gemm.columns + CHANNELS - 1) / CHANNELS;
     size_t weights = c->gemm.columns * c->gemm.depth;

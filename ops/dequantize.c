@@ -35,6 +35,7 @@ const qdq_op qdq_op_dequantize = {
     .attrs_size = sizeof(qdq_dequantize_attrs),
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
+    .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT,
     .lower = lower,
     .codes = codes,
     .coded = coded,

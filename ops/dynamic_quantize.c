@@ -249,5 +249,6 @@ const qdq_op qdq_op_dynamic_quantize = {
     .attrs_size = sizeof(attrs_type),
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
+    .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT | 1u << PORT_GLOBAL_SCALE,
     .lower = lower,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of a product: rows of A, panels of B, sums.
-#include "ops/gemm.h"
+#include "ops/gemm_read.h"
 
 #include "runtime/dtype.h"
 
@@ -200,7 +200,7 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
     job j = {g, tensors, block, {0}, matrix, w};
     j.from = (qdq_gemm_source){tensors->x[g->weights.port],
                                has_zeros ? qdq_gemm_numbers(&g->b_zero, tensors) : NULL, matrix,
-                               matrix * g->weights.zero_stride};
+                               matrix * g->weights.zero_stride, 0};
     qdq_scratch_drop(tensors->poison, w->sums, sizeof w->sums);
     if (!same_rows(&w->rows, block)) forget_rows(tensors, w);
     if (fits(g, block)) {
@@ -270,14 +270,13 @@ bool qdq_gemm_takes_bfloats(const qdq_gemm *g) {
 }
 
 bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
-    const void *data, *zeros;
+    qdq_gemm_known known;
     if (qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
     const qdq_coded *coded = call->inputs[g->weights.port].coded;
     if (coded && !qdq_gemm_pack_coded(g, coded, to->pool)) return false;
-    if (qdq_gemm_constant_weights(g, call, &data, &zeros)) {
-        bool bytes = qdq_gemm_takes_bytes(g, zeros);
-        if (!(bytes ? qdq_gemm_pack_bytes : qdq_gemm_pack_all)(g, data, zeros, to->pool))
-            return false;
+    if (qdq_gemm_constant_weights(g, call, &known)) {
+        bool bytes = qdq_gemm_takes_bytes(g, known.zeros);
+        if (!(bytes ? qdq_gemm_pack_bytes : qdq_gemm_pack_all)(g, &known, to->pool)) return false;
     }
     // Bytes that are read for the other order and for this.
     size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);

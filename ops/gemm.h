@@ -108,11 +108,17 @@ bool qdq_gemm_stage(qdq_gemm *gemm, const qdq_call *call, const qdq_lowering *to
 // Whether the dtypes of A and B are those of products of bfloat16.
 bool qdq_gemm_takes_bfloats(const qdq_gemm *gemm);
 
-// One matrix of B, and where its zero points begin.
+// One matrix of B, and where its zero points begin. `data` begins with element `first` of B.
 typedef struct qdq_gemm_source {
     const void *data, *zeros;  // zeros NULL: none
-    size_t matrix, zero_at;
+    size_t matrix, zero_at, first;
 } qdq_gemm_source;
+
+static inline const void *qdq_gemm_source_at(const qdq_gemm *gemm, const qdq_gemm_source *from,
+                                             size_t k, size_t column) {
+    size_t element = qdq_gemm_element(&gemm->weights, from->matrix, k, column) - from->first;
+    return (const char *)from->data + element * qdq_dtype_size(gemm->weights.dtype);
+}
 
 // k of a chunk.
 static inline size_t qdq_gemm_depth(const qdq_gemm *gemm) {
@@ -130,16 +136,10 @@ int32_t qdq_gemm_column_zero(const qdq_gemm *gemm, const qdq_gemm_source *from, 
 // k..k + n of 32 columns, as a kernel takes them; those that are not there are zeros.
 void qdq_gemm_pack(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column, size_t k,
                    size_t n, void *panel);
-// Packs all of B. False when memory runs out.
-bool qdq_gemm_pack_all(qdq_gemm *gemm, const void *data, const void *zero_points, qdq_pool *pool);
 
 // Panels of 32 columns that a matrix of B is packed in, and bytes of one, all of its depth.
 size_t qdq_gemm_panels(const qdq_gemm *gemm);
 size_t qdq_gemm_panel_bytes(const qdq_gemm *gemm);
-
-// B and the zero points of its columns, where both are known when the graph is compiled.
-bool qdq_gemm_constant_weights(const qdq_gemm *gemm, const qdq_call *call, const void **data,
-                               const void **zero_points);
 
 //---- On codes ---------------------------------------------------------------
 
@@ -159,14 +159,6 @@ bool qdq_gemm_takes_coded(const qdq_gemm *gemm, const qdq_coded *coded);
 bool qdq_gemm_pack_coded(qdq_gemm *gemm, const qdq_coded *coded, qdq_pool *pool);
 // k..k + n of a panel, those of all matrices counted.
 void qdq_gemm_decode(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, void *b);
-
-//---- As bytes ---------------------------------------------------------------
-
-// Whether products of bytes are what is wanted: constant codes of B that are bytes with a sign when
-// their zero points are subtracted, and a zero point of A that is known.
-bool qdq_gemm_takes_bytes(const qdq_gemm *gemm, const void *zero_points);
-// Packs all of B so. False when memory runs out.
-bool qdq_gemm_pack_bytes(qdq_gemm *gemm, const void *data, const void *zero_points, qdq_pool *pool);
 
 //---- Rows and elements ------------------------------------------------------
 

@@ -4,7 +4,7 @@
 // less the zero point, such as the middle of its dtype, that leaves bytes with a sign,
 //     sum((a' - za') * b') = sum(a' * b') - za' * sum(b')
 // and what leaves is known for each column. All of it modulo 2^32, as sums wrap around.
-#include "ops/gemm.h"
+#include "ops/gemm_read.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH };
 
@@ -18,7 +18,7 @@ bool qdq_gemm_takes_bytes(const qdq_gemm *g, const void *zeros) {
     if (g->kind != QDQ_GEMM_INTEGERS) return false;
     if (g->a_zero.port != SIZE_MAX && !g->a_zero.known) return false;
     for (size_t matrix = 0; matrix < g->weights.matrices; matrix++) {
-        qdq_gemm_source from = {NULL, zeros, matrix, matrix * g->weights.zero_stride};
+        qdq_gemm_source from = {NULL, zeros, matrix, matrix * g->weights.zero_stride, 0};
         for (size_t j = 0; j < g->columns; j++)
             if (!leaves_bytes(codes, qdq_gemm_column_zero(g, &from, j))) return false;
     }
@@ -31,38 +31,48 @@ static uint32_t zero_of_a(const qdq_gemm *g) {
     return (uint32_t)(zero + (g->a_dtype == QDQ_INT8 ? 128 : 0));
 }
 
-// Column j of a panel; returns the sum of it.
-static uint32_t pack_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t column,
-                            int8_t *panel, size_t j) {
+// Some k of column j of a panel; returns the sum of them.
+static uint32_t pack_column(const qdq_gemm *g, const qdq_gemm_source *from,
+                            const qdq_gemm_part_of_b *part, size_t column, int8_t *panel) {
     int64_t sum = 0;
-    for (size_t k = 0; k < g->depth; k += DEPTH) {
+    size_t j = column % COLUMNS;
+    for (size_t done = 0; done < part->n; done += DEPTH) {
         int16_t codes[DEPTH];
-        size_t n = g->depth - k < DEPTH ? g->depth - k : DEPTH;
-        qdq_gemm_column(g, from, column, k, n, codes);
-        for (size_t i = 0; i < n; i++) {
-            panel[(k + i) / 4 * 4 * COLUMNS + j * 4 + (k + i) % 4] = (int8_t)codes[i];
+        size_t n = part->n - done < DEPTH ? part->n - done : DEPTH;
+        qdq_gemm_column(g, from, column, part->k + done, n, codes);
+        for (size_t i = 0, k = part->k + done; i < n; i++, k++) {
+            panel[k / 4 * 4 * COLUMNS + j * 4 + k % 4] = (int8_t)codes[i];
             sum += codes[i];
         }
     }
     return (uint32_t)(uint64_t)sum;
 }
 
-bool qdq_gemm_pack_bytes(qdq_gemm *g, const void *data, const void *zeros, qdq_pool *pool) {
+// `first_sums` has what is to be taken from the sums of the k that have been packed.
+static void pack_part(const qdq_gemm *g, const qdq_gemm_source *from,
+                      const qdq_gemm_part_of_b *part, int8_t *packed, uint32_t *first_sums) {
+    for (size_t column = part->column; column < part->column + part->columns; column++) {
+        size_t panel = part->matrix * qdq_gemm_panels(g) + column / COLUMNS;
+        uint32_t sum = pack_column(g, from, part, column, packed + panel * qdq_gemm_panel_bytes(g));
+        first_sums[panel * COLUMNS + column % COLUMNS] -= zero_of_a(g) * sum;
+    }
+}
+
+bool qdq_gemm_pack_bytes(qdq_gemm *g, const qdq_gemm_known *known, qdq_pool *pool) {
     g->kind = QDQ_GEMM_BYTES;
     size_t count = g->weights.matrices * qdq_gemm_panels(g), bytes = qdq_gemm_panel_bytes(g);
     int8_t *packed = qdq_pool_array(pool, count, bytes);
-    int32_t *first_sums = qdq_pool_array(pool, count, COLUMNS * sizeof *first_sums);
+    uint32_t *first_sums = qdq_pool_array(pool, count, COLUMNS * sizeof *first_sums);
     if (!packed || !first_sums) return false;
-    for (size_t p = 0; p < count; p++) {
-        size_t matrix = p / qdq_gemm_panels(g), column = p % qdq_gemm_panels(g) * COLUMNS;
-        qdq_gemm_source from = {data, zeros, matrix, matrix * g->weights.zero_stride};
-        for (size_t j = 0; j < COLUMNS && column + j < g->columns; j++) {
-            uint32_t sum = pack_column(g, &from, column + j, packed + p * bytes, j);
-            first_sums[p * COLUMNS + j] = (int32_t)(0 - zero_of_a(g) * sum);
-        }
+    qdq_gemm_reader reader = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), pool);
+    qdq_gemm_part_of_b part = {0};
+    while (qdq_gemm_reader_next(&reader, g, &part)) {
+        qdq_gemm_source from = qdq_gemm_reader_source(&reader, g, known, part.matrix);
+        pack_part(g, &from, &part, packed, first_sums);
     }
+    qdq_gemm_reader_close(&reader);
     g->packed = packed;
     g->packed_bytes = count * (bytes + COLUMNS * sizeof *first_sums);
-    g->first_sums = first_sums;
-    return true;
+    g->first_sums = (const int32_t *)first_sums;
+    return !reader.failed;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // B of a product in panels of 32 columns, as the kernels take it.
-#include "ops/gemm.h"
+#include "ops/gemm_read.h"
 #include "runtime/dtype.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH };
@@ -36,8 +36,9 @@ int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at) {
 //---- B ----------------------------------------------------------------------
 
 // A column: k..k + n, in runs that lie evenly apart.
-static void gather_column(const qdq_gemm_weights *w, const qdq_gemm_source *from, size_t column,
-                          size_t k, size_t n, void *out) {
+static void gather_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
+                          size_t n, void *out) {
+    const qdq_gemm_weights *w = &g->weights;
     size_t size = qdq_dtype_size(w->dtype);
     bool even = w->depth_stride == w->taps * w->tap_stride;
     for (size_t done = 0; done < n;) {
@@ -45,10 +46,8 @@ static void gather_column(const qdq_gemm_weights *w, const qdq_gemm_source *from
         size_t run = even || left > n - done ? n - done : left;
         size_t stride = w->tap_stride;
         if (w->taps == 1) run = n - done, stride = w->depth_stride;
-        qdq_gemm_gather(w->dtype,
-                        (const char *)from->data +
-                            qdq_gemm_element(w, from->matrix, k + done, column) * size,
-                        stride, run, (char *)out + done * size);
+        qdq_gemm_gather(w->dtype, qdq_gemm_source_at(g, from, k + done, column), stride, run,
+                        (char *)out + done * size);
         done += run;
     }
 }
@@ -62,7 +61,7 @@ int32_t qdq_gemm_column_zero(const qdq_gemm *g, const qdq_gemm_source *from, siz
 void qdq_gemm_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
                      size_t n, void *out) {
     uint32_t raw[DEPTH];
-    gather_column(&g->weights, from, column, k, n, raw);
+    gather_column(g, from, column, k, n, raw);
     if (g->kind == QDQ_GEMM_BFLOATS)
         memcpy(out, raw, n * sizeof(uint16_t));
     else if (g->kind != QDQ_GEMM_FLOATS)
@@ -79,9 +78,7 @@ static void pack_pair(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_
     bool alike = !from->zeros || !g->b_zero.column_stride;
     int32_t zero = alike ? qdq_gemm_column_zero(g, from, 0) : 0;
     for (size_t i = 0; i < rows; i++) {
-        const char *of_k =
-            (const char *)from->data +
-            qdq_gemm_element(w, from->matrix, k + i, part->column) * qdq_dtype_size(w->dtype);
+        const void *of_k = qdq_gemm_source_at(g, from, k + i, part->column);
         if (g->kind == QDQ_GEMM_BFLOATS)
             memcpy(row[i], of_k, part->columns * sizeof row[i][0]);
         else
@@ -116,12 +113,9 @@ static void pack_pairs(const qdq_gemm *g, const qdq_gemm_source *from, const qdq
 static void pack_floats(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
                         size_t k, size_t n, float *panel) {
     const qdq_gemm_weights *w = &g->weights;
-    size_t size = qdq_dtype_size(w->dtype);
     if (w->column_stride == 1 && part->columns > 1) {
         for (size_t i = 0; i < n; i++)
-            g->kernel->widen(w->dtype,
-                             (const char *)from->data +
-                                 qdq_gemm_element(w, from->matrix, k + i, part->column) * size,
+            g->kernel->widen(w->dtype, qdq_gemm_source_at(g, from, k + i, part->column),
                              panel + i * COLUMNS, part->columns);
         return;
     }
@@ -150,29 +144,40 @@ size_t qdq_gemm_panel_bytes(const qdq_gemm *g) {
     return qdq_gemm_steps(g->kind, g->depth) * COLUMNS * QDQ_GEMM_STEP_BYTES;
 }
 
-bool qdq_gemm_pack_all(qdq_gemm *g, const void *data, const void *zeros, qdq_pool *pool) {
-    size_t panels = qdq_gemm_panels(g), bytes = qdq_gemm_panel_bytes(g), most = qdq_gemm_depth(g);
-    char *packed = qdq_pool_array(pool, g->weights.matrices * panels, bytes);
-    if (!packed) return false;
-    for (size_t matrix = 0; matrix < g->weights.matrices; matrix++) {
-        qdq_gemm_source from = {data, zeros, matrix, matrix * g->weights.zero_stride};
-        for (size_t p = 0; p < panels; p++)
-            for (size_t k = 0; k < g->depth; k += most)
-                qdq_gemm_pack(g, &from, p * COLUMNS, k, g->depth - k < most ? g->depth - k : most,
-                              packed + (matrix * panels + p) * bytes +
-                                  k * COLUMNS * qdq_gemm_size(g->kind));
+// The columns and k of a part, of which both begin a panel and a chunk.
+static void pack_part(const qdq_gemm *g, const qdq_gemm_source *from,
+                      const qdq_gemm_part_of_b *part, char *packed) {
+    size_t most = qdq_gemm_depth(g), bytes = qdq_gemm_panel_bytes(g), end = part->k + part->n;
+    for (size_t column = part->column; column < part->column + part->columns; column += COLUMNS) {
+        char *panel = packed + (part->matrix * qdq_gemm_panels(g) + column / COLUMNS) * bytes;
+        for (size_t k = part->k; k < end; k += most)
+            qdq_gemm_pack(g, from, column, k, end - k < most ? end - k : most,
+                          panel + k * COLUMNS * qdq_gemm_size(g->kind));
     }
-    g->packed = packed;
-    g->packed_bytes = g->weights.matrices * panels * bytes;
-    return true;
 }
 
-bool qdq_gemm_constant_weights(const qdq_gemm *g, const qdq_call *call, const void **data,
-                               const void **zeros) {
+bool qdq_gemm_pack_all(qdq_gemm *g, const qdq_gemm_known *known, qdq_pool *pool) {
+    size_t count = g->weights.matrices * qdq_gemm_panels(g), bytes = qdq_gemm_panel_bytes(g);
+    char *packed = qdq_pool_array(pool, count, bytes);
+    if (!packed) return false;
+    qdq_gemm_reader reader = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), pool);
+    qdq_gemm_part_of_b part = {0};
+    while (qdq_gemm_reader_next(&reader, g, &part)) {
+        qdq_gemm_source from = qdq_gemm_reader_source(&reader, g, known, part.matrix);
+        pack_part(g, &from, &part, packed);
+    }
+    qdq_gemm_reader_close(&reader);
+    g->packed = packed;
+    g->packed_bytes = count * bytes;
+    return !reader.failed;
+}
+
+bool qdq_gemm_constant_weights(const qdq_gemm *g, const qdq_call *call, qdq_gemm_known *known) {
     const qdq_operand *b = &call->inputs[g->weights.port];
     bool has_zeros = g->b_zero.port != SIZE_MAX;
-    *data = b->codes ? b->codes->data : b->data;
-    *zeros = g->b_zero.known;
-    if (has_zeros && !*zeros) *zeros = call->inputs[g->b_zero.port].data;
-    return *data && (*zeros || !has_zeros);
+    known->data = b->codes ? b->codes->data : b->data;
+    known->stored = b->codes ? b->codes->stored : b->stored;
+    known->zeros = g->b_zero.known;
+    if (has_zeros && !known->zeros) known->zeros = call->inputs[g->b_zero.port].data;
+    return (known->data || known->stored) && (known->zeros || !has_zeros);
 }

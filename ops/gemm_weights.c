@@ -2,7 +2,7 @@
 // B as codes: packed in panels as they are, a byte or half a byte each, and dequantized part by
 // part while it is multiplied. The parameters of an element follow from those of its k and of its
 // column, as the two are dims of their own: number of the block = that of k + that of the column.
-#include "ops/gemm.h"
+#include "ops/gemm_read.h"
 #include "runtime/dtype.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, HALF = COLUMNS / 2 };
@@ -143,12 +143,14 @@ static bool is_half(qdq_dtype dtype) { return dtype == QDQ_INT4 || dtype == QDQ_
 static int32_t bias_of(qdq_dtype dtype) { return has_sign(dtype) ? is_half(dtype) ? 8 : 128 : 0; }
 
 // Row k of a panel. Columns that are not there may be any number: their sums go nowhere.
-static void pack_row(const qdq_gemm *g, const qdq_coded *coded, size_t matrix, size_t column,
-                     size_t k, uint8_t *out) {
-    const uint8_t *from = coded->data;
+static void pack_row(const qdq_gemm *g, const qdq_coded *coded, const qdq_gemm_reader *reader,
+                     size_t matrix, size_t column, size_t k, uint8_t *out) {
+    const uint8_t *from = reader->data;
     uint8_t bias = (uint8_t)bias_of(coded->dtype), row[COLUMNS] = {0};
     for (size_t j = 0; j < COLUMNS && column + j < g->columns; j++)
-        row[j] = (uint8_t)(from[qdq_gemm_element(&g->weights, matrix, k, column + j)] + bias);
+        row[j] =
+            (uint8_t)(from[qdq_gemm_element(&g->weights, matrix, k, column + j) - reader->first] +
+                      bias);
     if (!is_half(coded->dtype)) {
         memcpy(out, row, COLUMNS);
         return;
@@ -160,11 +162,17 @@ static const uint8_t *pack_codes(const qdq_gemm *g, const qdq_coded *coded, size
                                  qdq_pool *pool) {
     size_t panels = qdq_gemm_panels(g), count = g->weights.matrices * panels;
     uint8_t *codes = qdq_pool_array(pool, count * g->depth, row_bytes);
-    for (size_t p = 0; codes && p < count; p++)
-        for (size_t k = 0; k < g->depth; k++)
-            pack_row(g, coded, p / panels, p % panels * COLUMNS, k,
-                     codes + (p * g->depth + k) * row_bytes);
-    return codes;
+    if (!codes) return NULL;
+    qdq_gemm_known known = {.data = coded->data, .stored = coded->stored};
+    qdq_gemm_reader reader = qdq_gemm_reader_of(&known, 1, pool);
+    qdq_gemm_part_of_b part = {0};
+    while (qdq_gemm_reader_next(&reader, g, &part))
+        for (size_t j = part.column; j < part.column + part.columns; j += COLUMNS)
+            for (size_t k = part.k; k < part.k + part.n; k++)
+                pack_row(g, coded, &reader, part.matrix, j, k,
+                         codes + ((part.matrix * panels + j / COLUMNS) * g->depth + k) * row_bytes);
+    qdq_gemm_reader_close(&reader);
+    return reader.failed ? NULL : codes;
 }
 
 bool qdq_gemm_pack_coded(qdq_gemm *g, const qdq_coded *coded, qdq_pool *pool) {

@@ -52,6 +52,7 @@ const qdq_op qdq_op_matmul_integer = {
     .outputs = outputs,
     .output_count = 1,
     .infer = infer,
+    .looks_at = 1u << A_ZERO | 1u << B_ZERO,
     .lower = lower,
 };
 
@@ -116,5 +117,6 @@ const qdq_op qdq_op_qlinear_matmul = {
     .outputs = q_outputs,
     .output_count = 1,
     .infer = q_infer,
+    .looks_at = 1u << Q_A_SCALE | 1u << Q_A_ZERO | 1u << Q_B_SCALE | 1u << Q_B_ZERO | 1u << Q_Y_SCALE | 1u << Q_Y_ZERO,
     .lower = q_lower,
 };

@@ -108,8 +108,11 @@ typedef struct qdq_op {
     // Checks what the description cannot say, and fills in the types of the outputs. Called when
     // x, the first input, is valid; other inputs may be not.
     void (*infer)(qdq_call *call);
+    // Inputs whose elements are looked at before the graph is compiled, where they are constants: a
+    // bit each.
+    uint64_t looks_at;
     // Writes the stages of a node without findings, at most QDQ_MAX_STAGES, and returns how many;
-    // 0 when memory runs out.
+    // 0 when memory runs out or a constant cannot be read.
     size_t (*lower)(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages);
     // Of a link: y is x where that is above 0 or NaN, and else 0.
     bool cuts_negative;
@@ -171,10 +174,17 @@ typedef struct qdq_maker {
     qdq_dtype x_dtype;  // of its first input
 } qdq_maker;
 
+// Elements of a constant that are not in memory.
+typedef struct qdq_stored {
+    // Copies row-major bytes at..at + bytes. False if they cannot be read; who made it knows why.
+    bool (*read)(const struct qdq_stored *self, size_t at, size_t bytes, void *out);
+} qdq_stored;
+
 // What a float32 operand was before it was dequantized: (code - zero_point) * scale.
 struct qdq_codes {
-    qdq_dtype dtype;      // an integer of at most 8 bits, each in a byte
-    const void *data;     // of constant codes; else NULL
+    qdq_dtype dtype;           // an integer of at most 8 bits, each in a byte
+    const void *data;          // of constant codes in memory; else NULL
+    const qdq_stored *stored;  // of those that have to be read; else NULL
     int axis;             // the dim whose entries have parameters of their own; -1: one for all
     size_t count;         // of parameters
     const float *scales;  // finite, not 0
@@ -185,8 +195,9 @@ typedef struct qdq_operand {
     bool given;  // something is connected
     bool valid;  // and its type is known
     qdq_type type;
-    const void *data;  // row-major, where it is a constant; else NULL
-    bool constant;     // it is one, or is made of constants alone
+    const void *data;          // row-major, where it is a constant in memory; else NULL
+    const qdq_stored *stored;  // where it is one that has to be read; else NULL
+    bool constant;             // it is one, or is made of constants alone
     qdq_maker maker;
     // Asked: it may be read as these. Lowered: it is these that the stage is given. NULL: neither.
     const qdq_codes *codes;
@@ -238,8 +249,9 @@ typedef struct qdq_stage_vector {
 // Constant floats as what they are made of: (code - zero_point) * scale with one rounding, and
 // another one to their dtype.
 struct qdq_coded {
-    qdq_dtype dtype;                     // int8, uint8, int4, uint4
-    const void *data;                    // a byte each
+    qdq_dtype dtype;   // int8, uint8, int4, uint4
+    const void *data;  // a byte each; or
+    const qdq_stored *stored;
     qdq_stage_vector scale, zero_point;  // numbers
 };
 

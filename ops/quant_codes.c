@@ -53,7 +53,7 @@ bool qdq_codes_given(const qdq_call *call, const qdq_quantize_attrs *attrs, cons
         return false;
     const qdq_stage_vector *scale = &stage.vectors[0], *zero = &stage.vectors[1];
     if (scale->origin != QDQ_FROM_NUMBERS || zero->origin != QDQ_FROM_NUMBERS) return false;
-    *c = (qdq_codes){.dtype = x->type.dtype, .data = x->data};
+    *c = (qdq_codes){.dtype = x->type.dtype, .data = x->data, .stored = x->stored};
     c->count = scale->count > zero->count ? scale->count : zero->count;
     if (!set_axis(call, attrs, c)) return false;
     c->scales = spread(scale, c->count, to->pool);
@@ -76,15 +76,16 @@ bool qdq_coded_given(const qdq_call *call, const qdq_quantize_attrs *attrs, cons
     const qdq_operand *x = &call->inputs[QDQ_PORT_X];
     const qdq_numerics *n = &to->numerics;
     qdq_stage stage;
-    if (!x->data || !qdq_set_has(QDQ_SET(INT8) | QDQ_SET(UINT8) | QDQ_SET(INT4) | QDQ_SET(UINT4),
-                                 x->type.dtype))
+    if ((!x->data && !x->stored) ||
+        !qdq_set_has(QDQ_SET(INT8) | QDQ_SET(UINT8) | QDQ_SET(INT4) | QDQ_SET(UINT4),
+                     x->type.dtype))
         return false;
     if (!qdq_set_has(QDQ_SET_FLOATS, call->outputs[0].dtype) ||
         attrs->zero_point_domain == QDQ_DOMAIN_FLOAT || !is_plain(n) ||
         n->bfloat16_store != QDQ_BFLOAT16_HALF_EVEN ||
         !qdq_lower_given(call, attrs, QDQ_FAMILY_DEQUANTIZE, to, &stage))
         return false;
-    *c = (qdq_coded){x->type.dtype, x->data, stage.vectors[0], stage.vectors[1]};
+    *c = (qdq_coded){x->type.dtype, x->data, x->stored, stage.vectors[0], stage.vectors[1]};
     return c->scale.origin == QDQ_FROM_NUMBERS && c->zero_point.origin == QDQ_FROM_NUMBERS &&
            zero_points_are_near(&c->zero_point);
 }

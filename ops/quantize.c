@@ -46,6 +46,7 @@ const qdq_op qdq_op_quantize = {
     .attrs_size = sizeof(qdq_quantize_attrs),
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
+    .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT,
     .lower = lower,
     .ignores_negative = ignores_negative,
 };

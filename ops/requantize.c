@@ -148,5 +148,6 @@ const qdq_op qdq_op_requantize = {
     .attrs_size = sizeof(attrs_type),
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
+    .looks_at = 1u << IN_SCALE | 1u << IN_ZERO_POINT | 1u << OUT_SCALE | 1u << OUT_ZERO_POINT,
     .lower = lower,
 };

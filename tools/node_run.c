@@ -33,7 +33,7 @@ int node_open(node_run *node, const qdq_graph *graph, size_t index,
         return tell_failure(QDQ_ERR_MEMORY, "no memory for node '%s'", info.name);
     for (size_t i = 0; i < info.input_count; i++) {
         qdq_value value = qdq_graph_node_input(graph, index, i);
-        if (value.id && !qdq_value_data(graph, value) &&
+        if (value.id && !qdq_value_is_constant(graph, value) &&
             !has_value(node->inputs, node->input_count, value))
             node->inputs[node->input_count++] = node_value_of(graph, value);
     }

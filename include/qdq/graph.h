@@ -67,7 +67,10 @@ QDQ_API bool qdq_value_type(const qdq_graph *graph, qdq_value value, qdq_dtype *
 
 // Reads a qdq/1 file, or a oneDNN Graph JSON file, whose target is "onednn" where the options have
 // none. NULL with `err` set when it cannot be read or is neither; a graph with findings in its
-// report (unknown names, cycles, every per-node mistake) is returned.
+// report (unknown names, cycles, every per-node mistake) is returned. Constants of more than 4096
+// elements stay in their .safetensors file, which the graph keeps open, and are read by the calls
+// that need them. If the file has been written to by then these fail with QDQ_ERR_IO; another file
+// may take its place.
 QDQ_API qdq_graph *qdq_graph_load(const char *path, const qdq_graph_options *options,
                                   qdq_error *err);
 

@@ -95,7 +95,11 @@ QDQ_API qdq_value qdq_graph_node_output(const qdq_graph *graph, size_t index, si
 
 // The name of a value ("x", "node", "node.port"), "" if it is none.
 QDQ_API const char *qdq_value_name(const qdq_graph *graph, qdq_value value);
-// The row-major elements of a constant, NULL of every other value and of a NULL graph.
+// Whether it is a constant; false if it is no value, and of a NULL graph.
+QDQ_API bool qdq_value_is_constant(const qdq_graph *graph, qdq_value value);
+// The row-major elements of a constant, which live as long as the graph; NULL of every other value
+// and of a NULL graph. Those of a file are read by the first call that asks for them: NULL if they
+// cannot be.
 QDQ_API const void *qdq_value_data(const qdq_graph *graph, qdq_value value);
 
 // How a target (NULL: the graph's own; "TARGET" or "TARGET@RELEASE") computes a node. An unknown

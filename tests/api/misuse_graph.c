@@ -192,6 +192,13 @@ CASE(qdq_value_name) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_value_is_constant) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_value_is_constant(NULL, (qdq_value){1}));
+    EXPECT(!qdq_value_is_constant(g, (qdq_value){UINT32_MAX}));
+    qdq_graph_destroy(g);
+}
+
 CASE(qdq_value_data) {
     qdq_graph *g = misuse_small_graph();
     EXPECT(!qdq_value_data(NULL, (qdq_value){1}));
@@ -224,4 +231,5 @@ const misuse_case misuse_graph[] = {
     ROW(qdq_graph_validate),    ROW(qdq_graph_name),    ROW(qdq_graph_target),
     ROW(qdq_graph_node_count),  ROW(qdq_graph_node),    ROW(qdq_graph_node_input),
     ROW(qdq_graph_node_output), ROW(qdq_value_name),    ROW(qdq_value_data),
-    ROW(qdq_graph_numerics),    ROW(qdq_graph_extract), {NULL, NULL}};
+    ROW(qdq_graph_numerics),    ROW(qdq_graph_extract), ROW(qdq_value_is_constant),
+    {NULL, NULL}};

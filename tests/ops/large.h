@@ -137,7 +137,8 @@ typedef struct large_case {
 } large_case;
 
 static inline void large_run(const large_case *c, const char *isa, const large_way *way) {
-    qdq_compile_options options = {.isa = isa, .materialize = way->materialize, .fast = way->fast};
+    qdq_compile_options options = {
+        .isa = isa, .materialize = way->materialize, .fast = way->fast};
     tensor out = tensor_of("out", c->want->dtype, c->want->shape);
     size_t size = qdq_dtype_size(out.dtype);
     product_run_as(c->in, c->count, way->constant, c->build, c->self, &options, way->threads, &out);

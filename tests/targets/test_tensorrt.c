@@ -293,7 +293,8 @@ static void tripy_divides_and_rounds_half_to_even(void **state) {
         for (size_t t = 0; t < 3; t++)
             for (unsigned k = 0; k < CASES; k++) {
                 bool by_blocks = k % 4 > 1 && results[t] == QDQ_INT4;
-                const grain *g = by_blocks    ? &blocks_of_matrices[k / 4 % 3]
+                // Blocks of rows alone: the scale has a column for each column of x.
+                const grain *g = by_blocks    ? &blocks_of_matrices[1 + k / 4 % 2]
                                  : k % 4 == 0 ? &tensors[k / 4 % 2]
                                               : &channels[k / 4];
                 f.from = floats[s], f.to = results[t], f.backends = TRIPY;
