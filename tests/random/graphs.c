@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/dtype.h"
+#include "tests/random/random.h"
+
+enum { MOST_TRIES = 3000, MOST_NODES = 8 };
+
+// A new input or constant; what it is called and holds is noted in the graph.
+static qdq_value add_operand(random_graph *g, const random_operand *o) {
+    size_t count = qdq_shape_count(o->shape);
+    char name[16];
+    if (!o->constant) {
+        random_input *input = &g->inputs[g->input_count];
+        *input = (random_input){.dtype = o->dtype, .count = count, .fill = o->fill};
+        snprintf(input->name, sizeof input->name, "x%zu", g->input_count++);
+        return qdq_input(g->graph, input->name, o->dtype, o->shape);
+    }
+    char *data = calloc(count, QDQ_MAX_ELEMENT_BYTES);
+    if (!data) abort();
+    random_elements(&g->source, g->taste, o->dtype, o->fill, data, count);
+    snprintf(name, sizeof name, "c%zu", g->constant_count++);
+    qdq_value value = qdq_constant(g->graph, name, o->dtype, o->shape, data);
+    free(data);
+    return value;
+}
+
+// Floats that are dequantized, as integer execution and packed weights look for.
+static qdq_value add_dequantized(random_graph *g, const random_operand *o) {
+    static const qdq_dtype codes[] = {QDQ_INT8, QDQ_UINT8, QDQ_INT4, QDQ_UINT4};
+    float scales[RANDOM_MAX_LIST];
+    double zero_point = (double)random_below(&g->source, 4);
+    random_operand code = *o;
+    code.dtype = codes[random_below(&g->source, 4)];
+    qdq_dequantize_attrs attrs = {.dtype = o->dtype, .zps = {&zero_point, 1, true}};
+    size_t axis = o->shape.rank ? random_below(&g->source, (size_t)o->shape.rank) : 0, count = 1;
+    if (o->shape.rank && o->shape.dims[axis] <= RANDOM_MAX_LIST && random_in(&g->source, 50)) {
+        count = (size_t)o->shape.dims[axis];
+        attrs.qtype = QDQ_PER_CHANNEL, attrs.axis = QDQ_INT((int64_t)axis);
+    }
+    random_elements(&g->source, g->taste, QDQ_FLOAT32, QDQ_FILL_SCALE, scales, count);
+    attrs.scales = (qdq_floats){scales, count, false};
+    return qdq_dequantize(g->graph, add_operand(g, &code), attrs);
+}
+
+static bool may_be_dequantized(const random_operand *o) {
+    return qdq_dtype_get(o->dtype)->kind == QDQ_KIND_FLOAT &&
+           (o->fill == QDQ_FILL_ANY || o->fill == QDQ_FILL_SMALL);
+}
+
+// Adds a node that was made up to a graph that has its operands.
+static qdq_value add_node(random_graph *g, random_node *node, bool trial) {
+    const qdq_op *op = node->op;
+    size_t single = op->input_count - (op->variadic ? 1 : 0);
+    for (size_t i = 0; i < node->operand_count; i++) {
+        const random_operand *o = &node->operands[i];
+        qdq_value value = o->value;
+        if (!value.id && o->dtype)
+            value = !trial && may_be_dequantized(o) && random_in(&g->source, 40)
+                        ? add_dequantized(g, o)
+                        : add_operand(g, o);
+        if (i < single)
+            memcpy(node->attrs + op->inputs[i].offset, &value, sizeof value);
+        else
+            node->variadic[i - single] = value;
+    }
+    if (op->variadic) {
+        const qdq_values list = {node->variadic, node->operand_count - single};
+        memcpy(node->attrs + op->inputs[single].offset, &list, sizeof list);
+    }
+    return qdq_add(g->graph, op->name, node->attrs, op->attrs_size);
+}
+
+static bool has_errors(qdq_graph *graph) {
+    const qdq_report *report = qdq_graph_validate(graph, NULL, NULL);
+    if (!report) abort();
+    size_t errors = report->errors;
+    for (size_t i = 0; i < report->count; i++)
+        errors -= strcmp(report->findings[i].rule, "core/output-missing") == 0;
+    return errors > 0;
+}
+
+// Whether the op takes the node: it is tried in a graph of its own, where values that the graph has
+// are inputs. What it makes must not be large.
+static bool is_taken(const random_graph *g, const random_node *node) {
+    random_graph trial = *g;
+    random_node copy = *node;
+    trial.graph = qdq_graph_create("trial", NULL);
+    trial.input_count = trial.constant_count = 0;
+    for (size_t i = 0; i < copy.operand_count; i++) copy.operands[i].value = (qdq_value){0};
+    qdq_value y = add_node(&trial, &copy, true);
+    qdq_dtype dtype;
+    qdq_shape shape;
+    bool taken = !has_errors(trial.graph) && qdq_value_type(trial.graph, y, &dtype, &shape) &&
+                 qdq_shape_count(shape) <= RANDOM_MAX_ELEMENTS;
+    qdq_graph_destroy(trial.graph);
+    return taken;
+}
+
+// The outputs of a new node may be read by others, and are outputs of the graph now and then.
+static void note_outputs(random_graph *g, qdq_value first, bool last) {
+    size_t node = qdq_graph_node_count(g->graph) - 1,
+           outputs = qdq_graph_node(g->graph, node).output_count;
+    for (size_t i = 0; i < outputs; i++) {
+        qdq_value y = qdq_graph_node_output(g->graph, node, i);
+        if (g->value_count < RANDOM_MAX_VALUES) g->values[g->value_count++] = y;
+        char name[32];
+        snprintf(name, sizeof name, "y%zu_%zu", node, i);
+        if ((last && y.id == first.id) || random_in(&g->source, 30)) qdq_output(g->graph, name, y);
+    }
+}
+
+// Adds a node of the op, if one that it takes is found.
+static bool grow(random_graph *g, const qdq_op *op, bool broken, bool last) {
+    static _Thread_local random_node node;
+    for (int i = 0; i < MOST_TRIES; i++) {
+        random_node_make(&node, op, g);
+        if (g->input_count + node.operand_count > RANDOM_MAX_VALUES) return false;
+        if (!broken && !is_taken(g, &node)) continue;
+        qdq_value y = add_node(g, &node, false);
+        if (broken && !y.id) return false;
+        note_outputs(g, y, last);
+        return true;
+    }
+    return false;
+}
+
+random_graph random_graph_make(uint64_t seed, random_taste taste, bool broken) {
+    random_graph g = {.source = {seed}, .taste = taste};
+    char name[32];
+    snprintf(name, sizeof name, "random %llu", (unsigned long long)seed);
+    g.graph = qdq_graph_create(name, NULL);
+    size_t nodes = 1 + random_below(&g.source, MOST_NODES), first = seed % qdq_op_count();
+    for (size_t i = 0; i < nodes; i++) {
+        size_t op = i == 0 ? first : random_below(&g.source, qdq_op_count());
+        bool last = i + 1 == nodes;
+        bool grown = grow(&g, qdq_op_find(qdq_op_get(op).name), broken, last);
+        if (last && !grown && g.value_count)
+            qdq_output(g.graph, "last", g.values[g.value_count - 1]);
+    }
+    return g;
+}

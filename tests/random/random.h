@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random graphs of all ops, from a seed: the same graph for the same seed everywhere.
+#ifndef QDQ_TESTS_RANDOM_RANDOM_H
+#define QDQ_TESTS_RANDOM_RANDOM_H
+
+#include "include/qdq/qdq.h"
+#include "ops/op.h"
+
+//---- Numbers ----------------------------------------------------------------
+
+// splitmix64, which takes any seed.
+typedef struct random_source {
+    uint64_t state;
+} random_source;
+
+uint64_t random_next(random_source *r);
+// 0 to n - 1; n > 0.
+size_t random_below(random_source *r, size_t n);
+// True in `percent` of 100 cases.
+bool random_in(random_source *r, size_t percent);
+
+// What elements are like.
+typedef enum random_taste {
+    RANDOM_ODD = 0,  // any number, now and then a NaN, an infinity, a denormal
+    RANDOM_EXACT,    // small whole numbers, and scales that are powers of two
+} random_taste;
+
+// `count` elements of `dtype` as the API holds them, like `fill` says.
+void random_elements(random_source *r, random_taste taste, qdq_dtype dtype, qdq_fill fill,
+                     void *out, size_t count);
+
+//---- Nodes ------------------------------------------------------------------
+
+enum {
+    RANDOM_MAX_PORTS = 16,
+    RANDOM_MAX_LIST = 64,
+    RANDOM_MAX_LISTS = 16,
+    RANDOM_MAX_ATTRS = 1024
+};
+
+// What a port of a node in the making is connected to.
+typedef struct random_operand {
+    qdq_value value;  // that the graph has; none: a new one, if `dtype` is one
+    qdq_dtype dtype;
+    qdq_shape shape;
+    qdq_fill fill;
+    bool constant;
+} random_operand;
+
+// A node that was made up, with everything that its struct points to.
+typedef struct random_node {
+    const qdq_op *op;
+    random_operand operands[RANDOM_MAX_PORTS];
+    size_t operand_count;
+    _Alignas(16) char attrs[RANDOM_MAX_ATTRS];
+    int64_t ints[RANDOM_MAX_LISTS][RANDOM_MAX_LIST];
+    float floats[RANDOM_MAX_LISTS][RANDOM_MAX_LIST];
+    double numbers[RANDOM_MAX_LISTS][RANDOM_MAX_LIST];
+    qdq_value variadic[RANDOM_MAX_PORTS];
+} random_node;
+
+typedef struct random_graph random_graph;
+
+// Makes up a node of an op. `r` has the values that may be connected.
+void random_node_make(random_node *node, const qdq_op *op, random_graph *g);
+
+//---- Graphs -----------------------------------------------------------------
+
+enum { RANDOM_MAX_VALUES = 64, RANDOM_MAX_ELEMENTS = 4096 };
+
+typedef struct random_input {
+    char name[16];
+    qdq_dtype dtype;
+    size_t count;
+    qdq_fill fill;
+} random_input;
+
+struct random_graph {
+    random_source source;
+    random_taste taste;
+    qdq_graph *graph;
+    qdq_value values[RANDOM_MAX_VALUES];  // that nodes may read
+    size_t value_count;
+    random_input inputs[RANDOM_MAX_VALUES];
+    size_t input_count, constant_count;
+};
+
+// Graph number `seed`, of 1 to 8 nodes, whose last ops begin with that number `seed` modulo their
+// count, so that consecutive seeds have all. Without errors, or (`broken`) with nodes that nobody
+// looked at. The caller destroys `graph`.
+random_graph random_graph_make(uint64_t seed, random_taste taste, bool broken);
+
+#endif

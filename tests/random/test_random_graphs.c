@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random graphs of all ops give the same bits fused and node by node, on one to three threads, with
+// every instruction set and plain C, and after being written and read. Fast execution runs, and
+// gives the same bits where scales are powers of two. Broken graphs are refused.
+//
+//     test_random_graphs [--seed N] [--count N] [--write FOLDER] [--digest]
+//
+// --write only writes the graphs as files; --digest prints one line a graph, for builds to be
+// compared. The seed of a graph that fails is told.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/dtype.h"
+#include "tests/random/random.h"
+
+// The bytes of all outputs, one after the other.
+typedef struct results {
+    unsigned char *bytes;
+    size_t count;
+} results;
+
+static char folder[64];
+static size_t ops_seen[256], on_codes;
+
+static bool told(uint64_t seed, const char *what, const char *why) {
+    printf("FAIL seed %llu: %s: %s\n", (unsigned long long)seed, what, why);
+    return false;
+}
+
+//---- Runs -------------------------------------------------------------------
+
+static void write_inputs(const random_graph *g, uint64_t seed, qdq_exec *exec) {
+    random_source r = {seed ^ 0x5EED};
+    for (size_t i = 0; i < g->input_count; i++) {
+        const random_input *input = &g->inputs[i];
+        char *data = calloc(input->count, 8);
+        if (!data) abort();
+        random_elements(&r, g->taste, input->dtype, input->fill, data, input->count);
+        if (qdq_exec_write(exec, input->name, input->dtype, data, input->count, NULL)) abort();
+        free(data);
+    }
+}
+
+static results read_outputs(const qdq_exec *exec, const qdq_plan *plan) {
+    results r = {0};
+    for (size_t i = 0; i < qdq_plan_output_count(plan); i++)
+        r.count += qdq_plan_output(plan, i)->bytes;
+    unsigned char *at = r.bytes = malloc(r.count + 1);
+    if (!at) abort();
+    for (size_t i = 0; i < qdq_plan_output_count(plan); i++) {
+        const qdq_tensor_info *y = qdq_plan_output(plan, i);
+        if (qdq_exec_read(exec, y->name, y->dtype, at, qdq_shape_count(y->shape), NULL)) abort();
+        at += y->bytes;
+    }
+    return r;
+}
+
+static results run(const random_graph *g, uint64_t seed, qdq_compile_options options, int threads,
+                   qdq_error *err) {
+    results r = {0};
+    qdq_exec_options how = {.poison = true, .parallel = qdq_parallel_openmp(threads)};
+    how.parallel.least = 0;
+    qdq_plan *plan = qdq_graph_compile(g->graph, &options, err);
+    qdq_exec *exec = plan ? qdq_exec_create(plan, &how, err) : NULL;
+    if (exec) {
+        write_inputs(g, seed, exec);
+        qdq_exec_run(exec);
+        r = read_outputs(exec, plan);
+    }
+    for (size_t i = 0; exec && i < qdq_plan_get_stats(plan).step_count; i++)
+        on_codes += strstr(qdq_plan_get_step(plan, i)->text, " on codes ") != NULL;
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan);
+    return r;
+}
+
+static bool equals(const random_graph *g, uint64_t seed, qdq_compile_options options, int threads,
+                   const results *wanted, const char *what) {
+    qdq_error err = {0};
+    results got = run(g, seed, options, threads, &err);
+    bool same = got.bytes && got.count == wanted->count &&
+                (!wanted->bytes || memcmp(got.bytes, wanted->bytes, got.count) == 0);
+    if (!same) told(seed, what, err.status ? err.text : "other bits");
+    free(got.bytes);
+    return same;
+}
+
+//---- A graph ----------------------------------------------------------------
+
+static bool write_file(const random_graph *g, uint64_t seed, const char *where, char path[512]) {
+    qdq_error err = {0};
+    snprintf(path, 512, "%s/random_%llu.json", where, (unsigned long long)seed);
+    return qdq_graph_write(g->graph, path, &err) == QDQ_OK || told(seed, "write", err.text);
+}
+
+static bool check_reloaded(const random_graph *g, uint64_t seed, const results *wanted) {
+    char path[512];
+    qdq_error err = {0};
+    random_graph again = *g;
+    if (!write_file(g, seed, folder, path)) return false;
+    again.graph = qdq_graph_load(path, NULL, &err);
+    bool same = again.graph ? equals(&again, seed, (qdq_compile_options){0}, 1, wanted, "reloaded")
+                            : told(seed, "load", err.text);
+    qdq_graph_destroy(again.graph);
+    unlink(path);
+    strcpy(strrchr(path, '.'), ".safetensors");
+    unlink(path);
+    return same;
+}
+
+static bool check_ways(const random_graph *g, uint64_t seed, const results *wanted) {
+    qdq_compile_options fused = {0}, portable = {.isa = "portable"}, apart = {.materialize = true};
+    bool same = equals(g, seed, fused, 2, wanted, "2 threads");
+    same &= equals(g, seed, fused, 3, wanted, "3 threads");
+    same &= equals(g, seed, portable, 1, wanted, "portable");
+    same &= equals(g, seed, apart, 1, wanted, "materialized");
+    same &= equals(g, seed, apart, 2, wanted, "materialized, 2 threads");
+    for (size_t i = 0; qdq_isa_get(i).name; i++) {
+        qdq_compile_options isa = {.isa = qdq_isa_get(i).name};
+        if (qdq_isa_get(i).available) same &= equals(g, seed, isa, 1, wanted, isa.isa);
+    }
+    return same;
+}
+
+static bool check_fast(const random_graph *g, uint64_t seed, const results *wanted) {
+    qdq_error err = {0};
+    qdq_compile_options fast = {.fast = true};
+    if (g->taste == RANDOM_EXACT) return equals(g, seed, fast, 2, wanted, "fast");
+    results r = run(g, seed, fast, 2, &err);
+    free(r.bytes);
+    return r.bytes || told(seed, "fast", err.text);
+}
+
+static uint64_t digest_of(const results *r) {
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < r->count; i++) hash = (hash ^ r->bytes[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static void note_ops(const random_graph *g) {
+    for (size_t i = 0; i < qdq_graph_node_count(g->graph); i++)
+        for (size_t op = 0; op < qdq_op_count(); op++)
+            ops_seen[op] += !strcmp(qdq_op_get(op).name, qdq_graph_node(g->graph, i).op);
+}
+
+static bool check_valid(uint64_t seed, bool digest) {
+    qdq_error err = {0};
+    random_graph g = random_graph_make(seed, seed % 3 ? RANDOM_ODD : RANDOM_EXACT, false);
+    results wanted = run(&g, seed, (qdq_compile_options){0}, 1, &err);
+    note_ops(&g);
+    bool fine = wanted.bytes || told(seed, "fused", err.text);
+    if (fine && digest)
+        printf("%llu %016llx\n", (unsigned long long)seed, (unsigned long long)digest_of(&wanted));
+    if (fine && !digest) {
+        fine = check_ways(&g, seed, &wanted);
+        fine &= check_reloaded(&g, seed, &wanted);
+        fine &= check_fast(&g, seed, &wanted);
+    }
+    free(wanted.bytes);
+    qdq_graph_destroy(g.graph);
+    return fine;
+}
+
+// A broken graph is refused by all, or is no broken one and runs; nobody crashes.
+static bool check_broken(uint64_t seed) {
+    qdq_error err = {0};
+    random_graph g = random_graph_make(seed, RANDOM_ODD, true);
+    const qdq_report *report = qdq_graph_validate(g.graph, NULL, &err);
+    if (!report) return told(seed, "broken", err.text);
+    size_t errors = report->errors;
+    for (size_t t = 0; t < qdq_target_count(); t++)
+        (void)qdq_graph_validate(g.graph, qdq_target_get(t).name, NULL);
+    results r = run(&g, seed, (qdq_compile_options){0}, 1, &err);
+    bool fine = (r.bytes == NULL) == (errors > 0 || err.status == QDQ_ERR_LIMIT) ||
+                told(seed, "broken", errors ? "ran" : err.text);
+    free(r.bytes);
+    qdq_graph_destroy(g.graph);
+    return fine;
+}
+
+//---- Many -------------------------------------------------------------------
+
+static bool every_op_was_there(void) {
+    bool all = true;
+    size_t rarest = 0;
+    for (size_t op = 0; op < qdq_op_count(); op++) {
+        if (ops_seen[op] < ops_seen[rarest]) rarest = op;
+        if (ops_seen[op]) continue;
+        printf("FAIL no graph has an op %s\n", qdq_op_get(op).name);
+        all = false;
+    }
+    printf("rarest op: %s, %zu times\n", qdq_op_get(rarest).name, ops_seen[rarest]);
+    return all;
+}
+
+static int write_all(uint64_t seed, uint64_t count, const char *where) {
+    int failed = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        char path[512];
+        random_graph g = random_graph_make(seed + i, RANDOM_ODD, false);
+        failed += !write_file(&g, seed + i, where, path);
+        qdq_graph_destroy(g.graph);
+    }
+    return failed > 0;
+}
+
+int main(int argc, char **argv) {
+    uint64_t seed = 1, count = 500, failed = 0;
+    const char *where = NULL;
+    bool digest = false;
+    for (int i = 1; i < argc; i++) {
+        bool more = i + 1 < argc;
+        if (more && !strcmp(argv[i], "--seed"))
+            seed = strtoull(argv[++i], NULL, 10);
+        else if (more && !strcmp(argv[i], "--count"))
+            count = strtoull(argv[++i], NULL, 10);
+        else if (more && !strcmp(argv[i], "--write"))
+            where = argv[++i];
+        else if (!strcmp(argv[i], "--digest"))
+            digest = true;
+        else
+            return fprintf(stderr, "unknown: %s; see the head of the file\n", argv[i]), 2;
+    }
+    if (where) return write_all(seed, count, where);
+    strcpy(folder, "/tmp/qdq-random-XXXXXX");
+    if (!mkdtemp(folder)) return 1;
+    for (uint64_t i = 0; i < count; i++) {
+        failed += !check_valid(seed + i, digest);
+        if (!digest) failed += !check_broken(seed + i);
+    }
+    rmdir(folder);
+    if (digest) return failed > 0;
+    if (count >= qdq_op_count()) failed += !every_op_was_there();
+    printf("%zu steps on codes\n", on_codes);
+    if (count >= 500 && !on_codes) failed++;
+    printf("%llu graphs from seed %llu, %llu failed\n", (unsigned long long)count,
+           (unsigned long long)seed, (unsigned long long)failed);
+    return failed > 0;
+}
