@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static bool same_double(const char *text, double value) { return strtod(text, NULL) == value; }
 
@@ -46,8 +45,8 @@ static const char *lay_out(const char *scientific, char out[QDQ_NUMBER_BYTES]) {
 
 // FLT_DIG and DBL_DIG digits are always needed unless the value is subnormal.
 const char *qdq_number_text(char out[QDQ_NUMBER_BYTES], double value, bool is_float32) {
-    if (isnan(value)) return strcpy(out, "NaN");
-    if (isinf(value)) return strcpy(out, value < 0 ? "-Infinity" : "Infinity");
+    if (isnan(value)) return "NaN";
+    if (isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
     int digits = is_float32 ? FLT_DIG : DBL_DIG,
         most = is_float32 ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
     if (fabs(value) < (is_float32 ? (double)FLT_MIN : DBL_MIN)) digits = 1;

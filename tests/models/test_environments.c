@@ -267,7 +267,8 @@ static void graphs_whose_numbers_round_are_the_same_in_every_environment(void **
         char text[4096], name[32];
         snprintf(name, sizeof name, "graph %zu", i);
         size_t length = strlen(graphs[i]);
-        for (size_t k = 0; k <= length; k++) text[k] = graphs[i][k] == '\'' ? '"' : graphs[i][k];
+        for (size_t k = 0; k <= length; k++)
+            text[k] = (char)(graphs[i][k] == '\'' ? '"' : graphs[i][k]);
         qdq_error err = {0};
         qdq_graph *g = qdq_graph_parse(text, length, name, NULL, NULL, &err);
         const qdq_report *report = qdq_graph_validate(g, NULL, &err);
