@@ -11,13 +11,14 @@
 #include "tools/stream.h"
 #include "tools/streams.h"
 
-enum { RUN, STEPS, LOAD_COMPILE, FIRST_LIMIT, MEMBERS = FIRST_LIMIT + MAX_LIMITS };
+enum { RUN, STEPS, OTHER_MODE, LOAD_COMPILE, FIRST_LIMIT, MEMBERS = FIRST_LIMIT + MAX_LIMITS };
 enum { LOAD, COMPILE, STAGES };
 static const char *const stage_names[STAGES] = {"load", "compile"};
 
 typedef struct bench {
     const options *opt;
     session session;
+    session other;  // the mode that was not asked for; without an exec where there is none
     limits limits;  // empty without --vs-copy
     qdq_graph_options graph_options;
     qdq_compile_options compile_options;
@@ -35,8 +36,8 @@ typedef struct bench {
 //---- What is timed ----------------------------------------------------------
 
 static void run_graph(member *self) {
-    const bench *b = self->context;
-    qdq_exec_run(b->session.exec);
+    const session *s = self->context;
+    qdq_exec_run(s->exec);
 }
 
 // The steps find in the caches what a run would leave there.
@@ -95,8 +96,10 @@ static double *times_of(const bench *b, size_t rows) {
 
 static bool list_members(bench *b) {
     for (size_t i = 0; i < MEMBERS; i++) b->members[i] = (member){.run = do_nothing, .batch = 1};
-    b->members[RUN] = (member){.run = run_graph, .context = b};
+    b->members[RUN] = (member){.run = run_graph, .context = &b->session};
     b->members[STEPS] = (member){.run = run_steps, .context = b, .batch = 1};
+    if (b->other.exec)
+        b->members[OTHER_MODE] = (member){.run = run_graph, .context = &b->other};
     b->step_seconds = times_of(b, b->step_count);
     b->step_spreads = calloc(b->step_count + 1, sizeof *b->step_spreads);
     if (!b->step_seconds || !b->step_spreads) return false;
@@ -157,6 +160,8 @@ static void print_rate(size_t bytes, double seconds) {
     printf(", %zu bytes, %.2f GB/s", bytes, rate(bytes, seconds));
 }
 
+static const char *mode_name(bool fast) { return fast ? "fast" : "literal"; }
+
 static void print_text(const bench *b) {
     const member *run = &b->members[RUN];
     print_spread(b->opt->operands.items[0], &run->spread);
@@ -169,6 +174,11 @@ static void print_text(const bench *b) {
         print_spread("", &b->step_spreads[i]);
         print_rate(step->read_bytes + step->write_bytes, b->step_spreads[i].median);
         printf("  %s\n", step->text);
+    }
+    if (b->other.exec) {
+        printf("  other mode, %s", mode_name(!b->opt->fast));
+        print_spread("", &b->members[OTHER_MODE].spread);
+        printf("\n");
     }
     for (size_t i = 0; b->stage_seconds && i < STAGES; i++) {
         printf("  ");
@@ -240,6 +250,7 @@ static void print_json(const bench *b) {
     qdq_json json;
     json_begin(&json);
     json_string_key(&json, "graph", b->opt->operands.items[0]);
+    json_string_key(&json, "mode", mode_name(b->opt->fast));
     json_uint_key(&json, "runs", b->repeat * run->batch);
     json_uint_key(&json, "timings", b->repeat);
     json_spread(&json, &run->spread);
@@ -248,6 +259,13 @@ static void print_json(const bench *b) {
     json_uint_key(&json, "output_bytes", b->write_bytes);
     json_rate(&json, b->read_bytes + b->write_bytes, run->spread.median);
     json_steps(&json, b);
+    if (b->other.exec) {
+        qdq_json_key(&json, "other_mode");
+        qdq_json_begin_object(&json);
+        json_string_key(&json, "mode", mode_name(!b->opt->fast));
+        json_spread(&json, &b->members[OTHER_MODE].spread);
+        qdq_json_end_object(&json);
+    }
     for (size_t i = 0; b->stage_seconds && i < STAGES; i++) {
         qdq_json_key(&json, stage_names[i]);
         qdq_json_begin_object(&json);
@@ -266,6 +284,7 @@ static void release(bench *b) {
     free(b->step_spreads);
     free(b->stage_seconds);
     limits_close(&b->limits);
+    session_close(&b->other);
     session_close(&b->session);
 }
 
@@ -277,6 +296,9 @@ int run_bench(const options *opt) {
         !graph_options_of(opt, &b.graph_options) || !compile_options_of(opt, &b.compile_options))
         return EXIT_USAGE;
     int code = session_open(&b.session, &filled);
+    bool one_mode = b.compile_options.materialize || b.compile_options.float_storage;
+    if (code == EXIT_OK && !one_mode)
+        code = session_open_mode(&b.other, &b.session, &filled, !opt->fast);
     if (code == EXIT_OK) code = measure_all(&b);
     if (code == EXIT_OK && opt->json)
         print_json(&b);

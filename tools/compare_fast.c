@@ -7,7 +7,6 @@
 #include "tools/causes.h"
 #include "tools/common.h"
 #include "tools/failure.h"
-#include "tools/inputs.h"
 #include "tools/session.h"
 #include "tools/tensor_io.h"
 
@@ -79,8 +78,8 @@ static int compare_output_of(qdq_exec *const execs[2], const qdq_tensor_info *in
     return code;
 }
 
-static int compare_outputs(const session *s, qdq_exec *fast, const options *opt) {
-    qdq_exec *const execs[2] = {s->exec, fast};
+static int compare_outputs(const session *s, const session *fast, const options *opt) {
+    qdq_exec *const execs[2] = {s->exec, fast->exec};
     qdq_json json;
     bool differs = false;
     int code = EXIT_OK;
@@ -102,20 +101,13 @@ static int compare_outputs(const session *s, qdq_exec *fast, const options *opt)
 }
 
 int compare_fast(const options *opt) {
-    session s;
-    qdq_error err = {0};
+    session s, fast = {0};
     options literal = *opt;
     literal.fast = false;
     int code = session_open(&s, &literal);
-    if (code == EXIT_OK) {
-        qdq_compile_options compile = {.isa = isa_of(opt), .fast = true};
-        qdq_plan *plan = qdq_graph_compile(s.graph, &compile, &err);
-        qdq_exec *fast = qdq_exec_create(plan, &s.exec_options, &err);
-        code = fast ? give_inputs(s.graph, plan, fast, opt) : report_error(&err);
-        if (code == EXIT_OK) code = compare_outputs(&s, fast, opt);
-        qdq_exec_destroy(fast);
-        qdq_plan_destroy(plan);
-    }
+    if (code == EXIT_OK) code = session_open_mode(&fast, &s, opt, true);
+    if (code == EXIT_OK) code = compare_outputs(&s, &fast, opt);
+    session_close(&fast);
     session_close(&s);
     return code;
 }

@@ -24,6 +24,17 @@ int session_open(session *s, const options *opt) {
     return code == EXIT_OK ? give_inputs(s->graph, s->plan, s->exec, opt) : code;
 }
 
+int session_open_mode(session *s, const session *of, const options *opt, bool fast) {
+    qdq_compile_options compile;
+    qdq_error err = {0};
+    *s = (session){.exec_options = of->exec_options};
+    if (!compile_options_of(opt, &compile)) return EXIT_USAGE;
+    compile.fast = fast;
+    s->plan = qdq_graph_compile(of->graph, &compile, &err);
+    s->exec = qdq_exec_create(s->plan, &s->exec_options, &err);
+    return s->exec ? give_inputs(of->graph, s->plan, s->exec, opt) : report_error(&err);
+}
+
 void session_close(session *s) {
     qdq_exec_destroy(s->exec);
     qdq_plan_destroy(s->plan);

@@ -60,8 +60,9 @@ class Bench(Case):
         steps = len(self.json("plan", "g.json")["steps"])
         self.assertRegex(out[0], rf"\Ag\.json: {SPREAD}, {9 * ELEMENTS} bytes, {NUMBER} GB/s in "
                                  rf"and out; all steps move \d+ bytes, {NUMBER} GB/s\Z")
-        self.assertEqual(len(out), 1 + steps)
-        for i, line in enumerate(out[1:]):
+        self.assertEqual(len(out), 1 + steps + 1)
+        self.assertRegex(out[-1], rf"\A  other mode, fast: {SPREAD}\Z")
+        for i, line in enumerate(out[1:-1]):
             self.assertRegex(line, rf"\A  step {i}: {SPREAD}, \d+ bytes, {NUMBER} GB/s  .* -> ")
 
     def test_a_graph_without_steps_is_timed_too(self):
@@ -70,6 +71,22 @@ class Bench(Case):
             [quantize(x="c", scales=1)], [], constants=[constant]))
         self.assertEqual(parsed["input_bytes"], 0)
         self.assertEqual(parsed["output_bytes"], 2)
+
+    def test_the_mode_asked_for_is_timed_and_the_other_is_told(self):
+        for words, mode, other in (([], "literal", "fast"), (["--fast"], "fast", "literal"),
+                                   (["--literal"], "literal", "fast")):
+            parsed = self.bench(*words)
+            self.assertEqual((parsed["mode"], parsed["other_mode"]["mode"]), (mode, other))
+            self.assert_spread(parsed["other_mode"])
+            self.assertGreater(parsed["other_mode"]["median_seconds"], 0)
+            self.assertIn(f"\n  other mode, {other}: median ",
+                          self.qdq("bench", "g.json", "--repeat", 2, *words).out)
+
+    def test_what_stores_every_value_has_one_mode(self):
+        for words in (["--materialize"], ["--float-storage", "bfloat16"]):
+            parsed = self.bench(*words)
+            self.assertEqual(parsed["mode"], "literal")
+            self.assertNotIn("other_mode", parsed)
 
     # ---- --vs-copy ----
 
