@@ -44,7 +44,7 @@ static qdq_chosen choose_core(const qdq_choose_params *p, const qdq_block_range 
                         (int32_t)qdq_clamp_one(zero_point, p->range.quant_min, p->range.quant_max)};
 }
 
-//---- torchao: in the dtype of x, NaN propagates (torchao.md 1.8) -------------
+//---- torchao: in the dtype of x, NaN propagates ------------------------------
 
 static float step(const qdq_choose_params *p, float v) {
     return qdq_dtype_is_real(p->x_dtype) ? qdq_round_to_dtype(p->x_dtype, v, NULL) : v;
@@ -73,7 +73,7 @@ static qdq_chosen choose_torchao(const qdq_choose_params *p, const qdq_block_ran
     return (qdq_chosen){scale, (int32_t)qdq_clamp_one(zero_point, qmin, qmax)};
 }
 
-//---- Powers of two (torchao.md 2.2) ------------------------------------------
+//---- Powers of two ----------------------------------------------------------
 
 // The code of the power of two at or above d; 255 for what is not finite.
 static int round_up_to_power(float d) {
@@ -103,7 +103,7 @@ static qdq_chosen choose_power(const qdq_choose_params *p, const qdq_block_range
     return (qdq_chosen){qdq_float8_e8m0_decode((uint8_t)code), 0};
 }
 
-//---- NVFP4 (tensorrt.md 1.3, torchao.md 2.3) ---------------------------------
+//---- NVFP4 ------------------------------------------------------------------
 
 static qdq_chosen choose_nvfp4(const qdq_choose_params *p, const qdq_block_range *block,
                                float global_scale) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Block floats: sixteen elements of a face row share an exponent. They are bits in tiles alone;
-// everywhere else an element is a float32 that a tile can hold. Facts: ttnn.md 3
-// (docs/numerics.md, section 6).
+// everywhere else an element is a float32 that a tile can hold. See
+// docs/numerics.md, section 6.
 //
 // A tile has 64 exponent bytes, one for each face row in face order, and then the codes: sign and
 // 7 (bfloat8_b) or 3 (bfloat4_b) bits of magnitude, the first element in the low bits.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Floats of at most 16 bits with a sign, exponent and mantissa, described by a row each; and the
-// exponent-only float8_e8m0. Facts: onnx.md 3 (docs/numerics.md has the table).
+// exponent-only float8_e8m0. docs/numerics.md, section 6, has the table.
 #ifndef QDQ_RUNTIME_SMALL_FLOAT_H
 #define QDQ_RUNTIME_SMALL_FLOAT_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a group of a block float becomes, from the description of the host packer in ttnn.md 3.2 and
-// the closed form of 3.3, in double and by whole numbers. Nothing here calls the library.
+// What a group of a block float becomes, by the rules of ttnn's host packer and
+// a closed form of what it unpacks to, in double and by whole numbers. Nothing here calls the library.
 #ifndef QDQ_TESTS_BLOCK_FLOATS_H
 #define QDQ_TESTS_BLOCK_FLOATS_H
 

@@ -62,8 +62,8 @@ typedef struct qdq_exec_options {
 // An arena and the inputs and outputs bound to it. One thread at a time.
 typedef struct qdq_exec qdq_exec;
 
-// NULL with `err` set when memory runs out. A NULL plan gives NULL and leaves `err` alone, so that
-// the error of compiling stays. After this nothing allocates and running cannot fail.
+// NULL with `err` set when memory runs out (QDQ_ERR_MEMORY) or the plan is NULL (QDQ_ERR_ARGUMENT).
+// An error that `err` already has stays, so that of compiling is told. After this nothing allocates and running cannot fail.
 QDQ_API qdq_exec *qdq_exec_create(const qdq_plan *plan, const qdq_exec_options *options,
                                   qdq_error *err);
 // NULL is fine.

@@ -33,7 +33,7 @@ static void *y_from(const qdq_quant_params *p, void *y, size_t at) {
     return (char *)y + at * qdq_dtype_size(p->y_dtype);
 }
 
-// x over a scale that is itself scaled by `global` (tensorrt.md 1.3, torchao.md 2.3).
+// x over a scale that is itself scaled by `global` (docs/numerics.md, NVFP4).
 static float scaled_twice(const qdq_numerics *n, float x, float s, float global) {
     return n->scaling == QDQ_SCALE_RECIPROCAL ? x * (1.0f / global / s) : x / (s * global);
 }

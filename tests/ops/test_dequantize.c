@@ -244,7 +244,7 @@ static void computed_parameters_dequantize_what_they_made(void **state) {
 
 static void the_published_rows_come_out(void **state) {
     (void)state;
-    // tensorrt.md 1.1, scale f32(1/127); int32 beyond 2^24: the difference is exact, then rounded.
+    // TensorRT's formula, scale f32(1/127); int32 beyond 2^24: the difference is exact, then rounded.
     int8_t x[9] = {71, 113, 127, -71, 50, 127, 85, 14, -128};
     static const double want[9] = {.559055, .889764, 1,       -.559055, .393701,
                                    1,       .669291, .110236, -1.007874};
@@ -265,7 +265,7 @@ static void the_published_rows_come_out(void **state) {
     qdq_graph_destroy(g);
 }
 
-// ttnn.md 4; a run-time scale may be NaN.
+// The device packer of ttnn; a run-time scale may be NaN.
 static void each_bfloat16_store_gives_the_published_codes(void **state) {
     (void)state;
     static const uint16_t want[3][4] = {{0x4300, 0x4302, 0x3F80, 0x7FC0},

@@ -39,7 +39,7 @@ static double between(double low, double v, double high) {
     return v < low ? low : v > high ? high : v;
 }
 
-// onednn.md 5.6: every corner has the product of the weights along its dims.
+// oneDNN Graph's Interpolate, linear: every corner has the product of the weights along its dims.
 static double interpolated(const interpolate_case *c, const image *x, bool nearest, bool align,
                            int64_t n, int64_t channel, const int64_t *o) {
     double at[3] = {0}, sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each field of qdq_numerics, each value and their combinations: lines published or worked out by
-// hand first (reference/), then constructed inputs against the oracle. Those that matter to
+// hand first, then constructed inputs against the oracle. Those that matter to
 // Dequantize alone are in test_dequantize.c.
 #include <fenv.h>
 
@@ -58,7 +58,7 @@ static void division_and_reciprocal_are_two_things(void **state) {
     check_line("reciprocal", &reciprocal, &b, 1, 13.0f / 127.0f, 0, QDQ_INT8, (const int[]){64});
 }
 
-// The worked table of ttnn.md 1.4.
+// Worked out by hand from the formulas of tt-metal's quantization.cpp.
 static void the_worked_table_of_ttnn_comes_out(void **state) {
     (void)state;
     static const float v[12] = {0.49999997f, .5f,  2.5f, -.5f, -2.5f, 127.5f,
@@ -278,7 +278,8 @@ static void every_form_of_requantize_through_bfloat16_equals_the_oracle(void **s
     check_requantize_of_all(QDQ_BFLOAT16);
 }
 
-// ttnn.md 1.3, path 3 with tensor zero points: how many of the 256 codes an exact rounding changes.
+// Requantize of ttnn with numbers for scales and tensors for zero points: how many of the 256 codes
+// an exact rounding changes (docs/numerics.md, section 11).
 static void path_3_of_ttnn_is_wrong_as_often_as_published(void **state) {
     (void)state;
     static const struct {

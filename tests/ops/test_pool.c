@@ -32,7 +32,7 @@ static const pool_case cases[] = {
     {3, {5, 4, 7}, {2, 2, 3}, {2, 1, 1}, {0, 1, 2}, {1, 0, 2}, {2, 1, 3}, QDQ_PAD_NONE, false},
 };
 
-// The number of windows along a dim, and the padding before it: onednn.md 5.2, 5.6.
+// The number of windows along a dim, and the padding before it, as oneDNN Graph's pages have them.
 static int64_t windows(const pool_case *c, int i, bool dilated, int64_t *begin) {
     int64_t reach = (c->kernel[i] - 1) * (dilated ? c->dilations[i] : 1) + 1;
     int64_t end = c->end[i], in = c->in[i], stride = c->strides[i];

@@ -105,7 +105,7 @@ HALF = {"tensorrt": ["tensorrt/both-quantized"], "onednn": []}
 CASES = [
     ("attention with pairs in front of its products is fine", ATTENTION, CLEAN),
     ("weights that are transposed before they are quantized are fine", TRANSPOSED, CLEAN),
-    # tensorrt.md 3: output channels.
+    # TensorRT's guide to explicit quantization: output channels.
     *((f"weights {word} have their channels on dim {axis}", conv(word, axis), CLEAN)
       for word, axis in [("OIX", 0), ("XIO", 3), ("IOX", 1), ("XOI", 2)]),
     *((f"weights {word} have no channels on dim {axis}", conv(word, axis),
@@ -116,7 +116,7 @@ CASES = [
     ("b has no channels on the first dim", product(0), {**CLEAN, **AXIS}),
     ("a transposed b has its channels on the first dim", product(0, True), CLEAN),
     ("a transposed b has none on the last dim", product(1, True), {**CLEAN, **AXIS}),
-    # tensorrt.md 3: all inputs of a weighted op are quantized.
+    # The same guide: all inputs of a weighted op are quantized.
     ("weights alone of int8 are half a quantized product", product(1, x="x"), HALF),
     ("weights alone of int4 are fine", product(1, x="x", w="int4", **INT4), {"tensorrt": []}),
     ("float weights are half a quantized product", float_weights(), HALF),
@@ -136,7 +136,7 @@ CASES = [
       for dtype in (I8, "int4", "int32", "bool", "float8_e4m3fn")),
     ("oneDNN counts along no int8", one("GenIndex", {"axis": 0}, x=(I8, [2, 3])),
      {"onednn": ["onednn/moved-dtype"]}),
-    # onednn.md 5.8 and its patterns: what runs alone.
+    # The patterns of oneDNN Graph's CPU backend: what runs alone.
     *((f"oneDNN rounds no {dtype}", one("Round", x=(dtype, [4])),
        {"onednn": ["onednn/round-dtype"]}) for dtype in (F16, BF16)),
     *((f"oneDNN takes {op} of bfloat16", one(op, x=(BF16, [4, 4])), {"onednn": []})

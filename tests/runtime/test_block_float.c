@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block floats against ttnn.md 3: its worked groups, the checksums of its self-check tile, the
+// Block floats of ttnn: worked groups, the checksums of its self-check tile, the
 // closed form of every code, and the model of tests/block_floats.h.
 #include "runtime/block_float.h"
 #include "runtime/dtype.h"

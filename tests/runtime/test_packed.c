@@ -94,7 +94,7 @@ static void every_byte_holds_its_first_element_in_the_low_bits(void **state) {
     }
 }
 
-// onnx.md 3 and tensorrt.md 4.
+// The packing that ONNX (TensorProto, int4 and uint4) and TensorRT (its INT4 layout) publish.
 static void published_bytes_are_packed_and_unpacked(void **state) {
     (void)state;
     static const struct {

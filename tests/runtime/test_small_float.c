@@ -212,7 +212,7 @@ static unsigned encode_one(qdq_dtype dtype, float value, qdq_float_overflow mode
     return code;
 }
 
-// onednn.md 2.3, observed on the library.
+// Observed on oneDNN 3.13.2.
 static void through_float16_has_the_edges_that_onednn_has(void **state) {
     (void)state;
     static const struct {
@@ -237,7 +237,7 @@ static void through_float16_has_the_edges_that_onednn_has(void **state) {
     assert_int_equal(encode_one(QDQ_FLOAT8_E5M2, 61440.0f, QDQ_FLOAT_OVERFLOW), 0x7C);
 }
 
-// tensorrt.md 1.3 and onnx.md 3.
+// The conversions to float8 and float4 that the documents of TensorRT and ONNX state.
 static void ties_go_where_tensorrt_and_onnx_say(void **state) {
     (void)state;
     static const struct {

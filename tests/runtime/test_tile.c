@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TILE layout against ttnn.md 2.1 and 2.2, and pack and unpack as each other's inverse.
+// The TILE layout of ttnn (tiles of four 16x16 faces, tt-metal's tech report on tensor layouts), and
+// pack and unpack as each other's inverse.
 #include "include/qdq/tile.h"
 #include "tests/unit.h"
 
@@ -53,7 +54,7 @@ static void tiles_have_the_bytes_of_the_device(void **state) {
     assert_int_equal(qdq_tile_bytes(QDQ_UINT8), 1024);
 }
 
-// ttnn.md 2.2: a [3, 5] tensor of 1...15 lands at offsets 0-4, 16-20, 32-36.
+// By that layout a [3, 5] tensor of 1...15 lands at offsets 0-4, 16-20, 32-36.
 static void a_small_tensor_lies_where_the_device_puts_it(void **state) {
     (void)state;
     uint8_t rows[15], tile[1024] = {0};
@@ -65,7 +66,7 @@ static void a_small_tensor_lies_where_the_device_puts_it(void **state) {
     }
 }
 
-// ttnn.md 3.4: the self-check tile x[r][c] = (((37r + 11c) mod 257) - 128) / 16 as bfloat16.
+// A self-check tile x[r][c] = (((37r + 11c) mod 257) - 128) / 16 as bfloat16.
 static void the_self_check_tile_has_the_published_checksum(void **state) {
     (void)state;
     uint16_t rows[1024], tile[1024];
