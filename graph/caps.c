@@ -5,6 +5,23 @@
 #include "graph/graph.h"
 #include "runtime/dtype.h"
 
+// 8 GiB, or on small machines half of what an address can count.
+static size_t default_bytes(void) {
+    const uint64_t bytes = (uint64_t)8 << 30;
+    return bytes < SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2;
+}
+
+qdq_limits qdq_limits_or_default(const qdq_limits *limits) {
+    qdq_limits all = limits ? *limits : (qdq_limits){0};
+    if (!all.file_bytes) all.file_bytes = (size_t)64 << 20;
+    if (!all.json_values) all.json_values = 1000000;
+    if (!all.elements) all.elements = (size_t)1 << 31;
+    if (!all.bytes) all.bytes = default_bytes();
+    if (!all.findings) all.findings = 100;
+    if (!all.operations) all.operations = SIZE_MAX;
+    return all;
+}
+
 static const char *shape_text(qdq_graph *graph, qdq_shape shape) {
     char text[256];
     size_t at = 0;

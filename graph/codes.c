@@ -172,14 +172,17 @@ static bool fold(search *s, size_t index) {
     qdq_draft_call(draft, index, &s->silent, &call);
     for (size_t i = 0; i < call.input_count; i++)
         if (!node->codes[i].data && !node->codes[i].stored) return true;
+    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->pool);
+    if (!call.op->lower(&call, &to, stages)) return false;
+    if (stages[0].cost > draft->operations_left) return true;
+    draft->operations_left -= stages[0].cost;
     for (size_t i = 0; i < call.input_count; i++) {
         x[i] = codes_in_memory(draft, &node->codes[i], &call.inputs[i].type);
         if (!x[i]) return false;
     }
     void *data = qdq_pool_array(draft->pool, qdq_shape_count(call.outputs[0].shape),
                                 qdq_dtype_size(call.outputs[0].dtype));
-    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->pool);
-    if (!data || !call.op->lower(&call, &to, stages)) return false;
+    if (!data) return false;
     stages[0].whole(stages[0].params, &(qdq_tensors){.x = x, .y = &data}, 0, stages[0].units);
     draft->values[y].folded = s->values[y].codes->data = data;
     return true;

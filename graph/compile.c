@@ -74,11 +74,11 @@ static qdq_status keep_constants(qdq_compiler *c) {
         const qdq_draft_step *step = &c->draft.steps[i];
         keep_constant(c, step->x, &bytes);
         for (size_t k = 0; k < step->link_count; k++)
-            for (size_t v = 0; v < step->links[k].stage.vector_count; v++)
+            for (size_t v = 0; v < step->links[k].stage->vector_count; v++)
                 keep_constant(c, step->links[k].sources[v], &bytes);
-        packed += step->whole.packed_bytes;
+        if (step->whole) packed += step->whole->packed_bytes;
         for (size_t k = 0; step->whole_node && k < step->whole_node->input_count; k++)
-            if (!(step->whole.packed >> k & 1)) keep_constant(c, step->whole_inputs[k].id, &bytes);
+            if (!(step->whole->packed >> k & 1)) keep_constant(c, step->whole_inputs[k].id, &bytes);
     }
     char *constants = qdq_pool_array(&c->plan->pool, bytes, 1);
     if (!constants) return qdq_draft_stopped(&c->draft, c->err);
@@ -137,7 +137,7 @@ static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
 // Whether a link reads value `id` beside its x.
 static bool reads_beside(const qdq_draft_step *step, uint32_t id) {
     for (size_t i = 0; i < step->link_count; i++)
-        for (size_t k = 0; k < step->links[i].stage.vector_count; k++)
+        for (size_t k = 0; k < step->links[i].stage->vector_count; k++)
             if (step->links[i].sources[k] == id) return true;
     return false;
 }
@@ -172,7 +172,7 @@ static void describe_slots(qdq_compiler *c) {
         for (size_t k = 0; k < step->link_count; k++)
             if (step->links[k].y && lies_in_arena(c, step->links[k].y))
                 describe_slot(c, step->links[k].y, slot++);
-        for (size_t k = 0; step->reduce_node && k < step->reduce.result_count; k++)
+        for (size_t k = 0; step->reduce_node && k < step->reduce->result_count; k++)
             if (lies_in_arena(c, step->results[k])) describe_slot(c, step->results[k], slot++);
     }
 }
@@ -214,11 +214,17 @@ static qdq_status plan_arena(qdq_compiler *c) {
 //---- Entry ------------------------------------------------------------------
 
 // Says how much an exec takes beside arena, inputs and outputs.
-static qdq_status check_limit(qdq_compiler *c) {
+static qdq_status check_limits(qdq_compiler *c) {
+    const qdq_limits *limits = &c->draft.graph->limits;
     qdq_plan_stats *s = &c->plan->stats;
-    size_t exec = qdq_exec_measure(c->plan), most = c->draft.graph->limits.bytes;
+    if (s->operations > limits->operations)
+        return qdq_fail(c->err, QDQ_ERR_LIMIT,
+                        "a run takes %zu operations, wanted at most %zu; raise the limit of "
+                        "operations",
+                        s->operations, limits->operations);
+    size_t exec = qdq_exec_measure(c->plan), most = limits->bytes;
     s->scratch_bytes = exec - s->arena_bytes - s->io_bytes;
-    size_t bytes = qdq_bytes_add(s->constant_bytes, exec);
+    size_t bytes = qdq_size_add(s->constant_bytes, exec);
     if (bytes <= most) return QDQ_OK;
     return qdq_fail(c->err, QDQ_ERR_LIMIT,
                     "the plan needs %zu bytes (constants %zu, arena %zu, inputs and outputs %zu, "
@@ -226,8 +232,12 @@ static qdq_status check_limit(qdq_compiler *c) {
                     bytes, s->constant_bytes, s->arena_bytes, s->io_bytes, s->scratch_bytes, most);
 }
 
+// What steps, names and the draft may take besides what the limit of bytes is about.
+enum { BYTES_OF_PLANNING = 64 << 20 };
+
 static qdq_status compile(qdq_compiler *c) {
     const qdq_graph *graph = c->draft.graph;
+    c->draft.budget = &c->budget;
     c->draft.pool = &c->scratch;
     c->draft.plan_pool = &c->plan->pool;
     c->located = qdq_pool_array(&c->scratch, graph->value_count, sizeof *c->located);
@@ -243,7 +253,7 @@ static qdq_status compile(qdq_compiler *c) {
     memcpy(from, c->located, graph->value_count * sizeof *from);
     QDQ_TRY(plan_arena(c));
     QDQ_TRY(qdq_compile_steps(c, from));
-    return check_limit(c);
+    return check_limits(c);
 }
 
 static bool check_options(const qdq_compile_options *opt, qdq_error *err) {
@@ -277,14 +287,17 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
         return NULL;
     }
     *plan = (qdq_plan){.allocator = graph->allocator};
-    qdq_pool_init(&plan->pool, graph->allocator);
     qdq_compiler c = {.draft = {.graph = graph, .profile = profile, .options = opt, .isas = isas},
                       .plan = plan,
                       .err = err};
-    qdq_pool_init(&c.scratch, graph->allocator);
+    qdq_budget_init(&c.budget, graph->allocator,
+                    qdq_size_add(graph->limits.bytes, BYTES_OF_PLANNING));
+    qdq_pool_init(&plan->pool, &c.budget.allocator);
+    qdq_pool_init(&c.scratch, &c.budget.allocator);
     if (graph->failure) *graph->failure = (qdq_error){0};
     qdq_status status = compile(&c);
     qdq_pool_release(&c.scratch);
+    plan->pool.allocator = graph->allocator;
     if (status == QDQ_OK) {
         qdq_graph_tell(graph, "compiled %zu nodes for %s: %zu steps, %zu bytes of arena",
                        graph->node_count, target, plan->stats.step_count, plan->stats.arena_bytes);

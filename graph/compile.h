@@ -10,6 +10,7 @@
 enum { QDQ_REDUCE_CHUNKS = 64, QDQ_REDUCE_STATE_BYTES = 1 << 20 };
 
 typedef struct qdq_compiler {
+    qdq_budget budget;
     qdq_pool scratch;  // what is not part of the plan
     qdq_draft draft;
     qdq_plan *plan;
@@ -19,19 +20,8 @@ typedef struct qdq_compiler {
     qdq_error *err;
 } qdq_compiler;
 
-// Sums and products of bytes; SIZE_MAX: more than an address can count.
-static inline size_t qdq_bytes_add(size_t a, size_t b) {
-    size_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
-}
-
-static inline size_t qdq_bytes_of(size_t count, size_t size) {
-    size_t bytes;
-    return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes;
-}
-
 static inline size_t qdq_arena_aligned(size_t bytes) {
-    size_t more = qdq_bytes_add(bytes, QDQ_ARENA_ALIGN - 1);
+    size_t more = qdq_size_add(bytes, QDQ_ARENA_ALIGN - 1);
     return more == SIZE_MAX ? SIZE_MAX : more / QDQ_ARENA_ALIGN * QDQ_ARENA_ALIGN;
 }
 

@@ -12,8 +12,8 @@
 // Scratch of the exec.
 static size_t reserve(qdq_compiler *c, size_t count, size_t size) {
     size_t at = c->plan->vector_bytes;
-    size_t bytes = qdq_arena_aligned(qdq_bytes_of(count, size));
-    c->plan->vector_bytes = qdq_bytes_add(at, bytes);
+    size_t bytes = qdq_arena_aligned(qdq_size_times(count, size));
+    c->plan->vector_bytes = qdq_size_add(at, bytes);
     return at;
 }
 
@@ -58,10 +58,9 @@ static void set_vectors(qdq_compiler *c, const qdq_stage *stage, const uint32_t 
 
 static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x) {
     uint32_t y = draft->y ? draft->y : x;
-    qdq_link link = {.fn = draft->stage.fn,
-                     .params = draft->stage.params,
-                     .y_dtype = c->located[y].dtype,
-                     .vector_count = draft->stage.vector_count};
+    qdq_link link = {
+        .fn = draft->stage->fn, .params = draft->stage->params, .y_dtype = c->located[y].dtype};
+    size_t vectors = draft->stage->vector_count;
     if (!draft->node) {
         link.fn = copy_tile;
         link.copies = true;
@@ -71,13 +70,17 @@ static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x
         link.store = (qdq_place){QDQ_PLACE_OUTPUT, draft->output};
     else
         link.store = c->located[y].place;
-    set_vectors(c, &draft->stage, draft->sources, link.vectors);
+    // Room for the one of a table (qdq_join_links).
+    link.vectors = qdq_pool_array(&c->plan->pool, vectors ? vectors : 1, sizeof *link.vectors);
+    if (!link.vectors) return link;
+    link.vector_count = vectors;
+    set_vectors(c, draft->stage, draft->sources, link.vectors);
     return link;
 }
 
 static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft, size_t blocks) {
     enum { MAX_CHUNKS = QDQ_REDUCE_CHUNKS, MAX_STATE_BYTES = QDQ_REDUCE_STATE_BYTES };
-    const qdq_stage *stage = &draft->reduce;
+    const qdq_stage *stage = draft->reduce;
     qdq_reduce *reduce = QDQ_POOL_NEW(&c->plan->pool, qdq_reduce);
     if (!reduce) return NULL;
     *reduce = (qdq_reduce){.fns = stage->reduce,
@@ -111,7 +114,7 @@ static void set_operand(const qdq_compiler *c, uint32_t id, qdq_located *operand
     if (operand->place.kind != QDQ_PLACE_ARENA) return;
     *flat = *bytes;
     size_t own = qdq_shape_count(operand->shape) * qdq_dtype_size(operand->dtype);
-    *bytes = qdq_bytes_add(*bytes, qdq_arena_aligned(own));
+    *bytes = qdq_size_add(*bytes, qdq_arena_aligned(own));
 }
 
 static qdq_whole *whole_of(qdq_compiler *c, const qdq_draft_step *draft) {
@@ -120,10 +123,10 @@ static qdq_whole *whole_of(qdq_compiler *c, const qdq_draft_step *draft) {
     qdq_whole *whole = QDQ_POOL_NEW(pool, qdq_whole);
     if (!whole) return NULL;
     *whole = (qdq_whole){
-        .fn = draft->whole.whole,
-        .params = draft->whole.params,
-        .units = draft->whole.units,
-        .cost = draft->whole.cost,
+        .fn = draft->whole->whole,
+        .params = draft->whole->params,
+        .units = draft->whole->units,
+        .cost = draft->whole->cost,
         .x_count = node->input_count,
         .y_count = node->output_count,
         .x = qdq_pool_array(pool, node->input_count, sizeof *whole->x),
@@ -134,7 +137,7 @@ static qdq_whole *whole_of(qdq_compiler *c, const qdq_draft_step *draft) {
     if (!whole->x || !whole->y || !whole->x_flat || !whole->y_flat) return NULL;
     size_t bytes = 0;
     for (size_t i = 0; i < node->input_count; i++)
-        if (draft->whole_inputs[i].id && !(draft->whole.packed >> i & 1))
+        if (draft->whole_inputs[i].id && !(draft->whole->packed >> i & 1))
             set_operand(c, draft->whole_inputs[i].id, &whole->x[i], &whole->x_flat[i], &bytes);
     for (size_t i = 0; i < node->output_count; i++)
         set_operand(c, node->outputs[i], &whole->y[i], &whole->y_flat[i], &bytes);
@@ -201,7 +204,8 @@ static bool build_whole(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *
 
 static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const qdq_located *from,
                              qdq_step *step) {
-    if (draft->whole_node) return build_whole(c, draft, step) ? QDQ_OK : qdq_draft_stopped(&c->draft, c->err);
+    if (draft->whole_node)
+        return build_whole(c, draft, step) ? QDQ_OK : qdq_draft_stopped(&c->draft, c->err);
     *step = (qdq_step){.x = x_of(c, draft, from)};
     step->tiling = qdq_tiling_of(step->x.shape);
     step->elements = qdq_shape_count(step->x.shape);
@@ -218,6 +222,12 @@ static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const
     return QDQ_OK;
 }
 
+static size_t operations_of(const qdq_step *step) {
+    if (step->whole) return step->whole->cost;
+    size_t passes = step->link_count + (step->reduce != NULL);
+    return qdq_size_times(step->elements, passes);
+}
+
 qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from) {
     qdq_plan *plan = c->plan;
     size_t count = c->draft.step_count;
@@ -227,6 +237,8 @@ qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from) {
     plan->step_count = count;
     for (size_t i = 0; i < count; i++) {
         QDQ_TRY(build_step(c, &c->draft.steps[i], from, &plan->steps[i]));
+        plan->stats.operations =
+            qdq_size_add(plan->stats.operations, operations_of(&plan->steps[i]));
         qdq_describe_step(&c->draft, &c->draft.steps[i], &plan->steps[i], &plan->step_infos[i]);
     }
     plan->stats.value_count = plan->value_count;

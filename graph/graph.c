@@ -12,22 +12,6 @@
 
 //---- Life -------------------------------------------------------------------
 
-// 8 GiB, or on small machines half of what an address can count.
-static size_t default_bytes(void) {
-    const uint64_t bytes = (uint64_t)8 << 30;
-    return bytes < SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2;
-}
-
-qdq_limits qdq_limits_or_default(const qdq_limits *limits) {
-    qdq_limits all = limits ? *limits : (qdq_limits){0};
-    if (!all.file_bytes) all.file_bytes = (size_t)64 << 20;
-    if (!all.json_values) all.json_values = 1000000;
-    if (!all.elements) all.elements = (size_t)1 << 31;
-    if (!all.bytes) all.bytes = default_bytes();
-    if (!all.findings) all.findings = 100;
-    return all;
-}
-
 // Notes that memory ran out if it did; true if the graph can go on.
 static bool healthy(qdq_graph *graph) {
     if (graph->pool.failed)

@@ -49,11 +49,24 @@ static bool node_is_live(const qdq_draft *draft, const qdq_node *node) {
     return false;
 }
 
+// Computing what is constant may take as long as some passes over the constants, or as a short run.
+static size_t operations_for(const qdq_graph *graph) {
+    enum { PASSES = 16, LEAST = 1 << 26 };
+    size_t all = LEAST;
+    for (size_t i = 1; i < graph->value_count; i++)
+        if (graph->values[i].kind == QDQ_VALUE_CONSTANT)
+            all = qdq_size_add(
+                all, qdq_size_times(qdq_shape_count(graph->values[i].type.shape), PASSES));
+    return all;
+}
+
 static bool start_draft(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
     draft->values = qdq_pool_array(draft->pool, graph->value_count, sizeof *draft->values);
     draft->nodes = qdq_pool_array(draft->pool, graph->node_count, sizeof *draft->nodes);
-    if (!draft->values || !draft->nodes) return false;
+    draft->operations_left = operations_for(graph);
+    draft->shared = QDQ_POOL_NEW(draft->pool, qdq_shared);
+    if (!draft->values || !draft->nodes || !draft->shared) return false;
     for (size_t i = 0; i < graph->node_count; i++)
         draft->nodes[i] = (qdq_draft_node){.inputs = graph->nodes[i].inputs};
     for (size_t i = 0; i < graph->value_count; i++) {
@@ -77,6 +90,11 @@ static bool start_draft(qdq_draft *draft) {
 qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err) {
     const qdq_error *failure = draft->graph->failure;
     if (failure && failure->status) return qdq_fail(err, failure->status, "%s", failure->text);
+    if (draft->budget->exceeded)
+        return qdq_fail(err, QDQ_ERR_LIMIT,
+                        "compiling the graph takes more than the limit of %zu bytes and what the "
+                        "plan itself may have; raise the limit of bytes",
+                        draft->graph->limits.bytes);
     return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while compiling the graph");
 }
 
@@ -141,10 +159,10 @@ static qdq_draft_link *add_link(qdq_draft *draft, qdq_draft_step *step, qdq_draf
     if (!links) return NULL;
     step->links = links;
     links[step->link_count] = link;
-    for (size_t k = 0; k < link.stage.vector_count; k++) {
+    for (size_t k = 0; k < link.stage->vector_count; k++) {
         if (!link.sources[k]) continue;
         note_read(draft, link.sources[k], number_of(draft, step));
-        draft->values[link.sources[k]].rows |= link.stage.vectors[k].count > QDQ_BLOCK_ELEMENTS;
+        draft->values[link.sources[k]].rows |= link.stage->vectors[k].count > QDQ_BLOCK_ELEMENTS;
     }
     if (link.y) note_made(draft, link.y, number_of(draft, step));
     if (step->whole_node) draft->values[link.y].rows = true;
@@ -153,11 +171,14 @@ static qdq_draft_link *add_link(qdq_draft *draft, qdq_draft_step *step, qdq_draf
 
 // A step that only copies: value x into the arena (output SIZE_MAX), or to an output.
 static bool add_copy(qdq_draft *draft, uint32_t x, size_t output) {
+    static const qdq_stage nothing;
     qdq_draft_step *step = add_step(draft, x);
     if (!step) return false;
     if (output != SIZE_MAX) note_read(draft, x, number_of(draft, step));
     return add_link(draft, step,
-                    (qdq_draft_link){.y = output == SIZE_MAX ? x : 0, .output = output}) != NULL;
+                    (qdq_draft_link){.stage = &nothing,
+                                     .y = output == SIZE_MAX ? x : 0,
+                                     .output = output}) != NULL;
 }
 
 // Materialized, an input or a constant is copied into the arena before its first use.
@@ -185,7 +206,7 @@ static bool can_continue(const qdq_draft *draft, const qdq_draft_step *step, uin
                          uint32_t y) {
     if (step->reduce_node) return false;
     if (step->whole_node) {
-        if (!step->whole.pieces || !y || qdq_dtype_is_block_float(draft->values[x].type.dtype) ||
+        if (!step->whole->pieces || !y || qdq_dtype_is_block_float(draft->values[x].type.dtype) ||
             qdq_dtype_is_block_float(draft->values[y].type.dtype))
             return false;
         if (!step->link_count) return step->whole_node->outputs[0] == x;
@@ -219,7 +240,7 @@ static qdq_draft_step *step_for(qdq_draft *draft, uint32_t x, uint32_t y, const 
 }
 
 // Work on whole tensors begins a step.
-static bool place_whole(qdq_draft *draft, size_t index, const qdq_stage *stage) {
+static bool place_whole(qdq_draft *draft, size_t index, qdq_stage *stage) {
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_value *inputs = draft->nodes[index].inputs;
     for (size_t i = 0; i < node->input_count; i++)
@@ -229,10 +250,10 @@ static bool place_whole(qdq_draft *draft, size_t index, const qdq_stage *stage) 
     step->whole_node = node;
     step->whole_inputs = inputs;
     step->on_codes = draft->nodes[index].codes != NULL;
-    step->whole = *stage;
-    if (draft->options.materialize) step->whole.packed = step->whole.packed_bytes = 0;
+    step->whole = stage;
+    if (draft->options.materialize) step->whole->packed = step->whole->packed_bytes = 0;
     for (size_t i = 0; i < node->input_count; i++) {
-        if (!inputs[i].id || step->whole.packed >> i & 1) continue;
+        if (!inputs[i].id || step->whole->packed >> i & 1) continue;
         note_read(draft, inputs[i].id, number_of(draft, step));
         draft->values[inputs[i].id].rows = true;
     }
@@ -243,11 +264,12 @@ static bool place_whole(qdq_draft *draft, size_t index, const qdq_stage *stage) 
     return true;
 }
 
-static bool place_stage(qdq_draft *draft, size_t index, const qdq_stage *stage) {
+// The step points to the stage.
+static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
     const qdq_node *node = &draft->graph->nodes[index];
     if (stage->whole) return place_whole(draft, index, stage);
     uint32_t x = node->inputs[stage->x].id;
-    qdq_draft_link link = {.node = node, .stage = *stage, .output = SIZE_MAX};
+    qdq_draft_link link = {.node = node, .stage = stage, .output = SIZE_MAX};
     bool loaded = load(draft, x);
     for (size_t k = 0; k < stage->vector_count; k++) {
         link.sources[k] = source_of(node, &stage->vectors[k]);
@@ -259,7 +281,7 @@ static bool place_stage(qdq_draft *draft, size_t index, const qdq_stage *stage) 
     if (!step) return false;
     if (!stage->reduce) return add_link(draft, step, link) != NULL;
     step->reduce_node = node;
-    step->reduce = *stage;
+    step->reduce = stage;
     for (size_t k = 0; k < stage->vector_count; k++) {
         step->reduce_sources[k] = link.sources[k];
         if (link.sources[k]) note_read(draft, link.sources[k], number_of(draft, step));
@@ -289,9 +311,12 @@ static bool lower_node(qdq_draft *draft, size_t index) {
     qdq_call call;
     qdq_draft_call(draft, index, &silent, &call);
     qdq_lowering to = qdq_draft_lowering(draft, &call, draft->plan_pool);
+    to.shared = draft->shared;
     to.follows = input_to_follow(draft, &draft->graph->nodes[index]);
-    qdq_stage stages[QDQ_MAX_STAGES];
-    size_t count = call.op->lower(&call, &to, stages);
+    qdq_stage made[QDQ_MAX_STAGES];
+    size_t count = call.op->lower(&call, &to, made);
+    qdq_stage *stages = qdq_pool_copy(draft->pool, made, count, sizeof *stages);
+    if (!stages) return false;
     for (size_t i = 0; i < count; i++)
         if (!place_stage(draft, index, &stages[i])) return false;
     return count > 0;

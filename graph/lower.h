@@ -5,13 +5,16 @@
 #define QDQ_GRAPH_LOWER_H
 
 #include "graph/validate.h"
+#include "ops/shared.h"
+#include "runtime/budget.h"
+#include "runtime/size.h"
 
 #define QDQ_NO_STEP SIZE_MAX
 
 // A link with the values its parameters come from (id 0: known numbers).
 typedef struct qdq_draft_link {
     const qdq_node *node;  // NULL: a copy
-    qdq_stage stage;
+    const qdq_stage *stage;
     uint32_t sources[QDQ_MAX_VECTORS];
     uint32_t y;     // 0: a copy to an output only
     size_t output;  // number of the output that a copy stores to; SIZE_MAX: none
@@ -22,11 +25,11 @@ typedef struct qdq_draft_step {
     const qdq_node *whole_node;  // NULL: a loop over blocks; links are behind its first output
     const qdq_value *whole_inputs;
     bool on_codes;  // some of these are codes in place of what the node has as an input
-    qdq_stage whole;
+    qdq_stage *whole;
     qdq_draft_link *links;
     size_t link_count, link_capacity;
     const qdq_node *reduce_node;  // NULL: no reduction
-    qdq_stage reduce;
+    const qdq_stage *reduce;
     uint32_t reduce_sources[QDQ_MAX_VECTORS];
     uint32_t results[QDQ_MAX_REDUCED];
 } qdq_draft_step;
@@ -35,9 +38,12 @@ typedef struct qdq_draft_step {
 typedef struct qdq_draft_value {
     qdq_type type;       // as stored: by --float-storage, or codes in place of reals
     const void *folded;  // its elements, computed when the graph is compiled; NULL: they were not
-    bool live;           // an output needs it
-    bool loaded;         // materialized input or constant: has been copied into the arena
-    bool read;           // by a step other than the one that makes it
+    const qdq_coded *coded;  // what it is made of, if it was asked for
+    bool asked;
+    bool left;         // it was found that computing it is for the run
+    bool live;         // an output needs it
+    bool loaded;       // materialized input or constant: has been copied into the arena
+    bool read;         // by a step other than the one that makes it
     bool rows;         // wanted row-major: made or read by work on whole tensors, or read beside x
     size_t made_step;  // QDQ_NO_STEP: an input or a constant
     size_t last_step;  // that reads or makes it
@@ -63,15 +69,18 @@ typedef struct qdq_draft {
     qdq_profile profile;
     qdq_compile_options options;
     uint32_t isas;        // of runtime/cpu.h
+    qdq_budget *budget;   // what memory is from
     qdq_pool *pool;       // for the draft itself
     qdq_pool *plan_pool;  // for what the stages point to
     qdq_draft_value *values;
     qdq_draft_node *nodes;
+    qdq_shared *shared;      // packed constants
+    size_t operations_left;  // that computing what is constant may take
     qdq_draft_step *steps;
     size_t step_count, step_capacity;
 } qdq_draft;
 
-// Why compiling cannot go on: a constant cannot be read, or memory ran out.
+// Why compiling cannot go on: a constant cannot be read, a limit was hit, or memory ran out.
 qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err);
 
 // Node number `index` with its types as they are stored, and what it is lowered for.

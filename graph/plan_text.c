@@ -60,7 +60,7 @@ static void describe_whole(const qdq_draft *of, const qdq_draft_step *draft, con
     const qdq_node *node = draft->whole_node;
     for (size_t i = 0; i < whole->x_count; i++) {
         info->read_bytes +=
-            draft->whole.packed >> i & 1 ? bytes_packed(of, draft, i) : bytes_of(&whole->x[i]);
+            draft->whole->packed >> i & 1 ? bytes_packed(of, draft, i) : bytes_of(&whole->x[i]);
         if (draft->whole_inputs[i].id)
             append(l, l->at ? ", " : "", "", graph->values[draft->whole_inputs[i].id].name);
     }

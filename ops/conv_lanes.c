@@ -199,13 +199,22 @@ bool qdq_conv_lanes_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering 
     qdq_gemm *g = &c->gemm;
     qdq_gemm_known known;
     c->pairs = qdq_gemm_takes_bfloats(g);
-    if (qdq_gemm_constant_weights(g, call, &known) && !pack_all(c, &known, to->pool)) return false;
+    size_t packed_bytes = 0;
+    if (qdq_gemm_constant_weights(g, call, &known)) {
+        c->lanes = qdq_gemm_find_packed(g, call, to, &known, QDQ_PACKED_LANES);
+        if (!c->lanes) {
+            packed_bytes = lanes_bytes(c);
+            if (!pack_all(c, &known, to->pool) ||
+                !qdq_gemm_add_packed(g, call, to, &known, QDQ_PACKED_LANES, c->lanes))
+                return false;
+        }
+    }
     *stage = (qdq_stage){.params = c,
                          .whole = run,
                          .pieces = true,
                          .units = g->batch * block_count(c) * ((g->rows + ROWS - 1) / ROWS),
                          .cost = g->batch * g->rows * g->columns * g->depth,
                          .packed = (uint64_t)(c->lanes != NULL) << g->weights.port,
-                         .packed_bytes = c->lanes ? lanes_bytes(c) : 0};
+                         .packed_bytes = packed_bytes};
     return true;
 }

@@ -216,10 +216,17 @@ bool qdq_conv_lines_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering 
     p->kernel = qdq_window_kernel_find(to->isas);
     p->elements = qdq_shape_count(call->inputs[c->gemm.a_port].type.shape);
     if (!set_ends(p, to->pool)) return false;
-    if (qdq_gemm_constant_weights(&c->gemm, call, &known) && !pack(p, &known, to->pool))
-        return false;
     size_t blocks = (c->gemm.columns + CHANNELS - 1) / CHANNELS;
-    size_t weights = c->gemm.columns * c->gemm.depth;
+    size_t weights = c->gemm.columns * c->gemm.depth, packed_bytes = 0;
+    if (qdq_gemm_constant_weights(&c->gemm, call, &known)) {
+        p->weights = qdq_gemm_find_packed(&c->gemm, call, to, &known, QDQ_PACKED_LINES);
+        if (!p->weights) {
+            packed_bytes = weights * sizeof *p->weights;
+            if (!pack(p, &known, to->pool) ||
+                !qdq_gemm_add_packed(&c->gemm, call, to, &known, QDQ_PACKED_LINES, p->weights))
+                return false;
+        }
+    }
     *stage =
         (qdq_stage){.params = p,
                     .whole = run,
@@ -227,6 +234,6 @@ bool qdq_conv_lines_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering 
                     .units = c->gemm.batch * blocks * ((c->gemm.rows + POSITIONS - 1) / POSITIONS),
                     .cost = c->gemm.batch * c->gemm.rows * weights,
                     .packed = (uint64_t)(p->weights != NULL) << c->gemm.weights.port,
-                    .packed_bytes = p->weights ? weights * sizeof *p->weights : 0};
+                    .packed_bytes = packed_bytes};
     return true;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of a product: rows of A, panels of B, sums.
 #include "ops/gemm_read.h"
-
 #include "runtime/dtype.h"
 
 enum {
@@ -270,14 +269,8 @@ bool qdq_gemm_takes_bfloats(const qdq_gemm *g) {
 }
 
 bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
-    qdq_gemm_known known;
     if (qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
-    const qdq_coded *coded = call->inputs[g->weights.port].coded;
-    if (coded && !qdq_gemm_pack_coded(g, coded, to->pool)) return false;
-    if (qdq_gemm_constant_weights(g, call, &known)) {
-        bool bytes = qdq_gemm_takes_bytes(g, known.zeros);
-        if (!(bytes ? qdq_gemm_pack_bytes : qdq_gemm_pack_all)(g, &known, to->pool)) return false;
-    }
+    if (!qdq_gemm_pack_constant(g, call, to)) return false;
     // Bytes that are read for the other order and for this.
     size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);
     size_t a_bytes = g->rows * g->depth * qdq_gemm_size(g->kind);

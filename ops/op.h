@@ -89,8 +89,9 @@ typedef struct qdq_coded qdq_coded;
 // What a node is lowered for.
 typedef struct qdq_lowering {
     qdq_numerics numerics;
-    uint32_t isas;   // of runtime/cpu.h
-    qdq_pool *pool;  // for what the stages point to
+    uint32_t isas;              // of runtime/cpu.h
+    qdq_pool *pool;             // for what the stages point to
+    struct qdq_shared *shared;  // what they point to together (ops/shared.h); NULL: nothing
     // The input whose chain would go on with the node if it is what the node's link takes as x, 0
     // where it makes no difference.
     size_t follows;

@@ -8,6 +8,7 @@
 #include "ops/pieces.h"
 #include "runtime/dtype.h"
 #include "runtime/elementary.h"
+#include "runtime/size.h"
 
 static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_pool_attrs, x), false, QDQ_SET_FLOATS}};
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
@@ -334,13 +335,13 @@ static size_t lower_as(const qdq_call *call, const qdq_lowering *to, qdq_stage *
     size_t volume = 1, rows = image.batch;
     set_axes(&w, p->axes);
     for (int i = 0; i < QDQ_MAX_SPATIAL; i++) {
-        volume *= p->axes[i].kernel;
+        volume = qdq_size_times(volume, p->axes[i].kernel);
         if (i < QDQ_MAX_SPATIAL - 1) rows *= p->axes[i].out;
     }
     stages[0] = (qdq_stage){.params = p,
                             .whole = run,
                             .units = rows * (p->channels_last ? p->axes[2].out : image.channels),
-                            .cost = qdq_shape_count(call->outputs[0].shape) * volume,
+                            .cost = qdq_size_times(qdq_shape_count(call->outputs[0].shape), volume),
                             .pieces = true};
     return 1;
 }

@@ -80,7 +80,7 @@ typedef struct qdq_link {
     const void *params;
     qdq_dtype y_dtype;
     size_t vector_count;
-    qdq_vector vectors[QDQ_MAX_VECTORS];
+    qdq_vector *vectors;
     qdq_place store;
     bool copies;   // y is x: `fn` computes nothing
     bool streams;  // past the cache: row-major memory that is larger than it

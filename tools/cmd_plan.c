@@ -74,7 +74,8 @@ static void print_plan(const qdq_plan *plan, bool map) {
            percent(s.padding_bytes, bytes));
     printf("inputs, outputs  %zu bytes, row-major\n", s.io_bytes);
     printf("constants        %zu bytes\n", s.constant_bytes);
-    printf("scratch          %zu bytes\n\nsteps\n", s.scratch_bytes);
+    printf("scratch          %zu bytes\n", s.scratch_bytes);
+    printf("operations       %zu\n\nsteps\n", s.operations);
     for (size_t i = 0; i < s.step_count; i++) {
         const qdq_plan_step *step = qdq_plan_get_step(plan, i);
         printf(" %3zu  %s  (%zu %s%s, reads %zu, writes %zu bytes)\n", i, step->text, step->blocks,
@@ -126,6 +127,7 @@ static void print_json(const qdq_plan *plan, const options *opt) {
     json_uint_key(&json, "io_bytes", s.io_bytes);
     json_uint_key(&json, "constant_bytes", s.constant_bytes);
     json_uint_key(&json, "scratch_bytes", s.scratch_bytes);
+    json_uint_key(&json, "operations", s.operations);
     qdq_json_key(&json, "values");
     qdq_json_begin_array(&json);
     for (size_t i = 0; i < s.value_count; i++) json_value(&json, qdq_plan_get_value(plan, i));

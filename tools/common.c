@@ -30,6 +30,7 @@ int report_error(const qdq_error *err) { return tell_failure(err->status, "%s", 
 static bool read_limits(const options *opt, qdq_limits *limits) {
     return options_number("max-elements", opt->max_elements, 1, 0, &limits->elements) &&
            options_number("max-bytes", opt->max_bytes, 1, 0, &limits->bytes) &&
+           options_number("max-operations", opt->max_operations, 1, 0, &limits->operations) &&
            options_number("max-file-bytes", opt->max_file_bytes, 1, 0, &limits->file_bytes) &&
            options_number("max-values", opt->max_values, 1, 0, &limits->json_values);
 }

@@ -71,6 +71,8 @@ static const option_row rows[] = {
         "elements of one tensor (2^31)"),
     ROW("max-bytes", 0, "N", TEXT, max_bytes, " run check compare plan bench ",
         "bytes that are stored: constants, arena, inputs, outputs, scratch (8 GiB)"),
+    ROW("max-operations", 0, "N", TEXT, max_operations, " run compare plan bench ",
+        "operations of a run (any number)"),
     ROW("max-file-bytes", 0, "N", TEXT, max_file_bytes, " run check compare plan bench ",
         "bytes of a JSON file (64 MiB)"),
     ROW("max-values", 0, "N", TEXT, max_values, " run check compare plan bench ",

@@ -195,11 +195,12 @@ typedef struct qdq_limits {
     size_t file_bytes;   // of a JSON file; default 64 MiB
     size_t json_values;  // JSON values in a file; default 1,000,000
     size_t elements;     // of one tensor; default 2^31
-    // What is stored: inputs, outputs and constants of a graph together, and of a plan its constants
-    // as they are kept, its arena, inputs, outputs and scratch. Default 8 GiB, on machines of 32 bits
-    // SIZE_MAX / 2.
+    // What is stored: inputs, outputs and constants of a graph together, and of a plan its
+    // constants as they are kept, its arena, inputs, outputs and scratch. Default 8 GiB, on
+    // machines of 32 bits SIZE_MAX / 2.
     size_t bytes;
-    size_t findings;  // errors that a report keeps, and warnings; default 100 of each
+    size_t findings;    // errors that a report keeps, and warnings; default 100 of each
+    size_t operations;  // of a run, as qdq_plan_stats counts them; default: any number
 } qdq_limits;
 
 #ifdef __cplusplus

@@ -42,6 +42,7 @@ typedef struct qdq_plan_stats {
     size_t io_bytes;         // of inputs and outputs, row-major
     size_t constant_bytes;   // as they are kept: packed, or row-major
     size_t scratch_bytes;    // the rest of an exec, which takes arena, io and scratch bytes in all
+    size_t operations;       // of a run, on elements: multiply-adds count as one; SIZE_MAX: more
     size_t value_count, step_count;
 } qdq_plan_stats;
 

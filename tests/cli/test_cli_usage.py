@@ -53,7 +53,8 @@ class Help(Case):
         caps = ["--max-elements", "--max-bytes", "--max-file-bytes", "--max-values"]
         for name, wanted in options.items():
             text = self.qdq("help", name).out
-            for option in wanted + (caps if name in [*GRAPH_COMMANDS, "compare"] else []):
+            for option in wanted + (caps if name in [*GRAPH_COMMANDS, "compare"] else []) + (
+                    ["--max-operations"] if name in ("run", "compare", "plan", "bench") else []):
                 self.assertRegex(text, rf"(?m)^  (-\w,|   ) {option}\b", name)
 
     def test_every_option_that_help_names_is_taken(self):

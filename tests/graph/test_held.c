@@ -157,6 +157,10 @@ static void *results(qdq_graph *g, const qdq_compile_options *options, size_t *b
     qdq_plan *plan = qdq_graph_compile(g, options, &err);
     qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
     assert_string_equal(err.text, "");
+    for (size_t i = 1; i < qdq_plan_input_count(plan); i++) {
+        const qdq_tensor_info *zero = qdq_plan_input(plan, i);
+        assert_int_equal(qdq_exec_write(exec, zero->name, zero->dtype, "\5", 1, NULL), QDQ_OK);
+    }
     const qdq_tensor_info *x = qdq_plan_input(plan, 0), *y = qdq_plan_output(plan, 0);
     uint8_t *in = malloc(x->bytes);
     for (size_t i = 0; i < x->bytes; i++) in[i] = (uint8_t)(i % 4 == 3 ? 0x3F : i * 37 % 127);
@@ -187,8 +191,7 @@ static void write_graph(const qdq_graph *g) {
 
 static void what_stays_in_the_file_gives_the_same_bits(void **state) {
     (void)state;
-    static const qdq_compile_options modes[] = {
-        {0}, {.fast = true}, {.materialize = true}};
+    static const qdq_compile_options modes[] = {{0}, {.fast = true}, {.materialize = true}};
     for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
         qdq_graph *built = qdq_graph_create("g", NULL);
         qdq_output(built, "y", makers[i](built));
@@ -204,6 +207,70 @@ static void what_stays_in_the_file_gives_the_same_bits(void **state) {
         }
         qdq_graph_destroy(built), qdq_graph_destroy(loaded);
     }
+}
+
+//---- Shared -----------------------------------------------------------------
+
+enum { SIDE = 80 };
+
+// Products with one matrix as it is, as it is again, and transposed, of which each reads the copy
+// of the matrix that `copy_of` says.
+static qdq_graph *products_of(const int copy_of[3], bool quantized) {
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = input(g, QDQ_SHAPE(2, SIDE)), w[3];
+    for (int i = 0; i < 3; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "w%d", i);
+        state_of_noise = 1;
+        w[i] = many(g, name, quantized ? QDQ_INT8 : QDQ_FLOAT32, QDQ_SHAPE(SIDE, SIDE));
+        if (quantized) w[i] = real(g, w[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        x = qdq_matmul(g, x, w[copy_of[i]],
+                       (qdq_matmul_attrs){.transpose_b = i == 2 ? QDQ_TRUE : QDQ_FALSE});
+    qdq_output(g, "y", x);
+    return g;
+}
+
+static void a_matrix_that_is_shared_gives_the_same_bits(void **state) {
+    (void)state;
+    for (int how = 0; how < 4; how++) {
+        qdq_compile_options options = {.fast = how & 1};
+        qdq_graph *shared = products_of((const int[]){0, 0, 0}, how & 2);
+        qdq_graph *apart = products_of((const int[]){0, 1, 2}, how & 2);
+        size_t bytes;
+        void *expected = results(apart, &options, &bytes);
+        void *found = results(shared, &options, &bytes);
+        assert_memory_equal(expected, found, bytes);
+        free(expected), free(found);
+        qdq_graph_destroy(shared), qdq_graph_destroy(apart);
+    }
+}
+
+// A zero point that is computed when the graph runs keeps bytes from being multiplied as they are.
+static qdq_graph *integer_products_of(bool shared) {
+    qdq_graph *g = qdq_graph_create("g", NULL);
+    qdq_value x = qdq_input(g, "x", QDQ_UINT8, QDQ_SHAPE(4, SIDE));
+    state_of_noise = 1;
+    qdq_value w = many(g, "w", QDQ_INT8, QDQ_SHAPE(SIDE, SIDE));
+    state_of_noise = 1;
+    qdq_value v = shared ? w : many(g, "v", QDQ_INT8, QDQ_SHAPE(SIDE, SIDE));
+    qdq_value zero = qdq_input(g, "zero", QDQ_UINT8, QDQ_SHAPE(1));
+    qdq_value plain = qdq_matmul_integer(g, x, w, (qdq_matmul_integer_attrs){0});
+    qdq_value y = qdq_matmul_integer(g, x, v, (qdq_matmul_integer_attrs){.a_zero_point = zero});
+    qdq_output(g, "y", y);
+    qdq_output(g, "plain", plain);
+    return g;
+}
+
+static void integers_that_are_shared_give_the_same_bits(void **state) {
+    (void)state;
+    qdq_graph *shared = integer_products_of(true), *apart = integer_products_of(false);
+    size_t bytes;
+    void *expected = results(apart, NULL, &bytes), *found = results(shared, NULL, &bytes);
+    assert_memory_equal(expected, found, bytes);
+    free(expected), free(found);
+    qdq_graph_destroy(shared), qdq_graph_destroy(apart);
 }
 
 //---- Memory -----------------------------------------------------------------
@@ -329,6 +396,8 @@ static void a_graph_may_be_written_over_its_own_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(what_stays_in_the_file_gives_the_same_bits),
+        cmocka_unit_test(a_matrix_that_is_shared_gives_the_same_bits),
+        cmocka_unit_test(integers_that_are_shared_give_the_same_bits),
         IN_FOLDER(a_graph_and_its_plan_hold_constants_once),
         IN_FOLDER(elements_are_read_when_they_are_asked_for),
         IN_FOLDER(a_file_that_is_written_to_or_cut_is_an_error),

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""--max-bytes bounds the memory of the process, --max-operations what a run computes, and small
+files do not keep planning busy. A call that takes more than harness.TIMEOUT fails."""
+
+import random
+
+from harness import Case, Tensor, constant, graph, identity, main, node, safetensors_bytes, value
+
+MIB = 1 << 20
+ROOM = 256  # MiB that a process may take besides --max-bytes
+SIDE = 1024
+
+
+def product(name, a, b, **attrs):
+    return {"op": "MatMul", "name": name, "inputs": {"a": a, "b": b}, "attrs": attrs}
+
+
+def large_constant(name):
+    """Two nodes that make a constant of 4096 x 4096 from two of 4096 elements."""
+    return [constant("column", "float32", [4096, 1], [1] * 4096),
+            constant("row", "float32", [1, 4096], [1] * 4096)], [product(name, "column", "row")]
+
+
+class Bytes(Case):
+    def write_tied(self, readers, quantized=False):
+        """Products of x with one constant of SIDE x SIDE."""
+        dtype, size = ("int8", 1) if quantized else ("float32", 4)
+        data = random.Random(1).randbytes(SIDE**2 * size)
+        (self.folder / "w.safetensors").write_bytes(
+            safetensors_bytes({"w": Tensor(dtype, [SIDE, SIDE], data)}))
+        w = {**value("w", dtype, [SIDE, SIDE]), "file": "w.safetensors", "tensor": "w"}
+        nodes = [product(f"m{i}", "x", "w") for i in range(readers)]
+        if quantized:
+            nodes = [product(f"m{i}", "x", "real") for i in range(readers)]
+            nodes.append(node("Dequantize", "real", "w", scales=0.5, dtype="float32"))
+        self.write("g.json", graph(nodes, [value("x", "float32", [1, SIDE])],
+                                   {f"y{i}": f"m{i}" for i in range(readers)}, constants=[w]))
+
+    def test_a_weight_of_many_readers_is_packed_once(self):
+        for quantized in (False, True):
+            self.write_tied(1, quantized)
+            once = self.json("plan", "g.json")["constant_bytes"]
+            self.write_tied(500, quantized)
+            self.assertEqual(self.json("plan", "g.json")["constant_bytes"], once)
+            self.qdq("plan", "g.json", "--max-bytes", once + 4 * MIB)
+
+    def test_many_outputs_take_little_memory(self):
+        outputs = {f"y{i}": "x" for i in range(50_000)}
+        self.write("g.json", graph([], [value("x", "int8", [1])], outputs))
+        self.assertLess(self.peak_mib("plan", "g.json"), ROOM)
+        self.assertLess(self.peak_mib("plan", "g.json", "--max-bytes", MIB), 1 + ROOM)
+
+    def test_the_process_stays_within_the_limit_and_some_room(self):
+        constants, nodes = large_constant("large")
+        nodes += [product(f"y{i}", "x", "large", transpose_b=i % 2 == 1) for i in range(2)]
+        self.write("g.json", graph(nodes, [value("x", "float32", [1, 4096])],
+                                   {f"y{i}": f"y{i}" for i in range(2)}, constants=constants))
+        for limit in (1, 150):
+            for command in (["plan"], ["run", "--fill", "1"]):
+                words = [command[0], "g.json", *command[1:], "--max-bytes", limit * MIB]
+                self.assertLess(self.peak_mib(*words), limit + ROOM, words)
+
+    def test_compiling_does_not_take_what_the_limit_refuses(self):
+        """Weights of one column are packed as panels of 32: 64 MiB become 2 GiB."""
+        data = bytes(64 * MIB)
+        (self.folder / "w.safetensors").write_bytes(
+            safetensors_bytes({"w": Tensor("float32", [16 * MIB, 1], data)}))
+        w = {**value("w", "float32", [16 * MIB, 1]), "file": "w.safetensors", "tensor": "w"}
+        self.write("g.json", graph([product("y", "x", "w")], [value("x", "float32", [1, 16 * MIB])],
+                                   {"y": "y"}, constants=[w]))
+        words = ["plan", "g.json", "--max-bytes", 160 * MIB]
+        self.assertIn("limit of bytes", self.qdq(*words, code=5).err)
+        self.assertLess(self.peak_mib(*words), 160 + ROOM)
+
+
+class Operations(Case):
+    def assert_ends(self, nodes, x, last):
+        """What the nodes make of constants is left for the run. `last` reads x and that."""
+        constants, first = large_constant("large")
+        self.write("g.json", graph([*first, *nodes, last], [value("x", "float32", x)],
+                                   {"y": last["name"]}, constants=constants))
+        self.qdq("check", "g.json")
+        plan = self.json("plan", "g.json")
+        self.assertGreater(plan["operations"], 2**33)
+        for name in ("run", "bench", "plan"):
+            fill = [] if name == "plan" else ["--fill", "1"]
+            err = self.qdq(name, "g.json", *fill, "--max-operations", "1000000", code=5).err
+            self.assertIn(str(plan["operations"]), err)
+
+    def test_products_of_constants_have_a_budget(self):
+        nodes = [product(f"p{i}", f"p{i - 1}" if i else "large", "large") for i in range(100)]
+        self.assert_ends(nodes, [1, 4096], product("y", "x", "p99"))
+
+    def test_a_window_over_a_constant_has_a_budget(self):
+        image = node("StaticReshape", "image", "large", shape=[1, 1, 4096, 4096],
+                     special_zero=False)
+        for op, attrs in (("MaxPool", {}), ("AvgPool", {"exclude_pad": True})):
+            pool = node(op, "pool", "image", strides=[1, 1], kernel=[1000, 1000],
+                        data_format="NCX", **attrs)
+            flat = node("StaticReshape", "flat", "pool", shape=[3097, 3097], special_zero=False)
+            self.assert_ends([image, pool, flat], [1, 3097], product("y", "x", "flat"))
+
+    def test_codes_that_are_moved_have_a_budget(self):
+        codes = [node("Quantize", "codes", "large", scales=1, dtype="int8"),
+                 node("Dequantize", "real", "codes", scales=1, dtype="float32"),
+                 node("StaticReshape", "image", "real", shape=[1, 1, 4096, 4096],
+                      special_zero=False),
+                 node("MaxPool", "pool", "image", strides=[1, 1], kernel=[1000, 1000],
+                      data_format="NCX"),
+                 node("StaticReshape", "flat", "pool", shape=[3097, 3097], special_zero=False)]
+        self.assert_ends(codes, [1, 3097], product("y", "x", "flat"))
+        self.qdq("plan", "g.json", "--fast")
+
+    def test_the_limit_is_the_last_number_that_is_taken(self):
+        nodes = [node("ReLU", "r", "x"), product("y", "r", "w")]
+        w = constant("w", "float32", [3, 5], list(range(15)))
+        self.write("g.json", graph(nodes, [value("x", "float32", [2, 3])], {"y": "y"},
+                                   constants=[w]))
+        operations = 2 * 3 + 2 * 3 * 5
+        self.assertEqual(self.json("plan", "g.json")["operations"], operations)
+        self.qdq("run", "g.json", "--fill", "1", "--max-operations", operations)
+        self.qdq("run", "g.json", "--fill", "1", "--max-operations", operations - 1, code=5)
+
+    def test_a_graph_without_nodes_copies(self):
+        self.write("g.json", identity("int8", [7]))
+        self.assertEqual(self.json("plan", "g.json")["operations"], 7)
+
+
+if __name__ == "__main__":
+    main()
