@@ -104,13 +104,14 @@ static qdq_value make(node *p, kind k, uint32_t within, qdq_data_format format) 
 static void fill_cancelling(node *p) {
     for (size_t s = 0; s < p->s.count; s++) {
         const size_t *index = p->s.index + s * p->s.n;
+        double v = 0;
         for (size_t i = 0; i < p->s.n; i++) {
-            double v = ldexp(1 + (double)large_pick(p->state, 128) / 128,
-                             (int)large_pick(p->state, 60) - 9);
             size_t other = large_pick(p->state, i + 1);
-            p->v[i] = i % 2 ? -p->v[i - 1] : v;
-            double swapped = p->v[other];
-            p->v[other] = p->v[i], p->v[i] = swapped;
+            v = i % 2            ? -v
+                : i + 1 < p->s.n ? ldexp(1 + (double)large_pick(p->state, 128) / 128,
+                                         (int)large_pick(p->state, 60) - 9)
+                                 : 0;
+            p->v[i] = p->v[other], p->v[other] = v;
         }
         for (size_t i = 0; i < p->s.n; i++) large_put(p->x, index[i], p->v[i]);
     }
