@@ -8,6 +8,8 @@
 #include "tools/common.h"
 #include "tools/compare.h"
 #include "tools/failure.h"
+#include "tools/inputs.h"
+#include "tools/outputs.h"
 #include "tools/session.h"
 #include "tools/stream_out.h"
 #include "tools/tensor_io.h"
@@ -40,39 +42,41 @@ static int read_results(const session *s, results *r) {
     return tell_failure(QDQ_ERR_MEMORY, "no memory for the outputs");
 }
 
+// Of a name that outputs_check has seen.
 static const qdq_tensor *find_result(const results *r, const char *name) {
-    for (size_t i = 0; i < r->count; i++)
-        if (strcmp(r->tensors[i].name, name) == 0) return &r->tensors[i];
-    const char **names = calloc(r->count + 1, sizeof *names);
-    for (size_t i = 0; names && i < r->count; i++) names[i] = r->tensors[i].name;
-    (void)tell_unknown("output", name, names, names ? r->count : 0);
-    free(names);
-    return NULL;
+    size_t i = 0;
+    while (i + 1 < r->count && strcmp(r->tensors[i].name, name) != 0) i++;
+    return &r->tensors[i];
 }
 
 //---- Writing ----------------------------------------------------------------
 
-static int write_output(const results *r, const char *text) {
-    tensor_spec spec;
+static int write_output(const results *r, const tensor_spec *spec) {
     qdq_error err = {0};
-    if (!tensor_spec_parse(text, &spec) || *spec.tensor)
-        return tell_failure(QDQ_ERR_ARGUMENT, "--output is '%s', wanted [NAME=]FILE", text);
-    if (*spec.name) {
-        const qdq_tensor *tensor = find_result(r, spec.name);
-        if (!tensor) return EXIT_USAGE;
-        return tensor_save(spec.file, tensor, &err) == QDQ_OK ? EXIT_OK : report_error(&err);
+    qdq_status status;
+    if (*spec->name)
+        status = tensor_save(spec->file, find_result(r, spec->name), &err);
+    else if (is_stream(spec->file))
+        status = stream_save(spec->file, r->tensors, r->count, false, &err);
+    else
+        status = qdq_tensor_file_write(spec->file, r->tensors, r->count, NULL, &err);
+    return status == QDQ_OK ? EXIT_OK : report_error(&err);
+}
+
+// A signal comes before a file is begun or when it is whole, and to a pipe at any time.
+static int write_outputs(const results *r, const options *opt) {
+    int code = EXIT_OK;
+    for (size_t i = 0; code == EXIT_OK && i < opt->outputs.count; i++) {
+        tensor_spec spec;
+        (void)tensor_spec_parse(opt->outputs.items[i], &spec);
+        bool holds = !is_stream(spec.file);
+        watch_tell(opt->watch, "writing %s", spec.file);
+        if (holds) watch_hold_signals(opt->watch);
+        code = write_output(r, &spec);
+        if (holds) watch_release_signals(opt->watch);
     }
-    if (is_stream(spec.file) && !has_ending(spec.file, ".npy"))
-        return stream_save(spec.file, r->tensors, r->count, false, &err) == QDQ_OK
-                   ? EXIT_OK
-                   : report_error(&err);
-    if (!has_ending(spec.file, ".safetensors"))
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--output is '%s', wanted NAME=FILE, or a .safetensors file for all",
-                            text);
-    return qdq_tensor_file_write(spec.file, r->tensors, r->count, NULL, &err) == QDQ_OK
-               ? EXIT_OK
-               : report_error(&err);
+    watch_clear(opt->watch);
+    return code;
 }
 
 //---- Summing up -------------------------------------------------------------
@@ -139,12 +143,8 @@ static int compare_expect(const results *r, const options *opt, const char *text
     tensor_spec spec;
     int code = EXIT_OK;
     size_t compared = 0;
-    if (!tensor_spec_parse(text, &spec))
-        return tell_failure(QDQ_ERR_ARGUMENT, "--expect is '%s', wanted [NAME=]FILE", text);
-    if (*spec.name) {
-        const qdq_tensor *tensor = find_result(r, spec.name);
-        return tensor ? compare_output(tensor, &spec, opt, json) : EXIT_USAGE;
-    }
+    (void)tensor_spec_parse(text, &spec);
+    if (*spec.name) return compare_output(find_result(r, spec.name), &spec, opt, json);
     for (size_t i = 0; i < r->count; i++) {
         if (!tensor_file_has(spec.file, r->tensors[i].name)) continue;
         int one = compare_output(&r->tensors[i], &spec, opt, json);
@@ -199,25 +199,14 @@ static void run_shown(const session *s, const options *opt) {
     watch_clear(opt->watch);
 }
 
-// A signal comes before a file is begun or when it is whole.
-static int write_outputs(const results *r, const options *opt) {
-    int code = EXIT_OK;
-    for (size_t i = 0; code == EXIT_OK && i < opt->outputs.count; i++) {
-        watch_tell(opt->watch, "writing %s", opt->outputs.items[i]);
-        watch_hold_signals(opt->watch);
-        code = write_output(r, opt->outputs.items[i]);
-        watch_release_signals(opt->watch);
-    }
-    watch_clear(opt->watch);
-    return code;
-}
-
 int run_run(const options *opt) {
     session s;
     results r = {0};
     int code = check_stdout(opt);
     if (code != EXIT_OK) return code;
-    code = session_open(&s, opt);
+    code = session_start(&s, opt);
+    if (code == EXIT_OK) code = outputs_check(s.plan, opt);
+    if (code == EXIT_OK) code = give_inputs(s.graph, s.plan, s.exec, opt);
     double seconds = 0;
     if (code == EXIT_OK) {
         double start = now();

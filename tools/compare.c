@@ -152,3 +152,10 @@ int compare_output(const qdq_tensor *tensor, const tensor_spec *spec, const opti
     tensor_release(&expected);
     return code;
 }
+
+int compare_check_options(const options *opt) {
+    double tolerance;
+    size_t rows;
+    if (!options_number("rows", opt->rows, 0, 0, &rows)) return EXIT_USAGE;
+    return read_tolerance(opt, &tolerance);
+}

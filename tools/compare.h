@@ -6,6 +6,9 @@
 #include "tools/options.h"
 #include "tools/tensor_io.h"
 
+// Checks --tolerance and --rows. EXIT_OK, or another exit code after a message.
+int compare_check_options(const options *opt);
+
 // Prints how far `tensor` is from the expected one (as an object of `json`, where it is not NULL).
 // Values are compared as numbers, NaN equals NaN, and without a tolerance -0 is not 0; the dtypes
 // may differ, the shapes may not.

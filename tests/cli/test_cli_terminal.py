@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Long work on a terminal: what is shown of it, and what is left where it is interrupted."""
+"""Long work: what is checked before it, what a terminal shows of it, what files are left."""
 
 import os
 import pty
@@ -13,7 +13,8 @@ import subprocess
 import time
 
 import harness
-from harness import Case, graph, main, node, quantize, read_npy, read_safetensors, value
+from harness import (Case, graph, main, node, quantize, read_npy, read_safetensors,
+                     safetensors_bytes, tensor, value)
 
 MIB = 1 << 20
 
@@ -96,8 +97,8 @@ class Interrupted(Case):
         path = self.folder / file
         if not path.exists():
             return False
-        tensor = read_npy(path) if file.endswith(".npy") else read_safetensors(path)["y"]
-        self.assertEqual(len(tensor.data), 4 * elements)
+        one = read_npy(path) if file.endswith(".npy") else read_safetensors(path)["y"]
+        self.assertEqual(len(one.data), 4 * elements)
         return True
 
     def test_no_file_is_left_that_is_hidden_or_not_whole(self):
@@ -119,6 +120,12 @@ class Interrupted(Case):
                 left = sorted(set(os.listdir(self.folder)) - {"g.json", "y.npy", "y.safetensors"})
                 self.assertEqual(left, [], f"after {number} in turn {turn}")
 
+    def test_waiting_for_a_pipe_can_be_interrupted(self):
+        self.write("g.json", graph([quantize(scales=1, dtype="int8")]))
+        os.mkfifo(self.folder / "pipe")
+        for words in (["run", "g.json", "--fill", "1", "-o", "y=pipe"], ["check", "pipe"]):
+            self.assertEqual(self.interrupt(signal.SIGINT, 0.5, *words), -signal.SIGINT)
+
     def test_a_signal_that_is_ignored_stays_ignored(self):
         self.write("g.json", self.large(["y"]))
         code = subprocess.run(["sh", "-c", 'trap "" INT; "$0" "$@" & sleep 0.05; kill -INT $!; wait $!',
@@ -126,6 +133,42 @@ class Interrupted(Case):
                               cwd=self.folder, timeout=harness.TIMEOUT, check=False).returncode
         self.assertEqual(code, 0)
         self.assertTrue(self.assert_whole_or_absent("y.npy", 8 * MIB))
+
+
+class Names(Case):
+    """Without --fill a run cannot begin: what is told before that is told before computing."""
+
+    def refused(self, text, *words, code=2):
+        self.write("g.json", graph([quantize(scales=1, dtype="int8")]))
+        before = sorted(os.listdir(self.folder))
+        result = self.qdq("run", "g.json", *words, code=code)
+        self.assertIn(text, result.err)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_outputs_to_write_are_checked_before_computing(self):
+        self.refused("there is no output 'z'", "-o", "z=z.npy")
+        self.refused("a tensor file ends in .npy or .safetensors", "-o", "y=y.txt")
+        self.refused("wanted NAME=FILE, or a .safetensors file for all", "-o", "y.npy")
+        self.refused("wanted [NAME=]FILE", "-o", "y=")
+        self.refused("there is no output 'z'", "-o", "y=y.npy", "-o", "z=z.npy")
+        self.refused("absent/y.npy: a new file beside it cannot be made: No such file", "-o",
+                     "y=absent/y.npy", code=3)
+        (self.folder / "folder.npy").mkdir()
+        self.refused("folder.npy: is not a regular file", "-o", "y=folder.npy", code=3)
+
+    def test_expected_outputs_are_checked_before_computing(self):
+        self.refused("there is no output 'z'", "-e", "z=z.npy")
+        self.refused("absent.npy: cannot be opened: No such file", "-e", "y=absent.npy", code=3)
+        self.write("other.safetensors", safetensors_bytes({"t": tensor("int8", [1], [1])}))
+        self.refused("other.safetensors has no tensor with the name of an output", "-e",
+                     "other.safetensors", code=3)
+        self.write("y.npy", b"")
+        self.refused("--tolerance is 'x'", "-e", "y=y.npy", "--tolerance", "x")
+        self.refused("--rows is 'x'", "-e", "y=y.npy", "--rows", "x")
+
+    def test_a_file_that_the_run_itself_writes_may_be_expected(self):
+        self.write("g.json", graph([quantize(scales=1, dtype="int8")]))
+        self.qdq("run", "g.json", "--fill", 1, "-o", "y=y.npy", "-e", "y=y.npy")
 
 
 class Modes(Case):

@@ -344,7 +344,8 @@ class JsonErrors(Case):
 
     def test_a_failure_after_results_is_told_behind_them(self):
         self.write("g.json", GOOD)
-        parsed = self.error("run", "g.json", "--fill", "1", "-e", "y=absent.npy", code=3)
+        self.write("broken.npy", b"no array")
+        parsed = self.error("run", "g.json", "--fill", "1", "-e", "y=broken.npy", code=3)
         self.assertEqual([one["name"] for one in parsed["outputs"]], ["y"])
 
     def test_without_json_nothing_is_on_stdout(self):
