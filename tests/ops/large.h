@@ -138,7 +138,7 @@ typedef struct large_case {
 
 static inline void large_run(const large_case *c, const char *isa, const large_way *way) {
     qdq_compile_options options = {
-        .isa = isa, .materialize = way->materialize, .fast = way->fast};
+        .isa = isa, .materialize = way->materialize, .fast = way->fast && !way->materialize};
     tensor out = tensor_of("out", c->want->dtype, c->want->shape);
     size_t size = qdq_dtype_size(out.dtype);
     product_run_as(c->in, c->count, way->constant, c->build, c->self, &options, way->threads, &out);
@@ -146,9 +146,9 @@ static inline void large_run(const large_case *c, const char *isa, const large_w
         if (memcmp((char *)out.data + i * size, (char *)c->want->data + i * size, size) != 0)
             fail_msg(
                 "%s: %s, %d threads, constants %x%s%s, element %zu of %zu: got %.9g, want %.9g",
-                c->what, isa, way->threads, way->constant, way->materialize ? ", materialized" : "",
-                way->fast ? ", fast" : "", i, tensor_count(&out), tensor_at(&out, i),
-                tensor_at(c->want, i));
+                c->what, isa ? isa : "best", way->threads, way->constant,
+                way->materialize ? ", materialized" : "", way->fast ? ", fast" : "", i,
+                tensor_count(&out), tensor_at(&out, i), tensor_at(c->want, i));
     free(out.data);
 }
 
