@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // B as codes: packed in panels as they are, a byte or half a byte each, and dequantized part by
 // part while it is multiplied. The parameters of an element follow from those of its k and of its
-// column, as the two are dims of their own: number of the block = that of k + that of the column.
+// column, as the two are dims of their own: number of the block = that of k + that of the column,
+// wherever all matrices have blocks at the same k.
 #include "ops/gemm_read.h"
 #include "runtime/dtype.h"
 
@@ -192,9 +193,23 @@ bool qdq_gemm_pack_coded(qdq_gemm *g, const qdq_coded *coded, qdq_pool *pool) {
            pack_parameters(g, &zero, bias, pool, &c->zero, &g->packed_bytes);
 }
 
+// Whether parameters change at the same k in all matrices. Groups of a transposed convolution
+// follow each other along the dim of k, and may begin within a block.
+static bool matrices_alike(const qdq_gemm *g, const qdq_stage_vector *v) {
+    const qdq_gemm_weights *w = &g->weights;
+    for (size_t matrix = 1; v->count > 1 && matrix < w->matrices; matrix++) {
+        size_t first = block_at(v, qdq_gemm_element(w, matrix, 0, 0)) - block_of_k(w, v, 0);
+        for (size_t k = 1; k < g->depth; k++)
+            if (block_at(v, qdq_gemm_element(w, matrix, k, 0)) != first + block_of_k(w, v, k))
+                return false;
+    }
+    return true;
+}
+
 bool qdq_gemm_takes_coded(const qdq_gemm *g, const qdq_coded *coded) {
     qdq_stage_vector scale = joined(coded->scale), zero = joined(coded->zero_point);
     size_t bits = is_half(coded->dtype) ? 4 : 8;
+    if (!matrices_alike(g, &scale) || !matrices_alike(g, &zero)) return false;
     size_t scales = columns_alike(g, &scale) ? 0 : count_rows(&g->weights, &scale, g->depth);
     size_t zeros = columns_alike(g, &zero) ? 0 : count_rows(&g->weights, &zero, g->depth);
     return g->depth <= UINT32_MAX && g->depth * (32 - bits) > scales * 32 + zeros * 16;

@@ -278,6 +278,22 @@ static void windows_of_every_width_are_copied(void **unused) {
         }
 }
 
+// Groups of a transposed convolution follow each other along the dim that blocks of weights cut.
+static void groups_may_begin_within_a_block_of_weights(void **unused) {
+    (void)unused;
+    for (int64_t block = 3; block < 12; block++) {
+        uint64_t random = large_state((uint64_t)block);
+        window p = variants[ORACLE_COUNT(variants) - 1];
+        p.e.batch = 1, p.block = block;
+        set_image(&p.e, 5, 4, 2);
+        set_channels(&p.e, 3, 11, COLUMNS + 3);
+        set_layout(&p, 4 + (size_t)block % 4);
+        make(&p, &random);
+        run(&p, NULL, ways[2]);
+        destroy(&p);
+    }
+}
+
 //---- Random convolutions ----------------------------------------------------
 
 static void set_random_window(example *e, uint64_t *state) {
@@ -376,6 +392,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_cross_every_cut),
         cmocka_unit_test(windows_of_every_width_are_copied),
+        cmocka_unit_test(groups_may_begin_within_a_block_of_weights),
         cmocka_unit_test(random_convolutions_are_exact),
     };
     large_begin(argc, argv);
