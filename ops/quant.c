@@ -126,12 +126,23 @@ void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage
     *out = (qdq_stage_vector){.grid = {.count = 1}, .count = 1, .values = &one};
 }
 
+// Whole numbers of a float dtype.
+static void decode_whole(const qdq_operand *in, int32_t *out, size_t count) {
+    size_t size = qdq_dtype_size(in->type.dtype);
+    for (size_t i = 0; i < count; i++) {
+        float real;
+        qdq_decode_float(in->type.dtype, (const char *)in->data + i * size, &real, 1);
+        out[i] = (int32_t)real;
+    }
+}
+
 bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot,
                            const qdq_granularity *granularity, qdq_pool *pool,
                            qdq_stage_vector *out) {
     const qdq_operand *in = &call->inputs[slot->port];
     bool is_int = slot->domain != QDQ_DOMAIN_FLOAT;
-    if (is_int && in->given && !qdq_dtype_is_int(in->type.dtype)) {  // of a small float: all 0
+    bool is_real = in->given && !qdq_dtype_is_int(in->type.dtype);
+    if (is_int && is_real && !in->data) {  // of a small float: all 0
         static const uint32_t zero;
         *out =
             (qdq_stage_vector){.is_int = true, .grid = {.count = 1}, .count = 1, .values = &zero};
@@ -142,7 +153,9 @@ bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot
     if (!start_vector(call, slot->port, slot->attr.count, granularity, pool, out, &values))
         return false;
     if (!values) return true;
-    if (in->given && is_int)
+    if (is_int && is_real)
+        decode_whole(in, (int32_t *)(void *)values, out->count);
+    else if (in->given && is_int)
         qdq_decode_int(in->type.dtype, in->data, (int32_t *)(void *)values, out->count);
     else if (in->given)
         qdq_decode_float(in->type.dtype, in->data, (float *)(void *)values, out->count);

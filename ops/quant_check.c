@@ -153,6 +153,14 @@ static bool is_zero_of(qdq_dtype zero_point, const qdq_dtype_info *quantized) {
            qdq_dtype_get(zero_point)->kind == QDQ_KIND_SMALL_FLOAT;
 }
 
+// Whether zero points in the int domain are integers, or numbers that can be looked at: whole ones
+// of a float dtype are as good, which check_zero_point_at finds out.
+static bool may_be_codes(const qdq_operand *zero_point, const qdq_dtype_info *quantized) {
+    qdq_dtype dtype = zero_point->type.dtype;
+    return qdq_dtype_is_int(dtype) || is_zero_of(dtype, quantized) ||
+           (zero_point->data && qdq_dtype_get(dtype)->kind == QDQ_KIND_FLOAT);
+}
+
 // What the domain asks of the quantized type and of the zero point's own.
 static void check_domain(const qdq_call *call, const qdq_zero_point_slot *slot,
                          const qdq_dtype_info *quantized) {
@@ -167,11 +175,13 @@ static void check_domain(const qdq_call *call, const qdq_zero_point_slot *slot,
             qdq_text(call->findings, "is float, but the quantized type is %s", quantized->name),
             "an integer type");
     else if (slot->domain == QDQ_DOMAIN_INT && in->given && in->valid &&
-             !qdq_dtype_is_int(in->type.dtype) && !is_zero_of(in->type.dtype, quantized))
+             !may_be_codes(in, quantized))
         qdq_call_find(call, QDQ_RULE_ZERO_POINT_DOMAIN, name,
                       qdq_text(call->findings, "is %s, but zero_point_domain is int",
                                qdq_dtype_name(in->type.dtype)),
-                      "an integer type");
+                      qdq_dtype_get(in->type.dtype)->kind == QDQ_KIND_FLOAT
+                          ? "an integer type, or a constant of whole numbers"
+                          : "an integer type");
 }
 
 void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,

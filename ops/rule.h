@@ -82,7 +82,8 @@ typedef struct qdq_rule {
       "real 0 has no exact code otherwise")                                                        \
     X(ZERO_POINT_DOMAIN, "zero-point-domain", ERROR, GRAPH,                                        \
       "`zero_point_domain` agrees with the zero point and the quantized type",                     \
-      "int: an integer; float: any number, for integer types; none: no zero point")                \
+      "int: integers, or a constant of whole numbers; float: any number, for integer types; "      \
+      "none: no zero point")                \
     X(GROUP_SHAPE, "group-shape", ERROR, GRAPH,                                                    \
       "`group_shape` goes with per_group and has an entry in 1..dim (or -1) for each dim of x",    \
       "-1 stands for the whole dim")                                                               \

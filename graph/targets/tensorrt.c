@@ -99,8 +99,8 @@ static const qdq_rule rules[] = {
           qdq_trt_zero_point_is_constant),
     ERROR("zero-point-shape", 0, 0, "zero points have the shape of the scale", "leave them out",
           LAYERS "; " IMPORTER, ALL, qdq_trt_zero_point_shape),
-    ERROR("zero-point-dtype", 0, 0, "a zero point has the quantized type", "leave it out",
-          LAYERS "; " IMPORTER, ALL, qdq_trt_zero_point_dtype),
+    ERROR("zero-point-dtype", 0, 0, "a zero point has the quantized type, or float32", "leave it out",
+          LAYERS "; " IMPORTER "; " PAGES, ALL, qdq_trt_zero_point_dtype),
     //---- Attributes
     ERROR("no-clamp-range", 0, 0, "results take the whole range of their dtype", "leave it out", LAYERS,
           MAKES, qdq_check_whole_range),

@@ -157,10 +157,11 @@ void qdq_trt_zero_point_dtype(const qdq_call *call, const qdq_rule *rule) {
         qdq_argument z = qdq_argument_of(call, qdq_zero_point_ports[k]);
         qdq_dtype wanted =
             pair && k == 1 ? call->inputs[QDQ_PORT_X].type.dtype : qdq_quantized_dtype(call);
-        if (!z.from_port || z.dtype == wanted) continue;
+        // The operator pages have float32, which the importer feeds.
+        if (!z.from_port || z.dtype == wanted || z.dtype == QDQ_FLOAT32) continue;
         qdq_call_find_rule(
             call, rule, z.name, qdq_text(call->findings, "is %s", qdq_dtype_name(z.dtype)),
-            qdq_text(call->findings, "%s, the quantized type", qdq_dtype_name(wanted)));
+            qdq_text(call->findings, "%s, the quantized type, or float32", qdq_dtype_name(wanted)));
         return;
     }
 }

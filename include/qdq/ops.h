@@ -49,8 +49,8 @@ typedef struct qdq_quantize_attrs {
     const char *name;  // of the node; NULL: made up
     qdq_value x;       // set by the call. Quantize: float or int32; Dequantize: what Quantize makes
     qdq_value scale;   // float; [] or [1], [dim] or the block grid, by qtype
-    qdq_value zero_point;  // integer (float domain: float); one element, or the shape of the scale;
-                           // 0 for float types
+    qdq_value zero_point;  // integer, or a float constant of whole numbers (float domain: float);
+                           // one element, or the shape of the scale; 0 for float types
     qdq_qtype qtype;
     qdq_int axis;          // per_channel, in [-rank, rank - 1]; default 1
     qdq_ints group_shape;  // per_group: one entry per dim, 1..dim, -1 is the whole dim
