@@ -66,6 +66,8 @@ static void describe_whole(const qdq_draft *of, const qdq_draft_step *draft, con
     }
     append(l, " -> ", node->op->name, node->name);
     if (draft->on_codes) append(l, " ", "", "on codes");
+    info->on_codes = draft->on_codes;
+    info->node = draft->on_codes ? (size_t)(node - graph->nodes) : 0;
     describe_known(of, draft, l);
     for (size_t i = 0; i < whole->y_count; i++) {
         info->write_bytes += bytes_of(&whole->y[i]);

@@ -128,7 +128,42 @@ class Fast(Case):
                           out[0]["nan_count"]), ("y", 4, differ, 0))
         self.assertEqual(out[0]["largest"], largest)
         text = self.qdq("compare", name, "--fast", code=1).out
-        self.assertRegex(text, rf"^y: {differ} of 4 elements differ, at most \d+ steps?; largest ")
+        lines = text.splitlines()
+        self.assertRegex(lines[0], rf"^m \(MatMul\): {differ} of 4 elements differ, at most \d+ steps?; "
+                                   r"largest .*; computed on integers$")
+        self.assertRegex(lines[1], rf"^y: {differ} of 4 elements differ, at most \d+ steps?; largest ")
+        self.assertEqual(len(lines), 2)
+
+    def test_compare_names_nodes_and_causes(self):
+        """A tie of one of the two products: one integer becomes another, and the product of it too."""
+        literal, fast = self.first(0.1), on_codes(0.1)
+        at = next(i for i, x in enumerate(literal) if float32(x) != fast[i])
+        scale = 2 * min(abs(float32(literal[at])), abs(fast[at]))  # one is half of it, one is more
+        content = product(0.1)
+        content["nodes"] += [
+            node("Quantize", "q", "m", scales=scale, zps=0, dtype="int8"),
+            node("Dequantize", "qf", "q", scales=scale, dtype="float32"),
+            node("MaxPool", "p", "cube", kernel=[1], strides=[1], pads_begin=[0], pads_end=[0],
+                 data_format="NCX"),
+            node("StaticReshape", "cube", "qf", shape=[1, 2, 2], special_zero=False),
+            node("StaticReshape", "square", "p", shape=[2, 2], special_zero=False),
+            {"op": "MatMul", "name": "m2", "inputs": {"a": "square", "b": "bf2"}},
+            node("Dequantize", "bf2", "b2", scales=0.5, dtype="float32")]
+        content["constants"].append(constant("b2", "int8", [2, 2], [1, 2, 3, 5]))
+        content["outputs"].append({"name": "z", "value": "m2"})
+        name = self.write("g.json", content)
+        found = self.json("compare", name, "--fast", code=1)
+        self.assertEqual([(n["node"], n["op"], n["causes"]) for n in found["nodes"]],
+                         [("m", "MatMul", ["integer execution"]), ("q", "Quantize", ["inputs"]),
+                          ("m2", "MatMul", ["integer execution", "inputs"])])
+        self.assertEqual([n["steps"] for n in found["nodes"] if n["node"] == "q"], [1])
+        first = [self.json("run", name, *words)["outputs"] for words in ([], ["--fast"])]
+        for i, out in enumerate(found["outputs"]):
+            differ = sum(x != y for x, y in zip(first[0][i]["first"], first[1][i]["first"]))
+            self.assertEqual((out["name"], out["different"]), (first[0][i]["name"], differ))
+        lines = self.qdq("compare", name, "--fast", code=1).out.splitlines()
+        self.assertIn("; what it reads differs", lines[1])
+        self.assertIn("; computed on integers, and what it reads differs", lines[2])
 
     def test_compare_says_when_all_is_equal(self):
         result = self.qdq("compare", self.write("g.json", product(0.5)), "--fast")
