@@ -264,8 +264,7 @@ void qdq_gemm_init(qdq_gemm *g, const qdq_lowering *to, bool integer) {
 }
 
 bool qdq_gemm_takes_bfloats(const qdq_gemm *g) {
-    return g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_BFLOAT16 &&
-           g->weights.dtype == QDQ_BFLOAT16;
+    return g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_BFLOAT16;  // then B is, too
 }
 
 bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {

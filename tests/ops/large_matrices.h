@@ -15,7 +15,7 @@ typedef struct product {
     size_t size;           // bytes of an element as kernels take it
     large_blocks blocks;
     bool zeros, wide;  // zero points that are not 0; codes of the whole range
-    bool b_shared, transpose_a, transpose_b, bias, by_row;
+    bool b_shared, transpose_a, transpose_b, bias, by_row, same_scales;
     size_t batch, m, k, n, block_k, block_n;  // batch 0: matrices
     large_after after;
     // What is made of it.
@@ -92,7 +92,7 @@ static inline void product_parameters(product *p, uint64_t *state) {
     p->a_scale = p->kind == QLINEAR ? 1.0f : 0.25f;
     int codes = product_codes(p->b);
     for (size_t i = 0; i < p->count; i++) {
-        p->scales[i] = (float)(1 << (i % 3));
+        p->scales[i] = p->same_scales ? 2.0f : (float)(1 << (i % 3));
         p->zps[i] =
             p->zeros && codes ? product_least(p->b) + (int)large_pick(state, (size_t)codes) : 0;
     }

@@ -1,10 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of a convolution in whole numbers, tap by tap: of each position of the result, or of a
-// transposed one by scattering each element of x, as its definition has it.
+// Sizes of a convolution, and its sums in whole numbers, tap by tap: of each position of the
+// result, or of a transposed one by scattering each element of x, as its definition has it.
 #ifndef QDQ_TESTS_OPS_LARGE_SUMS_H
 #define QDQ_TESTS_OPS_LARGE_SUMS_H
 
 #include "convolutions.h"
+
+//---- Sizes ------------------------------------------------------------------
+
+static inline void set_dims(example *e, int spatial, const int64_t *in, const int64_t *kernel) {
+    e->spatial = spatial;
+    for (int d = 0; d < DIMS; d++) {
+        e->in[d] = d < spatial ? in[d] : 1, e->kernel[d] = d < spatial ? kernel[d] : 1;
+        e->strides[d] = e->dilations[d] = 1;
+    }
+}
+
+static inline void set_image(example *e, int64_t height, int64_t width, int64_t kernel) {
+    set_dims(e, 2, (int64_t[]){height, width}, (int64_t[]){kernel, kernel});
+}
+
+static inline void set_channels(example *e, int64_t groups, size_t inputs, size_t outputs) {
+    e->groups = groups;
+    e->inputs = groups * (int64_t)inputs, e->outputs = groups * (int64_t)outputs;
+}
+
+//---- Sums -------------------------------------------------------------------
 
 // One tap of one line: y[t * y_step] += w * x[t * x_step] where both are there.
 typedef struct window_line {

@@ -145,24 +145,7 @@ static void set_link(window *p, size_t choice) {
 
 //---- Shapes made of the cuts ------------------------------------------------
 
-static void set_dims(example *e, int spatial, const int64_t *in, const int64_t *kernel) {
-    e->spatial = spatial;
-    for (int d = 0; d < DIMS; d++) {
-        e->in[d] = d < spatial ? in[d] : 1, e->kernel[d] = d < spatial ? kernel[d] : 1;
-        e->strides[d] = e->dilations[d] = 1;
-    }
-}
-
-static void set_image(example *e, int64_t height, int64_t width, int64_t kernel) {
-    set_dims(e, 2, (int64_t[]){height, width}, (int64_t[]){kernel, kernel});
-}
-
-static void set_channels(example *e, int64_t groups, size_t inputs, size_t outputs) {
-    e->groups = groups;
-    e->inputs = groups * (int64_t)inputs, e->outputs = groups * (int64_t)outputs;
-}
-
-enum { SHAPES = 11 };
+enum { SHAPES = 14, LANES_SHAPE = 6, LAST_LANES_SHAPE = 11 };
 
 // Positions, k and output channels beyond each cut twice.
 static void set_product_shape(window *p, int shape) {
@@ -191,6 +174,11 @@ static void set_product_shape(window *p, int shape) {
         set_image(e, 5, 11, 3);
         set_channels(e, 1, (CHUNKS + 1) * chunk / 9 + 1, COLUMNS + 1);
         e->begin[1] = e->end[1] = 1, e->batch = 2;
+    } else if (shape == 12) {  // neighbours of one channel
+        set_channels(e, 1, 1, COLUMNS + 1);
+    } else if (shape == 13) {  // a channel under the window is more than a part of a row
+        set_image(e, 17, 18, 12);
+        set_channels(e, 1, 5, COLUMNS + 1);
     }
 }
 
@@ -216,6 +204,10 @@ static void set_lanes_shape(window *p, int shape) {
         set_dims(e, 3, (int64_t[]){5, 6, 17}, (int64_t[]){2, 3, 2});
         set_channels(e, COLUMNS + 3, 2, 2);
         e->begin[2] = e->end[1] = e->end[0] = 1, e->dilations[1] = 2;
+    } else if (shape == 11) {  // the last tap never lies in x
+        set_image(e, 7, 12, 3);
+        set_channels(e, 2 * QDQ_CONV_LINES_CHANNELS + 1, 1, 1);
+        e->begin[1] = 2, e->end[1] = 8, e->dilations[1] = 9;
     }
     if (!is_integers(p) || e->spatial == 2) return;
     set_image(e, 14, 45, 2);
@@ -242,17 +234,19 @@ static void convolutions_cross_every_cut(void **unused) {
     size_t isa_count = large_isas(isas), turn = 0;
     for (size_t v = 0; v < ORACLE_COUNT(variants); v++)
         for (int shape = 0; shape < SHAPES; shape++)
-            for (size_t layout = 0; layout < (is_integers(&variants[v]) ? 1 : 2); layout++) {
+            for (size_t layout = 0; layout < (is_integers(&variants[v]) ? 1 : 3); layout++) {
                 uint64_t random = large_state(v * SHAPES + (size_t)shape);
                 window p = variants[v];
                 p.e.batch = 1, p.block = 5;
-                (shape < 6 ? set_product_shape : set_lanes_shape)(&p, shape);
-                set_layout(&p, layout + (v + (size_t)shape) % 4 * 2);
+                bool lanes = shape >= LANES_SHAPE && shape <= LAST_LANES_SHAPE;
+                (lanes ? set_lanes_shape : set_product_shape)(&p, shape);
+                size_t turned = (v + (size_t)shape) % 4;
+                set_layout(&p, layout < 2 ? layout + turned % 2 * 2 : 4 + turned);
                 set_link(&p, v + (size_t)shape + layout);
                 make(&p, &random);
                 for (size_t i = 0; i < isa_count; i++, turn++) {
                     run(&p, isas[i], ways[turn % WAYS]);
-                    if (i) run(&p, isas[i], ways[(turn + WAYS / 2) % WAYS]);
+                    if (i && layout < 2) run(&p, isas[i], ways[(turn + WAYS / 2) % WAYS]);
                 }
                 destroy(&p);
             }
@@ -352,6 +346,8 @@ static window random_window(uint64_t *state) {
     set_random_channels(&p, state);
     set_layout(&p, large_pick(state, 4) + (large_pick(state, 3) ? 0 : 4));
     set_link(&p, large_pick(state, 12));
+    if (!is_integers(&p) && large_pick(state, 5) == 0)
+        p.e.auto_pad = large_pick(state, 2) ? QDQ_PAD_SAME_UPPER : QDQ_PAD_SAME_LOWER;
     for (int d = 0; p.e.transposed && d < p.e.spatial; d++)
         if (p.e.strides[d] > 1) p.e.extra[d] = (int64_t)large_pick(state, 2);
     return p;
@@ -368,7 +364,7 @@ static bool has_result(const example *e) {
 
 static void random_convolutions_are_exact(void **unused) {
     (void)unused;
-    static const unsigned constants[] = {0, ~1u, ~3u, 1u, ~0u};
+    static const unsigned constants[] = {0, ~1u, ~3u, 1u, 1u << W, ~0u};
     const char *isas[32];
     size_t isa_count = large_isas(isas);
     for (uint64_t i = 0; i < large_cases.count; i++) {
@@ -383,7 +379,7 @@ static void random_convolutions_are_exact(void **unused) {
         for (int way = 0; way < 2; way++)
             run(&p, isas[large_pick(&state, isa_count)],
                 (large_way){1 + (int)large_pick(&state, 3), large_pick(&state, 4) == 0,
-                            large_pick(&state, 2), constants[large_pick(&state, 5)]});
+                            large_pick(&state, 2), constants[large_pick(&state, 6)]});
         destroy(&p);
     }
 }

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices larger than every block, chunk and panel that they are cut into, and random
 // ones: test_large_products [COUNT [SEED]].
+//
+// This test and that of large convolutions reach every branch of ops/gemm*.c, ops/conv*.c,
+// ops/matmul*.c and ops/kernels/gemm*, as gcov counts them, but for these:
+// * what is refused (tests/rules, test_matmul.c, test_convolution.c), and memory that runs out
+//   (tests/graph/test_memory.c);
+// * vectors, broadcast batches, parameters of matrices in a batch, and a dtype that is asked for
+//   (test_matmul.c, test_integer_products.c);
+// * NaN, infinities, and sums of bfloat16 near 2^-126, which are no small whole numbers
+//   (test_matmul.c, test_weights.c, test_gemm_bfloats.c);
+// * what makes an operand unfit for integer execution (test_integer_execution.c);
+// * a depth of more than 2^32.
 #include "large_matrices.h"
 #include "ops/gemm.h"
 
@@ -156,11 +167,12 @@ static void run(const product *p, const char *isa, large_way way) {
 
 //---- Shapes made of the cuts ------------------------------------------------
 
-enum { SHAPES = 6 };
+enum { SHAPES = 7 };
 
 // Each cut twice and a remainder. 0: rows in the outer loop. 1: columns in the outer loop, as B
 // exceeds the cache. 2: the same, with room for the last rows alone. 3: a batch. 4: few rows, which
 // have room for more chunks. 5: more chunks than a block of any rows has room for.
+// 6: B exceeds the cache, but has so few columns that rows are in the outer loop.
 static void set_shape(product *p, int shape) {
     size_t chunk = QDQ_GEMM_ROW_BYTES / p->size;
     p->m = 2 * BLOCK_ROWS + ROWS + 1, p->k = 2 * chunk + 5, p->n = 2 * BLOCK_COLUMNS + COLUMNS + 1;
@@ -174,6 +186,8 @@ static void set_shape(product *p, int shape) {
     if (shape == 3) p->batch = 3, p->m = BLOCK_ROWS + 5, p->k = chunk + 3, p->n = BLOCK_COLUMNS + 5;
     if (shape == 4) p->m = 5, p->k = MOST_CHUNKS * chunk - 7, p->n = COLUMNS + 3;
     if (shape == 5) p->m = 2, p->k = MOST_CHUNKS * chunk + 3, p->n = COLUMNS + 3;
+    if (shape == 6)
+        p->m = 2 * BLOCK_ROWS, p->k = CACHE / (p->size * COLUMNS) + 5, p->n = COLUMNS - 9;
     p->block_k = chunk / 2 + 1, p->block_n = shape % 2 ? 1 : COLUMNS / 2 + 1;
 }
 
@@ -240,7 +254,7 @@ static product random_product(uint64_t *state) {
     product p = variants[large_pick(state, ORACLE_COUNT(variants))];
     bool integers = p.kind == INTEGERS || p.kind == QLINEAR;
     p.zeros = large_pick(state, 2), p.wide = p.wide && large_pick(state, 2);
-    p.by_row = integers && large_pick(state, 2);
+    p.by_row = integers && large_pick(state, 2), p.same_scales = large_pick(state, 4) == 0;
     if (p.kind == WEIGHTS)
         p.blocks = (large_blocks)large_pick(state, 3);
     else if (p.kind != FLOATS)
@@ -254,7 +268,7 @@ static product random_product(uint64_t *state) {
 
 static void random_products_are_exact(void **unused) {
     (void)unused;
-    static const unsigned constants[] = {0, ~1u, ~3u, 1u, ~0u};
+    static const unsigned constants[] = {0, ~1u, ~3u, 1u, 1u << B, ~0u};
     const char *isas[32];
     size_t isa_count = large_isas(isas);
     for (uint64_t i = 0; i < large_cases.count; i++) {
@@ -268,7 +282,7 @@ static void random_products_are_exact(void **unused) {
         for (int way = 0; way < 2; way++)
             run(&p, isas[large_pick(&state, isa_count)],
                 (large_way){1 + (int)large_pick(&state, 3), large_pick(&state, 4) == 0,
-                            large_pick(&state, 2), constants[large_pick(&state, 5)]});
+                            large_pick(&state, 2), constants[large_pick(&state, 6)]});
         product_free(&p);
     }
 }
