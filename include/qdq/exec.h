@@ -36,7 +36,8 @@ typedef struct qdq_plan qdq_plan;
 // NULL with `err` set: the first error of the graph's report (QDQ_ERR_GRAPH; QDQ_ERR_UNSUPPORTED
 // if only the target refuses it), or memory (a NULL graph too), or a limit, or an option that is
 // none: an unknown target or instruction set, an enumerator out of range, also in the numerics.
-// NULL `options`: all defaults.
+// QDQ_ERR_IO: a file of constants cannot be read or has been written to. NULL `options`: all
+// defaults. Takes at most `bytes` of the graph's limits and 64 MiB, the plan included.
 QDQ_API qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options,
                                     qdq_error *err);
 // All execs of the plan must be gone. NULL is fine.
