@@ -134,14 +134,24 @@ static void check_zero_point_at(const qdq_call *call, const char *name, size_t i
     }
 }
 
-// A zero point of the float domain is any finite number.
+// A zero point of the float domain is any finite number. Those of a port are known where it is
+// constant.
 static void check_float_zero_points(const qdq_call *call, const qdq_zero_point_slot *slot,
                                     const source *from) {
     const qdq_operand *in = &call->inputs[slot->port];
-    for (size_t i = 0; i < from->count && !in->given; i++) {
-        if (isfinite((float)slot->attr.data[i])) continue;
+    if (in->given && !(in->valid && in->data && qdq_dtype_is_real(in->type.dtype))) return;
+    for (size_t i = 0; i < from->count; i++) {
+        float value = 0;
+        if (in->given)
+            qdq_decode_float(in->type.dtype,
+                             (const char *)in->data + i * qdq_dtype_size(in->type.dtype), &value,
+                             1);
+        else
+            value = (float)slot->attr.data[i];
+        if (isfinite(value)) continue;
         qdq_call_find(call, QDQ_RULE_ZERO_POINT_VALUE, from->name,
-                      qdq_text_number(call->findings, slot->attr.data[i], i, false),
+                      qdq_text_number(call->findings,
+                                      in->given ? (double)value : slot->attr.data[i], i, false),
                       "a finite number as float32");
         return;
     }
