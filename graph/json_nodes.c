@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/json_attrs.h"
+#include "graph/json_nesting.h"
 #include "graph/names.h"
 #include "graph/node_order.h"
 #include "include/qdq/inspect.h"
@@ -215,6 +216,7 @@ static qdq_status add_node(const qdq_node_list *list, const qdq_node_text *node)
         fine = qdq_json_read_attrs(r->graph, r->pool, op, node->name, node->attrs, fields) && fine;
         if (r->pool->failed) return qdq_fail_memory(r->err, op->attrs_size);
         if (fine) {
+            qdq_json_check_nesting(r->graph, op, node->name, node->attrs, fields);
             (void)qdq_graph_add_node(r->graph, op, fields, op->attrs_size);
         } else {
             note_uses(list, op, fields);

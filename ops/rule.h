@@ -71,6 +71,9 @@ typedef struct qdq_rule {
       "use the smallest scale that covers the data; for a channel of zeros, 1")                    \
     X(SCALE_NEGATIVE, "scale-negative", WARNING, GRAPH, "a constant scale is positive",            \
       "a negative scale mirrors the values")                                                       \
+    X(LIST_NESTING, "list-nesting", WARNING, GRAPH,                                                \
+      "a list of scales or zero points is flat, or nested like the block grid",                    \
+      "its numbers are read in row-major order, however they are nested")                          \
     X(ZERO_POINT_TWICE, "zero-point-twice", ERROR, GRAPH,                                          \
       "a zero point is given as attribute or as port, not both", "remove one of the two")          \
     X(ZERO_POINT_COUNT, "zero-point-count", ERROR, GRAPH,                                          \

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Zero points of the int domain that come as constants of a float dtype."""
+"""Zero points of the int domain that come as constants of a float dtype, and nested lists."""
 
 from harness import (Case, constant, graph, main, node, read_npy, tensor, unpack, value, write_npy)
 
@@ -71,6 +71,34 @@ class FloatZeroPoints(Case):
         found = self.check(one("Quantize", "float32", None, dtype="int8"))
         self.assertEqual([each["rule"] for each in found], ["core/zero-point-domain"])
         self.assertIn("a constant of whole numbers", found[0]["message"])
+
+
+class Nesting(Case):
+    def found(self, attr, numbers, **attrs):
+        attrs = {"qtype": "per_group", **attrs, attr: numbers}
+        content = graph([node("Quantize", "q", "x", **attrs)])
+        return [each["port"] for each in self.check(content, code=0)
+                if each["rule"] == "core/list-nesting"]
+
+    def test_a_nesting_that_is_neither_flat_nor_the_block_grid_is_warned_of(self):
+        for numbers, groups, fine in (
+                ([1, 2, 4, 8, 1, 2], [1, 1], True), ([[1, 2, 4], [8, 1, 2]], [1, 1], True),
+                ([[1, 2], [4, 8], [1, 2]], [1, 1], False),
+                ([[[1, 2, 4], [8, 1, 2]]], [1, 1], False),
+                ([[1, 2, 4, 8, 1, 2]], [1, 1], False), ([[1, 2, 4], [8, 1], 2], [1, 1], False),
+                ([1, 2], [1, 3], True), ([[1], [2]], [1, -1], True), ([[1, 2]], [1, -1], False),
+                ([[[1]], [[2]]], [1, -1], False)):
+            for attr in ("scales", "zps"):
+                attrs = {"scales": [1] * (6 if groups == [1, 1] else 2), "group_shape": groups}
+                self.assertEqual(self.found(attr, numbers, **attrs), [] if fine else [attr], numbers)
+
+    def test_without_blocks_a_list_is_flat(self):
+        for numbers, fine in ((2, True), ([1, 2, 4], True), ([[1, 2, 4]], False),
+                              ([[1], [2], [4]], False)):
+            attrs = {} if numbers == 2 else {"qtype": "per_channel", "axis": 1}
+            content = graph([node("Quantize", "q", "x", scales=numbers, **attrs)])
+            found = [each["rule"] for each in self.check(content, code=0)]
+            self.assertEqual(found, [] if fine else ["core/list-nesting"], numbers)
 
 
 if __name__ == "__main__":
