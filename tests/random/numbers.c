@@ -75,3 +75,32 @@ void random_elements(random_source *r, random_taste taste, qdq_dtype dtype, qdq_
         }
     }
 }
+
+qdq_numerics random_numerics(random_source *r) {
+    static const qdq_dtype floats[] = {QDQ_DTYPE_NONE, QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
+    qdq_numerics n = {0};
+#define SOMETIMES(field, number) \
+    if (random_in(r, 40)) n.field = (number)
+    SOMETIMES(rounding, (qdq_rounding)random_below(r, QDQ_ROUND_HALF_UP_BIASED + 1));
+    SOMETIMES(scaling, (qdq_scaling)random_below(r, QDQ_SCALE_RECIPROCAL + 1));
+    SOMETIMES(zero_point_order,
+              (qdq_zero_point_order)random_below(r, QDQ_ZERO_POINT_AFTER_FLOAT + 1));
+    SOMETIMES(overflow, (qdq_overflow)random_below(r, QDQ_OVERFLOW_MAGNITUDE + 1));
+    SOMETIMES(nan, (qdq_nan)random_below(r, QDQ_NAN_ZERO_POINT + 1));
+    SOMETIMES(subtraction, (qdq_subtraction)random_below(r, QDQ_SUBTRACT_FLOAT + 1));
+    SOMETIMES(requantize_form, (qdq_requantize_form)random_below(r, QDQ_REQUANTIZE_EXPANDED + 1));
+    SOMETIMES(bfloat16_store, (qdq_bfloat16_store)random_below(r, QDQ_BFLOAT16_FLUSH + 1));
+    SOMETIMES(float_overflow, (qdq_float_overflow)random_below(r, QDQ_FLOAT_THROUGH_FLOAT16 + 1));
+    SOMETIMES(choice, (qdq_choice)random_below(r, QDQ_CHOOSE_TORCHAO + 1));
+    SOMETIMES(scale_dtype, floats[random_below(r, 4)]);
+    SOMETIMES(reciprocal_dtype, floats[random_below(r, 4)]);
+    SOMETIMES(middle_dtype, floats[random_below(r, 4)]);
+    SOMETIMES(quantize_step_dtype, floats[random_below(r, 4)]);
+    SOMETIMES(dequantize_step_dtype, floats[random_below(r, 4)]);
+    SOMETIMES(requantize_dtype, floats[random_below(r, 4)]);
+    SOMETIMES(flush_denormals, true);
+    SOMETIMES(cast_quantizes, true);
+    SOMETIMES(least_scale, 0x1p-12F);
+#undef SOMETIMES
+    return n;
+}

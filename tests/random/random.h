@@ -29,6 +29,9 @@ typedef enum random_taste {
 void random_elements(random_source *r, random_taste taste, qdq_dtype dtype, qdq_fill fill,
                      void *out, size_t count);
 
+// Numerics of no backend: each field as likely as not its default.
+qdq_numerics random_numerics(random_source *r);
+
 //---- Nodes ------------------------------------------------------------------
 
 enum {

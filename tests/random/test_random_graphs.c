@@ -123,6 +123,31 @@ static bool check_ways(const random_graph *g, uint64_t seed, const results *want
     return same;
 }
 
+// Other bits than by default, but the same in every way: floats between nodes as bfloat16, and
+// numbers computed as by a backend that there is not.
+static bool check_others(const random_graph *g, uint64_t seed) {
+    random_source r = {seed ^ 0x07E6};
+    const qdq_numerics numerics = random_numerics(&r);
+    const qdq_compile_options options[] = {{.float_storage = QDQ_FLOAT_BFLOAT16},
+                                           {.numerics = &numerics}};
+    static const char *const what[] = {"bfloat16 storage", "other numerics"};
+    bool same = true;
+    for (int i = 0; i < 2; i++) {
+        qdq_error err = {0};
+        qdq_compile_options apart = options[i], portable = options[i];
+        apart.materialize = true, portable.isa = "portable";
+        results wanted = run(g, seed, options[i], 1, &err);
+        if (!wanted.bytes) {
+            same = told(seed, what[i], err.text);
+        } else {
+            same &= equals(g, seed, apart, 2, &wanted, what[i]);
+            same &= equals(g, seed, portable, 1, &wanted, what[i]);
+        }
+        free(wanted.bytes);
+    }
+    return same;
+}
+
 static bool check_fast(const random_graph *g, uint64_t seed, const results *wanted) {
     qdq_error err = {0};
     qdq_compile_options fast = {.fast = true};
@@ -156,6 +181,7 @@ static bool check_valid(uint64_t seed, bool digest) {
         fine = check_ways(&g, seed, &wanted);
         fine &= check_reloaded(&g, seed, &wanted);
         fine &= check_fast(&g, seed, &wanted);
+        fine &= check_others(&g, seed);
     }
     free(wanted.bytes);
     qdq_graph_destroy(g.graph);
