@@ -11,7 +11,9 @@
 #include "tools/common.h"
 #include "tools/compare.h"
 #include "tools/failure.h"
+#include "tools/file_kind.h"
 #include "tools/stream_out.h"
+#include "tools/streams.h"
 #include "tools/tensor_io.h"
 
 static int check_name(const qdq_plan *plan, const char *name) {
@@ -76,8 +78,11 @@ static int check_expect(const qdq_plan *plan, const options *opt, const char *te
         return tell_failure(QDQ_ERR_ARGUMENT, "--expect is '%s', wanted [NAME=]FILE", text);
     int code = *spec.name ? check_name(plan, spec.name) : EXIT_OK;
     if (code != EXIT_OK || is_written(opt, spec.file)) return code;
-    if (access(spec.file, R_OK) != 0)
-        return tell_failure(QDQ_ERR_IO, "%s: cannot be opened: %s", spec.file, strerror(errno));
+    const char *path = stream_path(spec.file);
+    qdq_error err = {0};
+    if (access(path, R_OK) != 0)
+        return tell_failure(QDQ_ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
+    if (is_no_tensor_file(path, &err)) return report_error(&err);
     bool found = *spec.name != '\0';
     for (size_t i = 0; !found && i < qdq_plan_output_count(plan); i++)
         found = tensor_file_has(spec.file, qdq_plan_output(plan, i)->name);

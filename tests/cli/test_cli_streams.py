@@ -219,7 +219,7 @@ class WrongKind(Case):
             for file in ("x.npy", "x.safetensors", "x.bin"):
                 self.write(file, content)
                 for words in (["-i", f"x={file}"], ["-i", file],
-                              ["--fill", "1", "-e", f"y={file}"]):
+                              ["--fill", "1", "-e", f"y={file}"], ["--fill", "1", "-e", file]):
                     err = self.qdq("run", "g.json", *words, code=3).err
                     self.assertIn(f"{file}: is {what}", err, (name, words))
                     self.assertIn(", wanted a .npy or .safetensors file; ", err)
