@@ -27,8 +27,8 @@ static int shared_exponent(const float *group) {
     return shared;
 }
 
-// As ttnn's host packer does. Bits that the shift to the shared exponent drops are not seen by the rounding; what
-// rounds beyond the largest magnitude saturates; a zero has no sign.
+// As ttnn's host packer does. Bits that the shift to the shared exponent drops are not seen by the
+// rounding; what rounds beyond the largest magnitude saturates; a zero has no sign.
 static unsigned encode(float value, int shared, int magnitude) {
     uint32_t bits = qdq_float_bits(value);
     int exponent = exponent_of(bits), shift = shared - exponent;
@@ -42,9 +42,9 @@ static unsigned encode(float value, int shared, int magnitude) {
     return code ? (bits >> 31) << magnitude | code : 0;
 }
 
-// As ttnn's unpacker reads it: sign and magnitude * 2^(shared - 127 - (magnitude bits - 1)). The top bit of the
-// magnitude becomes the hidden one, which also makes infinities and NaN of exponent 255. Magnitudes
-// below the least exponent are +0; packing makes none.
+// As ttnn's unpacker reads it: sign and magnitude * 2^(shared - 127 - (magnitude bits - 1)). The
+// top bit of the magnitude becomes the hidden one, which also makes infinities and NaN of exponent
+// 255. Magnitudes below the least exponent are +0; packing makes none.
 static float decode(unsigned code, int shared, int magnitude) {
     uint32_t sign = (uint32_t)(code >> magnitude) << 31, mask = (1u << magnitude) - 1;
     uint32_t fraction = code & mask;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a group of a block float becomes, by the rules of ttnn's host packer and
-// a closed form of what it unpacks to, in double and by whole numbers. Nothing here calls the library.
+// a closed form of what it unpacks to, in double and by whole numbers. Nothing here calls the
+// library.
 #ifndef QDQ_TESTS_BLOCK_FLOATS_H
 #define QDQ_TESTS_BLOCK_FLOATS_H
 

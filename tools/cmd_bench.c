@@ -98,8 +98,7 @@ static bool list_members(bench *b) {
     for (size_t i = 0; i < MEMBERS; i++) b->members[i] = (member){.run = do_nothing, .batch = 1};
     b->members[RUN] = (member){.run = run_graph, .context = &b->session};
     b->members[STEPS] = (member){.run = run_steps, .context = b, .batch = 1};
-    if (b->other.exec)
-        b->members[OTHER_MODE] = (member){.run = run_graph, .context = &b->other};
+    if (b->other.exec) b->members[OTHER_MODE] = (member){.run = run_graph, .context = &b->other};
     b->step_seconds = times_of(b, b->step_count);
     b->step_spreads = calloc(b->step_count + 1, sizeof *b->step_spreads);
     if (!b->step_seconds || !b->step_spreads) return false;

@@ -146,8 +146,8 @@ static void print_look(const qdq_graph *graph, const look *l, const measured *m)
     snprintf(name, sizeof name, "%s (%s)", info.name, info.op);
     print_measured(name, m);
     printf("; %s\n", !l->integers ? "what it reads differs"
-                      : l->given   ? "computed on integers, and what it reads differs"
-                                   : "computed on integers");
+                     : l->given   ? "computed on integers, and what it reads differs"
+                                  : "computed on integers");
 }
 
 static void json_look(qdq_json *json, const qdq_graph *graph, const look *l,

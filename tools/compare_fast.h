@@ -6,7 +6,8 @@
 
 #include "tools/options.h"
 
-// Prints the difference of each node that it begins in or reaches, and of each output. EXIT_FINDINGS if one differs, else as other commands.
+// Prints the difference of each node that it begins in or reaches, and of each output.
+// EXIT_FINDINGS if one differs, else as other commands.
 int compare_fast(const options *opt);
 
 #endif

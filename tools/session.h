@@ -17,8 +17,9 @@ typedef struct session {
 int session_start(session *s, const options *opt);
 // The same, and fills the inputs from files or by --fill.
 int session_open(session *s, const options *opt);
-// The graph of a session with integer execution, or without, and the same inputs; it has no graph of
-// its own and is closed first. EXIT_OK, or another exit code after a message; close it either way.
+// The graph of a session with integer execution, or without, and the same inputs; it has no graph
+// of its own and is closed first. EXIT_OK, or another exit code after a message; close it either
+// way.
 int session_open_mode(session *s, const session *of, const options *opt, bool fast);
 void session_close(session *s);
 

@@ -24,8 +24,9 @@ typedef struct qdq_compile_options {
     qdq_float_storage float_storage;
     const char *isa;   // cap of the instruction set ("portable", "avx2", ...); NULL: the best
     bool materialize;  // every value in TILE slots of the arena, node by node
-    // Integer execution: products of dequantized numbers are computed on their integers, which rounds
-    // less than the graph says. Not with `materialize` or a `float_storage`: QDQ_ERR_ARGUMENT.
+    // Integer execution: products of dequantized numbers are computed on their integers, which
+    // rounds less than the graph says. Not with `materialize` or a `float_storage`:
+    // QDQ_ERR_ARGUMENT.
     bool fast;
 } qdq_compile_options;
 
@@ -64,7 +65,8 @@ typedef struct qdq_exec_options {
 typedef struct qdq_exec qdq_exec;
 
 // NULL with `err` set when memory runs out (QDQ_ERR_MEMORY) or the plan is NULL (QDQ_ERR_ARGUMENT).
-// An error that `err` already has stays, so that of compiling is told. After this nothing allocates and running cannot fail.
+// An error that `err` already has stays, so that of compiling is told. After this nothing allocates
+// and running cannot fail.
 QDQ_API qdq_exec *qdq_exec_create(const qdq_plan *plan, const qdq_exec_options *options,
                                   qdq_error *err);
 // NULL is fine.

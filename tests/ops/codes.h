@@ -132,8 +132,8 @@ static inline code_errors codes_check(const code_check *c) {
     product_run_as(c->in, OPERANDS, 0, c->build, c->self,
                    &(qdq_compile_options){.materialize = true}, 1, &out);
     codes_same(c, "materialized", &out, &literal);
-    product_run_as(c->in, OPERANDS, 0, c->build, c->self, &(qdq_compile_options){.fast = true},
-                   1, &integer);
+    product_run_as(c->in, OPERANDS, 0, c->build, c->self, &(qdq_compile_options){.fast = true}, 1,
+                   &integer);
     for (size_t isa = 0; qdq_isa_get(isa).name; isa++) {
         if (!qdq_isa_get(isa).available) continue;
         for (size_t way = 0; way < ORACLE_COUNT(ways); way++) {

@@ -107,7 +107,7 @@ enum { LANES = sizeof(floats) / sizeof(float), STEP = SUMS * LANES };
 
 // bfloat16 may be multiplied as float32 too, and some CPUs do so faster.
 static const peak peaks[] = {
-    {"int8", DOT_NAME, peak_int8, (size_t)STEP * DOT_PRODUCTS},
+    {"int8", DOT_NAME, peak_int8, (size_t)STEP *DOT_PRODUCTS},
 #if defined __AVX512BF16__
     {"bfloat16", "vdpbf16ps zmm", peak_bfloat16, (size_t)STEP * 2},
 #endif

@@ -21,7 +21,8 @@ typedef struct graph_words {
 
 static qdq_plan *compile_text(const graph_words *w, qdq_error *err) {
     qdq_graph *graph = qdq_graph_parse(w->text, w->length, "bench", w->folder, NULL, err);
-    qdq_plan *plan = graph ? qdq_graph_compile(graph, &(qdq_compile_options){.fast = true}, err) : NULL;
+    qdq_plan *plan =
+        graph ? qdq_graph_compile(graph, &(qdq_compile_options){.fast = true}, err) : NULL;
     qdq_graph_destroy(graph);
     return plan;
 }

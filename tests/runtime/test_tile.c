@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TILE layout of ttnn (tiles of four 16x16 faces, tt-metal's tech report on tensor layouts), and
-// pack and unpack as each other's inverse.
+// The TILE layout of ttnn (tiles of four 16x16 faces, tt-metal's tech report on tensor layouts),
+// and pack and unpack as each other's inverse.
 #include "include/qdq/tile.h"
 #include "tests/unit.h"
 
