@@ -85,7 +85,7 @@ static void json_all(qdq_json *json, qdq_graph *graph, const char *path, const m
 
 static int check_all(qdq_graph *graph, const char *path, const options *opt, qdq_json *json) {
     matrix m;
-    int code = matrix_open(&m, graph);
+    int code = matrix_open(&m, graph, opt->watch);
     if (code == EXIT_OK) {
         if (opt->json)
             json_all(json, graph, path, &m);

@@ -184,21 +184,6 @@ static int show_results(const results *r, const options *opt, double seconds) {
     return code;
 }
 
-// As qdq_exec_run, step by step where it is shown how far that has come.
-static void run_shown(const session *s, const options *opt) {
-    size_t steps = qdq_plan_get_stats(s->plan).step_count;
-    const char *target = opt->target ? opt->target : qdq_graph_target(s->graph);
-    if (!watch_shows(opt->watch)) {
-        qdq_exec_run(s->exec);
-        return;
-    }
-    for (size_t i = 0; i < steps; i++) {
-        watch_tell(opt->watch, "step %zu of %zu, %s", i + 1, steps, target);
-        qdq_exec_run_step(s->exec, i);
-    }
-    watch_clear(opt->watch);
-}
-
 int run_run(const options *opt) {
     session s;
     results r = {0};
@@ -210,7 +195,7 @@ int run_run(const options *opt) {
     double seconds = 0;
     if (code == EXIT_OK) {
         double start = now();
-        run_shown(&s, opt);
+        session_run(&s, opt);
         seconds = now() - start;
         code = read_results(&s, &r);
     }

@@ -245,7 +245,8 @@ static int compare_looks(comparison_run *r, const qdq_graph *graph, qdq_exec *co
 static int compare_runs(comparison_run *r, const qdq_graph *graph, const options *opt) {
     qdq_exec *const execs[2] = {r->literal.exec, r->fast.exec};
     qdq_json json, *to = opt->json ? &json : NULL;
-    for (size_t k = 0; k < 2; k++) qdq_exec_run(execs[k]);
+    session_run(&r->literal, opt);
+    session_run(&r->fast, opt);
     if (to) {
         json_begin(to);
         json_string_key(to, "graph", opt->operands.items[0]);

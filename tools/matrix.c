@@ -101,7 +101,7 @@ static int fill_column(matrix *m, qdq_graph *graph, size_t target) {
     return EXIT_OK;
 }
 
-int matrix_open(matrix *m, qdq_graph *graph) {
+int matrix_open(matrix *m, qdq_graph *graph, watch *w) {
     qdq_error err = {0};
     *m = (matrix){.targets = qdq_target_count()};
     const qdq_report *report = qdq_graph_validate(graph, "core", &err);
@@ -109,7 +109,11 @@ int matrix_open(matrix *m, qdq_graph *graph) {
     if (!make_rows(m, graph, report))
         return tell_failure(QDQ_ERR_MEMORY, "no memory for the matrix of nodes and targets");
     int code = EXIT_OK;
-    for (size_t t = 0; t < m->targets && code == EXIT_OK; t++) code = fill_column(m, graph, t);
+    for (size_t t = 0; t < m->targets && code == EXIT_OK; t++) {
+        watch_tell(w, "target %zu of %zu, %s", t + 1, m->targets, qdq_target_get(t).name);
+        code = fill_column(m, graph, t);
+    }
+    watch_clear(w);
     return code;
 }
 

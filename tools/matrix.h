@@ -37,7 +37,7 @@ typedef struct matrix {
 
 // EXIT_OK, or another exit code after a message; close it in either case. It validates the graph:
 // a report that was asked for before is gone.
-int matrix_open(matrix *m, qdq_graph *graph);
+int matrix_open(matrix *m, qdq_graph *graph, watch *w);
 void matrix_close(matrix *m);
 
 // Columns that align. Unless `all`, a count stands for the nodes that are ok everywhere, and where

@@ -42,7 +42,8 @@ static void prepare(member *m) {
     for (m->batch = 1; time_batch(m, m->batch) < least_timing;) m->batch *= 2;
 }
 
-bool measure(member *members, size_t count, size_t repeat) {
+bool measure(member *members, size_t count, size_t repeat, watch *w) {
+    watch_tell(w, "warming up");
     for (size_t k = 0; k < count; k++) {
         members[k].seconds = calloc(repeat, sizeof(double));
         if (!members[k].seconds) return false;
@@ -51,6 +52,7 @@ bool measure(member *members, size_t count, size_t repeat) {
     double *last = calloc(count + 1, sizeof *last);
     if (!last) return false;
     for (size_t i = 0; i < repeat; i++) {
+        watch_tell(w, "timing %zu of %zu", i + 1, repeat);
         for (size_t k = 0; k < count; k++) {
             member *m = &members[k];
             m->sample = i;
@@ -61,6 +63,7 @@ bool measure(member *members, size_t count, size_t repeat) {
         }
     }
     free(last);
+    watch_clear(w);
     for (size_t k = 0; k < count; k++) members[k].spread = spread_of(members[k].seconds, repeat);
     return true;
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tools/watch.h"
+
 // Seconds of one run: the median and the quartiles around it.
 typedef struct spread {
     double median, low, high;
@@ -22,8 +24,8 @@ struct member {
     spread spread;
 };
 
-// Times each member `repeat` times, taking turns. False when memory runs out.
-bool measure(member *members, size_t count, size_t repeat);
+// Times each member `repeat` times, taking turns, and tells the watch. False when memory runs out.
+bool measure(member *members, size_t count, size_t repeat, watch *w);
 
 // Sorts the numbers; the count is at least 1.
 spread spread_of(double *seconds, size_t count);

@@ -35,6 +35,23 @@ int session_open_mode(session *s, const session *of, const options *opt, bool fa
     return s->exec ? give_inputs(of->graph, s->plan, s->exec, opt) : report_error(&err);
 }
 
+void session_run(const session *s, const options *opt) {
+    size_t steps = qdq_plan_get_stats(s->plan).step_count;
+    if (!watch_shows(opt->watch)) {
+        qdq_exec_run(s->exec);
+        return;
+    }
+    for (size_t i = 0; i < steps; i++) {
+        if (s->graph)
+            watch_tell(opt->watch, "step %zu of %zu, %s", i + 1, steps,
+                       opt->target ? opt->target : qdq_graph_target(s->graph));
+        else
+            watch_tell(opt->watch, "step %zu of %zu", i + 1, steps);
+        qdq_exec_run_step(s->exec, i);
+    }
+    watch_clear(opt->watch);
+}
+
 void session_close(session *s) {
     qdq_exec_destroy(s->exec);
     qdq_plan_destroy(s->plan);

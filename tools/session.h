@@ -21,6 +21,8 @@ int session_open(session *s, const options *opt);
 // of its own and is closed first. EXIT_OK, or another exit code after a message; close it either
 // way.
 int session_open_mode(session *s, const session *of, const options *opt, bool fast);
+// Runs it once the inputs are filled, step by step where it is shown how far that has come.
+void session_run(const session *s, const options *opt);
 void session_close(session *s);
 
 #endif

@@ -63,6 +63,13 @@ class Progress(Case):
                           "core,ttnn")
         self.assertRegex(text, pattern)
 
+    def test_bench_shows_timings_and_seconds(self):
+        self.write("g.json", graph([quantize(scales=1, dtype="int8")],
+                                   inputs=[value("x", shape=[512, 512])]))
+        pattern = r"timing \d+ of 1000000, \d+ s"
+        text = self.shown(pattern, harness.TIMEOUT, "bench", "g.json", "--repeat", 1000000)
+        self.assertRegex(text, pattern)
+
     def test_quiet_shows_nothing(self):
         for word in ("-q", "--quiet"):
             self.assertEqual(self.shown("x", 2, "run", "g.json", "--fill", 1, word), "")
