@@ -11,6 +11,7 @@
 // * NaN, infinities, and sums of bfloat16 near 2^-126, which are no small whole numbers
 //   (test_matmul.c, test_weights.c, test_gemm_bfloats.c);
 // * what makes an operand unfit for integer execution (test_integer_execution.c);
+// * constants that are read from a file, and weights that two nodes share (tests/graph);
 // * a depth of more than 2^32.
 #include "large_matrices.h"
 #include "ops/gemm.h"
