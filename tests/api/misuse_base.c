@@ -191,6 +191,11 @@ CASE(qdq_nearest) {
 }
 
 CASE(qdq_isa_get) { EXPECT(!qdq_isa_get(SIZE_MAX).name); }
+CASE(qdq_op_meant) {
+    EXPECT(!qdq_op_meant(NULL));
+    EXPECT(!qdq_op_meant(""));
+    EXPECT(!strcmp(qdq_op_meant("QuantizeLinear"), "Quantize"));
+}
 CASE(qdq_op_count) { EXPECT(qdq_op_count() > 0); }
 CASE(qdq_op_get) { EXPECT(!qdq_op_get(SIZE_MAX).name); }
 CASE(qdq_op_input) {
@@ -216,26 +221,50 @@ CASE(qdq_target_rule) {
     EXPECT(!qdq_target_rule(0, SIZE_MAX).id);
 }
 
-const misuse_case misuse_base[] = {ROW(qdq_version),         ROW(qdq_dtype_get),
-                                   ROW(qdq_dtype_from_name), ROW(qdq_dtype_name),
-                                   ROW(qdq_dtype_size),      ROW(qdq_dtype_is_real),
-                                   ROW(qdq_widen_float),     ROW(qdq_widen_int),
-                                   ROW(qdq_widen_int64),     ROW(qdq_shape_equal),
-                                   ROW(qdq_shape_count),     ROW(qdq_tiling_of),
-                                   ROW(qdq_padded_shape),    ROW(qdq_tile_bytes),
-                                   ROW(qdq_tilize),          ROW(qdq_untilize),
-                                   ROW(qdq_tilize_parallel), ROW(qdq_untilize_parallel),
-                                   ROW(qdq_parallel_openmp), ROW(qdq_json_init),
-                                   ROW(qdq_json_complete),   ROW(qdq_json_key),
-                                   ROW(qdq_json_string),     ROW(qdq_json_begin_object),
-                                   ROW(qdq_json_end_object), ROW(qdq_json_begin_array),
-                                   ROW(qdq_json_begin_line), ROW(qdq_json_end_array),
-                                   ROW(qdq_json_int),        ROW(qdq_json_uint),
-                                   ROW(qdq_json_bool),       ROW(qdq_json_null),
-                                   ROW(qdq_json_float32),    ROW(qdq_json_double),
-                                   ROW(qdq_nearest),         ROW(qdq_isa_get),
-                                   ROW(qdq_op_count),        ROW(qdq_op_get),
-                                   ROW(qdq_op_input),        ROW(qdq_op_output),
-                                   ROW(qdq_op_attr),         ROW(qdq_target_count),
-                                   ROW(qdq_target_get),      ROW(qdq_target_release),
-                                   ROW(qdq_target_rule),     {NULL, NULL}};
+const misuse_case misuse_base[] = {ROW(qdq_version),
+                                   ROW(qdq_dtype_get),
+                                   ROW(qdq_dtype_from_name),
+                                   ROW(qdq_dtype_name),
+                                   ROW(qdq_dtype_size),
+                                   ROW(qdq_dtype_is_real),
+                                   ROW(qdq_widen_float),
+                                   ROW(qdq_widen_int),
+                                   ROW(qdq_widen_int64),
+                                   ROW(qdq_shape_equal),
+                                   ROW(qdq_shape_count),
+                                   ROW(qdq_tiling_of),
+                                   ROW(qdq_padded_shape),
+                                   ROW(qdq_tile_bytes),
+                                   ROW(qdq_tilize),
+                                   ROW(qdq_untilize),
+                                   ROW(qdq_tilize_parallel),
+                                   ROW(qdq_untilize_parallel),
+                                   ROW(qdq_parallel_openmp),
+                                   ROW(qdq_json_init),
+                                   ROW(qdq_json_complete),
+                                   ROW(qdq_json_key),
+                                   ROW(qdq_json_string),
+                                   ROW(qdq_json_begin_object),
+                                   ROW(qdq_json_end_object),
+                                   ROW(qdq_json_begin_array),
+                                   ROW(qdq_json_begin_line),
+                                   ROW(qdq_json_end_array),
+                                   ROW(qdq_json_int),
+                                   ROW(qdq_json_uint),
+                                   ROW(qdq_json_bool),
+                                   ROW(qdq_json_null),
+                                   ROW(qdq_json_float32),
+                                   ROW(qdq_json_double),
+                                   ROW(qdq_nearest),
+                                   ROW(qdq_isa_get),
+                                   ROW(qdq_op_count),
+                                   ROW(qdq_op_get),
+                                   ROW(qdq_op_input),
+                                   ROW(qdq_op_output),
+                                   ROW(qdq_op_attr),
+                                   ROW(qdq_target_count),
+                                   ROW(qdq_target_get),
+                                   ROW(qdq_target_release),
+                                   ROW(qdq_target_rule),
+                                   ROW(qdq_op_meant),
+                                   {NULL, NULL}};
