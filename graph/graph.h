@@ -17,11 +17,11 @@ typedef struct qdq_graph_value {
     qdq_type type;
     const void *data;          // of a constant that is in memory
     const qdq_stored *stored;  // of one that is not
-    size_t node;       // that makes it (QDQ_VALUE_MADE)
-    size_t port;       // as which output
-    size_t uses;       // by nodes and outputs
-    bool constant;     // it is one, or is made of constants alone
-    bool returned;     // it is an output
+    size_t node;               // that makes it (QDQ_VALUE_MADE)
+    size_t port;               // as which output
+    size_t uses;               // by nodes and outputs
+    bool constant;             // it is one, or is made of constants alone
+    bool returned;             // it is an output
 } qdq_graph_value;
 
 typedef struct qdq_node {
@@ -49,12 +49,12 @@ struct qdq_graph {
     const char *name;
     const char *file;  // in front of messages; "" for graphs built in C
     const char *target;
-    bool target_given;        // by the options: a file does not change it
+    bool target_given;            // by the options: a file does not change it
     struct qdq_held_file *files;  // that constants are read from (graph/held.h)
     qdq_error *failure;           // of reading them; NULL without files
-    qdq_error broken;         // what no finding can hold: memory, colliding names
-    qdq_symbols *symbols;     // name -> value id
-    qdq_graph_value *values;  // [0] is no value
+    qdq_error broken;             // what no finding can hold: memory, colliding names
+    qdq_symbols *symbols;         // name -> value id
+    qdq_graph_value *values;      // [0] is no value
     size_t value_count, value_capacity;
     qdq_node *nodes;  // every node comes after those that make its inputs
     size_t node_count, node_capacity;
@@ -80,8 +80,8 @@ void qdq_graph_find_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subje
 // `name` may be NULL.
 qdq_value qdq_graph_add_invalid(qdq_graph *graph, const char *name);
 
-// Whether a value is within the limits: legal dims, not too many elements, bytes that an address can
-// count, in rows and in tiles. Else a finding.
+// Whether a value is within the limits: legal dims, not too many elements, bytes that an address
+// can count, in rows and in tiles. Else a finding.
 bool qdq_graph_check_type(qdq_graph *graph, qdq_type type, qdq_subject subject);
 
 // Counts what is stored whatever the plan: an input, an output or a constant. The one that brings

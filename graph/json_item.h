@@ -18,7 +18,7 @@ typedef struct qdq_reader {
         const char *name;
         qdq_tensor_file *file;
         const struct qdq_held_file *held;  // NULL: no constant stays in it
-    } files[QDQ_MAX_TENSOR_FILES];  // that constants have named so far
+    } files[QDQ_MAX_TENSOR_FILES];         // that constants have named so far
     size_t file_count;
     qdq_error *err;
 } qdq_reader;

@@ -146,6 +146,7 @@ const qdq_op qdq_op_qlinear_conv = {
     .attrs_size = sizeof(q_attrs_type),
     QDQ_OP_TABLES(q_inputs, q_outputs, q_attrs),
     .infer = q_infer,
-    .looks_at = 1u << Q_X_SCALE | 1u << Q_X_ZERO | 1u << Q_W_SCALE | 1u << Q_W_ZERO | 1u << Q_Y_SCALE | 1u << Q_Y_ZERO,
+    .looks_at = 1u << Q_X_SCALE | 1u << Q_X_ZERO | 1u << Q_W_SCALE | 1u << Q_W_ZERO |
+                1u << Q_Y_SCALE | 1u << Q_Y_ZERO,
     .lower = q_lower,
 };

@@ -117,6 +117,7 @@ const qdq_op qdq_op_qlinear_matmul = {
     .outputs = q_outputs,
     .output_count = 1,
     .infer = q_infer,
-    .looks_at = 1u << Q_A_SCALE | 1u << Q_A_ZERO | 1u << Q_B_SCALE | 1u << Q_B_ZERO | 1u << Q_Y_SCALE | 1u << Q_Y_ZERO,
+    .looks_at = 1u << Q_A_SCALE | 1u << Q_A_ZERO | 1u << Q_B_SCALE | 1u << Q_B_ZERO |
+                1u << Q_Y_SCALE | 1u << Q_Y_ZERO,
     .lower = q_lower,
 };

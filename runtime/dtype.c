@@ -17,7 +17,8 @@ uint16_t qdq_bfloat16_encode(float value) {
     return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-// The device packer of ttnn (docs/numerics.md, bfloat16_store): nearest, half away; denormals and -0 to +0, NaN to infinity.
+// The device packer of ttnn (docs/numerics.md, bfloat16_store): nearest, half away; denormals and
+// -0 to +0, NaN to infinity.
 static uint16_t bfloat16_encode_device(float value) {
     uint32_t bits = qdq_float_bits(value), magnitude = bits & 0x7FFFFFFFu;
     if (magnitude > NAN_BITS) return (uint16_t)((bits & 0x80000000u) >> 16 | 0x7F80);

@@ -66,7 +66,8 @@ void qdq_exec_run_whole(const qdq_exec *exec, const qdq_step *step) {
     const qdq_whole *whole = step->whole;
     const void *x[MAX_X];
     void *y[MAX_Y];
-    unit_context context = {exec, step, qdq_exec_strip_elements(step), {.x = x, .y = y, .poison = exec->poison}};
+    unit_context context = {
+        exec, step, qdq_exec_strip_elements(step), {.x = x, .y = y, .poison = exec->poison}};
     for (size_t i = 0; i < whole->x_count; i++)
         x[i] = rows_of(exec, &whole->x[i], whole->x_flat[i]);
     for (size_t i = 0; i < whole->y_count; i++)

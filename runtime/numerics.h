@@ -159,7 +159,8 @@ static inline float qdq_dequantize_one(const qdq_numerics *n, int32_t q, float s
     return qdq_dequantize_step(n, qdq_signed_nan(y, 0, s));
 }
 
-// The float domain (docs/numerics.md, section 3): the zero point is the real value of the code in the middle.
+// The float domain (docs/numerics.md, section 3): the zero point is the real value of the code in
+// the middle.
 static inline float qdq_middle(const qdq_range *range) {
     return (float)(range->quant_max + range->quant_min + 1) / 2;
 }

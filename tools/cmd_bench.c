@@ -118,7 +118,8 @@ static bool list_members(bench *b) {
 static int measure_all(bench *b) {
     b->clock_cost = clock_cost();
     count_bytes(b);
-    if (!list_members(b) || !measure(b->members, MEMBERS, b->repeat, b->opt->watch)) return no_memory();
+    if (!list_members(b) || !measure(b->members, MEMBERS, b->repeat, b->opt->watch))
+        return no_memory();
     if (b->err.status != QDQ_OK) return report_error(&b->err);
     for (size_t i = 0; i < b->step_count; i++)
         b->step_spreads[i] = spread_of(b->step_seconds + i * b->repeat, b->repeat);

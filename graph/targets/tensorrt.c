@@ -3,8 +3,9 @@
 // ways to them, the ONNX importer and the MLIR dialect. What the header refuses is an error; what
 // another document says otherwise, or what is computed but surprises, is a warning. The numerics
 // are the core's.
-#include "graph/targets/target_ops.h"
 #include "graph/targets/tensorrt.h"
+
+#include "graph/targets/target_ops.h"
 
 // Releases where rules moved.
 enum {

@@ -48,7 +48,8 @@ typedef enum qdq_subtraction {
     QDQ_SUBTRACT_FLOAT,      // fl(fl(q) - fl(z))
 } qdq_subtraction;
 
-// How DynamicQuantize finds scale and zero point in the range of the data (docs/numerics.md 5 and 8).
+// How DynamicQuantize finds scale and zero point in the range of the data (docs/numerics.md 5 and
+// 8).
 typedef enum qdq_choice {
     QDQ_CHOOSE_CORE = 0,  // float32; NaN is ignored; an all-zero range gives scale 1
     QDQ_CHOOSE_TORCHAO,   // in the dtype of x; NaN propagates; scales are floored

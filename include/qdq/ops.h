@@ -101,8 +101,8 @@ typedef struct qdq_dynamic_quantize_attrs {
                             // rounded; default float32. mx_... and nvfp4: their own alone
 } qdq_dynamic_quantize_attrs;
 
-// y, and without a given scale also: scale (of `scale_dtype`, or as the scheme says; [], [dim] or the block
-// grid) and zero_point (of y's dtype, same shape); reach them by qdq_port(g, y, "scale").
+// y, and without a given scale also: scale (of `scale_dtype`, or as the scheme says; [], [dim] or
+// the block grid) and zero_point (of y's dtype, same shape); reach them by qdq_port(g, y, "scale").
 static inline qdq_value qdq_dynamic_quantize(qdq_graph *graph, qdq_value x,
                                              qdq_dynamic_quantize_attrs attrs) {
     attrs.quantize.x = x;

@@ -223,13 +223,28 @@ CASE(qdq_graph_extract) {
     qdq_graph_destroy(g);
 }
 
-const misuse_case misuse_graph[] = {
-    ROW(qdq_graph_create),      ROW(qdq_graph_destroy), ROW(qdq_input),
-    ROW(qdq_constant),          ROW(qdq_output),        ROW(qdq_port),
-    ROW(qdq_graph_find),        ROW(qdq_value_type),    ROW(qdq_add),
-    ROW(qdq_graph_load),        ROW(qdq_graph_parse),   ROW(qdq_graph_write),
-    ROW(qdq_graph_validate),    ROW(qdq_graph_name),    ROW(qdq_graph_target),
-    ROW(qdq_graph_node_count),  ROW(qdq_graph_node),    ROW(qdq_graph_node_input),
-    ROW(qdq_graph_node_output), ROW(qdq_value_name),    ROW(qdq_value_data),
-    ROW(qdq_graph_numerics),    ROW(qdq_graph_extract), ROW(qdq_value_is_constant),
-    {NULL, NULL}};
+const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
+                                    ROW(qdq_graph_destroy),
+                                    ROW(qdq_input),
+                                    ROW(qdq_constant),
+                                    ROW(qdq_output),
+                                    ROW(qdq_port),
+                                    ROW(qdq_graph_find),
+                                    ROW(qdq_value_type),
+                                    ROW(qdq_add),
+                                    ROW(qdq_graph_load),
+                                    ROW(qdq_graph_parse),
+                                    ROW(qdq_graph_write),
+                                    ROW(qdq_graph_validate),
+                                    ROW(qdq_graph_name),
+                                    ROW(qdq_graph_target),
+                                    ROW(qdq_graph_node_count),
+                                    ROW(qdq_graph_node),
+                                    ROW(qdq_graph_node_input),
+                                    ROW(qdq_graph_node_output),
+                                    ROW(qdq_value_name),
+                                    ROW(qdq_value_data),
+                                    ROW(qdq_graph_numerics),
+                                    ROW(qdq_graph_extract),
+                                    ROW(qdq_value_is_constant),
+                                    {NULL, NULL}};

@@ -244,7 +244,8 @@ static void computed_parameters_dequantize_what_they_made(void **state) {
 
 static void the_published_rows_come_out(void **state) {
     (void)state;
-    // TensorRT's formula, scale f32(1/127); int32 beyond 2^24: the difference is exact, then rounded.
+    // TensorRT's formula, scale f32(1/127); int32 beyond 2^24: the difference is exact, then
+    // rounded.
     int8_t x[9] = {71, 113, 127, -71, 50, 127, 85, 14, -128};
     static const double want[9] = {.559055, .889764, 1,       -.559055, .393701,
                                    1,       .669291, .110236, -1.007874};
