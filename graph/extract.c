@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/held.h"
+#include "graph/tensor_file/held_constants.h"
 #include "graph/names.h"
 #include "include/qdq/inspect.h"
-#include "runtime/environment.h"
+#include "runtime/base/fp_environment.h"
 
 typedef struct extraction {
     const qdq_graph *from;

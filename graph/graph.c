@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/held.h"
+#include "graph/tensor_file/held_constants.h"
 #include "graph/names.h"
-#include "runtime/dtype.h"
-#include "runtime/environment.h"
-#include "runtime/utf8.h"
+#include "runtime/numerics/dtype.h"
+#include "runtime/base/fp_environment.h"
+#include "runtime/base/utf8.h"
 
 //---- Life -------------------------------------------------------------------
 

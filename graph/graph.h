@@ -50,7 +50,7 @@ struct qdq_graph {
     const char *file;  // in front of messages; "" for graphs built in C
     const char *target;
     bool target_given;            // by the options: a file does not change it
-    struct qdq_held_file *files;  // that constants are read from (graph/held.h)
+    struct qdq_held_file *files;  // that constants are read from (graph/tensor_file/held_constants.h)
     qdq_error *failure;           // of reading them; NULL without files
     qdq_error broken;             // what no finding can hold: memory, colliding names
     qdq_symbols *symbols;         // name -> value id

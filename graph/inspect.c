@@ -2,9 +2,9 @@
 // Looking at the nodes and values of a graph.
 #include "include/qdq/inspect.h"
 
-#include "graph/held.h"
+#include "graph/tensor_file/held_constants.h"
 #include "graph/target.h"
-#include "runtime/environment.h"
+#include "runtime/base/fp_environment.h"
 
 size_t qdq_graph_node_count(const qdq_graph *graph) { return graph ? graph->node_count : 0; }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/utf8.h"
+#include "runtime/base/utf8.h"
 
 void qdq_graph_enter_name(qdq_graph *graph, const char *name, uint32_t id, qdq_subject subject) {
     qdq_error err = {0};

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/utf8.h"
+#include "runtime/base/utf8.h"
 
 enum { MOST_SHOWN = 64 };  // bytes of a name
 

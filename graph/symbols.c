@@ -6,9 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/error.h"
-#include "runtime/pool.h"
-#include "runtime/utf8.h"
+#include "runtime/base/error.h"
+#include "runtime/base/mempool.h"
+#include "runtime/base/utf8.h"
 
 // uthash expands these where a variable `symbols` is the table at hand.
 #define HASH_NONFATAL_OOM 1

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "runtime/environment.h"
+#include "runtime/base/fp_environment.h"
 
 static void check_outputs(qdq_graph *graph, qdq_findings *findings) {
     if (graph->output_count == 0)

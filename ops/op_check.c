@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ops/op.h"
-#include "runtime/dtype.h"
+#include "runtime/numerics/dtype.h"
 
 const char *qdq_set_text(qdq_dtype_set set, char *buffer, size_t capacity) {
     size_t at = 0;

@@ -7,8 +7,8 @@
 
 #include "include/qdq/inspect.h"
 #include "ops/synonyms.h"
-#include "runtime/number.h"
-#include "runtime/utf8.h"
+#include "runtime/base/number.h"
+#include "runtime/base/utf8.h"
 
 #define ROW(E, of_id, of_severity, of_status, of_summary, of_hint) \
     [QDQ_RULE_##E] = {.id = "core/" of_id,                         \

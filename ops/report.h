@@ -4,8 +4,8 @@
 #define QDQ_OPS_REPORT_H
 
 #include "ops/rule.h"
-#include "runtime/error.h"
-#include "runtime/pool.h"
+#include "runtime/base/error.h"
+#include "runtime/base/mempool.h"
 
 // A report in the making. Strings live in the pool.
 typedef struct qdq_findings {

@@ -6,10 +6,10 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
-#include "tools/measure.h"
+#include "tools/bench/measure.h"
 #include "tools/session.h"
-#include "tools/stream.h"
-#include "tools/streams.h"
+#include "tools/bench/bandwidth.h"
+#include "tools/io/streams.h"
 
 enum { RUN, STEPS, OTHER_MODE, LOAD_COMPILE, FIRST_LIMIT, MEMBERS = FIRST_LIMIT + MAX_LIMITS };
 enum { LOAD, COMPILE, STAGES };

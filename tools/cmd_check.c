@@ -6,7 +6,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
-#include "tools/matrix.h"
+#include "tools/check/matrix.h"
 
 static int exit_of(const options *opt, size_t errors, size_t warnings) {
     return errors || (opt->strict && warnings) ? EXIT_FINDINGS : EXIT_OK;

@@ -5,11 +5,11 @@
 
 #include "tools/commands.h"
 #include "tools/common.h"
-#include "tools/compare_fast.h"
-#include "tools/compare_text.h"
+#include "tools/compare/compare_fast.h"
+#include "tools/compare/compare_text.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
-#include "tools/inputs.h"
+#include "tools/io/inputs.h"
 #include "tools/session.h"
 
 //---- Which targets ----------------------------------------------------------

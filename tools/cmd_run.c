@@ -6,13 +6,13 @@
 
 #include "tools/commands.h"
 #include "tools/common.h"
-#include "tools/compare.h"
+#include "tools/compare/compare.h"
 #include "tools/failure.h"
-#include "tools/inputs.h"
-#include "tools/outputs.h"
+#include "tools/io/inputs.h"
+#include "tools/io/outputs.h"
 #include "tools/session.h"
-#include "tools/stream_out.h"
-#include "tools/tensor_io.h"
+#include "tools/io/stream_out.h"
+#include "tools/io/tensor_io.h"
 
 // The outputs of a run, copied out of the exec.
 typedef struct results {

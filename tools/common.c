@@ -7,7 +7,7 @@
 
 #include "tools/failure.h"
 #include "tools/findings.h"
-#include "tools/streams.h"
+#include "tools/io/streams.h"
 
 int exit_code(qdq_status status) {
     switch (status) {

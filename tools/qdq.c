@@ -6,7 +6,7 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
-#include "tools/streams.h"
+#include "tools/io/streams.h"
 
 static int run_help(const options *opt);
 

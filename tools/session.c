@@ -2,7 +2,7 @@
 #include "tools/session.h"
 
 #include "tools/common.h"
-#include "tools/inputs.h"
+#include "tools/io/inputs.h"
 
 int session_start(session *s, const options *opt) {
     int code;

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "tools/common.h"
-#include "tools/text_width.h"
+#include "tools/check/text_width.h"
 
 enum { COLUMNS = 64, TICK_NANOSECONDS = 200000000 };
 

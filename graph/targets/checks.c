@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/dtype.h"
+#include "runtime/numerics/dtype.h"
 
 //---- A node -----------------------------------------------------------------
 

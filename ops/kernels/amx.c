@@ -4,7 +4,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "ops/kernels/gemm.h"
+#include "ops/kernels/gemm/gemm.h"
 
 enum {
     TILE = 16,  // rows, columns, and steps

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bodies of kernels, compiled for AVX-512.
 #define QDQ_BODY(name) qdq_##name##_avx512
-#include "ops/kernels/body.h"
-#include "ops/kernels/gemm_body.h"
-#include "ops/kernels/gemm_codes_body.h"
-#include "ops/kernels/map_body.h"
+#include "ops/kernels/quantize/quantize.inc.h"
+#include "ops/kernels/gemm/gemm.inc.h"
+#include "ops/kernels/gemm/gemm_dequant_b.inc.h"
+#include "ops/kernels/elementwise/elementwise.inc.h"
 
 #define QDQ_SLICE_SET qdq_slice_kernels_avx512
 #define QDQ_SLICE_ISA QDQ_ISA_AVX512
-#include "ops/kernels/slice_body.h"
+#include "ops/kernels/reduce/reduce.inc.h"
 
 #define QDQ_WINDOW_SET qdq_window_avx512
 #define QDQ_WINDOW_ISA QDQ_ISA_AVX512
-#include "ops/kernels/window_body.h"
+#include "ops/kernels/depthwise/depthwise.inc.h"

@@ -4,9 +4,9 @@
 #ifndef QDQ_OPS_KERNELS_KERNEL_H
 #define QDQ_OPS_KERNELS_KERNEL_H
 
-#include "ops/choose.h"
-#include "ops/quant.h"
-#include "runtime/cpu.h"
+#include "ops/quantize/choose_qparams.h"
+#include "ops/quantize/quant_params.h"
+#include "runtime/base/cpu.h"
 
 // A row: which work a function does. A column that is zero (or NULL) takes all.
 typedef struct qdq_kernel {

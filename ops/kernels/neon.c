@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bodies of kernels, compiled for aarch64, where NEON is always there.
 #define QDQ_BODY(name) qdq_##name##_neon
-#include "ops/kernels/body.h"
-#include "ops/kernels/gemm_body.h"
-#include "ops/kernels/gemm_codes_body.h"
-#include "ops/kernels/map_body.h"
+#include "ops/kernels/quantize/quantize.inc.h"
+#include "ops/kernels/gemm/gemm.inc.h"
+#include "ops/kernels/gemm/gemm_dequant_b.inc.h"
+#include "ops/kernels/elementwise/elementwise.inc.h"
 
 #define QDQ_SLICE_SET qdq_slice_kernels_neon
 #define QDQ_SLICE_ISA QDQ_ISA_NEON
-#include "ops/kernels/slice_body.h"
+#include "ops/kernels/reduce/reduce.inc.h"
 
 #define QDQ_WINDOW_SET qdq_window_neon
 #define QDQ_WINDOW_ISA QDQ_ISA_NEON
-#include "ops/kernels/window_body.h"
+#include "ops/kernels/depthwise/depthwise.inc.h"

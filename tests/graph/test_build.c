@@ -2,7 +2,7 @@
 // Building graphs in C: sticky findings, names, ports, and what both roads share.
 #include <qdq/qdq.h>
 
-#include "runtime/utf8.h"
+#include "runtime/base/utf8.h"
 #include "tests/unit.h"
 
 static void a_graph_with_errors_still_shows_all_of_them(void **state) {

@@ -16,13 +16,13 @@ MAY_INCLUDE = {
 }
 # Where a header of others may be seen.
 ONLY_IN = {
-    "cJSON.h": {"graph/json_tree.c", "graph/safetensors_header.c"},
+    "cJSON.h": {"graph/read/json_tree.c", "graph/tensor_file/safetensors_header.c"},
     "uthash.h": {"graph/symbols.c"},
-    "omp.h": {"runtime/parallel.c"},
+    "omp.h": {"runtime/base/parallel.c"},
 }
 INTRINSICS = re.compile(r"^(\w*mmintrin|immintrin|x86intrin|arm_neon|arm_sve)\.h$")
 FLOAT_FORMAT = re.compile(r"%[-+#0]*[\d*]*(\.[\d*]+)?[aefgAEFG]")
-FORMATS_FLOATS = "runtime/number.c"
+FORMATS_FLOATS = "runtime/base/number.c"
 LIBRARY = ("runtime/", "ops/", "graph/")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 

@@ -6,8 +6,8 @@
 #include <fenv.h>
 
 #include "include/qdq/qdq.h"
-#include "runtime/environment.h"
-#include "runtime/plan.h"
+#include "runtime/base/fp_environment.h"
+#include "runtime/exec/plan.h"
 #include "tests/unit.h"
 
 static const char *models;

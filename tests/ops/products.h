@@ -5,7 +5,7 @@
 #ifndef QDQ_TESTS_OPS_PRODUCTS_H
 #define QDQ_TESTS_OPS_PRODUCTS_H
 
-#include "fused_model.h"
+#include "tests/ops/products/fused_model.h"
 #include "oracle.h"
 #include "tests/small_floats.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scratch that was dropped is poisoned where a test asks for that, and only there.
-#include "ops/pieces.h"
+#include "ops/chunks.h"
 #include "tests/unit.h"
 
 enum { N = 100 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/kernels/stream.h"
+#include "tools/bench/kernels/bandwidth_passes.h"
 
 //---- A graph ----------------------------------------------------------------
 

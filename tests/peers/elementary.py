@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests/runtime/elementary_golden.h: correctly rounded results of runtime/elementary.h.
+"""Writes tests/runtime/numerics/elementary_golden.h: correctly rounded results of runtime/numerics/elementary.h.
 
     python3 elementary.py ../runtime/elementary_golden.h
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests/targets/onednn_golden.h: what oneDNN Graph on the CPU makes of onednn_cases.h.
+"""Writes tests/graph/targets/onednn/onednn_golden.h: what oneDNN Graph on the CPU makes of onednn_cases.h.
 
     python3 onednn_golden.py ../targets/onednn_golden.h VENV
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks oneDNN Graph, on the CPU, what it makes of every case in tests/targets/onednn_cases.h, and
+// Asks oneDNN Graph, on the CPU, what it makes of every case in tests/graph/targets/onednn/onednn_cases.h, and
 // prints a row of onednn_golden.h for each batch. With a file as argument it also writes there all
 // results, as 32-bit codes. tests/peers/onednn_golden.py builds and runs it.
 #include <cinttypes>
@@ -11,7 +11,7 @@
 
 #include <oneapi/dnnl/dnnl_graph.hpp>
 
-#include "../targets/onednn_inputs.h"
+#include "../graph/targets/onednn/onednn_inputs.h"
 
 using namespace dnnl::graph;
 using attr = op::attr;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests/runtime/small_float_golden.h: what ml_dtypes makes of every float16 and bfloat16.
+"""Writes tests/runtime/numerics/small_float_golden.h: what ml_dtypes makes of every float16 and bfloat16.
 
     python3 small_floats.py ../runtime/small_float_golden.h
 

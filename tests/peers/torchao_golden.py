@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests/targets/torchao_golden.h: what torchao makes of seeded inputs, as checksums.
+"""Writes tests/graph/targets/torchao/torchao_golden.h: what torchao makes of seeded inputs, as checksums.
 
     python3 torchao_golden.py --venv DIR ../targets/torchao_golden.h
 
@@ -9,7 +9,7 @@ instruction set (ATEN_CPU_CAPABILITY) does not matter.
 
 A case is a row of the table: an op, its dtypes, a grain (shape and block), where scale and zero
 point come from, a clamp range. Its inputs follow from the number of the row alone;
-torchao_inputs.py makes them here and tests/targets/torchao_inputs.h in C, and the row has a CRC-32
+torchao_inputs.py makes them here and tests/graph/targets/torchao/torchao_inputs.h in C, and the row has a CRC-32
 of them. The other CRC-32 is that of the results: y, and for DynamicQuantize then scale and zero
 point (the scale alone where y is a small float), each element with its own bytes, low byte first,
 a 4-bit element as one byte. A NaN counts as one code: 0x7FC00000, 0x7E00, 0x7FC0 (bfloat16), 0x7F
@@ -79,7 +79,7 @@ def write(path, versions, rows):
         f"// Written by tests/peers/torchao_golden.py, which says more, with {versions}.\n",
         "#ifndef QDQ_TESTS_TARGETS_TORCHAO_GOLDEN_H\n",
         "#define QDQ_TESTS_TARGETS_TORCHAO_GOLDEN_H\n\n",
-        '#include "tests/targets/torchao_case.h"\n\n// clang-format off\n',
+        '#include "tests/graph/targets/torchao/torchao_case.h"\n\n// clang-format off\n',
         "static const torchao_grain torchao_grains[] = {\n",
     ]
     for grain in inputs.GRAINS:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The inputs of a case of torchao_golden.py, from its number alone.
 
-tests/targets/torchao_inputs.h is the same in C. All arithmetic is that of 64-bit integers and of
+tests/graph/targets/torchao/torchao_inputs.h is the same in C. All arithmetic is that of 64-bit integers and of
 doubles, an operation at a time. Random numbers are counted, not chained: number i of stream s of
 case c is splitmix64's output i from the state (4c + s) << 32. Stream 0 makes scales (or what blocks
 are), 1 zero points, 2 elements, 3 what there is once.

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/dtype.h"
+#include "runtime/numerics/dtype.h"
 #include "tests/random/random.h"
 
 enum { MOST_TRIES = 3000, MOST_NODES = 8 };

@@ -3,7 +3,7 @@
 // what the op refuses is found by trying it (graphs.c).
 #include <string.h>
 
-#include "runtime/dtype.h"
+#include "runtime/numerics/dtype.h"
 #include "tests/random/random.h"
 
 typedef struct maker {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/dtype.h"
+#include "runtime/numerics/dtype.h"
 #include "tests/random/random.h"
 
 uint64_t random_next(random_source *r) {

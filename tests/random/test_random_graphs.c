@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/dtype.h"
+#include "runtime/numerics/dtype.h"
 #include "tests/random/random.h"
 
 // The bytes of all outputs, one after the other.

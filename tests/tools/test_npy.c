@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 
 #include "tests/unit.h"
-#include "tools/npy.h"
+#include "tools/io/npy.h"
 
 // Writes "\x93NUMPY", `version`, the length of `header` as that version has it, the header, and
 // `data_bytes` bytes 0, 1, 2 ...

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit.h"
-#include "tools/npy_header.h"
+#include "tools/io/npy_header.h"
 
 #define HEADER(descr, order, shape) \
     "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }\n"

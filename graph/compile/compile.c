@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph becomes a plan: steps from graph/compile/lower.c, a place for every value, memory for the places.
+#include "graph/compile/compile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/tensor_file/held_constants.h"
+#include "runtime/numerics/block_float.h"
+#include "runtime/base/cpu.h"
+#include "runtime/numerics/dtype.h"
+#include "runtime/base/fp_environment.h"
+#include "runtime/exec/exec.h"
+#include "runtime/memory/memory_plan.h"
+#include "runtime/numerics/quantize_one.h"
+
+//---- Inputs, outputs, constants ---------------------------------------------
+
+static qdq_tensor_info info_of(const qdq_compiler *c, const char *name, qdq_type type) {
+    return (qdq_tensor_info){qdq_pool_strdup(&c->plan->pool, name), type.dtype, type.shape,
+                             qdq_shape_count(type.shape) * qdq_dtype_size(type.dtype)};
+}
+
+static qdq_status list_io(qdq_compiler *c) {
+    const qdq_graph *graph = c->draft.graph;
+    qdq_plan *plan = c->plan;
+    plan->inputs = qdq_pool_array(&plan->pool, graph->value_count, sizeof *plan->inputs);
+    plan->outputs = qdq_pool_array(&plan->pool, graph->output_count, sizeof *plan->outputs);
+    if (!plan->inputs || !plan->outputs) return qdq_draft_stopped(&c->draft, c->err);
+    for (size_t i = 1; i < graph->value_count; i++) {
+        const qdq_graph_value *v = &graph->values[i];
+        if (v->kind != QDQ_VALUE_INPUT) continue;
+        c->located[i].place = (qdq_place){QDQ_PLACE_INPUT, plan->input_count};
+        plan->inputs[plan->input_count++] = info_of(c, v->name, v->type);
+    }
+    for (size_t i = 0; i < graph->output_count; i++) {
+        const qdq_graph_output *out = &graph->outputs[i];
+        plan->outputs[plan->output_count++] =
+            info_of(c, out->name, graph->values[out->value.id].type);
+    }
+    for (size_t i = 0; i < plan->input_count; i++) plan->stats.io_bytes += plan->inputs[i].bytes;
+    for (size_t i = 0; i < plan->output_count; i++) plan->stats.io_bytes += plan->outputs[i].bytes;
+    return plan->pool.failed ? qdq_draft_stopped(&c->draft, c->err) : QDQ_OK;
+}
+
+// Elements that were computed when the graph was compiled; NULL: none were, or a step gives them.
+static const void *folded_elements(const qdq_compiler *c, uint32_t id) {
+    const qdq_draft_value *v = &c->draft.values[id];
+    return v->made_step == QDQ_NO_STEP ? v->folded : NULL;
+}
+
+static void keep_constant(qdq_compiler *c, uint32_t id, size_t *bytes) {
+    qdq_located *l = &c->located[id];
+    bool known = folded_elements(c, id) || c->draft.graph->values[id].kind == QDQ_VALUE_CONSTANT;
+    if (!known || l->place.kind) return;
+    l->place = (qdq_place){QDQ_PLACE_CONSTANT, *bytes};
+    *bytes += qdq_arena_aligned(qdq_shape_count(l->shape) * qdq_dtype_size(l->dtype));
+}
+
+static bool copy_constant(const qdq_compiler *c, uint32_t id, char *out) {
+    const qdq_located *l = &c->located[id];
+    const void *folded = folded_elements(c, id);
+    if (!folded) return qdq_graph_copy_elements(&c->draft.graph->values[id], out);
+    memcpy(out, folded, qdq_shape_count(l->shape) * qdq_dtype_size(l->dtype));
+    return true;
+}
+
+// Constants that steps read are kept row-major; known parameters live in their links, and what is
+// packed where it is.
+static qdq_status keep_constants(qdq_compiler *c) {
+    const qdq_graph *graph = c->draft.graph;
+    size_t bytes = 0, packed = 0;
+    for (size_t i = 0; i < c->draft.step_count; i++) {
+        const qdq_draft_step *step = &c->draft.steps[i];
+        keep_constant(c, step->x, &bytes);
+        for (size_t k = 0; k < step->link_count; k++)
+            for (size_t v = 0; v < step->links[k].stage->vector_count; v++)
+                keep_constant(c, step->links[k].sources[v], &bytes);
+        if (step->whole) packed += step->whole->packed_bytes;
+        for (size_t k = 0; step->whole_node && k < step->whole_node->input_count; k++)
+            if (!(step->whole->packed >> k & 1)) keep_constant(c, step->whole_inputs[k].id, &bytes);
+    }
+    char *constants = qdq_pool_array(&c->plan->pool, bytes, 1);
+    if (!constants) return qdq_draft_stopped(&c->draft, c->err);
+    for (uint32_t i = 1; i < graph->value_count; i++) {
+        const qdq_place *place = &c->located[i].place;
+        if (place->kind == QDQ_PLACE_CONSTANT && !copy_constant(c, i, constants + place->at))
+            return qdq_draft_stopped(&c->draft, c->err);
+    }
+    c->plan->constants = constants;
+    c->plan->stats.constant_bytes = bytes + packed;
+    return QDQ_OK;
+}
+
+//---- The arena --------------------------------------------------------------
+
+// Values with memory of their own: materialized all, else those that a later step reads and that
+// are no output (an output's memory is read back instead).
+static bool lies_in_arena(const qdq_compiler *c, size_t id) {
+    const qdq_draft_value *v = &c->draft.values[id];
+    if (v->made_step == QDQ_NO_STEP) return false;
+    return c->draft.options.materialize || (v->read && v->output == SIZE_MAX);
+}
+
+// What work on whole tensors makes or reads lies there row-major. Materialized, all is tiles; and a
+// block float has no other form.
+static bool lies_in_rows(const qdq_compiler *c, size_t id) {
+    const qdq_draft_value *v = &c->draft.values[id];
+    return v->rows && !c->draft.options.materialize && !qdq_dtype_is_block_float(v->type.dtype);
+}
+
+static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
+    const qdq_draft_value *v = &c->draft.values[id];
+    bool rows = lies_in_rows(c, id);
+    qdq_tiling tiling = rows ? (qdq_tiling){0} : qdq_tiling_of(v->type.shape);
+    size_t elements = qdq_shape_count(v->type.shape);
+    size_t bytes = rows ? elements * qdq_dtype_size(v->type.dtype)
+                        : tiling.tiles * qdq_tile_bytes(v->type.dtype);
+    c->slot_of[id] = slot;
+    c->lifetimes[slot] = (qdq_lifetime){v->made_step, v->last_step, bytes, QDQ_NOT_IN_PLACE, 0};
+    c->plan->values[slot] = (qdq_plan_value){
+        .name = qdq_pool_strdup(&c->plan->pool, c->draft.graph->values[id].name),
+        .dtype = v->type.dtype,
+        .shape = v->type.shape,
+        .padded_shape = rows ? v->type.shape : qdq_padded_shape(v->type.shape),
+        .tiles = tiling.tiles,
+        .bytes = bytes,
+        .first_step = v->made_step,
+        .last_step = v->last_step,
+    };
+    c->plan->stats.tiles += tiling.tiles;
+    size_t used = elements * qdq_tile_bytes(v->type.dtype);
+    if (!rows)
+        c->plan->stats.padding_bytes += bytes - (used + QDQ_TILE_ELEMENTS - 1) / QDQ_TILE_ELEMENTS;
+}
+
+// Whether a link reads value `id` beside its x.
+static bool reads_beside(const qdq_draft_step *step, uint32_t id) {
+    for (size_t i = 0; i < step->link_count; i++)
+        for (size_t k = 0; k < step->links[i].stage->vector_count; k++)
+            if (step->links[i].sources[k] == id) return true;
+    return false;
+}
+
+// The first link of a step whose result can take over the memory of x does so: of the same size and
+// order, and nobody reads x afterwards or beside. Work on whole tensors has no such x: it may read
+// an element when others have been stored.
+static void make_in_place(qdq_compiler *c, size_t index) {
+    const qdq_draft_step *step = &c->draft.steps[index];
+    size_t x = c->slot_of[step->x];
+    if (x == SIZE_MAX || c->lifetimes[x].last_step != index ||
+        c->lifetimes[x].first_step == index || reads_beside(step, step->x))
+        return;
+    for (size_t i = 0; i < step->link_count; i++) {
+        size_t y = step->links[i].y ? c->slot_of[step->links[i].y] : SIZE_MAX;
+        if (y == SIZE_MAX || c->lifetimes[y].bytes != c->lifetimes[x].bytes ||
+            lies_in_rows(c, step->links[i].y) != lies_in_rows(c, step->x))
+            continue;
+        c->lifetimes[y].in_place_of = x;
+        return;
+    }
+}
+
+// In the order in which values are made, so that one comes after what it is made in place of.
+static void describe_slots(qdq_compiler *c) {
+    size_t slot = 0;
+    for (size_t i = 0; i < c->draft.step_count; i++) {
+        const qdq_draft_step *step = &c->draft.steps[i];
+        for (size_t k = 0; step->whole_node && k < step->whole_node->output_count; k++)
+            if (lies_in_arena(c, step->whole_node->outputs[k]))
+                describe_slot(c, step->whole_node->outputs[k], slot++);
+        for (size_t k = 0; k < step->link_count; k++)
+            if (step->links[k].y && lies_in_arena(c, step->links[k].y))
+                describe_slot(c, step->links[k].y, slot++);
+        for (size_t k = 0; step->reduce_node && k < step->reduce->result_count; k++)
+            if (lies_in_arena(c, step->results[k])) describe_slot(c, step->results[k], slot++);
+    }
+}
+
+static qdq_status plan_arena(qdq_compiler *c) {
+    const qdq_graph *graph = c->draft.graph;
+    qdq_plan *plan = c->plan;
+    size_t count = 0;
+    for (size_t id = 1; id < graph->value_count; id++) count += lies_in_arena(c, id);
+    plan->value_count = count;
+    plan->values = qdq_pool_array(&plan->pool, count, sizeof *plan->values);
+    c->lifetimes = qdq_pool_array(&c->scratch, count, sizeof *c->lifetimes);
+    c->slot_of = qdq_pool_array(&c->scratch, graph->value_count, sizeof *c->slot_of);
+    if (!plan->values || !c->lifetimes || !c->slot_of) return qdq_draft_stopped(&c->draft, c->err);
+    for (size_t id = 0; id < graph->value_count; id++) c->slot_of[id] = SIZE_MAX;
+
+    describe_slots(c);
+    for (size_t i = 0; i < c->draft.step_count; i++) make_in_place(c, i);
+
+    qdq_memory_plan memory;
+    if (!qdq_plan_memory(c->lifetimes, count, &c->scratch, &memory))
+        return qdq_draft_stopped(&c->draft, c->err);
+    plan->stats.arena_bytes = memory.arena_bytes;
+    plan->stats.peak_live_bytes = memory.peak_live_bytes;
+    for (size_t id = 1; id < graph->value_count; id++) {
+        const qdq_draft_value *v = &c->draft.values[id];
+        if (c->slot_of[id] != SIZE_MAX) {
+            size_t offset = c->lifetimes[c->slot_of[id]].offset;
+            plan->values[c->slot_of[id]].offset = offset;
+            c->located[id].place =
+                (qdq_place){lies_in_rows(c, id) ? QDQ_PLACE_ROWS : QDQ_PLACE_ARENA, offset};
+        } else if (v->made_step != QDQ_NO_STEP && v->output != SIZE_MAX) {
+            c->located[id].place = (qdq_place){QDQ_PLACE_OUTPUT, v->output};
+        }
+    }
+    return QDQ_OK;
+}
+
+//---- Entry ------------------------------------------------------------------
+
+// Says how much an exec takes beside arena, inputs and outputs.
+static qdq_status check_limits(qdq_compiler *c) {
+    const qdq_limits *limits = &c->draft.graph->limits;
+    qdq_plan_stats *s = &c->plan->stats;
+    if (s->operations > limits->operations)
+        return qdq_fail(c->err, QDQ_ERR_LIMIT,
+                        "a run takes %zu operations, wanted at most %zu; raise the limit of "
+                        "operations",
+                        s->operations, limits->operations);
+    size_t exec = qdq_exec_measure(c->plan), most = limits->bytes;
+    s->scratch_bytes = exec - s->arena_bytes - s->io_bytes;
+    size_t bytes = qdq_size_add(s->constant_bytes, exec);
+    if (bytes <= most) return QDQ_OK;
+    return qdq_fail(c->err, QDQ_ERR_LIMIT,
+                    "the plan needs %zu bytes (constants %zu, arena %zu, inputs and outputs %zu, "
+                    "scratch %zu), wanted at most %zu; raise the limit of bytes",
+                    bytes, s->constant_bytes, s->arena_bytes, s->io_bytes, s->scratch_bytes, most);
+}
+
+// What steps, names and the draft may take besides what the limit of bytes is about.
+enum { BYTES_OF_PLANNING = 64 << 20 };
+
+static qdq_status compile(qdq_compiler *c) {
+    const qdq_graph *graph = c->draft.graph;
+    c->draft.budget = &c->budget;
+    c->draft.pool = &c->scratch;
+    c->draft.plan_pool = &c->plan->pool;
+    c->located = qdq_pool_array(&c->scratch, graph->value_count, sizeof *c->located);
+    qdq_located *from = qdq_pool_array(&c->scratch, graph->value_count, sizeof *from);
+    if (!c->located || !from) return qdq_draft_stopped(&c->draft, c->err);
+    QDQ_TRY(qdq_lower(&c->draft, c->err));
+    for (size_t i = 0; i < graph->value_count; i++) {
+        c->located[i].dtype = c->draft.values[i].type.dtype;
+        c->located[i].shape = c->draft.values[i].type.shape;
+    }
+    QDQ_TRY(list_io(c));
+    QDQ_TRY(keep_constants(c));
+    memcpy(from, c->located, graph->value_count * sizeof *from);
+    QDQ_TRY(plan_arena(c));
+    QDQ_TRY(qdq_compile_steps(c, from));
+    return check_limits(c);
+}
+
+static bool check_options(const qdq_compile_options *opt, qdq_error *err) {
+    int storage = (int)opt->float_storage;
+    if (opt->numerics && qdq_numerics_check(opt->numerics, err) != QDQ_OK) return false;
+    if (storage < 0 || storage > QDQ_FLOAT_BFLOAT16) {
+        qdq_fail(err, QDQ_ERR_ARGUMENT, "float_storage is %d, wanted 0 to %d", storage,
+                 QDQ_FLOAT_BFLOAT16);
+        return false;
+    }
+    if (!opt->fast || (!opt->materialize && storage == QDQ_FLOAT_DECLARED)) return true;
+    qdq_fail(err, QDQ_ERR_ARGUMENT,
+             "fast and %s are both given, wanted one of them: integer execution computes values "
+             "that the other stores",
+             opt->materialize ? "materialize" : "float-storage bfloat16");
+    return false;
+}
+
+qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    qdq_compile_options opt = options ? *options : (qdq_compile_options){0};
+    qdq_profile profile;
+    const char *target = opt.target ? opt.target : qdq_graph_target(graph);
+    uint32_t isas;
+    if (!check_options(&opt, err) || !qdq_profile_find(target, &profile, err) ||
+        !qdq_cpu_cap(opt.isa, &isas, err) || qdq_graph_check(graph, &profile, err) != QDQ_OK)
+        return NULL;
+    qdq_plan *plan = qdq_alloc_array(graph->allocator, 1, sizeof *plan, 64);
+    if (!plan) {
+        qdq_fail_memory(err, sizeof *plan);
+        return NULL;
+    }
+    *plan = (qdq_plan){.allocator = graph->allocator};
+    qdq_compiler c = {.draft = {.graph = graph, .profile = profile, .options = opt, .isas = isas},
+                      .plan = plan,
+                      .err = err};
+    qdq_budget_init(&c.budget, graph->allocator,
+                    qdq_size_add(graph->limits.bytes, BYTES_OF_PLANNING));
+    qdq_pool_init(&plan->pool, &c.budget.allocator);
+    qdq_pool_init(&c.scratch, &c.budget.allocator);
+    if (graph->failure) *graph->failure = (qdq_error){0};
+    qdq_status status = compile(&c);
+    qdq_pool_release(&c.scratch);
+    plan->pool.allocator = graph->allocator;
+    if (status == QDQ_OK) {
+        qdq_graph_tell(graph, "compiled %zu nodes for %s: %zu steps, %zu bytes of arena",
+                       graph->node_count, target, plan->stats.step_count, plan->stats.arena_bytes);
+        return plan;
+    }
+    qdq_plan_destroy(plan);
+    return NULL;
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of a draft become steps of a plan: everything in its place.
+#include <string.h>
+
+#include "graph/compile/compile.h"
+#include "graph/plan_text.h"
+#include "ops/kernels/kernel.h"
+#include "runtime/numerics/block_float.h"
+#include "runtime/numerics/dtype.h"
+#include "runtime/tiles/kernels/nontemporal.h"
+
+// Scratch of the exec.
+static size_t reserve(qdq_compiler *c, size_t count, size_t size) {
+    size_t at = c->plan->vector_bytes;
+    size_t bytes = qdq_arena_aligned(qdq_size_times(count, size));
+    c->plan->vector_bytes = qdq_size_add(at, bytes);
+    return at;
+}
+
+static void copy_tile(const void *params, const qdq_view *views, const void *x, void *y, size_t n) {
+    (void)views;
+    memcpy(y, x, n * qdq_dtype_size(*(const qdq_dtype *)params));
+}
+
+// Where a step reads x: a load into the arena reads it from where it comes from.
+static qdq_located x_of(const qdq_compiler *c, const qdq_draft_step *step,
+                        const qdq_located *from) {
+    const qdq_draft_link *first = step->link_count ? &step->links[0] : NULL;
+    bool is_load = first && !first->node && first->output == SIZE_MAX;
+    return is_load ? from[step->x] : c->located[step->x];
+}
+
+static bool is_row_major(qdq_place place) {
+    return place.kind != QDQ_PLACE_NONE && place.kind != QDQ_PLACE_ARENA;
+}
+
+static qdq_fetch fetch_of(const qdq_vector *v) {
+    if (!is_row_major(v->source.place)) return QDQ_FETCH_LIST;
+    if (v->source.dtype == (v->is_int ? QDQ_INT32 : QDQ_FLOAT32)) return QDQ_FETCH_IN_PLACE;
+    return v->count > QDQ_BLOCK_ELEMENTS ? QDQ_FETCH_BLOCK : QDQ_FETCH_LIST;
+}
+
+static void set_vectors(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sources,
+                        qdq_vector *vectors) {
+    for (size_t k = 0; k < stage->vector_count; k++) {
+        const qdq_stage_vector *from = &stage->vectors[k];
+        vectors[k] = (qdq_vector){.is_int = from->is_int,
+                                  .grid = from->grid,
+                                  .count = from->count,
+                                  .values = from->values};
+        if (!sources[k]) continue;
+        vectors[k].source = c->located[sources[k]];
+        vectors[k].fetch = fetch_of(&vectors[k]);
+        if (vectors[k].fetch == QDQ_FETCH_LIST)
+            vectors[k].exec_offset = reserve(c, from->count, 4 + QDQ_MAX_ELEMENT_BYTES);
+    }
+}
+
+static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x) {
+    uint32_t y = draft->y ? draft->y : x;
+    qdq_link link = {
+        .fn = draft->stage->fn, .params = draft->stage->params, .y_dtype = c->located[y].dtype};
+    size_t vectors = draft->stage->vector_count;
+    if (!draft->node) {
+        link.fn = copy_tile;
+        link.copies = true;
+        link.params = qdq_pool_copy(&c->plan->pool, &c->located[x].dtype, 1, sizeof(qdq_dtype));
+    }
+    if (draft->output != SIZE_MAX)
+        link.store = (qdq_place){QDQ_PLACE_OUTPUT, draft->output};
+    else
+        link.store = c->located[y].place;
+    // Room for the one of a table (qdq_join_links).
+    link.vectors = qdq_pool_array(&c->plan->pool, vectors ? vectors : 1, sizeof *link.vectors);
+    if (!link.vectors) return link;
+    link.vector_count = vectors;
+    set_vectors(c, draft->stage, draft->sources, link.vectors);
+    return link;
+}
+
+static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft, size_t blocks) {
+    enum { MAX_CHUNKS = QDQ_REDUCE_CHUNKS, MAX_STATE_BYTES = QDQ_REDUCE_STATE_BYTES };
+    const qdq_stage *stage = draft->reduce;
+    qdq_reduce *reduce = QDQ_POOL_NEW(&c->plan->pool, qdq_reduce);
+    if (!reduce) return NULL;
+    *reduce = (qdq_reduce){.fns = stage->reduce,
+                           .params = stage->params,
+                           .vector_count = stage->vector_count,
+                           .grid = stage->grid,
+                           .result_count = stage->result_count};
+    set_vectors(c, stage, draft->reduce_sources, reduce->vectors);
+    size_t bytes = stage->grid.count * stage->reduce->state_bytes;
+    reduce->chunks = blocks < MAX_CHUNKS ? blocks : MAX_CHUNKS;
+    if (reduce->chunks > MAX_STATE_BYTES / bytes)
+        reduce->chunks = MAX_STATE_BYTES / bytes ? MAX_STATE_BYTES / bytes : 1;
+    reduce->states_offset = reserve(c, reduce->chunks, bytes);
+    for (size_t k = 0; k < stage->result_count; k++) {
+        reduce->results[k] = c->located[draft->results[k]];
+        reduce->results_offset[k] = reserve(c, stage->grid.count, 4);
+    }
+    return reduce;
+}
+
+// The arena has tiles, and a block float has no other form that says which elements belong
+// together.
+static bool needs_tiles(qdq_place place, qdq_dtype dtype) {
+    return place.kind == QDQ_PLACE_ARENA || qdq_dtype_is_block_float(dtype);
+}
+
+// An operand of a whole step, and where it is row-major while it is tiles otherwise.
+static void set_operand(const qdq_compiler *c, uint32_t id, qdq_located *operand, size_t *flat,
+                        size_t *bytes) {
+    *operand = c->located[id];
+    if (operand->place.kind != QDQ_PLACE_ARENA) return;
+    *flat = *bytes;
+    size_t own = qdq_shape_count(operand->shape) * qdq_dtype_size(operand->dtype);
+    *bytes = qdq_size_add(*bytes, qdq_arena_aligned(own));
+}
+
+static qdq_whole *whole_of(qdq_compiler *c, const qdq_draft_step *draft) {
+    const qdq_node *node = draft->whole_node;
+    qdq_pool *pool = &c->plan->pool;
+    qdq_whole *whole = QDQ_POOL_NEW(pool, qdq_whole);
+    if (!whole) return NULL;
+    *whole = (qdq_whole){
+        .fn = draft->whole->whole,
+        .params = draft->whole->params,
+        .units = draft->whole->units,
+        .cost = draft->whole->cost,
+        .x_count = node->input_count,
+        .y_count = node->output_count,
+        .x = qdq_pool_array(pool, node->input_count, sizeof *whole->x),
+        .y = qdq_pool_array(pool, node->output_count, sizeof *whole->y),
+        .x_flat = qdq_pool_array(pool, node->input_count, sizeof *whole->x_flat),
+        .y_flat = qdq_pool_array(pool, node->output_count, sizeof *whole->y_flat),
+    };
+    if (!whole->x || !whole->y || !whole->x_flat || !whole->y_flat) return NULL;
+    size_t bytes = 0;
+    for (size_t i = 0; i < node->input_count; i++)
+        if (draft->whole_inputs[i].id && !(draft->whole->packed >> i & 1))
+            set_operand(c, draft->whole_inputs[i].id, &whole->x[i], &whole->x_flat[i], &bytes);
+    for (size_t i = 0; i < node->output_count; i++)
+        set_operand(c, node->outputs[i], &whole->y[i], &whole->y_flat[i], &bytes);
+    if (c->plan->flat_bytes < bytes) c->plan->flat_bytes = bytes;
+    return whole;
+}
+
+// Pieces are too short for it.
+static bool streams(const qdq_step *step, const qdq_link *link) {
+    return !step->tiled &&
+           (link->store.kind == QDQ_PLACE_OUTPUT || link->store.kind == QDQ_PLACE_ROWS) &&
+           step->elements * qdq_dtype_size(link->y_dtype) >= QDQ_STREAM_BYTES;
+}
+
+// Dequantize and Quantize of bytes in a row are a table, where there is more than that to fill.
+static bool join_links(const qdq_compiler *c, qdq_step *step) {
+    enum { LEAST_ELEMENTS = 4096 };
+    qdq_dtype x = step->x.dtype;
+    for (size_t i = 1; i < step->link_count && step->elements >= LEAST_ELEMENTS; i++) {
+        qdq_link *first = &step->links[i - 1];
+        if (!qdq_join_links(first, &step->links[i], x, &c->plan->pool, c->draft.isas)) return false;
+        if (first->fn) x = first->y_dtype;  // else x is what the table takes
+    }
+    return true;
+}
+
+// A link that cuts what the next one ignores has nothing to do.
+static void drop_cuts(const qdq_draft_step *draft, qdq_step *step) {
+    for (size_t i = 1; i < step->link_count; i++) {
+        const qdq_node *cut = draft->links[i - 1].node, *node = draft->links[i].node;
+        qdq_link *first = &step->links[i - 1], *second = first + 1;
+        qdq_dtype x = i > 1 ? first[-1].y_dtype : step->x.dtype;
+        if (cut && cut->op->cuts_negative && node && node->op->ignores_negative && first->fn &&
+            second->fn && first->store.kind == QDQ_PLACE_NONE && x == first->y_dtype &&
+            node->op->ignores_negative(second))
+            first->fn = NULL;
+    }
+}
+
+static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
+    step->link_count = draft->link_count;
+    step->links = qdq_pool_array(&c->plan->pool, draft->link_count, sizeof *step->links);
+    if (!step->links) return false;
+    for (size_t i = 0; i < draft->link_count; i++) {
+        step->links[i] = link_of(c, &draft->links[i], draft->x);
+        step->tiled |= needs_tiles(step->links[i].store, step->links[i].y_dtype);
+    }
+    if (!join_links(c, step)) return false;
+    drop_cuts(draft, step);
+    return true;
+}
+
+// Work on whole tensors, with links that take what it makes first.
+static bool build_whole(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
+    qdq_whole *whole = whole_of(c, draft);
+    if (!whole) return false;
+    *step = (qdq_step){.whole = whole};
+    if (!draft->link_count) return true;
+    step->x = whole->y[0];
+    step->elements = qdq_shape_count(step->x.shape);
+    whole->cost += draft->link_count * step->elements;
+    return set_links(c, draft, step);
+}
+
+static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const qdq_located *from,
+                             qdq_step *step) {
+    if (draft->whole_node)
+        return build_whole(c, draft, step) ? QDQ_OK : qdq_draft_stopped(&c->draft, c->err);
+    *step = (qdq_step){.x = x_of(c, draft, from)};
+    step->tiling = qdq_tiling_of(step->x.shape);
+    step->elements = qdq_shape_count(step->x.shape);
+    step->tiled = needs_tiles(step->x.place, step->x.dtype);
+    if (!set_links(c, draft, step)) return qdq_draft_stopped(&c->draft, c->err);
+    for (size_t i = 0; i < draft->link_count; i++)
+        step->links[i].streams = streams(step, &step->links[i]);
+    step->blocks = step->tiled ? step->tiling.tiles
+                               : (step->elements + QDQ_BLOCK_ELEMENTS - 1) / QDQ_BLOCK_ELEMENTS;
+    if (draft->reduce_node) {
+        step->reduce = reduce_of(c, draft, step->blocks);
+        if (!step->reduce) return qdq_draft_stopped(&c->draft, c->err);
+    }
+    return QDQ_OK;
+}
+
+static size_t operations_of(const qdq_step *step) {
+    if (step->whole) return step->whole->cost;
+    size_t passes = step->link_count + (step->reduce != NULL);
+    return qdq_size_times(step->elements, passes);
+}
+
+qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from) {
+    qdq_plan *plan = c->plan;
+    size_t count = c->draft.step_count;
+    plan->steps = qdq_pool_array(&plan->pool, count, sizeof *plan->steps);
+    plan->step_infos = qdq_pool_array(&plan->pool, count, sizeof *plan->step_infos);
+    if (!plan->steps || !plan->step_infos) return qdq_draft_stopped(&c->draft, c->err);
+    plan->step_count = count;
+    for (size_t i = 0; i < count; i++) {
+        QDQ_TRY(build_step(c, &c->draft.steps[i], from, &plan->steps[i]));
+        plan->stats.operations =
+            qdq_size_add(plan->stats.operations, operations_of(&plan->steps[i]));
+        qdq_describe_step(&c->draft, &c->draft.steps[i], &plan->steps[i], &plan->step_infos[i]);
+    }
+    plan->stats.value_count = plan->value_count;
+    plan->stats.step_count = plan->step_count;
+    return plan->pool.failed ? qdq_draft_stopped(&c->draft, c->err) : QDQ_OK;
+}

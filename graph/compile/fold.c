@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folding: what a node lays out anew when the graph is compiled (`packs`) is computed then too,
+// where nodes make it of constants alone. Codes that the node can read stay codes.
+#include <string.h>
+
+#include "graph/compile/lower.h"
+#include "runtime/numerics/dtype.h"
+
+enum { MAX_DEPTH = 32 };  // of nodes behind each other
+
+//---- Running a node ---------------------------------------------------------
+
+// The inputs of the extracted node are those that are no constants, each once.
+static bool bind_inputs(const qdq_draft *draft, const qdq_node *node, qdq_exec *exec,
+                        const qdq_plan *plan, qdq_error *err) {
+    uint32_t bound[QDQ_MAX_INPUTS];
+    size_t count = 0;
+    for (size_t i = 0; i < node->input_count; i++) {
+        uint32_t id = node->inputs[i].id;
+        bool seen = !id || draft->graph->values[id].kind == QDQ_VALUE_CONSTANT;
+        for (size_t k = 0; k < count; k++) seen |= bound[k] == id;
+        if (seen) continue;
+        const qdq_tensor_info *info = qdq_plan_input(plan, count);
+        bound[count++] = id;
+        if (qdq_exec_bind(exec, info->name, (void *)draft->values[id].folded, info->bytes, err) !=
+            QDQ_OK)
+            return false;
+    }
+    return true;
+}
+
+// Runs the node; results[i] are the elements of output i.
+static bool run_exec(const qdq_draft *draft, const qdq_node *node, const qdq_plan *plan,
+                     void **results, qdq_error *err) {
+    qdq_exec *exec =
+        qdq_exec_create(plan, &(qdq_exec_options){.allocator = &draft->budget->allocator}, err);
+    bool done = exec && bind_inputs(draft, node, exec, plan, err);
+    for (size_t i = 0; done && i < node->output_count; i++) {
+        const qdq_tensor_info *info = qdq_plan_output(plan, i);
+        results[i] = qdq_pool_array(draft->pool, info->bytes, 1);
+        done =
+            results[i] && qdq_exec_bind(exec, info->name, results[i], info->bytes, err) == QDQ_OK;
+    }
+    if (done) qdq_exec_run(exec);
+    qdq_exec_destroy(exec);
+    return done;
+}
+
+static size_t bytes_of(const qdq_draft *draft, uint32_t id) {
+    const qdq_type *type = &draft->graph->values[id].type;
+    return qdq_shape_count(type->shape) * qdq_dtype_size(type->dtype);
+}
+
+// Operands are copied into a graph and a plan, results are made in an exec and kept.
+static bool has_room(const qdq_draft *draft, const qdq_node *node) {
+    enum { COPIES = 3 };
+    size_t left = draft->budget->left / COPIES;
+    for (size_t i = 0; i < node->input_count + node->output_count; i++) {
+        uint32_t id =
+            i < node->input_count ? node->inputs[i].id : node->outputs[i - node->input_count];
+        size_t bytes = id ? bytes_of(draft, id) : 0;
+        if (bytes > left) return false;
+        left -= bytes;
+    }
+    return true;
+}
+
+// The node alone, compiled; NULL: it cannot be a graph of its own, or the limits are too small.
+static qdq_plan *plan_node(const qdq_draft *draft, const qdq_node *node, qdq_error *err) {
+    const qdq_graph *graph = draft->graph;
+    qdq_graph_options silent = {
+        .allocator = &draft->budget->allocator, .limits = graph->limits, .target = graph->target};
+    qdq_compile_options options = draft->options;
+    options.fast = false;
+    qdq_graph *alone = qdq_graph_extract(graph, (size_t)(node - graph->nodes), &silent, err);
+    qdq_plan *plan = alone ? qdq_graph_compile(alone, &options, err) : NULL;
+    qdq_graph_destroy(alone);
+    return plan;
+}
+
+// A node that costs too much is left for the run. False when compiling cannot go on.
+static bool run_node(qdq_draft *draft, const qdq_node *node) {
+    qdq_error err = {0};
+    void *results[QDQ_MAX_OUTPUTS];
+    qdq_plan *plan = has_room(draft, node) ? plan_node(draft, node, &err) : NULL;
+    bool runs = plan && plan->stats.operations <= draft->operations_left;
+    if (runs) draft->operations_left -= plan->stats.operations;
+    runs = runs && run_exec(draft, node, plan, results, &err);
+    for (size_t i = 0; i < node->output_count; i++) {
+        qdq_draft_value *v = &draft->values[node->outputs[i]];
+        v->folded = runs ? results[i] : NULL;
+        v->left = !runs;
+    }
+    qdq_plan_destroy(plan);
+    if (err.status == QDQ_ERR_IO && draft->graph->failure)
+        qdq_fail(draft->graph->failure, err.status, "%s", err.text);
+    return err.status != QDQ_ERR_MEMORY && err.status != QDQ_ERR_IO && !draft->pool->failed;
+}
+
+// Whether the elements of a value are known, computed now if they have to be. False when compiling
+// cannot go on.
+static bool fold(qdq_draft *draft, uint32_t id, int depth, bool *known) {
+    const qdq_graph_value *v = &draft->graph->values[id];
+    qdq_draft_value *to = &draft->values[id];
+    *known = false;
+    if (to->type.dtype != v->type.dtype) return true;  // codes (graph/compile/integer_execution.c)
+    *known = v->kind == QDQ_VALUE_CONSTANT || to->folded;
+    if (*known || to->left || v->kind != QDQ_VALUE_MADE || !v->constant || depth == 0) return true;
+    const qdq_node *node = &draft->graph->nodes[v->node];
+    for (size_t i = 0; i < node->input_count; i++) {
+        bool input;
+        if (!node->inputs[i].id) continue;
+        if (!fold(draft, node->inputs[i].id, depth - 1, &input)) return false;
+        if (!input) return true;
+    }
+    if (!run_node(draft, node)) return false;
+    *known = to->folded != NULL;
+    return true;
+}
+
+//---- Inputs of nodes --------------------------------------------------------
+
+// What a value is made of where that is the plain formula on known codes: the same for all that
+// read it. False when compiling cannot go on.
+static bool find_coded(qdq_draft *draft, uint32_t id) {
+    const qdq_graph *graph = draft->graph;
+    const qdq_node *maker = &graph->nodes[graph->values[id].node];
+    qdq_findings silent = {.pool = draft->pool};
+    qdq_call call;
+    if (draft->values[id].asked || !maker->op->coded || graph->values[id].port != 0) return true;
+    draft->values[id].asked = true;
+    qdq_draft_call(draft, graph->values[id].node, &silent, &call);
+    for (size_t i = 0; i < maker->input_count; i++) {
+        uint32_t input = maker->inputs[i].id;
+        bool known;
+        if (!input) continue;
+        if (!fold(draft, input, MAX_DEPTH, &known)) return false;
+        if (graph->values[input].kind == QDQ_VALUE_MADE)
+            call.inputs[i].data = known ? draft->values[input].folded : NULL;
+    }
+    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->pool);
+    qdq_coded *coded = QDQ_POOL_NEW(draft->pool, qdq_coded);
+    if (coded && maker->op->coded(&call, &to, coded)) draft->values[id].coded = coded;
+    return !draft->pool->failed;
+}
+
+// Whether the node can pack the codes of an input.
+static bool packs_coded(const qdq_draft *draft, size_t index, size_t input,
+                        const qdq_coded *coded) {
+    const qdq_op *op = draft->graph->nodes[index].op;
+    qdq_findings silent = {.pool = draft->pool};
+    qdq_call call;
+    qdq_draft_call(draft, index, &silent, &call);
+    call.inputs[input].coded = coded;
+    return op->packs_coded(&call);
+}
+
+// The node reads the codes in place of what is made of them.
+static bool take_coded(qdq_draft *draft, size_t index, size_t input, const qdq_coded *coded) {
+    qdq_draft_node *node = &draft->nodes[index];
+    const qdq_graph *graph = draft->graph;
+    size_t count = graph->nodes[index].input_count;
+    qdq_value *inputs = qdq_pool_copy(draft->pool, node->inputs, count, sizeof *inputs);
+    if (!inputs) return false;
+    inputs[input] = graph->nodes[graph->values[inputs[input].id].node].inputs[0];
+    node->inputs = inputs;
+    node->known[input].coded = coded;
+    return true;
+}
+
+// Codes that a node already computes on become constants where they can be.
+static bool take_codes(qdq_draft *draft, size_t index, size_t input, const void *data) {
+    qdq_draft_node *node = &draft->nodes[index];
+    size_t count = draft->graph->nodes[index].input_count;
+    qdq_codes *codes = qdq_pool_copy(draft->pool, node->codes, count, sizeof *codes);
+    if (!codes) return false;
+    codes[input].data = data;
+    node->codes = codes;
+    return true;
+}
+
+static bool fold_input(qdq_draft *draft, size_t index, size_t input, qdq_draft_known *known) {
+    const qdq_codes *codes = draft->nodes[index].codes;
+    uint32_t id = draft->nodes[index].inputs[input].id;
+    const qdq_graph_value *v = &draft->graph->values[id];
+    if (!id || v->kind != QDQ_VALUE_MADE || !v->constant) return true;
+    bool on_codes = codes && codes[input].count, folded;
+    if (!on_codes && draft->graph->nodes[index].op->packs_coded) {
+        if (!find_coded(draft, id)) return false;
+        const qdq_coded *coded = draft->values[id].coded;
+        if (coded && packs_coded(draft, index, input, coded))
+            return take_coded(draft, index, input, coded);
+    }
+    if (!fold(draft, id, MAX_DEPTH, &folded)) return false;
+    if (!folded) return true;
+    known->data = draft->values[id].folded;
+    return !on_codes || take_codes(draft, index, input, known->data);
+}
+
+bool qdq_draft_fold(qdq_draft *draft, size_t index) {
+    const qdq_node *node = &draft->graph->nodes[index];
+    const qdq_compile_options *o = &draft->options;
+    if (o->materialize || o->float_storage != QDQ_FLOAT_DECLARED || !node->op->packs) return true;
+    qdq_draft_known *known = qdq_pool_array(draft->pool, node->input_count, sizeof *known);
+    if (!known) return false;
+    draft->nodes[index].known = known;
+    for (size_t i = 0; i < node->input_count; i++)
+        if (node->op->packs >> i & 1 && !fold_input(draft, index, i, &known[i])) return false;
+    return true;
+}

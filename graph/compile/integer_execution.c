@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integer execution: a node whose inputs are dequantized is computed on their codes where its op
+// can, also where ops that only move or choose elements stand between. Those then work on codes
+// themselves, so that nobody may need their reals; a Dequantize whose reals nobody needs is not
+// computed.
+//
+// Values between are codes or reals together: those that a node moves and its result, and those
+// that a node reads as codes at once. So they are in groups, and one reader that needs reals
+// decides for all of its group. Three passes over the nodes: from the last to the first, which
+// values are wanted as codes at all; forwards, what they stand for, and the groups; and forwards
+// again, what the nodes compute on.
+#include "graph/compile/lower.h"
+#include "runtime/numerics/dtype.h"
+
+// What a value may be read as.
+typedef struct stand_in {
+    qdq_codes *codes;  // NULL: nothing but what it is
+    // What has the codes: the value that was dequantized, or, where such are moved, the value.
+    uint32_t source;
+    uint32_t group;  // a value of the same group; the first one names itself
+    bool real;       // of the first one: somebody needs reals
+} stand_in;
+
+typedef struct search {
+    qdq_draft *draft;
+    stand_in *values;
+    bool *wanted;     // values
+    uint64_t *reads;  // nodes: a bit for each input that is read as codes, if its group is
+    qdq_findings silent;
+} search;
+
+//---- Groups -----------------------------------------------------------------
+
+static bool is_moved(const search *s, uint32_t id) { return s->values[id].source == id && id; }
+
+static uint32_t group_of(search *s, uint32_t id) {
+    while (s->values[id].group != id) {
+        s->values[id].group = s->values[s->values[id].group].group;
+        id = s->values[id].group;
+    }
+    return id;
+}
+
+static uint32_t join(search *s, uint32_t a, uint32_t b) {
+    if (!a || !b) return a ? a : b;
+    a = group_of(s, a), b = group_of(s, b);
+    s->values[b].group = a;
+    s->values[a].real |= s->values[b].real;
+    return a;
+}
+
+// A node that reads some inputs as codes; `result` stands for codes then, 0: it does not.
+static void join_inputs(search *s, const qdq_node *node, uint64_t reads, uint32_t result) {
+    for (size_t i = 0; i < node->input_count; i++) {
+        uint32_t id = node->inputs[i].id;
+        if (!is_moved(s, id)) continue;
+        if (reads >> i & 1)
+            result = join(s, id, result);
+        else
+            s->values[group_of(s, id)].real = true;
+    }
+}
+
+//---- What is wanted ---------------------------------------------------------
+
+static bool is_live(const search *s, const qdq_node *node) {
+    bool live = false;
+    for (size_t k = 0; k < node->output_count; k++) live |= s->draft->values[node->outputs[k]].live;
+    return live;
+}
+
+static bool mark_wanted(search *s) {
+    const qdq_graph *graph = s->draft->graph;
+    bool any = false;
+    for (size_t i = graph->node_count; i-- > 0;) {
+        const qdq_node *node = &graph->nodes[i];
+        bool moves = node->op->moves_codes && s->wanted[node->outputs[0]];
+        if (!(node->op->reads_codes || moves) || !is_live(s, node)) continue;
+        for (size_t k = 0; k < node->input_count; k++) s->wanted[node->inputs[k].id] = true;
+        any = true;
+    }
+    return any;
+}
+
+//---- What values stand for --------------------------------------------------
+
+// The node with what its inputs may be read as now. False if some stand for nothing.
+static bool offer(search *s, size_t index, qdq_call *call) {
+    const qdq_node *node = &s->draft->graph->nodes[index];
+    bool all = true;
+    qdq_draft_call(s->draft, index, &s->silent, call);
+    for (size_t i = 0; i < node->input_count; i++) {
+        uint32_t id = node->inputs[i].id;
+        const qdq_codes *codes = s->values[id].codes;
+        if (codes && is_moved(s, id) && s->values[group_of(s, id)].real) codes = NULL;
+        call->inputs[i].codes = codes;
+        all &= codes != NULL;
+    }
+    return all;
+}
+
+// What the result stands for, and where that is; false: for nothing.
+static bool result_codes(search *s, size_t index, qdq_codes *codes, uint32_t *source) {
+    const qdq_node *node = &s->draft->graph->nodes[index];
+    uint32_t y = node->outputs[0];
+    qdq_call call;
+    // A result of the graph is to be seen as it is written.
+    if (!s->wanted[y] || s->draft->graph->values[y].returned) return false;
+    if (node->op->moves_codes) {
+        *source = y;
+        return offer(s, index, &call) && node->op->moves_codes(&call, codes);
+    }
+    *source = node->inputs[0].id;
+    if (!node->op->codes) return false;
+    qdq_draft_call(s->draft, index, &s->silent, &call);
+    qdq_lowering to = qdq_draft_lowering(s->draft, &call, s->draft->pool);
+    return node->op->codes(&call, &to, codes);
+}
+
+static bool look_at(search *s, size_t index) {
+    const qdq_node *node = &s->draft->graph->nodes[index];
+    uint32_t y = node->outputs[0], source;
+    qdq_codes codes;
+    qdq_call call;
+    if (result_codes(s, index, &codes, &source)) {
+        if (source == y) s->reads[index] = UINT64_MAX, codes.data = NULL, codes.stored = NULL;
+        s->values[y].codes = qdq_pool_copy(s->draft->pool, &codes, 1, sizeof codes);
+        s->values[y].source = source;
+        if (!s->values[y].codes) return false;
+    } else if (node->op->reads_codes) {
+        offer(s, index, &call);
+        s->reads[index] = node->op->reads_codes(&call);
+    }
+    join_inputs(s, node, s->reads[index], is_moved(s, y) ? y : 0);
+    return true;
+}
+
+//---- What nodes compute on --------------------------------------------------
+
+// What was to be read as codes may be in a group of reals by now.
+static uint64_t settled_reads(search *s, size_t index) {
+    const qdq_node *node = &s->draft->graph->nodes[index];
+    uint64_t reads = s->reads[index];
+    qdq_call call;
+    bool all = true;
+    for (size_t i = 0; i < node->input_count; i++) {
+        uint32_t id = node->inputs[i].id;
+        if (reads >> i & 1 && is_moved(s, id)) all &= !s->values[group_of(s, id)].real;
+    }
+    if (node->op->moves_codes)
+        return reads && !s->values[group_of(s, node->outputs[0])].real ? reads : 0;
+    if (all) return reads;
+    offer(s, index, &call);
+    return node->op->reads_codes(&call);
+}
+
+static const void *codes_in_memory(qdq_draft *draft, const qdq_codes *codes, const qdq_type *type) {
+    if (codes->data) return codes->data;
+    size_t count = qdq_shape_count(type->shape), size = qdq_dtype_size(type->dtype);
+    void *data = qdq_pool_array(draft->pool, count, size);
+    return data && codes->stored->read(codes->stored, 0, count * size, data) ? data : NULL;
+}
+
+// The result of a node whose inputs are known is computed now: weights that are transposed.
+static bool fold(search *s, size_t index) {
+    qdq_draft *draft = s->draft;
+    const qdq_draft_node *node = &draft->nodes[index];
+    uint32_t y = draft->graph->nodes[index].outputs[0];
+    const void *x[QDQ_MAX_INPUTS];
+    qdq_stage stages[QDQ_MAX_STAGES];
+    qdq_call call;
+    qdq_draft_call(draft, index, &s->silent, &call);
+    for (size_t i = 0; i < call.input_count; i++)
+        if (!node->codes[i].data && !node->codes[i].stored) return true;
+    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->pool);
+    if (!call.op->lower(&call, &to, stages)) return false;
+    if (stages[0].cost > draft->operations_left) return true;
+    draft->operations_left -= stages[0].cost;
+    for (size_t i = 0; i < call.input_count; i++) {
+        x[i] = codes_in_memory(draft, &node->codes[i], &call.inputs[i].type);
+        if (!x[i]) return false;
+    }
+    void *data = qdq_pool_array(draft->pool, qdq_shape_count(call.outputs[0].shape),
+                                qdq_dtype_size(call.outputs[0].dtype));
+    if (!data) return false;
+    stages[0].whole(stages[0].params, &(qdq_tensors){.x = x, .y = &data}, 0, stages[0].units);
+    draft->values[y].folded = s->values[y].codes->data = data;
+    return true;
+}
+
+static bool settle(search *s, size_t index) {
+    qdq_draft *draft = s->draft;
+    const qdq_node *node = &draft->graph->nodes[index];
+    uint64_t reads = settled_reads(s, index);
+    if (!reads) return true;
+    qdq_codes *codes = qdq_pool_array(draft->pool, node->input_count, sizeof *codes);
+    qdq_value *inputs = qdq_pool_array(draft->pool, node->input_count, sizeof *inputs);
+    if (!codes || !inputs) return false;
+    for (size_t i = 0; i < node->input_count; i++) {
+        const stand_in *v = &s->values[node->inputs[i].id];
+        inputs[i] = node->inputs[i];
+        if (reads >> i & 1) codes[i] = *v->codes, inputs[i].id = v->source;
+    }
+    draft->nodes[index] = (qdq_draft_node){.inputs = inputs, .codes = codes};
+    uint32_t y = node->outputs[0];
+    if (!is_moved(s, y)) return true;
+    draft->values[y].type.dtype = s->values[y].codes->dtype;
+    return fold(s, index);
+}
+
+//---- Entry ------------------------------------------------------------------
+
+bool qdq_draft_codes(qdq_draft *draft) {
+    const qdq_graph *graph = draft->graph;
+    if (!draft->options.fast) return true;
+    search s = {
+        .draft = draft,
+        .values = qdq_pool_array(draft->pool, graph->value_count, sizeof *s.values),
+        .wanted = qdq_pool_array(draft->pool, graph->value_count, sizeof *s.wanted),
+        .reads = qdq_pool_array(draft->pool, graph->node_count, sizeof *s.reads),
+        .silent = {.pool = draft->pool},
+    };
+    if (!s.values || !s.wanted || !s.reads) return false;
+    if (!mark_wanted(&s)) return true;
+    for (uint32_t id = 0; id < graph->value_count; id++) s.values[id].group = id;
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (is_live(&s, &graph->nodes[i]) && !look_at(&s, i)) return false;
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (is_live(&s, &graph->nodes[i]) && !settle(&s, i)) return false;
+    return !draft->pool->failed;
+}

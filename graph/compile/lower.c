@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/compile/lower.h"
+
+#include <string.h>
+
+#include "runtime/numerics/block_float.h"
+#include "runtime/numerics/dtype.h"
+
+//---- What is needed, and as what --------------------------------------------
+
+// Whether a node needs that an input is there when the plan runs. Codes that were computed by now
+// lie among the constants.
+static bool reads_value(const qdq_draft *draft, const qdq_draft_node *node, size_t input) {
+    uint32_t id = node->inputs[input].id;
+    const qdq_draft_value *v = &draft->values[id];
+    bool folded_codes = v->folded && v->type.dtype != draft->graph->values[id].type.dtype;
+    return !folded_codes && !qdq_draft_is_known(node, input);
+}
+
+// Last nodes first, so that it is known whether a node is live when its inputs are looked at. What
+// a node packs is computed on the way, if `folds`. False when memory runs out.
+static bool mark_live(qdq_draft *draft, bool folds) {
+    const qdq_graph *graph = draft->graph;
+    for (size_t i = 0; i < graph->value_count; i++) draft->values[i].live = false;
+    for (size_t i = 0; i < graph->output_count; i++)
+        draft->values[graph->outputs[i].value.id].live = true;
+    for (size_t i = graph->node_count; i-- > 0;) {
+        const qdq_node *node = &graph->nodes[i];
+        bool live = false;
+        for (size_t k = 0; k < node->output_count; k++)
+            live |= draft->values[node->outputs[k]].live;
+        if (!live) continue;
+        if (folds && !qdq_draft_fold(draft, i)) return false;
+        for (size_t k = 0; k < node->input_count; k++)
+            if (reads_value(draft, &draft->nodes[i], k))
+                draft->values[draft->nodes[i].inputs[k].id].live = true;
+    }
+    return true;
+}
+
+// What reads codes is looked for among what is live, and leaves less of it.
+static bool choose_codes(qdq_draft *draft) {
+    return mark_live(draft, false) && qdq_draft_codes(draft) && mark_live(draft, true);
+}
+
+static bool node_is_live(const qdq_draft *draft, const qdq_node *node) {
+    for (size_t k = 0; k < node->output_count; k++)
+        if (draft->values[node->outputs[k]].live) return true;
+    return false;
+}
+
+// Computing what is constant may take as long as some passes over the constants, or as a short run.
+static size_t operations_for(const qdq_graph *graph) {
+    enum { PASSES = 16, LEAST = 1 << 26 };
+    size_t all = LEAST;
+    for (size_t i = 1; i < graph->value_count; i++)
+        if (graph->values[i].kind == QDQ_VALUE_CONSTANT)
+            all = qdq_size_add(
+                all, qdq_size_times(qdq_shape_count(graph->values[i].type.shape), PASSES));
+    return all;
+}
+
+static bool start_draft(qdq_draft *draft) {
+    const qdq_graph *graph = draft->graph;
+    draft->values = qdq_pool_array(draft->pool, graph->value_count, sizeof *draft->values);
+    draft->nodes = qdq_pool_array(draft->pool, graph->node_count, sizeof *draft->nodes);
+    draft->operations_left = operations_for(graph);
+    draft->shared = QDQ_POOL_NEW(draft->pool, qdq_shared);
+    if (!draft->values || !draft->nodes || !draft->shared) return false;
+    for (size_t i = 0; i < graph->node_count; i++)
+        draft->nodes[i] = (qdq_draft_node){.inputs = graph->nodes[i].inputs};
+    for (size_t i = 0; i < graph->value_count; i++) {
+        qdq_draft_value *v = &draft->values[i];
+        v->type = graph->values[i].type;
+        v->made_step = QDQ_NO_STEP;
+        v->output = SIZE_MAX;
+    }
+    for (size_t i = graph->output_count; i-- > 0;)
+        draft->values[graph->outputs[i].value.id].output = i;
+    for (size_t i = 1; i < graph->value_count; i++) {
+        qdq_draft_value *v = &draft->values[i];
+        if (draft->options.float_storage == QDQ_FLOAT_BFLOAT16 && v->output == SIZE_MAX &&
+            graph->values[i].kind == QDQ_VALUE_MADE &&
+            qdq_dtype_get(v->type.dtype)->kind == QDQ_KIND_FLOAT)
+            v->type.dtype = QDQ_BFLOAT16;
+    }
+    return true;
+}
+
+qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err) {
+    const qdq_error *failure = draft->graph->failure;
+    if (failure && failure->status) return qdq_fail(err, failure->status, "%s", failure->text);
+    if (draft->budget->exceeded)
+        return qdq_fail(err, QDQ_ERR_LIMIT,
+                        "compiling the graph takes more than the limit of %zu bytes and what the "
+                        "plan itself may have; raise the limit of bytes",
+                        draft->graph->limits.bytes);
+    return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while compiling the graph");
+}
+
+void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings, qdq_call *call) {
+    const qdq_node *node = &draft->graph->nodes[index];
+    const qdq_codes *codes = draft->nodes[index].codes;
+    const qdq_draft_known *known = draft->nodes[index].known;
+    qdq_graph_call(draft->graph, node, findings, call);
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (call->inputs[i].given) call->inputs[i].type = draft->values[node->inputs[i].id].type;
+        if (codes && codes[i].count) {
+            call->inputs[i].codes = &codes[i];
+            call->inputs[i].type.dtype = codes[i].dtype;
+        }
+        if (!known) continue;
+        call->inputs[i].coded = known[i].coded;
+        if (known[i].data) call->inputs[i].data = known[i].data;
+        if (known[i].data) call->inputs[i].stored = NULL;
+    }
+    for (size_t i = 0; i < node->output_count; i++)
+        call->outputs[i] = draft->values[node->outputs[i]].type;
+}
+
+qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_call *call, qdq_pool *pool) {
+    return (qdq_lowering){
+        .numerics = draft->options.numerics
+                        ? *draft->options.numerics
+                        : draft->profile.target->numerics(call, draft->profile.release),
+        .isas = draft->isas,
+        .pool = pool,
+    };
+}
+
+//---- Steps ------------------------------------------------------------------
+
+static qdq_draft_step *add_step(qdq_draft *draft, uint32_t x) {
+    qdq_draft_step *steps = qdq_pool_grow(draft->pool, draft->steps, draft->step_count,
+                                          &draft->step_capacity, sizeof *steps);
+    if (!steps) return NULL;
+    draft->steps = steps;
+    steps[draft->step_count] = (qdq_draft_step){.x = x};
+    return &steps[draft->step_count++];
+}
+
+static size_t number_of(const qdq_draft *draft, const qdq_draft_step *step) {
+    return (size_t)(step - draft->steps);
+}
+
+static void note_read(qdq_draft *draft, uint32_t id, size_t step) {
+    qdq_draft_value *v = &draft->values[id];
+    if (v->made_step != step) v->read = true;
+    if (v->last_step < step || v->made_step == QDQ_NO_STEP) v->last_step = step;
+}
+
+static void note_made(qdq_draft *draft, uint32_t id, size_t step) {
+    draft->values[id].made_step = draft->values[id].last_step = step;
+}
+
+static qdq_draft_link *add_link(qdq_draft *draft, qdq_draft_step *step, qdq_draft_link link) {
+    qdq_draft_link *links = qdq_pool_grow(draft->pool, step->links, step->link_count,
+                                          &step->link_capacity, sizeof *links);
+    if (!links) return NULL;
+    step->links = links;
+    links[step->link_count] = link;
+    for (size_t k = 0; k < link.stage->vector_count; k++) {
+        if (!link.sources[k]) continue;
+        note_read(draft, link.sources[k], number_of(draft, step));
+        draft->values[link.sources[k]].rows |= link.stage->vectors[k].count > QDQ_BLOCK_ELEMENTS;
+    }
+    if (link.y) note_made(draft, link.y, number_of(draft, step));
+    if (step->whole_node) draft->values[link.y].rows = true;
+    return &links[step->link_count++];
+}
+
+// A step that only copies: value x into the arena (output SIZE_MAX), or to an output.
+static bool add_copy(qdq_draft *draft, uint32_t x, size_t output) {
+    static const qdq_stage nothing;
+    qdq_draft_step *step = add_step(draft, x);
+    if (!step) return false;
+    if (output != SIZE_MAX) note_read(draft, x, number_of(draft, step));
+    return add_link(draft, step,
+                    (qdq_draft_link){.stage = &nothing,
+                                     .y = output == SIZE_MAX ? x : 0,
+                                     .output = output}) != NULL;
+}
+
+// Materialized, an input or a constant is copied into the arena before its first use.
+static bool load(qdq_draft *draft, uint32_t id) {
+    qdq_draft_value *v = &draft->values[id];
+    if (!draft->options.materialize || v->loaded || draft->graph->values[id].kind == QDQ_VALUE_MADE)
+        return true;
+    v->loaded = true;
+    return add_copy(draft, id, SIZE_MAX);
+}
+
+//---- Chains -----------------------------------------------------------------
+
+static uint32_t source_of(const qdq_node *node, const qdq_stage_vector *vector) {
+    switch (vector->origin) {
+    case QDQ_FROM_INPUT: return node->inputs[vector->port].id;
+    case QDQ_FROM_OUTPUT: return node->outputs[vector->port];
+    case QDQ_FROM_NUMBERS:
+    default: return 0;
+    }
+}
+
+// Whether a chain that ends in value x can go on with a link that makes value y (0: a reduction).
+static bool can_continue(const qdq_draft *draft, const qdq_draft_step *step, uint32_t x,
+                         uint32_t y) {
+    if (step->reduce_node) return false;
+    if (step->whole_node) {
+        if (!step->whole->pieces || !y || qdq_dtype_is_block_float(draft->values[x].type.dtype) ||
+            qdq_dtype_is_block_float(draft->values[y].type.dtype))
+            return false;
+        if (!step->link_count) return step->whole_node->outputs[0] == x;
+    }
+    return step->link_count && step->links[step->link_count - 1].y == x;
+}
+
+// The step whose chain ends in value x and can be continued, NULL if there is none. What else the
+// new link needs must be there before that step begins.
+static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, uint32_t y,
+                                      const uint32_t *sources, size_t source_count) {
+    size_t made = draft->values[x].made_step;
+    if (draft->options.materialize || made == QDQ_NO_STEP) return NULL;
+    qdq_draft_step *step = &draft->steps[made];
+    if (!can_continue(draft, step, x, y)) return NULL;
+    for (size_t k = 0; k < source_count; k++) {
+        size_t source_step = draft->values[sources[k]].made_step;
+        if (sources[k] && source_step != QDQ_NO_STEP && source_step >= made) return NULL;
+    }
+    return step;
+}
+
+// The step that a stage from x to y goes into: one to extend, or a new one that reads x.
+static qdq_draft_step *step_for(qdq_draft *draft, uint32_t x, uint32_t y, const uint32_t *sources,
+                                size_t source_count) {
+    qdq_draft_step *step = step_to_extend(draft, x, y, sources, source_count);
+    if (step) return step;
+    step = add_step(draft, x);
+    if (step) note_read(draft, x, number_of(draft, step));
+    return step;
+}
+
+// Work on whole tensors begins a step.
+static bool place_whole(qdq_draft *draft, size_t index, qdq_stage *stage) {
+    const qdq_node *node = &draft->graph->nodes[index];
+    const qdq_value *inputs = draft->nodes[index].inputs;
+    for (size_t i = 0; i < node->input_count; i++)
+        if (inputs[i].id && !load(draft, inputs[i].id)) return false;
+    qdq_draft_step *step = add_step(draft, 0);
+    if (!step) return false;
+    step->whole_node = node;
+    step->whole_inputs = inputs;
+    step->on_codes = draft->nodes[index].codes != NULL;
+    step->whole = stage;
+    if (draft->options.materialize) step->whole->packed = step->whole->packed_bytes = 0;
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (!inputs[i].id || step->whole->packed >> i & 1) continue;
+        note_read(draft, inputs[i].id, number_of(draft, step));
+        draft->values[inputs[i].id].rows = true;
+    }
+    for (size_t i = 0; i < node->output_count; i++) {
+        note_made(draft, node->outputs[i], number_of(draft, step));
+        draft->values[node->outputs[i]].rows = true;
+    }
+    return true;
+}
+
+// The step points to the stage.
+static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
+    const qdq_node *node = &draft->graph->nodes[index];
+    if (stage->whole) return place_whole(draft, index, stage);
+    uint32_t x = node->inputs[stage->x].id;
+    qdq_draft_link link = {.node = node, .stage = stage, .output = SIZE_MAX};
+    bool loaded = load(draft, x);
+    for (size_t k = 0; k < stage->vector_count; k++) {
+        link.sources[k] = source_of(node, &stage->vectors[k]);
+        loaded = loaded && (!link.sources[k] || load(draft, link.sources[k]));
+    }
+    if (!loaded) return false;
+    if (!stage->reduce) link.y = node->outputs[stage->y];
+    qdq_draft_step *step = step_for(draft, x, link.y, link.sources, stage->vector_count);
+    if (!step) return false;
+    if (!stage->reduce) return add_link(draft, step, link) != NULL;
+    step->reduce_node = node;
+    step->reduce = stage;
+    for (size_t k = 0; k < stage->vector_count; k++) {
+        step->reduce_sources[k] = link.sources[k];
+        if (link.sources[k]) note_read(draft, link.sources[k], number_of(draft, step));
+    }
+    for (size_t k = 0; k < stage->result_count; k++) {
+        step->results[k] = node->outputs[stage->results[k]];
+        note_made(draft, step->results[k], number_of(draft, step));
+    }
+    return true;
+}
+
+// The input whose chain can go on with a link that takes the others beside it; 0 where there is
+// none. Of a sum that is the operand that is made last, whichever it is.
+static size_t input_to_follow(qdq_draft *draft, const qdq_node *node) {
+    uint32_t others[QDQ_MAX_VECTORS];
+    size_t count = node->input_count;
+    if (count > QDQ_MAX_VECTORS) return 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < count; k++) others[k] = k == i ? 0 : node->inputs[k].id;
+        if (step_to_extend(draft, node->inputs[i].id, node->outputs[0], others, count)) return i;
+    }
+    return 0;
+}
+
+static bool lower_node(qdq_draft *draft, size_t index) {
+    qdq_findings silent = {.pool = draft->pool};
+    qdq_call call;
+    qdq_draft_call(draft, index, &silent, &call);
+    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->plan_pool);
+    to.shared = draft->shared;
+    to.follows = input_to_follow(draft, &draft->graph->nodes[index]);
+    qdq_stage made[QDQ_MAX_STAGES];
+    size_t count = call.op->lower(&call, &to, made);
+    qdq_stage *stages = qdq_pool_copy(draft->pool, made, count, sizeof *stages);
+    if (!stages) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!place_stage(draft, index, &stages[i])) return false;
+    return count > 0;
+}
+
+// A value that a step makes is stored to its first output by the step itself; every other output is
+// a copy. Materialized, all are.
+static bool lower_outputs(qdq_draft *draft) {
+    const qdq_graph *graph = draft->graph;
+    for (size_t i = 0; i < graph->output_count; i++) {
+        uint32_t id = graph->outputs[i].value.id;
+        bool stored = !draft->options.materialize && draft->values[id].output == i &&
+                      graph->values[id].kind == QDQ_VALUE_MADE;
+        if (!stored && (!load(draft, id) || !add_copy(draft, id, i))) return false;
+    }
+    return true;
+}
+
+qdq_status qdq_lower(qdq_draft *draft, qdq_error *err) {
+    bool done = start_draft(draft) && choose_codes(draft);
+    for (size_t i = 0; done && i < draft->graph->node_count; i++)
+        if (node_is_live(draft, &draft->graph->nodes[i])) done = lower_node(draft, i);
+    done = done && lower_outputs(draft);
+    return done ? QDQ_OK : qdq_draft_stopped(draft, err);
+}

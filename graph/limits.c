@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// How large shapes, tensors and graphs may be, and what the data of a constant may be.
+#include <stdio.h>
+
+#include "graph/graph.h"
+#include "runtime/numerics/dtype.h"
+
+// 8 GiB, or on small machines half of what an address can count.
+static size_t default_bytes(void) {
+    const uint64_t bytes = (uint64_t)8 << 30;
+    return bytes < SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2;
+}
+
+qdq_limits qdq_limits_or_default(const qdq_limits *limits) {
+    qdq_limits all = limits ? *limits : (qdq_limits){0};
+    if (!all.file_bytes) all.file_bytes = (size_t)64 << 20;
+    if (!all.json_values) all.json_values = 1000000;
+    if (!all.elements) all.elements = (size_t)1 << 31;
+    if (!all.bytes) all.bytes = default_bytes();
+    if (!all.findings) all.findings = 100;
+    if (!all.operations) all.operations = SIZE_MAX;
+    return all;
+}
+
+static const char *shape_text(qdq_graph *graph, qdq_shape shape) {
+    char text[256];
+    size_t at = 0;
+    for (int i = 0; i < shape.rank && i < QDQ_MAX_RANK && at < sizeof text; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%lld", i ? ", " : "",
+                               (long long)shape.dims[i]);
+    return qdq_text(&graph->findings, "[%s]", at ? text : "");
+}
+
+static bool check_shape(qdq_graph *graph, qdq_shape shape, qdq_subject subject) {
+    bool legal = shape.rank >= 0 && shape.rank <= QDQ_MAX_RANK;
+    for (int i = 0; legal && i < shape.rank; i++) legal = shape.dims[i] >= 1;
+    if (!legal) {
+        qdq_graph_find_core(graph, QDQ_RULE_SHAPE, subject,
+                            shape.rank < 0 || shape.rank > QDQ_MAX_RANK
+                                ? qdq_text(&graph->findings, "has rank %d", shape.rank)
+                                : qdq_text(&graph->findings, "is %s", shape_text(graph, shape)),
+                            "at most 8 dims, each at least 1");
+        return false;
+    }
+    size_t count = 1;
+    for (int i = 0; i < shape.rank; i++)
+        if (__builtin_mul_overflow(count, (size_t)shape.dims[i], &count)) count = SIZE_MAX;
+    if (count <= graph->limits.elements) return true;
+    qdq_graph_find_core(graph, QDQ_RULE_SIZE, subject,
+                        qdq_text(&graph->findings, "is %s", shape_text(graph, shape)),
+                        qdq_text(&graph->findings, "at most %zu elements", graph->limits.elements));
+    return false;
+}
+
+// Bytes of the elements as a caller holds them, and of the tiles that hold them; SIZE_MAX: more
+// than an address can count.
+static size_t row_bytes(qdq_type type) {
+    size_t bytes;
+    return __builtin_mul_overflow(qdq_shape_count(type.shape), qdq_dtype_size(type.dtype), &bytes)
+               ? SIZE_MAX
+               : bytes;
+}
+
+static size_t tiled_bytes(qdq_type type) {
+    size_t bytes, tile = qdq_tile_bytes(type.dtype);
+    return __builtin_mul_overflow(qdq_tiling_of(type.shape).tiles, tile, &bytes) ? SIZE_MAX : bytes;
+}
+
+bool qdq_graph_check_type(qdq_graph *graph, qdq_type type, qdq_subject subject) {
+    if (!check_shape(graph, type.shape, subject)) return false;
+    if (row_bytes(type) != SIZE_MAX && tiled_bytes(type) != SIZE_MAX) return true;
+    qdq_graph_find_core(graph, QDQ_RULE_SIZE, subject,
+                        qdq_text(&graph->findings, "is %s", shape_text(graph, type.shape)),
+                        "a tensor whose bytes an address can count");
+    return false;
+}
+
+bool qdq_graph_charge(qdq_graph *graph, qdq_type type, qdq_subject subject) {
+    bool told = graph->bytes > graph->limits.bytes;
+    if (__builtin_add_overflow(graph->bytes, row_bytes(type), &graph->bytes))
+        graph->bytes = SIZE_MAX;
+    if (graph->bytes <= graph->limits.bytes) return true;
+    if (!told)
+        qdq_graph_find_core(graph, QDQ_RULE_SIZE, subject,
+                            qdq_text(&graph->findings,
+                                     "brings inputs, outputs and constants to %zu bytes",
+                                     graph->bytes),
+                            qdq_text(&graph->findings, "at most %zu", graph->limits.bytes));
+    return false;
+}
+
+bool qdq_graph_check_given(qdq_graph *graph, qdq_type type, const char *name, const char *kind) {
+    qdq_subject subject = {name, NULL, "shape", kind};
+    bool legal = qdq_dtype_get(type.dtype) != NULL;
+    if (!legal)
+        qdq_graph_find_core(graph, QDQ_RULE_DTYPE_UNKNOWN, (qdq_subject){name, NULL, "dtype", kind},
+                            qdq_text(&graph->findings, "is %d", (int)type.dtype), "a dtype");
+    legal = qdq_graph_check_type(graph, type, subject) && legal;
+    return legal && qdq_graph_charge(graph, type, subject);
+}
+
+bool qdq_graph_check_data(qdq_graph *graph, const char *name, qdq_dtype dtype, const void *data,
+                          size_t count) {
+    qdq_findings *f = &graph->findings;
+    size_t beyond = data ? qdq_find_beyond(dtype, data, count) : 0;
+    if (beyond == SIZE_MAX) return true;
+    qdq_graph_find_core(graph, QDQ_RULE_CONSTANT_DATA,
+                        (qdq_subject){name, NULL, "data", "constant"},
+                        data ? qdq_text(f, "has byte %d at index %zu",
+                                        ((const unsigned char *)data)[beyond], beyond)
+                             : "is NULL",
+                        qdq_text(f, "elements of %s", qdq_dtype_name(dtype)));
+    return false;
+}

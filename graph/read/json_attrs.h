@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// From JSON to the struct of an op, by the op's own table of attributes.
+#ifndef QDQ_GRAPH_READ_JSON_ATTRS_H
+#define QDQ_GRAPH_READ_JSON_ATTRS_H
+
+#include "graph/graph.h"
+#include "graph/read/json_tree.h"
+
+// The dtype called `name`; QDQ_DTYPE_NONE and a finding about `subject` if there is none.
+qdq_dtype qdq_json_read_dtype(qdq_graph *graph, const char *name, qdq_subject subject);
+
+// Fills the op's struct `fields` from the object `attrs` (may be NULL); lists lie in `pool`. What
+// is wrong becomes findings about `node`; true if there were none.
+bool qdq_json_read_attrs(qdq_graph *graph, qdq_pool *pool, const qdq_op *op, const char *node,
+                         const qdq_json_item *attrs, char *fields);
+
+// Reads one attribute into the field of an op's struct; `subject` names its node, its op and, as
+// port, itself. False after a finding.
+bool qdq_json_read_attr(qdq_graph *graph, qdq_pool *pool, qdq_subject subject,
+                        const qdq_attr_desc *attr, const qdq_json_item *json, void *field);
+
+// The finding that the op has no attribute called `name`.
+void qdq_json_find_unknown_attr(qdq_graph *graph, const qdq_op *op, const char *node,
+                                const char *name);
+
+#endif

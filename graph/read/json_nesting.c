@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/read/json_nesting.h"
+
+#include <string.h>
+
+#include "ops/network.h"
+
+static const qdq_attr_desc *attr_called(const qdq_op *op, const char *name) {
+    for (size_t i = 0; i < op->attr_count; i++)
+        if (strcmp(op->attrs[i].name, name) == 0) return &op->attrs[i];
+    return NULL;
+}
+
+//---- Shapes -----------------------------------------------------------------
+
+static bool fits(const qdq_json_item *json, const qdq_shape *shape, int depth) {
+    if (depth == shape->rank) return !qdq_json_is_array(json);
+    if (!qdq_json_is_array(json) || (int64_t)qdq_json_count(json) != shape->dims[depth])
+        return false;
+    QDQ_JSON_EACH(child, json) if (!fits(child, shape, depth + 1)) return false;
+    return true;
+}
+
+// The shape of nested lists; false if they are not all of one length at a depth, or too deep.
+static bool nested_shape(const qdq_json_item *json, qdq_shape *shape) {
+    *shape = (qdq_shape){0};
+    for (const qdq_json_item *at = json; at && qdq_json_is_array(at); at = qdq_json_first(at)) {
+        if (shape->rank == QDQ_MAX_RANK) return false;
+        shape->dims[shape->rank++] = (int64_t)qdq_json_count(at);
+    }
+    return fits(json, shape, 0);
+}
+
+// The block grid of x; false for a node that has none, or one that is found wrong elsewhere.
+static bool block_grid(const qdq_graph *graph, const qdq_op *op, const char *fields,
+                       qdq_shape *grid) {
+    const qdq_attr_desc *attr = attr_called(op, "group_shape");
+    qdq_dtype dtype;
+    qdq_value x;
+    qdq_ints groups;
+    if (!attr) return false;
+    memcpy(&groups, fields + attr->offset, sizeof groups);
+    memcpy(&x, fields + op->inputs[0].offset, sizeof x);
+    if (!groups.data || !qdq_value_type(graph, x, &dtype, grid) ||
+        groups.count != (size_t)grid->rank)
+        return false;
+    for (int i = 0; i < grid->rank; i++) {
+        int64_t extent = groups.data[i] == -1 ? grid->dims[i] : groups.data[i];
+        if (extent < 1) return false;
+        grid->dims[i] = (grid->dims[i] - 1) / extent + 1;
+    }
+    return true;
+}
+
+//---- Lists ------------------------------------------------------------------
+
+static bool is_nested(const qdq_json_item *json) {
+    if (!qdq_json_is_array(json)) return false;
+    QDQ_JSON_EACH(child, json) if (qdq_json_is_array(child)) return true;
+    return false;
+}
+
+void qdq_json_check_nesting(qdq_graph *graph, const qdq_op *op, const char *node,
+                            const qdq_json_item *attrs, const char *fields) {
+    qdq_findings *f = &graph->findings;
+    QDQ_JSON_EACH(json, attrs) {
+        const qdq_attr_desc *attr = attr_called(op, qdq_json_name(json));
+        bool numbers = attr && (attr->kind == QDQ_ATTR_FLOATS || attr->kind == QDQ_ATTR_NUMBERS);
+        if (!numbers || !is_nested(json)) continue;
+        qdq_shape shape, grid;
+        bool even = nested_shape(json, &shape), blocks = block_grid(graph, op, fields, &grid);
+        if (even && blocks && qdq_shape_equal(shape, grid)) continue;
+        const char *found =
+            even ? qdq_text(f, "is nested as %s, and read flat", qdq_shape_text(f, shape))
+                 : "is nested unevenly, and read flat";
+        qdq_graph_find_core(
+            graph, QDQ_RULE_LIST_NESTING, (qdq_subject){node, op->name, attr->name, NULL}, found,
+            blocks ? qdq_text(f, "a flat list, or the block grid %s", qdq_shape_text(f, grid))
+                   : "a flat list");
+    }
+}

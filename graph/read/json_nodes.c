@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/read/json_nodes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/read/json_attrs.h"
+#include "graph/read/json_nesting.h"
+#include "graph/names.h"
+#include "graph/read/node_order.h"
+#include "include/qdq/inspect.h"
+
+static bool find_node(const qdq_node_list *list, const char *name, size_t length, uint32_t *index) {
+    return qdq_symbols_find(list->names, name, length, index);
+}
+
+// The node that makes the value called `name`: "node", or "node.port" where no input or constant
+// has that name.
+static bool maker_of(const qdq_node_list *list, const char *name, uint32_t *index) {
+    if (find_node(list, name, strlen(name), index)) return true;
+    if (!qdq_graph_name_is_free(list->r->graph, name)) return false;
+    const char *dot = strrchr(name, '.');
+    return dot && find_node(list, name, (size_t)(dot - name), index);
+}
+
+static qdq_status read_text(qdq_node_list *list, const qdq_item *at, qdq_node_text *node) {
+    static const char *const keys[] = {"op", "name", "inputs", "attrs", NULL};
+    const qdq_reader *r = list->r;
+    qdq_item inputs, attrs;
+    QDQ_TRY(qdq_item_check_keys(r, at, keys));
+    QDQ_TRY(qdq_item_string(r, at, "op", &node->op));
+    QDQ_TRY(qdq_item_string(r, at, "name", &node->name));
+    QDQ_TRY(qdq_item_member(r, at, "inputs", false, &inputs));
+    QDQ_TRY(qdq_item_member(r, at, "attrs", false, &attrs));
+    if (inputs.json && !qdq_json_is_object(inputs.json))
+        return qdq_item_wrong_kind(r, &inputs, "an object");
+    if (attrs.json && !qdq_json_is_object(attrs.json))
+        return qdq_item_wrong_kind(r, &attrs, "an object");
+    node->inputs = inputs.json;
+    node->attrs = attrs.json;
+    QDQ_JSON_EACH(port, node->inputs) {
+        bool legal = qdq_json_text(port) || qdq_json_is_array(port);
+        QDQ_JSON_EACH(item, port) legal = legal && qdq_json_text(item);
+        if (legal) continue;
+        qdq_item value = {.json = port};
+        snprintf(value.where, sizeof value.where, "%.60s.%.30s", inputs.where, qdq_json_name(port));
+        return qdq_item_wrong_kind(r, &value, "the name of a value, or an array of names");
+    }
+    return QDQ_OK;
+}
+
+// The names of a port: one, or those of a list.
+static size_t count_names(const qdq_json_item *port) {
+    return qdq_json_is_array(port) ? qdq_json_count(port) : 1;
+}
+static const qdq_json_item *first_name(const qdq_json_item *port) {
+    return qdq_json_is_array(port) ? qdq_json_first(port) : port;
+}
+
+static void found_cycle(void *self, const uint32_t *members, size_t count) {
+    enum { SHOWN = 6 };
+    const qdq_node_list *list = self;
+    qdq_findings *f = &list->r->graph->findings;
+    const char *first = list->nodes[members[0]].name;
+    const char *path = qdq_text(f, "'%s'", first);
+    for (size_t i = 1; i < count && i < SHOWN && qdq_findings_have_room(f); i++)
+        path = qdq_text(f, "%s <- '%s'", path, list->nodes[members[i]].name);
+    if (count > SHOWN) path = qdq_text(f, "%s <- ... %zu more", path, count - SHOWN);
+    qdq_graph_find_core(list->r->graph, QDQ_RULE_CYCLE, (qdq_subject){.node = first},
+                        qdq_text(f, "it needs its own result: %s <- '%s'", path, first), NULL);
+}
+
+// Nodes sorted so that each comes after those that it needs.
+static qdq_status sort_nodes(qdq_node_list *list, uint32_t *order) {
+    const qdq_reader *r = list->r;
+    size_t edges = 0, capacity = 0;
+    for (size_t i = 0; i < list->count; i++)
+        QDQ_JSON_EACH(port, list->nodes[i].inputs) capacity += count_names(port);
+    size_t *start = qdq_pool_array(r->pool, list->count + 1, sizeof *start);
+    uint32_t *needs = qdq_pool_array(r->pool, capacity, sizeof *needs);
+    if (!start || !needs) return qdq_fail_memory(r->err, capacity * sizeof *needs);
+    for (size_t i = 0; i < list->count; i++) {
+        QDQ_JSON_EACH(port, list->nodes[i].inputs) {
+            const qdq_json_item *name = first_name(port);
+            for (size_t n = count_names(port); n--; name = qdq_json_next(name))
+                edges += maker_of(list, qdq_json_text(name), &needs[edges]);
+        }
+        start[i + 1] = edges;
+    }
+    qdq_needs all = {list->count, start, needs};
+    if (!qdq_node_order(&all, order, r->pool, found_cycle, list))
+        return qdq_fail_memory(r->err, list->count);
+    return QDQ_OK;
+}
+
+// The name of a value or node that was probably meant.
+static const char *nearest_value(const qdq_node_list *list, const char *name) {
+    enum { CANDIDATES = 1000, SUGGESTIONS = 100 };  // each looks at all candidates
+    const qdq_graph *graph = list->r->graph;
+    const char *names[CANDIDATES];
+    size_t count = 0;
+    if (graph->findings.errors >= SUGGESTIONS) return NULL;
+    for (size_t i = 1; i < graph->value_count && count < CANDIDATES; i++)
+        if (graph->values[i].name && *graph->values[i].name) names[count++] = graph->values[i].name;
+    for (size_t i = 0; i < list->count && count < CANDIDATES; i++)
+        names[count++] = list->nodes[i].name;
+    return qdq_nearest(name, names, count);
+}
+
+qdq_value qdq_json_resolve(const qdq_node_list *list, const char *name, qdq_subject subject) {
+    qdq_graph *graph = list->r->graph;
+    qdq_value value = qdq_graph_find(graph, name);
+    uint32_t maker;
+    if (value.id) return value;
+    if (maker_of(list, name, &maker)) {
+        qdq_value made = qdq_graph_find(graph, list->nodes[maker].name);
+        qdq_dtype dtype;
+        qdq_shape shape;
+        list->nodes[maker].used = true;
+        if (made.id) qdq_graph_note_use(graph, made);
+        if (!made.id || !qdq_value_type(graph, made, &dtype, &shape))
+            return qdq_graph_add_invalid(graph, NULL);
+    }
+    qdq_find_near(&graph->findings, QDQ_RULE_VALUE_UNKNOWN, subject,
+                  qdq_text(&graph->findings, "names '%s', which nothing makes", name), NULL,
+                  nearest_value(list, name));
+    return qdq_graph_add_invalid(graph, NULL);
+}
+
+static void unknown_port(const qdq_node_list *list, const qdq_op *op, const char *node,
+                         const char *port) {
+    qdq_findings *f = &list->r->graph->findings;
+    const char *names[QDQ_MAX_PORTS];
+    for (size_t i = 0; i < op->input_count; i++) names[i] = op->inputs[i].name;
+    qdq_find_unknown(f, QDQ_RULE_PORT_UNKNOWN, (qdq_subject){.node = node, .op = op->name},
+                     qdq_text(f, "port '%s' is unknown", port), port, names, op->input_count);
+}
+
+static const qdq_port_desc *find_port(const qdq_op *op, const char *name) {
+    for (size_t i = 0; op && i < op->input_count; i++)
+        if (strcmp(op->inputs[i].name, name) == 0) return &op->inputs[i];
+    return NULL;
+}
+
+// The values that a port names; an array of `count`.
+static qdq_value *resolve_port(const qdq_node_list *list, const qdq_json_item *json,
+                               qdq_subject subject, size_t count) {
+    qdq_value *values = qdq_pool_array(list->r->pool, count, sizeof *values);
+    const qdq_json_item *name = first_name(json);
+    for (size_t i = 0; values && i < count; i++, name = qdq_json_next(name))
+        values[i] = qdq_json_resolve(list, qdq_json_text(name), subject);
+    return values;
+}
+
+// A list where the port takes one value, or the other way round.
+static bool check_list(const qdq_node_list *list, bool variadic, const qdq_json_item *json,
+                       qdq_subject subject) {
+    bool is_list = qdq_json_is_array(json);
+    if (is_list == variadic) return true;
+    qdq_graph_find_core(list->r->graph, QDQ_RULE_PORT_COUNT, subject,
+                        is_list ? "names a list of values" : "names a single value",
+                        is_list ? "one value" : "an array of names");
+    return false;
+}
+
+// Puts the values of all ports into the op's struct. Of an op that there is not (NULL), or if a
+// port is not known, they are only counted as used.
+static bool read_ports(const qdq_node_list *list, const qdq_op *op, const qdq_node_text *node,
+                       char *fields) {
+    bool fine = op != NULL;
+    QDQ_JSON_EACH(json, node->inputs) {
+        const char *name = qdq_json_name(json);
+        qdq_subject subject = {node->name, op ? op->name : node->op, name, NULL};
+        size_t count = count_names(json);
+        qdq_value *values = resolve_port(list, json, subject, count);
+        if (!values) return false;
+        const qdq_port_desc *port = find_port(op, name);
+        bool variadic = op && port && qdq_port_is_variadic(op, port);
+        if (port && fields && check_list(list, variadic, json, subject)) {
+            qdq_values all = {values, count};
+            if (variadic)
+                memcpy(fields + port->offset, &all, sizeof all);
+            else
+                memcpy(fields + port->offset, values, sizeof *values);
+            continue;
+        }
+        for (size_t i = 0; i < count; i++) qdq_graph_note_use(list->r->graph, values[i]);
+        if (op && !port) unknown_port(list, op, node->name, name);
+        fine = false;
+    }
+    return fine;
+}
+
+// A node that cannot be added still uses what its known ports name.
+static void note_uses(const qdq_node_list *list, const qdq_op *op, const char *fields) {
+    for (size_t i = 0; i < op->input_count; i++) {
+        const char *field = fields + op->inputs[i].offset;
+        qdq_values values = {(const qdq_value *)(const void *)field, 1};
+        if (qdq_port_is_variadic(op, &op->inputs[i])) memcpy(&values, field, sizeof values);
+        for (size_t k = 0; k < values.count; k++)
+            qdq_graph_note_use(list->r->graph, values.data[k]);
+    }
+}
+
+static qdq_status add_node(const qdq_node_list *list, const qdq_node_text *node) {
+    const qdq_reader *r = list->r;
+    const qdq_op *op = qdq_op_find(node->op);
+    if (!op) {
+        (void)read_ports(list, NULL, node, NULL);
+        (void)qdq_add(r->graph, node->op, &node->name, sizeof node->name);
+    } else {
+        char *fields = qdq_pool_array(r->pool, op->attrs_size, 1);
+        if (!fields) return qdq_fail_memory(r->err, op->attrs_size);
+        memcpy(fields, &node->name, sizeof node->name);
+        bool fine = read_ports(list, op, node, fields);
+        fine = qdq_json_read_attrs(r->graph, r->pool, op, node->name, node->attrs, fields) && fine;
+        if (r->pool->failed) return qdq_fail_memory(r->err, op->attrs_size);
+        if (fine) {
+            qdq_json_check_nesting(r->graph, op, node->name, node->attrs, fields);
+            (void)qdq_graph_add_node(r->graph, op, fields, op->attrs_size);
+        } else {
+            note_uses(list, op, fields);
+            (void)qdq_graph_add_invalid(r->graph, node->name);
+        }
+    }
+    if (node->used) qdq_graph_note_use(r->graph, qdq_graph_find(r->graph, node->name));
+    return QDQ_OK;
+}
+
+qdq_status qdq_json_read_nodes(qdq_node_list *list, const qdq_item *top) {
+    const qdq_reader *r = list->r;
+    qdq_item at;
+    QDQ_TRY(qdq_item_array(r, top, "nodes", false, &at));
+    list->count = at.json ? qdq_json_count(at.json) : 0;
+    list->nodes = qdq_pool_array(r->pool, list->count, sizeof *list->nodes);
+    uint32_t *order = qdq_pool_array(r->pool, list->count, sizeof *order);
+    if (!list->nodes || !order) return qdq_fail_memory(r->err, list->count * sizeof *list->nodes);
+    size_t i = 0;
+    QDQ_JSON_EACH(json, at.json) {
+        qdq_item node = {.json = json};
+        snprintf(node.where, sizeof node.where, "nodes[%zu]", i);
+        QDQ_TRY(read_text(list, &node, &list->nodes[i]));
+        const char *name = list->nodes[i].name;
+        if (!find_node(list, name, strlen(name), NULL))  // the graph tells of a second one
+            QDQ_TRY(qdq_symbols_add(list->names, name, strlen(name), (uint32_t)i, r->err));
+        i++;
+    }
+    QDQ_TRY(sort_nodes(list, order));
+    for (i = 0; i < list->count; i++) QDQ_TRY(add_node(list, &list->nodes[order[i]]));
+    return QDQ_OK;
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading graph files (docs/format.md): bytes, a strict scan, cJSON, then the calls of graph.h.
+// What is not such a file stops with an error; what is wrong with the graph in it becomes findings.
+// Here are qdq/1 files as a whole; those of oneDNN Graph are read by json_onednn.c.
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/read/json_nodes.h"
+#include "graph/read/onednn/json_onednn.h"
+#include "graph/read/json_values.h"
+#include "graph/tensor_file/open_file.h"
+#include "graph/target.h"
+#include "runtime/base/fp_environment.h"
+
+//---- Outputs ----------------------------------------------------------------
+
+static qdq_status read_output(const qdq_node_list *list, const qdq_item *at) {
+    static const char *const keys[] = {"name", "value", NULL};
+    const char *name, *value;
+    QDQ_TRY(qdq_item_check_keys(list->r, at, keys));
+    QDQ_TRY(qdq_item_string(list->r, at, "name", &name));
+    QDQ_TRY(qdq_item_string(list->r, at, "value", &value));
+    qdq_output(list->r->graph, name,
+               qdq_json_resolve(list, value, (qdq_subject){.node = name, .kind = "output"}));
+    return QDQ_OK;
+}
+
+//---- The whole --------------------------------------------------------------
+
+static qdq_status read_list(qdq_reader *r, const qdq_item *top, const char *key,
+                            qdq_status (*read)(qdq_reader *r, const qdq_item *at)) {
+    qdq_item list, at;
+    QDQ_TRY(qdq_item_array(r, top, key, false, &list));
+    size_t i = 0;
+    QDQ_JSON_EACH(json, list.json) {
+        at.json = json;
+        snprintf(at.where, sizeof at.where, "%s[%zu]", key, i++);
+        QDQ_TRY(read(r, &at));
+    }
+    return QDQ_OK;
+}
+
+static qdq_status read_outputs(const qdq_node_list *list, const qdq_item *top) {
+    qdq_item outputs, at;
+    QDQ_TRY(qdq_item_array(list->r, top, "outputs", true, &outputs));
+    size_t i = 0;
+    QDQ_JSON_EACH(json, outputs.json) {
+        at.json = json;
+        snprintf(at.where, sizeof at.where, "outputs[%zu]", i++);
+        QDQ_TRY(read_output(list, &at));
+    }
+    return QDQ_OK;
+}
+
+// A string where it is there: for editors, which find the schema of the file by it.
+static qdq_status check_schema(qdq_reader *r, const qdq_item *top) {
+    qdq_item schema;
+    QDQ_TRY(qdq_item_member(r, top, "$schema", false, &schema));
+    if (!schema.json || qdq_json_text(schema.json)) return QDQ_OK;
+    return qdq_item_wrong_kind(r, &schema, "a string");
+}
+
+static qdq_status read_names(qdq_reader *r, const qdq_item *top) {
+    qdq_graph *graph = r->graph;
+    const char *format;
+    qdq_item name, target;
+    QDQ_TRY(check_schema(r, top));
+    QDQ_TRY(qdq_item_string(r, top, "format", &format));
+    if (strcmp(format, "qdq/1") != 0)
+        return qdq_fail(r->err, QDQ_ERR_PARSE, "format is '%s', wanted 'qdq/1'", format);
+    QDQ_TRY(qdq_item_member(r, top, "name", false, &name));
+    QDQ_TRY(qdq_item_member(r, top, "target", false, &target));
+    if (name.json && !qdq_json_text(name.json)) return qdq_item_wrong_kind(r, &name, "a string");
+    if (target.json && !qdq_json_text(target.json))
+        return qdq_item_wrong_kind(r, &target, "a string");
+    if (name.json) graph->name = qdq_pool_strdup(&graph->pool, qdq_json_text(name.json));
+    if (!target.json || graph->target_given) return QDQ_OK;
+    qdq_error unknown = {0};
+    qdq_profile profile;
+    if (!qdq_profile_find(qdq_json_text(target.json), &profile, &unknown))
+        return qdq_fail(r->err, QDQ_ERR_PARSE, "%s", unknown.text);
+    graph->target = qdq_pool_strdup(&graph->pool, qdq_json_text(target.json));
+    return QDQ_OK;
+}
+
+static qdq_status read_graph(qdq_reader *r, const qdq_json_item *json) {
+    static const char *const keys[] = {"$schema",   "format", "name",    "target", "inputs",
+                                       "constants", "nodes",  "outputs", NULL};
+    qdq_item top = {.json = json, .where = ""};
+    qdq_node_list list = {.r = r};
+    if (!qdq_json_is_object(json))
+        return qdq_fail(r->err, QDQ_ERR_PARSE, "the file is %s, wanted an object",
+                        qdq_json_kind_text(json));
+    if (qdq_json_is_onednn(json)) return qdq_json_read_onednn(r, &top);
+    QDQ_TRY(qdq_item_check_keys(r, &top, keys));
+    QDQ_TRY(read_names(r, &top));
+    QDQ_TRY(read_list(r, &top, "inputs", qdq_json_read_input));
+    QDQ_TRY(read_list(r, &top, "constants", qdq_json_read_constant));
+    list.names = qdq_symbols_create(r->graph->allocator, r->err);
+    if (!list.names) return r->err->status;
+    qdq_status status = qdq_json_read_nodes(&list, &top);
+    if (status == QDQ_OK) status = read_outputs(&list, &top);
+    qdq_symbols_destroy(list.names);
+    return status;
+}
+
+// Reads `text`, which has a NUL behind its `length` bytes, into a new graph.
+static qdq_status read_text(qdq_graph *graph, const char *text, size_t length, const char *folder,
+                            qdq_error *err) {
+    qdq_json_item *json =
+        qdq_json_tree_parse(text, length, graph->allocator, graph->limits.json_values, err);
+    if (!json) return err->status;
+    qdq_pool scratch;
+    qdq_pool_init(&scratch, graph->allocator);
+    qdq_reader r = {.graph = graph, .pool = &scratch, .folder = folder, .err = err};
+    qdq_status status = read_graph(&r, json);
+    for (size_t i = 0; i < r.file_count; i++) qdq_tensor_file_close(r.files[i].file);
+    qdq_pool_release(&scratch);
+    qdq_json_tree_free(json);
+    if (status == QDQ_OK && graph->pool.failed) status = qdq_fail_memory(err, 1);
+    if (status == QDQ_OK && graph->broken.status)
+        status = qdq_fail(err, graph->broken.status, "%s", graph->broken.text);
+    return status;
+}
+
+// Hands an error on, with the name of the file in front.
+static void give_up(qdq_error *own, const char *name, qdq_error *err) {
+    if (name && *name) qdq_error_prefix(own, name);
+    qdq_fail(err, own->status, "%s", own->text);
+}
+
+// The graph in `text`, which has a NUL behind its `length` bytes; NULL with `err` set.
+static qdq_graph *read_new_graph(const char *text, size_t length, const char *name,
+                                 const char *folder, const qdq_graph_options *options,
+                                 qdq_error *err) {
+    qdq_error own = {0};
+    qdq_graph *graph = qdq_graph_create(NULL, options);
+    if (!graph) {
+        qdq_fail_memory(err, sizeof *graph);
+        return NULL;
+    }
+    const char *file = qdq_pool_strdup(&graph->pool, name ? name : "");
+    graph->file = graph->findings.file = file ? file : "";
+    if (read_text(graph, text, length, folder, &own) == QDQ_OK) {
+        qdq_graph_tell(graph, "%s: loaded %zu nodes, %zu errors found so far", graph->file,
+                       graph->node_count, graph->findings.errors);
+        return graph;
+    }
+    give_up(&own, name, err);
+    qdq_graph_destroy(graph);
+    return NULL;
+}
+
+qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *name, const char *folder,
+                           const qdq_graph_options *options, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    qdq_error own = {0};
+    qdq_limits limits = qdq_limits_or_default(options ? &options->limits : NULL);
+    const qdq_allocator *allocator = qdq_allocator_or_default(options ? options->allocator : NULL);
+    char *copy = NULL;
+    if (!text)
+        qdq_fail(&own, QDQ_ERR_ARGUMENT, "the text is NULL");
+    else if (qdq_check_file_bytes(length, limits.file_bytes, &own) == QDQ_OK) {
+        copy = qdq_alloc_array(allocator, length + 1, 1, 16);
+        if (!copy) qdq_fail_memory(&own, length + 1);
+    }
+    if (!copy) {
+        give_up(&own, name, err);
+        return NULL;
+    }
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    qdq_graph *graph = read_new_graph(copy, length, name, folder, options, err);
+    qdq_free_array(allocator, copy, length + 1, 1);
+    return graph;
+}
+
+// The folder that a path lies in, "." for none.
+static const char *folder_of(const char *path, char *out, size_t capacity) {
+    const char *slash = strrchr(path, '/');
+    if (!slash) return ".";
+    snprintf(out, capacity, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    return out;
+}
+
+qdq_graph *qdq_graph_load(const char *path, const qdq_graph_options *options, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    qdq_error own = {0};
+    qdq_limits limits = qdq_limits_or_default(options ? &options->limits : NULL);
+    const qdq_allocator *allocator = qdq_allocator_or_default(options ? options->allocator : NULL);
+    char folder[4096];
+    size_t length = 0;
+    char *text = NULL;
+    if (path)
+        text = qdq_read_file(path, limits.file_bytes, allocator, &length, &own);
+    else
+        qdq_fail(&own, QDQ_ERR_ARGUMENT, "the path of a graph is NULL");
+    if (!text) {
+        give_up(&own, path, err);
+        return NULL;
+    }
+    qdq_graph *graph =
+        read_new_graph(text, length, path, folder_of(path, folder, sizeof folder), options, err);
+    qdq_free_array(allocator, text, length + 1, 1);
+    return graph;
+}

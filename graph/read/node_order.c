@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/read/node_order.h"
+
+enum { UNSEEN, OPEN, DONE };
+
+// A walk in depth with a stack of our own: files may chain a million nodes.
+typedef struct walk {
+    const qdq_needs *needs;
+    unsigned char *state;
+    uint32_t *path;  // the open nodes, each needing the next
+    size_t *next;    // which need of each node is looked at next
+    size_t depth, done;
+    uint32_t *order;
+    qdq_cycle_fn *on_cycle;
+    void *self;
+} walk;
+
+static void open_node(walk *w, uint32_t node) {
+    w->state[node] = OPEN;
+    w->next[node] = w->needs->start[node];
+    w->path[w->depth++] = node;
+}
+
+static void report_cycle(const walk *w, uint32_t first) {
+    size_t at = w->depth;
+    while (w->path[at - 1] != first) at--;
+    w->on_cycle(w->self, w->path + at - 1, w->depth - (at - 1));
+}
+
+static void walk_from(walk *w, uint32_t root) {
+    open_node(w, root);
+    while (w->depth) {
+        uint32_t node = w->path[w->depth - 1];
+        if (w->next[node] == w->needs->start[node + 1]) {
+            w->state[node] = DONE;
+            w->order[w->done++] = node;
+            w->depth--;
+            continue;
+        }
+        uint32_t needed = w->needs->needs[w->next[node]++];
+        if (w->state[needed] == UNSEEN)
+            open_node(w, needed);
+        else if (w->state[needed] == OPEN)
+            report_cycle(w, needed);
+    }
+}
+
+// NOLINTNEXTLINE(readability-non-const-parameter): `order` is written through the walk
+bool qdq_node_order(const qdq_needs *needs, uint32_t *order, qdq_pool *pool, qdq_cycle_fn *on_cycle,
+                    void *self) {
+    walk w = {.needs = needs, .order = order, .on_cycle = on_cycle, .self = self};
+    w.state = qdq_pool_array(pool, needs->count, 1);
+    w.path = qdq_pool_array(pool, needs->count, sizeof *w.path);
+    w.next = qdq_pool_array(pool, needs->count, sizeof *w.next);
+    if (!w.state || !w.path || !w.next) return false;
+    for (size_t i = 0; i < needs->count; i++)
+        if (w.state[i] == UNSEEN) walk_from(&w, (uint32_t)i);
+    return true;
+}

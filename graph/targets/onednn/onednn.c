@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// oneDNN Graph 3.14: Quantize, Dequantize, DynamicQuantize, DynamicDequantize and TypeCast, as its
+// CPU backend on x86-64 computes them, and the rules about ops of networks, whose checks are in
+// onednn_network.c. What its specification forbids is an error, what the CPU backend alone lacks a
+// warning. A scale from a port makes the Dynamic op of each.
+#include "graph/targets/onednn/onednn.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/targets/products.h"
+#include "graph/targets/target_ops.h"
+
+static bool is_dequantize(const qdq_call *call) { return qdq_call_is(call, "Dequantize"); }
+
+static bool is_dynamic(const qdq_call *call) { return qdq_argument_of(call, "scale").from_port; }
+
+static bool is_grouped(const qdq_call *call) {
+    return qdq_quantize_attrs_of(call)->qtype == QDQ_PER_GROUP;
+}
+
+//---- Numerics ---------------------------------------------------------------
+
+static qdq_numerics numerics(const qdq_call *call, int release) {
+    (void)call, (void)release;
+    return (qdq_numerics){
+        .scaling = QDQ_SCALE_RECIPROCAL,
+        .zero_point_order = QDQ_ZERO_POINT_BEFORE,
+        .subtraction = QDQ_SUBTRACT_FLOAT,
+        .float_overflow = QDQ_FLOAT_THROUGH_FLOAT16,
+        .bfloat16_store = QDQ_BFLOAT16_FLUSH,
+        .unit_scale_tolerance = 1e-6f,
+    };
+}
+
+//---- Rules: dtypes ----------------------------------------------------------
+
+#define FLOAT8 (QDQ_SET(FLOAT8_E4M3FN) | QDQ_SET(FLOAT8_E5M2))
+#define BYTES (QDQ_SET(INT8) | QDQ_SET(UINT8))
+#define NIBBLES (QDQ_SET(INT4) | QDQ_SET(UINT4))
+#define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16) | QDQ_SET(FLOAT16))
+
+static void quantize_input(const qdq_call *call, const qdq_rule *rule) {
+    qdq_expect_x(call, rule, QDQ_SET(FLOAT32));
+}
+
+static void quantize_output(const qdq_call *call, const qdq_rule *rule) {
+    bool dynamic = is_dynamic(call) || qdq_call_is(call, "DynamicQuantize");
+    qdq_expect_y(call, rule, dynamic ? BYTES : BYTES | FLOAT8);
+}
+
+static void dequantize_input(const qdq_call *call, const qdq_rule *rule) {
+    qdq_expect_x(call, rule, is_dynamic(call) ? BYTES | NIBBLES : BYTES | FLOAT8);
+}
+
+static void dequantize_output(const qdq_call *call, const qdq_rule *rule) {
+    qdq_expect_y(call, rule, is_dynamic(call) ? FLOATS : QDQ_SET(FLOAT32));
+}
+
+static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
+    if (!is_dynamic(call)) return;
+    qdq_expect_scales(call, rule,
+                      is_dequantize(call) ? (qdq_dtype_set)1 << call->outputs[0].dtype
+                                          : QDQ_SET(FLOAT32));
+}
+
+static void zero_point_dtype(const qdq_call *call, const qdq_rule *rule) {
+    qdq_expect_zero_points(call, rule,
+                           BYTES | QDQ_SET(INT32) | (is_dequantize(call) ? NIBBLES : 0));
+}
+
+static void requantize_dtypes(const qdq_call *call, const qdq_rule *rule) {
+    if (qdq_expect_dtype(call, rule, "x", call->inputs[QDQ_PORT_X].type.dtype, BYTES))
+        qdq_expect_y(call, rule, BYTES);
+}
+
+// float32 <-> bfloat16 and float32 <-> float16.
+static void cast_dtypes(const qdq_call *call, const qdq_rule *rule) {
+    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
+    if (!qdq_expect_dtype(call, rule, "x", x, FLOATS)) return;
+    qdq_expect_y(call, rule,
+                 x == QDQ_FLOAT32 ? QDQ_SET(BFLOAT16) | QDQ_SET(FLOAT16) : QDQ_SET(FLOAT32));
+}
+
+//---- Rules: parameters ------------------------------------------------------
+
+static void one_kind(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+    if (z.given && s.from_port != z.from_port)
+        qdq_call_find_rule(call, rule, z.name,
+                           qdq_text(call->findings, "is given beside %s", s.name),
+                           s.from_port ? "the port zero_point" : "the attribute zps");
+}
+
+static void zero_point_count(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+    if (z.given && !z.from_port && z.count != s.count) qdq_find_other_count(call, rule, &z, &s);
+}
+
+static void float8_zero_point(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument z = qdq_argument_of(call, "zero_point");
+    if (z.given && qdq_set_has(FLOAT8, qdq_quantized_dtype(call)))
+        qdq_call_find_rule(call, rule, z.name, "is given, and the quantized type is a float8",
+                           "none, not even 0");
+}
+
+// DynamicDequantize alone.
+static void grouped_op(const qdq_call *call, const qdq_rule *rule) {
+    if (is_grouped(call) && !(is_dequantize(call) && is_dynamic(call)))
+        qdq_call_find_rule(call, rule, "qtype", "is per_group",
+                           is_dequantize(call) ? "a scale that comes through the port"
+                                               : "per_tensor or per_channel");
+}
+
+static void group_zero_point(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+    char wanted[128] = "";
+    if (!is_grouped(call) || !z.from_port || qdq_shape_equal(s.shape, z.shape)) return;
+    for (int i = 0; i < s.shape.rank; i++)
+        snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), "%s%lld", i ? ", " : "",
+                 (long long)s.shape.dims[i]);
+    qdq_call_find_rule(call, rule, z.name, "has another shape than the scale",
+                       qdq_text(call->findings, "[%s]", wanted));
+}
+
+static void group_dims(const qdq_call *call, const qdq_rule *rule) {
+    if (!is_grouped(call)) return;
+    qdq_shape shape = call->inputs[QDQ_PORT_X].type.shape, block = qdq_block_shape(call);
+    if (shape.rank < 2) {
+        qdq_call_find_rule(call, rule, "x", qdq_text(call->findings, "has rank %d", shape.rank),
+                           "rank 2 or more");
+        return;
+    }
+    for (int i = 0; i + 2 < shape.rank; i++) {
+        if (block.dims[i] == 1) continue;
+        qdq_call_find_rule(
+            call, rule, "group_shape",
+            qdq_text(call->findings, "has %lld for dim %d", (long long)block.dims[i], i),
+            "1 for all dims but the last two");
+        return;
+    }
+}
+
+// The first dims are compared, and that of a scalar is 0.
+static void dynamic_rank(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+    const qdq_argument *scalar = s.from_port && s.shape.rank == 0   ? &s
+                                 : z.from_port && z.shape.rank == 0 ? &z
+                                                                    : NULL;
+    if (scalar) qdq_call_find_rule(call, rule, scalar->name, "has rank 0", "the shape [1]");
+}
+
+// The first dim of the zero points is 1 or that of the scales, whatever comes behind.
+static void first_dims(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+    bool channels = qdq_quantize_attrs_of(call)->qtype == QDQ_PER_CHANNEL;
+    if (!channels || !s.from_port || !z.from_port || !s.shape.rank || !z.shape.rank) return;
+    long long at = (long long)z.shape.dims[0], wanted = (long long)s.shape.dims[0];
+    if (at != 1 && at != wanted)
+        qdq_call_find_rule(call, rule, z.name,
+                           qdq_text(call->findings, "has %lld as its first dim", at),
+                           qdq_text(call->findings, "%lld, as the scale has", wanted));
+}
+
+static void one_dim(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+    if (is_grouped(call)) return;
+    const qdq_argument *a = s.from_port && s.shape.rank > 1 ? &s : &z;
+    if (a->from_port && a->shape.rank > 1)
+        qdq_call_find_rule(
+            call, rule, a->name,
+            qdq_text(call->findings, "has rank %d, which the code takes", a->shape.rank),
+            "rank 1, which the page asks for");
+}
+
+// 1 << axis is the mask of the dims with scales.
+static void negative_axis(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    int at = qdq_channel_axis(call);
+    if (at >= 0 && a->axis.set && a->axis.value < 0)
+        qdq_call_find_rule(call, rule, "axis",
+                           qdq_text(call->findings,
+                                    "is %lld: values come out wrong, as the CPU takes the first "
+                                    "scale for all channels, or it does not compile",
+                                    (long long)a->axis.value),
+                           qdq_text(call->findings, "%d, the same counted from 0", at));
+}
+
+//---- Rules: what the CPU backend lacks, and what surprises ------------------
+
+static void channel_zero_points(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument z = qdq_argument_of(call, "zero_point");
+    if (qdq_quantize_attrs_of(call)->qtype != QDQ_PER_CHANNEL || !z.given) return;
+    size_t i = z.known ? qdq_argument_find_nonzero(&z) : 0;
+    if (z.known && i == z.count) return;
+    if (z.known)
+        qdq_find_number(call, rule, &z, i, "0 for every channel");
+    else
+        qdq_call_find_rule(call, rule, z.name, "is known at run time only", "0 for every channel");
+}
+
+static void nibbles_per_tensor(const qdq_call *call, const qdq_rule *rule) {
+    if (qdq_set_has(NIBBLES, call->inputs[QDQ_PORT_X].type.dtype) &&
+        qdq_argument_of(call, "scale").count == 1)
+        qdq_call_find_rule(call, rule, "x",
+                           qdq_text(call->findings, "is %s, and there is one scale",
+                                    qdq_dtype_name(call->inputs[QDQ_PORT_X].type.dtype)),
+                           "scales per channel or per group");
+}
+
+static void half_scale(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(call, "scale");
+    if (s.from_port && s.count == 1 && s.dtype != QDQ_FLOAT32)
+        qdq_call_find_rule(call, rule, s.name,
+                           qdq_text(call->findings, "is %s, and the library reads a float32 there",
+                                    qdq_dtype_name(s.dtype)),
+                           "float32");
+}
+
+static void scale_near_one(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(call, "scale");
+    size_t other = s.count;
+    for (size_t i = 0; !s.from_port && s.known && i < s.count; i++) {
+        double value = qdq_argument_at(&s, i);
+        if (fabs(value - 1) > 1e-6) return;
+        if (value != 1) other = i;
+    }
+    if (other < s.count) qdq_find_number(call, rule, &s, other, "1, as which it counts");
+}
+
+static void float8_overflows(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    qdq_dtype y = call->outputs[0].dtype;
+    if (qdq_set_has(FLOAT8, y) && a->saturate != QDQ_TRUE)
+        qdq_call_find_rule(call, rule, "dtype",
+                           qdq_text(call->findings,
+                                    "is %s: what is too large becomes %s, and all "
+                                    "results are rounded to float16 on the way",
+                                    qdq_dtype_name(y), y == QDQ_FLOAT8_E5M2 ? "infinite" : "NaN"),
+                           NULL);
+}
+
+static void never_saturates(const qdq_call *call, const qdq_rule *rule) {
+    if (qdq_quantize_attrs_of(call)->saturate == QDQ_TRUE &&
+        qdq_set_has(FLOAT8, call->outputs[0].dtype))
+        qdq_call_find_rule(call, rule, "saturate", "is true, which the library has no way to do",
+                           "false");
+}
+
+static void no_requantize(const qdq_call *call, const qdq_rule *rule) {
+    qdq_call_find_rule(call, rule, NULL,
+                       "it is no op of oneDNN Graph; Dequantize and Quantize are computed", NULL);
+}
+
+//---- The target -------------------------------------------------------------
+
+#define ERROR_ROW(id, summary, hint, source, ops, check) \
+    QDQ_RULE_ROW(ERROR, "onednn", id, summary, hint, source, ops, check, 0, 0)
+#define WARNING_ROW(id, summary, hint, source, ops, check) \
+    QDQ_RULE_ROW(WARNING, "onednn", id, summary, hint, source, ops, check, 0, 0)
+#define SCHEMA "oneDNN op_def.hpp"
+#define CONSTRAINT "oneDNN op_def_constraint.cpp"
+#define LOWERING "oneDNN lower.cpp"
+#define OBSERVED "oneDNN 3.13 and 3.14, CPU, measured"
+#define PATTERNS "oneDNN graph patterns"
+#define Q "Quantize DynamicQuantize"
+#define ALL "Quantize Dequantize DynamicQuantize"
+
+// clang-format off
+static const qdq_rule rules[] = {
+    ERROR_ROW("quantize-input-dtype", "Quantize takes float32", "put a Cast to float32 in front", SCHEMA, Q, quantize_input),
+    ERROR_ROW("quantize-output-dtype", "Quantize makes int8, uint8 and two float8, DynamicQuantize int8 and uint8",
+              "choose one of them", SCHEMA, Q, quantize_output),
+    ERROR_ROW("dequantize-input-dtype", "Dequantize takes int8, uint8 and two float8, DynamicDequantize int8, uint8, int4 and uint4",
+              "4 bits need a scale port, float8 an attribute", SCHEMA, "Dequantize", dequantize_input),
+    ERROR_ROW("dequantize-output-dtype", "Dequantize makes float32, DynamicDequantize bfloat16 and float16 as well",
+              "make float32 and put a Cast behind", SCHEMA, "Dequantize", dequantize_output),
+    ERROR_ROW("scale-dtype", "a scale port has the dtype of the float side", "cast the scale", SCHEMA, ALL, scale_dtype),
+    ERROR_ROW("zero-point-dtype", "a zero-point port is int8, uint8 or int32; of DynamicDequantize int4 and uint4 too",
+              "cast the zero point", SCHEMA, ALL, zero_point_dtype),
+    ERROR_ROW("one-kind-of-parameters", "scale and zero point are both attributes or both ports", "move one of them", SCHEMA, ALL, one_kind),
+    ERROR_ROW("zero-point-count", "there are as many zero points as scales", "repeat the zero point", CONSTRAINT, ALL, zero_point_count),
+    ERROR_ROW("float8-zero-point", "float8 has no zero point", "leave it out", CONSTRAINT, "Quantize Dequantize", float8_zero_point),
+    ERROR_ROW("group-op", "DynamicDequantize alone has groups", "quantize per channel; dequantize groups with a scale port", SCHEMA, ALL, grouped_op),
+    ERROR_ROW("group-divides", "group_shape divides x", "pad x", LOWERING, "Dequantize", qdq_check_group_divides),
+    ERROR_ROW("group-dims", "groups lie in the last two of two or more dims", "transpose x", LOWERING, "Dequantize", group_dims),
+    ERROR_ROW("group-zero-point", "zero points of groups have the shape of the scales", "repeat the zero point", CONSTRAINT, "Dequantize", group_zero_point),
+    ERROR_ROW("dynamic-scale-rank", "a scale or zero-point port has rank 1 or more", "give it the shape [1]", CONSTRAINT, ALL, dynamic_rank),
+    ERROR_ROW("first-dims", "the first dim of a zero-point port of channels is 1, or that of the scale port", "give both the shape [channels]", CONSTRAINT, ALL, first_dims),
+    ERROR_ROW("no-clamp-range", "there is no narrower clamp range", "leave it out", SCHEMA, Q " Requantize", qdq_check_whole_range),
+    ERROR_ROW("int-domain", "a zero point is a code", "leave zero_point_domain out, and give an integer", SCHEMA, ALL, qdq_check_no_float_domain),
+    ERROR_ROW("no-computed-parameters", "no op computes scales", "compute the scale outside and give it", SCHEMA, "DynamicQuantize", qdq_check_not_computed),
+    ERROR_ROW("cast-dtypes", "TypeCast goes between float32 and bfloat16, or float32 and float16", "go through float32", CONSTRAINT, "Cast", cast_dtypes),
+    ERROR_ROW("requantize-dtypes", "the pair of Dequantize and Quantize takes and makes int8 and uint8", "choose one of them", SCHEMA, "Requantize", requantize_dtypes),
+    ERROR_ROW("no-integer-product", "there are no products of integers", "write Dequantize, the product of floats, and Quantize: the backend fuses them", SCHEMA,
+              QDQ_INTEGER_PRODUCTS, qdq_check_no_such_op),
+    ERROR_ROW("moved-dtype", "data movement takes float32, bfloat16 and float16", "move the floats in front of Quantize or behind Dequantize", SCHEMA,
+              "Concat StaticReshape StaticTranspose Reorder GenIndex", qdq_onednn_moved_dtype),
+    ERROR_ROW("dropout-dtypes", "seed and offset of Dropout are int64, probability is float32", "give it with that dtype", SCHEMA, "Dropout", qdq_onednn_dropout_dtypes),
+    WARNING_ROW("no-requantize", "there is no Requantize", "write the pair", SCHEMA, "Requantize", no_requantize),
+    WARNING_ROW("channel-zero-points", "the CPU has no per-channel zero points: alone they fail to compile, in a fused op the first is taken for all",
+                "use symmetric channels", OBSERVED, ALL, channel_zero_points),
+    WARNING_ROW("negative-axis", "with a negative axis values come out wrong: the CPU takes the first scale for all channels, or fails to compile", "count it from the front", OBSERVED, ALL, negative_axis),
+    WARNING_ROW("one-dim-parameters", "the pages want scale and zero-point ports of rank 1, the code takes others", "reshape them to [channels] or [1]",
+                "pages of DynamicQuantize and DynamicDequantize; " CONSTRAINT, ALL, one_dim),
+    WARNING_ROW("nibbles-per-tensor", "the CPU has int4 and uint4 with several scales only", "use per_channel or per_group", "oneDNN primitive attributes", "Dequantize", nibbles_per_tensor),
+    WARNING_ROW("half-scale", "the CPU reads a single 16-bit scale as a float32", "use a float32 scale and a Cast behind", OBSERVED, "Dequantize", half_scale),
+    WARNING_ROW("scale-near-one", "scales that are all within 1e-6 of 1 count as 1", "use 1", "oneDNN graph passes", "Quantize Dequantize", scale_near_one),
+    WARNING_ROW("float8-overflows", "float8 results do not saturate, and are rounded twice", "scale so that nothing is beyond the largest", OBSERVED, Q, float8_overflows),
+    WARNING_ROW("never-saturates", "float8 results cannot be made to saturate", "leave saturate out", SCHEMA, Q, never_saturates),
+    WARNING_ROW("weight-axis", "the CPU has per-channel scales of MatMul's b along its columns only", "quantize b along its output channels", LOWERING, "MatMul", qdq_check_weight_axis),
+    WARNING_ROW("not-alone", "the CPU has Reciprocal and Dropout as parts of fused patterns only", "is_supported() of its partition tells whether it runs",
+                PATTERNS, "Reciprocal Dropout", qdq_onednn_not_alone),
+    WARNING_ROW("round-dtype", "the CPU rounds float32 only", "put a Cast to float32 in front", PATTERNS, "Round", qdq_onednn_round_dtype),
+    WARNING_ROW("norm-dtype", "the CPU has gamma, beta, mean and variance as float32 only", "give it as float32", PATTERNS,
+                "LayerNorm GroupNorm BatchNormInference BatchNormForwardTraining", qdq_onednn_norm_dtype),
+    WARNING_ROW("norm-axis", "the CPU normalizes the last dim alone", "reshape the dims to normalize into one", PATTERNS, "LayerNorm", qdq_onednn_norm_axis),
+    WARNING_ROW("norm-rank", "the CPU normalizes layers of 2 to 5 dims", "reshape x", PATTERNS, "LayerNorm", qdq_onednn_norm_rank),
+    WARNING_ROW("half-pixel", "the CPU interpolates with half_pixel only", "leave coordinate_transformation_mode out", PATTERNS, "Interpolate", qdq_onednn_half_pixel),
+    QDQ_UNKNOWN_OPS_ROW("onednn", QDQ_ONEDNN_OPS, SCHEMA),
+};
+// clang-format on
+
+const qdq_target qdq_target_onednn = {
+    .name = "onednn",
+    .summary = "oneDNN Graph 3.14 with its CPU backend on x86-64",
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof rules[0],
+    .numerics = numerics,
+};

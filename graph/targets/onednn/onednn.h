@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks of oneDNN's rules about ops of networks. What a check wants is in the summary of its
+// rule; the rules are in onednn.c, the checks in onednn_network.c.
+#ifndef QDQ_GRAPH_TARGETS_ONEDNN_ONEDNN_H
+#define QDQ_GRAPH_TARGETS_ONEDNN_ONEDNN_H
+
+#include "graph/targets/checks.h"
+
+typedef void qdq_check(const qdq_call *call, const qdq_rule *rule);
+
+//---- What the specification forbids -----------------------------------------
+
+qdq_check qdq_onednn_moved_dtype, qdq_onednn_dropout_dtypes;
+
+//---- What the CPU backend lacks ---------------------------------------------
+
+qdq_check qdq_onednn_round_dtype, qdq_onednn_norm_dtype, qdq_onednn_norm_axis;
+qdq_check qdq_onednn_norm_rank, qdq_onednn_half_pixel, qdq_onednn_not_alone;
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// TensorRT 10.0 to 11.0: IQuantizeLayer, IDequantizeLayer and IDynamicQuantizeLayer, and the two
+// ways to them, the ONNX importer and the MLIR dialect. What the header refuses is an error; what
+// another document says otherwise, or what is computed but surprises, is a warning. The numerics
+// are the core's.
+#include "graph/targets/tensorrt/tensorrt.h"
+
+#include "graph/targets/target_ops.h"
+
+// Releases where rules moved.
+enum {
+    V10_0 = 1000,
+    V10_7 = 1007,
+    V10_8 = 1008,
+    V10_9 = 1009,
+    V10_12 = 1012,
+    V10_13 = 1013,
+    V10_15 = 1015,
+    V11_0 = 1100
+};
+
+static const qdq_release releases[] = {
+    {"10.0", V10_0},   {"10.7", V10_7},   {"10.8", V10_8},   {"10.9", V10_9},
+    {"10.12", V10_12}, {"10.13", V10_13}, {"10.15", V10_15}, {"11.0", V11_0},
+};
+
+//---- Rules ------------------------------------------------------------------
+
+#define PAIR "Quantize Dequantize DynamicQuantize"  // DynamicQuantize with a scale is a Quantize
+#define ALL "Quantize Dequantize DynamicQuantize Requantize"
+#define MAKES "Quantize DynamicQuantize Requantize"
+#define DYNAMIC "DynamicQuantize"
+#define PRODUCTS "MatMul Convolution ConvTranspose"
+
+#define HEADER "NvInfer.h 11.1 "
+#define LAYERS HEADER "IQuantizeLayer, IDequantizeLayer"
+#define DYNAMIC_LAYER HEADER "IDynamicQuantizeLayer"
+#define IMPORTER "onnx-tensorrt importer"
+#define MLIR "MLIR-TensorRT verifier"
+#define PAGES "operator pages Quantize, Dequantize"
+#define GUIDE "TensorRT developer guide, quantized types"
+
+#define ERROR(id, since, until, summary, hint, source, ops, check) \
+    QDQ_RULE_ROW(ERROR, "tensorrt", id, summary, hint, source, ops, check, since, until)
+#define WARNING(id, since, until, summary, hint, source, ops, check) \
+    QDQ_RULE_ROW(WARNING, "tensorrt", id, summary, hint, source, ops, check, since, until)
+
+// clang-format off
+static const qdq_rule rules[] = {
+    //---- Dtypes
+    ERROR("quantized-dtype", 0, 0, "the quantized types are int8, int4, float8_e4m3fn and float4_e2m1",
+          "other types stay outside the engine", LAYERS "; " IMPORTER, ALL, qdq_trt_quantized_dtype),
+    ERROR("no-uint8", 0, 0, "uint8 holds no quantized values",
+          "quantize with the zero point 0; the importer would read uint8 as int8",
+          HEADER "DataType::kUINT8; " IMPORTER, ALL, qdq_trt_no_uint8),
+    ERROR("no-float4-result", 0, V10_13, "Quantize makes no float4",
+          "it does from 10.13 on; use DynamicQuantize, or int4", "NvInfer.h 10.8 IQuantizeLayer", "Quantize " DYNAMIC,
+          qdq_trt_no_float4),
+    ERROR("no-float4", 0, V10_8, "there is no float4", "it came with 10.8; use int4",
+          "NvInfer.h 10.7 DataType", "Dequantize", qdq_trt_no_float4),
+    WARNING("static-float4", V10_13, 0, "float4 comes from DynamicQuantize",
+            "the header takes it, MLIR-TensorRT does not", MLIR, "Quantize " DYNAMIC, qdq_trt_static_float4),
+    ERROR("real-dtype", 0, 0, "the float side is float32, float16 or bfloat16", "cast it",
+          LAYERS "; " IMPORTER, PAIR, qdq_check_layer_float),
+    ERROR("x-is-no-scalar", 0, 0, "x has at least one dim", "give it the shape [1]",
+          LAYERS "; " MLIR, ALL, qdq_check_no_scalar_x),
+    ERROR("volume", 0, 0, "a tensor has at most 2147483647 elements", "cut it", PAGES, ALL,
+          qdq_trt_volume),
+    //---- Scales
+    ERROR("scale-is-positive", 0, 0, "every scale is above 0",
+          "where a channel is all zeros, use 1",
+          LAYERS "; " IMPORTER, ALL, qdq_check_positive_scale),
+    ERROR("scale-dtype", 0, 0, "a scale is float32, float16, bfloat16 or float8_e8m0",
+          "dequantize the scale first", LAYERS, PAIR, qdq_trt_scale_dtype),
+    ERROR("no-e8m0-scale", 0, V10_12, "there is no float8_e8m0",
+          "it came with 10.12; use a float32 scale", "NvInfer.h 10.9 DataType", PAIR, qdq_trt_no_e8m0_scale),
+    ERROR("e8m0-is-mxfp8", V10_12, 0, "a float8_e8m0 scale is one of MXFP8: float8_e4m3fn in blocks of 32",
+          "dequantize the scale first", LAYERS, PAIR, qdq_trt_e8m0_is_mxfp8),
+    ERROR("scale-dtype-agrees", 0, 0, "a scale of 16 bits has the dtype of the float side",
+          "the layers are strongly typed", LAYERS, ALL, qdq_check_scale_agrees),
+    ERROR("float32-scale", 0, V10_13, "a scale has the dtype of the float side",
+          "float32 fits all from 10.13 on; give it as a port", "NvInfer.h 10.0 IQuantizeLayer, IDequantizeLayer", PAIR,
+          qdq_trt_one_dtype),
+    ERROR("scale-is-constant", 0, V10_13, "a scale is known when the engine is built",
+          "scales at run time came with 10.13", "NvInfer.h 10.12 IQuantizeLayer, IDequantizeLayer", ALL,
+          qdq_trt_run_time_scale),
+    WARNING("run-time-scale", V10_13, 0, "the operator pages want a scale that is constant",
+            "the header wants this of zero points alone", PAGES, ALL, qdq_trt_run_time_scale),
+    ERROR("scale-rank", 0, 0, "scales have one dim per channel, and the dims of x in blocks",
+          "the rank decides what the scales are for", LAYERS "; " IMPORTER "; " MLIR, ALL,
+          qdq_trt_scale_rank),
+    WARNING("single-scale-rank", 0, 0, "a scale for all of x has at most one dim",
+            "the importer takes it, the header has no such form", LAYERS "; " MLIR, ALL,
+            qdq_trt_single_scale_rank),
+    //---- Zero points
+    ERROR("zero-point-is-zero", 0, 0, "every zero point is 0",
+          "quantize symmetrically; only for DLA the importer takes others", LAYERS "; " IMPORTER, ALL,
+          qdq_trt_zero_point_is_zero),
+    ERROR("zero-point-is-constant", 0, 0, "a zero point is a constant", "leave it out", LAYERS, ALL,
+          qdq_trt_zero_point_is_constant),
+    ERROR("zero-point-shape", 0, 0, "zero points have the shape of the scale", "leave them out",
+          LAYERS "; " IMPORTER, ALL, qdq_trt_zero_point_shape),
+    ERROR("zero-point-dtype", 0, 0, "a zero point has the quantized type, or float32", "leave it out",
+          LAYERS "; " IMPORTER "; " PAGES, ALL, qdq_trt_zero_point_dtype),
+    //---- Attributes
+    ERROR("no-clamp-range", 0, 0, "results take the whole range of their dtype", "leave it out", LAYERS,
+          MAKES, qdq_check_whole_range),
+    ERROR("saturates", 0, 0, "float8 results saturate", "leave it out", LAYERS, "Quantize " DYNAMIC,
+          qdq_check_saturates),
+    ERROR("int-domain", 0, 0, "a zero point is a code", "leave zero_point_domain out", LAYERS, PAIR,
+          qdq_check_no_float_domain),
+    WARNING("axis-counts-from-0", 0, 0, "`axis` counts from 0",
+            "for the layers -1 is no axis, MLIR-TensorRT refuses it, the importer counts from the end",
+            LAYERS "; " MLIR, ALL, qdq_check_axis_from_front),
+    WARNING("axis-alone", 0, 0, "`axis` goes with channels",
+            "the layers ignore it, MLIR-TensorRT refuses it", MLIR, PAIR, qdq_trt_axis_alone),
+    //---- Channels
+    ERROR("per-channel-is-for-weights", 0, 0, "x of channels is a constant", "use one scale for activations",
+          LAYERS, ALL, qdq_trt_channels_of_weights),
+    WARNING("channels-of-a-list", 0, 0, "x of channels has two dims or more",
+            "MLIR-TensorRT takes such a scale for one of blocks, and refuses its axis", MLIR, ALL,
+            qdq_check_no_list_of_channels),
+    //---- Four bits
+    ERROR("even-last-dim", 0, V10_9, "the last dim of int4 is even", "pad it, or use 10.9",
+          "onnx-tensorrt importer 10.1", ALL, qdq_trt_even_last_dim),
+    ERROR("even-count", V10_9, 0, "int4 and float4 have an even number of elements", "pad it", IMPORTER,
+          ALL, qdq_check_even_count),
+    ERROR("no-int4-output", 0, 0, "int4 does not leave the graph", "dequantize it first",
+          GUIDE, MAKES " " QDQ_MOVES, qdq_check_no_int4_output),
+    WARNING("int4-is-for-weights", 0, 0, "x of int4 is a constant",
+            "int4 is for the weights of a matrix product", GUIDE, PAIR, qdq_trt_int4_is_for_weights),
+    //---- Blocks
+    ERROR("block-rank-2", 0, V10_7, "x in blocks has rank 2", "reshape it, or use 10.7",
+          "NvInfer.h 10.0 IQuantizeLayer, IDequantizeLayer", PAIR, qdq_trt_block_rank_2),
+    ERROR("no-blocks-of-a-list", V10_7, V10_15, "x in blocks has rank 2 or more", "reshape it",
+          "NvInfer.h 10.7 IQuantizeLayer, IDequantizeLayer; " IMPORTER, PAIR,
+          qdq_trt_no_blocks_of_a_list),
+    ERROR("one-blocked-dim", 0, V10_15, "blocks lie along one dim", "several came with 10.15; use a group_shape of 1 elsewhere",
+          "NvInfer.h 10.13 IQuantizeLayer, IDequantizeLayer; " IMPORTER "; " MLIR, PAIR,
+          qdq_trt_one_blocked_dim),
+    ERROR("blocked-dim-is-late", 0, V10_15, "blocks lie along one of the last two dims",
+          "any other came with 10.15; transpose x", "NvInfer.h 10.13 IQuantizeLayer, IDequantizeLayer; " MLIR, PAIR,
+          qdq_trt_blocked_dim_is_late),
+    WARNING("needs-block-shape", V10_15, 0, "blocks lie along one of the last two dims",
+            "others need setBlockShape; QuantizeLinear and MLIR-TensorRT cannot say them",
+            IMPORTER "; " MLIR, PAIR, qdq_trt_needs_block_shape),
+    ERROR("blocks-divide", 0, 0, "blocks divide the dims of x", "pad x, or use another group_shape",
+          LAYERS "; " IMPORTER, PAIR, qdq_check_group_divides),
+    ERROR("no-int8-blocks", 0, V10_13, "int8 has no blocks", "use int4",
+          "NvInfer.h 10.12 IQuantizeLayer, IDequantizeLayer; " MLIR, PAIR, qdq_trt_no_int8_blocks),
+    WARNING("int8-blocks", V10_13, 0, "int8 has no blocks",
+            "the operator pages list them, the header and MLIR-TensorRT do not", LAYERS "; " MLIR,
+            PAIR, qdq_trt_no_int8_blocks),
+    ERROR("no-float8-blocks", 0, V10_13, "float8 has no blocks but those of MXFP8", "use int4",
+          "NvInfer.h 10.12 IQuantizeLayer, IDequantizeLayer", PAIR, qdq_trt_no_float8_blocks),
+    WARNING("block-size", 0, 0, "blocks have 64 or 128 elements in int4, and 16 in float4",
+            "an engine may find no kernel for others", GUIDE, PAIR, qdq_trt_weight_block_size),
+    WARNING("dynamic-activations", V10_12, 0, "activations in float4 and MXFP8 are quantized dynamically",
+            "use DynamicQuantize", GUIDE, "Quantize " DYNAMIC, qdq_trt_dynamic_activations),
+    //---- DynamicQuantize
+    WARNING("given-scale", 0, 0, "DynamicQuantize computes its scales", "use Quantize", DYNAMIC_LAYER,
+            DYNAMIC, qdq_trt_given_scale),
+    ERROR("no-dynamic-quantize", 0, V10_8, "there is no DynamicQuantize",
+          "it came with 10.8; give the scale", "NvInfer.h 10.8 IDynamicQuantizeLayer", DYNAMIC, qdq_check_not_computed),
+    ERROR("dynamic-scheme", V10_8, 0, "the scheme is nvfp4, mx_rceil (MXFP8) or symmetric (float scales)",
+          "give the scales otherwise, and use Quantize", DYNAMIC_LAYER, DYNAMIC, qdq_trt_scheme),
+    ERROR("no-mxfp8", V10_8, V10_12, "there is no MXFP8", "it came with 10.12",
+          "NvInfer.h 10.8 IDynamicQuantizeLayer; " MLIR, DYNAMIC, qdq_trt_no_mxfp8),
+    ERROR("no-float-scale", V10_8, V10_15, "no float scale is computed", "it came with 10.15",
+          "NvInfer.h 10.13 IDynamicQuantizeLayer; " IMPORTER, DYNAMIC, qdq_trt_no_float_scale),
+    ERROR("dynamic-dtype", V10_8, 0, "mx_rceil makes float8_e4m3fn, and symmetric that or int8",
+          "the scheme decides", DYNAMIC_LAYER, DYNAMIC, qdq_trt_dynamic_dtype),
+    WARNING("dynamic-result", V10_12, 0, "DynamicQuantize makes float4",
+            "the header takes it, the operator page and MLIR-TensorRT do not",
+            "operator page DynamicQuantize; " MLIR, DYNAMIC, qdq_trt_dynamic_result),
+    ERROR("dynamic-granularity", V10_8, 0, "DynamicQuantize goes by blocks", "-1 in group_shape is a whole dim",
+          DYNAMIC_LAYER, DYNAMIC, qdq_trt_dynamic_granularity),
+    ERROR("dynamic-rank", V10_8, 0, "x has rank 2 or 3, with blocks of several dims also 4", "reshape it",
+          DYNAMIC_LAYER "; operator page DynamicQuantize", DYNAMIC, qdq_trt_dynamic_rank),
+    ERROR("dynamic-block-size", V10_8, 0, "blocks have 16 elements in nvfp4, and 32 in MXFP8",
+          "there are no others", DYNAMIC_LAYER "; " IMPORTER "; " MLIR, DYNAMIC,
+          qdq_trt_dynamic_block_size),
+    ERROR("computed-scale", V10_8, 0, "a computed scale is float32, or what the scheme says", "leave scale_dtype out", DYNAMIC_LAYER, DYNAMIC,
+          qdq_trt_computed_scale),
+    ERROR("no-eps", V10_8, 0, "there is no least scale", "leave it out", DYNAMIC_LAYER, DYNAMIC,
+          qdq_trt_no_eps),
+    ERROR("global-scale-is-given", V10_8, 0, "nvfp4 has a scale of the scales",
+          "usual is the largest magnitude / 2688; 1 has no effect", DYNAMIC_LAYER "; " IMPORTER, DYNAMIC,
+          qdq_trt_global_scale_given),
+    ERROR("global-scale-dtype", V10_8, 0, "the scale of the scales is float32",
+          "the builder takes no other", "operator page DynamicQuantize", DYNAMIC,
+          qdq_trt_global_scale_dtype),
+    ERROR("global-scale-is-constant", V10_8, 0, "the scale of the scales is a constant", "compute it offline",
+          "operator page DynamicQuantize; " IMPORTER, DYNAMIC, qdq_trt_global_scale_constant),
+    ERROR("global-scale-is-positive", V10_8, 0, "the scale of the scales is above 0",
+          "usual is the largest magnitude / 2688", DYNAMIC_LAYER, DYNAMIC, qdq_trt_global_scale_positive),
+    ERROR("global-scale-rank", V10_8, 0, "the scale of the scales is a scalar", "reshape it",
+          DYNAMIC_LAYER "; " IMPORTER, DYNAMIC, qdq_trt_global_scale_rank),
+    WARNING("global-scale-list", V10_8, 0, "the scale of the scales is a scalar",
+            "the operator page takes [1], the header and MLIR-TensorRT do not", MLIR, DYNAMIC,
+            qdq_trt_global_scale_list),
+    //---- Cast
+    ERROR("cast-dtype", 0, 0, "Cast is between float32, float16, bfloat16, int8, uint8, int32 and bool",
+          "Quantize and Dequantize make and read quantized types", HEADER "ICastLayer", "Cast",
+          qdq_trt_cast_dtype),
+    ERROR("cast-uint8", 0, 0, "uint8 is cast to and from float32 and float16", "cast to one of them first",
+          HEADER "DataType::kUINT8", "Cast", qdq_trt_cast_uint8),
+    WARNING("cast-int8", 0, 0, "int8 comes from Quantize and goes to Dequantize",
+            "a scale of 1 does the same, but rounds half to even", HEADER "ICastLayer", "Cast",
+            qdq_trt_cast_int8),
+    //---- Requantize
+    WARNING("no-requantize", 0, 0, "there is no Requantize",
+            "Dequantize to float32 and Quantize are computed, which TensorRT fuses", HEADER "LayerType",
+            "Requantize", qdq_check_no_such_op),
+    WARNING("equal-scales", 0, 0, "Requantize changes the scale", "leave the node out",
+            GUIDE, "Requantize", qdq_trt_equal_scales),
+    //---- Products
+    ERROR("no-integer-product", 0, 0, "there are no products of integers",
+          "write Dequantize, the product of floats, and Quantize, which TensorRT fuses", IMPORTER,
+          QDQ_INTEGER_PRODUCTS, qdq_check_no_such_op),
+    WARNING("both-quantized", 0, 0, "a product of 8 bits has two quantized inputs",
+            "one float input makes it a product of floats; 4-bit weights alone are fine", GUIDE, PRODUCTS,
+            qdq_trt_both_quantized),
+    WARNING("weight-axis", 0, 0, "weights are quantized along their output channels",
+            "give that axis, or one scale", GUIDE, PRODUCTS, qdq_check_weight_axis),
+    //---- Defaults
+    WARNING("default-dtype", 0, 0, "without `dtype` Dequantize makes float32, and DynamicQuantize float4_e2m1",
+            "say which dtype it is", LAYERS "; " DYNAMIC_LAYER, "Dequantize " DYNAMIC, qdq_trt_default_dtype),
+    //---- Other ops
+    ERROR("no-dropout", 0, 0, "Dropout drops nothing", "leave the node out, as for inference",
+          "onnx-tensorrt 10.15, list of operators", "Dropout", qdq_check_no_such_op),
+    QDQ_UNKNOWN_OPS_ROW("tensorrt", QDQ_TENSORRT_OPS, "onnx-tensorrt 10.15, list of operators"),
+};
+// clang-format on
+
+//---- The target -------------------------------------------------------------
+
+static qdq_numerics numerics(const qdq_call *call, int release) {
+    (void)call, (void)release;
+    return (qdq_numerics){0};
+}
+
+const qdq_target qdq_target_tensorrt = {
+    .name = "tensorrt",
+    .summary = "TensorRT 10.0 to 11.0, strongly typed, with explicit quantization",
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof rules[0],
+    .releases = releases,
+    .release_count = sizeof releases / sizeof releases[0],
+    .numerics = numerics,
+};

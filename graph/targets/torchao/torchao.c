@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// torchao: quantize_affine, dequantize_affine, choose_qparams_affine, the float8 functions, to_mx
+// and nvfp4_quantize, on the CPU. Arithmetic is in the dtype that PyTorch promotes x and the scale
+// to, so what a scale is stored as matters.
+#include <math.h>
+
+#include "graph/targets/checks.h"
+#include "graph/targets/target_ops.h"
+#include "runtime/numerics/dtype.h"
+
+enum { RELEASE_0_11 = 11, RELEASE_0_12 = 12, RELEASE_0_18 = 18 };
+
+static const qdq_release releases[] = {
+    {"0.11", RELEASE_0_11}, {"0.12", RELEASE_0_12}, {"0.18", RELEASE_0_18}};
+
+static qdq_scheme scheme_of(const qdq_call *call) {
+    return ((const qdq_dynamic_quantize_attrs *)call->attrs)->scheme;
+}
+
+static bool is_grouped_scheme(const qdq_call *call) {
+    return qdq_is_computed(call) && scheme_of(call) >= QDQ_MX_FLOOR;
+}
+
+//---- Numerics ---------------------------------------------------------------
+
+// What PyTorch promotes two float dtypes to; NONE stands for float32.
+static qdq_dtype promoted(qdq_dtype a, qdq_dtype b) {
+    return a == b && a != QDQ_FLOAT32 ? a : QDQ_DTYPE_NONE;
+}
+
+static qdq_dtype unless_float32(qdq_dtype dtype) {
+    return dtype == QDQ_FLOAT32 ? QDQ_DTYPE_NONE : dtype;
+}
+
+static void quantize_as(qdq_numerics *n, const qdq_call *call) {
+    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
+    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+    if (!qdq_dtype_is_int(call->outputs[0].dtype)) return;  // float8: float32, divided
+    n->scaling = QDQ_SCALE_RECIPROCAL;
+    n->zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT;
+    qdq_dtype scale = qdq_is_computed(call) ? call->outputs[1].dtype : s.dtype;
+    n->reciprocal_dtype = unless_float32(scale);
+    n->quantize_step_dtype = promoted(x, scale);
+    if (qdq_quantize_attrs_of(call)->zero_point_domain != QDQ_DOMAIN_FLOAT) return;
+    n->middle_dtype = promoted(s.dtype, z.from_port ? z.dtype : QDQ_FLOAT32);
+    if (n->middle_dtype != n->quantize_step_dtype) n->quantize_step_dtype = QDQ_DTYPE_NONE;
+}
+
+// The floor of a scale: the least normal number of x's dtype, before 0.18 its machine epsilon.
+static float least_scale(qdq_dtype x, int release) {
+    bool normal = release >= RELEASE_0_18;
+    switch (x) {
+    case QDQ_FLOAT16: return normal ? 0x1p-14f : 0x1p-10f;
+    case QDQ_BFLOAT16: return normal ? 0x1p-126f : 0x1p-7f;
+    default: return normal ? 0x1p-126f : 0x1p-23f;
+    }
+}
+
+static void dequantize_as(qdq_numerics *n, qdq_dtype y, int release) {
+    n->dequantize_step_dtype = unless_float32(y);
+    if (release >= RELEASE_0_12) n->subtraction = QDQ_SUBTRACT_FLOAT;
+}
+
+// Tensor.to saturates to float8_e4m3fn alone.
+static void cast_as(qdq_numerics *n, qdq_dtype y) {
+    qdq_dtype_set overflowing =
+        QDQ_SET(FLOAT8_E5M2) | QDQ_SET(FLOAT8_E4M3FNUZ) | QDQ_SET(FLOAT8_E5M2FNUZ);
+    if (qdq_set_has(overflowing, y)) n->float_overflow = QDQ_FLOAT_OVERFLOW;
+}
+
+static qdq_numerics numerics(const qdq_call *call, int release) {
+    qdq_numerics n = {0};
+    if (qdq_call_is(call, "Cast")) {
+        cast_as(&n, call->outputs[0].dtype);
+    } else if (qdq_call_is(call, "Requantize")) {
+        dequantize_as(&n, QDQ_FLOAT32, release);
+        n.scaling = QDQ_SCALE_RECIPROCAL;
+        n.zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT;
+        n.reciprocal_dtype = unless_float32(qdq_argument_of(call, "out_scale").dtype);
+    } else if (qdq_call_is(call, "Dequantize")) {
+        dequantize_as(&n, call->outputs[0].dtype, release);
+    } else if (qdq_quantize_attrs_of(call)) {
+        quantize_as(&n, call);
+    }
+    if (!qdq_is_computed(call)) return n;
+    n.choice = QDQ_CHOOSE_TORCHAO;
+    n.least_scale = least_scale(call->inputs[QDQ_PORT_X].type.dtype, release);
+    if (scheme_of(call) == QDQ_NVFP4) n.scaling = QDQ_SCALE_RECIPROCAL;
+    return n;
+}
+
+//---- Rules: dtypes ----------------------------------------------------------
+
+#define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(FLOAT16) | QDQ_SET(BFLOAT16))
+#define FLOAT8 (QDQ_SET_SMALL_FLOATS & ~QDQ_SET(FLOAT4_E2M1))
+#define INTEGERS (QDQ_SET_INTS & ~QDQ_SET(UINT16))
+
+static void input_dtype(const qdq_call *call, const qdq_rule *rule) {
+    qdq_expect_x(call, rule, FLOATS);
+}
+
+static void output_dtype(const qdq_call *call, const qdq_rule *rule) {
+    if (!is_grouped_scheme(call)) qdq_expect_y(call, rule, INTEGERS | FLOAT8);
+}
+
+static void dequantize_input(const qdq_call *call, const qdq_rule *rule) {
+    qdq_expect_x(call, rule, INTEGERS | QDQ_SET_SMALL_FLOATS);
+}
+
+static void dequantize_output(const qdq_call *call, const qdq_rule *rule) {
+    qdq_expect_y(call, rule, FLOATS);
+}
+
+static void requantize_dtypes(const qdq_call *call, const qdq_rule *rule) {
+    if (qdq_expect_dtype(call, rule, "x", call->inputs[QDQ_PORT_X].type.dtype, INTEGERS))
+        qdq_expect_y(call, rule, INTEGERS);
+}
+
+// Scales that are themselves small go with MX and NVFP4.
+static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
+    bool small = qdq_set_has(QDQ_SET_SMALL_FLOATS, qdq_quantized_dtype(call));
+    qdq_expect_scales(call, rule,
+                      small && qdq_call_is(call, "Dequantize") ? QDQ_SET_SCALES : FLOATS);
+}
+
+// What PyTorch has casts of.
+static void cast_dtypes(const qdq_call *call, const qdq_rule *rule) {
+    qdq_expect_both(call, rule,
+                    FLOATS | FLOAT8 | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(INT8) | QDQ_SET(UINT8) |
+                        QDQ_SET(INT16) | QDQ_SET(UINT16) | QDQ_SET(INT32) | QDQ_SET(BOOL));
+}
+
+//---- Rules: granularity -----------------------------------------------------
+
+static void zero_point_count(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+    if (z.given && !z.scalar && s.given && z.count != s.count)
+        qdq_find_other_count(call, rule, &z, &s);
+}
+
+// A block of one element: choose_qparams_affine then reduces everything.
+static void one_element_blocks(const qdq_call *call, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    qdq_shape shape = call->inputs[QDQ_PORT_X].type.shape;
+    if (!qdq_is_computed(call) || a->qtype == QDQ_PER_TENSOR || qdq_shape_count(shape) == 1) return;
+    qdq_shape block = a->qtype == QDQ_PER_GROUP ? qdq_block_shape(call) : shape;
+    if (a->qtype == QDQ_PER_CHANNEL) block.dims[qdq_channel_axis(call)] = 1;
+    if (qdq_shape_count(block) == 1)
+        qdq_call_find_rule(call, rule, a->qtype == QDQ_PER_GROUP ? "group_shape" : "axis",
+                           "makes blocks of one element", "blocks of two or more elements");
+}
+
+static void grouped_input(const qdq_call *call, const qdq_rule *rule) {
+    if (is_grouped_scheme(call)) qdq_expect_x(call, rule, QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16));
+}
+
+static void grouped_output(const qdq_call *call, const qdq_rule *rule) {
+    if (is_grouped_scheme(call) && scheme_of(call) != QDQ_NVFP4)
+        qdq_expect_y(call, rule,
+                     QDQ_SET(FLOAT8_E4M3FN) | QDQ_SET(FLOAT8_E5M2) | QDQ_SET(FLOAT4_E2M1));
+}
+
+static void grouped_blocks(const qdq_call *call, const qdq_rule *rule) {
+    if (!is_grouped_scheme(call)) return;
+    bool nvfp4 = scheme_of(call) == QDQ_NVFP4, grouped;
+    grouped = qdq_quantize_attrs_of(call)->qtype == QDQ_PER_GROUP;
+    const char *wanted =
+        nvfp4 ? "1 for all dims but the last, and 16 for that" : "1 for all dims but the last";
+    if (!grouped) {
+        qdq_call_find_rule(call, rule, "qtype", "is not per_group", "per_group");
+        return;
+    }
+    qdq_shape block = qdq_block_shape(call);
+    for (int i = 0; i < block.rank; i++) {
+        bool last = i + 1 == block.rank;
+        if (last ? !nvfp4 || block.dims[i] == 16 : block.dims[i] == 1) continue;
+        qdq_call_find_rule(
+            call, rule, "group_shape",
+            qdq_text(call->findings, "has %lld for dim %d", (long long)block.dims[i], i), wanted);
+        return;
+    }
+}
+
+static void nvfp4_rank(const qdq_call *call, const qdq_rule *rule) {
+    int rank = call->inputs[QDQ_PORT_X].type.shape.rank;
+    if (qdq_is_computed(call) && scheme_of(call) == QDQ_NVFP4 && rank != 2 && rank != 3)
+        qdq_call_find_rule(call, rule, "x", qdq_text(call->findings, "has rank %d", rank),
+                           "rank 2 or 3");
+}
+
+//---- Rules: surprises -------------------------------------------------------
+
+static bool makes_integers(const qdq_call *call) {
+    return qdq_dtype_is_int(call->outputs[0].dtype);
+}
+
+static void reciprocal(const qdq_call *call, const qdq_rule *rule) {
+    bool requantize = qdq_call_is(call, "Requantize");
+    qdq_argument s = qdq_argument_of(call, requantize ? "out_scale" : "scale");
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    if (!makes_integers(call) || (a && a->zero_point_domain == QDQ_DOMAIN_FLOAT)) return;
+    for (size_t i = 0; s.known && i < s.count; i++) {
+        int exponent;
+        if (fabs(frexp(qdq_argument_at(&s, i), &exponent)) == 0.5) continue;
+        qdq_find_number(call, rule, &s, i, "a power of two, whose reciprocal is exact");
+        return;
+    }
+}
+
+static void half_zero_point(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
+    int most = x == QDQ_FLOAT16 ? 2048 : 256;
+    if (!s.from_port || promoted(x, s.dtype) == QDQ_DTYPE_NONE || !z.known) return;
+    for (size_t i = 0; i < z.count; i++) {
+        if (fabs(qdq_argument_at(&z, i)) <= most) continue;
+        qdq_find_number(call, rule, &z, i,
+                        qdq_text(call->findings, "at most %d in size, as it becomes %s", most,
+                                 qdq_dtype_name(x)));
+        return;
+    }
+}
+
+static void half_sums(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(call, "scale");
+    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype, y = call->outputs[0].dtype;
+    if (s.from_port && promoted(x, s.dtype) != QDQ_DTYPE_NONE && (y == QDQ_INT16 || y == QDQ_INT32))
+        qdq_call_find_rule(call, rule, "dtype",
+                           qdq_text(call->findings,
+                                    "is %s, and x and scale are %s: results are "
+                                    "rounded to that",
+                                    qdq_dtype_name(y), qdq_dtype_name(x)),
+                           "a float32 scale");
+}
+
+static void half_dequantize(const qdq_call *call, const qdq_rule *rule) {
+    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype, y = call->outputs[0].dtype;
+    if ((x == QDQ_INT16 || x == QDQ_INT32) && y != QDQ_FLOAT32)
+        qdq_call_find_rule(call, rule, "dtype",
+                           qdq_text(call->findings,
+                                    "is %s: x is rounded to it before the zero "
+                                    "point is taken off",
+                                    qdq_dtype_name(y)),
+                           "float32");
+}
+
+static void symmetric_formula(const qdq_call *call, const qdq_rule *rule) {
+    if (qdq_is_computed(call) && scheme_of(call) == QDQ_SYMMETRIC && makes_integers(call))
+        qdq_call_find_rule(call, rule, "scheme",
+                           "is symmetric: the scale is max|x| / ((quant_max - quant_min) / 2), and "
+                           "the zero point lies in the middle of the range",
+                           NULL);
+}
+
+static void computed_in_half(const qdq_call *call, const qdq_rule *rule) {
+    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
+    if (qdq_is_computed(call) && !is_grouped_scheme(call) && x != QDQ_FLOAT32)
+        qdq_call_find_rule(
+            call, rule, "x",
+            qdq_text(call->findings, "is %s: the scale is computed in it", qdq_dtype_name(x)),
+            "float32");
+}
+
+static void zero_block(const qdq_call *call, const qdq_rule *rule) {
+    if (qdq_is_computed(call) && scheme_of(call) == QDQ_SYMMETRIC && !makes_integers(call))
+        qdq_call_find_rule(call, rule, "dtype",
+                           qdq_text(call->findings,
+                                    "is %s: a block of zeros has scale 0 and becomes NaN",
+                                    qdq_dtype_name(call->outputs[0].dtype)),
+                           NULL);
+}
+
+static void float8_scale_dtype(const qdq_call *call, const qdq_rule *rule) {
+    if (qdq_is_computed(call) && scheme_of(call) == QDQ_SYMMETRIC && !makes_integers(call))
+        qdq_expect_dtype(call, rule, "scale_dtype", call->outputs[1].dtype, QDQ_SET(FLOAT32));
+}
+
+static void default_dtype(const qdq_call *call, const qdq_rule *rule) {
+    qdq_find_default_dtype(call, rule, QDQ_FLOAT32);
+}
+
+// quantize_affine adds a zero point without asking whether there is one. The float8 functions and
+// the domain NONE have none.
+static void zero_point_missing(const qdq_call *call, const qdq_rule *rule) {
+    qdq_domain domain = qdq_quantize_attrs_of(call)->zero_point_domain;
+    if (!qdq_is_computed(call) && makes_integers(call) && domain != QDQ_DOMAIN_NONE &&
+        !qdq_argument_of(call, "zero_point").given)
+        qdq_call_find_rule(call, rule, "zps",
+                           "is not given, and is 0; quantize_affine fails without one",
+                           "a zero point");
+}
+
+static void no_requantize(const qdq_call *call, const qdq_rule *rule) {
+    qdq_call_find_rule(call, rule, NULL,
+                       "it is no op of torchao; dequantize_affine and quantize_affine are computed",
+                       NULL);
+}
+
+//---- The target -------------------------------------------------------------
+
+#define ERROR_ROW(id, summary, hint, source, ops, check) \
+    QDQ_RULE_ROW(ERROR, "torchao", id, summary, hint, source, ops, check, 0, 0)
+#define WARNING_ROW(id, summary, hint, source, ops, check, since) \
+    QDQ_RULE_ROW(WARNING, "torchao", id, summary, hint, source, ops, check, since, 0)
+#define PRIMITIVES "torchao quant_primitives.py, "
+#define Q "Quantize DynamicQuantize"
+#define ALL "Quantize Dequantize DynamicQuantize"
+#define DYNAMIC "DynamicQuantize"
+
+// clang-format off
+static const qdq_rule rules[] = {
+    ERROR_ROW("input-dtype", "quantize takes float32, float16 and bfloat16", "cast x first", PRIMITIVES "quantize_affine", Q, input_dtype),
+    ERROR_ROW("output-dtype", "quantize makes integers but uint16, and float8", "choose one of them; float4_e2m1 comes from a scheme", PRIMITIVES "quantize_affine", Q, output_dtype),
+    ERROR_ROW("dequantize-input-dtype", "dequantize takes what quantize makes", "choose one of them", PRIMITIVES "dequantize_affine", "Dequantize", dequantize_input),
+    ERROR_ROW("dequantize-output-dtype", "dequantize makes float32, float16 or bfloat16", "choose one of them", PRIMITIVES "dequantize_affine", "Dequantize", dequantize_output),
+    ERROR_ROW("requantize-dtypes", "the pair takes and makes integers but uint16", "choose one of them", PRIMITIVES "quantize_affine", "Requantize", requantize_dtypes),
+    ERROR_ROW("scale-dtype", "a scale is float32, float16 or bfloat16; of float8 and float4 that are dequantized also float8_e8m0 and float8_e4m3fn",
+              "dequantize the scale first", PRIMITIVES "quantize_affine; mx_tensor.py", ALL " Requantize", scale_dtype),
+    ERROR_ROW("cast-dtypes", "PyTorch casts floats, float8, bool and integers of 8 bits or more", "quantize to the others", "PyTorch Tensor.to", "Cast", cast_dtypes),
+    ERROR_ROW("zero-point-count", "there are as many zero points as scales", "repeat it", PRIMITIVES "quantize_affine", ALL, zero_point_count),
+    ERROR_ROW("group-divides", "block_size divides x", "pad x", PRIMITIVES "_get_reduction_params", ALL, qdq_check_group_divides),
+    ERROR_ROW("one-element-blocks", "a block whose parameters are computed has more than one element", "use a larger block", PRIMITIVES "choose_qparams_affine", DYNAMIC, one_element_blocks),
+    ERROR_ROW("scheme-input-dtype", "MX and NVFP4 take float32 and bfloat16", "cast x first", "torchao mx_tensor.py to_mx, nvfp4_tensor.py", DYNAMIC, grouped_input),
+    ERROR_ROW("mx-output-dtype", "MX makes float8_e4m3fn, float8_e5m2 and float4_e2m1", "choose one of them", "torchao mx_tensor.py to_mx", DYNAMIC, grouped_output),
+    ERROR_ROW("scheme-blocks", "MX and NVFP4 have blocks along the last dim, NVFP4 of 16", "transpose x", "torchao mx_tensor.py to_mx, nvfp4_tensor.py", DYNAMIC, grouped_blocks),
+    ERROR_ROW("nvfp4-rank", "NVFP4 takes rank 2 and 3", "reshape x", "torchao nvfp4_tensor.py", DYNAMIC, nvfp4_rank),
+    ERROR_ROW("float8-scale-dtype", "a computed scale of float8 is float32", "leave scale_dtype out", PRIMITIVES "_choose_scale_float8", DYNAMIC, float8_scale_dtype),
+    WARNING_ROW("no-requantize", "there is no Requantize", "write the pair", "torchao has none", "Requantize", no_requantize, 0),
+    WARNING_ROW("reciprocal", "x is multiplied by 1 / scale, which near a tie may give the neighbour of x / scale", "use a power of two, or compare with `qdq compare`", PRIMITIVES "_quantize_affine_no_dtype_cast", Q " Requantize", reciprocal, 0),
+    WARNING_ROW("half-zero-point", "with x and scale of one 16-bit type, the zero point is rounded to it", "use a float32 scale", PRIMITIVES "_quantize_affine_no_dtype_cast", "Quantize", half_zero_point, 0),
+    WARNING_ROW("half-sums", "with x and scale of one 16-bit type, int16 and int32 results are rounded to it", "use a float32 scale", PRIMITIVES "_quantize_affine_no_dtype_cast", "Quantize", half_sums, 0),
+    WARNING_ROW("half-dequantize", "int16 and int32 are rounded to a 16-bit result type before the zero point is taken off", "make float32 and cast", PRIMITIVES "_dequantize_affine_no_dtype_check", "Dequantize", half_dequantize, RELEASE_0_12),
+    WARNING_ROW("symmetric-formula", "a symmetric scale is max|x| over half the range, not over quant_max, and the zero point of unsigned types is not 0",
+                "use symmetric_no_clipping", PRIMITIVES "choose_qparams_affine", DYNAMIC, symmetric_formula, 0),
+    WARNING_ROW("computed-in-half", "parameters are computed in the dtype of x", "cast x to float32 first", PRIMITIVES "choose_qparams_affine", DYNAMIC, computed_in_half, 0),
+    WARNING_ROW("zero-block", "a float8 block of zeros has scale 0 and becomes NaN", "give the scale", PRIMITIVES "_choose_scale_float8; pytorch/ao #4713", DYNAMIC, zero_block, 0),
+    WARNING_ROW("default-dtype", "without `dtype` dequantize makes float32", "say which dtype it is", PRIMITIVES "dequantize_affine", "Dequantize", default_dtype, 0),
+    WARNING_ROW("zero-point-missing", "quantize to integers has a zero point", "give 0, or the domain none", PRIMITIVES "quantize_affine; pytorch/ao #3459", Q, zero_point_missing, 0),
+    QDQ_UNKNOWN_OPS_ROW("torchao", QDQ_TORCHAO_OPS, "list of PyTorch's functions"),
+};
+// clang-format on
+
+const qdq_target qdq_target_torchao = {
+    .name = "torchao",
+    .summary = "torchao's affine, float8, MX and NVFP4 functions on the CPU",
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof rules[0],
+    .releases = releases,
+    .release_count = sizeof releases / sizeof releases[0],
+    .numerics = numerics,
+};

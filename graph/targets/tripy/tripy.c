@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tripy 0.1.7: quantize and dequantize. What its front end checks is an error, in the order in
+// which it checks; so is what the compiler beneath always refuses. What its documents ask for and
+// nothing checks is a warning. The numerics are the core's, but Cast to int4 is a quantize with the
+// scale 1.
+#include "graph/targets/target_ops.h"
+#include "graph/targets/tensorrt/trt_checks.h"
+#include "runtime/numerics/dtype.h"
+
+static bool is_dequantize(const qdq_call *call) { return qdq_call_is(call, "Dequantize"); }
+
+//---- What the front end checks ----------------------------------------------
+
+static const qdq_dtype_set quantized_dtypes =
+    QDQ_SET(INT4) | QDQ_SET(INT8) | QDQ_SET(FLOAT8_E4M3FN);
+
+static void x_dtype(const qdq_call *call, const qdq_rule *rule) {
+    qdq_dtype_set set = qdq_call_is(call, "Quantize") ? QDQ_SET_LAYER_FLOATS : quantized_dtypes;
+    qdq_expect_dtype(call, rule, "x", call->inputs[QDQ_PORT_X].type.dtype, set);
+}
+
+static void result_dtype(const qdq_call *call, const qdq_rule *rule) {
+    qdq_dtype_set set = is_dequantize(call) ? QDQ_SET_LAYER_FLOATS : quantized_dtypes;
+    qdq_expect_dtype(call, rule, "dtype", call->outputs[0].dtype, set);
+}
+
+// A number in an attribute becomes what the float side is. Requantize goes through float32.
+static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
+    qdq_dtype real = qdq_call_is(call, "Requantize") ? QDQ_FLOAT32 : qdq_real_dtype(call);
+    for (size_t k = 0; k < 3; k++) {
+        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
+        if (!s.from_port || s.dtype == real) continue;
+        qdq_call_find_rule(
+            call, rule, s.name, qdq_text(call->findings, "is %s", qdq_dtype_name(s.dtype)),
+            qdq_text(call->findings, "%s, as %s is", qdq_dtype_name(real),
+                     qdq_call_is(call, "Requantize") ? "what is in between" : qdq_real_port(call)));
+        return;
+    }
+}
+
+// The first of the checks on the rank of the scale that fails is the one that is seen.
+typedef enum form {
+    FINE,
+    CHANNELS_WANT_LIST,
+    BLOCKS_WANT_MATRIX,
+    BLOCKS_WANT_INT4,
+    WANTS_SCALAR
+} form;
+
+// As a tensor, a list of scales in an attribute is laid out as qtype says.
+static int scale_rank(const qdq_call *call, const qdq_argument *s) {
+    if (s->from_port || !qdq_is_per_group(call)) return s->shape.rank;
+    return call->inputs[QDQ_PORT_X].type.shape.rank;
+}
+
+static form form_of(const qdq_call *call, const qdq_argument *s) {
+    // A side of Requantize has a dim where it has channels.
+    bool pair = qdq_call_is(call, "Requantize");
+    bool has_dim = pair ? s->count > 1 : qdq_channel_axis(call) >= 0;
+    int rank = scale_rank(call, s);
+    if (has_dim) return rank == 1 ? FINE : CHANNELS_WANT_LIST;
+    if (rank == 2 && call->inputs[QDQ_PORT_X].type.shape.rank != 2) return BLOCKS_WANT_MATRIX;
+    if (rank == 2 && qdq_quantized_dtype(call) != QDQ_INT4) return BLOCKS_WANT_INT4;
+    return rank == 0 || rank == 2 ? FINE : WANTS_SCALAR;
+}
+
+static void find_form(const qdq_call *call, const qdq_rule *rule, form wrong, const char *wanted) {
+    for (size_t k = 0; k < 3; k++) {
+        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
+        if (!s.given || form_of(call, &s) != wrong) continue;
+        qdq_call_find_rule(call, rule, s.name,
+                           qdq_text(call->findings, "has rank %d", scale_rank(call, &s)), wanted);
+        return;
+    }
+}
+
+static void channels_want_list(const qdq_call *call, const qdq_rule *rule) {
+    find_form(call, rule, CHANNELS_WANT_LIST, "rank 1 for channels");
+}
+
+static void blocks_want_matrix(const qdq_call *call, const qdq_rule *rule) {
+    find_form(
+        call, rule, BLOCKS_WANT_MATRIX,
+        qdq_text(call->findings, "x of rank 2, not %d", call->inputs[QDQ_PORT_X].type.shape.rank));
+}
+
+static void blocks_want_int4(const qdq_call *call, const qdq_rule *rule) {
+    find_form(call, rule, BLOCKS_WANT_INT4,
+              qdq_text(call->findings, "int4, not %s", qdq_dtype_name(qdq_quantized_dtype(call))));
+}
+
+static void wants_scalar(const qdq_call *call, const qdq_rule *rule) {
+    find_form(call, rule, WANTS_SCALAR,
+              qdq_is_per_group(call) ? "rank 2, for x of rank 2" : "rank 0: a single number");
+}
+
+static void scale_is_constant(const qdq_call *call, const qdq_rule *rule) {
+    for (size_t k = 0; k < 3; k++) {
+        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
+        if (!s.given || s.known) continue;
+        qdq_call_find_rule(call, rule, s.name,
+                           s.constant ? "is made by a node" : "is made at run time", "a constant");
+        return;
+    }
+}
+
+//---- What there is no argument for ------------------------------------------
+
+static void no_zero_point(const qdq_call *call, const qdq_rule *rule) {
+    for (size_t k = 0; k < 3; k++) {
+        qdq_argument z = qdq_argument_of(call, qdq_zero_point_ports[k]);
+        size_t i = z.known ? qdq_argument_find_nonzero(&z) : z.count;
+        if (i < z.count) {
+            qdq_find_number(call, rule, &z, i, "none");
+        } else if (z.from_port) {
+            qdq_call_find_rule(call, rule, z.name, "is given", "none");
+        } else {
+            continue;
+        }
+        return;
+    }
+}
+
+//---- Cast -------------------------------------------------------------------
+
+static void cast_dtype(const qdq_call *call, const qdq_rule *rule) {
+    qdq_check_cast(call, rule,
+                   QDQ_SET_LAYER_FLOATS | QDQ_SET(FLOAT8_E4M3FN) | QDQ_SET(INT4) | QDQ_SET(INT8) |
+                       QDQ_SET(INT32) | QDQ_SET(BOOL));
+}
+
+static const struct {
+    qdq_dtype from;
+    qdq_dtype_set to;
+} no_casts[] = {
+    {QDQ_FLOAT8_E4M3FN, QDQ_SET(INT4) | QDQ_SET(INT8)},
+    {QDQ_INT8, QDQ_SET(FLOAT8_E4M3FN)},
+    {QDQ_INT4, QDQ_SET(FLOAT8_E4M3FN) | QDQ_SET(INT8)},
+};
+
+static void cast_pair(const qdq_call *call, const qdq_rule *rule) {
+    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype, y = call->outputs[0].dtype;
+    for (size_t i = 0; i < sizeof no_casts / sizeof no_casts[0]; i++)
+        if (no_casts[i].from == x && qdq_set_has(no_casts[i].to, y))
+            qdq_call_find_rule(
+                call, rule, "dtype",
+                qdq_text(call->findings, "is %s, and x %s", qdq_dtype_name(y), qdq_dtype_name(x)),
+                "float32 in between");
+}
+
+//---- What is documented and not checked -------------------------------------
+
+static void literal_scale(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(call, "scale");
+    qdq_dtype real = qdq_real_dtype(call);
+    if (s.given && !s.from_port && qdq_set_has(QDQ_SET_16_BIT_FLOATS, real))
+        qdq_call_find_rule(call, rule, s.name,
+                           qdq_text(call->findings, "is given as numbers, and %s is %s",
+                                    qdq_real_port(call), qdq_dtype_name(real)),
+                           qdq_text(call->findings, "a constant of %s", qdq_dtype_name(real)));
+}
+
+static void block_columns(const qdq_call *call, const qdq_rule *rule) {
+    if (!qdq_is_per_group(call) || call->inputs[QDQ_PORT_X].type.shape.rank != 2) return;
+    long long columns = (long long)qdq_block_shape(call).dims[1];
+    if (columns != 1)
+        qdq_call_find_rule(call, rule, "group_shape",
+                           qdq_text(call->findings, "has %lld for dim 1", columns),
+                           "1: blocks of rows");
+}
+
+static void quantized_output(const qdq_call *call, const qdq_rule *rule) {
+    qdq_dtype dtype = call->outputs[0].dtype;
+    if (call->returned && (dtype == QDQ_INT8 || dtype == QDQ_FLOAT8_E4M3FN))
+        qdq_call_find_rule(
+            call, rule, "y",
+            qdq_text(call->findings, "is %s and an output of the graph", qdq_dtype_name(dtype)),
+            "a Dequantize before the output");
+}
+
+static void int4_of_constant(const qdq_call *call, const qdq_rule *rule) {
+    if (call->inputs[QDQ_PORT_X].constant && call->outputs[0].dtype == QDQ_INT4)
+        qdq_call_find_rule(call, rule, "x", "is a constant, and the quantized type int4",
+                           "the codes themselves, and a Dequantize");
+}
+
+static void float16_channels(const qdq_call *call, const qdq_rule *rule) {
+    qdq_argument s;
+    if (qdq_real_dtype(call) == QDQ_FLOAT16 && qdq_quantized_dtype(call) == QDQ_INT8 &&
+        qdq_has_channels(call, &s))
+        qdq_call_find_rule(
+            call, rule, qdq_real_port(call),
+            qdq_text(call->findings, "is float16, and %s has %zu elements", s.name, s.count),
+            "float32 or bfloat16");
+}
+
+//---- Rules ------------------------------------------------------------------
+
+#define PAIR "Quantize Dequantize"
+#define ALL "Quantize Dequantize Requantize"
+#define MAKES "Quantize Requantize"
+#define WITH_CAST(ops) ops " Cast"
+#define CHECK "Tripy 0.1.7, check_qdq_args"
+#define CONSTRAINTS "Tripy 0.1.7, input requirements of quantize and dequantize"
+#define DOCS "Tripy 0.1.7, documents of quantize and dequantize"
+
+#define ERROR(id, summary, hint, source, ops, check) \
+    QDQ_RULE_ROW(ERROR, "tripy", id, summary, hint, source, ops, check, 0, 0)
+#define WARNING(id, summary, hint, source, ops, check) \
+    QDQ_RULE_ROW(WARNING, "tripy", id, summary, hint, source, ops, check, 0, 0)
+
+// clang-format off
+static const qdq_rule rules[] = {
+    ERROR("x-dtype", "quantize takes float32, float16 and bfloat16, dequantize int4, int8 and float8_e4m3fn",
+          "no other type is taken", CONSTRAINTS "; check_qdq_args", ALL, x_dtype),
+    ERROR("result-dtype", "quantize makes int4, int8 and float8_e4m3fn, dequantize float32, float16 and bfloat16",
+          "no other type is made", CONSTRAINTS "; check_qdq_args", ALL, result_dtype),
+    ERROR("scale-dtype", "the scale has the dtype of the float side", "there is no mixing of dtypes",
+          CONSTRAINTS "; check_qdq_args", ALL, scale_dtype),
+    ERROR("per-channel-scale", "the scale of channels has rank 1", "write the scale of one channel as [s]", CHECK,
+          ALL, channels_want_list),
+    ERROR("block-x", "x in blocks has rank 2", "reshape it", CHECK, ALL, blocks_want_matrix),
+    ERROR("block-dtype", "blocks are int4", "other types are per tensor or per channel", CHECK, ALL, blocks_want_int4),
+    ERROR("per-tensor-scale", "a scale without a dim has rank 0, or rank 2 for blocks",
+          "write one scale as a number", CHECK, ALL, wants_scalar),
+    ERROR("scale-is-constant", "a scale is a constant", "give its numbers", CHECK, ALL, scale_is_constant),
+
+    ERROR("no-zero-point", "there is no zero point", "quantize symmetrically, and leave it out", DOCS,
+          ALL, no_zero_point),
+    ERROR("no-clamp-range", "results take the whole range of their dtype", "leave it out", DOCS, MAKES,
+          qdq_check_whole_range),
+    ERROR("saturates", "float8 results saturate", "leave it out", DOCS, "Quantize Cast", qdq_check_saturates),
+    ERROR("int-domain", "there is no zero point, and none that is a number", "leave zero_point_domain out",
+          DOCS, PAIR, qdq_check_no_float_domain),
+    ERROR("no-dynamic-quantize", "there is no DynamicQuantize", "give the scale to a Quantize",
+          "Tripy 0.1.7 has none", "DynamicQuantize", qdq_check_no_such_op),
+    ERROR("x-is-no-scalar", "x has at least one dim", "give it the shape [1]",
+          "MLIR-TensorRT verifier", ALL, qdq_check_no_scalar_x),
+    ERROR("channels-of-a-list", "x of channels has two dims or more", "reshape it", "MLIR-TensorRT verifier",
+          ALL, qdq_check_no_list_of_channels),
+    ERROR("no-int4-output", "int4 does not leave the graph", "dequantize it first",
+          "Tripy 0.1.7, documents of int4", WITH_CAST(MAKES) " " QDQ_MOVES, qdq_check_no_int4_output),
+
+    ERROR("cast-dtype", "Cast is between float32, float16, bfloat16, float8_e4m3fn, int4, int8, int32 and bool",
+          "there are no other types", "Tripy 0.1.7, input requirements of cast", "Cast", cast_dtype),
+    ERROR("cast-pair", "float8_e4m3fn, int4 and int8 are not cast to each other, but int8 to int4",
+          "cast twice", "Tripy 0.1.7, input requirements of cast", "Cast", cast_pair),
+
+    WARNING("literal-scale", "a scale in 16 bits is a constant tensor",
+            "numbers are cast, and the result of a cast is no constant for Tripy 0.1.7",
+            "Tripy 0.1.7, type conversion of arguments", PAIR, literal_scale),
+    WARNING("dim-counts-from-0", "`axis` counts from 0", "quantize takes it, MLIR-TensorRT refuses it",
+            DOCS "; MLIR-TensorRT verifier", ALL, qdq_check_axis_from_front),
+    ERROR("blocks-divide", "blocks divide the dims of x", "pad x, or use another group_shape", DOCS, PAIR,
+            qdq_check_group_divides),
+    ERROR("block-columns", "every column has its own blocks", "the scale has as many columns as x",
+            DOCS, PAIR, block_columns),
+    WARNING("scale-is-positive", "every scale is above 0", "nothing above TensorRT checks it", DOCS, ALL,
+            qdq_check_positive_scale),
+    WARNING("even-count", "int4 has an even number of elements", "nothing above TensorRT checks it",
+            "Tripy 0.1.7, tests of cast; onnx-tensorrt importer", WITH_CAST(ALL), qdq_check_even_count),
+    WARNING("quantized-output", "a Dequantize follows a Quantize",
+            "TensorRT needs to see the pair, and float8 cannot be exported", DOCS, MAKES, quantized_output),
+    WARNING("int4-of-constant", "x of int4 is no constant", "TensorRT fails on the size of the codes",
+            "TensorRT-Incubator issue 579", "Quantize", int4_of_constant),
+    WARNING("float16-channels", "int8 with channels is not float16",
+            "TensorRT does not dequantize to it, and quantizes wrongly from it",
+            "TensorRT-Incubator issues 153 and 392", PAIR, float16_channels),
+    WARNING("no-requantize", "there is no Requantize", "dequantize to float32 and quantize are computed",
+            "Tripy 0.1.7 has none", "Requantize", qdq_check_no_such_op),
+    QDQ_UNKNOWN_OPS_ROW("tripy", QDQ_TRIPY_OPS, "Tripy 0.1.7, list of operations and modules"),
+};
+// clang-format on
+
+static qdq_numerics numerics(const qdq_call *call, int release) {
+    (void)call, (void)release;
+    return (qdq_numerics){.cast_quantizes = true};
+}
+
+const qdq_target qdq_target_tripy = {
+    .name = "tripy",
+    .summary = "Tripy 0.1.7, the Python front end of TensorRT",
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof rules[0],
+    .numerics = numerics,
+};

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tenstorrent's ttnn.quantize, dequantize and requantize: int32, int8 and uint8, per tensor and per
+// channel. Which kernel runs, and so what comes out, depends on whether each scale and zero point
+// is a number or a tensor (docs/targets.md has the paths).
+#include "graph/targets/target_ops.h"
+#include "graph/targets/ttnn/ttnn_checks.h"
+
+//---- Numerics ---------------------------------------------------------------
+
+// The integer stage of the fused kernels.
+static void round_as_fused(qdq_numerics *n, qdq_dtype y) {
+    n->rounding = y == QDQ_INT8 ? QDQ_ROUND_HALF_UP_BIASED : QDQ_ROUND_HALF_AWAY;
+    n->overflow = y == QDQ_UINT8 ? QDQ_OVERFLOW_MAGNITUDE : QDQ_OVERFLOW_SATURATE;
+    n->nan = QDQ_NAN_QUANT_MAX;
+    if (y != QDQ_INT32) return;
+    n->narrow = true;
+    n->quant_min = -127, n->quant_max = 127;
+}
+
+static void quantize_as(qdq_numerics *n, const qdq_argument *scale, const qdq_argument *zero_point,
+                        qdq_dtype x, qdq_dtype y) {
+    if (zero_point->scalar) {
+        n->zero_point_order = QDQ_ZERO_POINT_FMA;
+        round_as_fused(n, y);
+        return;
+    }
+    n->zero_point_order = QDQ_ZERO_POINT_BEFORE;
+    if (x != QDQ_FLOAT32) {
+        n->quantize_step_dtype = QDQ_BFLOAT16;
+        if (!scale->scalar) n->scale_dtype = QDQ_BFLOAT16;
+    }
+    if (y == QDQ_INT8) {
+        round_as_fused(n, y);
+        return;
+    }
+    n->rounding = QDQ_ROUND_TRUNCATE;
+    n->overflow = y == QDQ_UINT8 ? QDQ_OVERFLOW_WRAP : QDQ_OVERFLOW_SATURATE;
+}
+
+static void dequantize_as(qdq_numerics *n, const qdq_argument *zero_point, qdq_dtype x) {
+    if (!zero_point->scalar) return;
+    n->subtraction = QDQ_SUBTRACT_FLOAT;
+    n->code_bias = x == QDQ_INT8 ? 128 : 0;
+}
+
+static void requantize_as(qdq_numerics *n, const qdq_call *call) {
+    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype, y = call->outputs[0].dtype;
+    qdq_argument scale = qdq_argument_of(call, "out_scale");
+    qdq_argument in_zero_point = qdq_argument_of(call, "in_zero_point");
+    qdq_argument out_zero_point = qdq_argument_of(call, "out_zero_point");
+    switch (qdq_ttnn_path(call)) {
+    case QDQ_TTNN_FUSED:
+        n->requantize_form = QDQ_REQUANTIZE_FUSED;
+        n->code_bias = x == QDQ_INT8 ? 128 : 0;
+        round_as_fused(n, y);
+        break;
+    case QDQ_TTNN_EXPANDED:
+        n->requantize_form = QDQ_REQUANTIZE_EXPANDED;
+        n->rounding = QDQ_ROUND_TRUNCATE;
+        break;
+    case QDQ_TTNN_MIXED:
+        n->requantize_dtype = QDQ_BFLOAT16;
+        dequantize_as(n, &in_zero_point, x);
+        quantize_as(n, &scale, &out_zero_point, QDQ_BFLOAT16, y);
+        break;
+    }
+}
+
+static qdq_numerics numerics(const qdq_call *call, int release) {
+    qdq_numerics n = {.bfloat16_store = QDQ_BFLOAT16_DEVICE, .flush_denormals = true};
+    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
+    qdq_argument scale = qdq_argument_of(call, "scale");
+    qdq_argument zero_point = qdq_argument_of(call, "zero_point");
+    (void)release;
+    if (qdq_call_is(call, "Requantize"))
+        requantize_as(&n, call);
+    else if (qdq_call_is(call, "Dequantize"))
+        dequantize_as(&n, &zero_point, x);
+    else if (qdq_quantize_attrs_of(call))
+        quantize_as(&n, &scale, &zero_point, x, call->outputs[0].dtype);
+    return n;
+}
+
+static void default_dtype(const qdq_call *call, const qdq_rule *rule) {
+    qdq_find_default_dtype(call, rule, QDQ_INT32);
+}
+
+//---- The target -------------------------------------------------------------
+
+#define ERROR_ROW(id, summary, hint, source, ops, check) \
+    QDQ_RULE_ROW(ERROR, "ttnn", id, summary, hint, source, ops, check, 0, 0)
+#define WARNING_ROW(id, summary, hint, source, ops, check) \
+    QDQ_RULE_ROW(WARNING, "ttnn", id, summary, hint, source, ops, check, 0, 0)
+#define CODE "tt-metal quantization.cpp, "
+#define KERNEL "tt-metal ckernel_sfpu_quant.h"
+#define ALL "Quantize Dequantize DynamicQuantize Requantize"
+#define GIVEN "Quantize Dequantize DynamicQuantize"
+
+// clang-format off
+static const qdq_rule rules[] = {
+    ERROR_ROW("quantize-input-dtype", "quantize takes float32, bfloat16 and block floats", "cast x first", CODE "quantize", "Quantize DynamicQuantize", qdq_ttnn_quantize_input),
+    ERROR_ROW("quantize-output-dtype", "quantize makes int32, int8 or uint8", "choose one of them", CODE "quantize", "Quantize DynamicQuantize", qdq_ttnn_integer_output),
+    ERROR_ROW("dequantize-input-dtype", "dequantize takes int32, int8 or uint8", "choose one of them", CODE "dequantize", "Dequantize", qdq_ttnn_integer_input),
+    ERROR_ROW("dequantize-output-dtype", "dequantize makes float32 or bfloat16", "choose one of them", CODE "dequantize", "Dequantize", qdq_ttnn_float_output),
+    ERROR_ROW("requantize-input-dtype", "requantize takes int32, int8 or uint8", "quantize x first", CODE "requantize", "Requantize", qdq_ttnn_integer_input),
+    ERROR_ROW("requantize-output-dtype", "requantize makes int32, int8 or uint8", "choose one of them", CODE "requantize", "Requantize", qdq_ttnn_integer_output),
+    ERROR_ROW("per-channel-output", "what has an axis makes int32", "use int32, or one scale", CODE "quantize, requantize", "Quantize DynamicQuantize Requantize",
+              qdq_ttnn_narrow_output),
+    ERROR_ROW("per-channel-scale", "a per-channel scale is a tensor of rank 1", "give the scales as a list", CODE "quantize, dequantize", GIVEN, qdq_ttnn_channel_scale),
+    ERROR_ROW("per-channel-zero-point", "a per-channel zero point that is a tensor has one element for each channel",
+              "repeat it for each channel, or give a single number", CODE "quantize, dequantize", GIVEN, qdq_ttnn_channel_zero_point),
+    ERROR_ROW("scale-dtype", "a scale is float32 or bfloat16", "cast the scale", CODE "all three", ALL, qdq_ttnn_scale_dtype),
+    ERROR_ROW("zero-point-dtype", "a zero point that is a tensor is int32", "cast the zero point", CODE "all three", ALL, qdq_ttnn_zero_point_dtype),
+    ERROR_ROW("requantize-int8-tensors", "requantize of int8 with a tensor among its parameters makes int32", "use single numbers, or make int32", CODE "requantize",
+              "Requantize", qdq_ttnn_int8_input),
+    ERROR_ROW("requantize-sides-agree", "with an axis and four tensors, scale and zero point of a side are both per channel or both of one element",
+              "repeat the one that has one element", CODE "requantize", "Requantize", qdq_ttnn_sides_agree),
+    ERROR_ROW("requantize-channel-rank", "with an axis and four tensors, what is per channel has rank 1", "give it as a list", CODE "requantize", "Requantize",
+              qdq_ttnn_channel_rank),
+    ERROR_ROW("requantize-mixed-arguments", "with an axis and a mix of numbers and tensors, each side is what dequantize or quantize take",
+              "per channel needs a list of scales; a single scale wants a single zero point", CODE "requantize", "Requantize", qdq_ttnn_mixed_arguments),
+    ERROR_ROW("cast-dtypes", "typecast knows float32, bfloat16, block floats, int32, int8, uint8 and uint16", "go through one of them", "tt-metal typecast", "Cast", qdq_ttnn_cast_dtypes),
+    ERROR_ROW("no-group", "there are no groups", "reshape x so that a group is a channel", CODE "all three", GIVEN, qdq_check_no_group),
+    ERROR_ROW("no-clamp-range", "there is no narrower clamp range", "leave it out", CODE "all three", "Quantize DynamicQuantize Requantize", qdq_check_whole_range),
+    ERROR_ROW("int-domain", "a zero point is a code", "leave zero_point_domain out, and give an integer", CODE "all three", GIVEN, qdq_check_no_float_domain),
+    ERROR_ROW("no-computed-parameters", "no op computes scales", "compute the scale outside and give it", "ttnn has none", "DynamicQuantize", qdq_check_not_computed),
+    WARNING_ROW("page-shows-bfloat16", "the page of requantize shows a bfloat16 input, its code refuses it", "quantize x first",
+              "page of ttnn.requantize; " CODE "requantize", "Requantize", qdq_ttnn_page_shows_bfloat16),
+    WARNING_ROW("composite-truncates", "with a zero point that is a tensor, quantize truncates and does not saturate", "give the zero point as a single number",
+              "tt-metal #51304, #57500", "Quantize DynamicQuantize", qdq_ttnn_composite_truncates),
+    WARNING_ROW("int32-range", "int32 results have the range -127..127", "use int8 for -128", KERNEL "; tt-metal #56526", "Quantize DynamicQuantize Requantize",
+              qdq_ttnn_int32_range),
+    WARNING_ROW("uint8-sign", "uint8 results lose the sign of what is negative", "use int8, or a zero point that keeps results positive", KERNEL "; tt-metal #56290",
+              "Quantize DynamicQuantize Requantize", qdq_ttnn_uint8_sign),
+    WARNING_ROW("bfloat16-zero-point", "a zero point that is a tensor is rounded to the dtype of x", "give it as a single number, or use float32", CODE "quantize",
+              "Quantize DynamicQuantize", qdq_ttnn_bfloat16_zero_point),
+    WARNING_ROW("requantize-truncates", "with an axis and four tensors, requantize truncates and does not saturate", "use single numbers where there is one channel",
+              "tt-metal #51304", "Requantize", qdq_ttnn_expanded_truncates),
+    WARNING_ROW("requantize-bfloat16", "a mix of numbers and tensors goes through bfloat16", "give all four as single numbers, or all as tensors with an axis",
+              CODE "requantize", "Requantize", qdq_ttnn_through_bfloat16),
+    WARNING_ROW("axis-ignored", "requantize ignores an axis beside four single numbers", "leave it out", CODE "requantize", "Requantize", qdq_ttnn_axis_ignored),
+    WARNING_ROW("cast-to-unsigned", "typecast of floats wraps to uint8 and rounds to uint16; what is computed here truncates and saturates",
+                "cast to int32", "tt-metal #37976, #51655", "Cast", qdq_ttnn_cast_to_unsigned),
+    WARNING_ROW("mlir-mixed-granularity", "tt-mlir wants both sides per channel or both per tensor", "repeat the single scale for each channel",
+              "tt-mlir verifier of requantize", "Requantize", qdq_ttnn_mlir_mixes),
+    WARNING_ROW("mlir-axis", "tt-mlir wants an axis of at least 0", "count it from the front", "tt-mlir verifier of quantize, dequantize and requantize", ALL,
+              qdq_check_axis_from_front),
+    WARNING_ROW("default-dtype", "without `dtype` quantize and requantize make int32", "say which dtype it is", CODE "quantize, requantize",
+                "Quantize DynamicQuantize Requantize", default_dtype),
+    WARNING_ROW("page-ranks", "the pages say that x has rank 2, 3 or 4, the code takes others", "reshape x",
+                "pages of ttnn.quantize, dequantize and requantize; tt-metal test_quantization.py", ALL, qdq_ttnn_page_ranks),
+    QDQ_UNKNOWN_OPS_ROW("ttnn", QDQ_TTNN_OPS, "list of ttnn's operations"),
+};
+// clang-format on
+
+const qdq_target qdq_target_ttnn = {
+    .name = "ttnn",
+    .summary = "Tenstorrent ttnn in mid-2026, as tt-metal's kernels compute it",
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof rules[0],
+    .numerics = numerics,
+};

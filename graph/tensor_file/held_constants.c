@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/tensor_file/held_constants.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+const qdq_held_file *qdq_hold_file(qdq_graph *graph, const qdq_open_file *open, const char *name,
+                                   qdq_error *err) {
+    qdq_held_file *file = QDQ_POOL_NEW(&graph->pool, qdq_held_file);
+    if (!graph->failure) graph->failure = QDQ_POOL_NEW(&graph->pool, qdq_error);
+    char *copy = qdq_pool_strdup(&graph->pool, name);
+    if (!file || !graph->failure || !copy) {
+        qdq_fail_memory(err, sizeof *file);
+        return NULL;
+    }
+    *file = (qdq_held_file){.next = graph->files, .open = *open, .name = copy};
+    file->open.descriptor = fcntl(open->descriptor, F_DUPFD_CLOEXEC, 0);
+    if (file->open.descriptor < 0) {
+        qdq_fail(err, QDQ_ERR_IO, "%s: cannot be kept open: %s", name, strerror(errno));
+        return NULL;
+    }
+    graph->files = file;
+    return file;
+}
+
+void qdq_release_files(qdq_graph *graph) {
+    for (const qdq_held_file *file = graph->files; file; file = file->next)
+        close(file->open.descriptor);
+    graph->files = NULL;
+}
+
+// The time is looked at after reading, so that what was read is what the file had when it was
+// loaded.
+static bool read_held(const qdq_stored *stored, size_t at, size_t bytes, void *out) {
+    const qdq_held *held = (const qdq_held *)stored;
+    const qdq_open_file *open = &held->file->open;
+    qdq_error own = {0};
+    if (qdq_open_file_read(open->descriptor, out, bytes, held->at + at, &own) == QDQ_OK &&
+        qdq_open_file_check(open, &own) == QDQ_OK)
+        return true;
+    qdq_fail(held->failure, own.status, "%s: %s", held->file->name, own.text);
+    return false;
+}
+
+qdq_value qdq_graph_add_held(qdq_graph *graph, const char *name, qdq_type type,
+                             const qdq_held_file *file, uint64_t at) {
+    qdq_held *held = QDQ_POOL_NEW(&graph->pool, qdq_held);
+    if (!held) return (qdq_value){0};
+    *held = (qdq_held){{read_held}, file, at, graph->failure};
+    return qdq_graph_declare_constant(graph, name, type, &held->stored);
+}
+
+qdq_value qdq_graph_share_held(qdq_graph *graph, const char *name, const qdq_graph_value *from) {
+    const qdq_held *held = (const qdq_held *)from->stored;
+    const qdq_held_file *file =
+        qdq_hold_file(graph, &held->file->open, held->file->name, &graph->broken);
+    if (!file) return (qdq_value){0};
+    return qdq_graph_add_held(graph, name, from->type, file, held->at);
+}
+
+bool qdq_graph_copy_elements(const qdq_graph_value *constant, void *out) {
+    size_t bytes = qdq_shape_count(constant->type.shape) * qdq_dtype_size(constant->type.dtype);
+    if (constant->stored) return constant->stored->read(constant->stored, 0, bytes, out);
+    memcpy(out, constant->data, bytes);
+    return true;
+}
+
+bool qdq_graph_load_value(qdq_graph *graph, qdq_graph_value *value) {
+    size_t size = qdq_dtype_size(value->type.dtype);
+    void *data = qdq_pool_array(&graph->pool, qdq_shape_count(value->type.shape), size);
+    if (!data || !qdq_graph_copy_elements(value, data)) return false;
+    value->data = data;
+    value->stored = NULL;
+    return true;
+}

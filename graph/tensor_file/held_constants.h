@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants whose elements stay in their .safetensors file until they are needed. The graph keeps
+// the file open: one that takes its place does no harm, and one that is written to is found out.
+#ifndef QDQ_GRAPH_TENSOR_FILE_HELD_CONSTANTS_H
+#define QDQ_GRAPH_TENSOR_FILE_HELD_CONSTANTS_H
+
+#include "graph/graph.h"
+#include "graph/tensor_file/open_file.h"
+
+// A file that a graph reads constants from, with a descriptor of its own.
+typedef struct qdq_held_file {
+    struct qdq_held_file *next;  // of the same graph
+    qdq_open_file open;
+    const char *name;  // for messages
+} qdq_held_file;
+
+// Where the elements of a constant are. The first error of reading goes to *failure, which the
+// graph owns.
+typedef struct qdq_held {
+    qdq_stored stored;
+    const qdq_held_file *file;
+    uint64_t at;  // byte of the file
+    qdq_error *failure;
+} qdq_held;
+
+// `open` for a graph, until it is destroyed. NULL with `err` set.
+const qdq_held_file *qdq_hold_file(qdq_graph *graph, const qdq_open_file *open, const char *name,
+                                   qdq_error *err);
+void qdq_release_files(qdq_graph *graph);
+
+// A new constant whose elements are in `file` from byte `at` on.
+qdq_value qdq_graph_add_held(qdq_graph *graph, const char *name, qdq_type type,
+                             const qdq_held_file *file, uint64_t at);
+
+// The same constant in another graph, of the same file.
+qdq_value qdq_graph_share_held(qdq_graph *graph, const char *name, const qdq_graph_value *from);
+
+// Reads the elements into memory that lives as long as the graph. False, and the reason in *failure
+// or the pool, when that fails.
+bool qdq_graph_load_value(qdq_graph *graph, qdq_graph_value *value);
+
+// Copies the elements of a constant to `out`. False, and the reason in *failure, when that fails.
+bool qdq_graph_copy_elements(const qdq_graph_value *constant, void *out);
+
+#endif

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing qdq/1 files, by the same tables that they are read with.
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/tensor_file/held_constants.h"
+#include "graph/write/new_file.h"
+#include "graph/target.h"
+#include "include/qdq/json.h"
+#include "include/qdq/tensor_file.h"
+#include "runtime/numerics/dtype.h"
+#include "runtime/base/fp_environment.h"
+
+//---- Values -----------------------------------------------------------------
+
+static void write_declaration(qdq_json *json, const qdq_graph_value *value) {
+    qdq_json_key(json, "name");
+    qdq_json_string(json, value->name);
+    qdq_json_key(json, "dtype");
+    qdq_json_string(json, qdq_dtype_name(value->type.dtype));
+    qdq_json_key(json, "shape");
+    qdq_json_begin_line(json);
+    for (int i = 0; i < value->type.shape.rank; i++) qdq_json_int(json, value->type.shape.dims[i]);
+    qdq_json_end_array(json);
+}
+
+static void write_elements(qdq_json *json, const qdq_graph_value *value) {
+    size_t count = qdq_shape_count(value->type.shape), size = qdq_dtype_size(value->type.dtype);
+    qdq_json_key(json, "data");
+    qdq_json_begin_line(json);
+    for (size_t i = 0; i < count; i++) {
+        const char *element = (const char *)value->data + i * size;
+        if (!qdq_dtype_is_real(value->type.dtype)) {
+            int64_t whole;
+            qdq_widen_int64(value->type.dtype, element, &whole, 1);
+            qdq_json_int(json, whole);
+        } else {
+            float real;
+            qdq_decode_float(value->type.dtype, element, &real, 1);
+            qdq_json_float32(json, real);
+        }
+    }
+    qdq_json_end_array(json);
+}
+
+static bool is_inline(const qdq_graph_value *value) {
+    return qdq_shape_count(value->type.shape) <= QDQ_MAX_INLINE_ELEMENTS;
+}
+
+static void write_values(qdq_json *json, const qdq_graph *graph, qdq_value_kind kind,
+                         const char *key, const char *tensors) {
+    qdq_json_key(json, key);
+    qdq_json_begin_array(json);
+    for (size_t i = 1; i < graph->value_count; i++) {
+        const qdq_graph_value *value = &graph->values[i];
+        if (value->kind != kind) continue;
+        qdq_json_begin_object(json);
+        write_declaration(json, value);
+        if (kind == QDQ_VALUE_CONSTANT && is_inline(value)) {
+            write_elements(json, value);
+        } else if (kind == QDQ_VALUE_CONSTANT) {
+            qdq_json_key(json, "file");
+            qdq_json_string(json, tensors);
+            qdq_json_key(json, "tensor");
+            qdq_json_string(json, value->name);
+        }
+        qdq_json_end_object(json);
+    }
+    qdq_json_end_array(json);
+}
+
+//---- Nodes ------------------------------------------------------------------
+
+// Zero points are doubles that are whole nearly always.
+static void write_number(qdq_json *json, double number) {
+    if (number == floor(number) && fabs(number) < 9007199254740992.0)
+        qdq_json_int(json, (int64_t)number);
+    else
+        qdq_json_double(json, number);
+}
+
+static void write_floats(qdq_json *json, const qdq_floats *list) {
+    if (!list->scalar) qdq_json_begin_line(json);
+    for (size_t i = 0; i < list->count; i++) qdq_json_float32(json, list->data[i]);
+    if (!list->scalar) qdq_json_end_array(json);
+}
+
+static void write_numbers(qdq_json *json, const qdq_numbers *list) {
+    if (!list->scalar) qdq_json_begin_line(json);
+    for (size_t i = 0; i < list->count; i++) write_number(json, list->data[i]);
+    if (!list->scalar) qdq_json_end_array(json);
+}
+
+static void write_ints(qdq_json *json, const qdq_ints *list) {
+    qdq_json_begin_line(json);
+    for (size_t i = 0; i < list->count; i++) qdq_json_int(json, list->data[i]);
+    qdq_json_end_array(json);
+}
+
+// Whether an attribute has another value than its default, which is not written.
+static bool is_set(const qdq_attr_desc *attr, const void *field) {
+    switch (attr->kind) {
+    case QDQ_ATTR_INT:
+    case QDQ_ATTR_MAYBE_WORD: return ((const qdq_int *)field)->set;
+    case QDQ_ATTR_FLOAT: return ((const qdq_float *)field)->set;
+    case QDQ_ATTR_BOOL: return *(const qdq_bool *)field != QDQ_UNSET;
+    case QDQ_ATTR_WORD: return *(const int *)field != 0;
+    case QDQ_ATTR_DTYPE: return *(const qdq_dtype *)field != QDQ_DTYPE_NONE;
+    case QDQ_ATTR_INTS: return ((const qdq_ints *)field)->data != NULL;
+    case QDQ_ATTR_FLOATS: return ((const qdq_floats *)field)->data != NULL;
+    case QDQ_ATTR_NUMBERS: return ((const qdq_numbers *)field)->data != NULL;
+    }
+    return false;
+}
+
+static void write_attr(qdq_json *json, const qdq_attr_desc *attr, const void *field) {
+    if (!is_set(attr, field)) return;
+    qdq_json_key(json, attr->name);
+    switch (attr->kind) {
+    case QDQ_ATTR_INT: qdq_json_int(json, ((const qdq_int *)field)->value); break;
+    case QDQ_ATTR_FLOAT: write_number(json, ((const qdq_float *)field)->value); break;
+    case QDQ_ATTR_BOOL: qdq_json_bool(json, *(const qdq_bool *)field == QDQ_TRUE); break;
+    case QDQ_ATTR_WORD: qdq_json_string(json, attr->words[*(const int *)field]); break;
+    case QDQ_ATTR_MAYBE_WORD:
+        qdq_json_string(json, attr->words[((const qdq_int *)field)->value]);
+        break;
+    case QDQ_ATTR_DTYPE: qdq_json_string(json, qdq_dtype_name(*(const qdq_dtype *)field)); break;
+    case QDQ_ATTR_INTS: write_ints(json, field); break;
+    case QDQ_ATTR_FLOATS: write_floats(json, field); break;
+    case QDQ_ATTR_NUMBERS: write_numbers(json, field); break;
+    }
+}
+
+static void write_node(qdq_json *json, const qdq_graph *graph, const qdq_node *node) {
+    const qdq_op *op = node->op;
+    qdq_json_begin_object(json);
+    qdq_json_key(json, "op");
+    qdq_json_string(json, op->name);
+    qdq_json_key(json, "name");
+    qdq_json_string(json, node->name);
+    qdq_json_key(json, "inputs");
+    qdq_json_begin_object(json);
+    for (size_t i = 0; i < op->input_count; i++) {
+        if (!node->inputs[i].id) continue;
+        qdq_json_key(json, op->inputs[i].name);
+        bool variadic = op->variadic && i + 1 == op->input_count;
+        if (variadic) qdq_json_begin_line(json);
+        size_t end = variadic ? node->input_count : i + 1;
+        for (size_t k = i; k < end; k++)
+            qdq_json_string(json, graph->values[node->inputs[k].id].name);
+        if (variadic) qdq_json_end_array(json);
+    }
+    qdq_json_end_object(json);
+    qdq_json_key(json, "attrs");
+    qdq_json_begin_object(json);
+    for (size_t i = 0; i < op->attr_count; i++)
+        write_attr(json, &op->attrs[i], (const char *)node->attrs + op->attrs[i].offset);
+    qdq_json_end_object(json);
+    qdq_json_end_object(json);
+}
+
+static void write_graph(qdq_json *json, const qdq_graph *graph, const char *tensors) {
+    qdq_json_begin_object(json);
+    qdq_json_key(json, "format");
+    qdq_json_string(json, "qdq/1");
+    qdq_json_key(json, "name");
+    qdq_json_string(json, graph->name);
+    qdq_json_key(json, "target");
+    qdq_json_string(json, graph->target);
+    write_values(json, graph, QDQ_VALUE_INPUT, "inputs", tensors);
+    write_values(json, graph, QDQ_VALUE_CONSTANT, "constants", tensors);
+    qdq_json_key(json, "nodes");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < graph->node_count; i++) write_node(json, graph, &graph->nodes[i]);
+    qdq_json_end_array(json);
+    qdq_json_key(json, "outputs");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < graph->output_count; i++) {
+        qdq_json_begin_object(json);
+        qdq_json_key(json, "name");
+        qdq_json_string(json, graph->outputs[i].name);
+        qdq_json_key(json, "value");
+        qdq_json_string(json, graph->values[graph->outputs[i].value.id].name);
+        qdq_json_end_object(json);
+    }
+    qdq_json_end_array(json);
+    qdq_json_end_object(json);
+}
+
+//---- Files ------------------------------------------------------------------
+
+static void to_file(void *self, const char *bytes, size_t count) { fwrite(bytes, 1, count, self); }
+
+static qdq_status write_json(const qdq_graph *graph, const char *path, const char *tensors,
+                             qdq_error *err) {
+    qdq_new_file file;
+    QDQ_TRY(qdq_new_file_open(&file, path, graph->allocator, err));
+    qdq_json json;
+    qdq_json_init(&json, to_file, file.stream, 2);
+    write_graph(&json, graph, tensors);
+    to_file(file.stream, "\n", 1);
+    qdq_status status = QDQ_OK;
+    if (ferror(file.stream))
+        status = qdq_fail(err, QDQ_ERR_IO, "cannot be written: %s", strerror(errno));
+    return qdq_new_file_close(&file, path, status, err);
+}
+
+static const void *read_elements(const qdq_graph_value *v, qdq_pool *scratch) {
+    size_t count = qdq_shape_count(v->type.shape);
+    void *data = qdq_pool_array(scratch, count, qdq_dtype_size(v->type.dtype));
+    return data && qdq_graph_copy_elements(v, data) ? data : NULL;
+}
+
+static qdq_status fail_to_read(const qdq_graph *graph, qdq_error *err) {
+    if (graph->failure->status)
+        return qdq_fail(err, graph->failure->status, "%s", graph->failure->text);
+    return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while reading the constants");
+}
+
+// The constants that are too large for the JSON file.
+static qdq_status write_tensors(const qdq_graph *graph, const char *path, qdq_pool *scratch,
+                                qdq_error *err) {
+    size_t count = 0;
+    qdq_tensor *tensors = qdq_pool_array(scratch, graph->value_count, sizeof *tensors);
+    if (!tensors) return qdq_fail_memory(err, graph->value_count * sizeof *tensors);
+    for (size_t i = 1; i < graph->value_count; i++) {
+        const qdq_graph_value *v = &graph->values[i];
+        if (v->kind != QDQ_VALUE_CONSTANT || is_inline(v)) continue;
+        const void *data = v->stored ? read_elements(v, scratch) : v->data;
+        if (!data) return fail_to_read(graph, err);
+        tensors[count++] = (qdq_tensor){v->name, v->type.dtype, v->type.shape, data};
+    }
+    if (count == 0) return QDQ_OK;
+    return qdq_tensor_file_write(path, tensors, count, graph->allocator, err);
+}
+
+// "a/b.json" to "a/b" + suffix.
+static char *sibling(qdq_pool *pool, const char *path, const char *suffix) {
+    size_t stem = strlen(path);
+    if (stem > 5 && strcmp(path + stem - 5, ".json") == 0) stem -= 5;
+    size_t bytes = stem + strlen(suffix) + 1;
+    char *out = qdq_pool_array(pool, bytes, 1);
+    if (out) snprintf(out, bytes, "%.*s%s", (int)stem, path, suffix);
+    return out;
+}
+
+static qdq_status write_files(const qdq_graph *graph, const char *path, qdq_pool *scratch,
+                              qdq_error *err) {
+    char *tensors = sibling(scratch, path, ".safetensors");
+    if (!tensors) return qdq_fail_memory(err, strlen(path) + 16);
+    const char *slash = strrchr(tensors, '/');
+    QDQ_TRY(write_tensors(graph, tensors, scratch, err));
+    qdq_error own = {0};
+    qdq_status status = write_json(graph, path, slash ? slash + 1 : tensors, &own);
+    return status == QDQ_OK ? QDQ_OK : qdq_fail(err, status, "%s: %s", path, own.text);
+}
+
+qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
+    if (graph->pool.failed || graph->broken.status)
+        return qdq_fail(err, QDQ_ERR_MEMORY, "the graph is not complete: %s",
+                        graph->broken.status ? graph->broken.text : "out of memory");
+    if (graph->findings.errors)
+        return qdq_fail(err, QDQ_ERR_GRAPH, "%s",
+                        graph->findings.count ? graph->findings.items[0].message
+                                              : "the graph has errors");
+    qdq_profile profile;
+    if (!path) return qdq_fail(err, QDQ_ERR_ARGUMENT, "the path of a graph is NULL");
+    if (!qdq_profile_find(graph->target, &profile, err)) return QDQ_ERR_ARGUMENT;
+    qdq_pool scratch;
+    qdq_pool_init(&scratch, graph->allocator);
+    qdq_status status = write_files(graph, path, &scratch, err);
+    qdq_pool_release(&scratch);
+    return status;
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops on the elements of one input: ReLU, Exp, GELU and their like.
+#include "ops/elementwise/elementwise.h"
+
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+
+static void infer(qdq_call *call) { call->outputs[0] = call->inputs[0].type; }
+
+static size_t lower_as(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages, qdq_map map,
+                       qdq_map_numbers numbers) {
+    qdq_elements op = {.map = map, .numbers = numbers, .a = 0, .b = -1, .c = -1};
+    return qdq_lower_elements(call, to, &op, stages);
+}
+
+//---- Nothing to set ---------------------------------------------------------
+
+static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_unary_attrs, x), false, QDQ_SET_FLOATS}};
+
+#define UNARY(id, op_name, map, what)                                                           \
+    static size_t lower_##id(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) { \
+        return lower_as(call, to, stages, QDQ_MAP_##map, (qdq_map_numbers){0});                 \
+    }                                                                                           \
+    const qdq_op qdq_op_##id = {                                                                \
+        .name = (op_name),                                                                      \
+        .summary = (what),                                                                      \
+        .attrs_size = sizeof(qdq_unary_attrs),                                                  \
+        .inputs = inputs,                                                                       \
+        .input_count = 1,                                                                       \
+        .outputs = outputs,                                                                     \
+        .output_count = 1,                                                                      \
+        .infer = infer,                                                                         \
+        .lower = lower_##id,                                                                    \
+        .cuts_negative = QDQ_MAP_##map == QDQ_MAP_relu,                                         \
+    };
+
+UNARY(abs, "Abs", abs, "y = |x|")
+UNARY(exp, "Exp", exp, "y = e^x")
+UNARY(log, "Log", log, "y = ln x")
+UNARY(sqrt, "Sqrt", sqrt, "y = the square root of x")
+UNARY(square, "Square", square, "y = x * x")
+UNARY(tanh, "Tanh", tanh, "y = tanh x")
+UNARY(sigmoid, "Sigmoid", sigmoid, "y = 1 / (1 + e^-x)")
+UNARY(relu, "ReLU", relu, "y = max(x, 0)")
+UNARY(reciprocal, "Reciprocal", reciprocal, "y = 1 / x")
+UNARY(round, "Round", round, "y = x rounded to a whole number, half to even")
+UNARY(hard_swish, "HardSwish", hard_swish, "y = x * max(0, min(1, x / 6 + 0.5))")
+UNARY(mish, "Mish", mish, "y = x * tanh(ln(1 + e^x))")
+
+//---- alpha ------------------------------------------------------------------
+
+static const qdq_port_desc alpha_inputs[] = {
+    {"x", offsetof(qdq_alpha_attrs, x), false, QDQ_SET_FLOATS}};
+static const qdq_attr_desc alpha_attrs[] = {{"alpha", QDQ_ATTR_FLOAT,
+                                             offsetof(qdq_alpha_attrs, alpha), NULL, "",
+                                             "factor below 0; required"}};
+
+static void infer_alpha(qdq_call *call) {
+    const qdq_alpha_attrs *a = call->attrs;
+    (void)qdq_require_attr(call, "alpha", a->alpha.set);
+    infer(call);
+}
+
+#define ALPHA(id, op_name, map, what)                                                           \
+    static size_t lower_##id(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) { \
+        const qdq_alpha_attrs *a = call->attrs;                                                 \
+        return lower_as(call, to, stages, QDQ_MAP_##map,                                        \
+                        (qdq_map_numbers){.alpha = (float)a->alpha.value});                     \
+    }                                                                                           \
+    const qdq_op qdq_op_##id = {                                                                \
+        .name = (op_name),                                                                      \
+        .summary = (what),                                                                      \
+        .attrs_size = sizeof(qdq_alpha_attrs),                                                  \
+        QDQ_OP_TABLES(alpha_inputs, outputs, alpha_attrs),                                      \
+        .infer = infer_alpha,                                                                   \
+        .lower = lower_##id,                                                                    \
+    };
+
+ALPHA(leaky_relu, "LeakyReLU", leaky_relu, "y = x > 0 ? x : alpha * x")
+ALPHA(elu, "Elu", elu, "y = x > 0 ? x : alpha * (e^x - 1)")
+
+//---- HardSigmoid ------------------------------------------------------------
+
+static const qdq_port_desc hard_sigmoid_inputs[] = {
+    {"x", offsetof(qdq_hard_sigmoid_attrs, x), false, QDQ_SET_FLOATS}};
+static const qdq_attr_desc hard_sigmoid_attrs[] = {
+    {"alpha", QDQ_ATTR_FLOAT, offsetof(qdq_hard_sigmoid_attrs, alpha), NULL, "",
+     "factor; required"},
+    {"beta", QDQ_ATTR_FLOAT, offsetof(qdq_hard_sigmoid_attrs, beta), NULL, "",
+     "what is added; required"}};
+
+static void infer_hard_sigmoid(qdq_call *call) {
+    const qdq_hard_sigmoid_attrs *a = call->attrs;
+    (void)qdq_require_attr(call, "alpha", a->alpha.set);
+    (void)qdq_require_attr(call, "beta", a->beta.set);
+    infer(call);
+}
+
+static size_t lower_hard_sigmoid(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_hard_sigmoid_attrs *a = call->attrs;
+    return lower_as(call, to, stages, QDQ_MAP_hard_sigmoid,
+                    (qdq_map_numbers){(float)a->alpha.value, (float)a->beta.value});
+}
+
+const qdq_op qdq_op_hard_sigmoid = {
+    .name = "HardSigmoid",
+    .summary = "y = max(0, min(1, alpha * x + beta))",
+    .attrs_size = sizeof(qdq_hard_sigmoid_attrs),
+    QDQ_OP_TABLES(hard_sigmoid_inputs, outputs, hard_sigmoid_attrs),
+    .infer = infer_hard_sigmoid,
+    .lower = lower_hard_sigmoid,
+};
+
+//---- Clamp ------------------------------------------------------------------
+
+static const qdq_port_desc clamp_inputs[] = {
+    {"x", offsetof(qdq_clamp_attrs, x), false, QDQ_SET_FLOATS}};
+static const qdq_attr_desc clamp_attrs[] = {
+    {"min", QDQ_ATTR_FLOAT, offsetof(qdq_clamp_attrs, min), NULL, "", "least result; required"},
+    {"max", QDQ_ATTR_FLOAT, offsetof(qdq_clamp_attrs, max), NULL, "", "greatest result; required"}};
+
+static void infer_clamp(qdq_call *call) {
+    const qdq_clamp_attrs *a = call->attrs;
+    bool given = qdq_require_attr(call, "min", a->min.set);
+    given &= qdq_require_attr(call, "max", a->max.set);
+    if (given && !(a->min.value <= a->max.value))
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "min", qdq_text_is(call->findings, a->min.value),
+                      qdq_text(call->findings, "at most max, which %s",
+                               qdq_text_is(call->findings, a->max.value)));
+    infer(call);
+}
+
+static size_t lower_clamp(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_clamp_attrs *a = call->attrs;
+    return lower_as(call, to, stages, QDQ_MAP_clamp,
+                    (qdq_map_numbers){(float)a->min.value, (float)a->max.value});
+}
+
+const qdq_op qdq_op_clamp = {
+    .name = "Clamp",
+    .summary = "y = min(max(x, min), max)",
+    .attrs_size = sizeof(qdq_clamp_attrs),
+    QDQ_OP_TABLES(clamp_inputs, outputs, clamp_attrs),
+    .infer = infer_clamp,
+    .lower = lower_clamp,
+};
+
+//---- GELU -------------------------------------------------------------------
+
+static const char *const gelu_modes[] = {"gelu_erf", "gelu_tanh", NULL};
+static const qdq_port_desc gelu_inputs[] = {
+    {"x", offsetof(qdq_gelu_attrs, x), false, QDQ_SET_FLOATS}};
+static const qdq_attr_desc gelu_attrs[] = {{"mode", QDQ_ATTR_WORD, offsetof(qdq_gelu_attrs, mode),
+                                            gelu_modes, "gelu_erf",
+                                            "by the error function, or the approximation by tanh"}};
+
+static size_t lower_gelu(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_gelu_attrs *a = call->attrs;
+    return lower_as(call, to, stages,
+                    a->mode == QDQ_GELU_TANH ? QDQ_MAP_gelu_tanh : QDQ_MAP_gelu_erf,
+                    (qdq_map_numbers){0});
+}
+
+const qdq_op qdq_op_gelu = {
+    .name = "GELU",
+    .summary = "y = x / 2 * (1 + erf(x / sqrt 2))",
+    .attrs_size = sizeof(qdq_gelu_attrs),
+    QDQ_OP_TABLES(gelu_inputs, outputs, gelu_attrs),
+    .infer = infer,
+    .lower = lower_gelu,
+};

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of lines that are shifted against each other: what convolutions of few channels are where
+// positions are neighbours in memory.
+#ifndef QDQ_OPS_KERNELS_DEPTHWISE_DEPTHWISE_H
+#define QDQ_OPS_KERNELS_DEPTHWISE_DEPTHWISE_H
+
+#include "include/qdq/base.h"
+#include "runtime/base/cpu.h"
+
+enum { QDQ_WINDOW_ROOM = 32 };  // lines and sums are read up to a multiple of this
+
+// A line, and what it is multiplied by. Only begin..end of it are wanted.
+typedef struct qdq_window_line {
+    const float *x;
+    float by;
+    uint32_t begin, end;
+} qdq_window_line;
+
+typedef struct qdq_window_kernel {
+    qdq_isa isa;
+    // sums[i] = fma(line[i], by, sums[i]) for n i, and for each of them line by line in order.
+    void (*add)(const qdq_window_line *lines, size_t depth, float *sums, size_t n);
+} qdq_window_kernel;
+
+extern const qdq_window_kernel qdq_window_portable;
+extern const qdq_window_kernel qdq_window_avx2;
+extern const qdq_window_kernel qdq_window_avx512;
+extern const qdq_window_kernel qdq_window_neon;
+
+// The kernels of this build, from the plainest to the best.
+const qdq_window_kernel *const *qdq_window_kernels(size_t *count);
+// The best one of these instruction sets.
+const qdq_window_kernel *qdq_window_kernel_find(uint32_t isas);
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of window.h in plain C that compilers turn into vectors: included by one file per
+// instruction set, which defines QDQ_WINDOW_SET, the name of the set, and QDQ_WINDOW_ISA.
+#include <math.h>
+
+#include "ops/kernels/depthwise/depthwise.h"
+
+// Sums of so many positions stay in registers. Where a line has no element it has no product.
+#define WINDOW_ADD(count)                                                                 \
+    {                                                                                     \
+        float own[count];                                                                 \
+        for (uint32_t j = 0; j < (count); j++) own[j] = sums[i + j];                      \
+        for (size_t k = 0; k < depth; k++) {                                              \
+            const float *row = lines[k].x + i, by = lines[k].by;                          \
+            uint32_t begin = lines[k].begin, length = lines[k].end - begin;               \
+            if (begin <= i && lines[k].end >= i + (count)) {                              \
+                for (uint32_t j = 0; j < (count); j++) own[j] = fmaf(row[j], by, own[j]); \
+                continue;                                                                 \
+            }                                                                             \
+            for (uint32_t j = 0; j < (count); j++) {                                      \
+                float more = fmaf(row[j], by, own[j]);                                    \
+                own[j] = i + j - begin < length ? more : own[j];                          \
+            }                                                                             \
+        }                                                                                 \
+        for (uint32_t j = 0; j < (count); j++) sums[i + j] = own[j];                      \
+    }
+
+static void window_add(const qdq_window_line *lines, size_t depth, float *sums, size_t n) {
+    uint32_t i = 0;
+    for (; i + 16 < n; i += 32) WINDOW_ADD(32)
+    for (; i < n; i += 16) WINDOW_ADD(16)
+}
+
+const qdq_window_kernel QDQ_WINDOW_SET = {QDQ_WINDOW_ISA, window_add};

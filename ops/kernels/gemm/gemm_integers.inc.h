@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products of integers and of bytes: included by the file of an instruction set.
+#include "ops/kernels/gemm/gemm_tiles.inc.h"
+
+qdq_gemm_part_fn QDQ_BODY(gemm_integers);
+qdq_gemm_part_fn QDQ_BODY(gemm_bytes);
+
+FEW_ROWS(pairs, ints, 4, 2, 2)
+MORE_ROWS(pairs, ints)
+
+void QDQ_BODY(gemm_integers)(const qdq_gemm_part *p) {
+    static tile_fn *const tiles[] = {FEW_NAMES(pairs) MORE_NAMES(pairs)};
+    run_tiles(tiles, p);
+}
+
+FEW_ROWS(fours, ints, 4, 2, 2)
+MORE_ROWS(fours, ints)
+
+#if defined(__ARM_FEATURE_DOTPROD)
+
+// Tiles take A less 128. What lacks is 128 times the sums of the columns of B.
+static void add_missing(const qdq_gemm_part *p, int32_t *start) {
+    enum { VECS = COLUMNS / LANES };
+    gemm_ints sum[VECS];
+    for (size_t v = 0; v < VECS; v++) sum[v] = ints_all(0);
+    for (size_t k = 0; k < p->steps; k++) UNROLLED for (size_t v = 0; v < VECS; v++) {
+            gemm_ints b = ints_load((const int32_t *)p->b + k * COLUMNS + v * LANES);
+            sum[v] = vdotq_s32(sum[v], vreinterpretq_s8_s32(b), vdupq_n_s8(1));
+        }
+    for (size_t v = 0; v < VECS; v++) sum[v] = vshlq_n_s32(sum[v], 7);
+    for (size_t r = 0; r < (start ? 1 : p->rows); r++) {
+        const int32_t *from = start ? p->start : (int32_t *)p->c + r * p->c_stride;
+        int32_t *to = start ? start : (int32_t *)p->c + r * p->c_stride;
+        for (size_t v = 0; v < VECS; v++)
+            ints_store(to + v * LANES, ints_add(ints_load(from + v * LANES), sum[v]));
+    }
+}
+
+void QDQ_BODY(gemm_bytes)(const qdq_gemm_part *p) {
+    static tile_fn *const tiles[] = {FEW_NAMES(fours) MORE_NAMES(fours)};
+    int32_t start[COLUMNS];
+    qdq_gemm_part part = *p;
+    add_missing(p, p->start ? start : NULL);
+    if (p->start) part.start = start;
+    run_tiles(tiles, &part);
+}
+
+#else
+
+void QDQ_BODY(gemm_bytes)(const qdq_gemm_part *p) {
+    static tile_fn *const tiles[] = {FEW_NAMES(fours) MORE_NAMES(fours)};
+    run_tiles(tiles, p);
+}
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products for any machine: the definition of what the other kernels do.
+#include "ops/kernels/gemm/gemm_portable.h"
+
+#include <math.h>
+
+#include "runtime/numerics/dtype.h"
+
+enum { COLUMNS = QDQ_GEMM_COLUMNS };
+
+void qdq_gemm_floats_portable(const qdq_gemm_part *p) {
+    const float *b = p->b;
+    for (size_t r = 0; r < p->rows; r++) {
+        const float *a = qdq_gemm_row(p, r);
+        float *c = qdq_gemm_sums(p, r);
+        for (size_t k = 0; k < p->steps; k++) {
+            if (p->keep && !(p->keep[k] >> r & 1)) continue;
+            for (size_t j = 0; j < COLUMNS; j++) c[j] = fmaf(a[k], b[k * COLUMNS + j], c[j]);
+        }
+    }
+}
+
+// Sums wrap around, so they are unsigned.
+static void add_to(int32_t *sum, int32_t product) {
+    *sum = (int32_t)((uint32_t)*sum + (uint32_t)product);
+}
+
+void qdq_gemm_integers_portable(const qdq_gemm_part *p) {
+    const int16_t *b = p->b;
+    for (size_t r = 0; r < p->rows; r++) {
+        const int16_t *a = qdq_gemm_row(p, r);
+        int32_t *c = qdq_gemm_sums(p, r);
+        for (size_t k = 0; k < p->steps; k++) {
+            int32_t x0 = a[k * 2], x1 = a[k * 2 + 1];
+            const int16_t *pairs = b + k * COLUMNS * 2;
+            for (size_t j = 0; j < COLUMNS; j++)
+                add_to(&c[j], x0 * pairs[2 * j] + x1 * pairs[2 * j + 1]);
+        }
+    }
+}
+
+void qdq_gemm_lanes_portable(const float *a, const float *b, float *c, size_t depth) {
+    for (size_t k = 0; k < depth; k++)
+        for (size_t j = 0; j < COLUMNS; j++)
+            c[j] = fmaf(a[k * COLUMNS + j], b[k * COLUMNS + j], c[j]);
+}
+
+void qdq_gemm_integer_lanes_portable(const int16_t *a, const int16_t *b, int32_t *c, size_t depth) {
+    for (size_t k = 0; k < depth; k++)
+        for (size_t j = 0; j < COLUMNS; j++) add_to(&c[j], a[k * COLUMNS + j] * b[k * COLUMNS + j]);
+}
+
+void qdq_gemm_reals_portable(const void *sums, const float *scale, const float *bias, void *out,
+                             size_t n) {
+    const float quiet = qdq_float_from_bits(0x7FC00000);
+    for (size_t j = 0; j < n; j++) {
+        float v;
+        int32_t sum;
+        memcpy(&v, (const char *)sums + j * sizeof v, sizeof v);
+        memcpy(&sum, (const char *)sums + j * sizeof sum, sizeof sum);
+        if (scale) v = (float)sum * scale[j] + 0.0f;
+        if (bias) v += bias[j];
+        if (isnan(v)) v = quiet;
+        memcpy((char *)out + j * sizeof v, &v, sizeof v);
+    }
+}
+
+void qdq_gemm_widen_portable(qdq_dtype dtype, const void *x, float *out, size_t n) {
+    qdq_decode_float(dtype, x, out, n);
+}
+
+void qdq_gemm_narrow_portable(qdq_dtype dtype, const float *x, void *out, size_t n) {
+    qdq_encode_float(dtype, x, out, n, NULL);
+}

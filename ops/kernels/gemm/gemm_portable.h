@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the rows of a part of a product are: what the kernels for any machine share.
+#ifndef QDQ_OPS_KERNELS_GEMM_GEMM_PORTABLE_H
+#define QDQ_OPS_KERNELS_GEMM_GEMM_PORTABLE_H
+
+#include <string.h>
+
+#include "ops/kernels/gemm/gemm.h"
+
+static inline const void *qdq_gemm_row(const qdq_gemm_part *p, size_t r) {
+    return (const char *)p->a + r * QDQ_GEMM_ROW_BYTES;
+}
+
+// The sums of a row, as they begin.
+static inline void *qdq_gemm_sums(const qdq_gemm_part *p, size_t r) {
+    char *c = (char *)p->c + r * p->c_stride * 4;
+    if (p->start) memcpy(c, p->start, QDQ_GEMM_COLUMNS * (size_t)4);
+    return c;
+}
+
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of sums of products of matrices, which compilers do not keep in registers by themselves.
+// Vectors run over columns.
+#ifndef QDQ_OPS_KERNELS_GEMM_TILES_H
+#define QDQ_OPS_KERNELS_GEMM_TILES_H
+
+#include "ops/kernels/gemm/gemm.h"
+#include "ops/kernels/gemm/gemm_vectors.inc.h"
+
+enum { COLUMNS = QDQ_GEMM_COLUMNS, ROW_WORDS = QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STEP_BYTES };
+
+#define UNROLLED _Pragma("GCC unroll 16")
+
+// A step of a row of A, of any kind.
+static inline int32_t word_of(const int32_t *a, size_t at) {
+    int32_t word;
+    memcpy(&word, a + at, sizeof word);
+    return word;
+}
+
+// Few rows take B as fast as memory gives it: a step asks for what is some steps ahead.
+enum { ASKING_ROWS = 2 };
+static inline void ask_for(const int32_t *b) {
+    enum { AHEAD = 512, LINE = 16 };
+    UNROLLED for (size_t i = 0; i < COLUMNS; i += LINE) __builtin_prefetch(b + AHEAD + i);
+}
+
+//---- Tiles --------------------------------------------------------------------
+
+// R rows of TILE_COLUMNS columns. KIND names the multiply-add, TYPE the vectors. So few chains as
+// small tiles have would wait for each other: integers, whose order is free, go to SETS of sums.
+#define TILE(KIND, TYPE, R, SETS)                                                                \
+    static void KIND##_tile_##R(const int32_t *restrict a, const int32_t *restrict b,            \
+                                const int32_t *start, size_t start_stride, int32_t *c,           \
+                                size_t c_stride, size_t steps) {                                 \
+        enum { VECS = TILE_COLUMNS / LANES };                                                    \
+        gemm_##TYPE sum[SETS][R][VECS], of_b[VECS];                                              \
+        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++) {   \
+            sum[0][r][v] = TYPE##_load(start + r * start_stride + v * LANES);                    \
+            UNROLLED for (size_t s = 1; s < (SETS); s++) sum[s][r][v] = TYPE##_all(0);           \
+        }                                                                                        \
+        size_t k = 0;                                                                            \
+        for (; k + (SETS) <= steps; k += (SETS)) UNROLLED for (size_t s = 0; s < (SETS); s++) {  \
+                if ((R) <= ASKING_ROWS) ask_for(b + (k + s) * COLUMNS);                          \
+                UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] =                             \
+                    TYPE##_load(b + (k + s) * COLUMNS + v * LANES);                              \
+                UNROLLED for (size_t r = 0; r < (R); r++) {                                      \
+                    gemm_##TYPE x = TYPE##_all(word_of(a, r * ROW_WORDS + k + s));               \
+                    UNROLLED for (size_t v = 0; v < VECS; v++) sum[s][r][v] =                    \
+                        KIND##_madd(sum[s][r][v], x, of_b[v]);                                   \
+                }                                                                                \
+            }                                                                                    \
+        for (; (SETS) > 1 && k < steps; k++)                                                     \
+            UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++) \
+                sum[0][r][v] =                                                                   \
+                    KIND##_madd(sum[0][r][v], TYPE##_all(word_of(a, r * ROW_WORDS + k)),         \
+                                TYPE##_load(b + k * COLUMNS + v * LANES));                       \
+        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++) {   \
+            UNROLLED for (size_t s = 1; s < (SETS); s++) sum[0][r][v] =                          \
+                TYPE##_add(sum[0][r][v], sum[s][r][v]);                                          \
+            TYPE##_store(c + r * c_stride + v * LANES, sum[0][r][v]);                            \
+        }                                                                                        \
+    }
+
+// Tiles of all counts of rows, and what cuts a part into tiles of nearly the same count.
+typedef void tile_fn(const int32_t *a, const int32_t *b, const int32_t *start, size_t start_stride,
+                     int32_t *c, size_t c_stride, size_t steps);
+
+#define FEW_ROWS(KIND, TYPE, SETS_1, SETS_2, SETS_4) \
+    TILE(KIND, TYPE, 1, SETS_1)                      \
+    TILE(KIND, TYPE, 2, SETS_2)                      \
+    TILE(KIND, TYPE, 3, SETS_4)                      \
+    TILE(KIND, TYPE, 4, SETS_4)                      \
+    TILE(KIND, TYPE, 5, SETS_4)                      \
+    TILE(KIND, TYPE, 6, 1)
+#define FEW_NAMES(KIND) \
+    NULL, KIND##_tile_1, KIND##_tile_2, KIND##_tile_3, KIND##_tile_4, KIND##_tile_5, KIND##_tile_6
+#if defined(__AVX512F__)
+#define MORE_ROWS(KIND, TYPE) \
+    TILE(KIND, TYPE, 7, 1)    \
+    TILE(KIND, TYPE, 8, 1)    \
+    TILE(KIND, TYPE, 9, 1)    \
+    TILE(KIND, TYPE, 10, 1)   \
+    TILE(KIND, TYPE, 11, 1)   \
+    TILE(KIND, TYPE, 12, 1)
+#define MORE_NAMES(KIND) \
+    , KIND##_tile_7, KIND##_tile_8, KIND##_tile_9, KIND##_tile_10, KIND##_tile_11, KIND##_tile_12
+#else
+#define MORE_ROWS(KIND, TYPE)
+#define MORE_NAMES(KIND)
+#endif
+
+static inline void run_tiles(tile_fn *const *tiles, const qdq_gemm_part *p) {
+    size_t left = (p->rows + TILE_ROWS - 1) / TILE_ROWS;
+    for (size_t row = 0, rows; row < p->rows; row += rows, left--) {
+        rows = (p->rows - row + left - 1) / left;
+        const int32_t *a = (const int32_t *)p->a + row * ROW_WORDS;
+        for (size_t j = 0; j < COLUMNS; j += TILE_COLUMNS) {
+            int32_t *c = (int32_t *)p->c + row * p->c_stride + j;
+            const int32_t *start = p->start ? (const int32_t *)p->start + j : c;
+            tiles[rows](a, (const int32_t *)p->b + j, start, p->start ? 0 : p->c_stride, c,
+                        p->c_stride, p->steps);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// AVX2 by hand: the core's Quantize to bytes with one scale. The arithmetic, and why it is exact,
+// is that of avx512_hot.c.
+#include "ops/kernels/quantize/avx2_intrin.h"
+
+#include <immintrin.h>
+
+enum { LANES = 8, GROUP = 32, NEAR = 3 };  // NEAR: parts of 2^-16
+
+typedef struct factors {
+    __m256 scale, inverse;         // s, fl(1/s)
+    __m256 unit, start;            // fl(1/s) and z + 1/2 in parts of 2^-16
+    __m256 coarse, fine;           // 1/s as a sum
+    __m256 least, most;            // x beyond them has an end of the bytes
+    __m256i z, z_words;            // as int32, as int16
+    __m256i quant_min, quant_max;  // bytes
+} factors;
+
+static inline __m256 all(float v) { return _mm256_set1_ps(v); }
+
+static inline bool may_multiply(const qdq_quant_params *p, float s, int32_t z) {
+    return s > 0x1p-60f && s < 0x1p60f && z >= p->range.least && z <= p->range.greatest;
+}
+
+static inline factors factors_of(const qdq_quant_params *p, float s, int32_t z) {
+    float inverse = 1.0f / s;
+    float coarse = qdq_float_from_bits(qdq_float_bits(inverse) & 0xFFFFFF00);
+    return (factors){
+        .scale = all(s),
+        .inverse = all(inverse),
+        .unit = all(inverse * 0x1p16f),
+        .start = all((float)z * 0x1p16f + 0x1p15f + NEAR),
+        .coarse = all(coarse),
+        .fine = all(__builtin_fmaf(-coarse, s, 1.0f) / s),
+        .least = all(-0x1p14f * s),
+        .most = all(0x1p14f * s),
+        .z = _mm256_set1_epi32(z),
+        .z_words = _mm256_set1_epi16((short)z),
+        .quant_min = _mm256_set1_epi8((char)p->range.quant_min),
+        .quant_max = _mm256_set1_epi8((char)p->range.quant_max),
+    };
+}
+
+// n + z in the upper half, unless the lower half is less than 2 * NEAR.
+static inline __m256i approximate(const factors *f, __m256 x) {
+    return _mm256_cvtps_epi32(_mm256_fmadd_ps(x, f->unit, f->start));
+}
+
+static inline bool any_near(const __m256i sums[4]) {
+    __m256i least =
+        _mm256_min_epu16(_mm256_min_epu16(sums[0], sums[1]), _mm256_min_epu16(sums[2], sums[3]));
+    __m256i below = _mm256_subs_epu16(_mm256_set1_epi16(2 * NEAR), least);
+    return !_mm256_testz_si256(below, _mm256_set1_epi32(0xFFFF));
+}
+
+static inline __m256i exact(const factors *f, __m256 x) {
+    x = _mm256_min_ps(_mm256_max_ps(x, f->least), f->most);
+    __m256 q = _mm256_mul_ps(x, f->inverse);
+    q = _mm256_fmadd_ps(_mm256_fnmadd_ps(q, f->scale, x), f->inverse, q);
+    return _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(q), f->z), 16);
+}
+
+static inline void words_of_float32(const factors *f, const void *x, size_t at, __m256i words[2]) {
+    const float *from = (const float *)x + at;
+    __m256i sums[4];
+    for (size_t i = 0; i < 4; i++) sums[i] = approximate(f, _mm256_loadu_ps(from + i * LANES));
+    if (__builtin_expect(any_near(sums), 0))
+        for (size_t i = 0; i < 4; i++) sums[i] = exact(f, _mm256_loadu_ps(from + i * LANES));
+    for (size_t i = 0; i < 2; i++)
+        words[i] = _mm256_packs_epi32(_mm256_srai_epi32(sums[2 * i], 16),
+                                      _mm256_srai_epi32(sums[2 * i + 1], 16));
+}
+
+static inline __m256i quotients(const factors *f, __m256i bits) {
+    __m256 x = _mm256_min_ps(f->most, _mm256_castsi256_ps(bits));  // NaN stays
+    return _mm256_cvtps_epi32(_mm256_fmadd_ps(x, f->fine, _mm256_mul_ps(x, f->coarse)));
+}
+
+static inline void words_of_bfloat16(const factors *f, const void *x, size_t at, __m256i words[2]) {
+    for (size_t i = 0; i < 2; i++) {
+        const void *from = (const uint16_t *)x + at + i * 2 * LANES;
+        __m256i pairs = _mm256_loadu_si256(from);
+        __m256i even = quotients(f, _mm256_slli_epi32(pairs, 16));
+        __m256i odd = quotients(f, _mm256_and_si256(pairs, _mm256_set1_epi32((int)0xFFFF0000)));
+        words[i] = _mm256_adds_epi16(_mm256_packs_epi32(even, odd), f->z_words);
+    }
+}
+
+// Packed bytes, in the order of their elements. Four of each of the words lie together: of vectors,
+// or of even and of odd elements.
+static inline __m256i order_of_float32(__m256i bytes) {
+    return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+static inline __m256i order_of_bfloat16(__m256i bytes) {
+    const __m256i turns = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15));
+    return _mm256_permute4x64_epi64(_mm256_shuffle_epi8(bytes, turns), 0xD8);
+}
+
+static inline __m256i to_int8(const factors *f, const __m256i words[2]) {
+    __m256i y = _mm256_packs_epi16(words[0], words[1]);
+    return _mm256_min_epi8(_mm256_max_epi8(y, f->quant_min), f->quant_max);
+}
+static inline __m256i to_uint8(const factors *f, const __m256i words[2]) {
+    __m256i y = _mm256_packus_epi16(words[0], words[1]);
+    return _mm256_min_epu8(_mm256_max_epu8(y, f->quant_min), f->quant_max);
+}
+
+#define QUANTIZE(x_name, y_name, rest)                                                          \
+    void qdq_quantize_##x_name##_##y_name##_hot_avx2(const void *params, const qdq_view *views, \
+                                                     const void *x, void *y, size_t n) {        \
+        const qdq_quant_params *p = params;                                                     \
+        float s = qdq_float_from_bits(views[0].data[0]);                                        \
+        int32_t z = (int32_t)views[1].data[0];                                                  \
+        size_t at = 0;                                                                          \
+        if (!views[0].step && !views[1].step && may_multiply(p, s, z)) {                        \
+            factors f = factors_of(p, s, z);                                                    \
+            for (; at + GROUP <= n; at += GROUP) {                                              \
+                __m256i words[2];                                                               \
+                words_of_##x_name(&f, x, at, words);                                            \
+                _mm256_storeu_si256((void *)((char *)y + at),                                   \
+                                    order_of_##x_name(to_##y_name(&f, words)));                 \
+            }                                                                                   \
+        }                                                                                       \
+        qdq_view left[2] = {{views[0].data + at * views[0].step, views[0].step},                \
+                            {views[1].data + at * views[1].step, views[1].step}};               \
+        if (at < n)                                                                             \
+            rest(p, left, (const char *)x + at * qdq_dtype_size(p->x_dtype), (char *)y + at,    \
+                 n - at);                                                                       \
+    }
+
+QUANTIZE(float32, int8, qdq_quantize_float32_int8_core_avx2)
+QUANTIZE(float32, uint8, qdq_quantize_float32_uint8_core_avx2)
+QUANTIZE(bfloat16, int8, qdq_quantize_bfloat16_int8_core_avx2)
+QUANTIZE(bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx2)

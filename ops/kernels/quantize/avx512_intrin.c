@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// AVX-512 by hand, where compilers get less than half of it: the core's Quantize to bytes with one
+// scale, and tables of bytes.
+//
+// Below, q is the quotient x / s rounded to float32, n is q rounded half to even, z the zero point.
+// Of the sum n + z only steps within the bytes of y matter, and z is one of these bytes: the steps
+// are where q is a tie, k + 1/2, of at most 255.5 in size.
+#include "ops/kernels/quantize/avx512_intrin.h"
+
+#include <immintrin.h>
+
+enum { LANES = 16, GROUP = 64 };
+
+typedef struct factors {
+    __m512 scale, inverse;         // s, fl(1/s)
+    __m512 unit, start;            // fl(1/s) and z + 1/2 in parts of 2^-16
+    __m512 coarse, fine;           // 1/s as a sum
+    __m512 least, most;            // x beyond them has an end of the bytes
+    __m512 in;                     // scale of x
+    __m512i z, z_words;            // as int32, as int16
+    __m512i quant_min, quant_max;  // bytes
+    bool clamps;                   // to less than all bytes
+} factors;
+
+static inline __m512 all(float v) { return _mm512_set1_ps(v); }
+
+// Whether nothing that matters here overflows or is denormal, and z is a byte of y.
+static inline bool may_multiply(const qdq_quant_params *p, float s, int32_t z) {
+    return s > 0x1p-60f && s < 0x1p60f && z >= p->range.least && z <= p->range.greatest;
+}
+
+enum { NEAR = 3 };  // parts of 2^-16
+
+static inline factors factors_of(const qdq_quant_params *p, float in, float s, int32_t z) {
+    float inverse = 1.0f / s;
+    float coarse = qdq_float_from_bits(qdq_float_bits(inverse) & 0xFFFFFF00);
+    return (factors){
+        .scale = all(s),
+        .inverse = all(inverse),
+        .unit = all(inverse * 0x1p16f),
+        .start = all((float)z * 0x1p16f + 0x1p15f + NEAR),
+        .coarse = all(coarse),
+        .fine = all(__builtin_fmaf(-coarse, s, 1.0f) / s),
+        .least = all(-0x1p14f * s),
+        .most = all(0x1p14f * s),
+        .in = all(in),
+        .z = _mm512_set1_epi32(z),
+        .z_words = _mm512_set1_epi16((short)z),
+        .quant_min = _mm512_set1_epi8((char)p->range.quant_min),
+        .quant_max = _mm512_set1_epi8((char)p->range.quant_max),
+        .clamps = p->range.quant_max - p->range.quant_min < UINT8_MAX,
+    };
+}
+
+//---- One multiply-add -------------------------------------------------------
+
+// x / s + z + 1/2 in parts of 2^-16, and NEAR more. Its upper half is n + z, unless the lower half
+// is less than 2 * NEAR: at the ties that matter, fl(1/s) and q are each off by one part at most
+// (2^-24 of 255.5), and rounding the sum by 3/4, which is less than NEAR. Larger quotients are on
+// the same side of all these ties. NaN and what int32 does not hold become 0x80000000, whose lower
+// half is 0.
+static inline __m512i approximate(const factors *f, __m512 x) {
+    return _mm512_cvtps_epi32(_mm512_fmadd_ps(x, f->unit, f->start));
+}
+
+static inline bool any_near(__m512i a, __m512i b, __m512i c, __m512i d) {
+    const __mmask32 lower = 0x55555555;
+    __m512i least = _mm512_min_epu16(_mm512_min_epu16(a, b), _mm512_min_epu16(c, d));
+    return _mm512_mask_cmplt_epu16_mask(lower, least, _mm512_set1_epi16(2 * NEAR)) != 0;
+}
+
+// n + z in the upper half. NaN becomes `least`: max gives its second operand then. One step of
+// Newton's rounds correctly but where x / s is within 2^-22 of an ulp of the middle of two floats;
+// of the pairs of x and s where that is so beside a tie up to 2047.5, all were tried, and give q.
+static inline __m512i exact(const factors *f, __m512 x) {
+    x = _mm512_min_ps(_mm512_max_ps(x, f->least), f->most);
+    __m512 q = _mm512_mul_ps(x, f->inverse);
+    q = _mm512_fmadd_ps(_mm512_fnmadd_ps(q, f->scale, x), f->inverse, q);
+    return _mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(q), f->z), 16);
+}
+
+// The upper halves of four times 16 numbers as words: those of a and b by turns, of c and d.
+static inline void upper_halves(const __m512i sums[4], __m512i words[2]) {
+    const __m512i down = _mm512_set4_epi32(0x0F0E0F0E, 0x0B0A0B0A, 0x07060706, 0x03020302);
+    for (int i = 0; i < 2; i++)
+        words[i] = _mm512_mask_shuffle_epi8(sums[2 * i + 1], 0x3333333333333333, sums[2 * i], down);
+}
+
+typedef enum source { FLOAT32, INT32, SCALED, BFLOAT16 } source;
+
+static inline __m512 load(source from, const factors *f, const void *x, size_t i) {
+    if (from == FLOAT32) return _mm512_loadu_ps((const float *)x + i);
+    if (from == BFLOAT16) {
+        const void *at = (const uint16_t *)x + i;
+        __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(at));
+        return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
+    }
+    __m512 v = _mm512_cvtepi32_ps(_mm512_loadu_si512((const int32_t *)x + i));
+    return from == SCALED ? _mm512_mul_ps(v, f->in) : v;
+}
+
+static inline void quantize_group(source from, const factors *f, const void *x, size_t at,
+                                  __m512i words[2]) {
+    __m512i sums[4];
+    for (size_t i = 0; i < 4; i++) sums[i] = approximate(f, load(from, f, x, at + i * LANES));
+    if (__builtin_expect(any_near(sums[0], sums[1], sums[2], sums[3]), 0))
+        for (size_t i = 0; i < 4; i++) sums[i] = exact(f, load(from, f, x, at + i * LANES));
+    upper_halves(sums, words);
+}
+
+//---- bfloat16 ---------------------------------------------------------------
+
+// n + z as words, those of even and of odd elements four by four. Ties are many where x has 8 bits.
+// x * coarse is exact; the sum of both products is 1/s * x within 2^-40, rounded once. There are
+// few x / s so near the middle of two floats beside a tie; up to 1024.5 all were tried and give q.
+static inline __m512i quotients(const factors *f, __m512 x) {
+    x = _mm512_min_ps(f->most, x);  // NaN stays, and becomes the least int32 as -infinity does
+    return _mm512_cvtps_epi32(_mm512_fmadd_ps(x, f->fine, _mm512_mul_ps(x, f->coarse)));
+}
+
+static inline __m512i quantize_pairs(const factors *f, const void *x, size_t at) {
+    __m512i pairs = _mm512_loadu_si512((const uint16_t *)x + at);
+    __m512i even = _mm512_slli_epi32(pairs, 16);
+    __m512i odd = _mm512_and_si512(pairs, _mm512_set1_epi32((int)0xFFFF0000));
+    return _mm512_adds_epi16(_mm512_packs_epi32(quotients(f, _mm512_castsi512_ps(even)),
+                                                quotients(f, _mm512_castsi512_ps(odd))),
+                             f->z_words);
+}
+
+//---- A scale for each element ------------------------------------------------
+
+// As `approximate`, without z: rcp14 is within 2^-14 of 1/s, and after a step of Newton's within
+// 2^-24 and 2^-28, which is less than NEAR too. Scales that are 0, infinite, NaN, or so small that
+// 1/s overflows, make NaN or infinity of x; those with a denormal 1/s are found by `any_large`.
+static inline __m512i approximate_channels(__m512 x, __m512 s) {
+    __m512 inverse = _mm512_rcp14_ps(s);
+    __m512 error = _mm512_fnmadd_ps(s, inverse, all(1.0f));
+    inverse = _mm512_fmadd_ps(error, inverse, inverse);
+    return _mm512_cvtps_epi32(
+        _mm512_fmadd_ps(x, _mm512_mul_ps(inverse, all(0x1p16f)), all(0x1p15f + NEAR)));
+}
+
+// Negative ones too.
+static inline bool any_large(const __m512i s[4]) {
+    __m512i most = _mm512_max_epu32(_mm512_max_epu32(s[0], s[1]), _mm512_max_epu32(s[2], s[3]));
+    return _mm512_cmpge_epu32_mask(most, _mm512_castps_si512(all(0x1p100f))) != 0;
+}
+
+// Of any scales. NaN becomes the least.
+static inline __m512i exact_channels(__m512 x, __m512 s) {
+    __m512 q = _mm512_max_ps(_mm512_div_ps(x, s), all(-0x1p14f));
+    return _mm512_slli_epi32(_mm512_cvtps_epi32(_mm512_min_ps(q, all(0x1p14f))), 16);
+}
+
+static inline void quantize_channels(source from, const factors *f, const void *x, size_t at,
+                                     const qdq_view *views, __m512i words[2]) {
+    const __m512i up = _mm512_set4_epi32(0x0D0C0D0C, 0x09080908, 0x05040504, 0x01000100);
+    const uint32_t *zs = views[1].data + at * views[1].step;
+    __m512i s[4], sums[4];
+    for (size_t i = 0; i < 4; i++) {
+        s[i] = _mm512_loadu_si512(views[0].data + at + i * LANES);
+        sums[i] = approximate_channels(load(from, f, x, at + i * LANES), _mm512_castsi512_ps(s[i]));
+    }
+    if (__builtin_expect(any_near(sums[0], sums[1], sums[2], sums[3]) || any_large(s), 0))
+        for (size_t i = 0; i < 4; i++)
+            sums[i] = exact_channels(load(from, f, x, at + i * LANES), _mm512_castsi512_ps(s[i]));
+    upper_halves(sums, words);
+    for (size_t i = 0; i < 2; i++) {
+        __m512i z = f->z_words;
+        if (views[1].step)
+            z = _mm512_mask_shuffle_epi8(_mm512_loadu_si512(zs + 2 * i * LANES), 0xCCCCCCCCCCCCCCCC,
+                                         _mm512_loadu_si512(zs + (2 * i + 1) * LANES), up);
+        words[i] = _mm512_adds_epi16(words[i], z);
+    }
+}
+
+static bool all_bytes(const qdq_quant_params *p, qdq_view z, size_t n) {
+    uint32_t beyond = 0, least = (uint32_t)p->range.least,
+             width = (uint32_t)p->range.greatest - least;
+    for (size_t i = 0, count = z.step ? n : 1; i < count; i++) beyond |= z.data[i] - least > width;
+    return !beyond;
+}
+
+//---- To bytes ---------------------------------------------------------------
+
+// Where the bytes of consecutive elements are after packing.
+#define BY_TWO(i) (i), (i) + 2, (i) + 4, (i) + 6
+#define VECTOR(i) BY_TWO(i), BY_TWO((i) + 16), BY_TWO((i) + 32), BY_TWO((i) + 48)
+#define TURNS(i) (i), (i) + 4, (i) + 1, (i) + 5, (i) + 2, (i) + 6, (i) + 3, (i) + 7
+static const uint8_t order_of_words[GROUP] = {VECTOR(0), VECTOR(1), VECTOR(8), VECTOR(9)};
+static const uint8_t order_of_pairs[GROUP] = {TURNS(0), TURNS(16), TURNS(32), TURNS(48),
+                                              TURNS(8), TURNS(24), TURNS(40), TURNS(56)};
+
+static inline __m512i to_int8(const factors *f, const __m512i words[2], __m512i order) {
+    __m512i y = _mm512_permutexvar_epi8(order, _mm512_packs_epi16(words[0], words[1]));
+    return f->clamps ? _mm512_min_epi8(_mm512_max_epi8(y, f->quant_min), f->quant_max) : y;
+}
+static inline __m512i to_uint8(const factors *f, const __m512i words[2], __m512i order) {
+    __m512i y = _mm512_permutexvar_epi8(order, _mm512_packus_epi16(words[0], words[1]));
+    return f->clamps ? _mm512_min_epu8(_mm512_max_epu8(y, f->quant_min), f->quant_max) : y;
+}
+
+static void leave(qdq_tile_fn *fn, const void *params, const qdq_view *views, size_t view_count,
+                  const void *x, void *y, size_t at, size_t n) {
+    const qdq_quant_params *p = params;
+    qdq_view left[QDQ_MAX_VECTORS];
+    if (at == n) return;
+    for (size_t k = 0; k < view_count; k++)
+        left[k] = (qdq_view){views[k].data + at * views[k].step, views[k].step};
+    fn(params, left, (const char *)x + at * qdq_dtype_size(p->x_dtype), (char *)y + at, n - at);
+}
+
+#define STORE_GROUPS(y_name, order_of, GET)                                 \
+    __m512i order = _mm512_loadu_si512(order_of);                           \
+    for (; at + GROUP <= n; at += GROUP) {                                  \
+        __m512i words[2];                                                   \
+        GET;                                                                \
+        _mm512_storeu_si512((char *)y + at, to_##y_name(&f, words, order)); \
+    }
+
+// What has other parameters, and what is left of n, goes to `rest`.
+#define QUANTIZE(name, y_name, rest, view_count, order_of, GET)                          \
+    void qdq_##name##_##y_name##_hot_avx512(const void *params, const qdq_view *views,   \
+                                            const void *x, void *y, size_t n) {          \
+        enum { LAST = (view_count)-2 };                                                  \
+        float s = qdq_float_from_bits(views[LAST].data[0]);                              \
+        int32_t z = (int32_t)views[LAST + 1].data[0];                                    \
+        size_t steps = 0, at = 0;                                                        \
+        for (int k = 0; k < (view_count); k++) steps |= views[k].step;                   \
+        if (!steps && may_multiply(params, s, z) && (!LAST || !views[1].data[0])) {      \
+            factors f = factors_of(params, qdq_float_from_bits(views[0].data[0]), s, z); \
+            STORE_GROUPS(y_name, order_of, GET)                                          \
+        }                                                                                \
+        leave(rest, params, views, view_count, x, y, at, n);                             \
+    }
+
+// Also by channels along rows.
+#define QUANTIZE_CHANNELS(name, y_name, rest, source)                                       \
+    void qdq_##name##_##y_name##_channels_avx512(const void *params, const qdq_view *views, \
+                                                 const void *x, void *y, size_t n) {        \
+        size_t at = 0;                                                                      \
+        if (!views[0].step) {                                                               \
+            qdq_##name##_##y_name##_hot_avx512(params, views, x, y, n);                     \
+            return;                                                                         \
+        }                                                                                   \
+        if (all_bytes(params, views[1], n)) {                                               \
+            factors f = factors_of(params, 1.0f, 1.0f, (int32_t)views[1].data[0]);          \
+            STORE_GROUPS(y_name, order_of_words,                                            \
+                         quantize_channels(source, &f, x, at, views, words))                \
+        }                                                                                   \
+        leave(rest, params, views, 2, x, y, at, n);                                         \
+    }
+
+#define GROUP_OF(source) quantize_group(source, &f, x, at, words)
+#define GROUP_OF_PAIRS                    \
+    words[0] = quantize_pairs(&f, x, at); \
+    words[1] = quantize_pairs(&f, x, at + 2 * LANES)
+
+// clang-format off
+QUANTIZE(quantize_float32,  int8,  qdq_quantize_float32_int8_core_avx512,   2, order_of_words, GROUP_OF(FLOAT32))
+QUANTIZE(quantize_float32,  uint8, qdq_quantize_float32_uint8_core_avx512,  2, order_of_words, GROUP_OF(FLOAT32))
+QUANTIZE(quantize_bfloat16, int8,  qdq_quantize_bfloat16_int8_core_avx512,  2, order_of_pairs, GROUP_OF_PAIRS)
+QUANTIZE(quantize_bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx512, 2, order_of_pairs, GROUP_OF_PAIRS)
+QUANTIZE(quantize_int32,    int8,  qdq_quantize_int32_int8_core_avx512,     2, order_of_words, GROUP_OF(INT32))
+QUANTIZE(quantize_int32,    uint8, qdq_quantize_int32_uint8_core_avx512,    2, order_of_words, GROUP_OF(INT32))
+QUANTIZE(requantize_int32,  int8,  qdq_requantize_int32_int8_core_avx512,   4, order_of_words, GROUP_OF(SCALED))
+QUANTIZE(requantize_int32,  uint8, qdq_requantize_int32_uint8_core_avx512,  4, order_of_words, GROUP_OF(SCALED))
+
+QUANTIZE_CHANNELS(quantize_float32,  int8,  qdq_quantize_float32_int8_core_avx512,   FLOAT32)
+QUANTIZE_CHANNELS(quantize_float32,  uint8, qdq_quantize_float32_uint8_core_avx512,  FLOAT32)
+QUANTIZE_CHANNELS(quantize_bfloat16, int8,  qdq_quantize_bfloat16_int8_core_avx512,  BFLOAT16)
+QUANTIZE_CHANNELS(quantize_bfloat16, uint8, qdq_quantize_bfloat16_uint8_core_avx512, BFLOAT16)
+// clang-format on
+
+//---- Tables of bytes --------------------------------------------------------
+
+void qdq_lookup_bytes_avx512(const void *params, const qdq_view *views, const void *x, void *y,
+                             size_t n) {
+    const qdq_lookup_params *p = params;
+    size_t at = 0;
+    if (!views[0].step) {
+        const uint8_t *table = (const uint8_t *)p->tables + (size_t)views[0].data[0] * 256;
+        __m512i t[4];
+        for (int k = 0; k < 4; k++) t[k] = _mm512_loadu_si512(table + k * 64);
+        for (; at + GROUP <= n; at += GROUP) {
+            __m512i code = _mm512_loadu_si512((const char *)x + at);
+            __m512i below = _mm512_permutex2var_epi8(t[0], code, t[1]);
+            __m512i above = _mm512_permutex2var_epi8(t[2], code, t[3]);
+            _mm512_storeu_si512((char *)y + at,
+                                _mm512_mask_blend_epi8(_mm512_movepi8_mask(code), below, above));
+        }
+    }
+    qdq_view rest = {views[0].data + at * views[0].step, views[0].step};
+    if (at < n)
+        qdq_lookup_bytes_portable(params, &rest, (const char *)x + at, (char *)y + at, n - at);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels that are written by hand for AVX-512, and what they leave the rest to.
+#ifndef QDQ_OPS_KERNELS_QUANTIZE_AVX512_INTRIN_H
+#define QDQ_OPS_KERNELS_QUANTIZE_AVX512_INTRIN_H
+
+#include "ops/kernels/kernel.h"
+#include "runtime/numerics/dtype.h"
+
+qdq_tile_fn qdq_quantize_float32_int8_core_avx512, qdq_quantize_float32_uint8_core_avx512,
+    qdq_quantize_bfloat16_int8_core_avx512, qdq_quantize_bfloat16_uint8_core_avx512,
+    qdq_quantize_int32_int8_core_avx512, qdq_quantize_int32_uint8_core_avx512,
+    qdq_requantize_int32_int8_core_avx512, qdq_requantize_int32_uint8_core_avx512;
+
+qdq_tile_fn qdq_quantize_float32_int8_hot_avx512, qdq_quantize_float32_uint8_hot_avx512,
+    qdq_quantize_bfloat16_int8_hot_avx512, qdq_quantize_bfloat16_uint8_hot_avx512,
+    qdq_quantize_int32_int8_hot_avx512, qdq_quantize_int32_uint8_hot_avx512,
+    qdq_requantize_int32_int8_hot_avx512, qdq_requantize_int32_uint8_hot_avx512;
+qdq_tile_fn qdq_quantize_float32_int8_channels_avx512, qdq_quantize_float32_uint8_channels_avx512,
+    qdq_quantize_bfloat16_int8_channels_avx512, qdq_quantize_bfloat16_uint8_channels_avx512;
+qdq_tile_fn qdq_lookup_bytes_avx512, qdq_lookup_halves_avx512, qdq_lookup_words_avx512;
+
+#endif

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels in plain C that compilers turn into vectors: included by one file per instruction set,
+// which defines QDQ_BODY(name) and is compiled for it. Each loop is the formula of
+// runtime/numerics/quantize_one.h for one choice of numerics, rewritten without branches; the comment says why
+// it is the same.
+//
+// All take numbers of any value. Zero points beyond 2^20 in size, with which sums would no longer
+// be exact in float32, go to the portable kernel.
+#include <math.h>
+#include <string.h>
+#if defined(__F16C__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+#include "ops/kernels/quantize/body_list.h"
+#include "runtime/numerics/dtype.h"
+
+enum { PART = 256 };  // parameters that are not alike are laid out in parts
+
+static inline bool body_nan(float value) {
+    return (qdq_float_bits(value) & 0x7FFFFFFF) > 0x7F800000;
+}
+
+static inline qdq_view body_from(qdq_view view, size_t at) {
+    return (qdq_view){view.data + at * view.step, view.step};
+}
+
+// Whether the range of y and all zero points are small enough.
+static inline bool body_small(const qdq_quant_params *p, qdq_view z, size_t n) {
+    int64_t most = 1 << 20;
+    uint32_t beyond = p->range.quant_min < -most || p->range.quant_max > most;
+    size_t count = z.step ? n : 1;
+    for (size_t i = 0; i < count; i++) beyond |= z.data[i] + (1u << 20) > (1u << 21);
+    return !beyond;
+}
+
+static inline void body_floats(qdq_view view, size_t n, float *out) {
+    if (view.step) {
+        memcpy(out, view.data, n * sizeof *out);
+    } else {
+        float value = qdq_float_from_bits(view.data[0]);
+        for (size_t i = 0; i < n; i++) out[i] = value;
+    }
+}
+
+static inline void body_ints(qdq_view view, size_t n, int32_t *out) {
+    for (size_t i = 0; i < n; i++) out[i] = (int32_t)view.data[view.step ? i : 0];
+}
+
+//---- float16: what the instruction set has for it ----------------------------
+
+#if defined(__F16C__)
+static inline void body_from_halves(const uint16_t *x, size_t n, float *y) {
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(y + i,
+                         _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
+    for (; i < n; i++) y[i] = _cvtsh_ss(x[i]);
+}
+static inline void body_to_halves(const float *x, size_t n, uint16_t *y) {
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((__m128i *)(void *)(y + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), 0));
+    for (; i < n; i++) y[i] = _cvtss_sh(x[i], 0);
+}
+#elif defined(__aarch64__)
+static inline float32x4_t body_of_half(uint16x4_t x) {
+    return vcvt_f32_f16(vreinterpret_f16_u16(x));
+}
+static inline uint16x4_t body_half(float32x4_t x) { return vreinterpret_u16_f16(vcvt_f16_f32(x)); }
+static inline void body_from_halves(const uint16_t *x, size_t n, float *y) {
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4) vst1q_f32(y + i, body_of_half(vld1_u16(x + i)));
+    for (; i < n; i++) y[i] = vgetq_lane_f32(body_of_half(vdup_n_u16(x[i])), 0);
+}
+static inline void body_to_halves(const float *x, size_t n, uint16_t *y) {
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4) vst1_u16(y + i, body_half(vld1q_f32(x + i)));
+    for (; i < n; i++) y[i] = vget_lane_u16(body_half(vdupq_n_f32(x[i])), 0);
+}
+#endif
+
+//---- Elements ---------------------------------------------------------------
+
+static inline float load_float32(const void *x, size_t i) { return ((const float *)x)[i]; }
+static inline float load_bfloat16(const void *x, size_t i) {
+    return qdq_float_from_bits((uint32_t)((const uint16_t *)x)[i] << 16);
+}
+static inline float load_int32(const void *x, size_t i) { return (float)((const int32_t *)x)[i]; }
+
+static inline void store_int8(void *y, size_t i, int32_t q) { ((int8_t *)y)[i] = (int8_t)q; }
+static inline void store_uint8(void *y, size_t i, int32_t q) { ((uint8_t *)y)[i] = (uint8_t)q; }
+static inline void store_int16(void *y, size_t i, int32_t q) { ((int16_t *)y)[i] = (int16_t)q; }
+static inline void store_uint16(void *y, size_t i, int32_t q) { ((uint16_t *)y)[i] = (uint16_t)q; }
+static inline void store_int32(void *y, size_t i, int32_t q) { ((int32_t *)y)[i] = q; }
+
+// To bfloat16, of what is no NaN. Half even; half away with denormals and -0 to +0; half even with
+// denormal float32 to 0 with their sign.
+static inline void finite_float32(void *y, size_t i, float v) { ((float *)y)[i] = v; }
+static inline void finite_bfloat16(void *y, size_t i, float v) {
+    uint32_t bits = qdq_float_bits(v);
+    ((uint16_t *)y)[i] = (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+static inline void finite_bfloat16_device(void *y, size_t i, float v) {
+    uint32_t bits = qdq_float_bits(v), away = (bits + 0x8000) >> 16;
+    ((uint16_t *)y)[i] = (uint16_t)((bits & 0x7FFFFFFF) < 0x00800000 ? 0 : away);
+}
+static inline void finite_bfloat16_flush(void *y, size_t i, float v) {
+    uint32_t bits = qdq_float_bits(v);
+    bits = (bits & 0x7FFFFFFF) < 0x00800000 ? bits & 0x80000000 : bits;
+    ((uint16_t *)y)[i] = (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
+// A float8 of M mantissa bits that saturates: half even where it is normal, by adding a number
+// whose last bit is the float8's where it is not.
+static inline uint8_t body_float8(float v, uint32_t m, int bias, float largest, uint32_t nan) {
+    uint32_t bits = qdq_float_bits(v), sign = bits >> 24 & 0x80;
+    float a = fabsf(v);
+    a = a < largest ? a : largest;  // NaN too, which is put in below
+    uint32_t abits = qdq_float_bits(a);
+    uint32_t half = ((uint32_t)1 << (22 - m)) - 1;
+    uint32_t normal = (abits + half + (abits >> (23 - m) & 1)) >> (23 - m);
+    normal -= (uint32_t)(127 - bias) << m;
+    float magic =
+        qdq_float_from_bits((uint32_t)(127 + 24 - bias - (int)m) << 23);  // 2^(1 - bias - m + 23)
+    uint32_t below = qdq_float_bits(a + magic) - qdq_float_bits(magic);
+    uint32_t least = (uint32_t)(128 - bias) << 23;  // the least normal number
+    uint32_t code = abits < least ? below : normal;
+    code = (bits & 0x7FFFFFFF) > 0x7F800000 ? nan : code;
+    return (uint8_t)(sign | code);
+}
+
+static inline void store_float8_e4m3fn(void *y, size_t i, float v) {
+    ((uint8_t *)y)[i] = body_float8(v, 3, 7, 448.0f, 0x7F);
+}
+static inline void store_float8_e5m2(void *y, size_t i, float v) {
+    ((uint8_t *)y)[i] = body_float8(v, 2, 15, 57344.0f, 0x7E);
+}
+
+//---- Quantize ---------------------------------------------------------------
+
+// The bounds of y, the parameters of an element, and what is worked out of them once.
+typedef struct lane {
+    float s, inverse, z;
+    float low, high;  // of y
+} lane;
+
+// clamp(rne(x / s) + z). Clamping the rounded quotient to the bounds less z is the same, as all
+// three are whole and exact; NaN fails the first comparison and becomes the lower bound.
+static inline int32_t lane_core(lane p, float x) {
+    float r = rintf(x / p.s), low = p.low - p.z, high = p.high - p.z;
+    r = r > low ? r : low;
+    r = r < high ? r : high;
+    return (int32_t)(r + p.z);
+}
+
+// clamp(rne(fl(fl(x * fl(1/s)) + z))): whole bounds may be applied before rounding.
+static inline int32_t lane_onednn(lane p, float x) {
+    float v = x * p.inverse + p.z;
+    v = v > p.low ? v : p.low;
+    v = v < p.high ? v : p.high;
+    return (int32_t)rintf(v);
+}
+
+// clamp(fl(rne(fl(x * fl(1/s))) + z)).
+static inline int32_t lane_torchao(lane p, float x) {
+    float v = rintf(x * p.inverse) + p.z;
+    v = v > p.low ? v : p.low;
+    v = v < p.high ? v : p.high;
+    return (int32_t)v;
+}
+
+static inline float lane_flushed(float x) { return fabsf(x) < 0x1p-126f ? 0.0f : x; }
+
+static inline float lane_fused(lane p, float x) {
+    return __builtin_fmaf(lane_flushed(x), p.inverse, p.z);
+}
+
+static inline float lane_half_away(float v) {
+    float whole = truncf(v);
+    return fabsf(v - whole) >= 0.5f ? whole + copysignf(1.0f, v) : whole;
+}
+
+// NaN fails the comparison with the upper bound and becomes it.
+static inline int32_t lane_ttnn_int32(lane p, float x) {
+    float v = lane_half_away(lane_fused(p, x));
+    v = v < p.high ? v : p.high;
+    v = v > p.low ? v : p.low;
+    return (int32_t)v;
+}
+
+static inline int32_t lane_ttnn_uint8(lane p, float x) {
+    float v = fabsf(lane_half_away(lane_fused(p, x)));
+    v = v < p.high ? v : p.high;
+    v = v > p.low ? v : p.low;
+    return (int32_t)v;
+}
+
+static inline int32_t lane_ttnn_int8(lane p, float x) {
+    float v = lane_fused(p, x) + 128.0f;
+    v = v < 0 ? 0.0f : v;
+    float whole = floorf(v);
+    whole += v - whole >= 0.5f ? 1.0f : 0.0f;
+    whole = (whole < 255.0f ? whole : 255.0f) - 128.0f;
+    whole = whole < p.high ? whole : p.high;
+    whole = whole > p.low ? whole : p.low;
+    return (int32_t)whole;
+}
+
+static inline lane lane_of(const qdq_quant_params *p, float s, int32_t z, bool flush) {
+    s = flush ? lane_flushed(s) : s;
+    float inverse = 1.0f / s;
+    return (lane){.s = s,
+                  .inverse = flush ? lane_flushed(inverse) : inverse,
+                  .z = (float)z,
+                  .low = (float)p->range.quant_min,
+                  .high = (float)p->range.quant_max};
+}
+
+// Whether x * fl(1/s) may stand for x / s: then the two differ by less than 3 * 2^-24 of the
+// quotient, which up to 2^10 is less than 0.0002. Where neither is that close to a tie, both round
+// to the same number; where the quotient is larger, both are beyond the bounds.
+enum { FAST = 64 };  // elements that are looked at together
+static inline bool lane_may_multiply(lane p) {
+    float size = fabsf(p.s);
+    return size > 0x1p-60f && size < 0x1p60f && p.low - p.z > -1000 && p.high - p.z < 1000;
+}
+
+// Whether 1/s is exact, and so the product the quotient.
+static inline bool lane_is_power(lane p) { return !(qdq_float_bits(p.s) & 0x7FFFFF); }
+
+static inline int32_t lane_multiplied(lane p, float r) {
+    float low = p.low - p.z, high = p.high - p.z;
+    r = r > low ? r : low;
+    r = r < high ? r : high;
+    return (int32_t)(r + p.z);
+}
+
+// The core's Quantize with one scale: multiplies, and divides where a product is close to a tie.
+#define QUANTIZE_FAST(x_name, y_name)                                                   \
+    if (lane_may_multiply(l)) {                                                         \
+        size_t at = 0;                                                                  \
+        float close = lane_is_power(l) ? 1.0f : 0.4998f;                                \
+        for (; at + FAST <= n; at += FAST) {                                            \
+            uint32_t ties = 0;                                                          \
+            for (size_t i = at; i < at + FAST; i++) {                                   \
+                float v = load_##x_name(x, i) * l.inverse, r = rintf(v);                \
+                ties |= fabsf(v - r) > close ? 1u : 0u;                                 \
+                store_##y_name(y, i, lane_multiplied(l, r));                            \
+            }                                                                           \
+            if (ties)                                                                   \
+                for (size_t i = at; i < at + FAST; i++)                                 \
+                    store_##y_name(y, i, lane_core(l, load_##x_name(x, i)));            \
+        }                                                                               \
+        for (; at < n; at++) store_##y_name(y, at, lane_core(l, load_##x_name(x, at))); \
+        return;                                                                         \
+    }
+#define QUANTIZE_FAST_core QUANTIZE_FAST
+#define QUANTIZE_FAST_onednn(x_name, y_name)
+#define QUANTIZE_FAST_torchao(x_name, y_name)
+#define QUANTIZE_FAST_ttnn_int32(x_name, y_name)
+#define QUANTIZE_FAST_ttnn_uint8(x_name, y_name)
+#define QUANTIZE_FAST_ttnn_int8(x_name, y_name)
+
+#define QUANTIZE(name, x_name, y_name, numerics, lane_fn, flush)                                  \
+    qdq_tile_fn QDQ_BODY(name);                                                                   \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,              \
+                        const void *restrict x, void *restrict y, size_t n) {                     \
+        const qdq_quant_params *p = params;                                                       \
+        if (!body_small(p, views[1], n)) {                                                        \
+            qdq_quantize_tile_portable(params, views, x, y, n);                                   \
+            return;                                                                               \
+        }                                                                                         \
+        if (!views[0].step && !views[1].step) {                                                   \
+            lane l = lane_of(p, qdq_float_from_bits(views[0].data[0]), (int32_t)views[1].data[0], \
+                             flush);                                                              \
+            QUANTIZE_FAST_##numerics(x_name, y_name) for (size_t i = 0; i < n; i++)               \
+                store_##y_name(y, i, lane_fn(l, load_##x_name(x, i)));                            \
+            return;                                                                               \
+        }                                                                                         \
+        for (size_t at = 0; at < n; at += PART) {                                                 \
+            size_t part = n - at < PART ? n - at : PART;                                          \
+            float s[PART];                                                                        \
+            int32_t z[PART];                                                                      \
+            body_floats(body_from(views[0], at), part, s);                                        \
+            body_ints(body_from(views[1], at), part, z);                                          \
+            for (size_t i = 0; i < part; i++)                                                     \
+                store_##y_name(y, at + i,                                                         \
+                               lane_fn(lane_of(p, s[i], z[i], flush), load_##x_name(x, at + i))); \
+        }                                                                                         \
+    }
+
+// A NaN has the sign of the one that it came from, or none.
+static inline float quotient(float x, float s) {
+    float v = x / s;
+    uint32_t sign = body_nan(x) ? qdq_float_bits(x) : body_nan(s) ? qdq_float_bits(s) : 0;
+    return body_nan(v) ? qdq_float_from_bits(0x7FC00000 | (sign & 0x80000000)) : v;
+}
+
+// To float8: the quotient is rounded by the store alone.
+#define QUANTIZE_FLOAT8(name, x_name, y_name)                                               \
+    qdq_tile_fn QDQ_BODY(name);                                                             \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,        \
+                        const void *restrict x, void *restrict y, size_t n) {               \
+        (void)params;                                                                       \
+        const uint32_t *s = views[0].data;                                                  \
+        if (!views[0].step) {                                                               \
+            float one = qdq_float_from_bits(s[0]);                                          \
+            for (size_t i = 0; i < n; i++)                                                  \
+                store_##y_name(y, i, quotient(load_##x_name(x, i), one));                   \
+            return;                                                                         \
+        }                                                                                   \
+        for (size_t i = 0; i < n; i++)                                                      \
+            store_##y_name(y, i, quotient(load_##x_name(x, i), qdq_float_from_bits(s[i]))); \
+    }
+
+//---- Dequantize -------------------------------------------------------------
+
+static inline int32_t code_int8(const void *x, size_t i) { return ((const int8_t *)x)[i]; }
+static inline int32_t code_uint8(const void *x, size_t i) { return ((const uint8_t *)x)[i]; }
+static inline int32_t code_int4(const void *x, size_t i) {
+    return (int32_t)((((const uint8_t *)x)[i] & 15) ^ 8) - 8;
+}
+static inline int32_t code_uint4(const void *x, size_t i) { return ((const uint8_t *)x)[i] & 15; }
+
+// q - z, which for the integers above is exact. Small floats have no z.
+#define MINUS(x_name)                                                        \
+    static inline float minus_##x_name(const void *x, size_t i, int32_t z) { \
+        return (float)(code_##x_name(x, i) - z);                             \
+    }
+MINUS(int8)
+MINUS(uint8)
+MINUS(int4)
+MINUS(uint4)
+
+// A float8 of M mantissa bits: a normal number has the bits of the float32 but for the bias, a
+// smaller one is a whole number of the least. From `beyond` on it is NaN, at `infinity` infinite.
+static inline float body_of_float8(uint32_t code, uint32_t m, uint32_t bias, uint32_t infinity,
+                                   uint32_t beyond) {
+    uint32_t magnitude = code & 0x7F;
+    uint32_t bits = (magnitude << (23 - m)) + ((127 - bias) << 23);
+    float least = qdq_float_from_bits((128 - bias - m) << 23);
+    uint32_t below = qdq_float_bits((float)(int32_t)magnitude * least);
+    bits = magnitude < (1u << m) ? below : bits;
+    bits = magnitude == infinity ? 0x7F800000 : bits;
+    bits = magnitude >= beyond ? 0x7FC00000 : bits;
+    return qdq_float_from_bits(bits | (code & 0x80) << 24);
+}
+
+static inline float minus_float8_e4m3fn(const void *x, size_t i, int32_t z) {
+    (void)z;
+    return body_of_float8(((const uint8_t *)x)[i], 3, 7, 0x100, 0x7F);
+}
+static inline float minus_float8_e5m2(const void *x, size_t i, int32_t z) {
+    (void)z;
+    return body_of_float8(((const uint8_t *)x)[i], 2, 15, 0x7C, 0x7D);
+}
+
+static inline bool body_finite(qdq_view s, size_t n) {
+    uint32_t beyond = 0;
+    size_t count = s.step ? n : 1;
+    for (size_t i = 0; i < count; i++) beyond |= (s.data[i] & 0x7FFFFFFF) >= 0x7F800000;
+    return !beyond;
+}
+
+// (q - z) * s: with codes of 8 bits and small zero points every way to subtract is exact, and with
+// finite scales nothing is NaN but what was, with a NaN that bfloat16 holds too.
+#define DEQUANTIZE(name, x_name, y_name, flush)                                      \
+    qdq_tile_fn QDQ_BODY(name);                                                      \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views, \
+                        const void *restrict x, void *restrict y, size_t n) {        \
+        const qdq_quant_params *p = params;                                          \
+        if (!body_small(p, views[1], n) || !body_finite(views[0], n)) {              \
+            qdq_dequantize_tile_portable(params, views, x, y, n);                    \
+            return;                                                                  \
+        }                                                                            \
+        if (!views[0].step && !views[1].step) {                                      \
+            float s = qdq_float_from_bits(views[0].data[0]);                         \
+            int32_t z = (int32_t)views[1].data[0];                                   \
+            if (flush) s = lane_flushed(s);                                          \
+            for (size_t i = 0; i < n; i++)                                           \
+                finite_##y_name(y, i, scaled(minus_##x_name(x, i, z), s, flush));    \
+            return;                                                                  \
+        }                                                                            \
+        for (size_t at = 0; at < n; at += PART) {                                    \
+            size_t part = n - at < PART ? n - at : PART;                             \
+            float s[PART];                                                           \
+            int32_t z[PART];                                                         \
+            body_floats(body_from(views[0], at), part, s);                           \
+            body_ints(body_from(views[1], at), part, z);                             \
+            for (size_t i = 0; i < part; i++)                                        \
+                finite_##y_name(y, at + i,                                           \
+                                scaled(minus_##x_name(x, at + i, z[i]),              \
+                                       (flush) ? lane_flushed(s[i]) : s[i], flush)); \
+        }                                                                            \
+    }
+
+static inline float scaled(float d, float s, bool flush) {
+    return flush ? lane_flushed(d * s) : d * s;
+}
+
+//---- Requantize -------------------------------------------------------------
+
+// Dequantize to float32, then Quantize, as the core does it.
+#define REQUANTIZE_INT32(name, y_name)                                                            \
+    qdq_tile_fn QDQ_BODY(name);                                                                   \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,              \
+                        const void *restrict x, void *restrict y, size_t n) {                     \
+        const qdq_quant_params *p = params;                                                       \
+        bool alike = !views[0].step && !views[1].step && !views[2].step && !views[3].step;        \
+        if (!alike || views[1].data[0] || !body_small(p, views[3], n)) {                          \
+            qdq_requantize_tile_portable(params, views, x, y, n);                                 \
+            return;                                                                               \
+        }                                                                                         \
+        float in = qdq_float_from_bits(views[0].data[0]);                                         \
+        lane l =                                                                                  \
+            lane_of(p, qdq_float_from_bits(views[2].data[0]), (int32_t)views[3].data[0], false);  \
+        for (size_t i = 0; i < n; i++) store_##y_name(y, i, lane_core(l, load_int32(x, i) * in)); \
+    }
+
+//---- float16 -----------------------------------------------------------------
+
+// float16 goes through a part of float32, which holds it.
+#define QUANTIZE_HALF(name, with)                                                             \
+    qdq_tile_fn QDQ_BODY(name);                                                               \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,          \
+                        const void *restrict x, void *restrict y, size_t n) {                 \
+        qdq_quant_params p = *(const qdq_quant_params *)params;                               \
+        p.x_dtype = QDQ_FLOAT32;                                                              \
+        for (size_t at = 0; at < n; at += PART) {                                             \
+            size_t part = n - at < PART ? n - at : PART;                                      \
+            qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};            \
+            float real[PART];                                                                 \
+            body_from_halves((const uint16_t *)x + at, part, real);                           \
+            QDQ_BODY(with)(&p, here, real, (char *)y + at * qdq_dtype_size(p.y_dtype), part); \
+        }                                                                                     \
+    }
+
+#define DEQUANTIZE_HALF(name, with)                                                   \
+    qdq_tile_fn QDQ_BODY(name);                                                       \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,  \
+                        const void *restrict x, void *restrict y, size_t n) {         \
+        qdq_quant_params p = *(const qdq_quant_params *)params;                       \
+        p.y_dtype = QDQ_FLOAT32;                                                      \
+        for (size_t at = 0; at < n; at += PART) {                                     \
+            size_t part = n - at < PART ? n - at : PART;                              \
+            qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};    \
+            float real[PART];                                                         \
+            QDQ_BODY(with)                                                            \
+            (&p, here, (const char *)x + at * qdq_dtype_size(p.x_dtype), real, part); \
+            body_to_halves(real, part, (uint16_t *)y + at);                           \
+        }                                                                             \
+    }
+
+//---- Ranges -----------------------------------------------------------------
+
+// The bits of floats are in the order of their magnitudes. So the greatest number, as a signed
+// integer, is that of the greatest positive float, or of a NaN without sign; the greatest as an
+// unsigned one, if it has a sign, that of the least float, or of a NaN with one.
+static inline bool body_widen(uint32_t high, uint32_t low, qdq_block_range *range) {
+    if ((high & 0x7FFFFFFF) > 0x7F800000 || (low & 0x7FFFFFFF) > 0x7F800000) return false;
+    float least = qdq_float_from_bits(low >> 31 ? low : 0), most = qdq_float_from_bits(high);
+    range->low = least < range->low ? least : range->low;
+    range->high = most > range->high ? most : range->high;
+    return true;
+}
+
+// Parts with a NaN go to the portable kernel.
+#define RANGE(x_name, type, wide)                                                      \
+    qdq_range_fn QDQ_BODY(range_##x_name);                                             \
+    void QDQ_BODY(range_##x_name)(qdq_dtype dtype, const void *restrict x, size_t n,   \
+                                  qdq_block_range *restrict range) {                   \
+        enum { RANGE_PART = 4096 };                                                    \
+        for (size_t at = 0; at < n; at += RANGE_PART) {                                \
+            size_t part = n - at < RANGE_PART ? n - at : RANGE_PART;                   \
+            const u##type *codes = (const u##type *)x + at;                            \
+            type high = 0;                                                             \
+            u##type low = 0;                                                           \
+            for (size_t i = 0; i < part; i++) {                                        \
+                high = (type)codes[i] > high ? (type)codes[i] : high;                  \
+                low = codes[i] > low ? codes[i] : low;                                 \
+            }                                                                          \
+            if (!body_widen((uint32_t)high << (wide), (uint32_t)low << (wide), range)) \
+                qdq_range_portable(dtype, codes, part, range);                         \
+        }                                                                              \
+    }
+
+RANGE(float32, int32_t, 0)
+RANGE(bfloat16, int16_t, 16)
+
+#define QDQ_BODY_QUANTIZE(name, x, y, numerics, lane_fn, flush) \
+    QUANTIZE(name, x, y, numerics, lane_fn, flush)
+#define QDQ_BODY_FLOAT8(name, x, y, numerics) QUANTIZE_FLOAT8(name, x, y)
+#define QDQ_BODY_DEQUANTIZE(name, x, y, y_dtype, numerics, flush) DEQUANTIZE(name, x, y, flush)
+#define QDQ_BODY_REQUANTIZE(name, y, numerics) REQUANTIZE_INT32(name, y)
+#define QDQ_BODY_HALF(name, y, numerics, with) QUANTIZE_HALF(name, with)
+#define QDQ_BODY_TO_HALF(name, x, numerics, with) DEQUANTIZE_HALF(name, with)
+
+QDQ_BODY_LIST(QDQ_BODY_QUANTIZE, QDQ_BODY_FLOAT8, QDQ_BODY_DEQUANTIZE, QDQ_BODY_REQUANTIZE,
+              QDQ_BODY_HALF, QDQ_BODY_TO_HALF)

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of slice.h in plain C that compilers turn into vectors: included by one file per
+// instruction set, which defines QDQ_SLICE_SET, the name of the set, and QDQ_SLICE_ISA. After
+// body.h it uses the float16 conversions there.
+#include "ops/kernels/reduce/reduce_kernels.h"
+#include "runtime/numerics/elementary.h"
+
+//---- Into lanes -------------------------------------------------------------
+
+static void slice_sum(qdq_lanes *lanes, const float *x, size_t n, double about) {
+    (void)about;
+    qdq_sum_add(lanes->sums, x, n, 1);
+}
+
+static void slice_squares(qdq_lanes *lanes, const float *x, size_t n, double about) {
+    (void)about;
+    qdq_sum_add_squares(lanes->sums, x, n, 1);
+}
+
+static void slice_magnitudes(qdq_lanes *lanes, const float *x, size_t n, double about) {
+    (void)about;
+    qdq_sum_add_magnitudes(lanes->sums, x, n, 1);
+}
+
+static void slice_deviations(qdq_lanes *lanes, const float *x, size_t n, double about) {
+    qdq_sum_add_deviations(lanes->sums, x, n, 1, about);
+}
+
+static void slice_product(qdq_lanes *lanes, const float *x, size_t n, double about) {
+    (void)about;
+    qdq_product_multiply(lanes->sums, x, n, 1);
+}
+
+static void slice_sum_exps(qdq_lanes *lanes, const double *e, size_t n) {
+    qdq_sum_add64(lanes->sums, e, n);
+}
+
+// An integer in the order of the floats: -inf, ..., -0, +0, ..., inf. NaN becomes `nan`.
+static inline int32_t slice_key(float v, int32_t nan) {
+    uint32_t bits = qdq_float_bits(v);
+    uint32_t key = bits ^ ((0 - (bits >> 31)) >> 1);
+    uint32_t is_nan = 0 - (uint32_t)((bits & 0x7FFFFFFFu) > 0x7F800000u);
+    return (int32_t)((key & ~is_nan) | ((uint32_t)nan & is_nan));
+}
+
+#define SLICE_EXTREME(name, better, nan)                                         \
+    static void name(qdq_lanes *lanes, const float *x, size_t n, double about) { \
+        int32_t own[QDQ_SUM_LANES];                                              \
+        size_t i = 0;                                                            \
+        (void)about;                                                             \
+        for (size_t l = 0; l < QDQ_SUM_LANES; l++) own[l] = lanes->keys[l];      \
+        for (; i + QDQ_SUM_LANES <= n; i += QDQ_SUM_LANES)                       \
+            for (size_t l = 0; l < QDQ_SUM_LANES; l++) {                         \
+                int32_t key = slice_key(x[i + l], nan);                          \
+                own[l] = key better own[l] ? key : own[l];                       \
+            }                                                                    \
+        for (size_t l = 0; l < n % QDQ_SUM_LANES; l++) {                         \
+            int32_t key = slice_key(x[i + l], nan);                              \
+            own[l] = key better own[l] ? key : own[l];                           \
+        }                                                                        \
+        for (size_t l = 0; l < QDQ_SUM_LANES; l++) lanes->keys[l] = own[l];      \
+    }
+
+SLICE_EXTREME(slice_greatest, >, INT32_MAX)
+SLICE_EXTREME(slice_least, <, INT32_MIN)
+
+//---- Elements ---------------------------------------------------------------
+
+// e^-700 is nothing beside a sum of 1 or more, and becomes 0 as a float.
+static void slice_exps(const float *x, size_t n, double max, double *e) {
+    for (size_t i = 0; i < n; i++) {
+        double v = (double)x[i] - max;
+        e[i] = qdq_exp_near64(qdq_pick64(v < -700.0, -700.0, v));
+    }
+}
+
+static void slice_scale(double *e, size_t n, double by) {
+    for (size_t i = 0; i < n; i++) e[i] = e[i] * by;
+}
+
+static void slice_shift(const float *x, size_t n, double max, double log_sum, double *y) {
+    for (size_t i = 0; i < n; i++) y[i] = ((double)x[i] - max) - log_sum;
+}
+
+static void slice_normalize(const float *x, size_t n, const qdq_normal *normal, double *y) {
+    const double mean = normal->mean, scale = normal->scale;
+    const float *gamma = normal->gamma, *beta = normal->beta;
+    if (!gamma)
+        for (size_t i = 0; i < n; i++) y[i] = ((double)x[i] - mean) * scale;
+    else if (!beta)
+        for (size_t i = 0; i < n; i++) y[i] = (((double)x[i] - mean) * scale) * (double)gamma[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            y[i] = (((double)x[i] - mean) * scale) * (double)gamma[i] + (double)beta[i];
+}
+
+static void slice_narrow(const double *x, size_t n, float *y) {
+    for (size_t i = 0; i < n; i++) {
+        float v = (float)x[i];
+        y[i] = qdq_nan_if(v != v, v);
+    }
+}
+
+// Of the two floats that x lies between the one whose last bit is 1. Where the nearest has a 0
+// there, that is its neighbour on the side of x; of infinity it is the greatest float. `lost` is
+// the exact rest, so large that it is 0 as a float only where x is exact (or 0 for any dtype); NaN
+// where x is infinite.
+static void slice_narrow_odd(const double *x, size_t n, float *y) {
+    for (size_t i = 0; i < n; i++) {
+        float near = (float)x[i];
+        float lost = (float)((x[i] - (double)near) * 0x1p200);
+        uint32_t bits = qdq_float_bits(near), rest = qdq_float_bits(lost);
+        uint32_t size = rest & 0x7FFFFFFFu;  // without comparisons: these would not be vectors
+        uint32_t is_number = (size + 0x7FFFFFFFu) & (size - 0x7F800001u);  // neither 0 nor NaN
+        uint32_t moves = ~bits & is_number >> 31, opposite = (bits ^ rest) >> 31;
+        bits += moves - 2 * (moves & opposite);
+        y[i] = qdq_nan_if(near != near, qdq_float_from_bits(bits));
+    }
+}
+
+//---- Dtypes -----------------------------------------------------------------
+
+static void slice_decode(qdq_dtype dtype, const void *x, float *out, size_t n) {
+    const uint16_t *codes = x;
+    if (dtype == QDQ_BFLOAT16) {
+        for (size_t i = 0; i < n; i++) out[i] = qdq_float_from_bits((uint32_t)codes[i] << 16);
+        return;
+    }
+#if defined(QDQ_BODY)
+    if (dtype == QDQ_FLOAT16) {
+        body_from_halves(codes, n, out);
+        return;
+    }
+#endif
+    qdq_decode_float(dtype, x, out, n);
+}
+
+// NaN is 0x7FC00000 here, which rounding leaves a NaN.
+static void slice_encode(qdq_dtype dtype, const float *in, void *y, size_t n) {
+    uint16_t *codes = y;
+    if (dtype == QDQ_BFLOAT16) {
+        for (size_t i = 0; i < n; i++) {
+            uint32_t bits = qdq_float_bits(in[i]);
+            codes[i] = (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+        }
+        return;
+    }
+#if defined(QDQ_BODY)
+    if (dtype == QDQ_FLOAT16) {
+        body_to_halves(in, n, codes);
+        return;
+    }
+#endif
+    qdq_encode_float(dtype, in, y, n, NULL);
+}
+
+const qdq_slice_kernels QDQ_SLICE_SET = {
+    .isa = QDQ_SLICE_ISA,
+    .sum = slice_sum,
+    .squares = slice_squares,
+    .magnitudes = slice_magnitudes,
+    .deviations = slice_deviations,
+    .product = slice_product,
+    .greatest = slice_greatest,
+    .least = slice_least,
+    .exps = slice_exps,
+    .sum_exps = slice_sum_exps,
+    .scale = slice_scale,
+    .shift = slice_shift,
+    .normalize = slice_normalize,
+    .narrow = slice_narrow,
+    .narrow_odd = slice_narrow_odd,
+    .decode = slice_decode,
+    .encode = slice_encode,
+};

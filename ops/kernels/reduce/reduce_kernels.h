@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over parts of slices (ops/reduce/reduce_axes.h): what softmax, norms and reductions spend their time
+// in. One set for each instruction set, of the same source (slice_body.h): all give the same bits.
+#ifndef QDQ_OPS_KERNELS_REDUCE_REDUCE_KERNELS_H
+#define QDQ_OPS_KERNELS_REDUCE_REDUCE_KERNELS_H
+
+#include "runtime/base/cpu.h"
+#include "runtime/numerics/sum.h"
+
+// What is accumulated, in the lanes of runtime/numerics/sum.h: a sum or a product, or keys, which are
+// integers in the order of the floats that they stand for.
+typedef union qdq_lanes {
+    double sums[QDQ_SUM_LANES];
+    int32_t keys[QDQ_SUM_LANES];
+} qdq_lanes;
+
+// Takes n elements more into lanes; `about`: what deviations are from. All parts of a slice but the
+// last are a multiple of QDQ_SUM_LANES long.
+typedef void qdq_lanes_fn(qdq_lanes *lanes, const float *x, size_t n, double about);
+
+// (x - mean) * scale, and where they are given * gamma and + beta; each operation rounds to double.
+typedef struct qdq_normal {
+    double mean, scale;
+    const float *gamma, *beta;  // one for each element, or NULL; no beta without gamma
+} qdq_normal;
+
+typedef struct qdq_slice_kernels {
+    qdq_isa isa;
+    qdq_lanes_fn *sum, *squares, *magnitudes, *deviations, *product, *greatest, *least;
+    // e[i] = e^(x[i] - max), for x[i] <= max; 10^-304 where that would be less.
+    void (*exps)(const float *x, size_t n, double max, double *e);
+    void (*sum_exps)(qdq_lanes *lanes, const double *e, size_t n);
+    void (*scale)(double *e, size_t n, double by);
+    // y[i] = (x[i] - max) - log_sum
+    void (*shift)(const float *x, size_t n, double max, double log_sum, double *y);
+    void (*normalize)(const float *x, size_t n, const qdq_normal *normal, double *y);
+    // To the nearest float; a NaN becomes 0x7FC00000.
+    void (*narrow)(const double *x, size_t n, float *y);
+    // To a float that a narrower dtype is made of: rounded to odd, so that the second rounding
+    // gives what one would have.
+    void (*narrow_odd)(const double *x, size_t n, float *y);
+    // Elements of float32, float16 or bfloat16 from and to float32, as qdq_decode_float and
+    // qdq_encode_float.
+    void (*decode)(qdq_dtype dtype, const void *x, float *out, size_t n);
+    void (*encode)(qdq_dtype dtype, const float *in, void *y, size_t n);
+} qdq_slice_kernels;
+
+// The best set.
+const qdq_slice_kernels *qdq_slice_kernels_find(uint32_t isas);
+
+extern const qdq_slice_kernels qdq_slice_kernels_portable;
+#if defined(QDQ_SIMD_X86)
+extern const qdq_slice_kernels qdq_slice_kernels_avx2, qdq_slice_kernels_avx512;
+#elif defined(QDQ_SIMD_NEON)
+extern const qdq_slice_kernels qdq_slice_kernels_neon;
+#endif
+
+// How lanes begin, and what they come to.
+static inline void qdq_lanes_fill(qdq_lanes *lanes, double value) {
+    for (size_t l = 0; l < QDQ_SUM_LANES; l++) lanes->sums[l] = value;
+}
+
+static inline void qdq_lanes_fill_keys(qdq_lanes *lanes, int32_t key) {
+    for (size_t l = 0; l < QDQ_SUM_LANES; l++) lanes->keys[l] = key;
+}
+
+// The float that a key stands for; the outermost keys are NaN.
+static inline float qdq_float_of_key(int32_t key) {
+    if (key == INT32_MAX || key == INT32_MIN) return qdq_float_from_bits(0x7FC00000u);
+    uint32_t bits = (uint32_t)key;
+    return qdq_float_from_bits(bits ^ ((0 - (bits >> 31)) >> 1));
+}
+
+static inline float qdq_lanes_greatest(const qdq_lanes *lanes) {
+    int32_t most = lanes->keys[0];
+    for (size_t l = 1; l < QDQ_SUM_LANES; l++) most = lanes->keys[l] > most ? lanes->keys[l] : most;
+    return qdq_float_of_key(most);
+}
+
+static inline float qdq_lanes_least(const qdq_lanes *lanes) {
+    int32_t least = lanes->keys[0];
+    for (size_t l = 1; l < QDQ_SUM_LANES; l++)
+        least = lanes->keys[l] < least ? lanes->keys[l] : least;
+    return qdq_float_of_key(least);
+}
+
+#endif

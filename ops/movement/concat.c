@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "ops/movement/movement.h"
+
+static const qdq_port_desc inputs[] = {
+    {"xs", offsetof(qdq_concat_attrs, xs), false, QDQ_SET_MOVED}};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_MOVED}};
+static const qdq_attr_desc attrs[] = {{"axis", QDQ_ATTR_INT, offsetof(qdq_concat_attrs, axis), NULL,
+                                       "", "dim along which the inputs are joined; required"}};
+
+//---- Shapes -----------------------------------------------------------------
+
+// Input i against the first one.
+static bool check_input(const qdq_call *call, size_t i, int axis) {
+    qdq_type first = call->inputs[0].type, is = call->inputs[i].type;
+    const char *port = qdq_text(call->findings, "xs[%zu]", i);
+    if (is.dtype != first.dtype) {
+        qdq_call_find(call, QDQ_RULE_PORT_DTYPE, port,
+                      qdq_text(call->findings, "is %s", qdq_dtype_name(is.dtype)),
+                      qdq_text(call->findings, "%s, as xs[0] is", qdq_dtype_name(first.dtype)));
+        return false;
+    }
+    qdq_shape alike = first.shape;
+    if (is.shape.rank == alike.rank) alike.dims[axis] = is.shape.dims[axis];
+    if (qdq_shape_equal(alike, is.shape)) return true;
+    qdq_call_find(
+        call, QDQ_RULE_PORT_SHAPE, port,
+        qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, is.shape)),
+        qdq_text(call->findings, "%s, the shape of xs[0], but for dim %d",
+                 qdq_shape_text(call->findings, first.shape), axis));
+    return false;
+}
+
+static void infer(qdq_call *call) {
+    const qdq_concat_attrs *a = call->attrs;
+    qdq_type y = call->inputs[0].type;
+    if (!qdq_require_attr(call, "axis", a->axis.set)) return;
+    int axis = qdq_check_axis(call, "axis", a->axis.value, y.shape.rank);
+    if (axis < 0) return;
+    for (size_t i = 1; i < call->input_count; i++) {
+        if (!qdq_has_input(call, i) || !check_input(call, i, axis)) return;
+        y.shape.dims[axis] += call->inputs[i].type.shape.dims[axis];
+    }
+    call->outputs[0] = y;
+}
+
+//---- Copying ----------------------------------------------------------------
+
+// y is `count / row` rows, which have a run of each input one after the other.
+typedef struct concat_params {
+    qdq_dtype y_dtype;
+    size_t count, row, inputs;
+    qdq_dtype x_dtype[QDQ_MAX_INPUTS];
+    size_t begin[QDQ_MAX_INPUTS + 1];  // where the run of an input begins in a row
+} concat_params;
+
+static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
+    const concat_params *p = params;
+    size_t at = begin * QDQ_MOVE_UNIT, stop = end * QDQ_MOVE_UNIT;
+    if (stop > p->count) stop = p->count;
+    size_t row = at / p->row, input = 0;
+    qdq_pieces y;
+    qdq_pieces_begin(&y, tensors, p->y_dtype);
+    while (at < stop) {
+        size_t in_row = at - row * p->row;
+        while (p->begin[input + 1] <= in_row) input++;
+        size_t in_run = in_row - p->begin[input], run = p->begin[input + 1] - p->begin[input];
+        size_t n = run - in_run < stop - at ? run - in_run : stop - at;
+        qdq_dtype dtype = p->x_dtype[input];
+        qdq_move_piece(dtype, qdq_at(tensors->x[input], dtype, row * run + in_run), p->y_dtype, &y,
+                       at, n);
+        at += n;
+        if (at == (row + 1) * p->row) row++, input = 0;
+    }
+    qdq_pieces_end(&y);
+}
+
+static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_concat_attrs *a = call->attrs;
+    concat_params *p = QDQ_POOL_NEW(to->pool, concat_params);
+    if (!p) return 0;
+    qdq_shape y = call->outputs[0].shape;
+    int axis = qdq_check_axis(call, "axis", a->axis.value, y.rank);
+    size_t inner = 1;
+    for (int i = axis + 1; i < y.rank; i++) inner *= (size_t)y.dims[i];
+    *p = (concat_params){.y_dtype = call->outputs[0].dtype,
+                         .count = qdq_shape_count(y),
+                         .row = (size_t)y.dims[axis] * inner,
+                         .inputs = call->input_count};
+    for (size_t i = 0; i < call->input_count; i++) {
+        p->x_dtype[i] = call->inputs[i].type.dtype;
+        p->begin[i + 1] = p->begin[i] + (size_t)call->inputs[i].type.shape.dims[axis] * inner;
+    }
+    stages[0] = (qdq_stage){.params = p,
+                            .whole = run,
+                            .units = qdq_move_units(p->count),
+                            .cost = p->count,
+                            .pieces = true};
+    return 1;
+}
+
+//---- Codes ------------------------------------------------------------------
+
+static bool are_alike(const qdq_codes *a, const qdq_codes *b) {
+    return a->dtype == b->dtype && a->axis == b->axis && a->count == b->count &&
+           memcmp(a->scales, b->scales, a->count * sizeof *a->scales) == 0 &&
+           memcmp(a->zero_points, b->zero_points, a->count * sizeof *a->zero_points) == 0;
+}
+
+// The same parameters for all, and not along the dim that grows.
+static bool moves_codes(const qdq_call *call, qdq_codes *codes) {
+    const qdq_concat_attrs *a = call->attrs;
+    *codes = *call->inputs[0].codes;
+    if (codes->axis == qdq_check_axis(call, "axis", a->axis.value, call->outputs[0].shape.rank))
+        return false;
+    for (size_t i = 1; i < call->input_count; i++)
+        if (!are_alike(codes, call->inputs[i].codes)) return false;
+    return true;
+}
+
+const qdq_op qdq_op_concat = {
+    .name = "Concat",
+    .summary = "y = the inputs one after the other along an axis",
+    .attrs_size = sizeof(qdq_concat_attrs),
+    QDQ_OP_TABLES(inputs, outputs, attrs),
+    .variadic = true,
+    .infer = infer,
+    .lower = lower,
+    .moves_codes = moves_codes,
+};

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "ops/blocking.h"
+#include "ops/movement/movement.h"
+
+static const qdq_port_desc inputs[] = {
+    {"x", offsetof(qdq_transpose_attrs, x), false, QDQ_SET_MOVED}};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_MOVED}};
+static const qdq_attr_desc attrs[] = {
+    {"order", QDQ_ATTR_INTS, offsetof(qdq_transpose_attrs, order), NULL, "[]",
+     "dim i of y is dim order[i] of x; negative: from the end; empty: all dims reversed"}};
+
+//---- Order ------------------------------------------------------------------
+
+// A permutation of the dims, or false with a finding.
+static bool read_order(const qdq_call *call, int *order) {
+    const qdq_transpose_attrs *a = call->attrs;
+    int rank = call->inputs[0].type.shape.rank;
+    for (int i = 0; i < rank; i++) order[i] = rank - 1 - i;
+    if (a->order.count == 0) return true;
+    if (a->order.count != (size_t)rank) {
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "order",
+                      qdq_text(call->findings, "has %zu entries", a->order.count),
+                      qdq_text(call->findings, "%d, one for each dim of x", rank));
+        return false;
+    }
+    unsigned seen = 0;
+    for (int i = 0; i < rank; i++) {
+        order[i] = qdq_check_axis(call, "order", a->order.data[i], rank);
+        if (order[i] < 0) return false;
+        if (seen >> order[i] & 1) {
+            qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "order",
+                          qdq_text(call->findings, "has dim %d twice", order[i]),
+                          "each dim of x once");
+            return false;
+        }
+        seen |= 1u << order[i];
+    }
+    return true;
+}
+
+static void infer(qdq_call *call) {
+    qdq_type x = call->inputs[0].type;
+    int order[QDQ_MAX_RANK] = {0};
+    if (!read_order(call, order)) return;
+    call->outputs[0] = x;
+    for (int i = 0; i < x.shape.rank; i++) call->outputs[0].shape.dims[i] = x.shape.dims[order[i]];
+}
+
+//---- Copying ----------------------------------------------------------------
+
+enum { BLOCK = QDQ_TRANSPOSE_BLOCK };
+
+typedef void gather_fn(const void *x, size_t stride, void *y, size_t n);
+
+// The dims of y, neighbours that stay together as one. `lead` is the dim along which x is
+// contiguous. Unless that is the last, BLOCK rows along it and BLOCK columns of the last dim go
+// through a copy in the cache: each line of x and y is touched once.
+typedef struct transpose_params {
+    qdq_dtype x_dtype, y_dtype;
+    int rank;
+    size_t size[QDQ_MAX_RANK], x_stride[QDQ_MAX_RANK], y_stride[QDQ_MAX_RANK];
+    int lead;
+    gather_fn *gather;
+    size_t lead_blocks;
+} transpose_params;
+
+#define GATHER(type)                                                                   \
+    static void gather_##type(const void *x, size_t stride, void *y, size_t n) {       \
+        for (size_t i = 0; i < n; i++) ((type *)y)[i] = ((const type *)x)[i * stride]; \
+    }
+GATHER(uint8_t)
+GATHER(uint16_t)
+GATHER(uint32_t)
+GATHER(uint64_t)
+
+static gather_fn *gather_of(size_t size) {
+    switch (size) {
+    case 1: return gather_uint8_t;
+    case 2: return gather_uint16_t;
+    case 4: return gather_uint32_t;
+    default: return gather_uint64_t;
+    }
+}
+
+// Where a unit begins: up to BLOCK rows along the lead dim at one index of the other dims but the
+// last.
+typedef struct place {
+    size_t x, y, rows;
+} place;
+
+static place place_of(const transpose_params *p, size_t unit) {
+    size_t first = unit % p->lead_blocks * BLOCK, rest = unit / p->lead_blocks;
+    size_t rows = p->size[p->lead] - first;
+    place at = {first * p->x_stride[p->lead], first * p->y_stride[p->lead],
+                rows < BLOCK ? rows : BLOCK};
+    for (int i = p->rank - 2; i >= 0; i--) {
+        if (i == p->lead) continue;
+        at.x += rest % p->size[i] * p->x_stride[i];
+        at.y += rest % p->size[i] * p->y_stride[i];
+        rest /= p->size[i];
+    }
+    return at;
+}
+
+// The last dim of y is contiguous in x.
+static void copy_rows(const transpose_params *p, const void *x, qdq_pieces *y, place at) {
+    for (size_t row = 0; row < at.rows; row++)
+        qdq_move_piece(p->x_dtype, qdq_at(x, p->x_dtype, at.x + row * p->x_stride[p->lead]),
+                       p->y_dtype, y, at.y + row * p->y_stride[p->lead], p->size[p->rank - 1]);
+}
+
+// To rows of y that are `step` elements apart in `out`.
+static void copy_block(const transpose_params *p, const qdq_tensors *tensors, place at,
+                       size_t columns, char *out, size_t step) {
+    uint64_t block[BLOCK * BLOCK], part[BLOCK];
+    const void *x = tensors->x[0];
+    size_t size = qdq_dtype_size(p->x_dtype), stride = p->x_stride[p->rank - 1];
+    qdq_scratch_drop(tensors->poison, block, BLOCK * BLOCK * size);
+    for (size_t column = 0; column < columns; column++)
+        memcpy((char *)block + column * BLOCK * size, qdq_at(x, p->x_dtype, at.x + column * stride),
+               at.rows * size);
+    for (size_t row = 0; row < at.rows; row++) {
+        const char *from = (const char *)block + row * size;
+        char *to = qdq_at_mutable(out, p->y_dtype, row * step);
+        if (p->x_dtype == p->y_dtype) {
+            p->gather(from, BLOCK, to, columns);
+        } else {
+            p->gather(from, BLOCK, part, columns);
+            qdq_move(p->x_dtype, part, p->y_dtype, to, columns);
+        }
+    }
+}
+
+// As many columns at a time as pieces hold of all rows.
+static void copy_columns(const transpose_params *p, qdq_pieces *y, place at) {
+    size_t columns = p->size[p->rank - 1], stride = p->x_stride[p->rank - 1];
+    size_t wide = QDQ_PIECES_BYTES / BLOCK / y->size, step;
+    for (size_t first = 0; first < columns; first += wide) {
+        size_t n = columns - first < wide ? columns - first : wide;
+        char *out = qdq_pieces_block(y, at.y + first, n, at.rows, p->y_stride[p->lead], &step);
+        for (size_t done = 0; done < n; done += BLOCK)
+            copy_block(p, y->tensors, (place){at.x + (first + done) * stride, 0, at.rows},
+                       n - done < BLOCK ? n - done : BLOCK, qdq_at_mutable(out, p->y_dtype, done),
+                       step);
+    }
+}
+
+static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
+    const transpose_params *p = params;
+    qdq_pieces y;
+    qdq_pieces_begin(&y, tensors, p->y_dtype);
+    for (size_t unit = begin; unit < end; unit++) {
+        place at = place_of(p, unit);
+        if (p->x_stride[p->rank - 1] == 1)
+            copy_rows(p, tensors->x[0], &y, at);
+        else
+            copy_columns(p, &y, at);
+    }
+    qdq_pieces_end(&y);
+}
+
+// Dims of 1 go; neighbours in y that are neighbours in x become one. At least two dims are left.
+static void merge_dims(transpose_params *p, qdq_shape x, const int *order) {
+    size_t strides[QDQ_MAX_RANK], stride = 1;
+    for (int i = x.rank - 1; i >= 0; i--) {
+        strides[i] = stride;
+        stride *= (size_t)x.dims[i];
+    }
+    p->rank = 0;
+    for (int i = 0; i < x.rank; i++) {
+        size_t size = (size_t)x.dims[order[i]], own = strides[order[i]];
+        if (size == 1) continue;
+        if (p->rank && p->x_stride[p->rank - 1] == own * size) {
+            p->size[p->rank - 1] *= size;
+            p->x_stride[p->rank - 1] = own;
+        } else {
+            p->size[p->rank] = size;
+            p->x_stride[p->rank++] = own;
+        }
+    }
+    while (p->rank < 2) {
+        for (int i = p->rank++; i > 0; i--) {
+            p->size[i] = p->size[i - 1];
+            p->x_stride[i] = p->x_stride[i - 1];
+        }
+        p->size[0] = 1, p->x_stride[0] = 0;
+    }
+}
+
+static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    transpose_params *p = QDQ_POOL_NEW(to->pool, transpose_params);
+    int order[QDQ_MAX_RANK] = {0};
+    if (!p) return 0;
+    (void)read_order(call, order);
+    *p = (transpose_params){.x_dtype = call->inputs[0].type.dtype,
+                            .y_dtype = call->outputs[0].dtype};
+    merge_dims(p, call->inputs[0].type.shape, order);
+    p->gather = gather_of(qdq_dtype_size(p->x_dtype));
+    p->lead = p->rank - 2;
+    size_t units = 1, stride = 1;
+    for (int i = p->rank - 1; i >= 0; i--) {
+        p->y_stride[i] = stride;
+        stride *= p->size[i];
+        if (p->x_stride[i] == 1 && i < p->rank - 1) p->lead = i;
+    }
+    p->lead_blocks = (p->size[p->lead] + BLOCK - 1) / BLOCK;
+    for (int i = 0; i < p->rank - 1; i++) units *= i == p->lead ? p->lead_blocks : p->size[i];
+    stages[0] =
+        (qdq_stage){.params = p, .whole = run, .units = units, .cost = stride, .pieces = true};
+    return 1;
+}
+
+static bool moves_codes(const qdq_call *call, qdq_codes *codes) {
+    int order[QDQ_MAX_RANK] = {0};
+    if (!read_order(call, order)) return false;
+    const qdq_codes *x = call->inputs[0].codes;
+    *codes = *x;
+    for (int i = 0; i < call->inputs[0].type.shape.rank; i++)
+        if (order[i] == x->axis) codes->axis = i;
+    return true;
+}
+
+const qdq_op qdq_op_transpose = {
+    .name = "StaticTranspose",
+    .summary = "y = x with its dims in another order",
+    .attrs_size = sizeof(qdq_transpose_attrs),
+    QDQ_OP_TABLES(inputs, outputs, attrs),
+    .infer = infer,
+    .lower = lower,
+    .moves_codes = moves_codes,
+};

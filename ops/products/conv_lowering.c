@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions as products of matrices: what is laid out when a graph is compiled.
+#include "ops/products/conv_lowering.h"
+
+#include "runtime/numerics/dtype.h"
+
+enum { DIMS = QDQ_MAX_SPATIAL, LAST = DIMS - 1 };
+
+//---- Laying out -------------------------------------------------------------
+
+// Sizes, with the dims that are missing first.
+static void set_dims(qdq_conv *c, const qdq_conv_sizes *s) {
+    const qdq_window *w = &s->window;
+    size_t stride = s->x.pixel_stride;
+    for (int d = DIMS, i = s->x.spatial; d-- > 0;) {
+        c->in[d] = c->out[d] = c->kernel[d] = c->stride[d] = c->dilation[d] = 1;
+        if (i-- <= 0) continue;
+        c->in[d] = w->in[i], c->out[d] = w->out[i], c->kernel[d] = w->kernel[i];
+        c->stride[d] = w->stride[i], c->dilation[d] = w->dilation[i], c->pad[d] = w->pad_begin[i];
+        c->x_stride[d] = stride;
+        stride *= w->in[i];
+    }
+    c->transposed = s->transposed;
+    c->channel_stride = s->x.channel_stride;
+    c->taps = s->taps;
+    c->groups = s->groups;
+    c->group_inputs = s->group_inputs, c->group_outputs = s->group_outputs;
+}
+
+void qdq_conv_set_product(qdq_gemm *g, const qdq_call *call, const qdq_conv_sizes *s) {
+    size_t outputs = s->group_outputs * s->groups;
+    g->rows = 1;
+    for (int i = 0; i < s->x.spatial; i++) g->rows *= s->window.out[i];
+    g->columns = s->group_outputs;
+    g->depth = s->group_inputs * s->taps;
+    g->batch = s->x.batch * s->groups;
+    bool first = s->format == QDQ_NCX;
+    size_t channel = first ? g->rows : 1;
+    g->batches = (qdq_gemm_batches){
+        .rank = 2,
+        .dims = {s->x.batch, s->groups},
+        .a = {s->x.batch_stride, s->group_inputs * s->x.channel_stride},
+        .b = {0, 1},
+        .y = {outputs * g->rows, s->group_outputs * channel},
+        .bias = {0, s->group_outputs},
+    };
+    g->a_port = 0;
+    g->a_dtype = call->inputs[0].type.dtype;
+    g->fill = qdq_conv_fill;
+    g->weights = s->weights;
+    g->weights.dtype = call->inputs[s->weights.port].type.dtype;
+    g->y = (qdq_gemm_along){0, call->outputs[0].dtype, first ? 1 : outputs, channel, NULL};
+}
+
+qdq_conv *qdq_conv_new(const qdq_call *call, const qdq_conv_attrs *attrs, const qdq_lowering *to,
+                       bool integer) {
+    qdq_conv_sizes sizes;
+    qdq_conv *c = QDQ_POOL_NEW(to->pool, qdq_conv);
+    if (!c || !qdq_conv_sizes_of(call, attrs, &sizes)) return NULL;
+    qdq_gemm_init(&c->gemm, to, integer);
+    set_dims(c, &sizes);
+    qdq_conv_set_product(&c->gemm, call, &sizes);
+    return c;
+}
+
+// Integers in an order of k in which more of them are neighbours: sums have none.
+static void put_taps_first(qdq_conv *c) {
+    qdq_gemm_weights *w = &c->gemm.weights;
+    size_t tap_stride = w->tap_stride;
+    c->taps_first = true;
+    w->taps = c->group_inputs;
+    w->tap_stride = w->depth_stride, w->depth_stride = tap_stride;
+}
+
+// From the first element under a window to the one of each k, and how many are neighbours.
+static bool set_offsets(qdq_conv *c, qdq_pool *pool) {
+    size_t depth = c->gemm.depth, *offsets = qdq_pool_array(pool, depth, sizeof *offsets);
+    if (!offsets) return false;
+    for (size_t k = 0; k < depth; k++) {
+        size_t tap = c->taps_first ? k / c->group_inputs : k % c->taps;
+        offsets[k] = (c->taps_first ? k % c->group_inputs : k / c->taps) * c->channel_stride;
+        for (int d = DIMS; d-- > 0; tap /= c->kernel[d])
+            offsets[k] += tap % c->kernel[d] * c->dilation[d] * c->x_stride[d];
+    }
+    c->offsets = offsets;
+    c->run = 1;
+    while (c->run < depth && offsets[c->run] == offsets[0] + c->run) c->run++;
+    return true;
+}
+
+// Whether rows are the channels of single pixels, each of x if all strides are 1.
+static bool is_of_pixels(const qdq_conv *c, bool *all) {
+    bool own = c->taps == 1 && !c->transposed;
+    *all = true;
+    for (int d = 0; d < DIMS; d++) {
+        own &= (c->out[d] - 1) * c->stride[d] < c->in[d] && !c->pad[d];
+        *all &= c->stride[d] == 1;
+    }
+    return own;
+}
+
+// One product for all groups: columns are all output channels.
+static void join_groups(qdq_gemm *g, size_t groups) {
+    g->batch /= groups;
+    g->columns *= groups;
+    g->batches.rank = 1;
+}
+
+bool qdq_conv_has_lanes(const qdq_conv *c) {
+    return c->groups > 1 && c->group_outputs < QDQ_CONV_LANES_OUTPUTS;
+}
+
+bool qdq_conv_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
+    qdq_gemm *g = &c->gemm;
+    bool all, pixels = is_of_pixels(c, &all);
+    bool lanes = qdq_conv_has_lanes(c);
+    if (!lanes && g->kind == QDQ_GEMM_INTEGERS && c->channel_stride == 1) put_taps_first(c);
+    if (!set_offsets(c, to->pool)) return false;
+    c->positions = !c->transposed && c->x_stride[LAST] == 1 && c->stride[LAST] == 1 &&
+                   c->taps <= QDQ_CONV_FEW_TAPS && !c->taps_first;
+    if (lanes) {
+        join_groups(g, c->groups);
+        if (qdq_conv_has_lines(c)) return qdq_conv_lines_stage(c, call, to, stage);
+        return qdq_conv_lanes_stage(c, call, to, stage);
+    }
+    c->channels = !c->transposed && c->channel_stride == 1 && c->run == 1 && c->taps < g->depth / 4;
+    if (pixels && all && c->channel_stride == 1) {
+        g->fill = qdq_gemm_fill_rows;
+        g->a_row_stride = c->x_stride[LAST], g->a_depth_stride = 1;
+    }
+    return qdq_gemm_stage(g, call, to, stage);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution and ConvTranspose, as oneDNN Graph has them.
+#include "ops/products/conv_lowering.h"
+
+enum { X, WEIGHTS, BIAS };
+
+#define PORTS(attrs_type)                                                  \
+    {"x", offsetof(attrs_type, x), false, QDQ_SET_FLOATS},                 \
+        {"weights", offsetof(attrs_type, weights), false, QDQ_SET_FLOATS}, \
+        {"bias", offsetof(attrs_type, bias), true, QDQ_SET_FLOATS},
+
+#define WINDOW_ATTRS(attrs_type)                                                  \
+    {"strides",                                                                   \
+     QDQ_ATTR_INTS,                                                               \
+     offsetof(attrs_type, strides),                                               \
+     NULL,                                                                        \
+     "",                                                                          \
+     "one per spatial dim; required"},                                            \
+        {"dilations",                                                             \
+         QDQ_ATTR_INTS,                                                           \
+         offsetof(attrs_type, dilations),                                         \
+         NULL,                                                                    \
+         "",                                                                      \
+         "one per spatial dim; required"},                                        \
+        QDQ_PAD_ATTRS(attrs_type),                                                \
+        {"data_format",         QDQ_ATTR_WORD, offsetof(attrs_type, data_format), \
+         qdq_data_format_words, "NXC",         "where the channels are"},
+
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+
+static void infer_of(qdq_call *call, const qdq_conv_attrs *attrs) {
+    qdq_conv_sizes sizes;
+    bool fine = qdq_require_attr(call, "strides", attrs->window.strides.count > 0);
+    fine = qdq_require_attr(call, "dilations", attrs->window.dilations.count > 0) && fine;
+    fine = qdq_check_same_dtype(call, WEIGHTS) && fine;
+    fine = qdq_check_same_dtype(call, BIAS) && fine;
+    if (!qdq_has_input(call, WEIGHTS) || !qdq_conv_sizes_of(call, attrs, &sizes)) return;
+    if (fine) call->outputs[0] = (qdq_type){call->inputs[X].type.dtype, sizes.y};
+}
+
+static size_t lower_of(const qdq_call *call, const qdq_conv_attrs *attrs, const qdq_lowering *to,
+                       qdq_stage *stages) {
+    bool codes = call->inputs[X].codes != NULL;
+    qdq_conv *conv = qdq_conv_new(call, attrs, to, codes);
+    if (!conv) return 0;
+    conv->gemm.finish = qdq_gemm_finish_float;
+    // Transposed, the groups have the same scales.
+    size_t own = attrs->transposed ? 0 : conv->group_outputs;
+    if (codes && !qdq_gemm_use_codes(&conv->gemm, call, own, to->pool)) return 0;
+    if (call->inputs[BIAS].given)
+        conv->gemm.bias = (qdq_gemm_along){BIAS, call->inputs[BIAS].type.dtype, 0, 1, NULL};
+    return qdq_conv_stage(conv, call, to, &stages[0]) ? 1 : 0;
+}
+
+// Weights of lanes are few, and packed as floats.
+static bool packs_coded_of(const qdq_call *call, const qdq_conv_attrs *attrs) {
+    qdq_conv_sizes sizes;
+    if (!qdq_conv_sizes_of(call, attrs, &sizes)) return false;
+    qdq_conv conv = {.groups = sizes.groups, .group_outputs = sizes.group_outputs};
+    qdq_conv_set_product(&conv.gemm, call, &sizes);
+    return !qdq_conv_has_lanes(&conv) &&
+           qdq_gemm_takes_coded(&conv.gemm, call->inputs[WEIGHTS].coded);
+}
+
+// Sums go over the input channels of a group; `channels`: the dim of the output channels.
+static uint64_t reads_codes_of(const qdq_call *call, const qdq_conv_attrs *attrs, int channels) {
+    qdq_conv_sizes sizes;
+    if (!qdq_conv_sizes_of(call, attrs, &sizes)) return 0;
+    bool takes = qdq_gemm_takes_codes(&call->inputs[X], &call->inputs[WEIGHTS],
+                                      sizes.group_inputs * sizes.taps, channels);
+    return takes ? 1u << X | 1u << WEIGHTS : 0;
+}
+
+//---- Convolution ------------------------------------------------------------
+
+static const char *const weights_words[] = {"XIO", "OIX", NULL};
+static const qdq_port_desc inputs[] = {PORTS(qdq_convolution_attrs)};
+static const qdq_attr_desc attrs[] = {
+    WINDOW_ATTRS(qdq_convolution_attrs){
+        "weights_format", QDQ_ATTR_WORD, offsetof(qdq_convolution_attrs, weights_format),
+        weights_words, "XIO", "the order of spatial dims, input and output channels"},
+};
+
+static qdq_conv_attrs attrs_of(const qdq_convolution_attrs *a) {
+    return (qdq_conv_attrs){
+        .weights_port = WEIGHTS,
+        .bias_port = BIAS,
+        .window = {a->strides, a->dilations, a->pads_begin, a->pads_end, a->auto_pad, false},
+        .groups = a->groups,
+        .format = a->data_format,
+        .spatial_last = a->weights_format == QDQ_OIX,
+    };
+}
+
+static void infer(qdq_call *call) {
+    qdq_conv_attrs a = attrs_of(call->attrs);
+    infer_of(call, &a);
+}
+
+static uint64_t reads_codes(const qdq_call *call) {
+    qdq_conv_attrs a = attrs_of(call->attrs);
+    int rank = call->inputs[WEIGHTS].type.shape.rank;
+    return reads_codes_of(call, &a, a.spatial_last ? 0 : rank - 1);
+}
+
+static bool packs_coded(const qdq_call *call) {
+    qdq_conv_attrs a = attrs_of(call->attrs);
+    return packs_coded_of(call, &a);
+}
+
+static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    qdq_conv_attrs a = attrs_of(call->attrs);
+    return lower_of(call, &a, to, stages);
+}
+
+const qdq_op qdq_op_convolution = {
+    .name = "Convolution",
+    .summary = "y = x under a window that slides over its spatial dims, times weights",
+    .attrs_size = sizeof(qdq_convolution_attrs),
+    QDQ_OP_TABLES(inputs, outputs, attrs),
+    .infer = infer,
+    .lower = lower,
+    .reads_codes = reads_codes,
+    .packs = 1u << WEIGHTS,
+    .packs_coded = packs_coded,
+};
+
+//---- ConvTranspose ----------------------------------------------------------
+
+static const char *const transposed_words[] = {"XOI", "IOX", NULL};
+static const qdq_port_desc transposed_inputs[] = {PORTS(qdq_conv_transpose_attrs)};
+static const qdq_attr_desc transposed_attrs[] = {
+    WINDOW_ATTRS(qdq_conv_transpose_attrs){
+        "output_padding", QDQ_ATTR_INTS, offsetof(qdq_conv_transpose_attrs, output_padding), NULL,
+        "zeros", "elements more at the end, one per spatial dim"},
+    {"weights_format", QDQ_ATTR_WORD, offsetof(qdq_conv_transpose_attrs, weights_format),
+     transposed_words, "XOI", "the order of spatial dims, output channels of a group and inputs"},
+};
+
+static qdq_conv_attrs transposed_of(const qdq_conv_transpose_attrs *a) {
+    return (qdq_conv_attrs){
+        .weights_port = WEIGHTS,
+        .bias_port = BIAS,
+        .window = {a->strides, a->dilations, a->pads_begin, a->pads_end, a->auto_pad, false},
+        .output_padding = a->output_padding,
+        .groups = a->groups,
+        .format = a->data_format,
+        .transposed = true,
+        .spatial_last = a->weights_format == QDQ_IOX,
+    };
+}
+
+static void infer_transposed(qdq_call *call) {
+    qdq_conv_attrs a = transposed_of(call->attrs);
+    infer_of(call, &a);
+}
+
+static bool packs_coded_transposed(const qdq_call *call) {
+    qdq_conv_attrs a = transposed_of(call->attrs);
+    return packs_coded_of(call, &a);
+}
+
+static uint64_t reads_codes_transposed(const qdq_call *call) {
+    qdq_conv_attrs a = transposed_of(call->attrs);
+    int rank = call->inputs[WEIGHTS].type.shape.rank;
+    return reads_codes_of(call, &a, a.spatial_last ? 1 : rank - 2);
+}
+
+static size_t lower_transposed(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    qdq_conv_attrs a = transposed_of(call->attrs);
+    return lower_of(call, &a, to, stages);
+}
+
+const qdq_op qdq_op_conv_transpose = {
+    .name = "ConvTranspose",
+    .summary = "y = each element of x times weights, added where a window slides over y",
+    .attrs_size = sizeof(qdq_conv_transpose_attrs),
+    QDQ_OP_TABLES(transposed_inputs, outputs, transposed_attrs),
+    .infer = infer_transposed,
+    .lower = lower_transposed,
+    .reads_codes = reads_codes_transposed,
+    .packs = 1u << WEIGHTS,
+    .packs_coded = packs_coded_transposed,
+};

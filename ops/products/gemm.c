@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of a product: rows of A, panels of B, sums.
+#include "ops/products/gemm_read.h"
+#include "runtime/numerics/dtype.h"
+
+enum {
+    ROWS = QDQ_GEMM_ROWS,
+    COLUMNS = QDQ_GEMM_COLUMNS,
+    DEPTH = QDQ_GEMM_DEPTH,
+    BLOCK_ROWS = QDQ_GEMM_BLOCK_ROWS,
+    BLOCK_COLUMNS = QDQ_GEMM_BLOCK_COLUMNS,
+};
+
+size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch) {
+    const qdq_gemm_batches *b = &gemm->batches;
+    size_t at = 0;
+    for (int i = b->rank; i-- > 0; batch /= b->dims[i]) at += batch % b->dims[i] * strides[i];
+    return at;
+}
+
+//---- A ----------------------------------------------------------------------
+
+// The codes of int8 with 128 added, as those of uint8 are.
+static void unsign(qdq_dtype dtype, const void *x, uint8_t *out, size_t n) {
+    memcpy(out, x, n);
+    for (size_t i = 0; dtype == QDQ_INT8 && i < n; i++) out[i] ^= 0x80;
+}
+
+void qdq_gemm_put_row(const qdq_gemm *g, int32_t zero, const void *raw, size_t n, size_t row,
+                      void *a) {
+    char *to = (char *)a + row * QDQ_GEMM_ROW_BYTES;
+    size_t used = n * qdq_gemm_size(g->kind);
+    if (g->kind == QDQ_GEMM_BYTES)
+        unsign(g->a_dtype, raw, (uint8_t *)to, n);
+    else if (g->kind == QDQ_GEMM_BFLOATS)
+        memcpy(to, raw, used);
+    else if (g->kind == QDQ_GEMM_INTEGERS)
+        qdq_gemm_less(g->a_dtype, raw, zero, (int16_t *)(void *)to, n);
+    else
+        g->kernel->widen(g->a_dtype, raw, (float *)(void *)to, n);
+    memset(to + used, 0, qdq_gemm_steps(g->kind, n) * QDQ_GEMM_STEP_BYTES - used);
+}
+
+unsigned qdq_gemm_fill_rows(const qdq_gemm *g, const qdq_tensors *tensors,
+                            const qdq_gemm_block *block, size_t k, size_t n, void *a,
+                            uint16_t (*keep)[QDQ_GEMM_KEEP]) {
+    (void)keep;
+    size_t size = qdq_dtype_size(g->a_dtype);
+    const char *x = (const char *)tensors->x[g->a_port] +
+                    (qdq_gemm_at(g, g->batches.a, block->batch) + k * g->a_depth_stride) * size;
+    size_t zeros = qdq_gemm_at(g, g->batches.a_zero, block->batch);
+    for (size_t r = 0; r < block->rows; r++) {
+        size_t row = block->row + r;
+        const void *from = x + row * g->a_row_stride * size;
+        uint32_t raw[DEPTH];
+        if (g->a_depth_stride != 1) {
+            qdq_gemm_gather(g->a_dtype, from, g->a_depth_stride, n, raw);
+            from = raw;
+        }
+        int32_t zero = 0;
+        if (g->a_zero.port != SIZE_MAX)
+            zero = qdq_gemm_integer_at(g->a_zero.dtype, qdq_gemm_numbers(&g->a_zero, tensors),
+                                       zeros + row * g->a_zero.row_stride);
+        qdq_gemm_put_row(g, zero, from, n, r, a);
+    }
+    return 0;
+}
+
+//---- A block ----------------------------------------------------------------
+
+// Rows of sums are no power of two apart, which would lie in few lines of the cache.
+enum {
+    CHUNKS = QDQ_GEMM_CHUNKS,
+    MOST_CHUNKS = QDQ_GEMM_MOST_CHUNKS,
+    CHUNK_BYTES = BLOCK_ROWS * QDQ_GEMM_ROW_BYTES,
+    SUMS_STRIDE = BLOCK_COLUMNS + COLUMNS,
+};
+
+// What a block needs: the rows of A, all of their depth if there is room, and then for all columns.
+typedef struct workspace {
+    _Alignas(64) char a[CHUNKS * CHUNK_BYTES];
+    _Alignas(64) char b[QDQ_GEMM_DEPTH * COLUMNS];
+    _Alignas(64) int32_t sums[BLOCK_ROWS * SUMS_STRIDE];
+    uint16_t keep[CHUNKS][QDQ_GEMM_TILES][QDQ_GEMM_KEEP];
+    unsigned skips[MOST_CHUNKS];
+    qdq_gemm_block rows;  // that `a` has; none at first
+} workspace;
+
+typedef struct job {
+    const qdq_gemm *g;
+    const qdq_tensors *tensors;
+    const qdq_gemm_block *block;
+    qdq_gemm_source from;
+    size_t matrix;
+    workspace *w;
+} job;
+
+static size_t chunks(const qdq_gemm *g) {
+    return (g->depth + qdq_gemm_depth(g) - 1) / qdq_gemm_depth(g);
+}
+
+// Whether there is room for all of the depth of a block.
+static bool fits(const qdq_gemm *g, const qdq_gemm_block *block) {
+    if (chunks(g) <= CHUNKS) return true;
+    return chunks(g) <= MOST_CHUNKS && chunks(g) * block->rows <= CHUNKS * BLOCK_ROWS &&
+           g->fill == qdq_gemm_fill_rows;
+}
+
+static char *chunk_of(const job *j, size_t at) {
+    return j->w->a + at * j->block->rows * QDQ_GEMM_ROW_BYTES;
+}
+
+static size_t chunk_depth(const qdq_gemm *g, size_t chunk) {
+    size_t most = qdq_gemm_depth(g), left = g->depth - chunk * most;
+    return left < most ? left : most;
+}
+
+// `a` has the rows of no block.
+static void forget_rows(const qdq_tensors *tensors, workspace *w) {
+    w->rows = (qdq_gemm_block){0};
+    qdq_scratch_drop(tensors->poison, w->a, sizeof w->a);
+    qdq_scratch_drop(tensors->poison, w->keep, sizeof w->keep);
+    qdq_scratch_drop(tensors->poison, w->skips, sizeof w->skips);
+}
+
+// Chunk number `chunk` of the rows, in place number `at`.
+static void fill(const job *j, size_t chunk, size_t at) {
+    const qdq_gemm *g = j->g;
+    workspace *w = j->w;
+    bool skips = qdq_gemm_keeps(g->kind) && at < CHUNKS;
+    qdq_scratch_drop(j->tensors->poison, chunk_of(j, at), j->block->rows * QDQ_GEMM_ROW_BYTES);
+    if (skips) memset(w->keep[at], 0xFF, sizeof w->keep[at]);
+    w->skips[at] = g->fill(g, j->tensors, j->block, chunk * qdq_gemm_depth(g),
+                           chunk_depth(g, chunk), chunk_of(j, at), skips ? w->keep[at] : NULL);
+}
+
+static const char *panel_part(const job *j, size_t p, size_t chunk) {
+    const qdq_gemm *g = j->g;
+    size_t column = j->block->column + p * COLUMNS, k = chunk * qdq_gemm_depth(g);
+    if (g->packed)
+        return (const char *)g->packed +
+               (j->matrix * qdq_gemm_panels(g) + column / COLUMNS) * qdq_gemm_panel_bytes(g) +
+               k * COLUMNS * qdq_gemm_size(g->kind);
+    qdq_scratch_drop(j->tensors->poison, j->w->b, sizeof j->w->b);
+    if (g->coded)
+        qdq_gemm_decode(g, j->matrix * qdq_gemm_panels(g) + column / COLUMNS, k,
+                        chunk_depth(g, chunk), j->w->b);
+    else
+        qdq_gemm_pack(g, &j->from, column, k, chunk_depth(g, chunk), j->w->b);
+    return j->w->b;
+}
+
+// The sums that the columns of a panel begin with.
+static const void *first_sums(const job *j, size_t p) {
+    static const int32_t zeros[COLUMNS];
+    const qdq_gemm *g = j->g;
+    if (!g->first_sums) return zeros;
+    return g->first_sums +
+           (j->matrix * qdq_gemm_panels(g) + j->block->column / COLUMNS + p) * COLUMNS;
+}
+
+// A chunk of A, in place number `at`, times a chunk of a panel.
+static void add_panel(const job *j, size_t p, size_t chunk, size_t at) {
+    const qdq_gemm *g = j->g;
+    workspace *w = j->w;
+    unsigned skips = w->skips[at];
+    qdq_gemm_part part = {
+        .a = chunk_of(j, at),
+        .b = panel_part(j, p, chunk),
+        .start = chunk ? NULL : first_sums(j, p),
+        .c = w->sums + p * COLUMNS,
+        .c_stride = SUMS_STRIDE,
+        .rows = j->block->rows,
+        .steps = qdq_gemm_steps(g->kind, chunk_depth(g, chunk)),
+    };
+    if (!skips) {
+        g->kernel->part[g->kind](&part);
+        return;
+    }
+    for (size_t t = 0; t * ROWS < j->block->rows; t++) {
+        size_t left = j->block->rows - t * ROWS;
+        part.a = chunk_of(j, at) + t * ROWS * QDQ_GEMM_ROW_BYTES;
+        part.c = w->sums + t * ROWS * SUMS_STRIDE + p * COLUMNS;
+        part.rows = left < ROWS ? left : ROWS;
+        part.keep = skips >> t & 1 ? w->keep[at][t] : NULL;
+        g->kernel->part[g->kind](&part);
+    }
+}
+
+static bool same_rows(const qdq_gemm_block *a, const qdq_gemm_block *b) {
+    return a->batch == b->batch && a->row == b->row && a->rows == b->rows;
+}
+
+static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
+                      workspace *w) {
+    size_t count = (block->columns + COLUMNS - 1) / COLUMNS, all = chunks(g);
+    bool has_zeros = g->b_zero.port != SIZE_MAX;
+    size_t matrix = qdq_gemm_at(g, g->batches.b, block->batch);
+    job j = {g, tensors, block, {0}, matrix, w};
+    j.from = (qdq_gemm_source){tensors->x[g->weights.port],
+                               has_zeros ? qdq_gemm_numbers(&g->b_zero, tensors) : NULL, matrix,
+                               matrix * g->weights.zero_stride, 0};
+    qdq_scratch_drop(tensors->poison, w->sums, sizeof w->sums);
+    if (!same_rows(&w->rows, block)) forget_rows(tensors, w);
+    if (fits(g, block)) {
+        for (size_t c = 0; c < all && !w->rows.rows; c++) fill(&j, c, c);
+        w->rows = *block;
+        for (size_t p = 0; p < count; p++)
+            for (size_t c = 0; c < all; c++) add_panel(&j, p, c, c);
+    } else {
+        for (size_t c = 0; c < all; c++) {  // place 0 holds one after the other
+            fill(&j, c, 0);
+            for (size_t p = 0; p < count; p++) add_panel(&j, p, c, 0);
+        }
+    }
+    g->finish(g, tensors, block, w->sums, SUMS_STRIDE);
+}
+
+//---- Units ------------------------------------------------------------------
+
+static size_t row_blocks(const qdq_gemm *g) { return (g->rows + BLOCK_ROWS - 1) / BLOCK_ROWS; }
+static size_t column_blocks(const qdq_gemm *g) {
+    return (g->columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
+}
+
+// Units in the order in which what is shared is read least from memory: rows of A serve all
+// columns, unless B is large and rows are soon made again.
+static qdq_gemm_block block_of(const qdq_gemm *g, size_t unit) {
+    size_t rows = row_blocks(g), columns = column_blocks(g);
+    size_t inner = g->columns_outer ? rows : columns, outer = g->columns_outer ? columns : rows;
+    size_t i = unit % inner, o = unit / inner % outer;
+    size_t row = (g->columns_outer ? i : o) * BLOCK_ROWS;
+    size_t column = (g->columns_outer ? o : i) * BLOCK_COLUMNS;
+    return (qdq_gemm_block){
+        .batch = unit / (rows * columns),
+        .row = row,
+        .rows = g->rows - row < BLOCK_ROWS ? g->rows - row : BLOCK_ROWS,
+        .column = column,
+        .columns = g->columns - column < BLOCK_COLUMNS ? g->columns - column : BLOCK_COLUMNS,
+    };
+}
+
+static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
+    const qdq_gemm *g = params;
+    bool enters = g->kind == QDQ_GEMM_BYTES && g->kernel->enter;
+    workspace w;
+    forget_rows(tensors, &w);
+    if (enters) g->kernel->enter();
+    for (size_t unit = begin; unit < end; unit++) {
+        qdq_gemm_block block = block_of(g, unit);
+        run_block(g, tensors, &block, &w);
+    }
+    if (enters) g->kernel->leave();
+}
+
+void qdq_gemm_init(qdq_gemm *g, const qdq_lowering *to, bool integer) {
+    const qdq_gemm_along none = {.port = SIZE_MAX};
+    g->kernel = qdq_gemm_kernel_find(to->isas);
+    g->kind = integer ? QDQ_GEMM_INTEGERS : QDQ_GEMM_FLOATS;
+    g->batch = 1;
+    g->weights.taps = g->weights.matrices = 1;
+    g->y = g->bias = g->a_zero = g->b_zero = none;
+    g->a_scale = g->b_scale = g->y_scale = g->y_zero = none;
+}
+
+bool qdq_gemm_takes_bfloats(const qdq_gemm *g) {
+    return g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_BFLOAT16;  // then B is, too
+}
+
+bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
+    if (qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
+    if (!qdq_gemm_pack_constant(g, call, to)) return false;
+    // Bytes that are read for the other order and for this.
+    size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);
+    size_t a_bytes = g->rows * g->depth * qdq_gemm_size(g->kind);
+    g->columns_outer = g->fill == qdq_gemm_fill_rows && b_bytes > QDQ_GEMM_CACHE_BYTES &&
+                       b_bytes * row_blocks(g) > a_bytes * column_blocks(g);
+    *stage = (qdq_stage){.params = g,
+                         .whole = run,
+                         .pieces = true,
+                         .units = g->batch * row_blocks(g) * column_blocks(g),
+                         .cost = g->batch * g->rows * g->columns * g->depth,
+                         .packed = (uint64_t)(g->packed || g->coded) << g->weights.port,
+                         .packed_bytes = g->packed_bytes};
+    return true;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices, which MatMul, convolutions and their integer forms are: a batch of
+// y = A * B, where the rows of A are made block by block (of a convolution: the elements under the
+// window), B is packed in panels (once, if it is constant), and a finish makes y of the sums.
+#ifndef QDQ_OPS_PRODUCTS_GEMM_H
+#define QDQ_OPS_PRODUCTS_GEMM_H
+
+#include "ops/kernels/gemm/gemm.h"
+#include "ops/network.h"
+
+// What is worked on at a time, on the stack: a unit. Tests take their sizes from these.
+enum {
+    QDQ_GEMM_BLOCK_ROWS = 4 * QDQ_GEMM_ROWS,
+    QDQ_GEMM_BLOCK_COLUMNS = 8 * QDQ_GEMM_COLUMNS,
+    QDQ_GEMM_TILES = QDQ_GEMM_BLOCK_ROWS / QDQ_GEMM_ROWS,
+    QDQ_GEMM_CHUNKS = 8,             // of the rows of a whole block that there is room for
+    QDQ_GEMM_MOST_CHUNKS = 64,       // of a block of fewer rows
+    QDQ_GEMM_CACHE_BYTES = 1 << 20,  // of a core, that B may have
+};
+
+typedef struct qdq_gemm_block {
+    size_t batch, row, rows, column, columns;
+} qdq_gemm_block;
+
+// Elements from one product of the batch to the next, for each dim of the batch.
+typedef struct qdq_gemm_batches {
+    int rank;
+    size_t dims[QDQ_MAX_RANK];
+    size_t a[QDQ_MAX_RANK], b[QDQ_MAX_RANK];  // b: matrices
+    size_t y[QDQ_MAX_RANK], bias[QDQ_MAX_RANK];
+    size_t a_zero[QDQ_MAX_RANK], a_scale[QDQ_MAX_RANK];
+} qdq_gemm_batches;
+
+// Where something is that goes with rows and columns: a bias, scales, zero points, y itself.
+// `port` SIZE_MAX: there is none.
+typedef struct qdq_gemm_along {
+    size_t port;
+    qdq_dtype dtype;
+    size_t row_stride, column_stride;
+    const void *known;  // the numbers, where they are not the operand of the port but go with it
+} qdq_gemm_along;
+
+static inline const void *qdq_gemm_numbers(const qdq_gemm_along *of, const qdq_tensors *tensors) {
+    return of->known ? of->known : tensors->x[of->port];
+}
+
+// B: element k of column j is at k / taps * depth_stride + k % taps * tap_stride +
+// j * column_stride of its matrix.
+typedef struct qdq_gemm_weights {
+    size_t port;
+    qdq_dtype dtype;
+    qdq_dtype codes;  // narrower: the range of elements that are int8 or uint8; or none
+    size_t taps, tap_stride, depth_stride, column_stride, matrix_stride, matrices;
+    size_t zero_stride, scale_stride;  // of b_zero and b_scale, from one matrix to the next
+} qdq_gemm_weights;
+
+static inline size_t qdq_gemm_element(const qdq_gemm_weights *w, size_t matrix, size_t k,
+                                      size_t column) {
+    return matrix * w->matrix_stride + k / w->taps * w->depth_stride + k % w->taps * w->tap_stride +
+           column * w->column_stride;
+}
+
+typedef struct qdq_gemm qdq_gemm;
+
+// Makes y of the sums of a block, float or int32_t: rows `stride` apart, which are whole panels. It
+// may write over them.
+typedef void qdq_gemm_finish_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
+                                const qdq_gemm_block *block, void *sums, size_t stride);
+
+// Makes k..k + n, at most a chunk, of the rows of a block by qdq_gemm_put_row. Of reals returns a
+// bit for each tile of rows that has products to leave out; `keep` of such a tile says which
+// (kernels/gemm.h), and has all bits set before. Of others `keep` is NULL.
+typedef unsigned qdq_gemm_fill_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
+                                  const qdq_gemm_block *block, size_t k, size_t n, void *a,
+                                  uint16_t (*keep)[QDQ_GEMM_KEEP]);
+
+struct qdq_gemm {
+    const qdq_gemm_kernel *kernel;
+    qdq_gemm_kind kind;
+    size_t batch, rows, columns, depth;  // batch: how many products
+    qdq_gemm_batches batches;
+    size_t a_port;
+    qdq_dtype a_dtype;
+    size_t a_row_stride, a_depth_stride;  // of a plain matrix A
+    qdq_gemm_weights weights;
+    const void *packed;                  // all of B, or NULL: packed in every unit
+    const struct qdq_gemm_coded *coded;  // all of B as codes (gemm_weights.c), or NULL
+    size_t packed_bytes;                 // of either
+    const int32_t *first_sums;  // of each column, in panels of 32; NULL: zeros (gemm_bytes.c)
+    bool columns_outer;         // the order of blocks
+    qdq_gemm_fill_fn *fill;
+    qdq_gemm_finish_fn *finish;
+    qdq_gemm_along y, bias, a_zero, b_zero;
+    // Of finish_requantized; of finish_scaled b_scale alone, that of a times that of b.
+    qdq_gemm_along a_scale, b_scale, y_scale, y_zero;
+};
+
+// The parts that a description may set after the sizes: batches of one, no bias, no zero points.
+void qdq_gemm_init(qdq_gemm *gemm, const qdq_lowering *to, bool integer);
+
+// Elements from the first product of the batch to this one, by strides of gemm->batches.
+size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch);
+
+// The stage; B is packed if `data` and `zero_points` (where there is such an operand) are constant.
+// False when memory runs out. Params of its function begin with a qdq_gemm.
+bool qdq_gemm_stage(qdq_gemm *gemm, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage);
+
+// Whether the dtypes of A and B are those of products of bfloat16.
+bool qdq_gemm_takes_bfloats(const qdq_gemm *gemm);
+
+// One matrix of B, and where its zero points begin. `data` begins with element `first` of B.
+typedef struct qdq_gemm_source {
+    const void *data, *zeros;  // zeros NULL: none
+    size_t matrix, zero_at, first;
+} qdq_gemm_source;
+
+static inline const void *qdq_gemm_source_at(const qdq_gemm *gemm, const qdq_gemm_source *from,
+                                             size_t k, size_t column) {
+    size_t element = qdq_gemm_element(&gemm->weights, from->matrix, k, column) - from->first;
+    return (const char *)from->data + element * qdq_dtype_size(gemm->weights.dtype);
+}
+
+// k of a chunk.
+static inline size_t qdq_gemm_depth(const qdq_gemm *gemm) {
+    return QDQ_GEMM_ROW_BYTES / qdq_gemm_size(gemm->kind);
+}
+
+// k..k + n of a column, at most QDQ_GEMM_DEPTH, as float, as they are if BFLOATS, or as int16_t
+// less its zero point.
+void qdq_gemm_column(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column, size_t k,
+                     size_t n, void *out);
+
+// The zero point of a column.
+int32_t qdq_gemm_column_zero(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column);
+
+// k..k + n of 32 columns, as a kernel takes them; those that are not there are zeros.
+void qdq_gemm_pack(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column, size_t k,
+                   size_t n, void *panel);
+
+// Panels of 32 columns that a matrix of B is packed in, and bytes of one, all of its depth.
+size_t qdq_gemm_panels(const qdq_gemm *gemm);
+size_t qdq_gemm_panel_bytes(const qdq_gemm *gemm);
+
+//---- On codes ---------------------------------------------------------------
+
+// Whether sums of `depth` products of the codes of two operands fit in int32 and can be scaled
+// after. `axis`: the dim of b that its columns are, -1 where it has none.
+bool qdq_gemm_takes_codes(const qdq_operand *a, const qdq_operand *b, size_t depth, int axis);
+
+// A and B become codes, y = sum * scale + bias. `matrix_stride`: parameters from one matrix of B to
+// the next, where columns have their own. False when memory runs out.
+bool qdq_gemm_use_codes(qdq_gemm *gemm, const qdq_call *call, size_t matrix_stride, qdq_pool *pool);
+
+//---- Floats as codes --------------------------------------------------------
+
+// Whether B takes less memory as codes than as floats; shape and strides of B are set.
+bool qdq_gemm_takes_coded(const qdq_gemm *gemm, const qdq_coded *coded);
+// Packs all of B so. False when memory runs out.
+bool qdq_gemm_pack_coded(qdq_gemm *gemm, const qdq_coded *coded, qdq_pool *pool);
+// k..k + n of a panel, those of all matrices counted.
+void qdq_gemm_decode(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, void *b);
+
+//---- Rows and elements ------------------------------------------------------
+
+// Rows of a plain matrix.
+qdq_gemm_fill_fn qdq_gemm_fill_rows;
+
+// Elements of a row of A as the kernel takes them: `raw` has n, less a zero point if INTEGERS.
+void qdq_gemm_put_row(const qdq_gemm *gemm, int32_t zero_point, const void *raw, size_t n,
+                      size_t row, void *a);
+// n elements, `stride` apart, as they are.
+void qdq_gemm_gather(qdq_dtype dtype, const void *x, size_t stride, size_t n, void *out);
+// n int8 or uint8 less a zero point.
+void qdq_gemm_less(qdq_dtype dtype, const void *x, int32_t zero_point, int16_t *out, size_t n);
+// An element of int8, uint8 or int32.
+int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at);
+
+//---- Finishes ---------------------------------------------------------------
+
+// y = round(sum + bias); a NaN is the quiet one without a sign.
+qdq_gemm_finish_fn qdq_gemm_finish_float;
+// The same with fl(sum) * b_scale in place of the sum, which is int32.
+qdq_gemm_finish_fn qdq_gemm_finish_scaled;
+// y = sum, int32.
+qdq_gemm_finish_fn qdq_gemm_finish_int32;
+// y = clamp(rne((sum + bias) * (a_scale * b_scale / y_scale)) + y_zero), bias int32.
+qdq_gemm_finish_fn qdq_gemm_finish_requantized;
+
+#endif

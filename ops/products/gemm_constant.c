@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packing constant B once for all products that read it in the same form.
+#include <string.h>
+
+#include "ops/products/gemm_read.h"
+#include "ops/products/shared_packs.h"
+
+// All that the packed form follows from; no padding.
+typedef struct key {
+    const void *source, *zeros;
+    size_t form, columns, depth, zero_column_stride;
+    size_t a_zero_port;  // SIZE_MAX: none, or it is known
+    qdq_gemm_weights weights;
+    qdq_dtype a_dtype, zero_dtype;
+    int32_t a_zero;
+    qdq_gemm_kind kind;
+} key;
+
+// Zero points of codes are copied for each product: the key has those that they are copies of.
+static key key_of(const qdq_gemm *g, const qdq_call *call, const qdq_gemm_known *known,
+                  size_t form) {
+    const qdq_operand *b = &call->inputs[g->weights.port];
+    const void *source = known->data ? known->data : (const void *)known->stored;
+    key k;
+    memset(&k, 0, sizeof k);
+    k.source = b->coded ? (const void *)b->coded : source;
+    k.zeros = b->codes ? b->codes->zero_points : known->zeros;
+    k.form = form, k.columns = g->columns, k.depth = g->depth;
+    k.zero_column_stride = g->b_zero.column_stride;
+    k.weights = g->weights;
+    k.a_dtype = g->a_dtype, k.zero_dtype = g->b_zero.dtype;
+    k.a_zero_port = g->a_zero.known ? SIZE_MAX : g->a_zero.port;
+    if (g->a_zero.known) k.a_zero = qdq_gemm_integer_at(g->a_zero.dtype, g->a_zero.known, 0);
+    k.kind = g->kind;
+    return k;
+}
+
+const void *qdq_gemm_find_packed(const qdq_gemm *g, const qdq_call *call, const qdq_lowering *to,
+                                 const qdq_gemm_known *known, size_t form) {
+    key k = key_of(g, call, known, form);
+    return qdq_shared_find(to->shared, &k, sizeof k);
+}
+
+bool qdq_gemm_add_packed(const qdq_gemm *g, const qdq_call *call, const qdq_lowering *to,
+                         const qdq_gemm_known *known, size_t form, const void *packed) {
+    key k = key_of(g, call, known, form);
+    return qdq_shared_add(to->shared, to->pool, &k, sizeof k, packed);
+}
+
+// What packing sets.
+typedef struct result {
+    qdq_gemm_kind kind;
+    const void *packed;
+    const struct qdq_gemm_coded *coded;
+    const int32_t *first_sums;
+} result;
+
+static bool pack(qdq_gemm *g, const qdq_coded *coded, const qdq_gemm_known *known, qdq_pool *pool) {
+    if (coded) return qdq_gemm_pack_coded(g, coded, pool);
+    bool bytes = qdq_gemm_takes_bytes(g, known->zeros);
+    return (bytes ? qdq_gemm_pack_bytes : qdq_gemm_pack_all)(g, known, pool);
+}
+
+bool qdq_gemm_pack_constant(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to) {
+    const qdq_coded *coded = call->inputs[g->weights.port].coded;
+    qdq_gemm_known known = {0};
+    if (!coded && !qdq_gemm_constant_weights(g, call, &known)) return true;
+    const qdq_gemm before = *g;  // as the key has it
+    const result *same = qdq_gemm_find_packed(g, call, to, &known, QDQ_PACKED_PANELS);
+    if (same) {
+        g->kind = same->kind, g->packed = same->packed, g->coded = same->coded;
+        g->first_sums = same->first_sums;
+        return true;
+    }
+    if (!pack(g, coded, &known, to->pool)) return false;
+    result made = {g->kind, g->packed, g->coded, g->first_sums};
+    const result *kept = qdq_pool_copy(to->pool, &made, 1, sizeof made);
+    return kept && qdq_gemm_add_packed(&before, call, to, &known, QDQ_PACKED_PANELS, kept);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the sums of a product to y.
+#include <math.h>
+
+#include "ops/products/gemm.h"
+#include "runtime/numerics/dtype.h"
+
+enum { ROWS = QDQ_GEMM_BLOCK_ROWS, COLUMNS = QDQ_GEMM_BLOCK_COLUMNS, PANEL = QDQ_GEMM_COLUMNS };
+
+// Columns of a row.
+typedef struct row_part {
+    size_t batch, row, column, n;
+} row_part;
+
+static row_part row_of(const qdq_gemm_block *block, size_t r) {
+    return (row_part){block->batch, block->row + r, block->column, block->columns};
+}
+
+//---- What goes with columns --------------------------------------------------
+
+// What goes with the n columns of a piece, as they are.
+static const void *along(const qdq_gemm_along *of, const qdq_tensors *tensors, size_t base,
+                         const row_part *at, void *out) {
+    const char *from = (const char *)qdq_gemm_numbers(of, tensors) +
+                       (base + at->row * of->row_stride + at->column * of->column_stride) *
+                           qdq_dtype_size(of->dtype);
+    if (of->column_stride == 1) return from;
+    qdq_gemm_gather(of->dtype, from, of->column_stride, at->n, out);
+    return out;
+}
+
+// The same as floats. What is beyond n, to the end of a panel, is 0.
+static void floats_along(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_tensors *tensors,
+                         size_t base, const row_part *at, float *out) {
+    uint32_t raw[COLUMNS];
+    g->kernel->widen(of->dtype, along(of, tensors, base, at, raw), out, at->n);
+    for (size_t j = at->n; j % PANEL; j++) out[j] = 0;
+}
+
+//---- To y ---------------------------------------------------------------------
+
+static void put(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_piece *piece) {
+    size_t size = qdq_dtype_size(g->y.dtype);
+    if (tensors->put) {
+        tensors->put(tensors->put_self, piece);
+        return;
+    }
+    for (size_t i = 0; i < piece->count; i++)
+        memcpy((char *)tensors->y[0] + (piece->at + i * piece->stride) * size,
+               (const char *)piece->data + i * piece->n * size, piece->n * size);
+}
+
+#define TRANSPOSE(type)                      \
+    for (size_t r = 0; r < block->rows; r++) \
+        for (size_t j = 0; j < n; j++)       \
+            ((type *)(void *)out)[j * block->rows + r] = ((const type *)rows)[r * n + j];
+
+// A block of y, whose rows are one behind the other.
+static void put_rows(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
+                     const void *rows) {
+    uint32_t out[ROWS * COLUMNS];
+    size_t size = qdq_dtype_size(g->y.dtype), n = block->columns;
+    size_t at = qdq_gemm_at(g, g->batches.y, block->batch) + block->row * g->y.row_stride +
+                block->column * g->y.column_stride;
+    if (g->y.column_stride == 1 || n == 1) {
+        put(g, tensors, &(qdq_piece){at, n, block->rows, g->y.row_stride, rows});
+        return;
+    }
+    if (size == 4) {
+        TRANSPOSE(uint32_t)
+    } else if (size == 2) {
+        TRANSPOSE(uint16_t)
+    } else {
+        TRANSPOSE(uint8_t)
+    }
+    put(g, tensors, &(qdq_piece){at, block->rows, n, g->y.column_stride, out});
+}
+
+//---- Reals --------------------------------------------------------------------
+
+// Scale and bias of the columns of a row.
+typedef struct reals {
+    bool scaled, biased;
+    float scale[COLUMNS], bias[COLUMNS];
+} reals;
+
+static void set_reals(const qdq_gemm *g, const qdq_tensors *tensors, const row_part *at,
+                      reals *to) {
+    size_t of_bias = qdq_gemm_at(g, g->batches.bias, at->batch);
+    size_t of_scale = qdq_gemm_at(g, g->batches.b, at->batch) * g->weights.scale_stride;
+    if (to->biased) floats_along(g, &g->bias, tensors, of_bias, at, to->bias);
+    if (to->scaled) floats_along(g, &g->b_scale, tensors, of_scale, at, to->scale);
+}
+
+// Rows become y's dtype and move together, in place: none is longer than its sums. A row that ends
+// within a panel writes to the end of it, which the next row then takes.
+static void finish_reals(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
+                         void *sums, size_t stride, bool scaled) {
+    reals of = {.scaled = scaled, .biased = g->bias.port != SIZE_MAX};
+    size_t n = block->columns, size = qdq_dtype_size(g->y.dtype);
+    size_t whole = (n + PANEL - 1) / PANEL * PANEL;
+    for (size_t r = 0; r < block->rows; r++) {
+        row_part at = row_of(block, r);
+        if (r == 0 || (of.biased && g->bias.row_stride)) set_reals(g, tensors, &at, &of);
+        float *row = (float *)sums + r * stride, *together = (float *)sums + r * n;
+        uint16_t made[COLUMNS];
+        g->kernel->reals(row, scaled ? of.scale : NULL, of.biased ? of.bias : NULL, together,
+                         whole);
+        if (g->y.dtype == QDQ_FLOAT32) continue;
+        g->kernel->narrow(g->y.dtype, together, made, n);
+        memcpy((char *)sums + r * n * size, made, n * size);
+    }
+    put_rows(g, tensors, block, sums);
+}
+
+void qdq_gemm_finish_float(const qdq_gemm *g, const qdq_tensors *tensors,
+                           const qdq_gemm_block *block, void *sums, size_t stride) {
+    finish_reals(g, tensors, block, sums, stride, false);
+}
+
+void qdq_gemm_finish_scaled(const qdq_gemm *g, const qdq_tensors *tensors,
+                            const qdq_gemm_block *block, void *sums, size_t stride) {
+    finish_reals(g, tensors, block, sums, stride, true);
+}
+
+//---- Integers ---------------------------------------------------------------
+
+void qdq_gemm_finish_int32(const qdq_gemm *g, const qdq_tensors *tensors,
+                           const qdq_gemm_block *block, void *sums, size_t stride) {
+    size_t n = block->columns;
+    for (size_t r = 0; r < block->rows; r++)
+        memmove((int32_t *)sums + r * n, (int32_t *)sums + r * stride, n * sizeof(int32_t));
+    put_rows(g, tensors, block, sums);
+}
+
+// What a row is requantized with: bias, and fl(fl(a_scale * b_scale) / y_scale), of each column.
+typedef struct requantized {
+    int32_t bias[COLUMNS];
+    float multiplier[COLUMNS];
+} requantized;
+
+static void set_requantized(const qdq_gemm *g, const qdq_tensors *tensors, const row_part *at,
+                            requantized *to) {
+    float a[COLUMNS], b[COLUMNS], y[COLUMNS];
+    size_t of_a = qdq_gemm_at(g, g->batches.a_scale, at->batch);
+    size_t of_b = qdq_gemm_at(g, g->batches.b, at->batch) * g->weights.scale_stride;
+    floats_along(g, &g->a_scale, tensors, of_a, at, a);
+    floats_along(g, &g->b_scale, tensors, of_b, at, b);
+    floats_along(g, &g->y_scale, tensors, 0, at, y);
+    for (size_t j = 0; j < at->n; j++) to->multiplier[j] = a[j] * b[j] / y[j];
+    memset(to->bias, 0, sizeof to->bias);
+    if (g->bias.port == SIZE_MAX) return;
+    int32_t raw[COLUMNS];
+    size_t of_bias = qdq_gemm_at(g, g->batches.bias, at->batch);
+    memcpy(to->bias, along(&g->bias, tensors, of_bias, at, raw), at->n * sizeof to->bias[0]);
+}
+
+// Bounds less the zero point are applied before rounding, which is the same as they are whole. NaN
+// becomes the lower one.
+static void requantize(const requantized *with, const qdq_dtype_info *info, int32_t zero,
+                       int32_t *v, size_t n) {
+    float low = (float)(info->least - zero), high = (float)(info->greatest - zero);
+    for (size_t j = 0; j < n; j++) {
+        float x = (float)(int32_t)((uint32_t)v[j] + (uint32_t)with->bias[j]) * with->multiplier[j];
+        x = x > low ? x : low;
+        x = x < high ? x : high;
+        v[j] = (int32_t)rintf(x) + zero;
+    }
+}
+
+void qdq_gemm_finish_requantized(const qdq_gemm *g, const qdq_tensors *tensors,
+                                 const qdq_gemm_block *block, void *sums, size_t stride) {
+    requantized with;
+    int32_t zero = qdq_gemm_integer_at(g->y_zero.dtype, tensors->x[g->y_zero.port], 0);
+    const qdq_dtype_info *info = qdq_dtype_get(g->y.dtype);
+    size_t n = block->columns;
+    for (size_t r = 0; r < block->rows; r++) {
+        row_part at = row_of(block, r);
+        if (r == 0 || g->a_scale.row_stride) set_requantized(g, tensors, &at, &with);
+        int32_t *row = (int32_t *)sums + r * stride;
+        char made[COLUMNS];
+        requantize(&with, info, zero, row, n);
+        qdq_encode_int(g->y.dtype, row, made, n);
+        memcpy((char *)sums + r * n, made, n);
+    }
+    put_rows(g, tensors, block, sums);
+}

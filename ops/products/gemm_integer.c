@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of operands that were dequantized, on their codes: the scales leave the sums,
+// sum((a - za) * sa * (b - zb) * sb) = sa * sb * sum((a - za) * (b - zb)), and what is left is
+// exact in int32.
+#include <math.h>
+
+#include "ops/products/gemm.h"
+
+// The greatest |code - zero point|.
+static int64_t reach_of(const qdq_codes *c) {
+    const qdq_dtype_info *info = qdq_dtype_get(c->dtype);
+    int64_t reach = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        int64_t below = c->zero_points[i] - info->least, above = info->greatest - c->zero_points[i];
+        if (below > reach) reach = below;
+        if (above > reach) reach = above;
+    }
+    return reach;
+}
+
+// A product of scales that is no normal number would round worse than the elements do.
+static bool scales_fit(const qdq_codes *a, const qdq_codes *b) {
+    for (size_t i = 0; i < b->count; i++)
+        if (!isnormal(a->scales[0] * b->scales[i])) return false;
+    return true;
+}
+
+bool qdq_gemm_takes_codes(const qdq_operand *a, const qdq_operand *b, size_t depth, int axis) {
+    if (!a->codes || !b->codes || a->codes->axis >= 0) return false;
+    if (b->codes->axis >= 0 && b->codes->axis != axis) return false;
+    uint64_t most = (uint64_t)reach_of(a->codes) * (uint64_t)reach_of(b->codes);
+    return depth <= INT32_MAX && depth * most <= INT32_MAX && scales_fit(a->codes, b->codes);
+}
+
+// Narrower integers are a byte each too.
+static qdq_dtype byte_of(qdq_dtype dtype) {
+    return qdq_dtype_get(dtype)->least < 0 ? QDQ_INT8 : QDQ_UINT8;
+}
+
+bool qdq_gemm_use_codes(qdq_gemm *g, const qdq_call *call, size_t matrix_stride, qdq_pool *pool) {
+    const qdq_codes *a = call->inputs[g->a_port].codes, *b = call->inputs[g->weights.port].codes;
+    size_t column = b->axis >= 0;
+    uint8_t *zeros = qdq_pool_array(pool, b->count + 1, sizeof *zeros);
+    size_t all = g->columns * g->weights.matrices;  // one scale is written out for all columns
+    float *scales = qdq_pool_array(pool, all, sizeof *scales);
+    if (!zeros || !scales) return false;
+    zeros[b->count] = (uint8_t)a->zero_points[0];  // two's complement: the codes of int8 too
+    for (size_t i = 0; i < b->count; i++) zeros[i] = (uint8_t)b->zero_points[i];
+    for (size_t i = 0, own = 0; i < all; i++) {
+        scales[i] = a->scales[0] * b->scales[own];
+        if (++own == b->count) own = 0;
+    }
+    g->a_dtype = byte_of(a->dtype);
+    g->weights.dtype = byte_of(b->dtype);
+    g->weights.codes = b->dtype;
+    g->a_zero = (qdq_gemm_along){g->a_port, g->a_dtype, 0, 0, zeros + b->count};
+    g->b_zero = (qdq_gemm_along){g->weights.port, g->weights.dtype, 0, column, zeros};
+    g->b_scale = (qdq_gemm_along){g->weights.port, QDQ_FLOAT32, 0, 1, scales};
+    g->weights.zero_stride = g->weights.scale_stride = column * matrix_stride;
+    g->finish = qdq_gemm_finish_scaled;
+    return true;
+}

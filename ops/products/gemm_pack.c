@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// B of a product in panels of 32 columns, as the kernels take it.
+#include "ops/products/gemm_read.h"
+#include "runtime/numerics/dtype.h"
+
+enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH };
+
+//---- Elements ---------------------------------------------------------------
+
+void qdq_gemm_gather(qdq_dtype dtype, const void *x, size_t stride, size_t n, void *out) {
+    size_t size = qdq_dtype_size(dtype);
+    if (stride == 1) {
+        memcpy(out, x, n * size);
+    } else if (size == 4) {
+        for (size_t i = 0; i < n; i++) ((uint32_t *)out)[i] = ((const uint32_t *)x)[i * stride];
+    } else if (size == 2) {
+        for (size_t i = 0; i < n; i++) ((uint16_t *)out)[i] = ((const uint16_t *)x)[i * stride];
+    } else {
+        for (size_t i = 0; i < n; i++) ((uint8_t *)out)[i] = ((const uint8_t *)x)[i * stride];
+    }
+}
+
+void qdq_gemm_less(qdq_dtype dtype, const void *x, int32_t zero_point, int16_t *out, size_t n) {
+    if (dtype == QDQ_INT8)
+        for (size_t i = 0; i < n; i++) out[i] = (int16_t)(((const int8_t *)x)[i] - zero_point);
+    else
+        for (size_t i = 0; i < n; i++) out[i] = (int16_t)(((const uint8_t *)x)[i] - zero_point);
+}
+
+int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at) {
+    int32_t value;
+    qdq_decode_int(dtype, (const char *)x + at * qdq_dtype_size(dtype), &value, 1);
+    return value;
+}
+
+//---- B ----------------------------------------------------------------------
+
+// A column: k..k + n, in runs that lie evenly apart.
+static void gather_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
+                          size_t n, void *out) {
+    const qdq_gemm_weights *w = &g->weights;
+    size_t size = qdq_dtype_size(w->dtype);
+    bool even = w->depth_stride == w->taps * w->tap_stride;
+    for (size_t done = 0; done < n;) {
+        size_t left = w->taps - (k + done) % w->taps;
+        size_t run = even || left > n - done ? n - done : left;
+        size_t stride = w->tap_stride;
+        if (w->taps == 1) run = n - done, stride = w->depth_stride;
+        qdq_gemm_gather(w->dtype, qdq_gemm_source_at(g, from, k + done, column), stride, run,
+                        (char *)out + done * size);
+        done += run;
+    }
+}
+
+int32_t qdq_gemm_column_zero(const qdq_gemm *g, const qdq_gemm_source *from, size_t column) {
+    if (!from->zeros) return 0;
+    return qdq_gemm_integer_at(g->b_zero.dtype, from->zeros,
+                               from->zero_at + column * g->b_zero.column_stride);
+}
+
+void qdq_gemm_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
+                     size_t n, void *out) {
+    uint32_t raw[DEPTH];
+    gather_column(g, from, column, k, n, raw);
+    if (g->kind == QDQ_GEMM_BFLOATS)
+        memcpy(out, raw, n * sizeof(uint16_t));
+    else if (g->kind != QDQ_GEMM_FLOATS)
+        qdq_gemm_less(g->weights.dtype, raw, qdq_gemm_column_zero(g, from, column), out, n);
+    else
+        g->kernel->widen(g->weights.dtype, raw, out, n);
+}
+
+// Two rows of k, which lie in memory as columns do.
+static void pack_pair(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
+                      size_t k, size_t rows, int16_t *pairs) {
+    int16_t row[2][COLUMNS] = {{0}};
+    const qdq_gemm_weights *w = &g->weights;
+    bool alike = !from->zeros || !g->b_zero.column_stride;
+    int32_t zero = alike ? qdq_gemm_column_zero(g, from, 0) : 0;
+    for (size_t i = 0; i < rows; i++) {
+        const void *of_k = qdq_gemm_source_at(g, from, k + i, part->column);
+        if (g->kind == QDQ_GEMM_BFLOATS)
+            memcpy(row[i], of_k, part->columns * sizeof row[i][0]);
+        else
+            qdq_gemm_less(w->dtype, of_k, zero, row[i], part->columns);
+    }
+    for (size_t j = 0; !alike && j < part->columns; j++) {
+        int16_t own = (int16_t)qdq_gemm_column_zero(g, from, part->column + j);
+        for (size_t i = 0; i < rows; i++) row[i][j] = (int16_t)(row[i][j] - own);
+    }
+    for (size_t j = 0; j < COLUMNS; j++) pairs[j * 2] = row[0][j], pairs[j * 2 + 1] = row[1][j];
+}
+
+// Of int16_t or bfloat16.
+static void pack_pairs(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
+                       size_t k, size_t n, int16_t *panel) {
+    if (g->weights.column_stride == 1 && part->columns > 1) {
+        for (size_t i = 0; i < n; i += 2)
+            pack_pair(g, from, part, k + i, n - i < 2 ? 1 : 2, panel + i * COLUMNS);
+        return;
+    }
+    int16_t column[DEPTH + 1];
+    for (size_t j = 0; j < part->columns; j++) {
+        qdq_gemm_column(g, from, part->column + j, k, n, column);
+        column[n] = 0;
+        for (size_t i = 0; i < n; i += 2) {
+            panel[i * COLUMNS + j * 2] = column[i];
+            panel[i * COLUMNS + j * 2 + 1] = column[i + 1];
+        }
+    }
+}
+
+static void pack_floats(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
+                        size_t k, size_t n, float *panel) {
+    const qdq_gemm_weights *w = &g->weights;
+    if (w->column_stride == 1 && part->columns > 1) {
+        for (size_t i = 0; i < n; i++)
+            g->kernel->widen(w->dtype, qdq_gemm_source_at(g, from, k + i, part->column),
+                             panel + i * COLUMNS, part->columns);
+        return;
+    }
+    float column[DEPTH] = {0};
+    for (size_t j = 0; j < part->columns; j++) {
+        qdq_gemm_column(g, from, part->column + j, k, n, column);
+        for (size_t i = 0; i < n; i++) panel[i * COLUMNS + j] = column[i];
+    }
+}
+
+void qdq_gemm_pack(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
+                   size_t n, void *panel) {
+    size_t left = g->columns - column;
+    qdq_gemm_block part = {.column = column, .columns = left < COLUMNS ? left : COLUMNS};
+    if (part.columns < COLUMNS)
+        memset(panel, 0, qdq_gemm_steps(g->kind, n) * COLUMNS * QDQ_GEMM_STEP_BYTES);
+    if (g->kind == QDQ_GEMM_INTEGERS || g->kind == QDQ_GEMM_BFLOATS)
+        pack_pairs(g, from, &part, k, n, panel);
+    else
+        pack_floats(g, from, &part, k, n, panel);
+}
+
+size_t qdq_gemm_panels(const qdq_gemm *g) { return (g->columns + COLUMNS - 1) / COLUMNS; }
+
+size_t qdq_gemm_panel_bytes(const qdq_gemm *g) {
+    return qdq_gemm_steps(g->kind, g->depth) * COLUMNS * QDQ_GEMM_STEP_BYTES;
+}
+
+// The columns and k of a part, of which both begin a panel and a chunk.
+static void pack_part(const qdq_gemm *g, const qdq_gemm_source *from,
+                      const qdq_gemm_part_of_b *part, char *packed) {
+    size_t most = qdq_gemm_depth(g), bytes = qdq_gemm_panel_bytes(g), end = part->k + part->n;
+    for (size_t column = part->column; column < part->column + part->columns; column += COLUMNS) {
+        char *panel = packed + (part->matrix * qdq_gemm_panels(g) + column / COLUMNS) * bytes;
+        for (size_t k = part->k; k < end; k += most)
+            qdq_gemm_pack(g, from, column, k, end - k < most ? end - k : most,
+                          panel + k * COLUMNS * qdq_gemm_size(g->kind));
+    }
+}
+
+bool qdq_gemm_pack_all(qdq_gemm *g, const qdq_gemm_known *known, qdq_pool *pool) {
+    size_t count = g->weights.matrices * qdq_gemm_panels(g), bytes = qdq_gemm_panel_bytes(g);
+    char *packed = qdq_pool_array(pool, count, bytes);
+    if (!packed) return false;
+    qdq_gemm_reader reader = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), pool);
+    qdq_gemm_part_of_b part = {0};
+    while (qdq_gemm_reader_next(&reader, g, &part)) {
+        qdq_gemm_source from = qdq_gemm_reader_source(&reader, g, known, part.matrix);
+        pack_part(g, &from, &part, packed);
+    }
+    qdq_gemm_reader_close(&reader);
+    g->packed = packed;
+    g->packed_bytes = count * bytes;
+    return !reader.failed;
+}
+
+bool qdq_gemm_constant_weights(const qdq_gemm *g, const qdq_call *call, qdq_gemm_known *known) {
+    const qdq_operand *b = &call->inputs[g->weights.port];
+    bool has_zeros = g->b_zero.port != SIZE_MAX;
+    known->data = b->codes ? b->codes->data : b->data;
+    known->stored = b->codes ? b->codes->stored : b->stored;
+    known->zeros = g->b_zero.known;
+    if (has_zeros && !known->zeros) known->zeros = call->inputs[g->b_zero.port].data;
+    return (known->data || known->stored) && (known->zeros || !has_zeros);
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// B in memory while it is packed: all of it, or of one that has to be read the part that is packed
+// next.
+#include "ops/products/gemm_read.h"
+
+// From the first element to the last of a part of B, and some between them that are not of it.
+typedef struct span {
+    size_t first, count;
+} span;
+
+static span span_of(const qdq_gemm *g, const qdq_gemm_part_of_b *part) {
+    const qdq_gemm_weights *w = &g->weights;
+    size_t first = part->k, last = part->k + part->n - 1;
+    if (w->taps > 1) {  // whole windows
+        first = first / w->taps * w->taps;
+        last = last / w->taps * w->taps + w->taps - 1;
+    }
+    size_t begin = qdq_gemm_element(w, part->matrix, first, part->column);
+    size_t end = qdq_gemm_element(w, part->matrix, last, part->column + part->columns - 1);
+    return (span){begin, end + 1 - begin};
+}
+
+static qdq_gemm_part_of_b all_of(const qdq_gemm *g, size_t matrix) {
+    return (qdq_gemm_part_of_b){matrix, 0, g->columns, 0, g->depth};
+}
+
+// Few k of all columns, or the columns of a panel with all k, whichever are nearer to each other.
+static qdq_gemm_part_of_b part_sizes(const qdq_gemm *g) {
+    qdq_gemm_part_of_b rows = all_of(g, 0), columns = rows;
+    if (rows.n > qdq_gemm_depth(g)) rows.n = qdq_gemm_depth(g);
+    if (columns.columns > QDQ_GEMM_COLUMNS) columns.columns = QDQ_GEMM_COLUMNS;
+    return span_of(g, &rows).count < span_of(g, &columns).count ? rows : columns;
+}
+
+static span span_of_all(const qdq_gemm *g) {
+    qdq_gemm_part_of_b last = all_of(g, g->weights.matrices - 1);
+    span to = span_of(g, &last);
+    return (span){0, to.first + to.count};
+}
+
+// What is nearly the whole matrix becomes that, so that it is read once; and with it all others
+// where their elements lie between.
+static span span_to_read(const qdq_gemm *g, const qdq_gemm_part_of_b *part) {
+    qdq_gemm_part_of_b matrix = all_of(g, part->matrix);
+    span wanted = span_of(g, part), all = span_of(g, &matrix);
+    if (wanted.count <= all.count / 4) return wanted;
+    return g->weights.matrices > 1 && all.count > g->weights.matrix_stride ? span_of_all(g) : all;
+}
+
+static bool has(const qdq_gemm_reader *r, span wanted) {
+    return r->data && wanted.first >= r->first &&
+           wanted.first + wanted.count <= r->first + r->count;
+}
+
+static void make_room(qdq_gemm_reader *r, size_t bytes) {
+    if (bytes <= r->room_bytes) return;
+    qdq_gemm_reader_close(r);
+    r->room = qdq_alloc_array(r->allocator, bytes, 1, 64);
+    if (r->room) r->room_bytes = bytes;
+}
+
+static bool read_span(qdq_gemm_reader *r, span wanted) {
+    size_t bytes = wanted.count * r->size;
+    make_room(r, bytes);
+    r->failed = !r->room || !r->stored->read(r->stored, wanted.first * r->size, bytes, r->room);
+    r->data = r->failed ? NULL : r->room;
+    r->first = wanted.first;
+    r->count = wanted.count;
+    return !r->failed;
+}
+
+//---- Entry ------------------------------------------------------------------
+
+qdq_gemm_reader qdq_gemm_reader_of(const qdq_gemm_known *known, size_t size, const qdq_pool *pool) {
+    return (qdq_gemm_reader){.data = known->data,
+                             .stored = known->data ? NULL : known->stored,
+                             .size = size,
+                             .allocator = pool->allocator};
+}
+
+// Columns first, then k, then matrices.
+static bool advance(const qdq_gemm *g, qdq_gemm_part_of_b *part) {
+    qdq_gemm_part_of_b sizes = part_sizes(g);
+    if (part->n) {
+        part->column += sizes.columns;
+        if (part->column >= g->columns) part->column = 0, part->k += sizes.n;
+        if (part->k >= g->depth) part->k = 0, part->matrix++;
+    }
+    part->columns = g->columns - part->column;
+    part->n = g->depth - part->k;
+    if (part->columns > sizes.columns) part->columns = sizes.columns;
+    if (part->n > sizes.n) part->n = sizes.n;
+    return part->matrix < g->weights.matrices;
+}
+
+bool qdq_gemm_reader_next(qdq_gemm_reader *r, const qdq_gemm *g, qdq_gemm_part_of_b *part) {
+    if (!advance(g, part)) return false;
+    return !r->stored || has(r, span_of(g, part)) || read_span(r, span_to_read(g, part));
+}
+
+bool qdq_gemm_reader_read_all(qdq_gemm_reader *r, size_t count) {
+    return !r->stored || read_span(r, (span){0, count});
+}
+
+qdq_gemm_source qdq_gemm_reader_source(const qdq_gemm_reader *r, const qdq_gemm *g,
+                                       const qdq_gemm_known *known, size_t matrix) {
+    return (qdq_gemm_source){r->data, known->zeros, matrix, matrix * g->weights.zero_stride,
+                             r->first};
+}
+
+void qdq_gemm_reader_close(qdq_gemm_reader *r) {
+    qdq_free_array(r->allocator, r->room, r->room_bytes, 1);
+    r->room = NULL;
+    r->room_bytes = 0;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constant B while it is packed: it is in memory, or read part by part.
+#ifndef QDQ_OPS_PRODUCTS_GEMM_READ_H
+#define QDQ_OPS_PRODUCTS_GEMM_READ_H
+
+#include "ops/products/gemm.h"
+
+// B and the zero points of its columns, known when the graph is compiled.
+typedef struct qdq_gemm_known {
+    const void *data;
+    const qdq_stored *stored;  // in place of data
+    const void *zeros;         // NULL: none
+} qdq_gemm_known;
+
+// Packs B if it is constant and no product before has packed it so. False when memory runs out or B
+// cannot be read.
+bool qdq_gemm_pack_constant(qdq_gemm *gemm, const qdq_call *call, const qdq_lowering *to);
+
+// Forms that B is packed in.
+enum { QDQ_PACKED_PANELS, QDQ_PACKED_LINES, QDQ_PACKED_LANES };
+
+// B in a form that a stage before has packed it in, NULL if none has.
+const void *qdq_gemm_find_packed(const qdq_gemm *gemm, const qdq_call *call, const qdq_lowering *to,
+                                 const qdq_gemm_known *known, size_t form);
+// For stages that come later. False when memory runs out.
+bool qdq_gemm_add_packed(const qdq_gemm *gemm, const qdq_call *call, const qdq_lowering *to,
+                         const qdq_gemm_known *known, size_t form, const void *packed);
+
+// Packs all of B. False when memory runs out or B cannot be read.
+bool qdq_gemm_pack_all(qdq_gemm *gemm, const qdq_gemm_known *known, qdq_pool *pool);
+
+// B and the zero points of its columns, where both are known when the graph is compiled.
+bool qdq_gemm_constant_weights(const qdq_gemm *gemm, const qdq_call *call, qdq_gemm_known *known);
+
+// Whether products of bytes are what is wanted: constant codes of B that are bytes with a sign when
+// their zero points are subtracted, and a zero point of A that is known.
+bool qdq_gemm_takes_bytes(const qdq_gemm *gemm, const void *zero_points);
+// Packs all of B so. False when memory runs out.
+bool qdq_gemm_pack_bytes(qdq_gemm *gemm, const qdq_gemm_known *known, qdq_pool *pool);
+
+//---- Reading B --------------------------------------------------------------
+
+// Columns and k of a matrix of B.
+typedef struct qdq_gemm_part_of_b {
+    size_t matrix, column, columns, k, n;
+} qdq_gemm_part_of_b;
+
+// B while it is packed: in memory, or as much of it as is packed next.
+typedef struct qdq_gemm_reader {
+    const void *data;          // begins with element `first`
+    const qdq_stored *stored;  // NULL: data is all of B
+    size_t size;               // of an element
+    const qdq_allocator *allocator;
+    size_t first, count, room_bytes;
+    char *room;
+    bool failed;  // memory ran out or B cannot be read
+} qdq_gemm_reader;
+
+qdq_gemm_reader qdq_gemm_reader_of(const qdq_gemm_known *known, size_t size, const qdq_pool *pool);
+
+// The part of B after this one, and first the one after {0}, with its elements in `data`. Parts
+// begin with a panel and a chunk, and together are B. False after the last one or on failure.
+bool qdq_gemm_reader_next(qdq_gemm_reader *reader, const qdq_gemm *gemm, qdq_gemm_part_of_b *part);
+// All of B, which has `count` elements, in `data`.
+bool qdq_gemm_reader_read_all(qdq_gemm_reader *reader, size_t count);
+
+qdq_gemm_source qdq_gemm_reader_source(const qdq_gemm_reader *reader, const qdq_gemm *gemm,
+                                       const qdq_gemm_known *known, size_t matrix);
+// Gives the memory back.
+void qdq_gemm_reader_close(qdq_gemm_reader *reader);
+
+#endif

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// B as codes: packed in panels as they are, a byte or half a byte each, and dequantized part by
+// part while it is multiplied. The parameters of an element follow from those of its k and of its
+// column, as the two are dims of their own: number of the block = that of k + that of the column,
+// wherever all matrices have blocks at the same k.
+#include "ops/products/gemm_read.h"
+#include "runtime/numerics/dtype.h"
+
+enum { COLUMNS = QDQ_GEMM_COLUMNS, HALF = COLUMNS / 2 };
+
+// Scales or zero points: row r of a panel is at (panel * rows + r) * 32, or where all columns of a
+// matrix are alike at matrix * rows + r.
+typedef struct parameters {
+    size_t rows;
+    bool alike;
+    const float *scales;
+    const int16_t *zeros;
+} parameters;
+
+// From k = begin on, until the next one, these rows of parameters hold.
+typedef struct stretch {
+    uint32_t begin, scale, zero;
+} stretch;
+
+struct qdq_gemm_coded {
+    qdq_dtype dtype;  // of the floats
+    bool halves;
+    size_t row_bytes;
+    const uint8_t *codes;
+    parameters scale, zero;
+    const stretch *stretches;
+    size_t stretch_count;
+};
+
+//---- Parameters -------------------------------------------------------------
+
+static size_t block_at(const qdq_stage_vector *v, size_t element) {
+    size_t run;
+    return qdq_grid_block(&v->grid, element, &run);
+}
+
+static size_t block_of_k(const qdq_gemm_weights *w, const qdq_stage_vector *v, size_t k) {
+    return block_at(v, qdq_gemm_element(w, 0, k, 0));
+}
+
+static bool all_alike(const qdq_stage_vector *v) {
+    for (size_t i = 1; i < v->count; i++)
+        if (v->values[i] != v->values[0]) return false;
+    return true;
+}
+
+// One parameter is enough where all are the same.
+static qdq_stage_vector joined(qdq_stage_vector v) {
+    if (all_alike(&v)) v.count = 1, v.grid = (qdq_grid){.count = 1};
+    return v;
+}
+
+// Whether k has other parameters than the one before.
+static bool begins_row(const qdq_gemm_weights *w, const qdq_stage_vector *v, size_t k) {
+    return v->count > 1 && block_of_k(w, v, k) != block_of_k(w, v, k - 1);
+}
+
+// Rows of parameters that lie behind each other along k.
+static size_t count_rows(const qdq_gemm_weights *w, const qdq_stage_vector *v, size_t depth) {
+    size_t rows = 1;
+    for (size_t k = 1; v->count > 1 && k < depth; k++) rows += begins_row(w, v, k);
+    return rows;
+}
+
+static bool columns_alike(const qdq_gemm *g, const qdq_stage_vector *v) {
+    const qdq_gemm_weights *w = &g->weights;
+    for (size_t matrix = 0; v->count > 1 && matrix < w->matrices; matrix++)
+        for (size_t j = 1; j < g->columns; j++)
+            if (block_at(v, qdq_gemm_element(w, matrix, 0, j)) !=
+                block_at(v, qdq_gemm_element(w, matrix, 0, 0)))
+                return false;
+    return true;
+}
+
+// A scale is kept as the kernels take it, a zero point as that of codes without a sign.
+static void put(parameters *p, size_t at, uint32_t value, int32_t bias) {
+    float scale = qdq_float_from_bits(value);
+    if (p->zeros)
+        ((int16_t *)p->zeros)[at] = (int16_t)((int32_t)value + bias);
+    else
+        ((float *)p->scales)[at] = scale == scale ? scale : qdq_float_from_bits(0x7FC00000);
+}
+
+// The parameters of one row, for all columns.
+static void put_row(const qdq_gemm *g, const qdq_stage_vector *v, size_t k, size_t row,
+                    int32_t bias, parameters *p) {
+    const qdq_gemm_weights *w = &g->weights;
+    size_t panels = qdq_gemm_panels(g), of_k = v->count == 1 ? 0 : block_of_k(w, v, k);
+    for (size_t matrix = 0; matrix < w->matrices; matrix++)
+        for (size_t j = 0; j < (p->alike ? 1 : g->columns); j++) {
+            size_t panel = matrix * panels + j / COLUMNS;
+            size_t at =
+                p->alike ? matrix * p->rows + row : (panel * p->rows + row) * COLUMNS + j % COLUMNS;
+            size_t block = v->count == 1 ? 0 : block_at(v, qdq_gemm_element(w, matrix, 0, j));
+            put(p, at, v->values[of_k + block], bias);
+        }
+}
+
+static bool pack_parameters(const qdq_gemm *g, const qdq_stage_vector *v, int32_t bias,
+                            qdq_pool *pool, parameters *p, size_t *bytes) {
+    size_t item = v->is_int ? sizeof(int16_t) : sizeof(float);
+    *p = (parameters){.rows = count_rows(&g->weights, v, g->depth), .alike = columns_alike(g, v)};
+    size_t count = g->weights.matrices * (p->alike ? 1 : qdq_gemm_panels(g) * COLUMNS);
+    void *memory = qdq_pool_array(pool, count, p->rows * item);
+    if (!memory) return false;
+    *bytes += count * p->rows * item;
+    if (v->is_int)
+        p->zeros = memory;
+    else
+        p->scales = memory;
+    size_t row = 0;
+    put_row(g, v, 0, 0, bias, p);
+    for (size_t k = 1; p->rows > 1 && k < g->depth; k++)
+        if (begins_row(&g->weights, v, k)) put_row(g, v, k, ++row, bias, p);
+    return true;
+}
+
+static bool add_stretches(const qdq_gemm *g, const qdq_stage_vector *scale,
+                          const qdq_stage_vector *zero, qdq_pool *pool, struct qdq_gemm_coded *c) {
+    const qdq_gemm_weights *w = &g->weights;
+    size_t most = count_rows(w, scale, g->depth) + count_rows(w, zero, g->depth) - 1;
+    stretch *s = qdq_pool_array(pool, most, sizeof *s);
+    if (!s) return false;
+    c->stretches = s;
+    c->stretch_count = 1;
+    for (size_t k = 1; most > 1 && k < g->depth; k++) {
+        bool scales = begins_row(w, scale, k), zeros = begins_row(w, zero, k);
+        if (!scales && !zeros) continue;
+        s[1] = (stretch){(uint32_t)k, s[0].scale + scales, s[0].zero + zeros};
+        s++, c->stretch_count++;
+    }
+    return true;
+}
+
+//---- Codes ------------------------------------------------------------------
+
+static bool has_sign(qdq_dtype dtype) { return dtype == QDQ_INT8 || dtype == QDQ_INT4; }
+static bool is_half(qdq_dtype dtype) { return dtype == QDQ_INT4 || dtype == QDQ_UINT4; }
+static int32_t bias_of(qdq_dtype dtype) { return has_sign(dtype) ? is_half(dtype) ? 8 : 128 : 0; }
+
+// Row k of a panel. Columns that are not there may be any number: their sums go nowhere.
+static void pack_row(const qdq_gemm *g, const qdq_coded *coded, const qdq_gemm_reader *reader,
+                     size_t matrix, size_t column, size_t k, uint8_t *out) {
+    const uint8_t *from = reader->data;
+    uint8_t bias = (uint8_t)bias_of(coded->dtype), row[COLUMNS] = {0};
+    for (size_t j = 0; j < COLUMNS && column + j < g->columns; j++)
+        row[j] =
+            (uint8_t)(from[qdq_gemm_element(&g->weights, matrix, k, column + j) - reader->first] +
+                      bias);
+    if (!is_half(coded->dtype)) {
+        memcpy(out, row, COLUMNS);
+        return;
+    }
+    for (size_t j = 0; j < HALF; j++) out[j] = (uint8_t)((row[j] & 15) | row[j + HALF] << 4);
+}
+
+static const uint8_t *pack_codes(const qdq_gemm *g, const qdq_coded *coded, size_t row_bytes,
+                                 qdq_pool *pool) {
+    size_t panels = qdq_gemm_panels(g), count = g->weights.matrices * panels;
+    uint8_t *codes = qdq_pool_array(pool, count * g->depth, row_bytes);
+    if (!codes) return NULL;
+    qdq_gemm_known known = {.data = coded->data, .stored = coded->stored};
+    qdq_gemm_reader reader = qdq_gemm_reader_of(&known, 1, pool);
+    qdq_gemm_part_of_b part = {0};
+    while (qdq_gemm_reader_next(&reader, g, &part))
+        for (size_t j = part.column; j < part.column + part.columns; j += COLUMNS)
+            for (size_t k = part.k; k < part.k + part.n; k++)
+                pack_row(g, coded, &reader, part.matrix, j, k,
+                         codes + ((part.matrix * panels + j / COLUMNS) * g->depth + k) * row_bytes);
+    qdq_gemm_reader_close(&reader);
+    return reader.failed ? NULL : codes;
+}
+
+bool qdq_gemm_pack_coded(qdq_gemm *g, const qdq_coded *coded, qdq_pool *pool) {
+    struct qdq_gemm_coded *c = QDQ_POOL_NEW(pool, struct qdq_gemm_coded);
+    qdq_stage_vector scale = joined(coded->scale), zero = joined(coded->zero_point);
+    int32_t bias = bias_of(coded->dtype);
+    if (!c) return false;
+    c->dtype = g->weights.dtype;
+    c->halves = is_half(coded->dtype);
+    c->row_bytes = c->halves ? HALF : COLUMNS;
+    c->codes = pack_codes(g, coded, c->row_bytes, pool);
+    if (!c->codes || !add_stretches(g, &scale, &zero, pool, c)) return false;
+    g->packed_bytes = g->weights.matrices * qdq_gemm_panels(g) * g->depth * c->row_bytes +
+                      c->stretch_count * sizeof *c->stretches;
+    g->coded = c;
+    return pack_parameters(g, &scale, 0, pool, &c->scale, &g->packed_bytes) &&
+           pack_parameters(g, &zero, bias, pool, &c->zero, &g->packed_bytes);
+}
+
+// Whether parameters change at the same k in all matrices. Groups of a transposed convolution
+// follow each other along the dim of k, and may begin within a block.
+static bool matrices_alike(const qdq_gemm *g, const qdq_stage_vector *v) {
+    const qdq_gemm_weights *w = &g->weights;
+    for (size_t matrix = 1; v->count > 1 && matrix < w->matrices; matrix++) {
+        size_t first = block_at(v, qdq_gemm_element(w, matrix, 0, 0)) - block_of_k(w, v, 0);
+        for (size_t k = 1; k < g->depth; k++)
+            if (block_at(v, qdq_gemm_element(w, matrix, k, 0)) != first + block_of_k(w, v, k))
+                return false;
+    }
+    return true;
+}
+
+bool qdq_gemm_takes_coded(const qdq_gemm *g, const qdq_coded *coded) {
+    qdq_stage_vector scale = joined(coded->scale), zero = joined(coded->zero_point);
+    size_t bits = is_half(coded->dtype) ? 4 : 8;
+    if (!matrices_alike(g, &scale) || !matrices_alike(g, &zero)) return false;
+    size_t scales = columns_alike(g, &scale) ? 0 : count_rows(&g->weights, &scale, g->depth);
+    size_t zeros = columns_alike(g, &zero) ? 0 : count_rows(&g->weights, &zero, g->depth);
+    return g->depth <= UINT32_MAX && g->depth * (32 - bits) > scales * 32 + zeros * 16;
+}
+
+//---- Floats -----------------------------------------------------------------
+
+// Parameters of all columns from row `row` of a panel on.
+static const float *scales_at(const parameters *p, size_t panel, size_t matrix, size_t row,
+                              float *room) {
+    if (!p->alike) return p->scales + (panel * p->rows + row) * COLUMNS;
+    for (size_t j = 0; j < COLUMNS; j++) room[j] = p->scales[matrix * p->rows + row];
+    return room;
+}
+
+static void spread_zeros(const parameters *p, size_t panel, size_t matrix, size_t row,
+                         float *room) {
+    const int16_t *from = p->zeros + (panel * p->rows + row) * COLUMNS;
+    if (p->alike) from = p->zeros + matrix * p->rows + row;
+    for (size_t j = 0; j < COLUMNS; j++) room[j] = (float)from[p->alike ? 0 : j];
+}
+
+// The stretch that k lies in.
+static const stretch *stretch_at(const struct qdq_gemm_coded *c, size_t k) {
+    size_t low = 0, high = c->stretch_count;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (c->stretches[middle].begin <= k)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &c->stretches[low];
+}
+
+// How many of k..end lie in it.
+static size_t stretch_rows(const struct qdq_gemm_coded *c, const stretch *s, size_t k, size_t end) {
+    bool last = s + 1 == c->stretches + c->stretch_count;
+    return (last || s[1].begin > end ? end : s[1].begin) - k;
+}
+
+// Where columns have parameters of their own: stretches that share them.
+static void decode_columns(const qdq_gemm *g, size_t panel, size_t k, size_t n,
+                           qdq_gemm_codes part) {
+    const struct qdq_gemm_coded *c = g->coded;
+    size_t matrix = panel / qdq_gemm_panels(g);
+    float scales[COLUMNS], zeros[COLUMNS];
+    part.zero = zeros;
+    uint32_t zero = UINT32_MAX;
+    const stretch *s = stretch_at(c, k);
+    for (size_t end = k + n; k < end; k += part.rows, s++) {
+        part.rows = stretch_rows(c, s, k, end);
+        part.scale = scales_at(&c->scale, panel, matrix, s->scale, scales);
+        if (s->zero != zero) spread_zeros(&c->zero, panel, matrix, s->zero, zeros);
+        zero = s->zero;
+        g->kernel->decode(&part);
+        part.codes += part.rows * c->row_bytes;
+        part.b += part.rows * COLUMNS;
+    }
+}
+
+// Where each k has one of each.
+static void decode_rows(const qdq_gemm *g, size_t panel, size_t k, size_t n, qdq_gemm_codes part) {
+    const struct qdq_gemm_coded *c = g->coded;
+    size_t matrix = panel / qdq_gemm_panels(g);
+    float scales[QDQ_GEMM_DEPTH], zeros[QDQ_GEMM_DEPTH];
+    const stretch *s = stretch_at(c, k);
+    for (size_t i = 0; i < n; s++) {
+        size_t stop = i + stretch_rows(c, s, k + i, k + n);
+        float scale = c->scale.scales[matrix * c->scale.rows + s->scale];
+        float zero = (float)c->zero.zeros[matrix * c->zero.rows + s->zero];
+        for (; i < stop; i++) scales[i] = scale, zeros[i] = zero;
+    }
+    part.by_row = true;
+    part.scale = scales, part.zero = zeros;
+    part.rows = n;
+    g->kernel->decode(&part);
+}
+
+static void decode_floats(const qdq_gemm *g, size_t panel, size_t k, size_t n, float *b) {
+    const struct qdq_gemm_coded *c = g->coded;
+    qdq_gemm_codes part = {
+        .codes = c->codes + (panel * g->depth + k) * c->row_bytes,
+        .halves = c->halves,
+        .dtype = c->dtype,
+    };
+    part.b = b;
+    (c->scale.alike && c->zero.alike ? decode_rows : decode_columns)(g, panel, k, n, part);
+}
+
+// Floats that are bfloat16, as pairs of these.
+static void pair_up(const float *rows, size_t n, uint32_t *pairs) {
+    for (size_t j = 0; j < COLUMNS; j++) {
+        uint32_t second = n > 1 ? qdq_float_bits(rows[COLUMNS + j]) : 0;
+        pairs[j] = qdq_float_bits(rows[j]) >> 16 | (second & 0xFFFF0000);
+    }
+}
+
+void qdq_gemm_decode(const qdq_gemm *g, size_t panel, size_t k, size_t n, void *b) {
+    enum { PART = 32 };
+    float rows[PART * COLUMNS] = {0};
+    if (g->kind != QDQ_GEMM_BFLOATS) {
+        decode_floats(g, panel, k, n, b);
+        return;
+    }
+    uint32_t *pairs = b;
+    for (size_t i = 0; i < n; i += PART) {
+        size_t part = n - i < PART ? n - i : PART;
+        decode_floats(g, panel, k + i, part, rows);
+        for (size_t r = 0; r < part; r += 2, pairs += COLUMNS)
+            pair_up(rows + r * COLUMNS, part - r, pairs);
+    }
+}

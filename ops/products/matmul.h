@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ops that multiply matrices share: shapes, as numpy's matmul has them, and strides.
+#ifndef QDQ_OPS_PRODUCTS_MATMUL_H
+#define QDQ_OPS_PRODUCTS_MATMUL_H
+
+#include "ops/products/gemm.h"
+
+// Which inputs the matrices are, and how they lie.
+typedef struct qdq_matmul_ports {
+    size_t a, b;
+    bool transpose_a, transpose_b;
+} qdq_matmul_ports;
+
+// [M, K] x [K, N] with what is before broadcast; a vector has no M or no N.
+typedef struct qdq_matmul_dims {
+    size_t m, n, k;
+    bool a_vector, b_vector;
+    qdq_shape a_batch, b_batch, batch;
+    qdq_shape y;
+} qdq_matmul_dims;
+
+// False with a finding if the shapes do not go together. Both inputs are valid.
+bool qdq_matmul_dims_of(const qdq_call *call, const qdq_matmul_ports *ports, qdq_matmul_dims *dims);
+
+// Sizes and strides of a, b and y in *gemm.
+void qdq_matmul_lay_out(const qdq_call *call, const qdq_matmul_ports *ports,
+                        const qdq_matmul_dims *dims, qdq_gemm *gemm);
+
+// Something of the shape of a broadcast onto y: its strides.
+void qdq_matmul_along(const qdq_call *call, const qdq_matmul_dims *dims, size_t port,
+                      qdq_gemm_along *along, size_t *batch_strides);
+
+// Scales and zero points of the rows of a, or of the columns of b: one element, [M] or [N], or
+// [..., M, 1] or [..., 1, N] with the dims of the operand `of`. A finding if it is none of these.
+bool qdq_matmul_check_parameter(const qdq_call *call, const qdq_matmul_dims *dims, size_t port,
+                                size_t of, bool rows);
+void qdq_matmul_row_parameter(const qdq_call *call, const qdq_matmul_dims *dims, size_t port,
+                              qdq_gemm_along *along, size_t *batch_strides);
+void qdq_matmul_column_parameter(const qdq_call *call, const qdq_matmul_dims *dims, size_t port,
+                                 qdq_gemm_along *along, size_t *matrix_stride);
+
+// One product in place of a batch of them that share b, where nothing depends on the batch but a
+// and y.
+void qdq_matmul_join_batch(const qdq_matmul_ports *ports, const qdq_matmul_dims *dims,
+                           qdq_gemm *gemm);
+
+#endif

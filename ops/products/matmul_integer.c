@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// MatMulInteger 10 and QLinearMatMul 21, as ONNX has them.
+#include "ops/products/matmul.h"
+
+#define BYTES (QDQ_SET(INT8) | QDQ_SET(UINT8))
+
+//---- MatMulInteger ----------------------------------------------------------
+
+enum { A, B, A_ZERO, B_ZERO };
+
+static const qdq_port_desc inputs[] = {
+    {"a", offsetof(qdq_matmul_integer_attrs, a), false, BYTES},
+    {"b", offsetof(qdq_matmul_integer_attrs, b), false, BYTES},
+    {"a_zero_point", offsetof(qdq_matmul_integer_attrs, a_zero_point), true, BYTES},
+    {"b_zero_point", offsetof(qdq_matmul_integer_attrs, b_zero_point), true, BYTES},
+};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET(INT32)}};
+
+static void infer(qdq_call *call) {
+    const qdq_matmul_ports ports = {.a = A, .b = B};
+    qdq_matmul_dims dims;
+    qdq_check_dtype_as(call, A_ZERO, A);
+    qdq_check_dtype_as(call, B_ZERO, B);
+    if (!qdq_has_input(call, B) || !qdq_matmul_dims_of(call, &ports, &dims)) return;
+    qdq_matmul_check_parameter(call, &dims, A_ZERO, A, true);
+    qdq_matmul_check_parameter(call, &dims, B_ZERO, B, false);
+    call->outputs[0] = (qdq_type){QDQ_INT32, dims.y};
+}
+
+static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_matmul_ports ports = {.a = A, .b = B};
+    qdq_matmul_dims dims;
+    qdq_gemm *gemm = QDQ_POOL_NEW(to->pool, qdq_gemm);
+    if (!gemm || !qdq_matmul_dims_of(call, &ports, &dims)) return 0;
+    qdq_gemm_init(gemm, to, true);
+    qdq_matmul_lay_out(call, &ports, &dims, gemm);
+    gemm->finish = qdq_gemm_finish_int32;
+    if (call->inputs[A_ZERO].given)
+        qdq_matmul_row_parameter(call, &dims, A_ZERO, &gemm->a_zero, gemm->batches.a_zero);
+    if (call->inputs[B_ZERO].given)
+        qdq_matmul_column_parameter(call, &dims, B_ZERO, &gemm->b_zero, &gemm->weights.zero_stride);
+    qdq_matmul_join_batch(&ports, &dims, gemm);
+    return qdq_gemm_stage(gemm, call, to, &stages[0]) ? 1 : 0;
+}
+
+const qdq_op qdq_op_matmul_integer = {
+    .name = "MatMulInteger",
+    .summary = "y = (a - a_zero_point) * (b - b_zero_point), int32",
+    .attrs_size = sizeof(qdq_matmul_integer_attrs),
+    .inputs = inputs,
+    .input_count = sizeof inputs / sizeof inputs[0],
+    .outputs = outputs,
+    .output_count = 1,
+    .infer = infer,
+    .looks_at = 1u << A_ZERO | 1u << B_ZERO,
+    .lower = lower,
+};
+
+//---- QLinearMatMul ----------------------------------------------------------
+
+enum { Q_A, Q_A_SCALE, Q_A_ZERO, Q_B, Q_B_SCALE, Q_B_ZERO, Q_Y_SCALE, Q_Y_ZERO };
+
+typedef qdq_qlinear_matmul_attrs q_attrs;
+
+static const qdq_port_desc q_inputs[] = {
+    {"a", offsetof(q_attrs, a), false, BYTES},
+    {"a_scale", offsetof(q_attrs, a_scale), false, QDQ_SET_FLOATS},
+    {"a_zero_point", offsetof(q_attrs, a_zero_point), false, BYTES},
+    {"b", offsetof(q_attrs, b), false, BYTES},
+    {"b_scale", offsetof(q_attrs, b_scale), false, QDQ_SET_FLOATS},
+    {"b_zero_point", offsetof(q_attrs, b_zero_point), false, BYTES},
+    {"y_scale", offsetof(q_attrs, y_scale), false, QDQ_SET_FLOATS},
+    {"y_zero_point", offsetof(q_attrs, y_zero_point), false, BYTES},
+};
+static const qdq_port_desc q_outputs[] = {{"y", 0, false, BYTES}};
+
+static void q_infer(qdq_call *call) {
+    const qdq_matmul_ports ports = {.a = Q_A, .b = Q_B};
+    qdq_matmul_dims dims;
+    qdq_check_dtype_as(call, Q_A_ZERO, Q_A);
+    qdq_check_dtype_as(call, Q_B_ZERO, Q_B);
+    qdq_check_one(call, Q_Y_SCALE);
+    qdq_check_one(call, Q_Y_ZERO);
+    if (!qdq_has_input(call, Q_B) || !qdq_matmul_dims_of(call, &ports, &dims)) return;
+    qdq_matmul_check_parameter(call, &dims, Q_A_SCALE, Q_A, true);
+    qdq_matmul_check_parameter(call, &dims, Q_A_ZERO, Q_A, true);
+    qdq_matmul_check_parameter(call, &dims, Q_B_SCALE, Q_B, false);
+    qdq_matmul_check_parameter(call, &dims, Q_B_ZERO, Q_B, false);
+    if (qdq_has_input(call, Q_Y_ZERO))
+        call->outputs[0] = (qdq_type){call->inputs[Q_Y_ZERO].type.dtype, dims.y};
+}
+
+static size_t q_lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_matmul_ports ports = {.a = Q_A, .b = Q_B};
+    qdq_matmul_dims dims;
+    qdq_gemm *g = QDQ_POOL_NEW(to->pool, qdq_gemm);
+    if (!g || !qdq_matmul_dims_of(call, &ports, &dims)) return 0;
+    qdq_gemm_init(g, to, true);
+    qdq_matmul_lay_out(call, &ports, &dims, g);
+    g->finish = qdq_gemm_finish_requantized;
+    qdq_matmul_row_parameter(call, &dims, Q_A_ZERO, &g->a_zero, g->batches.a_zero);
+    qdq_matmul_row_parameter(call, &dims, Q_A_SCALE, &g->a_scale, g->batches.a_scale);
+    qdq_matmul_column_parameter(call, &dims, Q_B_ZERO, &g->b_zero, &g->weights.zero_stride);
+    qdq_matmul_column_parameter(call, &dims, Q_B_SCALE, &g->b_scale, &g->weights.scale_stride);
+    g->y_scale = (qdq_gemm_along){Q_Y_SCALE, call->inputs[Q_Y_SCALE].type.dtype, 0, 0, NULL};
+    g->y_zero = (qdq_gemm_along){Q_Y_ZERO, call->inputs[Q_Y_ZERO].type.dtype, 0, 0, NULL};
+    qdq_matmul_join_batch(&ports, &dims, g);
+    return qdq_gemm_stage(g, call, to, &stages[0]) ? 1 : 0;
+}
+
+const qdq_op qdq_op_qlinear_matmul = {
+    .name = "QLinearMatMul",
+    .summary = "y = a * b, of integers that stand for reals",
+    .attrs_size = sizeof(q_attrs),
+    .inputs = q_inputs,
+    .input_count = sizeof q_inputs / sizeof q_inputs[0],
+    .outputs = q_outputs,
+    .output_count = 1,
+    .infer = q_infer,
+    .looks_at = 1u << Q_A_SCALE | 1u << Q_A_ZERO | 1u << Q_B_SCALE | 1u << Q_B_ZERO |
+                1u << Q_Y_SCALE | 1u << Q_Y_ZERO,
+    .lower = q_lower,
+};

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the stages of several nodes have in common: a constant in one packed form is packed once.
+#ifndef QDQ_OPS_PRODUCTS_SHARED_PACKS_H
+#define QDQ_OPS_PRODUCTS_SHARED_PACKS_H
+
+#include "runtime/base/mempool.h"
+
+enum { QDQ_SHARED_BUCKETS = 1024 };
+
+typedef struct qdq_shared {
+    struct qdq_shared_item *buckets[QDQ_SHARED_BUCKETS];
+} qdq_shared;
+
+// What was added with the same key, NULL if nothing was. Keys are compared byte by byte. `shared`
+// NULL: nothing is shared.
+const void *qdq_shared_find(const qdq_shared *shared, const void *key, size_t bytes);
+
+// Adds `value`; the key is copied. False when memory runs out.
+bool qdq_shared_add(qdq_shared *shared, qdq_pool *pool, const void *key, size_t bytes,
+                    const void *value);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/quantize/choose_qparams.h"
+
+#include "runtime/numerics/small_float.h"
+
+static float absmax(const qdq_block_range *block) {
+    return -block->low > block->high ? -block->low : block->high;
+}
+
+static float largest_of(qdq_dtype small_float) {
+    const qdq_small_float *format = qdq_small_float_of(small_float);
+    return qdq_small_float_decode(format, format->largest);
+}
+
+//---- The core: float32, NaN ignored, an all-zero range gives scale 1 ---------
+
+static float core_scale(const qdq_choose_params *p, const qdq_block_range *block) {
+    float qmin = (float)p->range.quant_min, qmax = (float)p->range.quant_max;
+    switch (p->scheme) {
+    case QDQ_SYMMETRIC:
+        return absmax(block) / (qdq_dtype_is_int(p->y_dtype) ? qmax : largest_of(p->y_dtype));
+    case QDQ_SYMMETRIC_NO_CLIPPING: {
+        float above = block->high / qmax, below = qmin < 0 ? block->low / qmin : 0;
+        return below > above ? below : above;
+    }
+    default: return (block->high - block->low) / (qmax - qmin);
+    }
+}
+
+// A range so small that its scale is 0 counts as all zero.
+static qdq_chosen choose_core(const qdq_choose_params *p, const qdq_block_range *block) {
+    float qmin = (float)p->range.quant_min, qmax = (float)p->range.quant_max;
+    float scale = core_scale(p, block);
+    int64_t zero_point = 0;
+    if (scale > 0 && scale < p->eps) scale = p->eps;
+    if (scale == 0) {
+        scale = 1.0f;
+    } else if (p->scheme == QDQ_ASYMMETRIC) {
+        float exact = qmin - block->low / scale;
+        exact = !(exact < qmax) ? qmax : exact < qmin ? qmin : exact;  // NaN too: ONNX Runtime 1.30
+        zero_point = (int64_t)qdq_round_half_even(exact);
+    }
+    return (qdq_chosen){scale,
+                        (int32_t)qdq_clamp_one(zero_point, p->range.quant_min, p->range.quant_max)};
+}
+
+//---- torchao: in the dtype of x, NaN propagates ------------------------------
+
+static float step(const qdq_choose_params *p, float v) {
+    return qdq_dtype_is_real(p->x_dtype) ? qdq_round_to_dtype(p->x_dtype, v, NULL) : v;
+}
+
+static float torchao_scale(const qdq_choose_params *p, const qdq_block_range *block) {
+    float qmin = (float)p->range.quant_min, qmax = (float)p->range.quant_max;
+    if (p->scheme == QDQ_ASYMMETRIC)
+        return step(p, step(p, block->high - block->low) / (qmax - qmin));
+    if (p->scheme == QDQ_SYMMETRIC) return step(p, absmax(block) / ((qmax - qmin) / 2));
+    float below = step(p, block->low / qmin), above = step(p, block->high / qmax);
+    return below > above ? below : above;
+}
+
+static qdq_chosen choose_torchao(const qdq_choose_params *p, const qdq_block_range *block) {
+    int64_t qmin = p->range.quant_min, qmax = p->range.quant_max;
+    if (!qdq_dtype_is_int(p->y_dtype))  // float8: no floor
+        return (qdq_chosen){block->nan ? NAN : step(p, absmax(block) / largest_of(p->y_dtype)), 0};
+    float scale = block->nan ? NAN : torchao_scale(p, block), eps = step(p, p->eps);
+    if (scale < eps) scale = eps;
+    int64_t zero_point = (qmax + qmin + 1) / 2;
+    if (p->scheme == QDQ_ASYMMETRIC) {
+        float exact = step(p, (float)qmin - qdq_round_half_even(step(p, block->low / scale)));
+        zero_point = exact > (float)qmax ? qmax : exact >= (float)qmin ? (int64_t)exact : qmin;
+    }
+    return (qdq_chosen){scale, (int32_t)qdq_clamp_one(zero_point, qmin, qmax)};
+}
+
+//---- Powers of two ----------------------------------------------------------
+
+// The code of the power of two at or above d; 255 for what is not finite.
+static int round_up_to_power(float d) {
+    uint32_t bits = qdq_float_bits(d);
+    int exponent = (int)(bits >> 23 & 0xFF);
+    uint32_t mantissa = bits & 0x7FFFFF;
+    if (exponent == 0xFF) return 0xFF;
+    return exponent + (mantissa > (exponent ? 0u : 0x400000u));
+}
+
+static int power_code(qdq_scheme scheme, float most, const qdq_small_float *format) {
+    float largest = qdq_small_float_decode(format, format->largest);
+    if (scheme == QDQ_MX_RCEIL) return round_up_to_power(most * (1.0f / largest));
+    int largest_exponent = (int)(qdq_float_bits(largest) >> 23) - 127;
+    uint32_t bits = qdq_float_bits(most);
+    if (scheme == QDQ_MX_EVEN) bits += 1u << (23 - format->mantissa_bits - 1);
+    int code = (int)(bits >> 23);
+    if (code == 0xFF) return 0xFF;
+    if (scheme == QDQ_MX_CEIL) code += (bits & 0x7FFFFF) != 0;
+    return code > largest_exponent ? code - largest_exponent : 0;
+}
+
+static qdq_chosen choose_power(const qdq_choose_params *p, const qdq_block_range *block) {
+    const qdq_small_float *format = qdq_small_float_of(p->y_dtype);
+    int code =
+        block->nan || isinf(absmax(block)) ? 0xFF : power_code(p->scheme, absmax(block), format);
+    return (qdq_chosen){qdq_float8_e8m0_decode((uint8_t)code), 0};
+}
+
+//---- NVFP4 ------------------------------------------------------------------
+
+static qdq_chosen choose_nvfp4(const qdq_choose_params *p, const qdq_block_range *block,
+                               float global_scale) {
+    bool torchao = p->choice == QDQ_CHOOSE_TORCHAO;
+    float least = torchao ? 0x1p-6f : 0x1p-9f;
+    if (block->nan && torchao) return (qdq_chosen){NAN, 0};
+    if (absmax(block) == 0 && !torchao) return (qdq_chosen){1.0f, 0};
+    float scale = absmax(block) / 6.0f;
+    if (p->has_global_scale) scale /= global_scale;
+    if (!(scale >= least)) scale = least;
+    if (scale > 448.0f) scale = 448.0f;
+    return (qdq_chosen){qdq_round_to_dtype(QDQ_FLOAT8_E4M3FN, scale, NULL), 0};
+}
+
+//---- Entry -------------------------------------------------------------------
+
+qdq_chosen qdq_choose(const qdq_choose_params *p, const qdq_block_range *block,
+                      float global_scale) {
+    switch (p->scheme) {
+    case QDQ_MX_FLOOR:
+    case QDQ_MX_CEIL:
+    case QDQ_MX_EVEN:
+    case QDQ_MX_RCEIL: return choose_power(p, block);
+    case QDQ_NVFP4: return choose_nvfp4(p, block, global_scale);
+    default:
+        return p->choice == QDQ_CHOOSE_TORCHAO ? choose_torchao(p, block) : choose_core(p, block);
+    }
+}
+
+qdq_dtype qdq_scheme_scale_dtype(qdq_scheme scheme) {
+    if (scheme == QDQ_NVFP4) return QDQ_FLOAT8_E4M3FN;
+    return scheme >= QDQ_MX_FLOOR ? QDQ_FLOAT8_E8M0 : QDQ_FLOAT32;
+}

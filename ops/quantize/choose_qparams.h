@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// How DynamicQuantize chooses the scale and the zero point of a block: docs/numerics.md 5.
+#ifndef QDQ_OPS_QUANTIZE_CHOOSE_QPARAMS_H
+#define QDQ_OPS_QUANTIZE_CHOOSE_QPARAMS_H
+
+#include "include/qdq/ops.h"
+#include "runtime/numerics/quantize_one.h"
+
+// The numbers of a block: low <= 0 <= high, and whether one of them is NaN. All zero is empty.
+typedef struct qdq_block_range {
+    float low, high;
+    bool nan;
+} qdq_block_range;
+
+// Widens a range by n elements of a dtype.
+typedef void qdq_range_fn(qdq_dtype dtype, const void *x, size_t n, qdq_block_range *range);
+
+typedef struct qdq_choose_params {
+    qdq_range_fn *widen;
+    qdq_scheme scheme;
+    qdq_choice choice;
+    qdq_dtype x_dtype, y_dtype;
+    qdq_range range;  // of y where y is an integer
+    float eps;        // least scale; 0: none
+    bool has_global_scale;
+    qdq_dtype scale_dtype;  // of the scale as it is stored
+} qdq_choose_params;
+
+typedef struct qdq_chosen {
+    float scale;  // mx_... and nvfp4: a value that their scale dtype holds
+    int32_t zero_point;
+} qdq_chosen;
+
+// `global_scale` is read with has_global_scale only.
+qdq_chosen qdq_choose(const qdq_choose_params *p, const qdq_block_range *block, float global_scale);
+
+// The dtype of the scales that a scheme gives, unless `scale_dtype` says otherwise.
+qdq_dtype qdq_scheme_scale_dtype(qdq_scheme scheme);
+
+#endif

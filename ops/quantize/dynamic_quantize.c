@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// DynamicQuantize: Quantize with a scale that is given at run time, or computed from x itself.
+#include <math.h>
+
+#include "ops/quantize/choose_qparams.h"
+#include "ops/kernels/kernel.h"
+
+static const char *const schemes[] = {"asymmetric", "symmetric", "symmetric_no_clipping",
+                                      "mx_floor",   "mx_ceil",   "mx_even",
+                                      "mx_rceil",   "nvfp4",     NULL};
+
+typedef qdq_dynamic_quantize_attrs attrs_type;
+
+enum { PORT_GLOBAL_SCALE = QDQ_PORT_ZERO_POINT + 1 };
+enum { OUT_Y, OUT_SCALE, OUT_ZERO_POINT };
+
+static const qdq_port_desc inputs[] = {
+    QDQ_QUANTIZE_PORTS(attrs_type, quantize., QDQ_SET_REALS | QDQ_SET(INT32)),
+    {"global_scale", offsetof(attrs_type, global_scale), true, QDQ_SET_FLOATS}};
+static const qdq_port_desc outputs[] = {
+    {"y", 0, false, QDQ_SET_QUANTIZED},
+    {"scale", 0, true, QDQ_SET_COMPUTED_SCALES},
+    // NOLINTNEXTLINE(misc-redundant-expression): both sets come from one list
+    {"zero_point", 0, true, QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS}};
+static const qdq_attr_desc attrs[] = {
+    QDQ_QUANTIZE_ATTRS(attrs_type, quantize., "int8"),
+    {"scheme", QDQ_ATTR_WORD, offsetof(attrs_type, scheme), schemes, "asymmetric",
+     "without a scale: how scale and zero point come from x"},
+    {"eps", QDQ_ATTR_FLOAT, offsetof(attrs_type, eps), NULL, "what the target does",
+     "without a scale: the least scale"},
+    {"global_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, global_scales), NULL, "1",
+     "nvfp4: a constant scale of the scales"},
+    {"scale_dtype", QDQ_ATTR_DTYPE, offsetof(attrs_type, scale_dtype), NULL, "float32",
+     "without a scale: float32, float16 or bfloat16, to which the computed scale is rounded"},
+};
+
+static bool has_scale(const qdq_call *call, const attrs_type *a) {
+    return call->inputs[QDQ_PORT_SCALE].given || a->quantize.scales.data;
+}
+
+static bool has_global_scale(const qdq_call *call, const attrs_type *a) {
+    return call->inputs[PORT_GLOBAL_SCALE].given || a->global_scales.data;
+}
+
+static qdq_scale_slot global_scale_of(const attrs_type *a) {
+    return (qdq_scale_slot){"global_scales", a->global_scales, PORT_GLOBAL_SCALE};
+}
+
+//---- Checking ---------------------------------------------------------------
+
+static qdq_dtype_set results_of(qdq_scheme scheme) {
+    if (scheme == QDQ_NVFP4) return QDQ_SET(FLOAT4_E2M1);
+    if (scheme >= QDQ_MX_FLOOR) return QDQ_SET_SMALL_FLOATS;
+    // NOLINTNEXTLINE(misc-redundant-expression): both sets come from one list
+    return scheme == QDQ_SYMMETRIC ? QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS : QDQ_SET_INTS;
+}
+
+static void check_eps(const qdq_call *call, const attrs_type *a) {
+    if (!a->eps.set) return;
+    if (a->scheme >= QDQ_MX_FLOOR)
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "eps",
+                      qdq_text(call->findings, "is given, but scheme is %s", schemes[a->scheme]),
+                      "none");
+    else if (!(a->eps.value > 0 && isfinite((float)a->eps.value)))
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "eps", qdq_text_is(call->findings, a->eps.value),
+                      "a finite number above 0");
+}
+
+// A global scale goes with scales that are computed, by nvfp4.
+static void check_global_scale(const qdq_call *call, const attrs_type *a) {
+    if (!has_global_scale(call, a)) return;
+    qdq_scale_slot slot = global_scale_of(a);
+    qdq_granularity one = qdq_granularity_per_tensor();
+    if (a->scheme != QDQ_NVFP4 || has_scale(call, a))
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE,
+                      a->global_scales.data ? "global_scales" : "global_scale", "is given",
+                      "none, unless scheme is nvfp4 and no scale is given");
+    one.reason = "for the whole of x";
+    qdq_check_scale(call, &slot, &one);
+}
+
+static qdq_dtype scale_dtype_of(const attrs_type *a) {
+    return a->scale_dtype ? a->scale_dtype : qdq_scheme_scale_dtype(a->scheme);
+}
+
+// Schemes of block formats have one dtype of scales, the others the choice.
+static void check_scale_dtype(const qdq_call *call, const attrs_type *a) {
+    char text[256];
+    qdq_dtype own = qdq_scheme_scale_dtype(a->scheme);
+    qdq_dtype_set set = own == QDQ_FLOAT32 ? QDQ_SET_FLOATS : (qdq_dtype_set)1 << own;
+    if (!a->scale_dtype || a->scale_dtype < 0 || a->scale_dtype >= QDQ_DTYPE_COUNT) return;
+    if (has_scale(call, a))
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "scale_dtype", "is given, and so is a scale",
+                      "one of them");
+    else if (!qdq_set_has(set, a->scale_dtype))
+        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "scale_dtype",
+                      qdq_text(call->findings, "is %s", qdq_dtype_name(a->scale_dtype)),
+                      qdq_text(call->findings, "%s, as scheme is %s",
+                               qdq_set_text(set, text, sizeof text), schemes[a->scheme]));
+}
+
+static void check_computed(const qdq_call *call, const attrs_type *a, qdq_dtype y) {
+    if (call->inputs[QDQ_PORT_ZERO_POINT].given || a->quantize.zps.data)
+        qdq_call_find(call, QDQ_RULE_SCALE_MISSING, "scale",
+                      "is missing, but a zero point is given",
+                      "both, or neither to have both computed from x");
+    if (a->quantize.zero_point_domain != QDQ_DOMAIN_INT)
+        qdq_call_find(call, QDQ_RULE_ZERO_POINT_DOMAIN, "zero_point_domain",
+                      qdq_text(call->findings, "is %s, but the zero point is computed",
+                               qdq_domain_words[a->quantize.zero_point_domain]),
+                      "int");
+    check_eps(call, a);
+    qdq_int most = a->quantize.quant_max;
+    bool symmetric = a->scheme == QDQ_SYMMETRIC || a->scheme == QDQ_SYMMETRIC_NO_CLIPPING;
+    if (qdq_check_quant_range(call, a->quantize.quant_min, most, y) && symmetric && most.set &&
+        most.value < 1)
+        qdq_call_find(call, QDQ_RULE_QUANT_RANGE, "quant_max",
+                      qdq_text(call->findings, "is %lld", (long long)most.value),
+                      qdq_text(call->findings, "1 or more, as scheme is %s", schemes[a->scheme]));
+}
+
+static void infer(qdq_call *call) {
+    const attrs_type *a = call->attrs;
+    qdq_dtype y = qdq_check_result(call, a->quantize.dtype ? a->quantize.dtype : QDQ_INT8,
+                                   has_scale(call, a) ? QDQ_SET_QUANTIZED : results_of(a->scheme));
+    check_global_scale(call, a);
+    check_scale_dtype(call, a);
+    if (has_scale(call, a)) {
+        qdq_infer_given(call, &a->quantize, y, y);
+        return;
+    }
+    qdq_granularity granularity = qdq_granularity_of(call, &a->quantize);
+    check_computed(call, a, y);
+    call->outputs[OUT_Y] = (qdq_type){y, call->inputs[QDQ_PORT_X].type.shape};
+    call->outputs[OUT_SCALE] = (qdq_type){scale_dtype_of(a), granularity.shape};
+    call->outputs[OUT_ZERO_POINT] = (qdq_type){y, granularity.shape};
+}
+
+//---- Parameters from the data -----------------------------------------------
+
+static void accumulate(const void *params, void *state, const void *x, size_t n) {
+    const qdq_choose_params *p = params;
+    p->widen(p->x_dtype, x, n, state);
+}
+
+static void widen(qdq_block_range *range, float low, float high, bool nan) {
+    if (low < range->low) range->low = low;  // NaN compares false
+    if (high > range->high) range->high = high;
+    range->nan |= nan;
+}
+
+static void accumulate_each(const void *params, void *states, const void *x, size_t n) {
+    enum { PART = 256 };
+    const qdq_choose_params *p = params;
+    qdq_block_range *ranges = states;
+    for (size_t at = 0; at < n; at += PART) {
+        size_t part = n - at < PART ? n - at : PART;
+        float real[PART];
+        qdq_decode_float(p->x_dtype, (const char *)x + at * qdq_dtype_size(p->x_dtype), real, part);
+        for (size_t i = 0; i < part; i++)
+            widen(&ranges[at + i], real[i], real[i], isnan(real[i]) != 0);
+    }
+}
+
+static void merge(void *states, const void *others, size_t count) {
+    qdq_block_range *ranges = states;
+    const qdq_block_range *more = others;
+    for (size_t i = 0; i < count; i++) widen(&ranges[i], more[i].low, more[i].high, more[i].nan);
+}
+
+static void finish(const void *params, const qdq_view *views, const void *state, size_t index,
+                   void *const *y) {
+    const qdq_choose_params *p = params;
+    float global_scale = p->has_global_scale ? qdq_float_from_bits(views[0].data[0]) : 1.0f;
+    qdq_chosen chosen = qdq_choose(p, state, global_scale);
+    void *scale = (char *)y[0] + index * qdq_dtype_size(p->scale_dtype);
+    void *zero_point = (char *)y[1] + index * qdq_dtype_size(p->y_dtype);
+    float zero = 0;
+    qdq_encode_float(p->scale_dtype, &chosen.scale, scale, 1, NULL);
+    if (qdq_dtype_is_int(p->y_dtype))
+        qdq_encode_int(p->y_dtype, &chosen.zero_point, zero_point, 1);
+    else
+        qdq_encode_float(p->y_dtype, &zero, zero_point, 1, NULL);
+}
+
+static const qdq_reduce_fns range_reduction = {sizeof(qdq_block_range), accumulate, accumulate_each,
+                                               merge, finish};
+
+//---- Lowering ---------------------------------------------------------------
+
+static qdq_choose_params *choose_params(const attrs_type *a, const qdq_lowering *to,
+                                        const qdq_quant_params *quant, bool has_global) {
+    qdq_choose_params *params = QDQ_POOL_NEW(to->pool, qdq_choose_params);
+    if (!params) return NULL;
+    *params = (qdq_choose_params){
+        .widen = qdq_range_find(quant->x_dtype, to->isas),
+        .scheme = a->scheme,
+        .choice = to->numerics.choice,
+        .x_dtype = quant->x_dtype,
+        .y_dtype = quant->y_dtype,
+        .range = quant->range,
+        .eps = a->eps.set ? (float)a->eps.value : to->numerics.least_scale,
+        .has_global_scale = has_global,
+        .scale_dtype = scale_dtype_of(a),
+    };
+    return params;
+}
+
+static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    const attrs_type *a = call->attrs;
+    qdq_dtype y = call->outputs[OUT_Y].dtype;
+    if (has_scale(call, a))
+        return qdq_lower_given(call, &a->quantize, QDQ_FAMILY_QUANTIZE, to, &stages[0]) ? 1 : 0;
+    bool has_global = has_global_scale(call, a);
+    qdq_granularity granularity = qdq_granularity_of(call, &a->quantize);
+    qdq_granularity one = qdq_granularity_per_tensor();
+    qdq_scale_slot slot = global_scale_of(a);
+    qdq_stage_vector global = {0};
+    qdq_quant_params *quant =
+        qdq_quant_params_of(call, to, y, a->quantize.quant_min, a->quantize.quant_max);
+    qdq_choose_params *choose = quant ? choose_params(a, to, quant, has_global) : NULL;
+    if (!choose || (has_global && !qdq_scale_vector(call, &slot, &one, to->pool, &global)))
+        return 0;
+    quant->scales_twice = has_global;
+    stages[0] = (qdq_stage){.params = choose,
+                            .vectors = {global},
+                            .vector_count = has_global,
+                            .reduce = &range_reduction,
+                            .grid = granularity.grid,
+                            .results = {OUT_SCALE, OUT_ZERO_POINT},
+                            .result_count = 2};
+    qdq_stage_vector scale = {.grid = granularity.grid,
+                              .count = granularity.grid.count,
+                              .origin = QDQ_FROM_OUTPUT,
+                              .port = OUT_SCALE};
+    qdq_stage_vector zero_point = scale;
+    zero_point.is_int = qdq_dtype_is_int(y);
+    zero_point.port = OUT_ZERO_POINT;
+    stages[1] = (qdq_stage){.params = quant,
+                            .fn = qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, quant, to->isas),
+                            .vectors = {scale, zero_point, global},
+                            .vector_count = has_global ? 3 : 2};
+    return 2;
+}
+
+const qdq_op qdq_op_dynamic_quantize = {
+    .name = "DynamicQuantize",
+    .summary = "Quantize with a scale given at run time, or computed from x",
+    .attrs_size = sizeof(attrs_type),
+    QDQ_OP_TABLES(inputs, outputs, attrs),
+    .infer = infer,
+    .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT | 1u << PORT_GLOBAL_SCALE,
+    .lower = lower,
+};

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the quantizing ops check alike: scales, zero points, clamp ranges and result types.
+#include <math.h>
+
+#include "ops/quantize/quant_params.h"
+
+static const char *port_name(const qdq_call *call, size_t port) {
+    return call->op->inputs[port].name;
+}
+
+// Where a parameter comes from: its name for messages, and how many there are.
+typedef struct source {
+    const char *name;
+    size_t count;
+    bool known;  // the count is
+} source;
+
+static source source_of(const qdq_call *call, const char *attr_name, const void *attr_data,
+                        size_t attr_count, size_t port) {
+    const qdq_operand *in = &call->inputs[port];
+    if (in->given)
+        return (source){port_name(call, port), in->valid ? qdq_shape_count(in->type.shape) : 0,
+                        in->valid};
+    return (source){attr_name, attr_count, attr_data != NULL};
+}
+
+size_t qdq_scale_count(const qdq_call *call, const qdq_scale_slot *slot) {
+    return source_of(call, slot->attr_name, slot->attr.data, slot->attr.count, slot->port).count;
+}
+
+static void check_count(const qdq_call *call, qdq_core_rule rule, const source *from,
+                        const qdq_granularity *g, bool one_serves_all) {
+    if (!from->known || !g->valid || from->count == g->grid.count) return;
+    if (one_serves_all && from->count == 1) return;
+    qdq_call_find(
+        call, rule, from->name,
+        qdq_text(call->findings, "has %zu element%s", from->count, from->count == 1 ? "" : "s"),
+        qdq_text(call->findings, "%s%zu (%s)", one_serves_all && g->grid.count > 1 ? "1 or " : "",
+                 g->grid.count, g->reason));
+}
+
+// A port with more than one parameter lies like them: [dim], or the block grid; dims of 1 aside.
+static void check_port_shape(const qdq_call *call, qdq_core_rule rule, size_t port,
+                             const qdq_granularity *g) {
+    const qdq_operand *in = &call->inputs[port];
+    if (!in->given || !in->valid || !g->valid) return;
+    if (qdq_shape_count(in->type.shape) != g->grid.count || g->grid.count == 1) return;
+    int k = 0;
+    for (int i = 0; i < in->type.shape.rank; i++) {
+        if (in->type.shape.dims[i] == 1) continue;
+        while (k < g->shape.rank && g->shape.dims[k] == 1) k++;
+        if (k >= g->shape.rank || g->shape.dims[k++] != in->type.shape.dims[i]) {
+            qdq_call_find(call, rule, port_name(call, port),
+                          "has its elements along other dims than the parameters of x",
+                          g->shape.rank == 1 ? "a list" : "the shape of the block grid");
+            return;
+        }
+    }
+}
+
+// One scale. The first that is wrong ends the check, and the first negative one is warned of.
+static bool check_scale_at(const qdq_call *call, const char *name, size_t index, float scale,
+                           bool *negative) {
+    if (scale == 0 || !isfinite(scale)) {
+        qdq_call_find(call, QDQ_RULE_SCALE_VALUE, name,
+                      qdq_text_number(call->findings, (double)scale, index, true),
+                      "a finite number that is not 0 as float32");
+        return false;
+    }
+    if (scale < 0 && !*negative) {
+        qdq_call_find(call, QDQ_RULE_SCALE_NEGATIVE, name,
+                      qdq_text_number(call->findings, (double)scale, index, true),
+                      "a positive number");
+        *negative = true;
+    }
+    return true;
+}
+
+static void check_scale_values(const qdq_call *call, const qdq_scale_slot *slot,
+                               const source *from) {
+    const qdq_operand *in = &call->inputs[slot->port];
+    bool negative = false;
+    if (in->given && !(in->valid && in->data && qdq_dtype_is_real(in->type.dtype))) return;
+    if (!in->given && !slot->attr.data) return;
+    for (size_t i = 0; i < from->count; i++) {
+        float scale;
+        if (in->given)
+            qdq_decode_float(in->type.dtype,
+                             (const char *)in->data + i * qdq_dtype_size(in->type.dtype), &scale,
+                             1);
+        else
+            scale = slot->attr.data[i];
+        if (!check_scale_at(call, from->name, i, scale, &negative)) return;
+    }
+}
+
+void qdq_check_scale(const qdq_call *call, const qdq_scale_slot *slot,
+                     const qdq_granularity *granularity) {
+    const qdq_operand *in = &call->inputs[slot->port];
+    if (in->given && slot->attr.data)
+        qdq_call_find(
+            call, QDQ_RULE_SCALE_TWICE, slot->attr_name,
+            qdq_text(call->findings, "is given beside the port %s", port_name(call, slot->port)),
+            NULL);
+    else if (!in->given && !slot->attr.data)
+        qdq_call_find(call, QDQ_RULE_SCALE_MISSING, slot->attr_name,
+                      qdq_text(call->findings, "is missing, and so is the port %s",
+                               port_name(call, slot->port)),
+                      NULL);
+    source from = source_of(call, slot->attr_name, slot->attr.data, slot->attr.count, slot->port);
+    check_count(call, QDQ_RULE_SCALE_COUNT, &from, granularity, false);
+    check_port_shape(call, QDQ_RULE_SCALE_COUNT, slot->port, granularity);
+    check_scale_values(call, slot, &from);
+}
+
+static void check_zero_point_at(const qdq_call *call, const char *name, size_t index, double value,
+                                const qdq_dtype_info *quantized) {
+    if (quantized && quantized->kind != QDQ_KIND_INT) {
+        if (value == 0) return;
+        qdq_call_find(call, QDQ_RULE_ZERO_POINT_VALUE, name,
+                      qdq_text_number(call->findings, value, index, false),
+                      qdq_text(call->findings, "0, as the quantized type is %s", quantized->name));
+    } else if (value != floor(value) || value < INT32_MIN || value > INT32_MAX) {
+        qdq_call_find(call, QDQ_RULE_ZERO_POINT_VALUE, name,
+                      qdq_text_number(call->findings, value, index, false),
+                      "a whole number of at most 32 bits");
+    } else if (quantized &&
+               (value < (double)quantized->least || value > (double)quantized->greatest)) {
+        qdq_call_find(call, QDQ_RULE_ZERO_POINT_RANGE, name,
+                      qdq_text_number(call->findings, value, index, false),
+                      qdq_text(call->findings, "%lld to %lld, as the quantized type is %s",
+                               (long long)quantized->least, (long long)quantized->greatest,
+                               quantized->name));
+    }
+}
+
+// A zero point of the float domain is any finite number. Those of a port are known where it is
+// constant.
+static void check_float_zero_points(const qdq_call *call, const qdq_zero_point_slot *slot,
+                                    const source *from) {
+    const qdq_operand *in = &call->inputs[slot->port];
+    if (in->given && !(in->valid && in->data && qdq_dtype_is_real(in->type.dtype))) return;
+    for (size_t i = 0; i < from->count; i++) {
+        float value = 0;
+        if (in->given)
+            qdq_decode_float(in->type.dtype,
+                             (const char *)in->data + i * qdq_dtype_size(in->type.dtype), &value,
+                             1);
+        else
+            value = (float)slot->attr.data[i];
+        if (isfinite(value)) continue;
+        qdq_call_find(call, QDQ_RULE_ZERO_POINT_VALUE, from->name,
+                      qdq_text_number(call->findings,
+                                      in->given ? (double)value : slot->attr.data[i], i, false),
+                      "a finite number as float32");
+        return;
+    }
+}
+
+// Whether zero points of a small float go with the quantized type: it has the same kind.
+static bool is_zero_of(qdq_dtype zero_point, const qdq_dtype_info *quantized) {
+    return quantized && quantized->kind == QDQ_KIND_SMALL_FLOAT &&
+           qdq_dtype_get(zero_point)->kind == QDQ_KIND_SMALL_FLOAT;
+}
+
+// Whether zero points in the int domain are integers, or numbers that can be looked at: whole ones
+// of a float dtype are as good, which check_zero_point_at finds out.
+static bool may_be_codes(const qdq_operand *zero_point, const qdq_dtype_info *quantized) {
+    qdq_dtype dtype = zero_point->type.dtype;
+    return qdq_dtype_is_int(dtype) || is_zero_of(dtype, quantized) ||
+           (zero_point->data && qdq_dtype_get(dtype)->kind == QDQ_KIND_FLOAT);
+}
+
+// What the domain asks of the quantized type and of the zero point's own.
+static void check_domain(const qdq_call *call, const qdq_zero_point_slot *slot,
+                         const qdq_dtype_info *quantized) {
+    const qdq_operand *in = &call->inputs[slot->port];
+    const char *name = in->given ? port_name(call, slot->port) : slot->attr_name;
+    if (slot->domain == QDQ_DOMAIN_NONE && (in->given || slot->attr.data))
+        qdq_call_find(call, QDQ_RULE_ZERO_POINT_DOMAIN, name,
+                      "is given, but zero_point_domain is none", "no zero point");
+    else if (slot->domain == QDQ_DOMAIN_FLOAT && quantized && quantized->kind != QDQ_KIND_INT)
+        qdq_call_find(
+            call, QDQ_RULE_ZERO_POINT_DOMAIN, "zero_point_domain",
+            qdq_text(call->findings, "is float, but the quantized type is %s", quantized->name),
+            "an integer type");
+    else if (slot->domain == QDQ_DOMAIN_INT && in->given && in->valid &&
+             !may_be_codes(in, quantized))
+        qdq_call_find(call, QDQ_RULE_ZERO_POINT_DOMAIN, name,
+                      qdq_text(call->findings, "is %s, but zero_point_domain is int",
+                               qdq_dtype_name(in->type.dtype)),
+                      qdq_dtype_get(in->type.dtype)->kind == QDQ_KIND_FLOAT
+                          ? "an integer type, or a constant of whole numbers"
+                          : "an integer type");
+}
+
+void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
+                          const qdq_granularity *granularity, qdq_dtype quantized) {
+    const qdq_operand *in = &call->inputs[slot->port];
+    if (in->given && slot->attr.data)
+        qdq_call_find(
+            call, QDQ_RULE_ZERO_POINT_TWICE, slot->attr_name,
+            qdq_text(call->findings, "is given beside the port %s", port_name(call, slot->port)),
+            NULL);
+    source from = source_of(call, slot->attr_name, slot->attr.data, slot->attr.count, slot->port);
+    check_count(call, QDQ_RULE_ZERO_POINT_COUNT, &from, granularity, true);
+    check_port_shape(call, QDQ_RULE_ZERO_POINT_COUNT, slot->port, granularity);
+    const qdq_dtype_info *info = qdq_dtype_get(quantized);
+    if (info && info->kind == QDQ_KIND_FLOAT) info = NULL;  // a Requantize of floats
+    check_domain(call, slot, info);
+    if (slot->domain == QDQ_DOMAIN_FLOAT) {
+        check_float_zero_points(call, slot, &from);
+        return;
+    }
+    size_t before = call->findings->errors + call->findings->warnings;
+    for (size_t i = 0; i < from.count; i++) {
+        if (call->findings->errors + call->findings->warnings > before) return;  // one is enough
+        if (!in->given) {
+            check_zero_point_at(call, slot->attr_name, i, slot->attr.data[i], info);
+        } else if (in->valid && in->data) {
+            const char *at = (const char *)in->data + i * qdq_dtype_size(in->type.dtype);
+            int32_t whole = 0;
+            float real = 0;
+            if (qdq_dtype_is_int(in->type.dtype))
+                qdq_decode_int(in->type.dtype, at, &whole, 1);
+            else
+                qdq_decode_float(in->type.dtype, at, &real, 1);
+            check_zero_point_at(call, from.name, i, (double)whole + (double)real, info);
+        }
+    }
+}
+
+bool qdq_check_quant_range(const qdq_call *call, qdq_int quant_min, qdq_int quant_max,
+                           qdq_dtype dtype) {
+    const qdq_dtype_info *info = qdq_dtype_get(dtype);
+    if (!info || (info->kind != QDQ_KIND_INT && !quant_min.set && !quant_max.set)) return true;
+    if (info->kind != QDQ_KIND_INT) {
+        qdq_call_find(
+            call, QDQ_RULE_QUANT_RANGE, quant_min.set ? "quant_min" : "quant_max",
+            qdq_text(call->findings, "is given, but the quantized type is %s", info->name),
+            "an integer type");
+        return false;
+    }
+    int64_t low = quant_min.set ? quant_min.value : info->least;
+    int64_t high = quant_max.set ? quant_max.value : info->greatest;
+    if (low >= info->least && high <= info->greatest && low < high) return true;
+    bool blame_most = quant_max.set && (!quant_min.set || high > info->greatest);
+    qdq_call_find(
+        call, QDQ_RULE_QUANT_RANGE, blame_most ? "quant_max" : "quant_min",
+        qdq_text(call->findings, "makes the range %lld to %lld", (long long)low, (long long)high),
+        qdq_text(call->findings, "quant_min < quant_max within %lld to %lld of %s",
+                 (long long)info->least, (long long)info->greatest, info->name));
+    return false;
+}
+
+qdq_dtype qdq_check_result(const qdq_call *call, qdq_dtype dtype, qdq_dtype_set set) {
+    char text[512];
+    if (dtype < 0 || dtype >= QDQ_DTYPE_COUNT) return QDQ_DTYPE_NONE;  // op_check has found it
+    if (qdq_set_has(set, dtype)) return dtype;
+    qdq_call_find(call, QDQ_RULE_DTYPE_RESULT, "dtype",
+                  qdq_text(call->findings, "is %s", qdq_dtype_name(dtype)),
+                  qdq_text(call->findings, "%s%s", set & (set - 1) ? "one of: " : "",
+                           qdq_set_text(set, text, sizeof text)));
+    return QDQ_DTYPE_NONE;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which Dequantize stands for its codes: those of at most 8 bits, dequantized to float32 by the
+// plain formula, where the differences are exact and one product rounds. And which one of constants
+// may be computed anywhere else: where the same formula makes floats of codes of 4 or 8 bits.
+#include <math.h>
+
+#include "ops/quantize/quant_params.h"
+
+// Differences of numbers of 8 bits are exact in float32 whatever way they are computed.
+static bool is_plain(const qdq_numerics *n) {
+    return n->dequantize_step_dtype == QDQ_DTYPE_NONE && !n->flush_denormals;
+}
+
+static bool scales_are_finite(const qdq_codes *c) {
+    for (size_t i = 0; i < c->count; i++)
+        if (c->scales[i] == 0 || !isfinite(c->scales[i])) return false;
+    return true;
+}
+
+static bool zero_points_are_codes(const qdq_codes *c) {
+    const qdq_dtype_info *info = qdq_dtype_get(c->dtype);
+    for (size_t i = 0; i < c->count; i++)
+        if (c->zero_points[i] < info->least || c->zero_points[i] > info->greatest) return false;
+    return true;
+}
+
+// `count` parameters of a vector that has so many, or one.
+static void *spread(const qdq_stage_vector *v, size_t count, qdq_pool *pool) {
+    uint32_t *out = qdq_pool_array(pool, count, sizeof *out);
+    for (size_t i = 0; out && i < count; i++) out[i] = v->values[v->count == 1 ? 0 : i];
+    return out;
+}
+
+static bool set_axis(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_codes *c) {
+    int rank = call->inputs[QDQ_PORT_X].type.shape.rank;
+    c->axis = -1;
+    if (c->count == 1) return true;
+    if (attrs->qtype != QDQ_PER_CHANNEL) return false;
+    c->axis = attrs->axis.set ? (int)attrs->axis.value : 1;
+    if (c->axis < 0) c->axis += rank;
+    return true;
+}
+
+bool qdq_codes_given(const qdq_call *call, const qdq_quantize_attrs *attrs, const qdq_lowering *to,
+                     qdq_codes *c) {
+    const qdq_operand *x = &call->inputs[QDQ_PORT_X];
+    qdq_stage stage;
+    const qdq_dtype_info *info = qdq_dtype_get(x->type.dtype);
+    if (info->kind != QDQ_KIND_INT || info->bits > 8) return false;
+    if (call->outputs[0].dtype != QDQ_FLOAT32 || attrs->zero_point_domain == QDQ_DOMAIN_FLOAT ||
+        !is_plain(&to->numerics) ||
+        !qdq_lower_given(call, attrs, QDQ_FAMILY_DEQUANTIZE, to, &stage))
+        return false;
+    const qdq_stage_vector *scale = &stage.vectors[0], *zero = &stage.vectors[1];
+    if (scale->origin != QDQ_FROM_NUMBERS || zero->origin != QDQ_FROM_NUMBERS) return false;
+    *c = (qdq_codes){.dtype = x->type.dtype, .data = x->data, .stored = x->stored};
+    c->count = scale->count > zero->count ? scale->count : zero->count;
+    if (!set_axis(call, attrs, c)) return false;
+    c->scales = spread(scale, c->count, to->pool);
+    c->zero_points = spread(zero, c->count, to->pool);
+    return c->scales && c->zero_points && scales_are_finite(c) && zero_points_are_codes(c);
+}
+
+//---- Constants --------------------------------------------------------------
+
+// Far from where a difference of a code and its zero point would round.
+static bool zero_points_are_near(const qdq_stage_vector *v) {
+    enum { MOST = 1 << 14 };
+    for (size_t i = 0; i < v->count; i++)
+        if ((int32_t)v->values[i] < -MOST || (int32_t)v->values[i] > MOST) return false;
+    return true;
+}
+
+bool qdq_coded_given(const qdq_call *call, const qdq_quantize_attrs *attrs, const qdq_lowering *to,
+                     qdq_coded *c) {
+    const qdq_operand *x = &call->inputs[QDQ_PORT_X];
+    const qdq_numerics *n = &to->numerics;
+    qdq_stage stage;
+    if ((!x->data && !x->stored) ||
+        !qdq_set_has(QDQ_SET(INT8) | QDQ_SET(UINT8) | QDQ_SET(INT4) | QDQ_SET(UINT4),
+                     x->type.dtype))
+        return false;
+    if (!qdq_set_has(QDQ_SET_FLOATS, call->outputs[0].dtype) ||
+        attrs->zero_point_domain == QDQ_DOMAIN_FLOAT || !is_plain(n) ||
+        n->bfloat16_store != QDQ_BFLOAT16_HALF_EVEN ||
+        !qdq_lower_given(call, attrs, QDQ_FAMILY_DEQUANTIZE, to, &stage))
+        return false;
+    *c = (qdq_coded){x->type.dtype, x->data, x->stored, stage.vectors[0], stage.vectors[1]};
+    return c->scale.origin == QDQ_FROM_NUMBERS && c->zero_point.origin == QDQ_FROM_NUMBERS &&
+           zero_points_are_near(&c->zero_point);
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/quantize/quant_params.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ops/kernels/kernel.h"
+#include "runtime/numerics/dtype.h"
+
+const char *const qdq_qtype_words[] = {"per_tensor", "per_channel", "per_group", NULL};
+const char *const qdq_domain_words[] = {"int", "float", "none", NULL};
+
+//---- Granularity ------------------------------------------------------------
+
+qdq_granularity qdq_granularity_per_tensor(void) {
+    return (qdq_granularity){
+        .valid = true, .grid = {.count = 1}, .reason = "for the whole of x; qtype is per_tensor"};
+}
+
+qdq_granularity qdq_granularity_per_channel(const qdq_call *call, qdq_int axis,
+                                            int64_t default_axis) {
+    qdq_shape shape = call->inputs[0].type.shape;
+    int64_t at = axis.set ? axis.value : default_axis;
+    if (at < -shape.rank || at >= shape.rank) {
+        qdq_call_find(
+            call, QDQ_RULE_AXIS_RANGE, "axis",
+            qdq_text(call->findings, "is %lld%s", (long long)at, axis.set ? "" : " (the default)"),
+            shape.rank ? qdq_text(call->findings, "%d to %d, as x has rank %d", -shape.rank,
+                                  shape.rank - 1, shape.rank)
+                       : "an x of rank 1 or more");
+        return (qdq_granularity){0};
+    }
+    if (at < 0) at += shape.rank;
+    qdq_granularity g = {.valid = true, .shape = {.rank = 1, .dims = {shape.dims[at]}}};
+    int64_t extents[QDQ_MAX_RANK];
+    for (int i = 0; i < shape.rank; i++) extents[i] = i == at ? 1 : shape.dims[i];
+    g.grid = qdq_grid_of(shape, extents);
+    g.reason = qdq_text(call->findings, "as dim %lld of x is %lld", (long long)at,
+                        (long long)shape.dims[at]);
+    return g;
+}
+
+static qdq_granularity per_group(const qdq_call *call, qdq_ints group_shape) {
+    qdq_shape shape = call->inputs[0].type.shape;
+    if (!group_shape.data || group_shape.count != (size_t)shape.rank) {
+        qdq_call_find(call, QDQ_RULE_GROUP_SHAPE, "group_shape",
+                      group_shape.data
+                          ? qdq_text(call->findings, "has %zu entries", group_shape.count)
+                          : "is missing",
+                      qdq_text(call->findings, "%d, one for each dim of x", shape.rank));
+        return (qdq_granularity){0};
+    }
+    qdq_granularity g = {.valid = true, .shape = {.rank = shape.rank}};
+    int64_t extents[QDQ_MAX_RANK];
+    for (int i = 0; i < shape.rank; i++) {
+        extents[i] = group_shape.data[i] == -1 ? shape.dims[i] : group_shape.data[i];
+        if (extents[i] < 1 || extents[i] > shape.dims[i]) {
+            qdq_call_find(
+                call, QDQ_RULE_GROUP_SHAPE, "group_shape",
+                qdq_text(call->findings, "has %lld for dim %d", (long long)group_shape.data[i], i),
+                qdq_text(call->findings, "1 to %lld, or -1", (long long)shape.dims[i]));
+            return (qdq_granularity){0};
+        }
+        g.shape.dims[i] = (shape.dims[i] + extents[i] - 1) / extents[i];
+    }
+    g.grid = qdq_grid_of(shape, extents);
+    g.reason = "one for each block of x";
+    return g;
+}
+
+qdq_granularity qdq_granularity_of(const qdq_call *call, const qdq_quantize_attrs *attrs) {
+    if (attrs->group_shape.data && attrs->qtype != QDQ_PER_GROUP)
+        qdq_call_find(call, QDQ_RULE_GROUP_SHAPE, "group_shape",
+                      qdq_text(call->findings, "is given with qtype %s",
+                               attrs->qtype == QDQ_PER_CHANNEL ? "per_channel" : "per_tensor"),
+                      "qtype per_group");
+    switch (attrs->qtype) {
+    case QDQ_PER_CHANNEL: return qdq_granularity_per_channel(call, attrs->axis, 1);
+    case QDQ_PER_GROUP: return per_group(call, attrs->group_shape);
+    case QDQ_PER_TENSOR: return qdq_granularity_per_tensor();
+    default: return (qdq_granularity){0};  // op_check has found it
+    }
+}
+
+//---- Lowering ---------------------------------------------------------------
+
+// Sets up a vector of the right count, from a run-time port or with room for known values.
+static bool start_vector(const qdq_call *call, size_t port, size_t attr_count,
+                         const qdq_granularity *g, qdq_pool *pool, qdq_stage_vector *out,
+                         uint32_t **values) {
+    const qdq_operand *in = &call->inputs[port];
+    size_t count = in->given ? qdq_shape_count(in->type.shape) : attr_count ? attr_count : 1;
+    out->count = count;
+    out->grid = count == 1 ? (qdq_grid){.count = 1} : g->grid;
+    *values = NULL;
+    if (in->given && !in->data) {
+        out->origin = QDQ_FROM_INPUT;
+        out->port = port;
+        return true;
+    }
+    out->origin = QDQ_FROM_NUMBERS;
+    out->values = *values = qdq_pool_array(pool, count, sizeof(uint32_t));
+    return *values != NULL;
+}
+
+bool qdq_scale_vector(const qdq_call *call, const qdq_scale_slot *slot,
+                      const qdq_granularity *granularity, qdq_pool *pool, qdq_stage_vector *out) {
+    uint32_t *values;
+    *out = (qdq_stage_vector){.is_int = false};
+    if (!start_vector(call, slot->port, slot->attr.count, granularity, pool, out, &values))
+        return false;
+    const qdq_operand *in = &call->inputs[slot->port];
+    if (!values) return true;
+    if (in->given)
+        qdq_decode_float(in->type.dtype, in->data, (float *)(void *)values, out->count);
+    else
+        memcpy(values, slot->attr.data, out->count * sizeof(float));
+    return true;
+}
+
+void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage_vector *out) {
+    static const uint32_t one = 0x3F800000;
+    if (tolerance == 0 || !slot->attr.data) return;
+    for (size_t i = 0; i < slot->attr.count; i++)
+        if (fabs((double)slot->attr.data[i] - 1) > (double)tolerance) return;
+    *out = (qdq_stage_vector){.grid = {.count = 1}, .count = 1, .values = &one};
+}
+
+// Whole numbers of a float dtype.
+static void decode_whole(const qdq_operand *in, int32_t *out, size_t count) {
+    size_t size = qdq_dtype_size(in->type.dtype);
+    for (size_t i = 0; i < count; i++) {
+        float real;
+        qdq_decode_float(in->type.dtype, (const char *)in->data + i * size, &real, 1);
+        out[i] = (int32_t)real;
+    }
+}
+
+bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot,
+                           const qdq_granularity *granularity, qdq_pool *pool,
+                           qdq_stage_vector *out) {
+    const qdq_operand *in = &call->inputs[slot->port];
+    bool is_int = slot->domain != QDQ_DOMAIN_FLOAT;
+    bool is_real = in->given && !qdq_dtype_is_int(in->type.dtype);
+    if (is_int && is_real && !in->data) {  // of a small float: all 0
+        static const uint32_t zero;
+        *out =
+            (qdq_stage_vector){.is_int = true, .grid = {.count = 1}, .count = 1, .values = &zero};
+        return true;
+    }
+    uint32_t *values;
+    *out = (qdq_stage_vector){.is_int = is_int};
+    if (!start_vector(call, slot->port, slot->attr.count, granularity, pool, out, &values))
+        return false;
+    if (!values) return true;
+    if (is_int && is_real)
+        decode_whole(in, (int32_t *)(void *)values, out->count);
+    else if (in->given && is_int)
+        qdq_decode_int(in->type.dtype, in->data, (int32_t *)(void *)values, out->count);
+    else if (in->given)
+        qdq_decode_float(in->type.dtype, in->data, (float *)(void *)values, out->count);
+    for (size_t i = 0; i < slot->attr.count; i++) {
+        float real = (float)slot->attr.data[i];
+        int32_t whole = is_int ? (int32_t)slot->attr.data[i] : 0;
+        memcpy(&values[i], is_int ? (const void *)&whole : &real, sizeof *values);
+    }
+    return true;  // without any: the one zero that the pool gave
+}
+
+qdq_quant_params *qdq_quant_params_of(const qdq_call *call, const qdq_lowering *to,
+                                      qdq_dtype y_dtype, qdq_int quant_min, qdq_int quant_max) {
+    qdq_quant_params *params = QDQ_POOL_NEW(to->pool, qdq_quant_params);
+    if (!params) return NULL;
+    params->numerics = to->numerics;
+    params->x_dtype = call->inputs[0].type.dtype;
+    params->y_dtype = y_dtype;
+    qdq_dtype quantized = qdq_dtype_is_int(y_dtype) ? y_dtype : params->x_dtype;
+    if (qdq_dtype_is_int(quantized))
+        params->range = qdq_range_of(quantized, quant_min.set ? &quant_min.value : NULL,
+                                     quant_max.set ? &quant_max.value : NULL, &to->numerics);
+    return params;
+}
+
+//---- Ops with given parameters ----------------------------------------------
+
+static qdq_scale_slot scale_of(const qdq_quantize_attrs *attrs) {
+    return (qdq_scale_slot){"scales", attrs->scales, QDQ_PORT_SCALE};
+}
+
+static qdq_zero_point_slot zero_point_of(const qdq_quantize_attrs *attrs) {
+    return (qdq_zero_point_slot){"zps", attrs->zps, QDQ_PORT_ZERO_POINT, attrs->zero_point_domain};
+}
+
+void qdq_infer_given(qdq_call *call, const qdq_quantize_attrs *attrs, qdq_dtype y_dtype,
+                     qdq_dtype quantized) {
+    qdq_granularity granularity = qdq_granularity_of(call, attrs);
+    qdq_scale_slot scale = scale_of(attrs);
+    qdq_zero_point_slot zero_point = zero_point_of(attrs);
+    qdq_check_scale(call, &scale, &granularity);
+    qdq_check_zero_point(call, &zero_point, &granularity, quantized);
+    qdq_check_quant_range(call, attrs->quant_min, attrs->quant_max, quantized);
+    call->outputs[0] = (qdq_type){y_dtype, call->inputs[0].type.shape};
+    call->output_count = 1;
+}
+
+bool qdq_lower_given(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_family family,
+                     const qdq_lowering *to, qdq_stage *stage) {
+    qdq_granularity granularity = qdq_granularity_of(call, attrs);
+    qdq_scale_slot scale = scale_of(attrs);
+    qdq_zero_point_slot zero_point = zero_point_of(attrs);
+    qdq_quant_params *params =
+        qdq_quant_params_of(call, to, call->outputs[0].dtype, attrs->quant_min, attrs->quant_max);
+    *stage = (qdq_stage){.params = params, .vector_count = 2};
+    if (!params) return false;
+    if (attrs->saturate == QDQ_TRUE) params->numerics.float_overflow = QDQ_FLOAT_SATURATE;
+    if (attrs->saturate == QDQ_FALSE && to->numerics.float_overflow == QDQ_FLOAT_SATURATE)
+        params->numerics.float_overflow = QDQ_FLOAT_OVERFLOW;
+    params->adds_zero = params->y_dtype == QDQ_FLOAT4_E2M1 &&
+                        (attrs->zps.count || call->inputs[QDQ_PORT_ZERO_POINT].given);
+    params->float_zero_point = attrs->zero_point_domain == QDQ_DOMAIN_FLOAT;
+    stage->fn = qdq_quant_kernel(family, params, to->isas);
+    if (!qdq_scale_vector(call, &scale, &granularity, to->pool, &stage->vectors[0])) return false;
+    qdq_drop_unit_scales(&scale, to->numerics.unit_scale_tolerance, &stage->vectors[0]);
+    return qdq_zero_point_vector(call, &zero_point, &granularity, to->pool, &stage->vectors[1]);
+}

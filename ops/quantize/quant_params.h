@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the quantizing ops share: scales and zero points from attributes or ports, granularity as a
+// grid, result types, and the parameters of their tile functions.
+#ifndef QDQ_OPS_QUANTIZE_QUANT_PARAMS_H
+#define QDQ_OPS_QUANTIZE_QUANT_PARAMS_H
+
+#include "ops/op.h"
+#include "runtime/numerics/quantize_one.h"
+
+// What tile functions do: ops/kernels/kernel.h.
+typedef enum qdq_family {
+    QDQ_FAMILY_QUANTIZE,
+    QDQ_FAMILY_DEQUANTIZE,
+    QDQ_FAMILY_REQUANTIZE,
+    QDQ_FAMILY_CAST,
+    QDQ_FAMILY_LOOKUP,         // to bytes
+    QDQ_FAMILY_LOOKUP_HALVES,  // to float16, bfloat16
+    QDQ_FAMILY_LOOKUP_WORDS,   // to float32
+} qdq_family;
+
+//---- Descriptions that several ops have -------------------------------------
+
+// Ports and attributes of Quantize, Dequantize and DynamicQuantize; S is the op's struct and F the
+// path of the field in it.
+// clang-format off
+#define QDQ_QUANTIZE_PORTS(S, prefix, x_dtypes)                                                 \
+    {"x", offsetof(S, prefix x), false, x_dtypes},                                              \
+        {"scale", offsetof(S, prefix scale), true, QDQ_SET_SCALES},                             \
+        {"zero_point", offsetof(S, prefix zero_point), true,                                    \
+         QDQ_SET_INTS | QDQ_SET_FLOATS | QDQ_SET_SMALL_FLOATS}
+
+#define QDQ_QUANTIZE_ATTRS(S, prefix, dtype_default)                                            \
+    {"qtype", QDQ_ATTR_WORD, offsetof(S, prefix qtype), qdq_qtype_words, "per_tensor",          \
+     "which elements share a scale and a zero point"},                                          \
+        {"axis", QDQ_ATTR_INT, offsetof(S, prefix axis), NULL, "1",                             \
+         "per_channel: the dim that keeps its own parameters, in [-rank, rank - 1]"},           \
+        {"group_shape", QDQ_ATTR_INTS, offsetof(S, prefix group_shape), NULL, "",               \
+         "per_group: elements of a block for each dim of x, -1 is the whole dim"},              \
+        {"scales", QDQ_ATTR_FLOATS, offsetof(S, prefix scales), NULL, "",                       \
+         "constant scale: 1, dim[axis], or one per block in row-major order"},                  \
+        {"zps", QDQ_ATTR_NUMBERS, offsetof(S, prefix zps), NULL, "0",                           \
+         "constant zero point: 1, or as many as scales"},                                       \
+        {"dtype", QDQ_ATTR_DTYPE, offsetof(S, prefix dtype), NULL, dtype_default,               \
+         "of the result"},                                                                      \
+        {"quant_min", QDQ_ATTR_INT, offsetof(S, prefix quant_min), NULL, "of the dtype",        \
+         "least quantized value"},                                                              \
+        {"quant_max", QDQ_ATTR_INT, offsetof(S, prefix quant_max), NULL, "of the dtype",        \
+         "greatest quantized value"},                                                           \
+        {"saturate", QDQ_ATTR_BOOL, offsetof(S, prefix saturate), NULL, "what the target does", \
+         "float8: clamp to the largest value, else NaN or infinity"},                           \
+        {"zero_point_domain", QDQ_ATTR_WORD, offsetof(S, prefix zero_point_domain),             \
+         qdq_domain_words, "int",                                                               \
+         "int: a code; float: the real value of the middle code; none: there is none"}
+// clang-format on
+
+enum { QDQ_PORT_X, QDQ_PORT_SCALE, QDQ_PORT_ZERO_POINT };  // order of those ports
+
+extern const char *const qdq_qtype_words[];
+extern const char *const qdq_domain_words[];
+
+//---- Parameters -------------------------------------------------------------
+
+// One scale or zero point of an op: where it may come from. Port numbers index the op's inputs.
+typedef struct qdq_scale_slot {
+    const char *attr_name;  // "scales"
+    qdq_floats attr;
+    size_t port;  // "scale"
+} qdq_scale_slot;
+
+typedef struct qdq_zero_point_slot {
+    const char *attr_name;
+    qdq_numbers attr;
+    size_t port;
+    qdq_domain domain;
+} qdq_zero_point_slot;
+
+// How many parameters x asks for, and in words for what: "dim 1 of x has 3".
+typedef struct qdq_granularity {
+    bool valid;  // what follows is known
+    qdq_grid grid;
+    qdq_shape shape;  // of the parameters as a tensor: [], [dim], or the block grid
+    const char *reason;
+} qdq_granularity;
+
+qdq_granularity qdq_granularity_per_tensor(void);
+qdq_granularity qdq_granularity_per_channel(const qdq_call *call, qdq_int axis,
+                                            int64_t default_axis);
+qdq_granularity qdq_granularity_of(const qdq_call *call, const qdq_quantize_attrs *attrs);
+
+// How many scales there are: of the attribute or the port; 0 when neither is given or known.
+size_t qdq_scale_count(const qdq_call *call, const qdq_scale_slot *slot);
+
+// Exactly one source, the right count, values that are finite and not zero.
+void qdq_check_scale(const qdq_call *call, const qdq_scale_slot *slot,
+                     const qdq_granularity *granularity);
+// At most one source, one or the right count, what the domain allows, whole numbers within the
+// range of `quantized` (a warning).
+void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
+                          const qdq_granularity *granularity, qdq_dtype quantized);
+// quant_min and quant_max against the dtype of the result. False if they are wrong.
+bool qdq_check_quant_range(const qdq_call *call, qdq_int quant_min, qdq_int quant_max,
+                           qdq_dtype dtype);
+// `dtype` if it is in `set`, else a finding and QDQ_DTYPE_NONE.
+qdq_dtype qdq_check_result(const qdq_call *call, qdq_dtype dtype, qdq_dtype_set set);
+
+//---- Lowering ---------------------------------------------------------------
+
+// The parameters as vectors of a stage. False when memory runs out.
+bool qdq_scale_vector(const qdq_call *call, const qdq_scale_slot *slot,
+                      const qdq_granularity *granularity, qdq_pool *pool, qdq_stage_vector *out);
+bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot,
+                           const qdq_granularity *granularity, qdq_pool *pool,
+                           qdq_stage_vector *out);
+
+// Makes 1 of scales of an attribute that are all within the tolerance of 1; a tolerance of 0: none.
+void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage_vector *out);
+
+// What the tile functions of all quantizing ops are given. `range` is that of y where y is an
+// integer, else that of x. Order of the views: scale, zero point (a float with `float_zero_point`),
+// and with `scales_twice` a scale of the scale; Requantize: those of x, then those of y.
+typedef struct qdq_quant_params {
+    qdq_numerics numerics;
+    qdq_dtype x_dtype, y_dtype;
+    qdq_range range;
+    bool adds_zero;  // float4 with a zero point (which is 0): -0 becomes +0
+    bool float_zero_point;
+    bool scales_twice;
+} qdq_quant_params;
+
+// NULL when memory runs out.
+qdq_quant_params *qdq_quant_params_of(const qdq_call *call, const qdq_lowering *to,
+                                      qdq_dtype y_dtype, qdq_int quant_min, qdq_int quant_max);
+
+//---- Ops with given parameters ----------------------------------------------
+
+// Quantize, Dequantize, and DynamicQuantize with a scale: checks all of `attrs` and sets the type
+// of y. `quantized` is the dtype of the quantized side.
+void qdq_infer_given(qdq_call *call, const qdq_quantize_attrs *attrs, qdq_dtype y_dtype,
+                     qdq_dtype quantized);
+// Their one stage: a link of the family from x to y. False when memory runs out.
+bool qdq_lower_given(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_family family,
+                     const qdq_lowering *to, qdq_stage *stage);
+// The codes that a Dequantize makes reals of; false where they are not as qdq_codes has them.
+bool qdq_codes_given(const qdq_call *call, const qdq_quantize_attrs *attrs, const qdq_lowering *to,
+                     qdq_codes *codes);
+// The codes of a Dequantize of constants that is the plain formula; false where it is not.
+bool qdq_coded_given(const qdq_call *call, const qdq_quantize_attrs *attrs, const qdq_lowering *to,
+                     qdq_coded *coded);
+
+#endif

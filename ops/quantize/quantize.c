@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantize: y = clamp(round(x / scale) + zero_point).
+#include <math.h>
+
+#include "ops/kernels/kernel.h"
+#include "runtime/numerics/dtype.h"
+
+static const qdq_port_desc inputs[] = {
+    QDQ_QUANTIZE_PORTS(qdq_quantize_attrs, , QDQ_SET_REALS | QDQ_SET(INT32))};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_QUANTIZED}};
+static const qdq_attr_desc attrs[] = {QDQ_QUANTIZE_ATTRS(qdq_quantize_attrs, , "int8")};
+
+static void infer(qdq_call *call) {
+    const qdq_quantize_attrs *a = call->attrs;
+    qdq_dtype y = qdq_check_result(call, a->dtype ? a->dtype : QDQ_INT8, QDQ_SET_QUANTIZED);
+    qdq_infer_given(call, a, y, y);
+}
+
+static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    return qdq_lower_given(call, call->attrs, QDQ_FAMILY_QUANTIZE, to, &stages[0]) ? 1 : 0;
+}
+
+static bool are_known(const qdq_vector *v) { return v->fetch == QDQ_FETCH_KNOWN && v->values; }
+
+// Where 0 is the least code already, and scales do not turn the order around.
+static bool ignores_negative(const qdq_link *link) {
+    const qdq_quant_params *p = link->params;
+    const qdq_vector *scale = &link->vectors[0], *zero = &link->vectors[1];
+    qdq_numerics plain = {0}, own;
+    own = qdq_numerics_that_matter(QDQ_FAMILY_QUANTIZE, p->y_dtype, &p->numerics);
+    if (qdq_dtype_get(p->y_dtype)->kind != QDQ_KIND_INT || p->float_zero_point || p->scales_twice ||
+        !qdq_numerics_equal(&own, &plain) || !are_known(scale) || !are_known(zero))
+        return false;
+    for (size_t i = 0; i < scale->count; i++) {
+        float s = qdq_float_from_bits(scale->values[i]);
+        if (!(s > 0) || isinf(s)) return false;
+    }
+    for (size_t i = 0; i < zero->count; i++)
+        if ((int32_t)zero->values[i] != p->range.least) return false;
+    return true;
+}
+
+const qdq_op qdq_op_quantize = {
+    .name = "Quantize",
+    .summary = "y = clamp(round(x / scale) + zero_point)",
+    .attrs_size = sizeof(qdq_quantize_attrs),
+    QDQ_OP_TABLES(inputs, outputs, attrs),
+    .infer = infer,
+    .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT,
+    .lower = lower,
+    .ignores_negative = ignores_negative,
+};

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// LayerNorm and RMSNorm: a slice is what lies in the dims from begin_norm_axis on. ops/reduce/norm.h has
+// the formula; in RMSNorm the mean is 0 and the variance the mean of x^2.
+#include "ops/reduce/norm.h"
+
+// An affine that goes with the elements of a slice.
+static size_t lower_from(const qdq_call *call, const qdq_lowering *to, const qdq_slice_op *op,
+                         qdq_int begin, qdq_norm_params value, qdq_stage *stages) {
+    qdq_shape shape = call->inputs[0].type.shape;
+    int64_t axis = begin.set ? begin.value : -1;
+    uint32_t before = (1u << (axis < 0 ? axis + shape.rank : axis)) - 1;
+    qdq_slices slices = qdq_slices_of(shape, ~before);
+    qdq_norm_params *params = QDQ_POOL_NEW(to->pool, qdq_norm_params);
+    value.width = slices.n;
+    if (params) *params = value;
+    return qdq_slice_stage(call, to, op, slices, params, 4, stages);
+}
+
+// begin_norm_axis as a dim, or -1; gamma and beta have the dims of x from there on, or as many
+// elements in one.
+static int check_begin(const qdq_call *call, qdq_int begin) {
+    qdq_shape x = call->inputs[0].type.shape;
+    int axis = qdq_check_axis(call, "begin_norm_axis", begin.set ? begin.value : -1, x.rank);
+    if (axis < 0) return axis;
+    qdq_shape rest = {.rank = x.rank - axis};
+    for (int i = 0; i < rest.rank; i++) rest.dims[i] = x.dims[axis + i];
+    for (size_t i = 1; i < call->input_count; i++) {
+        qdq_shape is = call->inputs[i].type.shape;
+        if (is.rank != 1 || is.dims[0] != (int64_t)qdq_shape_count(rest))
+            qdq_check_shape(call, i, rest, "the dims of x from begin_norm_axis on");
+    }
+    return axis;
+}
+
+//---- LayerNorm --------------------------------------------------------------
+
+enum { GAMMA = 1, BETA = 2, MEAN = 1, VARIANCE = 2 };
+
+#define STATS offsetof(qdq_layer_norm_attrs, keep_stats), true
+#define AUXILIARY (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16))
+
+static const qdq_port_desc layer_inputs[] = {
+    {"x", offsetof(qdq_layer_norm_attrs, x), false, QDQ_SET_FLOATS},
+    {"gamma", offsetof(qdq_layer_norm_attrs, gamma), true, AUXILIARY},
+    {"beta", offsetof(qdq_layer_norm_attrs, beta), true, AUXILIARY},
+};
+static const qdq_port_desc layer_outputs[] = {
+    {"y", 0, false, QDQ_SET_FLOATS},
+    {"mean", STATS, AUXILIARY},
+    {"variance", STATS, AUXILIARY},
+};
+static const qdq_attr_desc layer_attrs[] = {
+    {"begin_norm_axis", QDQ_ATTR_INT, offsetof(qdq_layer_norm_attrs, begin_norm_axis), NULL, "-1",
+     "the first of the dims that are normalized together"},
+    {"epsilon", QDQ_ATTR_FLOAT, offsetof(qdq_layer_norm_attrs, epsilon), NULL, "1e-5",
+     "added to the variance"},
+    {"use_affine", QDQ_ATTR_BOOL, offsetof(qdq_layer_norm_attrs, use_affine), NULL, "true",
+     "no effect: gamma and beta are used if they are given"},
+    {"keep_stats", QDQ_ATTR_BOOL, offsetof(qdq_layer_norm_attrs, keep_stats), NULL, "true",
+     "also make mean and variance"},
+};
+
+static const qdq_slice_op layer_norm = {
+    .passes = {{qdq_norm_begin, qdq_norm_take_sum, qdq_norm_end_mean},
+               {qdq_norm_begin, qdq_norm_take_deviations, qdq_norm_end_variance},
+               {NULL, qdq_norm_take_y, NULL}},
+    .pass_count = 3,
+    .maps = true,
+};
+
+static void infer_layer_norm(qdq_call *call) {
+    const qdq_layer_norm_attrs *a = call->attrs;
+    qdq_type x = call->inputs[0].type;
+    int axis = check_begin(call, a->begin_norm_axis);
+    qdq_check_epsilon(call, a->epsilon);
+    qdq_check_both(call, GAMMA, BETA);
+    qdq_check_norm_dtypes(call, GAMMA, BETA + 1);
+    call->outputs[0] = x;
+    qdq_type stats = {qdq_stats_dtype(call, GAMMA), x.shape};
+    for (int i = axis < 0 ? 0 : axis; i < x.shape.rank; i++) stats.shape.dims[i] = 0;
+    stats.shape.rank = axis < 0 ? 0 : axis;
+    call->outputs[MEAN] = call->outputs[VARIANCE] = stats;
+    call->output_count = a->keep_stats != QDQ_FALSE ? 3 : 1;
+}
+
+static size_t lower_layer_norm(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_layer_norm_attrs *a = call->attrs;
+    qdq_norm_params params = qdq_norm_params_of(call, a->epsilon, GAMMA, BETA);
+    if (call->output_count > 1) {
+        params.mean = MEAN, params.variance = VARIANCE;
+        params.mean_dtype = call->outputs[MEAN].dtype;
+        params.variance_dtype = call->outputs[VARIANCE].dtype;
+    }
+    return lower_from(call, to, &layer_norm, a->begin_norm_axis, params, stages);
+}
+
+const qdq_op qdq_op_layer_norm = {
+    .name = "LayerNorm",
+    .summary = "y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, over the last dims",
+    .attrs_size = sizeof(qdq_layer_norm_attrs),
+    QDQ_OP_TABLES(layer_inputs, layer_outputs, layer_attrs),
+    .infer = infer_layer_norm,
+    .lower = lower_layer_norm,
+};
+
+//---- RMSNorm ----------------------------------------------------------------
+
+static const qdq_port_desc rms_inputs[] = {
+    {"x", offsetof(qdq_rms_norm_attrs, x), false, QDQ_SET_FLOATS},
+    {"gamma", offsetof(qdq_rms_norm_attrs, gamma), true, QDQ_SET_FLOATS},
+};
+static const qdq_port_desc rms_outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+static const qdq_attr_desc rms_attrs[] = {
+    {"begin_norm_axis", QDQ_ATTR_INT, offsetof(qdq_rms_norm_attrs, begin_norm_axis), NULL, "-1",
+     "the first of the dims that are normalized together"},
+    {"epsilon", QDQ_ATTR_FLOAT, offsetof(qdq_rms_norm_attrs, epsilon), NULL, "1e-5",
+     "added to the mean of the squares"},
+};
+
+static void take_squares(const qdq_part *part) {
+    part->kernels->squares(&part->state->lanes, part->x, part->n, 0);
+}
+
+static void end_squares(const qdq_part *part) {
+    part->state->normal.mean = 0;
+    qdq_norm_set_scale(part, qdq_norm_mean(part));
+}
+
+static const qdq_slice_op rms_norm = {
+    .passes = {{qdq_norm_begin, take_squares, end_squares}, {NULL, qdq_norm_take_y, NULL}},
+    .pass_count = 2,
+    .maps = true,
+};
+
+static void infer_rms_norm(qdq_call *call) {
+    const qdq_rms_norm_attrs *a = call->attrs;
+    check_begin(call, a->begin_norm_axis);
+    qdq_check_epsilon(call, a->epsilon);
+    qdq_check_norm_dtypes(call, GAMMA, GAMMA + 1);
+    call->outputs[0] = call->inputs[0].type;
+}
+
+static size_t lower_rms_norm(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_rms_norm_attrs *a = call->attrs;
+    return lower_from(call, to, &rms_norm, a->begin_norm_axis,
+                      qdq_norm_params_of(call, a->epsilon, GAMMA, 0), stages);
+}
+
+const qdq_op qdq_op_rms_norm = {
+    .name = "RMSNorm",
+    .summary = "y = x / sqrt(mean(x^2) + epsilon) * gamma, over the last dims",
+    .attrs_size = sizeof(qdq_rms_norm_attrs),
+    QDQ_OP_TABLES(rms_inputs, rms_outputs, rms_attrs),
+    .infer = infer_rms_norm,
+    .lower = lower_rms_norm,
+};

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/reduce/norm.h"
+
+#include <math.h>
+
+#include "ops/blocking.h"
+#include "runtime/numerics/dtype.h"
+
+//---- Checks -----------------------------------------------------------------
+
+void qdq_check_epsilon(const qdq_call *call, qdq_float epsilon) {
+    if (!epsilon.set || (epsilon.value >= 0 && isfinite((float)epsilon.value))) return;
+    qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "epsilon", qdq_text_is(call->findings, epsilon.value),
+                  "0 or more, as a float32");
+}
+
+static void find_dtype(const qdq_call *call, size_t input, const char *wanted) {
+    qdq_call_find(call, QDQ_RULE_PORT_DTYPE, qdq_op_port(call->op, input)->name,
+                  qdq_text(call->findings, "is %s", qdq_dtype_name(call->inputs[input].type.dtype)),
+                  wanted);
+}
+
+static bool is_of_port(const qdq_call *call, size_t input) {
+    return qdq_has_input(call, input) &&
+           qdq_set_has(qdq_op_port(call->op, input)->dtypes, call->inputs[input].type.dtype);
+}
+
+void qdq_check_norm_dtypes(const qdq_call *call, size_t first, size_t end) {
+    if (!is_of_port(call, first)) return;
+    qdq_dtype x = call->inputs[0].type.dtype, is = call->inputs[first].type.dtype;
+    const char *x_name = qdq_dtype_name(x);
+    bool both = x != QDQ_FLOAT32 && qdq_set_has(qdq_op_port(call->op, first)->dtypes, x);
+    if (is != QDQ_FLOAT32 && is != x)
+        find_dtype(
+            call, first,
+            qdq_text(call->findings, both ? "float32, or %s as x is" : "float32: x is %s", x_name));
+    for (size_t i = first + 1; i < end; i++)
+        if (is_of_port(call, i) && call->inputs[i].type.dtype != is)
+            find_dtype(call, i,
+                       qdq_text(call->findings, "%s, as %s is", qdq_dtype_name(is),
+                                qdq_op_port(call->op, first)->name));
+}
+
+void qdq_check_both(const qdq_call *call, size_t gamma, size_t beta) {
+    if (call->inputs[gamma].given == call->inputs[beta].given) return;
+    size_t missing = call->inputs[gamma].given ? beta : gamma;
+    qdq_call_find(call, QDQ_RULE_PORT_MISSING, qdq_op_port(call->op, missing)->name,
+                  "is not connected", "both gamma and beta, or none");
+}
+
+qdq_dtype qdq_stats_dtype(const qdq_call *call, size_t input) {
+    return qdq_has_input(call, input) ? call->inputs[input].type.dtype : QDQ_FLOAT32;
+}
+
+bool qdq_check_channels(const qdq_call *call, qdq_data_format format) {
+    qdq_shape x = call->inputs[0].type.shape;
+    if (x.rank < 2) {
+        qdq_call_find(
+            call, QDQ_RULE_PORT_SHAPE, "x",
+            qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, x)),
+            "a batch and channels: 2 dims or more");
+        return false;
+    }
+    qdq_shape channels = {.rank = 1, .dims = {x.dims[qdq_channel_dim(x, format)]}};
+    bool fine = true;
+    for (size_t i = 1; i < call->input_count; i++)
+        fine &= qdq_check_shape(call, i, channels, "the channels of x");
+    return fine;
+}
+
+//---- Parameters -------------------------------------------------------------
+
+static qdq_along along_of(const qdq_call *call, size_t input) {
+    if (input == 0 || !call->inputs[input].given) return (qdq_along){0};
+    return (qdq_along){input, call->inputs[input].type.dtype};
+}
+
+qdq_norm_params qdq_norm_params_of(const qdq_call *call, qdq_float epsilon, size_t gamma,
+                                   size_t beta) {
+    return (qdq_norm_params){
+        .epsilon = (double)(float)(epsilon.set ? epsilon.value : 1e-5),
+        .gamma = along_of(call, gamma),
+        .beta = along_of(call, beta),
+        .across = 1,
+        .width = 1,
+        .run = 1,
+    };
+}
+
+static const void *element(const qdq_tensors *tensors, qdq_along along, size_t index) {
+    return (const char *)tensors->x[along.input] + index * qdq_dtype_size(along.dtype);
+}
+
+double qdq_norm_number(const qdq_tensors *tensors, qdq_along along, size_t index) {
+    float number;
+    qdq_decode_float(along.dtype, element(tensors, along, index), &number, 1);
+    return (double)number;
+}
+
+// One number for each of n elements from `from` on: in the buffer, or where they lie as they should
+// be.
+static const float *numbers_of(const qdq_part *part, qdq_along along, size_t from, size_t n,
+                               float *buffer) {
+    const qdq_norm_params *p = part->params;
+    if (!along.input) return NULL;
+    size_t first = part->slice % p->across * p->width;
+    for (size_t i = 0, run; i < n; i += run) {
+        size_t at = from + i, index = first + at / p->run % p->width;
+        size_t left = n - i, more = p->run - at % p->run;
+        if (p->run == 1) more = p->width - at % p->width;
+        run = more < left ? more : left;
+        const void *numbers = element(part->tensors, along, index);
+        if (p->run == 1 && run == n && along.dtype == QDQ_FLOAT32) return numbers;
+        part->kernels->decode(along.dtype, numbers, buffer + i, p->run == 1 ? run : 1);
+        for (size_t k = 1; p->run > 1 && k < run; k++) buffer[i + k] = buffer[i];
+    }
+    return buffer;
+}
+
+//---- Passes -----------------------------------------------------------------
+
+void qdq_norm_begin(const qdq_part *part) { qdq_lanes_fill(&part->state->lanes, 0); }
+
+void qdq_norm_take_sum(const qdq_part *part) {
+    part->kernels->sum(&part->state->lanes, part->x, part->n, 0);
+}
+
+double qdq_norm_mean(const qdq_part *part) {
+    return qdq_sum_lanes(part->state->lanes.sums) / (double)part->slice_n;
+}
+
+void qdq_norm_end_mean(const qdq_part *part) { part->state->normal.mean = qdq_norm_mean(part); }
+
+void qdq_norm_take_deviations(const qdq_part *part) {
+    part->kernels->deviations(&part->state->lanes, part->x, part->n, part->state->normal.mean);
+}
+
+void qdq_norm_set_scale(const qdq_part *part, double variance) {
+    const qdq_norm_params *p = part->params;
+    part->state->normal.scale = 1.0 / sqrt(variance + p->epsilon);
+}
+
+double qdq_norm_variance(const qdq_part *part) {
+    const qdq_norm_params *p = part->params;
+    double variance = qdq_norm_mean(part);
+    if (p->mean)
+        qdq_slice_store(part->tensors, p->mean, p->mean_dtype, part->slice,
+                        part->state->normal.mean);
+    if (p->variance)
+        qdq_slice_store(part->tensors, p->variance, p->variance_dtype, part->slice, variance);
+    qdq_norm_set_scale(part, variance);
+    return variance;
+}
+
+void qdq_norm_end_variance(const qdq_part *part) { (void)qdq_norm_variance(part); }
+
+void qdq_norm_take_y(const qdq_part *part) {
+    enum { PART = QDQ_NORM_PART };
+    const qdq_norm_params *p = part->params;
+    qdq_normal normal = part->state->normal;
+    for (size_t i = 0; i < part->n; i += PART) {
+        float gamma[PART], beta[PART];
+        size_t n = part->n - i < PART ? part->n - i : PART;
+        normal.gamma = numbers_of(part, p->gamma, part->at + i, n, gamma);
+        normal.beta = numbers_of(part, p->beta, part->at + i, n, beta);
+        part->kernels->normalize(part->x + i, n, &normal, part->work + i);
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the norms share: y = ((x - mean) * (1 / sqrt(variance + epsilon))) * gamma + beta, where the
+// elements that share a mean and a variance are a slice (ops/reduce/reduce_axes.h). In double, each operation
+// rounds to double and the result once to the dtype of y; epsilon is a float32. Without gamma and
+// beta the last two operations are left out.
+#ifndef QDQ_OPS_REDUCE_NORM_H
+#define QDQ_OPS_REDUCE_NORM_H
+
+#include "ops/network.h"
+#include "ops/reduce/reduce_axes.h"
+
+//---- Checks -----------------------------------------------------------------
+
+// A finding unless epsilon, if it is given, is finite and not negative.
+void qdq_check_epsilon(const qdq_call *call, qdq_float epsilon);
+
+// Findings unless an input is float32 or has the dtype of x, and those after it, up to input number
+// `end`, have its dtype.
+void qdq_check_norm_dtypes(const qdq_call *call, size_t first, size_t end);
+
+// A finding unless both or none are connected.
+void qdq_check_both(const qdq_call *call, size_t gamma, size_t beta);
+
+// Of mean and variance: that of an input, if it is connected, or float32.
+qdq_dtype qdq_stats_dtype(const qdq_call *call, size_t input);
+
+// A finding, and false, unless x has a batch and channels, and the inputs after it one element for
+// each channel.
+bool qdq_check_channels(const qdq_call *call, qdq_data_format format);
+
+//---- Parameters -------------------------------------------------------------
+
+// Numbers of an input that go with the elements of slices: element i of slice s has number
+// s % across * width + i / run % width.
+typedef struct qdq_along {
+    size_t input;  // 0: nothing
+    qdq_dtype dtype;
+} qdq_along;
+
+typedef struct qdq_norm_params {
+    double epsilon;
+    qdq_along gamma, beta;
+    size_t across, width, run;  // of both
+    // Outputs for the mean and the variance of each slice, 0: none.
+    size_t mean, variance;
+    qdq_dtype mean_dtype, variance_dtype;
+} qdq_norm_params;
+
+// `epsilon` unset: 1e-5. gamma and beta are inputs, 0: none; they are looked at if connected.
+qdq_norm_params qdq_norm_params_of(const qdq_call *call, qdq_float epsilon, size_t gamma,
+                                   size_t beta);
+
+// Number `index` of an input.
+double qdq_norm_number(const qdq_tensors *tensors, qdq_along along, size_t index);
+
+//---- Passes: their params begin with qdq_norm_params ------------------------
+
+void qdq_norm_begin(const qdq_part *part);
+// What the lanes hold, divided by the elements of the slice.
+double qdq_norm_mean(const qdq_part *part);
+void qdq_norm_take_sum(const qdq_part *part);
+void qdq_norm_end_mean(const qdq_part *part);
+// The variance is the mean of (x - mean)^2. At its end both are stored.
+void qdq_norm_take_deviations(const qdq_part *part);
+void qdq_norm_end_variance(const qdq_part *part);
+// The same, and gives it.
+double qdq_norm_variance(const qdq_part *part);
+// The scale that a variance means.
+void qdq_norm_set_scale(const qdq_part *part, double variance);
+// Makes y.
+void qdq_norm_take_y(const qdq_part *part);
+
+#endif

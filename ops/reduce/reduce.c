@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReduceL1, ReduceL2, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum over any dims. Sums
+// and products are in double, in the order of runtime/numerics/sum.h over the row-major elements of the dims
+// that are reduced; what they come to rounds once to the dtype of x:
+//
+//     L1 sum |x|    L2 sqrt(sum x^2)    Mean (sum x) / n    Prod    Sum
+//
+// Max and Min are exact. NaN wins; +0 is greater than -0.
+#include <math.h>
+
+#include "ops/network.h"
+#include "ops/reduce/reduce_axes.h"
+
+typedef struct reduce_params {
+    qdq_dtype dtype;
+} reduce_params;
+
+static void store(const qdq_part *part, double value) {
+    const reduce_params *params = part->params;
+    qdq_slice_store(part->tensors, 0, params->dtype, part->slice, value);
+}
+
+//---- What each of them is ---------------------------------------------------
+
+static void begin_sum(const qdq_part *part) { qdq_lanes_fill(&part->state->lanes, 0); }
+static void begin_product(const qdq_part *part) { qdq_lanes_fill(&part->state->lanes, 1); }
+static void begin_max(const qdq_part *part) { qdq_lanes_fill_keys(&part->state->lanes, INT32_MIN); }
+static void begin_min(const qdq_part *part) { qdq_lanes_fill_keys(&part->state->lanes, INT32_MAX); }
+
+#define TAKE(kernel)                                                       \
+    static void take_##kernel(const qdq_part *part) {                      \
+        part->kernels->kernel(&part->state->lanes, part->x, part->n, 0.0); \
+    }
+TAKE(sum)
+TAKE(squares)
+TAKE(magnitudes)
+TAKE(product)
+TAKE(greatest)
+TAKE(least)
+
+static double sum_of(const qdq_part *part) { return qdq_sum_lanes(part->state->lanes.sums); }
+
+static void end_sum(const qdq_part *part) { store(part, sum_of(part)); }
+static void end_root(const qdq_part *part) { store(part, sqrt(sum_of(part))); }
+static void end_mean(const qdq_part *part) { store(part, sum_of(part) / (double)part->slice_n); }
+static void end_product(const qdq_part *part) {
+    store(part, qdq_product_lanes(part->state->lanes.sums));
+}
+static void end_max(const qdq_part *part) {
+    store(part, (double)qdq_lanes_greatest(&part->state->lanes));
+}
+static void end_min(const qdq_part *part) {
+    store(part, (double)qdq_lanes_least(&part->state->lanes));
+}
+
+//---- The ops ----------------------------------------------------------------
+
+static const qdq_port_desc inputs[] = {
+    {"x", offsetof(qdq_reduce_attrs, x), false, QDQ_SET_FLOATS},
+};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+static const qdq_attr_desc attrs[] = {
+    {"axes", QDQ_ATTR_INTS, offsetof(qdq_reduce_attrs, axes), NULL, "required",
+     "the dims that go, each once"},
+    {"keep_dims", QDQ_ATTR_BOOL, offsetof(qdq_reduce_attrs, keep_dims), NULL, "false",
+     "they stay, 1 long"},
+};
+
+// A bit for each dim of `axes`. Findings where they are no such dims.
+static uint32_t check_axes(const qdq_call *call, qdq_ints axes, int rank) {
+    uint32_t dims = 0;
+    for (size_t i = 0; i < axes.count; i++) {
+        int dim = qdq_check_axis(call, "axes", axes.data[i], rank);
+        if (dim < 0) continue;
+        if (dims >> dim & 1)
+            qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "axes",
+                          qdq_text(call->findings, "has dim %d twice", dim), "each dim once");
+        dims |= 1u << dim;
+    }
+    return dims;
+}
+
+static void infer(qdq_call *call) {
+    const qdq_reduce_attrs *a = call->attrs;
+    qdq_type x = call->inputs[0].type;
+    qdq_require_attr(call, "axes", a->axes.count > 0);
+    uint32_t dims = check_axes(call, a->axes, x.shape.rank);
+    call->outputs[0] = (qdq_type){.dtype = x.dtype};
+    qdq_shape *y = &call->outputs[0].shape;
+    for (int i = 0; i < x.shape.rank; i++) {
+        bool goes = dims >> i & 1;
+        if (!goes || a->keep_dims == QDQ_TRUE) y->dims[y->rank++] = goes ? 1 : x.shape.dims[i];
+    }
+}
+
+static size_t lower_as(const qdq_call *call, const qdq_lowering *to, const qdq_slice_op *op,
+                       qdq_stage *stages) {
+    const qdq_reduce_attrs *a = call->attrs;
+    qdq_shape shape = call->inputs[0].type.shape;
+    uint32_t dims = 0;
+    for (size_t i = 0; i < a->axes.count; i++)
+        dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + shape.rank : a->axes.data[i]);
+    reduce_params *params = QDQ_POOL_NEW(to->pool, reduce_params);
+    if (params) *params = (reduce_params){call->outputs[0].dtype};
+    return qdq_slice_stage(call, to, op, qdq_slices_of(shape, dims), params, 1, stages);
+}
+
+#define REDUCE(op, op_name, op_summary, begin, take, end)                                       \
+    static const qdq_slice_op op##_slices = {.passes = {{begin, take, end}}, .pass_count = 1};  \
+    static size_t lower_##op(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) { \
+        return lower_as(call, to, &op##_slices, stages);                                        \
+    }                                                                                           \
+    const qdq_op qdq_op_##op = {                                                                \
+        .name = (op_name),                                                                      \
+        .summary = (op_summary),                                                                \
+        .attrs_size = sizeof(qdq_reduce_attrs),                                                 \
+        QDQ_OP_TABLES(inputs, outputs, attrs),                                                  \
+        .infer = infer,                                                                         \
+        .lower = lower_##op,                                                                    \
+    };
+
+REDUCE(reduce_l1, "ReduceL1", "y = sum(|x|), over some dims", begin_sum, take_magnitudes, end_sum)
+REDUCE(reduce_l2, "ReduceL2", "y = sqrt(sum(x^2)), over some dims", begin_sum, take_squares,
+       end_root)
+REDUCE(reduce_max, "ReduceMax", "y = the greatest x, over some dims", begin_max, take_greatest,
+       end_max)
+REDUCE(reduce_mean, "ReduceMean", "y = the mean of x, over some dims", begin_sum, take_sum,
+       end_mean)
+REDUCE(reduce_min, "ReduceMin", "y = the least x, over some dims", begin_min, take_least, end_min)
+REDUCE(reduce_prod, "ReduceProd", "y = the product of x, over some dims", begin_product,
+       take_product, end_product)
+REDUCE(reduce_sum, "ReduceSum", "y = the sum of x, over some dims", begin_sum, take_sum, end_sum)

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/reduce/reduce_axes.h"
+
+#include <string.h>
+
+#include "ops/blocking.h"
+#include "ops/kernels/transpose_block.h"
+#include "ops/chunks.h"
+#include "runtime/numerics/dtype.h"
+
+//---- Which elements ---------------------------------------------------------
+
+qdq_slices qdq_slices_of(qdq_shape shape, uint32_t within) {
+    qdq_slices slices = {.n = 1, .count = 1};
+    size_t stride = 1;
+    int before = -1;  // whether the dim before was within; -1: there was none
+    for (int i = shape.rank; i-- > 0;) {
+        size_t size = (size_t)shape.dims[i];
+        if (size == 1) continue;
+        int is_within = (int)(within >> i & 1);
+        qdq_slice_dim *dims = is_within ? slices.within : slices.across;
+        int *rank = is_within ? &slices.within_rank : &slices.across_rank;
+        if (is_within == before)
+            dims[*rank - 1].size *= size;
+        else
+            dims[(*rank)++] = (qdq_slice_dim){size, stride};
+        *(is_within ? &slices.n : &slices.count) *= size;
+        before = is_within;
+        stride *= size;
+    }
+    return slices;
+}
+
+// Where element number `index` of the dims lies.
+static size_t offset_of(const qdq_slice_dim *dims, int rank, size_t index) {
+    size_t offset = 0;
+    for (int i = 0; i < rank; i++) {
+        offset += index % dims[i].size * dims[i].stride;
+        index /= dims[i].size;
+    }
+    return offset;
+}
+
+//---- Groups: slices that are walked together --------------------------------
+
+typedef struct slice_job {
+    qdq_slices slices;
+    const qdq_slice_op *op;
+    const qdq_slice_kernels *kernels;
+    const void *params;
+    qdq_dtype x_dtype, y_dtype;
+    bool side_by_side;  // slices that are neighbours are so in memory
+    size_t together;    // then: how many are walked together
+    size_t row_groups;  // groups of a row of neighbours
+    size_t groups, unit_groups;
+    size_t part, pitch;  // elements that are loaded at a time; from a slice to the next in buffers
+} slice_job;
+
+// Buffers have room between slices, so that these do not share the sets of a cache.
+enum { ROOM = 16, BUFFER = QDQ_SLICE_PART + ROOM * QDQ_SLICES_AT_ONCE };
+
+typedef struct slice_group {
+    size_t slice, count;  // the first one, and how many
+    size_t offset;        // where the first element of the first slice lies
+} slice_group;
+
+static slice_group group_of(const slice_job *job, size_t index) {
+    slice_group group = {index, 1, 0};
+    if (job->side_by_side) {
+        size_t row = job->slices.across[0].size;
+        size_t at = index % job->row_groups * job->together;
+        group.slice = index / job->row_groups * row + at;
+        group.count = row - at < job->together ? row - at : job->together;
+    }
+    group.offset = offset_of(job->slices.across, job->slices.across_rank, group.slice);
+    return group;
+}
+
+// Elements from `at` on, at most n, that lie `*stride` apart from each other.
+static size_t run_of(const qdq_slices *slices, size_t at, size_t n, size_t *offset,
+                     size_t *stride) {
+    *offset = offset_of(slices->within, slices->within_rank, at);
+    *stride = slices->within_rank ? slices->within[0].stride : 1;
+    size_t size = slices->within_rank ? slices->within[0].size : 1;
+    size_t left = size - at % size;
+    return left < n ? left : n;
+}
+
+//---- Loading and storing ----------------------------------------------------
+
+enum { ROWS = QDQ_SLICE_ROWS, BLOCK = ROWS * QDQ_SLICES_AT_ONCE };
+
+// Copies rows of `bytes` each.
+static void copy_rows(const char *from, size_t from_step, char *to, size_t to_step, size_t rows,
+                      size_t bytes) {
+    for (size_t i = 0; i < rows; i++) memcpy(to + i * to_step, from + i * from_step, bytes);
+}
+
+// Rows of neighbours become columns, as floats: block by block, so that memory is gone over in
+// whole rows and dtypes are converted many at a time.
+static void load_columns(const slice_job *job, const slice_group *group, const void *x,
+                         size_t stride, size_t n, float *out) {
+    size_t size = qdq_dtype_size(job->x_dtype), count = group->count, bytes = count * size;
+    for (size_t at = 0; at < n; at += ROWS) {
+        float rows[BLOCK], codes[BLOCK];  // codes of any float dtype
+        const void *row[ROWS];
+        size_t part = n - at < ROWS ? n - at : ROWS;
+        const char *from = (const char *)x + at * stride * size;
+        if (job->x_dtype == QDQ_FLOAT32) {
+            for (size_t i = 0; i < part; i++) row[i] = from + i * stride * size;
+        } else {
+            copy_rows(from, stride * size, (char *)codes, bytes, part, bytes);
+            job->kernels->decode(job->x_dtype, codes, rows, part * count);
+            for (size_t i = 0; i < part; i++) row[i] = rows + i * count;
+        }
+        qdq_turn(sizeof *out, row, part, count, out + at, job->pitch);
+    }
+}
+
+// `y`: number of the first element.
+static void store_columns(const slice_job *job, const slice_group *group, const float *in,
+                          size_t stride, size_t n, size_t y, const qdq_tensors *tensors) {
+    size_t size = qdq_dtype_size(job->y_dtype), count = group->count, bytes = count * size;
+    for (size_t at = 0; at < n; at += ROWS) {
+        float rows[BLOCK], codes[BLOCK];
+        const void *column[QDQ_SLICES_AT_ONCE];
+        size_t part = n - at < ROWS ? n - at : ROWS;
+        for (size_t c = 0; c < count; c++) column[c] = in + c * job->pitch + at;
+        if (job->y_dtype == QDQ_FLOAT32 && !tensors->put) {
+            qdq_turn(size, column, count, part, (float *)tensors->y[0] + y + at * stride, stride);
+            continue;
+        }
+        qdq_turn(sizeof *rows, column, count, part, rows, count);
+        job->kernels->encode(job->y_dtype, rows, codes, part * count);
+        if (tensors->put)
+            tensors->put(tensors->put_self,
+                         &(qdq_piece){y + at * stride, count, part, stride, codes});
+        else
+            copy_rows((const char *)codes, bytes, (char *)tensors->y[0] + (y + at * stride) * size,
+                      stride * size, part, bytes);
+    }
+}
+
+// Elements at .. at + n - 1 of all slices of a group. Memory that holds them as they should be is
+// taken as it is.
+static const float *load(const slice_job *job, const slice_group *group, const void *x, size_t at,
+                         size_t n, float *buffer) {
+    size_t size = qdq_dtype_size(job->x_dtype), offset, stride;
+    for (size_t i = 0, run; i < n; i += run) {
+        run = run_of(&job->slices, at + i, n - i, &offset, &stride);
+        const void *from = (const char *)x + (group->offset + offset) * size;
+        if (job->side_by_side)
+            load_columns(job, group, from, stride, run, buffer + i);
+        else if (run == n && job->x_dtype == QDQ_FLOAT32)
+            return from;
+        else
+            job->kernels->decode(job->x_dtype, from, buffer + i, run);
+    }
+    return buffer;
+}
+
+static void narrow(const slice_job *job, const double *in, size_t n, float *out) {
+    if (job->y_dtype == QDQ_FLOAT32)
+        job->kernels->narrow(in, n, out);
+    else
+        job->kernels->narrow_odd(in, n, out);
+}
+
+// `buffer` is for what is on the way.
+static void store(const slice_job *job, const slice_group *group, const double *work, size_t at,
+                  size_t n, float *buffer, qdq_pieces *y) {
+    size_t offset, stride;
+    for (size_t c = 0; job->side_by_side && c < group->count; c++)
+        narrow(job, work + c * job->pitch, n, buffer + c * job->pitch);
+    for (size_t i = 0, run; i < n; i += run) {
+        run = run_of(&job->slices, at + i, n - i, &offset, &stride);
+        if (job->side_by_side) {
+            store_columns(job, group, buffer + i, stride, run, group->offset + offset, y->tensors);
+            continue;
+        }
+        void *to = qdq_pieces_room(y, group->offset + offset, run);
+        float *floats = job->y_dtype == QDQ_FLOAT32 ? to : buffer;
+        narrow(job, work + i, run, floats);
+        if (floats != to) job->kernels->encode(job->y_dtype, buffer, to, run);
+    }
+}
+
+void qdq_slice_store(const qdq_tensors *tensors, size_t output, qdq_dtype dtype, size_t index,
+                     double value) {
+    if (!tensors->y[output]) return;
+    float narrowed;
+    if (dtype == QDQ_FLOAT32)
+        qdq_slice_kernels_portable.narrow(&value, 1, &narrowed);
+    else
+        qdq_slice_kernels_portable.narrow_odd(&value, 1, &narrowed);
+    qdq_encode_float(dtype, &narrowed, (char *)tensors->y[output] + index * qdq_dtype_size(dtype),
+                     1, NULL);
+}
+
+//---- Passes -----------------------------------------------------------------
+
+// Nothing of what buffers hold for a group is of use any more.
+static void drop_buffers(const slice_job *job, const slice_group *group, bool poison, float *buffer,
+                         double *work) {
+    size_t part = job->slices.n < job->part ? job->slices.n : job->part;
+    size_t elements = (group->count - 1) * job->pitch + part;
+    qdq_scratch_drop(poison, buffer, elements * sizeof *buffer);
+    qdq_scratch_drop(poison, work, elements * sizeof *work);
+}
+
+// A part of each slice of a group goes through a pass.
+static void run_part(const slice_job *job, const slice_group *group, const qdq_slice_pass *pass,
+                     const qdq_part *of_first, qdq_slice_state *states) {
+    for (size_t c = 0; c < group->count; c++) {
+        qdq_part part = *of_first;
+        part.state = &states[c];
+        part.slice += c;
+        part.x += c * job->pitch;
+        part.work += c * job->pitch;
+        if (part.at == 0 && pass->begin) pass->begin(&part);
+        pass->take(&part);
+        if (part.at + part.n == part.slice_n && pass->end) pass->end(&part);
+    }
+}
+
+static void run_group(const slice_job *job, const slice_group *group, const qdq_tensors *tensors,
+                      qdq_pieces *y) {
+    qdq_slice_state states[QDQ_SLICES_AT_ONCE];
+    float buffer[BUFFER];
+    double work[BUFFER];
+    const float *x = NULL;
+    size_t all = job->slices.n;
+    qdq_scratch_drop(tensors->poison, states, group->count * sizeof *states);
+    for (size_t p = 0; p < job->op->pass_count; p++) {
+        const qdq_slice_pass *pass = &job->op->passes[p];
+        bool maps = job->op->maps && p + 1 == job->op->pass_count;
+        if (maps && !qdq_pieces_wanted(tensors)) return;
+        for (size_t at = 0; at < all; at += job->part) {
+            size_t n = all - at < job->part ? all - at : job->part;
+            if (!x || n < all) {
+                drop_buffers(job, group, tensors->poison, buffer, work);
+                x = load(job, group, tensors->x[0], at, n, buffer);
+            }
+            qdq_part first = {job->params, job->kernels, tensors, states, group->slice, at,
+                              n,           all,          x,       work};
+            run_part(job, group, pass, &first, states);
+            if (maps) store(job, group, work, at, n, buffer, y);
+        }
+    }
+}
+
+static void run_slices(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
+    const slice_job *job = params;
+    qdq_pieces y;
+    qdq_pieces_begin(&y, tensors, job->y_dtype);
+    for (size_t i = begin * job->unit_groups; i < end * job->unit_groups && i < job->groups; i++) {
+        slice_group group = group_of(job, i);
+        run_group(job, &group, tensors, &y);
+    }
+    qdq_pieces_end(&y);
+}
+
+// How many neighbours are walked together: fewer if their slices are in buffers as a whole then,
+// where that saves work.
+static void set_groups(slice_job *job) {
+    const qdq_slices *slices = &job->slices;
+    job->together = 1, job->groups = slices->count;
+    if (job->side_by_side) {
+        size_t row = slices->across[0].size, most = QDQ_SLICES_AT_ONCE;
+        while (most > 4 && job->op->maps && most * slices->n > QDQ_SLICE_PART) most /= 2;
+        if (most * slices->n > QDQ_SLICE_PART) most = QDQ_SLICES_AT_ONCE;
+        job->together = row < most ? row : most;
+        job->row_groups = (row + job->together - 1) / job->together;
+        job->groups = slices->count / row * job->row_groups;
+    }
+    job->part = QDQ_SLICE_PART / job->together / QDQ_SUM_LANES * QDQ_SUM_LANES;
+    job->pitch = job->part + ROOM;
+    size_t elements = slices->n * job->together;
+    job->unit_groups = elements < QDQ_SLICE_PART ? QDQ_SLICE_PART / elements : 1;
+}
+
+bool qdq_slice_stage(const qdq_call *call, const qdq_lowering *to, const qdq_slice_op *op,
+                     qdq_slices slices, const void *params, size_t cost, qdq_stage *stage) {
+    slice_job *job = QDQ_POOL_NEW(to->pool, slice_job);
+    if (!job || !params) return false;
+    *job = (slice_job){
+        .slices = slices,
+        .op = op,
+        .kernels = qdq_slice_kernels_find(to->isas),
+        .params = params,
+        .x_dtype = call->inputs[0].type.dtype,
+        .y_dtype = call->outputs[0].dtype,
+        .side_by_side = slices.across_rank > 0 && slices.across[0].stride == 1,
+    };
+    set_groups(job);
+    stage[0] = (qdq_stage){
+        .params = job,
+        .whole = run_slices,
+        .units = (job->groups + job->unit_groups - 1) / job->unit_groups,
+        .cost = slices.n * slices.count * cost,
+        .pieces = op->maps,
+    };
+    return true;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work on slices of a tensor: the sets of elements that a softmax, a norm or a reduction computes
+// one thing of. Whatever dims a slice spans, its elements come in row-major order, as contiguous
+// float32, in parts; so an op is a few short functions that know nothing of strides and dtypes, and
+// its sums have one order.
+#ifndef QDQ_OPS_REDUCE_REDUCE_AXES_H
+#define QDQ_OPS_REDUCE_REDUCE_AXES_H
+
+#include "ops/kernels/reduce/reduce_kernels.h"
+#include "ops/op.h"
+
+//---- Which elements ---------------------------------------------------------
+
+typedef struct qdq_slice_dim {
+    size_t size, stride;
+} qdq_slice_dim;
+
+// The dims within a slice and those across slices, innermost first, without those of size 1 and
+// with neighbours merged. Slices are numbered in row-major order of the dims across them.
+typedef struct qdq_slices {
+    qdq_slice_dim within[QDQ_MAX_RANK], across[QDQ_MAX_RANK];
+    int within_rank, across_rank;
+    size_t n, count;  // elements of a slice, slices
+} qdq_slices;
+
+// `within`: a bit 1 << dim for each dim that slices span.
+qdq_slices qdq_slices_of(qdq_shape shape, uint32_t within);
+
+//---- Ops on slices ----------------------------------------------------------
+
+enum {
+    QDQ_SLICE_PART = 4096,    // elements in buffers at a time
+    QDQ_SLICES_AT_ONCE = 16,  // slices side by side in memory that are walked together, at most
+};
+
+// What an op keeps of a slice from one pass to the next.
+typedef struct qdq_slice_state {
+    qdq_lanes lanes;
+    qdq_normal normal;  // norms
+    double max, sum;    // softmax
+} qdq_slice_state;
+
+// A part of a slice, as a pass sees it.
+typedef struct qdq_part {
+    const void *params;  // the op's own
+    const qdq_slice_kernels *kernels;
+    const qdq_tensors *tensors;
+    qdq_slice_state *state;
+    size_t slice, at, n;  // elements at .. at + n - 1 of a slice
+    size_t slice_n;       // of all its elements
+    const float *x;
+    // n numbers: the elements of y after the last pass of an op that makes them. Until then its
+    // own; they stay from pass to pass where a part is the whole slice.
+    double *work;
+} qdq_part;
+
+// Goes over the elements of a slice once: `take` for each part in order, then `end`, which sees the
+// last one.
+typedef struct qdq_slice_pass {
+    void (*begin)(const qdq_part *part);
+    void (*take)(const qdq_part *part);
+    void (*end)(const qdq_part *part);  // or NULL
+} qdq_slice_pass;
+
+enum { QDQ_MAX_PASSES = 3 };
+
+typedef struct qdq_slice_op {
+    qdq_slice_pass passes[QDQ_MAX_PASSES];
+    size_t pass_count;
+    bool maps;  // the last pass makes y, of x's shape
+} qdq_slice_op;
+
+// A stage of an op on slices of its first input. `cost`: operations for an element. False when
+// memory runs out.
+bool qdq_slice_stage(const qdq_call *call, const qdq_lowering *to, const qdq_slice_op *op,
+                     qdq_slices slices, const void *params, size_t cost, qdq_stage *stage);
+
+// Stores one number as an element of an output, rounded once. Does nothing where nobody wants it.
+void qdq_slice_store(const qdq_tensors *tensors, size_t output, qdq_dtype dtype, size_t index,
+                     double value);
+
+// Whether a part is all of its slice.
+static inline bool qdq_part_is_all(const qdq_part *part) { return part->n == part->slice_n; }
+
+#endif

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// SoftMax and LogSoftmax along one axis. In double, with the functions of runtime/numerics/elementary64.h
+// and the order of runtime/numerics/sum.h:
+//
+//     max = the greatest element of the slice
+//     sum = the sum of e^(x - max)
+//     SoftMax      y = e^(x - max) * (1 / sum)     stats = max + ln(sum)
+//     LogSoftmax   y = (x - max) - ln(sum)
+//
+// each rounded once to the dtype of the result. A NaN or +inf in a slice makes all of it NaN, and
+// so do -infinities alone (inf - inf), unless SoftMax's mode says that these give zeros.
+#include "ops/network.h"
+#include "ops/reduce/reduce_axes.h"
+
+typedef struct softmax_params {
+    bool inf_as_zero;
+    qdq_dtype stats_dtype;  // NONE: there are none
+} softmax_params;
+
+//---- Passes -----------------------------------------------------------------
+
+static void begin_greatest(const qdq_part *part) {
+    qdq_lanes_fill_keys(&part->state->lanes, INT32_MIN);
+}
+
+static void take_greatest(const qdq_part *part) {
+    part->kernels->greatest(&part->state->lanes, part->x, part->n, 0);
+}
+
+static void end_greatest(const qdq_part *part) {
+    part->state->max = (double)qdq_lanes_greatest(&part->state->lanes);
+}
+
+static void begin_sum(const qdq_part *part) { qdq_lanes_fill(&part->state->lanes, 0); }
+
+static void take_sum(const qdq_part *part) {
+    part->kernels->exps(part->x, part->n, part->state->max, part->work);
+    part->kernels->sum_exps(&part->state->lanes, part->work, part->n);
+}
+
+static bool is_empty(const qdq_part *part) {
+    const softmax_params *params = part->params;
+    return params->inf_as_zero && part->state->max == -(double)INFINITY;
+}
+
+static void end_sum(const qdq_part *part) {
+    const softmax_params *params = part->params;
+    qdq_slice_state *state = part->state;
+    state->sum = qdq_sum_lanes(state->lanes.sums);
+    if (params->stats_dtype == QDQ_DTYPE_NONE) return;
+    qdq_slice_store(part->tensors, 1, params->stats_dtype, part->slice,
+                    is_empty(part) ? 0.0 : state->max + qdq_log64(state->sum));
+}
+
+static void take_quotients(const qdq_part *part) {
+    const qdq_slice_state *state = part->state;
+    if (is_empty(part)) {
+        for (size_t i = 0; i < part->n; i++) part->work[i] = 0.0;
+        return;
+    }
+    if (!qdq_part_is_all(part)) part->kernels->exps(part->x, part->n, state->max, part->work);
+    part->kernels->scale(part->work, part->n, 1.0 / state->sum);
+}
+
+static void end_log(const qdq_part *part) {
+    part->state->sum = qdq_log64(qdq_sum_lanes(part->state->lanes.sums));
+}
+
+static void take_differences(const qdq_part *part) {
+    part->kernels->shift(part->x, part->n, part->state->max, part->state->sum, part->work);
+}
+
+static const qdq_slice_op softmax = {
+    .passes = {{begin_greatest, take_greatest, end_greatest},
+               {begin_sum, take_sum, end_sum},
+               {NULL, take_quotients, NULL}},
+    .pass_count = 3,
+    .maps = true,
+};
+static const qdq_slice_op log_softmax = {
+    .passes = {{begin_greatest, take_greatest, end_greatest},
+               {begin_sum, take_sum, end_log},
+               {NULL, take_differences, NULL}},
+    .pass_count = 3,
+    .maps = true,
+};
+
+enum { COST = 16 };  // operations for an element, about
+
+static size_t lower_along(const qdq_call *call, const qdq_lowering *to, const qdq_slice_op *op,
+                          qdq_int given, int64_t otherwise, softmax_params value,
+                          qdq_stage *stages) {
+    qdq_shape shape = call->inputs[0].type.shape;
+    int64_t axis = given.set ? given.value : otherwise;
+    softmax_params *params = QDQ_POOL_NEW(to->pool, softmax_params);
+    if (params) *params = value;
+    qdq_slices slices = qdq_slices_of(shape, 1u << (axis < 0 ? axis + shape.rank : axis));
+    return qdq_slice_stage(call, to, op, slices, params, COST, stages);
+}
+
+//---- SoftMax ----------------------------------------------------------------
+
+enum { SOFTMAX_AXIS = 1, LOG_SOFTMAX_AXIS = -1 };
+
+static const char *const modes[] = {"none", "inf_as_zero", NULL};
+
+static const qdq_port_desc softmax_inputs[] = {
+    {"x", offsetof(qdq_softmax_attrs, x), false, QDQ_SET_FLOATS},
+};
+static const qdq_port_desc softmax_outputs[] = {
+    {"y", 0, false, QDQ_SET_FLOATS},
+    {"stats", offsetof(qdq_softmax_attrs, keep_stats), true, QDQ_SET(FLOAT32)},
+};
+static const qdq_attr_desc softmax_attrs[] = {
+    {"axis", QDQ_ATTR_INT, offsetof(qdq_softmax_attrs, axis), NULL, "1", "the dim to go along"},
+    {"mode", QDQ_ATTR_WORD, offsetof(qdq_softmax_attrs, mode), modes, "none",
+     "inf_as_zero: a slice of -infinities alone gives zeros, not NaN"},
+    {"dtype", QDQ_ATTR_DTYPE, offsetof(qdq_softmax_attrs, dtype), NULL, "that of x",
+     "of y; another than x's where one of the two is float32"},
+    {"keep_stats", QDQ_ATTR_BOOL, offsetof(qdq_softmax_attrs, keep_stats), NULL, "false",
+     "also make stats: max + ln(sum)"},
+};
+
+static void infer_softmax(qdq_call *call) {
+    const qdq_softmax_attrs *a = call->attrs;
+    qdq_type x = call->inputs[0].type;
+    int axis =
+        qdq_check_axis(call, "axis", a->axis.set ? a->axis.value : SOFTMAX_AXIS, x.shape.rank);
+    qdq_dtype y = a->dtype ? a->dtype : x.dtype;
+    bool is_float = y < QDQ_DTYPE_COUNT && qdq_set_has(QDQ_SET_FLOATS, y);
+    if (y != x.dtype && !(is_float && (y == QDQ_FLOAT32 || x.dtype == QDQ_FLOAT32)))
+        qdq_call_find(call, QDQ_RULE_DTYPE_RESULT, "dtype",
+                      qdq_text(call->findings, "is %s", qdq_dtype_name(y)),
+                      x.dtype == QDQ_FLOAT32 ? "float32, float16 or bfloat16"
+                                             : qdq_text(call->findings, "float32, or %s as x is",
+                                                        qdq_dtype_name(x.dtype)));
+    call->outputs[0] = (qdq_type){y, x.shape};
+    call->outputs[1] = (qdq_type){QDQ_FLOAT32, x.shape};
+    if (axis >= 0) call->outputs[1].shape.dims[axis] = 1;
+    call->output_count = a->keep_stats == QDQ_TRUE ? 2 : 1;
+}
+
+static size_t lower_softmax(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_softmax_attrs *a = call->attrs;
+    softmax_params params = {
+        .inf_as_zero = a->mode == QDQ_SOFTMAX_INF_AS_ZERO,
+        .stats_dtype = call->output_count > 1 ? call->outputs[1].dtype : QDQ_DTYPE_NONE,
+    };
+    return lower_along(call, to, &softmax, a->axis, SOFTMAX_AXIS, params, stages);
+}
+
+const qdq_op qdq_op_softmax = {
+    .name = "SoftMax",
+    .summary = "y = e^(x - max) / sum(e^(x - max)), along an axis",
+    .attrs_size = sizeof(qdq_softmax_attrs),
+    QDQ_OP_TABLES(softmax_inputs, softmax_outputs, softmax_attrs),
+    .infer = infer_softmax,
+    .lower = lower_softmax,
+};
+
+//---- LogSoftmax -------------------------------------------------------------
+
+static const qdq_port_desc log_inputs[] = {
+    {"x", offsetof(qdq_log_softmax_attrs, x), false, QDQ_SET_FLOATS},
+};
+static const qdq_port_desc log_outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+static const qdq_attr_desc log_attrs[] = {
+    {"axis", QDQ_ATTR_INT, offsetof(qdq_log_softmax_attrs, axis), NULL, "-1",
+     "the dim to go along"},
+};
+
+static void infer_log_softmax(qdq_call *call) {
+    const qdq_log_softmax_attrs *a = call->attrs;
+    qdq_check_axis(call, "axis", a->axis.set ? a->axis.value : LOG_SOFTMAX_AXIS,
+                   call->inputs[0].type.shape.rank);
+    call->outputs[0] = call->inputs[0].type;
+}
+
+static size_t lower_log_softmax(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_log_softmax_attrs *a = call->attrs;
+    return lower_along(call, to, &log_softmax, a->axis, LOG_SOFTMAX_AXIS, (softmax_params){0},
+                       stages);
+}
+
+const qdq_op qdq_op_log_softmax = {
+    .name = "LogSoftmax",
+    .summary = "y = x - max - ln(sum(e^(x - max))), along an axis",
+    .attrs_size = sizeof(qdq_log_softmax_attrs),
+    QDQ_OP_TABLES(log_inputs, log_outputs, log_attrs),
+    .infer = infer_log_softmax,
+    .lower = lower_log_softmax,
+};

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/base/cpu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+
+#if defined(QDQ_SIMD_X86)
+#include <cpuid.h>
+enum {
+    LEAF_AVX_VNNI = 4,  // a bit of EAX of leaf 7, part 1
+    LEAF_AMX_TILE = 24,
+    LEAF_AMX_INT8 = 25,  // bits of EDX of leaf 7, part 0
+};
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+enum { ASK_FOR_STATE = 0x1023, TILE_STATE = 18 };  // of arch_prctl
+#endif
+#elif defined(QDQ_SIMD_NEON) && defined(__linux__)
+#include <sys/auxv.h>
+#ifndef HWCAP_ASIMDDP
+#define HWCAP_ASIMDDP (1 << 20)
+#endif
+#endif
+
+#if defined(__x86_64__)
+#define MACHINE "x86-64"
+#elif defined(__aarch64__)
+#define MACHINE "aarch64"
+#else
+#define MACHINE "other"
+#endif
+
+#define BIT(isa) (1u << QDQ_ISA_##isa)
+
+static const struct {
+    const char *name, *machine;  // NULL: every machine
+    uint32_t contains;
+} rows[QDQ_ISA_COUNT] = {
+    [QDQ_ISA_PORTABLE] = {"portable", NULL, 0},
+    [QDQ_ISA_AVX2] = {"avx2", "x86-64", BIT(PORTABLE)},
+    [QDQ_ISA_AVX_VNNI] = {"avx_vnni", "x86-64", BIT(PORTABLE) | BIT(AVX2)},
+    [QDQ_ISA_AVX512] = {"avx512", "x86-64", BIT(PORTABLE) | BIT(AVX2)},
+    [QDQ_ISA_AVX512_BF16] = {"avx512_bf16", "x86-64", BIT(PORTABLE) | BIT(AVX2) | BIT(AVX512)},
+    [QDQ_ISA_AMX] = {"amx", "x86-64", BIT(PORTABLE) | BIT(AVX2) | BIT(AVX512) | BIT(AVX512_BF16)},
+    [QDQ_ISA_NEON] = {"neon", "aarch64", BIT(PORTABLE)},
+    [QDQ_ISA_NEON_DOT] = {"neon_dot", "aarch64", BIT(PORTABLE) | BIT(NEON)},
+};
+
+//---- What this machine has ---------------------------------------------------
+
+#if defined(QDQ_SIMD_X86)
+
+// What the compiler asks about goes with whether the system keeps the registers.
+static uint32_t known(void) {
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 0;
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+        !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl") ||
+        !__builtin_cpu_supports("avx512vbmi") || !__builtin_cpu_supports("avx512vnni"))
+        return BIT(AVX2);
+    bool bf16 = __builtin_cpu_supports("avx512bf16");
+    return BIT(AVX2) | BIT(AVX512) | (bf16 ? BIT(AVX512_BF16) : 0);
+}
+
+// Whether the process may use tiles: a system that keeps them gives them to who asks.
+static bool tiles_are_given(void) {
+#if defined(__linux__) && defined(SYS_arch_prctl)
+    return syscall(SYS_arch_prctl, ASK_FOR_STATE, TILE_STATE) == 0;
+#else
+    return false;
+#endif
+}
+
+// What some compilers do not know. AVX-VNNI has the registers of AVX2. Asking takes microseconds in
+// a virtual machine.
+static uint32_t asked(void) {
+    unsigned a = 0, b, c, d;
+    uint32_t has = known();
+    bool vnni =
+        has & BIT(AVX2) && __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> LEAF_AVX_VNNI & 1;
+    bool amx = has & BIT(AVX512_BF16) && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+               d >> LEAF_AMX_TILE & 1 && d >> LEAF_AMX_INT8 & 1 && tiles_are_given();
+    return (vnni ? BIT(AVX_VNNI) : 0) | (amx ? BIT(AMX) : 0);
+}
+
+#elif defined(QDQ_SIMD_NEON)
+
+static uint32_t asked(void) { return 0; }
+static uint32_t known(void) {
+#if defined(__linux__)
+    bool dot = getauxval(AT_HWCAP) & HWCAP_ASIMDDP;
+#elif defined(__ARM_FEATURE_DOTPROD)
+    bool dot = true;
+#else
+    bool dot = false;
+#endif
+    return BIT(NEON) | (dot ? BIT(NEON_DOT) : 0);
+}
+
+#else
+
+static uint32_t asked(void) { return 0; }
+static uint32_t known(void) { return 0; }
+
+#endif
+
+uint32_t qdq_cpu_isas(void) { return BIT(PORTABLE) | known() | asked(); }
+
+bool qdq_cpu_has_avx512(void) { return known() & BIT(AVX512); }
+
+//---- Names ------------------------------------------------------------------
+
+static bool is_here(int isa) { return !rows[isa].machine || !strcmp(rows[isa].machine, MACHINE); }
+
+static bool refuse(const char *name, qdq_error *err) {
+    const char *here[QDQ_ISA_COUNT] = {NULL}, *other = NULL;
+    char wanted[128] = "";
+    for (int i = 0, used = 0; i < QDQ_ISA_COUNT; i++) {
+        if (!is_here(i)) {
+            if (strcmp(rows[i].name, name) == 0) other = rows[i].machine;
+            continue;
+        }
+        here[i] = rows[i].name;
+        used += snprintf(wanted + used, sizeof wanted - (size_t)used, "%s%s", used ? ", " : "",
+                         rows[i].name);
+    }
+    const char *nearest = other ? NULL : qdq_nearest(name, here, QDQ_ISA_COUNT);
+    qdq_fail(err, QDQ_ERR_ARGUMENT, "instruction set '%.64s' is %s%s, wanted one of: %s%s%s%s",
+             name, other ? "only for " : "unknown", other ? other : "", wanted,
+             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    return false;
+}
+
+bool qdq_cpu_cap(const char *name, uint32_t *isas, qdq_error *err) {
+    *isas = qdq_cpu_isas();
+    if (!name) return true;
+    for (int i = 0; i < QDQ_ISA_COUNT; i++) {
+        if (!is_here(i) || strcmp(rows[i].name, name) != 0) continue;
+        *isas &= rows[i].contains | 1u << i;
+        return true;
+    }
+    return refuse(name, err);
+}
+
+qdq_isa_info qdq_isa_get(size_t isa) {
+    if (isa >= QDQ_ISA_COUNT) return (qdq_isa_info){0};
+    return (qdq_isa_info){rows[isa].name, (qdq_cpu_isas() >> isa & 1) != 0};
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/base/mempool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct qdq_pool_block {
+    qdq_pool_block *next;
+    size_t bytes;  // of the whole block, this header included
+};
+
+enum { HEADER_BYTES = 64, USUAL_BLOCK_BYTES = 16 * 1024 };
+
+static void *libc_alloc(void *self, size_t size, size_t align) {
+    (void)self;
+    if (align <= 16) return malloc(size);
+    size_t rounded = (size + align - 1) / align * align;
+    return rounded < size ? NULL : aligned_alloc(align, rounded);
+}
+
+static void libc_free(void *self, void *ptr, size_t size) {
+    (void)self, (void)size;
+    free(ptr);
+}
+
+static const qdq_allocator libc_allocator = {libc_alloc, libc_free, NULL};
+
+const qdq_allocator *qdq_allocator_or_default(const qdq_allocator *allocator) {
+    return allocator && allocator->alloc && allocator->free ? allocator : &libc_allocator;
+}
+
+void *qdq_alloc_array(const qdq_allocator *allocator, size_t count, size_t size, size_t align) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes == 0) return NULL;
+    return allocator->alloc(allocator->self, bytes, align);
+}
+
+void qdq_free_array(const qdq_allocator *allocator, void *ptr, size_t count, size_t size) {
+    if (ptr) allocator->free(allocator->self, ptr, count * size);
+}
+
+void qdq_pool_init(qdq_pool *pool, const qdq_allocator *allocator) {
+    *pool = (qdq_pool){.allocator = qdq_allocator_or_default(allocator),
+                       .block_bytes = USUAL_BLOCK_BYTES};
+}
+
+void qdq_pool_release(qdq_pool *pool) {
+    for (qdq_pool_block *block = pool->blocks, *next; block; block = next) {
+        next = block->next;
+        pool->allocator->free(pool->allocator->self, block, block->bytes);
+    }
+    pool->blocks = NULL;
+}
+
+static void *take(qdq_pool *pool, size_t bytes, size_t align) {
+    size_t at = (pool->used + align - 1) / align * align;
+    if (pool->blocks && at <= pool->blocks->bytes && bytes <= pool->blocks->bytes - at) {
+        pool->used = at + bytes;
+        return (char *)pool->blocks + at;
+    }
+    size_t wanted;
+    if (__builtin_add_overflow(bytes, (size_t)HEADER_BYTES, &wanted)) return NULL;
+    if (wanted < pool->block_bytes) wanted = pool->block_bytes;
+    qdq_pool_block *block = pool->allocator->alloc(pool->allocator->self, wanted, 64);
+    if (!block) return NULL;
+    *block = (qdq_pool_block){pool->blocks, wanted};
+    pool->blocks = block;
+    pool->used = HEADER_BYTES + bytes;
+    return (char *)block + HEADER_BYTES;
+}
+
+void *qdq_pool_array(qdq_pool *pool, size_t count, size_t size) {
+    size_t bytes;
+    void *ptr = NULL;
+    if (!__builtin_mul_overflow(count, size, &bytes))
+        ptr = take(pool, bytes ? bytes : 1, bytes >= 64 ? 64 : 16);
+    if (!ptr) {
+        pool->failed = true;
+        return NULL;
+    }
+    return memset(ptr, 0, bytes ? bytes : 1);
+}
+
+void *qdq_pool_copy(qdq_pool *pool, const void *data, size_t count, size_t size) {
+    void *ptr = qdq_pool_array(pool, count, size);
+    if (ptr && count && size) memcpy(ptr, data, count * size);
+    return ptr;
+}
+
+char *qdq_pool_string(qdq_pool *pool, const char *text, size_t length) {
+    char *copy = length == SIZE_MAX ? NULL : qdq_pool_array(pool, length + 1, 1);
+    if (copy && length) memcpy(copy, text, length);
+    return copy;
+}
+
+char *qdq_pool_strdup(qdq_pool *pool, const char *text) {
+    return qdq_pool_string(pool, text, strlen(text));
+}
+
+void *qdq_pool_grow(qdq_pool *pool, void *items, size_t count, size_t *capacity, size_t size) {
+    if (count < *capacity) return items;
+    size_t larger = *capacity ? *capacity * 2 : 8;
+    void *copy = qdq_pool_array(pool, larger, size);
+    if (!copy) return NULL;
+    if (count) memcpy(copy, items, count * size);
+    *capacity = larger;
+    return copy;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pool: memory that grows in blocks and is freed all at once. It holds what a graph or a plan
+// is made of, so that taking one apart is a single call. (The TILE arena is runtime/arena.h.)
+#ifndef QDQ_RUNTIME_BASE_MEMPOOL_H
+#define QDQ_RUNTIME_BASE_MEMPOOL_H
+
+#include "include/qdq/base.h"
+
+// The allocator that NULL stands for.
+const qdq_allocator *qdq_allocator_or_default(const qdq_allocator *allocator);
+
+// count * size bytes, or NULL if that overflows, is 0, or memory runs out. Not zeroed.
+void *qdq_alloc_array(const qdq_allocator *allocator, size_t count, size_t size, size_t align);
+// Gives back what qdq_alloc_array returned; NULL is fine.
+void qdq_free_array(const qdq_allocator *allocator, void *ptr, size_t count, size_t size);
+
+typedef struct qdq_pool_block qdq_pool_block;
+
+// Initialised by qdq_pool_init; not thread-safe. Once an allocation failed `failed` stays true.
+typedef struct qdq_pool {
+    const qdq_allocator *allocator;
+    qdq_pool_block *blocks;
+    size_t block_bytes;  // bytes of a usual block; tests set 1 so that every call allocates
+    size_t used;         // bytes used of the newest block
+    bool failed;
+} qdq_pool;
+
+void qdq_pool_init(qdq_pool *pool, const qdq_allocator *allocator);
+void qdq_pool_release(qdq_pool *pool);
+
+// Zeroed memory of count * size bytes that lives as long as the pool, 16-byte aligned (64 where
+// it is 64 bytes or more); NULL on overflow or out of memory. count * size == 0 gives a valid
+// pointer that must not be read.
+void *qdq_pool_array(qdq_pool *pool, size_t count, size_t size);
+#define QDQ_POOL_NEW(pool, type) ((type *)qdq_pool_array((pool), 1, sizeof(type)))
+
+// Copies; NULL when memory runs out. `text` need not be terminated.
+void *qdq_pool_copy(qdq_pool *pool, const void *data, size_t count, size_t size);
+char *qdq_pool_string(qdq_pool *pool, const char *text, size_t length);
+char *qdq_pool_strdup(qdq_pool *pool, const char *text);
+
+// Makes room for item number `count` of a growing array: returns `items` or a larger copy of it,
+// NULL when memory runs out (the old array stays valid). `*capacity` is kept up to date.
+void *qdq_pool_grow(qdq_pool *pool, void *items, size_t count, size_t *capacity, size_t size);
+
+#endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/exec/exec.h"
+
+#include <string.h>
+
+#include "runtime/numerics/dtype.h"
+#include "runtime/base/fp_environment.h"
+#include "runtime/base/error.h"
+#include "runtime/exec/exec_block.h"
+#include "runtime/tiles/kernels/nontemporal.h"
+#include "runtime/memory/memory_plan.h"
+
+//---- Where things lie -------------------------------------------------------
+
+char *qdq_exec_place(const qdq_exec *exec, qdq_place place) {
+    switch (place.kind) {
+    case QDQ_PLACE_ARENA:
+    case QDQ_PLACE_ROWS: return exec->arena + place.at;
+    case QDQ_PLACE_INPUT: return qdq_exec_io_memory(&exec->inputs[place.at]);
+    case QDQ_PLACE_OUTPUT: return qdq_exec_io_memory(&exec->outputs[place.at]);
+    case QDQ_PLACE_CONSTANT: return (char *)exec->plan->constants + place.at;
+    case QDQ_PLACE_NONE:
+    default: return NULL;
+    }
+}
+
+// The whole of a value as row-major memory: where it is, or copied to `flat` from its tiles.
+static const void *as_rows(const qdq_exec *exec, const qdq_located *value, void *flat) {
+    const char *memory = qdq_exec_place(exec, value->place);
+    if (value->place.kind != QDQ_PLACE_ARENA) return memory;
+    qdq_untilize(value->dtype, value->shape, memory, flat);
+    return flat;
+}
+
+//---- Row-major to row-major -------------------------------------------------
+
+// A step whose one link reads and writes row-major memory needs no blocks: its elements are taken
+// in runs, as long as their parameters are alike or side by side.
+static bool is_direct(const qdq_step *step) {
+    if (step->tiled || step->reduce || step->link_count != 1 ||
+        (step->links[0].store.kind != QDQ_PLACE_OUTPUT &&
+         step->links[0].store.kind != QDQ_PLACE_ROWS))
+        return false;
+    for (size_t k = 0; k < step->links[0].vector_count; k++)
+        if (step->links[0].vectors[k].fetch == QDQ_FETCH_BLOCK) return false;
+    return true;
+}
+
+// Asks for the bytes that are read four pieces from now: while a piece is computed and stored past
+// the cache, the memory would else have nothing to do.
+static void fetch_ahead(const char *x, size_t at, size_t end, size_t piece) {
+    enum { PIECES = 4, LINE = 64 };
+    size_t begin = at + PIECES * piece, stop = begin + piece < end ? begin + piece : end;
+    for (size_t i = begin; i < stop; i += LINE) __builtin_prefetch(x + i);
+}
+
+// Vectors of one number serve all elements; the others are walked along.
+static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first, size_t end,
+                       qdq_l1 *l1) {
+    const qdq_link *link = &step->links[0];
+    const char *x = qdq_exec_place(exec, step->x.place);
+    char *y = qdq_exec_place(exec, link->store);
+    size_t x_size = qdq_dtype_size(step->x.dtype), y_size = qdq_dtype_size(link->y_dtype);
+    qdq_stream_fn *copy = qdq_stream_find();
+    const uint32_t *values[QDQ_MAX_VECTORS];
+    qdq_grid_walk walks[QDQ_MAX_VECTORS];
+    qdq_view views[QDQ_MAX_VECTORS];
+    for (size_t k = 0; k < link->vector_count; k++) {
+        values[k] = qdq_exec_vector(exec, &link->vectors[k]).data;
+        walks[k] = qdq_grid_walk_from(&link->vectors[k].grid, first);
+    }
+    while (first < end) {
+        size_t n = end - first;
+        if (link->streams && n > QDQ_BLOCK_ELEMENTS) n = QDQ_BLOCK_ELEMENTS;
+        for (size_t k = 0; k < link->vector_count; k++) {
+            if (walks[k].run < n) n = walks[k].run;
+            views[k] = (qdq_view){values[k] + walks[k].block, walks[k].step};
+        }
+        char *out = y + first * y_size, *made = link->streams ? (char *)l1->block[0] : out;
+        if (link->streams) fetch_ahead(x, first * x_size, end * x_size, n * x_size);
+        link->fn(link->params, views, x + first * x_size, made, n);
+        if (link->streams) copy(out, made, n * y_size);
+        for (size_t k = 0; k < link->vector_count; k++) qdq_grid_walk_on(&walks[k], n);
+        first += n;
+    }
+}
+
+//---- Between rows and the arena --------------------------------------------
+
+// A step that only copies, with tiles at one end. Tiles are copied some at a time.
+static bool is_move(const qdq_step *step) {
+    if (step->reduce || step->link_count != 1 || !step->links[0].copies) return false;
+    qdq_place_kind from = step->x.place.kind, to = step->links[0].store.kind;
+    return from == QDQ_PLACE_ARENA ? to == QDQ_PLACE_OUTPUT : to == QDQ_PLACE_ARENA;
+}
+
+static void run_move(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end) {
+    const char *x = qdq_exec_place(exec, step->x.place);
+    char *y = qdq_exec_place(exec, step->links[0].store);
+    if (step->x.place.kind == QDQ_PLACE_ARENA)
+        qdq_untilize_range(step->x.dtype, &step->tiling, x, y, begin, end);
+    else
+        qdq_tilize_range(step->x.dtype, &step->tiling, x, y, begin, end);
+}
+
+//---- By blocks --------------------------------------------------------------
+
+// Blocks that are run as one.
+static size_t most_blocks(const qdq_step *step) {
+    if (step->tiled) return 1;
+    for (size_t i = 0; i < step->link_count; i++)
+        if (qdq_exec_is_uneven(&step->links[i])) return 1;
+    return qdq_exec_strip_elements(step) / QDQ_BLOCK_ELEMENTS;
+}
+
+// Blocks begin..end, of which the results are reduced to `states` where there are any.
+static void run_blocks(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
+                       char *states, qdq_l1 *l1) {
+    size_t most = most_blocks(step);
+    for (size_t block = begin, count; block < end; block += count) {
+        count = end - block < most ? end - block : most;
+        size_t elements = count * QDQ_BLOCK_ELEMENTS;
+        size_t left = step->elements - block * QDQ_BLOCK_ELEMENTS;
+        if (!step->tiled && left < elements) elements = left;
+        const void *y = qdq_exec_run_block(exec, step, block, elements, l1);
+        if (states) qdq_exec_reduce_block(step, states, block, y, elements);
+    }
+}
+
+// Chunks begin..end, which share the states of the first of them. What is row-major and has no
+// links before it needs no blocks.
+static void run_reduction(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
+                          qdq_l1 *l1) {
+    const qdq_reduce *reduce = step->reduce;
+    char *states = qdq_exec_states(exec, reduce, begin);
+    size_t block = step->blocks * begin / reduce->chunks;
+    size_t stop = step->blocks * end / reduce->chunks;
+    if (step->tiled || step->link_count) {
+        run_blocks(exec, step, block, stop, states, l1);
+        return;
+    }
+    size_t size = qdq_dtype_size(step->x.dtype), first = block * QDQ_BLOCK_ELEMENTS;
+    size_t after = stop * QDQ_BLOCK_ELEMENTS;
+    if (after > step->elements) after = step->elements;
+    qdq_exec_accumulate(reduce, states, first, qdq_exec_place(exec, step->x.place) + first * size,
+                        size, after - first);
+}
+
+//---- One step ---------------------------------------------------------------
+
+typedef struct task_context {
+    const qdq_exec *exec;
+    const qdq_step *step;
+} task_context;
+
+// Blocks begin..end of a step without reduction; chunks begin..end of one with.
+static void run_task(void *context, size_t begin, size_t end) {
+    QDQ_FIXED_ENVIRONMENT;
+    const task_context *task = context;
+    const qdq_step *step = task->step;
+    qdq_l1 l1;
+    l1.next = 0;
+    if (step->tiled)
+        for (int i = 0; i < 2; i++) memset(l1.block[i], 0xFF, QDQ_BLOCK_ELEMENTS * 4);
+    if (is_direct(step)) {
+        size_t stop = end * QDQ_BLOCK_ELEMENTS;
+        run_direct(task->exec, step, begin * QDQ_BLOCK_ELEMENTS,
+                   stop < step->elements ? stop : step->elements, &l1);
+    } else if (is_move(step)) {
+        run_move(task->exec, step, begin, end);
+    } else if (!step->reduce) {
+        run_blocks(task->exec, step, begin, end, NULL, &l1);
+    } else {
+        run_reduction(task->exec, step, begin, end, &l1);
+    }
+    qdq_stream_fence();
+}
+
+// Parameters that are computed or given at run time become plain lists before the loop.
+static void fetch_vectors(const qdq_exec *exec, const qdq_vector *vectors, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        const qdq_vector *v = &vectors[k];
+        if (v->fetch != QDQ_FETCH_LIST) continue;
+        char *values = exec->scratch + v->exec_offset;
+        const void *rows = as_rows(exec, &v->source, values + v->count * 4);
+        if (v->is_int)
+            qdq_decode_int(v->source.dtype, rows, (int32_t *)(void *)values, v->count);
+        else
+            qdq_decode_float(v->source.dtype, rows, (float *)(void *)values, v->count);
+    }
+}
+
+static void fetch_params(const qdq_exec *exec, const qdq_step *step) {
+    for (size_t i = 0; i < step->link_count; i++)
+        fetch_vectors(exec, step->links[i].vectors, step->links[i].vector_count);
+    if (step->reduce) fetch_vectors(exec, step->reduce->vectors, step->reduce->vector_count);
+}
+
+static void run_step(const qdq_exec *exec, const qdq_step *step) {
+    fetch_params(exec, step);
+    if (step->whole) {
+        qdq_exec_run_whole(exec, step);
+        return;
+    }
+    task_context context = {exec, step};
+    size_t count = step->reduce ? step->reduce->chunks : step->blocks;
+    bool parallel = exec->parallel.run && count > 1 && step->elements >= exec->parallel.least;
+    size_t chunks = parallel ? count : 1;  // that have states of their own
+    if (step->reduce)
+        memset(qdq_exec_states(exec, step->reduce, 0), 0,
+               chunks * step->reduce->grid.count * step->reduce->fns->state_bytes);
+    if (parallel)
+        exec->parallel.run(exec->parallel.self, count, run_task, &context);
+    else
+        run_task(&context, 0, count);
+    if (step->reduce) qdq_exec_finish_reduction(exec, step->reduce, chunks);
+}
+
+void qdq_exec_run(qdq_exec *exec) {
+    QDQ_FIXED_ENVIRONMENT;
+    if (!exec) return;
+    const qdq_plan *plan = exec->plan;
+    qdq_scratch_drop(exec->poison, exec->arena, plan->stats.arena_bytes);
+    for (size_t i = 0; i < plan->input_count; i++) {
+        qdq_exec_io *io = &exec->inputs[i];
+        if (io->bound || io->written) continue;
+        memset(io->own, 0, plan->inputs[i].bytes);
+        io->written = true;
+    }
+    for (size_t i = 0; i < plan->step_count; i++) run_step(exec, &plan->steps[i]);
+}
+
+void qdq_exec_run_step(qdq_exec *exec, size_t step) {
+    QDQ_FIXED_ENVIRONMENT;
+    if (exec && step < exec->plan->step_count) run_step(exec, &exec->plan->steps[step]);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an exec is: one block of memory with the arena, the row-major inputs and outputs, and
+// scratch in it. exec_create.c makes it, exec.c runs it, exec_io.c moves tensors in and out.
+#ifndef QDQ_RUNTIME_EXEC_EXEC_H
+#define QDQ_RUNTIME_EXEC_EXEC_H
+
+#include "runtime/exec/plan.h"
+#include "runtime/base/scratch.h"
+
+// Memory of an input or output. `bound` is the caller's, and goes before `own` where it is set.
+typedef struct qdq_exec_io {
+    char *own;
+    char *bound;
+    bool written;  // inputs: `own` holds something; until then it is not even touched
+} qdq_exec_io;
+
+struct qdq_exec {
+    const qdq_plan *plan;
+    const qdq_allocator *allocator;
+    qdq_parallel parallel;
+    bool poison;
+    size_t bytes;  // of this block, struct included
+    qdq_exec_io *inputs, *outputs;
+    char *arena;
+    char *scratch;  // fetched parameters, reduction states and results
+    char *flat;     // operands of the whole step that runs, where they are tiles
+};
+
+// Bytes of the block of an exec of `plan`; SIZE_MAX: more than an address can count.
+size_t qdq_exec_measure(const qdq_plan *plan);
+
+static inline char *qdq_exec_io_memory(const qdq_exec_io *io) {
+    return io->bound ? io->bound : io->own;
+}
+
+// The memory of a place; NULL for none.
+char *qdq_exec_place(const qdq_exec *exec, qdq_place place);
+
+// The numbers of a vector, known or fetched.
+qdq_grid_values qdq_exec_vector(const qdq_exec *exec, const qdq_vector *v);
+
+// The states of a chunk of a reduction; elements and blocks into states; all states of so many
+// chunks into results, which are stored.
+char *qdq_exec_states(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunk);
+void qdq_exec_accumulate(const qdq_reduce *reduce, char *states, size_t first, const char *x,
+                         size_t size, size_t n);
+void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, const char *x,
+                           size_t elements);
+void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunks);
+
+// Runs a step on whole tensors, whose parameters have been fetched.
+void qdq_exec_run_whole(const qdq_exec *exec, const qdq_step *step);
+
+#endif

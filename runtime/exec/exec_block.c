@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/exec/exec_block.h"
+
+#include <string.h>
+
+#include "runtime/numerics/block_float.h"
+#include "runtime/numerics/dtype.h"
+#include "runtime/tiles/kernels/nontemporal.h"
+
+size_t qdq_exec_strip_elements(const qdq_step *step) {
+    size_t size = qdq_dtype_size(step->x.dtype);
+    for (size_t i = 0; i < step->link_count; i++)
+        if (qdq_dtype_size(step->links[i].y_dtype) > size)
+            size = qdq_dtype_size(step->links[i].y_dtype);
+    return size > 4 ? QDQ_BLOCK_ELEMENTS : QDQ_STRIP_BLOCKS * QDQ_BLOCK_ELEMENTS;
+}
+
+bool qdq_exec_is_uneven(const qdq_link *link) {
+    for (size_t k = 0; k < link->vector_count; k++)
+        if (link->vectors[k].count > 1) return true;
+    return false;
+}
+
+//---- Memory -----------------------------------------------------------------
+
+// Where the place holds these elements in one piece as tile functions see them, else NULL.
+static char *memory_of(const qdq_exec *exec, const qdq_step *step, const qdq_piece *piece,
+                       qdq_place place, qdq_dtype dtype) {
+    bool in_arena = place.kind == QDQ_PLACE_ARENA;
+    if ((step->tiled && !in_arena) || (in_arena && !qdq_tile_is_plain(dtype)) || piece->count > 1)
+        return NULL;
+    char *memory = qdq_exec_place(exec, place);
+    return memory ? memory + piece->at * qdq_dtype_size(dtype) : NULL;
+}
+
+// A block float is rounded together with the rest of its tile, in which padding counts as zero.
+static void round_block(const qdq_step *step, qdq_dtype dtype, size_t block, void *tile) {
+    if (!qdq_dtype_is_block_float(dtype)) return;
+    qdq_tile_clear_padding(qdq_dtype_size(dtype), &step->tiling, block, tile);
+    qdq_block_float_round(dtype, tile);
+}
+
+// Where the others lie: a packed tile of the arena, or rows that a tile is cut out of. Rows of a
+// block float may hold any float32: this is where the caller's become what a tile can hold.
+static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block, void *out) {
+    const char *memory = qdq_exec_place(exec, step->x.place);
+    qdq_dtype dtype = step->x.dtype;
+    if (step->x.place.kind == QDQ_PLACE_ARENA) {
+        qdq_tile_load(dtype, memory + block * qdq_tile_bytes(dtype), out);
+        return;
+    }
+    qdq_tile_pack(qdq_dtype_size(dtype), &step->tiling, block, memory, out);
+    round_block(step, dtype, block, out);
+}
+
+void qdq_exec_store_runs(char *memory, size_t size, const qdq_piece *piece, const void *elements) {
+    size_t bytes = piece->n * size;
+    for (size_t i = 0; i < piece->count; i++)
+        memcpy(memory + (piece->at + i * piece->stride) * size, (const char *)elements + i * bytes,
+               bytes);
+}
+
+static void store(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
+                  const qdq_piece *piece, const void *y) {
+    char *memory = qdq_exec_place(exec, link->store);
+    size_t block = piece->at / QDQ_BLOCK_ELEMENTS;
+    if (!memory) return;
+    if (link->store.kind == QDQ_PLACE_ARENA)
+        qdq_tile_store(link->y_dtype, y, memory + block * qdq_tile_bytes(link->y_dtype));
+    else if (step->tiled)
+        qdq_tile_unpack(qdq_dtype_size(link->y_dtype), &step->tiling, block, y, memory);
+    else
+        qdq_exec_store_runs(memory, qdq_dtype_size(link->y_dtype), piece, y);
+}
+
+//---- Links ------------------------------------------------------------------
+
+qdq_grid_values qdq_exec_vector(const qdq_exec *exec, const qdq_vector *v) {
+    switch (v->fetch) {
+    case QDQ_FETCH_LIST: return (qdq_grid_values){.data = exec->scratch + v->exec_offset};
+    case QDQ_FETCH_IN_PLACE:
+        return (qdq_grid_values){.data = qdq_exec_place(exec, v->source.place)};
+    case QDQ_FETCH_BLOCK:
+        return (qdq_grid_values){qdq_exec_place(exec, v->source.place), v->source.dtype};
+    case QDQ_FETCH_KNOWN:
+    default: return (qdq_grid_values){.data = v->values};
+    }
+}
+
+// The half that holds no data of the chain.
+static void *next_block(const qdq_exec *exec, qdq_l1 *l1) {
+    void *block = l1->block[l1->next];
+    l1->next ^= 1;
+    qdq_scratch_drop(exec->poison, block, sizeof l1->block[0]);
+    return block;
+}
+
+// The parameters of a tile, or of n elements from `at` on: at most a block, unless they are alike.
+static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_link *link, size_t at,
+                        size_t n, qdq_l1 *l1, qdq_view *views) {
+    for (size_t k = 0; k < link->vector_count; k++) {
+        const qdq_vector *v = &link->vectors[k];
+        qdq_grid_values values = qdq_exec_vector(exec, v);
+        if (v->count > 1) qdq_scratch_drop(exec->poison, l1->params[k], sizeof l1->params[k]);
+        if (v->count == 1)
+            views[k] = (qdq_view){values.data, 0};
+        else if (step->tiled)
+            views[k] = qdq_grid_tile(&v->grid, values, &step->tiling, at / QDQ_BLOCK_ELEMENTS,
+                                     l1->params[k]);
+        else
+            views[k] = qdq_grid_strip(&v->grid, values, at, n, l1->params[k]);
+    }
+}
+
+// Whether elements that are `stride` apart have the same parameters.
+static bool repeats(const qdq_link *link, size_t stride) {
+    for (size_t k = 0; k < link->vector_count; k++)
+        if (link->vectors[k].count > 1 && stride % qdq_grid_period(&link->vectors[k].grid))
+            return false;
+    return true;
+}
+
+// The parameters of `count` runs from number `first` on, side by side.
+static qdq_view lay_out_runs(const qdq_vector *v, qdq_grid_values values, const qdq_piece *piece,
+                             size_t first, size_t count, uint32_t *out) {
+    uint32_t *run = out;
+    for (size_t i = first; i < first + count; i++, run += piece->n) {
+        size_t at = piece->at + i * piece->stride;
+        qdq_view view = qdq_grid_strip(&v->grid, values, at, piece->n, run);
+        if (view.step && view.data != run) memcpy(run, view.data, piece->n * sizeof *run);
+        for (size_t k = 0; !view.step && k < piece->n; k++) run[k] = *view.data;
+    }
+    return (qdq_view){out, 1};
+}
+
+// Short runs: as many at a time as parameters can be laid out for.
+static void call_by_runs(const qdq_exec *exec, const qdq_link *link, const qdq_piece *piece,
+                         const char *x, size_t x_size, char *y, qdq_l1 *l1) {
+    qdq_view views[QDQ_MAX_VECTORS];
+    size_t y_size = qdq_dtype_size(link->y_dtype), most = QDQ_BLOCK_ELEMENTS / piece->n;
+    bool alike = repeats(link, piece->stride);
+    for (size_t i = 0, count; i < piece->count; i += count) {
+        count = piece->count - i < most ? piece->count - i : most;
+        for (size_t k = 0; k < link->vector_count; k++) {
+            const qdq_vector *v = &link->vectors[k];
+            qdq_grid_values values = qdq_exec_vector(exec, v);
+            if (v->count == 1)
+                views[k] = (qdq_view){values.data, 0};
+            else if (i == 0 || !alike)
+                views[k] = lay_out_runs(v, values, piece, i, count, l1->params[k]);
+        }
+        link->fn(link->params, views, x, y, piece->n * count);
+        x += piece->n * count * x_size;
+        y += piece->n * count * y_size;
+    }
+}
+
+// A run, as many elements at a time as parameters can be laid out for.
+static void call_along(const qdq_exec *exec, const qdq_step *step, const qdq_link *link, size_t at,
+                       size_t n, const char *x, size_t x_size, char *y, qdq_l1 *l1) {
+    qdq_view views[QDQ_MAX_VECTORS];
+    size_t y_size = qdq_dtype_size(link->y_dtype);
+    for (size_t done = 0, part; done < n; done += part) {
+        part = n - done < QDQ_BLOCK_ELEMENTS ? n - done : QDQ_BLOCK_ELEMENTS;
+        view_params(exec, step, link, at + done, part, l1, views);
+        link->fn(link->params, views, x + done * x_size, y + done * y_size, part);
+    }
+}
+
+static void call(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
+                 const qdq_piece *piece, const char *x, size_t x_size, char *y, qdq_l1 *l1) {
+    qdq_view views[QDQ_MAX_VECTORS];
+    if (step->tiled || !qdq_exec_is_uneven(link)) {
+        view_params(exec, step, link, piece->at, piece->n, l1, views);
+        link->fn(link->params, views, x, y, piece->n * piece->count);
+    } else if (piece->count > 1 && piece->n <= QDQ_BLOCK_ELEMENTS / 2) {
+        call_by_runs(exec, link, piece, x, x_size, y, l1);
+    } else {
+        size_t y_size = qdq_dtype_size(link->y_dtype);
+        for (size_t i = 0; i < piece->count; i++)
+            call_along(exec, step, link, piece->at + i * piece->stride, piece->n,
+                       x + i * piece->n * x_size, x_size, y + i * piece->n * y_size, l1);
+    }
+}
+
+// Runs one link on x and returns y, which is left where it is wanted next.
+static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
+                            const qdq_piece *piece, const void *x, size_t x_size, qdq_l1 *l1) {
+    char *stored = memory_of(exec, step, piece, link->store, link->y_dtype);
+    void *y = stored;
+    if (!stored || stored == x || link->streams) {  // not in one piece, in place, past the cache
+        y = next_block(exec, l1);
+    }
+    call(exec, step, link, piece, x, x_size, y, l1);
+    round_block(step, link->y_dtype, piece->at / QDQ_BLOCK_ELEMENTS, y);
+    if (link->streams)
+        qdq_stream_copy(stored, y, piece->n * qdq_dtype_size(link->y_dtype));
+    else if (y != stored)
+        store(exec, step, link, piece, y);
+    return y;
+}
+
+const void *qdq_exec_run_links(const qdq_exec *exec, const qdq_step *step, const qdq_piece *piece,
+                               qdq_l1 *l1) {
+    const void *x = piece->data;
+    size_t size = qdq_dtype_size(step->x.dtype);
+    for (size_t i = 0; i < step->link_count; i++) {
+        const qdq_link *link = &step->links[i];
+        if (!link->fn) continue;
+        x = run_link(exec, step, link, piece, x, size, l1);
+        size = qdq_dtype_size(link->y_dtype);
+    }
+    return x;
+}
+
+const void *qdq_exec_run_block(const qdq_exec *exec, const qdq_step *step, size_t block,
+                               size_t elements, qdq_l1 *l1) {
+    qdq_piece piece = {block * QDQ_BLOCK_ELEMENTS, elements, 1, 0, NULL};
+    piece.data = memory_of(exec, step, &piece, step->x.place, step->x.dtype);
+    if (!piece.data) {
+        void *tile = next_block(exec, l1);
+        load_block(exec, step, block, tile);
+        piece.data = tile;
+    }
+    return qdq_exec_run_links(exec, step, &piece, l1);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors into and out of an exec.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "include/qdq/inspect.h"
+#include "runtime/numerics/dtype.h"
+#include "runtime/base/fp_environment.h"
+#include "runtime/base/error.h"
+#include "runtime/exec/exec.h"
+
+typedef struct found_io {
+    qdq_exec_io *io;
+    const qdq_tensor_info *info;
+    bool is_input;
+} found_io;
+
+static bool find_in(const qdq_tensor_info *infos, qdq_exec_io *ios, size_t count, const char *name,
+                    found_io *out) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(infos[i].name, name) == 0) {
+            out->io = &ios[i], out->info = &infos[i];
+            return true;
+        }
+    return false;
+}
+
+static const char *nearest_in(const qdq_tensor_info *infos, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++)
+        if (qdq_nearest(name, &infos[i].name, 1)) return infos[i].name;
+    return NULL;
+}
+
+enum { INPUTS = 1, OUTPUTS = 2 };
+
+static qdq_status find_io(const qdq_exec *exec, const char *name, int among, const char *what,
+                          found_io *out, qdq_error *err) {
+    if (!exec || !name)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT,
+                        exec ? "the name of an %s is NULL"
+                             : "there is no "
+                               "exec to find an %s in",
+                        what);
+    const qdq_plan *plan = exec->plan;
+    out->is_input =
+        (among & INPUTS) && find_in(plan->inputs, exec->inputs, plan->input_count, name, out);
+    if (out->is_input) return QDQ_OK;
+    if ((among & OUTPUTS) && find_in(plan->outputs, exec->outputs, plan->output_count, name, out))
+        return QDQ_OK;
+    const char *near = NULL;
+    if (among & INPUTS) near = nearest_in(plan->inputs, plan->input_count, name);
+    if (!near && (among & OUTPUTS)) near = nearest_in(plan->outputs, plan->output_count, name);
+    (void)qdq_fail(err, QDQ_ERR_ARGUMENT, "the graph has no %s named '%.200s'%s%s%s", what, name,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return QDQ_ERR_ARGUMENT;
+}
+
+// int8 and uint8 hold the elements of the narrower integers.
+static bool stands_for(qdq_dtype dtype, qdq_dtype narrow) {
+    const qdq_dtype_info *info = qdq_dtype_get(narrow);
+    return qdq_dtype_is_packed(narrow) && info->kind == QDQ_KIND_INT &&
+           dtype == (info->least < 0 ? QDQ_INT8 : QDQ_UINT8);
+}
+
+// Bytes that are no elements of a dtype narrower than a byte.
+static qdq_status check_range(const qdq_tensor_info *info, const void *data, qdq_error *err) {
+    const qdq_dtype_info *dtype = qdq_dtype_get(info->dtype);
+    size_t at = qdq_find_beyond(info->dtype, data, qdq_shape_count(info->shape));
+    if (at == SIZE_MAX) return QDQ_OK;
+    return qdq_fail(err, QDQ_ERR_ARGUMENT, "input '%s': element %zu does not fit into %s",
+                    info->name, at, dtype->name);
+}
+
+static qdq_status check(const found_io *found, const char *what, qdq_dtype dtype, const void *data,
+                        size_t count, qdq_error *err) {
+    const qdq_tensor_info *info = found->info;
+    if (!data)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the data is NULL", what, info->name);
+    bool widened = dtype == QDQ_FLOAT32 && qdq_dtype_is_real(info->dtype);
+    if (dtype != info->dtype && !widened && !stands_for(dtype, info->dtype))
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the data is %s, but the tensor is %s",
+                        what, info->name, qdq_dtype_name(dtype), qdq_dtype_name(info->dtype));
+    if (count != qdq_shape_count(info->shape))
+        return qdq_fail(err, QDQ_ERR_ARGUMENT,
+                        "%s '%s': the data has %zu elements, but the tensor has %zu", what,
+                        info->name, count, qdq_shape_count(info->shape));
+    return QDQ_OK;
+}
+
+// float32 to a narrower float. What is too large saturates in small floats, but an infinity stays
+// one where there is one.
+static void narrow(qdq_dtype dtype, const float *data, char *memory, size_t count) {
+    static const qdq_numerics overflow = {.float_overflow = QDQ_FLOAT_OVERFLOW};
+    size_t size = qdq_dtype_size(dtype);
+    qdq_encode_float(dtype, data, memory, count, NULL);
+    for (size_t i = 0; dtype == QDQ_FLOAT8_E5M2 && i < count; i++)
+        if (isinf(data[i])) qdq_encode_float(dtype, &data[i], memory + i * size, 1, &overflow);
+}
+
+qdq_status qdq_exec_bind(qdq_exec *exec, const char *name, void *data, size_t bytes,
+                         qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    found_io found = {0};
+    QDQ_TRY(find_io(exec, name, INPUTS | OUTPUTS, "input or output", &found, err));
+    if (data && bytes != found.info->bytes)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT,
+                        "%s '%s': the memory has %zu bytes, but the tensor has %zu",
+                        found.is_input ? "input" : "output", name, bytes, found.info->bytes);
+    found.io->bound = data;
+    return QDQ_OK;
+}
+
+qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dtype, const void *data,
+                          size_t count, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    found_io found = {0};
+    QDQ_TRY(find_io(exec, name, INPUTS, "input", &found, err));
+    QDQ_TRY(check(&found, "input", dtype, data, count, err));
+    if (dtype != QDQ_FLOAT32) QDQ_TRY(check_range(found.info, data, err));
+    char *memory = qdq_exec_io_memory(found.io);
+    if (dtype == found.info->dtype || dtype != QDQ_FLOAT32)
+        memcpy(memory, data, found.info->bytes);
+    else
+        narrow(found.info->dtype, data, memory, count);
+    if (!found.io->bound) found.io->written = true;
+    return QDQ_OK;
+}
+
+qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dtype dtype, void *data,
+                         size_t count, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    found_io found = {0};
+    QDQ_TRY(find_io(exec, name, OUTPUTS, "output", &found, err));
+    QDQ_TRY(check(&found, "output", dtype, data, count, err));
+    const char *memory = qdq_exec_io_memory(found.io);
+    if (dtype == found.info->dtype || dtype != QDQ_FLOAT32)
+        memcpy(data, memory, found.info->bytes);
+    else
+        qdq_decode_float(found.info->dtype, memory, data, count);
+    return QDQ_OK;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions: elements into the states of their blocks, states into results.
+#include <string.h>
+
+#include "runtime/exec/exec.h"
+
+// Hands n side-by-side elements, of which `first` is the number in row-major order, to the states
+// of their blocks.
+void qdq_exec_accumulate(const qdq_reduce *reduce, char *states, size_t first, const char *x,
+                         size_t size, size_t n) {
+    const qdq_reduce_fns *fns = reduce->fns;
+    qdq_grid_walk walk = qdq_grid_walk_from(&reduce->grid, first);
+    for (size_t i = 0; i < n;) {
+        size_t run = walk.run < n - i ? walk.run : n - i;
+        char *state = states + walk.block * fns->state_bytes;
+        (walk.step ? fns->accumulate_each : fns->accumulate)(reduce->params, state, x + i * size,
+                                                             run);
+        qdq_grid_walk_on(&walk, run);
+        i += run;
+    }
+}
+
+void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, const char *x,
+                           size_t elements) {
+    const qdq_reduce *reduce = step->reduce;
+    size_t last = step->link_count;
+    size_t size = qdq_dtype_size(last ? step->links[last - 1].y_dtype : step->x.dtype);
+    if (!step->tiled) {
+        qdq_exec_accumulate(reduce, states, block * QDQ_BLOCK_ELEMENTS, x, size, elements);
+        return;
+    }
+    qdq_tile_at at = qdq_tile_locate(&step->tiling, block);
+    for (size_t r = 0; r < at.rows; r++)
+        for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM)
+            qdq_exec_accumulate(reduce, states, at.first + r * step->tiling.cols + c,
+                                x + qdq_tile_offset(r, c) * size, size,
+                                at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM);
+}
+
+char *qdq_exec_states(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunk) {
+    return exec->scratch + reduce->states_offset +
+           chunk * reduce->grid.count * reduce->fns->state_bytes;
+}
+
+// Merges the states of so many chunks into the first, and stores the results.
+void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunks) {
+    char *states = qdq_exec_states(exec, reduce, 0);
+    size_t bytes = reduce->fns->state_bytes, count = reduce->grid.count;
+    for (size_t chunk = 1; chunk < chunks; chunk++)
+        reduce->fns->merge(states, qdq_exec_states(exec, reduce, chunk), count);
+    void *y[QDQ_MAX_REDUCED] = {0};
+    for (size_t k = 0; k < reduce->result_count; k++)
+        y[k] = exec->scratch + reduce->results_offset[k];
+    qdq_view views[QDQ_MAX_VECTORS];
+    for (size_t k = 0; k < reduce->vector_count; k++)
+        views[k] = (qdq_view){qdq_exec_vector(exec, &reduce->vectors[k]).data, 0};
+    for (size_t i = 0; i < count; i++)
+        reduce->fns->finish(reduce->params, views, states + i * bytes, i, y);
+    for (size_t k = 0; k < reduce->result_count; k++) {
+        const qdq_located *result = &reduce->results[k];
+        char *memory = qdq_exec_place(exec, result->place);
+        if (result->place.kind == QDQ_PLACE_ARENA)
+            qdq_tilize(result->dtype, result->shape, y[k], memory);
+        else if (memory)
+            memcpy(memory, y[k], count * qdq_dtype_size(result->dtype));
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps on whole tensors: operands become row-major, units run in parallel, results go to their
+// tiles, or piece by piece through the links behind.
+#include "runtime/numerics/dtype.h"
+#include "runtime/base/fp_environment.h"
+#include "runtime/exec/exec_block.h"
+
+enum { MAX_X = 64, MAX_Y = 8 };
+
+typedef struct unit_context {
+    const qdq_exec *exec;
+    const qdq_step *step;
+    size_t strip;  // elements that a strip holds
+    qdq_tensors tensors;
+} unit_context;
+
+static void run_units(void *self, size_t begin, size_t end) {
+    QDQ_FIXED_ENVIRONMENT;
+    const unit_context *context = self;
+    const qdq_whole *whole = context->step->whole;
+    whole->fn(whole->params, &context->tensors, begin, end);
+}
+
+//---- Pieces -----------------------------------------------------------------
+
+// The links on so many runs as a strip holds, or on as much of a run.
+static void run_strips(const unit_context *c, const qdq_piece *piece) {
+    qdq_l1 l1;
+    const char *data = piece->data;
+    size_t size = qdq_dtype_size(c->step->x.dtype);
+    size_t n = piece->n < c->strip ? piece->n : c->strip;
+    size_t runs = c->strip / n;
+    l1.next = 0;
+    for (size_t i = 0, count; i < piece->count; i += count) {
+        count = piece->count - i < runs ? piece->count - i : runs;
+        for (size_t done = 0; done < piece->n; done += n) {
+            qdq_piece strip = {piece->at + i * piece->stride + done,
+                               piece->n - done < n ? piece->n - done : n, count, piece->stride,
+                               data};
+            (void)qdq_exec_run_links(c->exec, c->step, &strip, &l1);
+            data += strip.n * count * size;
+        }
+    }
+}
+
+static void put(void *self, const qdq_piece *given) {
+    const unit_context *c = self;
+    qdq_piece piece = *given;
+    if (piece.stride == piece.n) piece.n *= piece.count, piece.count = 1;
+    if (!piece.n || !piece.count) return;
+    char *y = qdq_exec_place(c->exec, c->step->x.place);
+    if (y) qdq_exec_store_runs(y, qdq_dtype_size(c->step->x.dtype), &piece, piece.data);
+    run_strips(c, &piece);
+}
+
+//---- Operands ---------------------------------------------------------------
+
+static const void *rows_of(const qdq_exec *exec, const qdq_located *x, size_t flat) {
+    char *memory = qdq_exec_place(exec, x->place);
+    if (x->place.kind != QDQ_PLACE_ARENA) return memory;
+    qdq_untilize(x->dtype, x->shape, memory, exec->flat + flat);
+    return exec->flat + flat;
+}
+
+void qdq_exec_run_whole(const qdq_exec *exec, const qdq_step *step) {
+    const qdq_whole *whole = step->whole;
+    const void *x[MAX_X];
+    void *y[MAX_Y];
+    unit_context context = {
+        exec, step, qdq_exec_strip_elements(step), {.x = x, .y = y, .poison = exec->poison}};
+    for (size_t i = 0; i < whole->x_count; i++)
+        x[i] = rows_of(exec, &whole->x[i], whole->x_flat[i]);
+    for (size_t i = 0; i < whole->y_count; i++)
+        y[i] = whole->y[i].place.kind == QDQ_PLACE_ARENA ? exec->flat + whole->y_flat[i]
+                                                         : qdq_exec_place(exec, whole->y[i].place);
+    if (step->link_count) {
+        context.tensors.put = put;
+        context.tensors.put_self = &context;
+        y[0] = NULL;
+    }
+    if (exec->parallel.run && whole->units > 1 && whole->cost >= exec->parallel.least)
+        exec->parallel.run(exec->parallel.self, whole->units, run_units, &context);
+    else
+        run_units(&context, 0, whole->units);
+    for (size_t i = 0; i < whole->y_count; i++)
+        if (whole->y[i].place.kind == QDQ_PLACE_ARENA)
+            qdq_tilize(whole->y[i].dtype, whole->y[i].shape, y[i],
+                       qdq_exec_place(exec, whole->y[i].place));
+}

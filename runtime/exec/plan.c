@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a plan. Plans are made by graph/compile/compile.c.
+#include "runtime/exec/plan.h"
+
+void qdq_plan_destroy(qdq_plan *plan) {
+    if (!plan) return;
+    const qdq_allocator *allocator = plan->allocator;
+    qdq_pool_release(&plan->pool);
+    qdq_free_array(allocator, plan, 1, sizeof *plan);
+}
+
+size_t qdq_plan_input_count(const qdq_plan *plan) { return plan ? plan->input_count : 0; }
+
+size_t qdq_plan_output_count(const qdq_plan *plan) { return plan ? plan->output_count : 0; }
+
+const qdq_tensor_info *qdq_plan_input(const qdq_plan *plan, size_t index) {
+    return index < qdq_plan_input_count(plan) ? &plan->inputs[index] : NULL;
+}
+
+const qdq_tensor_info *qdq_plan_output(const qdq_plan *plan, size_t index) {
+    return index < qdq_plan_output_count(plan) ? &plan->outputs[index] : NULL;
+}
+
+qdq_plan_stats qdq_plan_get_stats(const qdq_plan *plan) {
+    return plan ? plan->stats : (qdq_plan_stats){0};
+}
+
+const qdq_plan_value *qdq_plan_get_value(const qdq_plan *plan, size_t index) {
+    return plan && index < plan->value_count ? &plan->values[index] : NULL;
+}
+
+const qdq_plan_step *qdq_plan_get_step(const qdq_plan *plan, size_t index) {
+    return plan && index < plan->step_count ? &plan->step_infos[index] : NULL;
+}

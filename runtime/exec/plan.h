@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan: a list of steps, each of them a loop over blocks. A producer fills a block, a chain of
+// tile functions passes over it while it is in L1, and links store it. Work on whole tensors is a
+// producer too: the pieces that it has finished take the place of blocks. The executor knows what
+// is here and nothing of graphs and ops.
+//
+// A block is a 32x32 tile (1024 elements in tile order) where an end of the step lies in the arena
+// or a value in it is a block float, else a strip of up to 1024 consecutive elements of row-major
+// memory.
+#ifndef QDQ_RUNTIME_EXEC_PLAN_H
+#define QDQ_RUNTIME_EXEC_PLAN_H
+
+#include "include/qdq/exec.h"
+#include "include/qdq/inspect.h"
+#include "runtime/tiles/grid.h"
+#include "runtime/base/mempool.h"
+
+enum {
+    QDQ_BLOCK_ELEMENTS = QDQ_TILE_ELEMENTS,
+    QDQ_MAX_ELEMENT_BYTES = 8,  // as tile functions see it
+    QDQ_MAX_VECTORS = 4,
+};
+
+//---- Places -----------------------------------------------------------------
+
+typedef enum qdq_place_kind {
+    QDQ_PLACE_NONE = 0,  // lives in L1 only
+    QDQ_PLACE_ARENA,     // tiles from byte `at` of the arena on
+    QDQ_PLACE_ROWS,      // row-major: from byte `at` of the arena on
+    QDQ_PLACE_INPUT,     // row-major: input number `at`
+    QDQ_PLACE_OUTPUT,    // row-major: output number `at`
+    QDQ_PLACE_CONSTANT,  // row-major: from byte `at` of the plan's constants on
+} qdq_place_kind;
+
+// Where a value lies while the plan runs.
+typedef struct qdq_place {
+    qdq_place_kind kind;
+    size_t at;
+} qdq_place;
+
+// A value in its place.
+typedef struct qdq_located {
+    qdq_dtype dtype;
+    qdq_shape shape;
+    qdq_place place;
+} qdq_located;
+
+//---- Parameters -------------------------------------------------------------
+
+// How a step gets at the numbers of a vector.
+typedef enum qdq_fetch {
+    QDQ_FETCH_KNOWN = 0,  // `values`
+    QDQ_FETCH_LIST,       // decoded to a list in the exec before each run
+    QDQ_FETCH_IN_PLACE,   // where they lie: row-major float32 or int32
+    QDQ_FETCH_BLOCK,      // decoded from row-major memory for each block
+} qdq_fetch;
+
+// Numbers that go with the elements of x: scales (float), zero points (int32_t), the other operand
+// of a sum; one per block of the grid.
+typedef struct qdq_vector {
+    bool is_int;
+    qdq_grid grid;
+    size_t count;  // 1 (serves all), or grid.count
+    qdq_fetch fetch;
+    const uint32_t *values;  // QDQ_FETCH_KNOWN
+    qdq_located source;      // the others
+    size_t exec_offset;      // QDQ_FETCH_LIST: where the exec keeps them
+} qdq_vector;
+
+//---- Chains -----------------------------------------------------------------
+
+// Makes n elements of y from those of x. views[k] are the parameters of vector k. Never
+// fails, allocates or keeps state; x and y do not overlap.
+typedef void qdq_tile_fn(const void *params, const qdq_view *views, const void *x, void *y,
+                         size_t n);
+
+// One tile function with its parameters, and where its result goes beside the next link.
+typedef struct qdq_link {
+    qdq_tile_fn *fn;  // NULL: the next link does this one's work too
+    const void *params;
+    qdq_dtype y_dtype;
+    size_t vector_count;
+    qdq_vector *vectors;
+    qdq_place store;
+    bool copies;   // y is x: `fn` computes nothing
+    bool streams;  // past the cache: row-major memory that is larger than it
+} qdq_link;
+
+//---- Reductions -------------------------------------------------------------
+
+enum { QDQ_MAX_REDUCED = 2 };
+
+// Numbers computed from all elements of each block of a grid. States start zeroed; merging must be
+// exact whatever the order, since blocks run in parallel.
+typedef struct qdq_reduce_fns {
+    size_t state_bytes;
+    void (*accumulate)(const void *params, void *state, const void *x, size_t n);
+    // Element i goes to state i.
+    void (*accumulate_each)(const void *params, void *states, const void *x, size_t n);
+    void (*merge)(void *states, const void *others, size_t count);
+    // Writes element number `index` of each result; y[k] holds elements of the k-th dtype.
+    // views[k] is the one parameter of vector k.
+    void (*finish)(const void *params, const qdq_view *views, const void *state, size_t index,
+                   void *const *y);
+} qdq_reduce_fns;
+
+typedef struct qdq_reduce {
+    const qdq_reduce_fns *fns;
+    const void *params;
+    size_t vector_count;
+    qdq_vector vectors[QDQ_MAX_VECTORS];
+    qdq_grid grid;
+    size_t chunks;         // partial states: chunks x grid.count
+    size_t states_offset;  // in the exec
+    size_t result_count;
+    qdq_located results[QDQ_MAX_REDUCED];
+    size_t results_offset[QDQ_MAX_REDUCED];  // row-major copies, in the exec
+} qdq_reduce;
+
+//---- Whole tensors ----------------------------------------------------------
+
+// Elements of the first result that are finished: `count` runs of n elements, which lie one behind
+// the other in `data`; run i is that from element at + i * stride on, in row-major order. `data`
+// has the dtype of the result, is aligned as it asks for, and nobody needs it when put returns.
+typedef struct qdq_piece {
+    size_t at, n, count, stride;
+    const void *data;
+} qdq_piece;
+
+// Takes a piece. Several threads may do so at once.
+typedef void qdq_put_fn(void *self, const qdq_piece *piece);
+
+// The operands of work on whole tensors, in the order of the op's ports, row-major. NULL: nothing
+// is connected, or nobody wants the result. Where there is a `put` y[0] is NULL: each element of
+// the first result is handed over once.
+typedef struct qdq_tensors {
+    const void *const *x;
+    void *const *y;
+    qdq_put_fn *put;  // of a function that hands over pieces; NULL: y[0] is written
+    void *put_self;
+    bool poison;  // of qdq_scratch_drop
+} qdq_tensors;
+
+// Does units begin..end of work whose units are independent of each other: what one makes, no other
+// reads or writes. Never fails, allocates or keeps state. It drops scratch (runtime/base/scratch.h) that
+// it will use for another unit.
+typedef void qdq_whole_fn(const void *params, const qdq_tensors *tensors, size_t begin, size_t end);
+
+// Work that is no chain over elements: a product of matrices, a softmax, a transpose.
+typedef struct qdq_whole {
+    qdq_whole_fn *fn;
+    const void *params;
+    size_t units;
+    size_t cost;  // of all units, in operations on elements: whether threads are woken
+    size_t x_count, y_count;
+    qdq_located *x, *y;       // place NONE: not connected, or not wanted
+    size_t *x_flat, *y_flat;  // of tiles: where the exec keeps them row-major meanwhile
+} qdq_whole;
+
+//---- Steps ------------------------------------------------------------------
+
+// A loop over blocks, or work on whole tensors. Links behind that take the pieces of its first
+// result, which is `x` then and stored as well where it has a place.
+typedef struct qdq_step {
+    const qdq_whole *whole;  // NULL: a loop over blocks
+    qdq_located x;           // what the producer loads
+    qdq_tiling tiling;
+    bool tiled;
+    size_t elements, blocks;
+    qdq_link *links;
+    size_t link_count;
+    const qdq_reduce *reduce;  // NULL, or what the end of the chain is reduced to
+} qdq_step;
+
+struct qdq_plan {
+    const qdq_allocator *allocator;
+    qdq_pool pool;  // owns everything below
+    qdq_step *steps;
+    qdq_plan_step *step_infos;
+    size_t step_count;
+    qdq_plan_value *values;
+    size_t value_count;
+    qdq_tensor_info *inputs, *outputs;
+    size_t input_count, output_count;
+    const char *constants;  // 64-byte aligned
+    qdq_plan_stats stats;
+    size_t vector_bytes;  // scratch of an exec: fetched parameters, states, results
+    size_t flat_bytes;    // the most that a whole step keeps row-major beside its tiles
+};
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/numerics/block_float.h"
+
+#include "runtime/numerics/dtype.h"
+
+enum { FRACTION_BITS = 23, HIDDEN_ONE = 1 << FRACTION_BITS };
+
+bool qdq_dtype_is_block_float(qdq_dtype dtype) {
+    const qdq_dtype_info *info = qdq_dtype_get(dtype);
+    return info && info->kind == QDQ_KIND_BLOCK_FLOAT;
+}
+
+// Bits of a code without its sign.
+static int magnitude_bits(qdq_dtype dtype) { return qdq_dtype_get(dtype)->bits - 1; }
+
+static int exponent_of(uint32_t bits) { return (int)(bits >> FRACTION_BITS & 0xFF); }
+
+//---- Codes ------------------------------------------------------------------
+
+// The exponent that a group shares: the greatest there is. 0: nothing but zeros and denormals.
+static int shared_exponent(const float *group) {
+    int shared = 0;
+    for (size_t i = 0; i < QDQ_BLOCK_FLOAT_GROUP; i++) {
+        int exponent = exponent_of(qdq_float_bits(group[i]));
+        if (exponent > shared) shared = exponent;
+    }
+    return shared;
+}
+
+// As ttnn's host packer does. Bits that the shift to the shared exponent drops are not seen by the
+// rounding; what rounds beyond the largest magnitude saturates; a zero has no sign.
+static unsigned encode(float value, int shared, int magnitude) {
+    uint32_t bits = qdq_float_bits(value);
+    int exponent = exponent_of(bits), shift = shared - exponent;
+    if (exponent == 0 || shift >= 32) return 0;
+    uint32_t whole = (HIDDEN_ONE | (bits & (HIDDEN_ONE - 1))) >> shift;
+    int rest_bits = FRACTION_BITS + 1 - magnitude;
+    uint32_t half = 1u << (rest_bits - 1), rest = whole & (2 * half - 1);
+    uint32_t code = whole >> rest_bits, largest = (1u << magnitude) - 1;
+    if (rest > half || (rest == half && code % 2)) code++;
+    if (code > largest) code = largest;
+    return code ? (bits >> 31) << magnitude | code : 0;
+}
+
+// As ttnn's unpacker reads it: sign and magnitude * 2^(shared - 127 - (magnitude bits - 1)). The
+// top bit of the magnitude becomes the hidden one, which also makes infinities and NaN of exponent
+// 255. Magnitudes below the least exponent are +0; packing makes none.
+static float decode(unsigned code, int shared, int magnitude) {
+    uint32_t sign = (uint32_t)(code >> magnitude) << 31, mask = (1u << magnitude) - 1;
+    uint32_t fraction = code & mask;
+    int exponent = shared;
+    if (fraction == 0) return qdq_float_from_bits(sign);
+    for (; !(fraction >> (magnitude - 1)); exponent--) fraction <<= 1;
+    if (exponent < 0) return 0;
+    fraction = (fraction << 1 & mask) << (FRACTION_BITS - magnitude);
+    return qdq_float_from_bits(sign | (uint32_t)exponent << FRACTION_BITS | fraction);
+}
+
+//---- Tiles ------------------------------------------------------------------
+
+void qdq_block_float_pack(qdq_dtype dtype, const float *block, void *tile) {
+    uint8_t *exponents = tile, *codes = exponents + QDQ_BLOCK_FLOAT_GROUPS;
+    int magnitude = magnitude_bits(dtype);
+    for (size_t g = 0; g < QDQ_BLOCK_FLOAT_GROUPS; g++) {
+        const float *group = block + g * QDQ_BLOCK_FLOAT_GROUP;
+        int shared = shared_exponent(group);
+        exponents[g] = (uint8_t)shared;
+        for (size_t i = 0; i < QDQ_BLOCK_FLOAT_GROUP; i++) {
+            unsigned code = encode(group[i], shared, magnitude);
+            if (magnitude == 7)
+                *codes++ = (uint8_t)code;
+            else if (i % 2 == 0)
+                *codes = (uint8_t)code;
+            else
+                *codes++ |= (uint8_t)(code << 4);
+        }
+    }
+}
+
+void qdq_block_float_unpack(qdq_dtype dtype, const void *tile, float *block) {
+    const uint8_t *exponents = tile, *codes = exponents + QDQ_BLOCK_FLOAT_GROUPS;
+    int magnitude = magnitude_bits(dtype);
+    for (size_t i = 0; i < QDQ_TILE_ELEMENTS; i++) {
+        unsigned code = magnitude == 7 ? codes[i] : (unsigned)codes[i / 2] >> (i % 2 * 4) & 0xFu;
+        block[i] = decode(code, exponents[i / QDQ_BLOCK_FLOAT_GROUP], magnitude);
+    }
+}
+
+void qdq_block_float_round(qdq_dtype dtype, float *block) {
+    int magnitude = magnitude_bits(dtype);
+    for (size_t g = 0; g < QDQ_BLOCK_FLOAT_GROUPS; g++) {
+        float *group = block + g * QDQ_BLOCK_FLOAT_GROUP;
+        int shared = shared_exponent(group);
+        for (size_t i = 0; i < QDQ_BLOCK_FLOAT_GROUP; i++)
+            group[i] = decode(encode(group[i], shared, magnitude), shared, magnitude);
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element types: moving elements between memory and the registers that ops compute in.
+// Memory holds one element per qdq_dtype_size(dtype) bytes; registers are float or int32_t. In
+// tiles of the arena, types narrower than a byte are packed, the first element in the low bits, and
+// block floats have a form of their own (runtime/numerics/block_float.h): here they are float32.
+#ifndef QDQ_RUNTIME_NUMERICS_DTYPE_H
+#define QDQ_RUNTIME_NUMERICS_DTYPE_H
+
+#include <string.h>
+
+#include "include/qdq/base.h"
+#include "include/qdq/numerics.h"
+
+bool qdq_dtype_is_int(qdq_dtype dtype);
+
+// n elements of any dtype as float32; integers are rounded once, half to even.
+void qdq_decode_float(qdq_dtype dtype, const void *x, float *out, size_t n);
+// n float32 as elements of a dtype of real numbers. `numerics` says how (NULL: all zero): rounded
+// half to even, float8 saturates.
+void qdq_encode_float(qdq_dtype dtype, const float *in, void *y, size_t n,
+                      const qdq_numerics *numerics);
+// The same for integers and bool; values must be in the range of the dtype. What int64 holds beyond
+// int32_t is clamped.
+void qdq_decode_int(qdq_dtype dtype, const void *x, int32_t *out, size_t n);
+void qdq_encode_int(qdq_dtype dtype, const int32_t *in, void *y, size_t n);
+
+// n elements between a byte each and their packed form, ceil(n * bits / 8) bytes. For dtypes
+// narrower than a byte; n is a multiple of 8 / bits.
+void qdq_pack_bits(qdq_dtype dtype, const void *elements, void *packed, size_t n);
+void qdq_unpack_bits(qdq_dtype dtype, const void *packed, void *elements, size_t n);
+bool qdq_dtype_is_packed(qdq_dtype dtype);
+// The first of n bytes that is no element of such a dtype (int4: -8 to 7 as an int8, float4: a code
+// up to 15); SIZE_MAX if all are, and for other dtypes.
+size_t qdq_find_beyond(qdq_dtype dtype, const void *elements, size_t n);
+
+// `value` as a float dtype holds it, encoded as `numerics` says (NULL: all zero), as a float32.
+float qdq_round_to_dtype(qdq_dtype dtype, float value, const qdq_numerics *numerics);
+
+// The same; QDQ_DTYPE_NONE leaves it as it is.
+// A rank of 0 to QDQ_MAX_RANK, and dims of at least 1.
+bool qdq_shape_is_legal(qdq_shape shape);
+
+static inline float qdq_round_to(qdq_dtype dtype, float value, const qdq_numerics *numerics) {
+    return dtype == QDQ_DTYPE_NONE ? value : qdq_round_to_dtype(dtype, value, numerics);
+}
+
+static inline uint32_t qdq_float_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline float qdq_float_from_bits(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// Exact.
+static inline float qdq_bfloat16_decode(uint16_t code) {
+    return qdq_float_from_bits((uint32_t)code << 16);
+}
+
+// Rounds half to even; overflow gives infinity; NaN keeps its upper bits and stays NaN.
+uint16_t qdq_bfloat16_encode(float value);
+
+#endif

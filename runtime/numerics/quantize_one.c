@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/numerics/quantize_one.h"
+
+#include "runtime/base/error.h"
+
+qdq_range qdq_range_of(qdq_dtype dtype, const int64_t *quant_min, const int64_t *quant_max,
+                       const qdq_numerics *numerics) {
+    const qdq_dtype_info *info = qdq_dtype_get(dtype);
+    qdq_range range = {info->least, info->greatest, info->least, info->greatest};
+    if (quant_min) range.quant_min = qdq_clamp_one(*quant_min, range.least, range.greatest);
+    if (quant_max) range.quant_max = qdq_clamp_one(*quant_max, range.quant_min, range.greatest);
+    if (numerics->narrow) {
+        range.quant_min = qdq_clamp_one(numerics->quant_min, range.quant_min, range.quant_max);
+        range.quant_max = qdq_clamp_one(numerics->quant_max, range.quant_min, range.quant_max);
+    }
+    return range;
+}
+
+//---- Checking ---------------------------------------------------------------
+
+static qdq_status check_enum(const char *name, int value, int last, qdq_error *err) {
+    if (value >= 0 && value <= last) return QDQ_OK;
+    return qdq_fail(err, QDQ_ERR_ARGUMENT, "numerics: %s is %d, wanted 0 to %d", name, value, last);
+}
+
+static qdq_status check_float(const char *name, qdq_dtype dtype, qdq_error *err) {
+    const qdq_dtype_info *info = qdq_dtype_get(dtype);
+    if (dtype == QDQ_DTYPE_NONE || (info && info->kind == QDQ_KIND_FLOAT)) return QDQ_OK;
+    return qdq_fail(err, QDQ_ERR_ARGUMENT, "numerics: %s is %d (%s), wanted none or a float dtype",
+                    name, (int)dtype, qdq_dtype_name(dtype));
+}
+
+#define CHECK_ENUM(field, last) QDQ_TRY(check_enum(#field, (int)n->field, last, err))
+#define CHECK_FLOAT(field) QDQ_TRY(check_float(#field, n->field, err))
+
+qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
+    CHECK_ENUM(rounding, QDQ_ROUND_HALF_UP_BIASED);
+    CHECK_ENUM(scaling, QDQ_SCALE_RECIPROCAL);
+    CHECK_ENUM(zero_point_order, QDQ_ZERO_POINT_AFTER_FLOAT);
+    CHECK_ENUM(overflow, QDQ_OVERFLOW_MAGNITUDE);
+    CHECK_ENUM(nan, QDQ_NAN_ZERO_POINT);
+    CHECK_ENUM(subtraction, QDQ_SUBTRACT_FLOAT);
+    CHECK_ENUM(requantize_form, QDQ_REQUANTIZE_EXPANDED);
+    CHECK_ENUM(bfloat16_store, QDQ_BFLOAT16_FLUSH);
+    CHECK_ENUM(float_overflow, QDQ_FLOAT_THROUGH_FLOAT16);
+    CHECK_ENUM(choice, QDQ_CHOOSE_TORCHAO);
+    CHECK_FLOAT(scale_dtype);
+    CHECK_FLOAT(reciprocal_dtype);
+    CHECK_FLOAT(middle_dtype);
+    CHECK_FLOAT(quantize_step_dtype);
+    CHECK_FLOAT(dequantize_step_dtype);
+    CHECK_FLOAT(requantize_dtype);
+    return QDQ_OK;
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// One element of each quantizing op, for any qdq_numerics: the definition that every kernel equals
+// bit for bit. Inline, so that a caller with constant numerics gets code for just those.
+//
+// Needs the default floating-point environment (round to nearest, no flushing), which the executor
+// sets up, and a compiler that neither contracts nor reassociates (-ffp-contract=off).
+#ifndef QDQ_RUNTIME_NUMERICS_QUANTIZE_ONE_H
+#define QDQ_RUNTIME_NUMERICS_QUANTIZE_ONE_H
+
+#include <math.h>
+
+#include "runtime/numerics/dtype.h"
+
+// QDQ_ERR_ARGUMENT if an enumerator is none, or a dtype on the way is not a float one.
+qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err);
+
+// The integers an op may give: those of the dtype, and the clamp range within it.
+typedef struct qdq_range {
+    int64_t least, greatest;       // of the dtype
+    int64_t quant_min, quant_max;  // least <= quant_min <= quant_max <= greatest
+} qdq_range;
+
+// Whether two numerics are the same in every field.
+static inline bool qdq_numerics_equal(const qdq_numerics *a, const qdq_numerics *b) {
+#define QDQ_SAME(field, cause) &&a->field == b->field
+    return true QDQ_NUMERICS_FIELDS(QDQ_SAME);
+#undef QDQ_SAME
+}
+
+// The clamp range of a dtype, cut by the attributes (where set) and by the numerics.
+qdq_range qdq_range_of(qdq_dtype dtype, const int64_t *quant_min, const int64_t *quant_max,
+                       const qdq_numerics *numerics);
+
+static inline float qdq_round_half_even(float v) {
+    if (!(fabsf(v) < 0x1p23f)) return v;  // already whole, or not a number
+    float whole = (fabsf(v) + 0x1p23f) - 0x1p23f;
+    return copysignf(whole, v);
+}
+
+static inline float qdq_round_one(qdq_rounding rounding, float v) {
+    switch (rounding) {
+    case QDQ_ROUND_HALF_AWAY: {
+        float whole = truncf(v);
+        return fabsf(v - whole) >= 0.5f ? whole + copysignf(1.0f, v) : whole;
+    }
+    case QDQ_ROUND_HALF_UP: {
+        float whole = floorf(v);
+        return v - whole >= 0.5f ? whole + 1.0f : whole;
+    }
+    case QDQ_ROUND_HALF_UP_BIASED: {
+        float biased = v + 128.0f;
+        if (biased < 0) biased = 0;
+        float whole = floorf(biased);
+        whole += biased - whole >= 0.5f ? 1.0f : 0.0f;
+        return (whole > 255.0f ? 255.0f : whole) - 128.0f;
+    }
+    case QDQ_ROUND_TRUNCATE: return truncf(v);
+    case QDQ_ROUND_HALF_EVEN:
+    default: return qdq_round_half_even(v);
+    }
+}
+
+static inline int64_t qdq_clamp_one(int64_t v, int64_t low, int64_t high) {
+    return v < low ? low : v > high ? high : v;
+}
+
+// The last stage: rounds `v`, adds `after` exactly, and brings the sum into the range.
+// `zero_point` is what a zero would have become (for QDQ_NAN_ZERO_POINT).
+static inline int32_t qdq_to_integer(const qdq_numerics *n, float v, int64_t after,
+                                     int64_t zero_point, const qdq_range *range) {
+    int64_t q;
+    if (isnan(v)) {
+        q = n->nan == QDQ_NAN_QUANT_MAX    ? range->quant_max
+            : n->nan == QDQ_NAN_ZERO_POINT ? zero_point
+                                           : range->quant_min;
+    } else {
+        float whole = qdq_round_one(n->rounding, v);
+        whole = whole < -0x1p40f ? -0x1p40f : whole > 0x1p40f ? 0x1p40f : whole;
+        q = (int64_t)whole + after;
+    }
+    if (n->overflow == QDQ_OVERFLOW_MAGNITUDE && q < 0) q = -q;
+    if (n->overflow == QDQ_OVERFLOW_WRAP) {
+        int64_t width = range->greatest - range->least + 1;
+        q = qdq_clamp_one(q, INT32_MIN, INT32_MAX) - range->least;
+        q = ((q % width) + width) % width + range->least;
+    }
+    return (int32_t)qdq_clamp_one(q, range->quant_min, range->quant_max);
+}
+
+static inline float qdq_flushed(const qdq_numerics *n, float v) {
+    return n->flush_denormals && fabsf(v) < 0x1p-126f ? 0.0f : v;
+}
+
+// A NaN has the sign of the one that it came from, else none, whatever the host makes of 0 / 0.
+static inline float qdq_signed_nan(float v, float x, float s) {
+    if (!isnan(v)) return v;
+    uint32_t sign = isnan(x) ? qdq_float_bits(x) : isnan(s) ? qdq_float_bits(s) : 0;
+    return qdq_float_from_bits(0x7FC00000u | (sign & 0x80000000u));  // compilers may not keep signs
+}
+
+// An intermediate result of Quantize, and of Dequantize.
+static inline float qdq_quantize_step(const qdq_numerics *n, float v) {
+    return qdq_round_to(n->quantize_step_dtype, qdq_flushed(n, v), n);
+}
+
+static inline float qdq_dequantize_step(const qdq_numerics *n, float v) {
+    return qdq_round_to(n->dequantize_step_dtype, qdq_flushed(n, v), n);
+}
+
+static inline float qdq_reciprocal_one(const qdq_numerics *n, float s) {
+    return qdq_round_to(n->reciprocal_dtype, qdq_flushed(n, 1.0f / s), n);
+}
+
+// The scale as Quantize takes it.
+static inline float qdq_quantize_scale(const qdq_numerics *n, float s) {
+    return qdq_round_to(n->scale_dtype, qdq_flushed(n, s), n);
+}
+
+// x / s, or x * (1 / s).
+static inline float qdq_scaled(const qdq_numerics *n, float x, float s) {
+    x = qdq_flushed(n, x), s = qdq_quantize_scale(n, s);
+    float v = n->scaling == QDQ_SCALE_RECIPROCAL ? x * qdq_reciprocal_one(n, s) : x / s;
+    return qdq_quantize_step(n, qdq_signed_nan(v, x, s));
+}
+
+static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, int32_t z,
+                                       const qdq_range *range) {
+    switch (n->zero_point_order) {
+    case QDQ_ZERO_POINT_AFTER_FLOAT: {
+        float whole = qdq_round_one(n->rounding, qdq_scaled(n, x, s));
+        float sum = qdq_quantize_step(n, whole + qdq_quantize_step(n, (float)z));
+        return qdq_to_integer(n, sum, 0, z, range);
+    }
+    case QDQ_ZERO_POINT_BEFORE: {
+        float sum = qdq_scaled(n, x, s) + qdq_quantize_step(n, (float)z);
+        return qdq_to_integer(n, qdq_quantize_step(n, sum), 0, z, range);
+    }
+    case QDQ_ZERO_POINT_FMA: {
+        float inverse = qdq_reciprocal_one(n, qdq_quantize_scale(n, s));
+        float sum = fmaf(qdq_flushed(n, x), inverse, (float)z);
+        return qdq_to_integer(n, qdq_quantize_step(n, sum), 0, z, range);
+    }
+    case QDQ_ZERO_POINT_AFTER:
+    default: return qdq_to_integer(n, qdq_scaled(n, x, s), z, z, range);
+    }
+}
+
+// The difference q - z of Dequantize, before it is scaled.
+static inline float qdq_subtracted(const qdq_numerics *n, int32_t q, int32_t z) {
+    if (n->subtraction == QDQ_SUBTRACT_EXACT)
+        return qdq_dequantize_step(n, (float)((int64_t)q - (int64_t)z));
+    int64_t bias = n->code_bias;
+    return qdq_dequantize_step(n, qdq_dequantize_step(n, (float)((int64_t)q + bias)) -
+                                      qdq_dequantize_step(n, (float)((int64_t)z + bias)));
+}
+
+static inline float qdq_dequantize_one(const qdq_numerics *n, int32_t q, float s, int32_t z) {
+    float y = qdq_subtracted(n, q, z) * qdq_flushed(n, s);
+    return qdq_dequantize_step(n, qdq_signed_nan(y, 0, s));
+}
+
+// The float domain (docs/numerics.md, section 3): the zero point is the real value of the code in
+// the middle.
+static inline float qdq_middle(const qdq_range *range) {
+    return (float)(range->quant_max + range->quant_min + 1) / 2;
+}
+
+static inline int32_t qdq_quantize_float_zero_point(const qdq_numerics *n, float x, float s,
+                                                    float z, const qdq_range *range) {
+    float below = qdq_round_to(n->reciprocal_dtype, s * qdq_middle(range), n);
+    float least = qdq_round_to(n->middle_dtype, z - below, n);
+    float v = qdq_quantize_step(n, qdq_quantize_step(n, x - least) / s);
+    return qdq_to_integer(n, v, 0, 0, range);
+}
+
+static inline float qdq_dequantize_float_zero_point(const qdq_numerics *n, int32_t q, float s,
+                                                    float z, const qdq_range *range) {
+    float y = qdq_dequantize_step(n, (float)q - qdq_middle(range));
+    return qdq_dequantize_step(n, qdq_dequantize_step(n, y * s) + z);
+}
+
+// The parameters of both sides of a Requantize.
+typedef struct qdq_requantize_scales {
+    float in_scale, out_scale;
+    int32_t in_zero_point, out_zero_point;
+} qdq_requantize_scales;
+
+// `whole` is q where x is an integer; `x` is its float value, or that of a float x.
+static inline int32_t qdq_requantize_one(const qdq_numerics *n, float x, int32_t whole,
+                                         bool x_is_int, const qdq_requantize_scales *p,
+                                         const qdq_range *range) {
+    if (n->requantize_form == QDQ_REQUANTIZE_PAIR) {
+        float real =
+            x_is_int ? qdq_dequantize_one(n, whole, p->in_scale, p->in_zero_point)
+                     : qdq_dequantize_step(n, qdq_dequantize_step(n, x - (float)p->in_zero_point) *
+                                                  p->in_scale);
+        real = qdq_round_to(n->requantize_dtype, real, n);
+        return qdq_quantize_one(n, real, p->out_scale, p->out_zero_point, range);
+    }
+    float ratio = qdq_flushed(n, qdq_flushed(n, p->in_scale) / qdq_flushed(n, p->out_scale));
+    float shift = qdq_flushed(n, (float)((int64_t)p->in_zero_point + n->code_bias) * ratio);
+    float offset = qdq_flushed(n, (float)p->out_zero_point - shift);
+    if (n->code_bias) x = (float)((int64_t)whole + n->code_bias);
+    float v = n->requantize_form == QDQ_REQUANTIZE_FUSED ? fmaf(x, ratio, offset)
+                                                         : qdq_flushed(n, x * ratio) + offset;
+    v = qdq_flushed(n, v);
+    return qdq_to_integer(n, v, 0, p->out_zero_point, range);
+}
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a row of torchao_golden.h is: the words of tests/peers/torchao_cases.py.
+#ifndef QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_CASE_H
+#define QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_CASE_H
+
+#include <qdq/qdq.h>
+
+#include "tests/unit.h"
+
+enum { QUANTIZE, DEQUANTIZE, DYNAMIC, REQUANTIZE };
+// Where the zero points come from; nvfp4: where the global scale does.
+enum { ZP_NONE, ZP_SCALAR, ZP_LIST, ZP_PORT };
+
+// A shape and the extents of what shares parameters; `axis` is for per_channel.
+typedef struct torchao_grain {
+    qdq_qtype qtype;
+    int axis;
+    qdq_shape shape;
+    int64_t block[QDQ_MAX_RANK];
+} torchao_grain;
+
+typedef struct torchao_case {
+    int op, how;  // `how`: a qdq_domain, of DYNAMIC a qdq_scheme
+    qdq_dtype x, y;
+    int grain;
+    qdq_dtype scale;  // of a port; none: the attribute
+    int zp_from;
+    qdq_dtype zp;  // of a port
+    int64_t qmin, qmax;
+    double eps;                // 0: not given
+    uint32_t inputs, results;  // CRC-32
+    uint32_t first[3];         // codes of y
+} torchao_case;
+
+#endif

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kernel of matrix products gives the bits of the portable one, whose sums are checked
+// against fmaf here: all counts of rows of a block, depths to a chunk, products left out at random,
+// odd numbers.
+#include "tests/ops/kernels/gemm_parts.h"
+
+static uint32_t float_word(uint64_t *seed) { return qdq_float_bits(number(seed)); }
+
+static uint32_t pair_word(uint64_t *seed) {
+    int16_t pair[2] = {(int16_t)(oracle_random(seed) % 511 - 255),
+                       (int16_t)(oracle_random(seed) % 511 - 255)};
+    uint32_t word;
+    memcpy(&word, pair, sizeof word);
+    return word;
+}
+
+static uint32_t any_word(uint64_t *seed) { return (uint32_t)(oracle_random(seed) >> 16); }
+
+static void fill(work *w, uint64_t *seed, uint32_t (*word)(uint64_t *),
+                 uint32_t (*sum)(uint64_t *)) {
+    for (size_t i = 0; i < ORACLE_COUNT(w->a); i++) w->a[i] = word(seed);
+    for (size_t i = 0; i < ORACLE_COUNT(w->b); i++) w->b[i] = word(seed);
+    for (size_t i = 0; i < ORACLE_COUNT(w->c[0]); i++)
+        w->c[0][i] = w->c[1][i] = w->c[2][i] = sum(seed);
+    for (size_t i = 0; i < COLUMNS; i++) w->start[i] = sum(seed);
+    for (size_t k = 0; k < STEPS; k++) w->keep[k] = (uint16_t)oracle_random(seed);
+}
+
+static void check_same(const char *name, const void *a, const void *b, size_t bytes) {
+    if (memcmp(a, b, bytes) != 0) fail_msg("%s differs from the portable one", name);
+}
+
+static void tiles_are_chains_of_fused_multiply_adds(void **state) {
+    static work w;
+    uint64_t seed = 3;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+        for (size_t round = 0; round < 3 * ROWS; round++) {
+            fill(&w, &seed, float_word, float_word);
+            qdq_gemm_part p = part_of(&w, round, w.c[0]);
+            if (round % 2 && p.rows <= QDQ_GEMM_ROWS) p.keep = w.keep;
+            for (size_t r = 0; r < p.rows; r++)
+                for (size_t j = 0; j < COLUMNS; j++) {
+                    float sum = qdq_float_from_bits(*first_of(&w, &p, r, j));
+                    for (size_t k = 0; k < p.steps; k++)
+                        if (!p.keep || p.keep[k] >> r & 1)
+                            sum = fmaf(qdq_float_from_bits(w.a[r * STEPS + k]),
+                                       qdq_float_from_bits(w.b[k * COLUMNS + j]), sum);
+                    w.c[2][r * STRIDE + j] = qdq_float_bits(sum);
+                }
+            qdq_gemm_floats_portable(&p);
+            check_same(kernels[i].name, w.c[0], w.c[2], sizeof w.c[0]);
+            p.c = w.c[1];
+            kernels[i].part[QDQ_GEMM_FLOATS](&p);
+            check_same(kernels[i].name, w.c[0], w.c[1], sizeof w.c[0]);
+        }
+    }
+}
+
+// A product of a step, of integers.
+static int64_t pairs_of(uint32_t a, uint32_t b) {
+    int16_t x[2], y[2];
+    memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);
+    return (int64_t)x[0] * y[0] + (int64_t)x[1] * y[1];
+}
+
+static int64_t fours_of(uint32_t a, uint32_t b) {
+    uint8_t x[4];
+    int8_t y[4];
+    int64_t sum = 0;
+    memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);
+    for (int i = 0; i < 4; i++) sum += (int64_t)x[i] * y[i];
+    return sum;
+}
+
+static void check_integers(work *w, const qdq_gemm_kernel *kernel, qdq_gemm_kind kind, size_t round,
+                           int64_t (*product)(uint32_t, uint32_t)) {
+    qdq_gemm_part p = part_of(w, round, w->c[1]);
+    for (size_t r = 0; r < p.rows; r++)
+        for (size_t j = 0; j < COLUMNS; j++) {
+            int64_t sum = (int32_t)*first_of(w, &p, r, j);
+            for (size_t k = 0; k < p.steps; k++)
+                sum += product(w->a[r * STEPS + k], w->b[k * COLUMNS + j]);
+            w->c[2][r * STRIDE + j] = (uint32_t)(uint64_t)sum;
+        }
+    if (kernel->enter) kernel->enter();
+    kernel->part[kind](&p);
+    if (kernel->leave) kernel->leave();
+    check_same(kernel->name, w->c[1], w->c[2], sizeof w->c[1]);
+}
+
+static void integer_tiles_are_exact(void **state) {
+    static work w;
+    uint64_t seed = 4;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (size_t round = 0; round < 3 * ROWS; round++) {
+            if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+            fill(&w, &seed, pair_word, any_word);
+            check_integers(&w, &kernels[i], QDQ_GEMM_INTEGERS, round, pairs_of);
+        }
+}
+
+// Bytes that are the least and the greatest, with a sign and without: 0x80 and 0x7F, 0 and 0xFF.
+static uint32_t end_word(uint64_t *seed) {
+    static const uint8_t ends[] = {0x80, 0x7F, 0x00, 0xFF};
+    uint64_t r = oracle_random(seed) >> 20;
+    uint32_t word = 0;
+    for (int i = 0; i < 4; i++) word = word << 8 | ends[r >> 2 * i & 3];
+    return word;
+}
+
+static void tiles_of_bytes_are_exact(void **state) {
+    static work w;
+    uint64_t seed = 5;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+        for (size_t round = 0; round < 3 * ROWS; round++) {
+            // Any, those that would not fit in 16 bits, the largest products of one sign.
+            fill(&w, &seed, round % 3 == 1 ? end_word : any_word, any_word);
+            if (round % 3 == 2) {
+                memset(w.a, 255, sizeof w.a);
+                memset(w.b, round % 2 ? 0x80 : 0x7F, sizeof w.b);
+            }
+            check_integers(&w, &kernels[i], QDQ_GEMM_BYTES, round, fours_of);
+        }
+    }
+}
+
+static void lanes_are_those_of_the_portable_one(void **state) {
+    static int16_t x[STEPS * COLUMNS], y[STEPS * COLUMNS];
+    uint64_t seed = 6;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+        for (size_t depth = 1; depth <= STEPS; depth++) {
+            float a[STEPS * COLUMNS], b[STEPS * COLUMNS], c[2][COLUMNS];
+            int32_t sums[2][COLUMNS];
+            for (size_t j = 0; j < STEPS * COLUMNS; j++) {
+                a[j] = number(&seed), b[j] = number(&seed);
+                x[j] = (int16_t)(oracle_random(&seed) % 511 - 255);
+                y[j] = (int16_t)(oracle_random(&seed) % 511 - 255);
+            }
+            for (size_t j = 0; j < COLUMNS; j++) {
+                c[0][j] = c[1][j] = number(&seed);
+                sums[0][j] = sums[1][j] = (int32_t)any_word(&seed);
+            }
+            for (size_t k = 0; k < depth; k++)
+                for (size_t j = 0; j < COLUMNS; j++) {
+                    size_t at = k * COLUMNS + j;
+                    c[0][j] = fmaf(a[at], b[at], c[0][j]);
+                    sums[0][j] = (int32_t)((uint32_t)sums[0][j] + (uint32_t)(x[at] * y[at]));
+                }
+            kernels[i].lanes(a, b, c[1], depth);
+            kernels[i].integer_lanes(x, y, sums[1], depth);
+            check_same(kernels[i].name, c[0], c[1], sizeof c[0]);
+            check_same(kernels[i].name, sums[0], sums[1], sizeof sums[0]);
+        }
+    }
+}
+
+// With scales of both signs, a bias, what overflows, and NaN.
+static void sums_become_reals_by_one_product_and_one_sum(void **state) {
+    enum { N = 2 * COLUMNS };
+    uint64_t seed = 7;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+        for (size_t round = 0; round < 400; round++) {
+            float scale[N], bias[N], expected[N];
+            uint32_t sums[N];
+            for (size_t j = 0; j < N; j++) {
+                scale[j] = round % 8 == 7 ? INFINITY : number(&seed), bias[j] = number(&seed);
+                if (oracle_random(&seed) % 32 == 0) bias[j] = NAN;
+                sums[j] = round % 2 ? any_word(&seed) : qdq_float_bits(bias[j] * 3);
+                if (round % 2 && oracle_random(&seed) % 8 == 0) sums[j] = 0;
+                double v = round % 2 ? (double)(float)(int32_t)sums[j] * (double)scale[j]
+                                     : (double)qdq_float_from_bits(sums[j]);
+                float one = (float)v;
+                if (round % 2) one += 0.0f;  // -0 is 0
+                if (round & 2) one += bias[j];
+                expected[j] = isnan(one) ? qdq_float_from_bits(0x7FC00000) : one;
+            }
+            uint32_t made[N + COLUMNS], *from = made + (round & 4 ? COLUMNS : 0);
+            memcpy(from, sums, sizeof sums);
+            kernels[i].reals(from, round % 2 ? scale : NULL, round & 2 ? bias : NULL, made, N);
+            check_same(kernels[i].name, expected, made, sizeof expected);
+        }
+    }
+}
+
+// Of all codes of 16 bits; a NaN is one on the way in, and the one NaN on the way out.
+static void elements_are_widened_and_narrowed_as_the_portable_ones(void **state) {
+    static const qdq_dtype dtypes[] = {QDQ_FLOAT16, QDQ_BFLOAT16, QDQ_FLOAT32};
+    static uint16_t codes[65536];
+    static float wide[2][65536];
+    static uint32_t narrow[2][65536];
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (int i = 0; i < 65536; i++) codes[i] = (uint16_t)i;
+    for (size_t i = 0; i < count; i++)
+        for (size_t d = 0; d < ORACLE_COUNT(dtypes); d++) {
+            if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+            size_t n = dtypes[d] == QDQ_FLOAT32 ? 32768 : 65535;
+            qdq_gemm_widen_portable(dtypes[d], codes, wide[0], n);
+            kernels[i].widen(dtypes[d], codes, wide[1], n);
+            for (size_t j = 0; j < n; j++) {
+                if (isnan(wide[0][j]) && isnan(wide[1][j])) wide[0][j] = wide[1][j];
+                assert_int_equal(qdq_float_bits(wide[0][j]), qdq_float_bits(wide[1][j]));
+                // Between two codes, at and beside ties.
+                uint32_t bits = qdq_float_bits(wide[0][j]) + (uint32_t)((j % 3 + 0x7FFF) * (j % 2));
+                wide[0][j] = qdq_float_from_bits(bits);
+                if (isnan(wide[0][j])) wide[0][j] = qdq_float_from_bits(0x7FC00000);
+            }
+            memset(narrow, 0xA5, sizeof narrow);
+            qdq_gemm_narrow_portable(dtypes[d], wide[0], narrow[0], n);
+            kernels[i].narrow(dtypes[d], wide[0], narrow[1], n);
+            check_same(kernels[i].name, narrow[0], narrow[1], sizeof narrow[0]);
+        }
+}
+
+// Rows of 32 codes with parameters of the columns or of the rows, among them infinite and denormal
+// ones and the NaN that there may be.
+static void codes_are_the_floats_of_the_portable_kernel(void **state) {
+    static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
+    static uint8_t codes[DEPTH * COLUMNS];
+    static float scale[DEPTH], zero[DEPTH], b[2][DEPTH * COLUMNS];
+    uint64_t seed = 8;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+        for (size_t round = 0; round < 240; round++) {
+            for (size_t j = 0; j < sizeof codes; j++)
+                codes[j] = (uint8_t)(oracle_random(&seed) >> 9);
+            for (size_t j = 0; j < DEPTH; j++) {
+                scale[j] = number(&seed);
+                zero[j] = (float)((int)(oracle_random(&seed) >> 20 & 511) - 128);
+            }
+            scale[round % COLUMNS] = qdq_float_from_bits(round % 2 ? 0x7F800000 : 0x7FC00000);
+            qdq_gemm_codes part = {.codes = codes, .scale = scale, .zero = zero};
+            part.dtype = dtypes[round % 3];
+            part.halves = round / 3 % 2, part.by_row = round / 6 % 2;
+            part.rows = round < 12 ? DEPTH : round % 40;
+            memset(b, 0xA5, sizeof b);
+            part.b = b[0];
+            qdq_gemm_decode_portable(&part);
+            part.b = b[1];
+            kernels[i].decode(&part);
+            for (size_t j = 0; j < part.rows * COLUMNS; j++)
+                if (isnan(b[0][j]) && isnan(b[1][j])) b[0][j] = b[1][j];
+            check_same(kernels[i].name, b[0], b[1], sizeof b[0]);
+        }
+    }
+}
+
+static void the_best_allowed_kernel_is_found(void **state) {
+    (void)state;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    assert_ptr_equal(qdq_gemm_kernel_find(1u << QDQ_ISA_PORTABLE), &kernels[0]);
+    for (size_t i = 0; i < count; i++)
+        assert_ptr_equal(qdq_gemm_kernel_find(1u << kernels[i].isa | 1), &kernels[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles_are_chains_of_fused_multiply_adds),
+        cmocka_unit_test(integer_tiles_are_exact),
+        cmocka_unit_test(tiles_of_bytes_are_exact),
+        cmocka_unit_test(lanes_are_those_of_the_portable_one),
+        cmocka_unit_test(sums_become_reals_by_one_product_and_one_sum),
+        cmocka_unit_test(elements_are_widened_and_narrowed_as_the_portable_ones),
+        cmocka_unit_test(codes_are_the_floats_of_the_portable_kernel),
+        cmocka_unit_test(the_best_allowed_kernel_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

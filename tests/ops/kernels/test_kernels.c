@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every row of the kernel table that this machine runs gives the bits of the portable kernel of its
+// family, at every length and alignment, for parameters that are alike, side by side and mixed,
+// and writes nothing beside its n elements.
+#include "ops/kernels/kernel.h"
+#include "runtime/numerics/dtype.h"
+#include "tests/ops/oracle.h"
+
+enum { MOST = 1024, GUARD = 64, LENGTHS = 9 };
+
+static const size_t lengths[LENGTHS] = {1, 7, 15, 16, 31, 64, 65, 257, MOST};
+
+static qdq_tile_fn *portable_of(qdq_family family) {
+    return qdq_kernel_find(family, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, 1u << QDQ_ISA_PORTABLE);
+}
+
+// Ties of the scale and their neighbours, ends, signed zeros, denormals, infinities, NaN.
+static float make_float(uint64_t r, float scale) {
+    static const uint32_t odd[16] = {0,          0x80000000, 0x7F800000, 0xFF800000,
+                                     0x7FC00000, 0xFFC12345, 0x00000001, 0x80000001,
+                                     0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0xFF7FFFFF,
+                                     0x4F000000, 0xCF000000, 0x3F7FFFFF, 0x7FA00001};
+    if (r % 16 == 0) return qdq_float_from_bits(odd[r >> 8 & 15]);
+    if (r % 16 == 1) return qdq_float_from_bits((uint32_t)(r >> 16));
+    float x = ((float)((int)(r >> 20 & 1023) - 512) + (r >> 8 & 1 ? 0.5f : 0.0f)) * scale;
+    uint32_t bits = qdq_float_bits(x) + (uint32_t)((int)(r >> 9 & 3) - 1);
+    return r % 16 < 9 ? qdq_float_from_bits(bits) : x;
+}
+
+static float make_scale(uint64_t r) {
+    static const float odd[8] = {0, -0.0f, INFINITY, NAN, -0.25f, 1e-40f, 0x1p-126f, 3e38f};
+    if (r % 64 == 0) return odd[r >> 8 & 7];
+    if (r % 4 == 1) return ldexpf(1.0f, (int)(r >> 8 & 15) - 8);
+    return (float)((r >> 8 & 127) + 1) / 127.0f;
+}
+
+static int32_t make_zero_point(uint64_t r, qdq_dtype quantized) {
+    static const int32_t odd[4] = {INT32_MAX, INT32_MIN, 1 << 20, -(1 << 20) - 1};
+    const qdq_dtype_info *info = qdq_dtype_get(quantized);
+    if (r % 128 == 0) return odd[r >> 8 & 3];
+    if (r % 4 == 0) return 0;
+    return (int32_t)(r >> 8 & 255) + (info->least < -128 ? 0 : (int32_t)info->least);
+}
+
+typedef struct work {
+    uint32_t params[4][MOST];
+    _Alignas(64) unsigned char x[MOST * 4 + 64], y[2][MOST * 4 + 2 * GUARD + 64];
+} work;
+
+static void make_x(work *w, qdq_dtype dtype, size_t offset, uint64_t *seed) {
+    size_t size = qdq_dtype_size(dtype);
+    for (size_t i = 0; i < MOST; i++) {
+        uint64_t r = oracle_random(seed);
+        float scale = qdq_float_from_bits(w->params[0][i]);
+        float real = make_float(r, scale);
+        uint32_t bits = (uint32_t)(r >> 13);
+        if (dtype == QDQ_FLOAT32) bits = qdq_float_bits(real);
+        if (dtype == QDQ_BFLOAT16) bits = qdq_float_bits(real) >> 16;
+        if (dtype == QDQ_FLOAT16 && r >> 50 & 1) qdq_encode_float(dtype, &real, &bits, 1, NULL);
+        memcpy(w->x + offset + i * size, &bits, size);
+    }
+}
+
+static void make_params(work *w, qdq_dtype quantized, uint64_t *seed) {
+    for (size_t i = 0; i < MOST; i++)
+        for (int k = 0; k < 4; k++) {
+            uint64_t r = oracle_random(seed);
+            float scale = make_scale(r);
+            int32_t z = make_zero_point(r >> 1, quantized);
+            memcpy(&w->params[k][i], k % 2 ? (const void *)&z : &scale, 4);
+        }
+}
+
+static qdq_quant_params params_for(const qdq_kernel *k, uint64_t r) {
+    qdq_quant_params p = {.numerics = *k->numerics, .x_dtype = k->x_dtype, .y_dtype = k->y_dtype};
+    qdq_dtype quantized = qdq_dtype_is_int(k->y_dtype) ? k->y_dtype : k->x_dtype;
+    int64_t least = -100, most = 77;
+    bool wide = quantized == QDQ_INT32 && k->family != QDQ_FAMILY_DEQUANTIZE && r % 2;
+    if (wide) p.numerics.narrow = true, p.numerics.quant_min = -127, p.numerics.quant_max = 127;
+    if (qdq_dtype_is_int(quantized))
+        p.range = qdq_range_of(quantized, r % 5 == 1 ? &least : NULL, r % 5 == 2 ? &most : NULL,
+                               &p.numerics);
+    return p;
+}
+
+static void check_row(const qdq_kernel *k, unsigned round, work *w) {
+    uint64_t seed = round * 7919 + 1;
+    for (int i = 0; i < 4; i++) (void)oracle_random(&seed);
+    qdq_quant_params p = params_for(k, round / 2);
+    qdq_dtype quantized = qdq_dtype_is_int(k->y_dtype) ? k->y_dtype : k->x_dtype;
+    size_t n = lengths[round % LENGTHS], x_size = qdq_dtype_size(k->x_dtype);
+    size_t y_size = qdq_dtype_size(k->y_dtype), bytes = n * y_size + 2 * GUARD;
+    size_t x_at = round % 3 * x_size, y_at = round % 5 * y_size;
+    make_params(w, quantized, &seed);
+    qdq_view views[4];
+    for (unsigned i = 0; i < 4; i++) {
+        bool alike = round % 4 == 0 || round % 4 == i + 1;
+        views[i] = (qdq_view){w->params[i], alike ? 0 : 1};
+        if (alike)
+            for (size_t j = 1; j < MOST; j++) w->params[i][j] = w->params[i][0];
+    }
+    make_x(w, k->x_dtype, x_at, &seed);
+    for (int i = 0; i < 2; i++) memset(w->y[i], 0xA5, sizeof w->y[i]);
+    portable_of(k->family)(&p, views, w->x + x_at, w->y[0] + GUARD + y_at, n);
+    k->fn(&p, views, w->x + x_at, w->y[1] + GUARD + y_at, n);
+    for (size_t i = 0; i < bytes + y_at; i++) {
+        if (w->y[0][i] == w->y[1][i]) continue;
+        size_t at = (i - GUARD - y_at) / y_size;
+        uint32_t x = 0, got = 0, want = 0;
+        if (i < GUARD + y_at || at >= n) fail_msg("%s: writes beside its %zu elements", k->name, n);
+        memcpy(&x, w->x + x_at + at * x_size, x_size);
+        memcpy(&want, w->y[0] + GUARD + y_at + at * y_size, y_size);
+        memcpy(&got, w->y[1] + GUARD + y_at + at * y_size, y_size);
+        fail_msg("%s, round %u, n %zu, element %zu: x %#x, s %#x, z %d: got %#x, want %#x", k->name,
+                 round, n, at, x, w->params[0][views[0].step ? at : 0],
+                 (int)w->params[1][views[1].step ? at : 0], got, want);
+    }
+}
+
+static void every_kernel_gives_the_bits_of_the_portable_one(void **state) {
+    static work w;
+    size_t count, checked = 0;
+    const qdq_kernel *kernels = qdq_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!kernels[i].numerics || !(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+        for (unsigned round = 0; round < 720; round++) check_row(&kernels[i], round, &w);
+        checked++;
+    }
+    print_message("%zu of %zu kernels\n", checked, count);
+}
+
+//---- Quotients beside ties ---------------------------------------------------
+
+typedef struct tie_case {
+    float scale;
+    int32_t zero_point;
+    qdq_quant_params params;
+} tie_case;
+
+// The kernel gives what the portable one does for the first n elements of w->x, with the parameters
+// as single numbers and as lists. Requantize has `scale` as that of y, and 1 as that of x.
+static void same_as_portable(const qdq_kernel *k, const tie_case *c, work *w, size_t n) {
+    uint32_t s = qdq_float_bits(c->scale), z = (uint32_t)c->zero_point;
+    bool two = k->family == QDQ_FAMILY_REQUANTIZE;
+    uint32_t numbers[4] = {two ? qdq_float_bits(1.0f) : s, two ? 0 : z, s, z};
+    size_t size = qdq_dtype_size(k->y_dtype);
+    for (int lists = 0; lists < 3; lists++) {  // none, scales, both
+        qdq_view views[4];
+        for (int i = 0; i < 4; i++) {
+            views[i] = (qdq_view){w->params[i], lists > i % 2 ? 1 : 0};
+            for (size_t j = 0; j < n; j++) w->params[i][j] = numbers[i];
+        }
+        if (!lists) portable_of(k->family)(&c->params, views, w->x, w->y[0], n);
+        k->fn(&c->params, views, w->x, w->y[1], n);
+        for (size_t i = 0; i < n; i++) {
+            uint32_t x = 0;
+            memcpy(&x, w->x + i * qdq_dtype_size(k->x_dtype), qdq_dtype_size(k->x_dtype));
+            if (memcmp(w->y[0] + i * size, w->y[1] + i * size, size) != 0)
+                fail_msg("%s: x %#x, s %a, z %d: got %#x, want %#x", k->name, x, (double)c->scale,
+                         (int)c->zero_point, w->y[1][i * size], w->y[0][i * size]);
+        }
+    }
+}
+
+static void put_real(work *w, qdq_dtype dtype, size_t i, float v) {
+    uint32_t bits = qdq_float_bits(v);
+    if (dtype == QDQ_FLOAT16) qdq_encode_float(dtype, &v, &bits, 1, NULL);
+    if (dtype == QDQ_BFLOAT16) bits >>= 16;
+    if (dtype == QDQ_INT32)
+        bits = fabsf(v) < 0x1p31f ? (uint32_t)(int32_t)v : (uint32_t)INT32_MIN + (v > 0);
+    memcpy(w->x + i * qdq_dtype_size(dtype), &bits, qdq_dtype_size(dtype));
+}
+
+enum { LEAST = 2 << 4 | 1 };  // for the least zero point, with which ties up to 255 matter
+
+static tie_case tie_case_of(const qdq_kernel *k, float scale, uint64_t r) {
+    static const int64_t least = -100, most = 77;
+    bool odd = r % 8 == 0;
+    qdq_dtype dtype = k->y_dtype;  // or one that is held in such bytes
+    if (r % 8 == 2 && k->family == QDQ_FAMILY_QUANTIZE)
+        dtype = dtype == QDQ_INT8 ? QDQ_INT4 : QDQ_UINT4;
+    tie_case c = {.scale = scale, .params = {.x_dtype = k->x_dtype, .y_dtype = dtype}};
+    const qdq_dtype_info *y = qdq_dtype_get(dtype);
+    int64_t zs[5] = {0, 3, y->least, y->greatest, y->greatest + 1};
+    if (k->numerics) c.params.numerics = *k->numerics;
+    c.zero_point = (int32_t)zs[(r >> 4) % 5];
+    c.params.range =
+        qdq_range_of(dtype, odd ? &least : NULL, odd ? &most : NULL, &c.params.numerics);
+    return c;
+}
+
+// Kernels of numbers to whole bytes.
+static bool makes_bytes(const qdq_kernel *k) {
+    bool bytes = k->y_dtype == QDQ_INT8 || k->y_dtype == QDQ_UINT8;
+    return bytes && k->numerics && k->family != QDQ_FAMILY_LOOKUP && (qdq_cpu_isas() >> k->isa & 1);
+}
+
+// 1024 numbers around a stretch of ties, each tie with seven neighbours of its dtype.
+static void fill_ties(work *w, qdq_dtype dtype, float scale, int first) {
+    uint32_t ulp = dtype == QDQ_BFLOAT16 ? 1u << 16 : 1;
+    for (int i = 0; i < MOST; i++) {
+        double tie = ((double)(first + i / 8) + 0.5) * (double)scale;
+        float v = qdq_float_from_bits(qdq_float_bits((float)tie) + (uint32_t)(i % 8 - 3) * ulp);
+        if (i % 64 == 7) v = (float[]){NAN, INFINITY, -INFINITY, 0x1p-130f}[i / 64 % 4];
+        if (i % 64 == 15) v = (float[]){3e38f, -3e38f, -NAN, 0x1p20f}[i / 64 % 4] * scale;
+        put_real(w, dtype, (size_t)i, v);
+    }
+}
+
+static void kernels_to_bytes_are_exact_beside_ties(void **state) {
+    static work w;
+    uint64_t seed = 17;
+    size_t count;
+    const qdq_kernel *kernels = qdq_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (int round = 0; makes_bytes(&kernels[i]) && round < 80; round++) {
+            uint64_t r = oracle_random(&seed);
+            int first = (int)(r >> 40) % 5 * 128 - 320;
+            float scale = (float)(r >> 8 & 0xFFFFFF) * 0x1p-24f + 0x1p-24f;
+            if (round % 4 == 1) scale = (float)(r >> 8 & 255) / 127.0f + 0x1p-7f;
+            if (round % 4 == 2)  // of numbers with 8 bits whose quotient is a tie
+                scale = (float)((r >> 8 & 127) + 128) / ((float)(r >> 16 & 127) + 0.5f);
+            if (round % 4 == 3) scale = ldexpf(scale, (int)(r >> 50 & 255) - 127);
+            if (round % 8 == 7) scale = ldexpf(1.0f, (int)(r >> 50 & 127) - 63);
+            if (round % 16 == 5)  // the inverse is denormal
+                scale = ldexpf(scale + 1, 124 + (int)(r & 3)), first = -64;
+            if (kernels[i].x_dtype == QDQ_INT32) scale *= (float)(1 << (r & 15));
+            tie_case c = tie_case_of(&kernels[i], scale, r >> 3);
+            fill_ties(&w, kernels[i].x_dtype, scale, first);
+            same_as_portable(&kernels[i], &c, &w, MOST);
+        }
+}
+
+// A number that gives 1 when multiplied with odd m, modulo 2^64.
+static uint64_t inverse_of(uint64_t m) {
+    uint64_t y = m;
+    for (int i = 0; i < 6; i++) y *= 2 - m * y;
+    return y;
+}
+
+// The middle of the floats k + 1/2 and the next one above (side 1) or below (-1); with 0 the tie.
+static double middle_beside(int k, int side) {
+    double tie = k + 0.5;
+    int exponent = ilogb(tie) - (side < 0 && tie == 0.5);  // below a power of two floats are closer
+    return tie + side * ldexp(1.0, exponent - 24);
+}
+
+// Numbers x and s of 24 bits with x / s = middle + rest / s, but for powers of two: no quotients
+// are harder to round.
+static void check_hardest(double middle, int64_t rest, const qdq_kernel *kernel, work *w) {
+    uint64_t m = (uint64_t)ldexp(middle, 24 - ilogb(middle));
+    for (unsigned shift = 23; shift <= 26; shift++) {
+        uint64_t low = ((uint64_t)1 << shift) - 1;
+        uint64_t s = (0 - (uint64_t)rest) * inverse_of(m) & low;
+        uint64_t x = (s * m + (uint64_t)rest) >> shift;
+        if (s < 1 << 23 || s >= 1 << 24 || x < 1 << 23 || x >= 1 << 24) continue;
+        int to = (int)lround(log2(middle * (double)s / (double)x));
+        tie_case c = tie_case_of(kernel, (float)s, LEAST);
+        for (size_t i = 0; i < 64; i++)
+            put_real(w, QDQ_FLOAT32, i, ldexpf((float)x, to) * (i % 2 ? -1.0f : 1.0f));
+        same_as_portable(kernel, &c, w, 64);
+    }
+}
+
+static void kernels_to_bytes_are_exact_for_the_hardest_quotients(void **state) {
+    static work w;
+    size_t count;
+    const qdq_kernel *kernels = qdq_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!makes_bytes(&kernels[i]) || kernels[i].x_dtype != QDQ_FLOAT32) continue;
+        for (int k = 0; k < 256; k++)
+            for (int64_t rest = -8; rest <= 8; rest++)
+                for (int side = -1; side <= 1 && rest; side += 2)
+                    check_hardest(middle_beside(k, side), rest, &kernels[i], &w);
+    }
+}
+
+// As few numbers have 8 bits, all of them, by the scales that bring each nearest to such a middle.
+static void kernels_of_bfloat16_are_exact_for_the_hardest_quotients(void **state) {
+    static work w;
+    size_t count;
+    const qdq_kernel *kernels = qdq_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!makes_bytes(&kernels[i]) || kernels[i].x_dtype != QDQ_BFLOAT16) continue;
+        for (int x = 128; x < 256; x++)
+            for (int k = 0; k < 256; k++)
+                for (int side = -1; side <= 1; side++) {
+                    float scale = (float)(x / middle_beside(k, side));
+                    tie_case c = tie_case_of(&kernels[i], scale, LEAST);
+                    for (size_t j = 0; j < 64; j++)
+                        put_real(&w, QDQ_BFLOAT16, j, (float)(j % 2 ? -x : x));
+                    same_as_portable(&kernels[i], &c, &w, 64);
+                }
+    }
+}
+
+// Tables: every code of every table, alike and mixed, of results of 1, 2 and 4 bytes.
+static void check_lookup(const qdq_kernel *k, size_t size, uint64_t *seed) {
+    static uint8_t tables[4 * 256 * 4], x[MOST], y[2][MOST * 4 + GUARD];
+    static uint32_t numbers[MOST];
+    qdq_lookup_params p = {tables};
+    for (size_t i = 0; i < sizeof tables; i++) tables[i] = (uint8_t)oracle_random(seed);
+    for (unsigned round = 0; round < 4 * LENGTHS; round++) {
+        size_t n = lengths[round % LENGTHS], step = round / LENGTHS % 2;
+        memset(y, 0xA5, sizeof y);
+        for (size_t i = 0; i < MOST; i++) {
+            x[i] = (uint8_t)(round < LENGTHS ? i : oracle_random(seed));
+            numbers[i] = (uint32_t)(oracle_random(seed) % 4);
+        }
+        for (size_t i = 0; i < n; i++)
+            memcpy(y[0] + i * size, tables + (numbers[i * step] * 256 + x[i]) * size, size);
+        k->fn(&p, &(qdq_view){numbers, step}, x, y[1], n);
+        if (memcmp(y[0], y[1], sizeof y[0]) != 0) fail_msg("%s, n %zu", k->name, n);
+    }
+}
+
+static void every_lookup_gives_the_results_of_the_tables(void **state) {
+    static const qdq_family families[] = {QDQ_FAMILY_LOOKUP, QDQ_FAMILY_LOOKUP_HALVES,
+                                          QDQ_FAMILY_LOOKUP_WORDS};
+    uint64_t seed = 99;
+    size_t count;
+    const qdq_kernel *kernels = qdq_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (int f = 0; f < 3; f++)
+            if (kernels[i].family == families[f] && qdq_cpu_isas() >> kernels[i].isa & 1)
+                check_lookup(&kernels[i], (size_t)1 << f, &seed);
+}
+
+static void check_range(uint32_t isa, qdq_dtype dtype, const void *x, size_t n) {
+    qdq_block_range want = {0, 0, false}, got = want;
+    qdq_range_portable(dtype, x, n, &want);
+    qdq_range_find(dtype, 1u << isa | 1)(dtype, x, n, &got);
+    if (want.low != got.low || want.high != got.high || want.nan != got.nan ||
+        signbit(want.low) != signbit(got.low) || signbit(want.high) != signbit(got.high))
+        fail_msg("isa %u, %s, n %zu: [%a, %a] %d, want [%a, %a] %d", isa, qdq_dtype_name(dtype), n,
+                 (double)got.low, (double)got.high, got.nan, (double)want.low, (double)want.high,
+                 want.nan);
+}
+
+// Longer than what kernels look at together: all of one sign, or with one NaN, of either sign.
+static void every_long_range_is_that_of_the_portable_one(void **state) {
+    enum { LONG = 10001 };
+    static uint32_t x[LONG];
+    static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16};
+    uint64_t seed = 17;
+    (void)state;
+    for (uint32_t isa = 0; isa < QDQ_ISA_COUNT; isa++)
+        for (unsigned round = 0; round < 48; round++) {
+            qdq_dtype dtype = dtypes[round % 2];
+            size_t size = qdq_dtype_size(dtype), from = round % 7;
+            if (!(qdq_cpu_isas() >> isa & 1)) continue;
+            for (size_t i = 0; i < LONG; i++) {
+                uint32_t bits = (uint32_t)oracle_random(&seed) & 0xBFFFFFFF;  // finite
+                bits = round / 2 % 3 == 0 ? bits : round / 2 % 3 == 1 ? bits >> 1 : bits | 1u << 31;
+                bits >>= 32 - 8 * size;
+                memcpy((char *)x + i * size, &bits, size);
+            }
+            if (round / 6 % 3) {
+                uint32_t nan = (round / 6 % 3 == 1 ? 0x7F810000u : 0xFF810000u) >> (32 - 8 * size);
+                memcpy((char *)x + oracle_random(&seed) % LONG * size, &nan, size);
+            }
+            check_range(isa, dtype, (char *)x + from * size, LONG - from);
+        }
+}
+
+// Ranges: of numbers of every kind, at every length, NaN at every place.
+static void every_range_is_that_of_the_portable_one(void **state) {
+    static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16, QDQ_INT32};
+    static work w;
+    uint64_t seed = 5;
+    (void)state;
+    for (int i = 0; i < MOST; i++) w.params[0][i] = qdq_float_bits(1.0f / 3);
+    for (uint32_t isa = 0; isa < QDQ_ISA_COUNT; isa++)
+        for (unsigned round = 0; round < 400; round++) {
+            qdq_dtype dtype = dtypes[round % 4];
+            size_t n = lengths[round / 4 % LENGTHS], size = qdq_dtype_size(dtype);
+            if (!(qdq_cpu_isas() >> isa & 1)) continue;
+            make_x(&w, dtype, 0, &seed);
+            if (round % 3) {
+                for (size_t i = 0; i < n; i++) {  // no NaN but at one place
+                    float v;
+                    qdq_decode_float(dtype, w.x + i * size, &v, 1);
+                    if (isnan(v) || isinf(v)) memset(w.x + i * size, 0, size);
+                }
+                if (round % 3 == 2 && dtype == QDQ_FLOAT32)
+                    memcpy(w.x + round % n * 4, &(float){NAN}, 4);
+            }
+            check_range(isa, dtype, w.x, n);
+        }
+}
+
+// What is chosen is a row that fits, of the best instruction set that is allowed.
+static void the_best_allowed_kernel_is_found(void **state) {
+    (void)state;
+    qdq_quant_params p = {.x_dtype = QDQ_FLOAT32, .y_dtype = QDQ_INT8};
+    qdq_tile_fn *plain = portable_of(QDQ_FAMILY_QUANTIZE);
+    assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, 1u << QDQ_ISA_PORTABLE), plain);
+    qdq_tile_fn *best = qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas());
+    assert_true(qdq_cpu_isas() == 1 ? best == plain : best != plain);
+    p.numerics.nan = QDQ_NAN_ZERO_POINT;  // no kernel is written for this
+    assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas()), plain);
+    p.numerics = (qdq_numerics){.subtraction = QDQ_SUBTRACT_FLOAT};  // does not matter here
+    assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas()), best);
+    p.float_zero_point = true;
+    assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas()), plain);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kernel_gives_the_bits_of_the_portable_one),
+        cmocka_unit_test(kernels_to_bytes_are_exact_beside_ties),
+        cmocka_unit_test(kernels_to_bytes_are_exact_for_the_hardest_quotients),
+        cmocka_unit_test(kernels_of_bfloat16_are_exact_for_the_hardest_quotients),
+        cmocka_unit_test(every_lookup_gives_the_results_of_the_tables),
+        cmocka_unit_test(every_range_is_that_of_the_portable_one),
+        cmocka_unit_test(every_long_range_is_that_of_the_portable_one),
+        cmocka_unit_test(the_best_allowed_kernel_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows become columns: every size of element, whole blocks and what is left beside them, and
+// nothing is written or read elsewhere.
+#include "ops/kernels/transpose_block.h"
+#include "tests/ops/oracle.h"
+
+enum { MOST = 19, ROOM = 5, STRIDE = MOST + ROOM };
+
+static void check(size_t size, size_t rows, size_t n, uint64_t *seed) {
+    const void *x[MOST];
+    char *y = oracle_memory(MOST * STRIDE * size);
+    char *data[MOST];
+    memset(y, 0x5A, MOST * STRIDE * size);
+    for (size_t i = 0; i < rows; i++) {
+        x[i] = data[i] = oracle_memory(n * size + 1);  // with nothing behind it
+        for (size_t j = 0; j < n * size; j++) data[i][j] = (char)oracle_random(seed);
+    }
+    qdq_turn(size, x, rows, n, y, STRIDE);
+    for (size_t j = 0; j < MOST; j++)
+        for (size_t i = 0; i < STRIDE; i++) {
+            const char *at = y + (j * STRIDE + i) * size;
+            static const char untouched[4] = {0x5A, 0x5A, 0x5A, 0x5A};
+            const char *want = i < rows && j < n ? data[i] + j * size : untouched;
+            if (memcmp(at, want, size) != 0)
+                fail_msg("%zu rows of %zu elements of %zu bytes: [%zu, %zu]", rows, n, size, j, i);
+        }
+    for (size_t i = 0; i < rows; i++) free(data[i]);
+    free(y);
+}
+
+static void rows_become_columns(void **state) {
+    uint64_t seed = 8;
+    (void)state;
+    for (size_t size = 1; size <= 4; size *= 2)
+        for (size_t rows = 0; rows <= MOST; rows++)
+            for (size_t n = 0; n <= MOST; n++) check(size, rows, n, &seed);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_become_columns)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops that move elements, alone and one behind the other, of shapes larger than everything they are
+// cut into: each element, whatever its bits are, must be where the op puts it.
+#include "tests/ops/large_links.h"
+#include "ops/blocking.h"
+#include "ops/movement/movement.h"
+
+//---- Elements ---------------------------------------------------------------
+
+// Bits of any kind where a dtype has them all; numbers that bfloat16 has too where links follow.
+static void fill(tensor *t, uint64_t *state, bool whole) {
+    size_t bytes = tensor_count(t) * qdq_dtype_size(t->dtype);
+    if (whole && large_is_float(t->dtype)) {
+        large_fill_whole(t, state, 100);
+        return;
+    }
+    int codes = t->dtype == QDQ_BOOL ? 2 : product_codes(t->dtype);
+    for (size_t i = 0; i < bytes; i++) {
+        int byte = (int)large_pick(state, 256);
+        if (codes) byte = product_least(t->dtype) + byte % codes;
+        ((unsigned char *)t->data)[i] = (unsigned char)byte;
+    }
+}
+
+static void copy(tensor *y, size_t to, const tensor *x, size_t from) {
+    size_t size = qdq_dtype_size(x->dtype);
+    memcpy((char *)y->data + to * size, (const char *)x->data + from * size, size);
+}
+
+//---- Ops --------------------------------------------------------------------
+
+static void transpose(large_graph *c, large_value *v, const int64_t *order) {
+    qdq_shape x = v->numbers.shape, y = x;
+    for (int i = 0; i < x.rank; i++) y.dims[i] = x.dims[order[i]];
+    tensor out = tensor_of(NULL, v->numbers.dtype, y);
+    for (size_t at = 0; at < tensor_count(&out); at++) {
+        size_t index[QDQ_MAX_RANK] = {0}, from = 0;
+        for (int i = 0; i < y.rank; i++) index[order[i]] = large_index(y, i, at);
+        for (int i = 0; i < x.rank; i++) from = from * (size_t)x.dims[i] + index[i];
+        copy(&out, at, &v->numbers, from);
+    }
+    qdq_transpose_attrs attrs = {.order = {order, (size_t)x.rank}};
+    large_replace(v, qdq_transpose(c->graph, v->value, attrs), out);
+}
+
+static void transpose_somehow(large_graph *c, uint64_t *state, large_value *v) {
+    int64_t order[QDQ_MAX_RANK];
+    int rank = v->numbers.shape.rank;
+    for (int i = 0; i < rank; i++) {
+        int at = (int)large_pick(state, (size_t)i + 1);
+        order[i] = order[at], order[at] = i;
+    }
+    if (rank) transpose(c, v, order);
+}
+
+// Where element `at` of y comes from: an input, and the number there.
+static size_t source_of(qdq_shape y, int axis, const tensor *const *xs, size_t at, size_t *input) {
+    size_t index = large_index(y, axis, at), inner = 1, outer;
+    for (int i = axis + 1; i < y.rank; i++) inner *= (size_t)y.dims[i];
+    outer = at / inner / (size_t)y.dims[axis];
+    for (*input = 0; index >= (size_t)xs[*input]->shape.dims[axis]; ++*input)
+        index -= (size_t)xs[*input]->shape.dims[axis];
+    return (outer * (size_t)xs[*input]->shape.dims[axis] + index) * inner + at % inner;
+}
+
+// The value among `more` inputs that are `size` long at most.
+static void concat(large_graph *c, uint64_t *state, large_value *v, int axis, size_t more,
+                   size_t size) {
+    const tensor *xs[LARGE_INPUTS];
+    qdq_value values[LARGE_INPUTS];
+    tensor *own;
+    qdq_shape shape = v->numbers.shape, y = shape;
+    size_t place = large_pick(state, more + 1);
+    for (size_t i = 0; i <= more; i++) {
+        xs[i] = &v->numbers, values[i] = v->value;
+        if (i == place) continue;
+        shape.dims[axis] = 1 + (int64_t)large_pick(state, size);
+        y.dims[axis] += shape.dims[axis];
+        values[i] = large_input(c, v->numbers.dtype, shape, &own);
+        fill(own, state, c->short_numbers);
+        xs[i] = own;
+    }
+    tensor out = tensor_of(NULL, v->numbers.dtype, y);
+    for (size_t at = 0; at < tensor_count(&out); at++) {
+        size_t input, from = source_of(y, axis, xs, at, &input);
+        copy(&out, at, xs[input], from);
+    }
+    qdq_concat_attrs attrs = {.xs = {values, more + 1}, .axis = QDQ_INT(axis)};
+    large_replace(v, qdq_concat(c->graph, attrs), out);
+}
+
+static void concat_somehow(large_graph *c, uint64_t *state, large_value *v) {
+    enum { MOST = 4096 };
+    int axis = (int)large_pick(state, (size_t)v->numbers.shape.rank);
+    size_t slice = tensor_count(&v->numbers) / (size_t)v->numbers.shape.dims[axis];
+    size_t most = MOST / slice + 1, more = large_pick(state, 5) ? 1 + large_pick(state, 4) : 19;
+    if (c->in_count + more < LARGE_INPUTS - 10) concat(c, state, v, axis, more, most);
+}
+
+static void reshape(large_graph *c, large_value *v, qdq_shape shape, int open) {
+    int64_t dims[QDQ_MAX_RANK];
+    tensor out = tensor_of(NULL, v->numbers.dtype, shape);
+    memcpy(out.data, v->numbers.data, tensor_count(&out) * qdq_dtype_size(out.dtype));
+    memcpy(dims, shape.dims, sizeof dims);
+    if (open >= 0) dims[open] = -1;
+    qdq_reshape_attrs attrs = {.shape = {dims, (size_t)shape.rank}, .special_zero = QDQ_FALSE};
+    large_replace(v, qdq_reshape(c->graph, v->value, attrs), out);
+}
+
+// Two dims become one, or one becomes two.
+static void reshape_somehow(large_graph *c, uint64_t *state, large_value *v) {
+    qdq_shape x = v->numbers.shape, y = {.rank = 0};
+    int at = (int)large_pick(state, (size_t)x.rank);
+    bool joins = at + 1 < x.rank && (large_pick(state, 2) || x.rank > 4);
+    for (int i = 0; i < x.rank; i++) {
+        if (i != at) {
+            y.dims[y.rank++] = x.dims[i];
+        } else if (joins) {
+            y.dims[y.rank++] = x.dims[i] * x.dims[i + 1];
+            i++;
+        } else {
+            int64_t part = 1 + (int64_t)large_pick(state, 70);
+            while (x.dims[i] % part) part--;
+            y.dims[y.rank++] = part, y.dims[y.rank++] = x.dims[i] / part;
+        }
+    }
+    reshape(c, v, y, large_pick(state, 2) ? at : -1);
+}
+
+static void reorder(large_graph *c, large_value *v) {
+    v->value = qdq_reorder(c->graph, v->value, (qdq_unary_attrs){0});
+}
+
+static void gen_index(large_graph *c, const large_value *v, int axis) {
+    tensor y = tensor_of(NULL, QDQ_INT32, v->numbers.shape);
+    for (size_t at = 0; at < tensor_count(&y); at++)
+        ((int32_t *)y.data)[at] = (int32_t)large_index(y.shape, axis, at);
+    large_output(c, qdq_gen_index(c->graph, v->value, (qdq_gen_index_attrs){.axis = QDQ_INT(axis)}),
+                 y);
+}
+
+//---- Cases ------------------------------------------------------------------
+
+// Every dtype that may be moved is in turn.
+static qdq_dtype dtype_of(uint64_t *state) {
+    for (;;) {
+        size_t dtype = 1 + large_pick(state, QDQ_DTYPE_COUNT - 1);
+        if (large_pick(state, 3) == 0) dtype = QDQ_FLOAT32;
+        if (dtype != QDQ_BFLOAT8_B && dtype != QDQ_BFLOAT4_B && dtype != QDQ_FLOAT4_E2M1)
+            return (qdq_dtype)dtype;
+    }
+}
+
+static large_value begin(large_graph *c, uint64_t *state, const char *what, qdq_shape shape,
+                         qdq_dtype dtype) {
+    large_value v;
+    tensor *x;
+    large_graph_begin(c, what);
+    large_say(c, " ", shape, dtype);
+    c->short_numbers = !large_is_float(dtype) || large_pick(state, 2);
+    v.value = large_input(c, dtype, shape, &x);
+    fill(x, state, c->short_numbers);
+    v.numbers = large_like(x, dtype);
+    memcpy(v.numbers.data, x->data, tensor_count(x) * qdq_dtype_size(dtype));
+    return v;
+}
+
+// At least one link where all numbers are exact with it.
+static void finish(large_graph *c, uint64_t *state, large_value v, uint64_t seed) {
+    if (c->short_numbers && large_is_float(v.numbers.dtype))
+        large_links(c, state, v, 1);
+    else
+        large_output(c, v.value, v.numbers);
+    large_graph_check(c, seed);
+}
+
+#define ACROSS(cut) ((int64_t)large_across(&state, (cut)))
+
+// Columns that are turned by blocks, of which pieces hold some at a time, and rows that are copied,
+// short ones, long ones and those that do not fit in pieces.
+static void transposes_cross_their_blocks(void **unused) {
+    enum { BLOCK = QDQ_TRANSPOSE_BLOCK, WIDE = QDQ_PIECES_BYTES / BLOCK };
+    static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_INT64, QDQ_BFLOAT16, QDQ_INT8, QDQ_UINT4};
+    (void)unused;
+    for (size_t d = 0; d < ORACLE_COUNT(dtypes); d++) {
+        uint64_t state = large_state(d);
+        size_t size = qdq_dtype_size(dtypes[d]);
+        const struct {
+            qdq_shape shape;
+            int64_t order[4];
+        } cases[] = {
+            {QDQ_SHAPE(ACROSS(WIDE / size), ACROSS(BLOCK)), {1, 0}},
+            {QDQ_SHAPE(2, ACROSS(WIDE / size), ACROSS(BLOCK)), {0, 2, 1}},
+            {QDQ_SHAPE(ACROSS(BLOCK), 2, ACROSS(BLOCK)), {2, 1, 0}},
+            {QDQ_SHAPE(ACROSS(BLOCK), ACROSS(BLOCK), 3), {1, 0, 2}},
+            {QDQ_SHAPE(ACROSS(BLOCK), 3, ACROSS(BLOCK), 2), {2, 1, 0, 3}},
+            {QDQ_SHAPE(7, 5, ACROSS(QDQ_MOVE_LONG)), {1, 0, 2}},
+            {QDQ_SHAPE(2, 2, ACROSS(QDQ_PIECES_BYTES / size)), {1, 0, 2}},
+            {QDQ_SHAPE(3, ACROSS(BLOCK), 5, ACROSS(BLOCK)), {1, 3, 2, 0}},
+        };
+        for (size_t i = 0; i < ORACLE_COUNT(cases); i++) {
+            large_graph c;
+            large_value v = begin(&c, &state, "StaticTranspose", cases[i].shape, dtypes[d]);
+            transpose(&c, &v, cases[i].order);
+            if ((i + d) % 2) transpose_somehow(&c, &state, &v);
+            finish(&c, &state, v, i);
+        }
+    }
+}
+
+// Runs of a few elements, and runs longer than a unit.
+static void concats_cross_their_units(void **unused) {
+    (void)unused;
+    for (uint64_t i = 0; i < 12; i++) {
+        uint64_t state = large_state(i);
+        const qdq_shape shapes[] = {
+            QDQ_SHAPE(ACROSS(QDQ_MOVE_UNIT / 20), 3),
+            QDQ_SHAPE(9, ACROSS(QDQ_MOVE_LONG), 2),
+            QDQ_SHAPE(2, ACROSS(QDQ_MOVE_UNIT / 2)),
+        };
+        const size_t sizes[] = {5, QDQ_MOVE_LONG, 2 * QDQ_MOVE_UNIT};
+        large_graph c;
+        large_value v = begin(&c, &state, "Concat", shapes[i % 3], dtype_of(&state));
+        concat(&c, &state, &v, 1, i % 3 ? 2 : 11, sizes[i % 3]);
+        if (i % 2) reorder(&c, &v);
+        finish(&c, &state, v, i);
+    }
+}
+
+static void copies_and_indices_cross_their_units(void **unused) {
+    (void)unused;
+    for (uint64_t i = 0; i < 12; i++) {
+        uint64_t state = large_state(i);
+        int64_t n = ACROSS(QDQ_MOVE_UNIT / 3);
+        large_graph c;
+        large_value v = begin(&c, &state, "copy", QDQ_SHAPE(n, 3), dtype_of(&state));
+        if (i % 3 == 0) gen_index(&c, &v, 0), gen_index(&c, &v, 1);
+        if (i % 2) reorder(&c, &v);
+        if (i % 4) reshape(&c, &v, QDQ_SHAPE(3 * n), 0);
+        if (i % 3 == 1) gen_index(&c, &v, 0);
+        finish(&c, &state, v, i);
+    }
+}
+
+static void random_movements_agree(void **unused) {
+    static const size_t cuts[] = {1,   2, 3, 8, 16, QDQ_TRANSPOSE_BLOCK, 128, 256, QDQ_MOVE_LONG,
+                                  4096};
+    enum { MOST = 15000 };
+    (void)unused;
+    for (size_t i = 0; i < large_cases.count; i++) {
+        uint64_t seed = large_cases.seed + i, state = large_state(seed);
+        qdq_shape shape = {.rank = 1 + (int)large_pick(&state, 5)};
+        size_t left = MOST, first = large_pick(&state, (size_t)shape.rank);
+        for (int d = 0; d < shape.rank; d++) {
+            size_t size = large_near(&state, cuts[large_pick(&state, ORACLE_COUNT(cuts))]);
+            if (size > left) size = 1 + large_pick(&state, left < 5 ? left : 5);
+            shape.dims[(d + (int)first) % shape.rank] = (int64_t)size;
+            left /= size;
+        }
+        large_graph c;
+        large_value v = begin(&c, &state, "moved", shape, dtype_of(&state));
+        for (size_t ops = 1 + large_pick(&state, 3); ops-- > 0;) {
+            size_t kind = large_pick(&state, 8);
+            if (kind < 3) transpose_somehow(&c, &state, &v);
+            if (kind == 3 || kind == 4) concat_somehow(&c, &state, &v);
+            if (kind == 5) reshape_somehow(&c, &state, &v);
+            if (kind == 6) reorder(&c, &v);
+            if (kind == 7)
+                gen_index(&c, &v,
+                          (int)large_pick(&state, (size_t)shape.rank) % v.numbers.shape.rank);
+        }
+        finish(&c, &state, v, seed);
+    }
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(transposes_cross_their_blocks),
+        cmocka_unit_test(concats_cross_their_units),
+        cmocka_unit_test(copies_and_indices_cross_their_units),
+        cmocka_unit_test(random_movements_agree),
+    };
+    large_begin(argc, argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ops between Dequantize and product are computed on codes, and who prevents it.
+#include "tests/ops/products/codes.h"
+#include "tests/unit.h"
+
+// The names of the nodes that are, in their order.
+static const char *on_codes(qdq_graph *g, bool fast) {
+    static char names[256];
+    qdq_error err = {0};
+    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.fast = fast}, &err);
+    if (!plan) fail_msg("compile: %s", err.text);
+    size_t at = 0;
+    names[0] = 0;
+    for (size_t i = 0; i < qdq_plan_get_stats(plan).step_count; i++) {
+        const char *text = qdq_plan_get_step(plan, i)->text, *end = strstr(text, " on codes");
+        if (!end) continue;
+        const char *begin = end;
+        while (begin[-1] != ' ') begin--;
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s%.*s", at ? " " : "",
+                               (int)(end - begin), begin);
+    }
+    qdq_plan_destroy(plan);
+    qdq_graph_destroy(g);
+    return names;
+}
+
+static const float quarter[] = {0.25f}, minus[] = {-0.25f}, third[] = {0.3f};
+static qdq_ints ints(const int64_t *data, int n) { return (qdq_ints){data, (size_t)n}; }
+
+static const int64_t ones[] = {1, 1}, twos[] = {2, 2}, none[] = {0, 0};
+
+static qdq_value real(qdq_graph *g, const char *name, const float *scale, qdq_shape shape) {
+    return qdq_dequantize(
+        g, qdq_input(g, name, QDQ_INT8, shape),
+        (qdq_dequantize_attrs){.dtype = QDQ_FLOAT32, .scales = {.data = scale, .count = 1}});
+}
+
+static const qdq_pool_attrs halves = {.name = "p",
+                                      .kernel = {twos, 2},
+                                      .strides = {twos, 2},
+                                      .pads_begin = {none, 2},
+                                      .pads_end = {none, 2}};
+
+static qdq_value flat(qdq_graph *g, const char *name, qdq_value x, int64_t rows) {
+    int64_t shape[] = {rows, -1};
+    return qdq_reshape(
+        g, x,
+        (qdq_reshape_attrs){.name = name, .shape = ints(shape, 2), .special_zero = QDQ_FALSE});
+}
+
+static qdq_value product(qdq_graph *g, const char *name, qdq_value a, qdq_value b) {
+    return qdq_matmul(g, a, b, (qdq_matmul_attrs){.name = name});
+}
+
+// x [1, 4, 4, 2] - MaxPool p - StaticReshape f [1, 8] - MatMul m with w [8, 3].
+typedef struct line {
+    const float *scale;
+    qdq_pool_attrs pool;
+    bool average, pool_is_returned, flat_is_returned, pool_has_reader, flat_has_reader, dead_reader;
+    bool per_channel, w_is_real;
+} line;
+
+static qdq_graph *graph_of(const line *l) {
+    static const float scales[] = {0.25f, 0.5f};
+    qdq_graph *g = qdq_graph_create("line", NULL);
+    qdq_dequantize_attrs attrs = {.dtype = QDQ_FLOAT32,
+                                  .qtype = l->per_channel ? QDQ_PER_CHANNEL : QDQ_PER_TENSOR,
+                                  .axis = QDQ_INT(3),
+                                  .scales = {.data = l->scale, .count = 1}};
+    if (l->per_channel) attrs.scales = (qdq_floats){.data = scales, .count = 2};
+    qdq_value x = qdq_dequantize(g, qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(1, 4, 4, 2)), attrs);
+    qdq_pool_attrs pool = l->pool;
+    pool.exclude_pad = l->average ? QDQ_TRUE : QDQ_UNSET;
+    qdq_value p = l->average ? qdq_avg_pool(g, x, pool) : qdq_max_pool(g, x, pool);
+    qdq_value f = flat(g, "f", p, 1);
+    qdq_value w = l->w_is_real ? qdq_input(g, "w", QDQ_FLOAT32, QDQ_SHAPE(8, 3))
+                               : real(g, "w", minus, QDQ_SHAPE(8, 3));
+    qdq_output(g, "y", product(g, "m", f, w));
+    if (l->pool_is_returned) qdq_output(g, "p_out", p);
+    if (l->flat_is_returned) qdq_output(g, "f_out", f);
+    if (l->pool_has_reader) qdq_output(g, "r", qdq_relu(g, p, (qdq_unary_attrs){.name = "relu"}));
+    if (l->flat_has_reader) qdq_output(g, "r", qdq_relu(g, f, (qdq_unary_attrs){.name = "relu"}));
+    if (l->dead_reader) qdq_relu(g, p, (qdq_unary_attrs){.name = "dead"});
+    return g;
+}
+
+static void all_between_is_on_codes(void **state) {
+    (void)state;
+    line l = {.scale = quarter, .pool = halves};
+    assert_string_equal(on_codes(graph_of(&l), true), "p f m");
+    l.dead_reader = true;
+    assert_string_equal(on_codes(graph_of(&l), true), "p f m");
+    assert_string_equal(on_codes(graph_of(&l), false), "");
+}
+
+static void who_needs_reals_decides_for_all_between(void **state) {
+    (void)state;
+    const line plain = {.scale = quarter, .pool = halves};
+    line l = plain;
+    l.pool_is_returned = true;
+    assert_string_equal(on_codes(graph_of(&l), true), "");
+    l = plain, l.flat_is_returned = true;
+    assert_string_equal(on_codes(graph_of(&l), true), "");
+    l = plain, l.pool_has_reader = true;
+    assert_string_equal(on_codes(graph_of(&l), true), "");
+    l = plain, l.flat_has_reader = true;
+    assert_string_equal(on_codes(graph_of(&l), true), "");
+    l = plain, l.w_is_real = true;
+    assert_string_equal(on_codes(graph_of(&l), true), "");
+    l = plain, l.average = true;
+    assert_string_equal(on_codes(graph_of(&l), true), "");
+    l = plain, l.per_channel = true;
+    assert_string_equal(on_codes(graph_of(&l), true), "");
+}
+
+// With a negative scale the greatest code is the least real.
+static void pooling_wants_a_positive_scale(void **state) {
+    (void)state;
+    line l = {.scale = minus, .pool = halves};
+    assert_string_equal(on_codes(graph_of(&l), true), "");
+    qdq_graph *g = qdq_graph_create("negative", NULL);
+    qdq_value f = flat(g, "f", real(g, "x", minus, QDQ_SHAPE(1, 4, 2)), 1);
+    qdq_output(g, "y", product(g, "m", f, real(g, "w", quarter, QDQ_SHAPE(8, 3))));
+    assert_string_equal(on_codes(g, true), "f m");
+}
+
+// Such a window gives the lowest float, which no code is.
+static void pooling_wants_an_element_in_each_window(void **state) {
+    (void)state;
+    static const int64_t three[] = {3, 3}, fives[] = {5, 5};
+    line l = {.scale = quarter, .pool = halves};
+    l.pool.pads_begin = ints(ones, 2), l.pool.pads_end = ints(ones, 2);
+    l.pool.kernel = ints(three, 2);
+    l.pool.strides = ints(three, 2);
+    assert_string_equal(on_codes(graph_of(&l), true), "p f m");
+    // Elements -2 and 3, -1 and 4, 0 and 5 of 4: the second window has none.
+    l.pool.kernel = ints(twos, 2), l.pool.strides = ints(ones, 2);
+    l.pool.dilations = ints(fives, 2);
+    l.pool.pads_begin = ints(twos, 2), l.pool.pads_end = ints(ones, 2);
+    l.pool.name = "q";
+    assert_string_equal(on_codes(graph_of(&l), true), "");
+}
+
+static void joined_are_codes_of_equal_parameters(void **state) {
+    (void)state;
+    for (int other = 0; other < 3; other++) {
+        qdq_graph *g = qdq_graph_create("joined", NULL);
+        qdq_value x = real(g, "x", quarter, QDQ_SHAPE(2, 4));
+        qdq_value xs[] = {x, other == 2 ? qdq_input(g, "z", QDQ_FLOAT32, QDQ_SHAPE(2, 4))
+                                        : real(g, "z", other ? third : quarter, QDQ_SHAPE(2, 4))};
+        qdq_value c = qdq_concat(
+            g, (qdq_concat_attrs){.name = "c", .xs = {.data = xs, .count = 2}, .axis = QDQ_INT(1)});
+        qdq_output(g, "y", product(g, "m", c, real(g, "w", minus, QDQ_SHAPE(8, 3))));
+        assert_string_equal(on_codes(g, true), other ? "" : "c m");
+    }
+}
+
+static qdq_value channels(qdq_graph *g, qdq_shape shape, int64_t axis) {
+    static const float scales[] = {0.25f, -0.5f, 0.125f, 0.5f};
+    return qdq_dequantize(
+        g, qdq_input(g, "w", QDQ_INT8, shape),
+        (qdq_dequantize_attrs){.dtype = QDQ_FLOAT32,
+                               .qtype = QDQ_PER_CHANNEL,
+                               .axis = QDQ_INT(axis),
+                               .scales = {.data = scales, .count = (size_t)shape.dims[axis]}});
+}
+
+// Products with w [k, n], made of weights with a scale for each entry of a dim.
+static void a_dim_of_scales_must_be_left_and_be_the_columns(void **state) {
+    (void)state;
+    for (int way = 0; way < 6; way++) {
+        static const char *const want[] = {"w2 m", "", "", "w2 m", "", ""};
+        qdq_graph *g = qdq_graph_create("channels", NULL);
+        qdq_value w = {0}, ws[2];
+        qdq_concat_attrs twice = {.name = "w2", .xs = {.data = ws, .count = 2}};
+        switch (way) {
+        case 0: w = flat(g, "w2", channels(g, QDQ_SHAPE(2, 3, 4), 2), 6); break;  // [6, 4]
+        case 1: w = flat(g, "w2", channels(g, QDQ_SHAPE(4, 3, 2), 0), 6); break;  // [6, 4]
+        case 2: w = flat(g, "w2", channels(g, QDQ_SHAPE(6, 4), 1), 3); break;     // [3, 8]
+        case 3: twice.axis = QDQ_INT(0), w = channels(g, QDQ_SHAPE(3, 4), 1); break;
+        case 4: twice.axis = QDQ_INT(1), w = channels(g, QDQ_SHAPE(3, 4), 1); break;
+        default:
+            w = qdq_max_pool(g, channels(g, QDQ_SHAPE(1, 4, 4, 4), 3), halves);
+            w = flat(g, "w2", w, 4);
+        }
+        ws[0] = ws[1] = w;
+        if (twice.axis.set) w = qdq_concat(g, twice);
+        static const int64_t depth[] = {6, 6, 3, 6, 3, 4};
+        qdq_output(g, "y", product(g, "m", real(g, "x", quarter, QDQ_SHAPE(5, depth[way])), w));
+        assert_string_equal(on_codes(g, true), want[way]);
+    }
+}
+
+// p is read by two products, of which one has another operand that must be real: then so must p,
+// and the first product with it, but for what it shares with nobody.
+static void one_operand_that_must_be_real_decides_for_its_partners(void **state) {
+    (void)state;
+    for (int needs_real = 0; needs_real < 2; needs_real++) {
+        qdq_graph *g = qdq_graph_create("partners", NULL);
+        qdq_value p = flat(g, "p", real(g, "x", quarter, QDQ_SHAPE(8)), 1);
+        qdq_value q = flat(g, "q", real(g, "z", quarter, QDQ_SHAPE(16)), 8);
+        qdq_value o = flat(g, "o", real(g, "v", quarter, QDQ_SHAPE(8)), 1);
+        qdq_output(g, "y", product(g, "m", p, real(g, "w", minus, QDQ_SHAPE(8, 3))));
+        qdq_output(g, "u", product(g, "n", p, q));
+        qdq_output(g, "t", product(g, "k", o, real(g, "s", minus, QDQ_SHAPE(8, 3))));
+        if (needs_real) qdq_output(g, "r", qdq_relu(g, q, (qdq_unary_attrs){.name = "relu"}));
+        assert_string_equal(on_codes(g, true), needs_real ? "o k" : "p q o m n k");
+    }
+}
+
+// A product that takes the same value as an operand, which may be codes, and as its bias.
+static void a_bias_is_real(void **state) {
+    (void)state;
+    qdq_graph *g = qdq_graph_create("bias", NULL);
+    qdq_value p = flat(g, "p", real(g, "x", quarter, QDQ_SHAPE(8)), 1);
+    qdq_value w = real(g, "w", minus, QDQ_SHAPE(8, 8));
+    qdq_output(g, "y", qdq_matmul(g, p, w, (qdq_matmul_attrs){.name = "m", .bias = p}));
+    assert_string_equal(on_codes(g, true), "");
+}
+
+// 10,000 of them: no recursion, no pass for each.
+static void chains_may_be_long(void **state) {
+    (void)state;
+    enum { LENGTH = 10000 };
+    qdq_graph *g = qdq_graph_create("long", NULL);
+    qdq_value x = real(g, "x", quarter, QDQ_SHAPE(2, 4));
+    for (int i = 0; i < LENGTH; i++) x = flat(g, NULL, x, i % 2 ? 2 : 4);
+    qdq_output(g, "y", product(g, "m", x, real(g, "w", minus, QDQ_SHAPE(4, 3))));
+    qdq_error err = {0};
+    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.fast = true}, &err);
+    if (!plan) fail_msg("compile: %s", err.text);
+    assert_int_equal(qdq_plan_get_stats(plan).step_count, LENGTH + 1);
+    for (size_t i = 0; i <= LENGTH; i++)
+        assert_non_null(strstr(qdq_plan_get_step(plan, i)->text, " on codes"));
+    qdq_plan_destroy(plan);
+    qdq_graph_destroy(g);
+}
+
+// Whichever allocation fails; weights are folded, 64 KB of them.
+static void memory_that_runs_out_is_an_error(void **state) {
+    (void)state;
+    static int8_t weights[256 * 256];
+    size_t failed = 0;
+    for (size_t fail_at = 1;; fail_at++) {
+        unit_memory memory;
+        qdq_error err = {0};
+        qdq_graph_options options = {.allocator = unit_memory_init(&memory, fail_at)};
+        qdq_graph *g = qdq_graph_create("memory", &options);
+        if (!g) continue;
+        qdq_value p = flat(g, "p", real(g, "x", quarter, QDQ_SHAPE(256)), 1);
+        qdq_value w = qdq_dequantize(
+            g, qdq_constant(g, "w", QDQ_INT8, QDQ_SHAPE(256, 256), weights),
+            (qdq_dequantize_attrs){.dtype = QDQ_FLOAT32, .scales = {.data = minus, .count = 1}});
+        w = qdq_transpose(g, w, (qdq_transpose_attrs){.name = "t"});
+        qdq_output(g, "y", product(g, "m", p, w));
+        qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.fast = true}, &err);
+        if (!plan) assert_int_equal(err.status, QDQ_ERR_MEMORY), failed++;
+        bool done = memory.calls < fail_at;
+        if (done) assert_non_null(plan);
+        qdq_plan_destroy(plan);
+        qdq_graph_destroy(g);
+        unit_memory_check(&memory);
+        if (done) break;
+    }
+    assert_true(failed > 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_between_is_on_codes),
+        cmocka_unit_test(who_needs_reals_decides_for_all_between),
+        cmocka_unit_test(pooling_wants_a_positive_scale),
+        cmocka_unit_test(pooling_wants_an_element_in_each_window),
+        cmocka_unit_test(joined_are_codes_of_equal_parameters),
+        cmocka_unit_test(a_dim_of_scales_must_be_left_and_be_the_columns),
+        cmocka_unit_test(one_operand_that_must_be_real_decides_for_its_partners),
+        cmocka_unit_test(a_bias_is_real),
+        cmocka_unit_test(chains_may_be_long),
+        cmocka_unit_test(memory_that_runs_out_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions larger than everything that they are cut into, and random ones:
+// test_large_convolutions [COUNT [SEED]].
+#include "tests/ops/spatial/large_windows.h"
+#include "ops/products/conv_lowering.h"
+
+enum {
+    COLUMNS = QDQ_GEMM_COLUMNS,
+    BLOCK_ROWS = QDQ_GEMM_BLOCK_ROWS,
+    BLOCK_COLUMNS = QDQ_GEMM_BLOCK_COLUMNS,
+    CHUNKS = QDQ_GEMM_CHUNKS,
+};
+
+#define F32 QDQ_FLOAT32
+#define F16 QDQ_FLOAT16
+#define BF16 QDQ_BFLOAT16
+#define I8 QDQ_INT8
+#define U8 QDQ_UINT8
+
+static const window variants[] = {
+    {.name = "float32", .x = F32, .w = F32, .real = F32, .size = 4},
+    {.name = "float16", .x = F16, .w = F16, .real = F16, .size = 4},
+    {.name = "bfloat16", .x = BF16, .w = BF16, .real = BF16, .size = 2},
+    {.name = "ConvInteger of bytes", .kind = INTEGERS, .x = U8, .w = I8, .size = 1, .wide = true},
+    {.name = "ConvInteger",
+     .kind = INTEGERS,
+     .x = I8,
+     .w = U8,
+     .size = 2,
+     .blocks = PER_COLUMN,
+     .zeros = true,
+     .wide = true},
+    {.name = "QLinearConv",
+     .kind = QLINEAR,
+     .x = U8,
+     .w = I8,
+     .size = 2,
+     .blocks = PER_COLUMN,
+     .zeros = true,
+     .wide = true},
+    {.name = "codes, of bytes",
+     .kind = CODES,
+     .x = U8,
+     .w = I8,
+     .real = F32,
+     .size = 1,
+     .blocks = PER_COLUMN,
+     .wide = true},
+    {.name = "codes, int4",
+     .kind = CODES,
+     .x = I8,
+     .w = QDQ_INT4,
+     .real = F32,
+     .size = 1,
+     .zeros = true},
+    {.name = "int8 weights",
+     .kind = WEIGHTS,
+     .x = F32,
+     .w = I8,
+     .real = F32,
+     .size = 4,
+     .blocks = PER_COLUMN},
+    {.name = "int4 weights",
+     .kind = WEIGHTS,
+     .x = BF16,
+     .w = QDQ_INT4,
+     .real = BF16,
+     .size = 2,
+     .blocks = PER_BLOCK,
+     .zeros = true},
+};
+
+static bool is_integers(const window *p) { return p->kind == INTEGERS || p->kind == QLINEAR; }
+
+//---- One convolution --------------------------------------------------------
+
+static void put_along(tensor *t, const char *name, qdq_dtype dtype, size_t count) {
+    *t = tensor_of(name, dtype, QDQ_SHAPE((int64_t)count));
+}
+
+static void fill_ports(window *p, uint64_t *state) {
+    if (p->e.bias) {
+        put_along(&p->in[BIAS], "bias", p->kind == QLINEAR ? QDQ_INT32 : p->real,
+                  (size_t)p->e.outputs);
+        for (size_t i = 0; i < (size_t)p->e.outputs; i++)
+            large_put(&p->in[BIAS], i, (double)large_pick(state, 8) - 4);
+    }
+    if (!is_integers(p) || (!p->zeros && p->kind == INTEGERS)) return;
+    put_along(&p->in[X_ZERO], "x_zero", p->x, 1);
+    put_along(&p->in[W_ZERO], "w_zero", p->w, p->count);
+    tensor_put(&p->in[X_ZERO], 0, p->x_zero);
+    for (size_t i = 0; i < p->count; i++) tensor_put(&p->in[W_ZERO], i, p->zps[i]);
+    if (p->kind == INTEGERS) return;
+    put_along(&p->in[X_SCALE], "x_scale", QDQ_FLOAT32, 1);
+    put_along(&p->in[W_SCALE], "w_scale", QDQ_FLOAT32, p->count);
+    put_along(&p->in[CONV_Y_SCALE], "y_scale", QDQ_FLOAT32, 1);
+    put_along(&p->in[CONV_Y_ZERO], "y_zero", p->x, 1);
+    for (size_t i = 0; i < p->count; i++) tensor_put(&p->in[W_SCALE], i, (double)p->scales[i]);
+    tensor_put(&p->in[X_SCALE], 0, (double)p->x_scale);
+    tensor_put(&p->in[CONV_Y_SCALE], 0, (double)p->y_scale);
+    tensor_put(&p->in[CONV_Y_ZERO], 0, LARGE_ZERO);
+}
+
+static void make(window *p, uint64_t *state) {
+    pads_and_sizes(&p->e, p->begin, p->out);
+    p->in[W] = tensor_of("w", p->w, weights_shape(&p->e));
+    window_parameters(p, state);
+    window_fill_x(p, state), window_fill_w(p, state);
+    window_sum_up(p);
+    size_t sums = (size_t)(p->e.batch * p->e.outputs) * window_out_volume(p);
+    p->y_scale = large_fitting(p->sums, sums, 100);
+    p->after.scale = 0.25f;
+    if (p->after.link != DEQUANTIZE)
+        p->after.scale = large_fitting(p->sums, sums, 200) * p->x_scale;
+    fill_ports(p, state);
+    window_expect(p);
+}
+
+static void destroy(window *p) {
+    tensors_free(p->in, CONV_PORTS);
+    free(p->want.data), free(p->of_x), free(p->of_w), free(p->sums), free(p->scales), free(p->zps);
+}
+
+static void run(const window *p, const char *isa, large_way way) {
+    const example *e = &p->e;
+    char what[400], sizes[200];
+    int at = 0;
+    for (int d = 0; d < e->spatial; d++)
+        at += snprintf(sizes + at, sizeof sizes - (size_t)at,
+                       " [%d, kernel %d /%d *%d, pads %d %d]", (int)e->in[d], (int)e->kernel[d],
+                       (int)e->strides[d], (int)e->dilations[d], (int)e->begin[d], (int)e->end[d]);
+    snprintf(what, sizeof what, "%s%s, %d images of%s, %d to %d channels, groups %d%s%s%s, link %d",
+             p->name, e->transposed ? " transposed" : "", (int)e->batch, sizes, (int)e->inputs,
+             (int)e->outputs, (int)e->groups, e->format == QDQ_NCX ? ", NCX" : "",
+             e->spatial_last ? ", spatial last" : "", e->bias ? ", bias" : "", (int)p->after.link);
+    if (p->kind == CODES && p->wide) way.fast = true, way.materialize = false;  // sums of 32 bits
+    large_run(&(large_case){what, p->in, CONV_PORTS, window_node, p, &p->want}, isa, &way);
+}
+
+static void set_link(window *p, size_t choice) {
+    static const large_link of_reals[] = {PLAIN, QUANTIZE, RELU, RELU_QUANTIZE};
+    p->after.link = is_integers(p) ? choice % 2 ? DEQUANTIZE : PLAIN : of_reals[choice % 4];
+    p->e.bias = p->kind != INTEGERS && choice % 3;
+}
+
+//---- Shapes made of the cuts ------------------------------------------------
+
+enum { SHAPES = 14, LANES_SHAPE = 6, LAST_LANES_SHAPE = 11 };
+
+// Positions, k and output channels beyond each cut twice.
+static void set_product_shape(window *p, int shape) {
+    example *e = &p->e;
+    size_t chunk = QDQ_GEMM_ROW_BYTES / p->size, many = 2 * BLOCK_COLUMNS + COLUMNS + 1;
+    set_image(e, 9, 12, 3);
+    set_channels(e, 1, 2 * chunk / 9 + 2, many);
+    if (shape == 0) e->begin[0] = e->begin[1] = e->end[0] = e->end[1] = 1;
+    if (shape == 1) {  // pixels times a B that exceeds the cache
+        set_image(e, 9, 12, 1);
+        set_channels(e, 1, QDQ_GEMM_CACHE_BYTES / (p->size * (many / COLUMNS + 1) * COLUMNS) + 3,
+                     many);
+    } else if (shape == 2) {  // every other pixel
+        set_image(e, 19, 23, 1);
+        set_channels(e, 1, 2 * chunk + 3, COLUMNS + 1);
+        e->strides[0] = e->strides[1] = 2;
+    } else if (shape == 3) {  // many taps, with borders wider than the steps
+        set_image(e, 23, 25, 9);
+        set_channels(e, 1, 3, COLUMNS + 9);
+        e->begin[0] = e->end[1] = 7, e->end[0] = e->begin[1] = 5, e->dilations[1] = 2;
+    } else if (shape == 4) {  // groups
+        set_image(e, 22, 13, 3);
+        set_channels(e, 3, 2 * QDQ_CONV_PART / 9 + 2, COLUMNS + 3);
+        e->strides[0] = 2, e->begin[0] = e->end[1] = 1, e->batch = 2;
+    } else if (shape == 5) {  // more chunks than there is room for
+        set_image(e, 5, 11, 3);
+        set_channels(e, 1, (CHUNKS + 1) * chunk / 9 + 1, COLUMNS + 1);
+        e->begin[1] = e->end[1] = 1, e->batch = 2;
+    } else if (shape == 12) {  // neighbours of one channel
+        set_channels(e, 1, 1, COLUMNS + 1);
+    } else if (shape == 13) {  // a channel under the window is more than a part of a row
+        set_image(e, 17, 18, 12);
+        set_channels(e, 1, 5, COLUMNS + 1);
+    }
+}
+
+// Few output channels in a group.
+static void set_lanes_shape(window *p, int shape) {
+    example *e = &p->e;
+    set_image(e, 23, 27, 3);
+    e->begin[0] = e->begin[1] = e->end[0] = e->end[1] = 1;
+    if (shape == 6) set_channels(e, 2 * COLUMNS + 5, 1, 1);
+    if (shape == 7) {  // k beyond two parts, and beyond what lines take
+        set_image(e, 9, 15, 3);
+        set_channels(e, 11, 2 * QDQ_CONV_LANES_DEPTH / 9 + 2, QDQ_CONV_LANES_OUTPUTS - 1);
+        e->batch = 2, e->begin[1] = 1;
+    } else if (shape == 8) {  // as many k as lines take
+        set_image(e, 14, 45, 3);
+        set_channels(e, 5, QDQ_CONV_LINES_MOST / 9, QDQ_CONV_LANES_OUTPUTS - 1);
+        e->begin[1] = e->end[1] = 2, e->dilations[1] = 2, e->batch = 2;
+    } else if (shape == 9) {  // one line
+        set_dims(e, 1, (int64_t[]){2 * BLOCK_COLUMNS + 77}, (int64_t[]){7});
+        set_channels(e, 2 * QDQ_CONV_LINES_CHANNELS + 3, 2, 1);
+        e->begin[0] = 9, e->end[0] = 4;
+    } else if (shape == 10) {
+        set_dims(e, 3, (int64_t[]){5, 6, 17}, (int64_t[]){2, 3, 2});
+        set_channels(e, COLUMNS + 3, 2, 2);
+        e->begin[2] = e->end[1] = e->end[0] = 1, e->dilations[1] = 2;
+    } else if (shape == 11) {  // the last tap never lies in x
+        set_image(e, 7, 12, 3);
+        set_channels(e, 2 * QDQ_CONV_LINES_CHANNELS + 1, 1, 1);
+        e->begin[1] = 2, e->end[1] = 8, e->dilations[1] = 9;
+    }
+    if (!is_integers(p) || e->spatial == 2) return;
+    set_image(e, 14, 45, 2);
+}
+
+static void set_layout(window *p, size_t choice) {
+    p->e.format = choice & 1 ? QDQ_NXC : QDQ_NCX;
+    p->e.spatial_last = choice >> 1 & 1;
+    p->e.transposed = choice >> 2 & 1;
+    if (is_integers(p)) p->e.format = QDQ_NCX, p->e.spatial_last = true, p->e.transposed = false;
+}
+
+static const large_way ways[] = {
+    {1, false, false, 0},  {1, false, true, ~1u}, {2, false, false, ~1u}, {3, false, true, ~3u},
+    {3, true, false, ~1u}, {2, false, true, 1u},  {3, false, false, ~1u},
+};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+// Two layouts of each shape and kind; two ways of each instruction set, one of the portable
+// kernels.
+static void convolutions_cross_every_cut(void **unused) {
+    (void)unused;
+    const char *isas[32];
+    size_t isa_count = large_isas(isas), turn = 0;
+    for (size_t v = 0; v < ORACLE_COUNT(variants); v++)
+        for (int shape = 0; shape < SHAPES; shape++)
+            for (size_t layout = 0; layout < (is_integers(&variants[v]) ? 1 : 3); layout++) {
+                uint64_t random = large_state(v * SHAPES + (size_t)shape);
+                window p = variants[v];
+                p.e.batch = 1, p.block = 5;
+                bool lanes = shape >= LANES_SHAPE && shape <= LAST_LANES_SHAPE;
+                (lanes ? set_lanes_shape : set_product_shape)(&p, shape);
+                size_t turned = (v + (size_t)shape) % 4;
+                set_layout(&p, layout < 2 ? layout + turned % 2 * 2 : 4 + turned);
+                set_link(&p, v + (size_t)shape + layout);
+                make(&p, &random);
+                for (size_t i = 0; i < isa_count; i++, turn++) {
+                    run(&p, isas[i], ways[turn % WAYS]);
+                    if (i && layout < 2) run(&p, isas[i], ways[(turn + WAYS / 2) % WAYS]);
+                }
+                destroy(&p);
+            }
+}
+
+// Elements under a window that are neighbours, so many that loops of their own copy them, or
+// others.
+static void windows_of_every_width_are_copied(void **unused) {
+    (void)unused;
+    for (size_t v = 0; v < ORACLE_COUNT(variants); v++)
+        for (int64_t width = 1; width < 10; width++) {
+            uint64_t random = large_state(v * 10 + (size_t)width);
+            window p = variants[v];
+            p.e.batch = 1, p.block = 5;
+            set_dims(&p.e, 2, (int64_t[]){9, 20}, (int64_t[]){2, width});
+            set_channels(&p.e, 1, (size_t)(QDQ_CONV_PART / (2 * width) + 2), 9);
+            p.e.strides[1] = 2, p.e.begin[1] = 1;
+            set_layout(&p, 2);
+            make(&p, &random);
+            run(&p, qdq_isa_get(0).name, ways[1]);
+            run(&p, NULL, ways[0]);
+            destroy(&p);
+        }
+}
+
+// Groups of a transposed convolution follow each other along the dim that blocks of weights cut.
+static void groups_may_begin_within_a_block_of_weights(void **unused) {
+    (void)unused;
+    for (int64_t block = 3; block < 12; block++) {
+        uint64_t random = large_state((uint64_t)block);
+        window p = variants[ORACLE_COUNT(variants) - 1];
+        p.e.batch = 1, p.block = block;
+        set_image(&p.e, 5, 4, 2);
+        set_channels(&p.e, 3, 11, COLUMNS + 3);
+        set_layout(&p, 4 + (size_t)block % 4);
+        make(&p, &random);
+        run(&p, NULL, ways[2]);
+        destroy(&p);
+    }
+}
+
+//---- Random convolutions ----------------------------------------------------
+
+static void set_random_window(example *e, uint64_t *state) {
+    static const int64_t kernels[] = {1, 1, 2, 3, 3, 5, 7, 9};
+    static const size_t positions[] = {QDQ_CONV_PART_ROWS, BLOCK_ROWS, BLOCK_COLUMNS};
+    int64_t in[DIMS], kernel[DIMS];
+    int spatial = 1 + (int)large_pick(state, 3);
+    for (int d = 0; d < spatial; d++) {
+        bool last = d + 1 == spatial;
+        kernel[d] = kernels[large_pick(state, spatial == 3 ? 5 : 8)];
+        in[d] = last ? (int64_t)large_size(state, positions, spatial == 1 ? 3 : 2, 700)
+                     : 1 + (int64_t)large_pick(state, 9);
+    }
+    set_dims(e, spatial, in, kernel);
+    for (int d = 0; d < spatial; d++) {
+        if (large_pick(state, 3) == 0) e->strides[d] = 1 + (int64_t)large_pick(state, 3);
+        if (large_pick(state, 3) == 0) e->dilations[d] = 1 + (int64_t)large_pick(state, 3);
+        int64_t reach = (kernel[d] - 1) * e->dilations[d];
+        if (large_pick(state, 2)) {
+            e->begin[d] = (int64_t)large_pick(state, (size_t)reach + 1);
+            e->end[d] = (int64_t)large_pick(state, (size_t)reach + 1);
+        }
+        if (e->in[d] + e->begin[d] + e->end[d] <= reach) e->in[d] = reach + 1;
+    }
+}
+
+static void set_random_channels(window *p, uint64_t *state) {
+    enum { MOST = 4 << 20 };  // products
+    example *e = &p->e;
+    size_t chunk = QDQ_GEMM_ROW_BYTES / p->size, taps = (size_t)window_volume(e->kernel);
+    const size_t outputs[] = {QDQ_CONV_LANES_OUTPUTS, COLUMNS, BLOCK_COLUMNS, 1};
+    const size_t depths[] = {QDQ_CONV_LINES_DEPTH, QDQ_CONV_PART, QDQ_CONV_LINES_MOST, chunk,
+                             CHUNKS * chunk};
+    size_t groups[] = {1, 1, 2, 3, 1 + large_pick(state, 2 * COLUMNS + 9)};
+    size_t count = groups[large_pick(state, 5)],
+           volume = (size_t)window_volume(e->in) * taps * count;
+    size_t in = 1 + large_size(state, depths, 5, (CHUNKS + 2) * chunk) / taps;
+    size_t out = large_size(state, outputs, 4, 2 * BLOCK_COLUMNS + COLUMNS);
+    if (count > 3) out = large_size(state, outputs, 1, COLUMNS), in = 1 + in % 40;
+    e->batch = 1 + (int64_t)large_pick(state, 2);
+    while (volume * in * out > MOST && in * out > 1) {
+        bool less = large_pick(state, 2) && in > 1;
+        *(less || out == 1 ? &in : &out) /= 2;
+    }
+    set_channels(e, (int64_t)count, in, out);
+    p->block = 1 + (int64_t)large_pick(state, in);
+}
+
+static window random_window(uint64_t *state) {
+    window p = variants[large_pick(state, ORACLE_COUNT(variants))];
+    p.zeros = large_pick(state, 2), p.wide = p.wide && large_pick(state, 2);
+    if (p.kind != FLOATS) p.blocks = (large_blocks)large_pick(state, p.kind == WEIGHTS ? 3 : 2);
+    do {
+        set_random_window(&p.e, state);
+    } while (is_integers(&p) && p.e.spatial != 2);
+    set_random_channels(&p, state);
+    set_layout(&p, large_pick(state, 4) + (large_pick(state, 3) ? 0 : 4));
+    set_link(&p, large_pick(state, 12));
+    if (!is_integers(&p) && large_pick(state, 5) == 0)
+        p.e.auto_pad = large_pick(state, 2) ? QDQ_PAD_SAME_UPPER : QDQ_PAD_SAME_LOWER;
+    for (int d = 0; p.e.transposed && d < p.e.spatial; d++)
+        if (p.e.strides[d] > 1) p.e.extra[d] = (int64_t)large_pick(state, 2);
+    return p;
+}
+
+// Pads of a transposed one may leave nothing.
+static bool has_result(const example *e) {
+    int64_t begin[DIMS], out[DIMS];
+    pads_and_sizes(e, begin, out);
+    for (int d = 0; d < e->spatial; d++)
+        if (out[d] < 1) return false;
+    return true;
+}
+
+static void random_convolutions_are_exact(void **unused) {
+    (void)unused;
+    static const unsigned constants[] = {0, ~1u, ~3u, 1u, 1u << W, ~0u};
+    const char *isas[32];
+    size_t isa_count = large_isas(isas);
+    for (uint64_t i = 0; i < large_cases.count; i++) {
+        uint64_t seed = large_cases.seed + i, state = large_state(seed);
+        window p = random_window(&state);
+        while (!has_result(&p.e)) p = random_window(&state);
+        char name[100];
+        snprintf(name, sizeof name, "QDQ_SEED=%llu QDQ_RANDOM=1: %s", (unsigned long long)seed,
+                 p.name);
+        p.name = name;
+        make(&p, &state);
+        for (int way = 0; way < 2; way++)
+            run(&p, isas[large_pick(&state, isa_count)],
+                (large_way){1 + (int)large_pick(&state, 3), large_pick(&state, 4) == 0,
+                            large_pick(&state, 2), constants[large_pick(&state, 6)]});
+        destroy(&p);
+    }
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolutions_cross_every_cut),
+        cmocka_unit_test(windows_of_every_width_are_copied),
+        cmocka_unit_test(groups_may_begin_within_a_block_of_weights),
+        cmocka_unit_test(random_convolutions_are_exact),
+    };
+    large_begin(argc, argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

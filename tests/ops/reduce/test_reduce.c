@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions against long double over sets of axes, shapes and dtypes; exact results; infinities
+// and NaN; refusals.
+#include "tests/ops/reduce/slices_model.h"
+
+enum { MOST = 30000 };
+
+typedef enum kind { L1, L2, MAX, MEAN, MIN, PROD, SUM, KINDS } kind;
+
+static const char *const names[] = {"ReduceL1",  "ReduceL2",   "ReduceMax", "ReduceMean",
+                                    "ReduceMin", "ReduceProd", "ReduceSum"};
+
+static float x[MOST], y[MOST];
+static long double wanted[MOST], size_of[MOST];
+static size_t count_of[MOST];
+
+//---- The formulas -----------------------------------------------------------
+
+static void model_reduce(kind k, qdq_shape shape, uint32_t within) {
+    size_t n = qdq_shape_count(shape), slices = model_slice_count(shape, within);
+    for (size_t s = 0; s < slices; s++) {
+        wanted[s] = k == MAX ? -INFINITY : k == MIN ? INFINITY : k == PROD ? 1 : 0;
+        size_of[s] = 0, count_of[s] = 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t s = model_slice_of(shape, within, i);
+        long double v = (long double)x[i];
+        count_of[s]++;
+        size_of[s] += k == L2 ? v * v : fabsl(v);
+        switch (k) {
+        case L1: wanted[s] += fabsl(v); break;
+        case L2: wanted[s] += v * v; break;
+        case MAX: wanted[s] = fmaxl(wanted[s], v); break;
+        case MIN: wanted[s] = fminl(wanted[s], v); break;
+        case PROD: wanted[s] *= v; break;
+        default: wanted[s] += v;
+        }
+    }
+    for (size_t s = 0; s < slices; s++) {
+        if (k == PROD) size_of[s] = fabsl(wanted[s]) * (long double)count_of[s];
+        if (k == MEAN)
+            wanted[s] /= (long double)count_of[s], size_of[s] /= (long double)count_of[s];
+        if (k == L2) wanted[s] = sqrtl(wanted[s]), size_of[s] = wanted[s];
+        if (k == MAX || k == MIN) size_of[s] = 0;
+    }
+}
+
+static qdq_value reduce(qdq_graph *g, kind k, qdq_value v, qdq_reduce_attrs attrs) {
+    attrs.x = v;
+    return qdq_add(g, names[k], &attrs, sizeof attrs);
+}
+
+// The dims of a mask as axes, every second one counted from the end and the last one first.
+static qdq_ints axes_of(uint32_t within, int rank, int64_t out[QDQ_MAX_RANK]) {
+    qdq_ints axes = {out, 0};
+    for (int i = rank; i-- > 0;)
+        if (within >> i & 1) out[axes.count++] = i & 1 ? i - rank : i;
+    return axes;
+}
+
+static void run(kind k, qdq_shape shape, uint32_t within, qdq_dtype dtype) {
+    int64_t list[QDQ_MAX_RANK];
+    size_t n = qdq_shape_count(shape), slices = model_slice_count(shape, within);
+    bool keep = n & 1;
+    qdq_graph *g = qdq_graph_create("reduce", NULL);
+    qdq_value v = reduce(g, k, qdq_input(g, "x", dtype, shape),
+                         (qdq_reduce_attrs){.axes = axes_of(within, shape.rank, list),
+                                            .keep_dims = keep ? QDQ_TRUE : QDQ_UNSET});
+    qdq_dtype is;
+    qdq_shape got, want = {0};
+    for (int i = 0; i < shape.rank; i++) {
+        if (!(within >> i & 1)) want.dims[want.rank++] = shape.dims[i];
+        if ((within >> i & 1) && keep) want.dims[want.rank++] = 1;
+    }
+    assert_true(qdq_value_type(g, v, &is, &got));
+    assert_true(qdq_shape_equal(got, want));
+    assert_int_equal(is, dtype);
+    qdq_output(g, "y", v);
+    model_run(g, (model_tensor[]){{"x", x, n}, {0}}, (model_tensor[]){{"y", y, slices}, {0}});
+}
+
+static void check(kind k, qdq_shape shape, uint32_t within, qdq_dtype dtype) {
+    size_t n = qdq_shape_count(shape);
+    model_fill(x, n, dtype, k == PROD ? -1 : -4, k == PROD ? 0 : 3, n + within);
+    run(k, shape, within, dtype);
+    model_reduce(k, shape, within);
+    for (size_t s = 0; s < model_slice_count(shape, within); s++)
+        model_check(y[s], wanted[s], dtype, size_of[s] * (long double)count_of[s] * 0x1p-52L,
+                    names[k], s);
+}
+
+static void every_reduction_is_its_formula_over_every_set_of_axes(void **state) {
+    (void)state;
+    const qdq_shape shapes[] = {QDQ_SHAPE(3, 4, 5, 7), QDQ_SHAPE(2, 17, 3), QDQ_SHAPE(1, 5, 1)};
+    for (kind k = L1; k < KINDS; k++)
+        for (size_t i = 0; i < UNIT_COUNT(shapes); i++)
+            for (uint32_t within = 1; within < 1u << shapes[i].rank; within++)
+                check(k, shapes[i], within, QDQ_FLOAT32);
+}
+
+static void every_reduction_is_its_formula_for_every_dtype(void **state) {
+    (void)state;
+    for (kind k = L1; k < KINDS; k++)
+        for (size_t d = 0; d < 3; d++) {
+            check(k, QDQ_SHAPE(300, 7), 2, model_floats[d]);
+            check(k, QDQ_SHAPE(7, 33), 1, model_floats[d]);
+            check(k, QDQ_SHAPE(4, 3, 5), 5, model_floats[d]);
+        }
+}
+
+// Products of many numbers leave the range.
+static void long_slices_go_in_parts(void **state) {
+    (void)state;
+    for (kind k = L1; k < KINDS; k++) {
+        if (k == PROD) continue;
+        check(k, QDQ_SHAPE(3, 5000), 2, QDQ_FLOAT32);
+        check(k, QDQ_SHAPE(5000, 3), 1, QDQ_FLOAT32);
+        check(k, QDQ_SHAPE(3, 2, 2501), 5, QDQ_FLOAT32);
+        check(k, QDQ_SHAPE(29999), 1, QDQ_BFLOAT16);
+    }
+}
+
+//---- Exact results ----------------------------------------------------------
+
+static void reductions_of_integers_are_exact(void **state) {
+    (void)state;
+    int64_t sum = 0, squares = 0, magnitudes = 0;
+    for (size_t i = 0; i < 4000; i++) {
+        int64_t v = (int64_t)(i * 7919 % 4001) - 2000;
+        x[i] = (float)v, sum += v, squares += v * v, magnitudes += v < 0 ? -v : v;
+    }
+    x[4000] = 24000, sum += 24000, squares += 24000 * 24000, magnitudes += 24000;
+    const float want[] = {(float)magnitudes, (float)sqrt((double)squares), 24000, (float)sum / 4001,
+                          -2000};
+    for (kind k = L1; k <= MIN; k++) {
+        run(k, QDQ_SHAPE(4001), 1, QDQ_FLOAT32);
+        assert_true(y[0] == (k == MEAN ? (float)((double)sum / 4001) : want[k]));
+    }
+    run(SUM, QDQ_SHAPE(4001), 1, QDQ_FLOAT32);
+    assert_true(y[0] == (float)sum);
+}
+
+// A float32 holds 2^24 + 1 neither as itself nor as a step of a sum.
+static void sums_lose_nothing_on_the_way(void **state) {
+    (void)state;
+    memcpy(x, (float[]){0x1p24f, 1, 1, -0x1p24f}, 4 * sizeof *x);
+    run(SUM, QDQ_SHAPE(4), 1, QDQ_FLOAT32);
+    assert_true(y[0] == 2);
+    memcpy(x, (float[]){0x1p100f, 0x1p100f, 0x1p-100f, 0x1p-100f}, 4 * sizeof *x);
+    run(PROD, QDQ_SHAPE(4), 1, QDQ_FLOAT32);
+    assert_true(y[0] == 1);
+    memcpy(x, (float[]){1e38f, 2e38f, 0, 0}, 4 * sizeof *x);
+    run(L2, QDQ_SHAPE(4), 1, QDQ_FLOAT32);
+    assert_true(y[0] == (float)sqrt((double)x[0] * (double)x[0] + (double)x[1] * (double)x[1]));
+}
+
+// Rounding to float32 first would make a tie of it: 1 + 2^-8 + 2^-40 in bfloat16.
+static void narrow_results_are_rounded_once(void **state) {
+    (void)state;
+    memcpy(x, (float[]){1, 0x1p-8f, 0x1p-40f, 0}, 4 * sizeof *x);
+    run(SUM, QDQ_SHAPE(4), 1, QDQ_BFLOAT16);
+    assert_true(y[0] == 1 + 0x1p-7f);
+    x[2] = 0;
+    run(SUM, QDQ_SHAPE(4), 1, QDQ_BFLOAT16);
+    assert_true(y[0] == 1);
+    memcpy(x, (float[]){1 + 0x1p-10f, 0x1p-11f, -0x1p-24f, 0}, 4 * sizeof *x);
+    run(SUM, QDQ_SHAPE(4), 1, QDQ_FLOAT16);
+    assert_true(y[0] == 1 + 0x1p-10f);
+    memcpy(x, (float[]){65504, 8, 4, 3.99609375f}, 4 * sizeof *x);  // just below where infinity is
+    run(SUM, QDQ_SHAPE(4), 1, QDQ_FLOAT16);
+    assert_true(y[0] == 65504);
+    x[3] = 4;
+    run(SUM, QDQ_SHAPE(4), 1, QDQ_FLOAT16);
+    assert_true(y[0] == INFINITY);
+}
+
+//---- Infinities, zeros and NaN ----------------------------------------------
+
+static void run_row(kind k, size_t n) { run(k, QDQ_SHAPE((int64_t)n), 1, QDQ_FLOAT32); }
+
+static void nan_wins_wherever_it_is(void **state) {
+    (void)state;
+    for (kind k = L1; k < KINDS; k++)
+        for (size_t n = 1; n < 40; n++)
+            for (size_t at = 0; at < n; at += 3) {
+                for (size_t i = 0; i < n; i++) x[i] = i % 2 ? INFINITY : 1;
+                x[at] = n % 2 ? NAN : -NAN;
+                run_row(k, n);
+                assert_true(isnan(y[0]) && !signbit(y[0]));
+            }
+}
+
+static void infinities_are_greatest_and_least(void **state) {
+    (void)state;
+    memcpy(x, (float[]){-INFINITY, 5, INFINITY, -7}, 4 * sizeof *x);
+    const float want[] = {INFINITY, INFINITY, INFINITY, NAN, -INFINITY, INFINITY, NAN};
+    for (kind k = L1; k < KINDS; k++) {
+        run_row(k, 4);
+        assert_true(isnan(want[k]) ? isnan(y[0]) : y[0] == want[k]);
+    }
+    for (size_t i = 0; i < 4; i++) x[i] = -INFINITY;
+    run_row(MAX, 4);
+    assert_true(y[0] == -INFINITY);
+}
+
+static void zero_is_greater_than_minus_zero(void **state) {
+    (void)state;
+    for (int swap = 0; swap < 2; swap++) {
+        x[swap] = 0.0f, x[!swap] = -0.0f;
+        run_row(MAX, 2);
+        assert_true(y[0] == 0 && !signbit(y[0]));
+        run_row(MIN, 2);
+        assert_true(y[0] == 0 && signbit(y[0]));
+        run_row(SUM, 2);
+        assert_true(y[0] == 0 && !signbit(y[0]));
+        run_row(PROD, 2);
+        assert_true(y[0] == 0 && signbit(y[0]));
+    }
+}
+
+static void one_element_is_itself(void **state) {
+    (void)state;
+    x[0] = -3.5f;
+    for (kind k = L1; k < KINDS; k++) {
+        run(k, QDQ_SHAPE(1, 1), 2, QDQ_FLOAT32);
+        assert_true(y[0] == (k == L1 || k == L2 ? 3.5f : -3.5f));
+    }
+}
+
+//---- Refusals ---------------------------------------------------------------
+
+static void refuse(qdq_dtype dtype, qdq_shape shape, qdq_ints axes, const char *sentence) {
+    qdq_graph *g = qdq_graph_create("reduce", NULL);
+    qdq_output(g, "y",
+               reduce(g, SUM, qdq_input(g, "x", dtype, shape),
+                      (qdq_reduce_attrs){.name = "r", .axes = axes}));
+    model_refused(g, sentence);
+}
+
+static void axes_that_are_no_dims_are_refused(void **state) {
+    (void)state;
+    refuse(QDQ_FLOAT32, QDQ_SHAPE(2, 3), (qdq_ints){0},
+           "node 'r': ReduceSum: axes is missing; see `qdq ops ReduceSum`");
+    refuse(QDQ_FLOAT32, QDQ_SHAPE(2, 3), QDQ_INTS(0, 2),
+           "node 'r': ReduceSum: axes is 2, wanted -2 to 1; count dims from 0, or from the end "
+           "with -1");
+    refuse(QDQ_FLOAT32, QDQ_SHAPE(2, 3), QDQ_INTS(1, -1),
+           "node 'r': ReduceSum: axes has dim 1 twice, wanted each dim once; see `qdq ops "
+           "ReduceSum`");
+    refuse(QDQ_FLOAT32, (qdq_shape){0}, QDQ_INTS(0),
+           "node 'r': ReduceSum: axes is 0, wanted an x with dims: this one has none; count dims "
+           "from 0, or from the end with -1");
+    refuse(QDQ_INT8, QDQ_SHAPE(2, 3), QDQ_INTS(0),
+           "node 'r': ReduceSum: x is int8, wanted one of: float32, float16, bfloat16; see `qdq "
+           "ops ReduceSum`");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_reduction_is_its_formula_over_every_set_of_axes),
+        cmocka_unit_test(every_reduction_is_its_formula_for_every_dtype),
+        cmocka_unit_test(long_slices_go_in_parts),
+        cmocka_unit_test(reductions_of_integers_are_exact),
+        cmocka_unit_test(sums_lose_nothing_on_the_way),
+        cmocka_unit_test(narrow_results_are_rounded_once),
+        cmocka_unit_test(nan_wins_wherever_it_is),
+        cmocka_unit_test(infinities_are_greatest_and_least),
+        cmocka_unit_test(zero_is_greater_than_minus_zero),
+        cmocka_unit_test(one_element_is_itself),
+        cmocka_unit_test(axes_that_are_no_dims_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling and interpolation of shapes larger than everything they are cut into, against the
+// formulas of docs/networks.md, one element of the result after the other: the same bits.
+#include "tests/ops/large_images.h"
+#include "ops/blocking.h"
+
+//---- Pooling ----------------------------------------------------------------
+
+typedef struct pool {
+    large_image x, y;
+    const double *numbers;  // of x
+    qdq_dtype dtype;
+    bool max, exclude_pad, ceil;
+    qdq_auto_pad auto_pad;
+    int64_t kernel[LARGE_DIMS], stride[LARGE_DIMS], dilation[LARGE_DIMS], before[LARGE_DIMS],
+        after[LARGE_DIMS];
+} pool;
+
+// Section 6 of docs/networks.md. False: the window does not fit.
+static bool size_pool(pool *p) {
+    p->y = p->x;
+    for (int i = 0; i < LARGE_DIMS; i++) {
+        int64_t in = (int64_t)p->x.size[i], reach = (p->kernel[i] - 1) * p->dilation[i] + 1;
+        int64_t rest = in % p->stride[i] ? in % p->stride[i] : p->stride[i];
+        int64_t total = reach > rest ? reach - rest : 0;
+        if (p->auto_pad == QDQ_PAD_VALID) p->before[i] = p->after[i] = 0;
+        if (p->auto_pad == QDQ_PAD_SAME_UPPER) p->before[i] = total / 2;
+        if (p->auto_pad == QDQ_PAD_SAME_LOWER) p->before[i] = total - total / 2;
+        if (p->auto_pad == QDQ_PAD_SAME_UPPER || p->auto_pad == QDQ_PAD_SAME_LOWER)
+            p->after[i] = total - p->before[i];
+        int64_t steps = in + p->before[i] + p->after[i] - reach;
+        if (steps < 0) return false;
+        p->y.size[i] = (size_t)((p->ceil ? steps + p->stride[i] - 1 : steps) / p->stride[i] + 1);
+    }
+    return true;
+}
+
+static double lowest(qdq_dtype dtype) {
+    return dtype == QDQ_FLOAT16 ? -65504 : dtype == QDQ_BFLOAT16 ? -0x1.FEp127 : -0x1.FFFFFEp127;
+}
+
+// NaN wins, +0 is greater than -0.
+static double greater(double a, double b) {
+    if (isnan(a) || isnan(b)) return NAN;
+    if (a == b) return signbit(a) ? b : a;
+    return a > b ? a : b;
+}
+
+static double pool_element(const void *self, size_t batch, size_t channel, const size_t *at) {
+    const pool *p = self;
+    double sum = 0, most = -INFINITY;
+    size_t seen = 0, volume = (size_t)(p->kernel[0] * p->kernel[1] * p->kernel[2]);
+    for (size_t k = 0; k < volume; k++) {
+        int64_t of[LARGE_DIMS] = {(int64_t)k / p->kernel[2] / p->kernel[1],
+                                  (int64_t)k / p->kernel[2] % p->kernel[1],
+                                  (int64_t)k % p->kernel[2]};
+        size_t from[LARGE_DIMS];
+        bool inside = true;
+        for (int i = 0; i < LARGE_DIMS; i++) {
+            int64_t where = (int64_t)at[i] * p->stride[i] + of[i] * p->dilation[i] - p->before[i];
+            from[i] = (size_t)where;
+            inside = inside && where >= 0 && where < (int64_t)p->x.size[i];
+        }
+        if (!inside) continue;
+        double v = p->numbers[large_image_at(&p->x, batch, channel, from)];
+        sum += v, seen++;
+        most = seen == 1 ? v : greater(most, v);
+    }
+    if (p->max) return seen ? most : lowest(p->dtype);
+    if (p->exclude_pad) return seen ? (double)(float)(sum / (double)seen) : 0;
+    return (double)(float)(sum / (double)volume);
+}
+
+static qdq_value add_pool(const pool *p, qdq_graph *g, qdq_value x) {
+    int skip = LARGE_DIMS - p->x.spatial;
+    size_t n = (size_t)p->x.spatial;
+    qdq_pool_attrs a = {.strides = {p->stride + skip, n},
+                        .kernel = {p->kernel + skip, n},
+                        .pads_begin = {p->before + skip, n},
+                        .pads_end = {p->after + skip, n},
+                        .rounding_type = p->ceil ? QDQ_ROUNDING_CEIL : QDQ_ROUNDING_FLOOR,
+                        .auto_pad = p->auto_pad,
+                        .data_format = p->x.format};
+    if (p->max) a.dilations = (qdq_ints){p->dilation + skip, n};
+    a.exclude_pad = p->exclude_pad ? QDQ_TRUE : QDQ_FALSE;
+    if (p->max) a.exclude_pad = QDQ_UNSET;
+    return p->max ? qdq_max_pool(g, x, a) : qdq_avg_pool(g, x, a);
+}
+
+static double *numbers_of(const tensor *t) {
+    double *numbers = oracle_memory(tensor_count(t) * sizeof *numbers);
+    for (size_t i = 0; i < tensor_count(t); i++) numbers[i] = tensor_at(t, i);
+    return numbers;
+}
+
+static void say_pool(large_graph *c, const pool *p, qdq_dtype dtype) {
+    size_t at, size = sizeof c->what;
+    large_say(c, p->max ? "MaxPool " : "AvgPool ", large_image_shape(&p->x), dtype);
+    at = strlen(c->what);
+    for (int i = LARGE_DIMS - p->x.spatial; i < LARGE_DIMS && at < size; i++)
+        at += (size_t)snprintf(c->what + at, size - at, " kernel %lld by %lld, %lld apart",
+                               (long long)p->kernel[i], (long long)p->stride[i],
+                               (long long)p->dilation[i]);
+}
+
+static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
+
+// p->dtype is given.
+static void check_pool(pool *p, uint64_t *state, uint64_t seed) {
+    large_graph c;
+    tensor *x;
+    if (!size_pool(p)) return;
+    large_graph_begin(&c, "");
+    say_pool(&c, p, p->dtype);
+    qdq_value v = large_input(&c, p->dtype, large_image_shape(&p->x), &x);
+    if (p->max && large_pick(state, 2))
+        large_fill_whole(x, state, 100);
+    else
+        large_fill_reals(x, state);
+    if (!large_pick(state, 3))
+        for (size_t i = 0; i < tensor_count(x); i += 1 + large_pick(state, 200))
+            large_put(x, i, i % 3 ? -INFINITY : (double)NAN);
+    double *numbers = numbers_of(x);
+    p->numbers = numbers;
+    tensor y = large_image_of(&p->y, p->dtype, pool_element, p);
+    large_links(&c, state, (large_value){add_pool(p, c.graph, v), y}, 0);
+    free(numbers);
+    large_graph_check(&c, seed);
+}
+
+// Codes between a Dequantize and a product: `fast` pools the codes. The product is by the identity,
+// so y is the pooled numbers again, of which each is a whole number.
+static void check_pool_of_codes(pool *p, uint64_t *state, uint64_t seed) {
+    large_graph c;
+    tensor *x, *w;
+    p->max = true, p->dtype = QDQ_FLOAT32;
+    if (!size_pool(p)) return;
+    large_graph_begin(&c, "codes of ");
+    qdq_dtype dtype = large_pick(state, 2) ? QDQ_INT8 : QDQ_UINT8;
+    say_pool(&c, p, dtype);
+    qdq_value v = large_input(&c, dtype, large_image_shape(&p->x), &x);
+    for (size_t i = 0; i < tensor_count(x); i++)
+        large_put(x, i, product_least(dtype) + (double)large_pick(state, 256));
+    double *numbers = numbers_of(x);
+    for (size_t i = 0; i < tensor_count(x); i++) numbers[i] = (numbers[i] - 3) * 0.5;
+    p->numbers = numbers;
+    tensor y = large_image_of(&p->y, QDQ_FLOAT32, pool_element, p);
+    free(numbers);
+    qdq_dequantize_attrs halves = {
+        .scales = QDQ_SCALE(0.5f), .zps = QDQ_ZP(3), .dtype = QDQ_FLOAT32};
+    v = add_pool(p, c.graph, qdq_dequantize(c.graph, v, halves));
+    int64_t n = y.shape.dims[y.shape.rank - 1];
+    qdq_value identity = large_input(&c, QDQ_INT8, QDQ_SHAPE(n, n), &w);
+    for (int64_t i = 0; i < n * n; i++) large_put(w, (size_t)i, i % (n + 1) == 0);
+    qdq_dequantize_attrs ones = {.scales = QDQ_SCALE(1.0f), .dtype = QDQ_FLOAT32};
+    identity = qdq_dequantize(c.graph, identity, ones);
+    large_output(&c, qdq_matmul(c.graph, v, identity, (qdq_matmul_attrs){0}), y);
+    large_graph_check(&c, seed);
+}
+
+static void random_window(pool *p, uint64_t *state) {
+    p->max = large_pick(state, 2), p->exclude_pad = large_pick(state, 2);
+    p->ceil = large_pick(state, 2);
+    p->auto_pad = large_pick(state, 2) ? QDQ_PAD_NONE : (qdq_auto_pad)large_pick(state, 4);
+    for (int i = 0; i < LARGE_DIMS; i++) {
+        bool there = i >= LARGE_DIMS - p->x.spatial;
+        p->kernel[i] = there ? 1 + (int64_t)large_pick(state, 4) : 1;
+        p->stride[i] = there ? 1 + (int64_t)large_pick(state, 4) : 1;
+        p->dilation[i] = there && p->max ? 1 + (int64_t)large_pick(state, 3) : 1;
+        p->before[i] = there ? (int64_t)large_pick(state, (size_t)p->kernel[i] + 2) : 0;
+        p->after[i] = there ? (int64_t)large_pick(state, (size_t)p->kernel[i] + 2) : 0;
+    }
+}
+
+//---- Interpolation ----------------------------------------------------------
+
+typedef struct resize {
+    large_image x, y;
+    const double *numbers;
+    bool nearest, align;
+} resize;
+
+typedef struct place {
+    size_t before, after;
+    double weight;
+} place;
+
+// Section 7 of docs/networks.md: in float32, in this order.
+static place place_of(const resize *r, int dim, size_t o) {
+    float in = (float)r->x.size[dim], out = (float)r->y.size[dim], at;
+    if (r->align)
+        at = out == 1 ? 0 : (float)o * (in - 1) / (out - 1);
+    else
+        at = ((float)o + 0.5f) * in / out - 0.5f;
+    if (r->nearest) at = roundf(at);
+    if (at < 0) at = 0;
+    if (at > in - 1) at = in - 1;
+    size_t before = (size_t)at;
+    return (place){before, before + 1, (double)(at - (float)before)};
+}
+
+// The mean along dim i of those along the dims after it.
+static double mean_at(const resize *r, size_t batch, size_t channel, const place *places,
+                      size_t *at, int i) {
+    if (i == LARGE_DIMS) return r->numbers[large_image_at(&r->x, batch, channel, at)];
+    at[i] = places[i].before;
+    double a = mean_at(r, batch, channel, places, at, i + 1);
+    if (places[i].weight == 0) return a;
+    at[i] = places[i].after;
+    double b = mean_at(r, batch, channel, places, at, i + 1);
+    return a * (1 - places[i].weight) + b * places[i].weight;
+}
+
+static double resize_element(const void *self, size_t batch, size_t channel, const size_t *at) {
+    const resize *r = self;
+    place places[LARGE_DIMS];
+    size_t from[LARGE_DIMS];
+    for (int i = 0; i < LARGE_DIMS; i++) places[i] = place_of(r, i, at[i]);
+    return (double)(float)mean_at(r, batch, channel, places, from, 0);
+}
+
+static void check_resize(resize *r, uint64_t *state, uint64_t seed) {
+    qdq_dtype dtype = dtypes[large_pick(state, 3)];
+    large_graph c;
+    tensor *x;
+    int64_t sizes[LARGE_DIMS];
+    r->nearest = !large_pick(state, 3), r->align = large_pick(state, 2);
+    large_graph_begin(&c, r->nearest ? "nearest" : "linear");
+    large_say(&c, r->align ? ", align_corners, " : ", ", large_image_shape(&r->x), dtype);
+    large_say(&c, " to ", large_image_shape(&r->y), dtype);
+    qdq_value v = large_input(&c, dtype, large_image_shape(&r->x), &x);
+    large_fill_reals(x, state);
+    double *numbers = numbers_of(x);
+    r->numbers = numbers;
+    tensor y = large_image_of(&r->y, dtype, resize_element, r);
+    for (int i = 0; i < LARGE_DIMS; i++) sizes[i] = (int64_t)r->y.size[i];
+    qdq_interpolate_attrs attrs = {
+        .mode = QDQ_INT(r->nearest ? QDQ_NEAREST : QDQ_LINEAR),
+        .sizes = {sizes + LARGE_DIMS - r->x.spatial, (size_t)r->x.spatial},
+        .coordinate_transformation_mode = r->align ? QDQ_ALIGN_CORNERS : QDQ_HALF_PIXEL,
+        .data_format = r->x.format};
+    large_links(&c, state, (large_value){qdq_interpolate(c.graph, v, attrs), y}, 0);
+    free(numbers);
+    large_graph_check(&c, seed);
+}
+
+//---- Tests ------------------------------------------------------------------
+
+#define ACROSS(cut) large_across(&state, (cut))
+
+// The size of the last dim of x for which a row of y crosses cuts of so many lanes.
+static size_t row_for(const pool *p, size_t lanes) {
+    return lanes * (size_t)p->stride[2] + (size_t)(p->kernel[2] * p->dilation[2]);
+}
+
+// Channels last, with more channels than there are lanes.
+static void pools_cross_their_lanes_of_channels(void **unused) {
+    (void)unused;
+    for (uint64_t i = 0; i < 12; i++) {
+        uint64_t state = large_state(i);
+        pool p = {.dtype = dtypes[i % 3],
+                  .x = {.format = QDQ_NXC,
+                        .spatial = 1 + (int)(i % 3),
+                        .batch = 1 + i % 2,
+                        .channels = ACROSS(QDQ_POOL_LANES),
+                        .size = {1, 1, 1}}};
+        for (int d = LARGE_DIMS - p.x.spatial; d < LARGE_DIMS; d++)
+            p.x.size[d] = 4 + large_pick(&state, 5);
+        random_window(&p, &state);
+        if (i % 4 == 3)
+            check_pool_of_codes(&p, &state, i);
+        else
+            check_pool(&p, &state, i);
+    }
+}
+
+// Channels first, with rows longer than the lanes, and than what lanes of a stride may spread over:
+// strides of a power of two use that up to its last element.
+static void pools_cross_their_lanes_of_positions(void **unused) {
+    static const int64_t strides[] = {1, 2, 3, 4, 8, 16, 5, 27};
+    (void)unused;
+    for (uint64_t i = 0; i < 3 * ORACLE_COUNT(strides); i++) {
+        uint64_t state = large_state(i);
+        pool p = {.dtype = dtypes[i / ORACLE_COUNT(strides)],
+                  .x = {.format = QDQ_NCX,
+                        .spatial = 1 + (int)large_pick(&state, 3),
+                        .batch = 1 + i % 2,
+                        .channels = 2,
+                        .size = {1, 1, 1}}};
+        for (int d = LARGE_DIMS - p.x.spatial; d < LARGE_DIMS; d++)
+            p.x.size[d] = 3 + large_pick(&state, 3);
+        random_window(&p, &state);
+        p.stride[2] = strides[i % ORACLE_COUNT(strides)];
+        size_t lanes = (QDQ_POOL_SPAN - 1) / (size_t)p.stride[2] + 1;
+        p.x.size[2] = row_for(&p, ACROSS(lanes < QDQ_POOL_LANES ? lanes : QDQ_POOL_LANES));
+        check_pool(&p, &state, i);
+        if (i < ORACLE_COUNT(strides)) check_pool_of_codes(&p, &state, i);
+    }
+}
+
+// Rows that are shorter than a stride and a window, so that one may step over them.
+static void windows_reach_over_short_rows(void **unused) {
+    (void)unused;
+    for (uint64_t i = 0; i < 60; i++) {
+        uint64_t state = large_state(i);
+        pool p = {.dtype = dtypes[i % 3],
+                  .x = {.format = i % 4 ? QDQ_NCX : QDQ_NXC,
+                        .spatial = 1 + (int)large_pick(&state, 2),
+                        .batch = 1,
+                        .channels = 2,
+                        .size = {1, 1, 1}}};
+        for (int d = LARGE_DIMS - p.x.spatial; d < LARGE_DIMS; d++)
+            p.x.size[d] = 1 + large_pick(&state, 3);
+        random_window(&p, &state);
+        p.auto_pad = QDQ_PAD_NONE;
+        p.stride[2] = 1 + (int64_t)large_pick(&state, 6);
+        p.before[2] = (int64_t)large_pick(&state, 7), p.after[2] = (int64_t)large_pick(&state, 7);
+        check_pool(&p, &state, i);
+    }
+}
+
+static void interpolations_cross_their_lanes(void **unused) {
+    (void)unused;
+    for (uint64_t i = 0; i < 18; i++) {
+        uint64_t state = large_state(i);
+        resize r = {.x = {.format = i % 2 ? QDQ_NCX : QDQ_NXC,
+                          .spatial = 1 + (int)(i / 2 % 3),
+                          .batch = 2,
+                          .channels = i % 2 ? 3 : ACROSS(QDQ_INTERPOLATE_LANES),
+                          .size = {1, 1, 1}}};
+        r.y = r.x;
+        for (int d = LARGE_DIMS - r.x.spatial; d < LARGE_DIMS; d++) {
+            r.x.size[d] = 1 + large_pick(&state, 9), r.y.size[d] = 1 + large_pick(&state, 9);
+        }
+        if (i % 2) r.y.size[2] = ACROSS(QDQ_INTERPOLATE_LANES);
+        check_resize(&r, &state, i);
+    }
+}
+
+static void random_image(large_image *x, uint64_t *state, size_t lanes) {
+    *x = (large_image){.format = large_pick(state, 2) ? QDQ_NCX : QDQ_NXC,
+                       .spatial = 1 + (int)large_pick(state, LARGE_DIMS),
+                       .batch = 1 + large_pick(state, 3),
+                       .channels = 1 + large_pick(state, 6),
+                       .size = {1, 1, 1}};
+    for (int d = LARGE_DIMS - x->spatial; d < LARGE_DIMS; d++)
+        x->size[d] = 1 + large_pick(state, 9);
+    *(x->format == QDQ_NCX ? &x->size[2] : &x->channels) = large_near(state, lanes);
+}
+
+static void random_windows_agree(void **unused) {
+    (void)unused;
+    for (size_t i = 0; i < large_cases.count; i++) {
+        uint64_t seed = large_cases.seed + i, state = large_state(seed);
+        size_t kind = large_pick(&state, 4);
+        if (kind == 3) {
+            resize r;
+            random_image(&r.x, &state, QDQ_INTERPOLATE_LANES);
+            r.y = r.x;
+            for (int d = LARGE_DIMS - r.x.spatial; d < LARGE_DIMS; d++)
+                r.y.size[d] = large_near(&state, d == 2 ? QDQ_INTERPOLATE_LANES : 4);
+            check_resize(&r, &state, seed);
+            continue;
+        }
+        pool p = {.dtype = dtypes[large_pick(&state, 3)]};
+        random_image(&p.x, &state, QDQ_POOL_LANES);
+        random_window(&p, &state);
+        if (kind)
+            check_pool(&p, &state, seed);
+        else
+            check_pool_of_codes(&p, &state, seed);
+    }
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pools_cross_their_lanes_of_channels),
+        cmocka_unit_test(pools_cross_their_lanes_of_positions),
+        cmocka_unit_test(windows_reach_over_short_rows),
+        cmocka_unit_test(interpolations_cross_their_lanes),
+        cmocka_unit_test(random_windows_agree),
+    };
+    large_begin(argc, argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which instruction sets there are by name, on each kind of machine, and how a name caps them.
+#include "runtime/base/cpu.h"
+#include "tests/unit.h"
+
+typedef struct named {
+    const char *name, *contains[5];
+} named;
+
+// Names of this kind of machine from the plainest on, and one of another kind with what is said.
+#if defined(__x86_64__)
+#define WANTED "portable, avx2, avx_vnni, avx512, avx512_bf16, amx"
+static const named here[] = {{"portable", {NULL}},
+                             {"avx2", {"portable"}},
+                             {"avx_vnni", {"portable", "avx2"}},
+                             {"avx512", {"portable", "avx2"}},
+                             {"avx512_bf16", {"portable", "avx2", "avx512"}},
+                             {"amx", {"portable", "avx2", "avx512", "avx512_bf16"}}};
+static const char foreign[] = "neon", said[] = "only for aarch64";
+#elif defined(__aarch64__)
+#define WANTED "portable, neon, neon_dot"
+static const named here[] = {
+    {"portable", {NULL}}, {"neon", {"portable"}}, {"neon_dot", {"portable", "neon"}}};
+static const char foreign[] = "avx2", said[] = "only for x86-64";
+#else
+#define WANTED "portable"
+static const named here[] = {{"portable", {NULL}}};
+static const char foreign[] = "avx2", said[] = "only for x86-64";
+#endif
+
+enum { HERE = sizeof here / sizeof here[0] };
+
+static int index_of(const char *name) {
+    for (int i = 0; i < QDQ_ISA_COUNT; i++)
+        if (strcmp(qdq_isa_get((size_t)i).name, name) == 0) return i;
+    return -1;
+}
+
+static uint32_t capped(const char *name) {
+    qdq_error err = {0};
+    uint32_t isas = 0;
+    if (!qdq_cpu_cap(name, &isas, &err)) fail_msg("%s: %s", name, err.text);
+    return isas;
+}
+
+static void what_a_name_caps_is_it_and_all_that_it_contains(void **state) {
+    (void)state;
+    for (size_t i = 0; i < HERE; i++) {
+        uint32_t kept = 1u << index_of(here[i].name);
+        for (int k = 0; here[i].contains[k]; k++) kept |= 1u << index_of(here[i].contains[k]);
+        assert_int_equal(capped(here[i].name), qdq_cpu_isas() & kept);
+    }
+    assert_int_equal(capped("portable"), 1);
+    assert_int_equal(capped(NULL), qdq_cpu_isas());
+}
+
+// A machine that has the one has the others.
+static void what_is_contained_is_there(void **state) {
+    (void)state;
+    for (size_t i = 0; i < HERE; i++)
+        for (int k = 0; here[i].contains[k]; k++)
+            if (qdq_isa_get((size_t)index_of(here[i].name)).available)
+                assert_true(qdq_isa_get((size_t)index_of(here[i].contains[k])).available);
+}
+
+static void a_machine_has_those_of_its_kind_alone(void **state) {
+    (void)state;
+    uint32_t all = 0;
+    for (size_t i = 0; i < HERE; i++) all |= 1u << index_of(here[i].name);
+    assert_int_equal(qdq_cpu_isas() & ~all, 0);
+    assert_true(qdq_cpu_isas() & 1);
+#if defined(QDQ_SIMD_NEON)
+    assert_true(qdq_cpu_isas() >> QDQ_ISA_NEON & 1);
+#endif
+    for (size_t i = 0; i < QDQ_ISA_COUNT; i++)
+        assert_int_equal(qdq_isa_get(i).available, qdq_cpu_isas() >> i & 1);
+    assert_null(qdq_isa_get(QDQ_ISA_COUNT).name);
+}
+
+static void a_name_of_another_kind_of_machine_is_told_from_one_that_nobody_has(void **state) {
+    (void)state;
+    uint32_t isas;
+    qdq_error err = {0};
+    char text[256];
+    assert_false(qdq_cpu_cap(foreign, &isas, &err));
+    snprintf(text, sizeof text, "instruction set '%s' is %s, wanted one of: " WANTED, foreign,
+             said);
+    assert_string_equal(err.text, text);
+    assert_int_equal(err.status, QDQ_ERR_ARGUMENT);
+    err = (qdq_error){0};
+    assert_false(qdq_cpu_cap("portible", &isas, &err));
+    assert_string_equal(err.text, "instruction set 'portible' is unknown, wanted one of: " WANTED
+                                  "; did you mean 'portable'?");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_name_caps_is_it_and_all_that_it_contains),
+        cmocka_unit_test(what_is_contained_is_there),
+        cmocka_unit_test(a_machine_has_those_of_its_kind_alone),
+        cmocka_unit_test(a_name_of_another_kind_of_machine_is_told_from_one_that_nobody_has),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Written by tests/peers/small_floats.py with ml_dtypes 0.6.0: CRC-32 of the codes of all values
+// of the source. It says what is excluded.
+#ifndef QDQ_TESTS_RUNTIME_NUMERICS_SMALL_FLOAT_GOLDEN_H
+#define QDQ_TESTS_RUNTIME_NUMERICS_SMALL_FLOAT_GOLDEN_H
+
+#include "include/qdq/base.h"
+
+static const struct {
+    qdq_dtype source, target;
+    uint32_t crc;
+} small_float_golden[] = {
+    {QDQ_FLOAT16, QDQ_BFLOAT16, 0x79CBF07B},
+    {QDQ_FLOAT16, QDQ_FLOAT8_E4M3FN, 0x8540B569},
+    {QDQ_FLOAT16, QDQ_FLOAT8_E5M2, 0x25A88B7A},
+    {QDQ_FLOAT16, QDQ_FLOAT8_E4M3FNUZ, 0x529EE546},
+    {QDQ_FLOAT16, QDQ_FLOAT8_E5M2FNUZ, 0x353D3364},
+    {QDQ_FLOAT16, QDQ_FLOAT4_E2M1, 0xE3F537EA},
+    {QDQ_FLOAT16, QDQ_FLOAT8_E8M0, 0xFB7B4F58},
+    {QDQ_BFLOAT16, QDQ_FLOAT16, 0x8ED20FD4},
+    {QDQ_BFLOAT16, QDQ_FLOAT8_E4M3FN, 0xEEEAB1EE},
+    {QDQ_BFLOAT16, QDQ_FLOAT8_E5M2, 0x5AF1EDEF},
+    {QDQ_BFLOAT16, QDQ_FLOAT8_E4M3FNUZ, 0x1307319F},
+    {QDQ_BFLOAT16, QDQ_FLOAT8_E5M2FNUZ, 0xF55FB73C},
+    {QDQ_BFLOAT16, QDQ_FLOAT4_E2M1, 0xC8826D6A},
+    {QDQ_BFLOAT16, QDQ_FLOAT8_E8M0, 0x176EAA5F},
+};
+
+#endif

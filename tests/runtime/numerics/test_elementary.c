@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// The elementary functions are nearly always correctly rounded, and have the same bits everywhere.
+// References: long double of the C library, and mpmath (elementary_golden.h).
+#include "runtime/numerics/elementary.h"
+#include "tests/runtime/numerics/elementary_golden.h"
+#include "tests/unit.h"
+
+enum { BLOCK = 1024, STEP = 4099 };  // a prime: over 2000 floats of every exponent and sign
+
+static long double sigmoidl(long double x) { return 1 / (1 + expl(-x)); }
+
+static long double softplusl(long double x) { return (x > 0 ? x : 0) + log1pl(expl(-fabsl(x))); }
+
+// Loops as callers have them, which compilers make vectors of.
+#define LOOP(name)                                                                     \
+    static void name##_of_many(const float *restrict x, float *restrict y, size_t n) { \
+        for (size_t i = 0; i < n; i++) y[i] = qdq_##name##f(x[i]);                     \
+    }                                                                                  \
+    static float name##_of_one(float x) { return qdq_##name##f(x); }
+LOOP(exp)
+LOOP(expm1)
+LOOP(log)
+LOOP(log1p)
+LOOP(tanh)
+LOOP(erf)
+LOOP(sigmoid)
+LOOP(softplus)
+
+// `walk` is the hash (below) of correctly rounded results of every STEP'th float from 0 on: those
+// of glibc in 64-bit long double on x86-64, rounded to float.
+#define ROW(name, walk) \
+    { #name, name##_of_many, name##_of_one, name##l, walk }
+static const struct function {
+    const char *name;
+    void (*many)(const float *x, float *y, size_t n);
+    float (*one)(float x);
+    long double (*reference)(long double x);
+    uint64_t walk;
+} functions[] = {
+    ROW(exp, 0xE26EE38C88F0DA64),     ROW(expm1, 0x849ABECAE504FABF),
+    ROW(log, 0x7C8959DF3A6A7A51),     ROW(log1p, 0xD5CE368A6078ABCE),
+    ROW(tanh, 0x5D9A7B8492E5EF7B),    ROW(erf, 0x09D4DCD9AD748FB5),
+    ROW(sigmoid, 0x22DDBB08A8C2AB2B), ROW(softplus, 0xB7920E4FA33F34F8),
+};
+
+static const struct function *function_of(const char *name) {
+    size_t i = 0;
+    while (strcmp(functions[i].name, name) != 0) i++;
+    return &functions[i];
+}
+
+static uint64_t hashed(uint64_t hash, float y) {
+    return (hash ^ qdq_float_bits(y)) * 0x100000001B3u;
+}
+
+static size_t next_block(uint64_t *bits, float x[BLOCK]) {
+    size_t n = 0;
+    for (; n < BLOCK && *bits < (uint64_t)1 << 32; n++, *bits += STEP)
+        x[n] = qdq_float_from_bits((uint32_t)*bits);
+    return n;
+}
+
+static void a_million_floats_give_the_correctly_rounded_bits(void **state) {
+    (void)state;
+    float x[BLOCK], y[BLOCK];
+    for (size_t f = 0; f < UNIT_COUNT(functions); f++) {
+        uint64_t hash = 0xCBF29CE484222325u;
+        for (uint64_t bits = 0; bits < (uint64_t)1 << 32;) {
+            size_t n = next_block(&bits, x);
+            functions[f].many(x, y, n);
+            for (size_t i = 0; i < n; i++) hash = hashed(hash, y[i]);
+        }
+        if (hash != functions[f].walk)
+            fail_msg("%s: 0x%016llX", functions[f].name, (unsigned long long)hash);
+    }
+}
+
+static void one_at_a_time_gives_the_bits_of_a_loop(void **state) {
+    (void)state;
+    float x[BLOCK], y[BLOCK];
+    for (size_t f = 0; f < UNIT_COUNT(functions); f++)
+        for (uint64_t bits = 0; bits < (uint64_t)1 << 32; bits += 63 * (uint64_t)STEP) {
+            size_t n = next_block(&bits, x);
+            functions[f].many(x, y, n);
+            for (size_t i = 0; i < n; i++)
+                assert_int_equal(qdq_float_bits(functions[f].one(x[i])), qdq_float_bits(y[i]));
+        }
+}
+
+// In units in the last place of a float next to the true value.
+static double error_of(float y, long double truth) {
+    int exponent;
+    frexpl(truth, &exponent);
+    if (exponent < -125) exponent = -125;
+    return (double)fabsl(ldexpl((long double)y - truth, 24 - exponent));
+}
+
+static void check_error(const struct function *f, float x, float y) {
+    long double truth = f->reference((long double)x);
+    if (isnan(truth)) {
+        assert_int_equal(qdq_float_bits(y), 0x7FC00000);
+    } else if (!isfinite((float)truth) || truth == 0) {
+        assert_int_equal(qdq_float_bits(y), qdq_float_bits((float)truth));
+    } else if (!(error_of(y, truth) <= 0.500001)) {
+        fail_msg("%s of %a: %a, %.9f ulp off", f->name, (double)x, (double)y, error_of(y, truth));
+    }
+}
+
+static void no_result_is_further_off_than_a_rounding(void **state) {
+    (void)state;
+    float x[BLOCK], y[BLOCK];
+    for (size_t f = 0; f < UNIT_COUNT(functions); f++)
+        for (uint64_t bits = 1; bits < (uint64_t)1 << 32;) {
+            size_t n = next_block(&bits, x);
+            functions[f].many(x, y, n);
+            if (LDBL_MANT_DIG > 64) bits += 15 * (uint64_t)BLOCK * STEP;  // computed in software
+            for (size_t i = 0; i < n; i++) check_error(&functions[f], x[i], y[i]);
+        }
+}
+
+static void results_are_those_of_mpmath(void **state) {
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(elementary_golden); i++) {
+        const struct function *f = function_of(elementary_golden[i].function);
+        uint32_t y = qdq_float_bits(f->one(qdq_float_from_bits(elementary_golden[i].x)));
+        if (y != elementary_golden[i].y)
+            fail_msg("%s of %08X: %08X", f->name, elementary_golden[i].x, y);
+    }
+}
+
+// A row has the results of +0, -0, +infinity and -infinity.
+static void special_values_have_these_bits(void **state) {
+    (void)state;
+    static const uint32_t x[4] = {0x00000000, 0x80000000, 0x7F800000, 0xFF800000};
+    static const struct {
+        const char *function;
+        uint32_t y[4];
+    } rows[] = {
+        {"exp", {0x3F800000, 0x3F800000, 0x7F800000, 0x00000000}},
+        {"expm1", {0x00000000, 0x80000000, 0x7F800000, 0xBF800000}},
+        {"log", {0xFF800000, 0xFF800000, 0x7F800000, 0x7FC00000}},
+        {"log1p", {0x00000000, 0x80000000, 0x7F800000, 0x7FC00000}},
+        {"tanh", {0x00000000, 0x80000000, 0x3F800000, 0xBF800000}},
+        {"erf", {0x00000000, 0x80000000, 0x3F800000, 0xBF800000}},
+        {"sigmoid", {0x3F000000, 0x3F000000, 0x3F800000, 0x00000000}},
+        {"softplus", {0x3F317218, 0x3F317218, 0x7F800000, 0x00000000}},
+    };
+    static const uint32_t nans[] = {0x7FC00000, 0xFFC00000, 0x7F800001, 0xFF812345, 0xFFFFFFFF};
+    for (size_t r = 0; r < UNIT_COUNT(rows); r++) {
+        const struct function *f = function_of(rows[r].function);
+        for (size_t k = 0; k < 4; k++)
+            assert_int_equal(qdq_float_bits(f->one(qdq_float_from_bits(x[k]))), rows[r].y[k]);
+        for (size_t k = 0; k < UNIT_COUNT(nans); k++)
+            assert_int_equal(qdq_float_bits(f->one(qdq_float_from_bits(nans[k]))), 0x7FC00000);
+    }
+    assert_int_equal(qdq_float_bits(qdq_logf(1.0f)), 0);
+    assert_int_equal(qdq_float_bits(qdq_log1pf(-1.0f)), 0xFF800000);
+    assert_int_equal(qdq_float_bits(qdq_log1pf(-0x1.000002p0f)), 0x7FC00000);
+    assert_int_equal(qdq_float_bits(qdq_logf(-0x1p-149f)), 0x7FC00000);
+}
+
+// Where a result is about to reach its last value, where polynomials meet, and at zero.
+static void neighbours_never_change_places(void **state) {
+    (void)state;
+    static const struct {
+        const char *function;
+        float from;
+    } rows[] = {
+        {"exp", 88.7f},        {"exp", -103.97f},        {"exp", -87.34f},
+        {"exp", 0.3465f},      {"expm1", 88.7f},         {"expm1", -17.4f},
+        {"expm1", 0.3465f},    {"expm1", -0.3466f},      {"log", 1.4141f},
+        {"log", 0.70705f},     {"log", 0.99999f},        {"log", 0x1p-126f},
+        {"log1p", 0.41415f},   {"log1p", -0.293f},       {"log1p", -0.99999f},
+        {"tanh", 9.0f},        {"tanh", 0.1732f},        {"tanh", -9.02f},
+        {"erf", 3.91f},        {"erf", -3.93f},          {"sigmoid", 17.3f},
+        {"sigmoid", -103.97f}, {"sigmoid", -0x1p-20f},   {"softplus", -103.97f},
+        {"softplus", 17.3f},   {"softplus", -0x1p-140f},
+    };
+    for (size_t r = 0; r < UNIT_COUNT(rows); r++) {
+        const struct function *f = function_of(rows[r].function);
+        float x = rows[r].from, y = f->one(x);
+        for (int k = 0; k < 20000; k++) {
+            x = nextafterf(x, INFINITY);
+            float next = f->one(x);
+            if (!(next >= y)) fail_msg("%s falls at %a", f->name, (double)x);
+            y = next;
+        }
+    }
+}
+
+// In units in the last place of a double.
+static double error64_of(double y, long double truth) {
+    int exponent;
+    frexpl(truth, &exponent);
+    if (exponent < -1021) exponent = -1021;
+    return (double)fabsl(ldexpl((long double)y - truth, 53 - exponent));
+}
+
+static void check_double(double x) {
+    long double power = expl((long double)x), logarithm = logl((long double)fabs(x));
+    if (power <= DBL_MAX) assert_true(error64_of(qdq_exp64(x), power) <= 1.1);
+    if (x != 0 && fabs(x) != 1) assert_true(error64_of(qdq_log64(fabs(x)), logarithm) <= 1.0);
+}
+
+static void in_double_the_error_is_about_one_unit(void **state) {
+    (void)state;
+    uint64_t random = 1;
+    for (int k = 0; k < 100000; k++) {
+        double unit = (double)(unit_random(&random) >> 11) * 0x1p-53;
+        check_double(unit * 1455.0 - 745.2);
+        check_double((unit - 0.5) * 8.0);
+        check_double(1.0 + (unit - 0.5) * 0x1p-8);
+        check_double(qdq_double_from_bits(unit_random(&random) % 0x7FF0000000000000u));
+        check_double(unit * 0x1p-1022);
+    }
+}
+
+static uint64_t exp64_bits(double x) { return qdq_double_bits(qdq_exp64(x)); }
+
+static uint64_t log64_bits(double x) { return qdq_double_bits(qdq_log64(x)); }
+
+static void special_doubles_have_these_bits(void **state) {
+    (void)state;
+    const uint64_t infinite = 0x7FF0000000000000u, nan = 0x7FF8000000000000u;
+    double infinity = qdq_double_from_bits(infinite);
+    double negative_nan = qdq_double_from_bits(0xFFF8000000000123u);
+    assert_true(exp64_bits(0.0) == 0x3FF0000000000000u);
+    assert_true(exp64_bits(-0.0) == 0x3FF0000000000000u);
+    assert_true(exp64_bits(-infinity) == 0);
+    assert_true(exp64_bits(-746.0) == 0);
+    assert_true(exp64_bits(-745.0) == 1);  // e^-745 = 1.01 * 2^-1074
+    assert_true(exp64_bits(710.0) == infinite);
+    assert_true(exp64_bits(infinity) == infinite);
+    assert_true(exp64_bits(negative_nan) == nan);
+    assert_true(log64_bits(1.0) == 0);
+    assert_true(log64_bits(0.0) == (infinite | 0x8000000000000000u));
+    assert_true(log64_bits(-0.0) == (infinite | 0x8000000000000000u));
+    assert_true(log64_bits(infinity) == infinite);
+    assert_true(log64_bits(-1.0) == nan);
+    assert_true(log64_bits(-infinity) == nan);
+    assert_true(log64_bits(negative_nan) == nan);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_million_floats_give_the_correctly_rounded_bits),
+        cmocka_unit_test(one_at_a_time_gives_the_bits_of_a_loop),
+        cmocka_unit_test(no_result_is_further_off_than_a_rounding),
+        cmocka_unit_test(results_are_those_of_mpmath),
+        cmocka_unit_test(special_values_have_these_bits),
+        cmocka_unit_test(neighbours_never_change_places),
+        cmocka_unit_test(in_double_the_error_is_about_one_unit),
+        cmocka_unit_test(special_doubles_have_these_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

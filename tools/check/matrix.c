@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/check/matrix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/common.h"
+#include "tools/failure.h"
+#include "tools/check/text_width.h"
+
+const char *verdict_text(verdict v) {
+    static const char *const texts[] = {"ok", "warning", "unknown", "refused"};
+    return texts[v];
+}
+
+//---- Rows -------------------------------------------------------------------
+
+static void add_row(matrix *m, const char *name, const char *op) {
+    matrix_row *row = &m->rows[m->count++];
+    snprintf(row->name, sizeof row->name, "%s", name);
+    snprintf(row->op, sizeof row->op, "%s", op);
+}
+
+// By name; of equal names the row that was added first.
+static int compare_rows(const void *a, const void *b) {
+    const named_row *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+static void sort_rows(matrix *m, size_t nodes) {
+    for (size_t i = 0; i < m->count; i++) m->by_name[i] = (named_row){m->rows[i].name, i};
+    qsort(m->by_name, m->count, sizeof *m->by_name, compare_rows);
+    for (size_t i = 1; i < m->count; i++) {
+        const named_row *at = &m->by_name[i];
+        m->rows[at->row].twice = at->row >= nodes && strcmp(at[-1].name, at->name) == 0;
+    }
+}
+
+static bool make_rows(matrix *m, qdq_graph *graph, const qdq_report *report) {
+    size_t nodes = qdq_graph_node_count(graph), most = nodes + report->count + 1;
+    m->rows = calloc(most, sizeof *m->rows);
+    m->by_name = calloc(most, sizeof *m->by_name);
+    m->cells = calloc(most, m->targets);
+    if (!m->rows || !m->by_name || !m->cells) return false;
+    for (size_t i = 0; i < nodes; i++)
+        add_row(m, qdq_graph_node(graph, i).name, qdq_graph_node(graph, i).op);
+    for (size_t i = 0; i < report->count; i++)
+        if (*report->findings[i].node && *report->findings[i].op)
+            add_row(m, report->findings[i].node, report->findings[i].op);
+    sort_rows(m, nodes);
+    return true;
+}
+
+// The first place in by_name that is not before `name`.
+static size_t place_of(const matrix *m, const char *name) {
+    size_t low = 0, high = m->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(m->by_name[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+//---- Cells ------------------------------------------------------------------
+
+static verdict verdict_of(const qdq_finding *f) {
+    static const char unknown[] = "/op-unknown";
+    if (f->severity == QDQ_SEVERITY_ERROR) return VERDICT_REFUSED;
+    const char *rule = strchr(f->rule, '/');
+    return rule && strcmp(rule, unknown) == 0 ? VERDICT_UNKNOWN : VERDICT_WARNING;
+}
+
+static void note_finding(matrix *m, size_t target, const qdq_finding *f) {
+    if (!*f->node) return;
+    for (size_t i = place_of(m, f->node); i < m->count; i++) {
+        if (strcmp(m->by_name[i].name, f->node) != 0) return;
+        unsigned char *cell = &m->cells[m->by_name[i].row * m->targets + target];
+        if (verdict_of(f) > *cell) *cell = (unsigned char)verdict_of(f);
+    }
+}
+
+// The core's findings are in every report, and counted with the core.
+static int fill_column(matrix *m, qdq_graph *graph, size_t target) {
+    qdq_error err = {0};
+    const char *name = qdq_target_get(target).name;
+    const qdq_report *report = qdq_graph_validate(graph, name, &err);
+    if (!report) return report_error(&err);
+    for (size_t i = 0; i < report->count; i++) {
+        const qdq_finding *f = &report->findings[i];
+        note_finding(m, target, f);
+        if (strcmp(f->target, name) != 0) continue;
+        if (f->severity == QDQ_SEVERITY_ERROR)
+            m->errors++;
+        else
+            m->warnings++;
+    }
+    return EXIT_OK;
+}
+
+int matrix_open(matrix *m, qdq_graph *graph, watch *w) {
+    qdq_error err = {0};
+    *m = (matrix){.targets = qdq_target_count()};
+    const qdq_report *report = qdq_graph_validate(graph, "core", &err);
+    if (!report) return report_error(&err);
+    if (!make_rows(m, graph, report))
+        return tell_failure(QDQ_ERR_MEMORY, "no memory for the matrix of nodes and targets");
+    int code = EXIT_OK;
+    for (size_t t = 0; t < m->targets && code == EXIT_OK; t++) {
+        watch_tell(w, "target %zu of %zu, %s", t + 1, m->targets, qdq_target_get(t).name);
+        code = fill_column(m, graph, t);
+    }
+    watch_clear(w);
+    return code;
+}
+
+void matrix_close(matrix *m) {
+    free(m->rows);
+    free(m->by_name);
+    free(m->cells);
+}
+
+//---- Lines ------------------------------------------------------------------
+
+enum { MOST_LINES = 20, MOST_SHARED_LINES = 40, MOST_NAME_COLUMNS = 48 };
+
+// What is printed of one node, or of several nodes of an op that fare alike.
+typedef struct matrix_line {
+    size_t row, nodes;
+} matrix_line;
+
+typedef struct matrix_lines {
+    matrix_line *items;
+    size_t count;
+    size_t fine;  // nodes that are ok everywhere
+    size_t left;  // nodes without a line that are not
+} matrix_lines;
+
+static bool is_fine(const matrix *m, size_t row) {
+    for (size_t t = 0; t < m->targets; t++)
+        if (m->cells[row * m->targets + t] != VERDICT_OK) return false;
+    return true;
+}
+
+static bool fare_alike(const matrix *m, size_t a, size_t b) {
+    return strcmp(m->rows[a].op, m->rows[b].op) == 0 &&
+           memcmp(&m->cells[a * m->targets], &m->cells[b * m->targets], m->targets) == 0;
+}
+
+// The line that has nodes like this one, or a new one; NULL where no more are to be printed.
+static matrix_line *line_of(const matrix *m, matrix_lines *lines, size_t row, bool share) {
+    for (size_t i = 0; share && i < lines->count; i++)
+        if (fare_alike(m, lines->items[i].row, row)) return &lines->items[i];
+    if (share && lines->count == MOST_SHARED_LINES) return NULL;
+    lines->items[lines->count] = (matrix_line){row, 0};
+    return &lines->items[lines->count++];
+}
+
+static void make_lines(const matrix *m, matrix_lines *lines, bool all) {
+    size_t told = 0;
+    for (size_t i = 0; i < m->count; i++) told += !m->rows[i].twice && !is_fine(m, i);
+    for (size_t i = 0; i < m->count; i++) {
+        if (m->rows[i].twice) continue;
+        if (!all && is_fine(m, i)) {
+            lines->fine++;
+            continue;
+        }
+        matrix_line *line = line_of(m, lines, i, !all && told > MOST_LINES);
+        if (line)
+            line->nodes++;
+        else
+            lines->left++;
+    }
+}
+
+static const char *label_of(const matrix *m, const matrix_line *line, bool all, char out[512]) {
+    char name[512];
+    text_cut(m->rows[line->row].name, all ? SIZE_MAX : MOST_NAME_COLUMNS, name);
+    if (line->nodes == 1)
+        snprintf(out, 512, "%s", name);
+    else
+        snprintf(out, 512, "%.400s and %zu more", name, line->nodes - 1);
+    return out;
+}
+
+static void print_cell(const char *text, size_t width) {
+    size_t columns = text_width(text);
+    printf("%s%*s  ", text, (int)(columns < width ? width - columns : 0), "");
+}
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+static void print_lines(const matrix *m, const matrix_lines *lines, bool all) {
+    size_t names = strlen("node"), ops = strlen("op"), cells = strlen("refused");
+    char label[512];
+    for (size_t i = 0; i < lines->count; i++) {
+        names = larger(names, text_width(label_of(m, &lines->items[i], all, label)));
+        ops = larger(ops, text_width(m->rows[lines->items[i].row].op));
+    }
+    for (size_t t = 0; t < m->targets; t++) cells = larger(cells, strlen(qdq_target_get(t).name));
+    print_cell("node", names);
+    print_cell("op", ops);
+    for (size_t t = 0; t + 1 < m->targets; t++) print_cell(qdq_target_get(t).name, cells);
+    printf("%s\n", qdq_target_get(m->targets - 1).name);
+    for (size_t i = 0; i < lines->count; i++) {
+        const unsigned char *row = &m->cells[lines->items[i].row * m->targets];
+        print_cell(label_of(m, &lines->items[i], all, label), names);
+        print_cell(m->rows[lines->items[i].row].op, ops);
+        for (size_t t = 0; t + 1 < m->targets; t++) print_cell(verdict_text(row[t]), cells);
+        printf("%s\n", verdict_text(row[m->targets - 1]));
+    }
+}
+
+bool matrix_print(const matrix *m, bool all) {
+    matrix_lines lines = {.items = calloc(m->count + 1, sizeof *lines.items)};
+    if (!lines.items) return false;
+    make_lines(m, &lines, all);
+    if (lines.count) print_lines(m, &lines, all);
+    if (lines.left) printf("and %zu more nodes that are not ok everywhere\n", lines.left);
+    if (lines.fine)
+        printf("%zu %s%s ok everywhere\n", lines.fine, lines.count ? "more " : "",
+               lines.fine == 1 ? "node is" : "nodes are");
+    bool folded = lines.fine || lines.left;
+    for (size_t i = 0; i < lines.count; i++) folded |= lines.items[i].nodes > 1;
+    free(lines.items);
+    return folded;
+}
+
+void matrix_json(qdq_json *json, const matrix *m) {
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < m->count; i++) {
+        if (m->rows[i].twice) continue;
+        qdq_json_begin_object(json);
+        json_string_key(json, "name", m->rows[i].name);
+        json_string_key(json, "op", m->rows[i].op);
+        for (size_t t = 0; t < m->targets; t++)
+            json_string_key(json, qdq_target_get(t).name,
+                            verdict_text(m->cells[i * m->targets + t]));
+        qdq_json_end_object(json);
+    }
+    qdq_json_end_array(json);
+}

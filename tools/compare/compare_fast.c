@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/compare/compare_fast.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/compare/causes.h"
+#include "tools/common.h"
+#include "tools/failure.h"
+#include "tools/session.h"
+#include "tools/io/tensor_io.h"
+
+// The largest |a - b| of numbers; NaN on one side is counted elsewhere.
+static double largest_of(const double *a, const double *b, size_t count) {
+    double largest = 0;
+    for (size_t i = 0; i < count; i++) {
+        double far = a[i] == b[i] ? 0 : fabs(a[i] - b[i]);
+        if (far > largest) largest = far;
+    }
+    return largest;
+}
+
+//---- What is looked at ------------------------------------------------------
+
+// A value of both runs. `integers`: its node is computed on integers. `given`: what a node reads
+// differs already.
+typedef struct look {
+    size_t node;
+    qdq_value value;
+    bool integers, given;
+} look;
+
+// The nodes that are computed on integers, and for each value whether it is made from theirs.
+typedef struct fast_nodes {
+    size_t values;
+    bool *on_codes;  // [node]
+    bool *read;      // [value]: by a node on integers, so it may be integers itself
+    bool *reached;   // [value]
+    bool *differs;   // [value], of those that are looked at, and what is made from them
+    look *looks;
+    size_t count;
+} fast_nodes;
+
+static void release_nodes(fast_nodes *n) {
+    free(n->on_codes), free(n->read), free(n->reached), free(n->differs), free(n->looks);
+}
+
+static bool any_input(const qdq_graph *graph, size_t node, const bool *flags) {
+    bool any = false;
+    for (size_t k = 0; k < qdq_graph_node(graph, node).input_count; k++)
+        any |= flags[qdq_graph_node_input(graph, node, k).id];
+    return any;
+}
+
+static bool make_nodes(fast_nodes *n, const qdq_graph *graph) {
+    size_t nodes = qdq_graph_node_count(graph), outputs = 0;
+    for (size_t i = 0; i < nodes; i++) {
+        qdq_node_info info = qdq_graph_node(graph, i);
+        for (size_t k = 0; k < info.input_count + info.output_count; k++) {
+            size_t id = k < info.input_count
+                            ? qdq_graph_node_input(graph, i, k).id
+                            : qdq_graph_node_output(graph, i, k - info.input_count).id;
+            if (id >= n->values) n->values = id + 1;
+        }
+        outputs += info.output_count;
+    }
+    n->on_codes = calloc(nodes + 1, sizeof *n->on_codes);
+    n->read = calloc(n->values + 1, sizeof *n->read);
+    n->reached = calloc(n->values + 1, sizeof *n->reached);
+    n->differs = calloc(n->values + 1, sizeof *n->differs);
+    n->looks = calloc(outputs + 1, sizeof *n->looks);
+    return n->on_codes && n->read && n->reached && n->differs && n->looks;
+}
+
+static bool is_integer(const qdq_graph *graph, qdq_value value) {
+    qdq_dtype dtype;
+    return qdq_value_type(graph, value, &dtype, NULL) && !qdq_dtype_is_real(dtype);
+}
+
+// Products on integers, whose results no other node reads as integers, and integers made from them:
+// to look at these changes no bit of a run, as it would at what is dequantized.
+static void find_looks(fast_nodes *n, const qdq_graph *graph, const qdq_plan *plan) {
+    for (size_t i = 0; i < qdq_plan_get_stats(plan).step_count; i++) {
+        const qdq_plan_step *step = qdq_plan_get_step(plan, i);
+        if (!step->on_codes) continue;
+        n->on_codes[step->node] = true;
+        for (size_t k = 0; k < qdq_graph_node(graph, step->node).input_count; k++)
+            n->read[qdq_graph_node_input(graph, step->node, k).id] = true;
+    }
+    for (size_t i = 0; i < qdq_graph_node_count(graph); i++) {
+        bool reached = n->on_codes[i] || any_input(graph, i, n->reached);
+        for (size_t k = 0; reached && k < qdq_graph_node(graph, i).output_count; k++) {
+            qdq_value value = qdq_graph_node_output(graph, i, k);
+            n->reached[value.id] = true;
+            if (!n->read[value.id] && (n->on_codes[i] || is_integer(graph, value)))
+                n->looks[n->count++] = (look){i, value, n->on_codes[i], false};
+        }
+    }
+}
+
+static void add_looks(const fast_nodes *n, qdq_graph *graph) {
+    char name[40];
+    for (size_t i = 0; i < n->count; i++) {
+        snprintf(name, sizeof name, "compare_fast_%zu", i);
+        qdq_output(graph, name, n->looks[i].value);
+    }
+}
+
+//---- Telling ----------------------------------------------------------------
+
+typedef struct measured {
+    difference difference;
+    double largest;
+} measured;
+
+static void print_measured(const char *name, const measured *m) {
+    const difference *d = &m->difference;
+    if (!d->different) {
+        printf("%s: all %zu elements equal", name, d->elements);
+        return;
+    }
+    printf("%s: %zu of %zu elements differ, at most %llu step%s; largest |difference| %.6g", name,
+           d->different, d->elements, (unsigned long long)d->steps, d->steps == 1 ? "" : "s",
+           m->largest);
+    if (d->nan_count) printf(", %zu NaN on one side", d->nan_count);
+}
+
+static void json_measured(qdq_json *json, const char *name, const qdq_tensor_info *info,
+                          const measured *m) {
+    json_string_key(json, "name", name);
+    json_string_key(json, "dtype", qdq_dtype_name(info->dtype));
+    qdq_json_key(json, "shape");
+    json_shape(json, info->shape);
+    json_uint_key(json, "elements", m->difference.elements);
+    json_uint_key(json, "different", m->difference.different);
+    json_uint_key(json, "steps", (size_t)m->difference.steps);
+    json_uint_key(json, "nan_count", m->difference.nan_count);
+    qdq_json_key(json, "largest");
+    qdq_json_double(json, m->largest);
+}
+
+static void print_look(const qdq_graph *graph, const look *l, const measured *m) {
+    char name[512];
+    qdq_node_info info = qdq_graph_node(graph, l->node);
+    snprintf(name, sizeof name, "%s (%s)", info.name, info.op);
+    print_measured(name, m);
+    printf("; %s\n", !l->integers ? "what it reads differs"
+                     : l->given   ? "computed on integers, and what it reads differs"
+                                  : "computed on integers");
+}
+
+static void json_look(qdq_json *json, const qdq_graph *graph, const look *l,
+                      const qdq_tensor_info *info, const measured *m) {
+    qdq_node_info node = qdq_graph_node(graph, l->node);
+    qdq_json_begin_object(json);
+    json_string_key(json, "node", node.name);
+    json_string_key(json, "op", node.op);
+    json_measured(json, qdq_value_name(graph, l->value), info, m);
+    qdq_json_key(json, "causes");
+    qdq_json_begin_line(json);
+    if (m->difference.different && l->integers) qdq_json_string(json, "integer execution");
+    if (m->difference.different && l->given) qdq_json_string(json, "inputs");
+    qdq_json_end_array(json);
+    qdq_json_end_object(json);
+}
+
+//---- Comparing --------------------------------------------------------------
+
+// Both results of an output, as they are and as doubles.
+static int measure_output(qdq_exec *const execs[2], const qdq_tensor_info *info, measured *m) {
+    size_t count = qdq_shape_count(info->shape);
+    qdq_error err = {0};
+    char *data = calloc(2, info->bytes);
+    double *numbers = calloc(2 * count, sizeof *numbers);
+    int code = EXIT_OK;
+    if (!data || !numbers)
+        code = tell_failure(QDQ_ERR_MEMORY, "no memory to compare '%s'", info->name);
+    for (size_t k = 0; code == EXIT_OK && k < 2; k++) {
+        char *own = data + k * info->bytes;
+        if (qdq_exec_read(execs[k], info->name, info->dtype, own, count, &err) != QDQ_OK)
+            code = report_error(&err);
+        else
+            to_doubles(info->dtype, own, count, numbers + k * count);
+    }
+    if (code == EXIT_OK)
+        *m = (measured){measure_difference(info, data, data + info->bytes),
+                        largest_of(numbers, numbers + count, count)};
+    free(data), free(numbers);
+    return code;
+}
+
+typedef struct comparison_run {
+    session literal, fast;
+    fast_nodes nodes;
+    size_t outputs;  // of the graph; those of looks come after them
+    bool differs;
+} comparison_run;
+
+static int compare_outputs(comparison_run *r, qdq_exec *const execs[2], qdq_json *json) {
+    int code = EXIT_OK;
+    for (size_t i = 0; code == EXIT_OK && i < r->outputs; i++) {
+        const qdq_tensor_info *info = qdq_plan_output(r->literal.plan, i);
+        measured m = {0};
+        code = measure_output(execs, info, &m);
+        r->differs |= m.difference.different > 0;
+        if (code == EXIT_OK && json) {
+            qdq_json_begin_object(json);
+            json_measured(json, info->name, info, &m);
+            qdq_json_end_object(json);
+        } else if (code == EXIT_OK) {
+            print_measured(info->name, &m);
+            printf("\n");
+        }
+    }
+    return code;
+}
+
+// In the order of nodes, so that `differs` is known of what a node reads.
+static int compare_looks(comparison_run *r, const qdq_graph *graph, qdq_exec *const execs[2],
+                         qdq_json *json) {
+    fast_nodes *n = &r->nodes;
+    size_t next = 0;
+    for (size_t i = 0; i < qdq_graph_node_count(graph); i++) {
+        bool given = any_input(graph, i, n->differs);
+        for (size_t k = 0; given && k < qdq_graph_node(graph, i).output_count; k++)
+            n->differs[qdq_graph_node_output(graph, i, k).id] = true;
+        for (; next < n->count && n->looks[next].node == i; next++) {
+            look *l = &n->looks[next];
+            const qdq_tensor_info *info = qdq_plan_output(r->literal.plan, r->outputs + next);
+            measured m = {0};
+            int code = measure_output(execs, info, &m);
+            if (code != EXIT_OK) return code;
+            l->given = given;
+            n->differs[l->value.id] = m.difference.different > 0;
+            if (json)
+                json_look(json, graph, l, info, &m);
+            else if (m.difference.different)
+                print_look(graph, l, &m);
+        }
+    }
+    return EXIT_OK;
+}
+
+static int compare_runs(comparison_run *r, const qdq_graph *graph, const options *opt) {
+    qdq_exec *const execs[2] = {r->literal.exec, r->fast.exec};
+    qdq_json json, *to = opt->json ? &json : NULL;
+    session_run(&r->literal, opt);
+    session_run(&r->fast, opt);
+    if (to) {
+        json_begin(to);
+        json_string_key(to, "graph", opt->operands.items[0]);
+        qdq_json_key(to, "nodes");
+        qdq_json_begin_array(to);
+    }
+    int code = compare_looks(r, graph, execs, to);
+    if (to) {
+        qdq_json_end_array(to);
+        qdq_json_key(to, "outputs");
+        qdq_json_begin_array(to);
+    }
+    if (code == EXIT_OK) code = compare_outputs(r, execs, to);
+    if (to) {
+        qdq_json_end_array(to);
+        json_end(to);
+    }
+    return code != EXIT_OK ? code : r->differs ? EXIT_FINDINGS : EXIT_OK;
+}
+
+// The plan of the graph as it is says which nodes to look at; what is compared returns these too.
+static int compare_session(comparison_run *r, const session *s, const options *opt) {
+    if (!make_nodes(&r->nodes, s->graph))
+        return tell_failure(QDQ_ERR_MEMORY, "no memory for the nodes of the graph");
+    r->outputs = qdq_plan_output_count(s->plan);
+    find_looks(&r->nodes, s->graph, s->plan);
+    add_looks(&r->nodes, s->graph);
+    int code = session_open_mode(&r->literal, s, opt, false);
+    if (code == EXIT_OK) code = session_open_mode(&r->fast, s, opt, true);
+    return code == EXIT_OK ? compare_runs(r, s->graph, opt) : code;
+}
+
+int compare_fast(const options *opt) {
+    session s;
+    comparison_run r = {0};
+    int code = session_start(&s, opt);
+    if (code == EXIT_OK) code = compare_session(&r, &s, opt);
+    release_nodes(&r.nodes);
+    session_close(&r.fast);
+    session_close(&r.literal);
+    session_close(&s);
+    return code;
+}

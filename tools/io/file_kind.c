@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/io/file_kind.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CONVERT_ONNX "convert it with tools/onnx/onnx_to_qdq.py"
+#define EXPORT_ONNX "export the model as ONNX, then " CONVERT_ONNX
+
+// A row: what the file is, and what to do where a graph or tensors are wanted.
+typedef struct kind_row {
+    const char *what, *as_graph, *as_tensors;
+} kind_row;
+
+static const kind_row rows[KIND_COUNT] = {
+    [KIND_JSON] = {"JSON text", NULL, "a graph goes where the command has GRAPH"},
+    [KIND_NPY] = {"a .npy array", "give it to an input with -i NAME=FILE", NULL},
+    [KIND_SAFETENSORS] = {"a .safetensors file", "give its tensors to inputs with -i FILE", NULL},
+    [KIND_ONNX] = {"an ONNX model", CONVERT_ONNX, "save its tensors with numpy.save"},
+    [KIND_NPZ] = {"a .npz archive of arrays", "save each array with numpy.save, for -i NAME=FILE",
+                  "save each array by itself with numpy.save"},
+    [KIND_TORCH] = {"a PyTorch file", EXPORT_ONNX,
+                    "save its tensors with safetensors.torch.save_file"},
+    [KIND_PICKLE] = {"a Python pickle, as old PyTorch files are", EXPORT_ONNX,
+                     "save its tensors with safetensors.torch.save_file"},
+    [KIND_ZIP] = {"a zip archive", "unpack it", "unpack it"},
+    [KIND_TFLITE] = {"a TensorFlow Lite model", EXPORT_ONNX, "save its tensors with numpy.save"},
+    [KIND_GZIP] = {"compressed with gzip", "unpack it: gunzip -c FILE | qdq check -",
+                   "unpack it with gunzip"},
+    [KIND_BZIP2] = {"compressed with bzip2", "unpack it with bunzip2", "unpack it with bunzip2"},
+    [KIND_XZ] = {"compressed with xz", "unpack it with unxz", "unpack it with unxz"},
+    [KIND_ZSTD] = {"compressed with zstd", "unpack it with unzstd", "unpack it with unzstd"},
+    [KIND_HDF5] = {"an HDF5 file", EXPORT_ONNX, "save its tensors with numpy.save"},
+    [KIND_GGUF] = {"a GGUF file", EXPORT_ONNX, "save its tensors as .safetensors"},
+};
+
+//---- Recognising ------------------------------------------------------------
+
+enum { HEAD_BYTES = 128 };
+
+typedef struct head {
+    unsigned char bytes[HEAD_BYTES];
+    size_t count;
+} head;
+
+// Kinds that begin with the same bytes always, at an offset.
+static const struct {
+    file_kind kind;
+    size_t offset, length;
+    const char *bytes;
+} signatures[] = {
+    {KIND_NPY, 0, 6, "\x93NUMPY"},
+    {KIND_TFLITE, 4, 4, "TFL3"},
+    {KIND_GZIP, 0, 2, "\x1f\x8b"},
+    {KIND_BZIP2, 0, 3, "BZh"},
+    {KIND_XZ, 0, 6,
+     "\xfd"
+     "7zXZ\0"},
+    {KIND_ZSTD, 0, 4, "\x28\xb5\x2f\xfd"},
+    {KIND_HDF5, 0, 8, "\x89HDF\r\n\x1a\n"},
+    {KIND_GGUF, 0, 4, "GGUF"},
+};
+
+static bool starts_with(const head *h, size_t offset, const char *bytes, size_t length) {
+    return h->count >= offset + length && memcmp(h->bytes + offset, bytes, length) == 0;
+}
+
+// A zip archive is told by the name of its first file.
+static file_kind kind_of_zip(const head *h) {
+    enum { NAME_AT = 30 };
+    char name[HEAD_BYTES + 1] = "";
+    size_t length = h->count > NAME_AT ? (size_t)h->bytes[26] + 256u * h->bytes[27] : 0;
+    if (length > h->count - NAME_AT) length = h->count > NAME_AT ? h->count - NAME_AT : 0;
+    memcpy(name, h->bytes + NAME_AT, length);
+    name[length] = '\0';
+    if (length >= 4 && strcmp(name + length - 4, ".npy") == 0) return KIND_NPZ;
+    bool torch = strstr(name, "data.pkl") || strstr(name, "/version") || strstr(name, "/byteorder");
+    return torch ? KIND_TORCH : KIND_ZIP;
+}
+
+// The version of the format comes first (field 1), then another field of a model.
+static bool is_onnx(const head *h) {
+    static const unsigned char fields[] = {0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72};
+    if (h->count < 3 || h->bytes[0] != 0x08 || h->bytes[1] == 0 || h->bytes[1] > 0x7f) return false;
+    return memchr(fields, h->bytes[2], sizeof fields) != NULL;
+}
+
+// A header of less than 4 GiB, then JSON.
+static bool is_safetensors(const head *h) {
+    return h->count > 8 && h->bytes[8] == '{' && memcmp(h->bytes + 4, "\0\0\0\0", 4) == 0;
+}
+
+// First .safetensors: the length of a header may look like the beginning of something else.
+static file_kind kind_of_head(const head *h) {
+    if (is_safetensors(h)) return KIND_SAFETENSORS;
+    for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++)
+        if (starts_with(h, signatures[i].offset, signatures[i].bytes, signatures[i].length))
+            return signatures[i].kind;
+    if (starts_with(h, 0, "PK\3\4", 4) || starts_with(h, 0, "PK\5\6", 4)) return kind_of_zip(h);
+    if (h->count > 2 && h->bytes[0] == 0x80 && h->bytes[1] >= 2 && h->bytes[1] <= 5)
+        return KIND_PICKLE;
+    if (is_onnx(h)) return KIND_ONNX;
+    size_t i = 0;
+    while (i < h->count && h->bytes[i] > 0 && strchr(" \t\r\n", h->bytes[i])) i++;
+    return i < h->count && h->bytes[i] == '{' ? KIND_JSON : KIND_UNKNOWN;
+}
+
+file_kind file_kind_of(const char *path) {
+    head h = {.count = 0};
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return KIND_UNKNOWN;
+    ssize_t got = read(descriptor, h.bytes, sizeof h.bytes);
+    close(descriptor);
+    h.count = got > 0 ? (size_t)got : 0;
+    return kind_of_head(&h);
+}
+
+//---- Telling ----------------------------------------------------------------
+
+static void tell(const char *path, file_kind kind, const char *wanted, const char *hint,
+                 qdq_error *err) {
+    err->status = QDQ_ERR_PARSE;
+    snprintf(err->text, sizeof err->text, "%.512s: is %s, wanted %s; %s", path, rows[kind].what,
+             wanted, hint);
+}
+
+bool is_no_graph(const char *path, qdq_error *err) {
+    file_kind kind = file_kind_of(path);
+    if (!rows[kind].as_graph) return false;
+    tell(path, kind, "a graph in JSON", rows[kind].as_graph, err);
+    return true;
+}
+
+bool is_no_tensor_file(const char *path, qdq_error *err) {
+    file_kind kind = file_kind_of(path);
+    if (!rows[kind].as_tensors) return false;
+    tell(path, kind, "a .npy or .safetensors file", rows[kind].as_tensors, err);
+    return true;
+}

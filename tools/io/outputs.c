@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/io/outputs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/common.h"
+#include "tools/compare/compare.h"
+#include "tools/failure.h"
+#include "tools/io/file_kind.h"
+#include "tools/io/stream_out.h"
+#include "tools/io/streams.h"
+#include "tools/io/tensor_io.h"
+
+static int check_name(const qdq_plan *plan, const char *name) {
+    size_t count = qdq_plan_output_count(plan);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(qdq_plan_output(plan, i)->name, name) == 0) return EXIT_OK;
+    const char **names = calloc(count + 1, sizeof *names);
+    for (size_t i = 0; names && i < count; i++) names[i] = qdq_plan_output(plan, i)->name;
+    int code = tell_unknown("output", name, names, names ? count : 0);
+    free(names);
+    return code;
+}
+
+//---- Files to write ---------------------------------------------------------
+
+// Nothing is created: a run that fails later leaves no file.
+static int check_place(const char *file) {
+    struct stat facts;
+    char folder[4096 + 2];
+    const char *slash = strrchr(file, '/');
+    snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash - file) + 1 : 0, file);
+    if (lstat(file, &facts) == 0 && !S_ISREG(facts.st_mode))
+        return tell_failure(QDQ_ERR_IO, "%s: is not a regular file, wanted a new or a regular one",
+                            file);
+    if (access(folder, W_OK | X_OK) == 0) return EXIT_OK;
+    return tell_failure(QDQ_ERR_IO, "%s: a new file beside it cannot be made: %s", file,
+                        strerror(errno));
+}
+
+static int check_output(const qdq_plan *plan, const char *text) {
+    tensor_spec spec;
+    if (!tensor_spec_parse(text, &spec) || *spec.tensor)
+        return tell_failure(QDQ_ERR_ARGUMENT, "--output is '%s', wanted [NAME=]FILE", text);
+    bool npy = has_ending(spec.file, ".npy"), named = has_ending(spec.file, ".safetensors");
+    if (!*spec.name && !named && (npy || !is_stream(spec.file)))
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--output is '%s', wanted NAME=FILE, or a .safetensors file for all",
+                            text);
+    int code = *spec.name ? check_name(plan, spec.name) : EXIT_OK;
+    if (code != EXIT_OK || is_stream(spec.file)) return code;
+    if (!npy && !named)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "%s: a tensor file ends in .npy or .safetensors; needed for '%s'",
+                            spec.file, spec.name);
+    return check_place(spec.file);
+}
+
+//---- Files to read ----------------------------------------------------------
+
+// Whether this run writes the file before it is read.
+static bool is_written(const options *opt, const char *file) {
+    tensor_spec spec;
+    for (size_t i = 0; i < opt->outputs.count; i++)
+        if (tensor_spec_parse(opt->outputs.items[i], &spec) && strcmp(spec.file, file) == 0)
+            return true;
+    return false;
+}
+
+static int check_expect(const qdq_plan *plan, const options *opt, const char *text) {
+    tensor_spec spec;
+    if (!tensor_spec_parse(text, &spec))
+        return tell_failure(QDQ_ERR_ARGUMENT, "--expect is '%s', wanted [NAME=]FILE", text);
+    int code = *spec.name ? check_name(plan, spec.name) : EXIT_OK;
+    if (code != EXIT_OK || is_written(opt, spec.file)) return code;
+    const char *path = stream_path(spec.file);
+    qdq_error err = {0};
+    if (access(path, R_OK) != 0)
+        return tell_failure(QDQ_ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
+    if (is_no_tensor_file(path, &err)) return report_error(&err);
+    bool found = *spec.name != '\0';
+    for (size_t i = 0; !found && i < qdq_plan_output_count(plan); i++)
+        found = tensor_file_has(spec.file, qdq_plan_output(plan, i)->name);
+    if (found) return EXIT_OK;
+    return tell_failure(QDQ_ERR_PARSE, "%s has no tensor with the name of an output", spec.file);
+}
+
+int outputs_check(const qdq_plan *plan, const options *opt) {
+    int code = EXIT_OK;
+    for (size_t i = 0; code == EXIT_OK && i < opt->outputs.count; i++)
+        code = check_output(plan, opt->outputs.items[i]);
+    for (size_t i = 0; code == EXIT_OK && i < opt->expects.count; i++)
+        code = check_expect(plan, opt, opt->expects.items[i]);
+    return code == EXIT_OK ? compare_check_options(opt) : code;
+}

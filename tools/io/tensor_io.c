@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/io/tensor_io.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/io/file_kind.h"
+#include "tools/io/npy.h"
+#include "tools/io/stream_out.h"
+#include "tools/io/streams.h"
+
+bool has_ending(const char *text, const char *ending) {
+    size_t n = strlen(text), k = strlen(ending);
+    return n >= k && strcmp(text + n - k, ending) == 0;
+}
+
+static bool copy_part(char *out, size_t capacity, const char *text, size_t length) {
+    if (length >= capacity) return false;
+    memcpy(out, text, length);
+    out[length] = '\0';
+    return true;
+}
+
+bool tensor_spec_parse(const char *text, tensor_spec *out) {
+    const char *equals = strchr(text, '='), *file = equals ? equals + 1 : text;
+    const char *hash = strrchr(file, '#');
+    size_t file_length = hash ? (size_t)(hash - file) : strlen(file);
+    *out = (tensor_spec){0};
+    if (equals == text) return false;  // "=FILE"
+    if (equals && !copy_part(out->name, sizeof out->name, text, (size_t)(equals - text)))
+        return false;
+    if (hash && !copy_part(out->tensor, sizeof out->tensor, hash + 1, strlen(hash + 1)))
+        return false;
+    return file_length > 0 && copy_part(out->file, sizeof out->file, file, file_length);
+}
+
+static qdq_status fail(qdq_error *err, qdq_status status, const char *file, const char *what,
+                       const char *name) {
+    err->status = status;
+    snprintf(err->text, sizeof err->text, "%.512s: %s'%.200s'", file, what, name);
+    return status;
+}
+
+static qdq_status load_from(const qdq_tensor_file *file, const tensor_spec *spec, const char *name,
+                            loaded_tensor *out, qdq_error *err) {
+    const char *wanted = *spec->tensor ? spec->tensor : name;
+    const qdq_tensor_info *info = qdq_tensor_file_find(file, wanted);
+    if (!info && !*spec->tensor && *spec->name && qdq_tensor_file_count(file) == 1)
+        info = qdq_tensor_file_at(file, 0);
+    if (!info) return fail(err, QDQ_ERR_PARSE, spec->file, "there is no tensor ", wanted);
+    *out = (loaded_tensor){info->dtype, info->shape, malloc(info->bytes ? info->bytes : 1)};
+    if (!out->data) return fail(err, QDQ_ERR_MEMORY, spec->file, "no memory for tensor ", wanted);
+    return qdq_tensor_file_read(file, info, out->data, err);
+}
+
+// KIND_NPY or KIND_SAFETENSORS, by the content, or by the name of what is neither; else unknown.
+static file_kind tensor_kind(const char *path) {
+    file_kind kind = file_kind_of(path);
+    if (kind == KIND_NPY || kind == KIND_SAFETENSORS) return kind;
+    if (has_ending(path, ".npy")) return KIND_NPY;
+    return has_ending(path, ".safetensors") ? KIND_SAFETENSORS : KIND_UNKNOWN;
+}
+
+bool holds_named_tensors(const char *file) {
+    return tensor_kind(stream_path(file)) == KIND_SAFETENSORS;
+}
+
+qdq_tensor_file *tensor_file_open(const char *file, qdq_error *err) {
+    const char *path = stream_path(file);
+    return is_no_tensor_file(path, err) ? NULL : qdq_tensor_file_open(path, NULL, err);
+}
+
+qdq_status tensor_load(const tensor_spec *spec, const char *name, loaded_tensor *out,
+                       qdq_error *err) {
+    const char *path = stream_path(spec->file);
+    file_kind kind = tensor_kind(path);
+    *out = (loaded_tensor){0};
+    if (is_no_tensor_file(path, err)) return err->status;
+    if (kind == KIND_NPY) {
+        npy_tensor npy;
+        qdq_status status = npy_read(path, &npy, err);
+        if (status == QDQ_OK) *out = (loaded_tensor){npy.dtype, npy.shape, npy.data};
+        return status;
+    }
+    if (kind == KIND_UNKNOWN)
+        return fail(err, QDQ_ERR_ARGUMENT, path,
+                    "a tensor file is .npy or .safetensors; needed for ", name);
+    qdq_tensor_file *file = tensor_file_open(spec->file, err);
+    if (!file) return err->status;
+    qdq_status status = load_from(file, spec, name, out, err);
+    qdq_tensor_file_close(file);
+    if (status != QDQ_OK) tensor_release(out);
+    return status;
+}
+
+void tensor_release(loaded_tensor *tensor) {
+    free(tensor->data);
+    *tensor = (loaded_tensor){0};
+}
+
+bool are_codes_of(qdq_dtype dtype, qdq_dtype stored, const char *file) {
+    return holds_named_tensors(file) && qdq_dtype_is_real(dtype) && !qdq_dtype_is_real(stored) &&
+           strcmp(qdq_dtype_get(dtype)->safetensors, qdq_dtype_get(stored)->safetensors) == 0;
+}
+
+bool tensor_file_has(const char *path, const char *name) {
+    qdq_error unused = {0};
+    if (!holds_named_tensors(path)) return false;
+    qdq_tensor_file *file = tensor_file_open(path, &unused);
+    bool has = file && qdq_tensor_file_find(file, name);
+    qdq_tensor_file_close(file);
+    return has;
+}
+
+void to_doubles(qdq_dtype dtype, const void *data, size_t n, double *out) {
+    float real[256];
+    int64_t whole[256];
+    size_t size = qdq_dtype_size(dtype);
+    bool is_int = !qdq_dtype_is_real(dtype);
+    for (size_t at = 0; at < n; at += 256) {
+        size_t part = n - at < 256 ? n - at : 256;
+        const char *from = (const char *)data + at * size;
+        if (is_int)
+            qdq_widen_int64(dtype, from, whole, part);
+        else
+            qdq_widen_float(dtype, from, real, part);
+        for (size_t i = 0; i < part; i++) out[at + i] = is_int ? (double)whole[i] : (double)real[i];
+    }
+}
+
+const char *element_text(qdq_dtype dtype, double value, char out[32]) {
+    snprintf(out, 32, qdq_dtype_is_real(dtype) ? "%.9g" : "%.0f", value);
+    return out;
+}
+
+qdq_status tensor_save(const char *file, const qdq_tensor *tensor, qdq_error *err) {
+    bool named = has_ending(file, ".safetensors");
+    if (is_stream(file)) return stream_save(file, tensor, 1, !named, err);
+    if (named) return qdq_tensor_file_write(file, tensor, 1, NULL, err);
+    if (!has_ending(file, ".npy"))
+        return fail(err, QDQ_ERR_ARGUMENT, file,
+                    "a tensor file ends in .npy or .safetensors; needed for ", tensor->name);
+    bool narrow = qdq_dtype_is_real(tensor->dtype) && tensor->dtype != QDQ_FLOAT32;
+    if (!narrow) return npy_write(file, tensor->dtype, tensor->shape, tensor->data, err);
+    size_t count = qdq_shape_count(tensor->shape);
+    float *wide = malloc(count * sizeof *wide);
+    if (!wide) return fail(err, QDQ_ERR_MEMORY, file, "no memory to widen ", tensor->name);
+    qdq_widen_float(tensor->dtype, tensor->data, wide, count);
+    qdq_status status = npy_write(file, QDQ_FLOAT32, tensor->shape, wide, err);
+    free(wide);
+    return status;
+}
