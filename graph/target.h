@@ -21,6 +21,8 @@ typedef struct qdq_target {
     // From the oldest to the newest; none: there is only one.
     const qdq_release *releases;
     size_t release_count;
+    // quant_min and quant_max may have fractions, and go with float8.
+    bool real_bounds;
     // How a release computes a node.
     qdq_numerics (*numerics)(const qdq_call *call, int release);
 } qdq_target;

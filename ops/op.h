@@ -62,6 +62,7 @@ typedef struct qdq_port_desc {
 
 typedef enum qdq_attr_kind {
     QDQ_ATTR_INT,         // qdq_int
+    QDQ_ATTR_BOUND,       // qdq_int with its fraction
     QDQ_ATTR_FLOAT,       // qdq_float
     QDQ_ATTR_BOOL,        // qdq_bool
     QDQ_ATTR_WORD,        // an enum whose zero is the default; `words` are its names

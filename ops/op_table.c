@@ -121,6 +121,7 @@ qdq_port_info qdq_op_output(size_t op, size_t index) {
 static const char *type_text(qdq_attr_kind kind) {
     static const char *const texts[] = {
         [QDQ_ATTR_INT] = "int",
+        [QDQ_ATTR_BOUND] = "number",
         [QDQ_ATTR_FLOAT] = "number",
         [QDQ_ATTR_BOOL] = "bool",
         [QDQ_ATTR_WORD] = "word",

@@ -93,7 +93,8 @@ typedef struct qdq_rule {
     X(QTYPE_COUNT, "qtype-count", ERROR, GRAPH, "`qtype` of Requantize agrees with the counts",    \
       "leave qtype out: the counts say it")                                                        \
     X(QUANT_RANGE, "quant-range", ERROR, GRAPH,                                                    \
-      "quant_min < quant_max, both in the range of the result's dtype", "leave them out for the whole range") \
+      "quant_min < quant_max, both in the range of the result's dtype; whole, and of integers, unless the target takes others", \
+      "leave them out for the whole range") \
     X(NAME_FORM, "name-form", ERROR, GRAPH,                                                        \
       "every name has 1 to 255 bytes of UTF-8, none of them a control character", "give it such a name")    \
     X(NAME_DUPLICATE, "name-duplicate", ERROR, GRAPH, "every name is given once",                  \

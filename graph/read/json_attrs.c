@@ -124,6 +124,12 @@ static void read_attr(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_
         if (!qdq_json_whole(json, &whole)) wrong_attr(a, json, "a whole number");
         *(qdq_int *)field = QDQ_INT(whole);
         break;
+    case QDQ_ATTR_BOUND:
+        if (!qdq_json_number(json, &number) || fabs(number) > 9007199254740992.0)
+            wrong_attr(a, json, "a number of at most 2^53 in size");
+        else
+            *(qdq_int *)field = QDQ_REAL(number);
+        break;
     case QDQ_ATTR_FLOAT:
         if (!qdq_json_number(json, &number))
             wrong_attr(a, json, "a number");

@@ -104,6 +104,7 @@ static void write_ints(qdq_json *json, const qdq_ints *list) {
 static bool is_set(const qdq_attr_desc *attr, const void *field) {
     switch (attr->kind) {
     case QDQ_ATTR_INT:
+    case QDQ_ATTR_BOUND:
     case QDQ_ATTR_MAYBE_WORD: return ((const qdq_int *)field)->set;
     case QDQ_ATTR_FLOAT: return ((const qdq_float *)field)->set;
     case QDQ_ATTR_BOOL: return *(const qdq_bool *)field != QDQ_UNSET;
@@ -116,11 +117,19 @@ static bool is_set(const qdq_attr_desc *attr, const void *field) {
     return false;
 }
 
+static void write_bound(qdq_json *json, const qdq_int *bound) {
+    if (bound->fraction == 0)
+        qdq_json_int(json, bound->value);
+    else
+        write_number(json, (double)bound->value + bound->fraction);
+}
+
 static void write_attr(qdq_json *json, const qdq_attr_desc *attr, const void *field) {
     if (!is_set(attr, field)) return;
     qdq_json_key(json, attr->name);
     switch (attr->kind) {
     case QDQ_ATTR_INT: qdq_json_int(json, ((const qdq_int *)field)->value); break;
+    case QDQ_ATTR_BOUND: write_bound(json, field); break;
     case QDQ_ATTR_FLOAT: write_number(json, ((const qdq_float *)field)->value); break;
     case QDQ_ATTR_BOOL: qdq_json_bool(json, *(const qdq_bool *)field == QDQ_TRUE); break;
     case QDQ_ATTR_WORD: qdq_json_string(json, attr->words[*(const int *)field]); break;

@@ -57,10 +57,10 @@ typedef struct qdq_quantize_attrs {
     qdq_floats scales;     // 1, dim[axis], or one per block in row-major order of the block grid
     qdq_numbers zps;       // one (serves all) or as many as scales
     qdq_dtype dtype;       // of y; default Quantize int8, Dequantize bfloat16
-    qdq_int quant_min;     // a narrower clamp range; default that of dtype. Dequantize: no effect
-    qdq_int quant_max;
-    qdq_bool saturate;  // float8 results: clamp to the largest value, else NaN or infinity;
-                        // default what the target does. Dequantize and integers: no effect
+    qdq_int quant_min;     // a narrower clamp range; default that of dtype. Dequantize: no effect.
+    qdq_int quant_max;     // Whole, of integers; target torchao: also fractions, and of float8
+    qdq_bool saturate;     // float8 results: clamp to the largest value, else NaN or infinity;
+                           // default what the target does. Dequantize and integers: no effect
     qdq_domain zero_point_domain;
 } qdq_quantize_attrs;
 

@@ -9,10 +9,13 @@
 extern "C" {
 #endif
 
-// An integer whose zero means something: unset is the default.
+// An integer whose zero means something: unset is the default. quant_min and quant_max stand for
+// value + fraction (QDQ_REAL makes one of a number below 2^63 in size); other attributes have no
+// fraction, and ignore one.
 typedef struct qdq_int {
     bool set;
     int64_t value;
+    double fraction;
 } qdq_int;
 
 // A number whose zero means something.
@@ -49,7 +52,8 @@ typedef struct qdq_values {
 // thread, and the same line of code fills it anew each time that it is reached.
 #ifndef __cplusplus
 
-#define QDQ_INT(v) ((qdq_int){true, (v)})
+#define QDQ_INT(v) ((qdq_int){true, (v), 0})
+#define QDQ_REAL(v) ((qdq_int){true, (int64_t)(v), (double)(v) - (double)(int64_t)(v)})
 #define QDQ_FLOAT(v) ((qdq_float){true, (v)})
 #define QDQ_SCALE(s) ((qdq_floats){(const float[]){(s)}, 1, true})
 #define QDQ_SCALES(...)                         \
@@ -68,7 +72,10 @@ typedef struct qdq_values {
 
 #else
 
-#define QDQ_INT(v) (qdq_int{true, static_cast<int64_t>(v)})
+#define QDQ_INT(v) (qdq_int{true, static_cast<int64_t>(v), 0})
+#define QDQ_REAL(v)                         \
+    (qdq_int{true, static_cast<int64_t>(v), \
+             static_cast<double>(v) - static_cast<double>(static_cast<int64_t>(v))})
 #define QDQ_FLOAT(v) (qdq_float{true, static_cast<double>(v)})
 #define QDQ_LIST(list, element, ...)                                    \
     ([](auto... qdq_given) {                                            \

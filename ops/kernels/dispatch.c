@@ -240,6 +240,6 @@ qdq_tile_fn *qdq_kernel_find(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_d
 }
 
 qdq_tile_fn *qdq_quant_kernel(qdq_family family, const qdq_quant_params *p, uint32_t isas) {
-    bool special = p->float_zero_point || p->scales_twice || p->adds_zero;
+    bool special = p->float_zero_point || p->scales_twice || p->adds_zero || p->bounded;
     return qdq_kernel_find(family, p->x_dtype, p->y_dtype, special ? NULL : &p->numerics, isas);
 }

@@ -7,18 +7,14 @@ static float absmax(const qdq_block_range *block) {
     return -block->low > block->high ? -block->low : block->high;
 }
 
-static float largest_of(qdq_dtype small_float) {
-    const qdq_small_float *format = qdq_small_float_of(small_float);
-    return qdq_small_float_decode(format, format->largest);
-}
-
 //---- The core: float32, NaN ignored, an all-zero range gives scale 1 ---------
 
 static float core_scale(const qdq_choose_params *p, const qdq_block_range *block) {
     float qmin = (float)p->range.quant_min, qmax = (float)p->range.quant_max;
     switch (p->scheme) {
     case QDQ_SYMMETRIC:
-        return absmax(block) / (qdq_dtype_is_int(p->y_dtype) ? qmax : largest_of(p->y_dtype));
+        return absmax(block) /
+               (qdq_dtype_is_int(p->y_dtype) ? qmax : qdq_small_float_largest(p->y_dtype));
     case QDQ_SYMMETRIC_NO_CLIPPING: {
         float above = block->high / qmax, below = qmin < 0 ? block->low / qmin : 0;
         return below > above ? below : above;
@@ -62,7 +58,8 @@ static float torchao_scale(const qdq_choose_params *p, const qdq_block_range *bl
 static qdq_chosen choose_torchao(const qdq_choose_params *p, const qdq_block_range *block) {
     int64_t qmin = p->range.quant_min, qmax = p->range.quant_max;
     if (!qdq_dtype_is_int(p->y_dtype))  // float8: no floor
-        return (qdq_chosen){block->nan ? NAN : step(p, absmax(block) / largest_of(p->y_dtype)), 0};
+        return (qdq_chosen){
+            block->nan ? NAN : step(p, absmax(block) / qdq_small_float_largest(p->y_dtype)), 0};
     float scale = block->nan ? NAN : torchao_scale(p, block), eps = step(p, p->eps);
     if (scale < eps) scale = eps;
     int64_t zero_point = (qmax + qmin + 1) / 2;

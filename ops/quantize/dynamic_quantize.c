@@ -110,6 +110,7 @@ static void check_computed(const qdq_call *call, const attrs_type *a, qdq_dtype 
                                qdq_domain_words[a->quantize.zero_point_domain]),
                       "int");
     check_eps(call, a);
+    if (!qdq_check_whole_bounds(call, y)) return;
     qdq_int most = a->quantize.quant_max;
     bool symmetric = a->scheme == QDQ_SYMMETRIC || a->scheme == QDQ_SYMMETRIC_NO_CLIPPING;
     if (qdq_check_quant_range(call, a->quantize.quant_min, most, y) && symmetric && most.set &&

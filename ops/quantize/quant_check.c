@@ -3,6 +3,8 @@
 #include <math.h>
 
 #include "ops/quantize/quant_params.h"
+#include "runtime/base/number.h"
+#include "runtime/numerics/small_float.h"
 
 static const char *port_name(const qdq_call *call, size_t port) {
     return call->op->inputs[port].name;
@@ -208,6 +210,7 @@ void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
     const qdq_dtype_info *info = qdq_dtype_get(quantized);
     if (info && info->kind == QDQ_KIND_FLOAT) info = NULL;  // a Requantize of floats
     check_domain(call, slot, info);
+    if (slot->any && qdq_set_has(QDQ_SET_FLOAT8, quantized)) info = NULL;
     if (slot->domain == QDQ_DOMAIN_FLOAT) {
         check_float_zero_points(call, slot, &from);
         return;
@@ -230,27 +233,58 @@ void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
     }
 }
 
+static void find_bound_of_float(const qdq_call *call, const char *attr,
+                                const qdq_dtype_info *quantized) {
+    qdq_call_find(
+        call, QDQ_RULE_QUANT_RANGE, attr,
+        qdq_text(call->findings, "is given, but the quantized type is %s", quantized->name),
+        "an integer type");
+}
+
+static const char *range_text(const qdq_call *call, double low, double high) {
+    char from[QDQ_NUMBER_BYTES], to[QDQ_NUMBER_BYTES];
+    return qdq_text(call->findings, "%s to %s", qdq_number_text(from, low, false),
+                    qdq_number_text(to, high, false));
+}
+
 bool qdq_check_quant_range(const qdq_call *call, qdq_int quant_min, qdq_int quant_max,
                            qdq_dtype dtype) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
-    if (!info || (info->kind != QDQ_KIND_INT && !quant_min.set && !quant_max.set)) return true;
-    if (info->kind != QDQ_KIND_INT) {
-        qdq_call_find(
-            call, QDQ_RULE_QUANT_RANGE, quant_min.set ? "quant_min" : "quant_max",
-            qdq_text(call->findings, "is given, but the quantized type is %s", info->name),
-            "an integer type");
+    bool is_int = info && info->kind == QDQ_KIND_INT;
+    if (!info || (!is_int && !quant_min.set && !quant_max.set)) return true;
+    if (!is_int && !qdq_set_has(QDQ_SET_FLOAT8, dtype)) {
+        find_bound_of_float(call, quant_min.set ? "quant_min" : "quant_max", info);
         return false;
     }
-    int64_t low = quant_min.set ? quant_min.value : info->least;
-    int64_t high = quant_max.set ? quant_max.value : info->greatest;
-    if (low >= info->least && high <= info->greatest && low < high) return true;
-    bool blame_most = quant_max.set && (!quant_min.set || high > info->greatest);
-    qdq_call_find(
-        call, QDQ_RULE_QUANT_RANGE, blame_most ? "quant_max" : "quant_min",
-        qdq_text(call->findings, "makes the range %lld to %lld", (long long)low, (long long)high),
-        qdq_text(call->findings, "quant_min < quant_max within %lld to %lld of %s",
-                 (long long)info->least, (long long)info->greatest, info->name));
+    double least = is_int ? (double)info->least : -(double)qdq_small_float_largest(dtype);
+    double greatest = is_int ? (double)info->greatest : -least;
+    double low = quant_min.set ? qdq_bound_value(quant_min) : least;
+    double high = quant_max.set ? qdq_bound_value(quant_max) : greatest;
+    if (low >= least && high <= greatest && low < high) return true;
+    bool blame_most = quant_max.set && (!quant_min.set || high > greatest);
+    qdq_call_find(call, QDQ_RULE_QUANT_RANGE, blame_most ? "quant_max" : "quant_min",
+                  qdq_text(call->findings, "makes the range %s", range_text(call, low, high)),
+                  qdq_text(call->findings, "quant_min < quant_max within %s of %s",
+                           range_text(call, least, greatest), info->name));
     return false;
+}
+
+bool qdq_check_whole_bounds(const qdq_call *call, qdq_dtype quantized) {
+    const qdq_dtype_info *info = qdq_dtype_get(quantized);
+    for (size_t i = 0; info && i < call->op->attr_count; i++) {
+        const qdq_attr_desc *attr = &call->op->attrs[i];
+        const qdq_int *bound = (const void *)((const char *)call->attrs + attr->offset);
+        if (attr->kind != QDQ_ATTR_BOUND || !bound->set) continue;
+        if (info->kind != QDQ_KIND_INT) {
+            find_bound_of_float(call, attr->name, info);
+            return false;
+        }
+        if (bound->fraction == 0) continue;
+        qdq_call_find(call, QDQ_RULE_QUANT_RANGE, attr->name,
+                      qdq_text_is(call->findings, qdq_bound_value(*bound)), "a whole number");
+        return false;
+    }
+    return true;
 }
 
 qdq_dtype qdq_check_result(const qdq_call *call, qdq_dtype dtype, qdq_dtype_set set) {

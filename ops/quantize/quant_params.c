@@ -6,6 +6,7 @@
 
 #include "ops/kernels/kernel.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/small_float.h"
 
 const char *const qdq_qtype_words[] = {"per_tensor", "per_channel", "per_group", NULL};
 const char *const qdq_domain_words[] = {"int", "float", "none", NULL};
@@ -167,6 +168,32 @@ bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot
     return true;  // without any: the one zero that the pool gave
 }
 
+// Of integers: a fraction is rounded to the dtype of the steps and then cut off, as it is clamped
+// there and cast.
+static int64_t whole_bound(qdq_int bound, const qdq_numerics *numerics) {
+    if (bound.fraction == 0) return bound.value;
+    return (int64_t)qdq_bound_step(numerics, qdq_bound_value(bound));
+}
+
+static qdq_range range_of(qdq_dtype quantized, qdq_int quant_min, qdq_int quant_max,
+                          const qdq_numerics *numerics) {
+    int64_t least = whole_bound(quant_min, numerics), most = whole_bound(quant_max, numerics);
+    qdq_range range = qdq_range_of(quantized, quant_min.set ? &least : NULL,
+                                   quant_max.set ? &most : NULL, numerics);
+    if (quant_min.fraction != 0) range.fractions += qdq_bound_value(quant_min) - (double)least;
+    if (quant_max.fraction != 0) range.fractions += qdq_bound_value(quant_max) - (double)most;
+    return range;
+}
+
+static void set_bounds(qdq_quant_params *params, qdq_int quant_min, qdq_int quant_max) {
+    double largest = (double)qdq_small_float_largest(params->y_dtype);
+    double low = quant_min.set ? qdq_bound_value(quant_min) : -largest;
+    double high = quant_max.set ? qdq_bound_value(quant_max) : largest;
+    params->bounded = true;
+    params->low = qdq_bound_step(&params->numerics, low);
+    params->high = qdq_bound_step(&params->numerics, high);
+}
+
 qdq_quant_params *qdq_quant_params_of(const qdq_call *call, const qdq_lowering *to,
                                       qdq_dtype y_dtype, qdq_int quant_min, qdq_int quant_max) {
     qdq_quant_params *params = QDQ_POOL_NEW(to->pool, qdq_quant_params);
@@ -176,8 +203,9 @@ qdq_quant_params *qdq_quant_params_of(const qdq_call *call, const qdq_lowering *
     params->y_dtype = y_dtype;
     qdq_dtype quantized = qdq_dtype_is_int(y_dtype) ? y_dtype : params->x_dtype;
     if (qdq_dtype_is_int(quantized))
-        params->range = qdq_range_of(quantized, quant_min.set ? &quant_min.value : NULL,
-                                     quant_max.set ? &quant_max.value : NULL, &to->numerics);
+        params->range = range_of(quantized, quant_min, quant_max, &to->numerics);
+    else if (qdq_set_has(QDQ_SET_FLOAT8, y_dtype) && (quant_min.set || quant_max.set))
+        set_bounds(params, quant_min, quant_max);
     return params;
 }
 
@@ -188,7 +216,10 @@ static qdq_scale_slot scale_of(const qdq_quantize_attrs *attrs) {
 }
 
 static qdq_zero_point_slot zero_point_of(const qdq_quantize_attrs *attrs) {
-    return (qdq_zero_point_slot){"zps", attrs->zps, QDQ_PORT_ZERO_POINT, attrs->zero_point_domain};
+    return (qdq_zero_point_slot){.attr_name = "zps",
+                                 .attr = attrs->zps,
+                                 .port = QDQ_PORT_ZERO_POINT,
+                                 .domain = attrs->zero_point_domain};
 }
 
 void qdq_infer_given(qdq_call *call, const qdq_quantize_attrs *attrs, qdq_dtype y_dtype,
@@ -197,6 +228,7 @@ void qdq_infer_given(qdq_call *call, const qdq_quantize_attrs *attrs, qdq_dtype 
     qdq_scale_slot scale = scale_of(attrs);
     qdq_zero_point_slot zero_point = zero_point_of(attrs);
     qdq_check_scale(call, &scale, &granularity);
+    zero_point.any = y_dtype == quantized && (attrs->quant_min.set || attrs->quant_max.set);
     qdq_check_zero_point(call, &zero_point, &granularity, quantized);
     qdq_check_quant_range(call, attrs->quant_min, attrs->quant_max, quantized);
     call->outputs[0] = (qdq_type){y_dtype, call->inputs[0].type.shape};
@@ -217,6 +249,7 @@ bool qdq_lower_given(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_
         params->numerics.float_overflow = QDQ_FLOAT_OVERFLOW;
     params->adds_zero = params->y_dtype == QDQ_FLOAT4_E2M1 &&
                         (attrs->zps.count || call->inputs[QDQ_PORT_ZERO_POINT].given);
+    params->adds_zero_point = attrs->zero_point_domain != QDQ_DOMAIN_NONE;
     params->float_zero_point = attrs->zero_point_domain == QDQ_DOMAIN_FLOAT;
     stage->fn = qdq_quant_kernel(family, params, to->isas);
     if (!qdq_scale_vector(call, &scale, &granularity, to->pool, &stage->vectors[0])) return false;

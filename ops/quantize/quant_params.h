@@ -42,9 +42,9 @@ typedef enum qdq_family {
          "constant zero point: 1, or as many as scales"},                                       \
         {"dtype", QDQ_ATTR_DTYPE, offsetof(S, prefix dtype), NULL, dtype_default,               \
          "of the result"},                                                                      \
-        {"quant_min", QDQ_ATTR_INT, offsetof(S, prefix quant_min), NULL, "of the dtype",        \
+        {"quant_min", QDQ_ATTR_BOUND, offsetof(S, prefix quant_min), NULL, "of the dtype",      \
          "least quantized value"},                                                              \
-        {"quant_max", QDQ_ATTR_INT, offsetof(S, prefix quant_max), NULL, "of the dtype",        \
+        {"quant_max", QDQ_ATTR_BOUND, offsetof(S, prefix quant_max), NULL, "of the dtype",      \
          "greatest quantized value"},                                                           \
         {"saturate", QDQ_ATTR_BOOL, offsetof(S, prefix saturate), NULL, "what the target does", \
          "float8: clamp to the largest value, else NaN or infinity"},                           \
@@ -57,6 +57,11 @@ enum { QDQ_PORT_X, QDQ_PORT_SCALE, QDQ_PORT_ZERO_POINT };  // order of those por
 
 extern const char *const qdq_qtype_words[];
 extern const char *const qdq_domain_words[];
+
+// Small floats that a target may clamp to quant_min and quant_max.
+#define QDQ_SET_FLOAT8 (QDQ_SET_SMALL_FLOATS & ~QDQ_SET(FLOAT4_E2M1))
+
+static inline double qdq_bound_value(qdq_int bound) { return (double)bound.value + bound.fraction; }
 
 //---- Parameters -------------------------------------------------------------
 
@@ -72,6 +77,7 @@ typedef struct qdq_zero_point_slot {
     qdq_numbers attr;
     size_t port;
     qdq_domain domain;
+    bool any;  // whole numbers of any size go with a float8, too, which otherwise has 0 alone
 } qdq_zero_point_slot;
 
 // How many parameters x asks for, and in words for what: "dim 1 of x has 3".
@@ -97,9 +103,12 @@ void qdq_check_scale(const qdq_call *call, const qdq_scale_slot *slot,
 // range of `quantized` (a warning).
 void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
                           const qdq_granularity *granularity, qdq_dtype quantized);
-// quant_min and quant_max against the dtype of the result. False if they are wrong.
+// quant_min and quant_max against the dtype of the result, as the most lenient target takes them.
+// False if they are wrong.
 bool qdq_check_quant_range(const qdq_call *call, qdq_int quant_min, qdq_int quant_max,
                            qdq_dtype dtype);
+// The bounds among the attributes, if any, are whole and go with an integer type. False if not.
+bool qdq_check_whole_bounds(const qdq_call *call, qdq_dtype quantized);
 // `dtype` if it is in `set`, else a finding and QDQ_DTYPE_NONE.
 qdq_dtype qdq_check_result(const qdq_call *call, qdq_dtype dtype, qdq_dtype_set set);
 
@@ -125,6 +134,10 @@ typedef struct qdq_quant_params {
     bool adds_zero;  // float4 with a zero point (which is 0): -0 becomes +0
     bool float_zero_point;
     bool scales_twice;
+    // float8 with quant_min or quant_max: qdq_quantize_bounded. Without `adds_zero_point` a -0
+    // stays.
+    bool bounded, adds_zero_point;
+    float low, high;
 } qdq_quant_params;
 
 // NULL when memory runs out.

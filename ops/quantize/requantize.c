@@ -33,9 +33,9 @@ static const qdq_attr_desc attrs[] = {
      "per_tensor or per_channel; must agree with the counts"},
     {"dtype", QDQ_ATTR_DTYPE, offsetof(attrs_type, dtype), NULL, "that of x",
      "of the result; required where x is a float"},
-    {"quant_min", QDQ_ATTR_INT, offsetof(attrs_type, quant_min), NULL, "of the dtype",
+    {"quant_min", QDQ_ATTR_BOUND, offsetof(attrs_type, quant_min), NULL, "of the dtype",
      "least quantized value"},
-    {"quant_max", QDQ_ATTR_INT, offsetof(attrs_type, quant_max), NULL, "of the dtype",
+    {"quant_max", QDQ_ATTR_BOUND, offsetof(attrs_type, quant_max), NULL, "of the dtype",
      "greatest quantized value"},
 };
 
@@ -47,12 +47,12 @@ typedef struct side {
 
 static side in_side(const attrs_type *a) {
     return (side){{"in_scales", a->in_scales, IN_SCALE},
-                  {"in_zps", a->in_zps, IN_ZERO_POINT, QDQ_DOMAIN_INT}};
+                  {.attr_name = "in_zps", .attr = a->in_zps, .port = IN_ZERO_POINT}};
 }
 
 static side out_side(const attrs_type *a) {
     return (side){{"out_scales", a->out_scales, OUT_SCALE},
-                  {"out_zps", a->out_zps, OUT_ZERO_POINT, QDQ_DOMAIN_INT}};
+                  {.attr_name = "out_zps", .attr = a->out_zps, .port = OUT_ZERO_POINT}};
 }
 
 static size_t zero_point_count(const qdq_call *call, const qdq_zero_point_slot *slot) {

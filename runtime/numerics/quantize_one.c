@@ -6,7 +6,7 @@
 qdq_range qdq_range_of(qdq_dtype dtype, const int64_t *quant_min, const int64_t *quant_max,
                        const qdq_numerics *numerics) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
-    qdq_range range = {info->least, info->greatest, info->least, info->greatest};
+    qdq_range range = {info->least, info->greatest, info->least, info->greatest, 0};
     if (quant_min) range.quant_min = qdq_clamp_one(*quant_min, range.least, range.greatest);
     if (quant_max) range.quant_max = qdq_clamp_one(*quant_max, range.quant_min, range.greatest);
     if (numerics->narrow) {

@@ -18,6 +18,7 @@ qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err);
 typedef struct qdq_range {
     int64_t least, greatest;       // of the dtype
     int64_t quant_min, quant_max;  // least <= quant_min <= quant_max <= greatest
+    double fractions;  // quant_min + quant_max as given, less the two above, which are whole
 } qdq_range;
 
 // Whether two numerics are the same in every field.
@@ -123,14 +124,31 @@ static inline float qdq_scaled(const qdq_numerics *n, float x, float s) {
     return qdq_quantize_step(n, qdq_signed_nan(v, x, s));
 }
 
+// The rounded quotient and a zero point, added as floats.
+static inline float qdq_shifted(const qdq_numerics *n, float x, float s, float z) {
+    float whole = qdq_round_one(n->rounding, qdq_scaled(n, x, s));
+    return qdq_quantize_step(n, whole + qdq_quantize_step(n, z));
+}
+
+// A bound in the dtype of the steps, as results are compared with one that has a fraction or
+// belongs to a float8.
+static inline float qdq_bound_step(const qdq_numerics *n, double bound) {
+    return qdq_round_to(n->quantize_step_dtype, (float)bound, n);
+}
+
+// Quantize to a float8 with bounds: a whole number, or a bound, or NaN, which is then encoded.
+// A z of -0 adds nothing, not even to the sign of a zero.
+static inline float qdq_quantize_bounded(const qdq_numerics *n, float x, float s, float z,
+                                         float low, float high) {
+    float v = qdq_shifted(n, x, s, z);
+    return v < low ? low : v > high ? high : v;
+}
+
 static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, int32_t z,
                                        const qdq_range *range) {
     switch (n->zero_point_order) {
-    case QDQ_ZERO_POINT_AFTER_FLOAT: {
-        float whole = qdq_round_one(n->rounding, qdq_scaled(n, x, s));
-        float sum = qdq_quantize_step(n, whole + qdq_quantize_step(n, (float)z));
-        return qdq_to_integer(n, sum, 0, z, range);
-    }
+    case QDQ_ZERO_POINT_AFTER_FLOAT:
+        return qdq_to_integer(n, qdq_shifted(n, x, s, (float)z), 0, z, range);
     case QDQ_ZERO_POINT_BEFORE: {
         float sum = qdq_scaled(n, x, s) + qdq_quantize_step(n, (float)z);
         return qdq_to_integer(n, qdq_quantize_step(n, sum), 0, z, range);
@@ -162,7 +180,8 @@ static inline float qdq_dequantize_one(const qdq_numerics *n, int32_t q, float s
 // The float domain (docs/numerics.md, section 3): the zero point is the real value of the code in
 // the middle.
 static inline float qdq_middle(const qdq_range *range) {
-    return (float)(range->quant_max + range->quant_min + 1) / 2;
+    double sum = (double)(range->quant_max + range->quant_min + 1) + range->fractions;
+    return (float)(sum / 2);
 }
 
 static inline int32_t qdq_quantize_float_zero_point(const qdq_numerics *n, float x, float s,

@@ -40,6 +40,11 @@ float qdq_small_float_decode(const qdq_small_float *f, uint16_t code) {
     return code & sign ? -value : value;
 }
 
+float qdq_small_float_largest(qdq_dtype dtype) {
+    const qdq_small_float *format = qdq_small_float_of(dtype);
+    return qdq_small_float_decode(format, format->largest);
+}
+
 // The code of |value| rounded half to even, as if the format went on for ever.
 static uint32_t round_magnitude(const qdq_small_float *f, float value) {
     int exponent;

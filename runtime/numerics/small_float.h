@@ -22,6 +22,9 @@ extern const qdq_small_float qdq_float16_format, qdq_float8_e4m3fn_format, qdq_f
 // The format of float16, a float8 or float4; NULL for other dtypes.
 const qdq_small_float *qdq_small_float_of(qdq_dtype dtype);
 
+// The largest finite number of a dtype that has a format.
+float qdq_small_float_largest(qdq_dtype dtype);
+
 // Exact.
 float qdq_small_float_decode(const qdq_small_float *format, uint16_t code);
 // Rounded half to even first; what is then beyond the largest value saturates or overflows.

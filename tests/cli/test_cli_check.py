@@ -428,7 +428,9 @@ class Findings(Case):
                  sign + "symmetric_no_clipping;"),
                 ({"quant_min": 0, "quant_max": 300}, "quant_max", order),
                 ({"scheme": "mx_floor", "quant_max": -5, "dtype": "float8_e5m2"}, "quant_max",
-                 "an integer type")):
+                 "an integer type"),
+                ({"quant_max": 100.5}, "quant_max", "quant_max is 100.5, wanted a whole number"),
+                ({"scales": 1, "quant_min": -100.5}, "quant_min", "wanted a whole number")):
             found = self.check(graph([node("DynamicQuantize", "q", "x", **attrs)]))
             self.assertEqual([(one["rule"], one["port"]) for one in found],
                              [("core/quant-range", port)])

@@ -189,7 +189,8 @@ static void set_attr(maker *m, const qdq_attr_desc *attr) {
     static const double reals[] = {1, 0.5, 0, -0.5, 2, 0x1p-20, 0.1, 3};
     void *field = m->node->attrs + attr->offset;
     switch (attr->kind) {
-    case QDQ_ATTR_INT: *(qdq_int *)field = QDQ_INT(random_int(m, attr->name)); break;
+    case QDQ_ATTR_INT:
+    case QDQ_ATTR_BOUND: *(qdq_int *)field = QDQ_INT(random_int(m, attr->name)); break;
     case QDQ_ATTR_FLOAT: *(qdq_float *)field = QDQ_FLOAT(reals[below(m, 8)]); break;
     case QDQ_ATTR_BOOL: *(qdq_bool *)field = chance(m, 50) ? QDQ_TRUE : QDQ_FALSE; break;
     case QDQ_ATTR_WORD:

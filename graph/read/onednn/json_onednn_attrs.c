@@ -15,6 +15,7 @@ static const char *const type_words[] = {
     [QDQ_ATTR_INT] = "s64",     [QDQ_ATTR_FLOAT] = "f32",    [QDQ_ATTR_BOOL] = "bool",
     [QDQ_ATTR_WORD] = "string", [QDQ_ATTR_DTYPE] = NULL,     [QDQ_ATTR_MAYBE_WORD] = "string",
     [QDQ_ATTR_INTS] = "s64[]",  [QDQ_ATTR_FLOATS] = "f32[]", [QDQ_ATTR_NUMBERS] = "s64[]",
+    [QDQ_ATTR_BOUND] = NULL,
 };
 
 // Attributes that say nothing about results: of files written after partitioning, and how freely a

@@ -32,10 +32,17 @@ static qdq_dtype unless_float32(qdq_dtype dtype) {
     return dtype == QDQ_FLOAT32 ? QDQ_DTYPE_NONE : dtype;
 }
 
+// quantize_affine makes it: integers, and a float8 with bounds. The float8 functions have none.
+static bool is_affine(const qdq_call *call) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+    return qdq_dtype_is_int(call->outputs[0].dtype) ||
+           (a && (a->quant_min.set || a->quant_max.set));
+}
+
 static void quantize_as(qdq_numerics *n, const qdq_call *call) {
     qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
     qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
-    if (!qdq_dtype_is_int(call->outputs[0].dtype)) return;  // float8: float32, divided
+    if (!is_affine(call)) return;  // float32, divided
     n->scaling = QDQ_SCALE_RECIPROCAL;
     n->zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT;
     qdq_dtype scale = qdq_is_computed(call) ? call->outputs[1].dtype : s.dtype;
@@ -92,7 +99,6 @@ static qdq_numerics numerics(const qdq_call *call, int release) {
 //---- Rules: dtypes ----------------------------------------------------------
 
 #define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(FLOAT16) | QDQ_SET(BFLOAT16))
-#define FLOAT8 (QDQ_SET_SMALL_FLOATS & ~QDQ_SET(FLOAT4_E2M1))
 #define INTEGERS (QDQ_SET_INTS & ~QDQ_SET(UINT16))
 
 static void input_dtype(const qdq_call *call, const qdq_rule *rule) {
@@ -100,7 +106,7 @@ static void input_dtype(const qdq_call *call, const qdq_rule *rule) {
 }
 
 static void output_dtype(const qdq_call *call, const qdq_rule *rule) {
-    if (!is_grouped_scheme(call)) qdq_expect_y(call, rule, INTEGERS | FLOAT8);
+    if (!is_grouped_scheme(call)) qdq_expect_y(call, rule, INTEGERS | QDQ_SET_FLOAT8);
 }
 
 static void dequantize_input(const qdq_call *call, const qdq_rule *rule) {
@@ -126,8 +132,9 @@ static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
 // What PyTorch has casts of.
 static void cast_dtypes(const qdq_call *call, const qdq_rule *rule) {
     qdq_expect_both(call, rule,
-                    FLOATS | FLOAT8 | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(INT8) | QDQ_SET(UINT8) |
-                        QDQ_SET(INT16) | QDQ_SET(UINT16) | QDQ_SET(INT32) | QDQ_SET(BOOL));
+                    FLOATS | QDQ_SET_FLOAT8 | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(INT8) |
+                        QDQ_SET(UINT8) | QDQ_SET(INT16) | QDQ_SET(UINT16) | QDQ_SET(INT32) |
+                        QDQ_SET(BOOL));
 }
 
 //---- Rules: granularity -----------------------------------------------------
@@ -198,7 +205,7 @@ static void reciprocal(const qdq_call *call, const qdq_rule *rule) {
     bool requantize = qdq_call_is(call, "Requantize");
     qdq_argument s = qdq_argument_of(call, requantize ? "out_scale" : "scale");
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    if (!makes_integers(call) || (a && a->zero_point_domain == QDQ_DOMAIN_FLOAT)) return;
+    if (!is_affine(call) || (a && a->zero_point_domain == QDQ_DOMAIN_FLOAT)) return;
     for (size_t i = 0; s.known && i < s.count; i++) {
         int exponent;
         if (fabs(frexp(qdq_argument_at(&s, i), &exponent)) == 0.5) continue;
@@ -283,7 +290,7 @@ static void default_dtype(const qdq_call *call, const qdq_rule *rule) {
 // the domain NONE have none.
 static void zero_point_missing(const qdq_call *call, const qdq_rule *rule) {
     qdq_domain domain = qdq_quantize_attrs_of(call)->zero_point_domain;
-    if (!qdq_is_computed(call) && makes_integers(call) && domain != QDQ_DOMAIN_NONE &&
+    if (!qdq_is_computed(call) && is_affine(call) && domain != QDQ_DOMAIN_NONE &&
         !qdq_argument_of(call, "zero_point").given)
         qdq_call_find_rule(call, rule, "zps",
                            "is not given, and is 0; quantize_affine fails without one",
@@ -347,5 +354,6 @@ const qdq_target qdq_target_torchao = {
     .rule_count = sizeof rules / sizeof rules[0],
     .releases = releases,
     .release_count = sizeof releases / sizeof releases[0],
+    .real_bounds = true,
     .numerics = numerics,
 };

@@ -38,10 +38,20 @@ static float scaled_twice(const qdq_numerics *n, float x, float s, float global)
     return n->scaling == QDQ_SCALE_RECIPROCAL ? x * (1.0f / global / s) : x / (s * global);
 }
 
-// Small floats have no zero point: the quotient, rounded once by its encoding.
-static void quantize_to_real(const qdq_quant_params *p, qdq_view s, float global, float *real,
-                             void *y, size_t n) {
+static void quantize_bounded(const qdq_quant_params *p, qdq_view s, qdq_view z, float *real,
+                             size_t n) {
     for (size_t i = 0; i < n; i++) {
+        float zero_point = p->adds_zero_point ? (float)int_at(z, i) : -0.0f;
+        real[i] = qdq_quantize_bounded(&p->numerics, real[i], float_at(s, i), zero_point, p->low,
+                                       p->high);
+    }
+}
+
+// Small floats without bounds have no zero point: the quotient, rounded once by its encoding.
+static void quantize_to_real(const qdq_quant_params *p, qdq_view s, qdq_view z, float global,
+                             float *real, void *y, size_t n) {
+    if (p->bounded) quantize_bounded(p, s, z, real, n);
+    for (size_t i = 0; i < n && !p->bounded; i++) {
         real[i] = p->scales_twice ? scaled_twice(&p->numerics, real[i], float_at(s, i), global)
                                   : qdq_scaled(&p->numerics, real[i], float_at(s, i));
         if (p->adds_zero) real[i] += 0.0f;
@@ -62,7 +72,7 @@ void qdq_quantize_tile_portable(const void *params, const qdq_view *views, const
         int32_t q[PART];
         qdq_decode_float(p->x_dtype, x_from(p, x, at), real, part);
         if (to_real) {
-            quantize_to_real(p, s, global, real, y_from(p, y, at), part);
+            quantize_to_real(p, s, z, global, real, y_from(p, y, at), part);
             continue;
         }
         if (p->float_zero_point)

@@ -408,6 +408,11 @@ static void the_best_allowed_kernel_is_found(void **state) {
     assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas()), best);
     p.float_zero_point = true;
     assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas()), plain);
+    p = (qdq_quant_params){.x_dtype = QDQ_FLOAT32, .y_dtype = QDQ_FLOAT8_E4M3FN};
+    best = qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas());
+    assert_true(qdq_cpu_isas() == 1 ? best == plain : best != plain);
+    p.bounded = true;
+    assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas()), plain);
 }
 
 int main(void) {
