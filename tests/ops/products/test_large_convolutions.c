@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions larger than everything that they are cut into, and random ones:
 // test_large_convolutions [COUNT [SEED]].
-#include "tests/ops/spatial/large_windows.h"
 #include "ops/products/conv_lowering.h"
+#include "tests/ops/products/large_windows.h"
 
 enum {
     COLUMNS = QDQ_GEMM_COLUMNS,
@@ -293,7 +293,7 @@ static void groups_may_begin_within_a_block_of_weights(void **unused) {
 static void set_random_window(example *e, uint64_t *state) {
     static const int64_t kernels[] = {1, 1, 2, 3, 3, 5, 7, 9};
     static const size_t positions[] = {QDQ_CONV_PART_ROWS, BLOCK_ROWS, BLOCK_COLUMNS};
-    int64_t in[DIMS], kernel[DIMS];
+    int64_t in[DIMS] = {0}, kernel[DIMS] = {0};
     int spatial = 1 + (int)large_pick(state, 3);
     for (int d = 0; d < spatial; d++) {
         bool last = d + 1 == spatial;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Large convolutions of all kinds: their operands, and their exact results.
-#ifndef QDQ_TESTS_OPS_SPATIAL_LARGE_WINDOWS_H
-#define QDQ_TESTS_OPS_SPATIAL_LARGE_WINDOWS_H
+#ifndef QDQ_TESTS_OPS_PRODUCTS_LARGE_WINDOWS_H
+#define QDQ_TESTS_OPS_PRODUCTS_LARGE_WINDOWS_H
 
 #include "tests/ops/products/integer_products.h"
 #include "tests/ops/large.h"
-#include "tests/ops/reduce/large_sums.h"
+#include "tests/ops/products/large_sums.h"
 
 typedef struct window {
     const char *name;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of a convolution, and its sums in whole numbers, tap by tap: of each position of the
 // result, or of a transposed one by scattering each element of x, as its definition has it.
-#ifndef QDQ_TESTS_OPS_REDUCE_LARGE_SUMS_H
-#define QDQ_TESTS_OPS_REDUCE_LARGE_SUMS_H
+#ifndef QDQ_TESTS_OPS_PRODUCTS_LARGE_SUMS_H
+#define QDQ_TESTS_OPS_PRODUCTS_LARGE_SUMS_H
 
 #include "tests/ops/products/convolutions.h"
 
