@@ -47,27 +47,34 @@ static float step(const qdq_choose_params *p, float v) {
 }
 
 static float torchao_scale(const qdq_choose_params *p, const qdq_block_range *block) {
-    float qmin = (float)p->range.quant_min, qmax = (float)p->range.quant_max;
-    if (p->scheme == QDQ_ASYMMETRIC)
-        return step(p, step(p, block->high - block->low) / (qmax - qmin));
-    if (p->scheme == QDQ_SYMMETRIC) return step(p, absmax(block) / ((qmax - qmin) / 2));
-    float below = step(p, block->low / qmin), above = step(p, block->high / qmax);
+    float width = (float)(p->high - p->low);
+    if (p->scheme == QDQ_ASYMMETRIC) return step(p, step(p, block->high - block->low) / width);
+    if (p->scheme == QDQ_SYMMETRIC) return step(p, absmax(block) / (width / 2));
+    float below = step(p, block->low / (float)p->low);
+    float above = step(p, block->high / (float)p->high);
     return below > above ? below : above;
 }
 
+// The integer that a zero point is clamped to: a fraction is cut off in the dtype of x.
+static int64_t torchao_bound(const qdq_choose_params *p, double bound) {
+    int64_t whole = (int64_t)bound;
+    return (double)whole == bound ? whole : (int64_t)step(p, (float)bound);
+}
+
 static qdq_chosen choose_torchao(const qdq_choose_params *p, const qdq_block_range *block) {
-    int64_t qmin = p->range.quant_min, qmax = p->range.quant_max;
     if (!qdq_dtype_is_int(p->y_dtype))  // float8: no floor
         return (qdq_chosen){
             block->nan ? NAN : step(p, absmax(block) / qdq_small_float_largest(p->y_dtype)), 0};
     float scale = block->nan ? NAN : torchao_scale(p, block), eps = step(p, p->eps);
     if (scale < eps) scale = eps;
-    int64_t zero_point = (qmax + qmin + 1) / 2;
-    if (p->scheme == QDQ_ASYMMETRIC) {
-        float exact = step(p, (float)qmin - qdq_round_half_even(step(p, block->low / scale)));
-        zero_point = exact > (float)qmax ? qmax : exact >= (float)qmin ? (int64_t)exact : qmin;
-    }
-    return (qdq_chosen){scale, (int32_t)qdq_clamp_one(zero_point, qmin, qmax)};
+    if (p->scheme != QDQ_ASYMMETRIC)
+        return (qdq_chosen){scale, (int32_t)((p->high + p->low + 1) / 2)};
+    int64_t least = torchao_bound(p, p->low), most = torchao_bound(p, p->high);
+    float exact = step(p, (float)p->low - qdq_round_half_even(step(p, block->low / scale)));
+    int64_t zero_point = exact > (float)most     ? most
+                         : exact >= (float)least ? (int64_t)exact
+                                                 : least;
+    return (qdq_chosen){scale, (int32_t)qdq_clamp_one(zero_point, least, most)};
 }
 
 //---- Powers of two ----------------------------------------------------------

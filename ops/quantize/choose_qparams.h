@@ -20,8 +20,9 @@ typedef struct qdq_choose_params {
     qdq_scheme scheme;
     qdq_choice choice;
     qdq_dtype x_dtype, y_dtype;
-    qdq_range range;  // of y where y is an integer
-    float eps;        // least scale; 0: none
+    qdq_range range;   // of y where y is an integer
+    double low, high;  // the same clamp range with the fractions it was given with
+    float eps;         // least scale; 0: none
     bool has_global_scale;
     qdq_dtype scale_dtype;  // of the scale as it is stored
 } qdq_choose_params;

@@ -110,7 +110,7 @@ static void check_computed(const qdq_call *call, const attrs_type *a, qdq_dtype 
                                qdq_domain_words[a->quantize.zero_point_domain]),
                       "int");
     check_eps(call, a);
-    if (!qdq_check_whole_bounds(call, y)) return;
+    if (!qdq_dtype_is_int(y) && !qdq_check_whole_bounds(call, y)) return;
     qdq_int most = a->quantize.quant_max;
     bool symmetric = a->scheme == QDQ_SYMMETRIC || a->scheme == QDQ_SYMMETRIC_NO_CLIPPING;
     if (qdq_check_quant_range(call, a->quantize.quant_min, most, y) && symmetric && most.set &&
@@ -189,6 +189,10 @@ static const qdq_reduce_fns range_reduction = {sizeof(qdq_block_range), accumula
 
 //---- Lowering ---------------------------------------------------------------
 
+static double real_bound(qdq_int bound, int64_t whole) {
+    return bound.fraction != 0 ? qdq_bound_value(bound) : (double)whole;
+}
+
 static qdq_choose_params *choose_params(const attrs_type *a, const qdq_lowering *to,
                                         const qdq_quant_params *quant, bool has_global) {
     qdq_choose_params *params = QDQ_POOL_NEW(to->pool, qdq_choose_params);
@@ -200,6 +204,8 @@ static qdq_choose_params *choose_params(const attrs_type *a, const qdq_lowering 
         .x_dtype = quant->x_dtype,
         .y_dtype = quant->y_dtype,
         .range = quant->range,
+        .low = real_bound(a->quantize.quant_min, quant->range.quant_min),
+        .high = real_bound(a->quantize.quant_max, quant->range.quant_max),
         .eps = a->eps.set ? (float)a->eps.value : to->numerics.least_scale,
         .has_global_scale = has_global,
         .scale_dtype = scale_dtype_of(a),

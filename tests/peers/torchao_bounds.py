@@ -41,6 +41,7 @@ BOUNDS = {
     "float8_e5m2fnuz": [(-100.1, 600)],
 }
 TORCH = {"int4": torch.int4, "uint4": torch.uint4}
+COMPUTED = [-1, -0.5, 0.3125, 0.75, 1.5, 2]
 QUANTIZE = {
     "INT": qp.quantize_affine,
     "FLOAT": qp._quantize_affine_tinygemm,
@@ -86,6 +87,25 @@ def rows():
             yield row("FLOAT", x, scale, y, next(grains), bounds)
 
 
+def computed_row(scheme, x_dtype, y_dtype, bounds):
+    x, y = torch.tensor(COMPUTED).to(getattr(torch, x_dtype)), torch_dtype(y_dtype)
+    scale, zp = qp.choose_qparams_affine(
+        x, qp.MappingType[scheme], (6,), y, *bounds, scale_dtype=torch.float32
+    )
+    values = ", ".join(str(code) for code in codes(qp.quantize_affine(x, (6,), scale, zp, y, *bounds)))
+    bits, low, high = scale.view(torch.int32).item(), *bounds
+    names = f"QDQ_{scheme.replace('_ERR', '')}, QDQ_{x_dtype.upper()}, QDQ_{y_dtype.upper()}"
+    return f"    {{{names}, {low}, {high}, 0x{bits:08X}, {zp.item()}, {{{values}}}}},\n"
+
+
+def computed_rows():
+    schemes = ("ASYMMETRIC", "SYMMETRIC", "SYMMETRIC_NO_CLIPPING_ERR")
+    for y, scheme, x in product(("int8", "uint8", "int4"), schemes, ("float32", "bfloat16", "float16")):
+        for bounds in BOUNDS[y]:
+            if bounds[1] >= 1:
+                yield computed_row(scheme, x, y, bounds)
+
+
 def main(path):
     Path(path).write_text(
         "// SPDX-License-Identifier: Apache-2.0\n"
@@ -93,6 +113,7 @@ def main(path):
         f"torch {torch.__version__.split('+')[0]} and torchao {torchao.__version__}.\n"
         "// clang-format off\n"
         "static const bounds_case bounds_cases[] = {\n" + "".join(rows()) + "};\n"
+        "static const computed_case computed_cases[] = {\n" + "".join(computed_rows()) + "};\n"
         "// clang-format on\n"
     )
 

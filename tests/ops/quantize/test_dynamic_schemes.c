@@ -210,10 +210,10 @@ static void symmetric_without_clipping_takes_the_greater_of_both_sides(void **st
                    {QDQ_INT32, {0}, {0}},
                    {QDQ_INT2, {0}, {0}},
                    {QDQ_UINT4, {0}, {0}},
-                   {QDQ_INT8, {true, -127}, {0}},
-                   {QDQ_INT8, {true, -8}, {true, 7}},
-                   {QDQ_INT8, {true, -3}, {true, 100}},
-                   {QDQ_INT8, {true, 5}, {true, 90}}};
+                   {QDQ_INT8, {true, -127, 0}, {0}},
+                   {QDQ_INT8, {true, -8, 0}, {true, 7, 0}},
+                   {QDQ_INT8, {true, -3, 0}, {true, 100, 0}},
+                   {QDQ_INT8, {true, 5, 0}, {true, 90, 0}}};
     uint64_t seed = 3000;
     for (size_t g = 0; g < ORACLE_COUNT(shapes); g++)
         for (size_t f = 0; f < ORACLE_COUNT(floats); f++)

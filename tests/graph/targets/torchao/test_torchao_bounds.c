@@ -7,7 +7,7 @@
 #include "tests/unit.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-enum { ELEMENTS = 12 };
+enum { ELEMENTS = 12, COMPUTED = 6 };
 
 typedef enum grain { TENSOR, CHANNEL, GROUP } grain;
 
@@ -18,6 +18,14 @@ typedef struct bounds_case {
     double low, high;
     int codes[ELEMENTS];
 } bounds_case;
+
+typedef struct computed_case {
+    qdq_scheme scheme;
+    qdq_dtype x, y;
+    double low, high;
+    uint32_t scale;
+    int zero_point, codes[COMPUTED];
+} computed_case;
 
 #include "tests/graph/targets/torchao/torchao_bounds.h"
 
@@ -97,6 +105,41 @@ static void check_codes(const bounds_case *c, size_t row) {
 static void bounds_clamp_as_torchao_clamps(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(bounds_cases); i++) check_codes(&bounds_cases[i], i);
+}
+
+static void check_computed(const computed_case *c, size_t row) {
+    static const float x[COMPUTED] = {-1, -0.5f, 0.3125f, 0.75f, 1.5f, 2};
+    qdq_error err = {0};
+    uint32_t scale;
+    uint8_t codes[COMPUTED + 1];
+    int32_t wide[COMPUTED + 1];
+    qdq_graph *g = qdq_graph_create("computed", NULL);
+    qdq_dynamic_quantize_attrs a = {.scheme = c->scheme, .quantize.dtype = c->y};
+    a.quantize.quant_min = QDQ_REAL(c->low), a.quantize.quant_max = QDQ_REAL(c->high);
+    qdq_value y = qdq_dynamic_quantize(g, qdq_input(g, "x", c->x, QDQ_SHAPE(COMPUTED)), a);
+    qdq_output(g, "y", y), qdq_output(g, "s", qdq_port(g, y, "scale"));
+    qdq_output(g, "z", qdq_port(g, y, "zero_point"));
+    qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.target = "torchao"}, &err);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
+    if (!exec) fail_msg("%s", err.text);
+    qdq_exec_write(exec, "x", QDQ_FLOAT32, x, COMPUTED, &err);
+    qdq_exec_run(exec);
+    qdq_exec_read(exec, "y", c->y, codes, COMPUTED, &err);
+    qdq_exec_read(exec, "z", c->y, &codes[COMPUTED], 1, &err);
+    qdq_exec_read(exec, "s", QDQ_FLOAT32, &scale, 1, &err);
+    if (err.status) fail_msg("%s", err.text);
+    qdq_widen_int(c->y, codes, wide, COMPUTED + 1);
+    if (scale != c->scale || wide[COMPUTED] != c->zero_point)
+        fail_msg("case %zu: scale 0x%X, wanted 0x%X; zero point %d, wanted %d", row, scale,
+                 c->scale, wide[COMPUTED], c->zero_point);
+    for (size_t i = 0; i < COMPUTED; i++)
+        if (wide[i] != c->codes[i]) fail_msg("case %zu, element %zu: %d", row, i, wide[i]);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+static void parameters_are_spread_over_the_given_bounds_as_in_torchao(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(computed_cases); i++) check_computed(&computed_cases[i], i);
 }
 
 // The middle of a range is that of the bounds as they are given. Codes 0, 1, 7, 8 and 15, scale
@@ -215,11 +258,11 @@ static void bounds_beyond_the_dtype_are_refused_by_all(void **state) {
     }
 }
 
-// Parameters that are computed are spread over whole ranges of integers.
-static void computed_parameters_need_whole_bounds(void **state) {
+static void a_float8_with_computed_parameters_has_no_bounds(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("computed", NULL);
-    qdq_dynamic_quantize_attrs a = {.quantize.quant_max = QDQ_REAL(100.5)};
+    qdq_dynamic_quantize_attrs a = {.scheme = QDQ_SYMMETRIC};
+    a.quantize.dtype = QDQ_FLOAT8_E4M3FN, a.quantize.quant_max = QDQ_REAL(100.5);
     qdq_output(g, "y", qdq_dynamic_quantize(g, qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(3)), a));
     const qdq_report *report = qdq_graph_validate(g, "torchao", NULL);
     assert_int_equal(report->errors, 1);
@@ -229,11 +272,12 @@ static void computed_parameters_need_whole_bounds(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_clamp_as_torchao_clamps),
+        cmocka_unit_test(parameters_are_spread_over_the_given_bounds_as_in_torchao),
         cmocka_unit_test(the_float_domain_has_its_middle_between_the_given_bounds),
         cmocka_unit_test(bounds_survive_a_file),
         cmocka_unit_test(only_torchao_takes_fractions_and_bounds_of_float8),
         cmocka_unit_test(bounds_beyond_the_dtype_are_refused_by_all),
-        cmocka_unit_test(computed_parameters_need_whole_bounds),
+        cmocka_unit_test(a_float8_with_computed_parameters_has_no_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
