@@ -5,6 +5,7 @@
 #include "graph/compile/compile.h"
 #include "graph/plan_text.h"
 #include "ops/kernels/kernel.h"
+#include "ops/quantize/lookup_stages.h"
 #include "runtime/numerics/block_float.h"
 #include "runtime/numerics/dtype.h"
 #include "runtime/tiles/kernels/nontemporal.h"

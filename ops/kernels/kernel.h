@@ -4,9 +4,9 @@
 #ifndef QDQ_OPS_KERNELS_KERNEL_H
 #define QDQ_OPS_KERNELS_KERNEL_H
 
-#include "ops/quantize/choose_qparams.h"
-#include "ops/quantize/quant_params.h"
+#include "ops/kernels/quantize/params.h"
 #include "runtime/base/cpu.h"
+#include "runtime/exec/plan.h"
 
 // A row: which work a function does. A column that is zero (or NULL) takes all.
 typedef struct qdq_kernel {
@@ -59,18 +59,5 @@ typedef struct qdq_lookup_params {
 // Params: qdq_lookup_params; the view says which table each element has. Results are 1, 2 and 4
 // bytes wide.
 qdq_tile_fn qdq_lookup_bytes_portable, qdq_lookup_halves_portable, qdq_lookup_words_portable;
-
-// Where the result of the first link is for the second alone, and both make bytes of bytes x with
-// parameters that are known and alike, the second becomes a table and the first has nothing to do,
-// if that is faster. False when memory runs out.
-bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_pool *pool, uint32_t isas);
-
-// Makes a table of a stage from bytes to bytes whose parameters are all known; leaves others as
-// they are. False when memory runs out.
-bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_lowering *to);
-
-// The same of a Dequantize of so many elements, where looking up is faster than its kernel.
-bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t elements,
-                              const qdq_lowering *to);
 
 #endif

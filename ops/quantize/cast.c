@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cast: x as another dtype, as ONNX Cast 25 has it. docs/numerics.md has the rules.
 #include "ops/kernels/kernel.h"
+#include "ops/quantize/quant_params.h"
 
 static const char *const round_modes[] = {"up", "down", "nearest", NULL};
 

@@ -4,16 +4,7 @@
 #define QDQ_OPS_QUANTIZE_CHOOSE_QPARAMS_H
 
 #include "include/qdq/ops.h"
-#include "runtime/numerics/quantize_one.h"
-
-// The numbers of a block: low <= 0 <= high, and whether one of them is NaN. All zero is empty.
-typedef struct qdq_block_range {
-    float low, high;
-    bool nan;
-} qdq_block_range;
-
-// Widens a range by n elements of a dtype.
-typedef void qdq_range_fn(qdq_dtype dtype, const void *x, size_t n, qdq_block_range *range);
+#include "ops/kernels/quantize/params.h"
 
 typedef struct qdq_choose_params {
     qdq_range_fn *widen;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dequantize: y = (x - zero_point) * scale.
 #include "ops/kernels/kernel.h"
+#include "ops/quantize/lookup_stages.h"
+#include "ops/quantize/quant_params.h"
 
 static const qdq_port_desc inputs[] = {
     QDQ_QUANTIZE_PORTS(qdq_dequantize_attrs, , QDQ_SET_QUANTIZED)};

@@ -2,8 +2,9 @@
 // DynamicQuantize: Quantize with a scale that is given at run time, or computed from x itself.
 #include <math.h>
 
-#include "ops/quantize/choose_qparams.h"
 #include "ops/kernels/kernel.h"
+#include "ops/quantize/choose_qparams.h"
+#include "ops/quantize/quant_params.h"
 
 static const char *const schemes[] = {"asymmetric", "symmetric", "symmetric_no_clipping",
                                       "mx_floor",   "mx_ceil",   "mx_even",

@@ -4,19 +4,8 @@
 #ifndef QDQ_OPS_QUANTIZE_QUANT_PARAMS_H
 #define QDQ_OPS_QUANTIZE_QUANT_PARAMS_H
 
+#include "ops/kernels/quantize/params.h"
 #include "ops/op.h"
-#include "runtime/numerics/quantize_one.h"
-
-// What tile functions do: ops/kernels/kernel.h.
-typedef enum qdq_family {
-    QDQ_FAMILY_QUANTIZE,
-    QDQ_FAMILY_DEQUANTIZE,
-    QDQ_FAMILY_REQUANTIZE,
-    QDQ_FAMILY_CAST,
-    QDQ_FAMILY_LOOKUP,         // to bytes
-    QDQ_FAMILY_LOOKUP_HALVES,  // to float16, bfloat16
-    QDQ_FAMILY_LOOKUP_WORDS,   // to float32
-} qdq_family;
 
 //---- Descriptions that several ops have -------------------------------------
 
@@ -123,22 +112,6 @@ bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot
 
 // Makes 1 of scales of an attribute that are all within the tolerance of 1; a tolerance of 0: none.
 void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage_vector *out);
-
-// What the tile functions of all quantizing ops are given. `range` is that of y where y is an
-// integer, else that of x. Order of the views: scale, zero point (a float with `float_zero_point`),
-// and with `scales_twice` a scale of the scale; Requantize: those of x, then those of y.
-typedef struct qdq_quant_params {
-    qdq_numerics numerics;
-    qdq_dtype x_dtype, y_dtype;
-    qdq_range range;
-    bool adds_zero;  // float4 with a zero point (which is 0): -0 becomes +0
-    bool float_zero_point;
-    bool scales_twice;
-    // float8 with quant_min or quant_max: qdq_quantize_bounded. Without `adds_zero_point` a -0
-    // stays.
-    bool bounded, adds_zero_point;
-    float low, high;
-} qdq_quant_params;
 
 // NULL when memory runs out.
 qdq_quant_params *qdq_quant_params_of(const qdq_call *call, const qdq_lowering *to,

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ops/kernels/kernel.h"
+#include "ops/quantize/quant_params.h"
 #include "runtime/numerics/dtype.h"
 
 static const qdq_port_desc inputs[] = {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requantize: from one set of parameters to another, each per tensor or per channel.
 #include "ops/kernels/kernel.h"
+#include "ops/quantize/lookup_stages.h"
+#include "ops/quantize/quant_params.h"
 
 typedef qdq_requantize_attrs attrs_type;
 

@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """layers.py SOURCE_DIR: includes point down, libraries are seen where they may be, and the library
 formats floats in one place, as printf writes the decimal point of the caller's locale."""
+import collections
 import pathlib
 import re
 import sys
 
-# A folder may include those listed (as "folder/..."), and <qdq/...>.
-MAY_INCLUDE = {
-    "include": set(),
-    "runtime": {"include", "runtime"},
-    "ops": {"include", "runtime", "ops"},
-    "graph": {"include", "runtime", "ops", "graph"},
-    "tools": {"tools"},
-}
+# Layers, lowest first. A file includes its own layer and those below it, and <qdq/...>; tools/ only
+# its own.
+LAYERS = ["include", "runtime/base", "runtime/numerics", "runtime/tiles", "runtime/memory",
+          "runtime/exec", "ops/kernels", "ops", "graph", "tools"]
+FOLDERS = ["include", "runtime", "ops", "graph", "tools"]
+MAX_FILES = 24  # of a folder
 # Where a header of others may be seen.
 ONLY_IN = {
     "cJSON.h": {"graph/read/json_tree.c", "graph/tensor_file/safetensors_header.c"},
@@ -27,25 +26,50 @@ LIBRARY = ("runtime/", "ops/", "graph/")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 
 
+def layer_of(name: str) -> str:
+    """The longest layer that the name lies in, "" for none."""
+    return max((layer for layer in LAYERS if name.startswith(layer + "/")), key=len, default="")
+
+
 def wrong_include(name: str, quote: str, header: str) -> str:
-    layer = name.split("/")[0]
-    folder = header.split("/")[0]
+    layer, below = layer_of(name), layer_of(header)
     if header in ONLY_IN and name not in ONLY_IN[header]:
         return f"{name}: {header} may be seen in {', '.join(sorted(ONLY_IN[header]))} only"
     if INTRINSICS.match(header) and "/kernels/" not in name:
         return f"{name}: {header} may be seen in folders named kernels/ only"
-    if quote == '"' and folder not in MAY_INCLUDE[layer]:
-        return f"{name}: {layer}/ may not include \"{header}\""
+    if quote == '"':
+        seen = below == layer if layer == "tools" else (
+            below and LAYERS.index(below) <= LAYERS.index(layer))
+        if not seen:
+            return f"{name}: {layer}/ may not include \"{header}\""
     return ""
+
+
+def crowded_folders(names: list) -> list:
+    counts = collections.Counter(name.rsplit("/", 1)[0] for name in names)
+    return [f"{folder}/ has {count} files, wanted at most {MAX_FILES}: make folders of it"
+            for folder, count in sorted(counts.items()) if count > MAX_FILES]
+
+
+def same_names(names: list) -> list:
+    places = collections.defaultdict(list)
+    for name in names:
+        if name.endswith(".c"):
+            places[name.rsplit("/", 1)[1]].append(name)
+    return [f"{', '.join(files)}: two files have one name" for files in places.values()
+            if len(files) > 1]
 
 
 def main() -> int:
     root = pathlib.Path(sys.argv[1])
-    files, errors = 0, []
-    for layer in MAY_INCLUDE:
+    names, errors = [], []
+    for layer in FOLDERS:
         for path in sorted((root / layer).rglob("*.[ch]")):
-            files += 1
             name = path.relative_to(root).as_posix()
+            names.append(name)
+            if not layer_of(name):
+                errors.append(f"{name}: this folder is no layer")
+                continue
             text = path.read_text(encoding="utf-8")
             if not text.startswith("// SPDX-License-Identifier: Apache-2.0\n"):
                 errors.append(f"{name}: the first line is not the SPDX line")
@@ -55,10 +79,11 @@ def main() -> int:
                 error = wrong_include(name, quote, header)
                 if error:
                     errors.append(error)
+    errors += crowded_folders(names) + same_names(names)
     for error in errors:
         print(error)
-    print(f"{files} files, {len(errors)} errors")
-    return 1 if errors or files == 0 else 0
+    print(f"{len(names)} files, {len(errors)} errors")
+    return 1 if errors or not names else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameters of the quantizing tile functions, and the families that kernels belong to.
+#ifndef QDQ_OPS_KERNELS_QUANTIZE_PARAMS_H
+#define QDQ_OPS_KERNELS_QUANTIZE_PARAMS_H
+
+#include "include/qdq/ops.h"
+#include "runtime/numerics/quantize_one.h"
+
+// The work of a tile function: a column of the kernel table.
+typedef enum qdq_family {
+    QDQ_FAMILY_QUANTIZE,
+    QDQ_FAMILY_DEQUANTIZE,
+    QDQ_FAMILY_REQUANTIZE,
+    QDQ_FAMILY_CAST,
+    QDQ_FAMILY_LOOKUP,         // to bytes
+    QDQ_FAMILY_LOOKUP_HALVES,  // to float16, bfloat16
+    QDQ_FAMILY_LOOKUP_WORDS,   // to float32
+} qdq_family;
+
+// What the tile functions of all quantizing ops are given. `range` is that of y where y is an
+// integer, else that of x. Order of the views: scale, zero point (a float with `float_zero_point`),
+// and with `scales_twice` a scale of the scale; Requantize: those of x, then those of y.
+typedef struct qdq_quant_params {
+    qdq_numerics numerics;
+    qdq_dtype x_dtype, y_dtype;
+    qdq_range range;
+    bool adds_zero;  // float4 with a zero point (which is 0): -0 becomes +0
+    bool float_zero_point;
+    bool scales_twice;
+    // float8 with quant_min or quant_max: qdq_quantize_bounded. Without `adds_zero_point` a -0
+    // stays.
+    bool bounded, adds_zero_point;
+    float low, high;
+} qdq_quant_params;
+
+// The numbers of a block: low <= 0 <= high, and whether one of them is NaN. All zero is empty.
+typedef struct qdq_block_range {
+    float low, high;
+    bool nan;
+} qdq_block_range;
+
+// Widens a range by n elements of a dtype.
+typedef void qdq_range_fn(qdq_dtype dtype, const void *x, size_t n, qdq_block_range *range);
+
+#endif

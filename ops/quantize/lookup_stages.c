@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/quantize/lookup_stages.h"
+
+#include "ops/kernels/kernel.h"
+#include "runtime/numerics/block_float.h"
+#include "runtime/numerics/dtype.h"
+
+static bool is_byte(qdq_dtype dtype) { return dtype == QDQ_INT8 || dtype == QDQ_UINT8; }
+
+// The grid that tells tables apart: that of all vectors that are no single number, if it is one.
+static const qdq_stage_vector *longest(const qdq_stage *stage) {
+    const qdq_stage_vector *found = &stage->vectors[0];
+    for (size_t k = 1; k < stage->vector_count; k++)
+        if (stage->vectors[k].count > found->count) found = &stage->vectors[k];
+    for (size_t k = 0; k < stage->vector_count; k++)
+        if (stage->vectors[k].count != 1 && stage->vectors[k].count != found->count) return NULL;
+    return found;
+}
+
+// Channels that lie along rows: each element needs another table, so that all should be in cache.
+static bool along_rows(const qdq_grid *grid) {
+    return grid->rank && grid->extent[grid->rank - 1] == 1;
+}
+
+static void fill(const qdq_stage *stage, size_t index, void *table) {
+    uint8_t codes[256];
+    qdq_view views[QDQ_MAX_VECTORS];
+    for (size_t i = 0; i < 256; i++) codes[i] = (uint8_t)i;
+    for (size_t k = 0; k < stage->vector_count; k++) {
+        const qdq_stage_vector *v = &stage->vectors[k];
+        views[k] = (qdq_view){v->values + (v->count > 1 ? index : 0), 0};
+    }
+    stage->fn(stage->params, views, codes, table, 256);
+}
+
+// Makes the stage look up results of `size` bytes in so many tables.
+static bool use_tables(qdq_stage *stage, const qdq_stage_vector *grid, size_t size, qdq_tile_fn *fn,
+                       qdq_pool *pool) {
+    char *tables = qdq_pool_array(pool, grid->count, 256 * size);
+    uint32_t *numbers = qdq_pool_array(pool, grid->count, sizeof *numbers);
+    qdq_lookup_params *params = QDQ_POOL_NEW(pool, qdq_lookup_params);
+    if (!tables || !numbers || !params) return false;
+    for (size_t i = 0; i < grid->count; i++) {
+        numbers[i] = (uint32_t)i;
+        fill(stage, i, tables + i * 256 * size);
+    }
+    *params = (qdq_lookup_params){tables};
+    *stage = (qdq_stage){
+        .x = stage->x,
+        .y = stage->y,
+        .params = params,
+        .fn = fn,
+        .vectors = {{.is_int = true,
+                     .grid = grid->grid,
+                     .count = grid->count,
+                     .origin = QDQ_FROM_NUMBERS,
+                     .values = numbers}},
+        .vector_count = 1,
+    };
+    return true;
+}
+
+// The grid of tables, if all parameters are known and the tables have their place in cache.
+static const qdq_stage_vector *table_grid(const qdq_stage *stage, size_t size) {
+    enum { MAX_BYTES = 1 << 20, MAX_MIXED_BYTES = 1 << 16 };
+    const qdq_stage_vector *grid = longest(stage);
+    if (!grid) return NULL;
+    size_t most = along_rows(&grid->grid) ? MAX_MIXED_BYTES : MAX_BYTES;
+    if (grid->count > most / 256 / size) return NULL;
+    for (size_t k = 0; k < stage->vector_count; k++)
+        if (stage->vectors[k].origin != QDQ_FROM_NUMBERS) return NULL;
+    return grid;
+}
+
+bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_lowering *to) {
+    const qdq_stage_vector *grid = table_grid(stage, 1);
+    if (!is_byte(x) || !is_byte(y) || !grid) return true;
+    return use_tables(stage, grid, 1, qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, y, NULL, to->isas),
+                      to->pool);
+}
+
+bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t elements,
+                              const qdq_lowering *to) {
+    size_t size = qdq_dtype_size(y);
+    const qdq_stage_vector *grid = table_grid(stage, size);
+    if (qdq_dtype_size(x) != 1 || size == 1 || !grid) return true;
+    qdq_family family = size == 2 ? QDQ_FAMILY_LOOKUP_HALVES : QDQ_FAMILY_LOOKUP_WORDS;
+    qdq_tile_fn *fn = qdq_kernel_find(family, x, y, NULL, to->isas);
+    bool computed = stage->fn == qdq_dequantize_tile_portable;  // slower than any table
+    bool by_hand = fn == qdq_lookup_halves_portable ? false : size == 2 && grid->count == 1;
+    // A table takes as long to fill as 256 elements to compute.
+    if ((!computed && !by_hand) || elements / 256 < grid->count) return true;
+    return use_tables(stage, grid, size, fn, to->pool);
+}
+
+//---- Two links --------------------------------------------------------------
+
+// Whether one number, known by now, serves all elements, for each vector; fills in where it is.
+static bool all_known(const qdq_link *link, qdq_view *views) {
+    for (size_t k = 0; k < link->vector_count; k++) {
+        if (link->vectors[k].count != 1 || !link->vectors[k].values) return false;
+        views[k] = (qdq_view){link->vectors[k].values, 0};
+    }
+    return true;
+}
+
+bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_pool *pool, uint32_t isas) {
+    static const uint32_t the_only[1] = {0};
+    qdq_view views[2][QDQ_MAX_VECTORS];
+    qdq_tile_fn *fn = qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, second->y_dtype, NULL, isas);
+    // Two links in vectors are faster than a table byte by byte.
+    if (fn == qdq_lookup_bytes_portable && isas != 1u << QDQ_ISA_PORTABLE) return true;
+    if (!is_byte(x) || qdq_dtype_size(second->y_dtype) != 1 ||
+        first->store.kind != QDQ_PLACE_NONE || qdq_dtype_is_block_float(first->y_dtype) ||
+        !all_known(first, views[0]) || !all_known(second, views[1]))
+        return true;
+    uint8_t *table = qdq_pool_array(pool, 256, 1);
+    qdq_lookup_params *params = QDQ_POOL_NEW(pool, qdq_lookup_params);
+    if (!table || !params) return false;
+    uint8_t codes[256];
+    uint32_t middle[256];
+    for (size_t i = 0; i < 256; i++) codes[i] = (uint8_t)i;
+    first->fn(first->params, views[0], codes, middle, 256);
+    second->fn(second->params, views[1], middle, table, 256);
+    *params = (qdq_lookup_params){table};
+    first->fn = NULL;
+    second->fn = fn;
+    second->params = params;
+    second->vector_count = 1;
+    second->vectors[0] =
+        (qdq_vector){.is_int = true, .grid = {.count = 1}, .count = 1, .values = the_only};
+    return true;
+}
