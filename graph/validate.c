@@ -43,7 +43,8 @@ static void check_target(const qdq_graph *graph, const qdq_profile *profile,
         if (!graph->nodes[i].valid) continue;
         qdq_call call;
         qdq_graph_call(graph, &graph->nodes[i], findings, &call);
-        if (!target->real_bounds) (void)qdq_check_whole_bounds(&call, qdq_quantized_dtype(&call));
+        if (!target->real_bounds && !qdq_check_whole_bounds(&call, qdq_quantized_dtype(&call)))
+            continue;  // rules are about nodes without core errors
         for (size_t k = 0; k < target->rule_count; k++) {
             const qdq_rule *rule = &target->rules[k];
             if (rule->check && qdq_rule_holds(rule, profile) && qdq_rule_applies(rule, &call))
