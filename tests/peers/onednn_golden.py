@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes tests/graph/targets/onednn/onednn_golden.h: what oneDNN Graph on the CPU makes of onednn_cases.h.
 
-    python3 onednn_golden.py ../targets/onednn_golden.h VENV
+    python3 onednn_golden.py ../graph/targets/onednn/onednn_golden.h VENV
 
 VENV is a folder for a virtual environment; it is made where it is missing, and filled from PyPI
 (2 GB: oneDNN comes with a SYCL runtime). Needs g++ and an x86-64 machine with AVX2.
@@ -10,7 +10,7 @@ A row has a batch, how many results it has, FNV-1a of all of them (onednn_hash) 
 Batches without a row are those that oneDNN does not run, or runs wrong; the program says which.
 All runs, each capped to another instruction set, must give the same rows. What is left out of the
 comparison for that, and that SSE4.1 is not among them, because there NaN becomes 127 as s8:
-onednn_canonical in ../targets/onednn_cases.h, is_plain_nan and is_broken in onednn_peer.cpp.
+onednn_canonical in ../graph/targets/onednn/onednn_cases.h, is_plain_nan and is_broken in onednn_peer.cpp.
 """
 
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes tests/graph/targets/torchao/torchao_golden.h: what torchao makes of seeded inputs, as checksums.
 
-    python3 torchao_golden.py --venv DIR ../targets/torchao_golden.h
+    python3 torchao_golden.py --venv DIR ../graph/targets/torchao/torchao_golden.h
 
 makes the virtual environment DIR with torch and torchao where there is none, and runs itself in it.
 Without --venv it runs where it is. It needs torchao 0.18 and numpy, and takes some minutes. The
