@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/tensor_file/held_constants.h"
 #include "graph/names.h"
-#include "runtime/numerics/dtype.h"
+#include "graph/tensor_file/held_constants.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/utf8.h"
+#include "runtime/numerics/dtype.h"
 
 //---- Life -------------------------------------------------------------------
 
@@ -377,7 +377,8 @@ qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *att
     return (qdq_value){node.outputs[0]};
 }
 
-qdq_value qdq_add(qdq_graph *graph, const char *op_name, const void *attrs, size_t attrs_size) {
+qdq_value qdq_add_node(qdq_graph *graph, const char *op_name, const void *attrs,
+                       size_t attrs_size) {
     QDQ_FIXED_ENVIRONMENT;
     if (!graph) return (qdq_value){0};
     const qdq_op *op = op_name ? qdq_op_find(op_name) : NULL;

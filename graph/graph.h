@@ -44,17 +44,18 @@ struct qdq_graph {
     const qdq_allocator *allocator;
     qdq_pool pool;         // owns everything but the symbols
     qdq_pool report_pool;  // owns what the last validation added
-    qdq_log log;
+    qdq_logger log;
     qdq_limits limits;  // no zeros: defaults are filled in
     const char *name;
     const char *file;  // in front of messages; "" for graphs built in C
     const char *target;
-    bool target_given;            // by the options: a file does not change it
-    struct qdq_held_file *files;  // that constants are read from (graph/tensor_file/held_constants.h)
-    qdq_error *failure;           // of reading them; NULL without files
-    qdq_error broken;             // what no finding can hold: memory, colliding names
-    qdq_symbols *symbols;         // name -> value id
-    qdq_graph_value *values;      // [0] is no value
+    bool target_given;  // by the options: a file does not change it
+    struct qdq_held_file
+        *files;               // that constants are read from (graph/tensor_file/held_constants.h)
+    qdq_error *failure;       // of reading them; NULL without files
+    qdq_error broken;         // what no finding can hold: memory, colliding names
+    qdq_symbols *symbols;     // name -> value id
+    qdq_graph_value *values;  // [0] is no value
     size_t value_count, value_capacity;
     qdq_node *nodes;  // every node comes after those that make its inputs
     size_t node_count, node_capacity;

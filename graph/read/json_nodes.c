@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/names.h"
 #include "graph/read/json_attrs.h"
 #include "graph/read/json_nesting.h"
-#include "graph/names.h"
 #include "graph/read/node_order.h"
 #include "include/qdq/inspect.h"
 
@@ -207,7 +207,7 @@ static qdq_status add_node(const qdq_node_list *list, const qdq_node_text *node)
     const qdq_op *op = qdq_op_find(node->op);
     if (!op) {
         (void)read_ports(list, NULL, node, NULL);
-        (void)qdq_add(r->graph, node->op, &node->name, sizeof node->name);
+        (void)qdq_add_node(r->graph, node->op, &node->name, sizeof node->name);
     } else {
         char *fields = qdq_pool_array(r->pool, op->attrs_size, 1);
         if (!fields) return qdq_fail_memory(r->err, op->attrs_size);

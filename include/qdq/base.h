@@ -52,10 +52,10 @@ typedef struct qdq_error {
 
 // Receives what the library has to tell beside results and errors (never called on hot paths).
 // A NULL `write` drops it. `text` is one line without a newline, valid during the call.
-typedef struct qdq_log {
+typedef struct qdq_logger {
     void (*write)(void *self, const char *text);
     void *self;
-} qdq_log;
+} qdq_logger;
 
 //---- Memory -----------------------------------------------------------------
 

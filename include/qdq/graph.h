@@ -25,7 +25,7 @@ typedef struct qdq_value {
 
 typedef struct qdq_graph_options {
     const qdq_allocator *allocator;  // NULL: the C library
-    qdq_log log;
+    qdq_logger log;
     qdq_limits limits;
     const char *target;  // NULL: "core"; a file's own "target" is used only where this is NULL
 } qdq_graph_options;

@@ -39,14 +39,14 @@ typedef struct qdq_unary_attrs {
 #define QDQ_UNARY_CALL(call, op)                                                         \
     static inline qdq_value call(qdq_graph *graph, qdq_value x, qdq_unary_attrs attrs) { \
         attrs.x = x;                                                                     \
-        return qdq_add(graph, op, &attrs, sizeof attrs);                                 \
+        return qdq_add_node(graph, op, &attrs, sizeof attrs);                            \
     }
 
 //---- Elements: one input ----------------------------------------------------
 
 QDQ_UNARY_CALL(qdq_abs, "Abs")
 QDQ_UNARY_CALL(qdq_exp, "Exp")
-QDQ_UNARY_CALL(qdq_ln, "Log")
+QDQ_UNARY_CALL(qdq_log, "Log")
 QDQ_UNARY_CALL(qdq_sqrt, "Sqrt")
 QDQ_UNARY_CALL(qdq_square, "Square")
 QDQ_UNARY_CALL(qdq_tanh, "Tanh")
@@ -66,13 +66,13 @@ typedef struct qdq_alpha_attrs {
 // x > 0 ? x : alpha * x
 static inline qdq_value qdq_leaky_relu(qdq_graph *graph, qdq_value x, qdq_alpha_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "LeakyReLU", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "LeakyReLU", &attrs, sizeof attrs);
 }
 
 // x > 0 ? x : alpha * (e^x - 1)
 static inline qdq_value qdq_elu(qdq_graph *graph, qdq_value x, qdq_alpha_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "Elu", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "Elu", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_hard_sigmoid_attrs {
@@ -85,7 +85,7 @@ typedef struct qdq_hard_sigmoid_attrs {
 static inline qdq_value qdq_hard_sigmoid(qdq_graph *graph, qdq_value x,
                                          qdq_hard_sigmoid_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "HardSigmoid", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "HardSigmoid", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_clamp_attrs {
@@ -97,7 +97,7 @@ typedef struct qdq_clamp_attrs {
 // min(max(x, min), max)
 static inline qdq_value qdq_clamp(qdq_graph *graph, qdq_value x, qdq_clamp_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "Clamp", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "Clamp", &attrs, sizeof attrs);
 }
 
 typedef enum qdq_gelu_mode { QDQ_GELU_ERF = 0, QDQ_GELU_TANH } qdq_gelu_mode;
@@ -111,7 +111,7 @@ typedef struct qdq_gelu_attrs {
 // x / 2 * (1 + erf(x / sqrt 2)), or x / 2 * (1 + tanh(0.7978845608 * (x + 0.044715 * x^3)))
 static inline qdq_value qdq_gelu(qdq_graph *graph, qdq_value x, qdq_gelu_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "GELU", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "GELU", &attrs, sizeof attrs);
 }
 
 //---- Elements: two and three inputs -----------------------------------------
@@ -127,12 +127,12 @@ typedef struct qdq_binary_attrs {
     static inline qdq_value call(qdq_graph *graph, qdq_value a, qdq_value b, \
                                  qdq_binary_attrs attrs) {                   \
         attrs.a = a, attrs.b = b;                                            \
-        return qdq_add(graph, op, &attrs, sizeof attrs);                     \
+        return qdq_add_node(graph, op, &attrs, sizeof attrs);                \
     }
 
 // Add and Subtract also take int32, and may give it: exact, clamped to int32, where both inputs
 // are int32; else in float32, rounded half to even and clamped.
-QDQ_BINARY_CALL(qdq_add_values, "Add")
+QDQ_BINARY_CALL(qdq_add, "Add")
 QDQ_BINARY_CALL(qdq_subtract, "Subtract")
 QDQ_BINARY_CALL(qdq_multiply, "Multiply")
 QDQ_BINARY_CALL(qdq_divide, "Divide")
@@ -153,7 +153,7 @@ typedef struct qdq_select_attrs {
 static inline qdq_value qdq_select(qdq_graph *graph, qdq_value condition, qdq_value a, qdq_value b,
                                    qdq_select_attrs attrs) {
     attrs.condition = condition, attrs.a = a, attrs.b = b;
-    return qdq_add(graph, "Select", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "Select", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_bias_add_attrs {
@@ -167,7 +167,7 @@ typedef struct qdq_bias_add_attrs {
 static inline qdq_value qdq_bias_add(qdq_graph *graph, qdq_value x, qdq_value bias,
                                      qdq_bias_add_attrs attrs) {
     attrs.x = x, attrs.bias = bias;
-    return qdq_add(graph, "BiasAdd", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "BiasAdd", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_prelu_attrs {
@@ -182,7 +182,7 @@ typedef struct qdq_prelu_attrs {
 static inline qdq_value qdq_prelu(qdq_graph *graph, qdq_value x, qdq_value slope,
                                   qdq_prelu_attrs attrs) {
     attrs.x = x, attrs.slope = slope;
-    return qdq_add(graph, "PReLU", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "PReLU", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_dropout_attrs {
@@ -196,7 +196,7 @@ typedef struct qdq_dropout_attrs {
 // Philox4x32-10 decides what is kept; y = kept ? x * (1 / (1 - probability)) : 0.
 static inline qdq_value qdq_dropout(qdq_graph *graph, qdq_value x, qdq_dropout_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "Dropout", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "Dropout", &attrs, sizeof attrs);
 }
 
 //---- Products ---------------------------------------------------------------
@@ -215,7 +215,7 @@ typedef struct qdq_matmul_attrs {
 static inline qdq_value qdq_matmul(qdq_graph *graph, qdq_value a, qdq_value b,
                                    qdq_matmul_attrs attrs) {
     attrs.a = a, attrs.b = b;
-    return qdq_add(graph, "MatMul", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "MatMul", &attrs, sizeof attrs);
 }
 
 // Order of the dims of weights: spatial, input channels, output channels.
@@ -239,7 +239,7 @@ typedef struct qdq_convolution_attrs {
 static inline qdq_value qdq_convolution(qdq_graph *graph, qdq_value x, qdq_value weights,
                                         qdq_convolution_attrs attrs) {
     attrs.x = x, attrs.weights = weights;
-    return qdq_add(graph, "Convolution", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "Convolution", &attrs, sizeof attrs);
 }
 
 // Order of the dims of weights: spatial, output channels of a group, input channels; or input
@@ -262,7 +262,7 @@ typedef struct qdq_conv_transpose_attrs {
 static inline qdq_value qdq_conv_transpose(qdq_graph *graph, qdq_value x, qdq_value weights,
                                            qdq_conv_transpose_attrs attrs) {
     attrs.x = x, attrs.weights = weights;
-    return qdq_add(graph, "ConvTranspose", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "ConvTranspose", &attrs, sizeof attrs);
 }
 
 // ONNX: integer products, exact in int32 (sums wrap around).
@@ -277,7 +277,7 @@ typedef struct qdq_matmul_integer_attrs {
 static inline qdq_value qdq_matmul_integer(qdq_graph *graph, qdq_value a, qdq_value b,
                                            qdq_matmul_integer_attrs attrs) {
     attrs.a = a, attrs.b = b;
-    return qdq_add(graph, "MatMulInteger", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "MatMulInteger", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_conv_integer_attrs {
@@ -294,7 +294,7 @@ typedef struct qdq_conv_integer_attrs {
 static inline qdq_value qdq_conv_integer(qdq_graph *graph, qdq_value x, qdq_value w,
                                          qdq_conv_integer_attrs attrs) {
     attrs.x = x, attrs.w = w;
-    return qdq_add(graph, "ConvInteger", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "ConvInteger", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_qlinear_matmul_attrs {
@@ -308,7 +308,7 @@ typedef struct qdq_qlinear_matmul_attrs {
 // and the product are float32, round is half to even. ONNX Runtime gives the same bits; ONNX's
 // Python reference adds the zero point before it rounds.
 static inline qdq_value qdq_qlinear_matmul(qdq_graph *graph, qdq_qlinear_matmul_attrs attrs) {
-    return qdq_add(graph, "QLinearMatMul", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "QLinearMatMul", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_qlinear_conv_attrs {
@@ -324,7 +324,7 @@ typedef struct qdq_qlinear_conv_attrs {
 
 // As QLinearMatMul; the bias is added to the sum.
 static inline qdq_value qdq_qlinear_conv(qdq_graph *graph, qdq_qlinear_conv_attrs attrs) {
-    return qdq_add(graph, "QLinearConv", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "QLinearConv", &attrs, sizeof attrs);
 }
 
 //---- Softmax and normalization ----------------------------------------------
@@ -344,7 +344,7 @@ typedef struct qdq_softmax_attrs {
 // e^(x - max) / sum, along the axis.
 static inline qdq_value qdq_softmax(qdq_graph *graph, qdq_value x, qdq_softmax_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "SoftMax", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "SoftMax", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_log_softmax_attrs {
@@ -357,7 +357,7 @@ typedef struct qdq_log_softmax_attrs {
 static inline qdq_value qdq_log_softmax(qdq_graph *graph, qdq_value x,
                                         qdq_log_softmax_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "LogSoftmax", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "LogSoftmax", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_layer_norm_attrs {
@@ -374,7 +374,7 @@ typedef struct qdq_layer_norm_attrs {
 
 static inline qdq_value qdq_layer_norm(qdq_graph *graph, qdq_value x, qdq_layer_norm_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "LayerNorm", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "LayerNorm", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_rms_norm_attrs {
@@ -387,7 +387,7 @@ typedef struct qdq_rms_norm_attrs {
 // x / sqrt(mean(x^2) + epsilon) * gamma
 static inline qdq_value qdq_rms_norm(qdq_graph *graph, qdq_value x, qdq_rms_norm_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "RMSNorm", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "RMSNorm", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_group_norm_attrs {
@@ -402,7 +402,7 @@ typedef struct qdq_group_norm_attrs {
 
 static inline qdq_value qdq_group_norm(qdq_graph *graph, qdq_value x, qdq_group_norm_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "GroupNorm", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "GroupNorm", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_batch_norm_attrs {
@@ -415,7 +415,7 @@ typedef struct qdq_batch_norm_attrs {
 // gamma * (x - mean) / sqrt(variance + epsilon) + beta, of the channel.
 static inline qdq_value qdq_batch_norm(qdq_graph *graph, qdq_value x, qdq_batch_norm_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "BatchNormInference", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "BatchNormInference", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_batch_norm_training_attrs {
@@ -431,7 +431,7 @@ typedef struct qdq_batch_norm_training_attrs {
 static inline qdq_value qdq_batch_norm_training(qdq_graph *graph, qdq_value x,
                                                 qdq_batch_norm_training_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "BatchNormForwardTraining", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "BatchNormForwardTraining", &attrs, sizeof attrs);
 }
 
 //---- Pooling, resampling, reduction -----------------------------------------
@@ -452,13 +452,13 @@ typedef struct qdq_pool_attrs {
 
 static inline qdq_value qdq_avg_pool(qdq_graph *graph, qdq_value x, qdq_pool_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "AvgPool", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "AvgPool", &attrs, sizeof attrs);
 }
 
 // Padding never wins; a NaN does.
 static inline qdq_value qdq_max_pool(qdq_graph *graph, qdq_value x, qdq_pool_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "MaxPool", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "MaxPool", &attrs, sizeof attrs);
 }
 
 typedef enum qdq_interpolate_mode {
@@ -483,7 +483,7 @@ typedef struct qdq_interpolate_attrs {
 static inline qdq_value qdq_interpolate(qdq_graph *graph, qdq_value x,
                                         qdq_interpolate_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "Interpolate", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "Interpolate", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_reduce_attrs {
@@ -496,7 +496,7 @@ typedef struct qdq_reduce_attrs {
 #define QDQ_REDUCE_CALL(call, op)                                                         \
     static inline qdq_value call(qdq_graph *graph, qdq_value x, qdq_reduce_attrs attrs) { \
         attrs.x = x;                                                                      \
-        return qdq_add(graph, op, &attrs, sizeof attrs);                                  \
+        return qdq_add_node(graph, op, &attrs, sizeof attrs);                             \
     }
 
 QDQ_REDUCE_CALL(qdq_reduce_l1, "ReduceL1")
@@ -516,7 +516,7 @@ typedef struct qdq_concat_attrs {
 } qdq_concat_attrs;
 
 static inline qdq_value qdq_concat(qdq_graph *graph, qdq_concat_attrs attrs) {
-    return qdq_add(graph, "Concat", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "Concat", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_reshape_attrs {
@@ -528,7 +528,7 @@ typedef struct qdq_reshape_attrs {
 
 static inline qdq_value qdq_reshape(qdq_graph *graph, qdq_value x, qdq_reshape_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "StaticReshape", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "StaticReshape", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_transpose_attrs {
@@ -539,7 +539,7 @@ typedef struct qdq_transpose_attrs {
 
 static inline qdq_value qdq_transpose(qdq_graph *graph, qdq_value x, qdq_transpose_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "StaticTranspose", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "StaticTranspose", &attrs, sizeof attrs);
 }
 
 QDQ_UNARY_CALL(qdq_reorder, "Reorder")  // y = x: layouts are not the graph's
@@ -553,7 +553,7 @@ typedef struct qdq_gen_index_attrs {
 // The coordinate on the axis, int32.
 static inline qdq_value qdq_gen_index(qdq_graph *graph, qdq_value x, qdq_gen_index_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "GenIndex", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "GenIndex", &attrs, sizeof attrs);
 }
 
 #ifdef __cplusplus

@@ -8,7 +8,7 @@
 //
 // C++20 has the same without the name of the struct; there fields go in the order of declaration.
 //
-// Both the C calls and the JSON reader end in qdq_add, which checks the node and infers its
+// Both the C calls and the JSON reader end in qdq_add_node, which checks the node and infers its
 // outputs.
 #ifndef QDQ_OPS_H
 #define QDQ_OPS_H
@@ -25,7 +25,8 @@ extern "C" {
 // with all ports filled in, `attrs_size` its size (a smaller, older struct is fine: the rest is
 // default). An op that does not exist, NULL too, and an enumerator that there is not are findings.
 // NULL `attrs` are all zero: nothing is connected.
-QDQ_API qdq_value qdq_add(qdq_graph *graph, const char *op, const void *attrs, size_t attrs_size);
+QDQ_API qdq_value qdq_add_node(qdq_graph *graph, const char *op, const void *attrs,
+                               size_t attrs_size);
 
 //---- Quantize, Dequantize, DynamicQuantize ----------------------------------
 
@@ -69,13 +70,13 @@ typedef qdq_quantize_attrs qdq_dequantize_attrs;
 // y = clamp(round(x / scale) + zero_point), of x's shape.
 static inline qdq_value qdq_quantize(qdq_graph *graph, qdq_value x, qdq_quantize_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "Quantize", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "Quantize", &attrs, sizeof attrs);
 }
 
 // y = (x - zero_point) * scale, of x's shape.
 static inline qdq_value qdq_dequantize(qdq_graph *graph, qdq_value x, qdq_dequantize_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "Dequantize", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "Dequantize", &attrs, sizeof attrs);
 }
 
 // How DynamicQuantize computes its parameters.
@@ -106,7 +107,7 @@ typedef struct qdq_dynamic_quantize_attrs {
 static inline qdq_value qdq_dynamic_quantize(qdq_graph *graph, qdq_value x,
                                              qdq_dynamic_quantize_attrs attrs) {
     attrs.quantize.x = x;
-    return qdq_add(graph, "DynamicQuantize", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "DynamicQuantize", &attrs, sizeof attrs);
 }
 
 //---- Requantize -------------------------------------------------------------
@@ -130,7 +131,7 @@ typedef struct qdq_requantize_attrs {
 
 static inline qdq_value qdq_requantize(qdq_graph *graph, qdq_value x, qdq_requantize_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "Requantize", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "Requantize", &attrs, sizeof attrs);
 }
 
 //---- Cast -------------------------------------------------------------------
@@ -155,7 +156,7 @@ typedef struct qdq_cast_attrs {
 // y = x as another dtype, of x's shape.
 static inline qdq_value qdq_cast(qdq_graph *graph, qdq_value x, qdq_cast_attrs attrs) {
     attrs.x = x;
-    return qdq_add(graph, "Cast", &attrs, sizeof attrs);
+    return qdq_add_node(graph, "Cast", &attrs, sizeof attrs);
 }
 
 #ifdef __cplusplus

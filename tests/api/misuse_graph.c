@@ -92,8 +92,8 @@ CASE(qdq_value_type) {
 }
 
 // Every op with no attributes, and with each enum of it set to what is none.
-CASE(qdq_add) {
-    EXPECT(!qdq_add(NULL, "Quantize", NULL, 0).id);
+CASE(qdq_add_node) {
+    EXPECT(!qdq_add_node(NULL, "Quantize", NULL, 0).id);
     for (size_t i = 0; i < qdq_op_count(); i++) {
         const qdq_op *op = qdq_op_find(qdq_op_get(i).name);
         for (size_t a = 0; a <= op->attr_count; a++) {
@@ -102,7 +102,7 @@ CASE(qdq_add) {
                 qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2, 2, 2));
                 char *attrs = calloc(1, op->attrs_size);
                 if (a == op->attr_count) {
-                    (void)qdq_add(g, op->name, NULL, k ? 1024 : 0);
+                    (void)qdq_add_node(g, op->name, NULL, k ? 1024 : 0);
                 } else if (op->attrs[a].kind == QDQ_ATTR_MAYBE_WORD) {
                     const qdq_int word = QDQ_INT((int)misuse_numbers[k]);
                     memcpy(attrs + op->attrs[a].offset, &word, sizeof word);
@@ -112,15 +112,15 @@ CASE(qdq_add) {
                     memcpy(attrs + op->attrs[a].offset, &misuse_numbers[k], sizeof(int));
                 }
                 memcpy(attrs + op->inputs[0].offset, &x, op->variadic ? 0 : sizeof x);
-                (void)qdq_add(g, op->name, attrs, op->attrs_size);
+                (void)qdq_add_node(g, op->name, attrs, op->attrs_size);
                 EXPECT(misuse_is_broken(g));
                 free(attrs), qdq_graph_destroy(g);
             }
         }
     }
     qdq_graph *g = misuse_small_graph();
-    (void)qdq_add(g, NULL, NULL, 0);
-    (void)qdq_add(g, not_utf8, NULL, SIZE_MAX);
+    (void)qdq_add_node(g, NULL, NULL, 0);
+    (void)qdq_add_node(g, not_utf8, NULL, SIZE_MAX);
     (void)qdq_quantize(g, (qdq_value){1},
                        (qdq_quantize_attrs){.name = not_utf8, .scales = QDQ_SCALE(1)});
     const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
@@ -231,7 +231,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_port),
                                     ROW(qdq_graph_find),
                                     ROW(qdq_value_type),
-                                    ROW(qdq_add),
+                                    ROW(qdq_add_node),
                                     ROW(qdq_graph_load),
                                     ROW(qdq_graph_parse),
                                     ROW(qdq_graph_write),

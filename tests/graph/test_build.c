@@ -84,7 +84,8 @@ static void an_older_smaller_struct_is_taken(void **state) {
     qdq_quantize_attrs attrs = {
         .name = "q", .scales = QDQ_SCALE(0.5f), .quant_min = QDQ_INT(7), .quant_max = QDQ_INT(3)};
     attrs.x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
-    qdq_output(g, "y", qdq_add(g, "Quantize", &attrs, offsetof(qdq_quantize_attrs, quant_min)));
+    qdq_output(g, "y",
+               qdq_add_node(g, "Quantize", &attrs, offsetof(qdq_quantize_attrs, quant_min)));
     assert_int_equal(qdq_graph_validate(g, NULL, NULL)->errors, 0);
     qdq_graph_destroy(g);
 }
@@ -115,7 +116,7 @@ static void unknown_ops_and_targets_are_named(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create(NULL, NULL);
     const char *name = "q";
-    (void)qdq_add(g, "Quantise", &name, sizeof name);
+    (void)qdq_add_node(g, "Quantise", &name, sizeof name);
     const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
     assert_string_equal(report->findings[0].rule, "core/op-unknown");
     assert_string_equal(report->findings[0].hint, "did you mean 'Quantize'?");

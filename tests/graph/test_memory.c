@@ -105,7 +105,7 @@ static qdq_status build(const qdq_allocator *allocator, qdq_error *err) {
         x = qdq_dequantize(g, x, (qdq_dequantize_attrs){.scales = QDQ_SCALE(1)});
     }
     qdq_output(g, "y", x), qdq_output(g, "c", c);
-    (void)qdq_add(g, "Nothing", &(const char *){"n"}, sizeof(char *));
+    (void)qdq_add_node(g, "Nothing", &(const char *){"n"}, sizeof(char *));
     const qdq_report *report = qdq_graph_validate(g, NULL, err);
     if (report) assert_int_equal(report->errors, 1);
     qdq_graph_destroy(g);

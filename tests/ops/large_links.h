@@ -88,7 +88,7 @@ static inline void large_sum(large_graph *c, uint64_t *state, large_value *v, bo
     qdq_binary_attrs attrs = {.dtype = y.dtype};
     large_replace(v,
                   subtract ? qdq_subtract(c->graph, b, v->value, attrs)
-                           : qdq_add_values(c->graph, v->value, b, attrs),
+                           : qdq_add(c->graph, v->value, b, attrs),
                   y);
 }
 

@@ -70,7 +70,7 @@ static qdq_value add_node(random_graph *g, random_node *node, bool trial) {
         const qdq_values list = {node->variadic, node->operand_count - single};
         memcpy(node->attrs + op->inputs[single].offset, &list, sizeof list);
     }
-    return qdq_add(g->graph, op->name, node->attrs, op->attrs_size);
+    return qdq_add_node(g->graph, op->name, node->attrs, op->attrs_size);
 }
 
 static bool has_errors(qdq_graph *graph) {

@@ -93,7 +93,7 @@ static qdq_graph *cut_graph(const cut *c, int64_t count) {
     if (c->bounded) q.quant_min = QDQ_INT(c->zero);
     if (c->later)
         q.scales = (qdq_floats){0}, q.scale = qdq_input(g, "scale", QDQ_FLOAT32, QDQ_SHAPE(1));
-    qdq_output(g, "y", qdq_add(g, "Quantize", &q, sizeof q));
+    qdq_output(g, "y", qdq_add_node(g, "Quantize", &q, sizeof q));
     return g;
 }
 

@@ -103,7 +103,7 @@ static qdq_value reshape(random_graph *r, qdq_value x, qdq_shape s) {
 static qdq_value outer_sum(random_graph *r, qdq_value x, qdq_shape s) {
     (void)x;
     qdq_value a = floats(r, QDQ_SHAPE(s.dims[0], s.dims[1], 1));
-    return qdq_add_values(r->graph, a, floats(r, QDQ_SHAPE(s.dims[2])), (qdq_binary_attrs){0});
+    return qdq_add(r->graph, a, floats(r, QDQ_SHAPE(s.dims[2])), (qdq_binary_attrs){0});
 }
 
 static qdq_value reorder(random_graph *r, qdq_value x, qdq_shape s) {
@@ -184,7 +184,7 @@ static qdq_value link_of_floats(random_graph *r, qdq_value v, qdq_shape shape, b
     case 4:
         return qdq_subtract(r->graph, beside(r, shape), v,
                             (qdq_binary_attrs){.dtype = QDQ_FLOAT32});
-    default: return qdq_add_values(r->graph, v, beside(r, shape), (qdq_binary_attrs){0});
+    default: return qdq_add(r->graph, v, beside(r, shape), (qdq_binary_attrs){0});
     }
 }
 

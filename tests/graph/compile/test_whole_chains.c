@@ -13,7 +13,7 @@ static qdq_value quantize(qdq_graph *g, qdq_value x, const char *name) {
 }
 
 static qdq_value plus(qdq_graph *g, qdq_value a, qdq_value b, const char *name) {
-    return qdq_add_values(g, a, b, (qdq_binary_attrs){.name = name});
+    return qdq_add(g, a, b, (qdq_binary_attrs){.name = name});
 }
 
 static qdq_value softmax(qdq_graph *g, qdq_value x) {

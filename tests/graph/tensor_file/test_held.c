@@ -143,7 +143,7 @@ static qdq_value few_channels(qdq_graph *g) {
 static qdq_value no_weights(qdq_graph *g) {
     qdq_value w = many(g, "w", QDQ_FLOAT32, QDQ_SHAPE(9000));
     qdq_output(g, "w", w);
-    return qdq_add_values(g, input(g, QDQ_SHAPE(9000)), w, (qdq_binary_attrs){0});
+    return qdq_add(g, input(g, QDQ_SHAPE(9000)), w, (qdq_binary_attrs){0});
 }
 
 static qdq_value (*const makers[])(qdq_graph *) = {

@@ -68,7 +68,7 @@ static qdq_value add_unary(qdq_graph *g, const unary_case *c, qdq_value x) {
     if (strcmp(c->op, "Clamp") == 0)
         attrs.clamp.min = QDQ_FLOAT((double)c->alpha), attrs.clamp.max = QDQ_FLOAT((double)c->beta);
     if (strcmp(c->op, "GELU") == 0) attrs.gelu.mode = (qdq_gelu_mode)c->alpha;
-    return qdq_add(g, c->op, &attrs, sizeof attrs);
+    return qdq_add_node(g, c->op, &attrs, sizeof attrs);
 }
 
 enum { ROWS = 47, COLS = 61, COUNT = ROWS * COLS };
@@ -230,7 +230,7 @@ static size_t source(qdq_shape y, qdq_shape of, size_t at) {
 static qdq_value add_binary(qdq_graph *g, const char *op, qdq_value a, qdq_value b,
                             qdq_dtype dtype) {
     qdq_binary_attrs attrs = {.a = a, .b = b, .dtype = dtype};
-    return qdq_add(g, op, &attrs, sizeof attrs);
+    return qdq_add_node(g, op, &attrs, sizeof attrs);
 }
 
 enum { MOST = 40000 };
@@ -376,9 +376,9 @@ static void a_value_may_be_both_operands(void **state) {
     fill_small(QDQ_FLOAT32, x, MOST, 9);
     qdq_graph *g = qdq_graph_create("twice", NULL);
     qdq_value in = qdq_input(g, "x", QDQ_FLOAT32, S(130, 70));
-    qdq_value sum = qdq_add_values(g, in, in, (qdq_binary_attrs){.name = "sum"});
+    qdq_value sum = qdq_add(g, in, in, (qdq_binary_attrs){.name = "sum"});
     qdq_value more = qdq_multiply(g, sum, in, (qdq_binary_attrs){.name = "more"});
-    qdq_value last = qdq_add_values(g, more, sum, (qdq_binary_attrs){.name = "last"});
+    qdq_value last = qdq_add(g, more, sum, (qdq_binary_attrs){.name = "last"});
     qdq_output(g, "y", last);
     network_tensor input = {"x", QDQ_FLOAT32, x, 9100};
     network_run(g, &input, 1, (network_tensor){"y", QDQ_FLOAT32, y, 9100});
@@ -394,7 +394,7 @@ static void constants_are_operands(void **state) {
     qdq_value in = qdq_input(g, "x", QDQ_FLOAT32, S(3, 2000));
     qdq_value c = qdq_constant(g, "c", QDQ_FLOAT32, S(2000), table);
     qdq_value one = qdq_constant(g, "one", QDQ_FLOAT32, SCALAR, &(float){1.0f});
-    qdq_value sum = qdq_add_values(g, c, in, (qdq_binary_attrs){0});
+    qdq_value sum = qdq_add(g, c, in, (qdq_binary_attrs){0});
     qdq_output(g, "y", qdq_subtract(g, one, sum, (qdq_binary_attrs){0}));
     network_tensor input = {"x", QDQ_FLOAT32, x, 6000};
     network_run(g, &input, 1, (network_tensor){"y", QDQ_FLOAT32, y, 6000});
@@ -493,15 +493,15 @@ static void what_does_not_go_together_is_refused(void **state) {
     qdq_graph *g = qdq_graph_create(NULL, NULL);
     qdq_value a = qdq_input(g, "a", QDQ_FLOAT32, S(3, 4));
     qdq_value b = qdq_input(g, "b", QDQ_FLOAT32, S(3));
-    qdq_output(g, "y", qdq_add_values(g, a, b, (qdq_binary_attrs){.name = "n"}));
+    qdq_output(g, "y", qdq_add(g, a, b, (qdq_binary_attrs){.name = "n"}));
     network_refuses(g, "core/port-shape",
                     "node 'n': Add: b has the shape [3], wanted one that goes with [3, 4] of a");
 
     g = qdq_graph_create(NULL, NULL);
     a = qdq_input(g, "a", QDQ_FLOAT32, S(3, 4)), b = qdq_input(g, "b", QDQ_FLOAT32, S(4));
-    qdq_output(g, "y",
-               qdq_add_values(
-                   g, a, b, (qdq_binary_attrs){.name = "n", .auto_broadcast = QDQ_BROADCAST_NONE}));
+    qdq_output(
+        g, "y",
+        qdq_add(g, a, b, (qdq_binary_attrs){.name = "n", .auto_broadcast = QDQ_BROADCAST_NONE}));
     network_refuses(g, "core/port-shape", "b has the shape [4], wanted [3, 4], that of a");
 
     g = qdq_graph_create(NULL, NULL);

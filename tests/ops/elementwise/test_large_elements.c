@@ -3,10 +3,10 @@
 // parameters, of shapes larger than every part, strip, tile and chunk: each element by the formulas
 // of docs/networks.md and docs/numerics.md.
 #include "graph/compile/compile.h"
-#include "tests/ops/large_links.h"
 #include "ops/blocking.h"
 #include "ops/elementwise/philox.h"
 #include "runtime/exec/exec_block.h"
+#include "tests/ops/large_links.h"
 
 //---- Two and three operands -------------------------------------------------
 
@@ -48,7 +48,7 @@ static qdq_value add_node(large_graph *c, binary op, const qdq_value *v) {
         return qdq_prelu(c->graph, v[0], v[1],
                          (qdq_prelu_attrs){.per_channel_broadcast = QDQ_FALSE});
     qdq_binary_attrs attrs = {.a = v[0], .b = v[1]};
-    return qdq_add(c->graph, names[op], &attrs, sizeof attrs);
+    return qdq_add_node(c->graph, names[op], &attrs, sizeof attrs);
 }
 
 // The dims of `shape` that `keep` has a bit for, the others are 1.

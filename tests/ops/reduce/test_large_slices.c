@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax, norms and reductions of shapes larger than everything they are cut into, against the
 // formulas of docs/networks.md computed slice by slice, each element in its place: the same bits.
-#include "tests/ops/reduce/large_norms.h"
 #include "ops/blocking.h"
 #include "ops/reduce/reduce_axes.h"
+#include "tests/ops/reduce/large_norms.h"
 
 //---- Reductions -------------------------------------------------------------
 
@@ -60,7 +60,7 @@ static qdq_value make_reduction(node *p, kind k, uint32_t within) {
         (void)begin_slice(p, s);
         large_put(&p->y, s, reduce_slice(p, k));
     }
-    return qdq_add(p->c.graph, names[k], &attrs, sizeof attrs);
+    return qdq_add_node(p->c.graph, names[k], &attrs, sizeof attrs);
 }
 
 //---- Cases ------------------------------------------------------------------

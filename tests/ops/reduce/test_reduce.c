@@ -47,7 +47,7 @@ static void model_reduce(kind k, qdq_shape shape, uint32_t within) {
 
 static qdq_value reduce(qdq_graph *g, kind k, qdq_value v, qdq_reduce_attrs attrs) {
     attrs.x = v;
-    return qdq_add(g, names[k], &attrs, sizeof attrs);
+    return qdq_add_node(g, names[k], &attrs, sizeof attrs);
 }
 
 // The dims of a mask as axes, every second one counted from the end and the last one first.
