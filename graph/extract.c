@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/tensor_file/held_constants.h"
 #include "graph/names.h"
+#include "graph/tensor_file/held_constants.h"
 #include "include/qdq/inspect.h"
 #include "runtime/base/fp_environment.h"
 
@@ -66,7 +66,7 @@ static void copy_operands(const extraction *e, char *attrs) {
     }
     if (node->op->variadic) {
         qdq_values list = {copies + single, node->input_count - single};
-        list.data = qdq_pool_copy(&e->to->pool, list.data, list.count, sizeof *list.data);
+        list.data = qdq_mempool_copy(&e->to->mempool, list.data, list.count, sizeof *list.data);
         memcpy(attrs + last->offset, &list, sizeof list);
     }
 }
@@ -78,7 +78,7 @@ static void name_outputs(const extraction *e, qdq_value first) {
 
 static void extract(const extraction *e) {
     const qdq_op *op = e->node->op;
-    char *attrs = qdq_pool_copy(&e->to->pool, e->node->attrs, op->attrs_size, 1);
+    char *attrs = qdq_mempool_copy(&e->to->mempool, e->node->attrs, op->attrs_size, 1);
     if (!attrs) return;
     copy_operands(e, attrs);
     name_outputs(e, qdq_graph_add_node(e->to, op, attrs, op->attrs_size));
@@ -92,7 +92,7 @@ qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index, const qdq_gra
     qdq_graph_options same = {graph->allocator, graph->log, graph->limits, graph->target};
     e.to = qdq_graph_create(e.node->name, options ? options : &same);
     if (e.to) extract(&e);
-    if (e.to && !e.to->pool.failed && e.to->broken.status == QDQ_OK) return e.to;
+    if (e.to && !e.to->mempool.failed && e.to->broken.status == QDQ_OK) return e.to;
     bool told = e.to && e.to->broken.status;
     if (told) (void)qdq_fail(err, e.to->broken.status, "%s", e.to->broken.text);
     qdq_graph_destroy(e.to);

@@ -14,7 +14,7 @@
 
 // Notes that memory ran out if it did; true if the graph can go on.
 static bool healthy(qdq_graph *graph) {
-    if (graph->pool.failed)
+    if (graph->mempool.failed)
         qdq_fail(&graph->broken, QDQ_ERR_MEMORY, "out of memory while building the graph");
     return graph->broken.status == QDQ_OK;
 }
@@ -23,16 +23,16 @@ static void set_up(qdq_graph *graph, const char *name, const qdq_graph_options *
     const char *target = options ? options->target : NULL;
     graph->limits = qdq_limits_or_default(options ? &options->limits : NULL);
     if (options) graph->log = options->log;
-    graph->name = qdq_pool_strdup(&graph->pool, name ? name : "");
+    graph->name = qdq_mempool_strdup(&graph->mempool, name ? name : "");
     graph->target_given = target != NULL;
-    graph->target = qdq_pool_strdup(&graph->pool, target ? target : "core");
+    graph->target = qdq_mempool_strdup(&graph->mempool, target ? target : "core");
     graph->file = "";
     graph->findings =
-        (qdq_findings){.pool = &graph->pool, .file = "", .most = graph->limits.findings};
+        (qdq_findings){.mempool = &graph->mempool, .file = "", .most = graph->limits.findings};
     qdq_graph_check_own_name(graph);
     graph->symbols = qdq_symbols_create(graph->allocator, &graph->broken);
     graph->values =
-        qdq_pool_grow(&graph->pool, NULL, 0, &graph->value_capacity, sizeof(qdq_graph_value));
+        qdq_mempool_grow(&graph->mempool, NULL, 0, &graph->value_capacity, sizeof(qdq_graph_value));
     graph->value_count = 1;
 }
 
@@ -41,8 +41,8 @@ qdq_graph *qdq_graph_create(const char *name, const qdq_graph_options *options) 
     qdq_graph *graph = qdq_alloc_array(allocator, 1, sizeof *graph, 64);
     if (!graph) return NULL;
     *graph = (qdq_graph){.allocator = allocator};
-    qdq_pool_init(&graph->pool, allocator);
-    qdq_pool_init(&graph->report_pool, allocator);
+    qdq_mempool_init(&graph->mempool, allocator);
+    qdq_mempool_init(&graph->report_pool, allocator);
     set_up(graph, name, options);
     if (healthy(graph)) return graph;
     qdq_graph_destroy(graph);
@@ -54,8 +54,8 @@ void qdq_graph_destroy(qdq_graph *graph) {
     const qdq_allocator *allocator = graph->allocator;
     qdq_release_files(graph);
     qdq_symbols_destroy(graph->symbols);
-    qdq_pool_release(&graph->report_pool);
-    qdq_pool_release(&graph->pool);
+    qdq_mempool_release(&graph->report_pool);
+    qdq_mempool_release(&graph->mempool);
     qdq_free_array(allocator, graph, 1, sizeof *graph);
 }
 
@@ -85,8 +85,8 @@ static qdq_graph_value *value_at(const qdq_graph *graph, qdq_value value) {
 }
 
 static uint32_t add_value(qdq_graph *graph, qdq_graph_value value) {
-    qdq_graph_value *values = qdq_pool_grow(&graph->pool, graph->values, graph->value_count,
-                                            &graph->value_capacity, sizeof *values);
+    qdq_graph_value *values = qdq_mempool_grow(&graph->mempool, graph->values, graph->value_count,
+                                               &graph->value_capacity, sizeof *values);
     if (!values || graph->value_count >= UINT32_MAX) {
         (void)healthy(graph);
         return 0;
@@ -100,7 +100,7 @@ static qdq_value add_named(qdq_graph *graph, const char *name, qdq_graph_value v
                            const char *what) {
     if (!healthy(graph)) return (qdq_value){0};
     qdq_graph_check_name(graph, name, what);
-    value.name = qdq_pool_string(&graph->pool, name ? name : "", name ? strlen(name) : 0);
+    value.name = qdq_mempool_string(&graph->mempool, name ? name : "", name ? strlen(name) : 0);
     uint32_t id = add_value(graph, value);
     if (id && value.name && *value.name)
         qdq_graph_enter_name(graph, value.name, id, (qdq_subject){.port = what});
@@ -130,7 +130,7 @@ void *qdq_graph_add_constant(qdq_graph *graph, const char *name, qdq_dtype dtype
     constant.valid = qdq_graph_check_given(graph, constant.type, name, "constant");
     void *data = NULL;
     if (constant.valid)
-        data = qdq_pool_array(&graph->pool, qdq_shape_count(shape), qdq_dtype_size(dtype));
+        data = qdq_mempool_array(&graph->mempool, qdq_shape_count(shape), qdq_dtype_size(dtype));
     constant.data = data;
     *value = add_named(graph, name, constant, "constant");
     return data;
@@ -182,8 +182,9 @@ void qdq_output(qdq_graph *graph, const char *name, qdq_value value) {
                             "a value of this graph");
         return;
     }
-    qdq_graph_output *outputs = qdq_pool_grow(&graph->pool, graph->outputs, graph->output_count,
-                                              &graph->output_capacity, sizeof *outputs);
+    qdq_graph_output *outputs =
+        qdq_mempool_grow(&graph->mempool, graph->outputs, graph->output_count,
+                         &graph->output_capacity, sizeof *outputs);
     if (!outputs) return;
     if (v->valid)
         (void)qdq_graph_charge(graph, v->type, (qdq_subject){name, NULL, "shape", "output"});
@@ -191,7 +192,7 @@ void qdq_output(qdq_graph *graph, const char *name, qdq_value value) {
     v->returned = true;
     graph->outputs = outputs;
     outputs[graph->output_count] =
-        (qdq_graph_output){qdq_pool_strdup(&graph->pool, name ? name : ""), value};
+        (qdq_graph_output){qdq_mempool_strdup(&graph->mempool, name ? name : ""), value};
     if (outputs[graph->output_count].name) graph->output_count++;
 }
 
@@ -205,12 +206,12 @@ void qdq_graph_note_use(qdq_graph *graph, qdq_value value) {
 // A list without data has no elements, whatever it says.
 static const void *copy_list(qdq_graph *graph, const void *data, size_t *count, size_t size) {
     if (!data) *count = 0;
-    return data ? qdq_pool_copy(&graph->pool, data, *count, size) : NULL;
+    return data ? qdq_mempool_copy(&graph->mempool, data, *count, size) : NULL;
 }
 
 // The op's struct with everything it points to copied into the pool; NULL when memory runs out.
 static void *copy_attrs(qdq_graph *graph, const qdq_op *op, const void *attrs, size_t size) {
-    char *copy = qdq_pool_array(&graph->pool, op->attrs_size, 1);
+    char *copy = qdq_mempool_array(&graph->mempool, op->attrs_size, 1);
     if (!copy) return NULL;
     if (attrs) memcpy(copy, attrs, size < op->attrs_size ? size : op->attrs_size);
     for (size_t i = 0; i < op->attr_count; i++) {
@@ -231,19 +232,19 @@ static void *copy_attrs(qdq_graph *graph, const qdq_op *op, const void *attrs, s
         qdq_values *list = (void *)(copy + last->offset);
         list->data = copy_list(graph, list->data, &list->count, sizeof *list->data);
     }
-    return graph->pool.failed ? NULL : copy;
+    return graph->mempool.failed ? NULL : copy;
 }
 
 // The name of a node: the one it was given, or "Quantize_7" with a number that makes it free.
 static const char *node_name(qdq_graph *graph, const qdq_op *op, const char *given) {
     if (given) {
         qdq_graph_check_name(graph, given, "node");
-        return qdq_pool_strdup(&graph->pool, given);
+        return qdq_mempool_strdup(&graph->mempool, given);
     }
     char name[QDQ_MAX_NAME_BYTES + 1];
     for (size_t i = graph->node_count;; i++) {
         snprintf(name, sizeof name, "%s_%zu", op->name, i);
-        if (qdq_graph_name_is_free(graph, name)) return qdq_pool_strdup(&graph->pool, name);
+        if (qdq_graph_name_is_free(graph, name)) return qdq_mempool_strdup(&graph->mempool, name);
     }
 }
 
@@ -296,7 +297,7 @@ static bool list_inputs(qdq_graph *graph, qdq_node *node) {
         more = QDQ_MAX_INPUTS - single;
     }
     node->input_count = more || !op->variadic ? single + more : single + 1;
-    node->inputs = qdq_pool_array(&graph->pool, node->input_count, sizeof *node->inputs);
+    node->inputs = qdq_mempool_array(&graph->mempool, node->input_count, sizeof *node->inputs);
     if (!node->inputs) return false;
     for (size_t i = 0; i < single; i++)
         memcpy(&node->inputs[i], (char *)node->attrs + op->inputs[i].offset, sizeof(qdq_value));
@@ -337,7 +338,7 @@ static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_call *call) 
                                  .port = i,
                                  .constant = constant};
         size_t length = strlen(node->name) + strlen(node->op->outputs[i].name) + 2;
-        char *full = qdq_pool_array(&graph->pool, length, 1);
+        char *full = qdq_mempool_array(&graph->mempool, length, 1);
         if (!full) return;
         snprintf(full, length, "%s.%s", node->name, node->op->outputs[i].name);
         value.name = i == 0 ? node->name : full;
@@ -369,8 +370,8 @@ qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *att
     for (size_t i = 0; i < node.input_count; i++)
         node.valid &= !call.inputs[i].given || call.inputs[i].valid;
     add_outputs(graph, &node, &call);
-    qdq_node *nodes = qdq_pool_grow(&graph->pool, graph->nodes, graph->node_count,
-                                    &graph->node_capacity, sizeof *nodes);
+    qdq_node *nodes = qdq_mempool_grow(&graph->mempool, graph->nodes, graph->node_count,
+                                       &graph->node_capacity, sizeof *nodes);
     if (!nodes || !healthy(graph)) return (qdq_value){0};
     graph->nodes = nodes;
     nodes[graph->node_count++] = node;

@@ -42,8 +42,8 @@ typedef struct qdq_graph_output {
 
 struct qdq_graph {
     const qdq_allocator *allocator;
-    qdq_pool pool;         // owns everything but the symbols
-    qdq_pool report_pool;  // owns what the last validation added
+    qdq_mempool mempool;      // owns everything but the symbols
+    qdq_mempool report_pool;  // owns what the last validation added
     qdq_logger log;
     qdq_limits limits;  // no zeros: defaults are filled in
     const char *name;

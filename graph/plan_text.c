@@ -109,5 +109,5 @@ void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const q
     describe_links(of, draft, step, &l, info);
     if (draft->reduce_node) append(&l, " -> ", "parameters of", draft->reduce_node->name);
     l.text[qdq_utf8_valid(l.text, strlen(l.text))] = '\0';  // a character that was cut
-    info->text = qdq_pool_strdup(of->plan_pool, l.text);
+    info->text = qdq_mempool_strdup(of->plan_mempool, l.text);
 }

@@ -56,22 +56,22 @@ static void check_target(const qdq_graph *graph, const qdq_profile *profile,
 // Starts a report that has what building found.
 static bool start(qdq_graph *graph) {
     qdq_findings *f = &graph->checked;
-    qdq_pool_release(&graph->report_pool);
-    qdq_pool_init(&graph->report_pool, graph->allocator);
+    qdq_mempool_release(&graph->report_pool);
+    qdq_mempool_init(&graph->report_pool, graph->allocator);
     *f = graph->findings;
-    f->pool = &graph->report_pool;
+    f->mempool = &graph->report_pool;
     f->capacity = f->count;
     if (f->count == 0) {
         f->items = NULL;
         return true;
     }
-    f->items = qdq_pool_copy(f->pool, f->items, f->count, sizeof *f->items);
+    f->items = qdq_mempool_copy(f->mempool, f->items, f->count, sizeof *f->items);
     return f->items != NULL;
 }
 
 static qdq_status check(qdq_graph *graph, const qdq_profile *profile, qdq_error *err) {
     if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
-    if (graph->pool.failed || graph->broken.status != QDQ_OK)
+    if (graph->mempool.failed || graph->broken.status != QDQ_OK)
         return qdq_fail(err, graph->broken.status ? graph->broken.status : QDQ_ERR_MEMORY, "%s",
                         graph->broken.status ? graph->broken.text : "out of memory");
     if (start(graph)) {

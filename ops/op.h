@@ -9,8 +9,8 @@
 #include "include/qdq/numerics.h"
 #include "include/qdq/ops.h"
 #include "ops/report.h"
-#include "runtime/exec/plan.h"
 #include "runtime/base/scratch.h"
+#include "runtime/exec/plan.h"
 
 //---- Sets of dtypes ---------------------------------------------------------
 
@@ -90,9 +90,10 @@ typedef struct qdq_coded qdq_coded;
 // What a node is lowered for.
 typedef struct qdq_lowering {
     qdq_numerics numerics;
-    uint32_t isas;              // of runtime/base/cpu.h
-    qdq_pool *pool;             // for what the stages point to
-    struct qdq_shared *shared;  // what they point to together (ops/products/shared_packs.h); NULL: nothing
+    uint32_t isas;         // of runtime/base/cpu.h
+    qdq_mempool *mempool;  // for what the stages point to
+    struct qdq_shared
+        *shared;  // what they point to together (ops/products/shared_packs.h); NULL: nothing
     // The input whose chain would go on with the node if it is what the node's link takes as x, 0
     // where it makes no difference.
     size_t follows;

@@ -32,8 +32,8 @@ const char *qdq_text(qdq_findings *findings, const char *format, ...) {
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    const char *copy =
-        qdq_pool_strdup(findings->pool, qdq_utf8_show(shown, sizeof shown, text, strlen(text)));
+    const char *copy = qdq_mempool_strdup(findings->mempool,
+                                          qdq_utf8_show(shown, sizeof shown, text, strlen(text)));
     return copy ? copy : "";
 }
 
@@ -74,8 +74,8 @@ static const char *sentence(qdq_findings *f, const qdq_finding *finding, const c
 // `hint` NULL: that of the rule.
 static void keep(qdq_findings *findings, const char *target, const qdq_rule *rule,
                  qdq_subject subject, const char *found, const char *wanted, const char *hint) {
-    qdq_finding *items = qdq_pool_grow(findings->pool, findings->items, findings->count,
-                                       &findings->capacity, sizeof *items);
+    qdq_finding *items = qdq_mempool_grow(findings->mempool, findings->items, findings->count,
+                                          &findings->capacity, sizeof *items);
     if (!items) return;
     findings->items = items;
     qdq_finding finding = {

@@ -9,7 +9,7 @@
 
 // A report in the making. Strings live in the pool.
 typedef struct qdq_findings {
-    qdq_pool *pool;
+    qdq_mempool *mempool;
     const char *file;  // in front of every sentence; "" for none
     qdq_finding *items;
     size_t count, capacity;

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph becomes a plan: steps from graph/compile/lower.c, a place for every value, memory for the places.
+// A graph becomes a plan: steps from graph/compile/lower.c, a place for every value, memory for the
+// places.
 #include "graph/compile/compile.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "graph/tensor_file/held_constants.h"
-#include "runtime/numerics/block_float.h"
 #include "runtime/base/cpu.h"
-#include "runtime/numerics/dtype.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/exec/exec.h"
 #include "runtime/memory/memory_plan.h"
+#include "runtime/numerics/block_float.h"
+#include "runtime/numerics/dtype.h"
 #include "runtime/numerics/quantize_one.h"
 
 //---- Inputs, outputs, constants ---------------------------------------------
 
 static qdq_tensor_info info_of(const qdq_compiler *c, const char *name, qdq_type type) {
-    return (qdq_tensor_info){qdq_pool_strdup(&c->plan->pool, name), type.dtype, type.shape,
+    return (qdq_tensor_info){qdq_mempool_strdup(&c->plan->mempool, name), type.dtype, type.shape,
                              qdq_shape_count(type.shape) * qdq_dtype_size(type.dtype)};
 }
 
 static qdq_status list_io(qdq_compiler *c) {
     const qdq_graph *graph = c->draft.graph;
     qdq_plan *plan = c->plan;
-    plan->inputs = qdq_pool_array(&plan->pool, graph->value_count, sizeof *plan->inputs);
-    plan->outputs = qdq_pool_array(&plan->pool, graph->output_count, sizeof *plan->outputs);
+    plan->inputs = qdq_mempool_array(&plan->mempool, graph->value_count, sizeof *plan->inputs);
+    plan->outputs = qdq_mempool_array(&plan->mempool, graph->output_count, sizeof *plan->outputs);
     if (!plan->inputs || !plan->outputs) return qdq_draft_stopped(&c->draft, c->err);
     for (size_t i = 1; i < graph->value_count; i++) {
         const qdq_graph_value *v = &graph->values[i];
@@ -40,7 +41,7 @@ static qdq_status list_io(qdq_compiler *c) {
     }
     for (size_t i = 0; i < plan->input_count; i++) plan->stats.io_bytes += plan->inputs[i].bytes;
     for (size_t i = 0; i < plan->output_count; i++) plan->stats.io_bytes += plan->outputs[i].bytes;
-    return plan->pool.failed ? qdq_draft_stopped(&c->draft, c->err) : QDQ_OK;
+    return plan->mempool.failed ? qdq_draft_stopped(&c->draft, c->err) : QDQ_OK;
 }
 
 // Elements that were computed when the graph was compiled; NULL: none were, or a step gives them.
@@ -80,7 +81,7 @@ static qdq_status keep_constants(qdq_compiler *c) {
         for (size_t k = 0; step->whole_node && k < step->whole_node->input_count; k++)
             if (!(step->whole->packed >> k & 1)) keep_constant(c, step->whole_inputs[k].id, &bytes);
     }
-    char *constants = qdq_pool_array(&c->plan->pool, bytes, 1);
+    char *constants = qdq_mempool_array(&c->plan->mempool, bytes, 1);
     if (!constants) return qdq_draft_stopped(&c->draft, c->err);
     for (uint32_t i = 1; i < graph->value_count; i++) {
         const qdq_place *place = &c->located[i].place;
@@ -119,7 +120,7 @@ static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
     c->slot_of[id] = slot;
     c->lifetimes[slot] = (qdq_lifetime){v->made_step, v->last_step, bytes, QDQ_NOT_IN_PLACE, 0};
     c->plan->values[slot] = (qdq_plan_value){
-        .name = qdq_pool_strdup(&c->plan->pool, c->draft.graph->values[id].name),
+        .name = qdq_mempool_strdup(&c->plan->mempool, c->draft.graph->values[id].name),
         .dtype = v->type.dtype,
         .shape = v->type.shape,
         .padded_shape = rows ? v->type.shape : qdq_padded_shape(v->type.shape),
@@ -183,9 +184,9 @@ static qdq_status plan_arena(qdq_compiler *c) {
     size_t count = 0;
     for (size_t id = 1; id < graph->value_count; id++) count += lies_in_arena(c, id);
     plan->value_count = count;
-    plan->values = qdq_pool_array(&plan->pool, count, sizeof *plan->values);
-    c->lifetimes = qdq_pool_array(&c->scratch, count, sizeof *c->lifetimes);
-    c->slot_of = qdq_pool_array(&c->scratch, graph->value_count, sizeof *c->slot_of);
+    plan->values = qdq_mempool_array(&plan->mempool, count, sizeof *plan->values);
+    c->lifetimes = qdq_mempool_array(&c->scratch, count, sizeof *c->lifetimes);
+    c->slot_of = qdq_mempool_array(&c->scratch, graph->value_count, sizeof *c->slot_of);
     if (!plan->values || !c->lifetimes || !c->slot_of) return qdq_draft_stopped(&c->draft, c->err);
     for (size_t id = 0; id < graph->value_count; id++) c->slot_of[id] = SIZE_MAX;
 
@@ -238,10 +239,10 @@ enum { BYTES_OF_PLANNING = 64 << 20 };
 static qdq_status compile(qdq_compiler *c) {
     const qdq_graph *graph = c->draft.graph;
     c->draft.budget = &c->budget;
-    c->draft.pool = &c->scratch;
-    c->draft.plan_pool = &c->plan->pool;
-    c->located = qdq_pool_array(&c->scratch, graph->value_count, sizeof *c->located);
-    qdq_located *from = qdq_pool_array(&c->scratch, graph->value_count, sizeof *from);
+    c->draft.mempool = &c->scratch;
+    c->draft.plan_mempool = &c->plan->mempool;
+    c->located = qdq_mempool_array(&c->scratch, graph->value_count, sizeof *c->located);
+    qdq_located *from = qdq_mempool_array(&c->scratch, graph->value_count, sizeof *from);
     if (!c->located || !from) return qdq_draft_stopped(&c->draft, c->err);
     QDQ_TRY(qdq_lower(&c->draft, c->err));
     for (size_t i = 0; i < graph->value_count; i++) {
@@ -292,12 +293,12 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
                       .err = err};
     qdq_budget_init(&c.budget, graph->allocator,
                     qdq_size_add(graph->limits.bytes, BYTES_OF_PLANNING));
-    qdq_pool_init(&plan->pool, &c.budget.allocator);
-    qdq_pool_init(&c.scratch, &c.budget.allocator);
+    qdq_mempool_init(&plan->mempool, &c.budget.allocator);
+    qdq_mempool_init(&c.scratch, &c.budget.allocator);
     if (graph->failure) *graph->failure = (qdq_error){0};
     qdq_status status = compile(&c);
-    qdq_pool_release(&c.scratch);
-    plan->pool.allocator = graph->allocator;
+    qdq_mempool_release(&c.scratch);
+    plan->mempool.allocator = graph->allocator;
     if (status == QDQ_OK) {
         qdq_graph_tell(graph, "compiled %zu nodes for %s: %zu steps, %zu bytes of arena",
                        graph->node_count, target, plan->stats.step_count, plan->stats.arena_bytes);

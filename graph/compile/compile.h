@@ -11,7 +11,7 @@ enum { QDQ_REDUCE_CHUNKS = 64, QDQ_REDUCE_STATE_BYTES = 1 << 20 };
 
 typedef struct qdq_compiler {
     qdq_budget budget;
-    qdq_pool scratch;  // what is not part of the plan
+    qdq_mempool scratch;  // what is not part of the plan
     qdq_draft draft;
     qdq_plan *plan;
     qdq_located *located;     // per graph value

@@ -65,14 +65,16 @@ static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x
     if (!draft->node) {
         link.fn = copy_tile;
         link.copies = true;
-        link.params = qdq_pool_copy(&c->plan->pool, &c->located[x].dtype, 1, sizeof(qdq_dtype));
+        link.params =
+            qdq_mempool_copy(&c->plan->mempool, &c->located[x].dtype, 1, sizeof(qdq_dtype));
     }
     if (draft->output != SIZE_MAX)
         link.store = (qdq_place){QDQ_PLACE_OUTPUT, draft->output};
     else
         link.store = c->located[y].place;
     // Room for the one of a table (qdq_join_links).
-    link.vectors = qdq_pool_array(&c->plan->pool, vectors ? vectors : 1, sizeof *link.vectors);
+    link.vectors =
+        qdq_mempool_array(&c->plan->mempool, vectors ? vectors : 1, sizeof *link.vectors);
     if (!link.vectors) return link;
     link.vector_count = vectors;
     set_vectors(c, draft->stage, draft->sources, link.vectors);
@@ -82,7 +84,7 @@ static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x
 static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft, size_t blocks) {
     enum { MAX_CHUNKS = QDQ_REDUCE_CHUNKS, MAX_STATE_BYTES = QDQ_REDUCE_STATE_BYTES };
     const qdq_stage *stage = draft->reduce;
-    qdq_reduce *reduce = QDQ_POOL_NEW(&c->plan->pool, qdq_reduce);
+    qdq_reduce *reduce = QDQ_MEMPOOL_NEW(&c->plan->mempool, qdq_reduce);
     if (!reduce) return NULL;
     *reduce = (qdq_reduce){.fns = stage->reduce,
                            .params = stage->params,
@@ -120,8 +122,8 @@ static void set_operand(const qdq_compiler *c, uint32_t id, qdq_located *operand
 
 static qdq_whole *whole_of(qdq_compiler *c, const qdq_draft_step *draft) {
     const qdq_node *node = draft->whole_node;
-    qdq_pool *pool = &c->plan->pool;
-    qdq_whole *whole = QDQ_POOL_NEW(pool, qdq_whole);
+    qdq_mempool *mempool = &c->plan->mempool;
+    qdq_whole *whole = QDQ_MEMPOOL_NEW(mempool, qdq_whole);
     if (!whole) return NULL;
     *whole = (qdq_whole){
         .fn = draft->whole->whole,
@@ -130,10 +132,10 @@ static qdq_whole *whole_of(qdq_compiler *c, const qdq_draft_step *draft) {
         .cost = draft->whole->cost,
         .x_count = node->input_count,
         .y_count = node->output_count,
-        .x = qdq_pool_array(pool, node->input_count, sizeof *whole->x),
-        .y = qdq_pool_array(pool, node->output_count, sizeof *whole->y),
-        .x_flat = qdq_pool_array(pool, node->input_count, sizeof *whole->x_flat),
-        .y_flat = qdq_pool_array(pool, node->output_count, sizeof *whole->y_flat),
+        .x = qdq_mempool_array(mempool, node->input_count, sizeof *whole->x),
+        .y = qdq_mempool_array(mempool, node->output_count, sizeof *whole->y),
+        .x_flat = qdq_mempool_array(mempool, node->input_count, sizeof *whole->x_flat),
+        .y_flat = qdq_mempool_array(mempool, node->output_count, sizeof *whole->y_flat),
     };
     if (!whole->x || !whole->y || !whole->x_flat || !whole->y_flat) return NULL;
     size_t bytes = 0;
@@ -159,7 +161,8 @@ static bool join_links(const qdq_compiler *c, qdq_step *step) {
     qdq_dtype x = step->x.dtype;
     for (size_t i = 1; i < step->link_count && step->elements >= LEAST_ELEMENTS; i++) {
         qdq_link *first = &step->links[i - 1];
-        if (!qdq_join_links(first, &step->links[i], x, &c->plan->pool, c->draft.isas)) return false;
+        if (!qdq_join_links(first, &step->links[i], x, &c->plan->mempool, c->draft.isas))
+            return false;
         if (first->fn) x = first->y_dtype;  // else x is what the table takes
     }
     return true;
@@ -180,7 +183,7 @@ static void drop_cuts(const qdq_draft_step *draft, qdq_step *step) {
 
 static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
     step->link_count = draft->link_count;
-    step->links = qdq_pool_array(&c->plan->pool, draft->link_count, sizeof *step->links);
+    step->links = qdq_mempool_array(&c->plan->mempool, draft->link_count, sizeof *step->links);
     if (!step->links) return false;
     for (size_t i = 0; i < draft->link_count; i++) {
         step->links[i] = link_of(c, &draft->links[i], draft->x);
@@ -232,8 +235,8 @@ static size_t operations_of(const qdq_step *step) {
 qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from) {
     qdq_plan *plan = c->plan;
     size_t count = c->draft.step_count;
-    plan->steps = qdq_pool_array(&plan->pool, count, sizeof *plan->steps);
-    plan->step_infos = qdq_pool_array(&plan->pool, count, sizeof *plan->step_infos);
+    plan->steps = qdq_mempool_array(&plan->mempool, count, sizeof *plan->steps);
+    plan->step_infos = qdq_mempool_array(&plan->mempool, count, sizeof *plan->step_infos);
     if (!plan->steps || !plan->step_infos) return qdq_draft_stopped(&c->draft, c->err);
     plan->step_count = count;
     for (size_t i = 0; i < count; i++) {
@@ -244,5 +247,5 @@ qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from) {
     }
     plan->stats.value_count = plan->value_count;
     plan->stats.step_count = plan->step_count;
-    return plan->pool.failed ? qdq_draft_stopped(&c->draft, c->err) : QDQ_OK;
+    return plan->mempool.failed ? qdq_draft_stopped(&c->draft, c->err) : QDQ_OK;
 }

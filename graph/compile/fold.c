@@ -37,7 +37,7 @@ static bool run_exec(const qdq_draft *draft, const qdq_node *node, const qdq_pla
     bool done = exec && bind_inputs(draft, node, exec, plan, err);
     for (size_t i = 0; done && i < node->output_count; i++) {
         const qdq_tensor_info *info = qdq_plan_output(plan, i);
-        results[i] = qdq_pool_array(draft->pool, info->bytes, 1);
+        results[i] = qdq_mempool_array(draft->mempool, info->bytes, 1);
         done =
             results[i] && qdq_exec_bind(exec, info->name, results[i], info->bytes, err) == QDQ_OK;
     }
@@ -94,7 +94,7 @@ static bool run_node(qdq_draft *draft, const qdq_node *node) {
     qdq_plan_destroy(plan);
     if (err.status == QDQ_ERR_IO && draft->graph->failure)
         qdq_fail(draft->graph->failure, err.status, "%s", err.text);
-    return err.status != QDQ_ERR_MEMORY && err.status != QDQ_ERR_IO && !draft->pool->failed;
+    return err.status != QDQ_ERR_MEMORY && err.status != QDQ_ERR_IO && !draft->mempool->failed;
 }
 
 // Whether the elements of a value are known, computed now if they have to be. False when compiling
@@ -125,7 +125,7 @@ static bool fold(qdq_draft *draft, uint32_t id, int depth, bool *known) {
 static bool find_coded(qdq_draft *draft, uint32_t id) {
     const qdq_graph *graph = draft->graph;
     const qdq_node *maker = &graph->nodes[graph->values[id].node];
-    qdq_findings silent = {.pool = draft->pool};
+    qdq_findings silent = {.mempool = draft->mempool};
     qdq_call call;
     if (draft->values[id].asked || !maker->op->coded || graph->values[id].port != 0) return true;
     draft->values[id].asked = true;
@@ -138,17 +138,17 @@ static bool find_coded(qdq_draft *draft, uint32_t id) {
         if (graph->values[input].kind == QDQ_VALUE_MADE)
             call.inputs[i].data = known ? draft->values[input].folded : NULL;
     }
-    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->pool);
-    qdq_coded *coded = QDQ_POOL_NEW(draft->pool, qdq_coded);
+    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->mempool);
+    qdq_coded *coded = QDQ_MEMPOOL_NEW(draft->mempool, qdq_coded);
     if (coded && maker->op->coded(&call, &to, coded)) draft->values[id].coded = coded;
-    return !draft->pool->failed;
+    return !draft->mempool->failed;
 }
 
 // Whether the node can pack the codes of an input.
 static bool packs_coded(const qdq_draft *draft, size_t index, size_t input,
                         const qdq_coded *coded) {
     const qdq_op *op = draft->graph->nodes[index].op;
-    qdq_findings silent = {.pool = draft->pool};
+    qdq_findings silent = {.mempool = draft->mempool};
     qdq_call call;
     qdq_draft_call(draft, index, &silent, &call);
     call.inputs[input].coded = coded;
@@ -160,7 +160,7 @@ static bool take_coded(qdq_draft *draft, size_t index, size_t input, const qdq_c
     qdq_draft_node *node = &draft->nodes[index];
     const qdq_graph *graph = draft->graph;
     size_t count = graph->nodes[index].input_count;
-    qdq_value *inputs = qdq_pool_copy(draft->pool, node->inputs, count, sizeof *inputs);
+    qdq_value *inputs = qdq_mempool_copy(draft->mempool, node->inputs, count, sizeof *inputs);
     if (!inputs) return false;
     inputs[input] = graph->nodes[graph->values[inputs[input].id].node].inputs[0];
     node->inputs = inputs;
@@ -172,7 +172,7 @@ static bool take_coded(qdq_draft *draft, size_t index, size_t input, const qdq_c
 static bool take_codes(qdq_draft *draft, size_t index, size_t input, const void *data) {
     qdq_draft_node *node = &draft->nodes[index];
     size_t count = draft->graph->nodes[index].input_count;
-    qdq_codes *codes = qdq_pool_copy(draft->pool, node->codes, count, sizeof *codes);
+    qdq_codes *codes = qdq_mempool_copy(draft->mempool, node->codes, count, sizeof *codes);
     if (!codes) return false;
     codes[input].data = data;
     node->codes = codes;
@@ -201,7 +201,7 @@ bool qdq_draft_fold(qdq_draft *draft, size_t index) {
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_compile_options *o = &draft->options;
     if (o->materialize || o->float_storage != QDQ_FLOAT_DECLARED || !node->op->packs) return true;
-    qdq_draft_known *known = qdq_pool_array(draft->pool, node->input_count, sizeof *known);
+    qdq_draft_known *known = qdq_mempool_array(draft->mempool, node->input_count, sizeof *known);
     if (!known) return false;
     draft->nodes[index].known = known;
     for (size_t i = 0; i < node->input_count; i++)

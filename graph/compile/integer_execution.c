@@ -113,7 +113,7 @@ static bool result_codes(search *s, size_t index, qdq_codes *codes, uint32_t *so
     *source = node->inputs[0].id;
     if (!node->op->codes) return false;
     qdq_draft_call(s->draft, index, &s->silent, &call);
-    qdq_lowering to = qdq_draft_lowering(s->draft, &call, s->draft->pool);
+    qdq_lowering to = qdq_draft_lowering(s->draft, &call, s->draft->mempool);
     return node->op->codes(&call, &to, codes);
 }
 
@@ -124,7 +124,7 @@ static bool look_at(search *s, size_t index) {
     qdq_call call;
     if (result_codes(s, index, &codes, &source)) {
         if (source == y) s->reads[index] = UINT64_MAX, codes.data = NULL, codes.stored = NULL;
-        s->values[y].codes = qdq_pool_copy(s->draft->pool, &codes, 1, sizeof codes);
+        s->values[y].codes = qdq_mempool_copy(s->draft->mempool, &codes, 1, sizeof codes);
         s->values[y].source = source;
         if (!s->values[y].codes) return false;
     } else if (node->op->reads_codes) {
@@ -157,7 +157,7 @@ static uint64_t settled_reads(search *s, size_t index) {
 static const void *codes_in_memory(qdq_draft *draft, const qdq_codes *codes, const qdq_type *type) {
     if (codes->data) return codes->data;
     size_t count = qdq_shape_count(type->shape), size = qdq_dtype_size(type->dtype);
-    void *data = qdq_pool_array(draft->pool, count, size);
+    void *data = qdq_mempool_array(draft->mempool, count, size);
     return data && codes->stored->read(codes->stored, 0, count * size, data) ? data : NULL;
 }
 
@@ -172,7 +172,7 @@ static bool fold(search *s, size_t index) {
     qdq_draft_call(draft, index, &s->silent, &call);
     for (size_t i = 0; i < call.input_count; i++)
         if (!node->codes[i].data && !node->codes[i].stored) return true;
-    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->pool);
+    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->mempool);
     if (!call.op->lower(&call, &to, stages)) return false;
     if (stages[0].cost > draft->operations_left) return true;
     draft->operations_left -= stages[0].cost;
@@ -180,8 +180,8 @@ static bool fold(search *s, size_t index) {
         x[i] = codes_in_memory(draft, &node->codes[i], &call.inputs[i].type);
         if (!x[i]) return false;
     }
-    void *data = qdq_pool_array(draft->pool, qdq_shape_count(call.outputs[0].shape),
-                                qdq_dtype_size(call.outputs[0].dtype));
+    void *data = qdq_mempool_array(draft->mempool, qdq_shape_count(call.outputs[0].shape),
+                                   qdq_dtype_size(call.outputs[0].dtype));
     if (!data) return false;
     stages[0].whole(stages[0].params, &(qdq_tensors){.x = x, .y = &data}, 0, stages[0].units);
     draft->values[y].folded = s->values[y].codes->data = data;
@@ -193,8 +193,8 @@ static bool settle(search *s, size_t index) {
     const qdq_node *node = &draft->graph->nodes[index];
     uint64_t reads = settled_reads(s, index);
     if (!reads) return true;
-    qdq_codes *codes = qdq_pool_array(draft->pool, node->input_count, sizeof *codes);
-    qdq_value *inputs = qdq_pool_array(draft->pool, node->input_count, sizeof *inputs);
+    qdq_codes *codes = qdq_mempool_array(draft->mempool, node->input_count, sizeof *codes);
+    qdq_value *inputs = qdq_mempool_array(draft->mempool, node->input_count, sizeof *inputs);
     if (!codes || !inputs) return false;
     for (size_t i = 0; i < node->input_count; i++) {
         const stand_in *v = &s->values[node->inputs[i].id];
@@ -215,10 +215,10 @@ bool qdq_draft_codes(qdq_draft *draft) {
     if (!draft->options.fast) return true;
     search s = {
         .draft = draft,
-        .values = qdq_pool_array(draft->pool, graph->value_count, sizeof *s.values),
-        .wanted = qdq_pool_array(draft->pool, graph->value_count, sizeof *s.wanted),
-        .reads = qdq_pool_array(draft->pool, graph->node_count, sizeof *s.reads),
-        .silent = {.pool = draft->pool},
+        .values = qdq_mempool_array(draft->mempool, graph->value_count, sizeof *s.values),
+        .wanted = qdq_mempool_array(draft->mempool, graph->value_count, sizeof *s.wanted),
+        .reads = qdq_mempool_array(draft->mempool, graph->node_count, sizeof *s.reads),
+        .silent = {.mempool = draft->mempool},
     };
     if (!s.values || !s.wanted || !s.reads) return false;
     if (!mark_wanted(&s)) return true;
@@ -227,5 +227,5 @@ bool qdq_draft_codes(qdq_draft *draft) {
         if (is_live(&s, &graph->nodes[i]) && !look_at(&s, i)) return false;
     for (size_t i = 0; i < graph->node_count; i++)
         if (is_live(&s, &graph->nodes[i]) && !settle(&s, i)) return false;
-    return !draft->pool->failed;
+    return !draft->mempool->failed;
 }

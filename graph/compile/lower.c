@@ -62,10 +62,10 @@ static size_t operations_for(const qdq_graph *graph) {
 
 static bool start_draft(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
-    draft->values = qdq_pool_array(draft->pool, graph->value_count, sizeof *draft->values);
-    draft->nodes = qdq_pool_array(draft->pool, graph->node_count, sizeof *draft->nodes);
+    draft->values = qdq_mempool_array(draft->mempool, graph->value_count, sizeof *draft->values);
+    draft->nodes = qdq_mempool_array(draft->mempool, graph->node_count, sizeof *draft->nodes);
     draft->operations_left = operations_for(graph);
-    draft->shared = QDQ_POOL_NEW(draft->pool, qdq_shared);
+    draft->shared = QDQ_MEMPOOL_NEW(draft->mempool, qdq_shared);
     if (!draft->values || !draft->nodes || !draft->shared) return false;
     for (size_t i = 0; i < graph->node_count; i++)
         draft->nodes[i] = (qdq_draft_node){.inputs = graph->nodes[i].inputs};
@@ -118,21 +118,22 @@ void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings
         call->outputs[i] = draft->values[node->outputs[i]].type;
 }
 
-qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_call *call, qdq_pool *pool) {
+qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_call *call,
+                                qdq_mempool *mempool) {
     return (qdq_lowering){
         .numerics = draft->options.numerics
                         ? *draft->options.numerics
                         : draft->profile.target->numerics(call, draft->profile.release),
         .isas = draft->isas,
-        .pool = pool,
+        .mempool = mempool,
     };
 }
 
 //---- Steps ------------------------------------------------------------------
 
 static qdq_draft_step *add_step(qdq_draft *draft, uint32_t x) {
-    qdq_draft_step *steps = qdq_pool_grow(draft->pool, draft->steps, draft->step_count,
-                                          &draft->step_capacity, sizeof *steps);
+    qdq_draft_step *steps = qdq_mempool_grow(draft->mempool, draft->steps, draft->step_count,
+                                             &draft->step_capacity, sizeof *steps);
     if (!steps) return NULL;
     draft->steps = steps;
     steps[draft->step_count] = (qdq_draft_step){.x = x};
@@ -154,8 +155,8 @@ static void note_made(qdq_draft *draft, uint32_t id, size_t step) {
 }
 
 static qdq_draft_link *add_link(qdq_draft *draft, qdq_draft_step *step, qdq_draft_link link) {
-    qdq_draft_link *links = qdq_pool_grow(draft->pool, step->links, step->link_count,
-                                          &step->link_capacity, sizeof *links);
+    qdq_draft_link *links = qdq_mempool_grow(draft->mempool, step->links, step->link_count,
+                                             &step->link_capacity, sizeof *links);
     if (!links) return NULL;
     step->links = links;
     links[step->link_count] = link;
@@ -307,15 +308,15 @@ static size_t input_to_follow(qdq_draft *draft, const qdq_node *node) {
 }
 
 static bool lower_node(qdq_draft *draft, size_t index) {
-    qdq_findings silent = {.pool = draft->pool};
+    qdq_findings silent = {.mempool = draft->mempool};
     qdq_call call;
     qdq_draft_call(draft, index, &silent, &call);
-    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->plan_pool);
+    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->plan_mempool);
     to.shared = draft->shared;
     to.follows = input_to_follow(draft, &draft->graph->nodes[index]);
     qdq_stage made[QDQ_MAX_STAGES];
     size_t count = call.op->lower(&call, &to, made);
-    qdq_stage *stages = qdq_pool_copy(draft->pool, made, count, sizeof *stages);
+    qdq_stage *stages = qdq_mempool_copy(draft->mempool, made, count, sizeof *stages);
     if (!stages) return false;
     for (size_t i = 0; i < count; i++)
         if (!place_stage(draft, index, &stages[i])) return false;

@@ -68,10 +68,10 @@ typedef struct qdq_draft {
     const qdq_graph *graph;
     qdq_profile profile;
     qdq_compile_options options;
-    uint32_t isas;        // of runtime/base/cpu.h
-    qdq_budget *budget;   // what memory is from
-    qdq_pool *pool;       // for the draft itself
-    qdq_pool *plan_pool;  // for what the stages point to
+    uint32_t isas;              // of runtime/base/cpu.h
+    qdq_budget *budget;         // what memory is from
+    qdq_mempool *mempool;       // for the draft itself
+    qdq_mempool *plan_mempool;  // for what the stages point to
     qdq_draft_value *values;
     qdq_draft_node *nodes;
     qdq_shared *shared;      // packed constants
@@ -85,10 +85,10 @@ qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err);
 
 // Node number `index` with its types as they are stored, and what it is lowered for.
 void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings, qdq_call *call);
-qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_call *call, qdq_pool *pool);
+qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_call *call, qdq_mempool *mempool);
 
-// Decides which nodes compute on codes (graph/compile/integer_execution.c). What is live without that is marked. False
-// when compiling cannot go on.
+// Decides which nodes compute on codes (graph/compile/integer_execution.c). What is live without
+// that is marked. False when compiling cannot go on.
 bool qdq_draft_codes(qdq_draft *draft);
 
 // Computes what a node packs of nodes that have constants alone (graph/compile/fold.c). False when

@@ -29,7 +29,7 @@ qdq_dtype qdq_json_read_dtype(qdq_graph *graph, const char *name, qdq_subject su
 
 typedef struct attr_reader {
     qdq_graph *graph;
-    qdq_pool *pool;
+    qdq_mempool *mempool;
     qdq_subject subject;  // of the attribute that is being read
     bool failed;
 } attr_reader;
@@ -83,14 +83,14 @@ static bool flatten(const qdq_json_item *json, double *out, size_t *at) {
 static const double *read_numbers(const attr_reader *a, const qdq_json_item *json, size_t *count) {
     size_t at = 0;
     *count = count_numbers(json);
-    double *numbers = qdq_pool_array(a->pool, *count, sizeof *numbers);
+    double *numbers = qdq_mempool_array(a->mempool, *count, sizeof *numbers);
     return numbers && flatten(json, numbers, &at) ? numbers : NULL;
 }
 
 static void read_floats(attr_reader *a, const qdq_json_item *json, qdq_floats *out) {
     size_t count;
     const double *numbers = read_numbers(a, json, &count);
-    float *floats = numbers ? qdq_pool_array(a->pool, count, sizeof *floats) : NULL;
+    float *floats = numbers ? qdq_mempool_array(a->mempool, count, sizeof *floats) : NULL;
     if (!floats) {
         wrong_attr(a, json, "a number or an array of numbers");
         return;
@@ -102,7 +102,7 @@ static void read_floats(attr_reader *a, const qdq_json_item *json, qdq_floats *o
 static void read_ints(attr_reader *a, const qdq_json_item *json, qdq_ints *out) {
     size_t count = 0;
     const double *numbers = qdq_json_is_array(json) ? read_numbers(a, json, &count) : NULL;
-    int64_t *ints = numbers ? qdq_pool_array(a->pool, count, sizeof *ints) : NULL;
+    int64_t *ints = numbers ? qdq_mempool_array(a->mempool, count, sizeof *ints) : NULL;
     bool whole = ints != NULL;
     for (size_t i = 0; whole && i < count; i++) {
         whole = fabs(numbers[i]) <= 9007199254740992.0 && numbers[i] == floor(numbers[i]);
@@ -165,9 +165,9 @@ static void read_attr(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_
     }
 }
 
-bool qdq_json_read_attrs(qdq_graph *graph, qdq_pool *pool, const qdq_op *op, const char *node,
+bool qdq_json_read_attrs(qdq_graph *graph, qdq_mempool *mempool, const qdq_op *op, const char *node,
                          const qdq_json_item *attrs, char *fields) {
-    attr_reader a = {.graph = graph, .pool = pool};
+    attr_reader a = {.graph = graph, .mempool = mempool};
     QDQ_JSON_EACH(json, attrs) {
         const qdq_attr_desc *attr = NULL;
         a.subject = (qdq_subject){node, op->name, NULL, NULL};
@@ -184,9 +184,9 @@ bool qdq_json_read_attrs(qdq_graph *graph, qdq_pool *pool, const qdq_op *op, con
     return !a.failed;
 }
 
-bool qdq_json_read_attr(qdq_graph *graph, qdq_pool *pool, qdq_subject subject,
+bool qdq_json_read_attr(qdq_graph *graph, qdq_mempool *mempool, qdq_subject subject,
                         const qdq_attr_desc *attr, const qdq_json_item *json, void *field) {
-    attr_reader a = {.graph = graph, .pool = pool, .subject = subject};
+    attr_reader a = {.graph = graph, .mempool = mempool, .subject = subject};
     read_attr(&a, attr, json, field);
     return !a.failed;
 }

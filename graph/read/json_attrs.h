@@ -11,12 +11,12 @@ qdq_dtype qdq_json_read_dtype(qdq_graph *graph, const char *name, qdq_subject su
 
 // Fills the op's struct `fields` from the object `attrs` (may be NULL); lists lie in `pool`. What
 // is wrong becomes findings about `node`; true if there were none.
-bool qdq_json_read_attrs(qdq_graph *graph, qdq_pool *pool, const qdq_op *op, const char *node,
+bool qdq_json_read_attrs(qdq_graph *graph, qdq_mempool *mempool, const qdq_op *op, const char *node,
                          const qdq_json_item *attrs, char *fields);
 
 // Reads one attribute into the field of an op's struct; `subject` names its node, its op and, as
 // port, itself. False after a finding.
-bool qdq_json_read_attr(qdq_graph *graph, qdq_pool *pool, qdq_subject subject,
+bool qdq_json_read_attr(qdq_graph *graph, qdq_mempool *mempool, qdq_subject subject,
                         const qdq_attr_desc *attr, const qdq_json_item *json, void *field);
 
 // The finding that the op has no attribute called `name`.

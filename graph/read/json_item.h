@@ -12,8 +12,8 @@ enum { QDQ_MAX_TENSOR_FILES = 64 };
 // What reading a file needs all along.
 typedef struct qdq_reader {
     qdq_graph *graph;
-    qdq_pool *pool;      // scratch, gone after reading
-    const char *folder;  // of constants' files; NULL: none may be named
+    qdq_mempool *mempool;  // scratch, gone after reading
+    const char *folder;    // of constants' files; NULL: none may be named
     struct {
         const char *name;
         qdq_tensor_file *file;

@@ -76,8 +76,8 @@ static qdq_status sort_nodes(qdq_node_list *list, uint32_t *order) {
     size_t edges = 0, capacity = 0;
     for (size_t i = 0; i < list->count; i++)
         QDQ_JSON_EACH(port, list->nodes[i].inputs) capacity += count_names(port);
-    size_t *start = qdq_pool_array(r->pool, list->count + 1, sizeof *start);
-    uint32_t *needs = qdq_pool_array(r->pool, capacity, sizeof *needs);
+    size_t *start = qdq_mempool_array(r->mempool, list->count + 1, sizeof *start);
+    uint32_t *needs = qdq_mempool_array(r->mempool, capacity, sizeof *needs);
     if (!start || !needs) return qdq_fail_memory(r->err, capacity * sizeof *needs);
     for (size_t i = 0; i < list->count; i++) {
         QDQ_JSON_EACH(port, list->nodes[i].inputs) {
@@ -88,7 +88,7 @@ static qdq_status sort_nodes(qdq_node_list *list, uint32_t *order) {
         start[i + 1] = edges;
     }
     qdq_needs all = {list->count, start, needs};
-    if (!qdq_node_order(&all, order, r->pool, found_cycle, list))
+    if (!qdq_node_order(&all, order, r->mempool, found_cycle, list))
         return qdq_fail_memory(r->err, list->count);
     return QDQ_OK;
 }
@@ -145,7 +145,7 @@ static const qdq_port_desc *find_port(const qdq_op *op, const char *name) {
 // The values that a port names; an array of `count`.
 static qdq_value *resolve_port(const qdq_node_list *list, const qdq_json_item *json,
                                qdq_subject subject, size_t count) {
-    qdq_value *values = qdq_pool_array(list->r->pool, count, sizeof *values);
+    qdq_value *values = qdq_mempool_array(list->r->mempool, count, sizeof *values);
     const qdq_json_item *name = first_name(json);
     for (size_t i = 0; values && i < count; i++, name = qdq_json_next(name))
         values[i] = qdq_json_resolve(list, qdq_json_text(name), subject);
@@ -209,12 +209,13 @@ static qdq_status add_node(const qdq_node_list *list, const qdq_node_text *node)
         (void)read_ports(list, NULL, node, NULL);
         (void)qdq_add_node(r->graph, node->op, &node->name, sizeof node->name);
     } else {
-        char *fields = qdq_pool_array(r->pool, op->attrs_size, 1);
+        char *fields = qdq_mempool_array(r->mempool, op->attrs_size, 1);
         if (!fields) return qdq_fail_memory(r->err, op->attrs_size);
         memcpy(fields, &node->name, sizeof node->name);
         bool fine = read_ports(list, op, node, fields);
-        fine = qdq_json_read_attrs(r->graph, r->pool, op, node->name, node->attrs, fields) && fine;
-        if (r->pool->failed) return qdq_fail_memory(r->err, op->attrs_size);
+        fine =
+            qdq_json_read_attrs(r->graph, r->mempool, op, node->name, node->attrs, fields) && fine;
+        if (r->mempool->failed) return qdq_fail_memory(r->err, op->attrs_size);
         if (fine) {
             qdq_json_check_nesting(r->graph, op, node->name, node->attrs, fields);
             (void)qdq_graph_add_node(r->graph, op, fields, op->attrs_size);
@@ -232,8 +233,8 @@ qdq_status qdq_json_read_nodes(qdq_node_list *list, const qdq_item *top) {
     qdq_item at;
     QDQ_TRY(qdq_item_array(r, top, "nodes", false, &at));
     list->count = at.json ? qdq_json_count(at.json) : 0;
-    list->nodes = qdq_pool_array(r->pool, list->count, sizeof *list->nodes);
-    uint32_t *order = qdq_pool_array(r->pool, list->count, sizeof *order);
+    list->nodes = qdq_mempool_array(r->mempool, list->count, sizeof *list->nodes);
+    uint32_t *order = qdq_mempool_array(r->mempool, list->count, sizeof *order);
     if (!list->nodes || !order) return qdq_fail_memory(r->err, list->count * sizeof *list->nodes);
     size_t i = 0;
     QDQ_JSON_EACH(json, at.json) {

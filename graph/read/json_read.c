@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "graph/read/json_nodes.h"
-#include "graph/read/onednn/json_onednn.h"
 #include "graph/read/json_values.h"
-#include "graph/tensor_file/open_file.h"
+#include "graph/read/onednn/json_onednn.h"
 #include "graph/target.h"
+#include "graph/tensor_file/open_file.h"
 #include "runtime/base/fp_environment.h"
 
 //---- Outputs ----------------------------------------------------------------
@@ -73,13 +73,13 @@ static qdq_status read_names(qdq_reader *r, const qdq_item *top) {
     if (name.json && !qdq_json_text(name.json)) return qdq_item_wrong_kind(r, &name, "a string");
     if (target.json && !qdq_json_text(target.json))
         return qdq_item_wrong_kind(r, &target, "a string");
-    if (name.json) graph->name = qdq_pool_strdup(&graph->pool, qdq_json_text(name.json));
+    if (name.json) graph->name = qdq_mempool_strdup(&graph->mempool, qdq_json_text(name.json));
     if (!target.json || graph->target_given) return QDQ_OK;
     qdq_error unknown = {0};
     qdq_profile profile;
     if (!qdq_profile_find(qdq_json_text(target.json), &profile, &unknown))
         return qdq_fail(r->err, QDQ_ERR_PARSE, "%s", unknown.text);
-    graph->target = qdq_pool_strdup(&graph->pool, qdq_json_text(target.json));
+    graph->target = qdq_mempool_strdup(&graph->mempool, qdq_json_text(target.json));
     return QDQ_OK;
 }
 
@@ -110,14 +110,14 @@ static qdq_status read_text(qdq_graph *graph, const char *text, size_t length, c
     qdq_json_item *json =
         qdq_json_tree_parse(text, length, graph->allocator, graph->limits.json_values, err);
     if (!json) return err->status;
-    qdq_pool scratch;
-    qdq_pool_init(&scratch, graph->allocator);
-    qdq_reader r = {.graph = graph, .pool = &scratch, .folder = folder, .err = err};
+    qdq_mempool scratch;
+    qdq_mempool_init(&scratch, graph->allocator);
+    qdq_reader r = {.graph = graph, .mempool = &scratch, .folder = folder, .err = err};
     qdq_status status = read_graph(&r, json);
     for (size_t i = 0; i < r.file_count; i++) qdq_tensor_file_close(r.files[i].file);
-    qdq_pool_release(&scratch);
+    qdq_mempool_release(&scratch);
     qdq_json_tree_free(json);
-    if (status == QDQ_OK && graph->pool.failed) status = qdq_fail_memory(err, 1);
+    if (status == QDQ_OK && graph->mempool.failed) status = qdq_fail_memory(err, 1);
     if (status == QDQ_OK && graph->broken.status)
         status = qdq_fail(err, graph->broken.status, "%s", graph->broken.text);
     return status;
@@ -139,7 +139,7 @@ static qdq_graph *read_new_graph(const char *text, size_t length, const char *na
         qdq_fail_memory(err, sizeof *graph);
         return NULL;
     }
-    const char *file = qdq_pool_strdup(&graph->pool, name ? name : "");
+    const char *file = qdq_mempool_strdup(&graph->mempool, name ? name : "");
     graph->file = graph->findings.file = file ? file : "";
     if (read_text(graph, text, length, folder, &own) == QDQ_OK) {
         qdq_graph_tell(graph, "%s: loaded %zu nodes, %zu errors found so far", graph->file,

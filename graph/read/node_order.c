@@ -46,12 +46,12 @@ static void walk_from(walk *w, uint32_t root) {
 }
 
 // NOLINTNEXTLINE(readability-non-const-parameter): `order` is written through the walk
-bool qdq_node_order(const qdq_needs *needs, uint32_t *order, qdq_pool *pool, qdq_cycle_fn *on_cycle,
-                    void *self) {
+bool qdq_node_order(const qdq_needs *needs, uint32_t *order, qdq_mempool *mempool,
+                    qdq_cycle_fn *on_cycle, void *self) {
     walk w = {.needs = needs, .order = order, .on_cycle = on_cycle, .self = self};
-    w.state = qdq_pool_array(pool, needs->count, 1);
-    w.path = qdq_pool_array(pool, needs->count, sizeof *w.path);
-    w.next = qdq_pool_array(pool, needs->count, sizeof *w.next);
+    w.state = qdq_mempool_array(mempool, needs->count, 1);
+    w.path = qdq_mempool_array(mempool, needs->count, sizeof *w.path);
+    w.next = qdq_mempool_array(mempool, needs->count, sizeof *w.next);
     if (!w.state || !w.path || !w.next) return false;
     for (size_t i = 0; i < needs->count; i++)
         if (w.state[i] == UNSEEN) walk_from(&w, (uint32_t)i);

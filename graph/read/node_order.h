@@ -17,7 +17,7 @@ typedef void qdq_cycle_fn(void *self, const uint32_t *members, size_t count);
 
 // Fills order[0 .. count) with all nodes; those that need nothing unusual stay in their own order.
 // The need that closes a cycle is passed over. Linear time. False when memory runs out.
-bool qdq_node_order(const qdq_needs *needs, uint32_t *order, qdq_pool *pool, qdq_cycle_fn *on_cycle,
-                    void *self);
+bool qdq_node_order(const qdq_needs *needs, uint32_t *order, qdq_mempool *mempool,
+                    qdq_cycle_fn *on_cycle, void *self);
 
 #endif

@@ -8,9 +8,9 @@
 
 const qdq_held_file *qdq_hold_file(qdq_graph *graph, const qdq_open_file *open, const char *name,
                                    qdq_error *err) {
-    qdq_held_file *file = QDQ_POOL_NEW(&graph->pool, qdq_held_file);
-    if (!graph->failure) graph->failure = QDQ_POOL_NEW(&graph->pool, qdq_error);
-    char *copy = qdq_pool_strdup(&graph->pool, name);
+    qdq_held_file *file = QDQ_MEMPOOL_NEW(&graph->mempool, qdq_held_file);
+    if (!graph->failure) graph->failure = QDQ_MEMPOOL_NEW(&graph->mempool, qdq_error);
+    char *copy = qdq_mempool_strdup(&graph->mempool, name);
     if (!file || !graph->failure || !copy) {
         qdq_fail_memory(err, sizeof *file);
         return NULL;
@@ -46,7 +46,7 @@ static bool read_held(const qdq_stored *stored, size_t at, size_t bytes, void *o
 
 qdq_value qdq_graph_add_held(qdq_graph *graph, const char *name, qdq_type type,
                              const qdq_held_file *file, uint64_t at) {
-    qdq_held *held = QDQ_POOL_NEW(&graph->pool, qdq_held);
+    qdq_held *held = QDQ_MEMPOOL_NEW(&graph->mempool, qdq_held);
     if (!held) return (qdq_value){0};
     *held = (qdq_held){{read_held}, file, at, graph->failure};
     return qdq_graph_declare_constant(graph, name, type, &held->stored);
@@ -69,7 +69,7 @@ bool qdq_graph_copy_elements(const qdq_graph_value *constant, void *out) {
 
 bool qdq_graph_load_value(qdq_graph *graph, qdq_graph_value *value) {
     size_t size = qdq_dtype_size(value->type.dtype);
-    void *data = qdq_pool_array(&graph->pool, qdq_shape_count(value->type.shape), size);
+    void *data = qdq_mempool_array(&graph->mempool, qdq_shape_count(value->type.shape), size);
     if (!data || !qdq_graph_copy_elements(value, data)) return false;
     value->data = data;
     value->stored = NULL;

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/target.h"
 #include "graph/tensor_file/held_constants.h"
 #include "graph/write/new_file.h"
-#include "graph/target.h"
 #include "include/qdq/json.h"
 #include "include/qdq/tensor_file.h"
-#include "runtime/numerics/dtype.h"
 #include "runtime/base/fp_environment.h"
+#include "runtime/numerics/dtype.h"
 
 //---- Values -----------------------------------------------------------------
 
@@ -217,9 +217,9 @@ static qdq_status write_json(const qdq_graph *graph, const char *path, const cha
     return qdq_new_file_close(&file, path, status, err);
 }
 
-static const void *read_elements(const qdq_graph_value *v, qdq_pool *scratch) {
+static const void *read_elements(const qdq_graph_value *v, qdq_mempool *scratch) {
     size_t count = qdq_shape_count(v->type.shape);
-    void *data = qdq_pool_array(scratch, count, qdq_dtype_size(v->type.dtype));
+    void *data = qdq_mempool_array(scratch, count, qdq_dtype_size(v->type.dtype));
     return data && qdq_graph_copy_elements(v, data) ? data : NULL;
 }
 
@@ -230,10 +230,10 @@ static qdq_status fail_to_read(const qdq_graph *graph, qdq_error *err) {
 }
 
 // The constants that are too large for the JSON file.
-static qdq_status write_tensors(const qdq_graph *graph, const char *path, qdq_pool *scratch,
+static qdq_status write_tensors(const qdq_graph *graph, const char *path, qdq_mempool *scratch,
                                 qdq_error *err) {
     size_t count = 0;
-    qdq_tensor *tensors = qdq_pool_array(scratch, graph->value_count, sizeof *tensors);
+    qdq_tensor *tensors = qdq_mempool_array(scratch, graph->value_count, sizeof *tensors);
     if (!tensors) return qdq_fail_memory(err, graph->value_count * sizeof *tensors);
     for (size_t i = 1; i < graph->value_count; i++) {
         const qdq_graph_value *v = &graph->values[i];
@@ -247,16 +247,16 @@ static qdq_status write_tensors(const qdq_graph *graph, const char *path, qdq_po
 }
 
 // "a/b.json" to "a/b" + suffix.
-static char *sibling(qdq_pool *pool, const char *path, const char *suffix) {
+static char *sibling(qdq_mempool *mempool, const char *path, const char *suffix) {
     size_t stem = strlen(path);
     if (stem > 5 && strcmp(path + stem - 5, ".json") == 0) stem -= 5;
     size_t bytes = stem + strlen(suffix) + 1;
-    char *out = qdq_pool_array(pool, bytes, 1);
+    char *out = qdq_mempool_array(mempool, bytes, 1);
     if (out) snprintf(out, bytes, "%.*s%s", (int)stem, path, suffix);
     return out;
 }
 
-static qdq_status write_files(const qdq_graph *graph, const char *path, qdq_pool *scratch,
+static qdq_status write_files(const qdq_graph *graph, const char *path, qdq_mempool *scratch,
                               qdq_error *err) {
     char *tensors = sibling(scratch, path, ".safetensors");
     if (!tensors) return qdq_fail_memory(err, strlen(path) + 16);
@@ -270,7 +270,7 @@ static qdq_status write_files(const qdq_graph *graph, const char *path, qdq_pool
 qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
     if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
-    if (graph->pool.failed || graph->broken.status)
+    if (graph->mempool.failed || graph->broken.status)
         return qdq_fail(err, QDQ_ERR_MEMORY, "the graph is not complete: %s",
                         graph->broken.status ? graph->broken.text : "out of memory");
     if (graph->findings.errors)
@@ -280,9 +280,9 @@ qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *
     qdq_profile profile;
     if (!path) return qdq_fail(err, QDQ_ERR_ARGUMENT, "the path of a graph is NULL");
     if (!qdq_profile_find(graph->target, &profile, err)) return QDQ_ERR_ARGUMENT;
-    qdq_pool scratch;
-    qdq_pool_init(&scratch, graph->allocator);
+    qdq_mempool scratch;
+    qdq_mempool_init(&scratch, graph->allocator);
     qdq_status status = write_files(graph, path, &scratch, err);
-    qdq_pool_release(&scratch);
+    qdq_mempool_release(&scratch);
     return status;
 }

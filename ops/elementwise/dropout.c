@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/blocking.h"
-#include "ops/network.h"
-#include "ops/elementwise/philox.h"
 #include "ops/chunks.h"
+#include "ops/elementwise/philox.h"
+#include "ops/network.h"
 #include "runtime/numerics/dtype.h"
 
 enum { PORT_X, PORT_SEED, PORT_OFFSET, PORT_PROBABILITY };
@@ -87,7 +87,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
 }
 
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    dropout_params *p = QDQ_POOL_NEW(to->pool, dropout_params);
+    dropout_params *p = QDQ_MEMPOOL_NEW(to->mempool, dropout_params);
     if (!p) return 0;
     *p = (dropout_params){.x_dtype = call->inputs[PORT_X].type.dtype,
                           .y_dtype = call->outputs[0].dtype,

@@ -228,7 +228,7 @@ static qdq_stage link_stage(elements_params *p) {
 
 size_t qdq_lower_elements(const qdq_call *call, const qdq_lowering *to, const qdq_elements *op,
                           qdq_stage *stages) {
-    elements_params *p = QDQ_POOL_NEW(to->pool, elements_params);
+    elements_params *p = QDQ_MEMPOOL_NEW(to->mempool, elements_params);
     if (!p) return 0;
     qdq_type y = call->outputs[0];
     const int ports[MAX_OPERANDS] = {op->a, op->b, op->c};

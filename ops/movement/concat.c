@@ -78,7 +78,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
 
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_concat_attrs *a = call->attrs;
-    concat_params *p = QDQ_POOL_NEW(to->pool, concat_params);
+    concat_params *p = QDQ_MEMPOOL_NEW(to->mempool, concat_params);
     if (!p) return 0;
     qdq_shape y = call->outputs[0].shape;
     int axis = qdq_check_axis(call, "axis", a->axis.value, y.rank);

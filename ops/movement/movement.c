@@ -55,7 +55,7 @@ static void run_copy(const void *params, const qdq_tensors *tensors, size_t begi
 }
 
 static size_t lower_copy(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    copy_params *p = QDQ_POOL_NEW(to->pool, copy_params);
+    copy_params *p = QDQ_MEMPOOL_NEW(to->mempool, copy_params);
     if (!p) return 0;
     *p = (copy_params){call->inputs[0].type.dtype, call->outputs[0].dtype,
                        qdq_shape_count(call->outputs[0].shape)};
@@ -237,7 +237,7 @@ static void run_gen_index(const void *params, const qdq_tensors *tensors, size_t
 
 static size_t lower_gen_index(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_gen_index_attrs *a = call->attrs;
-    gen_index_params *p = QDQ_POOL_NEW(to->pool, gen_index_params);
+    gen_index_params *p = QDQ_MEMPOOL_NEW(to->mempool, gen_index_params);
     if (!p) return 0;
     qdq_shape shape = call->outputs[0].shape;
     int axis = qdq_check_axis(call, "axis", a->axis.value, shape.rank);

@@ -190,7 +190,7 @@ static void merge_dims(transpose_params *p, qdq_shape x, const int *order) {
 }
 
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    transpose_params *p = QDQ_POOL_NEW(to->pool, transpose_params);
+    transpose_params *p = QDQ_MEMPOOL_NEW(to->mempool, transpose_params);
     int order[QDQ_MAX_RANK] = {0};
     if (!p) return 0;
     (void)read_order(call, order);

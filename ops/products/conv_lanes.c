@@ -61,10 +61,10 @@ static size_t lanes_bytes(const qdq_conv *c) {
     return block_count(c) * depth_blocks(c) * sizeof(panel);
 }
 
-static bool pack_all(qdq_conv *c, const qdq_gemm_known *known, qdq_pool *pool) {
+static bool pack_all(qdq_conv *c, const qdq_gemm_known *known, qdq_mempool *mempool) {
     size_t blocks = block_count(c), depths = depth_blocks(c);
-    panel *packed = qdq_pool_array(pool, blocks * depths, sizeof *packed);
-    qdq_gemm_reader w = qdq_gemm_reader_of(known, qdq_dtype_size(c->gemm.weights.dtype), pool);
+    panel *packed = qdq_mempool_array(mempool, blocks * depths, sizeof *packed);
+    qdq_gemm_reader w = qdq_gemm_reader_of(known, qdq_dtype_size(c->gemm.weights.dtype), mempool);
     bool done = packed && qdq_gemm_reader_read_all(&w, c->gemm.columns * c->gemm.depth);
     for (size_t b = 0; done && b < blocks; b++)
         for (size_t d = 0; d < depths; d++) {
@@ -204,7 +204,7 @@ bool qdq_conv_lanes_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering 
         c->lanes = qdq_gemm_find_packed(g, call, to, &known, QDQ_PACKED_LANES);
         if (!c->lanes) {
             packed_bytes = lanes_bytes(c);
-            if (!pack_all(c, &known, to->pool) ||
+            if (!pack_all(c, &known, to->mempool) ||
                 !qdq_gemm_add_packed(g, call, to, &known, QDQ_PACKED_LANES, c->lanes))
                 return false;
         }

@@ -3,9 +3,9 @@
 // are neighbours in memory: channel by channel, each k a line of x that is shifted against the
 // others. The order of k is that of products of matrices, and what is beyond the border is left
 // out.
+#include "ops/kernels/depthwise/depthwise.h"
 #include "ops/products/conv_lowering.h"
 #include "ops/products/gemm_read.h"
-#include "ops/kernels/depthwise/depthwise.h"
 #include "runtime/numerics/dtype.h"
 
 enum {
@@ -176,10 +176,10 @@ static qdq_gemm turned(const qdq_gemm *g) {
     return t;
 }
 
-static bool pack(lines_params *p, const qdq_gemm_known *known, qdq_pool *pool) {
+static bool pack(lines_params *p, const qdq_gemm_known *known, qdq_mempool *mempool) {
     const qdq_gemm *g = &p->conv.gemm;
-    float *packed = qdq_pool_array(pool, g->columns * g->depth, sizeof *packed);
-    qdq_gemm_reader w = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), pool);
+    float *packed = qdq_mempool_array(mempool, g->columns * g->depth, sizeof *packed);
+    qdq_gemm_reader w = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), mempool);
     bool done = packed && qdq_gemm_reader_read_all(&w, g->columns * g->depth);
     for (size_t j = 0; done && j < g->columns; j++)
         weights_of(&p->conv, w.data, j, packed + j * g->depth);
@@ -192,10 +192,10 @@ bool qdq_conv_has_lines(const qdq_conv *c) {
     return c->positions && c->gemm.a_dtype == QDQ_FLOAT32 && c->gemm.depth <= MOST_K;
 }
 
-static bool set_ends(lines_params *p, qdq_pool *pool) {
+static bool set_ends(lines_params *p, qdq_mempool *mempool) {
     const qdq_conv *c = &p->conv;
     size_t taps = c->kernel[LAST], pad = c->pad[LAST];
-    size_t *ends = qdq_pool_array(pool, 2 * taps, sizeof *ends);
+    size_t *ends = qdq_mempool_array(mempool, 2 * taps, sizeof *ends);
     if (!ends) return false;
     for (size_t t = 0; t < taps; t++) {
         size_t at = t * c->dilation[LAST], in = c->in[LAST];
@@ -208,21 +208,21 @@ static bool set_ends(lines_params *p, qdq_pool *pool) {
 
 bool qdq_conv_lines_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to,
                           qdq_stage *stage) {
-    lines_params *p = QDQ_POOL_NEW(to->pool, lines_params);
+    lines_params *p = QDQ_MEMPOOL_NEW(to->mempool, lines_params);
     qdq_gemm_known known;
     if (!p) return false;
     p->conv = *c;
     p->turned = turned(&c->gemm);
     p->kernel = qdq_window_kernel_find(to->isas);
     p->elements = qdq_shape_count(call->inputs[c->gemm.a_port].type.shape);
-    if (!set_ends(p, to->pool)) return false;
+    if (!set_ends(p, to->mempool)) return false;
     size_t blocks = (c->gemm.columns + CHANNELS - 1) / CHANNELS;
     size_t weights = c->gemm.columns * c->gemm.depth, packed_bytes = 0;
     if (qdq_gemm_constant_weights(&c->gemm, call, &known)) {
         p->weights = qdq_gemm_find_packed(&c->gemm, call, to, &known, QDQ_PACKED_LINES);
         if (!p->weights) {
             packed_bytes = weights * sizeof *p->weights;
-            if (!pack(p, &known, to->pool) ||
+            if (!pack(p, &known, to->mempool) ||
                 !qdq_gemm_add_packed(&c->gemm, call, to, &known, QDQ_PACKED_LINES, p->weights))
                 return false;
         }

@@ -55,7 +55,7 @@ void qdq_conv_set_product(qdq_gemm *g, const qdq_call *call, const qdq_conv_size
 qdq_conv *qdq_conv_new(const qdq_call *call, const qdq_conv_attrs *attrs, const qdq_lowering *to,
                        bool integer) {
     qdq_conv_sizes sizes;
-    qdq_conv *c = QDQ_POOL_NEW(to->pool, qdq_conv);
+    qdq_conv *c = QDQ_MEMPOOL_NEW(to->mempool, qdq_conv);
     if (!c || !qdq_conv_sizes_of(call, attrs, &sizes)) return NULL;
     qdq_gemm_init(&c->gemm, to, integer);
     set_dims(c, &sizes);
@@ -73,8 +73,8 @@ static void put_taps_first(qdq_conv *c) {
 }
 
 // From the first element under a window to the one of each k, and how many are neighbours.
-static bool set_offsets(qdq_conv *c, qdq_pool *pool) {
-    size_t depth = c->gemm.depth, *offsets = qdq_pool_array(pool, depth, sizeof *offsets);
+static bool set_offsets(qdq_conv *c, qdq_mempool *mempool) {
+    size_t depth = c->gemm.depth, *offsets = qdq_mempool_array(mempool, depth, sizeof *offsets);
     if (!offsets) return false;
     for (size_t k = 0; k < depth; k++) {
         size_t tap = c->taps_first ? k / c->group_inputs : k % c->taps;
@@ -115,7 +115,7 @@ bool qdq_conv_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to, q
     bool all, pixels = is_of_pixels(c, &all);
     bool lanes = qdq_conv_has_lanes(c);
     if (!lanes && g->kind == QDQ_GEMM_INTEGERS && c->channel_stride == 1) put_taps_first(c);
-    if (!set_offsets(c, to->pool)) return false;
+    if (!set_offsets(c, to->mempool)) return false;
     c->positions = !c->transposed && c->x_stride[LAST] == 1 && c->stride[LAST] == 1 &&
                    c->taps <= QDQ_CONV_FEW_TAPS && !c->taps_first;
     if (lanes) {

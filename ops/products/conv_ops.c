@@ -46,7 +46,7 @@ static size_t lower_of(const qdq_call *call, const qdq_conv_attrs *attrs, const 
     conv->gemm.finish = qdq_gemm_finish_float;
     // Transposed, the groups have the same scales.
     size_t own = attrs->transposed ? 0 : conv->group_outputs;
-    if (codes && !qdq_gemm_use_codes(&conv->gemm, call, own, to->pool)) return 0;
+    if (codes && !qdq_gemm_use_codes(&conv->gemm, call, own, to->mempool)) return 0;
     if (call->inputs[BIAS].given)
         conv->gemm.bias = (qdq_gemm_along){BIAS, call->inputs[BIAS].type.dtype, 0, 1, NULL};
     return qdq_conv_stage(conv, call, to, &stages[0]) ? 1 : 0;

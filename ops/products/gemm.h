@@ -149,14 +149,15 @@ bool qdq_gemm_takes_codes(const qdq_operand *a, const qdq_operand *b, size_t dep
 
 // A and B become codes, y = sum * scale + bias. `matrix_stride`: parameters from one matrix of B to
 // the next, where columns have their own. False when memory runs out.
-bool qdq_gemm_use_codes(qdq_gemm *gemm, const qdq_call *call, size_t matrix_stride, qdq_pool *pool);
+bool qdq_gemm_use_codes(qdq_gemm *gemm, const qdq_call *call, size_t matrix_stride,
+                        qdq_mempool *mempool);
 
 //---- Floats as codes --------------------------------------------------------
 
 // Whether B takes less memory as codes than as floats; shape and strides of B are set.
 bool qdq_gemm_takes_coded(const qdq_gemm *gemm, const qdq_coded *coded);
 // Packs all of B so. False when memory runs out.
-bool qdq_gemm_pack_coded(qdq_gemm *gemm, const qdq_coded *coded, qdq_pool *pool);
+bool qdq_gemm_pack_coded(qdq_gemm *gemm, const qdq_coded *coded, qdq_mempool *mempool);
 // k..k + n of a panel, those of all matrices counted.
 void qdq_gemm_decode(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, void *b);
 

@@ -44,7 +44,7 @@ const void *qdq_gemm_find_packed(const qdq_gemm *g, const qdq_call *call, const 
 bool qdq_gemm_add_packed(const qdq_gemm *g, const qdq_call *call, const qdq_lowering *to,
                          const qdq_gemm_known *known, size_t form, const void *packed) {
     key k = key_of(g, call, known, form);
-    return qdq_shared_add(to->shared, to->pool, &k, sizeof k, packed);
+    return qdq_shared_add(to->shared, to->mempool, &k, sizeof k, packed);
 }
 
 // What packing sets.
@@ -55,10 +55,11 @@ typedef struct result {
     const int32_t *first_sums;
 } result;
 
-static bool pack(qdq_gemm *g, const qdq_coded *coded, const qdq_gemm_known *known, qdq_pool *pool) {
-    if (coded) return qdq_gemm_pack_coded(g, coded, pool);
+static bool pack(qdq_gemm *g, const qdq_coded *coded, const qdq_gemm_known *known,
+                 qdq_mempool *mempool) {
+    if (coded) return qdq_gemm_pack_coded(g, coded, mempool);
     bool bytes = qdq_gemm_takes_bytes(g, known->zeros);
-    return (bytes ? qdq_gemm_pack_bytes : qdq_gemm_pack_all)(g, known, pool);
+    return (bytes ? qdq_gemm_pack_bytes : qdq_gemm_pack_all)(g, known, mempool);
 }
 
 bool qdq_gemm_pack_constant(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to) {
@@ -72,8 +73,8 @@ bool qdq_gemm_pack_constant(qdq_gemm *g, const qdq_call *call, const qdq_lowerin
         g->first_sums = same->first_sums;
         return true;
     }
-    if (!pack(g, coded, &known, to->pool)) return false;
+    if (!pack(g, coded, &known, to->mempool)) return false;
     result made = {g->kind, g->packed, g->coded, g->first_sums};
-    const result *kept = qdq_pool_copy(to->pool, &made, 1, sizeof made);
+    const result *kept = qdq_mempool_copy(to->mempool, &made, 1, sizeof made);
     return kept && qdq_gemm_add_packed(&before, call, to, &known, QDQ_PACKED_PANELS, kept);
 }

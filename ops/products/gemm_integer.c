@@ -37,12 +37,13 @@ static qdq_dtype byte_of(qdq_dtype dtype) {
     return qdq_dtype_get(dtype)->least < 0 ? QDQ_INT8 : QDQ_UINT8;
 }
 
-bool qdq_gemm_use_codes(qdq_gemm *g, const qdq_call *call, size_t matrix_stride, qdq_pool *pool) {
+bool qdq_gemm_use_codes(qdq_gemm *g, const qdq_call *call, size_t matrix_stride,
+                        qdq_mempool *mempool) {
     const qdq_codes *a = call->inputs[g->a_port].codes, *b = call->inputs[g->weights.port].codes;
     size_t column = b->axis >= 0;
-    uint8_t *zeros = qdq_pool_array(pool, b->count + 1, sizeof *zeros);
+    uint8_t *zeros = qdq_mempool_array(mempool, b->count + 1, sizeof *zeros);
     size_t all = g->columns * g->weights.matrices;  // one scale is written out for all columns
-    float *scales = qdq_pool_array(pool, all, sizeof *scales);
+    float *scales = qdq_mempool_array(mempool, all, sizeof *scales);
     if (!zeros || !scales) return false;
     zeros[b->count] = (uint8_t)a->zero_points[0];  // two's complement: the codes of int8 too
     for (size_t i = 0; i < b->count; i++) zeros[i] = (uint8_t)b->zero_points[i];

@@ -156,11 +156,11 @@ static void pack_part(const qdq_gemm *g, const qdq_gemm_source *from,
     }
 }
 
-bool qdq_gemm_pack_all(qdq_gemm *g, const qdq_gemm_known *known, qdq_pool *pool) {
+bool qdq_gemm_pack_all(qdq_gemm *g, const qdq_gemm_known *known, qdq_mempool *mempool) {
     size_t count = g->weights.matrices * qdq_gemm_panels(g), bytes = qdq_gemm_panel_bytes(g);
-    char *packed = qdq_pool_array(pool, count, bytes);
+    char *packed = qdq_mempool_array(mempool, count, bytes);
     if (!packed) return false;
-    qdq_gemm_reader reader = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), pool);
+    qdq_gemm_reader reader = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), mempool);
     qdq_gemm_part_of_b part = {0};
     while (qdq_gemm_reader_next(&reader, g, &part)) {
         qdq_gemm_source from = qdq_gemm_reader_source(&reader, g, known, part.matrix);

@@ -71,11 +71,12 @@ static bool read_span(qdq_gemm_reader *r, span wanted) {
 
 //---- Entry ------------------------------------------------------------------
 
-qdq_gemm_reader qdq_gemm_reader_of(const qdq_gemm_known *known, size_t size, const qdq_pool *pool) {
+qdq_gemm_reader qdq_gemm_reader_of(const qdq_gemm_known *known, size_t size,
+                                   const qdq_mempool *mempool) {
     return (qdq_gemm_reader){.data = known->data,
                              .stored = known->data ? NULL : known->stored,
                              .size = size,
-                             .allocator = pool->allocator};
+                             .allocator = mempool->allocator};
 }
 
 // Columns first, then k, then matrices.

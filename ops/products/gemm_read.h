@@ -27,7 +27,7 @@ bool qdq_gemm_add_packed(const qdq_gemm *gemm, const qdq_call *call, const qdq_l
                          const qdq_gemm_known *known, size_t form, const void *packed);
 
 // Packs all of B. False when memory runs out or B cannot be read.
-bool qdq_gemm_pack_all(qdq_gemm *gemm, const qdq_gemm_known *known, qdq_pool *pool);
+bool qdq_gemm_pack_all(qdq_gemm *gemm, const qdq_gemm_known *known, qdq_mempool *mempool);
 
 // B and the zero points of its columns, where both are known when the graph is compiled.
 bool qdq_gemm_constant_weights(const qdq_gemm *gemm, const qdq_call *call, qdq_gemm_known *known);
@@ -36,7 +36,7 @@ bool qdq_gemm_constant_weights(const qdq_gemm *gemm, const qdq_call *call, qdq_g
 // their zero points are subtracted, and a zero point of A that is known.
 bool qdq_gemm_takes_bytes(const qdq_gemm *gemm, const void *zero_points);
 // Packs all of B so. False when memory runs out.
-bool qdq_gemm_pack_bytes(qdq_gemm *gemm, const qdq_gemm_known *known, qdq_pool *pool);
+bool qdq_gemm_pack_bytes(qdq_gemm *gemm, const qdq_gemm_known *known, qdq_mempool *mempool);
 
 //---- Reading B --------------------------------------------------------------
 
@@ -56,7 +56,8 @@ typedef struct qdq_gemm_reader {
     bool failed;  // memory ran out or B cannot be read
 } qdq_gemm_reader;
 
-qdq_gemm_reader qdq_gemm_reader_of(const qdq_gemm_known *known, size_t size, const qdq_pool *pool);
+qdq_gemm_reader qdq_gemm_reader_of(const qdq_gemm_known *known, size_t size,
+                                   const qdq_mempool *mempool);
 
 // The part of B after this one, and first the one after {0}, with its elements in `data`. Parts
 // begin with a panel and a chunk, and together are B. False after the last one or on failure.

@@ -102,11 +102,11 @@ static void put_row(const qdq_gemm *g, const qdq_stage_vector *v, size_t k, size
 }
 
 static bool pack_parameters(const qdq_gemm *g, const qdq_stage_vector *v, int32_t bias,
-                            qdq_pool *pool, parameters *p, size_t *bytes) {
+                            qdq_mempool *mempool, parameters *p, size_t *bytes) {
     size_t item = v->is_int ? sizeof(int16_t) : sizeof(float);
     *p = (parameters){.rows = count_rows(&g->weights, v, g->depth), .alike = columns_alike(g, v)};
     size_t count = g->weights.matrices * (p->alike ? 1 : qdq_gemm_panels(g) * COLUMNS);
-    void *memory = qdq_pool_array(pool, count, p->rows * item);
+    void *memory = qdq_mempool_array(mempool, count, p->rows * item);
     if (!memory) return false;
     *bytes += count * p->rows * item;
     if (v->is_int)
@@ -121,10 +121,11 @@ static bool pack_parameters(const qdq_gemm *g, const qdq_stage_vector *v, int32_
 }
 
 static bool add_stretches(const qdq_gemm *g, const qdq_stage_vector *scale,
-                          const qdq_stage_vector *zero, qdq_pool *pool, struct qdq_gemm_coded *c) {
+                          const qdq_stage_vector *zero, qdq_mempool *mempool,
+                          struct qdq_gemm_coded *c) {
     const qdq_gemm_weights *w = &g->weights;
     size_t most = count_rows(w, scale, g->depth) + count_rows(w, zero, g->depth) - 1;
-    stretch *s = qdq_pool_array(pool, most, sizeof *s);
+    stretch *s = qdq_mempool_array(mempool, most, sizeof *s);
     if (!s) return false;
     c->stretches = s;
     c->stretch_count = 1;
@@ -160,12 +161,12 @@ static void pack_row(const qdq_gemm *g, const qdq_coded *coded, const qdq_gemm_r
 }
 
 static const uint8_t *pack_codes(const qdq_gemm *g, const qdq_coded *coded, size_t row_bytes,
-                                 qdq_pool *pool) {
+                                 qdq_mempool *mempool) {
     size_t panels = qdq_gemm_panels(g), count = g->weights.matrices * panels;
-    uint8_t *codes = qdq_pool_array(pool, count * g->depth, row_bytes);
+    uint8_t *codes = qdq_mempool_array(mempool, count * g->depth, row_bytes);
     if (!codes) return NULL;
     qdq_gemm_known known = {.data = coded->data, .stored = coded->stored};
-    qdq_gemm_reader reader = qdq_gemm_reader_of(&known, 1, pool);
+    qdq_gemm_reader reader = qdq_gemm_reader_of(&known, 1, mempool);
     qdq_gemm_part_of_b part = {0};
     while (qdq_gemm_reader_next(&reader, g, &part))
         for (size_t j = part.column; j < part.column + part.columns; j += COLUMNS)
@@ -176,21 +177,21 @@ static const uint8_t *pack_codes(const qdq_gemm *g, const qdq_coded *coded, size
     return reader.failed ? NULL : codes;
 }
 
-bool qdq_gemm_pack_coded(qdq_gemm *g, const qdq_coded *coded, qdq_pool *pool) {
-    struct qdq_gemm_coded *c = QDQ_POOL_NEW(pool, struct qdq_gemm_coded);
+bool qdq_gemm_pack_coded(qdq_gemm *g, const qdq_coded *coded, qdq_mempool *mempool) {
+    struct qdq_gemm_coded *c = QDQ_MEMPOOL_NEW(mempool, struct qdq_gemm_coded);
     qdq_stage_vector scale = joined(coded->scale), zero = joined(coded->zero_point);
     int32_t bias = bias_of(coded->dtype);
     if (!c) return false;
     c->dtype = g->weights.dtype;
     c->halves = is_half(coded->dtype);
     c->row_bytes = c->halves ? HALF : COLUMNS;
-    c->codes = pack_codes(g, coded, c->row_bytes, pool);
-    if (!c->codes || !add_stretches(g, &scale, &zero, pool, c)) return false;
+    c->codes = pack_codes(g, coded, c->row_bytes, mempool);
+    if (!c->codes || !add_stretches(g, &scale, &zero, mempool, c)) return false;
     g->packed_bytes = g->weights.matrices * qdq_gemm_panels(g) * g->depth * c->row_bytes +
                       c->stretch_count * sizeof *c->stretches;
     g->coded = c;
-    return pack_parameters(g, &scale, 0, pool, &c->scale, &g->packed_bytes) &&
-           pack_parameters(g, &zero, bias, pool, &c->zero, &g->packed_bytes);
+    return pack_parameters(g, &scale, 0, mempool, &c->scale, &g->packed_bytes) &&
+           pack_parameters(g, &zero, bias, mempool, &c->zero, &g->packed_bytes);
 }
 
 // Whether parameters change at the same k in all matrices. Groups of a transposed convolution

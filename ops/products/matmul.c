@@ -81,13 +81,13 @@ static bool packs_coded(const qdq_call *call) {
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     qdq_matmul_ports ports = ports_of(call->attrs);
     qdq_matmul_dims dims;
-    qdq_gemm *gemm = QDQ_POOL_NEW(to->pool, qdq_gemm);
+    qdq_gemm *gemm = QDQ_MEMPOOL_NEW(to->mempool, qdq_gemm);
     if (!gemm || !qdq_matmul_dims_of(call, &ports, &dims)) return 0;
     bool codes = call->inputs[A].codes != NULL;
     qdq_gemm_init(gemm, to, codes);
     qdq_matmul_lay_out(call, &ports, &dims, gemm);
     gemm->finish = qdq_gemm_finish_float;
-    if (codes && !qdq_gemm_use_codes(gemm, call, 0, to->pool)) return 0;
+    if (codes && !qdq_gemm_use_codes(gemm, call, 0, to->mempool)) return 0;
     if (call->inputs[BIAS].given)
         qdq_matmul_along(call, &dims, BIAS, &gemm->bias, gemm->batches.bias);
     qdq_matmul_join_batch(&ports, &dims, gemm);

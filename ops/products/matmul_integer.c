@@ -30,7 +30,7 @@ static void infer(qdq_call *call) {
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_matmul_ports ports = {.a = A, .b = B};
     qdq_matmul_dims dims;
-    qdq_gemm *gemm = QDQ_POOL_NEW(to->pool, qdq_gemm);
+    qdq_gemm *gemm = QDQ_MEMPOOL_NEW(to->mempool, qdq_gemm);
     if (!gemm || !qdq_matmul_dims_of(call, &ports, &dims)) return 0;
     qdq_gemm_init(gemm, to, true);
     qdq_matmul_lay_out(call, &ports, &dims, gemm);
@@ -93,7 +93,7 @@ static void q_infer(qdq_call *call) {
 static size_t q_lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_matmul_ports ports = {.a = Q_A, .b = Q_B};
     qdq_matmul_dims dims;
-    qdq_gemm *g = QDQ_POOL_NEW(to->pool, qdq_gemm);
+    qdq_gemm *g = QDQ_MEMPOOL_NEW(to->mempool, qdq_gemm);
     if (!g || !qdq_matmul_dims_of(call, &ports, &dims)) return 0;
     qdq_gemm_init(g, to, true);
     qdq_matmul_lay_out(call, &ports, &dims, g);

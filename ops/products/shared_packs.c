@@ -24,11 +24,11 @@ const void *qdq_shared_find(const qdq_shared *shared, const void *key, size_t by
     return NULL;
 }
 
-bool qdq_shared_add(qdq_shared *shared, qdq_pool *pool, const void *key, size_t bytes,
+bool qdq_shared_add(qdq_shared *shared, qdq_mempool *mempool, const void *key, size_t bytes,
                     const void *value) {
     if (!shared) return true;
-    struct qdq_shared_item *item = QDQ_POOL_NEW(pool, struct qdq_shared_item);
-    void *copy = qdq_pool_copy(pool, key, bytes, 1);
+    struct qdq_shared_item *item = QDQ_MEMPOOL_NEW(mempool, struct qdq_shared_item);
+    void *copy = qdq_mempool_copy(mempool, key, bytes, 1);
     struct qdq_shared_item **bucket = &shared->buckets[bucket_of(key, bytes)];
     if (!item || !copy) return false;
     *item = (struct qdq_shared_item){*bucket, copy, value, bytes};

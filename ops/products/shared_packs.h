@@ -16,7 +16,7 @@ typedef struct qdq_shared {
 const void *qdq_shared_find(const qdq_shared *shared, const void *key, size_t bytes);
 
 // Adds `value`; the key is copied. False when memory runs out.
-bool qdq_shared_add(qdq_shared *shared, qdq_pool *pool, const void *key, size_t bytes,
+bool qdq_shared_add(qdq_shared *shared, qdq_mempool *mempool, const void *key, size_t bytes,
                     const void *value);
 
 #endif

@@ -33,7 +33,7 @@ static qdq_float_overflow overflow_of(const qdq_cast_attrs *a, qdq_dtype y, cons
 
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_cast_attrs *a = call->attrs;
-    qdq_cast_params *params = QDQ_POOL_NEW(to->pool, qdq_cast_params);
+    qdq_cast_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_cast_params);
     if (!params) return 0;
     *params = (qdq_cast_params){.numerics = to->numerics,
                                 .x_dtype = call->inputs[QDQ_PORT_X].type.dtype,

@@ -196,7 +196,7 @@ static double real_bound(qdq_int bound, int64_t whole) {
 
 static qdq_choose_params *choose_params(const attrs_type *a, const qdq_lowering *to,
                                         const qdq_quant_params *quant, bool has_global) {
-    qdq_choose_params *params = QDQ_POOL_NEW(to->pool, qdq_choose_params);
+    qdq_choose_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_choose_params);
     if (!params) return NULL;
     *params = (qdq_choose_params){
         .widen = qdq_range_find(quant->x_dtype, to->isas),
@@ -227,7 +227,7 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
     qdq_quant_params *quant =
         qdq_quant_params_of(call, to, y, a->quantize.quant_min, a->quantize.quant_max);
     qdq_choose_params *choose = quant ? choose_params(a, to, quant, has_global) : NULL;
-    if (!choose || (has_global && !qdq_scale_vector(call, &slot, &one, to->pool, &global)))
+    if (!choose || (has_global && !qdq_scale_vector(call, &slot, &one, to->mempool, &global)))
         return 0;
     quant->scales_twice = has_global;
     stages[0] = (qdq_stage){.params = choose,

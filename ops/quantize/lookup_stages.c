@@ -35,10 +35,10 @@ static void fill(const qdq_stage *stage, size_t index, void *table) {
 
 // Makes the stage look up results of `size` bytes in so many tables.
 static bool use_tables(qdq_stage *stage, const qdq_stage_vector *grid, size_t size, qdq_tile_fn *fn,
-                       qdq_pool *pool) {
-    char *tables = qdq_pool_array(pool, grid->count, 256 * size);
-    uint32_t *numbers = qdq_pool_array(pool, grid->count, sizeof *numbers);
-    qdq_lookup_params *params = QDQ_POOL_NEW(pool, qdq_lookup_params);
+                       qdq_mempool *mempool) {
+    char *tables = qdq_mempool_array(mempool, grid->count, 256 * size);
+    uint32_t *numbers = qdq_mempool_array(mempool, grid->count, sizeof *numbers);
+    qdq_lookup_params *params = QDQ_MEMPOOL_NEW(mempool, qdq_lookup_params);
     if (!tables || !numbers || !params) return false;
     for (size_t i = 0; i < grid->count; i++) {
         numbers[i] = (uint32_t)i;
@@ -76,7 +76,7 @@ bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_loweri
     const qdq_stage_vector *grid = table_grid(stage, 1);
     if (!is_byte(x) || !is_byte(y) || !grid) return true;
     return use_tables(stage, grid, 1, qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, y, NULL, to->isas),
-                      to->pool);
+                      to->mempool);
 }
 
 bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t elements,
@@ -90,7 +90,7 @@ bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t
     bool by_hand = fn == qdq_lookup_halves_portable ? false : size == 2 && grid->count == 1;
     // A table takes as long to fill as 256 elements to compute.
     if ((!computed && !by_hand) || elements / 256 < grid->count) return true;
-    return use_tables(stage, grid, size, fn, to->pool);
+    return use_tables(stage, grid, size, fn, to->mempool);
 }
 
 //---- Two links --------------------------------------------------------------
@@ -104,7 +104,8 @@ static bool all_known(const qdq_link *link, qdq_view *views) {
     return true;
 }
 
-bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_pool *pool, uint32_t isas) {
+bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_mempool *mempool,
+                    uint32_t isas) {
     static const uint32_t the_only[1] = {0};
     qdq_view views[2][QDQ_MAX_VECTORS];
     qdq_tile_fn *fn = qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, second->y_dtype, NULL, isas);
@@ -114,8 +115,8 @@ bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_pool *po
         first->store.kind != QDQ_PLACE_NONE || qdq_dtype_is_block_float(first->y_dtype) ||
         !all_known(first, views[0]) || !all_known(second, views[1]))
         return true;
-    uint8_t *table = qdq_pool_array(pool, 256, 1);
-    qdq_lookup_params *params = QDQ_POOL_NEW(pool, qdq_lookup_params);
+    uint8_t *table = qdq_mempool_array(mempool, 256, 1);
+    qdq_lookup_params *params = QDQ_MEMPOOL_NEW(mempool, qdq_lookup_params);
     if (!table || !params) return false;
     uint8_t codes[256];
     uint32_t middle[256];

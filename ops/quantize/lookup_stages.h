@@ -9,7 +9,8 @@
 // Where the result of the first link is for the second alone, and both make bytes of bytes x with
 // parameters that are known and alike, the second becomes a table and the first has nothing to do,
 // if that is faster. False when memory runs out.
-bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_pool *pool, uint32_t isas);
+bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_mempool *mempool,
+                    uint32_t isas);
 
 // Makes a table of a stage from bytes to bytes whose parameters are all known; leaves others as
 // they are. False when memory runs out.

@@ -25,8 +25,8 @@ static bool zero_points_are_codes(const qdq_codes *c) {
 }
 
 // `count` parameters of a vector that has so many, or one.
-static void *spread(const qdq_stage_vector *v, size_t count, qdq_pool *pool) {
-    uint32_t *out = qdq_pool_array(pool, count, sizeof *out);
+static void *spread(const qdq_stage_vector *v, size_t count, qdq_mempool *mempool) {
+    uint32_t *out = qdq_mempool_array(mempool, count, sizeof *out);
     for (size_t i = 0; out && i < count; i++) out[i] = v->values[v->count == 1 ? 0 : i];
     return out;
 }
@@ -56,8 +56,8 @@ bool qdq_codes_given(const qdq_call *call, const qdq_quantize_attrs *attrs, cons
     *c = (qdq_codes){.dtype = x->type.dtype, .data = x->data, .stored = x->stored};
     c->count = scale->count > zero->count ? scale->count : zero->count;
     if (!set_axis(call, attrs, c)) return false;
-    c->scales = spread(scale, c->count, to->pool);
-    c->zero_points = spread(zero, c->count, to->pool);
+    c->scales = spread(scale, c->count, to->mempool);
+    c->zero_points = spread(zero, c->count, to->mempool);
     return c->scales && c->zero_points && scales_are_finite(c) && zero_points_are_codes(c);
 }
 

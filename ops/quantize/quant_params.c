@@ -87,7 +87,7 @@ qdq_granularity qdq_granularity_of(const qdq_call *call, const qdq_quantize_attr
 
 // Sets up a vector of the right count, from a run-time port or with room for known values.
 static bool start_vector(const qdq_call *call, size_t port, size_t attr_count,
-                         const qdq_granularity *g, qdq_pool *pool, qdq_stage_vector *out,
+                         const qdq_granularity *g, qdq_mempool *mempool, qdq_stage_vector *out,
                          uint32_t **values) {
     const qdq_operand *in = &call->inputs[port];
     size_t count = in->given ? qdq_shape_count(in->type.shape) : attr_count ? attr_count : 1;
@@ -100,15 +100,16 @@ static bool start_vector(const qdq_call *call, size_t port, size_t attr_count,
         return true;
     }
     out->origin = QDQ_FROM_NUMBERS;
-    out->values = *values = qdq_pool_array(pool, count, sizeof(uint32_t));
+    out->values = *values = qdq_mempool_array(mempool, count, sizeof(uint32_t));
     return *values != NULL;
 }
 
 bool qdq_scale_vector(const qdq_call *call, const qdq_scale_slot *slot,
-                      const qdq_granularity *granularity, qdq_pool *pool, qdq_stage_vector *out) {
+                      const qdq_granularity *granularity, qdq_mempool *mempool,
+                      qdq_stage_vector *out) {
     uint32_t *values;
     *out = (qdq_stage_vector){.is_int = false};
-    if (!start_vector(call, slot->port, slot->attr.count, granularity, pool, out, &values))
+    if (!start_vector(call, slot->port, slot->attr.count, granularity, mempool, out, &values))
         return false;
     const qdq_operand *in = &call->inputs[slot->port];
     if (!values) return true;
@@ -138,7 +139,7 @@ static void decode_whole(const qdq_operand *in, int32_t *out, size_t count) {
 }
 
 bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot,
-                           const qdq_granularity *granularity, qdq_pool *pool,
+                           const qdq_granularity *granularity, qdq_mempool *mempool,
                            qdq_stage_vector *out) {
     const qdq_operand *in = &call->inputs[slot->port];
     bool is_int = slot->domain != QDQ_DOMAIN_FLOAT;
@@ -151,7 +152,7 @@ bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot
     }
     uint32_t *values;
     *out = (qdq_stage_vector){.is_int = is_int};
-    if (!start_vector(call, slot->port, slot->attr.count, granularity, pool, out, &values))
+    if (!start_vector(call, slot->port, slot->attr.count, granularity, mempool, out, &values))
         return false;
     if (!values) return true;
     if (is_int && is_real)
@@ -196,7 +197,7 @@ static void set_bounds(qdq_quant_params *params, qdq_int quant_min, qdq_int quan
 
 qdq_quant_params *qdq_quant_params_of(const qdq_call *call, const qdq_lowering *to,
                                       qdq_dtype y_dtype, qdq_int quant_min, qdq_int quant_max) {
-    qdq_quant_params *params = QDQ_POOL_NEW(to->pool, qdq_quant_params);
+    qdq_quant_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_quant_params);
     if (!params) return NULL;
     params->numerics = to->numerics;
     params->x_dtype = call->inputs[0].type.dtype;
@@ -252,7 +253,8 @@ bool qdq_lower_given(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_
     params->adds_zero_point = attrs->zero_point_domain != QDQ_DOMAIN_NONE;
     params->float_zero_point = attrs->zero_point_domain == QDQ_DOMAIN_FLOAT;
     stage->fn = qdq_quant_kernel(family, params, to->isas);
-    if (!qdq_scale_vector(call, &scale, &granularity, to->pool, &stage->vectors[0])) return false;
+    if (!qdq_scale_vector(call, &scale, &granularity, to->mempool, &stage->vectors[0]))
+        return false;
     qdq_drop_unit_scales(&scale, to->numerics.unit_scale_tolerance, &stage->vectors[0]);
-    return qdq_zero_point_vector(call, &zero_point, &granularity, to->pool, &stage->vectors[1]);
+    return qdq_zero_point_vector(call, &zero_point, &granularity, to->mempool, &stage->vectors[1]);
 }

@@ -105,9 +105,10 @@ qdq_dtype qdq_check_result(const qdq_call *call, qdq_dtype dtype, qdq_dtype_set 
 
 // The parameters as vectors of a stage. False when memory runs out.
 bool qdq_scale_vector(const qdq_call *call, const qdq_scale_slot *slot,
-                      const qdq_granularity *granularity, qdq_pool *pool, qdq_stage_vector *out);
+                      const qdq_granularity *granularity, qdq_mempool *mempool,
+                      qdq_stage_vector *out);
 bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot,
-                           const qdq_granularity *granularity, qdq_pool *pool,
+                           const qdq_granularity *granularity, qdq_mempool *mempool,
                            qdq_stage_vector *out);
 
 // Makes 1 of scales of an attribute that are all within the tolerance of 1; a tolerance of 0: none.

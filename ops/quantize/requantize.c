@@ -134,10 +134,10 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
         .fn = qdq_quant_kernel(QDQ_FAMILY_REQUANTIZE, params, to->isas),
         .vector_count = 4,
     };
-    bool done = qdq_scale_vector(call, &in.scale, &g, to->pool, &stage->vectors[0]) &&
-                qdq_zero_point_vector(call, &in.zero_point, &g, to->pool, &stage->vectors[1]) &&
-                qdq_scale_vector(call, &out.scale, &g, to->pool, &stage->vectors[2]) &&
-                qdq_zero_point_vector(call, &out.zero_point, &g, to->pool, &stage->vectors[3]);
+    bool done = qdq_scale_vector(call, &in.scale, &g, to->mempool, &stage->vectors[0]) &&
+                qdq_zero_point_vector(call, &in.zero_point, &g, to->mempool, &stage->vectors[1]) &&
+                qdq_scale_vector(call, &out.scale, &g, to->mempool, &stage->vectors[2]) &&
+                qdq_zero_point_vector(call, &out.zero_point, &g, to->mempool, &stage->vectors[3]);
     if (!done) return 0;
     qdq_drop_unit_scales(&in.scale, to->numerics.unit_scale_tolerance, &stage->vectors[0]);
     qdq_drop_unit_scales(&out.scale, to->numerics.unit_scale_tolerance, &stage->vectors[2]);

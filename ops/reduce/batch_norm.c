@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// BatchNormInference and BatchNormForwardTraining: a slice is all elements of a channel. ops/reduce/norm.h
-// has the formula; the mean and the variance are given, or those of the slice. Training also makes
-// running = momentum * old + (1 - momentum) * batch, in double, where momentum is a float32.
+// BatchNormInference and BatchNormForwardTraining: a slice is all elements of a channel.
+// ops/reduce/norm.h has the formula; the mean and the variance are given, or those of the slice.
+// Training also makes running = momentum * old + (1 - momentum) * batch, in double, where momentum
+// is a float32.
 #include "ops/reduce/norm.h"
 
 #define AUXILIARY (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16))
@@ -62,7 +63,7 @@ static void infer_inference(qdq_call *call) {
 
 static size_t lower_inference(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_batch_norm_attrs *a = call->attrs;
-    inference_params *params = QDQ_POOL_NEW(to->pool, inference_params);
+    inference_params *params = QDQ_MEMPOOL_NEW(to->mempool, inference_params);
     if (!params) return 0;
     params->norm = qdq_norm_params_of(call, a->epsilon, 1, 2);
     params->mean = (qdq_along){3, call->inputs[3].type.dtype};
@@ -150,7 +151,7 @@ static void infer_training(qdq_call *call) {
 
 static size_t lower_training(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_batch_norm_training_attrs *a = call->attrs;
-    training_params *params = QDQ_POOL_NEW(to->pool, training_params);
+    training_params *params = QDQ_MEMPOOL_NEW(to->mempool, training_params);
     if (!params) return 0;
     *params = (training_params){
         .norm = qdq_norm_params_of(call, a->epsilon, 3, 4),

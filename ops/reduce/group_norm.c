@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GroupNorm: a slice is what lies in the channels of a group of one element of the batch.
-// ops/reduce/norm.h has the formula. Its elements go in the order of memory: channels first or last.
+// ops/reduce/norm.h has the formula. Its elements go in the order of memory: channels first or
+// last.
 #include "ops/reduce/norm.h"
 
 enum { GAMMA = 1, BETA = 2, MEAN = 1, VARIANCE = 2 };
@@ -72,7 +73,7 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
     qdq_slices slices =
         first ? qdq_slices_of(QDQ_SHAPE(batch, groups, each, pixels), 1 << 2 | 1 << 3)
               : qdq_slices_of(QDQ_SHAPE(batch, pixels, groups, each), 1 << 1 | 1 << 3);
-    qdq_norm_params *params = QDQ_POOL_NEW(to->pool, qdq_norm_params);
+    qdq_norm_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_norm_params);
     if (!params) return 0;
     *params = qdq_norm_params_of(call, a->epsilon, GAMMA, BETA);
     params->across = (size_t)groups, params->width = (size_t)each;

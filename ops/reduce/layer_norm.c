@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNorm and RMSNorm: a slice is what lies in the dims from begin_norm_axis on. ops/reduce/norm.h has
-// the formula; in RMSNorm the mean is 0 and the variance the mean of x^2.
+// LayerNorm and RMSNorm: a slice is what lies in the dims from begin_norm_axis on.
+// ops/reduce/norm.h has the formula; in RMSNorm the mean is 0 and the variance the mean of x^2.
 #include "ops/reduce/norm.h"
 
 // An affine that goes with the elements of a slice.
@@ -10,7 +10,7 @@ static size_t lower_from(const qdq_call *call, const qdq_lowering *to, const qdq
     int64_t axis = begin.set ? begin.value : -1;
     uint32_t before = (1u << (axis < 0 ? axis + shape.rank : axis)) - 1;
     qdq_slices slices = qdq_slices_of(shape, ~before);
-    qdq_norm_params *params = QDQ_POOL_NEW(to->pool, qdq_norm_params);
+    qdq_norm_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_norm_params);
     value.width = slices.n;
     if (params) *params = value;
     return qdq_slice_stage(call, to, op, slices, params, 4, stages);

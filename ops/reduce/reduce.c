@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReduceL1, ReduceL2, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum over any dims. Sums
-// and products are in double, in the order of runtime/numerics/sum.h over the row-major elements of the dims
-// that are reduced; what they come to rounds once to the dtype of x:
+// and products are in double, in the order of runtime/numerics/sum.h over the row-major elements of
+// the dims that are reduced; what they come to rounds once to the dtype of x:
 //
 //     L1 sum |x|    L2 sqrt(sum x^2)    Mean (sum x) / n    Prod    Sum
 //
@@ -100,7 +100,7 @@ static size_t lower_as(const qdq_call *call, const qdq_lowering *to, const qdq_s
     uint32_t dims = 0;
     for (size_t i = 0; i < a->axes.count; i++)
         dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + shape.rank : a->axes.data[i]);
-    reduce_params *params = QDQ_POOL_NEW(to->pool, reduce_params);
+    reduce_params *params = QDQ_MEMPOOL_NEW(to->mempool, reduce_params);
     if (params) *params = (reduce_params){call->outputs[0].dtype};
     return qdq_slice_stage(call, to, op, qdq_slices_of(shape, dims), params, 1, stages);
 }

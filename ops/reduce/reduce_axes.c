@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "ops/blocking.h"
-#include "ops/kernels/transpose_block.h"
 #include "ops/chunks.h"
+#include "ops/kernels/transpose_block.h"
 #include "runtime/numerics/dtype.h"
 
 //---- Which elements ---------------------------------------------------------
@@ -281,7 +281,7 @@ static void set_groups(slice_job *job) {
 
 bool qdq_slice_stage(const qdq_call *call, const qdq_lowering *to, const qdq_slice_op *op,
                      qdq_slices slices, const void *params, size_t cost, qdq_stage *stage) {
-    slice_job *job = QDQ_POOL_NEW(to->pool, slice_job);
+    slice_job *job = QDQ_MEMPOOL_NEW(to->mempool, slice_job);
     if (!job || !params) return false;
     *job = (slice_job){
         .slices = slices,

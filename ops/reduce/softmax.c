@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SoftMax and LogSoftmax along one axis. In double, with the functions of runtime/numerics/elementary64.h
-// and the order of runtime/numerics/sum.h:
+// SoftMax and LogSoftmax along one axis. In double, with the functions of
+// runtime/numerics/elementary64.h and the order of runtime/numerics/sum.h:
 //
 //     max = the greatest element of the slice
 //     sum = the sum of e^(x - max)
@@ -92,7 +92,7 @@ static size_t lower_along(const qdq_call *call, const qdq_lowering *to, const qd
                           qdq_stage *stages) {
     qdq_shape shape = call->inputs[0].type.shape;
     int64_t axis = given.set ? given.value : otherwise;
-    softmax_params *params = QDQ_POOL_NEW(to->pool, softmax_params);
+    softmax_params *params = QDQ_MEMPOOL_NEW(to->mempool, softmax_params);
     if (params) *params = value;
     qdq_slices slices = qdq_slices_of(shape, 1u << (axis < 0 ? axis + shape.rank : axis));
     return qdq_slice_stage(call, to, op, slices, params, COST, stages);

@@ -216,7 +216,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
 
 static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_interpolate_attrs *a = call->attrs;
-    interpolate_params *p = QDQ_POOL_NEW(to->pool, interpolate_params);
+    interpolate_params *p = QDQ_MEMPOOL_NEW(to->mempool, interpolate_params);
     qdq_image image;
     size_t size[QDQ_MAX_SPATIAL];
     if (!p || !read_sizes(call, &image, size)) return 0;
@@ -232,7 +232,7 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
         p->in[i] = own < 0 ? 1 : image.size[own];
         p->out[i] = own < 0 ? 1 : size[own];
     }
-    position *last = qdq_pool_array(to->pool, p->out[2], sizeof *last);
+    position *last = qdq_mempool_array(to->mempool, p->out[2], sizeof *last);
     if (!last) return 0;
     for (size_t w = 0; w < p->out[2]; w++) last[w] = locate(p, 2, w);
     p->last = last;

@@ -4,11 +4,11 @@
 #include <float.h>
 
 #include "ops/blocking.h"
-#include "ops/network.h"
 #include "ops/chunks.h"
+#include "ops/network.h"
+#include "runtime/base/size.h"
 #include "runtime/numerics/dtype.h"
 #include "runtime/numerics/elementary.h"
-#include "runtime/base/size.h"
 
 static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_pool_attrs, x), false, QDQ_SET_FLOATS}};
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
@@ -319,7 +319,7 @@ static void set_axes(const qdq_window *w, axis *axes) {
 static size_t lower_as(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages, bool max) {
     const qdq_pool_attrs *a = call->attrs;
     const qdq_dtype_info *dtype = qdq_dtype_get(call->outputs[0].dtype);
-    pool_params *p = QDQ_POOL_NEW(to->pool, pool_params);
+    pool_params *p = QDQ_MEMPOOL_NEW(to->mempool, pool_params);
     qdq_image image;
     qdq_window w;
     if (!p || !read_window(call, &image, &w)) return 0;

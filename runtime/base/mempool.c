@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct qdq_pool_block {
-    qdq_pool_block *next;
+struct qdq_mempool_block {
+    qdq_mempool_block *next;
     size_t bytes;  // of the whole block, this header included
 };
 
@@ -39,20 +39,20 @@ void qdq_free_array(const qdq_allocator *allocator, void *ptr, size_t count, siz
     if (ptr) allocator->free(allocator->self, ptr, count * size);
 }
 
-void qdq_pool_init(qdq_pool *pool, const qdq_allocator *allocator) {
-    *pool = (qdq_pool){.allocator = qdq_allocator_or_default(allocator),
-                       .block_bytes = USUAL_BLOCK_BYTES};
+void qdq_mempool_init(qdq_mempool *pool, const qdq_allocator *allocator) {
+    *pool = (qdq_mempool){.allocator = qdq_allocator_or_default(allocator),
+                          .block_bytes = USUAL_BLOCK_BYTES};
 }
 
-void qdq_pool_release(qdq_pool *pool) {
-    for (qdq_pool_block *block = pool->blocks, *next; block; block = next) {
+void qdq_mempool_release(qdq_mempool *pool) {
+    for (qdq_mempool_block *block = pool->blocks, *next; block; block = next) {
         next = block->next;
         pool->allocator->free(pool->allocator->self, block, block->bytes);
     }
     pool->blocks = NULL;
 }
 
-static void *take(qdq_pool *pool, size_t bytes, size_t align) {
+static void *take(qdq_mempool *pool, size_t bytes, size_t align) {
     size_t at = (pool->used + align - 1) / align * align;
     if (pool->blocks && at <= pool->blocks->bytes && bytes <= pool->blocks->bytes - at) {
         pool->used = at + bytes;
@@ -61,15 +61,15 @@ static void *take(qdq_pool *pool, size_t bytes, size_t align) {
     size_t wanted;
     if (__builtin_add_overflow(bytes, (size_t)HEADER_BYTES, &wanted)) return NULL;
     if (wanted < pool->block_bytes) wanted = pool->block_bytes;
-    qdq_pool_block *block = pool->allocator->alloc(pool->allocator->self, wanted, 64);
+    qdq_mempool_block *block = pool->allocator->alloc(pool->allocator->self, wanted, 64);
     if (!block) return NULL;
-    *block = (qdq_pool_block){pool->blocks, wanted};
+    *block = (qdq_mempool_block){pool->blocks, wanted};
     pool->blocks = block;
     pool->used = HEADER_BYTES + bytes;
     return (char *)block + HEADER_BYTES;
 }
 
-void *qdq_pool_array(qdq_pool *pool, size_t count, size_t size) {
+void *qdq_mempool_array(qdq_mempool *pool, size_t count, size_t size) {
     size_t bytes;
     void *ptr = NULL;
     if (!__builtin_mul_overflow(count, size, &bytes))
@@ -81,26 +81,27 @@ void *qdq_pool_array(qdq_pool *pool, size_t count, size_t size) {
     return memset(ptr, 0, bytes ? bytes : 1);
 }
 
-void *qdq_pool_copy(qdq_pool *pool, const void *data, size_t count, size_t size) {
-    void *ptr = qdq_pool_array(pool, count, size);
+void *qdq_mempool_copy(qdq_mempool *pool, const void *data, size_t count, size_t size) {
+    void *ptr = qdq_mempool_array(pool, count, size);
     if (ptr && count && size) memcpy(ptr, data, count * size);
     return ptr;
 }
 
-char *qdq_pool_string(qdq_pool *pool, const char *text, size_t length) {
-    char *copy = length == SIZE_MAX ? NULL : qdq_pool_array(pool, length + 1, 1);
+char *qdq_mempool_string(qdq_mempool *pool, const char *text, size_t length) {
+    char *copy = length == SIZE_MAX ? NULL : qdq_mempool_array(pool, length + 1, 1);
     if (copy && length) memcpy(copy, text, length);
     return copy;
 }
 
-char *qdq_pool_strdup(qdq_pool *pool, const char *text) {
-    return qdq_pool_string(pool, text, strlen(text));
+char *qdq_mempool_strdup(qdq_mempool *pool, const char *text) {
+    return qdq_mempool_string(pool, text, strlen(text));
 }
 
-void *qdq_pool_grow(qdq_pool *pool, void *items, size_t count, size_t *capacity, size_t size) {
+void *qdq_mempool_grow(qdq_mempool *pool, void *items, size_t count, size_t *capacity,
+                       size_t size) {
     if (count < *capacity) return items;
     size_t larger = *capacity ? *capacity * 2 : 8;
-    void *copy = qdq_pool_array(pool, larger, size);
+    void *copy = qdq_mempool_array(pool, larger, size);
     if (!copy) return NULL;
     if (count) memcpy(copy, items, count * size);
     *capacity = larger;

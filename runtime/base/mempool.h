@@ -14,33 +14,34 @@ void *qdq_alloc_array(const qdq_allocator *allocator, size_t count, size_t size,
 // Gives back what qdq_alloc_array returned; NULL is fine.
 void qdq_free_array(const qdq_allocator *allocator, void *ptr, size_t count, size_t size);
 
-typedef struct qdq_pool_block qdq_pool_block;
+typedef struct qdq_mempool_block qdq_mempool_block;
 
-// Initialised by qdq_pool_init; not thread-safe. Once an allocation failed `failed` stays true.
-typedef struct qdq_pool {
+// Initialised by qdq_mempool_init; not thread-safe. Once an allocation failed `failed` stays true.
+typedef struct qdq_mempool {
     const qdq_allocator *allocator;
-    qdq_pool_block *blocks;
+    qdq_mempool_block *blocks;
     size_t block_bytes;  // bytes of a usual block; tests set 1 so that every call allocates
     size_t used;         // bytes used of the newest block
     bool failed;
-} qdq_pool;
+} qdq_mempool;
 
-void qdq_pool_init(qdq_pool *pool, const qdq_allocator *allocator);
-void qdq_pool_release(qdq_pool *pool);
+void qdq_mempool_init(qdq_mempool *mempool, const qdq_allocator *allocator);
+void qdq_mempool_release(qdq_mempool *mempool);
 
 // Zeroed memory of count * size bytes that lives as long as the pool, 16-byte aligned (64 where
 // it is 64 bytes or more); NULL on overflow or out of memory. count * size == 0 gives a valid
 // pointer that must not be read.
-void *qdq_pool_array(qdq_pool *pool, size_t count, size_t size);
-#define QDQ_POOL_NEW(pool, type) ((type *)qdq_pool_array((pool), 1, sizeof(type)))
+void *qdq_mempool_array(qdq_mempool *mempool, size_t count, size_t size);
+#define QDQ_MEMPOOL_NEW(mempool, type) ((type *)qdq_mempool_array((mempool), 1, sizeof(type)))
 
 // Copies; NULL when memory runs out. `text` need not be terminated.
-void *qdq_pool_copy(qdq_pool *pool, const void *data, size_t count, size_t size);
-char *qdq_pool_string(qdq_pool *pool, const char *text, size_t length);
-char *qdq_pool_strdup(qdq_pool *pool, const char *text);
+void *qdq_mempool_copy(qdq_mempool *mempool, const void *data, size_t count, size_t size);
+char *qdq_mempool_string(qdq_mempool *mempool, const char *text, size_t length);
+char *qdq_mempool_strdup(qdq_mempool *mempool, const char *text);
 
 // Makes room for item number `count` of a growing array: returns `items` or a larger copy of it,
 // NULL when memory runs out (the old array stays valid). `*capacity` is kept up to date.
-void *qdq_pool_grow(qdq_pool *pool, void *items, size_t count, size_t *capacity, size_t size);
+void *qdq_mempool_grow(qdq_mempool *mempool, void *items, size_t count, size_t *capacity,
+                       size_t size);
 
 #endif

@@ -5,7 +5,7 @@
 void qdq_plan_destroy(qdq_plan *plan) {
     if (!plan) return;
     const qdq_allocator *allocator = plan->allocator;
-    qdq_pool_release(&plan->pool);
+    qdq_mempool_release(&plan->mempool);
     qdq_free_array(allocator, plan, 1, sizeof *plan);
 }
 

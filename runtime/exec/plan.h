@@ -12,8 +12,8 @@
 
 #include "include/qdq/exec.h"
 #include "include/qdq/inspect.h"
-#include "runtime/tiles/grid.h"
 #include "runtime/base/mempool.h"
+#include "runtime/tiles/grid.h"
 
 enum {
     QDQ_BLOCK_ELEMENTS = QDQ_TILE_ELEMENTS,
@@ -142,8 +142,8 @@ typedef struct qdq_tensors {
 } qdq_tensors;
 
 // Does units begin..end of work whose units are independent of each other: what one makes, no other
-// reads or writes. Never fails, allocates or keeps state. It drops scratch (runtime/base/scratch.h) that
-// it will use for another unit.
+// reads or writes. Never fails, allocates or keeps state. It drops scratch (runtime/base/scratch.h)
+// that it will use for another unit.
 typedef void qdq_whole_fn(const void *params, const qdq_tensors *tensors, size_t begin, size_t end);
 
 // Work that is no chain over elements: a product of matrices, a softmax, a transpose.
@@ -174,7 +174,7 @@ typedef struct qdq_step {
 
 struct qdq_plan {
     const qdq_allocator *allocator;
-    qdq_pool pool;  // owns everything below
+    qdq_mempool mempool;  // owns everything below
     qdq_step *steps;
     qdq_plan_step *step_infos;
     size_t step_count;

@@ -28,14 +28,15 @@ static size_t first_ending(const span_set *set, size_t at) {
     return low;
 }
 
-static bool add(qdq_pool *pool, span_set *set, span taken) {
+static bool add(qdq_mempool *mempool, span_set *set, span taken) {
     size_t from = first_ending(set, taken.begin), to = from;
     for (; to < set->count && set->items[to].begin <= taken.end; to++) {
         if (set->items[to].begin < taken.begin) taken.begin = set->items[to].begin;
         if (set->items[to].end > taken.end) taken.end = set->items[to].end;
     }
     if (from == to) {
-        span *items = qdq_pool_grow(pool, set->items, set->count, &set->capacity, sizeof *items);
+        span *items =
+            qdq_mempool_grow(mempool, set->items, set->count, &set->capacity, sizeof *items);
         if (!items) return false;
         set->items = items;
     }
@@ -53,10 +54,10 @@ typedef struct qdq_gaps_node {
     span_set always, ever;
 } node;
 
-bool qdq_gaps_init(qdq_gaps *gaps, qdq_pool *pool, size_t moments) {
-    *gaps = (qdq_gaps){.pool = pool, .leaves = 1};
+bool qdq_gaps_init(qdq_gaps *gaps, qdq_mempool *mempool, size_t moments) {
+    *gaps = (qdq_gaps){.mempool = mempool, .leaves = 1};
     while (gaps->leaves < moments) gaps->leaves *= 2;
-    gaps->nodes = qdq_pool_array(pool, 2 * gaps->leaves, sizeof *gaps->nodes);
+    gaps->nodes = qdq_mempool_array(mempool, 2 * gaps->leaves, sizeof *gaps->nodes);
     return gaps->nodes != NULL;
 }
 
@@ -71,12 +72,12 @@ bool qdq_gaps_take(qdq_gaps *gaps, size_t first, size_t last, size_t offset, siz
     gaps->looks++;
     size_t low = gaps->leaves + first, high = gaps->leaves + last;
     for (size_t a = low, b = high; a > 0; a /= 2, b /= 2) {
-        if (!add(gaps->pool, &gaps->nodes[a].ever, taken)) return false;
-        if (a != b && !add(gaps->pool, &gaps->nodes[b].ever, taken)) return false;
+        if (!add(gaps->mempool, &gaps->nodes[a].ever, taken)) return false;
+        if (a != b && !add(gaps->mempool, &gaps->nodes[b].ever, taken)) return false;
     }
     for (size_t a = low, b = high + 1; a < b; a /= 2, b /= 2) {
-        if (a % 2 && !add(gaps->pool, &gaps->nodes[a++].always, taken)) return false;
-        if (b % 2 && !add(gaps->pool, &gaps->nodes[--b].always, taken)) return false;
+        if (a % 2 && !add(gaps->mempool, &gaps->nodes[a++].always, taken)) return false;
+        if (b % 2 && !add(gaps->mempool, &gaps->nodes[--b].always, taken)) return false;
     }
     return true;
 }

@@ -9,14 +9,14 @@
 // Every node keeps spans of bytes: those taken in all of its moments, and those taken in some. What
 // lies side by side is one span, so that a crowded arena has few of them.
 typedef struct qdq_gaps {
-    qdq_pool *pool;
+    qdq_mempool *mempool;
     struct qdq_gaps_node *nodes;  // the root is number 1, the children of i are 2i and 2i + 1
     size_t leaves;                // a power of two
     size_t looks;                 // at sets and spans: what all calls cost
 } qdq_gaps;
 
 // False when memory runs out.
-bool qdq_gaps_init(qdq_gaps *gaps, qdq_pool *pool, size_t moments);
+bool qdq_gaps_init(qdq_gaps *gaps, qdq_mempool *mempool, size_t moments);
 void qdq_gaps_clear(qdq_gaps *gaps);
 
 // Takes `bytes` from `offset` on in the moments first..last. False when memory runs out.

@@ -138,21 +138,21 @@ static const strategy strategies[] = {
     {earlier_first, false}, {later_end_first, false},
 };
 
-bool qdq_plan_memory(qdq_lifetime *lifetimes, size_t count, qdq_pool *pool,
+bool qdq_plan_memory(qdq_lifetime *lifetimes, size_t count, qdq_mempool *mempool,
                      qdq_memory_plan *result) {
     *result = (qdq_memory_plan){0};
     if (count == 0) return true;
-    slot *slots = qdq_pool_array(pool, count, sizeof *slots);
-    size_t *slot_of = qdq_pool_array(pool, count, sizeof *slot_of);
-    slot **order = qdq_pool_array(pool, count, sizeof(slot *));
-    slot **ends = qdq_pool_array(pool, count, sizeof(slot *));
+    slot *slots = qdq_mempool_array(mempool, count, sizeof *slots);
+    size_t *slot_of = qdq_mempool_array(mempool, count, sizeof *slot_of);
+    slot **order = qdq_mempool_array(mempool, count, sizeof(slot *));
+    slot **ends = qdq_mempool_array(mempool, count, sizeof(slot *));
     qdq_gaps gaps;
     size_t n;
     if (!slots || !slot_of || !order || !ends) return false;
     if (!collect(lifetimes, count, slots, slot_of, &n)) return false;
     for (size_t i = 0; i < n; i++) order[i] = ends[i] = &slots[i];
     result->peak_live_bytes = peak_of(order, ends, n);
-    if (!qdq_gaps_init(&gaps, pool, count_moments(order, ends, n))) return false;
+    if (!qdq_gaps_init(&gaps, mempool, count_moments(order, ends, n))) return false;
 
     const strategy *best = NULL, *last = NULL;
     size_t bytes;

@@ -29,7 +29,7 @@ typedef struct qdq_memory_plan {
 // Fills in all offsets (multiples of QDQ_ARENA_ALIGN) such that no two values that are alive in the
 // same step overlap, except a value and the one it is made in place of. `pool` is used for scratch.
 // False when memory runs out or the sizes overflow.
-bool qdq_plan_memory(qdq_lifetime *lifetimes, size_t count, qdq_pool *pool,
+bool qdq_plan_memory(qdq_lifetime *lifetimes, size_t count, qdq_mempool *mempool,
                      qdq_memory_plan *result);
 
 #endif

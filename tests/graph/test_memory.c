@@ -94,7 +94,7 @@ static void an_exec_takes_the_bytes_that_the_plan_tells(void **state) {
 static qdq_status build(const qdq_allocator *allocator, qdq_error *err) {
     qdq_graph_options options = {.allocator = allocator};
     qdq_graph *g = qdq_graph_create("tiny blocks", &options);
-    if (g) g->pool.block_bytes = g->report_pool.block_bytes = 1;
+    if (g) g->mempool.block_bytes = g->report_pool.block_bytes = 1;
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(5, 7));
     qdq_value c = qdq_constant(g, "c", QDQ_INT32, QDQ_SHAPE(3), (const int32_t[]){1, 2, 3});
     for (int i = 0; i < 10; i++) {

@@ -130,7 +130,7 @@ static qdq_status read_op(const qdq_reader *r, const qdq_item *at, qdq_onednn_op
 
 static qdq_status read_ops(qdq_onednn *file, const qdq_item *list) {
     const qdq_reader *r = file->r;
-    file->ops = qdq_pool_array(r->pool, qdq_json_count(list->json), sizeof *file->ops);
+    file->ops = qdq_mempool_array(r->mempool, qdq_json_count(list->json), sizeof *file->ops);
     if (!file->ops) return qdq_fail_memory(r->err, sizeof *file->ops);
     QDQ_JSON_EACH(json, list->json) {
         qdq_item at = {.json = json};
@@ -211,8 +211,8 @@ static qdq_status read_tensors(qdq_onednn *file) {
     size_t most = 0;
     for (size_t i = 0; i < file->op_count; i++)
         most += file->ops[i].input_count + file->ops[i].output_count;
-    uint32_t *tensors = qdq_pool_array(r->pool, most, sizeof *tensors);
-    file->tensors = qdq_pool_array(r->pool, most, sizeof *file->tensors);
+    uint32_t *tensors = qdq_mempool_array(r->mempool, most, sizeof *tensors);
+    file->tensors = qdq_mempool_array(r->mempool, most, sizeof *file->tensors);
     if (!tensors || !file->tensors) return qdq_fail_memory(r->err, most * sizeof *file->tensors);
     for (size_t i = 0; i < file->op_count; i++) {
         QDQ_TRY(read_tensors_of(file, i, tensors));
@@ -241,9 +241,9 @@ static qdq_status sort_ops(qdq_onednn *file, uint32_t **order) {
     const qdq_reader *r = file->r;
     size_t capacity = 0, edges = 0;
     for (size_t i = 0; i < file->op_count; i++) capacity += file->ops[i].input_count;
-    size_t *start = qdq_pool_array(r->pool, file->op_count + 1, sizeof *start);
-    uint32_t *needs = qdq_pool_array(r->pool, capacity, sizeof *needs);
-    *order = qdq_pool_array(r->pool, file->op_count, sizeof **order);
+    size_t *start = qdq_mempool_array(r->mempool, file->op_count + 1, sizeof *start);
+    uint32_t *needs = qdq_mempool_array(r->mempool, capacity, sizeof *needs);
+    *order = qdq_mempool_array(r->mempool, file->op_count, sizeof **order);
     if (!start || !needs || !*order) return qdq_fail_memory(r->err, capacity * sizeof *needs);
     for (size_t i = 0; i < file->op_count; i++) {
         for (size_t k = 0; k < file->ops[i].input_count; k++) {
@@ -253,7 +253,7 @@ static qdq_status sort_ops(qdq_onednn *file, uint32_t **order) {
         start[i + 1] = edges;
     }
     qdq_needs all = {file->op_count, start, needs};
-    if (!qdq_node_order(&all, *order, r->pool, found_cycle, file))
+    if (!qdq_node_order(&all, *order, r->mempool, found_cycle, file))
         return qdq_fail_memory(r->err, file->op_count);
     return r->err->status;
 }
@@ -278,7 +278,8 @@ static qdq_status read_file(qdq_onednn *file, const qdq_item *top) {
 
 qdq_status qdq_json_read_onednn(const qdq_reader *r, const qdq_item *top) {
     qdq_onednn file = {.r = r};
-    if (!r->graph->target_given) r->graph->target = qdq_pool_strdup(&r->graph->pool, "onednn");
+    if (!r->graph->target_given)
+        r->graph->target = qdq_mempool_strdup(&r->graph->mempool, "onednn");
     file.op_ids = qdq_symbols_create(r->graph->allocator, r->err);
     file.tensor_ids = qdq_symbols_create(r->graph->allocator, r->err);
     file.names = qdq_symbols_create(r->graph->allocator, r->err);

@@ -113,7 +113,7 @@ static bool read_attr(const qdq_onednn *file, const qdq_op *op, const qdq_attr_d
     }
     if (!read_form(file, attr, subject, json, &value)) return false;
     if (attr->kind == QDQ_ATTR_BOOL) return read_bool(file, subject, value, field);
-    if (!qdq_json_read_attr(file->r->graph, file->r->pool, subject, attr, value, field))
+    if (!qdq_json_read_attr(file->r->graph, file->r->mempool, subject, attr, value, field))
         return false;
     if (attr->kind == QDQ_ATTR_INTS) cut_default(file->r->graph, op, fields, field);
     if (attr->kind == QDQ_ATTR_FLOAT)  // it is an f32

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/read/onednn/json_onednn.h"
 #include "graph/names.h"
+#include "graph/read/onednn/json_onednn.h"
 
 // Whether a name is `letters` and an id as it would be printed.
 static bool is_numbered(const char *name, const char *letters, uint64_t *id) {
@@ -33,7 +33,7 @@ static bool is_anothers(const qdq_onednn *file, const qdq_onednn_op *op) {
 
 qdq_status qdq_onednn_name_ops(qdq_onednn *file) {
     const qdq_reader *r = file->r;
-    bool *shared = qdq_pool_array(r->pool, file->op_count, sizeof *shared);
+    bool *shared = qdq_mempool_array(r->mempool, file->op_count, sizeof *shared);
     if (!shared) return qdq_fail_memory(r->err, file->op_count);
     for (size_t i = 0; i < file->op_count; i++) {
         const char *given = file->ops[i].given;
@@ -50,7 +50,7 @@ qdq_status qdq_onednn_name_ops(qdq_onednn *file) {
         op->name = op->given;
         if (!shared[i] && qdq_graph_name_is_legal(op->given) && !is_anothers(file, op)) continue;
         snprintf(name, sizeof name, "op%" PRIu64, op->id);
-        op->name = qdq_pool_strdup(r->pool, name);
+        op->name = qdq_mempool_strdup(r->mempool, name);
         if (!op->name) return qdq_fail_memory(r->err, sizeof name);
     }
     return QDQ_OK;

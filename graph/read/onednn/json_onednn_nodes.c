@@ -97,7 +97,7 @@ static bool read_ports(const qdq_onednn *file, const qdq_onednn_op *op, char *fi
     const qdq_op *to = op->op;
     qdq_findings *f = &file->r->graph->findings;
     size_t single = to->input_count - (to->variadic ? 1 : 0), count = op->input_count;
-    qdq_value *values = qdq_pool_array(file->r->pool, count, sizeof *values);
+    qdq_value *values = qdq_mempool_array(file->r->mempool, count, sizeof *values);
     if (!values) return false;  // the pool knows
     for (size_t i = 0; i < count; i++) values[i] = input_of(file, op, i);
     for (size_t i = 0; i < count && i < single; i++)
@@ -153,8 +153,8 @@ static void take_outputs(const qdq_onednn *file, const qdq_onednn_op *op,
 
 static qdq_status add_known(const qdq_onednn *file, const qdq_onednn_op *op) {
     const qdq_reader *r = file->r;
-    char *fields = qdq_pool_array(r->pool, op->op->attrs_size, 1);
-    qdq_dtype *declared = qdq_pool_array(r->pool, op->output_count + 1, sizeof *declared);
+    char *fields = qdq_mempool_array(r->mempool, op->op->attrs_size, 1);
+    qdq_dtype *declared = qdq_mempool_array(r->mempool, op->output_count + 1, sizeof *declared);
     if (!fields || !declared) return qdq_fail_memory(r->err, op->op->attrs_size);
     size_t i = 0;
     QDQ_JSON_EACH(json, op->outputs) {
@@ -164,7 +164,7 @@ static qdq_status add_known(const qdq_onednn *file, const qdq_onednn_op *op) {
     memcpy(fields, &op->name, sizeof op->name);
     bool fine = read_ports(file, op, fields);
     fine = qdq_onednn_read_attrs(file, op, declared[0], fields) && fine;
-    if (r->pool->failed) return qdq_fail_memory(r->err, op->op->attrs_size);
+    if (r->mempool->failed) return qdq_fail_memory(r->err, op->op->attrs_size);
     if (!fine) {
         add_invalid(file, op);
         return QDQ_OK;

@@ -165,15 +165,15 @@ static void every_op_that_hands_over_pieces_begins_a_chain(void **state) {
     for (size_t i = 0; i < UNIT_COUNT(wanted); i++) {
         qdq_graph *g = qdq_graph_create("chain", NULL);
         qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2, 4, 6)), v = {0};
-        qdq_pool_attrs pool = {.name = "n",
-                               .strides = QDQ_INTS(1),
-                               .kernel = QDQ_INTS(2),
-                               .exclude_pad = i == 3 ? QDQ_TRUE : QDQ_UNSET};
+        qdq_pool_attrs mempool = {.name = "n",
+                                  .strides = QDQ_INTS(1),
+                                  .kernel = QDQ_INTS(2),
+                                  .exclude_pad = i == 3 ? QDQ_TRUE : QDQ_UNSET};
         switch (i) {
         case 0: v = qdq_log_softmax(g, x, (qdq_log_softmax_attrs){.name = "n"}); break;
         case 1: v = qdq_rms_norm(g, x, (qdq_rms_norm_attrs){.name = "n"}); break;
-        case 2: v = qdq_max_pool(g, x, pool); break;
-        case 3: v = qdq_avg_pool(g, x, pool); break;
+        case 2: v = qdq_max_pool(g, x, mempool); break;
+        case 3: v = qdq_avg_pool(g, x, mempool); break;
         case 4:
             v = qdq_concat(
                 g, (qdq_concat_attrs){.name = "n", .xs = QDQ_VALUES(x, x), .axis = QDQ_INT(1)});

@@ -33,21 +33,21 @@ static const qdq_op made_up = {.name = "MadeUp",
 // Fills `fields` from attributes of an op that lists `outputs`; lists are gone with the next call.
 static bool read_made_up(const char *text, size_t outputs, made_up_attrs *fields, int64_t pads[8]) {
     qdq_graph *graph = qdq_graph_create(NULL, NULL);
-    qdq_pool pool;
+    qdq_mempool mempool;
     qdq_error err = {0};
     char *json = onednn_json(text);
-    qdq_pool_init(&pool, qdq_allocator_or_default(NULL));
+    qdq_mempool_init(&mempool, qdq_allocator_or_default(NULL));
     qdq_json_item *tree =
         qdq_json_tree_parse(json, strlen(json), qdq_allocator_or_default(NULL), 0, &err);
     assert_non_null(tree);
-    qdq_reader r = {.graph = graph, .pool = &pool, .err = &err};
+    qdq_reader r = {.graph = graph, .mempool = &mempool, .err = &err};
     qdq_onednn file = {.r = &r};
     qdq_onednn_op op = {.name = "m", .op = &made_up, .attrs = tree, .output_count = outputs};
     *fields = (made_up_attrs){.x = qdq_input(graph, "x", QDQ_FLOAT32, QDQ_SHAPE(1, 2, 8, 8))};
     bool fine = qdq_onednn_read_attrs(&file, &op, QDQ_DTYPE_NONE, (char *)fields);
     for (size_t i = 0; i < fields->pads.count && i < 8; i++) pads[i] = fields->pads.data[i];
     qdq_json_tree_free(tree);
-    qdq_pool_release(&pool);
+    qdq_mempool_release(&mempool);
     free(json);
     qdq_graph_destroy(graph);
     return fine;

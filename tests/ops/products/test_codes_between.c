@@ -55,7 +55,7 @@ static qdq_value product(qdq_graph *g, const char *name, qdq_value a, qdq_value 
 // x [1, 4, 4, 2] - MaxPool p - StaticReshape f [1, 8] - MatMul m with w [8, 3].
 typedef struct line {
     const float *scale;
-    qdq_pool_attrs pool;
+    qdq_pool_attrs mempool;
     bool average, pool_is_returned, flat_is_returned, pool_has_reader, flat_has_reader, dead_reader;
     bool per_channel, w_is_real;
 } line;
@@ -69,9 +69,9 @@ static qdq_graph *graph_of(const line *l) {
                                   .scales = {.data = l->scale, .count = 1}};
     if (l->per_channel) attrs.scales = (qdq_floats){.data = scales, .count = 2};
     qdq_value x = qdq_dequantize(g, qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(1, 4, 4, 2)), attrs);
-    qdq_pool_attrs pool = l->pool;
-    pool.exclude_pad = l->average ? QDQ_TRUE : QDQ_UNSET;
-    qdq_value p = l->average ? qdq_avg_pool(g, x, pool) : qdq_max_pool(g, x, pool);
+    qdq_pool_attrs mempool = l->mempool;
+    mempool.exclude_pad = l->average ? QDQ_TRUE : QDQ_UNSET;
+    qdq_value p = l->average ? qdq_avg_pool(g, x, mempool) : qdq_max_pool(g, x, mempool);
     qdq_value f = flat(g, "f", p, 1);
     qdq_value w = l->w_is_real ? qdq_input(g, "w", QDQ_FLOAT32, QDQ_SHAPE(8, 3))
                                : real(g, "w", minus, QDQ_SHAPE(8, 3));
@@ -86,7 +86,7 @@ static qdq_graph *graph_of(const line *l) {
 
 static void all_between_is_on_codes(void **state) {
     (void)state;
-    line l = {.scale = quarter, .pool = halves};
+    line l = {.scale = quarter, .mempool = halves};
     assert_string_equal(on_codes(graph_of(&l), true), "p f m");
     l.dead_reader = true;
     assert_string_equal(on_codes(graph_of(&l), true), "p f m");
@@ -95,7 +95,7 @@ static void all_between_is_on_codes(void **state) {
 
 static void who_needs_reals_decides_for_all_between(void **state) {
     (void)state;
-    const line plain = {.scale = quarter, .pool = halves};
+    const line plain = {.scale = quarter, .mempool = halves};
     line l = plain;
     l.pool_is_returned = true;
     assert_string_equal(on_codes(graph_of(&l), true), "");
@@ -116,7 +116,7 @@ static void who_needs_reals_decides_for_all_between(void **state) {
 // With a negative scale the greatest code is the least real.
 static void pooling_wants_a_positive_scale(void **state) {
     (void)state;
-    line l = {.scale = minus, .pool = halves};
+    line l = {.scale = minus, .mempool = halves};
     assert_string_equal(on_codes(graph_of(&l), true), "");
     qdq_graph *g = qdq_graph_create("negative", NULL);
     qdq_value f = flat(g, "f", real(g, "x", minus, QDQ_SHAPE(1, 4, 2)), 1);
@@ -128,16 +128,16 @@ static void pooling_wants_a_positive_scale(void **state) {
 static void pooling_wants_an_element_in_each_window(void **state) {
     (void)state;
     static const int64_t three[] = {3, 3}, fives[] = {5, 5};
-    line l = {.scale = quarter, .pool = halves};
-    l.pool.pads_begin = ints(ones, 2), l.pool.pads_end = ints(ones, 2);
-    l.pool.kernel = ints(three, 2);
-    l.pool.strides = ints(three, 2);
+    line l = {.scale = quarter, .mempool = halves};
+    l.mempool.pads_begin = ints(ones, 2), l.mempool.pads_end = ints(ones, 2);
+    l.mempool.kernel = ints(three, 2);
+    l.mempool.strides = ints(three, 2);
     assert_string_equal(on_codes(graph_of(&l), true), "p f m");
     // Elements -2 and 3, -1 and 4, 0 and 5 of 4: the second window has none.
-    l.pool.kernel = ints(twos, 2), l.pool.strides = ints(ones, 2);
-    l.pool.dilations = ints(fives, 2);
-    l.pool.pads_begin = ints(twos, 2), l.pool.pads_end = ints(ones, 2);
-    l.pool.name = "q";
+    l.mempool.kernel = ints(twos, 2), l.mempool.strides = ints(ones, 2);
+    l.mempool.dilations = ints(fives, 2);
+    l.mempool.pads_begin = ints(twos, 2), l.mempool.pads_end = ints(ones, 2);
+    l.mempool.name = "q";
     assert_string_equal(on_codes(graph_of(&l), true), "");
 }
 

@@ -37,24 +37,24 @@ static void fill(qdq_gaps *gaps, uint64_t *random) {
 static void the_lowest_and_the_highest_place_are_those_of_a_map(void **state) {
     (void)state;
     uint64_t random = 11;
-    qdq_pool pool;
+    qdq_mempool mempool;
     qdq_gaps gaps;
-    qdq_pool_init(&pool, NULL);
-    assert_true(qdq_gaps_init(&gaps, &pool, MOMENTS));
+    qdq_mempool_init(&mempool, NULL);
+    assert_true(qdq_gaps_init(&gaps, &mempool, MOMENTS));
     for (int round = 0; round < 500; round++) {
         fill(&gaps, &random);
         qdq_gaps_clear(&gaps);
         assert_int_equal(qdq_gaps_lowest(&gaps, 0, MOMENTS - 1, BYTES), 0);
     }
-    qdq_pool_release(&pool);
+    qdq_mempool_release(&mempool);
 }
 
 static void one_moment_is_enough(void **state) {
     (void)state;
-    qdq_pool pool;
+    qdq_mempool mempool;
     qdq_gaps gaps;
-    qdq_pool_init(&pool, NULL);
-    assert_true(qdq_gaps_init(&gaps, &pool, 1));
+    qdq_mempool_init(&mempool, NULL);
+    assert_true(qdq_gaps_init(&gaps, &mempool, 1));
     assert_true(qdq_gaps_take(&gaps, 0, 0, 0, 64));
     assert_true(qdq_gaps_take(&gaps, 0, 0, 128, 64));
     assert_int_equal(qdq_gaps_lowest(&gaps, 0, 0, 64), 64);
@@ -62,7 +62,7 @@ static void one_moment_is_enough(void **state) {
     assert_int_equal(qdq_gaps_highest(&gaps, 0, 0, 64, 200), 64);
     assert_int_equal(qdq_gaps_highest(&gaps, 0, 0, 64, 256), 192);
     assert_int_equal(qdq_gaps_highest(&gaps, 0, 0, 65, 192), SIZE_MAX);
-    qdq_pool_release(&pool);
+    qdq_mempool_release(&mempool);
 }
 
 int main(void) {

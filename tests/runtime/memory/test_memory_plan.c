@@ -28,11 +28,11 @@ static size_t live_in(const qdq_lifetime *all, size_t count, size_t step) {
 }
 
 static void check_plan(qdq_lifetime *all, size_t count, double most) {
-    qdq_pool pool;
+    qdq_mempool mempool;
     qdq_memory_plan plan;
     size_t peak = 0, end = 0;
-    qdq_pool_init(&pool, NULL);
-    assert_true(qdq_plan_memory(all, count, &pool, &plan));
+    qdq_mempool_init(&mempool, NULL);
+    assert_true(qdq_plan_memory(all, count, &mempool, &plan));
     for (size_t step = 0; step <= STEPS; step++)
         if (live_in(all, count, step) > peak) peak = live_in(all, count, step);
     for (size_t i = 0; i < count; i++) {
@@ -55,7 +55,7 @@ static void check_plan(qdq_lifetime *all, size_t count, double most) {
     assert_int_equal(plan.peak_live_bytes, peak);
     assert_true(plan.arena_bytes >= plan.peak_live_bytes);
     assert_true((double)plan.arena_bytes <= most * (double)plan.peak_live_bytes);
-    qdq_pool_release(&pool);
+    qdq_mempool_release(&mempool);
 }
 
 static void no_two_live_values_overlap(void **state) {
@@ -101,14 +101,14 @@ static void a_chain_of_equal_values_needs_two_of_them(void **state) {
 
 // How often places are looked at for each value and each doubling of the number of values.
 static double looks_each(qdq_lifetime *all, size_t count) {
-    qdq_pool pool;
+    qdq_mempool mempool;
     qdq_memory_plan plan;
     size_t doublings = 0;
     while ((size_t)1 << doublings < count) doublings++;
-    qdq_pool_init(&pool, NULL);
-    assert_true(qdq_plan_memory(all, count, &pool, &plan));
+    qdq_mempool_init(&mempool, NULL);
+    assert_true(qdq_plan_memory(all, count, &mempool, &plan));
     assert_int_equal(plan.arena_bytes, plan.peak_live_bytes);
-    qdq_pool_release(&pool);
+    qdq_mempool_release(&mempool);
     assert_true(plan.looks >= count);
     return (double)plan.looks / (double)count / (double)doublings;
 }
@@ -134,24 +134,24 @@ static void chains_and_graphs_that_keep_all_cost_n_log_n(void **state) {
 
 static void nothing_needs_nothing(void **state) {
     (void)state;
-    qdq_pool pool;
+    qdq_mempool mempool;
     qdq_memory_plan plan;
-    qdq_pool_init(&pool, NULL);
-    assert_true(qdq_plan_memory(NULL, 0, &pool, &plan));
+    qdq_mempool_init(&mempool, NULL);
+    assert_true(qdq_plan_memory(NULL, 0, &mempool, &plan));
     assert_int_equal(plan.arena_bytes, 0);
     assert_int_equal(plan.peak_live_bytes, 0);
-    qdq_pool_release(&pool);
+    qdq_mempool_release(&mempool);
 }
 
 static void sizes_that_overflow_are_refused(void **state) {
     (void)state;
     qdq_lifetime all[] = {{0, 1, SIZE_MAX - 10, QDQ_NOT_IN_PLACE, 0},
                           {0, 1, SIZE_MAX / 2, QDQ_NOT_IN_PLACE, 0}};
-    qdq_pool pool;
+    qdq_mempool mempool;
     qdq_memory_plan plan;
-    qdq_pool_init(&pool, NULL);
-    assert_false(qdq_plan_memory(all, 2, &pool, &plan));
-    qdq_pool_release(&pool);
+    qdq_mempool_init(&mempool, NULL);
+    assert_false(qdq_plan_memory(all, 2, &mempool, &plan));
+    qdq_mempool_release(&mempool);
 }
 
 int main(void) {
