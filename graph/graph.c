@@ -255,30 +255,30 @@ static qdq_maker maker_of(const qdq_graph *graph, const qdq_graph_value *v) {
     return (qdq_maker){node->op, node->attrs, x ? x->type.dtype : QDQ_DTYPE_NONE};
 }
 
-void qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings,
-                    qdq_call *call) {
+void qdq_graph_context(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings,
+                       qdq_op_context *ctx) {
     size_t count = node->input_count < QDQ_MAX_PORTS ? QDQ_MAX_PORTS : node->input_count;
-    memset(call, 0, offsetof(qdq_call, inputs) + count * sizeof call->inputs[0]);
-    call->op = node->op;
-    call->node = node->name;
-    call->attrs = node->attrs;
-    call->findings = findings;
-    call->input_count = node->input_count;
-    call->output_count = node->output_count;
+    memset(ctx, 0, offsetof(qdq_op_context, inputs) + count * sizeof ctx->inputs[0]);
+    ctx->op = node->op;
+    ctx->node = node->name;
+    ctx->attrs = node->attrs;
+    ctx->findings = findings;
+    ctx->input_count = node->input_count;
+    ctx->output_count = node->output_count;
     for (size_t i = 0; i < node->input_count; i++) {
         const qdq_graph_value *v = value_at(graph, node->inputs[i]);
         if (!v) continue;
-        call->inputs[i] = (qdq_operand){.given = true,
-                                        .valid = v->valid,
-                                        .type = v->type,
-                                        .data = v->data,
-                                        .stored = v->stored,
-                                        .constant = v->constant,
-                                        .maker = maker_of(graph, v)};
+        ctx->inputs[i] = (qdq_operand){.given = true,
+                                       .valid = v->valid,
+                                       .type = v->type,
+                                       .data = v->data,
+                                       .stored = v->stored,
+                                       .constant = v->constant,
+                                       .maker = maker_of(graph, v)};
     }
     for (size_t i = 0; i < node->output_count; i++) {
-        call->outputs[i] = graph->values[node->outputs[i]].type;
-        call->returned |= graph->values[node->outputs[i]].returned;
+        ctx->outputs[i] = graph->values[node->outputs[i]].type;
+        ctx->returned |= graph->values[node->outputs[i]].returned;
     }
 }
 
@@ -324,16 +324,16 @@ static void connect(qdq_graph *graph, qdq_node *node) {
 }
 
 // Makes the values of a node's outputs. The first has the node's name, and every one "node.port".
-static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_call *call) {
+static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_op_context *ctx) {
     qdq_subject subject = {node->name, node->op->name, NULL, NULL};
     bool constant = true;
     for (size_t i = 0; i < node->input_count; i++)
-        constant &= !call->inputs[i].given || call->inputs[i].constant;
-    node->output_count = call->output_count;
+        constant &= !ctx->inputs[i].given || ctx->inputs[i].constant;
+    node->output_count = ctx->output_count;
     for (size_t i = 0; i < node->output_count; i++) {
         qdq_graph_value value = {.kind = QDQ_VALUE_MADE,
                                  .valid = node->valid,
-                                 .type = call->outputs[i],
+                                 .type = ctx->outputs[i],
                                  .node = graph->node_count,
                                  .port = i,
                                  .constant = constant};
@@ -364,12 +364,12 @@ qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *att
     memcpy(node.attrs, &node.name, sizeof node.name);
     if (!list_inputs(graph, &node)) return (qdq_value){0};
     connect(graph, &node);
-    qdq_call call;
-    qdq_graph_call(graph, &node, &graph->findings, &call);
-    node.valid = qdq_op_check(&call);
+    qdq_op_context ctx;
+    qdq_graph_context(graph, &node, &graph->findings, &ctx);
+    node.valid = qdq_op_check(&ctx);
     for (size_t i = 0; i < node.input_count; i++)
-        node.valid &= !call.inputs[i].given || call.inputs[i].valid;
-    add_outputs(graph, &node, &call);
+        node.valid &= !ctx.inputs[i].given || ctx.inputs[i].valid;
+    add_outputs(graph, &node, &ctx);
     qdq_node *nodes = qdq_mempool_grow(&graph->mempool, graph->nodes, graph->node_count,
                                        &graph->node_capacity, sizeof *nodes);
     if (!nodes || !healthy(graph)) return (qdq_value){0};

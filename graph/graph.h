@@ -110,8 +110,8 @@ qdq_value qdq_graph_declare_constant(qdq_graph *graph, const char *name, qdq_typ
                                      const qdq_stored *stored);
 
 // The operands and results of a node as its op sees them.
-void qdq_graph_call(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings,
-                    qdq_call *call);
+void qdq_graph_context(const qdq_graph *graph, const qdq_node *node, qdq_findings *findings,
+                       qdq_op_context *ctx);
 
 // Node number `index` in *node, if there is one and it has no errors.
 qdq_status qdq_graph_find_node(const qdq_graph *graph, size_t index, const qdq_node **node,

@@ -2,8 +2,8 @@
 // Looking at the nodes and values of a graph.
 #include "include/qdq/inspect.h"
 
-#include "graph/tensor_file/held_constants.h"
 #include "graph/target.h"
+#include "graph/tensor_file/held_constants.h"
 #include "runtime/base/fp_environment.h"
 
 size_t qdq_graph_node_count(const qdq_graph *graph) { return graph ? graph->node_count : 0; }
@@ -72,8 +72,8 @@ qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target, size_t
     QDQ_TRY(qdq_graph_find_node(graph, index, &node, err));
     if (!qdq_profile_find(target ? target : graph->target, &profile, err)) return QDQ_ERR_ARGUMENT;
     qdq_findings silent = {0};
-    qdq_call call;
-    qdq_graph_call(graph, node, &silent, &call);
-    *out = profile.target->numerics(&call, profile.release);
+    qdq_op_context ctx;
+    qdq_graph_context(graph, node, &silent, &ctx);
+    *out = profile.target->numerics(&ctx, profile.release);
     return QDQ_OK;
 }

@@ -24,7 +24,7 @@ typedef struct qdq_target {
     // quant_min and quant_max may have fractions, and go with float8.
     bool real_bounds;
     // How a release computes a node.
-    qdq_numerics (*numerics)(const qdq_call *call, int release);
+    qdq_numerics (*numerics)(const qdq_op_context *ctx, int release);
 } qdq_target;
 
 // A target at one of its releases.

@@ -41,14 +41,14 @@ static void check_target(const qdq_graph *graph, const qdq_profile *profile,
     const qdq_target *target = profile->target;
     for (size_t i = 0; i < graph->node_count; i++) {
         if (!graph->nodes[i].valid) continue;
-        qdq_call call;
-        qdq_graph_call(graph, &graph->nodes[i], findings, &call);
-        if (!target->real_bounds && !qdq_check_whole_bounds(&call, qdq_quantized_dtype(&call)))
+        qdq_op_context ctx;
+        qdq_graph_context(graph, &graph->nodes[i], findings, &ctx);
+        if (!target->real_bounds && !qdq_check_whole_bounds(&ctx, qdq_quantized_dtype(&ctx)))
             continue;  // rules are about nodes without core errors
         for (size_t k = 0; k < target->rule_count; k++) {
             const qdq_rule *rule = &target->rules[k];
-            if (rule->check && qdq_rule_holds(rule, profile) && qdq_rule_applies(rule, &call))
-                rule->check(&call, rule);
+            if (rule->check && qdq_rule_holds(rule, profile) && qdq_rule_applies(rule, &ctx))
+                rule->check(&ctx, rule);
         }
     }
 }

@@ -20,52 +20,52 @@ const char *qdq_shape_text(qdq_findings *findings, qdq_shape shape) {
     return qdq_text(findings, "[%s]", text);
 }
 
-bool qdq_require_attr(const qdq_call *call, const char *attr, bool given) {
-    if (!given) qdq_call_find(call, QDQ_RULE_ATTR_REQUIRED, attr, "is missing", NULL);
+bool qdq_require_attr(const qdq_op_context *ctx, const char *attr, bool given) {
+    if (!given) qdq_call_find(ctx, QDQ_RULE_ATTR_REQUIRED, attr, "is missing", NULL);
     return given;
 }
 
-int qdq_check_axis(const qdq_call *call, const char *attr, int64_t axis, int rank) {
+int qdq_check_axis(const qdq_op_context *ctx, const char *attr, int64_t axis, int rank) {
     if (axis >= -rank && axis < rank) return (int)(axis < 0 ? axis + rank : axis);
-    qdq_call_find(call, QDQ_RULE_AXIS_RANGE, attr,
-                  qdq_text(call->findings, "is %lld", (long long)axis),
-                  rank ? qdq_text(call->findings, "%d to %d", -rank, rank - 1)
+    qdq_call_find(ctx, QDQ_RULE_AXIS_RANGE, attr,
+                  qdq_text(ctx->findings, "is %lld", (long long)axis),
+                  rank ? qdq_text(ctx->findings, "%d to %d", -rank, rank - 1)
                        : "an x with dims: this one has none");
     return -1;
 }
 
-bool qdq_check_dtype_as(const qdq_call *call, size_t input, size_t other) {
-    if (!qdq_has_input(call, input) || !qdq_has_input(call, other)) return true;
-    qdq_dtype is = call->inputs[input].type.dtype, wanted = call->inputs[other].type.dtype;
+bool qdq_check_dtype_as(const qdq_op_context *ctx, size_t input, size_t other) {
+    if (!qdq_has_input(ctx, input) || !qdq_has_input(ctx, other)) return true;
+    qdq_dtype is = ctx->inputs[input].type.dtype, wanted = ctx->inputs[other].type.dtype;
     if (is == wanted) return true;
-    qdq_call_find(call, QDQ_RULE_PORT_DTYPE, qdq_op_port(call->op, input)->name,
-                  qdq_text(call->findings, "is %s", qdq_dtype_name(is)),
-                  qdq_text(call->findings, "%s, as %s is", qdq_dtype_name(wanted),
-                           qdq_op_port(call->op, other)->name));
+    qdq_call_find(ctx, QDQ_RULE_PORT_DTYPE, qdq_op_port(ctx->op, input)->name,
+                  qdq_text(ctx->findings, "is %s", qdq_dtype_name(is)),
+                  qdq_text(ctx->findings, "%s, as %s is", qdq_dtype_name(wanted),
+                           qdq_op_port(ctx->op, other)->name));
     return false;
 }
 
-bool qdq_check_same_dtype(const qdq_call *call, size_t input) {
-    return qdq_check_dtype_as(call, input, 0);
+bool qdq_check_same_dtype(const qdq_op_context *ctx, size_t input) {
+    return qdq_check_dtype_as(ctx, input, 0);
 }
 
-bool qdq_check_one(const qdq_call *call, size_t input) {
-    if (!qdq_has_input(call, input)) return true;
-    qdq_shape is = call->inputs[input].type.shape;
+bool qdq_check_one(const qdq_op_context *ctx, size_t input) {
+    if (!qdq_has_input(ctx, input)) return true;
+    qdq_shape is = ctx->inputs[input].type.shape;
     if (qdq_shape_count(is) == 1) return true;
-    qdq_call_find(call, QDQ_RULE_PORT_SHAPE, qdq_op_port(call->op, input)->name,
-                  qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, is)),
+    qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, qdq_op_port(ctx->op, input)->name,
+                  qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, is)),
                   "one element");
     return false;
 }
 
-bool qdq_check_shape(const qdq_call *call, size_t input, qdq_shape wanted, const char *why) {
-    if (!qdq_has_input(call, input)) return true;
-    qdq_shape is = call->inputs[input].type.shape;
+bool qdq_check_shape(const qdq_op_context *ctx, size_t input, qdq_shape wanted, const char *why) {
+    if (!qdq_has_input(ctx, input)) return true;
+    qdq_shape is = ctx->inputs[input].type.shape;
     if (qdq_shape_equal(is, wanted)) return true;
-    qdq_call_find(call, QDQ_RULE_PORT_SHAPE, qdq_op_port(call->op, input)->name,
-                  qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, is)),
-                  qdq_text(call->findings, "%s: %s", qdq_shape_text(call->findings, wanted), why));
+    qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, qdq_op_port(ctx->op, input)->name,
+                  qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, is)),
+                  qdq_text(ctx->findings, "%s: %s", qdq_shape_text(ctx->findings, wanted), why));
     return false;
 }
 
@@ -82,12 +82,13 @@ bool qdq_broadcast_shapes(qdq_shape a, qdq_shape b, qdq_shape *out) {
 
 //---- Channels ---------------------------------------------------------------
 
-bool qdq_image_of(const qdq_call *call, size_t input, qdq_data_format format, qdq_image *image) {
-    qdq_shape shape = call->inputs[input].type.shape;
+bool qdq_image_of(const qdq_op_context *ctx, size_t input, qdq_data_format format,
+                  qdq_image *image) {
+    qdq_shape shape = ctx->inputs[input].type.shape;
     if (shape.rank < 3 || shape.rank > 2 + QDQ_MAX_SPATIAL) {
         qdq_call_find(
-            call, QDQ_RULE_PORT_SHAPE, qdq_op_port(call->op, input)->name,
-            qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, shape)),
+            ctx, QDQ_RULE_PORT_SHAPE, qdq_op_port(ctx->op, input)->name,
+            qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, shape)),
             "a batch, channels and 1 to 3 spatial dims");
         return false;
     }
@@ -118,23 +119,23 @@ qdq_shape qdq_image_shape(qdq_data_format format, size_t batch, size_t channels,
 
 //---- Windows ----------------------------------------------------------------
 
-bool qdq_window_list(const qdq_call *call, const char *attr, qdq_ints list, int spatial,
+bool qdq_window_list(const qdq_op_context *ctx, const char *attr, qdq_ints list, int spatial,
                      int64_t least, size_t otherwise, size_t *out) {
     enum { GREATEST = 1 << 30 };
     for (int i = 0; i < spatial; i++) out[i] = otherwise;
     if (list.count == 0) return true;
     if (list.count != (size_t)spatial) {
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, attr,
-                      qdq_text(call->findings, "has %zu entries", list.count),
-                      qdq_text(call->findings, "%d, one for each spatial dim", spatial));
+        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, attr,
+                      qdq_text(ctx->findings, "has %zu entries", list.count),
+                      qdq_text(ctx->findings, "%d, one for each spatial dim", spatial));
         return false;
     }
     for (int i = 0; i < spatial; i++) {
         if (list.data[i] < least || list.data[i] > GREATEST) {
             qdq_call_find(
-                call, QDQ_RULE_ATTR_VALUE, attr,
-                qdq_text(call->findings, "has %lld at index %d", (long long)list.data[i], i),
-                qdq_text(call->findings, "%lld to %d", (long long)least, GREATEST));
+                ctx, QDQ_RULE_ATTR_VALUE, attr,
+                qdq_text(ctx->findings, "has %lld at index %d", (long long)list.data[i], i),
+                qdq_text(ctx->findings, "%lld to %d", (long long)least, GREATEST));
             return false;
         }
         out[i] = (size_t)list.data[i];
@@ -150,11 +151,11 @@ static void pad_same(qdq_window *w, int i, size_t reach, bool upper) {
     w->pad_end[i] = total - w->pad_begin[i];
 }
 
-bool qdq_window_of(const qdq_call *call, const qdq_window_attrs *attrs, qdq_window *w) {
-    bool fine = qdq_window_list(call, "strides", attrs->strides, w->spatial, 1, 1, w->stride);
-    fine &= qdq_window_list(call, "dilations", attrs->dilations, w->spatial, 1, 1, w->dilation);
-    fine &= qdq_window_list(call, "pads_begin", attrs->pads_begin, w->spatial, 0, 0, w->pad_begin);
-    fine &= qdq_window_list(call, "pads_end", attrs->pads_end, w->spatial, 0, 0, w->pad_end);
+bool qdq_window_of(const qdq_op_context *ctx, const qdq_window_attrs *attrs, qdq_window *w) {
+    bool fine = qdq_window_list(ctx, "strides", attrs->strides, w->spatial, 1, 1, w->stride);
+    fine &= qdq_window_list(ctx, "dilations", attrs->dilations, w->spatial, 1, 1, w->dilation);
+    fine &= qdq_window_list(ctx, "pads_begin", attrs->pads_begin, w->spatial, 0, 0, w->pad_begin);
+    fine &= qdq_window_list(ctx, "pads_end", attrs->pads_end, w->spatial, 0, 0, w->pad_end);
     if (!fine) return false;
     for (int i = 0; i < w->spatial; i++) {
         size_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1;
@@ -163,10 +164,10 @@ bool qdq_window_of(const qdq_call *call, const qdq_window_attrs *attrs, qdq_wind
             pad_same(w, i, reach, attrs->auto_pad == QDQ_PAD_SAME_UPPER);
         size_t padded = w->in[i] + w->pad_begin[i] + w->pad_end[i];
         if (padded < reach) {
-            qdq_call_find(call, QDQ_RULE_PORT_SHAPE, call->op->inputs[0].name,
-                          qdq_text(call->findings,
+            qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[0].name,
+                          qdq_text(ctx->findings,
                                    "has %zu elements in spatial dim %d, with padding", padded, i),
-                          qdq_text(call->findings, "at least the %zu that a window covers", reach));
+                          qdq_text(ctx->findings, "at least the %zu that a window covers", reach));
             return false;
         }
         size_t steps = padded - reach;

@@ -17,27 +17,27 @@ extern const char *const qdq_broadcast_words[];    // numpy, none
 const char *qdq_shape_text(qdq_findings *findings, qdq_shape shape);
 
 // A finding unless the attribute is given.
-bool qdq_require_attr(const qdq_call *call, const char *attr, bool given);
+bool qdq_require_attr(const qdq_op_context *ctx, const char *attr, bool given);
 
 // The dim that `axis` of an attribute means, or -1 with a finding.
-int qdq_check_axis(const qdq_call *call, const char *attr, int64_t axis, int rank);
+int qdq_check_axis(const qdq_op_context *ctx, const char *attr, int64_t axis, int rank);
 
 // A finding unless the input, if it is there, has the dtype of the first one.
-bool qdq_check_same_dtype(const qdq_call *call, size_t input);
+bool qdq_check_same_dtype(const qdq_op_context *ctx, size_t input);
 
 // A finding unless the input, if both are there, has the dtype of the other.
-bool qdq_check_dtype_as(const qdq_call *call, size_t input, size_t other);
+bool qdq_check_dtype_as(const qdq_op_context *ctx, size_t input, size_t other);
 
 // A finding unless the input, if it is there, has one element.
-bool qdq_check_one(const qdq_call *call, size_t input);
+bool qdq_check_one(const qdq_op_context *ctx, size_t input);
 
 // A finding unless the input, if it is there, has this shape; `why` is what it follows from: "the
 // channels of x".
-bool qdq_check_shape(const qdq_call *call, size_t input, qdq_shape wanted, const char *why);
+bool qdq_check_shape(const qdq_op_context *ctx, size_t input, qdq_shape wanted, const char *why);
 
 // Whether an input is there and its type is known.
-static inline bool qdq_has_input(const qdq_call *call, size_t input) {
-    return input < call->input_count && call->inputs[input].valid;
+static inline bool qdq_has_input(const qdq_op_context *ctx, size_t input) {
+    return input < ctx->input_count && ctx->inputs[input].valid;
 }
 
 // The shape that two become by numpy's rule; false if they do not go together.
@@ -63,7 +63,8 @@ static inline int qdq_channel_dim(qdq_shape shape, qdq_data_format format) {
 }
 
 // False, with a finding about input `input`, unless the rank is 3 to 5.
-bool qdq_image_of(const qdq_call *call, size_t input, qdq_data_format format, qdq_image *image);
+bool qdq_image_of(const qdq_op_context *ctx, size_t input, qdq_data_format format,
+                  qdq_image *image);
 
 // The shape of an image with other channels and sizes.
 qdq_shape qdq_image_shape(qdq_data_format format, size_t batch, size_t channels, int spatial,
@@ -85,12 +86,12 @@ typedef struct qdq_window_attrs {
 
 // A list of one number per spatial dim; empty: `otherwise` for each. False with a finding if the
 // count is wrong or a number is less than `least`.
-bool qdq_window_list(const qdq_call *call, const char *attr, qdq_ints list, int spatial,
+bool qdq_window_list(const qdq_op_context *ctx, const char *attr, qdq_ints list, int spatial,
                      int64_t least, size_t otherwise, size_t *out);
 
 // `in`, `kernel` and `spatial` of *window are given; fills in the rest. False with findings about
 // what is wrong: counts of the lists, values below 1 (pads: 0), a window larger than the padded
 // input.
-bool qdq_window_of(const qdq_call *call, const qdq_window_attrs *attrs, qdq_window *window);
+bool qdq_window_of(const qdq_op_context *ctx, const qdq_window_attrs *attrs, qdq_window *window);
 
 #endif

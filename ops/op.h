@@ -82,7 +82,7 @@ typedef struct qdq_attr_desc {
     const char *summary;
 } qdq_attr_desc;
 
-typedef struct qdq_call qdq_call;
+typedef struct qdq_op_context qdq_op_context;
 typedef struct qdq_stage qdq_stage;
 typedef struct qdq_codes qdq_codes;
 typedef struct qdq_coded qdq_coded;
@@ -110,37 +110,37 @@ typedef struct qdq_op {
     size_t attr_count;
     // Checks what the description cannot say, and fills in the types of the outputs. Called when
     // x, the first input, is valid; other inputs may be not.
-    void (*infer)(qdq_call *call);
+    void (*infer)(qdq_op_context *ctx);
     // Inputs whose elements are looked at before the graph is compiled, where they are constants: a
     // bit each.
     uint64_t looks_at;
     // Writes the stages of a node without findings, at most QDQ_MAX_STAGES, and returns how many;
     // 0 when memory runs out or a constant cannot be read.
-    size_t (*lower)(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages);
+    size_t (*lower)(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages);
     // Of a link: y is x where that is above 0 or NaN, and else 0.
     bool cuts_negative;
     // Whether a link of this op makes of all below 0 what it makes of 0. NULL: never.
     bool (*ignores_negative)(const qdq_link *link);
     // Integer execution. Of an op whose first result stands for the codes that its first input is:
     // whether it does, with known parameters, and which. NULL: never.
-    bool (*codes)(const qdq_call *call, const qdq_lowering *to, qdq_codes *codes);
+    bool (*codes)(const qdq_op_context *ctx, const qdq_lowering *to, qdq_codes *codes);
     // Of an op whose only result is made of elements of its inputs, which it moves, or chooses by
     // their order: what the result stands for where all inputs stand for their `codes`. False: it
     // does not do the same to codes. Where it does it may be lowered with their dtype in place of
     // float32, as one stage on whole tensors. NULL: never.
-    bool (*moves_codes)(const qdq_call *call, qdq_codes *codes);
+    bool (*moves_codes)(const qdq_op_context *ctx, qdq_codes *codes);
     // Of an op that can compute on codes: a bit for each input that it would read as such, where
     // `codes` says that it may. NULL: none.
-    uint64_t (*reads_codes)(const qdq_call *call);
+    uint64_t (*reads_codes)(const qdq_op_context *ctx);
     // Inputs that it lays out anew when the graph is compiled, where they are known by then: a bit
     // each. What is made of constants alone is computed once for it.
     uint64_t packs;
     // Of an op whose first result is the plain formula on the codes that its first input is:
     // whether these and all parameters are known, and which they are. NULL: never.
-    bool (*coded)(const qdq_call *call, const qdq_lowering *to, qdq_coded *coded);
+    bool (*coded)(const qdq_op_context *ctx, const qdq_lowering *to, qdq_coded *coded);
     // Whether an input of `packs` may be laid out as its codes (`coded` is set), and become floats
     // while it is read. NULL: never.
-    bool (*packs_coded)(const qdq_call *call);
+    bool (*packs_coded)(const qdq_op_context *ctx);
 } qdq_op;
 
 // The port that an input of a node belongs to.
@@ -207,7 +207,7 @@ typedef struct qdq_operand {
     const qdq_coded *coded;  // likewise; its type stays that of the floats
 } qdq_operand;
 
-struct qdq_call {
+struct qdq_op_context {
     const qdq_op *op;
     const char *node;
     const void *attrs;
@@ -222,17 +222,17 @@ struct qdq_call {
 };
 
 // Checks a node against its description, then lets the op infer. True if it has no errors.
-bool qdq_op_check(qdq_call *call);
+bool qdq_op_check(qdq_op_context *ctx);
 
 // Adds a finding about a port or attribute of the node.
-void qdq_call_find(const qdq_call *call, qdq_core_rule rule, const char *port, const char *found,
-                   const char *wanted);
+void qdq_call_find(const qdq_op_context *ctx, qdq_core_rule rule, const char *port,
+                   const char *found, const char *wanted);
 
 // Whether a rule of a target is about the op of a node.
-bool qdq_rule_applies(const qdq_rule *rule, const qdq_call *call);
+bool qdq_rule_applies(const qdq_rule *rule, const qdq_op_context *ctx);
 
 // Adds a finding of a target's rule, whose id begins with the name of the target.
-void qdq_call_find_rule(const qdq_call *call, const qdq_rule *rule, const char *port,
+void qdq_call_find_rule(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
                         const char *found, const char *wanted);
 
 //---- Stages: what an op becomes ---------------------------------------------

@@ -18,10 +18,10 @@ const char *qdq_set_text(qdq_dtype_set set, char *buffer, size_t capacity) {
     return buffer;
 }
 
-void qdq_call_find(const qdq_call *call, qdq_core_rule rule, const char *port, const char *found,
-                   const char *wanted) {
-    qdq_find_core(call->findings, rule, (qdq_subject){call->node, call->op->name, port, NULL},
-                  found, wanted);
+void qdq_call_find(const qdq_op_context *ctx, qdq_core_rule rule, const char *port,
+                   const char *found, const char *wanted) {
+    qdq_find_core(ctx->findings, rule, (qdq_subject){ctx->node, ctx->op->name, port, NULL}, found,
+                  wanted);
 }
 
 static bool has_word(const char *words, const char *word) {
@@ -33,30 +33,31 @@ static bool has_word(const char *words, const char *word) {
     return false;
 }
 
-bool qdq_rule_applies(const qdq_rule *rule, const qdq_call *call) {
-    return has_word(rule->ops, call->op->name) != rule->but_ops;
+bool qdq_rule_applies(const qdq_rule *rule, const qdq_op_context *ctx) {
+    return has_word(rule->ops, ctx->op->name) != rule->but_ops;
 }
 
-void qdq_call_find_rule(const qdq_call *call, const qdq_rule *rule, const char *port,
+void qdq_call_find_rule(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
                         const char *found, const char *wanted) {
     size_t length = strcspn(rule->id, "/");
-    const char *target = qdq_text(call->findings, "%.*s", (int)length, rule->id);
-    qdq_find(call->findings, target, rule, (qdq_subject){call->node, call->op->name, port, NULL},
+    const char *target = qdq_text(ctx->findings, "%.*s", (int)length, rule->id);
+    qdq_find(ctx->findings, target, rule, (qdq_subject){ctx->node, ctx->op->name, port, NULL},
              found, wanted, NULL);
 }
 
-static void check_port(const qdq_call *call, const qdq_port_desc *port, const qdq_operand *in) {
+static void check_port(const qdq_op_context *ctx, const qdq_port_desc *port,
+                       const qdq_operand *in) {
     char set[512];
     if (!in->given) {
         if (!port->optional)
-            qdq_call_find(call, QDQ_RULE_PORT_MISSING, port->name, "is not connected", NULL);
+            qdq_call_find(ctx, QDQ_RULE_PORT_MISSING, port->name, "is not connected", NULL);
         return;
     }
     if (in->valid && !qdq_set_has(port->dtypes, in->type.dtype))
         qdq_call_find(
-            call, QDQ_RULE_PORT_DTYPE, port->name,
-            qdq_text(call->findings, "is %s", qdq_dtype_name(in->type.dtype)),
-            qdq_text(call->findings, "one of: %s", qdq_set_text(port->dtypes, set, sizeof set)));
+            ctx, QDQ_RULE_PORT_DTYPE, port->name,
+            qdq_text(ctx->findings, "is %s", qdq_dtype_name(in->type.dtype)),
+            qdq_text(ctx->findings, "one of: %s", qdq_set_text(port->dtypes, set, sizeof set)));
 }
 
 static size_t count_words(const char *const *words) {
@@ -66,8 +67,8 @@ static size_t count_words(const char *const *words) {
 }
 
 // An enum out of its range comes from C only; JSON words are looked up by the reader.
-static bool check_attr(const qdq_call *call, const qdq_attr_desc *attr) {
-    const void *field = (const char *)call->attrs + attr->offset;
+static bool check_attr(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
+    const void *field = (const char *)ctx->attrs + attr->offset;
     int64_t value = 0, end = 0;
     if (attr->kind == QDQ_ATTR_WORD) {
         int word;
@@ -87,20 +88,20 @@ static bool check_attr(const qdq_call *call, const qdq_attr_desc *attr) {
         return true;
     }
     if (value >= 0 && value < end) return true;
-    qdq_call_find(call, QDQ_RULE_ATTR_VALUE, attr->name,
-                  qdq_text(call->findings, "is %lld", (long long)value),
-                  qdq_text(call->findings, "0 to %lld", (long long)end - 1));
+    qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, attr->name,
+                  qdq_text(ctx->findings, "is %lld", (long long)value),
+                  qdq_text(ctx->findings, "0 to %lld", (long long)end - 1));
     return false;
 }
 
-bool qdq_op_check(qdq_call *call) {
-    const qdq_op *op = call->op;
-    size_t before = call->findings->errors;
-    for (size_t i = 0; i < call->input_count; i++)
-        check_port(call, qdq_op_port(op, i), &call->inputs[i]);
+bool qdq_op_check(qdq_op_context *ctx) {
+    const qdq_op *op = ctx->op;
+    size_t before = ctx->findings->errors;
+    for (size_t i = 0; i < ctx->input_count; i++)
+        check_port(ctx, qdq_op_port(op, i), &ctx->inputs[i]);
     bool readable = true;
-    for (size_t i = 0; i < op->attr_count; i++) readable &= check_attr(call, &op->attrs[i]);
-    call->output_count = op->output_count;
-    if (call->inputs[0].valid && readable) op->infer(call);
-    return call->findings->errors == before && call->inputs[0].valid;
+    for (size_t i = 0; i < op->attr_count; i++) readable &= check_attr(ctx, &op->attrs[i]);
+    ctx->output_count = op->output_count;
+    if (ctx->inputs[0].valid && readable) op->infer(ctx);
+    return ctx->findings->errors == before && ctx->inputs[0].valid;
 }

@@ -6,7 +6,7 @@
 
 #include "include/qdq/graph.h"
 
-struct qdq_call;
+struct qdq_op_context;
 
 typedef struct qdq_rule {
     const char *id;  // "core/axis-range"
@@ -19,7 +19,7 @@ typedef struct qdq_rule {
     // without core errors breaks it. The core finds as it goes, and leaves these NULL.
     const char *ops;
     bool but_ops;  // it is about all other ops than these
-    void (*check)(const struct qdq_call *call, const struct qdq_rule *rule);
+    void (*check)(const struct qdq_op_context *ctx, const struct qdq_rule *rule);
     // Releases of the target (graph/target.h): the first with the rule, the first without it
     // again; 0: no bound.
     int since, until;

@@ -126,21 +126,21 @@ static bool find_coded(qdq_draft *draft, uint32_t id) {
     const qdq_graph *graph = draft->graph;
     const qdq_node *maker = &graph->nodes[graph->values[id].node];
     qdq_findings silent = {.mempool = draft->mempool};
-    qdq_call call;
+    qdq_op_context ctx;
     if (draft->values[id].asked || !maker->op->coded || graph->values[id].port != 0) return true;
     draft->values[id].asked = true;
-    qdq_draft_call(draft, graph->values[id].node, &silent, &call);
+    qdq_draft_context(draft, graph->values[id].node, &silent, &ctx);
     for (size_t i = 0; i < maker->input_count; i++) {
         uint32_t input = maker->inputs[i].id;
         bool known;
         if (!input) continue;
         if (!fold(draft, input, MAX_DEPTH, &known)) return false;
         if (graph->values[input].kind == QDQ_VALUE_MADE)
-            call.inputs[i].data = known ? draft->values[input].folded : NULL;
+            ctx.inputs[i].data = known ? draft->values[input].folded : NULL;
     }
-    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->mempool);
+    qdq_lowering to = qdq_draft_lowering(draft, &ctx, draft->mempool);
     qdq_coded *coded = QDQ_MEMPOOL_NEW(draft->mempool, qdq_coded);
-    if (coded && maker->op->coded(&call, &to, coded)) draft->values[id].coded = coded;
+    if (coded && maker->op->coded(&ctx, &to, coded)) draft->values[id].coded = coded;
     return !draft->mempool->failed;
 }
 
@@ -149,10 +149,10 @@ static bool packs_coded(const qdq_draft *draft, size_t index, size_t input,
                         const qdq_coded *coded) {
     const qdq_op *op = draft->graph->nodes[index].op;
     qdq_findings silent = {.mempool = draft->mempool};
-    qdq_call call;
-    qdq_draft_call(draft, index, &silent, &call);
-    call.inputs[input].coded = coded;
-    return op->packs_coded(&call);
+    qdq_op_context ctx;
+    qdq_draft_context(draft, index, &silent, &ctx);
+    ctx.inputs[input].coded = coded;
+    return op->packs_coded(&ctx);
 }
 
 // The node reads the codes in place of what is made of them.

@@ -85,15 +85,15 @@ static bool mark_wanted(search *s) {
 //---- What values stand for --------------------------------------------------
 
 // The node with what its inputs may be read as now. False if some stand for nothing.
-static bool offer(search *s, size_t index, qdq_call *call) {
+static bool offer(search *s, size_t index, qdq_op_context *ctx) {
     const qdq_node *node = &s->draft->graph->nodes[index];
     bool all = true;
-    qdq_draft_call(s->draft, index, &s->silent, call);
+    qdq_draft_context(s->draft, index, &s->silent, ctx);
     for (size_t i = 0; i < node->input_count; i++) {
         uint32_t id = node->inputs[i].id;
         const qdq_codes *codes = s->values[id].codes;
         if (codes && is_moved(s, id) && s->values[group_of(s, id)].real) codes = NULL;
-        call->inputs[i].codes = codes;
+        ctx->inputs[i].codes = codes;
         all &= codes != NULL;
     }
     return all;
@@ -103,33 +103,33 @@ static bool offer(search *s, size_t index, qdq_call *call) {
 static bool result_codes(search *s, size_t index, qdq_codes *codes, uint32_t *source) {
     const qdq_node *node = &s->draft->graph->nodes[index];
     uint32_t y = node->outputs[0];
-    qdq_call call;
+    qdq_op_context ctx;
     // A result of the graph is to be seen as it is written.
     if (!s->wanted[y] || s->draft->graph->values[y].returned) return false;
     if (node->op->moves_codes) {
         *source = y;
-        return offer(s, index, &call) && node->op->moves_codes(&call, codes);
+        return offer(s, index, &ctx) && node->op->moves_codes(&ctx, codes);
     }
     *source = node->inputs[0].id;
     if (!node->op->codes) return false;
-    qdq_draft_call(s->draft, index, &s->silent, &call);
-    qdq_lowering to = qdq_draft_lowering(s->draft, &call, s->draft->mempool);
-    return node->op->codes(&call, &to, codes);
+    qdq_draft_context(s->draft, index, &s->silent, &ctx);
+    qdq_lowering to = qdq_draft_lowering(s->draft, &ctx, s->draft->mempool);
+    return node->op->codes(&ctx, &to, codes);
 }
 
 static bool look_at(search *s, size_t index) {
     const qdq_node *node = &s->draft->graph->nodes[index];
     uint32_t y = node->outputs[0], source;
     qdq_codes codes;
-    qdq_call call;
+    qdq_op_context ctx;
     if (result_codes(s, index, &codes, &source)) {
         if (source == y) s->reads[index] = UINT64_MAX, codes.data = NULL, codes.stored = NULL;
         s->values[y].codes = qdq_mempool_copy(s->draft->mempool, &codes, 1, sizeof codes);
         s->values[y].source = source;
         if (!s->values[y].codes) return false;
     } else if (node->op->reads_codes) {
-        offer(s, index, &call);
-        s->reads[index] = node->op->reads_codes(&call);
+        offer(s, index, &ctx);
+        s->reads[index] = node->op->reads_codes(&ctx);
     }
     join_inputs(s, node, s->reads[index], is_moved(s, y) ? y : 0);
     return true;
@@ -141,7 +141,7 @@ static bool look_at(search *s, size_t index) {
 static uint64_t settled_reads(search *s, size_t index) {
     const qdq_node *node = &s->draft->graph->nodes[index];
     uint64_t reads = s->reads[index];
-    qdq_call call;
+    qdq_op_context ctx;
     bool all = true;
     for (size_t i = 0; i < node->input_count; i++) {
         uint32_t id = node->inputs[i].id;
@@ -150,8 +150,8 @@ static uint64_t settled_reads(search *s, size_t index) {
     if (node->op->moves_codes)
         return reads && !s->values[group_of(s, node->outputs[0])].real ? reads : 0;
     if (all) return reads;
-    offer(s, index, &call);
-    return node->op->reads_codes(&call);
+    offer(s, index, &ctx);
+    return node->op->reads_codes(&ctx);
 }
 
 static const void *codes_in_memory(qdq_draft *draft, const qdq_codes *codes, const qdq_type *type) {
@@ -168,20 +168,20 @@ static bool fold(search *s, size_t index) {
     uint32_t y = draft->graph->nodes[index].outputs[0];
     const void *x[QDQ_MAX_INPUTS];
     qdq_stage stages[QDQ_MAX_STAGES];
-    qdq_call call;
-    qdq_draft_call(draft, index, &s->silent, &call);
-    for (size_t i = 0; i < call.input_count; i++)
+    qdq_op_context ctx;
+    qdq_draft_context(draft, index, &s->silent, &ctx);
+    for (size_t i = 0; i < ctx.input_count; i++)
         if (!node->codes[i].data && !node->codes[i].stored) return true;
-    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->mempool);
-    if (!call.op->lower(&call, &to, stages)) return false;
+    qdq_lowering to = qdq_draft_lowering(draft, &ctx, draft->mempool);
+    if (!ctx.op->lower(&ctx, &to, stages)) return false;
     if (stages[0].cost > draft->operations_left) return true;
     draft->operations_left -= stages[0].cost;
-    for (size_t i = 0; i < call.input_count; i++) {
-        x[i] = codes_in_memory(draft, &node->codes[i], &call.inputs[i].type);
+    for (size_t i = 0; i < ctx.input_count; i++) {
+        x[i] = codes_in_memory(draft, &node->codes[i], &ctx.inputs[i].type);
         if (!x[i]) return false;
     }
-    void *data = qdq_mempool_array(draft->mempool, qdq_shape_count(call.outputs[0].shape),
-                                   qdq_dtype_size(call.outputs[0].dtype));
+    void *data = qdq_mempool_array(draft->mempool, qdq_shape_count(ctx.outputs[0].shape),
+                                   qdq_dtype_size(ctx.outputs[0].dtype));
     if (!data) return false;
     stages[0].whole(stages[0].params, &(qdq_tensors){.x = x, .y = &data}, 0, stages[0].units);
     draft->values[y].folded = s->values[y].codes->data = data;

@@ -98,32 +98,33 @@ qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err) {
     return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while compiling the graph");
 }
 
-void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings, qdq_call *call) {
+void qdq_draft_context(const qdq_draft *draft, size_t index, qdq_findings *findings,
+                       qdq_op_context *ctx) {
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_codes *codes = draft->nodes[index].codes;
     const qdq_draft_known *known = draft->nodes[index].known;
-    qdq_graph_call(draft->graph, node, findings, call);
+    qdq_graph_context(draft->graph, node, findings, ctx);
     for (size_t i = 0; i < node->input_count; i++) {
-        if (call->inputs[i].given) call->inputs[i].type = draft->values[node->inputs[i].id].type;
+        if (ctx->inputs[i].given) ctx->inputs[i].type = draft->values[node->inputs[i].id].type;
         if (codes && codes[i].count) {
-            call->inputs[i].codes = &codes[i];
-            call->inputs[i].type.dtype = codes[i].dtype;
+            ctx->inputs[i].codes = &codes[i];
+            ctx->inputs[i].type.dtype = codes[i].dtype;
         }
         if (!known) continue;
-        call->inputs[i].coded = known[i].coded;
-        if (known[i].data) call->inputs[i].data = known[i].data;
-        if (known[i].data) call->inputs[i].stored = NULL;
+        ctx->inputs[i].coded = known[i].coded;
+        if (known[i].data) ctx->inputs[i].data = known[i].data;
+        if (known[i].data) ctx->inputs[i].stored = NULL;
     }
     for (size_t i = 0; i < node->output_count; i++)
-        call->outputs[i] = draft->values[node->outputs[i]].type;
+        ctx->outputs[i] = draft->values[node->outputs[i]].type;
 }
 
-qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_call *call,
+qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_op_context *ctx,
                                 qdq_mempool *mempool) {
     return (qdq_lowering){
         .numerics = draft->options.numerics
                         ? *draft->options.numerics
-                        : draft->profile.target->numerics(call, draft->profile.release),
+                        : draft->profile.target->numerics(ctx, draft->profile.release),
         .isas = draft->isas,
         .mempool = mempool,
     };
@@ -309,13 +310,13 @@ static size_t input_to_follow(qdq_draft *draft, const qdq_node *node) {
 
 static bool lower_node(qdq_draft *draft, size_t index) {
     qdq_findings silent = {.mempool = draft->mempool};
-    qdq_call call;
-    qdq_draft_call(draft, index, &silent, &call);
-    qdq_lowering to = qdq_draft_lowering(draft, &call, draft->plan_mempool);
+    qdq_op_context ctx;
+    qdq_draft_context(draft, index, &silent, &ctx);
+    qdq_lowering to = qdq_draft_lowering(draft, &ctx, draft->plan_mempool);
     to.shared = draft->shared;
     to.follows = input_to_follow(draft, &draft->graph->nodes[index]);
     qdq_stage made[QDQ_MAX_STAGES];
-    size_t count = call.op->lower(&call, &to, made);
+    size_t count = ctx.op->lower(&ctx, &to, made);
     qdq_stage *stages = qdq_mempool_copy(draft->mempool, made, count, sizeof *stages);
     if (!stages) return false;
     for (size_t i = 0; i < count; i++)

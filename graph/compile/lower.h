@@ -84,8 +84,10 @@ typedef struct qdq_draft {
 qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err);
 
 // Node number `index` with its types as they are stored, and what it is lowered for.
-void qdq_draft_call(const qdq_draft *draft, size_t index, qdq_findings *findings, qdq_call *call);
-qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_call *call, qdq_mempool *mempool);
+void qdq_draft_context(const qdq_draft *draft, size_t index, qdq_findings *findings,
+                       qdq_op_context *ctx);
+qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_op_context *ctx,
+                                qdq_mempool *mempool);
 
 // Decides which nodes compute on codes (graph/compile/integer_execution.c). What is live without
 // that is marked. False when compiling cannot go on.

@@ -8,47 +8,49 @@
 
 //---- A node -----------------------------------------------------------------
 
-bool qdq_call_is(const qdq_call *call, const char *op) { return strcmp(call->op->name, op) == 0; }
-
-const qdq_quantize_attrs *qdq_quantize_attrs_of(const qdq_call *call) {
-    // The struct of DynamicQuantize begins with that of Quantize.
-    bool has = qdq_call_is(call, "Quantize") || qdq_call_is(call, "Dequantize") ||
-               qdq_call_is(call, "DynamicQuantize");
-    return has ? call->attrs : NULL;
+bool qdq_op_context_is(const qdq_op_context *ctx, const char *op) {
+    return strcmp(ctx->op->name, op) == 0;
 }
 
-bool qdq_is_computed(const qdq_call *call) { return call->output_count > 1; }
+const qdq_quantize_attrs *qdq_quantize_attrs_of(const qdq_op_context *ctx) {
+    // The struct of DynamicQuantize begins with that of Quantize.
+    bool has = qdq_op_context_is(ctx, "Quantize") || qdq_op_context_is(ctx, "Dequantize") ||
+               qdq_op_context_is(ctx, "DynamicQuantize");
+    return has ? ctx->attrs : NULL;
+}
 
-const char *qdq_scheme_word(const qdq_call *call) {
-    qdq_scheme scheme = ((const qdq_dynamic_quantize_attrs *)call->attrs)->scheme;
-    for (size_t i = 0; i < call->op->attr_count; i++)
-        if (strcmp(call->op->attrs[i].name, "scheme") == 0) return call->op->attrs[i].words[scheme];
+bool qdq_is_computed(const qdq_op_context *ctx) { return ctx->output_count > 1; }
+
+const char *qdq_scheme_word(const qdq_op_context *ctx) {
+    qdq_scheme scheme = ((const qdq_dynamic_quantize_attrs *)ctx->attrs)->scheme;
+    for (size_t i = 0; i < ctx->op->attr_count; i++)
+        if (strcmp(ctx->op->attrs[i].name, "scheme") == 0) return ctx->op->attrs[i].words[scheme];
     return "";
 }
 
-qdq_dtype qdq_quantized_dtype(const qdq_call *call) {
-    return qdq_call_is(call, "Dequantize") ? call->inputs[QDQ_PORT_X].type.dtype
-                                           : call->outputs[0].dtype;
+qdq_dtype qdq_quantized_dtype(const qdq_op_context *ctx) {
+    return qdq_op_context_is(ctx, "Dequantize") ? ctx->inputs[QDQ_PORT_X].type.dtype
+                                                : ctx->outputs[0].dtype;
 }
 
-qdq_dtype qdq_real_dtype(const qdq_call *call) {
-    return qdq_call_is(call, "Dequantize") ? call->outputs[0].dtype
-                                           : call->inputs[QDQ_PORT_X].type.dtype;
+qdq_dtype qdq_real_dtype(const qdq_op_context *ctx) {
+    return qdq_op_context_is(ctx, "Dequantize") ? ctx->outputs[0].dtype
+                                                : ctx->inputs[QDQ_PORT_X].type.dtype;
 }
 
-int qdq_channel_axis(const qdq_call *call) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    const qdq_requantize_attrs *r = qdq_call_is(call, "Requantize") ? call->attrs : NULL;
-    int rank = call->inputs[QDQ_PORT_X].type.shape.rank;
+int qdq_channel_axis(const qdq_op_context *ctx) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    const qdq_requantize_attrs *r = qdq_op_context_is(ctx, "Requantize") ? ctx->attrs : NULL;
+    int rank = ctx->inputs[QDQ_PORT_X].type.shape.rank;
     if (a ? a->qtype != QDQ_PER_CHANNEL : !r || !r->axis.set) return -1;
     qdq_int axis = a ? a->axis : r->axis;
     int64_t at = axis.set ? axis.value : 1;
     return (int)(at < 0 ? at + rank : at);
 }
 
-qdq_shape qdq_block_shape(const qdq_call *call) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    qdq_shape shape = call->inputs[QDQ_PORT_X].type.shape;
+qdq_shape qdq_block_shape(const qdq_op_context *ctx) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    qdq_shape shape = ctx->inputs[QDQ_PORT_X].type.shape;
     for (int i = 0; i < shape.rank; i++)
         if (a->group_shape.data[i] != -1) shape.dims[i] = a->group_shape.data[i];
     return shape;
@@ -60,7 +62,7 @@ const char *const qdq_scale_ports[3] = {"scale", "in_scale", "out_scale"};
 const char *const qdq_zero_point_ports[3] = {"zero_point", "in_zero_point", "out_zero_point"};
 
 // The attribute of a port is its name with an "s", "zps" for "zero_point".
-static const qdq_attr_desc *attr_of(const qdq_call *call, const char *port, char *name,
+static const qdq_attr_desc *attr_of(const qdq_op_context *ctx, const char *port, char *name,
                                     size_t capacity) {
     static const char word[] = "zero_point";
     size_t length = strlen(port), tail = sizeof word - 1;
@@ -69,26 +71,27 @@ static const qdq_attr_desc *attr_of(const qdq_call *call, const char *port, char
     if (kept + 4 > capacity) return NULL;
     memcpy(name, port, kept);
     memcpy(name + kept, is_zero_point ? "zps" : "s", is_zero_point ? 4 : 2);
-    for (size_t i = 0; i < call->op->attr_count; i++)
-        if (strcmp(call->op->attrs[i].name, name) == 0) return &call->op->attrs[i];
+    for (size_t i = 0; i < ctx->op->attr_count; i++)
+        if (strcmp(ctx->op->attrs[i].name, name) == 0) return &ctx->op->attrs[i];
     return NULL;
 }
 
-static const qdq_operand *operand_of(const qdq_call *call, const char *port, const char **name) {
-    for (size_t i = 0; i < call->op->input_count; i++) {
-        if (strcmp(call->op->inputs[i].name, port) != 0) continue;
-        *name = call->op->inputs[i].name;
-        return &call->inputs[i];
+static const qdq_operand *operand_of(const qdq_op_context *ctx, const char *port,
+                                     const char **name) {
+    for (size_t i = 0; i < ctx->op->input_count; i++) {
+        if (strcmp(ctx->op->inputs[i].name, port) != 0) continue;
+        *name = ctx->op->inputs[i].name;
+        return &ctx->inputs[i];
     }
     return NULL;
 }
 
-qdq_argument qdq_argument_of(const qdq_call *call, const char *port) {
+qdq_argument qdq_argument_of(const qdq_op_context *ctx, const char *port) {
     char attr_name[64];
     qdq_argument argument = {0};
     const char *port_name = NULL;
-    const qdq_operand *in = operand_of(call, port, &port_name);
-    const qdq_attr_desc *attr = attr_of(call, port, attr_name, sizeof attr_name);
+    const qdq_operand *in = operand_of(ctx, port, &port_name);
+    const qdq_attr_desc *attr = attr_of(ctx, port, attr_name, sizeof attr_name);
     if (!in || !attr) return argument;
     if (in->given)
         return (qdq_argument){.name = port_name,
@@ -100,7 +103,7 @@ qdq_argument qdq_argument_of(const qdq_call *call, const char *port) {
                               .shape = in->type.shape,
                               .count = qdq_shape_count(in->type.shape),
                               .data = in->data};
-    const void *field = (const char *)call->attrs + attr->offset;
+    const void *field = (const char *)ctx->attrs + attr->offset;
     bool is_scale = attr->kind == QDQ_ATTR_FLOATS;
     const qdq_floats *floats = field;
     const qdq_numbers *numbers = field;
@@ -139,162 +142,161 @@ size_t qdq_argument_find_nonzero(const qdq_argument *argument) {
 
 //---- Findings ---------------------------------------------------------------
 
-void qdq_find_number(const qdq_call *call, const qdq_rule *rule, const qdq_argument *argument,
+void qdq_find_number(const qdq_op_context *ctx, const qdq_rule *rule, const qdq_argument *argument,
                      size_t index, const char *wanted) {
-    qdq_call_find_rule(call, rule, argument->name,
-                       qdq_text_number(call->findings, qdq_argument_at(argument, index), index,
+    qdq_call_find_rule(ctx, rule, argument->name,
+                       qdq_text_number(ctx->findings, qdq_argument_at(argument, index), index,
                                        argument->dtype != QDQ_INT32),
                        wanted);
 }
 
-void qdq_find_other_count(const qdq_call *call, const qdq_rule *rule, const qdq_argument *argument,
-                          const qdq_argument *other) {
-    qdq_call_find_rule(call, rule, argument->name,
-                       qdq_text(call->findings, "has %zu element%s", argument->count,
+void qdq_find_other_count(const qdq_op_context *ctx, const qdq_rule *rule,
+                          const qdq_argument *argument, const qdq_argument *other) {
+    qdq_call_find_rule(ctx, rule, argument->name,
+                       qdq_text(ctx->findings, "has %zu element%s", argument->count,
                                 argument->count == 1 ? "" : "s"),
-                       qdq_text(call->findings, "%zu, as many as %s", other->count, other->name));
+                       qdq_text(ctx->findings, "%zu, as many as %s", other->count, other->name));
 }
 
-bool qdq_expect_dtype(const qdq_call *call, const qdq_rule *rule, const char *port, qdq_dtype dtype,
-                      qdq_dtype_set set) {
+bool qdq_expect_dtype(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
+                      qdq_dtype dtype, qdq_dtype_set set) {
     char text[512];
     if (qdq_set_has(set, dtype)) return true;
     bool several = (set & (set - 1)) != 0;
-    qdq_call_find_rule(call, rule, port, qdq_text(call->findings, "is %s", qdq_dtype_name(dtype)),
-                       qdq_text(call->findings, "%s%s", several ? "one of: " : "",
+    qdq_call_find_rule(ctx, rule, port, qdq_text(ctx->findings, "is %s", qdq_dtype_name(dtype)),
+                       qdq_text(ctx->findings, "%s%s", several ? "one of: " : "",
                                 qdq_set_text(set, text, sizeof text)));
     return false;
 }
 
-void qdq_expect_scales(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
+void qdq_expect_scales(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
-        if (s.given && !qdq_expect_dtype(call, rule, s.name, s.dtype, set)) return;
+        qdq_argument s = qdq_argument_of(ctx, qdq_scale_ports[k]);
+        if (s.given && !qdq_expect_dtype(ctx, rule, s.name, s.dtype, set)) return;
     }
 }
 
-void qdq_expect_zero_points(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
+void qdq_expect_zero_points(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument z = qdq_argument_of(call, qdq_zero_point_ports[k]);
-        if (z.from_port && !qdq_expect_dtype(call, rule, z.name, z.dtype, set)) return;
+        qdq_argument z = qdq_argument_of(ctx, qdq_zero_point_ports[k]);
+        if (z.from_port && !qdq_expect_dtype(ctx, rule, z.name, z.dtype, set)) return;
     }
 }
 
-void qdq_expect_x(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
-    (void)qdq_expect_dtype(call, rule, "x", call->inputs[QDQ_PORT_X].type.dtype, set);
+void qdq_expect_x(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set) {
+    (void)qdq_expect_dtype(ctx, rule, "x", ctx->inputs[QDQ_PORT_X].type.dtype, set);
 }
 
-void qdq_expect_y(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
-    (void)qdq_expect_dtype(call, rule, "dtype", call->outputs[0].dtype, set);
+void qdq_expect_y(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set) {
+    (void)qdq_expect_dtype(ctx, rule, "dtype", ctx->outputs[0].dtype, set);
 }
 
-void qdq_expect_both(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set) {
-    if (qdq_expect_dtype(call, rule, "x", call->inputs[QDQ_PORT_X].type.dtype, set))
-        qdq_expect_y(call, rule, set);
+void qdq_expect_both(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set) {
+    if (qdq_expect_dtype(ctx, rule, "x", ctx->inputs[QDQ_PORT_X].type.dtype, set))
+        qdq_expect_y(ctx, rule, set);
 }
 
 //---- Shared checks ----------------------------------------------------------
 
-void qdq_check_positive_scale(const qdq_call *call, const qdq_rule *rule) {
+void qdq_check_positive_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
+        qdq_argument s = qdq_argument_of(ctx, qdq_scale_ports[k]);
         for (size_t i = 0; s.known && i < s.count; i++) {
             if (qdq_argument_at(&s, i) > 0) continue;
-            qdq_find_number(call, rule, &s, i, "a number above 0");
+            qdq_find_number(ctx, rule, &s, i, "a number above 0");
             return;
         }
     }
 }
 
-void qdq_check_constant_scale(const qdq_call *call, const qdq_rule *rule) {
+void qdq_check_constant_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
+        qdq_argument s = qdq_argument_of(ctx, qdq_scale_ports[k]);
         if (!s.given || s.constant) continue;
-        qdq_call_find_rule(call, rule, s.name, "is made at run time", "a constant");
+        qdq_call_find_rule(ctx, rule, s.name, "is made at run time", "a constant");
         return;
     }
 }
 
-static void find_bound(const qdq_call *call, const qdq_rule *rule, const char *name, qdq_int bound,
-                       int64_t whole) {
-    qdq_call_find_rule(call, rule, name,
-                       qdq_text(call->findings, "is %lld", (long long)bound.value),
-                       qdq_text(call->findings, "%lld, as %s has it", (long long)whole,
-                                qdq_dtype_name(call->outputs[0].dtype)));
+static void find_bound(const qdq_op_context *ctx, const qdq_rule *rule, const char *name,
+                       qdq_int bound, int64_t whole) {
+    qdq_call_find_rule(ctx, rule, name, qdq_text(ctx->findings, "is %lld", (long long)bound.value),
+                       qdq_text(ctx->findings, "%lld, as %s has it", (long long)whole,
+                                qdq_dtype_name(ctx->outputs[0].dtype)));
 }
 
-void qdq_check_whole_range(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    const qdq_requantize_attrs *r = qdq_call_is(call, "Requantize") ? call->attrs : NULL;
-    const qdq_dtype_info *info = qdq_dtype_get(call->outputs[0].dtype);
+void qdq_check_whole_range(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    const qdq_requantize_attrs *r = qdq_op_context_is(ctx, "Requantize") ? ctx->attrs : NULL;
+    const qdq_dtype_info *info = qdq_dtype_get(ctx->outputs[0].dtype);
     if (!a && !r) return;
     qdq_int least = a ? a->quant_min : r->quant_min, most = a ? a->quant_max : r->quant_max;
     if (least.set && least.value != info->least)
-        find_bound(call, rule, "quant_min", least, info->least);
+        find_bound(ctx, rule, "quant_min", least, info->least);
     else if (most.set && most.value != info->greatest)
-        find_bound(call, rule, "quant_max", most, info->greatest);
+        find_bound(ctx, rule, "quant_max", most, info->greatest);
 }
 
-void qdq_check_no_float_domain(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+void qdq_check_no_float_domain(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     if (a && a->zero_point_domain == QDQ_DOMAIN_FLOAT)
-        qdq_call_find_rule(call, rule, "zero_point_domain", "is float", "int or none");
+        qdq_call_find_rule(ctx, rule, "zero_point_domain", "is float", "int or none");
 }
 
-void qdq_check_no_group(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+void qdq_check_no_group(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     if (a && a->qtype == QDQ_PER_GROUP)
-        qdq_call_find_rule(call, rule, "qtype", "is per_group", "per_tensor or per_channel");
+        qdq_call_find_rule(ctx, rule, "qtype", "is per_group", "per_tensor or per_channel");
 }
 
-void qdq_check_group_divides(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
+void qdq_check_group_divides(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     if (!a || a->qtype != QDQ_PER_GROUP) return;
-    qdq_shape shape = call->inputs[QDQ_PORT_X].type.shape, block = qdq_block_shape(call);
+    qdq_shape shape = ctx->inputs[QDQ_PORT_X].type.shape, block = qdq_block_shape(ctx);
     for (int i = 0; i < shape.rank; i++) {
         if (shape.dims[i] % block.dims[i] == 0) continue;
         qdq_call_find_rule(
-            call, rule, "group_shape",
-            qdq_text(call->findings, "has %lld for dim %d", (long long)block.dims[i], i),
-            qdq_text(call->findings, "a divisor of %lld", (long long)shape.dims[i]));
+            ctx, rule, "group_shape",
+            qdq_text(ctx->findings, "has %lld for dim %d", (long long)block.dims[i], i),
+            qdq_text(ctx->findings, "a divisor of %lld", (long long)shape.dims[i]));
         return;
     }
 }
 
-void qdq_check_axis_from_front(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    int at = qdq_channel_axis(call);
+void qdq_check_axis_from_front(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    int at = qdq_channel_axis(ctx);
     if (at < 0) return;
-    qdq_int axis = a ? a->axis : ((const qdq_requantize_attrs *)call->attrs)->axis;
+    qdq_int axis = a ? a->axis : ((const qdq_requantize_attrs *)ctx->attrs)->axis;
     if (axis.set && axis.value < 0)
-        qdq_call_find_rule(call, rule, "axis",
-                           qdq_text(call->findings, "is %lld", (long long)axis.value),
-                           qdq_text(call->findings, "%d, the same counted from 0", at));
+        qdq_call_find_rule(ctx, rule, "axis",
+                           qdq_text(ctx->findings, "is %lld", (long long)axis.value),
+                           qdq_text(ctx->findings, "%d, the same counted from 0", at));
 }
 
-void qdq_check_not_computed(const qdq_call *call, const qdq_rule *rule) {
-    if (qdq_is_computed(call))
-        qdq_call_find_rule(call, rule, "scale", "is not given, and so would be computed from x",
+void qdq_check_not_computed(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (qdq_is_computed(ctx))
+        qdq_call_find_rule(ctx, rule, "scale", "is not given, and so would be computed from x",
                            "a scale");
 }
 
-void qdq_find_default_dtype(const qdq_call *call, const qdq_rule *rule, qdq_dtype own) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    const qdq_requantize_attrs *r = qdq_call_is(call, "Requantize") ? call->attrs : NULL;
-    qdq_dtype given = a ? a->dtype : r ? r->dtype : QDQ_DTYPE_NONE, y = call->outputs[0].dtype;
+void qdq_find_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype own) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    const qdq_requantize_attrs *r = qdq_op_context_is(ctx, "Requantize") ? ctx->attrs : NULL;
+    qdq_dtype given = a ? a->dtype : r ? r->dtype : QDQ_DTYPE_NONE, y = ctx->outputs[0].dtype;
     if ((a || r) && given == QDQ_DTYPE_NONE && own != QDQ_DTYPE_NONE && own != y)
         qdq_call_find_rule(
-            call, rule, "dtype",
-            qdq_text(call->findings, "is not given, and so is %s", qdq_dtype_name(y)),
-            qdq_text(call->findings, "%s, this backend's own default", qdq_dtype_name(own)));
+            ctx, rule, "dtype",
+            qdq_text(ctx->findings, "is not given, and so is %s", qdq_dtype_name(y)),
+            qdq_text(ctx->findings, "%s, this backend's own default", qdq_dtype_name(own)));
 }
 
-void qdq_check_no_such_op(const qdq_call *call, const qdq_rule *rule) {
-    qdq_call_find_rule(call, rule, NULL, qdq_text(call->findings, "it is no op of this backend"),
+void qdq_check_no_such_op(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_call_find_rule(ctx, rule, NULL, qdq_text(ctx->findings, "it is no op of this backend"),
                        NULL);
 }
 
-void qdq_check_known_op(const qdq_call *call, const qdq_rule *rule) {
-    qdq_call_find_rule(call, rule, NULL,
+void qdq_check_known_op(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_call_find_rule(ctx, rule, NULL,
                        "the documents name no such op; it is computed by the core's formula", NULL);
 }

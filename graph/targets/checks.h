@@ -10,20 +10,20 @@
 //---- A node -----------------------------------------------------------------
 
 // The attributes that Quantize, Dequantize and DynamicQuantize share; NULL for other ops.
-const qdq_quantize_attrs *qdq_quantize_attrs_of(const qdq_call *call);
-bool qdq_call_is(const qdq_call *call, const char *op);
+const qdq_quantize_attrs *qdq_quantize_attrs_of(const qdq_op_context *ctx);
+bool qdq_op_context_is(const qdq_op_context *ctx, const char *op);
 // A DynamicQuantize that computes its parameters.
-bool qdq_is_computed(const qdq_call *call);
+bool qdq_is_computed(const qdq_op_context *ctx);
 // `scheme` of a DynamicQuantize, as files have it.
-const char *qdq_scheme_word(const qdq_call *call);
+const char *qdq_scheme_word(const qdq_op_context *ctx);
 // The dtype of the quantized side (of Requantize: of y), and of the other (of Requantize: of x).
-qdq_dtype qdq_quantized_dtype(const qdq_call *call);
-qdq_dtype qdq_real_dtype(const qdq_call *call);
+qdq_dtype qdq_quantized_dtype(const qdq_op_context *ctx);
+qdq_dtype qdq_real_dtype(const qdq_op_context *ctx);
 // `axis` of a per-channel node or of Requantize, counted from 0 (unset: the default 1); -1 where
 // there is none.
-int qdq_channel_axis(const qdq_call *call);
+int qdq_channel_axis(const qdq_op_context *ctx);
 // The extent of a block of a per-group node for each dim of x, -1 resolved.
-qdq_shape qdq_block_shape(const qdq_call *call);
+qdq_shape qdq_block_shape(const qdq_op_context *ctx);
 
 //---- A scale or a zero point ------------------------------------------------
 
@@ -45,7 +45,7 @@ typedef struct qdq_argument {
 } qdq_argument;
 
 // `port` is the name of the port: "scale", "zero_point", "in_scale", ...
-qdq_argument qdq_argument_of(const qdq_call *call, const char *port);
+qdq_argument qdq_argument_of(const qdq_op_context *ctx, const char *port);
 // Number i of a known argument.
 double qdq_argument_at(const qdq_argument *argument, size_t i);
 // The first of a known argument that is not 0; its count if there is none.
@@ -54,48 +54,48 @@ size_t qdq_argument_find_nonzero(const qdq_argument *argument);
 //---- Shared checks ----------------------------------------------------------
 
 // "PORT has 3 at index 0" with the rule's hint.
-void qdq_find_number(const qdq_call *call, const qdq_rule *rule, const qdq_argument *argument,
+void qdq_find_number(const qdq_op_context *ctx, const qdq_rule *rule, const qdq_argument *argument,
                      size_t index, const char *wanted);
 // "PORT has 1 element, wanted 3, as many as OTHER".
-void qdq_find_other_count(const qdq_call *call, const qdq_rule *rule, const qdq_argument *argument,
-                          const qdq_argument *other);
+void qdq_find_other_count(const qdq_op_context *ctx, const qdq_rule *rule,
+                          const qdq_argument *argument, const qdq_argument *other);
 // "PORT is float16", wanted one of `set`. False where that was found.
-bool qdq_expect_dtype(const qdq_call *call, const qdq_rule *rule, const char *port, qdq_dtype dtype,
-                      qdq_dtype_set set);
+bool qdq_expect_dtype(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
+                      qdq_dtype dtype, qdq_dtype_set set);
 
 // The same for every scale, and for every zero point that comes through a port.
-void qdq_expect_scales(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set);
-void qdq_expect_zero_points(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set);
+void qdq_expect_scales(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set);
+void qdq_expect_zero_points(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set);
 // The same for x, and for y (called "dtype").
-void qdq_expect_x(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set);
-void qdq_expect_y(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set);
+void qdq_expect_x(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set);
+void qdq_expect_y(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set);
 
 // The same for x and y.
-void qdq_expect_both(const qdq_call *call, const qdq_rule *rule, qdq_dtype_set set);
+void qdq_expect_both(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set);
 
 // All constant scales are above 0 (of Requantize: of both sides).
-void qdq_check_positive_scale(const qdq_call *call, const qdq_rule *rule);
+void qdq_check_positive_scale(const qdq_op_context *ctx, const qdq_rule *rule);
 // No scale that is made at run time.
-void qdq_check_constant_scale(const qdq_call *call, const qdq_rule *rule);
+void qdq_check_constant_scale(const qdq_op_context *ctx, const qdq_rule *rule);
 // quant_min and quant_max are not given, or those of the dtype.
-void qdq_check_whole_range(const qdq_call *call, const qdq_rule *rule);
+void qdq_check_whole_range(const qdq_op_context *ctx, const qdq_rule *rule);
 // zero_point_domain is int or none.
-void qdq_check_no_float_domain(const qdq_call *call, const qdq_rule *rule);
+void qdq_check_no_float_domain(const qdq_op_context *ctx, const qdq_rule *rule);
 // No qtype per_group.
-void qdq_check_no_group(const qdq_call *call, const qdq_rule *rule);
+void qdq_check_no_group(const qdq_op_context *ctx, const qdq_rule *rule);
 // group_shape divides the shape of x.
-void qdq_check_group_divides(const qdq_call *call, const qdq_rule *rule);
+void qdq_check_group_divides(const qdq_op_context *ctx, const qdq_rule *rule);
 // The axis of a per-channel node is not negative.
-void qdq_check_axis_from_front(const qdq_call *call, const qdq_rule *rule);
+void qdq_check_axis_from_front(const qdq_op_context *ctx, const qdq_rule *rule);
 // Parameters are given.
-void qdq_check_not_computed(const qdq_call *call, const qdq_rule *rule);
+void qdq_check_not_computed(const qdq_op_context *ctx, const qdq_rule *rule);
 // A node that leaves its dtype to the default, which for the backend is `own` and not what y has
 // here. NONE: the backend has no default.
-void qdq_find_default_dtype(const qdq_call *call, const qdq_rule *rule, qdq_dtype own);
+void qdq_find_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype own);
 // The op itself is found: the backend has none such.
-void qdq_check_no_such_op(const qdq_call *call, const qdq_rule *rule);
+void qdq_check_no_such_op(const qdq_op_context *ctx, const qdq_rule *rule);
 // The op itself is found: the documents of the backend name none that computes it.
-void qdq_check_known_op(const qdq_call *call, const qdq_rule *rule);
+void qdq_check_known_op(const qdq_op_context *ctx, const qdq_rule *rule);
 
 //---- Rows -------------------------------------------------------------------
 

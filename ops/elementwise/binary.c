@@ -9,19 +9,20 @@ enum { PORT_A, PORT_B };
 #define FLOATS_AND_INT32 (QDQ_SET_FLOATS | QDQ_SET(INT32))
 
 // The shape that two inputs become, or a finding.
-static bool join(const qdq_call *call, size_t a, size_t b, qdq_broadcast rule, qdq_shape *out) {
-    qdq_shape sa = call->inputs[a].type.shape, sb = call->inputs[b].type.shape;
+static bool join(const qdq_op_context *ctx, size_t a, size_t b, qdq_broadcast rule,
+                 qdq_shape *out) {
+    qdq_shape sa = ctx->inputs[a].type.shape, sb = ctx->inputs[b].type.shape;
     *out = sa;
     bool fits =
         rule == QDQ_BROADCAST_NONE ? qdq_shape_equal(sa, sb) : qdq_broadcast_shapes(sa, sb, out);
     if (fits) return true;
-    qdq_call_find(call, QDQ_RULE_PORT_SHAPE, call->op->inputs[b].name,
-                  qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, sb)),
-                  qdq_text(call->findings,
+    qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[b].name,
+                  qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, sb)),
+                  qdq_text(ctx->findings,
                            rule == QDQ_BROADCAST_NONE ? "%s, that of %s"
                                                       : "one that goes with %s of %s: dims from "
                                                         "the last on are equal or 1",
-                           qdq_shape_text(call->findings, sa), call->op->inputs[a].name));
+                           qdq_shape_text(ctx->findings, sa), ctx->op->inputs[a].name));
     return false;
 }
 
@@ -51,42 +52,43 @@ static const qdq_attr_desc mixed_attrs[] = {BROADCAST_ATTR,
                                              offsetof(qdq_binary_attrs, dtype), NULL, "that of a",
                                              "of the result"}};
 
-static void infer_shape(qdq_call *call, qdq_dtype dtype) {
-    const qdq_binary_attrs *a = call->attrs;
-    call->outputs[0] = (qdq_type){dtype, call->inputs[PORT_A].type.shape};
-    if (qdq_has_input(call, PORT_B))
-        (void)join(call, PORT_A, PORT_B, a->auto_broadcast, &call->outputs[0].shape);
+static void infer_shape(qdq_op_context *ctx, qdq_dtype dtype) {
+    const qdq_binary_attrs *a = ctx->attrs;
+    ctx->outputs[0] = (qdq_type){dtype, ctx->inputs[PORT_A].type.shape};
+    if (qdq_has_input(ctx, PORT_B))
+        (void)join(ctx, PORT_A, PORT_B, a->auto_broadcast, &ctx->outputs[0].shape);
 }
 
 // Inputs and result each of a dtype of their own.
-static void infer_mixed(qdq_call *call) {
-    const qdq_binary_attrs *a = call->attrs;
-    qdq_dtype dtype = a->dtype ? a->dtype : call->inputs[PORT_A].type.dtype;
-    infer_shape(call, qdq_check_result(call, dtype, call->op->outputs[0].dtypes));
+static void infer_mixed(qdq_op_context *ctx) {
+    const qdq_binary_attrs *a = ctx->attrs;
+    qdq_dtype dtype = a->dtype ? a->dtype : ctx->inputs[PORT_A].type.dtype;
+    infer_shape(ctx, qdq_check_result(ctx, dtype, ctx->op->outputs[0].dtypes));
 }
 
-static void infer_alike(qdq_call *call) {
-    (void)qdq_check_same_dtype(call, PORT_B);
-    infer_shape(call, call->inputs[PORT_A].type.dtype);
+static void infer_alike(qdq_op_context *ctx) {
+    (void)qdq_check_same_dtype(ctx, PORT_B);
+    infer_shape(ctx, ctx->inputs[PORT_A].type.dtype);
 }
 
-static void infer_comparison(qdq_call *call) {
-    (void)qdq_check_same_dtype(call, PORT_B);
-    infer_shape(call, QDQ_BOOL);
+static void infer_comparison(qdq_op_context *ctx) {
+    (void)qdq_check_same_dtype(ctx, PORT_B);
+    infer_shape(ctx, QDQ_BOOL);
 }
 
-#define BINARY(id, op_name, map_name, what, ins, outs, attr_table, infer_fn)                    \
-    static size_t lower_##id(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) { \
-        qdq_elements op = {.map = QDQ_MAP_##map_name, .a = PORT_A, .b = PORT_B, .c = -1};       \
-        return qdq_lower_elements(call, to, &op, stages);                                       \
-    }                                                                                           \
-    const qdq_op qdq_op_##id = {                                                                \
-        .name = (op_name),                                                                      \
-        .summary = (what),                                                                      \
-        .attrs_size = sizeof(qdq_binary_attrs),                                                 \
-        QDQ_OP_TABLES(ins, outs, attr_table),                                                   \
-        .infer = (infer_fn),                                                                    \
-        .lower = lower_##id,                                                                    \
+#define BINARY(id, op_name, map_name, what, ins, outs, attr_table, infer_fn)              \
+    static size_t lower_##id(const qdq_op_context *ctx, const qdq_lowering *to,           \
+                             qdq_stage *stages) {                                         \
+        qdq_elements op = {.map = QDQ_MAP_##map_name, .a = PORT_A, .b = PORT_B, .c = -1}; \
+        return qdq_lower_elements(ctx, to, &op, stages);                                  \
+    }                                                                                     \
+    const qdq_op qdq_op_##id = {                                                          \
+        .name = (op_name),                                                                \
+        .summary = (what),                                                                \
+        .attrs_size = sizeof(qdq_binary_attrs),                                           \
+        QDQ_OP_TABLES(ins, outs, attr_table),                                             \
+        .infer = (infer_fn),                                                              \
+        .lower = lower_##id,                                                              \
     };
 
 // clang-format off
@@ -113,35 +115,35 @@ static const qdq_attr_desc select_attrs[] = {
      "numpy: a and b are broadcast to each other, condition onto them; none: equal shapes"}};
 
 // The condition is broadcast one way: it makes y no larger.
-static void check_condition(const qdq_call *call, qdq_broadcast rule, qdq_shape y) {
-    qdq_shape is = call->inputs[SELECT_CONDITION].type.shape, joined;
+static void check_condition(const qdq_op_context *ctx, qdq_broadcast rule, qdq_shape y) {
+    qdq_shape is = ctx->inputs[SELECT_CONDITION].type.shape, joined;
     bool fits = rule == QDQ_BROADCAST_NONE
                     ? qdq_shape_equal(is, y)
                     : qdq_broadcast_shapes(is, y, &joined) && qdq_shape_equal(joined, y);
     if (!fits)
         qdq_call_find(
-            call, QDQ_RULE_PORT_SHAPE, "condition",
-            qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, is)),
-            qdq_text(call->findings, "one that can be broadcast to %s, that of a and b",
-                     qdq_shape_text(call->findings, y)));
+            ctx, QDQ_RULE_PORT_SHAPE, "condition",
+            qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, is)),
+            qdq_text(ctx->findings, "one that can be broadcast to %s, that of a and b",
+                     qdq_shape_text(ctx->findings, y)));
 }
 
-static void infer_select(qdq_call *call) {
-    const qdq_select_attrs *a = call->attrs;
-    if (!qdq_has_input(call, SELECT_A) || !qdq_has_input(call, SELECT_B)) return;
-    qdq_dtype da = call->inputs[SELECT_A].type.dtype, db = call->inputs[SELECT_B].type.dtype;
+static void infer_select(qdq_op_context *ctx) {
+    const qdq_select_attrs *a = ctx->attrs;
+    if (!qdq_has_input(ctx, SELECT_A) || !qdq_has_input(ctx, SELECT_B)) return;
+    qdq_dtype da = ctx->inputs[SELECT_A].type.dtype, db = ctx->inputs[SELECT_B].type.dtype;
     if (da != db)
-        qdq_call_find(call, QDQ_RULE_PORT_DTYPE, "b",
-                      qdq_text(call->findings, "is %s", qdq_dtype_name(db)),
-                      qdq_text(call->findings, "%s, as a is", qdq_dtype_name(da)));
-    call->outputs[0].dtype = da;
-    if (join(call, SELECT_A, SELECT_B, a->auto_broadcast, &call->outputs[0].shape))
-        check_condition(call, a->auto_broadcast, call->outputs[0].shape);
+        qdq_call_find(ctx, QDQ_RULE_PORT_DTYPE, "b",
+                      qdq_text(ctx->findings, "is %s", qdq_dtype_name(db)),
+                      qdq_text(ctx->findings, "%s, as a is", qdq_dtype_name(da)));
+    ctx->outputs[0].dtype = da;
+    if (join(ctx, SELECT_A, SELECT_B, a->auto_broadcast, &ctx->outputs[0].shape))
+        check_condition(ctx, a->auto_broadcast, ctx->outputs[0].shape);
 }
 
-static size_t lower_select(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+static size_t lower_select(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     qdq_elements op = {.map = QDQ_MAP_select, .a = SELECT_A, .b = SELECT_B, .c = SELECT_CONDITION};
-    return qdq_lower_elements(call, to, &op, stages);
+    return qdq_lower_elements(ctx, to, &op, stages);
 }
 
 const qdq_op qdq_op_select = {
@@ -158,9 +160,9 @@ const qdq_op qdq_op_select = {
 enum { PORT_X, PORT_OTHER };
 
 // b of `length` elements for one dim of x.
-static qdq_elements along(const qdq_call *call, qdq_map map, int dim) {
+static qdq_elements along(const qdq_op_context *ctx, qdq_map map, int dim) {
     qdq_elements op = {.map = map, .a = PORT_X, .b = PORT_OTHER, .c = -1, .has_b_shape = true};
-    qdq_shape x = call->inputs[PORT_X].type.shape;
+    qdq_shape x = ctx->inputs[PORT_X].type.shape;
     op.b_shape = (qdq_shape){.rank = x.rank};
     for (int i = 0; i < x.rank; i++) op.b_shape.dims[i] = i == dim ? x.dims[i] : 1;
     return op;
@@ -173,30 +175,30 @@ static const qdq_attr_desc bias_add_attrs[] = {
     {"data_format", QDQ_ATTR_WORD, offsetof(qdq_bias_add_attrs, data_format), qdq_data_format_words,
      "NXC", "where the channels are"}};
 
-static bool check_channels(const qdq_call *call, qdq_data_format format) {
-    qdq_shape x = call->inputs[PORT_X].type.shape;
+static bool check_channels(const qdq_op_context *ctx, qdq_data_format format) {
+    qdq_shape x = ctx->inputs[PORT_X].type.shape;
     if (x.rank >= 2) {
         qdq_shape channels = {.rank = 1, .dims = {x.dims[qdq_channel_dim(x, format)]}};
-        return qdq_check_shape(call, PORT_OTHER, channels, "the channels of x");
+        return qdq_check_shape(ctx, PORT_OTHER, channels, "the channels of x");
     }
-    qdq_call_find(call, QDQ_RULE_PORT_SHAPE, "x",
-                  qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, x)),
+    qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, "x",
+                  qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, x)),
                   "at least two dims, one of them the channels");
     return false;
 }
 
-static void infer_bias_add(qdq_call *call) {
-    const qdq_bias_add_attrs *a = call->attrs;
-    call->outputs[0] = call->inputs[PORT_X].type;
-    (void)qdq_check_same_dtype(call, PORT_OTHER);
-    (void)check_channels(call, a->data_format);
+static void infer_bias_add(qdq_op_context *ctx) {
+    const qdq_bias_add_attrs *a = ctx->attrs;
+    ctx->outputs[0] = ctx->inputs[PORT_X].type;
+    (void)qdq_check_same_dtype(ctx, PORT_OTHER);
+    (void)check_channels(ctx, a->data_format);
 }
 
-static size_t lower_bias_add(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_bias_add_attrs *a = call->attrs;
+static size_t lower_bias_add(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_bias_add_attrs *a = ctx->attrs;
     qdq_elements op =
-        along(call, QDQ_MAP_add, qdq_channel_dim(call->inputs[PORT_X].type.shape, a->data_format));
-    return qdq_lower_elements(call, to, &op, stages);
+        along(ctx, QDQ_MAP_add, qdq_channel_dim(ctx->inputs[PORT_X].type.shape, a->data_format));
+    return qdq_lower_elements(ctx, to, &op, stages);
 }
 
 const qdq_op qdq_op_bias_add = {
@@ -220,37 +222,37 @@ static const qdq_attr_desc prelu_attrs[] = {
      "true", "a slope of rank 1 is for the channels; else for the last dim"}};
 
 // Whether the slope is a list for the channels.
-static bool is_per_channel(const qdq_call *call, const qdq_prelu_attrs *a) {
-    qdq_shape x = call->inputs[PORT_X].type.shape, slope = call->inputs[PORT_OTHER].type.shape;
+static bool is_per_channel(const qdq_op_context *ctx, const qdq_prelu_attrs *a) {
+    qdq_shape x = ctx->inputs[PORT_X].type.shape, slope = ctx->inputs[PORT_OTHER].type.shape;
     return a->per_channel_broadcast != QDQ_FALSE && slope.rank == 1 && slope.dims[0] != 1 &&
            x.rank >= 2;
 }
 
-static void infer_prelu(qdq_call *call) {
-    const qdq_prelu_attrs *a = call->attrs;
-    qdq_shape x = call->inputs[PORT_X].type.shape, joined;
-    call->outputs[0] = call->inputs[PORT_X].type;
-    (void)qdq_check_same_dtype(call, PORT_OTHER);
-    if (!qdq_has_input(call, PORT_OTHER)) return;
-    qdq_shape slope = call->inputs[PORT_OTHER].type.shape;
-    if (is_per_channel(call, a)) {
-        (void)check_channels(call, a->data_format);
+static void infer_prelu(qdq_op_context *ctx) {
+    const qdq_prelu_attrs *a = ctx->attrs;
+    qdq_shape x = ctx->inputs[PORT_X].type.shape, joined;
+    ctx->outputs[0] = ctx->inputs[PORT_X].type;
+    (void)qdq_check_same_dtype(ctx, PORT_OTHER);
+    if (!qdq_has_input(ctx, PORT_OTHER)) return;
+    qdq_shape slope = ctx->inputs[PORT_OTHER].type.shape;
+    if (is_per_channel(ctx, a)) {
+        (void)check_channels(ctx, a->data_format);
     } else if (!qdq_broadcast_shapes(slope, x, &joined) || !qdq_shape_equal(joined, x)) {
         qdq_call_find(
-            call, QDQ_RULE_PORT_SHAPE, "slope",
-            qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, slope)),
-            qdq_text(call->findings, "one that can be broadcast to %s, that of x",
-                     qdq_shape_text(call->findings, x)));
+            ctx, QDQ_RULE_PORT_SHAPE, "slope",
+            qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, slope)),
+            qdq_text(ctx->findings, "one that can be broadcast to %s, that of x",
+                     qdq_shape_text(ctx->findings, x)));
     }
 }
 
-static size_t lower_prelu(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_prelu_attrs *a = call->attrs;
+static size_t lower_prelu(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_prelu_attrs *a = ctx->attrs;
     qdq_elements op = {.map = QDQ_MAP_prelu, .a = PORT_X, .b = PORT_OTHER, .c = -1};
-    if (is_per_channel(call, a))
-        op = along(call, QDQ_MAP_prelu,
-                   qdq_channel_dim(call->inputs[PORT_X].type.shape, a->data_format));
-    return qdq_lower_elements(call, to, &op, stages);
+    if (is_per_channel(ctx, a))
+        op = along(ctx, QDQ_MAP_prelu,
+                   qdq_channel_dim(ctx->inputs[PORT_X].type.shape, a->data_format));
+    return qdq_lower_elements(ctx, to, &op, stages);
 }
 
 const qdq_op qdq_op_prelu = {

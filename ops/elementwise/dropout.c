@@ -24,14 +24,14 @@ static const qdq_attr_desc attrs[] = {{"keep_mask", QDQ_ATTR_BOOL,
                                        offsetof(qdq_dropout_attrs, keep_mask), NULL, "false",
                                        "also makes mask: 1 where an element was kept"}};
 
-static void infer(qdq_call *call) {
-    const qdq_dropout_attrs *a = call->attrs;
-    qdq_type x = call->inputs[PORT_X].type;
+static void infer(qdq_op_context *ctx) {
+    const qdq_dropout_attrs *a = ctx->attrs;
+    qdq_type x = ctx->inputs[PORT_X].type;
     for (size_t i = PORT_SEED; i <= PORT_PROBABILITY; i++)
-        if (!qdq_check_shape(call, i, (qdq_shape){0}, "one number")) return;
-    call->output_count = a->keep_mask == QDQ_TRUE ? 2 : 1;
-    call->outputs[0] = x;
-    call->outputs[1] = (qdq_type){QDQ_UINT8, x.shape};
+        if (!qdq_check_shape(ctx, i, (qdq_shape){0}, "one number")) return;
+    ctx->output_count = a->keep_mask == QDQ_TRUE ? 2 : 1;
+    ctx->outputs[0] = x;
+    ctx->outputs[1] = (qdq_type){QDQ_UINT8, x.shape};
 }
 
 typedef struct dropout_params {
@@ -86,16 +86,16 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     qdq_pieces_end(&y);
 }
 
-static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     dropout_params *p = QDQ_MEMPOOL_NEW(to->mempool, dropout_params);
     if (!p) return 0;
-    *p = (dropout_params){.x_dtype = call->inputs[PORT_X].type.dtype,
-                          .y_dtype = call->outputs[0].dtype,
-                          .seed_dtype = call->inputs[PORT_SEED].type.dtype,
-                          .offset_dtype = call->inputs[PORT_OFFSET].type.dtype,
-                          .probability_dtype = call->inputs[PORT_PROBABILITY].type.dtype,
-                          .count = qdq_shape_count(call->outputs[0].shape),
-                          .mask = call->output_count > 1};
+    *p = (dropout_params){.x_dtype = ctx->inputs[PORT_X].type.dtype,
+                          .y_dtype = ctx->outputs[0].dtype,
+                          .seed_dtype = ctx->inputs[PORT_SEED].type.dtype,
+                          .offset_dtype = ctx->inputs[PORT_OFFSET].type.dtype,
+                          .probability_dtype = ctx->inputs[PORT_PROBABILITY].type.dtype,
+                          .count = qdq_shape_count(ctx->outputs[0].shape),
+                          .mask = ctx->output_count > 1};
     stages[0] = (qdq_stage){.params = p,
                             .whole = run,
                             .units = (p->count + UNIT - 1) / UNIT,

@@ -186,15 +186,16 @@ static void run_whole(const void *params, const qdq_tensors *tensors, size_t beg
 
 //---- Lowering ---------------------------------------------------------------
 
-static qdq_shape shape_of(const qdq_call *call, const qdq_elements *op, size_t which, int port) {
-    return which == 1 && op->has_b_shape ? op->b_shape : call->inputs[port].type.shape;
+static qdq_shape shape_of(const qdq_op_context *ctx, const qdq_elements *op, size_t which,
+                          int port) {
+    return which == 1 && op->has_b_shape ? op->b_shape : ctx->inputs[port].type.shape;
 }
 
-static operand operand_of(const qdq_call *call, const qdq_elements *op, size_t which, int port,
+static operand operand_of(const qdq_op_context *ctx, const qdq_elements *op, size_t which, int port,
                           qdq_shape y) {
     if (port < 0) return (operand){0};
-    operand o = {true, call->inputs[port].type.dtype, (size_t)port, {0}};
-    qdq_shape shape = shape_of(call, op, which, port);
+    operand o = {true, ctx->inputs[port].type.dtype, (size_t)port, {0}};
+    qdq_shape shape = shape_of(ctx, op, which, port);
     size_t stride = 1;
     for (int i = 1; i <= shape.rank; i++) {
         int64_t dim = shape.dims[shape.rank - i];
@@ -226,11 +227,11 @@ static qdq_stage link_stage(elements_params *p) {
     return stage;
 }
 
-size_t qdq_lower_elements(const qdq_call *call, const qdq_lowering *to, const qdq_elements *op,
+size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_elements *op,
                           qdq_stage *stages) {
     elements_params *p = QDQ_MEMPOOL_NEW(to->mempool, elements_params);
     if (!p) return 0;
-    qdq_type y = call->outputs[0];
+    qdq_type y = ctx->outputs[0];
     const int ports[MAX_OPERANDS] = {op->a, op->b, op->c};
     *p = (elements_params){.fn = qdq_map_find(op->map, to->isas),
                            .numbers = op->numbers,
@@ -240,11 +241,11 @@ size_t qdq_lower_elements(const qdq_call *call, const qdq_lowering *to, const qd
                            .x = MAX_OPERANDS};
     p->whole = !qdq_dtype_is_real(y.dtype);
     for (size_t i = 0; i < MAX_OPERANDS; i++) {
-        p->operands[i] = operand_of(call, op, i, ports[i], y.shape);
+        p->operands[i] = operand_of(ctx, op, i, ports[i], y.shape);
         if (!p->operands[i].given) continue;
         p->whole = p->whole && !qdq_dtype_is_real(p->operands[i].dtype);
         if (i < 2 && (p->x == MAX_OPERANDS || (size_t)ports[i] == to->follows) &&
-            qdq_shape_equal(call->inputs[ports[i]].type.shape, y.shape))
+            qdq_shape_equal(ctx->inputs[ports[i]].type.shape, y.shape))
             p->x = i;
     }
     size_t count = qdq_shape_count(y.shape);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops on elements: Add, ReLU, Select and their like. Each is a function of ops/kernels/elementwise/elementwise_kernels.h with
-// operands that are brought to one shape.
+// Ops on elements: Add, ReLU, Select and their like. Each is a function of
+// ops/kernels/elementwise/elementwise_kernels.h with operands that are brought to one shape.
 #ifndef QDQ_OPS_ELEMENTWISE_ELEMENTWISE_H
 #define QDQ_OPS_ELEMENTWISE_ELEMENTWISE_H
 
@@ -19,7 +19,7 @@ typedef struct qdq_elements {
 
 // The stage of such a node: a link where an operand has the shape of y, else work on whole tensors.
 // How many stages: 1, or 0 when memory runs out.
-size_t qdq_lower_elements(const qdq_call *call, const qdq_lowering *to, const qdq_elements *op,
+size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_elements *op,
                           qdq_stage *stages);
 
 #endif

@@ -4,33 +4,34 @@
 
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
 
-static void infer(qdq_call *call) { call->outputs[0] = call->inputs[0].type; }
+static void infer(qdq_op_context *ctx) { ctx->outputs[0] = ctx->inputs[0].type; }
 
-static size_t lower_as(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages, qdq_map map,
-                       qdq_map_numbers numbers) {
+static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages,
+                       qdq_map map, qdq_map_numbers numbers) {
     qdq_elements op = {.map = map, .numbers = numbers, .a = 0, .b = -1, .c = -1};
-    return qdq_lower_elements(call, to, &op, stages);
+    return qdq_lower_elements(ctx, to, &op, stages);
 }
 
 //---- Nothing to set ---------------------------------------------------------
 
 static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_unary_attrs, x), false, QDQ_SET_FLOATS}};
 
-#define UNARY(id, op_name, map, what)                                                           \
-    static size_t lower_##id(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) { \
-        return lower_as(call, to, stages, QDQ_MAP_##map, (qdq_map_numbers){0});                 \
-    }                                                                                           \
-    const qdq_op qdq_op_##id = {                                                                \
-        .name = (op_name),                                                                      \
-        .summary = (what),                                                                      \
-        .attrs_size = sizeof(qdq_unary_attrs),                                                  \
-        .inputs = inputs,                                                                       \
-        .input_count = 1,                                                                       \
-        .outputs = outputs,                                                                     \
-        .output_count = 1,                                                                      \
-        .infer = infer,                                                                         \
-        .lower = lower_##id,                                                                    \
-        .cuts_negative = QDQ_MAP_##map == QDQ_MAP_relu,                                         \
+#define UNARY(id, op_name, map, what)                                           \
+    static size_t lower_##id(const qdq_op_context *ctx, const qdq_lowering *to, \
+                             qdq_stage *stages) {                               \
+        return lower_as(ctx, to, stages, QDQ_MAP_##map, (qdq_map_numbers){0});  \
+    }                                                                           \
+    const qdq_op qdq_op_##id = {                                                \
+        .name = (op_name),                                                      \
+        .summary = (what),                                                      \
+        .attrs_size = sizeof(qdq_unary_attrs),                                  \
+        .inputs = inputs,                                                       \
+        .input_count = 1,                                                       \
+        .outputs = outputs,                                                     \
+        .output_count = 1,                                                      \
+        .infer = infer,                                                         \
+        .lower = lower_##id,                                                    \
+        .cuts_negative = QDQ_MAP_##map == QDQ_MAP_relu,                         \
     };
 
 UNARY(abs, "Abs", abs, "y = |x|")
@@ -54,25 +55,26 @@ static const qdq_attr_desc alpha_attrs[] = {{"alpha", QDQ_ATTR_FLOAT,
                                              offsetof(qdq_alpha_attrs, alpha), NULL, "",
                                              "factor below 0; required"}};
 
-static void infer_alpha(qdq_call *call) {
-    const qdq_alpha_attrs *a = call->attrs;
-    (void)qdq_require_attr(call, "alpha", a->alpha.set);
-    infer(call);
+static void infer_alpha(qdq_op_context *ctx) {
+    const qdq_alpha_attrs *a = ctx->attrs;
+    (void)qdq_require_attr(ctx, "alpha", a->alpha.set);
+    infer(ctx);
 }
 
-#define ALPHA(id, op_name, map, what)                                                           \
-    static size_t lower_##id(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) { \
-        const qdq_alpha_attrs *a = call->attrs;                                                 \
-        return lower_as(call, to, stages, QDQ_MAP_##map,                                        \
-                        (qdq_map_numbers){.alpha = (float)a->alpha.value});                     \
-    }                                                                                           \
-    const qdq_op qdq_op_##id = {                                                                \
-        .name = (op_name),                                                                      \
-        .summary = (what),                                                                      \
-        .attrs_size = sizeof(qdq_alpha_attrs),                                                  \
-        QDQ_OP_TABLES(alpha_inputs, outputs, alpha_attrs),                                      \
-        .infer = infer_alpha,                                                                   \
-        .lower = lower_##id,                                                                    \
+#define ALPHA(id, op_name, map, what)                                           \
+    static size_t lower_##id(const qdq_op_context *ctx, const qdq_lowering *to, \
+                             qdq_stage *stages) {                               \
+        const qdq_alpha_attrs *a = ctx->attrs;                                  \
+        return lower_as(ctx, to, stages, QDQ_MAP_##map,                         \
+                        (qdq_map_numbers){.alpha = (float)a->alpha.value});     \
+    }                                                                           \
+    const qdq_op qdq_op_##id = {                                                \
+        .name = (op_name),                                                      \
+        .summary = (what),                                                      \
+        .attrs_size = sizeof(qdq_alpha_attrs),                                  \
+        QDQ_OP_TABLES(alpha_inputs, outputs, alpha_attrs),                      \
+        .infer = infer_alpha,                                                   \
+        .lower = lower_##id,                                                    \
     };
 
 ALPHA(leaky_relu, "LeakyReLU", leaky_relu, "y = x > 0 ? x : alpha * x")
@@ -88,16 +90,17 @@ static const qdq_attr_desc hard_sigmoid_attrs[] = {
     {"beta", QDQ_ATTR_FLOAT, offsetof(qdq_hard_sigmoid_attrs, beta), NULL, "",
      "what is added; required"}};
 
-static void infer_hard_sigmoid(qdq_call *call) {
-    const qdq_hard_sigmoid_attrs *a = call->attrs;
-    (void)qdq_require_attr(call, "alpha", a->alpha.set);
-    (void)qdq_require_attr(call, "beta", a->beta.set);
-    infer(call);
+static void infer_hard_sigmoid(qdq_op_context *ctx) {
+    const qdq_hard_sigmoid_attrs *a = ctx->attrs;
+    (void)qdq_require_attr(ctx, "alpha", a->alpha.set);
+    (void)qdq_require_attr(ctx, "beta", a->beta.set);
+    infer(ctx);
 }
 
-static size_t lower_hard_sigmoid(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_hard_sigmoid_attrs *a = call->attrs;
-    return lower_as(call, to, stages, QDQ_MAP_hard_sigmoid,
+static size_t lower_hard_sigmoid(const qdq_op_context *ctx, const qdq_lowering *to,
+                                 qdq_stage *stages) {
+    const qdq_hard_sigmoid_attrs *a = ctx->attrs;
+    return lower_as(ctx, to, stages, QDQ_MAP_hard_sigmoid,
                     (qdq_map_numbers){(float)a->alpha.value, (float)a->beta.value});
 }
 
@@ -118,20 +121,20 @@ static const qdq_attr_desc clamp_attrs[] = {
     {"min", QDQ_ATTR_FLOAT, offsetof(qdq_clamp_attrs, min), NULL, "", "least result; required"},
     {"max", QDQ_ATTR_FLOAT, offsetof(qdq_clamp_attrs, max), NULL, "", "greatest result; required"}};
 
-static void infer_clamp(qdq_call *call) {
-    const qdq_clamp_attrs *a = call->attrs;
-    bool given = qdq_require_attr(call, "min", a->min.set);
-    given &= qdq_require_attr(call, "max", a->max.set);
+static void infer_clamp(qdq_op_context *ctx) {
+    const qdq_clamp_attrs *a = ctx->attrs;
+    bool given = qdq_require_attr(ctx, "min", a->min.set);
+    given &= qdq_require_attr(ctx, "max", a->max.set);
     if (given && !(a->min.value <= a->max.value))
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "min", qdq_text_is(call->findings, a->min.value),
-                      qdq_text(call->findings, "at most max, which %s",
-                               qdq_text_is(call->findings, a->max.value)));
-    infer(call);
+        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "min", qdq_text_is(ctx->findings, a->min.value),
+                      qdq_text(ctx->findings, "at most max, which %s",
+                               qdq_text_is(ctx->findings, a->max.value)));
+    infer(ctx);
 }
 
-static size_t lower_clamp(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_clamp_attrs *a = call->attrs;
-    return lower_as(call, to, stages, QDQ_MAP_clamp,
+static size_t lower_clamp(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_clamp_attrs *a = ctx->attrs;
+    return lower_as(ctx, to, stages, QDQ_MAP_clamp,
                     (qdq_map_numbers){(float)a->min.value, (float)a->max.value});
 }
 
@@ -153,9 +156,9 @@ static const qdq_attr_desc gelu_attrs[] = {{"mode", QDQ_ATTR_WORD, offsetof(qdq_
                                             gelu_modes, "gelu_erf",
                                             "by the error function, or the approximation by tanh"}};
 
-static size_t lower_gelu(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_gelu_attrs *a = call->attrs;
-    return lower_as(call, to, stages,
+static size_t lower_gelu(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_gelu_attrs *a = ctx->attrs;
+    return lower_as(ctx, to, stages,
                     a->mode == QDQ_GELU_TANH ? QDQ_MAP_gelu_tanh : QDQ_MAP_gelu_erf,
                     (qdq_map_numbers){0});
 }

@@ -12,37 +12,37 @@ static const qdq_attr_desc attrs[] = {{"axis", QDQ_ATTR_INT, offsetof(qdq_concat
 //---- Shapes -----------------------------------------------------------------
 
 // Input i against the first one.
-static bool check_input(const qdq_call *call, size_t i, int axis) {
-    qdq_type first = call->inputs[0].type, is = call->inputs[i].type;
-    const char *port = qdq_text(call->findings, "xs[%zu]", i);
+static bool check_input(const qdq_op_context *ctx, size_t i, int axis) {
+    qdq_type first = ctx->inputs[0].type, is = ctx->inputs[i].type;
+    const char *port = qdq_text(ctx->findings, "xs[%zu]", i);
     if (is.dtype != first.dtype) {
-        qdq_call_find(call, QDQ_RULE_PORT_DTYPE, port,
-                      qdq_text(call->findings, "is %s", qdq_dtype_name(is.dtype)),
-                      qdq_text(call->findings, "%s, as xs[0] is", qdq_dtype_name(first.dtype)));
+        qdq_call_find(ctx, QDQ_RULE_PORT_DTYPE, port,
+                      qdq_text(ctx->findings, "is %s", qdq_dtype_name(is.dtype)),
+                      qdq_text(ctx->findings, "%s, as xs[0] is", qdq_dtype_name(first.dtype)));
         return false;
     }
     qdq_shape alike = first.shape;
     if (is.shape.rank == alike.rank) alike.dims[axis] = is.shape.dims[axis];
     if (qdq_shape_equal(alike, is.shape)) return true;
     qdq_call_find(
-        call, QDQ_RULE_PORT_SHAPE, port,
-        qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, is.shape)),
-        qdq_text(call->findings, "%s, the shape of xs[0], but for dim %d",
-                 qdq_shape_text(call->findings, first.shape), axis));
+        ctx, QDQ_RULE_PORT_SHAPE, port,
+        qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, is.shape)),
+        qdq_text(ctx->findings, "%s, the shape of xs[0], but for dim %d",
+                 qdq_shape_text(ctx->findings, first.shape), axis));
     return false;
 }
 
-static void infer(qdq_call *call) {
-    const qdq_concat_attrs *a = call->attrs;
-    qdq_type y = call->inputs[0].type;
-    if (!qdq_require_attr(call, "axis", a->axis.set)) return;
-    int axis = qdq_check_axis(call, "axis", a->axis.value, y.shape.rank);
+static void infer(qdq_op_context *ctx) {
+    const qdq_concat_attrs *a = ctx->attrs;
+    qdq_type y = ctx->inputs[0].type;
+    if (!qdq_require_attr(ctx, "axis", a->axis.set)) return;
+    int axis = qdq_check_axis(ctx, "axis", a->axis.value, y.shape.rank);
     if (axis < 0) return;
-    for (size_t i = 1; i < call->input_count; i++) {
-        if (!qdq_has_input(call, i) || !check_input(call, i, axis)) return;
-        y.shape.dims[axis] += call->inputs[i].type.shape.dims[axis];
+    for (size_t i = 1; i < ctx->input_count; i++) {
+        if (!qdq_has_input(ctx, i) || !check_input(ctx, i, axis)) return;
+        y.shape.dims[axis] += ctx->inputs[i].type.shape.dims[axis];
     }
-    call->outputs[0] = y;
+    ctx->outputs[0] = y;
 }
 
 //---- Copying ----------------------------------------------------------------
@@ -76,21 +76,21 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     qdq_pieces_end(&y);
 }
 
-static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_concat_attrs *a = call->attrs;
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_concat_attrs *a = ctx->attrs;
     concat_params *p = QDQ_MEMPOOL_NEW(to->mempool, concat_params);
     if (!p) return 0;
-    qdq_shape y = call->outputs[0].shape;
-    int axis = qdq_check_axis(call, "axis", a->axis.value, y.rank);
+    qdq_shape y = ctx->outputs[0].shape;
+    int axis = qdq_check_axis(ctx, "axis", a->axis.value, y.rank);
     size_t inner = 1;
     for (int i = axis + 1; i < y.rank; i++) inner *= (size_t)y.dims[i];
-    *p = (concat_params){.y_dtype = call->outputs[0].dtype,
+    *p = (concat_params){.y_dtype = ctx->outputs[0].dtype,
                          .count = qdq_shape_count(y),
                          .row = (size_t)y.dims[axis] * inner,
-                         .inputs = call->input_count};
-    for (size_t i = 0; i < call->input_count; i++) {
-        p->x_dtype[i] = call->inputs[i].type.dtype;
-        p->begin[i + 1] = p->begin[i] + (size_t)call->inputs[i].type.shape.dims[axis] * inner;
+                         .inputs = ctx->input_count};
+    for (size_t i = 0; i < ctx->input_count; i++) {
+        p->x_dtype[i] = ctx->inputs[i].type.dtype;
+        p->begin[i + 1] = p->begin[i] + (size_t)ctx->inputs[i].type.shape.dims[axis] * inner;
     }
     stages[0] = (qdq_stage){.params = p,
                             .whole = run,
@@ -109,13 +109,13 @@ static bool are_alike(const qdq_codes *a, const qdq_codes *b) {
 }
 
 // The same parameters for all, and not along the dim that grows.
-static bool moves_codes(const qdq_call *call, qdq_codes *codes) {
-    const qdq_concat_attrs *a = call->attrs;
-    *codes = *call->inputs[0].codes;
-    if (codes->axis == qdq_check_axis(call, "axis", a->axis.value, call->outputs[0].shape.rank))
+static bool moves_codes(const qdq_op_context *ctx, qdq_codes *codes) {
+    const qdq_concat_attrs *a = ctx->attrs;
+    *codes = *ctx->inputs[0].codes;
+    if (codes->axis == qdq_check_axis(ctx, "axis", a->axis.value, ctx->outputs[0].shape.rank))
         return false;
-    for (size_t i = 1; i < call->input_count; i++)
-        if (!are_alike(codes, call->inputs[i].codes)) return false;
+    for (size_t i = 1; i < ctx->input_count; i++)
+        if (!are_alike(codes, ctx->inputs[i].codes)) return false;
     return true;
 }
 

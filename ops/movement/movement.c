@@ -54,11 +54,11 @@ static void run_copy(const void *params, const qdq_tensors *tensors, size_t begi
     qdq_pieces_end(&y);
 }
 
-static size_t lower_copy(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+static size_t lower_copy(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     copy_params *p = QDQ_MEMPOOL_NEW(to->mempool, copy_params);
     if (!p) return 0;
-    *p = (copy_params){call->inputs[0].type.dtype, call->outputs[0].dtype,
-                       qdq_shape_count(call->outputs[0].shape)};
+    *p = (copy_params){ctx->inputs[0].type.dtype, ctx->outputs[0].dtype,
+                       qdq_shape_count(ctx->outputs[0].shape)};
     stages[0] = (qdq_stage){.params = p,
                             .whole = run_copy,
                             .units = qdq_move_units(p->count),
@@ -67,8 +67,8 @@ static size_t lower_copy(const qdq_call *call, const qdq_lowering *to, qdq_stage
     return 1;
 }
 
-static bool same_codes(const qdq_call *call, qdq_codes *codes) {
-    *codes = *call->inputs[0].codes;
+static bool same_codes(const qdq_op_context *ctx, qdq_codes *codes) {
+    *codes = *ctx->inputs[0].codes;
     return true;
 }
 
@@ -79,7 +79,7 @@ static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_MOVED}};
 static const qdq_port_desc reorder_inputs[] = {
     {"x", offsetof(qdq_unary_attrs, x), false, QDQ_SET_MOVED}};
 
-static void infer_reorder(qdq_call *call) { call->outputs[0] = call->inputs[0].type; }
+static void infer_reorder(qdq_op_context *ctx) { ctx->outputs[0] = ctx->inputs[0].type; }
 
 const qdq_op qdq_op_reorder = {
     .name = "Reorder",
@@ -105,38 +105,38 @@ static const qdq_attr_desc reshape_attrs[] = {
      "a dim of 0 is that of x; without it 0 is refused; required"}};
 
 // The dim that entry i of `shape` means, -1 for the rest, 0 with a finding.
-static int64_t dim_of(const qdq_call *call, const qdq_reshape_attrs *a, int i) {
-    qdq_shape x = call->inputs[0].type.shape;
+static int64_t dim_of(const qdq_op_context *ctx, const qdq_reshape_attrs *a, int i) {
+    qdq_shape x = ctx->inputs[0].type.shape;
     int64_t dim = a->shape.data[i];
     if (dim == -1 || dim > 0) return dim;
     bool copies = dim == 0 && a->special_zero == QDQ_TRUE;
     if (copies && i < x.rank) return x.dims[i];
-    qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "shape",
-                  qdq_text(call->findings, "has %lld at index %d", (long long)dim, i),
-                  copies     ? qdq_text(call->findings, "0 for the %d dims of x only", x.rank)
+    qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "shape",
+                  qdq_text(ctx->findings, "has %lld at index %d", (long long)dim, i),
+                  copies     ? qdq_text(ctx->findings, "0 for the %d dims of x only", x.rank)
                   : dim == 0 ? "1 or more, or special_zero"
                              : "1 or more, or one -1");
     return 0;
 }
 
 // Fills in the dims but -1, whose index goes to *open. False with findings.
-static bool read_shape(const qdq_call *call, const qdq_reshape_attrs *a, qdq_shape *y, int *open,
-                       int64_t *known) {
+static bool read_shape(const qdq_op_context *ctx, const qdq_reshape_attrs *a, qdq_shape *y,
+                       int *open, int64_t *known) {
     if (a->shape.count > QDQ_MAX_RANK) {
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "shape",
-                      qdq_text(call->findings, "has %zu entries", a->shape.count),
-                      qdq_text(call->findings, "at most %d", QDQ_MAX_RANK));
+        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "shape",
+                      qdq_text(ctx->findings, "has %zu entries", a->shape.count),
+                      qdq_text(ctx->findings, "at most %d", QDQ_MAX_RANK));
         return false;
     }
     *y = (qdq_shape){.rank = (int)a->shape.count};
     *open = -1, *known = 1;
     for (int i = 0; i < y->rank; i++) {
-        y->dims[i] = dim_of(call, a, i);
+        y->dims[i] = dim_of(ctx, a, i);
         if (!y->dims[i]) return false;
         if (y->dims[i] == -1) {
             if (*open >= 0) {
-                qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "shape",
-                              qdq_text(call->findings, "has -1 at index %d and %d", *open, i),
+                qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "shape",
+                              qdq_text(ctx->findings, "has -1 at index %d and %d", *open, i),
                               "one -1 at most");
                 return false;
             }
@@ -148,25 +148,25 @@ static bool read_shape(const qdq_call *call, const qdq_reshape_attrs *a, qdq_sha
     return true;
 }
 
-static void infer_reshape(qdq_call *call) {
-    const qdq_reshape_attrs *a = call->attrs;
-    qdq_type x = call->inputs[0].type, y = {.dtype = x.dtype};
+static void infer_reshape(qdq_op_context *ctx) {
+    const qdq_reshape_attrs *a = ctx->attrs;
+    qdq_type x = ctx->inputs[0].type, y = {.dtype = x.dtype};
     int open;
     int64_t known, count = (int64_t)qdq_shape_count(x.shape);
-    if (!qdq_require_attr(call, "special_zero", a->special_zero != QDQ_UNSET)) return;
-    if (!read_shape(call, a, &y.shape, &open, &known)) return;
+    if (!qdq_require_attr(ctx, "special_zero", a->special_zero != QDQ_UNSET)) return;
+    if (!read_shape(ctx, a, &y.shape, &open, &known)) return;
     if (open >= 0 ? count % known != 0 : count != known) {
         qdq_shape wanted = {.rank = (int)a->shape.count};
         for (int i = 0; i < wanted.rank; i++) wanted.dims[i] = a->shape.data[i];
         qdq_call_find(
-            call, QDQ_RULE_PORT_SHAPE, "x",
-            qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, x.shape)),
-            qdq_text(call->findings, "as many elements as the shape %s has",
-                     qdq_shape_text(call->findings, wanted)));
+            ctx, QDQ_RULE_PORT_SHAPE, "x",
+            qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, x.shape)),
+            qdq_text(ctx->findings, "as many elements as the shape %s has",
+                     qdq_shape_text(ctx->findings, wanted)));
         return;
     }
     if (open >= 0) y.shape.dims[open] = count / known;
-    call->outputs[0] = y;
+    ctx->outputs[0] = y;
 }
 
 static size_t count_before(qdq_shape shape, int dim) {
@@ -176,9 +176,9 @@ static size_t count_before(qdq_shape shape, int dim) {
 }
 
 // A dim with parameters of its own must still be one, with as many elements before it.
-static bool reshape_codes(const qdq_call *call, qdq_codes *codes) {
-    qdq_shape x = call->inputs[0].type.shape, y = call->outputs[0].shape;
-    *codes = *call->inputs[0].codes;
+static bool reshape_codes(const qdq_op_context *ctx, qdq_codes *codes) {
+    qdq_shape x = ctx->inputs[0].type.shape, y = ctx->outputs[0].shape;
+    *codes = *ctx->inputs[0].codes;
     if (codes->axis < 0) return true;
     size_t before = count_before(x, codes->axis);
     for (int i = 0; i < y.rank; i++)
@@ -212,13 +212,13 @@ typedef struct gen_index_params {
     size_t count, dim, inner;  // elements, size of the dim, elements from one index to the next
 } gen_index_params;
 
-static void infer_gen_index(qdq_call *call) {
-    const qdq_gen_index_attrs *a = call->attrs;
-    qdq_shape x = call->inputs[0].type.shape;
-    if (!qdq_require_attr(call, "axis", a->axis.set) ||
-        qdq_check_axis(call, "axis", a->axis.value, x.rank) < 0)
+static void infer_gen_index(qdq_op_context *ctx) {
+    const qdq_gen_index_attrs *a = ctx->attrs;
+    qdq_shape x = ctx->inputs[0].type.shape;
+    if (!qdq_require_attr(ctx, "axis", a->axis.set) ||
+        qdq_check_axis(ctx, "axis", a->axis.value, x.rank) < 0)
         return;
-    call->outputs[0] = (qdq_type){QDQ_INT32, x};
+    ctx->outputs[0] = (qdq_type){QDQ_INT32, x};
 }
 
 static void run_gen_index(const void *params, const qdq_tensors *tensors, size_t begin,
@@ -235,12 +235,13 @@ static void run_gen_index(const void *params, const qdq_tensors *tensors, size_t
     }
 }
 
-static size_t lower_gen_index(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_gen_index_attrs *a = call->attrs;
+static size_t lower_gen_index(const qdq_op_context *ctx, const qdq_lowering *to,
+                              qdq_stage *stages) {
+    const qdq_gen_index_attrs *a = ctx->attrs;
     gen_index_params *p = QDQ_MEMPOOL_NEW(to->mempool, gen_index_params);
     if (!p) return 0;
-    qdq_shape shape = call->outputs[0].shape;
-    int axis = qdq_check_axis(call, "axis", a->axis.value, shape.rank);
+    qdq_shape shape = ctx->outputs[0].shape;
+    int axis = qdq_check_axis(ctx, "axis", a->axis.value, shape.rank);
     *p = (gen_index_params){qdq_shape_count(shape), (size_t)shape.dims[axis], 1};
     for (int i = axis + 1; i < shape.rank; i++) p->inner *= (size_t)shape.dims[i];
     stages[0] = (qdq_stage){

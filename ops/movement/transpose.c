@@ -14,24 +14,24 @@ static const qdq_attr_desc attrs[] = {
 //---- Order ------------------------------------------------------------------
 
 // A permutation of the dims, or false with a finding.
-static bool read_order(const qdq_call *call, int *order) {
-    const qdq_transpose_attrs *a = call->attrs;
-    int rank = call->inputs[0].type.shape.rank;
+static bool read_order(const qdq_op_context *ctx, int *order) {
+    const qdq_transpose_attrs *a = ctx->attrs;
+    int rank = ctx->inputs[0].type.shape.rank;
     for (int i = 0; i < rank; i++) order[i] = rank - 1 - i;
     if (a->order.count == 0) return true;
     if (a->order.count != (size_t)rank) {
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "order",
-                      qdq_text(call->findings, "has %zu entries", a->order.count),
-                      qdq_text(call->findings, "%d, one for each dim of x", rank));
+        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "order",
+                      qdq_text(ctx->findings, "has %zu entries", a->order.count),
+                      qdq_text(ctx->findings, "%d, one for each dim of x", rank));
         return false;
     }
     unsigned seen = 0;
     for (int i = 0; i < rank; i++) {
-        order[i] = qdq_check_axis(call, "order", a->order.data[i], rank);
+        order[i] = qdq_check_axis(ctx, "order", a->order.data[i], rank);
         if (order[i] < 0) return false;
         if (seen >> order[i] & 1) {
-            qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "order",
-                          qdq_text(call->findings, "has dim %d twice", order[i]),
+            qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "order",
+                          qdq_text(ctx->findings, "has dim %d twice", order[i]),
                           "each dim of x once");
             return false;
         }
@@ -40,12 +40,12 @@ static bool read_order(const qdq_call *call, int *order) {
     return true;
 }
 
-static void infer(qdq_call *call) {
-    qdq_type x = call->inputs[0].type;
+static void infer(qdq_op_context *ctx) {
+    qdq_type x = ctx->inputs[0].type;
     int order[QDQ_MAX_RANK] = {0};
-    if (!read_order(call, order)) return;
-    call->outputs[0] = x;
-    for (int i = 0; i < x.shape.rank; i++) call->outputs[0].shape.dims[i] = x.shape.dims[order[i]];
+    if (!read_order(ctx, order)) return;
+    ctx->outputs[0] = x;
+    for (int i = 0; i < x.shape.rank; i++) ctx->outputs[0].shape.dims[i] = x.shape.dims[order[i]];
 }
 
 //---- Copying ----------------------------------------------------------------
@@ -189,14 +189,13 @@ static void merge_dims(transpose_params *p, qdq_shape x, const int *order) {
     }
 }
 
-static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     transpose_params *p = QDQ_MEMPOOL_NEW(to->mempool, transpose_params);
     int order[QDQ_MAX_RANK] = {0};
     if (!p) return 0;
-    (void)read_order(call, order);
-    *p = (transpose_params){.x_dtype = call->inputs[0].type.dtype,
-                            .y_dtype = call->outputs[0].dtype};
-    merge_dims(p, call->inputs[0].type.shape, order);
+    (void)read_order(ctx, order);
+    *p = (transpose_params){.x_dtype = ctx->inputs[0].type.dtype, .y_dtype = ctx->outputs[0].dtype};
+    merge_dims(p, ctx->inputs[0].type.shape, order);
     p->gather = gather_of(qdq_dtype_size(p->x_dtype));
     p->lead = p->rank - 2;
     size_t units = 1, stride = 1;
@@ -212,12 +211,12 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
     return 1;
 }
 
-static bool moves_codes(const qdq_call *call, qdq_codes *codes) {
+static bool moves_codes(const qdq_op_context *ctx, qdq_codes *codes) {
     int order[QDQ_MAX_RANK] = {0};
-    if (!read_order(call, order)) return false;
-    const qdq_codes *x = call->inputs[0].codes;
+    if (!read_order(ctx, order)) return false;
+    const qdq_codes *x = ctx->inputs[0].codes;
     *codes = *x;
-    for (int i = 0; i < call->inputs[0].type.shape.rank; i++)
+    for (int i = 0; i < ctx->inputs[0].type.shape.rank; i++)
         if (order[i] == x->axis) codes->axis = i;
     return true;
 }

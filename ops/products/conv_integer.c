@@ -18,20 +18,20 @@
     .groups = (a)->groups, .format = QDQ_NCX, .spatial_last = true
 
 // One element, or one for each output channel.
-static void check_parameter(const qdq_call *call, const qdq_conv_sizes *s, size_t port) {
-    if (!qdq_has_input(call, port) || qdq_shape_count(call->inputs[port].type.shape) == 1) return;
-    qdq_check_shape(call, port, QDQ_SHAPE((int64_t)(s->group_outputs * s->groups)),
+static void check_parameter(const qdq_op_context *ctx, const qdq_conv_sizes *s, size_t port) {
+    if (!qdq_has_input(ctx, port) || qdq_shape_count(ctx->inputs[port].type.shape) == 1) return;
+    qdq_check_shape(ctx, port, QDQ_SHAPE((int64_t)(s->group_outputs * s->groups)),
                     "the output channels, or one element");
 }
 
-static qdq_gemm_along one(const qdq_call *call, size_t port) {
-    return (qdq_gemm_along){port, call->inputs[port].type.dtype, 0, 0, NULL};
+static qdq_gemm_along one(const qdq_op_context *ctx, size_t port) {
+    return (qdq_gemm_along){port, ctx->inputs[port].type.dtype, 0, 0, NULL};
 }
 
-static qdq_gemm_along of_channels(const qdq_call *call, const qdq_conv *c, size_t port,
+static qdq_gemm_along of_channels(const qdq_op_context *ctx, const qdq_conv *c, size_t port,
                                   size_t *matrix_stride) {
-    qdq_gemm_along along = one(call, port);
-    if (qdq_shape_count(call->inputs[port].type.shape) == 1) return along;
+    qdq_gemm_along along = one(ctx, port);
+    if (qdq_shape_count(ctx->inputs[port].type.shape) == 1) return along;
     along.column_stride = 1;
     *matrix_stride = c->group_outputs;
     return along;
@@ -54,26 +54,26 @@ static qdq_conv_attrs attrs_of(const qdq_conv_integer_attrs *a) {
     return (qdq_conv_attrs){.weights_port = W, .bias_port = SIZE_MAX, WINDOW_OF(a)};
 }
 
-static void infer(qdq_call *call) {
-    qdq_conv_attrs a = attrs_of(call->attrs);
+static void infer(qdq_op_context *ctx) {
+    qdq_conv_attrs a = attrs_of(ctx->attrs);
     qdq_conv_sizes sizes;
-    qdq_check_dtype_as(call, X_ZERO, X);
-    qdq_check_dtype_as(call, W_ZERO, W);
-    qdq_check_one(call, X_ZERO);
-    if (!qdq_has_input(call, W) || !qdq_conv_sizes_of(call, &a, &sizes)) return;
-    check_parameter(call, &sizes, W_ZERO);
-    call->outputs[0] = (qdq_type){QDQ_INT32, sizes.y};
+    qdq_check_dtype_as(ctx, X_ZERO, X);
+    qdq_check_dtype_as(ctx, W_ZERO, W);
+    qdq_check_one(ctx, X_ZERO);
+    if (!qdq_has_input(ctx, W) || !qdq_conv_sizes_of(ctx, &a, &sizes)) return;
+    check_parameter(ctx, &sizes, W_ZERO);
+    ctx->outputs[0] = (qdq_type){QDQ_INT32, sizes.y};
 }
 
-static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    qdq_conv_attrs a = attrs_of(call->attrs);
-    qdq_conv *c = qdq_conv_new(call, &a, to, true);
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    qdq_conv_attrs a = attrs_of(ctx->attrs);
+    qdq_conv *c = qdq_conv_new(ctx, &a, to, true);
     if (!c) return 0;
     c->gemm.finish = qdq_gemm_finish_int32;
-    if (call->inputs[X_ZERO].given) c->gemm.a_zero = one(call, X_ZERO);
-    if (call->inputs[W_ZERO].given)
-        c->gemm.b_zero = of_channels(call, c, W_ZERO, &c->gemm.weights.zero_stride);
-    return qdq_conv_stage(c, call, to, &stages[0]) ? 1 : 0;
+    if (ctx->inputs[X_ZERO].given) c->gemm.a_zero = one(ctx, X_ZERO);
+    if (ctx->inputs[W_ZERO].given)
+        c->gemm.b_zero = of_channels(ctx, c, W_ZERO, &c->gemm.weights.zero_stride);
+    return qdq_conv_stage(c, ctx, to, &stages[0]) ? 1 : 0;
 }
 
 const qdq_op qdq_op_conv_integer = {
@@ -110,34 +110,34 @@ static qdq_conv_attrs q_attrs_of(const q_attrs_type *a) {
     return (qdq_conv_attrs){.weights_port = Q_W, .bias_port = Q_BIAS, WINDOW_OF(a)};
 }
 
-static void q_infer(qdq_call *call) {
-    qdq_conv_attrs a = q_attrs_of(call->attrs);
+static void q_infer(qdq_op_context *ctx) {
+    qdq_conv_attrs a = q_attrs_of(ctx->attrs);
     qdq_conv_sizes sizes;
-    qdq_check_dtype_as(call, Q_X_ZERO, Q_X);
-    qdq_check_dtype_as(call, Q_W_ZERO, Q_W);
-    qdq_check_one(call, Q_X_SCALE);
-    qdq_check_one(call, Q_X_ZERO);
-    qdq_check_one(call, Q_Y_SCALE);
-    qdq_check_one(call, Q_Y_ZERO);
-    if (!qdq_has_input(call, Q_W) || !qdq_conv_sizes_of(call, &a, &sizes)) return;
-    check_parameter(call, &sizes, Q_W_SCALE);
-    check_parameter(call, &sizes, Q_W_ZERO);
-    if (qdq_has_input(call, Q_Y_ZERO))
-        call->outputs[0] = (qdq_type){call->inputs[Q_Y_ZERO].type.dtype, sizes.y};
+    qdq_check_dtype_as(ctx, Q_X_ZERO, Q_X);
+    qdq_check_dtype_as(ctx, Q_W_ZERO, Q_W);
+    qdq_check_one(ctx, Q_X_SCALE);
+    qdq_check_one(ctx, Q_X_ZERO);
+    qdq_check_one(ctx, Q_Y_SCALE);
+    qdq_check_one(ctx, Q_Y_ZERO);
+    if (!qdq_has_input(ctx, Q_W) || !qdq_conv_sizes_of(ctx, &a, &sizes)) return;
+    check_parameter(ctx, &sizes, Q_W_SCALE);
+    check_parameter(ctx, &sizes, Q_W_ZERO);
+    if (qdq_has_input(ctx, Q_Y_ZERO))
+        ctx->outputs[0] = (qdq_type){ctx->inputs[Q_Y_ZERO].type.dtype, sizes.y};
 }
 
-static size_t q_lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    qdq_conv_attrs a = q_attrs_of(call->attrs);
-    qdq_conv *c = qdq_conv_new(call, &a, to, true);
+static size_t q_lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    qdq_conv_attrs a = q_attrs_of(ctx->attrs);
+    qdq_conv *c = qdq_conv_new(ctx, &a, to, true);
     if (!c) return 0;
     qdq_gemm *g = &c->gemm;
     g->finish = qdq_gemm_finish_requantized;
-    g->a_scale = one(call, Q_X_SCALE), g->a_zero = one(call, Q_X_ZERO);
-    g->b_scale = of_channels(call, c, Q_W_SCALE, &g->weights.scale_stride);
-    g->b_zero = of_channels(call, c, Q_W_ZERO, &g->weights.zero_stride);
-    g->y_scale = one(call, Q_Y_SCALE), g->y_zero = one(call, Q_Y_ZERO);
-    if (call->inputs[Q_BIAS].given) g->bias = (qdq_gemm_along){Q_BIAS, QDQ_INT32, 0, 1, NULL};
-    return qdq_conv_stage(c, call, to, &stages[0]) ? 1 : 0;
+    g->a_scale = one(ctx, Q_X_SCALE), g->a_zero = one(ctx, Q_X_ZERO);
+    g->b_scale = of_channels(ctx, c, Q_W_SCALE, &g->weights.scale_stride);
+    g->b_zero = of_channels(ctx, c, Q_W_ZERO, &g->weights.zero_stride);
+    g->y_scale = one(ctx, Q_Y_SCALE), g->y_zero = one(ctx, Q_Y_ZERO);
+    if (ctx->inputs[Q_BIAS].given) g->bias = (qdq_gemm_along){Q_BIAS, QDQ_INT32, 0, 1, NULL};
+    return qdq_conv_stage(c, ctx, to, &stages[0]) ? 1 : 0;
 }
 
 const qdq_op qdq_op_qlinear_conv = {

@@ -194,18 +194,18 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     }
 }
 
-bool qdq_conv_lanes_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to,
+bool qdq_conv_lanes_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
                           qdq_stage *stage) {
     qdq_gemm *g = &c->gemm;
     qdq_gemm_known known;
     c->pairs = qdq_gemm_takes_bfloats(g);
     size_t packed_bytes = 0;
-    if (qdq_gemm_constant_weights(g, call, &known)) {
-        c->lanes = qdq_gemm_find_packed(g, call, to, &known, QDQ_PACKED_LANES);
+    if (qdq_gemm_constant_weights(g, ctx, &known)) {
+        c->lanes = qdq_gemm_find_packed(g, ctx, to, &known, QDQ_PACKED_LANES);
         if (!c->lanes) {
             packed_bytes = lanes_bytes(c);
             if (!pack_all(c, &known, to->mempool) ||
-                !qdq_gemm_add_packed(g, call, to, &known, QDQ_PACKED_LANES, c->lanes))
+                !qdq_gemm_add_packed(g, ctx, to, &known, QDQ_PACKED_LANES, c->lanes))
                 return false;
         }
     }

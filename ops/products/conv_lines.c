@@ -206,7 +206,7 @@ static bool set_ends(lines_params *p, qdq_mempool *mempool) {
     return true;
 }
 
-bool qdq_conv_lines_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to,
+bool qdq_conv_lines_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
                           qdq_stage *stage) {
     lines_params *p = QDQ_MEMPOOL_NEW(to->mempool, lines_params);
     qdq_gemm_known known;
@@ -214,16 +214,16 @@ bool qdq_conv_lines_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering 
     p->conv = *c;
     p->turned = turned(&c->gemm);
     p->kernel = qdq_window_kernel_find(to->isas);
-    p->elements = qdq_shape_count(call->inputs[c->gemm.a_port].type.shape);
+    p->elements = qdq_shape_count(ctx->inputs[c->gemm.a_port].type.shape);
     if (!set_ends(p, to->mempool)) return false;
     size_t blocks = (c->gemm.columns + CHANNELS - 1) / CHANNELS;
     size_t weights = c->gemm.columns * c->gemm.depth, packed_bytes = 0;
-    if (qdq_gemm_constant_weights(&c->gemm, call, &known)) {
-        p->weights = qdq_gemm_find_packed(&c->gemm, call, to, &known, QDQ_PACKED_LINES);
+    if (qdq_gemm_constant_weights(&c->gemm, ctx, &known)) {
+        p->weights = qdq_gemm_find_packed(&c->gemm, ctx, to, &known, QDQ_PACKED_LINES);
         if (!p->weights) {
             packed_bytes = weights * sizeof *p->weights;
             if (!pack(p, &known, to->mempool) ||
-                !qdq_gemm_add_packed(&c->gemm, call, to, &known, QDQ_PACKED_LINES, p->weights))
+                !qdq_gemm_add_packed(&c->gemm, ctx, to, &known, QDQ_PACKED_LINES, p->weights))
                 return false;
         }
     }

@@ -27,7 +27,7 @@ static void set_dims(qdq_conv *c, const qdq_conv_sizes *s) {
     c->group_inputs = s->group_inputs, c->group_outputs = s->group_outputs;
 }
 
-void qdq_conv_set_product(qdq_gemm *g, const qdq_call *call, const qdq_conv_sizes *s) {
+void qdq_conv_set_product(qdq_gemm *g, const qdq_op_context *ctx, const qdq_conv_sizes *s) {
     size_t outputs = s->group_outputs * s->groups;
     g->rows = 1;
     for (int i = 0; i < s->x.spatial; i++) g->rows *= s->window.out[i];
@@ -45,21 +45,21 @@ void qdq_conv_set_product(qdq_gemm *g, const qdq_call *call, const qdq_conv_size
         .bias = {0, s->group_outputs},
     };
     g->a_port = 0;
-    g->a_dtype = call->inputs[0].type.dtype;
+    g->a_dtype = ctx->inputs[0].type.dtype;
     g->fill = qdq_conv_fill;
     g->weights = s->weights;
-    g->weights.dtype = call->inputs[s->weights.port].type.dtype;
-    g->y = (qdq_gemm_along){0, call->outputs[0].dtype, first ? 1 : outputs, channel, NULL};
+    g->weights.dtype = ctx->inputs[s->weights.port].type.dtype;
+    g->y = (qdq_gemm_along){0, ctx->outputs[0].dtype, first ? 1 : outputs, channel, NULL};
 }
 
-qdq_conv *qdq_conv_new(const qdq_call *call, const qdq_conv_attrs *attrs, const qdq_lowering *to,
-                       bool integer) {
+qdq_conv *qdq_conv_new(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
+                       const qdq_lowering *to, bool integer) {
     qdq_conv_sizes sizes;
     qdq_conv *c = QDQ_MEMPOOL_NEW(to->mempool, qdq_conv);
-    if (!c || !qdq_conv_sizes_of(call, attrs, &sizes)) return NULL;
+    if (!c || !qdq_conv_sizes_of(ctx, attrs, &sizes)) return NULL;
     qdq_gemm_init(&c->gemm, to, integer);
     set_dims(c, &sizes);
-    qdq_conv_set_product(&c->gemm, call, &sizes);
+    qdq_conv_set_product(&c->gemm, ctx, &sizes);
     return c;
 }
 
@@ -110,7 +110,8 @@ bool qdq_conv_has_lanes(const qdq_conv *c) {
     return c->groups > 1 && c->group_outputs < QDQ_CONV_LANES_OUTPUTS;
 }
 
-bool qdq_conv_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
+bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
+                    qdq_stage *stage) {
     qdq_gemm *g = &c->gemm;
     bool all, pixels = is_of_pixels(c, &all);
     bool lanes = qdq_conv_has_lanes(c);
@@ -120,13 +121,13 @@ bool qdq_conv_stage(qdq_conv *c, const qdq_call *call, const qdq_lowering *to, q
                    c->taps <= QDQ_CONV_FEW_TAPS && !c->taps_first;
     if (lanes) {
         join_groups(g, c->groups);
-        if (qdq_conv_has_lines(c)) return qdq_conv_lines_stage(c, call, to, stage);
-        return qdq_conv_lanes_stage(c, call, to, stage);
+        if (qdq_conv_has_lines(c)) return qdq_conv_lines_stage(c, ctx, to, stage);
+        return qdq_conv_lanes_stage(c, ctx, to, stage);
     }
     c->channels = !c->transposed && c->channel_stride == 1 && c->run == 1 && c->taps < g->depth / 4;
     if (pixels && all && c->channel_stride == 1) {
         g->fill = qdq_gemm_fill_rows;
         g->a_row_stride = c->x_stride[LAST], g->a_depth_stride = 1;
     }
-    return qdq_gemm_stage(g, call, to, stage);
+    return qdq_gemm_stage(g, ctx, to, stage);
 }

@@ -44,7 +44,8 @@ typedef struct qdq_conv_attrs {
 } qdq_conv_attrs;
 
 // False with findings if they do not go together. x and the weights are valid.
-bool qdq_conv_sizes_of(const qdq_call *call, const qdq_conv_attrs *attrs, qdq_conv_sizes *sizes);
+bool qdq_conv_sizes_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
+                       qdq_conv_sizes *sizes);
 
 // What is worked on at a time. Tests take their sizes from these.
 enum {
@@ -78,11 +79,11 @@ typedef struct qdq_conv {
 
 // A convolution with its product laid out, but for bias, zero points and finish. NULL when memory
 // runs out.
-qdq_conv *qdq_conv_new(const qdq_call *call, const qdq_conv_attrs *attrs, const qdq_lowering *to,
-                       bool integer);
+qdq_conv *qdq_conv_new(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
+                       const qdq_lowering *to, bool integer);
 
 // Sizes and strides of the product.
-void qdq_conv_set_product(qdq_gemm *gemm, const qdq_call *call, const qdq_conv_sizes *sizes);
+void qdq_conv_set_product(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_conv_sizes *sizes);
 
 // Rows of A.
 qdq_gemm_fill_fn qdq_conv_fill;
@@ -91,19 +92,20 @@ qdq_gemm_fill_fn qdq_conv_fill;
 bool qdq_conv_sources(const qdq_conv *conv, size_t row, size_t k, size_t n, size_t *from);
 
 // The stage of a convolution that lacks nothing.
-bool qdq_conv_stage(qdq_conv *conv, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage);
+bool qdq_conv_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
+                    qdq_stage *stage);
 
 // Whether it has such groups.
 bool qdq_conv_has_lanes(const qdq_conv *conv);
 
 // The same for groups of few output channels, where a product of matrices would have little to do:
 // lanes are output channels of many groups.
-bool qdq_conv_lanes_stage(qdq_conv *conv, const qdq_call *call, const qdq_lowering *to,
+bool qdq_conv_lanes_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                           qdq_stage *stage);
 
 // The same for float32 where positions are neighbours in memory: lanes are those of one channel.
 bool qdq_conv_has_lines(const qdq_conv *conv);
-bool qdq_conv_lines_stage(qdq_conv *conv, const qdq_call *call, const qdq_lowering *to,
+bool qdq_conv_lines_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                           qdq_stage *stage);
 
 #endif

@@ -28,45 +28,46 @@ enum { X, WEIGHTS, BIAS };
 
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
 
-static void infer_of(qdq_call *call, const qdq_conv_attrs *attrs) {
+static void infer_of(qdq_op_context *ctx, const qdq_conv_attrs *attrs) {
     qdq_conv_sizes sizes;
-    bool fine = qdq_require_attr(call, "strides", attrs->window.strides.count > 0);
-    fine = qdq_require_attr(call, "dilations", attrs->window.dilations.count > 0) && fine;
-    fine = qdq_check_same_dtype(call, WEIGHTS) && fine;
-    fine = qdq_check_same_dtype(call, BIAS) && fine;
-    if (!qdq_has_input(call, WEIGHTS) || !qdq_conv_sizes_of(call, attrs, &sizes)) return;
-    if (fine) call->outputs[0] = (qdq_type){call->inputs[X].type.dtype, sizes.y};
+    bool fine = qdq_require_attr(ctx, "strides", attrs->window.strides.count > 0);
+    fine = qdq_require_attr(ctx, "dilations", attrs->window.dilations.count > 0) && fine;
+    fine = qdq_check_same_dtype(ctx, WEIGHTS) && fine;
+    fine = qdq_check_same_dtype(ctx, BIAS) && fine;
+    if (!qdq_has_input(ctx, WEIGHTS) || !qdq_conv_sizes_of(ctx, attrs, &sizes)) return;
+    if (fine) ctx->outputs[0] = (qdq_type){ctx->inputs[X].type.dtype, sizes.y};
 }
 
-static size_t lower_of(const qdq_call *call, const qdq_conv_attrs *attrs, const qdq_lowering *to,
-                       qdq_stage *stages) {
-    bool codes = call->inputs[X].codes != NULL;
-    qdq_conv *conv = qdq_conv_new(call, attrs, to, codes);
+static size_t lower_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
+                       const qdq_lowering *to, qdq_stage *stages) {
+    bool codes = ctx->inputs[X].codes != NULL;
+    qdq_conv *conv = qdq_conv_new(ctx, attrs, to, codes);
     if (!conv) return 0;
     conv->gemm.finish = qdq_gemm_finish_float;
     // Transposed, the groups have the same scales.
     size_t own = attrs->transposed ? 0 : conv->group_outputs;
-    if (codes && !qdq_gemm_use_codes(&conv->gemm, call, own, to->mempool)) return 0;
-    if (call->inputs[BIAS].given)
-        conv->gemm.bias = (qdq_gemm_along){BIAS, call->inputs[BIAS].type.dtype, 0, 1, NULL};
-    return qdq_conv_stage(conv, call, to, &stages[0]) ? 1 : 0;
+    if (codes && !qdq_gemm_use_codes(&conv->gemm, ctx, own, to->mempool)) return 0;
+    if (ctx->inputs[BIAS].given)
+        conv->gemm.bias = (qdq_gemm_along){BIAS, ctx->inputs[BIAS].type.dtype, 0, 1, NULL};
+    return qdq_conv_stage(conv, ctx, to, &stages[0]) ? 1 : 0;
 }
 
 // Weights of lanes are few, and packed as floats.
-static bool packs_coded_of(const qdq_call *call, const qdq_conv_attrs *attrs) {
+static bool packs_coded_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs) {
     qdq_conv_sizes sizes;
-    if (!qdq_conv_sizes_of(call, attrs, &sizes)) return false;
+    if (!qdq_conv_sizes_of(ctx, attrs, &sizes)) return false;
     qdq_conv conv = {.groups = sizes.groups, .group_outputs = sizes.group_outputs};
-    qdq_conv_set_product(&conv.gemm, call, &sizes);
+    qdq_conv_set_product(&conv.gemm, ctx, &sizes);
     return !qdq_conv_has_lanes(&conv) &&
-           qdq_gemm_takes_coded(&conv.gemm, call->inputs[WEIGHTS].coded);
+           qdq_gemm_takes_coded(&conv.gemm, ctx->inputs[WEIGHTS].coded);
 }
 
 // Sums go over the input channels of a group; `channels`: the dim of the output channels.
-static uint64_t reads_codes_of(const qdq_call *call, const qdq_conv_attrs *attrs, int channels) {
+static uint64_t reads_codes_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
+                               int channels) {
     qdq_conv_sizes sizes;
-    if (!qdq_conv_sizes_of(call, attrs, &sizes)) return 0;
-    bool takes = qdq_gemm_takes_codes(&call->inputs[X], &call->inputs[WEIGHTS],
+    if (!qdq_conv_sizes_of(ctx, attrs, &sizes)) return 0;
+    bool takes = qdq_gemm_takes_codes(&ctx->inputs[X], &ctx->inputs[WEIGHTS],
                                       sizes.group_inputs * sizes.taps, channels);
     return takes ? 1u << X | 1u << WEIGHTS : 0;
 }
@@ -92,25 +93,25 @@ static qdq_conv_attrs attrs_of(const qdq_convolution_attrs *a) {
     };
 }
 
-static void infer(qdq_call *call) {
-    qdq_conv_attrs a = attrs_of(call->attrs);
-    infer_of(call, &a);
+static void infer(qdq_op_context *ctx) {
+    qdq_conv_attrs a = attrs_of(ctx->attrs);
+    infer_of(ctx, &a);
 }
 
-static uint64_t reads_codes(const qdq_call *call) {
-    qdq_conv_attrs a = attrs_of(call->attrs);
-    int rank = call->inputs[WEIGHTS].type.shape.rank;
-    return reads_codes_of(call, &a, a.spatial_last ? 0 : rank - 1);
+static uint64_t reads_codes(const qdq_op_context *ctx) {
+    qdq_conv_attrs a = attrs_of(ctx->attrs);
+    int rank = ctx->inputs[WEIGHTS].type.shape.rank;
+    return reads_codes_of(ctx, &a, a.spatial_last ? 0 : rank - 1);
 }
 
-static bool packs_coded(const qdq_call *call) {
-    qdq_conv_attrs a = attrs_of(call->attrs);
-    return packs_coded_of(call, &a);
+static bool packs_coded(const qdq_op_context *ctx) {
+    qdq_conv_attrs a = attrs_of(ctx->attrs);
+    return packs_coded_of(ctx, &a);
 }
 
-static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    qdq_conv_attrs a = attrs_of(call->attrs);
-    return lower_of(call, &a, to, stages);
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    qdq_conv_attrs a = attrs_of(ctx->attrs);
+    return lower_of(ctx, &a, to, stages);
 }
 
 const qdq_op qdq_op_convolution = {
@@ -150,25 +151,26 @@ static qdq_conv_attrs transposed_of(const qdq_conv_transpose_attrs *a) {
     };
 }
 
-static void infer_transposed(qdq_call *call) {
-    qdq_conv_attrs a = transposed_of(call->attrs);
-    infer_of(call, &a);
+static void infer_transposed(qdq_op_context *ctx) {
+    qdq_conv_attrs a = transposed_of(ctx->attrs);
+    infer_of(ctx, &a);
 }
 
-static bool packs_coded_transposed(const qdq_call *call) {
-    qdq_conv_attrs a = transposed_of(call->attrs);
-    return packs_coded_of(call, &a);
+static bool packs_coded_transposed(const qdq_op_context *ctx) {
+    qdq_conv_attrs a = transposed_of(ctx->attrs);
+    return packs_coded_of(ctx, &a);
 }
 
-static uint64_t reads_codes_transposed(const qdq_call *call) {
-    qdq_conv_attrs a = transposed_of(call->attrs);
-    int rank = call->inputs[WEIGHTS].type.shape.rank;
-    return reads_codes_of(call, &a, a.spatial_last ? 1 : rank - 2);
+static uint64_t reads_codes_transposed(const qdq_op_context *ctx) {
+    qdq_conv_attrs a = transposed_of(ctx->attrs);
+    int rank = ctx->inputs[WEIGHTS].type.shape.rank;
+    return reads_codes_of(ctx, &a, a.spatial_last ? 1 : rank - 2);
 }
 
-static size_t lower_transposed(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    qdq_conv_attrs a = transposed_of(call->attrs);
-    return lower_of(call, &a, to, stages);
+static size_t lower_transposed(const qdq_op_context *ctx, const qdq_lowering *to,
+                               qdq_stage *stages) {
+    qdq_conv_attrs a = transposed_of(ctx->attrs);
+    return lower_of(ctx, &a, to, stages);
 }
 
 const qdq_op qdq_op_conv_transpose = {

@@ -14,13 +14,13 @@ static weight_dims weight_dims_of(const qdq_conv_attrs *a, int spatial) {
                          : (weight_dims){0, spatial, spatial + 1};
 }
 
-static bool check_weights(const qdq_call *call, const qdq_conv_attrs *a, qdq_conv_sizes *s) {
-    const char *port = call->op->inputs[a->weights_port].name;
-    qdq_shape w = call->inputs[a->weights_port].type.shape;
-    qdq_findings *f = call->findings;
+static bool check_weights(const qdq_op_context *ctx, const qdq_conv_attrs *a, qdq_conv_sizes *s) {
+    const char *port = ctx->op->inputs[a->weights_port].name;
+    qdq_shape w = ctx->inputs[a->weights_port].type.shape;
+    qdq_findings *f = ctx->findings;
     const char *found = qdq_text(f, "has the shape %s", qdq_shape_text(f, w));
     if (w.rank != s->x.spatial + 2) {
-        qdq_call_find(call, QDQ_RULE_PORT_SHAPE, port, found,
+        qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, port, found,
                       qdq_text(f, "%d dims, as x has", s->x.spatial + 2));
         return false;
     }
@@ -30,13 +30,13 @@ static bool check_weights(const qdq_call *call, const qdq_conv_attrs *a, qdq_con
     if (inputs != wanted) {
         const char *of =
             a->transposed || s->groups == 1 ? "the channels of x" : "the channels of x in a group";
-        qdq_call_find(call, QDQ_RULE_PORT_SHAPE, port, found,
+        qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, port, found,
                       qdq_text(f, "%zu in dim %d, %s", wanted, dims.inputs, of));
         return false;
     }
     if (!a->transposed && outputs % s->groups) {
         qdq_call_find(
-            call, QDQ_RULE_PORT_SHAPE, port, found,
+            ctx, QDQ_RULE_PORT_SHAPE, port, found,
             qdq_text(f, "a multiple of %zu, the groups, in dim %d", s->groups, dims.outputs));
         return false;
     }
@@ -68,14 +68,14 @@ static qdq_gemm_weights strides_of(const qdq_conv_attrs *a, const qdq_conv_sizes
 //---- Windows ----------------------------------------------------------------
 
 // Of a transposed convolution: what a window of that stride over y would need.
-static bool transposed_window(const qdq_call *call, const qdq_conv_attrs *a, qdq_window *w) {
+static bool transposed_window(const qdq_op_context *ctx, const qdq_conv_attrs *a, qdq_window *w) {
     size_t extra[QDQ_MAX_SPATIAL];
     int n = w->spatial;
-    bool fine = qdq_window_list(call, "strides", a->window.strides, n, 1, 1, w->stride);
-    fine &= qdq_window_list(call, "dilations", a->window.dilations, n, 1, 1, w->dilation);
-    fine &= qdq_window_list(call, "pads_begin", a->window.pads_begin, n, 0, 0, w->pad_begin);
-    fine &= qdq_window_list(call, "pads_end", a->window.pads_end, n, 0, 0, w->pad_end);
-    fine &= qdq_window_list(call, "output_padding", a->output_padding, n, 0, 0, extra);
+    bool fine = qdq_window_list(ctx, "strides", a->window.strides, n, 1, 1, w->stride);
+    fine &= qdq_window_list(ctx, "dilations", a->window.dilations, n, 1, 1, w->dilation);
+    fine &= qdq_window_list(ctx, "pads_begin", a->window.pads_begin, n, 0, 0, w->pad_begin);
+    fine &= qdq_window_list(ctx, "pads_end", a->window.pads_end, n, 0, 0, w->pad_end);
+    fine &= qdq_window_list(ctx, "output_padding", a->output_padding, n, 0, 0, extra);
     if (!fine) return false;
     for (int i = 0; i < n; i++) {
         size_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1;
@@ -89,10 +89,10 @@ static bool transposed_window(const qdq_call *call, const qdq_conv_attrs *a, qdq
         size_t whole = w->stride[i] * (w->in[i] - 1) + reach + extra[i];
         if (whole <= w->pad_begin[i] + w->pad_end[i]) {
             qdq_call_find(
-                call, QDQ_RULE_ATTR_VALUE, "pads_begin",
-                qdq_text(call->findings, "and pads_end have %zu together in dim %d",
+                ctx, QDQ_RULE_ATTR_VALUE, "pads_begin",
+                qdq_text(ctx->findings, "and pads_end have %zu together in dim %d",
                          w->pad_begin[i] + w->pad_end[i], i),
-                qdq_text(call->findings, "less than the %zu elements of the result", whole));
+                qdq_text(ctx->findings, "less than the %zu elements of the result", whole));
             return false;
         }
         w->out[i] = whole - w->pad_begin[i] - w->pad_end[i];
@@ -100,30 +100,30 @@ static bool transposed_window(const qdq_call *call, const qdq_conv_attrs *a, qdq
     return true;
 }
 
-static bool check_groups(const qdq_call *call, const qdq_conv_attrs *a, qdq_conv_sizes *s) {
+static bool check_groups(const qdq_op_context *ctx, const qdq_conv_attrs *a, qdq_conv_sizes *s) {
     int64_t groups = a->groups.set ? a->groups.value : 1;
     if (groups >= 1 && s->x.channels % (size_t)groups == 0) {
         s->groups = (size_t)groups;
         return true;
     }
-    qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "groups",
-                  qdq_text(call->findings, "is %lld", (long long)groups),
-                  qdq_text(call->findings, "a divisor of %zu, the channels of x", s->x.channels));
+    qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "groups",
+                  qdq_text(ctx->findings, "is %lld", (long long)groups),
+                  qdq_text(ctx->findings, "a divisor of %zu, the channels of x", s->x.channels));
     return false;
 }
 
-bool qdq_conv_sizes_of(const qdq_call *call, const qdq_conv_attrs *a, qdq_conv_sizes *s) {
+bool qdq_conv_sizes_of(const qdq_op_context *ctx, const qdq_conv_attrs *a, qdq_conv_sizes *s) {
     *s = (qdq_conv_sizes){.transposed = a->transposed, .format = a->format};
-    if (!qdq_image_of(call, 0, a->format, &s->x)) return false;
-    if (!check_groups(call, a, s) || !check_weights(call, a, s)) return false;
+    if (!qdq_image_of(ctx, 0, a->format, &s->x)) return false;
+    if (!check_groups(ctx, a, s) || !check_weights(ctx, a, s)) return false;
     s->window.spatial = s->x.spatial;
     for (int i = 0; i < s->x.spatial; i++) s->window.in[i] = s->x.size[i];
-    if (!(a->transposed ? transposed_window(call, a, &s->window)
-                        : qdq_window_of(call, &a->window, &s->window)))
+    if (!(a->transposed ? transposed_window(ctx, a, &s->window)
+                        : qdq_window_of(ctx, &a->window, &s->window)))
         return false;
     s->weights = strides_of(a, s);
     size_t channels = s->group_outputs * s->groups;
     s->y = qdq_image_shape(a->format, s->x.batch, channels, s->x.spatial, s->window.out);
     if (a->bias_port == SIZE_MAX) return true;
-    return qdq_check_shape(call, a->bias_port, QDQ_SHAPE((int64_t)channels), "the output channels");
+    return qdq_check_shape(ctx, a->bias_port, QDQ_SHAPE((int64_t)channels), "the output channels");
 }

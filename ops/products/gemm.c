@@ -267,9 +267,10 @@ bool qdq_gemm_takes_bfloats(const qdq_gemm *g) {
     return g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_BFLOAT16;  // then B is, too
 }
 
-bool qdq_gemm_stage(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage) {
+bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to,
+                    qdq_stage *stage) {
     if (qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
-    if (!qdq_gemm_pack_constant(g, call, to)) return false;
+    if (!qdq_gemm_pack_constant(g, ctx, to)) return false;
     // Bytes that are read for the other order and for this.
     size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);
     size_t a_bytes = g->rows * g->depth * qdq_gemm_size(g->kind);

@@ -103,7 +103,8 @@ size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch);
 
 // The stage; B is packed if `data` and `zero_points` (where there is such an operand) are constant.
 // False when memory runs out. Params of its function begin with a qdq_gemm.
-bool qdq_gemm_stage(qdq_gemm *gemm, const qdq_call *call, const qdq_lowering *to, qdq_stage *stage);
+bool qdq_gemm_stage(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowering *to,
+                    qdq_stage *stage);
 
 // Whether the dtypes of A and B are those of products of bfloat16.
 bool qdq_gemm_takes_bfloats(const qdq_gemm *gemm);
@@ -149,7 +150,7 @@ bool qdq_gemm_takes_codes(const qdq_operand *a, const qdq_operand *b, size_t dep
 
 // A and B become codes, y = sum * scale + bias. `matrix_stride`: parameters from one matrix of B to
 // the next, where columns have their own. False when memory runs out.
-bool qdq_gemm_use_codes(qdq_gemm *gemm, const qdq_call *call, size_t matrix_stride,
+bool qdq_gemm_use_codes(qdq_gemm *gemm, const qdq_op_context *ctx, size_t matrix_stride,
                         qdq_mempool *mempool);
 
 //---- Floats as codes --------------------------------------------------------

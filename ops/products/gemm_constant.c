@@ -17,9 +17,9 @@ typedef struct key {
 } key;
 
 // Zero points of codes are copied for each product: the key has those that they are copies of.
-static key key_of(const qdq_gemm *g, const qdq_call *call, const qdq_gemm_known *known,
+static key key_of(const qdq_gemm *g, const qdq_op_context *ctx, const qdq_gemm_known *known,
                   size_t form) {
-    const qdq_operand *b = &call->inputs[g->weights.port];
+    const qdq_operand *b = &ctx->inputs[g->weights.port];
     const void *source = known->data ? known->data : (const void *)known->stored;
     key k;
     memset(&k, 0, sizeof k);
@@ -35,15 +35,15 @@ static key key_of(const qdq_gemm *g, const qdq_call *call, const qdq_gemm_known 
     return k;
 }
 
-const void *qdq_gemm_find_packed(const qdq_gemm *g, const qdq_call *call, const qdq_lowering *to,
-                                 const qdq_gemm_known *known, size_t form) {
-    key k = key_of(g, call, known, form);
+const void *qdq_gemm_find_packed(const qdq_gemm *g, const qdq_op_context *ctx,
+                                 const qdq_lowering *to, const qdq_gemm_known *known, size_t form) {
+    key k = key_of(g, ctx, known, form);
     return qdq_shared_find(to->shared, &k, sizeof k);
 }
 
-bool qdq_gemm_add_packed(const qdq_gemm *g, const qdq_call *call, const qdq_lowering *to,
+bool qdq_gemm_add_packed(const qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to,
                          const qdq_gemm_known *known, size_t form, const void *packed) {
-    key k = key_of(g, call, known, form);
+    key k = key_of(g, ctx, known, form);
     return qdq_shared_add(to->shared, to->mempool, &k, sizeof k, packed);
 }
 
@@ -62,12 +62,12 @@ static bool pack(qdq_gemm *g, const qdq_coded *coded, const qdq_gemm_known *know
     return (bytes ? qdq_gemm_pack_bytes : qdq_gemm_pack_all)(g, known, mempool);
 }
 
-bool qdq_gemm_pack_constant(qdq_gemm *g, const qdq_call *call, const qdq_lowering *to) {
-    const qdq_coded *coded = call->inputs[g->weights.port].coded;
+bool qdq_gemm_pack_constant(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to) {
+    const qdq_coded *coded = ctx->inputs[g->weights.port].coded;
     qdq_gemm_known known = {0};
-    if (!coded && !qdq_gemm_constant_weights(g, call, &known)) return true;
+    if (!coded && !qdq_gemm_constant_weights(g, ctx, &known)) return true;
     const qdq_gemm before = *g;  // as the key has it
-    const result *same = qdq_gemm_find_packed(g, call, to, &known, QDQ_PACKED_PANELS);
+    const result *same = qdq_gemm_find_packed(g, ctx, to, &known, QDQ_PACKED_PANELS);
     if (same) {
         g->kind = same->kind, g->packed = same->packed, g->coded = same->coded;
         g->first_sums = same->first_sums;
@@ -76,5 +76,5 @@ bool qdq_gemm_pack_constant(qdq_gemm *g, const qdq_call *call, const qdq_lowerin
     if (!pack(g, coded, &known, to->mempool)) return false;
     result made = {g->kind, g->packed, g->coded, g->first_sums};
     const result *kept = qdq_mempool_copy(to->mempool, &made, 1, sizeof made);
-    return kept && qdq_gemm_add_packed(&before, call, to, &known, QDQ_PACKED_PANELS, kept);
+    return kept && qdq_gemm_add_packed(&before, ctx, to, &known, QDQ_PACKED_PANELS, kept);
 }

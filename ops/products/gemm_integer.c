@@ -37,9 +37,9 @@ static qdq_dtype byte_of(qdq_dtype dtype) {
     return qdq_dtype_get(dtype)->least < 0 ? QDQ_INT8 : QDQ_UINT8;
 }
 
-bool qdq_gemm_use_codes(qdq_gemm *g, const qdq_call *call, size_t matrix_stride,
+bool qdq_gemm_use_codes(qdq_gemm *g, const qdq_op_context *ctx, size_t matrix_stride,
                         qdq_mempool *mempool) {
-    const qdq_codes *a = call->inputs[g->a_port].codes, *b = call->inputs[g->weights.port].codes;
+    const qdq_codes *a = ctx->inputs[g->a_port].codes, *b = ctx->inputs[g->weights.port].codes;
     size_t column = b->axis >= 0;
     uint8_t *zeros = qdq_mempool_array(mempool, b->count + 1, sizeof *zeros);
     size_t all = g->columns * g->weights.matrices;  // one scale is written out for all columns

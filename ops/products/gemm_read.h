@@ -14,23 +14,24 @@ typedef struct qdq_gemm_known {
 
 // Packs B if it is constant and no product before has packed it so. False when memory runs out or B
 // cannot be read.
-bool qdq_gemm_pack_constant(qdq_gemm *gemm, const qdq_call *call, const qdq_lowering *to);
+bool qdq_gemm_pack_constant(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowering *to);
 
 // Forms that B is packed in.
 enum { QDQ_PACKED_PANELS, QDQ_PACKED_LINES, QDQ_PACKED_LANES };
 
 // B in a form that a stage before has packed it in, NULL if none has.
-const void *qdq_gemm_find_packed(const qdq_gemm *gemm, const qdq_call *call, const qdq_lowering *to,
-                                 const qdq_gemm_known *known, size_t form);
+const void *qdq_gemm_find_packed(const qdq_gemm *gemm, const qdq_op_context *ctx,
+                                 const qdq_lowering *to, const qdq_gemm_known *known, size_t form);
 // For stages that come later. False when memory runs out.
-bool qdq_gemm_add_packed(const qdq_gemm *gemm, const qdq_call *call, const qdq_lowering *to,
+bool qdq_gemm_add_packed(const qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowering *to,
                          const qdq_gemm_known *known, size_t form, const void *packed);
 
 // Packs all of B. False when memory runs out or B cannot be read.
 bool qdq_gemm_pack_all(qdq_gemm *gemm, const qdq_gemm_known *known, qdq_mempool *mempool);
 
 // B and the zero points of its columns, where both are known when the graph is compiled.
-bool qdq_gemm_constant_weights(const qdq_gemm *gemm, const qdq_call *call, qdq_gemm_known *known);
+bool qdq_gemm_constant_weights(const qdq_gemm *gemm, const qdq_op_context *ctx,
+                               qdq_gemm_known *known);
 
 // Whether products of bytes are what is wanted: constant codes of B that are bytes with a sign when
 // their zero points are subtracted, and a zero point of A that is known.

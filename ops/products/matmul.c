@@ -25,73 +25,73 @@ static qdq_matmul_ports ports_of(const attrs_type *a) {
     return (qdq_matmul_ports){A, B, a->transpose_a == QDQ_TRUE, a->transpose_b == QDQ_TRUE};
 }
 
-static qdq_dtype result_dtype(const qdq_call *call) {
-    const attrs_type *a = call->attrs;
-    qdq_dtype of_a = call->inputs[A].type.dtype;
+static qdq_dtype result_dtype(const qdq_op_context *ctx) {
+    const attrs_type *a = ctx->attrs;
+    qdq_dtype of_a = ctx->inputs[A].type.dtype;
     if (!a->dtype || a->dtype == of_a || a->dtype == QDQ_FLOAT32) return a->dtype ? a->dtype : of_a;
-    qdq_call_find(call, QDQ_RULE_DTYPE_RESULT, "dtype",
-                  qdq_text(call->findings, "is %s", qdq_dtype_name(a->dtype)),
+    qdq_call_find(ctx, QDQ_RULE_DTYPE_RESULT, "dtype",
+                  qdq_text(ctx->findings, "is %s", qdq_dtype_name(a->dtype)),
                   of_a == QDQ_FLOAT32
                       ? "float32, as a is"
-                      : qdq_text(call->findings, "%s, as a is, or float32", qdq_dtype_name(of_a)));
+                      : qdq_text(ctx->findings, "%s, as a is, or float32", qdq_dtype_name(of_a)));
     return QDQ_DTYPE_NONE;
 }
 
-static void check_bias(const qdq_call *call, qdq_shape y) {
+static void check_bias(const qdq_op_context *ctx, qdq_shape y) {
     qdq_shape both;
-    if (!qdq_has_input(call, BIAS)) return;
-    qdq_shape bias = call->inputs[BIAS].type.shape;
+    if (!qdq_has_input(ctx, BIAS)) return;
+    qdq_shape bias = ctx->inputs[BIAS].type.shape;
     if (qdq_broadcast_shapes(y, bias, &both) && qdq_shape_equal(both, y)) return;
     qdq_call_find(
-        call, QDQ_RULE_PORT_SHAPE, "bias",
-        qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, bias)),
-        qdq_text(call->findings, "one that broadcasts onto %s", qdq_shape_text(call->findings, y)));
+        ctx, QDQ_RULE_PORT_SHAPE, "bias",
+        qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, bias)),
+        qdq_text(ctx->findings, "one that broadcasts onto %s", qdq_shape_text(ctx->findings, y)));
 }
 
-static void infer(qdq_call *call) {
-    qdq_matmul_ports ports = ports_of(call->attrs);
+static void infer(qdq_op_context *ctx) {
+    qdq_matmul_ports ports = ports_of(ctx->attrs);
     qdq_matmul_dims dims;
-    bool same = qdq_check_same_dtype(call, B);
-    same = qdq_check_same_dtype(call, BIAS) && same;
-    qdq_dtype y = result_dtype(call);
-    if (!qdq_has_input(call, B) || !qdq_matmul_dims_of(call, &ports, &dims)) return;
-    check_bias(call, dims.y);
-    if (same) call->outputs[0] = (qdq_type){y, dims.y};
+    bool same = qdq_check_same_dtype(ctx, B);
+    same = qdq_check_same_dtype(ctx, BIAS) && same;
+    qdq_dtype y = result_dtype(ctx);
+    if (!qdq_has_input(ctx, B) || !qdq_matmul_dims_of(ctx, &ports, &dims)) return;
+    check_bias(ctx, dims.y);
+    if (same) ctx->outputs[0] = (qdq_type){y, dims.y};
 }
 
-static uint64_t reads_codes(const qdq_call *call) {
-    qdq_matmul_ports ports = ports_of(call->attrs);
+static uint64_t reads_codes(const qdq_op_context *ctx) {
+    qdq_matmul_ports ports = ports_of(ctx->attrs);
     qdq_matmul_dims dims;
-    if (!qdq_matmul_dims_of(call, &ports, &dims)) return 0;
-    int columns = call->inputs[B].type.shape.rank - (ports.transpose_b ? 2 : 1);
+    if (!qdq_matmul_dims_of(ctx, &ports, &dims)) return 0;
+    int columns = ctx->inputs[B].type.shape.rank - (ports.transpose_b ? 2 : 1);
     if (dims.b_vector) columns = -1;
-    bool takes = qdq_gemm_takes_codes(&call->inputs[A], &call->inputs[B], dims.k, columns);
+    bool takes = qdq_gemm_takes_codes(&ctx->inputs[A], &ctx->inputs[B], dims.k, columns);
     return takes ? 1u << A | 1u << B : 0;
 }
 
-static bool packs_coded(const qdq_call *call) {
-    qdq_matmul_ports ports = ports_of(call->attrs);
+static bool packs_coded(const qdq_op_context *ctx) {
+    qdq_matmul_ports ports = ports_of(ctx->attrs);
     qdq_matmul_dims dims;
     qdq_gemm gemm = {.batch = 1};
-    if (!qdq_matmul_dims_of(call, &ports, &dims)) return false;
-    qdq_matmul_lay_out(call, &ports, &dims, &gemm);
-    return qdq_gemm_takes_coded(&gemm, call->inputs[B].coded);
+    if (!qdq_matmul_dims_of(ctx, &ports, &dims)) return false;
+    qdq_matmul_lay_out(ctx, &ports, &dims, &gemm);
+    return qdq_gemm_takes_coded(&gemm, ctx->inputs[B].coded);
 }
 
-static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    qdq_matmul_ports ports = ports_of(call->attrs);
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    qdq_matmul_ports ports = ports_of(ctx->attrs);
     qdq_matmul_dims dims;
     qdq_gemm *gemm = QDQ_MEMPOOL_NEW(to->mempool, qdq_gemm);
-    if (!gemm || !qdq_matmul_dims_of(call, &ports, &dims)) return 0;
-    bool codes = call->inputs[A].codes != NULL;
+    if (!gemm || !qdq_matmul_dims_of(ctx, &ports, &dims)) return 0;
+    bool codes = ctx->inputs[A].codes != NULL;
     qdq_gemm_init(gemm, to, codes);
-    qdq_matmul_lay_out(call, &ports, &dims, gemm);
+    qdq_matmul_lay_out(ctx, &ports, &dims, gemm);
     gemm->finish = qdq_gemm_finish_float;
-    if (codes && !qdq_gemm_use_codes(gemm, call, 0, to->mempool)) return 0;
-    if (call->inputs[BIAS].given)
-        qdq_matmul_along(call, &dims, BIAS, &gemm->bias, gemm->batches.bias);
+    if (codes && !qdq_gemm_use_codes(gemm, ctx, 0, to->mempool)) return 0;
+    if (ctx->inputs[BIAS].given)
+        qdq_matmul_along(ctx, &dims, BIAS, &gemm->bias, gemm->batches.bias);
     qdq_matmul_join_batch(&ports, &dims, gemm);
-    return qdq_gemm_stage(gemm, call, to, &stages[0]) ? 1 : 0;
+    return qdq_gemm_stage(gemm, ctx, to, &stages[0]) ? 1 : 0;
 }
 
 const qdq_op qdq_op_matmul = {

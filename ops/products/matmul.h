@@ -20,24 +20,25 @@ typedef struct qdq_matmul_dims {
 } qdq_matmul_dims;
 
 // False with a finding if the shapes do not go together. Both inputs are valid.
-bool qdq_matmul_dims_of(const qdq_call *call, const qdq_matmul_ports *ports, qdq_matmul_dims *dims);
+bool qdq_matmul_dims_of(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
+                        qdq_matmul_dims *dims);
 
 // Sizes and strides of a, b and y in *gemm.
-void qdq_matmul_lay_out(const qdq_call *call, const qdq_matmul_ports *ports,
+void qdq_matmul_lay_out(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
                         const qdq_matmul_dims *dims, qdq_gemm *gemm);
 
 // Something of the shape of a broadcast onto y: its strides.
-void qdq_matmul_along(const qdq_call *call, const qdq_matmul_dims *dims, size_t port,
+void qdq_matmul_along(const qdq_op_context *ctx, const qdq_matmul_dims *dims, size_t port,
                       qdq_gemm_along *along, size_t *batch_strides);
 
 // Scales and zero points of the rows of a, or of the columns of b: one element, [M] or [N], or
 // [..., M, 1] or [..., 1, N] with the dims of the operand `of`. A finding if it is none of these.
-bool qdq_matmul_check_parameter(const qdq_call *call, const qdq_matmul_dims *dims, size_t port,
+bool qdq_matmul_check_parameter(const qdq_op_context *ctx, const qdq_matmul_dims *dims, size_t port,
                                 size_t of, bool rows);
-void qdq_matmul_row_parameter(const qdq_call *call, const qdq_matmul_dims *dims, size_t port,
+void qdq_matmul_row_parameter(const qdq_op_context *ctx, const qdq_matmul_dims *dims, size_t port,
                               qdq_gemm_along *along, size_t *batch_strides);
-void qdq_matmul_column_parameter(const qdq_call *call, const qdq_matmul_dims *dims, size_t port,
-                                 qdq_gemm_along *along, size_t *matrix_stride);
+void qdq_matmul_column_parameter(const qdq_op_context *ctx, const qdq_matmul_dims *dims,
+                                 size_t port, qdq_gemm_along *along, size_t *matrix_stride);
 
 // One product in place of a batch of them that share b, where nothing depends on the batch but a
 // and y.

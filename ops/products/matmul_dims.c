@@ -25,43 +25,43 @@ static operand operand_of(qdq_shape shape, bool transposed, bool first) {
     return o;
 }
 
-static bool has_dims(const qdq_call *call, size_t input) {
-    if (call->inputs[input].type.shape.rank > 0) return true;
-    qdq_call_find(call, QDQ_RULE_PORT_SHAPE, qdq_op_port(call->op, input)->name, "has the shape []",
+static bool has_dims(const qdq_op_context *ctx, size_t input) {
+    if (ctx->inputs[input].type.shape.rank > 0) return true;
+    qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, qdq_op_port(ctx->op, input)->name, "has the shape []",
                   "one dim or more");
     return false;
 }
 
-static const char *has_shape(const qdq_call *call, size_t input) {
-    return qdq_text(call->findings, "has the shape %s",
-                    qdq_shape_text(call->findings, call->inputs[input].type.shape));
+static const char *has_shape(const qdq_op_context *ctx, size_t input) {
+    return qdq_text(ctx->findings, "has the shape %s",
+                    qdq_shape_text(ctx->findings, ctx->inputs[input].type.shape));
 }
 
 static void append(qdq_shape *shape, size_t dim) { shape->dims[shape->rank++] = (int64_t)dim; }
 
-bool qdq_matmul_dims_of(const qdq_call *call, const qdq_matmul_ports *ports,
+bool qdq_matmul_dims_of(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
                         qdq_matmul_dims *dims) {
-    bool all = has_dims(call, ports->a);
-    if (!has_dims(call, ports->b) || !all) return false;
-    operand a = operand_of(call->inputs[ports->a].type.shape, ports->transpose_a, true);
-    qdq_shape b_shape = call->inputs[ports->b].type.shape;
+    bool all = has_dims(ctx, ports->a);
+    if (!has_dims(ctx, ports->b) || !all) return false;
+    operand a = operand_of(ctx->inputs[ports->a].type.shape, ports->transpose_a, true);
+    qdq_shape b_shape = ctx->inputs[ports->b].type.shape;
     operand b = operand_of(b_shape, ports->transpose_b, false);
     *dims = (qdq_matmul_dims){a.rows,  b.columns, a.columns, a.vector, b.vector,
                               a.batch, b.batch,   {0},       {0}};
     if (a.columns != b.rows) {
         int dim = b.vector ? 0 : b_shape.rank - (ports->transpose_b ? 1 : 2);
-        qdq_call_find(call, QDQ_RULE_PORT_SHAPE, call->op->inputs[ports->b].name,
-                      has_shape(call, ports->b),
-                      qdq_text(call->findings, "%zu in dim %d, as many as a has columns%s",
+        qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[ports->b].name,
+                      has_shape(ctx, ports->b),
+                      qdq_text(ctx->findings, "%zu in dim %d, as many as a has columns%s",
                                a.columns, dim, ports->transpose_a ? " when transposed" : ""));
         return false;
     }
     if (!qdq_broadcast_shapes(a.batch, b.batch, &dims->batch)) {
-        qdq_call_find(call, QDQ_RULE_PORT_SHAPE, call->op->inputs[ports->b].name,
-                      has_shape(call, ports->b),
-                      qdq_text(call->findings,
+        qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[ports->b].name,
+                      has_shape(ctx, ports->b),
+                      qdq_text(ctx->findings,
                                "dims before the last two that are equal to those of a, %s, or 1",
-                               qdq_shape_text(call->findings, a.batch)));
+                               qdq_shape_text(ctx->findings, a.batch)));
         return false;
     }
     dims->y = dims->batch;
@@ -81,7 +81,7 @@ static void strides_onto(qdq_shape shape, qdq_shape onto, size_t unit, size_t *s
     }
 }
 
-void qdq_matmul_lay_out(const qdq_call *call, const qdq_matmul_ports *ports,
+void qdq_matmul_lay_out(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
                         const qdq_matmul_dims *d, qdq_gemm *g) {
     bool ta = ports->transpose_a && !d->a_vector, tb = ports->transpose_b && !d->b_vector;
     qdq_gemm_batches *s = &g->batches;
@@ -94,24 +94,24 @@ void qdq_matmul_lay_out(const qdq_call *call, const qdq_matmul_ports *ports,
     strides_onto(d->batch, d->batch, d->m * d->n, s->y);
     g->fill = qdq_gemm_fill_rows;
     g->a_port = ports->a;
-    g->a_dtype = call->inputs[ports->a].type.dtype;
+    g->a_dtype = ctx->inputs[ports->a].type.dtype;
     g->a_row_stride = ta ? 1 : d->k;
     g->a_depth_stride = ta ? d->m : 1;
     g->weights = (qdq_gemm_weights){.port = ports->b,
-                                    .dtype = call->inputs[ports->b].type.dtype,
+                                    .dtype = ctx->inputs[ports->b].type.dtype,
                                     .taps = 1,
                                     .depth_stride = tb ? 1 : d->n,
                                     .column_stride = tb ? d->k : 1,
                                     .matrix_stride = d->k * d->n,
                                     .matrices = qdq_shape_count(d->b_batch)};
-    g->y = (qdq_gemm_along){0, call->outputs[0].dtype, d->n, 1, NULL};
+    g->y = (qdq_gemm_along){0, ctx->outputs[0].dtype, d->n, 1, NULL};
 }
 
-void qdq_matmul_along(const qdq_call *call, const qdq_matmul_dims *d, size_t port,
+void qdq_matmul_along(const qdq_op_context *ctx, const qdq_matmul_dims *d, size_t port,
                       qdq_gemm_along *along, size_t *batch_strides) {
     size_t strides[QDQ_MAX_RANK] = {0};
     int at = d->batch.rank;
-    const qdq_type *type = &call->inputs[port].type;
+    const qdq_type *type = &ctx->inputs[port].type;
     strides_onto(type->shape, d->y, 1, strides);
     for (int i = 0; i < at; i++) batch_strides[i] = strides[i];
     *along = (qdq_gemm_along){port, type->dtype, 0, 0, NULL};
@@ -127,15 +127,15 @@ static qdq_shape parameter_shape(qdq_shape shape, bool rows) {
     return shape;
 }
 
-bool qdq_matmul_check_parameter(const qdq_call *call, const qdq_matmul_dims *d, size_t port,
+bool qdq_matmul_check_parameter(const qdq_op_context *ctx, const qdq_matmul_dims *d, size_t port,
                                 size_t of, bool rows) {
-    if (!qdq_has_input(call, port)) return true;
-    qdq_shape is = call->inputs[port].type.shape, x = call->inputs[of].type.shape;
+    if (!qdq_has_input(ctx, port)) return true;
+    qdq_shape is = ctx->inputs[port].type.shape, x = ctx->inputs[of].type.shape;
     qdq_shape full = parameter_shape(x, rows);
     int64_t n = (int64_t)(rows ? d->m : d->n);
     if (qdq_shape_count(is) == 1 || (is.rank == 1 && is.dims[0] == n)) return true;
     if (x.rank > 1 && qdq_shape_equal(is, full)) return true;
-    qdq_findings *f = call->findings;
+    qdq_findings *f = ctx->findings;
     const char *wanted =
         qdq_text(f, "one element or %s, one for each %s",
                  qdq_shape_text(f, (qdq_shape){.rank = 1, .dims = {n}}), rows ? "row" : "column");
@@ -143,23 +143,23 @@ bool qdq_matmul_check_parameter(const qdq_call *call, const qdq_matmul_dims *d, 
         wanted = qdq_text(f, "one element, %s or %s, one for each %s",
                           qdq_shape_text(f, (qdq_shape){.rank = 1, .dims = {n}}),
                           qdq_shape_text(f, full), rows ? "row" : "column");
-    qdq_call_find(call, QDQ_RULE_PORT_SHAPE, call->op->inputs[port].name,
+    qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[port].name,
                   qdq_text(f, "has the shape %s", qdq_shape_text(f, is)), wanted);
     return false;
 }
 
-void qdq_matmul_row_parameter(const qdq_call *call, const qdq_matmul_dims *d, size_t port,
+void qdq_matmul_row_parameter(const qdq_op_context *ctx, const qdq_matmul_dims *d, size_t port,
                               qdq_gemm_along *along, size_t *batch_strides) {
-    const qdq_type *type = &call->inputs[port].type;
+    const qdq_type *type = &ctx->inputs[port].type;
     *along = (qdq_gemm_along){port, type->dtype, 0, 0, NULL};
     if (qdq_shape_count(type->shape) == 1) return;
     along->row_stride = d->m > 1;
     if (type->shape.rank > 1) strides_onto(d->a_batch, d->batch, d->m, batch_strides);
 }
 
-void qdq_matmul_column_parameter(const qdq_call *call, const qdq_matmul_dims *d, size_t port,
+void qdq_matmul_column_parameter(const qdq_op_context *ctx, const qdq_matmul_dims *d, size_t port,
                                  qdq_gemm_along *along, size_t *matrix_stride) {
-    const qdq_type *type = &call->inputs[port].type;
+    const qdq_type *type = &ctx->inputs[port].type;
     *along = (qdq_gemm_along){port, type->dtype, 0, 0, NULL};
     if (qdq_shape_count(type->shape) == 1) return;
     along->column_stride = d->n > 1;

@@ -16,31 +16,31 @@ static const qdq_port_desc inputs[] = {
 };
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET(INT32)}};
 
-static void infer(qdq_call *call) {
+static void infer(qdq_op_context *ctx) {
     const qdq_matmul_ports ports = {.a = A, .b = B};
     qdq_matmul_dims dims;
-    qdq_check_dtype_as(call, A_ZERO, A);
-    qdq_check_dtype_as(call, B_ZERO, B);
-    if (!qdq_has_input(call, B) || !qdq_matmul_dims_of(call, &ports, &dims)) return;
-    qdq_matmul_check_parameter(call, &dims, A_ZERO, A, true);
-    qdq_matmul_check_parameter(call, &dims, B_ZERO, B, false);
-    call->outputs[0] = (qdq_type){QDQ_INT32, dims.y};
+    qdq_check_dtype_as(ctx, A_ZERO, A);
+    qdq_check_dtype_as(ctx, B_ZERO, B);
+    if (!qdq_has_input(ctx, B) || !qdq_matmul_dims_of(ctx, &ports, &dims)) return;
+    qdq_matmul_check_parameter(ctx, &dims, A_ZERO, A, true);
+    qdq_matmul_check_parameter(ctx, &dims, B_ZERO, B, false);
+    ctx->outputs[0] = (qdq_type){QDQ_INT32, dims.y};
 }
 
-static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_matmul_ports ports = {.a = A, .b = B};
     qdq_matmul_dims dims;
     qdq_gemm *gemm = QDQ_MEMPOOL_NEW(to->mempool, qdq_gemm);
-    if (!gemm || !qdq_matmul_dims_of(call, &ports, &dims)) return 0;
+    if (!gemm || !qdq_matmul_dims_of(ctx, &ports, &dims)) return 0;
     qdq_gemm_init(gemm, to, true);
-    qdq_matmul_lay_out(call, &ports, &dims, gemm);
+    qdq_matmul_lay_out(ctx, &ports, &dims, gemm);
     gemm->finish = qdq_gemm_finish_int32;
-    if (call->inputs[A_ZERO].given)
-        qdq_matmul_row_parameter(call, &dims, A_ZERO, &gemm->a_zero, gemm->batches.a_zero);
-    if (call->inputs[B_ZERO].given)
-        qdq_matmul_column_parameter(call, &dims, B_ZERO, &gemm->b_zero, &gemm->weights.zero_stride);
+    if (ctx->inputs[A_ZERO].given)
+        qdq_matmul_row_parameter(ctx, &dims, A_ZERO, &gemm->a_zero, gemm->batches.a_zero);
+    if (ctx->inputs[B_ZERO].given)
+        qdq_matmul_column_parameter(ctx, &dims, B_ZERO, &gemm->b_zero, &gemm->weights.zero_stride);
     qdq_matmul_join_batch(&ports, &dims, gemm);
-    return qdq_gemm_stage(gemm, call, to, &stages[0]) ? 1 : 0;
+    return qdq_gemm_stage(gemm, ctx, to, &stages[0]) ? 1 : 0;
 }
 
 const qdq_op qdq_op_matmul_integer = {
@@ -74,38 +74,38 @@ static const qdq_port_desc q_inputs[] = {
 };
 static const qdq_port_desc q_outputs[] = {{"y", 0, false, BYTES}};
 
-static void q_infer(qdq_call *call) {
+static void q_infer(qdq_op_context *ctx) {
     const qdq_matmul_ports ports = {.a = Q_A, .b = Q_B};
     qdq_matmul_dims dims;
-    qdq_check_dtype_as(call, Q_A_ZERO, Q_A);
-    qdq_check_dtype_as(call, Q_B_ZERO, Q_B);
-    qdq_check_one(call, Q_Y_SCALE);
-    qdq_check_one(call, Q_Y_ZERO);
-    if (!qdq_has_input(call, Q_B) || !qdq_matmul_dims_of(call, &ports, &dims)) return;
-    qdq_matmul_check_parameter(call, &dims, Q_A_SCALE, Q_A, true);
-    qdq_matmul_check_parameter(call, &dims, Q_A_ZERO, Q_A, true);
-    qdq_matmul_check_parameter(call, &dims, Q_B_SCALE, Q_B, false);
-    qdq_matmul_check_parameter(call, &dims, Q_B_ZERO, Q_B, false);
-    if (qdq_has_input(call, Q_Y_ZERO))
-        call->outputs[0] = (qdq_type){call->inputs[Q_Y_ZERO].type.dtype, dims.y};
+    qdq_check_dtype_as(ctx, Q_A_ZERO, Q_A);
+    qdq_check_dtype_as(ctx, Q_B_ZERO, Q_B);
+    qdq_check_one(ctx, Q_Y_SCALE);
+    qdq_check_one(ctx, Q_Y_ZERO);
+    if (!qdq_has_input(ctx, Q_B) || !qdq_matmul_dims_of(ctx, &ports, &dims)) return;
+    qdq_matmul_check_parameter(ctx, &dims, Q_A_SCALE, Q_A, true);
+    qdq_matmul_check_parameter(ctx, &dims, Q_A_ZERO, Q_A, true);
+    qdq_matmul_check_parameter(ctx, &dims, Q_B_SCALE, Q_B, false);
+    qdq_matmul_check_parameter(ctx, &dims, Q_B_ZERO, Q_B, false);
+    if (qdq_has_input(ctx, Q_Y_ZERO))
+        ctx->outputs[0] = (qdq_type){ctx->inputs[Q_Y_ZERO].type.dtype, dims.y};
 }
 
-static size_t q_lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
+static size_t q_lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_matmul_ports ports = {.a = Q_A, .b = Q_B};
     qdq_matmul_dims dims;
     qdq_gemm *g = QDQ_MEMPOOL_NEW(to->mempool, qdq_gemm);
-    if (!g || !qdq_matmul_dims_of(call, &ports, &dims)) return 0;
+    if (!g || !qdq_matmul_dims_of(ctx, &ports, &dims)) return 0;
     qdq_gemm_init(g, to, true);
-    qdq_matmul_lay_out(call, &ports, &dims, g);
+    qdq_matmul_lay_out(ctx, &ports, &dims, g);
     g->finish = qdq_gemm_finish_requantized;
-    qdq_matmul_row_parameter(call, &dims, Q_A_ZERO, &g->a_zero, g->batches.a_zero);
-    qdq_matmul_row_parameter(call, &dims, Q_A_SCALE, &g->a_scale, g->batches.a_scale);
-    qdq_matmul_column_parameter(call, &dims, Q_B_ZERO, &g->b_zero, &g->weights.zero_stride);
-    qdq_matmul_column_parameter(call, &dims, Q_B_SCALE, &g->b_scale, &g->weights.scale_stride);
-    g->y_scale = (qdq_gemm_along){Q_Y_SCALE, call->inputs[Q_Y_SCALE].type.dtype, 0, 0, NULL};
-    g->y_zero = (qdq_gemm_along){Q_Y_ZERO, call->inputs[Q_Y_ZERO].type.dtype, 0, 0, NULL};
+    qdq_matmul_row_parameter(ctx, &dims, Q_A_ZERO, &g->a_zero, g->batches.a_zero);
+    qdq_matmul_row_parameter(ctx, &dims, Q_A_SCALE, &g->a_scale, g->batches.a_scale);
+    qdq_matmul_column_parameter(ctx, &dims, Q_B_ZERO, &g->b_zero, &g->weights.zero_stride);
+    qdq_matmul_column_parameter(ctx, &dims, Q_B_SCALE, &g->b_scale, &g->weights.scale_stride);
+    g->y_scale = (qdq_gemm_along){Q_Y_SCALE, ctx->inputs[Q_Y_SCALE].type.dtype, 0, 0, NULL};
+    g->y_zero = (qdq_gemm_along){Q_Y_ZERO, ctx->inputs[Q_Y_ZERO].type.dtype, 0, 0, NULL};
     qdq_matmul_join_batch(&ports, &dims, g);
-    return qdq_gemm_stage(g, call, to, &stages[0]) ? 1 : 0;
+    return qdq_gemm_stage(g, ctx, to, &stages[0]) ? 1 : 0;
 }
 
 const qdq_op qdq_op_qlinear_matmul = {

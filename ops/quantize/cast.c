@@ -15,12 +15,12 @@ static const qdq_attr_desc attrs[] = {
      "float8_e8m0: which power of two a number between two becomes"},
 };
 
-static void infer(qdq_call *call) {
-    const qdq_cast_attrs *a = call->attrs;
+static void infer(qdq_op_context *ctx) {
+    const qdq_cast_attrs *a = ctx->attrs;
     if (!a->dtype)
-        qdq_call_find(call, QDQ_RULE_DTYPE_REQUIRED, "dtype", "is missing", "the dtype of y");
-    qdq_dtype y = a->dtype ? qdq_check_result(call, a->dtype, QDQ_SET_CASTS) : QDQ_DTYPE_NONE;
-    call->outputs[0] = (qdq_type){y, call->inputs[QDQ_PORT_X].type.shape};
+        qdq_call_find(ctx, QDQ_RULE_DTYPE_REQUIRED, "dtype", "is missing", "the dtype of y");
+    qdq_dtype y = a->dtype ? qdq_check_result(ctx, a->dtype, QDQ_SET_CASTS) : QDQ_DTYPE_NONE;
+    ctx->outputs[0] = (qdq_type){y, ctx->inputs[QDQ_PORT_X].type.shape};
 }
 
 // What is too large overflows where the attribute says so, and to a float8 also where it says
@@ -31,13 +31,13 @@ static qdq_float_overflow overflow_of(const qdq_cast_attrs *a, qdq_dtype y, cons
     return overflows ? QDQ_FLOAT_OVERFLOW : QDQ_FLOAT_SATURATE;
 }
 
-static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_cast_attrs *a = call->attrs;
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_cast_attrs *a = ctx->attrs;
     qdq_cast_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_cast_params);
     if (!params) return 0;
     *params = (qdq_cast_params){.numerics = to->numerics,
-                                .x_dtype = call->inputs[QDQ_PORT_X].type.dtype,
-                                .y_dtype = call->outputs[0].dtype,
+                                .x_dtype = ctx->inputs[QDQ_PORT_X].type.dtype,
+                                .y_dtype = ctx->outputs[0].dtype,
                                 .round_mode = a->round_mode};
     params->numerics.float_overflow = overflow_of(a, params->y_dtype, &to->numerics);
     stages[0] = (qdq_stage){

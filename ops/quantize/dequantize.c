@@ -9,26 +9,26 @@ static const qdq_port_desc inputs[] = {
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_REALS}};
 static const qdq_attr_desc attrs[] = {QDQ_QUANTIZE_ATTRS(qdq_dequantize_attrs, , "bfloat16")};
 
-static void infer(qdq_call *call) {
-    const qdq_dequantize_attrs *a = call->attrs;
-    qdq_dtype y = qdq_check_result(call, a->dtype ? a->dtype : QDQ_BFLOAT16, QDQ_SET_REALS);
-    qdq_infer_given(call, a, y, call->inputs[QDQ_PORT_X].type.dtype);
+static void infer(qdq_op_context *ctx) {
+    const qdq_dequantize_attrs *a = ctx->attrs;
+    qdq_dtype y = qdq_check_result(ctx, a->dtype ? a->dtype : QDQ_BFLOAT16, QDQ_SET_REALS);
+    qdq_infer_given(ctx, a, y, ctx->inputs[QDQ_PORT_X].type.dtype);
 }
 
-static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_operand *x = &call->inputs[QDQ_PORT_X];
-    bool done = qdq_lower_given(call, call->attrs, QDQ_FAMILY_DEQUANTIZE, to, &stages[0]) &&
-                qdq_use_lookup_of_floats(&stages[0], x->type.dtype, call->outputs[0].dtype,
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_operand *x = &ctx->inputs[QDQ_PORT_X];
+    bool done = qdq_lower_given(ctx, ctx->attrs, QDQ_FAMILY_DEQUANTIZE, to, &stages[0]) &&
+                qdq_use_lookup_of_floats(&stages[0], x->type.dtype, ctx->outputs[0].dtype,
                                          qdq_shape_count(x->type.shape), to);
     return done ? 1 : 0;
 }
 
-static bool codes(const qdq_call *call, const qdq_lowering *to, qdq_codes *codes) {
-    return qdq_codes_given(call, call->attrs, to, codes);
+static bool codes(const qdq_op_context *ctx, const qdq_lowering *to, qdq_codes *codes) {
+    return qdq_codes_given(ctx, ctx->attrs, to, codes);
 }
 
-static bool coded(const qdq_call *call, const qdq_lowering *to, qdq_coded *coded) {
-    return qdq_coded_given(call, call->attrs, to, coded);
+static bool coded(const qdq_op_context *ctx, const qdq_lowering *to, qdq_coded *coded) {
+    return qdq_coded_given(ctx, ctx->attrs, to, coded);
 }
 
 const qdq_op qdq_op_dequantize = {

@@ -35,12 +35,12 @@ static const qdq_attr_desc attrs[] = {
      "without a scale: float32, float16 or bfloat16, to which the computed scale is rounded"},
 };
 
-static bool has_scale(const qdq_call *call, const attrs_type *a) {
-    return call->inputs[QDQ_PORT_SCALE].given || a->quantize.scales.data;
+static bool has_scale(const qdq_op_context *ctx, const attrs_type *a) {
+    return ctx->inputs[QDQ_PORT_SCALE].given || a->quantize.scales.data;
 }
 
-static bool has_global_scale(const qdq_call *call, const attrs_type *a) {
-    return call->inputs[PORT_GLOBAL_SCALE].given || a->global_scales.data;
+static bool has_global_scale(const qdq_op_context *ctx, const attrs_type *a) {
+    return ctx->inputs[PORT_GLOBAL_SCALE].given || a->global_scales.data;
 }
 
 static qdq_scale_slot global_scale_of(const attrs_type *a) {
@@ -56,28 +56,28 @@ static qdq_dtype_set results_of(qdq_scheme scheme) {
     return scheme == QDQ_SYMMETRIC ? QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS : QDQ_SET_INTS;
 }
 
-static void check_eps(const qdq_call *call, const attrs_type *a) {
+static void check_eps(const qdq_op_context *ctx, const attrs_type *a) {
     if (!a->eps.set) return;
     if (a->scheme >= QDQ_MX_FLOOR)
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "eps",
-                      qdq_text(call->findings, "is given, but scheme is %s", schemes[a->scheme]),
+        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "eps",
+                      qdq_text(ctx->findings, "is given, but scheme is %s", schemes[a->scheme]),
                       "none");
     else if (!(a->eps.value > 0 && isfinite((float)a->eps.value)))
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "eps", qdq_text_is(call->findings, a->eps.value),
+        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "eps", qdq_text_is(ctx->findings, a->eps.value),
                       "a finite number above 0");
 }
 
 // A global scale goes with scales that are computed, by nvfp4.
-static void check_global_scale(const qdq_call *call, const attrs_type *a) {
-    if (!has_global_scale(call, a)) return;
+static void check_global_scale(const qdq_op_context *ctx, const attrs_type *a) {
+    if (!has_global_scale(ctx, a)) return;
     qdq_scale_slot slot = global_scale_of(a);
     qdq_granularity one = qdq_granularity_per_tensor();
-    if (a->scheme != QDQ_NVFP4 || has_scale(call, a))
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE,
+    if (a->scheme != QDQ_NVFP4 || has_scale(ctx, a))
+        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE,
                       a->global_scales.data ? "global_scales" : "global_scale", "is given",
                       "none, unless scheme is nvfp4 and no scale is given");
     one.reason = "for the whole of x";
-    qdq_check_scale(call, &slot, &one);
+    qdq_check_scale(ctx, &slot, &one);
 }
 
 static qdq_dtype scale_dtype_of(const attrs_type *a) {
@@ -85,57 +85,56 @@ static qdq_dtype scale_dtype_of(const attrs_type *a) {
 }
 
 // Schemes of block formats have one dtype of scales, the others the choice.
-static void check_scale_dtype(const qdq_call *call, const attrs_type *a) {
+static void check_scale_dtype(const qdq_op_context *ctx, const attrs_type *a) {
     char text[256];
     qdq_dtype own = qdq_scheme_scale_dtype(a->scheme);
     qdq_dtype_set set = own == QDQ_FLOAT32 ? QDQ_SET_FLOATS : (qdq_dtype_set)1 << own;
     if (!a->scale_dtype || a->scale_dtype < 0 || a->scale_dtype >= QDQ_DTYPE_COUNT) return;
-    if (has_scale(call, a))
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "scale_dtype", "is given, and so is a scale",
+    if (has_scale(ctx, a))
+        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "scale_dtype", "is given, and so is a scale",
                       "one of them");
     else if (!qdq_set_has(set, a->scale_dtype))
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "scale_dtype",
-                      qdq_text(call->findings, "is %s", qdq_dtype_name(a->scale_dtype)),
-                      qdq_text(call->findings, "%s, as scheme is %s",
+        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "scale_dtype",
+                      qdq_text(ctx->findings, "is %s", qdq_dtype_name(a->scale_dtype)),
+                      qdq_text(ctx->findings, "%s, as scheme is %s",
                                qdq_set_text(set, text, sizeof text), schemes[a->scheme]));
 }
 
-static void check_computed(const qdq_call *call, const attrs_type *a, qdq_dtype y) {
-    if (call->inputs[QDQ_PORT_ZERO_POINT].given || a->quantize.zps.data)
-        qdq_call_find(call, QDQ_RULE_SCALE_MISSING, "scale",
-                      "is missing, but a zero point is given",
+static void check_computed(const qdq_op_context *ctx, const attrs_type *a, qdq_dtype y) {
+    if (ctx->inputs[QDQ_PORT_ZERO_POINT].given || a->quantize.zps.data)
+        qdq_call_find(ctx, QDQ_RULE_SCALE_MISSING, "scale", "is missing, but a zero point is given",
                       "both, or neither to have both computed from x");
     if (a->quantize.zero_point_domain != QDQ_DOMAIN_INT)
-        qdq_call_find(call, QDQ_RULE_ZERO_POINT_DOMAIN, "zero_point_domain",
-                      qdq_text(call->findings, "is %s, but the zero point is computed",
+        qdq_call_find(ctx, QDQ_RULE_ZERO_POINT_DOMAIN, "zero_point_domain",
+                      qdq_text(ctx->findings, "is %s, but the zero point is computed",
                                qdq_domain_words[a->quantize.zero_point_domain]),
                       "int");
-    check_eps(call, a);
-    if (!qdq_dtype_is_int(y) && !qdq_check_whole_bounds(call, y)) return;
+    check_eps(ctx, a);
+    if (!qdq_dtype_is_int(y) && !qdq_check_whole_bounds(ctx, y)) return;
     qdq_int most = a->quantize.quant_max;
     bool symmetric = a->scheme == QDQ_SYMMETRIC || a->scheme == QDQ_SYMMETRIC_NO_CLIPPING;
-    if (qdq_check_quant_range(call, a->quantize.quant_min, most, y) && symmetric && most.set &&
+    if (qdq_check_quant_range(ctx, a->quantize.quant_min, most, y) && symmetric && most.set &&
         most.value < 1)
-        qdq_call_find(call, QDQ_RULE_QUANT_RANGE, "quant_max",
-                      qdq_text(call->findings, "is %lld", (long long)most.value),
-                      qdq_text(call->findings, "1 or more, as scheme is %s", schemes[a->scheme]));
+        qdq_call_find(ctx, QDQ_RULE_QUANT_RANGE, "quant_max",
+                      qdq_text(ctx->findings, "is %lld", (long long)most.value),
+                      qdq_text(ctx->findings, "1 or more, as scheme is %s", schemes[a->scheme]));
 }
 
-static void infer(qdq_call *call) {
-    const attrs_type *a = call->attrs;
-    qdq_dtype y = qdq_check_result(call, a->quantize.dtype ? a->quantize.dtype : QDQ_INT8,
-                                   has_scale(call, a) ? QDQ_SET_QUANTIZED : results_of(a->scheme));
-    check_global_scale(call, a);
-    check_scale_dtype(call, a);
-    if (has_scale(call, a)) {
-        qdq_infer_given(call, &a->quantize, y, y);
+static void infer(qdq_op_context *ctx) {
+    const attrs_type *a = ctx->attrs;
+    qdq_dtype y = qdq_check_result(ctx, a->quantize.dtype ? a->quantize.dtype : QDQ_INT8,
+                                   has_scale(ctx, a) ? QDQ_SET_QUANTIZED : results_of(a->scheme));
+    check_global_scale(ctx, a);
+    check_scale_dtype(ctx, a);
+    if (has_scale(ctx, a)) {
+        qdq_infer_given(ctx, &a->quantize, y, y);
         return;
     }
-    qdq_granularity granularity = qdq_granularity_of(call, &a->quantize);
-    check_computed(call, a, y);
-    call->outputs[OUT_Y] = (qdq_type){y, call->inputs[QDQ_PORT_X].type.shape};
-    call->outputs[OUT_SCALE] = (qdq_type){scale_dtype_of(a), granularity.shape};
-    call->outputs[OUT_ZERO_POINT] = (qdq_type){y, granularity.shape};
+    qdq_granularity granularity = qdq_granularity_of(ctx, &a->quantize);
+    check_computed(ctx, a, y);
+    ctx->outputs[OUT_Y] = (qdq_type){y, ctx->inputs[QDQ_PORT_X].type.shape};
+    ctx->outputs[OUT_SCALE] = (qdq_type){scale_dtype_of(a), granularity.shape};
+    ctx->outputs[OUT_ZERO_POINT] = (qdq_type){y, granularity.shape};
 }
 
 //---- Parameters from the data -----------------------------------------------
@@ -214,20 +213,20 @@ static qdq_choose_params *choose_params(const attrs_type *a, const qdq_lowering 
     return params;
 }
 
-static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const attrs_type *a = call->attrs;
-    qdq_dtype y = call->outputs[OUT_Y].dtype;
-    if (has_scale(call, a))
-        return qdq_lower_given(call, &a->quantize, QDQ_FAMILY_QUANTIZE, to, &stages[0]) ? 1 : 0;
-    bool has_global = has_global_scale(call, a);
-    qdq_granularity granularity = qdq_granularity_of(call, &a->quantize);
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const attrs_type *a = ctx->attrs;
+    qdq_dtype y = ctx->outputs[OUT_Y].dtype;
+    if (has_scale(ctx, a))
+        return qdq_lower_given(ctx, &a->quantize, QDQ_FAMILY_QUANTIZE, to, &stages[0]) ? 1 : 0;
+    bool has_global = has_global_scale(ctx, a);
+    qdq_granularity granularity = qdq_granularity_of(ctx, &a->quantize);
     qdq_granularity one = qdq_granularity_per_tensor();
     qdq_scale_slot slot = global_scale_of(a);
     qdq_stage_vector global = {0};
     qdq_quant_params *quant =
-        qdq_quant_params_of(call, to, y, a->quantize.quant_min, a->quantize.quant_max);
+        qdq_quant_params_of(ctx, to, y, a->quantize.quant_min, a->quantize.quant_max);
     qdq_choose_params *choose = quant ? choose_params(a, to, quant, has_global) : NULL;
-    if (!choose || (has_global && !qdq_scale_vector(call, &slot, &one, to->mempool, &global)))
+    if (!choose || (has_global && !qdq_scale_vector(ctx, &slot, &one, to->mempool, &global)))
         return 0;
     quant->scales_twice = has_global;
     stages[0] = (qdq_stage){.params = choose,

@@ -6,8 +6,8 @@
 #include "runtime/base/number.h"
 #include "runtime/numerics/small_float.h"
 
-static const char *port_name(const qdq_call *call, size_t port) {
-    return call->op->inputs[port].name;
+static const char *port_name(const qdq_op_context *ctx, size_t port) {
+    return ctx->op->inputs[port].name;
 }
 
 // Where a parameter comes from: its name for messages, and how many there are.
@@ -17,34 +17,34 @@ typedef struct source {
     bool known;  // the count is
 } source;
 
-static source source_of(const qdq_call *call, const char *attr_name, const void *attr_data,
+static source source_of(const qdq_op_context *ctx, const char *attr_name, const void *attr_data,
                         size_t attr_count, size_t port) {
-    const qdq_operand *in = &call->inputs[port];
+    const qdq_operand *in = &ctx->inputs[port];
     if (in->given)
-        return (source){port_name(call, port), in->valid ? qdq_shape_count(in->type.shape) : 0,
+        return (source){port_name(ctx, port), in->valid ? qdq_shape_count(in->type.shape) : 0,
                         in->valid};
     return (source){attr_name, attr_count, attr_data != NULL};
 }
 
-size_t qdq_scale_count(const qdq_call *call, const qdq_scale_slot *slot) {
-    return source_of(call, slot->attr_name, slot->attr.data, slot->attr.count, slot->port).count;
+size_t qdq_scale_count(const qdq_op_context *ctx, const qdq_scale_slot *slot) {
+    return source_of(ctx, slot->attr_name, slot->attr.data, slot->attr.count, slot->port).count;
 }
 
-static void check_count(const qdq_call *call, qdq_core_rule rule, const source *from,
+static void check_count(const qdq_op_context *ctx, qdq_core_rule rule, const source *from,
                         const qdq_granularity *g, bool one_serves_all) {
     if (!from->known || !g->valid || from->count == g->grid.count) return;
     if (one_serves_all && from->count == 1) return;
     qdq_call_find(
-        call, rule, from->name,
-        qdq_text(call->findings, "has %zu element%s", from->count, from->count == 1 ? "" : "s"),
-        qdq_text(call->findings, "%s%zu (%s)", one_serves_all && g->grid.count > 1 ? "1 or " : "",
+        ctx, rule, from->name,
+        qdq_text(ctx->findings, "has %zu element%s", from->count, from->count == 1 ? "" : "s"),
+        qdq_text(ctx->findings, "%s%zu (%s)", one_serves_all && g->grid.count > 1 ? "1 or " : "",
                  g->grid.count, g->reason));
 }
 
 // A port with more than one parameter lies like them: [dim], or the block grid; dims of 1 aside.
-static void check_port_shape(const qdq_call *call, qdq_core_rule rule, size_t port,
+static void check_port_shape(const qdq_op_context *ctx, qdq_core_rule rule, size_t port,
                              const qdq_granularity *g) {
-    const qdq_operand *in = &call->inputs[port];
+    const qdq_operand *in = &ctx->inputs[port];
     if (!in->given || !in->valid || !g->valid) return;
     if (qdq_shape_count(in->type.shape) != g->grid.count || g->grid.count == 1) return;
     int k = 0;
@@ -52,7 +52,7 @@ static void check_port_shape(const qdq_call *call, qdq_core_rule rule, size_t po
         if (in->type.shape.dims[i] == 1) continue;
         while (k < g->shape.rank && g->shape.dims[k] == 1) k++;
         if (k >= g->shape.rank || g->shape.dims[k++] != in->type.shape.dims[i]) {
-            qdq_call_find(call, rule, port_name(call, port),
+            qdq_call_find(ctx, rule, port_name(ctx, port),
                           "has its elements along other dims than the parameters of x",
                           g->shape.rank == 1 ? "a list" : "the shape of the block grid");
             return;
@@ -61,26 +61,26 @@ static void check_port_shape(const qdq_call *call, qdq_core_rule rule, size_t po
 }
 
 // One scale. The first that is wrong ends the check, and the first negative one is warned of.
-static bool check_scale_at(const qdq_call *call, const char *name, size_t index, float scale,
+static bool check_scale_at(const qdq_op_context *ctx, const char *name, size_t index, float scale,
                            bool *negative) {
     if (scale == 0 || !isfinite(scale)) {
-        qdq_call_find(call, QDQ_RULE_SCALE_VALUE, name,
-                      qdq_text_number(call->findings, (double)scale, index, true),
+        qdq_call_find(ctx, QDQ_RULE_SCALE_VALUE, name,
+                      qdq_text_number(ctx->findings, (double)scale, index, true),
                       "a finite number that is not 0 as float32");
         return false;
     }
     if (scale < 0 && !*negative) {
-        qdq_call_find(call, QDQ_RULE_SCALE_NEGATIVE, name,
-                      qdq_text_number(call->findings, (double)scale, index, true),
+        qdq_call_find(ctx, QDQ_RULE_SCALE_NEGATIVE, name,
+                      qdq_text_number(ctx->findings, (double)scale, index, true),
                       "a positive number");
         *negative = true;
     }
     return true;
 }
 
-static void check_scale_values(const qdq_call *call, const qdq_scale_slot *slot,
+static void check_scale_values(const qdq_op_context *ctx, const qdq_scale_slot *slot,
                                const source *from) {
-    const qdq_operand *in = &call->inputs[slot->port];
+    const qdq_operand *in = &ctx->inputs[slot->port];
     bool negative = false;
     if (in->given && !(in->valid && in->data && qdq_dtype_is_real(in->type.dtype))) return;
     if (!in->given && !slot->attr.data) return;
@@ -92,45 +92,45 @@ static void check_scale_values(const qdq_call *call, const qdq_scale_slot *slot,
                              1);
         else
             scale = slot->attr.data[i];
-        if (!check_scale_at(call, from->name, i, scale, &negative)) return;
+        if (!check_scale_at(ctx, from->name, i, scale, &negative)) return;
     }
 }
 
-void qdq_check_scale(const qdq_call *call, const qdq_scale_slot *slot,
+void qdq_check_scale(const qdq_op_context *ctx, const qdq_scale_slot *slot,
                      const qdq_granularity *granularity) {
-    const qdq_operand *in = &call->inputs[slot->port];
+    const qdq_operand *in = &ctx->inputs[slot->port];
     if (in->given && slot->attr.data)
         qdq_call_find(
-            call, QDQ_RULE_SCALE_TWICE, slot->attr_name,
-            qdq_text(call->findings, "is given beside the port %s", port_name(call, slot->port)),
+            ctx, QDQ_RULE_SCALE_TWICE, slot->attr_name,
+            qdq_text(ctx->findings, "is given beside the port %s", port_name(ctx, slot->port)),
             NULL);
     else if (!in->given && !slot->attr.data)
-        qdq_call_find(call, QDQ_RULE_SCALE_MISSING, slot->attr_name,
-                      qdq_text(call->findings, "is missing, and so is the port %s",
-                               port_name(call, slot->port)),
+        qdq_call_find(ctx, QDQ_RULE_SCALE_MISSING, slot->attr_name,
+                      qdq_text(ctx->findings, "is missing, and so is the port %s",
+                               port_name(ctx, slot->port)),
                       NULL);
-    source from = source_of(call, slot->attr_name, slot->attr.data, slot->attr.count, slot->port);
-    check_count(call, QDQ_RULE_SCALE_COUNT, &from, granularity, false);
-    check_port_shape(call, QDQ_RULE_SCALE_COUNT, slot->port, granularity);
-    check_scale_values(call, slot, &from);
+    source from = source_of(ctx, slot->attr_name, slot->attr.data, slot->attr.count, slot->port);
+    check_count(ctx, QDQ_RULE_SCALE_COUNT, &from, granularity, false);
+    check_port_shape(ctx, QDQ_RULE_SCALE_COUNT, slot->port, granularity);
+    check_scale_values(ctx, slot, &from);
 }
 
-static void check_zero_point_at(const qdq_call *call, const char *name, size_t index, double value,
-                                const qdq_dtype_info *quantized) {
+static void check_zero_point_at(const qdq_op_context *ctx, const char *name, size_t index,
+                                double value, const qdq_dtype_info *quantized) {
     if (quantized && quantized->kind != QDQ_KIND_INT) {
         if (value == 0) return;
-        qdq_call_find(call, QDQ_RULE_ZERO_POINT_VALUE, name,
-                      qdq_text_number(call->findings, value, index, false),
-                      qdq_text(call->findings, "0, as the quantized type is %s", quantized->name));
+        qdq_call_find(ctx, QDQ_RULE_ZERO_POINT_VALUE, name,
+                      qdq_text_number(ctx->findings, value, index, false),
+                      qdq_text(ctx->findings, "0, as the quantized type is %s", quantized->name));
     } else if (value != floor(value) || value < INT32_MIN || value > INT32_MAX) {
-        qdq_call_find(call, QDQ_RULE_ZERO_POINT_VALUE, name,
-                      qdq_text_number(call->findings, value, index, false),
+        qdq_call_find(ctx, QDQ_RULE_ZERO_POINT_VALUE, name,
+                      qdq_text_number(ctx->findings, value, index, false),
                       "a whole number of at most 32 bits");
     } else if (quantized &&
                (value < (double)quantized->least || value > (double)quantized->greatest)) {
-        qdq_call_find(call, QDQ_RULE_ZERO_POINT_RANGE, name,
-                      qdq_text_number(call->findings, value, index, false),
-                      qdq_text(call->findings, "%lld to %lld, as the quantized type is %s",
+        qdq_call_find(ctx, QDQ_RULE_ZERO_POINT_RANGE, name,
+                      qdq_text_number(ctx->findings, value, index, false),
+                      qdq_text(ctx->findings, "%lld to %lld, as the quantized type is %s",
                                (long long)quantized->least, (long long)quantized->greatest,
                                quantized->name));
     }
@@ -138,9 +138,9 @@ static void check_zero_point_at(const qdq_call *call, const char *name, size_t i
 
 // A zero point of the float domain is any finite number. Those of a port are known where it is
 // constant.
-static void check_float_zero_points(const qdq_call *call, const qdq_zero_point_slot *slot,
+static void check_float_zero_points(const qdq_op_context *ctx, const qdq_zero_point_slot *slot,
                                     const source *from) {
-    const qdq_operand *in = &call->inputs[slot->port];
+    const qdq_operand *in = &ctx->inputs[slot->port];
     if (in->given && !(in->valid && in->data && qdq_dtype_is_real(in->type.dtype))) return;
     for (size_t i = 0; i < from->count; i++) {
         float value = 0;
@@ -151,9 +151,9 @@ static void check_float_zero_points(const qdq_call *call, const qdq_zero_point_s
         else
             value = (float)slot->attr.data[i];
         if (isfinite(value)) continue;
-        qdq_call_find(call, QDQ_RULE_ZERO_POINT_VALUE, from->name,
-                      qdq_text_number(call->findings,
-                                      in->given ? (double)value : slot->attr.data[i], i, false),
+        qdq_call_find(ctx, QDQ_RULE_ZERO_POINT_VALUE, from->name,
+                      qdq_text_number(ctx->findings, in->given ? (double)value : slot->attr.data[i],
+                                      i, false),
                       "a finite number as float32");
         return;
     }
@@ -174,52 +174,52 @@ static bool may_be_codes(const qdq_operand *zero_point, const qdq_dtype_info *qu
 }
 
 // What the domain asks of the quantized type and of the zero point's own.
-static void check_domain(const qdq_call *call, const qdq_zero_point_slot *slot,
+static void check_domain(const qdq_op_context *ctx, const qdq_zero_point_slot *slot,
                          const qdq_dtype_info *quantized) {
-    const qdq_operand *in = &call->inputs[slot->port];
-    const char *name = in->given ? port_name(call, slot->port) : slot->attr_name;
+    const qdq_operand *in = &ctx->inputs[slot->port];
+    const char *name = in->given ? port_name(ctx, slot->port) : slot->attr_name;
     if (slot->domain == QDQ_DOMAIN_NONE && (in->given || slot->attr.data))
-        qdq_call_find(call, QDQ_RULE_ZERO_POINT_DOMAIN, name,
+        qdq_call_find(ctx, QDQ_RULE_ZERO_POINT_DOMAIN, name,
                       "is given, but zero_point_domain is none", "no zero point");
     else if (slot->domain == QDQ_DOMAIN_FLOAT && quantized && quantized->kind != QDQ_KIND_INT)
         qdq_call_find(
-            call, QDQ_RULE_ZERO_POINT_DOMAIN, "zero_point_domain",
-            qdq_text(call->findings, "is float, but the quantized type is %s", quantized->name),
+            ctx, QDQ_RULE_ZERO_POINT_DOMAIN, "zero_point_domain",
+            qdq_text(ctx->findings, "is float, but the quantized type is %s", quantized->name),
             "an integer type");
     else if (slot->domain == QDQ_DOMAIN_INT && in->given && in->valid &&
              !may_be_codes(in, quantized))
-        qdq_call_find(call, QDQ_RULE_ZERO_POINT_DOMAIN, name,
-                      qdq_text(call->findings, "is %s, but zero_point_domain is int",
+        qdq_call_find(ctx, QDQ_RULE_ZERO_POINT_DOMAIN, name,
+                      qdq_text(ctx->findings, "is %s, but zero_point_domain is int",
                                qdq_dtype_name(in->type.dtype)),
                       qdq_dtype_get(in->type.dtype)->kind == QDQ_KIND_FLOAT
                           ? "an integer type, or a constant of whole numbers"
                           : "an integer type");
 }
 
-void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
+void qdq_check_zero_point(const qdq_op_context *ctx, const qdq_zero_point_slot *slot,
                           const qdq_granularity *granularity, qdq_dtype quantized) {
-    const qdq_operand *in = &call->inputs[slot->port];
+    const qdq_operand *in = &ctx->inputs[slot->port];
     if (in->given && slot->attr.data)
         qdq_call_find(
-            call, QDQ_RULE_ZERO_POINT_TWICE, slot->attr_name,
-            qdq_text(call->findings, "is given beside the port %s", port_name(call, slot->port)),
+            ctx, QDQ_RULE_ZERO_POINT_TWICE, slot->attr_name,
+            qdq_text(ctx->findings, "is given beside the port %s", port_name(ctx, slot->port)),
             NULL);
-    source from = source_of(call, slot->attr_name, slot->attr.data, slot->attr.count, slot->port);
-    check_count(call, QDQ_RULE_ZERO_POINT_COUNT, &from, granularity, true);
-    check_port_shape(call, QDQ_RULE_ZERO_POINT_COUNT, slot->port, granularity);
+    source from = source_of(ctx, slot->attr_name, slot->attr.data, slot->attr.count, slot->port);
+    check_count(ctx, QDQ_RULE_ZERO_POINT_COUNT, &from, granularity, true);
+    check_port_shape(ctx, QDQ_RULE_ZERO_POINT_COUNT, slot->port, granularity);
     const qdq_dtype_info *info = qdq_dtype_get(quantized);
     if (info && info->kind == QDQ_KIND_FLOAT) info = NULL;  // a Requantize of floats
-    check_domain(call, slot, info);
+    check_domain(ctx, slot, info);
     if (slot->any && qdq_set_has(QDQ_SET_FLOAT8, quantized)) info = NULL;
     if (slot->domain == QDQ_DOMAIN_FLOAT) {
-        check_float_zero_points(call, slot, &from);
+        check_float_zero_points(ctx, slot, &from);
         return;
     }
-    size_t before = call->findings->errors + call->findings->warnings;
+    size_t before = ctx->findings->errors + ctx->findings->warnings;
     for (size_t i = 0; i < from.count; i++) {
-        if (call->findings->errors + call->findings->warnings > before) return;  // one is enough
+        if (ctx->findings->errors + ctx->findings->warnings > before) return;  // one is enough
         if (!in->given) {
-            check_zero_point_at(call, slot->attr_name, i, slot->attr.data[i], info);
+            check_zero_point_at(ctx, slot->attr_name, i, slot->attr.data[i], info);
         } else if (in->valid && in->data) {
             const char *at = (const char *)in->data + i * qdq_dtype_size(in->type.dtype);
             int32_t whole = 0;
@@ -228,32 +228,32 @@ void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
                 qdq_decode_int(in->type.dtype, at, &whole, 1);
             else
                 qdq_decode_float(in->type.dtype, at, &real, 1);
-            check_zero_point_at(call, from.name, i, (double)whole + (double)real, info);
+            check_zero_point_at(ctx, from.name, i, (double)whole + (double)real, info);
         }
     }
 }
 
-static void find_bound_of_float(const qdq_call *call, const char *attr,
+static void find_bound_of_float(const qdq_op_context *ctx, const char *attr,
                                 const qdq_dtype_info *quantized) {
     qdq_call_find(
-        call, QDQ_RULE_QUANT_RANGE, attr,
-        qdq_text(call->findings, "is given, but the quantized type is %s", quantized->name),
+        ctx, QDQ_RULE_QUANT_RANGE, attr,
+        qdq_text(ctx->findings, "is given, but the quantized type is %s", quantized->name),
         "an integer type");
 }
 
-static const char *range_text(const qdq_call *call, double low, double high) {
+static const char *range_text(const qdq_op_context *ctx, double low, double high) {
     char from[QDQ_NUMBER_BYTES], to[QDQ_NUMBER_BYTES];
-    return qdq_text(call->findings, "%s to %s", qdq_number_text(from, low, false),
+    return qdq_text(ctx->findings, "%s to %s", qdq_number_text(from, low, false),
                     qdq_number_text(to, high, false));
 }
 
-bool qdq_check_quant_range(const qdq_call *call, qdq_int quant_min, qdq_int quant_max,
+bool qdq_check_quant_range(const qdq_op_context *ctx, qdq_int quant_min, qdq_int quant_max,
                            qdq_dtype dtype) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
     bool is_int = info && info->kind == QDQ_KIND_INT;
     if (!info || (!is_int && !quant_min.set && !quant_max.set)) return true;
     if (!is_int && !qdq_set_has(QDQ_SET_FLOAT8, dtype)) {
-        find_bound_of_float(call, quant_min.set ? "quant_min" : "quant_max", info);
+        find_bound_of_float(ctx, quant_min.set ? "quant_min" : "quant_max", info);
         return false;
     }
     double least = is_int ? (double)info->least : -(double)qdq_small_float_largest(dtype);
@@ -262,38 +262,38 @@ bool qdq_check_quant_range(const qdq_call *call, qdq_int quant_min, qdq_int quan
     double high = quant_max.set ? qdq_bound_value(quant_max) : greatest;
     if (low >= least && high <= greatest && low < high) return true;
     bool blame_most = quant_max.set && (!quant_min.set || high > greatest);
-    qdq_call_find(call, QDQ_RULE_QUANT_RANGE, blame_most ? "quant_max" : "quant_min",
-                  qdq_text(call->findings, "makes the range %s", range_text(call, low, high)),
-                  qdq_text(call->findings, "quant_min < quant_max within %s of %s",
-                           range_text(call, least, greatest), info->name));
+    qdq_call_find(ctx, QDQ_RULE_QUANT_RANGE, blame_most ? "quant_max" : "quant_min",
+                  qdq_text(ctx->findings, "makes the range %s", range_text(ctx, low, high)),
+                  qdq_text(ctx->findings, "quant_min < quant_max within %s of %s",
+                           range_text(ctx, least, greatest), info->name));
     return false;
 }
 
-bool qdq_check_whole_bounds(const qdq_call *call, qdq_dtype quantized) {
+bool qdq_check_whole_bounds(const qdq_op_context *ctx, qdq_dtype quantized) {
     const qdq_dtype_info *info = qdq_dtype_get(quantized);
-    for (size_t i = 0; info && i < call->op->attr_count; i++) {
-        const qdq_attr_desc *attr = &call->op->attrs[i];
-        const qdq_int *bound = (const void *)((const char *)call->attrs + attr->offset);
+    for (size_t i = 0; info && i < ctx->op->attr_count; i++) {
+        const qdq_attr_desc *attr = &ctx->op->attrs[i];
+        const qdq_int *bound = (const void *)((const char *)ctx->attrs + attr->offset);
         if (attr->kind != QDQ_ATTR_BOUND || !bound->set) continue;
         if (info->kind != QDQ_KIND_INT) {
-            find_bound_of_float(call, attr->name, info);
+            find_bound_of_float(ctx, attr->name, info);
             return false;
         }
         if (bound->fraction == 0) continue;
-        qdq_call_find(call, QDQ_RULE_QUANT_RANGE, attr->name,
-                      qdq_text_is(call->findings, qdq_bound_value(*bound)), "a whole number");
+        qdq_call_find(ctx, QDQ_RULE_QUANT_RANGE, attr->name,
+                      qdq_text_is(ctx->findings, qdq_bound_value(*bound)), "a whole number");
         return false;
     }
     return true;
 }
 
-qdq_dtype qdq_check_result(const qdq_call *call, qdq_dtype dtype, qdq_dtype_set set) {
+qdq_dtype qdq_check_result(const qdq_op_context *ctx, qdq_dtype dtype, qdq_dtype_set set) {
     char text[512];
     if (dtype < 0 || dtype >= QDQ_DTYPE_COUNT) return QDQ_DTYPE_NONE;  // op_check has found it
     if (qdq_set_has(set, dtype)) return dtype;
-    qdq_call_find(call, QDQ_RULE_DTYPE_RESULT, "dtype",
-                  qdq_text(call->findings, "is %s", qdq_dtype_name(dtype)),
-                  qdq_text(call->findings, "%s%s", set & (set - 1) ? "one of: " : "",
+    qdq_call_find(ctx, QDQ_RULE_DTYPE_RESULT, "dtype",
+                  qdq_text(ctx->findings, "is %s", qdq_dtype_name(dtype)),
+                  qdq_text(ctx->findings, "%s%s", set & (set - 1) ? "one of: " : "",
                            qdq_set_text(set, text, sizeof text)));
     return QDQ_DTYPE_NONE;
 }

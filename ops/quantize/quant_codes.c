@@ -31,8 +31,8 @@ static void *spread(const qdq_stage_vector *v, size_t count, qdq_mempool *mempoo
     return out;
 }
 
-static bool set_axis(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_codes *c) {
-    int rank = call->inputs[QDQ_PORT_X].type.shape.rank;
+static bool set_axis(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_codes *c) {
+    int rank = ctx->inputs[QDQ_PORT_X].type.shape.rank;
     c->axis = -1;
     if (c->count == 1) return true;
     if (attrs->qtype != QDQ_PER_CHANNEL) return false;
@@ -41,21 +41,20 @@ static bool set_axis(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_
     return true;
 }
 
-bool qdq_codes_given(const qdq_call *call, const qdq_quantize_attrs *attrs, const qdq_lowering *to,
-                     qdq_codes *c) {
-    const qdq_operand *x = &call->inputs[QDQ_PORT_X];
+bool qdq_codes_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
+                     const qdq_lowering *to, qdq_codes *c) {
+    const qdq_operand *x = &ctx->inputs[QDQ_PORT_X];
     qdq_stage stage;
     const qdq_dtype_info *info = qdq_dtype_get(x->type.dtype);
     if (info->kind != QDQ_KIND_INT || info->bits > 8) return false;
-    if (call->outputs[0].dtype != QDQ_FLOAT32 || attrs->zero_point_domain == QDQ_DOMAIN_FLOAT ||
-        !is_plain(&to->numerics) ||
-        !qdq_lower_given(call, attrs, QDQ_FAMILY_DEQUANTIZE, to, &stage))
+    if (ctx->outputs[0].dtype != QDQ_FLOAT32 || attrs->zero_point_domain == QDQ_DOMAIN_FLOAT ||
+        !is_plain(&to->numerics) || !qdq_lower_given(ctx, attrs, QDQ_FAMILY_DEQUANTIZE, to, &stage))
         return false;
     const qdq_stage_vector *scale = &stage.vectors[0], *zero = &stage.vectors[1];
     if (scale->origin != QDQ_FROM_NUMBERS || zero->origin != QDQ_FROM_NUMBERS) return false;
     *c = (qdq_codes){.dtype = x->type.dtype, .data = x->data, .stored = x->stored};
     c->count = scale->count > zero->count ? scale->count : zero->count;
-    if (!set_axis(call, attrs, c)) return false;
+    if (!set_axis(ctx, attrs, c)) return false;
     c->scales = spread(scale, c->count, to->mempool);
     c->zero_points = spread(zero, c->count, to->mempool);
     return c->scales && c->zero_points && scales_are_finite(c) && zero_points_are_codes(c);
@@ -71,19 +70,19 @@ static bool zero_points_are_near(const qdq_stage_vector *v) {
     return true;
 }
 
-bool qdq_coded_given(const qdq_call *call, const qdq_quantize_attrs *attrs, const qdq_lowering *to,
-                     qdq_coded *c) {
-    const qdq_operand *x = &call->inputs[QDQ_PORT_X];
+bool qdq_coded_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
+                     const qdq_lowering *to, qdq_coded *c) {
+    const qdq_operand *x = &ctx->inputs[QDQ_PORT_X];
     const qdq_numerics *n = &to->numerics;
     qdq_stage stage;
     if ((!x->data && !x->stored) ||
         !qdq_set_has(QDQ_SET(INT8) | QDQ_SET(UINT8) | QDQ_SET(INT4) | QDQ_SET(UINT4),
                      x->type.dtype))
         return false;
-    if (!qdq_set_has(QDQ_SET_FLOATS, call->outputs[0].dtype) ||
+    if (!qdq_set_has(QDQ_SET_FLOATS, ctx->outputs[0].dtype) ||
         attrs->zero_point_domain == QDQ_DOMAIN_FLOAT || !is_plain(n) ||
         n->bfloat16_store != QDQ_BFLOAT16_HALF_EVEN ||
-        !qdq_lower_given(call, attrs, QDQ_FAMILY_DEQUANTIZE, to, &stage))
+        !qdq_lower_given(ctx, attrs, QDQ_FAMILY_DEQUANTIZE, to, &stage))
         return false;
     *c = (qdq_coded){x->type.dtype, x->data, x->stored, stage.vectors[0], stage.vectors[1]};
     return c->scale.origin == QDQ_FROM_NUMBERS && c->zero_point.origin == QDQ_FROM_NUMBERS &&

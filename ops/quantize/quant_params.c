@@ -18,15 +18,15 @@ qdq_granularity qdq_granularity_per_tensor(void) {
         .valid = true, .grid = {.count = 1}, .reason = "for the whole of x; qtype is per_tensor"};
 }
 
-qdq_granularity qdq_granularity_per_channel(const qdq_call *call, qdq_int axis,
+qdq_granularity qdq_granularity_per_channel(const qdq_op_context *ctx, qdq_int axis,
                                             int64_t default_axis) {
-    qdq_shape shape = call->inputs[0].type.shape;
+    qdq_shape shape = ctx->inputs[0].type.shape;
     int64_t at = axis.set ? axis.value : default_axis;
     if (at < -shape.rank || at >= shape.rank) {
         qdq_call_find(
-            call, QDQ_RULE_AXIS_RANGE, "axis",
-            qdq_text(call->findings, "is %lld%s", (long long)at, axis.set ? "" : " (the default)"),
-            shape.rank ? qdq_text(call->findings, "%d to %d, as x has rank %d", -shape.rank,
+            ctx, QDQ_RULE_AXIS_RANGE, "axis",
+            qdq_text(ctx->findings, "is %lld%s", (long long)at, axis.set ? "" : " (the default)"),
+            shape.rank ? qdq_text(ctx->findings, "%d to %d, as x has rank %d", -shape.rank,
                                   shape.rank - 1, shape.rank)
                        : "an x of rank 1 or more");
         return (qdq_granularity){0};
@@ -36,19 +36,19 @@ qdq_granularity qdq_granularity_per_channel(const qdq_call *call, qdq_int axis,
     int64_t extents[QDQ_MAX_RANK];
     for (int i = 0; i < shape.rank; i++) extents[i] = i == at ? 1 : shape.dims[i];
     g.grid = qdq_grid_of(shape, extents);
-    g.reason = qdq_text(call->findings, "as dim %lld of x is %lld", (long long)at,
+    g.reason = qdq_text(ctx->findings, "as dim %lld of x is %lld", (long long)at,
                         (long long)shape.dims[at]);
     return g;
 }
 
-static qdq_granularity per_group(const qdq_call *call, qdq_ints group_shape) {
-    qdq_shape shape = call->inputs[0].type.shape;
+static qdq_granularity per_group(const qdq_op_context *ctx, qdq_ints group_shape) {
+    qdq_shape shape = ctx->inputs[0].type.shape;
     if (!group_shape.data || group_shape.count != (size_t)shape.rank) {
-        qdq_call_find(call, QDQ_RULE_GROUP_SHAPE, "group_shape",
+        qdq_call_find(ctx, QDQ_RULE_GROUP_SHAPE, "group_shape",
                       group_shape.data
-                          ? qdq_text(call->findings, "has %zu entries", group_shape.count)
+                          ? qdq_text(ctx->findings, "has %zu entries", group_shape.count)
                           : "is missing",
-                      qdq_text(call->findings, "%d, one for each dim of x", shape.rank));
+                      qdq_text(ctx->findings, "%d, one for each dim of x", shape.rank));
         return (qdq_granularity){0};
     }
     qdq_granularity g = {.valid = true, .shape = {.rank = shape.rank}};
@@ -57,9 +57,9 @@ static qdq_granularity per_group(const qdq_call *call, qdq_ints group_shape) {
         extents[i] = group_shape.data[i] == -1 ? shape.dims[i] : group_shape.data[i];
         if (extents[i] < 1 || extents[i] > shape.dims[i]) {
             qdq_call_find(
-                call, QDQ_RULE_GROUP_SHAPE, "group_shape",
-                qdq_text(call->findings, "has %lld for dim %d", (long long)group_shape.data[i], i),
-                qdq_text(call->findings, "1 to %lld, or -1", (long long)shape.dims[i]));
+                ctx, QDQ_RULE_GROUP_SHAPE, "group_shape",
+                qdq_text(ctx->findings, "has %lld for dim %d", (long long)group_shape.data[i], i),
+                qdq_text(ctx->findings, "1 to %lld, or -1", (long long)shape.dims[i]));
             return (qdq_granularity){0};
         }
         g.shape.dims[i] = (shape.dims[i] + extents[i] - 1) / extents[i];
@@ -69,15 +69,15 @@ static qdq_granularity per_group(const qdq_call *call, qdq_ints group_shape) {
     return g;
 }
 
-qdq_granularity qdq_granularity_of(const qdq_call *call, const qdq_quantize_attrs *attrs) {
+qdq_granularity qdq_granularity_of(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs) {
     if (attrs->group_shape.data && attrs->qtype != QDQ_PER_GROUP)
-        qdq_call_find(call, QDQ_RULE_GROUP_SHAPE, "group_shape",
-                      qdq_text(call->findings, "is given with qtype %s",
+        qdq_call_find(ctx, QDQ_RULE_GROUP_SHAPE, "group_shape",
+                      qdq_text(ctx->findings, "is given with qtype %s",
                                attrs->qtype == QDQ_PER_CHANNEL ? "per_channel" : "per_tensor"),
                       "qtype per_group");
     switch (attrs->qtype) {
-    case QDQ_PER_CHANNEL: return qdq_granularity_per_channel(call, attrs->axis, 1);
-    case QDQ_PER_GROUP: return per_group(call, attrs->group_shape);
+    case QDQ_PER_CHANNEL: return qdq_granularity_per_channel(ctx, attrs->axis, 1);
+    case QDQ_PER_GROUP: return per_group(ctx, attrs->group_shape);
     case QDQ_PER_TENSOR: return qdq_granularity_per_tensor();
     default: return (qdq_granularity){0};  // op_check has found it
     }
@@ -86,10 +86,10 @@ qdq_granularity qdq_granularity_of(const qdq_call *call, const qdq_quantize_attr
 //---- Lowering ---------------------------------------------------------------
 
 // Sets up a vector of the right count, from a run-time port or with room for known values.
-static bool start_vector(const qdq_call *call, size_t port, size_t attr_count,
+static bool start_vector(const qdq_op_context *ctx, size_t port, size_t attr_count,
                          const qdq_granularity *g, qdq_mempool *mempool, qdq_stage_vector *out,
                          uint32_t **values) {
-    const qdq_operand *in = &call->inputs[port];
+    const qdq_operand *in = &ctx->inputs[port];
     size_t count = in->given ? qdq_shape_count(in->type.shape) : attr_count ? attr_count : 1;
     out->count = count;
     out->grid = count == 1 ? (qdq_grid){.count = 1} : g->grid;
@@ -104,14 +104,14 @@ static bool start_vector(const qdq_call *call, size_t port, size_t attr_count,
     return *values != NULL;
 }
 
-bool qdq_scale_vector(const qdq_call *call, const qdq_scale_slot *slot,
+bool qdq_scale_vector(const qdq_op_context *ctx, const qdq_scale_slot *slot,
                       const qdq_granularity *granularity, qdq_mempool *mempool,
                       qdq_stage_vector *out) {
     uint32_t *values;
     *out = (qdq_stage_vector){.is_int = false};
-    if (!start_vector(call, slot->port, slot->attr.count, granularity, mempool, out, &values))
+    if (!start_vector(ctx, slot->port, slot->attr.count, granularity, mempool, out, &values))
         return false;
-    const qdq_operand *in = &call->inputs[slot->port];
+    const qdq_operand *in = &ctx->inputs[slot->port];
     if (!values) return true;
     if (in->given)
         qdq_decode_float(in->type.dtype, in->data, (float *)(void *)values, out->count);
@@ -138,10 +138,10 @@ static void decode_whole(const qdq_operand *in, int32_t *out, size_t count) {
     }
 }
 
-bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot,
+bool qdq_zero_point_vector(const qdq_op_context *ctx, const qdq_zero_point_slot *slot,
                            const qdq_granularity *granularity, qdq_mempool *mempool,
                            qdq_stage_vector *out) {
-    const qdq_operand *in = &call->inputs[slot->port];
+    const qdq_operand *in = &ctx->inputs[slot->port];
     bool is_int = slot->domain != QDQ_DOMAIN_FLOAT;
     bool is_real = in->given && !qdq_dtype_is_int(in->type.dtype);
     if (is_int && is_real && !in->data) {  // of a small float: all 0
@@ -152,7 +152,7 @@ bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot
     }
     uint32_t *values;
     *out = (qdq_stage_vector){.is_int = is_int};
-    if (!start_vector(call, slot->port, slot->attr.count, granularity, mempool, out, &values))
+    if (!start_vector(ctx, slot->port, slot->attr.count, granularity, mempool, out, &values))
         return false;
     if (!values) return true;
     if (is_int && is_real)
@@ -195,12 +195,12 @@ static void set_bounds(qdq_quant_params *params, qdq_int quant_min, qdq_int quan
     params->high = qdq_bound_step(&params->numerics, high);
 }
 
-qdq_quant_params *qdq_quant_params_of(const qdq_call *call, const qdq_lowering *to,
+qdq_quant_params *qdq_quant_params_of(const qdq_op_context *ctx, const qdq_lowering *to,
                                       qdq_dtype y_dtype, qdq_int quant_min, qdq_int quant_max) {
     qdq_quant_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_quant_params);
     if (!params) return NULL;
     params->numerics = to->numerics;
-    params->x_dtype = call->inputs[0].type.dtype;
+    params->x_dtype = ctx->inputs[0].type.dtype;
     params->y_dtype = y_dtype;
     qdq_dtype quantized = qdq_dtype_is_int(y_dtype) ? y_dtype : params->x_dtype;
     if (qdq_dtype_is_int(quantized))
@@ -223,38 +223,37 @@ static qdq_zero_point_slot zero_point_of(const qdq_quantize_attrs *attrs) {
                                  .domain = attrs->zero_point_domain};
 }
 
-void qdq_infer_given(qdq_call *call, const qdq_quantize_attrs *attrs, qdq_dtype y_dtype,
+void qdq_infer_given(qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_dtype y_dtype,
                      qdq_dtype quantized) {
-    qdq_granularity granularity = qdq_granularity_of(call, attrs);
+    qdq_granularity granularity = qdq_granularity_of(ctx, attrs);
     qdq_scale_slot scale = scale_of(attrs);
     qdq_zero_point_slot zero_point = zero_point_of(attrs);
-    qdq_check_scale(call, &scale, &granularity);
+    qdq_check_scale(ctx, &scale, &granularity);
     zero_point.any = y_dtype == quantized && (attrs->quant_min.set || attrs->quant_max.set);
-    qdq_check_zero_point(call, &zero_point, &granularity, quantized);
-    qdq_check_quant_range(call, attrs->quant_min, attrs->quant_max, quantized);
-    call->outputs[0] = (qdq_type){y_dtype, call->inputs[0].type.shape};
-    call->output_count = 1;
+    qdq_check_zero_point(ctx, &zero_point, &granularity, quantized);
+    qdq_check_quant_range(ctx, attrs->quant_min, attrs->quant_max, quantized);
+    ctx->outputs[0] = (qdq_type){y_dtype, ctx->inputs[0].type.shape};
+    ctx->output_count = 1;
 }
 
-bool qdq_lower_given(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_family family,
+bool qdq_lower_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_family family,
                      const qdq_lowering *to, qdq_stage *stage) {
-    qdq_granularity granularity = qdq_granularity_of(call, attrs);
+    qdq_granularity granularity = qdq_granularity_of(ctx, attrs);
     qdq_scale_slot scale = scale_of(attrs);
     qdq_zero_point_slot zero_point = zero_point_of(attrs);
     qdq_quant_params *params =
-        qdq_quant_params_of(call, to, call->outputs[0].dtype, attrs->quant_min, attrs->quant_max);
+        qdq_quant_params_of(ctx, to, ctx->outputs[0].dtype, attrs->quant_min, attrs->quant_max);
     *stage = (qdq_stage){.params = params, .vector_count = 2};
     if (!params) return false;
     if (attrs->saturate == QDQ_TRUE) params->numerics.float_overflow = QDQ_FLOAT_SATURATE;
     if (attrs->saturate == QDQ_FALSE && to->numerics.float_overflow == QDQ_FLOAT_SATURATE)
         params->numerics.float_overflow = QDQ_FLOAT_OVERFLOW;
     params->adds_zero = params->y_dtype == QDQ_FLOAT4_E2M1 &&
-                        (attrs->zps.count || call->inputs[QDQ_PORT_ZERO_POINT].given);
+                        (attrs->zps.count || ctx->inputs[QDQ_PORT_ZERO_POINT].given);
     params->adds_zero_point = attrs->zero_point_domain != QDQ_DOMAIN_NONE;
     params->float_zero_point = attrs->zero_point_domain == QDQ_DOMAIN_FLOAT;
     stage->fn = qdq_quant_kernel(family, params, to->isas);
-    if (!qdq_scale_vector(call, &scale, &granularity, to->mempool, &stage->vectors[0]))
-        return false;
+    if (!qdq_scale_vector(ctx, &scale, &granularity, to->mempool, &stage->vectors[0])) return false;
     qdq_drop_unit_scales(&scale, to->numerics.unit_scale_tolerance, &stage->vectors[0]);
-    return qdq_zero_point_vector(call, &zero_point, &granularity, to->mempool, &stage->vectors[1]);
+    return qdq_zero_point_vector(ctx, &zero_point, &granularity, to->mempool, &stage->vectors[1]);
 }

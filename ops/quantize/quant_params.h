@@ -78,36 +78,36 @@ typedef struct qdq_granularity {
 } qdq_granularity;
 
 qdq_granularity qdq_granularity_per_tensor(void);
-qdq_granularity qdq_granularity_per_channel(const qdq_call *call, qdq_int axis,
+qdq_granularity qdq_granularity_per_channel(const qdq_op_context *ctx, qdq_int axis,
                                             int64_t default_axis);
-qdq_granularity qdq_granularity_of(const qdq_call *call, const qdq_quantize_attrs *attrs);
+qdq_granularity qdq_granularity_of(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs);
 
 // How many scales there are: of the attribute or the port; 0 when neither is given or known.
-size_t qdq_scale_count(const qdq_call *call, const qdq_scale_slot *slot);
+size_t qdq_scale_count(const qdq_op_context *ctx, const qdq_scale_slot *slot);
 
 // Exactly one source, the right count, values that are finite and not zero.
-void qdq_check_scale(const qdq_call *call, const qdq_scale_slot *slot,
+void qdq_check_scale(const qdq_op_context *ctx, const qdq_scale_slot *slot,
                      const qdq_granularity *granularity);
 // At most one source, one or the right count, what the domain allows, whole numbers within the
 // range of `quantized` (a warning).
-void qdq_check_zero_point(const qdq_call *call, const qdq_zero_point_slot *slot,
+void qdq_check_zero_point(const qdq_op_context *ctx, const qdq_zero_point_slot *slot,
                           const qdq_granularity *granularity, qdq_dtype quantized);
 // quant_min and quant_max against the dtype of the result, as the most lenient target takes them.
 // False if they are wrong.
-bool qdq_check_quant_range(const qdq_call *call, qdq_int quant_min, qdq_int quant_max,
+bool qdq_check_quant_range(const qdq_op_context *ctx, qdq_int quant_min, qdq_int quant_max,
                            qdq_dtype dtype);
 // The bounds among the attributes, if any, are whole and go with an integer type. False if not.
-bool qdq_check_whole_bounds(const qdq_call *call, qdq_dtype quantized);
+bool qdq_check_whole_bounds(const qdq_op_context *ctx, qdq_dtype quantized);
 // `dtype` if it is in `set`, else a finding and QDQ_DTYPE_NONE.
-qdq_dtype qdq_check_result(const qdq_call *call, qdq_dtype dtype, qdq_dtype_set set);
+qdq_dtype qdq_check_result(const qdq_op_context *ctx, qdq_dtype dtype, qdq_dtype_set set);
 
 //---- Lowering ---------------------------------------------------------------
 
 // The parameters as vectors of a stage. False when memory runs out.
-bool qdq_scale_vector(const qdq_call *call, const qdq_scale_slot *slot,
+bool qdq_scale_vector(const qdq_op_context *ctx, const qdq_scale_slot *slot,
                       const qdq_granularity *granularity, qdq_mempool *mempool,
                       qdq_stage_vector *out);
-bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot,
+bool qdq_zero_point_vector(const qdq_op_context *ctx, const qdq_zero_point_slot *slot,
                            const qdq_granularity *granularity, qdq_mempool *mempool,
                            qdq_stage_vector *out);
 
@@ -115,23 +115,23 @@ bool qdq_zero_point_vector(const qdq_call *call, const qdq_zero_point_slot *slot
 void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage_vector *out);
 
 // NULL when memory runs out.
-qdq_quant_params *qdq_quant_params_of(const qdq_call *call, const qdq_lowering *to,
+qdq_quant_params *qdq_quant_params_of(const qdq_op_context *ctx, const qdq_lowering *to,
                                       qdq_dtype y_dtype, qdq_int quant_min, qdq_int quant_max);
 
 //---- Ops with given parameters ----------------------------------------------
 
 // Quantize, Dequantize, and DynamicQuantize with a scale: checks all of `attrs` and sets the type
 // of y. `quantized` is the dtype of the quantized side.
-void qdq_infer_given(qdq_call *call, const qdq_quantize_attrs *attrs, qdq_dtype y_dtype,
+void qdq_infer_given(qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_dtype y_dtype,
                      qdq_dtype quantized);
 // Their one stage: a link of the family from x to y. False when memory runs out.
-bool qdq_lower_given(const qdq_call *call, const qdq_quantize_attrs *attrs, qdq_family family,
+bool qdq_lower_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_family family,
                      const qdq_lowering *to, qdq_stage *stage);
 // The codes that a Dequantize makes reals of; false where they are not as qdq_codes has them.
-bool qdq_codes_given(const qdq_call *call, const qdq_quantize_attrs *attrs, const qdq_lowering *to,
-                     qdq_codes *codes);
+bool qdq_codes_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
+                     const qdq_lowering *to, qdq_codes *codes);
 // The codes of a Dequantize of constants that is the plain formula; false where it is not.
-bool qdq_coded_given(const qdq_call *call, const qdq_quantize_attrs *attrs, const qdq_lowering *to,
-                     qdq_coded *coded);
+bool qdq_coded_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
+                     const qdq_lowering *to, qdq_coded *coded);
 
 #endif

@@ -11,14 +11,14 @@ static const qdq_port_desc inputs[] = {
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_QUANTIZED}};
 static const qdq_attr_desc attrs[] = {QDQ_QUANTIZE_ATTRS(qdq_quantize_attrs, , "int8")};
 
-static void infer(qdq_call *call) {
-    const qdq_quantize_attrs *a = call->attrs;
-    qdq_dtype y = qdq_check_result(call, a->dtype ? a->dtype : QDQ_INT8, QDQ_SET_QUANTIZED);
-    qdq_infer_given(call, a, y, y);
+static void infer(qdq_op_context *ctx) {
+    const qdq_quantize_attrs *a = ctx->attrs;
+    qdq_dtype y = qdq_check_result(ctx, a->dtype ? a->dtype : QDQ_INT8, QDQ_SET_QUANTIZED);
+    qdq_infer_given(ctx, a, y, y);
 }
 
-static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    return qdq_lower_given(call, call->attrs, QDQ_FAMILY_QUANTIZE, to, &stages[0]) ? 1 : 0;
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    return qdq_lower_given(ctx, ctx->attrs, QDQ_FAMILY_QUANTIZE, to, &stages[0]) ? 1 : 0;
 }
 
 static bool are_known(const qdq_vector *v) { return v->fetch == QDQ_FETCH_KNOWN && v->values; }

@@ -57,14 +57,14 @@ static side out_side(const attrs_type *a) {
                   {.attr_name = "out_zps", .attr = a->out_zps, .port = OUT_ZERO_POINT}};
 }
 
-static size_t zero_point_count(const qdq_call *call, const qdq_zero_point_slot *slot) {
-    const qdq_operand *in = &call->inputs[slot->port];
+static size_t zero_point_count(const qdq_op_context *ctx, const qdq_zero_point_slot *slot) {
+    const qdq_operand *in = &ctx->inputs[slot->port];
     return in->given && in->valid ? qdq_shape_count(in->type.shape) : slot->attr.count;
 }
 
 // A side with more than one scale or zero point is per channel.
-static bool per_channel(const qdq_call *call, const side *s) {
-    return qdq_scale_count(call, &s->scale) > 1 || zero_point_count(call, &s->zero_point) > 1;
+static bool per_channel(const qdq_op_context *ctx, const side *s) {
+    return qdq_scale_count(ctx, &s->scale) > 1 || zero_point_count(ctx, &s->zero_point) > 1;
 }
 
 // A per-channel side may still have a single scale: then both its parts are checked for themselves.
@@ -72,72 +72,72 @@ static qdq_granularity granularity_of(size_t count, const qdq_granularity *chann
     return count > 1 ? *channels : qdq_granularity_per_tensor();
 }
 
-static void check_side(const qdq_call *call, const side *s, const qdq_granularity *channels,
+static void check_side(const qdq_op_context *ctx, const side *s, const qdq_granularity *channels,
                        qdq_dtype quantized) {
-    qdq_granularity scale = granularity_of(qdq_scale_count(call, &s->scale), channels);
-    qdq_granularity zero_point = granularity_of(zero_point_count(call, &s->zero_point), channels);
-    qdq_check_scale(call, &s->scale, &scale);
-    qdq_check_zero_point(call, &s->zero_point, &zero_point, quantized);
+    qdq_granularity scale = granularity_of(qdq_scale_count(ctx, &s->scale), channels);
+    qdq_granularity zero_point = granularity_of(zero_point_count(ctx, &s->zero_point), channels);
+    qdq_check_scale(ctx, &s->scale, &scale);
+    qdq_check_zero_point(ctx, &s->zero_point, &zero_point, quantized);
 }
 
-static void check_qtype(const qdq_call *call, const attrs_type *a, bool channels) {
+static void check_qtype(const qdq_op_context *ctx, const attrs_type *a, bool channels) {
     if (!a->qtype.set) return;
     if ((a->qtype.value == QDQ_PER_CHANNEL) != channels)
-        qdq_call_find(call, QDQ_RULE_QTYPE_COUNT, "qtype",
+        qdq_call_find(ctx, QDQ_RULE_QTYPE_COUNT, "qtype",
                       channels ? "is per_tensor, but a side has more than one element"
                                : "is per_channel, but both sides have one element",
                       channels ? "per_channel" : "per_tensor");
 }
 
-static qdq_granularity channels_of(const qdq_call *call, const attrs_type *a, bool needed) {
+static qdq_granularity channels_of(const qdq_op_context *ctx, const attrs_type *a, bool needed) {
     if (!needed && !a->axis.set) return (qdq_granularity){0};
     if (!a->axis.set) {
-        qdq_call_find(call, QDQ_RULE_AXIS_REQUIRED, "axis",
+        qdq_call_find(ctx, QDQ_RULE_AXIS_REQUIRED, "axis",
                       "is missing, but a side has more than one element", NULL);
         return (qdq_granularity){0};
     }
-    return qdq_granularity_per_channel(call, a->axis, 0);
+    return qdq_granularity_per_channel(ctx, a->axis, 0);
 }
 
-static void infer(qdq_call *call) {
-    const attrs_type *a = call->attrs;
-    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
+static void infer(qdq_op_context *ctx) {
+    const attrs_type *a = ctx->attrs;
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
     qdq_dtype y = a->dtype ? a->dtype : x;
     if (!a->dtype && !qdq_dtype_is_int(x)) {
-        qdq_call_find(call, QDQ_RULE_DTYPE_REQUIRED, "dtype",
-                      qdq_text(call->findings, "is missing, but x is %s", qdq_dtype_name(x)),
+        qdq_call_find(ctx, QDQ_RULE_DTYPE_REQUIRED, "dtype",
+                      qdq_text(ctx->findings, "is missing, but x is %s", qdq_dtype_name(x)),
                       "an integer dtype");
         y = QDQ_DTYPE_NONE;
     } else {
-        y = qdq_check_result(call, y, QDQ_SET_INTS);
+        y = qdq_check_result(ctx, y, QDQ_SET_INTS);
     }
     side in = in_side(a), out = out_side(a);
-    bool channels = per_channel(call, &in) || per_channel(call, &out);
-    check_qtype(call, a, channels);
-    qdq_granularity granularity = channels_of(call, a, channels);
-    check_side(call, &in, &granularity, x);
-    check_side(call, &out, &granularity, y);
-    qdq_check_quant_range(call, a->quant_min, a->quant_max, y);
-    call->outputs[0] = (qdq_type){y, call->inputs[QDQ_PORT_X].type.shape};
+    bool channels = per_channel(ctx, &in) || per_channel(ctx, &out);
+    check_qtype(ctx, a, channels);
+    qdq_granularity granularity = channels_of(ctx, a, channels);
+    check_side(ctx, &in, &granularity, x);
+    check_side(ctx, &out, &granularity, y);
+    qdq_check_quant_range(ctx, a->quant_min, a->quant_max, y);
+    ctx->outputs[0] = (qdq_type){y, ctx->inputs[QDQ_PORT_X].type.shape};
 }
 
-static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const attrs_type *a = call->attrs;
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const attrs_type *a = ctx->attrs;
     side in = in_side(a), out = out_side(a);
-    qdq_granularity g = channels_of(call, a, per_channel(call, &in) || per_channel(call, &out));
+    qdq_granularity g = channels_of(ctx, a, per_channel(ctx, &in) || per_channel(ctx, &out));
     qdq_stage *stage = &stages[0];
     qdq_quant_params *params =
-        qdq_quant_params_of(call, to, call->outputs[0].dtype, a->quant_min, a->quant_max);
+        qdq_quant_params_of(ctx, to, ctx->outputs[0].dtype, a->quant_min, a->quant_max);
     if (!params) return 0;
     *stage = (qdq_stage){
         .params = params,
         .fn = qdq_quant_kernel(QDQ_FAMILY_REQUANTIZE, params, to->isas),
         .vector_count = 4,
     };
-    bool done = qdq_scale_vector(call, &in.scale, &g, to->mempool, &stage->vectors[0]) &&
-                qdq_zero_point_vector(call, &in.zero_point, &g, to->mempool, &stage->vectors[1]) &&
-                qdq_scale_vector(call, &out.scale, &g, to->mempool, &stage->vectors[2]) &&
-                qdq_zero_point_vector(call, &out.zero_point, &g, to->mempool, &stage->vectors[3]);
+    bool done = qdq_scale_vector(ctx, &in.scale, &g, to->mempool, &stage->vectors[0]) &&
+                qdq_zero_point_vector(ctx, &in.zero_point, &g, to->mempool, &stage->vectors[1]) &&
+                qdq_scale_vector(ctx, &out.scale, &g, to->mempool, &stage->vectors[2]) &&
+                qdq_zero_point_vector(ctx, &out.zero_point, &g, to->mempool, &stage->vectors[3]);
     if (!done) return 0;
     qdq_drop_unit_scales(&in.scale, to->numerics.unit_scale_tolerance, &stage->vectors[0]);
     qdq_drop_unit_scales(&out.scale, to->numerics.unit_scale_tolerance, &stage->vectors[2]);

@@ -8,14 +8,15 @@
 #define AUXILIARY (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16))
 
 // The numbers of params->gamma and ->beta are per slice.
-static size_t lower_channels(const qdq_call *call, const qdq_lowering *to, const qdq_slice_op *op,
-                             qdq_data_format format, qdq_norm_params *params, qdq_stage *stages) {
-    qdq_shape shape = call->inputs[0].type.shape;
+static size_t lower_channels(const qdq_op_context *ctx, const qdq_lowering *to,
+                             const qdq_slice_op *op, qdq_data_format format,
+                             qdq_norm_params *params, qdq_stage *stages) {
+    qdq_shape shape = ctx->inputs[0].type.shape;
     qdq_slices slices = qdq_slices_of(shape, ~(1u << qdq_channel_dim(shape, format)));
     if (!params) return 0;
     params->across = slices.count;
     params->run = slices.n;
-    return qdq_slice_stage(call, to, op, slices, params, 4, stages);
+    return qdq_slice_stage(ctx, to, op, slices, params, 4, stages);
 }
 
 //---- BatchNormInference -----------------------------------------------------
@@ -52,23 +53,24 @@ static const qdq_slice_op inference = {
     .maps = true,
 };
 
-static void infer_inference(qdq_call *call) {
-    const qdq_batch_norm_attrs *a = call->attrs;
-    qdq_check_channels(call, a->data_format);
-    qdq_require_attr(call, "epsilon", a->epsilon.set);
-    qdq_check_epsilon(call, a->epsilon);
-    qdq_check_norm_dtypes(call, 1, call->input_count);
-    call->outputs[0] = call->inputs[0].type;
+static void infer_inference(qdq_op_context *ctx) {
+    const qdq_batch_norm_attrs *a = ctx->attrs;
+    qdq_check_channels(ctx, a->data_format);
+    qdq_require_attr(ctx, "epsilon", a->epsilon.set);
+    qdq_check_epsilon(ctx, a->epsilon);
+    qdq_check_norm_dtypes(ctx, 1, ctx->input_count);
+    ctx->outputs[0] = ctx->inputs[0].type;
 }
 
-static size_t lower_inference(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_batch_norm_attrs *a = call->attrs;
+static size_t lower_inference(const qdq_op_context *ctx, const qdq_lowering *to,
+                              qdq_stage *stages) {
+    const qdq_batch_norm_attrs *a = ctx->attrs;
     inference_params *params = QDQ_MEMPOOL_NEW(to->mempool, inference_params);
     if (!params) return 0;
-    params->norm = qdq_norm_params_of(call, a->epsilon, 1, 2);
-    params->mean = (qdq_along){3, call->inputs[3].type.dtype};
-    params->variance = (qdq_along){4, call->inputs[4].type.dtype};
-    return lower_channels(call, to, &inference, a->data_format, &params->norm, stages);
+    params->norm = qdq_norm_params_of(ctx, a->epsilon, 1, 2);
+    params->mean = (qdq_along){3, ctx->inputs[3].type.dtype};
+    params->variance = (qdq_along){4, ctx->inputs[4].type.dtype};
+    return lower_channels(ctx, to, &inference, a->data_format, &params->norm, stages);
 }
 
 const qdq_op qdq_op_batch_norm_inference = {
@@ -135,36 +137,36 @@ static const qdq_slice_op training = {
     .maps = true,
 };
 
-static void infer_training(qdq_call *call) {
-    const qdq_batch_norm_training_attrs *a = call->attrs;
-    qdq_shape x = call->inputs[0].type.shape;
-    qdq_check_channels(call, a->data_format);
-    qdq_require_attr(call, "epsilon", a->epsilon.set);
-    qdq_check_epsilon(call, a->epsilon);
-    qdq_check_both(call, 3, 4);
-    qdq_check_norm_dtypes(call, 1, call->input_count);
-    call->outputs[0] = call->inputs[0].type;
-    qdq_type stats = {qdq_stats_dtype(call, 1), {.rank = 1}};
+static void infer_training(qdq_op_context *ctx) {
+    const qdq_batch_norm_training_attrs *a = ctx->attrs;
+    qdq_shape x = ctx->inputs[0].type.shape;
+    qdq_check_channels(ctx, a->data_format);
+    qdq_require_attr(ctx, "epsilon", a->epsilon.set);
+    qdq_check_epsilon(ctx, a->epsilon);
+    qdq_check_both(ctx, 3, 4);
+    qdq_check_norm_dtypes(ctx, 1, ctx->input_count);
+    ctx->outputs[0] = ctx->inputs[0].type;
+    qdq_type stats = {qdq_stats_dtype(ctx, 1), {.rank = 1}};
     if (x.rank >= 2) stats.shape.dims[0] = x.dims[qdq_channel_dim(x, a->data_format)];
-    for (size_t i = RUNNING_MEAN; i <= BATCH_VARIANCE; i++) call->outputs[i] = stats;
+    for (size_t i = RUNNING_MEAN; i <= BATCH_VARIANCE; i++) ctx->outputs[i] = stats;
 }
 
-static size_t lower_training(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_batch_norm_training_attrs *a = call->attrs;
+static size_t lower_training(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_batch_norm_training_attrs *a = ctx->attrs;
     training_params *params = QDQ_MEMPOOL_NEW(to->mempool, training_params);
     if (!params) return 0;
     *params = (training_params){
-        .norm = qdq_norm_params_of(call, a->epsilon, 3, 4),
-        .old_mean = {1, call->inputs[1].type.dtype},
-        .old_variance = {2, call->inputs[2].type.dtype},
-        .mean_dtype = call->outputs[RUNNING_MEAN].dtype,
-        .variance_dtype = call->outputs[RUNNING_VARIANCE].dtype,
+        .norm = qdq_norm_params_of(ctx, a->epsilon, 3, 4),
+        .old_mean = {1, ctx->inputs[1].type.dtype},
+        .old_variance = {2, ctx->inputs[2].type.dtype},
+        .mean_dtype = ctx->outputs[RUNNING_MEAN].dtype,
+        .variance_dtype = ctx->outputs[RUNNING_VARIANCE].dtype,
         .momentum = (double)(float)(a->momentum.set ? a->momentum.value : 0.5),
     };
     params->norm.mean = BATCH_MEAN, params->norm.variance = BATCH_VARIANCE;
-    params->norm.mean_dtype = call->outputs[BATCH_MEAN].dtype;
-    params->norm.variance_dtype = call->outputs[BATCH_VARIANCE].dtype;
-    return lower_channels(call, to, &training, a->data_format, &params->norm, stages);
+    params->norm.mean_dtype = ctx->outputs[BATCH_MEAN].dtype;
+    params->norm.variance_dtype = ctx->outputs[BATCH_VARIANCE].dtype;
+    return lower_channels(ctx, to, &training, a->data_format, &params->norm, stages);
 }
 
 const qdq_op qdq_op_batch_norm_forward_training = {

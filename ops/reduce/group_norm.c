@@ -40,32 +40,32 @@ static const qdq_slice_op group_norm = {
     .maps = true,
 };
 
-static void check_groups(const qdq_call *call, qdq_int groups, int64_t channels) {
-    if (!qdq_require_attr(call, "groups", groups.set)) return;
+static void check_groups(const qdq_op_context *ctx, qdq_int groups, int64_t channels) {
+    if (!qdq_require_attr(ctx, "groups", groups.set)) return;
     if (groups.value > 0 && channels % groups.value == 0) return;
     qdq_call_find(
-        call, QDQ_RULE_ATTR_VALUE, "groups",
-        qdq_text(call->findings, "is %lld", (long long)groups.value),
-        qdq_text(call->findings, "a divisor of the channels of x: %lld", (long long)channels));
+        ctx, QDQ_RULE_ATTR_VALUE, "groups",
+        qdq_text(ctx->findings, "is %lld", (long long)groups.value),
+        qdq_text(ctx->findings, "a divisor of the channels of x: %lld", (long long)channels));
 }
 
-static void infer(qdq_call *call) {
-    const qdq_group_norm_attrs *a = call->attrs;
-    qdq_shape x = call->inputs[0].type.shape;
-    qdq_check_channels(call, a->data_format);
-    if (x.rank >= 2) check_groups(call, a->groups, x.dims[qdq_channel_dim(x, a->data_format)]);
-    qdq_check_epsilon(call, a->epsilon);
-    qdq_check_both(call, GAMMA, BETA);
-    qdq_check_norm_dtypes(call, GAMMA, BETA + 1);
-    call->outputs[0] = call->inputs[0].type;
-    qdq_type stats = {qdq_stats_dtype(call, GAMMA), {2, {x.dims[0], a->groups.value}}};
-    call->outputs[MEAN] = call->outputs[VARIANCE] = stats;
-    call->output_count = a->keep_stats != QDQ_FALSE ? 3 : 1;
+static void infer(qdq_op_context *ctx) {
+    const qdq_group_norm_attrs *a = ctx->attrs;
+    qdq_shape x = ctx->inputs[0].type.shape;
+    qdq_check_channels(ctx, a->data_format);
+    if (x.rank >= 2) check_groups(ctx, a->groups, x.dims[qdq_channel_dim(x, a->data_format)]);
+    qdq_check_epsilon(ctx, a->epsilon);
+    qdq_check_both(ctx, GAMMA, BETA);
+    qdq_check_norm_dtypes(ctx, GAMMA, BETA + 1);
+    ctx->outputs[0] = ctx->inputs[0].type;
+    qdq_type stats = {qdq_stats_dtype(ctx, GAMMA), {2, {x.dims[0], a->groups.value}}};
+    ctx->outputs[MEAN] = ctx->outputs[VARIANCE] = stats;
+    ctx->output_count = a->keep_stats != QDQ_FALSE ? 3 : 1;
 }
 
-static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_group_norm_attrs *a = call->attrs;
-    qdq_shape x = call->inputs[0].type.shape;
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_group_norm_attrs *a = ctx->attrs;
+    qdq_shape x = ctx->inputs[0].type.shape;
     int64_t batch = x.dims[0], channels = x.dims[qdq_channel_dim(x, a->data_format)];
     int64_t groups = a->groups.value, each = channels / groups;
     int64_t pixels = (int64_t)qdq_shape_count(x) / batch / channels;
@@ -75,15 +75,15 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
               : qdq_slices_of(QDQ_SHAPE(batch, pixels, groups, each), 1 << 1 | 1 << 3);
     qdq_norm_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_norm_params);
     if (!params) return 0;
-    *params = qdq_norm_params_of(call, a->epsilon, GAMMA, BETA);
+    *params = qdq_norm_params_of(ctx, a->epsilon, GAMMA, BETA);
     params->across = (size_t)groups, params->width = (size_t)each;
     params->run = first ? (size_t)pixels : 1;
-    if (call->output_count > 1) {
+    if (ctx->output_count > 1) {
         params->mean = MEAN, params->variance = VARIANCE;
-        params->mean_dtype = call->outputs[MEAN].dtype;
-        params->variance_dtype = call->outputs[VARIANCE].dtype;
+        params->mean_dtype = ctx->outputs[MEAN].dtype;
+        params->variance_dtype = ctx->outputs[VARIANCE].dtype;
     }
-    return qdq_slice_stage(call, to, &group_norm, slices, params, 4, stages);
+    return qdq_slice_stage(ctx, to, &group_norm, slices, params, 4, stages);
 }
 
 const qdq_op qdq_op_group_norm = {

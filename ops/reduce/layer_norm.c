@@ -4,30 +4,30 @@
 #include "ops/reduce/norm.h"
 
 // An affine that goes with the elements of a slice.
-static size_t lower_from(const qdq_call *call, const qdq_lowering *to, const qdq_slice_op *op,
+static size_t lower_from(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
                          qdq_int begin, qdq_norm_params value, qdq_stage *stages) {
-    qdq_shape shape = call->inputs[0].type.shape;
+    qdq_shape shape = ctx->inputs[0].type.shape;
     int64_t axis = begin.set ? begin.value : -1;
     uint32_t before = (1u << (axis < 0 ? axis + shape.rank : axis)) - 1;
     qdq_slices slices = qdq_slices_of(shape, ~before);
     qdq_norm_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_norm_params);
     value.width = slices.n;
     if (params) *params = value;
-    return qdq_slice_stage(call, to, op, slices, params, 4, stages);
+    return qdq_slice_stage(ctx, to, op, slices, params, 4, stages);
 }
 
 // begin_norm_axis as a dim, or -1; gamma and beta have the dims of x from there on, or as many
 // elements in one.
-static int check_begin(const qdq_call *call, qdq_int begin) {
-    qdq_shape x = call->inputs[0].type.shape;
-    int axis = qdq_check_axis(call, "begin_norm_axis", begin.set ? begin.value : -1, x.rank);
+static int check_begin(const qdq_op_context *ctx, qdq_int begin) {
+    qdq_shape x = ctx->inputs[0].type.shape;
+    int axis = qdq_check_axis(ctx, "begin_norm_axis", begin.set ? begin.value : -1, x.rank);
     if (axis < 0) return axis;
     qdq_shape rest = {.rank = x.rank - axis};
     for (int i = 0; i < rest.rank; i++) rest.dims[i] = x.dims[axis + i];
-    for (size_t i = 1; i < call->input_count; i++) {
-        qdq_shape is = call->inputs[i].type.shape;
+    for (size_t i = 1; i < ctx->input_count; i++) {
+        qdq_shape is = ctx->inputs[i].type.shape;
         if (is.rank != 1 || is.dims[0] != (int64_t)qdq_shape_count(rest))
-            qdq_check_shape(call, i, rest, "the dims of x from begin_norm_axis on");
+            qdq_check_shape(ctx, i, rest, "the dims of x from begin_norm_axis on");
     }
     return axis;
 }
@@ -68,30 +68,31 @@ static const qdq_slice_op layer_norm = {
     .maps = true,
 };
 
-static void infer_layer_norm(qdq_call *call) {
-    const qdq_layer_norm_attrs *a = call->attrs;
-    qdq_type x = call->inputs[0].type;
-    int axis = check_begin(call, a->begin_norm_axis);
-    qdq_check_epsilon(call, a->epsilon);
-    qdq_check_both(call, GAMMA, BETA);
-    qdq_check_norm_dtypes(call, GAMMA, BETA + 1);
-    call->outputs[0] = x;
-    qdq_type stats = {qdq_stats_dtype(call, GAMMA), x.shape};
+static void infer_layer_norm(qdq_op_context *ctx) {
+    const qdq_layer_norm_attrs *a = ctx->attrs;
+    qdq_type x = ctx->inputs[0].type;
+    int axis = check_begin(ctx, a->begin_norm_axis);
+    qdq_check_epsilon(ctx, a->epsilon);
+    qdq_check_both(ctx, GAMMA, BETA);
+    qdq_check_norm_dtypes(ctx, GAMMA, BETA + 1);
+    ctx->outputs[0] = x;
+    qdq_type stats = {qdq_stats_dtype(ctx, GAMMA), x.shape};
     for (int i = axis < 0 ? 0 : axis; i < x.shape.rank; i++) stats.shape.dims[i] = 0;
     stats.shape.rank = axis < 0 ? 0 : axis;
-    call->outputs[MEAN] = call->outputs[VARIANCE] = stats;
-    call->output_count = a->keep_stats != QDQ_FALSE ? 3 : 1;
+    ctx->outputs[MEAN] = ctx->outputs[VARIANCE] = stats;
+    ctx->output_count = a->keep_stats != QDQ_FALSE ? 3 : 1;
 }
 
-static size_t lower_layer_norm(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_layer_norm_attrs *a = call->attrs;
-    qdq_norm_params params = qdq_norm_params_of(call, a->epsilon, GAMMA, BETA);
-    if (call->output_count > 1) {
+static size_t lower_layer_norm(const qdq_op_context *ctx, const qdq_lowering *to,
+                               qdq_stage *stages) {
+    const qdq_layer_norm_attrs *a = ctx->attrs;
+    qdq_norm_params params = qdq_norm_params_of(ctx, a->epsilon, GAMMA, BETA);
+    if (ctx->output_count > 1) {
         params.mean = MEAN, params.variance = VARIANCE;
-        params.mean_dtype = call->outputs[MEAN].dtype;
-        params.variance_dtype = call->outputs[VARIANCE].dtype;
+        params.mean_dtype = ctx->outputs[MEAN].dtype;
+        params.variance_dtype = ctx->outputs[VARIANCE].dtype;
     }
-    return lower_from(call, to, &layer_norm, a->begin_norm_axis, params, stages);
+    return lower_from(ctx, to, &layer_norm, a->begin_norm_axis, params, stages);
 }
 
 const qdq_op qdq_op_layer_norm = {
@@ -132,18 +133,18 @@ static const qdq_slice_op rms_norm = {
     .maps = true,
 };
 
-static void infer_rms_norm(qdq_call *call) {
-    const qdq_rms_norm_attrs *a = call->attrs;
-    check_begin(call, a->begin_norm_axis);
-    qdq_check_epsilon(call, a->epsilon);
-    qdq_check_norm_dtypes(call, GAMMA, GAMMA + 1);
-    call->outputs[0] = call->inputs[0].type;
+static void infer_rms_norm(qdq_op_context *ctx) {
+    const qdq_rms_norm_attrs *a = ctx->attrs;
+    check_begin(ctx, a->begin_norm_axis);
+    qdq_check_epsilon(ctx, a->epsilon);
+    qdq_check_norm_dtypes(ctx, GAMMA, GAMMA + 1);
+    ctx->outputs[0] = ctx->inputs[0].type;
 }
 
-static size_t lower_rms_norm(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_rms_norm_attrs *a = call->attrs;
-    return lower_from(call, to, &rms_norm, a->begin_norm_axis,
-                      qdq_norm_params_of(call, a->epsilon, GAMMA, 0), stages);
+static size_t lower_rms_norm(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_rms_norm_attrs *a = ctx->attrs;
+    return lower_from(ctx, to, &rms_norm, a->begin_norm_axis,
+                      qdq_norm_params_of(ctx, a->epsilon, GAMMA, 0), stages);
 }
 
 const qdq_op qdq_op_rms_norm = {

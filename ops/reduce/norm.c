@@ -8,79 +8,78 @@
 
 //---- Checks -----------------------------------------------------------------
 
-void qdq_check_epsilon(const qdq_call *call, qdq_float epsilon) {
+void qdq_check_epsilon(const qdq_op_context *ctx, qdq_float epsilon) {
     if (!epsilon.set || (epsilon.value >= 0 && isfinite((float)epsilon.value))) return;
-    qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "epsilon", qdq_text_is(call->findings, epsilon.value),
+    qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "epsilon", qdq_text_is(ctx->findings, epsilon.value),
                   "0 or more, as a float32");
 }
 
-static void find_dtype(const qdq_call *call, size_t input, const char *wanted) {
-    qdq_call_find(call, QDQ_RULE_PORT_DTYPE, qdq_op_port(call->op, input)->name,
-                  qdq_text(call->findings, "is %s", qdq_dtype_name(call->inputs[input].type.dtype)),
+static void find_dtype(const qdq_op_context *ctx, size_t input, const char *wanted) {
+    qdq_call_find(ctx, QDQ_RULE_PORT_DTYPE, qdq_op_port(ctx->op, input)->name,
+                  qdq_text(ctx->findings, "is %s", qdq_dtype_name(ctx->inputs[input].type.dtype)),
                   wanted);
 }
 
-static bool is_of_port(const qdq_call *call, size_t input) {
-    return qdq_has_input(call, input) &&
-           qdq_set_has(qdq_op_port(call->op, input)->dtypes, call->inputs[input].type.dtype);
+static bool is_of_port(const qdq_op_context *ctx, size_t input) {
+    return qdq_has_input(ctx, input) &&
+           qdq_set_has(qdq_op_port(ctx->op, input)->dtypes, ctx->inputs[input].type.dtype);
 }
 
-void qdq_check_norm_dtypes(const qdq_call *call, size_t first, size_t end) {
-    if (!is_of_port(call, first)) return;
-    qdq_dtype x = call->inputs[0].type.dtype, is = call->inputs[first].type.dtype;
+void qdq_check_norm_dtypes(const qdq_op_context *ctx, size_t first, size_t end) {
+    if (!is_of_port(ctx, first)) return;
+    qdq_dtype x = ctx->inputs[0].type.dtype, is = ctx->inputs[first].type.dtype;
     const char *x_name = qdq_dtype_name(x);
-    bool both = x != QDQ_FLOAT32 && qdq_set_has(qdq_op_port(call->op, first)->dtypes, x);
+    bool both = x != QDQ_FLOAT32 && qdq_set_has(qdq_op_port(ctx->op, first)->dtypes, x);
     if (is != QDQ_FLOAT32 && is != x)
         find_dtype(
-            call, first,
-            qdq_text(call->findings, both ? "float32, or %s as x is" : "float32: x is %s", x_name));
+            ctx, first,
+            qdq_text(ctx->findings, both ? "float32, or %s as x is" : "float32: x is %s", x_name));
     for (size_t i = first + 1; i < end; i++)
-        if (is_of_port(call, i) && call->inputs[i].type.dtype != is)
-            find_dtype(call, i,
-                       qdq_text(call->findings, "%s, as %s is", qdq_dtype_name(is),
-                                qdq_op_port(call->op, first)->name));
+        if (is_of_port(ctx, i) && ctx->inputs[i].type.dtype != is)
+            find_dtype(ctx, i,
+                       qdq_text(ctx->findings, "%s, as %s is", qdq_dtype_name(is),
+                                qdq_op_port(ctx->op, first)->name));
 }
 
-void qdq_check_both(const qdq_call *call, size_t gamma, size_t beta) {
-    if (call->inputs[gamma].given == call->inputs[beta].given) return;
-    size_t missing = call->inputs[gamma].given ? beta : gamma;
-    qdq_call_find(call, QDQ_RULE_PORT_MISSING, qdq_op_port(call->op, missing)->name,
+void qdq_check_both(const qdq_op_context *ctx, size_t gamma, size_t beta) {
+    if (ctx->inputs[gamma].given == ctx->inputs[beta].given) return;
+    size_t missing = ctx->inputs[gamma].given ? beta : gamma;
+    qdq_call_find(ctx, QDQ_RULE_PORT_MISSING, qdq_op_port(ctx->op, missing)->name,
                   "is not connected", "both gamma and beta, or none");
 }
 
-qdq_dtype qdq_stats_dtype(const qdq_call *call, size_t input) {
-    return qdq_has_input(call, input) ? call->inputs[input].type.dtype : QDQ_FLOAT32;
+qdq_dtype qdq_stats_dtype(const qdq_op_context *ctx, size_t input) {
+    return qdq_has_input(ctx, input) ? ctx->inputs[input].type.dtype : QDQ_FLOAT32;
 }
 
-bool qdq_check_channels(const qdq_call *call, qdq_data_format format) {
-    qdq_shape x = call->inputs[0].type.shape;
+bool qdq_check_channels(const qdq_op_context *ctx, qdq_data_format format) {
+    qdq_shape x = ctx->inputs[0].type.shape;
     if (x.rank < 2) {
-        qdq_call_find(
-            call, QDQ_RULE_PORT_SHAPE, "x",
-            qdq_text(call->findings, "has the shape %s", qdq_shape_text(call->findings, x)),
-            "a batch and channels: 2 dims or more");
+        qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, "x",
+                      qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, x)),
+                      "a batch and channels: 2 dims or more");
         return false;
     }
     qdq_shape channels = {.rank = 1, .dims = {x.dims[qdq_channel_dim(x, format)]}};
     bool fine = true;
-    for (size_t i = 1; i < call->input_count; i++)
-        fine &= qdq_check_shape(call, i, channels, "the channels of x");
+    for (size_t i = 1; i < ctx->input_count; i++)
+        fine &= qdq_check_shape(ctx, i, channels, "the channels of x");
     return fine;
 }
 
 //---- Parameters -------------------------------------------------------------
 
-static qdq_along along_of(const qdq_call *call, size_t input) {
-    if (input == 0 || !call->inputs[input].given) return (qdq_along){0};
-    return (qdq_along){input, call->inputs[input].type.dtype};
+static qdq_along along_of(const qdq_op_context *ctx, size_t input) {
+    if (input == 0 || !ctx->inputs[input].given) return (qdq_along){0};
+    return (qdq_along){input, ctx->inputs[input].type.dtype};
 }
 
-qdq_norm_params qdq_norm_params_of(const qdq_call *call, qdq_float epsilon, size_t gamma,
+qdq_norm_params qdq_norm_params_of(const qdq_op_context *ctx, qdq_float epsilon, size_t gamma,
                                    size_t beta) {
     return (qdq_norm_params){
         .epsilon = (double)(float)(epsilon.set ? epsilon.value : 1e-5),
-        .gamma = along_of(call, gamma),
-        .beta = along_of(call, beta),
+        .gamma = along_of(ctx, gamma),
+        .beta = along_of(ctx, beta),
         .across = 1,
         .width = 1,
         .run = 1,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the norms share: y = ((x - mean) * (1 / sqrt(variance + epsilon))) * gamma + beta, where the
-// elements that share a mean and a variance are a slice (ops/reduce/reduce_axes.h). In double, each operation
-// rounds to double and the result once to the dtype of y; epsilon is a float32. Without gamma and
-// beta the last two operations are left out.
+// elements that share a mean and a variance are a slice (ops/reduce/reduce_axes.h). In double, each
+// operation rounds to double and the result once to the dtype of y; epsilon is a float32. Without
+// gamma and beta the last two operations are left out.
 #ifndef QDQ_OPS_REDUCE_NORM_H
 #define QDQ_OPS_REDUCE_NORM_H
 
@@ -12,21 +12,21 @@
 //---- Checks -----------------------------------------------------------------
 
 // A finding unless epsilon, if it is given, is finite and not negative.
-void qdq_check_epsilon(const qdq_call *call, qdq_float epsilon);
+void qdq_check_epsilon(const qdq_op_context *ctx, qdq_float epsilon);
 
 // Findings unless an input is float32 or has the dtype of x, and those after it, up to input number
 // `end`, have its dtype.
-void qdq_check_norm_dtypes(const qdq_call *call, size_t first, size_t end);
+void qdq_check_norm_dtypes(const qdq_op_context *ctx, size_t first, size_t end);
 
 // A finding unless both or none are connected.
-void qdq_check_both(const qdq_call *call, size_t gamma, size_t beta);
+void qdq_check_both(const qdq_op_context *ctx, size_t gamma, size_t beta);
 
 // Of mean and variance: that of an input, if it is connected, or float32.
-qdq_dtype qdq_stats_dtype(const qdq_call *call, size_t input);
+qdq_dtype qdq_stats_dtype(const qdq_op_context *ctx, size_t input);
 
 // A finding, and false, unless x has a batch and channels, and the inputs after it one element for
 // each channel.
-bool qdq_check_channels(const qdq_call *call, qdq_data_format format);
+bool qdq_check_channels(const qdq_op_context *ctx, qdq_data_format format);
 
 //---- Parameters -------------------------------------------------------------
 
@@ -47,7 +47,7 @@ typedef struct qdq_norm_params {
 } qdq_norm_params;
 
 // `epsilon` unset: 1e-5. gamma and beta are inputs, 0: none; they are looked at if connected.
-qdq_norm_params qdq_norm_params_of(const qdq_call *call, qdq_float epsilon, size_t gamma,
+qdq_norm_params qdq_norm_params_of(const qdq_op_context *ctx, qdq_float epsilon, size_t gamma,
                                    size_t beta);
 
 // Number `index` of an input.

@@ -67,56 +67,57 @@ static const qdq_attr_desc attrs[] = {
 };
 
 // A bit for each dim of `axes`. Findings where they are no such dims.
-static uint32_t check_axes(const qdq_call *call, qdq_ints axes, int rank) {
+static uint32_t check_axes(const qdq_op_context *ctx, qdq_ints axes, int rank) {
     uint32_t dims = 0;
     for (size_t i = 0; i < axes.count; i++) {
-        int dim = qdq_check_axis(call, "axes", axes.data[i], rank);
+        int dim = qdq_check_axis(ctx, "axes", axes.data[i], rank);
         if (dim < 0) continue;
         if (dims >> dim & 1)
-            qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "axes",
-                          qdq_text(call->findings, "has dim %d twice", dim), "each dim once");
+            qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "axes",
+                          qdq_text(ctx->findings, "has dim %d twice", dim), "each dim once");
         dims |= 1u << dim;
     }
     return dims;
 }
 
-static void infer(qdq_call *call) {
-    const qdq_reduce_attrs *a = call->attrs;
-    qdq_type x = call->inputs[0].type;
-    qdq_require_attr(call, "axes", a->axes.count > 0);
-    uint32_t dims = check_axes(call, a->axes, x.shape.rank);
-    call->outputs[0] = (qdq_type){.dtype = x.dtype};
-    qdq_shape *y = &call->outputs[0].shape;
+static void infer(qdq_op_context *ctx) {
+    const qdq_reduce_attrs *a = ctx->attrs;
+    qdq_type x = ctx->inputs[0].type;
+    qdq_require_attr(ctx, "axes", a->axes.count > 0);
+    uint32_t dims = check_axes(ctx, a->axes, x.shape.rank);
+    ctx->outputs[0] = (qdq_type){.dtype = x.dtype};
+    qdq_shape *y = &ctx->outputs[0].shape;
     for (int i = 0; i < x.shape.rank; i++) {
         bool goes = dims >> i & 1;
         if (!goes || a->keep_dims == QDQ_TRUE) y->dims[y->rank++] = goes ? 1 : x.shape.dims[i];
     }
 }
 
-static size_t lower_as(const qdq_call *call, const qdq_lowering *to, const qdq_slice_op *op,
+static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
                        qdq_stage *stages) {
-    const qdq_reduce_attrs *a = call->attrs;
-    qdq_shape shape = call->inputs[0].type.shape;
+    const qdq_reduce_attrs *a = ctx->attrs;
+    qdq_shape shape = ctx->inputs[0].type.shape;
     uint32_t dims = 0;
     for (size_t i = 0; i < a->axes.count; i++)
         dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + shape.rank : a->axes.data[i]);
     reduce_params *params = QDQ_MEMPOOL_NEW(to->mempool, reduce_params);
-    if (params) *params = (reduce_params){call->outputs[0].dtype};
-    return qdq_slice_stage(call, to, op, qdq_slices_of(shape, dims), params, 1, stages);
+    if (params) *params = (reduce_params){ctx->outputs[0].dtype};
+    return qdq_slice_stage(ctx, to, op, qdq_slices_of(shape, dims), params, 1, stages);
 }
 
-#define REDUCE(op, op_name, op_summary, begin, take, end)                                       \
-    static const qdq_slice_op op##_slices = {.passes = {{begin, take, end}}, .pass_count = 1};  \
-    static size_t lower_##op(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) { \
-        return lower_as(call, to, &op##_slices, stages);                                        \
-    }                                                                                           \
-    const qdq_op qdq_op_##op = {                                                                \
-        .name = (op_name),                                                                      \
-        .summary = (op_summary),                                                                \
-        .attrs_size = sizeof(qdq_reduce_attrs),                                                 \
-        QDQ_OP_TABLES(inputs, outputs, attrs),                                                  \
-        .infer = infer,                                                                         \
-        .lower = lower_##op,                                                                    \
+#define REDUCE(op, op_name, op_summary, begin, take, end)                                      \
+    static const qdq_slice_op op##_slices = {.passes = {{begin, take, end}}, .pass_count = 1}; \
+    static size_t lower_##op(const qdq_op_context *ctx, const qdq_lowering *to,                \
+                             qdq_stage *stages) {                                              \
+        return lower_as(ctx, to, &op##_slices, stages);                                        \
+    }                                                                                          \
+    const qdq_op qdq_op_##op = {                                                               \
+        .name = (op_name),                                                                     \
+        .summary = (op_summary),                                                               \
+        .attrs_size = sizeof(qdq_reduce_attrs),                                                \
+        QDQ_OP_TABLES(inputs, outputs, attrs),                                                 \
+        .infer = infer,                                                                        \
+        .lower = lower_##op,                                                                   \
     };
 
 REDUCE(reduce_l1, "ReduceL1", "y = sum(|x|), over some dims", begin_sum, take_magnitudes, end_sum)

@@ -279,7 +279,7 @@ static void set_groups(slice_job *job) {
     job->unit_groups = elements < QDQ_SLICE_PART ? QDQ_SLICE_PART / elements : 1;
 }
 
-bool qdq_slice_stage(const qdq_call *call, const qdq_lowering *to, const qdq_slice_op *op,
+bool qdq_slice_stage(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
                      qdq_slices slices, const void *params, size_t cost, qdq_stage *stage) {
     slice_job *job = QDQ_MEMPOOL_NEW(to->mempool, slice_job);
     if (!job || !params) return false;
@@ -288,8 +288,8 @@ bool qdq_slice_stage(const qdq_call *call, const qdq_lowering *to, const qdq_sli
         .op = op,
         .kernels = qdq_slice_kernels_find(to->isas),
         .params = params,
-        .x_dtype = call->inputs[0].type.dtype,
-        .y_dtype = call->outputs[0].dtype,
+        .x_dtype = ctx->inputs[0].type.dtype,
+        .y_dtype = ctx->outputs[0].dtype,
         .side_by_side = slices.across_rank > 0 && slices.across[0].stride == 1,
     };
     set_groups(job);

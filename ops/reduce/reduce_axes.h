@@ -72,7 +72,7 @@ typedef struct qdq_slice_op {
 
 // A stage of an op on slices of its first input. `cost`: operations for an element. False when
 // memory runs out.
-bool qdq_slice_stage(const qdq_call *call, const qdq_lowering *to, const qdq_slice_op *op,
+bool qdq_slice_stage(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
                      qdq_slices slices, const void *params, size_t cost, qdq_stage *stage);
 
 // Stores one number as an element of an output, rounded once. Does nothing where nobody wants it.

@@ -87,15 +87,15 @@ static const qdq_slice_op log_softmax = {
 
 enum { COST = 16 };  // operations for an element, about
 
-static size_t lower_along(const qdq_call *call, const qdq_lowering *to, const qdq_slice_op *op,
+static size_t lower_along(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
                           qdq_int given, int64_t otherwise, softmax_params value,
                           qdq_stage *stages) {
-    qdq_shape shape = call->inputs[0].type.shape;
+    qdq_shape shape = ctx->inputs[0].type.shape;
     int64_t axis = given.set ? given.value : otherwise;
     softmax_params *params = QDQ_MEMPOOL_NEW(to->mempool, softmax_params);
     if (params) *params = value;
     qdq_slices slices = qdq_slices_of(shape, 1u << (axis < 0 ? axis + shape.rank : axis));
-    return qdq_slice_stage(call, to, op, slices, params, COST, stages);
+    return qdq_slice_stage(ctx, to, op, slices, params, COST, stages);
 }
 
 //---- SoftMax ----------------------------------------------------------------
@@ -121,32 +121,32 @@ static const qdq_attr_desc softmax_attrs[] = {
      "also make stats: max + ln(sum)"},
 };
 
-static void infer_softmax(qdq_call *call) {
-    const qdq_softmax_attrs *a = call->attrs;
-    qdq_type x = call->inputs[0].type;
+static void infer_softmax(qdq_op_context *ctx) {
+    const qdq_softmax_attrs *a = ctx->attrs;
+    qdq_type x = ctx->inputs[0].type;
     int axis =
-        qdq_check_axis(call, "axis", a->axis.set ? a->axis.value : SOFTMAX_AXIS, x.shape.rank);
+        qdq_check_axis(ctx, "axis", a->axis.set ? a->axis.value : SOFTMAX_AXIS, x.shape.rank);
     qdq_dtype y = a->dtype ? a->dtype : x.dtype;
     bool is_float = y < QDQ_DTYPE_COUNT && qdq_set_has(QDQ_SET_FLOATS, y);
     if (y != x.dtype && !(is_float && (y == QDQ_FLOAT32 || x.dtype == QDQ_FLOAT32)))
-        qdq_call_find(call, QDQ_RULE_DTYPE_RESULT, "dtype",
-                      qdq_text(call->findings, "is %s", qdq_dtype_name(y)),
+        qdq_call_find(ctx, QDQ_RULE_DTYPE_RESULT, "dtype",
+                      qdq_text(ctx->findings, "is %s", qdq_dtype_name(y)),
                       x.dtype == QDQ_FLOAT32 ? "float32, float16 or bfloat16"
-                                             : qdq_text(call->findings, "float32, or %s as x is",
+                                             : qdq_text(ctx->findings, "float32, or %s as x is",
                                                         qdq_dtype_name(x.dtype)));
-    call->outputs[0] = (qdq_type){y, x.shape};
-    call->outputs[1] = (qdq_type){QDQ_FLOAT32, x.shape};
-    if (axis >= 0) call->outputs[1].shape.dims[axis] = 1;
-    call->output_count = a->keep_stats == QDQ_TRUE ? 2 : 1;
+    ctx->outputs[0] = (qdq_type){y, x.shape};
+    ctx->outputs[1] = (qdq_type){QDQ_FLOAT32, x.shape};
+    if (axis >= 0) ctx->outputs[1].shape.dims[axis] = 1;
+    ctx->output_count = a->keep_stats == QDQ_TRUE ? 2 : 1;
 }
 
-static size_t lower_softmax(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_softmax_attrs *a = call->attrs;
+static size_t lower_softmax(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_softmax_attrs *a = ctx->attrs;
     softmax_params params = {
         .inf_as_zero = a->mode == QDQ_SOFTMAX_INF_AS_ZERO,
-        .stats_dtype = call->output_count > 1 ? call->outputs[1].dtype : QDQ_DTYPE_NONE,
+        .stats_dtype = ctx->output_count > 1 ? ctx->outputs[1].dtype : QDQ_DTYPE_NONE,
     };
-    return lower_along(call, to, &softmax, a->axis, SOFTMAX_AXIS, params, stages);
+    return lower_along(ctx, to, &softmax, a->axis, SOFTMAX_AXIS, params, stages);
 }
 
 const qdq_op qdq_op_softmax = {
@@ -169,16 +169,17 @@ static const qdq_attr_desc log_attrs[] = {
      "the dim to go along"},
 };
 
-static void infer_log_softmax(qdq_call *call) {
-    const qdq_log_softmax_attrs *a = call->attrs;
-    qdq_check_axis(call, "axis", a->axis.set ? a->axis.value : LOG_SOFTMAX_AXIS,
-                   call->inputs[0].type.shape.rank);
-    call->outputs[0] = call->inputs[0].type;
+static void infer_log_softmax(qdq_op_context *ctx) {
+    const qdq_log_softmax_attrs *a = ctx->attrs;
+    qdq_check_axis(ctx, "axis", a->axis.set ? a->axis.value : LOG_SOFTMAX_AXIS,
+                   ctx->inputs[0].type.shape.rank);
+    ctx->outputs[0] = ctx->inputs[0].type;
 }
 
-static size_t lower_log_softmax(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_log_softmax_attrs *a = call->attrs;
-    return lower_along(call, to, &log_softmax, a->axis, LOG_SOFTMAX_AXIS, (softmax_params){0},
+static size_t lower_log_softmax(const qdq_op_context *ctx, const qdq_lowering *to,
+                                qdq_stage *stages) {
+    const qdq_log_softmax_attrs *a = ctx->attrs;
+    return lower_along(ctx, to, &log_softmax, a->axis, LOG_SOFTMAX_AXIS, (softmax_params){0},
                        stages);
 }
 

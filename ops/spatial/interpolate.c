@@ -28,21 +28,21 @@ static const qdq_attr_desc attrs[] = {
 //---- Shapes -----------------------------------------------------------------
 
 // Sizes of y from scales.
-static bool scale_sizes(const qdq_call *call, const qdq_interpolate_attrs *a,
+static bool scale_sizes(const qdq_op_context *ctx, const qdq_interpolate_attrs *a,
                         const qdq_image *image, size_t *size) {
     if (a->scales.count != (size_t)image->spatial) {
-        qdq_call_find(call, QDQ_RULE_ATTR_VALUE, "scales",
-                      qdq_text(call->findings, "has %zu entries", a->scales.count),
-                      qdq_text(call->findings, "%d, one for each spatial dim", image->spatial));
+        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "scales",
+                      qdq_text(ctx->findings, "has %zu entries", a->scales.count),
+                      qdq_text(ctx->findings, "%d, one for each spatial dim", image->spatial));
         return false;
     }
     for (int i = 0; i < image->spatial; i++) {
         float scaled = (float)image->size[i] * a->scales.data[i];
         if (!(scaled >= 1.0f) || scaled > 0x1p30f) {
             qdq_call_find(
-                call, QDQ_RULE_ATTR_VALUE, "scales",
-                qdq_text_number(call->findings, (double)a->scales.data[i], (size_t)i, true),
-                qdq_text(call->findings, "one that makes 1 to 2^30 elements of %zu",
+                ctx, QDQ_RULE_ATTR_VALUE, "scales",
+                qdq_text_number(ctx->findings, (double)a->scales.data[i], (size_t)i, true),
+                qdq_text(ctx->findings, "one that makes 1 to 2^30 elements of %zu",
                          image->size[i]));
             return false;
         }
@@ -51,29 +51,29 @@ static bool scale_sizes(const qdq_call *call, const qdq_interpolate_attrs *a,
     return true;
 }
 
-static bool read_sizes(const qdq_call *call, qdq_image *image, size_t *size) {
-    const qdq_interpolate_attrs *a = call->attrs;
-    if (!qdq_require_attr(call, "mode", a->mode.set)) return false;
+static bool read_sizes(const qdq_op_context *ctx, qdq_image *image, size_t *size) {
+    const qdq_interpolate_attrs *a = ctx->attrs;
+    if (!qdq_require_attr(ctx, "mode", a->mode.set)) return false;
     if (!a->sizes.count == !a->scales.count) {
-        qdq_call_find(call, QDQ_RULE_ATTR_REQUIRED, "sizes",
+        qdq_call_find(ctx, QDQ_RULE_ATTR_REQUIRED, "sizes",
                       a->sizes.count ? "is given, and scales as well"
                                      : "is missing, and scales too",
                       "one of the two");
         return false;
     }
-    if (!qdq_image_of(call, 0, a->data_format, image)) return false;
-    return a->sizes.count ? qdq_window_list(call, "sizes", a->sizes, image->spatial, 1, 1, size)
-                          : scale_sizes(call, a, image, size);
+    if (!qdq_image_of(ctx, 0, a->data_format, image)) return false;
+    return a->sizes.count ? qdq_window_list(ctx, "sizes", a->sizes, image->spatial, 1, 1, size)
+                          : scale_sizes(ctx, a, image, size);
 }
 
-static void infer(qdq_call *call) {
-    const qdq_interpolate_attrs *a = call->attrs;
+static void infer(qdq_op_context *ctx) {
+    const qdq_interpolate_attrs *a = ctx->attrs;
     qdq_image image;
     size_t size[QDQ_MAX_SPATIAL];
-    if (!read_sizes(call, &image, size)) return;
-    call->outputs[0] = (qdq_type){
-        call->inputs[0].type.dtype,
-        qdq_image_shape(a->data_format, image.batch, image.channels, image.spatial, size)};
+    if (!read_sizes(ctx, &image, size)) return;
+    ctx->outputs[0] =
+        (qdq_type){ctx->inputs[0].type.dtype, qdq_image_shape(a->data_format, image.batch,
+                                                              image.channels, image.spatial, size)};
 }
 
 //---- Positions --------------------------------------------------------------
@@ -214,14 +214,14 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
 
 //---- Entry ------------------------------------------------------------------
 
-static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    const qdq_interpolate_attrs *a = call->attrs;
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_interpolate_attrs *a = ctx->attrs;
     interpolate_params *p = QDQ_MEMPOOL_NEW(to->mempool, interpolate_params);
     qdq_image image;
     size_t size[QDQ_MAX_SPATIAL];
-    if (!p || !read_sizes(call, &image, size)) return 0;
-    *p = (interpolate_params){.x_dtype = call->inputs[0].type.dtype,
-                              .y_dtype = call->outputs[0].dtype,
+    if (!p || !read_sizes(ctx, &image, size)) return 0;
+    *p = (interpolate_params){.x_dtype = ctx->inputs[0].type.dtype,
+                              .y_dtype = ctx->outputs[0].dtype,
                               .nearest = a->mode.value == QDQ_NEAREST,
                               .align_corners =
                                   a->coordinate_transformation_mode == QDQ_ALIGN_CORNERS,
@@ -240,7 +240,7 @@ static size_t lower(const qdq_call *call, const qdq_lowering *to, qdq_stage *sta
                             .whole = run,
                             .units = image.batch * (p->channels_last ? 1 : image.channels) *
                                      p->out[0] * p->out[1],
-                            .cost = 8 * qdq_shape_count(call->outputs[0].shape)};
+                            .cost = 8 * qdq_shape_count(ctx->outputs[0].shape)};
     return 1;
 }
 

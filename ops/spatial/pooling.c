@@ -35,11 +35,11 @@ static const qdq_attr_desc max_attrs[] = {
 
 //---- Shapes -----------------------------------------------------------------
 
-static bool read_window(const qdq_call *call, qdq_image *image, qdq_window *window) {
-    const qdq_pool_attrs *a = call->attrs;
-    bool fine = qdq_require_attr(call, "strides", a->strides.count > 0);
-    fine &= qdq_require_attr(call, "kernel", a->kernel.count > 0);
-    if (!fine || !qdq_image_of(call, 0, a->data_format, image)) return false;
+static bool read_window(const qdq_op_context *ctx, qdq_image *image, qdq_window *window) {
+    const qdq_pool_attrs *a = ctx->attrs;
+    bool fine = qdq_require_attr(ctx, "strides", a->strides.count > 0);
+    fine &= qdq_require_attr(ctx, "kernel", a->kernel.count > 0);
+    if (!fine || !qdq_image_of(ctx, 0, a->data_format, image)) return false;
     *window = (qdq_window){.spatial = image->spatial};
     for (int i = 0; i < image->spatial; i++) window->in[i] = image->size[i];
     qdq_window_attrs attrs = {.strides = a->strides,
@@ -48,23 +48,23 @@ static bool read_window(const qdq_call *call, qdq_image *image, qdq_window *wind
                               .pads_end = a->pads_end,
                               .auto_pad = a->auto_pad,
                               .ceil = a->rounding_type == QDQ_ROUNDING_CEIL};
-    return qdq_window_list(call, "kernel", a->kernel, image->spatial, 1, 1, window->kernel) &&
-           qdq_window_of(call, &attrs, window);
+    return qdq_window_list(ctx, "kernel", a->kernel, image->spatial, 1, 1, window->kernel) &&
+           qdq_window_of(ctx, &attrs, window);
 }
 
-static void infer(qdq_call *call) {
-    const qdq_pool_attrs *a = call->attrs;
+static void infer(qdq_op_context *ctx) {
+    const qdq_pool_attrs *a = ctx->attrs;
     qdq_image image;
     qdq_window window;
-    if (!read_window(call, &image, &window)) return;
-    call->outputs[0] = (qdq_type){
-        call->inputs[0].type.dtype,
+    if (!read_window(ctx, &image, &window)) return;
+    ctx->outputs[0] = (qdq_type){
+        ctx->inputs[0].type.dtype,
         qdq_image_shape(a->data_format, image.batch, image.channels, image.spatial, window.out)};
 }
 
-static void infer_avg(qdq_call *call) {
-    const qdq_pool_attrs *a = call->attrs;
-    if (qdq_require_attr(call, "exclude_pad", a->exclude_pad != QDQ_UNSET)) infer(call);
+static void infer_avg(qdq_op_context *ctx) {
+    const qdq_pool_attrs *a = ctx->attrs;
+    if (qdq_require_attr(ctx, "exclude_pad", a->exclude_pad != QDQ_UNSET)) infer(ctx);
 }
 
 //---- Windows ----------------------------------------------------------------
@@ -316,22 +316,23 @@ static void set_axes(const qdq_window *w, axis *axes) {
     }
 }
 
-static size_t lower_as(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages, bool max) {
-    const qdq_pool_attrs *a = call->attrs;
-    const qdq_dtype_info *dtype = qdq_dtype_get(call->outputs[0].dtype);
+static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages,
+                       bool max) {
+    const qdq_pool_attrs *a = ctx->attrs;
+    const qdq_dtype_info *dtype = qdq_dtype_get(ctx->outputs[0].dtype);
     pool_params *p = QDQ_MEMPOOL_NEW(to->mempool, pool_params);
     qdq_image image;
     qdq_window w;
-    if (!p || !read_window(call, &image, &w)) return 0;
+    if (!p || !read_window(ctx, &image, &w)) return 0;
     *p = (pool_params){.max = max,
                        .codes = dtype->kind == QDQ_KIND_INT,
                        .sign = (uint8_t)(dtype->least < 0 ? 0x80 : 0),
                        .exclude_pad = a->exclude_pad == QDQ_TRUE,
                        .channels_last = a->data_format == QDQ_NXC,
-                       .x_dtype = call->inputs[0].type.dtype,
-                       .y_dtype = call->outputs[0].dtype,
+                       .x_dtype = ctx->inputs[0].type.dtype,
+                       .y_dtype = ctx->outputs[0].dtype,
                        .channels = image.channels,
-                       .lowest = lowest_of(call->outputs[0].dtype)};
+                       .lowest = lowest_of(ctx->outputs[0].dtype)};
     size_t volume = 1, rows = image.batch;
     set_axes(&w, p->axes);
     for (int i = 0; i < QDQ_MAX_SPATIAL; i++) {
@@ -341,25 +342,25 @@ static size_t lower_as(const qdq_call *call, const qdq_lowering *to, qdq_stage *
     stages[0] = (qdq_stage){.params = p,
                             .whole = run,
                             .units = rows * (p->channels_last ? p->axes[2].out : image.channels),
-                            .cost = qdq_size_times(qdq_shape_count(call->outputs[0].shape), volume),
+                            .cost = qdq_size_times(qdq_shape_count(ctx->outputs[0].shape), volume),
                             .pieces = true};
     return 1;
 }
 
-static size_t lower_avg(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    return lower_as(call, to, stages, false);
+static size_t lower_avg(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    return lower_as(ctx, to, stages, false);
 }
 
-static size_t lower_max(const qdq_call *call, const qdq_lowering *to, qdq_stage *stages) {
-    return lower_as(call, to, stages, true);
+static size_t lower_max(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    return lower_as(ctx, to, stages, true);
 }
 
 // Whether every window has an element in x.
-static bool none_is_empty(const qdq_call *call) {
+static bool none_is_empty(const qdq_op_context *ctx) {
     qdq_image image;
     qdq_window window;
     axis axes[QDQ_MAX_SPATIAL];
-    if (!read_window(call, &image, &window)) return false;
+    if (!read_window(ctx, &image, &window)) return false;
     set_axes(&window, axes);
     for (int i = 0; i < QDQ_MAX_SPATIAL; i++)
         for (size_t o = 0; o < axes[i].out; o++) {
@@ -372,9 +373,9 @@ static bool none_is_empty(const qdq_call *call) {
 // With a scale above 0, fl((code - zero_point) * scale) never falls as the code rises: the greatest
 // code stands for the greatest real. Codes that round to one real are as good as each other, as the
 // result stands for that real whichever it is. No code is the lowest float of an empty window.
-static bool moves_codes(const qdq_call *call, qdq_codes *codes) {
-    *codes = *call->inputs[0].codes;
-    return codes->axis < 0 && codes->scales[0] > 0 && none_is_empty(call);
+static bool moves_codes(const qdq_op_context *ctx, qdq_codes *codes) {
+    *codes = *ctx->inputs[0].codes;
+    return codes->axis < 0 && codes->scales[0] > 0 && none_is_empty(ctx);
 }
 
 const qdq_op qdq_op_avg_pool = {

@@ -44,7 +44,7 @@ static const qdq_target *target_called(const char *name) {
 
 // Whether the rule op-unknown of a target is about an op; a target without the rule knows all.
 static bool is_unknown(const qdq_target *target, const qdq_op *op) {
-    const qdq_call call = {.op = op};
+    const qdq_op_context call = {.op = op};
     for (size_t i = 0; i < target->rule_count; i++) {
         const qdq_rule *rule = &target->rules[i];
         if (target != target_called("core") && strstr(rule->id, "/op-unknown"))

@@ -2,8 +2,8 @@
 // The default target: only the rules without which a graph has no meaning, and ONNX's numerics.
 #include "graph/target.h"
 
-static qdq_numerics numerics(const qdq_call *call, int release) {
-    (void)call, (void)release;
+static qdq_numerics numerics(const qdq_op_context *ctx, int release) {
+    (void)ctx, (void)release;
     return (qdq_numerics){0};
 }
 

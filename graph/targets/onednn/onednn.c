@@ -12,18 +12,22 @@
 #include "graph/targets/products.h"
 #include "graph/targets/target_ops.h"
 
-static bool is_dequantize(const qdq_call *call) { return qdq_call_is(call, "Dequantize"); }
+static bool is_dequantize(const qdq_op_context *ctx) {
+    return qdq_op_context_is(ctx, "Dequantize");
+}
 
-static bool is_dynamic(const qdq_call *call) { return qdq_argument_of(call, "scale").from_port; }
+static bool is_dynamic(const qdq_op_context *ctx) {
+    return qdq_argument_of(ctx, "scale").from_port;
+}
 
-static bool is_grouped(const qdq_call *call) {
-    return qdq_quantize_attrs_of(call)->qtype == QDQ_PER_GROUP;
+static bool is_grouped(const qdq_op_context *ctx) {
+    return qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_GROUP;
 }
 
 //---- Numerics ---------------------------------------------------------------
 
-static qdq_numerics numerics(const qdq_call *call, int release) {
-    (void)call, (void)release;
+static qdq_numerics numerics(const qdq_op_context *ctx, int release) {
+    (void)ctx, (void)release;
     return (qdq_numerics){
         .scaling = QDQ_SCALE_RECIPROCAL,
         .zero_point_order = QDQ_ZERO_POINT_BEFORE,
@@ -41,215 +45,213 @@ static qdq_numerics numerics(const qdq_call *call, int release) {
 #define NIBBLES (QDQ_SET(INT4) | QDQ_SET(UINT4))
 #define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16) | QDQ_SET(FLOAT16))
 
-static void quantize_input(const qdq_call *call, const qdq_rule *rule) {
-    qdq_expect_x(call, rule, QDQ_SET(FLOAT32));
+static void quantize_input(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_expect_x(ctx, rule, QDQ_SET(FLOAT32));
 }
 
-static void quantize_output(const qdq_call *call, const qdq_rule *rule) {
-    bool dynamic = is_dynamic(call) || qdq_call_is(call, "DynamicQuantize");
-    qdq_expect_y(call, rule, dynamic ? BYTES : BYTES | FLOAT8);
+static void quantize_output(const qdq_op_context *ctx, const qdq_rule *rule) {
+    bool dynamic = is_dynamic(ctx) || qdq_op_context_is(ctx, "DynamicQuantize");
+    qdq_expect_y(ctx, rule, dynamic ? BYTES : BYTES | FLOAT8);
 }
 
-static void dequantize_input(const qdq_call *call, const qdq_rule *rule) {
-    qdq_expect_x(call, rule, is_dynamic(call) ? BYTES | NIBBLES : BYTES | FLOAT8);
+static void dequantize_input(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_expect_x(ctx, rule, is_dynamic(ctx) ? BYTES | NIBBLES : BYTES | FLOAT8);
 }
 
-static void dequantize_output(const qdq_call *call, const qdq_rule *rule) {
-    qdq_expect_y(call, rule, is_dynamic(call) ? FLOATS : QDQ_SET(FLOAT32));
+static void dequantize_output(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_expect_y(ctx, rule, is_dynamic(ctx) ? FLOATS : QDQ_SET(FLOAT32));
 }
 
-static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
-    if (!is_dynamic(call)) return;
-    qdq_expect_scales(call, rule,
-                      is_dequantize(call) ? (qdq_dtype_set)1 << call->outputs[0].dtype
-                                          : QDQ_SET(FLOAT32));
+static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (!is_dynamic(ctx)) return;
+    qdq_expect_scales(ctx, rule,
+                      is_dequantize(ctx) ? (qdq_dtype_set)1 << ctx->outputs[0].dtype
+                                         : QDQ_SET(FLOAT32));
 }
 
-static void zero_point_dtype(const qdq_call *call, const qdq_rule *rule) {
-    qdq_expect_zero_points(call, rule,
-                           BYTES | QDQ_SET(INT32) | (is_dequantize(call) ? NIBBLES : 0));
+static void zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_expect_zero_points(ctx, rule, BYTES | QDQ_SET(INT32) | (is_dequantize(ctx) ? NIBBLES : 0));
 }
 
-static void requantize_dtypes(const qdq_call *call, const qdq_rule *rule) {
-    if (qdq_expect_dtype(call, rule, "x", call->inputs[QDQ_PORT_X].type.dtype, BYTES))
-        qdq_expect_y(call, rule, BYTES);
+static void requantize_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (qdq_expect_dtype(ctx, rule, "x", ctx->inputs[QDQ_PORT_X].type.dtype, BYTES))
+        qdq_expect_y(ctx, rule, BYTES);
 }
 
 // float32 <-> bfloat16 and float32 <-> float16.
-static void cast_dtypes(const qdq_call *call, const qdq_rule *rule) {
-    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
-    if (!qdq_expect_dtype(call, rule, "x", x, FLOATS)) return;
-    qdq_expect_y(call, rule,
+static void cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
+    if (!qdq_expect_dtype(ctx, rule, "x", x, FLOATS)) return;
+    qdq_expect_y(ctx, rule,
                  x == QDQ_FLOAT32 ? QDQ_SET(BFLOAT16) | QDQ_SET(FLOAT16) : QDQ_SET(FLOAT32));
 }
 
 //---- Rules: parameters ------------------------------------------------------
 
-static void one_kind(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+static void one_kind(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
     if (z.given && s.from_port != z.from_port)
-        qdq_call_find_rule(call, rule, z.name,
-                           qdq_text(call->findings, "is given beside %s", s.name),
+        qdq_call_find_rule(ctx, rule, z.name, qdq_text(ctx->findings, "is given beside %s", s.name),
                            s.from_port ? "the port zero_point" : "the attribute zps");
 }
 
-static void zero_point_count(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
-    if (z.given && !z.from_port && z.count != s.count) qdq_find_other_count(call, rule, &z, &s);
+static void zero_point_count(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
+    if (z.given && !z.from_port && z.count != s.count) qdq_find_other_count(ctx, rule, &z, &s);
 }
 
-static void float8_zero_point(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument z = qdq_argument_of(call, "zero_point");
-    if (z.given && qdq_set_has(FLOAT8, qdq_quantized_dtype(call)))
-        qdq_call_find_rule(call, rule, z.name, "is given, and the quantized type is a float8",
+static void float8_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument z = qdq_argument_of(ctx, "zero_point");
+    if (z.given && qdq_set_has(FLOAT8, qdq_quantized_dtype(ctx)))
+        qdq_call_find_rule(ctx, rule, z.name, "is given, and the quantized type is a float8",
                            "none, not even 0");
 }
 
 // DynamicDequantize alone.
-static void grouped_op(const qdq_call *call, const qdq_rule *rule) {
-    if (is_grouped(call) && !(is_dequantize(call) && is_dynamic(call)))
-        qdq_call_find_rule(call, rule, "qtype", "is per_group",
-                           is_dequantize(call) ? "a scale that comes through the port"
-                                               : "per_tensor or per_channel");
+static void grouped_op(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (is_grouped(ctx) && !(is_dequantize(ctx) && is_dynamic(ctx)))
+        qdq_call_find_rule(ctx, rule, "qtype", "is per_group",
+                           is_dequantize(ctx) ? "a scale that comes through the port"
+                                              : "per_tensor or per_channel");
 }
 
-static void group_zero_point(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+static void group_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
     char wanted[128] = "";
-    if (!is_grouped(call) || !z.from_port || qdq_shape_equal(s.shape, z.shape)) return;
+    if (!is_grouped(ctx) || !z.from_port || qdq_shape_equal(s.shape, z.shape)) return;
     for (int i = 0; i < s.shape.rank; i++)
         snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), "%s%lld", i ? ", " : "",
                  (long long)s.shape.dims[i]);
-    qdq_call_find_rule(call, rule, z.name, "has another shape than the scale",
-                       qdq_text(call->findings, "[%s]", wanted));
+    qdq_call_find_rule(ctx, rule, z.name, "has another shape than the scale",
+                       qdq_text(ctx->findings, "[%s]", wanted));
 }
 
-static void group_dims(const qdq_call *call, const qdq_rule *rule) {
-    if (!is_grouped(call)) return;
-    qdq_shape shape = call->inputs[QDQ_PORT_X].type.shape, block = qdq_block_shape(call);
+static void group_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (!is_grouped(ctx)) return;
+    qdq_shape shape = ctx->inputs[QDQ_PORT_X].type.shape, block = qdq_block_shape(ctx);
     if (shape.rank < 2) {
-        qdq_call_find_rule(call, rule, "x", qdq_text(call->findings, "has rank %d", shape.rank),
+        qdq_call_find_rule(ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", shape.rank),
                            "rank 2 or more");
         return;
     }
     for (int i = 0; i + 2 < shape.rank; i++) {
         if (block.dims[i] == 1) continue;
         qdq_call_find_rule(
-            call, rule, "group_shape",
-            qdq_text(call->findings, "has %lld for dim %d", (long long)block.dims[i], i),
+            ctx, rule, "group_shape",
+            qdq_text(ctx->findings, "has %lld for dim %d", (long long)block.dims[i], i),
             "1 for all dims but the last two");
         return;
     }
 }
 
 // The first dims are compared, and that of a scalar is 0.
-static void dynamic_rank(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+static void dynamic_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
     const qdq_argument *scalar = s.from_port && s.shape.rank == 0   ? &s
                                  : z.from_port && z.shape.rank == 0 ? &z
                                                                     : NULL;
-    if (scalar) qdq_call_find_rule(call, rule, scalar->name, "has rank 0", "the shape [1]");
+    if (scalar) qdq_call_find_rule(ctx, rule, scalar->name, "has rank 0", "the shape [1]");
 }
 
 // The first dim of the zero points is 1 or that of the scales, whatever comes behind.
-static void first_dims(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
-    bool channels = qdq_quantize_attrs_of(call)->qtype == QDQ_PER_CHANNEL;
+static void first_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
+    bool channels = qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_CHANNEL;
     if (!channels || !s.from_port || !z.from_port || !s.shape.rank || !z.shape.rank) return;
     long long at = (long long)z.shape.dims[0], wanted = (long long)s.shape.dims[0];
     if (at != 1 && at != wanted)
-        qdq_call_find_rule(call, rule, z.name,
-                           qdq_text(call->findings, "has %lld as its first dim", at),
-                           qdq_text(call->findings, "%lld, as the scale has", wanted));
+        qdq_call_find_rule(ctx, rule, z.name,
+                           qdq_text(ctx->findings, "has %lld as its first dim", at),
+                           qdq_text(ctx->findings, "%lld, as the scale has", wanted));
 }
 
-static void one_dim(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
-    if (is_grouped(call)) return;
+static void one_dim(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
+    if (is_grouped(ctx)) return;
     const qdq_argument *a = s.from_port && s.shape.rank > 1 ? &s : &z;
     if (a->from_port && a->shape.rank > 1)
         qdq_call_find_rule(
-            call, rule, a->name,
-            qdq_text(call->findings, "has rank %d, which the code takes", a->shape.rank),
+            ctx, rule, a->name,
+            qdq_text(ctx->findings, "has rank %d, which the code takes", a->shape.rank),
             "rank 1, which the page asks for");
 }
 
 // 1 << axis is the mask of the dims with scales.
-static void negative_axis(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    int at = qdq_channel_axis(call);
+static void negative_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    int at = qdq_channel_axis(ctx);
     if (at >= 0 && a->axis.set && a->axis.value < 0)
-        qdq_call_find_rule(call, rule, "axis",
-                           qdq_text(call->findings,
+        qdq_call_find_rule(ctx, rule, "axis",
+                           qdq_text(ctx->findings,
                                     "is %lld: values come out wrong, as the CPU takes the first "
                                     "scale for all channels, or it does not compile",
                                     (long long)a->axis.value),
-                           qdq_text(call->findings, "%d, the same counted from 0", at));
+                           qdq_text(ctx->findings, "%d, the same counted from 0", at));
 }
 
 //---- Rules: what the CPU backend lacks, and what surprises ------------------
 
-static void channel_zero_points(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument z = qdq_argument_of(call, "zero_point");
-    if (qdq_quantize_attrs_of(call)->qtype != QDQ_PER_CHANNEL || !z.given) return;
+static void channel_zero_points(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument z = qdq_argument_of(ctx, "zero_point");
+    if (qdq_quantize_attrs_of(ctx)->qtype != QDQ_PER_CHANNEL || !z.given) return;
     size_t i = z.known ? qdq_argument_find_nonzero(&z) : 0;
     if (z.known && i == z.count) return;
     if (z.known)
-        qdq_find_number(call, rule, &z, i, "0 for every channel");
+        qdq_find_number(ctx, rule, &z, i, "0 for every channel");
     else
-        qdq_call_find_rule(call, rule, z.name, "is known at run time only", "0 for every channel");
+        qdq_call_find_rule(ctx, rule, z.name, "is known at run time only", "0 for every channel");
 }
 
-static void nibbles_per_tensor(const qdq_call *call, const qdq_rule *rule) {
-    if (qdq_set_has(NIBBLES, call->inputs[QDQ_PORT_X].type.dtype) &&
-        qdq_argument_of(call, "scale").count == 1)
-        qdq_call_find_rule(call, rule, "x",
-                           qdq_text(call->findings, "is %s, and there is one scale",
-                                    qdq_dtype_name(call->inputs[QDQ_PORT_X].type.dtype)),
+static void nibbles_per_tensor(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (qdq_set_has(NIBBLES, ctx->inputs[QDQ_PORT_X].type.dtype) &&
+        qdq_argument_of(ctx, "scale").count == 1)
+        qdq_call_find_rule(ctx, rule, "x",
+                           qdq_text(ctx->findings, "is %s, and there is one scale",
+                                    qdq_dtype_name(ctx->inputs[QDQ_PORT_X].type.dtype)),
                            "scales per channel or per group");
 }
 
-static void half_scale(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(call, "scale");
+static void half_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(ctx, "scale");
     if (s.from_port && s.count == 1 && s.dtype != QDQ_FLOAT32)
-        qdq_call_find_rule(call, rule, s.name,
-                           qdq_text(call->findings, "is %s, and the library reads a float32 there",
+        qdq_call_find_rule(ctx, rule, s.name,
+                           qdq_text(ctx->findings, "is %s, and the library reads a float32 there",
                                     qdq_dtype_name(s.dtype)),
                            "float32");
 }
 
-static void scale_near_one(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(call, "scale");
+static void scale_near_one(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(ctx, "scale");
     size_t other = s.count;
     for (size_t i = 0; !s.from_port && s.known && i < s.count; i++) {
         double value = qdq_argument_at(&s, i);
         if (fabs(value - 1) > 1e-6) return;
         if (value != 1) other = i;
     }
-    if (other < s.count) qdq_find_number(call, rule, &s, other, "1, as which it counts");
+    if (other < s.count) qdq_find_number(ctx, rule, &s, other, "1, as which it counts");
 }
 
-static void float8_overflows(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    qdq_dtype y = call->outputs[0].dtype;
+static void float8_overflows(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    qdq_dtype y = ctx->outputs[0].dtype;
     if (qdq_set_has(FLOAT8, y) && a->saturate != QDQ_TRUE)
-        qdq_call_find_rule(call, rule, "dtype",
-                           qdq_text(call->findings,
+        qdq_call_find_rule(ctx, rule, "dtype",
+                           qdq_text(ctx->findings,
                                     "is %s: what is too large becomes %s, and all "
                                     "results are rounded to float16 on the way",
                                     qdq_dtype_name(y), y == QDQ_FLOAT8_E5M2 ? "infinite" : "NaN"),
                            NULL);
 }
 
-static void never_saturates(const qdq_call *call, const qdq_rule *rule) {
-    if (qdq_quantize_attrs_of(call)->saturate == QDQ_TRUE &&
-        qdq_set_has(FLOAT8, call->outputs[0].dtype))
-        qdq_call_find_rule(call, rule, "saturate", "is true, which the library has no way to do",
+static void never_saturates(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (qdq_quantize_attrs_of(ctx)->saturate == QDQ_TRUE &&
+        qdq_set_has(FLOAT8, ctx->outputs[0].dtype))
+        qdq_call_find_rule(ctx, rule, "saturate", "is true, which the library has no way to do",
                            "false");
 }
 
-static void no_requantize(const qdq_call *call, const qdq_rule *rule) {
-    qdq_call_find_rule(call, rule, NULL,
+static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_call_find_rule(ctx, rule, NULL,
                        "it is no op of oneDNN Graph; Dequantize and Quantize are computed", NULL);
 }
 

@@ -6,7 +6,7 @@
 
 #include "graph/targets/checks.h"
 
-typedef void qdq_check(const qdq_call *call, const qdq_rule *rule);
+typedef void qdq_check(const qdq_op_context *ctx, const qdq_rule *rule);
 
 //---- What the specification forbids -----------------------------------------
 

@@ -9,84 +9,84 @@
 
 //---- Rules ------------------------------------------------------------------
 
-static void result_dtype(const qdq_call *call, const qdq_rule *rule) {
-    if (call->outputs[0].dtype == QDQ_INT32)
-        qdq_call_find_rule(call, rule, "dtype", "is int32",
+static void result_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (ctx->outputs[0].dtype == QDQ_INT32)
+        qdq_call_find_rule(ctx, rule, "dtype", "is int32",
                            "an integer of at most 16 bits, a float8 or float4_e2m1");
 }
 
 static bool is_block_float(qdq_dtype dtype) { return qdq_set_has(QDQ_SET_BLOCK_FLOATS, dtype); }
 
-static void no_block_float(const qdq_call *call, const qdq_rule *rule) {
-    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype, y = call->outputs[0].dtype;
+static void no_block_float(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
     if (is_block_float(x) || is_block_float(y))
         qdq_call_find_rule(
-            call, rule, is_block_float(x) ? "x" : "dtype",
-            qdq_text(call->findings, "is %s", qdq_dtype_name(is_block_float(x) ? x : y)),
+            ctx, rule, is_block_float(x) ? "x" : "dtype",
+            qdq_text(ctx->findings, "is %s", qdq_dtype_name(is_block_float(x) ? x : y)),
             "a type that ONNX has");
 }
 
-static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_operand *scale = &call->inputs[QDQ_PORT_SCALE];
+static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_operand *scale = &ctx->inputs[QDQ_PORT_SCALE];
     if (scale->given && scale->type.dtype == QDQ_FLOAT8_E4M3FN)
-        qdq_call_find_rule(call, rule, "scale", "is float8_e4m3fn",
+        qdq_call_find_rule(ctx, rule, "scale", "is float8_e4m3fn",
                            "float32, float16, bfloat16 or float8_e8m0");
 }
 
-static void zero_point_dtype(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_operand *zero_point = &call->inputs[QDQ_PORT_ZERO_POINT];
-    qdq_dtype wanted = qdq_quantized_dtype(call);
+static void zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_operand *zero_point = &ctx->inputs[QDQ_PORT_ZERO_POINT];
+    qdq_dtype wanted = qdq_quantized_dtype(ctx);
     if (zero_point->given && zero_point->type.dtype != wanted)
         qdq_call_find_rule(
-            call, rule, "zero_point",
-            qdq_text(call->findings, "is %s", qdq_dtype_name(zero_point->type.dtype)),
-            qdq_text(call->findings, "%s, the quantized type", qdq_dtype_name(wanted)));
+            ctx, rule, "zero_point",
+            qdq_text(ctx->findings, "is %s", qdq_dtype_name(zero_point->type.dtype)),
+            qdq_text(ctx->findings, "%s, the quantized type", qdq_dtype_name(wanted)));
 }
 
-static void zero_point_range(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    const qdq_dtype_info *info = qdq_dtype_get(qdq_quantized_dtype(call));
+static void zero_point_range(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    const qdq_dtype_info *info = qdq_dtype_get(qdq_quantized_dtype(ctx));
     for (size_t i = 0; info->kind == QDQ_KIND_INT && i < a->zps.count; i++) {
         if (a->zps.data[i] >= (double)info->least && a->zps.data[i] <= (double)info->greatest)
             continue;
-        qdq_call_find_rule(call, rule, "zps",
-                           qdq_text_number(call->findings, a->zps.data[i], i, false),
-                           qdq_text(call->findings, "%lld to %lld, what %s holds",
+        qdq_call_find_rule(ctx, rule, "zps",
+                           qdq_text_number(ctx->findings, a->zps.data[i], i, false),
+                           qdq_text(ctx->findings, "%lld to %lld, what %s holds",
                                     (long long)info->least, (long long)info->greatest, info->name));
         return;
     }
 }
 
-static void int32_zero_point(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    if (call->inputs[QDQ_PORT_X].type.dtype != QDQ_INT32) return;
+static void int32_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    if (ctx->inputs[QDQ_PORT_X].type.dtype != QDQ_INT32) return;
     for (size_t i = 0; i < a->zps.count; i++)
         if (a->zps.data[i] != 0) {
-            qdq_call_find_rule(call, rule, "zps",
-                               qdq_text_number(call->findings, a->zps.data[i], i, false),
+            qdq_call_find_rule(ctx, rule, "zps",
+                               qdq_text_number(ctx->findings, a->zps.data[i], i, false),
                                "0, as x is int32");
             return;
         }
 }
 
-static void one_blocked_axis(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    qdq_shape shape = call->inputs[QDQ_PORT_X].type.shape;
+static void one_blocked_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    qdq_shape shape = ctx->inputs[QDQ_PORT_X].type.shape;
     int blocked = 0;
     if (a->qtype != QDQ_PER_GROUP) return;
     for (int i = 0; i < shape.rank; i++)
         blocked += shape.dims[i] > 1 && a->group_shape.data[i] != 1;
     if (blocked > 1)
-        qdq_call_find_rule(call, rule, "group_shape",
-                           qdq_text(call->findings, "blocks %d dims", blocked),
+        qdq_call_find_rule(ctx, rule, "group_shape",
+                           qdq_text(ctx->findings, "blocks %d dims", blocked),
                            "blocks along one dim, and 1 for all others");
 }
 
-static void dynamic_form(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_dynamic_quantize_attrs *a = call->attrs;
+static void dynamic_form(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_dynamic_quantize_attrs *a = ctx->attrs;
     const char *port = NULL, *found = NULL, *wanted = NULL;
-    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype, y = call->outputs[0].dtype;
-    if (!qdq_is_computed(call)) return;
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
+    if (!qdq_is_computed(ctx)) return;
     if (x != QDQ_FLOAT32)
         port = "x", found = qdq_dtype_name(x), wanted = "float32";
     else if (y != QDQ_UINT8)
@@ -94,27 +94,26 @@ static void dynamic_form(const qdq_call *call, const qdq_rule *rule) {
     else if (a->quantize.qtype != QDQ_PER_TENSOR)
         port = "qtype", found = qdq_qtype_words[a->quantize.qtype], wanted = "per_tensor";
     else if (a->scheme != QDQ_ASYMMETRIC)
-        port = "scheme", found = qdq_scheme_word(call), wanted = "asymmetric";
+        port = "scheme", found = qdq_scheme_word(ctx), wanted = "asymmetric";
     else if (a->eps.set)
         port = "eps", found = "given", wanted = "none";
-    else if (call->outputs[1].dtype != QDQ_FLOAT32)
-        port = "scale_dtype", found = qdq_dtype_name(call->outputs[1].dtype), wanted = "float32";
-    if (port)
-        qdq_call_find_rule(call, rule, port, qdq_text(call->findings, "is %s", found), wanted);
+    else if (ctx->outputs[1].dtype != QDQ_FLOAT32)
+        port = "scale_dtype", found = qdq_dtype_name(ctx->outputs[1].dtype), wanted = "float32";
+    if (port) qdq_call_find_rule(ctx, rule, port, qdq_text(ctx->findings, "is %s", found), wanted);
 }
 
 // QuantizeLinear makes what its zero point is, and without one uint8; DequantizeLinear what its
 // scale is.
-static void default_dtype(const qdq_call *call, const qdq_rule *rule) {
-    bool dequantize = qdq_call_is(call, "Dequantize");
-    qdq_argument from = qdq_argument_of(call, dequantize ? "scale" : "zero_point");
+static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    bool dequantize = qdq_op_context_is(ctx, "Dequantize");
+    qdq_argument from = qdq_argument_of(ctx, dequantize ? "scale" : "zero_point");
     qdq_dtype own = from.from_port ? from.dtype : dequantize ? QDQ_FLOAT32 : QDQ_UINT8;
-    if (!dequantize || qdq_set_has(QDQ_SET_FLOATS, own)) qdq_find_default_dtype(call, rule, own);
+    if (!dequantize || qdq_set_has(QDQ_SET_FLOATS, own)) qdq_find_default_dtype(ctx, rule, own);
 }
 
-static void no_requantize(const qdq_call *call, const qdq_rule *rule) {
+static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_call_find_rule(
-        call, rule, NULL,
+        ctx, rule, NULL,
         "it is no operator of ONNX; DequantizeLinear and QuantizeLinear are computed", NULL);
 }
 
@@ -162,8 +161,8 @@ static const qdq_rule rules[] = {
 };
 // clang-format on
 
-static qdq_numerics numerics(const qdq_call *call, int release) {
-    (void)call, (void)release;
+static qdq_numerics numerics(const qdq_op_context *ctx, int release) {
+    (void)ctx, (void)release;
     return (qdq_numerics){0};
 }
 

@@ -235,8 +235,8 @@ static const qdq_rule rules[] = {
 
 //---- The target -------------------------------------------------------------
 
-static qdq_numerics numerics(const qdq_call *call, int release) {
-    (void)call, (void)release;
+static qdq_numerics numerics(const qdq_op_context *ctx, int release) {
+    (void)ctx, (void)release;
     return (qdq_numerics){0};
 }
 

@@ -8,7 +8,7 @@
 #include "graph/targets/products.h"
 #include "graph/targets/tensorrt/trt_checks.h"
 
-typedef void qdq_check(const qdq_call *call, const qdq_rule *rule);
+typedef void qdq_check(const qdq_op_context *ctx, const qdq_rule *rule);
 
 //---- Dtypes, scales, zero points ---------------------------------------------
 

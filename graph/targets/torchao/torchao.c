@@ -13,12 +13,12 @@ enum { RELEASE_0_11 = 11, RELEASE_0_12 = 12, RELEASE_0_18 = 18 };
 static const qdq_release releases[] = {
     {"0.11", RELEASE_0_11}, {"0.12", RELEASE_0_12}, {"0.18", RELEASE_0_18}};
 
-static qdq_scheme scheme_of(const qdq_call *call) {
-    return ((const qdq_dynamic_quantize_attrs *)call->attrs)->scheme;
+static qdq_scheme scheme_of(const qdq_op_context *ctx) {
+    return ((const qdq_dynamic_quantize_attrs *)ctx->attrs)->scheme;
 }
 
-static bool is_grouped_scheme(const qdq_call *call) {
-    return qdq_is_computed(call) && scheme_of(call) >= QDQ_MX_FLOOR;
+static bool is_grouped_scheme(const qdq_op_context *ctx) {
+    return qdq_is_computed(ctx) && scheme_of(ctx) >= QDQ_MX_FLOOR;
 }
 
 //---- Numerics ---------------------------------------------------------------
@@ -33,22 +33,21 @@ static qdq_dtype unless_float32(qdq_dtype dtype) {
 }
 
 // quantize_affine makes it: integers, and a float8 with bounds. The float8 functions have none.
-static bool is_affine(const qdq_call *call) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    return qdq_dtype_is_int(call->outputs[0].dtype) ||
-           (a && (a->quant_min.set || a->quant_max.set));
+static bool is_affine(const qdq_op_context *ctx) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    return qdq_dtype_is_int(ctx->outputs[0].dtype) || (a && (a->quant_min.set || a->quant_max.set));
 }
 
-static void quantize_as(qdq_numerics *n, const qdq_call *call) {
-    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
-    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
-    if (!is_affine(call)) return;  // float32, divided
+static void quantize_as(qdq_numerics *n, const qdq_op_context *ctx) {
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
+    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
+    if (!is_affine(ctx)) return;  // float32, divided
     n->scaling = QDQ_SCALE_RECIPROCAL;
     n->zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT;
-    qdq_dtype scale = qdq_is_computed(call) ? call->outputs[1].dtype : s.dtype;
+    qdq_dtype scale = qdq_is_computed(ctx) ? ctx->outputs[1].dtype : s.dtype;
     n->reciprocal_dtype = unless_float32(scale);
     n->quantize_step_dtype = promoted(x, scale);
-    if (qdq_quantize_attrs_of(call)->zero_point_domain != QDQ_DOMAIN_FLOAT) return;
+    if (qdq_quantize_attrs_of(ctx)->zero_point_domain != QDQ_DOMAIN_FLOAT) return;
     n->middle_dtype = promoted(s.dtype, z.from_port ? z.dtype : QDQ_FLOAT32);
     if (n->middle_dtype != n->quantize_step_dtype) n->quantize_step_dtype = QDQ_DTYPE_NONE;
 }
@@ -75,24 +74,24 @@ static void cast_as(qdq_numerics *n, qdq_dtype y) {
     if (qdq_set_has(overflowing, y)) n->float_overflow = QDQ_FLOAT_OVERFLOW;
 }
 
-static qdq_numerics numerics(const qdq_call *call, int release) {
+static qdq_numerics numerics(const qdq_op_context *ctx, int release) {
     qdq_numerics n = {0};
-    if (qdq_call_is(call, "Cast")) {
-        cast_as(&n, call->outputs[0].dtype);
-    } else if (qdq_call_is(call, "Requantize")) {
+    if (qdq_op_context_is(ctx, "Cast")) {
+        cast_as(&n, ctx->outputs[0].dtype);
+    } else if (qdq_op_context_is(ctx, "Requantize")) {
         dequantize_as(&n, QDQ_FLOAT32, release);
         n.scaling = QDQ_SCALE_RECIPROCAL;
         n.zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT;
-        n.reciprocal_dtype = unless_float32(qdq_argument_of(call, "out_scale").dtype);
-    } else if (qdq_call_is(call, "Dequantize")) {
-        dequantize_as(&n, call->outputs[0].dtype, release);
-    } else if (qdq_quantize_attrs_of(call)) {
-        quantize_as(&n, call);
+        n.reciprocal_dtype = unless_float32(qdq_argument_of(ctx, "out_scale").dtype);
+    } else if (qdq_op_context_is(ctx, "Dequantize")) {
+        dequantize_as(&n, ctx->outputs[0].dtype, release);
+    } else if (qdq_quantize_attrs_of(ctx)) {
+        quantize_as(&n, ctx);
     }
-    if (!qdq_is_computed(call)) return n;
+    if (!qdq_is_computed(ctx)) return n;
     n.choice = QDQ_CHOOSE_TORCHAO;
-    n.least_scale = least_scale(call->inputs[QDQ_PORT_X].type.dtype, release);
-    if (scheme_of(call) == QDQ_NVFP4) n.scaling = QDQ_SCALE_RECIPROCAL;
+    n.least_scale = least_scale(ctx->inputs[QDQ_PORT_X].type.dtype, release);
+    if (scheme_of(ctx) == QDQ_NVFP4) n.scaling = QDQ_SCALE_RECIPROCAL;
     return n;
 }
 
@@ -101,37 +100,37 @@ static qdq_numerics numerics(const qdq_call *call, int release) {
 #define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(FLOAT16) | QDQ_SET(BFLOAT16))
 #define INTEGERS (QDQ_SET_INTS & ~QDQ_SET(UINT16))
 
-static void input_dtype(const qdq_call *call, const qdq_rule *rule) {
-    qdq_expect_x(call, rule, FLOATS);
+static void input_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_expect_x(ctx, rule, FLOATS);
 }
 
-static void output_dtype(const qdq_call *call, const qdq_rule *rule) {
-    if (!is_grouped_scheme(call)) qdq_expect_y(call, rule, INTEGERS | QDQ_SET_FLOAT8);
+static void output_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (!is_grouped_scheme(ctx)) qdq_expect_y(ctx, rule, INTEGERS | QDQ_SET_FLOAT8);
 }
 
-static void dequantize_input(const qdq_call *call, const qdq_rule *rule) {
-    qdq_expect_x(call, rule, INTEGERS | QDQ_SET_SMALL_FLOATS);
+static void dequantize_input(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_expect_x(ctx, rule, INTEGERS | QDQ_SET_SMALL_FLOATS);
 }
 
-static void dequantize_output(const qdq_call *call, const qdq_rule *rule) {
-    qdq_expect_y(call, rule, FLOATS);
+static void dequantize_output(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_expect_y(ctx, rule, FLOATS);
 }
 
-static void requantize_dtypes(const qdq_call *call, const qdq_rule *rule) {
-    if (qdq_expect_dtype(call, rule, "x", call->inputs[QDQ_PORT_X].type.dtype, INTEGERS))
-        qdq_expect_y(call, rule, INTEGERS);
+static void requantize_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (qdq_expect_dtype(ctx, rule, "x", ctx->inputs[QDQ_PORT_X].type.dtype, INTEGERS))
+        qdq_expect_y(ctx, rule, INTEGERS);
 }
 
 // Scales that are themselves small go with MX and NVFP4.
-static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
-    bool small = qdq_set_has(QDQ_SET_SMALL_FLOATS, qdq_quantized_dtype(call));
-    qdq_expect_scales(call, rule,
-                      small && qdq_call_is(call, "Dequantize") ? QDQ_SET_SCALES : FLOATS);
+static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    bool small = qdq_set_has(QDQ_SET_SMALL_FLOATS, qdq_quantized_dtype(ctx));
+    qdq_expect_scales(ctx, rule,
+                      small && qdq_op_context_is(ctx, "Dequantize") ? QDQ_SET_SCALES : FLOATS);
 }
 
 // What PyTorch has casts of.
-static void cast_dtypes(const qdq_call *call, const qdq_rule *rule) {
-    qdq_expect_both(call, rule,
+static void cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_expect_both(ctx, rule,
                     FLOATS | QDQ_SET_FLOAT8 | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(INT8) |
                         QDQ_SET(UINT8) | QDQ_SET(INT16) | QDQ_SET(UINT16) | QDQ_SET(INT32) |
                         QDQ_SET(BOOL));
@@ -139,166 +138,166 @@ static void cast_dtypes(const qdq_call *call, const qdq_rule *rule) {
 
 //---- Rules: granularity -----------------------------------------------------
 
-static void zero_point_count(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
+static void zero_point_count(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
     if (z.given && !z.scalar && s.given && z.count != s.count)
-        qdq_find_other_count(call, rule, &z, &s);
+        qdq_find_other_count(ctx, rule, &z, &s);
 }
 
 // A block of one element: choose_qparams_affine then reduces everything.
-static void one_element_blocks(const qdq_call *call, const qdq_rule *rule) {
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    qdq_shape shape = call->inputs[QDQ_PORT_X].type.shape;
-    if (!qdq_is_computed(call) || a->qtype == QDQ_PER_TENSOR || qdq_shape_count(shape) == 1) return;
-    qdq_shape block = a->qtype == QDQ_PER_GROUP ? qdq_block_shape(call) : shape;
-    if (a->qtype == QDQ_PER_CHANNEL) block.dims[qdq_channel_axis(call)] = 1;
+static void one_element_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    qdq_shape shape = ctx->inputs[QDQ_PORT_X].type.shape;
+    if (!qdq_is_computed(ctx) || a->qtype == QDQ_PER_TENSOR || qdq_shape_count(shape) == 1) return;
+    qdq_shape block = a->qtype == QDQ_PER_GROUP ? qdq_block_shape(ctx) : shape;
+    if (a->qtype == QDQ_PER_CHANNEL) block.dims[qdq_channel_axis(ctx)] = 1;
     if (qdq_shape_count(block) == 1)
-        qdq_call_find_rule(call, rule, a->qtype == QDQ_PER_GROUP ? "group_shape" : "axis",
+        qdq_call_find_rule(ctx, rule, a->qtype == QDQ_PER_GROUP ? "group_shape" : "axis",
                            "makes blocks of one element", "blocks of two or more elements");
 }
 
-static void grouped_input(const qdq_call *call, const qdq_rule *rule) {
-    if (is_grouped_scheme(call)) qdq_expect_x(call, rule, QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16));
+static void grouped_input(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (is_grouped_scheme(ctx)) qdq_expect_x(ctx, rule, QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16));
 }
 
-static void grouped_output(const qdq_call *call, const qdq_rule *rule) {
-    if (is_grouped_scheme(call) && scheme_of(call) != QDQ_NVFP4)
-        qdq_expect_y(call, rule,
+static void grouped_output(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (is_grouped_scheme(ctx) && scheme_of(ctx) != QDQ_NVFP4)
+        qdq_expect_y(ctx, rule,
                      QDQ_SET(FLOAT8_E4M3FN) | QDQ_SET(FLOAT8_E5M2) | QDQ_SET(FLOAT4_E2M1));
 }
 
-static void grouped_blocks(const qdq_call *call, const qdq_rule *rule) {
-    if (!is_grouped_scheme(call)) return;
-    bool nvfp4 = scheme_of(call) == QDQ_NVFP4, grouped;
-    grouped = qdq_quantize_attrs_of(call)->qtype == QDQ_PER_GROUP;
+static void grouped_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (!is_grouped_scheme(ctx)) return;
+    bool nvfp4 = scheme_of(ctx) == QDQ_NVFP4, grouped;
+    grouped = qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_GROUP;
     const char *wanted =
         nvfp4 ? "1 for all dims but the last, and 16 for that" : "1 for all dims but the last";
     if (!grouped) {
-        qdq_call_find_rule(call, rule, "qtype", "is not per_group", "per_group");
+        qdq_call_find_rule(ctx, rule, "qtype", "is not per_group", "per_group");
         return;
     }
-    qdq_shape block = qdq_block_shape(call);
+    qdq_shape block = qdq_block_shape(ctx);
     for (int i = 0; i < block.rank; i++) {
         bool last = i + 1 == block.rank;
         if (last ? !nvfp4 || block.dims[i] == 16 : block.dims[i] == 1) continue;
         qdq_call_find_rule(
-            call, rule, "group_shape",
-            qdq_text(call->findings, "has %lld for dim %d", (long long)block.dims[i], i), wanted);
+            ctx, rule, "group_shape",
+            qdq_text(ctx->findings, "has %lld for dim %d", (long long)block.dims[i], i), wanted);
         return;
     }
 }
 
-static void nvfp4_rank(const qdq_call *call, const qdq_rule *rule) {
-    int rank = call->inputs[QDQ_PORT_X].type.shape.rank;
-    if (qdq_is_computed(call) && scheme_of(call) == QDQ_NVFP4 && rank != 2 && rank != 3)
-        qdq_call_find_rule(call, rule, "x", qdq_text(call->findings, "has rank %d", rank),
+static void nvfp4_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
+    int rank = ctx->inputs[QDQ_PORT_X].type.shape.rank;
+    if (qdq_is_computed(ctx) && scheme_of(ctx) == QDQ_NVFP4 && rank != 2 && rank != 3)
+        qdq_call_find_rule(ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", rank),
                            "rank 2 or 3");
 }
 
 //---- Rules: surprises -------------------------------------------------------
 
-static bool makes_integers(const qdq_call *call) {
-    return qdq_dtype_is_int(call->outputs[0].dtype);
+static bool makes_integers(const qdq_op_context *ctx) {
+    return qdq_dtype_is_int(ctx->outputs[0].dtype);
 }
 
-static void reciprocal(const qdq_call *call, const qdq_rule *rule) {
-    bool requantize = qdq_call_is(call, "Requantize");
-    qdq_argument s = qdq_argument_of(call, requantize ? "out_scale" : "scale");
-    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(call);
-    if (!is_affine(call) || (a && a->zero_point_domain == QDQ_DOMAIN_FLOAT)) return;
+static void reciprocal(const qdq_op_context *ctx, const qdq_rule *rule) {
+    bool requantize = qdq_op_context_is(ctx, "Requantize");
+    qdq_argument s = qdq_argument_of(ctx, requantize ? "out_scale" : "scale");
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    if (!is_affine(ctx) || (a && a->zero_point_domain == QDQ_DOMAIN_FLOAT)) return;
     for (size_t i = 0; s.known && i < s.count; i++) {
         int exponent;
         if (fabs(frexp(qdq_argument_at(&s, i), &exponent)) == 0.5) continue;
-        qdq_find_number(call, rule, &s, i, "a power of two, whose reciprocal is exact");
+        qdq_find_number(ctx, rule, &s, i, "a power of two, whose reciprocal is exact");
         return;
     }
 }
 
-static void half_zero_point(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(call, "scale"), z = qdq_argument_of(call, "zero_point");
-    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
+static void half_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
     int most = x == QDQ_FLOAT16 ? 2048 : 256;
     if (!s.from_port || promoted(x, s.dtype) == QDQ_DTYPE_NONE || !z.known) return;
     for (size_t i = 0; i < z.count; i++) {
         if (fabs(qdq_argument_at(&z, i)) <= most) continue;
-        qdq_find_number(call, rule, &z, i,
-                        qdq_text(call->findings, "at most %d in size, as it becomes %s", most,
+        qdq_find_number(ctx, rule, &z, i,
+                        qdq_text(ctx->findings, "at most %d in size, as it becomes %s", most,
                                  qdq_dtype_name(x)));
         return;
     }
 }
 
-static void half_sums(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(call, "scale");
-    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype, y = call->outputs[0].dtype;
+static void half_sums(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(ctx, "scale");
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
     if (s.from_port && promoted(x, s.dtype) != QDQ_DTYPE_NONE && (y == QDQ_INT16 || y == QDQ_INT32))
-        qdq_call_find_rule(call, rule, "dtype",
-                           qdq_text(call->findings,
+        qdq_call_find_rule(ctx, rule, "dtype",
+                           qdq_text(ctx->findings,
                                     "is %s, and x and scale are %s: results are "
                                     "rounded to that",
                                     qdq_dtype_name(y), qdq_dtype_name(x)),
                            "a float32 scale");
 }
 
-static void half_dequantize(const qdq_call *call, const qdq_rule *rule) {
-    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype, y = call->outputs[0].dtype;
+static void half_dequantize(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
     if ((x == QDQ_INT16 || x == QDQ_INT32) && y != QDQ_FLOAT32)
-        qdq_call_find_rule(call, rule, "dtype",
-                           qdq_text(call->findings,
+        qdq_call_find_rule(ctx, rule, "dtype",
+                           qdq_text(ctx->findings,
                                     "is %s: x is rounded to it before the zero "
                                     "point is taken off",
                                     qdq_dtype_name(y)),
                            "float32");
 }
 
-static void symmetric_formula(const qdq_call *call, const qdq_rule *rule) {
-    if (qdq_is_computed(call) && scheme_of(call) == QDQ_SYMMETRIC && makes_integers(call))
-        qdq_call_find_rule(call, rule, "scheme",
+static void symmetric_formula(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (qdq_is_computed(ctx) && scheme_of(ctx) == QDQ_SYMMETRIC && makes_integers(ctx))
+        qdq_call_find_rule(ctx, rule, "scheme",
                            "is symmetric: the scale is max|x| / ((quant_max - quant_min) / 2), and "
                            "the zero point lies in the middle of the range",
                            NULL);
 }
 
-static void computed_in_half(const qdq_call *call, const qdq_rule *rule) {
-    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
-    if (qdq_is_computed(call) && !is_grouped_scheme(call) && x != QDQ_FLOAT32)
+static void computed_in_half(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
+    if (qdq_is_computed(ctx) && !is_grouped_scheme(ctx) && x != QDQ_FLOAT32)
         qdq_call_find_rule(
-            call, rule, "x",
-            qdq_text(call->findings, "is %s: the scale is computed in it", qdq_dtype_name(x)),
+            ctx, rule, "x",
+            qdq_text(ctx->findings, "is %s: the scale is computed in it", qdq_dtype_name(x)),
             "float32");
 }
 
-static void zero_block(const qdq_call *call, const qdq_rule *rule) {
-    if (qdq_is_computed(call) && scheme_of(call) == QDQ_SYMMETRIC && !makes_integers(call))
-        qdq_call_find_rule(call, rule, "dtype",
-                           qdq_text(call->findings,
+static void zero_block(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (qdq_is_computed(ctx) && scheme_of(ctx) == QDQ_SYMMETRIC && !makes_integers(ctx))
+        qdq_call_find_rule(ctx, rule, "dtype",
+                           qdq_text(ctx->findings,
                                     "is %s: a block of zeros has scale 0 and becomes NaN",
-                                    qdq_dtype_name(call->outputs[0].dtype)),
+                                    qdq_dtype_name(ctx->outputs[0].dtype)),
                            NULL);
 }
 
-static void float8_scale_dtype(const qdq_call *call, const qdq_rule *rule) {
-    if (qdq_is_computed(call) && scheme_of(call) == QDQ_SYMMETRIC && !makes_integers(call))
-        qdq_expect_dtype(call, rule, "scale_dtype", call->outputs[1].dtype, QDQ_SET(FLOAT32));
+static void float8_scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (qdq_is_computed(ctx) && scheme_of(ctx) == QDQ_SYMMETRIC && !makes_integers(ctx))
+        qdq_expect_dtype(ctx, rule, "scale_dtype", ctx->outputs[1].dtype, QDQ_SET(FLOAT32));
 }
 
-static void default_dtype(const qdq_call *call, const qdq_rule *rule) {
-    qdq_find_default_dtype(call, rule, QDQ_FLOAT32);
+static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_find_default_dtype(ctx, rule, QDQ_FLOAT32);
 }
 
 // quantize_affine adds a zero point without asking whether there is one. The float8 functions and
 // the domain NONE have none.
-static void zero_point_missing(const qdq_call *call, const qdq_rule *rule) {
-    qdq_domain domain = qdq_quantize_attrs_of(call)->zero_point_domain;
-    if (!qdq_is_computed(call) && is_affine(call) && domain != QDQ_DOMAIN_NONE &&
-        !qdq_argument_of(call, "zero_point").given)
-        qdq_call_find_rule(call, rule, "zps",
+static void zero_point_missing(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_domain domain = qdq_quantize_attrs_of(ctx)->zero_point_domain;
+    if (!qdq_is_computed(ctx) && is_affine(ctx) && domain != QDQ_DOMAIN_NONE &&
+        !qdq_argument_of(ctx, "zero_point").given)
+        qdq_call_find_rule(ctx, rule, "zps",
                            "is not given, and is 0; quantize_affine fails without one",
                            "a zero point");
 }
 
-static void no_requantize(const qdq_call *call, const qdq_rule *rule) {
-    qdq_call_find_rule(call, rule, NULL,
+static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_call_find_rule(ctx, rule, NULL,
                        "it is no op of torchao; dequantize_affine and quantize_affine are computed",
                        NULL);
 }

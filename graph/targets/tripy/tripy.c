@@ -7,33 +7,37 @@
 #include "graph/targets/tensorrt/trt_checks.h"
 #include "runtime/numerics/dtype.h"
 
-static bool is_dequantize(const qdq_call *call) { return qdq_call_is(call, "Dequantize"); }
+static bool is_dequantize(const qdq_op_context *ctx) {
+    return qdq_op_context_is(ctx, "Dequantize");
+}
 
 //---- What the front end checks ----------------------------------------------
 
 static const qdq_dtype_set quantized_dtypes =
     QDQ_SET(INT4) | QDQ_SET(INT8) | QDQ_SET(FLOAT8_E4M3FN);
 
-static void x_dtype(const qdq_call *call, const qdq_rule *rule) {
-    qdq_dtype_set set = qdq_call_is(call, "Quantize") ? QDQ_SET_LAYER_FLOATS : quantized_dtypes;
-    qdq_expect_dtype(call, rule, "x", call->inputs[QDQ_PORT_X].type.dtype, set);
+static void x_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_dtype_set set =
+        qdq_op_context_is(ctx, "Quantize") ? QDQ_SET_LAYER_FLOATS : quantized_dtypes;
+    qdq_expect_dtype(ctx, rule, "x", ctx->inputs[QDQ_PORT_X].type.dtype, set);
 }
 
-static void result_dtype(const qdq_call *call, const qdq_rule *rule) {
-    qdq_dtype_set set = is_dequantize(call) ? QDQ_SET_LAYER_FLOATS : quantized_dtypes;
-    qdq_expect_dtype(call, rule, "dtype", call->outputs[0].dtype, set);
+static void result_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_dtype_set set = is_dequantize(ctx) ? QDQ_SET_LAYER_FLOATS : quantized_dtypes;
+    qdq_expect_dtype(ctx, rule, "dtype", ctx->outputs[0].dtype, set);
 }
 
 // A number in an attribute becomes what the float side is. Requantize goes through float32.
-static void scale_dtype(const qdq_call *call, const qdq_rule *rule) {
-    qdq_dtype real = qdq_call_is(call, "Requantize") ? QDQ_FLOAT32 : qdq_real_dtype(call);
+static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_dtype real = qdq_op_context_is(ctx, "Requantize") ? QDQ_FLOAT32 : qdq_real_dtype(ctx);
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
+        qdq_argument s = qdq_argument_of(ctx, qdq_scale_ports[k]);
         if (!s.from_port || s.dtype == real) continue;
-        qdq_call_find_rule(
-            call, rule, s.name, qdq_text(call->findings, "is %s", qdq_dtype_name(s.dtype)),
-            qdq_text(call->findings, "%s, as %s is", qdq_dtype_name(real),
-                     qdq_call_is(call, "Requantize") ? "what is in between" : qdq_real_port(call)));
+        qdq_call_find_rule(ctx, rule, s.name,
+                           qdq_text(ctx->findings, "is %s", qdq_dtype_name(s.dtype)),
+                           qdq_text(ctx->findings, "%s, as %s is", qdq_dtype_name(real),
+                                    qdq_op_context_is(ctx, "Requantize") ? "what is in between"
+                                                                         : qdq_real_port(ctx)));
         return;
     }
 }
@@ -48,57 +52,58 @@ typedef enum form {
 } form;
 
 // As a tensor, a list of scales in an attribute is laid out as qtype says.
-static int scale_rank(const qdq_call *call, const qdq_argument *s) {
-    if (s->from_port || !qdq_is_per_group(call)) return s->shape.rank;
-    return call->inputs[QDQ_PORT_X].type.shape.rank;
+static int scale_rank(const qdq_op_context *ctx, const qdq_argument *s) {
+    if (s->from_port || !qdq_is_per_group(ctx)) return s->shape.rank;
+    return ctx->inputs[QDQ_PORT_X].type.shape.rank;
 }
 
-static form form_of(const qdq_call *call, const qdq_argument *s) {
+static form form_of(const qdq_op_context *ctx, const qdq_argument *s) {
     // A side of Requantize has a dim where it has channels.
-    bool pair = qdq_call_is(call, "Requantize");
-    bool has_dim = pair ? s->count > 1 : qdq_channel_axis(call) >= 0;
-    int rank = scale_rank(call, s);
+    bool pair = qdq_op_context_is(ctx, "Requantize");
+    bool has_dim = pair ? s->count > 1 : qdq_channel_axis(ctx) >= 0;
+    int rank = scale_rank(ctx, s);
     if (has_dim) return rank == 1 ? FINE : CHANNELS_WANT_LIST;
-    if (rank == 2 && call->inputs[QDQ_PORT_X].type.shape.rank != 2) return BLOCKS_WANT_MATRIX;
-    if (rank == 2 && qdq_quantized_dtype(call) != QDQ_INT4) return BLOCKS_WANT_INT4;
+    if (rank == 2 && ctx->inputs[QDQ_PORT_X].type.shape.rank != 2) return BLOCKS_WANT_MATRIX;
+    if (rank == 2 && qdq_quantized_dtype(ctx) != QDQ_INT4) return BLOCKS_WANT_INT4;
     return rank == 0 || rank == 2 ? FINE : WANTS_SCALAR;
 }
 
-static void find_form(const qdq_call *call, const qdq_rule *rule, form wrong, const char *wanted) {
+static void find_form(const qdq_op_context *ctx, const qdq_rule *rule, form wrong,
+                      const char *wanted) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
-        if (!s.given || form_of(call, &s) != wrong) continue;
-        qdq_call_find_rule(call, rule, s.name,
-                           qdq_text(call->findings, "has rank %d", scale_rank(call, &s)), wanted);
+        qdq_argument s = qdq_argument_of(ctx, qdq_scale_ports[k]);
+        if (!s.given || form_of(ctx, &s) != wrong) continue;
+        qdq_call_find_rule(ctx, rule, s.name,
+                           qdq_text(ctx->findings, "has rank %d", scale_rank(ctx, &s)), wanted);
         return;
     }
 }
 
-static void channels_want_list(const qdq_call *call, const qdq_rule *rule) {
-    find_form(call, rule, CHANNELS_WANT_LIST, "rank 1 for channels");
+static void channels_want_list(const qdq_op_context *ctx, const qdq_rule *rule) {
+    find_form(ctx, rule, CHANNELS_WANT_LIST, "rank 1 for channels");
 }
 
-static void blocks_want_matrix(const qdq_call *call, const qdq_rule *rule) {
+static void blocks_want_matrix(const qdq_op_context *ctx, const qdq_rule *rule) {
     find_form(
-        call, rule, BLOCKS_WANT_MATRIX,
-        qdq_text(call->findings, "x of rank 2, not %d", call->inputs[QDQ_PORT_X].type.shape.rank));
+        ctx, rule, BLOCKS_WANT_MATRIX,
+        qdq_text(ctx->findings, "x of rank 2, not %d", ctx->inputs[QDQ_PORT_X].type.shape.rank));
 }
 
-static void blocks_want_int4(const qdq_call *call, const qdq_rule *rule) {
-    find_form(call, rule, BLOCKS_WANT_INT4,
-              qdq_text(call->findings, "int4, not %s", qdq_dtype_name(qdq_quantized_dtype(call))));
+static void blocks_want_int4(const qdq_op_context *ctx, const qdq_rule *rule) {
+    find_form(ctx, rule, BLOCKS_WANT_INT4,
+              qdq_text(ctx->findings, "int4, not %s", qdq_dtype_name(qdq_quantized_dtype(ctx))));
 }
 
-static void wants_scalar(const qdq_call *call, const qdq_rule *rule) {
-    find_form(call, rule, WANTS_SCALAR,
-              qdq_is_per_group(call) ? "rank 2, for x of rank 2" : "rank 0: a single number");
+static void wants_scalar(const qdq_op_context *ctx, const qdq_rule *rule) {
+    find_form(ctx, rule, WANTS_SCALAR,
+              qdq_is_per_group(ctx) ? "rank 2, for x of rank 2" : "rank 0: a single number");
 }
 
-static void scale_is_constant(const qdq_call *call, const qdq_rule *rule) {
+static void scale_is_constant(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument s = qdq_argument_of(call, qdq_scale_ports[k]);
+        qdq_argument s = qdq_argument_of(ctx, qdq_scale_ports[k]);
         if (!s.given || s.known) continue;
-        qdq_call_find_rule(call, rule, s.name,
+        qdq_call_find_rule(ctx, rule, s.name,
                            s.constant ? "is made by a node" : "is made at run time", "a constant");
         return;
     }
@@ -106,14 +111,14 @@ static void scale_is_constant(const qdq_call *call, const qdq_rule *rule) {
 
 //---- What there is no argument for ------------------------------------------
 
-static void no_zero_point(const qdq_call *call, const qdq_rule *rule) {
+static void no_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument z = qdq_argument_of(call, qdq_zero_point_ports[k]);
+        qdq_argument z = qdq_argument_of(ctx, qdq_zero_point_ports[k]);
         size_t i = z.known ? qdq_argument_find_nonzero(&z) : z.count;
         if (i < z.count) {
-            qdq_find_number(call, rule, &z, i, "none");
+            qdq_find_number(ctx, rule, &z, i, "none");
         } else if (z.from_port) {
-            qdq_call_find_rule(call, rule, z.name, "is given", "none");
+            qdq_call_find_rule(ctx, rule, z.name, "is given", "none");
         } else {
             continue;
         }
@@ -123,8 +128,8 @@ static void no_zero_point(const qdq_call *call, const qdq_rule *rule) {
 
 //---- Cast -------------------------------------------------------------------
 
-static void cast_dtype(const qdq_call *call, const qdq_rule *rule) {
-    qdq_check_cast(call, rule,
+static void cast_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_check_cast(ctx, rule,
                    QDQ_SET_LAYER_FLOATS | QDQ_SET(FLOAT8_E4M3FN) | QDQ_SET(INT4) | QDQ_SET(INT8) |
                        QDQ_SET(INT32) | QDQ_SET(BOOL));
 }
@@ -138,59 +143,59 @@ static const struct {
     {QDQ_INT4, QDQ_SET(FLOAT8_E4M3FN) | QDQ_SET(INT8)},
 };
 
-static void cast_pair(const qdq_call *call, const qdq_rule *rule) {
-    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype, y = call->outputs[0].dtype;
+static void cast_pair(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
     for (size_t i = 0; i < sizeof no_casts / sizeof no_casts[0]; i++)
         if (no_casts[i].from == x && qdq_set_has(no_casts[i].to, y))
             qdq_call_find_rule(
-                call, rule, "dtype",
-                qdq_text(call->findings, "is %s, and x %s", qdq_dtype_name(y), qdq_dtype_name(x)),
+                ctx, rule, "dtype",
+                qdq_text(ctx->findings, "is %s, and x %s", qdq_dtype_name(y), qdq_dtype_name(x)),
                 "float32 in between");
 }
 
 //---- What is documented and not checked -------------------------------------
 
-static void literal_scale(const qdq_call *call, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(call, "scale");
-    qdq_dtype real = qdq_real_dtype(call);
+static void literal_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument s = qdq_argument_of(ctx, "scale");
+    qdq_dtype real = qdq_real_dtype(ctx);
     if (s.given && !s.from_port && qdq_set_has(QDQ_SET_16_BIT_FLOATS, real))
-        qdq_call_find_rule(call, rule, s.name,
-                           qdq_text(call->findings, "is given as numbers, and %s is %s",
-                                    qdq_real_port(call), qdq_dtype_name(real)),
-                           qdq_text(call->findings, "a constant of %s", qdq_dtype_name(real)));
+        qdq_call_find_rule(ctx, rule, s.name,
+                           qdq_text(ctx->findings, "is given as numbers, and %s is %s",
+                                    qdq_real_port(ctx), qdq_dtype_name(real)),
+                           qdq_text(ctx->findings, "a constant of %s", qdq_dtype_name(real)));
 }
 
-static void block_columns(const qdq_call *call, const qdq_rule *rule) {
-    if (!qdq_is_per_group(call) || call->inputs[QDQ_PORT_X].type.shape.rank != 2) return;
-    long long columns = (long long)qdq_block_shape(call).dims[1];
+static void block_columns(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (!qdq_is_per_group(ctx) || ctx->inputs[QDQ_PORT_X].type.shape.rank != 2) return;
+    long long columns = (long long)qdq_block_shape(ctx).dims[1];
     if (columns != 1)
-        qdq_call_find_rule(call, rule, "group_shape",
-                           qdq_text(call->findings, "has %lld for dim 1", columns),
+        qdq_call_find_rule(ctx, rule, "group_shape",
+                           qdq_text(ctx->findings, "has %lld for dim 1", columns),
                            "1: blocks of rows");
 }
 
-static void quantized_output(const qdq_call *call, const qdq_rule *rule) {
-    qdq_dtype dtype = call->outputs[0].dtype;
-    if (call->returned && (dtype == QDQ_INT8 || dtype == QDQ_FLOAT8_E4M3FN))
+static void quantized_output(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_dtype dtype = ctx->outputs[0].dtype;
+    if (ctx->returned && (dtype == QDQ_INT8 || dtype == QDQ_FLOAT8_E4M3FN))
         qdq_call_find_rule(
-            call, rule, "y",
-            qdq_text(call->findings, "is %s and an output of the graph", qdq_dtype_name(dtype)),
+            ctx, rule, "y",
+            qdq_text(ctx->findings, "is %s and an output of the graph", qdq_dtype_name(dtype)),
             "a Dequantize before the output");
 }
 
-static void int4_of_constant(const qdq_call *call, const qdq_rule *rule) {
-    if (call->inputs[QDQ_PORT_X].constant && call->outputs[0].dtype == QDQ_INT4)
-        qdq_call_find_rule(call, rule, "x", "is a constant, and the quantized type int4",
+static void int4_of_constant(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (ctx->inputs[QDQ_PORT_X].constant && ctx->outputs[0].dtype == QDQ_INT4)
+        qdq_call_find_rule(ctx, rule, "x", "is a constant, and the quantized type int4",
                            "the codes themselves, and a Dequantize");
 }
 
-static void float16_channels(const qdq_call *call, const qdq_rule *rule) {
+static void float16_channels(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s;
-    if (qdq_real_dtype(call) == QDQ_FLOAT16 && qdq_quantized_dtype(call) == QDQ_INT8 &&
-        qdq_has_channels(call, &s))
+    if (qdq_real_dtype(ctx) == QDQ_FLOAT16 && qdq_quantized_dtype(ctx) == QDQ_INT8 &&
+        qdq_has_channels(ctx, &s))
         qdq_call_find_rule(
-            call, rule, qdq_real_port(call),
-            qdq_text(call->findings, "is float16, and %s has %zu elements", s.name, s.count),
+            ctx, rule, qdq_real_port(ctx),
+            qdq_text(ctx->findings, "is float16, and %s has %zu elements", s.name, s.count),
             "float32 or bfloat16");
 }
 
@@ -272,8 +277,8 @@ static const qdq_rule rules[] = {
 };
 // clang-format on
 
-static qdq_numerics numerics(const qdq_call *call, int release) {
-    (void)call, (void)release;
+static qdq_numerics numerics(const qdq_op_context *ctx, int release) {
+    (void)ctx, (void)release;
     return (qdq_numerics){.cast_quantizes = true};
 }
 

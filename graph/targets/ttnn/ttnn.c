@@ -43,12 +43,12 @@ static void dequantize_as(qdq_numerics *n, const qdq_argument *zero_point, qdq_d
     n->code_bias = x == QDQ_INT8 ? 128 : 0;
 }
 
-static void requantize_as(qdq_numerics *n, const qdq_call *call) {
-    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype, y = call->outputs[0].dtype;
-    qdq_argument scale = qdq_argument_of(call, "out_scale");
-    qdq_argument in_zero_point = qdq_argument_of(call, "in_zero_point");
-    qdq_argument out_zero_point = qdq_argument_of(call, "out_zero_point");
-    switch (qdq_ttnn_path(call)) {
+static void requantize_as(qdq_numerics *n, const qdq_op_context *ctx) {
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
+    qdq_argument scale = qdq_argument_of(ctx, "out_scale");
+    qdq_argument in_zero_point = qdq_argument_of(ctx, "in_zero_point");
+    qdq_argument out_zero_point = qdq_argument_of(ctx, "out_zero_point");
+    switch (qdq_ttnn_path(ctx)) {
     case QDQ_TTNN_FUSED:
         n->requantize_form = QDQ_REQUANTIZE_FUSED;
         n->code_bias = x == QDQ_INT8 ? 128 : 0;
@@ -66,23 +66,23 @@ static void requantize_as(qdq_numerics *n, const qdq_call *call) {
     }
 }
 
-static qdq_numerics numerics(const qdq_call *call, int release) {
+static qdq_numerics numerics(const qdq_op_context *ctx, int release) {
     qdq_numerics n = {.bfloat16_store = QDQ_BFLOAT16_DEVICE, .flush_denormals = true};
-    qdq_dtype x = call->inputs[QDQ_PORT_X].type.dtype;
-    qdq_argument scale = qdq_argument_of(call, "scale");
-    qdq_argument zero_point = qdq_argument_of(call, "zero_point");
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
+    qdq_argument scale = qdq_argument_of(ctx, "scale");
+    qdq_argument zero_point = qdq_argument_of(ctx, "zero_point");
     (void)release;
-    if (qdq_call_is(call, "Requantize"))
-        requantize_as(&n, call);
-    else if (qdq_call_is(call, "Dequantize"))
+    if (qdq_op_context_is(ctx, "Requantize"))
+        requantize_as(&n, ctx);
+    else if (qdq_op_context_is(ctx, "Dequantize"))
         dequantize_as(&n, &zero_point, x);
-    else if (qdq_quantize_attrs_of(call))
-        quantize_as(&n, &scale, &zero_point, x, call->outputs[0].dtype);
+    else if (qdq_quantize_attrs_of(ctx))
+        quantize_as(&n, &scale, &zero_point, x, ctx->outputs[0].dtype);
     return n;
 }
 
-static void default_dtype(const qdq_call *call, const qdq_rule *rule) {
-    qdq_find_default_dtype(call, rule, QDQ_INT32);
+static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_find_default_dtype(ctx, rule, QDQ_INT32);
 }
 
 //---- The target -------------------------------------------------------------

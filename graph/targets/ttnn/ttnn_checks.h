@@ -7,32 +7,32 @@
 
 typedef enum qdq_ttnn_way { QDQ_TTNN_FUSED, QDQ_TTNN_EXPANDED, QDQ_TTNN_MIXED } qdq_ttnn_way;
 
-qdq_ttnn_way qdq_ttnn_path(const qdq_call *call);
+qdq_ttnn_way qdq_ttnn_path(const qdq_op_context *ctx);
 
-void qdq_ttnn_quantize_input(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_integer_input(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_integer_output(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_float_output(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_scale_dtype(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_zero_point_dtype(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_page_shows_bfloat16(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_page_ranks(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_cast_dtypes(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_cast_to_unsigned(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_narrow_output(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_channel_scale(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_channel_zero_point(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_int8_input(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_sides_agree(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_channel_rank(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_mixed_arguments(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_composite_truncates(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_int32_range(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_uint8_sign(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_bfloat16_zero_point(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_expanded_truncates(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_through_bfloat16(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_axis_ignored(const qdq_call *call, const qdq_rule *rule);
-void qdq_ttnn_mlir_mixes(const qdq_call *call, const qdq_rule *rule);
+void qdq_ttnn_quantize_input(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_integer_input(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_integer_output(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_float_output(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_page_shows_bfloat16(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_page_ranks(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_cast_to_unsigned(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_narrow_output(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_channel_scale(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_channel_zero_point(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_int8_input(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_sides_agree(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_channel_rank(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_mixed_arguments(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_composite_truncates(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_int32_range(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_uint8_sign(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_bfloat16_zero_point(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_expanded_truncates(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_through_bfloat16(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_axis_ignored(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_mlir_mixes(const qdq_op_context *ctx, const qdq_rule *rule);
 
 #endif
