@@ -73,9 +73,9 @@ void qdq_graph_tell(const qdq_graph *graph, const char *format, ...) {
     graph->log.write(graph->log.self, qdq_utf8_show(shown, sizeof shown, text, strlen(text)));
 }
 
-void qdq_graph_find_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subject,
-                         const char *found, const char *wanted) {
-    qdq_find_core(&graph->findings, rule, subject, found, wanted);
+void qdq_graph_report_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subject,
+                           const char *found, const char *wanted) {
+    qdq_report_core(&graph->findings, rule, subject, found, wanted);
 }
 
 //---- Values -----------------------------------------------------------------
@@ -177,9 +177,9 @@ void qdq_output(qdq_graph *graph, const char *name, qdq_value value) {
     if (name) qdq_graph_enter_output_name(graph, name);
     qdq_graph_value *v = value_at(graph, value);
     if (!v) {
-        qdq_graph_find_core(graph, QDQ_RULE_VALUE_UNKNOWN, (qdq_subject){.port = "output"},
-                            qdq_text(&graph->findings, "'%s' has no value", name ? name : ""),
-                            "a value of this graph");
+        qdq_graph_report_core(graph, QDQ_RULE_VALUE_UNKNOWN, (qdq_subject){.port = "output"},
+                              qdq_text(&graph->findings, "'%s' has no value", name ? name : ""),
+                              "a value of this graph");
         return;
     }
     qdq_graph_output *outputs =
@@ -290,10 +290,10 @@ static bool list_inputs(qdq_graph *graph, qdq_node *node) {
     const qdq_values *list = (const void *)((const char *)node->attrs + last->offset);
     size_t more = op->variadic ? list->count : 0;
     if (more > QDQ_MAX_INPUTS - single) {
-        qdq_graph_find_core(graph, QDQ_RULE_PORT_COUNT,
-                            (qdq_subject){node->name, op->name, last->name, NULL},
-                            qdq_text(&graph->findings, "has %zu values", more),
-                            qdq_text(&graph->findings, "at most %zu", QDQ_MAX_INPUTS - single));
+        qdq_graph_report_core(graph, QDQ_RULE_PORT_COUNT,
+                              (qdq_subject){node->name, op->name, last->name, NULL},
+                              qdq_text(&graph->findings, "has %zu values", more),
+                              qdq_text(&graph->findings, "at most %zu", QDQ_MAX_INPUTS - single));
         more = QDQ_MAX_INPUTS - single;
     }
     node->input_count = more || !op->variadic ? single + more : single + 1;
@@ -315,9 +315,9 @@ static void connect(qdq_graph *graph, qdq_node *node) {
                 !qdq_graph_load_value(graph, v) && graph->failure->status)
                 qdq_fail(&graph->broken, graph->failure->status, "%s", graph->failure->text);
         } else if (node->inputs[i].id) {
-            qdq_graph_find_core(graph, QDQ_RULE_VALUE_UNKNOWN,
-                                (qdq_subject){node->name, node->op->name, port->name, NULL},
-                                "is a value of another graph", "one of this graph");
+            qdq_graph_report_core(graph, QDQ_RULE_VALUE_UNKNOWN,
+                                  (qdq_subject){node->name, node->op->name, port->name, NULL},
+                                  "is a value of another graph", "one of this graph");
             node->inputs[i] = qdq_graph_add_invalid(graph, NULL);
         }
     }
@@ -386,8 +386,8 @@ qdq_value qdq_add_node(qdq_graph *graph, const char *op_name, const void *attrs,
     if (op) return qdq_graph_add_node(graph, op, attrs, attrs_size);
     const char *name = NULL;
     if (attrs && attrs_size >= sizeof name) memcpy(&name, attrs, sizeof name);
-    qdq_find_near(&graph->findings, QDQ_RULE_OP_UNKNOWN, (qdq_subject){name, NULL, "op", NULL},
-                  qdq_text(&graph->findings, "is '%.64s'", op_name ? op_name : ""),
-                  "an op that there is", qdq_op_meant(op_name));
+    qdq_report_near(&graph->findings, QDQ_RULE_OP_UNKNOWN, (qdq_subject){name, NULL, "op", NULL},
+                    qdq_text(&graph->findings, "is '%.64s'", op_name ? op_name : ""),
+                    "an op that there is", qdq_op_meant(op_name));
     return qdq_graph_add_invalid(graph, name);
 }

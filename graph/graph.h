@@ -74,8 +74,8 @@ qdq_limits qdq_limits_or_default(const qdq_limits *limits);
 void qdq_graph_tell(const qdq_graph *graph, const char *format, ...) QDQ_PRINTF(2, 3);
 
 // Adds a finding of building.
-void qdq_graph_find_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subject,
-                         const char *found, const char *wanted);
+void qdq_graph_report_core(qdq_graph *graph, qdq_core_rule rule, qdq_subject subject,
+                           const char *found, const char *wanted);
 
 // A value of unknown type that stands where something wrong was: checks that need it are skipped.
 // `name` may be NULL.

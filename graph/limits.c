@@ -35,20 +35,21 @@ static bool check_shape(qdq_graph *graph, qdq_shape shape, qdq_subject subject) 
     bool legal = shape.rank >= 0 && shape.rank <= QDQ_MAX_RANK;
     for (int i = 0; legal && i < shape.rank; i++) legal = shape.dims[i] >= 1;
     if (!legal) {
-        qdq_graph_find_core(graph, QDQ_RULE_SHAPE, subject,
-                            shape.rank < 0 || shape.rank > QDQ_MAX_RANK
-                                ? qdq_text(&graph->findings, "has rank %d", shape.rank)
-                                : qdq_text(&graph->findings, "is %s", shape_text(graph, shape)),
-                            "at most 8 dims, each at least 1");
+        qdq_graph_report_core(graph, QDQ_RULE_SHAPE, subject,
+                              shape.rank < 0 || shape.rank > QDQ_MAX_RANK
+                                  ? qdq_text(&graph->findings, "has rank %d", shape.rank)
+                                  : qdq_text(&graph->findings, "is %s", shape_text(graph, shape)),
+                              "at most 8 dims, each at least 1");
         return false;
     }
     size_t count = 1;
     for (int i = 0; i < shape.rank; i++)
         if (__builtin_mul_overflow(count, (size_t)shape.dims[i], &count)) count = SIZE_MAX;
     if (count <= graph->limits.elements) return true;
-    qdq_graph_find_core(graph, QDQ_RULE_SIZE, subject,
-                        qdq_text(&graph->findings, "is %s", shape_text(graph, shape)),
-                        qdq_text(&graph->findings, "at most %zu elements", graph->limits.elements));
+    qdq_graph_report_core(
+        graph, QDQ_RULE_SIZE, subject,
+        qdq_text(&graph->findings, "is %s", shape_text(graph, shape)),
+        qdq_text(&graph->findings, "at most %zu elements", graph->limits.elements));
     return false;
 }
 
@@ -69,9 +70,9 @@ static size_t tiled_bytes(qdq_type type) {
 bool qdq_graph_check_type(qdq_graph *graph, qdq_type type, qdq_subject subject) {
     if (!check_shape(graph, type.shape, subject)) return false;
     if (row_bytes(type) != SIZE_MAX && tiled_bytes(type) != SIZE_MAX) return true;
-    qdq_graph_find_core(graph, QDQ_RULE_SIZE, subject,
-                        qdq_text(&graph->findings, "is %s", shape_text(graph, type.shape)),
-                        "a tensor whose bytes an address can count");
+    qdq_graph_report_core(graph, QDQ_RULE_SIZE, subject,
+                          qdq_text(&graph->findings, "is %s", shape_text(graph, type.shape)),
+                          "a tensor whose bytes an address can count");
     return false;
 }
 
@@ -81,11 +82,11 @@ bool qdq_graph_charge(qdq_graph *graph, qdq_type type, qdq_subject subject) {
         graph->bytes = SIZE_MAX;
     if (graph->bytes <= graph->limits.bytes) return true;
     if (!told)
-        qdq_graph_find_core(graph, QDQ_RULE_SIZE, subject,
-                            qdq_text(&graph->findings,
-                                     "brings inputs, outputs and constants to %zu bytes",
-                                     graph->bytes),
-                            qdq_text(&graph->findings, "at most %zu", graph->limits.bytes));
+        qdq_graph_report_core(graph, QDQ_RULE_SIZE, subject,
+                              qdq_text(&graph->findings,
+                                       "brings inputs, outputs and constants to %zu bytes",
+                                       graph->bytes),
+                              qdq_text(&graph->findings, "at most %zu", graph->limits.bytes));
     return false;
 }
 
@@ -93,8 +94,9 @@ bool qdq_graph_check_given(qdq_graph *graph, qdq_type type, const char *name, co
     qdq_subject subject = {name, NULL, "shape", kind};
     bool legal = qdq_dtype_get(type.dtype) != NULL;
     if (!legal)
-        qdq_graph_find_core(graph, QDQ_RULE_DTYPE_UNKNOWN, (qdq_subject){name, NULL, "dtype", kind},
-                            qdq_text(&graph->findings, "is %d", (int)type.dtype), "a dtype");
+        qdq_graph_report_core(graph, QDQ_RULE_DTYPE_UNKNOWN,
+                              (qdq_subject){name, NULL, "dtype", kind},
+                              qdq_text(&graph->findings, "is %d", (int)type.dtype), "a dtype");
     legal = qdq_graph_check_type(graph, type, subject) && legal;
     return legal && qdq_graph_charge(graph, type, subject);
 }
@@ -102,13 +104,13 @@ bool qdq_graph_check_given(qdq_graph *graph, qdq_type type, const char *name, co
 bool qdq_graph_check_data(qdq_graph *graph, const char *name, qdq_dtype dtype, const void *data,
                           size_t count) {
     qdq_findings *f = &graph->findings;
-    size_t beyond = data ? qdq_find_beyond(dtype, data, count) : 0;
+    size_t beyond = data ? qdq_first_beyond(dtype, data, count) : 0;
     if (beyond == SIZE_MAX) return true;
-    qdq_graph_find_core(graph, QDQ_RULE_CONSTANT_DATA,
-                        (qdq_subject){name, NULL, "data", "constant"},
-                        data ? qdq_text(f, "has byte %d at index %zu",
-                                        ((const unsigned char *)data)[beyond], beyond)
-                             : "is NULL",
-                        qdq_text(f, "elements of %s", qdq_dtype_name(dtype)));
+    qdq_graph_report_core(graph, QDQ_RULE_CONSTANT_DATA,
+                          (qdq_subject){name, NULL, "data", "constant"},
+                          data ? qdq_text(f, "has byte %d at index %zu",
+                                          ((const unsigned char *)data)[beyond], beyond)
+                               : "is NULL",
+                          qdq_text(f, "elements of %s", qdq_dtype_name(dtype)));
     return false;
 }

@@ -10,8 +10,8 @@ void qdq_graph_enter_name(qdq_graph *graph, const char *name, uint32_t id, qdq_s
     qdq_error err = {0};
     qdq_status status = qdq_symbols_add(graph->symbols, name, strlen(name), id, &err);
     if (status == QDQ_ERR_ARGUMENT)
-        qdq_graph_find_core(graph, QDQ_RULE_NAME_DUPLICATE, subject,
-                            qdq_text(&graph->findings, "name '%s' is given twice", name), NULL);
+        qdq_graph_report_core(graph, QDQ_RULE_NAME_DUPLICATE, subject,
+                              qdq_text(&graph->findings, "name '%s' is given twice", name), NULL);
     else if (status != QDQ_OK)
         qdq_fail(&graph->broken, status, "%s", err.text);
 }
@@ -42,18 +42,18 @@ void qdq_graph_check_name(qdq_graph *graph, const char *name, const char *what) 
     const char *control = length ? control_character(name) : NULL;
     if (qdq_graph_name_is_legal(name)) return;
     qdq_findings *f = &graph->findings;
-    qdq_graph_find_core(graph, QDQ_RULE_NAME_FORM, (qdq_subject){.port = what},
-                        control ? qdq_text(f, "'%s' has a control character in its name", name)
-                        : length && !is_utf8(name)
-                            ? qdq_text(f, "'%s' has a name that is not UTF-8", name)
-                        : length ? qdq_text(f, "has a name of %zu bytes", length)
-                                 : "has no name",
-                        "1 to 255 bytes of UTF-8 without control characters");
+    qdq_graph_report_core(graph, QDQ_RULE_NAME_FORM, (qdq_subject){.port = what},
+                          control ? qdq_text(f, "'%s' has a control character in its name", name)
+                          : length && !is_utf8(name)
+                              ? qdq_text(f, "'%s' has a name that is not UTF-8", name)
+                          : length ? qdq_text(f, "has a name of %zu bytes", length)
+                                   : "has no name",
+                          "1 to 255 bytes of UTF-8 without control characters");
 }
 
 void qdq_graph_check_own_name(qdq_graph *graph) {
     if (graph->name && !is_utf8(graph->name))
-        qdq_graph_find_core(
+        qdq_graph_report_core(
             graph, QDQ_RULE_NAME_FORM, (qdq_subject){.port = "graph"},
             qdq_text(&graph->findings, "'%s' has a name that is not UTF-8", graph->name), "UTF-8");
 }
@@ -87,8 +87,8 @@ void qdq_graph_enter_output_name(qdq_graph *graph, const char *name) {
     qdq_error err = {0};
     qdq_status status = qdq_symbols_add(graph->symbols, key, length + 1, 0, &err);
     if (status == QDQ_ERR_ARGUMENT)
-        qdq_graph_find_core(graph, QDQ_RULE_NAME_DUPLICATE, (qdq_subject){.port = "output"},
-                            qdq_text(&graph->findings, "name '%s' is given twice", name), NULL);
+        qdq_graph_report_core(graph, QDQ_RULE_NAME_DUPLICATE, (qdq_subject){.port = "output"},
+                              qdq_text(&graph->findings, "name '%s' is given twice", name), NULL);
     else if (status != QDQ_OK)
         qdq_fail(&graph->broken, status, "%s", err.text);
 }

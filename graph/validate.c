@@ -9,8 +9,8 @@
 
 static void check_outputs(qdq_graph *graph, qdq_findings *findings) {
     if (graph->output_count == 0)
-        qdq_find_core(findings, QDQ_RULE_OUTPUT_MISSING, (qdq_subject){.port = "outputs"},
-                      "are missing", "at least one");
+        qdq_report_core(findings, QDQ_RULE_OUTPUT_MISSING, (qdq_subject){.port = "outputs"},
+                        "are missing", "at least one");
 }
 
 static bool node_is_used(const qdq_graph *graph, const qdq_node *node) {
@@ -24,15 +24,16 @@ static void check_uses(const qdq_graph *graph, qdq_findings *findings) {
         const qdq_graph_value *v = &graph->values[i];
         if (v->kind == QDQ_VALUE_MADE || v->uses) continue;
         const char *kind = v->kind == QDQ_VALUE_INPUT ? "input" : "constant";
-        qdq_find_core(findings, QDQ_RULE_VALUE_UNUSED, (qdq_subject){.node = v->name, .kind = kind},
-                      "it is used by nothing", NULL);
+        qdq_report_core(findings, QDQ_RULE_VALUE_UNUSED,
+                        (qdq_subject){.node = v->name, .kind = kind}, "it is used by nothing",
+                        NULL);
     }
     for (size_t i = 0; i < graph->node_count; i++) {
         const qdq_node *node = &graph->nodes[i];
         if (node->output_count == 0 || node_is_used(graph, node)) continue;
-        qdq_find_core(findings, QDQ_RULE_VALUE_UNUSED,
-                      (qdq_subject){node->name, node->op->name, node->op->outputs[0].name, NULL},
-                      "is used by nothing", NULL);
+        qdq_report_core(findings, QDQ_RULE_VALUE_UNUSED,
+                        (qdq_subject){node->name, node->op->name, node->op->outputs[0].name, NULL},
+                        "is used by nothing", NULL);
     }
 }
 

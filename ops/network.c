@@ -21,16 +21,16 @@ const char *qdq_shape_text(qdq_findings *findings, qdq_shape shape) {
 }
 
 bool qdq_require_attr(const qdq_op_context *ctx, const char *attr, bool given) {
-    if (!given) qdq_call_find(ctx, QDQ_RULE_ATTR_REQUIRED, attr, "is missing", NULL);
+    if (!given) qdq_report_violation(ctx, QDQ_RULE_ATTR_REQUIRED, attr, "is missing", NULL);
     return given;
 }
 
 int qdq_check_axis(const qdq_op_context *ctx, const char *attr, int64_t axis, int rank) {
     if (axis >= -rank && axis < rank) return (int)(axis < 0 ? axis + rank : axis);
-    qdq_call_find(ctx, QDQ_RULE_AXIS_RANGE, attr,
-                  qdq_text(ctx->findings, "is %lld", (long long)axis),
-                  rank ? qdq_text(ctx->findings, "%d to %d", -rank, rank - 1)
-                       : "an x with dims: this one has none");
+    qdq_report_violation(ctx, QDQ_RULE_AXIS_RANGE, attr,
+                         qdq_text(ctx->findings, "is %lld", (long long)axis),
+                         rank ? qdq_text(ctx->findings, "%d to %d", -rank, rank - 1)
+                              : "an x with dims: this one has none");
     return -1;
 }
 
@@ -38,10 +38,10 @@ bool qdq_check_dtype_as(const qdq_op_context *ctx, size_t input, size_t other) {
     if (!qdq_has_input(ctx, input) || !qdq_has_input(ctx, other)) return true;
     qdq_dtype is = ctx->inputs[input].type.dtype, wanted = ctx->inputs[other].type.dtype;
     if (is == wanted) return true;
-    qdq_call_find(ctx, QDQ_RULE_PORT_DTYPE, qdq_op_port(ctx->op, input)->name,
-                  qdq_text(ctx->findings, "is %s", qdq_dtype_name(is)),
-                  qdq_text(ctx->findings, "%s, as %s is", qdq_dtype_name(wanted),
-                           qdq_op_port(ctx->op, other)->name));
+    qdq_report_violation(ctx, QDQ_RULE_PORT_DTYPE, qdq_op_port(ctx->op, input)->name,
+                         qdq_text(ctx->findings, "is %s", qdq_dtype_name(is)),
+                         qdq_text(ctx->findings, "%s, as %s is", qdq_dtype_name(wanted),
+                                  qdq_op_port(ctx->op, other)->name));
     return false;
 }
 
@@ -53,9 +53,10 @@ bool qdq_check_one(const qdq_op_context *ctx, size_t input) {
     if (!qdq_has_input(ctx, input)) return true;
     qdq_shape is = ctx->inputs[input].type.shape;
     if (qdq_shape_count(is) == 1) return true;
-    qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, qdq_op_port(ctx->op, input)->name,
-                  qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, is)),
-                  "one element");
+    qdq_report_violation(
+        ctx, QDQ_RULE_PORT_SHAPE, qdq_op_port(ctx->op, input)->name,
+        qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, is)),
+        "one element");
     return false;
 }
 
@@ -63,9 +64,10 @@ bool qdq_check_shape(const qdq_op_context *ctx, size_t input, qdq_shape wanted, 
     if (!qdq_has_input(ctx, input)) return true;
     qdq_shape is = ctx->inputs[input].type.shape;
     if (qdq_shape_equal(is, wanted)) return true;
-    qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, qdq_op_port(ctx->op, input)->name,
-                  qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, is)),
-                  qdq_text(ctx->findings, "%s: %s", qdq_shape_text(ctx->findings, wanted), why));
+    qdq_report_violation(
+        ctx, QDQ_RULE_PORT_SHAPE, qdq_op_port(ctx->op, input)->name,
+        qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, is)),
+        qdq_text(ctx->findings, "%s: %s", qdq_shape_text(ctx->findings, wanted), why));
     return false;
 }
 
@@ -86,7 +88,7 @@ bool qdq_image_of(const qdq_op_context *ctx, size_t input, qdq_data_format forma
                   qdq_image *image) {
     qdq_shape shape = ctx->inputs[input].type.shape;
     if (shape.rank < 3 || shape.rank > 2 + QDQ_MAX_SPATIAL) {
-        qdq_call_find(
+        qdq_report_violation(
             ctx, QDQ_RULE_PORT_SHAPE, qdq_op_port(ctx->op, input)->name,
             qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, shape)),
             "a batch, channels and 1 to 3 spatial dims");
@@ -125,14 +127,14 @@ bool qdq_window_list(const qdq_op_context *ctx, const char *attr, qdq_ints list,
     for (int i = 0; i < spatial; i++) out[i] = otherwise;
     if (list.count == 0) return true;
     if (list.count != (size_t)spatial) {
-        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, attr,
-                      qdq_text(ctx->findings, "has %zu entries", list.count),
-                      qdq_text(ctx->findings, "%d, one for each spatial dim", spatial));
+        qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, attr,
+                             qdq_text(ctx->findings, "has %zu entries", list.count),
+                             qdq_text(ctx->findings, "%d, one for each spatial dim", spatial));
         return false;
     }
     for (int i = 0; i < spatial; i++) {
         if (list.data[i] < least || list.data[i] > GREATEST) {
-            qdq_call_find(
+            qdq_report_violation(
                 ctx, QDQ_RULE_ATTR_VALUE, attr,
                 qdq_text(ctx->findings, "has %lld at index %d", (long long)list.data[i], i),
                 qdq_text(ctx->findings, "%lld to %d", (long long)least, GREATEST));
@@ -164,10 +166,11 @@ bool qdq_window_of(const qdq_op_context *ctx, const qdq_window_attrs *attrs, qdq
             pad_same(w, i, reach, attrs->auto_pad == QDQ_PAD_SAME_UPPER);
         size_t padded = w->in[i] + w->pad_begin[i] + w->pad_end[i];
         if (padded < reach) {
-            qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[0].name,
-                          qdq_text(ctx->findings,
-                                   "has %zu elements in spatial dim %d, with padding", padded, i),
-                          qdq_text(ctx->findings, "at least the %zu that a window covers", reach));
+            qdq_report_violation(
+                ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[0].name,
+                qdq_text(ctx->findings, "has %zu elements in spatial dim %d, with padding", padded,
+                         i),
+                qdq_text(ctx->findings, "at least the %zu that a window covers", reach));
             return false;
         }
         size_t steps = padded - reach;

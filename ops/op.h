@@ -225,15 +225,15 @@ struct qdq_op_context {
 bool qdq_op_check(qdq_op_context *ctx);
 
 // Adds a finding about a port or attribute of the node.
-void qdq_call_find(const qdq_op_context *ctx, qdq_core_rule rule, const char *port,
-                   const char *found, const char *wanted);
+void qdq_report_violation(const qdq_op_context *ctx, qdq_core_rule rule, const char *port,
+                          const char *found, const char *wanted);
 
 // Whether a rule of a target is about the op of a node.
 bool qdq_rule_applies(const qdq_rule *rule, const qdq_op_context *ctx);
 
 // Adds a finding of a target's rule, whose id begins with the name of the target.
-void qdq_call_find_rule(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
-                        const char *found, const char *wanted);
+void qdq_report_target_violation(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
+                                 const char *found, const char *wanted);
 
 //---- Stages: what an op becomes ---------------------------------------------
 

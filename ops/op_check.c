@@ -18,10 +18,10 @@ const char *qdq_set_text(qdq_dtype_set set, char *buffer, size_t capacity) {
     return buffer;
 }
 
-void qdq_call_find(const qdq_op_context *ctx, qdq_core_rule rule, const char *port,
-                   const char *found, const char *wanted) {
-    qdq_find_core(ctx->findings, rule, (qdq_subject){ctx->node, ctx->op->name, port, NULL}, found,
-                  wanted);
+void qdq_report_violation(const qdq_op_context *ctx, qdq_core_rule rule, const char *port,
+                          const char *found, const char *wanted) {
+    qdq_report_core(ctx->findings, rule, (qdq_subject){ctx->node, ctx->op->name, port, NULL}, found,
+                    wanted);
 }
 
 static bool has_word(const char *words, const char *word) {
@@ -37,12 +37,12 @@ bool qdq_rule_applies(const qdq_rule *rule, const qdq_op_context *ctx) {
     return has_word(rule->ops, ctx->op->name) != rule->but_ops;
 }
 
-void qdq_call_find_rule(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
-                        const char *found, const char *wanted) {
+void qdq_report_target_violation(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
+                                 const char *found, const char *wanted) {
     size_t length = strcspn(rule->id, "/");
     const char *target = qdq_text(ctx->findings, "%.*s", (int)length, rule->id);
-    qdq_find(ctx->findings, target, rule, (qdq_subject){ctx->node, ctx->op->name, port, NULL},
-             found, wanted, NULL);
+    qdq_report_add(ctx->findings, target, rule, (qdq_subject){ctx->node, ctx->op->name, port, NULL},
+                   found, wanted, NULL);
 }
 
 static void check_port(const qdq_op_context *ctx, const qdq_port_desc *port,
@@ -50,11 +50,11 @@ static void check_port(const qdq_op_context *ctx, const qdq_port_desc *port,
     char set[512];
     if (!in->given) {
         if (!port->optional)
-            qdq_call_find(ctx, QDQ_RULE_PORT_MISSING, port->name, "is not connected", NULL);
+            qdq_report_violation(ctx, QDQ_RULE_PORT_MISSING, port->name, "is not connected", NULL);
         return;
     }
     if (in->valid && !qdq_set_has(port->dtypes, in->type.dtype))
-        qdq_call_find(
+        qdq_report_violation(
             ctx, QDQ_RULE_PORT_DTYPE, port->name,
             qdq_text(ctx->findings, "is %s", qdq_dtype_name(in->type.dtype)),
             qdq_text(ctx->findings, "one of: %s", qdq_set_text(port->dtypes, set, sizeof set)));
@@ -88,9 +88,9 @@ static bool check_attr(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
         return true;
     }
     if (value >= 0 && value < end) return true;
-    qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, attr->name,
-                  qdq_text(ctx->findings, "is %lld", (long long)value),
-                  qdq_text(ctx->findings, "0 to %lld", (long long)end - 1));
+    qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, attr->name,
+                         qdq_text(ctx->findings, "is %lld", (long long)value),
+                         qdq_text(ctx->findings, "0 to %lld", (long long)end - 1));
     return false;
 }
 

@@ -94,8 +94,8 @@ static void keep(qdq_findings *findings, const char *target, const qdq_rule *rul
     items[findings->count++] = finding;
 }
 
-void qdq_find(qdq_findings *findings, const char *target, const qdq_rule *rule, qdq_subject subject,
-              const char *found, const char *wanted, const char *hint) {
+void qdq_report_add(qdq_findings *findings, const char *target, const qdq_rule *rule,
+                    qdq_subject subject, const char *found, const char *wanted, const char *hint) {
     bool is_error = rule->severity == QDQ_SEVERITY_ERROR;
     size_t *number = is_error ? &findings->errors : &findings->warnings;
     if (is_error && *number == 0) findings->status = rule->status;
@@ -103,15 +103,15 @@ void qdq_find(qdq_findings *findings, const char *target, const qdq_rule *rule, 
     ++*number;
 }
 
-void qdq_find_core(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
-                   const char *found, const char *wanted) {
-    qdq_find(findings, "core", &qdq_core_rules[rule], subject, found, wanted, NULL);
+void qdq_report_core(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
+                     const char *found, const char *wanted) {
+    qdq_report_add(findings, "core", &qdq_core_rules[rule], subject, found, wanted, NULL);
 }
 
-void qdq_find_near(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
-                   const char *found, const char *wanted, const char *nearest) {
-    qdq_find(findings, "core", &qdq_core_rules[rule], subject, found, wanted,
-             nearest ? qdq_text(findings, "did you mean '%.255s'?", nearest) : NULL);
+void qdq_report_near(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
+                     const char *found, const char *wanted, const char *nearest) {
+    qdq_report_add(findings, "core", &qdq_core_rules[rule], subject, found, wanted,
+                   nearest ? qdq_text(findings, "did you mean '%.255s'?", nearest) : NULL);
 }
 
 void qdq_find_unknown(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
@@ -119,8 +119,8 @@ void qdq_find_unknown(qdq_findings *findings, qdq_core_rule rule, qdq_subject su
     const char *meant = qdq_synonym_of(name, known, count);
     const char *advice = meant ? NULL : qdq_word_without_counterpart(name);
     if (advice)
-        qdq_find(findings, "core", &qdq_core_rules[rule], subject, found, NULL, advice);
+        qdq_report_add(findings, "core", &qdq_core_rules[rule], subject, found, NULL, advice);
     else
-        qdq_find_near(findings, rule, subject, found, NULL,
-                      meant ? meant : qdq_nearest(name, known, count));
+        qdq_report_near(findings, rule, subject, found, NULL,
+                        meant ? meant : qdq_nearest(name, known, count));
 }

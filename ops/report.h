@@ -28,16 +28,16 @@ typedef struct qdq_subject {
 
 // Adds a finding. The sentence is "FILE: node 'N': OP: PORT FOUND, wanted WANTED; HINT", without
 // what is NULL or empty. `hint` NULL: that of the rule.
-void qdq_find(qdq_findings *findings, const char *target, const qdq_rule *rule, qdq_subject subject,
-              const char *found, const char *wanted, const char *hint);
+void qdq_report_add(qdq_findings *findings, const char *target, const qdq_rule *rule,
+                    qdq_subject subject, const char *found, const char *wanted, const char *hint);
 
 // The same for a rule of the core.
-void qdq_find_core(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
-                   const char *found, const char *wanted);
+void qdq_report_core(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
+                     const char *found, const char *wanted);
 
 // The same with the hint "did you mean 'NEAREST'?", where `nearest` is not NULL.
-void qdq_find_near(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
-                   const char *found, const char *wanted, const char *nearest);
+void qdq_report_near(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
+                     const char *found, const char *wanted, const char *nearest);
 
 // The same about a name that is none of `known`, with a hint: the word that a backend's one stands
 // for, or else the nearest.

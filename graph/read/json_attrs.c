@@ -19,9 +19,9 @@ qdq_dtype qdq_json_read_dtype(qdq_graph *graph, const char *name, qdq_subject su
     qdq_dtype dtype = qdq_dtype_from_name(name);
     char known[512];
     if (dtype == QDQ_DTYPE_NONE)
-        qdq_find_near(f, QDQ_RULE_DTYPE_UNKNOWN, subject, qdq_text(f, "is '%.128s'", name),
-                      qdq_text(f, "one of: %s", qdq_set_text(QDQ_SET_ALL, known, sizeof known)),
-                      nearest_dtype(name));
+        qdq_report_near(f, QDQ_RULE_DTYPE_UNKNOWN, subject, qdq_text(f, "is '%.128s'", name),
+                        qdq_text(f, "one of: %s", qdq_set_text(QDQ_SET_ALL, known, sizeof known)),
+                        nearest_dtype(name));
     return dtype;
 }
 
@@ -37,11 +37,11 @@ typedef struct attr_reader {
 static void wrong_attr(attr_reader *a, const qdq_json_item *json, const char *wanted) {
     qdq_findings *f = &a->graph->findings;
     double number;
-    qdq_graph_find_core(a->graph, QDQ_RULE_ATTR_TYPE, a->subject,
-                        qdq_json_number(json, &number)
-                            ? qdq_text_is(f, number)
-                            : qdq_text(f, "is %s", qdq_json_kind_text(json)),
-                        wanted);
+    qdq_graph_report_core(a->graph, QDQ_RULE_ATTR_TYPE, a->subject,
+                          qdq_json_number(json, &number)
+                              ? qdq_text_is(f, number)
+                              : qdq_text(f, "is %s", qdq_json_kind_text(json)),
+                          wanted);
     a->failed = true;
 }
 
@@ -59,8 +59,8 @@ static int read_word(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_i
         strncat(known, count ? ", " : "", sizeof known - strlen(known) - 1);
         strncat(known, attr->words[count], sizeof known - strlen(known) - 1);
     }
-    qdq_find_near(f, QDQ_RULE_ATTR_VALUE, a->subject, qdq_text(f, "is '%.128s'", text),
-                  qdq_text(f, "one of: %s", known), qdq_nearest(text, attr->words, count));
+    qdq_report_near(f, QDQ_RULE_ATTR_VALUE, a->subject, qdq_text(f, "is '%.128s'", text),
+                    qdq_text(f, "one of: %s", known), qdq_nearest(text, attr->words, count));
     a->failed = true;
     return 0;
 }
@@ -177,7 +177,7 @@ bool qdq_json_read_attrs(qdq_graph *graph, qdq_mempool *mempool, const qdq_op *o
             a.subject.port = attr->name;
             read_attr(&a, attr, json, fields + attr->offset);
         } else if (strncmp(qdq_json_name(json), "x-", 2) != 0) {
-            qdq_json_find_unknown_attr(graph, op, node, qdq_json_name(json));
+            qdq_json_report_unknown_attr(graph, op, node, qdq_json_name(json));
             a.failed = true;
         }
     }
@@ -191,8 +191,8 @@ bool qdq_json_read_attr(qdq_graph *graph, qdq_mempool *mempool, qdq_subject subj
     return !a.failed;
 }
 
-void qdq_json_find_unknown_attr(qdq_graph *graph, const qdq_op *op, const char *node,
-                                const char *name) {
+void qdq_json_report_unknown_attr(qdq_graph *graph, const qdq_op *op, const char *node,
+                                  const char *name) {
     const char *names[64];
     size_t count = op->attr_count < 64 ? op->attr_count : 64;
     for (size_t i = 0; i < count; i++) names[i] = op->attrs[i].name;

@@ -20,7 +20,7 @@ bool qdq_json_read_attr(qdq_graph *graph, qdq_mempool *mempool, qdq_subject subj
                         const qdq_attr_desc *attr, const qdq_json_item *json, void *field);
 
 // The finding that the op has no attribute called `name`.
-void qdq_json_find_unknown_attr(qdq_graph *graph, const qdq_op *op, const char *node,
-                                const char *name);
+void qdq_json_report_unknown_attr(qdq_graph *graph, const qdq_op *op, const char *node,
+                                  const char *name);
 
 #endif

@@ -73,7 +73,7 @@ void qdq_json_check_nesting(qdq_graph *graph, const qdq_op *op, const char *node
         const char *found =
             even ? qdq_text(f, "is nested as %s, and read flat", qdq_shape_text(f, shape))
                  : "is nested unevenly, and read flat";
-        qdq_graph_find_core(
+        qdq_graph_report_core(
             graph, QDQ_RULE_LIST_NESTING, (qdq_subject){node, op->name, attr->name, NULL}, found,
             blocks ? qdq_text(f, "a flat list, or the block grid %s", qdq_shape_text(f, grid))
                    : "a flat list");

@@ -66,8 +66,8 @@ static void found_cycle(void *self, const uint32_t *members, size_t count) {
     for (size_t i = 1; i < count && i < SHOWN && qdq_findings_have_room(f); i++)
         path = qdq_text(f, "%s <- '%s'", path, list->nodes[members[i]].name);
     if (count > SHOWN) path = qdq_text(f, "%s <- ... %zu more", path, count - SHOWN);
-    qdq_graph_find_core(list->r->graph, QDQ_RULE_CYCLE, (qdq_subject){.node = first},
-                        qdq_text(f, "it needs its own result: %s <- '%s'", path, first), NULL);
+    qdq_graph_report_core(list->r->graph, QDQ_RULE_CYCLE, (qdq_subject){.node = first},
+                          qdq_text(f, "it needs its own result: %s <- '%s'", path, first), NULL);
 }
 
 // Nodes sorted so that each comes after those that it needs.
@@ -121,9 +121,9 @@ qdq_value qdq_json_resolve(const qdq_node_list *list, const char *name, qdq_subj
         if (!made.id || !qdq_value_type(graph, made, &dtype, &shape))
             return qdq_graph_add_invalid(graph, NULL);
     }
-    qdq_find_near(&graph->findings, QDQ_RULE_VALUE_UNKNOWN, subject,
-                  qdq_text(&graph->findings, "names '%s', which nothing makes", name), NULL,
-                  nearest_value(list, name));
+    qdq_report_near(&graph->findings, QDQ_RULE_VALUE_UNKNOWN, subject,
+                    qdq_text(&graph->findings, "names '%s', which nothing makes", name), NULL,
+                    nearest_value(list, name));
     return qdq_graph_add_invalid(graph, NULL);
 }
 
@@ -157,9 +157,9 @@ static bool check_list(const qdq_node_list *list, bool variadic, const qdq_json_
                        qdq_subject subject) {
     bool is_list = qdq_json_is_array(json);
     if (is_list == variadic) return true;
-    qdq_graph_find_core(list->r->graph, QDQ_RULE_PORT_COUNT, subject,
-                        is_list ? "names a list of values" : "names a single value",
-                        is_list ? "one value" : "an array of names");
+    qdq_graph_report_core(list->r->graph, QDQ_RULE_PORT_COUNT, subject,
+                          is_list ? "names a list of values" : "names a single value",
+                          is_list ? "one value" : "an array of names");
     return false;
 }
 

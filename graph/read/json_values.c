@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/tensor_file/held_constants.h"
 #include "graph/read/json_attrs.h"
+#include "graph/tensor_file/held_constants.h"
 #include "graph/tensor_file/safetensors.h"
 #include "runtime/numerics/dtype.h"
 
@@ -60,8 +60,8 @@ qdq_status qdq_json_read_input(qdq_reader *r, const qdq_item *at) {
 
 static void bad_data(const qdq_reader *r, const declaration *d, const char *found,
                      const char *wanted) {
-    qdq_graph_find_core(r->graph, QDQ_RULE_CONSTANT_DATA,
-                        (qdq_subject){d->name, NULL, "data", "constant"}, found, wanted);
+    qdq_graph_report_core(r->graph, QDQ_RULE_CONSTANT_DATA,
+                          (qdq_subject){d->name, NULL, "data", "constant"}, found, wanted);
 }
 
 // A whole number of a constant of int64, which not all doubles can tell apart.
@@ -175,7 +175,7 @@ static bool find_beyond(const qdq_graph_value *v, size_t *beyond) {
         size_t n = count - at < sizeof piece ? count - at : sizeof piece;
         const char *elements = v->stored ? piece : (const char *)v->data + at;
         if (v->stored && !v->stored->read(v->stored, at, n, piece)) return false;
-        *beyond = qdq_find_beyond(v->type.dtype, elements, n);
+        *beyond = qdq_first_beyond(v->type.dtype, elements, n);
         if (*beyond != SIZE_MAX) *beyond += at;
     }
     return true;

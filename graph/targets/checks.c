@@ -134,7 +134,7 @@ double qdq_argument_at(const qdq_argument *argument, size_t i) {
     return whole;
 }
 
-size_t qdq_argument_find_nonzero(const qdq_argument *argument) {
+size_t qdq_argument_first_nonzero(const qdq_argument *argument) {
     size_t i = 0;
     while (i < argument->count && qdq_argument_at(argument, i) == 0) i++;
     return i;
@@ -142,20 +142,21 @@ size_t qdq_argument_find_nonzero(const qdq_argument *argument) {
 
 //---- Findings ---------------------------------------------------------------
 
-void qdq_find_number(const qdq_op_context *ctx, const qdq_rule *rule, const qdq_argument *argument,
-                     size_t index, const char *wanted) {
-    qdq_call_find_rule(ctx, rule, argument->name,
-                       qdq_text_number(ctx->findings, qdq_argument_at(argument, index), index,
-                                       argument->dtype != QDQ_INT32),
-                       wanted);
+void qdq_report_number(const qdq_op_context *ctx, const qdq_rule *rule,
+                       const qdq_argument *argument, size_t index, const char *wanted) {
+    qdq_report_target_violation(ctx, rule, argument->name,
+                                qdq_text_number(ctx->findings, qdq_argument_at(argument, index),
+                                                index, argument->dtype != QDQ_INT32),
+                                wanted);
 }
 
-void qdq_find_other_count(const qdq_op_context *ctx, const qdq_rule *rule,
-                          const qdq_argument *argument, const qdq_argument *other) {
-    qdq_call_find_rule(ctx, rule, argument->name,
-                       qdq_text(ctx->findings, "has %zu element%s", argument->count,
-                                argument->count == 1 ? "" : "s"),
-                       qdq_text(ctx->findings, "%zu, as many as %s", other->count, other->name));
+void qdq_report_other_count(const qdq_op_context *ctx, const qdq_rule *rule,
+                            const qdq_argument *argument, const qdq_argument *other) {
+    qdq_report_target_violation(
+        ctx, rule, argument->name,
+        qdq_text(ctx->findings, "has %zu element%s", argument->count,
+                 argument->count == 1 ? "" : "s"),
+        qdq_text(ctx->findings, "%zu, as many as %s", other->count, other->name));
 }
 
 bool qdq_expect_dtype(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
@@ -163,9 +164,10 @@ bool qdq_expect_dtype(const qdq_op_context *ctx, const qdq_rule *rule, const cha
     char text[512];
     if (qdq_set_has(set, dtype)) return true;
     bool several = (set & (set - 1)) != 0;
-    qdq_call_find_rule(ctx, rule, port, qdq_text(ctx->findings, "is %s", qdq_dtype_name(dtype)),
-                       qdq_text(ctx->findings, "%s%s", several ? "one of: " : "",
-                                qdq_set_text(set, text, sizeof text)));
+    qdq_report_target_violation(ctx, rule, port,
+                                qdq_text(ctx->findings, "is %s", qdq_dtype_name(dtype)),
+                                qdq_text(ctx->findings, "%s%s", several ? "one of: " : "",
+                                         qdq_set_text(set, text, sizeof text)));
     return false;
 }
 
@@ -203,7 +205,7 @@ void qdq_check_positive_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_argument s = qdq_argument_of(ctx, qdq_scale_ports[k]);
         for (size_t i = 0; s.known && i < s.count; i++) {
             if (qdq_argument_at(&s, i) > 0) continue;
-            qdq_find_number(ctx, rule, &s, i, "a number above 0");
+            qdq_report_number(ctx, rule, &s, i, "a number above 0");
             return;
         }
     }
@@ -213,16 +215,17 @@ void qdq_check_constant_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
         qdq_argument s = qdq_argument_of(ctx, qdq_scale_ports[k]);
         if (!s.given || s.constant) continue;
-        qdq_call_find_rule(ctx, rule, s.name, "is made at run time", "a constant");
+        qdq_report_target_violation(ctx, rule, s.name, "is made at run time", "a constant");
         return;
     }
 }
 
 static void find_bound(const qdq_op_context *ctx, const qdq_rule *rule, const char *name,
                        qdq_int bound, int64_t whole) {
-    qdq_call_find_rule(ctx, rule, name, qdq_text(ctx->findings, "is %lld", (long long)bound.value),
-                       qdq_text(ctx->findings, "%lld, as %s has it", (long long)whole,
-                                qdq_dtype_name(ctx->outputs[0].dtype)));
+    qdq_report_target_violation(ctx, rule, name,
+                                qdq_text(ctx->findings, "is %lld", (long long)bound.value),
+                                qdq_text(ctx->findings, "%lld, as %s has it", (long long)whole,
+                                         qdq_dtype_name(ctx->outputs[0].dtype)));
 }
 
 void qdq_check_whole_range(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -240,13 +243,14 @@ void qdq_check_whole_range(const qdq_op_context *ctx, const qdq_rule *rule) {
 void qdq_check_no_float_domain(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     if (a && a->zero_point_domain == QDQ_DOMAIN_FLOAT)
-        qdq_call_find_rule(ctx, rule, "zero_point_domain", "is float", "int or none");
+        qdq_report_target_violation(ctx, rule, "zero_point_domain", "is float", "int or none");
 }
 
 void qdq_check_no_group(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     if (a && a->qtype == QDQ_PER_GROUP)
-        qdq_call_find_rule(ctx, rule, "qtype", "is per_group", "per_tensor or per_channel");
+        qdq_report_target_violation(ctx, rule, "qtype", "is per_group",
+                                    "per_tensor or per_channel");
 }
 
 void qdq_check_group_divides(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -255,7 +259,7 @@ void qdq_check_group_divides(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_shape shape = ctx->inputs[QDQ_PORT_X].type.shape, block = qdq_block_shape(ctx);
     for (int i = 0; i < shape.rank; i++) {
         if (shape.dims[i] % block.dims[i] == 0) continue;
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, "group_shape",
             qdq_text(ctx->findings, "has %lld for dim %d", (long long)block.dims[i], i),
             qdq_text(ctx->findings, "a divisor of %lld", (long long)shape.dims[i]));
@@ -269,15 +273,15 @@ void qdq_check_axis_from_front(const qdq_op_context *ctx, const qdq_rule *rule) 
     if (at < 0) return;
     qdq_int axis = a ? a->axis : ((const qdq_requantize_attrs *)ctx->attrs)->axis;
     if (axis.set && axis.value < 0)
-        qdq_call_find_rule(ctx, rule, "axis",
-                           qdq_text(ctx->findings, "is %lld", (long long)axis.value),
-                           qdq_text(ctx->findings, "%d, the same counted from 0", at));
+        qdq_report_target_violation(ctx, rule, "axis",
+                                    qdq_text(ctx->findings, "is %lld", (long long)axis.value),
+                                    qdq_text(ctx->findings, "%d, the same counted from 0", at));
 }
 
 void qdq_check_not_computed(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_is_computed(ctx))
-        qdq_call_find_rule(ctx, rule, "scale", "is not given, and so would be computed from x",
-                           "a scale");
+        qdq_report_target_violation(ctx, rule, "scale",
+                                    "is not given, and so would be computed from x", "a scale");
 }
 
 void qdq_find_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype own) {
@@ -285,18 +289,19 @@ void qdq_find_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule, qdq
     const qdq_requantize_attrs *r = qdq_op_context_is(ctx, "Requantize") ? ctx->attrs : NULL;
     qdq_dtype given = a ? a->dtype : r ? r->dtype : QDQ_DTYPE_NONE, y = ctx->outputs[0].dtype;
     if ((a || r) && given == QDQ_DTYPE_NONE && own != QDQ_DTYPE_NONE && own != y)
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, "dtype",
             qdq_text(ctx->findings, "is not given, and so is %s", qdq_dtype_name(y)),
             qdq_text(ctx->findings, "%s, this backend's own default", qdq_dtype_name(own)));
 }
 
 void qdq_check_no_such_op(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_call_find_rule(ctx, rule, NULL, qdq_text(ctx->findings, "it is no op of this backend"),
-                       NULL);
+    qdq_report_target_violation(ctx, rule, NULL,
+                                qdq_text(ctx->findings, "it is no op of this backend"), NULL);
 }
 
 void qdq_check_known_op(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_call_find_rule(ctx, rule, NULL,
-                       "the documents name no such op; it is computed by the core's formula", NULL);
+    qdq_report_target_violation(
+        ctx, rule, NULL, "the documents name no such op; it is computed by the core's formula",
+        NULL);
 }

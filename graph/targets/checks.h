@@ -49,16 +49,16 @@ qdq_argument qdq_argument_of(const qdq_op_context *ctx, const char *port);
 // Number i of a known argument.
 double qdq_argument_at(const qdq_argument *argument, size_t i);
 // The first of a known argument that is not 0; its count if there is none.
-size_t qdq_argument_find_nonzero(const qdq_argument *argument);
+size_t qdq_argument_first_nonzero(const qdq_argument *argument);
 
 //---- Shared checks ----------------------------------------------------------
 
 // "PORT has 3 at index 0" with the rule's hint.
-void qdq_find_number(const qdq_op_context *ctx, const qdq_rule *rule, const qdq_argument *argument,
-                     size_t index, const char *wanted);
+void qdq_report_number(const qdq_op_context *ctx, const qdq_rule *rule,
+                       const qdq_argument *argument, size_t index, const char *wanted);
 // "PORT has 1 element, wanted 3, as many as OTHER".
-void qdq_find_other_count(const qdq_op_context *ctx, const qdq_rule *rule,
-                          const qdq_argument *argument, const qdq_argument *other);
+void qdq_report_other_count(const qdq_op_context *ctx, const qdq_rule *rule,
+                            const qdq_argument *argument, const qdq_argument *other);
 // "PORT is float16", wanted one of `set`. False where that was found.
 bool qdq_expect_dtype(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
                       qdq_dtype dtype, qdq_dtype_set set);

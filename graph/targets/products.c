@@ -37,7 +37,7 @@ void qdq_check_weight_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
     int64_t axis = a->axis.set ? a->axis.value : 1;
     if (axis < 0) axis += ctx->inputs[WEIGHTS].type.shape.rank;
     if (axis != wanted)
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, port_of(ctx, WEIGHTS),
             qdq_text(ctx->findings, "is dequantized along dim %lld", (long long)axis),
             qdq_text(ctx->findings, "dim %d, its output channels", wanted));
@@ -50,8 +50,9 @@ void qdq_check_both_dequantized(const qdq_op_context *ctx, const qdq_rule *rule,
         if (!dequantize_of(ctx, i) || !qdq_set_has(set, ctx->inputs[i].maker.x_dtype) ||
             ctx->inputs[other].maker.op)
             continue;
-        qdq_call_find_rule(ctx, rule, port_of(ctx, other),
-                           qdq_text(ctx->findings, "is not quantized, and %s is", port_of(ctx, i)),
-                           "Quantize and Dequantize in front of both");
+        qdq_report_target_violation(
+            ctx, rule, port_of(ctx, other),
+            qdq_text(ctx->findings, "is not quantized, and %s is", port_of(ctx, i)),
+            "Quantize and Dequantize in front of both");
     }
 }

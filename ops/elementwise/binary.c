@@ -16,13 +16,14 @@ static bool join(const qdq_op_context *ctx, size_t a, size_t b, qdq_broadcast ru
     bool fits =
         rule == QDQ_BROADCAST_NONE ? qdq_shape_equal(sa, sb) : qdq_broadcast_shapes(sa, sb, out);
     if (fits) return true;
-    qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[b].name,
-                  qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, sb)),
-                  qdq_text(ctx->findings,
-                           rule == QDQ_BROADCAST_NONE ? "%s, that of %s"
-                                                      : "one that goes with %s of %s: dims from "
-                                                        "the last on are equal or 1",
-                           qdq_shape_text(ctx->findings, sa), ctx->op->inputs[a].name));
+    qdq_report_violation(
+        ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[b].name,
+        qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, sb)),
+        qdq_text(ctx->findings,
+                 rule == QDQ_BROADCAST_NONE ? "%s, that of %s"
+                                            : "one that goes with %s of %s: dims from "
+                                              "the last on are equal or 1",
+                 qdq_shape_text(ctx->findings, sa), ctx->op->inputs[a].name));
     return false;
 }
 
@@ -121,7 +122,7 @@ static void check_condition(const qdq_op_context *ctx, qdq_broadcast rule, qdq_s
                     ? qdq_shape_equal(is, y)
                     : qdq_broadcast_shapes(is, y, &joined) && qdq_shape_equal(joined, y);
     if (!fits)
-        qdq_call_find(
+        qdq_report_violation(
             ctx, QDQ_RULE_PORT_SHAPE, "condition",
             qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, is)),
             qdq_text(ctx->findings, "one that can be broadcast to %s, that of a and b",
@@ -133,9 +134,9 @@ static void infer_select(qdq_op_context *ctx) {
     if (!qdq_has_input(ctx, SELECT_A) || !qdq_has_input(ctx, SELECT_B)) return;
     qdq_dtype da = ctx->inputs[SELECT_A].type.dtype, db = ctx->inputs[SELECT_B].type.dtype;
     if (da != db)
-        qdq_call_find(ctx, QDQ_RULE_PORT_DTYPE, "b",
-                      qdq_text(ctx->findings, "is %s", qdq_dtype_name(db)),
-                      qdq_text(ctx->findings, "%s, as a is", qdq_dtype_name(da)));
+        qdq_report_violation(ctx, QDQ_RULE_PORT_DTYPE, "b",
+                             qdq_text(ctx->findings, "is %s", qdq_dtype_name(db)),
+                             qdq_text(ctx->findings, "%s, as a is", qdq_dtype_name(da)));
     ctx->outputs[0].dtype = da;
     if (join(ctx, SELECT_A, SELECT_B, a->auto_broadcast, &ctx->outputs[0].shape))
         check_condition(ctx, a->auto_broadcast, ctx->outputs[0].shape);
@@ -181,9 +182,10 @@ static bool check_channels(const qdq_op_context *ctx, qdq_data_format format) {
         qdq_shape channels = {.rank = 1, .dims = {x.dims[qdq_channel_dim(x, format)]}};
         return qdq_check_shape(ctx, PORT_OTHER, channels, "the channels of x");
     }
-    qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, "x",
-                  qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, x)),
-                  "at least two dims, one of them the channels");
+    qdq_report_violation(
+        ctx, QDQ_RULE_PORT_SHAPE, "x",
+        qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, x)),
+        "at least two dims, one of them the channels");
     return false;
 }
 
@@ -238,7 +240,7 @@ static void infer_prelu(qdq_op_context *ctx) {
     if (is_per_channel(ctx, a)) {
         (void)check_channels(ctx, a->data_format);
     } else if (!qdq_broadcast_shapes(slope, x, &joined) || !qdq_shape_equal(joined, x)) {
-        qdq_call_find(
+        qdq_report_violation(
             ctx, QDQ_RULE_PORT_SHAPE, "slope",
             qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, slope)),
             qdq_text(ctx->findings, "one that can be broadcast to %s, that of x",

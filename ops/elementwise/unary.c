@@ -126,9 +126,10 @@ static void infer_clamp(qdq_op_context *ctx) {
     bool given = qdq_require_attr(ctx, "min", a->min.set);
     given &= qdq_require_attr(ctx, "max", a->max.set);
     if (given && !(a->min.value <= a->max.value))
-        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "min", qdq_text_is(ctx->findings, a->min.value),
-                      qdq_text(ctx->findings, "at most max, which %s",
-                               qdq_text_is(ctx->findings, a->max.value)));
+        qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "min",
+                             qdq_text_is(ctx->findings, a->min.value),
+                             qdq_text(ctx->findings, "at most max, which %s",
+                                      qdq_text_is(ctx->findings, a->max.value)));
     infer(ctx);
 }
 

@@ -16,15 +16,16 @@ static bool check_input(const qdq_op_context *ctx, size_t i, int axis) {
     qdq_type first = ctx->inputs[0].type, is = ctx->inputs[i].type;
     const char *port = qdq_text(ctx->findings, "xs[%zu]", i);
     if (is.dtype != first.dtype) {
-        qdq_call_find(ctx, QDQ_RULE_PORT_DTYPE, port,
-                      qdq_text(ctx->findings, "is %s", qdq_dtype_name(is.dtype)),
-                      qdq_text(ctx->findings, "%s, as xs[0] is", qdq_dtype_name(first.dtype)));
+        qdq_report_violation(
+            ctx, QDQ_RULE_PORT_DTYPE, port,
+            qdq_text(ctx->findings, "is %s", qdq_dtype_name(is.dtype)),
+            qdq_text(ctx->findings, "%s, as xs[0] is", qdq_dtype_name(first.dtype)));
         return false;
     }
     qdq_shape alike = first.shape;
     if (is.shape.rank == alike.rank) alike.dims[axis] = is.shape.dims[axis];
     if (qdq_shape_equal(alike, is.shape)) return true;
-    qdq_call_find(
+    qdq_report_violation(
         ctx, QDQ_RULE_PORT_SHAPE, port,
         qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, is.shape)),
         qdq_text(ctx->findings, "%s, the shape of xs[0], but for dim %d",

@@ -111,11 +111,11 @@ static int64_t dim_of(const qdq_op_context *ctx, const qdq_reshape_attrs *a, int
     if (dim == -1 || dim > 0) return dim;
     bool copies = dim == 0 && a->special_zero == QDQ_TRUE;
     if (copies && i < x.rank) return x.dims[i];
-    qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "shape",
-                  qdq_text(ctx->findings, "has %lld at index %d", (long long)dim, i),
-                  copies     ? qdq_text(ctx->findings, "0 for the %d dims of x only", x.rank)
-                  : dim == 0 ? "1 or more, or special_zero"
-                             : "1 or more, or one -1");
+    qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "shape",
+                         qdq_text(ctx->findings, "has %lld at index %d", (long long)dim, i),
+                         copies     ? qdq_text(ctx->findings, "0 for the %d dims of x only", x.rank)
+                         : dim == 0 ? "1 or more, or special_zero"
+                                    : "1 or more, or one -1");
     return 0;
 }
 
@@ -123,9 +123,9 @@ static int64_t dim_of(const qdq_op_context *ctx, const qdq_reshape_attrs *a, int
 static bool read_shape(const qdq_op_context *ctx, const qdq_reshape_attrs *a, qdq_shape *y,
                        int *open, int64_t *known) {
     if (a->shape.count > QDQ_MAX_RANK) {
-        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "shape",
-                      qdq_text(ctx->findings, "has %zu entries", a->shape.count),
-                      qdq_text(ctx->findings, "at most %d", QDQ_MAX_RANK));
+        qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "shape",
+                             qdq_text(ctx->findings, "has %zu entries", a->shape.count),
+                             qdq_text(ctx->findings, "at most %d", QDQ_MAX_RANK));
         return false;
     }
     *y = (qdq_shape){.rank = (int)a->shape.count};
@@ -135,9 +135,9 @@ static bool read_shape(const qdq_op_context *ctx, const qdq_reshape_attrs *a, qd
         if (!y->dims[i]) return false;
         if (y->dims[i] == -1) {
             if (*open >= 0) {
-                qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "shape",
-                              qdq_text(ctx->findings, "has -1 at index %d and %d", *open, i),
-                              "one -1 at most");
+                qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "shape",
+                                     qdq_text(ctx->findings, "has -1 at index %d and %d", *open, i),
+                                     "one -1 at most");
                 return false;
             }
             *open = i;
@@ -158,7 +158,7 @@ static void infer_reshape(qdq_op_context *ctx) {
     if (open >= 0 ? count % known != 0 : count != known) {
         qdq_shape wanted = {.rank = (int)a->shape.count};
         for (int i = 0; i < wanted.rank; i++) wanted.dims[i] = a->shape.data[i];
-        qdq_call_find(
+        qdq_report_violation(
             ctx, QDQ_RULE_PORT_SHAPE, "x",
             qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, x.shape)),
             qdq_text(ctx->findings, "as many elements as the shape %s has",

@@ -20,9 +20,9 @@ static bool read_order(const qdq_op_context *ctx, int *order) {
     for (int i = 0; i < rank; i++) order[i] = rank - 1 - i;
     if (a->order.count == 0) return true;
     if (a->order.count != (size_t)rank) {
-        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "order",
-                      qdq_text(ctx->findings, "has %zu entries", a->order.count),
-                      qdq_text(ctx->findings, "%d, one for each dim of x", rank));
+        qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "order",
+                             qdq_text(ctx->findings, "has %zu entries", a->order.count),
+                             qdq_text(ctx->findings, "%d, one for each dim of x", rank));
         return false;
     }
     unsigned seen = 0;
@@ -30,9 +30,9 @@ static bool read_order(const qdq_op_context *ctx, int *order) {
         order[i] = qdq_check_axis(ctx, "order", a->order.data[i], rank);
         if (order[i] < 0) return false;
         if (seen >> order[i] & 1) {
-            qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "order",
-                          qdq_text(ctx->findings, "has dim %d twice", order[i]),
-                          "each dim of x once");
+            qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "order",
+                                 qdq_text(ctx->findings, "has dim %d twice", order[i]),
+                                 "each dim of x once");
             return false;
         }
         seen |= 1u << order[i];

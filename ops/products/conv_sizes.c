@@ -20,8 +20,8 @@ static bool check_weights(const qdq_op_context *ctx, const qdq_conv_attrs *a, qd
     qdq_findings *f = ctx->findings;
     const char *found = qdq_text(f, "has the shape %s", qdq_shape_text(f, w));
     if (w.rank != s->x.spatial + 2) {
-        qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, port, found,
-                      qdq_text(f, "%d dims, as x has", s->x.spatial + 2));
+        qdq_report_violation(ctx, QDQ_RULE_PORT_SHAPE, port, found,
+                             qdq_text(f, "%d dims, as x has", s->x.spatial + 2));
         return false;
     }
     weight_dims dims = weight_dims_of(a, s->x.spatial);
@@ -30,12 +30,12 @@ static bool check_weights(const qdq_op_context *ctx, const qdq_conv_attrs *a, qd
     if (inputs != wanted) {
         const char *of =
             a->transposed || s->groups == 1 ? "the channels of x" : "the channels of x in a group";
-        qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, port, found,
-                      qdq_text(f, "%zu in dim %d, %s", wanted, dims.inputs, of));
+        qdq_report_violation(ctx, QDQ_RULE_PORT_SHAPE, port, found,
+                             qdq_text(f, "%zu in dim %d, %s", wanted, dims.inputs, of));
         return false;
     }
     if (!a->transposed && outputs % s->groups) {
-        qdq_call_find(
+        qdq_report_violation(
             ctx, QDQ_RULE_PORT_SHAPE, port, found,
             qdq_text(f, "a multiple of %zu, the groups, in dim %d", s->groups, dims.outputs));
         return false;
@@ -88,7 +88,7 @@ static bool transposed_window(const qdq_op_context *ctx, const qdq_conv_attrs *a
         }
         size_t whole = w->stride[i] * (w->in[i] - 1) + reach + extra[i];
         if (whole <= w->pad_begin[i] + w->pad_end[i]) {
-            qdq_call_find(
+            qdq_report_violation(
                 ctx, QDQ_RULE_ATTR_VALUE, "pads_begin",
                 qdq_text(ctx->findings, "and pads_end have %zu together in dim %d",
                          w->pad_begin[i] + w->pad_end[i], i),
@@ -106,9 +106,9 @@ static bool check_groups(const qdq_op_context *ctx, const qdq_conv_attrs *a, qdq
         s->groups = (size_t)groups;
         return true;
     }
-    qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "groups",
-                  qdq_text(ctx->findings, "is %lld", (long long)groups),
-                  qdq_text(ctx->findings, "a divisor of %zu, the channels of x", s->x.channels));
+    qdq_report_violation(
+        ctx, QDQ_RULE_ATTR_VALUE, "groups", qdq_text(ctx->findings, "is %lld", (long long)groups),
+        qdq_text(ctx->findings, "a divisor of %zu, the channels of x", s->x.channels));
     return false;
 }
 

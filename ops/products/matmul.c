@@ -29,11 +29,11 @@ static qdq_dtype result_dtype(const qdq_op_context *ctx) {
     const attrs_type *a = ctx->attrs;
     qdq_dtype of_a = ctx->inputs[A].type.dtype;
     if (!a->dtype || a->dtype == of_a || a->dtype == QDQ_FLOAT32) return a->dtype ? a->dtype : of_a;
-    qdq_call_find(ctx, QDQ_RULE_DTYPE_RESULT, "dtype",
-                  qdq_text(ctx->findings, "is %s", qdq_dtype_name(a->dtype)),
-                  of_a == QDQ_FLOAT32
-                      ? "float32, as a is"
-                      : qdq_text(ctx->findings, "%s, as a is, or float32", qdq_dtype_name(of_a)));
+    qdq_report_violation(ctx, QDQ_RULE_DTYPE_RESULT, "dtype",
+                         qdq_text(ctx->findings, "is %s", qdq_dtype_name(a->dtype)),
+                         of_a == QDQ_FLOAT32 ? "float32, as a is"
+                                             : qdq_text(ctx->findings, "%s, as a is, or float32",
+                                                        qdq_dtype_name(of_a)));
     return QDQ_DTYPE_NONE;
 }
 
@@ -42,7 +42,7 @@ static void check_bias(const qdq_op_context *ctx, qdq_shape y) {
     if (!qdq_has_input(ctx, BIAS)) return;
     qdq_shape bias = ctx->inputs[BIAS].type.shape;
     if (qdq_broadcast_shapes(y, bias, &both) && qdq_shape_equal(both, y)) return;
-    qdq_call_find(
+    qdq_report_violation(
         ctx, QDQ_RULE_PORT_SHAPE, "bias",
         qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, bias)),
         qdq_text(ctx->findings, "one that broadcasts onto %s", qdq_shape_text(ctx->findings, y)));

@@ -27,8 +27,8 @@ static operand operand_of(qdq_shape shape, bool transposed, bool first) {
 
 static bool has_dims(const qdq_op_context *ctx, size_t input) {
     if (ctx->inputs[input].type.shape.rank > 0) return true;
-    qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, qdq_op_port(ctx->op, input)->name, "has the shape []",
-                  "one dim or more");
+    qdq_report_violation(ctx, QDQ_RULE_PORT_SHAPE, qdq_op_port(ctx->op, input)->name,
+                         "has the shape []", "one dim or more");
     return false;
 }
 
@@ -50,18 +50,18 @@ bool qdq_matmul_dims_of(const qdq_op_context *ctx, const qdq_matmul_ports *ports
                               a.batch, b.batch,   {0},       {0}};
     if (a.columns != b.rows) {
         int dim = b.vector ? 0 : b_shape.rank - (ports->transpose_b ? 1 : 2);
-        qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[ports->b].name,
-                      has_shape(ctx, ports->b),
-                      qdq_text(ctx->findings, "%zu in dim %d, as many as a has columns%s",
-                               a.columns, dim, ports->transpose_a ? " when transposed" : ""));
+        qdq_report_violation(
+            ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[ports->b].name, has_shape(ctx, ports->b),
+            qdq_text(ctx->findings, "%zu in dim %d, as many as a has columns%s", a.columns, dim,
+                     ports->transpose_a ? " when transposed" : ""));
         return false;
     }
     if (!qdq_broadcast_shapes(a.batch, b.batch, &dims->batch)) {
-        qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[ports->b].name,
-                      has_shape(ctx, ports->b),
-                      qdq_text(ctx->findings,
-                               "dims before the last two that are equal to those of a, %s, or 1",
-                               qdq_shape_text(ctx->findings, a.batch)));
+        qdq_report_violation(
+            ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[ports->b].name, has_shape(ctx, ports->b),
+            qdq_text(ctx->findings,
+                     "dims before the last two that are equal to those of a, %s, or 1",
+                     qdq_shape_text(ctx->findings, a.batch)));
         return false;
     }
     dims->y = dims->batch;
@@ -143,8 +143,8 @@ bool qdq_matmul_check_parameter(const qdq_op_context *ctx, const qdq_matmul_dims
         wanted = qdq_text(f, "one element, %s or %s, one for each %s",
                           qdq_shape_text(f, (qdq_shape){.rank = 1, .dims = {n}}),
                           qdq_shape_text(f, full), rows ? "row" : "column");
-    qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[port].name,
-                  qdq_text(f, "has the shape %s", qdq_shape_text(f, is)), wanted);
+    qdq_report_violation(ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[port].name,
+                         qdq_text(f, "has the shape %s", qdq_shape_text(f, is)), wanted);
     return false;
 }
 

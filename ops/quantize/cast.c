@@ -18,7 +18,7 @@ static const qdq_attr_desc attrs[] = {
 static void infer(qdq_op_context *ctx) {
     const qdq_cast_attrs *a = ctx->attrs;
     if (!a->dtype)
-        qdq_call_find(ctx, QDQ_RULE_DTYPE_REQUIRED, "dtype", "is missing", "the dtype of y");
+        qdq_report_violation(ctx, QDQ_RULE_DTYPE_REQUIRED, "dtype", "is missing", "the dtype of y");
     qdq_dtype y = a->dtype ? qdq_check_result(ctx, a->dtype, QDQ_SET_CASTS) : QDQ_DTYPE_NONE;
     ctx->outputs[0] = (qdq_type){y, ctx->inputs[QDQ_PORT_X].type.shape};
 }

@@ -59,12 +59,12 @@ static qdq_dtype_set results_of(qdq_scheme scheme) {
 static void check_eps(const qdq_op_context *ctx, const attrs_type *a) {
     if (!a->eps.set) return;
     if (a->scheme >= QDQ_MX_FLOOR)
-        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "eps",
-                      qdq_text(ctx->findings, "is given, but scheme is %s", schemes[a->scheme]),
-                      "none");
+        qdq_report_violation(
+            ctx, QDQ_RULE_ATTR_VALUE, "eps",
+            qdq_text(ctx->findings, "is given, but scheme is %s", schemes[a->scheme]), "none");
     else if (!(a->eps.value > 0 && isfinite((float)a->eps.value)))
-        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "eps", qdq_text_is(ctx->findings, a->eps.value),
-                      "a finite number above 0");
+        qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "eps",
+                             qdq_text_is(ctx->findings, a->eps.value), "a finite number above 0");
 }
 
 // A global scale goes with scales that are computed, by nvfp4.
@@ -73,9 +73,9 @@ static void check_global_scale(const qdq_op_context *ctx, const attrs_type *a) {
     qdq_scale_slot slot = global_scale_of(a);
     qdq_granularity one = qdq_granularity_per_tensor();
     if (a->scheme != QDQ_NVFP4 || has_scale(ctx, a))
-        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE,
-                      a->global_scales.data ? "global_scales" : "global_scale", "is given",
-                      "none, unless scheme is nvfp4 and no scale is given");
+        qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE,
+                             a->global_scales.data ? "global_scales" : "global_scale", "is given",
+                             "none, unless scheme is nvfp4 and no scale is given");
     one.reason = "for the whole of x";
     qdq_check_scale(ctx, &slot, &one);
 }
@@ -91,33 +91,35 @@ static void check_scale_dtype(const qdq_op_context *ctx, const attrs_type *a) {
     qdq_dtype_set set = own == QDQ_FLOAT32 ? QDQ_SET_FLOATS : (qdq_dtype_set)1 << own;
     if (!a->scale_dtype || a->scale_dtype < 0 || a->scale_dtype >= QDQ_DTYPE_COUNT) return;
     if (has_scale(ctx, a))
-        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "scale_dtype", "is given, and so is a scale",
-                      "one of them");
+        qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "scale_dtype", "is given, and so is a scale",
+                             "one of them");
     else if (!qdq_set_has(set, a->scale_dtype))
-        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "scale_dtype",
-                      qdq_text(ctx->findings, "is %s", qdq_dtype_name(a->scale_dtype)),
-                      qdq_text(ctx->findings, "%s, as scheme is %s",
-                               qdq_set_text(set, text, sizeof text), schemes[a->scheme]));
+        qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "scale_dtype",
+                             qdq_text(ctx->findings, "is %s", qdq_dtype_name(a->scale_dtype)),
+                             qdq_text(ctx->findings, "%s, as scheme is %s",
+                                      qdq_set_text(set, text, sizeof text), schemes[a->scheme]));
 }
 
 static void check_computed(const qdq_op_context *ctx, const attrs_type *a, qdq_dtype y) {
     if (ctx->inputs[QDQ_PORT_ZERO_POINT].given || a->quantize.zps.data)
-        qdq_call_find(ctx, QDQ_RULE_SCALE_MISSING, "scale", "is missing, but a zero point is given",
-                      "both, or neither to have both computed from x");
+        qdq_report_violation(ctx, QDQ_RULE_SCALE_MISSING, "scale",
+                             "is missing, but a zero point is given",
+                             "both, or neither to have both computed from x");
     if (a->quantize.zero_point_domain != QDQ_DOMAIN_INT)
-        qdq_call_find(ctx, QDQ_RULE_ZERO_POINT_DOMAIN, "zero_point_domain",
-                      qdq_text(ctx->findings, "is %s, but the zero point is computed",
-                               qdq_domain_words[a->quantize.zero_point_domain]),
-                      "int");
+        qdq_report_violation(ctx, QDQ_RULE_ZERO_POINT_DOMAIN, "zero_point_domain",
+                             qdq_text(ctx->findings, "is %s, but the zero point is computed",
+                                      qdq_domain_words[a->quantize.zero_point_domain]),
+                             "int");
     check_eps(ctx, a);
     if (!qdq_dtype_is_int(y) && !qdq_check_whole_bounds(ctx, y)) return;
     qdq_int most = a->quantize.quant_max;
     bool symmetric = a->scheme == QDQ_SYMMETRIC || a->scheme == QDQ_SYMMETRIC_NO_CLIPPING;
     if (qdq_check_quant_range(ctx, a->quantize.quant_min, most, y) && symmetric && most.set &&
         most.value < 1)
-        qdq_call_find(ctx, QDQ_RULE_QUANT_RANGE, "quant_max",
-                      qdq_text(ctx->findings, "is %lld", (long long)most.value),
-                      qdq_text(ctx->findings, "1 or more, as scheme is %s", schemes[a->scheme]));
+        qdq_report_violation(
+            ctx, QDQ_RULE_QUANT_RANGE, "quant_max",
+            qdq_text(ctx->findings, "is %lld", (long long)most.value),
+            qdq_text(ctx->findings, "1 or more, as scheme is %s", schemes[a->scheme]));
 }
 
 static void infer(qdq_op_context *ctx) {

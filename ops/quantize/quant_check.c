@@ -34,7 +34,7 @@ static void check_count(const qdq_op_context *ctx, qdq_core_rule rule, const sou
                         const qdq_granularity *g, bool one_serves_all) {
     if (!from->known || !g->valid || from->count == g->grid.count) return;
     if (one_serves_all && from->count == 1) return;
-    qdq_call_find(
+    qdq_report_violation(
         ctx, rule, from->name,
         qdq_text(ctx->findings, "has %zu element%s", from->count, from->count == 1 ? "" : "s"),
         qdq_text(ctx->findings, "%s%zu (%s)", one_serves_all && g->grid.count > 1 ? "1 or " : "",
@@ -52,9 +52,9 @@ static void check_port_shape(const qdq_op_context *ctx, qdq_core_rule rule, size
         if (in->type.shape.dims[i] == 1) continue;
         while (k < g->shape.rank && g->shape.dims[k] == 1) k++;
         if (k >= g->shape.rank || g->shape.dims[k++] != in->type.shape.dims[i]) {
-            qdq_call_find(ctx, rule, port_name(ctx, port),
-                          "has its elements along other dims than the parameters of x",
-                          g->shape.rank == 1 ? "a list" : "the shape of the block grid");
+            qdq_report_violation(ctx, rule, port_name(ctx, port),
+                                 "has its elements along other dims than the parameters of x",
+                                 g->shape.rank == 1 ? "a list" : "the shape of the block grid");
             return;
         }
     }
@@ -64,15 +64,15 @@ static void check_port_shape(const qdq_op_context *ctx, qdq_core_rule rule, size
 static bool check_scale_at(const qdq_op_context *ctx, const char *name, size_t index, float scale,
                            bool *negative) {
     if (scale == 0 || !isfinite(scale)) {
-        qdq_call_find(ctx, QDQ_RULE_SCALE_VALUE, name,
-                      qdq_text_number(ctx->findings, (double)scale, index, true),
-                      "a finite number that is not 0 as float32");
+        qdq_report_violation(ctx, QDQ_RULE_SCALE_VALUE, name,
+                             qdq_text_number(ctx->findings, (double)scale, index, true),
+                             "a finite number that is not 0 as float32");
         return false;
     }
     if (scale < 0 && !*negative) {
-        qdq_call_find(ctx, QDQ_RULE_SCALE_NEGATIVE, name,
-                      qdq_text_number(ctx->findings, (double)scale, index, true),
-                      "a positive number");
+        qdq_report_violation(ctx, QDQ_RULE_SCALE_NEGATIVE, name,
+                             qdq_text_number(ctx->findings, (double)scale, index, true),
+                             "a positive number");
         *negative = true;
     }
     return true;
@@ -100,15 +100,15 @@ void qdq_check_scale(const qdq_op_context *ctx, const qdq_scale_slot *slot,
                      const qdq_granularity *granularity) {
     const qdq_operand *in = &ctx->inputs[slot->port];
     if (in->given && slot->attr.data)
-        qdq_call_find(
+        qdq_report_violation(
             ctx, QDQ_RULE_SCALE_TWICE, slot->attr_name,
             qdq_text(ctx->findings, "is given beside the port %s", port_name(ctx, slot->port)),
             NULL);
     else if (!in->given && !slot->attr.data)
-        qdq_call_find(ctx, QDQ_RULE_SCALE_MISSING, slot->attr_name,
-                      qdq_text(ctx->findings, "is missing, and so is the port %s",
-                               port_name(ctx, slot->port)),
-                      NULL);
+        qdq_report_violation(ctx, QDQ_RULE_SCALE_MISSING, slot->attr_name,
+                             qdq_text(ctx->findings, "is missing, and so is the port %s",
+                                      port_name(ctx, slot->port)),
+                             NULL);
     source from = source_of(ctx, slot->attr_name, slot->attr.data, slot->attr.count, slot->port);
     check_count(ctx, QDQ_RULE_SCALE_COUNT, &from, granularity, false);
     check_port_shape(ctx, QDQ_RULE_SCALE_COUNT, slot->port, granularity);
@@ -119,20 +119,21 @@ static void check_zero_point_at(const qdq_op_context *ctx, const char *name, siz
                                 double value, const qdq_dtype_info *quantized) {
     if (quantized && quantized->kind != QDQ_KIND_INT) {
         if (value == 0) return;
-        qdq_call_find(ctx, QDQ_RULE_ZERO_POINT_VALUE, name,
-                      qdq_text_number(ctx->findings, value, index, false),
-                      qdq_text(ctx->findings, "0, as the quantized type is %s", quantized->name));
+        qdq_report_violation(
+            ctx, QDQ_RULE_ZERO_POINT_VALUE, name,
+            qdq_text_number(ctx->findings, value, index, false),
+            qdq_text(ctx->findings, "0, as the quantized type is %s", quantized->name));
     } else if (value != floor(value) || value < INT32_MIN || value > INT32_MAX) {
-        qdq_call_find(ctx, QDQ_RULE_ZERO_POINT_VALUE, name,
-                      qdq_text_number(ctx->findings, value, index, false),
-                      "a whole number of at most 32 bits");
+        qdq_report_violation(ctx, QDQ_RULE_ZERO_POINT_VALUE, name,
+                             qdq_text_number(ctx->findings, value, index, false),
+                             "a whole number of at most 32 bits");
     } else if (quantized &&
                (value < (double)quantized->least || value > (double)quantized->greatest)) {
-        qdq_call_find(ctx, QDQ_RULE_ZERO_POINT_RANGE, name,
-                      qdq_text_number(ctx->findings, value, index, false),
-                      qdq_text(ctx->findings, "%lld to %lld, as the quantized type is %s",
-                               (long long)quantized->least, (long long)quantized->greatest,
-                               quantized->name));
+        qdq_report_violation(ctx, QDQ_RULE_ZERO_POINT_RANGE, name,
+                             qdq_text_number(ctx->findings, value, index, false),
+                             qdq_text(ctx->findings, "%lld to %lld, as the quantized type is %s",
+                                      (long long)quantized->least, (long long)quantized->greatest,
+                                      quantized->name));
     }
 }
 
@@ -151,10 +152,11 @@ static void check_float_zero_points(const qdq_op_context *ctx, const qdq_zero_po
         else
             value = (float)slot->attr.data[i];
         if (isfinite(value)) continue;
-        qdq_call_find(ctx, QDQ_RULE_ZERO_POINT_VALUE, from->name,
-                      qdq_text_number(ctx->findings, in->given ? (double)value : slot->attr.data[i],
-                                      i, false),
-                      "a finite number as float32");
+        qdq_report_violation(ctx, QDQ_RULE_ZERO_POINT_VALUE, from->name,
+                             qdq_text_number(ctx->findings,
+                                             in->given ? (double)value : slot->attr.data[i], i,
+                                             false),
+                             "a finite number as float32");
         return;
     }
 }
@@ -179,28 +181,28 @@ static void check_domain(const qdq_op_context *ctx, const qdq_zero_point_slot *s
     const qdq_operand *in = &ctx->inputs[slot->port];
     const char *name = in->given ? port_name(ctx, slot->port) : slot->attr_name;
     if (slot->domain == QDQ_DOMAIN_NONE && (in->given || slot->attr.data))
-        qdq_call_find(ctx, QDQ_RULE_ZERO_POINT_DOMAIN, name,
-                      "is given, but zero_point_domain is none", "no zero point");
+        qdq_report_violation(ctx, QDQ_RULE_ZERO_POINT_DOMAIN, name,
+                             "is given, but zero_point_domain is none", "no zero point");
     else if (slot->domain == QDQ_DOMAIN_FLOAT && quantized && quantized->kind != QDQ_KIND_INT)
-        qdq_call_find(
+        qdq_report_violation(
             ctx, QDQ_RULE_ZERO_POINT_DOMAIN, "zero_point_domain",
             qdq_text(ctx->findings, "is float, but the quantized type is %s", quantized->name),
             "an integer type");
     else if (slot->domain == QDQ_DOMAIN_INT && in->given && in->valid &&
              !may_be_codes(in, quantized))
-        qdq_call_find(ctx, QDQ_RULE_ZERO_POINT_DOMAIN, name,
-                      qdq_text(ctx->findings, "is %s, but zero_point_domain is int",
-                               qdq_dtype_name(in->type.dtype)),
-                      qdq_dtype_get(in->type.dtype)->kind == QDQ_KIND_FLOAT
-                          ? "an integer type, or a constant of whole numbers"
-                          : "an integer type");
+        qdq_report_violation(ctx, QDQ_RULE_ZERO_POINT_DOMAIN, name,
+                             qdq_text(ctx->findings, "is %s, but zero_point_domain is int",
+                                      qdq_dtype_name(in->type.dtype)),
+                             qdq_dtype_get(in->type.dtype)->kind == QDQ_KIND_FLOAT
+                                 ? "an integer type, or a constant of whole numbers"
+                                 : "an integer type");
 }
 
 void qdq_check_zero_point(const qdq_op_context *ctx, const qdq_zero_point_slot *slot,
                           const qdq_granularity *granularity, qdq_dtype quantized) {
     const qdq_operand *in = &ctx->inputs[slot->port];
     if (in->given && slot->attr.data)
-        qdq_call_find(
+        qdq_report_violation(
             ctx, QDQ_RULE_ZERO_POINT_TWICE, slot->attr_name,
             qdq_text(ctx->findings, "is given beside the port %s", port_name(ctx, slot->port)),
             NULL);
@@ -235,7 +237,7 @@ void qdq_check_zero_point(const qdq_op_context *ctx, const qdq_zero_point_slot *
 
 static void find_bound_of_float(const qdq_op_context *ctx, const char *attr,
                                 const qdq_dtype_info *quantized) {
-    qdq_call_find(
+    qdq_report_violation(
         ctx, QDQ_RULE_QUANT_RANGE, attr,
         qdq_text(ctx->findings, "is given, but the quantized type is %s", quantized->name),
         "an integer type");
@@ -262,10 +264,10 @@ bool qdq_check_quant_range(const qdq_op_context *ctx, qdq_int quant_min, qdq_int
     double high = quant_max.set ? qdq_bound_value(quant_max) : greatest;
     if (low >= least && high <= greatest && low < high) return true;
     bool blame_most = quant_max.set && (!quant_min.set || high > greatest);
-    qdq_call_find(ctx, QDQ_RULE_QUANT_RANGE, blame_most ? "quant_max" : "quant_min",
-                  qdq_text(ctx->findings, "makes the range %s", range_text(ctx, low, high)),
-                  qdq_text(ctx->findings, "quant_min < quant_max within %s of %s",
-                           range_text(ctx, least, greatest), info->name));
+    qdq_report_violation(ctx, QDQ_RULE_QUANT_RANGE, blame_most ? "quant_max" : "quant_min",
+                         qdq_text(ctx->findings, "makes the range %s", range_text(ctx, low, high)),
+                         qdq_text(ctx->findings, "quant_min < quant_max within %s of %s",
+                                  range_text(ctx, least, greatest), info->name));
     return false;
 }
 
@@ -280,8 +282,8 @@ bool qdq_check_whole_bounds(const qdq_op_context *ctx, qdq_dtype quantized) {
             return false;
         }
         if (bound->fraction == 0) continue;
-        qdq_call_find(ctx, QDQ_RULE_QUANT_RANGE, attr->name,
-                      qdq_text_is(ctx->findings, qdq_bound_value(*bound)), "a whole number");
+        qdq_report_violation(ctx, QDQ_RULE_QUANT_RANGE, attr->name,
+                             qdq_text_is(ctx->findings, qdq_bound_value(*bound)), "a whole number");
         return false;
     }
     return true;
@@ -291,9 +293,9 @@ qdq_dtype qdq_check_result(const qdq_op_context *ctx, qdq_dtype dtype, qdq_dtype
     char text[512];
     if (dtype < 0 || dtype >= QDQ_DTYPE_COUNT) return QDQ_DTYPE_NONE;  // op_check has found it
     if (qdq_set_has(set, dtype)) return dtype;
-    qdq_call_find(ctx, QDQ_RULE_DTYPE_RESULT, "dtype",
-                  qdq_text(ctx->findings, "is %s", qdq_dtype_name(dtype)),
-                  qdq_text(ctx->findings, "%s%s", set & (set - 1) ? "one of: " : "",
-                           qdq_set_text(set, text, sizeof text)));
+    qdq_report_violation(ctx, QDQ_RULE_DTYPE_RESULT, "dtype",
+                         qdq_text(ctx->findings, "is %s", qdq_dtype_name(dtype)),
+                         qdq_text(ctx->findings, "%s%s", set & (set - 1) ? "one of: " : "",
+                                  qdq_set_text(set, text, sizeof text)));
     return QDQ_DTYPE_NONE;
 }

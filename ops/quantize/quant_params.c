@@ -23,7 +23,7 @@ qdq_granularity qdq_granularity_per_channel(const qdq_op_context *ctx, qdq_int a
     qdq_shape shape = ctx->inputs[0].type.shape;
     int64_t at = axis.set ? axis.value : default_axis;
     if (at < -shape.rank || at >= shape.rank) {
-        qdq_call_find(
+        qdq_report_violation(
             ctx, QDQ_RULE_AXIS_RANGE, "axis",
             qdq_text(ctx->findings, "is %lld%s", (long long)at, axis.set ? "" : " (the default)"),
             shape.rank ? qdq_text(ctx->findings, "%d to %d, as x has rank %d", -shape.rank,
@@ -44,11 +44,11 @@ qdq_granularity qdq_granularity_per_channel(const qdq_op_context *ctx, qdq_int a
 static qdq_granularity per_group(const qdq_op_context *ctx, qdq_ints group_shape) {
     qdq_shape shape = ctx->inputs[0].type.shape;
     if (!group_shape.data || group_shape.count != (size_t)shape.rank) {
-        qdq_call_find(ctx, QDQ_RULE_GROUP_SHAPE, "group_shape",
-                      group_shape.data
-                          ? qdq_text(ctx->findings, "has %zu entries", group_shape.count)
-                          : "is missing",
-                      qdq_text(ctx->findings, "%d, one for each dim of x", shape.rank));
+        qdq_report_violation(ctx, QDQ_RULE_GROUP_SHAPE, "group_shape",
+                             group_shape.data
+                                 ? qdq_text(ctx->findings, "has %zu entries", group_shape.count)
+                                 : "is missing",
+                             qdq_text(ctx->findings, "%d, one for each dim of x", shape.rank));
         return (qdq_granularity){0};
     }
     qdq_granularity g = {.valid = true, .shape = {.rank = shape.rank}};
@@ -56,7 +56,7 @@ static qdq_granularity per_group(const qdq_op_context *ctx, qdq_ints group_shape
     for (int i = 0; i < shape.rank; i++) {
         extents[i] = group_shape.data[i] == -1 ? shape.dims[i] : group_shape.data[i];
         if (extents[i] < 1 || extents[i] > shape.dims[i]) {
-            qdq_call_find(
+            qdq_report_violation(
                 ctx, QDQ_RULE_GROUP_SHAPE, "group_shape",
                 qdq_text(ctx->findings, "has %lld for dim %d", (long long)group_shape.data[i], i),
                 qdq_text(ctx->findings, "1 to %lld, or -1", (long long)shape.dims[i]));
@@ -71,10 +71,11 @@ static qdq_granularity per_group(const qdq_op_context *ctx, qdq_ints group_shape
 
 qdq_granularity qdq_granularity_of(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs) {
     if (attrs->group_shape.data && attrs->qtype != QDQ_PER_GROUP)
-        qdq_call_find(ctx, QDQ_RULE_GROUP_SHAPE, "group_shape",
-                      qdq_text(ctx->findings, "is given with qtype %s",
-                               attrs->qtype == QDQ_PER_CHANNEL ? "per_channel" : "per_tensor"),
-                      "qtype per_group");
+        qdq_report_violation(
+            ctx, QDQ_RULE_GROUP_SHAPE, "group_shape",
+            qdq_text(ctx->findings, "is given with qtype %s",
+                     attrs->qtype == QDQ_PER_CHANNEL ? "per_channel" : "per_tensor"),
+            "qtype per_group");
     switch (attrs->qtype) {
     case QDQ_PER_CHANNEL: return qdq_granularity_per_channel(ctx, attrs->axis, 1);
     case QDQ_PER_GROUP: return per_group(ctx, attrs->group_shape);

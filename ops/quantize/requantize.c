@@ -83,17 +83,17 @@ static void check_side(const qdq_op_context *ctx, const side *s, const qdq_granu
 static void check_qtype(const qdq_op_context *ctx, const attrs_type *a, bool channels) {
     if (!a->qtype.set) return;
     if ((a->qtype.value == QDQ_PER_CHANNEL) != channels)
-        qdq_call_find(ctx, QDQ_RULE_QTYPE_COUNT, "qtype",
-                      channels ? "is per_tensor, but a side has more than one element"
-                               : "is per_channel, but both sides have one element",
-                      channels ? "per_channel" : "per_tensor");
+        qdq_report_violation(ctx, QDQ_RULE_QTYPE_COUNT, "qtype",
+                             channels ? "is per_tensor, but a side has more than one element"
+                                      : "is per_channel, but both sides have one element",
+                             channels ? "per_channel" : "per_tensor");
 }
 
 static qdq_granularity channels_of(const qdq_op_context *ctx, const attrs_type *a, bool needed) {
     if (!needed && !a->axis.set) return (qdq_granularity){0};
     if (!a->axis.set) {
-        qdq_call_find(ctx, QDQ_RULE_AXIS_REQUIRED, "axis",
-                      "is missing, but a side has more than one element", NULL);
+        qdq_report_violation(ctx, QDQ_RULE_AXIS_REQUIRED, "axis",
+                             "is missing, but a side has more than one element", NULL);
         return (qdq_granularity){0};
     }
     return qdq_granularity_per_channel(ctx, a->axis, 0);
@@ -104,9 +104,9 @@ static void infer(qdq_op_context *ctx) {
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
     qdq_dtype y = a->dtype ? a->dtype : x;
     if (!a->dtype && !qdq_dtype_is_int(x)) {
-        qdq_call_find(ctx, QDQ_RULE_DTYPE_REQUIRED, "dtype",
-                      qdq_text(ctx->findings, "is missing, but x is %s", qdq_dtype_name(x)),
-                      "an integer dtype");
+        qdq_report_violation(ctx, QDQ_RULE_DTYPE_REQUIRED, "dtype",
+                             qdq_text(ctx->findings, "is missing, but x is %s", qdq_dtype_name(x)),
+                             "an integer dtype");
         y = QDQ_DTYPE_NONE;
     } else {
         y = qdq_check_result(ctx, y, QDQ_SET_INTS);

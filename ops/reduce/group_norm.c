@@ -43,7 +43,7 @@ static const qdq_slice_op group_norm = {
 static void check_groups(const qdq_op_context *ctx, qdq_int groups, int64_t channels) {
     if (!qdq_require_attr(ctx, "groups", groups.set)) return;
     if (groups.value > 0 && channels % groups.value == 0) return;
-    qdq_call_find(
+    qdq_report_violation(
         ctx, QDQ_RULE_ATTR_VALUE, "groups",
         qdq_text(ctx->findings, "is %lld", (long long)groups.value),
         qdq_text(ctx->findings, "a divisor of the channels of x: %lld", (long long)channels));

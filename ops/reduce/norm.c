@@ -10,14 +10,14 @@
 
 void qdq_check_epsilon(const qdq_op_context *ctx, qdq_float epsilon) {
     if (!epsilon.set || (epsilon.value >= 0 && isfinite((float)epsilon.value))) return;
-    qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "epsilon", qdq_text_is(ctx->findings, epsilon.value),
-                  "0 or more, as a float32");
+    qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "epsilon",
+                         qdq_text_is(ctx->findings, epsilon.value), "0 or more, as a float32");
 }
 
 static void find_dtype(const qdq_op_context *ctx, size_t input, const char *wanted) {
-    qdq_call_find(ctx, QDQ_RULE_PORT_DTYPE, qdq_op_port(ctx->op, input)->name,
-                  qdq_text(ctx->findings, "is %s", qdq_dtype_name(ctx->inputs[input].type.dtype)),
-                  wanted);
+    qdq_report_violation(
+        ctx, QDQ_RULE_PORT_DTYPE, qdq_op_port(ctx->op, input)->name,
+        qdq_text(ctx->findings, "is %s", qdq_dtype_name(ctx->inputs[input].type.dtype)), wanted);
 }
 
 static bool is_of_port(const qdq_op_context *ctx, size_t input) {
@@ -44,8 +44,8 @@ void qdq_check_norm_dtypes(const qdq_op_context *ctx, size_t first, size_t end) 
 void qdq_check_both(const qdq_op_context *ctx, size_t gamma, size_t beta) {
     if (ctx->inputs[gamma].given == ctx->inputs[beta].given) return;
     size_t missing = ctx->inputs[gamma].given ? beta : gamma;
-    qdq_call_find(ctx, QDQ_RULE_PORT_MISSING, qdq_op_port(ctx->op, missing)->name,
-                  "is not connected", "both gamma and beta, or none");
+    qdq_report_violation(ctx, QDQ_RULE_PORT_MISSING, qdq_op_port(ctx->op, missing)->name,
+                         "is not connected", "both gamma and beta, or none");
 }
 
 qdq_dtype qdq_stats_dtype(const qdq_op_context *ctx, size_t input) {
@@ -55,9 +55,10 @@ qdq_dtype qdq_stats_dtype(const qdq_op_context *ctx, size_t input) {
 bool qdq_check_channels(const qdq_op_context *ctx, qdq_data_format format) {
     qdq_shape x = ctx->inputs[0].type.shape;
     if (x.rank < 2) {
-        qdq_call_find(ctx, QDQ_RULE_PORT_SHAPE, "x",
-                      qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, x)),
-                      "a batch and channels: 2 dims or more");
+        qdq_report_violation(
+            ctx, QDQ_RULE_PORT_SHAPE, "x",
+            qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, x)),
+            "a batch and channels: 2 dims or more");
         return false;
     }
     qdq_shape channels = {.rank = 1, .dims = {x.dims[qdq_channel_dim(x, format)]}};

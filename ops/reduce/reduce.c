@@ -73,8 +73,8 @@ static uint32_t check_axes(const qdq_op_context *ctx, qdq_ints axes, int rank) {
         int dim = qdq_check_axis(ctx, "axes", axes.data[i], rank);
         if (dim < 0) continue;
         if (dims >> dim & 1)
-            qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "axes",
-                          qdq_text(ctx->findings, "has dim %d twice", dim), "each dim once");
+            qdq_report_violation(ctx, QDQ_RULE_ATTR_VALUE, "axes",
+                                 qdq_text(ctx->findings, "has dim %d twice", dim), "each dim once");
         dims |= 1u << dim;
     }
     return dims;

@@ -129,11 +129,12 @@ static void infer_softmax(qdq_op_context *ctx) {
     qdq_dtype y = a->dtype ? a->dtype : x.dtype;
     bool is_float = y < QDQ_DTYPE_COUNT && qdq_set_has(QDQ_SET_FLOATS, y);
     if (y != x.dtype && !(is_float && (y == QDQ_FLOAT32 || x.dtype == QDQ_FLOAT32)))
-        qdq_call_find(ctx, QDQ_RULE_DTYPE_RESULT, "dtype",
-                      qdq_text(ctx->findings, "is %s", qdq_dtype_name(y)),
-                      x.dtype == QDQ_FLOAT32 ? "float32, float16 or bfloat16"
-                                             : qdq_text(ctx->findings, "float32, or %s as x is",
-                                                        qdq_dtype_name(x.dtype)));
+        qdq_report_violation(
+            ctx, QDQ_RULE_DTYPE_RESULT, "dtype",
+            qdq_text(ctx->findings, "is %s", qdq_dtype_name(y)),
+            x.dtype == QDQ_FLOAT32
+                ? "float32, float16 or bfloat16"
+                : qdq_text(ctx->findings, "float32, or %s as x is", qdq_dtype_name(x.dtype)));
     ctx->outputs[0] = (qdq_type){y, x.shape};
     ctx->outputs[1] = (qdq_type){QDQ_FLOAT32, x.shape};
     if (axis >= 0) ctx->outputs[1].shape.dims[axis] = 1;

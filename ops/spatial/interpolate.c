@@ -31,15 +31,16 @@ static const qdq_attr_desc attrs[] = {
 static bool scale_sizes(const qdq_op_context *ctx, const qdq_interpolate_attrs *a,
                         const qdq_image *image, size_t *size) {
     if (a->scales.count != (size_t)image->spatial) {
-        qdq_call_find(ctx, QDQ_RULE_ATTR_VALUE, "scales",
-                      qdq_text(ctx->findings, "has %zu entries", a->scales.count),
-                      qdq_text(ctx->findings, "%d, one for each spatial dim", image->spatial));
+        qdq_report_violation(
+            ctx, QDQ_RULE_ATTR_VALUE, "scales",
+            qdq_text(ctx->findings, "has %zu entries", a->scales.count),
+            qdq_text(ctx->findings, "%d, one for each spatial dim", image->spatial));
         return false;
     }
     for (int i = 0; i < image->spatial; i++) {
         float scaled = (float)image->size[i] * a->scales.data[i];
         if (!(scaled >= 1.0f) || scaled > 0x1p30f) {
-            qdq_call_find(
+            qdq_report_violation(
                 ctx, QDQ_RULE_ATTR_VALUE, "scales",
                 qdq_text_number(ctx->findings, (double)a->scales.data[i], (size_t)i, true),
                 qdq_text(ctx->findings, "one that makes 1 to 2^30 elements of %zu",
@@ -55,10 +56,10 @@ static bool read_sizes(const qdq_op_context *ctx, qdq_image *image, size_t *size
     const qdq_interpolate_attrs *a = ctx->attrs;
     if (!qdq_require_attr(ctx, "mode", a->mode.set)) return false;
     if (!a->sizes.count == !a->scales.count) {
-        qdq_call_find(ctx, QDQ_RULE_ATTR_REQUIRED, "sizes",
-                      a->sizes.count ? "is given, and scales as well"
-                                     : "is missing, and scales too",
-                      "one of the two");
+        qdq_report_violation(ctx, QDQ_RULE_ATTR_REQUIRED, "sizes",
+                             a->sizes.count ? "is given, and scales as well"
+                                            : "is missing, and scales too",
+                             "one of the two");
         return false;
     }
     if (!qdq_image_of(ctx, 0, a->data_format, image)) return false;

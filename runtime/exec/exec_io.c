@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "include/qdq/inspect.h"
-#include "runtime/numerics/dtype.h"
-#include "runtime/base/fp_environment.h"
 #include "runtime/base/error.h"
+#include "runtime/base/fp_environment.h"
 #include "runtime/exec/exec.h"
+#include "runtime/numerics/dtype.h"
 
 typedef struct found_io {
     qdq_exec_io *io;
@@ -66,7 +66,7 @@ static bool stands_for(qdq_dtype dtype, qdq_dtype narrow) {
 // Bytes that are no elements of a dtype narrower than a byte.
 static qdq_status check_range(const qdq_tensor_info *info, const void *data, qdq_error *err) {
     const qdq_dtype_info *dtype = qdq_dtype_get(info->dtype);
-    size_t at = qdq_find_beyond(info->dtype, data, qdq_shape_count(info->shape));
+    size_t at = qdq_first_beyond(info->dtype, data, qdq_shape_count(info->shape));
     if (at == SIZE_MAX) return QDQ_OK;
     return qdq_fail(err, QDQ_ERR_ARGUMENT, "input '%s': element %zu does not fit into %s",
                     info->name, at, dtype->name);

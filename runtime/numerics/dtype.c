@@ -328,7 +328,7 @@ void qdq_unpack_bits(qdq_dtype dtype, const void *packed, void *elements, size_t
         unpack(packed, elements, n, 2, sign);
 }
 
-size_t qdq_find_beyond(qdq_dtype dtype, const void *elements, size_t n) {
+size_t qdq_first_beyond(qdq_dtype dtype, const void *elements, size_t n) {
     if (!qdq_dtype_is_packed(dtype)) return SIZE_MAX;
     const qdq_dtype_info *info = &rows[dtype].info;
     int64_t greatest = info->kind == QDQ_KIND_INT ? info->greatest : (1 << info->bits) - 1;

@@ -31,7 +31,7 @@ void qdq_unpack_bits(qdq_dtype dtype, const void *packed, void *elements, size_t
 bool qdq_dtype_is_packed(qdq_dtype dtype);
 // The first of n bytes that is no element of such a dtype (int4: -8 to 7 as an int8, float4: a code
 // up to 15); SIZE_MAX if all are, and for other dtypes.
-size_t qdq_find_beyond(qdq_dtype dtype, const void *elements, size_t n);
+size_t qdq_first_beyond(qdq_dtype dtype, const void *elements, size_t n);
 
 // `value` as a float dtype holds it, encoded as `numerics` says (NULL: all zero), as a float32.
 float qdq_round_to_dtype(qdq_dtype dtype, float value, const qdq_numerics *numerics);

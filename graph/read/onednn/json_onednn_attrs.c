@@ -47,8 +47,8 @@ static void find_no_attr(const qdq_onednn *file, qdq_subject subject) {
     qdq_findings *f = &file->r->graph->findings;
     const char *found = qdq_text(f, "attribute '%s' is unknown", subject.port);
     subject.port = NULL;
-    qdq_find(f, "core", &qdq_core_rules[QDQ_RULE_ATTR_UNKNOWN], subject, found, NULL,
-             "the first output says it");
+    qdq_report_add(f, "core", &qdq_core_rules[QDQ_RULE_ATTR_UNKNOWN], subject, found, NULL,
+                   "the first output says it");
 }
 
 // The value of an attribute in *value; false with a finding if it has not the form or the type.
@@ -59,17 +59,17 @@ static bool read_form(const qdq_onednn *file, const qdq_attr_desc *attr, qdq_sub
     const qdq_json_item *type = qdq_json_is_object(json) ? qdq_json_find(json, "type") : NULL;
     *value = qdq_json_is_object(json) ? qdq_json_find(json, "value") : NULL;
     if (!type || !qdq_json_text(type) || !*value) {
-        qdq_graph_find_core(file->r->graph, QDQ_RULE_ATTR_TYPE, subject,
-                            qdq_json_is_object(json)
-                                ? "has no type or no value"
-                                : qdq_text(f, "is %s", qdq_json_kind_text(json)),
-                            qdq_text(f, "{\"type\": \"%s\", \"value\": ...}", wanted));
+        qdq_graph_report_core(file->r->graph, QDQ_RULE_ATTR_TYPE, subject,
+                              qdq_json_is_object(json)
+                                  ? "has no type or no value"
+                                  : qdq_text(f, "is %s", qdq_json_kind_text(json)),
+                              qdq_text(f, "{\"type\": \"%s\", \"value\": ...}", wanted));
         return false;
     }
     if (strcmp(qdq_json_text(type), wanted) == 0) return true;
-    qdq_graph_find_core(file->r->graph, QDQ_RULE_ATTR_TYPE, subject,
-                        qdq_text(f, "has the type '%.64s'", qdq_json_text(type)),
-                        qdq_text(f, "'%s'", wanted));
+    qdq_graph_report_core(file->r->graph, QDQ_RULE_ATTR_TYPE, subject,
+                          qdq_text(f, "has the type '%.64s'", qdq_json_text(type)),
+                          qdq_text(f, "'%s'", wanted));
     return false;
 }
 
@@ -78,11 +78,11 @@ static bool read_bool(const qdq_onednn *file, qdq_subject subject, const qdq_jso
     double number;
     if (!qdq_json_number(value, &number) || (number != 0 && number != 1)) {
         qdq_findings *f = &file->r->graph->findings;
-        qdq_graph_find_core(file->r->graph, QDQ_RULE_ATTR_TYPE, subject,
-                            qdq_json_number(value, &number)
-                                ? qdq_text_is(f, number)
-                                : qdq_text(f, "is %s", qdq_json_kind_text(value)),
-                            "0 or 1");
+        qdq_graph_report_core(file->r->graph, QDQ_RULE_ATTR_TYPE, subject,
+                              qdq_json_number(value, &number)
+                                  ? qdq_text_is(f, number)
+                                  : qdq_text(f, "is %s", qdq_json_kind_text(value)),
+                              "0 or 1");
         return false;
     }
     *(qdq_bool *)field = number == 1 ? QDQ_TRUE : QDQ_FALSE;
@@ -143,7 +143,7 @@ bool qdq_onednn_read_attrs(const qdq_onednn *file, const qdq_onednn_op *from, qd
             qdq_subject subject = {from->name, from->op->name, attr->name, NULL};
             fine = read_attr(file, from->op, attr, subject, json, fields) && fine;
         } else if (!is_among(name, ignored, sizeof ignored / sizeof ignored[0])) {
-            qdq_json_find_unknown_attr(file->r->graph, from->op, from->name, name);
+            qdq_json_report_unknown_attr(file->r->graph, from->op, from->name, name);
             fine = false;
         }
     }

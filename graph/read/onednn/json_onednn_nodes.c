@@ -69,9 +69,9 @@ static void find_unknown_kinds(const qdq_onednn *file) {
     for (size_t i = 0; i < file->op_count; i++) {
         const qdq_onednn_op *op = &file->ops[i];
         if (op->op || op->is_end) continue;
-        qdq_graph_find_core(file->r->graph, QDQ_RULE_OP_UNSUPPORTED,
-                            (qdq_subject){.node = op->name, .op = op->kind}, "is not supported",
-                            NULL);
+        qdq_graph_report_core(file->r->graph, QDQ_RULE_OP_UNSUPPORTED,
+                              (qdq_subject){.node = op->name, .op = op->kind}, "is not supported",
+                              NULL);
     }
 }
 
@@ -107,9 +107,9 @@ static bool read_ports(const qdq_onednn *file, const qdq_onednn_op *op, char *fi
         memcpy(fields + to->inputs[single].offset, &rest, sizeof rest);
     }
     if (to->variadic || count <= single) return true;
-    qdq_graph_find_core(file->r->graph, QDQ_RULE_PORT_UNKNOWN,
-                        (qdq_subject){.node = op->name, .op = to->name},
-                        qdq_text(f, "has %zu inputs", count), qdq_text(f, "at most %zu", single));
+    qdq_graph_report_core(file->r->graph, QDQ_RULE_PORT_UNKNOWN,
+                          (qdq_subject){.node = op->name, .op = to->name},
+                          qdq_text(f, "has %zu inputs", count), qdq_text(f, "at most %zu", single));
     return false;
 }
 
@@ -124,9 +124,10 @@ static void check_dtype(const qdq_onednn *file, const qdq_onednn_op *op, size_t 
         made == declared)
         return;
     qdq_subject subject = {op->name, op->op->name, op->op->outputs[output].name, NULL};
-    qdq_graph_find_core(graph, QDQ_RULE_DTYPE_RESULT, subject,
-                        qdq_text(&graph->findings, "is declared as %s", qdq_dtype_name(declared)),
-                        qdq_text(&graph->findings, "%s, which the op makes", qdq_dtype_name(made)));
+    qdq_graph_report_core(
+        graph, QDQ_RULE_DTYPE_RESULT, subject,
+        qdq_text(&graph->findings, "is declared as %s", qdq_dtype_name(declared)),
+        qdq_text(&graph->findings, "%s, which the op makes", qdq_dtype_name(made)));
 }
 
 // Hands the results of the newest node to the tensors that the op lists.
@@ -145,10 +146,10 @@ static void take_outputs(const qdq_onednn *file, const qdq_onednn_op *op,
         check_dtype(file, op, i, declared[i]);
     }
     if (op->output_count > node->output_count && node->valid)
-        qdq_graph_find_core(graph, QDQ_RULE_PORT_UNKNOWN,
-                            (qdq_subject){.node = op->name, .op = op->op->name},
-                            qdq_text(f, "lists %zu outputs", op->output_count),
-                            qdq_text(f, "at most %zu, as it makes", node->output_count));
+        qdq_graph_report_core(graph, QDQ_RULE_PORT_UNKNOWN,
+                              (qdq_subject){.node = op->name, .op = op->op->name},
+                              qdq_text(f, "lists %zu outputs", op->output_count),
+                              qdq_text(f, "at most %zu, as it makes", node->output_count));
 }
 
 static qdq_status add_known(const qdq_onednn *file, const qdq_onednn_op *op) {

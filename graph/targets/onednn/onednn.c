@@ -91,28 +91,29 @@ static void cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void one_kind(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
     if (z.given && s.from_port != z.from_port)
-        qdq_call_find_rule(ctx, rule, z.name, qdq_text(ctx->findings, "is given beside %s", s.name),
-                           s.from_port ? "the port zero_point" : "the attribute zps");
+        qdq_report_target_violation(ctx, rule, z.name,
+                                    qdq_text(ctx->findings, "is given beside %s", s.name),
+                                    s.from_port ? "the port zero_point" : "the attribute zps");
 }
 
 static void zero_point_count(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
-    if (z.given && !z.from_port && z.count != s.count) qdq_find_other_count(ctx, rule, &z, &s);
+    if (z.given && !z.from_port && z.count != s.count) qdq_report_other_count(ctx, rule, &z, &s);
 }
 
 static void float8_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument z = qdq_argument_of(ctx, "zero_point");
     if (z.given && qdq_set_has(FLOAT8, qdq_quantized_dtype(ctx)))
-        qdq_call_find_rule(ctx, rule, z.name, "is given, and the quantized type is a float8",
-                           "none, not even 0");
+        qdq_report_target_violation(
+            ctx, rule, z.name, "is given, and the quantized type is a float8", "none, not even 0");
 }
 
 // DynamicDequantize alone.
 static void grouped_op(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (is_grouped(ctx) && !(is_dequantize(ctx) && is_dynamic(ctx)))
-        qdq_call_find_rule(ctx, rule, "qtype", "is per_group",
-                           is_dequantize(ctx) ? "a scale that comes through the port"
-                                              : "per_tensor or per_channel");
+        qdq_report_target_violation(ctx, rule, "qtype", "is per_group",
+                                    is_dequantize(ctx) ? "a scale that comes through the port"
+                                                       : "per_tensor or per_channel");
 }
 
 static void group_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -122,21 +123,21 @@ static void group_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (int i = 0; i < s.shape.rank; i++)
         snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), "%s%lld", i ? ", " : "",
                  (long long)s.shape.dims[i]);
-    qdq_call_find_rule(ctx, rule, z.name, "has another shape than the scale",
-                       qdq_text(ctx->findings, "[%s]", wanted));
+    qdq_report_target_violation(ctx, rule, z.name, "has another shape than the scale",
+                                qdq_text(ctx->findings, "[%s]", wanted));
 }
 
 static void group_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (!is_grouped(ctx)) return;
     qdq_shape shape = ctx->inputs[QDQ_PORT_X].type.shape, block = qdq_block_shape(ctx);
     if (shape.rank < 2) {
-        qdq_call_find_rule(ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", shape.rank),
-                           "rank 2 or more");
+        qdq_report_target_violation(
+            ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", shape.rank), "rank 2 or more");
         return;
     }
     for (int i = 0; i + 2 < shape.rank; i++) {
         if (block.dims[i] == 1) continue;
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, "group_shape",
             qdq_text(ctx->findings, "has %lld for dim %d", (long long)block.dims[i], i),
             "1 for all dims but the last two");
@@ -150,7 +151,7 @@ static void dynamic_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_argument *scalar = s.from_port && s.shape.rank == 0   ? &s
                                  : z.from_port && z.shape.rank == 0 ? &z
                                                                     : NULL;
-    if (scalar) qdq_call_find_rule(ctx, rule, scalar->name, "has rank 0", "the shape [1]");
+    if (scalar) qdq_report_target_violation(ctx, rule, scalar->name, "has rank 0", "the shape [1]");
 }
 
 // The first dim of the zero points is 1 or that of the scales, whatever comes behind.
@@ -160,9 +161,9 @@ static void first_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (!channels || !s.from_port || !z.from_port || !s.shape.rank || !z.shape.rank) return;
     long long at = (long long)z.shape.dims[0], wanted = (long long)s.shape.dims[0];
     if (at != 1 && at != wanted)
-        qdq_call_find_rule(ctx, rule, z.name,
-                           qdq_text(ctx->findings, "has %lld as its first dim", at),
-                           qdq_text(ctx->findings, "%lld, as the scale has", wanted));
+        qdq_report_target_violation(ctx, rule, z.name,
+                                    qdq_text(ctx->findings, "has %lld as its first dim", at),
+                                    qdq_text(ctx->findings, "%lld, as the scale has", wanted));
 }
 
 static void one_dim(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -170,7 +171,7 @@ static void one_dim(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (is_grouped(ctx)) return;
     const qdq_argument *a = s.from_port && s.shape.rank > 1 ? &s : &z;
     if (a->from_port && a->shape.rank > 1)
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, a->name,
             qdq_text(ctx->findings, "has rank %d, which the code takes", a->shape.rank),
             "rank 1, which the page asks for");
@@ -181,12 +182,13 @@ static void negative_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     int at = qdq_channel_axis(ctx);
     if (at >= 0 && a->axis.set && a->axis.value < 0)
-        qdq_call_find_rule(ctx, rule, "axis",
-                           qdq_text(ctx->findings,
-                                    "is %lld: values come out wrong, as the CPU takes the first "
-                                    "scale for all channels, or it does not compile",
-                                    (long long)a->axis.value),
-                           qdq_text(ctx->findings, "%d, the same counted from 0", at));
+        qdq_report_target_violation(
+            ctx, rule, "axis",
+            qdq_text(ctx->findings,
+                     "is %lld: values come out wrong, as the CPU takes the first "
+                     "scale for all channels, or it does not compile",
+                     (long long)a->axis.value),
+            qdq_text(ctx->findings, "%d, the same counted from 0", at));
 }
 
 //---- Rules: what the CPU backend lacks, and what surprises ------------------
@@ -194,30 +196,32 @@ static void negative_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void channel_zero_points(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument z = qdq_argument_of(ctx, "zero_point");
     if (qdq_quantize_attrs_of(ctx)->qtype != QDQ_PER_CHANNEL || !z.given) return;
-    size_t i = z.known ? qdq_argument_find_nonzero(&z) : 0;
+    size_t i = z.known ? qdq_argument_first_nonzero(&z) : 0;
     if (z.known && i == z.count) return;
     if (z.known)
-        qdq_find_number(ctx, rule, &z, i, "0 for every channel");
+        qdq_report_number(ctx, rule, &z, i, "0 for every channel");
     else
-        qdq_call_find_rule(ctx, rule, z.name, "is known at run time only", "0 for every channel");
+        qdq_report_target_violation(ctx, rule, z.name, "is known at run time only",
+                                    "0 for every channel");
 }
 
 static void nibbles_per_tensor(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_set_has(NIBBLES, ctx->inputs[QDQ_PORT_X].type.dtype) &&
         qdq_argument_of(ctx, "scale").count == 1)
-        qdq_call_find_rule(ctx, rule, "x",
-                           qdq_text(ctx->findings, "is %s, and there is one scale",
-                                    qdq_dtype_name(ctx->inputs[QDQ_PORT_X].type.dtype)),
-                           "scales per channel or per group");
+        qdq_report_target_violation(ctx, rule, "x",
+                                    qdq_text(ctx->findings, "is %s, and there is one scale",
+                                             qdq_dtype_name(ctx->inputs[QDQ_PORT_X].type.dtype)),
+                                    "scales per channel or per group");
 }
 
 static void half_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale");
     if (s.from_port && s.count == 1 && s.dtype != QDQ_FLOAT32)
-        qdq_call_find_rule(ctx, rule, s.name,
-                           qdq_text(ctx->findings, "is %s, and the library reads a float32 there",
-                                    qdq_dtype_name(s.dtype)),
-                           "float32");
+        qdq_report_target_violation(ctx, rule, s.name,
+                                    qdq_text(ctx->findings,
+                                             "is %s, and the library reads a float32 there",
+                                             qdq_dtype_name(s.dtype)),
+                                    "float32");
 }
 
 static void scale_near_one(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -228,31 +232,32 @@ static void scale_near_one(const qdq_op_context *ctx, const qdq_rule *rule) {
         if (fabs(value - 1) > 1e-6) return;
         if (value != 1) other = i;
     }
-    if (other < s.count) qdq_find_number(ctx, rule, &s, other, "1, as which it counts");
+    if (other < s.count) qdq_report_number(ctx, rule, &s, other, "1, as which it counts");
 }
 
 static void float8_overflows(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     qdq_dtype y = ctx->outputs[0].dtype;
     if (qdq_set_has(FLOAT8, y) && a->saturate != QDQ_TRUE)
-        qdq_call_find_rule(ctx, rule, "dtype",
-                           qdq_text(ctx->findings,
-                                    "is %s: what is too large becomes %s, and all "
-                                    "results are rounded to float16 on the way",
-                                    qdq_dtype_name(y), y == QDQ_FLOAT8_E5M2 ? "infinite" : "NaN"),
-                           NULL);
+        qdq_report_target_violation(ctx, rule, "dtype",
+                                    qdq_text(ctx->findings,
+                                             "is %s: what is too large becomes %s, and all "
+                                             "results are rounded to float16 on the way",
+                                             qdq_dtype_name(y),
+                                             y == QDQ_FLOAT8_E5M2 ? "infinite" : "NaN"),
+                                    NULL);
 }
 
 static void never_saturates(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_quantize_attrs_of(ctx)->saturate == QDQ_TRUE &&
         qdq_set_has(FLOAT8, ctx->outputs[0].dtype))
-        qdq_call_find_rule(ctx, rule, "saturate", "is true, which the library has no way to do",
-                           "false");
+        qdq_report_target_violation(ctx, rule, "saturate",
+                                    "is true, which the library has no way to do", "false");
 }
 
 static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_call_find_rule(ctx, rule, NULL,
-                       "it is no op of oneDNN Graph; Dequantize and Quantize are computed", NULL);
+    qdq_report_target_violation(
+        ctx, rule, NULL, "it is no op of oneDNN Graph; Dequantize and Quantize are computed", NULL);
 }
 
 //---- The target -------------------------------------------------------------

@@ -42,28 +42,29 @@ void qdq_onednn_norm_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
     int rank = ctx->inputs[0].type.shape.rank;
     int64_t axis = a->begin_norm_axis.set ? a->begin_norm_axis.value : -1;
     if (axis != -1 && axis != rank - 1)
-        qdq_call_find_rule(ctx, rule, "begin_norm_axis",
-                           qdq_text(ctx->findings, "is %lld", (long long)axis), "-1");
+        qdq_report_target_violation(ctx, rule, "begin_norm_axis",
+                                    qdq_text(ctx->findings, "is %lld", (long long)axis), "-1");
 }
 
 void qdq_onednn_norm_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
     int rank = ctx->inputs[0].type.shape.rank;
     if (rank < 2 || rank > 5)
-        qdq_call_find_rule(ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", rank),
-                           "rank 2 to 5");
+        qdq_report_target_violation(ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", rank),
+                                    "rank 2 to 5");
 }
 
 void qdq_onednn_half_pixel(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_interpolate_attrs *a = ctx->attrs;
     if (a->coordinate_transformation_mode != QDQ_HALF_PIXEL)
-        qdq_call_find_rule(ctx, rule, "coordinate_transformation_mode", "is align_corners",
-                           "half_pixel");
+        qdq_report_target_violation(ctx, rule, "coordinate_transformation_mode", "is align_corners",
+                                    "half_pixel");
 }
 
 // Dropout behind another node may be fused with it.
 void qdq_onednn_not_alone(const qdq_op_context *ctx, const qdq_rule *rule) {
     bool reciprocal = qdq_op_context_is(ctx, "Reciprocal");
     if (reciprocal || !ctx->inputs[0].maker.op)
-        qdq_call_find_rule(ctx, rule, NULL, "by itself it is no partition that the CPU supports",
-                           reciprocal ? "a Divide, or a Multiply behind it" : NULL);
+        qdq_report_target_violation(ctx, rule, NULL,
+                                    "by itself it is no partition that the CPU supports",
+                                    reciprocal ? "a Divide, or a Multiply behind it" : NULL);
 }

@@ -11,8 +11,8 @@
 
 static void result_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (ctx->outputs[0].dtype == QDQ_INT32)
-        qdq_call_find_rule(ctx, rule, "dtype", "is int32",
-                           "an integer of at most 16 bits, a float8 or float4_e2m1");
+        qdq_report_target_violation(ctx, rule, "dtype", "is int32",
+                                    "an integer of at most 16 bits, a float8 or float4_e2m1");
 }
 
 static bool is_block_float(qdq_dtype dtype) { return qdq_set_has(QDQ_SET_BLOCK_FLOATS, dtype); }
@@ -20,7 +20,7 @@ static bool is_block_float(qdq_dtype dtype) { return qdq_set_has(QDQ_SET_BLOCK_F
 static void no_block_float(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
     if (is_block_float(x) || is_block_float(y))
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, is_block_float(x) ? "x" : "dtype",
             qdq_text(ctx->findings, "is %s", qdq_dtype_name(is_block_float(x) ? x : y)),
             "a type that ONNX has");
@@ -29,15 +29,15 @@ static void no_block_float(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_operand *scale = &ctx->inputs[QDQ_PORT_SCALE];
     if (scale->given && scale->type.dtype == QDQ_FLOAT8_E4M3FN)
-        qdq_call_find_rule(ctx, rule, "scale", "is float8_e4m3fn",
-                           "float32, float16, bfloat16 or float8_e8m0");
+        qdq_report_target_violation(ctx, rule, "scale", "is float8_e4m3fn",
+                                    "float32, float16, bfloat16 or float8_e8m0");
 }
 
 static void zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_operand *zero_point = &ctx->inputs[QDQ_PORT_ZERO_POINT];
     qdq_dtype wanted = qdq_quantized_dtype(ctx);
     if (zero_point->given && zero_point->type.dtype != wanted)
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, "zero_point",
             qdq_text(ctx->findings, "is %s", qdq_dtype_name(zero_point->type.dtype)),
             qdq_text(ctx->findings, "%s, the quantized type", qdq_dtype_name(wanted)));
@@ -49,10 +49,10 @@ static void zero_point_range(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t i = 0; info->kind == QDQ_KIND_INT && i < a->zps.count; i++) {
         if (a->zps.data[i] >= (double)info->least && a->zps.data[i] <= (double)info->greatest)
             continue;
-        qdq_call_find_rule(ctx, rule, "zps",
-                           qdq_text_number(ctx->findings, a->zps.data[i], i, false),
-                           qdq_text(ctx->findings, "%lld to %lld, what %s holds",
-                                    (long long)info->least, (long long)info->greatest, info->name));
+        qdq_report_target_violation(
+            ctx, rule, "zps", qdq_text_number(ctx->findings, a->zps.data[i], i, false),
+            qdq_text(ctx->findings, "%lld to %lld, what %s holds", (long long)info->least,
+                     (long long)info->greatest, info->name));
         return;
     }
 }
@@ -62,9 +62,9 @@ static void int32_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (ctx->inputs[QDQ_PORT_X].type.dtype != QDQ_INT32) return;
     for (size_t i = 0; i < a->zps.count; i++)
         if (a->zps.data[i] != 0) {
-            qdq_call_find_rule(ctx, rule, "zps",
-                               qdq_text_number(ctx->findings, a->zps.data[i], i, false),
-                               "0, as x is int32");
+            qdq_report_target_violation(ctx, rule, "zps",
+                                        qdq_text_number(ctx->findings, a->zps.data[i], i, false),
+                                        "0, as x is int32");
             return;
         }
 }
@@ -77,9 +77,9 @@ static void one_blocked_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (int i = 0; i < shape.rank; i++)
         blocked += shape.dims[i] > 1 && a->group_shape.data[i] != 1;
     if (blocked > 1)
-        qdq_call_find_rule(ctx, rule, "group_shape",
-                           qdq_text(ctx->findings, "blocks %d dims", blocked),
-                           "blocks along one dim, and 1 for all others");
+        qdq_report_target_violation(ctx, rule, "group_shape",
+                                    qdq_text(ctx->findings, "blocks %d dims", blocked),
+                                    "blocks along one dim, and 1 for all others");
 }
 
 static void dynamic_form(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -99,7 +99,9 @@ static void dynamic_form(const qdq_op_context *ctx, const qdq_rule *rule) {
         port = "eps", found = "given", wanted = "none";
     else if (ctx->outputs[1].dtype != QDQ_FLOAT32)
         port = "scale_dtype", found = qdq_dtype_name(ctx->outputs[1].dtype), wanted = "float32";
-    if (port) qdq_call_find_rule(ctx, rule, port, qdq_text(ctx->findings, "is %s", found), wanted);
+    if (port)
+        qdq_report_target_violation(ctx, rule, port, qdq_text(ctx->findings, "is %s", found),
+                                    wanted);
 }
 
 // QuantizeLinear makes what its zero point is, and without one uint8; DequantizeLinear what its
@@ -112,7 +114,7 @@ static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_call_find_rule(
+    qdq_report_target_violation(
         ctx, rule, NULL,
         "it is no operator of ONNX; DequantizeLinear and QuantizeLinear are computed", NULL);
 }

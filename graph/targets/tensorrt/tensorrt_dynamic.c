@@ -12,8 +12,8 @@ static bool has_scheme(const qdq_op_context *ctx, qdq_scheme scheme) {
 
 void qdq_trt_given_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (!qdq_is_computed(ctx))
-        qdq_call_find_rule(ctx, rule, qdq_argument_of(ctx, "scale").name,
-                           "is given, so IQuantizeLayer does it", NULL);
+        qdq_report_target_violation(ctx, rule, qdq_argument_of(ctx, "scale").name,
+                                    "is given, so IQuantizeLayer does it", NULL);
 }
 
 void qdq_trt_scheme(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -21,18 +21,19 @@ void qdq_trt_scheme(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (!qdq_is_computed(ctx) || scheme == QDQ_NVFP4 || scheme == QDQ_MX_RCEIL ||
         scheme == QDQ_SYMMETRIC)
         return;
-    qdq_call_find_rule(ctx, rule, "scheme", qdq_text(ctx->findings, "is %s", qdq_scheme_word(ctx)),
-                       "nvfp4, mx_rceil or symmetric");
+    qdq_report_target_violation(ctx, rule, "scheme",
+                                qdq_text(ctx->findings, "is %s", qdq_scheme_word(ctx)),
+                                "nvfp4, mx_rceil or symmetric");
 }
 
 void qdq_trt_no_mxfp8(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (has_scheme(ctx, QDQ_MX_RCEIL))
-        qdq_call_find_rule(ctx, rule, "scheme", "is mx_rceil", "nvfp4");
+        qdq_report_target_violation(ctx, rule, "scheme", "is mx_rceil", "nvfp4");
 }
 
 void qdq_trt_no_float_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (has_scheme(ctx, QDQ_SYMMETRIC))
-        qdq_call_find_rule(ctx, rule, "scheme", "is symmetric", "nvfp4 or mx_rceil");
+        qdq_report_target_violation(ctx, rule, "scheme", "is symmetric", "nvfp4 or mx_rceil");
 }
 
 // What the header takes besides float4; none for schemes of which other rules speak.
@@ -49,10 +50,10 @@ void qdq_trt_dynamic_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
 void qdq_trt_dynamic_result(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype dtype = ctx->outputs[0].dtype;
     if (qdq_set_has(results_of(ctx), dtype))
-        qdq_call_find_rule(ctx, rule, "dtype",
-                           qdq_text(ctx->findings, "is %s, as scheme is %s", qdq_dtype_name(dtype),
-                                    qdq_scheme_word(ctx)),
-                           "float4_e2m1, and the scheme nvfp4");
+        qdq_report_target_violation(ctx, rule, "dtype",
+                                    qdq_text(ctx->findings, "is %s, as scheme is %s",
+                                             qdq_dtype_name(dtype), qdq_scheme_word(ctx)),
+                                    "float4_e2m1, and the scheme nvfp4");
 }
 
 // scaleType has float8_e4m3fn, float8_e8m0 and float32, which the scheme decides.
@@ -63,15 +64,15 @@ void qdq_trt_computed_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 void qdq_trt_no_eps(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_is_computed(ctx) && attrs_of(ctx)->eps.set)
-        qdq_call_find_rule(ctx, rule, "eps", qdq_text_is(ctx->findings, attrs_of(ctx)->eps.value),
-                           "none");
+        qdq_report_target_violation(ctx, rule, "eps",
+                                    qdq_text_is(ctx->findings, attrs_of(ctx)->eps.value), "none");
 }
 
 //---- Blocks -----------------------------------------------------------------
 
 void qdq_trt_dynamic_granularity(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_is_computed(ctx) && !qdq_is_per_group(ctx))
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, "qtype",
             qdq_text(ctx->findings, "is %s", qdq_qtype_words[attrs_of(ctx)->quantize.qtype]),
             "per_group");
@@ -81,8 +82,8 @@ void qdq_trt_dynamic_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
     int first, rank = ctx->inputs[QDQ_PORT_X].type.shape.rank;
     int most = qdq_blocked_dims(ctx, &first) > 1 ? 4 : 3;
     if (qdq_is_computed(ctx) && rank != 0 && (rank < 2 || rank > most))
-        qdq_call_find_rule(ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", rank),
-                           qdq_text(ctx->findings, "2 to %d", most));
+        qdq_report_target_violation(ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", rank),
+                                    qdq_text(ctx->findings, "2 to %d", most));
 }
 
 void qdq_trt_dynamic_block_size(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -91,7 +92,7 @@ void qdq_trt_dynamic_block_size(const qdq_op_context *ctx, const qdq_rule *rule)
     qdq_shape block = qdq_block_shape(ctx);
     for (int i = 0; i < block.rank; i++) {
         if (block.dims[i] == 1 || block.dims[i] == wanted) continue;
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, "group_shape",
             qdq_text(ctx->findings, "has %lld for dim %d", (long long)block.dims[i], i),
             qdq_text(ctx->findings, "%d, as scheme is %s", wanted, qdq_scheme_word(ctx)));
@@ -104,7 +105,7 @@ void qdq_trt_dynamic_block_size(const qdq_op_context *ctx, const qdq_rule *rule)
 void qdq_trt_global_scale_given(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument g = qdq_argument_of(ctx, "global_scale");
     if (has_scheme(ctx, QDQ_NVFP4) && !g.given)
-        qdq_call_find_rule(ctx, rule, g.name, "is missing", "a positive number");
+        qdq_report_target_violation(ctx, rule, g.name, "is missing", "a positive number");
 }
 
 void qdq_trt_global_scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -115,21 +116,21 @@ void qdq_trt_global_scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule)
 void qdq_trt_global_scale_constant(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument g = qdq_argument_of(ctx, "global_scale");
     if (g.given && !g.constant)
-        qdq_call_find_rule(ctx, rule, g.name, "is made at run time", "a constant");
+        qdq_report_target_violation(ctx, rule, g.name, "is made at run time", "a constant");
 }
 
 void qdq_trt_global_scale_positive(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument g = qdq_argument_of(ctx, "global_scale");
     if (g.known && !(qdq_argument_at(&g, 0) > 0))
-        qdq_find_number(ctx, rule, &g, 0, "a number above 0");
+        qdq_report_number(ctx, rule, &g, 0, "a number above 0");
 }
 
 static void find_rank(const qdq_op_context *ctx, const qdq_rule *rule, int least, int most,
                       const char *wanted) {
     qdq_argument g = qdq_argument_of(ctx, "global_scale");
     if (g.from_port && g.shape.rank >= least && g.shape.rank <= most)
-        qdq_call_find_rule(ctx, rule, g.name, qdq_text(ctx->findings, "has rank %d", g.shape.rank),
-                           wanted);
+        qdq_report_target_violation(ctx, rule, g.name,
+                                    qdq_text(ctx->findings, "has rank %d", g.shape.rank), wanted);
 }
 
 void qdq_trt_global_scale_rank(const qdq_op_context *ctx, const qdq_rule *rule) {

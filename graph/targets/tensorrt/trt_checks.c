@@ -67,10 +67,10 @@ void qdq_check_scale_agrees(const qdq_op_context *ctx, const qdq_rule *rule) {
         if (!s.from_port || s.dtype == real || !qdq_set_has(QDQ_SET_16_BIT_FLOATS, s.dtype))
             continue;
         bool narrow = qdq_set_has(QDQ_SET_16_BIT_FLOATS, real);
-        qdq_call_find_rule(ctx, rule, s.name,
-                           qdq_text(ctx->findings, "is %s", qdq_dtype_name(s.dtype)),
-                           qdq_text(ctx->findings, "float32%s%s", narrow ? " or " : "",
-                                    narrow ? qdq_dtype_name(real) : ""));
+        qdq_report_target_violation(ctx, rule, s.name,
+                                    qdq_text(ctx->findings, "is %s", qdq_dtype_name(s.dtype)),
+                                    qdq_text(ctx->findings, "float32%s%s", narrow ? " or " : "",
+                                             narrow ? qdq_dtype_name(real) : ""));
         return;
     }
 }
@@ -90,20 +90,20 @@ void qdq_check_saturates(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_cast_attrs *cast = qdq_op_context_is(ctx, "Cast") ? ctx->attrs : NULL;
     bool refused = (a && a->saturate == QDQ_FALSE) || (cast && cast->saturate == QDQ_FALSE);
     if (refused && info->kind == QDQ_KIND_SMALL_FLOAT && info->bits == 8)
-        qdq_call_find_rule(ctx, rule, "saturate", "is false", "true");
+        qdq_report_target_violation(ctx, rule, "saturate", "is false", "true");
 }
 
 //---- Shapes -----------------------------------------------------------------
 
 void qdq_check_no_scalar_x(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (ctx->inputs[QDQ_PORT_X].type.shape.rank == 0)
-        qdq_call_find_rule(ctx, rule, "x", "has no dims", "a shape of 1 to 8 dims");
+        qdq_report_target_violation(ctx, rule, "x", "has no dims", "a shape of 1 to 8 dims");
 }
 
 void qdq_check_no_list_of_channels(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s;
     if (ctx->inputs[QDQ_PORT_X].type.shape.rank == 1 && qdq_has_channels(ctx, &s))
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, "x",
             qdq_text(ctx->findings, "has one dim, and %s has %zu elements", s.name, s.count),
             "two dims or more");
@@ -120,7 +120,7 @@ bool qdq_has_4_bits(const qdq_op_context *ctx) {
 void qdq_check_even_count(const qdq_op_context *ctx, const qdq_rule *rule) {
     size_t count = qdq_shape_count(ctx->inputs[QDQ_PORT_X].type.shape);
     if (count % 2 != 0 && qdq_has_4_bits(ctx))
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, "x",
             qdq_text(ctx->findings, "has %zu element%s", count, count == 1 ? "" : "s"),
             "an even number of them");
@@ -128,6 +128,6 @@ void qdq_check_even_count(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 void qdq_check_no_int4_output(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (ctx->returned && !qdq_is_computed(ctx) && ctx->outputs[0].dtype == QDQ_INT4)
-        qdq_call_find_rule(ctx, rule, "y", "is int4 and an output of the graph",
-                           "a Dequantize before the output");
+        qdq_report_target_violation(ctx, rule, "y", "is int4 and an output of the graph",
+                                    "a Dequantize before the output");
 }

@@ -141,7 +141,7 @@ static void cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void zero_point_count(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
     if (z.given && !z.scalar && s.given && z.count != s.count)
-        qdq_find_other_count(ctx, rule, &z, &s);
+        qdq_report_other_count(ctx, rule, &z, &s);
 }
 
 // A block of one element: choose_qparams_affine then reduces everything.
@@ -152,8 +152,9 @@ static void one_element_blocks(const qdq_op_context *ctx, const qdq_rule *rule) 
     qdq_shape block = a->qtype == QDQ_PER_GROUP ? qdq_block_shape(ctx) : shape;
     if (a->qtype == QDQ_PER_CHANNEL) block.dims[qdq_channel_axis(ctx)] = 1;
     if (qdq_shape_count(block) == 1)
-        qdq_call_find_rule(ctx, rule, a->qtype == QDQ_PER_GROUP ? "group_shape" : "axis",
-                           "makes blocks of one element", "blocks of two or more elements");
+        qdq_report_target_violation(ctx, rule, a->qtype == QDQ_PER_GROUP ? "group_shape" : "axis",
+                                    "makes blocks of one element",
+                                    "blocks of two or more elements");
 }
 
 static void grouped_input(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -173,14 +174,14 @@ static void grouped_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
     const char *wanted =
         nvfp4 ? "1 for all dims but the last, and 16 for that" : "1 for all dims but the last";
     if (!grouped) {
-        qdq_call_find_rule(ctx, rule, "qtype", "is not per_group", "per_group");
+        qdq_report_target_violation(ctx, rule, "qtype", "is not per_group", "per_group");
         return;
     }
     qdq_shape block = qdq_block_shape(ctx);
     for (int i = 0; i < block.rank; i++) {
         bool last = i + 1 == block.rank;
         if (last ? !nvfp4 || block.dims[i] == 16 : block.dims[i] == 1) continue;
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, "group_shape",
             qdq_text(ctx->findings, "has %lld for dim %d", (long long)block.dims[i], i), wanted);
         return;
@@ -190,8 +191,8 @@ static void grouped_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void nvfp4_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
     int rank = ctx->inputs[QDQ_PORT_X].type.shape.rank;
     if (qdq_is_computed(ctx) && scheme_of(ctx) == QDQ_NVFP4 && rank != 2 && rank != 3)
-        qdq_call_find_rule(ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", rank),
-                           "rank 2 or 3");
+        qdq_report_target_violation(ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", rank),
+                                    "rank 2 or 3");
 }
 
 //---- Rules: surprises -------------------------------------------------------
@@ -208,7 +209,7 @@ static void reciprocal(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t i = 0; s.known && i < s.count; i++) {
         int exponent;
         if (fabs(frexp(qdq_argument_at(&s, i), &exponent)) == 0.5) continue;
-        qdq_find_number(ctx, rule, &s, i, "a power of two, whose reciprocal is exact");
+        qdq_report_number(ctx, rule, &s, i, "a power of two, whose reciprocal is exact");
         return;
     }
 }
@@ -220,9 +221,9 @@ static void half_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (!s.from_port || promoted(x, s.dtype) == QDQ_DTYPE_NONE || !z.known) return;
     for (size_t i = 0; i < z.count; i++) {
         if (fabs(qdq_argument_at(&z, i)) <= most) continue;
-        qdq_find_number(ctx, rule, &z, i,
-                        qdq_text(ctx->findings, "at most %d in size, as it becomes %s", most,
-                                 qdq_dtype_name(x)));
+        qdq_report_number(ctx, rule, &z, i,
+                          qdq_text(ctx->findings, "at most %d in size, as it becomes %s", most,
+                                   qdq_dtype_name(x)));
         return;
     }
 }
@@ -231,37 +232,38 @@ static void half_sums(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale");
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
     if (s.from_port && promoted(x, s.dtype) != QDQ_DTYPE_NONE && (y == QDQ_INT16 || y == QDQ_INT32))
-        qdq_call_find_rule(ctx, rule, "dtype",
-                           qdq_text(ctx->findings,
-                                    "is %s, and x and scale are %s: results are "
-                                    "rounded to that",
-                                    qdq_dtype_name(y), qdq_dtype_name(x)),
-                           "a float32 scale");
+        qdq_report_target_violation(ctx, rule, "dtype",
+                                    qdq_text(ctx->findings,
+                                             "is %s, and x and scale are %s: results are "
+                                             "rounded to that",
+                                             qdq_dtype_name(y), qdq_dtype_name(x)),
+                                    "a float32 scale");
 }
 
 static void half_dequantize(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
     if ((x == QDQ_INT16 || x == QDQ_INT32) && y != QDQ_FLOAT32)
-        qdq_call_find_rule(ctx, rule, "dtype",
-                           qdq_text(ctx->findings,
-                                    "is %s: x is rounded to it before the zero "
-                                    "point is taken off",
-                                    qdq_dtype_name(y)),
-                           "float32");
+        qdq_report_target_violation(ctx, rule, "dtype",
+                                    qdq_text(ctx->findings,
+                                             "is %s: x is rounded to it before the zero "
+                                             "point is taken off",
+                                             qdq_dtype_name(y)),
+                                    "float32");
 }
 
 static void symmetric_formula(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_is_computed(ctx) && scheme_of(ctx) == QDQ_SYMMETRIC && makes_integers(ctx))
-        qdq_call_find_rule(ctx, rule, "scheme",
-                           "is symmetric: the scale is max|x| / ((quant_max - quant_min) / 2), and "
-                           "the zero point lies in the middle of the range",
-                           NULL);
+        qdq_report_target_violation(
+            ctx, rule, "scheme",
+            "is symmetric: the scale is max|x| / ((quant_max - quant_min) / 2), and "
+            "the zero point lies in the middle of the range",
+            NULL);
 }
 
 static void computed_in_half(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
     if (qdq_is_computed(ctx) && !is_grouped_scheme(ctx) && x != QDQ_FLOAT32)
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, "x",
             qdq_text(ctx->findings, "is %s: the scale is computed in it", qdq_dtype_name(x)),
             "float32");
@@ -269,11 +271,11 @@ static void computed_in_half(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 static void zero_block(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_is_computed(ctx) && scheme_of(ctx) == QDQ_SYMMETRIC && !makes_integers(ctx))
-        qdq_call_find_rule(ctx, rule, "dtype",
-                           qdq_text(ctx->findings,
-                                    "is %s: a block of zeros has scale 0 and becomes NaN",
-                                    qdq_dtype_name(ctx->outputs[0].dtype)),
-                           NULL);
+        qdq_report_target_violation(ctx, rule, "dtype",
+                                    qdq_text(ctx->findings,
+                                             "is %s: a block of zeros has scale 0 and becomes NaN",
+                                             qdq_dtype_name(ctx->outputs[0].dtype)),
+                                    NULL);
 }
 
 static void float8_scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -291,15 +293,15 @@ static void zero_point_missing(const qdq_op_context *ctx, const qdq_rule *rule) 
     qdq_domain domain = qdq_quantize_attrs_of(ctx)->zero_point_domain;
     if (!qdq_is_computed(ctx) && is_affine(ctx) && domain != QDQ_DOMAIN_NONE &&
         !qdq_argument_of(ctx, "zero_point").given)
-        qdq_call_find_rule(ctx, rule, "zps",
-                           "is not given, and is 0; quantize_affine fails without one",
-                           "a zero point");
+        qdq_report_target_violation(ctx, rule, "zps",
+                                    "is not given, and is 0; quantize_affine fails without one",
+                                    "a zero point");
 }
 
 static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_call_find_rule(ctx, rule, NULL,
-                       "it is no op of torchao; dequantize_affine and quantize_affine are computed",
-                       NULL);
+    qdq_report_target_violation(
+        ctx, rule, NULL,
+        "it is no op of torchao; dequantize_affine and quantize_affine are computed", NULL);
 }
 
 //---- The target -------------------------------------------------------------

@@ -33,11 +33,11 @@ static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
         qdq_argument s = qdq_argument_of(ctx, qdq_scale_ports[k]);
         if (!s.from_port || s.dtype == real) continue;
-        qdq_call_find_rule(ctx, rule, s.name,
-                           qdq_text(ctx->findings, "is %s", qdq_dtype_name(s.dtype)),
-                           qdq_text(ctx->findings, "%s, as %s is", qdq_dtype_name(real),
-                                    qdq_op_context_is(ctx, "Requantize") ? "what is in between"
-                                                                         : qdq_real_port(ctx)));
+        qdq_report_target_violation(
+            ctx, rule, s.name, qdq_text(ctx->findings, "is %s", qdq_dtype_name(s.dtype)),
+            qdq_text(ctx->findings, "%s, as %s is", qdq_dtype_name(real),
+                     qdq_op_context_is(ctx, "Requantize") ? "what is in between"
+                                                          : qdq_real_port(ctx)));
         return;
     }
 }
@@ -73,8 +73,8 @@ static void find_form(const qdq_op_context *ctx, const qdq_rule *rule, form wron
     for (size_t k = 0; k < 3; k++) {
         qdq_argument s = qdq_argument_of(ctx, qdq_scale_ports[k]);
         if (!s.given || form_of(ctx, &s) != wrong) continue;
-        qdq_call_find_rule(ctx, rule, s.name,
-                           qdq_text(ctx->findings, "has rank %d", scale_rank(ctx, &s)), wanted);
+        qdq_report_target_violation(
+            ctx, rule, s.name, qdq_text(ctx->findings, "has rank %d", scale_rank(ctx, &s)), wanted);
         return;
     }
 }
@@ -103,8 +103,9 @@ static void scale_is_constant(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
         qdq_argument s = qdq_argument_of(ctx, qdq_scale_ports[k]);
         if (!s.given || s.known) continue;
-        qdq_call_find_rule(ctx, rule, s.name,
-                           s.constant ? "is made by a node" : "is made at run time", "a constant");
+        qdq_report_target_violation(ctx, rule, s.name,
+                                    s.constant ? "is made by a node" : "is made at run time",
+                                    "a constant");
         return;
     }
 }
@@ -114,11 +115,11 @@ static void scale_is_constant(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void no_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
         qdq_argument z = qdq_argument_of(ctx, qdq_zero_point_ports[k]);
-        size_t i = z.known ? qdq_argument_find_nonzero(&z) : z.count;
+        size_t i = z.known ? qdq_argument_first_nonzero(&z) : z.count;
         if (i < z.count) {
-            qdq_find_number(ctx, rule, &z, i, "none");
+            qdq_report_number(ctx, rule, &z, i, "none");
         } else if (z.from_port) {
-            qdq_call_find_rule(ctx, rule, z.name, "is given", "none");
+            qdq_report_target_violation(ctx, rule, z.name, "is given", "none");
         } else {
             continue;
         }
@@ -147,7 +148,7 @@ static void cast_pair(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
     for (size_t i = 0; i < sizeof no_casts / sizeof no_casts[0]; i++)
         if (no_casts[i].from == x && qdq_set_has(no_casts[i].to, y))
-            qdq_call_find_rule(
+            qdq_report_target_violation(
                 ctx, rule, "dtype",
                 qdq_text(ctx->findings, "is %s, and x %s", qdq_dtype_name(y), qdq_dtype_name(x)),
                 "float32 in between");
@@ -159,25 +160,26 @@ static void literal_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale");
     qdq_dtype real = qdq_real_dtype(ctx);
     if (s.given && !s.from_port && qdq_set_has(QDQ_SET_16_BIT_FLOATS, real))
-        qdq_call_find_rule(ctx, rule, s.name,
-                           qdq_text(ctx->findings, "is given as numbers, and %s is %s",
-                                    qdq_real_port(ctx), qdq_dtype_name(real)),
-                           qdq_text(ctx->findings, "a constant of %s", qdq_dtype_name(real)));
+        qdq_report_target_violation(
+            ctx, rule, s.name,
+            qdq_text(ctx->findings, "is given as numbers, and %s is %s", qdq_real_port(ctx),
+                     qdq_dtype_name(real)),
+            qdq_text(ctx->findings, "a constant of %s", qdq_dtype_name(real)));
 }
 
 static void block_columns(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (!qdq_is_per_group(ctx) || ctx->inputs[QDQ_PORT_X].type.shape.rank != 2) return;
     long long columns = (long long)qdq_block_shape(ctx).dims[1];
     if (columns != 1)
-        qdq_call_find_rule(ctx, rule, "group_shape",
-                           qdq_text(ctx->findings, "has %lld for dim 1", columns),
-                           "1: blocks of rows");
+        qdq_report_target_violation(ctx, rule, "group_shape",
+                                    qdq_text(ctx->findings, "has %lld for dim 1", columns),
+                                    "1: blocks of rows");
 }
 
 static void quantized_output(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype dtype = ctx->outputs[0].dtype;
     if (ctx->returned && (dtype == QDQ_INT8 || dtype == QDQ_FLOAT8_E4M3FN))
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, "y",
             qdq_text(ctx->findings, "is %s and an output of the graph", qdq_dtype_name(dtype)),
             "a Dequantize before the output");
@@ -185,15 +187,15 @@ static void quantized_output(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 static void int4_of_constant(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (ctx->inputs[QDQ_PORT_X].constant && ctx->outputs[0].dtype == QDQ_INT4)
-        qdq_call_find_rule(ctx, rule, "x", "is a constant, and the quantized type int4",
-                           "the codes themselves, and a Dequantize");
+        qdq_report_target_violation(ctx, rule, "x", "is a constant, and the quantized type int4",
+                                    "the codes themselves, and a Dequantize");
 }
 
 static void float16_channels(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s;
     if (qdq_real_dtype(ctx) == QDQ_FLOAT16 && qdq_quantized_dtype(ctx) == QDQ_INT8 &&
         qdq_has_channels(ctx, &s))
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, qdq_real_port(ctx),
             qdq_text(ctx->findings, "is float16, and %s has %zu elements", s.name, s.count),
             "float32 or bfloat16");

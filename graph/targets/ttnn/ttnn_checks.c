@@ -61,7 +61,7 @@ void qdq_ttnn_zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule) 
 
 void qdq_ttnn_page_shows_bfloat16(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (ctx->inputs[QDQ_PORT_X].type.dtype == QDQ_BFLOAT16)
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, "x",
             "is bfloat16, which the page of ttnn.requantize shows and its code refuses",
             "int32, int8 or uint8");
@@ -70,8 +70,8 @@ void qdq_ttnn_page_shows_bfloat16(const qdq_op_context *ctx, const qdq_rule *rul
 void qdq_ttnn_page_ranks(const qdq_op_context *ctx, const qdq_rule *rule) {
     int rank = ctx->inputs[QDQ_PORT_X].type.shape.rank;
     if (rank < 2 || rank > 4)
-        qdq_call_find_rule(ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", rank),
-                           "rank 2, 3 or 4, which the page lists");
+        qdq_report_target_violation(ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", rank),
+                                    "rank 2, 3 or 4, which the page lists");
 }
 
 void qdq_ttnn_cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -82,10 +82,10 @@ void qdq_ttnn_cast_to_unsigned(const qdq_op_context *ctx, const qdq_rule *rule) 
     qdq_dtype y = ctx->outputs[0].dtype;
     if (qdq_dtype_is_real(ctx->inputs[QDQ_PORT_X].type.dtype) &&
         (y == QDQ_UINT8 || y == QDQ_UINT16))
-        qdq_call_find_rule(ctx, rule, "dtype",
-                           y == QDQ_UINT8 ? "is uint8: the device wraps around"
-                                          : "is uint16: the device rounds half away",
-                           "int32");
+        qdq_report_target_violation(ctx, rule, "dtype",
+                                    y == QDQ_UINT8 ? "is uint8: the device wraps around"
+                                                   : "is uint16: the device rounds half away",
+                                    "int32");
 }
 
 //---- Rules: per channel -----------------------------------------------------
@@ -106,21 +106,22 @@ void qdq_ttnn_channel_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale");
     if (!along_axis(ctx)) return;
     if (s.scalar)
-        qdq_call_find_rule(ctx, rule, s.name, "is a single number", "a list, even of one number");
+        qdq_report_target_violation(ctx, rule, s.name, "is a single number",
+                                    "a list, even of one number");
     else if (s.shape.rank != 1)
-        qdq_call_find_rule(ctx, rule, s.name, qdq_text(ctx->findings, "has rank %d", s.shape.rank),
-                           "rank 1");
+        qdq_report_target_violation(ctx, rule, s.name,
+                                    qdq_text(ctx->findings, "has rank %d", s.shape.rank), "rank 1");
 }
 
 // A tensor that goes with an axis has one element for each channel.
 static bool expect_channels(const qdq_op_context *ctx, const qdq_rule *rule, const qdq_argument *v,
                             int64_t channels) {
     if (v->shape.rank == 1 && v->shape.dims[0] == channels) return true;
-    qdq_call_find_rule(ctx, rule, v->name,
-                       qdq_text(ctx->findings, "has rank %d and %zu element%s", v->shape.rank,
-                                v->count, v->count == 1 ? "" : "s"),
-                       qdq_text(ctx->findings, "rank 1 and %lld element%s", (long long)channels,
-                                channels == 1 ? "" : "s"));
+    qdq_report_target_violation(ctx, rule, v->name,
+                                qdq_text(ctx->findings, "has rank %d and %zu element%s",
+                                         v->shape.rank, v->count, v->count == 1 ? "" : "s"),
+                                qdq_text(ctx->findings, "rank 1 and %lld element%s",
+                                         (long long)channels, channels == 1 ? "" : "s"));
     return false;
 }
 
@@ -138,10 +139,11 @@ void qdq_ttnn_channel_zero_point(const qdq_op_context *ctx, const qdq_rule *rule
 void qdq_ttnn_int8_input(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
     if (x == QDQ_INT8 && y != QDQ_INT32 && qdq_ttnn_path(ctx) != QDQ_TTNN_FUSED)
-        qdq_call_find_rule(ctx, rule, "dtype",
-                           qdq_text(ctx->findings, "is %s, x is int8, and a parameter is a tensor",
-                                    qdq_dtype_name(y)),
-                           "int32, or single numbers for all four parameters");
+        qdq_report_target_violation(ctx, rule, "dtype",
+                                    qdq_text(ctx->findings,
+                                             "is %s, x is int8, and a parameter is a tensor",
+                                             qdq_dtype_name(y)),
+                                    "int32, or single numbers for all four parameters");
 }
 
 static bool is_full(const qdq_argument *v, int64_t channels) {
@@ -156,7 +158,7 @@ void qdq_ttnn_sides_agree(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_argument z = qdq_argument_of(ctx, requantize_ports[k + 1]);
         if (is_full(&s, channels) == is_full(&z, channels)) continue;
         const qdq_argument *full = is_full(&s, channels) ? &s : &z;
-        qdq_call_find_rule(
+        qdq_report_target_violation(
             ctx, rule, full == &s ? z.name : s.name,
             qdq_text(ctx->findings, "has one element, but %s is per channel", full->name),
             "both per channel, or both with one element");
@@ -185,11 +187,11 @@ void qdq_ttnn_mixed_arguments(const qdq_op_context *ctx, const qdq_rule *rule) {
                 (!z.scalar && !expect_channels(ctx, rule, &z, channels)))
                 return;
         } else if (!z.scalar && z.count != 1) {
-            qdq_call_find_rule(ctx, rule, z.name,
-                               qdq_text(ctx->findings,
-                                        "has %zu elements, but %s is a single number", z.count,
-                                        s.name),
-                               "one element, or a list of scales beside it");
+            qdq_report_target_violation(ctx, rule, z.name,
+                                        qdq_text(ctx->findings,
+                                                 "has %zu elements, but %s is a single number",
+                                                 z.count, s.name),
+                                        "one element, or a list of scales beside it");
             return;
         }
     }
@@ -199,12 +201,13 @@ void qdq_ttnn_mixed_arguments(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 void qdq_ttnn_composite_truncates(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (zero_point_is_tensor(ctx) && ctx->outputs[0].dtype != QDQ_INT8)
-        qdq_call_find_rule(ctx, rule, qdq_argument_of(ctx, "zero_point").name,
-                           ctx->outputs[0].dtype == QDQ_UINT8
-                               ? "is a tensor: the result is truncated, and wraps around"
-                               : "is a tensor: the result is truncated, and not brought into "
-                                 "the range of int8",
-                           "a single number");
+        qdq_report_target_violation(
+            ctx, rule, qdq_argument_of(ctx, "zero_point").name,
+            ctx->outputs[0].dtype == QDQ_UINT8
+                ? "is a tensor: the result is truncated, and wraps around"
+                : "is a tensor: the result is truncated, and not brought into "
+                  "the range of int8",
+            "a single number");
 }
 
 static bool fused_to(const qdq_op_context *ctx, qdq_dtype y) {
@@ -214,15 +217,16 @@ static bool fused_to(const qdq_op_context *ctx, qdq_dtype y) {
 
 void qdq_ttnn_int32_range(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (fused_to(ctx, QDQ_INT32))
-        qdq_call_find_rule(ctx, rule, "dtype",
-                           "is int32: results are clamped to -127..127, and halves go away from 0",
-                           NULL);
+        qdq_report_target_violation(
+            ctx, rule, "dtype",
+            "is int32: results are clamped to -127..127, and halves go away from 0", NULL);
 }
 
 void qdq_ttnn_uint8_sign(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (fused_to(ctx, QDQ_UINT8))
-        qdq_call_find_rule(ctx, rule, "dtype",
-                           "is uint8: what would be negative loses its sign (-5 becomes 5)", NULL);
+        qdq_report_target_violation(
+            ctx, rule, "dtype", "is uint8: what would be negative loses its sign (-5 becomes 5)",
+            NULL);
 }
 
 void qdq_ttnn_bfloat16_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -231,38 +235,40 @@ void qdq_ttnn_bfloat16_zero_point(const qdq_op_context *ctx, const qdq_rule *rul
     for (size_t i = 0; i < z.count; i++) {
         double value = qdq_argument_at(&z, i);
         if (fabs(value) <= 256) continue;
-        qdq_find_number(ctx, rule, &z, i, "at most 256 in size, as it is rounded to bfloat16");
+        qdq_report_number(ctx, rule, &z, i, "at most 256 in size, as it is rounded to bfloat16");
         return;
     }
 }
 
 void qdq_ttnn_expanded_truncates(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_ttnn_path(ctx) == QDQ_TTNN_EXPANDED)
-        qdq_call_find_rule(ctx, rule, NULL,
-                           "all four parameters are tensors along an axis: the result is "
-                           "truncated, and not brought into the range of int8",
-                           NULL);
+        qdq_report_target_violation(ctx, rule, NULL,
+                                    "all four parameters are tensors along an axis: the result is "
+                                    "truncated, and not brought into the range of int8",
+                                    NULL);
 }
 
 void qdq_ttnn_through_bfloat16(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_ttnn_path(ctx) == QDQ_TTNN_MIXED)
-        qdq_call_find_rule(ctx, rule, NULL,
-                           "numbers and tensors are mixed, or no axis is given: the values go "
-                           "through bfloat16",
-                           NULL);
+        qdq_report_target_violation(
+            ctx, rule, NULL,
+            "numbers and tensors are mixed, or no axis is given: the values go "
+            "through bfloat16",
+            NULL);
 }
 
 void qdq_ttnn_axis_ignored(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (has_axis(ctx) && qdq_ttnn_path(ctx) == QDQ_TTNN_FUSED)
-        qdq_call_find_rule(ctx, rule, "axis", "is given, and ignored beside four single numbers",
-                           "none");
+        qdq_report_target_violation(ctx, rule, "axis",
+                                    "is given, and ignored beside four single numbers", "none");
 }
 
 void qdq_ttnn_mlir_mixes(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument in = qdq_argument_of(ctx, "in_scale"), out = qdq_argument_of(ctx, "out_scale");
     if ((in.count > 1) != (out.count > 1))
-        qdq_call_find_rule(ctx, rule, out.name,
-                           qdq_text(ctx->findings, "has %zu element%s, %s has %zu", out.count,
-                                    out.count == 1 ? "" : "s", in.name, in.count),
-                           "both per channel, or both per tensor");
+        qdq_report_target_violation(ctx, rule, out.name,
+                                    qdq_text(ctx->findings, "has %zu element%s, %s has %zu",
+                                             out.count, out.count == 1 ? "" : "s", in.name,
+                                             in.count),
+                                    "both per channel, or both per tensor");
 }
