@@ -66,14 +66,15 @@ bool qdq_value_is_constant(const qdq_graph *graph, qdq_value value) {
 qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target, size_t index,
                               qdq_numerics *out, qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
-    qdq_profile profile;
+    qdq_target_version version;
     const qdq_node *node = NULL;
     if (!out) return qdq_fail(err, QDQ_ERR_ARGUMENT, "there is no qdq_numerics to write to");
     QDQ_TRY(qdq_graph_find_node(graph, index, &node, err));
-    if (!qdq_profile_find(target ? target : graph->target, &profile, err)) return QDQ_ERR_ARGUMENT;
+    if (!qdq_target_version_find(target ? target : graph->target, &version, err))
+        return QDQ_ERR_ARGUMENT;
     qdq_findings silent = {0};
     qdq_op_context ctx;
     qdq_graph_context(graph, node, &silent, &ctx);
-    *out = profile.target->numerics(&ctx, profile.release);
+    *out = version.target->numerics(&ctx, version.release);
     return QDQ_OK;
 }

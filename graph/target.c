@@ -39,21 +39,21 @@ static bool find_fails(qdq_error *err, const char *what, const char *name, const
     return false;
 }
 
-static bool find_release(const qdq_target *target, const char *name, qdq_profile *out,
+static bool find_release(const qdq_target *target, const char *name, qdq_target_version *out,
                          qdq_error *err) {
     const char *names[MAX_RELEASES] = {0};
     char what[64] = "release of target ";
     for (size_t i = 0; i < target->release_count; i++) {
         names[i] = target->releases[i].name;
         if (strcmp(names[i], name) != 0) continue;
-        *out = (qdq_profile){target, target->releases[i].number};
+        *out = (qdq_target_version){target, target->releases[i].number};
         return true;
     }
     strncat(what, target->name, sizeof what - strlen(what) - 1);
     return find_fails(err, what, name, names, target->release_count);
 }
 
-bool qdq_profile_find(const char *name, qdq_profile *out, qdq_error *err) {
+bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_error *err) {
     const char *names[TARGET_COUNT];
     size_t length = strcspn(name, "@");
     for (size_t i = 0; i < TARGET_COUNT; i++) {
@@ -62,14 +62,14 @@ bool qdq_profile_find(const char *name, qdq_profile *out, qdq_error *err) {
         if (strlen(target->name) != length || strncmp(target->name, name, length) != 0) continue;
         if (name[length] == '@') return find_release(target, name + length + 1, out, err);
         size_t last = target->release_count;
-        *out = (qdq_profile){target, last ? target->releases[last - 1].number : 0};
+        *out = (qdq_target_version){target, last ? target->releases[last - 1].number : 0};
         return true;
     }
     return find_fails(err, "target", name, names, TARGET_COUNT);
 }
 
-bool qdq_rule_holds(const qdq_rule *rule, const qdq_profile *profile) {
-    return profile->release >= rule->since && (!rule->until || profile->release < rule->until);
+bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version) {
+    return version->release >= rule->since && (!rule->until || version->release < rule->until);
 }
 
 //---- For inspect.h ----------------------------------------------------------

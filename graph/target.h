@@ -28,16 +28,16 @@ typedef struct qdq_target {
 } qdq_target;
 
 // A target at one of its releases.
-typedef struct qdq_profile {
+typedef struct qdq_target_version {
     const qdq_target *target;
     int release;  // 0 where the target has none
-} qdq_profile;
+} qdq_target_version;
 
 // The profile called "TARGET" (its newest release) or "TARGET@RELEASE". False with `err` set (and a
 // did-you-mean) if there is none.
-bool qdq_profile_find(const char *name, qdq_profile *out, qdq_error *err);
+bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_error *err);
 
 // Whether a rule holds at a release.
-bool qdq_rule_holds(const qdq_rule *rule, const qdq_profile *profile);
+bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version);
 
 #endif

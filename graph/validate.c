@@ -37,9 +37,9 @@ static void check_uses(const qdq_graph *graph, qdq_findings *findings) {
     }
 }
 
-static void check_target(const qdq_graph *graph, const qdq_profile *profile,
+static void check_target(const qdq_graph *graph, const qdq_target_version *version,
                          qdq_findings *findings) {
-    const qdq_target *target = profile->target;
+    const qdq_target *target = version->target;
     for (size_t i = 0; i < graph->node_count; i++) {
         if (!graph->nodes[i].valid) continue;
         qdq_op_context ctx;
@@ -48,7 +48,7 @@ static void check_target(const qdq_graph *graph, const qdq_profile *profile,
             continue;  // rules are about nodes without core errors
         for (size_t k = 0; k < target->rule_count; k++) {
             const qdq_rule *rule = &target->rules[k];
-            if (rule->check && qdq_rule_holds(rule, profile) && qdq_rule_applies(rule, &ctx))
+            if (rule->check && qdq_rule_holds(rule, version) && qdq_rule_applies(rule, &ctx))
                 rule->check(&ctx, rule);
         }
     }
@@ -70,7 +70,7 @@ static bool start(qdq_graph *graph) {
     return f->items != NULL;
 }
 
-static qdq_status check(qdq_graph *graph, const qdq_profile *profile, qdq_error *err) {
+static qdq_status check(qdq_graph *graph, const qdq_target_version *version, qdq_error *err) {
     if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
     if (graph->mempool.failed || graph->broken.status != QDQ_OK)
         return qdq_fail(err, graph->broken.status ? graph->broken.status : QDQ_ERR_MEMORY, "%s",
@@ -78,7 +78,7 @@ static qdq_status check(qdq_graph *graph, const qdq_profile *profile, qdq_error 
     if (start(graph)) {
         check_outputs(graph, &graph->checked);
         check_uses(graph, &graph->checked);
-        check_target(graph, profile, &graph->checked);
+        check_target(graph, version, &graph->checked);
     }
     if (graph->report_pool.failed)
         return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
@@ -89,15 +89,16 @@ static qdq_status check(qdq_graph *graph, const qdq_profile *profile, qdq_error 
 
 const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *target_name, qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
-    qdq_profile profile;
-    if (!qdq_profile_find(target_name ? target_name : qdq_graph_target(graph), &profile, err) ||
-        check(graph, &profile, err) != QDQ_OK)
+    qdq_target_version version;
+    if (!qdq_target_version_find(target_name ? target_name : qdq_graph_target(graph), &version,
+                                 err) ||
+        check(graph, &version, err) != QDQ_OK)
         return NULL;
     return &graph->report;
 }
 
-qdq_status qdq_graph_check(qdq_graph *graph, const qdq_profile *profile, qdq_error *err) {
-    QDQ_TRY(check(graph, profile, err));
+qdq_status qdq_graph_check(qdq_graph *graph, const qdq_target_version *version, qdq_error *err) {
+    QDQ_TRY(check(graph, version, err));
     const qdq_finding *findings = graph->report.findings;
     for (size_t i = 0; findings && i < graph->report.count; i++) {
         const qdq_finding *finding = &findings[i];

@@ -8,6 +8,6 @@
 
 // Checks as qdq_graph_validate does and fails with the first error that there is: of building, of
 // the whole, of the target.
-qdq_status qdq_graph_check(qdq_graph *graph, const qdq_profile *profile, qdq_error *err);
+qdq_status qdq_graph_check(qdq_graph *graph, const qdq_target_version *version, qdq_error *err);
 
 #endif

@@ -276,11 +276,11 @@ static bool check_options(const qdq_compile_options *opt, qdq_error *err) {
 qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options, qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
     qdq_compile_options opt = options ? *options : (qdq_compile_options){0};
-    qdq_profile profile;
+    qdq_target_version version;
     const char *target = opt.target ? opt.target : qdq_graph_target(graph);
     uint32_t isas;
-    if (!check_options(&opt, err) || !qdq_profile_find(target, &profile, err) ||
-        !qdq_cpu_cap(opt.isa, &isas, err) || qdq_graph_check(graph, &profile, err) != QDQ_OK)
+    if (!check_options(&opt, err) || !qdq_target_version_find(target, &version, err) ||
+        !qdq_cpu_cap(opt.isa, &isas, err) || qdq_graph_check(graph, &version, err) != QDQ_OK)
         return NULL;
     qdq_plan *plan = qdq_alloc_array(graph->allocator, 1, sizeof *plan, 64);
     if (!plan) {
@@ -288,7 +288,7 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
         return NULL;
     }
     *plan = (qdq_plan){.allocator = graph->allocator};
-    qdq_compiler c = {.draft = {.graph = graph, .profile = profile, .options = opt, .isas = isas},
+    qdq_compiler c = {.draft = {.graph = graph, .version = version, .options = opt, .isas = isas},
                       .plan = plan,
                       .err = err};
     qdq_budget_init(&c.budget, graph->allocator,

@@ -124,7 +124,7 @@ qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_op_context *ct
     return (qdq_lowering){
         .numerics = draft->options.numerics
                         ? *draft->options.numerics
-                        : draft->profile.target->numerics(ctx, draft->profile.release),
+                        : draft->version.target->numerics(ctx, draft->version.release),
         .isas = draft->isas,
         .mempool = mempool,
     };

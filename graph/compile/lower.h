@@ -66,7 +66,7 @@ typedef struct qdq_draft_node {
 
 typedef struct qdq_draft {
     const qdq_graph *graph;
-    qdq_profile profile;
+    qdq_target_version version;
     qdq_compile_options options;
     uint32_t isas;              // of runtime/base/cpu.h
     qdq_budget *budget;         // what memory is from

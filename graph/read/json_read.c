@@ -76,8 +76,8 @@ static qdq_status read_names(qdq_reader *r, const qdq_item *top) {
     if (name.json) graph->name = qdq_mempool_strdup(&graph->mempool, qdq_json_text(name.json));
     if (!target.json || graph->target_given) return QDQ_OK;
     qdq_error unknown = {0};
-    qdq_profile profile;
-    if (!qdq_profile_find(qdq_json_text(target.json), &profile, &unknown))
+    qdq_target_version version;
+    if (!qdq_target_version_find(qdq_json_text(target.json), &version, &unknown))
         return qdq_fail(r->err, QDQ_ERR_PARSE, "%s", unknown.text);
     graph->target = qdq_mempool_strdup(&graph->mempool, qdq_json_text(target.json));
     return QDQ_OK;

@@ -277,9 +277,9 @@ qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *
         return qdq_fail(err, QDQ_ERR_GRAPH, "%s",
                         graph->findings.count ? graph->findings.items[0].message
                                               : "the graph has errors");
-    qdq_profile profile;
+    qdq_target_version version;
     if (!path) return qdq_fail(err, QDQ_ERR_ARGUMENT, "the path of a graph is NULL");
-    if (!qdq_profile_find(graph->target, &profile, err)) return QDQ_ERR_ARGUMENT;
+    if (!qdq_target_version_find(graph->target, &version, err)) return QDQ_ERR_ARGUMENT;
     qdq_mempool scratch;
     qdq_mempool_init(&scratch, graph->allocator);
     qdq_status status = write_files(graph, path, &scratch, err);

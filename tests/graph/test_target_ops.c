@@ -36,9 +36,9 @@ static bool is_listed(const char *const *ops, const char *op) {
 }
 
 static const qdq_target *target_called(const char *name) {
-    qdq_profile profile = {0};
+    qdq_target_version profile = {0};
     qdq_error err = {0};
-    assert_true(qdq_profile_find(name, &profile, &err));
+    assert_true(qdq_target_version_find(name, &profile, &err));
     return profile.target;
 }
 
