@@ -20,17 +20,17 @@
 enum { QDQ_CONTROL = 0x1F80, QDQ_CONTROL_FLAGS = 0x3F };
 
 // The rounding mode is in the control word of the x87 unit too, where strtod and printf look it up.
-typedef struct qdq_environment {
+typedef struct qdq_fp_environment {
     unsigned control;
     int rounding;
-} qdq_environment;
+} qdq_fp_environment;
 
-static inline bool qdq_environment_is_fixed(qdq_environment e) {
+static inline bool qdq_environment_is_fixed(qdq_fp_environment e) {
     return (e.control & ~(unsigned)QDQ_CONTROL_FLAGS) == QDQ_CONTROL && e.rounding == FE_TONEAREST;
 }
 
-static inline qdq_environment qdq_environment_enter(void) {
-    qdq_environment now = {__builtin_ia32_stmxcsr(), fegetround()};
+static inline qdq_fp_environment qdq_fp_environment_enter(void) {
+    qdq_fp_environment now = {__builtin_ia32_stmxcsr(), fegetround()};
     if (!qdq_environment_is_fixed(now)) {
         fesetround(FE_TONEAREST);
         __builtin_ia32_ldmxcsr(QDQ_CONTROL);
@@ -38,7 +38,7 @@ static inline qdq_environment qdq_environment_enter(void) {
     return now;
 }
 
-static inline void qdq_environment_leave(qdq_environment before) {
+static inline void qdq_fp_environment_leave(qdq_fp_environment before) {
     if (!qdq_environment_is_fixed(before)) {
         fesetround(before.rounding);
         __builtin_ia32_ldmxcsr(before.control);
@@ -62,7 +62,7 @@ static inline void qdq_flushing_leave(qdq_flushing before) { __builtin_ia32_ldmx
 
 // Of the control register all bits are 0 by default: round to nearest, no flushing, no traps. Its
 // flags are in a register of their own.
-typedef unsigned qdq_environment;
+typedef unsigned qdq_fp_environment;
 
 #if defined(__clang__)
 static inline unsigned qdq_control(void) { return (unsigned)__builtin_arm_rsr64("fpcr"); }
@@ -76,13 +76,13 @@ static inline unsigned qdq_flags(void) { return __builtin_aarch64_get_fpsr(); }
 static inline void qdq_flags_set(unsigned bits) { __builtin_aarch64_set_fpsr(bits); }
 #endif
 
-static inline qdq_environment qdq_environment_enter(void) {
+static inline qdq_fp_environment qdq_fp_environment_enter(void) {
     unsigned now = qdq_control();
     if (now) qdq_control_set(0);
     return now;
 }
 
-static inline void qdq_environment_leave(qdq_environment before) {
+static inline void qdq_fp_environment_leave(qdq_fp_environment before) {
     if (before) qdq_control_set(before);
 }
 
@@ -108,21 +108,21 @@ static inline bool qdq_flushing_leave(qdq_flushing before) {
 
 #else
 
-typedef fenv_t qdq_environment;
+typedef fenv_t qdq_fp_environment;
 
-static inline qdq_environment qdq_environment_enter(void) {
+static inline qdq_fp_environment qdq_fp_environment_enter(void) {
     fenv_t before;
     fegetenv(&before);
     fesetenv(FE_DFL_ENV);
     return before;
 }
 
-static inline void qdq_environment_leave(qdq_environment before) { fesetenv(&before); }
+static inline void qdq_fp_environment_leave(qdq_fp_environment before) { fesetenv(&before); }
 
 #endif
 
-static inline void qdq_environment_restore(const qdq_environment *before) {
-    qdq_environment_leave(*before);
+static inline void qdq_environment_restore(const qdq_fp_environment *before) {
+    qdq_fp_environment_leave(*before);
 }
 
 // As the first statement of a function: it has the fixed environment until it returns, and its
@@ -130,6 +130,6 @@ static inline void qdq_environment_restore(const qdq_environment *before) {
 // across the change, so it belongs into functions that this one calls (QDQ_APART).
 #define QDQ_FIXED_ENVIRONMENT                                 \
     __attribute__((cleanup(qdq_environment_restore), unused)) \
-    const qdq_environment qdq_callers_environment = qdq_environment_enter()
+    const qdq_fp_environment qdq_callers_environment = qdq_fp_environment_enter()
 
 #endif

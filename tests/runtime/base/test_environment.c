@@ -27,9 +27,9 @@ static void rounding_is_to_nearest_and_the_callers_mode_comes_back(void **state)
     (void)state;
     for (int k = 0; k < 4; k++) {
         fesetround(modes[k]);
-        qdq_environment before = qdq_environment_enter();
+        qdq_fp_environment before = qdq_fp_environment_enter();
         float third = divided(1, 3), minus = divided(-1, 3), small = divided(0x1p-126f, 16);
-        qdq_environment_leave(before);
+        qdq_fp_environment_leave(before);
         int after = fegetround();
         fesetround(FE_TONEAREST);
         assert_int_equal(after, modes[k]);
@@ -54,9 +54,9 @@ static void denormals_are_kept_and_the_callers_flushing_comes_back(void **state)
     unsigned plain = control();
     control_set(plain | FLUSH);
     float flushed = divided(0x1p-126f, 16);
-    qdq_environment before = qdq_environment_enter();
+    qdq_fp_environment before = qdq_fp_environment_enter();
     float third = divided(1, 3), minus = divided(-1, 3), small = divided(0x1p-126f, 16);
-    qdq_environment_leave(before);
+    qdq_fp_environment_leave(before);
     unsigned after = control();
     control_set(plain);
     assert_true(flushed == 0);
