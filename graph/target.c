@@ -32,7 +32,7 @@ static bool find_fails(qdq_error *err, const char *what, const char *name, const
         if (i) strncat(list, ", ", sizeof list - strlen(list) - 1);
         strncat(list, known[i], sizeof list - strlen(list) - 1);
     }
-    const char *nearest = qdq_nearest(name, known, count);
+    const char *nearest = qdq_did_you_mean(name, known, count);
     qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%.64s' is unknown, wanted %s%s%s%s%s", what, name,
              count ? "one of: " : "none", list, nearest ? "; did you mean '" : "",
              nearest ? nearest : "", nearest ? "'?" : "");

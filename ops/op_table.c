@@ -88,7 +88,7 @@ const char *qdq_op_meant(const char *name) {
     const char *names[OP_COUNT];
     for (size_t i = 0; i < OP_COUNT; i++) names[i] = ops[i]->name;
     const char *meant = name ? qdq_synonym_of(name, names, OP_COUNT) : NULL;
-    return meant ? meant : qdq_nearest(name, names, OP_COUNT);
+    return meant ? meant : qdq_did_you_mean(name, names, OP_COUNT);
 }
 
 //---- For inspect.h ----------------------------------------------------------

@@ -122,5 +122,5 @@ void qdq_find_unknown(qdq_findings *findings, qdq_core_rule rule, qdq_subject su
         qdq_report_add(findings, "core", &qdq_core_rules[rule], subject, found, NULL, advice);
     else
         qdq_report_near(findings, rule, subject, found, NULL,
-                        meant ? meant : qdq_nearest(name, known, count));
+                        meant ? meant : qdq_did_you_mean(name, known, count));
 }

@@ -49,7 +49,7 @@ static int unknown_target(const char *name) {
     const char *names[64];
     size_t count = qdq_target_count() < 64 ? qdq_target_count() : 64;
     for (size_t i = 0; i < count; i++) names[i] = qdq_target_get(i).name;
-    return unknown("target", name, "targets", qdq_nearest(name, names, count));
+    return unknown("target", name, "targets", qdq_did_you_mean(name, names, count));
 }
 
 //---- Ops --------------------------------------------------------------------

@@ -112,7 +112,7 @@ int tell_unknown(const char *what, const char *name, const char *const *names, s
     size_t at = 0;
     for (size_t i = 0; i < count && at < sizeof list; i++)
         at += (size_t)snprintf(list + at, sizeof list - at, " %s", names[i]);
-    const char *nearest = qdq_nearest(name, names, count);
+    const char *nearest = qdq_did_you_mean(name, names, count);
     return tell_failure(QDQ_ERR_ARGUMENT, "there is no %s '%s', wanted one of:%s%s%s%s%s", what,
                         name, list, at < sizeof list ? "" : " ...",
                         nearest ? "; did you mean '" : "", nearest ? nearest : "",

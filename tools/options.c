@@ -125,7 +125,7 @@ static void suggest(const command_row *command, const char *word, size_t length,
         if (takes(&rows[i], command)) names[count++] = rows[i].name;
         if (strcmp(rows[i].name, name) == 0) others = rows[i].commands;
     }
-    const char *nearest = qdq_nearest(name, names, count);
+    const char *nearest = qdq_did_you_mean(name, names, count);
     *out = '\0';
     if (nearest)
         snprintf(out, capacity, "; did you mean '--%s'?", nearest);

@@ -11,7 +11,7 @@
 static const char *nearest_dtype(const char *name) {
     const char *names[QDQ_DTYPE_COUNT];
     for (int i = 0; i < QDQ_DTYPE_COUNT; i++) names[i] = qdq_dtype_name((qdq_dtype)i);
-    return qdq_nearest(name, names + 1, QDQ_DTYPE_COUNT - 1);
+    return qdq_did_you_mean(name, names + 1, QDQ_DTYPE_COUNT - 1);
 }
 
 qdq_dtype qdq_json_read_dtype(qdq_graph *graph, const char *name, qdq_subject subject) {
@@ -60,7 +60,7 @@ static int read_word(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_i
         strncat(known, attr->words[count], sizeof known - strlen(known) - 1);
     }
     qdq_report_near(f, QDQ_RULE_ATTR_VALUE, a->subject, qdq_text(f, "is '%.128s'", text),
-                    qdq_text(f, "one of: %s", known), qdq_nearest(text, attr->words, count));
+                    qdq_text(f, "one of: %s", known), qdq_did_you_mean(text, attr->words, count));
     a->failed = true;
     return 0;
 }

@@ -46,7 +46,7 @@ qdq_status qdq_item_check_keys(const qdq_reader *r, const qdq_item *object,
         for (size_t i = 0; i < count && !known; i++)
             known = strcmp(qdq_json_name(child), keys[i]) == 0;
         if (known) continue;
-        const char *nearest = qdq_nearest(qdq_json_name(child), keys, count);
+        const char *nearest = qdq_did_you_mean(qdq_json_name(child), keys, count);
         return qdq_fail(r->err, QDQ_ERR_PARSE, "%s%skey '%.64s' is unknown%s%s%s", object->where,
                         *object->where ? ": " : "", qdq_json_name(child),
                         nearest ? "; did you mean '" : "; keys of your own begin with 'x-'",

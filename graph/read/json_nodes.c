@@ -104,7 +104,7 @@ static const char *nearest_value(const qdq_node_list *list, const char *name) {
         if (graph->values[i].name && *graph->values[i].name) names[count++] = graph->values[i].name;
     for (size_t i = 0; i < list->count && count < CANDIDATES; i++)
         names[count++] = list->nodes[i].name;
-    return qdq_nearest(name, names, count);
+    return qdq_did_you_mean(name, names, count);
 }
 
 qdq_value qdq_json_resolve(const qdq_node_list *list, const char *name, qdq_subject subject) {

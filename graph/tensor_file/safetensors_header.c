@@ -126,7 +126,7 @@ static qdq_status find_members(const cJSON *tensor, const cJSON *found[KEY_COUNT
             continue;
         }
         char shown[SHOWN_BYTES];
-        const char *near = qdq_nearest(item->string, keys, KEY_COUNT);
+        const char *near = qdq_did_you_mean(item->string, keys, KEY_COUNT);
         return qdq_fail(err, QDQ_ERR_PARSE,
                         "unknown key '%s', wanted dtype, shape and data_offsets%s%s%s",
                         show(shown, item->string), near ? "; did you mean '" : "", near ? near : "",

@@ -127,7 +127,7 @@ static bool refuse(const char *name, qdq_error *err) {
         used += snprintf(wanted + used, sizeof wanted - (size_t)used, "%s%s", used ? ", " : "",
                          rows[i].name);
     }
-    const char *nearest = other ? NULL : qdq_nearest(name, here, QDQ_ISA_COUNT);
+    const char *nearest = other ? NULL : qdq_did_you_mean(name, here, QDQ_ISA_COUNT);
     qdq_fail(err, QDQ_ERR_ARGUMENT, "instruction set '%.64s' is %s%s, wanted one of: %s%s%s%s",
              name, other ? "only for " : "unknown", other ? other : "", wanted,
              nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");

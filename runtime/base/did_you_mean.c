@@ -40,7 +40,7 @@ static int distance(const char *a, size_t a_length, const char *b, size_t b_leng
     return above[b_length];
 }
 
-const char *qdq_nearest(const char *name, const char *const *candidates, size_t count) {
+const char *qdq_did_you_mean(const char *name, const char *const *candidates, size_t count) {
     size_t length = name ? strnlen(name, MOST_BYTES + 1) : 0;
     if (!candidates || length == 0 || length > MOST_BYTES) return NULL;
     int limit = least((int)(EDIT * length) / 3, 2 * EDIT);

@@ -28,7 +28,7 @@ static bool find_in(const qdq_tensor_info *infos, qdq_exec_io *ios, size_t count
 
 static const char *nearest_in(const qdq_tensor_info *infos, size_t count, const char *name) {
     for (size_t i = 0; i < count; i++)
-        if (qdq_nearest(name, &infos[i].name, 1)) return infos[i].name;
+        if (qdq_did_you_mean(name, &infos[i].name, 1)) return infos[i].name;
     return NULL;
 }
 

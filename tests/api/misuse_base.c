@@ -183,11 +183,11 @@ JSON_CASE(qdq_json_double, json, 1)
 
 //---- Tables -----------------------------------------------------------------
 
-CASE(qdq_nearest) {
+CASE(qdq_did_you_mean) {
     static const char *const names[] = {NULL, "scale"};
-    EXPECT(!qdq_nearest(NULL, names, 2));
-    EXPECT(!qdq_nearest("scale", NULL, 2));
-    EXPECT(!strcmp(qdq_nearest("scal", names, 2), "scale"));
+    EXPECT(!qdq_did_you_mean(NULL, names, 2));
+    EXPECT(!qdq_did_you_mean("scale", NULL, 2));
+    EXPECT(!strcmp(qdq_did_you_mean("scal", names, 2), "scale"));
 }
 
 CASE(qdq_isa_get) { EXPECT(!qdq_isa_get(SIZE_MAX).name); }
@@ -255,7 +255,7 @@ const misuse_case misuse_base[] = {ROW(qdq_version),
                                    ROW(qdq_json_null),
                                    ROW(qdq_json_float32),
                                    ROW(qdq_json_double),
-                                   ROW(qdq_nearest),
+                                   ROW(qdq_did_you_mean),
                                    ROW(qdq_isa_get),
                                    ROW(qdq_op_count),
                                    ROW(qdq_op_get),

@@ -8,7 +8,7 @@
 static const char *nearest(const char *name, const char *const *candidates) {
     size_t count = 0;
     while (candidates[count]) count++;
-    return qdq_nearest(name, candidates, count);
+    return qdq_did_you_mean(name, candidates, count);
 }
 
 static void the_least_edited_candidate_wins(void **state) {
@@ -59,16 +59,16 @@ static void distant_names_are_not_suggested(void **state) {
 static void holes_in_the_list_are_skipped(void **state) {
     (void)state;
     static const char *const candidates[] = {NULL, "axis", NULL};
-    assert_string_equal(qdq_nearest("axs", candidates, 3), "axis");
-    assert_null(qdq_nearest("axs", NULL, 0));
+    assert_string_equal(qdq_did_you_mean("axs", candidates, 3), "axis");
+    assert_null(qdq_did_you_mean("axs", NULL, 0));
 }
 
 static void long_names_never_match(void **state) {
     (void)state;
     static const char *const candidates[] = {LETTERS_64 "x", LETTERS_64};
-    assert_string_equal(qdq_nearest(LETTERS_64, candidates, 2), LETTERS_64);
-    assert_null(qdq_nearest(LETTERS_64, candidates, 1));
-    assert_null(qdq_nearest(LETTERS_64 "x", candidates, 2));
+    assert_string_equal(qdq_did_you_mean(LETTERS_64, candidates, 2), LETTERS_64);
+    assert_null(qdq_did_you_mean(LETTERS_64, candidates, 1));
+    assert_null(qdq_did_you_mean(LETTERS_64 "x", candidates, 2));
 }
 
 static void a_thousand_candidates_are_looked_at(void **state) {
@@ -76,12 +76,12 @@ static void a_thousand_candidates_are_looked_at(void **state) {
     static const char *candidates[1001];
     for (size_t i = 0; i < 1001; i++) candidates[i] = LETTERS_64;
     candidates[1000] = "axis";
-    assert_null(qdq_nearest("axsi", candidates, 1001));
+    assert_null(qdq_did_you_mean("axsi", candidates, 1001));
     candidates[999] = "axis";
     double start = unit_seconds();
-    assert_string_equal(qdq_nearest("axsi", candidates, 1001), "axis");
+    assert_string_equal(qdq_did_you_mean("axsi", candidates, 1001), "axis");
     candidates[999] = LETTERS_64;
-    assert_string_equal(qdq_nearest(LETTERS_64, candidates, SIZE_MAX), LETTERS_64);
+    assert_string_equal(qdq_did_you_mean(LETTERS_64, candidates, SIZE_MAX), LETTERS_64);
     assert_true(unit_seconds() - start < 1);
 }
 
