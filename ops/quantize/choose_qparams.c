@@ -24,7 +24,7 @@ static float core_scale(const qdq_choose_params *p, const qdq_block_range *block
 }
 
 // A range so small that its scale is 0 counts as all zero.
-static qdq_chosen choose_core(const qdq_choose_params *p, const qdq_block_range *block) {
+static qdq_qparams choose_core(const qdq_choose_params *p, const qdq_block_range *block) {
     float qmin = (float)p->range.quant_min, qmax = (float)p->range.quant_max;
     float scale = core_scale(p, block);
     int64_t zero_point = 0;
@@ -36,8 +36,8 @@ static qdq_chosen choose_core(const qdq_choose_params *p, const qdq_block_range 
         exact = !(exact < qmax) ? qmax : exact < qmin ? qmin : exact;  // NaN too: ONNX Runtime 1.30
         zero_point = (int64_t)qdq_round_half_even(exact);
     }
-    return (qdq_chosen){scale,
-                        (int32_t)qdq_clamp_one(zero_point, p->range.quant_min, p->range.quant_max)};
+    return (qdq_qparams){
+        scale, (int32_t)qdq_clamp_one(zero_point, p->range.quant_min, p->range.quant_max)};
 }
 
 //---- torchao: in the dtype of x, NaN propagates ------------------------------
@@ -61,20 +61,20 @@ static int64_t torchao_bound(const qdq_choose_params *p, double bound) {
     return (double)whole == bound ? whole : (int64_t)step(p, (float)bound);
 }
 
-static qdq_chosen choose_torchao(const qdq_choose_params *p, const qdq_block_range *block) {
+static qdq_qparams choose_torchao(const qdq_choose_params *p, const qdq_block_range *block) {
     if (!qdq_dtype_is_int(p->y_dtype))  // float8: no floor
-        return (qdq_chosen){
+        return (qdq_qparams){
             block->nan ? NAN : step(p, absmax(block) / qdq_small_float_largest(p->y_dtype)), 0};
     float scale = block->nan ? NAN : torchao_scale(p, block), eps = step(p, p->eps);
     if (scale < eps) scale = eps;
     if (p->scheme != QDQ_ASYMMETRIC)
-        return (qdq_chosen){scale, (int32_t)((p->high + p->low + 1) / 2)};
+        return (qdq_qparams){scale, (int32_t)((p->high + p->low + 1) / 2)};
     int64_t least = torchao_bound(p, p->low), most = torchao_bound(p, p->high);
     float exact = step(p, (float)p->low - qdq_round_half_even(step(p, block->low / scale)));
     int64_t zero_point = exact > (float)most     ? most
                          : exact >= (float)least ? (int64_t)exact
                                                  : least;
-    return (qdq_chosen){scale, (int32_t)qdq_clamp_one(zero_point, least, most)};
+    return (qdq_qparams){scale, (int32_t)qdq_clamp_one(zero_point, least, most)};
 }
 
 //---- Powers of two ----------------------------------------------------------
@@ -100,32 +100,32 @@ static int power_code(qdq_scheme scheme, float most, const qdq_small_float *form
     return code > largest_exponent ? code - largest_exponent : 0;
 }
 
-static qdq_chosen choose_power(const qdq_choose_params *p, const qdq_block_range *block) {
+static qdq_qparams choose_power(const qdq_choose_params *p, const qdq_block_range *block) {
     const qdq_small_float *format = qdq_small_float_of(p->y_dtype);
     int code =
         block->nan || isinf(absmax(block)) ? 0xFF : power_code(p->scheme, absmax(block), format);
-    return (qdq_chosen){qdq_float8_e8m0_decode((uint8_t)code), 0};
+    return (qdq_qparams){qdq_float8_e8m0_decode((uint8_t)code), 0};
 }
 
 //---- NVFP4 ------------------------------------------------------------------
 
-static qdq_chosen choose_nvfp4(const qdq_choose_params *p, const qdq_block_range *block,
-                               float global_scale) {
+static qdq_qparams choose_nvfp4(const qdq_choose_params *p, const qdq_block_range *block,
+                                float global_scale) {
     bool torchao = p->choice == QDQ_CHOOSE_TORCHAO;
     float least = torchao ? 0x1p-6f : 0x1p-9f;
-    if (block->nan && torchao) return (qdq_chosen){NAN, 0};
-    if (absmax(block) == 0 && !torchao) return (qdq_chosen){1.0f, 0};
+    if (block->nan && torchao) return (qdq_qparams){NAN, 0};
+    if (absmax(block) == 0 && !torchao) return (qdq_qparams){1.0f, 0};
     float scale = absmax(block) / 6.0f;
     if (p->has_global_scale) scale /= global_scale;
     if (!(scale >= least)) scale = least;
     if (scale > 448.0f) scale = 448.0f;
-    return (qdq_chosen){qdq_round_to_dtype(QDQ_FLOAT8_E4M3FN, scale, NULL), 0};
+    return (qdq_qparams){qdq_round_to_dtype(QDQ_FLOAT8_E4M3FN, scale, NULL), 0};
 }
 
 //---- Entry -------------------------------------------------------------------
 
-qdq_chosen qdq_choose(const qdq_choose_params *p, const qdq_block_range *block,
-                      float global_scale) {
+qdq_qparams qdq_choose_qparams(const qdq_choose_params *p, const qdq_block_range *block,
+                               float global_scale) {
     switch (p->scheme) {
     case QDQ_MX_FLOOR:
     case QDQ_MX_CEIL:

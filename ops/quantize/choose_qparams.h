@@ -18,13 +18,14 @@ typedef struct qdq_choose_params {
     qdq_dtype scale_dtype;  // of the scale as it is stored
 } qdq_choose_params;
 
-typedef struct qdq_chosen {
+typedef struct qdq_qparams {
     float scale;  // mx_... and nvfp4: a value that their scale dtype holds
     int32_t zero_point;
-} qdq_chosen;
+} qdq_qparams;
 
 // `global_scale` is read with has_global_scale only.
-qdq_chosen qdq_choose(const qdq_choose_params *p, const qdq_block_range *block, float global_scale);
+qdq_qparams qdq_choose_qparams(const qdq_choose_params *p, const qdq_block_range *block,
+                               float global_scale);
 
 // The dtype of the scales that a scheme gives, unless `scale_dtype` says otherwise.
 qdq_dtype qdq_scheme_scale_dtype(qdq_scheme scheme);

@@ -175,7 +175,7 @@ static void finish(const void *params, const qdq_view *views, const void *state,
                    void *const *y) {
     const qdq_choose_params *p = params;
     float global_scale = p->has_global_scale ? qdq_float_from_bits(views[0].data[0]) : 1.0f;
-    qdq_chosen chosen = qdq_choose(p, state, global_scale);
+    qdq_qparams chosen = qdq_choose_qparams(p, state, global_scale);
     void *scale = (char *)y[0] + index * qdq_dtype_size(p->scale_dtype);
     void *zero_point = (char *)y[1] + index * qdq_dtype_size(p->y_dtype);
     float zero = 0;
