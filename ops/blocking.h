@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes that ops cut their work by and that no interface needs. Tests of large shapes read them
-// here, as they read those of slices.h, movement.h, pieces.h and runtime/exec/plan.h, so that a changed
-// size moves the shapes that cross it.
+// here, as they read those of slices.h, movement.h, pieces.h and runtime/exec/plan.h, so that a
+// changed size moves the shapes that cross it.
 #ifndef QDQ_OPS_BLOCKING_H
 #define QDQ_OPS_BLOCKING_H
 

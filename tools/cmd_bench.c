@@ -3,13 +3,13 @@
 // near a run is to what memory allows.
 #include <stdlib.h>
 
+#include "tools/bench/bandwidth.h"
+#include "tools/bench/measure.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
-#include "tools/bench/measure.h"
-#include "tools/session.h"
-#include "tools/bench/bandwidth.h"
 #include "tools/io/streams.h"
+#include "tools/session.h"
 
 enum { RUN, STEPS, OTHER_MODE, LOAD_COMPILE, FIRST_LIMIT, MEMBERS = FIRST_LIMIT + MAX_LIMITS };
 enum { LOAD, COMPILE, STAGES };

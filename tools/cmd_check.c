@@ -2,11 +2,11 @@
 // qdq check: all findings of a graph; with --target all a matrix of nodes and targets.
 #include <string.h>
 
+#include "tools/check/matrix.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
-#include "tools/check/matrix.h"
 
 static int exit_of(const options *opt, size_t errors, size_t warnings) {
     return errors || (opt->strict && warnings) ? EXIT_FINDINGS : EXIT_OK;

@@ -10,9 +10,9 @@
 #include "tools/failure.h"
 #include "tools/io/inputs.h"
 #include "tools/io/outputs.h"
-#include "tools/session.h"
 #include "tools/io/stream_out.h"
 #include "tools/io/tensor_io.h"
+#include "tools/session.h"
 
 // The outputs of a run, copied out of the exec.
 typedef struct results {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tools/common.h"
 #include "tools/check/text_width.h"
+#include "tools/common.h"
 
 enum { COLUMNS = 64, TICK_NANOSECONDS = 200000000 };
 

@@ -8,8 +8,8 @@
 
 #include "graph/tensor_file/open_file.h"
 #include "graph/tensor_file/safetensors_header.h"
-#include "runtime/base/fp_environment.h"
 #include "runtime/base/error.h"
+#include "runtime/base/fp_environment.h"
 #include "runtime/base/mempool.h"
 #include "runtime/base/utf8.h"
 

@@ -2,9 +2,10 @@
 // The bodies of kernels, compiled for AVX2 with FMA.
 #define QDQ_BODY(name) qdq_##name##_avx2
 #include "ops/kernels/quantize/quantize.inc.h"
+
+#include "ops/kernels/elementwise/elementwise.inc.h"
 #include "ops/kernels/gemm/gemm.inc.h"
 #include "ops/kernels/gemm/gemm_dequant_b.inc.h"
-#include "ops/kernels/elementwise/elementwise.inc.h"
 
 #define QDQ_SLICE_SET qdq_slice_kernels_avx2
 #define QDQ_SLICE_ISA QDQ_ISA_AVX2

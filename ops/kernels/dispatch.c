@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/kernels/gemm/gemm.h"
 #include "ops/kernels/quantize/avx2_intrin.h"
 #include "ops/kernels/quantize/avx512_intrin.h"
 #include "ops/kernels/quantize/body_list.h"
-#include "ops/kernels/gemm/gemm.h"
 
 #if defined(QDQ_SIMD_X86) || defined(QDQ_SIMD_NEON)
 

@@ -2,9 +2,10 @@
 // The bodies of kernels, compiled for aarch64, where NEON is always there.
 #define QDQ_BODY(name) qdq_##name##_neon
 #include "ops/kernels/quantize/quantize.inc.h"
+
+#include "ops/kernels/elementwise/elementwise.inc.h"
 #include "ops/kernels/gemm/gemm.inc.h"
 #include "ops/kernels/gemm/gemm_dequant_b.inc.h"
-#include "ops/kernels/elementwise/elementwise.inc.h"
 
 #define QDQ_SLICE_SET qdq_slice_kernels_neon
 #define QDQ_SLICE_ISA QDQ_ISA_NEON

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of A of a convolution: the elements under the window, from one offset for each k. What
 // is beyond the border is left out of sums of floats, and is the zero point in those of integers.
-#include "ops/products/conv_lowering.h"
 #include "ops/kernels/transpose_block.h"
+#include "ops/products/conv_lowering.h"
 #include "runtime/numerics/dtype.h"
 
 enum {

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "runtime/numerics/dtype.h"
-#include "runtime/base/fp_environment.h"
 #include "runtime/base/error.h"
+#include "runtime/base/fp_environment.h"
 #include "runtime/exec/exec_block.h"
-#include "runtime/tiles/kernels/nontemporal.h"
 #include "runtime/memory/memory_plan.h"
+#include "runtime/numerics/dtype.h"
+#include "runtime/tiles/kernels/nontemporal.h"
 
 //---- Where things lie -------------------------------------------------------
 

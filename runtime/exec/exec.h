@@ -4,8 +4,8 @@
 #ifndef QDQ_RUNTIME_EXEC_EXEC_H
 #define QDQ_RUNTIME_EXEC_EXEC_H
 
-#include "runtime/exec/plan.h"
 #include "runtime/base/scratch.h"
+#include "runtime/exec/plan.h"
 
 // Memory of an input or output. `bound` is the caller's, and goes before `own` where it is set.
 typedef struct qdq_exec_io {

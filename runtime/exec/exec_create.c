@@ -2,8 +2,8 @@
 // Making an exec: one piece of memory for all of it.
 #include <string.h>
 
-#include "runtime/base/fp_environment.h"
 #include "runtime/base/error.h"
+#include "runtime/base/fp_environment.h"
 #include "runtime/exec/exec.h"
 #include "runtime/memory/memory_plan.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps on whole tensors: operands become row-major, units run in parallel, results go to their
 // tiles, or piece by piece through the links behind.
-#include "runtime/numerics/dtype.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/exec/exec_block.h"
+#include "runtime/numerics/dtype.h"
 
 enum { MAX_X = 64, MAX_Y = 8 };
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "runtime/base/fp_environment.h"
 #include "runtime/numerics/block_float.h"
 #include "runtime/numerics/dtype.h"
-#include "runtime/base/fp_environment.h"
 #include "runtime/tiles/kernels/nontemporal.h"
 #include "runtime/tiles/kernels/tile_copy.h"
 

@@ -5,8 +5,8 @@
 #ifndef QDQ_TESTS_OPS_PRODUCTS_H
 #define QDQ_TESTS_OPS_PRODUCTS_H
 
-#include "tests/ops/products/fused_model.h"
 #include "oracle.h"
+#include "tests/ops/products/fused_model.h"
 #include "tests/small_floats.h"
 
 enum { PRODUCT_OPERANDS = 10 };

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/check/text_width.h"
 #include "tools/common.h"
 #include "tools/failure.h"
-#include "tools/check/text_width.h"
 
 const char *verdict_text(verdict v) {
     static const char *const texts[] = {"ok", "warning", "unknown", "refused"};

@@ -3,8 +3,8 @@
 #ifndef QDQ_TOOLS_COMPARE_COMPARE_H
 #define QDQ_TOOLS_COMPARE_COMPARE_H
 
-#include "tools/options.h"
 #include "tools/io/tensor_io.h"
+#include "tools/options.h"
 
 // Checks --tolerance and --rows. EXIT_OK, or another exit code after a message.
 int compare_check_options(const options *opt);

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/compare/causes.h"
 #include "tools/common.h"
+#include "tools/compare/causes.h"
 #include "tools/failure.h"
-#include "tools/session.h"
 #include "tools/io/tensor_io.h"
+#include "tools/session.h"
 
 // The largest |a - b| of numbers; NaN on one side is counted elsewhere.
 static double largest_of(const double *a, const double *b, size_t count) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels in plain C that compilers turn into vectors: included by one file per instruction set,
 // which defines QDQ_BODY(name) and is compiled for it. Each loop is the formula of
-// runtime/numerics/quantize_one.h for one choice of numerics, rewritten without branches; the comment says why
-// it is the same.
+// runtime/numerics/quantize_one.h for one choice of numerics, rewritten without branches; the
+// comment says why it is the same.
 //
 // All take numbers of any value. Zero points beyond 2^20 in size, with which sums would no longer
 // be exact in float32, go to the portable kernel.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over parts of slices (ops/reduce/reduce_axes.h): what softmax, norms and reductions spend their time
-// in. One set for each instruction set, of the same source (slice_body.h): all give the same bits.
+// Loops over parts of slices (ops/reduce/reduce_axes.h): what softmax, norms and reductions spend
+// their time in. One set for each instruction set, of the same source (slice_body.h): all give the
+// same bits.
 #ifndef QDQ_OPS_KERNELS_REDUCE_REDUCE_KERNELS_H
 #define QDQ_OPS_KERNELS_REDUCE_REDUCE_KERNELS_H
 
 #include "runtime/base/cpu.h"
 #include "runtime/numerics/sum.h"
 
-// What is accumulated, in the lanes of runtime/numerics/sum.h: a sum or a product, or keys, which are
-// integers in the order of the floats that they stand for.
+// What is accumulated, in the lanes of runtime/numerics/sum.h: a sum or a product, or keys, which
+// are integers in the order of the floats that they stand for.
 typedef union qdq_lanes {
     double sums[QDQ_SUM_LANES];
     int32_t keys[QDQ_SUM_LANES];

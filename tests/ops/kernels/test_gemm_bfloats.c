@@ -2,8 +2,8 @@
 // Kernels of products of bfloat16 on every instruction set against a model in double: all counts of
 // rows, products left out at random, sums that round, cancel, overflow, and that are near the least
 // normal number.
-#include "tests/ops/products/fused_model.h"
 #include "tests/ops/kernels/gemm_parts.h"
+#include "tests/ops/products/fused_model.h"
 
 // A bfloat16, by what may happen to it.
 typedef enum bfloat_kind {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops that move elements, alone and one behind the other, of shapes larger than everything they are
 // cut into: each element, whatever its bits are, must be where the op puts it.
-#include "tests/ops/large_links.h"
 #include "ops/blocking.h"
 #include "ops/movement/movement.h"
+#include "tests/ops/large_links.h"
 
 //---- Elements ---------------------------------------------------------------
 

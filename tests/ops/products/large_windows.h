@@ -3,8 +3,8 @@
 #ifndef QDQ_TESTS_OPS_PRODUCTS_LARGE_WINDOWS_H
 #define QDQ_TESTS_OPS_PRODUCTS_LARGE_WINDOWS_H
 
-#include "tests/ops/products/integer_products.h"
 #include "tests/ops/large.h"
+#include "tests/ops/products/integer_products.h"
 #include "tests/ops/products/large_sums.h"
 
 typedef struct window {

@@ -13,8 +13,8 @@
 // * what makes an operand unfit for integer execution (test_integer_execution.c);
 // * constants that are read from a file, and weights that two nodes share (tests/graph);
 // * a depth of more than 2^32.
-#include "tests/ops/products/large_matrices.h"
 #include "ops/products/gemm.h"
+#include "tests/ops/products/large_matrices.h"
 
 enum {
     ROWS = QDQ_GEMM_ROWS,

@@ -2,8 +2,8 @@
 // Constant weights that are dequantized, and turned or moved on the way to a product: packed when
 // the graph is compiled, in panels that they fill several times with a remainder. All numbers are
 // small whole numbers of a power of two, so every order of summation is exact.
-#include "tests/ops/large_graph.h"
 #include "ops/products/gemm.h"
+#include "tests/ops/large_graph.h"
 
 // Constant codes, dequantized by halves of what is left of their zero point; numbers[i] are reals.
 static qdq_value weights(qdq_graph *g, uint64_t *state, qdq_dtype dtype, qdq_shape shape,

@@ -4,8 +4,8 @@
 #ifndef QDQ_TESTS_OPS_REDUCE_LARGE_SLICES_H
 #define QDQ_TESTS_OPS_REDUCE_LARGE_SLICES_H
 
-#include "tests/ops/large_links.h"
 #include "runtime/numerics/elementary64.h"
+#include "tests/ops/large_links.h"
 
 //---- Slices -----------------------------------------------------------------
 

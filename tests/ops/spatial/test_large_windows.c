@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling and interpolation of shapes larger than everything they are cut into, against the
 // formulas of docs/networks.md, one element of the result after the other: the same bits.
-#include "tests/ops/large_images.h"
 #include "ops/blocking.h"
+#include "tests/ops/large_images.h"
 
 //---- Pooling ----------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums go in the order that runtime/numerics/sum.h documents, written here as the sentences are, and are
-// exact where every order is.
+// Sums go in the order that runtime/numerics/sum.h documents, written here as the sentences are,
+// and are exact where every order is.
 #include "runtime/numerics/sum.h"
 #include "tests/unit.h"
 

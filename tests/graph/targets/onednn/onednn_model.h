@@ -9,9 +9,9 @@
 #ifndef QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_MODEL_H
 #define QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_MODEL_H
 
+#include "tests/graph/targets/onednn/onednn_inputs.h"
 #include "tests/ops/oracle.h"
 #include "tests/small_floats.h"
-#include "tests/graph/targets/onednn/onednn_inputs.h"
 
 // clang-format off
 static const struct {
