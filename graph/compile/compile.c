@@ -77,8 +77,9 @@ static qdq_status keep_constants(qdq_compiler *c) {
         for (size_t k = 0; k < step->link_count; k++)
             for (size_t v = 0; v < step->links[k].stage->vector_count; v++)
                 keep_constant(c, step->links[k].sources[v], &bytes);
-        if (step->whole) packed += step->whole->packed_bytes;
-        for (size_t k = 0; step->whole_node && k < step->whole_node->input_count; k++)
+        if (!step->whole) continue;
+        packed += step->whole->packed_bytes;
+        for (size_t k = 0; k < step->whole_node->input_count; k++)
             if (!(step->whole->packed >> k & 1)) keep_constant(c, step->whole_inputs[k].id, &bytes);
     }
     char *constants = qdq_mempool_array(&c->plan->mempool, bytes, 1);

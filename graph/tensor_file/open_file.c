@@ -120,7 +120,7 @@ qdq_status qdq_open_file_read(int descriptor, void *data, size_t count, uint64_t
 }
 
 qdq_status qdq_open_file_check(const qdq_open_file *file, qdq_error *err) {
-    qdq_open_file now;
+    qdq_open_file now = {0};
     QDQ_TRY(take_regular(file->descriptor, &now, err));
     if (now.bytes == file->bytes && now.seconds == file->seconds &&
         now.nanoseconds == file->nanoseconds)

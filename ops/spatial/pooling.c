@@ -292,7 +292,7 @@ static void run_row(const pool_params *p, const void *x, lanes *l, qdq_pieces *y
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const pool_params *p = params;
     qdq_pieces y;
-    lanes l;
+    lanes l = {0};
     qdq_pieces_begin(&y, tensors, p->y_dtype);
     for (size_t unit = begin; unit < end; unit++)
         if (p->channels_last)

@@ -48,6 +48,7 @@ static void transpose_somehow(large_graph *c, uint64_t *state, large_value *v) {
     int rank = v->numbers.shape.rank;
     for (int i = 0; i < rank; i++) {
         int at = (int)large_pick(state, (size_t)i + 1);
+        order[i] = i;
         order[i] = order[at], order[at] = i;
     }
     if (rank) transpose(c, v, order);
@@ -129,6 +130,7 @@ static void reshape_somehow(large_graph *c, uint64_t *state, large_value *v) {
 
 static void reorder(large_graph *c, large_value *v) {
     v->value = qdq_reorder(c->graph, v->value, (qdq_unary_attrs){0});
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): v still owns its numbers
 }
 
 static void gen_index(large_graph *c, const large_value *v, int axis) {
