@@ -36,12 +36,11 @@ enum { INPUTS = 1, OUTPUTS = 2 };
 
 static qdq_status find_io(const qdq_exec *exec, const char *name, int among, const char *what,
                           found_io *out, qdq_error *err) {
-    if (!exec || !name)
-        return qdq_fail(err, QDQ_ERR_ARGUMENT,
-                        exec ? "the name of an %s is NULL"
-                             : "there is no "
-                               "exec to find an %s in",
-                        what);
+    if (!exec || !name) {
+        const char *text = exec ? "the name of an %s is NULL" : "there is no exec to find an %s in";
+        (void)qdq_fail(err, QDQ_ERR_ARGUMENT, text, what);
+        return QDQ_ERR_ARGUMENT;
+    }
     const qdq_plan *plan = exec->plan;
     out->is_input =
         (among & INPUTS) && find_in(plan->inputs, exec->inputs, plan->input_count, name, out);

@@ -22,7 +22,7 @@ static inline int large_number(uint64_t *state, qdq_dtype dtype, int zero, int r
     if (!codes) return (int)large_pick(state, 8) - 4;
     int low = zero - reach < least ? least : zero - reach;
     int high = zero + reach > least + codes - 1 ? least + codes - 1 : zero + reach;
-    return low + (int)large_pick(state, (size_t)(high - low + 1));
+    return low + (int)large_pick(state, 1 + (size_t)((int64_t)high - low));
 }
 
 // The least power of two that makes the largest of some numbers at most `most`.

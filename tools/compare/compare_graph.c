@@ -10,8 +10,9 @@
 #include "tools/io/tensor_io.h"
 
 static int no_memory(const comparison *c, size_t node) {
-    return tell_failure(QDQ_ERR_MEMORY, "no memory to compare node '%s'",
-                        qdq_graph_node(c->graph, node).name);
+    (void)tell_failure(QDQ_ERR_MEMORY, "no memory to compare node '%s'",
+                       qdq_graph_node(c->graph, node).name);
+    return EXIT_LIMIT;
 }
 
 //---- What each target has ---------------------------------------------------

@@ -130,7 +130,6 @@ static void reshape_somehow(large_graph *c, uint64_t *state, large_value *v) {
 
 static void reorder(large_graph *c, large_value *v) {
     v->value = qdq_reorder(c->graph, v->value, (qdq_unary_attrs){0});
-    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): v still owns its numbers
 }
 
 static void gen_index(large_graph *c, const large_value *v, int axis) {
