@@ -27,22 +27,19 @@ import os
 import re
 import shlex
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from documents import (SHOWS_CODE, TIMEOUT, read_blocks, read_commands, run_command, run_qdq,
+                       write_graphs)
 
 try:
     import jsonschema
 except ImportError:
     jsonschema = None
 
-TIMEOUT = 120  # seconds, against hanging
-SIZES = {"float32": 4, "bfloat16": 2, "int8": 1, "uint8": 1, "int32": 4}
-STORED = {"float32": "F32", "bfloat16": "BF16", "int8": "I8", "uint8": "U8", "int32": "I32"}
-ONE = {"float32": struct.pack("<f", 1), "bfloat16": b"\x80\x3f", "int8": b"\1", "uint8": b"\1",
-       "int32": struct.pack("<i", 1)}
 # Types of attributes; what is none of them are the words of one, with " or " between.
 TYPES = {"int", "number", "bool", "dtype", "int[]", "float32 or float32[]", "int or int[]"}
 # Ops of format.md; those of networks.md are all others.
@@ -62,91 +59,24 @@ class Tests:
         print(f"ok {name}" if fine else f"FAIL {name}: {why}")
 
     def run(self, words, folder, both=False):
-        """Runs qdq; what it prints on stdout and, if `both`, on stderr before that."""
-        done = subprocess.run([self.qdq, *words], cwd=folder, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, timeout=TIMEOUT, encoding="utf-8",
-                              stderr=subprocess.STDOUT if both else subprocess.DEVNULL)
-        return done.returncode, done.stdout
+        return run_qdq(self.qdq, words, folder, both)
 
     def json(self, words, folder="."):
         return json.loads(self.run([*words, "--json"], folder)[1])
 
 
-# ---- Reading documents ----
-
-
-def read_blocks(text):
-    """(line, language, lines) of each fenced block."""
-    blocks, language, start, lines = [], None, 0, []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.startswith("```"):
-            lines.append(line)
-        elif language is None:
-            language, start, lines = line[3:].strip(), number, []
-        else:
-            blocks.append((start, language, lines))
-            language, lines = None, []
-    return blocks
-
-
-def read_commands(text):
-    """(line, command, lines that it prints, or None outside a console block)."""
-    commands, console = [], False
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.startswith("```"):
-            console = line[3:].strip() == "console"
-        elif line.startswith("$ qdq "):
-            commands.append((number, line[2:], [] if console else None))
-        elif line.startswith("$ "):
-            console = False
-        elif console and commands:
-            commands[-1][2].append(line)
-    return commands
-
-
 # ---- Graphs and commands ----
-
-
-def make_constants(graph, folder):
-    """The files that constants come from, filled with ones."""
-    files = {}
-    for constant in graph.get("constants", []):
-        if "file" in constant:
-            files.setdefault(constant["file"], []).append(constant)
-    for name, constants in files.items():
-        header, data = {}, b""
-        for c in constants:
-            count = 1
-            for dim in c["shape"]:
-                count *= dim
-            begin = len(data)
-            data += ONE[c["dtype"]] * count
-            header[c["tensor"]] = {"dtype": STORED[c["dtype"]], "shape": c["shape"],
-                                   "data_offsets": [begin, len(data)]}
-        text = json.dumps(header).encode()
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
 def test_graphs(tests, document, folder):
     """Returns the graphs of the document."""
     graphs = []
-    for line, language, lines in read_blocks(document.read_text(encoding="utf-8")):
+    for line, graph, path in write_graphs(document.read_text(encoding="utf-8"), folder):
         name = f"{document.name}:{line}: the graph"
-        if language != "json":
-            continue
-        try:
-            graph = json.loads("\n".join(lines))
-        except ValueError as error:
-            tests.expect(f"{name} is JSON", False, error)
-            continue
-        if not isinstance(graph, dict) or graph.get("format") != "qdq/1":
+        if path is None:
+            tests.expect(f"{name} is JSON", False, graph)
             continue
         graphs.append((name, graph))
-        path = folder / f"{graph.get('name', f'graph_{line}')}.json"
-        path.write_text("\n".join(lines), encoding="utf-8")
-        make_constants(graph, folder)
         code, text = tests.run(["check", path.name], folder, both=True)
         tests.expect(f"{name} has no errors", code == 0, text)
     return graphs
@@ -175,15 +105,13 @@ def as_pattern(lines):
 
 def test_commands(tests, document, folder):
     for line, command, wanted in read_commands(document.read_text(encoding="utf-8")):
-        text, code_is_shown = re.subn(r"\s*;\s*echo \$\?\s*$", "", command)
+        text, code_is_shown = SHOWS_CODE.subn("", command)
         words = shlex.split(text)[1:]
         name = f"{document.name}:{line}: {command}"
         if not code_is_shown and not reads_what_is_there(words, folder):
             continue
-        code, printed = tests.run(words, folder, both=True)
-        if code_is_shown:
-            printed += f"{code}\n"
-        else:
+        code, printed = run_command(tests.qdq, command, folder)
+        if not code_is_shown:
             tests.expect(f"{name} exits 0", code == 0, f"exits {code}: {printed}")
         if wanted:
             while wanted and not wanted[-1]:

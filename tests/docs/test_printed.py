@@ -1,22 +1,67 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""test_printed.py QDQ_BINARY DOCS_DIR: docs/ops.md and docs/rules.md are what the program prints."""
-import pathlib
-import subprocess
+"""What the program prints for the documents lies in its place.
+
+    test_printed.py QDQ_BINARY SOURCE_DIR [--write]
+
+Without --write each file that differs from what the program prints is a failure. With it the file
+is written: `./dev docs` does this.
+"""
+import shutil
 import sys
+import tempfile
+from pathlib import Path
+
+from documents import renewed, run_qdq, write_graphs
+
+# Files that are printed as a whole, and the command that prints each.
+PRINTED = {
+    "docs/ops.md": "ops --markdown",
+    "docs/rules.md": "targets --markdown",
+}
+# Documents whose console blocks show all ops or all targets. In every other document a transcript
+# is mended by hand, so that nobody renews a wrong number unseen.
+TRANSCRIPTS = ["README.md", "docs/targets.md"]
 
 
-def main() -> int:
-    binary, docs = sys.argv[1], pathlib.Path(sys.argv[2])
+def printed(qdq, command):
+    code, text = run_qdq(qdq, command.split(), ".")
+    if code != 0:
+        raise SystemExit(f"`qdq {command}` exits {code}")
+    return text
+
+
+def with_transcripts(qdq, root, name):
+    text = (root / name).read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory(prefix="qdq-docs-") as folder:
+        (Path(folder) / "models").symlink_to(root / "models")
+        list(write_graphs(text, Path(folder)))
+        return renewed(text, qdq, folder)
+
+
+def main(words):
+    write = "--write" in words
+    words = [word for word in words if word != "--write"]
+    qdq = shutil.which(words[0]) if len(words) == 2 else None
+    if not qdq:
+        print(__doc__, file=sys.stderr)
+        return 2
+    qdq, root = str(Path(qdq).resolve()), Path(words[1]).resolve()
+    wanted = {name: printed(qdq, command) for name, command in PRINTED.items()}
+    wanted |= {name: with_transcripts(qdq, root, name) for name in TRANSCRIPTS}
     failed = 0
-    for name, command in (("ops.md", "ops"), ("rules.md", "targets")):
-        printed = subprocess.run([binary, command, "--markdown"], capture_output=True, text=True, timeout=60,
-                                 check=True).stdout
-        same = (docs / name).read_text(encoding="utf-8") == printed
-        print("ok" if same else "FAIL", f"docs/{name} is what `qdq {command} --markdown` prints")
-        failed += not same
+    for name, text in wanted.items():
+        path = root / name
+        same = path.is_file() and path.read_text(encoding="utf-8") == text
+        if same or not write:
+            print(f"ok {name}" if same else f"FAIL {name} is stale: run ./dev docs")
+            failed += not same
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {name}")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
