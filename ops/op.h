@@ -78,9 +78,13 @@ typedef struct qdq_attr_desc {
     qdq_attr_kind kind;
     size_t offset;             // in the op's struct
     const char *const *words;  // NULL-terminated
-    const char *default_text;
+    const char *default_text;  // QDQ_REQUIRED: there is none
     const char *summary;
 } qdq_attr_desc;
+
+// The default of an attribute that has to be given. One that stands in for a port of the same name
+// in the singular (scales, zps for zero_point) may be given by that port instead.
+#define QDQ_REQUIRED "required"
 
 typedef struct qdq_op_context qdq_op_context;
 typedef struct qdq_stage qdq_stage;

@@ -137,6 +137,7 @@ static const char *type_text(qdq_attr_kind kind) {
 qdq_attr_info qdq_op_attr(size_t op, size_t index) {
     if (op >= OP_COUNT || index >= ops[op]->attr_count) return (qdq_attr_info){0};
     const qdq_attr_desc *attr = &ops[op]->attrs[index];
-    return (qdq_attr_info){attr->name, type_text(attr->kind), attr->words, attr->default_text,
-                           attr->summary};
+    bool required = strcmp(attr->default_text, QDQ_REQUIRED) == 0;
+    return (qdq_attr_info){attr->name,         type_text(attr->kind), attr->words,
+                           attr->default_text, attr->summary,         required};
 }

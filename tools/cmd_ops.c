@@ -73,7 +73,10 @@ static void print_attr(const qdq_attr_info *attr, bool markdown) {
                attr->summary);
     else
         printf("  attr   %-15s %s%s%s\n         %-15s %s\n", attr->name, text,
-               *attr->default_text ? ", default " : "", attr->default_text, "", attr->summary);
+               attr->required        ? ", "
+               : *attr->default_text ? ", default "
+                                     : "",
+               attr->default_text, "", attr->summary);
 }
 
 static void print_op(size_t op, bool markdown) {
@@ -139,7 +142,9 @@ static void json_op(qdq_json *json, size_t op) {
         qdq_json_begin_object(json);
         json_string_key(json, "name", attr.name);
         json_string_key(json, "type", type_text(&attr, type, sizeof type));
-        json_string_key(json, "default", attr.default_text);
+        json_string_key(json, "default", attr.required ? "" : attr.default_text);
+        qdq_json_key(json, "required");
+        qdq_json_bool(json, attr.required);
         json_string_key(json, "summary", attr.summary);
         qdq_json_end_object(json);
     }

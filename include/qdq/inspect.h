@@ -150,6 +150,7 @@ typedef struct qdq_attr_info {
     const char *const *words;  // of a word: those there are, NULL-terminated; else NULL
     const char *default_text;
     const char *summary;
+    bool required;  // a node without it, and without the port that it stands in for, is refused
 } qdq_attr_info;
 
 typedef struct qdq_op_info {

@@ -52,8 +52,8 @@ UNARY(mish, "Mish", mish, "y = x * tanh(ln(1 + e^x))")
 static const qdq_port_desc alpha_inputs[] = {
     {"x", offsetof(qdq_alpha_attrs, x), false, QDQ_SET_FLOATS}};
 static const qdq_attr_desc alpha_attrs[] = {{"alpha", QDQ_ATTR_FLOAT,
-                                             offsetof(qdq_alpha_attrs, alpha), NULL, "",
-                                             "factor below 0; required"}};
+                                             offsetof(qdq_alpha_attrs, alpha), NULL, QDQ_REQUIRED,
+                                             "factor below 0"}};
 
 static void infer_alpha(qdq_op_context *ctx) {
     const qdq_alpha_attrs *a = ctx->attrs;
@@ -85,10 +85,10 @@ ALPHA(elu, "Elu", elu, "y = x > 0 ? x : alpha * (e^x - 1)")
 static const qdq_port_desc hard_sigmoid_inputs[] = {
     {"x", offsetof(qdq_hard_sigmoid_attrs, x), false, QDQ_SET_FLOATS}};
 static const qdq_attr_desc hard_sigmoid_attrs[] = {
-    {"alpha", QDQ_ATTR_FLOAT, offsetof(qdq_hard_sigmoid_attrs, alpha), NULL, "",
-     "factor; required"},
-    {"beta", QDQ_ATTR_FLOAT, offsetof(qdq_hard_sigmoid_attrs, beta), NULL, "",
-     "what is added; required"}};
+    {"alpha", QDQ_ATTR_FLOAT, offsetof(qdq_hard_sigmoid_attrs, alpha), NULL, QDQ_REQUIRED,
+     "factor"},
+    {"beta", QDQ_ATTR_FLOAT, offsetof(qdq_hard_sigmoid_attrs, beta), NULL, QDQ_REQUIRED,
+     "what is added"}};
 
 static void infer_hard_sigmoid(qdq_op_context *ctx) {
     const qdq_hard_sigmoid_attrs *a = ctx->attrs;
@@ -118,8 +118,8 @@ const qdq_op qdq_op_hard_sigmoid = {
 static const qdq_port_desc clamp_inputs[] = {
     {"x", offsetof(qdq_clamp_attrs, x), false, QDQ_SET_FLOATS}};
 static const qdq_attr_desc clamp_attrs[] = {
-    {"min", QDQ_ATTR_FLOAT, offsetof(qdq_clamp_attrs, min), NULL, "", "least result; required"},
-    {"max", QDQ_ATTR_FLOAT, offsetof(qdq_clamp_attrs, max), NULL, "", "greatest result; required"}};
+    {"min", QDQ_ATTR_FLOAT, offsetof(qdq_clamp_attrs, min), NULL, QDQ_REQUIRED, "least result"},
+    {"max", QDQ_ATTR_FLOAT, offsetof(qdq_clamp_attrs, max), NULL, QDQ_REQUIRED, "greatest result"}};
 
 static void infer_clamp(qdq_op_context *ctx) {
     const qdq_clamp_attrs *a = ctx->attrs;

@@ -7,7 +7,7 @@ static const qdq_port_desc inputs[] = {
     {"xs", offsetof(qdq_concat_attrs, xs), false, QDQ_SET_MOVED}};
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_MOVED}};
 static const qdq_attr_desc attrs[] = {{"axis", QDQ_ATTR_INT, offsetof(qdq_concat_attrs, axis), NULL,
-                                       "", "dim along which the inputs are joined; required"}};
+                                       QDQ_REQUIRED, "dim along which the inputs are joined"}};
 
 //---- Shapes -----------------------------------------------------------------
 

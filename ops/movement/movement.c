@@ -101,8 +101,8 @@ static const qdq_port_desc reshape_inputs[] = {
 static const qdq_attr_desc reshape_attrs[] = {
     {"shape", QDQ_ATTR_INTS, offsetof(qdq_reshape_attrs, shape), NULL, "[]",
      "dims of y; one may be -1: what the others leave"},
-    {"special_zero", QDQ_ATTR_BOOL, offsetof(qdq_reshape_attrs, special_zero), NULL, "",
-     "a dim of 0 is that of x; without it 0 is refused; required"}};
+    {"special_zero", QDQ_ATTR_BOOL, offsetof(qdq_reshape_attrs, special_zero), NULL, QDQ_REQUIRED,
+     "a dim of 0 is that of x; without it 0 is refused"}};
 
 // The dim that entry i of `shape` means, -1 for the rest, 0 with a finding.
 static int64_t dim_of(const qdq_op_context *ctx, const qdq_reshape_attrs *a, int i) {
@@ -205,8 +205,8 @@ static const qdq_port_desc gen_index_inputs[] = {
     {"x", offsetof(qdq_gen_index_attrs, x), false, QDQ_SET_MOVED}};
 static const qdq_port_desc gen_index_outputs[] = {{"y", 0, false, QDQ_SET(INT32)}};
 static const qdq_attr_desc gen_index_attrs[] = {{"axis", QDQ_ATTR_INT,
-                                                 offsetof(qdq_gen_index_attrs, axis), NULL, "",
-                                                 "dim whose coordinates y has; required"}};
+                                                 offsetof(qdq_gen_index_attrs, axis), NULL,
+                                                 QDQ_REQUIRED, "dim whose coordinates y has"}};
 
 typedef struct gen_index_params {
     size_t count, dim, inner;  // elements, size of the dim, elements from one index to the next

@@ -10,18 +10,10 @@ enum { X, WEIGHTS, BIAS };
         {"bias", offsetof(attrs_type, bias), true, QDQ_SET_FLOATS},
 
 #define WINDOW_ATTRS(attrs_type)                                                  \
-    {"strides",                                                                   \
-     QDQ_ATTR_INTS,                                                               \
-     offsetof(attrs_type, strides),                                               \
-     NULL,                                                                        \
-     "",                                                                          \
-     "one per spatial dim; required"},                                            \
-        {"dilations",                                                             \
-         QDQ_ATTR_INTS,                                                           \
-         offsetof(attrs_type, dilations),                                         \
-         NULL,                                                                    \
-         "",                                                                      \
-         "one per spatial dim; required"},                                        \
+    {"strides", QDQ_ATTR_INTS, offsetof(attrs_type, strides),                     \
+     NULL,      QDQ_REQUIRED,  "one per spatial dim"},                            \
+        {"dilations", QDQ_ATTR_INTS, offsetof(attrs_type, dilations),             \
+         NULL,        QDQ_REQUIRED,  "one per spatial dim"},                      \
         QDQ_PAD_ATTRS(attrs_type),                                                \
         {"data_format",         QDQ_ATTR_WORD, offsetof(attrs_type, data_format), \
          qdq_data_format_words, "NXC",         "where the channels are"},

@@ -8,7 +8,7 @@ static const char *const round_modes[] = {"up", "down", "nearest", NULL};
 static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_cast_attrs, x), false, QDQ_SET_CASTS}};
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_CASTS}};
 static const qdq_attr_desc attrs[] = {
-    {"dtype", QDQ_ATTR_DTYPE, offsetof(qdq_cast_attrs, dtype), NULL, "", "of the result; required"},
+    {"dtype", QDQ_ATTR_DTYPE, offsetof(qdq_cast_attrs, dtype), NULL, QDQ_REQUIRED, "of the result"},
     {"saturate", QDQ_ATTR_BOOL, offsetof(qdq_cast_attrs, saturate), NULL, "what the target does",
      "float8: clamp to the largest value, else NaN or infinity; float8_e8m0: clamp, else NaN"},
     {"round_mode", QDQ_ATTR_WORD, offsetof(qdq_cast_attrs, round_mode), round_modes, "up",

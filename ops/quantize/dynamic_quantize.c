@@ -24,13 +24,13 @@ static const qdq_port_desc outputs[] = {
     // NOLINTNEXTLINE(misc-redundant-expression): both sets come from one list
     {"zero_point", 0, true, QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS}};
 static const qdq_attr_desc attrs[] = {
-    QDQ_QUANTIZE_ATTRS(attrs_type, quantize., "int8"),
+    QDQ_QUANTIZE_ATTRS(attrs_type, quantize., "int8", "computed from x"),
     {"scheme", QDQ_ATTR_WORD, offsetof(attrs_type, scheme), schemes, "asymmetric",
      "without a scale: how scale and zero point come from x"},
     {"eps", QDQ_ATTR_FLOAT, offsetof(attrs_type, eps), NULL, "what the target does",
      "without a scale: the least scale"},
     {"global_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, global_scales), NULL, "1",
-     "nvfp4: a constant scale of the scales"},
+     "nvfp4: a constant scale of the scales, or the port"},
     {"scale_dtype", QDQ_ATTR_DTYPE, offsetof(attrs_type, scale_dtype), NULL, "float32",
      "without a scale: float32, float16 or bfloat16, to which the computed scale is rounded"},
 };

@@ -18,17 +18,17 @@
         {"zero_point", offsetof(S, prefix zero_point), true,                                    \
          QDQ_SET_INTS | QDQ_SET_FLOATS | QDQ_SET_SMALL_FLOATS}
 
-#define QDQ_QUANTIZE_ATTRS(S, prefix, dtype_default)                                            \
+#define QDQ_QUANTIZE_ATTRS(S, prefix, dtype_default, scales_default)                            \
     {"qtype", QDQ_ATTR_WORD, offsetof(S, prefix qtype), qdq_qtype_words, "per_tensor",          \
      "which elements share a scale and a zero point"},                                          \
         {"axis", QDQ_ATTR_INT, offsetof(S, prefix axis), NULL, "1",                             \
          "per_channel: the dim that keeps its own parameters, in [-rank, rank - 1]"},           \
         {"group_shape", QDQ_ATTR_INTS, offsetof(S, prefix group_shape), NULL, "",               \
          "per_group: elements of a block for each dim of x, -1 is the whole dim"},              \
-        {"scales", QDQ_ATTR_FLOATS, offsetof(S, prefix scales), NULL, "",                       \
-         "constant scale: 1, dim[axis], or one per block in row-major order"},                  \
+        {"scales", QDQ_ATTR_FLOATS, offsetof(S, prefix scales), NULL, scales_default,           \
+         "constant scale, or the port: 1, dim[axis], or one per block in row-major order"},     \
         {"zps", QDQ_ATTR_NUMBERS, offsetof(S, prefix zps), NULL, "0",                           \
-         "constant zero point: 1, or as many as scales"},                                       \
+         "constant zero point, or the port: 1, or as many as scales"},                          \
         {"dtype", QDQ_ATTR_DTYPE, offsetof(S, prefix dtype), NULL, dtype_default,               \
          "of the result"},                                                                      \
         {"quant_min", QDQ_ATTR_BOUND, offsetof(S, prefix quant_min), NULL, "of the dtype",      \

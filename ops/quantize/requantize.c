@@ -21,14 +21,14 @@ static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_INTS}};
 static const char *const qtypes[] = {"per_tensor", "per_channel", NULL};
 
 static const qdq_attr_desc attrs[] = {
-    {"in_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, in_scales), NULL, "",
-     "constant scale of x: 1, or dim[axis]"},
+    {"in_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, in_scales), NULL, QDQ_REQUIRED,
+     "constant scale of x, or the port: 1, or dim[axis]"},
     {"in_zps", QDQ_ATTR_NUMBERS, offsetof(attrs_type, in_zps), NULL, "0",
-     "constant zero point of x: 1, or as many as in_scales"},
-    {"out_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, out_scales), NULL, "",
-     "constant scale of y: 1, or dim[axis]"},
+     "constant zero point of x, or the port: 1, or as many as in_scales"},
+    {"out_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, out_scales), NULL, QDQ_REQUIRED,
+     "constant scale of y, or the port: 1, or dim[axis]"},
     {"out_zps", QDQ_ATTR_NUMBERS, offsetof(attrs_type, out_zps), NULL, "0",
-     "constant zero point of y: 1, or as many as out_scales"},
+     "constant zero point of y, or the port: 1, or as many as out_scales"},
     {"axis", QDQ_ATTR_INT, offsetof(attrs_type, axis), NULL, "",
      "the dim of the channels; required where a side has more than one element"},
     {"qtype", QDQ_ATTR_MAYBE_WORD, offsetof(attrs_type, qtype), qtypes, "by the counts",

@@ -35,7 +35,7 @@ static const qdq_port_desc inference_inputs[] = {
 };
 static const qdq_port_desc inference_outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
 static const qdq_attr_desc inference_attrs[] = {
-    {"epsilon", QDQ_ATTR_FLOAT, offsetof(qdq_batch_norm_attrs, epsilon), NULL, "required",
+    {"epsilon", QDQ_ATTR_FLOAT, offsetof(qdq_batch_norm_attrs, epsilon), NULL, QDQ_REQUIRED,
      "added to the variance"},
     {"data_format", QDQ_ATTR_WORD, offsetof(qdq_batch_norm_attrs, data_format),
      qdq_data_format_words, "NXC", "where the channels are"},
@@ -106,8 +106,8 @@ static const qdq_port_desc training_outputs[] = {
     {"batch_variance", 0, false, AUXILIARY},
 };
 static const qdq_attr_desc training_attrs[] = {
-    {"epsilon", QDQ_ATTR_FLOAT, offsetof(qdq_batch_norm_training_attrs, epsilon), NULL, "required",
-     "added to the variance"},
+    {"epsilon", QDQ_ATTR_FLOAT, offsetof(qdq_batch_norm_training_attrs, epsilon), NULL,
+     QDQ_REQUIRED, "added to the variance"},
     {"momentum", QDQ_ATTR_FLOAT, offsetof(qdq_batch_norm_training_attrs, momentum), NULL, "0.5",
      "the part of the old mean and variance in the running ones"},
     {"data_format", QDQ_ATTR_WORD, offsetof(qdq_batch_norm_training_attrs, data_format),

@@ -20,7 +20,7 @@ static const qdq_port_desc outputs[] = {
     {"variance", STATS, AUXILIARY},
 };
 static const qdq_attr_desc attrs[] = {
-    {"groups", QDQ_ATTR_INT, offsetof(qdq_group_norm_attrs, groups), NULL, "required",
+    {"groups", QDQ_ATTR_INT, offsetof(qdq_group_norm_attrs, groups), NULL, QDQ_REQUIRED,
      "how many groups the channels are in; divides them"},
     {"epsilon", QDQ_ATTR_FLOAT, offsetof(qdq_group_norm_attrs, epsilon), NULL, "1e-5",
      "added to the variance"},

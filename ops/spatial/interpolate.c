@@ -13,8 +13,8 @@ static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
 static const char *const mode_words[] = {"nearest", "linear", "bilinear", "trilinear", NULL};
 static const char *const coordinate_words[] = {"half_pixel", "align_corners", NULL};
 static const qdq_attr_desc attrs[] = {
-    {"mode", QDQ_ATTR_MAYBE_WORD, offsetof(qdq_interpolate_attrs, mode), mode_words, "",
-     "bilinear and trilinear mean linear; required"},
+    {"mode", QDQ_ATTR_MAYBE_WORD, offsetof(qdq_interpolate_attrs, mode), mode_words, QDQ_REQUIRED,
+     "bilinear and trilinear mean linear"},
     {"sizes", QDQ_ATTR_INTS, offsetof(qdq_interpolate_attrs, sizes), NULL, "",
      "spatial dims of y; either these or scales"},
     {"scales", QDQ_ATTR_FLOATS, offsetof(qdq_interpolate_attrs, scales), NULL, "",

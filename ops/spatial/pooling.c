@@ -17,8 +17,8 @@ static const char *const rounding_words[] = {"floor", "ceil", NULL};
 #define POOL_ATTR(name, kind, words, text, summary) \
     { #name, QDQ_ATTR_##kind, offsetof(qdq_pool_attrs, name), words, text, summary }
 #define POOL_WINDOW_ATTRS                                                                          \
-    POOL_ATTR(strides, INTS, NULL, "", "elements from one window to the next; required"),          \
-        POOL_ATTR(kernel, INTS, NULL, "", "size of the window; required"),                         \
+    POOL_ATTR(strides, INTS, NULL, QDQ_REQUIRED, "elements from one window to the next"),          \
+        POOL_ATTR(kernel, INTS, NULL, QDQ_REQUIRED, "size of the window"),                         \
         POOL_ATTR(pads_begin, INTS, NULL, "[]", "padding before; empty: 0"),                       \
         POOL_ATTR(pads_end, INTS, NULL, "[]", "padding after; empty: 0"),                          \
         POOL_ATTR(rounding_type, WORD, rounding_words, "floor", "of the number of windows"),       \
@@ -26,9 +26,9 @@ static const char *const rounding_words[] = {"floor", "ceil", NULL};
         POOL_ATTR(data_format, WORD, qdq_data_format_words, "NXC", "where the channels are")
 
 static const qdq_attr_desc avg_attrs[] = {
-    POOL_WINDOW_ATTRS, POOL_ATTR(exclude_pad, BOOL, NULL, "",
-                                 "divide by the elements that there are, not by all of the window; "
-                                 "required")};
+    POOL_WINDOW_ATTRS,
+    POOL_ATTR(exclude_pad, BOOL, NULL, QDQ_REQUIRED,
+              "divide by the elements that there are, not by all of the window")};
 static const qdq_attr_desc max_attrs[] = {
     POOL_WINDOW_ATTRS, POOL_ATTR(dilations, INTS, NULL, "[]",
                                  "elements from one of the window to the next; empty: 1")};
