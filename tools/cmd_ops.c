@@ -5,6 +5,7 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/schema/schema.h"
 
 //---- Texts ------------------------------------------------------------------
 
@@ -192,6 +193,10 @@ int run_ops(const options *opt) {
             json_dtypes();
         else
             print_dtypes();
+        return EXIT_OK;
+    }
+    if (opt->schema) {
+        print_schema();
         return EXIT_OK;
     }
     if (opt->operands.count) {

@@ -64,6 +64,7 @@ static const option_row rows[] = {
         "neon_dot "
         "(or QDQ_ISA)"),
     ROW("dtypes", 0, NULL, FLAG, dtypes, " ops ", "list the element types"),
+    ROW("schema", 0, NULL, FLAG, schema, " ops ", "print the JSON Schema of graph files"),
     ROW("markdown", 0, NULL, FLAG, markdown, " ops targets ", "print as Markdown"),
     ROW("json", 0, NULL, FLAG, json, " run check compare plan bench ops targets ",
         "machine-readable, versioned"),

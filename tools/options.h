@@ -28,7 +28,7 @@ typedef struct options {
     const char *tolerance;
     const char *threads, *repeat, *rows;
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values, *max_operations;
-    bool all, materialize, literal, fast, json, markdown, strict, map, dtypes;
+    bool all, materialize, literal, fast, json, markdown, strict, map, dtypes, schema;
     bool vs_copy, compile, quiet, help;
     watch *watch;  // over the command that runs
 } options;

@@ -44,8 +44,6 @@ except ImportError:
 TYPES = {"int", "number", "bool", "dtype", "int[]", "float32 or float32[]", "int or int[]"}
 # Ops of format.md; those of networks.md are all others.
 QUANTIZING = {"Quantize", "Dequantize", "DynamicQuantize", "Requantize", "Cast"}
-# Words that `qdq ops` lists and the op always refuses.
-REFUSED = {("Requantize", "qtype"): {"per_group"}}
 
 
 class Tests:
@@ -212,9 +210,9 @@ def test_attr(tests, op, attr, schema, dtypes):
     if attr["type"] == "dtype":
         words = dtypes
     if words:
-        wanted = set(words) - REFUSED.get((op, attr["name"]), set())
-        tests.expect(f"{name} has the words of the program", set(schema.get("enum", [])) == wanted,
-                     f"{schema.get('enum')}, wanted {sorted(wanted)}")
+        tests.expect(f"{name} has the words of the program",
+                     set(schema.get("enum", [])) == set(words),
+                     f"{schema.get('enum')}, wanted {sorted(words)}")
     default = literal(attr["default"], words)
     tests.expect(f"{name} has the default of the program", schema.get("default") == default,
                  f"{schema.get('default')}, wanted {default}")

@@ -18,6 +18,7 @@ from documents import renewed, run_qdq, write_graphs
 PRINTED = {
     "docs/ops.md": "ops --markdown",
     "docs/rules.md": "targets --markdown",
+    "docs/qdq.schema.json": "ops --schema",
 }
 # Documents whose console blocks show all ops or all targets. In every other document a transcript
 # is mended by hand, so that nobody renews a wrong number unseen.

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON Schema of graph files, from the tables of ops, dtypes and targets.
+#ifndef QDQ_TOOLS_SCHEMA_SCHEMA_H
+#define QDQ_TOOLS_SCHEMA_SCHEMA_H
+
+void print_schema(void);
+
+#endif
