@@ -9,6 +9,16 @@
 #include "tools/findings.h"
 #include "tools/io/streams.h"
 
+const char *const exit_code_texts[] = {
+    [EXIT_OK] = "ok",
+    [EXIT_FINDINGS] = "findings or differences",
+    [EXIT_USAGE] = "usage",
+    [EXIT_BAD_FILE] = "bad input file",
+    [EXIT_REFUSED] = "the target refuses the graph or it is not supported",
+    [EXIT_LIMIT] = "a resource limit",
+    [EXIT_LIMIT + 1] = NULL,
+};
+
 int exit_code(qdq_status status) {
     switch (status) {
     case QDQ_OK: return EXIT_OK;

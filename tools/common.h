@@ -16,6 +16,8 @@ enum {
     EXIT_REFUSED = 4,
     EXIT_LIMIT = 5,
 };
+// What each means, for help and man pages; NULL ends the list.
+extern const char *const exit_code_texts[];
 
 // The version of all JSON that the commands print.
 enum { JSON_VERSION = 1 };

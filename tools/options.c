@@ -66,6 +66,9 @@ static const option_row rows[] = {
     ROW("dtypes", 0, NULL, FLAG, dtypes, " ops ", "list the element types"),
     ROW("schema", 0, NULL, FLAG, schema, " ops ", "print the JSON Schema of graph files"),
     ROW("markdown", 0, NULL, FLAG, markdown, " ops targets ", "print as Markdown"),
+    ROW("man", 0, NULL, FLAG, man, " help ", "print as a man page, in roff"),
+    ROW("completion", 0, "bash|zsh|fish", TEXT, completion, " help ",
+        "print the script that completes command lines in a shell"),
     ROW("json", 0, NULL, FLAG, json, " run check compare plan bench ops targets ",
         "machine-readable, versioned"),
     ROW("max-elements", 0, "N", TEXT, max_elements, " run check compare plan bench ",
@@ -90,6 +93,19 @@ static bool takes(const option_row *row, const command_row *command) {
     char word[32];
     snprintf(word, sizeof word, " %s ", command->name);
     return strstr(row->commands, word) != NULL;
+}
+
+bool options_get(const command_row *command, size_t index, option_info *out) {
+    for (int i = 0; i < ROWS; i++) {
+        if (!takes(&rows[i], command) || index-- > 0) continue;
+        *out = (option_info){rows[i].name, rows[i].letter, rows[i].argument, rows[i].help};
+        return true;
+    }
+    return false;
+}
+
+bool command_reads_graph(const command_row *command) {
+    return strncmp(command->operands, "GRAPH", 5) == 0;
 }
 
 // The options of a command in the form that getopt_long wants; val is 1000 + the row.
@@ -224,10 +240,9 @@ void options_examples(FILE *out, const command_row *command) {
 }
 
 void options_help(const command_row *command) {
-    bool reads_graph = strncmp(command->operands, "GRAPH", 5) == 0;
     printf("usage: qdq %s %s%s[options]\n\n%s%s\n\noptions:\n", command->name, command->operands,
            *command->operands ? " " : "", command->summary,
-           reads_graph ? "\nGRAPH is a file, or - for standard input." : "");
+           command_reads_graph(command) ? "\n" GRAPH_OPERAND_TEXT : "");
     for (int i = 0; i < ROWS; i++)
         if (takes(&rows[i], command)) print_option(&rows[i]);
     options_examples(stdout, command);

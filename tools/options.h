@@ -29,7 +29,8 @@ typedef struct options {
     const char *threads, *repeat, *rows;
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values, *max_operations;
     bool all, materialize, literal, fast, json, markdown, strict, map, dtypes, schema;
-    bool vs_copy, compile, quiet, help;
+    const char *completion;
+    bool vs_copy, compile, quiet, help, man;
     watch *watch;  // over the command that runs
 } options;
 
@@ -43,6 +44,26 @@ typedef struct command_row {
     int (*run)(const options *opt);
     const char *examples[COMMAND_EXAMPLES];  // what follows "qdq "
 } command_row;
+
+typedef struct command_list {
+    const command_row *rows;
+    size_t count;
+} command_list;
+
+#define TOOL_SUMMARY "Runs quantized tensor graphs the way a given backend would, bit for bit."
+#define GRAPH_OPERAND_TEXT "GRAPH is a file, or - for standard input."
+
+bool command_reads_graph(const command_row *command);
+
+typedef struct option_info {
+    const char *name;
+    char letter;           // 0: none
+    const char *argument;  // NULL: a flag
+    const char *help;
+} option_info;
+
+// Option number `index` of a command; false: it has not so many.
+bool options_get(const command_row *command, size_t index, option_info *out);
 
 // Fills `out`; false after a message on stderr when the words do not fit `command`.
 bool options_parse(const command_row *command, int argc, char **argv, options *out);

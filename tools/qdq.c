@@ -7,6 +7,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/io/streams.h"
+#include "tools/manual/manual.h"
 
 static int run_help(const options *opt);
 
@@ -80,15 +81,25 @@ static const command_row *find_command(const char *name) {
     return NULL;
 }
 
+// "Exit codes: 0 ok, 1 ...", in lines of at most 80 columns.
+static void list_exit_codes(FILE *out) {
+    int at = fprintf(out, "Exit codes:");
+    for (int i = 0; exit_code_texts[i]; i++) {
+        bool last = exit_code_texts[i + 1] == NULL, first = false;
+        if (at + (int)strlen(exit_code_texts[i]) + 4 > 80) first = fputc('\n', out) == '\n';
+        if (first) at = 0;
+        at += fprintf(out, "%s%d %s%s", first ? "" : " ", i, exit_code_texts[i], last ? "" : ",");
+    }
+    fprintf(out, ".\n");
+}
+
 static void list_commands(FILE *out) {
-    fprintf(out, "usage: qdq COMMAND ...\n\n"
-                 "Runs quantized tensor graphs the way a given backend would, bit for bit.\n\n");
+    fprintf(out, "usage: qdq COMMAND ...\n\n" TOOL_SUMMARY "\n\n");
     for (int i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-8s%-10s%s\n", commands[i].name, commands[i].operands,
                 commands[i].summary);
-    fprintf(out, "\n`qdq help COMMAND` lists its options; `qdq --version` prints the version.\n"
-                 "Exit codes: 0 ok, 1 findings or differences, 2 usage, 3 bad input file,\n"
-                 "4 the target refuses the graph or it is not supported, 5 a resource limit.\n");
+    fprintf(out, "\n`qdq help COMMAND` lists its options; `qdq --version` prints the version.\n");
+    list_exit_codes(out);
     options_examples(out, find_command("help"));
 }
 
@@ -101,13 +112,21 @@ static int unknown_command(const char *name) {
 }
 
 static int run_help(const options *opt) {
-    if (opt->operands.count == 0) {
-        list_commands(stdout);
-        return EXIT_OK;
+    static const command_list list = {commands, COMMANDS};
+    const char *name = opt->operands.count ? opt->operands.items[0] : NULL;
+    const command_row *command = name ? find_command(name) : NULL;
+    if (name && !command) return unknown_command(name);
+    if (opt->completion) {
+        if (print_completion(&list, opt->completion)) return EXIT_OK;
+        return tell_failure(QDQ_ERR_ARGUMENT, "--completion is '%s', wanted bash, zsh or fish",
+                            opt->completion);
     }
-    const command_row *command = find_command(opt->operands.items[0]);
-    if (!command) return unknown_command(opt->operands.items[0]);
-    options_help(command);
+    if (opt->man)
+        print_man_page(&list, command);
+    else if (command)
+        options_help(command);
+    else
+        list_commands(stdout);
     return EXIT_OK;
 }
 

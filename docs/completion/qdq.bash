@@ -1,0 +1,113 @@
+# Printed by `qdq help --completion bash`; do not edit.
+_qdq() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local words='' options='' files=yes
+    COMPREPLY=()
+    case $COMP_CWORD:${COMP_WORDS[1]} in
+    1:*)
+        words='run check compare plan bench ops targets help'
+        options='--help --version'
+        ;;
+    *:run)
+        words=''
+        options='--input --output --expect --tolerance --rows --target --threads --materialize --fast --literal --float-storage --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        case $previous in
+        -i | --input) options='' words='' files=yes ;;
+        -o | --output) options='' words='' files=yes ;;
+        -e | --expect) options='' words='' files=yes ;;
+        --tolerance) options='' words='' files='' ;;
+        --rows) options='' words='' files='' ;;
+        -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
+        --threads) options='' words='' files='' ;;
+        --float-storage) options='' words='bfloat16 declared' files='' ;;
+        --fill) options='' words='' files='' ;;
+        --isa) options='' words='' files='' ;;
+        --max-elements) options='' words='' files='' ;;
+        --max-bytes) options='' words='' files='' ;;
+        --max-operations) options='' words='' files='' ;;
+        --max-file-bytes) options='' words='' files='' ;;
+        --max-values) options='' words='' files='' ;;
+        esac
+        ;;
+    *:check)
+        words=''
+        options='--target --all --strict --json --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
+        case $previous in
+        -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao all' files='' ;;
+        --max-elements) options='' words='' files='' ;;
+        --max-bytes) options='' words='' files='' ;;
+        --max-file-bytes) options='' words='' files='' ;;
+        --max-values) options='' words='' files='' ;;
+        esac
+        ;;
+    *:compare)
+        words=''
+        options='--input --targets --all --threads --fast --literal --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        case $previous in
+        -i | --input) options='' words='' files=yes ;;
+        --targets) options='' words='' files='' ;;
+        --threads) options='' words='' files='' ;;
+        --fill) options='' words='' files='' ;;
+        --isa) options='' words='' files='' ;;
+        --max-elements) options='' words='' files='' ;;
+        --max-bytes) options='' words='' files='' ;;
+        --max-operations) options='' words='' files='' ;;
+        --max-file-bytes) options='' words='' files='' ;;
+        --max-values) options='' words='' files='' ;;
+        esac
+        ;;
+    *:plan)
+        words=''
+        options='--target --materialize --fast --literal --float-storage --map --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        case $previous in
+        -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
+        --float-storage) options='' words='bfloat16 declared' files='' ;;
+        --max-elements) options='' words='' files='' ;;
+        --max-bytes) options='' words='' files='' ;;
+        --max-operations) options='' words='' files='' ;;
+        --max-file-bytes) options='' words='' files='' ;;
+        --max-values) options='' words='' files='' ;;
+        esac
+        ;;
+    *:bench)
+        words=''
+        options='--target --threads --materialize --fast --literal --float-storage --fill --repeat --vs-copy --compile --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        case $previous in
+        -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
+        --threads) options='' words='' files='' ;;
+        --float-storage) options='' words='bfloat16 declared' files='' ;;
+        --fill) options='' words='' files='' ;;
+        --repeat) options='' words='' files='' ;;
+        --isa) options='' words='' files='' ;;
+        --max-elements) options='' words='' files='' ;;
+        --max-bytes) options='' words='' files='' ;;
+        --max-operations) options='' words='' files='' ;;
+        --max-file-bytes) options='' words='' files='' ;;
+        --max-values) options='' words='' files='' ;;
+        esac
+        ;;
+    *:ops)
+        words='Quantize Dequantize DynamicQuantize Requantize Cast Abs Exp Log Sqrt Square Tanh Sigmoid ReLU Reciprocal Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp GELU Add Subtract Multiply Divide Minimum Maximum GreaterEqual Select BiasAdd PReLU MatMul Convolution ConvTranspose SoftMax LogSoftmax LayerNorm RMSNorm GroupNorm BatchNormInference BatchNormForwardTraining ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum MatMulInteger ConvInteger QLinearMatMul QLinearConv AvgPool MaxPool Interpolate Concat StaticReshape StaticTranspose Reorder GenIndex Dropout'
+        options='--dtypes --schema --markdown --json --help'
+        case $previous in
+        esac
+        ;;
+    *:targets)
+        words='core onnx onednn tensorrt tripy ttnn torchao'
+        options='--markdown --json --help'
+        case $previous in
+        esac
+        ;;
+    *:help)
+        words='run check compare plan bench ops targets help'
+        options='--man --completion --help'
+        case $previous in
+        --completion) options='' words='bash zsh fish' files='' ;;
+        esac
+        ;;
+    esac
+    [[ $current == -* ]] && words=$options
+    [ -n "$files" ] || compopt +o default
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}
+complete -o default -F _qdq qdq
