@@ -42,7 +42,7 @@ typedef struct qdq_rule {
     X(PORT_COUNT, "port-count", ERROR, GRAPH, "a port has one value; a variadic one a list of 1 to 64", \
       "see `qdq ops OP`")                                                                          \
     X(PORT_SHAPE, "port-shape", ERROR, GRAPH, "the shapes of a node's inputs go together",         \
-      "see docs/networks.md")                                                                      \
+      "see docs/ops_neural_network.md")                                                            \
     X(ATTR_REQUIRED, "attr-required", ERROR, GRAPH, "every attribute without a default is given",  \
       "see `qdq ops OP`")                                                                          \
     X(ATTR_UNKNOWN, "attr-unknown", ERROR, GRAPH, "every attribute is one that the op has",        \

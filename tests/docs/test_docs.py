@@ -14,7 +14,7 @@ its own to run in:
   are what it prints; a line "..." stands for any lines, "..." in a line for any text.
 
 docs/qdq.schema.json must name exactly the ops, ports, attributes, words and dtypes of `qdq ops`;
-format.md every command, option, rule and key of JSON output, format.md and networks.md every op with
+format.md every command, option, rule and key of JSON output, format.md and ops_neural_network.md every op with
 its ports and attributes, targets.md every target in the same
 parts. The C files of adding-an-op.md must compile with the headers of the tree, where there is a
 compiler. Links within the documents must lead somewhere, and files that are named in backticks,
@@ -42,7 +42,7 @@ except ImportError:
 
 # Types of attributes; what is none of them are the words of one, with " or " between.
 TYPES = {"int", "number", "bool", "dtype", "int[]", "float32 or float32[]", "int or int[]"}
-# Ops of format.md; those of networks.md are all others.
+# Ops of format.md; those of ops_neural_network.md are all others.
 QUANTIZING = {"Quantize", "Dequantize", "DynamicQuantize", "Requantize", "Cast"}
 
 
@@ -298,7 +298,7 @@ def test_format(tests, text, models, folder):
         for option in sorted(set(options)):
             tests.expect(f"format.md has --{option} of {command}", f"--{option}" in text,
                          "it lacks it")
-    networks = (models.parent / "docs/networks.md").read_text(encoding="utf-8")
+    networks = (models.parent / "docs/ops_neural_network.md").read_text(encoding="utf-8")
     for op in tests.json(["ops"])["ops"]:
         names = [op["name"]] + [x["name"] for x in op["inputs"] + op["outputs"] + op["attrs"]]
         where, of = ("format", text) if op["name"] in QUANTIZING else ("networks", networks)

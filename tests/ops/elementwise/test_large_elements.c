@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops on elements, broadcast operands, quantizing by tensor, axis and group, and computed
 // parameters, of shapes larger than every part, strip, tile and chunk: each element by the formulas
-// of docs/networks.md and docs/numerics.md.
+// of docs/ops_neural_network.md and docs/numerics.md.
 #include "graph/compile/compile.h"
 #include "ops/blocking.h"
 #include "ops/elementwise/philox.h"

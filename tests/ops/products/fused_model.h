@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One product of a sum of products of bfloat16, as docs/networks.md defines it, by other means than
-// fma: the sum in double and what it loses, rounded to 24 bits whatever the exponent.
+// One product of a sum of products of bfloat16, as docs/ops_neural_network.md defines it, by other
+// means than fma: the sum in double and what it loses, rounded to 24 bits whatever the exponent.
 #ifndef QDQ_TESTS_OPS_PRODUCTS_FUSED_MODEL_H
 #define QDQ_TESTS_OPS_PRODUCTS_FUSED_MODEL_H
 

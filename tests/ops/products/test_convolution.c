@@ -231,20 +231,20 @@ static void what_does_not_go_together_is_refused(void **state) {
     example e = plain;
     refuse(&e, QDQ_SHAPE(1, 6), w, none, "core/port-shape",
            "node 'y': Convolution: x has the shape [1, 6], wanted a batch, channels and 1 to 3 "
-           "spatial dims; see docs/networks.md");
+           "spatial dims; see docs/ops_neural_network.md");
     refuse(&e, x, QDQ_SHAPE(3, 6, 8), none, "core/port-shape",
            "node 'y': Convolution: weights has the shape [3, 6, 8], wanted 4 dims, as x has; see "
-           "docs/networks.md");
+           "docs/ops_neural_network.md");
     refuse(&e, x, QDQ_SHAPE(3, 3, 5, 8), none, "core/port-shape",
            "node 'y': Convolution: weights has the shape [3, 3, 5, 8], wanted 6 in dim 2, the "
-           "channels of x; see docs/networks.md");
+           "channels of x; see docs/ops_neural_network.md");
     refuse(&e, x, w, QDQ_SHAPE(6), "core/port-shape",
            "node 'y': Convolution: bias has the shape [6], wanted [8]: the output channels; see "
-           "docs/networks.md");
+           "docs/ops_neural_network.md");
     refuse(
         &e, QDQ_SHAPE(1, 2, 9, 6), w, none, "core/port-shape",
         "node 'y': Convolution: x has 2 elements in spatial dim 0, with padding, wanted at least "
-        "the 3 that a window covers; see docs/networks.md");
+        "the 3 that a window covers; see docs/ops_neural_network.md");
     e.groups = 4;
     refuse(&e, x, w, none, "core/attr-value",
            "node 'y': Convolution: groups is 4, wanted a divisor of 6, the channels of x; see `qdq "
@@ -252,17 +252,17 @@ static void what_does_not_go_together_is_refused(void **state) {
     e.groups = 3;
     refuse(&e, x, QDQ_SHAPE(3, 3, 2, 8), none, "core/port-shape",
            "node 'y': Convolution: weights has the shape [3, 3, 2, 8], wanted a multiple of 3, the "
-           "groups, in dim 3; see docs/networks.md");
+           "groups, in dim 3; see docs/ops_neural_network.md");
     refuse(&e, x, w, none, "core/port-shape",
            "node 'y': Convolution: weights has the shape [3, 3, 6, 8], wanted 2 in dim 2, the "
-           "channels of x in a group; see docs/networks.md");
+           "channels of x in a group; see docs/ops_neural_network.md");
     e = plain, e.spatial = 0;
     refuse(&e, x, w, none, "core/attr-required",
            "node 'y': Convolution: strides is missing; see `qdq ops Convolution`");
     e = plain, e.transposed = true;
     refuse(&e, x, w, none, "core/port-shape",
            "node 'y': ConvTranspose: weights has the shape [3, 3, 6, 8], wanted 6 in dim 3, the "
-           "channels of x; see docs/networks.md");
+           "channels of x; see docs/ops_neural_network.md");
     e.begin[1] = 6, e.end[1] = 5;
     refuse(
         &e, x, QDQ_SHAPE(3, 3, 8, 6), none, "core/attr-value",

@@ -106,7 +106,7 @@ static void what_does_not_go_together_is_refused(void **state) {
                              {0}};
     product_refused(in, 4, build_matmul_integer, NULL, "core/port-shape",
                     "node 'y': MatMulInteger: a_zero_point has the shape [5], wanted one element, "
-                    "[4] or [3, 4, 1], one for each row; see docs/networks.md");
+                    "[4] or [3, 4, 1], one for each row; see docs/ops_neural_network.md");
     in[A_ZERO] = (tensor){"az", QDQ_UINT8, {0}, NULL};
     product_refused(
         in, 4, build_matmul_integer, NULL, "core/port-dtype",
@@ -116,7 +116,7 @@ static void what_does_not_go_together_is_refused(void **state) {
     in[B_ZERO] = (tensor){"bz", QDQ_UINT8, QDQ_SHAPE(5, 1), NULL};
     product_refused(in, 4, build_matmul_integer, NULL, "core/port-shape",
                     "node 'y': MatMulInteger: b_zero_point has the shape [5, 1], wanted one "
-                    "element, [6] or [1, 6], one for each column; see docs/networks.md");
+                    "element, [6] or [1, 6], one for each column; see docs/ops_neural_network.md");
     conv_example e = {.groups = 1, .strides = {1, 1}, .dilations = {1, 1}};
     in[X] = (tensor){"x", QDQ_INT8, QDQ_SHAPE(1, 2, 5, 5), NULL};
     in[W] = (tensor){"w", QDQ_UINT8, QDQ_SHAPE(4, 2, 3, 3), NULL};
@@ -125,11 +125,11 @@ static void what_does_not_go_together_is_refused(void **state) {
     product_refused(
         in, 4, build_conv_integer, &e, "core/port-shape",
         "node 'y': ConvInteger: x_zero_point has the shape [2], wanted one element; see "
-        "docs/networks.md");
+        "docs/ops_neural_network.md");
     in[X_ZERO].shape = QDQ_SHAPE(1), in[W_ZERO].shape = QDQ_SHAPE(3);
     product_refused(in, 4, build_conv_integer, &e, "core/port-shape",
                     "node 'y': ConvInteger: w_zero_point has the shape [3], wanted [4]: the output "
-                    "channels, or one element; see docs/networks.md");
+                    "channels, or one element; see docs/ops_neural_network.md");
     product_refused(in, 4, build_qlinear_conv, &e, "core/port-missing",
                     "node 'y': QLinearConv: x_scale is not connected; connect it under \"inputs\"");
 }

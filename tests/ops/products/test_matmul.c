@@ -228,22 +228,23 @@ static void what_does_not_go_together_is_refused(void **state) {
     refuse((example){{2, {3, 4}}, {2, {5, 6}}, NO_BIAS, .dtype = QDQ_FLOAT32}, QDQ_FLOAT32,
            "core/port-shape",
            "node 'y': MatMul: b has the shape [5, 6], wanted 4 in dim 0, as many as a has columns; "
-           "see docs/networks.md");
+           "see docs/ops_neural_network.md");
     refuse((example){{2, {3, 4}}, {3, {2, 5, 6}}, NO_BIAS, true, true, .dtype = QDQ_FLOAT32},
            QDQ_FLOAT32, "core/port-shape",
            "node 'y': MatMul: b has the shape [2, 5, 6], wanted 3 in dim 2, as many as a has "
-           "columns when transposed; see docs/networks.md");
+           "columns when transposed; see docs/ops_neural_network.md");
     refuse((example){{3, {2, 3, 4}}, {3, {3, 4, 6}}, NO_BIAS, .dtype = QDQ_FLOAT32}, QDQ_FLOAT32,
            "core/port-shape",
            "node 'y': MatMul: b has the shape [3, 4, 6], wanted dims before the last two that are "
-           "equal to those of a, [2], or 1; see docs/networks.md");
+           "equal to those of a, [2], or 1; see docs/ops_neural_network.md");
     refuse((example){{2, {3, 4}}, {2, {4, 6}}, {1, {3}}, .dtype = QDQ_FLOAT32}, QDQ_FLOAT32,
            "core/port-shape",
            "node 'y': MatMul: bias has the shape [3], wanted one that broadcasts onto [3, 6]; see "
-           "docs/networks.md");
+           "docs/ops_neural_network.md");
     refuse((example){{0, {0}}, {2, {4, 6}}, NO_BIAS, .dtype = QDQ_FLOAT32}, QDQ_FLOAT32,
            "core/port-shape",
-           "node 'y': MatMul: a has the shape [], wanted one dim or more; see docs/networks.md");
+           "node 'y': MatMul: a has the shape [], wanted one dim or more; see "
+           "docs/ops_neural_network.md");
     refuse((example){{2, {3, 4}}, {2, {4, 6}}, NO_BIAS, .dtype = QDQ_FLOAT32}, QDQ_FLOAT16,
            "core/port-dtype",
            "node 'y': MatMul: b is float16, wanted float32, as a is; see `qdq ops MatMul`");

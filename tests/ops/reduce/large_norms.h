@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of large shapes: norms by the formulas of docs/networks.md.
+// For tests of large shapes: norms by the formulas of docs/ops_neural_network.md.
 #ifndef QDQ_TESTS_OPS_REDUCE_LARGE_NORMS_H
 #define QDQ_TESTS_OPS_REDUCE_LARGE_NORMS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For tests of large shapes: slices of a tensor with their elements one by one, the order of sums
-// of docs/networks.md, and softmax by its formula.
+// of docs/ops_neural_network.md, and softmax by its formula.
 #ifndef QDQ_TESTS_OPS_REDUCE_LARGE_SLICES_H
 #define QDQ_TESTS_OPS_REDUCE_LARGE_SLICES_H
 
@@ -33,7 +33,7 @@ static slices slices_of(qdq_shape shape, uint32_t within) {
     return s;
 }
 
-// Section 5 of docs/networks.md: element i goes to lane i mod 16, then the lanes fold.
+// Section 5 of docs/ops_neural_network.md: element i goes to lane i mod 16, then the lanes fold.
 static double fold(const double *terms, size_t n, bool product) {
     double lanes[16];
     for (int l = 0; l < 16; l++) lanes[l] = product;

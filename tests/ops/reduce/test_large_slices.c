@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax, norms and reductions of shapes larger than everything they are cut into, against the
-// formulas of docs/networks.md computed slice by slice, each element in its place: the same bits.
+// formulas of docs/ops_neural_network.md computed slice by slice, each element in its place: the
+// same bits.
 #include "ops/blocking.h"
 #include "ops/reduce/reduce_axes.h"
 #include "tests/ops/reduce/large_norms.h"

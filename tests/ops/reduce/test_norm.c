@@ -204,7 +204,7 @@ static void what_layer_norm_cannot_do_is_refused(void **state) {
                  plain);
     refuse_layer((refusal){x23, three, two, F32, F32, F32,
                            "node 'n': LayerNorm: beta has the shape [2], wanted [3]: the dims of x "
-                           "from begin_norm_axis on; see docs/networks.md"},
+                           "from begin_norm_axis on; see docs/ops_neural_network.md"},
                  plain);
     refuse_layer((refusal){x23, three, three, F16, B16, B16,
                            "node 'n': LayerNorm: gamma is bfloat16, wanted float32: x is float16; "

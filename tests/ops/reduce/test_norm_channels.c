@@ -217,11 +217,11 @@ static void what_group_norm_cannot_do_is_refused(void **state) {
                  "`qdq ops GroupNorm`");
     refuse_group(QDQ_SHAPE(6), none, (qdq_group_norm_attrs){.groups = QDQ_INT(3)},
                  "node 'n': GroupNorm: x has the shape [6], wanted a batch and channels: 2 dims or "
-                 "more; see docs/networks.md");
+                 "more; see docs/ops_neural_network.md");
     refuse_group(image, QDQ_SHAPE(3),
                  (qdq_group_norm_attrs){.groups = QDQ_INT(3), .data_format = QDQ_NCX},
                  "node 'n': GroupNorm: gamma has the shape [3], wanted [6]: the channels of x; see "
-                 "docs/networks.md");
+                 "docs/ops_neural_network.md");
 }
 
 static void refuse_batch(bool has_mean, qdq_float epsilon, const char *sentence) {

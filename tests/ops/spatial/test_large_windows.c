@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling and interpolation of shapes larger than everything they are cut into, against the
-// formulas of docs/networks.md, one element of the result after the other: the same bits.
+// formulas of docs/ops_neural_network.md, one element of the result after the other: the same bits.
 #include "ops/blocking.h"
 #include "tests/ops/large_images.h"
 
@@ -16,7 +16,7 @@ typedef struct pool {
         after[LARGE_DIMS];
 } pool;
 
-// Section 6 of docs/networks.md. False: the window does not fit.
+// Section 6 of docs/ops_neural_network.md. False: the window does not fit.
 static bool size_pool(pool *p) {
     p->y = p->x;
     for (int i = 0; i < LARGE_DIMS; i++) {
@@ -185,7 +185,7 @@ typedef struct place {
     double weight;
 } place;
 
-// Section 7 of docs/networks.md: in float32, in this order.
+// Section 7 of docs/ops_neural_network.md: in float32, in this order.
 static place place_of(const resize *r, int dim, size_t o) {
     float in = (float)r->x.size[dim], out = (float)r->y.size[dim], at;
     if (r->align)
