@@ -7,7 +7,7 @@
 
 #include "tools/options.h"
 
-// docs/format.md, exit codes.
+// docs/command_line.md, section 2.
 enum {
     EXIT_OK = 0,
     EXIT_FINDINGS = 1,

@@ -14,9 +14,9 @@ its own to run in:
   are what it prints; a line "..." stands for any lines, "..." in a line for any text.
 
 docs/qdq.schema.json must name exactly the ops, ports, attributes, words and dtypes of `qdq ops`;
-format.md every command, option, rule and key of JSON output, format.md and ops_neural_network.md every op with
-its ports and attributes, targets.md every target in the same
-parts. The C files of adding-an-op.md must compile with the headers of the tree, where there is a
+command_line.md every command, option and key of JSON output, rules.md every rule of the core,
+ops_quantizing.md and ops_neural_network.md every op with its ports and attributes, targets.md every
+target in the same parts. The C files of adding-an-op.md must compile with the headers of the tree, where there is a
 compiler. Links within the documents must lead somewhere, and files that are named in backticks,
 with their folder, must be there. With the module jsonschema the graphs there are are validated as
 well.
@@ -42,7 +42,7 @@ except ImportError:
 
 # Types of attributes; what is none of them are the words of one, with " or " between.
 TYPES = {"int", "number", "bool", "dtype", "int[]", "float32 or float32[]", "int or int[]"}
-# Ops of format.md; those of ops_neural_network.md are all others.
+# Ops of ops_quantizing.md; those of ops_neural_network.md are all others.
 QUANTIZING = {"Quantize", "Dequantize", "DynamicQuantize", "Requantize", "Cast"}
 
 
@@ -279,7 +279,7 @@ def test_targets(tests, text):
             tests.expect(f"targets.md: {target['name']} has {part}", part in section, "it lacks it")
 
 
-# ---- format.md and the program ----
+# ---- The command line and the ops ----
 
 
 def keys_of(value):
@@ -290,25 +290,43 @@ def keys_of(value):
     return set(value).union(*map(keys_of, value.values()))
 
 
-def test_format(tests, text, models, folder):
+def test_options(tests, text, folder):
     for command in re.findall(r"^  (?!qdq )(\w+) ", tests.run(["help"], folder)[1], re.M):
-        tests.expect(f"format.md has the command {command}", f"`qdq {command}" in text,
+        tests.expect(f"command_line.md has the command {command}", f"`qdq {command}" in text,
                      "it lacks it")
         options = re.findall(r"--([a-z-]+)", tests.run(["help", command], folder)[1])
         for option in sorted(set(options)):
-            tests.expect(f"format.md has --{option} of {command}", f"--{option}" in text,
+            tests.expect(f"command_line.md has --{option} of {command}", f"--{option}" in text,
                          "it lacks it")
-    networks = (models.parent / "docs/ops_neural_network.md").read_text(encoding="utf-8")
+
+
+def test_op_documents(tests, docs):
+    texts = {name: (docs / f"{name}.md").read_text(encoding="utf-8")
+             for name in ("ops_quantizing", "ops_neural_network")}
     for op in tests.json(["ops"])["ops"]:
         names = [op["name"]] + [x["name"] for x in op["inputs"] + op["outputs"] + op["attrs"]]
-        where, of = ("format", text) if op["name"] in QUANTIZING else ("networks", networks)
-        missing = [name for name in names if name not in of]
+        where = "ops_quantizing" if op["name"] in QUANTIZING else "ops_neural_network"
+        missing = [name for name in names if name not in texts[where]]
         tests.expect(f"{where}.md has all of {op['name']}", not missing, f"it lacks {missing}")
+
+
+def test_rules(tests, text):
     rules = {f"| `{rule['id']}` | {rule['severity']} |"
              for rule in tests.json(["targets", "core"])["targets"][0]["rules"]}
-    listed = set(re.findall(r"^(\| `\w+/[\w-]+` \| \w+ \|)", text, re.M))
-    tests.expect("format.md has the rules of the core", rules == listed,
+    listed = set(re.findall(r"^(\| `core/[\w-]+` \| \w+ \|)", text, re.M))
+    tests.expect("rules.md has the rules of the core", rules == listed,
                  sorted(rules.symmetric_difference(listed)))
+
+
+def test_causes(tests, text, root):
+    causes = (root / "include/qdq/numerics.h").read_text(encoding="utf-8")
+    for field, cause in re.findall(r'^    X\((\w+), *"([^"]+)"\)', causes, re.M):
+        name = "tie" if cause == "rounding" else cause
+        row = re.search(rf"^\| [^|]*`{name}`[^|]*\|.*`{field}`", text, re.M)
+        tests.expect(f"command_line.md has the cause of {field}", row, f"it lacks '{name}'")
+
+
+def test_json_keys(tests, text, models, folder):
     model = str(models / "chain_mixed")
     given = [f"{model}/graph.json", "-i", f"{model}/inputs.safetensors"]
     doubtful = folder / "doubtful.json"
@@ -321,11 +339,6 @@ def test_format(tests, text, models, folder):
              "nodes": [{"op": "Quantize", "name": "q", "inputs": {"x": "x"},
                         "attrs": {"scales": 1}}], "outputs": [{"name": "y", "value": "q"}]}
     ties.write_text(json.dumps(graph), encoding="utf-8")
-    causes = (models.parent / "include/qdq/numerics.h").read_text(encoding="utf-8")
-    for field, cause in re.findall(r'^    X\((\w+), *"([^"]+)"\)', causes, re.M):
-        name = "tie" if cause == "rounding" else cause
-        row = re.search(rf"^\| [^|]*`{name}`[^|]*\|.*`{field}`", text, re.M)
-        tests.expect(f"format.md has the cause of {field}", row, f"it lacks '{name}'")
     for words in (["run", *given, "--expect", f"{model}/expected.safetensors"],
                   ["check", str(doubtful)], ["plan", given[0]],
                   ["bench", given[0], "--repeat", "3", "--vs-copy", "--compile"],
@@ -334,7 +347,7 @@ def test_format(tests, text, models, folder):
         row = re.search(rf"^\| `{words[0]}` \| `version`.*(?:\n\| \|.*)*", text, re.M)
         row = row.group(0) if row else ""
         missing = [key for key in sorted(keys_of(tests.json(words))) if f"`{key}`" not in row]
-        tests.expect(f"format.md has the keys of {words[0]} --json", row and not missing,
+        tests.expect(f"command_line.md has the keys of {words[0]} --json", row and not missing,
                      f"it lacks {missing}")
 
 
@@ -448,8 +461,13 @@ def main(words):
     test_targets(tests, (docs / "targets.md").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="qdq-docs-") as folder:
         test_code(tests, docs / "adding-an-op.md", docs.parent, Path(folder))
+    test_op_documents(tests, docs)
+    test_rules(tests, (docs / "rules.md").read_text(encoding="utf-8"))
+    command_line = (docs / "command_line.md").read_text(encoding="utf-8")
+    test_causes(tests, command_line, docs.parent)
     with tempfile.TemporaryDirectory(prefix="qdq-docs-") as folder:
-        test_format(tests, (docs / "format.md").read_text(encoding="utf-8"), models, Path(folder))
+        test_options(tests, command_line, Path(folder))
+        test_json_keys(tests, command_line, models, Path(folder))
         test_validation(tests, schema, docs, graphs, models, Path(folder))
     print(f"{tests.count} tests, {tests.failed} failed")
     return 1 if tests.failed or tests.count == 0 else 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading oneDNN Graph JSON files (docs/format.md, section 10): ops that name their tensors by id.
+// Reading oneDNN Graph JSON files (docs/format.md, section 8): ops that name their tensors by id.
 // What such a file may not be stops with an error that names the op; what is wrong with an op as
 // ours becomes findings, as for qdq/1.
 #ifndef QDQ_GRAPH_READ_ONEDNN_JSON_ONEDNN_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DynamicQuantize: parameters computed from the data (format.md section 2) at every granularity,
+// DynamicQuantize: parameters computed from the data (ops_quantizing.md) at every granularity,
 // on shapes whose tiles are padded, and the form with given parameters.
 #include <fenv.h>
 
