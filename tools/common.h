@@ -7,7 +7,7 @@
 
 #include "tools/options.h"
 
-// docs/command_line.md, section 2.
+// docs/command_line.md, exit codes.
 enum {
     EXIT_OK = 0,
     EXIT_FINDINGS = 1,
