@@ -65,9 +65,9 @@ static void describe_whole(const qdq_draft *of, const qdq_draft_step *draft, con
             append(l, l->at ? ", " : "", "", graph->values[draft->whole_inputs[i].id].name);
     }
     append(l, " -> ", node->op->name, node->name);
-    if (draft->on_codes) append(l, " ", "", "on codes");
-    info->on_codes = draft->on_codes;
-    info->node = draft->on_codes ? (size_t)(node - graph->nodes) : 0;
+    if (draft->on_integers) append(l, " ", "", "on codes");
+    info->on_integers = draft->on_integers;
+    info->node = draft->on_integers ? (size_t)(node - graph->nodes) : 0;
     describe_known(of, draft, l);
     for (size_t i = 0; i < whole->y_count; i++) {
         info->write_bytes += bytes_of(&whole->y[i]);

@@ -88,7 +88,7 @@ typedef struct qdq_attr_desc {
 
 typedef struct qdq_op_context qdq_op_context;
 typedef struct qdq_stage qdq_stage;
-typedef struct qdq_codes qdq_codes;
+typedef struct qdq_quantized qdq_quantized;
 typedef struct qdq_coded qdq_coded;
 
 // What a node is lowered for.
@@ -127,15 +127,16 @@ typedef struct qdq_op {
     bool (*ignores_negative)(const qdq_link *link);
     // Integer execution. Of an op whose first result stands for the codes that its first input is:
     // whether it does, with known parameters, and which. NULL: never.
-    bool (*codes)(const qdq_op_context *ctx, const qdq_lowering *to, qdq_codes *codes);
+    bool (*quantized_input)(const qdq_op_context *ctx, const qdq_lowering *to,
+                            qdq_quantized *quantized);
     // Of an op whose only result is made of elements of its inputs, which it moves, or chooses by
     // their order: what the result stands for where all inputs stand for their `codes`. False: it
     // does not do the same to codes. Where it does it may be lowered with their dtype in place of
     // float32, as one stage on whole tensors. NULL: never.
-    bool (*moves_codes)(const qdq_op_context *ctx, qdq_codes *codes);
+    bool (*passes_quantized)(const qdq_op_context *ctx, qdq_quantized *quantized);
     // Of an op that can compute on codes: a bit for each input that it would read as such, where
     // `codes` says that it may. NULL: none.
-    uint64_t (*reads_codes)(const qdq_op_context *ctx);
+    uint64_t (*accepts_quantized)(const qdq_op_context *ctx);
     // Inputs that it lays out anew when the graph is compiled, where they are known by then: a bit
     // each. What is made of constants alone is computed once for it.
     uint64_t packs;
@@ -188,7 +189,7 @@ typedef struct qdq_stored {
 } qdq_stored;
 
 // What a float32 operand was before it was dequantized: (code - zero_point) * scale.
-struct qdq_codes {
+struct qdq_quantized {
     qdq_dtype dtype;           // an integer of at most 8 bits, each in a byte
     const void *data;          // of constant codes in memory; else NULL
     const qdq_stored *stored;  // of those that have to be read; else NULL
@@ -207,7 +208,7 @@ typedef struct qdq_operand {
     bool constant;             // it is one, or is made of constants alone
     qdq_maker maker;
     // Asked: it may be read as these. Lowered: it is these that the stage is given. NULL: neither.
-    const qdq_codes *codes;
+    const qdq_quantized *quantized;
     const qdq_coded *coded;  // likewise; its type stays that of the floats
 } qdq_operand;
 

@@ -169,23 +169,24 @@ static bool take_coded(qdq_draft *draft, size_t index, size_t input, const qdq_c
 }
 
 // Codes that a node already computes on become constants where they can be.
-static bool take_codes(qdq_draft *draft, size_t index, size_t input, const void *data) {
+static bool take_quantized(qdq_draft *draft, size_t index, size_t input, const void *data) {
     qdq_draft_node *node = &draft->nodes[index];
     size_t count = draft->graph->nodes[index].input_count;
-    qdq_codes *codes = qdq_mempool_copy(draft->mempool, node->codes, count, sizeof *codes);
-    if (!codes) return false;
-    codes[input].data = data;
-    node->codes = codes;
+    qdq_quantized *quantized =
+        qdq_mempool_copy(draft->mempool, node->quantized, count, sizeof *quantized);
+    if (!quantized) return false;
+    quantized[input].data = data;
+    node->quantized = quantized;
     return true;
 }
 
 static bool fold_input(qdq_draft *draft, size_t index, size_t input, qdq_draft_known *known) {
-    const qdq_codes *codes = draft->nodes[index].codes;
+    const qdq_quantized *quantized = draft->nodes[index].quantized;
     uint32_t id = draft->nodes[index].inputs[input].id;
     const qdq_graph_value *v = &draft->graph->values[id];
     if (!id || v->kind != QDQ_VALUE_MADE || !v->constant) return true;
-    bool on_codes = codes && codes[input].count, folded;
-    if (!on_codes && draft->graph->nodes[index].op->packs_coded) {
+    bool on_integers = quantized && quantized[input].count, folded;
+    if (!on_integers && draft->graph->nodes[index].op->packs_coded) {
         if (!find_coded(draft, id)) return false;
         const qdq_coded *coded = draft->values[id].coded;
         if (coded && packs_coded(draft, index, input, coded))
@@ -194,7 +195,7 @@ static bool fold_input(qdq_draft *draft, size_t index, size_t input, qdq_draft_k
     if (!fold(draft, id, MAX_DEPTH, &folded)) return false;
     if (!folded) return true;
     known->data = draft->values[id].folded;
-    return !on_codes || take_codes(draft, index, input, known->data);
+    return !on_integers || take_quantized(draft, index, input, known->data);
 }
 
 bool qdq_draft_fold(qdq_draft *draft, size_t index) {

@@ -14,7 +14,7 @@
 
 // What a value may be read as.
 typedef struct stand_in {
-    qdq_codes *codes;  // NULL: nothing but what it is
+    qdq_quantized *quantized;  // NULL: nothing but what it is
     // What has the codes: the value that was dequantized, or, where such are moved, the value.
     uint32_t source;
     uint32_t group;  // a value of the same group; the first one names itself
@@ -74,8 +74,8 @@ static bool mark_wanted(search *s) {
     bool any = false;
     for (size_t i = graph->node_count; i-- > 0;) {
         const qdq_node *node = &graph->nodes[i];
-        bool moves = node->op->moves_codes && s->wanted[node->outputs[0]];
-        if (!(node->op->reads_codes || moves) || !is_live(s, node)) continue;
+        bool moves = node->op->passes_quantized && s->wanted[node->outputs[0]];
+        if (!(node->op->accepts_quantized || moves) || !is_live(s, node)) continue;
         for (size_t k = 0; k < node->input_count; k++) s->wanted[node->inputs[k].id] = true;
         any = true;
     }
@@ -91,45 +91,47 @@ static bool offer(search *s, size_t index, qdq_op_context *ctx) {
     qdq_draft_context(s->draft, index, &s->silent, ctx);
     for (size_t i = 0; i < node->input_count; i++) {
         uint32_t id = node->inputs[i].id;
-        const qdq_codes *codes = s->values[id].codes;
-        if (codes && is_moved(s, id) && s->values[group_of(s, id)].real) codes = NULL;
-        ctx->inputs[i].codes = codes;
-        all &= codes != NULL;
+        const qdq_quantized *quantized = s->values[id].quantized;
+        if (quantized && is_moved(s, id) && s->values[group_of(s, id)].real) quantized = NULL;
+        ctx->inputs[i].quantized = quantized;
+        all &= quantized != NULL;
     }
     return all;
 }
 
 // What the result stands for, and where that is; false: for nothing.
-static bool result_codes(search *s, size_t index, qdq_codes *codes, uint32_t *source) {
+static bool result_quantized(search *s, size_t index, qdq_quantized *quantized, uint32_t *source) {
     const qdq_node *node = &s->draft->graph->nodes[index];
     uint32_t y = node->outputs[0];
     qdq_op_context ctx;
     // A result of the graph is to be seen as it is written.
     if (!s->wanted[y] || s->draft->graph->values[y].returned) return false;
-    if (node->op->moves_codes) {
+    if (node->op->passes_quantized) {
         *source = y;
-        return offer(s, index, &ctx) && node->op->moves_codes(&ctx, codes);
+        return offer(s, index, &ctx) && node->op->passes_quantized(&ctx, quantized);
     }
     *source = node->inputs[0].id;
-    if (!node->op->codes) return false;
+    if (!node->op->quantized_input) return false;
     qdq_draft_context(s->draft, index, &s->silent, &ctx);
     qdq_lowering to = qdq_draft_lowering(s->draft, &ctx, s->draft->mempool);
-    return node->op->codes(&ctx, &to, codes);
+    return node->op->quantized_input(&ctx, &to, quantized);
 }
 
 static bool look_at(search *s, size_t index) {
     const qdq_node *node = &s->draft->graph->nodes[index];
     uint32_t y = node->outputs[0], source;
-    qdq_codes codes;
+    qdq_quantized quantized;
     qdq_op_context ctx;
-    if (result_codes(s, index, &codes, &source)) {
-        if (source == y) s->reads[index] = UINT64_MAX, codes.data = NULL, codes.stored = NULL;
-        s->values[y].codes = qdq_mempool_copy(s->draft->mempool, &codes, 1, sizeof codes);
+    if (result_quantized(s, index, &quantized, &source)) {
+        if (source == y)
+            s->reads[index] = UINT64_MAX, quantized.data = NULL, quantized.stored = NULL;
+        s->values[y].quantized =
+            qdq_mempool_copy(s->draft->mempool, &quantized, 1, sizeof quantized);
         s->values[y].source = source;
-        if (!s->values[y].codes) return false;
-    } else if (node->op->reads_codes) {
+        if (!s->values[y].quantized) return false;
+    } else if (node->op->accepts_quantized) {
         offer(s, index, &ctx);
-        s->reads[index] = node->op->reads_codes(&ctx);
+        s->reads[index] = node->op->accepts_quantized(&ctx);
     }
     join_inputs(s, node, s->reads[index], is_moved(s, y) ? y : 0);
     return true;
@@ -147,18 +149,19 @@ static uint64_t settled_reads(search *s, size_t index) {
         uint32_t id = node->inputs[i].id;
         if (reads >> i & 1 && is_moved(s, id)) all &= !s->values[group_of(s, id)].real;
     }
-    if (node->op->moves_codes)
+    if (node->op->passes_quantized)
         return reads && !s->values[group_of(s, node->outputs[0])].real ? reads : 0;
     if (all) return reads;
     offer(s, index, &ctx);
-    return node->op->reads_codes(&ctx);
+    return node->op->accepts_quantized(&ctx);
 }
 
-static const void *codes_in_memory(qdq_draft *draft, const qdq_codes *codes, const qdq_type *type) {
-    if (codes->data) return codes->data;
+static const void *quantized_in_memory(qdq_draft *draft, const qdq_quantized *quantized,
+                                       const qdq_type *type) {
+    if (quantized->data) return quantized->data;
     size_t count = qdq_shape_count(type->shape), size = qdq_dtype_size(type->dtype);
     void *data = qdq_mempool_array(draft->mempool, count, size);
-    return data && codes->stored->read(codes->stored, 0, count * size, data) ? data : NULL;
+    return data && quantized->stored->read(quantized->stored, 0, count * size, data) ? data : NULL;
 }
 
 // The result of a node whose inputs are known is computed now: weights that are transposed.
@@ -171,20 +174,20 @@ static bool fold(search *s, size_t index) {
     qdq_op_context ctx;
     qdq_draft_context(draft, index, &s->silent, &ctx);
     for (size_t i = 0; i < ctx.input_count; i++)
-        if (!node->codes[i].data && !node->codes[i].stored) return true;
+        if (!node->quantized[i].data && !node->quantized[i].stored) return true;
     qdq_lowering to = qdq_draft_lowering(draft, &ctx, draft->mempool);
     if (!ctx.op->lower(&ctx, &to, stages)) return false;
     if (stages[0].cost > draft->operations_left) return true;
     draft->operations_left -= stages[0].cost;
     for (size_t i = 0; i < ctx.input_count; i++) {
-        x[i] = codes_in_memory(draft, &node->codes[i], &ctx.inputs[i].type);
+        x[i] = quantized_in_memory(draft, &node->quantized[i], &ctx.inputs[i].type);
         if (!x[i]) return false;
     }
     void *data = qdq_mempool_array(draft->mempool, qdq_shape_count(ctx.outputs[0].shape),
                                    qdq_dtype_size(ctx.outputs[0].dtype));
     if (!data) return false;
     stages[0].whole(stages[0].params, &(qdq_tensors){.x = x, .y = &data}, 0, stages[0].units);
-    draft->values[y].folded = s->values[y].codes->data = data;
+    draft->values[y].folded = s->values[y].quantized->data = data;
     return true;
 }
 
@@ -193,24 +196,25 @@ static bool settle(search *s, size_t index) {
     const qdq_node *node = &draft->graph->nodes[index];
     uint64_t reads = settled_reads(s, index);
     if (!reads) return true;
-    qdq_codes *codes = qdq_mempool_array(draft->mempool, node->input_count, sizeof *codes);
+    qdq_quantized *quantized =
+        qdq_mempool_array(draft->mempool, node->input_count, sizeof *quantized);
     qdq_value *inputs = qdq_mempool_array(draft->mempool, node->input_count, sizeof *inputs);
-    if (!codes || !inputs) return false;
+    if (!quantized || !inputs) return false;
     for (size_t i = 0; i < node->input_count; i++) {
         const stand_in *v = &s->values[node->inputs[i].id];
         inputs[i] = node->inputs[i];
-        if (reads >> i & 1) codes[i] = *v->codes, inputs[i].id = v->source;
+        if (reads >> i & 1) quantized[i] = *v->quantized, inputs[i].id = v->source;
     }
-    draft->nodes[index] = (qdq_draft_node){.inputs = inputs, .codes = codes};
+    draft->nodes[index] = (qdq_draft_node){.inputs = inputs, .quantized = quantized};
     uint32_t y = node->outputs[0];
     if (!is_moved(s, y)) return true;
-    draft->values[y].type.dtype = s->values[y].codes->dtype;
+    draft->values[y].type.dtype = s->values[y].quantized->dtype;
     return fold(s, index);
 }
 
 //---- Entry ------------------------------------------------------------------
 
-bool qdq_draft_codes(qdq_draft *draft) {
+bool qdq_draft_integer_execution(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
     if (!draft->options.fast) return true;
     search s = {

@@ -13,8 +13,8 @@
 static bool reads_value(const qdq_draft *draft, const qdq_draft_node *node, size_t input) {
     uint32_t id = node->inputs[input].id;
     const qdq_draft_value *v = &draft->values[id];
-    bool folded_codes = v->folded && v->type.dtype != draft->graph->values[id].type.dtype;
-    return !folded_codes && !qdq_draft_is_known(node, input);
+    bool folded_quantized = v->folded && v->type.dtype != draft->graph->values[id].type.dtype;
+    return !folded_quantized && !qdq_draft_is_known(node, input);
 }
 
 // Last nodes first, so that it is known whether a node is live when its inputs are looked at. What
@@ -39,8 +39,8 @@ static bool mark_live(qdq_draft *draft, bool folds) {
 }
 
 // What reads codes is looked for among what is live, and leaves less of it.
-static bool choose_codes(qdq_draft *draft) {
-    return mark_live(draft, false) && qdq_draft_codes(draft) && mark_live(draft, true);
+static bool choose_integer_execution(qdq_draft *draft) {
+    return mark_live(draft, false) && qdq_draft_integer_execution(draft) && mark_live(draft, true);
 }
 
 static bool node_is_live(const qdq_draft *draft, const qdq_node *node) {
@@ -101,14 +101,14 @@ qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err) {
 void qdq_draft_context(const qdq_draft *draft, size_t index, qdq_findings *findings,
                        qdq_op_context *ctx) {
     const qdq_node *node = &draft->graph->nodes[index];
-    const qdq_codes *codes = draft->nodes[index].codes;
+    const qdq_quantized *quantized = draft->nodes[index].quantized;
     const qdq_draft_known *known = draft->nodes[index].known;
     qdq_graph_context(draft->graph, node, findings, ctx);
     for (size_t i = 0; i < node->input_count; i++) {
         if (ctx->inputs[i].given) ctx->inputs[i].type = draft->values[node->inputs[i].id].type;
-        if (codes && codes[i].count) {
-            ctx->inputs[i].codes = &codes[i];
-            ctx->inputs[i].type.dtype = codes[i].dtype;
+        if (quantized && quantized[i].count) {
+            ctx->inputs[i].quantized = &quantized[i];
+            ctx->inputs[i].type.dtype = quantized[i].dtype;
         }
         if (!known) continue;
         ctx->inputs[i].coded = known[i].coded;
@@ -251,7 +251,7 @@ static bool place_whole(qdq_draft *draft, size_t index, qdq_stage *stage) {
     if (!step) return false;
     step->whole_node = node;
     step->whole_inputs = inputs;
-    step->on_codes = draft->nodes[index].codes != NULL;
+    step->on_integers = draft->nodes[index].quantized != NULL;
     step->whole = stage;
     if (draft->options.materialize) step->whole->packed = step->whole->packed_bytes = 0;
     for (size_t i = 0; i < node->input_count; i++) {
@@ -338,7 +338,7 @@ static bool lower_outputs(qdq_draft *draft) {
 }
 
 qdq_status qdq_lower(qdq_draft *draft, qdq_error *err) {
-    bool done = start_draft(draft) && choose_codes(draft);
+    bool done = start_draft(draft) && choose_integer_execution(draft);
     for (size_t i = 0; done && i < draft->graph->node_count; i++)
         if (node_is_live(draft, &draft->graph->nodes[i])) done = lower_node(draft, i);
     done = done && lower_outputs(draft);

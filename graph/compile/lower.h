@@ -24,7 +24,7 @@ typedef struct qdq_draft_step {
     uint32_t x;                  // 0 of a whole step, which reads all inputs of the node
     const qdq_node *whole_node;  // NULL: a loop over blocks; links are behind its first output
     const qdq_value *whole_inputs;
-    bool on_codes;  // some of these are codes in place of what the node has as an input
+    bool on_integers;  // some of these are codes in place of what the node has as an input
     qdq_stage *whole;
     qdq_draft_link *links;
     size_t link_count, link_capacity;
@@ -60,8 +60,9 @@ typedef struct qdq_draft_known {
 // What a node computes on.
 typedef struct qdq_draft_node {
     const qdq_value *inputs;  // those of the node, or the codes that they stand for
-    const qdq_codes *codes;   // NULL: none; else for each input, empty for those that are none
-    qdq_draft_known *known;   // the same
+    const qdq_quantized
+        *quantized;          // NULL: none; else for each input, empty for those that are none
+    qdq_draft_known *known;  // the same
 } qdq_draft_node;
 
 typedef struct qdq_draft {
@@ -91,7 +92,7 @@ qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_op_context *ct
 
 // Decides which nodes compute on codes (graph/compile/integer_execution.c). What is live without
 // that is marked. False when compiling cannot go on.
-bool qdq_draft_codes(qdq_draft *draft);
+bool qdq_draft_integer_execution(qdq_draft *draft);
 
 // Computes what a node packs of nodes that have constants alone (graph/compile/fold.c). False when
 // compiling cannot go on.

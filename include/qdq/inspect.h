@@ -32,8 +32,9 @@ typedef struct qdq_plan_step {
     size_t blocks;      // how many of them; of work on whole tensors, parts that threads may share
     size_t read_bytes;  // moved from and to the arena and the caller's memory per run
     size_t write_bytes;
-    bool on_codes;  // integer execution: node number `node` of the graph reads integers in place of
-    size_t node;    // what these are dequantized to
+    bool on_integers;  // integer execution: node number `node` of the graph reads integers in place
+                       // of
+    size_t node;       // what these are dequantized to
 } qdq_plan_step;
 
 typedef struct qdq_plan_stats {

@@ -103,20 +103,20 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
 
 //---- Codes ------------------------------------------------------------------
 
-static bool are_alike(const qdq_codes *a, const qdq_codes *b) {
+static bool are_alike(const qdq_quantized *a, const qdq_quantized *b) {
     return a->dtype == b->dtype && a->axis == b->axis && a->count == b->count &&
            memcmp(a->scales, b->scales, a->count * sizeof *a->scales) == 0 &&
            memcmp(a->zero_points, b->zero_points, a->count * sizeof *a->zero_points) == 0;
 }
 
 // The same parameters for all, and not along the dim that grows.
-static bool moves_codes(const qdq_op_context *ctx, qdq_codes *codes) {
+static bool passes_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
     const qdq_concat_attrs *a = ctx->attrs;
-    *codes = *ctx->inputs[0].codes;
-    if (codes->axis == qdq_check_axis(ctx, "axis", a->axis.value, ctx->outputs[0].shape.rank))
+    *quantized = *ctx->inputs[0].quantized;
+    if (quantized->axis == qdq_check_axis(ctx, "axis", a->axis.value, ctx->outputs[0].shape.rank))
         return false;
     for (size_t i = 1; i < ctx->input_count; i++)
-        if (!are_alike(codes, ctx->inputs[i].codes)) return false;
+        if (!are_alike(quantized, ctx->inputs[i].quantized)) return false;
     return true;
 }
 
@@ -128,5 +128,5 @@ const qdq_op qdq_op_concat = {
     .variadic = true,
     .infer = infer,
     .lower = lower,
-    .moves_codes = moves_codes,
+    .passes_quantized = passes_quantized,
 };

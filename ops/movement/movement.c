@@ -67,8 +67,8 @@ static size_t lower_copy(const qdq_op_context *ctx, const qdq_lowering *to, qdq_
     return 1;
 }
 
-static bool same_codes(const qdq_op_context *ctx, qdq_codes *codes) {
-    *codes = *ctx->inputs[0].codes;
+static bool same_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
+    *quantized = *ctx->inputs[0].quantized;
     return true;
 }
 
@@ -91,7 +91,7 @@ const qdq_op qdq_op_reorder = {
     .output_count = 1,
     .infer = infer_reorder,
     .lower = lower_copy,
-    .moves_codes = same_codes,
+    .passes_quantized = same_quantized,
 };
 
 //---- StaticReshape ----------------------------------------------------------
@@ -176,14 +176,14 @@ static size_t count_before(qdq_shape shape, int dim) {
 }
 
 // A dim with parameters of its own must still be one, with as many elements before it.
-static bool reshape_codes(const qdq_op_context *ctx, qdq_codes *codes) {
+static bool reshape_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
     qdq_shape x = ctx->inputs[0].type.shape, y = ctx->outputs[0].shape;
-    *codes = *ctx->inputs[0].codes;
-    if (codes->axis < 0) return true;
-    size_t before = count_before(x, codes->axis);
+    *quantized = *ctx->inputs[0].quantized;
+    if (quantized->axis < 0) return true;
+    size_t before = count_before(x, quantized->axis);
     for (int i = 0; i < y.rank; i++)
-        if (y.dims[i] == x.dims[codes->axis] && count_before(y, i) == before) {
-            codes->axis = i;
+        if (y.dims[i] == x.dims[quantized->axis] && count_before(y, i) == before) {
+            quantized->axis = i;
             return true;
         }
     return false;
@@ -196,7 +196,7 @@ const qdq_op qdq_op_reshape = {
     QDQ_OP_TABLES(reshape_inputs, outputs, reshape_attrs),
     .infer = infer_reshape,
     .lower = lower_copy,
-    .moves_codes = reshape_codes,
+    .passes_quantized = reshape_quantized,
 };
 
 //---- GenIndex ---------------------------------------------------------------

@@ -211,13 +211,13 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     return 1;
 }
 
-static bool moves_codes(const qdq_op_context *ctx, qdq_codes *codes) {
+static bool passes_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
     int order[QDQ_MAX_RANK] = {0};
     if (!read_order(ctx, order)) return false;
-    const qdq_codes *x = ctx->inputs[0].codes;
-    *codes = *x;
+    const qdq_quantized *x = ctx->inputs[0].quantized;
+    *quantized = *x;
     for (int i = 0; i < ctx->inputs[0].type.shape.rank; i++)
-        if (order[i] == x->axis) codes->axis = i;
+        if (order[i] == x->axis) quantized->axis = i;
     return true;
 }
 
@@ -228,5 +228,5 @@ const qdq_op qdq_op_transpose = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
-    .moves_codes = moves_codes,
+    .passes_quantized = passes_quantized,
 };

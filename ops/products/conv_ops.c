@@ -32,13 +32,13 @@ static void infer_of(qdq_op_context *ctx, const qdq_conv_attrs *attrs) {
 
 static size_t lower_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
                        const qdq_lowering *to, qdq_stage *stages) {
-    bool codes = ctx->inputs[X].codes != NULL;
-    qdq_conv *conv = qdq_conv_new(ctx, attrs, to, codes);
+    bool quantized = ctx->inputs[X].quantized != NULL;
+    qdq_conv *conv = qdq_conv_new(ctx, attrs, to, quantized);
     if (!conv) return 0;
     conv->gemm.finish = qdq_gemm_finish_float;
     // Transposed, the groups have the same scales.
     size_t own = attrs->transposed ? 0 : conv->group_outputs;
-    if (codes && !qdq_gemm_use_codes(&conv->gemm, ctx, own, to->mempool)) return 0;
+    if (quantized && !qdq_gemm_use_quantized(&conv->gemm, ctx, own, to->mempool)) return 0;
     if (ctx->inputs[BIAS].given)
         conv->gemm.bias = (qdq_gemm_along){BIAS, ctx->inputs[BIAS].type.dtype, 0, 1, NULL};
     return qdq_conv_stage(conv, ctx, to, &stages[0]) ? 1 : 0;
@@ -55,12 +55,12 @@ static bool packs_coded_of(const qdq_op_context *ctx, const qdq_conv_attrs *attr
 }
 
 // Sums go over the input channels of a group; `channels`: the dim of the output channels.
-static uint64_t reads_codes_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
-                               int channels) {
+static uint64_t accepts_quantized_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
+                                     int channels) {
     qdq_conv_sizes sizes;
     if (!qdq_conv_sizes_of(ctx, attrs, &sizes)) return 0;
-    bool takes = qdq_gemm_takes_codes(&ctx->inputs[X], &ctx->inputs[WEIGHTS],
-                                      sizes.group_inputs * sizes.taps, channels);
+    bool takes = qdq_gemm_takes_quantized(&ctx->inputs[X], &ctx->inputs[WEIGHTS],
+                                          sizes.group_inputs * sizes.taps, channels);
     return takes ? 1u << X | 1u << WEIGHTS : 0;
 }
 
@@ -90,10 +90,10 @@ static void infer(qdq_op_context *ctx) {
     infer_of(ctx, &a);
 }
 
-static uint64_t reads_codes(const qdq_op_context *ctx) {
+static uint64_t accepts_quantized(const qdq_op_context *ctx) {
     qdq_conv_attrs a = attrs_of(ctx->attrs);
     int rank = ctx->inputs[WEIGHTS].type.shape.rank;
-    return reads_codes_of(ctx, &a, a.spatial_last ? 0 : rank - 1);
+    return accepts_quantized_of(ctx, &a, a.spatial_last ? 0 : rank - 1);
 }
 
 static bool packs_coded(const qdq_op_context *ctx) {
@@ -113,7 +113,7 @@ const qdq_op qdq_op_convolution = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
-    .reads_codes = reads_codes,
+    .accepts_quantized = accepts_quantized,
     .packs = 1u << WEIGHTS,
     .packs_coded = packs_coded,
 };
@@ -153,10 +153,10 @@ static bool packs_coded_transposed(const qdq_op_context *ctx) {
     return packs_coded_of(ctx, &a);
 }
 
-static uint64_t reads_codes_transposed(const qdq_op_context *ctx) {
+static uint64_t accepts_quantized_transposed(const qdq_op_context *ctx) {
     qdq_conv_attrs a = transposed_of(ctx->attrs);
     int rank = ctx->inputs[WEIGHTS].type.shape.rank;
-    return reads_codes_of(ctx, &a, a.spatial_last ? 1 : rank - 2);
+    return accepts_quantized_of(ctx, &a, a.spatial_last ? 1 : rank - 2);
 }
 
 static size_t lower_transposed(const qdq_op_context *ctx, const qdq_lowering *to,
@@ -172,7 +172,7 @@ const qdq_op qdq_op_conv_transpose = {
     QDQ_OP_TABLES(transposed_inputs, outputs, transposed_attrs),
     .infer = infer_transposed,
     .lower = lower_transposed,
-    .reads_codes = reads_codes_transposed,
+    .accepts_quantized = accepts_quantized_transposed,
     .packs = 1u << WEIGHTS,
     .packs_coded = packs_coded_transposed,
 };

@@ -146,12 +146,12 @@ size_t qdq_gemm_panel_bytes(const qdq_gemm *gemm);
 
 // Whether sums of `depth` products of the codes of two operands fit in int32 and can be scaled
 // after. `axis`: the dim of b that its columns are, -1 where it has none.
-bool qdq_gemm_takes_codes(const qdq_operand *a, const qdq_operand *b, size_t depth, int axis);
+bool qdq_gemm_takes_quantized(const qdq_operand *a, const qdq_operand *b, size_t depth, int axis);
 
 // A and B become codes, y = sum * scale + bias. `matrix_stride`: parameters from one matrix of B to
 // the next, where columns have their own. False when memory runs out.
-bool qdq_gemm_use_codes(qdq_gemm *gemm, const qdq_op_context *ctx, size_t matrix_stride,
-                        qdq_mempool *mempool);
+bool qdq_gemm_use_quantized(qdq_gemm *gemm, const qdq_op_context *ctx, size_t matrix_stride,
+                            qdq_mempool *mempool);
 
 //---- Floats as codes --------------------------------------------------------
 

@@ -24,7 +24,7 @@ static key key_of(const qdq_gemm *g, const qdq_op_context *ctx, const qdq_gemm_k
     key k;
     memset(&k, 0, sizeof k);
     k.source = b->coded ? (const void *)b->coded : source;
-    k.zeros = b->codes ? b->codes->zero_points : known->zeros;
+    k.zeros = b->quantized ? b->quantized->zero_points : known->zeros;
     k.form = form, k.columns = g->columns, k.depth = g->depth;
     k.zero_column_stride = g->b_zero.column_stride;
     k.weights = g->weights;

@@ -7,7 +7,7 @@
 #include "ops/products/gemm.h"
 
 // The greatest |code - zero point|.
-static int64_t reach_of(const qdq_codes *c) {
+static int64_t reach_of(const qdq_quantized *c) {
     const qdq_dtype_info *info = qdq_dtype_get(c->dtype);
     int64_t reach = 0;
     for (size_t i = 0; i < c->count; i++) {
@@ -19,17 +19,18 @@ static int64_t reach_of(const qdq_codes *c) {
 }
 
 // A product of scales that is no normal number would round worse than the elements do.
-static bool scales_fit(const qdq_codes *a, const qdq_codes *b) {
+static bool scales_fit(const qdq_quantized *a, const qdq_quantized *b) {
     for (size_t i = 0; i < b->count; i++)
         if (!isnormal(a->scales[0] * b->scales[i])) return false;
     return true;
 }
 
-bool qdq_gemm_takes_codes(const qdq_operand *a, const qdq_operand *b, size_t depth, int axis) {
-    if (!a->codes || !b->codes || a->codes->axis >= 0) return false;
-    if (b->codes->axis >= 0 && b->codes->axis != axis) return false;
-    uint64_t most = (uint64_t)reach_of(a->codes) * (uint64_t)reach_of(b->codes);
-    return depth <= INT32_MAX && depth * most <= INT32_MAX && scales_fit(a->codes, b->codes);
+bool qdq_gemm_takes_quantized(const qdq_operand *a, const qdq_operand *b, size_t depth, int axis) {
+    if (!a->quantized || !b->quantized || a->quantized->axis >= 0) return false;
+    if (b->quantized->axis >= 0 && b->quantized->axis != axis) return false;
+    uint64_t most = (uint64_t)reach_of(a->quantized) * (uint64_t)reach_of(b->quantized);
+    return depth <= INT32_MAX && depth * most <= INT32_MAX &&
+           scales_fit(a->quantized, b->quantized);
 }
 
 // Narrower integers are a byte each too.
@@ -37,9 +38,10 @@ static qdq_dtype byte_of(qdq_dtype dtype) {
     return qdq_dtype_get(dtype)->least < 0 ? QDQ_INT8 : QDQ_UINT8;
 }
 
-bool qdq_gemm_use_codes(qdq_gemm *g, const qdq_op_context *ctx, size_t matrix_stride,
-                        qdq_mempool *mempool) {
-    const qdq_codes *a = ctx->inputs[g->a_port].codes, *b = ctx->inputs[g->weights.port].codes;
+bool qdq_gemm_use_quantized(qdq_gemm *g, const qdq_op_context *ctx, size_t matrix_stride,
+                            qdq_mempool *mempool) {
+    const qdq_quantized *a = ctx->inputs[g->a_port].quantized,
+                        *b = ctx->inputs[g->weights.port].quantized;
     size_t column = b->axis >= 0;
     uint8_t *zeros = qdq_mempool_array(mempool, b->count + 1, sizeof *zeros);
     size_t all = g->columns * g->weights.matrices;  // one scale is written out for all columns

@@ -176,8 +176,8 @@ bool qdq_gemm_constant_weights(const qdq_gemm *g, const qdq_op_context *ctx,
                                qdq_gemm_known *known) {
     const qdq_operand *b = &ctx->inputs[g->weights.port];
     bool has_zeros = g->b_zero.port != SIZE_MAX;
-    known->data = b->codes ? b->codes->data : b->data;
-    known->stored = b->codes ? b->codes->stored : b->stored;
+    known->data = b->quantized ? b->quantized->data : b->data;
+    known->stored = b->quantized ? b->quantized->stored : b->stored;
     known->zeros = g->b_zero.known;
     if (has_zeros && !known->zeros) known->zeros = ctx->inputs[g->b_zero.port].data;
     return (known->data || known->stored) && (known->zeros || !has_zeros);

@@ -59,13 +59,13 @@ static void infer(qdq_op_context *ctx) {
     if (same) ctx->outputs[0] = (qdq_type){y, dims.y};
 }
 
-static uint64_t reads_codes(const qdq_op_context *ctx) {
+static uint64_t accepts_quantized(const qdq_op_context *ctx) {
     qdq_matmul_ports ports = ports_of(ctx->attrs);
     qdq_matmul_dims dims;
     if (!qdq_matmul_dims_of(ctx, &ports, &dims)) return 0;
     int columns = ctx->inputs[B].type.shape.rank - (ports.transpose_b ? 2 : 1);
     if (dims.b_vector) columns = -1;
-    bool takes = qdq_gemm_takes_codes(&ctx->inputs[A], &ctx->inputs[B], dims.k, columns);
+    bool takes = qdq_gemm_takes_quantized(&ctx->inputs[A], &ctx->inputs[B], dims.k, columns);
     return takes ? 1u << A | 1u << B : 0;
 }
 
@@ -83,11 +83,11 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     qdq_matmul_dims dims;
     qdq_gemm *gemm = QDQ_MEMPOOL_NEW(to->mempool, qdq_gemm);
     if (!gemm || !qdq_matmul_dims_of(ctx, &ports, &dims)) return 0;
-    bool codes = ctx->inputs[A].codes != NULL;
-    qdq_gemm_init(gemm, to, codes);
+    bool quantized = ctx->inputs[A].quantized != NULL;
+    qdq_gemm_init(gemm, to, quantized);
     qdq_matmul_lay_out(ctx, &ports, &dims, gemm);
     gemm->finish = qdq_gemm_finish_float;
-    if (codes && !qdq_gemm_use_codes(gemm, ctx, 0, to->mempool)) return 0;
+    if (quantized && !qdq_gemm_use_quantized(gemm, ctx, 0, to->mempool)) return 0;
     if (ctx->inputs[BIAS].given)
         qdq_matmul_along(ctx, &dims, BIAS, &gemm->bias, gemm->batches.bias);
     qdq_matmul_join_batch(&ports, &dims, gemm);
@@ -101,7 +101,7 @@ const qdq_op qdq_op_matmul = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
-    .reads_codes = reads_codes,
+    .accepts_quantized = accepts_quantized,
     .packs = 1u << B,
     .packs_coded = packs_coded,
 };

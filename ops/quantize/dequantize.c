@@ -24,8 +24,9 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     return done ? 1 : 0;
 }
 
-static bool codes(const qdq_op_context *ctx, const qdq_lowering *to, qdq_codes *codes) {
-    return qdq_codes_given(ctx, ctx->attrs, to, codes);
+static bool quantized_input(const qdq_op_context *ctx, const qdq_lowering *to,
+                            qdq_quantized *quantized) {
+    return qdq_quantized_given(ctx, ctx->attrs, to, quantized);
 }
 
 static bool coded(const qdq_op_context *ctx, const qdq_lowering *to, qdq_coded *coded) {
@@ -40,6 +41,6 @@ const qdq_op qdq_op_dequantize = {
     .infer = infer,
     .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT,
     .lower = lower,
-    .codes = codes,
+    .quantized_input = quantized_input,
     .coded = coded,
 };

@@ -11,13 +11,13 @@ static bool is_plain(const qdq_numerics *n) {
     return n->dequantize_step_dtype == QDQ_DTYPE_NONE && !n->flush_denormals;
 }
 
-static bool scales_are_finite(const qdq_codes *c) {
+static bool scales_are_finite(const qdq_quantized *c) {
     for (size_t i = 0; i < c->count; i++)
         if (c->scales[i] == 0 || !isfinite(c->scales[i])) return false;
     return true;
 }
 
-static bool zero_points_are_codes(const qdq_codes *c) {
+static bool zero_points_are_codes(const qdq_quantized *c) {
     const qdq_dtype_info *info = qdq_dtype_get(c->dtype);
     for (size_t i = 0; i < c->count; i++)
         if (c->zero_points[i] < info->least || c->zero_points[i] > info->greatest) return false;
@@ -31,7 +31,7 @@ static void *spread(const qdq_stage_vector *v, size_t count, qdq_mempool *mempoo
     return out;
 }
 
-static bool set_axis(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_codes *c) {
+static bool set_axis(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_quantized *c) {
     int rank = ctx->inputs[QDQ_PORT_X].type.shape.rank;
     c->axis = -1;
     if (c->count == 1) return true;
@@ -41,8 +41,8 @@ static bool set_axis(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
     return true;
 }
 
-bool qdq_codes_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
-                     const qdq_lowering *to, qdq_codes *c) {
+bool qdq_quantized_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
+                         const qdq_lowering *to, qdq_quantized *c) {
     const qdq_operand *x = &ctx->inputs[QDQ_PORT_X];
     qdq_stage stage;
     const qdq_dtype_info *info = qdq_dtype_get(x->type.dtype);
@@ -52,7 +52,7 @@ bool qdq_codes_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
         return false;
     const qdq_stage_vector *scale = &stage.vectors[0], *zero = &stage.vectors[1];
     if (scale->origin != QDQ_FROM_NUMBERS || zero->origin != QDQ_FROM_NUMBERS) return false;
-    *c = (qdq_codes){.dtype = x->type.dtype, .data = x->data, .stored = x->stored};
+    *c = (qdq_quantized){.dtype = x->type.dtype, .data = x->data, .stored = x->stored};
     c->count = scale->count > zero->count ? scale->count : zero->count;
     if (!set_axis(ctx, attrs, c)) return false;
     c->scales = spread(scale, c->count, to->mempool);

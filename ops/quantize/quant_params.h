@@ -127,9 +127,9 @@ void qdq_infer_given(qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_d
 // Their one stage: a link of the family from x to y. False when memory runs out.
 bool qdq_lower_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_family family,
                      const qdq_lowering *to, qdq_stage *stage);
-// The codes that a Dequantize makes reals of; false where they are not as qdq_codes has them.
-bool qdq_codes_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
-                     const qdq_lowering *to, qdq_codes *codes);
+// The codes that a Dequantize makes reals of; false where they are not as qdq_quantized has them.
+bool qdq_quantized_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
+                         const qdq_lowering *to, qdq_quantized *quantized);
 // The codes of a Dequantize of constants that is the plain formula; false where it is not.
 bool qdq_coded_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
                      const qdq_lowering *to, qdq_coded *coded);

@@ -373,9 +373,9 @@ static bool none_is_empty(const qdq_op_context *ctx) {
 // With a scale above 0, fl((code - zero_point) * scale) never falls as the code rises: the greatest
 // code stands for the greatest real. Codes that round to one real are as good as each other, as the
 // result stands for that real whichever it is. No code is the lowest float of an empty window.
-static bool moves_codes(const qdq_op_context *ctx, qdq_codes *codes) {
-    *codes = *ctx->inputs[0].codes;
-    return codes->axis < 0 && codes->scales[0] > 0 && none_is_empty(ctx);
+static bool passes_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
+    *quantized = *ctx->inputs[0].quantized;
+    return quantized->axis < 0 && quantized->scales[0] > 0 && none_is_empty(ctx);
 }
 
 const qdq_op qdq_op_avg_pool = {
@@ -394,5 +394,5 @@ const qdq_op qdq_op_max_pool = {
     QDQ_OP_TABLES(inputs, outputs, max_attrs),
     .infer = infer,
     .lower = lower_max,
-    .moves_codes = moves_codes,
+    .passes_quantized = passes_quantized,
 };

@@ -22,7 +22,7 @@ typedef struct results {
 } results;
 
 static char folder[64];
-static size_t ops_seen[256], on_codes;
+static size_t ops_seen[256], on_integers;
 
 static bool told(uint64_t seed, const char *what, const char *why) {
     printf("FAIL seed %llu: %s: %s\n", (unsigned long long)seed, what, why);
@@ -70,7 +70,7 @@ static results run(const random_graph *g, uint64_t seed, qdq_compile_options opt
         r = read_outputs(exec, plan);
     }
     for (size_t i = 0; exec && i < qdq_plan_get_stats(plan).step_count; i++)
-        on_codes += strstr(qdq_plan_get_step(plan, i)->text, " on codes ") != NULL;
+        on_integers += strstr(qdq_plan_get_step(plan, i)->text, " on codes ") != NULL;
     qdq_exec_destroy(exec), qdq_plan_destroy(plan);
     return r;
 }
@@ -258,8 +258,8 @@ int main(int argc, char **argv) {
     rmdir(folder);
     if (digest) return failed > 0;
     if (count >= qdq_op_count()) failed += !every_op_was_there();
-    printf("%zu steps on codes\n", on_codes);
-    if (count >= 500 && !on_codes) failed++;
+    printf("%zu steps on codes\n", on_integers);
+    if (count >= 500 && !on_integers) failed++;
     printf("%llu graphs from seed %llu, %llu failed\n", (unsigned long long)count,
            (unsigned long long)seed, (unsigned long long)failed);
     return failed > 0;

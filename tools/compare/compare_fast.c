@@ -34,16 +34,16 @@ typedef struct look {
 // The nodes that are computed on integers, and for each value whether it is made from theirs.
 typedef struct fast_nodes {
     size_t values;
-    bool *on_codes;  // [node]
-    bool *read;      // [value]: by a node on integers, so it may be integers itself
-    bool *reached;   // [value]
-    bool *differs;   // [value], of those that are looked at, and what is made from them
+    bool *on_integers;  // [node]
+    bool *read;         // [value]: by a node on integers, so it may be integers itself
+    bool *reached;      // [value]
+    bool *differs;      // [value], of those that are looked at, and what is made from them
     look *looks;
     size_t count;
 } fast_nodes;
 
 static void release_nodes(fast_nodes *n) {
-    free(n->on_codes), free(n->read), free(n->reached), free(n->differs), free(n->looks);
+    free(n->on_integers), free(n->read), free(n->reached), free(n->differs), free(n->looks);
 }
 
 static bool any_input(const qdq_graph *graph, size_t node, const bool *flags) {
@@ -65,12 +65,12 @@ static bool make_nodes(fast_nodes *n, const qdq_graph *graph) {
         }
         outputs += info.output_count;
     }
-    n->on_codes = calloc(nodes + 1, sizeof *n->on_codes);
+    n->on_integers = calloc(nodes + 1, sizeof *n->on_integers);
     n->read = calloc(n->values + 1, sizeof *n->read);
     n->reached = calloc(n->values + 1, sizeof *n->reached);
     n->differs = calloc(n->values + 1, sizeof *n->differs);
     n->looks = calloc(outputs + 1, sizeof *n->looks);
-    return n->on_codes && n->read && n->reached && n->differs && n->looks;
+    return n->on_integers && n->read && n->reached && n->differs && n->looks;
 }
 
 static bool is_integer(const qdq_graph *graph, qdq_value value) {
@@ -83,18 +83,18 @@ static bool is_integer(const qdq_graph *graph, qdq_value value) {
 static void find_looks(fast_nodes *n, const qdq_graph *graph, const qdq_plan *plan) {
     for (size_t i = 0; i < qdq_plan_get_stats(plan).step_count; i++) {
         const qdq_plan_step *step = qdq_plan_get_step(plan, i);
-        if (!step->on_codes) continue;
-        n->on_codes[step->node] = true;
+        if (!step->on_integers) continue;
+        n->on_integers[step->node] = true;
         for (size_t k = 0; k < qdq_graph_node(graph, step->node).input_count; k++)
             n->read[qdq_graph_node_input(graph, step->node, k).id] = true;
     }
     for (size_t i = 0; i < qdq_graph_node_count(graph); i++) {
-        bool reached = n->on_codes[i] || any_input(graph, i, n->reached);
+        bool reached = n->on_integers[i] || any_input(graph, i, n->reached);
         for (size_t k = 0; reached && k < qdq_graph_node(graph, i).output_count; k++) {
             qdq_value value = qdq_graph_node_output(graph, i, k);
             n->reached[value.id] = true;
-            if (!n->read[value.id] && (n->on_codes[i] || is_integer(graph, value)))
-                n->looks[n->count++] = (look){i, value, n->on_codes[i], false};
+            if (!n->read[value.id] && (n->on_integers[i] || is_integer(graph, value)))
+                n->looks[n->count++] = (look){i, value, n->on_integers[i], false};
         }
     }
 }

@@ -4,7 +4,7 @@
 #include "tests/unit.h"
 
 // The names of the nodes that are, in their order.
-static const char *on_codes(qdq_graph *g, bool fast) {
+static const char *on_integers(qdq_graph *g, bool fast) {
     static char names[256];
     qdq_error err = {0};
     qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.fast = fast}, &err);
@@ -87,10 +87,10 @@ static qdq_graph *graph_of(const line *l) {
 static void all_between_is_on_codes(void **state) {
     (void)state;
     line l = {.scale = quarter, .mempool = halves};
-    assert_string_equal(on_codes(graph_of(&l), true), "p f m");
+    assert_string_equal(on_integers(graph_of(&l), true), "p f m");
     l.dead_reader = true;
-    assert_string_equal(on_codes(graph_of(&l), true), "p f m");
-    assert_string_equal(on_codes(graph_of(&l), false), "");
+    assert_string_equal(on_integers(graph_of(&l), true), "p f m");
+    assert_string_equal(on_integers(graph_of(&l), false), "");
 }
 
 static void who_needs_reals_decides_for_all_between(void **state) {
@@ -98,30 +98,30 @@ static void who_needs_reals_decides_for_all_between(void **state) {
     const line plain = {.scale = quarter, .mempool = halves};
     line l = plain;
     l.pool_is_returned = true;
-    assert_string_equal(on_codes(graph_of(&l), true), "");
+    assert_string_equal(on_integers(graph_of(&l), true), "");
     l = plain, l.flat_is_returned = true;
-    assert_string_equal(on_codes(graph_of(&l), true), "");
+    assert_string_equal(on_integers(graph_of(&l), true), "");
     l = plain, l.pool_has_reader = true;
-    assert_string_equal(on_codes(graph_of(&l), true), "");
+    assert_string_equal(on_integers(graph_of(&l), true), "");
     l = plain, l.flat_has_reader = true;
-    assert_string_equal(on_codes(graph_of(&l), true), "");
+    assert_string_equal(on_integers(graph_of(&l), true), "");
     l = plain, l.w_is_real = true;
-    assert_string_equal(on_codes(graph_of(&l), true), "");
+    assert_string_equal(on_integers(graph_of(&l), true), "");
     l = plain, l.average = true;
-    assert_string_equal(on_codes(graph_of(&l), true), "");
+    assert_string_equal(on_integers(graph_of(&l), true), "");
     l = plain, l.per_channel = true;
-    assert_string_equal(on_codes(graph_of(&l), true), "");
+    assert_string_equal(on_integers(graph_of(&l), true), "");
 }
 
 // With a negative scale the greatest code is the least real.
 static void pooling_wants_a_positive_scale(void **state) {
     (void)state;
     line l = {.scale = minus, .mempool = halves};
-    assert_string_equal(on_codes(graph_of(&l), true), "");
+    assert_string_equal(on_integers(graph_of(&l), true), "");
     qdq_graph *g = qdq_graph_create("negative", NULL);
     qdq_value f = flat(g, "f", real(g, "x", minus, QDQ_SHAPE(1, 4, 2)), 1);
     qdq_output(g, "y", product(g, "m", f, real(g, "w", quarter, QDQ_SHAPE(8, 3))));
-    assert_string_equal(on_codes(g, true), "f m");
+    assert_string_equal(on_integers(g, true), "f m");
 }
 
 // Such a window gives the lowest float, which no code is.
@@ -132,13 +132,13 @@ static void pooling_wants_an_element_in_each_window(void **state) {
     l.mempool.pads_begin = ints(ones, 2), l.mempool.pads_end = ints(ones, 2);
     l.mempool.kernel = ints(three, 2);
     l.mempool.strides = ints(three, 2);
-    assert_string_equal(on_codes(graph_of(&l), true), "p f m");
+    assert_string_equal(on_integers(graph_of(&l), true), "p f m");
     // Elements -2 and 3, -1 and 4, 0 and 5 of 4: the second window has none.
     l.mempool.kernel = ints(twos, 2), l.mempool.strides = ints(ones, 2);
     l.mempool.dilations = ints(fives, 2);
     l.mempool.pads_begin = ints(twos, 2), l.mempool.pads_end = ints(ones, 2);
     l.mempool.name = "q";
-    assert_string_equal(on_codes(graph_of(&l), true), "");
+    assert_string_equal(on_integers(graph_of(&l), true), "");
 }
 
 static void joined_are_codes_of_equal_parameters(void **state) {
@@ -151,7 +151,7 @@ static void joined_are_codes_of_equal_parameters(void **state) {
         qdq_value c = qdq_concat(
             g, (qdq_concat_attrs){.name = "c", .xs = {.data = xs, .count = 2}, .axis = QDQ_INT(1)});
         qdq_output(g, "y", product(g, "m", c, real(g, "w", minus, QDQ_SHAPE(8, 3))));
-        assert_string_equal(on_codes(g, true), other ? "" : "c m");
+        assert_string_equal(on_integers(g, true), other ? "" : "c m");
     }
 }
 
@@ -187,7 +187,7 @@ static void a_dim_of_scales_must_be_left_and_be_the_columns(void **state) {
         if (twice.axis.set) w = qdq_concat(g, twice);
         static const int64_t depth[] = {6, 6, 3, 6, 3, 4};
         qdq_output(g, "y", product(g, "m", real(g, "x", quarter, QDQ_SHAPE(5, depth[way])), w));
-        assert_string_equal(on_codes(g, true), want[way]);
+        assert_string_equal(on_integers(g, true), want[way]);
     }
 }
 
@@ -204,7 +204,7 @@ static void one_operand_that_must_be_real_decides_for_its_partners(void **state)
         qdq_output(g, "u", product(g, "n", p, q));
         qdq_output(g, "t", product(g, "k", o, real(g, "s", minus, QDQ_SHAPE(8, 3))));
         if (needs_real) qdq_output(g, "r", qdq_relu(g, q, (qdq_unary_attrs){.name = "relu"}));
-        assert_string_equal(on_codes(g, true), needs_real ? "o k" : "p q o m n k");
+        assert_string_equal(on_integers(g, true), needs_real ? "o k" : "p q o m n k");
     }
 }
 
@@ -215,7 +215,7 @@ static void a_bias_is_real(void **state) {
     qdq_value p = flat(g, "p", real(g, "x", quarter, QDQ_SHAPE(8)), 1);
     qdq_value w = real(g, "w", minus, QDQ_SHAPE(8, 8));
     qdq_output(g, "y", qdq_matmul(g, p, w, (qdq_matmul_attrs){.name = "m", .bias = p}));
-    assert_string_equal(on_codes(g, true), "");
+    assert_string_equal(on_integers(g, true), "");
 }
 
 // 10,000 of them: no recursion, no pass for each.

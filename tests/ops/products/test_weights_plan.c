@@ -69,15 +69,15 @@ static void check_plan(const pattern *p, const qdq_compile_options *options, siz
 static const pattern plain = {.codes = QDQ_INT4, .real = QDQ_FLOAT32, .scales = 96};
 
 static void a_plan_has_no_dequantize_of_weights(void **state) {
-    static const char on_codes[] = "x, w -> MatMul m on codes of b -> output y";
+    static const char on_integers[] = "x, w -> MatMul m on codes of b -> output y";
     static const char folded[] = "x, real -> MatMul m on folded b -> output y";
     qdq_numerics rounds = {.dequantize_step_dtype = QDQ_BFLOAT16};
     qdq_numerics stores = {.bfloat16_store = QDQ_BFLOAT16_TRUNCATE};
     (void)state;
     pattern p = plain;
-    check_plan(&p, NULL, 1, 0, on_codes);
+    check_plan(&p, NULL, 1, 0, on_integers);
     p.real = QDQ_BFLOAT16, p.codes = QDQ_UINT8, p.scales = 48;
-    check_plan(&p, NULL, 1, 0, on_codes);
+    check_plan(&p, NULL, 1, 0, on_integers);
     check_plan(&p, &(qdq_compile_options){.numerics = &rounds}, 1, 0, folded);
     check_plan(&p, &(qdq_compile_options){.numerics = &stores}, 1, 0, folded);
     p = plain, p.zero_is_float = true;
@@ -91,13 +91,13 @@ static void a_plan_has_no_dequantize_of_weights(void **state) {
 }
 
 static void what_others_read_is_made_for_them(void **state) {
-    static const char on_codes[] = "x, w -> MatMul m on codes of b -> output y";
+    static const char on_integers[] = "x, w -> MatMul m on codes of b -> output y";
     (void)state;
     pattern p = plain;
     p.returned = true;
-    check_plan(&p, NULL, 2, 1, on_codes);
+    check_plan(&p, NULL, 2, 1, on_integers);
     p = plain, p.added = true;
-    check_plan(&p, NULL, 2, 1, on_codes);
+    check_plan(&p, NULL, 2, 1, on_integers);
 }
 
 static void all_runs_where_every_value_is_stored(void **state) {
