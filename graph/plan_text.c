@@ -48,7 +48,7 @@ static void describe_known(const qdq_draft *of, const qdq_draft_step *draft, lin
     const qdq_draft_node *known = &of->nodes[node - of->graph->nodes];
     for (size_t i = 0; i < node->input_count; i++)
         if (qdq_draft_is_known(known, i))
-            append(l, " on ", known->known[i].coded ? "codes of" : "folded",
+            append(l, " on ", known->known[i].weight_codes ? "codes of" : "folded",
                    qdq_op_port(node->op, i)->name);
 }
 

@@ -89,7 +89,7 @@ typedef struct qdq_attr_desc {
 typedef struct qdq_op_context qdq_op_context;
 typedef struct qdq_stage qdq_stage;
 typedef struct qdq_quantized qdq_quantized;
-typedef struct qdq_coded qdq_coded;
+typedef struct qdq_weight_codes qdq_weight_codes;
 
 // What a node is lowered for.
 typedef struct qdq_lowering {
@@ -142,10 +142,11 @@ typedef struct qdq_op {
     uint64_t packs;
     // Of an op whose first result is the plain formula on the codes that its first input is:
     // whether these and all parameters are known, and which they are. NULL: never.
-    bool (*coded)(const qdq_op_context *ctx, const qdq_lowering *to, qdq_coded *coded);
+    bool (*weight_codes)(const qdq_op_context *ctx, const qdq_lowering *to,
+                         qdq_weight_codes *weight_codes);
     // Whether an input of `packs` may be laid out as its codes (`coded` is set), and become floats
     // while it is read. NULL: never.
-    bool (*packs_coded)(const qdq_op_context *ctx);
+    bool (*packs_weight_codes)(const qdq_op_context *ctx);
 } qdq_op;
 
 // The port that an input of a node belongs to.
@@ -209,7 +210,7 @@ typedef struct qdq_operand {
     qdq_maker maker;
     // Asked: it may be read as these. Lowered: it is these that the stage is given. NULL: neither.
     const qdq_quantized *quantized;
-    const qdq_coded *coded;  // likewise; its type stays that of the floats
+    const qdq_weight_codes *weight_codes;  // likewise; its type stays that of the floats
 } qdq_operand;
 
 struct qdq_op_context {
@@ -256,7 +257,7 @@ typedef struct qdq_stage_vector {
 
 // Constant floats as what they are made of: (code - zero_point) * scale with one rounding, and
 // another one to their dtype.
-struct qdq_coded {
+struct qdq_weight_codes {
     qdq_dtype dtype;   // int8, uint8, int4, uint4
     const void *data;  // a byte each; or
     const qdq_stored *stored;

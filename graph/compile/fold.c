@@ -122,12 +122,13 @@ static bool fold(qdq_draft *draft, uint32_t id, int depth, bool *known) {
 
 // What a value is made of where that is the plain formula on known codes: the same for all that
 // read it. False when compiling cannot go on.
-static bool find_coded(qdq_draft *draft, uint32_t id) {
+static bool find_weight_codes(qdq_draft *draft, uint32_t id) {
     const qdq_graph *graph = draft->graph;
     const qdq_node *maker = &graph->nodes[graph->values[id].node];
     qdq_findings silent = {.mempool = draft->mempool};
     qdq_op_context ctx;
-    if (draft->values[id].asked || !maker->op->coded || graph->values[id].port != 0) return true;
+    if (draft->values[id].asked || !maker->op->weight_codes || graph->values[id].port != 0)
+        return true;
     draft->values[id].asked = true;
     qdq_draft_context(draft, graph->values[id].node, &silent, &ctx);
     for (size_t i = 0; i < maker->input_count; i++) {
@@ -139,24 +140,26 @@ static bool find_coded(qdq_draft *draft, uint32_t id) {
             ctx.inputs[i].data = known ? draft->values[input].folded : NULL;
     }
     qdq_lowering to = qdq_draft_lowering(draft, &ctx, draft->mempool);
-    qdq_coded *coded = QDQ_MEMPOOL_NEW(draft->mempool, qdq_coded);
-    if (coded && maker->op->coded(&ctx, &to, coded)) draft->values[id].coded = coded;
+    qdq_weight_codes *weight_codes = QDQ_MEMPOOL_NEW(draft->mempool, qdq_weight_codes);
+    if (weight_codes && maker->op->weight_codes(&ctx, &to, weight_codes))
+        draft->values[id].weight_codes = weight_codes;
     return !draft->mempool->failed;
 }
 
 // Whether the node can pack the codes of an input.
-static bool packs_coded(const qdq_draft *draft, size_t index, size_t input,
-                        const qdq_coded *coded) {
+static bool packs_weight_codes(const qdq_draft *draft, size_t index, size_t input,
+                               const qdq_weight_codes *weight_codes) {
     const qdq_op *op = draft->graph->nodes[index].op;
     qdq_findings silent = {.mempool = draft->mempool};
     qdq_op_context ctx;
     qdq_draft_context(draft, index, &silent, &ctx);
-    ctx.inputs[input].coded = coded;
-    return op->packs_coded(&ctx);
+    ctx.inputs[input].weight_codes = weight_codes;
+    return op->packs_weight_codes(&ctx);
 }
 
 // The node reads the codes in place of what is made of them.
-static bool take_coded(qdq_draft *draft, size_t index, size_t input, const qdq_coded *coded) {
+static bool take_weight_codes(qdq_draft *draft, size_t index, size_t input,
+                              const qdq_weight_codes *weight_codes) {
     qdq_draft_node *node = &draft->nodes[index];
     const qdq_graph *graph = draft->graph;
     size_t count = graph->nodes[index].input_count;
@@ -164,7 +167,7 @@ static bool take_coded(qdq_draft *draft, size_t index, size_t input, const qdq_c
     if (!inputs) return false;
     inputs[input] = graph->nodes[graph->values[inputs[input].id].node].inputs[0];
     node->inputs = inputs;
-    node->known[input].coded = coded;
+    node->known[input].weight_codes = weight_codes;
     return true;
 }
 
@@ -186,11 +189,11 @@ static bool fold_input(qdq_draft *draft, size_t index, size_t input, qdq_draft_k
     const qdq_graph_value *v = &draft->graph->values[id];
     if (!id || v->kind != QDQ_VALUE_MADE || !v->constant) return true;
     bool on_integers = quantized && quantized[input].count, folded;
-    if (!on_integers && draft->graph->nodes[index].op->packs_coded) {
-        if (!find_coded(draft, id)) return false;
-        const qdq_coded *coded = draft->values[id].coded;
-        if (coded && packs_coded(draft, index, input, coded))
-            return take_coded(draft, index, input, coded);
+    if (!on_integers && draft->graph->nodes[index].op->packs_weight_codes) {
+        if (!find_weight_codes(draft, id)) return false;
+        const qdq_weight_codes *weight_codes = draft->values[id].weight_codes;
+        if (weight_codes && packs_weight_codes(draft, index, input, weight_codes))
+            return take_weight_codes(draft, index, input, weight_codes);
     }
     if (!fold(draft, id, MAX_DEPTH, &folded)) return false;
     if (!folded) return true;

@@ -111,7 +111,7 @@ void qdq_draft_context(const qdq_draft *draft, size_t index, qdq_findings *findi
             ctx->inputs[i].type.dtype = quantized[i].dtype;
         }
         if (!known) continue;
-        ctx->inputs[i].coded = known[i].coded;
+        ctx->inputs[i].weight_codes = known[i].weight_codes;
         if (known[i].data) ctx->inputs[i].data = known[i].data;
         if (known[i].data) ctx->inputs[i].stored = NULL;
     }

@@ -38,7 +38,7 @@ typedef struct qdq_draft_step {
 typedef struct qdq_draft_value {
     qdq_type type;       // as stored: by --float-storage, or codes in place of reals
     const void *folded;  // its elements, computed when the graph is compiled; NULL: they were not
-    const qdq_coded *coded;  // what it is made of, if it was asked for
+    const qdq_weight_codes *weight_codes;  // what it is made of, if it was asked for
     bool asked;
     bool left;         // it was found that computing it is for the run
     bool live;         // an output needs it
@@ -54,7 +54,7 @@ typedef struct qdq_draft_value {
 // they are made of.
 typedef struct qdq_draft_known {
     const void *data;
-    const qdq_coded *coded;
+    const qdq_weight_codes *weight_codes;
 } qdq_draft_known;
 
 // What a node computes on.
@@ -100,7 +100,7 @@ bool qdq_draft_fold(qdq_draft *draft, size_t index);
 
 // Whether an input of a node is known although a node makes it.
 static inline bool qdq_draft_is_known(const qdq_draft_node *node, size_t input) {
-    return node->known && (node->known[input].data || node->known[input].coded);
+    return node->known && (node->known[input].data || node->known[input].weight_codes);
 }
 
 // Fills in everything below `pool`. The graph has no errors.

@@ -45,13 +45,13 @@ static size_t lower_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
 }
 
 // Weights of lanes are few, and packed as floats.
-static bool packs_coded_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs) {
+static bool packs_weight_codes_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs) {
     qdq_conv_sizes sizes;
     if (!qdq_conv_sizes_of(ctx, attrs, &sizes)) return false;
     qdq_conv conv = {.groups = sizes.groups, .group_outputs = sizes.group_outputs};
     qdq_conv_set_product(&conv.gemm, ctx, &sizes);
     return !qdq_conv_has_lanes(&conv) &&
-           qdq_gemm_takes_coded(&conv.gemm, ctx->inputs[WEIGHTS].coded);
+           qdq_gemm_takes_weight_codes(&conv.gemm, ctx->inputs[WEIGHTS].weight_codes);
 }
 
 // Sums go over the input channels of a group; `channels`: the dim of the output channels.
@@ -96,9 +96,9 @@ static uint64_t accepts_quantized(const qdq_op_context *ctx) {
     return accepts_quantized_of(ctx, &a, a.spatial_last ? 0 : rank - 1);
 }
 
-static bool packs_coded(const qdq_op_context *ctx) {
+static bool packs_weight_codes(const qdq_op_context *ctx) {
     qdq_conv_attrs a = attrs_of(ctx->attrs);
-    return packs_coded_of(ctx, &a);
+    return packs_weight_codes_of(ctx, &a);
 }
 
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
@@ -115,7 +115,7 @@ const qdq_op qdq_op_convolution = {
     .lower = lower,
     .accepts_quantized = accepts_quantized,
     .packs = 1u << WEIGHTS,
-    .packs_coded = packs_coded,
+    .packs_weight_codes = packs_weight_codes,
 };
 
 //---- ConvTranspose ----------------------------------------------------------
@@ -148,9 +148,9 @@ static void infer_transposed(qdq_op_context *ctx) {
     infer_of(ctx, &a);
 }
 
-static bool packs_coded_transposed(const qdq_op_context *ctx) {
+static bool packs_weight_codes_transposed(const qdq_op_context *ctx) {
     qdq_conv_attrs a = transposed_of(ctx->attrs);
-    return packs_coded_of(ctx, &a);
+    return packs_weight_codes_of(ctx, &a);
 }
 
 static uint64_t accepts_quantized_transposed(const qdq_op_context *ctx) {
@@ -174,5 +174,5 @@ const qdq_op qdq_op_conv_transpose = {
     .lower = lower_transposed,
     .accepts_quantized = accepts_quantized_transposed,
     .packs = 1u << WEIGHTS,
-    .packs_coded = packs_coded_transposed,
+    .packs_weight_codes = packs_weight_codes_transposed,
 };

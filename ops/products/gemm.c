@@ -142,7 +142,7 @@ static const char *panel_part(const job *j, size_t p, size_t chunk) {
                (j->matrix * qdq_gemm_panels(g) + column / COLUMNS) * qdq_gemm_panel_bytes(g) +
                k * COLUMNS * qdq_gemm_size(g->kind);
     qdq_scratch_drop(j->tensors->poison, j->w->b, sizeof j->w->b);
-    if (g->coded)
+    if (g->weight_codes)
         qdq_gemm_decode(g, j->matrix * qdq_gemm_panels(g) + column / COLUMNS, k,
                         chunk_depth(g, chunk), j->w->b);
     else
@@ -281,7 +281,7 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
                          .pieces = true,
                          .units = g->batch * row_blocks(g) * column_blocks(g),
                          .cost = g->batch * g->rows * g->columns * g->depth,
-                         .packed = (uint64_t)(g->packed || g->coded) << g->weights.port,
+                         .packed = (uint64_t)(g->packed || g->weight_codes) << g->weights.port,
                          .packed_bytes = g->packed_bytes};
     return true;
 }

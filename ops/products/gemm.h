@@ -83,9 +83,10 @@ struct qdq_gemm {
     qdq_dtype a_dtype;
     size_t a_row_stride, a_depth_stride;  // of a plain matrix A
     qdq_gemm_weights weights;
-    const void *packed;                  // all of B, or NULL: packed in every unit
-    const struct qdq_gemm_coded *coded;  // all of B as codes (gemm_weights.c), or NULL
-    size_t packed_bytes;                 // of either
+    const void *packed;  // all of B, or NULL: packed in every unit
+    const struct qdq_gemm_weight_codes
+        *weight_codes;          // all of B as codes (gemm_weights.c), or NULL
+    size_t packed_bytes;        // of either
     const int32_t *first_sums;  // of each column, in panels of 32; NULL: zeros (gemm_bytes.c)
     bool columns_outer;         // the order of blocks
     qdq_gemm_fill_fn *fill;
@@ -156,9 +157,10 @@ bool qdq_gemm_use_quantized(qdq_gemm *gemm, const qdq_op_context *ctx, size_t ma
 //---- Floats as codes --------------------------------------------------------
 
 // Whether B takes less memory as codes than as floats; shape and strides of B are set.
-bool qdq_gemm_takes_coded(const qdq_gemm *gemm, const qdq_coded *coded);
+bool qdq_gemm_takes_weight_codes(const qdq_gemm *gemm, const qdq_weight_codes *weight_codes);
 // Packs all of B so. False when memory runs out.
-bool qdq_gemm_pack_coded(qdq_gemm *gemm, const qdq_coded *coded, qdq_mempool *mempool);
+bool qdq_gemm_pack_weight_codes(qdq_gemm *gemm, const qdq_weight_codes *weight_codes,
+                                qdq_mempool *mempool);
 // k..k + n of a panel, those of all matrices counted.
 void qdq_gemm_decode(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, void *b);
 

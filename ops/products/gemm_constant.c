@@ -23,7 +23,7 @@ static key key_of(const qdq_gemm *g, const qdq_op_context *ctx, const qdq_gemm_k
     const void *source = known->data ? known->data : (const void *)known->stored;
     key k;
     memset(&k, 0, sizeof k);
-    k.source = b->coded ? (const void *)b->coded : source;
+    k.source = b->weight_codes ? (const void *)b->weight_codes : source;
     k.zeros = b->quantized ? b->quantized->zero_points : known->zeros;
     k.form = form, k.columns = g->columns, k.depth = g->depth;
     k.zero_column_stride = g->b_zero.column_stride;
@@ -51,30 +51,30 @@ bool qdq_gemm_add_packed(const qdq_gemm *g, const qdq_op_context *ctx, const qdq
 typedef struct result {
     qdq_gemm_kind kind;
     const void *packed;
-    const struct qdq_gemm_coded *coded;
+    const struct qdq_gemm_weight_codes *weight_codes;
     const int32_t *first_sums;
 } result;
 
-static bool pack(qdq_gemm *g, const qdq_coded *coded, const qdq_gemm_known *known,
+static bool pack(qdq_gemm *g, const qdq_weight_codes *weight_codes, const qdq_gemm_known *known,
                  qdq_mempool *mempool) {
-    if (coded) return qdq_gemm_pack_coded(g, coded, mempool);
+    if (weight_codes) return qdq_gemm_pack_weight_codes(g, weight_codes, mempool);
     bool bytes = qdq_gemm_takes_bytes(g, known->zeros);
     return (bytes ? qdq_gemm_pack_bytes : qdq_gemm_pack_all)(g, known, mempool);
 }
 
 bool qdq_gemm_pack_constant(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to) {
-    const qdq_coded *coded = ctx->inputs[g->weights.port].coded;
+    const qdq_weight_codes *weight_codes = ctx->inputs[g->weights.port].weight_codes;
     qdq_gemm_known known = {0};
-    if (!coded && !qdq_gemm_constant_weights(g, ctx, &known)) return true;
+    if (!weight_codes && !qdq_gemm_constant_weights(g, ctx, &known)) return true;
     const qdq_gemm before = *g;  // as the key has it
     const result *same = qdq_gemm_find_packed(g, ctx, to, &known, QDQ_PACKED_PANELS);
     if (same) {
-        g->kind = same->kind, g->packed = same->packed, g->coded = same->coded;
+        g->kind = same->kind, g->packed = same->packed, g->weight_codes = same->weight_codes;
         g->first_sums = same->first_sums;
         return true;
     }
-    if (!pack(g, coded, &known, to->mempool)) return false;
-    result made = {g->kind, g->packed, g->coded, g->first_sums};
+    if (!pack(g, weight_codes, &known, to->mempool)) return false;
+    result made = {g->kind, g->packed, g->weight_codes, g->first_sums};
     const result *kept = qdq_mempool_copy(to->mempool, &made, 1, sizeof made);
     return kept && qdq_gemm_add_packed(&before, ctx, to, &known, QDQ_PACKED_PANELS, kept);
 }

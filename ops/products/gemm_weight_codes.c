@@ -22,7 +22,7 @@ typedef struct stretch {
     uint32_t begin, scale, zero;
 } stretch;
 
-struct qdq_gemm_coded {
+struct qdq_gemm_weight_codes {
     qdq_dtype dtype;  // of the floats
     bool halves;
     size_t row_bytes;
@@ -122,7 +122,7 @@ static bool pack_parameters(const qdq_gemm *g, const qdq_stage_vector *v, int32_
 
 static bool add_stretches(const qdq_gemm *g, const qdq_stage_vector *scale,
                           const qdq_stage_vector *zero, qdq_mempool *mempool,
-                          struct qdq_gemm_coded *c) {
+                          struct qdq_gemm_weight_codes *c) {
     const qdq_gemm_weights *w = &g->weights;
     size_t most = count_rows(w, scale, g->depth) + count_rows(w, zero, g->depth) - 1;
     stretch *s = qdq_mempool_array(mempool, most, sizeof *s);
@@ -145,51 +145,53 @@ static bool is_half(qdq_dtype dtype) { return dtype == QDQ_INT4 || dtype == QDQ_
 static int32_t bias_of(qdq_dtype dtype) { return has_sign(dtype) ? is_half(dtype) ? 8 : 128 : 0; }
 
 // Row k of a panel. Columns that are not there may be any number: their sums go nowhere.
-static void pack_row(const qdq_gemm *g, const qdq_coded *coded, const qdq_gemm_reader *reader,
-                     size_t matrix, size_t column, size_t k, uint8_t *out) {
+static void pack_row(const qdq_gemm *g, const qdq_weight_codes *weight_codes,
+                     const qdq_gemm_reader *reader, size_t matrix, size_t column, size_t k,
+                     uint8_t *out) {
     const uint8_t *from = reader->data;
-    uint8_t bias = (uint8_t)bias_of(coded->dtype), row[COLUMNS] = {0};
+    uint8_t bias = (uint8_t)bias_of(weight_codes->dtype), row[COLUMNS] = {0};
     for (size_t j = 0; j < COLUMNS && column + j < g->columns; j++)
         row[j] =
             (uint8_t)(from[qdq_gemm_element(&g->weights, matrix, k, column + j) - reader->first] +
                       bias);
-    if (!is_half(coded->dtype)) {
+    if (!is_half(weight_codes->dtype)) {
         memcpy(out, row, COLUMNS);
         return;
     }
     for (size_t j = 0; j < HALF; j++) out[j] = (uint8_t)((row[j] & 15) | row[j + HALF] << 4);
 }
 
-static const uint8_t *pack_codes(const qdq_gemm *g, const qdq_coded *coded, size_t row_bytes,
-                                 qdq_mempool *mempool) {
+static const uint8_t *pack_codes(const qdq_gemm *g, const qdq_weight_codes *weight_codes,
+                                 size_t row_bytes, qdq_mempool *mempool) {
     size_t panels = qdq_gemm_panels(g), count = g->weights.matrices * panels;
     uint8_t *codes = qdq_mempool_array(mempool, count * g->depth, row_bytes);
     if (!codes) return NULL;
-    qdq_gemm_known known = {.data = coded->data, .stored = coded->stored};
+    qdq_gemm_known known = {.data = weight_codes->data, .stored = weight_codes->stored};
     qdq_gemm_reader reader = qdq_gemm_reader_of(&known, 1, mempool);
     qdq_gemm_part_of_b part = {0};
     while (qdq_gemm_reader_next(&reader, g, &part))
         for (size_t j = part.column; j < part.column + part.columns; j += COLUMNS)
             for (size_t k = part.k; k < part.k + part.n; k++)
-                pack_row(g, coded, &reader, part.matrix, j, k,
+                pack_row(g, weight_codes, &reader, part.matrix, j, k,
                          codes + ((part.matrix * panels + j / COLUMNS) * g->depth + k) * row_bytes);
     qdq_gemm_reader_close(&reader);
     return reader.failed ? NULL : codes;
 }
 
-bool qdq_gemm_pack_coded(qdq_gemm *g, const qdq_coded *coded, qdq_mempool *mempool) {
-    struct qdq_gemm_coded *c = QDQ_MEMPOOL_NEW(mempool, struct qdq_gemm_coded);
-    qdq_stage_vector scale = joined(coded->scale), zero = joined(coded->zero_point);
-    int32_t bias = bias_of(coded->dtype);
+bool qdq_gemm_pack_weight_codes(qdq_gemm *g, const qdq_weight_codes *weight_codes,
+                                qdq_mempool *mempool) {
+    struct qdq_gemm_weight_codes *c = QDQ_MEMPOOL_NEW(mempool, struct qdq_gemm_weight_codes);
+    qdq_stage_vector scale = joined(weight_codes->scale), zero = joined(weight_codes->zero_point);
+    int32_t bias = bias_of(weight_codes->dtype);
     if (!c) return false;
     c->dtype = g->weights.dtype;
-    c->halves = is_half(coded->dtype);
+    c->halves = is_half(weight_codes->dtype);
     c->row_bytes = c->halves ? HALF : COLUMNS;
-    c->codes = pack_codes(g, coded, c->row_bytes, mempool);
+    c->codes = pack_codes(g, weight_codes, c->row_bytes, mempool);
     if (!c->codes || !add_stretches(g, &scale, &zero, mempool, c)) return false;
     g->packed_bytes = g->weights.matrices * qdq_gemm_panels(g) * g->depth * c->row_bytes +
                       c->stretch_count * sizeof *c->stretches;
-    g->coded = c;
+    g->weight_codes = c;
     return pack_parameters(g, &scale, 0, mempool, &c->scale, &g->packed_bytes) &&
            pack_parameters(g, &zero, bias, mempool, &c->zero, &g->packed_bytes);
 }
@@ -207,9 +209,9 @@ static bool matrices_alike(const qdq_gemm *g, const qdq_stage_vector *v) {
     return true;
 }
 
-bool qdq_gemm_takes_coded(const qdq_gemm *g, const qdq_coded *coded) {
-    qdq_stage_vector scale = joined(coded->scale), zero = joined(coded->zero_point);
-    size_t bits = is_half(coded->dtype) ? 4 : 8;
+bool qdq_gemm_takes_weight_codes(const qdq_gemm *g, const qdq_weight_codes *weight_codes) {
+    qdq_stage_vector scale = joined(weight_codes->scale), zero = joined(weight_codes->zero_point);
+    size_t bits = is_half(weight_codes->dtype) ? 4 : 8;
     if (!matrices_alike(g, &scale) || !matrices_alike(g, &zero)) return false;
     size_t scales = columns_alike(g, &scale) ? 0 : count_rows(&g->weights, &scale, g->depth);
     size_t zeros = columns_alike(g, &zero) ? 0 : count_rows(&g->weights, &zero, g->depth);
@@ -234,7 +236,7 @@ static void spread_zeros(const parameters *p, size_t panel, size_t matrix, size_
 }
 
 // The stretch that k lies in.
-static const stretch *stretch_at(const struct qdq_gemm_coded *c, size_t k) {
+static const stretch *stretch_at(const struct qdq_gemm_weight_codes *c, size_t k) {
     size_t low = 0, high = c->stretch_count;
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
@@ -247,15 +249,16 @@ static const stretch *stretch_at(const struct qdq_gemm_coded *c, size_t k) {
 }
 
 // How many of k..end lie in it.
-static size_t stretch_rows(const struct qdq_gemm_coded *c, const stretch *s, size_t k, size_t end) {
+static size_t stretch_rows(const struct qdq_gemm_weight_codes *c, const stretch *s, size_t k,
+                           size_t end) {
     bool last = s + 1 == c->stretches + c->stretch_count;
     return (last || s[1].begin > end ? end : s[1].begin) - k;
 }
 
 // Where columns have parameters of their own: stretches that share them.
 static void decode_columns(const qdq_gemm *g, size_t panel, size_t k, size_t n,
-                           qdq_gemm_codes part) {
-    const struct qdq_gemm_coded *c = g->coded;
+                           qdq_gemm_weight_part part) {
+    const struct qdq_gemm_weight_codes *c = g->weight_codes;
     size_t matrix = panel / qdq_gemm_panels(g);
     float scales[COLUMNS], zeros[COLUMNS];
     part.zero = zeros;
@@ -273,8 +276,9 @@ static void decode_columns(const qdq_gemm *g, size_t panel, size_t k, size_t n,
 }
 
 // Where each k has one of each.
-static void decode_rows(const qdq_gemm *g, size_t panel, size_t k, size_t n, qdq_gemm_codes part) {
-    const struct qdq_gemm_coded *c = g->coded;
+static void decode_rows(const qdq_gemm *g, size_t panel, size_t k, size_t n,
+                        qdq_gemm_weight_part part) {
+    const struct qdq_gemm_weight_codes *c = g->weight_codes;
     size_t matrix = panel / qdq_gemm_panels(g);
     float scales[QDQ_GEMM_DEPTH], zeros[QDQ_GEMM_DEPTH];
     const stretch *s = stretch_at(c, k);
@@ -291,8 +295,8 @@ static void decode_rows(const qdq_gemm *g, size_t panel, size_t k, size_t n, qdq
 }
 
 static void decode_floats(const qdq_gemm *g, size_t panel, size_t k, size_t n, float *b) {
-    const struct qdq_gemm_coded *c = g->coded;
-    qdq_gemm_codes part = {
+    const struct qdq_gemm_weight_codes *c = g->weight_codes;
+    qdq_gemm_weight_part part = {
         .codes = c->codes + (panel * g->depth + k) * c->row_bytes,
         .halves = c->halves,
         .dtype = c->dtype,

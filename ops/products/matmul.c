@@ -69,13 +69,13 @@ static uint64_t accepts_quantized(const qdq_op_context *ctx) {
     return takes ? 1u << A | 1u << B : 0;
 }
 
-static bool packs_coded(const qdq_op_context *ctx) {
+static bool packs_weight_codes(const qdq_op_context *ctx) {
     qdq_matmul_ports ports = ports_of(ctx->attrs);
     qdq_matmul_dims dims;
     qdq_gemm gemm = {.batch = 1};
     if (!qdq_matmul_dims_of(ctx, &ports, &dims)) return false;
     qdq_matmul_lay_out(ctx, &ports, &dims, &gemm);
-    return qdq_gemm_takes_coded(&gemm, ctx->inputs[B].coded);
+    return qdq_gemm_takes_weight_codes(&gemm, ctx->inputs[B].weight_codes);
 }
 
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
@@ -103,5 +103,5 @@ const qdq_op qdq_op_matmul = {
     .lower = lower,
     .accepts_quantized = accepts_quantized,
     .packs = 1u << B,
-    .packs_coded = packs_coded,
+    .packs_weight_codes = packs_weight_codes,
 };

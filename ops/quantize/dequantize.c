@@ -29,8 +29,9 @@ static bool quantized_input(const qdq_op_context *ctx, const qdq_lowering *to,
     return qdq_quantized_given(ctx, ctx->attrs, to, quantized);
 }
 
-static bool coded(const qdq_op_context *ctx, const qdq_lowering *to, qdq_coded *coded) {
-    return qdq_coded_given(ctx, ctx->attrs, to, coded);
+static bool weight_codes(const qdq_op_context *ctx, const qdq_lowering *to,
+                         qdq_weight_codes *weight_codes) {
+    return qdq_weight_codes_given(ctx, ctx->attrs, to, weight_codes);
 }
 
 const qdq_op qdq_op_dequantize = {
@@ -42,5 +43,5 @@ const qdq_op qdq_op_dequantize = {
     .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT,
     .lower = lower,
     .quantized_input = quantized_input,
-    .coded = coded,
+    .weight_codes = weight_codes,
 };

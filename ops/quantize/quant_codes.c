@@ -70,8 +70,8 @@ static bool zero_points_are_near(const qdq_stage_vector *v) {
     return true;
 }
 
-bool qdq_coded_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
-                     const qdq_lowering *to, qdq_coded *c) {
+bool qdq_weight_codes_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
+                            const qdq_lowering *to, qdq_weight_codes *c) {
     const qdq_operand *x = &ctx->inputs[QDQ_PORT_X];
     const qdq_numerics *n = &to->numerics;
     qdq_stage stage;
@@ -84,7 +84,7 @@ bool qdq_coded_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
         n->bfloat16_store != QDQ_BFLOAT16_HALF_EVEN ||
         !qdq_lower_given(ctx, attrs, QDQ_FAMILY_DEQUANTIZE, to, &stage))
         return false;
-    *c = (qdq_coded){x->type.dtype, x->data, x->stored, stage.vectors[0], stage.vectors[1]};
+    *c = (qdq_weight_codes){x->type.dtype, x->data, x->stored, stage.vectors[0], stage.vectors[1]};
     return c->scale.origin == QDQ_FROM_NUMBERS && c->zero_point.origin == QDQ_FROM_NUMBERS &&
            zero_points_are_near(&c->zero_point);
 }

@@ -131,7 +131,7 @@ bool qdq_lower_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
 bool qdq_quantized_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
                          const qdq_lowering *to, qdq_quantized *quantized);
 // The codes of a Dequantize of constants that is the plain formula; false where it is not.
-bool qdq_coded_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
-                     const qdq_lowering *to, qdq_coded *coded);
+bool qdq_weight_codes_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
+                            const qdq_lowering *to, qdq_weight_codes *weight_codes);
 
 #endif

@@ -87,7 +87,7 @@ typedef void qdq_gemm_narrow_fn(qdq_dtype dtype, const float *x, void *out, size
 
 // A part of B as codes, and what it is as floats: rows x 32 of (code - zero) * scale, rounded to
 // the dtype. Codes have no sign, and zero points are whole numbers that go with that.
-typedef struct qdq_gemm_codes {
+typedef struct qdq_gemm_weight_part {
     const uint8_t *codes;  // rows x 32; or rows x 16, column j in the low half of byte j and j + 16
     bool halves;           // in the high one
     // Of the columns, or of the rows. The only NaN is the quiet one without a sign.
@@ -96,9 +96,9 @@ typedef struct qdq_gemm_codes {
     qdq_dtype dtype;  // float32, float16 or bfloat16
     size_t rows;
     float *b;
-} qdq_gemm_codes;
+} qdq_gemm_weight_part;
 
-typedef void qdq_gemm_decode_fn(const qdq_gemm_codes *part);
+typedef void qdq_gemm_decode_fn(const qdq_gemm_weight_part *part);
 
 typedef struct qdq_gemm_kernel {
     const char *name;

@@ -98,29 +98,29 @@ enum {
 };
 #define CODE_EACH _Pragma("GCC unroll 4") for (size_t v = 0; v < CODE_VECS; v++)
 
-#define DECODE(dtype, form)                                                                        \
-    static void decode_##dtype##_##form(const qdq_gemm_codes *p, size_t stride, size_t first,      \
-                                        size_t column) {                                           \
-        const uint8_t *codes = p->codes + first;                                                   \
-        float *b = p->b + column;                                                                  \
-        gemm_floats scale[CODE_VECS], zero[CODE_VECS];                                             \
-        CODE_EACH scale[v] = floats_load(p->scale + column + v * LANES);                           \
-        CODE_EACH zero[v] = floats_load(p->zero + column + v * LANES);                             \
-        for (size_t r = 0; r < p->rows; r++, codes += stride, b += CODE_COLUMNS)                   \
-            CODE_EACH floats_store(                                                                \
-                b + v * LANES,                                                                     \
-                code_as_##dtype(code_real(raw_##form(codes + v * LANES), zero[v], scale[v])));     \
-    }                                                                                              \
-    static void decode_rows_##dtype##_##form(const qdq_gemm_codes *p, size_t stride, size_t first, \
-                                             size_t column) {                                      \
-        const uint8_t *codes = p->codes + first;                                                   \
-        float *b = p->b + column;                                                                  \
-        for (size_t r = 0; r < p->rows; r++, codes += stride, b += CODE_COLUMNS) {                 \
-            gemm_floats scale = code_all(p->scale[r]), zero = code_all(p->zero[r]);                \
-            CODE_EACH floats_store(                                                                \
-                b + v * LANES,                                                                     \
-                code_as_##dtype(code_real(raw_##form(codes + v * LANES), zero, scale)));           \
-        }                                                                                          \
+#define DECODE(dtype, form)                                                                    \
+    static void decode_##dtype##_##form(const qdq_gemm_weight_part *p, size_t stride,          \
+                                        size_t first, size_t column) {                         \
+        const uint8_t *codes = p->codes + first;                                               \
+        float *b = p->b + column;                                                              \
+        gemm_floats scale[CODE_VECS], zero[CODE_VECS];                                         \
+        CODE_EACH scale[v] = floats_load(p->scale + column + v * LANES);                       \
+        CODE_EACH zero[v] = floats_load(p->zero + column + v * LANES);                         \
+        for (size_t r = 0; r < p->rows; r++, codes += stride, b += CODE_COLUMNS)               \
+            CODE_EACH floats_store(                                                            \
+                b + v * LANES,                                                                 \
+                code_as_##dtype(code_real(raw_##form(codes + v * LANES), zero[v], scale[v]))); \
+    }                                                                                          \
+    static void decode_rows_##dtype##_##form(const qdq_gemm_weight_part *p, size_t stride,     \
+                                             size_t first, size_t column) {                    \
+        const uint8_t *codes = p->codes + first;                                               \
+        float *b = p->b + column;                                                              \
+        for (size_t r = 0; r < p->rows; r++, codes += stride, b += CODE_COLUMNS) {             \
+            gemm_floats scale = code_all(p->scale[r]), zero = code_all(p->zero[r]);            \
+            CODE_EACH floats_store(                                                            \
+                b + v * LANES,                                                                 \
+                code_as_##dtype(code_real(raw_##form(codes + v * LANES), zero, scale)));       \
+        }                                                                                      \
     }
 
 #define DECODE_TO(dtype) \
@@ -148,7 +148,7 @@ DECODE_TO(float16)
         DECODE_BY(decode_, dtype)      \
     }
 
-void QDQ_BODY(gemm_decode)(const qdq_gemm_codes *p) {
+void QDQ_BODY(gemm_decode)(const qdq_gemm_weight_part *p) {
     if (p->dtype == QDQ_BFLOAT16) {
         DECODE_AS(bfloat16)
     } else if (p->dtype == QDQ_FLOAT16) {

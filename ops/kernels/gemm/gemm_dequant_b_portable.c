@@ -5,13 +5,13 @@
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, HALF = COLUMNS / 2 };
 
-static unsigned code_at(const qdq_gemm_codes *part, size_t row, size_t column) {
+static unsigned code_at(const qdq_gemm_weight_part *part, size_t row, size_t column) {
     if (!part->halves) return part->codes[row * COLUMNS + column];
     unsigned both = part->codes[row * HALF + column % HALF];
     return column < HALF ? both & 15 : both >> 4;
 }
 
-void qdq_gemm_decode_portable(const qdq_gemm_codes *part) {
+void qdq_gemm_decode_portable(const qdq_gemm_weight_part *part) {
     for (size_t r = 0; r < part->rows; r++)
         for (size_t j = 0; j < COLUMNS; j++) {
             size_t at = part->by_row ? r : j;

@@ -252,7 +252,7 @@ static void codes_are_the_floats_of_the_portable_kernel(void **state) {
                 zero[j] = (float)((int)(oracle_random(&seed) >> 20 & 511) - 128);
             }
             scale[round % COLUMNS] = qdq_float_from_bits(round % 2 ? 0x7F800000 : 0x7FC00000);
-            qdq_gemm_codes part = {.codes = codes, .scale = scale, .zero = zero};
+            qdq_gemm_weight_part part = {.codes = codes, .scale = scale, .zero = zero};
             part.dtype = dtypes[round % 3];
             part.halves = round / 3 % 2, part.by_row = round / 6 % 2;
             part.rows = round < 12 ? DEPTH : round % 40;
