@@ -246,14 +246,14 @@ void qdq_report_target_violation(const qdq_op_context *ctx, const qdq_rule *rule
 typedef enum qdq_origin { QDQ_FROM_NUMBERS, QDQ_FROM_INPUT, QDQ_FROM_OUTPUT } qdq_origin;
 
 // The parameters of a stage: known numbers, or those of a port.
-typedef struct qdq_stage_vector {
+typedef struct qdq_stage_param {
     bool is_int;
     qdq_grid grid;
     size_t count;
     qdq_origin origin;
     const uint32_t *values;  // QDQ_FROM_NUMBERS
     size_t port;             // QDQ_FROM_INPUT, QDQ_FROM_OUTPUT
-} qdq_stage_vector;
+} qdq_stage_param;
 
 // Constant floats as what they are made of: (code - zero_point) * scale with one rounding, and
 // another one to their dtype.
@@ -261,7 +261,7 @@ struct qdq_weight_codes {
     qdq_dtype dtype;   // int8, uint8, int4, uint4
     const void *data;  // a byte each; or
     const qdq_stored *stored;
-    qdq_stage_vector scale, zero_point;  // numbers
+    qdq_stage_param scale, zero_point;  // numbers
 };
 
 // A link from input port `x` to output port `y`; with `reduce`, a reduction of input port `x` to
@@ -271,8 +271,8 @@ struct qdq_stage {
     const void *params;
     qdq_tile_fn *fn;
     size_t y;
-    qdq_stage_vector vectors[QDQ_MAX_VECTORS];
-    size_t vector_count;
+    qdq_stage_param stage_params[QDQ_MAX_STAGE_PARAMS];
+    size_t stage_param_count;
     const qdq_reduce_fns *reduce;
     qdq_grid grid;
     size_t results[QDQ_MAX_REDUCED];

@@ -75,7 +75,7 @@ static qdq_status keep_constants(qdq_compiler *c) {
         const qdq_draft_step *step = &c->draft.steps[i];
         keep_constant(c, step->x, &bytes);
         for (size_t k = 0; k < step->link_count; k++)
-            for (size_t v = 0; v < step->links[k].stage->vector_count; v++)
+            for (size_t v = 0; v < step->links[k].stage->stage_param_count; v++)
                 keep_constant(c, step->links[k].sources[v], &bytes);
         if (!step->whole) continue;
         packed += step->whole->packed_bytes;
@@ -139,7 +139,7 @@ static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
 // Whether a link reads value `id` beside its x.
 static bool reads_beside(const qdq_draft_step *step, uint32_t id) {
     for (size_t i = 0; i < step->link_count; i++)
-        for (size_t k = 0; k < step->links[i].stage->vector_count; k++)
+        for (size_t k = 0; k < step->links[i].stage->stage_param_count; k++)
             if (step->links[i].sources[k] == id) return true;
     return false;
 }

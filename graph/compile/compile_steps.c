@@ -12,9 +12,9 @@
 
 // Scratch of the exec.
 static size_t reserve(qdq_compiler *c, size_t count, size_t size) {
-    size_t at = c->plan->vector_bytes;
+    size_t at = c->plan->param_bytes;
     size_t bytes = qdq_arena_aligned(qdq_size_times(count, size));
-    c->plan->vector_bytes = qdq_size_add(at, bytes);
+    c->plan->param_bytes = qdq_size_add(at, bytes);
     return at;
 }
 
@@ -35,25 +35,25 @@ static bool is_row_major(qdq_place place) {
     return place.kind != QDQ_PLACE_NONE && place.kind != QDQ_PLACE_ARENA;
 }
 
-static qdq_fetch fetch_of(const qdq_vector *v) {
+static qdq_fetch fetch_of(const qdq_param *v) {
     if (!is_row_major(v->source.place)) return QDQ_FETCH_LIST;
     if (v->source.dtype == (v->is_int ? QDQ_INT32 : QDQ_FLOAT32)) return QDQ_FETCH_IN_PLACE;
     return v->count > QDQ_BLOCK_ELEMENTS ? QDQ_FETCH_BLOCK : QDQ_FETCH_LIST;
 }
 
-static void set_vectors(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sources,
-                        qdq_vector *vectors) {
-    for (size_t k = 0; k < stage->vector_count; k++) {
-        const qdq_stage_vector *from = &stage->vectors[k];
-        vectors[k] = (qdq_vector){.is_int = from->is_int,
-                                  .grid = from->grid,
-                                  .count = from->count,
-                                  .values = from->values};
+static void set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sources,
+                       qdq_param *stage_params) {
+    for (size_t k = 0; k < stage->stage_param_count; k++) {
+        const qdq_stage_param *from = &stage->stage_params[k];
+        stage_params[k] = (qdq_param){.is_int = from->is_int,
+                                      .grid = from->grid,
+                                      .count = from->count,
+                                      .values = from->values};
         if (!sources[k]) continue;
-        vectors[k].source = c->located[sources[k]];
-        vectors[k].fetch = fetch_of(&vectors[k]);
-        if (vectors[k].fetch == QDQ_FETCH_LIST)
-            vectors[k].exec_offset = reserve(c, from->count, 4 + QDQ_MAX_ELEMENT_BYTES);
+        stage_params[k].source = c->located[sources[k]];
+        stage_params[k].fetch = fetch_of(&stage_params[k]);
+        if (stage_params[k].fetch == QDQ_FETCH_LIST)
+            stage_params[k].exec_offset = reserve(c, from->count, 4 + QDQ_MAX_ELEMENT_BYTES);
     }
 }
 
@@ -61,7 +61,7 @@ static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x
     uint32_t y = draft->y ? draft->y : x;
     qdq_link link = {
         .fn = draft->stage->fn, .params = draft->stage->params, .y_dtype = c->located[y].dtype};
-    size_t vectors = draft->stage->vector_count;
+    size_t stage_params = draft->stage->stage_param_count;
     if (!draft->node) {
         link.fn = copy_tile;
         link.copies = true;
@@ -73,11 +73,11 @@ static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x
     else
         link.store = c->located[y].place;
     // Room for the one of a table (qdq_join_links).
-    link.vectors =
-        qdq_mempool_array(&c->plan->mempool, vectors ? vectors : 1, sizeof *link.vectors);
-    if (!link.vectors) return link;
-    link.vector_count = vectors;
-    set_vectors(c, draft->stage, draft->sources, link.vectors);
+    link.stage_params = qdq_mempool_array(&c->plan->mempool, stage_params ? stage_params : 1,
+                                          sizeof *link.stage_params);
+    if (!link.stage_params) return link;
+    link.stage_param_count = stage_params;
+    set_params(c, draft->stage, draft->sources, link.stage_params);
     return link;
 }
 
@@ -88,10 +88,10 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
     if (!reduce) return NULL;
     *reduce = (qdq_reduce){.fns = stage->reduce,
                            .params = stage->params,
-                           .vector_count = stage->vector_count,
+                           .stage_param_count = stage->stage_param_count,
                            .grid = stage->grid,
                            .result_count = stage->result_count};
-    set_vectors(c, stage, draft->reduce_sources, reduce->vectors);
+    set_params(c, stage, draft->reduce_sources, reduce->stage_params);
     size_t bytes = stage->grid.count * stage->reduce->state_bytes;
     reduce->chunks = blocks < MAX_CHUNKS ? blocks : MAX_CHUNKS;
     if (reduce->chunks > MAX_STATE_BYTES / bytes)

@@ -161,10 +161,11 @@ static qdq_draft_link *add_link(qdq_draft *draft, qdq_draft_step *step, qdq_draf
     if (!links) return NULL;
     step->links = links;
     links[step->link_count] = link;
-    for (size_t k = 0; k < link.stage->vector_count; k++) {
+    for (size_t k = 0; k < link.stage->stage_param_count; k++) {
         if (!link.sources[k]) continue;
         note_read(draft, link.sources[k], number_of(draft, step));
-        draft->values[link.sources[k]].rows |= link.stage->vectors[k].count > QDQ_BLOCK_ELEMENTS;
+        draft->values[link.sources[k]].rows |=
+            link.stage->stage_params[k].count > QDQ_BLOCK_ELEMENTS;
     }
     if (link.y) note_made(draft, link.y, number_of(draft, step));
     if (step->whole_node) draft->values[link.y].rows = true;
@@ -194,10 +195,10 @@ static bool load(qdq_draft *draft, uint32_t id) {
 
 //---- Chains -----------------------------------------------------------------
 
-static uint32_t source_of(const qdq_node *node, const qdq_stage_vector *vector) {
-    switch (vector->origin) {
-    case QDQ_FROM_INPUT: return node->inputs[vector->port].id;
-    case QDQ_FROM_OUTPUT: return node->outputs[vector->port];
+static uint32_t source_of(const qdq_node *node, const qdq_stage_param *stage_param) {
+    switch (stage_param->origin) {
+    case QDQ_FROM_INPUT: return node->inputs[stage_param->port].id;
+    case QDQ_FROM_OUTPUT: return node->outputs[stage_param->port];
     case QDQ_FROM_NUMBERS:
     default: return 0;
     }
@@ -273,18 +274,18 @@ static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
     uint32_t x = node->inputs[stage->x].id;
     qdq_draft_link link = {.node = node, .stage = stage, .output = SIZE_MAX};
     bool loaded = load(draft, x);
-    for (size_t k = 0; k < stage->vector_count; k++) {
-        link.sources[k] = source_of(node, &stage->vectors[k]);
+    for (size_t k = 0; k < stage->stage_param_count; k++) {
+        link.sources[k] = source_of(node, &stage->stage_params[k]);
         loaded = loaded && (!link.sources[k] || load(draft, link.sources[k]));
     }
     if (!loaded) return false;
     if (!stage->reduce) link.y = node->outputs[stage->y];
-    qdq_draft_step *step = step_for(draft, x, link.y, link.sources, stage->vector_count);
+    qdq_draft_step *step = step_for(draft, x, link.y, link.sources, stage->stage_param_count);
     if (!step) return false;
     if (!stage->reduce) return add_link(draft, step, link) != NULL;
     step->reduce_node = node;
     step->reduce = stage;
-    for (size_t k = 0; k < stage->vector_count; k++) {
+    for (size_t k = 0; k < stage->stage_param_count; k++) {
         step->reduce_sources[k] = link.sources[k];
         if (link.sources[k]) note_read(draft, link.sources[k], number_of(draft, step));
     }
@@ -298,9 +299,9 @@ static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
 // The input whose chain can go on with a link that takes the others beside it; 0 where there is
 // none. Of a sum that is the operand that is made last, whichever it is.
 static size_t input_to_follow(qdq_draft *draft, const qdq_node *node) {
-    uint32_t others[QDQ_MAX_VECTORS];
+    uint32_t others[QDQ_MAX_STAGE_PARAMS];
     size_t count = node->input_count;
-    if (count > QDQ_MAX_VECTORS) return 0;
+    if (count > QDQ_MAX_STAGE_PARAMS) return 0;
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < count; k++) others[k] = k == i ? 0 : node->inputs[k].id;
         if (step_to_extend(draft, node->inputs[i].id, node->outputs[0], others, count)) return i;

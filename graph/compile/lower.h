@@ -15,7 +15,7 @@
 typedef struct qdq_draft_link {
     const qdq_node *node;  // NULL: a copy
     const qdq_stage *stage;
-    uint32_t sources[QDQ_MAX_VECTORS];
+    uint32_t sources[QDQ_MAX_STAGE_PARAMS];
     uint32_t y;     // 0: a copy to an output only
     size_t output;  // number of the output that a copy stores to; SIZE_MAX: none
 } qdq_draft_link;
@@ -30,7 +30,7 @@ typedef struct qdq_draft_step {
     size_t link_count, link_capacity;
     const qdq_node *reduce_node;  // NULL: no reduction
     const qdq_stage *reduce;
-    uint32_t reduce_sources[QDQ_MAX_VECTORS];
+    uint32_t reduce_sources[QDQ_MAX_STAGE_PARAMS];
     uint32_t results[QDQ_MAX_REDUCED];
 } qdq_draft_step;
 

@@ -206,23 +206,23 @@ static operand operand_of(const qdq_op_context *ctx, const qdq_elements *op, siz
 }
 
 // The parameters that a broadcast operand is for the elements of y.
-static qdq_stage_vector vector_of(const operand *o, qdq_shape y) {
+static qdq_stage_param param_of(const operand *o, qdq_shape y) {
     int64_t extents[QDQ_MAX_RANK];
     for (int i = 0; i < y.rank; i++) extents[i] = o->strides[i] || y.dims[i] == 1 ? 1 : y.dims[i];
     qdq_grid grid = qdq_grid_of(y, extents);
-    return (qdq_stage_vector){.is_int = !qdq_dtype_is_real(o->dtype),
-                              .grid = grid,
-                              .count = grid.count,
-                              .origin = QDQ_FROM_INPUT,
-                              .port = o->port};
+    return (qdq_stage_param){.is_int = !qdq_dtype_is_real(o->dtype),
+                             .grid = grid,
+                             .count = grid.count,
+                             .origin = QDQ_FROM_INPUT,
+                             .port = o->port};
 }
 
 static qdq_stage link_stage(elements_params *p) {
     qdq_stage stage = {.x = p->operands[p->x].port, .params = p, .fn = run_link};
     for (size_t i = 0; i < MAX_OPERANDS; i++) {
         if (i == p->x || !p->operands[i].given) continue;
-        p->view[i] = stage.vector_count;
-        stage.vectors[stage.vector_count++] = vector_of(&p->operands[i], p->shape);
+        p->view[i] = stage.stage_param_count;
+        stage.stage_params[stage.stage_param_count++] = param_of(&p->operands[i], p->shape);
     }
     return stage;
 }

@@ -34,40 +34,40 @@ struct qdq_gemm_weight_codes {
 
 //---- Parameters -------------------------------------------------------------
 
-static size_t block_at(const qdq_stage_vector *v, size_t element) {
+static size_t block_at(const qdq_stage_param *v, size_t element) {
     size_t run;
     return qdq_grid_block(&v->grid, element, &run);
 }
 
-static size_t block_of_k(const qdq_gemm_weights *w, const qdq_stage_vector *v, size_t k) {
+static size_t block_of_k(const qdq_gemm_weights *w, const qdq_stage_param *v, size_t k) {
     return block_at(v, qdq_gemm_element(w, 0, k, 0));
 }
 
-static bool all_alike(const qdq_stage_vector *v) {
+static bool all_alike(const qdq_stage_param *v) {
     for (size_t i = 1; i < v->count; i++)
         if (v->values[i] != v->values[0]) return false;
     return true;
 }
 
 // One parameter is enough where all are the same.
-static qdq_stage_vector joined(qdq_stage_vector v) {
+static qdq_stage_param joined(qdq_stage_param v) {
     if (all_alike(&v)) v.count = 1, v.grid = (qdq_grid){.count = 1};
     return v;
 }
 
 // Whether k has other parameters than the one before.
-static bool begins_row(const qdq_gemm_weights *w, const qdq_stage_vector *v, size_t k) {
+static bool begins_row(const qdq_gemm_weights *w, const qdq_stage_param *v, size_t k) {
     return v->count > 1 && block_of_k(w, v, k) != block_of_k(w, v, k - 1);
 }
 
 // Rows of parameters that lie behind each other along k.
-static size_t count_rows(const qdq_gemm_weights *w, const qdq_stage_vector *v, size_t depth) {
+static size_t count_rows(const qdq_gemm_weights *w, const qdq_stage_param *v, size_t depth) {
     size_t rows = 1;
     for (size_t k = 1; v->count > 1 && k < depth; k++) rows += begins_row(w, v, k);
     return rows;
 }
 
-static bool columns_alike(const qdq_gemm *g, const qdq_stage_vector *v) {
+static bool columns_alike(const qdq_gemm *g, const qdq_stage_param *v) {
     const qdq_gemm_weights *w = &g->weights;
     for (size_t matrix = 0; v->count > 1 && matrix < w->matrices; matrix++)
         for (size_t j = 1; j < g->columns; j++)
@@ -87,8 +87,8 @@ static void put(parameters *p, size_t at, uint32_t value, int32_t bias) {
 }
 
 // The parameters of one row, for all columns.
-static void put_row(const qdq_gemm *g, const qdq_stage_vector *v, size_t k, size_t row,
-                    int32_t bias, parameters *p) {
+static void put_row(const qdq_gemm *g, const qdq_stage_param *v, size_t k, size_t row, int32_t bias,
+                    parameters *p) {
     const qdq_gemm_weights *w = &g->weights;
     size_t panels = qdq_gemm_panels(g), of_k = v->count == 1 ? 0 : block_of_k(w, v, k);
     for (size_t matrix = 0; matrix < w->matrices; matrix++)
@@ -101,7 +101,7 @@ static void put_row(const qdq_gemm *g, const qdq_stage_vector *v, size_t k, size
         }
 }
 
-static bool pack_parameters(const qdq_gemm *g, const qdq_stage_vector *v, int32_t bias,
+static bool pack_parameters(const qdq_gemm *g, const qdq_stage_param *v, int32_t bias,
                             qdq_mempool *mempool, parameters *p, size_t *bytes) {
     size_t item = v->is_int ? sizeof(int16_t) : sizeof(float);
     *p = (parameters){.rows = count_rows(&g->weights, v, g->depth), .alike = columns_alike(g, v)};
@@ -120,8 +120,8 @@ static bool pack_parameters(const qdq_gemm *g, const qdq_stage_vector *v, int32_
     return true;
 }
 
-static bool add_stretches(const qdq_gemm *g, const qdq_stage_vector *scale,
-                          const qdq_stage_vector *zero, qdq_mempool *mempool,
+static bool add_stretches(const qdq_gemm *g, const qdq_stage_param *scale,
+                          const qdq_stage_param *zero, qdq_mempool *mempool,
                           struct qdq_gemm_weight_codes *c) {
     const qdq_gemm_weights *w = &g->weights;
     size_t most = count_rows(w, scale, g->depth) + count_rows(w, zero, g->depth) - 1;
@@ -181,7 +181,7 @@ static const uint8_t *pack_codes(const qdq_gemm *g, const qdq_weight_codes *weig
 bool qdq_gemm_pack_weight_codes(qdq_gemm *g, const qdq_weight_codes *weight_codes,
                                 qdq_mempool *mempool) {
     struct qdq_gemm_weight_codes *c = QDQ_MEMPOOL_NEW(mempool, struct qdq_gemm_weight_codes);
-    qdq_stage_vector scale = joined(weight_codes->scale), zero = joined(weight_codes->zero_point);
+    qdq_stage_param scale = joined(weight_codes->scale), zero = joined(weight_codes->zero_point);
     int32_t bias = bias_of(weight_codes->dtype);
     if (!c) return false;
     c->dtype = g->weights.dtype;
@@ -198,7 +198,7 @@ bool qdq_gemm_pack_weight_codes(qdq_gemm *g, const qdq_weight_codes *weight_code
 
 // Whether parameters change at the same k in all matrices. Groups of a transposed convolution
 // follow each other along the dim of k, and may begin within a block.
-static bool matrices_alike(const qdq_gemm *g, const qdq_stage_vector *v) {
+static bool matrices_alike(const qdq_gemm *g, const qdq_stage_param *v) {
     const qdq_gemm_weights *w = &g->weights;
     for (size_t matrix = 1; v->count > 1 && matrix < w->matrices; matrix++) {
         size_t first = block_at(v, qdq_gemm_element(w, matrix, 0, 0)) - block_of_k(w, v, 0);
@@ -210,7 +210,7 @@ static bool matrices_alike(const qdq_gemm *g, const qdq_stage_vector *v) {
 }
 
 bool qdq_gemm_takes_weight_codes(const qdq_gemm *g, const qdq_weight_codes *weight_codes) {
-    qdq_stage_vector scale = joined(weight_codes->scale), zero = joined(weight_codes->zero_point);
+    qdq_stage_param scale = joined(weight_codes->scale), zero = joined(weight_codes->zero_point);
     size_t bits = is_half(weight_codes->dtype) ? 4 : 8;
     if (!matrices_alike(g, &scale) || !matrices_alike(g, &zero)) return false;
     size_t scales = columns_alike(g, &scale) ? 0 : count_rows(&g->weights, &scale, g->depth);

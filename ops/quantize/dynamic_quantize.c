@@ -224,31 +224,31 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     qdq_granularity granularity = qdq_granularity_of(ctx, &a->quantize);
     qdq_granularity one = qdq_granularity_per_tensor();
     qdq_scale_slot slot = global_scale_of(a);
-    qdq_stage_vector global = {0};
+    qdq_stage_param global = {0};
     qdq_quant_params *quant =
         qdq_quant_params_of(ctx, to, y, a->quantize.quant_min, a->quantize.quant_max);
     qdq_choose_params *choose = quant ? choose_params(a, to, quant, has_global) : NULL;
-    if (!choose || (has_global && !qdq_scale_vector(ctx, &slot, &one, to->mempool, &global)))
+    if (!choose || (has_global && !qdq_scale_param(ctx, &slot, &one, to->mempool, &global)))
         return 0;
     quant->scales_twice = has_global;
     stages[0] = (qdq_stage){.params = choose,
-                            .vectors = {global},
-                            .vector_count = has_global,
+                            .stage_params = {global},
+                            .stage_param_count = has_global,
                             .reduce = &range_reduction,
                             .grid = granularity.grid,
                             .results = {OUT_SCALE, OUT_ZERO_POINT},
                             .result_count = 2};
-    qdq_stage_vector scale = {.grid = granularity.grid,
-                              .count = granularity.grid.count,
-                              .origin = QDQ_FROM_OUTPUT,
-                              .port = OUT_SCALE};
-    qdq_stage_vector zero_point = scale;
+    qdq_stage_param scale = {.grid = granularity.grid,
+                             .count = granularity.grid.count,
+                             .origin = QDQ_FROM_OUTPUT,
+                             .port = OUT_SCALE};
+    qdq_stage_param zero_point = scale;
     zero_point.is_int = qdq_dtype_is_int(y);
     zero_point.port = OUT_ZERO_POINT;
     stages[1] = (qdq_stage){.params = quant,
                             .fn = qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, quant, to->isas),
-                            .vectors = {scale, zero_point, global},
-                            .vector_count = has_global ? 3 : 2};
+                            .stage_params = {scale, zero_point, global},
+                            .stage_param_count = has_global ? 3 : 2};
     return 2;
 }
 

@@ -8,12 +8,13 @@
 static bool is_byte(qdq_dtype dtype) { return dtype == QDQ_INT8 || dtype == QDQ_UINT8; }
 
 // The grid that tells tables apart: that of all vectors that are no single number, if it is one.
-static const qdq_stage_vector *longest(const qdq_stage *stage) {
-    const qdq_stage_vector *found = &stage->vectors[0];
-    for (size_t k = 1; k < stage->vector_count; k++)
-        if (stage->vectors[k].count > found->count) found = &stage->vectors[k];
-    for (size_t k = 0; k < stage->vector_count; k++)
-        if (stage->vectors[k].count != 1 && stage->vectors[k].count != found->count) return NULL;
+static const qdq_stage_param *longest(const qdq_stage *stage) {
+    const qdq_stage_param *found = &stage->stage_params[0];
+    for (size_t k = 1; k < stage->stage_param_count; k++)
+        if (stage->stage_params[k].count > found->count) found = &stage->stage_params[k];
+    for (size_t k = 0; k < stage->stage_param_count; k++)
+        if (stage->stage_params[k].count != 1 && stage->stage_params[k].count != found->count)
+            return NULL;
     return found;
 }
 
@@ -24,17 +25,17 @@ static bool along_rows(const qdq_grid *grid) {
 
 static void fill(const qdq_stage *stage, size_t index, void *table) {
     uint8_t codes[256];
-    qdq_view views[QDQ_MAX_VECTORS];
+    qdq_view views[QDQ_MAX_STAGE_PARAMS];
     for (size_t i = 0; i < 256; i++) codes[i] = (uint8_t)i;
-    for (size_t k = 0; k < stage->vector_count; k++) {
-        const qdq_stage_vector *v = &stage->vectors[k];
+    for (size_t k = 0; k < stage->stage_param_count; k++) {
+        const qdq_stage_param *v = &stage->stage_params[k];
         views[k] = (qdq_view){v->values + (v->count > 1 ? index : 0), 0};
     }
     stage->fn(stage->params, views, codes, table, 256);
 }
 
 // Makes the stage look up results of `size` bytes in so many tables.
-static bool use_tables(qdq_stage *stage, const qdq_stage_vector *grid, size_t size, qdq_tile_fn *fn,
+static bool use_tables(qdq_stage *stage, const qdq_stage_param *grid, size_t size, qdq_tile_fn *fn,
                        qdq_mempool *mempool) {
     char *tables = qdq_mempool_array(mempool, grid->count, 256 * size);
     uint32_t *numbers = qdq_mempool_array(mempool, grid->count, sizeof *numbers);
@@ -50,30 +51,30 @@ static bool use_tables(qdq_stage *stage, const qdq_stage_vector *grid, size_t si
         .y = stage->y,
         .params = params,
         .fn = fn,
-        .vectors = {{.is_int = true,
-                     .grid = grid->grid,
-                     .count = grid->count,
-                     .origin = QDQ_FROM_NUMBERS,
-                     .values = numbers}},
-        .vector_count = 1,
+        .stage_params = {{.is_int = true,
+                          .grid = grid->grid,
+                          .count = grid->count,
+                          .origin = QDQ_FROM_NUMBERS,
+                          .values = numbers}},
+        .stage_param_count = 1,
     };
     return true;
 }
 
 // The grid of tables, if all parameters are known and the tables have their place in cache.
-static const qdq_stage_vector *table_grid(const qdq_stage *stage, size_t size) {
+static const qdq_stage_param *table_grid(const qdq_stage *stage, size_t size) {
     enum { MAX_BYTES = 1 << 20, MAX_MIXED_BYTES = 1 << 16 };
-    const qdq_stage_vector *grid = longest(stage);
+    const qdq_stage_param *grid = longest(stage);
     if (!grid) return NULL;
     size_t most = along_rows(&grid->grid) ? MAX_MIXED_BYTES : MAX_BYTES;
     if (grid->count > most / 256 / size) return NULL;
-    for (size_t k = 0; k < stage->vector_count; k++)
-        if (stage->vectors[k].origin != QDQ_FROM_NUMBERS) return NULL;
+    for (size_t k = 0; k < stage->stage_param_count; k++)
+        if (stage->stage_params[k].origin != QDQ_FROM_NUMBERS) return NULL;
     return grid;
 }
 
 bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_lowering *to) {
-    const qdq_stage_vector *grid = table_grid(stage, 1);
+    const qdq_stage_param *grid = table_grid(stage, 1);
     if (!is_byte(x) || !is_byte(y) || !grid) return true;
     return use_tables(stage, grid, 1, qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, y, NULL, to->isas),
                       to->mempool);
@@ -82,7 +83,7 @@ bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_loweri
 bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t elements,
                               const qdq_lowering *to) {
     size_t size = qdq_dtype_size(y);
-    const qdq_stage_vector *grid = table_grid(stage, size);
+    const qdq_stage_param *grid = table_grid(stage, size);
     if (qdq_dtype_size(x) != 1 || size == 1 || !grid) return true;
     qdq_family family = size == 2 ? QDQ_FAMILY_LOOKUP_HALVES : QDQ_FAMILY_LOOKUP_WORDS;
     qdq_tile_fn *fn = qdq_kernel_find(family, x, y, NULL, to->isas);
@@ -97,9 +98,9 @@ bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t
 
 // Whether one number, known by now, serves all elements, for each vector; fills in where it is.
 static bool all_known(const qdq_link *link, qdq_view *views) {
-    for (size_t k = 0; k < link->vector_count; k++) {
-        if (link->vectors[k].count != 1 || !link->vectors[k].values) return false;
-        views[k] = (qdq_view){link->vectors[k].values, 0};
+    for (size_t k = 0; k < link->stage_param_count; k++) {
+        if (link->stage_params[k].count != 1 || !link->stage_params[k].values) return false;
+        views[k] = (qdq_view){link->stage_params[k].values, 0};
     }
     return true;
 }
@@ -107,7 +108,7 @@ static bool all_known(const qdq_link *link, qdq_view *views) {
 bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_mempool *mempool,
                     uint32_t isas) {
     static const uint32_t the_only[1] = {0};
-    qdq_view views[2][QDQ_MAX_VECTORS];
+    qdq_view views[2][QDQ_MAX_STAGE_PARAMS];
     qdq_tile_fn *fn = qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, second->y_dtype, NULL, isas);
     // Two links in vectors are faster than a table byte by byte.
     if (fn == qdq_lookup_bytes_portable && isas != 1u << QDQ_ISA_PORTABLE) return true;
@@ -127,8 +128,8 @@ bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_mempool 
     first->fn = NULL;
     second->fn = fn;
     second->params = params;
-    second->vector_count = 1;
-    second->vectors[0] =
-        (qdq_vector){.is_int = true, .grid = {.count = 1}, .count = 1, .values = the_only};
+    second->stage_param_count = 1;
+    second->stage_params[0] =
+        (qdq_param){.is_int = true, .grid = {.count = 1}, .count = 1, .values = the_only};
     return true;
 }

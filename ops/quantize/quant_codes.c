@@ -25,7 +25,7 @@ static bool zero_points_are_codes(const qdq_quantized *c) {
 }
 
 // `count` parameters of a vector that has so many, or one.
-static void *spread(const qdq_stage_vector *v, size_t count, qdq_mempool *mempool) {
+static void *spread(const qdq_stage_param *v, size_t count, qdq_mempool *mempool) {
     uint32_t *out = qdq_mempool_array(mempool, count, sizeof *out);
     for (size_t i = 0; out && i < count; i++) out[i] = v->values[v->count == 1 ? 0 : i];
     return out;
@@ -50,7 +50,7 @@ bool qdq_quantized_given(const qdq_op_context *ctx, const qdq_quantize_attrs *at
     if (ctx->outputs[0].dtype != QDQ_FLOAT32 || attrs->zero_point_domain == QDQ_DOMAIN_FLOAT ||
         !is_plain(&to->numerics) || !qdq_lower_given(ctx, attrs, QDQ_FAMILY_DEQUANTIZE, to, &stage))
         return false;
-    const qdq_stage_vector *scale = &stage.vectors[0], *zero = &stage.vectors[1];
+    const qdq_stage_param *scale = &stage.stage_params[0], *zero = &stage.stage_params[1];
     if (scale->origin != QDQ_FROM_NUMBERS || zero->origin != QDQ_FROM_NUMBERS) return false;
     *c = (qdq_quantized){.dtype = x->type.dtype, .data = x->data, .stored = x->stored};
     c->count = scale->count > zero->count ? scale->count : zero->count;
@@ -63,7 +63,7 @@ bool qdq_quantized_given(const qdq_op_context *ctx, const qdq_quantize_attrs *at
 //---- Constants --------------------------------------------------------------
 
 // Far from where a difference of a code and its zero point would round.
-static bool zero_points_are_near(const qdq_stage_vector *v) {
+static bool zero_points_are_near(const qdq_stage_param *v) {
     enum { MOST = 1 << 14 };
     for (size_t i = 0; i < v->count; i++)
         if ((int32_t)v->values[i] < -MOST || (int32_t)v->values[i] > MOST) return false;
@@ -84,7 +84,8 @@ bool qdq_weight_codes_given(const qdq_op_context *ctx, const qdq_quantize_attrs 
         n->bfloat16_store != QDQ_BFLOAT16_HALF_EVEN ||
         !qdq_lower_given(ctx, attrs, QDQ_FAMILY_DEQUANTIZE, to, &stage))
         return false;
-    *c = (qdq_weight_codes){x->type.dtype, x->data, x->stored, stage.vectors[0], stage.vectors[1]};
+    *c = (qdq_weight_codes){x->type.dtype, x->data, x->stored, stage.stage_params[0],
+                            stage.stage_params[1]};
     return c->scale.origin == QDQ_FROM_NUMBERS && c->zero_point.origin == QDQ_FROM_NUMBERS &&
            zero_points_are_near(&c->zero_point);
 }

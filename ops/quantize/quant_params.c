@@ -87,9 +87,9 @@ qdq_granularity qdq_granularity_of(const qdq_op_context *ctx, const qdq_quantize
 //---- Lowering ---------------------------------------------------------------
 
 // Sets up a vector of the right count, from a run-time port or with room for known values.
-static bool start_vector(const qdq_op_context *ctx, size_t port, size_t attr_count,
-                         const qdq_granularity *g, qdq_mempool *mempool, qdq_stage_vector *out,
-                         uint32_t **values) {
+static bool start_param(const qdq_op_context *ctx, size_t port, size_t attr_count,
+                        const qdq_granularity *g, qdq_mempool *mempool, qdq_stage_param *out,
+                        uint32_t **values) {
     const qdq_operand *in = &ctx->inputs[port];
     size_t count = in->given ? qdq_shape_count(in->type.shape) : attr_count ? attr_count : 1;
     out->count = count;
@@ -105,12 +105,12 @@ static bool start_vector(const qdq_op_context *ctx, size_t port, size_t attr_cou
     return *values != NULL;
 }
 
-bool qdq_scale_vector(const qdq_op_context *ctx, const qdq_scale_slot *slot,
-                      const qdq_granularity *granularity, qdq_mempool *mempool,
-                      qdq_stage_vector *out) {
+bool qdq_scale_param(const qdq_op_context *ctx, const qdq_scale_slot *slot,
+                     const qdq_granularity *granularity, qdq_mempool *mempool,
+                     qdq_stage_param *out) {
     uint32_t *values;
-    *out = (qdq_stage_vector){.is_int = false};
-    if (!start_vector(ctx, slot->port, slot->attr.count, granularity, mempool, out, &values))
+    *out = (qdq_stage_param){.is_int = false};
+    if (!start_param(ctx, slot->port, slot->attr.count, granularity, mempool, out, &values))
         return false;
     const qdq_operand *in = &ctx->inputs[slot->port];
     if (!values) return true;
@@ -121,12 +121,12 @@ bool qdq_scale_vector(const qdq_op_context *ctx, const qdq_scale_slot *slot,
     return true;
 }
 
-void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage_vector *out) {
+void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage_param *out) {
     static const uint32_t one = 0x3F800000;
     if (tolerance == 0 || !slot->attr.data) return;
     for (size_t i = 0; i < slot->attr.count; i++)
         if (fabs((double)slot->attr.data[i] - 1) > (double)tolerance) return;
-    *out = (qdq_stage_vector){.grid = {.count = 1}, .count = 1, .values = &one};
+    *out = (qdq_stage_param){.grid = {.count = 1}, .count = 1, .values = &one};
 }
 
 // Whole numbers of a float dtype.
@@ -139,21 +139,20 @@ static void decode_whole(const qdq_operand *in, int32_t *out, size_t count) {
     }
 }
 
-bool qdq_zero_point_vector(const qdq_op_context *ctx, const qdq_zero_point_slot *slot,
-                           const qdq_granularity *granularity, qdq_mempool *mempool,
-                           qdq_stage_vector *out) {
+bool qdq_zero_point_param(const qdq_op_context *ctx, const qdq_zero_point_slot *slot,
+                          const qdq_granularity *granularity, qdq_mempool *mempool,
+                          qdq_stage_param *out) {
     const qdq_operand *in = &ctx->inputs[slot->port];
     bool is_int = slot->domain != QDQ_DOMAIN_FLOAT;
     bool is_real = in->given && !qdq_dtype_is_int(in->type.dtype);
     if (is_int && is_real && !in->data) {  // of a small float: all 0
         static const uint32_t zero;
-        *out =
-            (qdq_stage_vector){.is_int = true, .grid = {.count = 1}, .count = 1, .values = &zero};
+        *out = (qdq_stage_param){.is_int = true, .grid = {.count = 1}, .count = 1, .values = &zero};
         return true;
     }
     uint32_t *values;
-    *out = (qdq_stage_vector){.is_int = is_int};
-    if (!start_vector(ctx, slot->port, slot->attr.count, granularity, mempool, out, &values))
+    *out = (qdq_stage_param){.is_int = is_int};
+    if (!start_param(ctx, slot->port, slot->attr.count, granularity, mempool, out, &values))
         return false;
     if (!values) return true;
     if (is_int && is_real)
@@ -244,7 +243,7 @@ bool qdq_lower_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
     qdq_zero_point_slot zero_point = zero_point_of(attrs);
     qdq_quant_params *params =
         qdq_quant_params_of(ctx, to, ctx->outputs[0].dtype, attrs->quant_min, attrs->quant_max);
-    *stage = (qdq_stage){.params = params, .vector_count = 2};
+    *stage = (qdq_stage){.params = params, .stage_param_count = 2};
     if (!params) return false;
     if (attrs->saturate == QDQ_TRUE) params->numerics.float_overflow = QDQ_FLOAT_SATURATE;
     if (attrs->saturate == QDQ_FALSE && to->numerics.float_overflow == QDQ_FLOAT_SATURATE)
@@ -254,7 +253,9 @@ bool qdq_lower_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
     params->adds_zero_point = attrs->zero_point_domain != QDQ_DOMAIN_NONE;
     params->float_zero_point = attrs->zero_point_domain == QDQ_DOMAIN_FLOAT;
     stage->fn = qdq_quant_kernel(family, params, to->isas);
-    if (!qdq_scale_vector(ctx, &scale, &granularity, to->mempool, &stage->vectors[0])) return false;
-    qdq_drop_unit_scales(&scale, to->numerics.unit_scale_tolerance, &stage->vectors[0]);
-    return qdq_zero_point_vector(ctx, &zero_point, &granularity, to->mempool, &stage->vectors[1]);
+    if (!qdq_scale_param(ctx, &scale, &granularity, to->mempool, &stage->stage_params[0]))
+        return false;
+    qdq_drop_unit_scales(&scale, to->numerics.unit_scale_tolerance, &stage->stage_params[0]);
+    return qdq_zero_point_param(ctx, &zero_point, &granularity, to->mempool,
+                                &stage->stage_params[1]);
 }

@@ -104,15 +104,15 @@ qdq_dtype qdq_check_result(const qdq_op_context *ctx, qdq_dtype dtype, qdq_dtype
 //---- Lowering ---------------------------------------------------------------
 
 // The parameters as vectors of a stage. False when memory runs out.
-bool qdq_scale_vector(const qdq_op_context *ctx, const qdq_scale_slot *slot,
-                      const qdq_granularity *granularity, qdq_mempool *mempool,
-                      qdq_stage_vector *out);
-bool qdq_zero_point_vector(const qdq_op_context *ctx, const qdq_zero_point_slot *slot,
-                           const qdq_granularity *granularity, qdq_mempool *mempool,
-                           qdq_stage_vector *out);
+bool qdq_scale_param(const qdq_op_context *ctx, const qdq_scale_slot *slot,
+                     const qdq_granularity *granularity, qdq_mempool *mempool,
+                     qdq_stage_param *out);
+bool qdq_zero_point_param(const qdq_op_context *ctx, const qdq_zero_point_slot *slot,
+                          const qdq_granularity *granularity, qdq_mempool *mempool,
+                          qdq_stage_param *out);
 
 // Makes 1 of scales of an attribute that are all within the tolerance of 1; a tolerance of 0: none.
-void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage_vector *out);
+void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage_param *out);
 
 // NULL when memory runs out.
 qdq_quant_params *qdq_quant_params_of(const qdq_op_context *ctx, const qdq_lowering *to,

@@ -22,12 +22,12 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     return qdq_lower_given(ctx, ctx->attrs, QDQ_FAMILY_QUANTIZE, to, &stages[0]) ? 1 : 0;
 }
 
-static bool are_known(const qdq_vector *v) { return v->fetch == QDQ_FETCH_KNOWN && v->values; }
+static bool are_known(const qdq_param *v) { return v->fetch == QDQ_FETCH_KNOWN && v->values; }
 
 // Where 0 is the least code already, and scales do not turn the order around.
 static bool ignores_negative(const qdq_link *link) {
     const qdq_quant_params *p = link->params;
-    const qdq_vector *scale = &link->vectors[0], *zero = &link->vectors[1];
+    const qdq_param *scale = &link->stage_params[0], *zero = &link->stage_params[1];
     qdq_numerics plain = {0}, own;
     own = qdq_numerics_that_matter(QDQ_FAMILY_QUANTIZE, p->y_dtype, &p->numerics);
     if (qdq_dtype_get(p->y_dtype)->kind != QDQ_KIND_INT || p->float_zero_point || p->scales_twice ||

@@ -132,15 +132,16 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     *stage = (qdq_stage){
         .params = params,
         .fn = qdq_quant_kernel(QDQ_FAMILY_REQUANTIZE, params, to->isas),
-        .vector_count = 4,
+        .stage_param_count = 4,
     };
-    bool done = qdq_scale_vector(ctx, &in.scale, &g, to->mempool, &stage->vectors[0]) &&
-                qdq_zero_point_vector(ctx, &in.zero_point, &g, to->mempool, &stage->vectors[1]) &&
-                qdq_scale_vector(ctx, &out.scale, &g, to->mempool, &stage->vectors[2]) &&
-                qdq_zero_point_vector(ctx, &out.zero_point, &g, to->mempool, &stage->vectors[3]);
+    bool done =
+        qdq_scale_param(ctx, &in.scale, &g, to->mempool, &stage->stage_params[0]) &&
+        qdq_zero_point_param(ctx, &in.zero_point, &g, to->mempool, &stage->stage_params[1]) &&
+        qdq_scale_param(ctx, &out.scale, &g, to->mempool, &stage->stage_params[2]) &&
+        qdq_zero_point_param(ctx, &out.zero_point, &g, to->mempool, &stage->stage_params[3]);
     if (!done) return 0;
-    qdq_drop_unit_scales(&in.scale, to->numerics.unit_scale_tolerance, &stage->vectors[0]);
-    qdq_drop_unit_scales(&out.scale, to->numerics.unit_scale_tolerance, &stage->vectors[2]);
+    qdq_drop_unit_scales(&in.scale, to->numerics.unit_scale_tolerance, &stage->stage_params[0]);
+    qdq_drop_unit_scales(&out.scale, to->numerics.unit_scale_tolerance, &stage->stage_params[2]);
     return qdq_use_lookup(stage, params->x_dtype, params->y_dtype, to) ? 1 : 0;
 }
 

@@ -41,8 +41,8 @@ static bool is_direct(const qdq_step *step) {
         (step->links[0].store.kind != QDQ_PLACE_OUTPUT &&
          step->links[0].store.kind != QDQ_PLACE_ROWS))
         return false;
-    for (size_t k = 0; k < step->links[0].vector_count; k++)
-        if (step->links[0].vectors[k].fetch == QDQ_FETCH_BLOCK) return false;
+    for (size_t k = 0; k < step->links[0].stage_param_count; k++)
+        if (step->links[0].stage_params[k].fetch == QDQ_FETCH_BLOCK) return false;
     return true;
 }
 
@@ -62,17 +62,17 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first,
     char *y = qdq_exec_place(exec, link->store);
     size_t x_size = qdq_dtype_size(step->x.dtype), y_size = qdq_dtype_size(link->y_dtype);
     qdq_stream_fn *copy = qdq_stream_find();
-    const uint32_t *values[QDQ_MAX_VECTORS];
-    qdq_grid_walk walks[QDQ_MAX_VECTORS];
-    qdq_view views[QDQ_MAX_VECTORS];
-    for (size_t k = 0; k < link->vector_count; k++) {
-        values[k] = qdq_exec_vector(exec, &link->vectors[k]).data;
-        walks[k] = qdq_grid_walk_from(&link->vectors[k].grid, first);
+    const uint32_t *values[QDQ_MAX_STAGE_PARAMS];
+    qdq_grid_walk walks[QDQ_MAX_STAGE_PARAMS];
+    qdq_view views[QDQ_MAX_STAGE_PARAMS];
+    for (size_t k = 0; k < link->stage_param_count; k++) {
+        values[k] = qdq_exec_param(exec, &link->stage_params[k]).data;
+        walks[k] = qdq_grid_walk_from(&link->stage_params[k].grid, first);
     }
     while (first < end) {
         size_t n = end - first;
         if (link->streams && n > QDQ_BLOCK_ELEMENTS) n = QDQ_BLOCK_ELEMENTS;
-        for (size_t k = 0; k < link->vector_count; k++) {
+        for (size_t k = 0; k < link->stage_param_count; k++) {
             if (walks[k].run < n) n = walks[k].run;
             views[k] = (qdq_view){values[k] + walks[k].block, walks[k].step};
         }
@@ -80,7 +80,7 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first,
         if (link->streams) fetch_ahead(x, first * x_size, end * x_size, n * x_size);
         link->fn(link->params, views, x + first * x_size, made, n);
         if (link->streams) copy(out, made, n * y_size);
-        for (size_t k = 0; k < link->vector_count; k++) qdq_grid_walk_on(&walks[k], n);
+        for (size_t k = 0; k < link->stage_param_count; k++) qdq_grid_walk_on(&walks[k], n);
         first += n;
     }
 }
@@ -177,9 +177,9 @@ static void run_task(void *context, size_t begin, size_t end) {
 }
 
 // Parameters that are computed or given at run time become plain lists before the loop.
-static void fetch_vectors(const qdq_exec *exec, const qdq_vector *vectors, size_t count) {
+static void fetch_params(const qdq_exec *exec, const qdq_param *stage_params, size_t count) {
     for (size_t k = 0; k < count; k++) {
-        const qdq_vector *v = &vectors[k];
+        const qdq_param *v = &stage_params[k];
         if (v->fetch != QDQ_FETCH_LIST) continue;
         char *values = exec->scratch + v->exec_offset;
         const void *rows = as_rows(exec, &v->source, values + v->count * 4);
@@ -190,14 +190,15 @@ static void fetch_vectors(const qdq_exec *exec, const qdq_vector *vectors, size_
     }
 }
 
-static void fetch_params(const qdq_exec *exec, const qdq_step *step) {
+static void fetch_step_params(const qdq_exec *exec, const qdq_step *step) {
     for (size_t i = 0; i < step->link_count; i++)
-        fetch_vectors(exec, step->links[i].vectors, step->links[i].vector_count);
-    if (step->reduce) fetch_vectors(exec, step->reduce->vectors, step->reduce->vector_count);
+        fetch_params(exec, step->links[i].stage_params, step->links[i].stage_param_count);
+    if (step->reduce)
+        fetch_params(exec, step->reduce->stage_params, step->reduce->stage_param_count);
 }
 
 static void run_step(const qdq_exec *exec, const qdq_step *step) {
-    fetch_params(exec, step);
+    fetch_step_params(exec, step);
     if (step->whole) {
         qdq_exec_run_whole(exec, step);
         return;

@@ -37,7 +37,7 @@ static inline char *qdq_exec_io_memory(const qdq_exec_io *io) {
 char *qdq_exec_place(const qdq_exec *exec, qdq_place place);
 
 // The numbers of a vector, known or fetched.
-qdq_grid_values qdq_exec_vector(const qdq_exec *exec, const qdq_vector *v);
+qdq_grid_values qdq_exec_param(const qdq_exec *exec, const qdq_param *v);
 
 // The states of a chunk of a reduction; elements and blocks into states; all states of so many
 // chunks into results, which are stored.

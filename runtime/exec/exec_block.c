@@ -16,8 +16,8 @@ size_t qdq_exec_strip_elements(const qdq_step *step) {
 }
 
 bool qdq_exec_is_uneven(const qdq_link *link) {
-    for (size_t k = 0; k < link->vector_count; k++)
-        if (link->vectors[k].count > 1) return true;
+    for (size_t k = 0; k < link->stage_param_count; k++)
+        if (link->stage_params[k].count > 1) return true;
     return false;
 }
 
@@ -75,7 +75,7 @@ static void store(const qdq_exec *exec, const qdq_step *step, const qdq_link *li
 
 //---- Links ------------------------------------------------------------------
 
-qdq_grid_values qdq_exec_vector(const qdq_exec *exec, const qdq_vector *v) {
+qdq_grid_values qdq_exec_param(const qdq_exec *exec, const qdq_param *v) {
     switch (v->fetch) {
     case QDQ_FETCH_LIST: return (qdq_grid_values){.data = exec->scratch + v->exec_offset};
     case QDQ_FETCH_IN_PLACE:
@@ -98,9 +98,9 @@ static void *next_block(const qdq_exec *exec, qdq_l1 *l1) {
 // The parameters of a tile, or of n elements from `at` on: at most a block, unless they are alike.
 static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_link *link, size_t at,
                         size_t n, qdq_l1 *l1, qdq_view *views) {
-    for (size_t k = 0; k < link->vector_count; k++) {
-        const qdq_vector *v = &link->vectors[k];
-        qdq_grid_values values = qdq_exec_vector(exec, v);
+    for (size_t k = 0; k < link->stage_param_count; k++) {
+        const qdq_param *v = &link->stage_params[k];
+        qdq_grid_values values = qdq_exec_param(exec, v);
         if (v->count > 1) qdq_scratch_drop(exec->poison, l1->params[k], sizeof l1->params[k]);
         if (v->count == 1)
             views[k] = (qdq_view){values.data, 0};
@@ -114,14 +114,15 @@ static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_li
 
 // Whether elements that are `stride` apart have the same parameters.
 static bool repeats(const qdq_link *link, size_t stride) {
-    for (size_t k = 0; k < link->vector_count; k++)
-        if (link->vectors[k].count > 1 && stride % qdq_grid_period(&link->vectors[k].grid))
+    for (size_t k = 0; k < link->stage_param_count; k++)
+        if (link->stage_params[k].count > 1 &&
+            stride % qdq_grid_period(&link->stage_params[k].grid))
             return false;
     return true;
 }
 
 // The parameters of `count` runs from number `first` on, side by side.
-static qdq_view lay_out_runs(const qdq_vector *v, qdq_grid_values values, const qdq_piece *piece,
+static qdq_view lay_out_runs(const qdq_param *v, qdq_grid_values values, const qdq_piece *piece,
                              size_t first, size_t count, uint32_t *out) {
     uint32_t *run = out;
     for (size_t i = first; i < first + count; i++, run += piece->n) {
@@ -136,14 +137,14 @@ static qdq_view lay_out_runs(const qdq_vector *v, qdq_grid_values values, const 
 // Short runs: as many at a time as parameters can be laid out for.
 static void call_by_runs(const qdq_exec *exec, const qdq_link *link, const qdq_piece *piece,
                          const char *x, size_t x_size, char *y, qdq_l1 *l1) {
-    qdq_view views[QDQ_MAX_VECTORS];
+    qdq_view views[QDQ_MAX_STAGE_PARAMS];
     size_t y_size = qdq_dtype_size(link->y_dtype), most = QDQ_BLOCK_ELEMENTS / piece->n;
     bool alike = repeats(link, piece->stride);
     for (size_t i = 0, count; i < piece->count; i += count) {
         count = piece->count - i < most ? piece->count - i : most;
-        for (size_t k = 0; k < link->vector_count; k++) {
-            const qdq_vector *v = &link->vectors[k];
-            qdq_grid_values values = qdq_exec_vector(exec, v);
+        for (size_t k = 0; k < link->stage_param_count; k++) {
+            const qdq_param *v = &link->stage_params[k];
+            qdq_grid_values values = qdq_exec_param(exec, v);
             if (v->count == 1)
                 views[k] = (qdq_view){values.data, 0};
             else if (i == 0 || !alike)
@@ -158,7 +159,7 @@ static void call_by_runs(const qdq_exec *exec, const qdq_link *link, const qdq_p
 // A run, as many elements at a time as parameters can be laid out for.
 static void call_along(const qdq_exec *exec, const qdq_step *step, const qdq_link *link, size_t at,
                        size_t n, const char *x, size_t x_size, char *y, qdq_l1 *l1) {
-    qdq_view views[QDQ_MAX_VECTORS];
+    qdq_view views[QDQ_MAX_STAGE_PARAMS];
     size_t y_size = qdq_dtype_size(link->y_dtype);
     for (size_t done = 0, part; done < n; done += part) {
         part = n - done < QDQ_BLOCK_ELEMENTS ? n - done : QDQ_BLOCK_ELEMENTS;
@@ -169,7 +170,7 @@ static void call_along(const qdq_exec *exec, const qdq_step *step, const qdq_lin
 
 static void call(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
                  const qdq_piece *piece, const char *x, size_t x_size, char *y, qdq_l1 *l1) {
-    qdq_view views[QDQ_MAX_VECTORS];
+    qdq_view views[QDQ_MAX_STAGE_PARAMS];
     if (step->tiled || !qdq_exec_is_uneven(link)) {
         view_params(exec, step, link, piece->at, piece->n, l1, views);
         link->fn(link->params, views, x, y, piece->n * piece->count);

@@ -17,7 +17,7 @@ _Static_assert(QDQ_BLOCK_ELEMENTS *QDQ_MAX_ELEMENT_BYTES <= QDQ_STRIP_BYTES,
 // L1: two strips that a chain swaps between, and the parameters of one link.
 typedef struct qdq_l1 {
     _Alignas(64) unsigned char block[2][QDQ_STRIP_BYTES];
-    _Alignas(64) uint32_t params[QDQ_MAX_VECTORS][QDQ_BLOCK_ELEMENTS];
+    _Alignas(64) uint32_t params[QDQ_MAX_STAGE_PARAMS][QDQ_BLOCK_ELEMENTS];
     int next;  // the half that holds no data of the chain
 } qdq_l1;
 

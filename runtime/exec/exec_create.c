@@ -28,7 +28,7 @@ static void lay_out(layout *l, const qdq_plan *plan, qdq_exec *exec) {
     exec->inputs = (qdq_exec_io *)(void *)lay(l, plan->input_count, sizeof(qdq_exec_io));
     exec->outputs = (qdq_exec_io *)(void *)lay(l, plan->output_count, sizeof(qdq_exec_io));
     exec->arena = lay(l, plan->stats.arena_bytes, 1);
-    exec->scratch = lay(l, plan->vector_bytes, 1);
+    exec->scratch = lay(l, plan->param_bytes, 1);
     exec->flat = lay(l, plan->flat_bytes, 1);
     for (size_t i = 0; i < plan->input_count; i++) {
         char *own = lay(l, plan->inputs[i].bytes, 1);

@@ -51,9 +51,9 @@ void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, s
     void *y[QDQ_MAX_REDUCED] = {0};
     for (size_t k = 0; k < reduce->result_count; k++)
         y[k] = exec->scratch + reduce->results_offset[k];
-    qdq_view views[QDQ_MAX_VECTORS];
-    for (size_t k = 0; k < reduce->vector_count; k++)
-        views[k] = (qdq_view){qdq_exec_vector(exec, &reduce->vectors[k]).data, 0};
+    qdq_view views[QDQ_MAX_STAGE_PARAMS];
+    for (size_t k = 0; k < reduce->stage_param_count; k++)
+        views[k] = (qdq_view){qdq_exec_param(exec, &reduce->stage_params[k]).data, 0};
     for (size_t i = 0; i < count; i++)
         reduce->fns->finish(reduce->params, views, states + i * bytes, i, y);
     for (size_t k = 0; k < reduce->result_count; k++) {

@@ -18,7 +18,7 @@
 enum {
     QDQ_BLOCK_ELEMENTS = QDQ_TILE_ELEMENTS,
     QDQ_MAX_ELEMENT_BYTES = 8,  // as tile functions see it
-    QDQ_MAX_VECTORS = 4,
+    QDQ_MAX_STAGE_PARAMS = 4,
 };
 
 //---- Places -----------------------------------------------------------------
@@ -57,7 +57,7 @@ typedef enum qdq_fetch {
 
 // Numbers that go with the elements of x: scales (float), zero points (int32_t), the other operand
 // of a sum; one per block of the grid.
-typedef struct qdq_vector {
+typedef struct qdq_param {
     bool is_int;
     qdq_grid grid;
     size_t count;  // 1 (serves all), or grid.count
@@ -65,7 +65,7 @@ typedef struct qdq_vector {
     const uint32_t *values;  // QDQ_FETCH_KNOWN
     qdq_located source;      // the others
     size_t exec_offset;      // QDQ_FETCH_LIST: where the exec keeps them
-} qdq_vector;
+} qdq_param;
 
 //---- Chains -----------------------------------------------------------------
 
@@ -79,8 +79,8 @@ typedef struct qdq_link {
     qdq_tile_fn *fn;  // NULL: the next link does this one's work too
     const void *params;
     qdq_dtype y_dtype;
-    size_t vector_count;
-    qdq_vector *vectors;
+    size_t stage_param_count;
+    qdq_param *stage_params;
     qdq_place store;
     bool copies;   // y is x: `fn` computes nothing
     bool streams;  // past the cache: row-major memory that is larger than it
@@ -107,8 +107,8 @@ typedef struct qdq_reduce_fns {
 typedef struct qdq_reduce {
     const qdq_reduce_fns *fns;
     const void *params;
-    size_t vector_count;
-    qdq_vector vectors[QDQ_MAX_VECTORS];
+    size_t stage_param_count;
+    qdq_param stage_params[QDQ_MAX_STAGE_PARAMS];
     qdq_grid grid;
     size_t chunks;         // partial states: chunks x grid.count
     size_t states_offset;  // in the exec
@@ -184,8 +184,8 @@ struct qdq_plan {
     size_t input_count, output_count;
     const char *constants;  // 64-byte aligned
     qdq_plan_stats stats;
-    size_t vector_bytes;  // scratch of an exec: fetched parameters, states, results
-    size_t flat_bytes;    // the most that a whole step keeps row-major beside its tiles
+    size_t param_bytes;  // scratch of an exec: fetched parameters, states, results
+    size_t flat_bytes;   // the most that a whole step keeps row-major beside its tiles
 };
 
 #endif

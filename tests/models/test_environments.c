@@ -90,9 +90,10 @@ static void note_targets(record *r, qdq_graph *g) {
     }
 }
 
-static void note_vectors(record *r, const qdq_vector *vectors, size_t count) {
+static void note_params(record *r, const qdq_param *stage_params, size_t count) {
     for (size_t i = 0; i < count; i++)
-        if (vectors[i].values) note(r, vectors[i].values, vectors[i].count * sizeof(uint32_t));
+        if (stage_params[i].values)
+            note(r, stage_params[i].values, stage_params[i].count * sizeof(uint32_t));
 }
 
 static void note_constant(record *r, const qdq_plan *plan, const qdq_located *l) {
@@ -110,8 +111,9 @@ static void note_plan(record *r, const qdq_plan *plan) {
         for (size_t k = 0; step->whole && k < step->whole->x_count; k++)
             note_constant(r, plan, &step->whole->x[k]);
         for (size_t k = 0; k < step->link_count; k++)
-            note_vectors(r, step->links[k].vectors, step->links[k].vector_count);
-        if (step->reduce) note_vectors(r, step->reduce->vectors, step->reduce->vector_count);
+            note_params(r, step->links[k].stage_params, step->links[k].stage_param_count);
+        if (step->reduce)
+            note_params(r, step->reduce->stage_params, step->reduce->stage_param_count);
     }
 }
 

@@ -203,7 +203,7 @@ static inline __m512i to_uint8(const factors *f, const __m512i words[2], __m512i
 static void leave(qdq_tile_fn *fn, const void *params, const qdq_view *views, size_t view_count,
                   const void *x, void *y, size_t at, size_t n) {
     const qdq_quant_params *p = params;
-    qdq_view left[QDQ_MAX_VECTORS];
+    qdq_view left[QDQ_MAX_STAGE_PARAMS];
     if (at == n) return;
     for (size_t k = 0; k < view_count; k++)
         left[k] = (qdq_view){views[k].data + at * views[k].step, views[k].step};
