@@ -38,13 +38,13 @@ static size_t bytes_of(const qdq_located *operand) {
 
 // An input that is packed counts as many bytes as its elements have bits.
 static size_t bytes_packed(const qdq_draft *of, const qdq_draft_step *draft, size_t input) {
-    const qdq_type *type = &of->values[draft->whole_inputs[input].id].type;
+    const qdq_type *type = &of->values[draft->tensor_op_inputs[input].id].type;
     return (qdq_shape_count(type->shape) * (size_t)qdq_dtype_get(type->dtype)->bits + 7) / 8;
 }
 
 // " on codes of b", or " on folded b" where b was computed when the graph was compiled.
 static void describe_known(const qdq_draft *of, const qdq_draft_step *draft, line *l) {
-    const qdq_node *node = draft->whole_node;
+    const qdq_node *node = draft->tensor_op_node;
     const qdq_draft_node *known = &of->nodes[node - of->graph->nodes];
     for (size_t i = 0; i < node->input_count; i++)
         if (qdq_draft_is_known(known, i))
@@ -54,27 +54,27 @@ static void describe_known(const qdq_draft *of, const qdq_draft_step *draft, lin
 
 // "x, weights -> MatMul m -> output y"; with "on codes" where x and weights are not those of m, but
 // what these were dequantized from.
-static void describe_whole(const qdq_draft *of, const qdq_draft_step *draft, const qdq_whole *whole,
-                           line *l, qdq_plan_step *info) {
+static void describe_tensor_op(const qdq_draft *of, const qdq_draft_step *draft,
+                               const qdq_tensor_op *tensor_op, line *l, qdq_plan_step *info) {
     const qdq_graph *graph = of->graph;
-    const qdq_node *node = draft->whole_node;
-    for (size_t i = 0; i < whole->x_count; i++) {
-        info->read_bytes +=
-            draft->whole->packed >> i & 1 ? bytes_packed(of, draft, i) : bytes_of(&whole->x[i]);
-        if (draft->whole_inputs[i].id)
-            append(l, l->at ? ", " : "", "", graph->values[draft->whole_inputs[i].id].name);
+    const qdq_node *node = draft->tensor_op_node;
+    for (size_t i = 0; i < tensor_op->x_count; i++) {
+        info->read_bytes += draft->tensor_op->packed >> i & 1 ? bytes_packed(of, draft, i)
+                                                              : bytes_of(&tensor_op->x[i]);
+        if (draft->tensor_op_inputs[i].id)
+            append(l, l->at ? ", " : "", "", graph->values[draft->tensor_op_inputs[i].id].name);
     }
     append(l, " -> ", node->op->name, node->name);
     if (draft->on_integers) append(l, " ", "", "on codes");
     info->on_integers = draft->on_integers;
     info->node = draft->on_integers ? (size_t)(node - graph->nodes) : 0;
     describe_known(of, draft, l);
-    for (size_t i = 0; i < whole->y_count; i++) {
-        info->write_bytes += bytes_of(&whole->y[i]);
-        if (whole->y[i].place.kind == QDQ_PLACE_OUTPUT)
-            append(l, " -> ", "output", graph->outputs[whole->y[i].place.at].name);
+    for (size_t i = 0; i < tensor_op->y_count; i++) {
+        info->write_bytes += bytes_of(&tensor_op->y[i]);
+        if (tensor_op->y[i].place.kind == QDQ_PLACE_OUTPUT)
+            append(l, " -> ", "output", graph->outputs[tensor_op->y[i].place.at].name);
     }
-    info->blocks = whole->units;
+    info->blocks = tensor_op->units;
 }
 
 static void describe_links(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
@@ -98,8 +98,8 @@ static void describe_links(const qdq_draft *of, const qdq_draft_step *draft, con
 void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
                        qdq_plan_step *info) {
     line l = {.at = 0};
-    if (step->whole) {
-        describe_whole(of, draft, step->whole, &l, info);
+    if (step->tensor_op) {
+        describe_tensor_op(of, draft, step->tensor_op, &l, info);
     } else {
         append(&l, "", "", of->graph->values[draft->x].name);
         info->read_bytes = bytes_moved(step, step->x.place, step->x.dtype);

@@ -277,8 +277,8 @@ struct qdq_stage {
     qdq_grid grid;
     size_t results[QDQ_MAX_REDUCED];
     size_t result_count;
-    qdq_whole_fn *whole;
-    size_t units, cost;  // of qdq_whole
+    qdq_tensor_op_fn *tensor_op;
+    size_t units, cost;  // of qdq_tensor_op
     bool pieces;         // `whole` hands over pieces of output 0 where it is given a put
     // Inputs that `params` have in a form of their own, which takes so many bytes: the function
     // does not read them.

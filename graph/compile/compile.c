@@ -77,10 +77,11 @@ static qdq_status keep_constants(qdq_compiler *c) {
         for (size_t k = 0; k < step->link_count; k++)
             for (size_t v = 0; v < step->links[k].stage->stage_param_count; v++)
                 keep_constant(c, step->links[k].sources[v], &bytes);
-        if (!step->whole) continue;
-        packed += step->whole->packed_bytes;
-        for (size_t k = 0; k < step->whole_node->input_count; k++)
-            if (!(step->whole->packed >> k & 1)) keep_constant(c, step->whole_inputs[k].id, &bytes);
+        if (!step->tensor_op) continue;
+        packed += step->tensor_op->packed_bytes;
+        for (size_t k = 0; k < step->tensor_op_node->input_count; k++)
+            if (!(step->tensor_op->packed >> k & 1))
+                keep_constant(c, step->tensor_op_inputs[k].id, &bytes);
     }
     char *constants = qdq_mempool_array(&c->plan->mempool, bytes, 1);
     if (!constants) return qdq_draft_stopped(&c->draft, c->err);
@@ -168,9 +169,9 @@ static void describe_slots(qdq_compiler *c) {
     size_t slot = 0;
     for (size_t i = 0; i < c->draft.step_count; i++) {
         const qdq_draft_step *step = &c->draft.steps[i];
-        for (size_t k = 0; step->whole_node && k < step->whole_node->output_count; k++)
-            if (lies_in_arena(c, step->whole_node->outputs[k]))
-                describe_slot(c, step->whole_node->outputs[k], slot++);
+        for (size_t k = 0; step->tensor_op_node && k < step->tensor_op_node->output_count; k++)
+            if (lies_in_arena(c, step->tensor_op_node->outputs[k]))
+                describe_slot(c, step->tensor_op_node->outputs[k], slot++);
         for (size_t k = 0; k < step->link_count; k++)
             if (step->links[k].y && lies_in_arena(c, step->links[k].y))
                 describe_slot(c, step->links[k].y, slot++);

@@ -120,32 +120,33 @@ static void set_operand(const qdq_compiler *c, uint32_t id, qdq_located *operand
     *bytes = qdq_size_add(*bytes, qdq_arena_aligned(own));
 }
 
-static qdq_whole *whole_of(qdq_compiler *c, const qdq_draft_step *draft) {
-    const qdq_node *node = draft->whole_node;
+static qdq_tensor_op *tensor_op_of(qdq_compiler *c, const qdq_draft_step *draft) {
+    const qdq_node *node = draft->tensor_op_node;
     qdq_mempool *mempool = &c->plan->mempool;
-    qdq_whole *whole = QDQ_MEMPOOL_NEW(mempool, qdq_whole);
-    if (!whole) return NULL;
-    *whole = (qdq_whole){
-        .fn = draft->whole->whole,
-        .params = draft->whole->params,
-        .units = draft->whole->units,
-        .cost = draft->whole->cost,
+    qdq_tensor_op *tensor_op = QDQ_MEMPOOL_NEW(mempool, qdq_tensor_op);
+    if (!tensor_op) return NULL;
+    *tensor_op = (qdq_tensor_op){
+        .fn = draft->tensor_op->tensor_op,
+        .params = draft->tensor_op->params,
+        .units = draft->tensor_op->units,
+        .cost = draft->tensor_op->cost,
         .x_count = node->input_count,
         .y_count = node->output_count,
-        .x = qdq_mempool_array(mempool, node->input_count, sizeof *whole->x),
-        .y = qdq_mempool_array(mempool, node->output_count, sizeof *whole->y),
-        .x_flat = qdq_mempool_array(mempool, node->input_count, sizeof *whole->x_flat),
-        .y_flat = qdq_mempool_array(mempool, node->output_count, sizeof *whole->y_flat),
+        .x = qdq_mempool_array(mempool, node->input_count, sizeof *tensor_op->x),
+        .y = qdq_mempool_array(mempool, node->output_count, sizeof *tensor_op->y),
+        .x_flat = qdq_mempool_array(mempool, node->input_count, sizeof *tensor_op->x_flat),
+        .y_flat = qdq_mempool_array(mempool, node->output_count, sizeof *tensor_op->y_flat),
     };
-    if (!whole->x || !whole->y || !whole->x_flat || !whole->y_flat) return NULL;
+    if (!tensor_op->x || !tensor_op->y || !tensor_op->x_flat || !tensor_op->y_flat) return NULL;
     size_t bytes = 0;
     for (size_t i = 0; i < node->input_count; i++)
-        if (draft->whole_inputs[i].id && !(draft->whole->packed >> i & 1))
-            set_operand(c, draft->whole_inputs[i].id, &whole->x[i], &whole->x_flat[i], &bytes);
+        if (draft->tensor_op_inputs[i].id && !(draft->tensor_op->packed >> i & 1))
+            set_operand(c, draft->tensor_op_inputs[i].id, &tensor_op->x[i], &tensor_op->x_flat[i],
+                        &bytes);
     for (size_t i = 0; i < node->output_count; i++)
-        set_operand(c, node->outputs[i], &whole->y[i], &whole->y_flat[i], &bytes);
+        set_operand(c, node->outputs[i], &tensor_op->y[i], &tensor_op->y_flat[i], &bytes);
     if (c->plan->flat_bytes < bytes) c->plan->flat_bytes = bytes;
-    return whole;
+    return tensor_op;
 }
 
 // Pieces are too short for it.
@@ -195,21 +196,21 @@ static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *st
 }
 
 // Work on whole tensors, with links that take what it makes first.
-static bool build_whole(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
-    qdq_whole *whole = whole_of(c, draft);
-    if (!whole) return false;
-    *step = (qdq_step){.whole = whole};
+static bool build_tensor_op(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
+    qdq_tensor_op *tensor_op = tensor_op_of(c, draft);
+    if (!tensor_op) return false;
+    *step = (qdq_step){.tensor_op = tensor_op};
     if (!draft->link_count) return true;
-    step->x = whole->y[0];
+    step->x = tensor_op->y[0];
     step->elements = qdq_shape_count(step->x.shape);
-    whole->cost += draft->link_count * step->elements;
+    tensor_op->cost += draft->link_count * step->elements;
     return set_links(c, draft, step);
 }
 
 static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const qdq_located *from,
                              qdq_step *step) {
-    if (draft->whole_node)
-        return build_whole(c, draft, step) ? QDQ_OK : qdq_draft_stopped(&c->draft, c->err);
+    if (draft->tensor_op_node)
+        return build_tensor_op(c, draft, step) ? QDQ_OK : qdq_draft_stopped(&c->draft, c->err);
     *step = (qdq_step){.x = x_of(c, draft, from)};
     step->tiling = qdq_tiling_of(step->x.shape);
     step->elements = qdq_shape_count(step->x.shape);
@@ -227,7 +228,7 @@ static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const
 }
 
 static size_t operations_of(const qdq_step *step) {
-    if (step->whole) return step->whole->cost;
+    if (step->tensor_op) return step->tensor_op->cost;
     size_t passes = step->link_count + (step->reduce != NULL);
     return qdq_size_times(step->elements, passes);
 }

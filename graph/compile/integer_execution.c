@@ -186,7 +186,7 @@ static bool fold(search *s, size_t index) {
     void *data = qdq_mempool_array(draft->mempool, qdq_shape_count(ctx.outputs[0].shape),
                                    qdq_dtype_size(ctx.outputs[0].dtype));
     if (!data) return false;
-    stages[0].whole(stages[0].params, &(qdq_tensors){.x = x, .y = &data}, 0, stages[0].units);
+    stages[0].tensor_op(stages[0].params, &(qdq_tensors){.x = x, .y = &data}, 0, stages[0].units);
     draft->values[y].folded = s->values[y].quantized->data = data;
     return true;
 }

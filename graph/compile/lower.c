@@ -168,7 +168,7 @@ static qdq_draft_link *add_link(qdq_draft *draft, qdq_draft_step *step, qdq_draf
             link.stage->stage_params[k].count > QDQ_BLOCK_ELEMENTS;
     }
     if (link.y) note_made(draft, link.y, number_of(draft, step));
-    if (step->whole_node) draft->values[link.y].rows = true;
+    if (step->tensor_op_node) draft->values[link.y].rows = true;
     return &links[step->link_count++];
 }
 
@@ -208,11 +208,12 @@ static uint32_t source_of(const qdq_node *node, const qdq_stage_param *stage_par
 static bool can_continue(const qdq_draft *draft, const qdq_draft_step *step, uint32_t x,
                          uint32_t y) {
     if (step->reduce_node) return false;
-    if (step->whole_node) {
-        if (!step->whole->pieces || !y || qdq_dtype_is_block_float(draft->values[x].type.dtype) ||
+    if (step->tensor_op_node) {
+        if (!step->tensor_op->pieces || !y ||
+            qdq_dtype_is_block_float(draft->values[x].type.dtype) ||
             qdq_dtype_is_block_float(draft->values[y].type.dtype))
             return false;
-        if (!step->link_count) return step->whole_node->outputs[0] == x;
+        if (!step->link_count) return step->tensor_op_node->outputs[0] == x;
     }
     return step->link_count && step->links[step->link_count - 1].y == x;
 }
@@ -243,20 +244,20 @@ static qdq_draft_step *step_for(qdq_draft *draft, uint32_t x, uint32_t y, const 
 }
 
 // Work on whole tensors begins a step.
-static bool place_whole(qdq_draft *draft, size_t index, qdq_stage *stage) {
+static bool place_tensor_op(qdq_draft *draft, size_t index, qdq_stage *stage) {
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_value *inputs = draft->nodes[index].inputs;
     for (size_t i = 0; i < node->input_count; i++)
         if (inputs[i].id && !load(draft, inputs[i].id)) return false;
     qdq_draft_step *step = add_step(draft, 0);
     if (!step) return false;
-    step->whole_node = node;
-    step->whole_inputs = inputs;
+    step->tensor_op_node = node;
+    step->tensor_op_inputs = inputs;
     step->on_integers = draft->nodes[index].quantized != NULL;
-    step->whole = stage;
-    if (draft->options.materialize) step->whole->packed = step->whole->packed_bytes = 0;
+    step->tensor_op = stage;
+    if (draft->options.materialize) step->tensor_op->packed = step->tensor_op->packed_bytes = 0;
     for (size_t i = 0; i < node->input_count; i++) {
-        if (!inputs[i].id || step->whole->packed >> i & 1) continue;
+        if (!inputs[i].id || step->tensor_op->packed >> i & 1) continue;
         note_read(draft, inputs[i].id, number_of(draft, step));
         draft->values[inputs[i].id].rows = true;
     }
@@ -270,7 +271,7 @@ static bool place_whole(qdq_draft *draft, size_t index, qdq_stage *stage) {
 // The step points to the stage.
 static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
     const qdq_node *node = &draft->graph->nodes[index];
-    if (stage->whole) return place_whole(draft, index, stage);
+    if (stage->tensor_op) return place_tensor_op(draft, index, stage);
     uint32_t x = node->inputs[stage->x].id;
     qdq_draft_link link = {.node = node, .stage = stage, .output = SIZE_MAX};
     bool loaded = load(draft, x);

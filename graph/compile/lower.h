@@ -21,11 +21,11 @@ typedef struct qdq_draft_link {
 } qdq_draft_link;
 
 typedef struct qdq_draft_step {
-    uint32_t x;                  // 0 of a whole step, which reads all inputs of the node
-    const qdq_node *whole_node;  // NULL: a loop over blocks; links are behind its first output
-    const qdq_value *whole_inputs;
+    uint32_t x;                      // 0 of a whole step, which reads all inputs of the node
+    const qdq_node *tensor_op_node;  // NULL: a loop over blocks; links are behind its first output
+    const qdq_value *tensor_op_inputs;
     bool on_integers;  // some of these are codes in place of what the node has as an input
-    qdq_stage *whole;
+    qdq_stage *tensor_op;
     qdq_draft_link *links;
     size_t link_count, link_capacity;
     const qdq_node *reduce_node;  // NULL: no reduction

@@ -97,7 +97,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
                           .count = qdq_shape_count(ctx->outputs[0].shape),
                           .mask = ctx->output_count > 1};
     stages[0] = (qdq_stage){.params = p,
-                            .whole = run,
+                            .tensor_op = run,
                             .units = (p->count + UNIT - 1) / UNIT,
                             .cost = 16 * p->count,
                             .pieces = true};

@@ -159,7 +159,8 @@ static void gather(const elements_params *p, size_t which, const void *memory, s
     for (size_t i = count; i < n; i++) part[i] = part[0];
 }
 
-static void run_whole(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
+static void run_tensor_op(const void *params, const qdq_tensors *tensors, size_t begin,
+                          size_t end) {
     const elements_params *p = params;
     size_t row = p->shape.rank ? (size_t)p->shape.dims[p->shape.rank - 1] : 1;
     size_t count = qdq_shape_count(p->shape), stop = end * UNIT < count ? end * UNIT : count;
@@ -251,7 +252,7 @@ size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, con
     size_t count = qdq_shape_count(y.shape);
     stages[0] = p->x < MAX_OPERANDS ? link_stage(p)
                                     : (qdq_stage){.params = p,
-                                                  .whole = run_whole,
+                                                  .tensor_op = run_tensor_op,
                                                   .units = (count + UNIT - 1) / UNIT,
                                                   .cost = count,
                                                   .pieces = true};

@@ -94,7 +94,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
         p->begin[i + 1] = p->begin[i] + (size_t)ctx->inputs[i].type.shape.dims[axis] * inner;
     }
     stages[0] = (qdq_stage){.params = p,
-                            .whole = run,
+                            .tensor_op = run,
                             .units = qdq_move_units(p->count),
                             .cost = p->count,
                             .pieces = true};

@@ -60,7 +60,7 @@ static size_t lower_copy(const qdq_op_context *ctx, const qdq_lowering *to, qdq_
     *p = (copy_params){ctx->inputs[0].type.dtype, ctx->outputs[0].dtype,
                        qdq_shape_count(ctx->outputs[0].shape)};
     stages[0] = (qdq_stage){.params = p,
-                            .whole = run_copy,
+                            .tensor_op = run_copy,
                             .units = qdq_move_units(p->count),
                             .cost = p->count,
                             .pieces = true};
@@ -244,8 +244,10 @@ static size_t lower_gen_index(const qdq_op_context *ctx, const qdq_lowering *to,
     int axis = qdq_check_axis(ctx, "axis", a->axis.value, shape.rank);
     *p = (gen_index_params){qdq_shape_count(shape), (size_t)shape.dims[axis], 1};
     for (int i = axis + 1; i < shape.rank; i++) p->inner *= (size_t)shape.dims[i];
-    stages[0] = (qdq_stage){
-        .params = p, .whole = run_gen_index, .units = qdq_move_units(p->count), .cost = p->count};
+    stages[0] = (qdq_stage){.params = p,
+                            .tensor_op = run_gen_index,
+                            .units = qdq_move_units(p->count),
+                            .cost = p->count};
     return 1;
 }
 

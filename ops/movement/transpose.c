@@ -207,7 +207,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     p->lead_blocks = (p->size[p->lead] + BLOCK - 1) / BLOCK;
     for (int i = 0; i < p->rank - 1; i++) units *= i == p->lead ? p->lead_blocks : p->size[i];
     stages[0] =
-        (qdq_stage){.params = p, .whole = run, .units = units, .cost = stride, .pieces = true};
+        (qdq_stage){.params = p, .tensor_op = run, .units = units, .cost = stride, .pieces = true};
     return 1;
 }
 

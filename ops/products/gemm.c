@@ -277,7 +277,7 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
     g->columns_outer = g->fill == qdq_gemm_fill_rows && b_bytes > QDQ_GEMM_CACHE_BYTES &&
                        b_bytes * row_blocks(g) > a_bytes * column_blocks(g);
     *stage = (qdq_stage){.params = g,
-                         .whole = run,
+                         .tensor_op = run,
                          .pieces = true,
                          .units = g->batch * row_blocks(g) * column_blocks(g),
                          .cost = g->batch * g->rows * g->columns * g->depth,

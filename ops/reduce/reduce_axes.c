@@ -295,7 +295,7 @@ bool qdq_slice_stage(const qdq_op_context *ctx, const qdq_lowering *to, const qd
     set_groups(job);
     stage[0] = (qdq_stage){
         .params = job,
-        .whole = run_slices,
+        .tensor_op = run_slices,
         .units = (job->groups + job->unit_groups - 1) / job->unit_groups,
         .cost = slices.n * slices.count * cost,
         .pieces = op->maps,

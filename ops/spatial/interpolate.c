@@ -238,7 +238,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     for (size_t w = 0; w < p->out[2]; w++) last[w] = locate(p, 2, w);
     p->last = last;
     stages[0] = (qdq_stage){.params = p,
-                            .whole = run,
+                            .tensor_op = run,
                             .units = image.batch * (p->channels_last ? 1 : image.channels) *
                                      p->out[0] * p->out[1],
                             .cost = 8 * qdq_shape_count(ctx->outputs[0].shape)};

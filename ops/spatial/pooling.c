@@ -340,7 +340,7 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
         if (i < QDQ_MAX_SPATIAL - 1) rows *= p->axes[i].out;
     }
     stages[0] = (qdq_stage){.params = p,
-                            .whole = run,
+                            .tensor_op = run,
                             .units = rows * (p->channels_last ? p->axes[2].out : image.channels),
                             .cost = qdq_size_times(qdq_shape_count(ctx->outputs[0].shape), volume),
                             .pieces = true};

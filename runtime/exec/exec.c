@@ -199,8 +199,8 @@ static void fetch_step_params(const qdq_exec *exec, const qdq_step *step) {
 
 static void run_step(const qdq_exec *exec, const qdq_step *step) {
     fetch_step_params(exec, step);
-    if (step->whole) {
-        qdq_exec_run_whole(exec, step);
+    if (step->tensor_op) {
+        qdq_exec_run_tensor_op(exec, step);
         return;
     }
     task_context context = {exec, step};

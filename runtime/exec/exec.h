@@ -49,6 +49,6 @@ void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, con
 void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunks);
 
 // Runs a step on whole tensors, whose parameters have been fetched.
-void qdq_exec_run_whole(const qdq_exec *exec, const qdq_step *step);
+void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step);
 
 #endif

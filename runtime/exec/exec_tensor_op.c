@@ -17,8 +17,8 @@ typedef struct unit_context {
 static void run_units(void *self, size_t begin, size_t end) {
     QDQ_FIXED_ENVIRONMENT;
     const unit_context *context = self;
-    const qdq_whole *whole = context->step->whole;
-    whole->fn(whole->params, &context->tensors, begin, end);
+    const qdq_tensor_op *tensor_op = context->step->tensor_op;
+    tensor_op->fn(tensor_op->params, &context->tensors, begin, end);
 }
 
 //---- Pieces -----------------------------------------------------------------
@@ -62,28 +62,29 @@ static const void *rows_of(const qdq_exec *exec, const qdq_located *x, size_t fl
     return exec->flat + flat;
 }
 
-void qdq_exec_run_whole(const qdq_exec *exec, const qdq_step *step) {
-    const qdq_whole *whole = step->whole;
+void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
+    const qdq_tensor_op *tensor_op = step->tensor_op;
     const void *x[MAX_X];
     void *y[MAX_Y];
     unit_context context = {
         exec, step, qdq_exec_strip_elements(step), {.x = x, .y = y, .poison = exec->poison}};
-    for (size_t i = 0; i < whole->x_count; i++)
-        x[i] = rows_of(exec, &whole->x[i], whole->x_flat[i]);
-    for (size_t i = 0; i < whole->y_count; i++)
-        y[i] = whole->y[i].place.kind == QDQ_PLACE_ARENA ? exec->flat + whole->y_flat[i]
-                                                         : qdq_exec_place(exec, whole->y[i].place);
+    for (size_t i = 0; i < tensor_op->x_count; i++)
+        x[i] = rows_of(exec, &tensor_op->x[i], tensor_op->x_flat[i]);
+    for (size_t i = 0; i < tensor_op->y_count; i++)
+        y[i] = tensor_op->y[i].place.kind == QDQ_PLACE_ARENA
+                   ? exec->flat + tensor_op->y_flat[i]
+                   : qdq_exec_place(exec, tensor_op->y[i].place);
     if (step->link_count) {
         context.tensors.put = put;
         context.tensors.put_self = &context;
         y[0] = NULL;
     }
-    if (exec->parallel.run && whole->units > 1 && whole->cost >= exec->parallel.least)
-        exec->parallel.run(exec->parallel.self, whole->units, run_units, &context);
+    if (exec->parallel.run && tensor_op->units > 1 && tensor_op->cost >= exec->parallel.least)
+        exec->parallel.run(exec->parallel.self, tensor_op->units, run_units, &context);
     else
-        run_units(&context, 0, whole->units);
-    for (size_t i = 0; i < whole->y_count; i++)
-        if (whole->y[i].place.kind == QDQ_PLACE_ARENA)
-            qdq_tilize(whole->y[i].dtype, whole->y[i].shape, y[i],
-                       qdq_exec_place(exec, whole->y[i].place));
+        run_units(&context, 0, tensor_op->units);
+    for (size_t i = 0; i < tensor_op->y_count; i++)
+        if (tensor_op->y[i].place.kind == QDQ_PLACE_ARENA)
+            qdq_tilize(tensor_op->y[i].dtype, tensor_op->y[i].shape, y[i],
+                       qdq_exec_place(exec, tensor_op->y[i].place));
 }

@@ -144,26 +144,27 @@ typedef struct qdq_tensors {
 // Does units begin..end of work whose units are independent of each other: what one makes, no other
 // reads or writes. Never fails, allocates or keeps state. It drops scratch (runtime/base/scratch.h)
 // that it will use for another unit.
-typedef void qdq_whole_fn(const void *params, const qdq_tensors *tensors, size_t begin, size_t end);
+typedef void qdq_tensor_op_fn(const void *params, const qdq_tensors *tensors, size_t begin,
+                              size_t end);
 
 // Work that is no chain over elements: a product of matrices, a softmax, a transpose.
-typedef struct qdq_whole {
-    qdq_whole_fn *fn;
+typedef struct qdq_tensor_op {
+    qdq_tensor_op_fn *fn;
     const void *params;
     size_t units;
     size_t cost;  // of all units, in operations on elements: whether threads are woken
     size_t x_count, y_count;
     qdq_located *x, *y;       // place NONE: not connected, or not wanted
     size_t *x_flat, *y_flat;  // of tiles: where the exec keeps them row-major meanwhile
-} qdq_whole;
+} qdq_tensor_op;
 
 //---- Steps ------------------------------------------------------------------
 
 // A loop over blocks, or work on whole tensors. Links behind that take the pieces of its first
 // result, which is `x` then and stored as well where it has a place.
 typedef struct qdq_step {
-    const qdq_whole *whole;  // NULL: a loop over blocks
-    qdq_located x;           // what the producer loads
+    const qdq_tensor_op *tensor_op;  // NULL: a loop over blocks
+    qdq_located x;                   // what the producer loads
     qdq_tiling tiling;
     bool tiled;
     size_t elements, blocks;

@@ -108,8 +108,8 @@ static void note_plan(record *r, const qdq_plan *plan) {
         const qdq_step *step = &plan->steps[i];
         note_text(r, qdq_plan_get_step(plan, i)->text);
         note_constant(r, plan, &step->x);
-        for (size_t k = 0; step->whole && k < step->whole->x_count; k++)
-            note_constant(r, plan, &step->whole->x[k]);
+        for (size_t k = 0; step->tensor_op && k < step->tensor_op->x_count; k++)
+            note_constant(r, plan, &step->tensor_op->x[k]);
         for (size_t k = 0; k < step->link_count; k++)
             note_params(r, step->links[k].stage_params, step->links[k].stage_param_count);
         if (step->reduce)
