@@ -7,7 +7,7 @@
 #include "runtime/memory/memory_plan.h"
 
 // States of a reduction: tasks that have states of their own, and bytes of all of them.
-enum { QDQ_REDUCE_CHUNKS = 64, QDQ_REDUCE_STATE_BYTES = 1 << 20 };
+enum { QDQ_REDUCE_PARTIALS = 64, QDQ_REDUCE_STATE_BYTES = 1 << 20 };
 
 typedef struct qdq_compiler {
     qdq_budget budget;

@@ -82,7 +82,7 @@ static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x
 }
 
 static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft, size_t blocks) {
-    enum { MAX_CHUNKS = QDQ_REDUCE_CHUNKS, MAX_STATE_BYTES = QDQ_REDUCE_STATE_BYTES };
+    enum { MAX_PARTIALS = QDQ_REDUCE_PARTIALS, MAX_STATE_BYTES = QDQ_REDUCE_STATE_BYTES };
     const qdq_stage *stage = draft->reduce;
     qdq_reduce *reduce = QDQ_MEMPOOL_NEW(&c->plan->mempool, qdq_reduce);
     if (!reduce) return NULL;
@@ -93,10 +93,10 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
                            .result_count = stage->result_count};
     set_params(c, stage, draft->reduce_sources, reduce->stage_params);
     size_t bytes = stage->grid.count * stage->reduce->state_bytes;
-    reduce->chunks = blocks < MAX_CHUNKS ? blocks : MAX_CHUNKS;
-    if (reduce->chunks > MAX_STATE_BYTES / bytes)
-        reduce->chunks = MAX_STATE_BYTES / bytes ? MAX_STATE_BYTES / bytes : 1;
-    reduce->states_offset = reserve(c, reduce->chunks, bytes);
+    reduce->partials = blocks < MAX_PARTIALS ? blocks : MAX_PARTIALS;
+    if (reduce->partials > MAX_STATE_BYTES / bytes)
+        reduce->partials = MAX_STATE_BYTES / bytes ? MAX_STATE_BYTES / bytes : 1;
+    reduce->states_offset = reserve(c, reduce->partials, bytes);
     for (size_t k = 0; k < stage->result_count; k++) {
         reduce->results[k] = c->located[draft->results[k]];
         reduce->results_offset[k] = reserve(c, stage->grid.count, 4);

@@ -70,19 +70,19 @@ unsigned qdq_gemm_fill_rows(const qdq_gemm *g, const qdq_tensors *tensors,
 
 // Rows of sums are no power of two apart, which would lie in few lines of the cache.
 enum {
-    CHUNKS = QDQ_GEMM_CHUNKS,
-    MOST_CHUNKS = QDQ_GEMM_MOST_CHUNKS,
-    CHUNK_BYTES = BLOCK_ROWS * QDQ_GEMM_ROW_BYTES,
+    K_BLOCKS = QDQ_GEMM_K_BLOCKS,
+    MOST_K_BLOCKS = QDQ_GEMM_MOST_K_BLOCKS,
+    K_BLOCK_BYTES = BLOCK_ROWS * QDQ_GEMM_ROW_BYTES,
     SUMS_STRIDE = BLOCK_COLUMNS + COLUMNS,
 };
 
 // What a block needs: the rows of A, all of their depth if there is room, and then for all columns.
 typedef struct workspace {
-    _Alignas(64) char a[CHUNKS * CHUNK_BYTES];
+    _Alignas(64) char a[K_BLOCKS * K_BLOCK_BYTES];
     _Alignas(64) char b[QDQ_GEMM_DEPTH * COLUMNS];
     _Alignas(64) int32_t sums[BLOCK_ROWS * SUMS_STRIDE];
-    uint16_t keep[CHUNKS][QDQ_GEMM_TILES][QDQ_GEMM_KEEP];
-    unsigned skips[MOST_CHUNKS];
+    uint16_t keep[K_BLOCKS][QDQ_GEMM_TILES][QDQ_GEMM_KEEP];
+    unsigned skips[MOST_K_BLOCKS];
     qdq_gemm_block rows;  // that `a` has; none at first
 } workspace;
 
@@ -95,23 +95,23 @@ typedef struct job {
     workspace *w;
 } job;
 
-static size_t chunks(const qdq_gemm *g) {
+static size_t k_blocks(const qdq_gemm *g) {
     return (g->depth + qdq_gemm_depth(g) - 1) / qdq_gemm_depth(g);
 }
 
 // Whether there is room for all of the depth of a block.
 static bool fits(const qdq_gemm *g, const qdq_gemm_block *block) {
-    if (chunks(g) <= CHUNKS) return true;
-    return chunks(g) <= MOST_CHUNKS && chunks(g) * block->rows <= CHUNKS * BLOCK_ROWS &&
+    if (k_blocks(g) <= K_BLOCKS) return true;
+    return k_blocks(g) <= MOST_K_BLOCKS && k_blocks(g) * block->rows <= K_BLOCKS * BLOCK_ROWS &&
            g->fill == qdq_gemm_fill_rows;
 }
 
-static char *chunk_of(const job *j, size_t at) {
+static char *k_block_of(const job *j, size_t at) {
     return j->w->a + at * j->block->rows * QDQ_GEMM_ROW_BYTES;
 }
 
-static size_t chunk_depth(const qdq_gemm *g, size_t chunk) {
-    size_t most = qdq_gemm_depth(g), left = g->depth - chunk * most;
+static size_t k_block_depth(const qdq_gemm *g, size_t k_block) {
+    size_t most = qdq_gemm_depth(g), left = g->depth - k_block * most;
     return left < most ? left : most;
 }
 
@@ -124,19 +124,20 @@ static void forget_rows(const qdq_tensors *tensors, workspace *w) {
 }
 
 // Chunk number `chunk` of the rows, in place number `at`.
-static void fill(const job *j, size_t chunk, size_t at) {
+static void fill(const job *j, size_t k_block, size_t at) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;
-    bool skips = qdq_gemm_keeps(g->kind) && at < CHUNKS;
-    qdq_scratch_drop(j->tensors->poison, chunk_of(j, at), j->block->rows * QDQ_GEMM_ROW_BYTES);
+    bool skips = qdq_gemm_keeps(g->kind) && at < K_BLOCKS;
+    qdq_scratch_drop(j->tensors->poison, k_block_of(j, at), j->block->rows * QDQ_GEMM_ROW_BYTES);
     if (skips) memset(w->keep[at], 0xFF, sizeof w->keep[at]);
-    w->skips[at] = g->fill(g, j->tensors, j->block, chunk * qdq_gemm_depth(g),
-                           chunk_depth(g, chunk), chunk_of(j, at), skips ? w->keep[at] : NULL);
+    w->skips[at] =
+        g->fill(g, j->tensors, j->block, k_block * qdq_gemm_depth(g), k_block_depth(g, k_block),
+                k_block_of(j, at), skips ? w->keep[at] : NULL);
 }
 
-static const char *panel_part(const job *j, size_t p, size_t chunk) {
+static const char *panel_part(const job *j, size_t p, size_t k_block) {
     const qdq_gemm *g = j->g;
-    size_t column = j->block->column + p * COLUMNS, k = chunk * qdq_gemm_depth(g);
+    size_t column = j->block->column + p * COLUMNS, k = k_block * qdq_gemm_depth(g);
     if (g->packed)
         return (const char *)g->packed +
                (j->matrix * qdq_gemm_panels(g) + column / COLUMNS) * qdq_gemm_panel_bytes(g) +
@@ -144,9 +145,9 @@ static const char *panel_part(const job *j, size_t p, size_t chunk) {
     qdq_scratch_drop(j->tensors->poison, j->w->b, sizeof j->w->b);
     if (g->weight_codes)
         qdq_gemm_decode(g, j->matrix * qdq_gemm_panels(g) + column / COLUMNS, k,
-                        chunk_depth(g, chunk), j->w->b);
+                        k_block_depth(g, k_block), j->w->b);
     else
-        qdq_gemm_pack(g, &j->from, column, k, chunk_depth(g, chunk), j->w->b);
+        qdq_gemm_pack(g, &j->from, column, k, k_block_depth(g, k_block), j->w->b);
     return j->w->b;
 }
 
@@ -160,18 +161,18 @@ static const void *first_sums(const job *j, size_t p) {
 }
 
 // A chunk of A, in place number `at`, times a chunk of a panel.
-static void add_panel(const job *j, size_t p, size_t chunk, size_t at) {
+static void add_panel(const job *j, size_t p, size_t k_block, size_t at) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;
     unsigned skips = w->skips[at];
     qdq_gemm_part part = {
-        .a = chunk_of(j, at),
-        .b = panel_part(j, p, chunk),
-        .start = chunk ? NULL : first_sums(j, p),
+        .a = k_block_of(j, at),
+        .b = panel_part(j, p, k_block),
+        .start = k_block ? NULL : first_sums(j, p),
         .c = w->sums + p * COLUMNS,
         .c_stride = SUMS_STRIDE,
         .rows = j->block->rows,
-        .steps = qdq_gemm_steps(g->kind, chunk_depth(g, chunk)),
+        .steps = qdq_gemm_steps(g->kind, k_block_depth(g, k_block)),
     };
     if (!skips) {
         g->kernel->part[g->kind](&part);
@@ -179,7 +180,7 @@ static void add_panel(const job *j, size_t p, size_t chunk, size_t at) {
     }
     for (size_t t = 0; t * ROWS < j->block->rows; t++) {
         size_t left = j->block->rows - t * ROWS;
-        part.a = chunk_of(j, at) + t * ROWS * QDQ_GEMM_ROW_BYTES;
+        part.a = k_block_of(j, at) + t * ROWS * QDQ_GEMM_ROW_BYTES;
         part.c = w->sums + t * ROWS * SUMS_STRIDE + p * COLUMNS;
         part.rows = left < ROWS ? left : ROWS;
         part.keep = skips >> t & 1 ? w->keep[at][t] : NULL;
@@ -193,7 +194,7 @@ static bool same_rows(const qdq_gemm_block *a, const qdq_gemm_block *b) {
 
 static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
                       workspace *w) {
-    size_t count = (block->columns + COLUMNS - 1) / COLUMNS, all = chunks(g);
+    size_t count = (block->columns + COLUMNS - 1) / COLUMNS, all = k_blocks(g);
     bool has_zeros = g->b_zero.port != SIZE_MAX;
     size_t matrix = qdq_gemm_at(g, g->batches.b, block->batch);
     job j = {g, tensors, block, {0}, matrix, w};

@@ -13,8 +13,8 @@ enum {
     QDQ_GEMM_BLOCK_ROWS = 4 * QDQ_GEMM_ROWS,
     QDQ_GEMM_BLOCK_COLUMNS = 8 * QDQ_GEMM_COLUMNS,
     QDQ_GEMM_TILES = QDQ_GEMM_BLOCK_ROWS / QDQ_GEMM_ROWS,
-    QDQ_GEMM_CHUNKS = 8,             // of the rows of a whole block that there is room for
-    QDQ_GEMM_MOST_CHUNKS = 64,       // of a block of fewer rows
+    QDQ_GEMM_K_BLOCKS = 8,           // of the rows of a whole block that there is room for
+    QDQ_GEMM_MOST_K_BLOCKS = 64,     // of a block of fewer rows
     QDQ_GEMM_CACHE_BYTES = 1 << 20,  // of a core, that B may have
 };
 

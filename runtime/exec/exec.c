@@ -133,8 +133,8 @@ static void run_reduction(const qdq_exec *exec, const qdq_step *step, size_t beg
                           qdq_l1 *l1) {
     const qdq_reduce *reduce = step->reduce;
     char *states = qdq_exec_states(exec, reduce, begin);
-    size_t block = step->blocks * begin / reduce->chunks;
-    size_t stop = step->blocks * end / reduce->chunks;
+    size_t block = step->blocks * begin / reduce->partials;
+    size_t stop = step->blocks * end / reduce->partials;
     if (step->tiled || step->link_count) {
         run_blocks(exec, step, block, stop, states, l1);
         return;
@@ -204,17 +204,17 @@ static void run_step(const qdq_exec *exec, const qdq_step *step) {
         return;
     }
     task_context context = {exec, step};
-    size_t count = step->reduce ? step->reduce->chunks : step->blocks;
+    size_t count = step->reduce ? step->reduce->partials : step->blocks;
     bool parallel = exec->parallel.run && count > 1 && step->elements >= exec->parallel.least;
-    size_t chunks = parallel ? count : 1;  // that have states of their own
+    size_t partials = parallel ? count : 1;  // that have states of their own
     if (step->reduce)
         memset(qdq_exec_states(exec, step->reduce, 0), 0,
-               chunks * step->reduce->grid.count * step->reduce->fns->state_bytes);
+               partials * step->reduce->grid.count * step->reduce->fns->state_bytes);
     if (parallel)
         exec->parallel.run(exec->parallel.self, count, run_task, &context);
     else
         run_task(&context, 0, count);
-    if (step->reduce) qdq_exec_finish_reduction(exec, step->reduce, chunks);
+    if (step->reduce) qdq_exec_finish_reduction(exec, step->reduce, partials);
 }
 
 void qdq_exec_run(qdq_exec *exec) {

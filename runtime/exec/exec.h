@@ -41,12 +41,12 @@ qdq_grid_values qdq_exec_param(const qdq_exec *exec, const qdq_param *v);
 
 // The states of a chunk of a reduction; elements and blocks into states; all states of so many
 // chunks into results, which are stored.
-char *qdq_exec_states(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunk);
+char *qdq_exec_states(const qdq_exec *exec, const qdq_reduce *reduce, size_t partial);
 void qdq_exec_accumulate(const qdq_reduce *reduce, char *states, size_t first, const char *x,
                          size_t size, size_t n);
 void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, const char *x,
                            size_t elements);
-void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunks);
+void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t partials);
 
 // Runs a step on whole tensors, whose parameters have been fetched.
 void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step);

@@ -37,17 +37,17 @@ void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, con
                                 at.cols - c < QDQ_FACE_DIM ? at.cols - c : QDQ_FACE_DIM);
 }
 
-char *qdq_exec_states(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunk) {
+char *qdq_exec_states(const qdq_exec *exec, const qdq_reduce *reduce, size_t partial) {
     return exec->scratch + reduce->states_offset +
-           chunk * reduce->grid.count * reduce->fns->state_bytes;
+           partial * reduce->grid.count * reduce->fns->state_bytes;
 }
 
 // Merges the states of so many chunks into the first, and stores the results.
-void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t chunks) {
+void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t partials) {
     char *states = qdq_exec_states(exec, reduce, 0);
     size_t bytes = reduce->fns->state_bytes, count = reduce->grid.count;
-    for (size_t chunk = 1; chunk < chunks; chunk++)
-        reduce->fns->merge(states, qdq_exec_states(exec, reduce, chunk), count);
+    for (size_t partial = 1; partial < partials; partial++)
+        reduce->fns->merge(states, qdq_exec_states(exec, reduce, partial), count);
     void *y[QDQ_MAX_REDUCED] = {0};
     for (size_t k = 0; k < reduce->result_count; k++)
         y[k] = exec->scratch + reduce->results_offset[k];

@@ -110,7 +110,7 @@ typedef struct qdq_reduce {
     size_t stage_param_count;
     qdq_param stage_params[QDQ_MAX_STAGE_PARAMS];
     qdq_grid grid;
-    size_t chunks;         // partial states: chunks x grid.count
+    size_t partials;       // partial states: chunks x grid.count
     size_t states_offset;  // in the exec
     size_t result_count;
     qdq_located results[QDQ_MAX_REDUCED];

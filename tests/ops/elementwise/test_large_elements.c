@@ -294,7 +294,7 @@ static void quantizing_crosses_strips_tiles_and_chunks(void **unused) {
             QDQ_SHAPE(ACROSS(32), ACROSS(32), 3),
             QDQ_SHAPE(ACROSS(STRIP), 2),
             QDQ_SHAPE(2, ACROSS(32), ACROSS(32)),
-            QDQ_SHAPE(QDQ_REDUCE_CHUNKS + 1, QDQ_BLOCK_ELEMENTS + 1),
+            QDQ_SHAPE(QDQ_REDUCE_PARTIALS + 1, QDQ_BLOCK_ELEMENTS + 1),
         };
         qdq_shape shape = shapes[i % 4];
         qdq_qtype qtype = i / 4 % 4 < 3 ? (qdq_qtype)(i / 4 % 4) : QDQ_PER_CHANNEL;

@@ -8,7 +8,7 @@ enum {
     COLUMNS = QDQ_GEMM_COLUMNS,
     BLOCK_ROWS = QDQ_GEMM_BLOCK_ROWS,
     BLOCK_COLUMNS = QDQ_GEMM_BLOCK_COLUMNS,
-    CHUNKS = QDQ_GEMM_CHUNKS,
+    K_BLOCKS = QDQ_GEMM_K_BLOCKS,
 };
 
 #define F32 QDQ_FLOAT32
@@ -150,9 +150,9 @@ enum { SHAPES = 14, LANES_SHAPE = 6, LAST_LANES_SHAPE = 11 };
 // Positions, k and output channels beyond each cut twice.
 static void set_product_shape(window *p, int shape) {
     example *e = &p->e;
-    size_t chunk = QDQ_GEMM_ROW_BYTES / p->size, many = 2 * BLOCK_COLUMNS + COLUMNS + 1;
+    size_t k_block = QDQ_GEMM_ROW_BYTES / p->size, many = 2 * BLOCK_COLUMNS + COLUMNS + 1;
     set_image(e, 9, 12, 3);
-    set_channels(e, 1, 2 * chunk / 9 + 2, many);
+    set_channels(e, 1, 2 * k_block / 9 + 2, many);
     if (shape == 0) e->begin[0] = e->begin[1] = e->end[0] = e->end[1] = 1;
     if (shape == 1) {  // pixels times a B that exceeds the cache
         set_image(e, 9, 12, 1);
@@ -160,7 +160,7 @@ static void set_product_shape(window *p, int shape) {
                      many);
     } else if (shape == 2) {  // every other pixel
         set_image(e, 19, 23, 1);
-        set_channels(e, 1, 2 * chunk + 3, COLUMNS + 1);
+        set_channels(e, 1, 2 * k_block + 3, COLUMNS + 1);
         e->strides[0] = e->strides[1] = 2;
     } else if (shape == 3) {  // many taps, with borders wider than the steps
         set_image(e, 23, 25, 9);
@@ -172,7 +172,7 @@ static void set_product_shape(window *p, int shape) {
         e->strides[0] = 2, e->begin[0] = e->end[1] = 1, e->batch = 2;
     } else if (shape == 5) {  // more chunks than there is room for
         set_image(e, 5, 11, 3);
-        set_channels(e, 1, (CHUNKS + 1) * chunk / 9 + 1, COLUMNS + 1);
+        set_channels(e, 1, (K_BLOCKS + 1) * k_block / 9 + 1, COLUMNS + 1);
         e->begin[1] = e->end[1] = 1, e->batch = 2;
     } else if (shape == 12) {  // neighbours of one channel
         set_channels(e, 1, 1, COLUMNS + 1);
@@ -317,14 +317,14 @@ static void set_random_window(example *e, uint64_t *state) {
 static void set_random_channels(window *p, uint64_t *state) {
     enum { MOST = 4 << 20 };  // products
     example *e = &p->e;
-    size_t chunk = QDQ_GEMM_ROW_BYTES / p->size, taps = (size_t)window_volume(e->kernel);
+    size_t k_block = QDQ_GEMM_ROW_BYTES / p->size, taps = (size_t)window_volume(e->kernel);
     const size_t outputs[] = {QDQ_CONV_LANES_OUTPUTS, COLUMNS, BLOCK_COLUMNS, 1};
-    const size_t depths[] = {QDQ_CONV_LINES_DEPTH, QDQ_CONV_PART, QDQ_CONV_LINES_MOST, chunk,
-                             CHUNKS * chunk};
+    const size_t depths[] = {QDQ_CONV_LINES_DEPTH, QDQ_CONV_PART, QDQ_CONV_LINES_MOST, k_block,
+                             K_BLOCKS * k_block};
     size_t groups[] = {1, 1, 2, 3, 1 + large_pick(state, 2 * COLUMNS + 9)};
     size_t count = groups[large_pick(state, 5)],
            volume = (size_t)window_volume(e->in) * taps * count;
-    size_t in = 1 + large_size(state, depths, 5, (CHUNKS + 2) * chunk) / taps;
+    size_t in = 1 + large_size(state, depths, 5, (K_BLOCKS + 2) * k_block) / taps;
     size_t out = large_size(state, outputs, 4, 2 * BLOCK_COLUMNS + COLUMNS);
     if (count > 3) out = large_size(state, outputs, 1, COLUMNS), in = 1 + in % 40;
     e->batch = 1 + (int64_t)large_pick(state, 2);

@@ -21,8 +21,8 @@ enum {
     COLUMNS = QDQ_GEMM_COLUMNS,
     BLOCK_ROWS = QDQ_GEMM_BLOCK_ROWS,
     BLOCK_COLUMNS = QDQ_GEMM_BLOCK_COLUMNS,
-    CHUNKS = QDQ_GEMM_CHUNKS,
-    MOST_CHUNKS = QDQ_GEMM_MOST_CHUNKS,
+    K_BLOCKS = QDQ_GEMM_K_BLOCKS,
+    MOST_K_BLOCKS = QDQ_GEMM_MOST_K_BLOCKS,
     CACHE = QDQ_GEMM_CACHE_BYTES,
 };
 
@@ -175,21 +175,23 @@ enum { SHAPES = 7 };
 // have room for more chunks. 5: more chunks than a block of any rows has room for.
 // 6: B exceeds the cache, but has so few columns that rows are in the outer loop.
 static void set_shape(product *p, int shape) {
-    size_t chunk = QDQ_GEMM_ROW_BYTES / p->size;
-    p->m = 2 * BLOCK_ROWS + ROWS + 1, p->k = 2 * chunk + 5, p->n = 2 * BLOCK_COLUMNS + COLUMNS + 1;
+    size_t k_block = QDQ_GEMM_ROW_BYTES / p->size;
+    p->m = 2 * BLOCK_ROWS + ROWS + 1, p->k = 2 * k_block + 5,
+    p->n = 2 * BLOCK_COLUMNS + COLUMNS + 1;
     if (shape == 1) p->k = CACHE / (p->size * (p->n / COLUMNS + 1) * COLUMNS) + 3;
     if (shape == 2) {
-        p->m = 2 * BLOCK_ROWS + BLOCK_ROWS * CHUNKS / (CHUNKS + 2);
-        p->k = (CHUNKS + 1) * chunk + 9;
+        p->m = 2 * BLOCK_ROWS + BLOCK_ROWS * K_BLOCKS / (K_BLOCKS + 2);
+        p->k = (K_BLOCKS + 1) * k_block + 9;
         p->n = CACHE / (p->size * p->k) + COLUMNS;
         if (p->n < BLOCK_COLUMNS + COLUMNS) p->n = BLOCK_COLUMNS + COLUMNS;
     }
-    if (shape == 3) p->batch = 3, p->m = BLOCK_ROWS + 5, p->k = chunk + 3, p->n = BLOCK_COLUMNS + 5;
-    if (shape == 4) p->m = 5, p->k = MOST_CHUNKS * chunk - 7, p->n = COLUMNS + 3;
-    if (shape == 5) p->m = 2, p->k = MOST_CHUNKS * chunk + 3, p->n = COLUMNS + 3;
+    if (shape == 3)
+        p->batch = 3, p->m = BLOCK_ROWS + 5, p->k = k_block + 3, p->n = BLOCK_COLUMNS + 5;
+    if (shape == 4) p->m = 5, p->k = MOST_K_BLOCKS * k_block - 7, p->n = COLUMNS + 3;
+    if (shape == 5) p->m = 2, p->k = MOST_K_BLOCKS * k_block + 3, p->n = COLUMNS + 3;
     if (shape == 6)
         p->m = 2 * BLOCK_ROWS, p->k = CACHE / (p->size * COLUMNS) + 5, p->n = COLUMNS - 9;
-    p->block_k = chunk / 2 + 1, p->block_n = shape % 2 ? 1 : COLUMNS / 2 + 1;
+    p->block_k = k_block / 2 + 1, p->block_n = shape % 2 ? 1 : COLUMNS / 2 + 1;
 }
 
 static const large_link links_of_reals[] = {PLAIN, QUANTIZE, RELU, RELU_QUANTIZE};
@@ -233,14 +235,15 @@ static void products_cross_every_cut(void **state) {
 
 static void set_random_sizes(product *p, uint64_t *state) {
     enum { MOST = 6 << 20 };  // products
-    size_t chunk = QDQ_GEMM_ROW_BYTES / p->size, how = large_pick(state, 4);
+    size_t k_block = QDQ_GEMM_ROW_BYTES / p->size, how = large_pick(state, 4);
     const size_t rows[] = {ROWS, BLOCK_ROWS}, columns[] = {COLUMNS, BLOCK_COLUMNS};
-    const size_t depths[] = {1, chunk, CHUNKS * chunk};
+    const size_t depths[] = {1, k_block, K_BLOCKS * k_block};
     p->m = large_size(state, rows, 2, 3 * BLOCK_ROWS);
     p->n = large_size(state, columns, 2, 3 * BLOCK_COLUMNS);
-    p->k = large_size(state, depths, 3, (CHUNKS + 4) * chunk);
+    p->k = large_size(state, depths, 3, (K_BLOCKS + 4) * k_block);
     if (how == 0) p->k = CACHE / (p->size * ((p->n + COLUMNS - 1) / COLUMNS * COLUMNS)) + 1;
-    if (how == 0 && p->k > (CHUNKS + 4) * chunk) p->k = CHUNKS * chunk + p->k % (4 * chunk);
+    if (how == 0 && p->k > (K_BLOCKS + 4) * k_block)
+        p->k = K_BLOCKS * k_block + p->k % (4 * k_block);
     while (how > 1 && p->m * p->k * p->n > MOST) {
         size_t *size = large_pick(state, 2) ? &p->k : large_pick(state, 2) ? &p->m : &p->n;
         *size = *size / 2 + 1;
