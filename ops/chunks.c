@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/chunks.h"
 
-static void hand_over(qdq_pieces *pieces) {
-    qdq_piece *piece = &pieces->piece;
-    if (piece->count) pieces->tensors->put(pieces->tensors->put_self, piece);
-    qdq_scratch_drop(pieces->tensors->poison, pieces->buffer,
-                     piece->n * piece->count * pieces->size);
-    piece->count = 0;
+static void hand_over(qdq_chunks *chunks) {
+    qdq_chunk *chunk = &chunks->chunk;
+    if (chunk->count) chunks->tensors->sink(chunks->tensors->sink_self, chunk);
+    qdq_scratch_drop(chunks->tensors->poison, chunks->buffer,
+                     chunk->n * chunk->count * chunks->size);
+    chunk->count = 0;
 }
 
 // Makes n elements from `at` on part of the piece, if they can be.
-static bool join(qdq_piece *piece, size_t at, size_t n) {
-    if (piece->count == 1 && at == piece->at + piece->n) {
-        piece->n += n;
+static bool join(qdq_chunk *chunk, size_t at, size_t n) {
+    if (chunk->count == 1 && at == chunk->at + chunk->n) {
+        chunk->n += n;
         return true;
     }
-    if (n != piece->n || at < piece->at + piece->n) return false;
-    if (piece->count == 1) piece->stride = at - piece->at;
-    if (at != piece->at + piece->count * piece->stride) return false;
-    piece->count++;
+    if (n != chunk->n || at < chunk->at + chunk->n) return false;
+    if (chunk->count == 1) chunk->stride = at - chunk->at;
+    if (at != chunk->at + chunk->count * chunk->stride) return false;
+    chunk->count++;
     return true;
 }
 
-void *qdq_pieces_gather(qdq_pieces *pieces, size_t at, size_t n) {
-    qdq_piece *piece = &pieces->piece;
-    size_t before = piece->n * piece->count;
-    bool fits = (before + n) * pieces->size <= QDQ_PIECES_BYTES;
-    if (!piece->count || !fits || !join(piece, at, n)) {
-        hand_over(pieces);
-        piece->at = at, piece->n = n, piece->count = 1, piece->stride = 0;
+void *qdq_chunks_gather(qdq_chunks *chunks, size_t at, size_t n) {
+    qdq_chunk *chunk = &chunks->chunk;
+    size_t before = chunk->n * chunk->count;
+    bool fits = (before + n) * chunks->size <= QDQ_CHUNK_BYTES;
+    if (!chunk->count || !fits || !join(chunk, at, n)) {
+        hand_over(chunks);
+        chunk->at = at, chunk->n = n, chunk->count = 1, chunk->stride = 0;
         before = 0;
     }
-    return pieces->buffer + before * pieces->size;
+    return chunks->buffer + before * chunks->size;
 }
 
-void *qdq_pieces_gather_block(qdq_pieces *pieces, size_t at, size_t n, size_t count,
+void *qdq_chunks_gather_block(qdq_chunks *chunks, size_t at, size_t n, size_t count,
                               size_t stride) {
-    hand_over(pieces);
-    pieces->piece = (qdq_piece){at, n, count, stride, pieces->buffer};
-    return pieces->buffer;
+    hand_over(chunks);
+    chunks->chunk = (qdq_chunk){at, n, count, stride, chunks->buffer};
+    return chunks->buffer;
 }
 
-void qdq_pieces_end(qdq_pieces *pieces) {
-    if (pieces->tensors->put) hand_over(pieces);
+void qdq_chunks_end(qdq_chunks *chunks) {
+    if (chunks->tensors->sink) hand_over(chunks);
 }

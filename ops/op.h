@@ -279,7 +279,7 @@ struct qdq_stage {
     size_t result_count;
     qdq_tensor_op_fn *tensor_op;
     size_t units, cost;  // of qdq_tensor_op
-    bool pieces;         // `whole` hands over pieces of output 0 where it is given a put
+    bool chunks;         // `whole` hands over pieces of output 0 where it is given a put
     // Inputs that `params` have in a form of their own, which takes so many bytes: the function
     // does not read them.
     uint64_t packed;

@@ -209,7 +209,7 @@ static bool can_continue(const qdq_draft *draft, const qdq_draft_step *step, uin
                          uint32_t y) {
     if (step->reduce_node) return false;
     if (step->tensor_op_node) {
-        if (!step->tensor_op->pieces || !y ||
+        if (!step->tensor_op->chunks || !y ||
             qdq_dtype_is_block_float(draft->values[x].type.dtype) ||
             qdq_dtype_is_block_float(draft->values[y].type.dtype))
             return false;

@@ -168,13 +168,13 @@ static qdq_status open_tensors(qdq_reader *r, const char *name, size_t *number) 
 
 // The first byte that is no element of the dtype; SIZE_MAX: none. False if the file cannot be read.
 static bool find_beyond(const qdq_graph_value *v, size_t *beyond) {
-    char piece[4096];
+    char part[4096];
     size_t count = qdq_shape_count(v->type.shape);
     *beyond = SIZE_MAX;
-    for (size_t at = 0; at < count && *beyond == SIZE_MAX; at += sizeof piece) {
-        size_t n = count - at < sizeof piece ? count - at : sizeof piece;
-        const char *elements = v->stored ? piece : (const char *)v->data + at;
-        if (v->stored && !v->stored->read(v->stored, at, n, piece)) return false;
+    for (size_t at = 0; at < count && *beyond == SIZE_MAX; at += sizeof part) {
+        size_t n = count - at < sizeof part ? count - at : sizeof part;
+        const char *elements = v->stored ? part : (const char *)v->data + at;
+        if (v->stored && !v->stored->read(v->stored, at, n, part)) return false;
         *beyond = qdq_first_beyond(v->type.dtype, elements, n);
         if (*beyond != SIZE_MAX) *beyond += at;
     }

@@ -61,8 +61,8 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     uint64_t offset = whole_number(p->offset_dtype, tensors->x[PORT_OFFSET]);
     float drop = probability_of(p, tensors->x[PORT_PROBABILITY]), factor = 1.0f / (1.0f - drop);
     double least = (double)drop * 4294967295.0;
-    qdq_pieces y;
-    qdq_pieces_begin(&y, tensors, p->y_dtype);
+    qdq_chunks y;
+    qdq_chunks_begin(&y, tensors, p->y_dtype);
     uint8_t *mask = p->mask ? tensors->y[1] : NULL;
     size_t stop = end * UNIT < p->count ? end * UNIT : p->count;
     for (size_t at = begin * UNIT, n; at < stop; at += n) {
@@ -80,10 +80,10 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
             part[i] = kept ? scaled : 0.0f;
             if (mask) mask[at + i] = kept;
         }
-        if (qdq_pieces_wanted(tensors))
-            qdq_encode_float(p->y_dtype, part, qdq_pieces_room(&y, at, n), n, NULL);
+        if (qdq_chunks_wanted(tensors))
+            qdq_encode_float(p->y_dtype, part, qdq_chunks_room(&y, at, n), n, NULL);
     }
-    qdq_pieces_end(&y);
+    qdq_chunks_end(&y);
 }
 
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
@@ -100,7 +100,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
                             .tensor_op = run,
                             .units = (p->count + UNIT - 1) / UNIT,
                             .cost = 16 * p->count,
-                            .pieces = true};
+                            .chunks = true};
     return 1;
 }
 

@@ -165,8 +165,8 @@ static void run_tensor_op(const void *params, const qdq_tensors *tensors, size_t
     size_t row = p->shape.rank ? (size_t)p->shape.dims[p->shape.rank - 1] : 1;
     size_t count = qdq_shape_count(p->shape), stop = end * UNIT < count ? end * UNIT : count;
     uint32_t parts[MAX_OPERANDS][PART] = {{0}};
-    qdq_pieces y;
-    qdq_pieces_begin(&y, tensors, p->y_dtype);
+    qdq_chunks y;
+    qdq_chunks_begin(&y, tensors, p->y_dtype);
     for (size_t at = begin * UNIT, n; at < stop; at += n) {
         n = row - at % row;
         if (n > PART) n = PART;
@@ -174,7 +174,7 @@ static void run_tensor_op(const void *params, const qdq_tensors *tensors, size_t
         for (size_t i = 0; i < MAX_OPERANDS; i++)
             if (p->operands[i].given)
                 gather(p, i, tensors->x[p->operands[i].port], at, n, parts[i]);
-        void *out = qdq_pieces_room(&y, at, n);
+        void *out = qdq_chunks_room(&y, at, n);
         const float *floats[2] = {(const float *)(void *)parts[0], (const float *)(void *)parts[1]};
         if (p->whole)
             run_ints(p, (const int32_t *)(void *)parts[0], (const int32_t *)(void *)parts[1], out,
@@ -182,7 +182,7 @@ static void run_tensor_op(const void *params, const qdq_tensors *tensors, size_t
         else
             run_floats(p, floats, parts[2], out, n);
     }
-    qdq_pieces_end(&y);
+    qdq_chunks_end(&y);
 }
 
 //---- Lowering ---------------------------------------------------------------
@@ -255,6 +255,6 @@ size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, con
                                                   .tensor_op = run_tensor_op,
                                                   .units = (count + UNIT - 1) / UNIT,
                                                   .cost = count,
-                                                  .pieces = true};
+                                                  .chunks = true};
     return 1;
 }

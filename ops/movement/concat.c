@@ -61,20 +61,20 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     size_t at = begin * QDQ_MOVE_UNIT, stop = end * QDQ_MOVE_UNIT;
     if (stop > p->count) stop = p->count;
     size_t row = at / p->row, input = 0;
-    qdq_pieces y;
-    qdq_pieces_begin(&y, tensors, p->y_dtype);
+    qdq_chunks y;
+    qdq_chunks_begin(&y, tensors, p->y_dtype);
     while (at < stop) {
         size_t in_row = at - row * p->row;
         while (p->begin[input + 1] <= in_row) input++;
         size_t in_run = in_row - p->begin[input], run = p->begin[input + 1] - p->begin[input];
         size_t n = run - in_run < stop - at ? run - in_run : stop - at;
         qdq_dtype dtype = p->x_dtype[input];
-        qdq_move_piece(dtype, qdq_at(tensors->x[input], dtype, row * run + in_run), p->y_dtype, &y,
+        qdq_move_chunk(dtype, qdq_at(tensors->x[input], dtype, row * run + in_run), p->y_dtype, &y,
                        at, n);
         at += n;
         if (at == (row + 1) * p->row) row++, input = 0;
     }
-    qdq_pieces_end(&y);
+    qdq_chunks_end(&y);
 }
 
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
@@ -97,7 +97,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
                             .tensor_op = run,
                             .units = qdq_move_units(p->count),
                             .cost = p->count,
-                            .pieces = true};
+                            .chunks = true};
     return 1;
 }
 

@@ -21,17 +21,17 @@ void qdq_move(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, void *y, size
     }
 }
 
-void qdq_move_piece(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, qdq_pieces *y, size_t at,
+void qdq_move_chunk(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, qdq_chunks *y, size_t at,
                     size_t n) {
     const qdq_tensors *tensors = y->tensors;
-    if (tensors->put && x_dtype == y_dtype && n >= QDQ_MOVE_LONG) {
-        tensors->put(tensors->put_self, &(qdq_piece){at, n, 1, 0, x});
+    if (tensors->sink && x_dtype == y_dtype && n >= QDQ_MOVE_LONG) {
+        tensors->sink(tensors->sink_self, &(qdq_chunk){at, n, 1, 0, x});
         return;
     }
-    size_t most = tensors->put ? QDQ_PIECES_BYTES / y->size : n;
+    size_t most = tensors->sink ? QDQ_CHUNK_BYTES / y->size : n;
     for (size_t done = 0, part; done < n; done += part) {
         part = n - done < most ? n - done : most;
-        qdq_move(x_dtype, qdq_at(x, x_dtype, done), y_dtype, qdq_pieces_room(y, at + done, part),
+        qdq_move(x_dtype, qdq_at(x, x_dtype, done), y_dtype, qdq_chunks_room(y, at + done, part),
                  part);
     }
 }
@@ -47,11 +47,11 @@ static void run_copy(const void *params, const qdq_tensors *tensors, size_t begi
     const copy_params *p = params;
     size_t at = begin * QDQ_MOVE_UNIT, stop = end * QDQ_MOVE_UNIT;
     if (stop > p->count) stop = p->count;
-    qdq_pieces y;
-    qdq_pieces_begin(&y, tensors, p->y_dtype);
-    qdq_move_piece(p->x_dtype, qdq_at(tensors->x[0], p->x_dtype, at), p->y_dtype, &y, at,
+    qdq_chunks y;
+    qdq_chunks_begin(&y, tensors, p->y_dtype);
+    qdq_move_chunk(p->x_dtype, qdq_at(tensors->x[0], p->x_dtype, at), p->y_dtype, &y, at,
                    stop - at);
-    qdq_pieces_end(&y);
+    qdq_chunks_end(&y);
 }
 
 static size_t lower_copy(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
@@ -63,7 +63,7 @@ static size_t lower_copy(const qdq_op_context *ctx, const qdq_lowering *to, qdq_
                             .tensor_op = run_copy,
                             .units = qdq_move_units(p->count),
                             .cost = p->count,
-                            .pieces = true};
+                            .chunks = true};
     return 1;
 }
 

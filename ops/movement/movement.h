@@ -21,7 +21,7 @@ void qdq_move(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, void *y, size
 
 // Makes n elements of y of those of x, from number `at` on. What needs no conversion is handed over
 // where it lies.
-void qdq_move_piece(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, qdq_pieces *y, size_t at,
+void qdq_move_chunk(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, qdq_chunks *y, size_t at,
                     size_t n);
 
 // The position behind p elements of a dtype.

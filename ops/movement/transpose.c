@@ -105,9 +105,9 @@ static place place_of(const transpose_params *p, size_t unit) {
 }
 
 // The last dim of y is contiguous in x.
-static void copy_rows(const transpose_params *p, const void *x, qdq_pieces *y, place at) {
+static void copy_rows(const transpose_params *p, const void *x, qdq_chunks *y, place at) {
     for (size_t row = 0; row < at.rows; row++)
-        qdq_move_piece(p->x_dtype, qdq_at(x, p->x_dtype, at.x + row * p->x_stride[p->lead]),
+        qdq_move_chunk(p->x_dtype, qdq_at(x, p->x_dtype, at.x + row * p->x_stride[p->lead]),
                        p->y_dtype, y, at.y + row * p->y_stride[p->lead], p->size[p->rank - 1]);
 }
 
@@ -134,12 +134,12 @@ static void copy_block(const transpose_params *p, const qdq_tensors *tensors, pl
 }
 
 // As many columns at a time as pieces hold of all rows.
-static void copy_columns(const transpose_params *p, qdq_pieces *y, place at) {
+static void copy_columns(const transpose_params *p, qdq_chunks *y, place at) {
     size_t columns = p->size[p->rank - 1], stride = p->x_stride[p->rank - 1];
-    size_t wide = QDQ_PIECES_BYTES / BLOCK / y->size, step;
+    size_t wide = QDQ_CHUNK_BYTES / BLOCK / y->size, step;
     for (size_t first = 0; first < columns; first += wide) {
         size_t n = columns - first < wide ? columns - first : wide;
-        char *out = qdq_pieces_block(y, at.y + first, n, at.rows, p->y_stride[p->lead], &step);
+        char *out = qdq_chunks_block(y, at.y + first, n, at.rows, p->y_stride[p->lead], &step);
         for (size_t done = 0; done < n; done += BLOCK)
             copy_block(p, y->tensors, (place){at.x + (first + done) * stride, 0, at.rows},
                        n - done < BLOCK ? n - done : BLOCK, qdq_at_mutable(out, p->y_dtype, done),
@@ -149,8 +149,8 @@ static void copy_columns(const transpose_params *p, qdq_pieces *y, place at) {
 
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const transpose_params *p = params;
-    qdq_pieces y;
-    qdq_pieces_begin(&y, tensors, p->y_dtype);
+    qdq_chunks y;
+    qdq_chunks_begin(&y, tensors, p->y_dtype);
     for (size_t unit = begin; unit < end; unit++) {
         place at = place_of(p, unit);
         if (p->x_stride[p->rank - 1] == 1)
@@ -158,7 +158,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
         else
             copy_columns(p, &y, at);
     }
-    qdq_pieces_end(&y);
+    qdq_chunks_end(&y);
 }
 
 // Dims of 1 go; neighbours in y that are neighbours in x become one. At least two dims are left.
@@ -207,7 +207,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     p->lead_blocks = (p->size[p->lead] + BLOCK - 1) / BLOCK;
     for (int i = 0; i < p->rank - 1; i++) units *= i == p->lead ? p->lead_blocks : p->size[i];
     stages[0] =
-        (qdq_stage){.params = p, .tensor_op = run, .units = units, .cost = stride, .pieces = true};
+        (qdq_stage){.params = p, .tensor_op = run, .units = units, .cost = stride, .chunks = true};
     return 1;
 }
 

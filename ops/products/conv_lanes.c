@@ -211,7 +211,7 @@ bool qdq_conv_lanes_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowe
     }
     *stage = (qdq_stage){.params = c,
                          .tensor_op = run,
-                         .pieces = true,
+                         .chunks = true,
                          .units = g->batch * block_count(c) * ((g->rows + ROWS - 1) / ROWS),
                          .cost = g->batch * g->rows * g->columns * g->depth,
                          .packed = (uint64_t)(c->lanes != NULL) << g->weights.port,

@@ -230,7 +230,7 @@ bool qdq_conv_lines_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowe
     *stage =
         (qdq_stage){.params = p,
                     .tensor_op = run,
-                    .pieces = true,
+                    .chunks = true,
                     .units = c->gemm.batch * blocks * ((c->gemm.rows + POSITIONS - 1) / POSITIONS),
                     .cost = c->gemm.batch * c->gemm.rows * weights,
                     .packed = (uint64_t)(p->weights != NULL) << c->gemm.weights.port,

@@ -279,7 +279,7 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
                        b_bytes * row_blocks(g) > a_bytes * column_blocks(g);
     *stage = (qdq_stage){.params = g,
                          .tensor_op = run,
-                         .pieces = true,
+                         .chunks = true,
                          .units = g->batch * row_blocks(g) * column_blocks(g),
                          .cost = g->batch * g->rows * g->columns * g->depth,
                          .packed = (uint64_t)(g->packed || g->weight_codes) << g->weights.port,

@@ -39,15 +39,15 @@ static void floats_along(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_
 
 //---- To y ---------------------------------------------------------------------
 
-static void put(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_piece *piece) {
+static void sink(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_chunk *chunk) {
     size_t size = qdq_dtype_size(g->y.dtype);
-    if (tensors->put) {
-        tensors->put(tensors->put_self, piece);
+    if (tensors->sink) {
+        tensors->sink(tensors->sink_self, chunk);
         return;
     }
-    for (size_t i = 0; i < piece->count; i++)
-        memcpy((char *)tensors->y[0] + (piece->at + i * piece->stride) * size,
-               (const char *)piece->data + i * piece->n * size, piece->n * size);
+    for (size_t i = 0; i < chunk->count; i++)
+        memcpy((char *)tensors->y[0] + (chunk->at + i * chunk->stride) * size,
+               (const char *)chunk->data + i * chunk->n * size, chunk->n * size);
 }
 
 #define TRANSPOSE(type)                      \
@@ -63,7 +63,7 @@ static void put_rows(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_ge
     size_t at = qdq_gemm_at(g, g->batches.y, block->batch) + block->row * g->y.row_stride +
                 block->column * g->y.column_stride;
     if (g->y.column_stride == 1 || n == 1) {
-        put(g, tensors, &(qdq_piece){at, n, block->rows, g->y.row_stride, rows});
+        sink(g, tensors, &(qdq_chunk){at, n, block->rows, g->y.row_stride, rows});
         return;
     }
     if (size == 4) {
@@ -73,7 +73,7 @@ static void put_rows(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_ge
     } else {
         TRANSPOSE(uint8_t)
     }
-    put(g, tensors, &(qdq_piece){at, block->rows, n, g->y.column_stride, out});
+    sink(g, tensors, &(qdq_chunk){at, block->rows, n, g->y.column_stride, out});
 }
 
 //---- Reals --------------------------------------------------------------------

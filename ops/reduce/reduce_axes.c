@@ -126,15 +126,15 @@ static void store_columns(const slice_job *job, const slice_group *group, const 
         const void *column[QDQ_SLICES_AT_ONCE];
         size_t part = n - at < ROWS ? n - at : ROWS;
         for (size_t c = 0; c < count; c++) column[c] = in + c * job->pitch + at;
-        if (job->y_dtype == QDQ_FLOAT32 && !tensors->put) {
+        if (job->y_dtype == QDQ_FLOAT32 && !tensors->sink) {
             qdq_turn(size, column, count, part, (float *)tensors->y[0] + y + at * stride, stride);
             continue;
         }
         qdq_turn(sizeof *rows, column, count, part, rows, count);
         job->kernels->encode(job->y_dtype, rows, codes, part * count);
-        if (tensors->put)
-            tensors->put(tensors->put_self,
-                         &(qdq_piece){y + at * stride, count, part, stride, codes});
+        if (tensors->sink)
+            tensors->sink(tensors->sink_self,
+                          &(qdq_chunk){y + at * stride, count, part, stride, codes});
         else
             copy_rows((const char *)codes, bytes, (char *)tensors->y[0] + (y + at * stride) * size,
                       stride * size, part, bytes);
@@ -168,7 +168,7 @@ static void narrow(const slice_job *job, const double *in, size_t n, float *out)
 
 // `buffer` is for what is on the way.
 static void store(const slice_job *job, const slice_group *group, const double *work, size_t at,
-                  size_t n, float *buffer, qdq_pieces *y) {
+                  size_t n, float *buffer, qdq_chunks *y) {
     size_t offset, stride;
     for (size_t c = 0; job->side_by_side && c < group->count; c++)
         narrow(job, work + c * job->pitch, n, buffer + c * job->pitch);
@@ -178,7 +178,7 @@ static void store(const slice_job *job, const slice_group *group, const double *
             store_columns(job, group, buffer + i, stride, run, group->offset + offset, y->tensors);
             continue;
         }
-        void *to = qdq_pieces_room(y, group->offset + offset, run);
+        void *to = qdq_chunks_room(y, group->offset + offset, run);
         float *floats = job->y_dtype == QDQ_FLOAT32 ? to : buffer;
         narrow(job, work + i, run, floats);
         if (floats != to) job->kernels->encode(job->y_dtype, buffer, to, run);
@@ -224,7 +224,7 @@ static void run_part(const slice_job *job, const slice_group *group, const qdq_s
 }
 
 static void run_group(const slice_job *job, const slice_group *group, const qdq_tensors *tensors,
-                      qdq_pieces *y) {
+                      qdq_chunks *y) {
     qdq_slice_state states[QDQ_SLICES_AT_ONCE];
     float buffer[BUFFER];
     double work[BUFFER];
@@ -234,7 +234,7 @@ static void run_group(const slice_job *job, const slice_group *group, const qdq_
     for (size_t p = 0; p < job->op->pass_count; p++) {
         const qdq_slice_pass *pass = &job->op->passes[p];
         bool maps = job->op->maps && p + 1 == job->op->pass_count;
-        if (maps && !qdq_pieces_wanted(tensors)) return;
+        if (maps && !qdq_chunks_wanted(tensors)) return;
         for (size_t at = 0; at < all; at += job->part) {
             size_t n = all - at < job->part ? all - at : job->part;
             if (!x || n < all) {
@@ -251,13 +251,13 @@ static void run_group(const slice_job *job, const slice_group *group, const qdq_
 
 static void run_slices(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const slice_job *job = params;
-    qdq_pieces y;
-    qdq_pieces_begin(&y, tensors, job->y_dtype);
+    qdq_chunks y;
+    qdq_chunks_begin(&y, tensors, job->y_dtype);
     for (size_t i = begin * job->unit_groups; i < end * job->unit_groups && i < job->groups; i++) {
         slice_group group = group_of(job, i);
         run_group(job, &group, tensors, &y);
     }
-    qdq_pieces_end(&y);
+    qdq_chunks_end(&y);
 }
 
 // How many neighbours are walked together: fewer if their slices are in buffers as a whole then,
@@ -298,7 +298,7 @@ bool qdq_slice_stage(const qdq_op_context *ctx, const qdq_lowering *to, const qd
         .tensor_op = run_slices,
         .units = (job->groups + job->unit_groups - 1) / job->unit_groups,
         .cost = slices.n * slices.count * cost,
-        .pieces = op->maps,
+        .chunks = op->maps,
     };
     return true;
 }

@@ -198,9 +198,9 @@ static float result_of(const pool_params *p, const lanes *l, size_t lane, size_t
     return qdq_nan_if(y != y, y);
 }
 
-static void store(const pool_params *p, const lanes *l, const float *result, qdq_pieces *y,
+static void store(const pool_params *p, const lanes *l, const float *result, qdq_chunks *y,
                   size_t at) {
-    void *to = qdq_pieces_room(y, at, l->count);
+    void *to = qdq_chunks_room(y, at, l->count);
     for (size_t i = 0; p->codes && i < l->count; i++)
         ((uint8_t *)to)[i] = (uint8_t)(l->codes[i] ^ p->sign);
     if (!p->codes) qdq_encode_float(p->y_dtype, result, to, l->count, NULL);
@@ -209,7 +209,7 @@ static void store(const pool_params *p, const lanes *l, const float *result, qdq
 //---- Channels last ----------------------------------------------------------
 
 // A unit is a pixel of y; lanes are its channels.
-static void run_pixel(const pool_params *p, const void *x, lanes *l, qdq_pieces *y, size_t unit) {
+static void run_pixel(const pool_params *p, const void *x, lanes *l, qdq_chunks *y, size_t unit) {
     const axis *a = p->axes;
     size_t w = unit % a[2].out, h = unit / a[2].out % a[1].out,
            d = unit / a[2].out / a[1].out % a[0].out, batch = unit / a[2].out / a[1].out / a[0].out;
@@ -261,7 +261,7 @@ static void see_row(const pool_params *p, lanes *l, const void *x, size_t row, s
 }
 
 // A unit is a row of y; lanes are positions in it.
-static void run_row(const pool_params *p, const void *x, lanes *l, qdq_pieces *y, size_t unit) {
+static void run_row(const pool_params *p, const void *x, lanes *l, qdq_chunks *y, size_t unit) {
     const axis *a = p->axes;
     size_t h = unit % a[1].out, d = unit / a[1].out % a[0].out, plane = unit / a[1].out / a[0].out;
     size_t at[2] = {d * a[0].stride, h * a[1].stride};
@@ -291,15 +291,15 @@ static void run_row(const pool_params *p, const void *x, lanes *l, qdq_pieces *y
 
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const pool_params *p = params;
-    qdq_pieces y;
+    qdq_chunks y;
     lanes l = {0};
-    qdq_pieces_begin(&y, tensors, p->y_dtype);
+    qdq_chunks_begin(&y, tensors, p->y_dtype);
     for (size_t unit = begin; unit < end; unit++)
         if (p->channels_last)
             run_pixel(p, tensors->x[0], &l, &y, unit);
         else
             run_row(p, tensors->x[0], &l, &y, unit);
-    qdq_pieces_end(&y);
+    qdq_chunks_end(&y);
 }
 
 static float lowest_of(qdq_dtype dtype) {
@@ -343,7 +343,7 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
                             .tensor_op = run,
                             .units = rows * (p->channels_last ? p->axes[2].out : image.channels),
                             .cost = qdq_size_times(qdq_shape_count(ctx->outputs[0].shape), volume),
-                            .pieces = true};
+                            .chunks = true};
     return 1;
 }
 

@@ -48,9 +48,9 @@ static bool is_direct(const qdq_step *step) {
 
 // Asks for the bytes that are read four pieces from now: while a piece is computed and stored past
 // the cache, the memory would else have nothing to do.
-static void fetch_ahead(const char *x, size_t at, size_t end, size_t piece) {
-    enum { PIECES = 4, LINE = 64 };
-    size_t begin = at + PIECES * piece, stop = begin + piece < end ? begin + piece : end;
+static void fetch_ahead(const char *x, size_t at, size_t end, size_t part) {
+    enum { PARTS = 4, LINE = 64 };
+    size_t begin = at + PARTS * part, stop = begin + part < end ? begin + part : end;
     for (size_t i = begin; i < stop; i += LINE) __builtin_prefetch(x + i);
 }
 

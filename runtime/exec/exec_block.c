@@ -24,13 +24,13 @@ bool qdq_exec_is_uneven(const qdq_link *link) {
 //---- Memory -----------------------------------------------------------------
 
 // Where the place holds these elements in one piece as tile functions see them, else NULL.
-static char *memory_of(const qdq_exec *exec, const qdq_step *step, const qdq_piece *piece,
+static char *memory_of(const qdq_exec *exec, const qdq_step *step, const qdq_chunk *chunk,
                        qdq_place place, qdq_dtype dtype) {
     bool in_arena = place.kind == QDQ_PLACE_ARENA;
-    if ((step->tiled && !in_arena) || (in_arena && !qdq_tile_is_plain(dtype)) || piece->count > 1)
+    if ((step->tiled && !in_arena) || (in_arena && !qdq_tile_is_plain(dtype)) || chunk->count > 1)
         return NULL;
     char *memory = qdq_exec_place(exec, place);
-    return memory ? memory + piece->at * qdq_dtype_size(dtype) : NULL;
+    return memory ? memory + chunk->at * qdq_dtype_size(dtype) : NULL;
 }
 
 // A block float is rounded together with the rest of its tile, in which padding counts as zero.
@@ -53,24 +53,24 @@ static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block,
     round_block(step, dtype, block, out);
 }
 
-void qdq_exec_store_runs(char *memory, size_t size, const qdq_piece *piece, const void *elements) {
-    size_t bytes = piece->n * size;
-    for (size_t i = 0; i < piece->count; i++)
-        memcpy(memory + (piece->at + i * piece->stride) * size, (const char *)elements + i * bytes,
+void qdq_exec_store_runs(char *memory, size_t size, const qdq_chunk *chunk, const void *elements) {
+    size_t bytes = chunk->n * size;
+    for (size_t i = 0; i < chunk->count; i++)
+        memcpy(memory + (chunk->at + i * chunk->stride) * size, (const char *)elements + i * bytes,
                bytes);
 }
 
 static void store(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
-                  const qdq_piece *piece, const void *y) {
+                  const qdq_chunk *chunk, const void *y) {
     char *memory = qdq_exec_place(exec, link->store);
-    size_t block = piece->at / QDQ_BLOCK_ELEMENTS;
+    size_t block = chunk->at / QDQ_BLOCK_ELEMENTS;
     if (!memory) return;
     if (link->store.kind == QDQ_PLACE_ARENA)
         qdq_tile_store(link->y_dtype, y, memory + block * qdq_tile_bytes(link->y_dtype));
     else if (step->tiled)
         qdq_tile_unpack(qdq_dtype_size(link->y_dtype), &step->tiling, block, y, memory);
     else
-        qdq_exec_store_runs(memory, qdq_dtype_size(link->y_dtype), piece, y);
+        qdq_exec_store_runs(memory, qdq_dtype_size(link->y_dtype), chunk, y);
 }
 
 //---- Links ------------------------------------------------------------------
@@ -122,37 +122,37 @@ static bool repeats(const qdq_link *link, size_t stride) {
 }
 
 // The parameters of `count` runs from number `first` on, side by side.
-static qdq_view lay_out_runs(const qdq_param *v, qdq_grid_values values, const qdq_piece *piece,
+static qdq_view lay_out_runs(const qdq_param *v, qdq_grid_values values, const qdq_chunk *chunk,
                              size_t first, size_t count, uint32_t *out) {
     uint32_t *run = out;
-    for (size_t i = first; i < first + count; i++, run += piece->n) {
-        size_t at = piece->at + i * piece->stride;
-        qdq_view view = qdq_grid_strip(&v->grid, values, at, piece->n, run);
-        if (view.step && view.data != run) memcpy(run, view.data, piece->n * sizeof *run);
-        for (size_t k = 0; !view.step && k < piece->n; k++) run[k] = *view.data;
+    for (size_t i = first; i < first + count; i++, run += chunk->n) {
+        size_t at = chunk->at + i * chunk->stride;
+        qdq_view view = qdq_grid_strip(&v->grid, values, at, chunk->n, run);
+        if (view.step && view.data != run) memcpy(run, view.data, chunk->n * sizeof *run);
+        for (size_t k = 0; !view.step && k < chunk->n; k++) run[k] = *view.data;
     }
     return (qdq_view){out, 1};
 }
 
 // Short runs: as many at a time as parameters can be laid out for.
-static void call_by_runs(const qdq_exec *exec, const qdq_link *link, const qdq_piece *piece,
+static void call_by_runs(const qdq_exec *exec, const qdq_link *link, const qdq_chunk *chunk,
                          const char *x, size_t x_size, char *y, qdq_l1 *l1) {
     qdq_view views[QDQ_MAX_STAGE_PARAMS];
-    size_t y_size = qdq_dtype_size(link->y_dtype), most = QDQ_BLOCK_ELEMENTS / piece->n;
-    bool alike = repeats(link, piece->stride);
-    for (size_t i = 0, count; i < piece->count; i += count) {
-        count = piece->count - i < most ? piece->count - i : most;
+    size_t y_size = qdq_dtype_size(link->y_dtype), most = QDQ_BLOCK_ELEMENTS / chunk->n;
+    bool alike = repeats(link, chunk->stride);
+    for (size_t i = 0, count; i < chunk->count; i += count) {
+        count = chunk->count - i < most ? chunk->count - i : most;
         for (size_t k = 0; k < link->stage_param_count; k++) {
             const qdq_param *v = &link->stage_params[k];
             qdq_grid_values values = qdq_exec_param(exec, v);
             if (v->count == 1)
                 views[k] = (qdq_view){values.data, 0};
             else if (i == 0 || !alike)
-                views[k] = lay_out_runs(v, values, piece, i, count, l1->params[k]);
+                views[k] = lay_out_runs(v, values, chunk, i, count, l1->params[k]);
         }
-        link->fn(link->params, views, x, y, piece->n * count);
-        x += piece->n * count * x_size;
-        y += piece->n * count * y_size;
+        link->fn(link->params, views, x, y, chunk->n * count);
+        x += chunk->n * count * x_size;
+        y += chunk->n * count * y_size;
     }
 }
 
@@ -169,46 +169,46 @@ static void call_along(const qdq_exec *exec, const qdq_step *step, const qdq_lin
 }
 
 static void call(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
-                 const qdq_piece *piece, const char *x, size_t x_size, char *y, qdq_l1 *l1) {
+                 const qdq_chunk *chunk, const char *x, size_t x_size, char *y, qdq_l1 *l1) {
     qdq_view views[QDQ_MAX_STAGE_PARAMS];
     if (step->tiled || !qdq_exec_is_uneven(link)) {
-        view_params(exec, step, link, piece->at, piece->n, l1, views);
-        link->fn(link->params, views, x, y, piece->n * piece->count);
-    } else if (piece->count > 1 && piece->n <= QDQ_BLOCK_ELEMENTS / 2) {
-        call_by_runs(exec, link, piece, x, x_size, y, l1);
+        view_params(exec, step, link, chunk->at, chunk->n, l1, views);
+        link->fn(link->params, views, x, y, chunk->n * chunk->count);
+    } else if (chunk->count > 1 && chunk->n <= QDQ_BLOCK_ELEMENTS / 2) {
+        call_by_runs(exec, link, chunk, x, x_size, y, l1);
     } else {
         size_t y_size = qdq_dtype_size(link->y_dtype);
-        for (size_t i = 0; i < piece->count; i++)
-            call_along(exec, step, link, piece->at + i * piece->stride, piece->n,
-                       x + i * piece->n * x_size, x_size, y + i * piece->n * y_size, l1);
+        for (size_t i = 0; i < chunk->count; i++)
+            call_along(exec, step, link, chunk->at + i * chunk->stride, chunk->n,
+                       x + i * chunk->n * x_size, x_size, y + i * chunk->n * y_size, l1);
     }
 }
 
 // Runs one link on x and returns y, which is left where it is wanted next.
 static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
-                            const qdq_piece *piece, const void *x, size_t x_size, qdq_l1 *l1) {
-    char *stored = memory_of(exec, step, piece, link->store, link->y_dtype);
+                            const qdq_chunk *chunk, const void *x, size_t x_size, qdq_l1 *l1) {
+    char *stored = memory_of(exec, step, chunk, link->store, link->y_dtype);
     void *y = stored;
     if (!stored || stored == x || link->streams) {  // not in one piece, in place, past the cache
         y = next_block(exec, l1);
     }
-    call(exec, step, link, piece, x, x_size, y, l1);
-    round_block(step, link->y_dtype, piece->at / QDQ_BLOCK_ELEMENTS, y);
+    call(exec, step, link, chunk, x, x_size, y, l1);
+    round_block(step, link->y_dtype, chunk->at / QDQ_BLOCK_ELEMENTS, y);
     if (link->streams)
-        qdq_stream_copy(stored, y, piece->n * qdq_dtype_size(link->y_dtype));
+        qdq_stream_copy(stored, y, chunk->n * qdq_dtype_size(link->y_dtype));
     else if (y != stored)
-        store(exec, step, link, piece, y);
+        store(exec, step, link, chunk, y);
     return y;
 }
 
-const void *qdq_exec_run_links(const qdq_exec *exec, const qdq_step *step, const qdq_piece *piece,
+const void *qdq_exec_run_links(const qdq_exec *exec, const qdq_step *step, const qdq_chunk *chunk,
                                qdq_l1 *l1) {
-    const void *x = piece->data;
+    const void *x = chunk->data;
     size_t size = qdq_dtype_size(step->x.dtype);
     for (size_t i = 0; i < step->link_count; i++) {
         const qdq_link *link = &step->links[i];
         if (!link->fn) continue;
-        x = run_link(exec, step, link, piece, x, size, l1);
+        x = run_link(exec, step, link, chunk, x, size, l1);
         size = qdq_dtype_size(link->y_dtype);
     }
     return x;
@@ -216,12 +216,12 @@ const void *qdq_exec_run_links(const qdq_exec *exec, const qdq_step *step, const
 
 const void *qdq_exec_run_block(const qdq_exec *exec, const qdq_step *step, size_t block,
                                size_t elements, qdq_l1 *l1) {
-    qdq_piece piece = {block * QDQ_BLOCK_ELEMENTS, elements, 1, 0, NULL};
-    piece.data = memory_of(exec, step, &piece, step->x.place, step->x.dtype);
-    if (!piece.data) {
+    qdq_chunk chunk = {block * QDQ_BLOCK_ELEMENTS, elements, 1, 0, NULL};
+    chunk.data = memory_of(exec, step, &chunk, step->x.place, step->x.dtype);
+    if (!chunk.data) {
         void *tile = next_block(exec, l1);
         load_block(exec, step, block, tile);
-        piece.data = tile;
+        chunk.data = tile;
     }
-    return qdq_exec_run_links(exec, step, &piece, l1);
+    return qdq_exec_run_links(exec, step, &chunk, l1);
 }

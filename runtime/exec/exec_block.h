@@ -34,10 +34,10 @@ const void *qdq_exec_run_block(const qdq_exec *exec, const qdq_step *step, size_
 
 // The chain on elements that are there, no more than a strip holds. Of a tile `at` counts in the
 // order of tiles.
-const void *qdq_exec_run_links(const qdq_exec *exec, const qdq_step *step, const qdq_piece *piece,
+const void *qdq_exec_run_links(const qdq_exec *exec, const qdq_step *step, const qdq_chunk *chunk,
                                qdq_l1 *l1);
 
 // Copies elements, which lie one behind the other, to their runs in row-major memory.
-void qdq_exec_store_runs(char *memory, size_t size, const qdq_piece *piece, const void *elements);
+void qdq_exec_store_runs(char *memory, size_t size, const qdq_chunk *chunk, const void *elements);
 
 #endif

@@ -24,18 +24,18 @@ static void run_units(void *self, size_t begin, size_t end) {
 //---- Pieces -----------------------------------------------------------------
 
 // The links on so many runs as a strip holds, or on as much of a run.
-static void run_strips(const unit_context *c, const qdq_piece *piece) {
+static void run_strips(const unit_context *c, const qdq_chunk *chunk) {
     qdq_l1 l1;
-    const char *data = piece->data;
+    const char *data = chunk->data;
     size_t size = qdq_dtype_size(c->step->x.dtype);
-    size_t n = piece->n < c->strip ? piece->n : c->strip;
+    size_t n = chunk->n < c->strip ? chunk->n : c->strip;
     size_t runs = c->strip / n;
     l1.next = 0;
-    for (size_t i = 0, count; i < piece->count; i += count) {
-        count = piece->count - i < runs ? piece->count - i : runs;
-        for (size_t done = 0; done < piece->n; done += n) {
-            qdq_piece strip = {piece->at + i * piece->stride + done,
-                               piece->n - done < n ? piece->n - done : n, count, piece->stride,
+    for (size_t i = 0, count; i < chunk->count; i += count) {
+        count = chunk->count - i < runs ? chunk->count - i : runs;
+        for (size_t done = 0; done < chunk->n; done += n) {
+            qdq_chunk strip = {chunk->at + i * chunk->stride + done,
+                               chunk->n - done < n ? chunk->n - done : n, count, chunk->stride,
                                data};
             (void)qdq_exec_run_links(c->exec, c->step, &strip, &l1);
             data += strip.n * count * size;
@@ -43,14 +43,14 @@ static void run_strips(const unit_context *c, const qdq_piece *piece) {
     }
 }
 
-static void put(void *self, const qdq_piece *given) {
+static void sink(void *self, const qdq_chunk *given) {
     const unit_context *c = self;
-    qdq_piece piece = *given;
-    if (piece.stride == piece.n) piece.n *= piece.count, piece.count = 1;
-    if (!piece.n || !piece.count) return;
+    qdq_chunk chunk = *given;
+    if (chunk.stride == chunk.n) chunk.n *= chunk.count, chunk.count = 1;
+    if (!chunk.n || !chunk.count) return;
     char *y = qdq_exec_place(c->exec, c->step->x.place);
-    if (y) qdq_exec_store_runs(y, qdq_dtype_size(c->step->x.dtype), &piece, piece.data);
-    run_strips(c, &piece);
+    if (y) qdq_exec_store_runs(y, qdq_dtype_size(c->step->x.dtype), &chunk, chunk.data);
+    run_strips(c, &chunk);
 }
 
 //---- Operands ---------------------------------------------------------------
@@ -75,8 +75,8 @@ void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
                    ? exec->flat + tensor_op->y_flat[i]
                    : qdq_exec_place(exec, tensor_op->y[i].place);
     if (step->link_count) {
-        context.tensors.put = put;
-        context.tensors.put_self = &context;
+        context.tensors.sink = sink;
+        context.tensors.sink_self = &context;
         y[0] = NULL;
     }
     if (exec->parallel.run && tensor_op->units > 1 && tensor_op->cost >= exec->parallel.least)

@@ -122,13 +122,13 @@ typedef struct qdq_reduce {
 // Elements of the first result that are finished: `count` runs of n elements, which lie one behind
 // the other in `data`; run i is that from element at + i * stride on, in row-major order. `data`
 // has the dtype of the result, is aligned as it asks for, and nobody needs it when put returns.
-typedef struct qdq_piece {
+typedef struct qdq_chunk {
     size_t at, n, count, stride;
     const void *data;
-} qdq_piece;
+} qdq_chunk;
 
 // Takes a piece. Several threads may do so at once.
-typedef void qdq_put_fn(void *self, const qdq_piece *piece);
+typedef void qdq_sink_fn(void *self, const qdq_chunk *chunk);
 
 // The operands of work on whole tensors, in the order of the op's ports, row-major. NULL: nothing
 // is connected, or nobody wants the result. Where there is a `put` y[0] is NULL: each element of
@@ -136,8 +136,8 @@ typedef void qdq_put_fn(void *self, const qdq_piece *piece);
 typedef struct qdq_tensors {
     const void *const *x;
     void *const *y;
-    qdq_put_fn *put;  // of a function that hands over pieces; NULL: y[0] is written
-    void *put_self;
+    qdq_sink_fn *sink;  // of a function that hands over pieces; NULL: y[0] is written
+    void *sink_self;
     bool poison;  // of qdq_scratch_drop
 } qdq_tensors;
 

@@ -8,19 +8,19 @@ enum { N = 100 };
 // What the last piece held when it was handed over.
 static unsigned char seen[N];
 
-static void put(void *self, const qdq_piece *piece) {
+static void sink(void *self, const qdq_chunk *chunk) {
     (void)self;
-    assert_int_equal(piece->n * piece->count, N);
-    memcpy(seen, piece->data, N);
+    assert_int_equal(chunk->n * chunk->count, N);
+    memcpy(seen, chunk->data, N);
 }
 
 static void hand_over(bool poison, unsigned char *after) {
-    qdq_tensors tensors = {.put = put, .poison = poison};
-    qdq_pieces pieces;
-    qdq_pieces_begin(&pieces, &tensors, QDQ_UINT8);
-    memset(qdq_pieces_room(&pieces, 0, N), 7, N);
-    qdq_pieces_end(&pieces);
-    memcpy(after, pieces.buffer, N);
+    qdq_tensors tensors = {.sink = sink, .poison = poison};
+    qdq_chunks chunks;
+    qdq_chunks_begin(&chunks, &tensors, QDQ_UINT8);
+    memset(qdq_chunks_room(&chunks, 0, N), 7, N);
+    qdq_chunks_end(&chunks);
+    memcpy(after, chunks.buffer, N);
 }
 
 static void pieces_that_were_handed_over_are_poisoned(void **state) {

@@ -180,7 +180,7 @@ static void finish(large_graph *c, uint64_t *state, large_value v, uint64_t seed
 // Columns that are turned by blocks, of which pieces hold some at a time, and rows that are copied,
 // short ones, long ones and those that do not fit in pieces.
 static void transposes_cross_their_blocks(void **unused) {
-    enum { BLOCK = QDQ_TRANSPOSE_BLOCK, WIDE = QDQ_PIECES_BYTES / BLOCK };
+    enum { BLOCK = QDQ_TRANSPOSE_BLOCK, WIDE = QDQ_CHUNK_BYTES / BLOCK };
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_INT64, QDQ_BFLOAT16, QDQ_INT8, QDQ_UINT4};
     (void)unused;
     for (size_t d = 0; d < ORACLE_COUNT(dtypes); d++) {
@@ -196,7 +196,7 @@ static void transposes_cross_their_blocks(void **unused) {
             {QDQ_SHAPE(ACROSS(BLOCK), ACROSS(BLOCK), 3), {1, 0, 2}},
             {QDQ_SHAPE(ACROSS(BLOCK), 3, ACROSS(BLOCK), 2), {2, 1, 0, 3}},
             {QDQ_SHAPE(7, 5, ACROSS(QDQ_MOVE_LONG)), {1, 0, 2}},
-            {QDQ_SHAPE(2, 2, ACROSS(QDQ_PIECES_BYTES / size)), {1, 0, 2}},
+            {QDQ_SHAPE(2, 2, ACROSS(QDQ_CHUNK_BYTES / size)), {1, 0, 2}},
             {QDQ_SHAPE(3, ACROSS(BLOCK), 5, ACROSS(BLOCK)), {1, 3, 2, 0}},
         };
         for (size_t i = 0; i < ORACLE_COUNT(cases); i++) {
