@@ -69,7 +69,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     qdq_conv_attrs a = attrs_of(ctx->attrs);
     qdq_conv *c = qdq_conv_new(ctx, &a, to, true);
     if (!c) return 0;
-    c->gemm.finish = qdq_gemm_finish_int32;
+    c->gemm.epilogue = qdq_gemm_epilogue_int32;
     if (ctx->inputs[X_ZERO].given) c->gemm.a_zero = one(ctx, X_ZERO);
     if (ctx->inputs[W_ZERO].given)
         c->gemm.b_zero = of_channels(ctx, c, W_ZERO, &c->gemm.weights.zero_stride);
@@ -131,7 +131,7 @@ static size_t q_lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_sta
     qdq_conv *c = qdq_conv_new(ctx, &a, to, true);
     if (!c) return 0;
     qdq_gemm *g = &c->gemm;
-    g->finish = qdq_gemm_finish_requantized;
+    g->epilogue = qdq_gemm_epilogue_requantized;
     g->a_scale = one(ctx, Q_X_SCALE), g->a_zero = one(ctx, Q_X_ZERO);
     g->b_scale = of_channels(ctx, c, Q_W_SCALE, &g->weights.scale_stride);
     g->b_zero = of_channels(ctx, c, Q_W_ZERO, &g->weights.zero_stride);

@@ -173,7 +173,7 @@ static void run_block(const qdq_conv *c, const qdq_tensors *tensors, const qdq_g
             add_row(c, &l, x, zero, block->row + r, d * DEPTH, n, w, &of_x,
                     sums.integers + r * LANES);
     }
-    g->finish(g, tensors, block, &sums, LANES);
+    g->epilogue(g, tensors, block, &sums, LANES);
 }
 
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {

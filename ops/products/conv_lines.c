@@ -138,7 +138,7 @@ static void run_block(const lines_params *p, const qdq_tensors *tensors,
         add_channel(&ch, block, sums);
         memcpy(all + r * POSITIONS, sums, POSITIONS * sizeof *sums);
     }
-    g->finish(&p->turned, tensors, block, all, POSITIONS);
+    g->epilogue(&p->turned, tensors, block, all, POSITIONS);
 }
 
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {

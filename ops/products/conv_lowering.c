@@ -46,7 +46,7 @@ void qdq_conv_set_product(qdq_gemm *g, const qdq_op_context *ctx, const qdq_conv
     };
     g->a_port = 0;
     g->a_dtype = ctx->inputs[0].type.dtype;
-    g->fill = qdq_conv_fill;
+    g->pack_a = qdq_conv_im2col;
     g->weights = s->weights;
     g->weights.dtype = ctx->inputs[s->weights.port].type.dtype;
     g->y = (qdq_gemm_along){0, ctx->outputs[0].dtype, first ? 1 : outputs, channel, NULL};
@@ -126,7 +126,7 @@ bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *
     }
     c->channels = !c->transposed && c->channel_stride == 1 && c->run == 1 && c->taps < g->depth / 4;
     if (pixels && all && c->channel_stride == 1) {
-        g->fill = qdq_gemm_fill_rows;
+        g->pack_a = qdq_gemm_pack_rows;
         g->a_row_stride = c->x_stride[LAST], g->a_depth_stride = 1;
     }
     return qdq_gemm_stage(g, ctx, to, stage);

@@ -86,7 +86,7 @@ qdq_conv *qdq_conv_new(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
 void qdq_conv_set_product(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_conv_sizes *sizes);
 
 // Rows of A.
-qdq_gemm_fill_fn qdq_conv_fill;
+qdq_gemm_pack_a_fn qdq_conv_im2col;
 
 // Where k..k + n of a row are in the image of a group, SIZE_MAX: nowhere. True if all are there.
 bool qdq_conv_sources(const qdq_conv *conv, size_t row, size_t k, size_t n, size_t *from);

@@ -35,7 +35,7 @@ static size_t lower_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
     bool quantized = ctx->inputs[X].quantized != NULL;
     qdq_conv *conv = qdq_conv_new(ctx, attrs, to, quantized);
     if (!conv) return 0;
-    conv->gemm.finish = qdq_gemm_finish_float;
+    conv->gemm.epilogue = qdq_gemm_epilogue_float;
     // Transposed, the groups have the same scales.
     size_t own = attrs->transposed ? 0 : conv->group_outputs;
     if (quantized && !qdq_gemm_use_quantized(&conv->gemm, ctx, own, to->mempool)) return 0;

@@ -205,7 +205,7 @@ static void drop(target *to, size_t row, size_t k, size_t step, size_t n) {
 }
 
 // Tap by tap: the channels of each, or zeros or zero points where it is beyond the border.
-static void fill_border(const part *p, const size_t *o, size_t row, target *to) {
+static void im2col_border(const part *p, const size_t *o, size_t row, target *to) {
     enum { FEW = QDQ_CONV_BORDER_TAPS };
     const qdq_conv *c = p->conv;
     size_t at[FEW], step = c->taps_first ? 1 : c->taps;
@@ -279,7 +279,7 @@ static size_t neighbours(const qdq_conv *c, const size_t *o, size_t rows) {
 
 //---- Parts of blocks --------------------------------------------------------
 
-static void fill_part(const part *p, const qdq_gemm_block *block, size_t rows, target *to) {
+static void im2col_part(const part *p, const qdq_gemm_block *block, size_t rows, target *to) {
     const qdq_conv *c = p->conv;
     size_t o[DIMS], at[QDQ_CONV_FEW_TAPS];
     coordinates(c, block->row + to->row, o);
@@ -291,7 +291,7 @@ static void fill_part(const part *p, const qdq_gemm_block *block, size_t rows, t
             sources(c, o, 0, c->taps, at);
             copy_positions(p, at, r, n, to);
         } else if (c->transposed || !is_inside(c, o, &base)) {
-            fill_border(p, o, r, to);
+            im2col_border(p, o, r, to);
         } else if (c->channels) {
             copy_channels(p, base, row);
         } else {
@@ -308,8 +308,8 @@ static uint8_t pad_of(const qdq_gemm *g, const qdq_tensors *tensors) {
     return *(const uint8_t *)qdq_gemm_numbers(&g->a_zero, tensors);
 }
 
-unsigned qdq_conv_fill(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
-                       size_t k, size_t n, void *a, uint16_t (*keep)[QDQ_GEMM_KEEP]) {
+unsigned qdq_conv_im2col(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
+                         size_t k, size_t n, void *a, uint16_t (*keep)[QDQ_GEMM_KEEP]) {
     enum { A_STRIDE = QDQ_GEMM_ROW_BYTES / sizeof(float) };
     const qdq_conv *c = (const qdq_conv *)g;
     uint32_t raw[PART_ROWS * PART], pads[PART];
@@ -331,10 +331,10 @@ unsigned qdq_conv_fill(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_
             size_t left = block->rows - to.row, rows = left < PART_ROWS ? left : PART_ROWS;
             to.rows = (char *)raw;
             if (in_place) to.rows = (char *)((float *)a + to.row * A_STRIDE + to.at);
-            fill_part(&p, block, rows, &to);
+            im2col_part(&p, block, rows, &to);
             for (size_t r = 0; r < rows && !in_place; r++)
-                qdq_gemm_put_row(g, zero, (char *)raw + r * PART * size, p.n, to.row + r,
-                                 (char *)a + to.at * qdq_gemm_size(g->kind));
+                qdq_gemm_pack_row(g, zero, (char *)raw + r * PART * size, p.n, to.row + r,
+                                  (char *)a + to.at * qdq_gemm_size(g->kind));
         }
     }
     return to.skips;

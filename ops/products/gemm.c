@@ -26,8 +26,8 @@ static void unsign(qdq_dtype dtype, const void *x, uint8_t *out, size_t n) {
     for (size_t i = 0; dtype == QDQ_INT8 && i < n; i++) out[i] ^= 0x80;
 }
 
-void qdq_gemm_put_row(const qdq_gemm *g, int32_t zero, const void *raw, size_t n, size_t row,
-                      void *a) {
+void qdq_gemm_pack_row(const qdq_gemm *g, int32_t zero, const void *raw, size_t n, size_t row,
+                       void *a) {
     char *to = (char *)a + row * QDQ_GEMM_ROW_BYTES;
     size_t used = n * qdq_gemm_size(g->kind);
     if (g->kind == QDQ_GEMM_BYTES)
@@ -41,7 +41,7 @@ void qdq_gemm_put_row(const qdq_gemm *g, int32_t zero, const void *raw, size_t n
     memset(to + used, 0, qdq_gemm_steps(g->kind, n) * QDQ_GEMM_STEP_BYTES - used);
 }
 
-unsigned qdq_gemm_fill_rows(const qdq_gemm *g, const qdq_tensors *tensors,
+unsigned qdq_gemm_pack_rows(const qdq_gemm *g, const qdq_tensors *tensors,
                             const qdq_gemm_block *block, size_t k, size_t n, void *a,
                             uint16_t (*keep)[QDQ_GEMM_KEEP]) {
     (void)keep;
@@ -61,7 +61,7 @@ unsigned qdq_gemm_fill_rows(const qdq_gemm *g, const qdq_tensors *tensors,
         if (g->a_zero.port != SIZE_MAX)
             zero = qdq_gemm_integer_at(g->a_zero.dtype, qdq_gemm_numbers(&g->a_zero, tensors),
                                        zeros + row * g->a_zero.row_stride);
-        qdq_gemm_put_row(g, zero, from, n, r, a);
+        qdq_gemm_pack_row(g, zero, from, n, r, a);
     }
     return 0;
 }
@@ -103,7 +103,7 @@ static size_t k_blocks(const qdq_gemm *g) {
 static bool fits(const qdq_gemm *g, const qdq_gemm_block *block) {
     if (k_blocks(g) <= K_BLOCKS) return true;
     return k_blocks(g) <= MOST_K_BLOCKS && k_blocks(g) * block->rows <= K_BLOCKS * BLOCK_ROWS &&
-           g->fill == qdq_gemm_fill_rows;
+           g->pack_a == qdq_gemm_pack_rows;
 }
 
 static char *k_block_of(const job *j, size_t at) {
@@ -124,15 +124,15 @@ static void forget_rows(const qdq_tensors *tensors, workspace *w) {
 }
 
 // Chunk number `chunk` of the rows, in place number `at`.
-static void fill(const job *j, size_t k_block, size_t at) {
+static void pack_a(const job *j, size_t k_block, size_t at) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;
     bool skips = qdq_gemm_keeps(g->kind) && at < K_BLOCKS;
     qdq_scratch_drop(j->tensors->poison, k_block_of(j, at), j->block->rows * QDQ_GEMM_ROW_BYTES);
     if (skips) memset(w->keep[at], 0xFF, sizeof w->keep[at]);
     w->skips[at] =
-        g->fill(g, j->tensors, j->block, k_block * qdq_gemm_depth(g), k_block_depth(g, k_block),
-                k_block_of(j, at), skips ? w->keep[at] : NULL);
+        g->pack_a(g, j->tensors, j->block, k_block * qdq_gemm_depth(g), k_block_depth(g, k_block),
+                  k_block_of(j, at), skips ? w->keep[at] : NULL);
 }
 
 static const char *panel_part(const job *j, size_t p, size_t k_block) {
@@ -204,17 +204,17 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
     qdq_scratch_drop(tensors->poison, w->sums, sizeof w->sums);
     if (!same_rows(&w->rows, block)) forget_rows(tensors, w);
     if (fits(g, block)) {
-        for (size_t c = 0; c < all && !w->rows.rows; c++) fill(&j, c, c);
+        for (size_t c = 0; c < all && !w->rows.rows; c++) pack_a(&j, c, c);
         w->rows = *block;
         for (size_t p = 0; p < count; p++)
             for (size_t c = 0; c < all; c++) add_panel(&j, p, c, c);
     } else {
         for (size_t c = 0; c < all; c++) {  // place 0 holds one after the other
-            fill(&j, c, 0);
+            pack_a(&j, c, 0);
             for (size_t p = 0; p < count; p++) add_panel(&j, p, c, 0);
         }
     }
-    g->finish(g, tensors, block, w->sums, SUMS_STRIDE);
+    g->epilogue(g, tensors, block, w->sums, SUMS_STRIDE);
 }
 
 //---- Units ------------------------------------------------------------------
@@ -275,7 +275,7 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
     // Bytes that are read for the other order and for this.
     size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);
     size_t a_bytes = g->rows * g->depth * qdq_gemm_size(g->kind);
-    g->columns_outer = g->fill == qdq_gemm_fill_rows && b_bytes > QDQ_GEMM_CACHE_BYTES &&
+    g->columns_outer = g->pack_a == qdq_gemm_pack_rows && b_bytes > QDQ_GEMM_CACHE_BYTES &&
                        b_bytes * row_blocks(g) > a_bytes * column_blocks(g);
     *stage = (qdq_stage){.params = g,
                          .tensor_op = run,

@@ -64,15 +64,15 @@ typedef struct qdq_gemm qdq_gemm;
 
 // Makes y of the sums of a block, float or int32_t: rows `stride` apart, which are whole panels. It
 // may write over them.
-typedef void qdq_gemm_finish_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
-                                const qdq_gemm_block *block, void *sums, size_t stride);
+typedef void qdq_gemm_epilogue_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
+                                  const qdq_gemm_block *block, void *sums, size_t stride);
 
-// Makes k..k + n, at most a chunk, of the rows of a block by qdq_gemm_put_row. Of reals returns a
+// Makes k..k + n, at most a chunk, of the rows of a block by qdq_gemm_pack_row. Of reals returns a
 // bit for each tile of rows that has products to leave out; `keep` of such a tile says which
 // (kernels/gemm.h), and has all bits set before. Of others `keep` is NULL.
-typedef unsigned qdq_gemm_fill_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
-                                  const qdq_gemm_block *block, size_t k, size_t n, void *a,
-                                  uint16_t (*keep)[QDQ_GEMM_KEEP]);
+typedef unsigned qdq_gemm_pack_a_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
+                                    const qdq_gemm_block *block, size_t k, size_t n, void *a,
+                                    uint16_t (*keep)[QDQ_GEMM_KEEP]);
 
 struct qdq_gemm {
     const qdq_gemm_kernel *kernel;
@@ -89,10 +89,10 @@ struct qdq_gemm {
     size_t packed_bytes;        // of either
     const int32_t *first_sums;  // of each column, in panels of 32; NULL: zeros (gemm_bytes.c)
     bool columns_outer;         // the order of blocks
-    qdq_gemm_fill_fn *fill;
-    qdq_gemm_finish_fn *finish;
+    qdq_gemm_pack_a_fn *pack_a;
+    qdq_gemm_epilogue_fn *epilogue;
     qdq_gemm_along y, bias, a_zero, b_zero;
-    // Of finish_requantized; of finish_scaled b_scale alone, that of a times that of b.
+    // Of epilogue_requantized; of epilogue_scaled b_scale alone, that of a times that of b.
     qdq_gemm_along a_scale, b_scale, y_scale, y_zero;
 };
 
@@ -167,11 +167,11 @@ void qdq_gemm_decode(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, voi
 //---- Rows and elements ------------------------------------------------------
 
 // Rows of a plain matrix.
-qdq_gemm_fill_fn qdq_gemm_fill_rows;
+qdq_gemm_pack_a_fn qdq_gemm_pack_rows;
 
 // Elements of a row of A as the kernel takes them: `raw` has n, less a zero point if INTEGERS.
-void qdq_gemm_put_row(const qdq_gemm *gemm, int32_t zero_point, const void *raw, size_t n,
-                      size_t row, void *a);
+void qdq_gemm_pack_row(const qdq_gemm *gemm, int32_t zero_point, const void *raw, size_t n,
+                       size_t row, void *a);
 // n elements, `stride` apart, as they are.
 void qdq_gemm_gather(qdq_dtype dtype, const void *x, size_t stride, size_t n, void *out);
 // n int8 or uint8 less a zero point.
@@ -182,12 +182,12 @@ int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at);
 //---- Finishes ---------------------------------------------------------------
 
 // y = round(sum + bias); a NaN is the quiet one without a sign.
-qdq_gemm_finish_fn qdq_gemm_finish_float;
+qdq_gemm_epilogue_fn qdq_gemm_epilogue_float;
 // The same with fl(sum) * b_scale in place of the sum, which is int32.
-qdq_gemm_finish_fn qdq_gemm_finish_scaled;
+qdq_gemm_epilogue_fn qdq_gemm_epilogue_scaled;
 // y = sum, int32.
-qdq_gemm_finish_fn qdq_gemm_finish_int32;
+qdq_gemm_epilogue_fn qdq_gemm_epilogue_int32;
 // y = clamp(rne((sum + bias) * (a_scale * b_scale / y_scale)) + y_zero), bias int32.
-qdq_gemm_finish_fn qdq_gemm_finish_requantized;
+qdq_gemm_epilogue_fn qdq_gemm_epilogue_requantized;
 
 #endif

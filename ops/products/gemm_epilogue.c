@@ -94,8 +94,8 @@ static void set_reals(const qdq_gemm *g, const qdq_tensors *tensors, const row_p
 
 // Rows become y's dtype and move together, in place: none is longer than its sums. A row that ends
 // within a panel writes to the end of it, which the next row then takes.
-static void finish_reals(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
-                         void *sums, size_t stride, bool scaled) {
+static void epilogue_reals(const qdq_gemm *g, const qdq_tensors *tensors,
+                           const qdq_gemm_block *block, void *sums, size_t stride, bool scaled) {
     reals of = {.scaled = scaled, .biased = g->bias.port != SIZE_MAX};
     size_t n = block->columns, size = qdq_dtype_size(g->y.dtype);
     size_t whole = (n + PANEL - 1) / PANEL * PANEL;
@@ -113,20 +113,20 @@ static void finish_reals(const qdq_gemm *g, const qdq_tensors *tensors, const qd
     put_rows(g, tensors, block, sums);
 }
 
-void qdq_gemm_finish_float(const qdq_gemm *g, const qdq_tensors *tensors,
-                           const qdq_gemm_block *block, void *sums, size_t stride) {
-    finish_reals(g, tensors, block, sums, stride, false);
+void qdq_gemm_epilogue_float(const qdq_gemm *g, const qdq_tensors *tensors,
+                             const qdq_gemm_block *block, void *sums, size_t stride) {
+    epilogue_reals(g, tensors, block, sums, stride, false);
 }
 
-void qdq_gemm_finish_scaled(const qdq_gemm *g, const qdq_tensors *tensors,
-                            const qdq_gemm_block *block, void *sums, size_t stride) {
-    finish_reals(g, tensors, block, sums, stride, true);
+void qdq_gemm_epilogue_scaled(const qdq_gemm *g, const qdq_tensors *tensors,
+                              const qdq_gemm_block *block, void *sums, size_t stride) {
+    epilogue_reals(g, tensors, block, sums, stride, true);
 }
 
 //---- Integers ---------------------------------------------------------------
 
-void qdq_gemm_finish_int32(const qdq_gemm *g, const qdq_tensors *tensors,
-                           const qdq_gemm_block *block, void *sums, size_t stride) {
+void qdq_gemm_epilogue_int32(const qdq_gemm *g, const qdq_tensors *tensors,
+                             const qdq_gemm_block *block, void *sums, size_t stride) {
     size_t n = block->columns;
     for (size_t r = 0; r < block->rows; r++)
         memmove((int32_t *)sums + r * n, (int32_t *)sums + r * stride, n * sizeof(int32_t));
@@ -168,8 +168,8 @@ static void requantize(const requantized *with, const qdq_dtype_info *info, int3
     }
 }
 
-void qdq_gemm_finish_requantized(const qdq_gemm *g, const qdq_tensors *tensors,
-                                 const qdq_gemm_block *block, void *sums, size_t stride) {
+void qdq_gemm_epilogue_requantized(const qdq_gemm *g, const qdq_tensors *tensors,
+                                   const qdq_gemm_block *block, void *sums, size_t stride) {
     requantized with;
     int32_t zero = qdq_gemm_integer_at(g->y_zero.dtype, tensors->x[g->y_zero.port], 0);
     const qdq_dtype_info *info = qdq_dtype_get(g->y.dtype);

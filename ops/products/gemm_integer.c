@@ -60,6 +60,6 @@ bool qdq_gemm_use_quantized(qdq_gemm *g, const qdq_op_context *ctx, size_t matri
     g->b_zero = (qdq_gemm_along){g->weights.port, g->weights.dtype, 0, column, zeros};
     g->b_scale = (qdq_gemm_along){g->weights.port, QDQ_FLOAT32, 0, 1, scales};
     g->weights.zero_stride = g->weights.scale_stride = column * matrix_stride;
-    g->finish = qdq_gemm_finish_scaled;
+    g->epilogue = qdq_gemm_epilogue_scaled;
     return true;
 }

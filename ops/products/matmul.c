@@ -86,7 +86,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     bool quantized = ctx->inputs[A].quantized != NULL;
     qdq_gemm_init(gemm, to, quantized);
     qdq_matmul_lay_out(ctx, &ports, &dims, gemm);
-    gemm->finish = qdq_gemm_finish_float;
+    gemm->epilogue = qdq_gemm_epilogue_float;
     if (quantized && !qdq_gemm_use_quantized(gemm, ctx, 0, to->mempool)) return 0;
     if (ctx->inputs[BIAS].given)
         qdq_matmul_along(ctx, &dims, BIAS, &gemm->bias, gemm->batches.bias);

@@ -92,7 +92,7 @@ void qdq_matmul_lay_out(const qdq_op_context *ctx, const qdq_matmul_ports *ports
     strides_onto(d->a_batch, d->batch, d->m * d->k, s->a);
     strides_onto(d->b_batch, d->batch, 1, s->b);
     strides_onto(d->batch, d->batch, d->m * d->n, s->y);
-    g->fill = qdq_gemm_fill_rows;
+    g->pack_a = qdq_gemm_pack_rows;
     g->a_port = ports->a;
     g->a_dtype = ctx->inputs[ports->a].type.dtype;
     g->a_row_stride = ta ? 1 : d->k;

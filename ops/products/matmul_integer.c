@@ -34,7 +34,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     if (!gemm || !qdq_matmul_dims_of(ctx, &ports, &dims)) return 0;
     qdq_gemm_init(gemm, to, true);
     qdq_matmul_lay_out(ctx, &ports, &dims, gemm);
-    gemm->finish = qdq_gemm_finish_int32;
+    gemm->epilogue = qdq_gemm_epilogue_int32;
     if (ctx->inputs[A_ZERO].given)
         qdq_matmul_row_parameter(ctx, &dims, A_ZERO, &gemm->a_zero, gemm->batches.a_zero);
     if (ctx->inputs[B_ZERO].given)
@@ -97,7 +97,7 @@ static size_t q_lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_sta
     if (!g || !qdq_matmul_dims_of(ctx, &ports, &dims)) return 0;
     qdq_gemm_init(g, to, true);
     qdq_matmul_lay_out(ctx, &ports, &dims, g);
-    g->finish = qdq_gemm_finish_requantized;
+    g->epilogue = qdq_gemm_epilogue_requantized;
     qdq_matmul_row_parameter(ctx, &dims, Q_A_ZERO, &g->a_zero, g->batches.a_zero);
     qdq_matmul_row_parameter(ctx, &dims, Q_A_SCALE, &g->a_scale, g->batches.a_scale);
     qdq_matmul_column_parameter(ctx, &dims, Q_B_ZERO, &g->b_zero, &g->weights.zero_stride);
