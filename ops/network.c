@@ -121,8 +121,8 @@ qdq_shape qdq_image_shape(qdq_data_format format, size_t batch, size_t channels,
 
 //---- Windows ----------------------------------------------------------------
 
-bool qdq_window_list(const qdq_op_context *ctx, const char *attr, qdq_ints list, int spatial,
-                     int64_t least, size_t otherwise, size_t *out) {
+bool qdq_depthwise_list(const qdq_op_context *ctx, const char *attr, qdq_ints list, int spatial,
+                        int64_t least, size_t otherwise, size_t *out) {
     enum { GREATEST = 1 << 30 };
     for (int i = 0; i < spatial; i++) out[i] = otherwise;
     if (list.count == 0) return true;
@@ -154,10 +154,11 @@ static void pad_same(qdq_window *w, int i, size_t reach, bool upper) {
 }
 
 bool qdq_window_of(const qdq_op_context *ctx, const qdq_window_attrs *attrs, qdq_window *w) {
-    bool fine = qdq_window_list(ctx, "strides", attrs->strides, w->spatial, 1, 1, w->stride);
-    fine &= qdq_window_list(ctx, "dilations", attrs->dilations, w->spatial, 1, 1, w->dilation);
-    fine &= qdq_window_list(ctx, "pads_begin", attrs->pads_begin, w->spatial, 0, 0, w->pad_begin);
-    fine &= qdq_window_list(ctx, "pads_end", attrs->pads_end, w->spatial, 0, 0, w->pad_end);
+    bool fine = qdq_depthwise_list(ctx, "strides", attrs->strides, w->spatial, 1, 1, w->stride);
+    fine &= qdq_depthwise_list(ctx, "dilations", attrs->dilations, w->spatial, 1, 1, w->dilation);
+    fine &=
+        qdq_depthwise_list(ctx, "pads_begin", attrs->pads_begin, w->spatial, 0, 0, w->pad_begin);
+    fine &= qdq_depthwise_list(ctx, "pads_end", attrs->pads_end, w->spatial, 0, 0, w->pad_end);
     if (!fine) return false;
     for (int i = 0; i < w->spatial; i++) {
         size_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1;

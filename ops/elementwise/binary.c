@@ -77,19 +77,20 @@ static void infer_comparison(qdq_op_context *ctx) {
     infer_shape(ctx, QDQ_BOOL);
 }
 
-#define BINARY(id, op_name, map_name, what, ins, outs, attr_table, infer_fn)              \
-    static size_t lower_##id(const qdq_op_context *ctx, const qdq_lowering *to,           \
-                             qdq_stage *stages) {                                         \
-        qdq_elements op = {.map = QDQ_MAP_##map_name, .a = PORT_A, .b = PORT_B, .c = -1}; \
-        return qdq_lower_elements(ctx, to, &op, stages);                                  \
-    }                                                                                     \
-    const qdq_op qdq_op_##id = {                                                          \
-        .name = (op_name),                                                                \
-        .summary = (what),                                                                \
-        .attrs_size = sizeof(qdq_binary_attrs),                                           \
-        QDQ_OP_TABLES(ins, outs, attr_table),                                             \
-        .infer = (infer_fn),                                                              \
-        .lower = lower_##id,                                                              \
+#define BINARY(id, op_name, function_name, what, ins, outs, attr_table, infer_fn)            \
+    static size_t lower_##id(const qdq_op_context *ctx, const qdq_lowering *to,              \
+                             qdq_stage *stages) {                                            \
+        qdq_elements op = {                                                                  \
+            .function = QDQ_ELEMENTWISE_##function_name, .a = PORT_A, .b = PORT_B, .c = -1}; \
+        return qdq_lower_elements(ctx, to, &op, stages);                                     \
+    }                                                                                        \
+    const qdq_op qdq_op_##id = {                                                             \
+        .name = (op_name),                                                                   \
+        .summary = (what),                                                                   \
+        .attrs_size = sizeof(qdq_binary_attrs),                                              \
+        QDQ_OP_TABLES(ins, outs, attr_table),                                                \
+        .infer = (infer_fn),                                                                 \
+        .lower = lower_##id,                                                                 \
     };
 
 // clang-format off
@@ -143,7 +144,8 @@ static void infer_select(qdq_op_context *ctx) {
 }
 
 static size_t lower_select(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
-    qdq_elements op = {.map = QDQ_MAP_select, .a = SELECT_A, .b = SELECT_B, .c = SELECT_CONDITION};
+    qdq_elements op = {
+        .function = QDQ_ELEMENTWISE_select, .a = SELECT_A, .b = SELECT_B, .c = SELECT_CONDITION};
     return qdq_lower_elements(ctx, to, &op, stages);
 }
 
@@ -161,8 +163,9 @@ const qdq_op qdq_op_select = {
 enum { PORT_X, PORT_OTHER };
 
 // b of `length` elements for one dim of x.
-static qdq_elements along(const qdq_op_context *ctx, qdq_map map, int dim) {
-    qdq_elements op = {.map = map, .a = PORT_X, .b = PORT_OTHER, .c = -1, .has_b_shape = true};
+static qdq_elements along(const qdq_op_context *ctx, qdq_elementwise function, int dim) {
+    qdq_elements op = {
+        .function = function, .a = PORT_X, .b = PORT_OTHER, .c = -1, .has_b_shape = true};
     qdq_shape x = ctx->inputs[PORT_X].type.shape;
     op.b_shape = (qdq_shape){.rank = x.rank};
     for (int i = 0; i < x.rank; i++) op.b_shape.dims[i] = i == dim ? x.dims[i] : 1;
@@ -198,8 +201,8 @@ static void infer_bias_add(qdq_op_context *ctx) {
 
 static size_t lower_bias_add(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_bias_add_attrs *a = ctx->attrs;
-    qdq_elements op =
-        along(ctx, QDQ_MAP_add, qdq_channel_dim(ctx->inputs[PORT_X].type.shape, a->data_format));
+    qdq_elements op = along(ctx, QDQ_ELEMENTWISE_add,
+                            qdq_channel_dim(ctx->inputs[PORT_X].type.shape, a->data_format));
     return qdq_lower_elements(ctx, to, &op, stages);
 }
 
@@ -250,9 +253,9 @@ static void infer_prelu(qdq_op_context *ctx) {
 
 static size_t lower_prelu(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_prelu_attrs *a = ctx->attrs;
-    qdq_elements op = {.map = QDQ_MAP_prelu, .a = PORT_X, .b = PORT_OTHER, .c = -1};
+    qdq_elements op = {.function = QDQ_ELEMENTWISE_prelu, .a = PORT_X, .b = PORT_OTHER, .c = -1};
     if (is_per_channel(ctx, a))
-        op = along(ctx, QDQ_MAP_prelu,
+        op = along(ctx, QDQ_ELEMENTWISE_prelu,
                    qdq_channel_dim(ctx->inputs[PORT_X].type.shape, a->data_format));
     return qdq_lower_elements(ctx, to, &op, stages);
 }

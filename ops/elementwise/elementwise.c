@@ -18,9 +18,9 @@ typedef struct operand {
 } operand;
 
 typedef struct elements_params {
-    qdq_map_fn *fn;
-    qdq_map_numbers numbers;
-    qdq_map map;
+    qdq_elementwise_fn *fn;
+    qdq_elementwise_numbers numbers;
+    qdq_elementwise function;
     qdq_dtype y_dtype;
     bool whole;  // all operands and y are integers: exact
     operand operands[MAX_OPERANDS];
@@ -67,10 +67,10 @@ static void run_floats(const elements_params *p, const float *const *in, const u
     if (!direct) from_floats(p->y_dtype, out, y, n);
 }
 
-static int64_t exact(qdq_map map, int64_t a, int64_t b) {
-    switch (map) {
-    case QDQ_MAP_subtract: return a - b;
-    case QDQ_MAP_greater_equal: return a >= b;
+static int64_t exact(qdq_elementwise function, int64_t a, int64_t b) {
+    switch (function) {
+    case QDQ_ELEMENTWISE_subtract: return a - b;
+    case QDQ_ELEMENTWISE_greater_equal: return a >= b;
     default: return a + b;
     }
 }
@@ -79,7 +79,7 @@ static void run_ints(const elements_params *p, const int32_t *a, const int32_t *
                      size_t n) {
     int32_t out[PART];
     for (size_t i = 0; i < n; i++) {
-        int64_t v = exact(p->map, a[i], b[i]);
+        int64_t v = exact(p->function, a[i], b[i]);
         out[i] = (int32_t)(v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : v);
     }
     qdq_encode_int(p->y_dtype, out, y, n);
@@ -234,9 +234,9 @@ size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, con
     if (!p) return 0;
     qdq_type y = ctx->outputs[0];
     const int ports[MAX_OPERANDS] = {op->a, op->b, op->c};
-    *p = (elements_params){.fn = qdq_map_find(op->map, to->isas),
+    *p = (elements_params){.fn = qdq_elementwise_find(op->function, to->isas),
                            .numbers = op->numbers,
-                           .map = op->map,
+                           .function = op->function,
                            .y_dtype = y.dtype,
                            .shape = y.shape,
                            .x = MAX_OPERANDS};

@@ -9,8 +9,8 @@
 
 // The ports of an op on elements and the function: y = map(a, b, c).
 typedef struct qdq_elements {
-    qdq_map map;
-    qdq_map_numbers numbers;
+    qdq_elementwise function;
+    qdq_elementwise_numbers numbers;
     int a, b, c;  // ports; b and c -1 where there is none
     // The shape of b as it is broadcast onto y, where that is not its own.
     bool has_b_shape;

@@ -7,8 +7,8 @@ static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
 static void infer(qdq_op_context *ctx) { ctx->outputs[0] = ctx->inputs[0].type; }
 
 static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages,
-                       qdq_map map, qdq_map_numbers numbers) {
-    qdq_elements op = {.map = map, .numbers = numbers, .a = 0, .b = -1, .c = -1};
+                       qdq_elementwise function, qdq_elementwise_numbers numbers) {
+    qdq_elements op = {.function = function, .numbers = numbers, .a = 0, .b = -1, .c = -1};
     return qdq_lower_elements(ctx, to, &op, stages);
 }
 
@@ -16,10 +16,11 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
 
 static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_unary_attrs, x), false, QDQ_SET_FLOATS}};
 
-#define UNARY(id, op_name, map, what)                                           \
+#define UNARY(id, op_name, function, what)                                      \
     static size_t lower_##id(const qdq_op_context *ctx, const qdq_lowering *to, \
                              qdq_stage *stages) {                               \
-        return lower_as(ctx, to, stages, QDQ_MAP_##map, (qdq_map_numbers){0});  \
+        return lower_as(ctx, to, stages, QDQ_ELEMENTWISE_##function,            \
+                        (qdq_elementwise_numbers){0});                          \
     }                                                                           \
     const qdq_op qdq_op_##id = {                                                \
         .name = (op_name),                                                      \
@@ -31,7 +32,7 @@ static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_unary_attrs, x), false
         .output_count = 1,                                                      \
         .infer = infer,                                                         \
         .lower = lower_##id,                                                    \
-        .cuts_negative = QDQ_MAP_##map == QDQ_MAP_relu,                         \
+        .cuts_negative = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_relu,    \
     };
 
 UNARY(abs, "Abs", abs, "y = |x|")
@@ -61,20 +62,20 @@ static void infer_alpha(qdq_op_context *ctx) {
     infer(ctx);
 }
 
-#define ALPHA(id, op_name, map, what)                                           \
-    static size_t lower_##id(const qdq_op_context *ctx, const qdq_lowering *to, \
-                             qdq_stage *stages) {                               \
-        const qdq_alpha_attrs *a = ctx->attrs;                                  \
-        return lower_as(ctx, to, stages, QDQ_MAP_##map,                         \
-                        (qdq_map_numbers){.alpha = (float)a->alpha.value});     \
-    }                                                                           \
-    const qdq_op qdq_op_##id = {                                                \
-        .name = (op_name),                                                      \
-        .summary = (what),                                                      \
-        .attrs_size = sizeof(qdq_alpha_attrs),                                  \
-        QDQ_OP_TABLES(alpha_inputs, outputs, alpha_attrs),                      \
-        .infer = infer_alpha,                                                   \
-        .lower = lower_##id,                                                    \
+#define ALPHA(id, op_name, function, what)                                          \
+    static size_t lower_##id(const qdq_op_context *ctx, const qdq_lowering *to,     \
+                             qdq_stage *stages) {                                   \
+        const qdq_alpha_attrs *a = ctx->attrs;                                      \
+        return lower_as(ctx, to, stages, QDQ_ELEMENTWISE_##function,                \
+                        (qdq_elementwise_numbers){.alpha = (float)a->alpha.value}); \
+    }                                                                               \
+    const qdq_op qdq_op_##id = {                                                    \
+        .name = (op_name),                                                          \
+        .summary = (what),                                                          \
+        .attrs_size = sizeof(qdq_alpha_attrs),                                      \
+        QDQ_OP_TABLES(alpha_inputs, outputs, alpha_attrs),                          \
+        .infer = infer_alpha,                                                       \
+        .lower = lower_##id,                                                        \
     };
 
 ALPHA(leaky_relu, "LeakyReLU", leaky_relu, "y = x > 0 ? x : alpha * x")
@@ -100,8 +101,8 @@ static void infer_hard_sigmoid(qdq_op_context *ctx) {
 static size_t lower_hard_sigmoid(const qdq_op_context *ctx, const qdq_lowering *to,
                                  qdq_stage *stages) {
     const qdq_hard_sigmoid_attrs *a = ctx->attrs;
-    return lower_as(ctx, to, stages, QDQ_MAP_hard_sigmoid,
-                    (qdq_map_numbers){(float)a->alpha.value, (float)a->beta.value});
+    return lower_as(ctx, to, stages, QDQ_ELEMENTWISE_hard_sigmoid,
+                    (qdq_elementwise_numbers){(float)a->alpha.value, (float)a->beta.value});
 }
 
 const qdq_op qdq_op_hard_sigmoid = {
@@ -135,8 +136,8 @@ static void infer_clamp(qdq_op_context *ctx) {
 
 static size_t lower_clamp(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_clamp_attrs *a = ctx->attrs;
-    return lower_as(ctx, to, stages, QDQ_MAP_clamp,
-                    (qdq_map_numbers){(float)a->min.value, (float)a->max.value});
+    return lower_as(ctx, to, stages, QDQ_ELEMENTWISE_clamp,
+                    (qdq_elementwise_numbers){(float)a->min.value, (float)a->max.value});
 }
 
 const qdq_op qdq_op_clamp = {
@@ -160,8 +161,8 @@ static const qdq_attr_desc gelu_attrs[] = {{"mode", QDQ_ATTR_WORD, offsetof(qdq_
 static size_t lower_gelu(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_gelu_attrs *a = ctx->attrs;
     return lower_as(ctx, to, stages,
-                    a->mode == QDQ_GELU_TANH ? QDQ_MAP_gelu_tanh : QDQ_MAP_gelu_erf,
-                    (qdq_map_numbers){0});
+                    a->mode == QDQ_GELU_TANH ? QDQ_ELEMENTWISE_gelu_tanh : QDQ_ELEMENTWISE_gelu_erf,
+                    (qdq_elementwise_numbers){0});
 }
 
 const qdq_op qdq_op_gelu = {

@@ -11,6 +11,6 @@
 #define QDQ_SLICE_ISA QDQ_ISA_AVX512
 #include "ops/kernels/reduce/reduce.inc.h"
 
-#define QDQ_WINDOW_SET qdq_window_avx512
-#define QDQ_WINDOW_ISA QDQ_ISA_AVX512
+#define QDQ_DEPTHWISE_SET qdq_depthwise_avx512
+#define QDQ_DEPTHWISE_ISA QDQ_ISA_AVX512
 #include "ops/kernels/depthwise/depthwise.inc.h"

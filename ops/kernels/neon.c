@@ -11,6 +11,6 @@
 #define QDQ_SLICE_ISA QDQ_ISA_NEON
 #include "ops/kernels/reduce/reduce.inc.h"
 
-#define QDQ_WINDOW_SET qdq_window_neon
-#define QDQ_WINDOW_ISA QDQ_ISA_NEON
+#define QDQ_DEPTHWISE_SET qdq_depthwise_neon
+#define QDQ_DEPTHWISE_ISA QDQ_ISA_NEON
 #include "ops/kernels/depthwise/depthwise.inc.h"

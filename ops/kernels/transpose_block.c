@@ -63,7 +63,7 @@ static inline void store_halves(char *low, char *high, vec v) {
 #if HAS_VECTORS
 
 // Rows of x begin at element j; `step`: bytes from one row of y to the next.
-static inline void turn4(const void *const *x, size_t j, char *y, size_t step) {
+static inline void transpose4(const void *const *x, size_t j, char *y, size_t step) {
     vec r[4];
     for (int i = 0; i < 4; i++) r[i] = load((const char *)x[i] + j * 4);
     vec low01 = LOW32(r[0], r[1]), low23 = LOW32(r[2], r[3]);
@@ -74,7 +74,7 @@ static inline void turn4(const void *const *x, size_t j, char *y, size_t step) {
     store(y + 3 * step, HIGH64(high01, high23));
 }
 
-static inline void turn2(const void *const *x, size_t j, char *y, size_t step) {
+static inline void transpose2(const void *const *x, size_t j, char *y, size_t step) {
     vec r[8], pairs[8];
     for (int i = 0; i < 8; i++) r[i] = load((const char *)x[i] + j * 2);
     for (int i = 0; i < 4; i++) {
@@ -93,7 +93,7 @@ static inline void turn2(const void *const *x, size_t j, char *y, size_t step) {
     }
 }
 
-static inline void turn1(const void *const *x, size_t j, char *y, size_t step) {
+static inline void transpose1(const void *const *x, size_t j, char *y, size_t step) {
     vec pairs[4];
     for (int i = 0; i < 4; i++)
         pairs[i] =
@@ -108,15 +108,15 @@ static inline void turn1(const void *const *x, size_t j, char *y, size_t step) {
 
 #else
 
-#define TURN_BLOCK(size, type)                                                            \
-    static inline void turn##size(const void *const *x, size_t j, char *y, size_t step) { \
-        for (size_t k = 0; k < BLOCK##size; k++)                                          \
-            for (size_t i = 0; i < BLOCK##size; i++)                                      \
-                ((type *)(void *)(y + k * step))[i] = ((const type *)x[i])[j + k];        \
+#define TRANSPOSE_BLOCK(size, type)                                                            \
+    static inline void transpose##size(const void *const *x, size_t j, char *y, size_t step) { \
+        for (size_t k = 0; k < BLOCK##size; k++)                                               \
+            for (size_t i = 0; i < BLOCK##size; i++)                                           \
+                ((type *)(void *)(y + k * step))[i] = ((const type *)x[i])[j + k];             \
     }
-TURN_BLOCK(4, uint32_t)
-TURN_BLOCK(2, uint16_t)
-TURN_BLOCK(1, uint8_t)
+TRANSPOSE_BLOCK(4, uint32_t)
+TRANSPOSE_BLOCK(2, uint16_t)
+TRANSPOSE_BLOCK(1, uint8_t)
 
 #endif
 
@@ -125,20 +125,20 @@ TURN_BLOCK(1, uint8_t)
 // Blocks, then what is left of columns and of rows. The shorter way is gone first, so that lines of
 // the cache are done with when they are left.
 // NOLINTBEGIN(bugprone-macro-parentheses): types
-#define TURN(size, type)                                                                         \
-    static void turn_all##size(const void *const *x, size_t rows, size_t n, type *y,             \
-                               size_t stride) {                                                  \
+#define TRANSPOSE(size, type)                                                                    \
+    static void transpose_all##size(const void *const *x, size_t rows, size_t n, type *y,        \
+                                    size_t stride) {                                             \
         enum { BLOCK = BLOCK##size };                                                            \
         size_t whole_rows = rows - rows % BLOCK, whole_n = n - n % BLOCK;                        \
         size_t step = stride * sizeof(type);                                                     \
         if (n <= rows) {                                                                         \
             for (size_t i = 0; i < whole_rows; i += BLOCK)                                       \
                 for (size_t j = 0; j < whole_n; j += BLOCK)                                      \
-                    turn##size(x + i, j, (char *)(y + j * stride + i), step);                    \
+                    transpose##size(x + i, j, (char *)(y + j * stride + i), step);               \
         } else {                                                                                 \
             for (size_t j = 0; j < whole_n; j += BLOCK)                                          \
                 for (size_t i = 0; i < whole_rows; i += BLOCK)                                   \
-                    turn##size(x + i, j, (char *)(y + j * stride + i), step);                    \
+                    transpose##size(x + i, j, (char *)(y + j * stride + i), step);               \
         }                                                                                        \
         for (size_t j = whole_n; j < n; j++)                                                     \
             for (size_t i = 0; i < whole_rows; i++) y[j * stride + i] = ((const type *)x[i])[j]; \
@@ -148,16 +148,17 @@ TURN_BLOCK(1, uint8_t)
         }                                                                                        \
     }
 
-TURN(4, uint32_t)
-TURN(2, uint16_t)
-TURN(1, uint8_t)
+TRANSPOSE(4, uint32_t)
+TRANSPOSE(2, uint16_t)
+TRANSPOSE(1, uint8_t)
 // NOLINTEND(bugprone-macro-parentheses)
 
-void qdq_turn(size_t size, const void *const *x, size_t rows, size_t n, void *y, size_t stride) {
+void qdq_transpose_block(size_t size, const void *const *x, size_t rows, size_t n, void *y,
+                         size_t stride) {
     if (size == 4)
-        turn_all4(x, rows, n, y, stride);
+        transpose_all4(x, rows, n, y, stride);
     else if (size == 2)
-        turn_all2(x, rows, n, y, stride);
+        transpose_all2(x, rows, n, y, stride);
     else
-        turn_all1(x, rows, n, y, stride);
+        transpose_all1(x, rows, n, y, stride);
 }

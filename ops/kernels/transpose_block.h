@@ -7,6 +7,7 @@
 
 // y[j * stride + i] = x[i][j] for `rows` i and n j: elements of 1, 2 or 4 bytes, as they are. The
 // rows may lie anywhere, but not in y.
-void qdq_turn(size_t size, const void *const *x, size_t rows, size_t n, void *y, size_t stride);
+void qdq_transpose_block(size_t size, const void *const *x, size_t rows, size_t n, void *y,
+                         size_t stride);
 
 #endif

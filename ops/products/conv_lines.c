@@ -18,9 +18,9 @@ enum {
 };
 
 typedef struct lines_params {
-    qdq_conv conv;    // first
-    qdq_gemm turned;  // rows are output channels, columns positions
-    const qdq_window_kernel *kernel;
+    qdq_conv conv;             // first
+    qdq_gemm transposed_gemm;  // rows are output channels, columns positions
+    const qdq_depthwise_kernel *kernel;
     const float *weights;         // of all channels; NULL: not known
     const size_t *begins, *ends;  // of each tap of the last dim: positions whose element is in x
     size_t elements;              // of x, the batch too
@@ -46,12 +46,12 @@ static void weights_of(const qdq_conv *c, const void *data, size_t output, float
 
 //---- Lines ------------------------------------------------------------------
 
-enum { LINE = POSITIONS + QDQ_WINDOW_ROOM };
+enum { LINE = POSITIONS + QDQ_DEPTHWISE_ROOM };
 
 // The lines of some k at n positions from `o` on.
 typedef struct lines {
     size_t o, n, depth;
-    qdq_window_line of_k[DEPTH];
+    qdq_depthwise_line of_k[DEPTH];
     float made[DEPTH * LINE];  // those at the ends of x, which may not be read beyond them
 } lines;
 
@@ -64,8 +64,8 @@ static void add_line(const channel *ch, size_t line, size_t t, float by, lines *
     if (end > l->n) end = l->n;
     if (begin >= end) return;
     size_t before = l->o + t * c->dilation[LAST], shift = c->pad[LAST];
-    qdq_window_line *made = &l->of_k[l->depth];
-    *made = (qdq_window_line){NULL, by, (uint32_t)begin, (uint32_t)end};
+    qdq_depthwise_line *made = &l->of_k[l->depth];
+    *made = (qdq_depthwise_line){NULL, by, (uint32_t)begin, (uint32_t)end};
     if (line + before >= shift && line + before - shift + LINE <= p->elements) {
         made->x = ch->x + (line + before - shift);
     } else {
@@ -109,7 +109,7 @@ static void add_channel(const channel *ch, const qdq_gemm_block *block, float *s
     for (size_t at = 0, n; at < block->columns; at += n) {
         n = c->out[LAST] - o[LAST];
         if (n > block->columns - at) n = block->columns - at;
-        memset(sums + at, 0, (n + QDQ_WINDOW_ROOM) * sizeof *sums);
+        memset(sums + at, 0, (n + QDQ_DEPTHWISE_ROOM) * sizeof *sums);
         add_positions(ch, o, n, sums + at);
         o[LAST] += n;
         for (int d = LAST; d > 0 && o[d] == c->out[d]; d--) o[d] = 0, o[d - 1]++;
@@ -127,7 +127,7 @@ static void run_block(const lines_params *p, const qdq_tensors *tensors,
     float all[CHANNELS * POSITIONS];
     qdq_scratch_drop(tensors->poison, all, sizeof all);
     for (size_t r = 0; r < block->rows; r++) {
-        float sums[POSITIONS + QDQ_WINDOW_ROOM] = {0}, room[MOST_K];
+        float sums[POSITIONS + QDQ_DEPTHWISE_ROOM] = {0}, room[MOST_K];
         size_t output = block->row + r, group = output / c->group_outputs;
         ch.at = image + group * c->group_inputs * c->channel_stride;
         ch.weights = room;
@@ -138,12 +138,12 @@ static void run_block(const lines_params *p, const qdq_tensors *tensors,
         add_channel(&ch, block, sums);
         memcpy(all + r * POSITIONS, sums, POSITIONS * sizeof *sums);
     }
-    g->epilogue(&p->turned, tensors, block, all, POSITIONS);
+    g->epilogue(&p->transposed_gemm, tensors, block, all, POSITIONS);
 }
 
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const lines_params *p = params;
-    size_t channels = p->turned.rows, positions = p->turned.columns;
+    size_t channels = p->transposed_gemm.rows, positions = p->transposed_gemm.columns;
     size_t channel_blocks = (channels + CHANNELS - 1) / CHANNELS;
     size_t position_blocks = (positions + POSITIONS - 1) / POSITIONS;
     for (size_t unit = begin; unit < end; unit++) {
@@ -168,7 +168,7 @@ static void swap(size_t *a, size_t *b) {
 }
 
 // The same product with output channels for rows.
-static qdq_gemm turned(const qdq_gemm *g) {
+static qdq_gemm transposed_gemm(const qdq_gemm *g) {
     qdq_gemm t = *g;
     swap(&t.rows, &t.columns);
     swap(&t.y.row_stride, &t.y.column_stride);
@@ -212,8 +212,8 @@ bool qdq_conv_lines_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowe
     qdq_gemm_known known;
     if (!p) return false;
     p->conv = *c;
-    p->turned = turned(&c->gemm);
-    p->kernel = qdq_window_kernel_find(to->isas);
+    p->transposed_gemm = transposed_gemm(&c->gemm);
+    p->kernel = qdq_depthwise_kernel_find(to->isas);
     p->elements = qdq_shape_count(ctx->inputs[c->gemm.a_port].type.shape);
     if (!set_ends(p, to->mempool)) return false;
     size_t blocks = (c->gemm.columns + CHANNELS - 1) / CHANNELS;

@@ -53,9 +53,9 @@ enum {
     QDQ_CONV_PART = 128,  // k of the rows of A
     QDQ_CONV_PART_ROWS = 16,
     QDQ_CONV_BORDER_TAPS = 32,
-    QDQ_CONV_TURNED_TAPS = 16,   // of neighbours that become columns
-    QDQ_CONV_LANES_OUTPUTS = 8,  // of a group: from so many on it is a product of its own
-    QDQ_CONV_LANES_DEPTH = 128,  // k of lanes
+    QDQ_CONV_TRANSPOSED_TAPS = 16,  // of neighbours that become columns
+    QDQ_CONV_LANES_OUTPUTS = 8,     // of a group: from so many on it is a product of its own
+    QDQ_CONV_LANES_DEPTH = 128,     // k of lanes
     QDQ_CONV_LINES_CHANNELS = 16,
     QDQ_CONV_LINES_DEPTH = 32,  // k of lines, and most of all
     QDQ_CONV_LINES_MOST = 256,

@@ -234,7 +234,7 @@ static void im2col_border(const part *p, const size_t *o, size_t row, target *to
 // Where channels are neighbours: the rest of a channel, whole channels with a row of x for each
 // tap, and the rest.
 static void copy_channels(const part *p, size_t base, char *out) {
-    enum { FEW = QDQ_CONV_TURNED_TAPS };
+    enum { FEW = QDQ_CONV_TRANSPOSED_TAPS };
     const qdq_conv *c = p->conv;
     const size_t *offsets = c->offsets + p->k;
     size_t taps = c->taps, head = (taps - p->k % taps) % taps;
@@ -245,7 +245,7 @@ static void copy_channels(const part *p, size_t base, char *out) {
         size_t few = taps - t < FEW ? taps - t : FEW;
         const void *rows[FEW];
         for (size_t i = 0; i < few; i++) rows[i] = p->x + (base + offsets[head + t + i]) * p->size;
-        qdq_turn(p->size, rows, few, whole, out + (head + t) * p->size, taps);
+        qdq_transpose_block(p->size, rows, few, whole, out + (head + t) * p->size, taps);
     }
     gather(p->size, p->x, base, offsets + done, p->n - done, out + done * p->size);
 }
@@ -265,7 +265,8 @@ static void copy_positions(const part *p, const size_t *at, size_t row, size_t p
         }
         if (++tap == c->taps) tap = 0, channel++;
     }
-    qdq_turn(p->size, rows, p->n, positions, to->rows + row * p->stride * p->size, p->stride);
+    qdq_transpose_block(p->size, rows, p->n, positions, to->rows + row * p->stride * p->size,
+                        p->stride);
 }
 
 // How many positions from `o` on, at most `rows`, are neighbours in x under every tap.

@@ -12,7 +12,7 @@ static size_t lower_channels(const qdq_op_context *ctx, const qdq_lowering *to,
                              const qdq_slice_op *op, qdq_data_format format,
                              qdq_norm_params *params, qdq_stage *stages) {
     qdq_shape shape = ctx->inputs[0].type.shape;
-    qdq_slices slices = qdq_slices_of(shape, ~(1u << qdq_channel_dim(shape, format)));
+    qdq_reduce_axes slices = qdq_reduce_axes_of(shape, ~(1u << qdq_channel_dim(shape, format)));
     if (!params) return 0;
     params->across = slices.count;
     params->run = slices.n;

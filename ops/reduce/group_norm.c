@@ -70,9 +70,9 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     int64_t groups = a->groups.value, each = channels / groups;
     int64_t pixels = (int64_t)qdq_shape_count(x) / batch / channels;
     bool first = a->data_format == QDQ_NCX;
-    qdq_slices slices =
-        first ? qdq_slices_of(QDQ_SHAPE(batch, groups, each, pixels), 1 << 2 | 1 << 3)
-              : qdq_slices_of(QDQ_SHAPE(batch, pixels, groups, each), 1 << 1 | 1 << 3);
+    qdq_reduce_axes slices =
+        first ? qdq_reduce_axes_of(QDQ_SHAPE(batch, groups, each, pixels), 1 << 2 | 1 << 3)
+              : qdq_reduce_axes_of(QDQ_SHAPE(batch, pixels, groups, each), 1 << 1 | 1 << 3);
     qdq_norm_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_norm_params);
     if (!params) return 0;
     *params = qdq_norm_params_of(ctx, a->epsilon, GAMMA, BETA);

@@ -9,7 +9,7 @@ static size_t lower_from(const qdq_op_context *ctx, const qdq_lowering *to, cons
     qdq_shape shape = ctx->inputs[0].type.shape;
     int64_t axis = begin.set ? begin.value : -1;
     uint32_t before = (1u << (axis < 0 ? axis + shape.rank : axis)) - 1;
-    qdq_slices slices = qdq_slices_of(shape, ~before);
+    qdq_reduce_axes slices = qdq_reduce_axes_of(shape, ~before);
     qdq_norm_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_norm_params);
     value.width = slices.n;
     if (params) *params = value;

@@ -102,7 +102,7 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, const 
         dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + shape.rank : a->axes.data[i]);
     reduce_params *params = QDQ_MEMPOOL_NEW(to->mempool, reduce_params);
     if (params) *params = (reduce_params){ctx->outputs[0].dtype};
-    return qdq_slice_stage(ctx, to, op, qdq_slices_of(shape, dims), params, 1, stages);
+    return qdq_slice_stage(ctx, to, op, qdq_reduce_axes_of(shape, dims), params, 1, stages);
 }
 
 #define REDUCE(op, op_name, op_summary, begin, take, end)                                      \

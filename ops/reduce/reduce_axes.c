@@ -10,8 +10,8 @@
 
 //---- Which elements ---------------------------------------------------------
 
-qdq_slices qdq_slices_of(qdq_shape shape, uint32_t within) {
-    qdq_slices slices = {.n = 1, .count = 1};
+qdq_reduce_axes qdq_reduce_axes_of(qdq_shape shape, uint32_t within) {
+    qdq_reduce_axes slices = {.n = 1, .count = 1};
     size_t stride = 1;
     int before = -1;  // whether the dim before was within; -1: there was none
     for (int i = shape.rank; i-- > 0;) {
@@ -44,7 +44,7 @@ static size_t offset_of(const qdq_slice_dim *dims, int rank, size_t index) {
 //---- Groups: slices that are walked together --------------------------------
 
 typedef struct slice_job {
-    qdq_slices slices;
+    qdq_reduce_axes slices;
     const qdq_slice_op *op;
     const qdq_slice_kernels *kernels;
     const void *params;
@@ -77,7 +77,7 @@ static slice_group group_of(const slice_job *job, size_t index) {
 }
 
 // Elements from `at` on, at most n, that lie `*stride` apart from each other.
-static size_t run_of(const qdq_slices *slices, size_t at, size_t n, size_t *offset,
+static size_t run_of(const qdq_reduce_axes *slices, size_t at, size_t n, size_t *offset,
                      size_t *stride) {
     *offset = offset_of(slices->within, slices->within_rank, at);
     *stride = slices->within_rank ? slices->within[0].stride : 1;
@@ -113,7 +113,7 @@ static void load_columns(const slice_job *job, const slice_group *group, const v
             job->kernels->decode(job->x_dtype, codes, rows, part * count);
             for (size_t i = 0; i < part; i++) row[i] = rows + i * count;
         }
-        qdq_turn(sizeof *out, row, part, count, out + at, job->pitch);
+        qdq_transpose_block(sizeof *out, row, part, count, out + at, job->pitch);
     }
 }
 
@@ -127,10 +127,11 @@ static void store_columns(const slice_job *job, const slice_group *group, const 
         size_t part = n - at < ROWS ? n - at : ROWS;
         for (size_t c = 0; c < count; c++) column[c] = in + c * job->pitch + at;
         if (job->y_dtype == QDQ_FLOAT32 && !tensors->sink) {
-            qdq_turn(size, column, count, part, (float *)tensors->y[0] + y + at * stride, stride);
+            qdq_transpose_block(size, column, count, part, (float *)tensors->y[0] + y + at * stride,
+                                stride);
             continue;
         }
-        qdq_turn(sizeof *rows, column, count, part, rows, count);
+        qdq_transpose_block(sizeof *rows, column, count, part, rows, count);
         job->kernels->encode(job->y_dtype, rows, codes, part * count);
         if (tensors->sink)
             tensors->sink(tensors->sink_self,
@@ -263,7 +264,7 @@ static void run_slices(const void *params, const qdq_tensors *tensors, size_t be
 // How many neighbours are walked together: fewer if their slices are in buffers as a whole then,
 // where that saves work.
 static void set_groups(slice_job *job) {
-    const qdq_slices *slices = &job->slices;
+    const qdq_reduce_axes *slices = &job->slices;
     job->together = 1, job->groups = slices->count;
     if (job->side_by_side) {
         size_t row = slices->across[0].size, most = QDQ_SLICES_AT_ONCE;
@@ -280,7 +281,7 @@ static void set_groups(slice_job *job) {
 }
 
 bool qdq_slice_stage(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
-                     qdq_slices slices, const void *params, size_t cost, qdq_stage *stage) {
+                     qdq_reduce_axes slices, const void *params, size_t cost, qdq_stage *stage) {
     slice_job *job = QDQ_MEMPOOL_NEW(to->mempool, slice_job);
     if (!job || !params) return false;
     *job = (slice_job){

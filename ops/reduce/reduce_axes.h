@@ -17,14 +17,14 @@ typedef struct qdq_slice_dim {
 
 // The dims within a slice and those across slices, innermost first, without those of size 1 and
 // with neighbours merged. Slices are numbered in row-major order of the dims across them.
-typedef struct qdq_slices {
+typedef struct qdq_reduce_axes {
     qdq_slice_dim within[QDQ_MAX_RANK], across[QDQ_MAX_RANK];
     int within_rank, across_rank;
     size_t n, count;  // elements of a slice, slices
-} qdq_slices;
+} qdq_reduce_axes;
 
 // `within`: a bit 1 << dim for each dim that slices span.
-qdq_slices qdq_slices_of(qdq_shape shape, uint32_t within);
+qdq_reduce_axes qdq_reduce_axes_of(qdq_shape shape, uint32_t within);
 
 //---- Ops on slices ----------------------------------------------------------
 
@@ -73,7 +73,7 @@ typedef struct qdq_slice_op {
 // A stage of an op on slices of its first input. `cost`: operations for an element. False when
 // memory runs out.
 bool qdq_slice_stage(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
-                     qdq_slices slices, const void *params, size_t cost, qdq_stage *stage);
+                     qdq_reduce_axes slices, const void *params, size_t cost, qdq_stage *stage);
 
 // Stores one number as an element of an output, rounded once. Does nothing where nobody wants it.
 void qdq_slice_store(const qdq_tensors *tensors, size_t output, qdq_dtype dtype, size_t index,

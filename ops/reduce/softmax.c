@@ -94,7 +94,7 @@ static size_t lower_along(const qdq_op_context *ctx, const qdq_lowering *to, con
     int64_t axis = given.set ? given.value : otherwise;
     softmax_params *params = QDQ_MEMPOOL_NEW(to->mempool, softmax_params);
     if (params) *params = value;
-    qdq_slices slices = qdq_slices_of(shape, 1u << (axis < 0 ? axis + shape.rank : axis));
+    qdq_reduce_axes slices = qdq_reduce_axes_of(shape, 1u << (axis < 0 ? axis + shape.rank : axis));
     return qdq_slice_stage(ctx, to, op, slices, params, COST, stages);
 }
 

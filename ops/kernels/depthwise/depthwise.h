@@ -7,29 +7,29 @@
 #include "include/qdq/base.h"
 #include "runtime/base/cpu.h"
 
-enum { QDQ_WINDOW_ROOM = 32 };  // lines and sums are read up to a multiple of this
+enum { QDQ_DEPTHWISE_ROOM = 32 };  // lines and sums are read up to a multiple of this
 
 // A line, and what it is multiplied by. Only begin..end of it are wanted.
-typedef struct qdq_window_line {
+typedef struct qdq_depthwise_line {
     const float *x;
     float by;
     uint32_t begin, end;
-} qdq_window_line;
+} qdq_depthwise_line;
 
-typedef struct qdq_window_kernel {
+typedef struct qdq_depthwise_kernel {
     qdq_isa isa;
     // sums[i] = fma(line[i], by, sums[i]) for n i, and for each of them line by line in order.
-    void (*add)(const qdq_window_line *lines, size_t depth, float *sums, size_t n);
-} qdq_window_kernel;
+    void (*add)(const qdq_depthwise_line *lines, size_t depth, float *sums, size_t n);
+} qdq_depthwise_kernel;
 
-extern const qdq_window_kernel qdq_window_portable;
-extern const qdq_window_kernel qdq_window_avx2;
-extern const qdq_window_kernel qdq_window_avx512;
-extern const qdq_window_kernel qdq_window_neon;
+extern const qdq_depthwise_kernel qdq_depthwise_portable;
+extern const qdq_depthwise_kernel qdq_depthwise_avx2;
+extern const qdq_depthwise_kernel qdq_depthwise_avx512;
+extern const qdq_depthwise_kernel qdq_depthwise_neon;
 
 // The kernels of this build, from the plainest to the best.
-const qdq_window_kernel *const *qdq_window_kernels(size_t *count);
+const qdq_depthwise_kernel *const *qdq_depthwise_kernels(size_t *count);
 // The best one of these instruction sets.
-const qdq_window_kernel *qdq_window_kernel_find(uint32_t isas);
+const qdq_depthwise_kernel *qdq_depthwise_kernel_find(uint32_t isas);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of window.h in plain C that compilers turn into vectors: included by one file per
-// instruction set, which defines QDQ_WINDOW_SET, the name of the set, and QDQ_WINDOW_ISA.
+// instruction set, which defines QDQ_DEPTHWISE_SET, the name of the set, and QDQ_DEPTHWISE_ISA.
 #include <math.h>
 
 #include "ops/kernels/depthwise/depthwise.h"
 
 // Sums of so many positions stay in registers. Where a line has no element it has no product.
-#define WINDOW_ADD(count)                                                                 \
+#define DEPTHWISE_ADD(count)                                                              \
     {                                                                                     \
         float own[count];                                                                 \
         for (uint32_t j = 0; j < (count); j++) own[j] = sums[i + j];                      \
@@ -25,10 +25,10 @@
         for (uint32_t j = 0; j < (count); j++) sums[i + j] = own[j];                      \
     }
 
-static void window_add(const qdq_window_line *lines, size_t depth, float *sums, size_t n) {
+static void depthwise_add(const qdq_depthwise_line *lines, size_t depth, float *sums, size_t n) {
     uint32_t i = 0;
-    for (; i + 16 < n; i += 32) WINDOW_ADD(32)
-    for (; i < n; i += 16) WINDOW_ADD(16)
+    for (; i + 16 < n; i += 32) DEPTHWISE_ADD(32)
+    for (; i < n; i += 16) DEPTHWISE_ADD(16)
 }
 
-const qdq_window_kernel QDQ_WINDOW_SET = {QDQ_WINDOW_ISA, window_add};
+const qdq_depthwise_kernel QDQ_DEPTHWISE_SET = {QDQ_DEPTHWISE_ISA, depthwise_add};

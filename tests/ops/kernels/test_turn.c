@@ -15,7 +15,7 @@ static void check(size_t size, size_t rows, size_t n, uint64_t *seed) {
         x[i] = data[i] = oracle_memory(n * size + 1);  // with nothing behind it
         for (size_t j = 0; j < n * size; j++) data[i][j] = (char)oracle_random(seed);
     }
-    qdq_turn(size, x, rows, n, y, STRIDE);
+    qdq_transpose_block(size, x, rows, n, y, STRIDE);
     for (size_t j = 0; j < MOST; j++)
         for (size_t i = 0; i < STRIDE; i++) {
             const char *at = y + (j * STRIDE + i) * size;

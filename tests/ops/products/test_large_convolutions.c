@@ -240,8 +240,8 @@ static void convolutions_cross_every_cut(void **unused) {
                 p.e.batch = 1, p.block = 5;
                 bool lanes = shape >= LANES_SHAPE && shape <= LAST_LANES_SHAPE;
                 (lanes ? set_lanes_shape : set_product_shape)(&p, shape);
-                size_t turned = (v + (size_t)shape) % 4;
-                set_layout(&p, layout < 2 ? layout + turned % 2 * 2 : 4 + turned);
+                size_t transposed_gemm = (v + (size_t)shape) % 4;
+                set_layout(&p, layout < 2 ? layout + transposed_gemm % 2 * 2 : 4 + transposed_gemm);
                 set_link(&p, v + (size_t)shape + layout);
                 make(&p, &random);
                 for (size_t i = 0; i < isa_count; i++, turn++) {
