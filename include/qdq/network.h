@@ -436,7 +436,7 @@ static inline qdq_value qdq_batch_norm_training(qdq_graph *graph, qdq_value x,
 
 //---- Pooling, resampling, reduction -----------------------------------------
 
-typedef enum qdq_rounding_type { QDQ_ROUNDING_FLOOR = 0, QDQ_ROUNDING_CEIL } qdq_rounding_type;
+typedef enum qdq_pool_rounding { QDQ_POOL_ROUND_FLOOR = 0, QDQ_POOL_ROUND_CEIL } qdq_pool_rounding;
 
 typedef struct qdq_pool_attrs {
     const char *name;
@@ -445,7 +445,7 @@ typedef struct qdq_pool_attrs {
     qdq_ints pads_begin, pads_end;  // required; empty: zeros
     qdq_ints dilations;             // MaxPool only; default 1
     qdq_bool exclude_pad;           // AvgPool only; required: divide by the elements that there are
-    qdq_rounding_type rounding_type;
+    qdq_pool_rounding rounding_type;
     qdq_auto_pad auto_pad;
     qdq_data_format data_format;
 } qdq_pool_attrs;

@@ -137,20 +137,20 @@ static inline qdq_value qdq_requantize(qdq_graph *graph, qdq_value x, qdq_requan
 //---- Cast -------------------------------------------------------------------
 
 // Which power of two a number becomes that lies between two.
-typedef enum qdq_round_mode {
-    QDQ_ROUND_MODE_UP = 0,   // the greater
-    QDQ_ROUND_MODE_DOWN,     // the lesser
-    QDQ_ROUND_MODE_NEAREST,  // the nearer; halfway the greater
-} qdq_round_mode;
+typedef enum qdq_cast_rounding {
+    QDQ_CAST_ROUND_UP = 0,   // the greater
+    QDQ_CAST_ROUND_DOWN,     // the lesser
+    QDQ_CAST_ROUND_NEAREST,  // the nearer; halfway the greater
+} qdq_cast_rounding;
 
 typedef struct qdq_cast_attrs {
     const char *name;
-    qdq_value x;                // any dtype
-    qdq_dtype dtype;            // of y, any; required
-    qdq_bool saturate;          // float8: clamp to the largest value, else NaN or infinity;
-                                // default what the target does. float8_e8m0: clamp, else NaN;
-                                // default true
-    qdq_round_mode round_mode;  // float8_e8m0
+    qdq_value x;                   // any dtype
+    qdq_dtype dtype;               // of y, any; required
+    qdq_bool saturate;             // float8: clamp to the largest value, else NaN or infinity;
+                                   // default what the target does. float8_e8m0: clamp, else NaN;
+                                   // default true
+    qdq_cast_rounding round_mode;  // float8_e8m0
 } qdq_cast_attrs;
 
 // y = x as another dtype, of x's shape.

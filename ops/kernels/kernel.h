@@ -41,7 +41,7 @@ qdq_tile_fn qdq_requantize_tile_portable;
 typedef struct qdq_cast_params {
     qdq_numerics numerics;
     qdq_dtype x_dtype, y_dtype;
-    qdq_round_mode round_mode;
+    qdq_cast_rounding round_mode;
 } qdq_cast_params;
 
 // Params: qdq_cast_params; no views.

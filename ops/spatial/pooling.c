@@ -47,7 +47,7 @@ static bool read_window(const qdq_op_context *ctx, qdq_image *image, qdq_window 
                               .pads_begin = a->pads_begin,
                               .pads_end = a->pads_end,
                               .auto_pad = a->auto_pad,
-                              .ceil = a->rounding_type == QDQ_ROUNDING_CEIL};
+                              .ceil = a->rounding_type == QDQ_POOL_ROUND_CEIL};
     return qdq_depthwise_list(ctx, "kernel", a->kernel, image->spatial, 1, 1, window->kernel) &&
            qdq_window_of(ctx, &attrs, window);
 }

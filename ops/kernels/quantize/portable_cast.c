@@ -65,11 +65,11 @@ static void int_to_int(const qdq_cast_params *p, const int32_t *x, int32_t *y, s
 //---- To powers of two -------------------------------------------------------
 
 // The power of two that a number in [2^-127, 2^127] becomes.
-static float power_of_two(qdq_round_mode mode, float v) {
+static float power_of_two(qdq_cast_rounding mode, float v) {
     int exponent;
     float half = frexpf(v, &exponent);  // in [0.5, 1): v = half * 2^exponent
-    bool up = mode == QDQ_ROUND_MODE_UP     ? half > 0.5f
-              : mode == QDQ_ROUND_MODE_DOWN ? false
+    bool up = mode == QDQ_CAST_ROUND_UP     ? half > 0.5f
+              : mode == QDQ_CAST_ROUND_DOWN ? false
                                             : half >= 0.75f;
     return ldexpf(1.0f, exponent - (up ? 0 : 1));
 }

@@ -39,7 +39,7 @@ static qdq_value add_move(qdq_graph *g, qdq_value x, const move *m) {
                              .pads_begin = ints(m->begin, m->count),
                              .pads_end = ints(m->end, m->count),
                              .dilations = ints(m->dilations, m->count),
-                             .rounding_type = m->ceil ? QDQ_ROUNDING_CEIL : QDQ_ROUNDING_FLOOR,
+                             .rounding_type = m->ceil ? QDQ_POOL_ROUND_CEIL : QDQ_POOL_ROUND_FLOOR,
                              .data_format = m->channels_first ? QDQ_NCX : QDQ_NXC});
     case RESHAPE:
         return qdq_reshape(

@@ -86,7 +86,7 @@ static inline bool cast_same(qdq_dtype dtype, uint32_t a, uint32_t b) {
 typedef struct cast_case {
     qdq_dtype from, to;
     qdq_bool saturate;
-    qdq_round_mode mode;
+    qdq_cast_rounding mode;
 } cast_case;
 
 static inline uint32_t cast_to_whole(double v, bool from_real, const whole_format *w) {
@@ -100,15 +100,15 @@ static inline uint32_t cast_to_whole(double v, bool from_real, const whole_forma
 }
 
 // Looks at all powers from 2^-127 on.
-static inline uint32_t cast_to_power(double v, bool saturate, qdq_round_mode mode) {
+static inline uint32_t cast_to_power(double v, bool saturate, qdq_cast_rounding mode) {
     if (isnan(v)) return 255;
     if (v < 0x1p-127) return saturate ? 0 : 255;
     if (v > 0x1p127) return saturate ? 254 : 255;
     uint32_t below = 0;
     while (below < 254 && ldexp(1, (int)below + 1 - 127) <= v) below++;
     double low = ldexp(1, (int)below - 127), high = 2 * low;
-    if (v == low || mode == QDQ_ROUND_MODE_DOWN) return below;
-    if (mode == QDQ_ROUND_MODE_UP) return below + 1;
+    if (v == low || mode == QDQ_CAST_ROUND_DOWN) return below;
+    if (mode == QDQ_CAST_ROUND_UP) return below + 1;
     return v - low < high - v ? below : below + 1;
 }
 

@@ -48,9 +48,9 @@ static void check_from(qdq_dtype from) {
         if (!cast_knows(to)) continue;
         bool power = to == QDQ_FLOAT8_E8M0;
         bool saturates = power || (small_format_of(to) && small_is_result(small_format_of(to)));
-        for (int mode = QDQ_ROUND_MODE_UP; mode <= (power ? QDQ_ROUND_MODE_NEAREST : 0); mode++)
+        for (int mode = QDQ_CAST_ROUND_UP; mode <= (power ? QDQ_CAST_ROUND_NEAREST : 0); mode++)
             for (int s = QDQ_UNSET; s <= (saturates ? QDQ_TRUE : QDQ_UNSET); s++)
-                check_case(&(cast_case){from, to, (qdq_bool)s, (qdq_round_mode)mode}, list);
+                check_case(&(cast_case){from, to, (qdq_bool)s, (qdq_cast_rounding)mode}, list);
     }
 }
 
@@ -78,7 +78,7 @@ static void float32_and_int32_at_and_beside_every_edge_cast_to_every_dtype(void 
 
 static uint32_t cast_one(qdq_dtype from, uint32_t x, qdq_dtype to, qdq_bool saturate) {
     uint32_t y = 0;
-    run_cast(&(cast_case){from, to, saturate, QDQ_ROUND_MODE_UP}, (qdq_shape){0}, &x, &y);
+    run_cast(&(cast_case){from, to, saturate, QDQ_CAST_ROUND_UP}, (qdq_shape){0}, &x, &y);
     return y;
 }
 
@@ -117,7 +117,7 @@ static void powers_of_two_are_those_of_onnx_runtime(void **state) {
         for (int mode = 0; mode < 6; mode++) {
             uint32_t x = oracle_bits_of_float(rows[i].x), y;
             cast_case c = {QDQ_FLOAT32, QDQ_FLOAT8_E8M0, mode < 3 ? QDQ_TRUE : QDQ_FALSE,
-                           (qdq_round_mode)(mode % 3)};
+                           (qdq_cast_rounding)(mode % 3)};
             run_cast(&c, (qdq_shape){0}, &x, &y);
             assert_int_equal(y,
                              mode < 3 ? rows[i].saturated[mode] : rows[i].not_saturated[mode - 3]);
@@ -209,7 +209,7 @@ static qdq_graph *make_casts(qdq_shape shape, bool chained, const char *x) {
     for (size_t i = 0; i < n; i++) chain_wanted[from][i] = cast_held(from, x, i);
     for (qdq_dtype to = QDQ_FLOAT16; to < QDQ_DTYPE_COUNT; to++) {
         if (!cast_knows(to)) continue;
-        cast_case c = {from, to, QDQ_UNSET, QDQ_ROUND_MODE_UP};
+        cast_case c = {from, to, QDQ_UNSET, QDQ_CAST_ROUND_UP};
         for (size_t i = 0; i < n; i++) chain_wanted[to][i] = cast_wanted(&c, chain_wanted[from][i]);
         qdq_value y = qdq_cast(g, v, (qdq_cast_attrs){.dtype = to});
         if (!chained || (int)to % 4 == 0) qdq_output(g, qdq_dtype_name(to), y);
@@ -303,7 +303,7 @@ static void a_cast_to_nothing_is_refused(void **state) {
     (void)state;
     check_refused((qdq_cast_attrs){0}, "node 'c': Cast: dtype is missing, wanted the dtype of y; "
                                        "say which dtype the result has");
-    check_refused((qdq_cast_attrs){.dtype = QDQ_INT8, .round_mode = (qdq_round_mode)3},
+    check_refused((qdq_cast_attrs){.dtype = QDQ_INT8, .round_mode = (qdq_cast_rounding)3},
                   "node 'c': Cast: round_mode is 3, wanted 0 to 2; see `qdq ops Cast`");
 }
 

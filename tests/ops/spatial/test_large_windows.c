@@ -78,7 +78,7 @@ static qdq_value add_pool(const pool *p, qdq_graph *g, qdq_value x) {
                         .kernel = {p->kernel + skip, n},
                         .pads_begin = {p->before + skip, n},
                         .pads_end = {p->after + skip, n},
-                        .rounding_type = p->ceil ? QDQ_ROUNDING_CEIL : QDQ_ROUNDING_FLOOR,
+                        .rounding_type = p->ceil ? QDQ_POOL_ROUND_CEIL : QDQ_POOL_ROUND_FLOOR,
                         .auto_pad = p->auto_pad,
                         .data_format = p->x.format};
     if (p->max) a.dilations = (qdq_ints){p->dilation + skip, n};

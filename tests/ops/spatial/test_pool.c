@@ -89,7 +89,7 @@ static qdq_value add_pool(qdq_graph *g, qdq_value x, const pool_case *c, pool_ki
                             .kernel = {c->kernel, n},
                             .pads_begin = {c->begin, n},
                             .pads_end = {c->end, n},
-                            .rounding_type = c->ceil ? QDQ_ROUNDING_CEIL : QDQ_ROUNDING_FLOOR,
+                            .rounding_type = c->ceil ? QDQ_POOL_ROUND_CEIL : QDQ_POOL_ROUND_FLOOR,
                             .auto_pad = c->auto_pad,
                             .data_format = format};
     if (kind.max) {
