@@ -75,6 +75,6 @@ qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target, size_t
     qdq_findings silent = {0};
     qdq_op_context ctx;
     qdq_graph_context(graph, node, &silent, &ctx);
-    *out = version.target->numerics(&ctx, version.release);
+    *out = qdq_target_numerics(&version, &ctx);
     return QDQ_OK;
 }

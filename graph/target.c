@@ -68,6 +68,11 @@ bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_erro
     return find_fails(err, "target", name, names, TARGET_COUNT);
 }
 
+qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op_context *ctx) {
+    if (!ctx->op->by_target) return (qdq_numerics){0};
+    return version->target->numerics(ctx, version->release);
+}
+
 bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version) {
     return version->release >= rule->since && (!rule->until || version->release < rule->until);
 }

@@ -37,6 +37,9 @@ typedef struct qdq_target_version {
 // did-you-mean) if there is none.
 bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_error *err);
 
+// How a target computes a node: by the core's formula, but for the ops that go `by_target`.
+qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op_context *ctx);
+
 // Whether a rule holds at a release.
 bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version);
 

@@ -121,6 +121,8 @@ typedef struct qdq_op {
     // Writes the stages of a node without findings, at most QDQ_MAX_STAGES, and returns how many;
     // 0 when memory runs out or a constant cannot be read.
     size_t (*lower)(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages);
+    // A target has its own numerics for this op. Every other op computes the same for all targets.
+    bool by_target;
     // Of a link: y is x where that is above 0 or NaN, and else 0.
     bool cuts_negative;
     // Whether a link of this op makes of all below 0 what it makes of 0. NULL: never.

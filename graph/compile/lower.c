@@ -122,9 +122,8 @@ void qdq_draft_context(const qdq_draft *draft, size_t index, qdq_findings *findi
 qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_op_context *ctx,
                                 qdq_mempool *mempool) {
     return (qdq_lowering){
-        .numerics = draft->options.numerics
-                        ? *draft->options.numerics
-                        : draft->version.target->numerics(ctx, draft->version.release),
+        .numerics = draft->options.numerics ? *draft->options.numerics
+                                            : qdq_target_numerics(&draft->version, ctx),
         .isas = draft->isas,
         .mempool = mempool,
     };

@@ -54,4 +54,5 @@ const qdq_op qdq_op_cast = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
+    .by_target = true,
 };

@@ -42,6 +42,7 @@ const qdq_op qdq_op_dequantize = {
     .infer = infer,
     .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT,
     .lower = lower,
+    .by_target = true,
     .quantized_input = quantized_input,
     .weight_codes = weight_codes,
 };

@@ -260,4 +260,5 @@ const qdq_op qdq_op_dynamic_quantize = {
     .infer = infer,
     .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT | 1u << PORT_GLOBAL_SCALE,
     .lower = lower,
+    .by_target = true,
 };

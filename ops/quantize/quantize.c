@@ -50,5 +50,6 @@ const qdq_op qdq_op_quantize = {
     .infer = infer,
     .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT,
     .lower = lower,
+    .by_target = true,
     .ignores_negative = ignores_negative,
 };

@@ -153,4 +153,5 @@ const qdq_op qdq_op_requantize = {
     .infer = infer,
     .looks_at = 1u << IN_SCALE | 1u << IN_ZERO_POINT | 1u << OUT_SCALE | 1u << OUT_ZERO_POINT,
     .lower = lower,
+    .by_target = true,
 };

@@ -288,6 +288,13 @@ g.json: 1 of 2 nodes differ, and 1 more by what they are given
         result = self.qdq("compare", "g.json", "--targets", "core,ttnn", "--all")
         self.assertEqual(result.out.splitlines()[0], "q (Quantize): equal on these inputs")
 
+    def test_only_ops_with_numerics_of_the_target_may_differ_elsewhere(self):
+        relu = {"op": "ReLU", "name": "r", "inputs": {"x": "x"}, "attrs": {}}
+        self.write("g.json", x_graph([2, 3], relu))
+        for targets in ("core,onednn", "core,tripy", "core,ttnn,torchao"):
+            result = self.qdq("compare", "g.json", "--targets", targets)
+            self.assertEqual(result.out, "1 node is equal\ng.json: 0 of 1 nodes differ\n")
+
     def test_equal_nodes_that_a_left_out_target_may_compute_differently_are_told(self):
         # ttnn has no int16, and rounds halves away from 0, which core and onnx do not.
         self.write("g.json", x_graph([2, 3], quantize(scales=1, dtype="int16")))
