@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of a draft become steps of a plan: everything in its place.
+//
+// Two peepholes shorten a chain. Two links that turn bytes into bytes, with a value between them
+// that lives in L1 only and known per-tensor parameters, become one lookup table (qdq_join_links):
+// the first link stays in the plan and is skipped. A ReLU in front of a Quantize whose lowest code
+// is the code of 0 is skipped too (`cuts_negative`, `ignores_negative`).
 #include <string.h>
 
 #include "graph/compile/compile.h"

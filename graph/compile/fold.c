@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folding: what a node lays out anew when the graph is compiled (`packs`) is computed then too,
 // where nodes make it of constants alone. Codes that the node can read stay codes.
+//
+// An op names the inputs that it packs (`packs`). For each, the nodes that make it from constants
+// are extracted (qdq_graph_extract), compiled and run once. A Dequantize by the plain formula
+// (`weight_codes`) stays as codes if the op can pack codes (`packs_weight_codes`). A stage does
+// not read the inputs it has packed (`packed`), so the plan keeps no second copy; `constant_bytes`
+// counts the packed form. Folding has a budget (`operations_left`): a node that exceeds it runs at
+// run time.
 #include <string.h>
 
 #include "graph/compile/lower.h"

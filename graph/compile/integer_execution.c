@@ -9,6 +9,12 @@
 // decides for all of its group. Three passes over the nodes: from the last to the first, which
 // values are wanted as codes at all; forwards, what they stand for, and the groups; and forwards
 // again, what the nodes compute on.
+//
+// Three hooks of an op take part. `accepts_quantized`: the inputs that the op can take quantized.
+// `quantized_input` (Dequantize): the integers and parameters that its output stands for.
+// `passes_quantized` (data movement, and ops that choose among elements by order): what its output
+// stands for if its inputs are quantized. To the executor the result is a tensor op like any
+// other. It rounds less than the graph says, so only `fast` does it.
 #include "graph/compile/lower.h"
 #include "runtime/numerics/dtype.h"
 

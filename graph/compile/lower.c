@@ -1,4 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lowering: each live node becomes stages, and each stage becomes a step or joins the chain of an
+// earlier one. Start here to find out why a node was or was not fused: step_to_extend decides.
+//
+// A link joins the step that makes its x if everything else the link needs is made before that
+// step begins. Otherwise it starts a step of its own. A value that a later step reads gets a place
+// in the arena; a value that is an output is stored to the caller's memory by the step that makes
+// it. `materialize` gives every value tiles and every node a step. Both ways compute the same
+// bits, because each link rounds to its declared dtype.
+//
+// A binary elementwise op may fuse with either operand; `follows` names the operand whose chain
+// can be extended.
+//
+// A tensor op always starts a step. Links fuse with it if its stage sets `chunks`, they read its
+// first output, and no block float is involved. A reduction ends its step: nothing fuses after it.
 #include "graph/compile/lower.h"
 
 #include <string.h>

@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of kernels: which tile function runs for a family of ops, its dtypes, its numerics and
+// the instruction sets that the machine has. The last row that fits wins. A row names one choice
+// of the numerics fields that matter to its family (qdq_numerics_that_matter clears the others);
+// the portable rows take everything.
+//
+// The portable functions are the definition, by runtime/numerics/quantize_one.h, and every kernel
+// equals them bit for bit. Vector kernels are plain C without branches, which compilers vectorize,
+// one library for each instruction set: AVX2 and AVX-512 on x86-64, NEON on aarch64. Meson's
+// option `simd` decides which of them a build has, and runtime/base/cpu.c which of them a run
+// uses. Two targets whose numerics have the same fields share kernels.
 #include "ops/kernels/gemm/gemm.h"
 #include "ops/kernels/quantize/avx2_intrin.h"
 #include "ops/kernels/quantize/avx512_intrin.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packing constant B once for all products that read it in the same form.
+//
+// The key below says when two products may share a packed constant; ops/products/shared_packs.c is
+// the table.
 #include <string.h>
 
 #include "ops/products/gemm_read.h"

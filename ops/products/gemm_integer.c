@@ -2,6 +2,12 @@
 // Products of operands that were dequantized, on their codes: the scales leave the sums,
 // sum((a - za) * sa * (b - zb) * sb) = sa * sb * sum((a - za) * (b - zb)), and what is left is
 // exact in int32.
+//
+// This file has the conditions under which a product may take quantized operands. The epilogue
+// applies the scales to each finished block. Constant weights that fit in signed bytes after
+// subtracting their zero points (weights of 4 bits always, weights of 8 bits if the zero point is
+// the middle of their dtype) are multiplied as bytes (ops/products/gemm_bytes.c), all others as
+// numbers of 9 bits.
 #include <math.h>
 
 #include "ops/products/gemm.h"

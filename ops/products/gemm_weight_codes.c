@@ -3,6 +3,10 @@
 // part while it is multiplied. The parameters of an element follow from those of its k and of its
 // column, as the two are dims of their own: number of the block = that of k + that of the column,
 // wherever all matrices have blocks at the same k.
+//
+// Codes are packed in panels of 32 columns. A kernel of ops/kernels/gemm/gemm_dequant_b.inc.h
+// turns a part of them into floats where the product would otherwise pack or read floats.
+// Parameters are stored as rows of 32, one row per run of k that shares them.
 #include "ops/products/gemm_read.h"
 #include "runtime/numerics/dtype.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// A scheme and a `choice` give the scale and the zero point of a block from its least and greatest
+// element and whether it has a NaN. MX scales are float8_e8m0, NVFP4 scales float8_e4m3fn.
 #include "ops/quantize/choose_qparams.h"
 
 #include "runtime/numerics/small_float.h"

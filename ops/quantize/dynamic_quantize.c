@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamicQuantize: Quantize with a scale that is given at run time, or computed from x itself.
+//
+// It lowers to a reduction (minimum and maximum: exact in any order) and the link of Quantize.
+// Run-time scales are fetched into a plain list before the loop, so constant and computed scales
+// run the same code.
 #include <math.h>
 
 #include "ops/kernels/kernel.h"

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// An input of 8 bits or less with known parameters has at most 256 results. The kernel itself
+// fills a table with them when the graph is compiled, so the table is right for any numerics.
+// Requantize uses tables if they fit in cache. Dequantize uses them only if a lookup is faster
+// than its kernel: to 16 bits with one scale and AVX-512, or if it has only the portable kernel
+// and enough elements to pay for filling the table.
 #include "ops/quantize/lookup_stages.h"
 
 #include "ops/kernels/kernel.h"

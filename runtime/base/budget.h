@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An allocator that hands out so many bytes and no more.
+//
+// All memory of compiling comes from a budget, so it is charged before it is taken.
 #ifndef QDQ_RUNTIME_BASE_BUDGET_H
 #define QDQ_RUNTIME_BASE_BUDGET_H
 

@@ -1,4 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs the chain of a step on one block: a tile, or a strip of row-major elements.
+//
+// A block is a 32x32 tile in face order if one end of the step lies in the arena as tiles. If both
+// ends are row-major, it is a strip of 1024 consecutive elements, and no tile is ever made. A tile
+// function sees n elements and, for each parameter, a pointer with a step of 0 or 1 (qdq_view); it
+// does not know where the block lies. Padding is undefined and never reaches a valid element. With
+// `poison`, the arena and the L1 buffers are filled with 0xFF before each use, so that a wrong
+// read shows.
+//
+// If no link has parameters that vary between elements, up to four strips run as one, so links are
+// called less often.
+//
+// Block floats share an exponent along a face row, so they exist in tiles only; everywhere else an
+// element is a float32, and no tile function knows about them. A step that has a block float runs
+// over tiles. The executor rounds a block after loading it from rows and after each link that
+// makes a block float, with padding set to zero. Packing rounded elements is exact, so rounding
+// twice is harmless.
 #include "runtime/exec/exec_block.h"
 
 #include <string.h>

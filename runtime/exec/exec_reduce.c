@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions: elements into the states of their blocks, states into results.
+//
+// Each task has its own partial state for every block of the grid; the states are merged after all
+// tasks have run. Merging must be exact in any order, as minimum and maximum are.
 #include <string.h>
 
 #include "runtime/exec/exec.h"

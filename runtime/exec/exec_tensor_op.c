@@ -1,6 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps on whole tensors: operands become row-major, units run in parallel, results go to their
 // tiles, or piece by piece through the links behind.
+//
+// A tensor op is work that is not a chain over elements: a matrix product, a softmax, a transpose.
+// It is a function over row-major operands, cut into units that do not depend on each other;
+// threads share the units if `cost` is worth waking them. Values that a tensor op makes or reads
+// lie row-major in the arena (QDQ_PLACE_ROWS), without padding, and the steps that read or make
+// them run over strips. Materialized values and block floats are tiles all the same: the exec
+// copies such operands to rows, and results back to tiles.
+//
+// A tensor op function has bounded scratch, on its stack only; results that do not fit are
+// computed again. Before it uses scratch for another unit it drops the scratch (qdq_scratch_drop),
+// which poisons it in an exec with `poison`: in tests, and in builds without NDEBUG. A function
+// that keeps something from unit to unit (ops/products/gemm.c keeps packed rows of A) marks it
+// invalid and drops it in one place.
+//
+// Chunks. If links follow its first output, a function whose stage sets `chunks` gets a sink. It
+// hands over finished elements (qdq_chunk: runs of elements, rounded to the dtype of y) in place
+// of writing y, and the links run on them while they are in L1. y itself is stored only if another
+// step reads it or it is an output. Links after a tensor op make row-major values. Several runs
+// are taken at a time, as many as fit in a strip, and their results go back to where they belong.
+// Parameters that vary between elements are laid out for several short runs at once, or once for
+// all runs if they repeat from run to run, as a bias does. Reductions, block floats and a second
+// reader are steps of their own.
 #include "runtime/base/fp_environment.h"
 #include "runtime/exec/exec_block.h"
 #include "runtime/numerics/dtype.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Places values in the arena by their lifetimes. Five orders of placing are tried; the first that
+// reaches the peak of live bytes is kept, or else the best.
 #include "runtime/memory/memory_plan.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An element type is one row of QDQ_DTYPES (include/qdq/base.h), and a decode and an encode here.
 #include "runtime/numerics/dtype.h"
 
 #include <math.h>

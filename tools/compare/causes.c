@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the numerics fields that make two targets differ at a node, by switching the causes of
+// QDQ_NUMERICS_FIELDS one at a time: at most four runs for each cause, and 32 more.
 #include "tools/compare/causes.h"
 
 #include <math.h>

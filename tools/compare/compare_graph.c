@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs each node of a graph under the numerics of every target, on the same inputs.
+// qdq_graph_extract makes a graph of one node, and qdq_graph_numerics says how a target computes
+// it.
 #include "tools/compare/compare_graph.h"
 
 #include <stdio.h>

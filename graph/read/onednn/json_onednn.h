@@ -2,6 +2,11 @@
 // Reading oneDNN Graph JSON files (docs/format.md, section 8): ops that name their tensors by id.
 // What such a file may not be stops with an error that names the op; what is wrong with an op as
 // ours becomes findings, as for qdq/1.
+//
+// A oneDNN Graph file becomes calls of include/qdq/graph.h, as a qdq/1 file does. The reader knows
+// ops only by their descriptions: a kind is the op of that name, tensor number i is port number i,
+// and attributes go by name and type. json_onednn.c resolves ids and the order of nodes; the other
+// files here read names, attributes and nodes.
 #ifndef QDQ_GRAPH_READ_ONEDNN_JSON_ONEDNN_H
 #define QDQ_GRAPH_READ_ONEDNN_JSON_ONEDNN_H
 
