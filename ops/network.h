@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ops of networks share: checks that their descriptions cannot say, words of their
+// What neural-network ops share: checks that their descriptions cannot say, words of their
 // attributes, where channels and spatial dims are, and windows that slide over spatial dims.
 #ifndef QDQ_OPS_NETWORK_H
 #define QDQ_OPS_NETWORK_H

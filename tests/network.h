@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of the ops of networks: runs a graph in every way there is, all of which must agree.
+// For tests of neural-network ops: runs a graph in every way there is, all of which must agree.
 #ifndef QDQ_TESTS_NETWORK_H
 #define QDQ_TESTS_NETWORK_H
 

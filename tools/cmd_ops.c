@@ -216,7 +216,11 @@ int run_ops(const options *opt) {
         json_end(&json);
         return EXIT_OK;
     }
-    if (opt->markdown) printf("# Ops\n\nPrinted by `qdq ops --markdown`.\n\n");
+    if (opt->markdown)
+        printf("# Ops\n\nEvery op with its ports, dtypes and attributes, printed by `qdq ops "
+               "--markdown`. The "
+               "formulas are in\n[ops_quantizing.md](ops_quantizing.md) and "
+               "[ops_neural_network.md](ops_neural_network.md).\n\n");
     for (size_t op = first; op < end; op++) {
         if (opt->operands.count || opt->markdown)
             print_op(op, opt->markdown);
@@ -318,7 +322,10 @@ int run_targets(const options *opt) {
         json_end(&json);
         return EXIT_OK;
     }
-    if (opt->markdown) printf("# Rules\n\nPrinted by `qdq targets --markdown`.\n\n");
+    if (opt->markdown)
+        printf("# Rules\n\nEvery rule that `qdq check` applies, target by target, printed by "
+               "`qdq targets --markdown`.\n[targets.md](targets.md) says what each target stands "
+               "for.\n\n");
     for (size_t t = first; t < end; t++) {
         qdq_target_info info = qdq_target_get(t);
         if (opt->operands.count || opt->markdown)

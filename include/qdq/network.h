@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops of networks: what stands between quantizing ops. Names, attributes and defaults are those
+// Neural-network ops: what stands between quantizing ops. Names, attributes and defaults are those
 // of the oneDNN Graph operations, except where a comment says ONNX.
 //
 // As in ops.h, the struct of an op is a node as the JSON has it. Unless said otherwise values are

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What rules find in networks: nothing in those that a backend is known to take, and which nodes
-of ops of networks it refuses.
+of neural-network ops it refuses.
 
     test_network_cases.py QDQ_BINARY
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // oneDNN Graph 3.14: Quantize, Dequantize, DynamicQuantize, DynamicDequantize and TypeCast, as its
-// CPU backend on x86-64 computes them, and the rules about ops of networks, whose checks are in
+// CPU backend on x86-64 computes them, and the rules about neural-network ops, whose checks are in
 // onednn_network.c. What its specification forbids is an error, what the CPU backend alone lacks a
 // warning. A scale from a port makes the Dynamic op of each.
 #include "graph/targets/onednn/onednn.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What oneDNN asks of the ops of networks beyond the core, whose ops are modelled on its own.
+// What oneDNN asks of neural-network ops beyond the core, whose ops are modelled on its own.
 #include "graph/targets/onednn/onednn.h"
 #include "include/qdq/network.h"
 
