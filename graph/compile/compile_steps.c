@@ -180,9 +180,10 @@ static void drop_cuts(const qdq_draft_step *draft, qdq_step *step) {
         const qdq_node *cut = draft->links[i - 1].node, *node = draft->links[i].node;
         qdq_link *first = &step->links[i - 1], *second = first + 1;
         qdq_dtype x = i > 1 ? first[-1].y_dtype : step->x.dtype;
-        if (cut && cut->op->cuts_negative && node && node->op->ignores_negative && first->fn &&
-            second->fn && first->store.kind == QDQ_PLACE_NONE && x == first->y_dtype &&
-            node->op->ignores_negative(second))
+        if (cut && node && qdq_fusion_of(cut->op)->cuts_negative && first->fn && second->fn &&
+            first->store.kind == QDQ_PLACE_NONE && x == first->y_dtype &&
+            qdq_fusion_of(node->op)->ignores_negative &&
+            qdq_fusion_of(node->op)->ignores_negative(second))
             first->fn = NULL;
     }
 }

@@ -132,9 +132,10 @@ static bool fold(qdq_draft *draft, uint32_t id, int depth, bool *known) {
 static bool find_weight_codes(qdq_draft *draft, uint32_t id) {
     const qdq_graph *graph = draft->graph;
     const qdq_node *maker = &graph->nodes[graph->values[id].node];
+    const qdq_op_fusion *fusion = qdq_fusion_of(maker->op);
     qdq_findings silent = {.mempool = draft->mempool};
     qdq_op_context ctx;
-    if (draft->values[id].asked || !maker->op->weight_codes || graph->values[id].port != 0)
+    if (draft->values[id].asked || !fusion->weight_codes || graph->values[id].port != 0)
         return true;
     draft->values[id].asked = true;
     qdq_draft_context(draft, graph->values[id].node, &silent, &ctx);
@@ -148,7 +149,7 @@ static bool find_weight_codes(qdq_draft *draft, uint32_t id) {
     }
     qdq_lowering to = qdq_draft_lowering(draft, &ctx, draft->mempool);
     qdq_weight_codes *weight_codes = QDQ_MEMPOOL_NEW(draft->mempool, qdq_weight_codes);
-    if (weight_codes && maker->op->weight_codes(&ctx, &to, weight_codes))
+    if (weight_codes && fusion->weight_codes(&ctx, &to, weight_codes))
         draft->values[id].weight_codes = weight_codes;
     return !draft->mempool->failed;
 }
@@ -161,7 +162,7 @@ static bool packs_weight_codes(const qdq_draft *draft, size_t index, size_t inpu
     qdq_op_context ctx;
     qdq_draft_context(draft, index, &silent, &ctx);
     ctx.inputs[input].weight_codes = weight_codes;
-    return op->packs_weight_codes(&ctx);
+    return qdq_fusion_of(op)->packs_weight_codes(&ctx);
 }
 
 // The node reads the codes in place of what is made of them.
@@ -196,7 +197,7 @@ static bool fold_input(qdq_draft *draft, size_t index, size_t input, qdq_draft_k
     const qdq_graph_value *v = &draft->graph->values[id];
     if (!id || v->kind != QDQ_VALUE_MADE || !v->constant) return true;
     bool on_integers = quantized && quantized[input].count, folded;
-    if (!on_integers && draft->graph->nodes[index].op->packs_weight_codes) {
+    if (!on_integers && qdq_fusion_of(draft->graph->nodes[index].op)->packs_weight_codes) {
         if (!find_weight_codes(draft, id)) return false;
         const qdq_weight_codes *weight_codes = draft->values[id].weight_codes;
         if (weight_codes && packs_weight_codes(draft, index, input, weight_codes))
@@ -211,11 +212,12 @@ static bool fold_input(qdq_draft *draft, size_t index, size_t input, qdq_draft_k
 bool qdq_draft_fold(qdq_draft *draft, size_t index) {
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_compile_options *o = &draft->options;
-    if (o->materialize || o->float_storage != QDQ_FLOAT_DECLARED || !node->op->packs) return true;
+    uint64_t packs = qdq_fusion_of(node->op)->packs;
+    if (o->materialize || o->float_storage != QDQ_FLOAT_DECLARED || !packs) return true;
     qdq_draft_known *known = qdq_mempool_array(draft->mempool, node->input_count, sizeof *known);
     if (!known) return false;
     draft->nodes[index].known = known;
     for (size_t i = 0; i < node->input_count; i++)
-        if (node->op->packs >> i & 1 && !fold_input(draft, index, i, &known[i])) return false;
+        if (packs >> i & 1 && !fold_input(draft, index, i, &known[i])) return false;
     return true;
 }

@@ -80,8 +80,9 @@ static bool mark_wanted(search *s) {
     bool any = false;
     for (size_t i = graph->node_count; i-- > 0;) {
         const qdq_node *node = &graph->nodes[i];
-        bool moves = node->op->passes_quantized && s->wanted[node->outputs[0]];
-        if (!(node->op->accepts_quantized || moves) || !is_live(s, node)) continue;
+        const qdq_op_fusion *fusion = qdq_fusion_of(node->op);
+        bool moves = fusion->passes_quantized && s->wanted[node->outputs[0]];
+        if (!(fusion->accepts_quantized || moves) || !is_live(s, node)) continue;
         for (size_t k = 0; k < node->input_count; k++) s->wanted[node->inputs[k].id] = true;
         any = true;
     }
@@ -108,23 +109,25 @@ static bool offer(search *s, size_t index, qdq_op_context *ctx) {
 // What the result stands for, and where that is; false: for nothing.
 static bool result_quantized(search *s, size_t index, qdq_quantized *quantized, uint32_t *source) {
     const qdq_node *node = &s->draft->graph->nodes[index];
+    const qdq_op_fusion *fusion = qdq_fusion_of(node->op);
     uint32_t y = node->outputs[0];
     qdq_op_context ctx;
     // A result of the graph is to be seen as it is written.
     if (!s->wanted[y] || s->draft->graph->values[y].returned) return false;
-    if (node->op->passes_quantized) {
+    if (fusion->passes_quantized) {
         *source = y;
-        return offer(s, index, &ctx) && node->op->passes_quantized(&ctx, quantized);
+        return offer(s, index, &ctx) && fusion->passes_quantized(&ctx, quantized);
     }
     *source = node->inputs[0].id;
-    if (!node->op->quantized_input) return false;
+    if (!fusion->quantized_input) return false;
     qdq_draft_context(s->draft, index, &s->silent, &ctx);
     qdq_lowering to = qdq_draft_lowering(s->draft, &ctx, s->draft->mempool);
-    return node->op->quantized_input(&ctx, &to, quantized);
+    return fusion->quantized_input(&ctx, &to, quantized);
 }
 
 static bool look_at(search *s, size_t index) {
     const qdq_node *node = &s->draft->graph->nodes[index];
+    const qdq_op_fusion *fusion = qdq_fusion_of(node->op);
     uint32_t y = node->outputs[0], source;
     qdq_quantized quantized;
     qdq_op_context ctx;
@@ -135,9 +138,9 @@ static bool look_at(search *s, size_t index) {
             qdq_mempool_copy(s->draft->mempool, &quantized, 1, sizeof quantized);
         s->values[y].source = source;
         if (!s->values[y].quantized) return false;
-    } else if (node->op->accepts_quantized) {
+    } else if (fusion->accepts_quantized) {
         offer(s, index, &ctx);
-        s->reads[index] = node->op->accepts_quantized(&ctx);
+        s->reads[index] = fusion->accepts_quantized(&ctx);
     }
     join_inputs(s, node, s->reads[index], is_moved(s, y) ? y : 0);
     return true;
@@ -148,6 +151,7 @@ static bool look_at(search *s, size_t index) {
 // What was to be read as codes may be in a group of reals by now.
 static uint64_t settled_reads(search *s, size_t index) {
     const qdq_node *node = &s->draft->graph->nodes[index];
+    const qdq_op_fusion *fusion = qdq_fusion_of(node->op);
     uint64_t reads = s->reads[index];
     qdq_op_context ctx;
     bool all = true;
@@ -155,11 +159,11 @@ static uint64_t settled_reads(search *s, size_t index) {
         uint32_t id = node->inputs[i].id;
         if (reads >> i & 1 && is_moved(s, id)) all &= !s->values[group_of(s, id)].real;
     }
-    if (node->op->passes_quantized)
+    if (fusion->passes_quantized)
         return reads && !s->values[group_of(s, node->outputs[0])].real ? reads : 0;
     if (all) return reads;
     offer(s, index, &ctx);
-    return node->op->accepts_quantized(&ctx);
+    return fusion->accepts_quantized(&ctx);
 }
 
 static const void *quantized_in_memory(qdq_draft *draft, const qdq_quantized *quantized,

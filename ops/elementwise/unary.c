@@ -16,23 +16,25 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
 
 static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_unary_attrs, x), false, QDQ_SET_FLOATS}};
 
-#define UNARY(id, op_name, function, what)                                      \
-    static size_t lower_##id(const qdq_op_context *ctx, const qdq_lowering *to, \
-                             qdq_stage *stages) {                               \
-        return lower_as(ctx, to, stages, QDQ_ELEMENTWISE_##function,            \
-                        (qdq_elementwise_numbers){0});                          \
-    }                                                                           \
-    const qdq_op qdq_op_##id = {                                                \
-        .name = (op_name),                                                      \
-        .summary = (what),                                                      \
-        .attrs_size = sizeof(qdq_unary_attrs),                                  \
-        .inputs = inputs,                                                       \
-        .input_count = 1,                                                       \
-        .outputs = outputs,                                                     \
-        .output_count = 1,                                                      \
-        .infer = infer,                                                         \
-        .lower = lower_##id,                                                    \
-        .cuts_negative = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_relu,    \
+static const qdq_op_fusion relu_fusion = {.cuts_negative = true};
+
+#define UNARY(id, op_name, function, what)                                                  \
+    static size_t lower_##id(const qdq_op_context *ctx, const qdq_lowering *to,             \
+                             qdq_stage *stages) {                                           \
+        return lower_as(ctx, to, stages, QDQ_ELEMENTWISE_##function,                        \
+                        (qdq_elementwise_numbers){0});                                      \
+    }                                                                                       \
+    const qdq_op qdq_op_##id = {                                                            \
+        .name = (op_name),                                                                  \
+        .summary = (what),                                                                  \
+        .attrs_size = sizeof(qdq_unary_attrs),                                              \
+        .inputs = inputs,                                                                   \
+        .input_count = 1,                                                                   \
+        .outputs = outputs,                                                                 \
+        .output_count = 1,                                                                  \
+        .infer = infer,                                                                     \
+        .lower = lower_##id,                                                                \
+        .fusion = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_relu ? &relu_fusion : NULL, \
     };
 
 UNARY(abs, "Abs", abs, "y = |x|")

@@ -120,6 +120,8 @@ static bool passes_quantized(const qdq_op_context *ctx, qdq_quantized *quantized
     return true;
 }
 
+static const qdq_op_fusion fusion = {.passes_quantized = passes_quantized};
+
 const qdq_op qdq_op_concat = {
     .name = "Concat",
     .summary = "y = the inputs one after the other along an axis",
@@ -128,5 +130,5 @@ const qdq_op qdq_op_concat = {
     .variadic = true,
     .infer = infer,
     .lower = lower,
-    .passes_quantized = passes_quantized,
+    .fusion = &fusion,
 };

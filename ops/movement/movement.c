@@ -81,6 +81,8 @@ static const qdq_port_desc reorder_inputs[] = {
 
 static void infer_reorder(qdq_op_context *ctx) { ctx->outputs[0] = ctx->inputs[0].type; }
 
+static const qdq_op_fusion reorder_fusion = {.passes_quantized = same_quantized};
+
 const qdq_op qdq_op_reorder = {
     .name = "Reorder",
     .summary = "y = x: layouts are not the graph's",
@@ -91,7 +93,7 @@ const qdq_op qdq_op_reorder = {
     .output_count = 1,
     .infer = infer_reorder,
     .lower = lower_copy,
-    .passes_quantized = same_quantized,
+    .fusion = &reorder_fusion,
 };
 
 //---- StaticReshape ----------------------------------------------------------
@@ -189,6 +191,8 @@ static bool reshape_quantized(const qdq_op_context *ctx, qdq_quantized *quantize
     return false;
 }
 
+static const qdq_op_fusion reshape_fusion = {.passes_quantized = reshape_quantized};
+
 const qdq_op qdq_op_reshape = {
     .name = "StaticReshape",
     .summary = "y = x with other dims; the order of elements stays",
@@ -196,7 +200,7 @@ const qdq_op qdq_op_reshape = {
     QDQ_OP_TABLES(reshape_inputs, outputs, reshape_attrs),
     .infer = infer_reshape,
     .lower = lower_copy,
-    .passes_quantized = reshape_quantized,
+    .fusion = &reshape_fusion,
 };
 
 //---- GenIndex ---------------------------------------------------------------

@@ -221,6 +221,8 @@ static bool passes_quantized(const qdq_op_context *ctx, qdq_quantized *quantized
     return true;
 }
 
+static const qdq_op_fusion fusion = {.passes_quantized = passes_quantized};
+
 const qdq_op qdq_op_transpose = {
     .name = "StaticTranspose",
     .summary = "y = x with its dims in another order",
@@ -228,5 +230,5 @@ const qdq_op qdq_op_transpose = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
-    .passes_quantized = passes_quantized,
+    .fusion = &fusion,
 };

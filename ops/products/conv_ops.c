@@ -106,6 +106,12 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     return lower_of(ctx, &a, to, stages);
 }
 
+static const qdq_op_fusion fusion = {
+    .accepts_quantized = accepts_quantized,
+    .packs = 1u << WEIGHTS,
+    .packs_weight_codes = packs_weight_codes,
+};
+
 const qdq_op qdq_op_convolution = {
     .name = "Convolution",
     .summary = "y = x under a window that slides over its spatial dims, times weights",
@@ -113,9 +119,7 @@ const qdq_op qdq_op_convolution = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
-    .accepts_quantized = accepts_quantized,
-    .packs = 1u << WEIGHTS,
-    .packs_weight_codes = packs_weight_codes,
+    .fusion = &fusion,
 };
 
 //---- ConvTranspose ----------------------------------------------------------
@@ -165,6 +169,12 @@ static size_t lower_transposed(const qdq_op_context *ctx, const qdq_lowering *to
     return lower_of(ctx, &a, to, stages);
 }
 
+static const qdq_op_fusion transposed_fusion = {
+    .accepts_quantized = accepts_quantized_transposed,
+    .packs = 1u << WEIGHTS,
+    .packs_weight_codes = packs_weight_codes_transposed,
+};
+
 const qdq_op qdq_op_conv_transpose = {
     .name = "ConvTranspose",
     .summary = "y = each element of x times weights, added where a window slides over y",
@@ -172,7 +182,5 @@ const qdq_op qdq_op_conv_transpose = {
     QDQ_OP_TABLES(transposed_inputs, outputs, transposed_attrs),
     .infer = infer_transposed,
     .lower = lower_transposed,
-    .accepts_quantized = accepts_quantized_transposed,
-    .packs = 1u << WEIGHTS,
-    .packs_weight_codes = packs_weight_codes_transposed,
+    .fusion = &transposed_fusion,
 };

@@ -94,6 +94,12 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     return qdq_gemm_stage(gemm, ctx, to, &stages[0]) ? 1 : 0;
 }
 
+static const qdq_op_fusion fusion = {
+    .accepts_quantized = accepts_quantized,
+    .packs = 1u << B,
+    .packs_weight_codes = packs_weight_codes,
+};
+
 const qdq_op qdq_op_matmul = {
     .name = "MatMul",
     .summary = "y = a * b + bias, products of matrices",
@@ -101,7 +107,5 @@ const qdq_op qdq_op_matmul = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
-    .accepts_quantized = accepts_quantized,
-    .packs = 1u << B,
-    .packs_weight_codes = packs_weight_codes,
+    .fusion = &fusion,
 };

@@ -34,6 +34,11 @@ static bool weight_codes(const qdq_op_context *ctx, const qdq_lowering *to,
     return qdq_weight_codes_given(ctx, ctx->attrs, to, weight_codes);
 }
 
+static const qdq_op_fusion fusion = {
+    .quantized_input = quantized_input,
+    .weight_codes = weight_codes,
+};
+
 const qdq_op qdq_op_dequantize = {
     .name = "Dequantize",
     .summary = "y = (x - zero_point) * scale",
@@ -43,6 +48,5 @@ const qdq_op qdq_op_dequantize = {
     .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT,
     .lower = lower,
     .by_target = true,
-    .quantized_input = quantized_input,
-    .weight_codes = weight_codes,
+    .fusion = &fusion,
 };

@@ -42,6 +42,8 @@ static bool ignores_negative(const qdq_link *link) {
     return true;
 }
 
+static const qdq_op_fusion fusion = {.ignores_negative = ignores_negative};
+
 const qdq_op qdq_op_quantize = {
     .name = "Quantize",
     .summary = "y = clamp(round(x / scale) + zero_point)",
@@ -51,5 +53,5 @@ const qdq_op qdq_op_quantize = {
     .looks_at = 1u << QDQ_PORT_SCALE | 1u << QDQ_PORT_ZERO_POINT,
     .lower = lower,
     .by_target = true,
-    .ignores_negative = ignores_negative,
+    .fusion = &fusion,
 };

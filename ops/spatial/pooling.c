@@ -387,6 +387,8 @@ const qdq_op qdq_op_avg_pool = {
     .lower = lower_avg,
 };
 
+static const qdq_op_fusion fusion = {.passes_quantized = passes_quantized};
+
 const qdq_op qdq_op_max_pool = {
     .name = "MaxPool",
     .summary = "y = the greatest element of a window that slides over x",
@@ -394,5 +396,5 @@ const qdq_op qdq_op_max_pool = {
     QDQ_OP_TABLES(inputs, outputs, max_attrs),
     .infer = infer,
     .lower = lower_max,
-    .passes_quantized = passes_quantized,
+    .fusion = &fusion,
 };

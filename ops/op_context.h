@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node as its op sees it: attributes, operands with their types, and where findings go.
+#ifndef QDQ_OPS_OP_CONTEXT_H
+#define QDQ_OPS_OP_CONTEXT_H
+
+#include "ops/op_fusion.h"
+#include "ops/report.h"
+
+// Of a node. It may have more inputs than its op has ports, as the last port may take several.
+enum { QDQ_MAX_INPUTS = 64, QDQ_MAX_OUTPUTS = 5 };
+
+typedef struct qdq_type {
+    qdq_dtype dtype;
+    qdq_shape shape;
+} qdq_type;
+
+// The node that makes an operand.
+typedef struct qdq_maker {
+    const struct qdq_op *op;  // NULL: none, the operand is an input or a constant of the graph
+    const void *attrs;
+    qdq_dtype x_dtype;  // of its first input
+} qdq_maker;
+
+typedef struct qdq_operand {
+    bool given;  // something is connected
+    bool valid;  // and its type is known
+    qdq_type type;
+    const void *data;          // a constant in memory, row-major; else NULL
+    const qdq_stored *stored;  // a constant that has to be read from its file; else NULL
+    bool constant;             // a constant, or computed from constants alone
+    qdq_maker maker;
+    // Hooks of qdq_op_fusion: the operand may be taken as these codes. `lower`: the stage reads
+    // these codes. NULL: neither.
+    const qdq_quantized *quantized;
+    const qdq_weight_codes *weight_codes;  // likewise; `type` stays the type of the floats
+} qdq_operand;
+
+typedef struct qdq_op_context {
+    const struct qdq_op *op;
+    const char *node;
+    const void *attrs;
+    size_t input_count;                 // of the node
+    qdq_type outputs[QDQ_MAX_OUTPUTS];  // filled in by infer
+    size_t output_count;                // filled in by qdq_op_check
+    bool returned;                      // a result is an output of the graph
+    qdq_findings *findings;
+    // Valid up to the number of ports or of inputs, whichever is larger. The rest is uninitialized:
+    // zeroing it would be most of the work of checking a small node.
+    qdq_operand inputs[QDQ_MAX_INPUTS];
+} qdq_op_context;
+
+// Checks a node against its description, then lets the op infer. True if it has no errors.
+bool qdq_op_check(qdq_op_context *ctx);
+
+// Adds a finding about a port or attribute of the node.
+void qdq_report_violation(const qdq_op_context *ctx, qdq_core_rule rule, const char *port,
+                          const char *found, const char *wanted);
+
+// Whether a rule of a target applies to the op of the node.
+bool qdq_rule_applies(const qdq_rule *rule, const qdq_op_context *ctx);
+
+// Adds a finding of a target's rule, whose id begins with the name of the target.
+void qdq_report_target_violation(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
+                                 const char *found, const char *wanted);
+
+#endif

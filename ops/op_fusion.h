@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optional hooks of an op, by which graph/compile/ changes more than one node at a time: it
+// computes nodes on integers instead of dequantized floats (integer_execution.c), packs constant
+// weights ahead of the run (fold.c), and drops a ReLU that the next node makes redundant
+// (compile_steps.c).
+#ifndef QDQ_OPS_OP_FUSION_H
+#define QDQ_OPS_OP_FUSION_H
+
+#include "ops/stage.h"
+
+struct qdq_op_context;
+
+// A constant whose elements are still in their file.
+typedef struct qdq_stored {
+    // Copies the row-major bytes from `at` to `at + bytes`. False if reading fails; the owner of
+    // the constant keeps the reason.
+    bool (*read)(const struct qdq_stored *self, size_t at, size_t bytes, void *out);
+} qdq_stored;
+
+// The integers that a float32 operand was dequantized from: real = (code - zero_point) * scale.
+typedef struct qdq_quantized {
+    qdq_dtype dtype;             // an integer of at most 8 bits, each in a byte
+    const void *data;            // constant codes in memory; else NULL
+    const qdq_stored *stored;    // constant codes in a file; else NULL
+    int axis;                    // the dim with parameters per entry; -1: one for the tensor
+    size_t count;                // of scales, and of zero points
+    const float *scales;         // finite, not 0
+    const int32_t *zero_points;  // each in the range of dtype
+} qdq_quantized;
+
+// The codes of constant float weights: the weights are (code - zero_point) * scale, rounded once to
+// float32 and once more to their dtype.
+typedef struct qdq_weight_codes {
+    qdq_dtype dtype;                    // int8, uint8, int4, uint4
+    const void *data;                   // a byte per code; NULL: in `stored`
+    const qdq_stored *stored;           // NULL: in `data`
+    qdq_stage_param scale, zero_point;  // QDQ_FROM_NUMBERS
+} qdq_weight_codes;
+
+// How an op takes part. A hook that is NULL (or 0): the op does not.
+typedef struct qdq_op_fusion {
+    // Integer execution. `accepts_quantized`: the inputs that an op can take quantized.
+    // `quantized_input`: the integers and parameters that the output of a Dequantize stands for.
+    // `passes_quantized`: how data movement passes them on.
+
+    // Returns a bit for each input that the op would take quantized; it may choose among those
+    // whose operand has `quantized` set.
+    uint64_t (*accepts_quantized)(const struct qdq_op_context *ctx);
+    // Describes the codes of the first input, if all parameters are known when the graph is
+    // compiled; else false.
+    bool (*quantized_input)(const struct qdq_op_context *ctx, const qdq_lowering *to,
+                            qdq_quantized *quantized);
+    // For ops that only move or select elements. All inputs have `quantized` set; describes the
+    // quantized output. False if the op is not exact on codes. If it is, the compiler may lower the
+    // op with the dtype of the codes instead of float32, as one tensor op.
+    bool (*passes_quantized)(const struct qdq_op_context *ctx, qdq_quantized *quantized);
+
+    // Packing. `packs`: a bit for each input that the op packs when the graph is compiled, if the
+    // input is constant. The compiler computes an input that depends on constants alone.
+    uint64_t packs;
+    // For an op whose first output is the plain dequantization of its first input: describes the
+    // codes, if they and all parameters are constant; else false.
+    bool (*weight_codes)(const struct qdq_op_context *ctx, const qdq_lowering *to,
+                         qdq_weight_codes *weight_codes);
+    // Whether the op can pack the codes of the input whose operand has `weight_codes` set, and
+    // dequantize them while it runs.
+    bool (*packs_weight_codes)(const struct qdq_op_context *ctx);
+
+    // ReLU in front of Quantize. `cuts_negative`: y is x if x is above 0 or NaN, else 0.
+    bool cuts_negative;
+    // Whether the link makes of every x below 0 the y that it makes of 0.
+    bool (*ignores_negative)(const qdq_link *link);
+} qdq_op_fusion;
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stages: what a node becomes when it is lowered. graph/compile/ fuses them into the steps of a
+// plan.
+#ifndef QDQ_OPS_STAGE_H
+#define QDQ_OPS_STAGE_H
+
+#include "include/qdq/numerics.h"
+#include "runtime/exec/plan.h"
+
+enum { QDQ_MAX_STAGES = 2 };  // of a node
+
+// What the compiler tells an op that it lowers.
+typedef struct qdq_lowering {
+    qdq_numerics numerics;      // how the target computes this node
+    uint32_t isas;              // instruction sets, of runtime/base/cpu.h
+    qdq_mempool *mempool;       // owns everything that stages point to
+    struct qdq_shared *shared;  // packed constants (ops/products/shared_packs.h); NULL: none
+    // The operand that the node's link should take as x, because the chain that makes it can be
+    // extended. Any operand if it makes no difference, by convention 0.
+    size_t follows;
+} qdq_lowering;
+
+typedef enum qdq_origin { QDQ_FROM_NUMBERS, QDQ_FROM_INPUT, QDQ_FROM_OUTPUT } qdq_origin;
+
+// A parameter of a stage, such as a scale: known numbers, or the elements of a port.
+typedef struct qdq_stage_param {
+    bool is_int;
+    qdq_grid grid;
+    size_t count;
+    qdq_origin origin;
+    const uint32_t *values;  // QDQ_FROM_NUMBERS: bits of float32 or int32
+    size_t port;             // QDQ_FROM_INPUT, QDQ_FROM_OUTPUT
+} qdq_stage_param;
+
+// One of three: a link (`fn`) from input port `x` to output port `y`; a reduction (`reduce`) of
+// input port `x` to the output ports `results`; a tensor op (`tensor_op`) on all inputs and
+// outputs, in `units`.
+typedef struct qdq_stage {
+    size_t x;
+    const void *params;
+    qdq_tile_fn *fn;
+    size_t y;
+    qdq_stage_param stage_params[QDQ_MAX_STAGE_PARAMS];
+    size_t stage_param_count;
+    const qdq_reduce_fns *reduce;
+    qdq_grid grid;  // of a reduction
+    size_t results[QDQ_MAX_REDUCED];
+    size_t result_count;
+    qdq_tensor_op_fn *tensor_op;
+    size_t units, cost;  // of the tensor op; runtime/exec/plan.h has their meaning
+    bool chunks;         // the tensor op hands output 0 to a sink in chunks if it is given one
+    // A bit for each input that `params` holds packed, in packed_bytes altogether: the function
+    // does not read these inputs.
+    uint64_t packed;
+    size_t packed_bytes;
+} qdq_stage;
+
+#endif
