@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a group of a block float becomes, by the rules of ttnn's host packer and
-// a closed form of what it unpacks to, in double and by whole numbers. Nothing here calls the
-// library.
+// A model of ttnn's block floats (groups of 16 values with one exponent): packing by the rules of
+// ttnn's host packer, unpacking by a closed form, in double and integer arithmetic. Nothing here
+// calls the library.
 #ifndef QDQ_TESTS_BLOCK_FLOATS_H
 #define QDQ_TESTS_BLOCK_FLOATS_H
 
@@ -27,12 +27,14 @@ static inline int block_shared(const float *values, size_t n) {
     return shared;
 }
 
-// The magnitude of a finite value among `bits` bits, in a group of exponent `shared`.
+// The magnitude that a finite value gets in `bits` bits, in a group with exponent field `shared`.
 static inline int block_magnitude(float value, int shared, int bits) {
     int exponent = block_exponent(value);
     if (exponent == 0) return 0;
-    double digits = ldexp(fabs((double)value), 127 + 23 - exponent);  // 2^23 to 2^24 - 1, whole
-    double kept = floor(ldexp(digits, exponent - shared));            // dropped bits are forgotten
+    // an integer from 2^23 to 2^24 - 1
+    double digits = ldexp(fabs((double)value), 127 + 23 - exponent);
+    // dropped bits do not take part in rounding
+    double kept = floor(ldexp(digits, exponent - shared));
     double steps = ldexp(kept, bits - 24), whole = floor(steps);
     bool up = steps - whole > 0.5 || (steps - whole == 0.5 && fmod(whole, 2) == 1);
     double largest = ldexp(1, bits) - 1;
@@ -45,7 +47,7 @@ static inline double block_value(bool negative, int magnitude, int shared, int b
     return negative && magnitude ? -value : value;
 }
 
-// Rounds n <= 16 finite values that share an exponent, in place.
+// Rounds n <= 16 finite values to a group with one exponent, in place.
 static inline void block_round(float *values, size_t n, int bits) {
     int shared = block_shared(values, n);
     for (size_t i = 0; i < n; i++)
@@ -53,7 +55,7 @@ static inline void block_round(float *values, size_t n, int bits) {
                                        block_magnitude(values[i], shared, bits), shared, bits);
 }
 
-// The same for a row-major tensor: groups are runs of sixteen columns of a row.
+// Rounds a row-major tensor: each row is cut into groups of 16 columns.
 static inline void block_round_rows(float *values, size_t rows, size_t cols, int bits) {
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < cols; c += BLOCK_GROUP)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of neural-network ops: runs a graph in every way there is, all of which must agree.
+// Runs a graph in every mode (fused, materialized, threads, instruction sets) and checks that all
+// modes give the same bits. For tests of neural-network ops.
 #ifndef QDQ_TESTS_NETWORK_H
 #define QDQ_TESTS_NETWORK_H
 
@@ -28,15 +29,15 @@ static inline void network_run_once(qdq_graph *g, const qdq_compile_options *com
                                         inputs[i].count, &err),
                          QDQ_OK);
     qdq_exec_run(exec);
-    qdq_exec_run(exec);  // a second run must see its inputs again
+    qdq_exec_run(exec);  // the second run must see the inputs again
     assert_int_equal(
         qdq_exec_read(exec, output->name, output->dtype, output->data, output->count, &err),
         QDQ_OK);
     qdq_exec_destroy(exec), qdq_plan_destroy(plan);
 }
 
-// Leaves the result in output->data: the same plain, materialized, on three threads and on every
-// instruction set of this machine.
+// Leaves the result in output->data, and fails unless materializing, three threads and every
+// instruction set of this machine give the same bits.
 static inline void network_run(qdq_graph *g, const network_tensor *inputs, size_t input_count,
                                network_tensor output) {
     size_t bytes = output.count * qdq_dtype_size(output.dtype);
@@ -63,7 +64,8 @@ static inline void network_run(qdq_graph *g, const network_tensor *inputs, size_
     free(output.data);
 }
 
-// Whether the first finding of the graph is of this rule and says this.
+// Fails unless the first finding of the graph is of `rule` and its message contains `words`.
+// Destroys the graph.
 static inline void network_refuses(qdq_graph *g, const char *rule, const char *words) {
     qdq_error err = {0};
     const qdq_report *report = qdq_graph_validate(g, NULL, &err);

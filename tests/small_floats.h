@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats of at most 16 bits from the table of facts in OCP MX, ONNX and IEEE 754: what each code
-// stands for, by ldexp, and which code a number gets, by looking at all codes. Everything is exact
-// in double. Nothing here calls the library.
+// A model of the floats of at most 16 bits: float16, bfloat16, float8, float4 and float8_e8m0. The
+// table of their formats is from OCP MX, ONNX and IEEE 754. Decoding uses ldexp, encoding searches
+// all codes for the nearest; both are exact in double. Nothing here calls the library.
 #ifndef QDQ_TESTS_SMALL_FLOATS_H
 #define QDQ_TESTS_SMALL_FLOATS_H
 
@@ -34,14 +34,14 @@ static const small_format small_formats[] = {
 };
 enum { SMALL_FORMATS = sizeof small_formats / sizeof small_formats[0] };
 
-// NULL: float32, and what is no float.
+// NULL for float32 and for dtypes that are no floats.
 static inline const small_format *small_format_of(qdq_dtype dtype) {
     for (size_t i = 0; i < SMALL_FORMATS; i++)
         if (small_formats[i].dtype == dtype) return &small_formats[i];
     return NULL;
 }
 
-// The bit of the sign; also how many codes of one sign there are.
+// The sign bit, which is also the number of codes of one sign.
 static inline unsigned small_sign(const small_format *f) {
     return 1u << (f->exponent_bits + f->mantissa_bits);
 }
@@ -50,7 +50,7 @@ static inline unsigned small_codes(const small_format *f) {
     return f->rule == SMALL_EXPONENT ? 256 : 2 * small_sign(f);
 }
 
-// What Quantize makes: float8 and float4.
+// Whether Quantize can make the format: float8 and float4.
 static inline bool small_is_result(const small_format *f) {
     return f->exponent_bits + f->mantissa_bits <= 7;
 }
@@ -62,8 +62,8 @@ static inline unsigned small_largest(const small_format *f) {
     return f->rule == SMALL_FN || f->rule == SMALL_EXPONENT ? all - 1 : all;
 }
 
-// The magnitude of a code without sign, as if it were neither infinity nor NaN. One beyond the
-// largest is where the next number would be.
+// The magnitude of a code without its sign, as if the code were neither infinity nor NaN. The code
+// after the largest gives the next number that the format would have.
 static inline double small_magnitude(const small_format *f, unsigned code) {
     if (f->rule == SMALL_EXPONENT) return ldexp(1, (int)code - f->bias);
     int exponent = (int)(code >> f->mantissa_bits), one = 1 << f->mantissa_bits;
@@ -92,8 +92,8 @@ static inline double small_value(const small_format *f, unsigned code) {
     return code & small_sign(f) ? -size : size;
 }
 
-// The code whose magnitude is nearest to `size`, the even one of two; at most one beyond the
-// largest. Codes of 8 bits are all looked at, those of 16 bits bisected.
+// The code whose magnitude is nearest to `size`, ties to even; at most one after the largest. A
+// linear search for codes of up to 8 bits, a bisection for 16 bits.
 static inline unsigned small_nearest(const small_format *f, double size) {
     unsigned last = small_largest(f) + 1, first = 0, window = small_codes(f) > 256 ? 4 : 256;
     if (size >= small_magnitude(f, last)) return last;
@@ -113,14 +113,14 @@ static inline unsigned small_nearest(const small_format *f, double size) {
     return best;
 }
 
-// Zero is the least power of two, what is negative has none.
+// Zero becomes the least power of two; negative numbers have no code.
 static inline unsigned small_encode_exponent(const small_format *f, double value) {
     if (isnan(value) || value < 0) return 255;
     unsigned code = small_nearest(f, value);
     return code > small_largest(f) ? small_largest(f) : code;
 }
 
-// The code of any float32. `mode` matters to float8, and to float4 where it goes through float16.
+// The code of a float32. `mode` matters to float8, and to float4 if it goes through float16.
 static inline unsigned small_encode(const small_format *f, double value, qdq_float_overflow mode) {
     if (f->rule == SMALL_EXPONENT) return small_encode_exponent(f, value);
     if (mode == QDQ_FLOAT_THROUGH_FLOAT16 && small_is_result(f)) {
@@ -128,7 +128,7 @@ static inline unsigned small_encode(const small_format *f, double value, qdq_flo
         value = small_value(half, small_encode(half, value, QDQ_FLOAT_OVERFLOW));
     }
     unsigned sign = signbit(value) ? small_sign(f) : 0, largest = small_largest(f);
-    unsigned nan = small_sign(f);  // the one NaN of fnuz; -0 of float4, which has none
+    unsigned nan = small_sign(f);  // the one NaN of fnuz; -0 of the float4 format, which has no NaN
     if (f->rule == SMALL_IEEE) nan = (largest + 2) | sign;
     if (f->rule == SMALL_FN) nan = (largest + 1) | sign;
     if (isnan(value)) return nan;
@@ -139,7 +139,8 @@ static inline unsigned small_encode(const small_format *f, double value, qdq_flo
     return f->rule == SMALL_IEEE ? (largest + 1) | sign : nan;
 }
 
-// Two codes for one number. Every NaN is the same, but for its sign where the type has one.
+// Whether two codes mean the same number. NaN codes are all equal, except for the sign where the
+// type has one.
 static inline bool small_same(const small_format *f, unsigned a, unsigned b) {
     if (!small_is_nan(f, a) || !small_is_nan(f, b)) return a == b;
     return f->rule == SMALL_FNUZ || f->rule == SMALL_EXPONENT ||

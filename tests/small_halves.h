@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// small_encode with saturation for types of at most 8 bits, for tests that need millions of codes:
-// the numbers halfway between two codes are listed once, and a number is looked up among them.
+// A fast small_encode with saturation for types of at most 8 bits, for tests that encode millions
+// of numbers: the midpoints between neighbouring codes are listed once, then bisected.
 #ifndef QDQ_TESTS_SMALL_HALVES_H
 #define QDQ_TESTS_SMALL_HALVES_H
 
@@ -9,10 +9,10 @@
 typedef struct small_halves {
     const small_format *format;
     unsigned largest;
-    double half[128];  // half[k]: between codes k and k + 1, exact
+    double half[128];  // half[k] lies between codes k and k + 1, exactly
 } small_halves;
 
-// The list for a float8 or float4. One thread.
+// The list of midpoints of a float8 or float4. Not thread-safe.
 static inline const small_halves *small_halves_of(qdq_dtype dtype) {
     static small_halves lists[SMALL_FORMATS];
     const small_format *f = small_format_of(dtype);

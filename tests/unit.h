@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What unit tests share: cmocka, an allocator that fails on demand, a folder for files.
+// Shared by unit tests: cmocka, an allocator that fails on demand, a temporary folder, checks of
+// errors, random numbers.
 #ifndef QDQ_TESTS_UNIT_H
 #define QDQ_TESTS_UNIT_H
 
@@ -24,8 +25,8 @@
 
 //---- Allocation -------------------------------------------------------------
 
-// Fails call number `fail_at` (from 1), 0: none, and unless `once` all after it. Counts what is not
-// given back.
+// An allocator that fails from call `fail_at` on (counted from 1; 0: never), or at that call only
+// with `once`. It counts the memory that has not been freed.
 typedef struct unit_memory {
     qdq_allocator allocator;
     size_t calls, fail_at, live_blocks, live_bytes;
@@ -56,7 +57,7 @@ static void unit_free(void *self, void *ptr, size_t size) {
     memory->live_bytes -= size;
 }
 
-// `memory` must stay where it is.
+// The allocator points to `memory`, which must not move.
 static inline const qdq_allocator *unit_memory_init(unit_memory *memory, size_t fail_at) {
     *memory = (unit_memory){.allocator = {unit_alloc, unit_free, memory}, .fail_at = fail_at};
     return &memory->allocator;
@@ -99,7 +100,7 @@ static inline int unit_folder_end(void **state) {
     return 0;
 }
 
-// How many entries the folder has: a test that leaves none behind.
+// How many files and folders unit_folder has, for tests that must leave none.
 static inline size_t unit_folder_count(void) {
     size_t count = 0;
     DIR *dir = opendir(unit_folder);
@@ -121,7 +122,7 @@ static inline void unit_write(const char *path, const void *bytes, size_t count)
     assert_int_equal(fclose(stream), 0);
 }
 
-// The content of a file, from malloc.
+// The content of a file with a 0 at its end; the caller frees it.
 static inline char *unit_read(const char *path, size_t *count) {
     FILE *stream = fopen(path, "rb");
     assert_non_null(stream);
@@ -138,7 +139,7 @@ static inline char *unit_read(const char *path, size_t *count) {
 
 //---- Errors -----------------------------------------------------------------
 
-// `err` says "prefix: message".
+// Checks that `err` has this status and the text "prefix: message".
 static inline void unit_check_error(const qdq_error *err, qdq_status status, const char *prefix,
                                     const char *message) {
     char wanted[sizeof err->text + 300];
@@ -157,7 +158,7 @@ static inline double unit_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-// Marsaglia's xorshift64: the same numbers in each run. `state` is not 0.
+// Marsaglia's xorshift64: the same numbers in each run. `state` must not be 0.
 static inline uint64_t unit_random(uint64_t *state) {
     *state ^= *state << 13;
     *state ^= *state >> 7;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of ops on images: elements by batch, channel and position, in both data formats.
+// Images for tests of pooling, interpolation and normalization: their elements by batch, channel
+// and position, in both data formats (NCX and NXC).
 #ifndef QDQ_TESTS_OPS_IMAGES_H
 #define QDQ_TESTS_OPS_IMAGES_H
 
@@ -32,7 +33,7 @@ static inline qdq_shape image_shape(const image *x) {
     return shape;
 }
 
-// The position of a pixel.
+// Splits the index of a pixel into its position on each spatial dim.
 static inline void image_position(const image *x, int64_t pixel, int64_t at[3]) {
     at[0] = at[1] = at[2] = 0;
     for (int i = x->spatial - 1; i >= 0; i--) at[i] = pixel % x->size[i], pixel /= x->size[i];
@@ -67,11 +68,11 @@ static inline uint16_t image_float16(float v) {
     (void)frexp(size, &exponent);
     if (exponent < -13 || size == 0) exponent = -13;
     if (size >= 65520.0) return sign | 0x7C00;
-    double steps = rint(ldexp(size, 11 - exponent));  // 1024 to 2048; less where it is denormal
+    double steps = rint(ldexp(size, 11 - exponent));  // 1024 to 2048, less for a denormal
     return (uint16_t)(sign + (exponent + 13) * 1024 + (int)steps);
 }
 
-// Rounds float32 to a float dtype, half to even.
+// Rounds float32 to a float dtype, ties to even.
 static inline void image_store(qdq_dtype dtype, const float *numbers, void *out, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (dtype == QDQ_FLOAT32)

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of large products and convolutions share: results that are exact because all
-// operands are small whole numbers, and the ways to run a graph, which must all give these results.
+// Shared by the tests of large products and convolutions. All operands are small integers, so the
+// wanted results are exact; a graph is run with several instruction sets, thread counts and
+// constant operands, which must all give these results.
 #ifndef QDQ_TESTS_OPS_LARGE_H
 #define QDQ_TESTS_OPS_LARGE_H
 
 #include "large_random.h"
 #include "products.h"
 
-// The zero point of results.
+// The zero point of quantized results.
 enum { LARGE_ZERO = 3 };
 
 //---- Operands ---------------------------------------------------------------
 
-// CODES: of dequantized operands. WEIGHTS: of floats and dequantized weights.
+// Which operands a product has: floats, integers, integers with scales (QLinear), two Dequantize
+// results (CODES), or a float and a Dequantize result (WEIGHTS).
 typedef enum large_kind { FLOATS, INTEGERS, QLINEAR, CODES, WEIGHTS } large_kind;
 typedef enum large_blocks { PER_TENSOR, PER_COLUMN, PER_BLOCK } large_blocks;
 
-// A float, or a code whose distance from its zero point is at most `reach`.
+// A small integer as a float, or a code at most `reach` from its zero point.
 static inline int large_number(uint64_t *state, qdq_dtype dtype, int zero, int reach) {
     int codes = product_codes(dtype), least = product_least(dtype);
     if (!codes) return (int)large_pick(state, 8) - 4;
@@ -25,7 +27,7 @@ static inline int large_number(uint64_t *state, qdq_dtype dtype, int zero, int r
     return low + (int)large_pick(state, 1 + (size_t)((int64_t)high - low));
 }
 
-// The least power of two that makes the largest of some numbers at most `most`.
+// The least power of two that, as a scale, brings the largest of the numbers to at most `most`.
 static inline float large_fitting(const int32_t *numbers, size_t count, double most) {
     double largest = 1;
     for (size_t i = 0; i < count; i++)
@@ -33,7 +35,7 @@ static inline float large_fitting(const int32_t *numbers, size_t count, double m
     return ldexpf(1, (int)ceil(log2(largest / most)));
 }
 
-// clamp(rne(sum * scale) + LARGE_ZERO): `scale` is a power of two.
+// clamp(rne(sum * scale) + LARGE_ZERO), where `scale` is a power of two.
 static inline double large_requantized(qdq_dtype dtype, int32_t sum, float scale) {
     double q = rint((double)((float)sum * scale)) + LARGE_ZERO;
     int least = product_least(dtype), most = least + product_codes(dtype) - 1;
@@ -42,7 +44,7 @@ static inline double large_requantized(qdq_dtype dtype, int32_t sum, float scale
 
 //---- Exact results ----------------------------------------------------------
 
-// The nearest number of so many digits, ties to even.
+// Rounds to `digits` binary digits, ties to even.
 static inline int64_t large_digits(int64_t value, int digits) {
     uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value, unit = 1;
     while (size / unit >> digits) unit *= 2;
@@ -51,7 +53,7 @@ static inline int64_t large_digits(int64_t value, int digits) {
     return value < 0 ? -(int64_t)kept : (int64_t)kept;
 }
 
-// A whole number of few enough digits as float16 or bfloat16.
+// The bits of an integer that float16 or bfloat16 can hold.
 static inline uint16_t large_half(qdq_dtype dtype, int64_t value) {
     float real = (float)value;
     uint32_t bits = oracle_bits_of_float(real);
@@ -62,7 +64,7 @@ static inline uint16_t large_half(qdq_dtype dtype, int64_t value) {
     return (uint16_t)(sign | (((bits >> 13) & 0x3FFFF) - ((127 - 15) << 10)));
 }
 
-// A whole number rounded to a float dtype.
+// An integer rounded to a float dtype.
 static inline double large_round(qdq_dtype dtype, int64_t value) {
     if (dtype == QDQ_FLOAT32) return (double)large_digits(value, 24);
     int64_t rounded = large_digits(value, dtype == QDQ_BFLOAT16 ? 8 : 11);
@@ -70,10 +72,10 @@ static inline double large_round(qdq_dtype dtype, int64_t value) {
     return (double)rounded;
 }
 
-// What the dtype has, without rounding.
+// Stores a number that the dtype can hold: nothing is rounded.
 static inline void large_put(tensor *t, size_t i, double value) {
     bool half = t->dtype == QDQ_FLOAT16 || t->dtype == QDQ_BFLOAT16;
-    if (half && isinf(value)) value = value < 0 ? -65536 : 65536;  // float16's overflow
+    if (half && isinf(value)) value = value < 0 ? -65536 : 65536;  // the bits of an infinity
     if (half)
         ((uint16_t *)t->data)[i] = large_half(t->dtype, (int64_t)value);
     else
@@ -82,7 +84,8 @@ static inline void large_put(tensor *t, size_t i, double value) {
 
 //---- Links ------------------------------------------------------------------
 
-// What follows the node: of reals the first four, of integers the first and the last.
+// The nodes after the product: float results take the first four, integer results the first and the
+// last.
 typedef enum large_link { PLAIN, RELU, QUANTIZE, RELU_QUANTIZE, DEQUANTIZE } large_link;
 
 typedef struct large_after {
@@ -124,7 +127,7 @@ static inline double large_followed(double y, const large_after *after) {
 typedef struct large_way {
     int threads;
     bool materialize, fast;
-    unsigned constant;  // operands: a bit each
+    unsigned constant;  // bit i: operand i is a constant
 } large_way;
 
 typedef struct large_case {
@@ -152,7 +155,7 @@ static inline void large_run(const large_case *c, const char *isa, const large_w
     free(out.data);
 }
 
-// The instruction sets of this machine; returns how many there are.
+// The instruction sets of this machine; returns their number.
 static inline size_t large_isas(const char *names[32]) {
     size_t count = 0;
     for (size_t i = 0; qdq_isa_get(i).name; i++)

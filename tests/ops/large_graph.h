@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of large shapes: running a graph in every way there is, each of which must give the
-// wanted numbers bit for bit.
+// Runs a graph of large tensors in every mode: thread counts, units out of order, materialized,
+// fast, bfloat16 storage, instruction sets. Each must give the wanted numbers bit for bit.
 #ifndef QDQ_TESTS_OPS_LARGE_GRAPH_H
 #define QDQ_TESTS_OPS_LARGE_GRAPH_H
 
@@ -10,14 +10,15 @@
 
 enum { LARGE_INPUTS = 72, LARGE_OUTPUTS = 8 };
 
-// A graph, what goes in and what must come out.
+// A graph, its inputs, and the outputs it must have.
 typedef struct large_graph {
     char what[256];
     qdq_graph *graph;
     tensor in[LARGE_INPUTS], want[LARGE_OUTPUTS];
     size_t in_count, want_count;
     char names[LARGE_INPUTS + LARGE_OUTPUTS][12];
-    bool short_numbers;  // all values are bfloat16 numbers: they may be stored so
+    // all values are bfloat16 numbers, so that bfloat16 storage changes nothing
+    bool short_numbers;
 } large_graph;
 
 static inline void large_graph_begin(large_graph *c, const char *what) {
@@ -26,7 +27,7 @@ static inline void large_graph_begin(large_graph *c, const char *what) {
     c->graph = qdq_graph_create("large", NULL);
 }
 
-// For messages: "SoftMax [3, 5, 4099] float32".
+// Appends to the name of the case, as in "SoftMax [3, 5, 4099] float32".
 static inline void large_say(large_graph *c, const char *text, qdq_shape shape, qdq_dtype dtype) {
     size_t at = strlen(c->what), size = sizeof c->what;
     at += (size_t)snprintf(c->what + at, size - at, "%s[", text);
@@ -36,7 +37,7 @@ static inline void large_say(large_graph *c, const char *text, qdq_shape shape, 
     if (at < size) snprintf(c->what + at, size - at, "] %s", qdq_dtype_name(dtype));
 }
 
-// An input with data that the caller fills in through *data.
+// Adds an input; the caller fills in its data through *data.
 static inline qdq_value large_input(large_graph *c, qdq_dtype dtype, qdq_shape shape,
                                     tensor **data) {
     char *name = c->names[c->in_count];
@@ -47,7 +48,7 @@ static inline qdq_value large_input(large_graph *c, qdq_dtype dtype, qdq_shape s
     return qdq_input(c->graph, name, dtype, shape);
 }
 
-// An output that must be equal to `want`, whose data the case takes.
+// Adds an output that must equal `want`; the case owns the data of `want`.
 static inline void large_output(large_graph *c, qdq_value v, tensor want) {
     char *name = c->names[LARGE_INPUTS + c->want_count];
     assert_true(c->want_count < LARGE_OUTPUTS);
@@ -79,7 +80,7 @@ static const large_way large_ways[] = {
     {.name = "stored as bfloat16", .threads = 3, .as_bfloat16 = true},
 };
 
-// Ranges as more threads than there are would take them, the last one first.
+// A parallel runner with more parts than any machine has threads, the last part first.
 static inline void large_ranges(void *self, size_t count,
                                 void (*task)(void *context, size_t begin, size_t end),
                                 void *context) {
@@ -134,8 +135,8 @@ static inline void large_run_once(const large_graph *c, const char *isa, const l
     qdq_exec_destroy(exec), qdq_plan_destroy(plan);
 }
 
-// All ways with the best instruction set, one of them with each, in turn; ends the case. `seed`:
-// what repeats it.
+// Runs all modes with the best instruction set and one mode with each other instruction set, then
+// destroys the case. Messages name `seed`, which repeats it.
 static inline void large_graph_check(large_graph *c, uint64_t seed) {
     size_t ways = ORACLE_COUNT(large_ways) - !c->short_numbers;
     for (size_t w = 0; w < ways; w++) large_run_once(c, NULL, &large_ways[w], seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of large shapes: images, whose elements go by batch, channel and position.
+// Images for tests of large shapes: their elements by batch, channel and position.
 #ifndef QDQ_TESTS_OPS_LARGE_IMAGES_H
 #define QDQ_TESTS_OPS_LARGE_IMAGES_H
 
@@ -7,7 +7,7 @@
 
 enum { LARGE_DIMS = 3 };
 
-// Three spatial dims; those that the graph has not are 1 long.
+// Always three spatial dims; dims that the graph's tensor does not have are 1 long.
 typedef struct large_image {
     qdq_data_format format;
     int spatial;
@@ -31,12 +31,12 @@ static inline size_t large_image_at(const large_image *x, size_t batch, size_t c
                                 : (batch * pixels + pixel) * x->channels + channel;
 }
 
-// Element `pixel` of the positions in row-major order.
+// Splits the row-major index of a pixel into its position.
 static inline void large_position(const large_image *x, size_t pixel, size_t *at) {
     for (int i = LARGE_DIMS; i-- > 0; pixel /= x->size[i]) at[i] = pixel % x->size[i];
 }
 
-// Calls for each element of y, whose number in row-major order is given too.
+// Makes one element of y. Called for all of them in row-major order.
 typedef double large_element_fn(const void *self, size_t batch, size_t channel, const size_t *at);
 
 static inline tensor large_image_of(const large_image *y, qdq_dtype dtype,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of large shapes: nodes on elements that follow an op and are fused behind it, and what
-// they make of its result.
+// For tests of large shapes: random elementwise and quantizing nodes that follow an op and are
+// fused with it, and the results they must give.
 #ifndef QDQ_TESTS_OPS_LARGE_LINKS_H
 #define QDQ_TESTS_OPS_LARGE_LINKS_H
 
@@ -8,7 +8,7 @@
 
 //---- Shapes -----------------------------------------------------------------
 
-// A shape that is broadcast onto another one: some dims are 1, some at the front may be missing.
+// A random shape that broadcasts to `shape`: some dims become 1, some leading dims are dropped.
 static inline qdq_shape large_broadcast(uint64_t *state, qdq_shape shape) {
     if (shape.rank == 0) return shape;
     size_t keep = large_pick(state, (size_t)1 << shape.rank);
@@ -18,7 +18,7 @@ static inline qdq_shape large_broadcast(uint64_t *state, qdq_shape shape) {
     return out;
 }
 
-// The element of a broadcast operand that goes with element `at` of the result.
+// Which element of a broadcast operand goes with element `at` of the result.
 static inline size_t large_broadcast_at(qdq_shape operand, qdq_shape shape, size_t at) {
     size_t where = 0, stride = 1;
     for (int i = 1; i <= operand.rank; i++) {
@@ -31,7 +31,7 @@ static inline size_t large_broadcast_at(qdq_shape operand, qdq_shape shape, size
     return where;
 }
 
-// The index of element `at` on a dim.
+// The index on one dim of element `at`.
 static inline size_t large_index(qdq_shape shape, int dim, size_t at) {
     for (int i = shape.rank - 1; i > dim; i--) at /= (size_t)shape.dims[i];
     return at % (size_t)shape.dims[dim];
@@ -39,7 +39,7 @@ static inline size_t large_index(qdq_shape shape, int dim, size_t at) {
 
 //---- Links ------------------------------------------------------------------
 
-// A value of the graph and the numbers it must have.
+// A value of the graph and the elements it must have.
 typedef struct large_value {
     qdq_value value;
     tensor numbers;
@@ -69,7 +69,7 @@ static inline void large_cast(large_graph *c, large_value *v, qdq_dtype dtype) {
     large_replace(v, qdq_cast(c->graph, v->value, (qdq_cast_attrs){.dtype = dtype}), y);
 }
 
-// Add, or Subtract from the operand.
+// Add, or Subtract with the operand first.
 static inline void large_sum(large_graph *c, uint64_t *state, large_value *v, bool subtract) {
     tensor *operand, y = large_like(&v->numbers, v->numbers.dtype);
     qdq_shape shape = large_broadcast(state, y.shape);
@@ -92,7 +92,7 @@ static inline void large_sum(large_graph *c, uint64_t *state, large_value *v, bo
                   y);
 }
 
-// Scales are powers of two around that which spreads the numbers over the codes.
+// Scales are powers of two near the one that spreads the numbers over all codes.
 static inline void large_scales(uint64_t *state, const tensor *x, float *scales, size_t count) {
     double most = 0;
     for (size_t i = 0; i < tensor_count(x); i++) {
@@ -104,7 +104,7 @@ static inline void large_scales(uint64_t *state, const tensor *x, float *scales,
         scales[i] = (float)ldexp(1, exponent + (int)large_pick(state, 3));
 }
 
-// Quantize, and maybe Dequantize again: per tensor or along an axis.
+// Quantize, per tensor or along an axis, sometimes followed by Dequantize.
 static inline void large_quantize(large_graph *c, uint64_t *state, large_value *v) {
     const tensor *x = &v->numbers;
     static const qdq_dtype dtypes[] = {QDQ_INT8, QDQ_UINT8, QDQ_INT4, QDQ_UINT4};
@@ -116,7 +116,7 @@ static inline void large_quantize(large_graph *c, uint64_t *state, large_value *
     float *scales = oracle_memory(count * sizeof *scales);
     double *zps = oracle_memory(count * sizeof *zps);
     large_scales(state, x, scales, count);
-    bool one_zero = large_pick(state, 2);  // for all channels
+    bool one_zero = large_pick(state, 2);  // one zero point for all channels
     for (size_t i = 0; i < count; i++)
         zps[i] =
             one_zero && i ? zps[0] : least + (double)large_pick(state, (size_t)(most - least) + 1);
@@ -147,8 +147,8 @@ static inline bool large_is_float(qdq_dtype dtype) {
     return dtype == QDQ_FLOAT32 || dtype == QDQ_FLOAT16 || dtype == QDQ_BFLOAT16;
 }
 
-// `least` to three links behind the value, which becomes an output; sometimes the op's own result
-// too.
+// Adds `least` to three links after the value and makes the last one an output, sometimes the value
+// itself as well.
 static inline void large_links(large_graph *c, uint64_t *state, large_value v, size_t least) {
     static const qdq_dtype casts[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT32, QDQ_FLOAT16};
     size_t links = least + large_pick(state, 4 - least);

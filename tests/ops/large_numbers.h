@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of large shapes: sizes that cross the cuts an op makes, and tensors of numbers.
+// For tests of large shapes: sizes around an op's block sizes, and random tensors.
 #ifndef QDQ_TESTS_OPS_LARGE_NUMBERS_H
 #define QDQ_TESTS_OPS_LARGE_NUMBERS_H
 
@@ -8,12 +8,12 @@
 
 //---- Sizes ------------------------------------------------------------------
 
-// A size that crosses cuts of this length twice and leaves a remainder.
+// A size of two blocks of `cut` elements and a remainder.
 static inline size_t large_across(uint64_t *state, size_t cut) {
     return 2 * cut + 1 + (cut > 2 ? large_pick(state, cut - 1) : 0);
 }
 
-// A size that crosses them, ends at one, or next to one.
+// A size around a block boundary: on it, one off, below one block, or two blocks with a remainder.
 static inline size_t large_near(uint64_t *state, size_t cut) {
     switch (large_pick(state, 6)) {
     case 0: return cut;
@@ -27,7 +27,8 @@ static inline size_t large_near(uint64_t *state, size_t cut) {
 
 //---- Numbers ----------------------------------------------------------------
 
-// Half to even, once from double; NaN is the quiet one without a sign.
+// Rounds a double to float16 or bfloat16 once, ties to even. NaN becomes the quiet NaN without a
+// sign.
 static inline uint16_t large_half(qdq_dtype dtype, double value) {
     int digits = dtype == QDQ_FLOAT16 ? 10 : 7, least = dtype == QDQ_FLOAT16 ? -14 : -126;
     uint32_t infinity = dtype == QDQ_FLOAT16 ? 0x7C00 : 0x7F80;
@@ -50,13 +51,13 @@ static inline void large_put(tensor *t, size_t i, double value) {
         tensor_put(t, i, isnan(value) ? (double)NAN : value);
 }
 
-// Whole numbers from -most to most.
+// Integers from -most to most.
 static inline void large_fill_whole(tensor *t, uint64_t *state, int most) {
     for (size_t i = 0; i < tensor_count(t); i++)
         large_put(t, i, (double)large_pick(state, 2 * (size_t)most + 1) - most);
 }
 
-// Numbers whose sums round, between -2 and 2 but for one in 64 that is up to 64 times larger.
+// Numbers whose sums round: between -2 and 2, and one in 64 up to 64 times larger.
 static inline void large_fill_reals(tensor *t, uint64_t *state) {
     for (size_t i = 0; i < tensor_count(t); i++) {
         double v = (double)large_pick(state, 1u << 25) / 0x1p23 - 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random cases with a seed that is printed, and sizes around the cuts that ops make.
+// Random cases with a printed seed, and random sizes around an op's block sizes.
 #ifndef QDQ_TESTS_OPS_LARGE_RANDOM_H
 #define QDQ_TESTS_OPS_LARGE_RANDOM_H
 
@@ -7,9 +7,9 @@
 
 #include "oracle.h"
 
-// How many random cases there are, and the seed of the first; the next has the next seed, so a case
-// is repeated by its own seed and a count of 1. From the arguments COUNT and SEED, or QDQ_RANDOM
-// and QDQ_SEED. Builds without optimization, such as those with sanitizers, do a tenth.
+// How many random cases to run, and the seed of the first. Case n has the seed of the first plus n,
+// so its own seed and a count of 1 repeat it. Both come from the arguments COUNT and SEED, or from
+// QDQ_RANDOM and QDQ_SEED. Builds without optimization, such as sanitizer builds, run a tenth.
 typedef struct large_random {
     uint64_t count, seed;
 } large_random;
@@ -31,7 +31,7 @@ static inline void large_begin(int argc, char **argv) {
                   (unsigned long long)large_cases.seed);
 }
 
-// The state of oracle_random for a seed: neighbours become far apart.
+// A state for oracle_random: neighbouring seeds give states far apart.
 static inline uint64_t large_state(uint64_t seed) {
     uint64_t state = (seed + 1) * 0x9E3779B97F4A7C15u;
     state ^= state >> 29;
@@ -43,7 +43,7 @@ static inline size_t large_pick(uint64_t *state, size_t count) {
     return (size_t)(oracle_random(state) >> 20) % count;
 }
 
-// A cut up to three times, less one, plus one, or with a remainder.
+// Up to three blocks: exactly, one less, one more, or with a remainder.
 static inline size_t large_size(uint64_t *state, const size_t *cuts, size_t count, size_t most) {
     size_t cut = cuts[large_pick(state, count)], size = cut * large_pick(state, 4);
     switch (large_pick(state, 4)) {

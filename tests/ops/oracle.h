@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the quantizing ops must give, worked out from the formulas of numerics.h in whole numbers:
-// every operation is done exactly on digits * 2^exponent and then rounded once by comparing what
-// is lost with one half. No host float operation rounds here, so neither the library's arithmetic
-// nor its tricks can be wrong in the same way. Values of every float type travel as double, which
-// holds them all. Nothing here calls the library but the runner at the end.
+// The results that the quantizing ops must give, computed from the formulas of numerics.h in
+// integer arithmetic. Each operation is exact on digits * 2^exponent and is then rounded once, by
+// comparing the lost part with one half. No float operation of the host rounds here, so the model
+// cannot share an arithmetic mistake with the library. Values of every float type are kept in a
+// double, which holds them all. Only oracle_run, at the end, calls the library.
 #ifndef QDQ_TESTS_OPS_ORACLE_H
 #define QDQ_TESTS_OPS_ORACLE_H
 
@@ -25,7 +25,7 @@
 
 //---- Exact numbers ----------------------------------------------------------
 
-// +-(digits + f) * 2^exponent, where f is 0, or with `more` anything between 0 and 1.
+// +-(digits + f) * 2^exponent: f is 0, or with `more` some unknown number between 0 and 1.
 typedef struct oracle_real {
     bool negative;
     uint64_t digits;  // below 2^63
@@ -33,7 +33,7 @@ typedef struct oracle_real {
     bool more;
 } oracle_real;
 
-// A finite double, with as few digits as it has.
+// A finite double as its odd digits and an exponent.
 static inline oracle_real oracle_exactly(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -49,7 +49,7 @@ static inline oracle_real oracle_exactly(double value) {
     return r;
 }
 
-// The same number with its first digit at 2^61.
+// The same number with its highest digit at 2^61.
 static inline oracle_real oracle_lift(oracle_real r) {
     int shift = __builtin_clzll(r.digits) - 2;
     r.digits <<= shift;
@@ -59,11 +59,11 @@ static inline oracle_real oracle_lift(oracle_real r) {
 
 static inline oracle_real oracle_product(oracle_real a, oracle_real b) {
     return (oracle_real){a.negative != b.negative, a.digits * b.digits, a.exponent + b.exponent,
-                         false};  // at most 31 digits each
+                         false};  // exact: each has at most 31 digits
 }
 
 static inline oracle_real oracle_quotient(oracle_real a, oracle_real b) {
-    a = oracle_lift(a);  // a 24-digit b leaves 37 digits or more
+    a = oracle_lift(a);  // leaves at least 37 digits, as b has at most 24
     return (oracle_real){a.negative != b.negative, a.digits / b.digits, a.exponent - b.exponent,
                          a.digits % b.digits != 0};
 }
@@ -85,7 +85,7 @@ static inline oracle_real oracle_sum(oracle_real a, oracle_real b) {
 
 //---- float32 ----------------------------------------------------------------
 
-// The nearest float32, ties to even: 24 digits, none below 2^-149, infinity from 2^128.
+// The nearest float32, ties to even: 24 digits, no digit below 2^-149, infinity from 2^128 on.
 static inline double oracle_float32(oracle_real r) {
     if (!r.digits) return r.negative ? -0.0 : 0.0;
     int first = r.exponent + 63 - __builtin_clzll(r.digits);
@@ -93,7 +93,7 @@ static inline double oracle_float32(oracle_real r) {
     int drop = last - r.exponent;
     uint64_t kept = r.digits;
     if (drop > 63) {
-        kept = 0;  // below 2^63 of 2^64 or more: less than half
+        kept = 0;  // less than half: below 2^63, and a unit is at least 2^64
     } else if (drop > 0) {
         uint64_t half = (uint64_t)1 << (drop - 1), lost = kept & (half * 2 - 1);
         kept >>= drop;
@@ -110,7 +110,8 @@ static inline double oracle_of_integer(int64_t i) {
     return oracle_float32((oracle_real){i < 0, i < 0 ? 0 - (uint64_t)i : (uint64_t)i, 0, false});
 }
 
-// In these cases a double gives what a float32 gives: NaN, infinity, zero or one of the operands.
+// Operands for which double arithmetic gives the float32 result: the result is NaN, infinity, zero
+// or one of the operands.
 static inline bool oracle_plain(double a, double b) {
     return !isfinite(a) || !isfinite(b) || a == 0 || b == 0;
 }
@@ -125,14 +126,15 @@ static inline double oracle_mul(double a, double b) {
     return oracle_float32(oracle_product(oracle_exactly(a), oracle_exactly(b)));
 }
 
-// fl(a + b) for any two numbers of at most 31 digits, so for integers too.
+// fl(a + b) of any two numbers of at most 31 digits, which covers integers.
 static inline double oracle_add(double a, double b) {
     if (!isfinite(a) || !isfinite(b) || (a == 0 && b == 0)) return a + b;
     return oracle_float32(oracle_sum(oracle_exactly(a), oracle_exactly(b)));
 }
 
 static inline double oracle_fma(double a, double b, double c) {
-    if (oracle_plain(a, b) || !isfinite(c)) return oracle_add(a * b, c);  // a * b is plain, or c is
+    // a * b or c is not finite, or the product is zero
+    if (oracle_plain(a, b) || !isfinite(c)) return oracle_add(a * b, c);
     return oracle_float32(
         oracle_sum(oracle_product(oracle_exactly(a), oracle_exactly(b)), oracle_exactly(c)));
 }
@@ -155,13 +157,13 @@ static inline double oracle_of_bfloat16(uint16_t code) {
     return oracle_float_of_bits((uint32_t)code << 16);
 }
 
-// The bfloat16 of a float32, by its distances to the two neighbours. NaN gives one NaN.
+// The bfloat16 of a float32, by its distances to the two neighbours. There is one NaN.
 static inline uint16_t oracle_to_bfloat16(double value, qdq_bfloat16_store store) {
     uint16_t sign = signbit(value) ? 0x8000 : 0;
     double size = fabs(value);
     if (isnan(value)) return store == QDQ_BFLOAT16_DEVICE ? sign | 0x7F80 : 0x7FC0;
     if (store == QDQ_BFLOAT16_DEVICE && size < 0x1p-126) return 0;
-    uint16_t low = 0, high = 0x7F80;  // bisect: the values of codes grow with the codes
+    uint16_t low = 0, high = 0x7F80;  // bisect, as values grow with their codes
     while (high - low > 1) {
         uint16_t middle = (uint16_t)((low + high) / 2);
         if (oracle_of_bfloat16(middle) <= size)
@@ -170,14 +172,14 @@ static inline uint16_t oracle_to_bfloat16(double value, qdq_bfloat16_store store
             high = middle;
     }
     if (isinf(value)) return sign | 0x7F80;
-    double down = size - oracle_of_bfloat16(low);  // both exact: neighbours of one binade
+    double down = size - oracle_of_bfloat16(low);  // exact, as are neighbours of one binade
     double up = (high == 0x7F80 ? 0x1p128 : oracle_of_bfloat16(high)) - size;
     bool away = up < down || (up == down && (store == QDQ_BFLOAT16_DEVICE || (low & 1)));
     if (store == QDQ_BFLOAT16_TRUNCATE) away = false;
     return sign | (away ? high : low);
 }
 
-// A float32 rounded to a float dtype, QDQ_DTYPE_NONE being float32.
+// A float32 rounded to a float dtype; QDQ_DTYPE_NONE means float32.
 static inline double oracle_rounded(double value, qdq_dtype dtype, const qdq_numerics *n) {
     if (dtype != QDQ_BFLOAT16) return value;
     return oracle_of_bfloat16(oracle_to_bfloat16(value, n->bfloat16_store));
@@ -185,7 +187,7 @@ static inline double oracle_rounded(double value, qdq_dtype dtype, const qdq_num
 
 //---- Integers ---------------------------------------------------------------
 
-// What Quantize may give: the range of a dtype, cut to attributes and numerics.
+// The integers that Quantize may give: the range of the dtype, narrowed by attributes and numerics.
 typedef struct oracle_range {
     qdq_dtype dtype;
     int64_t least, greatest;
@@ -200,12 +202,13 @@ static inline oracle_range oracle_range_of(qdq_dtype dtype, const qdq_numerics *
     return r;
 }
 
-// Any number that is not NaN; what does not fit becomes +-2^62.
+// Rounds any number except NaN; numbers beyond +-2^62 become +-2^62.
 static inline int64_t oracle_to_integer(double value, qdq_rounding rounding) {
     int64_t most = (int64_t)1 << 62;
     if (fabs(value) >= 0x1p62) return value < 0 ? -most : most;
     oracle_real r = oracle_exactly(value);
-    uint64_t whole, twice = 0;  // twice: 0, 1, 2, 3 for a rest of none, below, at, above one half
+    // twice: 0, 1, 2, 3 for a remainder of none, below, at, above one half
+    uint64_t whole, twice = 0;
     if (r.exponent >= 0) {
         whole = r.digits << r.exponent;
     } else if (r.exponent < -62) {
@@ -233,7 +236,7 @@ static inline int64_t oracle_overflow(int64_t i, oracle_range range, qdq_overflo
     return range.dtype == QDQ_INT32 ? i : range.dtype == QDQ_INT8 && low > 127 ? low - 256 : low;
 }
 
-// round(v) + after, into the range; `zp` is what x = 0 would give.
+// round(v) + after, brought into the range; `zp` is the result for x = 0.
 static inline int64_t oracle_finish(double v, int64_t after, int64_t zp, oracle_range range,
                                     const qdq_numerics *n) {
     if (isnan(v)) {
@@ -246,7 +249,7 @@ static inline int64_t oracle_finish(double v, int64_t after, int64_t zp, oracle_
 
 //---- The ops ----------------------------------------------------------------
 
-// x is a float32 (of an int32: oracle_of_integer).
+// x is a float32; an int32 input goes through oracle_of_integer first.
 static inline int64_t oracle_quantize(double x, double scale, int64_t zp, oracle_range range,
                                       const qdq_numerics *n) {
     qdq_dtype step = n->quantize_step_dtype, inverse = n->reciprocal_dtype;
@@ -267,7 +270,7 @@ static inline int64_t oracle_quantize(double x, double scale, int64_t zp, oracle
     return oracle_finish(v, n->zero_point_order == QDQ_ZERO_POINT_AFTER ? zp : 0, zp, range, n);
 }
 
-// q is an int32 or any float32. The result is a float32, not yet stored.
+// q is an int32 or any float32. The result is a float32, before it is stored as the output dtype.
 static inline double oracle_dequantize(double q, double scale, int64_t zp, const qdq_numerics *n) {
     qdq_dtype step = n->dequantize_step_dtype;
     double d = n->subtraction == QDQ_SUBTRACT_EXACT
@@ -297,7 +300,7 @@ static inline int64_t oracle_requantize(double q, oracle_side in, oracle_side ou
     return oracle_finish(v, 0, out.zp, range, n);
 }
 
-// DynamicQuantize: the parameters for values between lo <= 0 and hi >= 0; eps 0 is none.
+// DynamicQuantize: the parameters for values in [lo, hi] with lo <= 0 <= hi; eps 0 means none.
 static inline oracle_side oracle_parameters(double lo, double hi, qdq_scheme scheme, double eps,
                                             oracle_range range) {
     double span = (double)(range.greatest - range.least), size = -lo > hi ? -lo : hi;
@@ -315,7 +318,7 @@ static inline oracle_side oracle_parameters(double lo, double hi, qdq_scheme sch
 
 //---- What every test feeds --------------------------------------------------
 
-// Powers of two 2^-7..2^3, k/127, and 0.1.
+// Scales: the powers of two 2^-7..2^3, k/127, and 0.1.
 enum { ORACLE_SCALES = 20 };
 static inline float oracle_scale(size_t index) {
     static const float k[8] = {1, 2, 3, 5, 13, 64, 100, 127};
@@ -335,7 +338,7 @@ static inline uint64_t oracle_random(uint64_t *state) {
     return *state;
 }
 
-// malloc that ends the test instead of failing.
+// malloc; the test fails if there is no memory.
 static inline void *oracle_memory(size_t bytes) {
     void *memory = malloc(bytes ? bytes : 1);
     assert_non_null(memory);
@@ -351,7 +354,7 @@ typedef struct oracle_bound {
     size_t bytes;
 } oracle_bound;
 
-// Compiles `graph` and runs it once on what is bound; the graph stays.
+// Compiles `graph` and runs it once on the bound memory. The graph is not destroyed.
 static inline void oracle_run(qdq_graph *graph, const qdq_compile_options *options,
                               const oracle_bound *bound, size_t count) {
     qdq_error err = {0};
@@ -368,7 +371,7 @@ static inline void oracle_run(qdq_graph *graph, const qdq_compile_options *optio
     qdq_plan_destroy(plan);
 }
 
-// Element i of a buffer of any dtype the core has.
+// Element i of a buffer of one of the dtypes below.
 static inline double oracle_at(qdq_dtype dtype, const void *data, size_t i) {
     switch (dtype) {
     case QDQ_INT8: return ((const int8_t *)data)[i];
@@ -379,13 +382,13 @@ static inline double oracle_at(qdq_dtype dtype, const void *data, size_t i) {
     }
 }
 
-// x as Quantize takes it: float32.
+// x as Quantize computes with it: as a float32.
 static inline double oracle_x(qdq_dtype dtype, const void *data, size_t i) {
     double x = oracle_at(dtype, data, i);
     return dtype == QDQ_INT32 ? oracle_of_integer((int64_t)x) : x;
 }
 
-// Ends the test if one element of an integer output is not what it must be.
+// Fails unless an element of an integer output is as wanted.
 static inline void oracle_check(const char *what, double x, double scale, int64_t zp,
                                 qdq_dtype dtype, double got, int64_t want) {
     if (got == (double)want) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of products share: tensors with made-up numbers, and running a graph of one node
-// in all the ways that must give the same bits: each instruction set, row-major and in tiles, on
-// one thread and on three, with operands that are inputs and that are constants.
+// Shared by the tests of products: tensors of random numbers, and running a graph of one node in
+// every mode (instruction sets, row-major and tiles, one thread and three, operands as inputs and
+// as constants), which must all give the same bits.
 #ifndef QDQ_TESTS_OPS_PRODUCTS_H
 #define QDQ_TESTS_OPS_PRODUCTS_H
 
@@ -12,7 +12,7 @@
 enum { PRODUCT_OPERANDS = 10 };
 
 typedef struct tensor {
-    const char *name;  // NULL: not there
+    const char *name;  // NULL: the optional operand is absent
     qdq_dtype dtype;
     qdq_shape shape;
     void *data;
@@ -26,7 +26,7 @@ static inline tensor tensor_of(const char *name, qdq_dtype dtype, qdq_shape shap
     return t;
 }
 
-// The least of the integers of at most 8 bits, and how many there are; 0: it is none of them.
+// How many codes an integer dtype of at most 8 bits has, and the least one; 0 for other dtypes.
 static inline int product_codes(qdq_dtype dtype) {
     switch (dtype) {
     case QDQ_INT8:
@@ -46,14 +46,14 @@ static inline int product_least(qdq_dtype dtype) {
 static inline double tensor_at(const tensor *t, size_t i) {
     const small_format *f = small_format_of(t->dtype);
     uint16_t half;
-    if (!f && product_codes(t->dtype))  // narrow ones are a byte each
+    if (!f && product_codes(t->dtype))  // the API holds a narrow code in a byte of its own
         return oracle_at(product_least(t->dtype) < 0 ? QDQ_INT8 : QDQ_UINT8, t->data, i);
     if (!f) return oracle_at(t->dtype, t->data, i);
     memcpy(&half, (const char *)t->data + i * 2, 2);
     return small_value(f, half);
 }
 
-// A number rounded to the dtype, once.
+// Stores a number, rounded once to the dtype.
 static inline void tensor_put(tensor *t, size_t i, double value) {
     const small_format *f = small_format_of(t->dtype);
     char *at = (char *)t->data + i * qdq_dtype_size(t->dtype);
@@ -73,7 +73,7 @@ static inline void tensor_put(tensor *t, size_t i, double value) {
     }
 }
 
-// Floats between -2 and 2 of which sums round; integers of the whole range.
+// Floats between -2 and 2 whose sums round; integers of the whole range.
 static inline void tensor_fill(tensor *t, uint64_t *seed) {
     for (size_t i = 0; i < tensor_count(t); i++) {
         uint64_t r = oracle_random(seed) >> 20;
@@ -85,7 +85,8 @@ static inline void tensor_fill(tensor *t, uint64_t *seed) {
     }
 }
 
-// n products of a dtype in the documented order; those that `has` says are there, NULL: all.
+// The sum of n products of a dtype, in the documented order. `has` says which products take part;
+// NULL: all.
 static inline float product_sum(qdq_dtype dtype, const float *a, const float *b,
                                 const unsigned char *has, size_t n) {
     float sum = 0;
@@ -95,10 +96,10 @@ static inline float product_sum(qdq_dtype dtype, const float *a, const float *b,
     return sum;
 }
 
-// Adds the node: values are those of the operands, in order; none for those that are not there.
+// Adds the node and returns its result. `values` are the operands in order, empty for absent ones.
 typedef qdq_value product_build(qdq_graph *graph, const qdq_value *values, const void *self);
 
-// Which operands are constants: a bit each.
+// Runs the graph once; bit i of `constant` makes operand i a constant.
 static inline void product_run_as(const tensor *in, size_t count, unsigned constant,
                                   product_build *build, const void *self,
                                   const qdq_compile_options *options, int threads, tensor *out) {
@@ -136,7 +137,7 @@ static inline void product_run_as(const tensor *in, size_t count, unsigned const
     qdq_graph_destroy(g);
 }
 
-// All ways give `want`, bit for bit.
+// Fails unless every mode gives `want`, bit for bit.
 static inline void product_check(const char *what, const tensor *in, size_t count,
                                  product_build *build, const void *self, const tensor *want) {
     static const struct {
@@ -163,7 +164,7 @@ static inline void product_check(const char *what, const tensor *in, size_t coun
     free(out.data);
 }
 
-// The first finding of a graph with this node.
+// Checks the rule and the message of the first finding of a graph with this node.
 static inline void product_refused(const tensor *in, size_t count, product_build *build,
                                    const void *self, const char *rule, const char *sentence) {
     qdq_error err = {0};

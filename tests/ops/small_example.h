@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One example of Quantize to a narrow type and Dequantize from it: how its data is made, what must
-// come out, and running it in tiles and strips, on one thread and on three. What must come out is
-// worked out by oracle.h for integers and by small_floats.h for small floats.
+// Examples of Quantize to a narrow type and Dequantize from it: how their data is made, the results
+// they must give, and running them in tiles and strips, on one thread and on three. The wanted
+// integers come from oracle.h, the wanted floats from small_floats.h.
 #ifndef QDQ_TESTS_OPS_SMALL_EXAMPLE_H
 #define QDQ_TESTS_OPS_SMALL_EXAMPLE_H
 
@@ -43,7 +43,7 @@ static inline void hold(qdq_dtype dtype, void *data, size_t i, uint32_t bits) {
     memcpy((char *)data + i * size, &bits, size);
 }
 
-// A number as the bits of any dtype; what is beyond a float8 saturates.
+// A number as the bits of any dtype; a float8 saturates.
 static inline uint32_t bits_of(qdq_dtype dtype, double value) {
     const small_format *f = small_format_of(dtype);
     if (f) return small_encode(f, value, QDQ_FLOAT_SATURATE);
@@ -117,7 +117,7 @@ static const grain grains[] = {
     {QDQ_PER_GROUP, 0, {1, {129}}, {1, {32}}},
 };
 
-// What the grain says about blocks: extents, and the parameters as a shape.
+// The block extents of a grain, and the shape of its parameters.
 static inline qdq_shape grid_of(const grain *g, int64_t extents[QDQ_MAX_RANK]) {
     qdq_shape blocks = g->shape;
     int64_t axis = g->axis < 0 ? g->axis + g->shape.rank : g->axis;
@@ -143,14 +143,14 @@ static inline size_t block_of(const grain *g, size_t at) {
 
 typedef enum origin { ATTRIBUTE, CONSTANT, INPUT, NOWHERE } origin;
 
-// One run: x -> q -> y, and c, all codes of q's dtype, -> z.
+// One run: x is quantized to q, q is dequantized to y, and c, all codes of q's dtype, to z.
 typedef struct example {
     const grain *grain;
     qdq_dtype from, to, back, scale_dtype;
     origin scale_from, zp_from;
     qdq_dtype zp_dtype;
     qdq_bool saturate;
-    bool threads;  // also on three
+    bool threads;  // run on three threads as well
     size_t blocks, zp_count, count;
     float scales[LARGEST];
     double zps[LARGEST];
@@ -173,7 +173,7 @@ static inline parameter parameter_of(const example *e, size_t at) {
                        e->zp_from != NOWHERE};
 }
 
-// Scales that the dtype holds, near 1 or far from it, and one in 16 negative where it can be.
+// Scales that the dtype holds: near 1 or far from it, one in 16 negative where the dtype allows.
 static inline void make_scales(example *e, uint64_t *seed) {
     for (size_t i = 0; i < e->blocks; i++) {
         uint64_t r = oracle_random(seed);
@@ -186,7 +186,7 @@ static inline void make_scales(example *e, uint64_t *seed) {
     }
 }
 
-// Zero points in the range of their dtype, or now and then beyond that of the result.
+// Zero points in the range of their dtype; a few are beyond the range of the result's dtype.
 static inline void make_zps(example *e, uint64_t *seed) {
     oracle_range range = range_of(e->zp_dtype);
     e->zp_count = *seed % 2 || e->blocks == 1 ? 1 : e->blocks;
@@ -198,7 +198,7 @@ static inline void make_zps(example *e, uint64_t *seed) {
     }
 }
 
-// x / s at a tie, beside it, at a code, anywhere, or not a number.
+// x / s: a tie, next to a tie, a code, anything, or NaN.
 static inline double make_quotient(const example *e, uint64_t r, int64_t zp) {
     const small_format *f = small_format_of(e->to);
     oracle_range range = range_of(e->to);
@@ -226,7 +226,7 @@ static inline void make_data(example *e, uint64_t *seed) {
             int32_t whole = isnan(x) ? 0 : x > 2e9 ? INT32_MAX : x < -2e9 ? INT32_MIN : (int32_t)x;
             e->x[i] = (uint32_t)(r % 64 == 5 ? (int32_t)(r >> 32) : whole);
         } else {
-            int nudge = (int)(r >> 50) % 3 - 1;  // to a neighbour
+            int nudge = (int)(r >> 50) % 3 - 1;  // the tie, or the number next to it
             e->x[i] = bits_of(e->from, x) + (uint32_t)(x == 0 || isnan(x) || isinf(x) ? 0 : nudge);
             if (e->from != QDQ_FLOAT32) e->x[i] &= 0xFFFF;
         }
@@ -253,7 +253,7 @@ typedef struct run {
     size_t count;
 } run;
 
-// Memory that holds these bits, bound under this name.
+// Memory with these bits, bound under this name.
 static inline void *bind_bits(run *r, const char *name, qdq_dtype dtype, const uint32_t *bits,
                               size_t count) {
     oracle_bound *b = &r->bound[r->count++];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What made-up data for a port is like.
+// Which ranges of data `qdq run --fill` makes up for the ports of ops.
 #include "ops/op.h"
 #include "tests/unit.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch that was dropped is poisoned where a test asks for that, and only there.
+// Dropped scratch memory is poisoned if the exec asks for poison, and untouched otherwise.
 #include "ops/chunks.h"
 #include "tests/unit.h"
 
 enum { N = 100 };
 
-// What the last piece held when it was handed over.
+// The scratch as it was when the last chunk was handed over.
 static unsigned char seen[N];
 
 static void sink(void *self, const qdq_chunk *chunk) {

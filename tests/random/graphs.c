@@ -8,7 +8,7 @@
 
 enum { MOST_TRIES = 3000, MOST_NODES = 8 };
 
-// A new input or constant; what it is called and holds is noted in the graph.
+// Adds an input or constant and notes its name and kind of data in the graph.
 static qdq_value add_operand(random_graph *g, const random_operand *o) {
     size_t count = qdq_shape_count(o->shape);
     char name[16];
@@ -27,7 +27,7 @@ static qdq_value add_operand(random_graph *g, const random_operand *o) {
     return value;
 }
 
-// Floats that are dequantized, as integer execution and packed weights look for.
+// Adds Dequantize results, which integer execution and weight packing look for.
 static qdq_value add_dequantized(random_graph *g, const random_operand *o) {
     static const qdq_dtype codes[] = {QDQ_INT8, QDQ_UINT8, QDQ_INT4, QDQ_UINT4};
     float scales[RANDOM_MAX_LIST];
@@ -50,7 +50,7 @@ static bool may_be_dequantized(const random_operand *o) {
            (o->fill == QDQ_FILL_ANY || o->fill == QDQ_FILL_SMALL);
 }
 
-// Adds a node that was made up to a graph that has its operands.
+// Adds the random node to a graph that has its operands.
 static qdq_value add_node(random_graph *g, random_node *node, bool trial) {
     const qdq_op *op = node->op;
     size_t single = op->input_count - (op->variadic ? 1 : 0);
@@ -82,8 +82,8 @@ static bool has_errors(qdq_graph *graph) {
     return errors > 0;
 }
 
-// Whether the op takes the node: it is tried in a graph of its own, where values that the graph has
-// are inputs. What it makes must not be large.
+// Whether the op accepts the node. It is tried in a graph of its own, with the values of `g` as
+// inputs; its results must not be large.
 static bool is_taken(const random_graph *g, const random_node *node) {
     random_graph trial = *g;
     random_node copy = *node;
@@ -99,7 +99,7 @@ static bool is_taken(const random_graph *g, const random_node *node) {
     return taken;
 }
 
-// The outputs of a new node may be read by others, and are outputs of the graph now and then.
+// Later nodes may read the outputs of a new node; some of them become outputs of the graph.
 static void note_outputs(random_graph *g, qdq_value first, bool last) {
     size_t node = qdq_graph_node_count(g->graph) - 1,
            outputs = qdq_graph_node(g->graph, node).output_count;
@@ -112,7 +112,7 @@ static void note_outputs(random_graph *g, qdq_value first, bool last) {
     }
 }
 
-// Adds a node of the op, if one that it takes is found.
+// Adds a node of the op if a few tries find one that the op accepts.
 static bool grow(random_graph *g, const qdq_op *op, bool broken, bool last) {
     static _Thread_local random_node node;
     for (int i = 0; i < MOST_TRIES; i++) {

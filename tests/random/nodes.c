@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making up a node from the description of its op. Ports and attributes get what they often are;
-// what the op refuses is found by trying it (graphs.c).
+// Random nodes, made from the description of an op. Ports and attributes get likely values;
+// graphs.c tries the node and drops it if the op refuses it.
 #include <string.h>
 
 #include "runtime/numerics/dtype.h"
@@ -10,11 +10,11 @@ typedef struct maker {
     random_graph *g;
     random_source *r;
     random_node *node;
-    qdq_shape x;  // of the first input
+    qdq_shape x;  // the shape of the first input
     qdq_dtype dtype;
-    size_t length;  // that most lists have
+    size_t length;  // the length of most list attributes
     size_t lists;
-    size_t count;  // of scales
+    size_t count;  // the number of scales
 } maker;
 
 static size_t below(maker *m, size_t n) { return random_below(m->r, n); }
@@ -39,8 +39,8 @@ static qdq_shape random_shape(maker *m) {
     return s;
 }
 
-// A shape that goes with that of x: its own, broadcast, one number a channel, one number, or dims
-// of x and small ones.
+// A shape that goes with the shape of x: the same, a broadcast one, one element a channel, one
+// element, or a mix of the dims of x and small ones.
 static qdq_shape fitting_shape(maker *m, bool is_parameter) {
     qdq_shape s = m->x;
     int64_t any = s.rank ? s.dims[below(m, (size_t)s.rank)] : 1;
@@ -75,7 +75,7 @@ static qdq_dtype random_dtype(maker *m, qdq_dtype_set set) {
     return dtype;
 }
 
-// A value that the graph has and the port takes; none if there is none in a few tries.
+// A value of the graph that the port accepts; none if a few tries find none.
 static qdq_value existing(maker *m, const qdq_port_desc *port) {
     for (int i = 0; i < 4 && m->g->value_count; i++) {
         qdq_value v = m->g->values[below(m, m->g->value_count)];
@@ -142,7 +142,7 @@ static qdq_ints random_ints(maker *m, const char *name) {
     return (qdq_ints){list, n};
 }
 
-// How many scales there are: one, or as many as a dim of x has.
+// How many scales a node has: one, or one for each index of a dim of x.
 static size_t parameter_count(maker *m) {
     int64_t dim = m->x.rank ? m->x.dims[below(m, (size_t)m->x.rank)] : 1;
     size_t n = chance(m, 50) ? 1 : (size_t)dim;

@@ -16,7 +16,7 @@ size_t random_below(random_source *r, size_t n) { return (size_t)(random_next(r)
 
 bool random_in(random_source *r, size_t percent) { return random_below(r, 100) < percent; }
 
-// A power of two from 2^least to 2^greatest.
+// A power of two between 2^least and 2^greatest.
 static float power(random_source *r, int least, int greatest) {
     return ldexpf(1, least + (int)random_below(r, (size_t)(greatest - least) + 1));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs of all ops, from a seed: the same graph for the same seed everywhere.
+// Random graphs of all ops: one seed gives the same graph on every machine.
 #ifndef QDQ_TESTS_RANDOM_RANDOM_H
 #define QDQ_TESTS_RANDOM_RANDOM_H
 
@@ -8,7 +8,7 @@
 
 //---- Numbers ----------------------------------------------------------------
 
-// splitmix64, which takes any seed.
+// splitmix64: any seed will do.
 typedef struct random_source {
     uint64_t state;
 } random_source;
@@ -16,20 +16,20 @@ typedef struct random_source {
 uint64_t random_next(random_source *r);
 // 0 to n - 1; n > 0.
 size_t random_below(random_source *r, size_t n);
-// True in `percent` of 100 cases.
+// True in `percent` of 100 calls.
 bool random_in(random_source *r, size_t percent);
 
-// What elements are like.
+// What kind of numbers the elements are.
 typedef enum random_taste {
-    RANDOM_ODD = 0,  // any number, now and then a NaN, an infinity, a denormal
-    RANDOM_EXACT,    // small whole numbers, and scales that are powers of two
+    RANDOM_ODD = 0,  // any number, some of them NaN, infinite or denormal
+    RANDOM_EXACT,    // small integers, and scales that are powers of two
 } random_taste;
 
-// `count` elements of `dtype` as the API holds them, like `fill` says.
+// Writes `count` elements of `dtype` as the API holds them; `fill` is the range that a port wants.
 void random_elements(random_source *r, random_taste taste, qdq_dtype dtype, qdq_fill fill,
                      void *out, size_t count);
 
-// Numerics of no backend: each field as likely as not its default.
+// Random numerics, of no backend: each field keeps its default in half of all cases.
 qdq_numerics random_numerics(random_source *r);
 
 //---- Nodes ------------------------------------------------------------------
@@ -41,16 +41,16 @@ enum {
     RANDOM_MAX_ATTRS = 1024
 };
 
-// What a port of a node in the making is connected to.
+// The operand of a port of a random node.
 typedef struct random_operand {
-    qdq_value value;  // that the graph has; none: a new one, if `dtype` is one
+    qdq_value value;  // a value of the graph; if empty, a new value unless `dtype` is none
     qdq_dtype dtype;
     qdq_shape shape;
     qdq_fill fill;
     bool constant;
 } random_operand;
 
-// A node that was made up, with everything that its struct points to.
+// A random node, with everything that its struct points to.
 typedef struct random_node {
     const qdq_op *op;
     random_operand operands[RANDOM_MAX_PORTS];
@@ -64,7 +64,7 @@ typedef struct random_node {
 
 typedef struct random_graph random_graph;
 
-// Makes up a node of an op. `r` has the values that may be connected.
+// Makes a random node of an op. It may read the values that `g` has so far.
 void random_node_make(random_node *node, const qdq_op *op, random_graph *g);
 
 //---- Graphs -----------------------------------------------------------------
@@ -82,15 +82,15 @@ struct random_graph {
     random_source source;
     random_taste taste;
     qdq_graph *graph;
-    qdq_value values[RANDOM_MAX_VALUES];  // that nodes may read
+    qdq_value values[RANDOM_MAX_VALUES];  // those that nodes may read
     size_t value_count;
     random_input inputs[RANDOM_MAX_VALUES];
     size_t input_count, constant_count;
 };
 
-// Graph number `seed`, of 1 to 8 nodes, whose last ops begin with that number `seed` modulo their
-// count, so that consecutive seeds have all. Without errors, or (`broken`) with nodes that nobody
-// looked at. The caller destroys `graph`.
+// The graph of number `seed`, with 1 to 8 nodes. The ops that it tries last start with op number
+// `seed` modulo the number of ops, so consecutive seeds cover all ops. With `broken`, nodes are
+// added unchecked; otherwise the graph has no errors. The caller destroys `graph`.
 random_graph random_graph_make(uint64_t seed, random_taste taste, bool broken);
 
 #endif

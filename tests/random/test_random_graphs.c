@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random graphs of all ops give the same bits fused and node by node, on one to three threads, with
-// every instruction set and plain C, and after being written and read. Fast execution runs, and
+// every instruction set and plain C, and after being written and read again. Fast execution runs,
+// and
 // gives the same bits where scales are powers of two. Broken graphs are refused.
 //
 //     test_random_graphs [--seed N] [--count N] [--write FOLDER] [--digest]
 //
-// --write only writes the graphs as files; --digest prints one line a graph, for builds to be
-// compared. The seed of a graph that fails is told.
+// --write only writes the graphs as files; --digest prints one line for each graph, so that two
+// builds can be compared. A failure names the seed of its graph.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,8 +124,8 @@ static bool check_ways(const random_graph *g, uint64_t seed, const results *want
     return same;
 }
 
-// Other bits than by default, but the same in every way: floats between nodes as bfloat16, and
-// numbers computed as by a backend that there is not.
+// Options that change the results, though in the same way in every mode: floats between nodes
+// stored as bfloat16, and the numerics of an imaginary backend.
 static bool check_others(const random_graph *g, uint64_t seed) {
     random_source r = {seed ^ 0x07E6};
     const qdq_numerics numerics = random_numerics(&r);
@@ -188,7 +189,7 @@ static bool check_valid(uint64_t seed, bool digest) {
     return fine;
 }
 
-// A broken graph is refused by all, or is no broken one and runs; nobody crashes.
+// A broken graph is refused by every entry, or turns out to be valid and runs. Nothing crashes.
 static bool check_broken(uint64_t seed) {
     qdq_error err = {0};
     random_graph g = random_graph_make(seed, RANDOM_ODD, true);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout: Philox against the known answers of Random123, masks against those of oneDNN 3.13.
+// Dropout: its random generator (Philox) against the known answers of Random123, its masks against
+// masks of oneDNN 3.13.
 #include <math.h>
 
 #include "ops/elementwise/philox.h"
 #include "tests/network.h"
 
-// Random123, kat_vectors: philox4x32 with 10 rounds.
+// From Random123, kat_vectors: philox4x32 with 10 rounds.
 static void philox_gives_the_known_answers(void **state) {
     (void)state;
     static const struct {
@@ -27,7 +28,7 @@ static void philox_gives_the_known_answers(void **state) {
     }
 }
 
-// What oneDNN 3.13.2 keeps of 32 elements ('1').
+// Which of 32 elements oneDNN 3.13.2 keeps ('1').
 static const struct {
     int64_t seed, offset;
     float probability;
@@ -74,7 +75,7 @@ static qdq_value add_dropout(qdq_graph *g, qdq_dtype dtype, qdq_shape shape, qdq
     return qdq_dropout(g, x, attrs);
 }
 
-// y alone, both, and the mask alone.
+// Runs with y as the only output, with both outputs, and with the mask as the only one.
 static void run_dropout(dropout_run *r) {
     network_tensor inputs[] = {{"x", r->dtype, r->x, r->count},
                                {"seed", QDQ_INT32, &r->seed, 1},
@@ -108,7 +109,7 @@ static void what_is_kept_is_scaled(void **state) {
     static char narrow[COUNT * 4], result[COUNT * 4];
     for (size_t d = 0; d < UNIT_COUNT(dtypes); d++)
         for (int offset = 0; offset < 2; offset++) {
-            for (size_t i = 0; i < COUNT; i++) {  // float32 1 to 2 in steps of 1/64: all hold them
+            for (size_t i = 0; i < COUNT; i++) {  // 1 to 2 in steps of 1/64: exact in every dtype
                 x[i] = 1 + (float)(i % 64) / 64;
                 uint32_t bits;
                 memcpy(&bits, &x[i], 4);
@@ -119,7 +120,7 @@ static void what_is_kept_is_scaled(void **state) {
                 else
                     memcpy(narrow + i * 2, &half, 2);
             }
-            // 1 / (1 - 0.75) is 4: exact in every dtype.
+            // The factor 1 / (1 - 0.75) is 4, exact in every dtype.
             dropout_run r = {dtypes[d], 11, offset, 0.75f, narrow, result, mask, COUNT};
             run_dropout(&r);
             qdq_widen_float(dtypes[d], result, y, COUNT);
@@ -136,7 +137,7 @@ static void what_is_kept_is_scaled(void **state) {
         }
 }
 
-// 0.3: oneDNN multiplies by the float32 reciprocal of 1 - 0.3.
+// With 0.3, oneDNN multiplies by the float32 reciprocal of 1 - 0.3.
 static void the_factor_is_a_float32_reciprocal(void **state) {
     (void)state;
     static float x[COUNT], y[COUNT];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops on elements against long double, naive broadcasting, and what IEEE 754 says.
+// Elementwise ops: unary functions against long double, binary ops against a naive broadcast,
+// special cases against IEEE 754.
 #include <math.h>
 
 #include "tests/network.h"
@@ -9,11 +10,11 @@
 typedef struct unary_case {
     const char *op;
     long double (*formula)(long double x);
-    double ulps;  // that a float32 result may be off, a half for its rounding included
+    double ulps;  // how far a float32 result may be off; half an ulp is its own rounding
     float alpha, beta;
 } unary_case;
 
-// All that follow have the ports and attributes of one of these.
+// Every unary op here has the attributes of one of these.
 typedef union unary_attrs {
     qdq_unary_attrs plain;
     qdq_alpha_attrs alpha;
@@ -55,7 +56,7 @@ static const unary_case cases[] = {
     {"HardSigmoid", hard_sigmoid, 0.5001, 0.2f, 0.5f},
     {"Clamp", clamp, 0, -1.5f, 2.25f},
     {"GELU", gelu_erf, 0.5001, 0, 0},
-    {"GELU", gelu_tanh, 0.5001, 1, 0},  // alpha says the mode
+    {"GELU", gelu_tanh, 0.5001, 1, 0},  // alpha selects the mode
 };
 
 static qdq_value add_unary(qdq_graph *g, const unary_case *c, qdq_value x) {
@@ -95,7 +96,7 @@ static uint32_t float_to_bits(float f) {
     return bits;
 }
 
-// Every sign and exponent, and more where functions bend.
+// Every sign and exponent, and more numbers where the functions bend.
 static void fill(float *x) {
     uint64_t random = 11;
     for (size_t i = 0; i < COUNT; i++) {
@@ -106,7 +107,7 @@ static void fill(float *x) {
     }
 }
 
-// The distance of two floats next to v.
+// The distance between the floats around v.
 static long double ulp(long double v) {
     float f = fabsf((float)v);
     if (f >= 0x1p127f) return 0x1p104L;
@@ -134,7 +135,7 @@ static void results_are_rounded_as_stated(void **state) {
     }
 }
 
-// bfloat16 and float16 are widened, and the float32 result is rounded to them.
+// bfloat16 and float16 are widened; the float32 result is rounded to them.
 static void narrow_floats_are_float32_rounded_once_more(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_BFLOAT16, QDQ_FLOAT16};
@@ -214,7 +215,7 @@ static size_t count_of(qdq_shape s) {
     return n;
 }
 
-// The element of an operand that belongs to element `at` of y.
+// Which element of an operand goes with element `at` of y.
 static size_t source(qdq_shape y, qdq_shape of, size_t at) {
     size_t where = 0, stride = 1;
     for (int i = 1; i <= y.rank; i++) {
@@ -246,7 +247,7 @@ static double as_double(qdq_dtype dtype, const void *data, size_t i) {
     return (double)f;
 }
 
-// Small whole numbers and halves: every dtype holds them, and their sums and products.
+// Small integers and halves: every dtype holds them, their sums and their products.
 static void fill_small(qdq_dtype dtype, void *data, size_t count, uint64_t seed) {
     for (size_t i = 0; i < count; i++) {
         int32_t v = (int32_t)(unit_random(&seed) % 17) - 8;
@@ -418,7 +419,7 @@ static void select_takes_a_where_the_condition_holds(void **state) {
     uint64_t random = 8;
     for (size_t i = 0; i < MOST; i++) c[i] = unit_random(&random) % 2;
     fill_small(QDQ_FLOAT32, a, MOST, 3), fill_small(QDQ_FLOAT32, b, MOST, 7);
-    a[1] = bits_to_float(0xFFC12345);  // a NaN passes as it is
+    a[1] = bits_to_float(0xFFC12345);  // a NaN passes unchanged
     for (size_t k = 0; k < UNIT_COUNT(rows); k++) {
         qdq_graph *g = qdq_graph_create("select", NULL);
         qdq_value vc = qdq_input(g, "c", QDQ_BOOL, rows[k].c);

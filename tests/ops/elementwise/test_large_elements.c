@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops on elements, broadcast operands, quantizing by tensor, axis and group, and computed
-// parameters, of shapes larger than every part, strip, tile and chunk: each element by the formulas
-// of docs/ops_neural_network.md and docs/numerics.md.
+// Elementwise ops with broadcast operands, quantizing per tensor, axis and group, and computed
+// parameters, on shapes larger than every strip, tile, unit and chunk. Each element is checked
+// against the formulas of docs/ops_neural_network.md and docs/numerics.md.
 #include "graph/compile/compile.h"
 #include "ops/blocking.h"
 #include "ops/elementwise/philox.h"
@@ -51,14 +51,14 @@ static qdq_value add_node(large_graph *c, binary op, const qdq_value *v) {
     return qdq_add_node(c->graph, names[op], &attrs, sizeof attrs);
 }
 
-// The dims of `shape` that `keep` has a bit for, the others are 1.
+// Keeps the dims of `shape` whose bit is set in `keep`; the others become 1.
 static qdq_shape kept(qdq_shape shape, size_t keep) {
     for (int i = 0; i < shape.rank; i++)
         if (!(keep >> i & 1)) shape.dims[i] = 1;
     return shape;
 }
 
-// The operands together span the shape, one of them may do so alone.
+// The operands broadcast to the shape together, or one of them has it alone.
 static void check_binary(binary op, qdq_shape shape, uint64_t seed) {
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
     uint64_t state = large_state(seed);
@@ -98,7 +98,7 @@ static void check_binary(binary op, qdq_shape shape, uint64_t seed) {
 
 //---- Quantizing -------------------------------------------------------------
 
-// Which elements share parameters.
+// Which elements share a parameter.
 typedef struct grouping {
     qdq_qtype qtype;
     int axis;
@@ -141,8 +141,8 @@ static qdq_quantize_attrs attrs_of(const grouping *g, qdq_dtype dtype) {
     return a;
 }
 
-// Quantize, what it makes, Dequantize and a sum that needs memory: a chain over strips, or, where
-// each value is stored, over tiles.
+// Quantize, Dequantize and an Add that reads memory: a chain over strips, or over tiles when
+// materialized.
 static void check_quantize(grouping g, uint64_t seed) {
     uint64_t state = large_state(seed);
     qdq_shape shape = g.shape;
@@ -180,7 +180,7 @@ static void check_quantize(grouping g, uint64_t seed) {
     large_graph_check(&c, seed);
 }
 
-// The parameters are those of the least and the greatest element of each group.
+// The parameters are computed from the least and the greatest element of each group.
 static void check_dynamic(grouping g, uint64_t seed) {
     uint64_t state = large_state(seed);
     qdq_shape shape = g.shape;
@@ -195,7 +195,7 @@ static void check_dynamic(grouping g, uint64_t seed) {
     qdq_dtype from = large_pick(&state, 2) ? QDQ_FLOAT32 : QDQ_BFLOAT16;
     qdq_value v = large_input(&c, from, shape, &x);
     large_fill_reals(x, &state);
-    large_put(x, seed % 2 ? tensor_count(x) - 1 : 0, 500);  // a chunk that nobody merges is missed
+    large_put(x, seed % 2 ? tensor_count(x) - 1 : 0, 500);  // wrong if a partial is not merged
     large_put(x, seed % 4 / 2 ? tensor_count(x) / 2 : tensor_count(x) / 64, -700);
     double *lo = oracle_memory(2 * g.count * sizeof *lo), *hi = lo + g.count;
     memset(lo, 0, 2 * g.count * sizeof *lo);
@@ -284,8 +284,8 @@ static void binaries_cross_their_parts(void **unused) {
     }
 }
 
-// Tiles are 32 by 32; a reduction has a state for each chunk of blocks, fewer where groups are
-// many.
+// Tiles are 32x32. A reduction has one partial for each range of blocks, fewer ranges if there are
+// many groups.
 static void quantizing_crosses_strips_tiles_and_chunks(void **unused) {
     (void)unused;
     for (uint64_t i = 0; i < 32; i++) {

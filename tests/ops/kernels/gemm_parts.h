@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of kernels of products share: memory for parts of them, of any kind.
+// Shared by the tests of gemm kernels: memory for the operands and sums of one kernel call, of any
+// element kind.
 #ifndef QDQ_TESTS_OPS_KERNELS_GEMM_PARTS_H
 #define QDQ_TESTS_OPS_KERNELS_GEMM_PARTS_H
 
@@ -11,12 +12,12 @@ enum {
     ROWS = 4 * QDQ_GEMM_ROWS,
     COLUMNS = QDQ_GEMM_COLUMNS,
     STEPS = QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STEP_BYTES,
-    STRIDE = 3 * COLUMNS,  // of sums
+    STRIDE = 3 * COLUMNS,  // of the rows of sums
     DEPTH = QDQ_GEMM_DEPTH,
 };
 
-// A part of any kind, and its sums: those of the portable kernel or of arithmetic here, those of a
-// kernel, and what they begin with.
+// The operands of one call and its sums: `start` is added to them, others are the wanted sums and
+// the sums of the kernel under test.
 typedef struct work {
     _Alignas(64) uint32_t a[ROWS * STEPS], b[STEPS * COLUMNS], start[COLUMNS];
     uint32_t c[3][ROWS * STRIDE];
@@ -30,7 +31,7 @@ static inline float number(uint64_t *seed) {
     return (float)((int)(r >> 20 & 0xFFFFF) - 0x80000) / (float)(1 << (r >> 8 & 15));
 }
 
-// Round number `round` of 3 * ROWS: all counts of rows, few steps, many, all.
+// The call of round 0 to 3 * ROWS: every number of rows, with few, several and all steps.
 static inline qdq_gemm_part part_of(work *w, size_t round, uint32_t *c) {
     return (qdq_gemm_part){
         .a = w->a,
@@ -43,7 +44,7 @@ static inline qdq_gemm_part part_of(work *w, size_t round, uint32_t *c) {
     };
 }
 
-// The sum that element [r, j] begins with.
+// The value that the sum of element [r, j] starts with.
 static inline const uint32_t *first_of(const work *w, const qdq_gemm_part *p, size_t r, size_t j) {
     return p->start ? &w->start[j] : &w->c[2][r * STRIDE + j];
 }

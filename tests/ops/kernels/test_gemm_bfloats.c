@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of products of bfloat16 on every instruction set against a model in double: all counts of
-// rows, products left out at random, sums that round, cancel, overflow, and that are near the least
-// normal number.
+// The gemm kernels of bfloat16 on every instruction set against a model in double: every number of
+// rows, randomly skipped products, sums that round, cancel, overflow or lie near the least normal
+// number.
 #include "tests/ops/kernels/gemm_parts.h"
 #include "tests/ops/products/fused_model.h"
 
-// A bfloat16, by what may happen to it.
+// Kinds of bfloat16 operands, by what their sums do.
 typedef enum bfloat_kind {
-    USUAL,    // near 1: sums round, and cancel
-    WIDE,     // of all exponents: sums overflow
-    BORDER,   // whose products are near the least normal number
-    SPECIAL,  // among others infinities, NaN, denormals, zeros
-    TINY,     // products vanish: the signs of zeros
+    USUAL,    // near 1: sums round and cancel
+    WIDE,     // any exponent: sums overflow
+    BORDER,   // products near the least normal number
+    SPECIAL,  // infinities, NaN, denormals and zeros among others
+    TINY,     // products underflow: zeros have signs
     BFLOAT_KINDS,
 } bfloat_kind;
 
@@ -31,7 +31,7 @@ static uint16_t bfloat(uint64_t *seed, bfloat_kind kind) {
     return (uint16_t)(sign | exponent << 7 | mantissa);
 }
 
-// What sums begin with: no denormals, as they are sums already.
+// What sums start with: never a denormal, as earlier sums are flushed.
 static uint32_t first_sum(uint64_t *seed, bfloat_kind kind) {
     uint64_t r = oracle_random(seed) >> 16;
     if (kind == BORDER) return (uint32_t)(r & 1) << 31 | (0x00800000 + (uint32_t)(r >> 8 & 3));
@@ -44,7 +44,8 @@ static void fill_bfloats(work *w, uint64_t *seed, bfloat_kind kind) {
     for (size_t i = 0; i < ORACLE_COUNT(w->a) + ORACLE_COUNT(w->b); i++) {
         bool in_a = i < ORACLE_COUNT(w->a);
         pair[0] = bfloat(seed, kind), pair[1] = bfloat(seed, kind);
-        if (kind == USUAL && i % 2) pair[1] = pair[0] ^ (in_a ? 0x8000 : 0);  // cancels
+        // cancels the first product
+        if (kind == USUAL && i % 2) pair[1] = pair[0] ^ (in_a ? 0x8000 : 0);
         memcpy(in_a ? &w->a[i] : &w->b[i - ORACLE_COUNT(w->a)], pair, sizeof pair);
     }
     for (size_t i = 0; i < ORACLE_COUNT(w->c[0]); i++)
@@ -57,7 +58,7 @@ static float half_of(uint32_t word, size_t which) {
     return qdq_float_from_bits(which ? word & 0xFFFF0000 : word << 16);
 }
 
-// What the sums of a part are.
+// The wanted sums of a call.
 static void want_bfloats(work *w, const qdq_gemm_part *p) {
     for (size_t r = 0; r < p->rows; r++)
         for (size_t j = 0; j < COLUMNS; j++) {
@@ -73,7 +74,7 @@ static void want_bfloats(work *w, const qdq_gemm_part *p) {
         }
 }
 
-// Any NaN for a NaN: the finish makes one of them.
+// A NaN may have any bits: the epilogue makes them one NaN.
 static void check_bfloats(const char *name, const uint32_t *got, const uint32_t *want, size_t n) {
     for (size_t i = 0; i < n; i++) {
         float x = qdq_float_from_bits(got[i]), y = qdq_float_from_bits(want[i]);
@@ -105,11 +106,11 @@ static void bfloat_tiles_are_pairs_of_flushed_multiply_adds(void **state) {
     }
 }
 
-// A column each: sums that begin at 2^-126 and -0, and what is added by the second of a pair and by
-// the first. Half a step of 24 bits below 2^-126 is 2^-151, one of denormals 2^-150.
+// A column each: sums that start at 2^-126 or -0, to which either element of a pair adds. Half a
+// unit of a 24-bit number below 2^-126 is 2^-151, half a denormal unit is 2^-150.
 static void what_rounds_up_to_the_least_normal_number_is_not_flushed(void **state) {
     static const struct {
-        float start, b[2], want;  // times 2^-75
+        float start, b[2], want;  // b is multiplied by 2^-75
     } rows[] = {
         {0x1p-126f, {0, -0x1p-75f}, 0},
         {0x1p-126f, {0, -0x1p-76f}, 0x1p-126f},
@@ -117,7 +118,7 @@ static void what_rounds_up_to_the_least_normal_number_is_not_flushed(void **stat
         {0x1p-126f, {0, -0x1.FEp-77f}, 0x1p-126f},
         {-0x1p-126f, {0x1p-75f, 0}, -0.0f},
         {-0x1p-126f, {0x1.FEp-77f, 0}, -0x1p-126f},
-        {0x1p-126f, {0x1p-51f, -0x1p-75f}, 0x1p-126f},  // 0, then 2^-126
+        {0x1p-126f, {0x1p-51f, -0x1p-75f}, 0x1p-126f},  // 0 first, then 2^-126
         {0x1p-126f, {-0x1p-74f, 0x1p-51f}, 0x1.FFFFFEp-126f},
         {-0.0f, {-0.0f, -0.0f}, -0.0f},
         {-0.0f, {0, -0.0f}, 0},
@@ -146,7 +147,7 @@ static void what_rounds_up_to_the_least_normal_number_is_not_flushed(void **stat
     }
 }
 
-// In the order that they are given.
+// Products are added in the order of their k.
 static void bfloat_lanes_are_flushed_multiply_adds(void **state) {
     static float a[STEPS * COLUMNS], b[STEPS * COLUMNS];
     uint64_t seed = 8;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kernel of matrix products gives the bits of the portable one, whose sums are checked
-// against fmaf here: all counts of rows of a block, depths to a chunk, products left out at random,
-// odd numbers.
+// Every gemm kernel gives the bits of the portable one, and the portable sums are checked with fmaf
+// here: every number of rows of a block, depths up to a k block, randomly skipped products, special
+// numbers.
 #include "tests/ops/kernels/gemm_parts.h"
 
 static uint32_t float_word(uint64_t *seed) { return qdq_float_bits(number(seed)); }
@@ -60,7 +60,7 @@ static void tiles_are_chains_of_fused_multiply_adds(void **state) {
     }
 }
 
-// A product of a step, of integers.
+// The product of one step, of int16 pairs.
 static int64_t pairs_of(uint32_t a, uint32_t b) {
     int16_t x[2], y[2];
     memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);
@@ -106,7 +106,7 @@ static void integer_tiles_are_exact(void **state) {
         }
 }
 
-// Bytes that are the least and the greatest, with a sign and without: 0x80 and 0x7F, 0 and 0xFF.
+// The least and greatest bytes, signed and unsigned: 0x80 and 0x7F, 0 and 0xFF.
 static uint32_t end_word(uint64_t *seed) {
     static const uint8_t ends[] = {0x80, 0x7F, 0x00, 0xFF};
     uint64_t r = oracle_random(seed) >> 20;
@@ -124,7 +124,8 @@ static void tiles_of_bytes_are_exact(void **state) {
     for (size_t i = 0; i < count; i++) {
         if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
         for (size_t round = 0; round < 3 * ROWS; round++) {
-            // Any, those that would not fit in 16 bits, the largest products of one sign.
+            // In turn: random bytes, bytes whose sums of products exceed 16 bits, the largest
+            // products of one sign.
             fill(&w, &seed, round % 3 == 1 ? end_word : any_word, any_word);
             if (round % 3 == 2) {
                 memset(w.a, 255, sizeof w.a);
@@ -169,7 +170,7 @@ static void lanes_are_those_of_the_portable_one(void **state) {
     }
 }
 
-// With scales of both signs, a bias, what overflows, and NaN.
+// With scales of both signs, a bias, sums that overflow, and NaN.
 static void sums_become_reals_by_one_product_and_one_sum(void **state) {
     enum { N = 2 * COLUMNS };
     uint64_t seed = 7;
@@ -189,7 +190,7 @@ static void sums_become_reals_by_one_product_and_one_sum(void **state) {
                 double v = round % 2 ? (double)(float)(int32_t)sums[j] * (double)scale[j]
                                      : (double)qdq_float_from_bits(sums[j]);
                 float one = (float)v;
-                if (round % 2) one += 0.0f;  // -0 is 0
+                if (round % 2) one += 0.0f;  // turns -0 into 0
                 if (round & 2) one += bias[j];
                 expected[j] = isnan(one) ? qdq_float_from_bits(0x7FC00000) : one;
             }
@@ -201,7 +202,7 @@ static void sums_become_reals_by_one_product_and_one_sum(void **state) {
     }
 }
 
-// Of all codes of 16 bits; a NaN is one on the way in, and the one NaN on the way out.
+// All 16-bit codes. A NaN stays a NaN when widened, and becomes the one NaN when narrowed.
 static void elements_are_widened_and_narrowed_as_the_portable_ones(void **state) {
     static const qdq_dtype dtypes[] = {QDQ_FLOAT16, QDQ_BFLOAT16, QDQ_FLOAT32};
     static uint16_t codes[65536];
@@ -220,7 +221,7 @@ static void elements_are_widened_and_narrowed_as_the_portable_ones(void **state)
             for (size_t j = 0; j < n; j++) {
                 if (isnan(wide[0][j]) && isnan(wide[1][j])) wide[0][j] = wide[1][j];
                 assert_int_equal(qdq_float_bits(wide[0][j]), qdq_float_bits(wide[1][j]));
-                // Between two codes, at and beside ties.
+                // Numbers between two codes: at ties and next to them.
                 uint32_t bits = qdq_float_bits(wide[0][j]) + (uint32_t)((j % 3 + 0x7FFF) * (j % 2));
                 wide[0][j] = qdq_float_from_bits(bits);
                 if (isnan(wide[0][j])) wide[0][j] = qdq_float_from_bits(0x7FC00000);
@@ -232,8 +233,8 @@ static void elements_are_widened_and_narrowed_as_the_portable_ones(void **state)
         }
 }
 
-// Rows of 32 codes with parameters of the columns or of the rows, among them infinite and denormal
-// ones and the NaN that there may be.
+// Rows of 32 codes with a parameter for each column or each row; some parameters are infinite,
+// denormal or NaN.
 static void codes_are_the_floats_of_the_portable_kernel(void **state) {
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
     static uint8_t codes[DEPTH * COLUMNS];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row of the kernel table that this machine runs gives the bits of the portable kernel of its
-// family, at every length and alignment, for parameters that are alike, side by side and mixed,
-// and writes nothing beside its n elements.
+// Every row of the kernel table that this machine can run gives the bits of the portable kernel of
+// its family: at every length and alignment, with one parameter for all elements, a list of them,
+// or a mix. It writes its n elements and nothing else.
 #include "ops/kernels/kernel.h"
 #include "runtime/numerics/dtype.h"
 #include "tests/ops/oracle.h"
@@ -14,7 +14,7 @@ static qdq_tile_fn *portable_of(qdq_family family) {
     return qdq_kernel_find(family, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, 1u << QDQ_ISA_PORTABLE);
 }
 
-// Ties of the scale and their neighbours, ends, signed zeros, denormals, infinities, NaN.
+// Ties of the scale and their neighbours, extremes, signed zeros, denormals, infinities, NaN.
 static float make_float(uint64_t r, float scale) {
     static const uint32_t odd[16] = {0,          0x80000000, 0x7F800000, 0xFF800000,
                                      0x7FC00000, 0xFFC12345, 0x00000001, 0x80000001,
@@ -138,14 +138,14 @@ typedef struct tie_case {
     qdq_quant_params params;
 } tie_case;
 
-// The kernel gives what the portable one does for the first n elements of w->x, with the parameters
-// as single numbers and as lists. Requantize has `scale` as that of y, and 1 as that of x.
+// Checks that the kernel gives the portable bits for the first n elements of w->x, with parameters
+// as single numbers and as lists. For Requantize `scale` is the scale of y; x has scale 1.
 static void same_as_portable(const qdq_kernel *k, const tie_case *c, work *w, size_t n) {
     uint32_t s = qdq_float_bits(c->scale), z = (uint32_t)c->zero_point;
     bool two = k->family == QDQ_FAMILY_REQUANTIZE;
     uint32_t numbers[4] = {two ? qdq_float_bits(1.0f) : s, two ? 0 : z, s, z};
     size_t size = qdq_dtype_size(k->y_dtype);
-    for (int lists = 0; lists < 3; lists++) {  // none, scales, both
+    for (int lists = 0; lists < 3; lists++) {  // none, scales, scales and zero points
         qdq_view views[4];
         for (int i = 0; i < 4; i++) {
             views[i] = (qdq_view){w->params[i], lists > i % 2 ? 1 : 0};
@@ -172,12 +172,12 @@ static void put_real(work *w, qdq_dtype dtype, size_t i, float v) {
     memcpy(w->x + i * qdq_dtype_size(dtype), &bits, qdq_dtype_size(dtype));
 }
 
-enum { LEAST = 2 << 4 | 1 };  // for the least zero point, with which ties up to 255 matter
+enum { LEAST = 2 << 4 | 1 };  // of the least zero point, where ties up to 255 matter
 
 static tie_case tie_case_of(const qdq_kernel *k, float scale, uint64_t r) {
     static const int64_t least = -100, most = 77;
     bool odd = r % 8 == 0;
-    qdq_dtype dtype = k->y_dtype;  // or one that is held in such bytes
+    qdq_dtype dtype = k->y_dtype;  // or a narrow code, held in a byte
     if (r % 8 == 2 && k->family == QDQ_FAMILY_QUANTIZE)
         dtype = dtype == QDQ_INT8 ? QDQ_INT4 : QDQ_UINT4;
     tie_case c = {.scale = scale, .params = {.x_dtype = k->x_dtype, .y_dtype = dtype}};
@@ -190,13 +190,13 @@ static tie_case tie_case_of(const qdq_kernel *k, float scale, uint64_t r) {
     return c;
 }
 
-// Kernels of numbers to whole bytes.
+// Kernels that write bytes.
 static bool makes_bytes(const qdq_kernel *k) {
     bool bytes = k->y_dtype == QDQ_INT8 || k->y_dtype == QDQ_UINT8;
     return bytes && k->numerics && k->family != QDQ_FAMILY_LOOKUP && (qdq_cpu_isas() >> k->isa & 1);
 }
 
-// 1024 numbers around a stretch of ties, each tie with seven neighbours of its dtype.
+// 1024 numbers: consecutive ties, each with seven neighbours in its dtype.
 static void fill_ties(work *w, qdq_dtype dtype, float scale, int first) {
     uint32_t ulp = dtype == QDQ_BFLOAT16 ? 1u << 16 : 1;
     for (int i = 0; i < MOST; i++) {
@@ -220,11 +220,11 @@ static void kernels_to_bytes_are_exact_beside_ties(void **state) {
             int first = (int)(r >> 40) % 5 * 128 - 320;
             float scale = (float)(r >> 8 & 0xFFFFFF) * 0x1p-24f + 0x1p-24f;
             if (round % 4 == 1) scale = (float)(r >> 8 & 255) / 127.0f + 0x1p-7f;
-            if (round % 4 == 2)  // of numbers with 8 bits whose quotient is a tie
+            if (round % 4 == 2)  // with 8 significant bits whose quotient is a tie
                 scale = (float)((r >> 8 & 127) + 128) / ((float)(r >> 16 & 127) + 0.5f);
             if (round % 4 == 3) scale = ldexpf(scale, (int)(r >> 50 & 255) - 127);
             if (round % 8 == 7) scale = ldexpf(1.0f, (int)(r >> 50 & 127) - 63);
-            if (round % 16 == 5)  // the inverse is denormal
+            if (round % 16 == 5)  // the reciprocal is denormal
                 scale = ldexpf(scale + 1, 124 + (int)(r & 3)), first = -64;
             if (kernels[i].x_dtype == QDQ_INT32) scale *= (float)(1 << (r & 15));
             tie_case c = tie_case_of(&kernels[i], scale, r >> 3);
@@ -233,22 +233,23 @@ static void kernels_to_bytes_are_exact_beside_ties(void **state) {
         }
 }
 
-// A number that gives 1 when multiplied with odd m, modulo 2^64.
+// The inverse of odd m modulo 2^64.
 static uint64_t inverse_of(uint64_t m) {
     uint64_t y = m;
     for (int i = 0; i < 6; i++) y *= 2 - m * y;
     return y;
 }
 
-// The middle of the floats k + 1/2 and the next one above (side 1) or below (-1); with 0 the tie.
+// The middle between k + 1/2 and its neighbouring float above (side 1) or below (-1); the tie
+// itself for 0.
 static double middle_beside(int k, int side) {
     double tie = k + 0.5;
-    int exponent = ilogb(tie) - (side < 0 && tie == 0.5);  // below a power of two floats are closer
+    int exponent = ilogb(tie) - (side < 0 && tie == 0.5);  // below a power of two floats lie closer
     return tie + side * ldexp(1.0, exponent - 24);
 }
 
-// Numbers x and s of 24 bits with x / s = middle + rest / s, but for powers of two: no quotients
-// are harder to round.
+// Finds x and s of 24 bits with x / s = middle + rest / s, up to powers of two. No quotient is
+// harder to round.
 static void check_hardest(double middle, int64_t rest, const qdq_kernel *kernel, work *w) {
     uint64_t m = (uint64_t)ldexp(middle, 24 - ilogb(middle));
     for (unsigned shift = 23; shift <= 26; shift++) {
@@ -278,7 +279,8 @@ static void kernels_to_bytes_are_exact_for_the_hardest_quotients(void **state) {
     }
 }
 
-// As few numbers have 8 bits, all of them, by the scales that bring each nearest to such a middle.
+// bfloat16 has few significands: tries all of them, each with the scale that brings the quotient
+// nearest to a middle.
 static void kernels_of_bfloat16_are_exact_for_the_hardest_quotients(void **state) {
     static work w;
     size_t count;
@@ -298,7 +300,7 @@ static void kernels_of_bfloat16_are_exact_for_the_hardest_quotients(void **state
     }
 }
 
-// Tables: every code of every table, alike and mixed, of results of 1, 2 and 4 bytes.
+// Table lookups: every code of every table, one table or a mix, with results of 1, 2 and 4 bytes.
 static void check_lookup(const qdq_kernel *k, size_t size, uint64_t *seed) {
     static uint8_t tables[4 * 256 * 4], x[MOST], y[2][MOST * 4 + GUARD];
     static uint32_t numbers[MOST];
@@ -342,7 +344,7 @@ static void check_range(uint32_t isa, qdq_dtype dtype, const void *x, size_t n) 
                  want.nan);
 }
 
-// Longer than what kernels look at together: all of one sign, or with one NaN, of either sign.
+// Lengths beyond what a kernel takes at once: numbers of one sign, or one NaN, of either sign.
 static void every_long_range_is_that_of_the_portable_one(void **state) {
     enum { LONG = 10001 };
     static uint32_t x[LONG];
@@ -368,7 +370,7 @@ static void every_long_range_is_that_of_the_portable_one(void **state) {
         }
 }
 
-// Ranges: of numbers of every kind, at every length, NaN at every place.
+// Minimum and maximum: numbers of every kind, at every length, with a NaN at every place.
 static void every_range_is_that_of_the_portable_one(void **state) {
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16, QDQ_INT32};
     static work w;
@@ -382,7 +384,7 @@ static void every_range_is_that_of_the_portable_one(void **state) {
             if (!(qdq_cpu_isas() >> isa & 1)) continue;
             make_x(&w, dtype, 0, &seed);
             if (round % 3) {
-                for (size_t i = 0; i < n; i++) {  // no NaN but at one place
+                for (size_t i = 0; i < n; i++) {  // one NaN in all
                     float v;
                     qdq_decode_float(dtype, w.x + i * size, &v, 1);
                     if (isnan(v) || isinf(v)) memset(w.x + i * size, 0, size);
@@ -394,7 +396,7 @@ static void every_range_is_that_of_the_portable_one(void **state) {
         }
 }
 
-// What is chosen is a row that fits, of the best instruction set that is allowed.
+// The table returns a row that fits, of the best instruction set allowed.
 static void the_best_allowed_kernel_is_found(void **state) {
     (void)state;
     qdq_quant_params p = {.x_dtype = QDQ_FLOAT32, .y_dtype = QDQ_INT8};
@@ -402,9 +404,9 @@ static void the_best_allowed_kernel_is_found(void **state) {
     assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, 1u << QDQ_ISA_PORTABLE), plain);
     qdq_tile_fn *best = qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas());
     assert_true(qdq_cpu_isas() == 1 ? best == plain : best != plain);
-    p.numerics.nan = QDQ_NAN_ZERO_POINT;  // no kernel is written for this
+    p.numerics.nan = QDQ_NAN_ZERO_POINT;  // no kernel handles this
     assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas()), plain);
-    p.numerics = (qdq_numerics){.subtraction = QDQ_SUBTRACT_FLOAT};  // does not matter here
+    p.numerics = (qdq_numerics){.subtraction = QDQ_SUBTRACT_FLOAT};  // irrelevant to Quantize
     assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas()), best);
     p.float_zero_point = true;
     assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas()), plain);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows become columns: every size of element, whole blocks and what is left beside them, and
-// nothing is written or read elsewhere.
+// Transposing blocks: every element size, full blocks and remainders; nothing outside the block is
+// read or written.
 #include "ops/kernels/transpose_block.h"
 #include "tests/ops/oracle.h"
 
@@ -12,7 +12,8 @@ static void check(size_t size, size_t rows, size_t n, uint64_t *seed) {
     char *data[MOST];
     memset(y, 0x5A, MOST * STRIDE * size);
     for (size_t i = 0; i < rows; i++) {
-        x[i] = data[i] = oracle_memory(n * size + 1);  // with nothing behind it
+        // exactly as long as needed, so that sanitizers see reads past the end
+        x[i] = data[i] = oracle_memory(n * size + 1);
         for (size_t j = 0; j < n * size; j++) data[i][j] = (char)oracle_random(seed);
     }
     qdq_transpose_block(size, x, rows, n, y, STRIDE);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that move elements, alone and one behind the other, of shapes larger than everything they are
-// cut into: each element, whatever its bits are, must be where the op puts it.
+// Movement ops, alone and in sequence, on shapes larger than every block and chunk: each element
+// keeps its bits and lands where the op puts it.
 #include "ops/blocking.h"
 #include "ops/movement/movement.h"
 #include "tests/ops/large_links.h"
 
 //---- Elements ---------------------------------------------------------------
 
-// Bits of any kind where a dtype has them all; numbers that bfloat16 has too where links follow.
+// Random bits for dtypes in which every code is legal; with links, numbers that bfloat16 holds too.
 static void fill(tensor *t, uint64_t *state, bool whole) {
     size_t bytes = tensor_count(t) * qdq_dtype_size(t->dtype);
     if (whole && large_is_float(t->dtype)) {
@@ -54,7 +54,7 @@ static void transpose_somehow(large_graph *c, uint64_t *state, large_value *v) {
     if (rank) transpose(c, v, order);
 }
 
-// Where element `at` of y comes from: an input, and the number there.
+// Where element `at` of y comes from: the input, and the element's index there.
 static size_t source_of(qdq_shape y, int axis, const tensor *const *xs, size_t at, size_t *input) {
     size_t index = large_index(y, axis, at), inner = 1, outer;
     for (int i = axis + 1; i < y.rank; i++) inner *= (size_t)y.dims[i];
@@ -64,7 +64,7 @@ static size_t source_of(qdq_shape y, int axis, const tensor *const *xs, size_t a
     return (outer * (size_t)xs[*input]->shape.dims[axis] + index) * inner + at % inner;
 }
 
-// The value among `more` inputs that are `size` long at most.
+// Concatenates the value with `more` inputs, each at most `size` long.
 static void concat(large_graph *c, uint64_t *state, large_value *v, int axis, size_t more,
                    size_t size) {
     const tensor *xs[LARGE_INPUTS];
@@ -108,7 +108,7 @@ static void reshape(large_graph *c, large_value *v, qdq_shape shape, int open) {
     large_replace(v, qdq_reshape(c->graph, v->value, attrs), out);
 }
 
-// Two dims become one, or one becomes two.
+// Merges two dims or splits one.
 static void reshape_somehow(large_graph *c, uint64_t *state, large_value *v) {
     qdq_shape x = v->numbers.shape, y = {.rank = 0};
     int at = (int)large_pick(state, (size_t)x.rank);
@@ -142,7 +142,7 @@ static void gen_index(large_graph *c, const large_value *v, int axis) {
 
 //---- Cases ------------------------------------------------------------------
 
-// Every dtype that may be moved is in turn.
+// Picks one of the dtypes that can be moved.
 static qdq_dtype dtype_of(uint64_t *state) {
     for (;;) {
         size_t dtype = 1 + large_pick(state, QDQ_DTYPE_COUNT - 1);
@@ -166,7 +166,7 @@ static large_value begin(large_graph *c, uint64_t *state, const char *what, qdq_
     return v;
 }
 
-// At least one link where all numbers are exact with it.
+// Adds at least one link if the numbers stay exact with it.
 static void finish(large_graph *c, uint64_t *state, large_value v, uint64_t seed) {
     if (c->short_numbers && large_is_float(v.numbers.dtype))
         large_links(c, state, v, 1);
@@ -177,8 +177,8 @@ static void finish(large_graph *c, uint64_t *state, large_value v, uint64_t seed
 
 #define ACROSS(cut) ((int64_t)large_across(&state, (cut)))
 
-// Columns that are turned by blocks, of which pieces hold some at a time, and rows that are copied,
-// short ones, long ones and those that do not fit in pieces.
+// Transposed columns go block by block, several blocks to a chunk; rows that stay together are
+// copied: short rows, long rows, rows longer than a chunk.
 static void transposes_cross_their_blocks(void **unused) {
     enum { BLOCK = QDQ_TRANSPOSE_BLOCK, WIDE = QDQ_CHUNK_BYTES / BLOCK };
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_INT64, QDQ_BFLOAT16, QDQ_INT8, QDQ_UINT4};

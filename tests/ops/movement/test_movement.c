@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Concat, StaticReshape, StaticTranspose, Reorder and GenIndex against indices counted one by one.
+// Concat, StaticReshape, StaticTranspose, Reorder and GenIndex, with every index computed by
+// itself.
 #include "tests/network.h"
 
 enum { MOST = 60000 };
@@ -20,13 +21,13 @@ static size_t count_of(qdq_shape s) {
 
 static bool is_block_float(qdq_dtype d) { return qdq_dtype_get(d)->kind == QDQ_KIND_BLOCK_FLOAT; }
 
-// Random elements, each a legal one of the dtype.
+// Random legal elements of the dtype.
 static void fill(qdq_dtype dtype, void *data, size_t count, uint64_t seed) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
     size_t size = qdq_dtype_size(dtype);
     for (size_t i = 0; i < count; i++) {
         uint64_t bits = unit_random(&seed) >> 8;
-        uint64_t range = (uint64_t)info->greatest - (uint64_t)info->least + 1;  // of int64: 0
+        uint64_t range = (uint64_t)info->greatest - (uint64_t)info->least + 1;  // 0 for int64
         int64_t whole = (int64_t)((uint64_t)info->least + (range ? bits % range : bits));
         if (qdq_dtype_is_real(dtype)) whole = (int64_t)(info->bits < 8 ? bits & 15 : bits);
         memcpy((char *)data + i * size, &whole, size);  // little endian
@@ -63,7 +64,7 @@ static const transposed transposes[] = {
     {D(130, 3, 66), {2, 1, 0}, 3, D(66, 3, 130)},
 };
 
-// The element of x that is element `at` of y.
+// Which element of x becomes element `at` of y.
 static size_t transposed_from(const transposed *t, size_t at) {
     size_t where = 0;
     for (int i = t->y.rank - 1; i >= 0; i--) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instruction sets there are by name, on each kind of machine, and how a name caps them.
+// The names of instruction sets on each kind of machine, and how a name limits which are used.
 #include "runtime/base/cpu.h"
 #include "tests/unit.h"
 
@@ -7,7 +7,8 @@ typedef struct named {
     const char *name, *contains[5];
 } named;
 
-// Names of this kind of machine from the plainest on, and one of another kind with what is said.
+// The instruction sets of this machine in order, one of another kind of machine, and the error it
+// gives.
 #if defined(__x86_64__)
 #define WANTED "portable, avx2, avx_vnni, avx512, avx512_bf16, amx"
 static const named here[] = {{"portable", {NULL}},
@@ -54,7 +55,7 @@ static void what_a_name_caps_is_it_and_all_that_it_contains(void **state) {
     assert_int_equal(capped(NULL), qdq_cpu_isas());
 }
 
-// A machine that has the one has the others.
+// A machine with an instruction set has those that it includes.
 static void what_is_contained_is_there(void **state) {
     (void)state;
     for (size_t i = 0; i < HERE; i++)

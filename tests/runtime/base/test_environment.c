@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between enter and leave arithmetic rounds to nearest and keeps denormals, whatever the caller has
-// set, and the caller has its setting again afterwards.
+// Between qdq_fp_environment_enter and _leave arithmetic rounds to nearest and keeps denormals,
+// whatever the caller has set. The caller's settings are restored afterwards.
 #include <fenv.h>
 
 #include "runtime/base/fp_environment.h"
@@ -8,8 +8,8 @@
 
 static const int modes[4] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
 
-// To nearest, 1/3 is rounded away from zero: down and towards zero differ in 1/3, up in -1/3.
-// Volatile: the division is done where it stands.
+// Rounding to nearest moves 1/3 away from zero: rounding down or towards zero changes 1/3, rounding
+// up changes -1/3. Volatile keeps the division in its place.
 static float divided(float a, float b) {
     static volatile float operands[2], quotient;
     operands[0] = a, operands[1] = b;
@@ -37,9 +37,9 @@ static void rounding_is_to_nearest_and_the_callers_mode_comes_back(void **state)
     }
 }
 
-// Bits that flush denormal results, where the machine has some that this test knows.
+// The bits that flush denormals, on machines that this test knows.
 #if defined(__x86_64__)
-#define FLUSH 0x8040u  // results and operands
+#define FLUSH 0x8040u  // flush results, and read operands as zero
 static unsigned control(void) { return __builtin_ia32_stmxcsr() & ~(unsigned)QDQ_CONTROL_FLAGS; }
 static void control_set(unsigned bits) { __builtin_ia32_ldmxcsr(bits); }
 #elif defined(__aarch64__)

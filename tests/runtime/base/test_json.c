@@ -107,9 +107,9 @@ static void strings_are_escaped(void **state) {
         {"\x01\x1F\x7F", "\"\\u0001\\u001f\x7F\""},
         {"a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80z", "\"a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80z\""},
         {"\xFF", "\"\xEF\xBF\xBD\""},
-        {"a\xC0\x80z", "\"a\xEF\xBF\xBD\xEF\xBF\xBDz\""},              // overlong
+        {"a\xC0\x80z", "\"a\xEF\xBF\xBD\xEF\xBF\xBDz\""},              // an overlong sequence
         {"\xED\xA0\x80", "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\""},  // a surrogate
-        {"\xE2\x82", "\"\xEF\xBF\xBD\xEF\xBF\xBD\""},                  // cut
+        {"\xE2\x82", "\"\xEF\xBF\xBD\xEF\xBF\xBD\""},                  // a truncated sequence
         {"\xE2\"", "\"\xEF\xBF\xBD\\\"\""},
     };
     sink s;
@@ -284,7 +284,8 @@ static void sixty_four_levels_nest(void **state) {
     assert_int_equal(s.length, 64);
 }
 
-// Calls as letters: { } [ ] as they are, l a line, k a key, the others a value of each kind.
+// Calls the writer as a letter says: { } [ ] as they are, l a line break, k a key, others a value
+// of each kind.
 static void call(qdq_json *json, char what) {
     switch (what) {
     case '{': qdq_json_begin_object(json); break;

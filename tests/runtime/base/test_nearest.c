@@ -16,19 +16,20 @@ static void the_least_edited_candidate_wins(void **state) {
     static const struct {
         const char *name, *candidates[4], *wanted;
     } cases[] = {
-        {"axsi", {"qtype", "axis", "scales"}, "axis"},               // swapped
-        {"scale", {"zps", "scales", "axis"}, "scales"},              // one missing
-        {"scaless", {"zps", "scales"}, "scales"},                    // one too many
-        {"scalas", {"zps", "scales"}, "scales"},                     // one wrong
-        {"Quantise", {"Dequantize", "Quantize"}, "Quantize"},        // wrong case would not count
+        {"axsi", {"qtype", "axis", "scales"}, "axis"},   // swapped
+        {"scale", {"zps", "scales", "axis"}, "scales"},  // one missing
+        {"scaless", {"zps", "scales"}, "scales"},        // one too many
+        {"scalas", {"zps", "scales"}, "scales"},         // one wrong
+        // another case costs less than a letter
+        {"Quantise", {"Dequantize", "Quantize"}, "Quantize"},
         {"DequntizeX", {"Quantize", "Dequantize"}, "Dequantize"},    // two edits
         {"quantize", {"Quantizer", "Quantize"}, "Quantize"},         // case counts half
         {"QUANtize", {"Quantize", "Quantise"}, "Quantize"},          // 1.5 edits
         {"zero_piont", {"zero_point", "zero_paint"}, "zero_point"},  // a swap is one edit
         {"x1", {"x2", "x3"}, "x2"},                                  // the first of equals
-        {"axis", {"axis2", "axis"}, "axis"},                         // no edit at all
+        {"axis", {"axis2", "axis"}, "axis"},  // equal after dropping a letter
         {"AZ", {"az"}, "az"},
-        {"X", {"y", "x"}, "x"},                  // case alone
+        {"X", {"y", "x"}, "x"},                  // only the case differs
         {"abcdef", {"ab", "badcef"}, "badcef"},  // two swaps
     };
     for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
@@ -44,11 +45,11 @@ static void distant_names_are_not_suggested(void **state) {
         const char *name, *candidates[4];
     } cases[] = {
         {"axis", {"qtype", "scales"}},
-        {"abc", {"abxy", "cba"}},      // two edits of three bytes
-        {"abcde", {"abxye"}},          // two edits of five bytes
+        {"abc", {"abxy", "cba"}},      // two edits are too many for three letters
+        {"abcde", {"abxye"}},          // two edits are too many for five letters
         {"abcdefghi", {"xbcdxfghx"}},  // three edits
-        {"QUANtizX", {"quanTizY"}},    // edits and case: three
-        {"x", {"y", "xy", ""}},        // nothing in common, or as long as the name
+        {"QUANtizX", {"quanTizY"}},    // edits and case, three in all
+        {"x", {"y", "xy", ""}},        // nothing in common, or as many edits as letters
         {"", {"x", ""}},
         {"axis", {NULL}},
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as text have the fewest digits that read back as the same number.
+// Numbers print with the fewest digits that read back as the same number.
 #include <float.h>
 #include <math.h>
 

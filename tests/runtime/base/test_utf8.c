@@ -21,7 +21,7 @@ static void every_character_comes_back(void **state) {
     assert_memory_equal(out, "\xF0\x9F\x98\x80", 4);
 }
 
-// As many sequences are valid as there are characters, so none that is not has been taken.
+// As many sequences are accepted as there are characters, so no invalid one is.
 static void nothing_else_is_a_character(void **state) {
     (void)state;
     size_t valid[5] = {0};

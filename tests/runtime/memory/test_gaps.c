@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where there is room in an arena, against a map with a cell for each byte and moment.
+// The search for room in an arena, against a map with one cell for each byte and step.
 #include "runtime/memory/gaps.h"
 #include "tests/unit.h"
 
@@ -14,7 +14,7 @@ static bool is_free(map taken, size_t first, size_t last, size_t offset, size_t 
     return true;
 }
 
-// Takes what is free by chance, and asks for every place.
+// Takes free places at random and searches the whole map.
 static void fill(qdq_gaps *gaps, uint64_t *random) {
     map taken = {{false}};
     for (int round = 0; round < 60; round++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory planner as a pure function: random lifetimes, checked pair by pair and step by step.
+// The memory planner: random lifetimes must not overlap in memory, and known graphs reach their
+// known peaks.
 #include "runtime/memory/memory_plan.h"
 #include "tests/unit.h"
 
@@ -13,7 +14,7 @@ static bool same_slot(const qdq_lifetime *all, size_t a, size_t b) {
 
 static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// Bytes alive in a step; values of one slot count once.
+// The bytes alive in a step; values that share a slot count once.
 static size_t live_in(const qdq_lifetime *all, size_t count, size_t step) {
     size_t live = 0;
     for (size_t i = 0; i < count; i++) {
@@ -73,7 +74,7 @@ static void no_two_live_values_overlap(void **state) {
     }
 }
 
-// A chain in which some values take over the memory of the one before.
+// A chain in which some values take over the memory of their predecessor.
 static void values_made_in_place_share_their_offset(void **state) {
     (void)state;
     uint64_t random = 7;
@@ -99,7 +100,7 @@ static void a_chain_of_equal_values_needs_two_of_them(void **state) {
     assert_int_equal(all[9].offset, all[7].offset);
 }
 
-// How often places are looked at for each value and each doubling of the number of values.
+// How many places the planner looks at, for each value and each doubling of the number of values.
 static double looks_each(qdq_lifetime *all, size_t count) {
     qdq_mempool mempool;
     qdq_memory_plan plan;
@@ -125,7 +126,7 @@ static void chains_and_graphs_that_keep_all_cost_n_log_n(void **state) {
         assert_true(looks_each(all, count) < 40);
         for (size_t i = 0; i < count; i++) all[i].last_step = count;
         assert_true(looks_each(all, count) < 40);
-        // Branches of four values, the last of which is kept.
+        // Branches of four values; the last value of each lives on.
         for (size_t i = 0; i < count; i++) all[i].last_step = i % 4 == 3 ? count : i + 1;
         assert_true(looks_each(all, count) < 40);
     }

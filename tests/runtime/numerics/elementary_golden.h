@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written by tests/peers/elementary.py with mpmath 1.4.1: correctly rounded results, as bits.
+// Correctly rounded results as bits, from mpmath 1.4.1. tests/peers/elementary.py writes this file.
 #ifndef QDQ_TESTS_RUNTIME_NUMERICS_ELEMENTARY_GOLDEN_H
 #define QDQ_TESTS_RUNTIME_NUMERICS_ELEMENTARY_GOLDEN_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block floats of ttnn: worked groups, the checksums of its self-check tile, the
-// closed form of every code, and the model of tests/block_floats.h.
+// The block floats of ttnn: worked groups, the checksums of ttnn's self-check tile, a closed form
+// for every code, and the model of tests/block_floats.h.
 #include "runtime/numerics/block_float.h"
 #include "runtime/numerics/dtype.h"
 #include "tests/block_floats.h"
@@ -22,7 +22,7 @@ static unsigned code_at(qdq_dtype dtype, const uint8_t *tile, size_t i) {
     return dtype == QDQ_BFLOAT8_B ? tile[64 + i] : (unsigned)tile[64 + i / 2] >> (i % 2 * 4) & 0xFu;
 }
 
-// Packs n values and zeros behind them as the face row `row` of a tile.
+// Packs n values, then zeros, as the face row `row` of a tile.
 static group pack_row(qdq_dtype dtype, size_t row, const float *values, size_t n) {
     float block[1024] = {0};
     uint8_t tile[1088];
@@ -92,15 +92,15 @@ static void values_alone_in_a_group_round_half_to_even_and_saturate(void **state
     }
 }
 
-// 0x3D200001 is a little above 2.5 steps of a group that begins at 1: to nearest it would be 3, but
-// the shift has dropped the bit that says so.
+// 0x3D200001 is a little more than 2.5 steps of a group that starts at 1. Rounding to nearest would
+// give 3, but the shift has dropped the bit above the tie.
 static void bits_that_the_shift_drops_do_not_round(void **state) {
     (void)state;
     float x[2] = {qdq_float_from_bits(0x3D200001), 1};
     group g = pack_group(QDQ_BFLOAT8_B, x, 2);
     assert_int_equal(g.exponent, 127);
     assert_int_equal(g.codes[0], 2);
-    x[0] = qdq_float_from_bits(0x3D200020);  // the least bit that stays: above the tie
+    x[0] = qdq_float_from_bits(0x3D200020);  // the least bit that is kept: above the tie
     assert_int_equal(pack_group(QDQ_BFLOAT8_B, x, 2).codes[0], 3);
 }
 
@@ -133,7 +133,7 @@ static void infinities_and_nan_take_the_whole_group(void **state) {
         {0x7FC00000, {0x60, 6}, {0x7FC00000, 0x7FC00000}},
         {0xFFC00000, {0xE0, 0xE}, {0xFFC00000, 0xFFC00000}},
         {0x7FFFFFFF, {0x7F, 7}, {0x7FFE0000, 0x7FE00000}},
-        {0x7F800001, {0x40, 4}, {0x7F800000, 0x7F800000}},  // a low payload is lost
+        {0x7F800001, {0x40, 4}, {0x7F800000, 0x7F800000}},  // a NaN payload in the low bits is lost
     };
     for (size_t i = 0; i < UNIT_COUNT(cases); i++)
         for (size_t k = 0; k < 2; k++) {
@@ -149,7 +149,7 @@ static void infinities_and_nan_take_the_whole_group(void **state) {
         }
 }
 
-// Codes of exponent 255 mean 2^122 times the magnitude up to where a float32 ends.
+// With exponent 255, a code means its magnitude times 2^122, up to the largest float32.
 static void finite_values_beside_an_infinity_keep_what_bits_there_are(void **state) {
     (void)state;
     static const struct {
@@ -229,7 +229,7 @@ static void magnitudes_below_the_least_exponent_are_zero_without_a_sign(void **s
 
 //---- Random groups ----------------------------------------------------------
 
-// Finite values around an exponent field of `middle`, zeros and denormals among them.
+// Finite values with exponent fields around `middle`, some of them zero or denormal.
 static float any_value(uint64_t *random, int middle) {
     uint64_t r = unit_random(random);
     int exponent = middle - (int)(r >> 40 & 15);
@@ -259,7 +259,7 @@ static void random_groups_pack_as_the_model_says_and_no_zero_has_a_sign(void **s
     }
 }
 
-// All bit patterns may come, NaN and infinities too.
+// Random bit patterns, NaN and infinities included.
 static void rounding_is_packing_and_unpacking_and_twice_is_once(void **state) {
     (void)state;
     uint64_t random = 3;
@@ -330,7 +330,7 @@ static void tiles_have_exponents_before_the_codes(void **state) {
     }
 }
 
-// Every byte of every tile: exponents and codes of the model, zero beyond the shape.
+// Checks every byte of every tile: exponents and codes from the model, zero in the padding.
 static void check_tensor(qdq_dtype dtype, qdq_shape shape, uint64_t *random) {
     qdq_tiling t = qdq_tiling_of(shape);
     size_t count = qdq_shape_count(shape), bytes = qdq_tile_bytes(dtype);

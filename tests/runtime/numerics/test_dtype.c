@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types: every code that is not wider than 16 bits, and rounding to bfloat16 against exact
-// arithmetic in double.
+// Element types: every code of at most 16 bits, and rounding to bfloat16 against exact double
+// arithmetic.
 #include <math.h>
 
 #include "runtime/numerics/dtype.h"
@@ -46,7 +46,7 @@ static void all_bfloat16_values_round_trip(void **state) {
     }
 }
 
-// Between each two neighbours: the halfway point goes to the even one, its float neighbours to the
+// Between each two neighbours, the midpoint rounds to the even one and the floats around it to the
 // nearer one.
 static void float32_to_bfloat16_is_nearest_even(void **state) {
     (void)state;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elementary functions are nearly always correctly rounded, and have the same bits everywhere.
-// References: long double of the C library, and mpmath (elementary_golden.h).
+// Elementary functions (exp, log, tanh, ...) are nearly always correctly rounded and give the same
+// bits on every machine. References: the long double functions of the C library, and mpmath
+// (elementary_golden.h).
 #include "runtime/numerics/elementary.h"
 #include "tests/runtime/numerics/elementary_golden.h"
 #include "tests/unit.h"
@@ -11,7 +12,7 @@ static long double sigmoidl(long double x) { return 1 / (1 + expl(-x)); }
 
 static long double softplusl(long double x) { return (x > 0 ? x : 0) + log1pl(expl(-fabsl(x))); }
 
-// Loops as callers have them, which compilers make vectors of.
+// The loops in which callers use the functions, and which compilers vectorize.
 #define LOOP(name)                                                                     \
     static void name##_of_many(const float *restrict x, float *restrict y, size_t n) { \
         for (size_t i = 0; i < n; i++) y[i] = qdq_##name##f(x[i]);                     \
@@ -26,8 +27,8 @@ LOOP(erf)
 LOOP(sigmoid)
 LOOP(softplus)
 
-// `walk` is the hash (below) of correctly rounded results of every STEP'th float from 0 on: those
-// of glibc in 64-bit long double on x86-64, rounded to float.
+// `walk` is the hash (see below) of the correctly rounded results of every STEP'th float from 0 on:
+// glibc's in 64-bit long double on x86-64, rounded to float.
 #define ROW(name, walk) \
     { #name, name##_of_many, name##_of_one, name##l, walk }
 static const struct function {
@@ -87,7 +88,7 @@ static void one_at_a_time_gives_the_bits_of_a_loop(void **state) {
         }
 }
 
-// In units in the last place of a float next to the true value.
+// The error in units in the last place of the float next to the true value.
 static double error_of(float y, long double truth) {
     int exponent;
     frexpl(truth, &exponent);
@@ -113,7 +114,8 @@ static void no_result_is_further_off_than_a_rounding(void **state) {
         for (uint64_t bits = 1; bits < (uint64_t)1 << 32;) {
             size_t n = next_block(&bits, x);
             functions[f].many(x, y, n);
-            if (LDBL_MANT_DIG > 64) bits += 15 * (uint64_t)BLOCK * STEP;  // computed in software
+            // long double runs in software
+            if (LDBL_MANT_DIG > 64) bits += 15 * (uint64_t)BLOCK * STEP;
             for (size_t i = 0; i < n; i++) check_error(&functions[f], x[i], y[i]);
         }
 }
@@ -128,7 +130,7 @@ static void results_are_those_of_mpmath(void **state) {
     }
 }
 
-// A row has the results of +0, -0, +infinity and -infinity.
+// A row has the results for +0, -0, +infinity and -infinity.
 static void special_values_have_these_bits(void **state) {
     (void)state;
     static const uint32_t x[4] = {0x00000000, 0x80000000, 0x7F800000, 0xFF800000};
@@ -159,7 +161,7 @@ static void special_values_have_these_bits(void **state) {
     assert_int_equal(qdq_float_bits(qdq_logf(-0x1p-149f)), 0x7FC00000);
 }
 
-// Where a result is about to reach its last value, where polynomials meet, and at zero.
+// At the last finite result, where polynomials meet, and around zero.
 static void neighbours_never_change_places(void **state) {
     (void)state;
     static const struct {
@@ -188,7 +190,7 @@ static void neighbours_never_change_places(void **state) {
     }
 }
 
-// In units in the last place of a double.
+// The error in units in the last place of a double.
 static double error64_of(double y, long double truth) {
     int exponent;
     frexpl(truth, &exponent);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers of at most 16 bits and types narrower than a byte: every code, the packed form against
-// published bytes, and packed tiles, in which padding shares bytes with elements.
+// Integers of at most 16 bits and types narrower than a byte: every code, packed bytes against
+// published ones, and packed tiles, where padding and elements share bytes.
 #include "include/qdq/tile.h"
 #include "runtime/numerics/dtype.h"
 #include "runtime/tiles/tile.h"
@@ -18,7 +18,7 @@ static const narrow integers[] = {
     {QDQ_INT2, 2, true},     {QDQ_UINT2, 2, false}, {QDQ_BOOL, 1, false},
 };
 
-// What the API holds for a code: an (u)int8 or (u)int16.
+// A code as the API holds it: an (u)int8 or (u)int16.
 static uint16_t held(const narrow *t, int code) {
     int value = t->is_signed && code >> (t->bits - 1) ? code - (1 << t->bits) : code;
     return (uint16_t)(t->bits > 8 ? value & 0xFFFF : value & 0xFF);
@@ -94,7 +94,7 @@ static void every_byte_holds_its_first_element_in_the_low_bits(void **state) {
     }
 }
 
-// The packing that ONNX (TensorProto, int4 and uint4) and TensorRT (its INT4 layout) publish.
+// The packing published by ONNX (TensorProto, int4 and uint4) and TensorRT (its INT4 layout).
 static void published_bytes_are_packed_and_unpacked(void **state) {
     (void)state;
     static const struct {
@@ -152,8 +152,8 @@ static size_t place(const qdq_tiling *t, size_t i) {
     return tile * 1024 + ((r >> 4) * 2 + (c >> 4)) * 256 + (r & 15) * 16 + (c & 15);
 }
 
-// Tilizes over `fill`, compares every bit with a copy in which only the elements were put, and
-// untilizes.
+// Tilizes into memory filled with `fill`, compares every bit with a copy that was packed element by
+// element, and untilizes.
 static void round_trip(const narrow *p, qdq_shape shape, uint8_t fill) {
     qdq_tiling t = qdq_tiling_of(shape);
     size_t count = qdq_shape_count(shape), bytes = t.tiles * 128 * (size_t)p->bits;
@@ -213,7 +213,8 @@ static void storing_and_loading_a_block_of_any_other_type_is_the_identity(void *
     static uint8_t block[8192], tile[8193], back[8192];
     for (int d = QDQ_DTYPE_NONE + 1; d < QDQ_DTYPE_COUNT; d++) {
         qdq_dtype dtype = (qdq_dtype)d;
-        if (qdq_dtype_get(dtype)->kind == QDQ_KIND_BLOCK_FLOAT) continue;  // rounds
+        // rounds, so loading does not give back the same
+        if (qdq_dtype_get(dtype)->kind == QDQ_KIND_BLOCK_FLOAT) continue;
         size_t bytes = 1024 * qdq_dtype_size(dtype), stored = qdq_tile_bytes(dtype);
         const narrow *p = NULL;
         for (size_t k = 0; k < UNIT_COUNT(packs); k++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats of at most 16 bits: every code against its definition, and float32 to each of them against
-// the nearest of all codes, on every float16 and bfloat16 and on constructed float32.
+// Floats of at most 16 bits: every code against its definition, and conversions from float32 (every
+// float16, every bfloat16, constructed cases) against a search for the nearest code.
 #include <math.h>
 
 #include "runtime/numerics/dtype.h"
@@ -20,7 +20,7 @@ static uint32_t bits_of(float value) {
     return bits;
 }
 
-// Code i of an array as the API holds it: one byte, or two.
+// Code i of an array as the API holds it: in one byte or two.
 static unsigned code_at(const small_format *f, const void *codes, size_t i) {
     return small_codes(f) > 256 ? ((const uint16_t *)codes)[i] : ((const uint8_t *)codes)[i];
 }
@@ -85,7 +85,7 @@ static void every_code_of_a_small_float_round_trips_in_every_mode(void **state) 
 
 //---- From float32 -----------------------------------------------------------
 
-// All of `in` to `f` in the three modes.
+// Encodes all of `in` to `f` in each of the three overflow modes.
 static void check_encode(const small_format *f, const float *in, size_t count) {
     static uint16_t out[1 << 21];
     assert_true(count <= UNIT_COUNT(out));
@@ -130,17 +130,17 @@ static void every_bfloat16_becomes_the_nearest_code_of_each_type(void **state) {
     check_every(QDQ_BFLOAT16);
 }
 
-// `at`, its two neighbours, and all of them with the other sign.
+// Adds `at`, its two neighbours and their negatives.
 static size_t add_around(float *in, size_t n, double at) {
     float f = (float)at;
-    if (isinf(f)) f = 0x1.fffffep127f;  // rounded up from beyond the largest float32
+    if (isinf(f)) f = 0x1.fffffep127f;  // rounded up past the largest float32
     float three[3] = {f, nextafterf(f, -INFINITY), nextafterf(f, INFINITY)};
     for (int i = 0; i < 3; i++) in[n++] = three[i], in[n++] = -three[i];
     return n;
 }
 
-// Each code, each midpoint of neighbours, the last being largest + half a step, and what float16
-// rounds to such a midpoint at the farthest. Code 0 gives half the least subnormal.
+// Each code, each midpoint of two neighbours (the last is half a step above the largest), and the
+// numbers that float16 just rounds to a midpoint. Code 0 gives half the least subnormal.
 static size_t constructed(const small_format *f, float *in) {
     static const uint32_t odd[] = {
         0x00000000, 0x00000001, 0x00000002, 0x000ABCDE, 0x003FFFFF, 0x00400000, 0x00400001,
@@ -178,8 +178,9 @@ static void any_float32_becomes_the_nearest_code_of_each_type(void **state) {
     uint64_t seed = 17;
     for (size_t i = 0; i < COUNT; i++) {
         uint32_t bits = (uint32_t)unit_random(&seed);
-        if (i % 2) bits = (bits & 0x8FFFFFFF) | 0x30000000;  // 2^-31 to 2: few are far out
-        if (i % 4 == 3) bits ^= 0x70000000;                  // 2 to 2^33
+        // 2^-31 to 2, so that most are in range
+        if (i % 2) bits = (bits & 0x8FFFFFFF) | 0x30000000;
+        if (i % 4 == 3) bits ^= 0x70000000;  // 2 to 2^33
         in[i] = float_of(bits);
     }
     for (size_t k = 0; k < SMALL_FORMATS; k++) check_encode(&small_formats[k], in, COUNT);
@@ -212,7 +213,7 @@ static unsigned encode_one(qdq_dtype dtype, float value, qdq_float_overflow mode
     return code;
 }
 
-// Observed on oneDNN 3.13.2.
+// As observed on oneDNN 3.13.2.
 static void through_float16_has_the_edges_that_onednn_has(void **state) {
     (void)state;
     static const struct {
@@ -237,7 +238,7 @@ static void through_float16_has_the_edges_that_onednn_has(void **state) {
     assert_int_equal(encode_one(QDQ_FLOAT8_E5M2, 61440.0f, QDQ_FLOAT_OVERFLOW), 0x7C);
 }
 
-// The conversions to float8 and float4 that the documents of TensorRT and ONNX state.
+// Conversions to float8 and float4 as the documents of TensorRT and ONNX state them.
 static void ties_go_where_tensorrt_and_onnx_say(void **state) {
     (void)state;
     static const struct {
@@ -295,8 +296,8 @@ static uint32_t crc_byte(uint32_t crc, unsigned byte) {
     return crc;
 }
 
-// Where ml_dtypes goes by other rules (tests/peers/small_floats.py says which): code 0 stands
-// there.
+// ml_dtypes has other rules for these (tests/peers/small_floats.py names them); the golden data has
+// code 0 there.
 static bool excluded(qdq_dtype target, float x) {
     if (target == QDQ_FLOAT4_E2M1) return isnan(x) && signbit(x);
     if (target != QDQ_FLOAT8_E8M0 || isnan(x)) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums go in the order that runtime/numerics/sum.h documents, written here as the sentences are,
-// and are exact where every order is.
+// Sums are added in the order that runtime/numerics/sum.h documents, checked against its sentences
+// as code and against exact sums.
 #include "runtime/numerics/sum.h"
 #include "tests/unit.h"
 
@@ -26,7 +26,7 @@ static double term_of(kind k, double v, double mean) {
     }
 }
 
-// Volatile: one addition after the other, as written.
+// Volatile forces one addition after the other, as written.
 static double documented(kind k, const float *x, size_t n, size_t stride, double mean) {
     volatile double a[16];
     for (int l = 0; l < 16; l++) a[l] = 0.0;
@@ -39,7 +39,7 @@ static double documented(kind k, const float *x, size_t n, size_t stride, double
 
 static bool same_bits(double a, double b) { return qdq_double_bits(a) == qdq_double_bits(b); }
 
-// Magnitudes far apart, so that another order would round otherwise.
+// Magnitudes far apart, so that another order rounds differently.
 static void fill(float *x, size_t n) {
     uint64_t random = 7;
     for (size_t i = 0; i < n; i++) {
@@ -60,7 +60,7 @@ static void sums_go_in_the_documented_order(void **state) {
                     same_bits(sum_of(k, x, n, stride, 0.3), documented(k, x, n, stride, 0.3)));
 }
 
-// A test of the test: the numbers above tell orders apart.
+// Tests the test: the numbers above tell orders apart.
 static void another_order_gives_other_bits(void **state) {
     (void)state;
     static float x[MOST];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which parameter goes with which element, against the definition with one division a dim.
+// Which parameter goes with which element, against the definition with one division for each dim.
 #include "runtime/tiles/grid.h"
 #include "tests/unit.h"
 
-// Parameter number of element `at`: indices divided by the extents, row-major in the block grid.
+// The parameter of element `at`: each index divided by its extent, row-major over the blocks.
 static size_t block_of(qdq_shape shape, const int64_t *extents, size_t at) {
     size_t block = 0, stride = 1;
     for (int i = shape.rank - 1; i >= 0; i--) {
@@ -15,7 +15,7 @@ static size_t block_of(qdq_shape shape, const int64_t *extents, size_t at) {
     return block;
 }
 
-// In steps of at most `most` elements, which may end within runs.
+// Walks in steps of at most `most` elements, which may end within a run.
 static void check_walk(const qdq_grid *grid, qdq_shape shape, const int64_t *extents, size_t at,
                        size_t most) {
     size_t count = qdq_shape_count(shape);

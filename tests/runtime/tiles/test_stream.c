@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores past the cache copy as memcpy does, from anywhere to anywhere, and nothing beside it.
+// Stores that bypass the cache copy like memcpy, from and to any alignment, and write nothing else.
 #include "runtime/tiles/kernels/nontemporal.h"
 #include "tests/unit.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TILE layout of ttnn (tiles of four 16x16 faces, tt-metal's tech report on tensor layouts),
-// and pack and unpack as each other's inverse.
+// The TILE layout (tiles of four 16x16 faces) against tt-metal's tech report on tensor layouts;
+// packing and unpacking are inverses.
 #include "include/qdq/tile.h"
 #include "tests/unit.h"
 
@@ -54,7 +54,7 @@ static void tiles_have_the_bytes_of_the_device(void **state) {
     assert_int_equal(qdq_tile_bytes(QDQ_UINT8), 1024);
 }
 
-// By that layout a [3, 5] tensor of 1...15 lands at offsets 0-4, 16-20, 32-36.
+// In that layout a [3, 5] tensor of 1...15 lands at offsets 0-4, 16-20 and 32-36.
 static void a_small_tensor_lies_where_the_device_puts_it(void **state) {
     (void)state;
     uint8_t rows[15], tile[1024] = {0};
@@ -66,7 +66,7 @@ static void a_small_tensor_lies_where_the_device_puts_it(void **state) {
     }
 }
 
-// A self-check tile x[r][c] = (((37r + 11c) mod 257) - 128) / 16 as bfloat16.
+// ttnn's self-check tile x[r][c] = (((37r + 11c) mod 257) - 128) / 16 as bfloat16.
 static void the_self_check_tile_has_the_published_checksum(void **state) {
     (void)state;
     uint16_t rows[1024], tile[1024];
@@ -75,7 +75,7 @@ static void the_self_check_tile_has_the_published_checksum(void **state) {
             float x = ((float)((37 * r + 11 * c) % 257) - 128.0f) / 16.0f;
             uint32_t bits;
             memcpy(&bits, &x, sizeof bits);
-            rows[r * 32 + c] = (uint16_t)(bits >> 16);  // exact: 8 significant bits
+            rows[r * 32 + c] = (uint16_t)(bits >> 16);  // exact, with 8 significant bits
         }
     qdq_tilize(QDQ_BFLOAT16, QDQ_SHAPE(32, 32), rows, tile);
     const unsigned char *bytes = (const unsigned char *)tile;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles copied by groups, by lines, past the cache and on threads, against the formula of
-// include/qdq/tile.h one element at a time. Guards around what is written stay as they are.
+// Copying tiles in groups, by cache lines, past the cache and on threads, against the formula of
+// include/qdq/tile.h applied element by element. Guards around the memory catch stray writes.
 #include "include/qdq/tile.h"
 #include "runtime/tiles/kernels/nontemporal.h"
 #include "runtime/tiles/kernels/tile_copy.h"
@@ -8,7 +8,7 @@
 
 enum { GUARD = 192, UNTOUCHED = 0xE7 };
 
-// Memory that begins `skew` bytes behind a line of cache, with guards around it.
+// Memory that starts `skew` bytes after a cache line boundary, with guards around it.
 typedef struct guarded {
     unsigned char *all, *data;
     size_t bytes;
@@ -38,7 +38,7 @@ static size_t offset_of(size_t r, size_t c) {
     return ((r >> 4) * 2 + (c >> 4)) * 256 + (r & 15) * 16 + (c & 15);
 }
 
-// `count` tiles side by side in rows that have room for some elements more.
+// `count` tiles next to each other, in rows with room for `more` elements.
 static void check_group(size_t size, size_t count, size_t more, size_t skew, bool past_cache) {
     size_t width = count * 32 * size, pitch = width + more;
     guarded from = guarded_alloc(32 * pitch, 0), rows = guarded_alloc(32 * pitch, skew),
@@ -72,7 +72,7 @@ static void groups_of_any_width_pitch_and_alignment_land_where_the_formula_says(
 
 //---- Whole tensors ----------------------------------------------------------
 
-// Cuts a range into parts of 1, 2, 3, ... and has the last one done first.
+// Cuts a range into parts of 1, 2, 3, ... and runs the last part first.
 static void run_in_parts(void *self, size_t count,
                          void (*task)(void *context, size_t begin, size_t end), void *context) {
     size_t end = count;
@@ -84,7 +84,7 @@ static void run_in_parts(void *self, size_t count,
     }
 }
 
-// Padding is left as it is, and nothing outside is touched.
+// Padding keeps its bytes, and nothing outside is touched.
 static void check_tensor(qdq_dtype dtype, qdq_shape shape, size_t skew,
                          const qdq_parallel *parallel) {
     size_t size = qdq_dtype_size(dtype);
@@ -126,7 +126,8 @@ static void many_planes_and_wide_rows_are_copied_as_the_formula_says(void **stat
     }
 }
 
-// QDQ_STREAM_BYTES and more. The first has rows of whole lines, the last ones have not.
+// QDQ_STREAM_BYTES and more. Rows of the first shape are full cache lines, rows of the last ones
+// are not.
 static void results_beyond_the_cache_are_copied_as_the_formula_says(void **state) {
     (void)state;
     check_tensor(QDQ_INT8, QDQ_SHAPE(2050, 8192 + 32), 0, NULL);
@@ -157,7 +158,7 @@ static void parts_on_threads_make_the_same_bytes_and_small_tensors_have_no_parts
     check_tensor(QDQ_FLOAT32, QDQ_SHAPE(3, 100, 333), 0, &threads);
 }
 
-// Packed types and block floats go through a block: by parts as in one piece.
+// Packed types and block floats go through a buffer: in parts or at once, the bytes are the same.
 static void packed_tiles_and_block_floats_are_alike_whatever_the_parts(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_INT4, QDQ_UINT2, QDQ_FLOAT4_E2M1, QDQ_BFLOAT8_B};
@@ -171,7 +172,7 @@ static void packed_tiles_and_block_floats_are_alike_whatever_the_parts(void **st
         uint64_t random = 5;
         for (size_t k = 0; k < count; k++) {
             float value = (float)(unit_random(&random) % 64) / 16;
-            rows[k * size] = (unsigned char)(unit_random(&random) % 2);  // an element of each type
+            rows[k * size] = (unsigned char)(unit_random(&random) % 2);  // any code of any type
             if (size == sizeof value) memcpy(rows + k * size, &value, size);
         }
         qdq_tilize(dtypes[i], shape, rows, one.data);
