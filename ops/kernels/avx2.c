@@ -3,14 +3,8 @@
 #define QDQ_BODY(name) qdq_##name##_avx2
 #include "ops/kernels/quantize/quantize.inc.h"
 
+#include "ops/kernels/depthwise/depthwise.inc.h"
 #include "ops/kernels/elementwise/elementwise.inc.h"
 #include "ops/kernels/gemm/gemm.inc.h"
 #include "ops/kernels/gemm/gemm_dequant_b.inc.h"
-
-#define QDQ_SLICE_SET qdq_slice_kernels_avx2
-#define QDQ_SLICE_ISA QDQ_ISA_AVX2
 #include "ops/kernels/reduce/reduce.inc.h"
-
-#define QDQ_DEPTHWISE_SET qdq_depthwise_avx2
-#define QDQ_DEPTHWISE_ISA QDQ_ISA_AVX2
-#include "ops/kernels/depthwise/depthwise.inc.h"

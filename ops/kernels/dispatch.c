@@ -79,7 +79,7 @@ extern qdq_tile_fn qdq_lookup_bytes_neon;
 extern qdq_range_fn qdq_range_float32_neon, qdq_range_bfloat16_neon;
 #endif
 
-#define ROW(isa, family, x, y, numerics, fn) {#fn, QDQ_ISA_##isa, QDQ_FAMILY_##family, x, y, numerics, fn}
+#define ROW(isa, family, x, y, numerics, fn) {QDQ_ISA_##isa, #fn, QDQ_FAMILY_##family, x, y, numerics, fn}
 
 static const qdq_kernel kernels[] = {
     ROW(PORTABLE, QUANTIZE, QDQ_DTYPE_NONE, QDQ_DTYPE_NONE, NULL, qdq_quantize_tile_portable),
@@ -119,12 +119,14 @@ static const qdq_kernel kernels[] = {
 #endif
 };
 
-// What widens ranges, in the same order.
-static const struct {
+// Functions that widen ranges, in the same order.
+typedef struct range_row {
     qdq_isa isa;
     qdq_dtype x_dtype;
     qdq_range_fn *fn;
-} ranges[] = {
+} range_row;
+
+static const range_row ranges[] = {
     {QDQ_ISA_PORTABLE, QDQ_DTYPE_NONE, qdq_range_portable},
 #if defined(QDQ_SIMD_X86)
     {QDQ_ISA_AVX2, QDQ_FLOAT32, qdq_range_float32_avx2},
@@ -139,7 +141,7 @@ static const struct {
 
 // Matrix products, in the same order: whose functions a row has, of integers, of bytes and of bfloat16,
 // the others; and what goes before and after.
-#define GEMM(ISA, isa, integers, bytes, bfloats, base, ...) {"qdq_gemm_" #isa, QDQ_ISA_##ISA, \
+#define GEMM(ISA, isa, integers, bytes, bfloats, base, ...) {QDQ_ISA_##ISA, "qdq_gemm_" #isa, \
     {[QDQ_GEMM_FLOATS] = qdq_gemm_floats_##base, [QDQ_GEMM_INTEGERS] = qdq_gemm_integers_##integers, \
      [QDQ_GEMM_BYTES] = qdq_gemm_bytes_##bytes, [QDQ_GEMM_BFLOATS] = qdq_gemm_bfloats_##bfloats}, \
     qdq_gemm_lanes_##base, qdq_gemm_bfloat_lanes_##base, qdq_gemm_integer_lanes_##base, \
@@ -170,12 +172,15 @@ static const qdq_gemm_kernel gemms[] = {
 };
 // clang-format on
 
+static bool range_fits(const void *row, const void *wanted) {
+    const range_row *r = row;
+    const qdq_dtype *x_dtype = wanted;
+    return !r->x_dtype || r->x_dtype == *x_dtype;
+}
+
 qdq_range_fn *qdq_range_find(qdq_dtype x_dtype, uint32_t isas) {
-    qdq_range_fn *fn = NULL;
-    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
-        if (isas >> ranges[i].isa & 1 && (!ranges[i].x_dtype || ranges[i].x_dtype == x_dtype))
-            fn = ranges[i].fn;
-    return fn;
+    const range_row *best = QDQ_BEST_ROW(ranges, isas, range_fits, &x_dtype);
+    return best->fn;
 }
 
 const qdq_gemm_kernel *qdq_gemm_kernels(size_t *count) {
@@ -184,10 +189,7 @@ const qdq_gemm_kernel *qdq_gemm_kernels(size_t *count) {
 }
 
 const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas) {
-    const qdq_gemm_kernel *found = &gemms[0];
-    for (size_t i = 1; i < sizeof gemms / sizeof gemms[0]; i++)
-        if (isas >> gemms[i].isa & 1) found = &gemms[i];
-    return found;
+    return QDQ_BEST_ROW(gemms, isas, NULL, NULL);
 }
 
 const qdq_kernel *qdq_kernels(size_t *count) {
@@ -233,20 +235,24 @@ static qdq_dtype held_as(qdq_family family, qdq_dtype dtype) {
     return dtype == QDQ_UINT4 || dtype == QDQ_UINT2 ? QDQ_UINT8 : dtype;
 }
 
+// A column of a row that is zero or NULL takes everything.
+static bool kernel_fits(const void *row, const void *wanted) {
+    const qdq_kernel *k = row, *w = wanted;
+    return k->family == w->family && (!k->x_dtype || k->x_dtype == w->x_dtype) &&
+           (!k->y_dtype || k->y_dtype == w->y_dtype) &&
+           (!k->numerics || (w->numerics && qdq_numerics_equal(k->numerics, w->numerics)));
+}
+
 qdq_tile_fn *qdq_kernel_find(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dtype,
                              const qdq_numerics *numerics, uint32_t isas) {
-    qdq_tile_fn *fn = NULL;
-    qdq_numerics wanted = {0};
-    y_dtype = held_as(family, y_dtype);
-    if (numerics) wanted = qdq_numerics_that_matter(family, y_dtype, numerics);
-    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
-        const qdq_kernel *k = &kernels[i];
-        if (k->family == family && isas >> k->isa & 1 && (!k->x_dtype || k->x_dtype == x_dtype) &&
-            (!k->y_dtype || k->y_dtype == y_dtype) &&
-            (!k->numerics || (numerics && qdq_numerics_equal(k->numerics, &wanted))))
-            fn = k->fn;
+    qdq_kernel wanted = {.family = family, .x_dtype = x_dtype, .y_dtype = held_as(family, y_dtype)};
+    qdq_numerics that_matter;
+    if (numerics) {
+        that_matter = qdq_numerics_that_matter(family, wanted.y_dtype, numerics);
+        wanted.numerics = &that_matter;
     }
-    return fn;
+    const qdq_kernel *best = QDQ_BEST_ROW(kernels, isas, kernel_fits, &wanted);
+    return best ? best->fn : NULL;
 }
 
 qdq_tile_fn *qdq_quant_kernel(qdq_family family, const qdq_quant_params *p, uint32_t isas) {

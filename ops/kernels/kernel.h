@@ -4,14 +4,14 @@
 #ifndef QDQ_OPS_KERNELS_KERNEL_H
 #define QDQ_OPS_KERNELS_KERNEL_H
 
+#include "ops/kernels/best_row.h"
 #include "ops/kernels/quantize/params.h"
-#include "runtime/base/cpu.h"
 #include "runtime/exec/plan.h"
 
 // A row: which work a function does. A column that is zero (or NULL) takes all.
 typedef struct qdq_kernel {
-    const char *name;  // of the function, for tests and benchmarks
     qdq_isa isa;
+    const char *name;  // of the function, for tests and benchmarks
     qdq_family family;
     qdq_dtype x_dtype, y_dtype;
     const qdq_numerics *numerics;  // in the fields that matter to the family and the dtypes

@@ -20,7 +20,7 @@ enum {
 typedef struct lines_params {
     qdq_conv conv;             // first
     qdq_gemm transposed_gemm;  // rows are output channels, columns positions
-    const qdq_depthwise_kernel *kernel;
+    qdq_depthwise_fn *add;
     const float *weights;         // of all channels; NULL: not known
     const size_t *begins, *ends;  // of each tap of the last dim: positions whose element is in x
     size_t elements;              // of x, the batch too
@@ -97,7 +97,7 @@ static void add_positions(const channel *ch, const size_t *o, size_t n, float *s
             if (++tap[0] < c->kernel[0]) continue;
             tap[0] = 0, at += c->channel_stride;
         }
-        ch->params->kernel->add(l.of_k, l.depth, sums, n);
+        ch->params->add(l.of_k, l.depth, sums, n);
     }
 }
 
@@ -213,7 +213,7 @@ bool qdq_conv_lines_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowe
     if (!p) return false;
     p->conv = *c;
     p->transposed_gemm = transposed_gemm(&c->gemm);
-    p->kernel = qdq_depthwise_kernel_find(to->isas);
+    p->add = qdq_depthwise_find(to->isas);
     p->elements = qdq_shape_count(ctx->inputs[c->gemm.a_port].type.shape);
     if (!set_ends(p, to->mempool)) return false;
     size_t blocks = (c->gemm.columns + CHANNELS - 1) / CHANNELS;

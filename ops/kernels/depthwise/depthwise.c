@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of windows for any machine, and the choice among sets.
-#define QDQ_DEPTHWISE_SET qdq_depthwise_portable
-#define QDQ_DEPTHWISE_ISA QDQ_ISA_PORTABLE
+// The portable depthwise kernel, and the table of all of them.
+#define QDQ_BODY(name) qdq_##name##_portable
 #include "ops/kernels/depthwise/depthwise.inc.h"
 
-static const qdq_depthwise_kernel *const sets[] = {
-    &qdq_depthwise_portable,
-#if defined(QDQ_SIMD_X86)
-    &qdq_depthwise_avx2,
-    &qdq_depthwise_avx512,
-#elif defined(QDQ_SIMD_NEON)
-    &qdq_depthwise_neon,
-#endif
-};
+typedef struct row {
+    qdq_isa isa;
+    qdq_depthwise_fn *fn;
+} row;
 
-const qdq_depthwise_kernel *const *qdq_depthwise_kernels(size_t *count) {
-    *count = sizeof sets / sizeof sets[0];
-    return sets;
-}
+#define ROW(ISA, isa) {QDQ_ISA_##ISA, qdq_depthwise_##isa},
+static const row rows[] = {QDQ_KERNEL_ISAS(ROW)};
 
-const qdq_depthwise_kernel *qdq_depthwise_kernel_find(uint32_t isas) {
-    const qdq_depthwise_kernel *best = sets[0];
-    for (size_t i = 1; i < sizeof sets / sizeof sets[0]; i++)
-        if (isas >> sets[i]->isa & 1) best = sets[i];
-    return best;
+qdq_depthwise_fn *qdq_depthwise_find(uint32_t isas) {
+    const row *best = QDQ_BEST_ROW(rows, isas, NULL, NULL);
+    return best->fn;
 }

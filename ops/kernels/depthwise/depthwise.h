@@ -5,7 +5,7 @@
 #define QDQ_OPS_KERNELS_DEPTHWISE_DEPTHWISE_H
 
 #include "include/qdq/base.h"
-#include "runtime/base/cpu.h"
+#include "ops/kernels/best_row.h"
 
 enum { QDQ_DEPTHWISE_ROOM = 32 };  // lines and sums are read up to a multiple of this
 
@@ -16,20 +16,13 @@ typedef struct qdq_depthwise_line {
     uint32_t begin, end;
 } qdq_depthwise_line;
 
-typedef struct qdq_depthwise_kernel {
-    qdq_isa isa;
-    // sums[i] = fma(line[i], by, sums[i]) for n i, and for each of them line by line in order.
-    void (*add)(const qdq_depthwise_line *lines, size_t depth, float *sums, size_t n);
-} qdq_depthwise_kernel;
+// sums[i] = fma(line[i], by, sums[i]) for n i, and for each of them line by line in order.
+typedef void qdq_depthwise_fn(const qdq_depthwise_line *lines, size_t depth, float *sums, size_t n);
 
-extern const qdq_depthwise_kernel qdq_depthwise_portable;
-extern const qdq_depthwise_kernel qdq_depthwise_avx2;
-extern const qdq_depthwise_kernel qdq_depthwise_avx512;
-extern const qdq_depthwise_kernel qdq_depthwise_neon;
+#define QDQ_DEPTHWISE_DECLARE(ISA, isa) extern qdq_depthwise_fn qdq_depthwise_##isa;
+QDQ_KERNEL_ISAS(QDQ_DEPTHWISE_DECLARE)
 
-// The kernels of this build, from the plainest to the best.
-const qdq_depthwise_kernel *const *qdq_depthwise_kernels(size_t *count);
-// The best one of these instruction sets.
-const qdq_depthwise_kernel *qdq_depthwise_kernel_find(uint32_t isas);
+// The best kernel for the instruction sets `isas`; all give the same bits.
+qdq_depthwise_fn *qdq_depthwise_find(uint32_t isas);
 
 #endif

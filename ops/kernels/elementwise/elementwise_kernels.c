@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of elementwise_body.h for any machine, and the table of all of them.
+// The functions of elementwise.inc.h for any machine, and the table of all of them.
 #define QDQ_BODY(name) qdq_##name##_portable
 #include "ops/kernels/elementwise/elementwise.inc.h"
 
@@ -14,11 +14,12 @@ QDQ_ELEMENTWISE_LIST(ELEMENTWISE)
 #undef ELEMENTWISE
 #endif
 
-// From the plainest to the most special.
-static const struct {
+typedef struct row {
     qdq_isa isa;
     qdq_elementwise_fn *fns[QDQ_ELEMENTWISE_COUNT];
-} rows[] = {
+} row;
+
+static const row rows[] = {
 #define ELEMENTWISE(name) qdq_elementwise_##name##_portable,
     {QDQ_ISA_PORTABLE, {QDQ_ELEMENTWISE_LIST(ELEMENTWISE)}},
 #undef ELEMENTWISE
@@ -37,8 +38,6 @@ static const struct {
 };
 
 qdq_elementwise_fn *qdq_elementwise_find(qdq_elementwise function, uint32_t isas) {
-    qdq_elementwise_fn *fn = NULL;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (isas >> rows[i].isa & 1) fn = rows[i].fns[function];
-    return fn;
+    const row *best = QDQ_BEST_ROW(rows, isas, NULL, NULL);
+    return best->fns[function];
 }

@@ -3,7 +3,7 @@
 #ifndef QDQ_OPS_KERNELS_ELEMENTWISE_ELEMENTWISE_KERNELS_H
 #define QDQ_OPS_KERNELS_ELEMENTWISE_ELEMENTWISE_KERNELS_H
 
-#include "runtime/base/cpu.h"
+#include "ops/kernels/best_row.h"
 #include "runtime/exec/plan.h"
 
 // X(name); ops/kernels/elementwise/elementwise.inc.h has the function of each.

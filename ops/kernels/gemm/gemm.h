@@ -13,7 +13,7 @@
 #define QDQ_OPS_KERNELS_GEMM_GEMM_H
 
 #include "include/qdq/base.h"
-#include "runtime/base/cpu.h"
+#include "ops/kernels/best_row.h"
 
 enum {
     QDQ_GEMM_ROWS = 12,        // most rows of a tile
@@ -101,8 +101,8 @@ typedef struct qdq_gemm_weight_part {
 typedef void qdq_gemm_decode_fn(const qdq_gemm_weight_part *part);
 
 typedef struct qdq_gemm_kernel {
-    const char *name;
     qdq_isa isa;
+    const char *name;
     qdq_gemm_part_fn *part[QDQ_GEMM_KINDS];
     qdq_gemm_lanes_fn *lanes, *bfloat_lanes;
     qdq_gemm_integer_lanes_fn *integer_lanes;

@@ -51,6 +51,8 @@ static inline void body_ints(qdq_view view, size_t n, int32_t *out) {
 
 //---- float16: what the instruction set has for it ----------------------------
 
+#define QDQ_BODY_HALVES 1  // body_from_halves and body_to_halves are there
+
 #if defined(__F16C__)
 static inline void body_from_halves(const uint16_t *x, size_t n, float *y) {
     size_t i = 0;

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of slices for any machine, and the choice among sets.
-#define QDQ_SLICE_SET qdq_slice_kernels_portable
-#define QDQ_SLICE_ISA QDQ_ISA_PORTABLE
+// The portable kernels of reductions, and the table of all of them.
+#define QDQ_BODY(name) qdq_##name##_portable
 #include "ops/kernels/reduce/reduce.inc.h"
 
-static const qdq_slice_kernels *const sets[] = {
-    &qdq_slice_kernels_portable,
-#if defined(QDQ_SIMD_X86)
-    &qdq_slice_kernels_avx2,
-    &qdq_slice_kernels_avx512,
-#elif defined(QDQ_SIMD_NEON)
-    &qdq_slice_kernels_neon,
-#endif
-};
+typedef struct row {
+    qdq_isa isa;
+    const qdq_slice_kernels *kernels;
+} row;
+
+#define ROW(ISA, isa) {QDQ_ISA_##ISA, &qdq_slice_kernels_##isa},
+static const row rows[] = {QDQ_KERNEL_ISAS(ROW)};
 
 const qdq_slice_kernels *qdq_slice_kernels_find(uint32_t isas) {
-    const qdq_slice_kernels *best = sets[0];
-    for (size_t i = 1; i < sizeof sets / sizeof sets[0]; i++)
-        if (isas >> sets[i]->isa & 1) best = sets[i];
-    return best;
+    const row *best = QDQ_BEST_ROW(rows, isas, NULL, NULL);
+    return best->kernels;
 }

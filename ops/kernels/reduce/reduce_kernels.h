@@ -5,7 +5,7 @@
 #ifndef QDQ_OPS_KERNELS_REDUCE_REDUCE_KERNELS_H
 #define QDQ_OPS_KERNELS_REDUCE_REDUCE_KERNELS_H
 
-#include "runtime/base/cpu.h"
+#include "ops/kernels/best_row.h"
 #include "runtime/numerics/sum.h"
 
 // What is accumulated, in the lanes of runtime/numerics/sum.h: a sum or a product, or keys, which
@@ -26,7 +26,6 @@ typedef struct qdq_normal {
 } qdq_normal;
 
 typedef struct qdq_slice_kernels {
-    qdq_isa isa;
     qdq_lanes_fn *sum, *squares, *magnitudes, *deviations, *product, *greatest, *least;
     // e[i] = e^(x[i] - max), for x[i] <= max; 10^-304 where that would be less.
     void (*exps)(const float *x, size_t n, double max, double *e);
@@ -46,15 +45,11 @@ typedef struct qdq_slice_kernels {
     void (*encode)(qdq_dtype dtype, const float *in, void *y, size_t n);
 } qdq_slice_kernels;
 
-// The best set.
-const qdq_slice_kernels *qdq_slice_kernels_find(uint32_t isas);
+#define QDQ_SLICE_DECLARE(ISA, isa) extern const qdq_slice_kernels qdq_slice_kernels_##isa;
+QDQ_KERNEL_ISAS(QDQ_SLICE_DECLARE)
 
-extern const qdq_slice_kernels qdq_slice_kernels_portable;
-#if defined(QDQ_SIMD_X86)
-extern const qdq_slice_kernels qdq_slice_kernels_avx2, qdq_slice_kernels_avx512;
-#elif defined(QDQ_SIMD_NEON)
-extern const qdq_slice_kernels qdq_slice_kernels_neon;
-#endif
+// The best kernels for the instruction sets `isas`; all give the same bits.
+const qdq_slice_kernels *qdq_slice_kernels_find(uint32_t isas);
 
 // How lanes begin, and what they come to.
 static inline void qdq_lanes_fill(qdq_lanes *lanes, double value) {
