@@ -41,7 +41,9 @@ static qdq_status list_io(qdq_compiler *c) {
     }
     for (size_t i = 0; i < plan->input_count; i++) plan->stats.io_bytes += plan->inputs[i].bytes;
     for (size_t i = 0; i < plan->output_count; i++) plan->stats.io_bytes += plan->outputs[i].bytes;
-    return plan->mempool.failed ? qdq_draft_stopped(&c->draft, c->err) : QDQ_OK;
+    if (plan->mempool.failed || !qdq_plan_sort_names(plan))
+        return qdq_draft_stopped(&c->draft, c->err);
+    return QDQ_OK;
 }
 
 // Elements that were computed when the graph was compiled; NULL: none were, or a step gives them.

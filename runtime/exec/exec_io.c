@@ -16,14 +16,34 @@ typedef struct found_io {
     bool is_input;
 } found_io;
 
-static bool find_in(const qdq_tensor_info *infos, qdq_exec_io *ios, size_t count, const char *name,
-                    found_io *out) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(infos[i].name, name) == 0) {
-            out->io = &ios[i], out->info = &infos[i];
-            return true;
-        }
-    return false;
+static const qdq_tensor_info *find_in(const qdq_tensor_info *const *by_name, size_t count,
+                                      const char *name) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(name, by_name[middle]->name);
+        if (order == 0) return by_name[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+static bool find_input(const qdq_exec *exec, const char *name, found_io *out) {
+    const qdq_plan *plan = exec->plan;
+    out->info = find_in(plan->inputs_by_name, plan->input_count, name);
+    out->is_input = out->info != NULL;
+    if (out->info) out->io = &exec->inputs[out->info - plan->inputs];
+    return out->info != NULL;
+}
+
+static bool find_output(const qdq_exec *exec, const char *name, found_io *out) {
+    const qdq_plan *plan = exec->plan;
+    out->info = find_in(plan->outputs_by_name, plan->output_count, name);
+    if (out->info) out->io = &exec->outputs[out->info - plan->outputs];
+    return out->info != NULL;
 }
 
 static const char *nearest_in(const qdq_tensor_info *infos, size_t count, const char *name) {
@@ -42,11 +62,8 @@ static qdq_status find_io(const qdq_exec *exec, const char *name, int among, con
         return QDQ_ERR_ARGUMENT;
     }
     const qdq_plan *plan = exec->plan;
-    out->is_input =
-        (among & INPUTS) && find_in(plan->inputs, exec->inputs, plan->input_count, name, out);
-    if (out->is_input) return QDQ_OK;
-    if ((among & OUTPUTS) && find_in(plan->outputs, exec->outputs, plan->output_count, name, out))
-        return QDQ_OK;
+    if ((among & INPUTS) && find_input(exec, name, out)) return QDQ_OK;
+    if ((among & OUTPUTS) && find_output(exec, name, out)) return QDQ_OK;
     const char *near = NULL;
     if (among & INPUTS) near = nearest_in(plan->inputs, plan->input_count, name);
     if (!near && (among & OUTPUTS)) near = nearest_in(plan->outputs, plan->output_count, name);

@@ -2,6 +2,28 @@
 // Reading a plan. Plans are made by graph/compile/compile.c.
 #include "runtime/exec/plan.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+static int by_name(const void *a, const void *b) {
+    const qdq_tensor_info *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+static const qdq_tensor_info **sorted(qdq_mempool *mempool, const qdq_tensor_info *infos,
+                                      size_t count) {
+    const qdq_tensor_info **list = qdq_mempool_array(mempool, count + 1, sizeof *list);
+    for (size_t i = 0; list && i < count; i++) list[i] = &infos[i];
+    if (list) qsort((void *)list, count, sizeof *list, by_name);
+    return list;
+}
+
+bool qdq_plan_sort_names(qdq_plan *plan) {
+    plan->inputs_by_name = sorted(&plan->mempool, plan->inputs, plan->input_count);
+    plan->outputs_by_name = sorted(&plan->mempool, plan->outputs, plan->output_count);
+    return plan->inputs_by_name && plan->outputs_by_name;
+}
+
 void qdq_plan_destroy(qdq_plan *plan) {
     if (!plan) return;
     const qdq_allocator *allocator = plan->allocator;

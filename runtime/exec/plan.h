@@ -183,10 +183,14 @@ struct qdq_plan {
     size_t value_count;
     qdq_tensor_info *inputs, *outputs;
     size_t input_count, output_count;
-    const char *constants;  // 64-byte aligned
+    const qdq_tensor_info **inputs_by_name, **outputs_by_name;  // the same, sorted
+    const char *constants;                                      // 64-byte aligned
     qdq_plan_stats stats;
     size_t param_bytes;  // scratch of an exec: fetched parameters, states, results
     size_t flat_bytes;   // the most that a whole step keeps row-major beside its tiles
 };
+
+// Fills in inputs_by_name and outputs_by_name. False: memory runs out.
+bool qdq_plan_sort_names(qdq_plan *plan);
 
 #endif

@@ -51,6 +51,12 @@ class Bytes(Case):
         self.assertLess(self.peak_mib("plan", "g.json"), ROOM)
         self.assertLess(self.peak_mib("plan", "g.json", "--max-bytes", MIB), 1 + ROOM)
 
+    def test_many_outputs_are_found_by_name_in_little_time(self):
+        outputs = {f"y{i}": "x" for i in range(300_000)}  # a search through all takes minutes
+        self.write("g.json", graph([], [value("x", "int8", [1])], outputs))
+        result = self.qdq("run", "g.json", "--fill", "1")
+        self.assertEqual(result.out.count("\n"), 600_000)
+
     def test_the_process_stays_within_the_limit_and_some_room(self):
         constants, nodes = large_constant("large")
         nodes += [product(f"y{i}", "x", "large", transpose_b=i % 2 == 1) for i in range(2)]
