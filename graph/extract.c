@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node of a graph as a graph of its own.
+// Copies one node of a graph, with its operands, into a graph of its own.
 #include <stdio.h>
 #include <string.h>
 
@@ -19,14 +19,15 @@ static const char *output_name(const extraction *e, size_t port) {
     return strlen(name) <= QDQ_MAX_NAME_BYTES ? name : e->node->op->outputs[port].name;
 }
 
-// Names of outputs are a set of their own, but memory is bound by name to either.
+// Inputs and outputs are bound by name to memory, so an operand may use neither an input's nor an
+// output's name.
 static bool is_free(const extraction *e, const char *name) {
     for (size_t i = 0; i < e->node->output_count; i++)
         if (strcmp(output_name(e, i), name) == 0) return false;
     return strlen(name) <= QDQ_MAX_NAME_BYTES && qdq_graph_name_is_free(e->to, name);
 }
 
-// The name of an operand: its own if an input or a constant can have it beside what is there.
+// The operand's own name if it is legal and still free, otherwise one made from the port.
 static const char *operand_name(const extraction *e, const char *own, const char *port,
                                 char buffer[QDQ_MAX_NAME_BYTES + 1]) {
     const char *name = own;
@@ -50,7 +51,8 @@ static qdq_value copy_operand(const extraction *e, size_t port) {
     return qdq_input(e->to, name, v->type.dtype, v->type.shape);
 }
 
-// Connects the ports of the copied attributes to copies of the operands, each copied once.
+// Connects the ports of the copied attributes to copies of the operands; a shared operand is copied
+// once.
 static void copy_operands(const extraction *e, char *attrs) {
     const qdq_node *node = e->node;
     qdq_value copies[QDQ_MAX_INPUTS] = {{0}};

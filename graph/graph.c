@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building graphs.
+// Builds graphs: adds inputs, constants, nodes and outputs, and reports what is wrong with each.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 //---- Life -------------------------------------------------------------------
 
-// Notes that memory ran out if it did; true if the graph can go on.
+// False once memory has run out; the graph records that it did.
 static bool healthy(qdq_graph *graph) {
     if (graph->mempool.failed)
         qdq_fail(&graph->broken, QDQ_ERR_MEMORY, "out of memory while building the graph");
@@ -203,13 +203,14 @@ void qdq_graph_note_use(qdq_graph *graph, qdq_value value) {
 
 //---- Nodes ------------------------------------------------------------------
 
-// A list without data has no elements, whatever it says.
+// A list without data gets count 0.
 static const void *copy_list(qdq_graph *graph, const void *data, size_t *count, size_t size) {
     if (!data) *count = 0;
     return data ? qdq_mempool_copy(&graph->mempool, data, *count, size) : NULL;
 }
 
-// The op's struct with everything it points to copied into the pool; NULL when memory runs out.
+// Copies an op's attribute struct and everything it points to into the pool. NULL if memory runs
+// out.
 static void *copy_attrs(qdq_graph *graph, const qdq_op *op, const void *attrs, size_t size) {
     char *copy = qdq_mempool_array(&graph->mempool, op->attrs_size, 1);
     if (!copy) return NULL;
@@ -235,7 +236,7 @@ static void *copy_attrs(qdq_graph *graph, const qdq_op *op, const void *attrs, s
     return graph->mempool.failed ? NULL : copy;
 }
 
-// The name of a node: the one it was given, or "Quantize_7" with a number that makes it free.
+// The given name of a node, or one such as "Quantize_7" with the first free number.
 static const char *node_name(qdq_graph *graph, const qdq_op *op, const char *given) {
     if (given) {
         qdq_graph_check_name(graph, given, "node");
@@ -282,7 +283,7 @@ void qdq_graph_context(const qdq_graph *graph, const qdq_node *node, qdq_finding
     }
 }
 
-// The values of the ports, those of a variadic one after the others. Too many are a finding.
+// Collects the values of all ports, variadic ports expanded. Too many inputs are a finding.
 static bool list_inputs(qdq_graph *graph, qdq_node *node) {
     const qdq_op *op = node->op;
     const qdq_port_desc *last = &op->inputs[op->input_count - 1];
@@ -323,7 +324,8 @@ static void connect(qdq_graph *graph, qdq_node *node) {
     }
 }
 
-// Makes the values of a node's outputs. The first has the node's name, and every one "node.port".
+// Adds the values that a node makes. Each is called "node.port", and the first also has the node's
+// name.
 static void add_outputs(qdq_graph *graph, qdq_node *node, const qdq_op_context *ctx) {
     qdq_subject subject = {node->name, node->op->name, NULL, NULL};
     bool constant = true;
@@ -358,7 +360,7 @@ qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *att
     qdq_node node = {.op = op, .attrs = copy_attrs(graph, op, attrs, attrs_size)};
     if (!node.attrs) return (qdq_value){0};
     const char *given;
-    memcpy(&given, node.attrs, sizeof given);  // every op's struct begins with the name
+    memcpy(&given, node.attrs, sizeof given);  // every attribute struct begins with the name
     node.name = node_name(graph, op, given);
     if (!node.name) return (qdq_value){0};
     memcpy(node.attrs, &node.name, sizeof node.name);

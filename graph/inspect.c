@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking at the nodes and values of a graph.
+// The public functions that list the nodes and values of a graph.
 #include "include/qdq/inspect.h"
 
 #include "graph/target.h"
@@ -52,7 +52,7 @@ const char *qdq_value_name(const qdq_graph *graph, qdq_value value) {
 const void *qdq_value_data(const qdq_graph *graph, qdq_value value) {
     const qdq_graph_value *v = value_at(graph, value);
     if (!v || !v->stored) return v ? v->data : NULL;
-    // A cache: nobody can tell but by the time that it takes.
+    // This only fills a cache; the graph stays logically const.
     qdq_graph *cache = (qdq_graph *)graph;
     if (!v->valid || !qdq_graph_load_value(cache, &cache->values[value.id])) return NULL;
     return v->data;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large shapes, tensors and graphs may be, and what the data of a constant may be.
+// Limits on shapes, tensors and graphs, and checks of the data of constants.
 #include <stdio.h>
 
 #include "graph/graph.h"
 #include "runtime/numerics/dtype.h"
 
-// 8 GiB, or on small machines half of what an address can count.
+// 8 GiB, or half of the address space on small machines.
 static size_t default_bytes(void) {
     const uint64_t bytes = (uint64_t)8 << 30;
     return bytes < SIZE_MAX / 2 ? (size_t)bytes : SIZE_MAX / 2;
@@ -53,8 +53,7 @@ static bool check_shape(qdq_graph *graph, qdq_shape shape, qdq_subject subject) 
     return false;
 }
 
-// Bytes of the elements as a caller holds them, and of the tiles that hold them; SIZE_MAX: more
-// than an address can count.
+// Bytes of a tensor row-major and in tiles; SIZE_MAX if an address cannot count them.
 static size_t row_bytes(qdq_type type) {
     size_t bytes;
     return __builtin_mul_overflow(qdq_shape_count(type.shape), qdq_dtype_size(type.dtype), &bytes)

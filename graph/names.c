@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks the names of a graph, enters them into its symbol table and finds values by name.
 #include "graph/names.h"
 
 #include <stdio.h>
@@ -58,7 +59,7 @@ void qdq_graph_check_own_name(qdq_graph *graph) {
             qdq_text(&graph->findings, "'%s' has a name that is not UTF-8", graph->name), "UTF-8");
 }
 
-// "node.port": the output of a node.
+// Finds an output of a node by "node.port".
 static uint32_t find_port(const qdq_graph *graph, const char *name) {
     const char *dot = strrchr(name, '.');
     uint32_t id = 0;
@@ -78,11 +79,12 @@ qdq_value qdq_graph_find(const qdq_graph *graph, const char *name) {
     return (qdq_value){id};
 }
 
-// Behind a byte that no name begins with.
+// Output names are a set of their own: they enter the table after a byte that no other name begins
+// with.
 void qdq_graph_enter_output_name(qdq_graph *graph, const char *name) {
     char key[QDQ_MAX_NAME_BYTES + 2] = {'\0'};
     size_t length = strlen(name);
-    if (length > QDQ_MAX_NAME_BYTES) return;  // a finding already
+    if (length > QDQ_MAX_NAME_BYTES) return;  // already reported as a finding
     snprintf(key + 1, sizeof key - 1, "%s", name);
     qdq_error err = {0};
     qdq_status status = qdq_symbols_add(graph->symbols, key, length + 1, 0, &err);

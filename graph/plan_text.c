@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Describes the steps of a plan as text: the chain of each step and the bytes it moves.
 #include "graph/plan_text.h"
 
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 #include "runtime/base/utf8.h"
 
-enum { MOST_SHOWN = 64 };  // bytes of a name
+enum { MOST_SHOWN = 64 };  // longest name, in bytes, that a line shows
 
 typedef struct line {
     char text[512];
@@ -21,8 +22,8 @@ static void append(line *l, const char *arrow, const char *op, const char *name)
     l->at += n > 0 ? (size_t)n : 0;
 }
 
-// Bytes that a step reads from a place or writes to it: whole tiles in the arena, else the
-// elements.
+// Bytes that a step reads from or writes to a place: complete tiles in the arena, elements
+// elsewhere.
 static size_t bytes_moved(const qdq_step *step, qdq_place place, qdq_dtype dtype) {
     if (place.kind == QDQ_PLACE_NONE) return 0;
     if (place.kind == QDQ_PLACE_ARENA) return step->tiling.tiles * qdq_tile_bytes(dtype);
@@ -36,13 +37,14 @@ static size_t bytes_of(const qdq_located *operand) {
     return qdq_shape_count(operand->shape) * qdq_dtype_size(operand->dtype);
 }
 
-// An input that is packed counts as many bytes as its elements have bits.
+// A packed input counts with the bits of its elements, not with the bytes of the packed form.
 static size_t bytes_packed(const qdq_draft *of, const qdq_draft_step *draft, size_t input) {
     const qdq_type *type = &of->values[draft->tensor_op_inputs[input].id].type;
     return (qdq_shape_count(type->shape) * (size_t)qdq_dtype_get(type->dtype)->bits + 7) / 8;
 }
 
-// " on codes of b", or " on folded b" where b was computed when the graph was compiled.
+// Appends " on codes of b" for weight codes, or " on folded b" for an input computed while
+// compiling.
 static void describe_known(const qdq_draft *of, const qdq_draft_step *draft, line *l) {
     const qdq_node *node = draft->tensor_op_node;
     const qdq_draft_node *known = &of->nodes[node - of->graph->nodes];
@@ -52,8 +54,8 @@ static void describe_known(const qdq_draft *of, const qdq_draft_step *draft, lin
                    qdq_op_port(node->op, i)->name);
 }
 
-// "x, weights -> MatMul m -> output y"; with "on codes" where x and weights are not those of m, but
-// what these were dequantized from.
+// Writes "x, weights -> MatMul m -> output y". "on codes" means that x and weights are the
+// quantized values, not the node's own dequantized inputs.
 static void describe_tensor_op(const qdq_draft *of, const qdq_draft_step *draft,
                                const qdq_tensor_op *tensor_op, line *l, qdq_plan_step *info) {
     const qdq_graph *graph = of->graph;
@@ -108,6 +110,7 @@ void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const q
     }
     describe_links(of, draft, step, &l, info);
     if (draft->reduce_node) append(&l, " -> ", "parameters of", draft->reduce_node->name);
-    l.text[qdq_utf8_valid(l.text, strlen(l.text))] = '\0';  // a character that was cut
+    l.text[qdq_utf8_valid(l.text, strlen(l.text))] =
+        '\0';  // drops a character that was cut in half
     info->text = qdq_mempool_strdup(of->plan_mempool, l.text);
 }

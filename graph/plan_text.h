@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan tells about itself.
+// The text that a plan gives about each of its steps (`qdq plan`).
 #ifndef QDQ_GRAPH_PLAN_TEXT_H
 #define QDQ_GRAPH_PLAN_TEXT_H
 
 #include "graph/compile/lower.h"
 
-// The chain of a step as a line, and what it moves; strings go to the draft's plan_pool.
+// Sets the text of a step and the bytes it moves; the plan's pool owns the strings.
 void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
                        qdq_plan_step *info);
 

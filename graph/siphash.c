@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SipHash-2-4, after the reference description by Aumasson and Bernstein.
 #include "graph/siphash.h"
 
 typedef struct state {
@@ -7,7 +8,7 @@ typedef struct state {
 
 static uint64_t rotate(uint64_t x, int bits) { return (x << bits) | (x >> (64 - bits)); }
 
-// Up to eight bytes as a number, the first one lowest.
+// Up to eight bytes as a little-endian number.
 static uint64_t little_endian(const unsigned char *bytes, size_t count) {
     uint64_t x = 0;
     for (size_t i = 0; i < count; i++) x |= (uint64_t)bytes[i] << (8 * i);
@@ -36,7 +37,7 @@ static void compress(state *s, uint64_t word) {
 uint64_t qdq_siphash(const unsigned char key[QDQ_SIPHASH_KEY_BYTES], const void *data,
                      size_t length) {
     uint64_t k0 = little_endian(key, 8), k1 = little_endian(key + 8, 8);
-    // The constants spell "somepseudorandomlygeneratedbytes".
+    // Together the constants spell "somepseudorandomlygeneratedbytes".
     state s = {k0 ^ UINT64_C(0x736f6d6570736575), k1 ^ UINT64_C(0x646f72616e646f6d),
                k0 ^ UINT64_C(0x6c7967656e657261), k1 ^ UINT64_C(0x7465646279746573)};
     const unsigned char *bytes = data;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SipHash-2-4 (Aumasson, Bernstein 2012): a hash that nobody can aim at without knowing its key.
+// SipHash-2-4 (Aumasson, Bernstein 2012): a keyed hash. Without the key nobody can construct
+// collisions.
 #ifndef QDQ_GRAPH_SIPHASH_H
 #define QDQ_GRAPH_SIPHASH_H
 

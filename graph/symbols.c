@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The symbol table: a uthash table with a keyed hash.
 #include "graph/symbols.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "runtime/base/mempool.h"
 #include "runtime/base/utf8.h"
 
-// uthash expands these where a variable `symbols` is the table at hand.
+// uthash expands these macros where a variable `symbols` is the current table.
 #define HASH_NONFATAL_OOM 1
 #define HASH_FUNCTION(name, length, hash) ((hash) = hash_of(symbols, (name), (length)))
 #define uthash_malloc(bytes) take(symbols, (bytes))
@@ -18,7 +19,7 @@
 #define uthash_noexpand_fyi(table) (symbols->flooded = true)
 #include <uthash.h>
 
-// uthash links entries to each other, so each is an allocation of its own that never moves.
+// uthash links entries by address, so each is a separate allocation that never moves.
 typedef struct entry {
     UT_hash_handle hh;
     uint32_t value;
@@ -27,12 +28,12 @@ typedef struct entry {
 
 struct qdq_symbols {
     const qdq_allocator *allocator;
-    entry *head;  // the oldest; the list is in order of adding
+    entry *head;  // the oldest entry; the list keeps the order of adding
     bool flooded;
     unsigned char key[QDQ_SIPHASH_KEY_BYTES];
 };
 
-enum { MOST_NAMES = 1 << 27 };  // uthash counts in 32 bits
+enum { MOST_NAMES = 1 << 27 };  // uthash counts entries in 32 bits
 
 static unsigned hash_of(const qdq_symbols *symbols, const void *name, size_t length) {
     return (unsigned)(qdq_siphash(symbols->key, name, length) & 0xFFFFFFFF);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The targets there are.
+// The list of targets, and the lookup of a target and its releases by name.
 #include "graph/target.h"
 
 #include <string.h>

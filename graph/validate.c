@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checking a whole graph: what building found, facts about the whole, then the target's rules.
+// Checks a complete graph: the findings of building it, rules about the graph as a whole, then the
+// rules of the target.
 #include "graph/validate.h"
 
 #include <string.h>
@@ -45,7 +46,7 @@ static void check_target(const qdq_graph *graph, const qdq_target_version *versi
         qdq_op_context ctx;
         qdq_graph_context(graph, &graph->nodes[i], findings, &ctx);
         if (!target->real_bounds && !qdq_check_whole_bounds(&ctx, qdq_quantized_dtype(&ctx)))
-            continue;  // rules are about nodes without core errors
+            continue;  // rules assume a node without core errors
         for (size_t k = 0; k < target->rule_count; k++) {
             const qdq_rule *rule = &target->rules[k];
             if (rule->check && qdq_rule_holds(rule, version) && qdq_rule_applies(rule, &ctx))
@@ -54,7 +55,7 @@ static void check_target(const qdq_graph *graph, const qdq_target_version *versi
     }
 }
 
-// Starts a report that has what building found.
+// Starts a report with the findings of building.
 static bool start(qdq_graph *graph) {
     qdq_findings *f = &graph->checked;
     qdq_mempool_release(&graph->report_pool);
@@ -105,7 +106,7 @@ qdq_status qdq_graph_check(qdq_graph *graph, const qdq_target_version *version, 
         if (finding->severity == QDQ_SEVERITY_ERROR)
             return qdq_fail(err, graph->checked.status, "%s", finding->message);
     }
-    if (graph->report.errors)  // beyond the findings that are kept
+    if (graph->report.errors)  // also if findings exceed the number that is kept
         return qdq_fail(err, graph->checked.status, "the graph has %zu errors",
                         graph->report.errors);
     return QDQ_OK;

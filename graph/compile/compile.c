@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph becomes a plan: steps from graph/compile/lower.c, a place for every value, memory for the
-// places.
+// Compiles a graph into a plan: lowers nodes to steps (graph/compile/lower.c), decides where each
+// value lies, and assigns arena memory.
 #include "graph/compile/compile.h"
 
 #include <stdio.h>
@@ -46,7 +46,8 @@ static qdq_status list_io(qdq_compiler *c) {
     return QDQ_OK;
 }
 
-// Elements that were computed when the graph was compiled; NULL: none were, or a step gives them.
+// The elements of a value that were computed while compiling; NULL if a step makes the value at run
+// time.
 static const void *folded_elements(const qdq_compiler *c, uint32_t id) {
     const qdq_draft_value *v = &c->draft.values[id];
     return v->made_step == QDQ_NO_STEP ? v->folded : NULL;
@@ -68,8 +69,8 @@ static bool copy_constant(const qdq_compiler *c, uint32_t id, char *out) {
     return true;
 }
 
-// Constants that steps read are kept row-major; known parameters live in their links, and what is
-// packed where it is.
+// Only constants that steps read are copied into the plan, row-major. Known parameters are already
+// in their links and packed constants in their stages.
 static qdq_status keep_constants(qdq_compiler *c) {
     const qdq_graph *graph = c->draft.graph;
     size_t bytes = 0, packed = 0;
@@ -99,16 +100,17 @@ static qdq_status keep_constants(qdq_compiler *c) {
 
 //---- The arena --------------------------------------------------------------
 
-// Values with memory of their own: materialized all, else those that a later step reads and that
-// are no output (an output's memory is read back instead).
+// True for values that need memory of their own. Materialized, every value does. Otherwise a value
+// does if a later step reads it and it is not an output: outputs are read back from the caller's
+// memory.
 static bool lies_in_arena(const qdq_compiler *c, size_t id) {
     const qdq_draft_value *v = &c->draft.values[id];
     if (v->made_step == QDQ_NO_STEP) return false;
     return c->draft.options.materialize || (v->read && v->output == SIZE_MAX);
 }
 
-// What work on whole tensors makes or reads lies there row-major. Materialized, all is tiles; and a
-// block float has no other form.
+// Values that tensor ops make or read lie row-major in the arena. Two kinds are tiles all the same:
+// every value of a materialized plan, and block floats, which have no other form.
 static bool lies_in_rows(const qdq_compiler *c, size_t id) {
     const qdq_draft_value *v = &c->draft.values[id];
     return v->rows && !c->draft.options.materialize && !qdq_dtype_is_block_float(v->type.dtype);
@@ -139,7 +141,7 @@ static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
         c->plan->stats.padding_bytes += bytes - (used + QDQ_TILE_ELEMENTS - 1) / QDQ_TILE_ELEMENTS;
 }
 
-// Whether a link reads value `id` beside its x.
+// Whether a link reads value `id` as a parameter, not as its x.
 static bool reads_beside(const qdq_draft_step *step, uint32_t id) {
     for (size_t i = 0; i < step->link_count; i++)
         for (size_t k = 0; k < step->links[i].stage->stage_param_count; k++)
@@ -147,9 +149,9 @@ static bool reads_beside(const qdq_draft_step *step, uint32_t id) {
     return false;
 }
 
-// The first link of a step whose result can take over the memory of x does so: of the same size and
-// order, and nobody reads x afterwards or beside. Work on whole tensors has no such x: it may read
-// an element when others have been stored.
+// Lets the first suitable result of a step reuse the memory of x. The result has the size and the
+// layout of x, and nothing reads x later or as a parameter of the same step. Tensor ops are
+// excluded: they may read an element of x after storing others.
 static void make_in_place(qdq_compiler *c, size_t index) {
     const qdq_draft_step *step = &c->draft.steps[index];
     size_t x = c->slot_of[step->x];
@@ -166,7 +168,8 @@ static void make_in_place(qdq_compiler *c, size_t index) {
     }
 }
 
-// In the order in which values are made, so that one comes after what it is made in place of.
+// Slots are numbered in the order in which values are made, so a value that reuses memory comes
+// after the value it replaces.
 static void describe_slots(qdq_compiler *c) {
     size_t slot = 0;
     for (size_t i = 0; i < c->draft.step_count; i++) {
@@ -218,7 +221,7 @@ static qdq_status plan_arena(qdq_compiler *c) {
 
 //---- Entry ------------------------------------------------------------------
 
-// Says how much an exec takes beside arena, inputs and outputs.
+// Also sets `scratch_bytes`: what an exec needs in addition to the arena, inputs and outputs.
 static qdq_status check_limits(qdq_compiler *c) {
     const qdq_limits *limits = &c->draft.graph->limits;
     qdq_plan_stats *s = &c->plan->stats;
@@ -237,7 +240,7 @@ static qdq_status check_limits(qdq_compiler *c) {
                     bytes, s->constant_bytes, s->arena_bytes, s->io_bytes, s->scratch_bytes, most);
 }
 
-// What steps, names and the draft may take besides what the limit of bytes is about.
+// Allowance for steps, names and the draft, on top of the limit of bytes that the user sets.
 enum { BYTES_OF_PLANNING = 64 << 20 };
 
 static qdq_status compile(qdq_compiler *c) {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compiling a graph works on: the draft of graph/compile/lower.c, and where its values go.
+// The state of compiling a graph: the draft that graph/compile/lower.c makes, and the place of each
+// value.
 #ifndef QDQ_GRAPH_COMPILE_COMPILE_H
 #define QDQ_GRAPH_COMPILE_COMPILE_H
 
 #include "graph/compile/lower.h"
 #include "runtime/memory/memory_plan.h"
 
-// States of a reduction: tasks that have states of their own, and bytes of all of them.
+// Upper bounds on the partial states of a reduction: how many, and their total bytes.
 enum { QDQ_REDUCE_PARTIALS = 64, QDQ_REDUCE_STATE_BYTES = 1 << 20 };
 
 typedef struct qdq_compiler {
     qdq_budget budget;
-    qdq_mempool scratch;  // what is not part of the plan
+    qdq_mempool scratch;  // for data that does not go into the plan
     qdq_draft draft;
     qdq_plan *plan;
     qdq_located *located;     // per graph value
@@ -25,7 +26,8 @@ static inline size_t qdq_arena_aligned(size_t bytes) {
     return more == SIZE_MAX ? SIZE_MAX : more / QDQ_ARENA_ALIGN * QDQ_ARENA_ALIGN;
 }
 
-// The steps of the plan. Every value has its place; `from` has those of before there was an arena.
+// Turns the draft's steps into the plan's steps once every value has its place. `from` is a copy of
+// the places made before values were assigned to the arena.
 qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of a draft become steps of a plan: everything in its place.
+// Turns the steps of a draft into the steps of a plan: tile functions with the addresses of their
+// operands.
 //
 // Two peepholes shorten a chain. Two links that turn bytes into bytes, with a value between them
 // that lives in L1 only and known per-tensor parameters, become one lookup table (qdq_join_links):
@@ -15,7 +16,7 @@
 #include "runtime/numerics/dtype.h"
 #include "runtime/tiles/kernels/nontemporal.h"
 
-// Scratch of the exec.
+// Reserves exec scratch and returns its offset.
 static size_t reserve(qdq_compiler *c, size_t count, size_t size) {
     size_t at = c->plan->param_bytes;
     size_t bytes = qdq_arena_aligned(qdq_size_times(count, size));
@@ -28,7 +29,8 @@ static void copy_tile(const void *params, const qdq_view *views, const void *x, 
     memcpy(y, x, n * qdq_dtype_size(*(const qdq_dtype *)params));
 }
 
-// Where a step reads x: a load into the arena reads it from where it comes from.
+// A copy into the arena reads x from its original place; every other step reads x from its final
+// place.
 static qdq_located x_of(const qdq_compiler *c, const qdq_draft_step *step,
                         const qdq_located *from) {
     const qdq_draft_link *first = step->link_count ? &step->links[0] : NULL;
@@ -77,7 +79,7 @@ static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x
         link.store = (qdq_place){QDQ_PLACE_OUTPUT, draft->output};
     else
         link.store = c->located[y].place;
-    // Room for the one of a table (qdq_join_links).
+    // qdq_join_links may need one parameter even where the stage has none: its table.
     link.stage_params = qdq_mempool_array(&c->plan->mempool, stage_params ? stage_params : 1,
                                           sizeof *link.stage_params);
     if (!link.stage_params) return link;
@@ -109,13 +111,14 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
     return reduce;
 }
 
-// The arena has tiles, and a block float has no other form that says which elements belong
-// together.
+// The arena holds tiles. Block floats share exponents along the rows of a face, so they need tiles
+// everywhere.
 static bool needs_tiles(qdq_place place, qdq_dtype dtype) {
     return place.kind == QDQ_PLACE_ARENA || qdq_dtype_is_block_float(dtype);
 }
 
-// An operand of a whole step, and where it is row-major while it is tiles otherwise.
+// Sets an operand of a tensor op. `flat` gets the offset of a row-major copy where the operand is
+// tiles.
 static void set_operand(const qdq_compiler *c, uint32_t id, qdq_located *operand, size_t *flat,
                         size_t *bytes) {
     *operand = c->located[id];
@@ -154,14 +157,16 @@ static qdq_tensor_op *tensor_op_of(qdq_compiler *c, const qdq_draft_step *draft)
     return tensor_op;
 }
 
-// Pieces are too short for it.
+// Only large row-major results are stored past the cache; chunks of a tensor op are too short to
+// gain.
 static bool streams(const qdq_step *step, const qdq_link *link) {
     return !step->tiled &&
            (link->store.kind == QDQ_PLACE_OUTPUT || link->store.kind == QDQ_PLACE_ROWS) &&
            step->elements * qdq_dtype_size(link->y_dtype) >= QDQ_STREAM_BYTES;
 }
 
-// Dequantize and Quantize of bytes in a row are a table, where there is more than that to fill.
+// Joins a Dequantize and a Quantize of bytes into a lookup table, unless the tensor is so small
+// that filling the table costs more.
 static bool join_links(const qdq_compiler *c, qdq_step *step) {
     enum { LEAST_ELEMENTS = 4096 };
     qdq_dtype x = step->x.dtype;
@@ -169,12 +174,12 @@ static bool join_links(const qdq_compiler *c, qdq_step *step) {
         qdq_link *first = &step->links[i - 1];
         if (!qdq_join_links(first, &step->links[i], x, &c->plan->mempool, c->draft.isas))
             return false;
-        if (first->fn) x = first->y_dtype;  // else x is what the table takes
+        if (first->fn) x = first->y_dtype;  // otherwise x stays: a joined table still reads it
     }
     return true;
 }
 
-// A link that cuts what the next one ignores has nothing to do.
+// A link that only changes values that the next link ignores is skipped.
 static void drop_cuts(const qdq_draft_step *draft, qdq_step *step) {
     for (size_t i = 1; i < step->link_count; i++) {
         const qdq_node *cut = draft->links[i - 1].node, *node = draft->links[i].node;
@@ -201,7 +206,7 @@ static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *st
     return true;
 }
 
-// Work on whole tensors, with links that take what it makes first.
+// A tensor op starts its step; links process the chunks of its first output.
 static bool build_tensor_op(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
     qdq_tensor_op *tensor_op = tensor_op_of(c, draft);
     if (!tensor_op) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folding: what a node lays out anew when the graph is compiled (`packs`) is computed then too,
-// where nodes make it of constants alone. Codes that the node can read stay codes.
+// Constant folding: runs the nodes that make a constant from constants while compiling, if another
+// node packs that constant (`packs`). Where the op can pack weight codes directly, they stay codes.
 //
 // An op names the inputs that it packs (`packs`). For each, the nodes that make it from constants
 // are extracted (qdq_graph_extract), compiled and run once. A Dequantize by the plain formula
@@ -13,11 +13,12 @@
 #include "graph/compile/lower.h"
 #include "runtime/numerics/dtype.h"
 
-enum { MAX_DEPTH = 32 };  // of nodes behind each other
+enum { MAX_DEPTH = 32 };  // of a chain of nodes that make one constant
 
 //---- Running a node ---------------------------------------------------------
 
-// The inputs of the extracted node are those that are no constants, each once.
+// Binds each input of the extracted one-node graph to its elements. Constants are part of the
+// graph, and a value that is read twice is bound once.
 static bool bind_inputs(const qdq_draft *draft, const qdq_node *node, qdq_exec *exec,
                         const qdq_plan *plan, qdq_error *err) {
     uint32_t bound[QDQ_MAX_INPUTS];
@@ -36,7 +37,7 @@ static bool bind_inputs(const qdq_draft *draft, const qdq_node *node, qdq_exec *
     return true;
 }
 
-// Runs the node; results[i] are the elements of output i.
+// Runs the plan of `node`; results[i] receives the elements of output i.
 static bool run_exec(const qdq_draft *draft, const qdq_node *node, const qdq_plan *plan,
                      void **results, qdq_error *err) {
     qdq_exec *exec =
@@ -58,7 +59,7 @@ static size_t bytes_of(const qdq_draft *draft, uint32_t id) {
     return qdq_shape_count(type->shape) * qdq_dtype_size(type->dtype);
 }
 
-// Operands are copied into a graph and a plan, results are made in an exec and kept.
+// The operands are copied twice, into a graph and a plan; the results once, out of the exec.
 static bool has_room(const qdq_draft *draft, const qdq_node *node) {
     enum { COPIES = 3 };
     size_t left = draft->budget->left / COPIES;
@@ -72,7 +73,8 @@ static bool has_room(const qdq_draft *draft, const qdq_node *node) {
     return true;
 }
 
-// The node alone, compiled; NULL: it cannot be a graph of its own, or the limits are too small.
+// Compiles a graph of this node alone. NULL if the node cannot be extracted or the limits are too
+// small.
 static qdq_plan *plan_node(const qdq_draft *draft, const qdq_node *node, qdq_error *err) {
     const qdq_graph *graph = draft->graph;
     qdq_graph_options silent = {
@@ -85,7 +87,7 @@ static qdq_plan *plan_node(const qdq_draft *draft, const qdq_node *node, qdq_err
     return plan;
 }
 
-// A node that costs too much is left for the run. False when compiling cannot go on.
+// Runs a node now, unless it exceeds the budget of operations. False if compiling cannot go on.
 static bool run_node(qdq_draft *draft, const qdq_node *node) {
     qdq_error err = {0};
     void *results[QDQ_MAX_OUTPUTS];
@@ -104,13 +106,14 @@ static bool run_node(qdq_draft *draft, const qdq_node *node) {
     return err.status != QDQ_ERR_MEMORY && err.status != QDQ_ERR_IO && !draft->mempool->failed;
 }
 
-// Whether the elements of a value are known, computed now if they have to be. False when compiling
-// cannot go on.
+// Sets *known to whether the elements of a value are known, after computing them if possible. False
+// if compiling cannot go on.
 static bool fold(qdq_draft *draft, uint32_t id, int depth, bool *known) {
     const qdq_graph_value *v = &draft->graph->values[id];
     qdq_draft_value *to = &draft->values[id];
     *known = false;
-    if (to->type.dtype != v->type.dtype) return true;  // codes (graph/compile/integer_execution.c)
+    if (to->type.dtype != v->type.dtype)
+        return true;  // read as quantized (graph/compile/integer_execution.c)
     *known = v->kind == QDQ_VALUE_CONSTANT || to->folded;
     if (*known || to->left || v->kind != QDQ_VALUE_MADE || !v->constant || depth == 0) return true;
     const qdq_node *node = &draft->graph->nodes[v->node];
@@ -127,8 +130,8 @@ static bool fold(qdq_draft *draft, uint32_t id, int depth, bool *known) {
 
 //---- Inputs of nodes --------------------------------------------------------
 
-// What a value is made of where that is the plain formula on known codes: the same for all that
-// read it. False when compiling cannot go on.
+// Finds the codes of a value that dequantizes constant codes by the plain formula. Every reader of
+// the value shares the answer. False if compiling cannot go on.
 static bool find_weight_codes(qdq_draft *draft, uint32_t id) {
     const qdq_graph *graph = draft->graph;
     const qdq_node *maker = &graph->nodes[graph->values[id].node];
@@ -154,7 +157,7 @@ static bool find_weight_codes(qdq_draft *draft, uint32_t id) {
     return !draft->mempool->failed;
 }
 
-// Whether the node can pack the codes of an input.
+// Whether the node can pack the weight codes of an input.
 static bool packs_weight_codes(const qdq_draft *draft, size_t index, size_t input,
                                const qdq_weight_codes *weight_codes) {
     const qdq_op *op = draft->graph->nodes[index].op;
@@ -165,7 +168,7 @@ static bool packs_weight_codes(const qdq_draft *draft, size_t index, size_t inpu
     return qdq_fusion_of(op)->packs_weight_codes(&ctx);
 }
 
-// The node reads the codes in place of what is made of them.
+// Makes the node read the codes instead of the dequantized value.
 static bool take_weight_codes(qdq_draft *draft, size_t index, size_t input,
                               const qdq_weight_codes *weight_codes) {
     qdq_draft_node *node = &draft->nodes[index];
@@ -179,7 +182,7 @@ static bool take_weight_codes(qdq_draft *draft, size_t index, size_t input,
     return true;
 }
 
-// Codes that a node already computes on become constants where they can be.
+// Records that an input which the node reads quantized is a constant.
 static bool take_quantized(qdq_draft *draft, size_t index, size_t input, const void *data) {
     qdq_draft_node *node = &draft->nodes[index];
     size_t count = draft->graph->nodes[index].input_count;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer execution: a node whose inputs are dequantized is computed on their codes where its op
-// can, also where ops that only move or choose elements stand between. Those then work on codes
-// themselves, so that nobody may need their reals; a Dequantize whose reals nobody needs is not
-// computed.
+// Integer execution: finds the nodes that can compute on quantized inputs instead of dequantized
+// ones, also through ops that only move or select elements between Dequantize and the node. A
+// Dequantize whose result nobody needs any more is not computed.
 //
-// Values between are codes or reals together: those that a node moves and its result, and those
-// that a node reads as codes at once. So they are in groups, and one reader that needs reals
-// decides for all of its group. Three passes over the nodes: from the last to the first, which
-// values are wanted as codes at all; forwards, what they stand for, and the groups; and forwards
-// again, what the nodes compute on.
+// Each value between Dequantize and reader stays either quantized or dequantized. Values that must
+// agree form a group: the input and the result of an op that moves elements, and all inputs that
+// one node reads quantized. A single reader that needs dequantized elements decides for its whole
+// group. There are three passes over the nodes:
+// - backward: which values any reader would like to have quantized;
+// - forward: the quantized form of each value, and the groups;
+// - forward: the inputs that each node finally reads.
 //
 // Three hooks of an op take part. `accepts_quantized`: the inputs that the op can take quantized.
 // `quantized_input` (Dequantize): the integers and parameters that its output stands for.
@@ -18,20 +19,21 @@
 #include "graph/compile/lower.h"
 #include "runtime/numerics/dtype.h"
 
-// What a value may be read as.
+// The quantized form of a value.
 typedef struct stand_in {
-    qdq_quantized *quantized;  // NULL: nothing but what it is
-    // What has the codes: the value that was dequantized, or, where such are moved, the value.
+    qdq_quantized *quantized;  // NULL: the value has none
+    // The value that holds the integers: the input of Dequantize, or this value itself if an op
+    // moved them.
     uint32_t source;
-    uint32_t group;  // a value of the same group; the first one names itself
-    bool real;       // of the first one: somebody needs reals
+    uint32_t group;  // another value of the same group; the root of a group names itself
+    bool real;       // only the root's counts: some reader needs it dequantized
 } stand_in;
 
 typedef struct search {
     qdq_draft *draft;
     stand_in *values;
     bool *wanted;     // values
-    uint64_t *reads;  // nodes: a bit for each input that is read as codes, if its group is
+    uint64_t *reads;  // per node: a bit for each input it reads quantized if the group agrees
     qdq_findings silent;
 } search;
 
@@ -55,7 +57,8 @@ static uint32_t join(search *s, uint32_t a, uint32_t b) {
     return a;
 }
 
-// A node that reads some inputs as codes; `result` stands for codes then, 0: it does not.
+// Joins the groups of the inputs that a node reads quantized, and of `result` (0: result not
+// quantized). Groups of the other inputs become dequantized.
 static void join_inputs(search *s, const qdq_node *node, uint64_t reads, uint32_t result) {
     for (size_t i = 0; i < node->input_count; i++) {
         uint32_t id = node->inputs[i].id;
@@ -91,7 +94,7 @@ static bool mark_wanted(search *s) {
 
 //---- What values stand for --------------------------------------------------
 
-// The node with what its inputs may be read as now. False if some stand for nothing.
+// The node's context with the quantized forms its inputs may have now. False if an input has none.
 static bool offer(search *s, size_t index, qdq_op_context *ctx) {
     const qdq_node *node = &s->draft->graph->nodes[index];
     bool all = true;
@@ -106,13 +109,13 @@ static bool offer(search *s, size_t index, qdq_op_context *ctx) {
     return all;
 }
 
-// What the result stands for, and where that is; false: for nothing.
+// The quantized form of a node's result and the value that holds it; false if it has none.
 static bool result_quantized(search *s, size_t index, qdq_quantized *quantized, uint32_t *source) {
     const qdq_node *node = &s->draft->graph->nodes[index];
     const qdq_op_fusion *fusion = qdq_fusion_of(node->op);
     uint32_t y = node->outputs[0];
     qdq_op_context ctx;
-    // A result of the graph is to be seen as it is written.
+    // An output of the graph keeps its declared dtype.
     if (!s->wanted[y] || s->draft->graph->values[y].returned) return false;
     if (fusion->passes_quantized) {
         *source = y;
@@ -148,7 +151,7 @@ static bool look_at(search *s, size_t index) {
 
 //---- What nodes compute on --------------------------------------------------
 
-// What was to be read as codes may be in a group of reals by now.
+// The inputs that a node reads quantized now that all groups are decided.
 static uint64_t settled_reads(search *s, size_t index) {
     const qdq_node *node = &s->draft->graph->nodes[index];
     const qdq_op_fusion *fusion = qdq_fusion_of(node->op);
@@ -174,7 +177,7 @@ static const void *quantized_in_memory(qdq_draft *draft, const qdq_quantized *qu
     return data && quantized->stored->read(quantized->stored, 0, count * size, data) ? data : NULL;
 }
 
-// The result of a node whose inputs are known is computed now: weights that are transposed.
+// Computes the result of a moving op now if all of its inputs are known, e.g. transposed weights.
 static bool fold(search *s, size_t index) {
     qdq_draft *draft = s->draft;
     const qdq_draft_node *node = &draft->nodes[index];

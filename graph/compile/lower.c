@@ -22,8 +22,8 @@
 
 //---- What is needed, and as what --------------------------------------------
 
-// Whether a node needs that an input is there when the plan runs. Codes that were computed by now
-// lie among the constants.
+// Whether an input is still needed at run time. Known inputs are packed, and folded quantized
+// inputs are stored as constants.
 static bool reads_value(const qdq_draft *draft, const qdq_draft_node *node, size_t input) {
     uint32_t id = node->inputs[input].id;
     const qdq_draft_value *v = &draft->values[id];
@@ -31,8 +31,8 @@ static bool reads_value(const qdq_draft *draft, const qdq_draft_node *node, size
     return !folded_quantized && !qdq_draft_is_known(node, input);
 }
 
-// Last nodes first, so that it is known whether a node is live when its inputs are looked at. What
-// a node packs is computed on the way, if `folds`. False when memory runs out.
+// Goes from the last node to the first: a node's liveness is known before its inputs are visited.
+// `folds` also computes the constants that live nodes pack. False if memory runs out.
 static bool mark_live(qdq_draft *draft, bool folds) {
     const qdq_graph *graph = draft->graph;
     for (size_t i = 0; i < graph->value_count; i++) draft->values[i].live = false;
@@ -52,7 +52,7 @@ static bool mark_live(qdq_draft *draft, bool folds) {
     return true;
 }
 
-// What reads codes is looked for among what is live, and leaves less of it.
+// Integer execution needs to know what is live, and makes some Dequantize nodes dead.
 static bool choose_integer_execution(qdq_draft *draft) {
     return mark_live(draft, false) && qdq_draft_integer_execution(draft) && mark_live(draft, true);
 }
@@ -63,7 +63,7 @@ static bool node_is_live(const qdq_draft *draft, const qdq_node *node) {
     return false;
 }
 
-// Computing what is constant may take as long as some passes over the constants, or as a short run.
+// The budget for constant folding: some passes over the constants, at least as much as a short run.
 static size_t operations_for(const qdq_graph *graph) {
     enum { PASSES = 16, LEAST = 1 << 26 };
     size_t all = LEAST;
@@ -185,7 +185,7 @@ static qdq_draft_link *add_link(qdq_draft *draft, qdq_draft_step *step, qdq_draf
     return &links[step->link_count++];
 }
 
-// A step that only copies: value x into the arena (output SIZE_MAX), or to an output.
+// Adds a step that copies value x into the arena (output SIZE_MAX) or to an output.
 static bool add_copy(qdq_draft *draft, uint32_t x, size_t output) {
     static const qdq_stage nothing;
     qdq_draft_step *step = add_step(draft, x);
@@ -197,7 +197,7 @@ static bool add_copy(qdq_draft *draft, uint32_t x, size_t output) {
                                      .output = output}) != NULL;
 }
 
-// Materialized, an input or a constant is copied into the arena before its first use.
+// Materialized plans copy an input or a constant into the arena before its first use.
 static bool load(qdq_draft *draft, uint32_t id) {
     qdq_draft_value *v = &draft->values[id];
     if (!draft->options.materialize || v->loaded || draft->graph->values[id].kind == QDQ_VALUE_MADE)
@@ -217,7 +217,7 @@ static uint32_t source_of(const qdq_node *node, const qdq_stage_param *stage_par
     }
 }
 
-// Whether a chain that ends in value x can go on with a link that makes value y (0: a reduction).
+// Whether a link that makes value y (0: a reduction) can follow value x in this step's chain.
 static bool can_continue(const qdq_draft *draft, const qdq_draft_step *step, uint32_t x,
                          uint32_t y) {
     if (step->reduce_node) return false;
@@ -231,8 +231,8 @@ static bool can_continue(const qdq_draft *draft, const qdq_draft_step *step, uin
     return step->link_count && step->links[step->link_count - 1].y == x;
 }
 
-// The step whose chain ends in value x and can be continued, NULL if there is none. What else the
-// new link needs must be there before that step begins.
+// The step whose chain ends in value x and can take another link; NULL if there is none. Everything
+// else the link needs must be made before that step.
 static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, uint32_t y,
                                       const uint32_t *sources, size_t source_count) {
     size_t made = draft->values[x].made_step;
@@ -246,7 +246,7 @@ static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, uint32_t y,
     return step;
 }
 
-// The step that a stage from x to y goes into: one to extend, or a new one that reads x.
+// The step for a stage from x to y: an existing one to extend, or a new one that reads x.
 static qdq_draft_step *step_for(qdq_draft *draft, uint32_t x, uint32_t y, const uint32_t *sources,
                                 size_t source_count) {
     qdq_draft_step *step = step_to_extend(draft, x, y, sources, source_count);
@@ -256,7 +256,7 @@ static qdq_draft_step *step_for(qdq_draft *draft, uint32_t x, uint32_t y, const 
     return step;
 }
 
-// Work on whole tensors begins a step.
+// A tensor op always begins a step.
 static bool place_tensor_op(qdq_draft *draft, size_t index, qdq_stage *stage) {
     const qdq_node *node = &draft->graph->nodes[index];
     const qdq_value *inputs = draft->nodes[index].inputs;
@@ -281,7 +281,7 @@ static bool place_tensor_op(qdq_draft *draft, size_t index, qdq_stage *stage) {
     return true;
 }
 
-// The step points to the stage.
+// `stage` must live as long as the draft: steps point to it.
 static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
     const qdq_node *node = &draft->graph->nodes[index];
     if (stage->tensor_op) return place_tensor_op(draft, index, stage);
@@ -310,8 +310,8 @@ static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
     return true;
 }
 
-// The input whose chain can go on with a link that takes the others beside it; 0 where there is
-// none. Of a sum that is the operand that is made last, whichever it is.
+// The input whose chain this node can extend while it reads the others as parameters; 0 if there is
+// none. For a sum this is the operand made last, whether it comes first or second.
 static size_t input_to_follow(qdq_draft *draft, const qdq_node *node) {
     uint32_t others[QDQ_MAX_STAGE_PARAMS];
     size_t count = node->input_count;
@@ -339,8 +339,8 @@ static bool lower_node(qdq_draft *draft, size_t index) {
     return count > 0;
 }
 
-// A value that a step makes is stored to its first output by the step itself; every other output is
-// a copy. Materialized, all are.
+// A step stores the value it makes directly to the first output with that value; further outputs
+// are copies. Materialized plans copy every output.
 static bool lower_outputs(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
     for (size_t i = 0; i < graph->output_count; i++) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the attributes of a node from JSON into the op's struct, guided by the op's table of
+// attributes.
 #include "graph/read/json_attrs.h"
 
 #include <math.h>
@@ -30,7 +32,7 @@ qdq_dtype qdq_json_read_dtype(qdq_graph *graph, const char *name, qdq_subject su
 typedef struct attr_reader {
     qdq_graph *graph;
     qdq_mempool *mempool;
-    qdq_subject subject;  // of the attribute that is being read
+    qdq_subject subject;  // names the attribute being read
     bool failed;
 } attr_reader;
 
@@ -65,7 +67,8 @@ static int read_word(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_i
     return 0;
 }
 
-// The numbers of an array, nested at will, in row-major order. A depth of 64 is the scanner's cap.
+// Counts the numbers of a nested array. The scanner limits the depth to 64, so recursion is
+// bounded.
 static size_t count_numbers(const qdq_json_item *json) {
     size_t count = 0;
     if (!qdq_json_is_array(json)) return 1;
@@ -79,7 +82,7 @@ static bool flatten(const qdq_json_item *json, double *out, size_t *at) {
     return true;
 }
 
-// All numbers of an item; NULL if there is anything else in it, or when memory runs out.
+// All numbers of an item in row-major order. NULL if it contains anything else or memory runs out.
 static const double *read_numbers(const attr_reader *a, const qdq_json_item *json, size_t *count) {
     size_t at = 0;
     *count = count_numbers(json);

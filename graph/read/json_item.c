@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Typed access to the items of a graph file, with errors that name the item.
 #include "graph/read/json_item.h"
 
 #include <stdio.h>

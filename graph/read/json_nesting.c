@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Warns of scales and zero points whose nesting does not match the block grid they describe.
 #include "graph/read/json_nesting.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ static bool fits(const qdq_json_item *json, const qdq_shape *shape, int depth) {
     return true;
 }
 
-// The shape of nested lists; false if they are not all of one length at a depth, or too deep.
+// The shape of nested lists. False if lists at one depth differ in length, or for more than 8 dims.
 static bool nested_shape(const qdq_json_item *json, qdq_shape *shape) {
     *shape = (qdq_shape){0};
     for (const qdq_json_item *at = json; at && qdq_json_is_array(at); at = qdq_json_first(at)) {
@@ -31,7 +32,7 @@ static bool nested_shape(const qdq_json_item *json, qdq_shape *shape) {
     return fits(json, shape, 0);
 }
 
-// The block grid of x; false for a node that has none, or one that is found wrong elsewhere.
+// The block grid of x. False for a node without blocks, or with errors that other checks report.
 static bool block_grid(const qdq_graph *graph, const qdq_op *op, const char *fields,
                        qdq_shape *grid) {
     const qdq_attr_desc *attr = attr_called(op, "group_shape");

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the nodes of a graph file, which may be in any order, and adds them in the order of their
+// data flow.
 #include "graph/read/json_nodes.h"
 
 #include <stdio.h>
@@ -14,8 +16,8 @@ static bool find_node(const qdq_node_list *list, const char *name, size_t length
     return qdq_symbols_find(list->names, name, length, index);
 }
 
-// The node that makes the value called `name`: "node", or "node.port" where no input or constant
-// has that name.
+// Finds the node that makes the value called `name`: "node", or "node.port" unless an input or a
+// constant has exactly this name.
 static bool maker_of(const qdq_node_list *list, const char *name, uint32_t *index) {
     if (find_node(list, name, strlen(name), index)) return true;
     if (!qdq_graph_name_is_free(list->r->graph, name)) return false;
@@ -49,7 +51,7 @@ static qdq_status read_text(qdq_node_list *list, const qdq_item *at, qdq_node_te
     return QDQ_OK;
 }
 
-// The names of a port: one, or those of a list.
+// A port is one name or a list of names.
 static size_t count_names(const qdq_json_item *port) {
     return qdq_json_is_array(port) ? qdq_json_count(port) : 1;
 }
@@ -70,7 +72,7 @@ static void found_cycle(void *self, const uint32_t *members, size_t count) {
                           qdq_text(f, "it needs its own result: %s <- '%s'", path, first), NULL);
 }
 
-// Nodes sorted so that each comes after those that it needs.
+// Sorts the nodes so that each follows the nodes it needs.
 static qdq_status sort_nodes(qdq_node_list *list, uint32_t *order) {
     const qdq_reader *r = list->r;
     size_t edges = 0, capacity = 0;
@@ -93,7 +95,7 @@ static qdq_status sort_nodes(qdq_node_list *list, uint32_t *order) {
     return QDQ_OK;
 }
 
-// The name of a value or node that was probably meant.
+// each suggestion compares all candidates
 static const char *nearest_value(const qdq_node_list *list, const char *name) {
     enum { CANDIDATES = 1000, SUGGESTIONS = 100 };  // each looks at all candidates
     const qdq_graph *graph = list->r->graph;
@@ -142,7 +144,7 @@ static const qdq_port_desc *find_port(const qdq_op *op, const char *name) {
     return NULL;
 }
 
-// The values that a port names; an array of `count`.
+// The values that a port names, as an array of `count`.
 static qdq_value *resolve_port(const qdq_node_list *list, const qdq_json_item *json,
                                qdq_subject subject, size_t count) {
     qdq_value *values = qdq_mempool_array(list->r->mempool, count, sizeof *values);
@@ -152,7 +154,7 @@ static qdq_value *resolve_port(const qdq_node_list *list, const qdq_json_item *j
     return values;
 }
 
-// A list where the port takes one value, or the other way round.
+// Reports a list for a port that takes one value, or a single name for a port that takes a list.
 static bool check_list(const qdq_node_list *list, bool variadic, const qdq_json_item *json,
                        qdq_subject subject) {
     bool is_list = qdq_json_is_array(json);
@@ -163,8 +165,8 @@ static bool check_list(const qdq_node_list *list, bool variadic, const qdq_json_
     return false;
 }
 
-// Puts the values of all ports into the op's struct. Of an op that there is not (NULL), or if a
-// port is not known, they are only counted as used.
+// Connects all ports in the op's struct. If the op (NULL) or a port is unknown, values are only
+// counted as used.
 static bool read_ports(const qdq_node_list *list, const qdq_op *op, const qdq_node_text *node,
                        char *fields) {
     bool fine = op != NULL;
@@ -191,7 +193,7 @@ static bool read_ports(const qdq_node_list *list, const qdq_op *op, const qdq_no
     return fine;
 }
 
-// A node that cannot be added still uses what its known ports name.
+// A node with errors still uses the values of its known ports, so they are not reported as unused.
 static void note_uses(const qdq_node_list *list, const qdq_op *op, const char *fields) {
     for (size_t i = 0; i < op->input_count; i++) {
         const char *field = fields + op->inputs[i].offset;
@@ -242,7 +244,7 @@ qdq_status qdq_json_read_nodes(qdq_node_list *list, const qdq_item *top) {
         snprintf(node.where, sizeof node.where, "nodes[%zu]", i);
         QDQ_TRY(read_text(list, &node, &list->nodes[i]));
         const char *name = list->nodes[i].name;
-        if (!find_node(list, name, strlen(name), NULL))  // the graph tells of a second one
+        if (!find_node(list, name, strlen(name), NULL))  // the graph reports a second use of a name
             QDQ_TRY(qdq_symbols_add(list->names, name, strlen(name), (uint32_t)i, r->err));
         i++;
     }

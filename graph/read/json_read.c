@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading graph files (docs/format.md): bytes, a strict scan, cJSON, then the calls of graph.h.
-// What is not such a file stops with an error; what is wrong with the graph in it becomes findings.
-// Here are qdq/1 files as a whole; those of oneDNN Graph are read by json_onednn.c.
+// Reads graph files (docs/format.md): a strict scan of the text, then cJSON, then calls that build
+// the graph. A file of another format is an error; mistakes in its graph are findings. This file
+// reads qdq/1 as a whole; onednn/json_onednn.c reads oneDNN Graph files.
 #include <stdio.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ static qdq_status read_outputs(const qdq_node_list *list, const qdq_item *top) {
     return QDQ_OK;
 }
 
-// A string where it is there: for editors, which find the schema of the file by it.
+// "$schema" is optional: editors use it to find the schema.
 static qdq_status check_schema(qdq_reader *r, const qdq_item *top) {
     qdq_item schema;
     QDQ_TRY(qdq_item_member(r, top, "$schema", false, &schema));
@@ -104,7 +104,7 @@ static qdq_status read_graph(qdq_reader *r, const qdq_json_item *json) {
     return status;
 }
 
-// Reads `text`, which has a NUL behind its `length` bytes, into a new graph.
+// Reads `text`, which has a NUL after its `length` bytes, into a new graph.
 static qdq_status read_text(qdq_graph *graph, const char *text, size_t length, const char *folder,
                             qdq_error *err) {
     qdq_json_item *json =
@@ -123,13 +123,13 @@ static qdq_status read_text(qdq_graph *graph, const char *text, size_t length, c
     return status;
 }
 
-// Hands an error on, with the name of the file in front.
+// Passes on an error with the file's name in front.
 static void give_up(qdq_error *own, const char *name, qdq_error *err) {
     if (name && *name) qdq_error_prefix(own, name);
     qdq_fail(err, own->status, "%s", own->text);
 }
 
-// The graph in `text`, which has a NUL behind its `length` bytes; NULL with `err` set.
+// Makes a graph from `text`, which has a NUL after its `length` bytes; NULL with `err` set.
 static qdq_graph *read_new_graph(const char *text, size_t length, const char *name,
                                  const char *folder, const qdq_graph_options *options,
                                  qdq_error *err) {
@@ -175,7 +175,7 @@ qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *name, co
     return graph;
 }
 
-// The folder that a path lies in, "." for none.
+// The folder of a path, "." if it has none.
 static const char *folder_of(const char *path, char *out, size_t capacity) {
     const char *slash = strrchr(path, '/');
     if (!slash) return ".";

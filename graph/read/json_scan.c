@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Scans JSON text strictly, without recursion: structure, limits and repeated keys.
 #include "graph/read/json_scan.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 
 enum { MOST_LEVELS = 64, DEFAULT_VALUES = 1000000 };
 
-// What the next token may be.
+// What the grammar allows next.
 typedef enum expects {
     EXPECTS_VALUE,
     EXPECTS_FIRST_ITEM,
@@ -24,7 +25,7 @@ typedef enum expects {
 
 typedef struct level {
     bool object;
-    size_t keys;  // how many of scanner.keys belong to the levels around it
+    size_t keys;  // how many entries of scanner.keys belong to enclosing levels
 } level;
 
 typedef struct scanner {
@@ -33,9 +34,9 @@ typedef struct scanner {
     size_t values, max_values;
     level levels[MOST_LEVELS];
     size_t depth;
-    // The keys of all open objects, each behind a byte for its depth.
+    // The keys of all open objects, each prefixed by its depth as one byte.
     qdq_symbols *keys;
-    char *key;  // room to write one such name
+    char *key;  // room to build one prefixed key
     size_t key_capacity;
     const qdq_allocator *allocator;
 } scanner;
@@ -64,7 +65,7 @@ static qdq_status make_room(scanner *s, size_t bytes) {
     return s->key ? QDQ_OK : qdq_fail_memory(s->json.err, capacity);
 }
 
-// A key of the innermost object: without escapes and behind its depth it must be a new name.
+// A key must be new in the innermost object; keys are compared without escapes.
 static qdq_status scan_key(scanner *s) {
     size_t from = s->json.at;
     QDQ_TRY(qdq_json_take_string(&s->json));
@@ -72,7 +73,7 @@ static qdq_status scan_key(scanner *s) {
     s->key[0] = (char)s->depth;
     size_t length = qdq_json_unescape(&s->json, from, s->json.at, s->key + 1);
     qdq_error own;
-    own.status = QDQ_OK;  // the text is not cleared: this runs for every key
+    own.status = QDQ_OK;  // `= {0}` would clear the whole text for every key
     qdq_status status = qdq_symbols_add(s->keys, s->key, length + 1, 0, &own);
     if (status == QDQ_ERR_ARGUMENT) {
         char shown[80];

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A strict look at JSON text before cJSON sees it: cJSON takes much that is not JSON.
+// A strict check of JSON text before cJSON reads it, because cJSON accepts much that is not JSON.
 #ifndef QDQ_GRAPH_READ_JSON_SCAN_H
 #define QDQ_GRAPH_READ_JSON_SCAN_H
 
 #include "include/qdq/base.h"
 
-// QDQ_OK if `text` is one JSON value as RFC 8259 has it, in UTF-8, and beyond that
+// QDQ_OK if `text` is one JSON value of RFC 8259 in UTF-8 that also
 // - nests at most 64 levels deep and holds at most `max_values` values (0: 1,000,000),
 // - gives no key twice in one object, compared without escapes,
 // - has no \u0000 in a string and no lone surrogate,
 // - has no number that overflows a double or takes more than 63 characters (cJSON cuts those).
-// Too many values is QDQ_ERR_LIMIT, all else QDQ_ERR_PARSE; the error begins "line L, column C: ",
-// with columns in characters. Time is linear in `length`, memory in the keys of the open objects.
+// Too many values is QDQ_ERR_LIMIT, anything else QDQ_ERR_PARSE. The error begins "line L, column
+// C: ", with columns in characters. Time is linear in `length`; memory grows with the keys of open
+// objects.
 qdq_status qdq_json_scan(const char *text, size_t length, const qdq_allocator *allocator,
                          size_t max_values, qdq_error *err);
 

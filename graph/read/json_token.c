@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the tokens of JSON text and reports errors by line and column.
 #include "graph/read/json_token.h"
 
 #include <math.h>
@@ -55,7 +56,7 @@ static bool is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <
 
 //---- Strings ----
 
-// The four hex digits at text[at] as a number, QDQ_JSON_END if they are not there.
+// The four hex digits at text[at] as a number; QDQ_JSON_END if they are not all there.
 static int hex4(const qdq_json_text *json, size_t at) {
     if (json->length - at < 4) return QDQ_JSON_END;
     int unit = 0;
@@ -71,7 +72,7 @@ static int hex4(const qdq_json_text *json, size_t at) {
 static bool is_high(int unit) { return unit >= 0xD800 && unit <= 0xDBFF; }
 static bool is_low(int unit) { return unit >= 0xDC00 && unit <= 0xDFFF; }
 
-// Whether text[at] writes the second half of a surrogate pair.
+// Whether the second half of a surrogate pair begins at text[at].
 static bool low_follows(const qdq_json_text *json, size_t at) {
     return json->length - at >= 6 && json->text[at] == '\\' && json->text[at + 1] == 'u' &&
            is_low(hex4(json, at + 2));
@@ -132,7 +133,7 @@ qdq_status qdq_json_take_string(qdq_json_text *json) {
     return QDQ_OK;
 }
 
-// Writes what the escape at `*at` stands for and moves `*at` behind it.
+// Writes the character of the escape at `*at` and moves `*at` past it.
 static size_t unescape(const qdq_json_text *json, size_t *at, char *out) {
     static const char letters[] = "b\bf\fn\nr\rt\t";
     char c = json->text[*at + 1];
@@ -173,8 +174,8 @@ static size_t skip_digits(qdq_json_text *json) {
     return json->at - from;
 }
 
-// Whether a number of at most MOST_NUMBER_BYTES overflows. strtod gets it without its point, which
-// is the one part of it that depends on the locale.
+// Whether a number of at most MOST_NUMBER_BYTES overflows a double. strtod gets the number without
+// its decimal point, the only part that depends on the locale.
 static bool overflows(const char *number, size_t length) {
     char plain[MOST_NUMBER_BYTES + 16];
     size_t used = 0, i = 0;

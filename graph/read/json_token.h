@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tokens of JSON text: strings, numbers and words, and where in the text something is wrong.
+// The tokens of JSON text: strings, numbers and words, with errors by line and column.
 #ifndef QDQ_GRAPH_READ_JSON_TOKEN_H
 #define QDQ_GRAPH_READ_JSON_TOKEN_H
 
 #include "include/qdq/base.h"
 #include "runtime/base/error.h"
 
-enum { QDQ_JSON_END = -1 };  // what peek says behind the last byte
+enum { QDQ_JSON_END = -1 };  // what qdq_json_peek returns at the end of the text
 
-// Text that is being read. Borrows all it points to; `at` moves on with each token taken.
+// Text being read. Borrows everything it points to; each token taken advances `at`.
 typedef struct qdq_json_text {
-    const char *text;  // not terminated
+    const char *text;  // without a terminating NUL
     size_t length;
     size_t at;
     qdq_error *err;  // may be NULL
 } qdq_json_text;
 
-// Sets the error to "line L, column C: ..." for the byte `at`. Columns count characters.
+// Sets the error to "line L, column C: ..." for the byte `at`; columns count characters.
 qdq_status qdq_json_fail(qdq_json_text *json, size_t at, qdq_status status, const char *format, ...)
     QDQ_PRINTF(4, 5);
-// "found 'x', wanted `what`", for the byte that is next.
+// Fails with "found 'x', wanted `what`" for the next byte.
 qdq_status qdq_json_wanted(qdq_json_text *json, const char *what);
 
-// The byte that is next, 0..255 or QDQ_JSON_END.
+// The next byte, 0..255, or QDQ_JSON_END.
 int qdq_json_peek(const qdq_json_text *json);
 
-// Each takes what begins here, or fails: from quote to quote, from '-' or a digit, from a letter.
+// Each takes one token that begins at the next byte, or fails: a string with its quotes, a number,
+// or a word of letters.
 qdq_status qdq_json_take_string(qdq_json_text *json);
 qdq_status qdq_json_take_number(qdq_json_text *json);
 qdq_status qdq_json_take_word(qdq_json_text *json);
 
-// Writes to `out` what the string token text[from..to), quotes included, says: at most as many
-// bytes as it has. The token must have been taken. Returns how many.
+// Writes the text of the string token [from..to), quotes included, without its escapes to `out`; it
+// never gets longer. The token must have been taken. Returns its length.
 size_t qdq_json_unescape(const qdq_json_text *json, size_t from, size_t to, char *out);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses JSON text with cJSON into a read-only tree; integers keep more digits than a double has.
 #include "graph/read/json_tree.h"
 
 #include <cJSON.h>
@@ -19,8 +20,8 @@ static bool is_number_char(char c) {
     return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
-// The first number at or behind `at` that is not within a string; text of valid JSON that has one.
-// *length: its bytes.
+// Finds the first number at or after `at` outside of strings, in valid JSON that has one. *length:
+// its bytes.
 static const char *find_number(const char *at, size_t *length) {
     while (*at != '-' && !(*at >= '0' && *at <= '9')) {
         if (*at == '"')
@@ -32,16 +33,16 @@ static const char *find_number(const char *at, size_t *length) {
     return at;
 }
 
-// Whether the digits count beyond 2^53, and there is neither fraction nor exponent.
+// Whether an integer exceeds 2^53, written without fraction or exponent.
 static bool is_long(const char *number, size_t length) {
     for (size_t i = 0; i < length; i++)
         if (number[i] == '.' || number[i] == 'e' || number[i] == 'E') return false;
     return length > 15;
 }
 
-// Walks the tree along its text, which has the numbers in the same order, and keeps the text of the
-// long ones. cJSON has a string for each item, unused by numbers, and frees it with the item. The
-// depth is the scanner's cap. False when memory runs out.
+// Walks the tree and its text together and keeps the digits of integers beyond 2^53. They go to the
+// item's string, which cJSON leaves unused for numbers and frees with the item. The scanner limits
+// the depth. False if memory runs out.
 static bool keep_long_numbers(cJSON *item, const char **at) {
     if (cJSON_IsNumber(item)) {
         size_t length;
@@ -61,7 +62,7 @@ static bool keep_long_numbers(cJSON *item, const char **at) {
 
 //---- The tree ---------------------------------------------------------------
 
-// cJSON in the locale "C", as it takes the decimal point of the thread's.
+// cJSON uses the decimal point of the thread's locale, so it runs in the locale "C".
 static cJSON *parse(const char *text, size_t length) {
     const char *end;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -78,7 +79,7 @@ qdq_json_item *qdq_json_tree_parse(const char *text, size_t length, const qdq_al
     if (qdq_json_scan(text, length, allocator, max_values, err) != QDQ_OK) return NULL;
     cJSON *tree = parse(text, length);
     if (tree && keep_long_numbers(tree, &text)) return tree;
-    qdq_fail_memory(err, length);  // the scan has refused all else
+    qdq_fail_memory(err, length);  // the scan has refused every other cause
     cJSON_Delete(tree);
     return NULL;
 }

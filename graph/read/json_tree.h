@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON text as a read-only tree. The graph readers' only door to cJSON: text passes the strict scan
-// first, lists are walked and never indexed, names are compared with their case.
+// JSON text as a read-only tree. Only this file sees cJSON among the graph readers. Text must pass
+// the strict scan first; lists are walked, never indexed; names are compared with their case.
 #ifndef QDQ_GRAPH_READ_JSON_TREE_H
 #define QDQ_GRAPH_READ_JSON_TREE_H
 
@@ -9,7 +9,8 @@
 // An item of a tree; strings live as long as the tree.
 typedef struct cJSON qdq_json_item;
 
-// `text` has a NUL behind its `length` bytes. NULL with `err` set; the scan says what it refuses.
+// Parses `text`, which has a NUL after its `length` bytes. NULL with `err` set, by the scan if it
+// refuses the text.
 qdq_json_item *qdq_json_tree_parse(const char *text, size_t length, const qdq_allocator *allocator,
                                    size_t max_values, qdq_error *err);
 void qdq_json_tree_free(qdq_json_item *tree);
@@ -21,7 +22,7 @@ bool qdq_json_is_true(const qdq_json_item *item);
 // "a string", "an array", ...
 const char *qdq_json_kind_text(const qdq_json_item *item);
 
-// The members of an object or array in their order; the name of a member of an object.
+// The members of an object or array in order, and the name of an object's member.
 const qdq_json_item *qdq_json_first(const qdq_json_item *item);
 const qdq_json_item *qdq_json_next(const qdq_json_item *item);
 const char *qdq_json_name(const qdq_json_item *item);
@@ -37,17 +38,17 @@ const qdq_json_item *qdq_json_find(const qdq_json_item *object, const char *name
 // NOLINTEND(bugprone-macro-parentheses)
 // clang-format on
 
-// NULL unless it is a string.
+// NULL if it is not a string.
 const char *qdq_json_text(const qdq_json_item *item);
-// False unless it is a number.
+// False if it is not a number.
 bool qdq_json_number(const qdq_json_item *item, double *out);
-// False unless it is a number without fraction of at most 2^53 (doubles count no further).
+// False if it is not an integer of magnitude up to 2^53, the last that a double holds exactly.
 bool qdq_json_whole(const qdq_json_item *item, int64_t *out);
-// False unless it is a number without fraction or exponent that the type holds. Exact: beyond 2^53
-// as well, where the double of the number is not.
+// False if it is not written as an integer, without fraction or exponent, that int64 holds. Exact
+// beyond 2^53 as well.
 bool qdq_json_int64(const qdq_json_item *item, int64_t *out);
 bool qdq_json_uint64(const qdq_json_item *item, uint64_t *out);
-// A number, or one of "NaN", "Infinity", "-Infinity", which stand for what JSON has no number for.
+// Reads a number, or one of "NaN", "Infinity", "-Infinity", which JSON has no number for.
 bool qdq_json_any_number(const qdq_json_item *item, double *out);
 
 #endif

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the inputs and constants of a qdq/1 file: types, inline elements, and tensors of other
+// files.
 #include "graph/read/json_values.h"
 
 #include <math.h>
@@ -11,7 +13,7 @@
 
 //---- Declarations -----------------------------------------------------------
 
-// A shape of more than 8 dims keeps its rank, which the graph then refuses.
+// For a shape of more than 8 dims only the rank is kept; the graph then refuses it.
 static qdq_status read_shape(const qdq_reader *r, const qdq_item *object, qdq_shape *shape) {
     qdq_item list;
     QDQ_TRY(qdq_item_array(r, object, "shape", true, &list));
@@ -64,7 +66,7 @@ static void bad_data(const qdq_reader *r, const declaration *d, const char *foun
                           (qdq_subject){d->name, NULL, "data", "constant"}, found, wanted);
 }
 
-// A whole number of a constant of int64, which not all doubles can tell apart.
+// Stores an integer of an int64 constant exactly; a double would not hold all of them.
 static bool store_wide(const qdq_reader *r, const declaration *d, const qdq_json_item *json,
                        size_t i, char *out) {
     int64_t wide;
@@ -77,7 +79,7 @@ static bool store_wide(const qdq_reader *r, const declaration *d, const qdq_json
     return whole;
 }
 
-// One number of a constant; false with a finding if the dtype does not hold it.
+// Stores one number of a constant. False after a finding if the dtype cannot hold it.
 static bool store_number(const qdq_reader *r, const declaration *d, const qdq_json_item *json,
                          size_t i, char *out) {
     const qdq_dtype_info *info = qdq_dtype_get(d->dtype);
@@ -113,7 +115,7 @@ static bool store_number(const qdq_reader *r, const declaration *d, const qdq_js
     return true;
 }
 
-// The elements of a legal shape; SIZE_MAX for one that the graph will refuse.
+// The element count of a legal shape; SIZE_MAX for a shape that the graph will refuse.
 static size_t count_of(qdq_shape shape) {
     size_t count = 1;
     if (shape.rank > QDQ_MAX_RANK) return SIZE_MAX;
@@ -123,7 +125,7 @@ static size_t count_of(qdq_shape shape) {
     return count;
 }
 
-// `data` is a list, or the only number of a scalar.
+// `data` is a list, or a single number for a scalar.
 static void read_inline(const qdq_reader *r, const declaration *d, const qdq_json_item *data) {
     bool is_list = qdq_json_is_array(data);
     size_t count = is_list ? qdq_json_count(data) : 1, wanted = count_of(d->shape), i = 0;
@@ -147,7 +149,7 @@ static void read_inline(const qdq_reader *r, const declaration *d, const qdq_jso
 
 //---- Files ------------------------------------------------------------------
 
-// The number of the file called `name`, which stays open for further constants.
+// The index of the file called `name`, which stays open for further constants.
 static qdq_status open_tensors(qdq_reader *r, const char *name, size_t *number) {
     for (*number = 0; *number < r->file_count; ++*number)
         if (strcmp(r->files[*number].name, name) == 0) return QDQ_OK;
@@ -166,7 +168,8 @@ static qdq_status open_tensors(qdq_reader *r, const char *name, size_t *number) 
     return QDQ_OK;
 }
 
-// The first byte that is no element of the dtype; SIZE_MAX: none. False if the file cannot be read.
+// Finds the first byte that is no element of the dtype; SIZE_MAX if there is none. False if the
+// file cannot be read.
 static bool find_beyond(const qdq_graph_value *v, size_t *beyond) {
     char part[4096];
     size_t count = qdq_shape_count(v->type.shape);
@@ -181,7 +184,7 @@ static bool find_beyond(const qdq_graph_value *v, size_t *beyond) {
     return true;
 }
 
-// Refuses a constant of a dtype narrower than a byte that has other bytes.
+// Refuses a constant of a dtype narrower than a byte if it has bytes outside that dtype.
 static qdq_status check_elements(const qdq_reader *r, const declaration *d,
                                  const qdq_graph_value *v) {
     size_t beyond;
@@ -196,7 +199,7 @@ static qdq_status check_elements(const qdq_reader *r, const declaration *d,
     return QDQ_OK;
 }
 
-// Few elements are read now; others stay in the file until they are needed.
+// Reads small constants now; the elements of large ones stay in the file until they are needed.
 static qdq_status add_from_file(qdq_reader *r, const declaration *d, size_t number,
                                 const qdq_tensor_info *info) {
     qdq_tensor_file *tensors = r->files[number].file;
@@ -246,7 +249,7 @@ static qdq_status read_file_constant(qdq_reader *r, const qdq_item *at, const de
     return status;
 }
 
-// Whether `data` is the number of a constant of rank 0, which needs no list.
+// Whether `data` is the single number of a constant of rank 0, which needs no list.
 static bool is_scalar(const declaration *d, const qdq_json_item *data) {
     double number;
     return d->shape.rank == 0 && qdq_json_any_number(data, &number);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sorts nodes topologically and reports cycles.
 #include "graph/read/node_order.h"
 
 enum { UNSEEN, OPEN, DONE };
 
-// A walk in depth with a stack of our own: files may chain a million nodes.
+// A depth-first walk with its own stack, because files may chain a million nodes.
 typedef struct walk {
     const qdq_needs *needs;
     unsigned char *state;
-    uint32_t *path;  // the open nodes, each needing the next
-    size_t *next;    // which need of each node is looked at next
+    uint32_t *path;  // the open nodes; each needs the next
+    size_t *next;    // per node: which of its needs is visited next
     size_t depth, done;
     uint32_t *order;
     qdq_cycle_fn *on_cycle;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the elements of constants that stay in their .safetensors file, and checks that it is
+// unchanged.
 #include "graph/tensor_file/held_constants.h"
 
 #include <errno.h>
@@ -31,7 +33,7 @@ void qdq_release_files(qdq_graph *graph) {
     graph->files = NULL;
 }
 
-// The time is looked at after reading, so that what was read is what the file had when it was
+// Check the time stamp after reading: if it is unchanged, the file had these bytes when it was
 // loaded.
 static bool read_held(const qdq_stored *stored, size_t at, size_t bytes, void *out) {
     const qdq_held *held = (const qdq_held *)stored;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants whose elements stay in their .safetensors file until they are needed. The graph keeps
-// the file open: one that takes its place does no harm, and one that is written to is found out.
+// the file open: replacing the file is harmless, writing to it is detected.
 //
 // A constant of more than 4096 elements is loaded as a place in its open file. `keep_constants`
 // (graph/compile/compile.c) reads it into the plan. Packing reads it part by part
@@ -13,39 +13,38 @@
 #include "graph/graph.h"
 #include "graph/tensor_file/open_file.h"
 
-// A file that a graph reads constants from, with a descriptor of its own.
+// A file that a graph reads constants from, with its own descriptor.
 typedef struct qdq_held_file {
-    struct qdq_held_file *next;  // of the same graph
+    struct qdq_held_file *next;  // the next file of the same graph
     qdq_open_file open;
     const char *name;  // for messages
 } qdq_held_file;
 
-// Where the elements of a constant are. The first error of reading goes to *failure, which the
-// graph owns.
+// Where the elements of a constant are. The graph owns *failure, which keeps the first read error.
 typedef struct qdq_held {
     qdq_stored stored;
     const qdq_held_file *file;
-    uint64_t at;  // byte of the file
+    uint64_t at;  // offset in the file
     qdq_error *failure;
 } qdq_held;
 
-// `open` for a graph, until it is destroyed. NULL with `err` set.
+// Keeps `open` for a graph until the graph is destroyed. NULL with `err` set.
 const qdq_held_file *qdq_hold_file(qdq_graph *graph, const qdq_open_file *open, const char *name,
                                    qdq_error *err);
 void qdq_release_files(qdq_graph *graph);
 
-// A new constant whose elements are in `file` from byte `at` on.
+// Adds a constant whose elements are in `file` from byte `at`.
 qdq_value qdq_graph_add_held(qdq_graph *graph, const char *name, qdq_type type,
                              const qdq_held_file *file, uint64_t at);
 
-// The same constant in another graph, of the same file.
+// Adds the same constant to another graph; both read the same file.
 qdq_value qdq_graph_share_held(qdq_graph *graph, const char *name, const qdq_graph_value *from);
 
-// Reads the elements into memory that lives as long as the graph. False, and the reason in *failure
-// or the pool, when that fails.
+// Reads the elements into memory of the graph. On failure returns false; *failure or the pool has
+// the reason.
 bool qdq_graph_load_value(qdq_graph *graph, qdq_graph_value *value);
 
-// Copies the elements of a constant to `out`. False, and the reason in *failure, when that fails.
+// Copies the elements of a constant to `out`. On failure returns false with the reason in *failure.
 bool qdq_graph_copy_elements(const qdq_graph_value *constant, void *out);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens regular files for reading and detects later changes to them.
 #include "graph/tensor_file/open_file.h"
 
 #include <errno.h>
@@ -10,12 +11,12 @@
 #include "runtime/base/error.h"
 #include "runtime/base/mempool.h"
 
-// O_NONBLOCK so that opening a pipe does not wait for its other end; regular files ignore it.
+// With O_NONBLOCK, opening a pipe does not wait for a writer. Regular files ignore it.
 enum {
     FILE_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
     FOLDER_FLAGS = O_RDONLY | O_CLOEXEC | O_DIRECTORY,
     MOST_PART_BYTES = 255,
-    MOST_READ_BYTES = 1 << 30,  // Linux reads less than 2 GiB at once
+    MOST_READ_BYTES = 1 << 30,  // Linux reads less than 2 GiB per call
 };
 
 static qdq_status take_regular(int descriptor, qdq_open_file *out, qdq_error *err) {
@@ -54,7 +55,7 @@ static qdq_status check_part(const char *part, size_t length, qdq_error *err) {
     return QDQ_OK;
 }
 
-// All parts are looked at before any is opened.
+// Checks every part of the path before anything is opened.
 static qdq_status check_relative(const char *relative, qdq_error *err) {
     if (relative[0] == '\0')
         return qdq_fail(err, QDQ_ERR_PARSE, "the path is empty, wanted the name of a file");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens .safetensors files, finds their tensors and reads them.
 #include "graph/tensor_file/safetensors.h"
 
 #include <inttypes.h>
@@ -22,7 +23,7 @@ struct qdq_tensor_file {
     char *path;  // for messages
     size_t path_bytes;
     qdq_open_file open;  // descriptor -1: not open yet
-    uint64_t data_at;    // where the data begins
+    uint64_t data_at;    // offset of the data in the file
     qdq_safetensors_header header;
 };
 
@@ -57,7 +58,8 @@ static qdq_status read_header(qdq_tensor_file *file, qdq_error *err) {
     return status;
 }
 
-// A file that is not open yet, called "folder/name" (or "name") in messages.
+// Makes a file object that is not open yet; messages call it "folder/name", or "name" without a
+// folder.
 static qdq_tensor_file *create(const char *folder, const char *name, const qdq_allocator *allocator,
                                qdq_error *err) {
     allocator = qdq_allocator_or_default(allocator);
@@ -80,8 +82,7 @@ static qdq_tensor_file *create(const char *folder, const char *name, const qdq_a
     return file;
 }
 
-// Ends opening: reads the header if the file is there, or puts its path in front of what went
-// wrong.
+// Finishes opening: reads the header, or puts the path in front of the error.
 static qdq_tensor_file *finish(qdq_tensor_file *file, qdq_status status, qdq_error *own,
                                qdq_error *err) {
     if (status == QDQ_OK) status = read_header(file, own);
@@ -133,7 +134,7 @@ const qdq_tensor_info *qdq_tensor_file_find(const qdq_tensor_file *file, const c
     return &file->header.entries[index].info;
 }
 
-// The entry that `info` is of, NULL if it is none of this file's.
+// The entry that belongs to `info`; NULL if `info` is not from this file.
 static const qdq_safetensors_entry *entry_of(const qdq_tensor_file *file,
                                              const qdq_tensor_info *info) {
     uint32_t index;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses and checks the header of a .safetensors file.
 #include "graph/tensor_file/safetensors_header.h"
 
 #include <cJSON.h>
@@ -14,7 +15,7 @@
 #include "runtime/base/utf8.h"
 
 enum { SHOWN_BYTES = 80 };
-#define MOST_EXACT 9007199254740991.0  // 2^53 - 1: up to here a double is the integer in the text
+#define MOST_EXACT 9007199254740991.0  // 2^53 - 1: a double is exact up to here
 
 typedef qdq_safetensors_header header;
 typedef qdq_safetensors_entry entry;
@@ -25,7 +26,7 @@ static const char *show(char out[SHOWN_BYTES], const char *text) {
 
 //---- One tensor of the header ----
 
-// Types narrower than a byte may share the word of a type of a whole byte, which is what is stored.
+// Dtypes narrower than a byte are stored as whole bytes and share the file's word for that type.
 static qdq_dtype dtype_of(const char *word) {
     qdq_dtype found = QDQ_DTYPE_NONE;
     if (word[0] == '\0') return found;
@@ -198,7 +199,7 @@ static int compare_spans(const void *a, const void *b) {
     return (x->end > y->end) - (x->end < y->end);
 }
 
-// Every byte of the data must belong to exactly one tensor. `spans` has room for all.
+// Every byte of the data must belong to exactly one tensor. `spans` has room for all tensors.
 static qdq_status check_tiling(const header *h, span *spans, qdq_error *err) {
     uint64_t at = 0;
     for (size_t i = 0; i < h->count; i++)
@@ -220,7 +221,7 @@ static qdq_status check_tiling(const header *h, span *spans, qdq_error *err) {
 }
 
 static qdq_status read_root(header *h, const cJSON *root, qdq_error *err) {
-    size_t most = (size_t)cJSON_GetArraySize(root) + 1;  // never 0
+    size_t most = (size_t)cJSON_GetArraySize(root) + 1;  // at least 1
     h->entries = qdq_alloc_array(h->allocator, most, sizeof *h->entries, _Alignof(entry));
     if (!h->entries) return qdq_fail_memory(err, most * sizeof *h->entries);
     h->capacity = most;
@@ -242,12 +243,12 @@ qdq_status qdq_safetensors_header_read(header *out, const char *text, size_t len
     QDQ_TRY(qdq_json_scan(text, length, out->allocator, QDQ_SAFETENSORS_MAX_VALUES, err));
     out->names = qdq_symbols_create(out->allocator, err);
     if (!out->names) return QDQ_ERR_MEMORY;
-    // Without quotes and escapes a string and its NUL take less than it does in the text.
+    // A string without quotes, with its NUL, is never longer than in the text.
     out->strings = qdq_alloc_array(out->allocator, length, 1, 1);
     if (!out->strings) return qdq_fail_memory(err, length);
     out->strings_bytes = length;
     cJSON *root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, 1);
-    if (!root)  // what the scan took, cJSON takes, too
+    if (!root)  // the scan accepts only what cJSON accepts, so memory ran out
         return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory: a header of %zu bytes", length);
     qdq_status status = read_root(out, root, err);
     cJSON_Delete(root);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes tensors as a .safetensors file.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, ".safetensors data is 
 enum {
     LENGTH_BYTES = 8,
     DATA_ALIGN = 8,
-    VALUES_PER_TENSOR = 6 + QDQ_MAX_RANK,  // at most; see write_header_json
+    VALUES_PER_TENSOR = 6 + QDQ_MAX_RANK,  // upper bound; see write_header_json
     SHOWN_BYTES = 80,
 };
 
@@ -99,7 +100,7 @@ static qdq_status check_tensors(const qdq_tensor *tensors, size_t count,
 //---- The header ----
 
 typedef struct text_sink {
-    char *text;  // NULL: only count
+    char *text;  // NULL: only count the bytes
     size_t length;
 } text_sink;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing qdq/1 files, by the same tables that they are read with.
+// Writes qdq/1 files, using the same tables as the reader.
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static void write_values(qdq_json *json, const qdq_graph *graph, qdq_value_kind 
 
 //---- Nodes ------------------------------------------------------------------
 
-// Zero points are doubles that are whole nearly always.
+// Nearly all zero points are integers stored as doubles; write them without a fraction.
 static void write_number(qdq_json *json, double number) {
     if (number == floor(number) && fabs(number) < 9007199254740992.0)
         qdq_json_int(json, (int64_t)number);
@@ -100,7 +100,7 @@ static void write_ints(qdq_json *json, const qdq_ints *list) {
     qdq_json_end_array(json);
 }
 
-// Whether an attribute has another value than its default, which is not written.
+// Only attributes that differ from their default are written.
 static bool is_set(const qdq_attr_desc *attr, const void *field) {
     switch (attr->kind) {
     case QDQ_ATTR_INT:
@@ -229,7 +229,7 @@ static qdq_status fail_to_read(const qdq_graph *graph, qdq_error *err) {
     return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while reading the constants");
 }
 
-// The constants that are too large for the JSON file.
+// Writes the constants that are too large for the JSON file to a .safetensors file.
 static qdq_status write_tensors(const qdq_graph *graph, const char *path, qdq_mempool *scratch,
                                 qdq_error *err) {
     size_t count = 0;
@@ -246,7 +246,7 @@ static qdq_status write_tensors(const qdq_graph *graph, const char *path, qdq_me
     return qdq_tensor_file_write(path, tensors, count, graph->allocator, err);
 }
 
-// "a/b.json" to "a/b" + suffix.
+// Replaces the extension: "a/b.json" becomes "a/b" + suffix.
 static char *sibling(qdq_mempool *mempool, const char *path, const char *suffix) {
     size_t stem = strlen(path);
     if (stem > 5 && strcmp(path + stem - 5, ".json") == 0) stem -= 5;

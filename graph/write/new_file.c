@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes a file under a temporary name and renames it when it is complete.
 #include "graph/write/new_file.h"
 
 #include <errno.h>
@@ -12,8 +13,8 @@
 
 enum { MOST_DRAFTS = 100, MODE_BITS = 07777 };
 
-// Creates the draft under a name that nobody has. open() rather than mkstemp(), for the user's
-// umask to hold for new files. A file that is private stays so while it is written.
+// Creates the draft under an unused name. open() applies the user's umask to new files; mkstemp()
+// would not. A draft of a private file is private as well.
 static int create_draft(const qdq_new_file *file, const char *path, const struct stat *old) {
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash - path) + 1 : 0;
@@ -47,7 +48,7 @@ qdq_status qdq_new_file_open(qdq_new_file *file, const char *path, const qdq_all
     struct stat old;
     bool exists = lstat(path, &old) == 0;
     *file = (qdq_new_file){.allocator = allocator, .draft_bytes = strlen(path) + 64};
-    // Renaming would put a plain file in the place of a link, a device or a pipe.
+    // Renaming would replace a link, a device or a pipe by a regular file.
     if (exists && !S_ISREG(old.st_mode))
         return qdq_fail(err, QDQ_ERR_IO, "is not a regular file, wanted a new or a regular one");
     file->draft = qdq_alloc_array(allocator, file->draft_bytes, 1, 1);

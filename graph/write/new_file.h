@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that is written beside its place and then takes it, so that the place has the old file or
-// the new one, complete.
+// Replaces a file atomically: the path has the old file or the complete new one, never a part.
 #ifndef QDQ_GRAPH_WRITE_NEW_FILE_H
 #define QDQ_GRAPH_WRITE_NEW_FILE_H
 
@@ -9,19 +8,19 @@
 #include "include/qdq/base.h"
 
 typedef struct qdq_new_file {
-    FILE *stream;  // to write to
+    FILE *stream;  // write here
     const qdq_allocator *allocator;
-    char *draft;  // its path until it is complete
+    char *draft;  // the path of the temporary file
     size_t draft_bytes;
 } qdq_new_file;
 
-// Begins the file that is to be `path`: a new one, or a regular one that is there, whose mode it
-// gets. Errors do not name the path.
+// Begins a file that will replace `path`: a new one, or an existing regular file, whose mode it
+// keeps. Errors do not contain the path.
 qdq_status qdq_new_file_open(qdq_new_file *file, const char *path, const qdq_allocator *allocator,
                              qdq_error *err);
 
-// Completes it, or removes it when `written` is an error or this fails. Returns `written` or the
-// error of completing.
+// Renames the draft to `path`, or removes it if `written` is an error or renaming fails. Returns
+// `written` or the new error.
 qdq_status qdq_new_file_close(qdq_new_file *file, const char *path, qdq_status written,
                               qdq_error *err);
 

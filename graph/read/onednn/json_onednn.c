@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the ops and tensors of a oneDNN Graph file: kinds, ids, and which op makes which tensor.
 #include "graph/read/onednn/json_onednn.h"
 
 #include <inttypes.h>
@@ -11,7 +12,8 @@
 
 //---- Words of the format ----------------------------------------------------
 
-// Kinds that have another name here, and names of ours that are no kinds. All others are the same.
+// Kinds whose op has another name in qdq, and names of ours that are no kinds. All other names
+// agree.
 static const struct {
     const char *kind, *op;
 } kinds[] = {
@@ -148,7 +150,7 @@ static qdq_status read_ops(qdq_onednn *file, const qdq_item *list) {
     return QDQ_OK;
 }
 
-// The number of the tensor in *number, a new one where no op before has it.
+// Sets *number to the index of the tensor; the first op that mentions its id adds it.
 static qdq_status read_tensor(qdq_onednn *file, size_t op, const char *what, size_t index,
                               const qdq_json_item *json, uint32_t *number) {
     qdq_item at = {.json = json};

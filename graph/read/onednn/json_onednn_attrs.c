@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes of oneDNN Graph JSON: "name": {"type": T, "value": V}, by the op's own table.
+// Reads attributes of oneDNN Graph JSON, "name": {"type": T, "value": V}, by the op's table of
+// attributes.
 #include <math.h>
 #include <string.h>
 
 #include "graph/read/json_attrs.h"
 #include "graph/read/onednn/json_onednn.h"
 
-// The default of an attribute with an entry for each spatial dim, which does not know the rank, is
-// written with so many entries.
+// Files write the default of an attribute with one entry per spatial dim at this length, whatever
+// the rank.
 enum { DEFAULT_ENTRIES = 12 };
 
-// What the type of an attribute is called in the file; NULL for one that files do not have.
+// The file's word for the type of an attribute; NULL for types that files do not have.
 static const char *const type_words[] = {
     [QDQ_ATTR_INT] = "s64",     [QDQ_ATTR_FLOAT] = "f32",    [QDQ_ATTR_BOOL] = "bool",
     [QDQ_ATTR_WORD] = "string", [QDQ_ATTR_DTYPE] = NULL,     [QDQ_ATTR_MAYBE_WORD] = "string",
@@ -18,11 +19,11 @@ static const char *const type_words[] = {
     [QDQ_ATTR_BOUND] = NULL,
 };
 
-// Attributes that say nothing about results: of files written after partitioning, and how freely a
-// product may add up (here it always is float32).
+// Ignored because results do not depend on them: written after partitioning, or permission to add
+// up products less exactly than float32.
 static const char *const ignored[] = {"partition_id", "backend", "accumulation_mode"};
 
-// Attributes that are on where an op lists more than its first output.
+// Attributes that are on if an op lists more outputs than its first.
 static const char *const counted[] = {"keep_stats", "keep_mask"};
 
 static bool is_among(const char *name, const char *const *list, size_t count) {
@@ -42,7 +43,7 @@ static const qdq_attr_desc *find_attr(const qdq_op *op, const char *name) {
     return NULL;
 }
 
-// The dtype of a result is not an attribute there.
+// Reports an attribute for the dtype of a result, which files do not have.
 static void find_no_attr(const qdq_onednn *file, qdq_subject subject) {
     qdq_findings *f = &file->r->graph->findings;
     const char *found = qdq_text(f, "attribute '%s' is unknown", subject.port);
@@ -51,7 +52,7 @@ static void find_no_attr(const qdq_onednn *file, qdq_subject subject) {
                    "the first output says it");
 }
 
-// The value of an attribute in *value; false with a finding if it has not the form or the type.
+// Sets *value to the value of an attribute. False after a finding if its form or type is wrong.
 static bool read_form(const qdq_onednn *file, const qdq_attr_desc *attr, qdq_subject subject,
                       const qdq_json_item *json, const qdq_json_item **value) {
     qdq_findings *f = &file->r->graph->findings;
@@ -89,7 +90,7 @@ static bool read_bool(const qdq_onednn *file, qdq_subject subject, const qdq_jso
     return true;
 }
 
-// Cuts a default that is longer than x has spatial dims.
+// Shortens a default to the number of spatial dims of x.
 static void cut_default(const qdq_graph *graph, const qdq_op *op, const char *fields,
                         qdq_ints *list) {
     qdq_value x;
@@ -116,12 +117,13 @@ static bool read_attr(const qdq_onednn *file, const qdq_op *op, const qdq_attr_d
     if (!qdq_json_read_attr(file->r->graph, file->r->mempool, subject, attr, value, field))
         return false;
     if (attr->kind == QDQ_ATTR_INTS) cut_default(file->r->graph, op, fields, field);
-    if (attr->kind == QDQ_ATTR_FLOAT)  // it is an f32
+    if (attr->kind == QDQ_ATTR_FLOAT)  // the file's type is f32
         *(qdq_float *)field = QDQ_FLOAT((double)(float)((qdq_float *)field)->value);
     return true;
 }
 
-// What the outputs in the file say: the dtype of the first, and whether the optional ones are made.
+// Sets attributes from the file's outputs: the dtype of the first, and which optional outputs
+// exist.
 static void set_by_outputs(const qdq_onednn_op *from, qdq_dtype dtype, char *fields) {
     for (size_t i = 0; i < from->op->attr_count; i++) {
         const qdq_attr_desc *attr = &from->op->attrs[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names for what oneDNN Graph numbers: a tensor is t<ID>, and an op has its own name, or op<ID>
-// where that is empty, not legal, or not its own.
+// Makes names for oneDNN Graph's numbers: a tensor is t<ID>; an op has its own name, or op<ID> if
+// that name is empty, not legal, or taken.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "graph/names.h"
 #include "graph/read/onednn/json_onednn.h"
 
-// Whether a name is `letters` and an id as it would be printed.
+// Whether a name consists of `letters` and a number printed in the usual way.
 static bool is_numbered(const char *name, const char *letters, uint64_t *id) {
     size_t length = strlen(letters);
     char again[32];
@@ -20,7 +20,7 @@ static bool is_numbered(const char *name, const char *letters, uint64_t *id) {
     return strcmp(again, name) == 0;
 }
 
-// Whether a name is that of an input, or what another op would be called without one.
+// Whether the name belongs to an input, or could be the generated name of another op.
 static bool is_anothers(const qdq_onednn *file, const qdq_onednn_op *op) {
     uint64_t id;
     if (is_numbered(op->given, "t", &id)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops of a oneDNN Graph file as nodes: the first input tensor is the first port, and so on.
+// Turns the ops of a oneDNN Graph file into nodes: the first input tensor goes to the first port,
+// and so on.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +9,8 @@
 
 //---- Inputs -----------------------------------------------------------------
 
-// The shape that the first reader of an input declares. More than 8 dims keep their rank, which the
-// graph then refuses.
+// The shape of an input, as its first reader declares it. For more than 8 dims only the rank is
+// kept; the graph then refuses it.
 static qdq_status read_shape(const qdq_onednn *file, const qdq_onednn_tensor *tensor,
                              qdq_shape *shape) {
     const qdq_onednn_op *op = &file->ops[tensor->reader];
@@ -54,7 +55,7 @@ static qdq_status add_input(const qdq_onednn *file, qdq_onednn_tensor *tensor) {
     return QDQ_OK;
 }
 
-// Every tensor that no op makes, in the order in which they are read in the file.
+// Adds an input for every tensor that no op makes, in the order in which ops read them.
 static qdq_status add_inputs(const qdq_onednn *file) {
     for (size_t i = 0; i < file->tensor_count; i++)
         if (file->tensors[i].maker == QDQ_ONEDNN_NOTHING)
@@ -64,7 +65,7 @@ static qdq_status add_inputs(const qdq_onednn *file) {
 
 //---- Nodes ------------------------------------------------------------------
 
-// All kinds that there are not, before anything else that is wrong: they say how loading ends.
+// Reports all unknown kinds before any other mistake, because they explain why loading fails.
 static void find_unknown_kinds(const qdq_onednn *file) {
     for (size_t i = 0; i < file->op_count; i++) {
         const qdq_onednn_op *op = &file->ops[i];
@@ -83,7 +84,7 @@ static qdq_onednn_tensor *output_of(const qdq_onednn *file, const qdq_onednn_op 
     return &file->tensors[op->tensors[op->input_count + i]];
 }
 
-// Stands for an op that cannot be added.
+// Adds invalid values for the outputs of an op that cannot be added.
 static void add_invalid(const qdq_onednn *file, const qdq_onednn_op *op) {
     qdq_graph *graph = file->r->graph;
     for (size_t i = 0; i < op->input_count; i++) qdq_graph_note_use(graph, input_of(file, op, i));
@@ -92,13 +93,13 @@ static void add_invalid(const qdq_onednn *file, const qdq_onednn_op *op) {
         output_of(file, op, i)->value = qdq_graph_add_invalid(graph, NULL);
 }
 
-// A variadic last port takes all tensors that are left. False when there are too many of them.
+// Connects tensors to ports; a variadic last port takes all that are left. False for too many.
 static bool read_ports(const qdq_onednn *file, const qdq_onednn_op *op, char *fields) {
     const qdq_op *to = op->op;
     qdq_findings *f = &file->r->graph->findings;
     size_t single = to->input_count - (to->variadic ? 1 : 0), count = op->input_count;
     qdq_value *values = qdq_mempool_array(file->r->mempool, count, sizeof *values);
-    if (!values) return false;  // the pool knows
+    if (!values) return false;  // the pool records that memory ran out
     for (size_t i = 0; i < count; i++) values[i] = input_of(file, op, i);
     for (size_t i = 0; i < count && i < single; i++)
         memcpy(fields + to->inputs[i].offset, &values[i], sizeof *values);
@@ -113,7 +114,7 @@ static bool read_ports(const qdq_onednn *file, const qdq_onednn_op *op, char *fi
     return false;
 }
 
-// An output that is declared with another dtype than the op makes.
+// Reports an output that is declared with another dtype than the op makes.
 static void check_dtype(const qdq_onednn *file, const qdq_onednn_op *op, size_t output,
                         qdq_dtype declared) {
     qdq_graph *graph = file->r->graph;
@@ -130,7 +131,7 @@ static void check_dtype(const qdq_onednn *file, const qdq_onednn_op *op, size_t 
         qdq_text(&graph->findings, "%s, which the op makes", qdq_dtype_name(made)));
 }
 
-// Hands the results of the newest node to the tensors that the op lists.
+// Connects the newest node's results to the tensors that the op lists.
 static void take_outputs(const qdq_onednn *file, const qdq_onednn_op *op,
                          const qdq_dtype *declared) {
     qdq_graph *graph = file->r->graph;
@@ -173,7 +174,7 @@ static qdq_status add_known(const qdq_onednn *file, const qdq_onednn_op *op) {
     size_t before = r->graph->node_count;
     (void)qdq_graph_add_node(r->graph, op->op, fields, op->op->attrs_size);
     if (r->graph->node_count > before) take_outputs(file, op, declared);
-    return QDQ_OK;  // else memory ran out, which the graph knows
+    return QDQ_OK;  // otherwise memory ran out, and the graph records it
 }
 
 //---- Outputs ----------------------------------------------------------------
@@ -184,7 +185,7 @@ static void add_output(const qdq_onednn *file, const qdq_onednn_tensor *tensor) 
     if (tensor->value.id) qdq_output(file->r->graph, name, tensor->value);
 }
 
-// What ops make and no other reads, and what an End does, in the order of the file.
+// Adds an output for each tensor that no op reads or that an End reads, in the order of the file.
 static void add_outputs(const qdq_onednn *file) {
     for (size_t i = 0; i < file->tensor_count; i++) {
         const qdq_onednn_tensor *tensor = &file->tensors[i];
