@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of integer execution share: a product of dequantized operands, run fast
-// and literally in all the ways there are, and held against exact arithmetic.
+// Shared by the tests of integer execution: runs a product of Dequantize results fast and
+// literally, in every mode, and bounds the error of both against exact arithmetic.
 #ifndef QDQ_TESTS_OPS_PRODUCTS_CODES_H
 #define QDQ_TESTS_OPS_PRODUCTS_CODES_H
 
@@ -19,8 +19,8 @@ typedef struct code_params {
 
 typedef enum code_scales { CODES_POWERS, CODES_RANDOM } code_scales;
 
-// Zero points of the whole range; the first ones odd and near the ends. `middle`: as weights have
-// them that have none.
+// Zero points over the whole range, the first ones odd and near its ends. `middle`: all are the
+// middle of the range, where the codes of symmetric weights have theirs.
 static inline void codes_choose(code_params *p, code_scales scales, bool middle, uint64_t *seed) {
     int least = product_least(p->dtype), codes = product_codes(p->dtype);
     for (size_t i = 0; codes && i < p->count; i++) {
@@ -51,9 +51,9 @@ static inline qdq_dequantize_attrs codes_attrs(const code_params *p) {
                                   .zps = {.data = p->zps, .count = p->count}};
 }
 
-// An element in double: all of it, the sum of its products without bias, and of their magnitudes.
-// Sums of products of codes less zero points are whole and below 2^53, so exact; a product of two
-// scales has 48 bits. So there are two roundings to 53 bits, or three.
+// An element in double: the result, its sum of products without the bias, and the sum of their
+// magnitudes. Sums of products of (code - zero point) are integers below 2^53, so they are exact;
+// the product of two scales has 48 bits. That leaves two or three roundings to 53 bits.
 typedef struct code_sum {
     double y, products, magnitudes;
 } code_sum;
@@ -69,7 +69,7 @@ static inline void codes_scale_sum(code_sum *s, double a_scale, double b_scale, 
 
 typedef struct code_check {
     const char *what;
-    const tensor *in;  // codes of a and b, and a bias or none
+    const tensor *in;  // codes of a and b, and sometimes a bias
     product_build *build;
     const void *self;
     qdq_shape y;
@@ -78,10 +78,10 @@ typedef struct code_check {
     bool powers;
 } code_check;
 
-// How far results are from the exact ones, in total.
+// The total error of the results.
 typedef struct code_errors {
     double integer, literal;
-    size_t different;  // elements
+    size_t different;  // how many elements differ
 } code_errors;
 
 static inline bool codes_same_bits(const tensor *a, const tensor *b, size_t i) {
@@ -96,9 +96,10 @@ static inline void codes_same(const code_check *c, const char *how, const tensor
                      tensor_count(want), tensor_at(got, i), tensor_at(want, i));
 }
 
-// Integer execution rounds the product of scales, the sum where it has more than 24 bits, and their
-// product: 3u. A literal product rounds each operand and each fma: at most K + 2 times u for a
-// term. A bias adds a rounding to both. Second orders are in the 1.01.
+// With u = 2^-24: integer execution rounds the product of the scales, the sum if it has more than
+// 24 bits, and the product of both: 3u. A literal product rounds each operand and each fma: at most
+// (K + 2) u for a term. A bias adds one rounding to each. The factor 1.01 covers the second-order
+// terms.
 static inline void codes_bounded(const code_check *c, const tensor *integer, const tensor *literal,
                                  code_errors *errors) {
     const double u = 0x1p-24 * 1.01;
@@ -116,8 +117,8 @@ static inline void codes_bounded(const code_check *c, const tensor *integer, con
     }
 }
 
-// The same bits on every instruction set, on one thread and three, with constants and without; the
-// literal ones as materialized.
+// Each of the two results has the same bits on every instruction set, on one thread and three, and
+// with constant operands; the literal result also when materialized.
 static inline code_errors codes_check(const code_check *c) {
     enum { OPERANDS = 3 };
     static const struct {
@@ -153,7 +154,7 @@ static inline code_errors codes_check(const code_check *c) {
     return errors;
 }
 
-// Whether a step of the plan computes on codes, if it may.
+// Whether, with `fast`, a step of the plan computes on integers.
 static inline bool codes_are_used(qdq_graph *g, const qdq_compile_options *options) {
     qdq_error err = {0};
     qdq_compile_options fast = options ? *options : (qdq_compile_options){0};

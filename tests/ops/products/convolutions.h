@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Examples of Convolution and ConvTranspose, and what must come out: naive loops in the documented
-// order (the same bits), where the transposed one is also summed in double by scattering, as its
-// definition has it: 1 to 3 spatial dims, groups, every layout, strides, dilations, pads by number
-// and by rule.
+// Examples of Convolution and ConvTranspose and their wanted results, from naive loops in the
+// documented order (the same bits). ConvTranspose is also summed in double by scattering, as its
+// definition says. 1 to 3 spatial dims, groups, every layout, strides, dilations, explicit and
+// automatic pads.
 #ifndef QDQ_TESTS_OPS_PRODUCTS_CONVOLUTIONS_H
 #define QDQ_TESTS_OPS_PRODUCTS_CONVOLUTIONS_H
 
@@ -13,14 +13,14 @@ enum { DIMS = 3 };
 typedef struct example {
     bool transposed;
     int spatial;
-    int64_t batch, groups, inputs, outputs;  // channels of all groups
+    int64_t batch, groups, inputs, outputs;  // inputs, outputs: channels of all groups
     int64_t in[DIMS], kernel[DIMS], strides[DIMS], dilations[DIMS];
     int64_t begin[DIMS], end[DIMS], extra[DIMS];
     qdq_auto_pad auto_pad;
     qdq_data_format format;
-    bool spatial_last;  // weights: OIX and IOX
+    bool spatial_last;  // weights are OIX or IOX
     bool bias;
-    bool infinite;  // the weights of the first tap of the first input channel
+    bool infinite;  // the first tap of the first input channel has infinite weights
     qdq_dtype dtype;
 } example;
 
@@ -71,7 +71,7 @@ static inline qdq_shape weights_shape(const example *e) {
     int64_t i = e->transposed ? e->inputs : e->inputs / e->groups;
     int64_t o = e->transposed ? e->outputs / e->groups : e->outputs;
     qdq_shape s = {.rank = e->spatial + 2};
-    bool inputs_first = e->transposed == e->spatial_last;  // XIO, IOX
+    bool inputs_first = e->transposed == e->spatial_last;  // XIO or IOX
     int at = e->spatial_last ? 0 : e->spatial;
     s.dims[at] = inputs_first ? i : o, s.dims[at + 1] = inputs_first ? o : i;
     for (int d = 0; d < e->spatial; d++) s.dims[(e->spatial_last ? 2 : 0) + d] = e->kernel[d];
@@ -98,7 +98,7 @@ static inline void pads_and_sizes(const example *e, int64_t *begin, int64_t *out
 
 //---- The reference ----------------------------------------------------------
 
-// Row-major index of coordinates.
+// The row-major index of coordinates.
 static inline size_t at_of(qdq_shape s, const int64_t *at) {
     int64_t index = 0;
     for (int i = 0; i < s.rank; i++) index = index * s.dims[i] + at[i];
@@ -114,7 +114,7 @@ static inline size_t image_at(const example *e, qdq_shape s, int64_t n, int64_t 
     return at_of(s, full);
 }
 
-// `i` and `o` count in the group `g`.
+// `i` and `o` count channels within group `g`.
 static inline size_t weight_at(const example *e, qdq_shape s, int64_t g, int64_t i, int64_t o,
                                const int64_t *k) {
     int64_t full[DIMS + 2] = {0};
@@ -129,14 +129,14 @@ static inline size_t weight_at(const example *e, qdq_shape s, int64_t g, int64_t
     return at_of(s, full);
 }
 
-// Counts through coordinates in row-major order; false after the last.
+// The next coordinates in row-major order; false after the last ones.
 static inline bool next(int n, const int64_t *size, int64_t *at) {
     for (int d = n; d-- > 0; at[d] = 0)
         if (++at[d] < size[d]) return true;
     return false;
 }
 
-// What is under the tap `k` at the position `o`; false: nothing.
+// Where tap `k` of the window at position `o` lies in x; false: in the padding.
 static inline bool under(const example *e, const int64_t *begin, const int64_t *o, const int64_t *k,
                          int64_t *at) {
     for (int d = 0; d < e->spatial; d++) {
@@ -253,7 +253,7 @@ static inline void check(const example *e) {
     tensors_free(in, 3), free(y.data);
 }
 
-// Both ops, all layouts.
+// Both ops in all layouts.
 static inline void check_layouts(example e) {
     for (int i = 0; i < 8; i++) {
         e.transposed = i & 1, e.spatial_last = i & 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One product of a sum of products of bfloat16, as docs/ops_neural_network.md defines it, by other
-// means than fma: the sum in double and what it loses, rounded to 24 bits whatever the exponent.
+// A model of sums of bfloat16 products as docs/ops_neural_network.md defines them, without fma: the
+// sum in double and its exact rounding error, rounded to 24 bits with unbounded exponent.
 #ifndef QDQ_TESTS_OPS_PRODUCTS_FUSED_MODEL_H
 #define QDQ_TESTS_OPS_PRODUCTS_FUSED_MODEL_H
 
@@ -13,7 +13,8 @@ static inline double fused_flushed(float x) {
     return fabs((double)x) < 0x1p-126 ? copysign(0, (double)x) : (double)x;
 }
 
-// The double between zero and s + lost, both included, with the last bit set if it is not all.
+// s + lost rounded to odd: the double that lies between zero and the sum, with its last bit set if
+// the sum is not exactly that double.
 static inline double fused_odd(double s, double lost) {
     uint64_t bits;
     if (lost == 0) return s;
@@ -24,7 +25,7 @@ static inline double fused_odd(double s, double lost) {
     return s;
 }
 
-// a and b are bfloat16, whose product is exact in double.
+// a and b are bfloat16, so their product is exact in double.
 static inline float fused_model(float a, float b, float sum) {
     double p = fused_flushed(a) * fused_flushed(b), c = fused_flushed(sum), s = p + c;
     int exponent;
@@ -37,8 +38,8 @@ static inline float fused_model(float a, float b, float sum) {
     return (float)rounded;
 }
 
-// Sums of n products in the order of pairs: the second of each goes first. `has` NULL: all are
-// there.
+// The sum of n products in pairs: the second product of a pair is added first. `has` says which
+// products take part; NULL: all.
 static inline float fused_sum(const float *a, const float *b, const unsigned char *has, size_t n,
                               float sum) {
     for (size_t i = 0; i < n + n % 2; i++) {

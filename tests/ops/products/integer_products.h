@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of integer products share: their nodes, and rescaling by the exact arithmetic of
-// oracle.h.
+// Shared by the tests of integer products: building their nodes, and rescaling sums in the exact
+// arithmetic of oracle.h.
 #ifndef QDQ_TESTS_OPS_PRODUCTS_INTEGER_PRODUCTS_H
 #define QDQ_TESTS_OPS_PRODUCTS_INTEGER_PRODUCTS_H
 
@@ -8,7 +8,7 @@
 
 static inline int64_t value(const tensor *t, size_t i) { return (int64_t)tensor_at(t, i); }
 
-// That of a scale or zero point with one element, or as many as there are.
+// The scale or zero point of element i: the parameter has one element or many.
 static inline double of_index(const tensor *t, size_t i) {
     return t->name ? tensor_at(t, tensor_count(t) == 1 ? 0 : i) : 0;
 }
@@ -24,7 +24,7 @@ static inline double requantized(int32_t acc, double a, double b, double y, int6
                                    QDQ_OVERFLOW_SATURATE);
 }
 
-// Scales such that results spread over all of y's range, or powers of two, which make ties.
+// Scales that spread the results over y's range, or powers of two, which make ties.
 static inline void fill_scales(tensor *t, uint64_t *seed, double about, bool powers) {
     for (size_t i = 0; i < tensor_count(t); i++) {
         double r = (double)(oracle_random(seed) >> 20 & 1023) / 1024.0 + 0.5;

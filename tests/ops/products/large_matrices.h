@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large products of matrices of all kinds: their operands, and their exact results.
+// Large matrix products of all kinds: their operands and their exact results.
 #ifndef QDQ_TESTS_OPS_PRODUCTS_LARGE_MATRICES_H
 #define QDQ_TESTS_OPS_PRODUCTS_LARGE_MATRICES_H
 
@@ -11,17 +11,17 @@ enum { OF_BIAS = MATMUL_PORTS, OPERANDS };
 typedef struct product {
     const char *name;
     large_kind kind;
-    qdq_dtype a, b, real;  // real: of the result, unless it is integers
-    size_t size;           // bytes of an element as kernels take it
+    qdq_dtype a, b, real;  // real: the dtype of a float result
+    size_t size;           // bytes of an element in the kernel's operands
     large_blocks blocks;
-    bool zeros, wide;  // zero points that are not 0; codes of the whole range
+    bool zeros, wide;  // zeros: zero points other than 0; wide: codes of the whole range
     bool b_shared, transpose_a, transpose_b, bias, by_row, same_scales;
-    size_t batch, m, k, n, block_k, block_n;  // batch 0: matrices
+    size_t batch, m, k, n, block_k, block_n;  // batch 0: no batch dim
     large_after after;
-    // What is made of it.
+    // Made from the fields above.
     tensor in[OPERANDS], want;
-    int32_t *of_a, *of_b, *sums;  // of_b, sums: rows of `stride`
-    size_t stride, count;         // of parameters of b
+    int32_t *of_a, *of_b, *sums;  // rows of of_b and sums are `stride` apart
+    size_t stride, count;         // count: parameters of b
     float *scales, a_scale, y_scale;
     double *zps, a_zero;
     int64_t extents[3];
@@ -71,7 +71,7 @@ static inline qdq_value product_node(qdq_graph *g, const qdq_value *v, const voi
 
 //---- Operands ---------------------------------------------------------------
 
-// Which parameter element [k, j] of b has.
+// Which parameter element [k, j] of b uses.
 static inline size_t product_block(const product *p, size_t k, size_t j) {
     if (p->blocks == PER_TENSOR) return 0;
     if (p->blocks == PER_COLUMN) return j;
@@ -116,7 +116,7 @@ static inline void product_fill_a(product *p, uint64_t *state) {
     }
 }
 
-// Weights have as many codes as leave sums of 24 bits.
+// Weights use only as many codes as keep sums within 24 bits.
 static inline void product_fill_b(product *p, uint64_t *state) {
     size_t size = p->k * p->n, matrices = product_matrices(p);
     int reach = p->wide ? 255 : 3;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of a convolution, and its sums in whole numbers, tap by tap: of each position of the
-// result, or of a transposed one by scattering each element of x, as its definition has it.
+// The sizes of a convolution and its sums in integers, tap by tap. A transposed convolution
+// scatters each element of x, as its definition says.
 #ifndef QDQ_TESTS_OPS_PRODUCTS_LARGE_SUMS_H
 #define QDQ_TESTS_OPS_PRODUCTS_LARGE_SUMS_H
 
@@ -27,12 +27,13 @@ static inline void set_channels(example *e, int64_t groups, size_t inputs, size_
 
 //---- Sums -------------------------------------------------------------------
 
-// One tap of one line: y[t * y_step] += w * x[t * x_step] where both are there.
+// One tap of one line: y[t * y_step] += w * x[t * x_step] wherever both elements exist.
 typedef struct window_line {
     const int32_t *x;
     int32_t *y, w;
-    int64_t count, other, stride, shift;  // of t; the other index is t * stride + shift, if < other
-    bool scatters;                        // t counts x
+    // t < count; the other index is t * stride + shift, which must be < other
+    int64_t count, other, stride, shift;
+    bool scatters;  // t counts along x instead of y
 } window_line;
 
 static inline void window_add_line(const window_line *l) {
@@ -44,12 +45,12 @@ static inline void window_add_line(const window_line *l) {
     for (int64_t t = begin; t < end; t++) l->y[y + t * y_step] += l->w * l->x[x + t * x_step];
 }
 
-// The dims as if there were three: those that are missing come first.
+// Always three dims; the missing ones come first, with length 1.
 typedef struct window_dims {
     int64_t in[DIMS], out[DIMS], kernel[DIMS], stride[DIMS], dilation[DIMS], begin[DIMS];
 } window_dims;
 
-// A channel of x under weights of a pair of channels.
+// Adds the products of one channel of x with the weights of one pair of channels.
 static inline void window_add_channel(const window_dims *d, bool transposed, const int32_t *x,
                                       const int32_t *w, int32_t *y) {
     const int64_t *t = transposed ? d->in : d->out, *others = transposed ? d->out : d->in;

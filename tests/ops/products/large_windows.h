@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large convolutions of all kinds: their operands, and their exact results.
+// Large convolutions of all kinds: their operands and their exact results.
 #ifndef QDQ_TESTS_OPS_PRODUCTS_LARGE_WINDOWS_H
 #define QDQ_TESTS_OPS_PRODUCTS_LARGE_WINDOWS_H
 
@@ -10,17 +10,17 @@
 typedef struct window {
     const char *name;
     large_kind kind;
-    qdq_dtype x, w, real;  // real: of the result, unless it is integers
-    size_t size;           // bytes of an element as kernels take it
-    large_blocks blocks;   // PER_COLUMN: of output channels; PER_BLOCK: of input channels
-    bool zeros, wide;      // zero points that are not 0; codes of the whole range
+    qdq_dtype x, w, real;  // real: the dtype of a float result
+    size_t size;           // bytes of an element in the kernel's operands
+    large_blocks blocks;   // PER_COLUMN: by output channel; PER_BLOCK: by blocks of input channels
+    bool zeros, wide;      // zeros: zero points other than 0; wide: codes of the whole range
     example e;
     large_after after;
-    // What is made of it. Numbers lie by image, group, channel and position.
+    // Made from the fields above. Elements are ordered by image, group, channel and position.
     int64_t block, begin[DIMS], out[DIMS];
     tensor in[CONV_PORTS], want;
     int32_t *of_x, *of_w, *sums;
-    size_t count;  // of parameters of w
+    size_t count;  // count: parameters of w
     float *scales, x_scale, y_scale;
     double *zps, x_zero;
     int64_t extents[DIMS + 2];
@@ -30,7 +30,7 @@ static inline int64_t window_volume(const int64_t *size) { return size[0] * size
 
 //---- Nodes ------------------------------------------------------------------
 
-// The dim of the weights that has input channels, or output channels.
+// The dim of the weights that holds the input channels, or the output channels.
 static inline int window_dim(const window *p, bool inputs) {
     bool first = (p->e.transposed == p->e.spatial_last) == inputs;
     return (p->e.spatial_last ? 0 : p->e.spatial) + !first;
@@ -73,7 +73,7 @@ static inline qdq_value window_node(qdq_graph *g, const qdq_value *v, const void
 
 //---- Operands ---------------------------------------------------------------
 
-// Which parameter weights have; `i` and `o` count in the group `g`.
+// Which parameter a weight uses; `i` and `o` count channels within group `g`.
 static inline size_t window_block(const window *p, int64_t g, int64_t i, int64_t o) {
     const example *e = &p->e;
     if (p->blocks == PER_TENSOR) return 0;

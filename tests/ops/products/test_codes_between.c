@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ops between Dequantize and product are computed on codes, and who prevents it.
+// Integer execution: which ops between Dequantize and a product run on quantized values, and what
+// prevents it.
 #include "tests/ops/products/codes.h"
 #include "tests/unit.h"
 
-// The names of the nodes that are, in their order.
+// The names of the nodes that run on integers, in order.
 static const char *on_integers(qdq_graph *g, bool fast) {
     static char names[256];
     qdq_error err = {0};
@@ -113,7 +114,7 @@ static void who_needs_reals_decides_for_all_between(void **state) {
     assert_string_equal(on_integers(graph_of(&l), true), "");
 }
 
-// With a negative scale the greatest code is the least real.
+// A negative scale would make the greatest code the least real.
 static void pooling_wants_a_positive_scale(void **state) {
     (void)state;
     line l = {.scale = minus, .mempool = halves};
@@ -124,7 +125,7 @@ static void pooling_wants_a_positive_scale(void **state) {
     assert_string_equal(on_integers(g, true), "f m");
 }
 
-// Such a window gives the lowest float, which no code is.
+// An empty window gives the lowest float, which has no code.
 static void pooling_wants_an_element_in_each_window(void **state) {
     (void)state;
     static const int64_t three[] = {3, 3}, fives[] = {5, 5};
@@ -133,7 +134,8 @@ static void pooling_wants_an_element_in_each_window(void **state) {
     l.mempool.kernel = ints(three, 2);
     l.mempool.strides = ints(three, 2);
     assert_string_equal(on_integers(graph_of(&l), true), "p f m");
-    // Elements -2 and 3, -1 and 4, 0 and 5 of 4: the second window has none.
+    // With 4 elements, the windows have elements -2 and 3, -1 and 4, 0 and 5: the second window is
+    // empty.
     l.mempool.kernel = ints(twos, 2), l.mempool.strides = ints(ones, 2);
     l.mempool.dilations = ints(fives, 2);
     l.mempool.pads_begin = ints(twos, 2), l.mempool.pads_end = ints(ones, 2);
@@ -165,7 +167,7 @@ static qdq_value channels(qdq_graph *g, qdq_shape shape, int64_t axis) {
                                .scales = {.data = scales, .count = (size_t)shape.dims[axis]}});
 }
 
-// Products with w [k, n], made of weights with a scale for each entry of a dim.
+// Products with w [k, n], made from weights with one scale for each index of a dim.
 static void a_dim_of_scales_must_be_left_and_be_the_columns(void **state) {
     (void)state;
     for (int way = 0; way < 6; way++) {
@@ -191,8 +193,8 @@ static void a_dim_of_scales_must_be_left_and_be_the_columns(void **state) {
     }
 }
 
-// p is read by two products, of which one has another operand that must be real: then so must p,
-// and the first product with it, but for what it shares with nobody.
+// Two products read p. One of them has another operand that must be real, so p must be real, and
+// then the other product stays literal too, except for operands it shares with no other node.
 static void one_operand_that_must_be_real_decides_for_its_partners(void **state) {
     (void)state;
     for (int needs_real = 0; needs_real < 2; needs_real++) {
@@ -208,7 +210,7 @@ static void one_operand_that_must_be_real_decides_for_its_partners(void **state)
     }
 }
 
-// A product that takes the same value as an operand, which may be codes, and as its bias.
+// The same value is an operand, which may stay quantized, and the bias, which may not.
 static void a_bias_is_real(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("bias", NULL);
@@ -218,7 +220,7 @@ static void a_bias_is_real(void **state) {
     assert_string_equal(on_integers(g, true), "");
 }
 
-// 10,000 of them: no recursion, no pass for each.
+// 10,000 nodes: compiling neither recurses nor takes a pass for each node.
 static void chains_may_be_long(void **state) {
     (void)state;
     enum { LENGTH = 10000 };
@@ -236,7 +238,7 @@ static void chains_may_be_long(void **state) {
     qdq_graph_destroy(g);
 }
 
-// Whichever allocation fails; weights are folded, 64 KB of them.
+// Any allocation fails in turn while 64 KB of weights are folded.
 static void memory_that_runs_out_is_an_error(void **state) {
     (void)state;
     static int8_t weights[256 * 256];

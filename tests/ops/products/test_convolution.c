@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution and ConvTranspose: 1 to 3 spatial dims, groups, every layout, strides, dilations,
-// pads by number and by rule, against the loops of convolutions.h.
+// Convolution and ConvTranspose against the naive loops of convolutions.h: 1 to 3 spatial dims,
+// groups, every layout, strides, dilations, explicit and automatic pads.
 #include "tests/ops/products/convolutions.h"
 
 //---- Claims -----------------------------------------------------------------
@@ -22,7 +22,7 @@ static const example plain = {.spatial = 2,
 static void sums_run_over_channels_then_the_kernel(void **state) {
     (void)state;
     check_layouts(plain);
-    example e = plain;  // two blocks of k, columns and rows
+    example e = plain;  // two blocks in k, columns and rows
     e.inputs = 35, e.outputs = 131, e.batch = 1;
     check_layouts(e);
     e.kernel[0] = e.kernel[1] = 1;
@@ -39,13 +39,13 @@ static void what_is_beyond_the_border_has_no_product(void **state) {
     check_layouts(e);
     e.bias = false;
     check_layouts(e);
-    e.dtype = QDQ_BFLOAT16, e.inputs = 31, e.batch = 1;  // two chunks of k, an odd number
+    e.dtype = QDQ_BFLOAT16, e.inputs = 31, e.batch = 1;  // two k blocks, an odd number of products
     check_layouts(e);
 }
 
-// A product with padding would be 0 * infinity, and would turn -0 into 0. The last pair of bfloat16
-// has no second k: 0 * 0 turns -0 into 0, and what the first k adds to that may be -0 again. `want`
-// is of Convolution, `mirrored` of ConvTranspose.
+// Padding must add no product: it would be 0 * infinity, or turn -0 into 0. The last pair of
+// bfloat16 lacks its second product: 0 * 0 would turn -0 into 0, to which the first product may add
+// -0 again. `want` is for Convolution, `mirrored` for ConvTranspose.
 static void check_infinity(qdq_dtype dtype, const double *want, const double *mirrored) {
     for (int transposed = 0; transposed < 2; transposed++) {
         example e = {.spatial = 1,
@@ -63,7 +63,8 @@ static void check_infinity(qdq_dtype dtype, const double *want, const double *mi
                      .spatial_last = true,
                      .dtype = dtype,
                      .transposed = transposed};
-        // The last tap of the first output channel is at y[0] of the transposed one, else at y[2].
+        // In ConvTranspose the last tap of the first output channel reaches y[0], in Convolution
+        // y[2].
         static const double w[] = {INFINITY, -0x1p-100, -0x1p-100, -0x1p-100, -0x1p-100, INFINITY};
         tensor in[3] = {tensor_of("x", dtype, QDQ_SHAPE(1, 1, 3)),
                         tensor_of("w", dtype, transposed ? QDQ_SHAPE(1, 2, 3) : QDQ_SHAPE(2, 1, 3)),
@@ -122,7 +123,8 @@ static void groups_have_weights_of_their_own(void **state) {
     check_layouts(e);
 }
 
-// 3 products of bfloat16 are two pairs: what is put beside the third is none of x.
+// 3 products of bfloat16 make two pairs: the filler next to the third product must not be an
+// element of x.
 static void an_infinite_element_reaches_no_window_but_its_own(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16};
@@ -151,8 +153,8 @@ static void an_infinite_element_reaches_no_window_but_its_own(void **state) {
     }
 }
 
-// Rows of neighbours that end at a border, at the end of a line, in the middle of a block; kernels
-// as wide as x and wider; what is beyond the border next to infinite weights.
+// Runs of neighbouring elements that end at a border, at the end of a row or inside a block;
+// kernels as wide as x and wider; padding under infinite weights.
 static void borders_cut_rows_of_neighbours(void **state) {
     (void)state;
     static const struct {
@@ -166,7 +168,7 @@ static void borders_cut_rows_of_neighbours(void **state) {
         {{5, 21}, {1, 1}, {2, 3}, {1, 1}, {0, 0}, {0, 0}},
         {{7, 18}, {3, 7}, {2, 2}, {1, 1}, {1, 3}, {1, 3}},
         {{9, 10}, {9, 8}, {1, 1}, {1, 1}, {4, 3}, {4, 3}},  // 72 taps
-        {{6, 50}, {1, 4}, {1, 1}, {1, 1}, {2, 0}, {3, 0}},  // lines beyond the border
+        {{6, 50}, {1, 4}, {1, 1}, {1, 1}, {2, 0}, {3, 0}},  // whole rows in the padding
         {{2, 150}, {2, 3}, {1, 1}, {1, 2}, {1, 2}, {0, 1}},
     };
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
@@ -195,7 +197,7 @@ static void padding_by_rule(void **state) {
         for (int64_t stride = 1; stride <= 4; stride++) {
             example e = plain;
             e.auto_pad = (qdq_auto_pad)pad, e.batch = 1;
-            e.begin[0] = 5, e.end[1] = 4;  // of no effect
+            e.begin[0] = 5, e.end[1] = 4;  // explicit pads, which must have no effect here
             e.strides[0] = stride, e.kernel[0] = 4, e.dilations[1] = 2;
             check_layouts(e);
         }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of dequantized operands, computed on the codes, transposed ones too: 1 to 3 spatial
-// dims, every layout, groups of many and of few channels, and borders, where there is no product at
-// all.
+// Integer execution of convolutions, transposed ones too: 1 to 3 spatial dims, every layout, groups
+// of many and of few channels, and padding, which contributes no product.
 #include "tests/ops/products/codes.h"
 
 enum { DIMS = 3 };
 
 typedef struct example {
     int spatial;
-    int64_t batch, groups, inputs, outputs;  // channels of all groups
+    int64_t batch, groups, inputs, outputs;  // inputs, outputs: channels of all groups
     int64_t in[DIMS], kernel[DIMS], strides[DIMS], dilations[DIMS], begin[DIMS], end[DIMS];
     bool channels_first, spatial_last, bias, transposed;
     code_params of_x, of_w;
@@ -78,14 +77,14 @@ static qdq_shape weights_shape(const example *e) {
     return s;
 }
 
-// The dim of the output channels.
+// The dim that holds the output channels.
 static int scale_axis(const example *e) {
     int last = e->spatial_last ? 0 : e->spatial + 1;
     return e->transposed ? (e->spatial_last ? 1 : e->spatial) : last;
 }
 
-// Input i of the group of output o: Convolution's weights are for each output the inputs of its
-// group, ConvTranspose's for each input the outputs of its group.
+// Input i of the group of output o. Convolution's weights have the inputs of one group for each
+// output; ConvTranspose's have the outputs of one group for each input.
 static size_t weights_at(const example *e, int64_t o, int64_t i, const int64_t *tap) {
     int64_t inputs = e->inputs / e->groups, outputs = e->outputs / e->groups;
     int64_t all = e->outputs, one = o, part = inputs, of_part = i;
@@ -96,7 +95,7 @@ static size_t weights_at(const example *e, int64_t o, int64_t i, const int64_t *
     return (size_t)(e->spatial_last ? at : (at * part + of_part) * all + one);
 }
 
-// The index in dim d of x whose product with a tap goes to y; false where there is none.
+// The index along dim d of x whose product with a tap adds to y; false if there is none.
 static bool source(const example *e, int d, int64_t y, int64_t tap, int64_t *x) {
     *x = y * e->strides[d] + tap * e->dilations[d] - e->begin[d];
     if (e->transposed) {  // y = x * stride + tap * dilation - begin
@@ -107,7 +106,7 @@ static bool source(const example *e, int d, int64_t y, int64_t tap, int64_t *x) 
     return *x >= 0 && *x < e->in[d];
 }
 
-// Counts through a box; false after its last element.
+// The next coordinates of a box in row-major order; false after the last ones.
 static bool next(int64_t *at, const int64_t *size, int n) {
     for (int d = n; d-- > 0; at[d] = 0)
         if (++at[d] < size[d]) return true;
@@ -175,7 +174,7 @@ static const qdq_dtype pairs[PAIRS][2] = {{QDQ_UINT8, QDQ_INT8},
                                           {QDQ_INT8, QDQ_INT4},
                                           {QDQ_UINT8, QDQ_UINT4}};
 
-// Groups of 9 and more output channels, of 1 to 3, and depthwise; borders on both sides.
+// Groups of 9 and more output channels, groups of 1 to 3, and depthwise; padding at both ends.
 // clang-format off
 static const example examples[] = {
     {1, 2, 1, 5, 9, {11}, {3}, {1}, {1}, {1}, {2}, 0, 0, 0, 0, {0}, {0}},
@@ -219,7 +218,7 @@ static void other_scales_are_nearer_to_the_exact_result(void **state) {
         fail_msg("errors are %g, literally %g", errors.integer, errors.literal);
 }
 
-// Parameters along another dim of the weights than their output channels.
+// The weights' parameters go along a dim other than the output channels.
 static void other_channels_are_computed_literally(void **state) {
     (void)state;
     static const float scales[] = {0.5f, 0.25f};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of dequantized operands, computed on the codes: against what the graph literally says,
-// and both against exact arithmetic.
+// Integer execution of products of Dequantize results: compared with the literal product, and both
+// with exact arithmetic.
 #include "tests/ops/products/codes.h"
 
 //---- Matrices ---------------------------------------------------------------
@@ -141,7 +141,7 @@ static void the_longest_sums_do_not_wrap_around(void **state) {
     tensors_free(in, 2), free(y.data);
 }
 
-// With scales of different sign, and a bias of -0, as sums of floats are that begin at +0.
+// Scales of different sign and a bias of -0: float sums start at +0, so a zero result is +0.
 static void a_sum_of_zero_has_no_sign(void **state) {
     (void)state;
     example e = example_of(0, 2, 5, 3, 4);
@@ -163,7 +163,7 @@ static void a_sum_of_zero_has_no_sign(void **state) {
 
 //---- What is computed on codes ----------------------------------------------
 
-// A graph of one product, with things in it that may be changed.
+// A graph of one product; its parts can be changed one by one.
 typedef struct pattern {
     qdq_shape a, b;
     qdq_dequantize_attrs of_a, of_b;
@@ -213,7 +213,7 @@ static void known_parameters_are_enough(void **state) {
     (void)state;
     static const struct {
         const char *name;
-        bool scalar;  // the form of scales that it takes
+        bool scalar;  // whether the target wants scalar scales
     } targets[] = {{"core", true}, {"onnx", true}, {"onednn", false}};
     static const float channels[] = {0.5f, -3e-5f};
     pattern p = plain_pattern();
@@ -273,7 +273,7 @@ static void what_is_not_plain_is_computed_literally(void **state) {
     assert_false(uses_codes(&p, NULL));
 }
 
-// The plan shows it, and which values are read.
+// `qdq plan` prints the integer product and the values that it reads.
 static void the_plan_shows_it(void **state) {
     (void)state;
     pattern p = plain_pattern();
@@ -311,7 +311,7 @@ static void fast_excludes_storing_what_it_skips(void **state) {
     qdq_graph_destroy(g);
 }
 
-// The reals of one Dequantize, read by two products and by something else.
+// One Dequantize is read by two products and by another op.
 static void reals_that_others_read_are_made_for_them(void **state) {
     (void)state;
     int8_t a[] = {1, -2, 3, 4}, b[] = {5, 6, -7, 8};

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulInteger, ConvInteger, QLinearMatMul and QLinearConv against sums in 64 bits that are
-// wrapped, and rescaled exactly.
+// MatMulInteger, ConvInteger, QLinearMatMul and QLinearConv against 64-bit sums that are wrapped to
+// 32 bits and rescaled exactly.
 #include "tests/ops/products/integer_products.h"
 
 static const qdq_dtype bytes[2] = {QDQ_INT8, QDQ_UINT8};
 
 //---- Matrices ---------------------------------------------------------------
 
-// Batches of a and b, both with or without.
+// a and b both have a batch dim, or neither has.
 typedef struct matmul_example {
     size_t batch, m, k, n;
     qdq_dtype a, b;
-    qdq_shape a_zero, b_zero;  // rank -1: none
+    qdq_shape a_zero, b_zero;  // rank -1: no zero point
     bool b_is_shared, powers;
 } matmul_example;
 
@@ -106,7 +106,7 @@ static void batches_have_zero_points_of_their_own(void **state) {
     }
 }
 
-// 2^31 / 255^2 is 33026: with so many products of the largest numbers the sum wraps around.
+// 2^31 / 255^2 is 33026: a sum of that many products of the largest codes wraps around.
 static void sums_wrap_around(void **state) {
     (void)state;
     enum { K = 33100 };
@@ -122,8 +122,8 @@ static void sums_wrap_around(void **state) {
 
 //---- Convolutions -----------------------------------------------------------
 
-// The sum at position (r, c) of output channel o of image n; what is beyond the border is x's zero
-// point and so adds nothing.
+// The sum at position (r, c) of output channel o of image n. Padding holds x's zero point, so it
+// adds nothing.
 static int64_t conv_sum(const conv_example *e, const tensor *in, int64_t n, int64_t o, int64_t r,
                         int64_t c) {
     int64_t inputs = e->inputs / e->groups, first = o / (e->outputs / e->groups) * inputs, sum = 0;

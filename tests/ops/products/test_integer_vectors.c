@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer products against ONNX's vectors, the order of rounding, and what is refused.
+// Integer products: ONNX's test vectors, the order of rounding and adding the zero point, and
+// refused nodes.
 #include "tests/ops/products/integer_products.h"
 
 //---- ONNX's vectors ---------------------------------------------------------
@@ -19,7 +20,7 @@ static tensor known(const char *name, qdq_dtype dtype, qdq_shape shape, const in
 
 #define LIST(...) ((const int[]){__VA_ARGS__})
 
-// test_qlinearmatmul_2D_*_float16, 3D_*_float16.
+// ONNX's vectors test_qlinearmatmul_2D_*_float16 and 3D_*_float16.
 static void check_vector(qdq_dtype dtype, qdq_shape a, qdq_shape b, const int *a_data,
                          const int *b_data, const int *zeros, const int *want) {
     const qdq_shape one = QDQ_SHAPE(1);
@@ -61,7 +62,7 @@ static void qlinear_matmul_is_that_of_the_vectors(void **state) {
         LIST(-14, 114, -9), LIST(-86, -128, -128, 115, 39, -121, -86, -128, -128, 115, 39, -121));
 }
 
-// test_convinteger_with_padding.
+// ONNX's vector test_convinteger_with_padding.
 static void conv_integer_is_that_of_the_vector(void **state) {
     (void)state;
     conv_example e = {
@@ -78,8 +79,8 @@ static void conv_integer_is_that_of_the_vector(void **state) {
     tensors_free(in, CONV_PORTS), free(y.data);
 }
 
-// A tie with an odd zero point: 0.5 rounds to 0 and becomes 1, as in ONNX's text and ONNX Runtime;
-// ONNX's Python reference adds first and makes 2 of 1.5.
+// A tie with an odd zero point: 0.5 rounds to 0, plus 1 is 1, as in ONNX's text and ONNX Runtime.
+// ONNX's Python reference adds first and rounds 1.5 to 2.
 static void the_zero_point_is_added_after_rounding(void **state) {
     (void)state;
     tensor in[MATMUL_PORTS] = {{0}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions larger than everything that they are cut into, and random ones:
-// test_large_convolutions [COUNT [SEED]].
+// Convolutions larger than every block, k block and panel, and random ones: test_large_convolutions
+// [COUNT [SEED]].
 #include "ops/products/conv_lowering.h"
 #include "tests/ops/products/large_windows.h"
 
@@ -133,7 +133,7 @@ static void run(const window *p, const char *isa, large_way way) {
              p->name, e->transposed ? " transposed" : "", (int)e->batch, sizes, (int)e->inputs,
              (int)e->outputs, (int)e->groups, e->format == QDQ_NCX ? ", NCX" : "",
              e->spatial_last ? ", spatial last" : "", e->bias ? ", bias" : "", (int)p->after.link);
-    if (p->kind == CODES && p->wide) way.fast = true, way.materialize = false;  // sums of 32 bits
+    if (p->kind == CODES && p->wide) way.fast = true, way.materialize = false;  // sums need 32 bits
     large_run(&(large_case){what, p->in, CONV_PORTS, window_node, p, &p->want}, isa, &way);
 }
 
@@ -147,22 +147,22 @@ static void set_link(window *p, size_t choice) {
 
 enum { SHAPES = 14, LANES_SHAPE = 6, LAST_LANES_SHAPE = 11 };
 
-// Positions, k and output channels beyond each cut twice.
+// Positions, k and output channels cross their block sizes twice.
 static void set_product_shape(window *p, int shape) {
     example *e = &p->e;
     size_t k_block = QDQ_GEMM_ROW_BYTES / p->size, many = 2 * BLOCK_COLUMNS + COLUMNS + 1;
     set_image(e, 9, 12, 3);
     set_channels(e, 1, 2 * k_block / 9 + 2, many);
     if (shape == 0) e->begin[0] = e->begin[1] = e->end[0] = e->end[1] = 1;
-    if (shape == 1) {  // pixels times a B that exceeds the cache
+    if (shape == 1) {  // 1x1 kernels with a B that exceeds the cache
         set_image(e, 9, 12, 1);
         set_channels(e, 1, QDQ_GEMM_CACHE_BYTES / (p->size * (many / COLUMNS + 1) * COLUMNS) + 3,
                      many);
-    } else if (shape == 2) {  // every other pixel
+    } else if (shape == 2) {  // a stride of 2
         set_image(e, 19, 23, 1);
         set_channels(e, 1, 2 * k_block + 3, COLUMNS + 1);
         e->strides[0] = e->strides[1] = 2;
-    } else if (shape == 3) {  // many taps, with borders wider than the steps
+    } else if (shape == 3) {  // many taps, and padding wider than the strides
         set_image(e, 23, 25, 9);
         set_channels(e, 1, 3, COLUMNS + 9);
         e->begin[0] = e->end[1] = 7, e->end[0] = e->begin[1] = 5, e->dilations[1] = 2;
@@ -170,29 +170,29 @@ static void set_product_shape(window *p, int shape) {
         set_image(e, 22, 13, 3);
         set_channels(e, 3, 2 * QDQ_CONV_PART / 9 + 2, COLUMNS + 3);
         e->strides[0] = 2, e->begin[0] = e->end[1] = 1, e->batch = 2;
-    } else if (shape == 5) {  // more chunks than there is room for
+    } else if (shape == 5) {  // more k blocks than the row buffer holds
         set_image(e, 5, 11, 3);
         set_channels(e, 1, (K_BLOCKS + 1) * k_block / 9 + 1, COLUMNS + 1);
         e->begin[1] = e->end[1] = 1, e->batch = 2;
     } else if (shape == 12) {  // neighbours of one channel
         set_channels(e, 1, 1, COLUMNS + 1);
-    } else if (shape == 13) {  // a channel under the window is more than a part of a row
+    } else if (shape == 13) {  // one channel under the window exceeds a part of a row
         set_image(e, 17, 18, 12);
         set_channels(e, 1, 5, COLUMNS + 1);
     }
 }
 
-// Few output channels in a group.
+// Groups with few output channels.
 static void set_lanes_shape(window *p, int shape) {
     example *e = &p->e;
     set_image(e, 23, 27, 3);
     e->begin[0] = e->begin[1] = e->end[0] = e->end[1] = 1;
     if (shape == 6) set_channels(e, 2 * COLUMNS + 5, 1, 1);
-    if (shape == 7) {  // k beyond two parts, and beyond what lines take
+    if (shape == 7) {  // k exceeds two parts, and the limit for lines
         set_image(e, 9, 15, 3);
         set_channels(e, 11, 2 * QDQ_CONV_LANES_DEPTH / 9 + 2, QDQ_CONV_LANES_OUTPUTS - 1);
         e->batch = 2, e->begin[1] = 1;
-    } else if (shape == 8) {  // as many k as lines take
+    } else if (shape == 8) {  // k at the limit for lines
         set_image(e, 14, 45, 3);
         set_channels(e, 5, QDQ_CONV_LINES_MOST / 9, QDQ_CONV_LANES_OUTPUTS - 1);
         e->begin[1] = e->end[1] = 2, e->dilations[1] = 2, e->batch = 2;
@@ -204,7 +204,7 @@ static void set_lanes_shape(window *p, int shape) {
         set_dims(e, 3, (int64_t[]){5, 6, 17}, (int64_t[]){2, 3, 2});
         set_channels(e, COLUMNS + 3, 2, 2);
         e->begin[2] = e->end[1] = e->end[0] = 1, e->dilations[1] = 2;
-    } else if (shape == 11) {  // the last tap never lies in x
+    } else if (shape == 11) {  // the last tap always lies in the padding
         set_image(e, 7, 12, 3);
         set_channels(e, 2 * QDQ_CONV_LINES_CHANNELS + 1, 1, 1);
         e->begin[1] = 2, e->end[1] = 8, e->dilations[1] = 9;
@@ -226,7 +226,7 @@ static const large_way ways[] = {
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-// Two layouts of each shape and kind; two ways of each instruction set, one of the portable
+// Two layouts of each shape and kind; two modes of each instruction set, one of the portable
 // kernels.
 static void convolutions_cross_every_cut(void **unused) {
     (void)unused;
@@ -252,8 +252,7 @@ static void convolutions_cross_every_cut(void **unused) {
             }
 }
 
-// Elements under a window that are neighbours, so many that loops of their own copy them, or
-// others.
+// Windows with many neighbouring elements are copied by loops of their own; others one by one.
 static void windows_of_every_width_are_copied(void **unused) {
     (void)unused;
     for (size_t v = 0; v < ORACLE_COUNT(variants); v++)
@@ -272,7 +271,7 @@ static void windows_of_every_width_are_copied(void **unused) {
         }
 }
 
-// Groups of a transposed convolution follow each other along the dim that blocks of weights cut.
+// In a transposed convolution groups follow each other along the dim that blocks of weights divide.
 static void groups_may_begin_within_a_block_of_weights(void **unused) {
     (void)unused;
     for (int64_t block = 3; block < 12; block++) {
@@ -315,7 +314,7 @@ static void set_random_window(example *e, uint64_t *state) {
 }
 
 static void set_random_channels(window *p, uint64_t *state) {
-    enum { MOST = 4 << 20 };  // products
+    enum { MOST = 4 << 20 };  // multiply-adds
     example *e = &p->e;
     size_t k_block = QDQ_GEMM_ROW_BYTES / p->size, taps = (size_t)window_volume(e->kernel);
     const size_t outputs[] = {QDQ_CONV_LANES_OUTPUTS, COLUMNS, BLOCK_COLUMNS, 1};
@@ -353,7 +352,7 @@ static window random_window(uint64_t *state) {
     return p;
 }
 
-// Pads of a transposed one may leave nothing.
+// The pads of a transposed convolution may leave an empty result.
 static bool has_result(const example *e) {
     int64_t begin[DIMS], out[DIMS];
     pads_and_sizes(e, begin, out);

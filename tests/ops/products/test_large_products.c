@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices larger than every block, chunk and panel that they are cut into, and random
-// ones: test_large_products [COUNT [SEED]].
+// Matrix products larger than every block, k block and panel, and random ones:
+// test_large_products [COUNT [SEED]].
 //
-// This test and that of large convolutions reach every branch of ops/gemm*.c, ops/conv*.c,
-// ops/matmul*.c and ops/kernels/gemm*, as gcov counts them, but for these:
-// * what is refused (tests/rules, test_matmul.c, test_convolution.c), and memory that runs out
+// This test and test_large_convolutions reach every branch of ops/products/gemm*.c, conv*.c and
+// matmul*.c and of ops/kernels/gemm, as gcov counts them, except:
+// * refused nodes (tests/rules, test_matmul.c, test_convolution.c) and failing allocations
 //   (tests/graph/test_memory.c);
-// * vectors, broadcast batches, parameters of matrices in a batch, and a dtype that is asked for
-//   (test_matmul.c, test_integer_products.c);
-// * NaN, infinities, and sums of bfloat16 near 2^-126, which are no small whole numbers
-//   (test_matmul.c, test_weights.c, test_gemm_bfloats.c);
-// * what makes an operand unfit for integer execution (test_integer_execution.c);
-// * constants that are read from a file, and weights that two nodes share (tests/graph);
+// * operands of rank 1, broadcast batches, parameters for each matrix of a batch, and a requested
+//   result dtype (test_matmul.c, test_integer_products.c);
+// * NaN, infinities and bfloat16 sums near 2^-126, which are no small integers (test_matmul.c,
+//   test_weights.c, test_gemm_bfloats.c);
+// * operands unfit for integer execution (test_integer_execution.c);
+// * constants read from a file, and weights shared by two nodes (tests/graph/tensor_file);
 // * a depth of more than 2^32.
 #include "ops/products/gemm.h"
 #include "tests/ops/products/large_matrices.h"
@@ -162,7 +162,7 @@ static void run(const product *p, const char *isa, large_way way) {
     snprintf(what, sizeof what, "%s, %zu of %zu x %zu x %zu%s%s%s, link %d", p->name, p->batch,
              p->m, p->k, p->n, p->transpose_a ? ", a transposed" : "",
              p->transpose_b ? ", b transposed" : "", p->bias ? ", bias" : "", (int)p->after.link);
-    if (p->kind == CODES && p->wide) way.fast = true, way.materialize = false;  // sums of 32 bits
+    if (p->kind == CODES && p->wide) way.fast = true, way.materialize = false;  // sums need 32 bits
     large_run(&(large_case){what, p->in, OPERANDS, product_node, p, &p->want}, isa, &way);
 }
 
@@ -170,10 +170,10 @@ static void run(const product *p, const char *isa, large_way way) {
 
 enum { SHAPES = 7 };
 
-// Each cut twice and a remainder. 0: rows in the outer loop. 1: columns in the outer loop, as B
-// exceeds the cache. 2: the same, with room for the last rows alone. 3: a batch. 4: few rows, which
-// have room for more chunks. 5: more chunks than a block of any rows has room for.
-// 6: B exceeds the cache, but has so few columns that rows are in the outer loop.
+// Each dim crosses its block size twice. Shape 0: rows in the outer loop. 1: columns in the outer
+// loop, as B exceeds the cache. 2: the same, with room for the last rows only. 3: a batch. 4: few
+// rows, so the row buffer holds more k blocks. 5: more k blocks than the row buffer holds for any
+// number of rows. 6: B exceeds the cache, but has so few columns that rows are in the outer loop.
 static void set_shape(product *p, int shape) {
     size_t k_block = QDQ_GEMM_ROW_BYTES / p->size;
     p->m = 2 * BLOCK_ROWS + ROWS + 1, p->k = 2 * k_block + 5,
@@ -208,8 +208,8 @@ static const large_way ways[] = {
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-// Two ways of an instruction set, other ones for each, so that a shape has all; the portable
-// kernels, which are slow, one.
+// Two modes with each instruction set, different ones for each, so that a shape runs in all modes;
+// the portable kernels, which are slow, run one.
 static void products_cross_every_cut(void **state) {
     (void)state;
     const char *isas[32];
@@ -234,7 +234,7 @@ static void products_cross_every_cut(void **state) {
 //---- Random products --------------------------------------------------------
 
 static void set_random_sizes(product *p, uint64_t *state) {
-    enum { MOST = 6 << 20 };  // products
+    enum { MOST = 6 << 20 };  // multiply-adds
     size_t k_block = QDQ_GEMM_ROW_BYTES / p->size, how = large_pick(state, 4);
     const size_t rows[] = {ROWS, BLOCK_ROWS}, columns[] = {COLUMNS, BLOCK_COLUMNS};
     const size_t depths[] = {1, k_block, K_BLOCKS * k_block};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant weights that are dequantized, and turned or moved on the way to a product: packed when
-// the graph is compiled, in panels that they fill several times with a remainder. All numbers are
-// small whole numbers of a power of two, so every order of summation is exact.
+// Constant dequantized weights that are transposed or moved on the way to a product: they are
+// packed when the graph is compiled, into several panels and a remainder. All numbers are small
+// integers times a power of two, so every order of summation is exact.
 #include "ops/products/gemm.h"
 #include "tests/ops/large_graph.h"
 
-// Constant codes, dequantized by halves of what is left of their zero point; numbers[i] are reals.
+// A Dequantize of constant codes; numbers[i] gets the real values, halves of (code - zero point).
 static qdq_value weights(qdq_graph *g, uint64_t *state, qdq_dtype dtype, qdq_shape shape,
                          double *numbers) {
     tensor codes = tensor_of(NULL, dtype, shape);
@@ -26,7 +26,7 @@ static qdq_value weights(qdq_graph *g, uint64_t *state, qdq_dtype dtype, qdq_sha
 //---- Transposed convolutions ------------------------------------------------
 
 typedef struct scatter {
-    size_t groups, inputs, outputs, kernel, stride, size, made;  // channels are those of a group
+    size_t groups, inputs, outputs, kernel, stride, size, made;  // channels of one group
     bool spatial_last;
 } scatter;
 
@@ -36,7 +36,7 @@ static size_t weight_at(const scatter *s, size_t group, size_t in, size_t out, s
                            : (k * s->outputs + out) * all + input;
 }
 
-// y[i * stride + k] gets x[i] * w[k]; channels are first.
+// Adds x[i] * w[k] to y[i * stride + k]; channels come first.
 static void scatter_all(const scatter *s, const tensor *x, const double *w, double *y) {
     size_t outputs = s->groups * s->outputs;
     memset(y, 0, outputs * s->made * sizeof *y);
@@ -99,8 +99,8 @@ static void weights_of_transposed_convolutions_are_packed(void **unused) {
 
 //---- Moved codes ------------------------------------------------------------
 
-// a [rows, depth] by w [columns, depth] turned: with `fast` all of it on codes, and those of w are
-// turned when the graph is compiled.
+// a [rows, depth] by w [columns, depth] transposed. With `fast` all of it is integer, and the codes
+// of w are transposed when the graph is compiled.
 static void check_moved(uint64_t seed) {
     uint64_t state = large_state(seed);
     int64_t rows = 5, depth = (int64_t)large_across(&state, 64), columns = 77;

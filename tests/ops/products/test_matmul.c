@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul against a naive loop in the documented order (the same bits) and sums in double
-// (a tolerance): vectors, batches that broadcast on both sides, transposes, biases of all forms.
+// MatMul against a naive loop in the documented order (the same bits) and sums in double (within a
+// tolerance): operands of rank 1, batches that broadcast on either side, transposes, every form of
+// bias.
 #include "tests/ops/products.h"
 
 typedef struct example {
     qdq_shape a, b, bias;  // rank -1: no bias
     bool transpose_a, transpose_b;
-    qdq_dtype dtype, y_dtype;  // of a and b; asked for, or none
+    qdq_dtype dtype, y_dtype;  // dtype: of a and b; y_dtype: requested or none
 } example;
 
 #define NO_BIAS \
@@ -22,7 +23,7 @@ static qdq_value build(qdq_graph *g, const qdq_value *v, const void *self) {
                                          .dtype = e->y_dtype});
 }
 
-enum { MOST = 2048 };  // most k
+enum { MOST = 2048 };  // the largest k
 
 //---- The reference ----------------------------------------------------------
 
@@ -45,7 +46,7 @@ static matrices matrices_of(qdq_shape s, bool transposed, bool first) {
 
 static int64_t dim_from_end(qdq_shape s, int i) { return i < s.rank ? s.dims[s.rank - 1 - i] : 1; }
 
-// The element of a broadcast tensor that an element of another belongs to.
+// Which element of a broadcast tensor goes with an element of the other.
 static size_t broadcast_at(qdq_shape from, qdq_shape onto, size_t at) {
     size_t index = 0, step = 1;
     for (int i = 0; i < onto.rank; i++) {
@@ -201,7 +202,7 @@ static void a_bias_broadcasts_onto_the_result(void **state) {
         check("bias", &(example){{3, {2, 13, 9}}, {2, {9, 34}}, shapes[i], .dtype = QDQ_FLOAT32});
 }
 
-// 0 * infinity and infinity - infinity are NaN, one and the same; others pass.
+// 0 * infinity and infinity - infinity are NaN, always the same one; infinities pass.
 static void infinities_and_nan_are_those_of_ieee(void **state) {
     (void)state;
     static const float a[] = {1, INFINITY, 0, -NAN, 1, -1, 2, 3, 0x1p-140f};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codes that are moved or chosen between Dequantize and product: pooling, other shapes and orders.
-// The reference follows each element back to the code that it was, and sums in double.
+// Integer execution with ops between Dequantize and the product that only move or select codes:
+// pooling, reshapes, transposes, concats. The reference traces each element back to its code and
+// sums in double.
 #include "tests/ops/products/codes.h"
 
 //---- Moves ------------------------------------------------------------------
@@ -9,9 +10,9 @@ typedef enum move_kind { NOTHING, POOL, RESHAPE, TRANSPOSE, TWICE, REORDER } mov
 
 typedef struct move {
     move_kind kind;
-    int64_t list[6];  // shape, order, or the axis along which x is joined to itself
+    int64_t list[6];  // the shape, the order, or the axis of a concat of x with itself
     int count;
-    // POOL: one for each of `count` spatial dims
+    // For POOL, with `count` spatial dims.
     int64_t kernel[3], strides[3], begin[3], end[3], dilations[3];
     bool channels_first, ceil;
 } move;
@@ -20,7 +21,7 @@ enum { MOVES = 4 };
 
 typedef struct operand {
     qdq_dtype dtype;
-    int axis;  // of parameters; -1: one for all
+    int axis;  // the dim of the parameters; -1: per tensor
     int rank;
     int64_t dims[5];
     move moves[MOVES];
@@ -57,7 +58,7 @@ static qdq_value add_move(qdq_graph *g, qdq_value x, const move *m) {
 
 //---- The reference ----------------------------------------------------------
 
-// Elements as numbers of those of the operand.
+// A tensor as indices into the operand's codes.
 typedef struct view {
     qdq_shape shape;
     size_t *at;
@@ -78,7 +79,7 @@ static size_t index_of(qdq_shape s, const int64_t *at) {
     return (size_t)i;
 }
 
-// The greatest code of the window at `to`; of equal ones the first.
+// The greatest code of the window at `to`, the first of equal ones.
 static size_t pooled(const move *m, const view *x, const tensor *codes, const int64_t *to) {
     int first = m->channels_first ? 2 : 1;
     size_t best = SIZE_MAX, taps = 1;
@@ -180,7 +181,7 @@ static view follow(const operand *o, const tensor *codes) {
     return v;
 }
 
-// The entry of the dim that has parameters of its own.
+// The index on the dim that has parameters.
 static size_t channel_of(const operand *o, const tensor *codes, size_t at) {
     int64_t where[6];
     coordinates(codes->shape, at, where);
@@ -203,7 +204,7 @@ static code_sum sum_of(const example *e, const tensor *in, const view *a, const 
     return s;
 }
 
-// All of it is on codes; what is constant is moved before it runs.
+// The whole graph runs on integers; constants are moved when it is compiled.
 static void check_steps(const example *e, const tensor *in, unsigned constant, size_t want) {
     qdq_error err = {0};
     qdq_graph *g = qdq_graph_create("steps", NULL);

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products whose weights are dequantized from constants, which is done while they are multiplied or
-// when the graph is compiled: the bits of the graph as it is written, and of arithmetic here. A
-// weight is exact in double, rounded to float32 and then to its dtype; sums are those of
-// products.h.
+// Products with constant dequantized weights, which are decoded during the product or when the
+// graph is compiled. Each way gives the bits of the literal graph and of the model here: a weight
+// is exact in double, rounded to float32 and then to its dtype; sums are those of products.h.
 #include "tests/ops/products.h"
 
 enum { MAX_PARAMETERS = 4096, RANK = 4 };
 
-// Weights: codes of a shape, with a parameter for each block of `extents`.
+// Constant weights: codes, and a parameter for each block of `extents`.
 typedef struct weights {
     qdq_dtype codes, real;
     qdq_shape shape;
     qdq_qtype qtype;
     int axis;
-    int64_t extents[RANK];  // of per_group; -1: all
+    int64_t extents[RANK];  // for per_group; -1: the whole dim
     bool has_zero_points, scale_is_cast;
     size_t count;
     float scales[MAX_PARAMETERS];
@@ -50,7 +49,7 @@ static int least_of(qdq_dtype codes) {
     return codes == QDQ_INT8 ? -128 : codes == QDQ_INT4 ? -8 : 0;
 }
 
-// Some scales are huge, denormal, or negative; some zero points no codes.
+// Some scales are huge, denormal or negative; some zero points lie outside the range of the codes.
 static void choose(weights *w, uint64_t *seed) {
     static const float odd[] = {0x1p126f, 0x1.fffffep120f, 0x1p-149f, 0x1.8p-140f, -0x1.5p-126f};
     w->count = block_count(w);
@@ -93,7 +92,7 @@ static float *reals_of(const weights *w, const tensor *codes) {
     return reals;
 }
 
-// v: x, codes, bias, scales where they are cast.
+// v holds x, codes, bias, and scales if they are cast first.
 static qdq_value dequantized(qdq_graph *g, const weights *w, const qdq_value *v) {
     qdq_dequantize_attrs attrs = {
         .name = "real",
@@ -126,7 +125,8 @@ static void put_sum(tensor *y, size_t i, float sum) {
 
 enum { CODES = 1u << 1, SCALES = 1u << 3 };
 
-// The graph gives `want` on every instruction set and number of threads, fast too: x is real.
+// The graph gives `want` on every instruction set and number of threads, also with `fast`, as x is
+// not quantized.
 static void check(const char *what, const tensor *in, product_build *build, const void *self,
                   const tensor *want) {
     size_t size = qdq_dtype_size(want->dtype);
@@ -199,8 +199,8 @@ static const qdq_dtype real_dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
 
 typedef struct blocks {
     qdq_qtype qtype;
-    int axis;            // 0: of k, 1: of columns
-    int64_t k, columns;  // of a group
+    int axis;            // 0: along k, 1: along the columns
+    int64_t k, columns;  // k, columns: elements of a group
 } blocks;
 
 static const blocks all_blocks[] = {
@@ -209,7 +209,7 @@ static const blocks all_blocks[] = {
     {QDQ_PER_GROUP, 0, 16, 7}, {QDQ_PER_GROUP, 0, -1, 1},  {QDQ_PER_GROUP, 0, 60, -1},
 };
 
-// Weights [k, n], [n, k], or a batch of these.
+// Weights [k, n], [n, k], or a batch of them.
 static void set_blocks(matrices *e, const blocks *b) {
     int64_t k = (int64_t)e->k, n = (int64_t)e->n;
     int first = e->batch ? 1 : 0, of_k = first + e->transposed, of_n = first + !e->transposed;
@@ -258,8 +258,8 @@ static void weights_may_be_a_vector(void **state) {
     }
 }
 
-// Scales that the graph computes may be anything. With the NaN of all ones, adding a bit carries on
-// to the sign.
+// Scales that the graph computes may be anything. If a NaN has all bits set, adding to its bits
+// carries into the sign.
 static void scales_that_are_no_numbers_make_none(void **state) {
     static matrices e;
     static const uint32_t odd[] = {0x7FFFFFFF, 0xFFFFFFFF, 0x7F800001, 0x7F800000,
@@ -284,11 +284,11 @@ static void scales_that_are_no_numbers_make_none(void **state) {
 
 //---- Convolutions -----------------------------------------------------------
 
-// Two spatial dims; weights [3, 2, I, O] or [O, I, 3, 2], strides of 2 and 1, a border of 1.
+// Two spatial dims: weights [3, 2, I, O] or [O, I, 3, 2], strides 2 and 1, padding 1.
 enum { IN = 6, OUT_Y = 3, OUT_X = 7, KERNEL_Y = 3, KERNEL_X = 2 };
 typedef struct image_example {
     weights w;
-    size_t groups, inputs, outputs;  // of a group
+    size_t groups, inputs, outputs;  // inputs, outputs: channels of a group
     bool output_first;
 } image_example;
 
@@ -322,7 +322,7 @@ static float sum_of_window(const image_example *e, const tensor *x, const float 
     for (size_t i = 0; i < e->inputs; i++)
         for (size_t ky = 0; ky < KERNEL_Y; ky++)
             for (size_t kx = 0; kx < KERNEL_X; kx++, n++) {
-                size_t iy = oy * 2 + ky - 1, ix = ox + kx - 1;  // below 0: very large
+                size_t iy = oy * 2 + ky - 1, ix = ox + kx - 1;  // wraps to a large number below 0
                 size_t from = (iy * IN + ix) * e->groups * e->inputs + group * e->inputs + i;
                 has[n] = iy < IN && ix < IN;
                 of_x[n] = has[n] ? (float)tensor_at(x, from) : 0;
@@ -347,7 +347,7 @@ static void check_convolution(image_example *e, const char *what) {
     tensors_free(tensors, 2), free(reals), free(want.data);
 }
 
-// Extents over y, x, input and output channels.
+// Block extents over y, x, input and output channels.
 static const struct {
     qdq_qtype qtype;
     int axis;
@@ -376,7 +376,7 @@ static void weights_of_convolutions_too(void **state) {
                 e.w.shape.rank = 4;
                 int64_t dims[] = {KERNEL_Y, KERNEL_X, (int64_t)size[1],
                                   (int64_t)(size[0] * size[2])};
-                static const int first[] = {2, 3, 1, 0};  // where y, x, I, O are in O, I, y, x
+                static const int first[] = {2, 3, 1, 0};  // where y, x, I, O are in [O, I, y, x]
                 for (int d = 0; d < 4; d++) {
                     int at = e.output_first ? first[d] : d;
                     e.w.shape.dims[at] = dims[d];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plans of products have in place of a Dequantize of constant weights: codes, or floats that
-// were computed when the graph was compiled.
+// Plans of products with constant dequantized weights: the Dequantize is replaced by packed codes,
+// or by floats computed when the graph is compiled.
 #include "tests/ops/oracle.h"
 
-// x [3, 64] times weights that are codes [64, 48] in some way.
+// x [3, 64] times weights [64, 48], dequantized from codes in one of several ways.
 typedef struct pattern {
     qdq_dtype codes, real;
     bool zero_is_float, quantized, transposed, returned, added;
-    size_t scales;  // 1, 48 of the columns, or 64 / 32 * 48 of groups
+    size_t scales;  // 1, 48 for columns, or 64 / 32 * 48 for groups
 } pattern;
 
 enum { K = 64, N = 48 };
@@ -57,7 +57,7 @@ static qdq_plan *plan_of(const pattern *p, const qdq_compile_options *options) {
     return plan;
 }
 
-// The plan has this many steps, and step `index` is this one.
+// Checks the number of steps and the text of step `index`.
 static void check_plan(const pattern *p, const qdq_compile_options *options, size_t steps,
                        size_t index, const char *text) {
     qdq_plan *plan = plan_of(p, options);
@@ -109,7 +109,8 @@ static void all_runs_where_every_value_is_stored(void **state) {
     qdq_plan_destroy(plan);
 }
 
-// 4 bits each and a scale for each 32; 2 panels of 32 columns, a zero point, two stretches.
+// 4 bits a code and a scale for each 32 of them: 2 panels of 32 columns, a zero point, two groups
+// along k.
 static void codes_take_what_codes_take(void **state) {
     (void)state;
     qdq_plan *plan = plan_of(&plain, NULL);
@@ -120,7 +121,7 @@ static void codes_take_what_codes_take(void **state) {
     qdq_plan_destroy(plan);
 }
 
-// Floats that are packed are not kept as they were.
+// Packed floats are not kept a second time as they were.
 static void folded_weights_are_kept_once(void **state) {
     (void)state;
     pattern p = plain;
@@ -130,7 +131,7 @@ static void folded_weights_are_kept_once(void **state) {
     qdq_plan_destroy(plan);
 }
 
-// All ways of the patterns give the same bits.
+// All modes give the same bits for every pattern.
 static void folding_changes_no_bits(void **state) {
     static float x[3 * K], y[2][3 * N], real[2][K * N];
     (void)state;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Cast must give, worked out in double and in whole numbers (oracle.h, small_floats.h), and
-// the values that tests feed to it. Elements travel as their bits.
+// A model of Cast, in double and integer arithmetic (oracle.h, small_floats.h), and the values that
+// its tests cast. Elements are passed as bits.
 #ifndef QDQ_TESTS_OPS_QUANTIZE_CAST_MODEL_H
 #define QDQ_TESTS_OPS_QUANTIZE_CAST_MODEL_H
 
 #include "tests/ops/oracle.h"
 #include "tests/small_floats.h"
 
-enum { CAST_MOST = 1 << 17 };  // values of one list
+enum { CAST_MOST = 1 << 17 };  // values in a list
 
 //---- Element types ----------------------------------------------------------
 
@@ -23,20 +23,20 @@ static const whole_format whole_formats[] = {
     {QDQ_INT32, 32, true}, {QDQ_INT2, 2, true},   {QDQ_UINT2, 2, false},
 };
 
-// NULL: float, and bool.
+// NULL for floats and bool.
 static inline const whole_format *whole_format_of(qdq_dtype dtype) {
     for (size_t i = 0; i < ORACLE_COUNT(whole_formats); i++)
         if (whole_formats[i].dtype == dtype) return &whole_formats[i];
     return NULL;
 }
 
-// Dtypes that this model knows; others have tests of their own.
+// The dtypes of this model; other dtypes have tests of their own.
 static inline bool cast_knows(qdq_dtype dtype) {
     return dtype == QDQ_FLOAT32 || dtype == QDQ_BOOL || small_format_of(dtype) ||
            whole_format_of(dtype);
 }
 
-// Bytes of an element at the API.
+// The bytes of an element in the API.
 static inline size_t cast_bytes(qdq_dtype dtype) {
     const small_format *small = small_format_of(dtype);
     const whole_format *whole = whole_format_of(dtype);
@@ -55,14 +55,14 @@ static inline void cast_hold(qdq_dtype dtype, void *data, size_t i, uint32_t bit
     memcpy((char *)data + i * cast_bytes(dtype), &bits, cast_bytes(dtype));
 }
 
-// The low bits of a whole number, held with their sign in as many bytes as the API gives them.
+// The low bits of an integer, sign-extended to the bytes that the API holds it in.
 static inline uint32_t whole_bits(const whole_format *w, int64_t value) {
     int64_t one = (int64_t)1 << w->bits, low = ((value % one) + one) % one;
     if (w->is_signed && low >= one / 2) low -= one;
     return (uint32_t)(low & (((int64_t)1 << 8 * cast_bytes(w->dtype)) - 1));
 }
 
-// The number that bits stand for.
+// The number that the bits mean.
 static inline double cast_value(qdq_dtype dtype, uint32_t bits) {
     const small_format *small = small_format_of(dtype);
     const whole_format *whole = whole_format_of(dtype);
@@ -99,7 +99,7 @@ static inline uint32_t cast_to_whole(double v, bool from_real, const whole_forma
     return whole_bits(w, i < least ? least : i > greatest ? greatest : i);
 }
 
-// Looks at all powers from 2^-127 on.
+// Searches all powers of two from 2^-127 on.
 static inline uint32_t cast_to_power(double v, bool saturate, qdq_cast_rounding mode) {
     if (isnan(v)) return 255;
     if (v < 0x1p-127) return saturate ? 0 : 255;
@@ -136,7 +136,7 @@ static inline void list_add(cast_list *l, uint32_t bits) {
     l->bits[l->count++] = bits;
 }
 
-// A float32 and its two neighbours, with both signs.
+// Adds a float32, its two neighbours and their negatives.
 static inline void list_around(cast_list *l, double at) {
     float f = (float)at;
     float three[3] = {f, nextafterf(f, 0), nextafterf(f, INFINITY)};
@@ -146,8 +146,8 @@ static inline void list_around(cast_list *l, double at) {
     }
 }
 
-// Every code of every narrow float and the midpoint above it; every whole number and half of up to
-// 9 bits; the ends of the integers; every power of two, and one and a half of it; some others.
+// Every code of every narrow float and the midpoint above it; every integer and half of up to 9
+// bits; the ends of the integer dtypes; every power of two and 1.5 times it; some special values.
 static inline void list_float32(cast_list *l) {
     static const uint32_t odd[] = {0x00000000, 0x00000001, 0x00400000, 0x00600000, 0x7F7FFFFF,
                                    0x7F800000, 0x7FC00000, 0x7F800001, 0x7FFFFFFF};
@@ -162,7 +162,8 @@ static inline void list_float32(cast_list *l) {
     for (int k = -148; k < 128; k++) list_around(l, ldexp(1, k)), list_around(l, ldexp(1.5, k));
     for (size_t k = 0; k < SMALL_FORMATS; k++) {
         const small_format *f = &small_formats[k];
-        unsigned step = small_codes(f) > 256 ? 61 : 1;  // odd: both kinds of ties
+        // an odd step, so that both kinds of ties occur
+        unsigned step = small_codes(f) > 256 ? 61 : 1;
         for (unsigned code = 0; code <= small_largest(f); code += step) {
             double low = small_magnitude(f, code), high = small_magnitude(f, code + 1);
             list_around(l, low), list_around(l, (low + high) / 2);
@@ -189,7 +190,7 @@ static inline void list_int32(cast_list *l) {
     for (int i = 0; i < 5000; i++) list_add(l, (uint32_t)oracle_random(&seed));
 }
 
-// All values of a dtype of at most 16 bits, and those lists of the others.
+// All values of a dtype of at most 16 bits; the lists above for wider ones.
 static inline const cast_list *list_of(qdq_dtype dtype) {
     static cast_list list;
     list.count = 0;
@@ -199,7 +200,7 @@ static inline const cast_list *list_of(qdq_dtype dtype) {
     } else if (dtype == QDQ_INT32) {
         list_int32(&list);
     } else {
-        size_t codes = 256;  // of a bool every byte, though only 0 and 1 are written
+        size_t codes = 256;  // a bool is read from any byte, though only 0 and 1 are ever written
         if (w) codes = (size_t)1 << w->bits;
         if (small_format_of(dtype)) codes = small_codes(small_format_of(dtype));
         for (size_t i = 0; i < codes; i++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What DynamicQuantize must compute for the schemes whose scale is not the plain one: block scales
-// that are powers of two (OCP MX and its other roundings), NVFP4, symmetric without clipping, and
-// symmetric with float8 results. Numbers are compared and divided exactly (oracle.h), floats are
-// found by looking at all codes (small_floats.h). Nothing here calls the library but the runner.
+// A model of DynamicQuantize for schemes with special scales: power-of-two block scales (OCP MX and
+// its other roundings), NVFP4, symmetric without clipping, and symmetric with float8 results. It
+// compares and divides exactly (oracle.h) and finds floats by searching all codes (small_floats.h).
+// Only the runner calls the library.
 #ifndef QDQ_TESTS_OPS_QUANTIZE_SCHEME_MODEL_H
 #define QDQ_TESTS_OPS_QUANTIZE_SCHEME_MODEL_H
 
@@ -18,13 +18,13 @@ typedef struct scheme_case {
     qdq_scheme scheme;
     double eps;              // 0: none
     qdq_int least, most;     // quant_min, quant_max
-    origin global_from;      // of nvfp4
-    qdq_dtype global_dtype;  // of the port
+    origin global_from;      // for nvfp4: where the global scale comes from
+    qdq_dtype global_dtype;  // the dtype of its port
     float global;            // a value of that dtype
     uint32_t x[LARGEST];
 } scheme_case;
 
-// Bits of the three outputs.
+// The bits of the three outputs.
 typedef struct scheme_result {
     uint32_t y[LARGEST], scale[LARGEST], zero_point[LARGEST];
 } scheme_result;
@@ -46,15 +46,14 @@ static inline double scheme_largest(qdq_dtype to) {
 
 //---- Powers of two ----------------------------------------------------------
 
-// Where the exponent of a float32 stands: that of the least normal number for zero and denormals,
-// less one.
+// The exponent of a float32; zero and denormals get one less than the least normal number.
 static inline int mx_exponent(double size) { return size < 0x1p-126 ? -127 : ilogb(size); }
 
-// The code of the scale of a block whose greatest magnitude is `size`.
+// The code of the scale for a block whose greatest magnitude is `size`.
 static inline unsigned mx_scale(qdq_scheme scheme, qdq_dtype to, double size) {
     double largest = scheme_largest(to);
     if (!isfinite(size)) return MX_NAN;
-    if (scheme == QDQ_MX_RCEIL) {  // the least power of two that is not below
+    if (scheme == QDQ_MX_RCEIL) {  // the least power of two that is not smaller
         double d = oracle_mul(size, oracle_div(1, largest));
         unsigned code = 0;
         while (code < MX_NAN && ldexp(1, (int)code - MX_BIAS) < d) code++;
@@ -64,7 +63,7 @@ static inline unsigned mx_scale(qdq_scheme scheme, qdq_dtype to, double size) {
     double power = ldexp(1, exponent);
     if (scheme == QDQ_MX_CEIL && size != 0 && size != power) exponent++;
     if (scheme == QDQ_MX_EVEN && size >= (2 - ldexp(0.5, -mantissa_bits)) * power) exponent++;
-    if (exponent > 127 && scheme == QDQ_MX_EVEN) return MX_NAN;  // rounded to infinity
+    if (exponent > 127 && scheme == QDQ_MX_EVEN) return MX_NAN;  // rounded up to infinity
     exponent -= ilogb(largest);
     return exponent < -127 ? 0 : (unsigned)(exponent + MX_BIAS);
 }
@@ -72,8 +71,8 @@ static inline unsigned mx_scale(qdq_scheme scheme, qdq_dtype to, double size) {
 //---- All schemes ------------------------------------------------------------
 
 typedef struct scheme_facts {
-    double lo, hi;  // of 0 and the numbers of the block
-    bool nan;       // one of them is not a number
+    double lo, hi;  // least and greatest of 0 and the block's numbers
+    bool nan;       // one of them is NaN
 } scheme_facts;
 
 static inline oracle_range scheme_range(const scheme_case *c) {
@@ -96,7 +95,7 @@ static inline uint32_t nvfp4_scale(const scheme_case *c, double size) {
     return small_encode(f, s, QDQ_FLOAT_SATURATE);
 }
 
-// The scale of a block, in the dtype that the scheme has for scales.
+// The scale of a block, in the dtype of the scheme's scales.
 static inline uint32_t scheme_scale(const scheme_case *c, scheme_facts block) {
     double size = -block.lo > block.hi ? -block.lo : block.hi, s;
     if (scheme_is_mx(c->scheme)) return mx_scale(c->scheme, c->to, block.nan ? (double)NAN : size);
@@ -129,7 +128,7 @@ static inline uint32_t scheme_element(const scheme_case *c, uint32_t scale, doub
     return (uint32_t)(int32_t)q;
 }
 
-// Cut to what the API holds of one element.
+// The bytes that the API holds of one element.
 static inline uint32_t scheme_held(qdq_dtype dtype, uint32_t bits) {
     size_t size = qdq_dtype_size(dtype);
     return size == 4 ? bits : bits & ((1u << 8 * size) - 1);
@@ -166,7 +165,7 @@ static inline qdq_shape scheme_scale_shape(const grain *g) {
     return QDQ_SHAPE((int64_t)qdq_shape_count(grid));
 }
 
-// The node, on any x of the case's dtype and shape.
+// Adds the node for an x of the case's dtype and shape.
 static inline qdq_value scheme_node(run *r, const scheme_case *c, qdq_value x) {
     qdq_dynamic_quantize_attrs a = {.scheme = c->scheme};
     a.quantize.qtype = c->grain->qtype, a.quantize.dtype = c->to;
@@ -192,7 +191,7 @@ static inline void check_port(qdq_graph *graph, qdq_value value, qdq_dtype dtype
     assert_true(qdq_shape_equal(found_shape, shape));
 }
 
-// Compiles and runs what `r` holds, whose outputs y, s, z are those of `node`.
+// Compiles and runs the graph of `r`; the outputs y, s, z are the outputs of `node`.
 static inline void scheme_execute(run *r, const scheme_case *c, qdq_value node,
                                   const qdq_compile_options *options, scheme_result *got) {
     qdq_dtype scale_dtype = scheme_scale_dtype(c->scheme);
@@ -227,7 +226,7 @@ static inline void scheme_run(const scheme_case *c, const qdq_compile_options *o
     // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what the run holds is freed
 }
 
-// Ends the test where one of the three outputs is not what it must be.
+// Fails if an element of the three outputs is not as wanted.
 static inline void scheme_compare(const scheme_case *c, const char *how, const scheme_result *got,
                                   const scheme_result *want) {
     qdq_dtype scale_dtype = scheme_scale_dtype(c->scheme);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cast: every value of every dtype of at most 16 bits, and edges of the wider ones, to every dtype,
-// against cast_model.h; numbers that ONNX's text and vectors and ONNX Runtime have; shapes, chains,
-// tiles and threads.
+// Cast from every dtype to every dtype, against cast_model.h: every value of dtypes of at most 16
+// bits, edge cases of wider ones. Also numbers from ONNX's text, ONNX's test vectors and ONNX
+// Runtime; shapes, chains, tiles and threads.
 #include "tests/ops/quantize/cast_model.h"
 
 //---- Running ----------------------------------------------------------------
 
-// The bits of x cast, in y.
+// Casts x to y; both are bits.
 static void run_cast(const cast_case *c, qdq_shape shape, const uint32_t *x, uint32_t *y) {
     size_t n = qdq_shape_count(shape);
     char *from = oracle_memory(n * 4), *to = oracle_memory(n * 4);
@@ -40,7 +40,7 @@ static void check_case(const cast_case *c, const cast_list *list) {
     }
 }
 
-// From one dtype to all, with all attributes that matter there.
+// Casts one dtype to all others, with all attributes that matter there.
 static void check_from(qdq_dtype from) {
     const cast_list *list = list_of(from);
     assert_true(list->count > 0);
@@ -86,7 +86,7 @@ static uint32_t cast_float(float x, qdq_dtype to) {
     return cast_one(QDQ_FLOAT32, oracle_bits_of_float(x), to, QDQ_UNSET);
 }
 
-// ONNX Runtime 1.31, Cast-24 from float32, all six forms: codes under up, down and nearest.
+// From ONNX Runtime 1.31, Cast-24 of float32 in all six forms: codes for up, down and nearest.
 static void powers_of_two_are_those_of_onnx_runtime(void **state) {
     (void)state;
     static const struct {
@@ -124,7 +124,7 @@ static void powers_of_two_are_those_of_onnx_runtime(void **state) {
         }
 }
 
-// The tables of the text of Cast 25, and its vectors.
+// The tables in the text of Cast 25, and its test vectors.
 static void onnx_s_own_numbers_come_out(void **state) {
     (void)state;
     static const struct {
@@ -174,7 +174,7 @@ static void onnx_s_own_numbers_come_out(void **state) {
     assert_int_equal(cast_one(QDQ_UINT16, 36, QDQ_BOOL, QDQ_UNSET), 1);
 }
 
-// ONNX leaves these open: numerics.md says what they are.
+// ONNX leaves these cases undefined; docs/numerics.md defines them.
 static void what_an_integer_cannot_hold_is_clamped_and_nan_is_0(void **state) {
     (void)state;
     assert_int_equal(cast_float(300, QDQ_INT8), 127);
@@ -200,7 +200,8 @@ static const qdq_shape shapes[] = {
 enum { MOST = 5000 };
 static uint32_t chain_wanted[QDQ_DTYPE_COUNT][MOST];
 
-// Casts x to every dtype; or, chained, through every dtype in turn, with every fourth an output.
+// Casts x to every dtype; or, chained, through every dtype in turn, with every fourth result an
+// output.
 static qdq_graph *make_casts(qdq_shape shape, bool chained, const char *x) {
     size_t n = qdq_shape_count(shape);
     qdq_graph *g = qdq_graph_create("casts", NULL);
@@ -270,7 +271,7 @@ static void a_bfloat16_is_stored_as_the_numerics_say(void **state) {
     }
 }
 
-// As Quantize does with the scale 1 (test_quantize_exhaustive.c holds that one).
+// The same as Quantize with scale 1, which test_quantize_exhaustive.c covers.
 static void with_cast_quantizes_narrow_integers_saturate(void **state) {
     (void)state;
     float x[9] = {-9, -8.5f, -0.5f, 2.5f, 3.5f, 7.5f, 1e10f, INFINITY, NAN};

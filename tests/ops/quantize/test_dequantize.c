@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dequantize: fl(fl(q - z) * s) with an exact difference, stored as float32 or rounded once more to
-// bfloat16, and what the numerics change in it. Compared bit by bit; every NaN is the same.
+// bfloat16, under each field of the numerics that affects it. Compared bit by bit, all NaN being
+// equal.
 #include "tests/ops/oracle.h"
 
 static void check(const qdq_numerics *n, double q, double scale, int64_t zp, qdq_dtype to,
@@ -13,7 +14,7 @@ static void check(const qdq_numerics *n, double q, double scale, int64_t zp, qdq
         got = ((const uint32_t *)y)[i], want = oracle_bits_of_float((float)x);
     }
     if (got == want) return;
-    if (isnan(x)) {  // which NaN, or which sign of infinity, nobody says
+    if (isnan(x)) {  // any NaN and either infinity will do
         bool infinite = to == QDQ_BFLOAT16 && n->bfloat16_store == QDQ_BFLOAT16_DEVICE;
         double v = oracle_at(to, y, i);
         if (infinite ? isinf(v) : isnan(v)) return;
@@ -83,7 +84,8 @@ static void dequantize_of_every_uint8_equals_the_oracle(void **state) {
     check_8_bits(QDQ_UINT8);
 }
 
-// Small ones (ties of bfloat16 from 257 on), those around what float32 holds, the ends, any.
+// Small integers (bfloat16 has ties from 257 on), integers around the limits of float32, the
+// extremes, random ones.
 enum { COLS = 1500 };
 static int32_t *int32_rows(void) {
     static const int64_t around[] = {1 << 24, -(1 << 24), 1 << 25,   -(1 << 26),
@@ -117,7 +119,7 @@ static void both_subtractions_with_every_store_equal_the_oracle(void **state) {
     free(x);
 }
 
-// The difference and the product are results; each becomes a bfloat16 by bfloat16_store.
+// Difference and product are intermediate results: bfloat16_store rounds each to bfloat16.
 static void a_step_dtype_rounds_every_result_inside_dequantize(void **state) {
     (void)state;
     int32_t *x = int32_rows();
@@ -132,8 +134,8 @@ static void a_step_dtype_rounds_every_result_inside_dequantize(void **state) {
 
 //---- The store --------------------------------------------------------------
 
-// One code and every upper half of a float32 as its scale: ties, their neighbours, subnormals,
-// the step to infinity, NaN.
+// One code, with every upper half of a float32 as its scale: ties, their neighbours, subnormals,
+// overflow to infinity, NaN.
 static void each_bfloat16_store_rounds_every_float32_as_it_says(void **state) {
     (void)state;
     enum { ALL = 65536 };
@@ -169,7 +171,7 @@ static void each_bfloat16_store_rounds_every_float32_as_it_says(void **state) {
     free(x), free(s), free(y), free(b);
 }
 
-// What a chain computes in between is rounded to its declared dtype as well.
+// Intermediate values of a chain are rounded to their declared dtypes, too.
 static void a_bfloat16_between_two_ops_is_rounded_though_it_is_never_stored(void **state) {
     (void)state;
     enum { HIGH = 65, WIDE = 257 };
@@ -244,8 +246,8 @@ static void computed_parameters_dequantize_what_they_made(void **state) {
 
 static void the_published_rows_come_out(void **state) {
     (void)state;
-    // TensorRT's formula, scale f32(1/127); int32 beyond 2^24: the difference is exact, then
-    // rounded.
+    // TensorRT's formula with scale f32(1/127), and int32 beyond 2^24: the difference is exact,
+    // then rounded.
     int8_t x[9] = {71, 113, 127, -71, 50, 127, 85, 14, -128};
     static const double want[9] = {.559055, .889764, 1,       -.559055, .393701,
                                    1,       .669291, .110236, -1.007874};
@@ -261,12 +263,12 @@ static void the_published_rows_come_out(void **state) {
         {"x", x, sizeof x}, {"w", w, sizeof w}, {"y", y, sizeof y}, {"yw", yw, sizeof yw}};
     oracle_run(g, NULL, bound, 4);
     for (size_t i = 0; i < 9; i++) assert_true(fabs((double)y[i] - want[i]) < 5e-7);
-    assert_true(yw[0] == 0x1p31f && yw[1] == -0x1p31f);  // -2147483647 to even
+    assert_true(yw[0] == 0x1p31f && yw[1] == -0x1p31f);  // -2147483647 rounds to even
     assert_true(yw[2] == 16777218.0f && yw[3] == -16777218.0f);
     qdq_graph_destroy(g);
 }
 
-// The device packer of ttnn; a run-time scale may be NaN.
+// ttnn's device packer; a run-time scale may be NaN.
 static void each_bfloat16_store_gives_the_published_codes(void **state) {
     (void)state;
     static const uint16_t want[3][4] = {{0x4300, 0x4302, 0x3F80, 0x7FC0},

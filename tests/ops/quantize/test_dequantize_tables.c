@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dequantize with scales that are known looks results up, with scales given at run time it computes
-// them: both give the bits of the portable kernel, for every dtype of 8 bits or less, whatever the
-// numerics, and whatever rounding mode the caller has.
+// Dequantize by table lookup (known scales) and by computing (scales given at run time) both give
+// the bits of the portable kernel: for every dtype of at most 8 bits, all numerics, and any
+// rounding mode of the caller.
 #include <fenv.h>
 
 #include "tests/ops/oracle.h"
@@ -26,13 +26,15 @@ static const qdq_numerics choices[] = {
 
 static const float scales[][CHANNELS] = {{0.03f, 1e-38f, -7.3f, 0x1p-130f},
                                          {0x1p-126f, 3e38f, -1e-40f, 0.1f}};
-static const int8_t zps[CHANNELS] = {1, 0, 1, 0};  // that 2 bits hold; times 100 where 8 do
+// they fit in 2 bits; 8-bit dtypes use 100 times as much
+static const int8_t zps[CHANNELS] = {1, 0, 1, 0};
 
 static int8_t zero_point(qdq_dtype x_dtype, size_t i) {
     return (int8_t)(zps[i] * (qdq_dtype_get(x_dtype)->bits == 8 ? 100 : 1));
 }
 
-// axis -1: per tensor. With `given`, scales and zero points are inputs, and the kernel is portable.
+// axis -1: per tensor. With `given`, scales and zero points are inputs and the kernel is the
+// portable one.
 static qdq_graph *graph_of(qdq_dtype x_dtype, qdq_dtype y_dtype, int axis, const float *scale,
                            bool given) {
     size_t count = axis < 0 ? 1 : CHANNELS;

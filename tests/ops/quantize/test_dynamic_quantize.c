@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// DynamicQuantize: parameters computed from the data (ops_quantizing.md) at every granularity,
-// on shapes whose tiles are padded, and the form with given parameters.
+// DynamicQuantize: parameters computed from the data (docs/ops_quantizing.md) at every granularity,
+// on shapes whose tiles have padding, and the form with given parameters.
 #include <fenv.h>
 
 #include "tests/ops/oracle.h"
 
 enum { MOST = 20000 };
 
-// A case: x of `shape` in `dtype`, blocks of `group` (all qtypes are such blocks).
+// x of `shape` and `dtype` in blocks of `group`; every qtype is written as such blocks.
 typedef struct dynamic_case {
     qdq_dtype dtype;
     qdq_shape shape;
@@ -28,7 +28,7 @@ static void per_channel(dynamic_case *c, int axis) {
     c->group[axis < 0 ? axis + c->shape.rank : axis] = 1;
 }
 
-// `given` must stay; its -1 is the whole dim.
+// `given` must outlive the case; its -1 means the whole dim.
 static void per_group(dynamic_case *c, const int64_t *given) {
     c->attrs.quantize.qtype = QDQ_PER_GROUP;
     c->attrs.quantize.group_shape = (qdq_ints){given, (size_t)c->shape.rank};
@@ -43,7 +43,7 @@ static void put_out(qdq_graph *g, qdq_value y) {
     qdq_output(g, "z", qdq_port(g, y, "zero_point"));
 }
 
-// The block of row-major element i in the row-major grid of blocks.
+// The block of element i, both in row-major order.
 static size_t block_of(const dynamic_case *c, size_t i) {
     size_t block = 0, step = 1;
     for (int d = c->shape.rank - 1; d >= 0; d--) {
@@ -65,7 +65,7 @@ static oracle_range range_of(const dynamic_case *c) {
     return oracle_range_of(c->attrs.quantize.dtype, &n);
 }
 
-// Runs the case on x, streamed and in tile slots, against the oracle.
+// Runs the case on x in strips and in tiles, and compares with the oracle.
 static void check_case(const char *what, const dynamic_case *c, void *x) {
     static double lo[MOST], hi[MOST];
     static float scale[MOST];
@@ -116,8 +116,8 @@ static void check_case(const char *what, const dynamic_case *c, void *x) {
 
 //---- Data -------------------------------------------------------------------
 
-// Blocks of every kind, told apart by block number: all zero, all -0, one value, NaN among numbers,
-// NaN alone, one sign only, huge, tiny, wide.
+// The block's number picks its contents: all zero, all -0, one value, NaN among numbers, only NaN,
+// one sign only, huge, tiny, wide.
 static float value_for(size_t block, uint64_t *seed) {
     uint64_t r = oracle_random(seed);
     float unit = (float)(int32_t)(r >> 32) * 0x1p-31f;
@@ -137,7 +137,7 @@ static float value_for(size_t block, uint64_t *seed) {
     }
 }
 
-// `first` is the kind of block 0.
+// `first` is the contents of block 0.
 static void fill(const dynamic_case *c, void *x, size_t first) {
     uint64_t seed = first + 1;
     for (size_t i = 0, n = qdq_shape_count(c->shape); i < n; i++) {
@@ -152,7 +152,7 @@ static void fill(const dynamic_case *c, void *x, size_t first) {
 
 static const qdq_dtype x_dtypes[3] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_INT32};
 
-// All x dtypes, result dtypes and schemes for one kind of block.
+// All x dtypes, result dtypes and schemes for one granularity.
 static void check_all(const char *what, qdq_shape shape, int axis, const int64_t *group) {
     static float x[MOST];
     for (unsigned k = 0; k < 18; k++) {
@@ -224,7 +224,8 @@ static void quant_min_and_max_are_what_the_range_is_spread_over(void **state) {
     }
 }
 
-// Padding of the tiles in between is (anything - 100) * 1: were it counted, lo would fall below 0.
+// The tile padding of the intermediate value is (anything - 100) * 1; if it counted, lo would fall
+// below 0.
 static void padding_of_a_value_in_the_arena_never_counts(void **state) {
     (void)state;
     enum { COUNT = 3 * 33 * 65 };
@@ -330,14 +331,14 @@ static void computed_parameters_do_not_depend_on_the_rounding_mode_of_the_caller
 
 //---- Given parameters -------------------------------------------------------
 
-// Scales and zero points of the dtype `zps` at run time; the op then has the one output y.
+// Scales, and zero points of dtype `zps`, are inputs; the op then has the single output y.
 static void check_given(dynamic_case c, qdq_dtype zps, bool wide_scale, bool materialize) {
     static float x[MOST], s[MOST];
     static uint16_t half[MOST];
     static int32_t z[MOST], y[MOST];
     size_t count = qdq_shape_count(c.shape), blocks = block_count(&c);
     qdq_dtype to = c.attrs.quantize.dtype, scale = wide_scale ? QDQ_FLOAT32 : QDQ_BFLOAT16;
-    qdq_shape shape = {0};  // of the parameters: [], [dim] or the block grid
+    qdq_shape shape = {0};  // of the parameters: [], [dim] or the shape of the block grid
     if (c.attrs.quantize.qtype == QDQ_PER_CHANNEL) shape = QDQ_SHAPE((int64_t)blocks);
     if (c.attrs.quantize.qtype == QDQ_PER_GROUP) {
         shape.rank = c.shape.rank;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published numbers of MX and NVFP4: what torchao's tests, NVIDIA's Model-Optimizer and the OCP MX
-// text say of single blocks. They are held against the model of scheme_model.h as well, so that it
-// and the library cannot be wrong together.
+// Published examples of MX and NVFP4, block by block: from torchao's tests, NVIDIA's
+// Model-Optimizer and the OCP MX text. They also check the model of scheme_model.h, so that model
+// and library cannot share a mistake.
 #include "tests/ops/quantize/scheme_model.h"
 
 enum { BLOCK = 32 };
@@ -14,7 +14,7 @@ static scheme_case new_case(const char *what, const grain *g, qdq_dtype from, qd
     return (scheme_case){what, g, from, to, scheme, .global_from = NOWHERE};
 }
 
-// Runs the case both ways; both must be what the model says.
+// Runs the case in strips and tiles; both must equal the model.
 static const scheme_result *result_of(const scheme_case *c) {
     static scheme_result want, got;
     scheme_expect(c, &want);
@@ -53,7 +53,8 @@ static void the_four_modes_choose_the_powers_of_the_comparison_table(void **stat
         for (size_t m = 0; m < 4; m++)
             for (size_t f = 0; f < 3; f++)
                 for (int sign = 0; sign < 2; sign++) {
-                    if (floats[f] == QDQ_BFLOAT16 && table[t].size == 449) continue;  // has no 449
+                    // bfloat16 has no 449
+                    if (floats[f] == QDQ_BFLOAT16 && table[t].size == 449) continue;
                     c = new_case("modes", &rows, floats[f], table[t].to, modes[m]);
                     for (size_t i = 0; i < BLOCK; i++)
                         c.x[i] = bits_of(c.from, table[t].size * (double)i / 64);
@@ -62,11 +63,11 @@ static void the_four_modes_choose_the_powers_of_the_comparison_table(void **stat
                 }
 }
 
-// A float32 whose product with fl(1 / 6) has these bits, among the neighbours of 6 times it.
+// Searches the neighbours of 6 * value for a float32 whose product with fl(1 / 6) has these bits.
 static bool find_size(uint32_t bits, uint32_t *size) {
     double d = (double)oracle_float_of_bits(bits);
     if (!isfinite(d)) return *size = bits, true;
-    if (d > 0x1p125) return false;  // more than the greatest float32 gives
+    if (d > 0x1p125) return false;  // beyond the product of the greatest float32
     uint32_t middle = oracle_bits_of_float((float)(6 * d));
     for (uint32_t i = 0; i < 9; i++) {
         *size = middle + i - (middle < 4 ? middle : 4);
@@ -95,16 +96,16 @@ static void rceil_rounds_the_published_bits_up_to_the_published_bytes(void **sta
         for (size_t i = 0; i < BLOCK; i++) c.x[i] = size;
         assert_int_equal(result_of(&c)->scale[0], table[t].code);
     }
-    assert_int_equal(found, 15);  // all but the three beyond 2^125
+    assert_int_equal(found, 15);  // all except the three beyond 2^125
 }
 
 //---- MXFP8 blocks -----------------------------------------------------------
 
-// What the first element and the others are; ONES: 1 in all others, else the same.
+// The first element of a block and the others; ONES: all others are 1, otherwise all are equal.
 typedef struct mx_row {
-    double first[2];  // float32, bfloat16
+    double first[2];  // as float32 and as bfloat16
     bool ones;
-    // Scale, data of the first element and of the others: floor and rceil of float32 and bfloat16.
+    // Scale, first element and other elements: floor and rceil, float32 and bfloat16.
     uint8_t want[4][3];
 } mx_row;
 
@@ -175,7 +176,7 @@ static void a_nan_spoils_its_own_block_alone(void **state) {
         }
 }
 
-// Magnitudes and their codes; the block has 6, so its scale is 1.
+// Magnitudes and their codes; the block contains 6, so its scale is 1.
 static void float4_elements_get_the_published_codes_and_keep_their_sign(void **state) {
     (void)state;
     static scheme_case c;
@@ -195,7 +196,7 @@ static void float4_elements_get_the_published_codes_and_keep_their_sign(void **s
     }
     static const grain pairs = {QDQ_PER_TENSOR, 0, {2, {2, 4}}, {0}};
     static const double x[8] = {0, .5, 4, -0.0, -0.0, 1, -6, 3};
-    static const uint8_t packed[4] = {0x10, 0x86, 0x28, 0x5F};  // the first in the low nibble
+    static const uint8_t packed[4] = {0x10, 0x86, 0x28, 0x5F};  // the first code in the low nibble
     c = new_case("packed", &pairs, QDQ_BFLOAT16, QDQ_FLOAT4_E2M1, QDQ_MX_FLOOR);
     for (size_t i = 0; i < 8; i++) c.x[i] = bits_of(c.from, x[i]);
     const scheme_result *got = result_of(&c);
@@ -205,7 +206,7 @@ static void float4_elements_get_the_published_codes_and_keep_their_sign(void **s
 
 //---- NVFP4 ------------------------------------------------------------------
 
-// A row of 16: 0, .1, -.2, ... 1.5.
+// A row of 16 values: 0, .1, -.2, ... 1.5.
 static void nvfp4_of_one_and_of_two_levels_gives_the_published_block(void **state) {
     (void)state;
     static scheme_case c;
@@ -224,7 +225,7 @@ static void nvfp4_of_one_and_of_two_levels_gives_the_published_block(void **stat
     }
 }
 
-// A block of zeros has the scale 1; one that is nearly zero the least scale there is.
+// A block of zeros has scale 1; a nearly zero block has the least scale.
 static void nvfp4_scales_are_neither_zero_nor_beyond_448(void **state) {
     (void)state;
     static scheme_case c;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DynamicQuantize with the schemes of block floats and of torchao, computed by the core, against
-// scheme_model.h: every granularity on ragged shapes, blocks of every kind, in strips and in tiles.
+// DynamicQuantize with the block-float and torchao schemes, on the core target, against
+// scheme_model.h: every granularity on ragged shapes, every kind of block contents, in strips and
+// in tiles.
 #include "tests/ops/quantize/scheme_model.h"
 
 static const grain shapes[] = {
@@ -32,15 +33,15 @@ static const qdq_scheme mx_schemes[] = {QDQ_MX_FLOOR, QDQ_MX_CEIL, QDQ_MX_EVEN, 
 
 enum { KINDS = 16 };
 
-// A value of the dtype, or one of its neighbours.
+// A value of the dtype, or a neighbour of it.
 static uint32_t nudged(qdq_dtype dtype, double value, uint64_t r) {
     uint32_t bits = bits_of(dtype, value), rest = dtype == QDQ_FLOAT32 ? 0x7FFFFFFF : 0x7FFF;
     if (isnan(value) || isinf(value) || (bits & rest) == 0) return bits;
     return bits + (uint32_t)((int)(r % 3) - 1);
 }
 
-// Where a scale turns from one code to the next: the factors of 2^k at which a mode rounds, and
-// the largest value times what a float8 scale can be.
+// Magnitudes where a scale changes to the next code: the factors of 2^k at which a mode rounds, and
+// the largest code times each possible float8 scale.
 static double turning(const scheme_case *c, uint64_t r) {
     static const double at[] = {1, 1.75, 1.9375, 1.875, 1.5, 2};
     const small_format *f = small_format_of(c->to), *e4m3 = small_format_of(QDQ_FLOAT8_E4M3FN);
@@ -53,7 +54,7 @@ static double turning(const scheme_case *c, uint64_t r) {
     return f && r & 16 ? scheme_largest(c->to) * ldexp(1, (int)(r >> 8 & 7) - 7) : size;
 }
 
-// Halfway between two codes of the result, in a block whose scale is 2^power.
+// Halfway between two codes of the result, in a block with scale 2^power.
 static double halfway(const scheme_case *c, uint64_t r, int power) {
     const small_format *f = small_format_of(c->to);
     double v = (double)(r % 255) - 127.5;
@@ -65,10 +66,11 @@ static double halfway(const scheme_case *c, uint64_t r, int power) {
     return ldexp(v, power);
 }
 
-// One element of a block of a kind. `size` is what the block turns on, the same for all of it.
+// One element of a block of a kind. `size` is the block's critical magnitude, the same for all its
+// elements.
 static double element(const scheme_case *c, size_t kind, double size, uint64_t r) {
     double unit = (double)(int32_t)(r >> 32) * 0x1p-31;
-    double tiny = c->from == QDQ_FLOAT16 ? 0x1p-14 : 0x1p-126;  // where denormals begin
+    double tiny = c->from == QDQ_FLOAT16 ? 0x1p-14 : 0x1p-126;  // the least normal number
     double huge = c->from == QDQ_FLOAT16    ? 65504
                   : c->from == QDQ_BFLOAT16 ? 0x1.FEp127
                                             : 0x1.FFFFFEp127;
@@ -92,7 +94,7 @@ static double element(const scheme_case *c, size_t kind, double size, uint64_t r
     }
 }
 
-// Block b is of kind first + b.
+// Block b has kind first + b.
 static void fill(scheme_case *c, size_t first, uint64_t *seed) {
     uint64_t salt = oracle_random(seed);
     for (size_t i = 0, n = qdq_shape_count(c->grain->shape); i < n; i++) {
@@ -107,9 +109,9 @@ static void fill(scheme_case *c, size_t first, uint64_t *seed) {
 
 //---- Every combination ------------------------------------------------------
 
-static size_t elements;  // all that were compared, over the whole run
+static size_t elements;  // how many were compared in the whole run
 
-// A case on all kinds of blocks, streamed and in tiles.
+// Runs a case with all kinds of blocks, in strips and in tiles.
 static void check_case(scheme_case *c, uint64_t seed) {
     static scheme_result want, got;
     size_t blocks = qdq_shape_count(scheme_scale_shape(c->grain));
@@ -161,7 +163,7 @@ static void nvfp4_equals_the_model_with_and_without_a_global_scale(void **state)
             }
 }
 
-// The formulas hold as they are where scales overflow, vanish or change signs.
+// Scales that overflow, vanish or change sign follow the formulas as they are.
 static void nvfp4_equals_the_model_with_a_global_scale_of_any_kind(void **state) {
     (void)state;
     static scheme_case c;
@@ -238,8 +240,8 @@ static void a_million_elements_were_compared(void **state) {
 
 //---- Padding ----------------------------------------------------------------
 
-// x is made in the arena of codes near the zero point; padding, if it counted, would be far from
-// it.
+// x is an intermediate value made from codes near the zero point; padding would be far off if it
+// counted.
 static void padding_never_enters_a_block(void **state) {
     (void)state;
     static scheme_case c;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each field of qdq_numerics, each value and their combinations: lines published or worked out by
-// hand first, then constructed inputs against the oracle. Those that matter to
-// Dequantize alone are in test_dequantize.c.
+// Every field of qdq_numerics, each of its values and their combinations: published or
+// hand-computed examples first, then constructed inputs against the oracle. Fields that only matter
+// to Dequantize are in test_dequantize.c.
 #include <fenv.h>
 
 #include "tests/ops/oracle.h"
@@ -58,7 +58,7 @@ static void division_and_reciprocal_are_two_things(void **state) {
     check_line("reciprocal", &reciprocal, &b, 1, 13.0f / 127.0f, 0, QDQ_INT8, (const int[]){64});
 }
 
-// Worked out by hand from the formulas of tt-metal's quantization.cpp.
+// Computed by hand from the formulas of tt-metal's quantization.cpp.
 static void the_worked_table_of_ttnn_comes_out(void **state) {
     (void)state;
     static const float v[12] = {0.49999997f, .5f,  2.5f, -.5f, -2.5f, 127.5f,
@@ -92,8 +92,8 @@ static void the_worked_table_of_ttnn_comes_out(void **state) {
 
 static void a_fused_multiply_add_rounds_once(void **state) {
     (void)state;
-    // 3 * fl(1/3) = 1 + 2^-25 exactly: rounded alone it is 1; 2^-25 decides no half of 1.5, but of
-    // x = 1.5 * 3 with z = 0: 1.5 + 1.5 * 2^-25 rounds to 1.5 either way; with z = -1 it does not.
+    // 3 * fl(1/3) = 1 + 2^-25 exactly, which rounds to 1. For x = 1.5 * 3 and z = 0 the extra 2^-25
+    // decides nothing: 1.5 + 1.5 * 2^-25 rounds to 1.5. With z = -1 it does.
     static const float x = 4.5f;
     qdq_numerics n = {.scaling = QDQ_SCALE_RECIPROCAL, .zero_point_order = QDQ_ZERO_POINT_BEFORE};
     check_line("mul, add", &n, &x, 1, 3, -1, QDQ_INT8, (const int[]){0});
@@ -122,7 +122,7 @@ enum { SCALES = 8, ROWS = SCALES * 4, COLS = 120, COUNT = ROWS * COLS };
 static const float some_scales[SCALES] = {0.25f,       1.0f, 2.0f, 1.0f / 127,
                                           13.0f / 127, 0.1f, 3.0f, 1.0f / 7};
 
-// Row r has scale r / 4 and zero point r % 4; columns are ties, their neighbours, ends.
+// Row r has scale r / 4 and zero point r % 4; its columns are ties, their neighbours and extremes.
 static void fill_rows(float *x) {
     static const float odd[] = {NAN,           INFINITY,       -INFINITY, 0.0f,   -0.0f,
                                 1e-40f,        -1e-45f,        3e38f,     -3e38f, 0.49999997f,
@@ -171,7 +171,8 @@ static void check_quantize(bool step) {
                           .bfloat16_store = k / 384,
                           .reciprocal_dtype = k % 3 ? QDQ_DTYPE_NONE : QDQ_BFLOAT16,
                           .quantize_step_dtype = step ? QDQ_BFLOAT16 : QDQ_DTYPE_NONE};
-        if (n.narrow && n.overflow == QDQ_OVERFLOW_WRAP) continue;  // says nothing
+        // the combination is not defined
+        if (n.narrow && n.overflow == QDQ_OVERFLOW_WRAP) continue;
         oracle_run(g, &(qdq_compile_options){.numerics = &n, .materialize = k % 5 == 0}, bound, 4);
         char what[64];
         snprintf(what, sizeof what, "round %d scaling %d order %d step %d store %d wrap %d",
@@ -193,7 +194,7 @@ static void every_combination_of_the_fields_of_quantize_equals_the_oracle(void *
     check_quantize(false);
 }
 
-// The reciprocal, the quotient and the sum are results; each becomes a bfloat16 by bfloat16_store.
+// Reciprocal, quotient and sum are intermediate results: bfloat16_store rounds each to bfloat16.
 static void a_step_dtype_rounds_every_result_inside_quantize(void **state) {
     (void)state;
     check_quantize(true);
@@ -272,14 +273,14 @@ static void every_form_of_requantize_equals_the_oracle(void **state) {
     check_requantize_of_all(QDQ_DTYPE_NONE);
 }
 
-// What lies between the halves becomes a bfloat16 by bfloat16_store.
+// The value between Dequantize and Quantize is rounded to bfloat16 by bfloat16_store.
 static void every_form_of_requantize_through_bfloat16_equals_the_oracle(void **state) {
     (void)state;
     check_requantize_of_all(QDQ_BFLOAT16);
 }
 
-// Requantize of ttnn with numbers for scales and tensors for zero points: how many of the 256 codes
-// an exact rounding changes (docs/numerics.md, section 11).
+// Requantize of ttnn with scalar scales and tensor zero points: how many of the 256 codes exact
+// rounding changes (docs/numerics.md, section 11).
 static void path_3_of_ttnn_is_wrong_as_often_as_published(void **state) {
     (void)state;
     static const struct {
@@ -333,7 +334,8 @@ static void results_do_not_depend_on_the_rounding_mode_of_the_caller_and_keep_it
     qdq_graph *g = qdq_graph_create("mode", NULL);
     qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(ROWS, COLS));
     qdq_value h = qdq_input(g, "h", QDQ_BFLOAT16, QDQ_SHAPE(ROWS, COLS));
-    float some[2] = {some_scales[4], nextafterf(0.35f, 1)};  // at run time: ratios are made there
+    // an input, so that ratios are computed at run time
+    float some[2] = {some_scales[4], nextafterf(0.35f, 1)};
     qdq_value s = qdq_input(g, "s", QDQ_FLOAT32, QDQ_SHAPE(1));
     qdq_value t = qdq_input(g, "t", QDQ_FLOAT32, QDQ_SHAPE(1));
     qdq_value q = qdq_quantize(g, v, (qdq_quantize_attrs){.scale = s, .zps = QDQ_ZP(3)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of the quantizing ops that are refused, and some odd ones that are taken.
+// Parameters that the quantizing ops refuse, and unusual ones that they accept.
 #include <math.h>
 
 #include "tests/network.h"
@@ -22,7 +22,7 @@ static qdq_graph *computed(qdq_dynamic_quantize_attrs attrs) {
     return g;
 }
 
-// Dequantize in the float domain, its zero point a constant of float32.
+// Dequantize in the float domain, with a constant float32 zero point.
 static qdq_graph *with_constant_zero(float zero) {
     qdq_graph *g = qdq_graph_create("checks", NULL);
     qdq_value z = qdq_constant(g, "z", QDQ_FLOAT32, QDQ_SHAPE(1), &zero);
@@ -62,7 +62,7 @@ static void zero_points_of_the_float_domain_are_finite(void **state) {
     takes(with_constant_zero(-1.5f));
 }
 
-// The codes 0 and 0x80 of float8_e4m3fn are zeros, 0x38 is 1 and 0x7F NaN.
+// Of float8_e4m3fn, codes 0 and 0x80 are zeros, 0x38 is 1 and 0x7F is NaN.
 static void a_zero_point_of_a_small_float_is_zero(void **state) {
     static const struct {
         uint8_t code;
@@ -83,7 +83,7 @@ static void a_zero_point_of_a_small_float_is_zero(void **state) {
     }
 }
 
-// One that is there at run time is not looked at, and computes what none does.
+// A zero point given at run time is not inspected; the result is the same as without one.
 static void a_zero_point_of_a_small_float_at_run_time_changes_nothing(void **state) {
     static const float x[8] = {0.5f, -1, 3, 100, -0.25f, 7, 0, 1};
     uint8_t zero = 0x80, y[2][8];

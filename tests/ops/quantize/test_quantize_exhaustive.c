@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantize of the core, clamp(rne(fl(x / s)) + z), on every bfloat16 and on constructed float32
-// and int32 inputs. Random data would prove nothing: scales are powers of two, k/127, or
-// |x|/(k+.5).
+// Quantize under the core numerics, clamp(rne(fl(x / s)) + z): every bfloat16, and constructed
+// float32 and int32 inputs. Random data would rarely hit a tie, so scales are powers of two, k/127
+// or |x|/(k+.5).
 #include "tests/ops/oracle.h"
 
 enum { ALL = 65536, NODES = 12 };  // 4 zero points x 3 dtypes
 static const size_t all_rows = 256;
 
-// One graph of NODES Quantizes of one x, each bound to its own output.
+// A graph with NODES Quantizes of one x, each with an output.
 typedef struct fan {
     qdq_graph *graph;
-    size_t count;  // elements
+    size_t count;  // of x
     oracle_bound bound[NODES + 1];
 } fan;
 
@@ -33,7 +33,7 @@ static void fan_add(fan *f, size_t i, qdq_quantize_attrs attrs) {
     qdq_output(f->graph, y->name, qdq_quantize(f->graph, qdq_graph_find(f->graph, "x"), attrs));
 }
 
-// Every output against the oracle; `scales` has one (step 0) or one per element (step 1).
+// Checks every output; `scales` has one scale (step 0) or one for each element (step 1).
 static void fan_check(const fan *f, qdq_dtype dtype, const float *scales, size_t step) {
     for (size_t n = 0; n < NODES; n++) {
         qdq_dtype to = oracle_dtypes[n % 3];
@@ -52,7 +52,7 @@ static void fan_free(fan *f) {
     qdq_graph_destroy(f->graph);
 }
 
-// Runs NODES Quantizes with each scale of the family.
+// Runs NODES Quantizes with each of the scales.
 static void check_family(qdq_dtype dtype, qdq_shape shape, void *x, bool materialize) {
     for (size_t s = 0; s < ORACLE_SCALES; s++) {
         float scale = oracle_scale(s);
@@ -72,7 +72,7 @@ static uint16_t *every_bfloat16(void) {
     return x;
 }
 
-// Scales that put |x| / s within an ulp of k + 0.5; 1 where x has no such scale.
+// Scales that put |x| / s within an ulp of k + 0.5; 1 if x has no such scale.
 static void tie_scales(float *scales, qdq_dtype dtype, const void *x, size_t count, double k) {
     for (size_t i = 0; i < count; i++) {
         float s = (float)(fabs(oracle_at(dtype, x, i)) / (k + 0.5));
@@ -157,7 +157,7 @@ static void quantize_of_every_bfloat16_at_a_constructed_tie_equals_the_oracle(vo
 static void nan_becomes_quant_min_and_infinities_saturate(void **state) {
     (void)state;
     float x[6] = {NAN, -NAN, INFINITY, -INFINITY, 1e10f, -1e10f};
-    x[1] = oracle_float_of_bits(0xFF800001);  // a signalling one, negative
+    x[1] = oracle_float_of_bits(0xFF800001);  // a negative signalling NaN
     int8_t y[6], narrow[6];
     uint8_t u[6];
     int32_t w[6];
@@ -190,7 +190,7 @@ static void nan_becomes_quant_min_and_infinities_saturate(void **state) {
 
 //---- float32 and int32 ------------------------------------------------------
 
-// x = s * (k + 0.5) and its neighbours for all k that matter, and the odd ends of float32.
+// x = s * (k + 0.5) and its neighbours for all k that matter, and special float32 values.
 static size_t float_inputs(float *x, float scale) {
     static const uint32_t odd[] = {
         0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007FFFFF, 0x807FFFFF, 0x00800000,
@@ -239,7 +239,7 @@ static void quantize_of_float32_at_and_beside_every_tie_equals_the_oracle(void *
     free(x);
 }
 
-// Any bits as x, and scales that put the quotient within an ulp of a tie.
+// Random bits as x, and scales that put the quotient within an ulp of a tie.
 static void quantize_of_any_float32_at_a_constructed_tie_equals_the_oracle(void **state) {
     (void)state;
     enum { COUNT = 60000 };
@@ -247,7 +247,7 @@ static void quantize_of_any_float32_at_a_constructed_tie_equals_the_oracle(void 
     uint64_t seed = 7;
     for (size_t i = 0; i < COUNT; i++) {
         x[i] = oracle_float_of_bits((uint32_t)oracle_random(&seed));
-        if (i % 16 == 0) x[i] *= 0x1p-149f / 0x1p-120f;  // more that are small or subnormal
+        if (i % 16 == 0) x[i] *= 0x1p-149f / 0x1p-120f;  // makes more of them small or subnormal
     }
     check_ties(QDQ_FLOAT32, x, COUNT);
     free(x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requantize of the core, Dequantize to float32 and then Quantize, on every bfloat16, every 8-bit
-// code and an int32 set full of ties, for every pair of scales and zero points.
+// Requantize under the core numerics (Dequantize to float32, then Quantize): every bfloat16, every
+// 8-bit code and int32 values full of ties, for every pair of scales and zero points.
 #include "tests/ops/oracle.h"
 
 enum { ALL = 65536, CODES = 256, PAIRS = ORACLE_SCALES * ORACLE_SCALES, CHANNELS = PAIRS * 16 };
@@ -17,7 +17,7 @@ static void check(const char *what, double q, oracle_side in, oracle_side out, q
 
 //---- Floats that hold codes -------------------------------------------------
 
-// All 16 pairs of zero points x 3 dtypes on one x, with scalar parameters.
+// Runs all 16 pairs of zero points and 3 dtypes on one x, with scalar parameters.
 static void check_floats(qdq_dtype dtype, void *x, size_t count, float in_scale, float out_scale,
                          bool materialize) {
     enum { NODES = 48 };
@@ -63,7 +63,7 @@ static void requantize_of_every_bfloat16_equals_the_oracle(void **state) {
     free(x);
 }
 
-// Near whole numbers and halves of them, so near the ties of every power of two; and any bits.
+// Values near integers and halves, and so near the ties of every power of two; and random bits.
 static void requantize_of_float32_equals_the_oracle(void **state) {
     (void)state;
     enum { COUNT = 8192 };
@@ -81,7 +81,7 @@ static void requantize_of_float32_equals_the_oracle(void **state) {
 
 //---- Every code, every pair of scales ---------------------------------------
 
-// Channel c stands for one pair of scales and one of zero points; row c of x holds the codes.
+// Channel c has one pair of scales and one pair of zero points; row c of x holds the codes.
 static oracle_side in_of(size_t c) {
     return (oracle_side){(double)oracle_scale(c / 16 / ORACLE_SCALES), oracle_zps[c % 4]};
 }
@@ -141,7 +141,8 @@ static void requantize_of_every_uint8_with_every_pair_of_scales_equals_the_oracl
     check_8_bits(QDQ_UINT8);
 }
 
-// Odd numbers tie under every power of two; then what float32 cannot hold, and the ends.
+// Odd numbers, which tie under every power of two; then integers that float32 cannot hold, and the
+// extremes.
 static void requantize_of_int32_with_every_pair_of_scales_equals_the_oracle(void **state) {
     (void)state;
     static const int64_t ends[] = {1 << 24, -(1 << 24), 1 << 25, -(1 << 30), INT32_MAX, INT32_MIN};
@@ -166,7 +167,7 @@ static size_t channel_of(size_t i, int axis) {
     return axis == 0 ? i / (D1 * D2) : axis == 1 ? i / D2 % D1 : i % D2;
 }
 
-// Sides with `in` and `out` parameters (1 or dim[axis]) on x of rank 3.
+// `in` and `out` are the numbers of parameters of each side (1 or dim[axis]), for x of rank 3.
 static void check_mix(size_t in, size_t out, int axis, bool ports, bool materialize) {
     enum { COUNT = D0 * D1 * D2 };
     int8_t x[COUNT];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantize to the narrow integers, int16 and the small floats, and Dequantize back: every float and
-// int32, per tensor, per channel and per group with short last blocks, scales and zero points from
-// every source; and what `saturate`, zero points and odd scales do to small floats.
+// Quantize to narrow integers, int16 and small floats, and Dequantize back: from every float dtype
+// and int32, per tensor, per channel and per group with short last blocks, with scales and zero
+// points from attributes, constants and inputs. Also how `saturate`, zero points and special scales
+// affect small floats.
 #include "tests/ops/small_example.h"
 
 static const qdq_dtype results[] = {
@@ -17,7 +18,7 @@ static const qdq_dtype scale_dtypes[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16,
 
 //---- Every combination ------------------------------------------------------
 
-// Example `number` of one source, result and grain. What is not asked for goes round.
+// Example `number` of one source, result and granularity; the other choices cycle with the number.
 static example *make_example(unsigned number, qdq_dtype from, qdq_dtype to, const grain *g) {
     static example e;
     static const qdq_dtype wider[] = {QDQ_INT8, QDQ_UINT8, QDQ_INT16, QDQ_UINT16, QDQ_INT4};
@@ -27,7 +28,7 @@ static example *make_example(unsigned number, qdq_dtype from, qdq_dtype to, cons
     e = (example){.grain = g, .from = from, .to = to};
     e.count = qdq_shape_count(g->shape), e.blocks = qdq_shape_count(grid_of(g, extents));
     assert_true(e.count <= LARGEST);
-    unsigned scale = number % 11;  // the attribute, constants, inputs
+    unsigned scale = number % 11;  // attribute, constant or input
     e.scale_from = scale == 0 ? ATTRIBUTE : scale < 6 ? CONSTANT : INPUT;
     e.scale_dtype = scale == 0 ? QDQ_FLOAT32 : scale_dtypes[(scale - 1) % 5];
     e.back = floats[number / 11 % 3];
@@ -71,7 +72,7 @@ static void int32_to_every_type_and_back_equals_the_oracle(void **state) {
     check_source(QDQ_INT32, 30000);
 }
 
-// `saturate` wins over the numerics of the plan, which decide where it is not set.
+// `saturate` overrides the plan's numerics, which decide if it is not set.
 static void numerics_say_what_overflows_where_saturate_is_unset(void **state) {
     (void)state;
     for (unsigned k = 0; k < 120; k++) {
@@ -88,7 +89,7 @@ static void numerics_say_what_overflows_where_saturate_is_unset(void **state) {
 
 //---- One tensor -------------------------------------------------------------
 
-// Quantize of `count` float32 with the given attributes; y has codes of one byte.
+// Quantizes `count` float32 with these attributes to codes of one byte.
 static void quantize_bytes(const float *x, size_t count, qdq_quantize_attrs attrs,
                            const int8_t *run_time_zp, uint8_t *y) {
     for (int materialize = 0; materialize < 2; materialize++) {
@@ -109,8 +110,8 @@ static void quantize_bytes(const float *x, size_t count, qdq_quantize_attrs attr
     }
 }
 
-// Without a zero point -0 stays -0 where there is one; the zero point 0 makes it +0 in float4
-// alone.
+// Without a zero point -0 stays -0 if the dtype has one; a zero point of 0 makes it +0 in float4
+// only.
 static void a_zero_point_of_0_takes_the_sign_of_zero_from_float4_alone(void **state) {
     (void)state;
     static const float x[4] = {-0.0f, 0.0f, -1e-30f, -0.125f};
@@ -131,7 +132,7 @@ static void a_zero_point_of_0_takes_the_sign_of_zero_from_float4_alone(void **st
         assert_int_equal(attr[0], float4 ? 0 : minus);
         assert_int_equal(attr[1], 0);
         assert_memory_equal(attr + 2, none + 2,
-                            2);  // what rounds to -0 after the sum keeps its sign
+                            2);  // a sum that rounds to -0 keeps its sign
     }
 }
 
@@ -166,7 +167,7 @@ static void float8_saturates_unless_it_is_told_not_to_and_float4_always(void **s
 
 //---- Findings ---------------------------------------------------------------
 
-// How often the rule was broken.
+// How many findings of the rule there are.
 static size_t count_findings(qdq_graph *graph, const char *rule) {
     const qdq_report *report = qdq_graph_validate(graph, NULL, NULL);
     size_t count = 0;
@@ -175,7 +176,7 @@ static size_t count_findings(qdq_graph *graph, const char *rule) {
         if (strcmp(report->findings[i].rule, rule) == 0 &&
             report->findings[i].severity == QDQ_SEVERITY_ERROR)
             count++;
-    assert_int_equal(report->errors, count);  // nothing else is wrong
+    assert_int_equal(report->errors, count);  // there are no other errors
     return count;
 }
 
@@ -222,8 +223,8 @@ static void a_constant_scale_code_that_is_zero_or_not_a_number_is_a_finding(void
 
 //---- Every code -------------------------------------------------------------
 
-// Rows of x, one for each scale: what a run-time scale of 0, infinity or NaN gives follows from the
-// formulas as well.
+// A row of x for each scale: for scales of 0, infinity or NaN at run time the formulas hold as
+// well.
 static void every_code_of_a_run_time_scale_divides_and_multiplies_as_float32_does(void **state) {
     (void)state;
     static const float x[6] = {1.0f, -3.0f, 0.0f, INFINITY, NAN, 2.5e-38f};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of large shapes: norms by the formulas of docs/ops_neural_network.md.
+// For tests of large shapes: layer, group, batch and RMS norms by the formulas of
+// docs/ops_neural_network.md.
 #ifndef QDQ_TESTS_OPS_REDUCE_LARGE_NORMS_H
 #define QDQ_TESTS_OPS_REDUCE_LARGE_NORMS_H
 
@@ -9,11 +10,12 @@
 
 typedef struct norm {
     double epsilon;
-    bool rms, given;                                     // the mean is 0; both are
-    tensor *gamma, *beta;                                // NULL: none
-    size_t (*place)(const node *p, size_t s, size_t i);  // in them, of element i of slice s
-    tensor mean, variance;                               // given, or made; no data: not
-    size_t pixels, channels;                             // of an image: for place
+    bool rms, given;       // rms: the mean counts as 0; given: mean and variance are inputs
+    tensor *gamma, *beta;  // NULL: absent
+    // the index in gamma and beta of element i of slice s
+    size_t (*place)(const node *p, size_t s, size_t i);
+    tensor mean, variance;    // inputs or results; without data: absent
+    size_t pixels, channels;  // of an image, used by place
 } norm;
 
 static norm current;
@@ -23,7 +25,7 @@ static size_t place_in_slice(const node *p, size_t s, size_t i) {
     return i;
 }
 
-// By the coordinate of the channels: `pixels` is 1 where they are last.
+// The index of the channel: `pixels` is 1 if the channels are last.
 static size_t place_of_channel(const node *p, size_t s, size_t i) {
     return p->s.index[s * p->s.n + i] / current.pixels % current.channels;
 }
@@ -53,7 +55,7 @@ static qdq_value parameter(node *p, qdq_dtype dtype, qdq_shape shape, bool posit
     return v;
 }
 
-// Makes y, and the statistics of slices in the shape.
+// Makes y, and the statistics of each slice in shape `stats`.
 static void norm_slices(node *p, qdq_dtype dtype, qdq_shape stats) {
     current.mean = column(dtype, stats), current.variance = column(dtype, stats);
     for (size_t s = 0; s < p->s.count; s++) {
@@ -106,7 +108,7 @@ static void find_channels(const node *p, qdq_data_format format) {
     for (int i = dim + 1; i < x.rank; i++) current.pixels *= (size_t)x.dims[i];
 }
 
-// Slices in a shape where the groups are a dim.
+// Slices of a shape that has the groups as a dim.
 static qdq_value make_group_norm(node *p, qdq_data_format format) {
     qdq_shape x = p->x->shape, cut = {.rank = x.rank + 1};
     int dim = format == QDQ_NCX ? 1 : x.rank - 1;
@@ -146,7 +148,7 @@ static qdq_value make_batch_norm(node *p, qdq_data_format format) {
     return qdq_batch_norm(p->c.graph, p->input, attrs);
 }
 
-// In double, where the momentum is a float32.
+// Computed in double with a float32 momentum.
 static void output_running(node *p, qdq_value y, const char *port, const tensor *old,
                            const double *batch) {
     tensor t = column(old->dtype, old->shape);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of large shapes: slices of a tensor with their elements one by one, the order of sums
-// of docs/ops_neural_network.md, and softmax by its formula.
+// For tests of large shapes: the elements of each slice (elements reduced together), the order of
+// sums from docs/ops_neural_network.md, and softmax by its formula.
 #ifndef QDQ_TESTS_OPS_REDUCE_LARGE_SLICES_H
 #define QDQ_TESTS_OPS_REDUCE_LARGE_SLICES_H
 
@@ -9,7 +9,7 @@
 
 //---- Slices -----------------------------------------------------------------
 
-// The elements of each slice in row-major order: number i of slice s is index[s * n + i].
+// The elements of slice s in row-major order are index[s * n + i].
 typedef struct slices {
     size_t n, count, *index;
 } slices;
@@ -33,7 +33,8 @@ static slices slices_of(qdq_shape shape, uint32_t within) {
     return s;
 }
 
-// Section 5 of docs/ops_neural_network.md: element i goes to lane i mod 16, then the lanes fold.
+// Section 5 of docs/ops_neural_network.md: element i goes to lane i mod 16, then the lanes are
+// folded.
 static double fold(const double *terms, size_t n, bool product) {
     double lanes[16];
     for (int l = 0; l < 16; l++) lanes[l] = product;
@@ -84,15 +85,15 @@ static const char *const names[KINDS] = {
     "ReduceSum",
 };
 
-// What the functions below share: x, its slices, and numbers of one of them.
+// Passed to the functions below: x, its slices, and buffers for one of them.
 typedef struct node {
     large_graph c;
     uint64_t *state;
     tensor *x, y;
     qdq_value input;
     slices s;
-    double *v, *t;  // the elements of a slice, and n numbers more
-    bool whole;     // x has small whole numbers
+    double *v, *t;  // the elements of a slice, and n more numbers
+    bool whole;     // x holds small integers
 } node;
 
 static const size_t *begin_slice(node *p, size_t s) {
@@ -101,7 +102,7 @@ static const size_t *begin_slice(node *p, size_t s) {
     return index;
 }
 
-// NaN wins.
+// NaN if any element is NaN.
 static double greatest(const double *v, size_t n) {
     double most = -INFINITY;
     for (size_t i = 0; i < n; i++)
@@ -111,7 +112,7 @@ static double greatest(const double *v, size_t n) {
 
 static tensor column(qdq_dtype dtype, qdq_shape shape) { return tensor_of(NULL, dtype, shape); }
 
-// A result that may not be there, or that nobody may want.
+// Adds an optional result to the wanted outputs, or frees it.
 static inline void output_maybe(node *p, bool is_there, qdq_value y, const char *port, tensor t) {
     if (is_there && large_pick(p->state, 4))
         large_output(&p->c, qdq_port(p->c.graph, y, port), t);
@@ -139,7 +140,7 @@ static void softmax_slice(node *p, size_t s, bool is_log, bool inf_as_zero, tens
     if (stats) large_put(stats, s, zeros ? 0 : max + qdq_log64(sum));
 }
 
-// A slice of which all elements are -inf, and elements of another one.
+// Makes all elements of one slice -inf, and some elements of another.
 static void put_infinities(node *p) {
     for (size_t i = 0; i < p->s.n; i++) {
         large_put(p->x, p->s.index[i], -INFINITY);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of norms share: the mean and the variance of slices in long double, and what y is.
+// Shared by the tests of norms: mean and variance of slices in long double, and the y they give.
 #ifndef QDQ_TESTS_OPS_REDUCE_NORM_MODEL_H
 #define QDQ_TESTS_OPS_REDUCE_NORM_MODEL_H
 
@@ -29,7 +29,7 @@ static inline void model_stats(qdq_shape shape, uint32_t within) {
     }
 }
 
-// An element of y, from the numbers of its slice and its place in gamma.
+// Checks an element of y, from the statistics of its slice and its index in gamma and beta.
 static inline void check_y(size_t i, size_t s, size_t g, double epsilon, bool affine,
                            qdq_dtype dtype) {
     long double root = sqrtl(model_variance[s] + (long double)(float)epsilon);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of softmax, norms and reductions share: numbers that a float dtype holds, a graph run
-// in every way there is, and how far from an exact result a rounded one may be.
+// Shared by the tests of softmax, norms and reductions: numbers that a float dtype holds, running a
+// graph in every mode, and how far a rounded result may be from the exact one.
 #ifndef QDQ_TESTS_OPS_REDUCE_SLICES_MODEL_H
 #define QDQ_TESTS_OPS_REDUCE_SLICES_MODEL_H
 
@@ -14,7 +14,7 @@
 
 static const qdq_dtype model_floats[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
 
-// Digits after the point of a normal number, and the exponents of the least and the greatest.
+// Fraction digits of a normal number, and the exponents of the least and greatest one.
 typedef struct model_format {
     int digits, least, greatest;
 } model_format;
@@ -25,8 +25,8 @@ static inline model_format model_format_of(qdq_dtype dtype) {
     return (model_format){23, -126, 127};
 }
 
-// Numbers of either sign between `least` and twice `most` in size, which every dtype holds that
-// has the digits.
+// Numbers of either sign with magnitudes from 2^least to 2^(most + 1), all of which the dtype
+// holds.
 static inline void model_fill(float *x, size_t n, qdq_dtype dtype, int least, int most,
                               uint64_t seed) {
     int digits = model_format_of(dtype).digits;
@@ -40,7 +40,7 @@ static inline void model_fill(float *x, size_t n, qdq_dtype dtype, int least, in
     }
 }
 
-// Half of what lies between neighbours at this size.
+// Half the distance between neighbouring numbers at this magnitude.
 static inline long double model_half_ulp(long double value, qdq_dtype dtype) {
     model_format format = model_format_of(dtype);
     int exponent = value == 0 ? format.least : ilogbl(value);
@@ -48,7 +48,7 @@ static inline long double model_half_ulp(long double value, qdq_dtype dtype) {
     return ldexpl(0.5L, exponent - format.digits);
 }
 
-// `got` is `want`, rounded to the dtype; `slack` is how far a sum in double may be off.
+// Checks that `got` is `want` rounded to the dtype; `slack` is how far a sum in double may be off.
 static inline void model_check(float got, long double want, qdq_dtype dtype, long double slack,
                                const char *what, size_t index) {
     model_format format = model_format_of(dtype);
@@ -70,8 +70,8 @@ static inline void model_same_bits(const float *a, const float *b, size_t n, con
 
 //---- Slices -----------------------------------------------------------------
 
-// Which slice an element belongs to, where slices span the dims of a mask: numbered in row-major
-// order of the other dims.
+// Which slice an element belongs to. `within` is the mask of the dims that slices span; slices are
+// numbered in row-major order of the other dims.
 static inline size_t model_slice_of(qdq_shape shape, uint32_t within, size_t index) {
     size_t slice = 0, at[QDQ_MAX_RANK];
     for (int i = shape.rank; i-- > 0; index /= (size_t)shape.dims[i])
@@ -92,13 +92,13 @@ static inline size_t model_slice_count(qdq_shape shape, uint32_t within) {
 
 typedef struct model_tensor {
     const char *name;
-    float *data;  // NULL: not there
+    float *data;  // NULL: absent
     size_t n;
 } model_tensor;
 
 enum { MODEL_MOST = 8 };
 
-// Ranges out of order, as if several threads had taken them.
+// Runs ranges out of order, as several threads might.
 static inline void model_ranges(void *self, size_t count,
                                 void (*task)(void *context, size_t begin, size_t end),
                                 void *context) {
@@ -127,8 +127,9 @@ static inline void model_run_once(qdq_graph *g, const qdq_compile_options *optio
     qdq_exec_destroy(exec), qdq_plan_destroy(plan);
 }
 
-// Runs a graph plain, materialized, in ranges, on threads and on every instruction set: all give
-// the same bits. Inputs and outputs are lists that end with an empty name; destroys the graph.
+// Runs a graph fused, materialized, in out-of-order ranges, on threads and on every instruction
+// set; all give the same bits. The lists of inputs and outputs end with an empty name. Destroys the
+// graph.
 static inline void model_run(qdq_graph *g, const model_tensor *inputs, const model_tensor *wanted) {
     static const qdq_compile_options ways[] = {
         {0},
@@ -160,7 +161,7 @@ static inline void model_run(qdq_graph *g, const model_tensor *inputs, const mod
     qdq_graph_destroy(g);
 }
 
-// What compiling a graph that is refused says.
+// Checks the error of compiling a graph that is refused.
 static inline void model_refused(qdq_graph *g, const char *sentence) {
     qdq_error err = {0};
     assert_null(qdq_graph_compile(g, NULL, &err));

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, norms and reductions of shapes larger than everything they are cut into, against the
-// formulas of docs/ops_neural_network.md computed slice by slice, each element in its place: the
-// same bits.
+// Softmax, norms and reductions on shapes larger than every block, unit and chunk: the same bits as
+// the formulas of docs/ops_neural_network.md, computed slice by slice here.
 #include "ops/blocking.h"
 #include "ops/reduce/reduce_axes.h"
 #include "tests/ops/reduce/large_norms.h"
 
 //---- Reductions -------------------------------------------------------------
 
-// Of whole numbers in integers, so that no order of summation matters.
+// Small integers are reduced in integer arithmetic, as the order of summation does not matter.
 static double reduce_whole(const node *p, kind k) {
     int64_t sum = 0, size = 0, square = 0;
     for (size_t i = 0; i < p->s.n; i++) {
@@ -36,7 +35,7 @@ static double reduce_slice(const node *p, kind k) {
     return k == REDUCE_MEAN ? sum / (double)n : sum;
 }
 
-// Factors around 1, so that a product of thousands of them stays a number.
+// Factors near 1, so that a product of thousands of them stays finite.
 static void fill_factors(tensor *x, uint64_t *state) {
     for (size_t i = 0; i < tensor_count(x); i++)
         large_put(x, i,
@@ -66,7 +65,7 @@ static qdq_value make_reduction(node *p, kind k, uint32_t within) {
 
 //---- Cases ------------------------------------------------------------------
 
-// The dims that slices span, where the op may choose: those of `within`.
+// The dims that slices span; `within` if the op lets the node choose.
 static uint32_t within_of(kind k, qdq_shape shape, uint32_t within, qdq_data_format format) {
     int first = 0;
     while (!(within >> first & 1)) first++;
@@ -76,7 +75,7 @@ static uint32_t within_of(kind k, qdq_shape shape, uint32_t within, qdq_data_for
     case LOG_SOFTMAX: return 1u << first;
     case LAYER_NORM:
     case RMS_NORM: return all & ~((1u << first) - 1);
-    case GROUP_NORM:  // looks for itself
+    case GROUP_NORM:  // finds its slices itself
     case BATCH_NORM:
     case BATCH_TRAINING: return all & ~(1u << (format == QDQ_NCX ? 1 : shape.rank - 1));
     default: return within;
@@ -100,8 +99,8 @@ static qdq_value make(node *p, kind k, uint32_t within, qdq_data_format format) 
     }
 }
 
-// Numbers of 2^-9 to 2^50 in size and their negatives, in any order within a slice: its sum is what
-// rounding leaves, so each order of summation has its own.
+// Magnitudes of 2^-9 to 2^50 with their negatives, shuffled within a slice. The sum consists of
+// rounding errors, so each order of summation gives another one.
 static void fill_cancelling(node *p) {
     for (size_t s = 0; s < p->s.count; s++) {
         const size_t *index = p->s.index + s * p->s.n;
@@ -147,7 +146,7 @@ static void check(kind k, qdq_shape shape, uint32_t within, qdq_data_format form
     fill(&p, k);
     qdq_value y = make(&p, k, within, format);
     if (p.c.want_count && !large_pick(&state, 6))
-        free(p.y.data);  // nobody wants it
+        free(p.y.data);  // no output wants it
     else
         large_links(&p.c, &state, (large_value){y, p.y}, 0);
     free(p.s.index), free(p.v), free(p.t);
@@ -156,9 +155,9 @@ static void check(kind k, qdq_shape shape, uint32_t within, qdq_data_format form
 
 //---- Tests ------------------------------------------------------------------
 
-// The sizes that slices.c, norm.c and pieces.c cut by: a slice that goes in parts, slices of which
-// several are a unit, neighbours that are walked 16, 8 and 4 at a time and in parts again, slices
-// of two dims, and many of one element.
+// Around the block sizes of reduce_axes.c, norm.c and chunks.c: a slice cut into parts, several
+// slices in a unit, neighbouring slices taken 16, 8 and 4 at a time and in parts, slices of two
+// dims, and many slices of one element.
 static void every_cut_is_crossed(void **unused) {
     enum { PART = QDQ_SLICE_PART, MANY = QDQ_SLICES_AT_ONCE, ROWS = QDQ_SLICE_ROWS };
     (void)unused;

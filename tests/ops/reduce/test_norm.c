@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNorm and RMSNorm against their formulas in long double; exact results; attributes and
-// refusals.
+// LayerNorm and RMSNorm: their formulas in long double, exact results, attributes and refusals.
 #include "tests/ops/reduce/norm_model.h"
 
 //---- LayerNorm and RMSNorm --------------------------------------------------
@@ -104,7 +103,7 @@ static void layer_norms_take_every_dtype(void **state) {
 
 //---- Exact results ----------------------------------------------------------
 
-// [rows, n] along the last dim.
+// Normalizes [rows, n] along the last dim.
 static void run_rows(size_t rows, size_t n, double epsilon) {
     qdq_graph *g = qdq_graph_create("norm", NULL);
     qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE((int64_t)rows, (int64_t)n));
@@ -126,7 +125,7 @@ static void two_values_become_minus_one_and_one(void **state) {
     }
 }
 
-// The difference of squares would lose it all in float32.
+// In float32 the difference of the squares would lose all digits.
 static void a_far_mean_costs_no_digits(void **state) {
     (void)state;
     for (size_t i = 0; i < 64; i++) x[i] = 0x1p23f + (float)(i % 2);

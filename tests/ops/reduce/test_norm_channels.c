@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupNorm and the BatchNorms against their formulas in long double; attributes and refusals.
+// GroupNorm and the batch norms: their formulas in long double, attributes and refusals.
 #include "tests/ops/reduce/norm_model.h"
 
 static float running_mean[MOST], running_variance[MOST], old_mean[MOST], old_variance[MOST];
@@ -8,8 +8,8 @@ static float running_mean[MOST], running_variance[MOST], old_mean[MOST], old_var
 
 typedef struct group_case {
     qdq_dtype dtype, aux;
-    size_t batch, groups, each, pixels;  // `each`: channels of a group
-    bool affine, first;                  // channels first
+    size_t batch, groups, each, pixels;  // each: channels in a group
+    bool affine, first;                  // first: channels come first
 } group_case;
 
 static void check_group(group_case c) {

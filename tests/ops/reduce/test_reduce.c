@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions against long double over sets of axes, shapes and dtypes; exact results; infinities
+// Reductions against long double, over sets of axes, shapes and dtypes; exact results; infinities
 // and NaN; refusals.
 #include "tests/ops/reduce/slices_model.h"
 
@@ -50,7 +50,7 @@ static qdq_value reduce(qdq_graph *g, kind k, qdq_value v, qdq_reduce_attrs attr
     return qdq_add_node(g, names[k], &attrs, sizeof attrs);
 }
 
-// The dims of a mask as axes, every second one counted from the end and the last one first.
+// The dims of a mask as axes, in reverse order, every second one counted from the end.
 static qdq_ints axes_of(uint32_t within, int rank, int64_t out[QDQ_MAX_RANK]) {
     qdq_ints axes = {out, 0};
     for (int i = rank; i-- > 0;)
@@ -108,7 +108,7 @@ static void every_reduction_is_its_formula_for_every_dtype(void **state) {
         }
 }
 
-// Products of many numbers leave the range.
+// The product of many numbers overflows.
 static void long_slices_go_in_parts(void **state) {
     (void)state;
     for (kind k = L1; k < KINDS; k++) {
@@ -140,7 +140,7 @@ static void reductions_of_integers_are_exact(void **state) {
     assert_true(y[0] == (float)sum);
 }
 
-// A float32 holds 2^24 + 1 neither as itself nor as a step of a sum.
+// float32 cannot hold 2^24 + 1, neither as an element nor as an intermediate sum.
 static void sums_lose_nothing_on_the_way(void **state) {
     (void)state;
     memcpy(x, (float[]){0x1p24f, 1, 1, -0x1p24f}, 4 * sizeof *x);
@@ -154,7 +154,7 @@ static void sums_lose_nothing_on_the_way(void **state) {
     assert_true(y[0] == (float)sqrt((double)x[0] * (double)x[0] + (double)x[1] * (double)x[1]));
 }
 
-// Rounding to float32 first would make a tie of it: 1 + 2^-8 + 2^-40 in bfloat16.
+// Rounding to float32 first would make it a tie: 1 + 2^-8 + 2^-40 in bfloat16.
 static void narrow_results_are_rounded_once(void **state) {
     (void)state;
     memcpy(x, (float[]){1, 0x1p-8f, 0x1p-40f, 0}, 4 * sizeof *x);
@@ -166,7 +166,8 @@ static void narrow_results_are_rounded_once(void **state) {
     memcpy(x, (float[]){1 + 0x1p-10f, 0x1p-11f, -0x1p-24f, 0}, 4 * sizeof *x);
     run(SUM, QDQ_SHAPE(4), 1, QDQ_FLOAT16);
     assert_true(y[0] == 1 + 0x1p-10f);
-    memcpy(x, (float[]){65504, 8, 4, 3.99609375f}, 4 * sizeof *x);  // just below where infinity is
+    // just below the overflow to infinity
+    memcpy(x, (float[]){65504, 8, 4, 3.99609375f}, 4 * sizeof *x);
     run(SUM, QDQ_SHAPE(4), 1, QDQ_FLOAT16);
     assert_true(y[0] == 65504);
     x[3] = 4;

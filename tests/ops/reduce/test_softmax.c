@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SoftMax and LogSoftmax against the formula in long double, over shapes, axes and dtypes; what
-// infinities and NaN give; attributes and refusals.
+// SoftMax and LogSoftmax against their formulas in long double, over shapes, axes and dtypes;
+// infinities and NaN; attributes and refusals.
 #include "tests/ops/reduce/slices_model.h"
 
 enum { MOST = 20000 };
@@ -73,8 +73,8 @@ static void check_log_softmax(qdq_shape shape, int axis, qdq_dtype dtype) {
     }
 }
 
-// Slices shorter and longer than what is in buffers at a time, and rows of neighbours that are not
-// a multiple of anything.
+// Slices shorter and longer than the buffers, and counts of neighbouring slices that are no
+// multiple of a vector.
 #define SHAPES                                                                                \
     QDQ_SHAPE(7), QDQ_SHAPE(3, 5), QDQ_SHAPE(1, 16), QDQ_SHAPE(2, 21, 4, 3), QDQ_SHAPE(5, 1), \
         QDQ_SHAPE(2, 300, 17), QDQ_SHAPE(3, 5001), QDQ_SHAPE(2, 2051, 3), QDQ_SHAPE(1000, 2), \
@@ -155,7 +155,7 @@ static void minus_infinity_is_as_if_it_were_not_there(void **state) {
     }
 }
 
-// One slice of them among others, in one part and in several.
+// A slice of nothing but -inf among others, taken at once and in parts.
 static void minus_infinities_alone_give_zeros_or_nan_by_mode(void **state) {
     (void)state;
     static const size_t lengths[] = {1, 3, 33, 2500};
@@ -189,7 +189,7 @@ static void nan_or_infinity_makes_its_slice_nan(void **state) {
         }
 }
 
-// As float32 the codes tell payloads apart.
+// Read back as float32, the codes show the NaN's payload.
 static void nan_is_the_quiet_one_in_every_dtype(void **state) {
     (void)state;
     const float quiet[] = {NAN, -INFINITY, 0, 1};

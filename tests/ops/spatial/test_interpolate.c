@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interpolate against a sum over all corners with exact positions, and numbers worked out by hand.
+// Interpolate against a sum over all corners with exact positions, and hand-computed examples.
 #include <math.h>
 
 #include "tests/network.h"
@@ -8,7 +8,7 @@
 typedef struct interpolate_case {
     int spatial;
     int64_t in[3], out[3];
-    float scales[3];  // all 0: by sizes
+    float scales[3];  // all 0: sizes are given instead
 } interpolate_case;
 
 static const interpolate_case cases[] = {
@@ -29,7 +29,7 @@ static const interpolate_case cases[] = {
 
 enum { BATCH = 2, CHANNELS = 67, MOST = 41000 };
 
-// Where an element lies in x, of exact fractions of small whole numbers.
+// The position in x of an output element, as a fraction of small integers.
 static double position_of(int64_t in, int64_t out, int64_t o, bool align) {
     if (align) return out == 1 ? 0 : (double)(o * (in - 1)) / (double)(out - 1);
     return (double)((2 * o + 1) * in) / (double)(2 * out) - 0.5;
@@ -39,7 +39,8 @@ static double between(double low, double v, double high) {
     return v < low ? low : v > high ? high : v;
 }
 
-// oneDNN Graph's Interpolate, linear: every corner has the product of the weights along its dims.
+// oneDNN Graph's linear Interpolate: the weight of a corner is the product of its weights along
+// each dim.
 static double interpolated(const interpolate_case *c, const image *x, bool nearest, bool align,
                            int64_t n, int64_t channel, const int64_t *o) {
     double at[3] = {0}, sum = 0;
@@ -99,8 +100,7 @@ static void check_case(const interpolate_case *c, int mode, bool align, qdq_data
     network_run(g, &input, 1, (network_tensor){"y", dtype, result, results});
     qdq_graph_destroy(g);
     qdq_widen_float(dtype, result, y, results);
-    // Positions are float32: their weights are off by up to 2^-20 here, of elements up to 200
-    // apart.
+    // Positions are float32, so weights are off by up to 2^-20 here; elements differ by up to 200.
     double slack = mode == QDQ_NEAREST ? 0 : 200 * 0x1p-20;
     double ulp = dtype == QDQ_FLOAT32 ? 0x1p-24 : dtype == QDQ_FLOAT16 ? 0x1p-11 : 0x1p-8;
     for (int64_t n = 0; n < BATCH; n++)
@@ -127,7 +127,7 @@ static void elements_are_nearest_or_means_of_neighbours(void **state) {
                 }
 }
 
-// One channel, which lies alike in both formats.
+// One channel has the same memory layout in both formats.
 static void run_line(const float *x, size_t in, float *y, size_t out, int mode, bool align) {
     interpolate_case c = {1, {(int64_t)in}, {(int64_t)out}, {0}};
     float other[16];
@@ -144,7 +144,8 @@ static void run_line(const float *x, size_t in, float *y, size_t out, int mode, 
     assert_memory_equal(other, y, out * sizeof *y);
 }
 
-// 4 to 2: positions 0.5 and 2.5; a half goes away from zero. 3 to 5 with corners: 0, 0.5, 1, ...
+// 4 to 2: positions 0.5 and 2.5; halves round away from zero. 3 to 5 with align_corners: 0, 0.5, 1,
+// ...
 static void positions_halfway_are_rounded_up(void **state) {
     (void)state;
     static const float x[] = {1, 2, 4, 8};
@@ -161,7 +162,7 @@ static void positions_halfway_are_rounded_up(void **state) {
     assert_memory_equal(y, ((float[]){1, 1.25f, 1.75f, 2}), 16);
 }
 
-// A weight of 0 leaves its element out, even where it is infinite; the sign of zero stays.
+// An element with weight 0 does not count, even if it is infinite; the sign of zero is kept.
 static void infinity_reaches_only_what_it_weighs_on(void **state) {
     (void)state;
     static const float x[] = {-0.0f, INFINITY, NAN, 3};

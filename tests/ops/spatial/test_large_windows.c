@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling and interpolation of shapes larger than everything they are cut into, against the
-// formulas of docs/ops_neural_network.md, one element of the result after the other: the same bits.
+// Pooling and interpolation on shapes larger than every block, unit and chunk: the same bits as the
+// formulas of docs/ops_neural_network.md, computed element by element here.
 #include "ops/blocking.h"
 #include "tests/ops/large_images.h"
 
@@ -8,7 +8,7 @@
 
 typedef struct pool {
     large_image x, y;
-    const double *numbers;  // of x
+    const double *numbers;  // the elements of x
     qdq_dtype dtype;
     bool max, exclude_pad, ceil;
     qdq_auto_pad auto_pad;
@@ -16,7 +16,7 @@ typedef struct pool {
         after[LARGE_DIMS];
 } pool;
 
-// Section 6 of docs/ops_neural_network.md. False: the window does not fit.
+// Section 6 of docs/ops_neural_network.md. False if the window does not fit.
 static bool size_pool(pool *p) {
     p->y = p->x;
     for (int i = 0; i < LARGE_DIMS; i++) {
@@ -39,7 +39,7 @@ static double lowest(qdq_dtype dtype) {
     return dtype == QDQ_FLOAT16 ? -65504 : dtype == QDQ_BFLOAT16 ? -0x1.FEp127 : -0x1.FFFFFEp127;
 }
 
-// NaN wins, +0 is greater than -0.
+// NaN wins; +0 is greater than -0.
 static double greater(double a, double b) {
     if (isnan(a) || isnan(b)) return NAN;
     if (a == b) return signbit(a) ? b : a;
@@ -105,7 +105,7 @@ static void say_pool(large_graph *c, const pool *p, qdq_dtype dtype) {
 
 static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
 
-// p->dtype is given.
+// The caller sets p->dtype.
 static void check_pool(pool *p, uint64_t *state, uint64_t seed) {
     large_graph c;
     tensor *x;
@@ -128,8 +128,8 @@ static void check_pool(pool *p, uint64_t *state, uint64_t seed) {
     large_graph_check(&c, seed);
 }
 
-// Codes between a Dequantize and a product: `fast` pools the codes. The product is by the identity,
-// so y is the pooled numbers again, of which each is a whole number.
+// A pool between Dequantize and a product: `fast` pools the codes. The product is by the identity
+// matrix, so y is the pooled numbers, all of them integers.
 static void check_pool_of_codes(pool *p, uint64_t *state, uint64_t seed) {
     large_graph c;
     tensor *x, *w;
@@ -185,7 +185,7 @@ typedef struct place {
     double weight;
 } place;
 
-// Section 7 of docs/ops_neural_network.md: in float32, in this order.
+// Section 7 of docs/ops_neural_network.md: in float32 and in this order.
 static place place_of(const resize *r, int dim, size_t o) {
     float in = (float)r->x.size[dim], out = (float)r->y.size[dim], at;
     if (r->align)
@@ -199,7 +199,7 @@ static place place_of(const resize *r, int dim, size_t o) {
     return (place){before, before + 1, (double)(at - (float)before)};
 }
 
-// The mean along dim i of those along the dims after it.
+// The mean along dim i of the means along the later dims.
 static double mean_at(const resize *r, size_t batch, size_t channel, const place *places,
                       size_t *at, int i) {
     if (i == LARGE_DIMS) return r->numbers[large_image_at(&r->x, batch, channel, at)];
@@ -248,12 +248,12 @@ static void check_resize(resize *r, uint64_t *state, uint64_t seed) {
 
 #define ACROSS(cut) large_across(&state, (cut))
 
-// The size of the last dim of x for which a row of y crosses cuts of so many lanes.
+// How long the last dim of x must be for rows of y longer than the given lanes.
 static size_t row_for(const pool *p, size_t lanes) {
     return lanes * (size_t)p->stride[2] + (size_t)(p->kernel[2] * p->dilation[2]);
 }
 
-// Channels last, with more channels than there are lanes.
+// Channels last, with more channels than lanes.
 static void pools_cross_their_lanes_of_channels(void **unused) {
     (void)unused;
     for (uint64_t i = 0; i < 12; i++) {
@@ -274,8 +274,8 @@ static void pools_cross_their_lanes_of_channels(void **unused) {
     }
 }
 
-// Channels first, with rows longer than the lanes, and than what lanes of a stride may spread over:
-// strides of a power of two use that up to its last element.
+// Channels first, with rows of y longer than the lanes, and rows of x longer than a vector load
+// with a stride can span; strides that are powers of two use that span to its last element.
 static void pools_cross_their_lanes_of_positions(void **unused) {
     static const int64_t strides[] = {1, 2, 3, 4, 8, 16, 5, 27};
     (void)unused;
@@ -298,7 +298,7 @@ static void pools_cross_their_lanes_of_positions(void **unused) {
     }
 }
 
-// Rows that are shorter than a stride and a window, so that one may step over them.
+// Rows shorter than the stride and the window, so that a window may skip one.
 static void windows_reach_over_short_rows(void **unused) {
     (void)unused;
     for (uint64_t i = 0; i < 60; i++) {

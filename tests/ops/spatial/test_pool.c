@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AvgPool and MaxPool against a window that is walked over one element at a time.
+// AvgPool and MaxPool against a window moved element by element.
 #include <float.h>
 #include <math.h>
 
@@ -18,7 +18,7 @@ static const pool_case cases[] = {
     {1, {7}, {2}, {2}, {0}, {0}, {1}, QDQ_PAD_NONE, true},
     {1, {1300}, {3}, {1}, {1}, {1}, {1}, QDQ_PAD_NONE, false},
     {1, {3000}, {2}, {1100}, {0}, {0}, {1}, QDQ_PAD_NONE, true},
-    {1, {5}, {2}, {1}, {3}, {3}, {1}, QDQ_PAD_NONE, false},  // windows of padding alone
+    {1, {5}, {2}, {1}, {3}, {3}, {1}, QDQ_PAD_NONE, false},  // windows that lie in the padding
     {1, {5}, {1}, {3}, {0}, {0}, {1}, QDQ_PAD_SAME_UPPER, true},
     {2, {9, 11}, {3, 2}, {2, 3}, {1, 0}, {0, 1}, {1, 1}, QDQ_PAD_NONE, false},
     {2, {9, 11}, {3, 2}, {2, 3}, {1, 0}, {0, 1}, {1, 1}, QDQ_PAD_NONE, true},
@@ -32,7 +32,7 @@ static const pool_case cases[] = {
     {3, {5, 4, 7}, {2, 2, 3}, {2, 1, 1}, {0, 1, 2}, {1, 0, 2}, {2, 1, 3}, QDQ_PAD_NONE, false},
 };
 
-// The number of windows along a dim, and the padding before it, as oneDNN Graph's pages have them.
+// The number of windows along a dim and the padding before x, by oneDNN Graph's pages.
 static int64_t windows(const pool_case *c, int i, bool dilated, int64_t *begin) {
     int64_t reach = (c->kernel[i] - 1) * (dilated ? c->dilations[i] : 1) + 1;
     int64_t end = c->end[i], in = c->in[i], stride = c->strides[i];
@@ -56,7 +56,7 @@ typedef struct pool_kind {
 
 static const pool_kind kinds[] = {{true, false}, {false, false}, {false, true}};
 
-// One element of y; windows of padding alone give 0, or the lowest number.
+// One element of y; a window that lies in the padding gives 0 or the lowest float.
 static float pooled(const pool_case *c, pool_kind kind, const image *x, const int64_t *begin,
                     int64_t n, int64_t channel, const int64_t *at, float lowest) {
     double sum = 0, most = -INFINITY, volume = 1;
@@ -169,8 +169,8 @@ static void nan_and_infinity_go_through(void **state) {
                 check_case(&cases[c], kinds[k], (qdq_data_format)f, QDQ_FLOAT32, numbers);
 }
 
-// Channels last of more than one pass of lanes; the result has the bits of 0x7FC00000 for NaN, and
-// +0 is greater than -0 wherever it stands.
+// Channels last, with more channels than one pass of lanes takes. NaN has the bits 0x7FC00000, and
+// +0 is greater than -0 at any place.
 static void many_channels_zeros_and_nan_have_fixed_bits(void **state) {
     (void)state;
     static float x[4 * 600], y[600];
