@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program of the README: what using the library feels like. It sees installed headers only.
+// The C program of the README. It includes installed headers only.
 // clang-format off
 #include <stdio.h>
 #include <qdq/qdq.h>

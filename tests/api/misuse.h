@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases of test_misuse.c share. A case is run in a process of its own, so that a crash is
-// one failed case; there EXPECT ends the process.
+// Shared by the cases of test_misuse.c. Each case runs in a process of its own, so that a crash is
+// one failed case; EXPECT ends that process.
 #ifndef QDQ_TESTS_API_MISUSE_H
 #define QDQ_TESTS_API_MISUSE_H
 
@@ -11,16 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
-// One for each public function, called as the function.
+// A case for a public function, with the function's name.
 typedef struct misuse_case {
     const char *name;
     void (*run)(void);
 } misuse_case;
 
-// Ended by a row of zeros.
+// Tables that end with a row of zeros.
 extern const misuse_case misuse_base[], misuse_graph[], misuse_exec[];
 
-// A case and its row: CASE(name) { body }, and ROW(name) in the table.
+// Defines a case and its row: CASE(name) { body }, and ROW(name) in the table.
 #define CASE(name) static void misuse_##name(void)
 #define ROW(name) \
     { #name, misuse_##name }
@@ -33,7 +33,7 @@ extern const misuse_case misuse_base[], misuse_graph[], misuse_exec[];
         }                                                                            \
     } while (0)
 
-// The call fails with this status and says why, and takes a NULL err.
+// The call fails with this status and a message, and accepts a NULL err.
 #define FAILS(wanted, call)                      \
     do {                                         \
         qdq_error misuse_error = {0}, *err;      \
@@ -45,7 +45,7 @@ extern const misuse_case misuse_base[], misuse_graph[], misuse_exec[];
         EXPECT(strlen(misuse_error.text) > 10);  \
     } while (0)
 
-// Numbers that are no enumerator of any enum. Unsigned, as most compilers make enums.
+// Numbers outside every enum. Unsigned, as most compilers make enums.
 static const unsigned misuse_numbers[] = {77, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
 enum { MISUSE_NUMBERS = sizeof misuse_numbers / sizeof misuse_numbers[0] };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Misuse of base.h, tile.h, json.h, parallel.h, and of the tables of inspect.h.
+// Misuse of base.h, tile.h, json.h and parallel.h, and of the tables of inspect.h.
 #include "tests/api/misuse.h"
 
 static const qdq_shape bad_shapes[] = {
@@ -87,7 +87,7 @@ CASE(qdq_tile_bytes) {
 typedef void mover(qdq_dtype dtype, qdq_shape shape, const void *from, void *to,
                    const qdq_parallel *parallel);
 
-// Nothing is written.
+// Refused calls write nothing.
 static void check_mover(mover *move) {
     static float from[2048], to[2048];
     to[0] = 7;
@@ -159,7 +159,7 @@ CASE(qdq_json_string) {
     EXPECT(qdq_json_complete(&json));
 }
 
-// With a NULL emitter, and with one that was never begun.
+// Calls with a NULL writer, and with one that was never begun.
 #define JSON_CASE(name, ...)                \
     CASE(name) {                            \
         qdq_json zero = {0}, *json = &zero; \

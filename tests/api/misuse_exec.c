@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Misuse of exec.h, tensor_file.h, and of what inspect.h says of plans.
+// Misuse of exec.h and tensor_file.h, and of the functions of inspect.h about plans.
 #include "tests/api/misuse.h"
 
 static const char not_utf8[] = "a\xFF";
@@ -22,7 +22,7 @@ static void stop(running *r) {
     qdq_exec_destroy(r->exec), qdq_plan_destroy(r->plan), qdq_graph_destroy(r->graph);
 }
 
-// Every number of numerics that is an enum, out of its range.
+// Each enum field of qdq_numerics in turn, out of its range.
 static void check_numerics(qdq_graph *g, unsigned number) {
     qdq_numerics n;
     const qdq_compile_options options = {.numerics = &n};
@@ -152,7 +152,7 @@ CASE(qdq_exec_run_step) {
 
 //---- Tensor files -----------------------------------------------------------
 
-// A file of one tensor, "t", that is gone once it is open.
+// An open file with one tensor "t"; its path is already deleted.
 static qdq_tensor_file *small_file(void) {
     char path[] = "/tmp/qdq-misuse-XXXXXX";
     const qdq_tensor tensor = {"t", QDQ_FLOAT32, QDQ_SHAPE(1), &(float){1}};

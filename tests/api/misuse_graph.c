@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Misuse of graph.h and ops.h, and of what inspect.h says of graphs.
+// Misuse of graph.h and the op headers, and of the functions of inspect.h about graphs.
 #include "ops/op.h"
 #include "tests/api/misuse.h"
 
@@ -91,7 +91,7 @@ CASE(qdq_value_type) {
     qdq_graph_destroy(g);
 }
 
-// Every op with no attributes, and with each enum of it set to what is none.
+// Every op without attributes, and with each enum attribute out of range.
 CASE(qdq_add_node) {
     EXPECT(!qdq_add_node(NULL, "Quantize", NULL, 0).id);
     for (size_t i = 0; i < qdq_op_count(); i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every public function takes NULL, enumerators that there are not, and names that are not UTF-8:
-// it fails or does nothing as its comment says, and never crashes. Each is called so in a process
-// of its own.
+// Every public function survives NULL, numbers outside of enums and names that are not UTF-8:
+// it fails or does nothing, as its comment says, and never crashes. Each function is called so in
+// a process of its own.
 //
 //     test_misuse [--list]     --list prints the functions that have a case
 #include <fenv.h>
@@ -14,9 +14,9 @@
 static const misuse_case *const all[] = {misuse_base, misuse_graph, misuse_exec};
 enum { LISTS = sizeof all / sizeof all[0] };
 
-// A case whose caller rounds up: no function, failed or not, may leave another rounding mode.
+// Runs a case whose caller rounds up: no function, failed or not, may change the rounding mode.
 static void run_case(const misuse_case *c) {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};  // cmocka's until here
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};  // that cmocka handles
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) signal(signals[i], SIG_DFL);
     fesetround(FE_UPWARD);
     c->run();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The macros of attribute values in C++: what they hold, of constants and of variables, and how
-// long.
+// The macros for attribute values in C++: their contents, from constants and variables, and how
+// long they live.
 #include <cstdio>
 #include <qdq/qdq.h>
 
@@ -11,7 +11,7 @@ static void expect(const char *claim, bool fine) {
     failed += !fine;
 }
 
-// A list of the caller's number, made by the same line of code in each call.
+// A list with the caller's number; each call runs the same line of code.
 static qdq_numbers zero_points(int first) { return QDQ_ZPS(first, 2); }
 
 static const qdq_floats at_file_scope = QDQ_SCALES(0.5f, 0.25);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer: any bytes as a graph file. What loads is checked for every target, compiled in every
-// way and, within a limit of operations, run; nothing may crash, leak or take long.
+// A libFuzzer target: reads any bytes as a graph file. A graph that loads is checked for every
+// target, compiled in every mode and, within a limit of operations, run. Nothing may crash, leak or
+// take long.
 #include <qdq/qdq.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

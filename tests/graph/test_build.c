@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building graphs in C: sticky findings, names, ports, and what both roads share.
+// Building graphs in C: findings are collected, names and ports are checked, and graphs built in C
+// and read from JSON agree.
 #include <qdq/qdq.h>
 
 #include "runtime/base/utf8.h"
@@ -153,7 +154,7 @@ static void a_report_keeps_as_many_findings_as_the_limits_say(void **state) {
         qdq_graph *g = qdq_graph_create(NULL, &options[i]);
         const qdq_report *report = report_of_many(g);
         assert_int_equal(report->errors, 301);
-        assert_int_equal(report->warnings, 5 + 305);  // and results that nothing uses
+        assert_int_equal(report->warnings, 5 + 305);  // each node's unused result is a warning
         assert_int_equal(count_kept(report, QDQ_SEVERITY_ERROR), kept_errors[i]);
         assert_int_equal(count_kept(report, QDQ_SEVERITY_WARNING), kept_warnings[i]);
         for (size_t k = 0; k < report->count; k++)
@@ -180,8 +181,8 @@ static void the_log_tells_of_loading_and_compiling(void **state) {
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-// 1000 float32 in a column are 125 KiB in tiles, and counted as 4000 bytes. What a node makes and
-// nobody stores is not counted.
+// A column of 1000 float32 takes 125 KiB in tiles, but counts as 4000 bytes. Results that are not
+// stored do not count.
 static void inputs_outputs_and_constants_are_counted_row_major(void **state) {
     (void)state;
     qdq_graph_options options = {.limits = {.bytes = 8003}};
@@ -221,7 +222,7 @@ static void tensors_beyond_the_caps_are_refused(void **state) {
     (void)qdq_input(g, "a", QDQ_FLOAT32, QDQ_SHAPE(1001));
     (void)qdq_input(g, "b", QDQ_FLOAT32, QDQ_SHAPE(INT64_MAX, INT64_MAX, 2));
     qdq_output(g, "y", qdq_input(g, "c", QDQ_FLOAT32, QDQ_SHAPE(1000)));
-    (void)qdq_input(g, "d", QDQ_FLOAT32, QDQ_SHAPE(1000));  // says nothing more
+    (void)qdq_input(g, "d", QDQ_FLOAT32, QDQ_SHAPE(1000));  // adds no second finding
     const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
     assert_int_equal(report->errors, 3);
     for (size_t i = 0; i < 3; i++) assert_string_equal(report->findings[i].rule, "core/size");
@@ -242,7 +243,7 @@ static void a_rank_that_there_is_not_is_told(void **state) {
     qdq_graph_destroy(g);
 }
 
-// Characters of two bytes, in names so long and so many that the text of a step is cut.
+// Two-byte characters in names so long that the text of a step is cut.
 static void the_text_of_a_step_is_whole_characters(void **state) {
     (void)state;
     static const char *const starts[] = {"", "a"};

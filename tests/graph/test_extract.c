@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes by themselves: test_extract MODELS_DIR.
+// Extracting a node as a graph of its own: test_extract MODELS_DIR.
 #include <qdq/qdq.h>
 
 #include "tests/unit.h"
@@ -8,7 +8,7 @@ static const char *models;
 
 //---- The same results as in the graph ----------------------------------------
 
-// Everything that a graph's nodes make, with the data of its inputs.
+// The results of all nodes of a graph, with the data of its inputs.
 typedef struct observed {
     qdq_plan *plan;
     qdq_exec *exec;
@@ -19,7 +19,7 @@ static void observed_name(char out[64], qdq_value value) {
     snprintf(out, 64, "value %u", (unsigned)value.id);
 }
 
-// Inputs come from a file or, where there is none, from a seed.
+// Fills inputs from a file, or from a seed if there is no file.
 static void fill_inputs(observed *o, const char *path) {
     qdq_error err = {0};
     uint64_t state = 7;
@@ -68,7 +68,7 @@ static void release(observed *o) {
     qdq_exec_destroy(o->exec), qdq_plan_destroy(o->plan);
 }
 
-// The elements of a value of the graph, from malloc: of an input or of what was observed.
+// The elements of a value, of an input or a node's result; the caller frees them.
 static void *elements(const qdq_graph *g, const observed *o, qdq_value value,
                       const qdq_tensor_info *info) {
     char name[64];
@@ -112,7 +112,7 @@ static void check_node(const qdq_graph *g, size_t n, const observed *o,
     qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(one);
 }
 
-// No target: every field that can be told apart is another than the core's.
+// The numerics of no target: every field that can be told apart differs from the core's.
 static const qdq_numerics other_numerics = {
     .rounding = QDQ_ROUND_HALF_AWAY,
     .scaling = QDQ_SCALE_RECIPROCAL,
@@ -153,7 +153,8 @@ static void every_node_of_every_model_gives_by_itself_what_it_gives_in_the_graph
     assert_true(count >= 50);
 }
 
-// All ops that quantize; scales and zero points that are constants, inputs and made by other nodes.
+// All quantizing ops, with scales and zero points that are constants, inputs, and results of other
+// nodes.
 static qdq_graph *every_kind_of_operand(void) {
     qdq_graph *g = qdq_graph_create("operands", NULL);
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(3, 40));
@@ -204,7 +205,7 @@ static void check_names(const qdq_tensor_info *(*at)(const qdq_plan *, size_t), 
     for (size_t i = 0; i < count; i++) assert_string_equal(at(plan, i)->name, names[i]);
 }
 
-// Inputs and outputs of node `n` by itself; frees the graph.
+// Checks the inputs and outputs of node `n` as a graph of its own. Destroys the graph.
 static void check_io(qdq_graph *g, size_t n, const char *const *inputs,
                      const char *const *outputs) {
     qdq_error err = {0};
@@ -240,7 +241,7 @@ static void a_value_at_two_ports_becomes_one_input(void **state) {
     check_io(g, 0, (const char *const[]){"x", NULL}, (const char *const[]){"q", NULL});
 }
 
-// "d.scale" is an input here, the port of d, and a node.
+// "d.scale" is an input here, a port of d, and a node.
 static void names_that_the_new_graph_cannot_have_are_those_of_the_ports(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -338,7 +339,7 @@ static void what_cannot_be_taken_out_is_told(void **state) {
 static void what_is_not_there_is_no_value(void **state) {
     (void)state;
     qdq_graph *g = every_kind_of_operand();
-    assert_int_equal(qdq_graph_node_input(g, 0, 1).id, 0);  // dyn has no scale
+    assert_int_equal(qdq_graph_node_input(g, 0, 1).id, 0);  // dyn has no scale input
     assert_int_equal(qdq_graph_node_input(g, 0, 99).id, 0);
     assert_int_equal(qdq_graph_node_input(g, 99, 0).id, 0);
     assert_int_equal(qdq_graph_node_output(g, 1, 1).id, 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Neither what is read nor what is written depends on the locale: under one whose decimal point is
-// a comma, files give the same numbers, and files and messages have the same text.
+// Reading and writing do not depend on the locale: if its decimal point is a comma, files give the
+// same numbers, and files and messages have the same text.
 #include <locale.h>
 #include <qdq/qdq.h>
 
 #include "tests/unit.h"
 
-// A German locale: the machine's, or one that localedef makes in the folder of the test.
+// Sets a German locale: the machine's, or one that localedef makes in the test's folder.
 static bool set_german(void) {
     char command[512];
     if (setlocale(LC_ALL, "de_DE.UTF-8")) return true;
@@ -27,7 +27,7 @@ static const char text[] =
     "   \"attrs\": {\"scales\": 0.75, \"zps\": 2}}],"
     " \"outputs\": [{\"name\": \"q\", \"value\": \"q\"}]}";
 
-// Values of every kind that are refused with a message that tells them.
+// Wrong values of every kind that messages print.
 static const char wrong[] =
     "{\"format\": \"qdq/1\", \"name\": \"n\","
     " \"inputs\": [{\"name\": \"x\", \"dtype\": \"float32\", \"shape\": [3]}],"
@@ -46,7 +46,7 @@ static const char wrong[] =
     "   \"attrs\": {\"scales\": -7.5}}],"
     " \"outputs\": []}";
 
-// All that a caller sees of the two graphs.
+// All text and numbers that a caller sees of the two graphs.
 static char *describe(void) {
     char path[256], *out = NULL;
     size_t count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation may fail: whatever call number n fails, there is a MEMORY error, no crash, and
-// nothing is left behind. Run with pool blocks of one byte, so that every small piece is a call.
+// Every allocation may fail: whichever call fails, the result is a MEMORY error without a crash or
+// a leak. The mempool has blocks of one byte, so that each allocation from it is a call.
 #include <qdq/qdq.h>
 
 #include "graph/graph.h"
@@ -25,7 +25,7 @@ static const char text[] =
     "   \"attrs\": {\"scales\": -1}}],"
     " \"outputs\": [{\"name\": \"r\", \"value\": \"r\"}, {\"name\": \"y\", \"value\": \"dyn\"}]}";
 
-// The whole road, with all memory from `allocator`.
+// Load, check, compile and run, with all memory from `allocator`.
 static qdq_status walk(const qdq_allocator *allocator, bool materialize, qdq_error *err) {
     qdq_graph_options options = {.allocator = allocator};
     qdq_compile_options compile = {.materialize = materialize};
@@ -90,7 +90,7 @@ static void an_exec_takes_the_bytes_that_the_plan_tells(void **state) {
     }
 }
 
-// The builder with one-byte pool blocks.
+// Builds a graph in C, with mempool blocks of one byte.
 static qdq_status build(const qdq_allocator *allocator, qdq_error *err) {
     qdq_graph_options options = {.allocator = allocator};
     qdq_graph *g = qdq_graph_create("tiny blocks", &options);
@@ -125,7 +125,7 @@ static void every_allocation_of_the_builder_may_fail(void **state) {
     }
 }
 
-// Two products: of codes that are made of floats, and of floats that are turned.
+// Two products: one of codes quantized at run time, one with transposed weights.
 static qdq_status compile_weights(const qdq_allocator *allocator, qdq_error *err) {
     static const float reals[9] = {1, -2, 3, -4, 5, -6, 7, -8, 9};
     static const int64_t order[] = {1, 0};

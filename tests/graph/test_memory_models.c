@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation may fail on the road of ten networks of all kinds, from their files to their
-// results and to files of their own: there is a MEMORY error, no crash, and nothing is left behind.
-// Usage: test_graph_memory_models MODELS_DIR
+// Every allocation may fail while ten networks are loaded, compiled, run and written: the result is
+// a MEMORY error without a crash or a leak. Usage: test_graph_memory_models MODELS_DIR
 #include <qdq/qdq.h>
 
 #include "tests/unit.h"
@@ -12,17 +11,17 @@ static const char *const kinds[] = {
     "attention",                  // products, softmax, norms
     "cast_chain",                 // a chain of tile functions
     "digits_pixels",              // convolutions, pooling, packed weights
-    "digits_int4_block",          // codes of 4 bits, in blocks
+    "digits_int4_block",          // 4-bit codes in blocks
     "gated_mlp",                  // folded weights
     "dynamic_quantize_computed",  // reductions
-    "onednn_float8_e4m3fn",       // the other format
-    "tensorrt_nvfp4",             // scales of two levels
-    "torchao_mx",                 // exponents
+    "onednn_float8_e4m3fn",       // the oneDNN Graph format
+    "tensorrt_nvfp4",             // block scales and a global scale
+    "torchao_mx",                 // power-of-two scales
     "ttnn_quantize_bfloat8_b",    // block floats
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-// The whole road, with all memory from `allocator`.
+// Load, compile, run and write, with all memory from `allocator`.
 static qdq_status walk(const char *kind, const qdq_allocator *allocator,
                        const qdq_compile_options *compile, qdq_error *err) {
     qdq_graph_options options = {.allocator = allocator};
@@ -43,7 +42,7 @@ static qdq_status walk(const char *kind, const qdq_allocator *allocator,
     return err->status;
 }
 
-// How many allocations there are.
+// Fails each allocation in turn; returns their number.
 static size_t fail_each(const char *kind, const qdq_compile_options *compile) {
     for (size_t n = 1;; n++) {
         unit_memory memory;

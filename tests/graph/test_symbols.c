@@ -9,7 +9,7 @@ static qdq_status add(qdq_symbols *symbols, const char *name, uint32_t value, qd
     return qdq_symbols_add(symbols, name, strlen(name), value, err);
 }
 
-// From the reference vectors of SipHash's authors: message 00, 01, 02 ... of each length.
+// From the reference vectors of SipHash's authors: the messages 00, 01, 02 ... of each length.
 static void siphash_equals_the_reference(void **state) {
     (void)state;
     static const struct {
@@ -129,7 +129,7 @@ static void truncating_forgets_the_newest(void **state) {
     unit_memory_check(&memory);
 }
 
-// Adds 1000 names, which makes the table grow more than once.
+// Adds 1000 names, so that the table grows more than once.
 static qdq_status build(const qdq_allocator *allocator, qdq_error *err) {
     qdq_status status = QDQ_OK;
     qdq_symbols *symbols = qdq_symbols_create_keyed(allocator, counting_key, err);
@@ -164,7 +164,7 @@ static void every_allocation_may_fail(void **state) {
     }
 }
 
-// A failed call leaves a table that works as soon as there is memory again.
+// After a failed call the table still works once there is memory.
 static void a_failed_add_changes_nothing(void **state) {
     (void)state;
     unit_memory memory;
@@ -190,7 +190,7 @@ static void a_failed_add_changes_nothing(void **state) {
     unit_memory_check(&memory);
 }
 
-// The next name whose hash under the counting key ends in 12 zero bits.
+// The next name whose hash ends in 12 zero bits under the counting key.
 static void next_colliding(char name[16], uint32_t *number) {
     do snprintf(name, 16, "%u", (*number)++);
     while (qdq_siphash(counting_key, name, strlen(name)) & 0xFFF);
@@ -218,7 +218,7 @@ static void a_flood_of_colliding_names_is_refused(void **state) {
     qdq_symbols_destroy(symbols);
     unit_memory_check(&memory);
 
-    // Another key spreads the same names.
+    // With another key the same names do not collide.
     number = 0;
     symbols = qdq_symbols_create(NULL, NULL);
     for (uint32_t i = 0; i < added; i++) {

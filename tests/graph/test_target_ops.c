@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ops a target has: those that its documents name. All others are unknown to it, a new one
-// above all.
+// Each target has the ops that its backend's documents name, and no others; a new op is unknown to
+// every target until it is listed.
 #include <string.h>
 
 #include "graph/target.h"
 #include "tests/unit.h"
 
-// The ops that the documents of a backend name no operator for: ONNX's list of operators at opset
-// 25, oneDNN Graph's op schemas, the operator matrix of onnx-tensorrt 10.15, Tripy 0.1.7's API
-// reference, ttnn's API reference, PyTorch's functions.
+// Ops without an operator in a backend's documents: ONNX's list of operators at opset 25, oneDNN
+// Graph's op schemas, the operator matrix of onnx-tensorrt 10.15, Tripy 0.1.7's API reference,
+// ttnn's API reference, PyTorch's functions.
 static const struct {
     const char *target;
     const char *ops[24];
@@ -42,7 +42,7 @@ static const qdq_target *target_called(const char *name) {
     return profile.target;
 }
 
-// Whether the rule op-unknown of a target is about an op; a target without the rule knows all.
+// Whether a target has the rule op-unknown for an op; a target without the rule has all ops.
 static bool is_unknown(const qdq_target *target, const qdq_op *op) {
     const qdq_op_context call = {.op = op};
     for (size_t i = 0; i < target->rule_count; i++) {
@@ -75,7 +75,7 @@ static void a_listed_op_is_one_that_there_is(void **state) {
             if (!qdq_op_find(unknown[t].ops[i])) fail_msg("there is no op %s", unknown[t].ops[i]);
 }
 
-// A name that contains one that is listed, or is part of one, is not listed by that.
+// A name that contains a listed name, or is part of one, is not listed.
 static void a_new_op_is_unknown_to_every_backend(void **state) {
     static const char *const names[] = {"SoftPlus", "ReLU6", "Re", "LU", "ReduceM"};
     (void)state;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph becomes does not depend on the caller's floating-point environment: loading,
-// checking, writing, compiling and running every folder of models/, and graphs whose numbers
-// round, give the same bytes under four others as under the default one.
-// Usage: test_environments MODELS_DIR
+// The caller's floating-point environment changes nothing: loading, checking, writing, compiling
+// and running every folder of models/, and graphs with many roundings, give the same bytes under
+// four other environments as under the default one. Usage: test_environments MODELS_DIR
 #include <fenv.h>
 
 #include "include/qdq/qdq.h"
@@ -17,7 +16,7 @@ static const char *models;
 typedef struct environment {
     const char *name;
     int rounding;
-    bool flushes;  // denormal operands and results count as zero
+    bool flushes;  // denormal operands and results become zero
 } environment;
 
 static const environment environments[] = {
@@ -117,7 +116,7 @@ static void note_plan(record *r, const qdq_plan *plan) {
     }
 }
 
-// Inputs as the file has them, and where the dtype allows it once more as float32.
+// Writes the inputs as the file has them, and again as float32 if the dtype allows that.
 static void write_inputs(record *r, qdq_exec *exec, const qdq_plan *plan, const char *path) {
     qdq_tensor_file *file = path ? qdq_tensor_file_open(path, NULL, NULL) : NULL;
     for (size_t i = 0; i < qdq_plan_input_count(plan); i++) {
@@ -176,7 +175,7 @@ static void note_nodes(record *r, const qdq_graph *g) {
     }
 }
 
-// The graph in the file `path`, or in `text` where there is one.
+// All that is seen of the graph in the file `path`, or in `text` if it is not NULL.
 static record take(const environment *e, const char *path, const char *text, const char *inputs) {
     record r = {0};
     qdq_error err = {0};
@@ -225,8 +224,8 @@ static void every_model_is_the_same_in_every_environment(void **state) {
     assert_true(count >= 78);
 }
 
-// 0.1 and 1e-40 as scales and constants; what is folded; what Interpolate knows in advance; inputs
-// that are zero, so that all of it is seen in the outputs.
+// 0.1 and 1e-40 as scales and constants; folded constants; positions that Interpolate computes in
+// advance. Inputs are zero, so these numbers show in the outputs.
 static const char *const graphs[] = {
     "{'format': 'qdq/1', 'inputs': [{'name': 'x', 'dtype': 'float32', 'shape': [4]}],"
     " 'constants': [{'name': 'c', 'dtype': 'float32', 'shape': [4], 'data': [0.1, 1e-40, 0.7, "

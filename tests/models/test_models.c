@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs every folder of models/ through the library and through the command line:
-// test_models MODELS_DIR QDQ_BINARY. Outputs must equal the expected ones bit for bit, fused and
-// materialized, on one thread and on several, and the arena must be within 1.10 of the peak.
+// Runs every folder of models/ in the library and on the command line: test_models MODELS_DIR
+// QDQ_BINARY. Outputs must equal the expected ones bit for bit, fused and materialized, on one
+// thread and several, and the arena must stay within 1.10 of the peak of live bytes.
 #include <qdq/qdq.h>
 
 #include "tests/unit.h"
@@ -80,7 +80,7 @@ static void run_model(const char *name, bool materialize, int threads) {
 
 static void run_command(const char *name, const char *options) {
     char command[4096];
-    const char *wrapper = getenv("MESON_EXE_WRAPPER");  // of a cross build
+    const char *wrapper = getenv("MESON_EXE_WRAPPER");  // set in a cross build
     snprintf(command, sizeof command,
              "%s '%s' run '%s/%s/graph.json' -i '%s/%s/inputs.safetensors' "
              "--expect '%s/%s/expected.safetensors' %s > /dev/null",

@@ -6,7 +6,7 @@
 #include "tests/unit.h"
 #include "tools/io/npy.h"
 
-// Writes "\x93NUMPY", `version`, the length of `header` as that version has it, the header, and
+// Writes "\x93NUMPY", `version`, the length of `header` in that version's width, the header, and
 // `data_bytes` bytes 0, 1, 2 ...
 static const char *make(char path[256], int version, const char *header, size_t data_bytes) {
     size_t length = strlen(header), before = version == 1 ? 10 : 12, count = before + length;
@@ -314,7 +314,7 @@ static void drafts_of_others_are_left_alone(void **state) {
     unlink(path);
 }
 
-// A limit on the size of files stands for the full disk.
+// A limit on the file size stands in for a full disk.
 static void a_full_disk_leaves_nothing_behind(void **state) {
     (void)state;
     static const float data[64] = {0};

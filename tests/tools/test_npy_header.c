@@ -5,7 +5,7 @@
 #define HEADER(descr, order, shape) \
     "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }\n"
 
-// Reads a copy without a terminator, so that reading past the end is seen.
+// Reads a copy without a terminator, so that sanitizers see reads past the end.
 static qdq_status read_header(const char *text, qdq_dtype *dtype, qdq_shape *shape,
                               qdq_error *err) {
     size_t length = strlen(text);
@@ -73,17 +73,17 @@ static const struct {
     {HEADER("'<f4'", "False", "()") "x", QDQ_ERR_PARSE,
      "header byte 57 is 'x', wanted nothing after '}'"},
     {"\t{}", QDQ_ERR_PARSE, "header byte 1 is 0x09, wanted '{'"},
-    // descr.
+    // Bad descr.
     {HEADER("<f4", "False", "()"), QDQ_ERR_PARSE, "header byte 11 is '<', wanted a type in quotes"},
     {HEADER("[('a', '<f4')]", "False", "()"), QDQ_ERR_UNSUPPORTED,
      "descr is a list (a structured array), wanted a single type"},
-    // fortran_order.
+    // Bad fortran_order.
     {HEADER("'<f4'", "True", "(1,)"), QDQ_ERR_UNSUPPORTED,
      "fortran_order is True, wanted row-major; convert it in numpy with "
      "np.ascontiguousarray(x)"},
     {HEADER("'<f4'", "0", "()"), QDQ_ERR_PARSE, "header byte 35 is '0', wanted True or False"},
     {HEADER("'<f4'", "Falsey", "()"), QDQ_ERR_PARSE, "header byte 40 is 'y', wanted ',' or '}'"},
-    // shape.
+    // Bad shape.
     {HEADER("'<f4'", "False", "3"), QDQ_ERR_PARSE, "header byte 51 is '3', wanted a tuple of dims"},
     {HEADER("'<f4'", "False", "[3]"), QDQ_ERR_PARSE,
      "header byte 51 is '[', wanted a tuple of dims"},
@@ -122,7 +122,7 @@ static void each_bad_header_has_its_sentence(void **state) {
     }
 }
 
-// The list of types grows with QDQ_DTYPES, its begin does not.
+// The list of types grows with QDQ_DTYPES; only its beginning is compared.
 static void foreign_types_are_refused_by_name(void **state) {
     (void)state;
     static const struct {
@@ -151,7 +151,7 @@ static void a_cut_header_is_refused_at_every_length(void **state) {
     char text[sizeof header];
     qdq_dtype dtype;
     qdq_shape shape;
-    size_t whole = strlen(header) - 1;  // without the newline
+    size_t whole = strlen(header) - 1;  // without the newline at the end
     for (size_t length = 0; length <= whole; length++) {
         memcpy(text, header, length);
         text[length] = '\0';

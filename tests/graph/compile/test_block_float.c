@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs with block floats: a value that is declared as one is rounded with its face row, wherever
-// it comes from and however the graph runs. Expected values are from tests/block_floats.h.
+// Graphs with block floats: a value declared as one is rounded together with its face row, wherever
+// it comes from and however the graph runs. Wanted values come from tests/block_floats.h.
 #include <math.h>
 
 #include "include/qdq/qdq.h"
@@ -17,7 +17,7 @@ static const qdq_shape shapes[] = {{0},           {1, {1}},       {1, {40}},
                                    {2, {3, 5}},   {2, {1, 17}},   {2, {32, 32}},
                                    {2, {33, 65}}, {3, {2, 3, 7}}, {4, {2, 1, 33, 20}}};
 
-// No two rows have the same size, and low bits are set: something to round in each group.
+// Rows differ in magnitude and low bits are set, so each group has something to round.
 static void fill(float *x, qdq_shape shape) {
     uint64_t random = 9;
     size_t cols = shape.rank ? (size_t)shape.dims[shape.rank - 1] : 1;
@@ -42,7 +42,8 @@ typedef struct way {
 static const way ways[] = {{false, false, 1}, {true, false, 1}, {false, true, 1}, {true, true, 1},
                            {false, false, 3}, {true, false, 4}, {false, true, 2}};
 
-// Runs a graph whose one input, if any, is `x`, and reads all outputs one behind the other.
+// Runs a graph with the input `x`, if it has one, and reads all outputs into `out`, one after the
+// other.
 static void run(qdq_graph *g, const way *how, float *x, size_t count, char *out) {
     qdq_error err = {0};
     qdq_compile_options options = {.materialize = how->materialize};
@@ -66,7 +67,7 @@ static void run(qdq_graph *g, const way *how, float *x, size_t count, char *out)
     qdq_exec_destroy(exec), qdq_plan_destroy(plan);
 }
 
-// All ways must give `wanted`. The graph is gone afterwards.
+// Checks that every mode gives `wanted`. Destroys the graph.
 static void check(qdq_graph *g, float *x, size_t count, const void *wanted, size_t bytes) {
     static char got[MOST * 24];
     float before[MOST];
@@ -76,7 +77,7 @@ static void check(qdq_graph *g, float *x, size_t count, const void *wanted, size
         memset(got, 0x55, sizeof got);
         run(g, &ways[i], x, count, got);
         assert_memory_equal(got, wanted, bytes);
-        if (x) assert_memory_equal(x, before, count * sizeof *x);  // bound memory is only read
+        if (x) assert_memory_equal(x, before, count * sizeof *x);  // bound inputs are not written
     }
     qdq_graph_destroy(g);
 }
@@ -130,8 +131,8 @@ static void inputs_and_constants_that_are_outputs_are_rounded(void **state) {
         }
 }
 
-// float32 -> int8 -> block -> other block -> float32, all of them outputs, or the last alone. The
-// values between two links of a chain are rounded as if they were stored.
+// float32 -> int8 -> block -> other block -> float32, with all of them outputs, or only the last. A
+// value between two links is rounded as if it were stored.
 static void every_value_of_a_chain_is_rounded(void **state) {
     (void)state;
     for (size_t s = 0; s < UNIT_COUNT(shapes); s++)
@@ -166,8 +167,8 @@ static void every_value_of_a_chain_is_rounded(void **state) {
         }
 }
 
-// A run-time scale of 0 belongs to the padding as well as to row 0: 0 / 0 is NaN there, and an
-// exponent of 255 would take what is valid in row 1.
+// A run-time scale of 0 applies to row 0 and to the padding: 0 / 0 gives NaN there, and its
+// exponent of 255 would spoil the valid elements of row 1.
 static void padding_does_not_reach_valid_elements(void **state) {
     (void)state;
     float x[10] = {0, 0, 0, 0, 0, 1, 2, -3.03f, 0.5f, 1.25f}, wanted[10], scales[2] = {0, 1};
@@ -198,7 +199,8 @@ static void padding_does_not_reach_valid_elements(void **state) {
     }
 }
 
-// 127 is the greatest of x = {..., 7.9999}: a bfloat8_b of 7.9999 beside nothing greater is 7.9375.
+// 127 stands for the greatest of x = {..., 7.9999}. As bfloat8_b, 7.9999 without a greater
+// neighbour is 7.9375.
 static void dynamic_quantize_computes_from_the_rounded_values(void **state) {
     (void)state;
     float x[3] = {7.9999f, -1, 0.1f};
@@ -226,7 +228,7 @@ static void dynamic_quantize_computes_from_the_rounded_values(void **state) {
 
 //---- Plans ------------------------------------------------------------------
 
-// [33, 3] has two tiles; its 99 elements take 8.5 or 4.5 bits each of them.
+// [33, 3] has two tiles; each of its 99 elements takes 8.5 or 4.5 bits.
 static void plans_count_tiles_with_their_exponents(void **state) {
     (void)state;
     static const size_t tile[2] = {1088, 576}, elements[2] = {106, 56};
@@ -252,7 +254,7 @@ static void plans_count_tiles_with_their_exponents(void **state) {
     }
 }
 
-// 1.3 beside 100 is 1 as a bfloat8_b; as a bfloat16 it would be 1.296875.
+// Next to 100, 1.3 is 1 as bfloat8_b; as bfloat16 it would be 1.296875.
 static void float_storage_leaves_block_floats_alone(void **state) {
     (void)state;
     float x[2] = {100, 1.3f}, y[2], z[2];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains whose links are run in strips of several blocks, or two as one table.
+// Chains whose links run on several strips at once, or are fused into one lookup table.
 #include <math.h>
 #include <qdq/qdq.h>
 
 #include "tests/unit.h"
 
-// x -> Quantize -> Dequantize and so on, with other scales each time, then a DynamicQuantize. With
-// `seen` what the second Dequantize makes is an output too.
+// x -> Quantize -> Dequantize and so on, with another scale each time, then a DynamicQuantize. With
+// `seen` the result of the second Dequantize is an output, too.
 static qdq_graph *long_chain(int64_t count, qdq_dtype middle, bool seen) {
     qdq_graph *g = qdq_graph_create("chain", NULL);
     qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(count));
@@ -25,7 +25,7 @@ static qdq_graph *long_chain(int64_t count, qdq_dtype middle, bool seen) {
     return g;
 }
 
-// Rounding happens link by link, whatever links are run as one and in what strips.
+// Each link rounds, whatever links are fused and whatever strips they run on.
 static void long_chains_give_the_bits_of_their_single_nodes(void **state) {
     static const int64_t counts[] = {1, 1023, 1025, 4095, 4096, 4097, 9001};
     static const qdq_dtype middles[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
@@ -57,14 +57,14 @@ static void long_chains_give_the_bits_of_their_single_nodes(void **state) {
     }
 }
 
-// A ReLU has nothing to do in front of a Quantize whose least code is that of 0, and much in front
-// of others: another zero point, a negative scale, scales that come later, other rules of rounding.
+// A ReLU before a Quantize can be dropped if the least code stands for 0. Not with another zero
+// point, a negative scale, scales given at run time, or another rounding.
 typedef struct cut {
     qdq_dtype x, y;
     const char *target;
     float scale;
     int zero;
-    bool bounded, later;  // quant_min is the zero point; the scale is an input
+    bool bounded, later;  // bounded: quant_min is the zero point; later: the scale is an input
     qdq_overflow overflow;
 } cut;
 
@@ -97,7 +97,7 @@ static qdq_graph *cut_graph(const cut *c, int64_t count) {
     return g;
 }
 
-// The codes of x, run fused or materialized.
+// The codes of x, fused or materialized.
 static void run_cut(qdq_graph *g, const cut *c, bool materialize, const float *x, size_t count,
                     void *codes) {
     qdq_error err = {0};
@@ -116,7 +116,7 @@ static void run_cut(qdq_graph *g, const cut *c, bool materialize, const float *x
     qdq_exec_destroy(exec), qdq_plan_destroy(plan);
 }
 
-// What ONNX's formula makes of max(x, 0); all of x are multiples of a quarter, or far away.
+// max(x, 0) by ONNX's formula; all x are multiples of a quarter, or far out of range.
 static int cut_code(const cut *c, float x) {
     int least = c->y == QDQ_UINT8 ? 0 : c->y == QDQ_INT8 ? -128 : -8;
     int greatest = c->y == QDQ_UINT8 ? 255 : c->y == QDQ_INT8 ? 127 : 7;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running: inputs and outputs, chains and slots, threads, poison, float storage.
+// Running plans: inputs and outputs, chains and arena slots, threads, poison, float storage.
 #include <qdq/qdq.h>
 
 #include "tests/unit.h"
 
-// x [rows, cols] -> Quantize -> Dequantize -> Quantize; the Dequantize is an output too, and the
+// x [rows, cols] -> Quantize -> Dequantize -> Quantize. The Dequantize is an output, too, and the
 // first Quantize has a second reader.
 static qdq_graph *small_network(int64_t rows, int64_t cols) {
     qdq_graph *g = qdq_graph_create("small", NULL);
@@ -40,7 +40,7 @@ static void run_network(qdq_graph *g, const qdq_compile_options *options,
     qdq_exec *exec = qdq_exec_create(plan, exec_options, &err);
     assert_non_null(exec);
     assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, count, &err), QDQ_OK);
-    for (int i = 0; i < 2; i++) qdq_exec_run(exec);  // a second run must see its inputs again
+    for (int i = 0; i < 2; i++) qdq_exec_run(exec);  // the second run must see the inputs again
     memset(out, 0, sizeof *out);
     assert_int_equal(qdq_exec_read(exec, "d", QDQ_FLOAT32, out->d, count, &err), QDQ_OK);
     assert_int_equal(qdq_exec_read(exec, "e", QDQ_UINT8, out->e, count, &err), QDQ_OK);
@@ -80,7 +80,7 @@ static void fused_materialized_and_threaded_runs_give_the_same_bits(void **state
     }
 }
 
-// A hook that hands out single blocks from the last to the first.
+// A parallel hook that hands out single blocks from the last to the first.
 static void run_backwards(void *self, size_t count, void (*task)(void *, size_t, size_t),
                           void *context) {
     ++*(size_t *)self;
@@ -102,7 +102,7 @@ static void any_parallel_hook_gives_the_same_bits(void **state) {
     qdq_graph_destroy(g);
 }
 
-// Scales and zero points that are computed, over threads and blocks in any order: the chunks of a
+// Computed scales and zero points, with threads and with blocks in any order: the partials of a
 // reduction are merged.
 static void check_reduction(qdq_dynamic_quantize_attrs attrs, const float *x) {
     enum { ROWS = 37, COLS = 90 };
@@ -162,7 +162,7 @@ static void all_steps_in_order_make_a_run(void **state) {
         qdq_exec_write(exec, "x", QDQ_FLOAT32, first, count, NULL);
         qdq_exec_run(exec);
         qdq_exec_write(exec, "x", QDQ_FLOAT32, x, count, NULL);
-        qdq_exec_run_step(exec, steps);  // there is none
+        qdq_exec_run_step(exec, steps);  // out of range
         qdq_exec_read(exec, "d", QDQ_FLOAT32, got, count, NULL);
         assert_memory_not_equal(got, wanted, sizeof got);
         for (size_t i = 0; i < steps; i++) qdq_exec_run_step(exec, i);
@@ -210,7 +210,7 @@ static void a_value_with_two_readers_owns_tiles(void **state) {
     qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-// Two tiles of 512 bytes with 99 elements of half a byte each, 50 bytes in all.
+// Two tiles of 512 bytes hold 99 elements of half a byte, 50 bytes of data.
 static void int4_values_are_packed_in_the_arena(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create(NULL, NULL);
@@ -238,7 +238,7 @@ static void bound_memory_is_read_and_written_in_place(void **state) {
     qdq_error err = {0};
     qdq_plan *plan = qdq_graph_compile(g, NULL, &err);
     qdq_exec *exec = qdq_exec_create(plan, NULL, &err);
-    qdq_graph_destroy(g);  // a plan stands alone
+    qdq_graph_destroy(g);  // a plan needs no graph
     assert_int_equal(qdq_exec_bind(exec, "x", x, sizeof x, &err), QDQ_OK);
     assert_int_equal(qdq_exec_bind(exec, "y", y, sizeof y, &err), QDQ_OK);
     qdq_exec_run(exec);
@@ -247,7 +247,7 @@ static void bound_memory_is_read_and_written_in_place(void **state) {
     qdq_exec_run(exec);
     assert_int_equal(y[0], 7);
     assert_int_equal(qdq_exec_bind(exec, "x", NULL, 0, &err), QDQ_OK);
-    qdq_exec_run(exec);  // nobody wrote the exec's own memory: zeros
+    qdq_exec_run(exec);  // the exec's own inputs are zeros until written
     assert_memory_equal(y, ((int8_t[]){0, 0, 0, 0, 0, 0}), 6);
     assert_int_equal(qdq_exec_bind(exec, "x", x, 5, &err), QDQ_ERR_ARGUMENT);
     assert_string_equal(err.text, "input 'x': the memory has 5 bytes, but the tensor has 24");
@@ -281,7 +281,7 @@ static void wrong_names_counts_and_dtypes_are_refused(void **state) {
     qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-// 1.0078125 and half a step more: float32 is rounded half to even on its way into bfloat16.
+// 1.0078125 plus half a step: float32 is rounded half to even when written to a bfloat16 input.
 static void float32_is_rounded_into_bfloat16_inputs(void **state) {
     (void)state;
     float x[3] = {1.00390625f, 1.01171875f, 3.0e38f}, y[3];
@@ -316,8 +316,8 @@ static void inputs_and_constants_may_be_outputs(void **state) {
     }
 }
 
-// 1.3 quantized by 0.3 and back is 1.2 in float32; as a bfloat16 intermediate 1.203125, which is
-// 385 steps of 2^-8 * 0.8 and so tells the two storages apart.
+// 1.3 quantized by 0.3 and back is 1.2 in float32. A bfloat16 intermediate is 1.203125, or 385
+// steps of 2^-8 * 0.8, so the two storages differ.
 static void float_storage_rounds_intermediates_only(void **state) {
     (void)state;
     float x[1] = {1.3f};
@@ -344,7 +344,7 @@ static void float_storage_rounds_intermediates_only(void **state) {
     assert_int_equal(q[1], 12031);  // 1.203125 / 0.0001
 }
 
-// 3.3 is 3.5 as a float8_e5m2, whose codes another node reads, and 3.296875 as a bfloat16.
+// 3.3 is 3.5 as float8_e5m2, whose codes another node reads, and 3.296875 as bfloat16.
 static void float_storage_leaves_quantized_values_alone(void **state) {
     (void)state;
     float x[1] = {3.3f}, y[1];
@@ -382,7 +382,7 @@ static void run_time_scales_that_make_no_sense_have_a_result(void **state) {
     assert_int_equal(qdq_exec_write(exec, "s", QDQ_FLOAT32, scales, 4, NULL), QDQ_OK);
     qdq_exec_run(exec);
     assert_int_equal(qdq_exec_read(exec, "y", QDQ_INT8, y, 4, NULL), QDQ_OK);
-    assert_memory_equal(y, ((int8_t[]){127, 2, -128, -128}), 4);  // inf, 2, 0/0, x/NaN
+    assert_memory_equal(y, ((int8_t[]){127, 2, -128, -128}), 4);  // from inf, 2, 0/0, x/NaN
     qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row of the kernel table is written for numerics that some target has: a row that none can
-// reach would be kept and tested for nothing.
+// Every row of the kernel table has numerics that some target uses. An unreachable row would be
+// kept and tested for nothing.
 #include <qdq/qdq.h>
 
 #include "ops/kernels/kernel.h"
@@ -8,7 +8,7 @@
 
 enum { MOST_ROWS = 1024 };
 
-// x -> one node -> y; with `zero_point` one that a target may treat otherwise than none.
+// x -> one node -> y. `zero_point`: with one, which some targets treat differently from none.
 static qdq_graph *one_node(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dtype, int round) {
     bool zero_point = round % 2;
     qdq_graph *g = qdq_graph_create("one", NULL);
@@ -34,8 +34,8 @@ static qdq_graph *one_node(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dty
     return g;
 }
 
-// Marks the rows of such a node. What a target refuses reaches none; but where it makes float32,
-// the plan may keep bfloat16.
+// Marks the kernel rows that such a node reaches: none if the target refuses it. For a float32
+// result also the rows of a plan that stores bfloat16.
 static void mark(const char *target, qdq_family family, qdq_dtype x, qdq_dtype y, bool *chosen) {
     size_t count;
     const qdq_kernel *kernels = qdq_kernels(&count);
@@ -61,7 +61,7 @@ static void mark_all_of(const char *target, bool *chosen) {
     size_t count;
     const qdq_kernel *kernels = qdq_kernels(&count);
     for (size_t i = 0; i < count; i++) {
-        bool seen = !kernels[i].numerics;  // each choice of family and dtypes once
+        bool seen = !kernels[i].numerics;  // each pair of family and dtypes once
         for (size_t k = 0; k < i && !seen; k++)
             seen = kernels[k].family == kernels[i].family &&
                    kernels[k].x_dtype == kernels[i].x_dtype &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random chains behind each op that works on whole tensors: in one pass or node by node, by threads
-// and on every instruction set, the bits are the same.
+// Random chains after each kind of tensor op: fused or node by node, on any number of threads and
+// with every instruction set, the bits are the same.
 #include <qdq/qdq.h>
 
 #include "tests/unit.h"
@@ -116,7 +116,7 @@ static qdq_value product(random_graph *r, qdq_value x, qdq_shape s) {
     return qdq_matmul(r->graph, x, floats(r, QDQ_SHAPE(s.dims[2], 70)), a);
 }
 
-// Scales are powers of two, so that products of codes are those of reals.
+// Scales are powers of two, so that the integer product equals the real one.
 static qdq_value product_of_codes(random_graph *r, qdq_value x, qdq_shape s) {
     qdq_dequantize_attrs d = {.scales = QDQ_SCALE(0.125f)};
     qdq_value a = qdq_dequantize(r->graph, input(r, QDQ_INT8, s), d);
@@ -149,7 +149,7 @@ static head_fn *const heads[] = {
 
 //---- Links ------------------------------------------------------------------
 
-// An operand of a sum: some dims are left out, which are broadcast.
+// The other operand of an Add: some of its dims are left out or 1, and broadcast.
 static qdq_value beside(random_graph *r, qdq_shape shape) {
     size_t keep = below(r, 3) ? below(r, 8) : 7;
     for (int i = 0; i < shape.rank; i++)
@@ -205,7 +205,7 @@ static qdq_value link_of(random_graph *r, qdq_value v) {
                                .dtype = below(r, 2) ? QDQ_FLOAT32 : QDQ_BFLOAT16});
 }
 
-// Now and then somebody else looks at what the head makes, or at the middle of the chain.
+// Sometimes another node reads the tensor op's result, or a value within the chain.
 static void build(random_graph *r, head_fn *head, qdq_shape shape) {
     r->graph = qdq_graph_create("random", NULL);
     r->inputs = 0;
@@ -240,7 +240,7 @@ static void fill(qdq_dtype dtype, void *x, size_t count, uint64_t seed) {
     }
 }
 
-// The bytes of all outputs, from malloc.
+// The bytes of all outputs; the caller frees them.
 static unsigned char *run(random_graph *r, qdq_compile_options options, int threads,
                           size_t *bytes) {
     qdq_error err = {0};
@@ -320,7 +320,7 @@ static void chains_behind_whole_tensors_give_the_bits_of_single_nodes(void **sta
         }
 }
 
-// Rows that are longer than what is run at a time.
+// Rows longer than a chunk.
 static void long_rows_are_cut(void **state) {
     static const int64_t shapes[][3] = {{1, 2, 9001}, {2, 1, 4097}, {1, 1, 16385}};
     static random_graph r;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which links are in the step of the work on whole tensors that they follow, and what comes out.
+// Which links are fused into the step of the tensor op that they follow, and the results.
 #include <math.h>
 #include <qdq/qdq.h>
 
@@ -20,7 +20,7 @@ static qdq_value softmax(qdq_graph *g, qdq_value x) {
     return qdq_softmax(g, x, (qdq_softmax_attrs){.name = "s", .axis = QDQ_INT(-1)});
 }
 
-// The plan has just these steps. The graph is gone after.
+// Checks that the plan has these steps and no others. Destroys the graph.
 static void check_steps(qdq_graph *g, const qdq_compile_options *options, size_t count,
                         const char *const *texts) {
     qdq_error err = {0};
@@ -102,7 +102,7 @@ static void the_operand_that_is_made_last_is_followed(void **state) {
                 "first -> RMSNorm n -> Subtract second -> Quantize q -> output y");
 }
 
-// What is beside x must be there before the step begins.
+// A link's other operand must be ready before the step begins.
 static void a_value_times_itself_is_a_step_of_its_own(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("chain", NULL);
@@ -125,7 +125,7 @@ static void other_results_begin_no_chain(void **state) {
                 "n.mean -> ReLU r -> output y");
 }
 
-// Parameters are known when all elements have been seen.
+// The parameters of a reduction are known only after all elements.
 static void a_reduction_is_a_step_of_its_own(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("chain", NULL);
@@ -143,7 +143,7 @@ static void block_floats_are_made_in_tiles_by_a_step_of_their_own(void **state) 
     CHECK_STEPS(g, NULL, "x -> SoftMax s", "s -> Cast c -> output y");
 }
 
-// A step on whole tensors reads values row-major, so it may come first in a chain and last.
+// A tensor op reads and writes row-major values, so a chain may start and end with one.
 static void chains_run_from_one_whole_tensor_to_the_next(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("chain", NULL);
@@ -198,8 +198,7 @@ static void every_op_that_hands_over_pieces_begins_a_chain(void **state) {
 
 enum { ROWS = 37, COLUMNS = 70 };
 
-// transpose(x) + r, nothing below 0, in quarters of its row: all of it exact but for the rounding
-// of ties.
+// relu(transpose(x) + r), in quarters of its row: exact except for rounding ties.
 static void transposed_sums_are_quantized_as_computed_here(void **state) {
     static float x[COLUMNS * ROWS], r[ROWS * COLUMNS];
     static int8_t got[ROWS * COLUMNS], wanted[ROWS * COLUMNS];
@@ -235,7 +234,7 @@ static void transposed_sums_are_quantized_as_computed_here(void **state) {
     qdq_graph_destroy(g);
 }
 
-// Small whole numbers, so that sums are exact in any order.
+// Small integers, so that sums are exact in any order.
 static void products_with_a_residual_are_quantized_as_computed_here(void **state) {
     enum { DEPTH = 19 };
     static float a[ROWS * DEPTH], b[DEPTH * COLUMNS], r[ROWS * COLUMNS], bias[COLUMNS];
@@ -275,14 +274,14 @@ static void products_with_a_residual_are_quantized_as_computed_here(void **state
     qdq_graph_destroy(g);
 }
 
-// Bytes that are moved and then looked up in one table of two links.
+// Moved bytes go through one lookup table made of two links.
 static void tables_of_two_links_run_behind_a_concat(void **state) {
     enum { COUNT = 3000 };
     static int8_t x[COUNT], got[2 * COUNT], wanted[2 * COUNT];
     (void)state;
     for (size_t i = 0; i < COUNT; i++) {
         x[i] = (int8_t)(i * 7 % 256 - 128);
-        double code = rint((double)x[i] * 0.5 / 0.25);  // exact
+        double code = rint((double)x[i] * 0.5 / 0.25);  // the quotient is exact
         wanted[i] = wanted[COUNT + i] = (int8_t)(code > 127 ? 127 : code < -128 ? -128 : code);
     }
     qdq_graph *g = qdq_graph_create("moved", NULL);
@@ -296,7 +295,7 @@ static void tables_of_two_links_run_behind_a_concat(void **state) {
     CHECK_STEPS(g, NULL, "x, x -> Concat c -> Dequantize d -> Quantize q -> output y");
 }
 
-// The memory of z lies behind that of y, and is written before.
+// z lies after y in memory and is written first.
 static void a_run_that_is_cut_ends_where_it_ends(void **state) {
     enum { COUNT = 5000 };
     static float x[COUNT], y[COUNT];

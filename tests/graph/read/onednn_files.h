@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small oneDNN Graph JSON files for tests, and loading them.
+// Small oneDNN Graph JSON files for tests, and a function that loads them.
 #ifndef QDQ_TESTS_GRAPH_READ_ONEDNN_FILES_H
 #define QDQ_TESTS_GRAPH_READ_ONEDNN_FILES_H
 
@@ -7,7 +7,7 @@
 
 #include "tests/unit.h"
 
-// Texts are written with ' for ".
+// Replaces ' by ", so that JSON can be written in C strings.
 static inline char *onednn_json(const char *text) {
     char *copy = strdup(text);
     assert_non_null(copy);
@@ -46,7 +46,7 @@ static inline void check_clean(qdq_graph *graph) {
     if (report->count) assert_string_equal(report->findings[0].message, "");
 }
 
-// A tensor; rows of 4 and 2 elements each are enough for most.
+// A tensor, and the few tensors that most tests use.
 #define T(id, dtype, shape) "{'id':" id ",'dtype':'" dtype "','shape':" shape "}"
 #define CAST(id, name, from, to) \
     "{'id':" id ",'name':'" name "','kind':'TypeCast','inputs':[" from "],'outputs':[" to "]}"
@@ -56,7 +56,7 @@ static inline void check_clean(qdq_graph *graph) {
     GRAPH("{'id':1,'name':'q','kind':'Quantize','attrs':{" attrs \
           "},'inputs':[" T("0", "f32", shape) "],'outputs':[" T("1", to, shape) "]}")
 
-// What most ops read and make.
+// The usual input and output of an op.
 #define IN T("0", "f32", "[4]")
 #define OUT T("1", "bf16", "[4]")
 

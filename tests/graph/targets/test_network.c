@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target says how quantizing ops compute. What stands between them computes the same for all:
-// bfloat16 that some of them round otherwise, or flush, are what tells.
+// Targets differ in how quantizing ops compute, and in nothing else: neural-network ops give the
+// same bits under all of them. The inputs are bfloat16 values that some targets round differently
+// or flush.
 #include <math.h>
 #include <qdq/network.h>
 #include <qdq/qdq.h>
@@ -94,7 +95,7 @@ static const struct {
     {"AvgPool", pool_of},
 };
 
-// Ones with halves of a last place, and numbers below the least normal one.
+// 1 and numbers half a unit off, and numbers below the least normal one.
 static float number(size_t i) {
     static const float of[] = {1, 0.00390625f, 0, -0.5f, 5e-39f, 3, 0.01171875f, -1.5f};
     return of[(i * 2654435761u >> 7) % 8] * (i / COLUMNS % 3 == 1 ? 1e-38f : 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `scale_dtype` of DynamicQuantize: the scale is computed as without, rounded to it once, and used
-// so. The rows of torchao are results of choose_qparams_affine and quantize_affine of torchao 0.18.
+// `scale_dtype` of DynamicQuantize: the scale is computed as usual, rounded once to that dtype, and
+// used so. The rows of torchao are results of choose_qparams_affine and quantize_affine of torchao
+// 0.18.
 #include <math.h>
 #include <qdq/qdq.h>
 
@@ -123,7 +124,7 @@ static void torchao_gives_the_same(void **state) {
     }
 }
 
-// The scale is 3 / 255: 0x3C40C0C1 in float32, and rounded from that 0x3C41 and 0x2206.
+// The scale is 3 / 255: 0x3C40C0C1 as float32, which rounds to 0x3C41 and 0x2206.
 static void the_core_rounds_the_scale_once_and_divides_by_it(void **state) {
     static const struct {
         qdq_dtype scale;
@@ -151,7 +152,7 @@ static void without_it_the_scale_is_float32(void **state) {
     assert_int_equal(run("torchao", QDQ_BFLOAT16, false, attrs).scale_dtype, QDQ_FLOAT32);
 }
 
-// The finding about `scale_dtype`; NULL: none.
+// The message of the finding about `scale_dtype`; NULL: none.
 static const char *found(const char *target, qdq_dynamic_quantize_attrs attrs, const char *rule) {
     static char message[1024];
     qdq_error err = {0};

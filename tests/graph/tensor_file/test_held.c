@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants that stay in their file: the same bits as from memory, little memory, and a file that
-// changes is an error.
+// Large constants are read from their file only when needed: they give the same bits as constants
+// in memory, take little memory, and it is an error if the file changes meanwhile.
 #include <qdq/qdq.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static uint32_t noise(void) {
     return state_of_noise >> 8;
 }
 
-// A constant of more elements than are read when a graph is loaded.
+// A constant with more elements than loading a graph reads.
 static qdq_value many(qdq_graph *g, const char *name, qdq_dtype dtype, qdq_shape shape) {
     static float floats[MOST];
     static uint16_t halves[MOST];
@@ -62,7 +62,7 @@ static qdq_value bfloats(qdq_graph *g) {
     return qdq_matmul(g, x, many(g, "w", QDQ_BFLOAT16, QDQ_SHAPE(1100, 40)), (qdq_matmul_attrs){0});
 }
 
-// More scales than are read when a graph is loaded, too.
+// Dequantized codes, also with more scales than loading a graph reads.
 static qdq_value codes(qdq_graph *g, qdq_dtype dtype, qdq_shape shape, int64_t axis) {
     static float scales[5000];
     for (size_t i = 0; i < 5000; i++) scales[i] = (float)(1 + noise() % 64) / 64;
@@ -88,7 +88,7 @@ static qdq_value real(qdq_graph *g, qdq_value codes_of_it) {
                           (qdq_dequantize_attrs){.scales = QDQ_SCALES(0.5f), .dtype = QDQ_FLOAT32});
 }
 
-// Integer execution: bytes, by rows and by columns, and codes that are moved first.
+// Integer products: bytes by rows and by columns, and codes that are moved first.
 static qdq_value integers(qdq_graph *g) {
     qdq_value x = qdq_quantize(g, input(g, QDQ_SHAPE(4, 2200)),
                                (qdq_quantize_attrs){.scales = QDQ_SCALES(0.25f)});
@@ -151,7 +151,7 @@ static qdq_value (*const makers[])(qdq_graph *) = {
     coded_columns, integers,       integer_op,     taps_last,    taps_first,
     groups_apart,  groups_between, channels_alone, few_channels, no_weights};
 
-// The first output of a graph, from malloc.
+// The elements of a graph's first output; the caller frees them.
 static void *results(qdq_graph *g, const qdq_compile_options *options, size_t *bytes) {
     qdq_error err = {0};
     qdq_plan *plan = qdq_graph_compile(g, options, &err);
@@ -213,8 +213,8 @@ static void what_stays_in_the_file_gives_the_same_bits(void **state) {
 
 enum { SIDE = 80 };
 
-// Products with one matrix as it is, as it is again, and transposed, of which each reads the copy
-// of the matrix that `copy_of` says.
+// Three products with one matrix: as it is, the same again, and transposed. copy_of[i] says which
+// copy of the matrix product i reads.
 static qdq_graph *products_of(const int copy_of[3], bool quantized) {
     qdq_graph *g = qdq_graph_create("g", NULL);
     qdq_value x = input(g, QDQ_SHAPE(2, SIDE)), w[3];
@@ -247,7 +247,7 @@ static void a_matrix_that_is_shared_gives_the_same_bits(void **state) {
     }
 }
 
-// A zero point that is computed when the graph runs keeps bytes from being multiplied as they are.
+// A zero point computed at run time keeps the bytes from being packed as they are.
 static qdq_graph *integer_products_of(bool shared) {
     qdq_graph *g = qdq_graph_create("g", NULL);
     qdq_value x = qdq_input(g, "x", QDQ_UINT8, QDQ_SHAPE(4, SIDE));
@@ -322,8 +322,8 @@ static void elements_are_read_when_they_are_asked_for(void **state) {
 
 //---- Files that change ------------------------------------------------------
 
-// Loads a graph, lets `change` do something to its file of constants, and compiles. The time of the
-// file is another than before.
+// Loads a graph, lets `change` modify its constants file, and compiles. The file's time differs
+// afterwards.
 static qdq_status compile_after(void (*change)(const char *path)) {
     char path[256];
     qdq_error err = {0};

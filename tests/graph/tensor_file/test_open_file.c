@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Also what qdq_tensor_file_open_beneath makes of it: the same refusals behind the path.
+// Opening a constant's file below the graph's folder: paths that leave it are refused, also by
+// qdq_tensor_file_open_beneath.
 #include "graph/tensor_file/open_file.h"
 #include "graph/tensor_file/safetensors.h"
 #include "tests/unit.h"

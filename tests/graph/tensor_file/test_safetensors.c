@@ -4,7 +4,7 @@
 #include "graph/tensor_file/safetensors.h"
 #include "tests/unit.h"
 
-// Writes a file: the length of `header`, the header, `data_bytes` bytes 0, 1, 2 ...
+// Writes a file: the length of `header`, the header, and `data_bytes` bytes 0, 1, 2 ...
 static const char *make(char path[256], const char *header, size_t data_bytes) {
     size_t length = strlen(header), count = 8 + length + data_bytes;
     char *bytes = malloc(count);
@@ -103,7 +103,7 @@ static void any_order_and_metadata_are_taken(void **state) {
     qdq_tensor_file_close(file);
 }
 
-// The list of types at the end of the message grows with QDQ_DTYPES; its begin does not.
+// The message ends with a list of types that grows with QDQ_DTYPES; only its beginning is compared.
 static void a_foreign_dtype_is_listed_but_not_read(void **state) {
     (void)state;
     char path[256], data[8], wanted[400];
@@ -181,7 +181,7 @@ static const struct bad_header {
      "tensor 'w': unknown key 'DTYPE', wanted dtype, shape and data_offsets"},
     {TENSOR("1", "[1]", "[0,1]"), 1,
      "tensor 'w': dtype is not a string, wanted one such as \"F32\""},
-    // Shapes.
+    // Bad shapes.
     {TENSOR("\"I8\"", "1", "[0,1]"), 1,
      "tensor 'w': shape is not an array, wanted an array of dims"},
     {TENSOR("\"I8\"", "[1,0]", "[0,0]"), 0, "tensor 'w': dim 1 of shape is 0. Dims are at least 1"},
@@ -202,7 +202,7 @@ static const struct bad_header {
      "tensor 'w': shape has more than 2^63 elements"},
     {TENSOR("\"I32\"", "[4294967296,1073741824]", "[0,1]"), 1,
      "tensor 'w': shape has more than 2^63 bytes"},
-    // Offsets.
+    // Bad offsets.
     {TENSOR("\"I8\"", "[1]", "{}"), 1,
      "tensor 'w': data_offsets are not two integers from 0 to 2^53 - 1, wanted [begin, end]"},
     {TENSOR("\"I8\"", "[1]", "[0]"), 1,
@@ -223,7 +223,7 @@ static const struct bad_header {
      "tensor 'w': data_offsets span 3 bytes, but 2 elements of I8 take 2"},
     {TENSOR("\"?\"", "[1]", "[0,5]"), 1,
      "tensor 'w': data_offsets are [0, 5], but the file has 1 bytes of data"},
-    // Tiling.
+    // Gaps and overlaps in the data.
     {"{}", 1, "byte 0 of the 1 bytes of data belongs to no tensor"},
     {TENSOR("\"I8\"", "[1]", "[0,1]"), 3, "byte 1 of the 3 bytes of data belongs to no tensor"},
     {TENSOR("\"I8\"", "[1]", "[1,2]"), 2, "byte 0 of the 2 bytes of data belongs to no tensor"},

@@ -137,7 +137,7 @@ static void drafts_of_others_are_left_alone(void **state) {
     unlink(path);
 }
 
-// A limit on the size of files stands for the full disk.
+// A limit on the file size stands in for a full disk.
 static void a_full_disk_leaves_nothing_behind(void **state) {
     (void)state;
     char path[256];

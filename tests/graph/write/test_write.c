@@ -5,7 +5,8 @@
 
 #include "tests/unit.h"
 
-// Every op, kind of attribute, kind of value and dtype; a constant that is too large for the text.
+// Every op, kind of attribute, kind of value and dtype, and a constant that is too large for the
+// JSON.
 static qdq_graph *full_graph(void) {
     static float large[64 * 65];
     for (int i = 0; i < 64 * 65; i++) large[i] = (float)(i - 2000) * 0.37f;
@@ -100,10 +101,10 @@ static void a_graph_survives_the_round_trip_bit_for_bit(void **state) {
     char *text = unit_read(first, &n), *text_again = unit_read(second, &m);
     char *name = strstr(text_again, "a2.safetensors");
     assert_non_null(name);
-    memmove(name + 1, name + 2, strlen(name + 2) + 1);  // the only difference
+    memmove(name + 1, name + 2, strlen(name + 2) + 1);  // removes the only difference
     assert_string_equal(text, text_again);
     free(text), free(text_again);
-    assert_int_equal(unit_folder_count(), 4);  // and nothing half-written
+    assert_int_equal(unit_folder_count(), 4);  // no partly written file is left
     qdq_graph_destroy(g), qdq_graph_destroy(back);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What oneDNN and the library are both asked: constructed inputs for its four quantizing ops. C and
-// C++, so that tests/peers/onednn_peer.cpp reads it too. Nothing here knows what must come out.
+// Constructed inputs for oneDNN's four quantizing ops, for both oneDNN and the library. Valid C and
+// C++, as tests/peers/onednn_peer.cpp includes it, too. Wanted results are elsewhere.
 //
 // A batch is an op, a pair of dtypes and a kind of scale. Its cases are 2-d tensors; element i has
-// parameter i / span, which is one for the tensor, for a row, or for a piece of a row.
+// parameter i / span, which is shared by the tensor, a row, or a part of a row.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_CASES_H
 #define QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_CASES_H
 
@@ -22,7 +22,7 @@ typedef enum onednn_op {
     ONEDNN_TYPE_CAST
 } onednn_op;
 
-// Codes of float8_e4m3fn, float8_e5m2 and so on are held as the low bits of a uint32_t.
+// Codes of float8_e4m3fn, float8_e5m2 and so on are the low bits of a uint32_t.
 typedef enum onednn_type {
     ONEDNN_NONE,
     ONEDNN_F32,
@@ -38,13 +38,13 @@ typedef enum onednn_type {
 } onednn_type;
 
 typedef enum onednn_kind {
-    ONEDNN_POWERS,     // of two: ties are exact
-    ONEDNN_FRACTIONS,  // k/127, 1/7, ...: the reciprocal and the division differ
+    ONEDNN_POWERS,     // powers of two: ties are exact
+    ONEDNN_FRACTIONS,  // k/127, 1/7, ...: dividing and multiplying by the reciprocal differ
     ONEDNN_NEAR_ONE,   // within and just outside 1e-6 of 1
-    ONEDNN_ENDS,       // denormal, huge, negative
-    ONEDNN_CHANNELS,   // one for each row, no zero points
-    ONEDNN_ODD,        // zero, infinite, NaN: only at run time
-    ONEDNN_GROUPS      // one for 16 elements of a row, with zero points
+    ONEDNN_ENDS,       // denormal, huge or negative
+    ONEDNN_CHANNELS,   // one for each row, without zero points
+    ONEDNN_ODD,        // zero, infinite or NaN: only at run time
+    ONEDNN_GROUPS      // one for each 16 elements of a row, with zero points
 } onednn_kind;
 
 typedef struct onednn_batch {
@@ -139,11 +139,11 @@ static inline uint32_t onednn_infinity(onednn_type type) {
     return type == ONEDNN_BF16 ? 0x7F80 : 0x7C00;
 }
 
-// The result of element i, where kernels of oneDNN differ brought to one form:
-// * There is one NaN of a type. That of float8 keeps its sign unless x itself is NaN or 0.
-// * A zero has no sign where some kernels add a zero point of +0 and others none: where v is zero
-//   that becomes float8, and in what is made of float8 and of groups.
-// * A bfloat16 below the normal range is zero; so is the least normal one, which denormals reach.
+// The result of element i, without the differences that kernels of oneDNN have among each other:
+// * A type has one NaN. A float8 NaN keeps its sign unless x itself is NaN or 0.
+// * A zero has no sign if it comes from float8, from groups, or from a zero v that becomes float8:
+//   some kernels add a zero point of +0, others add none.
+// * A bfloat16 below the normal range is zero, as is the least normal one, which denormals reach.
 static inline uint32_t onednn_canonical(const onednn_case *c, size_t i, uint32_t code) {
     onednn_type to = c->batch.to;
     if (to == ONEDNN_S8 || to == ONEDNN_U8) return code;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the cases of onednn_cases.h: x at ties, beside them, at the ends of the range, and odd.
-// C and C++. All of it is exact or one IEEE operation, so every compiler makes the same bits.
+// Fills the cases of onednn_cases.h: x at ties, next to ties, at the ends of the range, and special
+// values. Valid C and C++. Each value is exact or takes one IEEE operation, so every compiler gives
+// the same bits.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_INPUTS_H
 #define QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_INPUTS_H
 
@@ -17,7 +18,7 @@ static const uint32_t onednn_odd_x[] = {
 };
 enum { ONEDNN_ODD_X = sizeof onednn_odd_x / sizeof onednn_odd_x[0] };
 
-// Where float8 ends, directly and through float16, and where it reaches 0.
+// Around the overflow of float8, rounded directly and through float16, and around its underflow.
 static const double onednn_float8_ends[] = {
     448,           464,       464.12,    464.125,     464.126,        464.25,
     465,           480,       57344,     61423,       61423.99,       61424,
@@ -28,7 +29,7 @@ static const double onednn_float8_ends[] = {
 };
 enum { ONEDNN_FLOAT8_ENDS = sizeof onednn_float8_ends / sizeof onednn_float8_ends[0] };
 
-// A list of x that fills up and then takes no more.
+// A list of x; numbers beyond its capacity are ignored.
 typedef struct onednn_list {
     uint32_t *x;
     size_t count, room;
@@ -38,7 +39,7 @@ static inline void onednn_push(onednn_list *list, float x) {
     if (list->count < list->room) list->x[list->count++] = onednn_bits(x);
 }
 
-// x and `width` neighbours on each side.
+// Adds x and `width` neighbours on each side.
 static inline void onednn_push_near(onednn_list *list, double x, int width) {
     float middle = (float)x, up = middle, down = middle;
     onednn_push(list, middle);
@@ -48,7 +49,7 @@ static inline void onednn_push_near(onednn_list *list, double x, int width) {
     }
 }
 
-// The magnitude of a float8 code without sign, or where the next one would be.
+// The magnitude of a float8 code without its sign; for the code after the last, the next number.
 static inline double onednn_float8(onednn_type type, int code) {
     int digits = type == ONEDNN_E4M3 ? 3 : 2, bias = type == ONEDNN_E4M3 ? 7 : 15;
     int exponent = code >> digits, one = 1 << digits, rest = code & (one - 1);
@@ -56,12 +57,12 @@ static inline double onednn_float8(onednn_type type, int code) {
     return ldexp(one + rest, exponent - bias - digits);
 }
 
-// x / s half way between two codes, and that far from it that float16 decides.
+// x / s halfway between two codes, and as far from it as rounding through float16 notices.
 static inline void onednn_push_float8_tie(onednn_list *list, onednn_type to, int code, double s) {
     double tie = (onednn_float8(to, code) + onednn_float8(to, code + 1)) / 2;
     int exponent;
     (void)frexp(tie, &exponent);
-    double half = ldexp(1, (exponent > -13 ? exponent : -13) - 12);  // half a step of float16
+    double half = ldexp(1, (exponent > -13 ? exponent : -13) - 12);  // half a unit of float16
     for (int i = -2; i <= 2; i++) {
         onednn_push_near(list, (tie + i * half) * s, 1);
         onednn_push_near(list, -(tie + i * half) * s, 1);
@@ -82,7 +83,7 @@ static inline void onednn_push_all(onednn_list *list, onednn_type to, double s, 
     for (int i = 0; i < ONEDNN_ODD_X; i++) onednn_push(list, onednn_float(onednn_odd_x[i]));
 }
 
-// Something near where x / s + z is a code or a tie, or any number.
+// An x with x / s + z near a code or a tie, or a random x.
 static inline double onednn_some_x(onednn_type to, double s, double z, uint64_t *seed) {
     uint64_t r = onednn_random(seed);
     if (r % 4 == 0) return (double)onednn_float((uint32_t)(r >> 32));
@@ -109,7 +110,7 @@ static inline void onednn_fill_x(onednn_case *c) {
     }
 }
 
-// Codes in turn, and mixed where there are fewer in a span than the type has.
+// All codes in turn; random ones if a span has fewer elements than the type has codes.
 static inline void onednn_fill_codes(onednn_case *c) {
     uint64_t seed = 78;
     bool nibble = c->batch.from == ONEDNN_S4 || c->batch.from == ONEDNN_U4;
@@ -121,7 +122,7 @@ static inline void onednn_fill_codes(onednn_case *c) {
     }
 }
 
-// The cast of every tie between two codes, of its neighbours, and of any number.
+// Casts of every tie between two codes, of its neighbours, and of random numbers.
 static inline void onednn_fill_casts(onednn_case *c, size_t number) {
     uint64_t seed = 79;
     for (size_t i = 0; i < c->count; i++) {
@@ -158,8 +159,8 @@ static inline void onednn_shape(onednn_case *c, size_t rows, size_t cols, size_t
     if (!c->x || !c->scales || !c->zps) abort();
 }
 
-// Cases 0 to 3 have many channels. In cases 4 and 5 all scales are within 1e-6 of 1, but for the
-// last one of case 5.
+// Cases 0 to 3 have many channels. In cases 4 and 5 all scales are within 1e-6 of 1, except the
+// last scale of case 5.
 static inline void onednn_make_channels(onednn_case *c, size_t number) {
     bool codes = c->batch.from != ONEDNN_F32;
     size_t rows = number > 3 ? 8 : 1024, cols = codes ? 256 : 64;
@@ -193,7 +194,7 @@ static inline void onednn_make_tensor(onednn_case *c, size_t number) {
     c->zp_type = onednn_zp_type(c->batch, number, c->zps[0]);
 }
 
-// Case `number` of a batch. Give it back with onednn_case_free.
+// Makes case `number` of a batch; onednn_case_free frees it.
 static inline onednn_case onednn_case_make(onednn_batch batch, size_t number) {
     onednn_case c;
     memset(&c, 0, sizeof c);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What oneDNN computes, in exact arithmetic. All steps are float32:
+// A model of oneDNN in exact arithmetic. All steps are float32:
 //
 //   Quantize    v = fl(x * fl(1 / s)), v = fl(v + fl(z)), clamped, half even; float8 via float16
 //   Dequantize  fl(fl(fl(q) - fl(z)) * s), rounded once more to float16 or bfloat16
 //
-// Scales in an attribute that are all within 1e-6 of 1 count as 1. A zero point of 0 is not added,
-// so -0 stays. A float32 below 2^-126 becomes a bfloat16 of 0. Nothing here calls the library.
+// If all scales of an attribute are within 1e-6 of 1, they count as 1. A zero point of 0 is not
+// added,
+// so -0 stays. A float32 below 2^-126 becomes 0 as bfloat16. Nothing here calls the library.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_MODEL_H
 #define QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_MODEL_H
 
@@ -16,7 +17,7 @@
 // clang-format off
 static const struct {
     qdq_dtype dtype;
-    int64_t least, greatest;  // of integers: what Quantize may give
+    int64_t least, greatest;  // the integers that Quantize may give
 } onednn_dtypes[] = {
     [ONEDNN_NONE] = {QDQ_DTYPE_NONE, 0, 0},
     [ONEDNN_F32] = {QDQ_FLOAT32, 0, 0},
@@ -56,7 +57,7 @@ static inline uint32_t model_code(onednn_type type, double value) {
     return onednn_size(type) == 1 ? code & 0xFF : code;
 }
 
-// The float8 of a float32, by a list of what becomes of every float16.
+// The float8 of a float32, from a table with the float8 of every float16.
 static inline uint32_t model_float8(onednn_type to, double value) {
     static uint8_t codes[2][65536];
     static bool made[2];
@@ -70,14 +71,14 @@ static inline uint32_t model_float8(onednn_type to, double value) {
 
 //---- The formulas -----------------------------------------------------------
 
-// `count` scales of an attribute, as codes of float32.
+// Whether all scales of an attribute (float32 bits) count as 1.
 static inline bool model_counts_as_one(const uint32_t *scales, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (!(fabs((double)onednn_float(scales[i]) - 1) <= 1e-6)) return false;
     return true;
 }
 
-// Half even, into [least, greatest]; NaN as x86 packs it.
+// Rounds half to even and clamps to [least, greatest]; NaN becomes x86's integer for NaN.
 static inline int64_t model_whole(onednn_type to, double v) {
     int64_t least = onednn_dtypes[to].least, greatest = onednn_dtypes[to].greatest;
     if (isnan(v)) return least;
@@ -116,7 +117,7 @@ static inline uint32_t model_element(const onednn_case *c, size_t i, bool as_one
     return model_code(c->batch.to, model_dequantize(x, p));
 }
 
-// What must come out, as codes.
+// The wanted results as codes.
 static inline uint32_t *model_run(const onednn_case *c) {
     bool is_static = c->batch.op == ONEDNN_QUANTIZE || c->batch.op == ONEDNN_DEQUANTIZE;
     bool as_one = is_static && model_counts_as_one(c->scales, c->parameters);

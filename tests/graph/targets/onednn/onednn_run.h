@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a case of onednn_cases.h through the library with the target `onednn`.
+// Runs a case of onednn_cases.h in the library with target `onednn`.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_RUN_H
 #define QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_RUN_H
 
@@ -8,7 +8,7 @@
 static const qdq_compile_options onednn_fused = {.target = "onednn"};
 static const qdq_compile_options onednn_tiles = {.target = "onednn", .materialize = true};
 
-// A graph with what is bound to its inputs.
+// A graph and the memory bound to its inputs.
 typedef struct onednn_job {
     qdq_graph *graph;
     oracle_bound bound[8];
@@ -31,7 +31,7 @@ static inline void *job_bind(onednn_job *job, const char *name, size_t bytes) {
     return b->data;
 }
 
-// A tensor that holds these codes: an input, or a constant.
+// A tensor with these codes, as an input or a constant.
 static inline qdq_value job_tensor(onednn_job *job, const char *name, onednn_type type,
                                    qdq_shape shape, const uint32_t *codes, bool constant) {
     size_t count = qdq_shape_count(shape), size = onednn_size(type);
@@ -45,7 +45,7 @@ static inline qdq_value job_tensor(onednn_job *job, const char *name, onednn_typ
     return value;
 }
 
-// Runs the job with room for y, and hands over y: `count` elements of `type` as codes.
+// Runs the job and returns y: `count` elements of `type`, as codes.
 static inline uint32_t *job_run(onednn_job *job, const qdq_compile_options *options,
                                 onednn_type type, size_t count) {
     size_t size = onednn_size(type);
@@ -60,7 +60,7 @@ static inline uint32_t *job_run(onednn_job *job, const qdq_compile_options *opti
     return y;
 }
 
-// Whether the target takes the graph. Anything but a refusal by the target ends the test.
+// Whether the target accepts the graph. Any other error fails the test.
 static inline bool job_is_taken(const onednn_job *job) {
     qdq_error err = {0};
     qdq_plan *plan = qdq_graph_compile(job->graph, &onednn_fused, &err);
@@ -76,7 +76,7 @@ static inline qdq_shape case_parameter_shape(const onednn_case *c) {
     return QDQ_SHAPE((int64_t)c->rows, (int64_t)(c->cols / c->span));
 }
 
-// In attributes for the static ops, else in ports: inputs, or constants where that is allowed.
+// In attributes for the static ops; in ports otherwise, as inputs or, where allowed, constants.
 static inline void case_parameters(const onednn_case *c, onednn_job *job, bool constant,
                                    float *scales, double *zp, qdq_quantize_attrs *a) {
     if (c->batch.op == ONEDNN_QUANTIZE || c->batch.op == ONEDNN_DEQUANTIZE) {
@@ -86,7 +86,7 @@ static inline void case_parameters(const onednn_case *c, onednn_job *job, bool c
         if (c->zp_type != ONEDNN_NONE) a->zps = (qdq_numbers){zp, 1, constant};
         return;
     }
-    if (c->batch.kind == ONEDNN_ODD) constant = false;  // such a constant is an error
+    if (c->batch.kind == ONEDNN_ODD) constant = false;  // constants with these scales are refused
     qdq_shape shape = case_parameter_shape(c);
     a->scale = job_tensor(job, "s", c->scale_type, shape, c->scales, constant);
     const uint32_t *zps = (const uint32_t *)(const void *)c->zps;
@@ -94,7 +94,7 @@ static inline void case_parameters(const onednn_case *c, onednn_job *job, bool c
         a->zero_point = job_tensor(job, "z", c->zp_type, shape, zps, constant);
 }
 
-// The graph of a case: x -> y.
+// The graph of a case, x -> y, with its data.
 static inline onednn_job case_job(const onednn_case *c, bool constant) {
     onednn_job job = job_make();
     int64_t group[2] = {1, (int64_t)c->span};
@@ -119,8 +119,8 @@ static inline onednn_job case_job(const onednn_case *c, bool constant) {
     return job;
 }
 
-// What the library gives for case `number` of its batch: raw codes. Every fourth case also goes
-// through tiles, which must not change a bit; in every third one parameters are constants.
+// The codes that the library gives for case `number` of its batch. Every fourth case also runs in
+// tiles, with the same bits; every third one has constant parameters.
 static inline uint32_t *case_run(const onednn_case *c, size_t number) {
     onednn_job job = case_job(c, number % 3 == 1);
     uint32_t *y = job_run(&job, &onednn_fused, c->batch.to, c->count);
@@ -133,7 +133,7 @@ static inline uint32_t *case_run(const onednn_case *c, size_t number) {
     return y;
 }
 
-// Ends the test at the first element of y that is not what the model gives.
+// Fails at the first element of y that differs from the model.
 static inline void case_check(const onednn_case *c, size_t number, const uint32_t *y) {
     uint32_t *wanted = model_run(c);
     for (size_t i = 0; i < c->count; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scales and zero points of the cases of onednn_cases.h. C and C++.
+// Scales and zero points for the cases of onednn_cases.h. Valid C and C++.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_SCALES_H
 #define QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_SCALES_H
 
@@ -13,7 +13,7 @@ static const uint32_t onednn_powers[] = {0x3F800000, 0x3F000000, 0x3C000000, 0x3
 static const uint32_t onednn_fractions[] = {
     0x3C010204, 0x3C810204, 0x3CC18306, 0x3D214285, 0x3DD1A347, 0x3F010204, 0x3F499326,
     0x3F7DFBF8, 0x3E124925, 0x3EAAAAAB, 0x3DCCCCCD, 0x3E99999A, 0x3B808081, 0x3F7E0000};
-// 1 + 8 and 1 - 16 steps are within 1e-6 of 1, one step further is not.
+// 1 + 8 and 1 - 16 units in the last place are within 1e-6 of 1, one more unit is not.
 static const uint32_t onednn_near_one[] = {0x3F800008, 0x3F800009, 0x3F7FFFF0, 0x3F7FFFEF,
                                            0x3F800001, 0x3F7FFFFF, 0x3F800014, 0x3F7FFFD8};
 static const uint32_t onednn_ends[] = {0x00000001, 0x00012345, 0x00200000, 0x00200001, 0x00400000,
@@ -36,7 +36,7 @@ static inline const uint32_t *onednn_scales(onednn_kind kind, size_t *count) {
 #undef ONEDNN_LIST
 }
 
-// A float32 cut to a scale of another type; what is too large or too small becomes an end.
+// A float32 truncated to a scale of another type; out of range, the nearest end.
 static inline uint32_t onednn_cut(onednn_type type, uint32_t bits) {
     if (type == ONEDNN_F32) return bits;
     uint32_t sign = bits >> 16 & 0x8000, size = bits & 0x7FFFFFFF;
@@ -47,8 +47,8 @@ static inline uint32_t onednn_cut(onednn_type type, uint32_t bits) {
     return sign | (size >= 0x47800000 ? 0x7BFF : (size - 0x38000000) >> 13);
 }
 
-// Any scale: a third k/127, a third between 2^-20 and 2^20, the rest any number. Not zero, and
-// finite.
+// A random scale: a third k/127, a third between 2^-20 and 2^20, the rest any finite number but
+// zero.
 static inline uint32_t onednn_any_scale(onednn_type type, uint64_t *seed) {
     uint64_t r = onednn_random(seed);
     uint32_t bits = (uint32_t)(r >> 32);
@@ -61,7 +61,7 @@ static inline uint32_t onednn_any_scale(onednn_type type, uint64_t *seed) {
 
 //---- Zero points ------------------------------------------------------------
 
-// What the zero points of a case may be stored as.
+// The dtype in which a case stores its zero points.
 static inline onednn_type onednn_zp_type(onednn_batch b, size_t number, int32_t zp) {
     bool is_static = b.op == ONEDNN_QUANTIZE || b.op == ONEDNN_DEQUANTIZE;
     if (onednn_is_float8(b.from) || onednn_is_float8(b.to)) return ONEDNN_NONE;

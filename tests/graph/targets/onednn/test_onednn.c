@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The target `onednn` against a model in exact arithmetic, and both against oneDNN itself: the
-// checksums in onednn_golden.h are of its results for the same inputs. Then, one by one, what was
-// observed of it.
+// Target `onednn` against a model in exact arithmetic, and both against oneDNN itself:
+// onednn_golden.h has checksums of oneDNN's results for the same inputs.
 #include "tests/graph/targets/onednn/onednn_golden.h"
 #include "tests/graph/targets/onednn/onednn_run.h"
 
@@ -9,7 +8,7 @@
 
 static const size_t no_golden = SIZE_MAX;
 
-// The row of a batch; oneDNN does not run all of them.
+// The row of a batch; oneDNN does not run every batch.
 static size_t golden_of(onednn_batch b) {
     for (size_t i = 0; i < ORACLE_COUNT(onednn_golden); i++)
         if (memcmp(&onednn_golden[i].batch, &b, sizeof b) == 0) return i;
@@ -43,8 +42,8 @@ static void the_model_gives_what_onednn_gives(void **state) {
     }
 }
 
-// Runs all cases of a batch; with `against_model` each element is held against the model. The
-// elements are counted.
+// Runs all cases of a batch and counts elements; with `against_model` each element is compared with
+// the model. Returns the checksum.
 static uint64_t run_batch(onednn_batch b, bool against_model, size_t *count) {
     uint64_t hash = ONEDNN_HASH;
     for (size_t number = 0; number < onednn_case_count(b); number++) {
@@ -59,7 +58,7 @@ static uint64_t run_batch(onednn_batch b, bool against_model, size_t *count) {
     return hash;
 }
 
-// oneDNN's checksum says as much as the model, and faster; the model finds which element is wrong.
+// oneDNN's checksum is as strict as the model, and faster; the model finds the wrong element.
 static size_t check_batch(onednn_batch b) {
     size_t count = 0, again = 0, row = golden_of(b);
     uint64_t hash = run_batch(b, row == no_golden, &count);
@@ -69,7 +68,7 @@ static size_t check_batch(onednn_batch b) {
     return 0;
 }
 
-// All batches of an op, more than a million elements for each pair of dtypes.
+// All batches of an op: more than a million elements for each pair of dtypes.
 static void check_op(onednn_op op) {
     size_t count = 0;
     for (size_t i = 0; i < ONEDNN_BATCHES; i++) {
@@ -106,9 +105,9 @@ static void dequantize_with_a_scale_port_rounds_to_the_dtype_of_the_result(void 
 
 //---- Requantize -------------------------------------------------------------
 
-// Both sides: per tensor with zero points, or per row without.
+// The two sides of a Requantize: per tensor with zero points, or per row without.
 typedef struct sides {
-    onednn_case in, out;  // x and shape in `in`; scales and zero points in both
+    onednn_case in, out;  // `in` has x and the shape, both have scales and zero points
     bool ports;           // scales are inputs
 } sides;
 
@@ -144,7 +143,7 @@ static uint32_t sides_model(const sides *s, size_t i) {
     return model_quantize(x, out, b->batch.to);
 }
 
-// False: the target does not take it.
+// False if the target refuses the graph.
 static bool sides_check(const sides *s, bool tiles) {
     const onednn_case *a = &s->in, *b = &s->out;
     onednn_job job = job_make();
@@ -171,7 +170,7 @@ static bool sides_check(const sides *s, bool tiles) {
     return taken;
 }
 
-// int32: codes of every size. Else all of them.
+// All codes, or for int32 codes of every magnitude.
 static void sides_fill(sides *s) {
     uint64_t seed = 80;
     onednn_fill_codes(&s->in);
@@ -187,7 +186,7 @@ static const uint32_t side_scales[] = {0x3F800000, 0x3F000000, 0x3C010204, 0x3DD
 enum { SIDE_SCALES = ORACLE_COUNT(side_scales), SIDE_ZPS = 5 };
 static const int32_t side_zps[SIDE_ZPS][2] = {{0, 0}, {1, 3}, {-7, 127}, {128, 1000}, {0, -5}};
 
-// Every scale with every other one, per tensor.
+// Every scale with every other scale, per tensor.
 static bool requantize_tensors(onednn_type from, onednn_type to) {
     bool taken = true;
     for (size_t n = 0; taken && n < SIDE_SCALES * SIDE_SCALES * SIDE_ZPS; n++) {
@@ -207,7 +206,7 @@ static bool requantize_tensors(onednn_type from, onednn_type to) {
     return taken;
 }
 
-// 1024 scales on one side, on the other, or on both.
+// 1024 scales on one side, on the other side, or on both.
 static bool requantize_channels(onednn_type from, onednn_type to) {
     bool taken = true;
     for (size_t n = 0; taken && n < 6; n++) {
@@ -239,8 +238,8 @@ static void requantize_is_its_dequantize_and_then_its_quantize(void **state) {
     }
 }
 
-// oneDNN's Dequantize and Quantize know neither, so the target may refuse them; what it takes it
-// must compute. An int32 result ends at 2147483520.
+// oneDNN's Dequantize and Quantize have no int32, so the target may refuse it; accepted graphs must
+// give the right result. An int32 result ends at 2147483520.
 static void requantize_of_int32_goes_through_float32_where_it_is_taken(void **state) {
     (void)state;
     static const onednn_type pairs[][2] = {{ONEDNN_S32, ONEDNN_S8},

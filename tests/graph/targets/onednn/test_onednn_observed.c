@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single results that were observed of oneDNN Graph on x86-64, versions 3.13.2 and 3.14: the model
-// and the library are held against the numbers that were seen.
+// Single results observed on oneDNN Graph 3.13.2 and 3.14 on x86-64: both the model and the library
+// must give them.
 #include "tests/graph/targets/onednn/onednn_run.h"
 
 enum { MOST = 24 };
 
-// One row of x, one scale, one zero point.
+// One row of x with one scale and one zero point, and its observed results.
 typedef struct seen {
     onednn_op op;
     onednn_type from, to, zp_type;
@@ -29,7 +29,7 @@ static onednn_case case_of(const seen *s) {
     return c;
 }
 
-// Numbers are equal, or both NaN; the sign of a zero counts.
+// Equal numbers, or two NaN; the sign of a zero counts.
 static bool same_number(double a, double b) {
     return isnan(a) ? isnan(b) : a == b && signbit(a) == signbit(b);
 }
@@ -52,7 +52,7 @@ static void check_seen(const seen *s) {
     onednn_case_free(&c);
 }
 
-// The same for Quantize and for DynamicQuantize, whose zero point is a port.
+// Checks Quantize, and the variant whose parameters are ports.
 static void check_both(seen s) {
     s.op = ONEDNN_QUANTIZE;
     check_seen(&s);
@@ -72,8 +72,8 @@ static void the_zero_point_is_added_before_a_tie_is_rounded(void **state) {
                       .x = {.5, 1.5, 2.5, -.5, -1.5, 3.5}, .y = {0, 2, 2, 0, -2, 4}});
 }
 
-// The sum is a float32: 1 + (0.5 - 2^-25) is 1.5, 1 - (0.5 - 2^-25) is 0.5, and the zero point
-// 2^24 + 1 is 2^24.
+// The sum is a float32: 1 + (0.5 - 2^-25) is 1.5, 1 - (0.5 - 2^-25) is 0.5, and the zero point 2^24
+// + 1 becomes 2^24.
 static void the_zero_point_is_added_in_float32(void **state) {
     (void)state;
     check_both((seen){F32_TO(S8), .zp_type = ONEDNN_S32, .scale = 1, .zp = 1, .count = 2,
@@ -82,7 +82,7 @@ static void the_zero_point_is_added_in_float32(void **state) {
                       .x = {-16777216, -16777215, -16777210}, .y = {0, 1, 6}});
 }
 
-// Divided, these would be 117, -118, 122, -122 and -124.
+// By division these would be 117, -118, 122, -122 and -124.
 static void the_scale_is_inverted_and_multiplied(void **state) {
     (void)state;
     double s = (double)0.3f, seventh = (double)(1.0f / 7.0f), k = (double)(13.0f / 127.0f);
@@ -139,8 +139,8 @@ static void a_scale_of_nan_at_run_time_gives_minus_128_everywhere(void **state) 
 
 //---- Scales near 1 ----------------------------------------------------------
 
-// 126.50012 is 126.5 times 1 + 8 steps, a tie; without the scale it lies above. 126.4999 lies below
-// unless it is divided by 1 - 17 steps.
+// 126.50012 is 126.5 times 1 + 8 units: a tie after the division, above the tie if the scale counts
+// as 1. 126.4999 lies below the tie unless it is divided by 1 - 17 units.
 static void an_attribute_within_1e_6_of_1_is_dropped_and_a_port_is_not(void **state) {
     (void)state;
     const double up = 1 + 8 * 0x1p-23, down = 1 - 16 * 0x1p-24;
@@ -200,7 +200,7 @@ static void e5m2_ends_at_61424(void **state) {
               0x1p-16}});
 }
 
-// Just above a tie of e4m3fn, but on it in float16: 17 is half way from 16 to 18.
+// Just above a tie of e4m3fn, but on the tie as float16: 17 is halfway between 16 and 18.
 static void float8_is_rounded_twice(void **state) {
     (void)state;
     check_seen(&(seen){.op = ONEDNN_QUANTIZE,
@@ -211,7 +211,7 @@ static void float8_is_rounded_twice(void **state) {
                        .y = {16, 16, 18, 18}});
 }
 
-// x -> float8 with `saturate`, as codes.
+// Quantizes x to float8 with `saturate` and returns the codes.
 static uint32_t *float8_of(onednn_type to, qdq_bool saturate, size_t count, const float *x) {
     onednn_job job = job_make();
     uint32_t codes[MOST];
@@ -228,7 +228,7 @@ static uint32_t *float8_of(onednn_type to, qdq_bool saturate, size_t count, cons
 static const float ends[] = {464.12f, 464.126f, 465,    INFINITY, -INFINITY,
                              61423,   61424,    -1e30f, 17.001f};
 
-// Not oneDNN's: what `saturate` asks for, without the way through float16.
+// oneDNN has no `saturate`; with it, the result is not rounded through float16.
 static void saturate_clamps_float8_and_rounds_once(void **state) {
     (void)state;
     static const double e4m3[] = {448, 448, 448, 448, -448, 448, 448, -448, 18};
@@ -282,8 +282,8 @@ static void float16_results_overflow_to_infinity(void **state) {
                        {64512, INFINITY, -INFINITY, INFINITY}});
 }
 
-// TypeCast and DynamicDequantize of 3.13.2, with every instruction set: where the float32 is below
-// 2^-126, the bfloat16 is zero with its sign. float16 keeps its denormals.
+// TypeCast and DynamicDequantize of 3.13.2, with every instruction set: a float32 below 2^-126
+// becomes a bfloat16 zero of its sign. float16 keeps its denormals.
 static void bfloat16_results_below_the_normal_range_are_zero(void **state) {
     (void)state;
     check_seen(&(seen){ONEDNN_DYNAMIC_DEQUANTIZE,
@@ -344,7 +344,7 @@ static void a_scalar_is_quantized(void **state) {
     job_free(&job);
 }
 
-// Never one merged ratio of the scales.
+// The two scales are never merged into one ratio.
 static void a_pair_of_dequantize_and_quantize_runs_op_by_op(void **state) {
     (void)state;
     uint32_t codes[256], *y;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the texts and vectors of ONNX and measurements on ONNX Runtime 1.30 say of single numbers,
-// on target onnx. Arithmetic at large is in test_tensorrt.c.
+// Target `onnx` on single numbers: from ONNX's texts and test vectors, and measured on ONNX Runtime
+// 1.30. Its arithmetic on many inputs is tested in test_tensorrt.c.
 #include "tests/ops/small_example.h"
 
 enum { LONGEST = 16 };
 
 static const qdq_dtype floats[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
 
-// Quantize with scale 1 of the dtype of x; `zp` points to a code, NULL: none.
+// Quantize with a scale of 1 in the dtype of x; `zp` points to a code, NULL: no zero point.
 static void quantize(qdq_dtype from, qdq_dtype to, const double *x, size_t count, const int *zp,
                      qdq_bool saturate, uint32_t *y) {
     uint32_t bits[LONGEST], one = bits_of(from, 1), zero_point = zp ? (uint32_t)*zp & 0xFF : 0;
@@ -17,7 +17,7 @@ static void quantize(qdq_dtype from, qdq_dtype to, const double *x, size_t count
     qdq_quantize_attrs a = {.dtype = to, .saturate = saturate};
     a.scale = tensor(&r, "s", CONSTANT, from, (qdq_shape){0}, &one);
     double zero = 0;
-    if (zp && small_format_of(to))  // ONNX's tensor of zeros of that type
+    if (zp && small_format_of(to))  // small floats take ONNX's zero tensor of their type
         a.zps = (qdq_numbers){&zero, 1, true};
     else if (zp)
         a.zero_point = tensor(&r, "z", CONSTANT, to, (qdq_shape){0}, &zero_point);
@@ -64,7 +64,8 @@ static void integers_saturate_and_nan_is_the_least_as_measured(void **state) {
         }
 }
 
-// x, scale, zero point and codes. The last row tells division from a product and from double.
+// x, scale, zero point and codes. The last row tells division from a product with the reciprocal,
+// and from double arithmetic.
 static void dynamic_quantize_linear_gives_the_measured_numbers(void **state) {
     (void)state;
     static const struct {
@@ -104,10 +105,10 @@ static void dynamic_quantize_linear_gives_the_measured_numbers(void **state) {
 
 //---- float8 and float4 ------------------------------------------------------
 
-enum { NONE, MOST, LIMITLESS, MISSING };  // zero, the largest, infinity, NaN
+enum { NONE, MOST, LIMITLESS, MISSING };  // zero, the largest number, infinity, NaN
 
-// The table of Cast and QuantizeLinear, and the ends of the ranges: what is halfway beyond the
-// largest goes to the even neighbour, which e4m3fn alone still has.
+// The table of Cast and QuantizeLinear, and the ends of the ranges. Half a step above the largest
+// number rounds to the even neighbour, which still exists in e4m3fn only.
 static void float8_follows_the_table_of_the_operator(void **state) {
     (void)state;
     static const struct {
@@ -157,7 +158,7 @@ static void float8_follows_the_table_of_the_operator(void **state) {
         }
 }
 
-// NaN is -0, what is too large 6, and the zero point of +0 takes the sign of -0.
+// NaN becomes -0, large numbers become 6, and the zero point of +0 drops the sign of -0.
 static void float4_saturates_and_has_no_nan(void **state) {
     (void)state;
     static const double x[8] = {NAN, INFINITY, -INFINITY, 100, -6.1, -0.0, .25, 5};

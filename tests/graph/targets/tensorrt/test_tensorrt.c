@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantize and Dequantize as TensorRT, Tripy and ONNX compute them: x / s as one float32 division,
-// half to even, saturated; the product as one float32 product. At least a million constructed
-// elements for each op and pair of dtypes, in the forms that the backends take: no zero points,
-// scales per channel for constants alone, blocks that divide the dim.
+// Quantize and Dequantize under the targets tensorrt, tripy and onnx: x / s in one float32
+// division, half to even, saturated; the product in one float32 multiplication. At least a million
+// constructed elements for each op and pair of dtypes, in the forms that the backends accept: no
+// zero points, constant scales per channel, blocks that divide the dim.
 #include "tests/ops/small_example.h"
 #include "tests/small_halves.h"
 
@@ -14,7 +14,7 @@ static const struct {
     const char *name;
 } backends[] = {{ONNX, "onnx"}, {TENSORRT, "tensorrt"}, {TRIPY, "tripy"}};
 
-// All have COUNT elements.
+// Each has COUNT elements.
 static const grain tensors[] = {
     {QDQ_PER_TENSOR, 0, {2, {256, 256}}, {0}},
     {QDQ_PER_TENSOR, 0, {3, {8, 64, 128}}, {0}},
@@ -40,8 +40,8 @@ static const grain blocks_of_matrices[] = {
 typedef struct form {
     const grain *grain;
     qdq_dtype from, to, back, scale_dtype;
-    bool attribute;  // the scale; else it is a constant
-    bool constant;   // x and the codes; else they are inputs
+    bool attribute;  // the scale is an attribute, otherwise a constant
+    bool constant;   // x and the codes are constants, otherwise inputs
     unsigned backends;
     size_t blocks;
     float scales[COUNT / 2];
@@ -60,7 +60,7 @@ static uint32_t dequantized_from(qdq_dtype from, uint32_t code, double scale, qd
     return bits_of(to, oracle_mul(value_of(from, code), scale));
 }
 
-// The results for all codes, once for each block where that is less work.
+// Dequantizes all codes; with a table for each block if that is less work.
 static void dequantize_all(const form *f, const uint32_t *codes, uint32_t *y) {
     static uint32_t table[TABLE];
     size_t n = (size_t)1 << qdq_dtype_get(f->to)->bits;
@@ -80,8 +80,8 @@ static void dequantize_all(const form *f, const uint32_t *codes, uint32_t *y) {
 
 //---- Data -------------------------------------------------------------------
 
-// A scale whose product with a code is just beside the middle of two values of y, and becomes that
-// middle as a float32: one rounding and two give different values.
+// A scale whose product with a code lies just next to the middle of two values of y and becomes
+// that middle as a float32, so rounding once and twice differ.
 static double make_twice_rounded(const form *f, uint64_t r) {
     int digits = f->back == QDQ_FLOAT16 ? 11 : 8;
     double middle = (double)((1 << digits) + 2 * (int)(r % (1u << (digits - 1))) + 1);
@@ -91,7 +91,7 @@ static double make_twice_rounded(const form *f, uint64_t r) {
     return (double)(float)(ldexp(middle, -digits - (int)(r >> 30 & 3)) / code);
 }
 
-// Positive: powers of two, k / 127 and their like, magnitudes beside 1, some far from it.
+// Positive: powers of two, k / 127, decimals, values near 1, and some far from 1.
 static void make_form_scales(form *f, uint64_t *seed) {
     for (size_t b = 0; b < f->blocks; b++) {
         uint64_t r = oracle_random(seed);
@@ -105,7 +105,7 @@ static void make_form_scales(form *f, uint64_t *seed) {
     }
 }
 
-// Halfway between two codes, a code, the ends of the range, or beyond.
+// Halfway between two codes, at a code, at the ends of the range, or beyond.
 static double make_code(qdq_dtype to, uint64_t r) {
     const small_halves *f = small_halves_of(to);
     if (f) {
@@ -123,7 +123,7 @@ static double make_code(qdq_dtype to, uint64_t r) {
     return r % 4 ? v + 0.5 : v;
 }
 
-// Zeros, denormals and their end, the greatest, infinities and NaN, of either sign.
+// Zeros, denormals, the greatest numbers, infinities and NaN, of either sign.
 static uint32_t make_odd(qdq_dtype dtype, uint64_t r) {
     bool wide = dtype == QDQ_FLOAT32;
     unsigned mantissa = wide ? 23 : dtype == QDQ_FLOAT16 ? 10 : 7;
@@ -141,8 +141,8 @@ static uint32_t make_odd(qdq_dtype dtype, uint64_t r) {
     return bits | (r >> 8 & 1 ? wide ? 0x80000000u : 0x8000u : 0);
 }
 
-// Codes times their scale and the four floats around, odd ones, and any bits at all. Where one
-// scale serves all, 16-bit types have every value there is.
+// Codes times their scale and the four floats around them, special values, and random bits. With a
+// scale per tensor, 16-bit types have all their values.
 static void make_form_data(form *f, uint64_t *seed) {
     uint32_t all = f->from == QDQ_FLOAT32 ? UINT32_MAX : 0xFFFF;
     oracle_range range = range_of(f->to);
@@ -164,7 +164,7 @@ static void make_form_data(form *f, uint64_t *seed) {
 
 //---- Running it -------------------------------------------------------------
 
-// Whether q may be a result: TensorRT keeps four bits to itself until they are dequantized.
+// Whether q may be an output: in TensorRT 4-bit values must be dequantized first.
 static bool shows_codes(const form *f, backend on) {
     return on == ONNX || qdq_dtype_get(f->to)->bits == 8;
 }
@@ -236,8 +236,7 @@ static void check_form(const form *f, bool materialize) {
 static const qdq_dtype results[] = {QDQ_INT8, QDQ_INT4, QDQ_FLOAT8_E4M3FN, QDQ_FLOAT4_E2M1};
 static const qdq_dtype floats[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
 
-// Form k of a pair of dtypes. A scale that is a float16 or a bfloat16 has the dtype of both float
-// sides.
+// Form k of a pair of dtypes. If the scale is float16 or bfloat16, x and y have its dtype.
 static void make_form(form *f, const grain *g, qdq_dtype scale_dtype, unsigned k) {
     int64_t extents[QDQ_MAX_RANK];
     uint64_t seed = (k + 1) * 0x9E3779B97F4A7C15u;
@@ -255,7 +254,7 @@ static void make_form(form *f, const grain *g, qdq_dtype scale_dtype, unsigned k
     make_form_data(f, &seed);
 }
 
-// Blocks for the types that have them.
+// Blocks only for the types that support them.
 static void tensorrt_and_onnx_divide_and_round_half_to_even(void **state) {
     (void)state;
     static form f;
@@ -272,7 +271,7 @@ static void tensorrt_and_onnx_divide_and_round_half_to_even(void **state) {
             }
 }
 
-// A power of two for each block of 32, or 32 rows: the scales of MXFP8, as they are stored.
+// A power of two for each block of 32 elements or 32 rows: the scales of MXFP8.
 static void scales_that_are_powers_of_two_divide_exactly(void **state) {
     (void)state;
     static const grain mx[] = {{QDQ_PER_GROUP, 0, {2, {64, 1024}}, {2, {1, 32}}},
@@ -285,7 +284,7 @@ static void scales_that_are_powers_of_two_divide_exactly(void **state) {
     }
 }
 
-// Scales of the dtype of x, no float4, blocks for int4 matrices alone.
+// Scales have the dtype of x; no float4; blocks for int4 matrices only.
 static void tripy_divides_and_rounds_half_to_even(void **state) {
     (void)state;
     static form f;
@@ -293,7 +292,7 @@ static void tripy_divides_and_rounds_half_to_even(void **state) {
         for (size_t t = 0; t < 3; t++)
             for (unsigned k = 0; k < CASES; k++) {
                 bool by_blocks = k % 4 > 1 && results[t] == QDQ_INT4;
-                // Blocks of rows alone: the scale has a column for each column of x.
+                // Blocks of rows only: the scale has a column for each column of x.
                 const grain *g = by_blocks    ? &blocks_of_matrices[1 + k / 4 % 2]
                                  : k % 4 == 0 ? &tensors[k / 4 % 2]
                                               : &channels[k / 4];

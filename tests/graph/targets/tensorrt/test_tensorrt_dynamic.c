@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorRT's DynamicQuantize, NVFP4 and MXFP8, with the numbers of its tests, and Requantize as the
-// pair that TensorRT merges. The core computes the first two alike.
+// Target `tensorrt` with DynamicQuantize, NVFP4 and MXFP8 on the numbers of TensorRT's tests, and
+// with Requantize, which TensorRT merges from a pair. The core target computes the first two alike.
 #include "tests/ops/small_example.h"
 
 enum { WIDE = 32, LONGEST = 2 * 128 * 16 };
@@ -15,8 +15,8 @@ typedef struct nvfp4_result {
     float effective[LONGEST / 16], y[LONGEST];
 } nvfp4_result;
 
-// x through NVFP4 and back, as TensorRT writes it: the scales are dequantized by the global scale,
-// and the data by what comes out.
+// x to NVFP4 and back as in TensorRT: the global scale dequantizes the block scales, which
+// dequantize the data.
 static void round_trip(const char *target, bool materialize, qdq_dtype dtype, qdq_shape shape,
                        const uint32_t *x, float global, nvfp4_result *out) {
     size_t count = qdq_shape_count(shape);
@@ -83,7 +83,7 @@ static void nvfp4_gives_the_scales_and_rows_of_the_golden_vector(void **state) {
     }
 }
 
-// 3.9 / 6 is .65, whose e4m3fn is .625; 3.9 / .625 is beyond 6.
+// 3.9 / 6 is .65, which is .625 in e4m3fn; 3.9 / .625 exceeds 6.
 static void a_constant_block_saturates_at_six_times_its_scale(void **state) {
     (void)state;
     static nvfp4_result out;
@@ -95,7 +95,7 @@ static void a_constant_block_saturates_at_six_times_its_scale(void **state) {
     }
 }
 
-// The shapes and the tolerance are those of the test of the JAX wrapper.
+// Shapes and tolerance are from the test of the JAX wrapper.
 static void what_comes_back_is_near_what_went_in(void **state) {
     (void)state;
     static nvfp4_result out;
@@ -120,7 +120,8 @@ static void what_comes_back_is_near_what_went_in(void **state) {
 
 //---- MXFP8 ------------------------------------------------------------------
 
-// The scale is the power of two at or above max / 448, unlike OCP's: 480 gives 128, not 127.
+// The scale is the least power of two not below max / 448, unlike in OCP MX: 480 gives 128, not
+// 127.
 static void mxfp8_scales_round_up(void **state) {
     (void)state;
     static const struct {
@@ -163,7 +164,7 @@ static void mxfp8_scales_round_up(void **state) {
 
 //---- Requantize -------------------------------------------------------------
 
-// All codes, through float32.
+// All codes, by way of float32.
 static void requantize_is_dequantize_and_then_quantize(void **state) {
     (void)state;
     static const char *const both[] = {"tensorrt", "tripy"};

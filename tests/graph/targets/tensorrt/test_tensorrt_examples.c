@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worked examples of TensorRT's operator pages, of the tests of Tripy and MLIR-TensorRT and of
-// Model-Optimizer, with the numbers that stand there.
+// Worked examples from TensorRT's operator pages and from the tests of Tripy, MLIR-TensorRT and
+// Model-Optimizer.
 #include "tests/ops/small_example.h"
 
 enum { LONGEST = 32, ALL = 7 };
@@ -14,14 +14,14 @@ static const struct {
 typedef struct example_row {
     const char *what;
     unsigned backends;
-    bool narrow;   // also with float16 and bfloat16 on the float side, scale included
+    bool narrow;   // also with float16 and bfloat16 for x, y and the scale
     qdq_dtype to;  // the quantized type
-    grain grain;   // of x, with its shape
+    grain grain;   // the shape of x and its parameters
     float scales[16];
-    bool codes;  // x are codes, to be dequantized alone
+    bool codes;  // x holds codes, and the only node is a Dequantize
     float x[LONGEST];
-    float q[LONGEST];  // codes as numbers, unless x are
-    float y[LONGEST];  // dequantized, to six digits
+    float q[LONGEST];  // the codes, unless x holds them
+    float y[LONGEST];  // the dequantized results to six digits
 } example_row;
 
 #define TENSOR(...)                             \
@@ -43,10 +43,10 @@ typedef struct example_row {
 
 // clang-format off
 static const example_row example_rows[] = {
-    // Division, where a product with 1 / s gives 17 and 64.
+    // Needs a division: multiplying by 1 / s gives 17 and 64.
     {"17.5", ALL, false, QDQ_INT8, TENSOR(1, {1}), {1.0f / 7}, false, {2.5f}, {18}, {18.0f / 7}},
     {"63.5", ALL, false, QDQ_INT8, TENSOR(1, {1}), {13.0f / 127}, false, {6.5f}, {63}, {6.4488189f}},
-    // The operator pages.
+    // From the operator pages.
     {"3x3", ALL, false, QDQ_INT8, TENSOR(4, {1, 1, 3, 3}), {1.0f / 127}, false,
      {.56f, .89f, 1.4f, -.56f, .39f, 6, .67f, .11f, -3.6f}, {71, 113, 127, -71, 50, 127, 85, 14, -128},
      {.559055f, .889764f, 1, -.559055f, .393701f, 1, .669291f, .110236f, -1.007874f}},
@@ -60,7 +60,7 @@ static const example_row example_rows[] = {
     {"ties of e2m1", ONNX | TENSORRT, true, QDQ_FLOAT4_E2M1, TENSOR(1, {14}), {1}, false,
      {.25f, .75f, 1.25f, 1.75f, 2.5f, 3.5f, 5, -.25f, -.75f, -1.25f, -1.75f, -2.5f, -3.5f, -5},
      SAME(0, 1, 1, 2, 2, 4, 4, 0, -1, -1, -2, -2, -4, -4)},
-    // MLIR-TensorRT: its JAX wrapper, and graphs that its verifier takes.
+    // From MLIR-TensorRT: its JAX wrapper, and graphs that its verifier accepts.
     {"dq tensor", ALL, true, QDQ_INT8, TENSOR(2, {2, 4}), {.5f}, true, {10, 20, 30, 40, 50, 60, 70, 80}, {0},
      {5, 10, 15, 20, 25, 30, 35, 40}},
     {"dq channel", ALL, false, QDQ_INT8, CHANNEL(0, 2, {2, 4}), {.5f, .1f}, true, {10, 20, 30, 40, 50, 60, 70, 80}, {0},
@@ -77,7 +77,7 @@ static const example_row example_rows[] = {
      SAME(4, 4, 4, 4, 4, 4, 4, 4)},
     {"odd last dim", ALL, true, QDQ_INT4, PAIRS(2, {4, 3}), {1, 2, 3, 4, 5, 6}, false,
      {1, 2, 3, 2, 4, 6, 4, 5, 6, 8, 10, 12}, {1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2}, {1, 2, 3, 2, 4, 6, 4, 5, 6, 8, 10, 12}},
-    // Tripy's integration tests.
+    // From Tripy's integration tests.
     {"int8", ALL, true, QDQ_INT8, TENSOR(1, {2}), {.5f}, false, {1, 2}, {2, 4}, {1, 2}},
     {"int8 channels", ALL, false, QDQ_INT8, CHANNEL(0, 2, {2, 2}), {.2f, .1f}, false, {1, 2, 3, 4}, {5, 10, 30, 40}, {1, 2, 3, 4}},
     {"fp8", ALL, true, QDQ_FLOAT8_E4M3FN, TENSOR(1, {2}), {.5f}, false, {1, 2}, {2, 4}, {1, 2}},
@@ -93,7 +93,7 @@ static const example_row example_rows[] = {
     {"dq fp8 channels", ALL, true, QDQ_FLOAT8_E4M3FN, CHANNEL(0, 2, {2, 2}), {.8f, .9f}, true, {1, 1, 1, 1}, {0}, {.8f, .8f, .9f, .9f}},
     {"cast fp8", ALL, true, QDQ_FLOAT8_E4M3FN, TENSOR(1, {4}), {1}, false, {-1, 0, 0, 1}, SAME(-1, 0, 0, 1)},
     {"cast int4", ALL, true, QDQ_INT4, TENSOR(1, {4}), {1}, false, {-1, 0, 0, 1}, SAME(-1, 0, 0, 1)},
-    // Tripy's documents.
+    // From Tripy's documents.
     {"doc tensor", ALL, false, QDQ_INT8, TENSOR(2, {2, 3}), {.99872f}, false, {0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5},
      {0, .99872f, 1.99744f, 2.99616f, 3.99488f, 4.9936f}},
     {"doc channels", ALL, false, QDQ_INT8, CHANNEL(0, 2, {2, 3}), {.99872f, .96125f}, false, {0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5},
@@ -102,7 +102,7 @@ static const example_row example_rows[] = {
     {"doc dq", ALL, false, QDQ_INT8, TENSOR(1, {3}), {.99872f}, true, {1, 2, 3}, {0}, {.99872f, 1.99744f, 2.99616f}},
     {"doc dq channels", ALL, false, QDQ_INT8, CHANNEL(0, 2, {2, 3}), {.99872f, .96125f}, true, {1, 2, 3, 4, 5, 6}, {0},
      {.99872f, 1.99744f, 2.99616f, 3.845f, 4.80625f, 5.7675f}},
-    // Model-Optimizer's packing tests: bytes 78 87, 33 16, 73 2B 81 40, 08 07 78.
+    // From Model-Optimizer's packing tests: bytes 78 87, 33 16, 73 2B 81 40, 08 07 78.
     {"packed, clamped", ALL, true, QDQ_INT4, TENSOR(2, {2, 2}), {1}, false, {-10, 15, 9, -20}, SAME(-8, 7, 7, -8)},
     {"packed, rounded", ALL, true, QDQ_INT4, TENSOR(2, {2, 2}), {1}, false, {2.7f, 3.2f, 5.6f, 1.4f}, SAME(3, 3, 6, 1)},
     {"packed, rows", ALL, true, QDQ_INT4, TENSOR(2, {2, 4}), {1}, false, {3, 7, -5, 2, 1, -8, 0, 4}, SAME(3, 7, -5, 2, 1, -8, 0, 4)},
@@ -112,7 +112,7 @@ static const example_row example_rows[] = {
 
 //---- Running one ------------------------------------------------------------
 
-// Four bits stay inside TensorRT until they are dequantized.
+// In TensorRT 4-bit values must be dequantized before they leave the graph.
 static bool shows_codes(qdq_dtype to, backend on) {
     return on == ONNX || qdq_dtype_get(to)->bits == 8;
 }
@@ -133,7 +133,7 @@ static qdq_quantize_attrs attrs_of(const example_row *row, qdq_dtype wide, run *
     return a;
 }
 
-// `wide` is the dtype of x or y, and of the scale.
+// `wide` is the dtype of x or y and of the scale.
 static void check_example_row(const example_row *row, qdq_dtype wide, size_t on) {
     int64_t extents[QDQ_MAX_RANK];
     size_t count = qdq_shape_count(row->grain.shape);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target torchao against torchao itself: checksums of what it made of seeded inputs, which are made
-// here again. tests/peers/torchao_golden.py wrote them and says what is left out.
+// Target `torchao` against torchao itself: checksums of torchao's results for seeded inputs, which
+// are generated again here. tests/peers/torchao_golden.py wrote them and says what they leave out.
 #include "tests/graph/targets/torchao/torchao_golden.h"
 #include "tests/graph/targets/torchao/torchao_inputs.h"
 
@@ -20,7 +20,7 @@ static int make_crc_table(void **state) {
     return 0;
 }
 
-// The CRC-32 of what `crc` was taken over and of these bytes; it starts as 0.
+// Continues a CRC-32 over these bytes; it starts at 0.
 static uint32_t crc_over(uint32_t crc, const void *data, size_t bytes) {
     const uint8_t *byte = data;
     crc = ~crc;
@@ -33,7 +33,7 @@ static uint32_t load(const void *data, size_t size, size_t i) {
     return size == 2 ? ((const uint16_t *)data)[i] : ((const uint32_t *)data)[i];
 }
 
-// Infinity, or what NaN lies behind; then the NaN that stands for all.
+// Codes above `largest`, which is infinity or the largest number, are NaN; `nan` replaces them all.
 static const struct {
     qdq_dtype dtype;
     uint32_t largest, nan;
@@ -61,7 +61,7 @@ static uint32_t y[TORCHAO_ELEMENTS], out_scales[TORCHAO_BLOCKS], out_zps[TORCHAO
 static float attr_scales[TORCHAO_BLOCKS];
 static double attr_zps[TORCHAO_BLOCKS];
 
-// Of a parameter: [], [dim] or the block grid.
+// The shape of a parameter: [], [dim] or the block grid.
 static qdq_shape parameter_shape(const torchao_grain *grain) {
     if (grain->qtype == QDQ_PER_TENSOR) return (qdq_shape){0};
     if (grain->qtype == QDQ_PER_CHANNEL) return QDQ_SHAPE((int64_t)data.blocks);
@@ -70,7 +70,7 @@ static qdq_shape parameter_shape(const torchao_grain *grain) {
     return grid;
 }
 
-// All of a node but x: what Quantize, Dequantize and DynamicQuantize have in common.
+// The attributes that Quantize, Dequantize and DynamicQuantize share.
 static qdq_quantize_attrs attributes_of(qdq_graph *g, const torchao_case *c) {
     const torchao_grain *grain = data.grain;
     qdq_quantize_attrs a = {.qtype = grain->qtype, .dtype = c->y};
@@ -147,7 +147,7 @@ static void bind(qdq_exec *exec, const char *name, qdq_dtype dtype, void *memory
     qdq_exec_bind(exec, name, memory, count * qdq_dtype_size(dtype), err);
 }
 
-// Runs the graph of a case on what is in `data`; what is wrong is in `err`.
+// Runs the graph of a case on the inputs in `data`; errors go to `err`.
 static void run(const torchao_case *c, bool materialize, qdq_error *err) {
     static uint8_t zps[TORCHAO_BLOCKS * 4];
     qdq_graph *g = build(c);
@@ -215,7 +215,7 @@ static void print_case(size_t number, const torchao_case *c) {
                 c->eps);
 }
 
-// Whether a case is as it must be; says why not.
+// Whether a case gives the recorded results; prints the differences.
 static bool check_case(size_t number, bool materialize) {
     const torchao_case *c = &torchao_cases[number];
     qdq_error err = {0};
@@ -233,7 +233,7 @@ static bool check_case(size_t number, bool materialize) {
     return false;
 }
 
-// All cases of an op whose `how` lies between two; every seventh also materialized.
+// All cases of an op with `how` from `first` to `last`; every seventh is also materialized.
 static void check_all(int op, int first, int last, bool small) {
     size_t failed = 0, cases = 0;
     for (size_t n = 0; n < COUNT(torchao_cases); n++) {

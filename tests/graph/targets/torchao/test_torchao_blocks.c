@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MX and NVFP4 schemes of target torchao on the tables of torchao's own tests
-// (torchao/testing/_mxfp8_test_utils.py, test/prototype/mx_formats). Those are of a later torchao
-// than 0.18, which answers otherwise for blocks with infinity or NaN and for the least scales.
+// Target `torchao` with the MX and NVFP4 schemes, on the tables of torchao's own tests
+// (torchao/testing/_mxfp8_test_utils.py, test/prototype/mx_formats). The tables are from a torchao
+// after 0.18; 0.18 differs for blocks with infinity or NaN and for the least scales.
 #include <math.h>
 #include <qdq/qdq.h>
 
@@ -20,7 +20,7 @@ typedef struct result {
     uint8_t y[MOST], scale[MOST], zp[MOST];
 } result;
 
-// Blocks of `block` elements in a row of `count`.
+// One row of `count` elements in blocks of `block`.
 static result run(qdq_dtype from, const float *x, size_t count, size_t block, qdq_scheme scheme,
                   qdq_dtype to, const float *world) {
     result r;
@@ -51,14 +51,15 @@ static result run(qdq_dtype from, const float *x, size_t count, size_t block, qd
     return r;
 }
 
-// NaN has two codes in e4m3, and its sign is open.
+// e4m3 has two NaN codes; the sign of NaN is not specified.
 static void check_code(uint8_t got, unsigned want) {
     assert_int_equal((got & 0x7F) == 0x7F ? 0x7F : got, want);
 }
 
 //---- Scales -----------------------------------------------------------------
 
-// The bits of a sixth of the largest, by way of 6 as the largest float4. No float32 is 6 * 2^127.
+// The largest element is 6 times the number with these bits, as 6 is the largest float4. No float32
+// is 6 * 2^127.
 static void the_scale_of_rceil_is_the_power_of_two_that_is_not_less(void **state) {
     (void)state;
     static const struct {
@@ -79,7 +80,7 @@ static void the_scale_of_rceil_is_the_power_of_two_that_is_not_less(void **state
     }
 }
 
-// Exponents of the scale for a block of one value: floor, ceil, even, rceil.
+// The scale's exponent for a block of one value: floor, ceil, even, rceil.
 static void the_four_rounding_modes_scale_as_in_the_table(void **state) {
     (void)state;
     static const struct {
@@ -107,8 +108,8 @@ static void the_four_rounding_modes_scale_as_in_the_table(void **state) {
 
 //---- Blocks of float8 -------------------------------------------------------
 
-// A block of 32: `first`, and 31 times `rest`. The codes of the scale, of the first and of the
-// rest; x as float32 and as bfloat16, floor and then rceil.
+// A block of 32: `first`, and 31 times `rest`. Wanted: the codes of the scale, of `first` and of
+// `rest`, for float32 and bfloat16, with floor and then rceil.
 typedef struct example {
     float first, rest;
     uint8_t codes[2][2][3];
@@ -134,7 +135,7 @@ static const example examples[] = {
 
 static void check_example(const example *e, int from, int mode, bool negative) {
     float x[32];
-    bool one = e->first != e->rest;  // the sign is that of the first where it is alone
+    bool one = e->first != e->rest;  // then only the first is negated
     for (int i = 0; i < 32; i++) x[i] = i == 5 ? e->first : e->rest;
     for (int i = 0; i < 32; i++)
         if (negative && (i == 5 || !one)) x[i] = -x[i];
@@ -169,7 +170,7 @@ static void a_nan_in_a_block_leaves_the_next_block_alone(void **state) {
 
 //---- float4 -----------------------------------------------------------------
 
-// The largest, 6.1, gives the scale 1.
+// The largest element, 6.1, gives a scale of 1.
 static void every_magnitude_of_the_table_gets_its_float4_code(void **state) {
     (void)state;
     static const float sizes[] = {0,     .1f,  .25f, .4f,  .5f,   .6f,  .75f, .9f,  1,    1.1f,
@@ -195,7 +196,7 @@ static void minus_zero_keeps_its_sign_in_float4(void **state) {
     assert_memory_equal(r.y, codes, 8);
 }
 
-// All by torchao 0.18; the float8_e4m3fn codes 0x28, 0x7E, 0x08 are 0.25, 448, 2^-6.
+// From torchao 0.18. The float8_e4m3fn codes 0x28, 0x7E and 0x08 are 0.25, 448 and 2^-6.
 static void nvfp4_scales_are_of_the_largest_and_never_less_than_a_64th(void **state) {
     (void)state;
     static const float x[16] = {0,    .1f, -.2f, .3f,  -.4f,  .5f,  -.6f,  .7f,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// quant_min and quant_max that have fractions or go with float8: target torchao computes what
-// torchao computes (torchao_bounds.h), and all others refuse them.
+// quant_min and quant_max with fractions, and for float8 results: target `torchao` gives torchao's
+// results (torchao_bounds.h), all other targets refuse them.
 #include <math.h>
 #include <qdq/qdq.h>
 
@@ -36,14 +36,14 @@ static const size_t counts[3] = {1, 2, 4};
 
 static bool is_float8(const bounds_case *c) { return qdq_dtype_is_real(c->y); }
 
-// The tenth number is a NaN where codes have one.
+// The tenth number is NaN if the codes have one.
 static void numbers_of(const bounds_case *c, float *x) {
     static const float numbers[ELEMENTS] = {0.375f, -0.125f, 1.5f,  12.5f, -7.25f,   100,
                                             -100,   1000,    -1000, 3,     INFINITY, -INFINITY};
     for (size_t i = 0; i < ELEMENTS; i++) x[i] = numbers[i] == 3 && is_float8(c) ? NAN : numbers[i];
 }
 
-// Inputs of the dtypes of the case, so that scales are rounded to theirs.
+// The inputs have the dtypes of the case, so that scales are rounded to them.
 static qdq_graph *graph_of(const bounds_case *c) {
     static const int64_t group[2] = {1, 3};
     qdq_graph *g = qdq_graph_create("bounds", NULL);
@@ -81,7 +81,7 @@ static void run(const bounds_case *c, bool materialize, uint8_t *codes) {
     qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-// A float8 has several NaNs, which are all the same here; -0 is not 0.
+// All NaN codes of a float8 are equal here; -0 is not equal to 0.
 static bool same_float8(qdq_dtype dtype, uint8_t a, uint8_t b) {
     float reals[2];
     qdq_widen_float(dtype, (const uint8_t[]){a, b}, reals, 2);
@@ -142,8 +142,8 @@ static void parameters_are_spread_over_the_given_bounds_as_in_torchao(void **sta
     for (size_t i = 0; i < COUNT(computed_cases); i++) check_computed(&computed_cases[i], i);
 }
 
-// The middle of a range is that of the bounds as they are given. Codes 0, 1, 7, 8 and 15, scale
-// 0.3, zero point 2.5; by _dequantize_affine_tinygemm of torchao 0.18.
+// The middle of the range is computed from the bounds as given. Codes 0, 1, 7, 8 and 15, scale 0.3,
+// zero point 2.5; results of _dequantize_affine_tinygemm of torchao 0.18.
 static void the_float_domain_has_its_middle_between_the_given_bounds(void **state) {
     (void)state;
     static const uint8_t codes[5] = {0, 1, 7, 8, 15};
@@ -175,7 +175,7 @@ static void the_float_domain_has_its_middle_between_the_given_bounds(void **stat
     }
 }
 
-// A file keeps a fraction and a whole number as they were given.
+// A file keeps fractions and integers as they were given.
 static void bounds_survive_a_file(void **state) {
     (void)state;
     static const char content[] =
@@ -197,7 +197,7 @@ static void bounds_survive_a_file(void **state) {
 
 //---- Refusals ---------------------------------------------------------------
 
-// The only error of one Quantize at a target, NULL if it has none.
+// The only error of a Quantize under a target; NULL if there is none.
 static const char *refusal(const char *target, qdq_quantize_attrs a, char *text, size_t size) {
     qdq_graph *g = qdq_graph_create("bounds", NULL);
     a.scales = QDQ_SCALE(0.5f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Casts to float8 under the target torchao are those of PyTorch 2.15's Tensor.to on the CPU, whose
-// codes are below: float8_e4m3fn saturates, the others overflow to infinity or NaN.
+// Casts to float8 under target `torchao` give the codes of PyTorch 2.15's Tensor.to on the CPU:
+// float8_e4m3fn saturates, the others overflow to infinity or NaN.
 #include <math.h>
 #include <qdq/qdq.h>
 
@@ -51,7 +51,8 @@ static void numbers(float *x) {
     for (size_t i = 0; i < COUNT; i++) x[i] = pytorch[i].x;
 }
 
-// NaN is left out: its codes are a class. 247.9 and 61439 are ties in 16 bits, and left out there.
+// NaN is left out, as it has several codes. 247.9 and 61439 are left out for 16-bit sources, where
+// they are ties.
 static void codes_are_those_of_pytorch(void **state) {
     static const qdq_dtype sources[] = {QDQ_FLOAT32, QDQ_BFLOAT16};
     float x[COUNT];
@@ -83,7 +84,7 @@ static void integers_overflow_as_floats_do(void **state) {
     assert_memory_equal(y, e5m2, 5);
 }
 
-// The largest numbers are 448, 57344, 240 and 57344. Overflow of e4m3fn is NaN with the sign.
+// The largest numbers are 448, 57344, 240 and 57344. e4m3fn overflows to NaN with the sign.
 static void saturate_goes_before_what_pytorch_does(void **state) {
     static const uint8_t largest[TYPES] = {0x7E, 0x7B, 0x7F, 0x7F};
     static const uint8_t overflow[TYPES] = {0x7F, 0x7C, 0x80, 0x80};

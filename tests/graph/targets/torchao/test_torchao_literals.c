@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target torchao on numbers that can be read: those of torchao's own tests and documents, results
-// of torchao 0.18 and 0.11 on a few inputs, and what is decided where PyTorch leaves it undefined.
+// Target `torchao` on examples that a person can check: from torchao's own tests and documents,
+// results of torchao 0.18 and 0.11 for a few inputs, and our choices for cases that PyTorch leaves
+// undefined.
 #include <math.h>
 #include <qdq/qdq.h>
 
@@ -23,13 +24,13 @@ static uint32_t bits_of(float value) {
 
 //---- Running a node ---------------------------------------------------------
 
-// What one node makes of x: codes, and of DynamicQuantize its parameters.
+// The codes that a node makes of x, and the parameters of a DynamicQuantize.
 typedef struct result {
     uint8_t y[MOST * 4], scale[MOST * 4], zp[MOST * 4];
     qdq_tensor_info y_info, scale_info;
 } result;
 
-// Compiles for `target`, writes x (given as float32 unless it is an integer) and reads everything.
+// Compiles for `target`, writes x (float32 unless x is an integer dtype) and reads all outputs.
 static void finish(qdq_graph *g, const char *target, qdq_dtype from, const void *x, result *out) {
     static const char *const names[3] = {"y", "scale", "zp"};
     for (int materialize = 0; materialize < 2; materialize++) {
@@ -108,7 +109,7 @@ static void a_reciprocal_and_not_a_division_decides_next_to_a_tie(void **state) 
     assert_int_equal(integer_at(&r, r.y, 0), 1);
 }
 
-// All by torchao 0.18.
+// From torchao 0.18.
 static void eight_numbers_get_the_parameters_and_codes_that_torchao_gives_them(void **state) {
     (void)state;
     static const float x[8] = {-1, -0.5f, -0.1f, 0, 0.3f, 0.7f, 1.5f, 2};
@@ -161,7 +162,7 @@ static void the_mapping_example_of_the_documents_holds_for_int4(void **state) {
     }
 }
 
-// scale 0.2 and zero point 2.6, both as float32 and, by ports, rounded to bfloat16.
+// Scale 0.2 and zero point 2.6, as float32 attributes and, rounded to bfloat16, as ports.
 static void tinygemm_codes_of_eight_weights_are_those_of_torchao(void **state) {
     (void)state;
     static const float w[8] = {1, 1.25f, 1.5f, 2, 3, 3.5f, 3.75f, 4};
@@ -203,7 +204,7 @@ static void float8_codes_of_a_row_are_those_of_torchao(void **state) {
 
 //---- Blocks -----------------------------------------------------------------
 
-// The number of an element's block, as a sum over its coordinates divided by the extents.
+// The block of an element: a sum over its coordinates divided by the block extents.
 typedef struct blocks {
     qdq_shape shape;
     int64_t extent[4];
@@ -211,7 +212,7 @@ typedef struct blocks {
     size_t count;
 } blocks;
 
-// Block b gets values up to b + 1, whose scale for int8 is (b + 1) / 127.5.
+// Block b has values up to b + 1, so its int8 scale is (b + 1) / 127.5.
 static void every_granularity_of_the_documents_shares_scales_by_block(void **state) {
     (void)state;
     static const blocks rows[] = {
@@ -273,7 +274,7 @@ static void nan_becomes_quant_min_and_infinities_saturate(void **state) {
         }
 }
 
-// bfloat16 has no 303 and no 32767: PyTorch clamps to 304 and to 32768, which is no int16.
+// bfloat16 has no 303 and no 32767: PyTorch clamps to 304, and to 32768, which int16 cannot hold.
 static void bounds_that_the_dtype_of_the_steps_lacks_hold_exactly(void **state) {
     (void)state;
     static const float x[2] = {1000, 1e30f};
@@ -292,7 +293,7 @@ static void bounds_that_the_dtype_of_the_steps_lacks_hold_exactly(void **state) 
     }
 }
 
-// The zero points of symmetric ranges are constants of torchao and do not see the NaN.
+// torchao's zero points of symmetric ranges are constants, so NaN does not reach them.
 static void nan_in_the_range_makes_the_scale_nan_and_all_codes_quant_min(void **state) {
     (void)state;
     static const float x[2][4] = {{1, NAN, 2, 3}, {1, 2, 3, -NAN}};
@@ -319,7 +320,7 @@ static void infinity_makes_the_scale_infinite_and_finite_numbers_the_zero_point(
 
 //---- Releases ---------------------------------------------------------------
 
-// 0.11 subtracts as int32 and floors scales at the machine epsilon of x's dtype.
+// Release 0.11 subtracts as int32, and its least scale is the machine epsilon of x's dtype.
 static void release_0_11_subtracts_integers_and_has_greater_least_scales(void **state) {
     (void)state;
     static const int16_t q[1] = {300};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written by tests/peers/torchao_bounds.py, which says more, with torch 2.15.0 and torchao 0.18.0.
+// Written by tests/peers/torchao_bounds.py with torch 2.15.0 and torchao 0.18.0; the script
+// describes the rows.
 // clang-format off
 static const bounds_case bounds_cases[] = {
     {QDQ_DOMAIN_INT, QDQ_FLOAT32, QDQ_FLOAT32, QDQ_INT8, TENSOR, -100.5, 99.9, {4, 3, 8, 45, -21, 99, -100, 99, -100, 13, 99, -100}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a row of torchao_golden.h is: the words of tests/peers/torchao_cases.py.
+// The type of a row of torchao_golden.h, in the terms of tests/peers/torchao_cases.py.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_CASE_H
 #define QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_CASE_H
 
@@ -8,10 +8,10 @@
 #include "tests/unit.h"
 
 enum { QUANTIZE, DEQUANTIZE, DYNAMIC, REQUANTIZE };
-// Where the zero points come from; nvfp4: where the global scale does.
+// Where the zero points come from; for nvfp4, where the global scale comes from.
 enum { ZP_NONE, ZP_SCALAR, ZP_LIST, ZP_PORT };
 
-// A shape and the extents of what shares parameters; `axis` is for per_channel.
+// A shape, and the block extents that share a parameter; `axis` is for per_channel.
 typedef struct torchao_grain {
     qdq_qtype qtype;
     int axis;
@@ -20,16 +20,16 @@ typedef struct torchao_grain {
 } torchao_grain;
 
 typedef struct torchao_case {
-    int op, how;  // `how`: a qdq_domain, of DYNAMIC a qdq_scheme
+    int op, how;  // how: a qdq_domain; for DYNAMIC a qdq_scheme
     qdq_dtype x, y;
     int grain;
-    qdq_dtype scale;  // of a port; none: the attribute
+    qdq_dtype scale;  // the dtype of the port; none: an attribute
     int zp_from;
-    qdq_dtype zp;  // of a port
+    qdq_dtype zp;  // the dtype of the port
     int64_t qmin, qmax;
-    double eps;                // 0: not given
-    uint32_t inputs, results;  // CRC-32
-    uint32_t first[3];         // codes of y
+    double eps;                // 0: absent
+    uint32_t inputs, results;  // CRC-32 sums
+    uint32_t first[3];         // the first codes of y
 } torchao_case;
 
 #endif

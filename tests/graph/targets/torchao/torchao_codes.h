@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers and codes of floats, as tests/peers/torchao_inputs.py has them.
+// Random numbers and the codes of floats, the same as in tests/peers/torchao_inputs.py.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_CODES_H
 #define QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_CODES_H
 
@@ -7,7 +7,7 @@
 
 #include "tests/graph/targets/torchao/torchao_case.h"
 
-// Splitmix64, output `index` from the state of a stream.
+// Output number `index` of splitmix64, for a state made of `number` and `stream`.
 static inline uint64_t torchao_mix(uint64_t number, uint64_t stream, uint64_t index) {
     uint64_t z = ((4 * number + stream) << 32) + (index + 1) * 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -23,7 +23,8 @@ static inline int64_t torchao_field(uint64_t r, int low, int64_t modulus) {
 //---- Codes ------------------------------------------------------------------
 
 typedef struct torchao_float {
-    int bits, mantissa, bias, least, greatest;  // the last two: exponents of a block's largest
+    // least, greatest: exponents of the largest number in a block
+    int bits, mantissa, bias, least, greatest;
 } torchao_float;
 
 static inline torchao_float torchao_float_of(qdq_dtype dtype) {
@@ -37,7 +38,7 @@ typedef struct torchao_small {
     double largest;
 } torchao_small;
 
-// All zero for what is no small float.
+// All zero for dtypes that are no small floats.
 static inline torchao_small torchao_small_of(qdq_dtype dtype) {
     if (dtype == QDQ_FLOAT8_E4M3FN) return (torchao_small){3, -6, 8, 448};
     if (dtype == QDQ_FLOAT8_E5M2) return (torchao_small){2, -14, 15, 57344};
@@ -65,11 +66,11 @@ static inline float torchao_of_bits(uint32_t bits) {
     return value;
 }
 
-// Half to even; no NaN.
+// Rounds half to even; no NaN.
 static inline uint32_t torchao_to_float16(uint32_t bits) {
     uint32_t sign = bits >> 16 & 0x8000, size = bits & 0x7FFFFFFF;
     if (size >= 0x477FF000) return sign | 0x7C00;  // from 65520 on
-    if (size < 0x38800000)                         // as multiples of 2^-24, by the sum with 1/2
+    if (size < 0x38800000)                         // a multiple of 2^-24, rounded by adding 1/2
         return sign | (torchao_bits(torchao_of_bits(size) + 0.5f) - 0x3F000000);
     return sign | ((size - 0x38000000 + 0xFFF + (size >> 13 & 1)) >> 13);
 }
@@ -80,7 +81,7 @@ static inline uint32_t torchao_encode(qdq_dtype dtype, double value) {
     return dtype == QDQ_BFLOAT16 ? (bits + 0x7FFF + (bits >> 16 & 1)) >> 16 : bits;
 }
 
-// Finite codes.
+// The value of a finite code.
 static inline double torchao_decode(qdq_dtype dtype, uint32_t code) {
     if (dtype == QDQ_BFLOAT16) code <<= 16;
     if (dtype != QDQ_FLOAT16) return (double)torchao_of_bits(code);
@@ -101,7 +102,7 @@ static inline int64_t torchao_jitter(uint64_t r) {
     return steps[r >> 62];
 }
 
-// The sign from one bit of r.
+// The number with a sign from bit `bit` of r.
 static inline uint32_t torchao_signed(qdq_dtype dtype, uint64_t r, int bit) {
     return r >> bit & 1 ? torchao_sign(dtype) : 0;
 }
@@ -121,7 +122,7 @@ static inline uint32_t torchao_any(qdq_dtype dtype, uint64_t r, bool nan) {
     return !nan && (code & (sign - 1)) > inf ? (code & sign) | inf : code;
 }
 
-// Writes `code` as element i of a buffer of elements of `size` bytes.
+// Stores `code` as element i of a buffer with elements of `size` bytes.
 static inline void torchao_store(void *buffer, size_t size, size_t i, uint32_t code) {
     if (size == 1) ((uint8_t *)buffer)[i] = (uint8_t)code;
     if (size == 2) ((uint16_t *)buffer)[i] = (uint16_t)code;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs of a case, from its number alone. tests/peers/torchao_inputs.py is the same in Python
-// and says more; what is drawn and from which bits must stay equal, which a CRC-32 checks.
+// Generates the inputs of a case from its number. tests/peers/torchao_inputs.py does the same in
+// Python and explains it; both must draw the same values from the same bits, which a CRC-32 checks.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_INPUTS_H
 #define QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_INPUTS_H
 
@@ -8,7 +8,7 @@
 
 enum { TORCHAO_ELEMENTS = 132608, TORCHAO_BLOCKS = 33008 };
 
-// What is drawn for a block: its number, its parameters, or the range of its values.
+// Random choices for a block: its parameters, or the range of its values.
 typedef struct torchao_block {
     uint64_t r;
     double scale, zp;
@@ -16,7 +16,7 @@ typedef struct torchao_block {
     double size, lo, hi;
 } torchao_block;
 
-// Codes in memory as the API holds them, and what the generator keeps of each block.
+// The input codes in memory as the API holds them, and the random choices for each block.
 typedef struct torchao_data {
     const torchao_case *c;
     const torchao_grain *grain;
@@ -158,7 +158,7 @@ static inline bool torchao_is_mx(const torchao_case *c) {
     return c->op == DYNAMIC && c->how >= QDQ_MX_FLOOR && c->how <= QDQ_MX_RCEIL;
 }
 
-// Of a block of DynamicQuantize the largest, and for the affine schemes the range.
+// For a block of DynamicQuantize: the largest magnitude, or for the affine schemes the range.
 static inline void torchao_make_range(const torchao_data *d, torchao_block *b) {
     static const double fractions[6] = {0, 0.5, 0.75, 0.875, 0.9375, 0.25};
     static const double low[8] = {0, -1, 0, -1, -1, -0.25, -0.5, -1};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target ttnn computes what its device does: the oracle against worked numbers, then graphs
-// against the oracle, on constructed ties, the ends of ranges and odd values. Every graph runs
+// Target `ttnn` computes as its device does: the oracle is checked against worked examples, then
+// graphs against the oracle, on constructed ties, extremes and special values. Every graph runs
 // fused and materialized.
 #include "tests/graph/targets/ttnn/ttnn_check.h"
 #include "tests/graph/targets/ttnn/ttnn_feed.h"
@@ -44,13 +44,13 @@ static void the_integer_stages_give_the_worked_table(void **state) {
     }
     assert_int_equal(ttnn_quantize(300, QDQ_FLOAT32, tensor, QDQ_UINT8), 44);
     assert_int_equal(ttnn_quantize(-1, QDQ_FLOAT32, tensor, QDQ_UINT8), 255);
-    // Near a half the sum with 128 falls onto the tie.
+    // Close to a half, adding 128 lands on the tie.
     assert_int_equal(ttnn_round(-0.5 - 0x1p-20, QDQ_INT8), 0);
     assert_int_equal(ttnn_round(0.5 - 0x1p-17 - 0x1p-20, QDQ_INT8), 0);
     assert_int_equal(ttnn_round(0.5 - 0x1p-17 + 0x1p-20, QDQ_INT8), 1);
 }
 
-// Requantize of -128..127 against the exact value rounded half to even.
+// Requantize of -128..127, against the exact value rounded half to even.
 static void requantize_errs_as_often_as_the_worked_numbers(void **state) {
     (void)state;
     static const struct {
@@ -96,7 +96,7 @@ static void bfloat16_is_stored_as_the_packer_does(void **state) {
         assert_int_equal(oracle_to_bfloat16(v, QDQ_BFLOAT16_HALF_EVEN), rows[i].even);
         assert_int_equal(oracle_to_bfloat16(v, QDQ_BFLOAT16_TRUNCATE), rows[i].truncated);
     }
-    uint64_t seed = 5;  // two ways to the same rule
+    uint64_t seed = 5;  // both compute the same rounding
     for (int i = 0; i < 200000; i++) {
         double v = (double)oracle_float_of_bits((uint32_t)oracle_random(&seed) &
                                                 (i % 2 ? 0xFFFF8000 : 0xFFFFFFFF));
@@ -104,7 +104,7 @@ static void bfloat16_is_stored_as_the_packer_does(void **state) {
         assert_true(stored == oracle_of_bfloat16(oracle_to_bfloat16(v, QDQ_BFLOAT16_DEVICE)));
         assert_true(stored != 0 || !signbit(stored));
     }
-    // A zero point of 257 is 258, and so are sums above 256 even.
+    // A zero point of 257 becomes 258; sums above 256 are even, too.
     ttnn_side p = {1, 257, false, true};
     assert_int_equal(ttnn_quantize(0, QDQ_BFLOAT16, p, QDQ_INT32), 258);
     assert_int_equal(ttnn_quantize(0, QDQ_FLOAT32, p, QDQ_INT32), 257);
@@ -112,8 +112,8 @@ static void bfloat16_is_stored_as_the_packer_does(void **state) {
         assert_int_equal(ttnn_quantize(x, QDQ_BFLOAT16, p, QDQ_INT32) % 2, 0);
 }
 
-// Both paths of Dequantize are equal in float32 and at most one step apart in bfloat16; those of
-// Quantize are at most 1 apart.
+// The two paths of Dequantize agree in float32 and differ by at most one unit in bfloat16; the
+// paths of Quantize differ by at most 1.
 static void the_paths_agree_where_they_are_said_to(void **state) {
     (void)state;
     uint64_t seed = 17;
@@ -139,7 +139,7 @@ static void the_paths_agree_where_they_are_said_to(void **state) {
 
 //---- Quantize ---------------------------------------------------------------
 
-// All kinds of arguments and all results on one x.
+// Quantizes one x with all kinds of arguments and all result dtypes.
 static void add_quantize(batch *b, qdq_dtype from, double scale, int64_t zp, bool ports) {
     for (size_t n = 0; n < 12; n++) {
         size_t kind = n / 3;
@@ -181,7 +181,7 @@ static void quantize_of_every_bfloat16_equals_the_oracle(void **state) {
     tally_settle(t, 3 * MILLION);
 }
 
-// Per channel only int32 is made.
+// Per-channel results are int32 only.
 static void add_quantize_channels(batch *b, qdq_dtype from, ttnn_side *p, size_t count) {
     for (size_t kind = 1; kind < 4; kind += 2) {
         for (size_t i = 0; i < count; i++) p[i].scale_tensor = true, p[i].zp_tensor = kind == 3;
@@ -209,7 +209,7 @@ static void quantize_per_channel_equals_the_oracle(void **state) {
     batch_input(b, QDQ_FLOAT32, QDQ_SHAPE(CHANNELS, ROW), x);
     add_quantize_channels(b, QDQ_FLOAT32, p, CHANNELS);
     batch_finish(b, &t);
-    for (size_t k = 0; k < 8; k++) {  // the middle value of a row is a tie
+    for (size_t k = 0; k < 8; k++) {  // the middle element of each row is a tie
         for (size_t i = 0; i < WIDE * 32; i++) h[i] = (uint16_t)i;
         for (size_t i = 0; i < WIDE; i++) {
             double at = fabs(oracle_of_bfloat16(h[i * 32 + 15]));
@@ -229,7 +229,8 @@ static void quantize_per_channel_equals_the_oracle(void **state) {
 
 enum { ROWS = 512, CODES = 256 };
 
-// Rows of codes: all of 8 bits; int32 around the zero points, odd ones, what float32 cannot hold.
+// Rows of codes: all 8-bit codes; int32 around the zero points, special ones, and ones that float32
+// cannot hold.
 typedef struct code_rows {
     int32_t i32[ROWS * CODES];
     uint8_t bytes[ROWS * CODES];  // of int8 and of uint8
@@ -263,7 +264,7 @@ static void dequantize_equals_the_oracle(void **state) {
     for (size_t round = 0; round < 2; round++) {
         fill_codes(ROWS, round);
         batch *b = start_codes(ROWS);
-        for (size_t n = 0; n < 30; n++) {  // of a third, the parameters are those of the tensor
+        for (size_t n = 0; n < 30; n++) {  // a third of them have parameters per tensor
             size_t kind = n / 6 == 4 ? round * 3 : n / 6 % 2 * 2 + 1, count = n / 6 == 4 ? 1 : ROWS;
             for (size_t i = 0; i < ROWS; i++) {
                 size_t at = i + n / 12 * 97 + round * 131;
@@ -300,7 +301,7 @@ static void dequantize_equals_the_oracle(void **state) {
 
 //---- Requantize -------------------------------------------------------------
 
-// What the target takes without an axis: int8 with a tensor becomes int32 only.
+// The nodes that the target accepts without an axis: int8 with a tensor argument gives int32 only.
 static bool legal(size_t kinds, qdq_dtype from, qdq_dtype to) {
     return kinds == 0 || from != QDQ_INT8 || to == QDQ_INT32;
 }
@@ -344,7 +345,8 @@ static void requantize_of_mixed_arguments_equals_the_oracle(void **state) {
     tally_settle(t, 2 * MILLION);
 }
 
-// Sides with an axis: one kind for each of scalar and tensor, of one element and of all channels.
+// Sides with an axis, in every combination of scalars and tensors, with one element and with all
+// channels.
 static void requantize_with_an_axis_equals_the_oracle(void **state) {
     (void)state;
     static const struct {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scales that no model should have, in target ttnn: denormal, zero, infinite, NaN.
+// Target `ttnn` with scales that no real model has: denormal, zero, infinite, NaN.
 #include "tests/graph/targets/ttnn/ttnn_check.h"
 #include "tests/graph/targets/ttnn/ttnn_feed.h"
 
-// x of 64 values for each of `count` scales; every kind of a Quantize and Dequantize per channel.
+// 64 values of x for each of `count` scales, through every kind of per-channel Quantize and
+// Dequantize.
 static void check_scales(const uint32_t *bits, size_t count, bool run_time) {
     static float x[32 * 64];
     static uint16_t h[32 * 64];
@@ -45,7 +46,7 @@ static void denormal_scales_count_as_zero(void **state) {
     check_scales(bits, ORACLE_COUNT(bits), true);
 }
 
-// A NaN that an operation makes has no sign; one that comes in keeps its own.
+// A NaN made by an operation has no sign; an input NaN keeps its sign.
 static void scales_at_run_time_of_any_value_equal_the_oracle(void **state) {
     (void)state;
     static const uint32_t bits[] = {0x00000000, 0x3F800000, 0xBF800000, 0x00800000, 0x80800000,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many nodes of target ttnn in one graph, and what they are made of.
+// A graph with many nodes of target `ttnn`, and the data of its nodes.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_TTNN_TTNN_BATCH_H
 #define QDQ_TESTS_GRAPH_TARGETS_TTNN_TTNN_BATCH_H
 
@@ -7,16 +7,16 @@
 
 typedef enum cell_op { CELL_QUANTIZE, CELL_DEQUANTIZE, CELL_REQUANTIZE } cell_op;
 
-// A node. A side has one entry, or one for each index of axis 0; what is a scalar is that of the
-// first entry.
+// A node. A side has one entry, or one for each index of axis 0; scalars are taken from the first
+// entry.
 typedef struct cell {
     cell_op op;
     qdq_dtype from, to;
-    const ttnn_side *in, *out;   // copied when the node is added; out: of Requantize
-    size_t in_count, out_count;  // entries
-    bool axis;                   // the node has one (axis 0)
-    bool ports;                  // tensors are constants, bfloat16 where that is exact
-    bool run_time;               // or inputs
+    const ttnn_side *in, *out;   // copied when the node is added; out is for Requantize
+    size_t in_count, out_count;  // numbers of entries
+    bool axis;                   // the node has an axis, 0
+    bool ports;                  // tensors are constants, as bfloat16 if that is exact
+    bool run_time;               // tensors are inputs
 } cell;
 
 enum { BATCH_MOST = 160 };
@@ -26,8 +26,8 @@ typedef struct batch {
     qdq_shape shape[3];
     size_t x_count, count, bound_count, memory_count, constant_count;
     cell cells[BATCH_MOST];
-    size_t cell_x[BATCH_MOST], cell_y[BATCH_MOST];  // in `bound`
-    oracle_bound bound[4 * BATCH_MOST];             // first the x
+    size_t cell_x[BATCH_MOST], cell_y[BATCH_MOST];  // indices in `bound`
+    oracle_bound bound[4 * BATCH_MOST];             // the x come first
     void *memory[4 * BATCH_MOST];
 } batch;
 
@@ -48,7 +48,7 @@ static inline oracle_bound *batch_bind(batch *b, char letter, void *data, size_t
     return bound;
 }
 
-// An x; all of them before the first node.
+// Adds an x; all x are added before the first node.
 static inline size_t batch_input(batch *b, qdq_dtype dtype, qdq_shape shape, void *data) {
     size_t bytes = qdq_shape_count(shape) * qdq_dtype_size(dtype);
     b->shape[b->x_count] = shape;
@@ -76,7 +76,7 @@ static inline qdq_value batch_port(batch *b, const cell *c, qdq_dtype dtype, siz
     return qdq_input(b->graph, bound->name, dtype, shape);
 }
 
-// The arguments of a side. A scalar zero point of 0 is left out with every other scale.
+// The arguments of a side. Every second side with a scalar zero point of 0 leaves it out.
 static inline side_args batch_side(batch *b, const cell *c, const ttnn_side *p, size_t count) {
     side_args a = {0};
     double *z = batch_memory(b, count * (sizeof(double) + sizeof(float) + 8));

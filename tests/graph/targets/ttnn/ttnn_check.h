@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a batch fused and materialized, and holding each element against the oracle.
+// Runs a batch fused and materialized and compares each element with the oracle.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_TTNN_TTNN_CHECK_H
 #define QDQ_TESTS_GRAPH_TARGETS_TTNN_TTNN_CHECK_H
 
 #include "tests/graph/targets/ttnn/ttnn_batch.h"
 
-// What was compared, and how much of it was wrong. At most TALLY_SHOWN elements are reported, three
-// of a node.
+// Counts of compared and wrong elements. At most TALLY_SHOWN elements are printed, three for each
+// node.
 enum { TALLY_SHOWN = 24 };
 typedef struct tally {
     size_t seen, wrong, shown;
@@ -38,7 +38,7 @@ static inline bool batch_equal(double a, double b) {
     return (isnan(a) && isnan(b)) || (a == b && !signbit(a) == !signbit(b));
 }
 
-// Node n; `again` is what it made when materialized.
+// Compares node n; `again` is its materialized result.
 static inline void batch_compare(const batch *b, size_t n, const void *again, tally *t) {
     const cell *c = &b->cells[n];
     const oracle_bound *x = &b->bound[b->cell_x[n]], *y = &b->bound[b->cell_y[n]];
@@ -64,7 +64,7 @@ static inline void batch_compare(const batch *b, size_t n, const void *again, ta
     t->seen += elements;
 }
 
-// Runs all both ways, compares, frees.
+// Runs the batch both ways, compares all nodes and frees the batch.
 static inline void batch_finish(batch *b, tally *t) {
     void *again[BATCH_MOST];
     qdq_compile_options options = {.target = "ttnn", .materialize = true};
@@ -89,7 +89,7 @@ static inline void batch_finish(batch *b, tally *t) {
     free(b);
 }
 
-// Ends a test: enough was compared and all of it was right.
+// Ends a test: fails unless at least `at_least` elements were compared, all of them right.
 static inline void tally_settle(tally t, size_t at_least) {
     if (t.wrong) fail_msg("%zu of %zu elements are wrong", t.wrong, t.seen);
     if (t.seen < at_least) fail_msg("%zu elements were compared, not %zu", t.seen, at_least);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of target ttnn feed: scales, zero points, and rows of x full of ties.
+// Inputs for the tests of target `ttnn`: scales, zero points, and rows of x full of ties.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_TTNN_TTNN_FEED_H
 #define QDQ_TESTS_GRAPH_TARGETS_TTNN_TTNN_FEED_H
 
@@ -7,7 +7,7 @@
 
 enum { SCALES = 32, ZPS = 24, ROW = 4096 };
 
-// Powers of two, k/127, decimal, random, far ends. None is denormal.
+// Powers of two, k/127, decimals, random numbers, very large and very small ones. None is denormal.
 static inline double scale_of(size_t i) {
     static const float far[] = {0x1p-126f, 0x1.8p-126f, 1e-30f, 1e30f,
                                 0x1p126f,  0x1p127f,    -0.25f, 0x1.fffffep-1f};
@@ -26,12 +26,12 @@ static inline int64_t zp_of(size_t i) {
     return zps[i % ZPS];
 }
 
-// Kinds: bit 0 scale, bit 1 zero point is a tensor.
+// Bit 0 of `kind`: the scale is a tensor; bit 1: the zero point is.
 static inline ttnn_side side_of(size_t scale, size_t zp, size_t kind) {
     return (ttnn_side){scale_of(scale), zp_of(zp), (kind & 1) != 0, (kind & 2) != 0};
 }
 
-// ROW values: s * (k/2 - z) and both neighbours, odd bits, far values, any bits.
+// A row of values: s * (k/2 - z) and its neighbours, special bits, large values, random bits.
 static inline void fill_row(float *x, ttnn_side p, uint64_t *seed) {
     static const uint32_t odd[] = {
         0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007FFFFF, 0x807FFFFF, 0x00800000,
@@ -44,7 +44,7 @@ static inline void fill_row(float *x, ttnn_side p, uint64_t *seed) {
         x[n++] = tie, x[n++] = nextafterf(tie, INFINITY), x[n++] = nextafterf(tie, -INFINITY);
     }
     for (size_t i = 0; i < ORACLE_COUNT(odd); i++) x[n++] = oracle_float_of_bits(odd[i]);
-    for (int e = 10; e < 34; e++) {  // up to and beyond the ends of int32
+    for (int e = 10; e < 34; e++) {  // around and beyond the ends of int32
         float end = (float)(ldexp(1, e) * p.scale);
         x[n++] = end, x[n++] = -end;
         x[n++] = nextafterf(end, 0), x[n++] = -nextafterf(end, INFINITY);
@@ -56,7 +56,7 @@ static inline void fill_row(float *x, ttnn_side p, uint64_t *seed) {
     }
 }
 
-// Half of the scales put a product at or beside a tie of bfloat16.
+// Half of the scales put a product at or next to a tie of bfloat16.
 static inline double tie_scale(size_t i) {
     double d = (double)(i * 37 % 250) + 1, nine = (double)(257 + i % 127 * 2);
     if (i % 2) return scale_of(i / 2);
@@ -64,7 +64,7 @@ static inline double tie_scale(size_t i) {
     return (double)(i % 3 == 0 ? s : nextafterf(s, i % 3 == 1 ? INFINITY : 0));
 }
 
-// The sides of case i: ratios k/2, ratios that put a code at or beside a tie, and any.
+// The two sides of case i: ratios k/2, ratios that put a code at or next to a tie, and random ones.
 static inline void requantize_sides(size_t i, size_t kinds, ttnn_side *in, ttnn_side *out) {
     *in = side_of(i, i / 3, kinds & 3), *out = side_of(i * 11 + i / 32, i * 5, kinds >> 2);
     double d = (double)(i * 37 % 250) + 1, half = (double)(i / 4 % 200) + 0.5;

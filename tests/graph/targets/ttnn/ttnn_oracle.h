@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ttnn's quantize, dequantize and requantize give (tt-metal, quantization.cpp at 0197d822),
-// worked out with the exact numbers of tests/ops/oracle.h: each operation on digits * 2^exponent,
-// one rounding, and then the flush of the vector unit. Values of every type travel as double.
+// A model of ttnn's quantize, dequantize and requantize (tt-metal, quantization.cpp at 0197d822) in
+// the exact arithmetic of tests/ops/oracle.h: each operation on digits * 2^exponent, rounded once,
+// then flushed as the vector unit does. Values of every type are kept in a double.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_TTNN_TTNN_ORACLE_H
 #define QDQ_TESTS_GRAPH_TARGETS_TTNN_TTNN_ORACLE_H
 
@@ -9,10 +9,10 @@
 
 //---- The vector unit and the packer -----------------------------------------
 
-// Denormals and -0 are +0, as operands and as results.
+// Denormals and -0 become +0, as operands and as results.
 static inline double ttnn_flush(double v) { return fabs(v) < 0x1p-126 ? 0.0 : v; }
 
-// A result. A NaN has the sign of the first operand that is one, and none if it is new.
+// The result of an operation. A NaN has the sign of the first NaN operand; a new NaN has no sign.
 static inline double ttnn_result(double v, double a, double b) {
     if (isnan(v)) return copysign((double)NAN, isnan(a) ? a : isnan(b) ? b : 1.0);
     return ttnn_flush(v);
@@ -31,8 +31,8 @@ static inline double ttnn_fma(double a, double b, double c) {
     return ttnn_result(oracle_fma(ttnn_flush(a), ttnn_flush(b), ttnn_flush(c)), a, b);
 }
 
-// A float32 as the packer stores it in a bfloat16: eight digits, half away; no denormals, no -0,
-// no NaN.
+// A float32 as the packer stores it in a bfloat16: eight digits, halves away from zero; no
+// denormals, no -0, no NaN.
 static inline double ttnn_bfloat16(double v) {
     if (!isfinite(v)) return copysign((double)INFINITY, v);
     if (ttnn_flush(v) == 0) return 0;
@@ -42,14 +42,14 @@ static inline double ttnn_bfloat16(double v) {
     return copysign(size < 0x1p128 ? size : (double)INFINITY, v);
 }
 
-// A value of `dtype`, which is float32 or bfloat16.
+// A value rounded to `dtype`, float32 or bfloat16.
 static inline double ttnn_as(qdq_dtype dtype, double v) {
     return dtype == QDQ_BFLOAT16 ? ttnn_bfloat16(v) : v;
 }
 
 //---- Integers ---------------------------------------------------------------
 
-// The integer stages that round.
+// The rounding of the integer stages.
 static inline int64_t ttnn_round(double v, qdq_dtype to) {
     if (isnan(v)) return to == QDQ_UINT8 ? 255 : 127;
     if (to == QDQ_INT8) {
@@ -63,7 +63,7 @@ static inline int64_t ttnn_round(double v, qdq_dtype to) {
     return v < 0 ? -size : size;
 }
 
-// The end of the composite paths: a cast, for int8 a second quantize.
+// The last stage of the composite paths: a cast, and for int8 a second quantize.
 static inline int64_t ttnn_narrow(double u, qdq_dtype to) {
     if (to == QDQ_INT8) return ttnn_round(ttnn_fma(u, 1, 0), to);
     if (isnan(u)) return to == QDQ_UINT8 ? 0 : INT32_MIN;
@@ -72,19 +72,19 @@ static inline int64_t ttnn_narrow(double u, qdq_dtype to) {
     return to == QDQ_UINT8 ? ((i % 256) + 256) % 256 : i;
 }
 
-// What the fused kernels read of a code: an int8 arrives as 0 to 255.
+// The offset at which the fused kernels read a code: an int8 arrives as 0 to 255.
 static inline int64_t ttnn_bias(qdq_dtype from) { return from == QDQ_INT8 ? 128 : 0; }
 
 //---- The ops ----------------------------------------------------------------
 
-// Parameters, and whether each is a tensor or a scalar: that decides the path.
+// Parameters, and whether each is a tensor or a scalar, which decides the path.
 typedef struct ttnn_side {
     double scale;
     int64_t zp;
     bool scale_tensor, zp_tensor;
 } ttnn_side;
 
-// Only a tensor is cast to the dtype of x; a scalar scale stays float32.
+// A tensor scale is cast to the dtype of x; a scalar scale stays float32.
 static inline int64_t ttnn_quantize(double x, qdq_dtype from, ttnn_side p, qdq_dtype to) {
     double z = oracle_of_integer(p.zp);
     if (!p.zp_tensor) return ttnn_round(ttnn_fma(x, ttnn_div(1, p.scale), z), to);
