@@ -39,7 +39,7 @@ qdq_shape qdq_image_shape(qdq_data_format format, size_t batch, size_t channels,
 //---- Windows ----------------------------------------------------------------
 
 bool qdq_spatial_list(const qdq_op_context *ctx, const char *attr, qdq_ints list, int spatial,
-                        int64_t least, size_t otherwise, size_t *out) {
+                      int64_t least, size_t otherwise, size_t *out) {
     enum { GREATEST = 1 << 30 };
     for (int i = 0; i < spatial; i++) out[i] = otherwise;
     if (list.count == 0) return true;
@@ -73,8 +73,7 @@ static void pad_same(qdq_window *w, int i, size_t reach, bool upper) {
 bool qdq_window_of(const qdq_op_context *ctx, const qdq_window_attrs *attrs, qdq_window *w) {
     bool fine = qdq_spatial_list(ctx, "strides", attrs->strides, w->spatial, 1, 1, w->stride);
     fine &= qdq_spatial_list(ctx, "dilations", attrs->dilations, w->spatial, 1, 1, w->dilation);
-    fine &=
-        qdq_spatial_list(ctx, "pads_begin", attrs->pads_begin, w->spatial, 0, 0, w->pad_begin);
+    fine &= qdq_spatial_list(ctx, "pads_begin", attrs->pads_begin, w->spatial, 0, 0, w->pad_begin);
     fine &= qdq_spatial_list(ctx, "pads_end", attrs->pads_end, w->spatial, 0, 0, w->pad_end);
     if (!fine) return false;
     for (int i = 0; i < w->spatial; i++) {

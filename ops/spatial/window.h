@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images (tensors with a batch, channels and spatial dims) and windows that slide over their spatial
-// dims: shared by convolutions, pooling and Interpolate.
+// Images (tensors with a batch, channels and spatial dims) and windows that slide over their
+// spatial dims: shared by convolutions, pooling and Interpolate.
 #ifndef QDQ_OPS_SPATIAL_WINDOW_H
 #define QDQ_OPS_SPATIAL_WINDOW_H
 
@@ -43,7 +43,7 @@ typedef struct qdq_window_attrs {
 // A list of one number per spatial dim; empty: `otherwise` for each. False with a finding if the
 // count is wrong or a number is less than `least`.
 bool qdq_spatial_list(const qdq_op_context *ctx, const char *attr, qdq_ints list, int spatial,
-                        int64_t least, size_t otherwise, size_t *out);
+                      int64_t least, size_t otherwise, size_t *out);
 
 // `in`, `kernel` and `spatial` of *window are given; fills in the rest. False with findings about
 // what is wrong: counts of the lists, values below 1 (pads: 0), a window larger than the padded
