@@ -30,12 +30,18 @@ typedef enum qdq_attr_kind {
     QDQ_ATTR_FLOAT,       // qdq_float
     QDQ_ATTR_BOOL,        // qdq_bool
     QDQ_ATTR_WORD,        // an enum whose zero is the default; `words` are its names
-    QDQ_ATTR_MAYBE_WORD,  // a qdq_int that holds an enum: unset means something of its own
+    QDQ_ATTR_MAYBE_WORD,  // an enum that may be unset, as qdq_maybe_word has it
     QDQ_ATTR_DTYPE,       // qdq_dtype
     QDQ_ATTR_INTS,        // qdq_ints
     QDQ_ATTR_FLOATS,      // qdq_floats; JSON: a number or an array, nested at will
     QDQ_ATTR_NUMBERS,     // qdq_numbers; JSON: a number or an array, nested at will
 } qdq_attr_kind;
+
+// The layout of qdq_maybe_qtype and its like, whatever their enum.
+typedef struct qdq_maybe_word {
+    bool set;
+    int value;
+} qdq_maybe_word;
 
 typedef struct qdq_attr_desc {
     const char *name;

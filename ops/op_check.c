@@ -74,8 +74,11 @@ static bool check_attr(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
         int word;
         memcpy(&word, field, sizeof word);
         value = word, end = (int64_t)count_words(attr->words);
-    } else if (attr->kind == QDQ_ATTR_MAYBE_WORD && ((const qdq_int *)field)->set) {
-        value = ((const qdq_int *)field)->value, end = (int64_t)count_words(attr->words);
+    } else if (attr->kind == QDQ_ATTR_MAYBE_WORD) {
+        qdq_maybe_word word;
+        memcpy(&word, field, sizeof word);
+        if (!word.set) return true;
+        value = word.value, end = (int64_t)count_words(attr->words);
     } else if (attr->kind == QDQ_ATTR_DTYPE) {
         qdq_dtype dtype;
         memcpy(&dtype, field, sizeof dtype);

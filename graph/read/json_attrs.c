@@ -147,7 +147,11 @@ static void read_attr(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_
         word = read_word(a, attr, json);
         memcpy(field, &word, sizeof word);
         break;
-    case QDQ_ATTR_MAYBE_WORD: *(qdq_int *)field = QDQ_INT(read_word(a, attr, json)); break;
+    case QDQ_ATTR_MAYBE_WORD: {
+        qdq_maybe_word maybe = {true, read_word(a, attr, json)};
+        memcpy(field, &maybe, sizeof maybe);
+        break;
+    }
     case QDQ_ATTR_DTYPE:
         if (!qdq_json_text(json)) {
             wrong_attr(a, json, "the name of a dtype");

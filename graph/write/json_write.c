@@ -100,12 +100,18 @@ static void write_ints(qdq_json *json, const qdq_ints *list) {
     qdq_json_end_array(json);
 }
 
+static qdq_maybe_word maybe_word(const void *field) {
+    qdq_maybe_word word;
+    memcpy(&word, field, sizeof word);
+    return word;
+}
+
 // Only attributes that differ from their default are written.
 static bool is_set(const qdq_attr_desc *attr, const void *field) {
     switch (attr->kind) {
     case QDQ_ATTR_INT:
-    case QDQ_ATTR_BOUND:
-    case QDQ_ATTR_MAYBE_WORD: return ((const qdq_int *)field)->set;
+    case QDQ_ATTR_BOUND: return ((const qdq_int *)field)->set;
+    case QDQ_ATTR_MAYBE_WORD: return maybe_word(field).set;
     case QDQ_ATTR_FLOAT: return ((const qdq_float *)field)->set;
     case QDQ_ATTR_BOOL: return *(const qdq_bool *)field != QDQ_UNSET;
     case QDQ_ATTR_WORD: return *(const int *)field != 0;
@@ -133,9 +139,7 @@ static void write_attr(qdq_json *json, const qdq_attr_desc *attr, const void *fi
     case QDQ_ATTR_FLOAT: write_number(json, ((const qdq_float *)field)->value); break;
     case QDQ_ATTR_BOOL: qdq_json_bool(json, *(const qdq_bool *)field == QDQ_TRUE); break;
     case QDQ_ATTR_WORD: qdq_json_string(json, attr->words[*(const int *)field]); break;
-    case QDQ_ATTR_MAYBE_WORD:
-        qdq_json_string(json, attr->words[((const qdq_int *)field)->value]);
-        break;
+    case QDQ_ATTR_MAYBE_WORD: qdq_json_string(json, attr->words[maybe_word(field).value]); break;
     case QDQ_ATTR_DTYPE: qdq_json_string(json, qdq_dtype_name(*(const qdq_dtype *)field)); break;
     case QDQ_ATTR_INTS: write_ints(json, field); break;
     case QDQ_ATTR_FLOATS: write_floats(json, field); break;

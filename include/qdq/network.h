@@ -468,14 +468,26 @@ typedef enum qdq_interpolate_mode {
     QDQ_TRILINEAR,
 } qdq_interpolate_mode;
 
+// A mode that may be left out: QDQ_MODE(QDQ_LINEAR).
+typedef struct qdq_maybe_interpolate_mode {
+    bool set;
+    qdq_interpolate_mode value;
+} qdq_maybe_interpolate_mode;
+
+#ifndef __cplusplus
+#define QDQ_MODE(v) ((qdq_maybe_interpolate_mode){true, (v)})
+#else
+#define QDQ_MODE(v) (qdq_maybe_interpolate_mode{true, (v)})
+#endif
+
 typedef enum qdq_coordinates { QDQ_HALF_PIXEL = 0, QDQ_ALIGN_CORNERS } qdq_coordinates;
 
 typedef struct qdq_interpolate_attrs {
     const char *name;
     qdq_value x;
-    qdq_int mode;       // a qdq_interpolate_mode; required
-    qdq_ints sizes;     // one per spatial dim; exactly one of sizes and scales
-    qdq_floats scales;  // the same; a result is trunc(in * scale) long
+    qdq_maybe_interpolate_mode mode;  // required
+    qdq_ints sizes;                   // one per spatial dim; exactly one of sizes and scales
+    qdq_floats scales;                // one per spatial dim; a result is trunc(in * scale) long
     qdq_coordinates coordinate_transformation_mode;
     qdq_data_format data_format;
 } qdq_interpolate_attrs;

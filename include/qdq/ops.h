@@ -112,6 +112,18 @@ static inline qdq_value qdq_dynamic_quantize(qdq_graph *graph, qdq_value x,
 
 //---- Requantize -------------------------------------------------------------
 
+// A qtype that may be left out: QDQ_QTYPE(QDQ_PER_CHANNEL).
+typedef struct qdq_maybe_qtype {
+    bool set;
+    qdq_qtype value;
+} qdq_maybe_qtype;
+
+#ifndef __cplusplus
+#define QDQ_QTYPE(v) ((qdq_maybe_qtype){true, (v)})
+#else
+#define QDQ_QTYPE(v) (qdq_maybe_qtype{true, (v)})
+#endif
+
 // From one set of parameters to another. Each side is per tensor (one element) or per channel
 // along `axis`, independently of the other.
 typedef struct qdq_requantize_attrs {
@@ -122,9 +134,9 @@ typedef struct qdq_requantize_attrs {
     qdq_numbers in_zps;
     qdq_floats out_scales;
     qdq_numbers out_zps;
-    qdq_int axis;     // required where a side has more than one element
-    qdq_int qtype;    // a qdq_qtype; optional, must agree with the counts
-    qdq_dtype dtype;  // of y; default that of x
+    qdq_int axis;           // required if a side has more than one element
+    qdq_maybe_qtype qtype;  // per_tensor or per_channel; must agree with the counts
+    qdq_dtype dtype;        // of y; default: the dtype of x
     qdq_int quant_min;
     qdq_int quant_max;
 } qdq_requantize_attrs;

@@ -18,6 +18,7 @@ static const qdq_port_desc inputs[] = {
 };
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_INTS}};
 
+_Static_assert(sizeof(qdq_maybe_qtype) == sizeof(qdq_maybe_word), "QDQ_ATTR_MAYBE_WORD");
 static const char *const qtypes[] = {"per_tensor", "per_channel", NULL};
 
 static const qdq_attr_desc attrs[] = {

@@ -10,6 +10,7 @@
 static const qdq_port_desc inputs[] = {
     {"x", offsetof(qdq_interpolate_attrs, x), false, QDQ_SET_FLOATS}};
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+_Static_assert(sizeof(qdq_maybe_interpolate_mode) == sizeof(qdq_maybe_word), "QDQ_ATTR_MAYBE_WORD");
 static const char *const mode_words[] = {"nearest", "linear", "bilinear", "trilinear", NULL};
 static const char *const coordinate_words[] = {"half_pixel", "align_corners", NULL};
 static const qdq_attr_desc attrs[] = {

@@ -153,8 +153,9 @@ static void set_word(maker *m, const qdq_attr_desc *attr, void *field) {
     size_t count = 0;
     while (attr->words[count]) count++;
     int word = (int)below(m, count);
+    const qdq_maybe_word maybe = {true, word};
     if (attr->kind == QDQ_ATTR_MAYBE_WORD)
-        *(qdq_int *)field = QDQ_INT(word);
+        memcpy(field, &maybe, sizeof maybe);
     else
         memcpy(field, &word, sizeof word);
 }

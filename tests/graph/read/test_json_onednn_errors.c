@@ -11,7 +11,7 @@ typedef struct made_up_attrs {
     qdq_ints pads, axes;
     qdq_bool keep_stats, keep_mask, flag;
     qdq_float epsilon;
-    qdq_int mode;
+    qdq_maybe_word mode;
 } made_up_attrs;
 
 static const char *const modes[] = {"nearest", "linear", NULL};

@@ -31,7 +31,7 @@ static qdq_graph *full_graph(void) {
                                                         .in_scales = QDQ_SCALE(0.1f),
                                                         .in_zps = QDQ_ZP(-2147483648.0),
                                                         .out_scales = QDQ_SCALE(7),
-                                                        .qtype = QDQ_INT(QDQ_PER_TENSOR),
+                                                        .qtype = QDQ_QTYPE(QDQ_PER_TENSOR),
                                                         .dtype = QDQ_INT32});
     qdq_value d =
         qdq_dequantize(g, r, (qdq_dequantize_attrs){.name = "d", .scale = s, .dtype = QDQ_FLOAT32});

@@ -63,11 +63,11 @@ static double interpolated(const interpolate_case *c, const image *x, bool neare
     return sum;
 }
 
-static qdq_value add_interpolate(qdq_graph *g, qdq_value x, const interpolate_case *c, int mode,
-                                 bool align, qdq_data_format format) {
+static qdq_value add_interpolate(qdq_graph *g, qdq_value x, const interpolate_case *c,
+                                 qdq_interpolate_mode mode, bool align, qdq_data_format format) {
     size_t n = (size_t)c->spatial;
     qdq_interpolate_attrs attrs = {.name = "i",
-                                   .mode = QDQ_INT(mode),
+                                   .mode = QDQ_MODE(mode),
                                    .coordinate_transformation_mode =
                                        align ? QDQ_ALIGN_CORNERS : QDQ_HALF_PIXEL,
                                    .data_format = format};
@@ -78,8 +78,8 @@ static qdq_value add_interpolate(qdq_graph *g, qdq_value x, const interpolate_ca
     return qdq_interpolate(g, x, attrs);
 }
 
-static void check_case(const interpolate_case *c, int mode, bool align, qdq_data_format format,
-                       qdq_dtype dtype) {
+static void check_case(const interpolate_case *c, qdq_interpolate_mode mode, bool align,
+                       qdq_data_format format, qdq_dtype dtype) {
     static float numbers[MOST], x[MOST], y[MOST];
     static char stored[MOST * 4], result[MOST * 4];
     uint64_t random = 77;
@@ -119,7 +119,7 @@ static void elements_are_nearest_or_means_of_neighbours(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
     for (size_t c = 0; c < UNIT_COUNT(cases); c++)
-        for (int mode = 0; mode < 4; mode++)
+        for (qdq_interpolate_mode mode = QDQ_NEAREST; mode <= QDQ_TRILINEAR; mode++)
             for (int align = 0; align < 2; align++)
                 for (size_t d = 0; d < UNIT_COUNT(dtypes); d++) {
                     check_case(&cases[c], mode, align, QDQ_NCX, dtypes[d]);
@@ -128,7 +128,8 @@ static void elements_are_nearest_or_means_of_neighbours(void **state) {
 }
 
 // One channel has the same memory layout in both formats.
-static void run_line(const float *x, size_t in, float *y, size_t out, int mode, bool align) {
+static void run_line(const float *x, size_t in, float *y, size_t out, qdq_interpolate_mode mode,
+                     bool align) {
     interpolate_case c = {1, {(int64_t)in}, {(int64_t)out}, {0}};
     float other[16];
     assert_true(out <= UNIT_COUNT(other));
@@ -187,7 +188,7 @@ static void wrong_sizes_are_refused_with_a_reason(void **state) {
     (void)state;
     qdq_interpolate_attrs attrs = {.sizes = QDQ_INTS(3, 3)};
     refuse(attrs, "core/attr-required", "node 'i': Interpolate: mode is missing");
-    attrs.mode = QDQ_INT(QDQ_LINEAR);
+    attrs.mode = QDQ_MODE(QDQ_LINEAR);
     attrs.scales = QDQ_SCALES(1, 1);
     refuse(attrs, "core/attr-required",
            "sizes is given, and scales as well, wanted one of the two");

@@ -235,7 +235,7 @@ static void check_resize(resize *r, uint64_t *state, uint64_t seed) {
     tensor y = large_image_of(&r->y, dtype, resize_element, r);
     for (int i = 0; i < LARGE_DIMS; i++) sizes[i] = (int64_t)r->y.size[i];
     qdq_interpolate_attrs attrs = {
-        .mode = QDQ_INT(r->nearest ? QDQ_NEAREST : QDQ_LINEAR),
+        .mode = QDQ_MODE(r->nearest ? QDQ_NEAREST : QDQ_LINEAR),
         .sizes = {sizes + LARGE_DIMS - r->x.spatial, (size_t)r->x.spatial},
         .coordinate_transformation_mode = r->align ? QDQ_ALIGN_CORNERS : QDQ_HALF_PIXEL,
         .data_format = r->x.format};
