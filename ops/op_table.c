@@ -1,41 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops there are.
+// The list of all ops, and their descriptions as include/qdq/inspect.h shows them.
 #include <string.h>
 
 #include "include/qdq/inspect.h"
+#include "ops/elementwise/elementwise_ops.h"
 #include "ops/op.h"
 #include "ops/synonyms.h"
 
-#define OPS(X)                            \
+// X(description) of an op, ROW(id, ...) of a row of ops/elementwise/elementwise_ops.h whose
+// description is qdq_op_<id>. In the order of `qdq ops`.
+#define OPS(X, ROW)                       \
     X(qdq_op_quantize)                    \
     X(qdq_op_dequantize)                  \
     X(qdq_op_dynamic_quantize)            \
     X(qdq_op_requantize)                  \
     X(qdq_op_cast)                        \
-    X(qdq_op_abs)                         \
-    X(qdq_op_exp)                         \
-    X(qdq_op_log)                         \
-    X(qdq_op_sqrt)                        \
-    X(qdq_op_square)                      \
-    X(qdq_op_tanh)                        \
-    X(qdq_op_sigmoid)                     \
-    X(qdq_op_relu)                        \
-    X(qdq_op_reciprocal)                  \
-    X(qdq_op_round)                       \
-    X(qdq_op_hard_swish)                  \
-    X(qdq_op_mish)                        \
+    QDQ_UNARY_OPS(ROW)                    \
     X(qdq_op_leaky_relu)                  \
     X(qdq_op_elu)                         \
     X(qdq_op_hard_sigmoid)                \
     X(qdq_op_clamp)                       \
     X(qdq_op_gelu)                        \
-    X(qdq_op_add)                         \
-    X(qdq_op_subtract)                    \
-    X(qdq_op_multiply)                    \
-    X(qdq_op_divide)                      \
-    X(qdq_op_minimum)                     \
-    X(qdq_op_maximum)                     \
-    X(qdq_op_greater_equal)               \
+    QDQ_BINARY_OPS(ROW)                   \
     X(qdq_op_select)                      \
     X(qdq_op_bias_add)                    \
     X(qdq_op_prelu)                       \
@@ -71,10 +57,12 @@
     X(qdq_op_dropout)
 
 #define DECLARE(description) extern const qdq_op description;
-OPS(DECLARE)
+#define DECLARE_ROW(id, ...) extern const qdq_op qdq_op_##id;
+OPS(DECLARE, DECLARE_ROW)
 
 #define ENTRY(description) &(description),
-static const qdq_op *const ops[] = {OPS(ENTRY)};
+#define ENTRY_ROW(id, ...) &qdq_op_##id,
+static const qdq_op *const ops[] = {OPS(ENTRY, ENTRY_ROW)};
 
 enum { OP_COUNT = sizeof ops / sizeof ops[0] };
 

@@ -2,6 +2,7 @@
 // Ops on the elements of two or three inputs that are broadcast to one shape: Add, Select, BiasAdd,
 // PReLU and their like.
 #include "ops/elementwise/elementwise.h"
+#include "ops/elementwise/elementwise_ops.h"
 #include "ops/quantize/quant_params.h"
 
 enum { PORT_A, PORT_B };
@@ -75,31 +76,31 @@ static void infer_comparison(qdq_op_context *ctx) {
     infer_shape(ctx, QDQ_BOOL);
 }
 
-#define BINARY(id, op_name, function_name, what, ins, outs, attr_table, infer_fn)            \
-    static size_t lower_##id(const qdq_op_context *ctx, const qdq_lowering *to,              \
-                             qdq_stage *stages) {                                            \
+#define BINARY(function_name, op_name, what, kind)                                           \
+    static size_t lower_##function_name(const qdq_op_context *ctx, const qdq_lowering *to,   \
+                                        qdq_stage *stages) {                                 \
         qdq_elements op = {                                                                  \
             .function = QDQ_ELEMENTWISE_##function_name, .a = PORT_A, .b = PORT_B, .c = -1}; \
         return qdq_lower_elements(ctx, to, &op, stages);                                     \
     }                                                                                        \
-    const qdq_op qdq_op_##id = {                                                             \
+    const qdq_op qdq_op_##function_name = {                                                  \
         .name = (op_name),                                                                   \
         .summary = (what),                                                                   \
         .attrs_size = sizeof(qdq_binary_attrs),                                              \
-        QDQ_OP_TABLES(ins, outs, attr_table),                                                \
-        .infer = (infer_fn),                                                                 \
-        .lower = lower_##id,                                                                 \
+        BINARY_##kind,                                                                       \
+        .lower = lower_##function_name,                                                      \
     };
 
-// clang-format off
-BINARY(add, "Add", add, "y = a + b", number_inputs, number_outputs, mixed_attrs, infer_mixed)
-BINARY(subtract, "Subtract", subtract, "y = a - b", number_inputs, number_outputs, mixed_attrs, infer_mixed)
-BINARY(multiply, "Multiply", multiply, "y = a * b", float_inputs, float_outputs, mixed_attrs, infer_mixed)
-BINARY(divide, "Divide", divide, "y = a / b", float_inputs, float_outputs, mixed_attrs, infer_mixed)
-BINARY(minimum, "Minimum", minimum, "y = min(a, b)", float_inputs, float_outputs, alike_attrs, infer_alike)
-BINARY(maximum, "Maximum", maximum, "y = max(a, b)", float_inputs, float_outputs, alike_attrs, infer_alike)
-BINARY(greater_equal, "GreaterEqual", greater_equal, "y = a >= b", number_inputs, bool_outputs, alike_attrs, infer_comparison)
-// clang-format on
+#define BINARY_number_mixed \
+    QDQ_OP_TABLES(number_inputs, number_outputs, mixed_attrs), .infer = infer_mixed
+#define BINARY_float_mixed \
+    QDQ_OP_TABLES(float_inputs, float_outputs, mixed_attrs), .infer = infer_mixed
+#define BINARY_float_alike \
+    QDQ_OP_TABLES(float_inputs, float_outputs, alike_attrs), .infer = infer_alike
+#define BINARY_number_bool \
+    QDQ_OP_TABLES(number_inputs, bool_outputs, alike_attrs), .infer = infer_comparison
+
+QDQ_BINARY_OPS(BINARY)
 
 //---- Select -----------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops on the elements of one input: ReLU, Exp, GELU and their like.
 #include "ops/elementwise/elementwise.h"
+#include "ops/elementwise/elementwise_ops.h"
 
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
 
@@ -12,19 +13,19 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
     return qdq_lower_elements(ctx, to, &op, stages);
 }
 
-//---- Nothing to set ---------------------------------------------------------
+//---- No attributes ----------------------------------------------------------
 
 static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_unary_attrs, x), false, QDQ_SET_FLOATS}};
 
 static const qdq_op_fusion relu_fusion = {.cuts_negative = true};
 
-#define UNARY(id, op_name, function, what)                                                  \
-    static size_t lower_##id(const qdq_op_context *ctx, const qdq_lowering *to,             \
-                             qdq_stage *stages) {                                           \
+#define UNARY(function, op_name, what)                                                      \
+    static size_t lower_##function(const qdq_op_context *ctx, const qdq_lowering *to,       \
+                                   qdq_stage *stages) {                                     \
         return lower_as(ctx, to, stages, QDQ_ELEMENTWISE_##function,                        \
                         (qdq_elementwise_numbers){0});                                      \
     }                                                                                       \
-    const qdq_op qdq_op_##id = {                                                            \
+    const qdq_op qdq_op_##function = {                                                      \
         .name = (op_name),                                                                  \
         .summary = (what),                                                                  \
         .attrs_size = sizeof(qdq_unary_attrs),                                              \
@@ -33,22 +34,11 @@ static const qdq_op_fusion relu_fusion = {.cuts_negative = true};
         .outputs = outputs,                                                                 \
         .output_count = 1,                                                                  \
         .infer = infer,                                                                     \
-        .lower = lower_##id,                                                                \
+        .lower = lower_##function,                                                          \
         .fusion = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_relu ? &relu_fusion : NULL, \
     };
 
-UNARY(abs, "Abs", abs, "y = |x|")
-UNARY(exp, "Exp", exp, "y = e^x")
-UNARY(log, "Log", log, "y = ln x")
-UNARY(sqrt, "Sqrt", sqrt, "y = the square root of x")
-UNARY(square, "Square", square, "y = x * x")
-UNARY(tanh, "Tanh", tanh, "y = tanh x")
-UNARY(sigmoid, "Sigmoid", sigmoid, "y = 1 / (1 + e^-x)")
-UNARY(relu, "ReLU", relu, "y = max(x, 0)")
-UNARY(reciprocal, "Reciprocal", reciprocal, "y = 1 / x")
-UNARY(round, "Round", round, "y = x rounded to a whole number, half to even")
-UNARY(hard_swish, "HardSwish", hard_swish, "y = x * max(0, min(1, x / 6 + 0.5))")
-UNARY(mish, "Mish", mish, "y = x * tanh(ln(1 + e^x))")
+QDQ_UNARY_OPS(UNARY)
 
 //---- alpha ------------------------------------------------------------------
 
