@@ -54,6 +54,15 @@ def read_commands(text):
     return commands
 
 
+def as_pattern(lines):
+    """A regular expression of what is printed: "..." is any text, alone on its line any lines."""
+    parts = []
+    for line in lines:
+        text = re.escape(line).replace(re.escape("..."), "[^\n]*") + "\n"
+        parts.append("(?:[^\n]*\n)*" if line == "..." else text)
+    return "".join(parts)
+
+
 def run_command(qdq, command, folder):
     """Exit code and text of a command; the text ends with the code if the command shows it."""
     text, shows_code = SHOWS_CODE.subn("", command)

@@ -16,24 +16,20 @@ its own to run in:
 docs/qdq.schema.json must name exactly the ops, ports, attributes, words and dtypes of `qdq ops`;
 command_line.md every command, option and key of JSON output, rules.md every rule of the core,
 ops_quantizing.md and ops_neural_network.md every op with its ports and attributes, targets.md every
-target in the same parts. The C files of adding-an-op.md must compile with the headers of the tree, where there is a
-compiler. Links within the documents must lead somewhere, and files that are named in backticks,
-with their folder, must be there. With the module jsonschema the graphs there are are validated as
-well.
+target in the same parts. Links within the documents must lead somewhere, and files that are named
+in backticks, with their folder, must be there. With the module jsonschema the graphs are validated
+as well. adding-an-op.md has a test of its own, test_recipes.py.
 """
 
 import json
-import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from documents import (SHOWS_CODE, TIMEOUT, read_blocks, read_commands, run_command, run_qdq,
-                       write_graphs)
+from documents import (SHOWS_CODE, as_pattern, read_commands, run_command, run_qdq, write_graphs)
 
 try:
     import jsonschema
@@ -92,15 +88,6 @@ def reads_what_is_there(words, folder):
     return True
 
 
-def as_pattern(lines):
-    """A regular expression of what is printed: "..." is any text, alone on its line any lines."""
-    parts = []
-    for line in lines:
-        text = re.escape(line).replace(re.escape("..."), "[^\n]*") + "\n"
-        parts.append("(?:[^\n]*\n)*" if line == "..." else text)
-    return "".join(parts)
-
-
 def test_commands(tests, document, folder):
     for line, command, wanted in read_commands(document.read_text(encoding="utf-8")):
         text, code_is_shown = SHOWS_CODE.subn("", command)
@@ -156,40 +143,6 @@ def test_paths(tests, document, root):
     text = document.read_text(encoding="utf-8")
     for path in sorted(set(re.findall(r"`([\w.-]+/[\w./-]+\.(?:c|h|py|md|json))`", text))):
         tests.expect(f"{document.name}: {path} is there", (root / path).exists(), "there is none")
-
-
-# ---- The code of adding-an-op.md ----
-
-
-def test_code(tests, document, root, folder):
-    """Compiles the C blocks that follow the name of a file; that of a header goes to its end."""
-    compiler = shutil.which(os.environ.get("CC", "cc"))
-    text = document.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    shutil.copytree(root / "include", folder / "include")
-    sources = []
-    for start, language, block in read_blocks(text):
-        names = re.findall(r"`([\w/]+\.[ch])`", "\n".join(lines[:start - 1]))
-        if language != "c" or not names:
-            continue
-        path = folder / names[-1]
-        code = "\n".join(block) + "\n"
-        if path.suffix == ".h":
-            whole = path.read_text(encoding="utf-8")
-            at = whole.rindex("#ifdef __cplusplus")
-            code = whole[:at] + code + "\n" + whole[at:]
-        else:
-            sources.append(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(code, encoding="utf-8")
-    tests.expect(f"{document.name} has C files", bool(sources), "there is none")
-    for path in sources if compiler else []:
-        flags = ["-std=c11", "-D_DEFAULT_SOURCE", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
-        places = [f"-I{folder}", f"-I{folder / 'include'}", f"-I{root}"]
-        done = subprocess.run([compiler, *flags, *places, str(path)], capture_output=True,
-                              timeout=TIMEOUT, encoding="utf-8")
-        tests.expect(f"{document.name}: {path.relative_to(folder)} compiles",
-                     done.returncode == 0, done.stderr)
 
 
 # ---- The schema and the program ----
@@ -459,8 +412,6 @@ def main(words):
     graphs = test_documents(tests, documents, models)
     test_schema(tests, schema)
     test_targets(tests, (docs / "targets.md").read_text(encoding="utf-8"))
-    with tempfile.TemporaryDirectory(prefix="qdq-docs-") as folder:
-        test_code(tests, docs / "adding-an-op.md", docs.parent, Path(folder))
     test_op_documents(tests, docs)
     test_rules(tests, (docs / "rules.md").read_text(encoding="utf-8"))
     command_line = (docs / "command_line.md").read_text(encoding="utf-8")
