@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // AVX2 by hand: the core's Quantize to bytes with one scale. The arithmetic, and why it is exact,
 // is that of avx512_hot.c.
-#include "ops/kernels/quantize/avx2_intrin.h"
-
 #include <immintrin.h>
+
+#include "ops/kernels/quantize/kernel_list.h"
 
 enum { LANES = 8, GROUP = 32, NEAR = 3 };  // NEAR: parts of 2^-16
 

@@ -5,9 +5,9 @@
 // Below, q is the quotient x / s rounded to float32, n is q rounded half to even, z the zero point.
 // Of the sum n + z only steps within the bytes of y matter, and z is one of these bytes: the steps
 // are where q is a tie, k + 1/2, of at most 255.5 in size.
-#include "ops/kernels/quantize/avx512_intrin.h"
-
 #include <immintrin.h>
+
+#include "ops/kernels/quantize/kernel_list.h"
 
 enum { LANES = 16, GROUP = 64 };
 
@@ -220,6 +220,7 @@ static void leave(qdq_tile_fn *fn, const void *params, const qdq_view *views, si
 
 // What has other parameters, and what is left of n, goes to `rest`.
 #define QUANTIZE(name, y_name, rest, view_count, order_of, GET)                          \
+    qdq_tile_fn qdq_##name##_##y_name##_hot_avx512;                                      \
     void qdq_##name##_##y_name##_hot_avx512(const void *params, const qdq_view *views,   \
                                             const void *x, void *y, size_t n) {          \
         enum { LAST = (view_count)-2 };                                                  \

@@ -3,7 +3,7 @@
 // low and of high bytes, four registers each, and what is found in the two is put together again.
 #include <immintrin.h>
 
-#include "ops/kernels/quantize/avx512_intrin.h"
+#include "ops/kernels/quantize/kernel_list.h"
 
 enum { GROUP = 64, LANES = 16 };
 

@@ -3,7 +3,7 @@
 // and TBX leaves the element as it is, so each of the four parts of a table fills in its own.
 #include <arm_neon.h>
 
-#include "ops/kernels/kernel.h"
+#include "ops/kernels/quantize/kernel_list.h"
 
 enum { LANES = 16, QUARTER = 64 };
 
@@ -11,7 +11,6 @@ static inline uint8x16x4_t quarter(const uint8_t *table, int k) {
     return vld1q_u8_x4(table + k * QUARTER);
 }
 
-qdq_tile_fn qdq_lookup_bytes_neon;
 void qdq_lookup_bytes_neon(const void *params, const qdq_view *views, const void *x, void *y,
                            size_t n) {
     const qdq_lookup_params *p = params;

@@ -14,7 +14,7 @@
 #include <arm_neon.h>
 #endif
 
-#include "ops/kernels/quantize/body_list.h"
+#include "ops/kernels/quantize/kernel_list.h"
 #include "runtime/numerics/dtype.h"
 
 enum { PART = 256 };  // parameters that are not alike are laid out in parts
@@ -240,9 +240,9 @@ static inline int32_t lane_multiplied(lane p, float r) {
     return (int32_t)(r + p.z);
 }
 
-// The core's Quantize with one scale: multiplies, and divides where a product is close to a tie.
-#define QUANTIZE_FAST(x_name, y_name)                                                   \
-    if (lane_may_multiply(l)) {                                                         \
+// lane_core with one scale: multiplies, and divides where a product is close to a tie.
+#define QUANTIZE_BY_PRODUCT(x_name, y_name)                                             \
+    {                                                                                   \
         size_t at = 0;                                                                  \
         float close = lane_is_power(l) ? 1.0f : 0.4998f;                                \
         for (; at + FAST <= n; at += FAST) {                                            \
@@ -259,18 +259,12 @@ static inline int32_t lane_multiplied(lane p, float r) {
         for (; at < n; at++) store_##y_name(y, at, lane_core(l, load_##x_name(x, at))); \
         return;                                                                         \
     }
-#define QUANTIZE_FAST_core QUANTIZE_FAST
-#define QUANTIZE_FAST_onednn(x_name, y_name)
-#define QUANTIZE_FAST_torchao(x_name, y_name)
-#define QUANTIZE_FAST_ttnn_int32(x_name, y_name)
-#define QUANTIZE_FAST_ttnn_uint8(x_name, y_name)
-#define QUANTIZE_FAST_ttnn_int8(x_name, y_name)
 
-#define QUANTIZE(name, x_name, y_name, numerics, lane_fn, flush)                                  \
-    qdq_tile_fn QDQ_BODY(name);                                                                   \
+#define QUANTIZE(name, x_name, y_name, numerics, lane_fn, by_product)                             \
     void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,              \
                         const void *restrict x, void *restrict y, size_t n) {                     \
         const qdq_quant_params *p = params;                                                       \
+        const bool flush = numerics_##numerics.flush_denormals;                                   \
         if (!body_small(p, views[1], n)) {                                                        \
             qdq_quantize_tile_portable(params, views, x, y, n);                                   \
             return;                                                                               \
@@ -278,8 +272,8 @@ static inline int32_t lane_multiplied(lane p, float r) {
         if (!views[0].step && !views[1].step) {                                                   \
             lane l = lane_of(p, qdq_float_from_bits(views[0].data[0]), (int32_t)views[1].data[0], \
                              flush);                                                              \
-            QUANTIZE_FAST_##numerics(x_name, y_name) for (size_t i = 0; i < n; i++)               \
-                store_##y_name(y, i, lane_fn(l, load_##x_name(x, i)));                            \
+            if ((by_product) && lane_may_multiply(l)) QUANTIZE_BY_PRODUCT(x_name, y_name)         \
+            for (size_t i = 0; i < n; i++) store_##y_name(y, i, lane_fn(l, load_##x_name(x, i))); \
             return;                                                                               \
         }                                                                                         \
         for (size_t at = 0; at < n; at += PART) {                                                 \
@@ -302,8 +296,7 @@ static inline float quotient(float x, float s) {
 }
 
 // To float8: the quotient is rounded by the store alone.
-#define QUANTIZE_FLOAT8(name, x_name, y_name)                                               \
-    qdq_tile_fn QDQ_BODY(name);                                                             \
+#define QUANTIZE_FLOAT8(name, x_name, y_name, numerics)                                     \
     void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,        \
                         const void *restrict x, void *restrict y, size_t n) {               \
         (void)params;                                                                       \
@@ -369,34 +362,33 @@ static inline bool body_finite(qdq_view s, size_t n) {
 
 // (q - z) * s: with codes of 8 bits and small zero points every way to subtract is exact, and with
 // finite scales nothing is NaN but what was, with a NaN that bfloat16 holds too.
-#define DEQUANTIZE(name, x_name, y_name, flush)                                      \
-    qdq_tile_fn QDQ_BODY(name);                                                      \
-    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views, \
-                        const void *restrict x, void *restrict y, size_t n) {        \
-        const qdq_quant_params *p = params;                                          \
-        if (!body_small(p, views[1], n) || !body_finite(views[0], n)) {              \
-            qdq_dequantize_tile_portable(params, views, x, y, n);                    \
-            return;                                                                  \
-        }                                                                            \
-        if (!views[0].step && !views[1].step) {                                      \
-            float s = qdq_float_from_bits(views[0].data[0]);                         \
-            int32_t z = (int32_t)views[1].data[0];                                   \
-            if (flush) s = lane_flushed(s);                                          \
-            for (size_t i = 0; i < n; i++)                                           \
-                finite_##y_name(y, i, scaled(minus_##x_name(x, i, z), s, flush));    \
-            return;                                                                  \
-        }                                                                            \
-        for (size_t at = 0; at < n; at += PART) {                                    \
-            size_t part = n - at < PART ? n - at : PART;                             \
-            float s[PART];                                                           \
-            int32_t z[PART];                                                         \
-            body_floats(body_from(views[0], at), part, s);                           \
-            body_ints(body_from(views[1], at), part, z);                             \
-            for (size_t i = 0; i < part; i++)                                        \
-                finite_##y_name(y, at + i,                                           \
-                                scaled(minus_##x_name(x, at + i, z[i]),              \
-                                       (flush) ? lane_flushed(s[i]) : s[i], flush)); \
-        }                                                                            \
+#define DEQUANTIZE(name, x_name, y_name, numerics, store)                                          \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,               \
+                        const void *restrict x, void *restrict y, size_t n) {                      \
+        const qdq_quant_params *p = params;                                                        \
+        const bool flush = numerics_##numerics.flush_denormals;                                    \
+        if (!body_small(p, views[1], n) || !body_finite(views[0], n)) {                            \
+            qdq_dequantize_tile_portable(params, views, x, y, n);                                  \
+            return;                                                                                \
+        }                                                                                          \
+        if (!views[0].step && !views[1].step) {                                                    \
+            float s = qdq_float_from_bits(views[0].data[0]);                                       \
+            int32_t z = (int32_t)views[1].data[0];                                                 \
+            if (flush) s = lane_flushed(s);                                                        \
+            for (size_t i = 0; i < n; i++) store(y, i, scaled(minus_##x_name(x, i, z), s, flush)); \
+            return;                                                                                \
+        }                                                                                          \
+        for (size_t at = 0; at < n; at += PART) {                                                  \
+            size_t part = n - at < PART ? n - at : PART;                                           \
+            float s[PART];                                                                         \
+            int32_t z[PART];                                                                       \
+            body_floats(body_from(views[0], at), part, s);                                         \
+            body_ints(body_from(views[1], at), part, z);                                           \
+            for (size_t i = 0; i < part; i++)                                                      \
+                store(y, at + i,                                                                   \
+                      scaled(minus_##x_name(x, at + i, z[i]), flush ? lane_flushed(s[i]) : s[i],   \
+                             flush));                                                              \
+        }                                                                                          \
     }
 
 static inline float scaled(float d, float s, bool flush) {
@@ -406,8 +398,7 @@ static inline float scaled(float d, float s, bool flush) {
 //---- Requantize -------------------------------------------------------------
 
 // Dequantize to float32, then Quantize, as the core does it.
-#define REQUANTIZE_INT32(name, y_name)                                                            \
-    qdq_tile_fn QDQ_BODY(name);                                                                   \
+#define REQUANTIZE(name, y_name, numerics)                                                        \
     void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,              \
                         const void *restrict x, void *restrict y, size_t n) {                     \
         const qdq_quant_params *p = params;                                                       \
@@ -425,23 +416,21 @@ static inline float scaled(float d, float s, bool flush) {
 //---- float16 -----------------------------------------------------------------
 
 // float16 goes through a part of float32, which holds it.
-#define QUANTIZE_HALF(name, with)                                                             \
-    qdq_tile_fn QDQ_BODY(name);                                                               \
-    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,          \
-                        const void *restrict x, void *restrict y, size_t n) {                 \
-        qdq_quant_params p = *(const qdq_quant_params *)params;                               \
-        p.x_dtype = QDQ_FLOAT32;                                                              \
-        for (size_t at = 0; at < n; at += PART) {                                             \
-            size_t part = n - at < PART ? n - at : PART;                                      \
-            qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};            \
-            float real[PART];                                                                 \
-            body_from_halves((const uint16_t *)x + at, part, real);                           \
-            QDQ_BODY(with)(&p, here, real, (char *)y + at * qdq_dtype_size(p.y_dtype), part); \
-        }                                                                                     \
+#define FROM_FLOAT16(name, y_name, numerics, kernel)                                            \
+    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,            \
+                        const void *restrict x, void *restrict y, size_t n) {                   \
+        qdq_quant_params p = *(const qdq_quant_params *)params;                                 \
+        p.x_dtype = QDQ_FLOAT32;                                                                \
+        for (size_t at = 0; at < n; at += PART) {                                               \
+            size_t part = n - at < PART ? n - at : PART;                                        \
+            qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};              \
+            float real[PART];                                                                   \
+            body_from_halves((const uint16_t *)x + at, part, real);                             \
+            QDQ_BODY(kernel)(&p, here, real, (char *)y + at * qdq_dtype_size(p.y_dtype), part); \
+        }                                                                                       \
     }
 
-#define DEQUANTIZE_HALF(name, with)                                                   \
-    qdq_tile_fn QDQ_BODY(name);                                                       \
+#define TO_FLOAT16(name, x_name, numerics, kernel)                                    \
     void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,  \
                         const void *restrict x, void *restrict y, size_t n) {         \
         qdq_quant_params p = *(const qdq_quant_params *)params;                       \
@@ -450,7 +439,7 @@ static inline float scaled(float d, float s, bool flush) {
             size_t part = n - at < PART ? n - at : PART;                              \
             qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};    \
             float real[PART];                                                         \
-            QDQ_BODY(with)                                                            \
+            QDQ_BODY(kernel)                                                          \
             (&p, here, (const char *)x + at * qdq_dtype_size(p.x_dtype), real, part); \
             body_to_halves(real, part, (uint16_t *)y + at);                           \
         }                                                                             \
@@ -471,7 +460,6 @@ static inline bool body_widen(uint32_t high, uint32_t low, qdq_block_range *rang
 
 // Parts with a NaN go to the portable kernel.
 #define RANGE(x_name, type, wide)                                                      \
-    qdq_range_fn QDQ_BODY(range_##x_name);                                             \
     void QDQ_BODY(range_##x_name)(qdq_dtype dtype, const void *restrict x, size_t n,   \
                                   qdq_block_range *restrict range) {                   \
         enum { RANGE_PART = 4096 };                                                    \
@@ -489,16 +477,5 @@ static inline bool body_widen(uint32_t high, uint32_t low, qdq_block_range *rang
         }                                                                              \
     }
 
-RANGE(float32, int32_t, 0)
-RANGE(bfloat16, int16_t, 16)
-
-#define QDQ_BODY_QUANTIZE(name, x, y, numerics, lane_fn, flush) \
-    QUANTIZE(name, x, y, numerics, lane_fn, flush)
-#define QDQ_BODY_FLOAT8(name, x, y, numerics) QUANTIZE_FLOAT8(name, x, y)
-#define QDQ_BODY_DEQUANTIZE(name, x, y, y_dtype, numerics, flush) DEQUANTIZE(name, x, y, flush)
-#define QDQ_BODY_REQUANTIZE(name, y, numerics) REQUANTIZE_INT32(name, y)
-#define QDQ_BODY_HALF(name, y, numerics, with) QUANTIZE_HALF(name, with)
-#define QDQ_BODY_TO_HALF(name, x, numerics, with) DEQUANTIZE_HALF(name, with)
-
-QDQ_BODY_LIST(QDQ_BODY_QUANTIZE, QDQ_BODY_FLOAT8, QDQ_BODY_DEQUANTIZE, QDQ_BODY_REQUANTIZE,
-              QDQ_BODY_HALF, QDQ_BODY_TO_HALF)
+QDQ_KERNEL_LIST(QUANTIZE, QUANTIZE_FLOAT8, DEQUANTIZE, REQUANTIZE, FROM_FLOAT16, TO_FLOAT16)
+QDQ_RANGE_LIST(RANGE)

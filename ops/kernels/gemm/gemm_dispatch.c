@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of kernels of matrix products, one row for each instruction set.
+#include "ops/kernels/gemm/gemm.h"
+
+#if defined(QDQ_SIMD_X86)
+QDQ_GEMM_DECLARE(avx2)
+QDQ_GEMM_DECLARE_INTEGERS(avx_vnni)
+QDQ_GEMM_DECLARE(avx512)
+extern qdq_gemm_part_fn qdq_gemm_bfloats_avx512_bf16;
+#elif defined(QDQ_SIMD_NEON)
+QDQ_GEMM_DECLARE(neon)
+QDQ_GEMM_DECLARE_INTEGERS(neon_dot)
+#endif
+
+// A row takes its functions from several instruction sets: `integers`, `bytes` and `bfloats` say
+// from which it has the products of those elements, `base` says it for all other functions. The
+// last two columns are `enter` and `leave`.
+//
+// The AMX row multiplies bfloat16 as AVX512 does: on the machine with AMX that was measured,
+// VDPBF16PS takes longer than the multiply-adds that it stands for.
+// clang-format off
+#define GEMM(ISA, isa, integers, bytes, bfloats, base, ...) {QDQ_ISA_##ISA, "qdq_gemm_" #isa, \
+    {[QDQ_GEMM_FLOATS] = qdq_gemm_floats_##base, [QDQ_GEMM_INTEGERS] = qdq_gemm_integers_##integers, \
+     [QDQ_GEMM_BYTES] = qdq_gemm_bytes_##bytes, [QDQ_GEMM_BFLOATS] = qdq_gemm_bfloats_##bfloats}, \
+    qdq_gemm_lanes_##base, qdq_gemm_bfloat_lanes_##base, qdq_gemm_integer_lanes_##base, \
+    qdq_gemm_reals_##base, qdq_gemm_widen_##base, qdq_gemm_narrow_##base, \
+     qdq_gemm_decode_##base, __VA_ARGS__}
+static const qdq_gemm_kernel gemms[] = {
+    GEMM(PORTABLE, portable, portable, portable, portable, portable, NULL, NULL),
+#if defined(QDQ_SIMD_X86)
+    GEMM(AVX2, avx2, avx2, avx2, avx2, avx2, NULL, NULL),
+    GEMM(AVX_VNNI, avx_vnni, avx_vnni, avx_vnni, avx2, avx2, NULL, NULL),
+    GEMM(AVX512, avx512, avx512, avx512, avx512, avx512, NULL, NULL),
+    GEMM(AVX512_BF16, avx512_bf16, avx512, avx512, avx512_bf16, avx512, NULL, NULL),
+    GEMM(AMX, amx, avx512, amx, avx512, avx512, qdq_gemm_enter_amx, qdq_gemm_leave_amx),
+#elif defined(QDQ_SIMD_NEON)
+    GEMM(NEON, neon, neon, neon, neon, neon, NULL, NULL),
+    GEMM(NEON_DOT, neon_dot, neon_dot, neon_dot, neon, neon, NULL, NULL),
+#endif
+};
+// clang-format on
+
+const qdq_gemm_kernel *qdq_gemm_kernels(size_t *count) {
+    *count = sizeof gemms / sizeof gemms[0];
+    return gemms;
+}
+
+const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas) {
+    return QDQ_BEST_ROW(gemms, isas, NULL, NULL);
+}
