@@ -389,7 +389,7 @@ qdq_value qdq_add_node(qdq_graph *graph, const char *op_name, const void *attrs,
     const char *name = NULL;
     if (attrs && attrs_size >= sizeof name) memcpy(&name, attrs, sizeof name);
     qdq_report_near(&graph->findings, QDQ_RULE_OP_UNKNOWN, (qdq_subject){name, NULL, "op", NULL},
-                    qdq_text(&graph->findings, "is '%.64s'", op_name ? op_name : ""),
-                    "an op that there is", qdq_op_meant(op_name));
+                    qdq_text(&graph->findings, "is '%.64s'", op_name ? op_name : ""), "a known op",
+                    qdq_op_meant(op_name));
     return qdq_graph_add_invalid(graph, name);
 }

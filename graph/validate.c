@@ -26,15 +26,14 @@ static void check_uses(const qdq_graph *graph, qdq_findings *findings) {
         if (v->kind == QDQ_VALUE_MADE || v->uses) continue;
         const char *kind = v->kind == QDQ_VALUE_INPUT ? "input" : "constant";
         qdq_report_core(findings, QDQ_RULE_VALUE_UNUSED,
-                        (qdq_subject){.node = v->name, .kind = kind}, "it is used by nothing",
-                        NULL);
+                        (qdq_subject){.node = v->name, .kind = kind}, "nothing uses it", NULL);
     }
     for (size_t i = 0; i < graph->node_count; i++) {
         const qdq_node *node = &graph->nodes[i];
         if (node->output_count == 0 || node_is_used(graph, node)) continue;
         qdq_report_core(findings, QDQ_RULE_VALUE_UNUSED,
                         (qdq_subject){node->name, node->op->name, node->op->outputs[0].name, NULL},
-                        "is used by nothing", NULL);
+                        "is never used", NULL);
     }
 }
 

@@ -72,8 +72,8 @@ void qdq_json_check_nesting(qdq_graph *graph, const qdq_op *op, const char *node
         bool even = nested_shape(json, &shape), blocks = block_grid(graph, op, fields, &grid);
         if (even && blocks && qdq_shape_equal(shape, grid)) continue;
         const char *found =
-            even ? qdq_text(f, "is nested as %s, and read flat", qdq_shape_text(f, shape))
-                 : "is nested unevenly, and read flat";
+            even ? qdq_text(f, "is nested as %s but read flat", qdq_shape_text(f, shape))
+                 : "is nested unevenly but read flat";
         qdq_graph_report_core(
             graph, QDQ_RULE_LIST_NESTING, (qdq_subject){node, op->name, attr->name, NULL}, found,
             blocks ? qdq_text(f, "a flat list, or the block grid %s", qdq_shape_text(f, grid))

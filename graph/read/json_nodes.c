@@ -124,7 +124,7 @@ qdq_value qdq_json_resolve(const qdq_node_list *list, const char *name, qdq_subj
             return qdq_graph_add_invalid(graph, NULL);
     }
     qdq_report_near(&graph->findings, QDQ_RULE_VALUE_UNKNOWN, subject,
-                    qdq_text(&graph->findings, "names '%s', which nothing makes", name), NULL,
+                    qdq_text(&graph->findings, "names '%s', which does not exist", name), NULL,
                     nearest_value(list, name));
     return qdq_graph_add_invalid(graph, NULL);
 }

@@ -224,7 +224,7 @@ static void find_bound(const qdq_op_context *ctx, const qdq_rule *rule, const ch
                        qdq_int bound, int64_t whole) {
     qdq_report_target_violation(ctx, rule, name,
                                 qdq_text(ctx->findings, "is %lld", (long long)bound.value),
-                                qdq_text(ctx->findings, "%lld, as %s has it", (long long)whole,
+                                qdq_text(ctx->findings, "%lld, the limit of %s", (long long)whole,
                                          qdq_dtype_name(ctx->outputs[0].dtype)));
 }
 
@@ -275,13 +275,13 @@ void qdq_check_axis_from_front(const qdq_op_context *ctx, const qdq_rule *rule) 
     if (axis.set && axis.value < 0)
         qdq_report_target_violation(ctx, rule, "axis",
                                     qdq_text(ctx->findings, "is %lld", (long long)axis.value),
-                                    qdq_text(ctx->findings, "%d, the same counted from 0", at));
+                                    qdq_text(ctx->findings, "%d, the same dim from the front", at));
 }
 
 void qdq_check_not_computed(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_is_computed(ctx))
         qdq_report_target_violation(ctx, rule, "scale",
-                                    "is not given, and so would be computed from x", "a scale");
+                                    "is not given, so it would be computed from x", "a scale");
 }
 
 void qdq_find_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype own) {
@@ -291,17 +291,17 @@ void qdq_find_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule, qdq
     if ((a || r) && given == QDQ_DTYPE_NONE && own != QDQ_DTYPE_NONE && own != y)
         qdq_report_target_violation(
             ctx, rule, "dtype",
-            qdq_text(ctx->findings, "is not given, and so is %s", qdq_dtype_name(y)),
-            qdq_text(ctx->findings, "%s, this backend's own default", qdq_dtype_name(own)));
+            qdq_text(ctx->findings, "is not given and defaults to %s", qdq_dtype_name(y)),
+            qdq_text(ctx->findings, "%s, the backend's default", qdq_dtype_name(own)));
 }
 
 void qdq_check_no_such_op(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_report_target_violation(ctx, rule, NULL,
-                                qdq_text(ctx->findings, "it is no op of this backend"), NULL);
+                                qdq_text(ctx->findings, "this backend has no such op"), NULL);
 }
 
 void qdq_check_known_op(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_report_target_violation(
-        ctx, rule, NULL, "the documents name no such op; it is computed by the core's formula",
+        ctx, rule, NULL, "the backend's documents name no such op, so the core's formula is used",
         NULL);
 }

@@ -52,7 +52,7 @@ void qdq_check_both_dequantized(const qdq_op_context *ctx, const qdq_rule *rule,
             continue;
         qdq_report_target_violation(
             ctx, rule, port_of(ctx, other),
-            qdq_text(ctx->findings, "is not quantized, and %s is", port_of(ctx, i)),
+            qdq_text(ctx->findings, "is not quantized, but %s is", port_of(ctx, i)),
             "Quantize and Dequantize in front of both");
     }
 }

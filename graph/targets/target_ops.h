@@ -38,12 +38,12 @@
 #define QDQ_TORCHAO_OPS QDQ_USUAL_OPS "BatchNormForwardTraining"
 
 // Finds a node of any other op than those of `known`, a row above.
-#define QDQ_UNKNOWN_OPS_ROW(target, known, rule_source)                                          \
-    {                                                                                            \
-        .id = target "/op-unknown", .severity = QDQ_SEVERITY_WARNING,                            \
-        .status = QDQ_ERR_UNSUPPORTED, .summary = "every op is one that the documents name",     \
-        .hint = "write it with the ops that docs/targets.md lists, or compare with the backend", \
-        .source = (rule_source), .ops = (known), .but_ops = true, .check = qdq_check_known_op    \
+#define QDQ_UNKNOWN_OPS_ROW(target, known, rule_source)                                       \
+    {                                                                                         \
+        .id = target "/op-unknown", .severity = QDQ_SEVERITY_WARNING,                         \
+        .status = QDQ_ERR_UNSUPPORTED, .summary = "the backend's documents name every op",    \
+        .hint = "use ops that docs/targets.md lists, or compare with the backend",            \
+        .source = (rule_source), .ops = (known), .but_ops = true, .check = qdq_check_known_op \
     }
 
 #endif

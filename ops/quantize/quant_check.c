@@ -102,7 +102,7 @@ void qdq_check_scale(const qdq_op_context *ctx, const qdq_scale_slot *slot,
     if (in->given && slot->attr.data)
         qdq_report_violation(
             ctx, QDQ_RULE_SCALE_TWICE, slot->attr_name,
-            qdq_text(ctx->findings, "is given beside the port %s", port_name(ctx, slot->port)),
+            qdq_text(ctx->findings, "is given as well as the port %s", port_name(ctx, slot->port)),
             NULL);
     else if (!in->given && !slot->attr.data)
         qdq_report_violation(ctx, QDQ_RULE_SCALE_MISSING, slot->attr_name,
@@ -204,7 +204,7 @@ void qdq_check_zero_point(const qdq_op_context *ctx, const qdq_zero_point_slot *
     if (in->given && slot->attr.data)
         qdq_report_violation(
             ctx, QDQ_RULE_ZERO_POINT_TWICE, slot->attr_name,
-            qdq_text(ctx->findings, "is given beside the port %s", port_name(ctx, slot->port)),
+            qdq_text(ctx->findings, "is given as well as the port %s", port_name(ctx, slot->port)),
             NULL);
     source from = source_of(ctx, slot->attr_name, slot->attr.data, slot->attr.count, slot->port);
     check_count(ctx, QDQ_RULE_ZERO_POINT_COUNT, &from, granularity, true);

@@ -30,7 +30,7 @@ class Int64(Case):
                                      outputs={"y": "c"}))
             self.assertEqual(found[0]["message"],
                              "g.json: constant 'c': data has no such number at index 0, wanted "
-                             "whole numbers of at most 64 bits; data is flat and row-major")
+                             "whole numbers of at most 64 bits; give it flat, in row-major order")
 
     def test_ops_do_not_take_int64(self):
         found = self.check(graph([{"op": "Quantize", "name": "q", "inputs": {"x": "x"},

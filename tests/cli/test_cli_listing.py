@@ -45,7 +45,7 @@ class Check(Case):
         lines = self.all_targets(pairs(1000))
         self.assertLess(len(lines), SCREENS)
         line = self.one_rule(lines, "tripy/no-zero-point")
-        self.assertIn("quantize symmetrically, and leave it out", line)  # the hint
+        self.assertIn("quantize symmetrically and leave it out", line)  # the hint
         self.assertTrue(line.endswith(f"({REFUSED} nodes: 'stage1/q', 'stage1/d', 'stage2/q', ...)"),
                         line)
         self.assertIn("(500 nodes: ", self.one_rule(lines, "torchao/reciprocal"))

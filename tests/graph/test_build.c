@@ -198,7 +198,7 @@ static void inputs_outputs_and_constants_are_counted_row_major(void **state) {
     assert_int_equal(report->errors, 1);
     assert_string_equal(report->findings[0].message,
                         "output 'c': shape brings inputs, outputs and constants to 8006 bytes, "
-                        "wanted at most 8003; raise the limit if the file is trusted");
+                        "wanted at most 8003; raise the limit if you trust the file");
     qdq_graph_destroy(g);
 }
 

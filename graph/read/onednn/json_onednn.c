@@ -235,7 +235,7 @@ static void found_cycle(void *self, const uint32_t *members, size_t count) {
         snprintf(path + strlen(path), sizeof path - strlen(path), "%s'%s'", i ? " <- " : "", name);
     }
     qdq_onednn_fail(file, &file->ops[members[0]],
-                    "needs its own result: %s%s; cut one of its edges", path,
+                    "needs its own result: %s%s; remove one of these edges", path,
                     count >= SHOWN ? " <- ..." : "");
 }
 

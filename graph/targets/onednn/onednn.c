@@ -92,7 +92,7 @@ static void one_kind(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
     if (z.given && s.from_port != z.from_port)
         qdq_report_target_violation(ctx, rule, z.name,
-                                    qdq_text(ctx->findings, "is given beside %s", s.name),
+                                    qdq_text(ctx->findings, "is given together with %s", s.name),
                                     s.from_port ? "the port zero_point" : "the attribute zps");
 }
 
@@ -105,7 +105,7 @@ static void float8_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument z = qdq_argument_of(ctx, "zero_point");
     if (z.given && qdq_set_has(FLOAT8, qdq_quantized_dtype(ctx)))
         qdq_report_target_violation(
-            ctx, rule, z.name, "is given, and the quantized type is a float8", "none, not even 0");
+            ctx, rule, z.name, "is given, but the quantized type is a float8", "none, not even 0");
 }
 
 // DynamicDequantize alone.
@@ -162,7 +162,7 @@ static void first_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
     long long at = (long long)z.shape.dims[0], wanted = (long long)s.shape.dims[0];
     if (at != 1 && at != wanted)
         qdq_report_target_violation(ctx, rule, z.name,
-                                    qdq_text(ctx->findings, "has %lld as its first dim", at),
+                                    qdq_text(ctx->findings, "has the first dim %lld", at),
                                     qdq_text(ctx->findings, "%lld, as the scale has", wanted));
 }
 
@@ -173,8 +173,8 @@ static void one_dim(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (a->from_port && a->shape.rank > 1)
         qdq_report_target_violation(
             ctx, rule, a->name,
-            qdq_text(ctx->findings, "has rank %d, which the code takes", a->shape.rank),
-            "rank 1, which the page asks for");
+            qdq_text(ctx->findings, "has rank %d, which only the code accepts", a->shape.rank),
+            "rank 1, as documented");
 }
 
 // 1 << axis is the mask of the dims with scales.
@@ -185,10 +185,10 @@ static void negative_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_report_target_violation(
             ctx, rule, "axis",
             qdq_text(ctx->findings,
-                     "is %lld: values come out wrong, as the CPU takes the first "
-                     "scale for all channels, or it does not compile",
+                     "is %lld: results are wrong because the CPU uses the first "
+                     "scale for all channels, or it fails to compile",
                      (long long)a->axis.value),
-            qdq_text(ctx->findings, "%d, the same counted from 0", at));
+            qdq_text(ctx->findings, "%d, the same dim from the front", at));
 }
 
 //---- Rules: what the CPU backend lacks, and what surprises ------------------
@@ -209,7 +209,7 @@ static void nibbles_per_tensor(const qdq_op_context *ctx, const qdq_rule *rule) 
     if (qdq_set_has(NIBBLES, ctx->inputs[QDQ_PORT_X].type.dtype) &&
         qdq_argument_of(ctx, "scale").count == 1)
         qdq_report_target_violation(ctx, rule, "x",
-                                    qdq_text(ctx->findings, "is %s, and there is one scale",
+                                    qdq_text(ctx->findings, "is %s with a single scale",
                                              qdq_dtype_name(ctx->inputs[QDQ_PORT_X].type.dtype)),
                                     "scales per channel or per group");
 }
@@ -219,7 +219,7 @@ static void half_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (s.from_port && s.count == 1 && s.dtype != QDQ_FLOAT32)
         qdq_report_target_violation(ctx, rule, s.name,
                                     qdq_text(ctx->findings,
-                                             "is %s, and the library reads a float32 there",
+                                             "is %s, but the library reads it as a float32",
                                              qdq_dtype_name(s.dtype)),
                                     "float32");
 }
@@ -232,7 +232,7 @@ static void scale_near_one(const qdq_op_context *ctx, const qdq_rule *rule) {
         if (fabs(value - 1) > 1e-6) return;
         if (value != 1) other = i;
     }
-    if (other < s.count) qdq_report_number(ctx, rule, &s, other, "1, as which it counts");
+    if (other < s.count) qdq_report_number(ctx, rule, &s, other, "1, as the library treats it");
 }
 
 static void float8_overflows(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -241,8 +241,8 @@ static void float8_overflows(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_set_has(FLOAT8, y) && a->saturate != QDQ_TRUE)
         qdq_report_target_violation(ctx, rule, "dtype",
                                     qdq_text(ctx->findings,
-                                             "is %s: what is too large becomes %s, and all "
-                                             "results are rounded to float16 on the way",
+                                             "is %s: values that are too large become %s, and all "
+                                             "results are rounded to float16 first",
                                              qdq_dtype_name(y),
                                              y == QDQ_FLOAT8_E5M2 ? "infinite" : "NaN"),
                                     NULL);
@@ -251,13 +251,14 @@ static void float8_overflows(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void never_saturates(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_quantize_attrs_of(ctx)->saturate == QDQ_TRUE &&
         qdq_set_has(FLOAT8, ctx->outputs[0].dtype))
-        qdq_report_target_violation(ctx, rule, "saturate",
-                                    "is true, which the library has no way to do", "false");
+        qdq_report_target_violation(ctx, rule, "saturate", "is true, which the library cannot do",
+                                    "false");
 }
 
 static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_report_target_violation(
-        ctx, rule, NULL, "it is no op of oneDNN Graph; Dequantize and Quantize are computed", NULL);
+        ctx, rule, NULL, "oneDNN Graph has no such op, so Dequantize and Quantize are computed",
+        NULL);
 }
 
 //---- The target -------------------------------------------------------------
@@ -276,55 +277,55 @@ static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 // clang-format off
 static const qdq_rule rules[] = {
-    ERROR_ROW("quantize-input-dtype", "Quantize takes float32", "put a Cast to float32 in front", SCHEMA, Q, quantize_input),
-    ERROR_ROW("quantize-output-dtype", "Quantize makes int8, uint8 and two float8, DynamicQuantize int8 and uint8",
+    ERROR_ROW("quantize-input-dtype", "Quantize takes float32", "insert a Cast to float32 before it", SCHEMA, Q, quantize_input),
+    ERROR_ROW("quantize-output-dtype", "Quantize makes int8, uint8, float8_e4m3fn or float8_e5m2; DynamicQuantize makes int8 or uint8",
               "choose one of them", SCHEMA, Q, quantize_output),
-    ERROR_ROW("dequantize-input-dtype", "Dequantize takes int8, uint8 and two float8, DynamicDequantize int8, uint8, int4 and uint4",
-              "4 bits need a scale port, float8 an attribute", SCHEMA, "Dequantize", dequantize_input),
-    ERROR_ROW("dequantize-output-dtype", "Dequantize makes float32, DynamicDequantize bfloat16 and float16 as well",
-              "make float32 and put a Cast behind", SCHEMA, "Dequantize", dequantize_output),
+    ERROR_ROW("dequantize-input-dtype", "Dequantize takes int8, uint8, float8_e4m3fn or float8_e5m2; DynamicDequantize takes int8, uint8, int4 or uint4",
+              "4-bit types need a scale port, float8 a scale attribute", SCHEMA, "Dequantize", dequantize_input),
+    ERROR_ROW("dequantize-output-dtype", "Dequantize makes float32; DynamicDequantize also makes bfloat16 and float16",
+              "make float32 and add a Cast after it", SCHEMA, "Dequantize", dequantize_output),
     ERROR_ROW("scale-dtype", "a scale port has the dtype of the float side", "cast the scale", SCHEMA, ALL, scale_dtype),
-    ERROR_ROW("zero-point-dtype", "a zero-point port is int8, uint8 or int32; of DynamicDequantize int4 and uint4 too",
+    ERROR_ROW("zero-point-dtype", "a zero-point port is int8, uint8 or int32; for DynamicDequantize also int4 or uint4",
               "cast the zero point", SCHEMA, ALL, zero_point_dtype),
-    ERROR_ROW("one-kind-of-parameters", "scale and zero point are both attributes or both ports", "move one of them", SCHEMA, ALL, one_kind),
+    ERROR_ROW("one-kind-of-parameters", "scale and zero point are both attributes or both ports", "give both in the same way", SCHEMA, ALL, one_kind),
     ERROR_ROW("zero-point-count", "there are as many zero points as scales", "repeat the zero point", CONSTRAINT, ALL, zero_point_count),
     ERROR_ROW("float8-zero-point", "float8 has no zero point", "leave it out", CONSTRAINT, "Quantize Dequantize", float8_zero_point),
-    ERROR_ROW("group-op", "DynamicDequantize alone has groups", "quantize per channel; dequantize groups with a scale port", SCHEMA, ALL, grouped_op),
-    ERROR_ROW("group-divides", "group_shape divides x", "pad x", LOWERING, "Dequantize", qdq_check_group_divides),
-    ERROR_ROW("group-dims", "groups lie in the last two of two or more dims", "transpose x", LOWERING, "Dequantize", group_dims),
+    ERROR_ROW("group-op", "only DynamicDequantize has groups", "quantize per channel; dequantize groups with a scale port", SCHEMA, ALL, grouped_op),
+    ERROR_ROW("group-divides", "group_shape divides the shape of x", "pad x", LOWERING, "Dequantize", qdq_check_group_divides),
+    ERROR_ROW("group-dims", "x has at least two dims, and groups lie along the last two", "transpose x", LOWERING, "Dequantize", group_dims),
     ERROR_ROW("group-zero-point", "zero points of groups have the shape of the scales", "repeat the zero point", CONSTRAINT, "Dequantize", group_zero_point),
     ERROR_ROW("dynamic-scale-rank", "a scale or zero-point port has rank 1 or more", "give it the shape [1]", CONSTRAINT, ALL, dynamic_rank),
-    ERROR_ROW("first-dims", "the first dim of a zero-point port of channels is 1, or that of the scale port", "give both the shape [channels]", CONSTRAINT, ALL, first_dims),
-    ERROR_ROW("no-clamp-range", "there is no narrower clamp range", "leave it out", SCHEMA, Q " Requantize", qdq_check_whole_range),
-    ERROR_ROW("int-domain", "a zero point is a code", "leave zero_point_domain out, and give an integer", SCHEMA, ALL, qdq_check_no_float_domain),
-    ERROR_ROW("no-computed-parameters", "no op computes scales", "compute the scale outside and give it", SCHEMA, "DynamicQuantize", qdq_check_not_computed),
-    ERROR_ROW("cast-dtypes", "TypeCast goes between float32 and bfloat16, or float32 and float16", "go through float32", CONSTRAINT, "Cast", cast_dtypes),
-    ERROR_ROW("requantize-dtypes", "the pair of Dequantize and Quantize takes and makes int8 and uint8", "choose one of them", SCHEMA, "Requantize", requantize_dtypes),
-    ERROR_ROW("no-integer-product", "there are no products of integers", "write Dequantize, the product of floats, and Quantize: the backend fuses them", SCHEMA,
+    ERROR_ROW("first-dims", "the first dim of a per-channel zero-point port is 1, or equals the first dim of the scale port", "give both the shape [channels]", CONSTRAINT, ALL, first_dims),
+    ERROR_ROW("no-clamp-range", "results use the full range of their dtype", "leave it out", SCHEMA, Q " Requantize", qdq_check_whole_range),
+    ERROR_ROW("int-domain", "a zero point is an integer", "leave zero_point_domain out and give an integer", SCHEMA, ALL, qdq_check_no_float_domain),
+    ERROR_ROW("no-computed-parameters", "the backend has no op that computes scales", "compute the scale outside the graph and give it", SCHEMA, "DynamicQuantize", qdq_check_not_computed),
+    ERROR_ROW("cast-dtypes", "TypeCast converts between float32 and bfloat16, or float32 and float16", "cast to float32 in between", CONSTRAINT, "Cast", cast_dtypes),
+    ERROR_ROW("requantize-dtypes", "Dequantize and Quantize, used for Requantize, take and make int8 or uint8", "choose one of them", SCHEMA, "Requantize", requantize_dtypes),
+    ERROR_ROW("no-integer-product", "the backend has no integer products", "write Dequantize, the float product and Quantize: the backend fuses them", SCHEMA,
               QDQ_INTEGER_PRODUCTS, qdq_check_no_such_op),
-    ERROR_ROW("moved-dtype", "data movement takes float32, bfloat16 and float16", "move the floats in front of Quantize or behind Dequantize", SCHEMA,
+    ERROR_ROW("moved-dtype", "data movement takes float32, bfloat16 and float16", "move the floats before Quantize or after Dequantize", SCHEMA,
               "Concat StaticReshape StaticTranspose Reorder GenIndex", qdq_onednn_moved_dtype),
-    ERROR_ROW("dropout-dtypes", "seed and offset of Dropout are int64, probability is float32", "give it with that dtype", SCHEMA, "Dropout", qdq_onednn_dropout_dtypes),
-    WARNING_ROW("no-requantize", "there is no Requantize", "write the pair", SCHEMA, "Requantize", no_requantize),
-    WARNING_ROW("channel-zero-points", "the CPU has no per-channel zero points: alone they fail to compile, in a fused op the first is taken for all",
-                "use symmetric channels", OBSERVED, ALL, channel_zero_points),
-    WARNING_ROW("negative-axis", "with a negative axis values come out wrong: the CPU takes the first scale for all channels, or fails to compile", "count it from the front", OBSERVED, ALL, negative_axis),
-    WARNING_ROW("one-dim-parameters", "the pages want scale and zero-point ports of rank 1, the code takes others", "reshape them to [channels] or [1]",
+    ERROR_ROW("dropout-dtypes", "seed and offset of Dropout are int64, probability is float32", "give it in that dtype", SCHEMA, "Dropout", qdq_onednn_dropout_dtypes),
+    WARNING_ROW("no-requantize", "the backend has no Requantize", "write Dequantize and Quantize", SCHEMA, "Requantize", no_requantize),
+    WARNING_ROW("channel-zero-points", "the CPU has no per-channel zero points: an unfused op fails to compile, a fused op uses the first one for all channels",
+                "quantize symmetrically", OBSERVED, ALL, channel_zero_points),
+    WARNING_ROW("negative-axis", "with a negative axis results are wrong: the CPU uses the first scale for all channels, or fails to compile", "count dims from the front", OBSERVED, ALL, negative_axis),
+    WARNING_ROW("one-dim-parameters", "the documentation wants scale and zero-point ports of rank 1; the code accepts others", "reshape them to [channels] or [1]",
                 "pages of DynamicQuantize and DynamicDequantize; " CONSTRAINT, ALL, one_dim),
-    WARNING_ROW("nibbles-per-tensor", "the CPU has int4 and uint4 with several scales only", "use per_channel or per_group", "oneDNN primitive attributes", "Dequantize", nibbles_per_tensor),
-    WARNING_ROW("half-scale", "the CPU reads a single 16-bit scale as a float32", "use a float32 scale and a Cast behind", OBSERVED, "Dequantize", half_scale),
-    WARNING_ROW("scale-near-one", "scales that are all within 1e-6 of 1 count as 1", "use 1", "oneDNN graph passes", "Quantize Dequantize", scale_near_one),
-    WARNING_ROW("float8-overflows", "float8 results do not saturate, and are rounded twice", "scale so that nothing is beyond the largest", OBSERVED, Q, float8_overflows),
+    WARNING_ROW("nibbles-per-tensor", "the CPU takes int4 and uint4 only with several scales", "use per_channel or per_group", "oneDNN primitive attributes", "Dequantize", nibbles_per_tensor),
+    WARNING_ROW("half-scale", "the CPU reads a single 16-bit scale as a float32", "use a float32 scale and add a Cast after it", OBSERVED, "Dequantize", half_scale),
+    WARNING_ROW("scale-near-one", "the library treats scales that are all within 1e-6 of 1 as 1", "use 1", "oneDNN graph passes", "Quantize Dequantize", scale_near_one),
+    WARNING_ROW("float8-overflows", "float8 results do not saturate, and are rounded twice", "choose a scale that keeps all values in range", OBSERVED, Q, float8_overflows),
     WARNING_ROW("never-saturates", "float8 results cannot be made to saturate", "leave saturate out", SCHEMA, Q, never_saturates),
-    WARNING_ROW("weight-axis", "the CPU has per-channel scales of MatMul's b along its columns only", "quantize b along its output channels", LOWERING, "MatMul", qdq_check_weight_axis),
-    WARNING_ROW("not-alone", "the CPU has Reciprocal and Dropout as parts of fused patterns only", "is_supported() of its partition tells whether it runs",
+    WARNING_ROW("weight-axis", "the CPU takes per-channel scales of MatMul's b only along its columns", "quantize b along its output channels", LOWERING, "MatMul", qdq_check_weight_axis),
+    WARNING_ROW("not-alone", "the CPU has Reciprocal and Dropout only as parts of fused patterns", "call is_supported() of its partition to see whether it runs",
                 PATTERNS, "Reciprocal Dropout", qdq_onednn_not_alone),
-    WARNING_ROW("round-dtype", "the CPU rounds float32 only", "put a Cast to float32 in front", PATTERNS, "Round", qdq_onednn_round_dtype),
-    WARNING_ROW("norm-dtype", "the CPU has gamma, beta, mean and variance as float32 only", "give it as float32", PATTERNS,
+    WARNING_ROW("round-dtype", "the CPU rounds float32 only", "insert a Cast to float32 before it", PATTERNS, "Round", qdq_onednn_round_dtype),
+    WARNING_ROW("norm-dtype", "the CPU takes gamma, beta, mean and variance only as float32", "give it as float32", PATTERNS,
                 "LayerNorm GroupNorm BatchNormInference BatchNormForwardTraining", qdq_onednn_norm_dtype),
-    WARNING_ROW("norm-axis", "the CPU normalizes the last dim alone", "reshape the dims to normalize into one", PATTERNS, "LayerNorm", qdq_onednn_norm_axis),
-    WARNING_ROW("norm-rank", "the CPU normalizes layers of 2 to 5 dims", "reshape x", PATTERNS, "LayerNorm", qdq_onednn_norm_rank),
-    WARNING_ROW("half-pixel", "the CPU interpolates with half_pixel only", "leave coordinate_transformation_mode out", PATTERNS, "Interpolate", qdq_onednn_half_pixel),
+    WARNING_ROW("norm-axis", "the CPU normalizes only the last dim", "reshape x so that the dims to normalize are one", PATTERNS, "LayerNorm", qdq_onednn_norm_axis),
+    WARNING_ROW("norm-rank", "LayerNorm on the CPU takes 2 to 5 dims", "reshape x", PATTERNS, "LayerNorm", qdq_onednn_norm_rank),
+    WARNING_ROW("half-pixel", "the CPU interpolates only with half_pixel", "leave coordinate_transformation_mode out", PATTERNS, "Interpolate", qdq_onednn_half_pixel),
     QDQ_UNKNOWN_OPS_ROW("onednn", QDQ_ONEDNN_OPS, SCHEMA),
 };
 // clang-format on

@@ -65,6 +65,6 @@ void qdq_onednn_not_alone(const qdq_op_context *ctx, const qdq_rule *rule) {
     bool reciprocal = qdq_op_context_is(ctx, "Reciprocal");
     if (reciprocal || !ctx->inputs[0].maker.op)
         qdq_report_target_violation(ctx, rule, NULL,
-                                    "by itself it is no partition that the CPU supports",
-                                    reciprocal ? "a Divide, or a Multiply behind it" : NULL);
+                                    "the CPU does not support it as a partition of its own",
+                                    reciprocal ? "a Divide, or a Multiply after it" : NULL);
 }

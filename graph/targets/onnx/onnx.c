@@ -51,7 +51,7 @@ static void zero_point_range(const qdq_op_context *ctx, const qdq_rule *rule) {
             continue;
         qdq_report_target_violation(
             ctx, rule, "zps", qdq_text_number(ctx->findings, a->zps.data[i], i, false),
-            qdq_text(ctx->findings, "%lld to %lld, what %s holds", (long long)info->least,
+            qdq_text(ctx->findings, "%lld to %lld, the range of %s", (long long)info->least,
                      (long long)info->greatest, info->name));
         return;
     }
@@ -116,7 +116,7 @@ static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_report_target_violation(
         ctx, rule, NULL,
-        "it is no operator of ONNX; DequantizeLinear and QuantizeLinear are computed", NULL);
+        "ONNX has no such operator, so DequantizeLinear and QuantizeLinear are computed", NULL);
 }
 
 //---- The target -------------------------------------------------------------
@@ -128,12 +128,12 @@ static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 // clang-format off
 static const qdq_rule rules[] = {
-    ERROR_ROW("result-dtype", "QuantizeLinear makes no int32", "dequantize int32, do not quantize to it",
+    ERROR_ROW("result-dtype", "QuantizeLinear does not make int32", "use int32 only as the input of Dequantize",
               "QuantizeLinear-25", "Quantize DynamicQuantize", result_dtype),
-    ERROR_ROW("no-block-float", "there are no block floats", "use bfloat16, or an integer or a float8 for codes",
+    ERROR_ROW("no-block-float", "ONNX has no block floats", "use bfloat16, or quantize to an integer or a float8",
               "QuantizeLinear-25, DequantizeLinear-25",
               "Quantize Dequantize DynamicQuantize Cast", no_block_float),
-    ERROR_ROW("no-clamp-range", "QuantizeLinear has no narrower clamp range", "leave it out",
+    ERROR_ROW("no-clamp-range", "QuantizeLinear clamps to the full range of its dtype", "leave it out",
               "QuantizeLinear-25", "Quantize DynamicQuantize Requantize", qdq_check_whole_range),
     ERROR_ROW("scale-dtype", "a scale is float32, float16, bfloat16 or float8_e8m0",
               "dequantize the scale first", "QuantizeLinear-25, DequantizeLinear-25",
@@ -142,23 +142,23 @@ static const qdq_rule rules[] = {
               "QuantizeLinear-25, DequantizeLinear-25", "Quantize Dequantize DynamicQuantize",
               zero_point_dtype),
     ERROR_ROW("zero-point-range", "a zero point lies in the range of the quantized type",
-              "the zero point is a tensor of that type", "QuantizeLinear-25, DequantizeLinear-25",
+              "use a zero point in this range, as ONNX stores it in the quantized type", "QuantizeLinear-25, DequantizeLinear-25",
               "Quantize Dequantize DynamicQuantize", zero_point_range),
-    ERROR_ROW("int32-zero-point", "DequantizeLinear of int32 has no zero point", "subtract it before",
+    ERROR_ROW("int32-zero-point", "DequantizeLinear of int32 has no zero point", "subtract it first",
               "DequantizeLinear-25", "Dequantize", int32_zero_point),
     ERROR_ROW("one-blocked-axis", "blocks lie along one axis", "use a group_shape of 1 elsewhere",
               "QuantizeLinear-25, DequantizeLinear-25, block_size",
               "Quantize Dequantize DynamicQuantize", one_blocked_axis),
-    ERROR_ROW("int-domain", "a zero point is a code", "leave zero_point_domain out, and give an integer",
+    ERROR_ROW("int-domain", "a zero point is an integer", "leave zero_point_domain out and give an integer",
               "QuantizeLinear-25, DequantizeLinear-25", "Quantize Dequantize DynamicQuantize",
               qdq_check_no_float_domain),
     ERROR_ROW("dynamic-form", "DynamicQuantizeLinear takes float32 and makes uint8, asymmetric, per tensor",
-              "compute the scale otherwise and give it", "DynamicQuantizeLinear-11",
+              "compute the scale in another way and give it", "DynamicQuantizeLinear-11",
               "DynamicQuantize", dynamic_form),
-    WARNING_ROW("no-requantize", "there is no Requantize",
-                "write the pair", "has none", "Requantize", no_requantize),
-    WARNING_ROW("default-dtype", "without `dtype` QuantizeLinear makes what its zero point is, or uint8, and DequantizeLinear what its scale is",
-                "say which dtype it is", "QuantizeLinear-25, DequantizeLinear-25", "Quantize Dequantize DynamicQuantize", default_dtype),
+    WARNING_ROW("no-requantize", "the backend has no Requantize",
+                "write Dequantize and Quantize", "has none", "Requantize", no_requantize),
+    WARNING_ROW("default-dtype", "without `dtype`, QuantizeLinear makes the dtype of its zero point, or uint8, and DequantizeLinear the dtype of its scale",
+                "give `dtype`", "QuantizeLinear-25, DequantizeLinear-25", "Quantize Dequantize DynamicQuantize", default_dtype),
     QDQ_UNKNOWN_OPS_ROW("onnx", QDQ_ONNX_OPS, "ONNX operators, opset 25"),
 };
 // clang-format on

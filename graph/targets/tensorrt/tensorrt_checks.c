@@ -64,7 +64,7 @@ void qdq_trt_e8m0_is_mxfp8(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (quantized != QDQ_FLOAT8_E4M3FN)
         qdq_report_target_violation(ctx, rule, s.name,
                                     qdq_text(ctx->findings,
-                                             "is float8_e8m0, and the quantized type %s",
+                                             "is float8_e8m0, but the quantized type is %s",
                                              qdq_dtype_name(quantized)),
                                     "float8_e4m3fn in blocks of 32");
     else if (!is_block)
@@ -203,8 +203,9 @@ void qdq_trt_even_last_dim(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_shape *shape = x_shape(ctx);
     long long last = shape->rank ? (long long)shape->dims[shape->rank - 1] : 1;
     if (last % 2 != 0 && qdq_has_4_bits(ctx))
-        qdq_report_target_violation(
-            ctx, rule, "x", qdq_text(ctx->findings, "has the last dim %lld", last), "an even one");
+        qdq_report_target_violation(ctx, rule, "x",
+                                    qdq_text(ctx->findings, "has %lld as its last dim", last),
+                                    "an even one");
 }
 
 //---- Blocks -----------------------------------------------------------------
@@ -250,10 +251,11 @@ void qdq_trt_needs_block_shape(const qdq_op_context *ctx, const qdq_rule *rule) 
 static void find_blocks(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype of,
                         const char *wanted) {
     if (qdq_is_per_group(ctx) && !qdq_is_computed(ctx) && qdq_quantized_dtype(ctx) == of)
-        qdq_report_target_violation(
-            ctx, rule, "qtype",
-            qdq_text(ctx->findings, "is per_group, and the quantized type %s", qdq_dtype_name(of)),
-            wanted);
+        qdq_report_target_violation(ctx, rule, "qtype",
+                                    qdq_text(ctx->findings,
+                                             "is per_group, but the quantized type is %s",
+                                             qdq_dtype_name(of)),
+                                    wanted);
 }
 
 void qdq_trt_no_int8_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -284,7 +286,7 @@ void qdq_trt_weight_block_size(const qdq_op_context *ctx, const qdq_rule *rule) 
 void qdq_trt_int4_is_for_weights(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (!x_is_constant(ctx) && !qdq_is_computed(ctx) && qdq_quantized_dtype(ctx) == QDQ_INT4)
         qdq_report_target_violation(
-            ctx, rule, "x", "is made at run time, and the quantized type int4", "a constant");
+            ctx, rule, "x", "is made at run time, but the quantized type is int4", "a constant");
 }
 
 void qdq_trt_dynamic_activations(const qdq_op_context *ctx, const qdq_rule *rule) {

@@ -51,7 +51,7 @@ void qdq_trt_dynamic_result(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype dtype = ctx->outputs[0].dtype;
     if (qdq_set_has(results_of(ctx), dtype))
         qdq_report_target_violation(ctx, rule, "dtype",
-                                    qdq_text(ctx->findings, "is %s, as scheme is %s",
+                                    qdq_text(ctx->findings, "is %s with scheme %s",
                                              qdq_dtype_name(dtype), qdq_scheme_word(ctx)),
                                     "float4_e2m1, and the scheme nvfp4");
 }
@@ -95,7 +95,7 @@ void qdq_trt_dynamic_block_size(const qdq_op_context *ctx, const qdq_rule *rule)
         qdq_report_target_violation(
             ctx, rule, "group_shape",
             qdq_text(ctx->findings, "has %lld for dim %d", (long long)block.dims[i], i),
-            qdq_text(ctx->findings, "%d, as scheme is %s", wanted, qdq_scheme_word(ctx)));
+            qdq_text(ctx->findings, "%d for scheme %s", wanted, qdq_scheme_word(ctx)));
         return;
     }
 }

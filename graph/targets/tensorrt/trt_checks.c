@@ -105,7 +105,7 @@ void qdq_check_no_list_of_channels(const qdq_op_context *ctx, const qdq_rule *ru
     if (ctx->inputs[QDQ_PORT_X].type.shape.rank == 1 && qdq_has_channels(ctx, &s))
         qdq_report_target_violation(
             ctx, rule, "x",
-            qdq_text(ctx->findings, "has one dim, and %s has %zu elements", s.name, s.count),
+            qdq_text(ctx->findings, "has one dim, but %s has %zu elements", s.name, s.count),
             "two dims or more");
 }
 

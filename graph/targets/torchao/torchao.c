@@ -172,7 +172,7 @@ static void grouped_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
     bool nvfp4 = scheme_of(ctx) == QDQ_NVFP4, grouped;
     grouped = qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_GROUP;
     const char *wanted =
-        nvfp4 ? "1 for all dims but the last, and 16 for that" : "1 for all dims but the last";
+        nvfp4 ? "1 for all dims but the last, and 16 for the last" : "1 for all dims but the last";
     if (!grouped) {
         qdq_report_target_violation(ctx, rule, "qtype", "is not per_group", "per_group");
         return;
@@ -222,7 +222,7 @@ static void half_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t i = 0; i < z.count; i++) {
         if (fabs(qdq_argument_at(&z, i)) <= most) continue;
         qdq_report_number(ctx, rule, &z, i,
-                          qdq_text(ctx->findings, "at most %d in size, as it becomes %s", most,
+                          qdq_text(ctx->findings, "at most %d in magnitude, as it becomes %s", most,
                                    qdq_dtype_name(x)));
         return;
     }
@@ -234,9 +234,10 @@ static void half_sums(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (s.from_port && promoted(x, s.dtype) != QDQ_DTYPE_NONE && (y == QDQ_INT16 || y == QDQ_INT32))
         qdq_report_target_violation(ctx, rule, "dtype",
                                     qdq_text(ctx->findings,
-                                             "is %s, and x and scale are %s: results are "
-                                             "rounded to that",
-                                             qdq_dtype_name(y), qdq_dtype_name(x)),
+                                             "is %s, but x and scale are %s, so results are "
+                                             "rounded to %s",
+                                             qdq_dtype_name(y), qdq_dtype_name(x),
+                                             qdq_dtype_name(x)),
                                     "a float32 scale");
 }
 
@@ -246,7 +247,7 @@ static void half_dequantize(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_report_target_violation(ctx, rule, "dtype",
                                     qdq_text(ctx->findings,
                                              "is %s: x is rounded to it before the zero "
-                                             "point is taken off",
+                                             "point is subtracted",
                                              qdq_dtype_name(y)),
                                     "float32");
 }
@@ -293,15 +294,16 @@ static void zero_point_missing(const qdq_op_context *ctx, const qdq_rule *rule) 
     qdq_domain domain = qdq_quantize_attrs_of(ctx)->zero_point_domain;
     if (!qdq_is_computed(ctx) && is_affine(ctx) && domain != QDQ_DOMAIN_NONE &&
         !qdq_argument_of(ctx, "zero_point").given)
-        qdq_report_target_violation(ctx, rule, "zps",
-                                    "is not given, and is 0; quantize_affine fails without one",
-                                    "a zero point");
+        qdq_report_target_violation(
+            ctx, rule, "zps",
+            "is not given and defaults to 0, but quantize_affine fails without one",
+            "a zero point");
 }
 
 static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_report_target_violation(
         ctx, rule, NULL,
-        "it is no op of torchao; dequantize_affine and quantize_affine are computed", NULL);
+        "torchao has no such op, so dequantize_affine and quantize_affine are computed", NULL);
 }
 
 //---- The target -------------------------------------------------------------
@@ -318,32 +320,32 @@ static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
 // clang-format off
 static const qdq_rule rules[] = {
     ERROR_ROW("input-dtype", "quantize takes float32, float16 and bfloat16", "cast x first", PRIMITIVES "quantize_affine", Q, input_dtype),
-    ERROR_ROW("output-dtype", "quantize makes integers but uint16, and float8", "choose one of them; float4_e2m1 comes from a scheme", PRIMITIVES "quantize_affine", Q, output_dtype),
+    ERROR_ROW("output-dtype", "quantize makes float8 and all integers except uint16", "choose one of them; for float4_e2m1 use a scheme of DynamicQuantize", PRIMITIVES "quantize_affine", Q, output_dtype),
     ERROR_ROW("dequantize-input-dtype", "dequantize takes what quantize makes", "choose one of them", PRIMITIVES "dequantize_affine", "Dequantize", dequantize_input),
     ERROR_ROW("dequantize-output-dtype", "dequantize makes float32, float16 or bfloat16", "choose one of them", PRIMITIVES "dequantize_affine", "Dequantize", dequantize_output),
-    ERROR_ROW("requantize-dtypes", "the pair takes and makes integers but uint16", "choose one of them", PRIMITIVES "quantize_affine", "Requantize", requantize_dtypes),
-    ERROR_ROW("scale-dtype", "a scale is float32, float16 or bfloat16; of float8 and float4 that are dequantized also float8_e8m0 and float8_e4m3fn",
+    ERROR_ROW("requantize-dtypes", "dequantize and quantize, used for Requantize, take and make all integers except uint16", "choose one of them", PRIMITIVES "quantize_affine", "Requantize", requantize_dtypes),
+    ERROR_ROW("scale-dtype", "a scale is float32, float16 or bfloat16; to dequantize float8 or float4 also float8_e8m0 or float8_e4m3fn",
               "dequantize the scale first", PRIMITIVES "quantize_affine; mx_tensor.py", ALL " Requantize", scale_dtype),
-    ERROR_ROW("cast-dtypes", "PyTorch casts floats, float8, bool and integers of 8 bits or more", "quantize to the others", "PyTorch Tensor.to", "Cast", cast_dtypes),
-    ERROR_ROW("zero-point-count", "there are as many zero points as scales", "repeat it", PRIMITIVES "quantize_affine", ALL, zero_point_count),
-    ERROR_ROW("group-divides", "block_size divides x", "pad x", PRIMITIVES "_get_reduction_params", ALL, qdq_check_group_divides),
+    ERROR_ROW("cast-dtypes", "PyTorch casts floats, float8, bool and integers of 8 bits or more", "use Quantize for other dtypes", "PyTorch Tensor.to", "Cast", cast_dtypes),
+    ERROR_ROW("zero-point-count", "there are as many zero points as scales", "repeat the zero point", PRIMITIVES "quantize_affine", ALL, zero_point_count),
+    ERROR_ROW("group-divides", "block_size divides the shape of x", "pad x", PRIMITIVES "_get_reduction_params", ALL, qdq_check_group_divides),
     ERROR_ROW("one-element-blocks", "a block whose parameters are computed has more than one element", "use a larger block", PRIMITIVES "choose_qparams_affine", DYNAMIC, one_element_blocks),
     ERROR_ROW("scheme-input-dtype", "MX and NVFP4 take float32 and bfloat16", "cast x first", "torchao mx_tensor.py to_mx, nvfp4_tensor.py", DYNAMIC, grouped_input),
     ERROR_ROW("mx-output-dtype", "MX makes float8_e4m3fn, float8_e5m2 and float4_e2m1", "choose one of them", "torchao mx_tensor.py to_mx", DYNAMIC, grouped_output),
-    ERROR_ROW("scheme-blocks", "MX and NVFP4 have blocks along the last dim, NVFP4 of 16", "transpose x", "torchao mx_tensor.py to_mx, nvfp4_tensor.py", DYNAMIC, grouped_blocks),
+    ERROR_ROW("scheme-blocks", "MX and NVFP4 have blocks along the last dim, and NVFP4 blocks have 16 elements", "transpose x", "torchao mx_tensor.py to_mx, nvfp4_tensor.py", DYNAMIC, grouped_blocks),
     ERROR_ROW("nvfp4-rank", "NVFP4 takes rank 2 and 3", "reshape x", "torchao nvfp4_tensor.py", DYNAMIC, nvfp4_rank),
     ERROR_ROW("float8-scale-dtype", "a computed scale of float8 is float32", "leave scale_dtype out", PRIMITIVES "_choose_scale_float8", DYNAMIC, float8_scale_dtype),
-    WARNING_ROW("no-requantize", "there is no Requantize", "write the pair", "torchao has none", "Requantize", no_requantize, 0),
-    WARNING_ROW("reciprocal", "x is multiplied by 1 / scale, which near a tie may give the neighbour of x / scale", "use a power of two, or compare with `qdq compare`", PRIMITIVES "_quantize_affine_no_dtype_cast", Q " Requantize", reciprocal, 0),
-    WARNING_ROW("half-zero-point", "with x and scale of one 16-bit type, the zero point is rounded to it", "use a float32 scale", PRIMITIVES "_quantize_affine_no_dtype_cast", "Quantize", half_zero_point, 0),
-    WARNING_ROW("half-sums", "with x and scale of one 16-bit type, int16 and int32 results are rounded to it", "use a float32 scale", PRIMITIVES "_quantize_affine_no_dtype_cast", "Quantize", half_sums, 0),
-    WARNING_ROW("half-dequantize", "int16 and int32 are rounded to a 16-bit result type before the zero point is taken off", "make float32 and cast", PRIMITIVES "_dequantize_affine_no_dtype_check", "Dequantize", half_dequantize, RELEASE_0_12),
+    WARNING_ROW("no-requantize", "the backend has no Requantize", "write Dequantize and Quantize", "torchao has none", "Requantize", no_requantize, 0),
+    WARNING_ROW("reciprocal", "x is multiplied by 1 / scale, which near a tie may round differently from x / scale", "use a power of two, or compare with `qdq compare`", PRIMITIVES "_quantize_affine_no_dtype_cast", Q " Requantize", reciprocal, 0),
+    WARNING_ROW("half-zero-point", "if x and scale have the same 16-bit dtype, the zero point is rounded to it", "use a float32 scale", PRIMITIVES "_quantize_affine_no_dtype_cast", "Quantize", half_zero_point, 0),
+    WARNING_ROW("half-sums", "if x and scale have the same 16-bit dtype, int16 and int32 results are rounded to it", "use a float32 scale", PRIMITIVES "_quantize_affine_no_dtype_cast", "Quantize", half_sums, 0),
+    WARNING_ROW("half-dequantize", "int16 and int32 are rounded to a 16-bit result dtype before the zero point is subtracted", "make float32 and cast", PRIMITIVES "_dequantize_affine_no_dtype_check", "Dequantize", half_dequantize, RELEASE_0_12),
     WARNING_ROW("symmetric-formula", "a symmetric scale is max|x| over half the range, not over quant_max, and the zero point of unsigned types is not 0",
                 "use symmetric_no_clipping", PRIMITIVES "choose_qparams_affine", DYNAMIC, symmetric_formula, 0),
     WARNING_ROW("computed-in-half", "parameters are computed in the dtype of x", "cast x to float32 first", PRIMITIVES "choose_qparams_affine", DYNAMIC, computed_in_half, 0),
     WARNING_ROW("zero-block", "a float8 block of zeros has scale 0 and becomes NaN", "give the scale", PRIMITIVES "_choose_scale_float8; pytorch/ao #4713", DYNAMIC, zero_block, 0),
-    WARNING_ROW("default-dtype", "without `dtype` dequantize makes float32", "say which dtype it is", PRIMITIVES "dequantize_affine", "Dequantize", default_dtype, 0),
-    WARNING_ROW("zero-point-missing", "quantize to integers has a zero point", "give 0, or the domain none", PRIMITIVES "quantize_affine; pytorch/ao #3459", Q, zero_point_missing, 0),
+    WARNING_ROW("default-dtype", "without `dtype`, dequantize makes float32", "give `dtype`", PRIMITIVES "dequantize_affine", "Dequantize", default_dtype, 0),
+    WARNING_ROW("zero-point-missing", "quantize to integers needs a zero point", "give 0, or set zero_point_domain to none", PRIMITIVES "quantize_affine; pytorch/ao #3459", Q, zero_point_missing, 0),
     QDQ_UNKNOWN_OPS_ROW("torchao", QDQ_TORCHAO_OPS, "list of PyTorch's functions"),
 };
 // clang-format on

@@ -96,7 +96,7 @@ static void blocks_want_int4(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 static void wants_scalar(const qdq_op_context *ctx, const qdq_rule *rule) {
     find_form(ctx, rule, WANTS_SCALAR,
-              qdq_is_per_group(ctx) ? "rank 2, for x of rank 2" : "rank 0: a single number");
+              qdq_is_per_group(ctx) ? "rank 2, for x of rank 2" : "rank 0, a single number");
 }
 
 static void scale_is_constant(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -150,7 +150,7 @@ static void cast_pair(const qdq_op_context *ctx, const qdq_rule *rule) {
         if (no_casts[i].from == x && qdq_set_has(no_casts[i].to, y))
             qdq_report_target_violation(
                 ctx, rule, "dtype",
-                qdq_text(ctx->findings, "is %s, and x %s", qdq_dtype_name(y), qdq_dtype_name(x)),
+                qdq_text(ctx->findings, "is %s, but x is %s", qdq_dtype_name(y), qdq_dtype_name(x)),
                 "float32 in between");
 }
 
@@ -162,7 +162,7 @@ static void literal_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (s.given && !s.from_port && qdq_set_has(QDQ_SET_16_BIT_FLOATS, real))
         qdq_report_target_violation(
             ctx, rule, s.name,
-            qdq_text(ctx->findings, "is given as numbers, and %s is %s", qdq_real_port(ctx),
+            qdq_text(ctx->findings, "is given as numbers, but %s is %s", qdq_real_port(ctx),
                      qdq_dtype_name(real)),
             qdq_text(ctx->findings, "a constant of %s", qdq_dtype_name(real)));
 }
@@ -187,8 +187,8 @@ static void quantized_output(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 static void int4_of_constant(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (ctx->inputs[QDQ_PORT_X].constant && ctx->outputs[0].dtype == QDQ_INT4)
-        qdq_report_target_violation(ctx, rule, "x", "is a constant, and the quantized type int4",
-                                    "the codes themselves, and a Dequantize");
+        qdq_report_target_violation(ctx, rule, "x", "is a constant, but the quantized type is int4",
+                                    "constant codes and a Dequantize");
 }
 
 static void float16_channels(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -197,7 +197,7 @@ static void float16_channels(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_has_channels(ctx, &s))
         qdq_report_target_violation(
             ctx, rule, qdq_real_port(ctx),
-            qdq_text(ctx->findings, "is float16, and %s has %zu elements", s.name, s.count),
+            qdq_text(ctx->findings, "is float16, but %s has %zu elements", s.name, s.count),
             "float32 or bfloat16");
 }
 
@@ -219,61 +219,61 @@ static void float16_channels(const qdq_op_context *ctx, const qdq_rule *rule) {
 // clang-format off
 static const qdq_rule rules[] = {
     ERROR("x-dtype", "quantize takes float32, float16 and bfloat16, dequantize int4, int8 and float8_e4m3fn",
-          "no other type is taken", CONSTRAINTS "; check_qdq_args", ALL, x_dtype),
+          "cast x to one of them", CONSTRAINTS "; check_qdq_args", ALL, x_dtype),
     ERROR("result-dtype", "quantize makes int4, int8 and float8_e4m3fn, dequantize float32, float16 and bfloat16",
-          "no other type is made", CONSTRAINTS "; check_qdq_args", ALL, result_dtype),
-    ERROR("scale-dtype", "the scale has the dtype of the float side", "there is no mixing of dtypes",
+          "choose one of them", CONSTRAINTS "; check_qdq_args", ALL, result_dtype),
+    ERROR("scale-dtype", "the scale has the dtype of the float side", "cast the scale: dtypes cannot be mixed",
           CONSTRAINTS "; check_qdq_args", ALL, scale_dtype),
-    ERROR("per-channel-scale", "the scale of channels has rank 1", "write the scale of one channel as [s]", CHECK,
+    ERROR("per-channel-scale", "a per-channel scale has rank 1", "write the scale of one channel as [s]", CHECK,
           ALL, channels_want_list),
     ERROR("block-x", "x in blocks has rank 2", "reshape it", CHECK, ALL, blocks_want_matrix),
-    ERROR("block-dtype", "blocks are int4", "other types are per tensor or per channel", CHECK, ALL, blocks_want_int4),
-    ERROR("per-tensor-scale", "a scale without a dim has rank 0, or rank 2 for blocks",
+    ERROR("block-dtype", "blocks hold int4", "use per_tensor or per_channel for other types", CHECK, ALL, blocks_want_int4),
+    ERROR("per-tensor-scale", "a per-tensor scale has rank 0, a scale of blocks rank 2",
           "write one scale as a number", CHECK, ALL, wants_scalar),
     ERROR("scale-is-constant", "a scale is a constant", "give its numbers", CHECK, ALL, scale_is_constant),
 
-    ERROR("no-zero-point", "there is no zero point", "quantize symmetrically, and leave it out", DOCS,
+    ERROR("no-zero-point", "Tripy has no zero point", "quantize symmetrically and leave it out", DOCS,
           ALL, no_zero_point),
-    ERROR("no-clamp-range", "results take the whole range of their dtype", "leave it out", DOCS, MAKES,
+    ERROR("no-clamp-range", "results use the full range of their dtype", "leave it out", DOCS, MAKES,
           qdq_check_whole_range),
     ERROR("saturates", "float8 results saturate", "leave it out", DOCS, "Quantize Cast", qdq_check_saturates),
-    ERROR("int-domain", "there is no zero point, and none that is a number", "leave zero_point_domain out",
+    ERROR("int-domain", "Tripy has no zero point, so no zero-point domain either", "leave zero_point_domain out",
           DOCS, PAIR, qdq_check_no_float_domain),
-    ERROR("no-dynamic-quantize", "there is no DynamicQuantize", "give the scale to a Quantize",
+    ERROR("no-dynamic-quantize", "the backend has no DynamicQuantize", "give the scale to a Quantize",
           "Tripy 0.1.7 has none", "DynamicQuantize", qdq_check_no_such_op),
     ERROR("x-is-no-scalar", "x has at least one dim", "give it the shape [1]",
           "MLIR-TensorRT verifier", ALL, qdq_check_no_scalar_x),
-    ERROR("channels-of-a-list", "x of channels has two dims or more", "reshape it", "MLIR-TensorRT verifier",
+    ERROR("channels-of-a-list", "x with per-channel scales has two dims or more", "reshape it", "MLIR-TensorRT verifier",
           ALL, qdq_check_no_list_of_channels),
-    ERROR("no-int4-output", "int4 does not leave the graph", "dequantize it first",
+    ERROR("no-int4-output", "int4 is not an output of the graph", "dequantize it first",
           "Tripy 0.1.7, documents of int4", WITH_CAST(MAKES) " " QDQ_MOVES, qdq_check_no_int4_output),
 
-    ERROR("cast-dtype", "Cast is between float32, float16, bfloat16, float8_e4m3fn, int4, int8, int32 and bool",
-          "there are no other types", "Tripy 0.1.7, input requirements of cast", "Cast", cast_dtype),
-    ERROR("cast-pair", "float8_e4m3fn, int4 and int8 are not cast to each other, but int8 to int4",
+    ERROR("cast-dtype", "Cast converts between float32, float16, bfloat16, float8_e4m3fn, int4, int8, int32 and bool",
+          "choose one of them", "Tripy 0.1.7, input requirements of cast", "Cast", cast_dtype),
+    ERROR("cast-pair", "float8_e4m3fn, int4 and int8 are not cast to each other, except int8 to int4",
           "cast twice", "Tripy 0.1.7, input requirements of cast", "Cast", cast_pair),
 
-    WARNING("literal-scale", "a scale in 16 bits is a constant tensor",
-            "numbers are cast, and the result of a cast is no constant for Tripy 0.1.7",
+    WARNING("literal-scale", "a 16-bit scale is a constant tensor",
+            "give it as a constant: Tripy 0.1.7 casts numbers, and the result of a cast is not a constant",
             "Tripy 0.1.7, type conversion of arguments", PAIR, literal_scale),
-    WARNING("dim-counts-from-0", "`axis` counts from 0", "quantize takes it, MLIR-TensorRT refuses it",
+    WARNING("dim-counts-from-0", "`axis` counts from 0", "count dims from the front: quantize accepts it, MLIR-TensorRT refuses it",
             DOCS "; MLIR-TensorRT verifier", ALL, qdq_check_axis_from_front),
     ERROR("blocks-divide", "blocks divide the dims of x", "pad x, or use another group_shape", DOCS, PAIR,
             qdq_check_group_divides),
-    ERROR("block-columns", "every column has its own blocks", "the scale has as many columns as x",
+    ERROR("block-columns", "every column has its own blocks", "give the scale as many columns as x has",
             DOCS, PAIR, block_columns),
-    WARNING("scale-is-positive", "every scale is above 0", "nothing above TensorRT checks it", DOCS, ALL,
+    WARNING("scale-is-positive", "every scale is above 0", "change it: Tripy accepts it, TensorRT may not", DOCS, ALL,
             qdq_check_positive_scale),
-    WARNING("even-count", "int4 has an even number of elements", "nothing above TensorRT checks it",
+    WARNING("even-count", "int4 has an even number of elements", "change it: Tripy accepts it, TensorRT may not",
             "Tripy 0.1.7, tests of cast; onnx-tensorrt importer", WITH_CAST(ALL), qdq_check_even_count),
     WARNING("quantized-output", "a Dequantize follows a Quantize",
-            "TensorRT needs to see the pair, and float8 cannot be exported", DOCS, MAKES, quantized_output),
-    WARNING("int4-of-constant", "x of int4 is no constant", "TensorRT fails on the size of the codes",
+            "dequantize it: TensorRT needs to see the pair, and float8 cannot be exported", DOCS, MAKES, quantized_output),
+    WARNING("int4-of-constant", "Quantize to int4 has no constant x", "store the codes: TensorRT fails on their size otherwise",
             "TensorRT-Incubator issue 579", "Quantize", int4_of_constant),
-    WARNING("float16-channels", "int8 with channels is not float16",
-            "TensorRT does not dequantize to it, and quantizes wrongly from it",
+    WARNING("float16-channels", "per-channel int8 is not used with float16",
+            "use one of them: TensorRT cannot dequantize to float16 here, and quantizes wrongly from it",
             "TensorRT-Incubator issues 153 and 392", PAIR, float16_channels),
-    WARNING("no-requantize", "there is no Requantize", "dequantize to float32 and quantize are computed",
+    WARNING("no-requantize", "the backend has no Requantize", "write dequantize to float32 and quantize, as computed here",
             "Tripy 0.1.7 has none", "Requantize", qdq_check_no_such_op),
     QDQ_UNKNOWN_OPS_ROW("tripy", QDQ_TRIPY_OPS, "Tripy 0.1.7, list of operations and modules"),
 };

@@ -63,7 +63,7 @@ void qdq_ttnn_page_shows_bfloat16(const qdq_op_context *ctx, const qdq_rule *rul
     if (ctx->inputs[QDQ_PORT_X].type.dtype == QDQ_BFLOAT16)
         qdq_report_target_violation(
             ctx, rule, "x",
-            "is bfloat16, which the page of ttnn.requantize shows and its code refuses",
+            "is bfloat16, which the page of ttnn.requantize shows but the code refuses",
             "int32, int8 or uint8");
 }
 
@@ -71,7 +71,7 @@ void qdq_ttnn_page_ranks(const qdq_op_context *ctx, const qdq_rule *rule) {
     int rank = ctx->inputs[QDQ_PORT_X].type.shape.rank;
     if (rank < 2 || rank > 4)
         qdq_report_target_violation(ctx, rule, "x", qdq_text(ctx->findings, "has rank %d", rank),
-                                    "rank 2, 3 or 4, which the page lists");
+                                    "rank 2, 3 or 4, as documented");
 }
 
 void qdq_ttnn_cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -191,7 +191,7 @@ void qdq_ttnn_mixed_arguments(const qdq_op_context *ctx, const qdq_rule *rule) {
                                         qdq_text(ctx->findings,
                                                  "has %zu elements, but %s is a single number",
                                                  z.count, s.name),
-                                        "one element, or a list of scales beside it");
+                                        "one element, or a list of scales as well");
             return;
         }
     }
@@ -201,13 +201,12 @@ void qdq_ttnn_mixed_arguments(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 void qdq_ttnn_composite_truncates(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (zero_point_is_tensor(ctx) && ctx->outputs[0].dtype != QDQ_INT8)
-        qdq_report_target_violation(
-            ctx, rule, qdq_argument_of(ctx, "zero_point").name,
-            ctx->outputs[0].dtype == QDQ_UINT8
-                ? "is a tensor: the result is truncated, and wraps around"
-                : "is a tensor: the result is truncated, and not brought into "
-                  "the range of int8",
-            "a single number");
+        qdq_report_target_violation(ctx, rule, qdq_argument_of(ctx, "zero_point").name,
+                                    ctx->outputs[0].dtype == QDQ_UINT8
+                                        ? "is a tensor: the result is truncated and wraps around"
+                                        : "is a tensor: the result is truncated and not clamped to "
+                                          "the range of int8",
+                                    "a single number");
 }
 
 static bool fused_to(const qdq_op_context *ctx, qdq_dtype y) {
@@ -219,14 +218,13 @@ void qdq_ttnn_int32_range(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (fused_to(ctx, QDQ_INT32))
         qdq_report_target_violation(
             ctx, rule, "dtype",
-            "is int32: results are clamped to -127..127, and halves go away from 0", NULL);
+            "is int32: results are clamped to -127..127, and halves round away from 0", NULL);
 }
 
 void qdq_ttnn_uint8_sign(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (fused_to(ctx, QDQ_UINT8))
         qdq_report_target_violation(
-            ctx, rule, "dtype", "is uint8: what would be negative loses its sign (-5 becomes 5)",
-            NULL);
+            ctx, rule, "dtype", "is uint8: negative values lose their sign (-5 becomes 5)", NULL);
 }
 
 void qdq_ttnn_bfloat16_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -235,7 +233,8 @@ void qdq_ttnn_bfloat16_zero_point(const qdq_op_context *ctx, const qdq_rule *rul
     for (size_t i = 0; i < z.count; i++) {
         double value = qdq_argument_at(&z, i);
         if (fabs(value) <= 256) continue;
-        qdq_report_number(ctx, rule, &z, i, "at most 256 in size, as it is rounded to bfloat16");
+        qdq_report_number(ctx, rule, &z, i,
+                          "at most 256 in magnitude, as it is rounded to bfloat16");
         return;
     }
 }
@@ -244,7 +243,7 @@ void qdq_ttnn_expanded_truncates(const qdq_op_context *ctx, const qdq_rule *rule
     if (qdq_ttnn_path(ctx) == QDQ_TTNN_EXPANDED)
         qdq_report_target_violation(ctx, rule, NULL,
                                     "all four parameters are tensors along an axis: the result is "
-                                    "truncated, and not brought into the range of int8",
+                                    "truncated and not clamped to the range of int8",
                                     NULL);
 }
 
@@ -252,15 +251,15 @@ void qdq_ttnn_through_bfloat16(const qdq_op_context *ctx, const qdq_rule *rule) 
     if (qdq_ttnn_path(ctx) == QDQ_TTNN_MIXED)
         qdq_report_target_violation(
             ctx, rule, NULL,
-            "numbers and tensors are mixed, or no axis is given: the values go "
-            "through bfloat16",
+            "numbers and tensors are mixed, or no axis is given: the values are "
+            "rounded to bfloat16",
             NULL);
 }
 
 void qdq_ttnn_axis_ignored(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (has_axis(ctx) && qdq_ttnn_path(ctx) == QDQ_TTNN_FUSED)
         qdq_report_target_violation(ctx, rule, "axis",
-                                    "is given, and ignored beside four single numbers", "none");
+                                    "is given, but ignored with four single numbers", "none");
 }
 
 void qdq_ttnn_mlir_mixes(const qdq_op_context *ctx, const qdq_rule *rule) {

@@ -129,9 +129,10 @@ static void a_file_that_breaks_its_own_rules_is_refused_by_name(void **state) {
          "op 'a' (TypeCast, id 1) makes tensor 1, which op 'a' (id 1) makes as well; give each "
          "tensor an id of its own"},
         {GRAPH(CAST("1", "a", IN, IN)),
-         "op 'a' (TypeCast, id 1) needs its own result: 'a' <- 'a'; cut one of its edges"},
+         "op 'a' (TypeCast, id 1) needs its own result: 'a' <- 'a'; remove one of these edges"},
         {GRAPH(CAST("1", "a", IN, OUT) "," CAST("2", "b", OUT, IN)),
-         "op 'a' (TypeCast, id 1) needs its own result: 'a' <- 'b' <- 'a'; cut one of its edges"},
+         "op 'a' (TypeCast, id 1) needs its own result: 'a' <- 'b' <- 'a'; remove one of these "
+         "edges"},
         {GRAPH("{'id':3,'name':'e','kind':'End','inputs':[" IN "],'outputs':[" OUT "]}"),
          "op 'e' (End, id 3) has 1 outputs, wanted none"},
         {GRAPH(CAST("1", "c", T("0", "f32", "[-9223372036854775808]"), OUT)),
@@ -188,8 +189,8 @@ static void what_is_wrong_with_an_op_is_a_finding(void **state) {
         {QUANTIZE("'qtype':{'type':'string','value':'per_channel'},'axis':{'type':'s64','value':1},"
                   "'scales':{'type':'f32[]','value':[1,1,1,1]}",
                   "[4,1,3,3]", "s8"),
-         "node 'q': Quantize: scales has 4 elements, wanted 1 (as dim 1 of x is 1); one per "
-         "tensor, dim[axis] per channel, one per block per group"},
+         "node 'q': Quantize: scales has 4 elements, wanted 1 (as dim 1 of x is 1); give 1 per "
+         "tensor, dim[axis] per channel, or 1 for each block"},
         {GRAPH(CAST("1", "c", IN "," IN, OUT)),
          "node 'c': Cast: has 2 inputs, wanted at most 1; see `qdq ops Cast`"},
         {GRAPH(CAST("1", "c", IN, OUT "," T("2", "f16", "[4]"))),

@@ -303,7 +303,7 @@ static void check_refused(qdq_cast_attrs attrs, const char *text) {
 static void a_cast_to_nothing_is_refused(void **state) {
     (void)state;
     check_refused((qdq_cast_attrs){0}, "node 'c': Cast: dtype is missing, wanted the dtype of y; "
-                                       "say which dtype the result has");
+                                       "give the dtype of the result");
     check_refused((qdq_cast_attrs){.dtype = QDQ_INT8, .round_mode = (qdq_cast_rounding)3},
                   "node 'c': Cast: round_mode is 3, wanted 0 to 2; see `qdq ops Cast`");
 }
