@@ -100,6 +100,7 @@ static void describe_links(const qdq_draft *of, const qdq_draft_step *draft, con
 void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
                        qdq_plan_step *info) {
     line l = {.at = 0};
+    info->shape = qdq_step_shape_name(step->shape);
     if (step->tensor_op) {
         describe_tensor_op(of, draft, step->tensor_op, &l, info);
     } else {

@@ -61,6 +61,11 @@ static void print_values(const qdq_plan *plan, const qdq_plan_stats *stats) {
     }
 }
 
+static const char *block_noun(const qdq_plan_step *step) {
+    if (strcmp(step->shape, "tensor_op") == 0) return "unit";
+    return step->tiled ? "tile" : "strip";
+}
+
 static void print_plan(const qdq_plan *plan, bool map) {
     qdq_plan_stats s = qdq_plan_get_stats(plan);
     size_t bytes = 0;
@@ -78,9 +83,9 @@ static void print_plan(const qdq_plan *plan, bool map) {
     printf("operations       %zu\n\nsteps\n", s.operations);
     for (size_t i = 0; i < s.step_count; i++) {
         const qdq_plan_step *step = qdq_plan_get_step(plan, i);
-        printf(" %3zu  %s  (%zu %s%s, reads %zu, writes %zu bytes)\n", i, step->text, step->blocks,
-               step->tiled ? "tile" : "strip", step->blocks == 1 ? "" : "s", step->read_bytes,
-               step->write_bytes);
+        printf(" %3zu  %s  (%s, %zu %s%s, reads %zu, writes %zu bytes)\n", i, step->text,
+               step->shape, step->blocks, block_noun(step), step->blocks == 1 ? "" : "s",
+               step->read_bytes, step->write_bytes);
     }
     print_values(plan, &s);
     if (map) print_map(plan);
@@ -107,6 +112,7 @@ static void json_value(qdq_json *json, const qdq_plan_value *v) {
 static void json_step(qdq_json *json, const qdq_plan_step *step) {
     qdq_json_begin_object(json);
     json_string_key(json, "chain", step->text);
+    json_string_key(json, "shape", step->shape);
     json_string_key(json, "blocks_are", step->tiled ? "tiles" : "strips");
     json_uint_key(json, "blocks", step->blocks);
     json_uint_key(json, "read_bytes", step->read_bytes);

@@ -206,6 +206,30 @@ static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *st
     return true;
 }
 
+// Whether the one link of a step goes from row-major memory to row-major memory, with parameters
+// that need not be decoded block by block.
+static bool is_direct(const qdq_step *step) {
+    const qdq_link *link = &step->links[0];
+    if (step->tiled || step->link_count != 1 || !is_row_major(link->store)) return false;
+    for (size_t k = 0; k < link->stage_param_count; k++)
+        if (link->stage_params[k].fetch == QDQ_FETCH_BLOCK) return false;
+    return true;
+}
+
+// Whether the one link of a step copies rows to tiles or tiles to rows.
+static bool is_move(const qdq_step *step) {
+    if (step->link_count != 1 || !step->links[0].copies) return false;
+    qdq_place_kind from = step->x.place.kind, to = step->links[0].store.kind;
+    return from == QDQ_PLACE_ARENA ? to == QDQ_PLACE_OUTPUT : to == QDQ_PLACE_ARENA;
+}
+
+static qdq_step_shape shape_of(const qdq_step *step) {
+    if (step->tensor_op) return QDQ_STEP_TENSOR_OP;
+    if (step->reduce) return QDQ_STEP_REDUCE;
+    if (is_direct(step)) return QDQ_STEP_DIRECT;
+    return is_move(step) ? QDQ_STEP_MOVE : QDQ_STEP_BLOCKS;
+}
+
 // A tensor op starts its step; links process the chunks of its first output.
 static bool build_tensor_op(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
     qdq_tensor_op *tensor_op = tensor_op_of(c, draft);
@@ -253,6 +277,7 @@ qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from) {
     plan->step_count = count;
     for (size_t i = 0; i < count; i++) {
         QDQ_TRY(build_step(c, &c->draft.steps[i], from, &plan->steps[i]));
+        plan->steps[i].shape = shape_of(&plan->steps[i]);
         plan->stats.operations =
             qdq_size_add(plan->stats.operations, operations_of(&plan->steps[i]));
         qdq_describe_step(&c->draft, &c->draft.steps[i], &plan->steps[i], &plan->step_infos[i]);

@@ -28,6 +28,7 @@ typedef struct qdq_plan_value {
 // stores.
 typedef struct qdq_plan_step {
     const char *text;   // one line: "x -> Quantize xq -> Dequantize xd -> y"
+    const char *shape;  // how it runs: "blocks", "direct", "move", "reduce" or "tensor_op"
     bool tiled;         // walks 32x32 tiles; else strips of row-major memory
     size_t blocks;      // how many of them; of work on whole tensors, parts that threads may share
     size_t read_bytes;  // moved from and to the arena and the caller's memory per run

@@ -34,18 +34,6 @@ static const void *as_rows(const qdq_exec *exec, const qdq_located *value, void 
 
 //---- Row-major to row-major -------------------------------------------------
 
-// A step whose one link reads and writes row-major memory needs no blocks: its elements are taken
-// in runs, as long as their parameters are alike or side by side.
-static bool is_direct(const qdq_step *step) {
-    if (step->tiled || step->reduce || step->link_count != 1 ||
-        (step->links[0].store.kind != QDQ_PLACE_OUTPUT &&
-         step->links[0].store.kind != QDQ_PLACE_ROWS))
-        return false;
-    for (size_t k = 0; k < step->links[0].stage_param_count; k++)
-        if (step->links[0].stage_params[k].fetch == QDQ_FETCH_BLOCK) return false;
-    return true;
-}
-
 // Asks for the bytes that are read four pieces from now: while a piece is computed and stored past
 // the cache, the memory would else have nothing to do.
 static void fetch_ahead(const char *x, size_t at, size_t end, size_t part) {
@@ -54,9 +42,12 @@ static void fetch_ahead(const char *x, size_t at, size_t end, size_t part) {
     for (size_t i = begin; i < stop; i += LINE) __builtin_prefetch(x + i);
 }
 
-// Vectors of one number serve all elements; the others are walked along.
-static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first, size_t end,
+// The elements of blocks begin..end, in runs as long as their parameters are alike or side by side.
+// A parameter with one number serves all elements; the others are walked along.
+static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end_block,
                        qdq_l1 *l1) {
+    size_t first = begin * QDQ_BLOCK_ELEMENTS, end = end_block * QDQ_BLOCK_ELEMENTS;
+    if (end > step->elements) end = step->elements;
     const qdq_link *link = &step->links[0];
     const char *x = qdq_exec_place(exec, step->x.place);
     char *y = qdq_exec_place(exec, link->store);
@@ -86,13 +77,6 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t first,
 }
 
 //---- Between rows and the arena --------------------------------------------
-
-// A step that only copies, with tiles at one end. Tiles are copied some at a time.
-static bool is_move(const qdq_step *step) {
-    if (step->reduce || step->link_count != 1 || !step->links[0].copies) return false;
-    qdq_place_kind from = step->x.place.kind, to = step->links[0].store.kind;
-    return from == QDQ_PLACE_ARENA ? to == QDQ_PLACE_OUTPUT : to == QDQ_PLACE_ARENA;
-}
 
 static void run_move(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end) {
     const char *x = qdq_exec_place(exec, step->x.place);
@@ -162,16 +146,13 @@ static void run_task(void *context, size_t begin, size_t end) {
     l1.next = 0;
     if (step->tiled)
         for (int i = 0; i < 2; i++) memset(l1.block[i], 0xFF, QDQ_BLOCK_ELEMENTS * 4);
-    if (is_direct(step)) {
-        size_t stop = end * QDQ_BLOCK_ELEMENTS;
-        run_direct(task->exec, step, begin * QDQ_BLOCK_ELEMENTS,
-                   stop < step->elements ? stop : step->elements, &l1);
-    } else if (is_move(step)) {
-        run_move(task->exec, step, begin, end);
-    } else if (!step->reduce) {
-        run_blocks(task->exec, step, begin, end, NULL, &l1);
-    } else {
-        run_reduction(task->exec, step, begin, end, &l1);
+    switch (step->shape) {
+    case QDQ_STEP_DIRECT: run_direct(task->exec, step, begin, end, &l1); break;
+    case QDQ_STEP_MOVE: run_move(task->exec, step, begin, end); break;
+    case QDQ_STEP_REDUCE: run_reduction(task->exec, step, begin, end, &l1); break;
+    case QDQ_STEP_TENSOR_OP:  // has units, not tasks: qdq_exec_run_tensor_op
+    case QDQ_STEP_BLOCKS:
+    default: run_blocks(task->exec, step, begin, end, NULL, &l1);
     }
     qdq_stream_fence();
 }
@@ -199,7 +180,7 @@ static void fetch_step_params(const qdq_exec *exec, const qdq_step *step) {
 
 static void run_step(const qdq_exec *exec, const qdq_step *step) {
     fetch_step_params(exec, step);
-    if (step->tensor_op) {
+    if (step->shape == QDQ_STEP_TENSOR_OP) {
         qdq_exec_run_tensor_op(exec, step);
         return;
     }

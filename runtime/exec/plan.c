@@ -5,6 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *qdq_step_shape_name(qdq_step_shape shape) {
+    static const char *const names[] = {
+        [QDQ_STEP_BLOCKS] = "blocks", [QDQ_STEP_DIRECT] = "direct",       [QDQ_STEP_MOVE] = "move",
+        [QDQ_STEP_REDUCE] = "reduce", [QDQ_STEP_TENSOR_OP] = "tensor_op",
+    };
+    return names[shape];
+}
+
 static int by_name(const void *a, const void *b) {
     const qdq_tensor_info *const *x = a, *const *y = b;
     return strcmp((*x)->name, (*y)->name);

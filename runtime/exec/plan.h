@@ -160,18 +160,31 @@ typedef struct qdq_tensor_op {
 
 //---- Steps ------------------------------------------------------------------
 
-// A loop over blocks, or work on whole tensors. Links behind that take the pieces of its first
-// result, which is `x` then and stored as well where it has a place.
+// How the executor runs a step. The compiler decides it once.
+typedef enum qdq_step_shape {
+    QDQ_STEP_BLOCKS = 0,  // block by block: load, run the chain, store
+    QDQ_STEP_DIRECT,      // one link from row-major memory to row-major memory, without blocks
+    QDQ_STEP_MOVE,        // one link that copies rows to tiles or tiles to rows
+    QDQ_STEP_REDUCE,      // block by block, and the results of the chain are reduced
+    QDQ_STEP_TENSOR_OP,   // a tensor op; the links take the chunks of its first result
+} qdq_step_shape;
+
+// One step. The links of a tensor op take its first result, which is `x` then; it is stored as well
+// if it has a place.
 typedef struct qdq_step {
-    const qdq_tensor_op *tensor_op;  // NULL: a loop over blocks
+    qdq_step_shape shape;
+    const qdq_tensor_op *tensor_op;  // QDQ_STEP_TENSOR_OP
     qdq_located x;                   // what the producer loads
     qdq_tiling tiling;
     bool tiled;
     size_t elements, blocks;
     qdq_link *links;
     size_t link_count;
-    const qdq_reduce *reduce;  // NULL, or what the end of the chain is reduced to
+    const qdq_reduce *reduce;  // QDQ_STEP_REDUCE
 } qdq_step;
+
+// "blocks", "direct", ...
+const char *qdq_step_shape_name(qdq_step_shape shape);
 
 struct qdq_plan {
     const qdq_allocator *allocator;

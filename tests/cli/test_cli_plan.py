@@ -169,7 +169,24 @@ class Plan(Case):
             self.assertRegex(out, rf"(?m)^.* {one['name']} .* {one['bytes']} +{one['offset']}  "
                                   rf"{one['first_step']}-{one['last_step']}$")
         for step in plan["steps"]:
-            self.assertIn(step["chain"], out)
+            self.assertIn(f"{step['chain']}  ({step['shape']}, {step['blocks']} ", out)
+
+    def shapes(self, *words):
+        return [step["shape"] for step in self.plan(*words)["steps"]]
+
+    def test_each_step_has_the_shape_that_fits_its_work(self):
+        q = quantize("a", scales=1)
+        cases = (([q], [], ["direct"]),
+                 ([q], ["-m"], ["move", "blocks", "move"]),
+                 ([q, node("Dequantize", "b", "a", scales=1)], [], ["blocks"]),
+                 ([node("DynamicQuantize", "a", "x")], [], ["reduce", "direct"]),
+                 ([node("SoftMax", "a", "x")], [], ["tensor_op"]),
+                 ([node("SoftMax", "a", "x"), node("ReLU", "b", "a")], [], ["tensor_op"]))
+        for nodes, words, wanted in cases:
+            self.write("g.json", graph(nodes, [value("x", shape=[64, 64])],
+                                       {"y": nodes[-1]["name"]}))
+            with self.subTest(nodes=nodes, words=words):
+                self.assertEqual(self.shapes(*words), wanted)
 
     def test_the_map_has_a_row_for_each_step(self):
         self.write("g.json", random_graph(random.Random(5)))
