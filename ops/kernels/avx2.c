@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bodies of kernels, compiled for AVX2 with FMA.
-#define QDQ_BODY(name) qdq_##name##_avx2
+#define QDQ_ISA_NAME(name) qdq_##name##_avx2
 #include "ops/kernels/quantize/quantize.inc.h"
 
 #include "ops/kernels/depthwise/depthwise.inc.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bodies of kernels, compiled for AVX-512.
-#define QDQ_BODY(name) qdq_##name##_avx512
+#define QDQ_ISA_NAME(name) qdq_##name##_avx512
 #include "ops/kernels/quantize/quantize.inc.h"
 
 #include "ops/kernels/depthwise/depthwise.inc.h"

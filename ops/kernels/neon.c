@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bodies of kernels, compiled for aarch64, where NEON is always there.
-#define QDQ_BODY(name) qdq_##name##_neon
+#define QDQ_ISA_NAME(name) qdq_##name##_neon
 #include "ops/kernels/quantize/quantize.inc.h"
 
 #include "ops/kernels/depthwise/depthwise.inc.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The depthwise kernel in plain C, which compilers turn into vectors. Each instruction set has a
-// file that defines QDQ_BODY(name) and includes this one.
+// file that defines QDQ_ISA_NAME(name) and includes this one.
 #include <math.h>
 
 #include "ops/kernels/depthwise/depthwise.h"
@@ -25,7 +25,7 @@
         for (uint32_t j = 0; j < (count); j++) sums[i + j] = own[j];                      \
     }
 
-void QDQ_BODY(depthwise)(const qdq_depthwise_line *lines, size_t depth, float *sums, size_t n) {
+void QDQ_ISA_NAME(depthwise)(const qdq_depthwise_line *lines, size_t depth, float *sums, size_t n) {
     uint32_t i = 0;
     for (; i + 16 < n; i += 32) DEPTHWISE_ADD(32)
     for (; i < n; i += 16) DEPTHWISE_ADD(16)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bodies of the elementwise functions and the loops around them. Each instruction set has a
-// file that defines QDQ_BODY(name) and includes this one. A body is one expression of IEEE
+// file that defines QDQ_ISA_NAME(name) and includes this one. A body is one expression of IEEE
 // operations without branches, so that compilers turn its loop into vectors and every instruction
 // set gives the same bits.
 #include <math.h>
@@ -95,15 +95,15 @@ static inline float unchanged(float v) { return v; }
 #define LOOP_a_numbers(name) LOOP_WITH(name, quiet, a[i], numbers)
 #define LOOP_a_b(name) LOOP_WITH(name, quiet, a[i], b[i])
 #define LOOP_a_b_c(name) LOOP_WITH(name, unchanged, a[i], b[i], c[i])
-#define LOOP_WITH(name, result, ...)                                                            \
-    static void QDQ_BODY(elementwise_##name)(const qdq_elementwise_numbers *numbers,            \
-                                             const float *a, const float *b, const uint32_t *c, \
-                                             float *y, size_t n) {                              \
-        (void)numbers, (void)b, (void)c;                                                        \
-        for (size_t i = 0; i < n; i++) y[i] = result(one_##name(__VA_ARGS__));                  \
+#define LOOP_WITH(name, result, ...)                                                      \
+    static void QDQ_ISA_NAME(elementwise_##name)(const qdq_elementwise_numbers *numbers,  \
+                                                 const float *a, const float *b,          \
+                                                 const uint32_t *c, float *y, size_t n) { \
+        (void)numbers, (void)b, (void)c;                                                  \
+        for (size_t i = 0; i < n; i++) y[i] = result(one_##name(__VA_ARGS__));            \
     }
 #define LOOP(name, operands) LOOP_##operands(name)
 QDQ_ELEMENTWISE_LIST(LOOP)
 
-#define NAME(name, operands) QDQ_BODY(elementwise_##name),
-qdq_elementwise_fn *const QDQ_BODY(elementwise)[] = {QDQ_ELEMENTWISE_LIST(NAME)};
+#define NAME(name, operands) QDQ_ISA_NAME(elementwise_##name),
+qdq_elementwise_fn *const QDQ_ISA_NAME(elementwise)[] = {QDQ_ELEMENTWISE_LIST(NAME)};

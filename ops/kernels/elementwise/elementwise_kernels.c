@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The portable elementwise kernels, and the table of all of them.
-#define QDQ_BODY(name) qdq_##name##_portable
+#define QDQ_ISA_NAME(name) qdq_##name##_portable
 #include "ops/kernels/elementwise/elementwise.inc.h"
 
 typedef struct row {

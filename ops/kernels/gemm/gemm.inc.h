@@ -4,12 +4,12 @@
 #include "ops/kernels/gemm/gemm_integers.inc.h"
 #include "ops/kernels/gemm/gemm_tiles.inc.h"
 
-qdq_gemm_part_fn QDQ_BODY(gemm_floats);
-qdq_gemm_lanes_fn QDQ_BODY(gemm_lanes), QDQ_BODY(gemm_bfloat_lanes);
-qdq_gemm_integer_lanes_fn QDQ_BODY(gemm_integer_lanes);
-qdq_gemm_reals_fn QDQ_BODY(gemm_reals);
-qdq_gemm_widen_fn QDQ_BODY(gemm_widen);
-qdq_gemm_narrow_fn QDQ_BODY(gemm_narrow);
+qdq_gemm_part_fn QDQ_ISA_NAME(gemm_floats);
+qdq_gemm_lanes_fn QDQ_ISA_NAME(gemm_lanes), QDQ_ISA_NAME(gemm_bfloat_lanes);
+qdq_gemm_integer_lanes_fn QDQ_ISA_NAME(gemm_integer_lanes);
+qdq_gemm_reals_fn QDQ_ISA_NAME(gemm_reals);
+qdq_gemm_widen_fn QDQ_ISA_NAME(gemm_widen);
+qdq_gemm_narrow_fn QDQ_ISA_NAME(gemm_narrow);
 
 //---- Floats -------------------------------------------------------------------
 
@@ -44,7 +44,7 @@ static void run_kept(const qdq_gemm_part *p, size_t row, size_t j) {
 FEW_ROWS(floats, floats, 1, 1, 1)
 MORE_ROWS(floats, floats)
 
-void QDQ_BODY(gemm_floats)(const qdq_gemm_part *p) {
+void QDQ_ISA_NAME(gemm_floats)(const qdq_gemm_part *p) {
     static tile_fn *const tiles[] = {FEW_NAMES(floats) MORE_NAMES(floats)};
     if (!p->keep) {
         run_tiles(tiles, p);
@@ -67,11 +67,11 @@ static QDQ_APART void lanes_apart(const float *restrict a, const float *restrict
     UNROLLED for (size_t v = 0; v < COLUMNS / LANES; v++) floats_store(c + v * LANES, sum[v]);
 }
 
-void QDQ_BODY(gemm_lanes)(const float *a, const float *b, float *c, size_t depth) {
+void QDQ_ISA_NAME(gemm_lanes)(const float *a, const float *b, float *c, size_t depth) {
     lanes_apart(a, b, c, depth);
 }
 
-void QDQ_BODY(gemm_bfloat_lanes)(const float *a, const float *b, float *c, size_t depth) {
+void QDQ_ISA_NAME(gemm_bfloat_lanes)(const float *a, const float *b, float *c, size_t depth) {
 #if defined(__aarch64__)
     float sums[COLUMNS];
     memcpy(sums, c, sizeof sums);
@@ -88,8 +88,8 @@ void QDQ_BODY(gemm_bfloat_lanes)(const float *a, const float *b, float *c, size_
 #endif
 }
 
-void QDQ_BODY(gemm_integer_lanes)(const int16_t *restrict a, const int16_t *restrict b,
-                                  int32_t *restrict c, size_t depth) {
+void QDQ_ISA_NAME(gemm_integer_lanes)(const int16_t *restrict a, const int16_t *restrict b,
+                                      int32_t *restrict c, size_t depth) {
     uint32_t sum[COLUMNS];
     for (size_t j = 0; j < COLUMNS; j++) sum[j] = (uint32_t)c[j];
     for (size_t k = 0; k < depth; k++)
@@ -100,8 +100,8 @@ void QDQ_BODY(gemm_integer_lanes)(const int16_t *restrict a, const int16_t *rest
 
 //---- After the sums ------------------------------------------------------------
 
-void QDQ_BODY(gemm_reals)(const void *sums, const float *scale, const float *bias, void *out,
-                          size_t n) {
+void QDQ_ISA_NAME(gemm_reals)(const void *sums, const float *scale, const float *bias, void *out,
+                              size_t n) {
     for (size_t j = 0; j < n; j += LANES) {
         const int32_t *at = (const int32_t *)sums + j;
         gemm_floats v = floats_load(at);
@@ -115,7 +115,7 @@ void QDQ_BODY(gemm_reals)(const void *sums, const float *scale, const float *bia
 
 //---- Elements ------------------------------------------------------------------
 
-void QDQ_BODY(gemm_widen)(qdq_dtype dtype, const void *x, float *out, size_t n) {
+void QDQ_ISA_NAME(gemm_widen)(qdq_dtype dtype, const void *x, float *out, size_t n) {
     if (dtype == QDQ_BFLOAT16)
         for (size_t i = 0; i < n; i++) out[i] = load_bfloat16(x, i);
     else if (dtype == QDQ_FLOAT16)
@@ -125,7 +125,7 @@ void QDQ_BODY(gemm_widen)(qdq_dtype dtype, const void *x, float *out, size_t n) 
 }
 
 // Adding to the bits of the quiet NaN without a sign does not reach its upper half.
-void QDQ_BODY(gemm_narrow)(qdq_dtype dtype, const float *x, void *out, size_t n) {
+void QDQ_ISA_NAME(gemm_narrow)(qdq_dtype dtype, const float *x, void *out, size_t n) {
     if (dtype == QDQ_BFLOAT16)
         for (size_t i = 0; i < n; i++) finite_bfloat16(out, i, x[i]);
     else if (dtype == QDQ_FLOAT16)

@@ -6,7 +6,7 @@
 #include "ops/kernels/gemm/gemm_tiles.inc.h"
 #include "runtime/base/fp_environment.h"
 
-qdq_gemm_part_fn QDQ_BODY(gemm_bfloats);
+qdq_gemm_part_fn QDQ_ISA_NAME(gemm_bfloats);
 
 //---- Pairs --------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ static void bfloat_rows_again(const qdq_gemm_part *p, size_t row, size_t rows) {
     qdq_gemm_bfloats_portable(&part);
 }
 
-void QDQ_BODY(gemm_bfloats)(const qdq_gemm_part *p) {
+void QDQ_ISA_NAME(gemm_bfloats)(const qdq_gemm_part *p) {
     int32_t sums[TILE_ROWS * COLUMNS];
     for (size_t row = 0, rows; row < p->rows; row += rows) {
         rows = p->rows - row < TILE_ROWS ? p->rows - row : TILE_ROWS;
@@ -169,7 +169,7 @@ static QDQ_APART void bfloats_apart(const qdq_gemm_part *p) {
     }
 }
 
-void QDQ_BODY(gemm_bfloats)(const qdq_gemm_part *p) {
+void QDQ_ISA_NAME(gemm_bfloats)(const qdq_gemm_part *p) {
 #if defined(__AVX512BF16__)
     bfloats_apart(p);
 #else

@@ -4,7 +4,7 @@
 #include "ops/kernels/gemm/gemm.h"
 #include "ops/kernels/gemm/gemm_vectors.inc.h"
 
-qdq_gemm_decode_fn QDQ_BODY(gemm_decode);
+qdq_gemm_decode_fn QDQ_ISA_NAME(gemm_decode);
 
 //---- What the instruction set has --------------------------------------------
 
@@ -148,7 +148,7 @@ DECODE_TO(float16)
         DECODE_BY(decode_, dtype)      \
     }
 
-void QDQ_BODY(gemm_decode)(const qdq_gemm_weight_part *p) {
+void QDQ_ISA_NAME(gemm_decode)(const qdq_gemm_weight_part *p) {
     if (p->dtype == QDQ_BFLOAT16) {
         DECODE_AS(bfloat16)
     } else if (p->dtype == QDQ_FLOAT16) {

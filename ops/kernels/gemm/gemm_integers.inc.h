@@ -2,13 +2,13 @@
 // Matrix products of integers and of bytes: included by the file of an instruction set.
 #include "ops/kernels/gemm/gemm_tiles.inc.h"
 
-qdq_gemm_part_fn QDQ_BODY(gemm_integers);
-qdq_gemm_part_fn QDQ_BODY(gemm_bytes);
+qdq_gemm_part_fn QDQ_ISA_NAME(gemm_integers);
+qdq_gemm_part_fn QDQ_ISA_NAME(gemm_bytes);
 
 FEW_ROWS(pairs, ints, 4, 2, 2)
 MORE_ROWS(pairs, ints)
 
-void QDQ_BODY(gemm_integers)(const qdq_gemm_part *p) {
+void QDQ_ISA_NAME(gemm_integers)(const qdq_gemm_part *p) {
     static tile_fn *const tiles[] = {FEW_NAMES(pairs) MORE_NAMES(pairs)};
     run_tiles(tiles, p);
 }
@@ -36,7 +36,7 @@ static void add_missing(const qdq_gemm_part *p, int32_t *start) {
     }
 }
 
-void QDQ_BODY(gemm_bytes)(const qdq_gemm_part *p) {
+void QDQ_ISA_NAME(gemm_bytes)(const qdq_gemm_part *p) {
     static tile_fn *const tiles[] = {FEW_NAMES(fours) MORE_NAMES(fours)};
     int32_t start[COLUMNS];
     qdq_gemm_part part = *p;
@@ -47,7 +47,7 @@ void QDQ_BODY(gemm_bytes)(const qdq_gemm_part *p) {
 
 #else
 
-void QDQ_BODY(gemm_bytes)(const qdq_gemm_part *p) {
+void QDQ_ISA_NAME(gemm_bytes)(const qdq_gemm_part *p) {
     static tile_fn *const tiles[] = {FEW_NAMES(fours) MORE_NAMES(fours)};
     run_tiles(tiles, p);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels in plain C that compilers turn into vectors: included by one file per instruction set,
-// which defines QDQ_BODY(name) and is compiled for it. Each loop is the formula of
+// which defines QDQ_ISA_NAME(name) and is compiled for it. Each loop is the formula of
 // runtime/numerics/quantize_one.h for one choice of numerics, rewritten without branches; the
 // comment says why it is the same.
 //
@@ -51,7 +51,7 @@ static inline void body_ints(qdq_view view, size_t n, int32_t *out) {
 
 //---- float16: what the instruction set has for it ----------------------------
 
-#define QDQ_BODY_HALVES 1  // body_from_halves and body_to_halves are there
+#define QDQ_ISA_HALVES 1  // body_from_halves and body_to_halves are there
 
 #if defined(__F16C__)
 static inline void body_from_halves(const uint16_t *x, size_t n, float *y) {
@@ -261,8 +261,8 @@ static inline int32_t lane_multiplied(lane p, float r) {
     }
 
 #define QUANTIZE(name, x_name, y_name, numerics, lane_fn, by_product)                             \
-    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,              \
-                        const void *restrict x, void *restrict y, size_t n) {                     \
+    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,          \
+                            const void *restrict x, void *restrict y, size_t n) {                 \
         const qdq_quant_params *p = params;                                                       \
         const bool flush = numerics_##numerics.flush_denormals;                                   \
         if (!body_small(p, views[1], n)) {                                                        \
@@ -297,8 +297,8 @@ static inline float quotient(float x, float s) {
 
 // To float8: the quotient is rounded by the store alone.
 #define QUANTIZE_FLOAT8(name, x_name, y_name, numerics)                                     \
-    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,        \
-                        const void *restrict x, void *restrict y, size_t n) {               \
+    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,    \
+                            const void *restrict x, void *restrict y, size_t n) {           \
         (void)params;                                                                       \
         const uint32_t *s = views[0].data;                                                  \
         if (!views[0].step) {                                                               \
@@ -363,8 +363,8 @@ static inline bool body_finite(qdq_view s, size_t n) {
 // (q - z) * s: with codes of 8 bits and small zero points every way to subtract is exact, and with
 // finite scales nothing is NaN but what was, with a NaN that bfloat16 holds too.
 #define DEQUANTIZE(name, x_name, y_name, numerics, store)                                          \
-    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,               \
-                        const void *restrict x, void *restrict y, size_t n) {                      \
+    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,           \
+                            const void *restrict x, void *restrict y, size_t n) {                  \
         const qdq_quant_params *p = params;                                                        \
         const bool flush = numerics_##numerics.flush_denormals;                                    \
         if (!body_small(p, views[1], n) || !body_finite(views[0], n)) {                            \
@@ -399,8 +399,8 @@ static inline float scaled(float d, float s, bool flush) {
 
 // Dequantize to float32, then Quantize, as the core does it.
 #define REQUANTIZE(name, y_name, numerics)                                                        \
-    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,              \
-                        const void *restrict x, void *restrict y, size_t n) {                     \
+    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,          \
+                            const void *restrict x, void *restrict y, size_t n) {                 \
         const qdq_quant_params *p = params;                                                       \
         bool alike = !views[0].step && !views[1].step && !views[2].step && !views[3].step;        \
         if (!alike || views[1].data[0] || !body_small(p, views[3], n)) {                          \
@@ -416,33 +416,34 @@ static inline float scaled(float d, float s, bool flush) {
 //---- float16 -----------------------------------------------------------------
 
 // float16 goes through a part of float32, which holds it.
-#define FROM_FLOAT16(name, y_name, numerics, kernel)                                            \
-    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,            \
-                        const void *restrict x, void *restrict y, size_t n) {                   \
-        qdq_quant_params p = *(const qdq_quant_params *)params;                                 \
-        p.x_dtype = QDQ_FLOAT32;                                                                \
-        for (size_t at = 0; at < n; at += PART) {                                               \
-            size_t part = n - at < PART ? n - at : PART;                                        \
-            qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};              \
-            float real[PART];                                                                   \
-            body_from_halves((const uint16_t *)x + at, part, real);                             \
-            QDQ_BODY(kernel)(&p, here, real, (char *)y + at * qdq_dtype_size(p.y_dtype), part); \
-        }                                                                                       \
+#define FROM_FLOAT16(name, y_name, numerics, kernel)                                     \
+    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views, \
+                            const void *restrict x, void *restrict y, size_t n) {        \
+        qdq_quant_params p = *(const qdq_quant_params *)params;                          \
+        p.x_dtype = QDQ_FLOAT32;                                                         \
+        for (size_t at = 0; at < n; at += PART) {                                        \
+            size_t part = n - at < PART ? n - at : PART;                                 \
+            qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};       \
+            float real[PART];                                                            \
+            body_from_halves((const uint16_t *)x + at, part, real);                      \
+            QDQ_ISA_NAME(kernel)                                                         \
+            (&p, here, real, (char *)y + at * qdq_dtype_size(p.y_dtype), part);          \
+        }                                                                                \
     }
 
-#define TO_FLOAT16(name, x_name, numerics, kernel)                                    \
-    void QDQ_BODY(name)(const void *restrict params, const qdq_view *restrict views,  \
-                        const void *restrict x, void *restrict y, size_t n) {         \
-        qdq_quant_params p = *(const qdq_quant_params *)params;                       \
-        p.y_dtype = QDQ_FLOAT32;                                                      \
-        for (size_t at = 0; at < n; at += PART) {                                     \
-            size_t part = n - at < PART ? n - at : PART;                              \
-            qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};    \
-            float real[PART];                                                         \
-            QDQ_BODY(kernel)                                                          \
-            (&p, here, (const char *)x + at * qdq_dtype_size(p.x_dtype), real, part); \
-            body_to_halves(real, part, (uint16_t *)y + at);                           \
-        }                                                                             \
+#define TO_FLOAT16(name, x_name, numerics, kernel)                                       \
+    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views, \
+                            const void *restrict x, void *restrict y, size_t n) {        \
+        qdq_quant_params p = *(const qdq_quant_params *)params;                          \
+        p.y_dtype = QDQ_FLOAT32;                                                         \
+        for (size_t at = 0; at < n; at += PART) {                                        \
+            size_t part = n - at < PART ? n - at : PART;                                 \
+            qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};       \
+            float real[PART];                                                            \
+            QDQ_ISA_NAME(kernel)                                                         \
+            (&p, here, (const char *)x + at * qdq_dtype_size(p.x_dtype), real, part);    \
+            body_to_halves(real, part, (uint16_t *)y + at);                              \
+        }                                                                                \
     }
 
 //---- Ranges -----------------------------------------------------------------
@@ -459,22 +460,22 @@ static inline bool body_widen(uint32_t high, uint32_t low, qdq_block_range *rang
 }
 
 // Parts with a NaN go to the portable kernel.
-#define RANGE(x_name, type, wide)                                                      \
-    void QDQ_BODY(range_##x_name)(qdq_dtype dtype, const void *restrict x, size_t n,   \
-                                  qdq_block_range *restrict range) {                   \
-        enum { RANGE_PART = 4096 };                                                    \
-        for (size_t at = 0; at < n; at += RANGE_PART) {                                \
-            size_t part = n - at < RANGE_PART ? n - at : RANGE_PART;                   \
-            const u##type *codes = (const u##type *)x + at;                            \
-            type high = 0;                                                             \
-            u##type low = 0;                                                           \
-            for (size_t i = 0; i < part; i++) {                                        \
-                high = (type)codes[i] > high ? (type)codes[i] : high;                  \
-                low = codes[i] > low ? codes[i] : low;                                 \
-            }                                                                          \
-            if (!body_widen((uint32_t)high << (wide), (uint32_t)low << (wide), range)) \
-                qdq_range_portable(dtype, codes, part, range);                         \
-        }                                                                              \
+#define RANGE(x_name, type, wide)                                                        \
+    void QDQ_ISA_NAME(range_##x_name)(qdq_dtype dtype, const void *restrict x, size_t n, \
+                                      qdq_block_range *restrict range) {                 \
+        enum { RANGE_PART = 4096 };                                                      \
+        for (size_t at = 0; at < n; at += RANGE_PART) {                                  \
+            size_t part = n - at < RANGE_PART ? n - at : RANGE_PART;                     \
+            const u##type *codes = (const u##type *)x + at;                              \
+            type high = 0;                                                               \
+            u##type low = 0;                                                             \
+            for (size_t i = 0; i < part; i++) {                                          \
+                high = (type)codes[i] > high ? (type)codes[i] : high;                    \
+                low = codes[i] > low ? codes[i] : low;                                   \
+            }                                                                            \
+            if (!body_widen((uint32_t)high << (wide), (uint32_t)low << (wide), range))   \
+                qdq_range_portable(dtype, codes, part, range);                           \
+        }                                                                                \
     }
 
 QDQ_KERNEL_LIST(QUANTIZE, QUANTIZE_FLOAT8, DEQUANTIZE, REQUANTIZE, FROM_FLOAT16, TO_FLOAT16)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of reduce_kernels.h in plain C, which compilers turn into vectors. Each instruction
-// set has a file that defines QDQ_BODY(name) and includes this one; after quantize.inc.h it uses
-// the float16 conversions there.
+// set has a file that defines QDQ_ISA_NAME(name) and includes this one; after quantize.inc.h it
+// uses the float16 conversions there.
 #include "ops/kernels/reduce/reduce_kernels.h"
 #include "runtime/numerics/elementary.h"
 
@@ -126,7 +126,7 @@ static void slice_decode(qdq_dtype dtype, const void *x, float *out, size_t n) {
         for (size_t i = 0; i < n; i++) out[i] = qdq_float_from_bits((uint32_t)codes[i] << 16);
         return;
     }
-#if defined(QDQ_BODY_HALVES)
+#if defined(QDQ_ISA_HALVES)
     if (dtype == QDQ_FLOAT16) {
         body_from_halves(codes, n, out);
         return;
@@ -145,7 +145,7 @@ static void slice_encode(qdq_dtype dtype, const float *in, void *y, size_t n) {
         }
         return;
     }
-#if defined(QDQ_BODY_HALVES)
+#if defined(QDQ_ISA_HALVES)
     if (dtype == QDQ_FLOAT16) {
         body_to_halves(in, n, codes);
         return;
@@ -154,7 +154,7 @@ static void slice_encode(qdq_dtype dtype, const float *in, void *y, size_t n) {
     qdq_encode_float(dtype, in, y, n, NULL);
 }
 
-const qdq_slice_kernels QDQ_BODY(slice_kernels) = {
+const qdq_slice_kernels QDQ_ISA_NAME(slice_kernels) = {
     .sum = slice_sum,
     .squares = slice_squares,
     .magnitudes = slice_magnitudes,
