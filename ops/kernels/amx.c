@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of bytes with AMX: tiles of 16 rows and 16 columns of sums, 64 k at a time. What is no
-// whole tile is left to AVX-512.
+// Products of bytes with AMX: tiles of 16 rows and 16 columns of sums, 64 k at a time. The k that
+// do not fill a tile, and parts of fewer than 4 rows, go to the AVX-512 kernel.
 #include <immintrin.h>
 #include <string.h>
 
@@ -14,19 +14,19 @@ enum {
     LEAST_ROWS = 4,
 };
 
-// What LDTILECFG takes.
+// The operand of LDTILECFG.
 typedef struct tile_config {
     uint8_t palette, start_row, reserved[14];
     uint16_t row_bytes[16];
     uint8_t rows[16];
 } tile_config;
 
-// The instructions of tiles read memory that compilers do not know of: what is stored to a variable
-// before is told to be read.
+// Compilers do not know that tile instructions read memory. READS keeps earlier stores to a
+// variable.
 #define READS(variable) __asm__ volatile("" ::"r"(variable) : "memory")
 
-// All are 16 rows of 64 bytes. Sums of rows 0..15 are tiles 0 and 1, of rows 16..31 tiles 2 and 3;
-// A is 4 and 5, B is 6 and 7.
+// All tiles are 16 rows of 64 bytes. Tiles 0 and 1 hold the sums of rows 0..15, tiles 2 and 3 the
+// sums of rows 16..31. Tiles 4 and 5 hold A, 6 and 7 hold B.
 void qdq_gemm_enter_amx(void) {
     tile_config config = {.palette = 1};
     for (int i = 0; i < 8; i++) config.row_bytes[i] = 64, config.rows[i] = TILE;
@@ -36,7 +36,8 @@ void qdq_gemm_enter_amx(void) {
 
 void qdq_gemm_leave_amx(void) { _tile_release(); }
 
-// What a tile of sums begins with, and where they go: bytes from one row to the next.
+// The memory that the sums of a tile are loaded from and stored to. Strides are bytes from one row
+// to the next.
 typedef struct sums {
     const char *from;
     size_t from_stride;
@@ -82,7 +83,7 @@ static void two_tiles(const char *a, const char *b, sums c, size_t steps) {
     _tile_stored(3, c.to + TILE * c.to_stride + 64, c.to_stride);
 }
 
-// Fewer than 16 rows: the others are computed of zeros, beside.
+// Fewer than 16 rows: copies them to a whole tile whose other rows are zeros.
 static void part_of_a_tile(const char *a, const char *b, sums c, size_t rows, size_t steps) {
     _Alignas(64) char of_a[TILE * ROW_BYTES], of_c[TILE * STEP_BYTES];
     memset(of_a, 0, sizeof of_a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of kernels, compiled for AVX2 with FMA.
+// The vector kernels of all families, compiled for AVX2 with FMA and F16C.
 #define QDQ_ISA_NAME(name) qdq_##name##_avx2
 #include "ops/kernels/quantize/quantize.inc.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of kernels, compiled for AVX-512.
+// The vector kernels of all families, compiled for AVX-512.
 #define QDQ_ISA_NAME(name) qdq_##name##_avx512
 #include "ops/kernels/quantize/quantize.inc.h"
 

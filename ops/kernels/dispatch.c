@@ -100,7 +100,7 @@ qdq_numerics qdq_numerics_that_matter(qdq_family family, qdq_dtype y_dtype,
                                       const qdq_numerics *numerics) {
     qdq_numerics n = *numerics;
     bool to_float = qdq_dtype_is_real(y_dtype);
-    n.choice = QDQ_CHOOSE_CORE;  // looked at before kernels run
+    n.choice = QDQ_CHOOSE_CORE;  // used before kernels run
     n.narrow = false, n.quant_min = n.quant_max = 0;
     n.unit_scale_tolerance = n.least_scale = 0;
     if (family != QDQ_FAMILY_REQUANTIZE) n.requantize_form = QDQ_REQUANTIZE_PAIR;
@@ -127,7 +127,7 @@ qdq_numerics qdq_numerics_that_matter(qdq_family family, qdq_dtype y_dtype,
     return n;
 }
 
-// Integers narrower than a byte are held in one, so that what makes bytes makes them too.
+// Integers narrower than a byte are held in one byte, so a kernel that makes bytes makes them too.
 static qdq_dtype held_as(qdq_family family, qdq_dtype dtype) {
     if (family != QDQ_FAMILY_QUANTIZE) return dtype;
     if (dtype == QDQ_INT4 || dtype == QDQ_INT2) return QDQ_INT8;

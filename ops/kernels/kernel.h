@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tile functions of the ops. The portable one of a family takes every dtype and all numerics and is
-// the definition; others take hot combinations on some instruction set and equal it bit for bit.
+// Tile functions of the ops. The portable function of a family takes every dtype and all numerics
+// and is the definition. Other kernels take common combinations of dtypes and numerics on one
+// instruction set and equal it bit for bit.
 #ifndef QDQ_OPS_KERNELS_KERNEL_H
 #define QDQ_OPS_KERNELS_KERNEL_H
 
@@ -8,31 +9,33 @@
 #include "ops/kernels/quantize/params.h"
 #include "runtime/exec/plan.h"
 
-// A row: which work a function does. A column that is zero (or NULL) takes all.
+// A row of the kernel table: the work that a function does. A column that is zero or NULL matches
+// everything.
 typedef struct qdq_kernel {
     qdq_isa isa;
     const char *name;  // of the function, for tests and benchmarks
     qdq_family family;
     qdq_dtype x_dtype, y_dtype;
-    const qdq_numerics *numerics;  // in the fields that matter to the family and the dtypes
+    const qdq_numerics *numerics;  // only fields that matter to the family and dtypes
     qdq_tile_fn *fn;
 } qdq_kernel;
 
 // All kernels of this build, from the plainest to the most special.
 const qdq_kernel *qdq_kernels(size_t *count);
 
-// The last row that fits. `numerics` NULL: only rows that take all.
+// The function of the last row that fits. With `numerics` NULL only rows that take all numerics
+// fit.
 qdq_tile_fn *qdq_kernel_find(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dtype,
                              const qdq_numerics *numerics, uint32_t isas);
 
 // The same for a quantizing op with these parameters.
 qdq_tile_fn *qdq_quant_kernel(qdq_family family, const qdq_quant_params *params, uint32_t isas);
 
-// The fields of numerics that matter to a kernel, the others zero.
+// `numerics` with every field zero that does not matter to a kernel of the family.
 qdq_numerics qdq_numerics_that_matter(qdq_family family, qdq_dtype y_dtype,
                                       const qdq_numerics *numerics);
 
-// Params of these: qdq_quant_params.
+// Their `params` is a qdq_quant_params.
 qdq_tile_fn qdq_quantize_tile_portable;
 qdq_tile_fn qdq_dequantize_tile_portable;
 qdq_tile_fn qdq_requantize_tile_portable;
@@ -44,20 +47,20 @@ typedef struct qdq_cast_params {
     qdq_cast_rounding round_mode;
 } qdq_cast_params;
 
-// Params: qdq_cast_params; no views.
+// Its `params` is a qdq_cast_params; it has no views.
 qdq_tile_fn qdq_cast_tile_portable;
 
 // The best function for elements of a dtype; all give the same range.
 qdq_range_fn *qdq_range_find(qdq_dtype x_dtype, uint32_t isas);
 qdq_range_fn qdq_range_portable;
 
-// 256 results a table, one table for each parameter of the grid.
+// Tables of 256 results, one table for each parameter of the grid.
 typedef struct qdq_lookup_params {
     const void *tables;
 } qdq_lookup_params;
 
-// Params: qdq_lookup_params; the view says which table each element has. Results are 1, 2 and 4
-// bytes wide.
+// Their `params` is a qdq_lookup_params; the view holds the number of the table of each element.
+// Results are 1, 2 and 4 bytes wide.
 qdq_tile_fn qdq_lookup_bytes_portable, qdq_lookup_halves_portable, qdq_lookup_words_portable;
 
 #endif

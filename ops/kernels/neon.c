@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of kernels, compiled for aarch64, where NEON is always there.
+// The vector kernels of all families, compiled for aarch64, which always has NEON.
 #define QDQ_ISA_NAME(name) qdq_##name##_neon
 #include "ops/kernels/quantize/quantize.inc.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of 4 x 4 or 8 x 8 elements, with instructions that every machine of its kind has.
+// Transposes blocks of 4 x 4 or 8 x 8 elements with SSE2 or NEON, which every x86-64 and aarch64
+// machine has.
 #include "ops/kernels/transpose_block.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ enum { BLOCK4 = 4, BLOCK2 = 8, BLOCK1 = 8 };  // by the size of an element
 
 //---- Blocks -----------------------------------------------------------------
 
-// Neighbours of two vectors that are brought together: LOW those of their lower halves.
+// Interleave the elements of two vectors: LOW of their lower halves, HIGH of their upper halves.
 #if defined(__SSE2__)
 
 typedef __m128i vec;
@@ -120,11 +121,10 @@ TRANSPOSE_BLOCK(1, uint8_t)
 
 #endif
 
-//---- All of it --------------------------------------------------------------
+//---- Entry ------------------------------------------------------------------
 
-// Blocks, then what is left of columns and of rows. The shorter way is gone first, so that lines of
-// the cache are done with when they are left.
-// NOLINTBEGIN(bugprone-macro-parentheses): types
+// Whole blocks, then the remaining columns and rows. The inner loop runs along the shorter side, so
+// that cache lines are finished before the loop leaves them.
 #define TRANSPOSE(size, type)                                                                    \
     static void transpose_all##size(const void *const *x, size_t rows, size_t n, type *y,        \
                                     size_t stride) {                                             \

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that become columns.
+// Transposes blocks of elements: rows become columns.
 #ifndef QDQ_OPS_KERNELS_TRANSPOSE_BLOCK_H
 #define QDQ_OPS_KERNELS_TRANSPOSE_BLOCK_H
 
 #include "include/qdq/base.h"
 
-// y[j * stride + i] = x[i][j] for `rows` i and n j: elements of 1, 2 or 4 bytes, as they are. The
-// rows may lie anywhere, but not in y.
+// y[j * stride + i] = x[i][j] for i < rows and j < n. Elements have 1, 2 or 4 bytes. The rows may
+// lie anywhere outside of y.
 void qdq_transpose_block(size_t size, const void *const *x, size_t rows, size_t n, void *y,
                          size_t stride);
 

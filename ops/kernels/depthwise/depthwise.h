@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of lines that are shifted against each other: what convolutions of few channels are where
-// positions are neighbours in memory.
+// The kernel of depthwise convolutions: adds lines of x, shifted against each other and each
+// multiplied by a weight, to a line of sums. It serves convolutions with few output channels in a
+// group where positions are neighbours in memory.
 #ifndef QDQ_OPS_KERNELS_DEPTHWISE_DEPTHWISE_H
 #define QDQ_OPS_KERNELS_DEPTHWISE_DEPTHWISE_H
 
@@ -9,14 +10,14 @@
 
 enum { QDQ_DEPTHWISE_ROOM = 32 };  // lines and sums are read up to a multiple of this
 
-// A line, and what it is multiplied by. Only begin..end of it are wanted.
+// A line of x and its weight. Only elements begin..end have a product.
 typedef struct qdq_depthwise_line {
     const float *x;
     float by;
     uint32_t begin, end;
 } qdq_depthwise_line;
 
-// sums[i] = fma(line[i], by, sums[i]) for n i, and for each of them line by line in order.
+// sums[i] = fma(line[i], by, sums[i]) for each of n sums, with the lines in order.
 typedef void qdq_depthwise_fn(const qdq_depthwise_line *lines, size_t depth, float *sums, size_t n);
 
 #define QDQ_DEPTHWISE_DECLARE(ISA, isa) extern qdq_depthwise_fn qdq_depthwise_##isa;

@@ -5,7 +5,8 @@
 
 #include "ops/kernels/depthwise/depthwise.h"
 
-// Sums of so many positions stay in registers. Where a line has no element it has no product.
+// Adds all lines to `count` sums, which stay in registers. A line adds no product outside of its
+// begin..end.
 #define DEPTHWISE_ADD(count)                                                              \
     {                                                                                     \
         float own[count];                                                                 \

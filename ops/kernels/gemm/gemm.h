@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of matrix products: tiles of up to 12 rows and 32 columns whose sums stay in registers.
 //
-// A float sum is fma(a_k, b_k, sum) in float32 for k ascending. Vectors run over columns, so that
-// each sum is one chain, the same on every instruction set; a chunk of k continues the sums of the
-// one before from memory. Integer sums are int32, exact, and wrap around.
+// A float sum is fma(a_k, b_k, sum) in float32 for k ascending. Vectors run over columns, so each
+// sum is one chain, the same on every instruction set. A k block continues the sums of the one
+// before from memory. Integer sums are exact in int32, and wrap around.
 //
-// Products of bfloat16 go in pairs of k, as VDPBF16PS has them: sum = fused(a_1, b_1, sum), then
-// sum = fused(a_0, b_0, sum), with 0 for a k that is not there. fused is fma in float32 of numbers
-// whose denormals are zeros of their sign. Its result becomes a zero of its sign if, rounded to 24
-// bits whatever the exponent, it is less than 2^-126 in size.
+// Products of bfloat16 are added in pairs of k, as VDPBF16PS does: sum = fused(a_1, b_1, sum), then
+// sum = fused(a_0, b_0, sum), with 0 for a k beyond the depth. fused is a float32 fma that reads
+// denormals as zeros of their sign. Its result is flushed to a zero of its sign if its magnitude,
+// rounded to 24 bits with unbounded exponent, is below 2^-126.
 #ifndef QDQ_OPS_KERNELS_GEMM_GEMM_H
 #define QDQ_OPS_KERNELS_GEMM_GEMM_H
 
@@ -18,13 +18,13 @@
 enum {
     QDQ_GEMM_ROWS = 12,        // most rows of a tile
     QDQ_GEMM_COLUMNS = 32,     // of a panel of B, padded with zeros
-    QDQ_GEMM_ROW_BYTES = 512,  // from one row of A to the next, which is a chunk of k
-    QDQ_GEMM_DEPTH = 512,      // most k of a chunk, of any kind
-    QDQ_GEMM_KEEP = 256,       // of those that may have products to leave out
-    QDQ_GEMM_STEP_BYTES = 4,   // of A that go into a sum at a time
+    QDQ_GEMM_ROW_BYTES = 512,  // from one row of A to the next: a k block
+    QDQ_GEMM_DEPTH = 512,      // most k of a k block, of any kind
+    QDQ_GEMM_KEEP = 256,       // most k of a k block that may leave out products
+    QDQ_GEMM_STEP_BYTES = 4,   // of a row of A that a step takes
 };
 
-// What A and B are in memory. A step takes 4 bytes of a row of A, and 4 of each column of B.
+// The elements of A and B in memory. A step takes 4 bytes of a row of A, and 4 of each column of B.
 typedef enum qdq_gemm_kind {
     QDQ_GEMM_FLOATS,    // float32
     QDQ_GEMM_INTEGERS,  // int16_t of at most 9 bits
@@ -41,7 +41,7 @@ static inline size_t qdq_gemm_step(qdq_gemm_kind kind) {
     return QDQ_GEMM_STEP_BYTES / qdq_gemm_size(kind);
 }
 
-// Whether products of elements may be left out.
+// Whether a kernel may leave out products (`keep` below).
 static inline bool qdq_gemm_keeps(qdq_gemm_kind kind) {
     return kind == QDQ_GEMM_FLOATS || kind == QDQ_GEMM_BFLOATS;
 }
@@ -55,13 +55,13 @@ static inline size_t qdq_gemm_steps(qdq_gemm_kind kind, size_t n) {
 typedef struct qdq_gemm_part {
     const void *a;      // rows, QDQ_GEMM_ROW_BYTES apart
     const void *b;      // for each step 32 columns, each with the k of the step
-    const void *start;  // 32 sums that every row begins with; NULL: those of c
+    const void *start;  // 32 sums that every row starts from; NULL: the sums in c
     void *c;            // rows of 32 float or int32_t
     size_t c_stride;    // sums from one row to the next
     size_t rows, steps;
-    const uint16_t
-        *keep;  // of floats and bfloats; NULL: all, else bit r of keep[k] says whether row r has a
-                // product k, others are left out, and there are at most 12 rows
+    // For floats and bfloats bit r of keep[k] says whether row r has a product k; other products
+    // are left out, and there are at most 12 rows. NULL: all rows have all products.
+    const uint16_t *keep;
 } qdq_gemm_part;
 
 typedef void qdq_gemm_part_fn(const qdq_gemm_part *part);
@@ -71,26 +71,27 @@ typedef void qdq_gemm_lanes_fn(const float *a, const float *b, float *c, size_t 
 typedef void qdq_gemm_integer_lanes_fn(const int16_t *a, const int16_t *b, int32_t *c,
                                        size_t depth);
 
-// bfloat_lanes: the same with fused in place of fma, of bfloat16 that were widened.
+// bfloat_lanes: the same for bfloat16 that were widened, with fused in place of fma.
 
-// Sums to reals: v = fl(int32 sum) * scale + 0, or with `scale` NULL the float sum; then + bias,
-// unless that is NULL. A NaN becomes the quiet one without a sign. n is a multiple of 32; `out` may
-// begin where the sums do, or before.
+// Sums to reals: v = fl(int32 sum) * scale + 0, or the float sum if `scale` is NULL; then + bias,
+// unless `bias` is NULL. A NaN becomes 0x7FC00000. n is a multiple of 32; `out` may begin at the
+// sums or before them.
 typedef void qdq_gemm_reals_fn(const void *sums, const float *scale, const float *bias, void *out,
                                size_t n);
 
 // n elements of float32, float16 or bfloat16 as float32. A NaN stays a NaN.
 typedef void qdq_gemm_widen_fn(qdq_dtype dtype, const void *x, float *out, size_t n);
 
-// Back, rounded half to even. A NaN is the quiet one without a sign.
+// n float32 to such a dtype, rounded half to even. The only NaN in x is 0x7FC00000.
 typedef void qdq_gemm_narrow_fn(qdq_dtype dtype, const float *x, void *out, size_t n);
 
-// A part of B as codes, and what it is as floats: rows x 32 of (code - zero) * scale, rounded to
-// the dtype. Codes have no sign, and zero points are whole numbers that go with that.
+// A part of B as weight codes, and the floats that they stand for: rows x 32 of (code - zero) *
+// scale, rounded to the dtype. Codes are unsigned, and zero points are integers shifted to match
+// them.
 typedef struct qdq_gemm_weight_part {
-    const uint8_t *codes;  // rows x 32; or rows x 16, column j in the low half of byte j and j + 16
-    bool halves;           // in the high one
-    // Of the columns, or of the rows. The only NaN is the quiet one without a sign.
+    const uint8_t *codes;  // rows x 32
+    bool halves;  // rows x 16 codes: columns j and j + 16 are the low and the high half of byte j
+    // Scale and zero point of each column or, with by_row, of each row. The only NaN is 0x7FC00000.
     bool by_row;
     const float *scale, *zero;
     qdq_dtype dtype;  // float32, float16 or bfloat16
@@ -110,13 +111,13 @@ typedef struct qdq_gemm_kernel {
     qdq_gemm_widen_fn *widen;
     qdq_gemm_narrow_fn *narrow;
     qdq_gemm_decode_fn *decode;
-    // Before the first part of bytes that a thread multiplies, and after the last; or NULL.
+    // Called before the first part of bytes that a thread multiplies and after the last; or NULL.
     void (*enter)(void), (*leave)(void);
 } qdq_gemm_kernel;
 
 // The kernels of this build, from the plainest to the best.
 const qdq_gemm_kernel *qdq_gemm_kernels(size_t *count);
-// The best one of these instruction sets.
+// The best kernel for the instruction sets `isas`.
 const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
 
 #define QDQ_GEMM_DECLARE_INTEGERS(isa)               \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products: included after body.h by the file of an instruction set.
+// Matrix products. The file of an instruction set includes this one after quantize.inc.h.
 #include "ops/kernels/gemm/gemm_bfloats.inc.h"
 #include "ops/kernels/gemm/gemm_integers.inc.h"
 #include "ops/kernels/gemm/gemm_tiles.inc.h"
@@ -13,7 +13,7 @@ qdq_gemm_narrow_fn QDQ_ISA_NAME(gemm_narrow);
 
 //---- Floats -------------------------------------------------------------------
 
-// Products that are left out are jumped over.
+// Rows skip the products that p->keep leaves out.
 static void run_kept(const qdq_gemm_part *p, size_t row, size_t j) {
     enum { VECS = TILE_COLUMNS / LANES, ROWS = TILE_ROWS };
     const int32_t *a = (const int32_t *)p->a + row * ROW_WORDS, *b = (const int32_t *)p->b + j;
@@ -124,7 +124,8 @@ void QDQ_ISA_NAME(gemm_widen)(qdq_dtype dtype, const void *x, float *out, size_t
         memcpy(out, x, n * sizeof *out);
 }
 
-// Adding to the bits of the quiet NaN without a sign does not reach its upper half.
+// Rounding to bfloat16 adds to the bits of 0x7FC00000 without reaching its upper half, so a NaN
+// stays.
 void QDQ_ISA_NAME(gemm_narrow)(qdq_dtype dtype, const float *x, void *out, size_t n) {
     if (dtype == QDQ_BFLOAT16)
         for (size_t i = 0; i < n; i++) finite_bfloat16(out, i, x[i]);

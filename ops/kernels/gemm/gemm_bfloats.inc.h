@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of bfloat16: included by the file of an instruction set. VDPBF16PS is the
-// definition; elsewhere two fused multiply-adds do a pair while denormals are flushed. The control
-// register of x86 flushes as VDPBF16PS does. That of aarch64 flushes before rounding and tells when
-// it did: such tiles are left to the portable kernel.
+// Matrix products of bfloat16, included by the file of an instruction set. VDPBF16PS is the
+// definition. Without it, two fused multiply-adds compute a pair while the control register flushes
+// denormals. On x86 it flushes as VDPBF16PS does. On aarch64 it flushes before rounding and reports
+// it; the portable kernel then computes the tile again.
 #include "ops/kernels/gemm/gemm_tiles.inc.h"
 #include "runtime/base/fp_environment.h"
 
@@ -19,7 +19,7 @@ static inline gemm_floats bfloats_madd(gemm_floats sum, gemm_floats x, gemm_floa
 
 #else
 
-// The first and the second of pairs, widened.
+// The first and the second element of each pair, widened to float32.
 #if defined(__AVX512F__)
 static inline gemm_floats first_of(gemm_floats x) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(x), 16));
@@ -53,10 +53,11 @@ static inline gemm_floats bfloats_madd(gemm_floats sum, gemm_floats x, gemm_floa
 
 //---- With products that are left out ----------------------------------------------
 
-// What goes into the sums of row r that a pair belongs to, of which `first` and `second` are there.
+// Adds the products of a pair to the sums of a row: the first product if `first`, the second if
+// `second`.
 #if defined(__AVX512BF16__)
 
-// A product that is left out becomes -0 * 0: what is added to -0 stays.
+// A product that is left out becomes -0 * 0 = -0, which changes no sum.
 #define ADD_KEPT(sum, word, b, first, second)                                             \
     do {                                                                                  \
         int32_t kept = (int32_t)(((first) ? 0xFFFFu : 0) | ((second) ? 0xFFFF0000u : 0)); \
@@ -80,7 +81,7 @@ static inline gemm_floats bfloats_madd(gemm_floats sum, gemm_floats x, gemm_floa
 
 #endif
 
-// `keep` has a bit of each of these rows, from bit `row` on.
+// Bit row + r of keep[k] says whether row r has a product k.
 static void bfloats_kept(const int32_t *a, const int32_t *b, const int32_t *start,
                          size_t start_stride, int32_t *c, size_t c_stride, size_t steps,
                          const uint16_t *keep, size_t row, size_t rows) {
@@ -108,7 +109,7 @@ static void bfloats_kept(const int32_t *a, const int32_t *b, const int32_t *star
 FEW_ROWS(bfloats, floats, 1, 1, 1)
 MORE_ROWS(bfloats, floats)
 
-// Some rows of a part, no more than a tile has, to `c`.
+// Computes `rows` rows of a part from row `row` on, no more than a tile has, into `c`.
 static void bfloat_rows(const qdq_gemm_part *p, size_t row, size_t rows, int32_t *c,
                         size_t c_stride) {
     static tile_fn *const tiles[] = {FEW_NAMES(bfloats) MORE_NAMES(bfloats)};
@@ -131,7 +132,7 @@ static QDQ_APART void bfloat_rows_apart(const qdq_gemm_part *p, size_t row, size
     bfloat_rows(p, row, rows, c, COLUMNS);
 }
 
-// The rows again, as x86 has them.
+// Computes the rows again with the portable kernel, which flushes as x86 does.
 static void bfloat_rows_again(const qdq_gemm_part *p, size_t row, size_t rows) {
     uint16_t keep[QDQ_GEMM_KEEP];
     qdq_gemm_part part = *p;

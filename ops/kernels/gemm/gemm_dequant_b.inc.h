@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codes of B as floats: included after body.h by the file of an instruction set. Written over the
-// operations that each of them has; compilers would go over rows side by side.
+// Decodes weight codes of B to floats. The file of an instruction set includes this one after
+// quantize.inc.h. It is written with vector operations, because compilers would vectorize over
+// rows.
 #include "ops/kernels/gemm/gemm.h"
 #include "ops/kernels/gemm/gemm_vectors.inc.h"
 
@@ -8,9 +9,10 @@ qdq_gemm_decode_fn QDQ_ISA_NAME(gemm_decode);
 
 //---- What the instruction set has --------------------------------------------
 
-// `raw_bytes`, `raw_low` and `raw_high` are the codes in as many bytes as there are lanes, as
-// floats. bfloat16: scales that are NaN are the quiet one, and so are products then, so that adding
-// to their bits does not reach the upper half.
+// `raw_bytes`, `raw_low` and `raw_high` read as many bytes as there are lanes and return whole
+// bytes, low halves or high halves as floats. Rounding to bfloat16 needs no test for NaN: the only
+// NaN of a scale is 0x7FC00000, products keep it, and adding to its bits does not reach the upper
+// half.
 #if defined(__AVX512F__)
 static inline __m128i raw_16(const uint8_t *x) {
     return _mm_loadu_si128((const __m128i *)(const void *)x);
@@ -132,7 +134,7 @@ DECODE_TO(float32)
 DECODE_TO(bfloat16)
 DECODE_TO(float16)
 
-// Both halves of the columns: those of a byte, or the bytes.
+// Both halves of the columns: the two halves of each byte, or bytes of their own.
 #define DECODE_BY(fn, dtype)                                      \
     if (p->halves) {                                              \
         fn##dtype##_low(p, CODE_HALF, 0, 0);                      \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codes of B as floats, for any machine: the definition of what the other kernels do.
+// Decodes weight codes of B to floats on any machine: the definition that other kernels equal.
 #include "ops/kernels/gemm/gemm.h"
 #include "runtime/numerics/dtype.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of bfloat16 and of bytes for any machine: the definition of what the other kernels do.
+// Products of bfloat16 and of bytes on any machine: the definition that other kernels equal.
 #include <math.h>
 
 #include "ops/kernels/gemm/gemm_portable.h"
@@ -13,9 +13,9 @@ static float flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : 
 
 static float widened(uint16_t x) { return flushed(qdq_float_from_bits((uint32_t)x << 16)); }
 
-// a and b are flushed, and have 8 bits. Where the result is 2^-126 in size, the sum before rounding
-// may have been less: by half a step of the 24 bits that are below, which double tells apart from
-// less than that.
+// a and b are flushed and have 8 bits. A result of magnitude 2^-126 may be rounded from a smaller
+// sum. It is flushed if the sum is more than half an ulp of 24 bits (2^-151) below 2^-126, which
+// double can tell.
 static float fused(float a, float b, float sum) {
     sum = flushed(sum);
     float y = fmaf(a, b, sum);
@@ -31,7 +31,7 @@ void qdq_gemm_bfloats_portable(const qdq_gemm_part *p) {
         const uint16_t *a = qdq_gemm_row(p, r);
         float *c = qdq_gemm_sums(p, r);
         for (size_t i = 0; i < p->steps * 2; i++) {
-            size_t k = i ^ 1;  // the second of a pair is first
+            size_t k = i ^ 1;  // the second of a pair comes first
             if (p->keep && !(p->keep[k] >> r & 1)) continue;
             const uint16_t *of_k = b + k / 2 * COLUMNS * 2 + k % 2;
             for (size_t j = 0; j < COLUMNS; j++)
@@ -48,7 +48,7 @@ void qdq_gemm_bfloat_lanes_portable(const float *a, const float *b, float *c, si
 
 //---- Bytes -------------------------------------------------------------------
 
-// Sums wrap around, so they are unsigned.
+// Unsigned, because sums wrap around.
 void qdq_gemm_bytes_portable(const qdq_gemm_part *p) {
     const int8_t *b = p->b;
     for (size_t r = 0; r < p->rows; r++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of integers and of bytes: included by the file of an instruction set.
+// Matrix products of integers and of bytes, included by the file of an instruction set.
 #include "ops/kernels/gemm/gemm_tiles.inc.h"
 
 qdq_gemm_part_fn QDQ_ISA_NAME(gemm_integers);
@@ -18,7 +18,7 @@ MORE_ROWS(fours, ints)
 
 #if defined(__ARM_FEATURE_DOTPROD)
 
-// Tiles take A less 128. What lacks is 128 times the sums of the columns of B.
+// Tiles multiply A - 128. This adds the missing part: 128 times the column sums of B.
 static void add_missing(const qdq_gemm_part *p, int32_t *start) {
     enum { VECS = COLUMNS / LANES };
     gemm_ints sum[VECS];

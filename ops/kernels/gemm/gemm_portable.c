@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products for any machine: the definition of what the other kernels do.
+// Matrix products on any machine: the definition that other kernels equal.
 #include "ops/kernels/gemm/gemm_portable.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ void qdq_gemm_floats_portable(const qdq_gemm_part *p) {
     }
 }
 
-// Sums wrap around, so they are unsigned.
+// Unsigned, because sums wrap around.
 static void add_to(int32_t *sum, int32_t product) {
     *sum = (int32_t)((uint32_t)*sum + (uint32_t)product);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the rows of a part of a product are: what the kernels for any machine share.
+// The rows of A and of sums in a part of a product, for the portable kernels.
 #ifndef QDQ_OPS_KERNELS_GEMM_GEMM_PORTABLE_H
 #define QDQ_OPS_KERNELS_GEMM_GEMM_PORTABLE_H
 
@@ -11,7 +11,7 @@ static inline const void *qdq_gemm_row(const qdq_gemm_part *p, size_t r) {
     return (const char *)p->a + r * QDQ_GEMM_ROW_BYTES;
 }
 
-// The sums of a row, as they begin.
+// The sums of row r, set to `start` if there is one.
 static inline void *qdq_gemm_sums(const qdq_gemm_part *p, size_t r) {
     char *c = (char *)p->c + r * p->c_stride * 4;
     if (p->start) memcpy(c, p->start, QDQ_GEMM_COLUMNS * (size_t)4);

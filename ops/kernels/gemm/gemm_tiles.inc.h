@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of sums of products of matrices, which compilers do not keep in registers by themselves.
-// Vectors run over columns.
+// Tiles of sums for matrix products, unrolled by hand: compilers do not keep them in registers by
+// themselves. Vectors run over columns.
 #ifndef QDQ_OPS_KERNELS_GEMM_TILES_H
 #define QDQ_OPS_KERNELS_GEMM_TILES_H
 
@@ -11,14 +11,14 @@ enum { COLUMNS = QDQ_GEMM_COLUMNS, ROW_WORDS = QDQ_GEMM_ROW_BYTES / QDQ_GEMM_STE
 
 #define UNROLLED _Pragma("GCC unroll 16")
 
-// A step of a row of A, of any kind.
+// The four bytes of A that a step takes, of any kind.
 static inline int32_t word_of(const int32_t *a, size_t at) {
     int32_t word;
     memcpy(&word, a + at, sizeof word);
     return word;
 }
 
-// Few rows take B as fast as memory gives it: a step asks for what is some steps ahead.
+// With few rows, memory limits how fast B can be read, so a step prefetches B for later steps.
 enum { ASKING_ROWS = 2 };
 static inline void ask_for(const int32_t *b) {
     enum { AHEAD = 512, LINE = 16 };
@@ -27,8 +27,9 @@ static inline void ask_for(const int32_t *b) {
 
 //---- Tiles --------------------------------------------------------------------
 
-// R rows of TILE_COLUMNS columns. KIND names the multiply-add, TYPE the vectors. So few chains as
-// small tiles have would wait for each other: integers, whose order is free, go to SETS of sums.
+// R rows of TILE_COLUMNS columns. KIND names the multiply-add, TYPE the vectors. A small tile has
+// too few chains of additions to hide their latency, so integers, whose order is free, are added to
+// SETS sets of sums.
 #define TILE(KIND, TYPE, R, SETS)                                                                \
     static void KIND##_tile_##R(const int32_t *restrict a, const int32_t *restrict b,            \
                                 const int32_t *start, size_t start_stride, int32_t *c,           \
@@ -62,7 +63,8 @@ static inline void ask_for(const int32_t *b) {
         }                                                                                        \
     }
 
-// Tiles of all counts of rows, and what cuts a part into tiles of nearly the same count.
+// Tiles for each count of rows, and run_tiles, which cuts a part into tiles of nearly the same
+// count.
 typedef void tile_fn(const int32_t *a, const int32_t *b, const int32_t *start, size_t start_stride,
                      int32_t *c, size_t c_stride, size_t steps);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few operations on vectors that products of matrices are written over, as each instruction set
-// has them.
+// The vector operations that matrix products are written with, for each instruction set.
 #ifndef QDQ_OPS_KERNELS_GEMM_VECTORS_H
 #define QDQ_OPS_KERNELS_GEMM_VECTORS_H
 
@@ -76,8 +75,8 @@ static inline gemm_ints fours_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
 static inline gemm_ints pairs_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
     return _mm256_add_epi32(sum, _mm256_madd_epi16(x, b));
 }
-// As pairs of the first and third and of the second and fourth: products of bytes added in 16 bits
-// would saturate.
+// Multiplies the first and third bytes as pairs of int16, then the second and fourth: products of
+// bytes added in 16 bits would saturate.
 static inline gemm_ints fours_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
     gemm_ints b_even = _mm256_srai_epi16(_mm256_slli_epi16(b, 8), 8);
     sum = pairs_madd(sum, _mm256_and_si256(x, ints_all(0x00FF00FF)), b_even);
@@ -113,13 +112,14 @@ static inline gemm_ints pairs_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
     return vaddq_s32(sum, vpaddq_s32(low, vmull_high_s16(x16, b16)));
 }
 #if defined(__ARM_FEATURE_DOTPROD)
-// Of x less 128: SDOT has no bytes without a sign.
+// Multiplies x - 128, because SDOT takes signed bytes only. gemm_integers.inc.h adds the missing
+// part.
 static inline gemm_ints fours_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
     int8x16_t x8 = vreinterpretq_s8_s32(veorq_s32(x, ints_all((int32_t)0x80808080)));
     return vdotq_s32(sum, x8, vreinterpretq_s8_s32(b));
 }
 #else
-// A product of two bytes fits in 16 bits. All fours of x are the same.
+// A product of two bytes fits in 16 bits. All groups of four bytes in x are the same.
 static inline gemm_ints fours_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
     int16x8_t x16 = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(vreinterpretq_u8_s32(x))));
     int8x16_t b8 = vreinterpretq_s8_s32(b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AVX2 by hand: the core's Quantize to bytes with one scale. The arithmetic, and why it is exact,
-// is that of avx512_hot.c.
+// Quantize to bytes with AVX2 intrinsics, for the core's numerics and one scale. avx512_intrin.c
+// explains the arithmetic and why it is exact.
 #include <immintrin.h>
 
 #include "ops/kernels/quantize/kernel_list.h"
@@ -11,7 +11,7 @@ typedef struct factors {
     __m256 scale, inverse;         // s, fl(1/s)
     __m256 unit, start;            // fl(1/s) and z + 1/2 in parts of 2^-16
     __m256 coarse, fine;           // 1/s as a sum
-    __m256 least, most;            // x beyond them has an end of the bytes
+    __m256 least, most;            // for x beyond them y is a bound
     __m256i z, z_words;            // as int32, as int16
     __m256i quant_min, quant_max;  // bytes
 } factors;
@@ -86,8 +86,8 @@ static inline void words_of_bfloat16(const factors *f, const void *x, size_t at,
     }
 }
 
-// Packed bytes, in the order of their elements. Four of each of the words lie together: of vectors,
-// or of even and of odd elements.
+// Brings packed bytes into the order of their elements. Packing leaves groups of four, from one
+// vector (float32) or from even or odd elements (bfloat16).
 static inline __m256i order_of_float32(__m256i bytes) {
     return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }

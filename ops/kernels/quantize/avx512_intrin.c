@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// AVX-512 by hand, where compilers get less than half of it: the core's Quantize to bytes with one
-// scale, and tables of bytes.
+// AVX-512 intrinsics, where compilers reach less than half of the speed: Quantize to bytes for the
+// core's numerics, and lookup in tables of bytes.
 //
-// Below, q is the quotient x / s rounded to float32, n is q rounded half to even, z the zero point.
-// Of the sum n + z only steps within the bytes of y matter, and z is one of these bytes: the steps
-// are where q is a tie, k + 1/2, of at most 255.5 in size.
+// Below, q is the quotient x / s rounded to float32, n is q rounded half to even, and z is the zero
+// point. The sum n + z steps where q is a tie, k + 1/2. Only ties of magnitude up to 255.5 matter,
+// because z and the result are bytes of y.
 #include <immintrin.h>
 
 #include "ops/kernels/quantize/kernel_list.h"
@@ -15,16 +15,16 @@ typedef struct factors {
     __m512 scale, inverse;         // s, fl(1/s)
     __m512 unit, start;            // fl(1/s) and z + 1/2 in parts of 2^-16
     __m512 coarse, fine;           // 1/s as a sum
-    __m512 least, most;            // x beyond them has an end of the bytes
+    __m512 least, most;            // for x beyond them y is a bound
     __m512 in;                     // scale of x
     __m512i z, z_words;            // as int32, as int16
     __m512i quant_min, quant_max;  // bytes
-    bool clamps;                   // to less than all bytes
+    bool clamps;                   // the range is less than all bytes
 } factors;
 
 static inline __m512 all(float v) { return _mm512_set1_ps(v); }
 
-// Whether nothing that matters here overflows or is denormal, and z is a byte of y.
+// Whether no number that matters here overflows or is denormal, and z is a byte of y.
 static inline bool may_multiply(const qdq_quant_params *p, float s, int32_t z) {
     return s > 0x1p-60f && s < 0x1p60f && z >= p->range.least && z <= p->range.greatest;
 }
@@ -54,11 +54,11 @@ static inline factors factors_of(const qdq_quant_params *p, float in, float s, i
 
 //---- One multiply-add -------------------------------------------------------
 
-// x / s + z + 1/2 in parts of 2^-16, and NEAR more. Its upper half is n + z, unless the lower half
-// is less than 2 * NEAR: at the ties that matter, fl(1/s) and q are each off by one part at most
-// (2^-24 of 255.5), and rounding the sum by 3/4, which is less than NEAR. Larger quotients are on
-// the same side of all these ties. NaN and what int32 does not hold become 0x80000000, whose lower
-// half is 0.
+// x / s + z + 1/2 in parts of 2^-16, plus NEAR. The upper half is n + z unless the lower half is
+// less than 2 * NEAR: at the ties that matter, fl(1/s) and q are each off by at most one part
+// (2^-24 of 255.5), and rounding the sum by 3/4, together less than NEAR. Larger quotients are on
+// the same side of all these ties. NaN and numbers beyond int32 become 0x80000000, whose lower half
+// is 0.
 static inline __m512i approximate(const factors *f, __m512 x) {
     return _mm512_cvtps_epi32(_mm512_fmadd_ps(x, f->unit, f->start));
 }
@@ -69,9 +69,9 @@ static inline bool any_near(__m512i a, __m512i b, __m512i c, __m512i d) {
     return _mm512_mask_cmplt_epu16_mask(lower, least, _mm512_set1_epi16(2 * NEAR)) != 0;
 }
 
-// n + z in the upper half. NaN becomes `least`: max gives its second operand then. One step of
-// Newton's rounds correctly but where x / s is within 2^-22 of an ulp of the middle of two floats;
-// of the pairs of x and s where that is so beside a tie up to 2047.5, all were tried, and give q.
+// n + z in the upper half. NaN becomes `least`, because max returns its second operand then. One
+// Newton step rounds correctly unless x / s is within 2^-22 of an ulp of the middle of two floats.
+// All pairs of x and s for which this happens next to a tie up to 2047.5 were tried, and give q.
 static inline __m512i exact(const factors *f, __m512 x) {
     x = _mm512_min_ps(_mm512_max_ps(x, f->least), f->most);
     __m512 q = _mm512_mul_ps(x, f->inverse);
@@ -79,7 +79,8 @@ static inline __m512i exact(const factors *f, __m512 x) {
     return _mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(q), f->z), 16);
 }
 
-// The upper halves of four times 16 numbers as words: those of a and b by turns, of c and d.
+// The upper halves of four vectors of 16 numbers as words, alternately from the two vectors of each
+// pair.
 static inline void upper_halves(const __m512i sums[4], __m512i words[2]) {
     const __m512i down = _mm512_set4_epi32(0x0F0E0F0E, 0x0B0A0B0A, 0x07060706, 0x03020302);
     for (int i = 0; i < 2; i++)
@@ -110,9 +111,10 @@ static inline void quantize_group(source from, const factors *f, const void *x, 
 
 //---- bfloat16 ---------------------------------------------------------------
 
-// n + z as words, those of even and of odd elements four by four. Ties are many where x has 8 bits.
-// x * coarse is exact; the sum of both products is 1/s * x within 2^-40, rounded once. There are
-// few x / s so near the middle of two floats beside a tie; up to 1024.5 all were tried and give q.
+// n + z as words, in groups of four even and four odd elements. Ties are frequent where x has 8
+// bits, so this does without `approximate`. x * coarse is exact; the sum of both products is 1/s *
+// x within 2^-40, rounded once. Few quotients next to a tie are that close to the middle of two
+// floats; up to 1024.5 all were tried and give q.
 static inline __m512i quotients(const factors *f, __m512 x) {
     x = _mm512_min_ps(f->most, x);  // NaN stays, and becomes the least int32 as -infinity does
     return _mm512_cvtps_epi32(_mm512_fmadd_ps(x, f->fine, _mm512_mul_ps(x, f->coarse)));
@@ -129,9 +131,9 @@ static inline __m512i quantize_pairs(const factors *f, const void *x, size_t at)
 
 //---- A scale for each element ------------------------------------------------
 
-// As `approximate`, without z: rcp14 is within 2^-14 of 1/s, and after a step of Newton's within
-// 2^-24 and 2^-28, which is less than NEAR too. Scales that are 0, infinite, NaN, or so small that
-// 1/s overflows, make NaN or infinity of x; those with a denormal 1/s are found by `any_large`.
+// As `approximate`, without z: rcp14 is within 2^-14 of 1/s, and after a Newton step within 2^-24
+// and 2^-28, which is less than NEAR too. Scales that are 0, infinite, NaN, or so small that 1/s
+// overflows, make x NaN or infinite. `any_large` finds scales with a denormal 1/s.
 static inline __m512i approximate_channels(__m512 x, __m512 s) {
     __m512 inverse = _mm512_rcp14_ps(s);
     __m512 error = _mm512_fnmadd_ps(s, inverse, all(1.0f));
@@ -140,13 +142,13 @@ static inline __m512i approximate_channels(__m512 x, __m512 s) {
         _mm512_fmadd_ps(x, _mm512_mul_ps(inverse, all(0x1p16f)), all(0x1p15f + NEAR)));
 }
 
-// Negative ones too.
+// Whether a scale is 2^100 or more, negative or NaN.
 static inline bool any_large(const __m512i s[4]) {
     __m512i most = _mm512_max_epu32(_mm512_max_epu32(s[0], s[1]), _mm512_max_epu32(s[2], s[3]));
     return _mm512_cmpge_epu32_mask(most, _mm512_castps_si512(all(0x1p100f))) != 0;
 }
 
-// Of any scales. NaN becomes the least.
+// For any scales. NaN becomes the least.
 static inline __m512i exact_channels(__m512 x, __m512 s) {
     __m512 q = _mm512_max_ps(_mm512_div_ps(x, s), all(-0x1p14f));
     return _mm512_slli_epi32(_mm512_cvtps_epi32(_mm512_min_ps(q, all(0x1p14f))), 16);
@@ -183,7 +185,7 @@ static bool all_bytes(const qdq_quant_params *p, qdq_view z, size_t n) {
 
 //---- To bytes ---------------------------------------------------------------
 
-// Where the bytes of consecutive elements are after packing.
+// The places of consecutive elements among the packed bytes.
 #define BY_TWO(i) (i), (i) + 2, (i) + 4, (i) + 6
 #define VECTOR(i) BY_TWO(i), BY_TWO((i) + 16), BY_TWO((i) + 32), BY_TWO((i) + 48)
 #define TURNS(i) (i), (i) + 4, (i) + 1, (i) + 5, (i) + 2, (i) + 6, (i) + 3, (i) + 7
@@ -218,7 +220,7 @@ static void leave(qdq_tile_fn *fn, const void *params, const qdq_view *views, si
         _mm512_storeu_si512((char *)y + at, to_##y_name(&f, words, order)); \
     }
 
-// What has other parameters, and what is left of n, goes to `rest`.
+// Calls with other parameters, and the elements after the last group, go to `rest`.
 #define QUANTIZE(name, y_name, rest, view_count, order_of, GET)                          \
     qdq_tile_fn qdq_##name##_##y_name##_hot_avx512;                                      \
     void qdq_##name##_##y_name##_hot_avx512(const void *params, const qdq_view *views,   \
@@ -235,7 +237,7 @@ static void leave(qdq_tile_fn *fn, const void *params, const qdq_view *views, si
         leave(rest, params, views, view_count, x, y, at, n);                             \
     }
 
-// Also by channels along rows.
+// The same, also with a scale for each element: channels along rows.
 #define QUANTIZE_CHANNELS(name, y_name, rest, source)                                       \
     void qdq_##name##_##y_name##_channels_avx512(const void *params, const qdq_view *views, \
                                                  const void *x, void *y, size_t n) {        \

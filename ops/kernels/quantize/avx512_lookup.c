@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AVX-512 by hand: tables of 16 and of 32 bits. Those of 16 bits are taken apart into tables of
-// low and of high bytes, four registers each, and what is found in the two is put together again.
+// Lookup in tables of 16-bit and 32-bit results with AVX-512 intrinsics. A table of 16 bits is
+// split into a table of low bytes and one of high bytes, four registers each, and the two results
+// are joined.
 #include <immintrin.h>
 
 #include "ops/kernels/quantize/kernel_list.h"
@@ -11,7 +12,7 @@ typedef struct byte_table {
     __m512i part[4];
 } byte_table;
 
-// The low bytes of 256 numbers, in order.
+// The low bytes of the 64 numbers in a and b, in order.
 static inline __m512i low_bytes(__m512i a, __m512i b) {
     return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi16_epi8(a)),
                               _mm512_cvtepi16_epi8(b), 1);
@@ -31,8 +32,8 @@ static inline __m512i found(const byte_table *t, __m512i codes, __mmask64 upper)
     return _mm512_mask_blend_epi8(upper, below, above);
 }
 
-// Bytes are put together within each quarter of a register, from its lower or from its upper half:
-// so the codes are laid out beforehand.
+// Unpacking joins bytes within each quarter of a register, from its lower or its upper half, so the
+// codes are permuted beforehand.
 static inline void look_up_halves(const byte_table *low, const byte_table *high, const void *x,
                                   void *y) {
     const __m512i order = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tile functions that look up the results of bytes, in tables of 256 entries.
+// The portable lookup kernels: each byte selects a result from a table of 256.
 #include "ops/kernels/kernel.h"
 
 // NOLINTBEGIN(bugprone-macro-parentheses)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NEON by hand: tables of bytes, 16 elements at a time. TBL gives 0 for what is beyond its 64 bytes
-// and TBX leaves the element as it is, so each of the four parts of a table fills in its own.
+// Lookup in tables of bytes with NEON intrinsics, 16 elements at a time. For an index beyond its 64
+// bytes TBL gives 0 and TBX leaves the element unchanged, so each quarter of a table fills in its
+// own elements.
 #include <arm_neon.h>
 
 #include "ops/kernels/quantize/kernel_list.h"

@@ -17,9 +17,9 @@ typedef enum qdq_family {
     QDQ_FAMILY_LOOKUP_WORDS,   // to float32
 } qdq_family;
 
-// What the tile functions of all quantizing ops are given. `range` is that of y where y is an
-// integer, else that of x. Order of the views: scale, zero point (a float with `float_zero_point`),
-// and with `scales_twice` a scale of the scale; Requantize: those of x, then those of y.
+// Parameters of the tile functions of all quantizing ops. `range` belongs to y if y is an integer,
+// else to x. The views are, in order: scale, zero point (a float with `float_zero_point`) and, with
+// `scales_twice`, a scale of the scale. Requantize has the views of x, then the views of y.
 typedef struct qdq_quant_params {
     qdq_numerics numerics;
     qdq_dtype x_dtype, y_dtype;
@@ -33,7 +33,8 @@ typedef struct qdq_quant_params {
     float low, high;
 } qdq_quant_params;
 
-// The numbers of a block: low <= 0 <= high, and whether one of them is NaN. All zero is empty.
+// The range of some numbers: low <= 0 <= high, and whether one of them is NaN. All zero: no numbers
+// yet.
 typedef struct qdq_block_range {
     float low, high;
     bool nan;

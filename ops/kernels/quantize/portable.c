@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definition of each family: decode to registers, compute one by one, encode.
+// The portable kernels of the quantizing ops, which define them: decode to registers, compute one
+// by one, encode.
 #include "ops/kernels/kernel.h"
 
 enum { PART = 256 };  // elements in registers at a time
@@ -7,7 +8,7 @@ enum { PART = 256 };  // elements in registers at a time
 static const qdq_numerics core;  // all zero: the formula most graphs run with
 
 static bool is_core(const qdq_numerics *n) {
-    qdq_numerics plain = *n;  // what is applied elsewhere does not matter here
+    qdq_numerics plain = *n;  // without the fields that are applied elsewhere
     plain.bfloat16_store = core.bfloat16_store;
     plain.float_overflow = core.float_overflow;
     plain.narrow = false, plain.quant_min = plain.quant_max = 0;
@@ -47,7 +48,8 @@ static void quantize_bounded(const qdq_quant_params *p, qdq_view s, qdq_view z, 
     }
 }
 
-// Small floats without bounds have no zero point: the quotient, rounded once by its encoding.
+// Small floats without bounds have no zero point: the result is the quotient, rounded once when it
+// is encoded.
 static void quantize_to_real(const qdq_quant_params *p, qdq_view s, qdq_view z, float global,
                              float *real, void *y, size_t n) {
     if (p->bounded) quantize_bounded(p, s, z, real, n);
@@ -90,7 +92,7 @@ void qdq_quantize_tile_portable(const void *params, const qdq_view *views, const
     }
 }
 
-// The same from small floats.
+// Dequantizes small floats, which have no zero point.
 static void dequantize_from_real(const qdq_quant_params *p, qdq_view s, const void *x, float *real,
                                  size_t n) {
     qdq_decode_float(p->x_dtype, x, real, n);

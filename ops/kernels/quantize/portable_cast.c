@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definition of Cast. Elements go through float32 or int32 registers: those of real numbers
-// are a float, integers and bool an int32_t. What becomes of them is decided by the kind of y.
+// The portable kernel of Cast, which defines it. Real numbers go through float registers, integers
+// and bool through int32_t. The kind of y decides how they are converted.
 #include "ops/kernels/kernel.h"
 
 enum { PART = 256 };  // elements in registers at a time
@@ -11,7 +11,7 @@ static bool quantizes(const qdq_cast_params *p) {
     return p->numerics.cast_quantizes && qdq_dtype_is_packed(p->y_dtype);
 }
 
-// The low bits of a value that an integer of so many bits has, with the sign that they have.
+// The low `bits` bits of a value, sign-extended if `is_signed`.
 static int32_t low_bits(int32_t value, int bits, bool is_signed) {
     if (bits >= 32) return value;
     int32_t low = (int32_t)((uint32_t)value & ((1u << bits) - 1));
@@ -28,13 +28,13 @@ static int32_t truncated(float v, const qdq_dtype_info *y) {
 }
 
 // Integers narrower than a byte: half even, then the low bits. From 2^31 on a float32 is a multiple
-// of 256, whose low bits are 0; so are those of NaN and of the infinities.
+// of 256, so its low bits are 0. NaN and the infinities become 0 too.
 static int32_t wrapped(float v, const qdq_dtype_info *y) {
     float whole = qdq_round_half_even(v);
     return fabsf(whole) < 0x1p31f ? low_bits((int32_t)whole, y->bits, y->least < 0) : 0;
 }
 
-// The same as Quantize makes them: half even, then clamped. NaN is the least.
+// As Quantize does: half even, then clamped. NaN becomes the least.
 static int32_t quantized(float v, const qdq_dtype_info *y) {
     double whole = isnan(v) ? (double)y->least : (double)qdq_round_half_even(v);
     return (int32_t)fmin(fmax(whole, (double)y->least), (double)y->greatest);
@@ -74,7 +74,8 @@ static float power_of_two(qdq_cast_rounding mode, float v) {
     return ldexpf(1.0f, exponent - (up ? 0 : 1));
 }
 
-// What lies below 2^-127, zero and negative numbers too, or above 2^127 has no power of its own.
+// Numbers below 2^-127 (zero and negative ones too) and above 2^127 have no power of two: they
+// saturate or become NaN.
 static void round_to_powers(const qdq_cast_params *p, float *v, size_t n) {
     bool saturate = p->numerics.float_overflow == QDQ_FLOAT_SATURATE;
     for (size_t i = 0; i < n; i++) {

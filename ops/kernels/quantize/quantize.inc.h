@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels in plain C that compilers turn into vectors: included by one file per instruction set,
-// which defines QDQ_ISA_NAME(name) and is compiled for it. Each loop is the formula of
-// runtime/numerics/quantize_one.h for one choice of numerics, rewritten without branches; the
-// comment says why it is the same.
+// Quantizing kernels in plain C, which compilers turn into vectors. Each instruction set has a file
+// that defines QDQ_ISA_NAME(name), includes this one and is compiled for it. Each loop is the
+// formula of runtime/numerics/quantize_one.h for one choice of numerics, rewritten without
+// branches; its comment says why it is the same. The macros make a kernel of each row of
+// kernel_list.h.
 //
-// All take numbers of any value. Zero points beyond 2^20 in size, with which sums would no longer
+// All kernels take numbers of any value. Zero points of magnitude above 2^20, whose sums would not
 // be exact in float32, go to the portable kernel.
 #include <math.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "ops/kernels/quantize/kernel_list.h"
 #include "runtime/numerics/dtype.h"
 
-enum { PART = 256 };  // parameters that are not alike are laid out in parts
+enum { PART = 256 };  // elements whose parameters are expanded together
 
 static inline bool body_nan(float value) {
     return (qdq_float_bits(value) & 0x7FFFFFFF) > 0x7F800000;
@@ -27,7 +28,7 @@ static inline qdq_view body_from(qdq_view view, size_t at) {
     return (qdq_view){view.data + at * view.step, view.step};
 }
 
-// Whether the range of y and all zero points are small enough.
+// Whether the range of y and all zero points are small enough for exact sums.
 static inline bool body_small(const qdq_quant_params *p, qdq_view z, size_t n) {
     int64_t most = 1 << 20;
     uint32_t beyond = p->range.quant_min < -most || p->range.quant_max > most;
@@ -49,7 +50,7 @@ static inline void body_ints(qdq_view view, size_t n, int32_t *out) {
     for (size_t i = 0; i < n; i++) out[i] = (int32_t)view.data[view.step ? i : 0];
 }
 
-//---- float16: what the instruction set has for it ----------------------------
+//---- float16 conversions of the instruction set -----------------------------
 
 #define QDQ_ISA_HALVES 1  // body_from_halves and body_to_halves are there
 
@@ -98,8 +99,8 @@ static inline void store_int16(void *y, size_t i, int32_t q) { ((int16_t *)y)[i]
 static inline void store_uint16(void *y, size_t i, int32_t q) { ((uint16_t *)y)[i] = (uint16_t)q; }
 static inline void store_int32(void *y, size_t i, int32_t q) { ((int32_t *)y)[i] = q; }
 
-// To bfloat16, of what is no NaN. Half even; half away with denormals and -0 to +0; half even with
-// denormal float32 to 0 with their sign.
+// Store a number that is not NaN. To bfloat16: half even; _device: half away, with denormals and -0
+// to +0; _flush: half even, with denormal float32 to a zero of their sign.
 static inline void finite_float32(void *y, size_t i, float v) { ((float *)y)[i] = v; }
 static inline void finite_bfloat16(void *y, size_t i, float v) {
     uint32_t bits = qdq_float_bits(v);
@@ -115,8 +116,8 @@ static inline void finite_bfloat16_flush(void *y, size_t i, float v) {
     ((uint16_t *)y)[i] = (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-// A float8 of M mantissa bits that saturates: half even where it is normal, by adding a number
-// whose last bit is the float8's where it is not.
+// A float8 of m mantissa bits that saturates. Normal numbers are rounded half to even on their
+// bits, smaller ones by adding a number whose last bit is the last bit of the float8.
 static inline uint8_t body_float8(float v, uint32_t m, int bias, float largest, uint32_t nan) {
     uint32_t bits = qdq_float_bits(v), sign = bits >> 24 & 0x80;
     float a = fabsf(v);
@@ -143,14 +144,14 @@ static inline void store_float8_e5m2(void *y, size_t i, float v) {
 
 //---- Quantize ---------------------------------------------------------------
 
-// The bounds of y, the parameters of an element, and what is worked out of them once.
+// The bounds of y, the parameters of an element, and the numbers computed from them once.
 typedef struct lane {
     float s, inverse, z;
     float low, high;  // of y
 } lane;
 
-// clamp(rne(x / s) + z). Clamping the rounded quotient to the bounds less z is the same, as all
-// three are whole and exact; NaN fails the first comparison and becomes the lower bound.
+// clamp(rne(x / s) + z). Clamping the rounded quotient to the bounds minus z is the same, because
+// all three are exact integers. NaN fails the first comparison and becomes the lower bound.
 static inline int32_t lane_core(lane p, float x) {
     float r = rintf(x / p.s), low = p.low - p.z, high = p.high - p.z;
     r = r > low ? r : low;
@@ -158,7 +159,7 @@ static inline int32_t lane_core(lane p, float x) {
     return (int32_t)(r + p.z);
 }
 
-// clamp(rne(fl(fl(x * fl(1/s)) + z))): whole bounds may be applied before rounding.
+// clamp(rne(fl(fl(x * fl(1/s)) + z))): integer bounds may be applied before rounding.
 static inline int32_t lane_onednn(lane p, float x) {
     float v = x * p.inverse + p.z;
     v = v > p.low ? v : p.low;
@@ -221,10 +222,10 @@ static inline lane lane_of(const qdq_quant_params *p, float s, int32_t z, bool f
                   .high = (float)p->range.quant_max};
 }
 
-// Whether x * fl(1/s) may stand for x / s: then the two differ by less than 3 * 2^-24 of the
-// quotient, which up to 2^10 is less than 0.0002. Where neither is that close to a tie, both round
-// to the same number; where the quotient is larger, both are beyond the bounds.
-enum { FAST = 64 };  // elements that are looked at together
+// Whether x * fl(1/s) may stand for x / s. The two then differ by less than 3 * 2^-24 of the
+// quotient, which up to 2^10 is less than 0.0002. If neither is that close to a tie, both round to
+// the same number; if the quotient is larger, both are beyond the bounds.
+enum { FAST = 64 };  // elements that are searched for ties together
 static inline bool lane_may_multiply(lane p) {
     float size = fabsf(p.s);
     return size > 0x1p-60f && size < 0x1p60f && p.low - p.z > -1000 && p.high - p.z < 1000;
@@ -288,14 +289,14 @@ static inline int32_t lane_multiplied(lane p, float r) {
         }                                                                                         \
     }
 
-// A NaN has the sign of the one that it came from, or none.
+// x / s. A NaN has the sign of the NaN that it came from, or none.
 static inline float quotient(float x, float s) {
     float v = x / s;
     uint32_t sign = body_nan(x) ? qdq_float_bits(x) : body_nan(s) ? qdq_float_bits(s) : 0;
     return body_nan(v) ? qdq_float_from_bits(0x7FC00000 | (sign & 0x80000000)) : v;
 }
 
-// To float8: the quotient is rounded by the store alone.
+// To float8: only the store rounds the quotient.
 #define QUANTIZE_FLOAT8(name, x_name, y_name, numerics)                                     \
     void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,    \
                             const void *restrict x, void *restrict y, size_t n) {           \
@@ -330,8 +331,9 @@ MINUS(uint8)
 MINUS(int4)
 MINUS(uint4)
 
-// A float8 of M mantissa bits: a normal number has the bits of the float32 but for the bias, a
-// smaller one is a whole number of the least. From `beyond` on it is NaN, at `infinity` infinite.
+// The value of a float8 of m mantissa bits. A normal number has the bits of the float32 except for
+// the bias; a smaller one is an integer multiple of the least. Codes from `beyond` on are NaN, and
+// `infinity` is infinite.
 static inline float body_of_float8(uint32_t code, uint32_t m, uint32_t bias, uint32_t infinity,
                                    uint32_t beyond) {
     uint32_t magnitude = code & 0x7F;
@@ -360,8 +362,8 @@ static inline bool body_finite(qdq_view s, size_t n) {
     return !beyond;
 }
 
-// (q - z) * s: with codes of 8 bits and small zero points every way to subtract is exact, and with
-// finite scales nothing is NaN but what was, with a NaN that bfloat16 holds too.
+// (q - z) * s. With codes of 8 bits and small zero points every way to subtract is exact. With
+// finite scales a result is NaN only if the code is, and bfloat16 holds that NaN too.
 #define DEQUANTIZE(name, x_name, y_name, numerics, store)                                          \
     void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,           \
                             const void *restrict x, void *restrict y, size_t n) {                  \
@@ -415,7 +417,7 @@ static inline float scaled(float d, float s, bool flush) {
 
 //---- float16 -----------------------------------------------------------------
 
-// float16 goes through a part of float32, which holds it.
+// float16 goes through float32, which holds every float16, a part at a time.
 #define FROM_FLOAT16(name, y_name, numerics, kernel)                                     \
     void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views, \
                             const void *restrict x, void *restrict y, size_t n) {        \
@@ -448,9 +450,9 @@ static inline float scaled(float d, float s, bool flush) {
 
 //---- Ranges -----------------------------------------------------------------
 
-// The bits of floats are in the order of their magnitudes. So the greatest number, as a signed
-// integer, is that of the greatest positive float, or of a NaN without sign; the greatest as an
-// unsigned one, if it has a sign, that of the least float, or of a NaN with one.
+// The bits of floats are ordered by magnitude. As signed integers the greatest is the greatest
+// positive float or a NaN without sign. As unsigned integers the greatest, if its sign is set, is
+// the least float or a NaN with sign.
 static inline bool body_widen(uint32_t high, uint32_t low, qdq_block_range *range) {
     if ((high & 0x7FFFFFFF) > 0x7F800000 || (low & 0x7FFFFFFF) > 0x7F800000) return false;
     float least = qdq_float_from_bits(low >> 31 ? low : 0), most = qdq_float_from_bits(high);

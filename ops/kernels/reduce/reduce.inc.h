@@ -35,7 +35,7 @@ static void slice_sum_exps(qdq_lanes *lanes, const double *e, size_t n) {
     qdq_sum_add64(lanes->sums, e, n);
 }
 
-// An integer in the order of the floats: -inf, ..., -0, +0, ..., inf. NaN becomes `nan`.
+// A key: an integer that orders as the floats do, -inf, ..., -0, +0, ..., inf. NaN becomes `nan`.
 static inline int32_t slice_key(float v, int32_t nan) {
     uint32_t bits = qdq_float_bits(v);
     uint32_t key = bits ^ ((0 - (bits >> 31)) >> 1);
@@ -66,7 +66,7 @@ SLICE_EXTREME(slice_least, <, INT32_MIN)
 
 //---- Elements ---------------------------------------------------------------
 
-// e^-700 is nothing beside a sum of 1 or more, and becomes 0 as a float.
+// e^-700 does not change a sum of 1 or more, and becomes 0 as a float.
 static void slice_exps(const float *x, size_t n, double max, double *e) {
     for (size_t i = 0; i < n; i++) {
         double v = (double)x[i] - max;
@@ -101,16 +101,16 @@ static void slice_narrow(const double *x, size_t n, float *y) {
     }
 }
 
-// Of the two floats that x lies between the one whose last bit is 1. Where the nearest has a 0
-// there, that is its neighbour on the side of x; of infinity it is the greatest float. `lost` is
-// the exact rest, so large that it is 0 as a float only where x is exact (or 0 for any dtype); NaN
-// where x is infinite.
+// Rounds to odd: of the two floats around x, the one whose last bit is 1. If the nearest float has
+// a last bit of 0, the result is its neighbour on the side of x; for infinity it is the greatest
+// float. `lost` is the exact remainder, scaled up so that it is 0 as a float only if x is exact (or
+// 0 in any dtype); it is NaN if x is infinite.
 static void slice_narrow_odd(const double *x, size_t n, float *y) {
     for (size_t i = 0; i < n; i++) {
         float near = (float)x[i];
         float lost = (float)((x[i] - (double)near) * 0x1p200);
         uint32_t bits = qdq_float_bits(near), rest = qdq_float_bits(lost);
-        uint32_t size = rest & 0x7FFFFFFFu;  // without comparisons: these would not be vectors
+        uint32_t size = rest & 0x7FFFFFFFu;  // without comparisons, which would not be vectorized
         uint32_t is_number = (size + 0x7FFFFFFFu) & (size - 0x7F800001u);  // neither 0 nor NaN
         uint32_t moves = ~bits & is_number >> 31, opposite = (bits ^ rest) >> 31;
         bits += moves - 2 * (moves & opposite);
@@ -135,7 +135,7 @@ static void slice_decode(qdq_dtype dtype, const void *x, float *out, size_t n) {
     qdq_decode_float(dtype, x, out, n);
 }
 
-// NaN is 0x7FC00000 here, which rounding leaves a NaN.
+// The only NaN is 0x7FC00000, which stays a NaN when rounded.
 static void slice_encode(qdq_dtype dtype, const float *in, void *y, size_t n) {
     uint16_t *codes = y;
     if (dtype == QDQ_BFLOAT16) {

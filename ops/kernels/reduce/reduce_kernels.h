@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over parts of slices (ops/reduce/reduce_axes.h): what softmax, norms and reductions spend
-// their time in. One set for each instruction set, of the same source (slice_body.h): all give the
-// same bits.
+// The inner loops of softmax, norms and reductions, over parts of slices
+// (ops/reduce/reduce_axes.h). Each instruction set has a set of them, compiled from one source
+// (reduce.inc.h); all give the same bits.
 #ifndef QDQ_OPS_KERNELS_REDUCE_REDUCE_KERNELS_H
 #define QDQ_OPS_KERNELS_REDUCE_REDUCE_KERNELS_H
 
 #include "ops/kernels/best_row.h"
 #include "runtime/numerics/sum.h"
 
-// What is accumulated, in the lanes of runtime/numerics/sum.h: a sum or a product, or keys, which
-// are integers in the order of the floats that they stand for.
+// Accumulators, one for each lane of runtime/numerics/sum.h: sums or products, or keys, which are
+// integers in the order of the floats that they stand for.
 typedef union qdq_lanes {
     double sums[QDQ_SUM_LANES];
     int32_t keys[QDQ_SUM_LANES];
 } qdq_lanes;
 
-// Takes n elements more into lanes; `about`: what deviations are from. All parts of a slice but the
-// last are a multiple of QDQ_SUM_LANES long.
+// Adds n more elements to the lanes; deviations are taken from `about`. All parts of a slice but
+// the last are a multiple of QDQ_SUM_LANES long.
 typedef void qdq_lanes_fn(qdq_lanes *lanes, const float *x, size_t n, double about);
 
-// (x - mean) * scale, and where they are given * gamma and + beta; each operation rounds to double.
+// (x - mean) * scale, then * gamma and + beta if they are given; each operation rounds to double.
 typedef struct qdq_normal {
     double mean, scale;
     const float *gamma, *beta;  // one for each element, or NULL; no beta without gamma
@@ -36,8 +36,8 @@ typedef struct qdq_slice_kernels {
     void (*normalize)(const float *x, size_t n, const qdq_normal *normal, double *y);
     // To the nearest float; a NaN becomes 0x7FC00000.
     void (*narrow)(const double *x, size_t n, float *y);
-    // To a float that a narrower dtype is made of: rounded to odd, so that the second rounding
-    // gives what one would have.
+    // To a float that is then rounded to a narrower dtype: rounded to odd, so that the two
+    // roundings give the result of one.
     void (*narrow_odd)(const double *x, size_t n, float *y);
     // Elements of float32, float16 or bfloat16 from and to float32, as qdq_decode_float and
     // qdq_encode_float.
@@ -51,7 +51,7 @@ QDQ_KERNEL_ISAS(QDQ_SLICE_DECLARE)
 // The best kernels for the instruction sets `isas`; all give the same bits.
 const qdq_slice_kernels *qdq_slice_kernels_find(uint32_t isas);
 
-// How lanes begin, and what they come to.
+// The first values of lanes, and the results that lanes of keys hold.
 static inline void qdq_lanes_fill(qdq_lanes *lanes, double value) {
     for (size_t l = 0; l < QDQ_SUM_LANES; l++) lanes->sums[l] = value;
 }
