@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks that the rules of several targets share, and the facts about a node that they use.
 #include "graph/targets/checks.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ bool qdq_op_context_is(const qdq_op_context *ctx, const char *op) {
 }
 
 const qdq_quantize_attrs *qdq_quantize_attrs_of(const qdq_op_context *ctx) {
-    // The struct of DynamicQuantize begins with that of Quantize.
+    // DynamicQuantize's attribute struct begins with Quantize's.
     bool has = qdq_op_context_is(ctx, "Quantize") || qdq_op_context_is(ctx, "Dequantize") ||
                qdq_op_context_is(ctx, "DynamicQuantize");
     return has ? ctx->attrs : NULL;
@@ -61,7 +62,7 @@ qdq_shape qdq_block_shape(const qdq_op_context *ctx) {
 const char *const qdq_scale_ports[3] = {"scale", "in_scale", "out_scale"};
 const char *const qdq_zero_point_ports[3] = {"zero_point", "in_zero_point", "out_zero_point"};
 
-// The attribute of a port is its name with an "s", "zps" for "zero_point".
+// The attribute of a port is the port's name with an "s"; for "zero_point" it is "zps".
 static const qdq_attr_desc *attr_of(const qdq_op_context *ctx, const char *port, char *name,
                                     size_t capacity) {
     static const char word[] = "zero_point";

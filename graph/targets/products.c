@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks of products whose inputs are dequantized.
 #include "graph/targets/products.h"
 
 #include <string.h>
@@ -11,13 +12,13 @@ static const char *port_of(const qdq_op_context *ctx, size_t input) {
     return qdq_op_port(ctx->op, input)->name;
 }
 
-// The attributes of the Dequantize that makes an input; NULL where none does.
+// The attributes of the Dequantize that makes an input; NULL if no Dequantize does.
 static const qdq_quantize_attrs *dequantize_of(const qdq_op_context *ctx, size_t input) {
     const qdq_maker *maker = &ctx->inputs[input].maker;
     return maker->op && strcmp(maker->op->name, "Dequantize") == 0 ? maker->attrs : NULL;
 }
 
-// The dim of the output channels of the weights; -1 where they have none.
+// The dim of the weights' output channels; -1 if they have none.
 static int output_channels(const qdq_op_context *ctx) {
     int rank = ctx->inputs[WEIGHTS].type.shape.rank;
     if (qdq_op_context_is(ctx, "Convolution"))

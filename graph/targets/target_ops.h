@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ops each target has: the one table, and the rule that reads it. A target has an op if its
-// documents name one operator (layer, function) that computes it, constants given where it wants
-// more operands: BiasAdd is an addition that broadcasts, Square a product. An op that a row does
-// not name is unknown to that target, so a new op is unknown to all until their rows name it. What
-// the documents exclude is named too: a rule of its own refuses it, or says what is computed
-// instead.
+// The ops of each target: one table, and the rule that reads it. A target has an op if its
+// documents name one operator (layer, function) that computes it, given constants for extra
+// operands: BiasAdd is an addition that broadcasts, Square a product. An op that a row does not
+// name is unknown to that target, so a new op is unknown to all until their rows name it. Ops that
+// the documents exclude are named as well: a rule of their own refuses them, or says what is
+// computed instead.
 #ifndef QDQ_GRAPH_TARGETS_TARGET_OPS_H
 #define QDQ_GRAPH_TARGETS_TARGET_OPS_H
 
@@ -12,7 +12,7 @@
 
 #define QDQ_INTEGER_PRODUCTS "MatMulInteger ConvInteger QLinearMatMul QLinearConv"
 
-// All six backends have these, or say what they compute instead.
+// All six backends have these ops, or their documents say what is computed instead.
 #define QDQ_COMMON_OPS                                                                        \
     "Quantize Dequantize DynamicQuantize Requantize Cast "                                    \
     "Abs Exp Log Sqrt Square Tanh Sigmoid ReLU Reciprocal "                                   \
@@ -21,7 +21,7 @@
     "ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum AvgPool MaxPool Interpolate Concat " \
     "StaticReshape StaticTranspose Reorder "
 
-// ONNX's operators, PyTorch's functions and TensorRT's importer go on with these.
+// Additional ops of ONNX, PyTorch and TensorRT's importer.
 #define QDQ_USUAL_OPS                                                        \
     QDQ_COMMON_OPS                                                           \
     "Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp PReLU LogSoftmax " \
@@ -37,7 +37,7 @@
     "RMSNorm BatchNormForwardTraining"
 #define QDQ_TORCHAO_OPS QDQ_USUAL_OPS "BatchNormForwardTraining"
 
-// Finds a node of any other op than those of `known`, a row above.
+// A rule that reports nodes of ops not in `known`, one of the lists above.
 #define QDQ_UNKNOWN_OPS_ROW(target, known, rule_source)                                       \
     {                                                                                         \
         .id = target "/op-unknown", .severity = QDQ_SEVERITY_WARNING,                         \

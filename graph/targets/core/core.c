@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default target: only the rules without which a graph has no meaning, and ONNX's numerics.
+// The default target: only the core rules, which every graph must follow, and ONNX's numerics.
 #include "graph/target.h"
 
 static qdq_numerics numerics(const qdq_op_context *ctx, int release) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // oneDNN Graph 3.14: Quantize, Dequantize, DynamicQuantize, DynamicDequantize and TypeCast, as its
-// CPU backend on x86-64 computes them, and the rules about neural-network ops, whose checks are in
-// onednn_network.c. What its specification forbids is an error, what the CPU backend alone lacks a
-// warning. A scale from a port makes the Dynamic op of each.
+// CPU backend on x86-64 computes them. The specification's limits are errors; limits of the CPU
+// backend alone are warnings. A scale from a port selects the Dynamic op of each kind.
+// onednn_network.c has the checks of the rules about neural-network ops.
 #include "graph/targets/onednn/onednn.h"
 
 #include <math.h>
@@ -78,7 +78,7 @@ static void requantize_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_expect_y(ctx, rule, BYTES);
 }
 
-// float32 <-> bfloat16 and float32 <-> float16.
+// Only float32 <-> bfloat16 and float32 <-> float16.
 static void cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
     if (!qdq_expect_dtype(ctx, rule, "x", x, FLOATS)) return;
@@ -108,7 +108,7 @@ static void float8_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
             ctx, rule, z.name, "is given, but the quantized type is a float8", "none, not even 0");
 }
 
-// DynamicDequantize alone.
+// Only DynamicDequantize has groups.
 static void grouped_op(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (is_grouped(ctx) && !(is_dequantize(ctx) && is_dynamic(ctx)))
         qdq_report_target_violation(ctx, rule, "qtype", "is per_group",
@@ -145,7 +145,7 @@ static void group_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
     }
 }
 
-// The first dims are compared, and that of a scalar is 0.
+// oneDNN compares first dims, and takes 0 for the first dim of a scalar.
 static void dynamic_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
     const qdq_argument *scalar = s.from_port && s.shape.rank == 0   ? &s
@@ -154,7 +154,8 @@ static void dynamic_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (scalar) qdq_report_target_violation(ctx, rule, scalar->name, "has rank 0", "the shape [1]");
 }
 
-// The first dim of the zero points is 1 or that of the scales, whatever comes behind.
+// The first dim of the zero points is 1 or the same as that dim of the scales; other dims are not
+// compared.
 static void first_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
     bool channels = qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_CHANNEL;
@@ -177,7 +178,7 @@ static void one_dim(const qdq_op_context *ctx, const qdq_rule *rule) {
             "rank 1, as documented");
 }
 
-// 1 << axis is the mask of the dims with scales.
+// oneDNN computes the mask of dims with scales as 1 << axis.
 static void negative_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     int at = qdq_channel_axis(ctx);

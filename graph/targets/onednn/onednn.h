@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of oneDNN's rules about neural-network ops. What a check wants is in the summary of
-// its rule; the rules are in onednn.c, the checks in onednn_network.c.
+// The checks of oneDNN's rules about neural-network ops (onednn_network.c). onednn.c has the rules,
+// whose summaries say what each check wants.
 #ifndef QDQ_GRAPH_TARGETS_ONEDNN_ONEDNN_H
 #define QDQ_GRAPH_TARGETS_ONEDNN_ONEDNN_H
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What oneDNN asks of neural-network ops beyond the core, whose ops are modelled on its own.
+// Checks of oneDNN's rules about neural-network ops. The core ops are modelled on oneDNN's, so only
+// a few extra restrictions remain.
 #include "graph/targets/onednn/onednn.h"
 #include "include/qdq/network.h"
 
 #define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16) | QDQ_SET(FLOAT16))
 
-// False where input `input` has another dtype than one of `set`, which is found.
+// Reports input `input` if its dtype is not in `set`. False after a finding.
 static bool expect_input(const qdq_op_context *ctx, const qdq_rule *rule, size_t input,
                          qdq_dtype_set set) {
     return qdq_expect_dtype(ctx, rule, qdq_op_port(ctx->op, input)->name,
@@ -31,7 +32,7 @@ void qdq_onednn_round_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     (void)expect_input(ctx, rule, 0, QDQ_SET(FLOAT32));
 }
 
-// All inputs behind x.
+// Every input after x.
 void qdq_onednn_norm_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t i = 1; i < ctx->input_count; i++)
         if (ctx->inputs[i].given && !expect_input(ctx, rule, i, QDQ_SET(FLOAT32))) return;
@@ -60,7 +61,7 @@ void qdq_onednn_half_pixel(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     "half_pixel");
 }
 
-// Dropout behind another node may be fused with it.
+// A Dropout that follows another node may be fused with it, so it is not reported.
 void qdq_onednn_not_alone(const qdq_op_context *ctx, const qdq_rule *rule) {
     bool reciprocal = qdq_op_context_is(ctx, "Reciprocal");
     if (reciprocal || !ctx->inputs[0].maker.op)

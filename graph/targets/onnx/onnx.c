@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX at opset 25: what QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear can say, and
-// what ONNX Runtime 1.30 makes of it. Cast takes and makes every dtype, so no rule is about it. The
+// ONNX at opset 25: what QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear can express,
+// and how ONNX Runtime 1.30 computes it. Cast supports every dtype, so no rule concerns it. The
 // numerics are the core's.
 #include "graph/targets/checks.h"
 #include "graph/targets/target_ops.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorRT 10.0 to 11.0: IQuantizeLayer, IDequantizeLayer and IDynamicQuantizeLayer, and the two
-// ways to them, the ONNX importer and the MLIR dialect. What the header refuses is an error; what
-// another document says otherwise, or what is computed but surprises, is a warning. The numerics
+// ways to reach them, the ONNX importer and the MLIR dialect. A condition of the header is an
+// error. A condition of another document alone, or a surprising result, is a warning. The numerics
 // are the core's.
 #include "graph/targets/tensorrt/tensorrt.h"
 
 #include "graph/targets/target_ops.h"
 
-// Releases where rules moved.
+// Releases in which rules changed.
 enum {
     V10_0 = 1000,
     V10_7 = 1007,
@@ -26,7 +26,8 @@ static const qdq_release releases[] = {
 
 //---- Rules ------------------------------------------------------------------
 
-#define PAIR "Quantize Dequantize DynamicQuantize"  // DynamicQuantize with a scale is a Quantize
+#define PAIR \
+    "Quantize Dequantize DynamicQuantize"  // a DynamicQuantize with a scale counts as a Quantize
 #define ALL "Quantize Dequantize DynamicQuantize Requantize"
 #define MAKES "Quantize DynamicQuantize Requantize"
 #define DYNAMIC "DynamicQuantize"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of TensorRT's rules. What a check wants is in the summary of its rule; the rules are
-// in tensorrt.c, the checks of DynamicQuantize in tensorrt_dynamic.c, all others in
-// tensorrt_checks.c.
+// The checks of TensorRT's rules; tensorrt.c has the rules, whose summaries say what each check
+// wants. tensorrt_dynamic.c has the checks of DynamicQuantize, tensorrt_checks.c all others.
 #ifndef QDQ_GRAPH_TARGETS_TENSORRT_TENSORRT_H
 #define QDQ_GRAPH_TARGETS_TENSORRT_TENSORRT_H
 

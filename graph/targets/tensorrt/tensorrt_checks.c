@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What TensorRT asks of IQuantizeLayer and IDequantizeLayer, and of the pair that Requantize is.
+// Checks of TensorRT's rules about IQuantizeLayer and IDequantizeLayer, and about Requantize as the
+// pair of both.
 #include "graph/targets/tensorrt/tensorrt.h"
 #include "runtime/numerics/dtype.h"
 
@@ -72,7 +73,7 @@ void qdq_trt_e8m0_is_mxfp8(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     "blocks of 32 elements along one dim");
 }
 
-// Attributes are float32.
+// Numbers in attributes are float32.
 void qdq_trt_one_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale");
     qdq_dtype real = qdq_real_dtype(ctx);
@@ -82,7 +83,8 @@ void qdq_trt_one_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
                                              qdq_dtype_name(real), qdq_real_port(ctx)));
 }
 
-// The scales of NVFP4 and MXFP8 were made by a layer from the start.
+// Releases without run-time scales still accepted them for NVFP4 and MXFP8, whose scales a layer
+// makes.
 void qdq_trt_run_time_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_quantized_dtype(ctx) == QDQ_FLOAT4_E2M1) return;
     qdq_argument s = qdq_argument_of(ctx, "scale");
@@ -137,7 +139,7 @@ void qdq_trt_zero_point_is_constant(const qdq_op_context *ctx, const qdq_rule *r
     }
 }
 
-// A single number in an attribute stands for as many as there are scales.
+// A single number in an attribute stands for one zero point per scale.
 void qdq_trt_zero_point_shape(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
         qdq_argument s = qdq_argument_of(ctx, qdq_scale_ports[k]);
@@ -161,7 +163,7 @@ void qdq_trt_zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_argument z = qdq_argument_of(ctx, qdq_zero_point_ports[k]);
         qdq_dtype wanted =
             pair && k == 1 ? ctx->inputs[QDQ_PORT_X].type.dtype : qdq_quantized_dtype(ctx);
-        // The operator pages have float32, which the importer feeds.
+        // The operator pages show float32, which the importer accepts.
         if (!z.from_port || z.dtype == wanted || z.dtype == QDQ_FLOAT32) continue;
         qdq_report_target_violation(
             ctx, rule, z.name, qdq_text(ctx->findings, "is %s", qdq_dtype_name(z.dtype)),
@@ -263,7 +265,8 @@ void qdq_trt_no_int8_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 void qdq_trt_no_float8_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
-    if (qdq_argument_of(ctx, "scale").dtype != QDQ_FLOAT8_E8M0)  // MXFP8 came before
+    if (qdq_argument_of(ctx, "scale").dtype !=
+        QDQ_FLOAT8_E8M0)  // MXFP8 is the exception: it had blocks earlier
         find_blocks(ctx, rule, QDQ_FLOAT8_E4M3FN, "per_tensor or per_channel");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What TensorRT asks of IDynamicQuantizeLayer: a DynamicQuantize that computes its scales.
+// Checks of TensorRT's rules about IDynamicQuantizeLayer: a DynamicQuantize that computes its
+// scales.
 #include "graph/targets/tensorrt/tensorrt.h"
 
 static const qdq_dynamic_quantize_attrs *attrs_of(const qdq_op_context *ctx) { return ctx->attrs; }
@@ -36,7 +37,8 @@ void qdq_trt_no_float_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_report_target_violation(ctx, rule, "scheme", "is symmetric", "nvfp4 or mx_rceil");
 }
 
-// What the header takes besides float4; none for schemes of which other rules speak.
+// The result dtypes that the header accepts in addition to float4; none for schemes that other
+// rules refuse.
 static qdq_dtype_set results_of(const qdq_op_context *ctx) {
     if (has_scheme(ctx, QDQ_MX_RCEIL)) return QDQ_SET(FLOAT8_E4M3FN);
     return has_scheme(ctx, QDQ_SYMMETRIC) ? QDQ_SET(INT8) | QDQ_SET(FLOAT8_E4M3FN) : 0;
@@ -56,7 +58,7 @@ void qdq_trt_dynamic_result(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     "float4_e2m1, and the scheme nvfp4");
 }
 
-// scaleType has float8_e4m3fn, float8_e8m0 and float32, which the scheme decides.
+// The layer's scaleType is float8_e4m3fn, float8_e8m0 or float32; the scheme decides which.
 void qdq_trt_computed_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_is_computed(ctx) && attrs_of(ctx)->scheme < QDQ_MX_FLOOR)
         qdq_expect_dtype(ctx, rule, "scale_dtype", ctx->outputs[1].dtype, QDQ_SET(FLOAT32));

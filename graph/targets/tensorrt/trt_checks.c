@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks that the rules of TensorRT and Tripy share.
 #include "graph/targets/tensorrt/trt_checks.h"
 
 #include "runtime/numerics/dtype.h"

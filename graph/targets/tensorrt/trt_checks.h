@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What TensorRT and Tripy, which is built on it, look at alike.
+// Facts and checks shared by TensorRT and Tripy, which is built on TensorRT.
 #ifndef QDQ_GRAPH_TARGETS_TENSORRT_TRT_CHECKS_H
 #define QDQ_GRAPH_TARGETS_TENSORRT_TRT_CHECKS_H
 
@@ -10,47 +10,48 @@
 #define QDQ_SET_16_BIT_FLOATS (QDQ_SET(FLOAT16) | QDQ_SET(BFLOAT16))
 #define QDQ_SET_LAYER_FLOATS (QDQ_SET(FLOAT32) | QDQ_SET_16_BIT_FLOATS)
 
-// A side of a node that is quantized: x or the result, of Requantize and Cast both.
+// A quantized side of a node: x or the result. Requantize and Cast have both.
 typedef struct qdq_side {
     const char *port;  // "x" or "dtype"
     qdq_dtype dtype;
 } qdq_side;
 
-// How many sides there are, at most 2.
+// Sets `sides` and returns how many there are, at most 2.
 size_t qdq_quantized_sides(const qdq_op_context *ctx, qdq_side sides[2]);
-// The attribute or port that is a float: "x", of Dequantize "dtype".
+// The attribute or port of the float side: "x", for Dequantize "dtype".
 const char *qdq_real_port(const qdq_op_context *ctx);
 bool qdq_is_per_group(const qdq_op_context *ctx);
-// How many dims of x are cut into blocks of more than one element; of a node that is not per
-// group 0. `first` is the outermost of them, -1 without.
+// How many dims of x are cut into blocks of more than one element; 0 for a node that is not
+// per_group. `first` gets the outermost of these dims, or -1.
 int qdq_blocked_dims(const qdq_op_context *ctx, int *first);
-// The first scale of a node that has more than one element per channel. False if it has none.
+// Sets `scale` to the node's first scale with more than one element per channel. False if there is
+// none.
 bool qdq_has_channels(const qdq_op_context *ctx, qdq_argument *scale);
-// A side has 4 bits.
+// Whether a side has 4 bits.
 bool qdq_has_4_bits(const qdq_op_context *ctx);
 
-// Ops that pass on codes as they are.
+// Ops that move quantized elements without changing them.
 #define QDQ_MOVES "Concat StaticReshape StaticTranspose Reorder"
 
 //---- Checks -----------------------------------------------------------------
 
-// All quantized sides are of `set`; of `but` another rule speaks.
+// All quantized sides are in `set`; dtypes in `but` are left to another rule.
 void qdq_check_quantized(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set,
                          qdq_dtype_set but);
-// Both sides of a Cast are of `set`.
+// Both sides of a Cast are in `set`.
 void qdq_check_cast(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set);
-// x and the result of Dequantize are float32, float16 or bfloat16.
+// x, or the result of Dequantize, is float32, float16 or bfloat16.
 void qdq_check_layer_float(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_check_no_scalar_x(const qdq_op_context *ctx, const qdq_rule *rule);
-// No float8 result that does not saturate.
+// No float8 result has saturate off.
 void qdq_check_saturates(const qdq_op_context *ctx, const qdq_rule *rule);
-// x of channels has more than one dim.
+// x with per-channel scales has more than one dim.
 void qdq_check_no_list_of_channels(const qdq_op_context *ctx, const qdq_rule *rule);
-// Tensors of 4 bits have an even number of elements.
+// Tensors of 4-bit dtypes have an even number of elements.
 void qdq_check_even_count(const qdq_op_context *ctx, const qdq_rule *rule);
-// No int4 leaves the graph.
+// No int4 value is an output of the graph.
 void qdq_check_no_int4_output(const qdq_op_context *ctx, const qdq_rule *rule);
-// A scale of 16 bits has the dtype of the float side (between the halves of Requantize: float32).
+// A 16-bit scale has the dtype of the float side (between the halves of Requantize: float32).
 void qdq_check_scale_agrees(const qdq_op_context *ctx, const qdq_rule *rule);
 
 #endif

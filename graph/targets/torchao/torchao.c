@@ -23,7 +23,7 @@ static bool is_grouped_scheme(const qdq_op_context *ctx) {
 
 //---- Numerics ---------------------------------------------------------------
 
-// What PyTorch promotes two float dtypes to; NONE stands for float32.
+// The dtype to which PyTorch promotes two float dtypes; NONE stands for float32.
 static qdq_dtype promoted(qdq_dtype a, qdq_dtype b) {
     return a == b && a != QDQ_FLOAT32 ? a : QDQ_DTYPE_NONE;
 }
@@ -32,7 +32,8 @@ static qdq_dtype unless_float32(qdq_dtype dtype) {
     return dtype == QDQ_FLOAT32 ? QDQ_DTYPE_NONE : dtype;
 }
 
-// quantize_affine makes it: integers, and a float8 with bounds. The float8 functions have none.
+// True for results of quantize_affine: integers, and float8 with bounds. The float8 functions have
+// no bounds.
 static bool is_affine(const qdq_op_context *ctx) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     return qdq_dtype_is_int(ctx->outputs[0].dtype) || (a && (a->quant_min.set || a->quant_max.set));
@@ -41,7 +42,7 @@ static bool is_affine(const qdq_op_context *ctx) {
 static void quantize_as(qdq_numerics *n, const qdq_op_context *ctx) {
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
     qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
-    if (!is_affine(ctx)) return;  // float32, divided
+    if (!is_affine(ctx)) return;  // computed in float32, by division
     n->scaling = QDQ_SCALE_RECIPROCAL;
     n->zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT;
     qdq_dtype scale = qdq_is_computed(ctx) ? ctx->outputs[1].dtype : s.dtype;
@@ -52,7 +53,8 @@ static void quantize_as(qdq_numerics *n, const qdq_op_context *ctx) {
     if (n->middle_dtype != n->quantize_step_dtype) n->quantize_step_dtype = QDQ_DTYPE_NONE;
 }
 
-// The floor of a scale: the least normal number of x's dtype, before 0.18 its machine epsilon.
+// The lower bound of a scale: the smallest normal number of x's dtype; before 0.18 its machine
+// epsilon.
 static float least_scale(qdq_dtype x, int release) {
     bool normal = release >= RELEASE_0_18;
     switch (x) {
@@ -67,7 +69,7 @@ static void dequantize_as(qdq_numerics *n, qdq_dtype y, int release) {
     if (release >= RELEASE_0_12) n->subtraction = QDQ_SUBTRACT_FLOAT;
 }
 
-// Tensor.to saturates to float8_e4m3fn alone.
+// Tensor.to saturates only to float8_e4m3fn.
 static void cast_as(qdq_numerics *n, qdq_dtype y) {
     qdq_dtype_set overflowing =
         QDQ_SET(FLOAT8_E5M2) | QDQ_SET(FLOAT8_E4M3FNUZ) | QDQ_SET(FLOAT8_E5M2FNUZ);
@@ -121,14 +123,14 @@ static void requantize_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_expect_y(ctx, rule, INTEGERS);
 }
 
-// Scales that are themselves small go with MX and NVFP4.
+// Scales of small dtypes belong to MX and NVFP4.
 static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     bool small = qdq_set_has(QDQ_SET_SMALL_FLOATS, qdq_quantized_dtype(ctx));
     qdq_expect_scales(ctx, rule,
                       small && qdq_op_context_is(ctx, "Dequantize") ? QDQ_SET_SCALES : FLOATS);
 }
 
-// What PyTorch has casts of.
+// The dtypes that PyTorch can cast.
 static void cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_expect_both(ctx, rule,
                     FLOATS | QDQ_SET_FLOAT8 | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(INT8) |
@@ -144,7 +146,7 @@ static void zero_point_count(const qdq_op_context *ctx, const qdq_rule *rule) {
         qdq_report_other_count(ctx, rule, &z, &s);
 }
 
-// A block of one element: choose_qparams_affine then reduces everything.
+// With a block of one element, choose_qparams_affine reduces over the whole tensor.
 static void one_element_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     qdq_shape shape = ctx->inputs[QDQ_PORT_X].type.shape;

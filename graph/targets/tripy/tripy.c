@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tripy 0.1.7: quantize and dequantize. What its front end checks is an error, in the order in
-// which it checks; so is what the compiler beneath always refuses. What its documents ask for and
-// nothing checks is a warning. The numerics are the core's, but Cast to int4 is a quantize with the
-// scale 1.
+// Tripy 0.1.7: quantize and dequantize. Conditions that its front end checks are errors, in the
+// order of its checks; so are those that the compiler below always refuses. Documented conditions
+// that nothing checks are warnings. The numerics are the core's, except that Cast to int4 is a
+// quantize with scale 1.
 #include "graph/targets/target_ops.h"
 #include "graph/targets/tensorrt/trt_checks.h"
 #include "runtime/numerics/dtype.h"
@@ -27,7 +27,7 @@ static void result_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_expect_dtype(ctx, rule, "dtype", ctx->outputs[0].dtype, set);
 }
 
-// A number in an attribute becomes what the float side is. Requantize goes through float32.
+// Numbers in an attribute get the dtype of the float side. Requantize goes through float32.
 static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_dtype real = qdq_op_context_is(ctx, "Requantize") ? QDQ_FLOAT32 : qdq_real_dtype(ctx);
     for (size_t k = 0; k < 3; k++) {
@@ -42,7 +42,7 @@ static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     }
 }
 
-// The first of the checks on the rank of the scale that fails is the one that is seen.
+// The checks on the rank of the scale run in this order, and only the first failure is reported.
 typedef enum form {
     FINE,
     CHANNELS_WANT_LIST,
@@ -51,14 +51,14 @@ typedef enum form {
     WANTS_SCALAR
 } form;
 
-// As a tensor, a list of scales in an attribute is laid out as qtype says.
+// A list of scales in an attribute becomes a tensor of the rank that qtype implies.
 static int scale_rank(const qdq_op_context *ctx, const qdq_argument *s) {
     if (s->from_port || !qdq_is_per_group(ctx)) return s->shape.rank;
     return ctx->inputs[QDQ_PORT_X].type.shape.rank;
 }
 
 static form form_of(const qdq_op_context *ctx, const qdq_argument *s) {
-    // A side of Requantize has a dim where it has channels.
+    // A side of Requantize with channels has one dim.
     bool pair = qdq_op_context_is(ctx, "Requantize");
     bool has_dim = pair ? s->count > 1 : qdq_channel_axis(ctx) >= 0;
     int rank = scale_rank(ctx, s);

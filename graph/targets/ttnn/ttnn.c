@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tenstorrent's ttnn.quantize, dequantize and requantize: int32, int8 and uint8, per tensor and per
-// channel. Which kernel runs, and so what comes out, depends on whether each scale and zero point
-// is a number or a tensor (docs/targets.md has the paths).
+// channel. The kernel, and with it the result, depends on whether each scale and zero point is a
+// number or a tensor (docs/targets.md lists the paths).
 #include "graph/targets/target_ops.h"
 #include "graph/targets/ttnn/ttnn_checks.h"
 
 //---- Numerics ---------------------------------------------------------------
 
-// The integer stage of the fused kernels.
+// The integer part of the fused kernels.
 static void round_as_fused(qdq_numerics *n, qdq_dtype y) {
     n->rounding = y == QDQ_INT8 ? QDQ_ROUND_HALF_UP_BIASED : QDQ_ROUND_HALF_AWAY;
     n->overflow = y == QDQ_UINT8 ? QDQ_OVERFLOW_MAGNITUDE : QDQ_OVERFLOW_SATURATE;

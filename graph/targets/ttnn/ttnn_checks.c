@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks of ttnn's rules.
 #include "graph/targets/ttnn/ttnn_checks.h"
 
 #include <math.h>
@@ -40,7 +41,7 @@ void qdq_ttnn_quantize_input(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 void qdq_ttnn_integer_input(const qdq_op_context *ctx, const qdq_rule *rule) {
     bool as_shown = is_requantize(ctx) && ctx->inputs[QDQ_PORT_X].type.dtype == QDQ_BFLOAT16;
-    if (!as_shown) qdq_expect_x(ctx, rule, INTEGERS);  // that has a rule of its own
+    if (!as_shown) qdq_expect_x(ctx, rule, INTEGERS);  // bfloat16 has a rule of its own
 }
 
 void qdq_ttnn_integer_output(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -90,7 +91,7 @@ void qdq_ttnn_cast_to_unsigned(const qdq_op_context *ctx, const qdq_rule *rule) 
 
 //---- Rules: per channel -----------------------------------------------------
 
-// Whether the node is given an axis as ttnn's functions are.
+// Whether the node gets an axis in the way that ttnn's functions do.
 static bool along_axis(const qdq_op_context *ctx) {
     return is_requantize(ctx) ? has_axis(ctx)
                               : qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_CHANNEL;
@@ -113,7 +114,7 @@ void qdq_ttnn_channel_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     qdq_text(ctx->findings, "has rank %d", s.shape.rank), "rank 1");
 }
 
-// A tensor that goes with an axis has one element for each channel.
+// A tensor that goes with an axis has one element per channel.
 static bool expect_channels(const qdq_op_context *ctx, const qdq_rule *rule, const qdq_argument *v,
                             int64_t channels) {
     if (v->shape.rank == 1 && v->shape.dims[0] == channels) return true;
@@ -175,7 +176,7 @@ void qdq_ttnn_channel_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
     }
 }
 
-// The axis goes to a half of the pair only where that half's scale is a tensor.
+// A half of the pair gets the axis only if the scale of that half is a tensor.
 void qdq_ttnn_mixed_arguments(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_ttnn_path(ctx) != QDQ_TTNN_MIXED || !has_axis(ctx)) return;
     int64_t channels = channels_of(ctx);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of ttnn look for, and the path that a Requantize takes.
+// The checks of ttnn's rules, and the path that a Requantize takes.
 #ifndef QDQ_GRAPH_TARGETS_TTNN_TTNN_CHECKS_H
 #define QDQ_GRAPH_TARGETS_TTNN_TTNN_CHECKS_H
 
