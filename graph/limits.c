@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits on shapes, tensors and graphs, and checks of the data of constants.
-#include <stdio.h>
-
 #include "graph/graph.h"
 #include "runtime/numerics/dtype.h"
 
@@ -22,24 +20,16 @@ qdq_limits qdq_limits_or_default(const qdq_limits *limits) {
     return all;
 }
 
-static const char *shape_text(qdq_graph *graph, qdq_shape shape) {
-    char text[256];
-    size_t at = 0;
-    for (int i = 0; i < shape.rank && i < QDQ_MAX_RANK && at < sizeof text; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%lld", i ? ", " : "",
-                               (long long)shape.dims[i]);
-    return qdq_text(&graph->findings, "[%s]", at ? text : "");
-}
-
 static bool check_shape(qdq_graph *graph, qdq_shape shape, qdq_subject subject) {
     bool legal = shape.rank >= 0 && shape.rank <= QDQ_MAX_RANK;
     for (int i = 0; legal && i < shape.rank; i++) legal = shape.dims[i] >= 1;
     if (!legal) {
-        qdq_graph_report_core(graph, QDQ_RULE_SHAPE, subject,
-                              shape.rank < 0 || shape.rank > QDQ_MAX_RANK
-                                  ? qdq_text(&graph->findings, "has rank %d", shape.rank)
-                                  : qdq_text(&graph->findings, "is %s", shape_text(graph, shape)),
-                              "at most 8 dims, each at least 1");
+        qdq_graph_report_core(
+            graph, QDQ_RULE_SHAPE, subject,
+            shape.rank < 0 || shape.rank > QDQ_MAX_RANK
+                ? qdq_text(&graph->findings, "has rank %d", shape.rank)
+                : qdq_text(&graph->findings, "is %s", qdq_shape_text(&graph->findings, shape)),
+            "at most 8 dims, each at least 1");
         return false;
     }
     size_t count = 1;
@@ -48,7 +38,7 @@ static bool check_shape(qdq_graph *graph, qdq_shape shape, qdq_subject subject) 
     if (count <= graph->limits.elements) return true;
     qdq_graph_report_core(
         graph, QDQ_RULE_SIZE, subject,
-        qdq_text(&graph->findings, "is %s", shape_text(graph, shape)),
+        qdq_text(&graph->findings, "is %s", qdq_shape_text(&graph->findings, shape)),
         qdq_text(&graph->findings, "at most %zu elements", graph->limits.elements));
     return false;
 }
@@ -69,9 +59,10 @@ static size_t tiled_bytes(qdq_type type) {
 bool qdq_graph_check_type(qdq_graph *graph, qdq_type type, qdq_subject subject) {
     if (!check_shape(graph, type.shape, subject)) return false;
     if (row_bytes(type) != SIZE_MAX && tiled_bytes(type) != SIZE_MAX) return true;
-    qdq_graph_report_core(graph, QDQ_RULE_SIZE, subject,
-                          qdq_text(&graph->findings, "is %s", shape_text(graph, type.shape)),
-                          "a tensor whose bytes an address can count");
+    qdq_graph_report_core(
+        graph, QDQ_RULE_SIZE, subject,
+        qdq_text(&graph->findings, "is %s", qdq_shape_text(&graph->findings, type.shape)),
+        "a tensor whose bytes an address can count");
     return false;
 }
 

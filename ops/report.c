@@ -8,6 +8,7 @@
 #include "include/qdq/inspect.h"
 #include "ops/synonyms.h"
 #include "runtime/base/number.h"
+#include "runtime/base/shape_text.h"
 #include "runtime/base/utf8.h"
 
 #define ROW(E, of_id, of_severity, of_status, of_summary, of_hint) \
@@ -50,6 +51,11 @@ const char *qdq_text_number(qdq_findings *findings, double value, size_t index, 
 const char *qdq_text_is(qdq_findings *findings, double value) {
     char text[QDQ_NUMBER_BYTES];
     return qdq_text(findings, "is %s", qdq_number_text(text, value, false));
+}
+
+const char *qdq_shape_text(qdq_findings *findings, qdq_shape shape) {
+    char text[QDQ_SHAPE_TEXT_BYTES];
+    return qdq_text(findings, "%s", qdq_write_shape(shape, text, sizeof text));
 }
 
 static const char *text_or_empty(const char *text) { return text ? text : ""; }

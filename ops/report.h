@@ -58,4 +58,7 @@ const char *qdq_text_number(qdq_findings *findings, double value, size_t index, 
 // "is 0.1", of a double.
 const char *qdq_text_is(qdq_findings *findings, double value);
 
+// "[2, 3]"
+const char *qdq_shape_text(qdq_findings *findings, qdq_shape shape);
+
 #endif

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "ops/network.h"
-
 static const qdq_attr_desc *attr_called(const qdq_op *op, const char *name) {
     for (size_t i = 0; i < op->attr_count; i++)
         if (strcmp(op->attrs[i].name, name) == 0) return &op->attrs[i];

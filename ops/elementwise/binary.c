@@ -17,14 +17,12 @@ static bool join(const qdq_op_context *ctx, size_t a, size_t b, qdq_broadcast ru
     bool fits =
         rule == QDQ_BROADCAST_NONE ? qdq_shape_equal(sa, sb) : qdq_broadcast_shapes(sa, sb, out);
     if (fits) return true;
-    qdq_report_violation(
-        ctx, QDQ_RULE_PORT_SHAPE, ctx->op->inputs[b].name,
-        qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, sb)),
-        qdq_text(ctx->findings,
-                 rule == QDQ_BROADCAST_NONE ? "%s, that of %s"
-                                            : "one that goes with %s of %s: dims from "
-                                              "the last on are equal or 1",
-                 qdq_shape_text(ctx->findings, sa), ctx->op->inputs[a].name));
+    qdq_report_shape(ctx, ctx->op->inputs[b].name, sb,
+                     qdq_text(ctx->findings,
+                              rule == QDQ_BROADCAST_NONE ? "%s, the shape of %s"
+                                                         : "one that goes with %s of %s: dims from "
+                                                           "the last on are equal or 1",
+                              qdq_shape_text(ctx->findings, sa), ctx->op->inputs[a].name));
     return false;
 }
 
@@ -119,16 +117,10 @@ static const qdq_attr_desc select_attrs[] = {
 
 // The condition is broadcast one way: it makes y no larger.
 static void check_condition(const qdq_op_context *ctx, qdq_broadcast rule, qdq_shape y) {
-    qdq_shape is = ctx->inputs[SELECT_CONDITION].type.shape, joined;
-    bool fits = rule == QDQ_BROADCAST_NONE
-                    ? qdq_shape_equal(is, y)
-                    : qdq_broadcast_shapes(is, y, &joined) && qdq_shape_equal(joined, y);
-    if (!fits)
-        qdq_report_violation(
-            ctx, QDQ_RULE_PORT_SHAPE, "condition",
-            qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, is)),
-            qdq_text(ctx->findings, "one that can be broadcast to %s, that of a and b",
-                     qdq_shape_text(ctx->findings, y)));
+    if (rule == QDQ_BROADCAST_NONE)
+        (void)qdq_check_shape(ctx, SELECT_CONDITION, y, "the shape of a and b");
+    else
+        (void)qdq_check_broadcasts_to(ctx, SELECT_CONDITION, y, "the shape of a and b");
 }
 
 static void infer_select(qdq_op_context *ctx) {
@@ -186,10 +178,7 @@ static bool check_channels(const qdq_op_context *ctx, qdq_data_format format) {
         qdq_shape channels = {.rank = 1, .dims = {x.dims[qdq_channel_dim(x, format)]}};
         return qdq_check_shape(ctx, PORT_OTHER, channels, "the channels of x");
     }
-    qdq_report_violation(
-        ctx, QDQ_RULE_PORT_SHAPE, "x",
-        qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, x)),
-        "at least two dims, one of them the channels");
+    qdq_report_shape(ctx, "x", x, "at least two dims, one of them the channels");
     return false;
 }
 
@@ -236,20 +225,13 @@ static bool is_per_channel(const qdq_op_context *ctx, const qdq_prelu_attrs *a) 
 
 static void infer_prelu(qdq_op_context *ctx) {
     const qdq_prelu_attrs *a = ctx->attrs;
-    qdq_shape x = ctx->inputs[PORT_X].type.shape, joined;
     ctx->outputs[0] = ctx->inputs[PORT_X].type;
     (void)qdq_check_same_dtype(ctx, PORT_OTHER);
     if (!qdq_has_input(ctx, PORT_OTHER)) return;
-    qdq_shape slope = ctx->inputs[PORT_OTHER].type.shape;
-    if (is_per_channel(ctx, a)) {
+    if (is_per_channel(ctx, a))
         (void)check_channels(ctx, a->data_format);
-    } else if (!qdq_broadcast_shapes(slope, x, &joined) || !qdq_shape_equal(joined, x)) {
-        qdq_report_violation(
-            ctx, QDQ_RULE_PORT_SHAPE, "slope",
-            qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, slope)),
-            qdq_text(ctx->findings, "one that can be broadcast to %s, that of x",
-                     qdq_shape_text(ctx->findings, x)));
-    }
+    else
+        (void)qdq_check_broadcasts_to(ctx, PORT_OTHER, ctx->outputs[0].shape, "the shape of x");
 }
 
 static size_t lower_prelu(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {

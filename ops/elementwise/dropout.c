@@ -2,7 +2,7 @@
 #include "ops/blocking.h"
 #include "ops/chunks.h"
 #include "ops/elementwise/philox.h"
-#include "ops/network.h"
+#include "ops/infer.h"
 #include "runtime/numerics/dtype.h"
 
 enum { PORT_X, PORT_SEED, PORT_OFFSET, PORT_PROBABILITY };

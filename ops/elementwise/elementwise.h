@@ -4,8 +4,8 @@
 #ifndef QDQ_OPS_ELEMENTWISE_ELEMENTWISE_H
 #define QDQ_OPS_ELEMENTWISE_ELEMENTWISE_H
 
+#include "ops/infer.h"
 #include "ops/kernels/elementwise/elementwise_kernels.h"
-#include "ops/network.h"
 
 // The ports of an op on elements and the function: y = map(a, b, c).
 typedef struct qdq_elements {

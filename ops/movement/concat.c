@@ -25,11 +25,9 @@ static bool check_input(const qdq_op_context *ctx, size_t i, int axis) {
     qdq_shape alike = first.shape;
     if (is.shape.rank == alike.rank) alike.dims[axis] = is.shape.dims[axis];
     if (qdq_shape_equal(alike, is.shape)) return true;
-    qdq_report_violation(
-        ctx, QDQ_RULE_PORT_SHAPE, port,
-        qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, is.shape)),
-        qdq_text(ctx->findings, "%s, the shape of xs[0], but for dim %d",
-                 qdq_shape_text(ctx->findings, first.shape), axis));
+    qdq_report_shape(ctx, port, is.shape,
+                     qdq_text(ctx->findings, "%s, the shape of xs[0], but for dim %d",
+                              qdq_shape_text(ctx->findings, first.shape), axis));
     return false;
 }
 

@@ -160,11 +160,9 @@ static void infer_reshape(qdq_op_context *ctx) {
     if (open >= 0 ? count % known != 0 : count != known) {
         qdq_shape wanted = {.rank = (int)a->shape.count};
         for (int i = 0; i < wanted.rank; i++) wanted.dims[i] = a->shape.data[i];
-        qdq_report_violation(
-            ctx, QDQ_RULE_PORT_SHAPE, "x",
-            qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, x.shape)),
-            qdq_text(ctx->findings, "as many elements as the shape %s has",
-                     qdq_shape_text(ctx->findings, wanted)));
+        qdq_report_shape(ctx, "x", x.shape,
+                         qdq_text(ctx->findings, "as many elements as the shape %s has",
+                                  qdq_shape_text(ctx->findings, wanted)));
         return;
     }
     if (open >= 0) y.shape.dims[open] = count / known;

@@ -4,7 +4,7 @@
 #define QDQ_OPS_MOVEMENT_MOVEMENT_H
 
 #include "ops/chunks.h"
-#include "ops/network.h"
+#include "ops/infer.h"
 
 // Block floats are rounded by their place in a tile, which moving changes.
 #define QDQ_SET_MOVED (QDQ_SET_ALL & ~QDQ_SET_BLOCK_FLOATS)

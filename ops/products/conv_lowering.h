@@ -8,6 +8,7 @@
 #define QDQ_OPS_PRODUCTS_CONV_LOWERING_H
 
 #include "ops/products/gemm.h"
+#include "ops/spatial/window.h"
 
 // Padding and groups, as every convolution has them; `attrs_type` is the op's struct.
 // clang-format off

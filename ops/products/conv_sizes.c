@@ -71,11 +71,11 @@ static qdq_gemm_weights strides_of(const qdq_conv_attrs *a, const qdq_conv_sizes
 static bool transposed_window(const qdq_op_context *ctx, const qdq_conv_attrs *a, qdq_window *w) {
     size_t extra[QDQ_MAX_SPATIAL];
     int n = w->spatial;
-    bool fine = qdq_depthwise_list(ctx, "strides", a->window.strides, n, 1, 1, w->stride);
-    fine &= qdq_depthwise_list(ctx, "dilations", a->window.dilations, n, 1, 1, w->dilation);
-    fine &= qdq_depthwise_list(ctx, "pads_begin", a->window.pads_begin, n, 0, 0, w->pad_begin);
-    fine &= qdq_depthwise_list(ctx, "pads_end", a->window.pads_end, n, 0, 0, w->pad_end);
-    fine &= qdq_depthwise_list(ctx, "output_padding", a->output_padding, n, 0, 0, extra);
+    bool fine = qdq_spatial_list(ctx, "strides", a->window.strides, n, 1, 1, w->stride);
+    fine &= qdq_spatial_list(ctx, "dilations", a->window.dilations, n, 1, 1, w->dilation);
+    fine &= qdq_spatial_list(ctx, "pads_begin", a->window.pads_begin, n, 0, 0, w->pad_begin);
+    fine &= qdq_spatial_list(ctx, "pads_end", a->window.pads_end, n, 0, 0, w->pad_end);
+    fine &= qdq_spatial_list(ctx, "output_padding", a->output_padding, n, 0, 0, extra);
     if (!fine) return false;
     for (int i = 0; i < n; i++) {
         size_t reach = (w->kernel[i] - 1) * w->dilation[i] + 1;

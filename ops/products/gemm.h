@@ -5,8 +5,8 @@
 #ifndef QDQ_OPS_PRODUCTS_GEMM_H
 #define QDQ_OPS_PRODUCTS_GEMM_H
 
+#include "ops/infer.h"
 #include "ops/kernels/gemm/gemm.h"
-#include "ops/network.h"
 
 // What is worked on at a time, on the stack: a unit. Tests take their sizes from these.
 enum {

@@ -37,17 +37,6 @@ static qdq_dtype result_dtype(const qdq_op_context *ctx) {
     return QDQ_DTYPE_NONE;
 }
 
-static void check_bias(const qdq_op_context *ctx, qdq_shape y) {
-    qdq_shape both;
-    if (!qdq_has_input(ctx, BIAS)) return;
-    qdq_shape bias = ctx->inputs[BIAS].type.shape;
-    if (qdq_broadcast_shapes(y, bias, &both) && qdq_shape_equal(both, y)) return;
-    qdq_report_violation(
-        ctx, QDQ_RULE_PORT_SHAPE, "bias",
-        qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, bias)),
-        qdq_text(ctx->findings, "one that broadcasts onto %s", qdq_shape_text(ctx->findings, y)));
-}
-
 static void infer(qdq_op_context *ctx) {
     qdq_matmul_ports ports = ports_of(ctx->attrs);
     qdq_matmul_dims dims;
@@ -55,7 +44,7 @@ static void infer(qdq_op_context *ctx) {
     same = qdq_check_same_dtype(ctx, BIAS) && same;
     qdq_dtype y = result_dtype(ctx);
     if (!qdq_has_input(ctx, B) || !qdq_matmul_dims_of(ctx, &ports, &dims)) return;
-    check_bias(ctx, dims.y);
+    (void)qdq_check_broadcasts_to(ctx, BIAS, dims.y, "the shape of y");
     if (same) ctx->outputs[0] = (qdq_type){y, dims.y};
 }
 

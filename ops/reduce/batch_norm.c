@@ -5,8 +5,6 @@
 // is a float32.
 #include "ops/reduce/norm.h"
 
-#define AUXILIARY (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16))
-
 // The numbers of params->gamma and ->beta are per slice.
 static size_t lower_channels(const qdq_op_context *ctx, const qdq_lowering *to,
                              const qdq_slice_op *op, qdq_data_format format,
@@ -28,10 +26,10 @@ typedef struct inference_params {
 
 static const qdq_port_desc inference_inputs[] = {
     {"x", offsetof(qdq_batch_norm_attrs, x), false, QDQ_SET_FLOATS},
-    {"gamma", offsetof(qdq_batch_norm_attrs, gamma), false, AUXILIARY},
-    {"beta", offsetof(qdq_batch_norm_attrs, beta), false, AUXILIARY},
-    {"mean", offsetof(qdq_batch_norm_attrs, mean), false, AUXILIARY},
-    {"variance", offsetof(qdq_batch_norm_attrs, variance), false, AUXILIARY},
+    {"gamma", offsetof(qdq_batch_norm_attrs, gamma), false, QDQ_SET_AFFINE},
+    {"beta", offsetof(qdq_batch_norm_attrs, beta), false, QDQ_SET_AFFINE},
+    {"mean", offsetof(qdq_batch_norm_attrs, mean), false, QDQ_SET_AFFINE},
+    {"variance", offsetof(qdq_batch_norm_attrs, variance), false, QDQ_SET_AFFINE},
 };
 static const qdq_port_desc inference_outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
 static const qdq_attr_desc inference_attrs[] = {
@@ -95,15 +93,17 @@ typedef struct training_params {
 
 static const qdq_port_desc training_inputs[] = {
     {"x", offsetof(qdq_batch_norm_training_attrs, x), false, QDQ_SET_FLOATS},
-    {"mean", offsetof(qdq_batch_norm_training_attrs, mean), false, AUXILIARY},
-    {"variance", offsetof(qdq_batch_norm_training_attrs, variance), false, AUXILIARY},
-    {"gamma", offsetof(qdq_batch_norm_training_attrs, gamma), true, AUXILIARY},
-    {"beta", offsetof(qdq_batch_norm_training_attrs, beta), true, AUXILIARY},
+    {"mean", offsetof(qdq_batch_norm_training_attrs, mean), false, QDQ_SET_AFFINE},
+    {"variance", offsetof(qdq_batch_norm_training_attrs, variance), false, QDQ_SET_AFFINE},
+    {"gamma", offsetof(qdq_batch_norm_training_attrs, gamma), true, QDQ_SET_AFFINE},
+    {"beta", offsetof(qdq_batch_norm_training_attrs, beta), true, QDQ_SET_AFFINE},
 };
 static const qdq_port_desc training_outputs[] = {
-    {"y", 0, false, QDQ_SET_FLOATS},           {"running_mean", 0, false, AUXILIARY},
-    {"running_variance", 0, false, AUXILIARY}, {"batch_mean", 0, false, AUXILIARY},
-    {"batch_variance", 0, false, AUXILIARY},
+    {"y", 0, false, QDQ_SET_FLOATS},
+    {"running_mean", 0, false, QDQ_SET_AFFINE},
+    {"running_variance", 0, false, QDQ_SET_AFFINE},
+    {"batch_mean", 0, false, QDQ_SET_AFFINE},
+    {"batch_variance", 0, false, QDQ_SET_AFFINE},
 };
 static const qdq_attr_desc training_attrs[] = {
     {"epsilon", QDQ_ATTR_FLOAT, offsetof(qdq_batch_norm_training_attrs, epsilon), NULL,

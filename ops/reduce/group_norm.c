@@ -4,40 +4,14 @@
 // last.
 #include "ops/reduce/norm.h"
 
-enum { GAMMA = 1, BETA = 2, MEAN = 1, VARIANCE = 2 };
-
-#define STATS offsetof(qdq_group_norm_attrs, keep_stats), true
-#define AUXILIARY (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16))
-
-static const qdq_port_desc inputs[] = {
-    {"x", offsetof(qdq_group_norm_attrs, x), false, QDQ_SET_FLOATS},
-    {"gamma", offsetof(qdq_group_norm_attrs, gamma), true, AUXILIARY},
-    {"beta", offsetof(qdq_group_norm_attrs, beta), true, AUXILIARY},
-};
-static const qdq_port_desc outputs[] = {
-    {"y", 0, false, QDQ_SET_FLOATS},
-    {"mean", STATS, AUXILIARY},
-    {"variance", STATS, AUXILIARY},
-};
+static const qdq_port_desc inputs[] = {QDQ_NORM_INPUTS(qdq_group_norm_attrs)};
+static const qdq_port_desc outputs[] = {QDQ_NORM_OUTPUTS(qdq_group_norm_attrs)};
 static const qdq_attr_desc attrs[] = {
     {"groups", QDQ_ATTR_INT, offsetof(qdq_group_norm_attrs, groups), NULL, QDQ_REQUIRED,
      "how many groups the channels are in; divides them"},
-    {"epsilon", QDQ_ATTR_FLOAT, offsetof(qdq_group_norm_attrs, epsilon), NULL, "1e-5",
-     "added to the variance"},
-    {"use_affine", QDQ_ATTR_BOOL, offsetof(qdq_group_norm_attrs, use_affine), NULL, "true",
-     "no effect: gamma and beta are used if they are given"},
-    {"keep_stats", QDQ_ATTR_BOOL, offsetof(qdq_group_norm_attrs, keep_stats), NULL, "true",
-     "also make mean and variance"},
+    QDQ_NORM_ATTRS(qdq_group_norm_attrs),
     {"data_format", QDQ_ATTR_WORD, offsetof(qdq_group_norm_attrs, data_format),
      qdq_data_format_words, "NXC", "where the channels are"},
-};
-
-static const qdq_slice_op group_norm = {
-    .passes = {{qdq_norm_begin, qdq_norm_take_sum, qdq_norm_end_mean},
-               {qdq_norm_begin, qdq_norm_take_deviations, qdq_norm_end_variance},
-               {NULL, qdq_norm_take_y, NULL}},
-    .pass_count = 3,
-    .maps = true,
 };
 
 static void check_groups(const qdq_op_context *ctx, qdq_int groups, int64_t channels) {
@@ -55,12 +29,7 @@ static void infer(qdq_op_context *ctx) {
     qdq_check_channels(ctx, a->data_format);
     if (x.rank >= 2) check_groups(ctx, a->groups, x.dims[qdq_channel_dim(x, a->data_format)]);
     qdq_check_epsilon(ctx, a->epsilon);
-    qdq_check_both(ctx, GAMMA, BETA);
-    qdq_check_norm_dtypes(ctx, GAMMA, BETA + 1);
-    ctx->outputs[0] = ctx->inputs[0].type;
-    qdq_type stats = {qdq_stats_dtype(ctx, GAMMA), {2, {x.dims[0], a->groups.value}}};
-    ctx->outputs[MEAN] = ctx->outputs[VARIANCE] = stats;
-    ctx->output_count = a->keep_stats != QDQ_FALSE ? 3 : 1;
+    qdq_infer_norm(ctx, QDQ_SHAPE(x.dims[0], a->groups.value), a->keep_stats);
 }
 
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
@@ -75,15 +44,10 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
               : qdq_reduce_axes_of(QDQ_SHAPE(batch, pixels, groups, each), 1 << 1 | 1 << 3);
     qdq_norm_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_norm_params);
     if (!params) return 0;
-    *params = qdq_norm_params_of(ctx, a->epsilon, GAMMA, BETA);
+    *params = qdq_norm_stats_params(ctx, a->epsilon);
     params->across = (size_t)groups, params->width = (size_t)each;
     params->run = first ? (size_t)pixels : 1;
-    if (ctx->output_count > 1) {
-        params->mean = MEAN, params->variance = VARIANCE;
-        params->mean_dtype = ctx->outputs[MEAN].dtype;
-        params->variance_dtype = ctx->outputs[VARIANCE].dtype;
-    }
-    return qdq_slice_stage(ctx, to, &group_norm, slices, params, 4, stages);
+    return qdq_slice_stage(ctx, to, &qdq_norm_slices, slices, params, 4, stages);
 }
 
 const qdq_op qdq_op_group_norm = {

@@ -34,65 +34,29 @@ static int check_begin(const qdq_op_context *ctx, qdq_int begin) {
 
 //---- LayerNorm --------------------------------------------------------------
 
-enum { GAMMA = 1, BETA = 2, MEAN = 1, VARIANCE = 2 };
-
-#define STATS offsetof(qdq_layer_norm_attrs, keep_stats), true
-#define AUXILIARY (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16))
-
-static const qdq_port_desc layer_inputs[] = {
-    {"x", offsetof(qdq_layer_norm_attrs, x), false, QDQ_SET_FLOATS},
-    {"gamma", offsetof(qdq_layer_norm_attrs, gamma), true, AUXILIARY},
-    {"beta", offsetof(qdq_layer_norm_attrs, beta), true, AUXILIARY},
-};
-static const qdq_port_desc layer_outputs[] = {
-    {"y", 0, false, QDQ_SET_FLOATS},
-    {"mean", STATS, AUXILIARY},
-    {"variance", STATS, AUXILIARY},
-};
+static const qdq_port_desc layer_inputs[] = {QDQ_NORM_INPUTS(qdq_layer_norm_attrs)};
+static const qdq_port_desc layer_outputs[] = {QDQ_NORM_OUTPUTS(qdq_layer_norm_attrs)};
 static const qdq_attr_desc layer_attrs[] = {
     {"begin_norm_axis", QDQ_ATTR_INT, offsetof(qdq_layer_norm_attrs, begin_norm_axis), NULL, "-1",
      "the first of the dims that are normalized together"},
-    {"epsilon", QDQ_ATTR_FLOAT, offsetof(qdq_layer_norm_attrs, epsilon), NULL, "1e-5",
-     "added to the variance"},
-    {"use_affine", QDQ_ATTR_BOOL, offsetof(qdq_layer_norm_attrs, use_affine), NULL, "true",
-     "no effect: gamma and beta are used if they are given"},
-    {"keep_stats", QDQ_ATTR_BOOL, offsetof(qdq_layer_norm_attrs, keep_stats), NULL, "true",
-     "also make mean and variance"},
-};
-
-static const qdq_slice_op layer_norm = {
-    .passes = {{qdq_norm_begin, qdq_norm_take_sum, qdq_norm_end_mean},
-               {qdq_norm_begin, qdq_norm_take_deviations, qdq_norm_end_variance},
-               {NULL, qdq_norm_take_y, NULL}},
-    .pass_count = 3,
-    .maps = true,
+    QDQ_NORM_ATTRS(qdq_layer_norm_attrs),
 };
 
 static void infer_layer_norm(qdq_op_context *ctx) {
     const qdq_layer_norm_attrs *a = ctx->attrs;
-    qdq_type x = ctx->inputs[0].type;
+    qdq_shape stats = ctx->inputs[0].type.shape;
     int axis = check_begin(ctx, a->begin_norm_axis);
     qdq_check_epsilon(ctx, a->epsilon);
-    qdq_check_both(ctx, GAMMA, BETA);
-    qdq_check_norm_dtypes(ctx, GAMMA, BETA + 1);
-    ctx->outputs[0] = x;
-    qdq_type stats = {qdq_stats_dtype(ctx, GAMMA), x.shape};
-    for (int i = axis < 0 ? 0 : axis; i < x.shape.rank; i++) stats.shape.dims[i] = 0;
-    stats.shape.rank = axis < 0 ? 0 : axis;
-    ctx->outputs[MEAN] = ctx->outputs[VARIANCE] = stats;
-    ctx->output_count = a->keep_stats != QDQ_FALSE ? 3 : 1;
+    for (int i = axis < 0 ? 0 : axis; i < stats.rank; i++) stats.dims[i] = 0;
+    stats.rank = axis < 0 ? 0 : axis;
+    qdq_infer_norm(ctx, stats, a->keep_stats);
 }
 
 static size_t lower_layer_norm(const qdq_op_context *ctx, const qdq_lowering *to,
                                qdq_stage *stages) {
     const qdq_layer_norm_attrs *a = ctx->attrs;
-    qdq_norm_params params = qdq_norm_params_of(ctx, a->epsilon, GAMMA, BETA);
-    if (ctx->output_count > 1) {
-        params.mean = MEAN, params.variance = VARIANCE;
-        params.mean_dtype = ctx->outputs[MEAN].dtype;
-        params.variance_dtype = ctx->outputs[VARIANCE].dtype;
-    }
-    return lower_from(ctx, to, &layer_norm, a->begin_norm_axis, params, stages);
+    return lower_from(ctx, to, &qdq_norm_slices, a->begin_norm_axis,
+                      qdq_norm_stats_params(ctx, a->epsilon), stages);
 }
 
 const qdq_op qdq_op_layer_norm = {
@@ -137,14 +101,14 @@ static void infer_rms_norm(qdq_op_context *ctx) {
     const qdq_rms_norm_attrs *a = ctx->attrs;
     check_begin(ctx, a->begin_norm_axis);
     qdq_check_epsilon(ctx, a->epsilon);
-    qdq_check_norm_dtypes(ctx, GAMMA, GAMMA + 1);
+    qdq_check_norm_dtypes(ctx, QDQ_NORM_GAMMA, QDQ_NORM_GAMMA + 1);
     ctx->outputs[0] = ctx->inputs[0].type;
 }
 
 static size_t lower_rms_norm(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_rms_norm_attrs *a = ctx->attrs;
     return lower_from(ctx, to, &rms_norm, a->begin_norm_axis,
-                      qdq_norm_params_of(ctx, a->epsilon, GAMMA, 0), stages);
+                      qdq_norm_params_of(ctx, a->epsilon, QDQ_NORM_GAMMA, 0), stages);
 }
 
 const qdq_op qdq_op_rms_norm = {

@@ -55,10 +55,7 @@ qdq_dtype qdq_stats_dtype(const qdq_op_context *ctx, size_t input) {
 bool qdq_check_channels(const qdq_op_context *ctx, qdq_data_format format) {
     qdq_shape x = ctx->inputs[0].type.shape;
     if (x.rank < 2) {
-        qdq_report_violation(
-            ctx, QDQ_RULE_PORT_SHAPE, "x",
-            qdq_text(ctx->findings, "has the shape %s", qdq_shape_text(ctx->findings, x)),
-            "a batch and channels: 2 dims or more");
+        qdq_report_shape(ctx, "x", x, "a batch and channels: 2 dims or more");
         return false;
     }
     qdq_shape channels = {.rank = 1, .dims = {x.dims[qdq_channel_dim(x, format)]}};
@@ -66,6 +63,15 @@ bool qdq_check_channels(const qdq_op_context *ctx, qdq_data_format format) {
     for (size_t i = 1; i < ctx->input_count; i++)
         fine &= qdq_check_shape(ctx, i, channels, "the channels of x");
     return fine;
+}
+
+void qdq_infer_norm(qdq_op_context *ctx, qdq_shape stats, qdq_bool keep_stats) {
+    qdq_check_both(ctx, QDQ_NORM_GAMMA, QDQ_NORM_BETA);
+    qdq_check_norm_dtypes(ctx, QDQ_NORM_GAMMA, QDQ_NORM_BETA + 1);
+    ctx->outputs[0] = ctx->inputs[0].type;
+    ctx->outputs[QDQ_NORM_MEAN] = (qdq_type){qdq_stats_dtype(ctx, QDQ_NORM_GAMMA), stats};
+    ctx->outputs[QDQ_NORM_VARIANCE] = ctx->outputs[QDQ_NORM_MEAN];
+    ctx->output_count = keep_stats != QDQ_FALSE ? 3 : 1;
 }
 
 //---- Parameters -------------------------------------------------------------
@@ -85,6 +91,16 @@ qdq_norm_params qdq_norm_params_of(const qdq_op_context *ctx, qdq_float epsilon,
         .width = 1,
         .run = 1,
     };
+}
+
+qdq_norm_params qdq_norm_stats_params(const qdq_op_context *ctx, qdq_float epsilon) {
+    qdq_norm_params params = qdq_norm_params_of(ctx, epsilon, QDQ_NORM_GAMMA, QDQ_NORM_BETA);
+    if (ctx->output_count > 1) {
+        params.mean = QDQ_NORM_MEAN, params.variance = QDQ_NORM_VARIANCE;
+        params.mean_dtype = ctx->outputs[QDQ_NORM_MEAN].dtype;
+        params.variance_dtype = ctx->outputs[QDQ_NORM_VARIANCE].dtype;
+    }
+    return params;
 }
 
 static const void *element(const qdq_tensors *tensors, qdq_along along, size_t index) {
@@ -166,3 +182,11 @@ void qdq_norm_take_y(const qdq_part *part) {
         part->kernels->normalize(part->x + i, n, &normal, part->work + i);
     }
 }
+
+const qdq_slice_op qdq_norm_slices = {
+    .passes = {{qdq_norm_begin, qdq_norm_take_sum, qdq_norm_end_mean},
+               {qdq_norm_begin, qdq_norm_take_deviations, qdq_norm_end_variance},
+               {NULL, qdq_norm_take_y, NULL}},
+    .pass_count = 3,
+    .maps = true,
+};

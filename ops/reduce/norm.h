@@ -6,8 +6,40 @@
 #ifndef QDQ_OPS_REDUCE_NORM_H
 #define QDQ_OPS_REDUCE_NORM_H
 
-#include "ops/network.h"
+#include "ops/infer.h"
 #include "ops/reduce/reduce_axes.h"
+
+// Dtypes of gamma, beta, and of means and variances.
+#define QDQ_SET_AFFINE (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16))
+
+//---- LayerNorm and GroupNorm ------------------------------------------------
+
+enum { QDQ_NORM_GAMMA = 1, QDQ_NORM_BETA, QDQ_NORM_MEAN = 1, QDQ_NORM_VARIANCE };  // ports
+
+// Ports and attributes that both ops have; S is the op's struct.
+// clang-format off
+#define QDQ_NORM_INPUTS(S)                                              \
+    {"x", offsetof(S, x), false, QDQ_SET_FLOATS},                       \
+        {"gamma", offsetof(S, gamma), true, QDQ_SET_AFFINE},            \
+        {"beta", offsetof(S, beta), true, QDQ_SET_AFFINE}
+
+#define QDQ_NORM_OUTPUTS(S)                                             \
+    {"y", 0, false, QDQ_SET_FLOATS},                                    \
+        {"mean", offsetof(S, keep_stats), true, QDQ_SET_AFFINE},        \
+        {"variance", offsetof(S, keep_stats), true, QDQ_SET_AFFINE}
+
+#define QDQ_NORM_ATTRS(S)                                               \
+    {"epsilon", QDQ_ATTR_FLOAT, offsetof(S, epsilon), NULL, "1e-5",     \
+     "added to the variance"},                                          \
+        {"use_affine", QDQ_ATTR_BOOL, offsetof(S, use_affine), NULL, "true", \
+         "no effect: gamma and beta are used if they are given"},       \
+        {"keep_stats", QDQ_ATTR_BOOL, offsetof(S, keep_stats), NULL, "true", \
+         "also make mean and variance"}
+// clang-format on
+
+// Checks gamma and beta, and sets the types of the outputs; mean and variance have the shape
+// `stats`.
+void qdq_infer_norm(qdq_op_context *ctx, qdq_shape stats, qdq_bool keep_stats);
 
 //---- Checks -----------------------------------------------------------------
 
@@ -50,6 +82,10 @@ typedef struct qdq_norm_params {
 qdq_norm_params qdq_norm_params_of(const qdq_op_context *ctx, qdq_float epsilon, size_t gamma,
                                    size_t beta);
 
+// The same for LayerNorm and GroupNorm, which have gamma, beta, mean and variance in the ports
+// above.
+qdq_norm_params qdq_norm_stats_params(const qdq_op_context *ctx, qdq_float epsilon);
+
 // Number `index` of an input.
 double qdq_norm_number(const qdq_tensors *tensors, qdq_along along, size_t index);
 
@@ -69,5 +105,8 @@ double qdq_norm_variance(const qdq_part *part);
 void qdq_norm_set_scale(const qdq_part *part, double variance);
 // Makes y.
 void qdq_norm_take_y(const qdq_part *part);
+
+// The three passes: mean, variance, y.
+extern const qdq_slice_op qdq_norm_slices;
 
 #endif

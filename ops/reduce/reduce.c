@@ -8,7 +8,7 @@
 // Max and Min are exact. NaN wins; +0 is greater than -0.
 #include <math.h>
 
-#include "ops/network.h"
+#include "ops/infer.h"
 #include "ops/reduce/reduce_axes.h"
 
 typedef struct reduce_params {

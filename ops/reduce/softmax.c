@@ -9,7 +9,7 @@
 //
 // each rounded once to the dtype of the result. A NaN or +inf in a slice makes all of it NaN, and
 // so do -infinities alone (inf - inf), unless SoftMax's mode says that these give zeros.
-#include "ops/network.h"
+#include "ops/infer.h"
 #include "ops/reduce/reduce_axes.h"
 
 typedef struct softmax_params {

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "ops/blocking.h"
-#include "ops/network.h"
+#include "ops/spatial/window.h"
 #include "runtime/numerics/dtype.h"
 #include "runtime/numerics/elementary.h"
 
@@ -64,7 +64,7 @@ static bool read_sizes(const qdq_op_context *ctx, qdq_image *image, size_t *size
         return false;
     }
     if (!qdq_image_of(ctx, 0, a->data_format, image)) return false;
-    return a->sizes.count ? qdq_depthwise_list(ctx, "sizes", a->sizes, image->spatial, 1, 1, size)
+    return a->sizes.count ? qdq_spatial_list(ctx, "sizes", a->sizes, image->spatial, 1, 1, size)
                           : scale_sizes(ctx, a, image, size);
 }
 

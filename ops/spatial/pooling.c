@@ -5,7 +5,7 @@
 
 #include "ops/blocking.h"
 #include "ops/chunks.h"
-#include "ops/network.h"
+#include "ops/spatial/window.h"
 #include "runtime/base/size.h"
 #include "runtime/numerics/dtype.h"
 #include "runtime/numerics/elementary.h"
@@ -48,7 +48,7 @@ static bool read_window(const qdq_op_context *ctx, qdq_image *image, qdq_window 
                               .pads_end = a->pads_end,
                               .auto_pad = a->auto_pad,
                               .ceil = a->rounding_type == QDQ_POOL_ROUND_CEIL};
-    return qdq_depthwise_list(ctx, "kernel", a->kernel, image->spatial, 1, 1, window->kernel) &&
+    return qdq_spatial_list(ctx, "kernel", a->kernel, image->spatial, 1, 1, window->kernel) &&
            qdq_window_of(ctx, &attrs, window);
 }
 

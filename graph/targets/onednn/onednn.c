@@ -6,7 +6,6 @@
 #include "graph/targets/onednn/onednn.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "graph/targets/products.h"
@@ -118,13 +117,9 @@ static void grouped_op(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 static void group_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
-    char wanted[128] = "";
     if (!is_grouped(ctx) || !z.from_port || qdq_shape_equal(s.shape, z.shape)) return;
-    for (int i = 0; i < s.shape.rank; i++)
-        snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), "%s%lld", i ? ", " : "",
-                 (long long)s.shape.dims[i]);
     qdq_report_target_violation(ctx, rule, z.name, "has another shape than the scale",
-                                qdq_text(ctx->findings, "[%s]", wanted));
+                                qdq_shape_text(ctx->findings, s.shape));
 }
 
 static void group_dims(const qdq_op_context *ctx, const qdq_rule *rule) {

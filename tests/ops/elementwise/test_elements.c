@@ -517,7 +517,7 @@ static void what_does_not_go_together_is_refused(void **state) {
     qdq_output(
         g, "y",
         qdq_add(g, a, b, (qdq_binary_attrs){.name = "n", .auto_broadcast = QDQ_BROADCAST_NONE}));
-    network_refuses(g, "core/port-shape", "b has the shape [4], wanted [3, 4], that of a");
+    network_refuses(g, "core/port-shape", "b has the shape [4], wanted [3, 4], the shape of a");
 
     g = qdq_graph_create(NULL, NULL);
     a = qdq_input(g, "a", QDQ_FLOAT32, S(4)), b = qdq_input(g, "b", QDQ_BFLOAT16, S(4));

@@ -238,10 +238,11 @@ static void what_does_not_go_together_is_refused(void **state) {
            "core/port-shape",
            "node 'y': MatMul: b has the shape [3, 4, 6], wanted dims before the last two that are "
            "equal to those of a, [2], or 1; see docs/ops_neural_network.md");
-    refuse((example){{2, {3, 4}}, {2, {4, 6}}, {1, {3}}, .dtype = QDQ_FLOAT32}, QDQ_FLOAT32,
-           "core/port-shape",
-           "node 'y': MatMul: bias has the shape [3], wanted one that broadcasts onto [3, 6]; see "
-           "docs/ops_neural_network.md");
+    refuse(
+        (example){{2, {3, 4}}, {2, {4, 6}}, {1, {3}}, .dtype = QDQ_FLOAT32}, QDQ_FLOAT32,
+        "core/port-shape",
+        "node 'y': MatMul: bias has the shape [3], wanted one that can be broadcast to [3, 6], the "
+        "shape of y; see docs/ops_neural_network.md");
     refuse((example){{0, {0}}, {2, {4, 6}}, NO_BIAS, .dtype = QDQ_FLOAT32}, QDQ_FLOAT32,
            "core/port-shape",
            "node 'y': MatMul: a has the shape [], wanted one dim or more; see "

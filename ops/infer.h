@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What neural-network ops share: checks that their descriptions cannot say, words of their
+// attributes, where channels and spatial dims are, and windows that slide over spatial dims.
+#ifndef QDQ_OPS_NETWORK_H
+#define QDQ_OPS_NETWORK_H
+
+#include "include/qdq/network.h"
+#include "ops/op.h"
+
+extern const char *const qdq_data_format_words[];  // NXC, NCX
+extern const char *const qdq_auto_pad_words[];     // None, SAME_UPPER, SAME_LOWER, VALID
+extern const char *const qdq_broadcast_words[];    // numpy, none
+
+//---- Checks -----------------------------------------------------------------
+
+// Adds the finding that a port has the shape `found`.
+void qdq_report_shape(const qdq_op_context *ctx, const char *port, qdq_shape found,
+                      const char *wanted);
+
+// A finding unless the attribute is given.
+bool qdq_require_attr(const qdq_op_context *ctx, const char *attr, bool given);
+
+// The dim that `axis` of an attribute means, or -1 with a finding.
+int qdq_check_axis(const qdq_op_context *ctx, const char *attr, int64_t axis, int rank);
+
+// A finding unless the input, if it is there, has the dtype of the first one.
+bool qdq_check_same_dtype(const qdq_op_context *ctx, size_t input);
+
+// A finding unless the input, if both are there, has the dtype of the other.
+bool qdq_check_dtype_as(const qdq_op_context *ctx, size_t input, size_t other);
+
+// A finding unless the input, if it is there, has one element.
+bool qdq_check_one(const qdq_op_context *ctx, size_t input);
+
+// A finding unless the input, if it is there, has this shape; `why` is what it follows from: "the
+// channels of x".
+bool qdq_check_shape(const qdq_op_context *ctx, size_t input, qdq_shape wanted, const char *why);
+
+// Whether an input is there and its type is known.
+static inline bool qdq_has_input(const qdq_op_context *ctx, size_t input) {
+    return input < ctx->input_count && ctx->inputs[input].valid;
+}
+
+// The shape that two shapes have in common by numpy's rule. False if they cannot be broadcast.
+bool qdq_broadcast_shapes(qdq_shape a, qdq_shape b, qdq_shape *out);
+
+// Whether numpy's rule broadcasts `shape` to `to`.
+bool qdq_broadcasts_to(qdq_shape shape, qdq_shape to);
+
+// A finding unless the shape of the input, if it is there, can be broadcast to `to`. `name` says
+// what `to` is: "the shape of x".
+bool qdq_check_broadcasts_to(const qdq_op_context *ctx, size_t input, qdq_shape to,
+                             const char *name);
+
+// The dim of the channels.
+static inline int qdq_channel_dim(qdq_shape shape, qdq_data_format format) {
+    return format == QDQ_NCX ? 1 : shape.rank - 1;
+}
+
+#endif
