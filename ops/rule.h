@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules: everything that a check can find. A rule is a row of a table; the core rules are here, the
 // rules of a target in graph/targets/.
+//
+// A core rule is found while a node is built. A target's rule is a row with id, severity, sentence,
+// hint, source, the ops it is about, a check, and the releases between which it holds.
 #ifndef QDQ_OPS_RULE_H
 #define QDQ_OPS_RULE_H
 

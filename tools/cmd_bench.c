@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq bench: how long a run takes, and each of its steps; how long loading and compiling; and how
-// near a run is to what memory allows.
+// qdq bench: times a run, each of its steps, and loading and compiling; compares a run with the
+// limit that memory sets.
 #include <stdlib.h>
 
 #include "tools/bench/bandwidth.h"
@@ -18,18 +18,18 @@ static const char *const stage_names[STAGES] = {"load", "compile"};
 typedef struct bench {
     const options *opt;
     session session;
-    session other;  // the mode that was not asked for; without an exec where there is none
+    session other;  // the other mode, fast or literal; without an exec if both are the same
     limits limits;  // empty without --vs-copy
     qdq_graph_options graph_options;
     qdq_compile_options compile_options;
     size_t repeat, step_count;
-    size_t read_bytes, write_bytes, step_bytes;  // of inputs, of outputs, moved by all steps
+    size_t read_bytes, write_bytes, step_bytes;  // of inputs, of outputs, and moved by all steps
     double clock_cost;
     double *step_seconds;  // step_count x repeat
     spread *step_spreads;
     double *stage_seconds;  // STAGES x repeat; NULL without --compile
     spread stage_spreads[STAGES];
-    qdq_error err;  // of a stage that worked once and not again
+    qdq_error err;  // of a stage that failed after succeeding once
     member members[MEMBERS];
 } bench;
 
@@ -40,7 +40,7 @@ static void run_graph(member *self) {
     qdq_exec_run(s->exec);
 }
 
-// The steps find in the caches what a run would leave there.
+// Steps run in order, so each finds the caches as in a complete run.
 static void run_steps(member *self) {
     const bench *b = self->context;
     for (size_t i = 0; i < b->step_count; i++) {
@@ -89,7 +89,7 @@ static void count_bytes(bench *b) {
     }
 }
 
-// Room for `rows` spreads' worth of times.
+// Memory for `rows` rows of `repeat` times each.
 static double *times_of(const bench *b, size_t rows) {
     return rows ? calloc(rows, b->repeat * sizeof(double)) : calloc(1, sizeof(double));
 }

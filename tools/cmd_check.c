@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq check: all findings of a graph; with --target all a matrix of nodes and targets.
+// qdq check: prints all findings of a graph, or with --target all a matrix of nodes and targets.
 #include <string.h>
 
 #include "tools/check/matrix.h"
@@ -54,8 +54,8 @@ static int check_one(qdq_graph *graph, const char *path, const options *opt, qdq
 
 //---- All targets ------------------------------------------------------------
 
-// A report lives until the next validation, so each target's is made again to tell its findings.
-// The core's findings are in every report, and told once.
+// A report lasts until the next validation, so each target's report is made again to print it.
+// Every report repeats the core's findings, which are printed once.
 static void print_all(qdq_graph *graph, const char *path, const options *opt, const matrix *m) {
     bool folded = matrix_print(m, opt->all);
     for (size_t t = 0; t < m->targets; t++) {

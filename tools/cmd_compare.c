@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq compare: where targets compute a graph differently, and why.
+// qdq compare: shows where targets compute a graph differently, and why.
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +14,12 @@
 
 //---- Which targets ----------------------------------------------------------
 
-// What --targets names, cut into `words`.
+// The targets that --targets names, split into `words`.
 typedef struct target_list {
-    char *words;  // from malloc
+    char *words;  // owned, from malloc
     const char *names[MAX_TARGETS];
     size_t count;
-    const char *refused[MAX_TARGETS];  // those that were left out
+    const char *refused[MAX_TARGETS];  // targets that refuse the graph
     size_t refused_count;
 } target_list;
 
@@ -47,7 +47,7 @@ static bool split_targets(const char *text, target_list *out) {
     return out->count >= 2 || complain(text, wanted);
 }
 
-// Tells what a target finds; the core's findings are told already.
+// Prints a target's findings; the core's are already printed.
 static int ask_target(qdq_graph *graph, const char *target, bool *refuses) {
     qdq_error err = {0};
     const qdq_report *report = qdq_graph_validate(graph, target, &err);
@@ -195,7 +195,8 @@ static int compare_nodes(comparison *c, const options *opt, const target_list *l
     return differs ? EXIT_FINDINGS : EXIT_OK;
 }
 
-// The elements of all inputs in memory that outlives the session's exec; NULL after a message.
+// Copies the elements of all inputs to memory that outlives the session's exec. NULL after a
+// message.
 static void **read_inputs(session *s, const options *opt, int *code) {
     size_t count = qdq_plan_input_count(s->plan);
     void **inputs = calloc(count + 1, sizeof *inputs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq ops, qdq targets: what there is, from the library's tables.
+// qdq ops, qdq targets: print the library's tables of ops, dtypes, targets and rules.
 #include <string.h>
 
 #include "tools/commands.h"
@@ -237,7 +237,7 @@ static const char *severity_text(qdq_severity severity) {
     return severity == QDQ_SEVERITY_ERROR ? "error" : "warning";
 }
 
-// " (from 10.13, before 10.15)", "" for a rule of all releases.
+// " (from 10.13, before 10.15)", or "" for a rule of all releases.
 static void releases_text(const qdq_rule_info *rule, char *out, size_t capacity) {
     bool since = *rule->since != 0, until = *rule->until != 0;
     out[0] = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq plan: steps, the arena, each value's lifetime, and a picture of it all.
+// qdq plan: prints the steps, the arena, the lifetime of each value, and a map of the arena.
 #include <string.h>
 
 #include "tools/commands.h"
@@ -14,8 +14,8 @@ static char letter_of(size_t value) {
     return letters[value % (sizeof letters - 1)];
 }
 
-// One row a step, one column a part of the arena; the letter of the value that lies there. A cell
-// with two values (one is made in place of the other) shows the newer one.
+// Prints one row per step and one column per part of the arena, with the letter of the value there.
+// If one value replaces another in place, the cell shows the newer one.
 static void print_map(const qdq_plan *plan) {
     qdq_plan_stats stats = qdq_plan_get_stats(plan);
     if (stats.arena_bytes == 0) {

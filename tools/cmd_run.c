@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq run: runs a graph, writes its outputs, compares them, or sums them up.
+// qdq run: runs a graph, and writes, compares or summarizes its outputs.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "tools/io/tensor_io.h"
 #include "tools/session.h"
 
-// The outputs of a run, copied out of the exec.
+// The outputs of a run, copied from the exec.
 typedef struct results {
     qdq_tensor *tensors;
     size_t count;
@@ -42,7 +42,7 @@ static int read_results(const session *s, results *r) {
     return tell_failure(QDQ_ERR_MEMORY, "no memory for the outputs");
 }
 
-// Of a name that outputs_check has seen.
+// The output of this name, which outputs_check has found valid.
 static const qdq_tensor *find_result(const results *r, const char *name) {
     size_t i = 0;
     while (i + 1 < r->count && strcmp(r->tensors[i].name, name) != 0) i++;
@@ -63,7 +63,7 @@ static int write_output(const results *r, const tensor_spec *spec) {
     return status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
-// A signal comes before a file is begun or when it is whole, and to a pipe at any time.
+// Signals wait while a file is written, but not while a pipe is.
 static int write_outputs(const results *r, const options *opt) {
     int code = EXIT_OK;
     for (size_t i = 0; code == EXIT_OK && i < opt->outputs.count; i++) {
@@ -86,7 +86,7 @@ enum { FIRST_VALUES = 8 };
 typedef struct summary {
     double first[FIRST_VALUES];
     size_t first_count, nan_count;
-    double least, greatest;  // NaN where every element is
+    double least, greatest;  // NaN if every element is
 } summary;
 
 static summary sum_up(const qdq_tensor *tensor) {
@@ -138,7 +138,7 @@ static void json_summary(qdq_json *json, const qdq_tensor *tensor) {
 
 //---- Comparing --------------------------------------------------------------
 
-// Compares what one --expect names: one output, or every output that the file has.
+// Compares the outputs that one --expect names: one output, or every output that the file has.
 static int compare_expect(const results *r, const options *opt, const char *text, qdq_json *json) {
     tensor_spec spec;
     int code = EXIT_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function a command; each returns an exit code.
+// The functions of the commands; each returns an exit code.
 #ifndef QDQ_TOOLS_COMMANDS_H
 #define QDQ_TOOLS_COMMANDS_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loading and compiling as the options say, and output that several commands share.
 #include "tools/common.h"
 
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static bool read_limits(const options *opt, qdq_limits *limits) {
            options_number("max-values", opt->max_values, 1, 0, &limits->json_values);
 }
 
-// Reports keep what a check of every node of a large graph finds.
+// Large enough to keep the findings of a check of every node of a large graph.
 enum { KEPT_FINDINGS = 100000 };
 
 bool graph_options_of(const options *opt, qdq_graph_options *out) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands share: exit codes, loading and compiling, and printing.
+// Shared by the commands: exit codes, loading and compiling, and printing.
 #ifndef QDQ_TOOLS_COMMON_H
 #define QDQ_TOOLS_COMMON_H
 
@@ -7,7 +7,7 @@
 
 #include "tools/options.h"
 
-// docs/command_line.md, exit codes.
+// Documented in docs/command_line.md, exit codes.
 enum {
     EXIT_OK = 0,
     EXIT_FINDINGS = 1,
@@ -16,43 +16,43 @@ enum {
     EXIT_REFUSED = 4,
     EXIT_LIMIT = 5,
 };
-// What each means, for help and man pages; NULL ends the list.
+// The meaning of each, for help and man pages; NULL ends the list.
 extern const char *const exit_code_texts[];
 
-// The version of all JSON that the commands print.
+// The version of all JSON that commands print.
 enum { JSON_VERSION = 1 };
 
 int exit_code(qdq_status status);
 // Prints the error on stderr and returns its exit code.
 int report_error(const qdq_error *err);
 
-// What the options say about loading and compiling. False after a message.
+// Sets the options of loading and compiling. False after a message.
 bool graph_options_of(const options *opt, qdq_graph_options *out);
 bool compile_options_of(const options *opt, qdq_compile_options *out);
-// Loads a graph. NULL after a message; *code is then the exit code.
+// Loads a graph. NULL after a message, with the exit code in *code.
 qdq_graph *load_graph(const char *path, const options *opt, int *code);
-// The instruction set that --isa or else QDQ_ISA caps; NULL: none.
+// The instruction set of --isa, or else of QDQ_ISA; NULL: no cap.
 const char *isa_of(const options *opt);
-// Compiles it as the options say; prints the findings that stop it.
+// Compiles the graph with the options; prints the findings that stop it.
 qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code);
 
-// "[2, 3]" in `out`.
+// Writes "[2, 3]" to `out`.
 const char *shape_text(qdq_shape shape, char *out, size_t capacity);
-// Where element `at` of a tensor lies, as a shape and as text.
+// The index of element `at` of a tensor, as a shape and as text.
 qdq_shape index_of(qdq_shape shape, size_t at);
 const char *index_text(qdq_shape shape, size_t at, char *out, size_t capacity);
 void json_shape(qdq_json *json, qdq_shape shape);
 
-// JSON on stdout, with `version` as its first key; json_end adds what failed meanwhile, if anything
-// did, and the closing brace.
+// JSON on stdout, with `version` as its first key. json_end adds a failure that happened meanwhile,
+// and the closing brace.
 void json_begin(qdq_json *json);
 void json_end(qdq_json *json);
 void json_string_key(qdq_json *json, const char *key, const char *text);
 void json_uint_key(qdq_json *json, const char *key, size_t value);
-// An integer where the dtype is one, else a float32.
+// Writes an integer for integer dtypes, otherwise a float32.
 void json_element(qdq_json *json, qdq_dtype dtype, double value);
 
-// Seconds of a clock that only goes forward.
+// Seconds of a monotonic clock.
 double now(void);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints what stops a command, on stderr and as JSON.
 #include "tools/failure.h"
 
 #include <stdarg.h>
@@ -65,7 +66,7 @@ bool json_failure(qdq_json *json) {
     return true;
 }
 
-// Keeps the first failure, and prints it where nothing else is on stdout.
+// Keeps the first failure, and prints it as JSON unless stdout already has something else.
 static int keep(qdq_status status, const char *text, qdq_graph *graph, const char *const *targets,
                 size_t count) {
     if (failure.error.status == QDQ_OK) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints findings one by one, or grouped by rule.
 #include "tools/findings.h"
 
 #include <string.h>
@@ -16,10 +17,10 @@ enum { SHOWN_NAMES = 3, MOST_RULES = 512, MOST_ERRORS = 20 };
 // The findings of one rule.
 typedef struct rule_group {
     const qdq_finding *first;
-    const char *names[SHOWN_NAMES];  // of the nodes that have them, each once
+    const char *names[SHOWN_NAMES];  // distinct nodes with such findings
     const char *last_name;
     size_t findings, nodes;
-    bool has_values;  // not all of them are of nodes
+    bool has_values;  // some of them are about values, not nodes
 } rule_group;
 
 static rule_group *group_of(rule_group *groups, size_t *count, const qdq_finding *f) {
@@ -30,7 +31,7 @@ static rule_group *group_of(rule_group *groups, size_t *count, const qdq_finding
     return &groups[(*count)++];
 }
 
-// A node has its findings of a rule one after the other.
+// Findings of one rule about one node are consecutive.
 static void add_to_group(rule_group *group, const qdq_finding *f) {
     group->findings++;
     group->has_values |= !*f->op;
@@ -64,7 +65,7 @@ static void print_finding(FILE *out, const qdq_finding *f) {
     fprintf(out, "%s: %s [%s]", severity_text(f->severity), f->message, f->rule);
 }
 
-// Errors have to be mended one by one, so a few are told one by one.
+// Each error needs mending, so a few errors are listed one by one.
 static bool is_grouped(const qdq_report *report, const qdq_finding *f, listing how) {
     bool few = f->severity == QDQ_SEVERITY_ERROR && report->errors <= MOST_ERRORS;
     return how == LIST_RULES || (how == LIST_BRIEFLY && !few);

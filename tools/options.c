@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of options, and parsing and help that read it.
 #include "tools/options.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 
 typedef enum option_kind { FLAG, TEXT, LIST } option_kind;
 
-// A row: where its value goes in `options`, and which commands take it.
+// An option: the field of `options` that gets its value, and the commands that have it.
 typedef struct option_row {
     const char *name;
     const char *argument;  // NULL: a flag
@@ -108,7 +109,7 @@ bool command_reads_graph(const command_row *command) {
     return strncmp(command->operands, "GRAPH", 5) == 0;
 }
 
-// The options of a command in the form that getopt_long wants; val is 1000 + the row.
+// Converts a command's options for getopt_long; val is 1000 + the row.
 static void to_getopt(const command_row *command, struct option *longs, char *shorts) {
     size_t n = 0, s = 0;
     shorts[s++] = ':';
@@ -131,7 +132,7 @@ static const option_row *row_of(int val) {
     return NULL;
 }
 
-// The nearest option of the command, or the commands that have an option of this name.
+// The command's nearest option, or else the commands that have an option of this name.
 static void suggest(const command_row *command, const char *word, size_t length, char *out,
                     size_t capacity) {
     char name[32];
@@ -209,7 +210,7 @@ bool options_parse(const command_row *command, int argc, char **argv, options *o
 
 enum { HELP_COLUMNS = 80, HELP_INDENT = 28 };
 
-// Prints words from HELP_INDENT on, where the line has `at` columns by now.
+// Prints words from column HELP_INDENT on; the cursor is at column `at`.
 static void print_wrapped(const char *text, int at) {
     for (bool first = true; *text; first = false) {
         int length = (int)strcspn(text, " ");

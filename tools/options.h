@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: one table of options from which parsing and help come.
+// The command line: parsing and help, both from one table of options.
 #ifndef QDQ_TOOLS_OPTIONS_H
 #define QDQ_TOOLS_OPTIONS_H
 
@@ -10,15 +10,15 @@
 
 enum { MAX_LIST = 256 };
 
-// Values of an option that may be given more than once.
+// The values of an option that may be given several times.
 typedef struct string_list {
     const char *items[MAX_LIST];
     size_t count;
 } string_list;
 
-// Everything that any command can be told. All zero is the default.
+// The values of all options of all commands. All zero is the default.
 typedef struct options {
-    string_list operands;  // what is no option: the graph, an op, a target
+    string_list operands;  // words that are no options: graphs, an op, a target
     string_list inputs, outputs, expects;
     const char *target;
     const char *targets;
@@ -31,7 +31,7 @@ typedef struct options {
     bool all, materialize, literal, fast, json, markdown, strict, map, dtypes, schema;
     const char *completion;
     bool vs_copy, compile, quiet, help, man;
-    watch *watch;  // over the command that runs
+    watch *watch;  // of the running command
 } options;
 
 enum { COMMAND_EXAMPLES = 2 };
@@ -40,9 +40,9 @@ typedef struct command_row {
     const char *name;
     const char *operands;  // "GRAPH", "[OP]"
     const char *summary;
-    size_t least, most;  // operands
+    size_t least, most;  // how many operands
     int (*run)(const options *opt);
-    const char *examples[COMMAND_EXAMPLES];  // what follows "qdq "
+    const char *examples[COMMAND_EXAMPLES];  // text after "qdq "
 } command_row;
 
 typedef struct command_list {
@@ -62,18 +62,18 @@ typedef struct option_info {
     const char *help;
 } option_info;
 
-// Option number `index` of a command; false: it has not so many.
+// Sets `out` to option `index` of a command; false if there are fewer.
 bool options_get(const command_row *command, size_t index, option_info *out);
 
-// Fills `out`; false after a message on stderr when the words do not fit `command`.
+// Parses a command line into `out`; false after a message on stderr if it is wrong for `command`.
 bool options_parse(const command_row *command, int argc, char **argv, options *out);
 
-// The help of a command, with its options and examples, and the examples alone. Lines have at most
-// 80 columns.
+// Print the help of a command, with options and examples, or the examples alone, in lines of at
+// most 80 columns.
 void options_help(const command_row *command);
 void options_examples(FILE *out, const command_row *command);
 
-// A whole number of at least `least`, or `fallback` where `text` is NULL. False after a message.
+// Parses a whole number of at least `least`; `fallback` if `text` is NULL. False after a message.
 bool options_number(const char *name, const char *text, size_t least, size_t fallback, size_t *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: one row a command.
+// The entry of the command line: one table row per command.
 #include <string.h>
 #include <unistd.h>
 
@@ -81,7 +81,7 @@ static const command_row *find_command(const char *name) {
     return NULL;
 }
 
-// "Exit codes: 0 ok, 1 ...", in lines of at most 80 columns.
+// Prints "Exit codes: 0 ok, 1 ..." in lines of at most 80 columns.
 static void list_exit_codes(FILE *out) {
     int at = fprintf(out, "Exit codes:");
     for (int i = 0; exit_code_texts[i]; i++) {
@@ -130,14 +130,14 @@ static int run_help(const options *opt) {
     return EXIT_OK;
 }
 
-// Results that could not be written are not results.
+// Output that cannot be written makes the command fail.
 static int flushed(int code) {
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
     fprintf(stderr, "qdq: standard output cannot be written\n");
     return EXIT_LIMIT;
 }
 
-// Whether failures are to be told as JSON, even that of another word.
+// Whether --json is given, even if the rest of the command line is wrong.
 static bool asks_for_json(int argc, char **argv) {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--json") == 0) return true;

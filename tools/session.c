@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loads, compiles and runs a graph for run, bench and compare.
 #include "tools/session.h"
 
 #include "tools/common.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the watch with a thread that waits for signals and for the clock.
 #include "tools/watch.h"
 
 #include <pthread.h>
@@ -14,17 +15,17 @@
 enum { COLUMNS = 64, TICK_NANOSECONDS = 200000000 };
 
 struct watch {
-    sigset_t signals;      // that end the program
-    pthread_mutex_t hold;  // locked while signals have to wait
-    pthread_mutex_t lock;  // of what follows
+    sigset_t signals;      // signals that end the program
+    pthread_mutex_t hold;  // locked while signals must wait
+    pthread_mutex_t lock;  // protects the fields below
     bool shows, shown;
-    double since;  // of now(); 0: there is nothing to show
+    double since;  // a time of now(); 0: nothing to show
     char text[512];
 };
 
 //---- The thread -------------------------------------------------------------
 
-// The cursor goes back to the beginning, so that whatever is printed next takes the place of this.
+// Returns the cursor to the start of the line, so the next output overwrites it.
 static void show(watch *w) {
     char cut[512];
     pthread_mutex_lock(&w->lock);
@@ -62,7 +63,7 @@ static void *run_watch(void *self) {
 
 //---- The program ------------------------------------------------------------
 
-// Those that the program's parent has not set to be ignored.
+// Takes the signals that the parent process does not ignore.
 static void choose_signals(sigset_t *set) {
     static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
     sigemptyset(set);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that watches over a command: it shows on a terminal how far long work has come, and has
-// signals wait until a file is whole.
+// A thread that watches over a command: it shows the progress of long work on a terminal, and
+// delays signals while a file is being written.
 #ifndef QDQ_TOOLS_WATCH_H
 #define QDQ_TOOLS_WATCH_H
 
@@ -8,22 +8,22 @@
 
 typedef struct watch watch;
 
-// To be called before other threads start: SIGHUP, SIGINT and SIGTERM are blocked in all of them,
-// and come to the watch, which ends the program as they would. `shows`: progress is shown. NULL
-// where there is no such thread; every function below then does nothing.
+// Call before other threads start: SIGHUP, SIGINT and SIGTERM are blocked in all threads and
+// delivered to the watch, which ends the program as they would. `shows`: show progress. NULL if the
+// thread cannot start; the functions below then do nothing.
 watch *watch_start(bool shows);
 
-// Whether progress is shown, so that it is worth working in smaller steps.
+// Whether progress is shown, so that smaller steps of work are worthwhile.
 bool watch_shows(const watch *w);
 
-// What is done now, as "node 3 of 652, ttnn". A second after the first call it is on stderr, with
-// the seconds, until watch_clear.
+// Names the current work, like "node 3 of 652, ttnn". One second after the first call it appears on
+// stderr with the elapsed seconds, until watch_clear.
 __attribute__((format(printf, 2, 3))) void watch_tell(watch *w, const char *format, ...);
 
-// Removes the line; the next watch_tell begins anew. To be called before anything is printed.
+// Removes the line; the next watch_tell starts anew. Call it before printing anything.
 void watch_clear(watch *w);
 
-// A signal between these two ends the program after the second.
+// A signal that arrives between these two calls ends the program after the second.
 void watch_hold_signals(watch *w);
 void watch_release_signals(watch *w);
 

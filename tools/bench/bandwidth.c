@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Times memory passes: memcpy and streams of the bytes that a graph reads and writes.
 #include "tools/bench/bandwidth.h"
 
 #include <stdlib.h>
@@ -62,15 +63,15 @@ static double least_seconds(const limit *l) {
     return least;
 }
 
-// Waking threads is not worth it where there is little to move.
+// Threads are worth waking only if there is enough to move.
 static void choose_threads(limit *l) {
     limit serial = *l;
     serial.parallel = (qdq_parallel){0};
     if (l->parallel.run && least_seconds(&serial) <= least_seconds(l)) *l = serial;
 }
 
-// What is written begins half a page behind what is read. A load that has the low 12 bits of the
-// address of a store before it waits for that store, and so would every load if both began alike.
+// Writes begin half a page after reads. A load whose address has the low 12 bits of an earlier
+// store waits for that store; if both began at the same offset, every load would wait.
 enum { PAGE = 4096, SKEW = PAGE / 2 };
 
 static size_t pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// Times several things in turns and sorts the results.
 #include "tools/bench/measure.h"
 
 #include <stdlib.h>
 
 #include "tools/common.h"
 
-// Seconds: of warming up, of what is timed as one, and up to which a run is first done untimed.
+// Seconds: of warming up; of the shortest timing; of the longest run that is repeated untimed
+// first.
 static const double warm_up = 10e-3, least_timing = 50e-6, short_run = 1e-3;
 
 static int by_value(const void *a, const void *b) {
@@ -33,7 +35,7 @@ static double time_batch(member *m, size_t batch) {
     return now() - start;
 }
 
-// Runs a member until caches, pages and threads are awake, and finds its batch.
+// Runs a member until caches, pages and threads are warm, and chooses its batch.
 static void prepare(member *m) {
     double start = now();
     do m->run(m);
@@ -56,7 +58,7 @@ bool measure(member *members, size_t count, size_t repeat, watch *w) {
         for (size_t k = 0; k < count; k++) {
             member *m = &members[k];
             m->sample = i;
-            // What the others left in the caches is not this one's.
+            // Warms the caches, which other members may have filled.
             if (last[k] < short_run) m->run(m);
             last[k] = time_batch(m, m->batch);
             m->seconds[i] = last[k] / (double)m->batch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timing several things side by side, so that what disturbs one disturbs the others as well.
+// Times several things in turns, so that a disturbance affects all of them alike.
 #ifndef QDQ_TOOLS_BENCH_MEASURE_H
 #define QDQ_TOOLS_BENCH_MEASURE_H
 
@@ -8,29 +8,30 @@
 
 #include "tools/watch.h"
 
-// Seconds of one run: the median and the quartiles around it.
+// Seconds per run: the median and the quartiles around it.
 typedef struct spread {
     double median, low, high;
 } spread;
 
-// Something that is timed.
+// One thing to time.
 typedef struct member member;
 struct member {
     void (*run)(member *self);
     void *context;
-    size_t batch;     // runs that are timed as one; 0: as many as the clock needs
-    size_t sample;    // the number of the timing that is going on
-    double *seconds;  // of one run, for each timing
+    size_t batch;     // runs per timing; 0: as many as the clock's resolution needs
+    size_t sample;    // index of the current timing
+    double *seconds;  // seconds per run, for each timing
     spread spread;
 };
 
-// Times each member `repeat` times, taking turns, and tells the watch. False when memory runs out.
+// Times each member `repeat` times in turns and reports progress to the watch. False if memory runs
+// out.
 bool measure(member *members, size_t count, size_t repeat, watch *w);
 
 // Sorts the numbers; the count is at least 1.
 spread spread_of(double *seconds, size_t count);
 
-// What reading the clock twice adds to what lies in between.
+// The time that reading the clock twice adds to a measurement.
 double clock_cost(void);
 
 #endif

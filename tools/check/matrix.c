@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks a graph against every target and prints the verdicts as a matrix.
 #include "tools/check/matrix.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static void add_row(matrix *m, const char *name, const char *op) {
     snprintf(row->op, sizeof row->op, "%s", op);
 }
 
-// By name; of equal names the row that was added first.
+// Sorts by name; rows of equal names keep their order.
 static int compare_rows(const void *a, const void *b) {
     const named_row *x = a, *y = b;
     int order = strcmp(x->name, y->name);
@@ -52,7 +53,7 @@ static bool make_rows(matrix *m, qdq_graph *graph, const qdq_report *report) {
     return true;
 }
 
-// The first place in by_name that is not before `name`.
+// Finds the first position in by_name whose name is not less than `name`.
 static size_t place_of(const matrix *m, const char *name) {
     size_t low = 0, high = m->count;
     while (low < high) {
@@ -83,7 +84,7 @@ static void note_finding(matrix *m, size_t target, const qdq_finding *f) {
     }
 }
 
-// The core's findings are in every report, and counted with the core.
+// Every report repeats the core's findings; they are counted only with the core.
 static int fill_column(matrix *m, qdq_graph *graph, size_t target) {
     qdq_error err = {0};
     const char *name = qdq_target_get(target).name;
@@ -127,7 +128,7 @@ void matrix_close(matrix *m) {
 
 enum { MOST_LINES = 20, MOST_SHARED_LINES = 40, MOST_NAME_COLUMNS = 48 };
 
-// What is printed of one node, or of several nodes of an op that fare alike.
+// A printed line: one node, or several nodes of one op with the same verdicts.
 typedef struct matrix_line {
     size_t row, nodes;
 } matrix_line;
@@ -135,8 +136,8 @@ typedef struct matrix_line {
 typedef struct matrix_lines {
     matrix_line *items;
     size_t count;
-    size_t fine;  // nodes that are ok everywhere
-    size_t left;  // nodes without a line that are not
+    size_t fine;  // nodes that are ok for every target
+    size_t left;  // other nodes for which no line is left
 } matrix_lines;
 
 static bool is_fine(const matrix *m, size_t row) {
@@ -150,7 +151,8 @@ static bool fare_alike(const matrix *m, size_t a, size_t b) {
            memcmp(&m->cells[a * m->targets], &m->cells[b * m->targets], m->targets) == 0;
 }
 
-// The line that has nodes like this one, or a new one; NULL where no more are to be printed.
+// The line for this node: an existing one with the same verdicts, or a new one; NULL if no more are
+// printed.
 static matrix_line *line_of(const matrix *m, matrix_lines *lines, size_t row, bool share) {
     for (size_t i = 0; share && i < lines->count; i++)
         if (fare_alike(m, lines->items[i].row, row)) return &lines->items[i];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix of nodes and targets: what every target says of every node.
+// The matrix of nodes and targets: the verdict of every target about every node.
 #ifndef QDQ_TOOLS_CHECK_MATRIX_H
 #define QDQ_TOOLS_CHECK_MATRIX_H
 
 #include "tools/options.h"
 
-// What a target says of a node, from the best to the worst.
+// A target's verdict about a node, from best to worst.
 typedef enum verdict {
     VERDICT_OK = 0,
     VERDICT_WARNING,
@@ -15,11 +15,11 @@ typedef enum verdict {
 
 const char *verdict_text(verdict v);
 
-// A node, or one that could not be read and is known by its findings only.
+// A node, or one that could not be read and exists only in findings.
 typedef struct matrix_row {
     char name[256];
     char op[64];
-    bool twice;  // an earlier row has the name
+    bool twice;  // an earlier row has the same name
 } matrix_row;
 
 typedef struct named_row {
@@ -29,20 +29,20 @@ typedef struct named_row {
 
 typedef struct matrix {
     matrix_row *rows;
-    named_row *by_name;    // sorted
+    named_row *by_name;    // sorted by name
     unsigned char *cells;  // [row * targets + target]: a verdict
     size_t count, targets;
-    size_t errors, warnings;  // the core's once, and the targets' own
+    size_t errors, warnings;  // the core's counted once, plus each target's own
 } matrix;
 
-// EXIT_OK, or another exit code after a message; close it in either case. It validates the graph:
-// a report that was asked for before is gone.
+// Validates the graph against every target, which invalidates any earlier report. EXIT_OK, or
+// another exit code after a message; close it in either case.
 int matrix_open(matrix *m, qdq_graph *graph, watch *w);
 void matrix_close(matrix *m);
 
-// Columns that align. Unless `all`, a count stands for the nodes that are ok everywhere, and where
-// many are left those of an op that fare alike share a line. True if a line stands for more than
-// one node.
+// Prints aligned columns. Unless `all`, nodes that are ok everywhere are only counted, and if many
+// nodes are left, nodes of one op with the same verdicts share a line. True if a line stands for
+// several nodes.
 bool matrix_print(const matrix *m, bool all);
 void matrix_json(qdq_json *json, const matrix *m);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Measures and cuts text by terminal columns.
 #include "tools/check/text_width.h"
 
 #include <stdint.h>
@@ -9,7 +10,7 @@ typedef struct range {
     uint32_t first, last, columns;
 } range;
 
-// What is not one column wide, as far as names are likely to have it.
+// Ranges of characters that are not one column wide, limited to those likely in names.
 static const range ranges[] = {
     {0x300, 0x36F, 0},     {0x200B, 0x200F, 0},   {0x20D0, 0x20FF, 0}, {0xFE00, 0xFE0F, 0},
     {0xFE20, 0xFE2F, 0},   {0x1100, 0x115F, 2},   {0x2E80, 0xA4CF, 2}, {0xAC00, 0xD7A3, 2},
@@ -23,7 +24,8 @@ static size_t columns_of(uint32_t point) {
     return 1;
 }
 
-// Bytes of the character at `text`, and its columns. Bytes that are no UTF-8 count as characters.
+// Returns the bytes of the character at `text` and sets its columns. Invalid UTF-8 bytes count as
+// characters.
 static size_t next_character(const char *text, size_t *columns) {
     const unsigned char *at = (const unsigned char *)text;
     size_t length = *at < 0xC0 ? 1 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : 4;
@@ -45,7 +47,7 @@ size_t text_width(const char *text) {
     return width;
 }
 
-// Bytes of the longest beginning of `text` that takes at most `most` columns.
+// Bytes of the longest prefix of `text` that fits in `most` columns.
 static size_t beginning(const char *text, size_t most) {
     size_t at = 0, width = 0, columns;
     while (text[at]) {

@@ -13,7 +13,7 @@
 
 //---- Switches ---------------------------------------------------------------
 
-// Copies the fields of a group.
+// Copies the fields of one group.
 static void take(qdq_numerics *out, const qdq_numerics *from, const char *group) {
 #define TAKE(field, cause) \
     if (strcmp(cause, group) == 0) out->field = from->field;
@@ -35,8 +35,8 @@ static void add_switch(switch_list *list, const char *name, const char *group,
 
 static bool either(int a, int b, int wanted) { return a == wanted || b == wanted; }
 
-// Rounding with a bias differs from half up by the sum with the bias, and half up from the rest by
-// its ties: two switches.
+// A rounding with a bias differs from half-up by the bias, and half-up from the others by its ties:
+// two switches.
 static void add_rounding(switch_list *list, const qdq_numerics *a, const qdq_numerics *b) {
     bool truncates = either((int)a->rounding, (int)b->rounding, QDQ_ROUND_TRUNCATE);
     const char *name = truncates ? "truncation" : "tie";
@@ -64,8 +64,8 @@ static void add_group(switch_list *list, const qdq_numerics *a, const qdq_numeri
         add_switch(list, group, group, b);
 }
 
-// QDQ_ZERO_POINT_FMA implies the reciprocal and does not read `scaling`. It is written down, so
-// that what the reciprocal alone does is not taken for the order.
+// QDQ_ZERO_POINT_FMA implies the reciprocal and ignores `scaling`. Setting `scaling` explicitly
+// attributes the effect of the reciprocal to the reciprocal, not to the order of operations.
 static qdq_numerics spelled_out(const qdq_numerics *numerics, bool makes_int) {
     qdq_numerics n = *numerics;
     if (makes_int && n.zero_point_order == QDQ_ZERO_POINT_FMA) n.scaling = QDQ_SCALE_RECIPROCAL;
@@ -102,7 +102,7 @@ const char *cause_text(const switch_list *list, uint32_t switches, char *out, si
 
 //---- Elements ---------------------------------------------------------------
 
-// The bits of an element; little-endian.
+// The bits of an element, which is little-endian.
 static uint64_t code_at(const void *data, size_t size, size_t i) {
     uint64_t code = 0;
     memcpy(&code, (const char *)data + i * size, size);
@@ -119,7 +119,7 @@ static bool codes_differ(qdq_dtype dtype, uint64_t a, uint64_t b) {
     return a != b && !(is_nan_code(dtype, a) && is_nan_code(dtype, b));
 }
 
-// Whole numbers in the order of the values, one apart for neighbours.
+// Maps values to integers in the same order, neighbours one apart.
 static int64_t ordinal(qdq_dtype dtype, uint64_t code) {
     const qdq_dtype_info *info = qdq_dtype_get(dtype);
     if (info->kind == QDQ_KIND_EXPONENT) return (int64_t)code;
@@ -158,8 +158,8 @@ difference measure_difference(const qdq_tensor_info *info, const void *a, const 
 // An element that no single switch explains.
 typedef struct open_element {
     size_t output, at;
-    uint32_t needed;  // switches without which b's numerics do not give b's element
-    uint32_t pile;    // the first switches, as many as give b's element; 0: not yet known
+    uint32_t needed;  // switches that b's element cannot do without
+    uint32_t pile;  // the shortest prefix of the switches that gives b's element; 0: not yet known
     bool done;
 } open_element;
 
@@ -167,7 +167,7 @@ typedef struct search {
     const node_run *node;
     const switch_list *list;
     void *const *inputs, *const *a, *const *b;
-    void **got;  // what the last computation gave
+    void **got;  // results of the last computation
     difference *diffs;
     unsigned char **unexplained;  // [output][element]; NULL where nothing differs
     size_t left;                  // elements that are unexplained
@@ -229,14 +229,14 @@ static uint32_t all_switches(const search *s) {
     return (uint32_t)((UINT64_C(1) << s->list->count) - 1);
 }
 
-// Explains by `one` what the last computation gave as it is on the other side.
+// Assigns cause `one` to elements whose last result equals the other side.
 static void explain_same(search *s, void *const *other, uint32_t one) {
     for (size_t k = 0; k < s->node->output_count; k++)
         for (size_t at = 0; s->unexplained[k] && at < s->diffs[k].elements; at++)
             if (s->unexplained[k][at] && same(s, k, at, s->got, other)) explain(s, k, at, one);
 }
 
-// One switch from a's numerics, and one from b's: which is which does not matter.
+// Tries one switch from a's numerics, then one from b's; both directions count.
 static int try_single_switches(search *s) {
     for (size_t i = 0; i < s->list->count; i++) {
         uint32_t one = UINT32_C(1) << i;
@@ -263,7 +263,7 @@ static void close_element(search *s, open_element *e, uint32_t switches) {
     e->done = true;
 }
 
-// All switches but one: where that does not give b's element, the one is needed.
+// Leaves out one switch at a time: if b's element changes, that switch is needed.
 static int leave_one_out(search *s, size_t count) {
     for (size_t i = 0; i < s->list->count; i++) {
         int code = compute(s, all_switches(s) & ~(UINT32_C(1) << i));
@@ -276,7 +276,7 @@ static int leave_one_out(search *s, size_t count) {
     return EXIT_OK;
 }
 
-// One switch after the other, until b's element is there.
+// Adds one switch after the other until b's element appears.
 static int pile_up(search *s, size_t count) {
     for (size_t i = 0; i < s->list->count; i++) {
         uint32_t pile = (uint32_t)((UINT64_C(2) << i) - 1);
@@ -291,10 +291,10 @@ static int pile_up(search *s, size_t count) {
     return EXIT_OK;
 }
 
-// What is needed, with the switch on top of the pile, is the smallest set if it is enough; else it
-// is the pile.
+// The needed switches with the last switch of the pile are the smallest set if they suffice;
+// otherwise the pile is used.
 static int settle(search *s, size_t count) {
-    enum { MAX_SETS = 32 };  // that are tried: the time is bounded
+    enum { MAX_SETS = 32 };  // bounds the time
     for (size_t first = 0, sets = 0; first < count; first++) {
         if (s->open[first].done) continue;
         uint32_t pile = s->open[first].pile, needed = s->open[first].needed;

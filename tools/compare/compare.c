@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares an output with an expected tensor and prints the largest difference.
 #include "tools/compare/compare.h"
 
 #include <math.h>
@@ -10,13 +11,13 @@
 
 typedef struct difference {
     size_t count;      // elements
-    size_t different;  // those beyond the tolerance
-    size_t zeros;      // zeros of the wrong sign; they count where no tolerance is given
-    size_t at;         // the worst
+    size_t different;  // elements beyond the tolerance
+    size_t zeros;      // zeros of the wrong sign; they count only without a tolerance
+    size_t at;         // index of the largest difference
     double largest, mean;
 } difference;
 
-// |a - b|, where two NaN are alike and a NaN is infinitely far from a number.
+// |a - b|; two NaN are equal, and a NaN is infinitely far from a number.
 static double distance(double a, double b) {
     if (isnan(a) || isnan(b)) return isnan(a) && isnan(b) ? 0 : INFINITY;
     return a == b ? 0 : fabs(a - b);
@@ -65,7 +66,7 @@ static void print_rows(const qdq_tensor *tensor, const double *got, const double
 
 //---- Telling ----------------------------------------------------------------
 
-// Zeros of different sign are no distance apart and still not the same bits.
+// Zeros of different sign have distance 0 but different bits.
 static void count_signed_zeros(const double *got, const double *wanted, difference *d) {
     for (size_t i = 0; i < d->count; i++)
         d->zeros += got[i] == 0 && wanted[i] == 0 && signbit(got[i]) != signbit(wanted[i]);

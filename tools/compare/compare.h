@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparing an output with a file.
+// Compares an output with a file.
 #ifndef QDQ_TOOLS_COMPARE_COMPARE_H
 #define QDQ_TOOLS_COMPARE_COMPARE_H
 
@@ -9,10 +9,10 @@
 // Checks --tolerance and --rows. EXIT_OK, or another exit code after a message.
 int compare_check_options(const options *opt);
 
-// Prints how far `tensor` is from the expected one (as an object of `json`, where it is not NULL).
-// Values are compared as numbers, NaN equals NaN, and without a tolerance -0 is not 0; the dtypes
-// may differ, the shapes may not.
-// EXIT_OK, EXIT_FINDINGS if they differ by more than --tolerance, else another exit code.
+// Prints how far `tensor` is from the expected one (as an object of `json` unless NULL). Values are
+// compared as numbers: NaN equals NaN, and -0 differs from 0 unless a tolerance is given. Dtypes
+// may differ, shapes may not. EXIT_OK, EXIT_FINDINGS if they differ by more than --tolerance, or
+// another exit code.
 int compare_output(const qdq_tensor *tensor, const tensor_spec *spec, const options *opt,
                    qdq_json *json);
 

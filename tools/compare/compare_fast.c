@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs a graph literally and with integer execution, and prints where the results differ.
 #include "tools/compare/compare_fast.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 #include "tools/io/tensor_io.h"
 #include "tools/session.h"
 
-// The largest |a - b| of numbers; NaN on one side is counted elsewhere.
+// The largest |a - b| of numbers; a NaN on one side is counted separately.
 static double largest_of(const double *a, const double *b, size_t count) {
     double largest = 0;
     for (size_t i = 0; i < count; i++) {
@@ -23,21 +24,21 @@ static double largest_of(const double *a, const double *b, size_t count) {
 
 //---- What is looked at ------------------------------------------------------
 
-// A value of both runs. `integers`: its node is computed on integers. `given`: what a node reads
-// differs already.
+// A value to compare in both runs. `integers`: its node is computed on integers. `given`: an input
+// of its node already differs.
 typedef struct look {
     size_t node;
     qdq_value value;
     bool integers, given;
 } look;
 
-// The nodes that are computed on integers, and for each value whether it is made from theirs.
+// The nodes computed on integers, and the values that depend on them.
 typedef struct fast_nodes {
     size_t values;
     bool *on_integers;  // [node]
-    bool *read;         // [value]: by a node on integers, so it may be integers itself
+    bool *read;         // [value]: a node on integers reads it, so it may be integers itself
     bool *reached;      // [value]
-    bool *differs;      // [value], of those that are looked at, and what is made from them
+    bool *differs;      // [value]: a compared value that differs, or one that depends on it
     look *looks;
     size_t count;
 } fast_nodes;
@@ -78,8 +79,9 @@ static bool is_integer(const qdq_graph *graph, qdq_value value) {
     return qdq_value_type(graph, value, &dtype, NULL) && !qdq_dtype_is_real(dtype);
 }
 
-// Products on integers, whose results no other node reads as integers, and integers made from them:
-// to look at these changes no bit of a run, as it would at what is dequantized.
+// Chooses products on integers whose results no other node reads as integers, and integers made
+// from those. Adding outputs for these values changes no bit of the run; an output for a
+// dequantized value would.
 static void find_looks(fast_nodes *n, const qdq_graph *graph, const qdq_plan *plan) {
     for (size_t i = 0; i < qdq_plan_get_stats(plan).step_count; i++) {
         const qdq_plan_step *step = qdq_plan_get_step(plan, i);
@@ -167,7 +169,7 @@ static void json_look(qdq_json *json, const qdq_graph *graph, const look *l,
 
 //---- Comparing --------------------------------------------------------------
 
-// Both results of an output, as they are and as doubles.
+// Reads both results of an output, in its dtype and as doubles.
 static int measure_output(qdq_exec *const execs[2], const qdq_tensor_info *info, measured *m) {
     size_t count = qdq_shape_count(info->shape);
     qdq_error err = {0};
@@ -193,7 +195,7 @@ static int measure_output(qdq_exec *const execs[2], const qdq_tensor_info *info,
 typedef struct comparison_run {
     session literal, fast;
     fast_nodes nodes;
-    size_t outputs;  // of the graph; those of looks come after them
+    size_t outputs;  // of the graph; compared values follow them
     bool differs;
 } comparison_run;
 
@@ -216,7 +218,7 @@ static int compare_outputs(comparison_run *r, qdq_exec *const execs[2], qdq_json
     return code;
 }
 
-// In the order of nodes, so that `differs` is known of what a node reads.
+// Goes through nodes in order, so `differs` is known for the inputs of each node.
 static int compare_looks(comparison_run *r, const qdq_graph *graph, qdq_exec *const execs[2],
                          qdq_json *json) {
     fast_nodes *n = &r->nodes;
@@ -267,7 +269,8 @@ static int compare_runs(comparison_run *r, const qdq_graph *graph, const options
     return code != EXIT_OK ? code : r->differs ? EXIT_FINDINGS : EXIT_OK;
 }
 
-// The plan of the graph as it is says which nodes to look at; what is compared returns these too.
+// The plan of the original graph decides which values to compare. The compared graph returns these
+// as well.
 static int compare_session(comparison_run *r, const session *s, const options *opt) {
     if (!make_nodes(&r->nodes, s->graph))
         return tell_failure(QDQ_ERR_MEMORY, "no memory for the nodes of the graph");

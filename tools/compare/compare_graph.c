@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs each node of a graph under the numerics of every target, on the same inputs.
-// qdq_graph_extract makes a graph of one node, and qdq_graph_numerics says how a target computes
-// it.
+// qdq_graph_extract makes a graph of one node; qdq_graph_numerics says how a target computes it.
 #include "tools/compare/compare_graph.h"
 
 #include <stdio.h>
@@ -44,7 +43,7 @@ static void note_use(comparison *c, qdq_value value, size_t node) {
     if (value.id) c->last_use[value.id] = node;
 }
 
-// Calls `see` for everything that node `n` reads or makes.
+// Calls `see` for every value that node `n` reads or makes.
 static void see_values(comparison *c, size_t n,
                        void (*see)(comparison *c, qdq_value value, size_t node)) {
     qdq_node_info info = qdq_graph_node(c->graph, n);
@@ -88,7 +87,7 @@ void comparison_close(comparison *c) {
 
 //---- A node -----------------------------------------------------------------
 
-// Lists of memory with one entry for each input or output of the node.
+// Memory of each input or output of a node.
 typedef struct buffers {
     void **items;
     size_t count;
@@ -110,7 +109,7 @@ static bool make_outputs(const node_run *run, buffers *out) {
     return out->items != NULL;
 }
 
-// The inputs' memory is not the list's own: its count is 0.
+// The memory of inputs is borrowed: the count is 0.
 static void release_buffers(buffers *b) {
     for (size_t i = 0; b->items && i < b->count; i++) free(b->items[i]);
     free(b->items);
@@ -133,7 +132,7 @@ static int compute(const comparison *c, const node_run *run, size_t target,
     return code;
 }
 
-// Hands the outputs over to the target, but for those that are as the first has them.
+// Passes the outputs to the target, except those equal to the first target's.
 static void keep(const comparison *c, const node_run *run, size_t target, const buffers *first,
                  buffers *outputs) {
     for (size_t i = 0; i < outputs->count; i++) {
@@ -144,7 +143,7 @@ static void keep(const comparison *c, const node_run *run, size_t target, const 
     }
 }
 
-// x as the first target has it, where it has the shape of the output.
+// The first target's x, if it has the shape of the output.
 static const void *x_data(const comparison *c, size_t node, const qdq_tensor_info *output,
                           qdq_dtype *dtype) {
     qdq_value x = qdq_graph_node_input(c->graph, node, 0);
@@ -176,7 +175,7 @@ static bool take_examples(const comparison *c, node_comparison *n, size_t output
     return pair->examples != NULL;
 }
 
-// The other target on the data of the first: what differs, and why.
+// Runs the other target on the first target's data: what differs, and why.
 static int compare_local(const comparison *c, node_comparison *n, node_pair *pair,
                          const buffers *first, const buffers *other) {
     size_t outputs = n->run.output_count, different = 0;
@@ -206,7 +205,7 @@ static bool makes_int(const node_comparison *n) {
     return n->run.output_count && qdq_dtype_get(n->run.outputs[0].info.dtype)->kind == QDQ_KIND_INT;
 }
 
-// Which of the targets that were left out compute the node differently.
+// Finds the left-out targets that compute the node differently.
 static int look_at_left_out(const comparison *c, node_comparison *n, const qdq_numerics *first) {
     qdq_numerics numerics;
     qdq_error err = {0};

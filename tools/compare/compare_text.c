@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the result of comparing the nodes of a graph.
 #include "tools/compare/compare_text.h"
 
 #include <stdlib.h>
@@ -62,7 +63,7 @@ static void print_pairs(FILE *out, const comparison *c, const node_comparison *n
         }
 }
 
-// Whether a target computes the node as the first does.
+// Whether all targets compute the node like the first one.
 static bool is_same_numerics(const node_comparison *n) {
     for (size_t t = 0; t < n->pair_count; t++)
         if (n->pairs[t].switches.count) return false;
@@ -163,8 +164,8 @@ static int worst_first(const void *a, const void *b) {
     return x->node < y->node ? -1 : 1;
 }
 
-// Lines of the nodes with this outcome, as many as there is room for; from item `at` on. Returns
-// where the next outcome begins.
+// Prints lines of the nodes with this outcome, from item `at`, while there is room. Returns where
+// the next outcome begins.
 static size_t print_outcome(const compare_list *list, size_t at, node_outcome outcome, size_t room,
                             const char *what) {
     size_t lines = 0, left = 0;

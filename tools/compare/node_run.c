@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs one node of a graph on given data.
 #include "tools/compare/node_run.h"
 
 #include <stdio.h>
@@ -49,7 +50,7 @@ void node_close(node_run *node) {
     free(node->outputs);
 }
 
-// The inputs of the plan are those of the node, in the same order; its outputs are too.
+// The plan has the inputs and outputs of the node, in the same order.
 static qdq_status bind(qdq_exec *exec, const qdq_plan *plan, void *const *inputs,
                        void *const *outputs, qdq_error *err) {
     for (size_t i = 0; i < qdq_plan_input_count(plan); i++) {

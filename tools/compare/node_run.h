@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node of a graph by itself, on any data and under any numerics.
+// A single node of a graph, to run on any data and under any numerics.
 #ifndef QDQ_TOOLS_COMPARE_NODE_RUN_H
 #define QDQ_TOOLS_COMPARE_NODE_RUN_H
 
 #include "tools/options.h"
 
-// A value of the whole graph that the node reads or makes.
+// A value of the complete graph that the node reads or makes.
 typedef struct node_value {
     qdq_value value;
     qdq_tensor_info info;
 } node_value;
 
 typedef struct node_run {
-    qdq_graph *graph;  // of the node alone
+    qdq_graph *graph;  // of this node only
     qdq_exec_options exec_options;
     const char *isa;
-    node_value *inputs, *outputs;  // without constants, each once
+    node_value *inputs, *outputs;  // distinct values, without constants
     size_t input_count, output_count;
 } node_run;
 
-// Takes node `index` out of a graph. EXIT_OK, or another exit code after a message; close it in
+// Extracts node `index` from a graph. EXIT_OK, or another exit code after a message; close it in
 // either case.
 int node_open(node_run *node, const qdq_graph *graph, size_t index,
               const qdq_exec_options *exec_options, const char *isa);
 void node_close(node_run *node);
 
-// Runs it: `inputs` and `outputs` are the memory of its values, row-major. EXIT_OK, or another exit
-// code after a message.
+// Runs the node; `inputs` and `outputs` are the row-major memory of its values. EXIT_OK, or another
+// exit code after a message.
 int node_compute(const node_run *node, const qdq_numerics *numerics, void *const *inputs,
                  void *const *outputs);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Recognizes files by their first bytes and says what to do with those that are no graph.
 #include "tools/io/file_kind.h"
 
 #include <fcntl.h>
@@ -9,7 +10,7 @@
 #define CONVERT_ONNX "convert it with tools/onnx/onnx_to_qdq.py"
 #define EXPORT_ONNX "export the model as ONNX, then " CONVERT_ONNX
 
-// A row: what the file is, and what to do where a graph or tensors are wanted.
+// A kind of file, and advice for users who pass it as a graph or as tensors.
 typedef struct kind_row {
     const char *what, *as_graph, *as_tensors;
 } kind_row;
@@ -45,7 +46,7 @@ typedef struct head {
     size_t count;
 } head;
 
-// Kinds that begin with the same bytes always, at an offset.
+// Kinds that always have the same bytes at an offset.
 static const struct {
     file_kind kind;
     size_t offset, length;
@@ -67,7 +68,7 @@ static bool starts_with(const head *h, size_t offset, const char *bytes, size_t 
     return h->count >= offset + length && memcmp(h->bytes + offset, bytes, length) == 0;
 }
 
-// A zip archive is told by the name of its first file.
+// The name of the first file tells kinds of zip archives apart.
 static file_kind kind_of_zip(const head *h) {
     enum { NAME_AT = 30 };
     char name[HEAD_BYTES + 1] = "";
@@ -80,19 +81,20 @@ static file_kind kind_of_zip(const head *h) {
     return torch ? KIND_TORCH : KIND_ZIP;
 }
 
-// The version of the format comes first (field 1), then another field of a model.
+// An ONNX model begins with field 1, the version of the format, followed by another of its fields.
 static bool is_onnx(const head *h) {
     static const unsigned char fields[] = {0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72};
     if (h->count < 3 || h->bytes[0] != 0x08 || h->bytes[1] == 0 || h->bytes[1] > 0x7f) return false;
     return memchr(fields, h->bytes[2], sizeof fields) != NULL;
 }
 
-// A header of less than 4 GiB, then JSON.
+// The length of a header, below 4 GiB, then JSON.
 static bool is_safetensors(const head *h) {
     return h->count > 8 && h->bytes[8] == '{' && memcmp(h->bytes + 4, "\0\0\0\0", 4) == 0;
 }
 
-// First .safetensors: the length of a header may look like the beginning of something else.
+// Tests for .safetensors first, because the length of a header may look like the beginning of
+// another kind.
 static file_kind kind_of_head(const head *h) {
     if (is_safetensors(h)) return KIND_SAFETENSORS;
     for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fills the inputs of an exec from files or with random data.
 #include "tools/io/inputs.h"
 
 #include <stdio.h>
@@ -41,7 +42,7 @@ static uint64_t next_random(uint64_t *state) {  // splitmix64
     return z ^ z >> 31;
 }
 
-// What the first port that reads each value asks of made-up data: fills[value id].
+// How the first port that reads each value wants random data: fills[value id].
 typedef struct fill_table {
     unsigned char *fills;
     size_t count;
@@ -82,7 +83,7 @@ static qdq_fill fill_of(const qdq_graph *graph, const fill_table *table, const c
     return is_read ? (qdq_fill)table->fills[id] : QDQ_FILL_ANY;
 }
 
-// Floats in [-4, 4), unless a port says otherwise.
+// Floats in [-4, 4), unless a port wants others.
 static float random_float(qdq_fill fill, qdq_dtype_kind kind, uint64_t random) {
     float unit = (float)(random >> 40) * 0x1p-24f;  // in [0, 1)
     float value = unit * 8 - 4;
@@ -95,11 +96,12 @@ static float random_float(qdq_fill fill, qdq_dtype_kind kind, uint64_t random) {
     case QDQ_FILL_HALF: return 0.5f;
     case QDQ_FILL_ANY:
     case QDQ_FILL_COUNT:
-    default: return kind == QDQ_KIND_EXPONENT && value < 0 ? -value : value;  // it has no sign
+    default:
+        return kind == QDQ_KIND_EXPONENT && value < 0 ? -value : value;  // the dtype has no sign
     }
 }
 
-// Integers over the range of their type, at most 16 bits of it, unless a port says otherwise.
+// Integers over the range of their dtype, at most 16 bits of it, unless a port wants others.
 static int64_t random_int(qdq_fill fill, const qdq_dtype_info *dtype, uint64_t random) {
     int64_t low = dtype->least < -32768 ? -32768 : dtype->least;
     int64_t high = dtype->greatest > 65535 ? 32767 : dtype->greatest;
@@ -149,7 +151,7 @@ static int unknown_input(const qdq_plan *plan, const char *name) {
     return code;
 }
 
-// A file without a name is a .safetensors file that has a tensor for some input.
+// A file without NAME must be a .safetensors file with a tensor for some input.
 static int check_nameless(const qdq_plan *plan, const tensor_spec *spec) {
     size_t count = qdq_plan_input_count(plan);
     qdq_error err = {0};
@@ -170,7 +172,7 @@ static int check_nameless(const qdq_plan *plan, const tensor_spec *spec) {
                         spec->file, spec->file);
 }
 
-// Every --input is for an input.
+// Every --input must match an input.
 static int check_names(const qdq_plan *plan, const options *opt) {
     for (size_t k = 0; k < opt->inputs.count; k++) {
         tensor_spec spec;
@@ -191,7 +193,7 @@ static int check_names(const qdq_plan *plan, const options *opt) {
     return EXIT_OK;
 }
 
-// The file that gives an input: by its name, or a file without a name that has such a tensor.
+// Finds the file for an input: one with its name, or a file without NAME that has such a tensor.
 static bool find_spec(const options *opt, const char *name, tensor_spec *spec) {
     for (size_t k = 0; k < opt->inputs.count; k++) {
         (void)tensor_spec_parse(opt->inputs.items[k], spec);

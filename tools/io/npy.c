@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and writes .npy files.
 #include "tools/io/npy.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@ static qdq_status fail_read(FILE *stream, const char *what, qdq_error *err) {
 
 //---- Reading ----
 
-// Reads what stands before the dict and returns how long that is.
+// Reads everything before the dict and returns its length.
 static qdq_status read_preamble(FILE *stream, size_t *header_bytes, size_t *used, qdq_error *err) {
     unsigned char bytes[PREAMBLE_BYTES], length[4] = {0};
     if (fread(bytes, sizeof bytes, 1, stream) != 1) return fail_read(stream, "first 8 bytes", err);
@@ -80,7 +81,7 @@ static qdq_status read_stream(FILE *stream, uint64_t file_bytes, npy_tensor *out
     return QDQ_OK;
 }
 
-// O_NONBLOCK so that opening a pipe does not wait for its other end; regular files ignore it.
+// With O_NONBLOCK, opening a pipe does not wait for a writer. Regular files ignore it.
 static qdq_status open_regular(const char *path, FILE **out, uint64_t *bytes, qdq_error *err) {
     struct stat facts;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -119,7 +120,7 @@ void npy_release(npy_tensor *tensor) {
 
 //---- Writing ----
 
-// Writes magic, version, length and dict to `out`, padded as numpy does; returns how many bytes.
+// Writes magic, version, length and dict to `out`, padded as numpy does; returns their length.
 static size_t make_header(char out[4 * HEADER_ALIGN], const char *descr, qdq_shape shape) {
     char *dict = out + PREAMBLE_BYTES + 2;
     size_t capacity = 3 * HEADER_ALIGN + HEADER_ALIGN / 2;
@@ -139,9 +140,8 @@ static size_t make_header(char out[4 * HEADER_ALIGN], const char *descr, qdq_sha
     return bytes + padding;
 }
 
-// Creates a file beside `path` under a name that nobody has. open() rather than mkstemp(), for the
-// user's umask to hold for new files. A file that is there keeps its mode, also while it is
-// written.
+// Creates a file next to `path` under an unused name. open() applies the user's umask to new files;
+// mkstemp() would not. A file that replaces an existing one has the same mode from the start.
 static qdq_status open_draft(const char *path, char *draft, size_t capacity, FILE **out,
                              qdq_error *err) {
     const char *slash = strrchr(path, '/');
@@ -202,7 +202,7 @@ static qdq_status check_array(qdq_dtype dtype, qdq_shape shape, const void *data
     return npy_bytes(dtype, shape, bytes, err);
 }
 
-// Renaming would put a plain file in the place of a link, a device or a pipe.
+// Renaming would replace a link, a device or a pipe by a regular file.
 static qdq_status check_target(const char *path, qdq_error *err) {
     struct stat facts;
     if (lstat(path, &facts) == 0 && !S_ISREG(facts.st_mode))

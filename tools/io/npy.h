@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading and writing .npy files, one array each.
+// Reads and writes .npy files, which hold one array each.
 #ifndef QDQ_TOOLS_IO_NPY_H
 #define QDQ_TOOLS_IO_NPY_H
 
 #include <qdq/base.h>
 
-// An array in memory from malloc. All zero is empty; npy_release gives the memory back.
+// An array in memory from malloc; npy_release frees it. All zero is empty.
 typedef struct npy_tensor {
     qdq_dtype dtype;
     qdq_shape shape;
@@ -13,14 +13,14 @@ typedef struct npy_tensor {
     void *data;  // row-major
 } npy_tensor;
 
-// Reads a file of format 1, 2 or 3. Accepted: the element types that have an .npy name in
-// QDQ_DTYPES, row-major, dims of at least 1, no bytes left over. On failure `out` is all zero.
-// Errors begin with the path.
+// Reads a file of format 1, 2 or 3. Accepted: element types that have an .npy name in QDQ_DTYPES,
+// row-major, dims of at least 1, no extra bytes. On failure `out` is all zero. Errors begin with
+// the path.
 qdq_status npy_read(const char *path, npy_tensor *out, qdq_error *err);
 void npy_release(npy_tensor *tensor);
 
-// Writes a file of format 1. It goes to a new file in the same folder that then takes the place of
-// `path`, which therefore is either as it was or complete.
+// Writes a file of format 1 under a temporary name and renames it to `path`, so `path` has the old
+// file or the complete new one.
 qdq_status npy_write(const char *path, qdq_dtype dtype, qdq_shape shape, const void *data,
                      qdq_error *err);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the header of an .npy file.
 #include "tools/io/npy_header.h"
 
 #include <stdarg.h>
@@ -34,7 +35,7 @@ qdq_status npy_bytes(qdq_dtype dtype, qdq_shape shape, size_t *out, qdq_error *e
 
 //---- Element types ----
 
-// Types narrower than a byte may share the name of a type of a whole byte, which is what is stored.
+// Dtypes narrower than a byte are stored as whole bytes and share the name of that type.
 static qdq_dtype dtype_of(const char *descr) {
     qdq_dtype found = QDQ_DTYPE_NONE;
     if (descr[0] == '\0') return found;
@@ -98,7 +99,7 @@ static bool take_word(reader *r, const char *word) {
     return true;
 }
 
-// A string of printable ASCII without escapes, in either kind of quotes.
+// Reads a string of printable ASCII without escapes, in single or double quotes.
 static qdq_status read_string(reader *r, char out[MOST_WORD_BYTES], const char *wanted) {
     skip_space(r);
     const char quote = r->next < r->end && *r->next == '"' ? '"' : '\'';
@@ -156,7 +157,7 @@ static qdq_status read_dim(reader *r, qdq_shape *shape) {
     return QDQ_OK;
 }
 
-// A tuple: "()", "(3,)", "(2, 3)", "(2, 3,)".
+// Reads a tuple: "()", "(3,)", "(2, 3)", "(2, 3,)".
 static qdq_status read_shape(reader *r, qdq_shape *shape) {
     if (!take(r, '(')) return fail_wanted(r, "a tuple of dims");
     while (!take(r, ')')) {

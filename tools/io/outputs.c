@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks --output and --expect before a run.
 #include "tools/io/outputs.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ static int check_name(const qdq_plan *plan, const char *name) {
 
 //---- Files to write ---------------------------------------------------------
 
-// Nothing is created: a run that fails later leaves no file.
+// Creates nothing: a run that fails later leaves no file.
 static int check_place(const char *file) {
     struct stat facts;
     char folder[4096 + 2];
@@ -63,7 +64,7 @@ static int check_output(const qdq_plan *plan, const char *text) {
 
 //---- Files to read ----------------------------------------------------------
 
-// Whether this run writes the file before it is read.
+// Whether this run writes the file before reading it.
 static bool is_written(const options *opt, const char *file) {
     tensor_spec spec;
     for (size_t i = 0; i < opt->outputs.count; i++)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes outputs to standard output and to pipes.
 #include "tools/io/stream_out.h"
 
 #include <errno.h>

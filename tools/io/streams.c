@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies standard input and pipes to nameless files.
 #include "tools/io/streams.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 const char *stream_path(const char *file) { return strcmp(file, "-") == 0 ? "/dev/stdin" : file; }
 
-// The descriptor that a path stands for, -1 if it is the path of something else.
+// The descriptor that a path stands for, or -1.
 static int descriptor_of(const char *file) {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
     const char *path = stream_path(file);
@@ -70,8 +71,8 @@ static int copy_of(int from, const char *file, uint64_t most, int *code) {
     return descriptor;
 }
 
-// Copies `file` if it is standard input or a pipe. A descriptor of the caller's shell is replaced,
-// so that its path goes on being right; of a pipe with a name `*out` is the descriptor of the copy.
+// Copies `file` if it is standard input or a pipe. The copy takes over the descriptor of the
+// caller's shell, so that its path stays valid; for a named pipe `*out` is the copy's descriptor.
 static int take_file(streams *s, const char *file, uint64_t most, int *out) {
     int own = descriptor_of(file), code = EXIT_OK;
     bool is_word = strcmp(file, "-") == 0;
@@ -102,7 +103,7 @@ static int take_file(streams *s, const char *file, uint64_t most, int *out) {
 
 //---- Words ------------------------------------------------------------------
 
-// Writes the word of a pipe that has a name anew.
+// Replaces the word of a named pipe by the path of its copy.
 static int rename_word(streams *s, const char **word, const tensor_spec *spec, int descriptor) {
     size_t capacity = strlen(*word) + 32;
     char *text = s->count < MAX_PIPES ? malloc(capacity) : NULL;
@@ -131,7 +132,7 @@ static int take_graphs(streams *s, options *opt) {
 static int take_tensors(streams *s, string_list *list) {
     for (size_t i = 0; i < list->count; i++) {
         tensor_spec spec;
-        if (!tensor_spec_parse(list->items[i], &spec)) continue;  // told where it is used
+        if (!tensor_spec_parse(list->items[i], &spec)) continue;  // reported where it is used
         int descriptor, code = take_file(s, spec.file, UINT64_MAX, &descriptor);
         if (code == EXIT_OK && descriptor >= 0)
             code = rename_word(s, &list->items[i], &spec, descriptor);
@@ -180,7 +181,7 @@ qdq_graph *stream_read_graph(const char *path, const qdq_graph_options *graph_op
     if (descriptor < 0 || fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode))
         return qdq_graph_load(stream_path(path), graph_options, err);
     FILE *file = fopen(stream_path(path), "rb");
-    if (!file) return qdq_graph_load(stream_path(path), graph_options, err);  // tells why
+    if (!file) return qdq_graph_load(stream_path(path), graph_options, err);  // reports the reason
     qdq_graph *graph = parse_copy(path, file, graph_options, err);
     (void)fclose(file);
     return graph;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and writes tensors that the command line names.
 #include "tools/io/tensor_io.h"
 
 #include <stdio.h>
@@ -54,7 +55,7 @@ static qdq_status load_from(const qdq_tensor_file *file, const tensor_spec *spec
     return qdq_tensor_file_read(file, info, out->data, err);
 }
 
-// KIND_NPY or KIND_SAFETENSORS, by the content, or by the name of what is neither; else unknown.
+// KIND_NPY or KIND_SAFETENSORS by content, or by name if the content is neither; otherwise unknown.
 static file_kind tensor_kind(const char *path) {
     file_kind kind = file_kind_of(path);
     if (kind == KIND_NPY || kind == KIND_SAFETENSORS) return kind;

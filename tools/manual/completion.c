@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints completion scripts for bash, zsh and fish.
 #include <string.h>
 
 #include "tools/manual/manual.h"
@@ -18,7 +19,7 @@ static void put_targets(void) {
         printf("%s%s", i ? " " : "", qdq_target_get(i).name);
 }
 
-// The words that an option of kind IS_WORD takes, with spaces between.
+// Prints the words that an option of kind IS_WORD takes, separated by spaces.
 static void put_argument_words(const command_row *command, const option_info *option) {
     if (strcmp(option->name, "target") == 0) {
         put_targets();
@@ -44,8 +45,8 @@ static void put_operand_words(const command_list *commands, const command_row *c
     for (size_t i = 0; i < qdq_op_count(); i++) printf("%s%s", i ? " " : "", qdq_op_get(i).name);
 }
 
-// A text in single quotes, with a backslash before each of `special`. `quote` is how the shell has
-// a single quote there.
+// Prints a text in single quotes, with a backslash before each character of `special`. `quote` is
+// the shell's form of a single quote inside such a text.
 static void put_escaped(const char *text, const char *special, const char *quote) {
     for (; *text; text++) {
         if (strchr(special, *text)) putchar('\\');
@@ -78,7 +79,7 @@ static void put_bash_command(const command_list *commands, const command_row *co
     printf("        esac\n        ;;\n");
 }
 
-// `complete -o default` offers file names where there is no word.
+// With `complete -o default`, bash offers file names if no word fits.
 static void put_bash(const command_list *commands) {
     printf("# Printed by `qdq help --completion bash`; do not edit.\n"
            "_qdq() {\n"

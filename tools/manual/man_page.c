@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints man pages in roff.
 #include <ctype.h>
 #include <string.h>
 
 #include "tools/common.h"
 #include "tools/manual/manual.h"
 
-// Text as roff prints it: no hyphen becomes a typographic one, no line becomes a request.
+// Escapes text for roff: hyphens stay hyphens, and no line becomes a request.
 static void put(const char *text) {
     if (*text == '.' || *text == '\'') printf("\\&");
     for (; *text; text++) {
@@ -35,7 +36,7 @@ static void put_italic(const char *text) {
     printf("\\fR");
 }
 
-// "run a graph; write its outputs": a summary as the section NAME has it.
+// Prints the section NAME: the summary starts in lower case, without its full stop.
 static void put_name(const char *name, const char *summary) {
     printf(".SH NAME\n");
     put(name);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes JSON from a text with printf-style gaps.
 #include "tools/schema/json_text.h"
 
 #include <stdarg.h>
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Writes the string that begins at `at`, as a key if a colon follows; returns what comes after it.
+// Writes the string that begins at `at`, as a key if a colon follows; returns the text after it.
 static char *write_string(qdq_json *json, char *at) {
     char *end = strchr(at + 1, '\'');
     if (!end) return at + strlen(at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schema says what holds for one node by itself. Whatever needs shapes, counts or other nodes
-// is left to `qdq check`.
+// Prints the schema of graph files. It covers the rules for one node by itself; `qdq check` covers
+// everything that needs shapes, counts or other nodes.
 #include "tools/schema/schema.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void put_scalars(qdq_json *json) {
                     " {'enum': ['NaN', 'Infinity', '-Infinity']}]}");
 }
 
-// Attributes that are called by these names, or have a type of these names.
+// The types of attributes with these names or of these kinds.
 static void put_attr_types(qdq_json *json) {
     json_text(json,
               "'axis': {'type': 'integer', 'description': 'in [-rank, rank - 1]',"
@@ -87,7 +87,8 @@ static void put_dtypes(qdq_json *json, uint64_t set) {
     qdq_json_end_array(json);
 }
 
-// Ranges of the dtypes whose numbers `data` has as they are. An int64 may not fit in a JSON number.
+// The ranges of dtypes whose numbers `data` stores as they are. Not every int64 fits in a JSON
+// number.
 static void put_ranges(qdq_json *json) {
     for (int d = QDQ_DTYPE_NONE + 1; d < QDQ_DTYPE_COUNT; d++) {
         const qdq_dtype_info *info = qdq_dtype_get((qdq_dtype)d);
@@ -110,7 +111,7 @@ static void put_constant(qdq_json *json) {
                     " 'items': {'$ref': '#/$defs/element'}}, {'$ref': '#/$defs/element'}],"
                     " 'description': 'the elements, flat and row-major; a scalar (shape []) may"
                     " have its number without the list'},");
-    // Paths stay beneath the folder of the graph: no part of them is "", "." or "..".
+    // Paths stay below the folder of the graph: no part is "", "." or "..".
     static const char path[] = "^(?!\\.{1,2}(/|$))[^/]+(/(?!\\.{1,2}(/|$))[^/]+)*$";
     json_text(json,
               "'file': {'type': 'string', 'pattern': '%s',"
@@ -141,7 +142,7 @@ static bool has_attr(size_t op, const char *name) {
     return find_attr(op, name) < qdq_op_get(op).attr_count;
 }
 
-// The input port that an attribute may stand in for: scales for scale, zps for zero_point.
+// The input port that an attribute can replace: scale for scales, zero_point for zps.
 static const char *port_of(size_t op, const char *attr) {
     for (size_t i = 0; i < qdq_op_get(op).input_count; i++) {
         const char *port = qdq_op_input(op, i).name, *zero_point = strstr(port, "zero_point");
@@ -155,8 +156,8 @@ static const char *port_of(size_t op, const char *attr) {
     return NULL;
 }
 
-// What a dtype attribute may be: "scale_dtype" is that of the output scale, "dtype" that of the
-// first output.
+// The dtypes that an attribute accepts: "scale_dtype" gives the output scale's dtype, "dtype" the
+// first output's.
 static uint64_t result_dtypes(size_t op, const char *attr) {
     for (size_t i = 1; i < qdq_op_get(op).output_count; i++) {
         const char *output = qdq_op_output(op, i).name;
@@ -167,7 +168,7 @@ static uint64_t result_dtypes(size_t op, const char *attr) {
     return qdq_op_output(op, 0).dtypes;
 }
 
-// The type of an attribute that has neither words nor dtypes: members of a schema.
+// The schema of an attribute that is neither a word nor a dtype.
 static const char *type_of(size_t op, const qdq_attr_info *attr) {
     static const char *const names[][2] = {
         {"axis", "'$ref': '#/$defs/axis'"},
@@ -203,7 +204,7 @@ static bool is_dtype(const char *name) {
     return d < QDQ_DTYPE_COUNT;
 }
 
-// Whether a default is a JSON value; else it is words for a reader, like "that of x".
+// Whether a default is a JSON value; otherwise it is text for a reader.
 static bool is_value(const qdq_attr_info *attr) {
     const char *text = attr->default_text;
     for (size_t i = 0; attr->words && attr->words[i]; i++)
@@ -238,7 +239,7 @@ static void put_attr(qdq_json *json, size_t op, const qdq_attr_info *attr) {
 #define PORT_GIVEN "{'properties': {'inputs': {'required': ['%s']}}, 'required': ['inputs']}"
 #define ATTR_GIVEN "{'properties': {'attrs': {'required': ['%s']}}, 'required': ['attrs']}"
 
-// A constant is given as attribute or as port: exactly one of them if it is required.
+// A parameter is given as attribute or as port; exactly one of them if it is required.
 static void put_one_of(qdq_json *json, const qdq_attr_info *attr, const char *port) {
     json_text(json,
               attr->required ? "{'oneOf': [" PORT_GIVEN ", " ATTR_GIVEN "]}"
@@ -283,7 +284,7 @@ static void put_ports(qdq_json *json, size_t op) {
     json_text(json, "], " CLOSED "}");
 }
 
-// Writes the list of attributes that have no port and no default; returns their number.
+// Writes the attributes that have neither port nor default; returns how many.
 static size_t put_required(qdq_json *json, size_t op) {
     size_t count = 0;
     for (size_t i = 0; i < qdq_op_get(op).attr_count; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes with nothing in between: the limit of what memory allows. Compiled once for each
-// instruction set; STREAM_ISA is its name. No number is computed: what was read is or-ed together,
-// for else the compiler would not read it.
+// Reads and writes with nothing in between: the limit that memory sets. Compiled once per
+// instruction set (STREAM_ISA). Data that is only read is or-ed together, because the compiler
+// would drop unused reads.
 #include "tools/bench/kernels/bandwidth_passes.h"
 
 #ifndef STREAM_ISA
@@ -66,8 +66,8 @@ static inline void put(line *out, const line *v, bool nontemporal) {
 
 //---- Shapes of traffic ------------------------------------------------------
 
-// `reads` lines are read for each group of `writes` that are written. Called with constants, so
-// that the common shapes have loops of their own.
+// For each group, `reads` lines are read and `writes` lines written. Calls pass constants, so the
+// compiler makes a loop for each common shape.
 static inline void flow(const line *in, line *out, size_t groups, size_t reads, size_t writes,
                         bool nontemporal) {
     for (size_t g = 0; g < groups; g++) {
@@ -77,7 +77,7 @@ static inline void flow(const line *in, line *out, size_t groups, size_t reads, 
     }
 }
 
-// Any other shape: the lines of one side are spread evenly over those of the other.
+// For any other shape, the lines of one side are spread evenly over the lines of the other.
 static void flow_uneven(const line *in, line *out, size_t reads, size_t writes, bool nontemporal) {
     size_t groups = reads < writes ? reads : writes;
     for (size_t g = 0; g < groups; g++) {
@@ -107,7 +107,7 @@ static inline void flow_any(const line *in, line *out, size_t reads, size_t writ
         flow_uneven(in, out, reads, writes, nontemporal);
 }
 
-// Reads alone: what was or-ed together goes where the caller may look.
+// Reads only; the or-ed data goes to `sink`, where the caller could see it.
 static void flow_in(const line *in, size_t reads, uint64_t *sink) {
     line sum = zeros;
     for (size_t i = 0; i < reads; i++) add(&sum, in + i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pass over memory that only reads and writes.
+// A pass over memory that reads and writes without computing.
 #ifndef QDQ_TOOLS_BENCH_KERNELS_BANDWIDTH_PASSES_H
 #define QDQ_TOOLS_BENCH_KERNELS_BANDWIDTH_PASSES_H
 
@@ -13,23 +13,23 @@ enum { STREAM_LINE = 64 };
 typedef struct stream {
     const void *in;  // 64-byte aligned, as is `out`
     void *out;
-    size_t read_lines, write_lines;  // of 64 bytes, read and written once each
-    bool nontemporal;                // stores go around the caches
+    size_t read_lines, write_lines;  // of 64 bytes; each is read or written once
+    bool nontemporal;                // stores bypass the caches
 } stream;
 
-// What a pass is cut into for threads, such that every part has reads and writes in the proportion
-// of the whole.
+// The number of parts for threads. Each part has reads and writes in the same proportion as the
+// whole pass.
 static inline size_t stream_parts(const stream *s) {
     size_t few = s->read_lines < s->write_lines ? s->read_lines : s->write_lines;
     size_t many = s->read_lines < s->write_lines ? s->write_lines : s->read_lines;
     return few ? few : many ? many : 1;
 }
 
-// Parts begin..end of a pass; `context` is the stream.
+// Runs parts begin..end of a pass; `context` is the stream.
 void stream_task_portable(void *context, size_t begin, size_t end);
 void stream_task_avx2(void *context, size_t begin, size_t end);
 void stream_task_avx512(void *context, size_t begin, size_t end);
-// Whether the compiler had such stores; without them a pass has regular ones.
+// Whether the compiler has nontemporal stores; otherwise a pass uses regular ones.
 bool stream_has_nontemporal_portable(void);
 bool stream_has_nontemporal_avx2(void);
 bool stream_has_nontemporal_avx512(void);
