@@ -24,8 +24,7 @@ char *qdq_exec_place(const qdq_exec *exec, qdq_place place) {
     }
 }
 
-// The whole of a value as row-major memory: where it is, or copied to `flat` from its tiles.
-static const void *as_rows(const qdq_exec *exec, const qdq_located *value, void *flat) {
+const void *qdq_exec_rows(const qdq_exec *exec, const qdq_located *value, void *flat) {
     const char *memory = qdq_exec_place(exec, value->place);
     if (value->place.kind != QDQ_PLACE_ARENA) return memory;
     qdq_untilize(value->dtype, value->shape, memory, flat);
@@ -163,7 +162,7 @@ static void fetch_params(const qdq_exec *exec, const qdq_param *stage_params, si
         const qdq_param *v = &stage_params[k];
         if (v->fetch != QDQ_FETCH_LIST) continue;
         char *values = exec->scratch + v->exec_offset;
-        const void *rows = as_rows(exec, &v->source, values + v->count * 4);
+        const void *rows = qdq_exec_rows(exec, &v->source, values + v->count * 4);
         if (v->is_int)
             qdq_decode_int(v->source.dtype, rows, (int32_t *)(void *)values, v->count);
         else

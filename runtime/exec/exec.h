@@ -36,6 +36,9 @@ static inline char *qdq_exec_io_memory(const qdq_exec_io *io) {
 // The memory of a place; NULL for none.
 char *qdq_exec_place(const qdq_exec *exec, qdq_place place);
 
+// A value as row-major memory: its own, or `flat`, to which its tiles are copied.
+const void *qdq_exec_rows(const qdq_exec *exec, const qdq_located *value, void *flat);
+
 // The numbers of a vector, known or fetched.
 qdq_grid_values qdq_exec_param(const qdq_exec *exec, const qdq_param *v);
 

@@ -77,13 +77,6 @@ static void sink(void *self, const qdq_chunk *given) {
 
 //---- Operands ---------------------------------------------------------------
 
-static const void *rows_of(const qdq_exec *exec, const qdq_located *x, size_t flat) {
-    char *memory = qdq_exec_place(exec, x->place);
-    if (x->place.kind != QDQ_PLACE_ARENA) return memory;
-    qdq_untilize(x->dtype, x->shape, memory, exec->flat + flat);
-    return exec->flat + flat;
-}
-
 void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
     const qdq_tensor_op *tensor_op = step->tensor_op;
     const void *x[MAX_X];
@@ -91,7 +84,7 @@ void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
     unit_context context = {
         exec, step, qdq_exec_strip_elements(step), {.x = x, .y = y, .poison = exec->poison}};
     for (size_t i = 0; i < tensor_op->x_count; i++)
-        x[i] = rows_of(exec, &tensor_op->x[i], tensor_op->x_flat[i]);
+        x[i] = qdq_exec_rows(exec, &tensor_op->x[i], exec->flat + tensor_op->x_flat[i]);
     for (size_t i = 0; i < tensor_op->y_count; i++)
         y[i] = tensor_op->y[i].place.kind == QDQ_PLACE_ARENA
                    ? exec->flat + tensor_op->y_flat[i]
