@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "include/qdq/inspect.h"
+#include "runtime/base/did_you_mean.h"
 
 #define TARGETS(X)         \
     X(qdq_target_core)     \

@@ -6,6 +6,7 @@
 #include "ops/elementwise/elementwise_ops.h"
 #include "ops/op.h"
 #include "ops/synonyms.h"
+#include "runtime/base/did_you_mean.h"
 
 // X(description) of an op, ROW(id, ...) of a row of ops/elementwise/elementwise_ops.h whose
 // description is qdq_op_<id>. In the order of `qdq ops`.

@@ -7,6 +7,7 @@
 
 #include "include/qdq/inspect.h"
 #include "ops/synonyms.h"
+#include "runtime/base/did_you_mean.h"
 #include "runtime/base/number.h"
 #include "runtime/base/shape_text.h"
 #include "runtime/base/utf8.h"

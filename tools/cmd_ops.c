@@ -2,6 +2,7 @@
 // qdq ops, qdq targets: print the library's tables of ops, dtypes, targets and rules.
 #include <string.h>
 
+#include "runtime/base/did_you_mean.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"

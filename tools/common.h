@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "runtime/base/json_writer.h"
 #include "tools/options.h"
 
 // Documented in docs/command_line.md, exit codes.

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/base/did_you_mean.h"
 #include "tools/common.h"
 #include "tools/findings.h"
 

@@ -9,6 +9,8 @@
 
 #include <qdq/qdq.h>
 
+#include "runtime/base/json_writer.h"
+
 // From now on the first failure also goes to stdout: as an object of its own, or as a key of the
 // results if a command has begun to print them (failure_wait).
 void failure_to_json(void);

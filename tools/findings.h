@@ -6,6 +6,8 @@
 #include <qdq/qdq.h>
 #include <stdio.h>
 
+#include "runtime/base/json_writer.h"
+
 typedef enum listing {
     LIST_BRIEFLY,  // a line per error unless there are many, and a line per rule that warns
     LIST_RULES,    // a line per rule

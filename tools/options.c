@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/did_you_mean.h"
 #include "tools/failure.h"
 
 typedef enum option_kind { FLAG, TEXT, LIST } option_kind;

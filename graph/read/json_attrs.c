@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "include/qdq/inspect.h"
+#include "runtime/base/did_you_mean.h"
 
 //---- Dtypes -----------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "include/qdq/inspect.h"
+#include "runtime/base/did_you_mean.h"
 
 qdq_status qdq_item_wrong_kind(const qdq_reader *r, const qdq_item *at, const char *wanted) {
     return qdq_fail(r->err, QDQ_ERR_PARSE, "%s is %s, wanted %s", at->where,

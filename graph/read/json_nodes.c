@@ -11,6 +11,7 @@
 #include "graph/read/json_nesting.h"
 #include "graph/read/node_order.h"
 #include "include/qdq/inspect.h"
+#include "runtime/base/did_you_mean.h"
 
 static bool find_node(const qdq_node_list *list, const char *name, size_t length, uint32_t *index) {
     return qdq_symbols_find(list->names, name, length, index);

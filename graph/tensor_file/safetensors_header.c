@@ -10,6 +10,7 @@
 
 #include "graph/read/json_scan.h"
 #include "include/qdq/inspect.h"
+#include "runtime/base/did_you_mean.h"
 #include "runtime/base/error.h"
 #include "runtime/base/mempool.h"
 #include "runtime/base/utf8.h"

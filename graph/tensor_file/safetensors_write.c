@@ -6,10 +6,10 @@
 
 #include "graph/tensor_file/safetensors_header.h"
 #include "graph/write/new_file.h"
-#include "include/qdq/json.h"
 #include "include/qdq/tensor_file.h"
 #include "runtime/base/error.h"
 #include "runtime/base/fp_environment.h"
+#include "runtime/base/json_writer.h"
 #include "runtime/base/mempool.h"
 #include "runtime/base/utf8.h"
 

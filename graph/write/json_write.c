@@ -9,9 +9,9 @@
 #include "graph/target.h"
 #include "graph/tensor_file/held_constants.h"
 #include "graph/write/new_file.h"
-#include "include/qdq/json.h"
 #include "include/qdq/tensor_file.h"
 #include "runtime/base/fp_environment.h"
+#include "runtime/base/json_writer.h"
 #include "runtime/numerics/dtype.h"
 
 //---- Values -----------------------------------------------------------------

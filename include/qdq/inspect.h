@@ -57,14 +57,6 @@ QDQ_API const qdq_plan_step *qdq_plan_get_step(const qdq_plan *plan, size_t inde
 
 //---- Names ------------------------------------------------------------------
 
-// "Did you mean": the candidate with the fewest edits from `name`, the first of them; NULL if none
-// is close: at most two edits, at most one for each three bytes of `name` (but one is always
-// allowed), and fewer than `name` has bytes. An edit inserts, drops or changes a byte or swaps two
-// neighbours; changing only the case counts half. Names over 64 bytes never match; at most 1000
-// candidates are looked at, so the time is bounded. NULL among the candidates is skipped;
-// a NULL `name`, or NULL `candidates`, match nothing.
-QDQ_API const char *qdq_did_you_mean(const char *name, const char *const *candidates, size_t count);
-
 // The op that was probably meant: the one that a backend's name stands for ("QuantizeLinear" is
 // Quantize), or else the nearest. NULL if there is none, or for a NULL `name`.
 QDQ_API const char *qdq_op_meant(const char *name);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/base/did_you_mean.h"
 #include "runtime/base/error.h"
 
 #if defined(QDQ_SIMD_X86)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string.h>
+#include "runtime/base/did_you_mean.h"
 
-#include "include/qdq/inspect.h"
+#include <stdbool.h>
+#include <string.h>
 
 enum {
     MOST_BYTES = 64,

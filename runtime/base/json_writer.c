@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "runtime/base/json_writer.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "include/qdq/json.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/number.h"
 #include "runtime/base/utf8.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "include/qdq/inspect.h"
+#include "runtime/base/did_you_mean.h"
 #include "runtime/base/error.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/exec/exec.h"

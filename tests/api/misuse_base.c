@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Misuse of base.h, tile.h, json.h and parallel.h, and of the tables of inspect.h.
+// Misuse of base.h, tile.h and parallel.h, and of the tables of inspect.h.
 #include "tests/api/misuse.h"
 
 static const qdq_shape bad_shapes[] = {
@@ -124,71 +124,7 @@ CASE(qdq_parallel_openmp) {
     (void)qdq_parallel_openmp(INT_MIN);
 }
 
-//---- JSON -------------------------------------------------------------------
-
-static void drop(void *self, const char *bytes, size_t count) {
-    (void)self, (void)bytes, (void)count;
-}
-
-CASE(qdq_json_init) {
-    qdq_json json;
-    qdq_json_init(NULL, drop, NULL, 2);
-    qdq_json_init(&json, NULL, NULL, INT_MIN);
-    qdq_json_null(&json);
-    EXPECT(!qdq_json_complete(&json));
-}
-
-CASE(qdq_json_complete) { EXPECT(!qdq_json_complete(NULL)); }
-
-CASE(qdq_json_key) {
-    qdq_json json;
-    qdq_json_key(NULL, "k");
-    qdq_json_init(&json, drop, NULL, 0);
-    qdq_json_begin_object(&json);
-    qdq_json_key(&json, NULL);
-    qdq_json_int(&json, 1);
-    qdq_json_end_object(&json);
-    EXPECT(!qdq_json_complete(&json));
-}
-
-CASE(qdq_json_string) {
-    qdq_json json;
-    qdq_json_string(NULL, "text");
-    qdq_json_init(&json, drop, NULL, 0);
-    qdq_json_string(&json, NULL);
-    EXPECT(qdq_json_complete(&json));
-}
-
-// Calls with a NULL writer, and with one that was never begun.
-#define JSON_CASE(name, ...)                \
-    CASE(name) {                            \
-        qdq_json zero = {0}, *json = &zero; \
-        name(__VA_ARGS__);                  \
-        json = NULL;                        \
-        name(__VA_ARGS__);                  \
-        EXPECT(!qdq_json_complete(&zero));  \
-    }
-
-JSON_CASE(qdq_json_begin_object, json)
-JSON_CASE(qdq_json_end_object, json)
-JSON_CASE(qdq_json_begin_array, json)
-JSON_CASE(qdq_json_begin_line, json)
-JSON_CASE(qdq_json_end_array, json)
-JSON_CASE(qdq_json_int, json, 1)
-JSON_CASE(qdq_json_uint, json, 1)
-JSON_CASE(qdq_json_bool, json, true)
-JSON_CASE(qdq_json_null, json)
-JSON_CASE(qdq_json_float32, json, 1)
-JSON_CASE(qdq_json_double, json, 1)
-
 //---- Tables -----------------------------------------------------------------
-
-CASE(qdq_did_you_mean) {
-    static const char *const names[] = {NULL, "scale"};
-    EXPECT(!qdq_did_you_mean(NULL, names, 2));
-    EXPECT(!qdq_did_you_mean("scale", NULL, 2));
-    EXPECT(!strcmp(qdq_did_you_mean("scal", names, 2), "scale"));
-}
 
 CASE(qdq_isa_get) { EXPECT(!qdq_isa_get(SIZE_MAX).name); }
 CASE(qdq_op_meant) {
@@ -240,22 +176,6 @@ const misuse_case misuse_base[] = {ROW(qdq_version),
                                    ROW(qdq_tilize_parallel),
                                    ROW(qdq_untilize_parallel),
                                    ROW(qdq_parallel_openmp),
-                                   ROW(qdq_json_init),
-                                   ROW(qdq_json_complete),
-                                   ROW(qdq_json_key),
-                                   ROW(qdq_json_string),
-                                   ROW(qdq_json_begin_object),
-                                   ROW(qdq_json_end_object),
-                                   ROW(qdq_json_begin_array),
-                                   ROW(qdq_json_begin_line),
-                                   ROW(qdq_json_end_array),
-                                   ROW(qdq_json_int),
-                                   ROW(qdq_json_uint),
-                                   ROW(qdq_json_bool),
-                                   ROW(qdq_json_null),
-                                   ROW(qdq_json_float32),
-                                   ROW(qdq_json_double),
-                                   ROW(qdq_did_you_mean),
                                    ROW(qdq_isa_get),
                                    ROW(qdq_op_count),
                                    ROW(qdq_op_get),

@@ -6,6 +6,7 @@
 
 #include "include/qdq/qdq.h"
 #include "runtime/base/fp_environment.h"
+#include "runtime/base/json_writer.h"
 #include "runtime/exec/plan.h"
 #include "tests/unit.h"
 

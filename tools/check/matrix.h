@@ -3,6 +3,7 @@
 #ifndef QDQ_TOOLS_CHECK_MATRIX_H
 #define QDQ_TOOLS_CHECK_MATRIX_H
 
+#include "runtime/base/json_writer.h"
 #include "tools/options.h"
 
 // A target's verdict about a node, from best to worst.

@@ -5,6 +5,8 @@
 
 #include <qdq/qdq.h>
 
+#include "runtime/base/json_writer.h"
+
 // Writes the tokens of a JSON text, which may be incomplete: later calls continue it. `format` is
 // as for printf; strings are in single quotes without escapes. Arrays stay on one line. The filled-
 // in text has at most 1023 bytes.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <float.h>
+#include <limits.h>
 #include <locale.h>
 #include <math.h>
 
-#include "include/qdq/json.h"
+#include "runtime/base/json_writer.h"
 #include "tests/unit.h"
 
 typedef struct sink {
@@ -349,6 +350,56 @@ static void misuse_drops_what_follows(void **state) {
     }
 }
 
+static void drop(void *self, const char *bytes, size_t count) {
+    (void)self, (void)bytes, (void)count;
+}
+
+static void a_null_writer_makes_nothing(void **state) {
+    (void)state;
+    qdq_json json;
+    qdq_json_init(NULL, drop, NULL, 2);
+    qdq_json_init(&json, NULL, NULL, INT_MIN);
+    qdq_json_null(&json);
+    assert_false(qdq_json_complete(&json));
+    assert_false(qdq_json_complete(NULL));
+}
+
+static void a_null_key_does_not_nest(void **state) {
+    (void)state;
+    qdq_json json;
+    qdq_json_init(&json, drop, NULL, 0);
+    qdq_json_begin_object(&json);
+    qdq_json_key(&json, NULL);
+    qdq_json_int(&json, 1);
+    qdq_json_end_object(&json);
+    assert_false(qdq_json_complete(&json));
+}
+
+// `json` is NULL, or all zero: nothing was begun.
+static void call_all(qdq_json *json) {
+    qdq_json_begin_object(json);
+    qdq_json_key(json, "k");
+    qdq_json_string(json, "text");
+    qdq_json_end_object(json);
+    qdq_json_begin_array(json);
+    qdq_json_begin_line(json);
+    qdq_json_end_array(json);
+    qdq_json_int(json, 1);
+    qdq_json_uint(json, 1);
+    qdq_json_bool(json, true);
+    qdq_json_null(json);
+    qdq_json_float32(json, 1);
+    qdq_json_double(json, 1);
+}
+
+static void calls_without_a_writer_do_nothing(void **state) {
+    (void)state;
+    qdq_json zero = {0};
+    call_all(NULL);
+    call_all(&zero);
+    assert_false(qdq_json_complete(&zero));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compact_text_has_no_white_space),
@@ -363,6 +414,9 @@ int main(void) {
         cmocka_unit_test(the_locale_changes_nothing),
         cmocka_unit_test(sixty_four_levels_nest),
         cmocka_unit_test(misuse_drops_what_follows),
+        cmocka_unit_test(a_null_writer_makes_nothing),
+        cmocka_unit_test(a_null_key_does_not_nest),
+        cmocka_unit_test(calls_without_a_writer_do_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

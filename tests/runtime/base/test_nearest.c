@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "include/qdq/inspect.h"
+#include "runtime/base/did_you_mean.h"
 #include "tests/unit.h"
 
 #define LETTERS_32 "abcdefghijklmnopqrstuvwxyz012345"
@@ -61,7 +62,8 @@ static void holes_in_the_list_are_skipped(void **state) {
     (void)state;
     static const char *const candidates[] = {NULL, "axis", NULL};
     assert_string_equal(qdq_did_you_mean("axs", candidates, 3), "axis");
-    assert_null(qdq_did_you_mean("axs", NULL, 0));
+    assert_null(qdq_did_you_mean("axs", NULL, 3));
+    assert_null(qdq_did_you_mean(NULL, candidates, 3));
 }
 
 static void long_names_never_match(void **state) {

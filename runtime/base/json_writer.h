@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing JSON as a stream: one call a token, no tree, no allocation.
-#ifndef QDQ_JSON_H
-#define QDQ_JSON_H
+#ifndef QDQ_RUNTIME_BASE_JSON_WRITER_H
+#define QDQ_RUNTIME_BASE_JSON_WRITER_H
 
-#include <qdq/base.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "include/qdq/base.h"
 
 #define QDQ_JSON_MAX_DEPTH 64
 
@@ -30,34 +26,30 @@ typedef struct qdq_json {
 } qdq_json;
 
 // `indent` is the number of spaces for each level; 0 puts everything on one line without any.
-QDQ_API void qdq_json_init(qdq_json *json,
-                           void (*write)(void *self, const char *bytes, size_t count), void *self,
-                           int indent);
+void qdq_json_init(qdq_json *json, void (*write)(void *self, const char *bytes, size_t count),
+                   void *self, int indent);
 
 // Whether one whole value was written and no call was dropped. False for NULL.
-QDQ_API bool qdq_json_complete(const qdq_json *json);
+bool qdq_json_complete(const qdq_json *json);
 
-QDQ_API void qdq_json_begin_object(qdq_json *json);
-QDQ_API void qdq_json_end_object(qdq_json *json);
-QDQ_API void qdq_json_begin_array(qdq_json *json);
+void qdq_json_begin_object(qdq_json *json);
+void qdq_json_end_object(qdq_json *json);
+void qdq_json_begin_array(qdq_json *json);
 // An array that stays on one line, with all that is in it, whatever `indent` says.
-QDQ_API void qdq_json_begin_line(qdq_json *json);
-QDQ_API void qdq_json_end_array(qdq_json *json);
+void qdq_json_begin_line(qdq_json *json);
+void qdq_json_end_array(qdq_json *json);
 // A NULL key is a call that does not nest.
-QDQ_API void qdq_json_key(qdq_json *json, const char *key);
+void qdq_json_key(qdq_json *json, const char *key);
 
 // UTF-8; each byte that is not becomes U+FFFD. NULL is written as null.
-QDQ_API void qdq_json_string(qdq_json *json, const char *text);
-QDQ_API void qdq_json_int(qdq_json *json, int64_t value);
-QDQ_API void qdq_json_uint(qdq_json *json, uint64_t value);
-QDQ_API void qdq_json_bool(qdq_json *json, bool value);
-QDQ_API void qdq_json_null(qdq_json *json);
+void qdq_json_string(qdq_json *json, const char *text);
+void qdq_json_int(qdq_json *json, int64_t value);
+void qdq_json_uint(qdq_json *json, uint64_t value);
+void qdq_json_bool(qdq_json *json, bool value);
+void qdq_json_null(qdq_json *json);
 // The fewest digits that give `value` back, in any locale. NaN and the infinities are the strings
 // "NaN", "Infinity" and "-Infinity".
-QDQ_API void qdq_json_float32(qdq_json *json, float value);
-QDQ_API void qdq_json_double(qdq_json *json, double value);
+void qdq_json_float32(qdq_json *json, float value);
+void qdq_json_double(qdq_json *json, double value);
 
-#ifdef __cplusplus
-}
-#endif
 #endif
