@@ -21,8 +21,19 @@ typedef bool qdq_row_fits_fn(const void *row, const void *wanted);
 
 // The last of `count` rows that needs one of the instruction sets `isas` and fits; NULL if no row
 // does. A row has `size` bytes and begins with its qdq_isa. `fits` NULL: every row fits.
-const void *qdq_best_row(const void *rows, size_t count, size_t size, uint32_t isas,
-                         qdq_row_fits_fn *fits, const void *wanted);
+//
+// Inline: compiling a graph looks up a kernel for most nodes, and with constant arguments the loop
+// is as short as one written for its table.
+static inline const void *qdq_best_row(const void *rows, size_t count, size_t size, uint32_t isas,
+                                       qdq_row_fits_fn *fits, const void *wanted) {
+    const char *row = (const char *)rows + count * size;
+    while (count-- > 0) {
+        row -= size;
+        const qdq_isa *isa = (const void *)row;
+        if (isas >> *isa & 1 && (!fits || fits(row, wanted))) return row;
+    }
+    return NULL;
+}
 
 // The same for an array.
 #define QDQ_BEST_ROW(rows, isas, fits, wanted) \
