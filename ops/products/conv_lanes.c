@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions with few output channels in a group, such as depthwise ones: 32 output channels side
-// by side, each with elements of its own group, in the same order of k as products of matrices.
+// Convolutions with few output channels in a group, such as depthwise ones. Each lane is an output
+// channel with elements of its own group, 32 at a time. The order of k is the same as in products
+// of matrices.
 #include "ops/products/conv_lowering.h"
 #include "ops/products/gemm_read.h"
 #include "runtime/numerics/dtype.h"
@@ -8,17 +9,17 @@
 enum { LANES = QDQ_GEMM_COLUMNS, DEPTH = QDQ_CONV_LANES_DEPTH, ROWS = QDQ_GEMM_BLOCK_ROWS };
 #define NOWHERE SIZE_MAX
 
-// Lanes of a panel: float or int16_t.
+// The elements or weights of 32 lanes, as float or int16_t.
 typedef union panel {
     float floats[DEPTH * LANES];
     int16_t integers[DEPTH * LANES];
 } panel;
 
-// Some output channels of all groups.
+// Up to 32 output channels, counted through all groups.
 typedef struct lanes {
     size_t first, count;
-    size_t x_at[LANES];  // where the channels of the group begin, in an image
-    bool side_by_side;   // in memory
+    size_t x_at[LANES];  // where the group of each lane begins in an image
+    bool side_by_side;   // the lanes are neighbours in memory
 } lanes;
 
 static lanes lanes_of(const qdq_conv *c, size_t first) {
@@ -84,7 +85,7 @@ static bool pack_all(qdq_conv *c, const qdq_gemm_known *known, qdq_mempool *memp
     for (size_t j = 0; j < l->count; j++) \
         ((type *)raw)[j] = ((const type *)(const void *)x)[l->x_at[j] + at];
 
-// The lanes of one k.
+// Loads the lanes of one k.
 static void load(const qdq_gemm *g, const lanes *l, const char *x, size_t at, int32_t zero,
                  size_t i, panel *out) {
     size_t size = qdq_dtype_size(g->a_dtype);
@@ -105,7 +106,7 @@ static void load(const qdq_gemm *g, const lanes *l, const char *x, size_t at, in
         g->kernel->widen(g->a_dtype, from, out->floats + i * LANES, l->count);
 }
 
-// Sums of a row go on with k..k + n, without those that are nowhere.
+// Adds k..k + n to the sums of a row, without the k that are nowhere.
 static void add(const qdq_conv *c, const size_t *from, size_t n, const panel *x, const panel *w,
                 void *sums) {
     const qdq_gemm_kernel *kernel = c->gemm.kernel;
@@ -122,7 +123,8 @@ static void add(const qdq_conv *c, const size_t *from, size_t n, const panel *x,
     }
 }
 
-// The order of bfloat16. An odd end gets a k that is somewhere; returns how many there are.
+// Swaps the k of each pair, which is the order of bfloat16. An odd end gets one more k, with any
+// place; returns the count of k.
 static size_t swap_pairs(size_t *from, size_t n) {
     if (n % 2) from[n] = 0;
     for (size_t i = 0; i < n; i += 2) {
@@ -134,7 +136,7 @@ static size_t swap_pairs(size_t *from, size_t n) {
 
 //---- Units ------------------------------------------------------------------
 
-// k..k + n of a row: what is under its window, times the weights.
+// Adds the products of k..k + n of a row.
 static void add_row(const qdq_conv *c, const lanes *l, const char *x, int32_t zero, size_t row,
                     size_t k, size_t n, const panel *w, panel *of_x, void *sums) {
     size_t from[DEPTH];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float convolutions with few output channels in a group, such as depthwise ones, where positions
-// are neighbours in memory: channel by channel, each k a line of x that is shifted against the
-// others. The order of k is that of products of matrices, and what is beyond the border is left
-// out.
+// Float convolutions with few output channels in a group, such as depthwise ones, whose positions
+// are neighbours in memory. They are computed channel by channel; each k is a line of x, shifted
+// against the others. The order of k is the same as in products of matrices, and elements beyond
+// the border are left out.
 #include "ops/kernels/depthwise/depthwise.h"
 #include "ops/products/conv_lowering.h"
 #include "ops/products/gemm_read.h"
@@ -14,15 +14,15 @@ enum {
     CHANNELS = QDQ_CONV_LINES_CHANNELS,  // of a unit
     POSITIONS = QDQ_GEMM_BLOCK_COLUMNS,  // of a unit
     DEPTH = QDQ_CONV_LINES_DEPTH,        // k at a time
-    MOST_K = QDQ_CONV_LINES_MOST,        // of weights that are not known
+    MOST_K = QDQ_CONV_LINES_MOST,        // of weights that are not constant
 };
 
 typedef struct lines_params {
     qdq_conv conv;             // first
     qdq_gemm transposed_gemm;  // rows are output channels, columns positions
     qdq_depthwise_fn *add;
-    const float *weights;         // of all channels; NULL: not known
-    const size_t *begins, *ends;  // of each tap of the last dim: positions whose element is in x
+    const float *weights;         // of all channels; NULL: not constant
+    const size_t *begins, *ends;  // of each tap of the last dim: positions with an element in x
     size_t elements;              // of x, the batch too
 } lines_params;
 
@@ -34,7 +34,7 @@ typedef struct channel {
     const float *weights;
 } channel;
 
-// Those of an output channel, as the kernel takes them.
+// The weights of an output channel, as the kernel takes them.
 static void weights_of(const qdq_conv *c, const void *data, size_t output, float *out) {
     const qdq_gemm *g = &c->gemm;
     qdq_gemm_source from = {data, NULL, output / c->group_outputs, 0, 0};
@@ -52,10 +52,10 @@ enum { LINE = POSITIONS + QDQ_DEPTHWISE_ROOM };
 typedef struct lines {
     size_t o, n, depth;
     qdq_depthwise_line of_k[DEPTH];
-    float made[DEPTH * LINE];  // those at the ends of x, which may not be read beyond them
+    float made[DEPTH * LINE];  // copies of lines at the ends of x, beyond which nothing is read
 } lines;
 
-// One k more: tap `t` of the line that begins at `line`.
+// Adds a k: tap `t` of the line that begins at `line`.
 static void add_line(const channel *ch, size_t line, size_t t, float by, lines *l) {
     const lines_params *p = ch->params;
     const qdq_conv *c = &p->conv;
@@ -77,7 +77,7 @@ static void add_line(const channel *ch, size_t line, size_t t, float by, lines *
     l->depth++;
 }
 
-// n positions of a line from `o` on.
+// Computes n positions of a line from `o` on.
 static void add_positions(const channel *ch, const size_t *o, size_t n, float *sums) {
     const qdq_conv *c = &ch->params->conv;
     size_t tap[DIMS] = {0}, depth = c->gemm.depth, at = ch->at;
@@ -101,7 +101,7 @@ static void add_positions(const channel *ch, const size_t *o, size_t n, float *s
     }
 }
 
-// Positions of a unit, line by line.
+// Computes the positions of a unit, line by line.
 static void add_channel(const channel *ch, const qdq_gemm_block *block, float *sums) {
     const qdq_conv *c = &ch->params->conv;
     size_t o[DIMS], row = block->column;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as products of matrices: what is laid out when a graph is compiled.
+// Lowers convolutions to products of matrices: sizes, strides and the offset of each k.
 #include "ops/products/conv_lowering.h"
 
 #include "runtime/numerics/dtype.h"
@@ -8,7 +8,7 @@ enum { DIMS = QDQ_MAX_SPATIAL, LAST = DIMS - 1 };
 
 //---- Laying out -------------------------------------------------------------
 
-// Sizes, with the dims that are missing first.
+// Sizes. Missing spatial dims come first, with size 1.
 static void set_dims(qdq_conv *c, const qdq_conv_sizes *s) {
     const qdq_window *w = &s->window;
     size_t stride = s->x.pixel_stride;
@@ -63,7 +63,8 @@ qdq_conv *qdq_conv_new(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
     return c;
 }
 
-// Integers in an order of k in which more of them are neighbours: sums have none.
+// Orders k by taps first, so that more elements are neighbours. Only for integers, whose sums do
+// not depend on the order.
 static void put_taps_first(qdq_conv *c) {
     qdq_gemm_weights *w = &c->gemm.weights;
     size_t tap_stride = w->tap_stride;
@@ -72,7 +73,7 @@ static void put_taps_first(qdq_conv *c) {
     w->tap_stride = w->depth_stride, w->depth_stride = tap_stride;
 }
 
-// From the first element under a window to the one of each k, and how many are neighbours.
+// The offset of each k from the first element under a window, and how many are neighbours.
 static bool set_offsets(qdq_conv *c, qdq_mempool *mempool) {
     size_t depth = c->gemm.depth, *offsets = qdq_mempool_array(mempool, depth, sizeof *offsets);
     if (!offsets) return false;
@@ -88,7 +89,8 @@ static bool set_offsets(qdq_conv *c, qdq_mempool *mempool) {
     return true;
 }
 
-// Whether rows are the channels of single pixels, each of x if all strides are 1.
+// Whether each row of A is the channels of one pixel, and (`all`) rows are all pixels of x in
+// order.
 static bool is_of_pixels(const qdq_conv *c, bool *all) {
     bool own = c->taps == 1 && !c->transposed;
     *all = true;
@@ -99,7 +101,7 @@ static bool is_of_pixels(const qdq_conv *c, bool *all) {
     return own;
 }
 
-// One product for all groups: columns are all output channels.
+// Joins the groups into one product whose columns are all output channels.
 static void join_groups(qdq_gemm *g, size_t groups) {
     g->batch /= groups;
     g->columns *= groups;

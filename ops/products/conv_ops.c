@@ -36,7 +36,7 @@ static size_t lower_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
     qdq_conv *conv = qdq_conv_new(ctx, attrs, to, quantized);
     if (!conv) return 0;
     conv->gemm.epilogue = qdq_gemm_epilogue_float;
-    // Transposed, the groups have the same scales.
+    // In a transposed convolution all groups have the same scales.
     size_t own = attrs->transposed ? 0 : conv->group_outputs;
     if (quantized && !qdq_gemm_use_quantized(&conv->gemm, ctx, own, to->mempool)) return 0;
     if (ctx->inputs[BIAS].given)
@@ -44,7 +44,7 @@ static size_t lower_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
     return qdq_conv_stage(conv, ctx, to, &stages[0]) ? 1 : 0;
 }
 
-// Weights of lanes are few, and packed as floats.
+// Lanes have few weights, which are packed as floats.
 static bool packs_weight_codes_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs) {
     qdq_conv_sizes sizes;
     if (!qdq_conv_sizes_of(ctx, attrs, &sizes)) return false;
@@ -54,7 +54,7 @@ static bool packs_weight_codes_of(const qdq_op_context *ctx, const qdq_conv_attr
            qdq_gemm_takes_weight_codes(&conv.gemm, ctx->inputs[WEIGHTS].weight_codes);
 }
 
-// Sums go over the input channels of a group; `channels`: the dim of the output channels.
+// Sums run over the input channels of a group; `channels`: the dim of the output channels.
 static uint64_t accepts_quantized_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
                                      int channels) {
     qdq_conv_sizes sizes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of A of a convolution: the elements under the window, from one offset for each k. What
-// is beyond the border is left out of sums of floats, and is the zero point in those of integers.
+// im2col: packs the rows of A of a convolution, the elements under the window, by an offset for
+// each k. Elements beyond the border are left out of sums of floats, and are the zero point in sums
+// of integers.
 #include "ops/kernels/transpose_block.h"
 #include "ops/products/conv_lowering.h"
 #include "runtime/numerics/dtype.h"
@@ -13,15 +14,15 @@ enum {
 };
 #define NOWHERE SIZE_MAX
 
-// What is made of each row: k..k + n, elements as they are.
+// The part of each row that is packed at a time: k..k + n, elements unchanged.
 typedef struct part {
     const qdq_conv *conv;
     const char *x;     // of the image and the group
     size_t size;       // bytes of an element
-    const void *pads;  // what is beyond the border, PART times
+    const void *pads;  // the element beyond the border, PART times
     size_t k, n;
-    size_t first, first_tap, last, last_tap;  // k and k + n as channels, and taps beyond them
-    size_t stride;                            // from a row that is made to the next
+    size_t first, first_tap, last, last_tap;  // k and k + n as channels and taps
+    size_t stride;                            // elements from one packed row to the next
 } part;
 
 static void set_part(part *p, size_t k, size_t n) {
@@ -54,8 +55,7 @@ static void gather(size_t size, const void *restrict x, size_t base, const size_
             memcpy(out + i * size, x + (base + offsets[i]) * size, (size_t)(bytes)); \
         break;
 
-// The same where elements are neighbours, so many of them. What windows often have is worth loops
-// of its own.
+// The same if every `run` elements are neighbours. Common lengths have loops of their own.
 static void gather_runs(size_t size, const char *restrict x, size_t base,
                         const size_t *restrict offsets, size_t run, size_t n, char *restrict out) {
     switch (run * size) {
@@ -75,7 +75,7 @@ static void gather_runs(size_t size, const char *restrict x, size_t base,
     }
 }
 
-// A row whose window lies in x and begins at `base`.
+// A row whose window lies inside of x and begins at `base`.
 static void copy(const part *p, size_t base, char *out) {
     const qdq_conv *c = p->conv;
     const size_t *offsets = c->offsets + p->k;
@@ -98,7 +98,7 @@ static void coordinates(const qdq_conv *c, size_t row, size_t *o) {
     for (int d = DIMS; d-- > 0; row /= c->out[d]) o[d] = row % c->out[d];
 }
 
-// To the next row.
+// Moves to the next row.
 static void step(const qdq_conv *c, size_t *o) {
     for (int d = DIMS; d-- > 0; o[d] = 0)
         if (++o[d] < c->out[d]) return;
@@ -132,7 +132,7 @@ static size_t index_of(const qdq_conv *c, int d, size_t o, size_t t) {
     return at < c->in[d] ? at : NOWHERE;
 }
 
-// Where the first channel of what is under the taps begin..end is, in the image and the group.
+// For the taps begin..end, the place of the first channel under each, in the image and the group.
 static void sources(const qdq_conv *c, const size_t *o, size_t begin, size_t end, size_t *at) {
     size_t line = begin / c->kernel[LAST], t = begin % c->kernel[LAST];
     for (size_t tap = begin; tap < end; line++, t = 0) {
@@ -149,16 +149,16 @@ static void sources(const qdq_conv *c, const size_t *o, size_t begin, size_t end
 
 //---- Rows on the border ------------------------------------------------------
 
-// Rows that are made, and what they leave out.
+// The rows that are packed, and the products that they leave out.
 typedef struct target {
     char *rows;
     size_t row;                       // of the block
     uint16_t (*keep)[QDQ_GEMM_KEEP];  // NULL: integers
-    size_t at;                        // where k is in it
-    unsigned skips;                   // tiles that leave out products
+    size_t at;                        // the place of the part in `keep`
+    unsigned skips;                   // a bit for each tile that leaves out products
 } target;
 
-// The first k of a part that belongs to a tap, its channel, and how many there are.
+// The first k of a part that belongs to a tap, its channel, and the number of such k.
 typedef struct channels {
     size_t k, first, n;
 } channels;
@@ -181,7 +181,7 @@ static channels channels_of(const part *p, size_t tap) {
 #define SPREAD(type) \
     for (size_t i = 0; i < n; i++) ((type *)to)[i * to_step] = ((const type *)from)[i * from_step];
 
-// n elements, steps apart.
+// Copies n elements that are steps apart.
 static void spread(size_t size, const void *restrict from, size_t from_step, void *restrict to,
                    size_t to_step, size_t n) {
     if (from_step == 1 && to_step == 1) {
@@ -204,7 +204,8 @@ static void drop(target *to, size_t row, size_t k, size_t step, size_t n) {
     to->skips |= 1u << tile;
 }
 
-// Tap by tap: the channels of each, or zeros or zero points where it is beyond the border.
+// Packs a row tap by tap: the channels of each, or zeros or zero points if the tap is beyond the
+// border.
 static void im2col_border(const part *p, const size_t *o, size_t row, target *to) {
     enum { FEW = QDQ_CONV_BORDER_TAPS };
     const qdq_conv *c = p->conv;
@@ -231,8 +232,8 @@ static void im2col_border(const part *p, const size_t *o, size_t row, target *to
 
 //---- Neighbours that become columns -----------------------------------------
 
-// Where channels are neighbours: the rest of a channel, whole channels with a row of x for each
-// tap, and the rest.
+// If channels are neighbours: the rest of a channel, then whole channels with a row of x for each
+// tap, then the rest.
 static void copy_channels(const part *p, size_t base, char *out) {
     enum { FEW = QDQ_CONV_TRANSPOSED_TAPS };
     const qdq_conv *c = p->conv;
@@ -250,7 +251,7 @@ static void copy_channels(const part *p, size_t base, char *out) {
     gather(p->size, p->x, base, offsets + done, p->n - done, out + done * p->size);
 }
 
-// Where positions are neighbours: a row of x for each k. `at`: the sources of all taps.
+// If positions are neighbours: a row of x for each k. `at`: the sources of all taps.
 static void copy_positions(const part *p, const size_t *at, size_t row, size_t positions,
                            target *to) {
     const qdq_conv *c = p->conv;
@@ -303,7 +304,7 @@ static void im2col_part(const part *p, const qdq_gemm_block *block, size_t rows,
     }
 }
 
-// The codes of a zero point are those that its element has.
+// The byte that elements beyond the border consist of: the code of the zero point.
 static uint8_t pad_of(const qdq_gemm *g, const qdq_tensors *tensors) {
     if (g->a_zero.port == SIZE_MAX) return 0;
     return *(const uint8_t *)qdq_gemm_numbers(&g->a_zero, tensors);
@@ -341,7 +342,7 @@ unsigned qdq_conv_im2col(const qdq_gemm *g, const qdq_tensors *tensors, const qd
     return to.skips;
 }
 
-//---- Of single rows ---------------------------------------------------------
+//---- Single rows ------------------------------------------------------------
 
 bool qdq_conv_sources(const qdq_conv *c, size_t row, size_t k, size_t n, size_t *from) {
     size_t o[DIMS], first, taps = c->taps ? c->taps : 1;
@@ -351,7 +352,7 @@ bool qdq_conv_sources(const qdq_conv *c, size_t row, size_t k, size_t n, size_t 
         for (size_t i = 0; i < n; i++) from[i] = first + c->offsets[k + i];
         return true;
     }
-    // Each tap once, in two runs, and then for channel after channel.
+    // Looks up each tap once, in two runs, and repeats them for channel after channel.
     size_t tap = k % taps, until_last = taps - tap < n ? taps - tap : n;
     size_t others = n - until_last < tap ? n - until_last : tap;
     sources(c, o, tap, tap + until_last, from);

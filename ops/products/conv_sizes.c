@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// The sizes of a convolution: checks the shapes of x and the weights and the attributes of the
+// window.
 #include "ops/products/conv_lowering.h"
 
 //---- Weights ----------------------------------------------------------------
 
-// The dims of weights by what they mean.
+// The dims of the weights by their meaning.
 typedef struct weight_dims {
-    int spatial, inputs, outputs;  // the first spatial dim; the others
+    int spatial, inputs, outputs;  // `spatial`: the first one
 } weight_dims;
 
 static weight_dims weight_dims_of(const qdq_conv_attrs *a, int spatial) {
@@ -67,7 +69,7 @@ static qdq_gemm_weights strides_of(const qdq_conv_attrs *a, const qdq_conv_sizes
 
 //---- Windows ----------------------------------------------------------------
 
-// Of a transposed convolution: what a window of that stride over y would need.
+// The window of a transposed convolution: the one that would slide over y with this stride.
 static bool transposed_window(const qdq_op_context *ctx, const qdq_conv_attrs *a, qdq_window *w) {
     size_t extra[QDQ_MAX_SPATIAL];
     int n = w->spatial;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of a product: rows of A, panels of B, sums.
+// Runs a product block by block: rows of A, panels of B, sums.
 //
 // A unit is a block of 48 rows and 256 columns. The rows of A are packed once for all columns, in
 // k blocks of 512 bytes that stay in L1. B is in panels of 32 columns, packed when the graph is
@@ -29,7 +29,7 @@ size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch) {
 
 //---- A ----------------------------------------------------------------------
 
-// The codes of int8 with 128 added, as those of uint8 are.
+// Adds 128 to the codes of int8, which makes them unsigned.
 static void unsign(qdq_dtype dtype, const void *x, uint8_t *out, size_t n) {
     memcpy(out, x, n);
     for (size_t i = 0; dtype == QDQ_INT8 && i < n; i++) out[i] ^= 0x80;
@@ -77,7 +77,7 @@ unsigned qdq_gemm_pack_rows(const qdq_gemm *g, const qdq_tensors *tensors,
 
 //---- A block ----------------------------------------------------------------
 
-// Rows of sums are no power of two apart, which would lie in few lines of the cache.
+// Rows of sums are not a power of two apart, which would put them in few lines of the cache.
 enum {
     K_BLOCKS = QDQ_GEMM_K_BLOCKS,
     MOST_K_BLOCKS = QDQ_GEMM_MOST_K_BLOCKS,
@@ -85,14 +85,15 @@ enum {
     SUMS_STRIDE = BLOCK_COLUMNS + COLUMNS,
 };
 
-// What a block needs: the rows of A, all of their depth if there is room, and then for all columns.
+// The memory of a block: rows of A (with all of their depth if there is room, then for all
+// columns), a panel of B, sums.
 typedef struct workspace {
     _Alignas(64) char a[K_BLOCKS * K_BLOCK_BYTES];
     _Alignas(64) char b[QDQ_GEMM_DEPTH * COLUMNS];
     _Alignas(64) int32_t sums[BLOCK_ROWS * SUMS_STRIDE];
     uint16_t keep[K_BLOCKS][QDQ_GEMM_TILES][QDQ_GEMM_KEEP];
     unsigned skips[MOST_K_BLOCKS];
-    qdq_gemm_block rows;  // that `a` has; none at first
+    qdq_gemm_block rows;  // the rows that `a` holds; none at first
 } workspace;
 
 typedef struct job {
@@ -108,7 +109,7 @@ static size_t k_blocks(const qdq_gemm *g) {
     return (g->depth + qdq_gemm_depth(g) - 1) / qdq_gemm_depth(g);
 }
 
-// Whether there is room for all of the depth of a block.
+// Whether there is room for the full depth of a block.
 static bool fits(const qdq_gemm *g, const qdq_gemm_block *block) {
     if (k_blocks(g) <= K_BLOCKS) return true;
     return k_blocks(g) <= MOST_K_BLOCKS && k_blocks(g) * block->rows <= K_BLOCKS * BLOCK_ROWS &&
@@ -124,7 +125,7 @@ static size_t k_block_depth(const qdq_gemm *g, size_t k_block) {
     return left < most ? left : most;
 }
 
-// `a` has the rows of no block.
+// Marks `a` as holding the rows of no block.
 static void forget_rows(const qdq_tensors *tensors, workspace *w) {
     w->rows = (qdq_gemm_block){0};
     qdq_scratch_drop(tensors->poison, w->a, sizeof w->a);
@@ -132,7 +133,7 @@ static void forget_rows(const qdq_tensors *tensors, workspace *w) {
     qdq_scratch_drop(tensors->poison, w->skips, sizeof w->skips);
 }
 
-// Chunk number `chunk` of the rows, in place number `at`.
+// Packs a k block of the rows in place number `at`.
 static void pack_a(const job *j, size_t k_block, size_t at) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;
@@ -160,7 +161,7 @@ static const char *panel_part(const job *j, size_t p, size_t k_block) {
     return j->w->b;
 }
 
-// The sums that the columns of a panel begin with.
+// The sums that the columns of a panel start from.
 static const void *first_sums(const job *j, size_t p) {
     static const int32_t zeros[COLUMNS];
     const qdq_gemm *g = j->g;
@@ -169,7 +170,7 @@ static const void *first_sums(const job *j, size_t p) {
            (j->matrix * qdq_gemm_panels(g) + j->block->column / COLUMNS + p) * COLUMNS;
 }
 
-// A chunk of A, in place number `at`, times a chunk of a panel.
+// Multiplies the k block of A in place number `at` by the same k of a panel.
 static void add_panel(const job *j, size_t p, size_t k_block, size_t at) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;
@@ -218,7 +219,7 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
         for (size_t p = 0; p < count; p++)
             for (size_t c = 0; c < all; c++) add_panel(&j, p, c, c);
     } else {
-        for (size_t c = 0; c < all; c++) {  // place 0 holds one after the other
+        for (size_t c = 0; c < all; c++) {  // place 0 holds one k block after the other
             pack_a(&j, c, 0);
             for (size_t p = 0; p < count; p++) add_panel(&j, p, c, 0);
         }
@@ -233,8 +234,8 @@ static size_t column_blocks(const qdq_gemm *g) {
     return (g->columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
 }
 
-// Units in the order in which what is shared is read least from memory: rows of A serve all
-// columns, unless B is large and rows are soon made again.
+// Orders units so that shared operands are read from memory as rarely as possible: rows of A serve
+// all columns, unless B is large and rows are cheap to pack again.
 static qdq_gemm_block block_of(const qdq_gemm *g, size_t unit) {
     size_t rows = row_blocks(g), columns = column_blocks(g);
     size_t inner = g->columns_outer ? rows : columns, outer = g->columns_outer ? columns : rows;
@@ -281,7 +282,7 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
                     qdq_stage *stage) {
     if (qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
     if (!qdq_gemm_pack_constant(g, ctx, to)) return false;
-    // Bytes that are read for the other order and for this.
+    // The bytes that each order reads.
     size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);
     size_t a_bytes = g->rows * g->depth * qdq_gemm_size(g->kind);
     g->columns_outer = g->pack_a == qdq_gemm_pack_rows && b_bytes > QDQ_GEMM_CACHE_BYTES &&

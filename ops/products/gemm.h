@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices, which MatMul, convolutions and their integer forms are: a batch of
-// y = A * B, where the rows of A are made block by block (of a convolution: the elements under the
-// window), B is packed in panels (once, if it is constant), and a finish makes y of the sums.
+// Matrix products: MatMul, convolutions and their integer forms. A product is a batch of y = A * B.
+// The rows of A are packed block by block (for a convolution: the elements under the window), B is
+// packed in panels (once, if it is constant), and an epilogue makes y of the sums.
 #ifndef QDQ_OPS_PRODUCTS_GEMM_H
 #define QDQ_OPS_PRODUCTS_GEMM_H
 
 #include "ops/infer.h"
 #include "ops/kernels/gemm/gemm.h"
 
-// What is worked on at a time, on the stack: a unit. Tests take their sizes from these.
+// The size of a block, which is one unit and lies on the stack. Tests take their sizes from these.
 enum {
     QDQ_GEMM_BLOCK_ROWS = 4 * QDQ_GEMM_ROWS,
     QDQ_GEMM_BLOCK_COLUMNS = 8 * QDQ_GEMM_COLUMNS,
     QDQ_GEMM_TILES = QDQ_GEMM_BLOCK_ROWS / QDQ_GEMM_ROWS,
-    QDQ_GEMM_K_BLOCKS = 8,           // of the rows of a whole block that there is room for
-    QDQ_GEMM_MOST_K_BLOCKS = 64,     // of a block of fewer rows
-    QDQ_GEMM_CACHE_BYTES = 1 << 20,  // of a core, that B may have
+    QDQ_GEMM_K_BLOCKS = 8,           // of a block of all rows that there is room for
+    QDQ_GEMM_MOST_K_BLOCKS = 64,     // of a block of fewer rows that there is room for
+    QDQ_GEMM_CACHE_BYTES = 1 << 20,  // of a core's cache that B may take
 };
 
 typedef struct qdq_gemm_block {
@@ -31,13 +31,13 @@ typedef struct qdq_gemm_batches {
     size_t a_zero[QDQ_MAX_RANK], a_scale[QDQ_MAX_RANK];
 } qdq_gemm_batches;
 
-// Where something is that goes with rows and columns: a bias, scales, zero points, y itself.
-// `port` SIZE_MAX: there is none.
+// The place in memory of the numbers that go with rows and columns: bias, scales, zero points, y
+// itself. `port` SIZE_MAX: there are none.
 typedef struct qdq_gemm_along {
     size_t port;
     qdq_dtype dtype;
     size_t row_stride, column_stride;
-    const void *known;  // the numbers, where they are not the operand of the port but go with it
+    const void *known;  // the numbers, if not the operand of the port itself
 } qdq_gemm_along;
 
 static inline const void *qdq_gemm_numbers(const qdq_gemm_along *of, const qdq_tensors *tensors) {
@@ -49,7 +49,7 @@ static inline const void *qdq_gemm_numbers(const qdq_gemm_along *of, const qdq_t
 typedef struct qdq_gemm_weights {
     size_t port;
     qdq_dtype dtype;
-    qdq_dtype codes;  // narrower: the range of elements that are int8 or uint8; or none
+    qdq_dtype codes;  // if set: elements are int8 or uint8 with the range of this dtype
     size_t taps, tap_stride, depth_stride, column_stride, matrix_stride, matrices;
     size_t zero_stride, scale_stride;  // of b_zero and b_scale, from one matrix to the next
 } qdq_gemm_weights;
@@ -62,14 +62,15 @@ static inline size_t qdq_gemm_element(const qdq_gemm_weights *w, size_t matrix, 
 
 typedef struct qdq_gemm qdq_gemm;
 
-// Makes y of the sums of a block, float or int32_t: rows `stride` apart, which are whole panels. It
-// may write over them.
+// Makes y of the sums of a block, float or int32_t. Rows are `stride` apart and whole panels wide.
+// It may overwrite them.
 typedef void qdq_gemm_epilogue_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
                                   const qdq_gemm_block *block, void *sums, size_t stride);
 
-// Makes k..k + n, at most a chunk, of the rows of a block by qdq_gemm_pack_row. Of reals returns a
-// bit for each tile of rows that has products to leave out; `keep` of such a tile says which
-// (kernels/gemm.h), and has all bits set before. Of others `keep` is NULL.
+// Packs k..k + n, at most a k block, of the rows of a block with qdq_gemm_pack_row. For reals it
+// returns a bit for each tile of rows that leaves out products, and clears in `keep` of the tile,
+// which has all bits set before, the bits of these products (ops/kernels/gemm/gemm.h). For integers
+// `keep` is NULL.
 typedef unsigned qdq_gemm_pack_a_fn(const qdq_gemm *gemm, const qdq_tensors *tensors,
                                     const qdq_gemm_block *block, size_t k, size_t n, void *a,
                                     uint16_t (*keep)[QDQ_GEMM_KEEP]);
@@ -84,33 +85,34 @@ struct qdq_gemm {
     size_t a_row_stride, a_depth_stride;  // of a plain matrix A
     qdq_gemm_weights weights;
     const void *packed;  // all of B, or NULL: packed in every unit
-    const struct qdq_gemm_weight_codes
-        *weight_codes;          // all of B as codes (gemm_weights.c), or NULL
+    // All of B as weight codes (gemm_weight_codes.c), or NULL.
+    const struct qdq_gemm_weight_codes *weight_codes;
     size_t packed_bytes;        // of either
     const int32_t *first_sums;  // of each column, in panels of 32; NULL: zeros (gemm_bytes.c)
     bool columns_outer;         // the order of blocks
     qdq_gemm_pack_a_fn *pack_a;
     qdq_gemm_epilogue_fn *epilogue;
     qdq_gemm_along y, bias, a_zero, b_zero;
-    // Of epilogue_requantized; of epilogue_scaled b_scale alone, that of a times that of b.
+    // For epilogue_requantized; epilogue_scaled has b_scale only, the scale of a times the scale of
+    // b.
     qdq_gemm_along a_scale, b_scale, y_scale, y_zero;
 };
 
-// The parts that a description may set after the sizes: batches of one, no bias, no zero points.
+// Sets what a lowering may leave as it is: one product, no bias, no zero points.
 void qdq_gemm_init(qdq_gemm *gemm, const qdq_lowering *to, bool integer);
 
-// Elements from the first product of the batch to this one, by strides of gemm->batches.
+// The offset of a product of the batch in elements, by strides of gemm->batches.
 size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch);
 
-// The stage; B is packed if `data` and `zero_points` (where there is such an operand) are constant.
-// False when memory runs out. Params of its function begin with a qdq_gemm.
+// Makes the stage. B is packed if `data` and `zero_points` (if there is such an operand) are
+// constant. False when memory runs out. The params of the stage begin with a qdq_gemm.
 bool qdq_gemm_stage(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowering *to,
                     qdq_stage *stage);
 
-// Whether the dtypes of A and B are those of products of bfloat16.
+// Whether A and B have the dtypes of products of bfloat16.
 bool qdq_gemm_takes_bfloats(const qdq_gemm *gemm);
 
-// One matrix of B, and where its zero points begin. `data` begins with element `first` of B.
+// One matrix of B and the place of its zero points. `data` begins with element `first` of B.
 typedef struct qdq_gemm_source {
     const void *data, *zeros;  // zeros NULL: none
     size_t matrix, zero_at, first;
@@ -122,68 +124,69 @@ static inline const void *qdq_gemm_source_at(const qdq_gemm *gemm, const qdq_gem
     return (const char *)from->data + element * qdq_dtype_size(gemm->weights.dtype);
 }
 
-// k of a chunk.
+// The k of a k block.
 static inline size_t qdq_gemm_depth(const qdq_gemm *gemm) {
     return QDQ_GEMM_ROW_BYTES / qdq_gemm_size(gemm->kind);
 }
 
-// k..k + n of a column, at most QDQ_GEMM_DEPTH, as float, as they are if BFLOATS, or as int16_t
-// less its zero point.
+// k..k + n of a column, at most QDQ_GEMM_DEPTH: as float, unchanged if BFLOATS, or as int16_t minus
+// its zero point.
 void qdq_gemm_column(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column, size_t k,
                      size_t n, void *out);
 
 // The zero point of a column.
 int32_t qdq_gemm_column_zero(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column);
 
-// k..k + n of 32 columns, as a kernel takes them; those that are not there are zeros.
+// k..k + n of 32 columns, as a kernel takes them. Missing columns are zeros.
 void qdq_gemm_pack(const qdq_gemm *gemm, const qdq_gemm_source *from, size_t column, size_t k,
                    size_t n, void *panel);
 
-// Panels of 32 columns that a matrix of B is packed in, and bytes of one, all of its depth.
+// The panels of 32 columns that a matrix of B has, and the bytes of one, with all of its depth.
 size_t qdq_gemm_panels(const qdq_gemm *gemm);
 size_t qdq_gemm_panel_bytes(const qdq_gemm *gemm);
 
-//---- On codes ---------------------------------------------------------------
+//---- Integer execution ------------------------------------------------------
 
 // Whether sums of `depth` products of the codes of two operands fit in int32 and can be scaled
-// after. `axis`: the dim of b that its columns are, -1 where it has none.
+// afterwards. `axis`: the dim of b that holds its columns, -1 if it has none.
 bool qdq_gemm_takes_quantized(const qdq_operand *a, const qdq_operand *b, size_t depth, int axis);
 
-// A and B become codes, y = sum * scale + bias. `matrix_stride`: parameters from one matrix of B to
-// the next, where columns have their own. False when memory runs out.
+// Takes the codes of A and B instead of their reals: y = sum * scale + bias. `matrix_stride`:
+// parameters from one matrix of B to the next, if columns have their own. False when memory runs
+// out.
 bool qdq_gemm_use_quantized(qdq_gemm *gemm, const qdq_op_context *ctx, size_t matrix_stride,
                             qdq_mempool *mempool);
 
-//---- Floats as codes --------------------------------------------------------
+//---- Weight codes -----------------------------------------------------------
 
-// Whether B takes less memory as codes than as floats; shape and strides of B are set.
+// Whether B takes less memory as codes than as floats. The shape and strides of B are set before.
 bool qdq_gemm_takes_weight_codes(const qdq_gemm *gemm, const qdq_weight_codes *weight_codes);
-// Packs all of B so. False when memory runs out.
+// Packs all of B as codes. False when memory runs out.
 bool qdq_gemm_pack_weight_codes(qdq_gemm *gemm, const qdq_weight_codes *weight_codes,
                                 qdq_mempool *mempool);
-// k..k + n of a panel, those of all matrices counted.
+// Decodes k..k + n of a panel; panels of all matrices are counted.
 void qdq_gemm_decode(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, void *b);
 
 //---- Rows and elements ------------------------------------------------------
 
-// Rows of a plain matrix.
+// Packs rows of a plain matrix.
 qdq_gemm_pack_a_fn qdq_gemm_pack_rows;
 
-// Elements of a row of A as the kernel takes them: `raw` has n, less a zero point if INTEGERS.
+// Packs n elements of a row of A as the kernel takes them, minus a zero point if INTEGERS.
 void qdq_gemm_pack_row(const qdq_gemm *gemm, int32_t zero_point, const void *raw, size_t n,
                        size_t row, void *a);
-// n elements, `stride` apart, as they are.
+// Copies n elements that are `stride` apart.
 void qdq_gemm_gather(qdq_dtype dtype, const void *x, size_t stride, size_t n, void *out);
-// n int8 or uint8 less a zero point.
+// n int8 or uint8 minus a zero point.
 void qdq_gemm_less(qdq_dtype dtype, const void *x, int32_t zero_point, int16_t *out, size_t n);
 // An element of int8, uint8 or int32.
 int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at);
 
-//---- Finishes ---------------------------------------------------------------
+//---- Epilogues --------------------------------------------------------------
 
-// y = round(sum + bias); a NaN is the quiet one without a sign.
+// y = round(sum + bias); a NaN becomes the quiet NaN without a sign.
 qdq_gemm_epilogue_fn qdq_gemm_epilogue_float;
-// The same with fl(sum) * b_scale in place of the sum, which is int32.
+// The same with fl(sum) * b_scale instead of the sum, which is int32.
 qdq_gemm_epilogue_fn qdq_gemm_epilogue_scaled;
 // y = sum, int32.
 qdq_gemm_epilogue_fn qdq_gemm_epilogue_int32;

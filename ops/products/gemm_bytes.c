@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer products whose kernel takes bytes as they are: A without a sign, B with one. With a' and
-// za' the codes of A and their zero point with 128 added where they are int8, and b' those of B
-// less the zero point, such as the middle of its dtype, that leaves bytes with a sign,
+// Integer products of bytes: A unsigned, B signed. Let a' and za' be the codes of A and their zero
+// point, with 128 added if they are int8. Let b' be the codes of B minus a zero point that leaves
+// signed bytes, such as the middle of its dtype. Then
 //     sum((a' - za') * b') = sum(a' * b') - za' * sum(b')
-// and what leaves is known for each column. All of it modulo 2^32, as sums wrap around.
+// and the last term is known for each column. All of it is modulo 2^32, as sums wrap around.
 #include "ops/products/gemm_read.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH };
@@ -31,7 +31,7 @@ static uint32_t zero_of_a(const qdq_gemm *g) {
     return (uint32_t)(zero + (g->a_dtype == QDQ_INT8 ? 128 : 0));
 }
 
-// Some k of column j of a panel; returns the sum of them.
+// Packs some k of a column of a panel; returns their sum.
 static uint32_t pack_column(const qdq_gemm *g, const qdq_gemm_source *from,
                             const qdq_gemm_part_of_b *part, size_t column, int8_t *panel) {
     int64_t sum = 0;
@@ -48,7 +48,7 @@ static uint32_t pack_column(const qdq_gemm *g, const qdq_gemm_source *from,
     return (uint32_t)(uint64_t)sum;
 }
 
-// `first_sums` has what is to be taken from the sums of the k that have been packed.
+// Subtracts the term of the k that are packed from `first_sums`.
 static void pack_part(const qdq_gemm *g, const qdq_gemm_source *from,
                       const qdq_gemm_part_of_b *part, int8_t *packed, uint32_t *first_sums) {
     for (size_t column = part->column; column < part->column + part->columns; column++) {

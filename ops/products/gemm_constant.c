@@ -8,7 +8,7 @@
 #include "ops/products/gemm_read.h"
 #include "ops/products/shared_packs.h"
 
-// All that the packed form follows from; no padding.
+// Everything that the packed form depends on. It has no padding.
 typedef struct key {
     const void *source, *zeros;
     size_t form, columns, depth, zero_column_stride;
@@ -19,7 +19,7 @@ typedef struct key {
     qdq_gemm_kind kind;
 } key;
 
-// Zero points of codes are copied for each product: the key has those that they are copies of.
+// Zero points of codes are copied for each product, so the key has the originals.
 static key key_of(const qdq_gemm *g, const qdq_op_context *ctx, const qdq_gemm_known *known,
                   size_t form) {
     const qdq_operand *b = &ctx->inputs[g->weights.port];
@@ -50,7 +50,7 @@ bool qdq_gemm_add_packed(const qdq_gemm *g, const qdq_op_context *ctx, const qdq
     return qdq_shared_add(to->shared, to->mempool, &k, sizeof k, packed);
 }
 
-// What packing sets.
+// The fields that packing sets.
 typedef struct result {
     qdq_gemm_kind kind;
     const void *packed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the sums of a product to y.
+// The epilogues: they make y of the sums of a product.
 #include <math.h>
 
 #include "ops/products/gemm.h"
@@ -7,7 +7,7 @@
 
 enum { ROWS = QDQ_GEMM_BLOCK_ROWS, COLUMNS = QDQ_GEMM_BLOCK_COLUMNS, PANEL = QDQ_GEMM_COLUMNS };
 
-// Columns of a row.
+// Some columns of a row.
 typedef struct row_part {
     size_t batch, row, column, n;
 } row_part;
@@ -16,9 +16,9 @@ static row_part row_of(const qdq_gemm_block *block, size_t r) {
     return (row_part){block->batch, block->row + r, block->column, block->columns};
 }
 
-//---- What goes with columns --------------------------------------------------
+//---- Numbers of columns -----------------------------------------------------
 
-// What goes with the n columns of a piece, as they are.
+// The numbers (bias, scales) of the columns at `at`, unchanged.
 static const void *along(const qdq_gemm_along *of, const qdq_tensors *tensors, size_t base,
                          const row_part *at, void *out) {
     const char *from = (const char *)qdq_gemm_numbers(of, tensors) +
@@ -29,7 +29,7 @@ static const void *along(const qdq_gemm_along *of, const qdq_tensors *tensors, s
     return out;
 }
 
-// The same as floats. What is beyond n, to the end of a panel, is 0.
+// The same as floats. Beyond n, to the end of a panel, they are 0.
 static void floats_along(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_tensors *tensors,
                          size_t base, const row_part *at, float *out) {
     uint32_t raw[COLUMNS];
@@ -55,7 +55,7 @@ static void sink(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_chunk 
         for (size_t j = 0; j < n; j++)       \
             ((type *)(void *)out)[j * block->rows + r] = ((const type *)rows)[r * n + j];
 
-// A block of y, whose rows are one behind the other.
+// Hands a block of y on, whose rows lie one after the other.
 static void put_rows(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
                      const void *rows) {
     uint32_t out[ROWS * COLUMNS];
@@ -78,7 +78,7 @@ static void put_rows(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_ge
 
 //---- Reals --------------------------------------------------------------------
 
-// Scale and bias of the columns of a row.
+// The scale and bias of the columns of a row.
 typedef struct reals {
     bool scaled, biased;
     float scale[COLUMNS], bias[COLUMNS];
@@ -92,8 +92,8 @@ static void set_reals(const qdq_gemm *g, const qdq_tensors *tensors, const row_p
     if (to->scaled) floats_along(g, &g->b_scale, tensors, of_scale, at, to->scale);
 }
 
-// Rows become y's dtype and move together, in place: none is longer than its sums. A row that ends
-// within a panel writes to the end of it, which the next row then takes.
+// Converts rows to the dtype of y and moves them together in place: none is longer than its sums. A
+// row that ends within a panel writes to the end of the panel, which the next row then overwrites.
 static void epilogue_reals(const qdq_gemm *g, const qdq_tensors *tensors,
                            const qdq_gemm_block *block, void *sums, size_t stride, bool scaled) {
     reals of = {.scaled = scaled, .biased = g->bias.port != SIZE_MAX};
@@ -133,7 +133,8 @@ void qdq_gemm_epilogue_int32(const qdq_gemm *g, const qdq_tensors *tensors,
     put_rows(g, tensors, block, sums);
 }
 
-// What a row is requantized with: bias, and fl(fl(a_scale * b_scale) / y_scale), of each column.
+// The numbers that requantize a row: for each column the bias and fl(fl(a_scale * b_scale) /
+// y_scale).
 typedef struct requantized {
     int32_t bias[COLUMNS];
     float multiplier[COLUMNS];
@@ -155,8 +156,8 @@ static void set_requantized(const qdq_gemm *g, const qdq_tensors *tensors, const
     memcpy(to->bias, along(&g->bias, tensors, of_bias, at, raw), at->n * sizeof to->bias[0]);
 }
 
-// Bounds less the zero point are applied before rounding, which is the same as they are whole. NaN
-// becomes the lower one.
+// Applying the bounds minus the zero point before rounding gives the same, because they are
+// integers. NaN becomes the lower bound.
 static void requantize(const requantized *with, const qdq_dtype_info *info, int32_t zero,
                        int32_t *v, size_t n) {
     float low = (float)(info->least - zero), high = (float)(info->greatest - zero);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of operands that were dequantized, on their codes: the scales leave the sums,
-// sum((a - za) * sa * (b - zb) * sb) = sa * sb * sum((a - za) * (b - zb)), and what is left is
-// exact in int32.
+// Products of dequantized operands, computed on their codes: the scales leave the sums, sum((a -
+// za) * sa * (b - zb) * sb) = sa * sb * sum((a - za) * (b - zb)), and the remaining sum is exact in
+// int32.
 //
 // This file has the conditions under which a product may take quantized operands. The epilogue
 // applies the scales to each finished block. Constant weights that fit in signed bytes after
@@ -24,7 +24,7 @@ static int64_t reach_of(const qdq_quantized *c) {
     return reach;
 }
 
-// A product of scales that is no normal number would round worse than the elements do.
+// A product of scales that is not a normal number would round worse than the elements do.
 static bool scales_fit(const qdq_quantized *a, const qdq_quantized *b) {
     for (size_t i = 0; i < b->count; i++)
         if (!isnormal(a->scales[0] * b->scales[i])) return false;
@@ -39,7 +39,7 @@ bool qdq_gemm_takes_quantized(const qdq_operand *a, const qdq_operand *b, size_t
            scales_fit(a->quantized, b->quantized);
 }
 
-// Narrower integers are a byte each too.
+// Narrower integers take a byte each too.
 static qdq_dtype byte_of(qdq_dtype dtype) {
     return qdq_dtype_get(dtype)->least < 0 ? QDQ_INT8 : QDQ_UINT8;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// B of a product in panels of 32 columns, as the kernels take it.
+// Packs B of a product in panels of 32 columns, as the kernels take it.
 #include "ops/products/gemm_read.h"
 #include "runtime/numerics/dtype.h"
 
@@ -35,7 +35,7 @@ int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at) {
 
 //---- B ----------------------------------------------------------------------
 
-// A column: k..k + n, in runs that lie evenly apart.
+// k..k + n of a column, copied in runs of elements at an even distance.
 static void gather_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t column, size_t k,
                           size_t n, void *out) {
     const qdq_gemm_weights *w = &g->weights;
@@ -70,7 +70,7 @@ void qdq_gemm_column(const qdq_gemm *g, const qdq_gemm_source *from, size_t colu
         g->kernel->widen(g->weights.dtype, raw, out, n);
 }
 
-// Two rows of k, which lie in memory as columns do.
+// Packs two k whose columns are neighbours in memory.
 static void pack_pair(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
                       size_t k, size_t rows, int16_t *pairs) {
     int16_t row[2][COLUMNS] = {{0}};
@@ -91,7 +91,7 @@ static void pack_pair(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_
     for (size_t j = 0; j < COLUMNS; j++) pairs[j * 2] = row[0][j], pairs[j * 2 + 1] = row[1][j];
 }
 
-// Of int16_t or bfloat16.
+// Packs pairs of int16_t or bfloat16.
 static void pack_pairs(const qdq_gemm *g, const qdq_gemm_source *from, const qdq_gemm_block *part,
                        size_t k, size_t n, int16_t *panel) {
     if (g->weights.column_stride == 1 && part->columns > 1) {
@@ -144,7 +144,7 @@ size_t qdq_gemm_panel_bytes(const qdq_gemm *g) {
     return qdq_gemm_steps(g->kind, g->depth) * COLUMNS * QDQ_GEMM_STEP_BYTES;
 }
 
-// The columns and k of a part, of which both begin a panel and a chunk.
+// Packs a part of B, which begins with a panel and a k block.
 static void pack_part(const qdq_gemm *g, const qdq_gemm_source *from,
                       const qdq_gemm_part_of_b *part, char *packed) {
     size_t most = qdq_gemm_depth(g), bytes = qdq_gemm_panel_bytes(g), end = part->k + part->n;

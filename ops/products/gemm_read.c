@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// B in memory while it is packed: all of it, or of one that has to be read the part that is packed
+// Reads constant B while it is packed: all of it if it is in memory, else the part that is packed
 // next.
 #include "ops/products/gemm_read.h"
 
-// From the first element to the last of a part of B, and some between them that are not of it.
+// The elements from the first to the last of a part of B, with some between them that do not belong
+// to it.
 typedef struct span {
     size_t first, count;
 } span;
@@ -24,7 +25,7 @@ static qdq_gemm_part_of_b all_of(const qdq_gemm *g, size_t matrix) {
     return (qdq_gemm_part_of_b){matrix, 0, g->columns, 0, g->depth};
 }
 
-// Few k of all columns, or the columns of a panel with all k, whichever are nearer to each other.
+// A k block of all columns, or all k of a panel, whichever lie closer together.
 static qdq_gemm_part_of_b part_sizes(const qdq_gemm *g) {
     qdq_gemm_part_of_b rows = all_of(g, 0), columns = rows;
     if (rows.n > qdq_gemm_depth(g)) rows.n = qdq_gemm_depth(g);
@@ -38,8 +39,8 @@ static span span_of_all(const qdq_gemm *g) {
     return (span){0, to.first + to.count};
 }
 
-// What is nearly the whole matrix becomes that, so that it is read once; and with it all others
-// where their elements lie between.
+// A part that is nearly a whole matrix becomes the matrix, so that it is read once, and all
+// matrices if their elements are interleaved.
 static span span_to_read(const qdq_gemm *g, const qdq_gemm_part_of_b *part) {
     qdq_gemm_part_of_b matrix = all_of(g, part->matrix);
     span wanted = span_of(g, part), all = span_of(g, &matrix);

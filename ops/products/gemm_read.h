@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant B while it is packed: it is in memory, or read part by part.
+// Reads and packs constant B, which is in memory or read part by part.
 #ifndef QDQ_OPS_PRODUCTS_GEMM_READ_H
 #define QDQ_OPS_PRODUCTS_GEMM_READ_H
 
@@ -8,35 +8,36 @@
 // B and the zero points of its columns, known when the graph is compiled.
 typedef struct qdq_gemm_known {
     const void *data;
-    const qdq_stored *stored;  // in place of data
+    const qdq_stored *stored;  // instead of data
     const void *zeros;         // NULL: none
 } qdq_gemm_known;
 
-// Packs B if it is constant and no product before has packed it so. False when memory runs out or B
-// cannot be read.
+// Packs B if it is constant and no earlier product packed it in the same form. False when memory
+// runs out or B cannot be read.
 bool qdq_gemm_pack_constant(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowering *to);
 
-// Forms that B is packed in.
+// The forms that B is packed in.
 enum { QDQ_PACKED_PANELS, QDQ_PACKED_LINES, QDQ_PACKED_LANES };
 
-// B in a form that a stage before has packed it in, NULL if none has.
+// B in a form that an earlier stage packed, NULL if none did.
 const void *qdq_gemm_find_packed(const qdq_gemm *gemm, const qdq_op_context *ctx,
                                  const qdq_lowering *to, const qdq_gemm_known *known, size_t form);
-// For stages that come later. False when memory runs out.
+// Keeps a packed B for later stages. False when memory runs out.
 bool qdq_gemm_add_packed(const qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowering *to,
                          const qdq_gemm_known *known, size_t form, const void *packed);
 
 // Packs all of B. False when memory runs out or B cannot be read.
 bool qdq_gemm_pack_all(qdq_gemm *gemm, const qdq_gemm_known *known, qdq_mempool *mempool);
 
-// B and the zero points of its columns, where both are known when the graph is compiled.
+// Sets *known to B and the zero points of its columns. False unless both are known when the graph
+// is compiled.
 bool qdq_gemm_constant_weights(const qdq_gemm *gemm, const qdq_op_context *ctx,
                                qdq_gemm_known *known);
 
-// Whether products of bytes are what is wanted: constant codes of B that are bytes with a sign when
-// their zero points are subtracted, and a zero point of A that is known.
+// Whether to multiply bytes: the codes of B are constant and fit in signed bytes after subtracting
+// their zero points, and the zero point of A is known.
 bool qdq_gemm_takes_bytes(const qdq_gemm *gemm, const void *zero_points);
-// Packs all of B so. False when memory runs out.
+// Packs all of B as bytes. False when memory runs out.
 bool qdq_gemm_pack_bytes(qdq_gemm *gemm, const qdq_gemm_known *known, qdq_mempool *mempool);
 
 //---- Reading B --------------------------------------------------------------
@@ -46,7 +47,7 @@ typedef struct qdq_gemm_part_of_b {
     size_t matrix, column, columns, k, n;
 } qdq_gemm_part_of_b;
 
-// B while it is packed: in memory, or as much of it as is packed next.
+// B while it is packed: all of it in memory, or the part that is packed next.
 typedef struct qdq_gemm_reader {
     const void *data;          // begins with element `first`
     const qdq_stored *stored;  // NULL: data is all of B
@@ -60,10 +61,10 @@ typedef struct qdq_gemm_reader {
 qdq_gemm_reader qdq_gemm_reader_of(const qdq_gemm_known *known, size_t size,
                                    const qdq_mempool *mempool);
 
-// The part of B after this one, and first the one after {0}, with its elements in `data`. Parts
-// begin with a panel and a chunk, and together are B. False after the last one or on failure.
+// Sets *part to the part of B after it ({0}: the first) and `data` to its elements. Parts begin
+// with a panel and a k block, and together are B. False after the last one or on failure.
 bool qdq_gemm_reader_next(qdq_gemm_reader *reader, const qdq_gemm *gemm, qdq_gemm_part_of_b *part);
-// All of B, which has `count` elements, in `data`.
+// Sets `data` to all of B, which has `count` elements.
 bool qdq_gemm_reader_read_all(qdq_gemm_reader *reader, size_t count);
 
 qdq_gemm_source qdq_gemm_reader_source(const qdq_gemm_reader *reader, const qdq_gemm *gemm,

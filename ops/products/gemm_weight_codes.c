@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// B as codes: packed in panels as they are, a byte or half a byte each, and dequantized part by
-// part while it is multiplied. The parameters of an element follow from those of its k and of its
-// column, as the two are dims of their own: number of the block = that of k + that of the column,
-// wherever all matrices have blocks at the same k.
+// Keeps constant B as codes, a byte or half a byte each, and dequantizes it part by part while it
+// is multiplied. k and column index different dims, so the number of an element's quantization
+// block is a k part plus a column part, wherever all matrices have blocks at the same k.
 //
 // Codes are packed in panels of 32 columns. A kernel of ops/kernels/gemm/gemm_dequant_b.inc.h
 // turns a part of them into floats where the product would otherwise pack or read floats.
@@ -12,8 +11,8 @@
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, HALF = COLUMNS / 2 };
 
-// Scales or zero points: row r of a panel is at (panel * rows + r) * 32, or where all columns of a
-// matrix are alike at matrix * rows + r.
+// Scales or zero points. Row r of a panel is at (panel * rows + r) * 32 or, if all columns of a
+// matrix are alike, at matrix * rows + r.
 typedef struct parameters {
     size_t rows;
     bool alike;
@@ -21,7 +20,7 @@ typedef struct parameters {
     const int16_t *zeros;
 } parameters;
 
-// From k = begin on, until the next one, these rows of parameters hold.
+// The rows of parameters that hold from k = begin to the next stretch.
 typedef struct stretch {
     uint32_t begin, scale, zero;
 } stretch;
@@ -53,18 +52,18 @@ static bool all_alike(const qdq_stage_param *v) {
     return true;
 }
 
-// One parameter is enough where all are the same.
+// Joins parameters that are all the same to one.
 static qdq_stage_param joined(qdq_stage_param v) {
     if (all_alike(&v)) v.count = 1, v.grid = (qdq_grid){.count = 1};
     return v;
 }
 
-// Whether k has other parameters than the one before.
+// Whether k has other parameters than k - 1.
 static bool begins_row(const qdq_gemm_weights *w, const qdq_stage_param *v, size_t k) {
     return v->count > 1 && block_of_k(w, v, k) != block_of_k(w, v, k - 1);
 }
 
-// Rows of parameters that lie behind each other along k.
+// The rows of parameters along k.
 static size_t count_rows(const qdq_gemm_weights *w, const qdq_stage_param *v, size_t depth) {
     size_t rows = 1;
     for (size_t k = 1; v->count > 1 && k < depth; k++) rows += begins_row(w, v, k);
@@ -81,7 +80,8 @@ static bool columns_alike(const qdq_gemm *g, const qdq_stage_param *v) {
     return true;
 }
 
-// A scale is kept as the kernels take it, a zero point as that of codes without a sign.
+// Stores a parameter as the kernels take it: zero points are shifted for unsigned codes, and a NaN
+// scale is 0x7FC00000.
 static void put(parameters *p, size_t at, uint32_t value, int32_t bias) {
     float scale = qdq_float_from_bits(value);
     if (p->zeros)
@@ -90,7 +90,7 @@ static void put(parameters *p, size_t at, uint32_t value, int32_t bias) {
         ((float *)p->scales)[at] = scale == scale ? scale : qdq_float_from_bits(0x7FC00000);
 }
 
-// The parameters of one row, for all columns.
+// Stores the parameters of one row, for all columns.
 static void put_row(const qdq_gemm *g, const qdq_stage_param *v, size_t k, size_t row, int32_t bias,
                     parameters *p) {
     const qdq_gemm_weights *w = &g->weights;
@@ -148,7 +148,7 @@ static bool has_sign(qdq_dtype dtype) { return dtype == QDQ_INT8 || dtype == QDQ
 static bool is_half(qdq_dtype dtype) { return dtype == QDQ_INT4 || dtype == QDQ_UINT4; }
 static int32_t bias_of(qdq_dtype dtype) { return has_sign(dtype) ? is_half(dtype) ? 8 : 128 : 0; }
 
-// Row k of a panel. Columns that are not there may be any number: their sums go nowhere.
+// Packs row k of a panel. Missing columns may hold any number, because their sums are not used.
 static void pack_row(const qdq_gemm *g, const qdq_weight_codes *weight_codes,
                      const qdq_gemm_reader *reader, size_t matrix, size_t column, size_t k,
                      uint8_t *out) {
@@ -200,8 +200,8 @@ bool qdq_gemm_pack_weight_codes(qdq_gemm *g, const qdq_weight_codes *weight_code
            pack_parameters(g, &zero, bias, mempool, &c->zero, &g->packed_bytes);
 }
 
-// Whether parameters change at the same k in all matrices. Groups of a transposed convolution
-// follow each other along the dim of k, and may begin within a block.
+// Whether parameters change at the same k in all matrices. In a transposed convolution the groups
+// follow each other along the dim of k, and may begin within a quantization block.
 static bool matrices_alike(const qdq_gemm *g, const qdq_stage_param *v) {
     const qdq_gemm_weights *w = &g->weights;
     for (size_t matrix = 1; v->count > 1 && matrix < w->matrices; matrix++) {
@@ -224,7 +224,7 @@ bool qdq_gemm_takes_weight_codes(const qdq_gemm *g, const qdq_weight_codes *weig
 
 //---- Floats -----------------------------------------------------------------
 
-// Parameters of all columns from row `row` of a panel on.
+// The scales of all columns in row `row` of a panel.
 static const float *scales_at(const parameters *p, size_t panel, size_t matrix, size_t row,
                               float *room) {
     if (!p->alike) return p->scales + (panel * p->rows + row) * COLUMNS;
@@ -252,14 +252,14 @@ static const stretch *stretch_at(const struct qdq_gemm_weight_codes *c, size_t k
     return &c->stretches[low];
 }
 
-// How many of k..end lie in it.
+// How many of k..end lie in the stretch.
 static size_t stretch_rows(const struct qdq_gemm_weight_codes *c, const stretch *s, size_t k,
                            size_t end) {
     bool last = s + 1 == c->stretches + c->stretch_count;
     return (last || s[1].begin > end ? end : s[1].begin) - k;
 }
 
-// Where columns have parameters of their own: stretches that share them.
+// Decodes B whose columns have their own parameters, stretch by stretch.
 static void decode_columns(const qdq_gemm *g, size_t panel, size_t k, size_t n,
                            qdq_gemm_weight_part part) {
     const struct qdq_gemm_weight_codes *c = g->weight_codes;
@@ -279,7 +279,7 @@ static void decode_columns(const qdq_gemm *g, size_t panel, size_t k, size_t n,
     }
 }
 
-// Where each k has one of each.
+// Decodes B whose columns are alike: one scale and one zero point for each k.
 static void decode_rows(const qdq_gemm *g, size_t panel, size_t k, size_t n,
                         qdq_gemm_weight_part part) {
     const struct qdq_gemm_weight_codes *c = g->weight_codes;
@@ -309,7 +309,7 @@ static void decode_floats(const qdq_gemm *g, size_t panel, size_t k, size_t n, f
     (c->scale.alike && c->zero.alike ? decode_rows : decode_columns)(g, panel, k, n, part);
 }
 
-// Floats that are bfloat16, as pairs of these.
+// Packs two rows of floats that are bfloat16 into pairs.
 static void pair_up(const float *rows, size_t n, uint32_t *pairs) {
     for (size_t j = 0; j < COLUMNS; j++) {
         uint32_t second = n > 1 ? qdq_float_bits(rows[COLUMNS + j]) : 0;

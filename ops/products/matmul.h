@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ops that multiply matrices share: shapes, as numpy's matmul has them, and strides.
+// The shapes (as in numpy's matmul) and strides that all ops on matrices share.
 #ifndef QDQ_OPS_PRODUCTS_MATMUL_H
 #define QDQ_OPS_PRODUCTS_MATMUL_H
 
 #include "ops/products/gemm.h"
 
-// Which inputs the matrices are, and how they lie.
+// The inputs that are matrices, and how they lie.
 typedef struct qdq_matmul_ports {
     size_t a, b;
     bool transpose_a, transpose_b;
 } qdq_matmul_ports;
 
-// [M, K] x [K, N] with what is before broadcast; a vector has no M or no N.
+// [M, K] x [K, N], with the dims before them broadcast; a vector has no M or no N.
 typedef struct qdq_matmul_dims {
     size_t m, n, k;
     bool a_vector, b_vector;
@@ -27,7 +27,7 @@ bool qdq_matmul_dims_of(const qdq_op_context *ctx, const qdq_matmul_ports *ports
 void qdq_matmul_lay_out(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
                         const qdq_matmul_dims *dims, qdq_gemm *gemm);
 
-// Something of the shape of a broadcast onto y: its strides.
+// The strides of an input that is broadcast onto y.
 void qdq_matmul_along(const qdq_op_context *ctx, const qdq_matmul_dims *dims, size_t port,
                       qdq_gemm_along *along, size_t *batch_strides);
 
@@ -40,8 +40,7 @@ void qdq_matmul_row_parameter(const qdq_op_context *ctx, const qdq_matmul_dims *
 void qdq_matmul_column_parameter(const qdq_op_context *ctx, const qdq_matmul_dims *dims,
                                  size_t port, qdq_gemm_along *along, size_t *matrix_stride);
 
-// One product in place of a batch of them that share b, where nothing depends on the batch but a
-// and y.
+// Replaces a batch of products that share b by one product, if only a and y depend on the batch.
 void qdq_matmul_join_batch(const qdq_matmul_ports *ports, const qdq_matmul_dims *dims,
                            qdq_gemm *gemm);
 

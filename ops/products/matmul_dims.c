@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks the shapes of a product of matrices and sets its sizes and strides.
 #include "ops/products/matmul.h"
 
 //---- Shapes -----------------------------------------------------------------
 
-// A matrix, or a vector, of an input: its last two dims and what is before.
+// An input that is a matrix or a vector: its last two dims, and the dims before them.
 typedef struct operand {
     size_t rows, columns;
     bool vector;
@@ -72,7 +73,8 @@ bool qdq_matmul_dims_of(const qdq_op_context *ctx, const qdq_matmul_ports *ports
 
 //---- Strides ----------------------------------------------------------------
 
-// Of a row-major tensor broadcast onto another, in units of `unit` elements; 0 where it repeats.
+// Strides of a row-major tensor broadcast onto another, in units of `unit` elements; 0 for dims
+// that repeat.
 static void strides_onto(qdq_shape shape, qdq_shape onto, size_t unit, size_t *strides) {
     for (int i = 1; i <= onto.rank; i++) {
         size_t dim = i <= shape.rank ? (size_t)shape.dims[shape.rank - i] : 1;
@@ -121,7 +123,7 @@ void qdq_matmul_along(const qdq_op_context *ctx, const qdq_matmul_dims *d, size_
 
 //---- Parameters of rows and columns ------------------------------------------
 
-// The shape with an element for each row of a, or column of b.
+// The shape with one element for each row of a, or column of b.
 static qdq_shape parameter_shape(qdq_shape shape, bool rows) {
     if (shape.rank > 1) shape.dims[shape.rank - (rows ? 1 : 2)] = 1;
     return shape;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A hash table of packed constants.
 #include "ops/products/shared_packs.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stages of several nodes have in common: a constant in one packed form is packed once.
+// Packed constants that the stages of several nodes share, so that a constant is packed once in
+// each form.
 #ifndef QDQ_OPS_PRODUCTS_SHARED_PACKS_H
 #define QDQ_OPS_PRODUCTS_SHARED_PACKS_H
 
@@ -11,8 +12,8 @@ typedef struct qdq_shared {
     struct qdq_shared_item *buckets[QDQ_SHARED_BUCKETS];
 } qdq_shared;
 
-// What was added with the same key, NULL if nothing was. Keys are compared byte by byte. `shared`
-// NULL: nothing is shared.
+// The value added with the same key, NULL if there is none. Keys are compared byte by byte.
+// `shared` NULL: nothing is shared.
 const void *qdq_shared_find(const qdq_shared *shared, const void *key, size_t bytes);
 
 // Adds `value`; the key is copied. False when memory runs out.
