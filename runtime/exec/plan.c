@@ -20,9 +20,10 @@ static int by_name(const void *a, const void *b) {
 
 static const qdq_tensor_info **sorted(qdq_mempool *mempool, const qdq_tensor_info *infos,
                                       size_t count) {
-    const qdq_tensor_info **list = qdq_mempool_array(mempool, count + 1, sizeof *list);
+    enum { POINTER_BYTES = sizeof(const qdq_tensor_info *) };
+    const qdq_tensor_info **list = qdq_mempool_array(mempool, count + 1, POINTER_BYTES);
     for (size_t i = 0; list && i < count; i++) list[i] = &infos[i];
-    if (list) qsort((void *)list, count, sizeof *list, by_name);
+    if (list) qsort((void *)list, count, POINTER_BYTES, by_name);
     return list;
 }
 

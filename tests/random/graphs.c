@@ -140,5 +140,8 @@ random_graph random_graph_make(uint64_t seed, random_taste taste, bool broken) {
         if (last && !grown && g.value_count)
             qdq_output(g.graph, "last", g.values[g.value_count - 1]);
     }
+    // If every try of every node was refused, the ops that follow get theirs.
+    for (size_t op = first + 1; !broken && !g.value_count; op++)
+        (void)grow(&g, qdq_op_find(qdq_op_get(op % qdq_op_count()).name), false, true);
     return g;
 }
