@@ -160,12 +160,13 @@ static bool find_weight_codes(qdq_draft *draft, uint32_t id) {
 // Whether the node can pack the weight codes of an input.
 static bool packs_weight_codes(const qdq_draft *draft, size_t index, size_t input,
                                const qdq_weight_codes *weight_codes) {
-    const qdq_op *op = draft->graph->nodes[index].op;
+    const qdq_op_fusion *fusion = qdq_fusion_of(draft->graph->nodes[index].op);
+    if (!fusion->packs_weight_codes) return false;
     qdq_findings silent = {.mempool = draft->mempool};
     qdq_op_context ctx;
     qdq_draft_context(draft, index, &silent, &ctx);
     ctx.inputs[input].weight_codes = weight_codes;
-    return qdq_fusion_of(op)->packs_weight_codes(&ctx);
+    return fusion->packs_weight_codes(&ctx);
 }
 
 // Makes the node read the codes instead of the dequantized value.

@@ -14,7 +14,7 @@
 //---- The rows ---------------------------------------------------------------
 
 // clang-format off
-#define ROW(isa, fn, family, x, y, numerics) {QDQ_ISA_##isa, #fn, QDQ_FAMILY_##family, (qdq_dtype)DTYPE_##x, (qdq_dtype)DTYPE_##y, numerics, fn},
+#define ROW(isa, fn, family, x, y, numerics) {QDQ_ISA_##isa, QDQ_FAMILY_##family, (qdq_dtype)DTYPE_##x, (qdq_dtype)DTYPE_##y, #fn, numerics, fn},
 
 // Rows of kernel_list.h, for the instruction set that KERNEL names.
 #define QUANTIZE(name, x, y, numerics, lane, by_product) KERNEL(name, QUANTIZE, x, y, &numerics_##numerics)

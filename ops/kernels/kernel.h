@@ -13,9 +13,9 @@
 // everything.
 typedef struct qdq_kernel {
     qdq_isa isa;
-    const char *name;  // of the function, for tests and benchmarks
     qdq_family family;
     qdq_dtype x_dtype, y_dtype;
+    const char *name;              // of the function, for tests and benchmarks
     const qdq_numerics *numerics;  // only fields that matter to the family and dtypes
     qdq_tile_fn *fn;
 } qdq_kernel;
