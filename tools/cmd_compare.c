@@ -73,7 +73,7 @@ static int leave_out_refusing(qdq_graph *graph, target_list *list) {
     if (kept >= 2) return EXIT_OK;
     qdq_error err = {.status = QDQ_ERR_UNSUPPORTED};
     snprintf(err.text, sizeof err.text,
-             "%zu of the targets take the graph, wanted at least 2 to compare", kept);
+             "%zu of the targets accept the graph, wanted at least 2 to compare", kept);
     fprintf(stderr, "qdq: %s\n", err.text);
     return tell_refusal(&err, graph, list->refused, list->refused_count);
 }

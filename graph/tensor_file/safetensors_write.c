@@ -54,7 +54,8 @@ static qdq_status check_tensor(const qdq_tensor *tensor, size_t *all_bytes, qdq_
     const qdq_dtype_info *row = qdq_dtype_get(tensor->dtype);
     size_t bytes;
     if (!row)
-        return qdq_fail(err, QDQ_ERR_ARGUMENT, "dtype is %d, which is none", (int)tensor->dtype);
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "dtype is %d, wanted a known dtype",
+                        (int)tensor->dtype);
     if (row->safetensors[0] == '\0')
         return qdq_fail(err, QDQ_ERR_ARGUMENT, "dtype is %s, which the format does not have",
                         row->name);

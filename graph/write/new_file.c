@@ -34,7 +34,7 @@ static qdq_status open_stream(qdq_new_file *file, const char *path, const struct
                               qdq_error *err) {
     int descriptor = create_draft(file, path, old);
     if (descriptor < 0)
-        return qdq_fail(err, QDQ_ERR_IO, "a new file beside it cannot be made: %s",
+        return qdq_fail(err, QDQ_ERR_IO, "a new file cannot be made in its folder: %s",
                         strerror(errno));
     file->stream = fdopen(descriptor, "wb");
     if (file->stream) return QDQ_OK;

@@ -23,7 +23,7 @@ typedef struct qdq_compile_options {
     const qdq_numerics *numerics;  // NULL: the target's; else these, for every node
     qdq_float_storage float_storage;
     const char *isa;   // cap of the instruction set ("portable", "avx2", ...); NULL: the best
-    bool materialize;  // every value in TILE slots of the arena, node by node
+    bool materialize;  // store every value in tiles of the arena, node by node
     // Integer execution: products of dequantized numbers are computed on their integers, which
     // rounds less than the graph says. Not with `materialize` or a `float_storage`:
     // QDQ_ERR_ARGUMENT.

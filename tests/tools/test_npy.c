@@ -164,8 +164,8 @@ static void the_preamble_is_checked(void **state) {
     } cases[] = {
         {"", 0, QDQ_ERR_PARSE, "the file ends within its first 8 bytes"},
         {"\x93NUMPY\1", 7, QDQ_ERR_PARSE, "the file ends within its first 8 bytes"},
-        {"\x93numpy\1\0", 8, QDQ_ERR_PARSE, "the file does not begin as an .npy file does"},
-        {"PK\3\4xxxxxxxx", 12, QDQ_ERR_PARSE, "the file does not begin as an .npy file does"},
+        {"\x93numpy\1\0", 8, QDQ_ERR_PARSE, "the file does not begin like an .npy file"},
+        {"PK\3\4xxxxxxxx", 12, QDQ_ERR_PARSE, "the file does not begin like an .npy file"},
         {"\x93NUMPY\0\0\0\0", 10, QDQ_ERR_UNSUPPORTED, "the format is 0.0, wanted 1.0, 2.0 or 3.0"},
         {"\x93NUMPY\4\0\0\0", 10, QDQ_ERR_UNSUPPORTED, "the format is 4.0, wanted 1.0, 2.0 or 3.0"},
         {"\x93NUMPY\1\1\0\0", 10, QDQ_ERR_UNSUPPORTED, "the format is 1.1, wanted 1.0, 2.0 or 3.0"},
@@ -234,7 +234,7 @@ static void bad_arrays_are_not_written(void **state) {
         qdq_status status;
         const char *message;
     } cases[] = {
-        {QDQ_DTYPE_NONE, {0}, data, QDQ_ERR_ARGUMENT, "dtype is 0, which is none"},
+        {QDQ_DTYPE_NONE, {0}, data, QDQ_ERR_ARGUMENT, "dtype is 0, wanted a known dtype"},
         {QDQ_BFLOAT16,
          {0},
          data,
@@ -277,7 +277,7 @@ static void a_failed_write_keeps_the_old_file(void **state) {
     snprintf(inner, sizeof inner, "%s/none/x", unit_folder);
     assert_int_equal(npy_write(inner, QDQ_FLOAT32, QDQ_SHAPE(4), data, &err), QDQ_ERR_IO);
     unit_check_error(&err, QDQ_ERR_IO, inner,
-                     "a new file beside it cannot be made: No such file or directory");
+                     "a new file cannot be made in its folder: No such file or directory");
     size_t count;
     char *content = unit_read(path, &count);
     assert_string_equal(content, "old");
@@ -303,7 +303,8 @@ static void drafts_of_others_are_left_alone(void **state) {
         unit_write(unit_path(stale, name), "other", 5);
     }
     assert_int_equal(npy_write(path, QDQ_FLOAT32, QDQ_SHAPE(4), data, &err), QDQ_ERR_IO);
-    unit_check_error(&err, QDQ_ERR_IO, path, "a new file beside it cannot be made: File exists");
+    unit_check_error(&err, QDQ_ERR_IO, path,
+                     "a new file cannot be made in its folder: File exists");
     for (int i = 0; i < 100; i++) {
         snprintf(name, sizeof name, ".qdq-%ld-%d", (long)getpid(), i);
         char *content = unit_read(unit_path(stale, name), &count);

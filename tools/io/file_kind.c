@@ -21,7 +21,7 @@ static const kind_row rows[KIND_COUNT] = {
     [KIND_SAFETENSORS] = {"a .safetensors file", "give its tensors to inputs with -i FILE", NULL},
     [KIND_ONNX] = {"an ONNX model", CONVERT_ONNX, "save its tensors with numpy.save"},
     [KIND_NPZ] = {"a .npz archive of arrays", "save each array with numpy.save, for -i NAME=FILE",
-                  "save each array by itself with numpy.save"},
+                  "save each array to its own file with numpy.save"},
     [KIND_TORCH] = {"a PyTorch file", EXPORT_ONNX,
                     "save its tensors with safetensors.torch.save_file"},
     [KIND_PICKLE] = {"a Python pickle, as old PyTorch files are", EXPORT_ONNX,

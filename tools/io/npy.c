@@ -36,7 +36,7 @@ static qdq_status read_preamble(FILE *stream, size_t *header_bytes, size_t *used
     unsigned char bytes[PREAMBLE_BYTES], length[4] = {0};
     if (fread(bytes, sizeof bytes, 1, stream) != 1) return fail_read(stream, "first 8 bytes", err);
     if (memcmp(bytes, magic, sizeof magic) != 0)
-        return npy_fail(err, QDQ_ERR_PARSE, "the file does not begin as an .npy file does");
+        return npy_fail(err, QDQ_ERR_PARSE, "the file does not begin like an .npy file");
     unsigned major = bytes[6], minor = bytes[7];
     if (major < 1 || major > 3 || minor != 0)
         return npy_fail(err, QDQ_ERR_UNSUPPORTED, "the format is %u.%u, wanted 1.0, 2.0 or 3.0",
@@ -157,7 +157,7 @@ static qdq_status open_draft(const char *path, char *draft, size_t capacity, FIL
     if (descriptor >= 0 && exists)
         (void)!fchmod(descriptor, old.st_mode & MODE_BITS);  // some file systems have no modes
     if (descriptor < 0)
-        return npy_fail(err, QDQ_ERR_IO, "a new file beside it cannot be made: %s",
+        return npy_fail(err, QDQ_ERR_IO, "a new file cannot be made in its folder: %s",
                         strerror(errno));
     *out = fdopen(descriptor, "wb");
     if (*out) return QDQ_OK;
@@ -186,7 +186,8 @@ static qdq_status write_draft(const char *path, char *draft, size_t capacity, co
 static qdq_status check_array(qdq_dtype dtype, qdq_shape shape, const void *data, size_t *bytes,
                               qdq_error *err) {
     const qdq_dtype_info *row = qdq_dtype_get(dtype);
-    if (!row) return npy_fail(err, QDQ_ERR_ARGUMENT, "dtype is %d, which is none", (int)dtype);
+    if (!row)
+        return npy_fail(err, QDQ_ERR_ARGUMENT, "dtype is %d, wanted a known dtype", (int)dtype);
     if (row->npy[0] == '\0')
         return npy_fail(err, QDQ_ERR_ARGUMENT,
                         "dtype is %s, which .npy does not have; widen it to float32", row->name);

@@ -40,7 +40,7 @@ static int check_place(const char *file) {
         return tell_failure(QDQ_ERR_IO, "%s: is not a regular file, wanted a new or a regular one",
                             file);
     if (access(folder, W_OK | X_OK) == 0) return EXIT_OK;
-    return tell_failure(QDQ_ERR_IO, "%s: a new file beside it cannot be made: %s", file,
+    return tell_failure(QDQ_ERR_IO, "%s: a new file cannot be made in its folder: %s", file,
                         strerror(errno));
 }
 

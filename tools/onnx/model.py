@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An ONNX model as the conversion sees it: nodes in order, and of every value its type and, where
-it is known now, its data."""
+"""Reads an ONNX model: its nodes in order, the type of every value, and the data of values that are
+known before a run."""
 
 from dataclasses import dataclass, field
 
@@ -28,7 +28,8 @@ RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "Rando
 
 
 class Refused(Exception):
-    """What cannot be converted, in a sentence: what was found, what was wanted, how to mend it."""
+    """A node or value that cannot be converted. The sentence says what was found, what was wanted
+    and how to mend it."""
 
 
 def elem_name(elem):

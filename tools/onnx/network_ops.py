@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX's float ops and its movement of data, as those of qdq."""
+"""Converts ONNX's float ops and data movement to qdq ops."""
 
 import numpy as np
 

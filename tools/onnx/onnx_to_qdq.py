@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a graph of the format qdq/1 of an ONNX model.
+"""Converts an ONNX model to a qdq/1 graph.
 
     python3 onnx_to_qdq.py MODEL.onnx OUT.json [--input-shape NAME=1,3,8,8]
 
-Large constants go to a .safetensors file beside OUT.json. What cannot be converted is told all at
-once, with exit code 1, and then nothing is written. docs/onnx.md says what is mapped.
+Large constants go to a .safetensors file next to OUT.json. If some nodes cannot be converted, all
+of them are reported, the exit code is 1, and nothing is written. docs/onnx.md lists the mapped ops.
 """
 
 import argparse
@@ -25,7 +25,7 @@ BYTES = ("int8", "uint8")
 ANY = tuple(DTYPES.values())
 SUMS = (*FLOATS, "int32")
 
-# What a node becomes: the function that says it, and the dtypes of its first input.
+# For each ONNX op: the function that converts it, and the dtypes its first input may have.
 OPS = {
     "QuantizeLinear": (quant.quantize, SUMS),
     "DequantizeLinear": (quant.dequantize, ANY),
@@ -91,7 +91,7 @@ OPS = {
     "Dropout": (net.dropout, ANY),
     "Resize": (windows.resize, FLOATS),
 }
-# Of constants these are done at once; what computes with floats or codes stays in the graph.
+# These ops are computed at once if their inputs are constants. Ops that compute stay in the graph.
 MOVES = ("Concat", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Identity")
 DOMAINS = ("", "ai.onnx")
 
@@ -103,7 +103,7 @@ def is_mapped(node):
 
 
 class Converter:
-    """What the functions of OPS write to."""
+    """The state of a conversion, which the functions of OPS write to."""
 
     def __init__(self, model, name):
         self.model = model
@@ -114,8 +114,7 @@ class Converter:
             known.ref = self.graph.input(value.name, known.dtype, known.shape)
 
     def ref(self, value):
-        """What a value is called in the graph. A constant comes into it when it is first asked
-        for."""
+        """The name of a value in the graph. A constant is added at its first use."""
         if isinstance(value, str):
             return value
         dtype = value.dtype
@@ -232,7 +231,8 @@ class Converter:
                 self.refused.append(f"output '{value.name}': {why}")
 
     def refuse(self, node, why):
-        """What follows the node is looked at as if it had been converted."""
+        """Records a node that cannot be converted. The nodes after it are checked as if it had
+        been."""
         self.refused.append(f"{node.title()}: {why}")
         for name, of_output in zip(node.outputs, node.types):
             if name and of_output:

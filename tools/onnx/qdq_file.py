@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A graph of the format qdq/1 in the making: names, constants, nodes, and the two files."""
+"""Builds a qdq/1 graph: names, constants and nodes; writes its JSON and .safetensors files."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def is_legal(name):
 
 
 class Names:
-    """Names of values: those of the model where they are legal, made up elsewhere."""
+    """Names of values: the model's own if they are legal, new ones otherwise."""
 
     def __init__(self, claimed):
         self.claimed = {name for name in claimed if is_legal(name)}
@@ -109,13 +109,13 @@ class QdqGraph:
         self.outputs.append({"name": name, "value": ref})
 
     def save(self, path):
-        """Writes the graph, and the constants beside it if there are large ones."""
-        beside = path.with_suffix(".safetensors")
+        """Writes the graph, and large constants to a second file next to it."""
+        second = path.with_suffix(".safetensors")
         for entry in self.constants:
             if "file" in entry:
-                entry["file"] = beside.name
+                entry["file"] = second.name
         if self.tensors:
-            replace(beside, safetensors(self.tensors))
+            replace(second, safetensors(self.tensors))
         replace(path, self.text().encode())
 
     def text(self):
@@ -140,6 +140,6 @@ def safetensors(tensors):
 
 
 def replace(path, data):
-    beside = path.with_name(path.name + ".new")
-    beside.write_bytes(data)
-    os.replace(beside, path)
+    draft = path.with_name(path.name + ".new")
+    draft.write_bytes(data)
+    os.replace(draft, path)

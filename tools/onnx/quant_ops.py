@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX's quantizing ops, and its products of integers, as those of qdq."""
+"""Converts ONNX's quantizing ops and integer products to qdq ops."""
 
 import numpy as np
 from onnx import TensorProto

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions, pooling and Resize: what slides over the spatial dims of [N, C, spatial...]."""
+"""Converts convolutions, pooling and Resize, which slide a window over the spatial dims of
+[N, C, spatial...]."""
 
 import math
 
@@ -100,7 +101,7 @@ def average_pool(c, node):
 
 
 def onnx_positions(node, size, out, scale):
-    """Where ONNX looks for each element of the output, along one dim."""
+    """The position in the input that ONNX reads for each element of the output, along one dim."""
     mode = node.attr("coordinate_transformation_mode", "half_pixel")
     o, exact = np.arange(out, dtype=np.float64), size * scale
     half = (o + 0.5) / scale - 0.5
@@ -127,7 +128,7 @@ def onnx_positions(node, size, out, scale):
 
 
 def qdq_positions(node, size, out, corners):
-    """Where Interpolate looks, given sizes."""
+    """The positions that Interpolate reads, given sizes."""
     o = np.arange(out, dtype=np.float32)
     if corners:
         at = o * np.float32(size - 1) / np.float32(max(out - 1, 1))
@@ -139,7 +140,7 @@ def qdq_positions(node, size, out, corners):
 
 
 def resize(c, node):
-    """Where the positions are those of Interpolate, whatever they are called."""
+    """Converts Resize if its positions equal Interpolate's, whatever its attributes say."""
     x, out = node.inputs[0], node.types[0][1]
     mode, rank = node.attr("mode", "nearest"), len(x.shape)
     if mode not in ("nearest", "linear"):

@@ -49,7 +49,7 @@ static void bad_tensors_are_not_written(void **state) {
         {{"__metadata__", QDQ_INT8, {0}, bytes},
          "a tensor is named '__metadata__', which the format keeps"},
         {{"a\xFF", QDQ_INT8, {0}, bytes}, "a name has byte 0xFF, wanted UTF-8"},
-        {{"x", QDQ_DTYPE_NONE, {0}, bytes}, "tensor 'x': dtype is 0, which is none"},
+        {{"x", QDQ_DTYPE_NONE, {0}, bytes}, "tensor 'x': dtype is 0, wanted a known dtype"},
         {{"x", QDQ_DTYPE_COUNT, {0}, bytes}, NULL},
         {{"x", QDQ_INT8, {9, {1}}, bytes}, "tensor 'x': rank is 9, wanted 0 to 8"},
         {{"x", QDQ_INT8, {-1, {1}}, bytes}, "tensor 'x': rank is -1, wanted 0 to 8"},
@@ -103,7 +103,7 @@ static void a_failed_write_keeps_the_old_file(void **state) {
     snprintf(inner, sizeof inner, "%s/none/x", folder);
     assert_int_equal(qdq_tensor_file_write(inner, tensors, 1, NULL, &err), QDQ_ERR_IO);
     unit_check_error(&err, QDQ_ERR_IO, inner,
-                     "a new file beside it cannot be made: No such file or directory");
+                     "a new file cannot be made in its folder: No such file or directory");
 
     assert_int_equal(qdq_tensor_file_write(path, tensors, 1, NULL, NULL), QDQ_OK);
     qdq_tensor_file *file = qdq_tensor_file_open(path, NULL, NULL);
@@ -126,7 +126,8 @@ static void drafts_of_others_are_left_alone(void **state) {
         unit_write(unit_path(stale, name), "other", 5);
     }
     assert_int_equal(qdq_tensor_file_write(path, tensors, 1, NULL, &err), QDQ_ERR_IO);
-    unit_check_error(&err, QDQ_ERR_IO, path, "a new file beside it cannot be made: File exists");
+    unit_check_error(&err, QDQ_ERR_IO, path,
+                     "a new file cannot be made in its folder: File exists");
     for (int i = 0; i < 100; i++) {
         snprintf(name, sizeof name, ".qdq-%ld-%d", (long)getpid(), i);
         char *content = unit_read(unit_path(stale, name), &count);
