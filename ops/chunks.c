@@ -9,7 +9,7 @@ static void hand_over(qdq_chunks *chunks) {
     chunk->count = 0;
 }
 
-// Makes n elements from `at` on part of the piece, if they can be.
+// Appends n elements from number `at` on to the chunk, if they fit its pattern.
 static bool join(qdq_chunk *chunk, size_t at, size_t n) {
     if (chunk->count == 1 && at == chunk->at + chunk->n) {
         chunk->n += n;

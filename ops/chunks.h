@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where work on whole tensors writes its first result: into y, or into a buffer that is handed over
-// piece by piece to the links behind.
+// Lets a tensor op write its first result: into y, or into a buffer that goes chunk by chunk to the
+// sink, and so to the links that follow.
 #ifndef QDQ_OPS_CHUNKS_H
 #define QDQ_OPS_CHUNKS_H
 
@@ -8,8 +8,8 @@
 
 enum { QDQ_CHUNK_BYTES = 16384 };
 
-// Runs that are made one after the other are gathered as long as they are as long as each other and
-// evenly apart, or continue each other. On the stack of the function; threads have their own.
+// Gathers consecutive runs into a chunk while they have one length and one stride, or each
+// continues the run before. Lives on the stack of the function, so each thread has its own.
 typedef struct qdq_chunks {
     const qdq_tensors *tensors;
     size_t size;      // of an element
@@ -24,19 +24,19 @@ static inline void qdq_chunks_begin(qdq_chunks *chunks, const qdq_tensors *tenso
     chunks->chunk = (qdq_chunk){.data = chunks->buffer};
 }
 
-// What follows, in the buffer.
+// Room in the buffer, for the two inline functions below.
 void *qdq_chunks_gather(qdq_chunks *chunks, size_t at, size_t n);
 void *qdq_chunks_gather_block(qdq_chunks *chunks, size_t at, size_t n, size_t count, size_t stride);
 
-// Where elements at..at + n of the result are to be written, all of them before the next call: at
-// most as many as the buffer holds.
+// Returns the room for elements at to at + n - 1 of the result. n is at most what the buffer holds,
+// and all of them must be written before the next call.
 static inline void *qdq_chunks_room(qdq_chunks *chunks, size_t at, size_t n) {
     if (chunks->tensors->sink) return qdq_chunks_gather(chunks, at, n);
     return (char *)chunks->tensors->y[0] + at * chunks->size;
 }
 
-// The same for `count` runs of n elements, run i from element at + i * stride on: it is to be
-// written from element i * *step of the room on.
+// The same for `count` runs of n elements; run i begins at element at + i * stride of the result.
+// Write it from element i * *step of the room on.
 static inline void *qdq_chunks_block(qdq_chunks *chunks, size_t at, size_t n, size_t count,
                                      size_t stride, size_t *step) {
     *step = chunks->tensors->sink ? n : stride;
@@ -44,10 +44,10 @@ static inline void *qdq_chunks_block(qdq_chunks *chunks, size_t at, size_t n, si
     return (char *)chunks->tensors->y[0] + at * chunks->size;
 }
 
-// Hands over what is left.
+// Hands over the rest of the buffer.
 void qdq_chunks_end(qdq_chunks *chunks);
 
-// Whether somebody wants the first result.
+// Whether the first result is needed at all.
 static inline bool qdq_chunks_wanted(const qdq_tensors *tensors) {
     return tensors->sink || tensors->y[0];
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What made-up data for a port should be like: one table for all ops, as ports of one name mean the
-// same everywhere.
+// The kind of random data that suits each port. One table serves all ops, as ports of one name mean
+// the same everywhere.
 #include <string.h>
 
 #include "ops/op.h"
 
 static const struct {
     const char *op;    // NULL: every op
-    const char *port;  // or what follows an underscore at the end of its name
+    const char *port;  // the whole name, or its end after an underscore
     qdq_fill fill;
 } rows[] = {
     {NULL, "scale", QDQ_FILL_SCALE},        {NULL, "zero_point", QDQ_FILL_ZERO_POINT},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What neural-network ops share: checks that their descriptions cannot say, words of their
-// attributes, where channels and spatial dims are, and windows that slide over spatial dims.
+// Checks that the `infer` functions of several ops share, and the words of attributes that several
+// ops have.
 #ifndef QDQ_OPS_NETWORK_H
 #define QDQ_OPS_NETWORK_H
 
@@ -20,7 +20,7 @@ void qdq_report_shape(const qdq_op_context *ctx, const char *port, qdq_shape fou
 // A finding unless the attribute is given.
 bool qdq_require_attr(const qdq_op_context *ctx, const char *attr, bool given);
 
-// The dim that `axis` of an attribute means, or -1 with a finding.
+// The dim that an axis attribute names, or -1 with a finding.
 int qdq_check_axis(const qdq_op_context *ctx, const char *attr, int64_t axis, int rank);
 
 // A finding unless the input, if it is there, has the dtype of the first one.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an op is: one constant description with its ports, its attributes, how the types of its
-// results follow, and how it becomes stages of a plan. Parsing, checking, help and documents read
-// the description; nothing else knows the ops by name.
+// An op is one constant description: its ports, its attributes, a function that infers the types of
+// its results, and a function that lowers a node to stages of a plan. Parsing, checking, help and
+// documents read the description; nothing else knows the ops by name.
 #ifndef QDQ_OPS_OP_H
 #define QDQ_OPS_OP_H
 

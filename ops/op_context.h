@@ -6,7 +6,8 @@
 #include "ops/op_fusion.h"
 #include "ops/report.h"
 
-// Of a node. It may have more inputs than its op has ports, as the last port may take several.
+// Limits of a node. It may have more inputs than its op has ports, as the last port may take
+// several.
 enum { QDQ_MAX_INPUTS = 64, QDQ_MAX_OUTPUTS = 5 };
 
 typedef struct qdq_type {

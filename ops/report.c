@@ -78,7 +78,7 @@ static const char *sentence(qdq_findings *f, const qdq_finding *finding, const c
                     *finding->hint ? "; " : "", finding->hint);
 }
 
-// `hint` NULL: that of the rule.
+// `hint` NULL: the hint of the rule.
 static void keep(qdq_findings *findings, const char *target, const qdq_rule *rule,
                  qdq_subject subject, const char *found, const char *wanted, const char *hint) {
     qdq_finding *items = qdq_mempool_grow(findings->mempool, findings->items, findings->count,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collecting findings. Some are kept; all are counted.
+// Collects the findings of a check. It counts all of them and keeps a limited number.
 #ifndef QDQ_OPS_REPORT_H
 #define QDQ_OPS_REPORT_H
 
@@ -13,21 +13,21 @@ typedef struct qdq_findings {
     const char *file;  // in front of every sentence; "" for none
     qdq_finding *items;
     size_t count, capacity;
-    size_t most;  // errors that are kept, and warnings; 0: silent, nothing is
+    size_t most;  // errors kept, and warnings kept; 0: nothing is kept
     size_t errors, warnings;
     qdq_status status;  // of the first error
 } qdq_findings;
 
-// What a finding is about. All may be NULL; strings are copied.
+// The subject of a finding. All may be NULL; strings are copied.
 typedef struct qdq_subject {
-    const char *node;  // or another named thing, then `kind` says what
+    const char *node;  // a node, or another named thing of the kind `kind`
     const char *op;
     const char *port;
     const char *kind;  // "input", "constant", "output"; NULL: a node
 } qdq_subject;
 
 // Adds a finding. The sentence is "FILE: node 'N': OP: PORT FOUND, wanted WANTED; HINT", without
-// what is NULL or empty. `hint` NULL: that of the rule.
+// parts that are NULL or empty. `hint` NULL: the hint of the rule.
 void qdq_report_add(qdq_findings *findings, const char *target, const qdq_rule *rule,
                     qdq_subject subject, const char *found, const char *wanted, const char *hint);
 
@@ -39,17 +39,17 @@ void qdq_report_core(qdq_findings *findings, qdq_core_rule rule, qdq_subject sub
 void qdq_report_near(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
                      const char *found, const char *wanted, const char *nearest);
 
-// The same about a name that is none of `known`, with a hint: the word that a backend's one stands
-// for, or else the nearest.
+// The same about a name that is not in `known`. The hint is our word for a backend's word, or else
+// the nearest known name.
 void qdq_find_unknown(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
                       const char *found, const char *name, const char *const *known, size_t count);
 
-// Whether a further finding would still be kept: what only serves its text may be left out
-// otherwise.
+// Whether a further finding would still be kept. If not, work that only serves its text can be
+// skipped.
 bool qdq_findings_have_room(const qdq_findings *findings);
 
-// A formatted string in the pool, with control bytes and broken UTF-8 shown as '?'; "" when there
-// is no more room for findings or memory.
+// A formatted string in the pool, with control bytes and broken UTF-8 shown as '?'. "" if there is
+// no room for another finding, or no memory.
 const char *qdq_text(qdq_findings *findings, const char *format, ...) QDQ_PRINTF(2, 3);
 
 // "has 0.1 at index 3": the shortest number that reads back as the same float32 (`is_float32`) or

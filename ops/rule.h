@@ -18,8 +18,8 @@ typedef struct qdq_rule {
     const char *summary;
     const char *hint;    // how to mend it, unless the finding knows better
     const char *source;  // where it is documented
-    // Of a target: the ops that it is about ("Quantize Dequantize"), and what finds that a node
-    // without core errors breaks it. The core finds as it goes, and leaves these NULL.
+    // Rules of a target: the ops that the rule is about ("Quantize Dequantize"), and what finds
+    // that a node without core errors breaks it. The core finds as it goes, and leaves these NULL.
     const char *ops;
     bool but_ops;  // it is about all other ops than these
     void (*check)(const struct qdq_op_context *ctx, const struct qdq_rule *rule);

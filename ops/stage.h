@@ -9,7 +9,7 @@
 
 enum { QDQ_MAX_STAGES = 2 };  // of a node
 
-// What the compiler tells an op that it lowers.
+// The compiler's input to an op's `lower`.
 typedef struct qdq_lowering {
     qdq_numerics numerics;      // how the target computes this node
     uint32_t isas;              // instruction sets, of runtime/base/cpu.h

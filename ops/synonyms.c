@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// Where a word may be several things, the first that is known where it stands.
+// If a word has several meanings, the first one that the caller knows counts.
 static const struct {
     const char *theirs, *ours;
 } synonyms[] = {

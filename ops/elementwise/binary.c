@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops on the elements of two or three inputs that are broadcast to one shape: Add, Select, BiasAdd,
-// PReLU and their like.
+// Elementwise ops of two or three inputs that are broadcast to one shape: Add and the other binary
+// ops, Select, BiasAdd, PReLU.
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/elementwise_ops.h"
 #include "ops/quantize/quant_params.h"
@@ -9,7 +9,7 @@ enum { PORT_A, PORT_B };
 
 #define FLOATS_AND_INT32 (QDQ_SET_FLOATS | QDQ_SET(INT32))
 
-// The shape that two inputs become, or a finding.
+// The shape that two inputs are broadcast to, or a finding.
 static bool join(const qdq_op_context *ctx, size_t a, size_t b, qdq_broadcast rule,
                  qdq_shape *out) {
     qdq_shape sa = ctx->inputs[a].type.shape, sb = ctx->inputs[b].type.shape;
@@ -59,7 +59,7 @@ static void infer_shape(qdq_op_context *ctx, qdq_dtype dtype) {
         (void)join(ctx, PORT_A, PORT_B, a->auto_broadcast, &ctx->outputs[0].shape);
 }
 
-// Inputs and result each of a dtype of their own.
+// a, b and y may have different dtypes.
 static void infer_mixed(qdq_op_context *ctx) {
     const qdq_binary_attrs *a = ctx->attrs;
     qdq_dtype dtype = a->dtype ? a->dtype : ctx->inputs[PORT_A].type.dtype;
@@ -115,7 +115,7 @@ static const qdq_attr_desc select_attrs[] = {
      qdq_broadcast_words, "numpy",
      "numpy: a and b are broadcast to each other, condition onto them; none: equal shapes"}};
 
-// The condition is broadcast one way: it makes y no larger.
+// Only the condition is broadcast: it never enlarges y.
 static void check_condition(const qdq_op_context *ctx, qdq_broadcast rule, qdq_shape y) {
     if (rule == QDQ_BROADCAST_NONE)
         (void)qdq_check_shape(ctx, SELECT_CONDITION, y, "the shape of a and b");
@@ -155,7 +155,7 @@ const qdq_op qdq_op_select = {
 
 enum { PORT_X, PORT_OTHER };
 
-// b of `length` elements for one dim of x.
+// An op whose b has one element per index of dim `dim` of x.
 static qdq_elements along(const qdq_op_context *ctx, qdq_elementwise function, int dim) {
     qdq_elements op = {
         .function = function, .a = PORT_X, .b = PORT_OTHER, .c = -1, .has_b_shape = true};
@@ -216,7 +216,7 @@ static const qdq_attr_desc prelu_attrs[] = {
     {"per_channel_broadcast", QDQ_ATTR_BOOL, offsetof(qdq_prelu_attrs, per_channel_broadcast), NULL,
      "true", "a slope of rank 1 is for the channels; else for the last dim"}};
 
-// Whether the slope is a list for the channels.
+// Whether the slope has one element per channel.
 static bool is_per_channel(const qdq_op_context *ctx, const qdq_prelu_attrs *a) {
     qdq_shape x = ctx->inputs[PORT_X].type.shape, slope = ctx->inputs[PORT_OTHER].type.shape;
     return a->per_channel_broadcast != QDQ_FALSE && slope.rank == 1 && slope.dims[0] != 1 &&

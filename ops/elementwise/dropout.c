@@ -7,7 +7,7 @@
 
 enum { PORT_X, PORT_SEED, PORT_OFFSET, PORT_PROBABILITY };
 
-// int32, and what has 64 bits.
+// int32 and the dtypes of 64 bits.
 #define WIDE(E, name, bits, kind, least, greatest, safetensors, npy) \
     | (qdq_dtype_set)((bits) == 64) << QDQ_##E
 #define SEEDS (QDQ_SET(INT32) QDQ_DTYPES(WIDE))
@@ -47,7 +47,7 @@ static uint64_t whole_number(qdq_dtype dtype, const void *x) {
     return (uint64_t)(int64_t)(*(const int32_t *)x);
 }
 
-// Words above this number keep an element: p * (2^32 - 1). NaN counts as 0.
+// An element is kept if its random word is above this threshold, p * (2^32 - 1). NaN counts as 0.
 static float probability_of(const dropout_params *p, const void *x) {
     float probability;
     qdq_decode_float(p->probability_dtype, x, &probability, 1);

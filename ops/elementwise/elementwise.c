@@ -9,12 +9,12 @@
 
 enum { PART = QDQ_ELEMENTS_PART, UNIT = QDQ_ELEMENTS_UNIT, MAX_OPERANDS = 3 };
 
-// An operand: its type, and where its elements are for those of y.
+// An operand: its type, and the strides that find the operand of an element of y.
 typedef struct operand {
     bool given;
     qdq_dtype dtype;
     size_t port;
-    size_t strides[QDQ_MAX_RANK];  // in elements, for the dims of y; 0 where it is broadcast
+    size_t strides[QDQ_MAX_RANK];  // in elements, per dim of y; 0 if broadcast
 } operand;
 
 typedef struct elements_params {
@@ -25,7 +25,7 @@ typedef struct elements_params {
     bool whole;  // all operands and y are integers: exact
     operand operands[MAX_OPERANDS];
     qdq_shape shape;  // of y
-    // As a link: which operand x is, and which view the others have.
+    // Links: the operand that is x, and the views of the other operands.
     size_t x;
     size_t view[MAX_OPERANDS];
 } elements_params;
@@ -58,7 +58,7 @@ static void from_floats(qdq_dtype dtype, const float *y, void *out, size_t n) {
     qdq_encode_int(dtype, whole, out, n);
 }
 
-// One part of at most PART elements, its operands as 32-bit numbers side by side.
+// Computes at most PART elements from contiguous 32-bit operands.
 static void run_floats(const elements_params *p, const float *const *in, const uint32_t *c, void *y,
                        size_t n) {
     float out[PART];
@@ -87,7 +87,7 @@ static void run_ints(const elements_params *p, const int32_t *a, const int32_t *
 
 //---- As a link --------------------------------------------------------------
 
-// Operand `which` of n elements from number `at` on: x itself, or a view.
+// Elements at to at + n - 1 of an operand: x itself, or a view.
 static const uint32_t *link_operand(const elements_params *p, size_t which, const qdq_view *views,
                                     const char *x, size_t at, size_t n, uint32_t *part) {
     const operand *o = &p->operands[which];
@@ -132,9 +132,9 @@ static void run_link(const void *params, const qdq_view *views, const void *x, v
     }
 }
 
-//---- On whole tensors -------------------------------------------------------
+//---- As a tensor op ---------------------------------------------------------
 
-// Where both operands are broadcast. The elements of y are taken in parts of its last dim.
+// Used if both operands are broadcast. A part never crosses a row of y's last dim.
 static size_t operand_at(const operand *o, qdq_shape shape, size_t at) {
     size_t where = 0;
     for (int i = shape.rank - 1; i >= 0; i--) {
@@ -206,7 +206,7 @@ static operand operand_of(const qdq_op_context *ctx, const qdq_elements *op, siz
     return o;
 }
 
-// The parameters that a broadcast operand is for the elements of y.
+// A broadcast operand as a parameter of the link, which goes with the elements of y.
 static qdq_stage_param param_of(const operand *o, qdq_shape y) {
     int64_t extents[QDQ_MAX_RANK];
     for (int i = 0; i < y.rank; i++) extents[i] = o->strides[i] || y.dims[i] == 1 ? 1 : y.dims[i];

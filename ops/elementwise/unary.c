@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops on the elements of one input: ReLU, Exp, GELU and their like.
+// Elementwise ops of one input: ReLU, Exp, GELU and others.
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/elementwise_ops.h"
 

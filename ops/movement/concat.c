@@ -11,7 +11,7 @@ static const qdq_attr_desc attrs[] = {{"axis", QDQ_ATTR_INT, offsetof(qdq_concat
 
 //---- Shapes -----------------------------------------------------------------
 
-// Input i against the first one.
+// Compares input i with the first input.
 static bool check_input(const qdq_op_context *ctx, size_t i, int axis) {
     qdq_type first = ctx->inputs[0].type, is = ctx->inputs[i].type;
     const char *port = qdq_text(ctx->findings, "xs[%zu]", i);
@@ -46,12 +46,12 @@ static void infer(qdq_op_context *ctx) {
 
 //---- Copying ----------------------------------------------------------------
 
-// y is `count / row` rows, which have a run of each input one after the other.
+// y consists of count / row rows; each row is a run of every input in turn.
 typedef struct concat_params {
     qdq_dtype y_dtype;
     size_t count, row, inputs;
     qdq_dtype x_dtype[QDQ_MAX_INPUTS];
-    size_t begin[QDQ_MAX_INPUTS + 1];  // where the run of an input begins in a row
+    size_t begin[QDQ_MAX_INPUTS + 1];  // where the run of each input begins in a row
 } concat_params;
 
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
@@ -107,7 +107,7 @@ static bool are_alike(const qdq_quantized *a, const qdq_quantized *b) {
            memcmp(a->zero_points, b->zero_points, a->count * sizeof *a->zero_points) == 0;
 }
 
-// The same parameters for all, and not along the dim that grows.
+// Exact if all inputs have the same parameters, and none per entry of the concatenated dim.
 static bool passes_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
     const qdq_concat_attrs *a = ctx->attrs;
     *quantized = *ctx->inputs[0].quantized;

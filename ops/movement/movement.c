@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that keep the order of elements, or look at coordinates alone: StaticReshape, Reorder,
-// GenIndex.
+// StaticReshape and Reorder, which copy the elements in order, and GenIndex, which depends on
+// coordinates alone.
 #include "ops/movement/movement.h"
 
 #include <string.h>
@@ -106,7 +106,7 @@ static const qdq_attr_desc reshape_attrs[] = {
     {"special_zero", QDQ_ATTR_BOOL, offsetof(qdq_reshape_attrs, special_zero), NULL, QDQ_REQUIRED,
      "a dim of 0 is that of x; without it 0 is refused"}};
 
-// The dim that entry i of `shape` means, -1 for the rest, 0 with a finding.
+// The size that entry i of `shape` asks for; -1: the rest; 0: wrong, with a finding.
 static int64_t dim_of(const qdq_op_context *ctx, const qdq_reshape_attrs *a, int i) {
     qdq_shape x = ctx->inputs[0].type.shape;
     int64_t dim = a->shape.data[i];
@@ -121,7 +121,7 @@ static int64_t dim_of(const qdq_op_context *ctx, const qdq_reshape_attrs *a, int
     return 0;
 }
 
-// Fills in the dims but -1, whose index goes to *open. False with findings.
+// Fills in all dims except an entry of -1, whose index goes to *open. False with findings.
 static bool read_shape(const qdq_op_context *ctx, const qdq_reshape_attrs *a, qdq_shape *y,
                        int *open, int64_t *known) {
     if (a->shape.count > QDQ_MAX_RANK) {
@@ -175,7 +175,8 @@ static size_t count_before(qdq_shape shape, int dim) {
     return count;
 }
 
-// A dim with parameters of its own must still be one, with as many elements before it.
+// A dim with parameters per entry must survive the reshape: the same size, and as many elements
+// before it.
 static bool reshape_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
     qdq_shape x = ctx->inputs[0].type.shape, y = ctx->outputs[0].shape;
     *quantized = *ctx->inputs[0].quantized;

@@ -13,7 +13,7 @@ static const qdq_attr_desc attrs[] = {
 
 //---- Order ------------------------------------------------------------------
 
-// A permutation of the dims, or false with a finding.
+// Reads the permutation of the dims. False with a finding.
 static bool read_order(const qdq_op_context *ctx, int *order) {
     const qdq_transpose_attrs *a = ctx->attrs;
     int rank = ctx->inputs[0].type.shape.rank;
@@ -54,9 +54,9 @@ enum { BLOCK = QDQ_TRANSPOSE_BLOCK };
 
 typedef void gather_fn(const void *x, size_t stride, void *y, size_t n);
 
-// The dims of y, neighbours that stay together as one. `lead` is the dim along which x is
-// contiguous. Unless that is the last, BLOCK rows along it and BLOCK columns of the last dim go
-// through a copy in the cache: each line of x and y is touched once.
+// The dims of y; neighbours that stay together are merged. x is contiguous along `lead`. Unless
+// `lead` is the last dim, blocks of BLOCK rows along it and BLOCK columns of the last dim are
+// transposed in cache, so that each cache line of x and y is touched once.
 typedef struct transpose_params {
     qdq_dtype x_dtype, y_dtype;
     int rank;
@@ -84,8 +84,8 @@ static gather_fn *gather_of(size_t size) {
     }
 }
 
-// Where a unit begins: up to BLOCK rows along the lead dim at one index of the other dims but the
-// last.
+// The begin of a unit. A unit is up to BLOCK rows along the lead dim, at one index of the other
+// dims except the last.
 typedef struct place {
     size_t x, y, rows;
 } place;
@@ -133,7 +133,7 @@ static void copy_block(const transpose_params *p, const qdq_tensors *tensors, pl
     }
 }
 
-// As many columns at a time as pieces hold of all rows.
+// As many columns at a time as a chunk holds for all rows.
 static void copy_columns(const transpose_params *p, qdq_chunks *y, place at) {
     size_t columns = p->size[p->rank - 1], stride = p->x_stride[p->rank - 1];
     size_t wide = QDQ_CHUNK_BYTES / BLOCK / y->size, step;
@@ -161,7 +161,8 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
     qdq_chunks_end(&y);
 }
 
-// Dims of 1 go; neighbours in y that are neighbours in x become one. At least two dims are left.
+// Drops dims of size 1 and merges dims that are neighbours in both x and y. At least two dims are
+// left.
 static void merge_dims(transpose_params *p, qdq_shape x, const int *order) {
     size_t strides[QDQ_MAX_RANK], stride = 1;
     for (int i = x.rank - 1; i >= 0; i--) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cast: x as another dtype, as ONNX Cast 25 has it. docs/numerics.md has the rules.
+// Cast: x as another dtype, as in ONNX Cast 25. docs/numerics.md has the rules.
 #include "ops/kernels/kernel.h"
 #include "ops/quantize/quant_params.h"
 
@@ -23,8 +23,8 @@ static void infer(qdq_op_context *ctx) {
     ctx->outputs[0] = (qdq_type){y, ctx->inputs[QDQ_PORT_X].type.shape};
 }
 
-// What is too large overflows where the attribute says so, and to a float8 also where it says
-// nothing and the numerics do.
+// Values that are too large overflow if the attribute says so; in a cast to float8 without the
+// attribute, if the numerics say so.
 static qdq_float_overflow overflow_of(const qdq_cast_attrs *a, qdq_dtype y, const qdq_numerics *n) {
     bool by_default = n->float_overflow == QDQ_FLOAT_OVERFLOW && y != QDQ_FLOAT8_E8M0;
     bool overflows = a->saturate == QDQ_UNSET ? by_default : a->saturate == QDQ_FALSE;

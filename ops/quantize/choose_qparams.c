@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scheme and a `choice` give the scale and the zero point of a block from its least and greatest
-// element and whether it has a NaN. MX scales are float8_e8m0, NVFP4 scales float8_e4m3fn.
+// Computes the scale and the zero point of a block, by a scheme, from the least and greatest
+// element of the block and whether it has a NaN. MX scales are float8_e8m0, NVFP4 scales
+// float8_e4m3fn.
 #include "ops/quantize/choose_qparams.h"
 
 #include "runtime/numerics/small_float.h"
@@ -57,7 +58,7 @@ static float torchao_scale(const qdq_choose_params *p, const qdq_block_range *bl
     return below > above ? below : above;
 }
 
-// The integer that a zero point is clamped to: a fraction is cut off in the dtype of x.
+// The integer bound of a zero point: its fraction is cut off in the dtype of x.
 static int64_t torchao_bound(const qdq_choose_params *p, double bound) {
     int64_t whole = (int64_t)bound;
     return (double)whole == bound ? whole : (int64_t)step(p, (float)bound);
@@ -81,7 +82,7 @@ static qdq_qparams choose_torchao(const qdq_choose_params *p, const qdq_block_ra
 
 //---- Powers of two ----------------------------------------------------------
 
-// The code of the power of two at or above d; 255 for what is not finite.
+// The code of the least power of two that is at least d; 255 if d is not finite.
 static int round_up_to_power(float d) {
     uint32_t bits = qdq_float_bits(d);
     int exponent = (int)(bits >> 23 & 0xFF);

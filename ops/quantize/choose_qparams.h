@@ -11,11 +11,11 @@ typedef struct qdq_choose_params {
     qdq_scheme scheme;
     qdq_choice choice;
     qdq_dtype x_dtype, y_dtype;
-    qdq_range range;   // of y where y is an integer
-    double low, high;  // the same clamp range with the fractions it was given with
+    qdq_range range;   // of y if y is an integer
+    double low, high;  // the same clamp range with its fractions
     float eps;         // least scale; 0: none
     bool has_global_scale;
-    qdq_dtype scale_dtype;  // of the scale as it is stored
+    qdq_dtype scale_dtype;  // of the stored scale
 } qdq_choose_params;
 
 typedef struct qdq_qparams {
@@ -27,7 +27,7 @@ typedef struct qdq_qparams {
 qdq_qparams qdq_choose_qparams(const qdq_choose_params *p, const qdq_block_range *block,
                                float global_scale);
 
-// The dtype of the scales that a scheme gives, unless `scale_dtype` says otherwise.
+// The dtype of a scheme's scales, unless `scale_dtype` says otherwise.
 qdq_dtype qdq_scheme_scale_dtype(qdq_scheme scheme);
 
 #endif

@@ -71,7 +71,7 @@ static void check_eps(const qdq_op_context *ctx, const attrs_type *a) {
                              qdq_text_is(ctx->findings, a->eps.value), "a finite number above 0");
 }
 
-// A global scale goes with scales that are computed, by nvfp4.
+// A global scale needs computed scales of the scheme nvfp4.
 static void check_global_scale(const qdq_op_context *ctx, const attrs_type *a) {
     if (!has_global_scale(ctx, a)) return;
     qdq_scale_slot slot = global_scale_of(a);
@@ -88,7 +88,7 @@ static qdq_dtype scale_dtype_of(const attrs_type *a) {
     return a->scale_dtype ? a->scale_dtype : qdq_scheme_scale_dtype(a->scheme);
 }
 
-// Schemes of block formats have one dtype of scales, the others the choice.
+// Schemes of block formats fix the dtype of the scales; the others leave it to scale_dtype.
 static void check_scale_dtype(const qdq_op_context *ctx, const attrs_type *a) {
     char text[256];
     qdq_dtype own = qdq_scheme_scale_dtype(a->scheme);

@@ -12,7 +12,8 @@
 
 static bool is_byte(qdq_dtype dtype) { return dtype == QDQ_INT8 || dtype == QDQ_UINT8; }
 
-// The grid that tells tables apart: that of all vectors that are no single number, if it is one.
+// The parameter whose grid numbers the tables: all parameters with more than one number must agree
+// on it. NULL if they do not.
 static const qdq_stage_param *longest(const qdq_stage *stage) {
     const qdq_stage_param *found = &stage->stage_params[0];
     for (size_t k = 1; k < stage->stage_param_count; k++)
@@ -23,7 +24,8 @@ static const qdq_stage_param *longest(const qdq_stage *stage) {
     return found;
 }
 
-// Channels that lie along rows: each element needs another table, so that all should be in cache.
+// Whether neighbours in a row have different parameters: each element needs another table then, so
+// all tables should fit in cache.
 static bool along_rows(const qdq_grid *grid) {
     return grid->rank && grid->extent[grid->rank - 1] == 1;
 }
@@ -39,7 +41,7 @@ static void fill(const qdq_stage *stage, size_t index, void *table) {
     stage->fn(stage->params, views, codes, table, 256);
 }
 
-// Makes the stage look up results of `size` bytes in so many tables.
+// Turns the stage into a lookup of results of `size` bytes, one table per block of the grid.
 static bool use_tables(qdq_stage *stage, const qdq_stage_param *grid, size_t size, qdq_tile_fn *fn,
                        qdq_mempool *mempool) {
     char *tables = qdq_mempool_array(mempool, grid->count, 256 * size);
@@ -66,7 +68,8 @@ static bool use_tables(qdq_stage *stage, const qdq_stage_param *grid, size_t siz
     return true;
 }
 
-// The grid of tables, if all parameters are known and the tables have their place in cache.
+// The parameter that numbers the tables, if all parameters are known and the tables fit in cache;
+// else NULL.
 static const qdq_stage_param *table_grid(const qdq_stage *stage, size_t size) {
     enum { MAX_BYTES = 1 << 20, MAX_MIXED_BYTES = 1 << 16 };
     const qdq_stage_param *grid = longest(stage);
@@ -101,7 +104,7 @@ bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t
 
 //---- Two links --------------------------------------------------------------
 
-// Whether one number, known by now, serves all elements, for each vector; fills in where it is.
+// Whether each parameter is one known number; points the views at them.
 static bool all_known(const qdq_link *link, qdq_view *views) {
     for (size_t k = 0; k < link->stage_param_count; k++) {
         if (link->stage_params[k].count != 1 || !link->stage_params[k].values) return false;
@@ -115,7 +118,7 @@ bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_mempool 
     static const uint32_t the_only[1] = {0};
     qdq_view views[2][QDQ_MAX_STAGE_PARAMS];
     qdq_tile_fn *fn = qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, second->y_dtype, NULL, isas);
-    // Two links in vectors are faster than a table byte by byte.
+    // Two vectorized links are faster than a portable lookup.
     if (fn == qdq_lookup_bytes_portable && isas != 1u << QDQ_ISA_PORTABLE) return true;
     if (!is_byte(x) || qdq_dtype_size(second->y_dtype) != 1 ||
         first->store.kind != QDQ_PLACE_NONE || qdq_dtype_is_block_float(first->y_dtype) ||

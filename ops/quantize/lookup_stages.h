@@ -6,17 +6,18 @@
 
 #include "ops/op.h"
 
-// Where the result of the first link is for the second alone, and both make bytes of bytes x with
-// parameters that are known and alike, the second becomes a table and the first has nothing to do,
-// if that is faster. False when memory runs out.
+// Joins two links that together map bytes x to bytes through one table, if that is faster: the
+// second link becomes the lookup and the first computes nothing. Needs a result of the first that
+// no one else reads, and known parameters that are the same for all elements. False when memory
+// runs out.
 bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_mempool *mempool,
                     uint32_t isas);
 
-// Makes a table of a stage from bytes to bytes whose parameters are all known; leaves others as
+// Turns a stage from bytes to bytes whose parameters are all known into a lookup; leaves others as
 // they are. False when memory runs out.
 bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_lowering *to);
 
-// The same of a Dequantize of so many elements, where looking up is faster than its kernel.
+// The same for a Dequantize of `elements` elements, if a lookup is faster than its kernel.
 bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t elements,
                               const qdq_lowering *to);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the quantizing ops check alike: scales, zero points, clamp ranges and result types.
+// Checks that the quantizing ops share: scales, zero points, clamp ranges and result types.
 #include <math.h>
 
 #include "ops/quantize/quant_params.h"
@@ -10,7 +10,7 @@ static const char *port_name(const qdq_op_context *ctx, size_t port) {
     return ctx->op->inputs[port].name;
 }
 
-// Where a parameter comes from: its name for messages, and how many there are.
+// The source of a parameter: its name for messages, and how many numbers it has.
 typedef struct source {
     const char *name;
     size_t count;
@@ -41,7 +41,8 @@ static void check_count(const qdq_op_context *ctx, qdq_core_rule rule, const sou
                  g->grid.count, g->reason));
 }
 
-// A port with more than one parameter lies like them: [dim], or the block grid; dims of 1 aside.
+// A port with more than one parameter has their shape, [dim] or the block grid, apart from dims of
+// 1.
 static void check_port_shape(const qdq_op_context *ctx, qdq_core_rule rule, size_t port,
                              const qdq_granularity *g) {
     const qdq_operand *in = &ctx->inputs[port];
@@ -60,7 +61,7 @@ static void check_port_shape(const qdq_op_context *ctx, qdq_core_rule rule, size
     }
 }
 
-// One scale. The first that is wrong ends the check, and the first negative one is warned of.
+// Checks one scale. The first wrong scale ends the check; the first negative scale is a warning.
 static bool check_scale_at(const qdq_op_context *ctx, const char *name, size_t index, float scale,
                            bool *negative) {
     if (scale == 0 || !isfinite(scale)) {
@@ -137,8 +138,8 @@ static void check_zero_point_at(const qdq_op_context *ctx, const char *name, siz
     }
 }
 
-// A zero point of the float domain is any finite number. Those of a port are known where it is
-// constant.
+// A zero point of the float domain is any finite number. A port's zero points are known only if it
+// is constant.
 static void check_float_zero_points(const qdq_op_context *ctx, const qdq_zero_point_slot *slot,
                                     const source *from) {
     const qdq_operand *in = &ctx->inputs[slot->port];
@@ -161,21 +162,21 @@ static void check_float_zero_points(const qdq_op_context *ctx, const qdq_zero_po
     }
 }
 
-// Whether zero points of a small float go with the quantized type: it has the same kind.
+// Zero points may be small floats only if the quantized type is one too.
 static bool is_zero_of(qdq_dtype zero_point, const qdq_dtype_info *quantized) {
     return quantized && quantized->kind == QDQ_KIND_SMALL_FLOAT &&
            qdq_dtype_get(zero_point)->kind == QDQ_KIND_SMALL_FLOAT;
 }
 
-// Whether zero points in the int domain are integers, or numbers that can be looked at: whole ones
-// of a float dtype are as good, which check_zero_point_at finds out.
+// Whether zero points in the int domain are integers, or known floats. check_zero_point_at reports
+// known floats that are not whole.
 static bool may_be_codes(const qdq_operand *zero_point, const qdq_dtype_info *quantized) {
     qdq_dtype dtype = zero_point->type.dtype;
     return qdq_dtype_is_int(dtype) || is_zero_of(dtype, quantized) ||
            (zero_point->data && qdq_dtype_get(dtype)->kind == QDQ_KIND_FLOAT);
 }
 
-// What the domain asks of the quantized type and of the zero point's own.
+// Checks the quantized type and the zero point's type against the domain.
 static void check_domain(const qdq_op_context *ctx, const qdq_zero_point_slot *slot,
                          const qdq_dtype_info *quantized) {
     const qdq_operand *in = &ctx->inputs[slot->port];

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which Dequantize stands for its codes: those of at most 8 bits, dequantized to float32 by the
-// plain formula, where the differences are exact and one product rounds. And which one of constants
-// may be computed anywhere else: where the same formula makes floats of codes of 4 or 8 bits.
+// Decides which Dequantize the compiler may replace by its codes. For integer execution: codes of
+// at most 8 bits, dequantized to float32 by the plain formula, so that differences are exact and
+// only the product rounds. For weight codes: constant codes of 4 or 8 bits under the same formula,
+// to any float dtype.
 #include <math.h>
 
 #include "ops/quantize/quant_params.h"
 
-// Differences of numbers of 8 bits are exact in float32 whatever way they are computed.
+// A difference of 8-bit numbers is exact in float32, however it is computed.
 static bool is_plain(const qdq_numerics *n) {
     return n->dequantize_step_dtype == QDQ_DTYPE_NONE && !n->flush_denormals;
 }
@@ -24,7 +25,7 @@ static bool zero_points_are_codes(const qdq_quantized *c) {
     return true;
 }
 
-// `count` parameters of a vector that has so many, or one.
+// Expands a parameter to `count` numbers; it has `count` of them, or one.
 static void *spread(const qdq_stage_param *v, size_t count, qdq_mempool *mempool) {
     uint32_t *out = qdq_mempool_array(mempool, count, sizeof *out);
     for (size_t i = 0; out && i < count; i++) out[i] = v->values[v->count == 1 ? 0 : i];
@@ -62,7 +63,7 @@ bool qdq_quantized_given(const qdq_op_context *ctx, const qdq_quantize_attrs *at
 
 //---- Constants --------------------------------------------------------------
 
-// Far from where a difference of a code and its zero point would round.
+// Within this bound code - zero_point does not round.
 static bool zero_points_are_near(const qdq_stage_param *v) {
     enum { MOST = 1 << 14 };
     for (size_t i = 0; i < v->count; i++)

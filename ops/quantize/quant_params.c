@@ -86,7 +86,7 @@ qdq_granularity qdq_granularity_of(const qdq_op_context *ctx, const qdq_quantize
 
 //---- Lowering ---------------------------------------------------------------
 
-// Sets up a vector of the right count, from a run-time port or with room for known values.
+// Sets up a parameter of the right count: from a run-time port, or with room for known values.
 static bool start_param(const qdq_op_context *ctx, size_t port, size_t attr_count,
                         const qdq_granularity *g, qdq_mempool *mempool, qdq_stage_param *out,
                         uint32_t **values) {
@@ -166,11 +166,11 @@ bool qdq_zero_point_param(const qdq_op_context *ctx, const qdq_zero_point_slot *
         int32_t whole = is_int ? (int32_t)slot->attr.data[i] : 0;
         memcpy(&values[i], is_int ? (const void *)&whole : &real, sizeof *values);
     }
-    return true;  // without any: the one zero that the pool gave
+    return true;  // no zero point: the pool's memory is zero
 }
 
-// Of integers: a fraction is rounded to the dtype of the steps and then cut off, as it is clamped
-// there and cast.
+// For integers a fractional bound is rounded to the dtype that the target clamps in, and then cut
+// off, as the target casts after clamping.
 static int64_t whole_bound(qdq_int bound, const qdq_numerics *numerics) {
     if (bound.fraction == 0) return bound.value;
     return (int64_t)qdq_bound_step(numerics, qdq_bound_value(bound));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the quantizing ops share: scales and zero points from attributes or ports, granularity as a
+// Shared by the quantizing ops: scales and zero points from attributes or ports, granularity as a
 // grid, result types, and the parameters of their tile functions.
 #ifndef QDQ_OPS_QUANTIZE_QUANT_PARAMS_H
 #define QDQ_OPS_QUANTIZE_QUANT_PARAMS_H
@@ -54,7 +54,8 @@ static inline double qdq_bound_value(qdq_int bound) { return (double)bound.value
 
 //---- Parameters -------------------------------------------------------------
 
-// One scale or zero point of an op: where it may come from. Port numbers index the op's inputs.
+// A scale or zero point of an op: the attribute and the port that may give it. Port numbers index
+// the op's inputs.
 typedef struct qdq_scale_slot {
     const char *attr_name;  // "scales"
     qdq_floats attr;
@@ -66,12 +67,12 @@ typedef struct qdq_zero_point_slot {
     qdq_numbers attr;
     size_t port;
     qdq_domain domain;
-    bool any;  // whole numbers of any size go with a float8, too, which otherwise has 0 alone
+    bool any;  // float8 takes any whole number as well; otherwise only 0
 } qdq_zero_point_slot;
 
-// How many parameters x asks for, and in words for what: "dim 1 of x has 3".
+// How many parameters x needs, and the reason in words: "dim 1 of x has 3".
 typedef struct qdq_granularity {
-    bool valid;  // what follows is known
+    bool valid;  // the other fields are known
     qdq_grid grid;
     qdq_shape shape;  // of the parameters as a tensor: [], [dim], or the block grid
     const char *reason;
@@ -82,28 +83,30 @@ qdq_granularity qdq_granularity_per_channel(const qdq_op_context *ctx, qdq_int a
                                             int64_t default_axis);
 qdq_granularity qdq_granularity_of(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs);
 
-// How many scales there are: of the attribute or the port; 0 when neither is given or known.
+// The number of scales of the attribute or the port; 0 if neither is given or known.
 size_t qdq_scale_count(const qdq_op_context *ctx, const qdq_scale_slot *slot);
 
-// Exactly one source, the right count, values that are finite and not zero.
+// Checks that a scale has exactly one source, the right count, and values that are finite and not
+// zero.
 void qdq_check_scale(const qdq_op_context *ctx, const qdq_scale_slot *slot,
                      const qdq_granularity *granularity);
-// At most one source, one or the right count, what the domain allows, whole numbers within the
-// range of `quantized` (a warning).
+// Checks that a zero point has at most one source, one or the right count of values, and values
+// that the domain allows. A value outside the range of `quantized` is a warning.
 void qdq_check_zero_point(const qdq_op_context *ctx, const qdq_zero_point_slot *slot,
                           const qdq_granularity *granularity, qdq_dtype quantized);
-// quant_min and quant_max against the dtype of the result, as the most lenient target takes them.
+// Checks quant_min and quant_max against the dtype of the result, as leniently as any target does.
 // False if they are wrong.
 bool qdq_check_quant_range(const qdq_op_context *ctx, qdq_int quant_min, qdq_int quant_max,
                            qdq_dtype dtype);
-// The bounds among the attributes, if any, are whole and go with an integer type. False if not.
+// Whether the quant_min and quant_max that are given are whole and belong to an integer type;
+// reports if not.
 bool qdq_check_whole_bounds(const qdq_op_context *ctx, qdq_dtype quantized);
-// `dtype` if it is in `set`, else a finding and QDQ_DTYPE_NONE.
+// Returns `dtype` if it is in `set`; else reports it and returns QDQ_DTYPE_NONE.
 qdq_dtype qdq_check_result(const qdq_op_context *ctx, qdq_dtype dtype, qdq_dtype_set set);
 
 //---- Lowering ---------------------------------------------------------------
 
-// The parameters as vectors of a stage. False when memory runs out.
+// A scale or zero point as a parameter of a stage. False when memory runs out.
 bool qdq_scale_param(const qdq_op_context *ctx, const qdq_scale_slot *slot,
                      const qdq_granularity *granularity, qdq_mempool *mempool,
                      qdq_stage_param *out);
@@ -111,7 +114,8 @@ bool qdq_zero_point_param(const qdq_op_context *ctx, const qdq_zero_point_slot *
                           const qdq_granularity *granularity, qdq_mempool *mempool,
                           qdq_stage_param *out);
 
-// Makes 1 of scales of an attribute that are all within the tolerance of 1; a tolerance of 0: none.
+// Replaces the scales of an attribute by 1 if all of them are within the tolerance of 1. A
+// tolerance of 0: never.
 void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage_param *out);
 
 // NULL when memory runs out.
@@ -124,13 +128,15 @@ qdq_quant_params *qdq_quant_params_of(const qdq_op_context *ctx, const qdq_lower
 // of y. `quantized` is the dtype of the quantized side.
 void qdq_infer_given(qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_dtype y_dtype,
                      qdq_dtype quantized);
-// Their one stage: a link of the family from x to y. False when memory runs out.
+// Lowers one of these ops to a link of the family from x to y. False when memory runs out.
 bool qdq_lower_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_family family,
                      const qdq_lowering *to, qdq_stage *stage);
-// The codes that a Dequantize makes reals of; false where they are not as qdq_quantized has them.
+// Hook quantized_input of Dequantize: describes the codes. False if qdq_quantized cannot describe
+// them.
 bool qdq_quantized_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
                          const qdq_lowering *to, qdq_quantized *quantized);
-// The codes of a Dequantize of constants that is the plain formula; false where it is not.
+// Hook weight_codes of Dequantize: describes constant codes. False if the node is not the plain
+// formula.
 bool qdq_weight_codes_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
                             const qdq_lowering *to, qdq_weight_codes *weight_codes);
 

@@ -24,7 +24,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
 
 static bool are_known(const qdq_param *v) { return v->fetch == QDQ_FETCH_KNOWN && v->values; }
 
-// Where 0 is the least code already, and scales do not turn the order around.
+// True if the code of 0 is the least code and all scales are positive.
 static bool ignores_negative(const qdq_link *link) {
     const qdq_quant_params *p = link->params;
     const qdq_param *scale = &link->stage_params[0], *zero = &link->stage_params[1];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // BatchNormInference and BatchNormForwardTraining: a slice is all elements of a channel.
-// ops/reduce/norm.h has the formula; the mean and the variance are given, or those of the slice.
+// ops/reduce/norm.h has the formula; mean and variance are inputs, or computed from the slice.
 // Training also makes running = momentum * old + (1 - momentum) * batch, in double, where momentum
 // is a float32.
 #include "ops/reduce/norm.h"

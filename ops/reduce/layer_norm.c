@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNorm and RMSNorm: a slice is what lies in the dims from begin_norm_axis on.
-// ops/reduce/norm.h has the formula; in RMSNorm the mean is 0 and the variance the mean of x^2.
+// LayerNorm and RMSNorm: a slice spans the dims from begin_norm_axis on. ops/reduce/norm.h has the
+// formula; in RMSNorm the mean is 0 and the variance the mean of x^2.
 #include "ops/reduce/norm.h"
 
-// An affine that goes with the elements of a slice.
+// Lowers a norm whose gamma and beta go with the elements of a slice.
 static size_t lower_from(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
                          qdq_int begin, qdq_norm_params value, qdq_stage *stages) {
     qdq_shape shape = ctx->inputs[0].type.shape;
@@ -16,8 +16,8 @@ static size_t lower_from(const qdq_op_context *ctx, const qdq_lowering *to, cons
     return qdq_slice_stage(ctx, to, op, slices, params, 4, stages);
 }
 
-// begin_norm_axis as a dim, or -1; gamma and beta have the dims of x from there on, or as many
-// elements in one.
+// Checks begin_norm_axis and returns it as a dim, or -1. gamma and beta have the dims of x from
+// there on, or as many elements in one dim.
 static int check_begin(const qdq_op_context *ctx, qdq_int begin) {
     qdq_shape x = ctx->inputs[0].type.shape;
     int axis = qdq_check_axis(ctx, "begin_norm_axis", begin.set ? begin.value : -1, x.rank);

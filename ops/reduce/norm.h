@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the norms share: y = ((x - mean) * (1 / sqrt(variance + epsilon))) * gamma + beta, where the
+// Shared by the norms: y = ((x - mean) * (1 / sqrt(variance + epsilon))) * gamma + beta, where the
 // elements that share a mean and a variance are a slice (ops/reduce/reduce_axes.h). In double, each
 // operation rounds to double and the result once to the dtype of y; epsilon is a float32. Without
 // gamma and beta the last two operations are left out.
@@ -53,7 +53,7 @@ void qdq_check_norm_dtypes(const qdq_op_context *ctx, size_t first, size_t end);
 // A finding unless both or none are connected.
 void qdq_check_both(const qdq_op_context *ctx, size_t gamma, size_t beta);
 
-// Of mean and variance: that of an input, if it is connected, or float32.
+// The dtype of mean and variance: the dtype of an input if it is connected, else float32.
 qdq_dtype qdq_stats_dtype(const qdq_op_context *ctx, size_t input);
 
 // A finding, and false, unless x has a batch and channels, and the inputs after it one element for
@@ -62,8 +62,8 @@ bool qdq_check_channels(const qdq_op_context *ctx, qdq_data_format format);
 
 //---- Parameters -------------------------------------------------------------
 
-// Numbers of an input that go with the elements of slices: element i of slice s has number
-// s % across * width + i / run % width.
+// An input whose numbers go with the elements of slices: element i of slice s uses number s %
+// across * width + i / run % width.
 typedef struct qdq_along {
     size_t input;  // 0: nothing
     qdq_dtype dtype;
@@ -73,12 +73,13 @@ typedef struct qdq_norm_params {
     double epsilon;
     qdq_along gamma, beta;
     size_t across, width, run;  // of both
-    // Outputs for the mean and the variance of each slice, 0: none.
+    // The outputs for the mean and the variance of each slice; 0: none.
     size_t mean, variance;
     qdq_dtype mean_dtype, variance_dtype;
 } qdq_norm_params;
 
-// `epsilon` unset: 1e-5. gamma and beta are inputs, 0: none; they are looked at if connected.
+// `epsilon` unset: 1e-5. gamma and beta are input numbers; 0: none. An input that is not connected
+// is ignored.
 qdq_norm_params qdq_norm_params_of(const qdq_op_context *ctx, qdq_float epsilon, size_t gamma,
                                    size_t beta);
 
@@ -92,18 +93,18 @@ double qdq_norm_number(const qdq_tensors *tensors, qdq_along along, size_t index
 //---- Passes: their params begin with qdq_norm_params ------------------------
 
 void qdq_norm_begin(const qdq_part *part);
-// What the lanes hold, divided by the elements of the slice.
+// The sum of the lanes divided by the number of elements of the slice.
 double qdq_norm_mean(const qdq_part *part);
 void qdq_norm_take_sum(const qdq_part *part);
 void qdq_norm_end_mean(const qdq_part *part);
-// The variance is the mean of (x - mean)^2. At its end both are stored.
+// The variance is the mean of (x - mean)^2. Its end stores mean and variance.
 void qdq_norm_take_deviations(const qdq_part *part);
 void qdq_norm_end_variance(const qdq_part *part);
-// The same, and gives it.
+// The same as qdq_norm_end_variance; returns the variance.
 double qdq_norm_variance(const qdq_part *part);
-// The scale that a variance means.
+// Sets the scale 1 / sqrt(variance + epsilon).
 void qdq_norm_set_scale(const qdq_part *part, double variance);
-// Makes y.
+// Computes y.
 void qdq_norm_take_y(const qdq_part *part);
 
 // The three passes: mean, variance, y.

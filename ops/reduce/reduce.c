@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReduceL1, ReduceL2, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum over any dims. Sums
 // and products are in double, in the order of runtime/numerics/sum.h over the row-major elements of
-// the dims that are reduced; what they come to rounds once to the dtype of x:
+// the reduced dims; the result rounds once to the dtype of x:
 //
 //     L1 sum |x|    L2 sqrt(sum x^2)    Mean (sum x) / n    Prod    Sum
 //
@@ -66,7 +66,7 @@ static const qdq_attr_desc attrs[] = {
      "they stay, 1 long"},
 };
 
-// A bit for each dim of `axes`. Findings where they are no such dims.
+// A bit for each dim of `axes`, with findings for entries that are no dims of x.
 static uint32_t check_axes(const qdq_op_context *ctx, qdq_ints axes, int rank) {
     uint32_t dims = 0;
     for (size_t i = 0; i < axes.count; i++) {

@@ -13,7 +13,7 @@
 qdq_reduce_axes qdq_reduce_axes_of(qdq_shape shape, uint32_t within) {
     qdq_reduce_axes slices = {.n = 1, .count = 1};
     size_t stride = 1;
-    int before = -1;  // whether the dim before was within; -1: there was none
+    int before = -1;  // whether the previous dim was within; -1: none
     for (int i = shape.rank; i-- > 0;) {
         size_t size = (size_t)shape.dims[i];
         if (size == 1) continue;
@@ -31,7 +31,7 @@ qdq_reduce_axes qdq_reduce_axes_of(qdq_shape shape, uint32_t within) {
     return slices;
 }
 
-// Where element number `index` of the dims lies.
+// The offset of element number `index` of the dims.
 static size_t offset_of(const qdq_slice_dim *dims, int rank, size_t index) {
     size_t offset = 0;
     for (int i = 0; i < rank; i++) {
@@ -49,19 +49,19 @@ typedef struct slice_job {
     const qdq_slice_kernels *kernels;
     const void *params;
     qdq_dtype x_dtype, y_dtype;
-    bool side_by_side;  // slices that are neighbours are so in memory
-    size_t together;    // then: how many are walked together
+    bool side_by_side;  // neighbouring slices are neighbours in memory
+    size_t together;    // how many of them are walked together
     size_t row_groups;  // groups of a row of neighbours
     size_t groups, unit_groups;
-    size_t part, pitch;  // elements that are loaded at a time; from a slice to the next in buffers
+    size_t part, pitch;  // elements loaded at a time; distance of slices in buffers
 } slice_job;
 
-// Buffers have room between slices, so that these do not share the sets of a cache.
+// Slices in buffers are padded apart, so that they do not compete for the same cache sets.
 enum { ROOM = 16, BUFFER = QDQ_SLICE_PART + ROOM * QDQ_SLICES_AT_ONCE };
 
 typedef struct slice_group {
-    size_t slice, count;  // the first one, and how many
-    size_t offset;        // where the first element of the first slice lies
+    size_t slice, count;  // the first slice, and how many
+    size_t offset;        // of the first element of the first slice
 } slice_group;
 
 static slice_group group_of(const slice_job *job, size_t index) {
@@ -96,8 +96,8 @@ static void copy_rows(const char *from, size_t from_step, char *to, size_t to_st
     for (size_t i = 0; i < rows; i++) memcpy(to + i * to_step, from + i * from_step, bytes);
 }
 
-// Rows of neighbours become columns, as floats: block by block, so that memory is gone over in
-// whole rows and dtypes are converted many at a time.
+// Transposes rows of neighbouring slices into columns of floats, block by block: memory is read in
+// whole rows, and dtypes are converted many elements at a time.
 static void load_columns(const slice_job *job, const slice_group *group, const void *x,
                          size_t stride, size_t n, float *out) {
     size_t size = qdq_dtype_size(job->x_dtype), count = group->count, bytes = count * size;
@@ -142,8 +142,8 @@ static void store_columns(const slice_job *job, const slice_group *group, const 
     }
 }
 
-// Elements at .. at + n - 1 of all slices of a group. Memory that holds them as they should be is
-// taken as it is.
+// Loads elements at to at + n - 1 of all slices of a group; contiguous float32 memory is used in
+// place.
 static const float *load(const slice_job *job, const slice_group *group, const void *x, size_t at,
                          size_t n, float *buffer) {
     size_t size = qdq_dtype_size(job->x_dtype), offset, stride;
@@ -200,7 +200,7 @@ void qdq_slice_store(const qdq_tensors *tensors, size_t output, qdq_dtype dtype,
 
 //---- Passes -----------------------------------------------------------------
 
-// Nothing of what buffers hold for a group is of use any more.
+// The buffers of a group are no longer needed: lets scratch be poisoned.
 static void drop_buffers(const slice_job *job, const slice_group *group, bool poison, float *buffer,
                          double *work) {
     size_t part = job->slices.n < job->part ? job->slices.n : job->part;
@@ -209,7 +209,7 @@ static void drop_buffers(const slice_job *job, const slice_group *group, bool po
     qdq_scratch_drop(poison, work, elements * sizeof *work);
 }
 
-// A part of each slice of a group goes through a pass.
+// Runs a pass over one part of each slice of a group.
 static void run_part(const slice_job *job, const slice_group *group, const qdq_slice_pass *pass,
                      const qdq_part *of_first, qdq_slice_state *states) {
     for (size_t c = 0; c < group->count; c++) {
@@ -261,8 +261,8 @@ static void run_slices(const void *params, const qdq_tensors *tensors, size_t be
     qdq_chunks_end(&y);
 }
 
-// How many neighbours are walked together: fewer if their slices are in buffers as a whole then,
-// where that saves work.
+// Chooses how many neighbours are walked together: fewer if whole slices then fit in the buffers
+// and that saves work.
 static void set_groups(slice_job *job) {
     const qdq_reduce_axes *slices = &job->slices;
     job->together = 1, job->groups = slices->count;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on slices of a tensor: the sets of elements that a softmax, a norm or a reduction computes
-// one thing of. Whatever dims a slice spans, its elements come in row-major order, as contiguous
-// float32, in parts; so an op is a few short functions that know nothing of strides and dtypes, and
-// its sums have one order.
+// Walks the slices of a tensor: the sets of elements that a softmax, a norm or a reduction takes
+// together. Whatever dims a slice spans, an op sees its elements in row-major order as parts of
+// contiguous float32. An op is therefore a few short functions without strides and dtypes, and its
+// sums have one order.
 #ifndef QDQ_OPS_REDUCE_REDUCE_AXES_H
 #define QDQ_OPS_REDUCE_REDUCE_AXES_H
 
@@ -15,12 +15,12 @@ typedef struct qdq_slice_dim {
     size_t size, stride;
 } qdq_slice_dim;
 
-// The dims within a slice and those across slices, innermost first, without those of size 1 and
-// with neighbours merged. Slices are numbered in row-major order of the dims across them.
+// The dims within a slice and those across slices, innermost first, without dims of size 1 and with
+// neighbours merged. Slices are numbered in row-major order of the dims across them.
 typedef struct qdq_reduce_axes {
     qdq_slice_dim within[QDQ_MAX_RANK], across[QDQ_MAX_RANK];
     int within_rank, across_rank;
-    size_t n, count;  // elements of a slice, slices
+    size_t n, count;  // elements of a slice; number of slices
 } qdq_reduce_axes;
 
 // `within`: a bit 1 << dim for each dim that slices span.
@@ -33,7 +33,7 @@ enum {
     QDQ_SLICES_AT_ONCE = 16,  // slices side by side in memory that are walked together, at most
 };
 
-// What an op keeps of a slice from one pass to the next.
+// The state of a slice that an op keeps from pass to pass.
 typedef struct qdq_slice_state {
     qdq_lanes lanes;
     qdq_normal normal;  // norms
@@ -49,13 +49,14 @@ typedef struct qdq_part {
     size_t slice, at, n;  // elements at .. at + n - 1 of a slice
     size_t slice_n;       // of all its elements
     const float *x;
-    // n numbers: the elements of y after the last pass of an op that makes them. Until then its
-    // own; they stay from pass to pass where a part is the whole slice.
+    // n numbers. After the last pass of an op that maps, they are the elements of y. Before, they
+    // are scratch of the op, which keeps its contents from pass to pass if a part is the whole
+    // slice.
     double *work;
 } qdq_part;
 
-// Goes over the elements of a slice once: `take` for each part in order, then `end`, which sees the
-// last one.
+// One walk over the elements of a slice: `take` for each part in order, then `end` with the last
+// part.
 typedef struct qdq_slice_pass {
     void (*begin)(const qdq_part *part);
     void (*take)(const qdq_part *part);
@@ -67,19 +68,20 @@ enum { QDQ_MAX_PASSES = 3 };
 typedef struct qdq_slice_op {
     qdq_slice_pass passes[QDQ_MAX_PASSES];
     size_t pass_count;
-    bool maps;  // the last pass makes y, of x's shape
+    bool maps;  // the last pass computes y, which has the shape of x
 } qdq_slice_op;
 
-// A stage of an op on slices of its first input. `cost`: operations for an element. False when
-// memory runs out.
+// Writes the stage of an op on slices of its first input. `cost`: operations per element. False
+// when memory runs out.
 bool qdq_slice_stage(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
                      qdq_reduce_axes slices, const void *params, size_t cost, qdq_stage *stage);
 
-// Stores one number as an element of an output, rounded once. Does nothing where nobody wants it.
+// Stores one number as an element of an output, rounded once. Does nothing if the output is not
+// needed.
 void qdq_slice_store(const qdq_tensors *tensors, size_t output, qdq_dtype dtype, size_t index,
                      double value);
 
-// Whether a part is all of its slice.
+// Whether a part is its whole slice.
 static inline bool qdq_part_is_all(const qdq_part *part) { return part->n == part->slice_n; }
 
 #endif

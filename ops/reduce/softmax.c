@@ -7,8 +7,8 @@
 //     SoftMax      y = e^(x - max) * (1 / sum)     stats = max + ln(sum)
 //     LogSoftmax   y = (x - max) - ln(sum)
 //
-// each rounded once to the dtype of the result. A NaN or +inf in a slice makes all of it NaN, and
-// so do -infinities alone (inf - inf), unless SoftMax's mode says that these give zeros.
+// each rounded once to the dtype of the result. A NaN or +inf makes its whole slice NaN. A slice of
+// -infinities alone gives NaN (inf - inf), or zeros in SoftMax's mode inf_as_zero.
 #include "ops/infer.h"
 #include "ops/reduce/reduce_axes.h"
 
@@ -85,7 +85,7 @@ static const qdq_slice_op log_softmax = {
     .maps = true,
 };
 
-enum { COST = 16 };  // operations for an element, about
+enum { COST = 16 };  // operations per element, roughly
 
 static size_t lower_along(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
                           qdq_int given, int64_t otherwise, softmax_params value,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interpolate: positions in float32, as oneDNN computes them; the weighted mean in double.
+// Interpolate: positions are computed in float32, as oneDNN does, and the weighted mean in double.
 #include <math.h>
 
 #include "ops/blocking.h"
@@ -80,7 +80,8 @@ static void infer(qdq_op_context *ctx) {
 
 //---- Positions --------------------------------------------------------------
 
-// Between element at[0] and element at[1], which has this weight. Weight 0: at[0] alone.
+// A position between element at[0] and element at[1]; `weight` is the weight of at[1]. Weight 0:
+// at[0] alone.
 typedef struct position {
     size_t at[2];
     double weight;
@@ -90,8 +91,8 @@ typedef struct interpolate_params {
     qdq_dtype x_dtype, y_dtype;
     bool nearest, align_corners, channels_last;
     size_t channels;
-    size_t in[QDQ_MAX_SPATIAL], out[QDQ_MAX_SPATIAL];  // dims that x has not are 1
-    const position *last;                              // those of the last dim
+    size_t in[QDQ_MAX_SPATIAL], out[QDQ_MAX_SPATIAL];  // missing dims are 1
+    const position *last;                              // positions along the last dim
 } interpolate_params;
 
 static float position_of(const interpolate_params *p, size_t out, size_t in, size_t o) {
@@ -113,15 +114,15 @@ static position locate(const interpolate_params *p, int dim, size_t o) {
 
 enum { LANES = QDQ_INTERPOLATE_LANES };
 
-// Elements of y beside each other: channels of one position, or positions of the last dim.
+// Contiguous elements of y: channels of one position, or positions along the last dim.
 typedef struct lanes {
     size_t n;
     bool channels;
     size_t first, step;    // channels: the first one, and elements from one pixel of x to the next
-    const position *last;  // along the last dim; of channels the first is that of all
+    const position *last;  // along the last dim; channels share the first
 } lanes;
 
-// Those of a row of x that are before or after, widened.
+// Loads the neighbours of the lanes on one side (0: before, 1: after) from a row of x, as double.
 static void load(const interpolate_params *p, const void *x, size_t row, const lanes *l, int side,
                  double *out) {
     size_t size = qdq_dtype_size(p->x_dtype);
@@ -140,7 +141,7 @@ static void load(const interpolate_params *p, const void *x, size_t row, const l
     for (size_t i = 0; i < l->n; i++) out[i] = (double)wide[i];
 }
 
-// Means of two, in place of the first. Weight 0: the first alone.
+// Writes the weighted means of a and b to a. Weight 0: a alone.
 static void join(double *a, const double *b, double weight, size_t n) {
     double other = 1.0 - weight;
     for (size_t i = 0; i < n; i++) a[i] = a[i] * other + b[i] * weight;
@@ -162,8 +163,8 @@ static void row_at(const interpolate_params *p, const void *x, size_t row, const
     }
 }
 
-// Along the last dim first, at the up to four pairs of the other two, which are joined along the
-// second dim and then along the first. `x` begins with the plane.
+// Interpolates along the last dim first, for up to four combinations of the other two dims, then
+// along the second dim, then along the first. `x` points to the plane.
 static void values_at(const interpolate_params *p, const void *x, size_t plane, const position *at,
                       const lanes *l, float *out) {
     double planes[2][LANES], row[LANES];
@@ -189,7 +190,7 @@ static void run_lanes(const interpolate_params *p, const qdq_tensors *tensors, s
                      l->n, NULL);
 }
 
-// A unit is a row of y: one channel of it, or all of them where they are last.
+// A unit is a row of y: one channel of it, or all channels if they are last.
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const interpolate_params *p = params;
     size_t channels = p->channels_last ? p->channels : 1;

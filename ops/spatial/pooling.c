@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AvgPool and MaxPool. Lanes are elements of y beside each other: channels, or positions of the
-// last spatial dim. For each of them the window is passed over in row-major order.
+// AvgPool and MaxPool. Lanes are contiguous elements of y: channels, or positions along the last
+// spatial dim. Each lane visits the elements of its window in row-major order.
 #include <float.h>
 
 #include "ops/blocking.h"
@@ -69,7 +69,7 @@ static void infer_avg(qdq_op_context *ctx) {
 
 //---- Windows ----------------------------------------------------------------
 
-// One spatial dim; those that x has not are 1 long.
+// One spatial dim; missing dims have size 1.
 typedef struct axis {
     size_t in, out, kernel, stride, dilation, pad;
 } axis;
@@ -81,16 +81,16 @@ typedef struct pool_params {
     axis axes[QDQ_MAX_SPATIAL];
     float lowest;  // of y's dtype
     bool codes;    // x and y are integers of a byte each, and every window has an element
-    uint8_t sign;  // what makes of them numbers of the same order without a sign
+    uint8_t sign;  // XOR with it maps codes to unsigned numbers of the same order
 } pool_params;
 
-// The elements begin..end of the window whose first one is at `at`, less the padding, that lie in
-// x.
+// The part begin..end of a window that lies in x. The window begins at `at`, counted from the start
+// of the padding.
 typedef struct range {
     size_t begin, end;
 } range;
 
-// n / by, rounded up. Most windows need no division, which takes longer than all else of theirs.
+// n / by, rounded up. Most windows need no division, and a division would dominate their cost.
 static size_t steps(size_t n, size_t by) { return by == 1 ? n : (n + by - 1) / by; }
 
 static range inside(const axis *a, size_t at) {
@@ -105,16 +105,16 @@ static range inside(const axis *a, size_t at) {
 
 enum { LANES = QDQ_POOL_LANES, SPAN = QDQ_POOL_SPAN };
 
-// The lanes of one pass, and what has been seen for them.
+// The lanes of one pass and their running results.
 typedef struct lanes {
     size_t count;
     double sum[LANES];
     int32_t most[LANES];   // keys
-    uint8_t codes[LANES];  // without a sign
+    uint8_t codes[LANES];  // unsigned, in the order of the codes
 } lanes;
 
-// Numbers of the same order as floats, where -0 is below +0 and NaN above all, so that their loop
-// needs no floating point.
+// Integers in the order of the floats, with -0 below +0 and NaN above all, so that the loop
+// compares integers.
 static inline int32_t key_of(float v) {
     uint32_t bits = qdq_float_bits(v), magnitude = bits & 0x7FFFFFFFu;
     uint32_t flip = (0 - (bits >> 31)) & 0x7FFFFFFFu;
@@ -144,7 +144,7 @@ static void see_codes(const pool_params *p, uint8_t *most, size_t n, const uint8
     }
 }
 
-// The constant 1 for the step lets compilers make vectors.
+// A constant step of 1 lets compilers vectorize the loop.
 #define SEE_ALL(step)                                \
     if (p->max)                                      \
         for (size_t i = 0; i < n; i++) {             \
@@ -154,7 +154,7 @@ static void see_codes(const pool_params *p, uint8_t *most, size_t n, const uint8
     else                                             \
         for (size_t i = 0; i < n; i++) sum[i] += (double)v[i * (step)];
 
-// Lanes begin..end, at least one, see elements of x that are `step` apart, from number `at` on.
+// Lanes begin..end, at least one, take elements of x that are `step` apart, from number `at` on.
 static void see(const pool_params *p, lanes *l, size_t begin, size_t end, const void *x, size_t at,
                 size_t step) {
     float part[SPAN];
@@ -184,7 +184,7 @@ static void begin_lanes(const qdq_tensors *tensors, lanes *l, size_t count) {
     for (size_t i = 0; i < count; i++) l->sum[i] = 0.0, l->most[i] = INT32_MIN, l->codes[i] = 0;
 }
 
-// What a lane gives that has seen `seen` elements.
+// The result of a lane whose window has `seen` elements in x.
 static float result_of(const pool_params *p, const lanes *l, size_t lane, size_t seen) {
     const axis *a = p->axes;
     double volume = (double)a[0].kernel * (double)a[1].kernel * (double)a[2].kernel;
@@ -236,7 +236,7 @@ static void run_pixel(const pool_params *p, const void *x, lanes *l, qdq_chunks 
 
 //---- Channels first ---------------------------------------------------------
 
-// Element k of the windows of `count` lanes from position `first` on: which lanes have it in x.
+// The lanes, of `count` from position `first` on, whose window has its element k in x.
 static range lanes_inside(const axis *a, size_t first, size_t count, size_t k) {
     size_t at = first * a->stride + k * a->dilation;  // of the first lane, from the padding on
     range r = {0, count};
@@ -370,9 +370,9 @@ static bool none_is_empty(const qdq_op_context *ctx) {
     return true;
 }
 
-// With a scale above 0, fl((code - zero_point) * scale) never falls as the code rises: the greatest
-// code stands for the greatest real. Codes that round to one real are as good as each other, as the
-// result stands for that real whichever it is. No code is the lowest float of an empty window.
+// With a scale above 0, fl((code - zero_point) * scale) never falls as the code rises, so the
+// greatest code stands for the greatest real. Codes that round to the same real are
+// interchangeable. An empty window gives the lowest float, which no code stands for.
 static bool passes_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
     *quantized = *ctx->inputs[0].quantized;
     return quantized->axis < 0 && quantized->scales[0] > 0 && none_is_empty(ctx);

@@ -14,7 +14,7 @@ typedef struct qdq_image {
     int spatial;  // how many dims
     size_t size[QDQ_MAX_SPATIAL];
     size_t pixels;  // of all spatial dims
-    // Elements from one to the next.
+    // In elements.
     size_t batch_stride, channel_stride, pixel_stride;
 } qdq_image;
 
@@ -45,9 +45,8 @@ typedef struct qdq_window_attrs {
 bool qdq_spatial_list(const qdq_op_context *ctx, const char *attr, qdq_ints list, int spatial,
                       int64_t least, size_t otherwise, size_t *out);
 
-// `in`, `kernel` and `spatial` of *window are given; fills in the rest. False with findings about
-// what is wrong: counts of the lists, values below 1 (pads: 0), a window larger than the padded
-// input.
+// Fills in *window, whose `in`, `kernel` and `spatial` are given. False with findings for wrong
+// counts of lists, values below 1 (pads: below 0), and a window larger than the padded input.
 bool qdq_window_of(const qdq_op_context *ctx, const qdq_window_attrs *attrs, qdq_window *window);
 
 #endif
