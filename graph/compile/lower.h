@@ -34,7 +34,7 @@ typedef struct qdq_draft_step {
     uint32_t results[QDQ_MAX_REDUCED];
 } qdq_draft_step;
 
-// What compiling decides about a value of the graph.
+// The decisions of compiling about a value of the graph.
 typedef struct qdq_draft_value {
     qdq_type type;       // as stored: the dtype of --float-storage, or of the quantized form
     const void *folded;  // elements computed while compiling, or NULL

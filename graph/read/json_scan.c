@@ -11,7 +11,7 @@
 
 enum { MOST_LEVELS = 64, DEFAULT_VALUES = 1000000 };
 
-// What the grammar allows next.
+// The tokens that the grammar allows next.
 typedef enum expects {
     EXPECTS_VALUE,
     EXPECTS_FIRST_ITEM,

@@ -221,8 +221,8 @@ void qdq_check_constant_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
     }
 }
 
-static void find_bound(const qdq_op_context *ctx, const qdq_rule *rule, const char *name,
-                       qdq_int bound, int64_t whole) {
+static void report_bound(const qdq_op_context *ctx, const qdq_rule *rule, const char *name,
+                         qdq_int bound, int64_t whole) {
     qdq_report_target_violation(ctx, rule, name,
                                 qdq_text(ctx->findings, "is %lld", (long long)bound.value),
                                 qdq_text(ctx->findings, "%lld, the limit of %s", (long long)whole,
@@ -236,9 +236,9 @@ void qdq_check_whole_range(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (!a && !r) return;
     qdq_int least = a ? a->quant_min : r->quant_min, most = a ? a->quant_max : r->quant_max;
     if (least.set && least.value != info->least)
-        find_bound(ctx, rule, "quant_min", least, info->least);
+        report_bound(ctx, rule, "quant_min", least, info->least);
     else if (most.set && most.value != info->greatest)
-        find_bound(ctx, rule, "quant_max", most, info->greatest);
+        report_bound(ctx, rule, "quant_max", most, info->greatest);
 }
 
 void qdq_check_no_float_domain(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -285,7 +285,7 @@ void qdq_check_not_computed(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     "is not given, so it would be computed from x", "a scale");
 }
 
-void qdq_find_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype own) {
+void qdq_report_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype own) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     const qdq_requantize_attrs *r = qdq_op_context_is(ctx, "Requantize") ? ctx->attrs : NULL;
     qdq_dtype given = a ? a->dtype : r ? r->dtype : QDQ_DTYPE_NONE, y = ctx->outputs[0].dtype;

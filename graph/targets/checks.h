@@ -94,7 +94,7 @@ void qdq_check_axis_from_front(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_check_not_computed(const qdq_op_context *ctx, const qdq_rule *rule);
 // Reports a node without `dtype` if the backend's default `own` differs from the dtype of y here.
 // `own` is NONE if the backend has no default.
-void qdq_find_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype own);
+void qdq_report_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype own);
 // Reports the node itself: the backend has no such op.
 void qdq_check_no_such_op(const qdq_op_context *ctx, const qdq_rule *rule);
 // Reports the node itself: the backend's documents name no operator that computes it.

@@ -20,7 +20,7 @@ typedef struct qdq_held_file {
     const char *name;  // for messages
 } qdq_held_file;
 
-// Where the elements of a constant are. The graph owns *failure, which keeps the first read error.
+// The place of a constant's elements. The graph owns *failure, which keeps the first read error.
 typedef struct qdq_held {
     qdq_stored stored;
     const qdq_held_file *file;

@@ -44,7 +44,7 @@ static const qdq_attr_desc *find_attr(const qdq_op *op, const char *name) {
 }
 
 // Reports an attribute for the dtype of a result, which files do not have.
-static void find_no_attr(const qdq_onednn *file, qdq_subject subject) {
+static void report_no_attr(const qdq_onednn *file, qdq_subject subject) {
     qdq_findings *f = &file->r->graph->findings;
     const char *found = qdq_text(f, "attribute '%s' is unknown", subject.port);
     subject.port = NULL;
@@ -109,7 +109,7 @@ static bool read_attr(const qdq_onednn *file, const qdq_op *op, const qdq_attr_d
     const qdq_json_item *value;
     void *field = fields + attr->offset;
     if (!type_words[attr->kind]) {
-        find_no_attr(file, subject);
+        report_no_attr(file, subject);
         return false;
     }
     if (!read_form(file, attr, subject, json, &value)) return false;

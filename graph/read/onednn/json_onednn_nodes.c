@@ -66,7 +66,7 @@ static qdq_status add_inputs(const qdq_onednn *file) {
 //---- Nodes ------------------------------------------------------------------
 
 // Reports all unknown kinds before any other mistake, because they explain why loading fails.
-static void find_unknown_kinds(const qdq_onednn *file) {
+static void report_unknown_kinds(const qdq_onednn *file) {
     for (size_t i = 0; i < file->op_count; i++) {
         const qdq_onednn_op *op = &file->ops[i];
         if (op->op || op->is_end) continue;
@@ -195,7 +195,7 @@ static void add_outputs(const qdq_onednn *file) {
 }
 
 qdq_status qdq_onednn_add(qdq_onednn *file, const uint32_t *order) {
-    find_unknown_kinds(file);
+    report_unknown_kinds(file);
     QDQ_TRY(add_inputs(file));
     for (size_t i = 0; i < file->op_count; i++) {
         const qdq_onednn_op *op = &file->ops[order[i]];

@@ -110,7 +110,7 @@ static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     bool dequantize = qdq_op_context_is(ctx, "Dequantize");
     qdq_argument from = qdq_argument_of(ctx, dequantize ? "scale" : "zero_point");
     qdq_dtype own = from.from_port ? from.dtype : dequantize ? QDQ_FLOAT32 : QDQ_UINT8;
-    if (!dequantize || qdq_set_has(QDQ_SET_FLOATS, own)) qdq_find_default_dtype(ctx, rule, own);
+    if (!dequantize || qdq_set_has(QDQ_SET_FLOATS, own)) qdq_report_default_dtype(ctx, rule, own);
 }
 
 static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {

@@ -250,8 +250,8 @@ void qdq_trt_needs_block_shape(const qdq_op_context *ctx, const qdq_rule *rule) 
                                 "blocks along one of the last two dims of at least two");
 }
 
-static void find_blocks(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype of,
-                        const char *wanted) {
+static void report_blocks(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype of,
+                          const char *wanted) {
     if (qdq_is_per_group(ctx) && !qdq_is_computed(ctx) && qdq_quantized_dtype(ctx) == of)
         qdq_report_target_violation(ctx, rule, "qtype",
                                     qdq_text(ctx->findings,
@@ -261,13 +261,13 @@ static void find_blocks(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dty
 }
 
 void qdq_trt_no_int8_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
-    find_blocks(ctx, rule, QDQ_INT8, "per_tensor or per_channel");
+    report_blocks(ctx, rule, QDQ_INT8, "per_tensor or per_channel");
 }
 
 void qdq_trt_no_float8_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_argument_of(ctx, "scale").dtype !=
         QDQ_FLOAT8_E8M0)  // MXFP8 is the exception: it had blocks earlier
-        find_blocks(ctx, rule, QDQ_FLOAT8_E4M3FN, "per_tensor or per_channel");
+        report_blocks(ctx, rule, QDQ_FLOAT8_E4M3FN, "per_tensor or per_channel");
 }
 
 void qdq_trt_weight_block_size(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -345,5 +345,5 @@ void qdq_trt_cast_int8(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 void qdq_trt_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     bool dequantize = qdq_op_context_is(ctx, "Dequantize");
-    qdq_find_default_dtype(ctx, rule, dequantize ? QDQ_FLOAT32 : QDQ_FLOAT4_E2M1);
+    qdq_report_default_dtype(ctx, rule, dequantize ? QDQ_FLOAT32 : QDQ_FLOAT4_E2M1);
 }

@@ -287,7 +287,7 @@ static void float8_scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) 
 }
 
 static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_find_default_dtype(ctx, rule, QDQ_FLOAT32);
+    qdq_report_default_dtype(ctx, rule, QDQ_FLOAT32);
 }
 
 // quantize_affine adds a zero point without asking whether there is one. The float8 functions and

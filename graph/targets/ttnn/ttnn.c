@@ -82,7 +82,7 @@ static qdq_numerics numerics(const qdq_op_context *ctx, int release) {
 }
 
 static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_find_default_dtype(ctx, rule, QDQ_INT32);
+    qdq_report_default_dtype(ctx, rule, QDQ_INT32);
 }
 
 //---- The target -------------------------------------------------------------
