@@ -49,8 +49,8 @@ static const qdq_port_desc bool_outputs[] = {{"y", 0, false, QDQ_SET(BOOL)}};
 static const qdq_attr_desc alike_attrs[] = {BROADCAST_ATTR};
 static const qdq_attr_desc mixed_attrs[] = {BROADCAST_ATTR,
                                             {"dtype", QDQ_ATTR_DTYPE,
-                                             offsetof(qdq_binary_attrs, dtype), NULL, "that of a",
-                                             "of the result"}};
+                                             offsetof(qdq_binary_attrs, dtype), NULL,
+                                             "the dtype of a", "of the result"}};
 
 static void infer_shape(qdq_op_context *ctx, qdq_dtype dtype) {
     const qdq_binary_attrs *a = ctx->attrs;
@@ -198,7 +198,7 @@ static size_t lower_bias_add(const qdq_op_context *ctx, const qdq_lowering *to, 
 
 const qdq_op qdq_op_bias_add = {
     .name = "BiasAdd",
-    .summary = "y = x + bias of its channel",
+    .summary = "y = x + the bias of its channel",
     .attrs_size = sizeof(qdq_bias_add_attrs),
     QDQ_OP_TABLES(bias_add_inputs, float_outputs, bias_add_attrs),
     .infer = infer_bias_add,

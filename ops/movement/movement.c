@@ -85,7 +85,7 @@ static const qdq_op_fusion reorder_fusion = {.passes_quantized = same_quantized}
 
 const qdq_op qdq_op_reorder = {
     .name = "Reorder",
-    .summary = "y = x: layouts are not the graph's",
+    .summary = "y = x; memory layouts are not part of a graph",
     .attrs_size = sizeof(qdq_unary_attrs),
     .inputs = reorder_inputs,
     .input_count = 1,

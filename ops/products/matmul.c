@@ -17,8 +17,8 @@ static const qdq_attr_desc attrs[] = {
      "swap the last two dims of a; a vector has none"},
     {"transpose_b", QDQ_ATTR_BOOL, offsetof(attrs_type, transpose_b), NULL, "false",
      "the same for b"},
-    {"dtype", QDQ_ATTR_DTYPE, offsetof(attrs_type, dtype), NULL, "that of a",
-     "of the result: that of a, or float32"},
+    {"dtype", QDQ_ATTR_DTYPE, offsetof(attrs_type, dtype), NULL, "the dtype of a",
+     "of the result: the dtype of a, or float32"},
 };
 
 static qdq_matmul_ports ports_of(const attrs_type *a) {

@@ -49,7 +49,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
 
 const qdq_op qdq_op_cast = {
     .name = "Cast",
-    .summary = "y = x as another dtype",
+    .summary = "y = x converted to another dtype",
     .attrs_size = sizeof(qdq_cast_attrs),
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,

@@ -36,7 +36,7 @@ static const qdq_attr_desc attrs[] = {
     {"global_scales", QDQ_ATTR_FLOATS, offsetof(attrs_type, global_scales), NULL, "1",
      "nvfp4: a constant scale of the scales, or the port"},
     {"scale_dtype", QDQ_ATTR_DTYPE, offsetof(attrs_type, scale_dtype), NULL, "float32",
-     "without a scale: float32, float16 or bfloat16, to which the computed scale is rounded"},
+     "without a scale: float32, float16 or bfloat16; the computed scale is rounded to it"},
 };
 
 static bool has_scale(const qdq_op_context *ctx, const attrs_type *a) {

@@ -109,7 +109,7 @@ static const qdq_attr_desc training_attrs[] = {
     {"epsilon", QDQ_ATTR_FLOAT, offsetof(qdq_batch_norm_training_attrs, epsilon), NULL,
      QDQ_REQUIRED, "added to the variance"},
     {"momentum", QDQ_ATTR_FLOAT, offsetof(qdq_batch_norm_training_attrs, momentum), NULL, "0.5",
-     "the part of the old mean and variance in the running ones"},
+     "weight of the old mean and variance in the running ones"},
     {"data_format", QDQ_ATTR_WORD, offsetof(qdq_batch_norm_training_attrs, data_format),
      qdq_data_format_words, "NXC", "where the channels are"},
 };
@@ -171,7 +171,7 @@ static size_t lower_training(const qdq_op_context *ctx, const qdq_lowering *to, 
 
 const qdq_op qdq_op_batch_norm_forward_training = {
     .name = "BatchNormForwardTraining",
-    .summary = "BatchNormInference by the statistics of x, which it also makes",
+    .summary = "BatchNormInference with the mean and variance of x, which are outputs too",
     .attrs_size = sizeof(qdq_batch_norm_training_attrs),
     QDQ_OP_TABLES(training_inputs, training_outputs, training_attrs),
     .infer = infer_training,

@@ -7,7 +7,7 @@ static const qdq_port_desc inputs[] = {QDQ_NORM_INPUTS(qdq_group_norm_attrs)};
 static const qdq_port_desc outputs[] = {QDQ_NORM_OUTPUTS(qdq_group_norm_attrs)};
 static const qdq_attr_desc attrs[] = {
     {"groups", QDQ_ATTR_INT, offsetof(qdq_group_norm_attrs, groups), NULL, QDQ_REQUIRED,
-     "how many groups the channels are in; divides them"},
+     "number of groups; divides the number of channels"},
     QDQ_NORM_ATTRS(qdq_group_norm_attrs),
     {"data_format", QDQ_ATTR_WORD, offsetof(qdq_group_norm_attrs, data_format),
      qdq_data_format_words, "NXC", "where the channels are"},

@@ -34,7 +34,7 @@ enum { QDQ_NORM_GAMMA = 1, QDQ_NORM_BETA, QDQ_NORM_MEAN = 1, QDQ_NORM_VARIANCE }
         {"use_affine", QDQ_ATTR_BOOL, offsetof(S, use_affine), NULL, "true", \
          "no effect: gamma and beta are used if they are given"},       \
         {"keep_stats", QDQ_ATTR_BOOL, offsetof(S, keep_stats), NULL, "true", \
-         "also make mean and variance"}
+         "also output mean and variance"}
 // clang-format on
 
 // Checks gamma and beta, and sets the types of the outputs; mean and variance have the shape

@@ -61,9 +61,9 @@ static const qdq_port_desc inputs[] = {
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
 static const qdq_attr_desc attrs[] = {
     {"axes", QDQ_ATTR_INTS, offsetof(qdq_reduce_attrs, axes), NULL, QDQ_REQUIRED,
-     "the dims that go, each once"},
+     "the dims to reduce, each once"},
     {"keep_dims", QDQ_ATTR_BOOL, offsetof(qdq_reduce_attrs, keep_dims), NULL, "false",
-     "they stay, 1 long"},
+     "keep the reduced dims, with size 1"},
 };
 
 // A bit for each dim of `axes`, with findings for entries that are no dims of x.

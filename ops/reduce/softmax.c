@@ -112,11 +112,11 @@ static const qdq_port_desc softmax_outputs[] = {
     {"stats", offsetof(qdq_softmax_attrs, keep_stats), true, QDQ_SET(FLOAT32)},
 };
 static const qdq_attr_desc softmax_attrs[] = {
-    {"axis", QDQ_ATTR_INT, offsetof(qdq_softmax_attrs, axis), NULL, "1", "the dim to go along"},
+    {"axis", QDQ_ATTR_INT, offsetof(qdq_softmax_attrs, axis), NULL, "1", "the dim of the sum"},
     {"mode", QDQ_ATTR_WORD, offsetof(qdq_softmax_attrs, mode), modes, "none",
      "inf_as_zero: a slice of -infinities alone gives zeros, not NaN"},
-    {"dtype", QDQ_ATTR_DTYPE, offsetof(qdq_softmax_attrs, dtype), NULL, "that of x",
-     "of y; another than x's where one of the two is float32"},
+    {"dtype", QDQ_ATTR_DTYPE, offsetof(qdq_softmax_attrs, dtype), NULL, "the dtype of x",
+     "of y; may differ from x if one of the two is float32"},
     {"keep_stats", QDQ_ATTR_BOOL, offsetof(qdq_softmax_attrs, keep_stats), NULL, "false",
      "also make stats: max + ln(sum)"},
 };
@@ -166,8 +166,7 @@ static const qdq_port_desc log_inputs[] = {
 };
 static const qdq_port_desc log_outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
 static const qdq_attr_desc log_attrs[] = {
-    {"axis", QDQ_ATTR_INT, offsetof(qdq_log_softmax_attrs, axis), NULL, "-1",
-     "the dim to go along"},
+    {"axis", QDQ_ATTR_INT, offsetof(qdq_log_softmax_attrs, axis), NULL, "-1", "the dim of the sum"},
 };
 
 static void infer_log_softmax(qdq_op_context *ctx) {

@@ -19,10 +19,10 @@ static const qdq_attr_desc attrs[] = {
     {"sizes", QDQ_ATTR_INTS, offsetof(qdq_interpolate_attrs, sizes), NULL, "",
      "spatial dims of y; either these or scales"},
     {"scales", QDQ_ATTR_FLOATS, offsetof(qdq_interpolate_attrs, scales), NULL, "",
-     "of each spatial dim, which becomes trunc(dim * scale)"},
+     "per spatial dim; its size in y is trunc(dim * scale)"},
     {"coordinate_transformation_mode", QDQ_ATTR_WORD,
      offsetof(qdq_interpolate_attrs, coordinate_transformation_mode), coordinate_words,
-     "half_pixel", "where an element of y lies in x"},
+     "half_pixel", "how positions in y map to positions in x"},
     {"data_format", QDQ_ATTR_WORD, offsetof(qdq_interpolate_attrs, data_format),
      qdq_data_format_words, "NXC", "where the channels are"}};
 
