@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "include/qdq/network.h"
+#include "include/qdq/ops.h"
 
 enum { WEIGHTS = 1 };
 

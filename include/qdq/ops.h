@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops: for each one a struct with its ports and attributes, and the call that adds a node.
+// All ops: for each one a struct with its ports and attributes, and the call that adds a node.
 //
 // The struct of an op is a node as the JSON has it: fields carry the names of the ports and
 // attributes there. All zero is the default of every field, so a call names only what it needs:
@@ -10,168 +10,21 @@
 //
 // Both the C calls and the JSON reader end in qdq_add_node, which checks the node and infers its
 // outputs.
+//
+// Neural-network ops (all but those of ops/quantize.h) have the names, attributes and defaults of
+// the oneDNN Graph operations, except where a comment says ONNX. Unless a comment says otherwise,
+// their values are floats (float32, float16, bfloat16), arithmetic is float32 with one rounding to
+// the dtype of the result, and a result has the dtype and the shape of the first input. Results
+// have the same bits on every instruction set and with any number of threads.
 #ifndef QDQ_OPS_H
 #define QDQ_OPS_H
 
-#include <qdq/values.h>
+#include <qdq/ops/elementwise.h>
+#include <qdq/ops/movement.h>
+#include <qdq/ops/node.h>
+#include <qdq/ops/products.h>
+#include <qdq/ops/quantize.h>
+#include <qdq/ops/reduce.h>
+#include <qdq/ops/spatial.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-//---- Any op -----------------------------------------------------------------
-
-// Adds a node and returns its first output. `op` is the name ("Quantize"); `attrs` the op's struct
-// with all ports filled in, `attrs_size` its size (a smaller, older struct is fine: the rest is
-// default). An op that does not exist, NULL too, and an enumerator that there is not are findings.
-// NULL `attrs` are all zero: nothing is connected.
-QDQ_API qdq_value qdq_add_node(qdq_graph *graph, const char *op, const void *attrs,
-                               size_t attrs_size);
-
-//---- Quantize, Dequantize, DynamicQuantize ----------------------------------
-
-// Which elements share a scale and a zero point.
-typedef enum qdq_qtype {
-    QDQ_PER_TENSOR = 0,
-    QDQ_PER_CHANNEL,  // those with the same index on `axis`
-    QDQ_PER_GROUP,    // those of one block of `group_shape`
-} qdq_qtype;
-
-// What a zero point is.
-typedef enum qdq_domain {
-    QDQ_DOMAIN_INT = 0,  // the code of real 0
-    QDQ_DOMAIN_FLOAT,    // the real value of code (quant_min + quant_max + 1) / 2
-    QDQ_DOMAIN_NONE,     // there is none
-} qdq_domain;
-
-// The scale comes from exactly one of `scale` and `scales`; the zero point from at most one of
-// `zero_point` and `zps`, and is 0 without.
-typedef struct qdq_quantize_attrs {
-    const char *name;  // of the node; NULL: made up
-    qdq_value x;       // set by the call. Quantize: float or int32; Dequantize: what Quantize makes
-    qdq_value scale;   // float; [] or [1], [dim] or the block grid, by qtype
-    qdq_value zero_point;  // integer, or a float constant of whole numbers (float domain: float);
-                           // one element, or the shape of the scale; 0 for float types
-    qdq_qtype qtype;
-    qdq_int axis;          // per_channel, in [-rank, rank - 1]; default 1
-    qdq_ints group_shape;  // per_group: one entry per dim, 1..dim, -1 is the whole dim
-    qdq_floats scales;     // 1, dim[axis], or one per block in row-major order of the block grid
-    qdq_numbers zps;       // one (serves all) or as many as scales
-    qdq_dtype dtype;       // of y; default Quantize int8, Dequantize bfloat16
-    qdq_int quant_min;     // a narrower clamp range; default that of dtype. Dequantize: no effect.
-    qdq_int quant_max;     // Whole, of integers; target torchao: also fractions, and of float8
-    qdq_bool saturate;     // float8 results: clamp to the largest value, else NaN or infinity;
-                           // default what the target does. Dequantize and integers: no effect
-    qdq_domain zero_point_domain;
-} qdq_quantize_attrs;
-
-typedef qdq_quantize_attrs qdq_dequantize_attrs;
-
-// y = clamp(round(x / scale) + zero_point), of x's shape.
-static inline qdq_value qdq_quantize(qdq_graph *graph, qdq_value x, qdq_quantize_attrs attrs) {
-    attrs.x = x;
-    return qdq_add_node(graph, "Quantize", &attrs, sizeof attrs);
-}
-
-// y = (x - zero_point) * scale, of x's shape.
-static inline qdq_value qdq_dequantize(qdq_graph *graph, qdq_value x, qdq_dequantize_attrs attrs) {
-    attrs.x = x;
-    return qdq_add_node(graph, "Dequantize", &attrs, sizeof attrs);
-}
-
-// How DynamicQuantize computes its parameters.
-typedef enum qdq_scheme {
-    QDQ_ASYMMETRIC = 0,         // lo = min(0, x), hi = max(0, x): scale (hi - lo) / (qmax - qmin)
-    QDQ_SYMMETRIC,              // scale max|x| / qmax, zero point 0
-    QDQ_SYMMETRIC_NO_CLIPPING,  // scale max(lo / qmin, hi / qmax), zero point 0
-    // A power of two (float8_e8m0) for the largest of a block; results are float8 or float4.
-    QDQ_MX_FLOOR,
-    QDQ_MX_CEIL,
-    QDQ_MX_EVEN,
-    QDQ_MX_RCEIL,
-    QDQ_NVFP4,  // scale max|x| / 6 / global_scale as float8_e4m3fn; results are float4_e2m1
-} qdq_scheme;
-
-typedef struct qdq_dynamic_quantize_attrs {
-    qdq_quantize_attrs quantize;  // as there; with a scale it quantizes with it (output y only)
-    qdq_scheme scheme;            // without: how the parameters come from the data
-    qdq_float eps;                // least scale, > 0; default what the target does
-    qdq_value global_scale;       // nvfp4: one float that scales the scales; default 1
-    qdq_floats global_scales;     // the same as a constant
-    qdq_dtype scale_dtype;  // without: float32, float16 or bfloat16, to which the computed scale is
-                            // rounded; default float32. mx_... and nvfp4: their own alone
-} qdq_dynamic_quantize_attrs;
-
-// y, and without a given scale also: scale (of `scale_dtype`, or as the scheme says; [], [dim] or
-// the block grid) and zero_point (of y's dtype, same shape); reach them by qdq_port(g, y, "scale").
-static inline qdq_value qdq_dynamic_quantize(qdq_graph *graph, qdq_value x,
-                                             qdq_dynamic_quantize_attrs attrs) {
-    attrs.quantize.x = x;
-    return qdq_add_node(graph, "DynamicQuantize", &attrs, sizeof attrs);
-}
-
-//---- Requantize -------------------------------------------------------------
-
-// A qtype that may be left out: QDQ_QTYPE(QDQ_PER_CHANNEL).
-typedef struct qdq_maybe_qtype {
-    bool set;
-    qdq_qtype value;
-} qdq_maybe_qtype;
-
-#ifndef __cplusplus
-#define QDQ_QTYPE(v) ((qdq_maybe_qtype){true, (v)})
-#else
-#define QDQ_QTYPE(v) (qdq_maybe_qtype{true, (v)})
-#endif
-
-// From one set of parameters to another. Each side is per tensor (one element) or per channel
-// along `axis`, independently of the other.
-typedef struct qdq_requantize_attrs {
-    const char *name;
-    qdq_value x;  // an integer, or a float that holds such values (`dtype` is then required)
-    qdq_value in_scale, in_zero_point, out_scale, out_zero_point;
-    qdq_floats in_scales;
-    qdq_numbers in_zps;
-    qdq_floats out_scales;
-    qdq_numbers out_zps;
-    qdq_int axis;           // required if a side has more than one element
-    qdq_maybe_qtype qtype;  // per_tensor or per_channel; must agree with the counts
-    qdq_dtype dtype;        // of y; default: the dtype of x
-    qdq_int quant_min;
-    qdq_int quant_max;
-} qdq_requantize_attrs;
-
-static inline qdq_value qdq_requantize(qdq_graph *graph, qdq_value x, qdq_requantize_attrs attrs) {
-    attrs.x = x;
-    return qdq_add_node(graph, "Requantize", &attrs, sizeof attrs);
-}
-
-//---- Cast -------------------------------------------------------------------
-
-// Which power of two a number becomes that lies between two.
-typedef enum qdq_cast_rounding {
-    QDQ_CAST_ROUND_UP = 0,   // the greater
-    QDQ_CAST_ROUND_DOWN,     // the lesser
-    QDQ_CAST_ROUND_NEAREST,  // the nearer; halfway the greater
-} qdq_cast_rounding;
-
-typedef struct qdq_cast_attrs {
-    const char *name;
-    qdq_value x;                   // any dtype
-    qdq_dtype dtype;               // of y, any; required
-    qdq_bool saturate;             // float8: clamp to the largest value, else NaN or infinity;
-                                   // default what the target does. float8_e8m0: clamp, else NaN;
-                                   // default true
-    qdq_cast_rounding round_mode;  // float8_e8m0
-} qdq_cast_attrs;
-
-// y = x as another dtype, of x's shape.
-static inline qdq_value qdq_cast(qdq_graph *graph, qdq_value x, qdq_cast_attrs attrs) {
-    attrs.x = x;
-    return qdq_add_node(graph, "Cast", &attrs, sizeof attrs);
-}
-
-#ifdef __cplusplus
-}
-#endif
 #endif

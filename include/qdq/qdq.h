@@ -7,7 +7,6 @@
 #include <qdq/exec.h>
 #include <qdq/graph.h>
 #include <qdq/inspect.h>
-#include <qdq/network.h>
 #include <qdq/numerics.h>
 #include <qdq/ops.h>
 #include <qdq/parallel.h>

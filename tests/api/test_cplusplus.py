@@ -20,7 +20,8 @@ def main() -> int:
     root = pathlib.Path(sys.argv[1])
     found = {os.path.realpath(path): name for name in COMPILERS if (path := shutil.which(name))}
     compilers = sorted(found.values())
-    headers = sorted(path.name for path in (root / "include/qdq").glob("*.h"))
+    public = root / "include/qdq"
+    headers = sorted(path.relative_to(public).as_posix() for path in public.rglob("*.h"))
     if not compilers:
         print("skipped: there is no C++ compiler here")
         return 77
@@ -28,7 +29,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         alone = []
         for name in headers:
-            alone.append(pathlib.Path(folder) / f"{name}.cpp")
+            alone.append(pathlib.Path(folder) / f"{name.replace('/', '_')}.cpp")
             alone[-1].write_text(f"#include <qdq/{name}>\n", encoding="utf-8")
         for compiler in compilers:
             for standard in STANDARDS:

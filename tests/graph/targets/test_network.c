@@ -3,7 +3,7 @@
 // same bits under all of them. The inputs are bfloat16 values that some targets round differently
 // or flush.
 #include <math.h>
-#include <qdq/network.h>
+#include <qdq/ops.h>
 #include <qdq/qdq.h>
 
 #include "tests/unit.h"

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise ops: each element of y is computed from one element of each input.
+#ifndef QDQ_OPS_ELEMENTWISE_H
+#define QDQ_OPS_ELEMENTWISE_H
+
+#include <qdq/ops/node.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// How shapes are brought together: numpy's rule (right-aligned, sizes equal or 1), or not at all.
+typedef enum qdq_broadcast { QDQ_BROADCAST_NUMPY = 0, QDQ_BROADCAST_NONE } qdq_broadcast;
+
+//---- Elements: one input ----------------------------------------------------
+
+QDQ_UNARY_CALL(qdq_abs, "Abs")
+QDQ_UNARY_CALL(qdq_exp, "Exp")
+QDQ_UNARY_CALL(qdq_log, "Log")
+QDQ_UNARY_CALL(qdq_sqrt, "Sqrt")
+QDQ_UNARY_CALL(qdq_square, "Square")
+QDQ_UNARY_CALL(qdq_tanh, "Tanh")
+QDQ_UNARY_CALL(qdq_sigmoid, "Sigmoid")  // 1 / (1 + e^-x)
+QDQ_UNARY_CALL(qdq_relu, "ReLU")        // max(x, 0); NaN stays NaN
+QDQ_UNARY_CALL(qdq_reciprocal, "Reciprocal")
+QDQ_UNARY_CALL(qdq_round, "Round")           // half to even
+QDQ_UNARY_CALL(qdq_hard_swish, "HardSwish")  // x * max(0, min(1, x / 6 + 0.5))
+QDQ_UNARY_CALL(qdq_mish, "Mish")             // x * tanh(ln(1 + e^x))
+
+typedef struct qdq_alpha_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_float alpha;  // required
+} qdq_alpha_attrs;
+
+// x > 0 ? x : alpha * x
+static inline qdq_value qdq_leaky_relu(qdq_graph *graph, qdq_value x, qdq_alpha_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "LeakyReLU", &attrs, sizeof attrs);
+}
+
+// x > 0 ? x : alpha * (e^x - 1)
+static inline qdq_value qdq_elu(qdq_graph *graph, qdq_value x, qdq_alpha_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "Elu", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_hard_sigmoid_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_float alpha, beta;  // required
+} qdq_hard_sigmoid_attrs;
+
+// max(0, min(1, alpha * x + beta))
+static inline qdq_value qdq_hard_sigmoid(qdq_graph *graph, qdq_value x,
+                                         qdq_hard_sigmoid_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "HardSigmoid", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_clamp_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_float min, max;  // required, min <= max
+} qdq_clamp_attrs;
+
+// min(max(x, min), max)
+static inline qdq_value qdq_clamp(qdq_graph *graph, qdq_value x, qdq_clamp_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "Clamp", &attrs, sizeof attrs);
+}
+
+typedef enum qdq_gelu_mode { QDQ_GELU_ERF = 0, QDQ_GELU_TANH } qdq_gelu_mode;
+
+typedef struct qdq_gelu_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_gelu_mode mode;
+} qdq_gelu_attrs;
+
+// x / 2 * (1 + erf(x / sqrt 2)), or x / 2 * (1 + tanh(0.7978845608 * (x + 0.044715 * x^3)))
+static inline qdq_value qdq_gelu(qdq_graph *graph, qdq_value x, qdq_gelu_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "GELU", &attrs, sizeof attrs);
+}
+
+//---- Elements: two and three inputs -----------------------------------------
+
+typedef struct qdq_binary_attrs {
+    const char *name;
+    qdq_value a, b;
+    qdq_broadcast auto_broadcast;
+    qdq_dtype dtype;  // of y; default that of a. Not for Minimum, Maximum, GreaterEqual
+} qdq_binary_attrs;
+
+#define QDQ_BINARY_CALL(call, op)                                            \
+    static inline qdq_value call(qdq_graph *graph, qdq_value a, qdq_value b, \
+                                 qdq_binary_attrs attrs) {                   \
+        attrs.a = a, attrs.b = b;                                            \
+        return qdq_add_node(graph, op, &attrs, sizeof attrs);                \
+    }
+
+// Add and Subtract also take int32, and may give it: exact, clamped to int32, where both inputs
+// are int32; else in float32, rounded half to even and clamped.
+QDQ_BINARY_CALL(qdq_add, "Add")
+QDQ_BINARY_CALL(qdq_subtract, "Subtract")
+QDQ_BINARY_CALL(qdq_multiply, "Multiply")
+QDQ_BINARY_CALL(qdq_divide, "Divide")
+// Both of one dtype. NaN wins.
+QDQ_BINARY_CALL(qdq_minimum, "Minimum")
+QDQ_BINARY_CALL(qdq_maximum, "Maximum")
+// Both of one dtype, float or int32; y is bool. False where there is a NaN.
+QDQ_BINARY_CALL(qdq_greater_equal, "GreaterEqual")
+
+typedef struct qdq_select_attrs {
+    const char *name;
+    qdq_value condition;  // bool; broadcast onto the others, which are broadcast to each other
+    qdq_value a, b;       // of one dtype
+    qdq_broadcast auto_broadcast;
+} qdq_select_attrs;
+
+// condition ? a : b, of the dtype of a.
+static inline qdq_value qdq_select(qdq_graph *graph, qdq_value condition, qdq_value a, qdq_value b,
+                                   qdq_select_attrs attrs) {
+    attrs.condition = condition, attrs.a = a, attrs.b = b;
+    return qdq_add_node(graph, "Select", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_bias_add_attrs {
+    const char *name;
+    qdq_value x;     // rank 2 or more
+    qdq_value bias;  // [channels], of x's dtype
+    qdq_data_format data_format;
+} qdq_bias_add_attrs;
+
+// x + bias of its channel.
+static inline qdq_value qdq_bias_add(qdq_graph *graph, qdq_value x, qdq_value bias,
+                                     qdq_bias_add_attrs attrs) {
+    attrs.x = x, attrs.bias = bias;
+    return qdq_add_node(graph, "BiasAdd", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_prelu_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_value slope;  // of x's dtype; [channels], or broadcast onto x
+    qdq_data_format data_format;
+    qdq_bool per_channel_broadcast;  // default true; false: a slope of rank 1 is for the last dim
+} qdq_prelu_attrs;
+
+// x > 0 ? x : slope * x
+static inline qdq_value qdq_prelu(qdq_graph *graph, qdq_value x, qdq_value slope,
+                                  qdq_prelu_attrs attrs) {
+    attrs.x = x, attrs.slope = slope;
+    return qdq_add_node(graph, "PReLU", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_dropout_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_value seed, offset;  // int64 or int32, rank 0
+    qdq_value probability;   // float, rank 0; outside of [0, 1] clamped
+    qdq_bool keep_mask;      // also makes `mask`: uint8, 1 where an element was kept. Default false
+} qdq_dropout_attrs;
+
+// Philox4x32-10 decides what is kept; y = kept ? x * (1 / (1 - probability)) : 0.
+static inline qdq_value qdq_dropout(qdq_graph *graph, qdq_value x, qdq_dropout_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "Dropout", &attrs, sizeof attrs);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops that move elements and compute nothing. They take any dtype.
+#ifndef QDQ_OPS_MOVEMENT_H
+#define QDQ_OPS_MOVEMENT_H
+
+#include <qdq/ops/node.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct qdq_concat_attrs {
+    const char *name;
+    qdq_values xs;  // 1 to 64, of one dtype, alike in all dims but the axis
+    qdq_int axis;   // required
+} qdq_concat_attrs;
+
+static inline qdq_value qdq_concat(qdq_graph *graph, qdq_concat_attrs attrs) {
+    return qdq_add_node(graph, "Concat", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_reshape_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_ints shape;         // required; one dim may be -1
+    qdq_bool special_zero;  // required: 0 is the dim of x; else 0 is refused
+} qdq_reshape_attrs;
+
+static inline qdq_value qdq_reshape(qdq_graph *graph, qdq_value x, qdq_reshape_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "StaticReshape", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_transpose_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_ints order;  // dim i of y is dim order[i] of x; empty: reversed
+} qdq_transpose_attrs;
+
+static inline qdq_value qdq_transpose(qdq_graph *graph, qdq_value x, qdq_transpose_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "StaticTranspose", &attrs, sizeof attrs);
+}
+
+QDQ_UNARY_CALL(qdq_reorder, "Reorder")  // y = x: layouts are not the graph's
+
+typedef struct qdq_gen_index_attrs {
+    const char *name;
+    qdq_value x;   // its values are not used
+    qdq_int axis;  // required
+} qdq_gen_index_attrs;
+
+// The coordinate on the axis, int32.
+static inline qdq_value qdq_gen_index(qdq_graph *graph, qdq_value x, qdq_gen_index_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "GenIndex", &attrs, sizeof attrs);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops over the spatial dims of images: pooling and interpolation.
+#ifndef QDQ_OPS_SPATIAL_H
+#define QDQ_OPS_SPATIAL_H
+
+#include <qdq/ops/node.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum qdq_pool_rounding { QDQ_POOL_ROUND_FLOOR = 0, QDQ_POOL_ROUND_CEIL } qdq_pool_rounding;
+
+typedef struct qdq_pool_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_ints strides, kernel;       // one per spatial dim; required
+    qdq_ints pads_begin, pads_end;  // required; empty: zeros
+    qdq_ints dilations;             // MaxPool only; default 1
+    qdq_bool exclude_pad;           // AvgPool only; required: divide by the elements that there are
+    qdq_pool_rounding rounding_type;
+    qdq_auto_pad auto_pad;
+    qdq_data_format data_format;
+} qdq_pool_attrs;
+
+static inline qdq_value qdq_avg_pool(qdq_graph *graph, qdq_value x, qdq_pool_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "AvgPool", &attrs, sizeof attrs);
+}
+
+// Padding never wins; a NaN does.
+static inline qdq_value qdq_max_pool(qdq_graph *graph, qdq_value x, qdq_pool_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "MaxPool", &attrs, sizeof attrs);
+}
+
+typedef enum qdq_interpolate_mode {
+    QDQ_NEAREST = 0,
+    QDQ_LINEAR,
+    QDQ_BILINEAR,  // the last two are other words for linear
+    QDQ_TRILINEAR,
+} qdq_interpolate_mode;
+
+// A mode that may be left out: QDQ_MODE(QDQ_LINEAR).
+typedef struct qdq_maybe_interpolate_mode {
+    bool set;
+    qdq_interpolate_mode value;
+} qdq_maybe_interpolate_mode;
+
+#ifndef __cplusplus
+#define QDQ_MODE(v) ((qdq_maybe_interpolate_mode){true, (v)})
+#else
+#define QDQ_MODE(v) (qdq_maybe_interpolate_mode{true, (v)})
+#endif
+
+typedef enum qdq_coordinates { QDQ_HALF_PIXEL = 0, QDQ_ALIGN_CORNERS } qdq_coordinates;
+
+typedef struct qdq_interpolate_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_maybe_interpolate_mode mode;  // required
+    qdq_ints sizes;                   // one per spatial dim; exactly one of sizes and scales
+    qdq_floats scales;                // one per spatial dim; a result is trunc(in * scale) long
+    qdq_coordinates coordinate_transformation_mode;
+    qdq_data_format data_format;
+} qdq_interpolate_attrs;
+
+static inline qdq_value qdq_interpolate(qdq_graph *graph, qdq_value x,
+                                        qdq_interpolate_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "Interpolate", &attrs, sizeof attrs);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
