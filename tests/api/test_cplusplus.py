@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""test_cplusplus.py SOURCE_DIR: every public header by itself, and each macro of them in use, is clean as C++17 and
-C++20 with g++ and clang++, whichever is there, with all the warnings that a careful user turns on. Exits with 77 where
-neither is there."""
+"""Compiles every public header alone, and uses of each of its macros, as C++17 and C++20 without
+warnings.
+
+    test_cplusplus.py SOURCE_DIR
+
+Tries g++ and clang++ with many warnings enabled, and exits with 77 if neither is installed."""
 import os
 import pathlib
 import shutil

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""test_example.py EXAMPLE_BINARY SOURCE_DIR c|cpp: the program of the README in this language is the one that is built
-here, and it prints what it should: 1.8 is 72 steps of 0.025, and 1.8 as a bfloat16 is 1.796875."""
+"""The README has the example program that is built here, and the program prints the right numbers.
+
+    test_example.py EXAMPLE_BINARY SOURCE_DIR c|cpp
+
+1.8 is 72 steps of 0.025, and as a bfloat16 1.8 is 1.796875."""
 import os
 import pathlib
 import re
@@ -14,7 +17,7 @@ def main() -> int:
     source = (root / f"tests/api/example.{language}").read_text(encoding="utf-8")
     program = source[source.index("#include"):]
     blocks = re.findall(rf"```{language}\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.S)
-    wrapper = os.environ.get("MESON_EXE_WRAPPER", "").split()  # of a cross build
+    wrapper = os.environ.get("MESON_EXE_WRAPPER", "").split()  # set in a cross build
     output = subprocess.run([*wrapper, binary], capture_output=True, text=True, timeout=60, check=False)
     checks = {
         "the README shows the program that is tested": program in blocks,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every function that the library exports has a case in test_misuse, and every case a function.
+"""Every function that the library exports has a case in test_misuse, and every case has a function.
 
     test_exports.py LIBRARY TEST_MISUSE
 """
@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
-DYNAMIC_SYMBOLS = 11  # type of a section
+DYNAMIC_SYMBOLS = 11  # the type of the section with dynamic symbols
 GLOBAL_FUNCTION = 0x12
 
 

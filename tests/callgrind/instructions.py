@@ -5,7 +5,7 @@
     instructions.py QDQ_BINARY             compares; a case that is off by more than 3 % fails
     instructions.py QDQ_BINARY --record    writes the baseline anew
 
-The counts are those of a release build by the compiler that baseline.json names. valgrind has no
+The baseline is from a release build with the compiler that baseline.json names. valgrind has no
 AVX-512, so the vector kernels are counted as AVX2.
 """
 
@@ -39,7 +39,7 @@ def long_chain(count):
     return graph("float32", [4], *nodes)
 
 
-# Name, graph, options of `qdq run`, function whose instructions count.
+# Name, graph, options of `qdq run`, and the function whose instructions are counted.
 CASES = [
     ("quantize float32 to int8, avx2",
      graph("float32", [256, 256], node("Quantize", "q", "x", scales=0.02, zps=3)),

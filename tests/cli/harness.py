@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the command line share: calling qdq, and files written by hand."""
+"""Shared by the tests of the command line: calling qdq, and reading and writing its files without
+it."""
 
 import ast
 import json
@@ -13,10 +14,10 @@ import unittest
 from collections import namedtuple
 from pathlib import Path
 
-TIMEOUT = 30  # seconds for one call, against hanging
-QDQ = MODELS = None  # set from the command line
+TIMEOUT = 30  # seconds before a call counts as hanging
+QDQ = MODELS = None  # from the command line
 
-# Elements in struct's letters. bfloat16 goes by its bits.
+# Struct letters of each dtype. A bfloat16 is passed as its bits.
 LETTERS = {"float32": "f", "bfloat16": "H", "int8": "b", "uint8": "B", "int32": "i",
            "int64": "q"}
 NPY = {"float32": "<f4", "int8": "|i1", "uint8": "|u1", "int32": "<i4", "int64": "<i8"}
@@ -24,7 +25,7 @@ SAFETENSORS = {"float32": "F32", "bfloat16": "BF16", "int8": "I8", "uint8": "U8"
                "int64": "I64"}
 
 Result = namedtuple("Result", "code out err")
-Tensor = namedtuple("Tensor", "dtype shape data")  # data: bytes
+Tensor = namedtuple("Tensor", "dtype shape data")  # data is bytes
 
 
 # ---- Numbers ----
@@ -45,7 +46,7 @@ def float32_of_bits(bits):
 
 
 def bfloat16_bits(value):
-    """Of a float32, rounded half to even."""
+    """The bits of a float32 rounded half to even."""
     bits = struct.unpack("<I", struct.pack("<f", value))[0]
     if math.isnan(value):
         return bits >> 16 | 0x40
@@ -88,7 +89,8 @@ def read_npy(path):
 
 
 def safetensors_bytes(tensors):
-    """`tensors`: name -> Tensor, whose dtype may also be a word of the format itself."""
+    """The bytes of a file. `tensors` maps names to Tensors, whose dtype may be a word of the format
+    itself."""
     header, body = {}, b""
     for name, one in tensors.items():
         header[name] = {"dtype": SAFETENSORS.get(one.dtype, one.dtype), "shape": one.shape,
@@ -133,7 +135,8 @@ def requantize(name, x, ports=None, **attrs):
 
 
 def graph(nodes=(), inputs=None, outputs=None, **more):
-    """One input x of float32 [2, 3] and one output y of node q, unless told otherwise."""
+    """A graph with one input x, float32 [2, 3], and one output y of node q, unless given
+    otherwise."""
     inputs = [value("x")] if inputs is None else inputs
     outputs = {"y": "q"} if outputs is None else outputs
     return {"format": "qdq/1", "inputs": inputs, "nodes": list(nodes),
@@ -152,12 +155,12 @@ def models():
 
 
 def text_of(stream):
-    """Of bytes; those that are not UTF-8 become surrogates."""
+    """Bytes as text; bytes that are not UTF-8 become surrogates."""
     return (stream or b"").decode(errors="surrogateescape")
 
 
 class Case(unittest.TestCase):
-    """Each test has a folder of its own, which is where qdq is called."""
+    """A test with a folder of its own, in which qdq is called."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="qdq-cli-")
@@ -165,7 +168,7 @@ class Case(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def write(self, name, content):
-        """A graph, text or bytes; gives the name back."""
+        """Writes a graph, text or bytes to a file and returns its name."""
         if isinstance(content, (dict, list)):
             content = json.dumps(content, ensure_ascii=False)
         data = content if isinstance(content, bytes) else content.encode()
@@ -173,7 +176,7 @@ class Case(unittest.TestCase):
         return name
 
     def qdq(self, *words, code=0, **more):
-        """Calls qdq, which must exit with `code` (None: any) and behave in general."""
+        """Calls qdq. It must exit with `code` (None: any) and follow the rules of all commands."""
         call = f"qdq {' '.join(map(str, words))[:200]}"
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
         try:
@@ -206,17 +209,17 @@ class Case(unittest.TestCase):
         return parsed
 
     def check(self, content, *words, code=1):
-        """`qdq check` of a graph; the findings as --json has them."""
+        """Runs `qdq check` on a graph and returns the findings of --json."""
         return self.json("check", self.write("g.json", content), *words, code=code)["findings"]
 
     def assert_finding(self, content, rule, text, code=1):
-        """The one finding of a graph is `rule`, and its message has `text`."""
+        """A graph has one finding, `rule`, whose message contains `text`."""
         found = self.check(content, code=code)
         self.assertEqual([one["rule"] for one in found], [rule], found)
         self.assertIn(text, found[0]["message"])
 
     def assert_refused(self, content, *texts, code=3):
-        """`qdq check` stops at the file with one line on stderr that has all the texts."""
+        """`qdq check` refuses the file with one line on stderr that contains all the texts."""
         result = self.qdq("check", self.write("g.json", content), code=code)
         self.assertEqual(result.out, "")
         self.assertRegex(result.err, r"\Aqdq: g\.json: [^\n]*\n\Z")
@@ -224,14 +227,14 @@ class Case(unittest.TestCase):
             self.assertIn(text, result.err)
 
     def run_one(self, content, x, *words, **more):
-        """Runs a graph with input x and output y through .npy files."""
+        """Runs a graph with input x and output y, both .npy files."""
         write_npy(self.folder / "x.npy", x)
         self.qdq("run", self.write("g.json", content), "-i", "x=x.npy", "-o", "y=y.npy", *words,
                  **more)
         return read_npy(self.folder / "y.npy")
 
     def peak_mib(self, *words):
-        """The most memory that a call of qdq had at once. A sanitizer is not to keep what was freed."""
+        """The peak memory of a call of qdq. A sanitizer must not keep freed memory."""
         options = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
         script = 'ulimit -t 60; cd "$1"; shift; exec "$@" >/dev/null 2>&1'
         pid = os.spawnve(os.P_NOWAIT, "/bin/sh",
@@ -241,7 +244,7 @@ class Case(unittest.TestCase):
 
 
 def main():
-    """Every test file is a program: FILE QDQ_BINARY MODELS_DIR [unittest's own words]."""
+    """Runs the tests of a file: FILE QDQ_BINARY MODELS_DIR [unittest's own arguments]."""
     take_arguments()
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
 

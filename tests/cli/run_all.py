@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""All tests of the command line.
+"""Runs all tests of the command line.
 
     run_all.py QDQ_BINARY MODELS_DIR
 """

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""qdq bench: what it prints, and what of it must agree with what. Nothing here holds a time."""
+"""qdq bench: what it prints, and which of the numbers must agree. No test checks a time."""
 
 from harness import Case, graph, main, node, quantize, value
 
-# float32 [64, 48] in, int8 and float32 out; two steps, because two nodes read q.
+# float32 [64, 48] in, int8 and float32 out, in two steps, as two nodes read q.
 NODES = [quantize(scales=0.5, zps=3), node("Dequantize", "d", "q", scales=0.5, dtype="float32"),
          node("Requantize", "r", "q", in_scales=0.5, out_scales=0.25, dtype="int8")]
 GRAPH = graph(NODES, [value("x", shape=(64, 48))], {"y": "d", "z": "r"})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""qdq check: what is told of files with mistakes, and where."""
+"""qdq check: which mistakes it finds in files, and the places it names."""
 
 import json
 
@@ -10,7 +10,8 @@ INT8 = value("x", "int8", [2])
 
 
 class Syntax(Case):
-    """Text that is not JSON: line and column, what was found, what was wanted."""
+    """Text that is not JSON: the message has line and column, what was found and what was
+    expected."""
 
     def refused(self, text, line, column, *texts):
         self.assert_refused(text, f"g.json: line {line}, column {column}: ", *texts)
@@ -83,7 +84,7 @@ class Syntax(Case):
 
 
 class ManyGraphs(Case):
-    """More than one graph in a call."""
+    """Several graphs in one call."""
 
     def setUp(self):
         super().setUp()
@@ -115,7 +116,7 @@ class ManyGraphs(Case):
 
 
 class Keys(Case):
-    """JSON, but no qdq/1 file."""
+    """Valid JSON, but no qdq/1 file."""
 
     def test_the_whole(self):
         for content in ([], 5, "a", None, True):

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""qdq compare: differences between targets are counted, and their causes are told.
+"""qdq compare: it counts differences between targets and names their causes.
 
-Results are worked out here, from the formulas of docs/targets.md, with exact fractions.
-"""
+Wanted results are computed here, with exact fractions, from the formulas of docs/targets.md."""
 
 import math
 import random
@@ -16,7 +15,7 @@ NAN = "NaN"
 
 
 def float32(exact):
-    """A Fraction as float32, half to even."""
+    """A Fraction as float32, rounded half to even."""
     if exact == 0:
         return Fraction(0)
     size = abs(exact)
@@ -32,7 +31,8 @@ def of_float(number):
 
 
 def as_float32(number):
-    """A number of JSON output, which has the fewest digits that give a float32 back."""
+    """A number of the JSON output, whose digits are the fewest that read back as the same
+    float32."""
     return number if isinstance(number, str) else float(of_float(number))
 
 
@@ -41,7 +41,7 @@ def half_away(exact):
 
 
 def x_graph(data, *nodes, shape=None, dtype="float32"):
-    """One constant x; every node is an output."""
+    """A graph with one constant x; every node is an output."""
     return graph(list(nodes), inputs=[], outputs={one["name"]: one["name"] for one in nodes},
                  constants=[constant("x", dtype, shape or [len(data)], data)])
 
@@ -57,13 +57,13 @@ class Compare(Case):
         return result
 
     def pair(self, content, targets="core,ttnn", *words):
-        """What is said of the one value of a graph, in two targets."""
+        """Compares a graph of one value in two targets and returns the findings about the value."""
         (one,) = self.compare(content, targets, *words)["values"]
         (pair,) = one["pairs"]
         return pair
 
     def assert_cause(self, content, cause, x, results, elements=1, targets=("core", "ttnn")):
-        """One cause, whichever target comes first."""
+        """Checks that there is one cause, in either order of the targets."""
         for turn in (1, -1):
             pair = self.pair(content, ",".join(targets[::turn]))
             self.assertEqual([why["cause"] for why in pair["causes"]], [cause])
@@ -88,23 +88,23 @@ class Causes(Compare):
                 quotient, product = float32(x / scale), float32(x * float32(1 / scale))
                 a, b = round(quotient), half_away(product)
                 if a == b or round(product) != b or found == 5:
-                    continue  # a tie would explain it, or there is nothing to explain
+                    continue  # a tie would explain it as well, or nothing differs
                 found += 1
                 content = x_graph([float(x), 0], quantize(scales=float(scale), dtype="int32"))
                 self.assert_cause(content, "reciprocal", float(x), [a, b])
         self.assertEqual(found, 5)
 
     def test_the_order_of_the_zero_point_is_told(self):
-        x = 0.5 - 2 ** -25  # rounds to 0; with 1 it is 1.5 as float32
+        x = 0.5 - 2 ** -25  # 0.5 - 2^-25 rounds to 0; plus 1 it is 1.5 in float32
         self.assert_cause(x_graph([x], quantize(scales=1, zps=1, dtype="int32")),
                           "zero-point order", x, [1, 2])
 
-        # onednn adds it before rounding: 1.5 is 2, and 0.5 is 0
+        # onednn adds the zero point before rounding: 1.5 is 2, and 0.5 is 0
         self.assert_cause(x_graph([0.5, 1, 7], quantize(scales=1, zps=1)), "zero-point order", 0.5,
                           [1, 2], targets=("core", "onednn"))
 
     def test_a_biased_sum_is_no_tie(self):
-        x = 0.5 - 2 ** -25  # with 128 it is 128.5 as float32
+        x = 0.5 - 2 ** -25  # plus 128 it is 128.5 in float32
         self.assert_cause(x_graph([x], quantize(scales=1)), "biased sum", x, [0, 1])
 
     def test_a_narrower_range_is_told(self):
@@ -119,7 +119,7 @@ class Causes(Compare):
                           [0, 5])
 
     def composite(self, data, **attrs):
-        """Quantize with a zero point that is a tensor."""
+        """A Quantize with a tensor as its zero point."""
         content = x_graph(data, quantize(ports={"zero_point": "z"}, scales=1, **attrs))
         content["constants"].append(constant("z", "int32", [], [0]))
         return content
@@ -131,7 +131,7 @@ class Causes(Compare):
         self.assert_cause(self.composite([300, 3], dtype="uint8"), "wrap", 300, [255, 300 - 256])
 
     def test_a_cause_may_be_seen_from_the_other_side_alone(self):
-        # Wrapped 301 is 45; but 300, truncated and not wrapped, is 255 as well.
+        # 301 wraps to 45. 300.75 truncates to 300, which saturates to 255 as well.
         self.assert_cause(self.composite([300.75], dtype="uint8"), "wrap", 300.75,
                           [255, 300 - 256])
 
@@ -140,7 +140,7 @@ class Causes(Compare):
                           "NaN + saturation range", NAN, [-2 ** 31, 127])
 
     def test_intermediate_precision_is_told(self):
-        content = self.composite([], dtype="int32")  # 285.3 is 286 as bfloat16
+        content = self.composite([], dtype="int32")  # 285.3 is 286 in bfloat16
         content["constants"][0] = constant("x", "bfloat16", [1], [1])
         content["nodes"][0]["attrs"]["scales"] = 1 / 285.3
         self.assert_cause(content, "intermediate precision", 1, [285, 286])
@@ -169,7 +169,7 @@ class Causes(Compare):
         self.assertEqual((scale["name"], why["cause"]), ("dyn.scale", "choice of parameters"))
         self.assertEqual([as_float32(one) for one in why["results"]],
                          [as_float32(1 / 127), as_float32(1 / 127.5)])
-        self.assertNotIn("x", why)  # which has another shape
+        self.assertNotIn("x", why)  # x of q has another shape
 
     def test_a_least_scale_is_told_of_a_release(self):
         content = x_graph([1e-30, 0], node("DynamicQuantize", "dyn", "x"))
@@ -190,7 +190,8 @@ class Causes(Compare):
 class Figures(Compare):
     def test_steps_of_floats_are_units_in_the_last_place(self):
         content = x_graph([257, 4], node("Dequantize", "d", "x", scales=1), dtype="int32")
-        self.assertEqual(self.pair(content)["steps"], 1)  # 256 and 258, neighbours in bfloat16
+        # 256 and 258, which are neighbours in bfloat16
+        self.assertEqual(self.pair(content)["steps"], 1)
         content = x_graph([5], node("Dequantize", "d", "x", scales=2.0 ** -149, dtype="float32"),
                           dtype="int8")
         self.assertEqual(self.pair(content)["steps"], 5)
@@ -198,14 +199,14 @@ class Figures(Compare):
     def test_zeros_of_different_sign_differ_by_no_step(self):
         content = x_graph([1], node("Dequantize", "d", "x", scales=-1, zps=1, dtype="float32"),
                           dtype="int8")
-        pair = self.pair(content)  # 0 * -1 is -0, which ttnn flushes
+        pair = self.pair(content)  # 0 * -1 is -0, which ttnn flushes to 0
         self.assertEqual((pair["different"], pair["steps"]), (1, 0))
         self.assertEqual(pair["causes"][0]["cause"], "denormals")
 
     def test_nan_on_one_side_has_no_steps(self):
         content = x_graph([NAN, 2], node("Cast", "c", "x", dtype="bfloat16"))
-        self.assertEqual(self.pair(content, "core,onnx")["different"], 0)  # NaN equals NaN
-        pair = self.pair(content)  # the device makes it an infinity
+        self.assertEqual(self.pair(content, "core,onnx")["different"], 0)  # all NaN count as equal
+        pair = self.pair(content)  # the device stores NaN as infinity
         self.assertEqual((pair["different"], pair["nan_count"], pair["steps"]), (1, 1, 0))
 
     def test_a_node_is_compared_on_the_inputs_of_the_first_target(self):
@@ -213,9 +214,9 @@ class Figures(Compare):
                           node("Dequantize", "d", "q", scales=1, dtype="float32"),
                           quantize("e", "d", scales=2))
         q, d, e = (one["pairs"][0] for one in self.compare(content, code=1)["values"])
-        self.assertEqual((q["different"], q["different_overall"]), (1, 1))  # 0 2 3, and 1 2 3
+        self.assertEqual((q["different"], q["different_overall"]), (1, 1))  # 0 2 3 and 1 2 3
         self.assertEqual((d["different"], d["different_overall"]), (0, 1))
-        # 0 1 1.5 are 0 1 2 in both; 0.5 1 1.5 are 1 1 2 in ttnn
+        # 0 1 1.5 give 0 1 2 in both targets; 0.5 1 1.5 give 1 1 2 in ttnn
         self.assertEqual((e["different"], e["different_overall"]), (0, 1))
 
     def test_what_each_target_runs_alone_is_what_run_gives(self):
@@ -296,7 +297,7 @@ g.json: 1 of 2 nodes differ, and 1 more by what they are given
             self.assertEqual(result.out, "1 node is equal\ng.json: 0 of 1 nodes differ\n")
 
     def test_equal_nodes_that_a_left_out_target_may_compute_differently_are_told(self):
-        # ttnn has no int16, and rounds halves away from 0, which core and onnx do not.
+        # ttnn has no int16, and rounds halves away from 0, unlike core and onnx.
         self.write("g.json", x_graph([2, 3], quantize(scales=1, dtype="int16")))
         words = ["compare", "g.json", "--targets", "core,onnx,ttnn"]
         self.assertIn("1 node is equal; left out: ttnn, which may differ at 1 of them\n",
@@ -304,7 +305,7 @@ g.json: 1 of 2 nodes differ, and 1 more by what they are given
         self.assertIn("q (Quantize): equal; left out: ttnn, which may differ here\n",
                       self.qdq(*words, "--all").out)
         self.assertEqual(self.json(*words)["values"][0]["left_out"], ["ttnn"])
-        # onnx has no int32, and would compute it as core does.
+        # onnx has no int32, but its formula is the core's.
         self.write("g.json", x_graph([2, 3], quantize(scales=1, dtype="int32")))
         words = ["compare", "g.json", "--targets", "core,ttnn,onnx"]
         self.assertEqual(self.json(*words)["values"][0]["left_out"], [])

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--fast: products on codes against what a graph says word for word.
+"""--fast: integer products compared with literal ones.
 
-With scales of 0.1 a product on codes rounds fewer times; what both give is worked out here. Pooling
-and a reshape between Dequantize and product are on codes as well.
-"""
+With scales of 0.1 an integer product rounds fewer times; both results are computed here. Pooling
+and a reshape between Dequantize and the product run on integers as well."""
 
 import struct
 
@@ -19,7 +18,7 @@ def float32(x):
 
 
 def product(scale):
-    """y of A times B, both int8 with this scale."""
+    """A graph: y is the product of A and B, both int8 with this scale."""
     flat = [[x for row in m for x in row] for m in (A, B)]
     return graph([node("Dequantize", "af", "a", scales=scale, dtype="float32"),
                   node("Dequantize", "bf", "b", scales=scale, dtype="float32"),
@@ -30,18 +29,19 @@ def product(scale):
 
 
 def on_codes(scale):
-    """float32(sum) * float32(scale * scale), each rounded once; double holds the exact product."""
+    """The integer product: float32(sum) * float32(scale * scale), each rounded once; a double holds
+    the exact product."""
     squared = float32(float32(scale) ** 2)
     return [float32(sum(x * B[k][j] for k, x in enumerate(row)) * squared)
             for row in A for j in range(2)]
 
 
-X = [9, 200, 31, 4, 17, 5, 88, 90, 255, 1, 2, 3, 60, 61, 62, 7]  # 4 x 4
+X = [9, 200, 31, 4, 17, 5, 88, 90, 255, 1, 2, 3, 60, 61, 62, 7]  # 4x4
 W = [[12], [-7], [127], [33]]
 
 
 def pooled(scale=0.1, readers=()):
-    """y of the greatest of each 2 x 2 of X, as one row, times W."""
+    """A graph: y is the greatest of each 2x2 window of X, as one row, times W."""
     return graph([node("Dequantize", "xf", "x", scales=scale, dtype="float32"),
                   node("MaxPool", "p", "xf", kernel=[2, 2], strides=[2, 2], pads_begin=[0, 0],
                        pads_end=[0, 0], data_format="NCX"),
@@ -135,10 +135,12 @@ class Fast(Case):
         self.assertEqual(len(lines), 2)
 
     def test_compare_names_nodes_and_causes(self):
-        """A tie of one of the two products: one integer becomes another, and the product of it too."""
+        """One literal product is a tie after Quantize, so an integer differs, and so does the
+        product that reads it."""
         literal, fast = self.first(0.1), on_codes(0.1)
         at = next(i for i, x in enumerate(literal) if float32(x) != fast[i])
-        scale = 2 * min(abs(float32(literal[at])), abs(fast[at]))  # one is half of it, one is more
+        # puts one element at half a code, another above
+        scale = 2 * min(abs(float32(literal[at])), abs(fast[at]))
         content = product(0.1)
         content["nodes"] += [
             node("Quantize", "q", "m", scales=scale, zps=0, dtype="int8"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--fill: seeded data that suits the port which reads an input first."""
+"""--fill: seeded data that suits the first port that reads an input."""
 
 from harness import Case, graph, main, node, quantize, read_safetensors, unpack, value
 
@@ -8,7 +8,7 @@ MASK = 2**64 - 1
 
 
 def splitmix(name, seed, count):
-    """Steele, Lea and Flood's SplitMix64; the name of the input goes into the seed."""
+    """Steele, Lea and Flood's SplitMix64; the seed depends on the input's name."""
     state = seed
     for c in name.encode():
         state = (state * 131 + c) & MASK
@@ -23,7 +23,7 @@ def splitmix(name, seed, count):
 
 class Fill(Case):
     def fill(self, content, seed=1):
-        """The inputs, all of which are outputs."""
+        """Runs a graph whose inputs are its outputs, and returns them."""
         content["outputs"] = [{"name": one["name"], "value": one["name"]}
                               for one in content["inputs"]] + [{"name": "y", "value": "q"}]
         self.write("g.json", content)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files that mean harm get an error within bounded time and memory, and nothing outside the graph's
-folder is read. A call that takes more than harness.TIMEOUT fails."""
+"""Malicious files give an error in bounded time and memory, and qdq reads nothing outside the
+graph's folder. A call that takes longer than harness.TIMEOUT fails."""
 
 import os
 
@@ -104,7 +104,7 @@ class ManyThings(Case):
         self.assertEqual(found["rule"], "core/cycle")
         self.assertLess(len(found["message"]), 1024)
         self.assertIn("'n1'", found["message"])
-        # What is left out must not be passed over in silence: n49 does not need n0.
+        # The message must say that nodes of the cycle are left out. n49 does not need n0.
         self.assertRegex(found["message"], r"\.\.\.|\b10000\b|more")
 
     def test_many_cycles(self):
@@ -170,7 +170,7 @@ class ManyThings(Case):
 
 
 class ConstantFiles(Case):
-    """A constant's file lies beneath the graph's folder."""
+    """A constant's file must lie below the graph's folder."""
 
     def setUp(self):
         super().setUp()
@@ -299,7 +299,7 @@ class Names(Case):
                             graph([quantize(name, scales=1)]),
                             graph(outputs={name: "x", "y": name})):
                 self.check(content, code=None)
-                self.qdq("check", "g.json", code=None)  # the harness wants UTF-8
+                self.qdq("check", "g.json", code=None)  # fails unless the output is UTF-8
             for content in ({name: 1}, {**graph(), "format": name}, {**graph(), "target": name},
                             graph(inputs=[{**INT8, name: 1}])):
                 self.assert_refused(content)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""int64: moved and printed, and not computed with."""
+"""int64 values can be moved and printed; no op computes with them."""
 
 from harness import (Case, constant, graph, identity, main, read_npy, read_safetensors,
                      safetensors_bytes, tensor, unpack, value, write_npy)

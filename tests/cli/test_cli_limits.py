@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""--max-bytes bounds the memory of the process, --max-operations what a run computes, and small
-files do not keep planning busy. A call that takes more than harness.TIMEOUT fails."""
+"""--max-bytes bounds the memory of the process, --max-operations bounds the work of a run, and
+small files cannot keep the memory planner busy. A call that takes longer than harness.TIMEOUT
+fails."""
 
 import random
 
 from harness import Case, Tensor, constant, graph, identity, main, node, safetensors_bytes, value
 
 MIB = 1 << 20
-ROOM = 256  # MiB that a process may take besides --max-bytes
+ROOM = 256  # MiB that a process may take on top of --max-bytes
 SIDE = 1024
 
 
@@ -17,14 +18,14 @@ def product(name, a, b, **attrs):
 
 
 def large_constant(name):
-    """Two nodes that make a constant of 4096 x 4096 from two of 4096 elements."""
+    """Two nodes that make a constant of 4096 x 4096 from two constants of 4096 elements."""
     return [constant("column", "float32", [4096, 1], [1] * 4096),
             constant("row", "float32", [1, 4096], [1] * 4096)], [product(name, "column", "row")]
 
 
 class Bytes(Case):
     def write_tied(self, readers, quantized=False):
-        """Products of x with one constant of SIDE x SIDE."""
+        """Writes a graph in which several products of x read one constant of SIDE x SIDE."""
         dtype, size = ("int8", 1) if quantized else ("float32", 4)
         data = random.Random(1).randbytes(SIDE**2 * size)
         (self.folder / "w.safetensors").write_bytes(
@@ -68,7 +69,7 @@ class Bytes(Case):
                 self.assertLess(self.peak_mib(*words), limit + ROOM, words)
 
     def test_compiling_does_not_take_what_the_limit_refuses(self):
-        """Weights of one column are packed as panels of 32: 64 MiB become 2 GiB."""
+        """Weights of one column are packed in panels of 32 columns: 64 MiB become 2 GiB."""
         data = bytes(64 * MIB)
         (self.folder / "w.safetensors").write_bytes(
             safetensors_bytes({"w": Tensor("float32", [16 * MIB, 1], data)}))
@@ -82,7 +83,8 @@ class Bytes(Case):
 
 class Operations(Case):
     def assert_ends(self, nodes, x, last):
-        """What the nodes make of constants is left for the run. `last` reads x and that."""
+        """Results that depend on constants only are computed during the run. `last` reads x and
+        such a result."""
         constants, first = large_constant("large")
         self.write("g.json", graph([*first, *nodes, last], [value("x", "float32", x)],
                                    {"y": last["name"]}, constants=constants))

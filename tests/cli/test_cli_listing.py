@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is told of large graphs: a line for each kind of finding, and counts."""
+"""Reports of large graphs: one line for each kind of finding, and counts."""
 
 import re
 import unicodedata
 
 from harness import Case, constant, graph, main, node, quantize, value
 
-SCREENS = 100  # lines of two
+SCREENS = 100  # the most lines that fit on two screens
 
 
 def pairs(count, scale=0.3):
-    """`count` nodes in a row: Quantize and Dequantize in turn. Two of three pairs have a zero
-    point, which tensorrt and tripy refuse; torchao warns of the scale at each Quantize."""
+    """`count` nodes, Quantize and Dequantize in turn. Two of three pairs have a zero point, which
+    tensorrt and tripy refuse; torchao warns about the scale of each Quantize."""
     nodes, last = [], "x"
     for i in range(count // 2):
         attrs = {"scales": scale, "zps": 3 if i % 3 else 0}
@@ -22,12 +22,12 @@ def pairs(count, scale=0.3):
     return graph(nodes, inputs=[value("x", shape=[4, 8])], outputs={"y": last})
 
 
-# Of a thousand nodes, those with a zero point:
+# How many of a thousand nodes have a zero point.
 REFUSED = 2 * sum(i % 3 != 0 for i in range(500))
 
 
 def columns(text):
-    """That a terminal takes for a text, by the tables of Python."""
+    """How many columns a text takes on a terminal, by Python's tables."""
     return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
                for c in text)
 
@@ -45,7 +45,7 @@ class Check(Case):
         lines = self.all_targets(pairs(1000))
         self.assertLess(len(lines), SCREENS)
         line = self.one_rule(lines, "tripy/no-zero-point")
-        self.assertIn("quantize symmetrically and leave it out", line)  # the hint
+        self.assertIn("quantize symmetrically and leave it out", line)  # the hint of the rule
         self.assertTrue(line.endswith(f"({REFUSED} nodes: 'stage1/q', 'stage1/d', 'stage2/q', ...)"),
                         line)
         self.assertIn("(500 nodes: ", self.one_rule(lines, "torchao/reciprocal"))
@@ -74,7 +74,7 @@ class Check(Case):
 
     def test_nodes_that_are_ok_everywhere_are_counted(self):
         lines = self.all_targets(pairs(1000))
-        fine = 500 - REFUSED // 2  # each Dequantize without a zero point
+        fine = 500 - REFUSED // 2  # the Dequantize nodes without a zero point
         self.assertIn(f"{fine} more nodes are ok everywhere", lines)
         lines = self.all_targets(pairs(2, scale=0.5), code=0)
         self.assertEqual(lines, ["2 nodes are ok everywhere",
@@ -153,7 +153,8 @@ class Check(Case):
 
 class Compare(Case):
     def ties(self, count):
-        """`count` nodes in pairs, of which each has halves of its own and gives them on."""
+        """`count` nodes in pairs; each pair adds ties of its own and passes on earlier
+        differences."""
         nodes = []
         for i in range(count // 2):
             nodes.append(quantize(f"s{i}/q", scales=1 + i % 7, dtype="int8"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Man pages and completion of command lines, as they are installed."""
+"""The installed man pages, and bash's completion of command lines."""
 
 import re
 import shutil
@@ -9,8 +9,8 @@ import unittest
 from harness import Case, main
 
 COMMANDS = ["run", "check", "compare", "plan", "bench", "ops", "targets", "help"]
-# Calls the function that bash calls, with the words of a command line of which the last is not
-# finished. compopt works within a completion alone.
+# Calls the completion function as bash does, with the words of a command line whose last word is
+# unfinished. compopt only works inside a completion.
 COMPLETE = """
 compopt() { :; }
 source "$1"

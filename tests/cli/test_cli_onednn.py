@@ -27,7 +27,7 @@ def onednn(*ops):
 
 
 def pair(kind="Dequantize"):
-    """Quantize and back: names t0, t2; q and op2."""
+    """Quantize and Dequantize; the names are t0, t2, q and op2."""
     return onednn(
         op(1, "Quantize", [logical(0)], [logical(1, "u8")], "q", qtype="per_tensor", axis=-1,
            scales=[0.5], zps=[10]),
@@ -39,7 +39,8 @@ class Onednn(Case):
         self.write("g.json", pair())
         write_npy(self.folder / "x.npy", tensor("float32", [2, 3], [0, 0.2, 1, -5, -6, 1000]))
         self.qdq("run", "g.json", "-i", "t0=x.npy", "-o", "t2=y.npy")
-        # In steps of 0.5 from -5 on: 0.4 goes to 0, what is beyond to the ends of uint8.
+        # Steps of 0.5 from -5 on: 0.4 rounds to 0, values out of range saturate to the ends of
+        # uint8.
         self.assertEqual(unpack(read_npy(self.folder / "y.npy")), [0, 0, 1, -5, -5, 122.5])
         self.assertIn("g.json for onednn: 0 errors, 0 warnings", self.qdq("check", "g.json").out)
         self.assertIn("t0", self.qdq("plan", "g.json").out)
@@ -92,7 +93,7 @@ class Onednn(Case):
         deep = '{"graph": ' + "[" * 100000 + "]" * 100000 + "}"
         self.assert_refused(deep, "line 1, column")
         kinds = onednn(*(op(i, "None" * 50, [], [], "n" * 300) for i in range(1000)))
-        self.assertEqual(len(self.check(kinds)), 1001)  # and no output
+        self.assertEqual(len(self.check(kinds)), 1001)  # the last one says that there is no output
 
 
 if __name__ == "__main__":

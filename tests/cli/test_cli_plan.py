@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""qdq plan: what it says of the arena is true of itself."""
+"""qdq plan: its description of the arena is consistent."""
 
 import math
 import random
@@ -12,7 +12,7 @@ from test_cli_run import random_graph
 SIZES = {"float32": 4, "float16": 2, "bfloat16": 2, "int8": 1, "uint8": 1, "int4": 0.5, "uint4": 0.5,
          "int16": 2, "uint16": 2, "int32": 4, "bool": 1, "float8_e4m3fn": 1, "float8_e5m2": 1,
          "bfloat8_b": 1.0625, "bfloat4_b": 0.5625, "float4_e2m1": 0.5, "float8_e8m0": 1,
-         "int2": 0.25, "uint2": 0.25}  # bytes in a tile
+         "int2": 0.25, "uint2": 0.25}  # bytes of a tile element
 VALUE_KEYS = {"name", "dtype", "shape", "padded_shape", "tiles", "bytes", "offset", "first_step",
               "last_step"}
 OPTIONS = [[], ["--materialize"], ["--float-storage", "bfloat16"],
@@ -20,13 +20,13 @@ OPTIONS = [[], ["--materialize"], ["--float-storage", "bfloat16"],
 
 
 def padded(shape):
-    """The last two dims rounded up to 32; rank 0 and 1 are one row."""
+    """The last two dims rounded up to 32; rank 0 and 1 count as one row."""
     *planes, rows, columns = [1] * (2 - len(shape)) + shape
     return planes + [-(-rows // 32) * 32, -(-columns // 32) * 32]
 
 
 def in_place(old, new):
-    """Whether `new` is made in place of `old`."""
+    """Whether `new` is computed in place of `old`."""
     return old["offset"] == new["offset"] and old["last_step"] == new["first_step"]
 
 
@@ -39,8 +39,8 @@ def place_bytes(value):
 
 
 def live_bytes(step, values):
-    """A value made in place of another counts once with it in the step where they meet. Places are
-    multiples of 64 bytes."""
+    """The bytes alive in a step. A value computed in place of another counts once with it in the
+    step where both are alive. Sizes are multiples of 64 bytes."""
     live = live_in(step, values)
     taken_over = [old for old in live if old["last_step"] == step
                   and any(new is not old and new["first_step"] == step and in_place(old, new)
@@ -63,7 +63,7 @@ class Plan(Case):
                 self.assertEqual(shape, padded(one["shape"]), one)
                 self.assertEqual(one["tiles"], math.prod(shape) // 1024, one)
                 self.assertEqual(one["bytes"], math.prod(shape) * SIZES[one["dtype"]], one)
-            else:  # row-major: nothing is packed
+            else:  # row-major values are not packed
                 self.assertEqual(shape, one["shape"], one)
                 self.assertEqual(one["bytes"], math.prod(shape) * math.ceil(SIZES[one["dtype"]]),
                                  one)
@@ -203,7 +203,7 @@ class Plan(Case):
             self.assert_plan(*words)
 
     def test_scratch_is_what_a_run_takes_and_the_arena_has_not(self):
-        """Materialized, SoftMax reads and makes rows, and what is around it tiles."""
+        """When materialized, SoftMax reads and makes rows between values in tiles."""
         self.write("g.json", graph([node("SoftMax", "y", "x")],
                                    [value("x", "float32", [1024, 1024])],
                                    {"y": "y"}))

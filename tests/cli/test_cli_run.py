@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""qdq run: tensors in and out, comparing, filling, and that no option changes a bit."""
+"""qdq run: tensors in and out, comparing, filling, and options that must not change a bit."""
 
 import json
 import math
@@ -14,14 +14,15 @@ from harness import (Case, Tensor, bfloat16, bfloat16_bits, constant, float32_of
                      write_npy)
 
 INF, NAN = math.inf, math.nan
-# x: rounding to 8 bits: ties to even both ways, next to ties, ends of the range, subnormals.
+# Around rounding to 8 bits: ties to even both ways, numbers next to ties, ends of the range,
+# subnormals.
 ODD_FLOATS = [1.00390625, 1.01171875, 1.0039063, 1.0039061, -1.00390625, -1.01171875, 0.0, -0.0,
               1e-45, -1e-45, 9.18e-41, 1.1754944e-38, 3.3895314e38, 3.3961775e38, 3.4028235e38,
               -3.4028235e38, INF, -INF, 0.1, 2.0 / 3.0, 16777216.0, 65535.0]
 
 
 def of_bits(x):
-    """Elements such that NaN equals NaN and -0 does not equal 0."""
+    """The bits of elements, so that NaN equals NaN and -0 does not equal 0."""
     return ["NaN" if isinstance(v, float) and math.isnan(v) else (v, math.copysign(1, v))
             for v in unpack(x)]
 
@@ -73,7 +74,7 @@ class Files(Case):
         self.assertEqual(y, tensor("bfloat16", x.shape, map_all(bfloat16_bits, x)))
 
     def test_block_floats_are_float32_in_files(self):
-        # The first group of ttnn's packer that fits into one exponent, and a group of its own.
+        # A group from ttnn's packer whose numbers share an exponent, and a second group.
         x = tensor("float32", [1, 18], [1, -1, 0.5, -0.5, 3.1415927, 0.1, -0.1, 0, 7.9999, 2, 0.01,
                                         -0.01, 0.001, 1.5625, 0.3333333, -2.71828, 1.0234375, -0.0])
         wanted = {"bfloat8_b": [1, -1, 0.5, -0.5, 3.125, 0.125, -0.125, 0, 7.9375, 2, 0, 0, 0,
@@ -480,7 +481,7 @@ class SameBits(Case):
 
 
 class FloatStorage(Case):
-    """1 + 2^-8 is not a bfloat16: it is stored as 1."""
+    """1 + 2^-8 is stored as 1 in a bfloat16."""
 
     def setUp(self):
         super().setUp()
@@ -517,7 +518,7 @@ def map_all(function, x):
 
 
 def random_node(rng, name, x, dtypes, shape):
-    """A node that reads value `x`; enters its values in `dtypes`."""
+    """A random node that reads value `x`; adds its values to `dtypes`."""
     scale = rng.choice([0.5, 0.1, 0.03125, 0.007])
     group = {}
     if shape and rng.random() < 0.5:
@@ -546,7 +547,7 @@ def random_node(rng, name, x, dtypes, shape):
 
 
 def random_graph(rng):
-    """Up to 12 nodes, each reading any value of x's shape before it; a third of the values are
+    """Up to 12 nodes, each of which reads an earlier value of x's shape; a third of the values are
     outputs."""
     shape = [rng.choice([1, 2, 5, 31, 32, 33, 65]) for _ in range(rng.randrange(5))]
     dtypes = {"x": rng.choice(["float32", "bfloat16"])}

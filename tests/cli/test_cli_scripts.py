@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts of the tree help, and do nothing else when they are asked for help."""
+"""Each script of the repository prints its help and does nothing else if asked for help."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ STOPPED = ("apt-get", "dpkg", "sudo", "meson", "ninja", "debootstrap")
 class Scripts(Case):
     def setUp(self):
         super().setUp()
-        for name in STOPPED:  # stand-ins that leave a trace
+        for name in STOPPED:  # replacements that leave a trace when called
             (self.folder / name).write_text(f'#!/bin/sh\ntouch "{self.folder}/called"\nexit 1\n')
             os.chmod(self.folder / name, 0o755)
 

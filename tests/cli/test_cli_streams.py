@@ -31,7 +31,7 @@ class Streams(Case):
         self.write("x.safetensors", safetensors_bytes({"x": X}))
 
     def piped(self, name, *words, code=0):
-        """Calls qdq with a pipe that holds the file as its standard input."""
+        """Calls qdq with the file as standard input, through a pipe."""
         done = subprocess.run([harness.QDQ, *words], cwd=self.folder, capture_output=True,
                               timeout=harness.TIMEOUT, check=False,
                               input=(self.folder / name).read_bytes())
@@ -46,7 +46,7 @@ class Streams(Case):
         return done.stdout
 
     def named_pipe(self, name, content):
-        """A pipe with a name, to which another thread writes."""
+        """A named pipe to which a thread writes."""
         os.mkfifo(self.folder / name)
         writer = threading.Thread(target=(self.folder / name).write_bytes, args=(content,))
         writer.start()
@@ -108,7 +108,7 @@ class In(Streams):
         self.assertIn("./- for core", self.qdq("check", "./-").out)
 
     def test_an_empty_or_broken_stream(self):
-        self.qdq("check", "-", code=3)  # /dev/null
+        self.qdq("check", "-", code=3)  # stdin is /dev/null
         self.qdq("run", "g.json", "-i", "x=-", code=2)
         self.assertIn("is a .npy array", self.piped("x.npy", "check", "-", code=3))
         cut = (self.folder / "x.npy").read_bytes()[:-1]
@@ -181,7 +181,7 @@ def zipped(name):
     return out.getvalue()
 
 
-# What a file holds, what it is called in the message, and a word of the hint for a graph.
+# The contents of a file, how the message names them, and a word of the hint.
 WRONG = {
     "onnx": (b"\x08\x08\x12\x07pytorch\x1a\x052.1.0:\x10", "an ONNX model", "onnx_to_qdq.py"),
     "onnx that begins with its opsets": (b"\x08\x0aB\x04\x0a\x00\x10\x15", "an ONNX model",

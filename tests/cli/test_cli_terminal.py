@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Long work: what is checked before it, what a terminal shows of it, what files are left."""
+"""Long commands: early checks, progress on a terminal, and files after an interruption."""
 
 import os
 import pty
@@ -20,8 +20,8 @@ MIB = 1 << 20
 
 
 def shown_on_terminal(folder, pattern, seconds, *words):
-    """What a call prints on a terminal as stderr until it has the pattern, or the seconds are over;
-    then the call is ended."""
+    """The stderr of a call on a terminal, up to the pattern or a time limit in seconds; the call is
+    then ended."""
     master, slave = pty.openpty()
     shown, end = b"", time.monotonic() + seconds
     with subprocess.Popen([harness.QDQ, *map(str, words)], cwd=folder, stdin=subprocess.DEVNULL,
@@ -31,7 +31,7 @@ def shown_on_terminal(folder, pattern, seconds, *words):
             ready, _, _ = select.select([master], [], [], 0.1)
             try:
                 shown += os.read(master, 4096) if ready else b""
-            except OSError:  # the other end is closed
+            except OSError:  # the other end was closed
                 break
         process.terminate()
     os.close(master)
@@ -41,7 +41,7 @@ def shown_on_terminal(folder, pattern, seconds, *words):
 class Progress(Case):
     def setUp(self):
         super().setUp()
-        nodes = [node("MatMul", f"m{i}", None) for i in range(40)]  # seconds, whatever the machine
+        nodes = [node("MatMul", f"m{i}", None) for i in range(40)]  # takes seconds on any machine
         for i, one in enumerate(nodes):
             one["inputs"] = {"a": f"m{i - 1}" if i else "x", "b": "x"}
         self.write("g.json", graph(nodes, inputs=[value("x", shape=[2048, 2048])],
@@ -143,7 +143,8 @@ class Interrupted(Case):
 
 
 class Names(Case):
-    """Without --fill a run cannot begin: what is told before that is told before computing."""
+    """Mistakes in names are reported before anything is computed. Without --fill the run could not
+    begin."""
 
     def refused(self, text, *words, code=2):
         self.write("g.json", graph([quantize(scales=1, dtype="int8")]))

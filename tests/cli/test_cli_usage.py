@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Commands, options, operands, help, exit codes, and where output goes."""
+"""Commands, options, operands, help, exit codes, and which output goes to which stream."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from harness import (Case, Tensor, graph, main, node, npy_bytes, pack, quantize,
                      safetensors_bytes, tensor, value, write_npy)
 
 COMMANDS = ["run", "check", "compare", "plan", "bench", "ops", "targets", "help"]
-GRAPH_COMMANDS = ["run", "check", "plan", "bench"]  # that take a graph, and --target
+GRAPH_COMMANDS = ["run", "check", "plan", "bench"]  # the commands that take a graph and --target
 GOOD = graph([quantize(scales=0.5)])
 WARNED = graph([quantize(scales=-0.5)])
 BAD = graph([quantize(scales=0)])
@@ -297,7 +297,7 @@ class Streams(Case):
     def test_stdout_that_is_closed(self):
         reader, writer = os.pipe()
         os.close(reader)
-        try:  # Python ignores SIGPIPE and its children inherit that
+        try:  # Python ignores SIGPIPE, and its children inherit that
             result = self.qdq("ops", "--json", code=None, stdout=writer, restore_signals=False)
         finally:
             os.close(writer)

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Zero points of the int domain that come as constants of a float dtype, and nested lists."""
+"""Zero points in the int domain given as constants of a float dtype, and nested lists."""
 
 from harness import (Case, constant, graph, main, node, read_npy, tensor, unpack, value, write_npy)
 
 CHANNELS = {"qtype": "per_channel", "axis": 1}
 WHOLE = [3, -7, 0]
 X = {"float32": [-1.5, -0.25, 0, 1, 3.25, 30], "int8": [-128, -7, 0, 3, 100, 127]}
-# By hand: scales 0.5, 0.25 and 1; rounded half to even, then the zero point.
+# By hand: scales 0.5, 0.25 and 1, rounded half to even, plus the zero point.
 WANTED = {"int8": [0, -8, 0, 5, 6, 30], "float32": [-65.5, 0, 0, 0, 26.75, 127]}
 
 
 def one(op, of, numbers, x="float32", **attrs):
-    """The op with a zero-point port of dtype `of`; without numbers it is an input."""
+    """The op with a zero-point port of dtype `of`: a constant of `numbers`, or an input without
+    them."""
     scale = constant("s", "float32", [3], [0.5, 0.25, 1])
     zero_point = (value("z", of, [3]) if numbers is None else
                   constant("z", of, [3], numbers))

@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""layers.py SOURCE_DIR: includes point down, libraries are seen where they may be, and the library
-formats floats in one place, as printf writes the decimal point of the caller's locale."""
+"""Checks which files include which: lower layers never include higher ones, and libraries are
+included by few files. Also checks that one file formats floats, as printf writes the locale's
+decimal point.
+
+    layers.py SOURCE_DIR
+"""
 import collections
 import pathlib
 import re
 import sys
 
-# Layers, lowest first. A file includes its own layer and those below it, and <qdq/...>.
+# Layers, lowest first. A file may include its own layer, those below it and <qdq/...>.
 LAYERS = ["include", "runtime/base", "runtime/numerics", "runtime/tiles", "runtime/memory",
           "runtime/exec", "ops/kernels", "ops", "graph", "tools"]
 # tools/ is a program on the public headers; it also includes the text helpers of the lowest layer.
 TOOLS_INCLUDE = ("tools", "include", "runtime/base")
 FOLDERS = ["include", "runtime", "ops", "graph", "tools"]
-MAX_FILES = 24  # of a folder
-# Where a header of others may be seen.
+MAX_FILES = 24  # in a folder
+# The files that may include a library's header.
 ONLY_IN = {
     "cJSON.h": {"graph/read/json_tree.c", "graph/tensor_file/safetensors_header.c"},
     "uthash.h": {"graph/symbols.c"},
@@ -28,7 +32,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 
 
 def layer_of(name: str) -> str:
-    """The longest layer that the name lies in, "" for none."""
+    """The longest layer that contains the name, "" for none."""
     return max((layer for layer in LAYERS if name.startswith(layer + "/")), key=len, default="")
 
 

@@ -5,9 +5,10 @@
     networks.py FOLDER [SIZE]
 
 makes resnet50, mobilenet_v2, bert_base and unet (.json and .safetensors, about 350 MB in all). The
-layers are those of the papers; two parts of BERT are left out: the tables of embeddings, whose sum
-is the input, and the pooler. SIZE is the height and width of images, a multiple of 32, and the
-length of BERT's sequence; without it both are the usual ones.
+layers are those of the papers, except two parts of BERT: the sum of its embeddings is the input,
+and
+there is no pooler. SIZE is the height and width of images, a multiple of 32, and the length of
+BERT's sequence; the defaults are the usual sizes.
 """
 
 import json
@@ -17,11 +18,11 @@ import sys
 from array import array
 from pathlib import Path
 
-PATTERN = 65537  # random numbers that weights repeat; a prime, so that rows differ
+PATTERN = 65537  # weights repeat this many random numbers; a prime, so that rows differ
 
 
 class Network:
-    """Nodes in the making. Every add returns the name of what it makes."""
+    """The nodes of a graph. Each method that adds one returns the name of its result."""
 
     def __init__(self, name, shape, dtype="float32"):
         self.name, self.nodes, self.constants, self.tensors = name, [], [], {}
@@ -48,11 +49,11 @@ class Network:
         return self.constant("float32", shape, pattern.tobytes())
 
     def weights(self, shape, fan_in):
-        """Uniform, with a variance that keeps the size of activations under ReLU."""
+        """Uniform weights with a variance that keeps the magnitude of activations under ReLU."""
         return self.numbers(shape, spread=(6 / fan_in) ** 0.5)
 
     def quantized_weights(self, shape, fan_in):
-        """int8, with a scale for each entry of the first dim."""
+        """int8 weights, with a scale for each index of the first dim."""
         spread = (6 / fan_in) ** 0.5 / 127
         codes = self.constant("int8", shape, self.bytes)
         scale = self.numbers([shape[0]], middle=spread, spread=spread / 8)
@@ -102,7 +103,7 @@ def convolution(net, x, weights, kernel, stride=1, groups=1, bias=None):
 
 
 def classify(net, x, channels, weights):
-    """The mean of each channel, and scores of 1000 classes."""
+    """The mean of each channel, then scores for 1000 classes."""
     mean = net.add("ReduceMean", x, axes=[2, 3], keep_dims=False)
     matrix = weights([1000, channels], channels)
     scores = net.add("MatMul", {"a": mean, "b": matrix, "bias": net.numbers([1000])},
@@ -114,8 +115,8 @@ def classify(net, x, channels, weights):
 
 
 def resnet50(folder, size=224):
-    """He et al., Deep Residual Learning for Image Recognition (2015), table 1; every convolution
-    quantized, batch normalization folded into its bias."""
+    """He et al., Deep Residual Learning for Image Recognition (2015), table 1. All convolutions are
+    quantized, batch normalization is folded into their biases."""
     net = Network("resnet50", [1, 3, size, size])
 
     def conv(x, channels, into, kernel, stride=1):
@@ -146,7 +147,7 @@ def resnet50(folder, size=224):
 
 
 def mobilenet_v2(folder, size=224):
-    """Sandler et al., MobileNetV2 (2018), table 2; float32, with its batch normalization."""
+    """Sandler et al., MobileNetV2 (2018), table 2. float32, with batch normalization."""
     net = Network("mobilenet_v2", [1, 3, size, size])
 
     def conv(x, channels, into, kernel, stride=1, groups=1, relu=True):
@@ -176,8 +177,8 @@ def mobilenet_v2(folder, size=224):
 
 
 def bert_base(folder, size=128):
-    """Devlin et al., BERT (2018): 12 layers, width 768, 12 heads, 3072 inside; int8 weights and
-    activations in front of them."""
+    """Devlin et al., BERT (2018): 12 layers, width 768, 12 heads, 3072 hidden. int8 weights, and
+    int8 activations as their inputs."""
     model, heads, inside = 768, 12, 3072
     net = Network("bert_base", [1, size, model])
 
@@ -214,7 +215,7 @@ def bert_base(folder, size=128):
 
 
 def unet(folder, size=512):
-    """Ronneberger et al., U-Net (2015), figure 1, padded so that sizes stay; float32."""
+    """Ronneberger et al., U-Net (2015), figure 1, with padding that keeps sizes. float32."""
     net = Network("unet", [1, 1, size, size])
 
     def twice(x, channels, into):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The trained networks of models/digits, on images that they were not trained on.
+"""The trained networks of models/digits on images that they were not trained on.
 
     test_digits.py QDQ_BINARY MODELS_DIR
 """
@@ -15,7 +15,7 @@ import harness
 from harness import Case, main, read_safetensors, unpack
 
 IMAGES = 360
-# How many are right. numpy says so of float32 where it is trained, ONNX Runtime of all four.
+# How many digits are right: for float32 by numpy, for all four by ONNX Runtime.
 RIGHT = {"float32": 353, "int8": 353, "int4": 347, "float8": 351}
 
 
@@ -72,7 +72,8 @@ class Digits(Case):
             self.assertEqual([" on codes" in c for c in chains], [True] * count, chains)
 
     def test_int8_gives_the_scores_of_onnx_runtime(self):
-        """Bit for bit those that it gave without optimizations; fast the same digits, and scores within a ten-thousandth, less than another code would make of them."""
+        """ONNX Runtime ran without optimizations: the same bits. With --fast the digits are the
+        same, and scores are within a ten-thousandth, less than the effect of another code."""
         theirs = read_safetensors(folder() / "onnxruntime.safetensors")["scores"]
         self.assertEqual(self.scores("int8"), theirs)
         ours = self.scores("int8", "--fast")

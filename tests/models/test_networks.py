@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Four well-known networks (networks.py) are checked and planned at their usual sizes, and run,
-with the default limits. They run at a size that a build without vector kernels can afford: images
-of 64x64 and sequences of 16.
+"""Four well-known networks (networks.py) are checked and planned at their usual sizes, and run
+with the default limits. They run on images of 64x64 and sequences of 16, small enough for a build
+without vector kernels.
 
     test_networks.py QDQ_BINARY MODELS_DIR
 """
@@ -17,9 +17,9 @@ import networks
 from harness import Case, main, read_safetensors, unpack
 
 SMALL = {"resnet50": 64, "mobilenet_v2": 64, "bert_base": 16, "unet": 64}
-# Millions of numbers in weights, as published; of BERT without embeddings and pooler.
+# Millions of weights, as published; for BERT without embeddings and pooler.
 PARAMETERS = {"resnet50": 25.5, "mobilenet_v2": 3.5, "bert_base": 85.1, "unet": 31.0}
-# MiB that a run needs beside the constants: the values that are alive at once.
+# MiB that a run needs in addition to the constants: the values alive at once.
 ARENA = {"resnet50": 16, "mobilenet_v2": 16, "bert_base": 4, "unet": 257}
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What rules find in networks: nothing in those that a backend is known to take, and which nodes
-of neural-network ops it refuses.
+"""Rules on whole networks: no finding in networks that a backend is known to accept, and findings
+in neural-network ops that it refuses.
 
     test_network_cases.py QDQ_BINARY
 
-Each case is a graph and, for each target that is named, the rules that it breaks.
+A case is a graph and, for some targets, the rules that it breaks.
 """
 
 import sys
@@ -30,7 +30,7 @@ def channels(axis, count):
 
 
 def one(op, attrs=None, output=None, **ports):
-    """A graph of one node; ports are (dtype, shape)."""
+    """A graph of one node; ports are pairs of dtype and shape."""
     return graph_of({name: given(*port) for name, port in ports.items()},
                     [(op, "y", {name: name for name in ports}, attrs or {})],
                     output or ["y"])
@@ -67,7 +67,7 @@ def product(axis, transpose=False, x="x_d", weights="w_d", w=I8, **attrs):
 
 
 def float_weights(*between):
-    """A product of a quantized input, which `between` may change, and float weights."""
+    """A product of a quantized input and float weights, with the ops `between` them."""
     return graph_of({"x": given(F32, [2, 64]), "w": ones(F32, [64, 4])},
                     [*pair("x", "x"), *between,
                      ("MatMul", "y", {"a": between[-1][1] if between else "x_d", "b": "w"}, {})],
@@ -83,7 +83,7 @@ ATTENTION = graph_of(
      ("MatMul", "o", {"a": "p_d", "b": "v_d"}, {}),
      ("StaticTranspose", "t", {"x": "o"}, {"order": [0, 2, 1, 3]}), *pair("o", "t")], ["o_d"])
 
-# Rows of w are output channels of the product with its transpose.
+# The product reads w transposed, so its rows are output channels.
 TRANSPOSED = graph_of(
     {"x": given(F32, [4, 32]), "w": ones(F32, [16, 32])},
     [*pair("x", "x"), ("StaticTranspose", "wt", {"x": "w"}, {"order": [1, 0]}),
@@ -105,7 +105,7 @@ HALF = {"tensorrt": ["tensorrt/both-quantized"], "onednn": []}
 CASES = [
     ("attention with pairs in front of its products is fine", ATTENTION, CLEAN),
     ("weights that are transposed before they are quantized are fine", TRANSPOSED, CLEAN),
-    # TensorRT's guide to explicit quantization: output channels.
+    # TensorRT's guide to explicit quantization wants the scales along the output channels.
     *((f"weights {word} have their channels on dim {axis}", conv(word, axis), CLEAN)
       for word, axis in [("OIX", 0), ("XIO", 3), ("IOX", 1), ("XOI", 2)]),
     *((f"weights {word} have no channels on dim {axis}", conv(word, axis),
@@ -116,27 +116,27 @@ CASES = [
     ("b has no channels on the first dim", product(0), {**CLEAN, **AXIS}),
     ("a transposed b has its channels on the first dim", product(0, True), CLEAN),
     ("a transposed b has none on the last dim", product(1, True), {**CLEAN, **AXIS}),
-    # The same guide: all inputs of a weighted op are quantized.
+    # The same guide wants all inputs of a weighted op quantized.
     ("weights alone of int8 are half a quantized product", product(1, x="x"), HALF),
     ("weights alone of int4 are fine", product(1, x="x", w="int4", **INT4), {"tensorrt": []}),
     ("float weights are half a quantized product", float_weights(), HALF),
     ("of what comes behind a ReLU nothing is said",
      float_weights(("ReLU", "r", {"x": "x_d"}, {})), CLEAN),
     ("a product of floats is fine", product(1, x="x", weights="w", w=F32), CLEAN),
-    # Codes that are moved.
+    # Ops that move quantized values.
     ("int4 does not leave the graph by a StaticReshape", moved("int4"),
      {"tensorrt": ["tensorrt/no-int4-output"],
       "tripy": ["tripy/int4-of-constant", "tripy/no-int4-output"]}),
     ("int4 that is dequantized behind it is fine", moved("int4", DEQUANTIZE),
      {"tensorrt": [], "tripy": ["tripy/int4-of-constant"]}),
     ("oneDNN moves no int8", moved(I8, DEQUANTIZE), {**CLEAN, "onednn": ["onednn/moved-dtype"]}),
-    # oneDNN's schemas: type sets of data movement.
+    # The dtypes of data movement in oneDNN's schemas.
     *((f"oneDNN moves {dtype}", concat(dtype), {"onednn": []}) for dtype in (F32, F16, BF16)),
     *((f"oneDNN moves no {dtype}", concat(dtype), {"onednn": ["onednn/moved-dtype"]})
       for dtype in (I8, "int4", "int32", "bool", "float8_e4m3fn")),
     ("oneDNN counts along no int8", one("GenIndex", {"axis": 0}, x=(I8, [2, 3])),
      {"onednn": ["onednn/moved-dtype"]}),
-    # The patterns of oneDNN Graph's CPU backend: what runs alone.
+    # Ops that oneDNN Graph's CPU backend runs outside of fused patterns.
     *((f"oneDNN rounds no {dtype}", one("Round", x=(dtype, [4])),
        {"onednn": ["onednn/round-dtype"]}) for dtype in (F16, BF16)),
     *((f"oneDNN takes {op} of bfloat16", one(op, x=(BF16, [4, 4])), {"onednn": []})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the pages and the code of oneDNN, ttnn, torchao and ONNX say of a node is found: each case
-is a graph and the rules of a target that it breaks, in their order.
+"""Rules against the documents and the code of oneDNN, ttnn, torchao and ONNX: a case is a graph and
+the rules of one target that it breaks, in order.
 
     test_page_cases.py QDQ_BINARY
 """
@@ -17,7 +17,7 @@ CHANNELS = {"qtype": "per_channel", "axis": 1, "dtype": I8}
 
 
 def dynamic(scale, zero_point=None, **attrs):
-    """DynamicQuantize of 3 channels with ports of these shapes."""
+    """A DynamicQuantize of 3 channels with ports of these shapes."""
     ports = {"scale": given(F32, scale)}
     if zero_point is not None:
         ports["zero_point"] = ones("int32", zero_point, 0)
@@ -63,7 +63,7 @@ ONEDNN = [
     ("oneDNN has no default dtype", without_dtype("Quantize", FLOATS), []),
 ]
 
-# "Supported ranks" of the pages.
+# The "Supported ranks" of the pages.
 TTNN = [
     *((f"{op} of rank {rank}", one(op, given(dtype, [2] * rank), attrs),
        [] if 2 <= rank <= 4 else ["page-ranks"])
@@ -80,8 +80,8 @@ TTNN = [
     ("typecast has no rank on its page", one("Cast", given(F32, [2]), {"dtype": "int32"}), []),
 ]
 
-# QuantizeLinear-25: output_dtype, y_zero_point, uint8, in this order. DequantizeLinear-25: the
-# type of x_scale.
+# QuantizeLinear-25 takes the type from output_dtype, y_zero_point, or uint8, in this order.
+# DequantizeLinear-25 takes the type of x_scale.
 ONNX = [
     ("uint8 is the default", without_dtype("Quantize", FLOATS), ["default-dtype"]),
     ("not beside a zero point of int8",
@@ -110,7 +110,7 @@ TORCHAO = [
      one("DynamicQuantize", FLOATS, {"scheme": "symmetric_no_clipping"}), []),
 ]
 
-# Blocks of Tripy: rows divide, columns are one each.
+# Tripy's blocks divide the rows and are one column wide.
 TRIPY = [
     (f"blocks of {group}", one("Dequantize", given("int4", [4, 4]), {
         "dtype": F32, "qtype": "per_group", "group_shape": group, "scales": [0.5] * count}), rules)

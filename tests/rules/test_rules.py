@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every rule has a case: a smallest good graph, a smallest bad graph, and exactly what the program
-says of the bad one.
+"""Every rule has a case: a minimal good graph, a minimal bad graph, and the exact output of
+`qdq check` for the bad one.
 
     test_rules.py QDQ_BINARY
 
-The cases of a target are the array TARGET.json, in the order of their rules' ids. A case is an
-object of `rule` (the id), `good` and `bad` (graphs, which are checked as the files good.json and
-bad.json) and `text` (the lines that bad.json gives). A rule that newer releases of its target
-have no more is tried at the last release that has it; a rule with bounds is found in bad.json at
-the releases within them, and at no other.
+The cases of a target are the array in TARGET.json, ordered by rule id. A case is an object with
+`rule` (the id), `good` and `bad` (graphs, checked as the files good.json and bad.json) and `text`
+(the output for bad.json, as lines). A rule that newer releases of its target lack is checked at the
+last release that has it; a rule with bounds must be found in bad.json at all releases within them,
+and at no other.
 """
 
 import json
@@ -21,9 +21,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 CASE = {"rule": str, "good": dict, "bad": dict, "text": list}
 KEYS = ["rule", "severity", "node", "target", "message", "hint"]
-TIMEOUT = 30  # seconds, against hanging
-# No op of today breaks these: oneDNN Graph has all, or another rule refuses them.
-# tests/graph/test_target_ops.c holds that a new op would.
+TIMEOUT = 30  # seconds before a call counts as hanging
+# No op of today breaks these rules: oneDNN Graph has all ops, or another rule refuses them.
+# tests/graph/test_target_ops.c checks that a new op would.
 UNBROKEN = {"onednn/op-unknown"}
 
 
@@ -56,7 +56,7 @@ def list_rules(qdq):
 
 
 def profile_of(target, rule):
-    """The newest profile of the target at which the rule holds."""
+    """The newest version of the target at which the rule holds."""
     if not rule["until"]:
         return target["name"]
     releases = target["releases"]
@@ -64,8 +64,8 @@ def profile_of(target, rule):
 
 
 def read_cases(tests):
-    """Case by rule id. What is wrong with a list of cases fails here; a case without the four keys
-    is left out."""
+    """The cases by rule id. Mistakes in a list of cases fail here; a case without the four keys is
+    left out."""
     cases = {}
     for path in sorted(HERE.glob("*.json")):
         ids = []
@@ -99,7 +99,7 @@ def test_good(tests, qdq, target, rule, folder):
 
 def test_bad_text(tests, qdq, target, rule, folder, severity, wanted):
     done = run(qdq, folder, "check", "bad.json", "--target", target)
-    *lines, _ = done.stdout.splitlines() or [""]  # the last one counts them
+    *lines, _ = done.stdout.splitlines() or [""]  # the last line counts the findings
     tests.expect(f"{rule}: bad.json gives text", lines == wanted,
                  "\n".join(["", "--- wanted", *wanted, "--- got", *lines, done.stderr + "---"]))
     tests.expect(f"{rule}: text names the rule",

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests and documents of TensorRT, MLIR-TensorRT and Tripy show is found, or computed.
+"""Rules and results against the tests and documents of TensorRT, MLIR-TensorRT and Tripy.
 
     test_trt_cases.py QDQ_BINARY
 
-Each case is a graph of one or two nodes and what its source says of it: the rules that it breaks
-at a target, or the numbers that come out.
+A case is a graph of one or two nodes, with either the rules that it breaks at a target or the
+numbers that it gives.
 """
 
 import json
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-TIMEOUT = 30  # seconds, against hanging
+TIMEOUT = 30  # seconds before a call counts as hanging
 
 
 def size_of(shape):
@@ -33,7 +33,7 @@ def numbers(dtype, shape, data):
 
 
 def given(dtype, shape):
-    """A value that is known at run time only."""
+    """A value that is only known at run time."""
     return {"dtype": dtype, "shape": shape}
 
 
@@ -48,7 +48,7 @@ def graph_of(values, nodes, outputs):
 
 
 def one(op, x, attrs, **ports):
-    """A graph of the node y alone."""
+    """A graph whose only node is y."""
     return graph_of({"x": x, **ports}, [(op, "y", {name: name for name in ["x", *ports]}, attrs)],
                     ["y"])
 
@@ -84,8 +84,8 @@ def run(qdq, graph, folder, *words):
 
 F32, INT8 = "float32", "int8"
 
-# The negative tests of Tripy's front end. Two of them do not exist here: a scale that does not
-# fit x is found by the core before any target is asked.
+# The negative tests of Tripy's front end. In two of them the scale does not fit x: here a rule of
+# the core finds that before the target's rules.
 TRIPY = [
     ("quantize of int32", quantize(given("int32", [2]), scales=1), ["x-dtype", "quantized-output"]),
     ("quantize to float16", quantize(given(F32, [2]), "float16", scales=1), ["core/dtype-result"]),
@@ -209,7 +209,7 @@ DYNAMIC = [
      ["dynamic-scheme", "dynamic-granularity", "default-dtype"]),
 ]
 
-# A quantized activation and how it is read again.
+# A quantized activation, dequantized again.
 NVFP4_ROUND_TRIP = graph_of(
     {"x": given(F32, [2, 32])},
     [("DynamicQuantize", "q", {"x": "x"}, {**NVFP4, **blocks(1, 16)}),
