@@ -169,7 +169,7 @@ class Causes(Compare):
         self.assertEqual((scale["name"], why["cause"]), ("dyn.scale", "choice of parameters"))
         self.assertEqual([as_float32(one) for one in why["results"]],
                          [as_float32(1 / 127), as_float32(1 / 127.5)])
-        self.assertNotIn("x", why)  # x of q has another shape
+        self.assertNotIn("x", why)  # x has another shape than the scale
 
     def test_a_least_scale_is_told_of_a_release(self):
         content = x_graph([1e-30, 0], node("DynamicQuantize", "dyn", "x"))

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of names: adding and finding, failing allocations, and refused floods of colliding
+// names.
 #include "graph/symbols.h"
 #include "tests/unit.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Random graphs: adds random nodes (nodes.c) whose operands are earlier values or new ones.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The random generator, random elements of a tensor, and random numerics.
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reading and writing .npy files: what is accepted, truncated files, and failed writes.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

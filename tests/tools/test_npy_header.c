@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The header of .npy files, a Python dict as text: every spelling, and the message of each error.
 #include "tests/unit.h"
 #include "tools/io/npy_header.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The strict JSON scanner: what it accepts, the message and position of each error, limits of depth
+// and size, and linear time on hostile text.
 #include "graph/read/json_scan.h"
 #include "tests/unit.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reading safetensors files: what is accepted, the message of each bad header, truncated files.
 #include <cJSON.h>
 
 #include "graph/tensor_file/safetensors.h"

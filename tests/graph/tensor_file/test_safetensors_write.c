@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writing safetensors files: the layout, refused tensors, and failed writes, which keep the old
+// file.
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

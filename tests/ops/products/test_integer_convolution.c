@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer execution of convolutions, transposed ones too: 1 to 3 spatial dims, every layout, groups
 // of many and of few channels, and padding, which contributes no product.
-#include "tests/ops/products/codes.h"
+#include "tests/ops/products/integer_execution.h"
 
 enum { DIMS = 3 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer execution of products of Dequantize results: compared with the literal product, and both
 // with exact arithmetic.
-#include "tests/ops/products/codes.h"
+#include "tests/ops/products/integer_execution.h"
 
 //---- Matrices ---------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 // Convolutions larger than every block, k block and panel, and random ones: test_large_convolutions
 // [COUNT [SEED]].
 #include "ops/products/conv_lowering.h"
-#include "tests/ops/products/large_windows.h"
+#include "tests/ops/products/large_convolutions.h"
 
 enum {
     COLUMNS = QDQ_GEMM_COLUMNS,

@@ -9,7 +9,7 @@
 // * operands of rank 1, broadcast batches, parameters for each matrix of a batch, and a requested
 //   result dtype (test_matmul.c, test_integer_products.c);
 // * NaN, infinities and bfloat16 sums near 2^-126, which are no small integers (test_matmul.c,
-//   test_weights.c, test_gemm_bfloats.c);
+//   test_weight_codes.c, test_gemm_bfloats.c);
 // * operands unfit for integer execution (test_integer_execution.c);
 // * constants read from a file, and weights shared by two nodes (tests/graph/tensor_file);
 // * a depth of more than 2^32.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decoding UTF-8, and making foreign text safe to print.
 #include "runtime/base/utf8.h"
 #include "tests/unit.h"
 

@@ -5,8 +5,7 @@
 //   Dequantize  fl(fl(fl(q) - fl(z)) * s), rounded once more to float16 or bfloat16
 //
 // If all scales of an attribute are within 1e-6 of 1, they count as 1. A zero point of 0 is not
-// added,
-// so -0 stays. A float32 below 2^-126 becomes 0 as bfloat16. Nothing here calls the library.
+// added, so -0 stays. A float32 below 2^-126 becomes 0 as bfloat16. Nothing here calls the library.
 #ifndef QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_MODEL_H
 #define QDQ_TESTS_GRAPH_TARGETS_ONEDNN_ONEDNN_MODEL_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the tests of integer execution: runs a product of Dequantize results fast and
 // literally, in every mode, and bounds the error of both against exact arithmetic.
-#ifndef QDQ_TESTS_OPS_PRODUCTS_CODES_H
-#define QDQ_TESTS_OPS_PRODUCTS_CODES_H
+#ifndef QDQ_TESTS_OPS_PRODUCTS_INTEGER_EXECUTION_H
+#define QDQ_TESTS_OPS_PRODUCTS_INTEGER_EXECUTION_H
 
 #include "tests/ops/products.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Suggestions for misspelled names: which candidate is suggested, and when none is.
 #include "include/qdq/inspect.h"
 #include "runtime/base/did_you_mean.h"
 #include "tests/unit.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The JSON writer: layout, escapes, numbers with the fewest digits, and misuse.
 #include <float.h>
 #include <limits.h>
 #include <locale.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Large convolutions of all kinds: their operands and their exact results.
-#ifndef QDQ_TESTS_OPS_PRODUCTS_LARGE_WINDOWS_H
-#define QDQ_TESTS_OPS_PRODUCTS_LARGE_WINDOWS_H
+#ifndef QDQ_TESTS_OPS_PRODUCTS_LARGE_CONVOLUTIONS_H
+#define QDQ_TESTS_OPS_PRODUCTS_LARGE_CONVOLUTIONS_H
 
 #include "tests/ops/large.h"
 #include "tests/ops/products/integer_products.h"
@@ -20,7 +20,7 @@ typedef struct window {
     int64_t block, begin[DIMS], out[DIMS];
     tensor in[CONV_PORTS], want;
     int32_t *of_x, *of_w, *sums;
-    size_t count;  // count: parameters of w
+    size_t count;  // parameters of w
     float *scales, x_scale, y_scale;
     double *zps, x_zero;
     int64_t extents[DIMS + 2];

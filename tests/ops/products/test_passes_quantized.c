@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer execution: which ops between Dequantize and a product run on quantized values, and what
 // prevents it.
-#include "tests/ops/products/codes.h"
+#include "tests/ops/products/integer_execution.h"
 #include "tests/unit.h"
 
 // The names of the nodes that run on integers, in order.

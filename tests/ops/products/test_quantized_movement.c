@@ -2,7 +2,7 @@
 // Integer execution with ops between Dequantize and the product that only move or select codes:
 // pooling, reshapes, transposes, concats. The reference traces each element back to its code and
 // sums in double.
-#include "tests/ops/products/codes.h"
+#include "tests/ops/products/integer_execution.h"
 
 //---- Moves ------------------------------------------------------------------
 
