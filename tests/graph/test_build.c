@@ -6,7 +6,7 @@
 #include "runtime/base/utf8.h"
 #include "tests/unit.h"
 
-static void a_graph_with_errors_still_shows_all_of_them(void **state) {
+static void all_errors_of_a_graph_are_reported(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("bad", NULL);
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(2, 3));
@@ -31,7 +31,7 @@ static void a_graph_with_errors_still_shows_all_of_them(void **state) {
     qdq_graph_destroy(g);
 }
 
-static void what_follows_a_bad_node_is_not_blamed(void **state) {
+static void nodes_after_a_bad_node_are_not_blamed(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create(NULL, NULL);
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
@@ -79,7 +79,7 @@ static void every_output_of_a_node_can_be_reached(void **state) {
     qdq_graph_destroy(g);
 }
 
-static void an_older_smaller_struct_is_taken(void **state) {
+static void an_older_smaller_struct_is_accepted(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create(NULL, NULL);
     qdq_quantize_attrs attrs = {
@@ -165,7 +165,7 @@ static void a_report_keeps_as_many_findings_as_the_limits_say(void **state) {
 
 static void keep_line(void *self, const char *text) { snprintf(self, 256, "%s", text); }
 
-static void the_log_tells_of_loading_and_compiling(void **state) {
+static void loading_and_compiling_are_logged(void **state) {
     (void)state;
     static const char text[] =
         "{\"format\": \"qdq/1\", \"inputs\": [{\"name\": \"x\", \"dtype\": \"int8\", \"shape\": "
@@ -202,7 +202,7 @@ static void inputs_outputs_and_constants_are_counted_row_major(void **state) {
     qdq_graph_destroy(g);
 }
 
-static void what_a_node_makes_keeps_to_the_limit_of_elements(void **state) {
+static void results_keep_to_the_limit_of_elements(void **state) {
     (void)state;
     qdq_graph_options options = {.limits = {.elements = 100}};
     qdq_graph *g = qdq_graph_create(NULL, &options);
@@ -232,7 +232,7 @@ static void tensors_beyond_the_caps_are_refused(void **state) {
     qdq_graph_destroy(g);
 }
 
-static void a_rank_that_there_is_not_is_told(void **state) {
+static void an_invalid_rank_is_reported(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create(NULL, NULL);
     (void)qdq_input(g, "less", QDQ_INT8, (qdq_shape){.rank = -1});
@@ -244,7 +244,7 @@ static void a_rank_that_there_is_not_is_told(void **state) {
 }
 
 // Two-byte characters in names so long that the text of a step is cut.
-static void the_text_of_a_step_is_whole_characters(void **state) {
+static void the_text_of_a_step_is_cut_between_characters(void **state) {
     (void)state;
     static const char *const starts[] = {"", "a"};
     for (int odd = 0; odd < 2; odd++) {
@@ -267,21 +267,21 @@ static void the_text_of_a_step_is_whole_characters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_graph_with_errors_still_shows_all_of_them),
-        cmocka_unit_test(what_follows_a_bad_node_is_not_blamed),
+        cmocka_unit_test(all_errors_of_a_graph_are_reported),
+        cmocka_unit_test(nodes_after_a_bad_node_are_not_blamed),
         cmocka_unit_test(nodes_without_names_get_free_ones),
         cmocka_unit_test(every_output_of_a_node_can_be_reached),
-        cmocka_unit_test(an_older_smaller_struct_is_taken),
+        cmocka_unit_test(an_older_smaller_struct_is_accepted),
         cmocka_unit_test(a_null_graph_is_reported_once_at_the_end),
         cmocka_unit_test(a_value_of_another_graph_is_refused),
         cmocka_unit_test(unknown_ops_and_targets_are_named),
         cmocka_unit_test(a_report_keeps_as_many_findings_as_the_limits_say),
-        cmocka_unit_test(the_log_tells_of_loading_and_compiling),
+        cmocka_unit_test(loading_and_compiling_are_logged),
         cmocka_unit_test(inputs_outputs_and_constants_are_counted_row_major),
-        cmocka_unit_test(what_a_node_makes_keeps_to_the_limit_of_elements),
+        cmocka_unit_test(results_keep_to_the_limit_of_elements),
         cmocka_unit_test(tensors_beyond_the_caps_are_refused),
-        cmocka_unit_test(a_rank_that_there_is_not_is_told),
-        cmocka_unit_test(the_text_of_a_step_is_whole_characters),
+        cmocka_unit_test(an_invalid_rank_is_reported),
+        cmocka_unit_test(the_text_of_a_step_is_cut_between_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,7 +135,7 @@ static size_t check_graph(qdq_graph *g, const char *path, const qdq_numerics *nu
     return count;
 }
 
-static void every_node_of_every_model_gives_by_itself_what_it_gives_in_the_graph(void **state) {
+static void every_extracted_node_gives_the_results_of_its_graph(void **state) {
     (void)state;
     static const qdq_numerics core;
     char graph[512], inputs[512];
@@ -242,7 +242,7 @@ static void a_value_at_two_ports_becomes_one_input(void **state) {
 }
 
 // "d.scale" is an input here, a port of d, and a node.
-static void names_that_the_new_graph_cannot_have_are_those_of_the_ports(void **state) {
+static void names_that_would_clash_become_port_names(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++) {
         qdq_graph *g = qdq_graph_create(NULL, NULL);
@@ -313,7 +313,7 @@ static void the_core_computes_every_node_by_the_onnx_formula(void **state) {
 
 //---- Failures -------------------------------------------------------------------
 
-static void what_cannot_be_taken_out_is_told(void **state) {
+static void a_node_that_cannot_be_extracted_is_an_error(void **state) {
     (void)state;
     qdq_numerics numerics;
     qdq_graph *g = qdq_graph_create(NULL, NULL);
@@ -336,7 +336,7 @@ static void what_cannot_be_taken_out_is_told(void **state) {
     qdq_graph_destroy(g);
 }
 
-static void what_is_not_there_is_no_value(void **state) {
+static void missing_operands_are_no_values(void **state) {
     (void)state;
     qdq_graph *g = every_kind_of_operand();
     assert_int_equal(qdq_graph_node_input(g, 0, 1).id, 0);  // dyn has no scale input
@@ -351,7 +351,7 @@ static void what_is_not_there_is_no_value(void **state) {
     qdq_graph_destroy(g);
 }
 
-static void every_allocation_of_taking_a_node_out_may_fail(void **state) {
+static void every_allocation_of_extracting_may_fail(void **state) {
     (void)state;
     qdq_graph *g = every_kind_of_operand();
     bool done = false;
@@ -376,16 +376,16 @@ int main(int argc, char **argv) {
     }
     models = argv[1];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_node_of_every_model_gives_by_itself_what_it_gives_in_the_graph),
+        cmocka_unit_test(every_extracted_node_gives_the_results_of_its_graph),
         cmocka_unit_test(operands_of_every_kind_are_carried_over),
         cmocka_unit_test(constants_stay_and_all_other_operands_become_inputs),
         cmocka_unit_test(a_value_at_two_ports_becomes_one_input),
-        cmocka_unit_test(names_that_the_new_graph_cannot_have_are_those_of_the_ports),
+        cmocka_unit_test(names_that_would_clash_become_port_names),
         cmocka_unit_test(options_of_the_graph_are_kept_unless_others_are_given),
         cmocka_unit_test(the_core_computes_every_node_by_the_onnx_formula),
-        cmocka_unit_test(what_cannot_be_taken_out_is_told),
-        cmocka_unit_test(what_is_not_there_is_no_value),
-        cmocka_unit_test(every_allocation_of_taking_a_node_out_may_fail),
+        cmocka_unit_test(a_node_that_cannot_be_extracted_is_an_error),
+        cmocka_unit_test(missing_operands_are_no_values),
+        cmocka_unit_test(every_allocation_of_extracting_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

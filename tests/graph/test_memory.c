@@ -42,7 +42,7 @@ static qdq_status walk(const qdq_allocator *allocator, bool materialize, qdq_err
     return err->status;
 }
 
-static void every_allocation_on_the_road_from_json_may_fail(void **state) {
+static void every_allocation_from_json_to_results_may_fail(void **state) {
     (void)state;
     float scales[40];
     char path[256];
@@ -68,7 +68,7 @@ static void every_allocation_on_the_road_from_json_may_fail(void **state) {
     }
 }
 
-static void an_exec_takes_the_bytes_that_the_plan_tells(void **state) {
+static void an_exec_takes_the_bytes_that_the_plan_states(void **state) {
     (void)state;
     for (int materialize = 0; materialize < 2; materialize++) {
         qdq_compile_options options = {.materialize = materialize != 0};
@@ -180,8 +180,8 @@ static void nothing_is_allocated_after_create(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_exec_takes_the_bytes_that_the_plan_tells),
-        cmocka_unit_test_setup_teardown(every_allocation_on_the_road_from_json_may_fail,
+        cmocka_unit_test(an_exec_takes_the_bytes_that_the_plan_states),
+        cmocka_unit_test_setup_teardown(every_allocation_from_json_to_results_may_fail,
                                         unit_folder_begin, unit_folder_end),
         cmocka_unit_test(every_allocation_of_the_builder_may_fail),
         cmocka_unit_test(every_allocation_of_folding_may_fail),

@@ -29,7 +29,7 @@ static void siphash_equals_the_reference(void **state) {
     assert_true(qdq_siphash(counting_key, NULL, 0) == cases[0].hash);
 }
 
-static void what_was_added_is_found(void **state) {
+static void added_names_are_found(void **state) {
     (void)state;
     enum { COUNT = 50000 };
     unit_memory memory;
@@ -56,7 +56,7 @@ static void what_was_added_is_found(void **state) {
     unit_memory_check(&memory);
 }
 
-static void names_are_copied_bytes(void **state) {
+static void names_are_copied_and_may_hold_any_bytes(void **state) {
     (void)state;
     qdq_symbols *symbols = qdq_symbols_create(NULL, NULL);
     assert_non_null(symbols);
@@ -234,8 +234,8 @@ static void a_flood_of_colliding_names_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(siphash_equals_the_reference),
-        cmocka_unit_test(what_was_added_is_found),
-        cmocka_unit_test(names_are_copied_bytes),
+        cmocka_unit_test(added_names_are_found),
+        cmocka_unit_test(names_are_copied_and_may_hold_any_bytes),
         cmocka_unit_test(a_name_is_added_once),
         cmocka_unit_test(names_have_a_length_limit),
         cmocka_unit_test(truncating_forgets_the_newest),

@@ -3,7 +3,7 @@
 #include "ops/op.h"
 #include "tests/unit.h"
 
-static void a_port_is_known_by_its_name_or_by_what_ends_it(void **state) {
+static void a_port_is_matched_by_its_name_or_suffix(void **state) {
     (void)state;
     static const struct {
         const char *op, *port;
@@ -25,7 +25,7 @@ static void a_port_is_known_by_its_name_or_by_what_ends_it(void **state) {
         assert_int_equal(qdq_fill_of(cases[i].op, cases[i].port), cases[i].fill);
 }
 
-static void a_row_of_one_op_is_not_for_another(void **state) {
+static void a_row_of_one_op_applies_to_no_other(void **state) {
     (void)state;
     assert_int_equal(qdq_fill_of("MatMul", "b"), QDQ_FILL_SMALL);
     assert_int_equal(qdq_fill_of("MatMul", "a"), QDQ_FILL_ANY);
@@ -35,7 +35,7 @@ static void a_row_of_one_op_is_not_for_another(void **state) {
     assert_int_equal(qdq_fill_of("LogSoftmax", "x"), QDQ_FILL_ANY);
 }
 
-static void the_tables_of_ops_hand_it_out(void **state) {
+static void port_infos_contain_the_fill(void **state) {
     (void)state;
     size_t scales = 0;
     for (size_t op = 0; op < qdq_op_count(); op++)
@@ -49,9 +49,9 @@ static void the_tables_of_ops_hand_it_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_port_is_known_by_its_name_or_by_what_ends_it),
-        cmocka_unit_test(a_row_of_one_op_is_not_for_another),
-        cmocka_unit_test(the_tables_of_ops_hand_it_out),
+        cmocka_unit_test(a_port_is_matched_by_its_name_or_suffix),
+        cmocka_unit_test(a_row_of_one_op_applies_to_no_other),
+        cmocka_unit_test(port_infos_contain_the_fill),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void hand_over(bool poison, unsigned char *after) {
     memcpy(after, chunks.buffer, N);
 }
 
-static void pieces_that_were_handed_over_are_poisoned(void **state) {
+static void chunks_are_poisoned_after_they_are_handed_over(void **state) {
     (void)state;
     for (int poison = 0; poison < 2; poison++) {
         unsigned char after[N];
@@ -35,7 +35,7 @@ static void pieces_that_were_handed_over_are_poisoned(void **state) {
     }
 }
 
-static void what_is_not_poisoned_stays(void **state) {
+static void dropping_without_poison_keeps_the_bytes(void **state) {
     (void)state;
     uint32_t scratch[4] = {1, 2, 3, 4};
     qdq_scratch_drop(false, scratch, sizeof scratch);
@@ -47,8 +47,8 @@ static void what_is_not_poisoned_stays(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_that_were_handed_over_are_poisoned),
-        cmocka_unit_test(what_is_not_poisoned_stays),
+        cmocka_unit_test(chunks_are_poisoned_after_they_are_handed_over),
+        cmocka_unit_test(dropping_without_poison_keeps_the_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

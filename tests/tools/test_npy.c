@@ -24,7 +24,7 @@ static const char *make(char path[256], int version, const char *header, size_t 
     return path;
 }
 
-static void what_is_written_is_read(void **state) {
+static void what_was_written_reads_back(void **state) {
     (void)state;
     static const int32_t data[] = {1, -2, 0x7FFFFFFF, INT32_MIN, 5, 6};
     static const struct {
@@ -57,7 +57,7 @@ static void what_is_written_is_read(void **state) {
     unlink(path);
 }
 
-static void the_layout_is_that_of_numpy(void **state) {
+static void the_layout_follows_numpy(void **state) {
     (void)state;
     static const struct {
         qdq_shape shape;
@@ -94,7 +94,7 @@ static void the_layout_is_that_of_numpy(void **state) {
 #define HEADER(descr, shape) \
     "{'descr': '" descr "', 'fortran_order': False, 'shape': " shape ", }\n"
 
-static void every_version_is_taken(void **state) {
+static void every_version_is_accepted(void **state) {
     (void)state;
     for (int version = 1; version <= 3; version++) {
         char path[256];
@@ -109,7 +109,7 @@ static void every_version_is_taken(void **state) {
     }
 }
 
-static void a_header_of_64_kib_is_taken(void **state) {
+static void a_header_of_64_kib_is_accepted(void **state) {
     (void)state;
     enum { BYTES = 64 * 1024 };
     static const char preamble[12] = "\x93NUMPY\2\0\0\0\1\0", dict[] = HEADER("|i1", "()");
@@ -189,7 +189,7 @@ static void the_preamble_is_checked(void **state) {
     }
 }
 
-static void a_cut_file_is_refused_at_every_length(void **state) {
+static void a_truncated_file_is_refused_at_every_length(void **state) {
     (void)state;
     static const int32_t data[6] = {1, 2, 3, 4, 5, 6};
     char path[256];
@@ -291,7 +291,7 @@ static void a_failed_write_keeps_the_old_file(void **state) {
     unlink(path);
 }
 
-static void drafts_of_others_are_left_alone(void **state) {
+static void existing_temporary_files_are_kept(void **state) {
     (void)state;
     char path[256], name[64], stale[256];
     qdq_error err = {0};
@@ -317,7 +317,7 @@ static void drafts_of_others_are_left_alone(void **state) {
 }
 
 // A limit on the file size stands in for a full disk.
-static void a_full_disk_leaves_nothing_behind(void **state) {
+static void a_full_disk_leaves_no_files(void **state) {
     (void)state;
     static const float data[64] = {0};
     char path[256];
@@ -339,7 +339,7 @@ static void a_full_disk_leaves_nothing_behind(void **state) {
     assert_int_equal(unit_folder_count(), files);
 }
 
-static void a_long_error_is_cut(void **state) {
+static void a_long_error_is_shortened(void **state) {
     (void)state;
     char path[1500];
     qdq_error err = {0};
@@ -353,19 +353,19 @@ static void a_long_error_is_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(the_layout_is_that_of_numpy),
-        cmocka_unit_test(every_version_is_taken),
-        cmocka_unit_test(a_header_of_64_kib_is_taken),
+        cmocka_unit_test(what_was_written_reads_back),
+        cmocka_unit_test(the_layout_follows_numpy),
+        cmocka_unit_test(every_version_is_accepted),
+        cmocka_unit_test(a_header_of_64_kib_is_accepted),
         cmocka_unit_test(the_size_of_the_data_is_checked),
         cmocka_unit_test(the_preamble_is_checked),
-        cmocka_unit_test(a_cut_file_is_refused_at_every_length),
+        cmocka_unit_test(a_truncated_file_is_refused_at_every_length),
         cmocka_unit_test(only_regular_files_are_read),
         cmocka_unit_test(bad_arrays_are_not_written),
         cmocka_unit_test(a_failed_write_keeps_the_old_file),
-        cmocka_unit_test(drafts_of_others_are_left_alone),
-        cmocka_unit_test(a_full_disk_leaves_nothing_behind),
-        cmocka_unit_test(a_long_error_is_cut),
+        cmocka_unit_test(existing_temporary_files_are_kept),
+        cmocka_unit_test(a_full_disk_leaves_no_files),
+        cmocka_unit_test(a_long_error_is_shortened),
     };
     return cmocka_run_group_tests(tests, unit_folder_begin, unit_folder_end);
 }

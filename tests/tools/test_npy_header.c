@@ -18,7 +18,7 @@ static qdq_status read_header(const char *text, qdq_dtype *dtype, qdq_shape *sha
     return status;
 }
 
-static void every_spelling_is_taken(void **state) {
+static void every_spelling_is_accepted(void **state) {
     (void)state;
     static const struct {
         const char *header;
@@ -108,7 +108,7 @@ static const struct {
      "shape has more than 8 dims"},
 };
 
-static void each_bad_header_has_its_sentence(void **state) {
+static void each_bad_header_has_its_message(void **state) {
     (void)state;
     for (size_t i = 0; i < UNIT_COUNT(bad_headers); i++) {
         qdq_error err = {0};
@@ -146,7 +146,7 @@ static void foreign_types_are_refused_by_name(void **state) {
     }
 }
 
-static void a_cut_header_is_refused_at_every_length(void **state) {
+static void a_truncated_header_is_refused_at_every_length(void **state) {
     (void)state;
     static const char header[] = HEADER("'<f4'", "False", "(2, 3)");
     char text[sizeof header];
@@ -163,10 +163,10 @@ static void a_cut_header_is_refused_at_every_length(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_spelling_is_taken),
-        cmocka_unit_test(each_bad_header_has_its_sentence),
+        cmocka_unit_test(every_spelling_is_accepted),
+        cmocka_unit_test(each_bad_header_has_its_message),
         cmocka_unit_test(foreign_types_are_refused_by_name),
-        cmocka_unit_test(a_cut_header_is_refused_at_every_length),
+        cmocka_unit_test(a_truncated_header_is_refused_at_every_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

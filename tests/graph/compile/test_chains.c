@@ -126,7 +126,7 @@ static int cut_code(const cut *c, float x) {
     return q < least ? least : q > greatest ? greatest : (int)q;
 }
 
-static void what_is_below_zero_is_cut_whatever_follows(void **state) {
+static void a_relu_cuts_negative_values_before_any_quantize(void **state) {
     static const float odd[] = {-INFINITY, INFINITY, NAN, -0.0f, 0, -0x1p-149f, 0x1p-149f, -1e30f};
     enum { COUNT = 5000 };
     static float x[COUNT];
@@ -155,7 +155,7 @@ static void what_is_below_zero_is_cut_whatever_follows(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_chains_give_the_bits_of_their_single_nodes),
-        cmocka_unit_test(what_is_below_zero_is_cut_whatever_follows),
+        cmocka_unit_test(a_relu_cuts_negative_values_before_any_quantize),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,7 +144,7 @@ static void reductions_give_the_same_bits_on_any_threads(void **state) {
             x);
 }
 
-static void all_steps_in_order_make_a_run(void **state) {
+static void running_all_steps_in_order_equals_a_run(void **state) {
     (void)state;
     float first[33 * 40] = {0}, x[33 * 40], wanted[33 * 40], got[33 * 40];
     size_t count = UNIT_COUNT(x);
@@ -363,7 +363,7 @@ static void float_storage_leaves_quantized_values_alone(void **state) {
     qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-static void run_time_scales_that_make_no_sense_have_a_result(void **state) {
+static void run_time_scales_of_zero_and_nan_give_defined_results(void **state) {
     (void)state;
     float x[4] = {1, -1, 0, 2}, scales[4] = {0, -0.5f, 0, 1};
     int8_t y[4];
@@ -391,7 +391,7 @@ int main(void) {
         cmocka_unit_test(fused_materialized_and_threaded_runs_give_the_same_bits),
         cmocka_unit_test(any_parallel_hook_gives_the_same_bits),
         cmocka_unit_test(reductions_give_the_same_bits_on_any_threads),
-        cmocka_unit_test(all_steps_in_order_make_a_run),
+        cmocka_unit_test(running_all_steps_in_order_equals_a_run),
         cmocka_unit_test(a_chain_between_rows_needs_no_arena),
         cmocka_unit_test(a_value_with_two_readers_owns_tiles),
         cmocka_unit_test(int4_values_are_packed_in_the_arena),
@@ -401,7 +401,7 @@ int main(void) {
         cmocka_unit_test(inputs_and_constants_may_be_outputs),
         cmocka_unit_test(float_storage_rounds_intermediates_only),
         cmocka_unit_test(float_storage_leaves_quantized_values_alone),
-        cmocka_unit_test(run_time_scales_that_make_no_sense_have_a_result),
+        cmocka_unit_test(run_time_scales_of_zero_and_nan_give_defined_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -304,7 +304,7 @@ static void check(random_graph *r) {
     qdq_graph_destroy(r->graph);
 }
 
-static void chains_behind_whole_tensors_give_the_bits_of_single_nodes(void **state) {
+static void chains_after_tensor_ops_give_the_bits_of_single_nodes(void **state) {
     static const int64_t shapes[][3] = {{2, 3, 130}, {3, 37, 19}, {1, 90, 64}, {2, 65, 1},
                                         {1, 1, 7},   {5, 11, 35}, {1, 40, 129}};
     static random_graph r;
@@ -321,7 +321,7 @@ static void chains_behind_whole_tensors_give_the_bits_of_single_nodes(void **sta
 }
 
 // Rows longer than a chunk.
-static void long_rows_are_cut(void **state) {
+static void rows_longer_than_a_chunk_give_the_same_bits(void **state) {
     static const int64_t shapes[][3] = {{1, 2, 9001}, {2, 1, 4097}, {1, 1, 16385}};
     static random_graph r;
     (void)state;
@@ -338,8 +338,8 @@ static void long_rows_are_cut(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chains_behind_whole_tensors_give_the_bits_of_single_nodes),
-        cmocka_unit_test(long_rows_are_cut),
+        cmocka_unit_test(chains_after_tensor_ops_give_the_bits_of_single_nodes),
+        cmocka_unit_test(rows_longer_than_a_chunk_give_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static qdq_value input(qdq_graph *g, const char *name) {
 
 //---- Plans ------------------------------------------------------------------
 
-static void links_are_in_the_step_of_what_they_follow(void **state) {
+static void links_are_fused_into_the_step_they_follow(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("chain", NULL);
     qdq_value r = input(g, "r"), x = softmax(g, input(g, "x"));
@@ -59,7 +59,7 @@ static void links_are_in_the_step_of_what_they_follow(void **state) {
     CHECK_STEPS(g, NULL, "x -> SoftMax s -> Add a -> ReLU relu -> Quantize q -> output y");
 }
 
-static void materialized_each_node_is_a_step(void **state) {
+static void when_materialized_each_node_is_a_step(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("chain", NULL);
     qdq_output(g, "y", quantize(g, softmax(g, input(g, "x")), "q"));
@@ -68,7 +68,7 @@ static void materialized_each_node_is_a_step(void **state) {
                 "q -> untilize y");
 }
 
-static void a_result_that_is_an_output_is_stored_as_well(void **state) {
+static void a_fused_result_that_is_an_output_is_stored_too(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("chain", NULL);
     qdq_value s = softmax(g, input(g, "x"));
@@ -91,7 +91,7 @@ static void a_second_reader_is_a_step_of_its_own(void **state) {
     CHECK_STEPS(g, NULL, "x -> SoftMax s -> Quantize q -> output y", "s -> ReLU r -> output z");
 }
 
-static void the_operand_that_is_made_last_is_followed(void **state) {
+static void a_link_follows_the_operand_that_is_made_last(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("chain", NULL);
     qdq_value x = input(g, "x"), v = plus(g, x, softmax(g, x), "first");
@@ -115,7 +115,7 @@ static void a_value_times_itself_is_a_step_of_its_own(void **state) {
     CHECK_STEPS(g, NULL, "x -> SoftMax s -> ReLU r", "r -> Add a -> output y");
 }
 
-static void other_results_begin_no_chain(void **state) {
+static void only_the_first_result_starts_a_chain(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("chain", NULL);
     qdq_value n = qdq_layer_norm(g, input(g, "x"), (qdq_layer_norm_attrs){.name = "n"});
@@ -144,7 +144,7 @@ static void block_floats_are_made_in_tiles_by_a_step_of_their_own(void **state) 
 }
 
 // A tensor op reads and writes row-major values, so a chain may start and end with one.
-static void chains_run_from_one_whole_tensor_to_the_next(void **state) {
+static void a_chain_may_start_and_end_with_a_tensor_op(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("chain", NULL);
     qdq_value v = qdq_relu(g, softmax(g, input(g, "x")), NAME("r"));
@@ -154,7 +154,7 @@ static void chains_run_from_one_whole_tensor_to_the_next(void **state) {
                 "r -> StaticTranspose t -> ReLU r2 -> output y");
 }
 
-static void every_op_that_hands_over_pieces_begins_a_chain(void **state) {
+static void every_op_that_hands_over_chunks_starts_a_chain(void **state) {
     (void)state;
     static const char *const wanted[] = {
         "x -> LogSoftmax n -> ReLU r -> output y", "x -> RMSNorm n -> ReLU r -> output y",
@@ -199,7 +199,7 @@ static void every_op_that_hands_over_pieces_begins_a_chain(void **state) {
 enum { ROWS = 37, COLUMNS = 70 };
 
 // relu(transpose(x) + r), in quarters of its row: exact except for rounding ties.
-static void transposed_sums_are_quantized_as_computed_here(void **state) {
+static void a_chain_after_a_transpose_gives_the_expected_codes(void **state) {
     static float x[COLUMNS * ROWS], r[ROWS * COLUMNS];
     static int8_t got[ROWS * COLUMNS], wanted[ROWS * COLUMNS];
     float scales[ROWS];
@@ -235,7 +235,7 @@ static void transposed_sums_are_quantized_as_computed_here(void **state) {
 }
 
 // Small integers, so that sums are exact in any order.
-static void products_with_a_residual_are_quantized_as_computed_here(void **state) {
+static void a_chain_after_a_product_gives_the_expected_codes(void **state) {
     enum { DEPTH = 19 };
     static float a[ROWS * DEPTH], b[DEPTH * COLUMNS], r[ROWS * COLUMNS], bias[COLUMNS];
     static uint8_t got[ROWS * COLUMNS], wanted[ROWS * COLUMNS];
@@ -275,7 +275,7 @@ static void products_with_a_residual_are_quantized_as_computed_here(void **state
 }
 
 // Moved bytes go through one lookup table made of two links.
-static void tables_of_two_links_run_behind_a_concat(void **state) {
+static void a_table_of_two_links_runs_after_a_concat(void **state) {
     enum { COUNT = 3000 };
     static int8_t x[COUNT], got[2 * COUNT], wanted[2 * COUNT];
     (void)state;
@@ -296,7 +296,7 @@ static void tables_of_two_links_run_behind_a_concat(void **state) {
 }
 
 // z lies after y in memory and is written first.
-static void a_run_that_is_cut_ends_where_it_ends(void **state) {
+static void a_divided_run_writes_nothing_after_its_end(void **state) {
     enum { COUNT = 5000 };
     static float x[COUNT], y[COUNT];
     float z[8];
@@ -323,21 +323,21 @@ static void a_run_that_is_cut_ends_where_it_ends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(links_are_in_the_step_of_what_they_follow),
-        cmocka_unit_test(materialized_each_node_is_a_step),
-        cmocka_unit_test(a_result_that_is_an_output_is_stored_as_well),
+        cmocka_unit_test(links_are_fused_into_the_step_they_follow),
+        cmocka_unit_test(when_materialized_each_node_is_a_step),
+        cmocka_unit_test(a_fused_result_that_is_an_output_is_stored_too),
         cmocka_unit_test(a_second_reader_is_a_step_of_its_own),
-        cmocka_unit_test(the_operand_that_is_made_last_is_followed),
+        cmocka_unit_test(a_link_follows_the_operand_that_is_made_last),
         cmocka_unit_test(a_value_times_itself_is_a_step_of_its_own),
-        cmocka_unit_test(other_results_begin_no_chain),
+        cmocka_unit_test(only_the_first_result_starts_a_chain),
         cmocka_unit_test(a_reduction_is_a_step_of_its_own),
         cmocka_unit_test(block_floats_are_made_in_tiles_by_a_step_of_their_own),
-        cmocka_unit_test(chains_run_from_one_whole_tensor_to_the_next),
-        cmocka_unit_test(every_op_that_hands_over_pieces_begins_a_chain),
-        cmocka_unit_test(transposed_sums_are_quantized_as_computed_here),
-        cmocka_unit_test(products_with_a_residual_are_quantized_as_computed_here),
-        cmocka_unit_test(a_run_that_is_cut_ends_where_it_ends),
-        cmocka_unit_test(tables_of_two_links_run_behind_a_concat),
+        cmocka_unit_test(a_chain_may_start_and_end_with_a_tensor_op),
+        cmocka_unit_test(every_op_that_hands_over_chunks_starts_a_chain),
+        cmocka_unit_test(a_chain_after_a_transpose_gives_the_expected_codes),
+        cmocka_unit_test(a_chain_after_a_product_gives_the_expected_codes),
+        cmocka_unit_test(a_divided_run_writes_nothing_after_its_end),
+        cmocka_unit_test(a_table_of_two_links_runs_after_a_concat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

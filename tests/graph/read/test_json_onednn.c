@@ -4,7 +4,7 @@
 
 //---- Names, inputs, outputs -------------------------------------------------
 
-static void a_file_is_told_by_its_content_and_is_for_onednn(void **state) {
+static void a_file_is_recognized_by_its_content_and_targets_onednn(void **state) {
     (void)state;
     const char *text = GRAPH(CAST("1", "c", T("0", "f32", "[4]"), T("1", "bf16", "[4]")));
     qdq_graph *graph = load(text);
@@ -23,7 +23,7 @@ static void a_file_is_told_by_its_content_and_is_for_onednn(void **state) {
     assert_int_equal(err.status, QDQ_ERR_PARSE);
 }
 
-static void every_dtype_word_is_ours(void **state) {
+static void every_dtype_word_has_a_dtype(void **state) {
     (void)state;
     static const struct {
         const char *word;
@@ -80,7 +80,7 @@ static void int64_goes_through_unchanged(void **state) {
     qdq_graph_destroy(graph);
 }
 
-static void outputs_are_what_no_op_reads_and_what_an_end_reads(void **state) {
+static void outputs_are_unread_tensors_and_inputs_of_end(void **state) {
     (void)state;
     qdq_graph *graph =
         load(GRAPH(CAST("1", "a", T("0", "f32", "[4]"), T("10", "bf16", "[4]")) "," CAST(
@@ -116,7 +116,7 @@ static void ops_may_stand_in_any_order(void **state) {
     qdq_graph_destroy(graph);
 }
 
-static void a_node_has_its_own_name_or_that_of_its_id(void **state) {
+static void a_node_has_its_own_name_or_one_made_of_its_id(void **state) {
     (void)state;
 #define NAMED(id, name, out) CAST(id, name, T("0", "f32", "[4]"), T(out, "bf16", "[4]"))
     qdq_graph *graph = load(GRAPH(
@@ -177,7 +177,7 @@ static void ids_beyond_two_to_the_53_do_not_collide(void **state) {
     qdq_graph_destroy(graph);
 }
 
-static void shapes_of_made_tensors_are_inferred_whatever_the_file_says(void **state) {
+static void shapes_of_results_are_inferred_whatever_the_file_says(void **state) {
     (void)state;
     qdq_graph *graph = load(GRAPH(
         CAST("1", "a", T("0", "f32", "[2,3]"), T("1", "bf16", "[-9223372036854775808]")) "," CAST(
@@ -191,7 +191,7 @@ static void shapes_of_made_tensors_are_inferred_whatever_the_file_says(void **st
     qdq_graph_destroy(graph);
 }
 
-static void what_says_nothing_about_results_is_ignored(void **state) {
+static void keys_that_do_not_affect_results_are_ignored(void **state) {
     (void)state;
     qdq_graph *graph = load(
         "{'version':'9','engine_kind':'gpu','fpmath_mode':'any','input_ports':[5,5],'new':[{}],"
@@ -238,7 +238,7 @@ static void attributes_carry_their_types(void **state) {
     qdq_graph_destroy(graph);
 }
 
-static void the_axis_of_per_tensor_is_not_looked_at(void **state) {
+static void the_axis_of_per_tensor_is_ignored(void **state) {
     (void)state;
     qdq_graph *graph = load(QUANTIZE("'qtype':{'type':'string','value':'per_tensor'},"
                                      "'axis':{'type':'s64','value':99},"
@@ -281,17 +281,17 @@ static void dynamic_dequantize_takes_its_parameters_from_ports(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_is_told_by_its_content_and_is_for_onednn),
-        cmocka_unit_test(every_dtype_word_is_ours),
+        cmocka_unit_test(a_file_is_recognized_by_its_content_and_targets_onednn),
+        cmocka_unit_test(every_dtype_word_has_a_dtype),
         cmocka_unit_test(int64_goes_through_unchanged),
-        cmocka_unit_test(outputs_are_what_no_op_reads_and_what_an_end_reads),
+        cmocka_unit_test(outputs_are_unread_tensors_and_inputs_of_end),
         cmocka_unit_test(ops_may_stand_in_any_order),
-        cmocka_unit_test(a_node_has_its_own_name_or_that_of_its_id),
+        cmocka_unit_test(a_node_has_its_own_name_or_one_made_of_its_id),
         cmocka_unit_test(ids_beyond_two_to_the_53_do_not_collide),
-        cmocka_unit_test(shapes_of_made_tensors_are_inferred_whatever_the_file_says),
-        cmocka_unit_test(what_says_nothing_about_results_is_ignored),
+        cmocka_unit_test(shapes_of_results_are_inferred_whatever_the_file_says),
+        cmocka_unit_test(keys_that_do_not_affect_results_are_ignored),
         cmocka_unit_test(attributes_carry_their_types),
-        cmocka_unit_test(the_axis_of_per_tensor_is_not_looked_at),
+        cmocka_unit_test(the_axis_of_per_tensor_is_ignored),
         cmocka_unit_test(dynamic_dequantize_takes_its_parameters_from_ports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,7 +67,7 @@ static void a_default_of_twelve_entries_is_cut_to_the_spatial_dims(void **state)
     assert_int_equal(got.pads.count, 0);
 }
 
-static void optional_outputs_are_made_where_they_are_listed(void **state) {
+static void optional_outputs_exist_if_they_are_listed(void **state) {
     (void)state;
     made_up_attrs got;
     int64_t pads[8];
@@ -98,7 +98,7 @@ static void numbers_and_words_are_read_as_declared(void **state) {
 
 //---- What is wrong ----------------------------------------------------------
 
-static void a_file_that_breaks_its_own_rules_is_refused_by_name(void **state) {
+static void an_inconsistent_file_is_refused_with_a_reason(void **state) {
     (void)state;
     static const struct {
         const char *text, *wanted;
@@ -159,7 +159,7 @@ static void a_file_that_breaks_its_own_rules_is_refused_by_name(void **state) {
     }
 }
 
-static void what_is_wrong_with_an_op_is_a_finding(void **state) {
+static void mistakes_in_an_op_are_findings(void **state) {
     (void)state;
 #define SCALES "'scales':{'type':'f32[]','value':[1]}"
     static const struct {
@@ -216,7 +216,7 @@ static void what_is_wrong_with_an_op_is_a_finding(void **state) {
     }
 }
 
-static void all_kinds_that_are_not_supported_are_named_and_end_compiling(void **state) {
+static void all_unsupported_kinds_are_named_and_stop_compiling(void **state) {
     (void)state;
     qdq_graph *graph =
         load(GRAPH(
@@ -261,7 +261,7 @@ static void an_empty_graph_has_no_outputs(void **state) {
     qdq_graph_destroy(graph);
 }
 
-static void no_allocation_that_fails_leaves_anything_behind(void **state) {
+static void a_failed_allocation_leaks_nothing(void **state) {
     (void)state;
     const char *text =
         GRAPH(CAST("1", "a", T("0", "f32", "[4]"),
@@ -290,13 +290,13 @@ static void no_allocation_that_fails_leaves_anything_behind(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_default_of_twelve_entries_is_cut_to_the_spatial_dims),
-        cmocka_unit_test(optional_outputs_are_made_where_they_are_listed),
+        cmocka_unit_test(optional_outputs_exist_if_they_are_listed),
         cmocka_unit_test(numbers_and_words_are_read_as_declared),
-        cmocka_unit_test(a_file_that_breaks_its_own_rules_is_refused_by_name),
-        cmocka_unit_test(what_is_wrong_with_an_op_is_a_finding),
-        cmocka_unit_test(all_kinds_that_are_not_supported_are_named_and_end_compiling),
+        cmocka_unit_test(an_inconsistent_file_is_refused_with_a_reason),
+        cmocka_unit_test(mistakes_in_an_op_are_findings),
+        cmocka_unit_test(all_unsupported_kinds_are_named_and_stop_compiling),
         cmocka_unit_test(an_empty_graph_has_no_outputs),
-        cmocka_unit_test(no_allocation_that_fails_leaves_anything_behind),
+        cmocka_unit_test(a_failed_allocation_leaks_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static qdq_status scan(const char *text, qdq_error *err) {
     return status;
 }
 
-static void json_is_taken(void **state) {
+static void valid_json_is_accepted(void **state) {
     (void)state;
     static const char *const texts[] = {
         "0",
@@ -179,7 +179,7 @@ static const struct {
      "line 1, column 3: found 'I', wanted a digit; infinity is the string \"-Infinity\""},
 };
 
-static void each_error_has_a_place_and_a_sentence(void **state) {
+static void each_error_has_a_position_and_a_message(void **state) {
     (void)state;
     for (size_t i = 0; i < UNIT_COUNT(bad_texts); i++) {
         qdq_error err = {0};
@@ -254,7 +254,7 @@ static const char example[] =
     "{\"format\": \"qdq/1\", \"x-\\u00e9\\ud83d\\ude00\": [1.5e3, -0.25, true, false, null, []],\n"
     " \"nodes\": [{\"op\": \"Quantize\", \"inputs\": {\"x\": \"\xC3\xA9\"}, \"attrs\": {}}]}";
 
-static void a_cut_text_is_refused_at_every_length(void **state) {
+static void a_truncated_text_is_refused_at_every_length(void **state) {
     (void)state;
     for (size_t length = 0; length < sizeof example - 1; length++) {
         qdq_error err = {0};
@@ -290,7 +290,7 @@ static void every_allocation_may_fail(void **state) {
     }
 }
 
-static void an_error_that_is_set_is_left_alone(void **state) {
+static void an_error_that_is_already_set_is_kept(void **state) {
     (void)state;
     qdq_error err = {QDQ_ERR_IO, "first"};
     assert_int_equal(scan("[", &err), QDQ_ERR_PARSE);
@@ -346,14 +346,14 @@ static void many_keys_cost_linear_time(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_is_taken),
-        cmocka_unit_test(each_error_has_a_place_and_a_sentence),
+        cmocka_unit_test(valid_json_is_accepted),
+        cmocka_unit_test(each_error_has_a_position_and_a_message),
         cmocka_unit_test(a_raw_nul_is_refused),
         cmocka_unit_test(sixty_four_levels_nest),
         cmocka_unit_test(values_are_counted),
-        cmocka_unit_test(a_cut_text_is_refused_at_every_length),
+        cmocka_unit_test(a_truncated_text_is_refused_at_every_length),
         cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(an_error_that_is_set_is_left_alone),
+        cmocka_unit_test(an_error_that_is_already_set_is_kept),
         cmocka_unit_test(hostile_text_costs_linear_time),
         cmocka_unit_test(many_keys_cost_linear_time),
     };

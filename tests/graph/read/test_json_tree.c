@@ -44,7 +44,7 @@ static void integers_beyond_two_to_the_53_are_exact(void **state) {
     qdq_json_tree_free(tree);
 }
 
-static void what_64_bits_do_not_hold_is_no_integer(void **state) {
+static void numbers_beyond_64_bits_are_no_integers(void **state) {
     (void)state;
     qdq_json_item *tree = parse("[18446744073709551616, 99999999999999999999, -1, 1e18, 0.5, -0]");
     static const bool natural_ones[] = {false, false, false, false, false, true};
@@ -60,7 +60,7 @@ static void what_64_bits_do_not_hold_is_no_integer(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_beyond_two_to_the_53_are_exact),
-        cmocka_unit_test(what_64_bits_do_not_hold_is_no_integer),
+        cmocka_unit_test(numbers_beyond_64_bits_are_no_integers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

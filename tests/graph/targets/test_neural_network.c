@@ -129,7 +129,7 @@ static size_t run(size_t op, const char *target, float out[COUNT]) {
     return count;
 }
 
-static void what_is_not_quantizing_computes_the_same_for_every_target(void **state) {
+static void neural_network_ops_compute_the_same_for_every_target(void **state) {
     (void)state;
     static const char *const targets[] = {"onnx", "onednn", "tensorrt", "tripy", "ttnn", "torchao"};
     static float wanted[COUNT], got[COUNT];
@@ -145,7 +145,7 @@ static void what_is_not_quantizing_computes_the_same_for_every_target(void **sta
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_quantizing_computes_the_same_for_every_target),
+        cmocka_unit_test(neural_network_ops_compute_the_same_for_every_target),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

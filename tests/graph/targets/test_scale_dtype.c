@@ -61,7 +61,7 @@ static qdq_dynamic_quantize_attrs attrs_of(qdq_scheme scheme, qdq_dtype y, int q
         .quantize = {.dtype = y, .quant_min = QDQ_INT(qmin), .quant_max = QDQ_INT(qmax)}};
 }
 
-static void torchao_gives_the_same(void **state) {
+static void results_are_those_of_torchao(void **state) {
     static const struct {
         qdq_dtype x, scale;
         qdq_scheme scheme;
@@ -144,7 +144,7 @@ static void the_core_rounds_the_scale_once_and_divides_by_it(void **state) {
     }
 }
 
-static void without_it_the_scale_is_float32(void **state) {
+static void without_scale_dtype_the_scale_is_float32(void **state) {
     (void)state;
     qdq_dynamic_quantize_attrs attrs =
         attrs_of(QDQ_ASYMMETRIC, QDQ_INT8, -128, 127, QDQ_DTYPE_NONE);
@@ -173,7 +173,7 @@ static const char *found(const char *target, qdq_dynamic_quantize_attrs attrs, c
     return text;
 }
 
-static void dtypes_that_a_scheme_does_not_have_are_found(void **state) {
+static void dtypes_that_a_scheme_lacks_are_findings(void **state) {
     (void)state;
     qdq_dynamic_quantize_attrs mx = {.scheme = QDQ_MX_RCEIL, .scale_dtype = QDQ_BFLOAT16};
     mx.quantize.dtype = QDQ_FLOAT8_E4M3FN;
@@ -190,7 +190,7 @@ static void dtypes_that_a_scheme_does_not_have_are_found(void **state) {
     assert_non_null(found("core", plain, "core/attr-value"));
 }
 
-static void targets_that_have_no_such_scale_refuse_it(void **state) {
+static void targets_without_scale_dtype_refuse_it(void **state) {
     (void)state;
     qdq_dynamic_quantize_attrs attrs = {.scale_dtype = QDQ_FLOAT16};
     attrs.quantize.dtype = QDQ_UINT8;
@@ -204,11 +204,11 @@ static void targets_that_have_no_such_scale_refuse_it(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(torchao_gives_the_same),
+        cmocka_unit_test(results_are_those_of_torchao),
         cmocka_unit_test(the_core_rounds_the_scale_once_and_divides_by_it),
-        cmocka_unit_test(without_it_the_scale_is_float32),
-        cmocka_unit_test(dtypes_that_a_scheme_does_not_have_are_found),
-        cmocka_unit_test(targets_that_have_no_such_scale_refuse_it),
+        cmocka_unit_test(without_scale_dtype_the_scale_is_float32),
+        cmocka_unit_test(dtypes_that_a_scheme_lacks_are_findings),
+        cmocka_unit_test(targets_without_scale_dtype_refuse_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

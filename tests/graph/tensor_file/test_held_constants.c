@@ -189,7 +189,7 @@ static void write_graph(const qdq_graph *g) {
     assert_string_equal(err.text, "");
 }
 
-static void what_stays_in_the_file_gives_the_same_bits(void **state) {
+static void constants_in_their_file_give_the_same_bits(void **state) {
     (void)state;
     static const qdq_compile_options modes[] = {{0}, {.fast = true}, {.materialize = true}};
     for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
@@ -232,7 +232,7 @@ static qdq_graph *products_of(const int copy_of[3], bool quantized) {
     return g;
 }
 
-static void a_matrix_that_is_shared_gives_the_same_bits(void **state) {
+static void a_shared_matrix_gives_the_same_bits(void **state) {
     (void)state;
     for (int how = 0; how < 4; how++) {
         qdq_compile_options options = {.fast = how & 1};
@@ -263,7 +263,7 @@ static qdq_graph *integer_products_of(bool shared) {
     return g;
 }
 
-static void integers_that_are_shared_give_the_same_bits(void **state) {
+static void shared_integers_give_the_same_bits(void **state) {
     (void)state;
     qdq_graph *shared = integer_products_of(true), *apart = integer_products_of(false);
     size_t bytes;
@@ -286,7 +286,7 @@ static qdq_value four_products(qdq_graph *g) {
     return x;
 }
 
-static void a_graph_and_its_plan_hold_constants_once(void **state) {
+static void a_graph_and_its_plan_keep_one_copy_of_a_constant(void **state) {
     (void)state;
     qdq_graph *built = qdq_graph_create("g", NULL);
     qdq_output(built, "y", four_products(built));
@@ -305,7 +305,7 @@ static void a_graph_and_its_plan_hold_constants_once(void **state) {
     unit_memory_check(&memory);
 }
 
-static void elements_are_read_when_they_are_asked_for(void **state) {
+static void elements_are_read_on_demand(void **state) {
     (void)state;
     qdq_graph *built = qdq_graph_create("g", NULL);
     qdq_output(built, "y", rows_of_k(built));
@@ -365,13 +365,13 @@ static void replace(const char *path) {
     unit_write(path, "other", 5);
 }
 
-static void a_file_that_is_written_to_or_cut_is_an_error(void **state) {
+static void a_changed_or_truncated_file_is_an_error(void **state) {
     (void)state;
     assert_int_equal(compile_after(write_a_byte), QDQ_ERR_IO);
     assert_int_equal(compile_after(cut), QDQ_ERR_IO);
 }
 
-static void a_file_that_another_takes_the_place_of_is_still_read(void **state) {
+static void a_replaced_file_is_still_read(void **state) {
     (void)state;
     assert_int_equal(compile_after(replace), QDQ_OK);
 }
@@ -395,13 +395,13 @@ static void a_graph_may_be_written_over_its_own_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(what_stays_in_the_file_gives_the_same_bits),
-        cmocka_unit_test(a_matrix_that_is_shared_gives_the_same_bits),
-        cmocka_unit_test(integers_that_are_shared_give_the_same_bits),
-        IN_FOLDER(a_graph_and_its_plan_hold_constants_once),
-        IN_FOLDER(elements_are_read_when_they_are_asked_for),
-        IN_FOLDER(a_file_that_is_written_to_or_cut_is_an_error),
-        IN_FOLDER(a_file_that_another_takes_the_place_of_is_still_read),
+        IN_FOLDER(constants_in_their_file_give_the_same_bits),
+        cmocka_unit_test(a_shared_matrix_gives_the_same_bits),
+        cmocka_unit_test(shared_integers_give_the_same_bits),
+        IN_FOLDER(a_graph_and_its_plan_keep_one_copy_of_a_constant),
+        IN_FOLDER(elements_are_read_on_demand),
+        IN_FOLDER(a_changed_or_truncated_file_is_an_error),
+        IN_FOLDER(a_replaced_file_is_still_read),
         IN_FOLDER(a_graph_may_be_written_over_its_own_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static void check_tensor(const qdq_tensor_file *file, const qdq_tensor_info *inf
     assert_int_equal(data[count], 0x77);
 }
 
-static void what_is_written_is_read(void **state) {
+static void what_was_written_reads_back(void **state) {
     (void)state;
     char path[256];
     qdq_error err = {0};
@@ -74,7 +74,7 @@ static void what_is_written_is_read(void **state) {
     qdq_tensor_file_close(NULL);
 }
 
-static void any_order_and_metadata_are_taken(void **state) {
+static void any_order_and_metadata_are_accepted(void **state) {
     (void)state;
     char path[256];
     qdq_error err = {0};
@@ -239,7 +239,7 @@ static const struct bad_header {
      2, "tensor 'b' begins at byte 0 of the data, where another reaches to byte 2"},
 };
 
-static void each_bad_header_has_its_sentence(void **state) {
+static void each_bad_header_has_its_message(void **state) {
     (void)state;
     for (size_t i = 0; i < UNIT_COUNT(bad_headers); i++) {
         char path[256];
@@ -279,7 +279,7 @@ static void the_length_of_the_header_is_checked(void **state) {
     }
 }
 
-static void a_cut_file_is_refused_at_every_length(void **state) {
+static void a_truncated_file_is_refused_at_every_length(void **state) {
     (void)state;
     char path[256];
     size_t count;
@@ -375,13 +375,13 @@ static void every_allocation_of_cjson_may_fail(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(any_order_and_metadata_are_taken),
+        cmocka_unit_test(what_was_written_reads_back),
+        cmocka_unit_test(any_order_and_metadata_are_accepted),
         cmocka_unit_test(a_foreign_dtype_is_listed_but_not_read),
         cmocka_unit_test(only_infos_of_the_file_are_read),
-        cmocka_unit_test(each_bad_header_has_its_sentence),
+        cmocka_unit_test(each_bad_header_has_its_message),
         cmocka_unit_test(the_length_of_the_header_is_checked),
-        cmocka_unit_test(a_cut_file_is_refused_at_every_length),
+        cmocka_unit_test(a_truncated_file_is_refused_at_every_length),
         cmocka_unit_test(a_file_that_shrinks_fails_to_read),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_allocation_of_cjson_may_fail),

@@ -16,7 +16,7 @@ static const qdq_tensor tensors[] = {
     {"a \"b\"\n\xC3\xA9", QDQ_INT8, {1, {5}}, bytes},
 };
 
-static void the_layout_is_that_of_the_format(void **state) {
+static void the_layout_follows_the_format(void **state) {
     (void)state;
     static const char header[] =
         "{\"fc1.weight\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
@@ -116,7 +116,7 @@ static void a_failed_write_keeps_the_old_file(void **state) {
     unlink(path);
 }
 
-static void drafts_of_others_are_left_alone(void **state) {
+static void existing_temporary_files_are_kept(void **state) {
     (void)state;
     char path[256], name[64], stale[256];
     qdq_error err = {0};
@@ -141,7 +141,7 @@ static void drafts_of_others_are_left_alone(void **state) {
 }
 
 // A limit on the file size stands in for a full disk.
-static void a_full_disk_leaves_nothing_behind(void **state) {
+static void a_full_disk_leaves_no_files(void **state) {
     (void)state;
     char path[256];
     size_t files = unit_folder_count();
@@ -164,11 +164,11 @@ static void a_full_disk_leaves_nothing_behind(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_layout_is_that_of_the_format),
+        cmocka_unit_test(the_layout_follows_the_format),
         cmocka_unit_test(bad_tensors_are_not_written),
         cmocka_unit_test(a_failed_write_keeps_the_old_file),
-        cmocka_unit_test(drafts_of_others_are_left_alone),
-        cmocka_unit_test(a_full_disk_leaves_nothing_behind),
+        cmocka_unit_test(existing_temporary_files_are_kept),
+        cmocka_unit_test(a_full_disk_leaves_no_files),
     };
     return cmocka_run_group_tests(tests, unit_folder_begin, unit_folder_end);
 }

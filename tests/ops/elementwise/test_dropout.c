@@ -43,7 +43,7 @@ static const struct {
     {8589934634, 4294967303, 0.3f, "11011111110101111001111100011111"},
 };
 
-static void words_keep_what_onednn_keeps(void **state) {
+static void random_words_keep_the_elements_that_onednn_keeps(void **state) {
     (void)state;
     for (size_t k = 0; k < UNIT_COUNT(observed); k++)
         for (size_t i = 0; i < 32; i++) {
@@ -101,7 +101,7 @@ static void run_dropout(dropout_run *r) {
     free(alone);
 }
 
-static void what_is_kept_is_scaled(void **state) {
+static void kept_elements_are_scaled(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
     static float x[COUNT], y[COUNT];
@@ -194,8 +194,8 @@ static void a_seed_that_is_no_number_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(philox_gives_the_known_answers),
-        cmocka_unit_test(words_keep_what_onednn_keeps),
-        cmocka_unit_test(what_is_kept_is_scaled),
+        cmocka_unit_test(random_words_keep_the_elements_that_onednn_keeps),
+        cmocka_unit_test(kept_elements_are_scaled),
         cmocka_unit_test(the_factor_is_a_float32_reciprocal),
         cmocka_unit_test(probabilities_are_clamped),
         cmocka_unit_test(a_seed_that_is_no_number_is_refused),

@@ -479,7 +479,7 @@ static void channels_have_their_own_bias_and_slope(void **state) {
         }
 }
 
-static void a_slope_that_is_no_list_of_channels_is_broadcast(void **state) {
+static void a_slope_of_another_shape_is_broadcast(void **state) {
     (void)state;
     static float x[420], per[420], y[420];
     fill_small(QDQ_FLOAT32, x, 420, 3), fill_small(QDQ_FLOAT32, per, 420, 5);
@@ -503,7 +503,7 @@ static void a_slope_that_is_no_list_of_channels_is_broadcast(void **state) {
 
 //---- What is refused --------------------------------------------------------
 
-static void what_does_not_go_together_is_refused(void **state) {
+static void mismatched_operands_are_refused(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create(NULL, NULL);
     qdq_value a = qdq_input(g, "a", QDQ_FLOAT32, S(3, 4));
@@ -562,8 +562,8 @@ int main(void) {
         cmocka_unit_test(constants_are_operands),
         cmocka_unit_test(select_takes_a_where_the_condition_holds),
         cmocka_unit_test(channels_have_their_own_bias_and_slope),
-        cmocka_unit_test(a_slope_that_is_no_list_of_channels_is_broadcast),
-        cmocka_unit_test(what_does_not_go_together_is_refused),
+        cmocka_unit_test(a_slope_of_another_shape_is_broadcast),
+        cmocka_unit_test(mismatched_operands_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -271,7 +271,7 @@ static void check_dropout(qdq_shape shape, uint64_t seed) {
 #define ACROSS(cut) ((int64_t)large_across(&state, (cut)))
 enum { STRIP = QDQ_STRIP_BLOCKS * QDQ_BLOCK_ELEMENTS };
 
-static void binaries_cross_their_parts(void **unused) {
+static void binary_ops_cross_their_units(void **unused) {
     (void)unused;
     for (uint64_t i = 0; i < 3 * BINARIES; i++) {
         uint64_t state = large_state(i);
@@ -336,7 +336,7 @@ static void random_elements_agree(void **unused) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(binaries_cross_their_parts),
+        cmocka_unit_test(binary_ops_cross_their_units),
         cmocka_unit_test(quantizing_crosses_strips_tiles_and_chunks),
         cmocka_unit_test(dropouts_cross_their_units),
         cmocka_unit_test(random_elements_agree),

@@ -108,7 +108,7 @@ static void bfloat_tiles_are_pairs_of_flushed_multiply_adds(void **state) {
 
 // A column each: sums that start at 2^-126 or -0, to which either element of a pair adds. Half a
 // unit of a 24-bit number below 2^-126 is 2^-151, half a denormal unit is 2^-150.
-static void what_rounds_up_to_the_least_normal_number_is_not_flushed(void **state) {
+static void sums_that_round_up_to_the_least_normal_number_are_not_flushed(void **state) {
     static const struct {
         float start, b[2], want;  // b is multiplied by 2^-75
     } rows[] = {
@@ -181,7 +181,7 @@ static void bfloat_lanes_are_flushed_multiply_adds(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bfloat_tiles_are_pairs_of_flushed_multiply_adds),
-        cmocka_unit_test(what_rounds_up_to_the_least_normal_number_is_not_flushed),
+        cmocka_unit_test(sums_that_round_up_to_the_least_normal_number_are_not_flushed),
         cmocka_unit_test(bfloat_lanes_are_flushed_multiply_adds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,7 +136,7 @@ static void tiles_of_bytes_are_exact(void **state) {
     }
 }
 
-static void lanes_are_those_of_the_portable_one(void **state) {
+static void lanes_equal_the_portable_kernel(void **state) {
     static int16_t x[STEPS * COLUMNS], y[STEPS * COLUMNS];
     uint64_t seed = 6;
     size_t count;
@@ -203,7 +203,7 @@ static void sums_become_reals_by_one_product_and_one_sum(void **state) {
 }
 
 // All 16-bit codes. A NaN stays a NaN when widened, and becomes the one NaN when narrowed.
-static void elements_are_widened_and_narrowed_as_the_portable_ones(void **state) {
+static void widening_and_narrowing_equal_the_portable_kernel(void **state) {
     static const qdq_dtype dtypes[] = {QDQ_FLOAT16, QDQ_BFLOAT16, QDQ_FLOAT32};
     static uint16_t codes[65536];
     static float wide[2][65536];
@@ -235,7 +235,7 @@ static void elements_are_widened_and_narrowed_as_the_portable_ones(void **state)
 
 // Rows of 32 codes with a parameter for each column or each row; some parameters are infinite,
 // denormal or NaN.
-static void codes_are_the_floats_of_the_portable_kernel(void **state) {
+static void decoded_weight_codes_equal_the_portable_kernel(void **state) {
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
     static uint8_t codes[DEPTH * COLUMNS];
     static float scale[DEPTH], zero[DEPTH], b[2][DEPTH * COLUMNS];
@@ -283,10 +283,10 @@ int main(void) {
         cmocka_unit_test(tiles_are_chains_of_fused_multiply_adds),
         cmocka_unit_test(integer_tiles_are_exact),
         cmocka_unit_test(tiles_of_bytes_are_exact),
-        cmocka_unit_test(lanes_are_those_of_the_portable_one),
+        cmocka_unit_test(lanes_equal_the_portable_kernel),
         cmocka_unit_test(sums_become_reals_by_one_product_and_one_sum),
-        cmocka_unit_test(elements_are_widened_and_narrowed_as_the_portable_ones),
-        cmocka_unit_test(codes_are_the_floats_of_the_portable_kernel),
+        cmocka_unit_test(widening_and_narrowing_equal_the_portable_kernel),
+        cmocka_unit_test(decoded_weight_codes_equal_the_portable_kernel),
         cmocka_unit_test(the_best_allowed_kernel_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

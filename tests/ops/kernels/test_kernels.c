@@ -208,7 +208,7 @@ static void fill_ties(work *w, qdq_dtype dtype, float scale, int first) {
     }
 }
 
-static void kernels_to_bytes_are_exact_beside_ties(void **state) {
+static void kernels_to_bytes_are_exact_next_to_ties(void **state) {
     static work w;
     uint64_t seed = 17;
     size_t count;
@@ -345,7 +345,7 @@ static void check_range(uint32_t isa, qdq_dtype dtype, const void *x, size_t n) 
 }
 
 // Lengths beyond what a kernel takes at once: numbers of one sign, or one NaN, of either sign.
-static void every_long_range_is_that_of_the_portable_one(void **state) {
+static void every_long_range_equals_the_portable_one(void **state) {
     enum { LONG = 10001 };
     static uint32_t x[LONG];
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16};
@@ -371,7 +371,7 @@ static void every_long_range_is_that_of_the_portable_one(void **state) {
 }
 
 // Minimum and maximum: numbers of every kind, at every length, with a NaN at every place.
-static void every_range_is_that_of_the_portable_one(void **state) {
+static void every_range_equals_the_portable_one(void **state) {
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16, QDQ_INT32};
     static work w;
     uint64_t seed = 5;
@@ -420,12 +420,12 @@ static void the_best_allowed_kernel_is_found(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_gives_the_bits_of_the_portable_one),
-        cmocka_unit_test(kernels_to_bytes_are_exact_beside_ties),
+        cmocka_unit_test(kernels_to_bytes_are_exact_next_to_ties),
         cmocka_unit_test(kernels_to_bytes_are_exact_for_the_hardest_quotients),
         cmocka_unit_test(kernels_of_bfloat16_are_exact_for_the_hardest_quotients),
         cmocka_unit_test(every_lookup_gives_the_results_of_the_tables),
-        cmocka_unit_test(every_range_is_that_of_the_portable_one),
-        cmocka_unit_test(every_long_range_is_that_of_the_portable_one),
+        cmocka_unit_test(every_range_equals_the_portable_one),
+        cmocka_unit_test(every_long_range_equals_the_portable_one),
         cmocka_unit_test(the_best_allowed_kernel_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

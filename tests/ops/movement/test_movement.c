@@ -104,7 +104,7 @@ static void transposing_moves_every_element_of_every_dtype(void **state) {
 }
 
 // The value between two transposes is stored as bfloat16.
-static void another_float_storage_rounds_what_is_moved(void **state) {
+static void bfloat16_storage_rounds_moved_values(void **state) {
     (void)state;
     static float x[MOST], y[MOST];
     static uint16_t narrow[MOST];
@@ -135,7 +135,7 @@ static void another_float_storage_rounds_what_is_moved(void **state) {
 
 //---- Concat -----------------------------------------------------------------
 
-static void inputs_are_joined_along_any_axis(void **state) {
+static void concat_joins_inputs_along_any_axis(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_INT4, QDQ_BOOL, QDQ_INT32};
     static char x[3][MOST * 8], y[MOST * 8];
@@ -172,7 +172,7 @@ static void inputs_are_joined_along_any_axis(void **state) {
     }
 }
 
-static void sixty_four_inputs_of_one_value_are_joined(void **state) {
+static void concat_joins_sixty_four_inputs_of_one_value(void **state) {
     (void)state;
     static int16_t x[100], y[6400];
     qdq_value values[64];
@@ -317,7 +317,7 @@ static void refuse_concat(qdq_dtype dtype, qdq_shape a, qdq_shape b, qdq_int axi
     network_refuses(g, rule, words);
 }
 
-static void inputs_that_do_not_go_together_are_refused(void **state) {
+static void mismatched_inputs_are_refused(void **state) {
     (void)state;
     qdq_shape x = QDQ_SHAPE(4, 6);
     refuse_concat(QDQ_FLOAT32, x, x, (qdq_int){0}, "core/attr-required",
@@ -358,14 +358,14 @@ static void block_floats_and_missing_axes_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(transposing_moves_every_element_of_every_dtype),
-        cmocka_unit_test(another_float_storage_rounds_what_is_moved),
-        cmocka_unit_test(inputs_are_joined_along_any_axis),
-        cmocka_unit_test(sixty_four_inputs_of_one_value_are_joined),
+        cmocka_unit_test(bfloat16_storage_rounds_moved_values),
+        cmocka_unit_test(concat_joins_inputs_along_any_axis),
+        cmocka_unit_test(concat_joins_sixty_four_inputs_of_one_value),
         cmocka_unit_test(reshaping_keeps_the_order_of_elements),
         cmocka_unit_test(indices_are_coordinates),
         cmocka_unit_test(reshaping_is_refused_with_a_reason),
         cmocka_unit_test(an_order_that_is_no_permutation_is_refused),
-        cmocka_unit_test(inputs_that_do_not_go_together_are_refused),
+        cmocka_unit_test(mismatched_inputs_are_refused),
         cmocka_unit_test(block_floats_and_missing_axes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

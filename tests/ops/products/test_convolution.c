@@ -29,7 +29,7 @@ static void sums_run_over_channels_then_the_kernel(void **state) {
     check_layouts(e);
 }
 
-static void what_is_beyond_the_border_has_no_product(void **state) {
+static void padding_contributes_no_product(void **state) {
     (void)state;
     example e = plain;
     e.begin[0] = 1, e.begin[1] = 2, e.end[0] = 2, e.end[1] = 0;
@@ -78,7 +78,7 @@ static void check_infinity(qdq_dtype dtype, const double *want, const double *mi
     }
 }
 
-static void weights_of_infinity_and_sums_of_minus_zero_show_it(void **state) {
+static void padding_keeps_infinities_and_negative_zeros(void **state) {
     (void)state;
     const double inf = INFINITY;
     check_infinity(QDQ_FLOAT32, (double[]){-0.0, inf, inf, inf, inf, -0.0},
@@ -125,7 +125,7 @@ static void groups_have_weights_of_their_own(void **state) {
 
 // 3 products of bfloat16 make two pairs: the filler next to the third product must not be an
 // element of x.
-static void an_infinite_element_reaches_no_window_but_its_own(void **state) {
+static void an_infinite_element_affects_its_own_windows_only(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16};
     for (size_t d = 0; d < ORACLE_COUNT(dtypes); d++) {
@@ -155,7 +155,7 @@ static void an_infinite_element_reaches_no_window_but_its_own(void **state) {
 
 // Runs of neighbouring elements that end at a border, at the end of a row or inside a block;
 // kernels as wide as x and wider; padding under infinite weights.
-static void borders_cut_rows_of_neighbours(void **state) {
+static void borders_divide_runs_of_neighbours(void **state) {
     (void)state;
     static const struct {
         int64_t in[2], kernel[2], strides[2], dilations[2], begin[2], end[2];
@@ -191,7 +191,7 @@ static void borders_cut_rows_of_neighbours(void **state) {
     }
 }
 
-static void padding_by_rule(void **state) {
+static void automatic_padding_follows_its_rule(void **state) {
     (void)state;
     for (int pad = QDQ_PAD_SAME_UPPER; pad <= QDQ_PAD_VALID; pad++)
         for (int64_t stride = 1; stride <= 4; stride++) {
@@ -227,7 +227,7 @@ static void refuse(const example *e, qdq_shape x, qdq_shape w, qdq_shape bias, c
     product_refused(in, 3, build, e, rule, sentence);
 }
 
-static void what_does_not_go_together_is_refused(void **state) {
+static void mismatched_operands_are_refused(void **state) {
     (void)state;
     const qdq_shape none = {0}, x = QDQ_SHAPE(1, 9, 9, 6), w = QDQ_SHAPE(3, 3, 6, 8);
     example e = plain;
@@ -275,15 +275,15 @@ static void what_does_not_go_together_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_run_over_channels_then_the_kernel),
-        cmocka_unit_test(what_is_beyond_the_border_has_no_product),
-        cmocka_unit_test(weights_of_infinity_and_sums_of_minus_zero_show_it),
+        cmocka_unit_test(padding_contributes_no_product),
+        cmocka_unit_test(padding_keeps_infinities_and_negative_zeros),
         cmocka_unit_test(one_to_three_spatial_dims_and_every_dtype),
         cmocka_unit_test(groups_have_weights_of_their_own),
-        cmocka_unit_test(an_infinite_element_reaches_no_window_but_its_own),
-        cmocka_unit_test(borders_cut_rows_of_neighbours),
-        cmocka_unit_test(padding_by_rule),
+        cmocka_unit_test(an_infinite_element_affects_its_own_windows_only),
+        cmocka_unit_test(borders_divide_runs_of_neighbours),
+        cmocka_unit_test(automatic_padding_follows_its_rule),
         cmocka_unit_test(a_kernel_may_have_more_taps_than_a_block_of_k),
-        cmocka_unit_test(what_does_not_go_together_is_refused),
+        cmocka_unit_test(mismatched_operands_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,12 +205,12 @@ static code_errors check_all(code_scales scales) {
     return all;
 }
 
-static void powers_of_two_leave_the_bits_as_they_are(void **state) {
+static void power_of_two_scales_keep_the_bits(void **state) {
     (void)state;
     assert_int_equal(check_all(CODES_POWERS).different, 0);
 }
 
-static void other_scales_are_nearer_to_the_exact_result(void **state) {
+static void other_scales_come_closer_to_the_exact_result(void **state) {
     (void)state;
     code_errors errors = check_all(CODES_RANDOM);
     assert_true(errors.different > 0);
@@ -219,7 +219,7 @@ static void other_scales_are_nearer_to_the_exact_result(void **state) {
 }
 
 // The weights' parameters go along a dim other than the output channels.
-static void other_channels_are_computed_literally(void **state) {
+static void parameters_along_other_dims_are_computed_literally(void **state) {
     (void)state;
     static const float scales[] = {0.5f, 0.25f};
     static const int64_t ones[] = {1, 1};
@@ -254,9 +254,9 @@ static void other_channels_are_computed_literally(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(powers_of_two_leave_the_bits_as_they_are),
-        cmocka_unit_test(other_scales_are_nearer_to_the_exact_result),
-        cmocka_unit_test(other_channels_are_computed_literally),
+        cmocka_unit_test(power_of_two_scales_keep_the_bits),
+        cmocka_unit_test(other_scales_come_closer_to_the_exact_result),
+        cmocka_unit_test(parameters_along_other_dims_are_computed_literally),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

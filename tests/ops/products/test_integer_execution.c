@@ -97,13 +97,13 @@ static code_errors check_all(code_scales scales, const qdq_dtype (*dtypes)[2]) {
     return all;
 }
 
-static void powers_of_two_leave_the_bits_as_they_are(void **state) {
+static void power_of_two_scales_keep_the_bits(void **state) {
     (void)state;
     assert_int_equal(check_all(CODES_POWERS, pairs).different, 0);
     assert_int_equal(check_all(CODES_POWERS, narrow_pairs).different, 0);
 }
 
-static void other_scales_are_nearer_to_the_exact_result(void **state) {
+static void other_scales_come_closer_to_the_exact_result(void **state) {
     (void)state;
     for (int narrow = 0; narrow < 2; narrow++) {
         code_errors errors = check_all(CODES_RANDOM, narrow ? narrow_pairs : pairs);
@@ -113,7 +113,7 @@ static void other_scales_are_nearer_to_the_exact_result(void **state) {
     }
 }
 
-static void vectors_have_no_rows_or_no_columns(void **state) {
+static void operands_of_rank_1_have_no_rows_or_no_columns(void **state) {
     (void)state;
     for (int way = 0; way < 6; way++) {
         example e = {.m = 1, .n = 1, .k = 75, .transpose_a = way & 1};
@@ -234,7 +234,7 @@ static void known_parameters_are_enough(void **state) {
     assert_true(uses_codes(&p, NULL));
 }
 
-static void what_is_not_plain_is_computed_literally(void **state) {
+static void other_numerics_and_parameters_are_computed_literally(void **state) {
     (void)state;
     static const double far[] = {300};
     static const float tiny[] = {1e-20f};
@@ -274,7 +274,7 @@ static void what_is_not_plain_is_computed_literally(void **state) {
 }
 
 // `qdq plan` prints the integer product and the values that it reads.
-static void the_plan_shows_it(void **state) {
+static void the_plan_names_integer_products(void **state) {
     (void)state;
     pattern p = plain_pattern();
     qdq_graph *g = graph_of(&p);
@@ -290,7 +290,7 @@ static void the_plan_shows_it(void **state) {
     qdq_graph_destroy(g);
 }
 
-static void fast_excludes_storing_what_it_skips(void **state) {
+static void fast_excludes_materialize_and_bfloat16_storage(void **state) {
     (void)state;
     static const struct {
         qdq_compile_options options;
@@ -312,7 +312,7 @@ static void fast_excludes_storing_what_it_skips(void **state) {
 }
 
 // One Dequantize is read by two products and by another op.
-static void reals_that_others_read_are_made_for_them(void **state) {
+static void reals_that_other_nodes_read_are_computed(void **state) {
     (void)state;
     int8_t a[] = {1, -2, 3, 4}, b[] = {5, 6, -7, 8};
     float y[4], z[4], r[4], want[3][4];
@@ -345,16 +345,16 @@ static void reals_that_others_read_are_made_for_them(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(powers_of_two_leave_the_bits_as_they_are),
-        cmocka_unit_test(other_scales_are_nearer_to_the_exact_result),
-        cmocka_unit_test(vectors_have_no_rows_or_no_columns),
+        cmocka_unit_test(power_of_two_scales_keep_the_bits),
+        cmocka_unit_test(other_scales_come_closer_to_the_exact_result),
+        cmocka_unit_test(operands_of_rank_1_have_no_rows_or_no_columns),
         cmocka_unit_test(the_longest_sums_do_not_wrap_around),
         cmocka_unit_test(a_sum_of_zero_has_no_sign),
         cmocka_unit_test(known_parameters_are_enough),
-        cmocka_unit_test(what_is_not_plain_is_computed_literally),
-        cmocka_unit_test(the_plan_shows_it),
-        cmocka_unit_test(fast_excludes_storing_what_it_skips),
-        cmocka_unit_test(reals_that_others_read_are_made_for_them),
+        cmocka_unit_test(other_numerics_and_parameters_are_computed_literally),
+        cmocka_unit_test(the_plan_names_integer_products),
+        cmocka_unit_test(fast_excludes_materialize_and_bfloat16_storage),
+        cmocka_unit_test(reals_that_other_nodes_read_are_computed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void check_vector(qdq_dtype dtype, qdq_shape a, qdq_shape b, const int *a
     tensors_free(in, MATMUL_PORTS), free(y.data);
 }
 
-static void qlinear_matmul_is_that_of_the_vectors(void **state) {
+static void qlinear_matmul_gives_the_results_of_the_vectors(void **state) {
     (void)state;
     check_vector(QDQ_UINT8, QDQ_SHAPE(2, 4), QDQ_SHAPE(4, 3),
                  LIST(208, 236, 0, 238, 3, 214, 255, 29),
@@ -63,7 +63,7 @@ static void qlinear_matmul_is_that_of_the_vectors(void **state) {
 }
 
 // ONNX's vector test_convinteger_with_padding.
-static void conv_integer_is_that_of_the_vector(void **state) {
+static void conv_integer_gives_the_result_of_the_vector(void **state) {
     (void)state;
     conv_example e = {
         .groups = 1, .strides = {1, 1}, .dilations = {1, 1}, .begin = {1, 1}, .end = {1, 1}};
@@ -99,7 +99,7 @@ static void the_zero_point_is_added_after_rounding(void **state) {
 
 //---- Refusals ---------------------------------------------------------------
 
-static void what_does_not_go_together_is_refused(void **state) {
+static void mismatched_operands_are_refused(void **state) {
     (void)state;
     tensor in[CONV_PORTS] = {{"a", QDQ_INT8, QDQ_SHAPE(3, 4, 5), NULL},
                              {"b", QDQ_UINT8, QDQ_SHAPE(5, 6), NULL},
@@ -137,10 +137,10 @@ static void what_does_not_go_together_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(qlinear_matmul_is_that_of_the_vectors),
-        cmocka_unit_test(conv_integer_is_that_of_the_vector),
+        cmocka_unit_test(qlinear_matmul_gives_the_results_of_the_vectors),
+        cmocka_unit_test(conv_integer_gives_the_result_of_the_vector),
         cmocka_unit_test(the_zero_point_is_added_after_rounding),
-        cmocka_unit_test(what_does_not_go_together_is_refused),
+        cmocka_unit_test(mismatched_operands_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -228,7 +228,7 @@ enum { WAYS = sizeof ways / sizeof ways[0] };
 
 // Two layouts of each shape and kind; two modes of each instruction set, one of the portable
 // kernels.
-static void convolutions_cross_every_cut(void **unused) {
+static void convolutions_cross_every_block_size(void **unused) {
     (void)unused;
     const char *isas[32];
     size_t isa_count = large_isas(isas), turn = 0;
@@ -385,7 +385,7 @@ static void random_convolutions_are_exact(void **unused) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions_cross_every_cut),
+        cmocka_unit_test(convolutions_cross_every_block_size),
         cmocka_unit_test(windows_of_every_width_are_copied),
         cmocka_unit_test(groups_may_begin_within_a_block_of_weights),
         cmocka_unit_test(random_convolutions_are_exact),

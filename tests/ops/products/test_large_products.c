@@ -210,7 +210,7 @@ enum { WAYS = sizeof ways / sizeof ways[0] };
 
 // Two modes with each instruction set, different ones for each, so that a shape runs in all modes;
 // the portable kernels, which are slow, run one.
-static void products_cross_every_cut(void **state) {
+static void products_cross_every_block_size(void **state) {
     (void)state;
     const char *isas[32];
     size_t isa_count = large_isas(isas), turn = 0;
@@ -293,7 +293,7 @@ static void random_products_are_exact(void **unused) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_cross_every_cut),
+        cmocka_unit_test(products_cross_every_block_size),
         cmocka_unit_test(random_products_are_exact),
     };
     large_begin(argc, argv);

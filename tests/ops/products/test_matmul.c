@@ -149,7 +149,7 @@ static void every_float_dtype_is_widened_and_rounded_once(void **state) {
         }
 }
 
-static void sums_of_bfloat16_go_on_from_one_chunk_of_k_to_the_next(void **state) {
+static void sums_of_bfloat16_continue_across_k_blocks(void **state) {
     (void)state;
     static const int64_t sizes[][3] = {{13, 257, 33}, {3, 511, 5}, {50, 1501, 3}, {1, 1, 1}};
     for (size_t i = 0; i < ORACLE_COUNT(sizes); i++)
@@ -163,7 +163,7 @@ static void sums_of_bfloat16_go_on_from_one_chunk_of_k_to_the_next(void **state)
         }
 }
 
-static void vectors_have_no_rows_or_no_columns(void **state) {
+static void operands_of_rank_1_have_no_rows_or_no_columns(void **state) {
     (void)state;
     static const example examples[] = {
         {{1, {35}}, {1, {35}}, NO_BIAS, .dtype = QDQ_FLOAT32},
@@ -224,7 +224,7 @@ static void refuse(example e, qdq_dtype b, const char *rule, const char *sentenc
     product_refused(in, 3, build, &e, rule, sentence);
 }
 
-static void what_does_not_go_together_is_refused(void **state) {
+static void mismatched_operands_are_refused(void **state) {
     (void)state;
     refuse((example){{2, {3, 4}}, {2, {5, 6}}, NO_BIAS, .dtype = QDQ_FLOAT32}, QDQ_FLOAT32,
            "core/port-shape",
@@ -261,12 +261,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_fused_multiply_adds_in_order_of_k),
         cmocka_unit_test(every_float_dtype_is_widened_and_rounded_once),
-        cmocka_unit_test(sums_of_bfloat16_go_on_from_one_chunk_of_k_to_the_next),
-        cmocka_unit_test(vectors_have_no_rows_or_no_columns),
+        cmocka_unit_test(sums_of_bfloat16_continue_across_k_blocks),
+        cmocka_unit_test(operands_of_rank_1_have_no_rows_or_no_columns),
         cmocka_unit_test(dims_before_the_matrices_broadcast_on_both_sides),
         cmocka_unit_test(a_bias_broadcasts_onto_the_result),
         cmocka_unit_test(infinities_and_nan_are_those_of_ieee),
-        cmocka_unit_test(what_does_not_go_together_is_refused),
+        cmocka_unit_test(mismatched_operands_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static qdq_graph *graph_of(const line *l) {
     return g;
 }
 
-static void all_between_is_on_codes(void **state) {
+static void all_ops_between_run_on_integers(void **state) {
     (void)state;
     line l = {.scale = quarter, .mempool = halves};
     assert_string_equal(on_integers(graph_of(&l), true), "p f m");
@@ -94,7 +94,7 @@ static void all_between_is_on_codes(void **state) {
     assert_string_equal(on_integers(graph_of(&l), false), "");
 }
 
-static void who_needs_reals_decides_for_all_between(void **state) {
+static void a_reader_of_reals_makes_all_ops_between_literal(void **state) {
     (void)state;
     const line plain = {.scale = quarter, .mempool = halves};
     line l = plain;
@@ -115,7 +115,7 @@ static void who_needs_reals_decides_for_all_between(void **state) {
 }
 
 // A negative scale would make the greatest code the least real.
-static void pooling_wants_a_positive_scale(void **state) {
+static void pooling_needs_a_positive_scale(void **state) {
     (void)state;
     line l = {.scale = minus, .mempool = halves};
     assert_string_equal(on_integers(graph_of(&l), true), "");
@@ -126,7 +126,7 @@ static void pooling_wants_a_positive_scale(void **state) {
 }
 
 // An empty window gives the lowest float, which has no code.
-static void pooling_wants_an_element_in_each_window(void **state) {
+static void pooling_needs_an_element_in_each_window(void **state) {
     (void)state;
     static const int64_t three[] = {3, 3}, fives[] = {5, 5};
     line l = {.scale = quarter, .mempool = halves};
@@ -143,7 +143,7 @@ static void pooling_wants_an_element_in_each_window(void **state) {
     assert_string_equal(on_integers(graph_of(&l), true), "");
 }
 
-static void joined_are_codes_of_equal_parameters(void **state) {
+static void concat_needs_equal_parameters(void **state) {
     (void)state;
     for (int other = 0; other < 3; other++) {
         qdq_graph *g = qdq_graph_create("joined", NULL);
@@ -168,7 +168,7 @@ static qdq_value channels(qdq_graph *g, qdq_shape shape, int64_t axis) {
 }
 
 // Products with w [k, n], made from weights with one scale for each index of a dim.
-static void a_dim_of_scales_must_be_left_and_be_the_columns(void **state) {
+static void scales_must_stay_along_the_columns(void **state) {
     (void)state;
     for (int way = 0; way < 6; way++) {
         static const char *const want[] = {"w2 m", "", "", "w2 m", "", ""};
@@ -195,7 +195,7 @@ static void a_dim_of_scales_must_be_left_and_be_the_columns(void **state) {
 
 // Two products read p. One of them has another operand that must be real, so p must be real, and
 // then the other product stays literal too, except for operands it shares with no other node.
-static void one_operand_that_must_be_real_decides_for_its_partners(void **state) {
+static void an_operand_that_must_be_real_makes_its_partners_real(void **state) {
     (void)state;
     for (int needs_real = 0; needs_real < 2; needs_real++) {
         qdq_graph *g = qdq_graph_create("partners", NULL);
@@ -211,7 +211,7 @@ static void one_operand_that_must_be_real_decides_for_its_partners(void **state)
 }
 
 // The same value is an operand, which may stay quantized, and the bias, which may not.
-static void a_bias_is_real(void **state) {
+static void a_bias_must_be_real(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("bias", NULL);
     qdq_value p = flat(g, "p", real(g, "x", quarter, QDQ_SHAPE(8)), 1);
@@ -239,7 +239,7 @@ static void chains_may_be_long(void **state) {
 }
 
 // Any allocation fails in turn while 64 KB of weights are folded.
-static void memory_that_runs_out_is_an_error(void **state) {
+static void a_failed_allocation_is_an_error(void **state) {
     (void)state;
     static int8_t weights[256 * 256];
     size_t failed = 0;
@@ -269,16 +269,16 @@ static void memory_that_runs_out_is_an_error(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_between_is_on_codes),
-        cmocka_unit_test(who_needs_reals_decides_for_all_between),
-        cmocka_unit_test(pooling_wants_a_positive_scale),
-        cmocka_unit_test(pooling_wants_an_element_in_each_window),
-        cmocka_unit_test(joined_are_codes_of_equal_parameters),
-        cmocka_unit_test(a_dim_of_scales_must_be_left_and_be_the_columns),
-        cmocka_unit_test(one_operand_that_must_be_real_decides_for_its_partners),
-        cmocka_unit_test(a_bias_is_real),
+        cmocka_unit_test(all_ops_between_run_on_integers),
+        cmocka_unit_test(a_reader_of_reals_makes_all_ops_between_literal),
+        cmocka_unit_test(pooling_needs_a_positive_scale),
+        cmocka_unit_test(pooling_needs_an_element_in_each_window),
+        cmocka_unit_test(concat_needs_equal_parameters),
+        cmocka_unit_test(scales_must_stay_along_the_columns),
+        cmocka_unit_test(an_operand_that_must_be_real_makes_its_partners_real),
+        cmocka_unit_test(a_bias_must_be_real),
         cmocka_unit_test(chains_may_be_long),
-        cmocka_unit_test(memory_that_runs_out_is_an_error),
+        cmocka_unit_test(a_failed_allocation_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -292,13 +292,13 @@ static const example examples[] = {
 };
 // clang-format on
 
-static void powers_of_two_leave_the_bits_as_they_are(void **state) {
+static void power_of_two_scales_keep_the_bits(void **state) {
     (void)state;
     for (size_t i = 0; i < ORACLE_COUNT(examples); i++)
         assert_int_equal(check(examples[i], CODES_POWERS).different, 0);
 }
 
-static void other_scales_are_within_the_bounds_and_nearer_to_the_exact_result(void **state) {
+static void other_scales_keep_the_bounds_and_come_closer_to_the_exact_result(void **state) {
     (void)state;
     code_errors all = {0};
     for (size_t i = 0; i < ORACLE_COUNT(examples); i++) {
@@ -312,8 +312,8 @@ static void other_scales_are_within_the_bounds_and_nearer_to_the_exact_result(vo
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(powers_of_two_leave_the_bits_as_they_are),
-        cmocka_unit_test(other_scales_are_within_the_bounds_and_nearer_to_the_exact_result),
+        cmocka_unit_test(power_of_two_scales_keep_the_bits),
+        cmocka_unit_test(other_scales_keep_the_bounds_and_come_closer_to_the_exact_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,7 +223,7 @@ static void set_blocks(matrices *e, const blocks *b) {
     w->extents[of_k] = b->k > k ? k : b->k, w->extents[of_n] = b->columns > n ? n : b->columns;
 }
 
-static void every_element_is_the_one_that_a_dequantize_makes(void **state) {
+static void products_equal_those_of_dequantized_weights(void **state) {
     static matrices e;
     static const size_t sizes[][3] = {{1, 131, 47}, {5, 64, 33}, {50, 257, 3}, {2, 1, 1}};
     char what[100];
@@ -245,7 +245,7 @@ static void every_element_is_the_one_that_a_dequantize_makes(void **state) {
             }
 }
 
-static void weights_may_be_a_vector(void **state) {
+static void weights_may_have_rank_1(void **state) {
     static matrices e;
     (void)state;
     for (size_t c = 0; c < ORACLE_COUNT(code_dtypes); c++) {
@@ -260,7 +260,7 @@ static void weights_may_be_a_vector(void **state) {
 
 // Scales that the graph computes may be anything. If a NaN has all bits set, adding to its bits
 // carries into the sign.
-static void scales_that_are_no_numbers_make_none(void **state) {
+static void scales_of_nan_and_infinity_give_the_same_bits(void **state) {
     static matrices e;
     static const uint32_t odd[] = {0x7FFFFFFF, 0xFFFFFFFF, 0x7F800001, 0x7F800000,
                                    0xFF800000, 0x00000001, 0x7F7FFFFF, 0x80000000};
@@ -359,7 +359,7 @@ static const struct {
     {QDQ_PER_GROUP, 0, {1, -1, -1, 1}},
 };
 
-static void weights_of_convolutions_too(void **state) {
+static void convolutions_equal_those_of_dequantized_weights(void **state) {
     static image_example e;
     static const size_t sizes[][3] = {{1, 10, 35}, {2, 8, 9}, {4, 5, 2}};
     char what[100];
@@ -391,10 +391,10 @@ static void weights_of_convolutions_too(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_element_is_the_one_that_a_dequantize_makes),
-        cmocka_unit_test(weights_may_be_a_vector),
-        cmocka_unit_test(scales_that_are_no_numbers_make_none),
-        cmocka_unit_test(weights_of_convolutions_too),
+        cmocka_unit_test(products_equal_those_of_dequantized_weights),
+        cmocka_unit_test(weights_may_have_rank_1),
+        cmocka_unit_test(scales_of_nan_and_infinity_give_the_same_bits),
+        cmocka_unit_test(convolutions_equal_those_of_dequantized_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

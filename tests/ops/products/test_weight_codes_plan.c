@@ -90,7 +90,7 @@ static void a_plan_has_no_dequantize_of_weights(void **state) {
     check_plan(&p, NULL, 1, 0, "x, t -> MatMul m on folded b -> output y");
 }
 
-static void what_others_read_is_made_for_them(void **state) {
+static void weights_that_other_nodes_read_are_dequantized(void **state) {
     static const char on_integers[] = "x, w -> MatMul m on codes of b -> output y";
     (void)state;
     pattern p = plain;
@@ -100,7 +100,7 @@ static void what_others_read_is_made_for_them(void **state) {
     check_plan(&p, NULL, 2, 1, on_integers);
 }
 
-static void all_runs_where_every_value_is_stored(void **state) {
+static void a_materialized_plan_runs_every_node(void **state) {
     static const char text[] = "x, real -> MatMul m -> output y";
     (void)state;
     check_plan(&plain, &(qdq_compile_options){.float_storage = QDQ_FLOAT_BFLOAT16}, 2, 1, text);
@@ -111,7 +111,7 @@ static void all_runs_where_every_value_is_stored(void **state) {
 
 // 4 bits a code and a scale for each 32 of them: 2 panels of 32 columns, a zero point, two groups
 // along k.
-static void codes_take_what_codes_take(void **state) {
+static void packed_codes_take_the_bytes_of_codes(void **state) {
     (void)state;
     qdq_plan *plan = plan_of(&plain, NULL);
     assert_int_equal(qdq_plan_get_stats(plan).constant_bytes,
@@ -157,9 +157,9 @@ static void folding_changes_no_bits(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_has_no_dequantize_of_weights),
-        cmocka_unit_test(what_others_read_is_made_for_them),
-        cmocka_unit_test(all_runs_where_every_value_is_stored),
-        cmocka_unit_test(codes_take_what_codes_take),
+        cmocka_unit_test(weights_that_other_nodes_read_are_dequantized),
+        cmocka_unit_test(a_materialized_plan_runs_every_node),
+        cmocka_unit_test(packed_codes_take_the_bytes_of_codes),
         cmocka_unit_test(folded_weights_are_kept_once),
         cmocka_unit_test(folding_changes_no_bits),
     };

@@ -68,7 +68,7 @@ static void every_value_of_16_bits_casts_to_every_dtype(void **state) {
         if (cast_knows(from) && cast_bytes(from) == 2) check_from(from);
 }
 
-static void float32_and_int32_at_and_beside_every_edge_cast_to_every_dtype(void **state) {
+static void float32_and_int32_around_every_edge_cast_to_every_dtype(void **state) {
     (void)state;
     check_from(QDQ_FLOAT32);
     check_from(QDQ_INT32);
@@ -125,7 +125,7 @@ static void powers_of_two_are_those_of_onnx_runtime(void **state) {
 }
 
 // The tables in the text of Cast 25, and its test vectors.
-static void onnx_s_own_numbers_come_out(void **state) {
+static void numbers_from_onnx_text_and_vectors_come_out(void **state) {
     (void)state;
     static const struct {
         float x;
@@ -175,7 +175,7 @@ static void onnx_s_own_numbers_come_out(void **state) {
 }
 
 // ONNX leaves these cases undefined; docs/numerics.md defines them.
-static void what_an_integer_cannot_hold_is_clamped_and_nan_is_0(void **state) {
+static void numbers_beyond_an_integer_are_clamped_and_nan_is_0(void **state) {
     (void)state;
     assert_int_equal(cast_float(300, QDQ_INT8), 127);
     assert_int_equal(cast_float(-300, QDQ_INT8), (uint8_t)-128);
@@ -272,7 +272,7 @@ static void a_bfloat16_is_stored_as_the_numerics_say(void **state) {
 }
 
 // The same as Quantize with scale 1, which test_quantize_exhaustive.c covers.
-static void with_cast_quantizes_narrow_integers_saturate(void **state) {
+static void under_cast_quantizes_narrow_integers_saturate(void **state) {
     (void)state;
     float x[9] = {-9, -8.5f, -0.5f, 2.5f, 3.5f, 7.5f, 1e10f, INFINITY, NAN};
     int8_t y[9];
@@ -300,7 +300,7 @@ static void check_refused(qdq_cast_attrs attrs, const char *text) {
     qdq_graph_destroy(g);
 }
 
-static void a_cast_to_nothing_is_refused(void **state) {
+static void a_cast_without_a_dtype_is_refused(void **state) {
     (void)state;
     check_refused((qdq_cast_attrs){0}, "node 'c': Cast: dtype is missing, wanted the dtype of y; "
                                        "give the dtype of the result");
@@ -312,14 +312,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_value_of_at_most_8_bits_casts_to_every_dtype),
         cmocka_unit_test(every_value_of_16_bits_casts_to_every_dtype),
-        cmocka_unit_test(float32_and_int32_at_and_beside_every_edge_cast_to_every_dtype),
+        cmocka_unit_test(float32_and_int32_around_every_edge_cast_to_every_dtype),
         cmocka_unit_test(powers_of_two_are_those_of_onnx_runtime),
-        cmocka_unit_test(onnx_s_own_numbers_come_out),
-        cmocka_unit_test(what_an_integer_cannot_hold_is_clamped_and_nan_is_0),
+        cmocka_unit_test(numbers_from_onnx_text_and_vectors_come_out),
+        cmocka_unit_test(numbers_beyond_an_integer_are_clamped_and_nan_is_0),
         cmocka_unit_test(casts_and_chains_of_them_are_the_same_in_strips_tiles_and_threads),
         cmocka_unit_test(a_bfloat16_is_stored_as_the_numerics_say),
-        cmocka_unit_test(with_cast_quantizes_narrow_integers_saturate),
-        cmocka_unit_test(a_cast_to_nothing_is_refused),
+        cmocka_unit_test(under_cast_quantizes_narrow_integers_saturate),
+        cmocka_unit_test(a_cast_without_a_dtype_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,7 +244,7 @@ static void computed_parameters_dequantize_what_they_made(void **state) {
 
 //---- By hand ----------------------------------------------------------------
 
-static void the_published_rows_come_out(void **state) {
+static void published_examples_come_out(void **state) {
     (void)state;
     // TensorRT's formula with scale f32(1/127), and int32 beyond 2^24: the difference is exact,
     // then rounded.
@@ -309,7 +309,7 @@ int main(void) {
         cmocka_unit_test(each_bfloat16_store_gives_the_published_codes),
         cmocka_unit_test(a_bfloat16_between_two_ops_is_rounded_though_it_is_never_stored),
         cmocka_unit_test(computed_parameters_dequantize_what_they_made),
-        cmocka_unit_test(the_published_rows_come_out),
+        cmocka_unit_test(published_examples_come_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

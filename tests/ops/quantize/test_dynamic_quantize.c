@@ -209,7 +209,7 @@ static void eps_is_the_least_scale(void **state) {
     }
 }
 
-static void quant_min_and_max_are_what_the_range_is_spread_over(void **state) {
+static void the_range_is_spread_over_quant_min_and_max(void **state) {
     (void)state;
     static float x[MOST];
     static const int64_t ranges[][2] = {{-127, 127}, {-8, 7}, {0, 100}, {-100, 0}};
@@ -226,7 +226,7 @@ static void quant_min_and_max_are_what_the_range_is_spread_over(void **state) {
 
 // The tile padding of the intermediate value is (anything - 100) * 1; if it counted, lo would fall
 // below 0.
-static void padding_of_a_value_in_the_arena_never_counts(void **state) {
+static void tile_padding_never_counts(void **state) {
     (void)state;
     enum { COUNT = 3 * 33 * 65 };
     static int8_t x[COUNT];
@@ -391,8 +391,8 @@ int main(void) {
         cmocka_unit_test(per_channel_parameters_equal_the_oracle_on_every_axis),
         cmocka_unit_test(per_group_parameters_equal_the_oracle_with_ragged_blocks),
         cmocka_unit_test(eps_is_the_least_scale),
-        cmocka_unit_test(quant_min_and_max_are_what_the_range_is_spread_over),
-        cmocka_unit_test(padding_of_a_value_in_the_arena_never_counts),
+        cmocka_unit_test(the_range_is_spread_over_quant_min_and_max),
+        cmocka_unit_test(tile_padding_never_counts),
         cmocka_unit_test(rows_measured_on_onnx_runtime_come_out),
         cmocka_unit_test(computed_parameters_do_not_depend_on_the_rounding_mode_of_the_caller),
         cmocka_unit_test(given_parameters_of_any_dtype_quantize_as_quantize_does),

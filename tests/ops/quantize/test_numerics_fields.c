@@ -48,7 +48,7 @@ static void onednn_adds_the_zero_point_before_rounding(void **state) {
     check_line("onednn", &n, x, 6, 1, 1, QDQ_INT8, (const int[]){2, 2, 4, 0, 0, 4});
 }
 
-static void division_and_reciprocal_are_two_things(void **state) {
+static void division_and_reciprocal_differ(void **state) {
     (void)state;
     static const qdq_numerics reciprocal = {.scaling = QDQ_SCALE_RECIPROCAL};
     static const float a = 2.5f, b = 6.5f;
@@ -392,7 +392,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(onnx_rounds_to_even_and_adds_the_zero_point_after),
         cmocka_unit_test(onednn_adds_the_zero_point_before_rounding),
-        cmocka_unit_test(division_and_reciprocal_are_two_things),
+        cmocka_unit_test(division_and_reciprocal_differ),
         cmocka_unit_test(the_worked_table_of_ttnn_comes_out),
         cmocka_unit_test(a_fused_multiply_add_rounds_once),
         cmocka_unit_test(nan_becomes_what_the_numerics_say),

@@ -218,7 +218,7 @@ static size_t float_inputs(float *x, float scale) {
     return n;
 }
 
-static void quantize_of_float32_at_and_beside_every_tie_equals_the_oracle(void **state) {
+static void quantize_of_float32_around_every_tie_equals_the_oracle(void **state) {
     (void)state;
     float *x = oracle_memory(4096 * sizeof *x);
     for (size_t s = 0; s < ORACLE_SCALES; s++) {
@@ -320,7 +320,7 @@ int main(void) {
         cmocka_unit_test(quantize_of_every_bfloat16_in_tile_slots_equals_the_oracle),
         cmocka_unit_test(quantize_of_every_bfloat16_at_a_constructed_tie_equals_the_oracle),
         cmocka_unit_test(nan_becomes_quant_min_and_infinities_saturate),
-        cmocka_unit_test(quantize_of_float32_at_and_beside_every_tie_equals_the_oracle),
+        cmocka_unit_test(quantize_of_float32_around_every_tie_equals_the_oracle),
         cmocka_unit_test(quantize_of_any_float32_at_a_constructed_tie_equals_the_oracle),
         cmocka_unit_test(quantize_of_int32_rounds_x_to_float32_first),
         cmocka_unit_test(run_time_scales_of_any_value_divide_as_float32_does),

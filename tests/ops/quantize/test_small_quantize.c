@@ -73,7 +73,7 @@ static void int32_to_every_type_and_back_equals_the_oracle(void **state) {
 }
 
 // `saturate` overrides the plan's numerics, which decide if it is not set.
-static void numerics_say_what_overflows_where_saturate_is_unset(void **state) {
+static void numerics_decide_overflow_if_saturate_is_unset(void **state) {
     (void)state;
     for (unsigned k = 0; k < 120; k++) {
         qdq_numerics n = {.float_overflow = (qdq_float_overflow)(k / 5 % 3)};
@@ -136,7 +136,7 @@ static void a_zero_point_of_0_takes_the_sign_of_zero_from_float4_alone(void **st
     }
 }
 
-static void float8_saturates_unless_it_is_told_not_to_and_float4_always(void **state) {
+static void float8_saturates_unless_saturate_is_false_and_float4_always(void **state) {
     (void)state;
     static const float x[8] = {1e9f, -1e9f, INFINITY, -INFINITY, NAN, 3e38f, 7.1f, -7.1f};
     for (size_t t = 0; t < ORACLE_COUNT(small_results); t++)
@@ -301,9 +301,9 @@ int main(void) {
         cmocka_unit_test(float16_to_every_type_and_back_equals_the_oracle),
         cmocka_unit_test(bfloat16_to_every_type_and_back_equals_the_oracle),
         cmocka_unit_test(int32_to_every_type_and_back_equals_the_oracle),
-        cmocka_unit_test(numerics_say_what_overflows_where_saturate_is_unset),
+        cmocka_unit_test(numerics_decide_overflow_if_saturate_is_unset),
         cmocka_unit_test(a_zero_point_of_0_takes_the_sign_of_zero_from_float4_alone),
-        cmocka_unit_test(float8_saturates_unless_it_is_told_not_to_and_float4_always),
+        cmocka_unit_test(float8_saturates_unless_saturate_is_false_and_float4_always),
         cmocka_unit_test(a_zero_point_other_than_0_with_a_small_float_is_a_finding),
         cmocka_unit_test(a_constant_scale_code_that_is_zero_or_not_a_number_is_a_finding),
         cmocka_unit_test(every_code_of_a_run_time_scale_divides_and_multiplies_as_float32_does),

@@ -158,7 +158,7 @@ static void check(kind k, qdq_shape shape, uint32_t within, qdq_data_format form
 // Around the block sizes of reduce_axes.c, norm.c and chunks.c: a slice cut into parts, several
 // slices in a unit, neighbouring slices taken 16, 8 and 4 at a time and in parts, slices of two
 // dims, and many slices of one element.
-static void every_cut_is_crossed(void **unused) {
+static void shapes_cross_every_block_size(void **unused) {
     enum { PART = QDQ_SLICE_PART, MANY = QDQ_SLICES_AT_ONCE, ROWS = QDQ_SLICE_ROWS };
     (void)unused;
     uint64_t s = large_state(1);
@@ -210,7 +210,7 @@ static void random_shapes_agree(void **unused) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cut_is_crossed),
+        cmocka_unit_test(shapes_cross_every_block_size),
         cmocka_unit_test(random_shapes_agree),
     };
     large_begin(argc, argv);

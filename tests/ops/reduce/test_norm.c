@@ -67,7 +67,7 @@ static void check_layer(layer_case c, qdq_shape shape, int axis) {
         check_y(i, i / each, i % each, c.epsilon.set ? c.epsilon.value : 1e-5, c.affine, c.dtype);
 }
 
-static void norms_are_their_formulas_from_every_axis_on(void **state) {
+static void norms_follow_their_formulas_from_every_axis_on(void **state) {
     (void)state;
     const qdq_shape shapes[] = {QDQ_SHAPE(3, 37),   QDQ_SHAPE(2, 3, 5, 7), QDQ_SHAPE(2, 1, 4096),
                                 QDQ_SHAPE(3, 5001), QDQ_SHAPE(9, 1),       QDQ_SHAPE(19)};
@@ -84,7 +84,7 @@ static void norms_are_their_formulas_from_every_axis_on(void **state) {
                             shapes[k], axis);
 }
 
-static void layer_norms_take_every_dtype(void **state) {
+static void layer_norms_accept_every_dtype(void **state) {
     (void)state;
     for (size_t d = 0; d < 3; d++)
         for (int bits = 0; bits < 8; bits++) {
@@ -126,7 +126,7 @@ static void two_values_become_minus_one_and_one(void **state) {
 }
 
 // In float32 the difference of the squares would lose all digits.
-static void a_far_mean_costs_no_digits(void **state) {
+static void a_large_mean_costs_no_digits(void **state) {
     (void)state;
     for (size_t i = 0; i < 64; i++) x[i] = 0x1p23f + (float)(i % 2);
     run_rows(1, 64, 0);
@@ -172,7 +172,7 @@ static void refuse_layer(refusal r, qdq_layer_norm_attrs attrs) {
     model_refused(g, r.sentence);
 }
 
-static void what_layer_norm_cannot_do_is_refused(void **state) {
+static void unsupported_layer_norms_are_refused(void **state) {
     (void)state;
     const qdq_shape none = NONE, x23 = QDQ_SHAPE(2, 3), three = QDQ_SHAPE(3), two = QDQ_SHAPE(2);
     const qdq_layer_norm_attrs plain = {0};
@@ -220,7 +220,7 @@ static void what_layer_norm_cannot_do_is_refused(void **state) {
         plain);
 }
 
-static void what_rms_norm_cannot_do_is_refused(void **state) {
+static void unsupported_rms_norms_are_refused(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("norm", NULL);
     qdq_value v = qdq_input(g, "x", B16, QDQ_SHAPE(2, 3));
@@ -231,7 +231,7 @@ static void what_rms_norm_cannot_do_is_refused(void **state) {
                      "see `qdq ops RMSNorm`");
 }
 
-static void stats_are_kept_unless_they_are_not(void **state) {
+static void stats_are_kept_unless_keep_stats_is_false(void **state) {
     (void)state;
     for (int keep = QDQ_UNSET; keep <= QDQ_TRUE; keep++) {
         qdq_graph *g = qdq_graph_create("norm", NULL);
@@ -245,15 +245,15 @@ static void stats_are_kept_unless_they_are_not(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(norms_are_their_formulas_from_every_axis_on),
-        cmocka_unit_test(layer_norms_take_every_dtype),
+        cmocka_unit_test(norms_follow_their_formulas_from_every_axis_on),
+        cmocka_unit_test(layer_norms_accept_every_dtype),
         cmocka_unit_test(two_values_become_minus_one_and_one),
-        cmocka_unit_test(a_far_mean_costs_no_digits),
+        cmocka_unit_test(a_large_mean_costs_no_digits),
         cmocka_unit_test(equal_elements_give_zero),
         cmocka_unit_test(nan_or_infinity_makes_its_slice_nan),
-        cmocka_unit_test(what_layer_norm_cannot_do_is_refused),
-        cmocka_unit_test(what_rms_norm_cannot_do_is_refused),
-        cmocka_unit_test(stats_are_kept_unless_they_are_not),
+        cmocka_unit_test(unsupported_layer_norms_are_refused),
+        cmocka_unit_test(unsupported_rms_norms_are_refused),
+        cmocka_unit_test(stats_are_kept_unless_keep_stats_is_false),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

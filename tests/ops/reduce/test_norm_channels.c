@@ -53,7 +53,7 @@ static void check_group(group_case c) {
                 c.first ? i / c.pixels % channels : i % channels, 1e-5, c.affine, c.dtype);
 }
 
-static void group_norm_is_its_formula_with_channels_first_and_last(void **state) {
+static void group_norm_follows_its_formula_with_channels_first_and_last(void **state) {
     (void)state;
     const size_t sizes[][4] = {{2, 3, 5, 7}, {1, 1, 4, 33},  {2, 40, 1, 3},
                                {3, 2, 8, 1}, {1, 2, 9, 501}, {2, 5, 1, 1}};
@@ -171,7 +171,7 @@ static void check_training(batch_case c) {
     }
 }
 
-static void batch_norms_are_their_formulas(void **state) {
+static void batch_norms_follow_their_formulas(void **state) {
     (void)state;
     const qdq_shape shapes[] = {QDQ_SHAPE(5, 3),          QDQ_SHAPE(2, 17, 9),
                                 QDQ_SHAPE(3, 4, 5, 6),    QDQ_SHAPE(2, 3, 2, 3, 4),
@@ -204,7 +204,7 @@ static void refuse_group(qdq_shape shape, qdq_shape gamma_shape, qdq_group_norm_
     model_refused(g, sentence);
 }
 
-static void what_group_norm_cannot_do_is_refused(void **state) {
+static void unsupported_group_norms_are_refused(void **state) {
     (void)state;
     const qdq_shape none = NONE, image = QDQ_SHAPE(2, 6, 5);
     refuse_group(image, none, (qdq_group_norm_attrs){0},
@@ -238,7 +238,7 @@ static void refuse_batch(bool has_mean, qdq_float epsilon, const char *sentence)
     model_refused(g, sentence);
 }
 
-static void what_batch_norms_cannot_do_is_refused(void **state) {
+static void unsupported_batch_norms_are_refused(void **state) {
     (void)state;
     refuse_batch(true, (qdq_float){0},
                  "node 'n': BatchNormInference: epsilon is missing; see `qdq ops "
@@ -257,7 +257,7 @@ static void what_batch_norms_cannot_do_is_refused(void **state) {
                      "and beta, or none; connect it under \"inputs\"");
 }
 
-static void stats_are_kept_unless_they_are_not(void **state) {
+static void stats_are_kept_unless_keep_stats_is_false(void **state) {
     (void)state;
     for (int keep = QDQ_UNSET; keep <= QDQ_TRUE; keep++) {
         qdq_graph *g = qdq_graph_create("norm", NULL);
@@ -271,11 +271,11 @@ static void stats_are_kept_unless_they_are_not(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(group_norm_is_its_formula_with_channels_first_and_last),
-        cmocka_unit_test(batch_norms_are_their_formulas),
-        cmocka_unit_test(what_group_norm_cannot_do_is_refused),
-        cmocka_unit_test(what_batch_norms_cannot_do_is_refused),
-        cmocka_unit_test(stats_are_kept_unless_they_are_not),
+        cmocka_unit_test(group_norm_follows_its_formula_with_channels_first_and_last),
+        cmocka_unit_test(batch_norms_follow_their_formulas),
+        cmocka_unit_test(unsupported_group_norms_are_refused),
+        cmocka_unit_test(unsupported_batch_norms_are_refused),
+        cmocka_unit_test(stats_are_kept_unless_keep_stats_is_false),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

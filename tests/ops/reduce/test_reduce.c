@@ -89,7 +89,7 @@ static void check(kind k, qdq_shape shape, uint32_t within, qdq_dtype dtype) {
                     names[k], s);
 }
 
-static void every_reduction_is_its_formula_over_every_set_of_axes(void **state) {
+static void every_reduction_follows_its_formula_over_every_set_of_axes(void **state) {
     (void)state;
     const qdq_shape shapes[] = {QDQ_SHAPE(3, 4, 5, 7), QDQ_SHAPE(2, 17, 3), QDQ_SHAPE(1, 5, 1)};
     for (kind k = L1; k < KINDS; k++)
@@ -98,7 +98,7 @@ static void every_reduction_is_its_formula_over_every_set_of_axes(void **state) 
                 check(k, shapes[i], within, QDQ_FLOAT32);
 }
 
-static void every_reduction_is_its_formula_for_every_dtype(void **state) {
+static void every_reduction_follows_its_formula_for_every_dtype(void **state) {
     (void)state;
     for (kind k = L1; k < KINDS; k++)
         for (size_t d = 0; d < 3; d++) {
@@ -109,7 +109,7 @@ static void every_reduction_is_its_formula_for_every_dtype(void **state) {
 }
 
 // The product of many numbers overflows.
-static void long_slices_go_in_parts(void **state) {
+static void long_slices_are_reduced_in_parts(void **state) {
     (void)state;
     for (kind k = L1; k < KINDS; k++) {
         if (k == PROD) continue;
@@ -141,7 +141,7 @@ static void reductions_of_integers_are_exact(void **state) {
 }
 
 // float32 cannot hold 2^24 + 1, neither as an element nor as an intermediate sum.
-static void sums_lose_nothing_on_the_way(void **state) {
+static void intermediate_sums_are_exact(void **state) {
     (void)state;
     memcpy(x, (float[]){0x1p24f, 1, 1, -0x1p24f}, 4 * sizeof *x);
     run(SUM, QDQ_SHAPE(4), 1, QDQ_FLOAT32);
@@ -179,7 +179,7 @@ static void narrow_results_are_rounded_once(void **state) {
 
 static void run_row(kind k, size_t n) { run(k, QDQ_SHAPE((int64_t)n), 1, QDQ_FLOAT32); }
 
-static void nan_wins_wherever_it_is(void **state) {
+static void nan_wins_at_every_place(void **state) {
     (void)state;
     for (kind k = L1; k < KINDS; k++)
         for (size_t n = 1; n < 40; n++)
@@ -258,13 +258,13 @@ static void axes_that_are_no_dims_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_reduction_is_its_formula_over_every_set_of_axes),
-        cmocka_unit_test(every_reduction_is_its_formula_for_every_dtype),
-        cmocka_unit_test(long_slices_go_in_parts),
+        cmocka_unit_test(every_reduction_follows_its_formula_over_every_set_of_axes),
+        cmocka_unit_test(every_reduction_follows_its_formula_for_every_dtype),
+        cmocka_unit_test(long_slices_are_reduced_in_parts),
         cmocka_unit_test(reductions_of_integers_are_exact),
-        cmocka_unit_test(sums_lose_nothing_on_the_way),
+        cmocka_unit_test(intermediate_sums_are_exact),
         cmocka_unit_test(narrow_results_are_rounded_once),
-        cmocka_unit_test(nan_wins_wherever_it_is),
+        cmocka_unit_test(nan_wins_at_every_place),
         cmocka_unit_test(infinities_are_greatest_and_least),
         cmocka_unit_test(zero_is_greater_than_minus_zero),
         cmocka_unit_test(one_element_is_itself),

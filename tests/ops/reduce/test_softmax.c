@@ -80,7 +80,7 @@ static void check_log_softmax(qdq_shape shape, int axis, qdq_dtype dtype) {
         QDQ_SHAPE(2, 300, 17), QDQ_SHAPE(3, 5001), QDQ_SHAPE(2, 2051, 3), QDQ_SHAPE(1000, 2), \
         QDQ_SHAPE(2, 3, 2, 5, 2, 3)
 
-static void softmax_is_its_formula_along_every_axis(void **state) {
+static void softmax_follows_its_formula_along_every_axis(void **state) {
     (void)state;
     const qdq_shape shapes[] = {SHAPES};
     for (size_t k = 0; k < UNIT_COUNT(shapes); k++)
@@ -88,7 +88,7 @@ static void softmax_is_its_formula_along_every_axis(void **state) {
             check_softmax(shapes[k], axis, QDQ_FLOAT32, QDQ_FLOAT32);
 }
 
-static void softmax_is_its_formula_for_every_pair_of_dtypes(void **state) {
+static void softmax_follows_its_formula_for_every_pair_of_dtypes(void **state) {
     (void)state;
     for (size_t from = 0; from < 3; from++)
         for (size_t to = 0; to < 3; to++) {
@@ -100,7 +100,7 @@ static void softmax_is_its_formula_for_every_pair_of_dtypes(void **state) {
         }
 }
 
-static void log_softmax_is_its_formula(void **state) {
+static void log_softmax_follows_its_formula(void **state) {
     (void)state;
     const qdq_shape shapes[] = {SHAPES};
     for (size_t k = 0; k < UNIT_COUNT(shapes); k++)
@@ -141,7 +141,7 @@ static void elements_far_below_the_greatest_give_denormals_and_zero(void **state
     assert_true(y[2] > 0 && y[2] < FLT_MIN);
 }
 
-static void minus_infinity_is_as_if_it_were_not_there(void **state) {
+static void minus_infinity_contributes_nothing(void **state) {
     (void)state;
     float without[4];
     for (int mode = 0; mode < 2; mode++) {
@@ -235,7 +235,7 @@ static void softmax_goes_along_dim_1_and_log_softmax_along_the_last(void **state
     assert_true(y[0] == (float)(1.0 / 3) && stats[0] == (float)-log(5.0));
 }
 
-static void stats_are_made_where_they_are_kept(void **state) {
+static void stats_are_kept_if_keep_stats_is_true(void **state) {
     (void)state;
     for (int keep = QDQ_UNSET; keep <= QDQ_TRUE; keep++) {
         qdq_graph *g = qdq_graph_create("softmax", NULL);
@@ -265,7 +265,7 @@ static void refuse(qdq_dtype dtype, qdq_shape shape, qdq_softmax_attrs attrs,
     model_refused(g, sentence);
 }
 
-static void what_softmax_cannot_do_is_refused(void **state) {
+static void unsupported_softmaxes_are_refused(void **state) {
     (void)state;
     refuse(QDQ_FLOAT32, QDQ_SHAPE(4), (qdq_softmax_attrs){0},
            "node 's': SoftMax: axis is 1, wanted -1 to 0; count dims from 0, or from the end with "
@@ -286,20 +286,20 @@ static void what_softmax_cannot_do_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(softmax_is_its_formula_along_every_axis),
-        cmocka_unit_test(softmax_is_its_formula_for_every_pair_of_dtypes),
-        cmocka_unit_test(log_softmax_is_its_formula),
+        cmocka_unit_test(softmax_follows_its_formula_along_every_axis),
+        cmocka_unit_test(softmax_follows_its_formula_for_every_pair_of_dtypes),
+        cmocka_unit_test(log_softmax_follows_its_formula),
         cmocka_unit_test(equal_elements_give_one_over_their_count),
         cmocka_unit_test(elements_far_below_the_greatest_give_denormals_and_zero),
-        cmocka_unit_test(minus_infinity_is_as_if_it_were_not_there),
+        cmocka_unit_test(minus_infinity_contributes_nothing),
         cmocka_unit_test(minus_infinities_alone_give_zeros_or_nan_by_mode),
         cmocka_unit_test(nan_or_infinity_makes_its_slice_nan),
         cmocka_unit_test(nan_is_the_quiet_one_in_every_dtype),
         cmocka_unit_test(log_softmax_of_minus_infinity_is_minus_infinity),
         cmocka_unit_test(softmax_goes_along_dim_1_and_log_softmax_along_the_last),
-        cmocka_unit_test(stats_are_made_where_they_are_kept),
+        cmocka_unit_test(stats_are_kept_if_keep_stats_is_true),
         cmocka_unit_test(stats_alone_may_be_the_output),
-        cmocka_unit_test(what_softmax_cannot_do_is_refused),
+        cmocka_unit_test(unsupported_softmaxes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

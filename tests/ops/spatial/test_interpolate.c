@@ -164,7 +164,7 @@ static void positions_halfway_are_rounded_up(void **state) {
 }
 
 // An element with weight 0 does not count, even if it is infinite; the sign of zero is kept.
-static void infinity_reaches_only_what_it_weighs_on(void **state) {
+static void infinity_affects_only_results_that_weigh_it(void **state) {
     (void)state;
     static const float x[] = {-0.0f, INFINITY, NAN, 3};
     float y[4];
@@ -212,7 +212,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_are_nearest_or_means_of_neighbours),
         cmocka_unit_test(positions_halfway_are_rounded_up),
-        cmocka_unit_test(infinity_reaches_only_what_it_weighs_on),
+        cmocka_unit_test(infinity_affects_only_results_that_weigh_it),
         cmocka_unit_test(wrong_sizes_are_refused_with_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,7 +137,7 @@ static void check_case(const pool_case *c, pool_kind kind, qdq_data_format forma
             fail_msg("element %zu is %a, wanted %a", i, (double)y[i], (double)wanted[i]);
 }
 
-static void windows_give_what_they_cover(void **state) {
+static void windows_reduce_the_elements_they_cover(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
     static float numbers[MOST];
@@ -152,7 +152,7 @@ static void windows_give_what_they_cover(void **state) {
             }
 }
 
-static void nan_and_infinity_go_through(void **state) {
+static void nan_and_infinity_pass_through(void **state) {
     (void)state;
     static float numbers[MOST];
     uint64_t random = 9;
@@ -237,8 +237,8 @@ static void wrong_windows_are_refused_with_a_reason(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_give_what_they_cover),
-        cmocka_unit_test(nan_and_infinity_go_through),
+        cmocka_unit_test(windows_reduce_the_elements_they_cover),
+        cmocka_unit_test(nan_and_infinity_pass_through),
         cmocka_unit_test(many_channels_zeros_and_nan_have_fixed_bits),
         cmocka_unit_test(wrong_windows_are_refused_with_a_reason),
     };

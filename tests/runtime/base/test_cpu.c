@@ -44,7 +44,7 @@ static uint32_t capped(const char *name) {
     return isas;
 }
 
-static void what_a_name_caps_is_it_and_all_that_it_contains(void **state) {
+static void a_name_allows_its_instruction_set_and_those_it_includes(void **state) {
     (void)state;
     for (size_t i = 0; i < HERE; i++) {
         uint32_t kept = 1u << index_of(here[i].name);
@@ -56,7 +56,7 @@ static void what_a_name_caps_is_it_and_all_that_it_contains(void **state) {
 }
 
 // A machine with an instruction set has those that it includes.
-static void what_is_contained_is_there(void **state) {
+static void included_instruction_sets_are_available(void **state) {
     (void)state;
     for (size_t i = 0; i < HERE; i++)
         for (int k = 0; here[i].contains[k]; k++)
@@ -64,7 +64,7 @@ static void what_is_contained_is_there(void **state) {
                 assert_true(qdq_isa_get((size_t)index_of(here[i].contains[k])).available);
 }
 
-static void a_machine_has_those_of_its_kind_alone(void **state) {
+static void a_machine_has_instruction_sets_of_its_own_kind_only(void **state) {
     (void)state;
     uint32_t all = 0;
     for (size_t i = 0; i < HERE; i++) all |= 1u << index_of(here[i].name);
@@ -78,7 +78,7 @@ static void a_machine_has_those_of_its_kind_alone(void **state) {
     assert_null(qdq_isa_get(QDQ_ISA_COUNT).name);
 }
 
-static void a_name_of_another_kind_of_machine_is_told_from_one_that_nobody_has(void **state) {
+static void names_of_other_machines_differ_from_unknown_names(void **state) {
     (void)state;
     uint32_t isas;
     qdq_error err = {0};
@@ -96,10 +96,10 @@ static void a_name_of_another_kind_of_machine_is_told_from_one_that_nobody_has(v
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_name_caps_is_it_and_all_that_it_contains),
-        cmocka_unit_test(what_is_contained_is_there),
-        cmocka_unit_test(a_machine_has_those_of_its_kind_alone),
-        cmocka_unit_test(a_name_of_another_kind_of_machine_is_told_from_one_that_nobody_has),
+        cmocka_unit_test(a_name_allows_its_instruction_set_and_those_it_includes),
+        cmocka_unit_test(included_instruction_sets_are_available),
+        cmocka_unit_test(a_machine_has_instruction_sets_of_its_own_kind_only),
+        cmocka_unit_test(names_of_other_machines_differ_from_unknown_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

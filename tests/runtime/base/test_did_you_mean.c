@@ -59,7 +59,7 @@ static void distant_names_are_not_suggested(void **state) {
         assert_null(nearest(cases[i].name, cases[i].candidates));
 }
 
-static void holes_in_the_list_are_skipped(void **state) {
+static void null_candidates_are_skipped(void **state) {
     (void)state;
     static const char *const candidates[] = {NULL, "axis", NULL};
     assert_string_equal(qdq_did_you_mean("axs", candidates, 3), "axis");
@@ -75,7 +75,7 @@ static void long_names_never_match(void **state) {
     assert_null(qdq_did_you_mean(LETTERS_64 "x", candidates, 2));
 }
 
-static void a_thousand_candidates_are_looked_at(void **state) {
+static void a_thousand_candidates_are_considered(void **state) {
     (void)state;
     static const char *candidates[1001];
     for (size_t i = 0; i < 1001; i++) candidates[i] = LETTERS_64;
@@ -93,9 +93,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_edited_candidate_wins),
         cmocka_unit_test(distant_names_are_not_suggested),
-        cmocka_unit_test(holes_in_the_list_are_skipped),
+        cmocka_unit_test(null_candidates_are_skipped),
         cmocka_unit_test(long_names_never_match),
-        cmocka_unit_test(a_thousand_candidates_are_looked_at),
+        cmocka_unit_test(a_thousand_candidates_are_considered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

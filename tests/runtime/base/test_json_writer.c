@@ -87,7 +87,7 @@ static void indented_text_is_laid_out(void **state) {
     assert_true(qdq_json_complete(&s.json));
 }
 
-static void deep_indentation_is_whole(void **state) {
+static void deep_indentation_is_complete(void **state) {
     (void)state;
     sink s;
     qdq_json *json = begin(&s, 7);
@@ -405,7 +405,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compact_text_has_no_white_space),
         cmocka_unit_test(indented_text_is_laid_out),
-        cmocka_unit_test(deep_indentation_is_whole),
+        cmocka_unit_test(deep_indentation_is_complete),
         cmocka_unit_test(strings_are_escaped),
         cmocka_unit_test(integers_are_exact),
         cmocka_unit_test(floats_are_readable),

@@ -3,7 +3,7 @@
 #include "runtime/base/utf8.h"
 #include "tests/unit.h"
 
-static void every_character_comes_back(void **state) {
+static void every_character_round_trips(void **state) {
     (void)state;
     for (uint32_t code = 0; code <= 0x10FFFF; code++) {
         char out[4];
@@ -23,7 +23,7 @@ static void every_character_comes_back(void **state) {
 }
 
 // As many sequences are accepted as there are characters, so no invalid one is.
-static void nothing_else_is_a_character(void **state) {
+static void no_other_sequence_is_a_character(void **state) {
     (void)state;
     size_t valid[5] = {0};
     for (uint32_t bits = 0; bits < 0x1000000; bits++) {
@@ -43,7 +43,7 @@ static void nothing_else_is_a_character(void **state) {
     assert_int_equal(four, 0x100000 / 0x40);
 }
 
-static void foreign_text_is_made_harmless(void **state) {
+static void text_is_shortened_and_made_printable(void **state) {
     (void)state;
     static const struct {
         const char *text, *shown;
@@ -71,9 +71,9 @@ static void foreign_text_is_made_harmless(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_character_comes_back),
-        cmocka_unit_test(nothing_else_is_a_character),
-        cmocka_unit_test(foreign_text_is_made_harmless),
+        cmocka_unit_test(every_character_round_trips),
+        cmocka_unit_test(no_other_sequence_is_a_character),
+        cmocka_unit_test(text_is_shortened_and_made_printable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static void fill(qdq_gaps *gaps, uint64_t *random) {
     }
 }
 
-static void the_lowest_and_the_highest_place_are_those_of_a_map(void **state) {
+static void the_lowest_and_the_highest_place_match_a_map(void **state) {
     (void)state;
     uint64_t random = 11;
     qdq_mempool mempool;
@@ -49,7 +49,7 @@ static void the_lowest_and_the_highest_place_are_those_of_a_map(void **state) {
     qdq_mempool_release(&mempool);
 }
 
-static void one_moment_is_enough(void **state) {
+static void an_arena_may_have_a_single_step(void **state) {
     (void)state;
     qdq_mempool mempool;
     qdq_gaps gaps;
@@ -67,8 +67,8 @@ static void one_moment_is_enough(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_lowest_and_the_highest_place_are_those_of_a_map),
-        cmocka_unit_test(one_moment_is_enough),
+        cmocka_unit_test(the_lowest_and_the_highest_place_match_a_map),
+        cmocka_unit_test(an_arena_may_have_a_single_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

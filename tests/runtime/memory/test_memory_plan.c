@@ -92,7 +92,7 @@ static void values_made_in_place_share_their_offset(void **state) {
     }
 }
 
-static void a_chain_of_equal_values_needs_two_of_them(void **state) {
+static void a_chain_of_equal_values_needs_room_for_two(void **state) {
     (void)state;
     qdq_lifetime all[10];
     for (size_t i = 0; i < 10; i++) all[i] = (qdq_lifetime){i, i + 1, 2048, QDQ_NOT_IN_PLACE, 0};
@@ -133,7 +133,7 @@ static void chains_and_graphs_that_keep_all_cost_n_log_n(void **state) {
     free(all);
 }
 
-static void nothing_needs_nothing(void **state) {
+static void no_values_need_no_memory(void **state) {
     (void)state;
     qdq_mempool mempool;
     qdq_memory_plan plan;
@@ -159,9 +159,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_two_live_values_overlap),
         cmocka_unit_test(values_made_in_place_share_their_offset),
-        cmocka_unit_test(a_chain_of_equal_values_needs_two_of_them),
+        cmocka_unit_test(a_chain_of_equal_values_needs_room_for_two),
         cmocka_unit_test(chains_and_graphs_that_keep_all_cost_n_log_n),
-        cmocka_unit_test(nothing_needs_nothing),
+        cmocka_unit_test(no_values_need_no_memory),
         cmocka_unit_test(sizes_that_overflow_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,7 +150,7 @@ static void infinities_and_nan_take_the_whole_group(void **state) {
 }
 
 // With exponent 255, a code means its magnitude times 2^122, up to the largest float32.
-static void finite_values_beside_an_infinity_keep_what_bits_there_are(void **state) {
+static void finite_values_next_to_an_infinity_keep_their_magnitude_bits(void **state) {
     (void)state;
     static const struct {
         float x;
@@ -376,7 +376,7 @@ int main(void) {
         cmocka_unit_test(bits_that_the_shift_drops_do_not_round),
         cmocka_unit_test(zeros_and_denormals_have_code_zero),
         cmocka_unit_test(infinities_and_nan_take_the_whole_group),
-        cmocka_unit_test(finite_values_beside_an_infinity_keep_what_bits_there_are),
+        cmocka_unit_test(finite_values_next_to_an_infinity_keep_their_magnitude_bits),
         cmocka_unit_test(every_code_is_sign_times_magnitude_times_a_power_of_two),
         cmocka_unit_test(magnitudes_below_the_least_exponent_are_zero_without_a_sign),
         cmocka_unit_test(random_groups_pack_as_the_model_says_and_no_zero_has_a_sign),

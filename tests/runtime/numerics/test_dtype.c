@@ -106,7 +106,7 @@ static void wide_integers_become_the_nearest_float(void **state) {
     for (size_t i = 0; i < 5; i++) assert_true((double)out[i] == wanted[i]);
 }
 
-static void int64_is_whole_where_it_is_asked_for_and_clamped_in_registers(void **state) {
+static void int64_widens_exactly_to_int64_and_is_clamped_to_int32(void **state) {
     (void)state;
     static const int64_t in[] = {INT64_MIN, INT64_MAX, -5, INT64_C(16777217), INT64_C(1) << 40};
     int64_t wide[5];
@@ -135,7 +135,7 @@ int main(void) {
         cmocka_unit_test(a_nan_stays_a_nan_in_bfloat16),
         cmocka_unit_test(all_codes_of_eight_bits_round_trip),
         cmocka_unit_test(wide_integers_become_the_nearest_float),
-        cmocka_unit_test(int64_is_whole_where_it_is_asked_for_and_clamped_in_registers),
+        cmocka_unit_test(int64_widens_exactly_to_int64_and_is_clamped_to_int32),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

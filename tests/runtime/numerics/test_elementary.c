@@ -107,7 +107,7 @@ static void check_error(const struct function *f, float x, float y) {
     }
 }
 
-static void no_result_is_further_off_than_a_rounding(void **state) {
+static void every_error_stays_within_its_bound(void **state) {
     (void)state;
     float x[BLOCK], y[BLOCK];
     for (size_t f = 0; f < UNIT_COUNT(functions); f++)
@@ -162,7 +162,7 @@ static void special_values_have_these_bits(void **state) {
 }
 
 // At the last finite result, where polynomials meet, and around zero.
-static void neighbours_never_change_places(void **state) {
+static void results_are_monotonic(void **state) {
     (void)state;
     static const struct {
         const char *function;
@@ -247,10 +247,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_million_floats_give_the_correctly_rounded_bits),
         cmocka_unit_test(one_at_a_time_gives_the_bits_of_a_loop),
-        cmocka_unit_test(no_result_is_further_off_than_a_rounding),
+        cmocka_unit_test(every_error_stays_within_its_bound),
         cmocka_unit_test(results_are_those_of_mpmath),
         cmocka_unit_test(special_values_have_these_bits),
-        cmocka_unit_test(neighbours_never_change_places),
+        cmocka_unit_test(results_are_monotonic),
         cmocka_unit_test(in_double_the_error_is_about_one_unit),
         cmocka_unit_test(special_doubles_have_these_bits),
     };

@@ -161,7 +161,7 @@ static size_t constructed(const small_format *f, float *in) {
     return n;
 }
 
-static void float32_at_and_beside_every_midpoint_becomes_the_nearest_code(void **state) {
+static void float32_around_every_midpoint_becomes_the_nearest_code(void **state) {
     (void)state;
     static float in[1 << 19];
     for (size_t k = 0; k < SMALL_FORMATS; k++) {
@@ -339,7 +339,7 @@ int main(void) {
         cmocka_unit_test(every_code_of_a_small_float_round_trips_in_every_mode),
         cmocka_unit_test(every_float16_becomes_the_nearest_code_of_each_type),
         cmocka_unit_test(every_bfloat16_becomes_the_nearest_code_of_each_type),
-        cmocka_unit_test(float32_at_and_beside_every_midpoint_becomes_the_nearest_code),
+        cmocka_unit_test(float32_around_every_midpoint_becomes_the_nearest_code),
         cmocka_unit_test(any_float32_becomes_the_nearest_code_of_each_type),
         cmocka_unit_test(no_length_is_special),
         cmocka_unit_test(through_float16_has_the_edges_that_onednn_has),

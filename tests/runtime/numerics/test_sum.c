@@ -87,7 +87,7 @@ static void sums_of_integers_are_exact(void **state) {
     assert_true(same_bits(qdq_sum_of_deviations(x, MOST, 1, 5.0), (double)deviations));
 }
 
-static void sums_in_parts_are_those_at_once(void **state) {
+static void sums_in_parts_equal_sums_at_once(void **state) {
     (void)state;
     static float x[MOST];
     fill(x, MOST);
@@ -136,14 +136,14 @@ static void products_go_in_the_order_of_sums(void **state) {
     }
 }
 
-static void nothing_and_negative_zeros_sum_to_zero(void **state) {
+static void empty_sums_and_negative_zeros_are_zero(void **state) {
     (void)state;
     static const float zeros[3] = {-0.0f, -0.0f, -0.0f};
     for (kind k = SUM; k < KINDS; k++)
         for (size_t n = 0; n <= 3; n++) assert_true(same_bits(sum_of(k, zeros, n, 1, 0.0), 0.0));
 }
 
-static void infinities_and_nan_come_through(void **state) {
+static void infinities_and_nan_pass_through(void **state) {
     (void)state;
     const double infinity = qdq_double_from_bits(0x7FF0000000000000u);
     const double nan = qdq_double_from_bits(0x7FF8000000000000u);
@@ -163,11 +163,11 @@ int main(void) {
         cmocka_unit_test(sums_go_in_the_documented_order),
         cmocka_unit_test(another_order_gives_other_bits),
         cmocka_unit_test(sums_of_integers_are_exact),
-        cmocka_unit_test(sums_in_parts_are_those_at_once),
+        cmocka_unit_test(sums_in_parts_equal_sums_at_once),
         cmocka_unit_test(doubles_are_added_in_the_same_order),
         cmocka_unit_test(products_go_in_the_order_of_sums),
-        cmocka_unit_test(nothing_and_negative_zeros_sum_to_zero),
-        cmocka_unit_test(infinities_and_nan_come_through),
+        cmocka_unit_test(empty_sums_and_negative_zeros_are_zero),
+        cmocka_unit_test(infinities_and_nan_pass_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static void check_copy(qdq_stream_fn *copy, size_t to, size_t from, size_t bytes
         fail_msg("%zu bytes from %zu to %zu", bytes, from, to);
 }
 
-static void every_copy_past_the_cache_is_that_of_memcpy(void **state) {
+static void copies_past_the_cache_equal_memcpy(void **state) {
     qdq_stream_fn *copies[] = {qdq_stream_copy, qdq_stream_find()};
     (void)state;
     for (size_t k = 0; k < UNIT_COUNT(copies); k++)
@@ -28,7 +28,7 @@ static void every_copy_past_the_cache_is_that_of_memcpy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_copy_past_the_cache_is_that_of_memcpy),
+        cmocka_unit_test(copies_past_the_cache_equal_memcpy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

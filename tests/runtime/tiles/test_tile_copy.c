@@ -159,7 +159,7 @@ static void parts_on_threads_make_the_same_bytes_and_small_tensors_have_no_parts
 }
 
 // Packed types and block floats go through a buffer: in parts or at once, the bytes are the same.
-static void packed_tiles_and_block_floats_are_alike_whatever_the_parts(void **state) {
+static void packed_tiles_and_block_floats_do_not_depend_on_the_parts(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_INT4, QDQ_UINT2, QDQ_FLOAT4_E2M1, QDQ_BFLOAT8_B};
     qdq_shape shape = QDQ_SHAPE(2, 70, 101);
@@ -192,7 +192,7 @@ int main(void) {
         cmocka_unit_test(many_planes_and_wide_rows_are_copied_as_the_formula_says),
         cmocka_unit_test(results_beyond_the_cache_are_copied_as_the_formula_says),
         cmocka_unit_test(parts_on_threads_make_the_same_bytes_and_small_tensors_have_no_parts),
-        cmocka_unit_test(packed_tiles_and_block_floats_are_alike_whatever_the_parts),
+        cmocka_unit_test(packed_tiles_and_block_floats_do_not_depend_on_the_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

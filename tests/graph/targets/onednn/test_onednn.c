@@ -21,7 +21,7 @@ static uint64_t hash_all(const onednn_case *c, const uint32_t *codes, uint64_t h
     return hash;
 }
 
-static void the_model_gives_what_onednn_gives(void **state) {
+static void the_model_gives_the_results_of_onednn(void **state) {
     (void)state;
     for (size_t row = 0; row < ORACLE_COUNT(onednn_golden); row++) {
         onednn_batch b = onednn_golden[row].batch;
@@ -229,7 +229,7 @@ static bool requantize_channels(onednn_type from, onednn_type to) {
     return taken;
 }
 
-static void requantize_is_its_dequantize_and_then_its_quantize(void **state) {
+static void requantize_is_dequantize_and_then_quantize(void **state) {
     (void)state;
     static const onednn_type bytes[] = {ONEDNN_S8, ONEDNN_U8};
     for (size_t i = 0; i < 4; i++) {
@@ -240,7 +240,7 @@ static void requantize_is_its_dequantize_and_then_its_quantize(void **state) {
 
 // oneDNN's Dequantize and Quantize have no int32, so the target may refuse it; accepted graphs must
 // give the right result. An int32 result ends at 2147483520.
-static void requantize_of_int32_goes_through_float32_where_it_is_taken(void **state) {
+static void requantize_of_int32_goes_through_float32_if_accepted(void **state) {
     (void)state;
     static const onednn_type pairs[][2] = {{ONEDNN_S32, ONEDNN_S8},
                                            {ONEDNN_S32, ONEDNN_U8},
@@ -253,13 +253,13 @@ static void requantize_of_int32_goes_through_float32_where_it_is_taken(void **st
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_model_gives_what_onednn_gives),
+        cmocka_unit_test(the_model_gives_the_results_of_onednn),
         cmocka_unit_test(quantize_multiplies_adds_the_zero_point_and_rounds),
         cmocka_unit_test(dynamic_quantize_with_a_scale_computes_as_quantize),
         cmocka_unit_test(dequantize_subtracts_in_float32_and_multiplies),
         cmocka_unit_test(dequantize_with_a_scale_port_rounds_to_the_dtype_of_the_result),
-        cmocka_unit_test(requantize_is_its_dequantize_and_then_its_quantize),
-        cmocka_unit_test(requantize_of_int32_goes_through_float32_where_it_is_taken),
+        cmocka_unit_test(requantize_is_dequantize_and_then_quantize),
+        cmocka_unit_test(requantize_of_int32_goes_through_float32_if_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

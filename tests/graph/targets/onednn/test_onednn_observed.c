@@ -160,7 +160,7 @@ static void an_attribute_within_1e_6_of_1_is_dropped_and_a_port_is_not(void **st
     }
 }
 
-static void dequantize_drops_such_an_attribute_too(void **state) {
+static void dequantize_drops_an_attribute_within_1e_6_of_1_too(void **state) {
     (void)state;
     const double up = 1 + 8 * 0x1p-23, more = up + 0x1p-23;
     seen s = {ONEDNN_DEQUANTIZE, ONEDNN_S8,          ONEDNN_F32,        .scale = up,
@@ -382,7 +382,7 @@ int main(void) {
         cmocka_unit_test(a_scale_of_zero_at_run_time_is_an_infinite_factor),
         cmocka_unit_test(a_scale_of_nan_at_run_time_gives_minus_128_everywhere),
         cmocka_unit_test(an_attribute_within_1e_6_of_1_is_dropped_and_a_port_is_not),
-        cmocka_unit_test(dequantize_drops_such_an_attribute_too),
+        cmocka_unit_test(dequantize_drops_an_attribute_within_1e_6_of_1_too),
         cmocka_unit_test(e4m3fn_ends_at_what_float16_rounds_to_464),
         cmocka_unit_test(e5m2_ends_at_61424),
         cmocka_unit_test(float8_is_rounded_twice),

@@ -96,7 +96,7 @@ static void a_constant_block_saturates_at_six_times_its_scale(void **state) {
 }
 
 // Shapes and tolerance are from the test of the JAX wrapper.
-static void what_comes_back_is_near_what_went_in(void **state) {
+static void a_round_trip_stays_within_the_tolerance(void **state) {
     (void)state;
     static nvfp4_result out;
     static uint32_t x[LONGEST];
@@ -193,7 +193,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nvfp4_gives_the_scales_and_rows_of_the_golden_vector),
         cmocka_unit_test(a_constant_block_saturates_at_six_times_its_scale),
-        cmocka_unit_test(what_comes_back_is_near_what_went_in),
+        cmocka_unit_test(a_round_trip_stays_within_the_tolerance),
         cmocka_unit_test(mxfp8_scales_round_up),
         cmocka_unit_test(requantize_is_dequantize_and_then_quantize),
     };

@@ -166,7 +166,7 @@ static void check_example_row(const example_row *row, qdq_dtype wide, size_t on)
     qdq_graph_destroy(r.graph);
 }
 
-static void examples_come_out_as_published(void **state) {
+static void examples_give_the_published_numbers(void **state) {
     (void)state;
     static const qdq_dtype floats[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
     for (size_t e = 0; e < ORACLE_COUNT(example_rows); e++)
@@ -178,7 +178,7 @@ static void examples_come_out_as_published(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(examples_come_out_as_published),
+        cmocka_unit_test(examples_give_the_published_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -221,7 +221,7 @@ static void check_refusal(const char *target, qdq_quantize_attrs a, const char *
         fail_msg("%s: found '%s', wanted '%s'", target, found ? found : "nothing", wanted);
 }
 
-static void only_torchao_takes_fractions_and_bounds_of_float8(void **state) {
+static void only_torchao_accepts_fractions_and_bounds_of_float8(void **state) {
     (void)state;
     static const char *const others[] = {"core", "onnx", "onednn", "tensorrt", "tripy", "ttnn"};
     qdq_quantize_attrs fraction = {.quant_min = QDQ_REAL(-100.5)};
@@ -275,7 +275,7 @@ int main(void) {
         cmocka_unit_test(parameters_are_spread_over_the_given_bounds_as_in_torchao),
         cmocka_unit_test(the_float_domain_has_its_middle_between_the_given_bounds),
         cmocka_unit_test(bounds_survive_a_file),
-        cmocka_unit_test(only_torchao_takes_fractions_and_bounds_of_float8),
+        cmocka_unit_test(only_torchao_accepts_fractions_and_bounds_of_float8),
         cmocka_unit_test(bounds_beyond_the_dtype_are_refused_by_all),
         cmocka_unit_test(a_float8_with_computed_parameters_has_no_bounds),
     };

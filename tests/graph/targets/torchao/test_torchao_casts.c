@@ -85,7 +85,7 @@ static void integers_overflow_as_floats_do(void **state) {
 }
 
 // The largest numbers are 448, 57344, 240 and 57344. e4m3fn overflows to NaN with the sign.
-static void saturate_goes_before_what_pytorch_does(void **state) {
+static void saturate_overrides_the_overflow_of_pytorch(void **state) {
     static const uint8_t largest[TYPES] = {0x7E, 0x7B, 0x7F, 0x7F};
     static const uint8_t overflow[TYPES] = {0x7F, 0x7C, 0x80, 0x80};
     const float x[1] = {1e30f};
@@ -101,7 +101,7 @@ static void saturate_goes_before_what_pytorch_does(void **state) {
     }
 }
 
-static void other_targets_saturate_still(void **state) {
+static void other_targets_saturate(void **state) {
     static const char *const targets[] = {"core", "onnx"};
     static const uint8_t largest[TYPES] = {0x7E, 0x7B, 0x7F, 0x7F};
     const float x[1] = {1e30f};
@@ -118,8 +118,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(codes_are_those_of_pytorch),
         cmocka_unit_test(integers_overflow_as_floats_do),
-        cmocka_unit_test(saturate_goes_before_what_pytorch_does),
-        cmocka_unit_test(other_targets_saturate_still),
+        cmocka_unit_test(saturate_overrides_the_overflow_of_pytorch),
+        cmocka_unit_test(other_targets_saturate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

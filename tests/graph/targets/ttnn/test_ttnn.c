@@ -114,7 +114,7 @@ static void bfloat16_is_stored_as_the_packer_does(void **state) {
 
 // The two paths of Dequantize agree in float32 and differ by at most one unit in bfloat16; the
 // paths of Quantize differ by at most 1.
-static void the_paths_agree_where_they_are_said_to(void **state) {
+static void the_paths_agree_where_documented(void **state) {
     (void)state;
     uint64_t seed = 17;
     for (int i = 0; i < 200000; i++) {
@@ -387,7 +387,7 @@ int main(void) {
         cmocka_unit_test(the_integer_stages_give_the_worked_table),
         cmocka_unit_test(requantize_errs_as_often_as_the_worked_numbers),
         cmocka_unit_test(bfloat16_is_stored_as_the_packer_does),
-        cmocka_unit_test(the_paths_agree_where_they_are_said_to),
+        cmocka_unit_test(the_paths_agree_where_documented),
         cmocka_unit_test(quantize_of_float32_equals_the_oracle),
         cmocka_unit_test(quantize_of_every_bfloat16_equals_the_oracle),
         cmocka_unit_test(quantize_per_channel_equals_the_oracle),
