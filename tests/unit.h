@@ -148,7 +148,7 @@ static inline void unit_check_error(const qdq_error *err, qdq_status status, con
     assert_int_equal(err->status, status);
 }
 
-//---- Odds and ends ----------------------------------------------------------
+//---- Others -----------------------------------------------------------------
 
 #define UNIT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

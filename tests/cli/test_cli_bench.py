@@ -72,7 +72,7 @@ class Bench(Case):
         self.assertEqual(parsed["input_bytes"], 0)
         self.assertEqual(parsed["output_bytes"], 2)
 
-    def test_the_mode_asked_for_is_timed_and_the_other_is_told(self):
+    def test_the_mode_asked_for_is_timed_and_the_other_is_reported(self):
         for words, mode, other in (([], "literal", "fast"), (["--fast"], "fast", "literal"),
                                    (["--literal"], "literal", "fast")):
             parsed = self.bench(*words)
@@ -82,7 +82,7 @@ class Bench(Case):
             self.assertIn(f"\n  other mode, {other}: median ",
                           self.qdq("bench", "g.json", "--repeat", 2, *words).out)
 
-    def test_what_stores_every_value_has_one_mode(self):
+    def test_materialize_has_one_mode(self):
         for words in (["--materialize"], ["--float-storage", "bfloat16"]):
             parsed = self.bench(*words)
             self.assertEqual(parsed["mode"], "literal")

@@ -91,7 +91,7 @@ class ManyGraphs(Case):
         self.write("good.json", identity("int8", [1]))
         self.write("bad.json", graph([quantize(scales=0)]))
 
-    def test_each_is_told_as_it_would_be_alone(self):
+    def test_each_is_reported_as_it_would_be_alone(self):
         for words in ([], ["--target", "all"], ["--strict"]):
             alone = [self.qdq("check", name, *words, code=None) for name in ("good.json", "bad.json")]
             both = self.qdq("check", "good.json", "bad.json", *words, code=1)
@@ -293,7 +293,7 @@ class Findings(Case):
     def rules(self, content, code=1):
         return sorted(one["rule"] for one in self.check(content, code=code))
 
-    def test_all_are_told_at_once(self):
+    def test_all_are_reported_at_once(self):
         nodes = [quantize("a", scales=0), quantize("b"), quantize("c", scales=1, bogus=1),
                  quantize("d", "nowhere", scales=-1), node("Bogus", "e", "x")]
         content = graph(nodes, outputs={name: name for name in "abcde"})
@@ -301,24 +301,24 @@ class Findings(Case):
             "core/attr-unknown", "core/op-unknown", "core/scale-missing", "core/scale-value",
             "core/value-unknown"])
 
-    def test_all_wrong_attributes_are_told(self):
+    def test_all_wrong_attributes_are_reported(self):
         wrong = {"qtype": 5, "axis": 1.5, "group_shape": "x", "scales": True, "zps": None,
                  "dtype": 3, "quant_min": "1"}
         content = graph([quantize(**wrong)], outputs={"y": "q", "z": "x"})
         self.assertEqual(self.rules(content), ["core/attr-type"] * len(wrong))
 
-    def test_what_a_bad_node_reads_is_used(self):
+    def test_inputs_of_a_bad_node_count_as_used(self):
         for bad in (quantize(bogus=1, scales=1), quantize(scales="x"), node("Bogus", "q", "x"),
                     quantize(ports={"bogus": "x"}, scales=1), quantize(scales=1, dtype="bogus")):
             found = self.check(graph([bad]))
             self.assertEqual([one for one in found if one["rule"] == "core/value-unused"], [])
 
-    def test_what_follows_a_bad_node_is_not_blamed(self):
+    def test_nodes_after_a_bad_node_are_not_blamed(self):
         nodes = [quantize("a", scales=0), node("Dequantize", "b", "a", scales=1),
                  quantize("q", "b", scales=1)]
         self.assertEqual(self.rules(graph(nodes)), ["core/scale-value"])
 
-    def test_a_negative_scale_in_a_port_is_told_as_well(self):
+    def test_a_negative_scale_in_a_port_is_reported_as_well(self):
         content = graph([quantize(ports={"scale": "s"})],
                         constants=[constant("s", "float32", [], [-1])])
         self.assertEqual(self.rules(content, code=0), ["core/scale-negative"])
@@ -471,7 +471,7 @@ class Findings(Case):
             self.assertIn(f"[{target}/op-unknown]", result.err)
         self.qdq("compare", "g.json", "--fill", "1", "--targets", "core,onnx,ttnn")
 
-    def test_what_only_the_target_refuses_exits_4(self):
+    def test_findings_of_the_target_alone_exit_4(self):
         self.write("g.json", graph([quantize(scales=1, dtype="int32")]))
         self.qdq("check", "g.json", code=0)
         self.assertIn("onnx/result-dtype", self.qdq("check", "g.json", "--target", "onnx", code=1).out)

@@ -74,12 +74,12 @@ class Compare(Case):
 
 
 class Causes(Compare):
-    def test_a_tie_is_told_as_a_tie(self):
+    def test_a_tie_is_named_as_a_tie(self):
         self.assert_cause(x_graph([2.5, 3, -7], quantize(scales=1)), "tie", 2.5, [2, 3])
         self.assert_cause(x_graph([3, 1.5, 6.5], quantize(scales=1, dtype="int32")), "tie", 6.5,
                           [6, 7])
 
-    def test_a_reciprocal_is_told_as_one(self):
+    def test_a_reciprocal_is_named_as_one(self):
         found = 0
         for n in range(1, 4000):
             scale = of_float(n / 1000)
@@ -94,7 +94,7 @@ class Causes(Compare):
                 self.assert_cause(content, "reciprocal", float(x), [a, b])
         self.assertEqual(found, 5)
 
-    def test_the_order_of_the_zero_point_is_told(self):
+    def test_the_order_of_the_zero_point_is_reported(self):
         x = 0.5 - 2 ** -25  # 0.5 - 2^-25 rounds to 0; plus 1 it is 1.5 in float32
         self.assert_cause(x_graph([x], quantize(scales=1, zps=1, dtype="int32")),
                           "zero-point order", x, [1, 2])
@@ -107,14 +107,14 @@ class Causes(Compare):
         x = 0.5 - 2 ** -25  # plus 128 it is 128.5 in float32
         self.assert_cause(x_graph([x], quantize(scales=1)), "biased sum", x, [0, 1])
 
-    def test_a_narrower_range_is_told(self):
+    def test_a_narrower_range_is_reported(self):
         self.assert_cause(x_graph([-128, 3, 1000], quantize(scales=1, dtype="int32")),
                           "saturation range", -128, [-128, -127], elements=2)
 
-    def test_what_becomes_of_nan_is_told(self):
+    def test_the_result_of_nan_is_reported(self):
         self.assert_cause(x_graph([NAN, 3], quantize(scales=1)), "NaN", NAN, [-128, 127])
 
-    def test_a_dropped_sign_is_told(self):
+    def test_a_dropped_sign_is_reported(self):
         self.assert_cause(x_graph([-5, 5], quantize(scales=1, dtype="uint8")), "dropped sign", -5,
                           [0, 5])
 
@@ -124,10 +124,10 @@ class Causes(Compare):
         content["constants"].append(constant("z", "int32", [], [0]))
         return content
 
-    def test_truncation_is_told(self):
+    def test_truncation_is_reported(self):
         self.assert_cause(self.composite([1.75, 3], dtype="int32"), "truncation", 1.75, [2, 1])
 
-    def test_wrapping_is_told(self):
+    def test_wrapping_is_reported(self):
         self.assert_cause(self.composite([300, 3], dtype="uint8"), "wrap", 300, [255, 300 - 256])
 
     def test_a_cause_may_be_seen_from_the_other_side_alone(self):
@@ -135,34 +135,34 @@ class Causes(Compare):
         self.assert_cause(self.composite([300.75], dtype="uint8"), "wrap", 300.75,
                           [255, 300 - 256])
 
-    def test_two_causes_together_are_told_together(self):
+    def test_two_causes_together_are_reported_together(self):
         self.assert_cause(x_graph([NAN], quantize(scales=1, dtype="int32")),
                           "NaN + saturation range", NAN, [-2 ** 31, 127])
 
-    def test_intermediate_precision_is_told(self):
+    def test_intermediate_precision_is_reported(self):
         content = self.composite([], dtype="int32")  # 285.3 is 286 in bfloat16
         content["constants"][0] = constant("x", "bfloat16", [1], [1])
         content["nodes"][0]["attrs"]["scales"] = 1 / 285.3
         self.assert_cause(content, "intermediate precision", 1, [285, 286])
 
-    def test_denormals_are_told(self):
+    def test_denormals_are_reported(self):
         self.assert_cause(x_graph([1, 0], node("Dequantize", "d", "x", scales=2.0 ** -140,
                                                dtype="float32"), dtype="int8"),
                           "denormals", 1, [2.0 ** -140, 0])
 
-    def test_bfloat16_rounding_is_told(self):
+    def test_bfloat16_rounding_is_reported(self):
         self.assert_cause(x_graph([257, 4], node("Dequantize", "d", "x", scales=1), dtype="int32"),
                           "bfloat16 rounding", 257, [256, 258])
 
-    def test_a_scale_near_1_is_told(self):
+    def test_a_scale_near_1_is_reported(self):
         self.assert_cause(x_graph([3.5, 3], quantize(scales=1 + 2 ** -21)), "scale near 1", 3.5,
                           [3, 4], targets=("core", "onednn"))
 
-    def test_overflow_of_floats_is_told(self):
+    def test_overflow_of_floats_is_reported(self):
         self.assert_cause(x_graph([1000, 3], quantize(scales=1, dtype="float8_e4m3fn")),
                           "float overflow", 1000, [448, NAN], targets=("core", "onednn"))
 
-    def test_the_choice_of_parameters_is_told(self):
+    def test_the_choice_of_parameters_is_reported(self):
         content = x_graph([1, 0.5], node("DynamicQuantize", "dyn", "x", scheme="symmetric"))
         scale = self.compare(content, "core,torchao", code=1)["values"][1]
         (why,) = scale["pairs"][0]["causes"]
@@ -171,7 +171,7 @@ class Causes(Compare):
                          [as_float32(1 / 127), as_float32(1 / 127.5)])
         self.assertNotIn("x", why)  # x has another shape than the scale
 
-    def test_a_least_scale_is_told_of_a_release(self):
+    def test_a_least_scale_of_a_release_is_a_cause(self):
         content = x_graph([1e-30, 0], node("DynamicQuantize", "dyn", "x"))
         scale = self.compare(content, "core,torchao@0.11", code=1)["values"][1]
         (why,) = scale["pairs"][0]["causes"]
@@ -219,7 +219,7 @@ class Figures(Compare):
         # 0 1 1.5 give 0 1 2 in both targets; 0.5 1 1.5 give 1 1 2 in ttnn
         self.assertEqual((e["different"], e["different_overall"]), (0, 1))
 
-    def test_what_each_target_runs_alone_is_what_run_gives(self):
+    def test_each_result_is_that_of_a_run_with_the_target(self):
         chosen = random.Random(5)
         for turn in range(8):
             nodes, last = [], "x"
@@ -296,7 +296,7 @@ g.json: 1 of 2 nodes differ, and 1 more by what they are given
             result = self.qdq("compare", "g.json", "--targets", targets)
             self.assertEqual(result.out, "1 node is equal\ng.json: 0 of 1 nodes differ\n")
 
-    def test_equal_nodes_that_a_left_out_target_may_compute_differently_are_told(self):
+    def test_equal_nodes_that_a_left_out_target_may_compute_differently_are_reported(self):
         # ttnn has no int16, and rounds halves away from 0, unlike core and onnx.
         self.write("g.json", x_graph([2, 3], quantize(scales=1, dtype="int16")))
         words = ["compare", "g.json", "--targets", "core,onnx,ttnn"]
@@ -310,7 +310,7 @@ g.json: 1 of 2 nodes differ, and 1 more by what they are given
         words = ["compare", "g.json", "--targets", "core,ttnn,onnx"]
         self.assertEqual(self.json(*words)["values"][0]["left_out"], [])
 
-    def test_what_differs_is_told_worst_first_and_own_differences_before_inherited(self):
+    def test_differences_are_sorted_worst_first_and_own_before_inherited(self):
         content = x_graph([0.5, 2.5, 3, 4.5, 1, 2, 5, 6],
                           quantize("two", scales=2), quantize("none", scales=16),
                           quantize("three", scales=1),
@@ -332,7 +332,7 @@ g.json: 1 of 2 nodes differ, and 1 more by what they are given
         self.assertNotIn("onnx and core", self.qdq(*words, code=1).out)
         self.assertIn("q (Quantize), onnx and core: equal\n", self.qdq(*words, "--all", code=1).out)
 
-    def test_a_target_that_refuses_is_told_and_left_out(self):
+    def test_a_target_that_refuses_is_reported_and_left_out(self):
         self.write("g.json", x_graph([2, 3], quantize(scales=1, dtype="int16")))
         result = self.qdq("compare", "g.json", "--targets", "ttnn,core,onnx")
         self.assertIn("[ttnn/quantize-output-dtype]\n", result.err)
@@ -394,7 +394,7 @@ class Words(Case):
         for word in ("--expect", "--output", "--materialize", "--strict"):
             self.assert_usage("unknown option", "--targets", "core,onnx", word, "x")
 
-    def test_a_graph_with_errors_is_told_once(self):
+    def test_a_graph_with_errors_is_reported_once(self):
         self.write("g.json", graph([quantize(scales=0)]))
         result = self.qdq("compare", "g.json", "--targets", "core,onnx", "--fill", 1, code=3)
         self.assertEqual(result.err.count("core/scale-value"), 1)

@@ -77,7 +77,7 @@ class Fast(Case):
         for words in (["plan"], ["bench", "--repeat", "1"], ["compare", "--targets", "core,onnx"]):
             self.qdq(words[0], name, "--literal", *words[1:])
 
-    def test_fast_with_what_stores_every_value_is_a_usage_error(self):
+    def test_fast_with_materialize_or_float_storage_is_a_usage_error(self):
         name = self.write("g.json", product(0.1))
         for command in ("run", "plan", "bench"):
             for other in ("materialize", "float-storage bfloat16"):
@@ -86,7 +86,7 @@ class Fast(Case):
                 self.assertEqual(result.err, f"qdq: fast and {other} are both given, wanted one of "
                                  "them: integer execution computes values that the other stores\n")
 
-    def test_the_plan_tells_what_is_on_codes(self):
+    def test_the_plan_names_integer_steps(self):
         name = self.write("g.json", product(0.1))
         chains = [step["chain"] for step in self.json("plan", name, "--fast")["steps"]]
         self.assertEqual(chains, ["a, b -> MatMul m on codes -> output y"])
@@ -97,7 +97,7 @@ class Fast(Case):
         plan = self.json("plan", self.write("g.json", what), *words)
         return [step["chain"] for step in plan["steps"]]
 
-    def test_pooling_and_shapes_between_are_on_codes(self):
+    def test_pooling_and_reshapes_between_run_on_integers(self):
         name = self.write("g.json", pooled())
         most = [max(X[row * 4 + column + i] for i in (0, 1, 4, 5))
                 for row in (0, 2) for column in (0, 2)]
@@ -106,15 +106,15 @@ class Fast(Case):
                          [want])
         self.assertEqual(self.chains(pooled())[-1], "flat, w -> MatMul m on codes of b -> output y")
 
-    def test_what_is_constant_is_moved_before_it_runs(self):
+    def test_constants_are_moved_when_compiling(self):
         self.assertEqual(self.chains(pooled(), "--fast"), ["flat, w -> MatMul m on codes -> output y"])
 
-    def test_a_reader_that_needs_reals_makes_all_between_literal(self):
+    def test_a_reader_of_reals_makes_all_ops_between_literal(self):
         for readers in (["relu_p"], ["relu_flat"], ["relu_xf"]):
             chains = self.chains(pooled(readers=readers), "--fast")
             self.assertEqual(any("on codes ->" in c for c in chains), readers == ["relu_xf"])
 
-    def test_pooling_wants_a_positive_scale(self):
+    def test_pooling_needs_a_positive_scale(self):
         self.assertFalse([c for c in self.chains(pooled(-0.1), "--fast") if "on codes ->" in c])
 
     def test_compare_counts_what_differs(self):

@@ -31,11 +31,11 @@ class Fill(Case):
         return {name: unpack(one) for name, one
                 in read_safetensors(self.folder / "y.safetensors").items()}
 
-    def test_what_is_quantized_has_floats_from_minus_4_to_4(self):
+    def test_inputs_of_quantize_are_floats_from_minus_4_to_4(self):
         got = self.fill(graph([quantize(scales=1)], [value("x", shape=[64])]), 5)
         self.assertEqual(got["x"], [(z >> 40) * 2.0**-21 - 4 for z in splitmix("x", 5, 64)])
 
-    def test_codes_are_of_the_whole_range(self):
+    def test_codes_cover_the_whole_range(self):
         dequantize = node("Dequantize", "q", "x", scales=1, dtype="float32")
         got = self.fill(graph([dequantize], [value("x", "uint8", [64])]), 5)
         self.assertEqual(got["x"], [(z >> 32) % 256 for z in splitmix("x", 5, 64)])
@@ -54,7 +54,7 @@ class Fill(Case):
                                         qtype="per_channel", axis=1)], inputs))
         self.assertEqual(set(got["z"]), set(range(5)))
 
-    def test_the_first_reader_says_what_an_input_is(self):
+    def test_the_first_reader_decides_the_data_of_an_input(self):
         nodes = [quantize("a", "s", scales=1), quantize(ports={"scale": "s"})]
         inputs = [value("x", shape=[4]), value("s", shape=[1])]
         for order, least, greatest in ((nodes, -4, 4), (nodes[::-1], 1 / 16, 1 / 4)):

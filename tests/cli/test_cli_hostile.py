@@ -31,14 +31,14 @@ class Shapes(Case):
                 self.qdq(name, "g.json", code=5)
         self.assertEqual(self.check(identity("int8", [65536, 32768]), code=0), [])
 
-    def test_bytes_are_capped_and_told_once(self):
+    def test_bytes_are_capped_and_reported_once(self):
         content = graph(inputs=[value(f"x{i}", "float32", [32768, 32768]) for i in range(9)],
                         outputs={f"y{i}": f"x{i}" for i in range(9)})
         findings = self.check(content, code=1)
         self.assertEqual([(f["rule"], f["node"]) for f in findings], [("core/size", "x2")])
         self.assertIn(str(12 << 30), findings[0]["message"])
 
-    def test_padding_that_nobody_stores_is_not_counted(self):
+    def test_padding_that_is_not_stored_does_not_count(self):
         content = identity("int8", [2**31, 1])
         self.assertEqual(self.check(content, code=0), [])
         self.qdq("plan", "g.json")
@@ -127,12 +127,12 @@ class ManyThings(Case):
         content = graph(inputs=[INT8], outputs={f"y{i}": "x" for i in range(300000)})
         self.check(content, code=0)
 
-    def test_many_names_that_are_nearly_right(self):
+    def test_many_misspelled_names(self):
         inputs = [value("a" * 60 + f"{i:04}", "int8", [1]) for i in range(1000)]
         nodes = [quantize(f"n{i}", "b" * 64, scales=1) for i in range(20000)]
         self.check(graph(nodes, inputs, {"y": "n0"}))
 
-    def test_many_attributes_that_are_unknown(self):
+    def test_many_unknown_attributes(self):
         content = graph([quantize(scales=1, **{f"quant_{i}": 1 for i in range(300000)})])
         self.check(content)
 
@@ -211,7 +211,7 @@ class ConstantFiles(Case):
         for file in ("link.safetensors", "inner.safetensors", "up/out.safetensors"):
             self.refused(file, "link")
 
-    def test_what_is_no_file(self):
+    def test_paths_that_are_no_files(self):
         os.mkfifo(self.folder / "in/pipe.safetensors")
         os.mkdir(self.folder / "in/folder.safetensors")
         for file in ("pipe.safetensors", "folder.safetensors", "nowhere.safetensors",
@@ -255,7 +255,7 @@ class ConstantFiles(Case):
         self.refused("good.safetensors")
         self.assertLess(self.peak_mib("check", "in/g.json"), 64)
 
-    def test_a_dtype_that_there_is_not(self):
+    def test_an_unknown_dtype(self):
         content = safetensors_bytes({"t": Tensor("F64", [1], bytes(8))})
         self.write("in/good.safetensors", content)
         self.refused("good.safetensors", "F64", dtype="float32", shape=[1], code=None)

@@ -109,7 +109,7 @@ class Operations(Case):
             flat = node("StaticReshape", "flat", "pool", shape=[3097, 3097], special_zero=False)
             self.assert_ends([image, pool, flat], [1, 3097], product("y", "x", "flat"))
 
-    def test_codes_that_are_moved_have_a_budget(self):
+    def test_moving_constant_codes_has_a_budget(self):
         codes = [node("Quantize", "codes", "large", scales=1, dtype="int8"),
                  node("Dequantize", "real", "codes", scales=1, dtype="float32"),
                  node("StaticReshape", "image", "real", shape=[1, 1, 4096, 4096],
@@ -120,7 +120,7 @@ class Operations(Case):
         self.assert_ends(codes, [1, 3097], product("y", "x", "flat"))
         self.qdq("plan", "g.json", "--fast")
 
-    def test_the_limit_is_the_last_number_that_is_taken(self):
+    def test_a_limit_accepts_its_own_number(self):
         nodes = [node("ReLU", "r", "x"), product("y", "r", "w")]
         w = constant("w", "float32", [3, 5], list(range(15)))
         self.write("g.json", graph(nodes, [value("x", "float32", [2, 3])], {"y": "y"},

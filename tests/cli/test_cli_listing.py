@@ -80,7 +80,7 @@ class Check(Case):
         self.assertEqual(lines, ["2 nodes are ok everywhere",
                                  "g.json for all targets: 0 errors, 0 warnings; --all lists each"])
 
-    def test_nodes_that_fare_alike_share_a_line_of_a_long_matrix(self):
+    def test_equal_rows_of_a_long_matrix_share_a_line(self):
         lines = self.all_targets(pairs(1000))
         self.assertTrue(any(line.startswith(f"stage1/q and {REFUSED // 2 - 1} more  Quantize ")
                             for line in lines), lines)
@@ -123,7 +123,7 @@ class Check(Case):
             self.assertEqual(any("n" * 255 in line for line in matrix), bool(words))
         self.assertIn("x" * 48, lines[8])
 
-    def test_few_errors_are_told_one_by_one_and_many_by_their_rule(self):
+    def test_few_errors_are_reported_one_by_one_and_many_by_their_rule(self):
         def bad(count):
             return graph([quantize(f"q{i}", scales=1, bogus=1) for i in range(count)],
                          outputs={"y": "q0"})

@@ -35,7 +35,7 @@ def pair(kind="Dequantize"):
 
 
 class Onednn(Case):
-    def test_every_command_takes_such_a_file(self):
+    def test_every_command_accepts_onednn_files(self):
         self.write("g.json", pair())
         write_npy(self.folder / "x.npy", tensor("float32", [2, 3], [0, 0.2, 1, -5, -6, 1000]))
         self.qdq("run", "g.json", "-i", "t0=x.npy", "-o", "t2=y.npy")
@@ -52,7 +52,7 @@ class Onednn(Case):
         out = self.qdq("check", "g.json", "--target", "all", code=None).out
         self.assertIn("op2", out)
 
-    def test_a_kind_that_is_not_supported_is_refused_with_all_of_them_named(self):
+    def test_all_unsupported_kinds_are_named(self):
         self.write("g.json", onednn(
             op(1, "ReLUBackward", [logical(0), logical(1)], [logical(2)], "r"),
             op(2, "TanhBackward", [logical(2), logical(1)], [logical(3)], "t")))
@@ -67,7 +67,7 @@ class Onednn(Case):
                          [("r", "ReLUBackward"), ("t", "TanhBackward")])
         self.assertIn("ReLUBackward", self.qdq("check", "g.json", "--target", "all", code=None).out)
 
-    def test_a_file_that_breaks_its_own_rules_is_a_bad_file(self):
+    def test_an_inconsistent_file_is_a_bad_file(self):
         twice = onednn(op(1, "TypeCast", [logical(0)], [logical(1, "bf16")], "a"),
                        op(2, "TypeCast", [logical(0)], [logical(1, "bf16")], "b"))
         self.assert_refused(twice, "op 'b' (TypeCast, id 2) makes tensor 1")
@@ -76,7 +76,7 @@ class Onednn(Case):
         for command in ("check", "run", "plan", "bench"):
             self.qdq(command, "g.json", code=3)
 
-    def test_a_scalar_of_int64_comes_from_files_and_goes_to_them(self):
+    def test_a_scalar_of_int64_is_read_from_and_written_to_files(self):
         self.write("g.json", onednn(op(1, "End", [logical(7, "s64", [])], [])))
         seed = tensor("int64", [], [2**62 + 1])
         write_npy(self.folder / "seed.npy", seed)

@@ -150,7 +150,7 @@ class Plan(Case):
         self.assertEqual(plan["arena_bytes"], 64 * 64)
         self.assertEqual({one["offset"] for one in plan["values"]}, {0})
 
-    def test_a_value_that_is_read_again_is_not_taken_over(self):
+    def test_a_value_that_is_read_again_keeps_its_memory(self):
         nodes = [requantize("a", "x"), requantize("b", "a"), requantize("c", "a")]
         self.write("g.json", graph(nodes, [value("x", "int8", [64, 64])], {"y": "b", "z": "c"}))
         plan = self.assert_plan("-m")
@@ -202,7 +202,7 @@ class Plan(Case):
         for words in OPTIONS:
             self.assert_plan(*words)
 
-    def test_scratch_is_what_a_run_takes_and_the_arena_has_not(self):
+    def test_scratch_is_the_memory_of_a_run_outside_the_arena(self):
         """When materialized, SoftMax reads and makes rows between values in tiles."""
         self.write("g.json", graph([node("SoftMax", "y", "x")],
                                    [value("x", "float32", [1024, 1024])],

@@ -205,7 +205,7 @@ class BadFiles(Case):
         self.write("x.safetensors", safetensors_bytes(two))
         self.assertIn("'c'", self.qdq("run", "g.json", "-i", "x=x.safetensors#c", code=3).err)
 
-    def test_what_is_no_tensor_file(self):
+    def test_files_without_tensors(self):
         os.mkdir(self.folder / "d.npy")
         os.mkdir(self.folder / "d.safetensors")
         for name in ("d.npy", "d.safetensors", "nowhere.npy", "nowhere.safetensors"):
@@ -213,7 +213,7 @@ class BadFiles(Case):
         err = self.qdq("run", "g.json", "-i", "x=x.txt", code=2).err
         self.assertIn(".npy or .safetensors", err)
 
-    def test_a_file_without_a_name_is_looked_at_as_well(self):
+    def test_a_file_given_without_a_name_is_checked_too(self):
         self.write("bad.safetensors", b"bad")
         for name in ("nowhere.safetensors", "bad.safetensors"):
             for more in ([], ["--fill", "1"]):
@@ -289,7 +289,7 @@ class Results(Case):
         self.assertIn("element 1 does not fit into float4_e2m1",
                       self.qdq("run", "g.json", "-i", "in.safetensors", code=3).err)
 
-    def test_an_infinity_stays_one_where_the_input_has_one(self):
+    def test_an_infinity_stays_one_if_the_dtype_has_one(self):
         write_npy(self.folder / "x.npy", tensor("float32", [4], [INF, -INF, 1e9, -1e9]))
         for dtype, wanted in (("float8_e5m2", ["Infinity", "-Infinity", 57344, -57344]),
                               ("float8_e4m3fn", [448, -448, 448, -448]),
@@ -312,7 +312,7 @@ class Results(Case):
         self.assertEqual((one["first"], one["min"], one["max"]),
                          (["Infinity", "-Infinity"], "-Infinity", "Infinity"))
 
-    def test_integers_are_told_exactly(self):
+    def test_integers_are_reported_exactly(self):
         values = [2147483647, -2147483648, 16777217, 923725047]
         words = self.numbers("int32", values)
         one = self.json(*words)["outputs"][0]
@@ -326,7 +326,7 @@ class Results(Case):
         lines = self.qdq("run", "g.json", "--fill", "1").out.splitlines()
         self.assertEqual([line.split(":")[0] for line in lines[::2]], ["b", "a", "c"])
 
-    def test_nothing_is_summed_up_when_written(self):
+    def test_written_outputs_have_no_summary(self):
         self.write("g.json", identity("float32", [2]))
         self.assertEqual(self.qdq("run", "g.json", "--fill", "1", "-o", "y=y.npy").out, "")
 
@@ -391,14 +391,14 @@ class Expect(Case):
         self.qdq(*words, "y=bad.safetensors#other")
         self.qdq(*words, "y=good.safetensors", "-e", "y=bad.safetensors", code=1)
 
-    def test_what_is_not_there(self):
+    def test_missing_names_and_files(self):
         self.write("z.safetensors", safetensors_bytes({"z": tensor("int8", [], [1])}))
         words = ["run", "g.json", "-i", "x=x.npy", "-e"]
         self.assertIn("'z'", self.qdq(*words, "z=x.npy", code=2).err)
         self.assertIn("z.safetensors", self.qdq(*words, "z.safetensors", code=3).err)
         self.assertIn("nowhere.npy", self.qdq(*words, "y=nowhere.npy", code=3).err)
 
-    def test_neighbours_at_the_end_of_int32_are_told_apart(self):
+    def test_neighbours_at_the_end_of_int32_are_distinguished(self):
         for name, last in (("x", 2147483647), ("z", 2147483646)):
             write_npy(self.folder / f"{name}.npy", tensor("int32", [1], [last]))
         self.write("g.json", identity("int32", [1]))
@@ -504,7 +504,7 @@ class FloatStorage(Case):
         y = self.run_one(content, self.x, "--float-storage", "bfloat16")
         self.assertEqual(y, self.x)
 
-    def test_the_plan_shows_it(self):
+    def test_the_plan_shows_the_storage(self):
         self.write("g.json", graph(self.nodes, [value("x", shape=[2])]))
         for storage in ("declared", "bfloat16"):
             plan = self.json("plan", "g.json", "-m", "--float-storage", storage)

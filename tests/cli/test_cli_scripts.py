@@ -42,7 +42,7 @@ class Scripts(Case):
             for line in done.stdout.splitlines():
                 self.assertLessEqual(len(line), 100, line)
 
-    def test_words_that_are_not_known(self):
+    def test_unknown_words_are_refused(self):
         for words in (["dev", "bogus"], ["tests/cross/run", "--bogus"]):
             self.assertIn(f"'{words[1]}'", self.call(*words, code=2).stderr)
 

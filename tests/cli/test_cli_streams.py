@@ -103,7 +103,7 @@ class In(Streams):
                       ["check", "-", "-"]):
             self.assertIn("standard input is given twice", self.piped("g.json", *words, code=2))
 
-    def test_a_file_that_is_called_so(self):
+    def test_a_file_named_dash(self):
         self.write("-", GRAPH)
         self.assertIn("./- for core", self.qdq("check", "./-").out)
 
@@ -156,7 +156,7 @@ class Out(Streams):
         reader.join()
         self.assertEqual(got, [self.call("-o", "-")])
 
-    def test_what_else_writes_there(self):
+    def test_two_outputs_on_standard_output_are_refused(self):
         for words, other in ((["-o", "-", "-o", "y=-"], "another --output"),
                              (["-o", "-", "--json"], "--json"),
                              (["-o", "y=-", "-e", "y=x.npy"], "--expect")):
@@ -241,7 +241,7 @@ class WrongKind(Case):
             self.write("x.safetensors", start.ljust(8, b"\0") + header.ljust(length) + X.data)
             self.assertEqual(self.qdq("run", "g.json", "-i", "x.safetensors").out, SUMMARY, start)
 
-    def test_other_files_are_told_as_before(self):
+    def test_other_files_are_reported_as_before(self):
         self.write("g.bin", b"\0\1\2\3")
         self.assertIn("line 1, column 1", self.qdq("check", "g.bin", code=3).err)
         for content in (b"", b"[", b"x", b"PK", b"\x08", b"\x80"):

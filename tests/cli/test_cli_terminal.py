@@ -74,11 +74,11 @@ class Progress(Case):
         for word in ("-q", "--quiet"):
             self.assertEqual(self.shown("x", 2, "run", "g.json", "--fill", 1, word), "")
 
-    def test_nothing_is_shown_of_what_is_short(self):
+    def test_short_work_shows_nothing(self):
         self.write("g.json", graph([quantize(scales=1)]))
         self.assertEqual(self.shown("x", 2, "run", "g.json", "--fill", 1), "")
 
-    def test_nothing_is_shown_where_stderr_is_no_terminal(self):
+    def test_nothing_is_shown_if_stderr_is_no_terminal(self):
         with subprocess.Popen([harness.QDQ, "run", "g.json", "--fill", "1", "--isa", "portable"],
                               cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as process:
@@ -108,7 +108,7 @@ class Interrupted(Case):
         self.assertEqual(len(one.data), 4 * elements)
         return True
 
-    def test_no_file_is_left_that_is_hidden_or_not_whole(self):
+    def test_no_hidden_or_partial_file_is_left(self):
         self.write("g.json", self.large(["y"]))
         for file in ("y.npy", "y.safetensors"):
             words = ["run", "g.json", "--fill", "1", "-o", f"y={file}"]

@@ -42,7 +42,7 @@ class Help(Case):
             for word in ("--help", "-h"):
                 self.assertEqual(self.qdq(name, word), result)
 
-    def test_help_tells_the_options_of_the_contract(self):
+    def test_help_lists_the_documented_options(self):
         common = ["--target", "--json"]
         running = common + ["--threads", "--materialize", "--float-storage", "--fill", "--isa"]
         options = {"run": running + ["--input", "--output", "--expect", "--tolerance"],
@@ -57,7 +57,7 @@ class Help(Case):
                     ["--max-operations"] if name in ("run", "compare", "plan", "bench") else []):
                 self.assertRegex(text, rf"(?m)^  (-\w,|   ) {option}\b", name)
 
-    def test_every_option_that_help_names_is_taken(self):
+    def test_every_option_in_help_is_accepted(self):
         self.write("g.json", GOOD)
         for name in COMMANDS[:-1]:
             for option, argument in re.findall(r"^  (?:-\w,|   ) (--[a-z-]+)(?: ([^ ]+))?",
@@ -113,7 +113,7 @@ class Words(Case):
         for option in ("--bogus", "-z"):
             self.assertNotIn("did you mean", self.qdq("run", "g.json", option, code=2).err)
 
-    def test_an_option_of_other_commands_tells_which(self):
+    def test_an_option_of_other_commands_names_them(self):
         self.write("g.json", GOOD)
         self.assertIn("'--strict'; it is one of: check;",
                       self.qdq("run", "g.json", "--strict", code=2).err)
@@ -194,7 +194,7 @@ class Words(Case):
             self.assertEqual(len(results), 1)
             self.assertNotIn("", results)
 
-    def test_a_word_that_is_not_known_is_told_beside_the_findings(self):
+    def test_a_word_that_is_not_known_is_reported_next_to_the_findings(self):
         self.write("g.json", graph([quantize(scales=0)]))
         err = self.qdq("run", "g.json", "--fill", "1", "--isa", "bogus", code=2).err
         self.assertIn("bogus", err)
@@ -238,13 +238,13 @@ class ExitCodes(Case):
                 self.assertEqual(result.out, "")
                 self.assertIn("error: g.json: ", result.err)
 
-    def test_3_of_a_file_that_is_none(self):
+    def test_3_of_a_file_that_does_not_load(self):
         for name in GRAPH_COMMANDS:
             for path in ("nowhere.json", ".", "/dev/null", "/dev/zero", ""):
                 self.qdq(name, path, code=3)
             self.qdq(name, self.write("g.json", "{"), code=3)
 
-    def test_4_of_what_is_not_supported(self):
+    def test_4_of_unsupported_tensors(self):
         self.write("g.json", graph([quantize(scales=1)], inputs=[value("x", shape=[2])]))
         data = pack("float32", [1, 2, 3, 4])
         for descr, fortran_order in (("<f8", False), (">f4", False), ("<c8", False),
@@ -342,7 +342,7 @@ class JsonErrors(Case):
         self.assertIn("tensorrt/zero-point-is-zero", rules)
         self.assertIn("tripy/no-zero-point", rules)
 
-    def test_a_failure_after_results_is_told_behind_them(self):
+    def test_a_failure_after_results_is_reported_after_them(self):
         self.write("g.json", GOOD)
         self.write("broken.npy", b"no array")
         parsed = self.error("run", "g.json", "--fill", "1", "-e", "y=broken.npy", code=3)

@@ -41,7 +41,7 @@ class FloatZeroPoints(Case):
                     content = one(op, dtype, WHOLE, x, dtype=y)
                     self.assertEqual(self.results(content, x, *words), WANTED[y], (dtype, op))
 
-    def test_torchao_takes_them_and_ttnn_and_onnx_do_not(self):
+    def test_torchao_accepts_them_and_ttnn_and_onnx_do_not(self):
         content = one("Quantize", "float32", WHOLE, dtype="int8")
         self.assertEqual(self.results(content, "float32", "--target", "torchao"), WANTED["int8"])
         self.assertIn("onnx/zero-point-dtype", self.rules({**content, "target": "onnx"}))
@@ -61,14 +61,14 @@ class FloatZeroPoints(Case):
                 self.assertEqual(found, [rule if "/" in rule else f"tensorrt/{rule}"
                                          for rule in wanted], (y, dtype, numbers))
 
-    def test_all_else_is_found(self):
+    def test_other_zero_points_are_findings(self):
         for numbers in ([0, 2.5, 0], [0, "NaN", 0], ["Infinity", 0, 0], [0, 0, 3e9]):
             self.assertEqual(self.rules(one("Quantize", "float32", numbers, dtype="int8")),
                              ["core/zero-point-value"], numbers)
         self.assertEqual(self.rules(one("Quantize", "float32", [0, 200, 0], dtype="int8"), code=0),
                          ["core/zero-point-range"])
 
-    def test_what_is_made_at_run_time_cannot_be_looked_at(self):
+    def test_run_time_zero_points_are_not_inspected(self):
         found = self.check(one("Quantize", "float32", None, dtype="int8"))
         self.assertEqual([each["rule"] for each in found], ["core/zero-point-domain"])
         self.assertIn("a constant of whole numbers", found[0]["message"])

@@ -195,7 +195,7 @@ static void operands_of_every_kind_are_carried_over(void **state) {
     assert_int_equal(check_graph(every_kind_of_operand(), NULL, &other_numerics), 4);
 }
 
-//---- What the new graph looks like ---------------------------------------------
+//---- The extracted graph -------------------------------------------------------
 
 static void check_names(const qdq_tensor_info *(*at)(const qdq_plan *, size_t), size_t count,
                         const qdq_plan *plan, const char *const *names) {

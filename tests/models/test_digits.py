@@ -65,7 +65,7 @@ class Digits(Case):
             if kind != "int8":
                 self.assertEqual(fast, literal, kind)
 
-    def test_all_products_of_int8_are_on_codes(self):
+    def test_all_products_of_int8_are_on_integers(self):
         plan = self.json("plan", folder() / "int8.json", "--fast")
         for op, count in (("Convolution", 2), ("MaxPool", 2), ("StaticReshape", 1), ("MatMul", 1)):
             chains = [s["chain"] for s in plan["steps"] if f"-> {op} " in s["chain"]]

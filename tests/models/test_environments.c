@@ -37,7 +37,7 @@ static void enter(const environment *e) {
 #endif
 }
 
-//---- Everything that a caller can see of a graph -----------------------------
+//---- All that callers see of a graph -----------------------------------------
 
 typedef struct record {
     char *bytes;

@@ -122,7 +122,7 @@ static inline double large_followed(double y, const large_after *after) {
     return q < -128 ? -128 : q > 127 ? 127 : q;
 }
 
-//---- Ways -------------------------------------------------------------------
+//---- Modes ------------------------------------------------------------------
 
 typedef struct large_way {
     int threads;

@@ -58,7 +58,7 @@ static inline void large_output(large_graph *c, qdq_value v, tensor want) {
     qdq_output(c->graph, name, v);
 }
 
-//---- Ways of running --------------------------------------------------------
+//---- Modes ------------------------------------------------------------------
 
 typedef struct large_way {
     const char *name;

@@ -316,7 +316,7 @@ static inline oracle_side oracle_parameters(double lo, double hi, qdq_scheme sch
     return p;
 }
 
-//---- What every test feeds --------------------------------------------------
+//---- Inputs -----------------------------------------------------------------
 
 // Scales: the powers of two 2^-7..2^3, k/127, and 0.1.
 enum { ORACLE_SCALES = 20 };

@@ -67,7 +67,7 @@ static inline bool same(qdq_dtype dtype, uint32_t a, uint32_t b) {
     return a == b || (nan && isnan(oracle_float_of_bits(b)));
 }
 
-//---- What must come out -----------------------------------------------------
+//---- Wanted results ---------------------------------------------------------
 
 typedef struct parameter {
     double scale;
@@ -238,7 +238,7 @@ static inline void make_data(example *e, uint64_t *seed) {
     }
 }
 
-//---- Running it -------------------------------------------------------------
+//---- Running ----------------------------------------------------------------
 
 static inline qdq_shape parameter_shape(const example *e, size_t count) {
     int64_t extents[QDQ_MAX_RANK];

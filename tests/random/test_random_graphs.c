@@ -206,7 +206,7 @@ static bool check_broken(uint64_t seed) {
     return fine;
 }
 
-//---- Many -------------------------------------------------------------------
+//---- Many graphs ------------------------------------------------------------
 
 static bool every_op_was_there(void) {
     bool all = true;

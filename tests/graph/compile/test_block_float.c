@@ -86,7 +86,7 @@ static int32_t quantized(float x, float scale, int32_t zero_point) {
     return (int32_t)nearbyintf(x / scale) + zero_point;
 }
 
-//---- What they give ---------------------------------------------------------
+//---- Results ----------------------------------------------------------------
 
 static void inputs_are_rounded_before_an_op_sees_them(void **state) {
     (void)state;

@@ -3,7 +3,7 @@
 #include "graph/read/onednn/json_onednn.h"
 #include "tests/graph/read/onednn_files.h"
 
-//---- Attributes of ops that are made up -------------------------------------
+//---- Made-up attributes -----------------------------------------------------
 
 typedef struct made_up_attrs {
     const char *name;
@@ -96,7 +96,7 @@ static void numbers_and_words_are_read_as_declared(void **state) {
     assert_true(got.epsilon.value == 2);
 }
 
-//---- What is wrong ----------------------------------------------------------
+//---- Errors -----------------------------------------------------------------
 
 static void an_inconsistent_file_is_refused_with_a_reason(void **state) {
     (void)state;

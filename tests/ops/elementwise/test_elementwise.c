@@ -501,7 +501,7 @@ static void a_slope_of_another_shape_is_broadcast(void **state) {
     }
 }
 
-//---- What is refused --------------------------------------------------------
+//---- Refusals ---------------------------------------------------------------
 
 static void mismatched_operands_are_refused(void **state) {
     (void)state;

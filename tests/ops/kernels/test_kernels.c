@@ -130,7 +130,7 @@ static void every_kernel_gives_the_bits_of_the_portable_one(void **state) {
     print_message("%zu of %zu kernels\n", checked, count);
 }
 
-//---- Quotients beside ties ---------------------------------------------------
+//---- Quotients next to ties --------------------------------------------------
 
 typedef struct tie_case {
     float scale;

@@ -3,7 +3,7 @@
 // groups, every layout, strides, dilations, explicit and automatic pads.
 #include "tests/ops/products/convolutions.h"
 
-//---- Claims -----------------------------------------------------------------
+//---- Tests ------------------------------------------------------------------
 
 #define ONES \
     { 1, 1, 1 }

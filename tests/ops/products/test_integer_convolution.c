@@ -165,7 +165,7 @@ static code_errors check(example *e, code_scales scales, bool per_channel, bool 
     return errors;
 }
 
-//---- Claims -----------------------------------------------------------------
+//---- Tests ------------------------------------------------------------------
 
 enum { PAIRS = 5 };
 static const qdq_dtype pairs[PAIRS][2] = {{QDQ_UINT8, QDQ_INT8},

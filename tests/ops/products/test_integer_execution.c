@@ -161,7 +161,7 @@ static void a_sum_of_zero_has_no_sign(void **state) {
     tensors_free(in, 3), free(y.data);
 }
 
-//---- What is computed on codes ----------------------------------------------
+//---- Integer execution ------------------------------------------------------
 
 // A graph of one product; its parts can be changed one by one.
 typedef struct pattern {

@@ -143,7 +143,7 @@ static void set_link(window *p, size_t choice) {
     p->e.bias = p->kind != INTEGERS && choice % 3;
 }
 
-//---- Shapes made of the cuts ------------------------------------------------
+//---- Shapes around the block sizes ------------------------------------------
 
 enum { SHAPES = 14, LANES_SHAPE = 6, LAST_LANES_SHAPE = 11 };
 

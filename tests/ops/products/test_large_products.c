@@ -166,7 +166,7 @@ static void run(const product *p, const char *isa, large_way way) {
     large_run(&(large_case){what, p->in, OPERANDS, product_node, p, &p->want}, isa, &way);
 }
 
-//---- Shapes made of the cuts ------------------------------------------------
+//---- Shapes around the block sizes ------------------------------------------
 
 enum { SHAPES = 7 };
 

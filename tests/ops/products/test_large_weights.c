@@ -97,7 +97,7 @@ static void weights_of_transposed_convolutions_are_packed(void **unused) {
     }
 }
 
-//---- Moved codes ------------------------------------------------------------
+//---- Quantized movement -----------------------------------------------------
 
 // a [rows, depth] by w [columns, depth] transposed. With `fast` all of it is integer, and the codes
 // of w are transposed when the graph is compiled.

@@ -117,7 +117,7 @@ static void check(const char *what, const example *e) {
     tensors_free(in, 3), free(y.data);
 }
 
-//---- Claims -----------------------------------------------------------------
+//---- Tests ------------------------------------------------------------------
 
 static void sums_are_fused_multiply_adds_in_order_of_k(void **state) {
     (void)state;

@@ -81,7 +81,7 @@ static inline bool cast_same(qdq_dtype dtype, uint32_t a, uint32_t b) {
     return isnan(oracle_float_of_bits(b)) && (a ^ b) >> 31 == 0;
 }
 
-//---- What must come out -----------------------------------------------------
+//---- Wanted results ---------------------------------------------------------
 
 typedef struct cast_case {
     qdq_dtype from, to;
@@ -124,7 +124,7 @@ static inline uint32_t cast_wanted(const cast_case *c, uint32_t bits) {
                         saturate ? QDQ_FLOAT_SATURATE : QDQ_FLOAT_OVERFLOW);
 }
 
-//---- What is fed ------------------------------------------------------------
+//---- Inputs -----------------------------------------------------------------
 
 typedef struct cast_list {
     size_t count;

@@ -155,7 +155,7 @@ static inline void scheme_expect(const scheme_case *c, scheme_result *want) {
                                                        value_of(c->from, c->x[i])));
 }
 
-//---- Running it -------------------------------------------------------------
+//---- Running ----------------------------------------------------------------
 
 static inline qdq_shape scheme_scale_shape(const grain *g) {
     int64_t extents[QDQ_MAX_RANK];

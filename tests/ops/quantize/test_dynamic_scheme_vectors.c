@@ -27,7 +27,7 @@ static const scheme_result *result_of(const scheme_case *c) {
 
 static uint32_t sign_bit(qdq_dtype dtype) { return dtype == QDQ_FLOAT32 ? 0x80000000u : 0x8000u; }
 
-//---- Which power of two -----------------------------------------------------
+//---- Powers of two ----------------------------------------------------------
 
 static const qdq_scheme modes[] = {QDQ_MX_FLOOR, QDQ_MX_CEIL, QDQ_MX_EVEN, QDQ_MX_RCEIL};
 

@@ -70,7 +70,7 @@ static void groups_of_any_width_pitch_and_alignment_land_where_the_formula_says(
                 }
 }
 
-//---- Whole tensors ----------------------------------------------------------
+//---- Tensor ops -------------------------------------------------------------
 
 // Cuts a range into parts of 1, 2, 3, ... and runs the last part first.
 static void run_in_parts(void *self, size_t count,

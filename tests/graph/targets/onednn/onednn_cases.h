@@ -62,7 +62,7 @@ typedef struct onednn_case {
     int32_t *zps;                     // as many as scales
 } onednn_case;
 
-//---- Which batches there are ------------------------------------------------
+//---- Batches ----------------------------------------------------------------
 
 // clang-format off
 #define ONEDNN_KINDS(op, from, to)                                    \

@@ -7,7 +7,7 @@
 
 #include "tests/graph/targets/onednn/onednn_scales.h"
 
-//---- What is quantized ------------------------------------------------------
+//---- Inputs -----------------------------------------------------------------
 
 static const uint32_t onednn_odd_x[] = {
     0x00000000, 0x80000000, 0x7FC00000, 0xFFC00000, 0x7F800001, 0x7F800000, 0xFF800000,

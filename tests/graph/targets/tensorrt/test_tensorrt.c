@@ -48,7 +48,7 @@ typedef struct form {
     uint32_t scale_bits[COUNT / 2], block[COUNT], x[COUNT], c[COUNT];
 } form;
 
-//---- What must come out -----------------------------------------------------
+//---- Wanted results ---------------------------------------------------------
 
 static uint32_t quantized_to(qdq_dtype to, double x, double scale) {
     const small_halves *f = small_halves_of(to);
@@ -162,7 +162,7 @@ static void make_form_data(form *f, uint64_t *seed) {
     }
 }
 
-//---- Running it -------------------------------------------------------------
+//---- Running ----------------------------------------------------------------
 
 // Whether q may be an output: in TensorRT 4-bit values must be dequantized first.
 static bool shows_codes(const form *f, backend on) {
@@ -231,7 +231,7 @@ static void check_form(const form *f, bool materialize) {
     }
 }
 
-//---- Which forms ------------------------------------------------------------
+//---- Forms ------------------------------------------------------------------
 
 static const qdq_dtype results[] = {QDQ_INT8, QDQ_INT4, QDQ_FLOAT8_E4M3FN, QDQ_FLOAT4_E2M1};
 static const qdq_dtype floats[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};

@@ -110,7 +110,7 @@ static const example_row example_rows[] = {
 };
 // clang-format on
 
-//---- Running one ------------------------------------------------------------
+//---- Running ----------------------------------------------------------------
 
 // In TensorRT 4-bit values must be dequantized before they leave the graph.
 static bool shows_codes(qdq_dtype to, backend on) {

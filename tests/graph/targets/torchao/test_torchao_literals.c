@@ -252,7 +252,7 @@ static void every_granularity_of_the_documents_shares_scales_by_block(void **sta
     }
 }
 
-//---- What PyTorch leaves undefined ------------------------------------------
+//---- Undefined in PyTorch ---------------------------------------------------
 
 static void nan_becomes_quant_min_and_infinities_saturate(void **state) {
     (void)state;
