@@ -25,6 +25,20 @@ static inline size_t large_near(uint64_t *state, size_t cut) {
     }
 }
 
+// A random shape with sizes around the block sizes `cuts`, of at most `most` elements or so.
+static inline qdq_shape large_shape(uint64_t *state, int rank, const size_t *cuts, size_t count,
+                                    size_t most) {
+    qdq_shape shape = {.rank = rank};
+    size_t first = large_pick(state, (size_t)rank);
+    for (int d = 0; d < rank; d++) {
+        size_t size = large_near(state, cuts[large_pick(state, count)]);
+        if (size > most) size = 1 + large_pick(state, most < 5 ? most : 5);
+        shape.dims[(d + (int)first) % rank] = (int64_t)size;
+        most /= size;
+    }
+    return shape;
+}
+
 //---- Numbers ----------------------------------------------------------------
 
 // Rounds a double to float16 or bfloat16 once, ties to even. NaN becomes the quiet NaN without a

@@ -318,14 +318,8 @@ static void random_elements_agree(void **unused) {
     (void)unused;
     for (size_t i = 0; i < large_cases.count; i++) {
         uint64_t seed = large_cases.seed + i, state = large_state(seed);
-        qdq_shape shape = {.rank = 1 + (int)large_pick(&state, 4)};
-        size_t left = MOST, first = large_pick(&state, (size_t)shape.rank);
-        for (int d = 0; d < shape.rank; d++) {
-            size_t size = large_near(&state, cuts[large_pick(&state, ORACLE_COUNT(cuts))]);
-            if (size > left) size = 1 + large_pick(&state, left < 5 ? left : 5);
-            shape.dims[(d + (int)first) % shape.rank] = (int64_t)size;
-            left /= size;
-        }
+        int rank = 1 + (int)large_pick(&state, 4);
+        qdq_shape shape = large_shape(&state, rank, cuts, ORACLE_COUNT(cuts), MOST);
         size_t kind = large_pick(&state, 8);
         if (kind < 4) check_binary((binary)large_pick(&state, BINARIES), shape, seed);
         if (kind == 4 || kind == 5) check_quantize(random_grouping(&state, shape), seed);

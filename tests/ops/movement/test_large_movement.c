@@ -250,14 +250,8 @@ static void random_movements_agree(void **unused) {
     (void)unused;
     for (size_t i = 0; i < large_cases.count; i++) {
         uint64_t seed = large_cases.seed + i, state = large_state(seed);
-        qdq_shape shape = {.rank = 1 + (int)large_pick(&state, 5)};
-        size_t left = MOST, first = large_pick(&state, (size_t)shape.rank);
-        for (int d = 0; d < shape.rank; d++) {
-            size_t size = large_near(&state, cuts[large_pick(&state, ORACLE_COUNT(cuts))]);
-            if (size > left) size = 1 + large_pick(&state, left < 5 ? left : 5);
-            shape.dims[(d + (int)first) % shape.rank] = (int64_t)size;
-            left /= size;
-        }
+        int rank = 1 + (int)large_pick(&state, 5);
+        qdq_shape shape = large_shape(&state, rank, cuts, ORACLE_COUNT(cuts), MOST);
         large_graph c;
         large_value v = begin(&c, &state, "moved", shape, dtype_of(&state));
         for (size_t ops = 1 + large_pick(&state, 3); ops-- > 0;) {

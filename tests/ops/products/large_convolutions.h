@@ -3,8 +3,8 @@
 #ifndef QDQ_TESTS_OPS_PRODUCTS_LARGE_CONVOLUTIONS_H
 #define QDQ_TESTS_OPS_PRODUCTS_LARGE_CONVOLUTIONS_H
 
-#include "tests/ops/large.h"
 #include "tests/ops/products/integer_products.h"
+#include "tests/ops/products/large_products.h"
 #include "tests/ops/products/large_sums.h"
 
 typedef struct window {

@@ -3,8 +3,8 @@
 #ifndef QDQ_TESTS_OPS_PRODUCTS_LARGE_MATRICES_H
 #define QDQ_TESTS_OPS_PRODUCTS_LARGE_MATRICES_H
 
-#include "tests/ops/large.h"
 #include "tests/ops/products/integer_products.h"
+#include "tests/ops/products/large_products.h"
 
 enum { OF_BIAS = MATMUL_PORTS, OPERANDS };
 

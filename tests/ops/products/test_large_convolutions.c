@@ -11,12 +11,6 @@ enum {
     K_BLOCKS = QDQ_GEMM_K_BLOCKS,
 };
 
-#define F32 QDQ_FLOAT32
-#define F16 QDQ_FLOAT16
-#define BF16 QDQ_BFLOAT16
-#define I8 QDQ_INT8
-#define U8 QDQ_UINT8
-
 static const window variants[] = {
     {.name = "float32", .x = F32, .w = F32, .real = F32, .size = 4},
     {.name = "float16", .x = F16, .w = F16, .real = F16, .size = 4},
@@ -70,8 +64,6 @@ static const window variants[] = {
      .zeros = true},
 };
 
-static bool is_integers(const window *p) { return p->kind == INTEGERS || p->kind == QLINEAR; }
-
 //---- One convolution --------------------------------------------------------
 
 static void put_along(tensor *t, const char *name, qdq_dtype dtype, size_t count) {
@@ -85,7 +77,7 @@ static void fill_ports(window *p, uint64_t *state) {
         for (size_t i = 0; i < (size_t)p->e.outputs; i++)
             large_put(&p->in[BIAS], i, (double)large_pick(state, 8) - 4);
     }
-    if (!is_integers(p) || (!p->zeros && p->kind == INTEGERS)) return;
+    if (!large_is_integer(p->kind) || (!p->zeros && p->kind == INTEGERS)) return;
     put_along(&p->in[X_ZERO], "x_zero", p->x, 1);
     put_along(&p->in[W_ZERO], "w_zero", p->w, p->count);
     tensor_put(&p->in[X_ZERO], 0, p->x_zero);
@@ -138,8 +130,7 @@ static void run(const window *p, const char *isa, large_way way) {
 }
 
 static void set_link(window *p, size_t choice) {
-    static const large_link of_reals[] = {PLAIN, QUANTIZE, RELU, RELU_QUANTIZE};
-    p->after.link = is_integers(p) ? choice % 2 ? DEQUANTIZE : PLAIN : of_reals[choice % 4];
+    p->after.link = large_link_after(p->kind, choice);
     p->e.bias = p->kind != INTEGERS && choice % 3;
 }
 
@@ -209,7 +200,7 @@ static void set_lanes_shape(window *p, int shape) {
         set_channels(e, 2 * QDQ_CONV_LINES_CHANNELS + 1, 1, 1);
         e->begin[1] = 2, e->end[1] = 8, e->dilations[1] = 9;
     }
-    if (!is_integers(p) || e->spatial == 2) return;
+    if (!large_is_integer(p->kind) || e->spatial == 2) return;
     set_image(e, 14, 45, 2);
 }
 
@@ -217,14 +208,9 @@ static void set_layout(window *p, size_t choice) {
     p->e.format = choice & 1 ? QDQ_NXC : QDQ_NCX;
     p->e.spatial_last = choice >> 1 & 1;
     p->e.transposed = choice >> 2 & 1;
-    if (is_integers(p)) p->e.format = QDQ_NCX, p->e.spatial_last = true, p->e.transposed = false;
+    if (large_is_integer(p->kind))
+        p->e.format = QDQ_NCX, p->e.spatial_last = true, p->e.transposed = false;
 }
-
-static const large_way ways[] = {
-    {1, false, false, 0},  {1, false, true, ~1u}, {2, false, false, ~1u}, {3, false, true, ~3u},
-    {3, true, false, ~1u}, {2, false, true, 1u},  {3, false, false, ~1u},
-};
-enum { WAYS = sizeof ways / sizeof ways[0] };
 
 // Two layouts of each shape and kind; two modes of each instruction set, one of the portable
 // kernels.
@@ -234,7 +220,8 @@ static void convolutions_cross_every_block_size(void **unused) {
     size_t isa_count = large_isas(isas), turn = 0;
     for (size_t v = 0; v < ORACLE_COUNT(variants); v++)
         for (int shape = 0; shape < SHAPES; shape++)
-            for (size_t layout = 0; layout < (is_integers(&variants[v]) ? 1 : 3); layout++) {
+            for (size_t layout = 0; layout < (large_is_integer(variants[v].kind) ? 1 : 3);
+                 layout++) {
                 uint64_t random = large_state(v * SHAPES + (size_t)shape);
                 window p = variants[v];
                 p.e.batch = 1, p.block = 5;
@@ -245,8 +232,9 @@ static void convolutions_cross_every_block_size(void **unused) {
                 set_link(&p, v + (size_t)shape + layout);
                 make(&p, &random);
                 for (size_t i = 0; i < isa_count; i++, turn++) {
-                    run(&p, isas[i], ways[turn % WAYS]);
-                    if (i && layout < 2) run(&p, isas[i], ways[(turn + WAYS / 2) % WAYS]);
+                    run(&p, isas[i], large_ways[turn % LARGE_WAYS]);
+                    if (i && layout < 2)
+                        run(&p, isas[i], large_ways[(turn + LARGE_WAYS / 2) % LARGE_WAYS]);
                 }
                 destroy(&p);
             }
@@ -265,8 +253,8 @@ static void windows_of_every_width_are_copied(void **unused) {
             p.e.strides[1] = 2, p.e.begin[1] = 1;
             set_layout(&p, 2);
             make(&p, &random);
-            run(&p, qdq_isa_get(0).name, ways[1]);
-            run(&p, NULL, ways[0]);
+            run(&p, qdq_isa_get(0).name, large_ways[1]);
+            run(&p, NULL, large_ways[0]);
             destroy(&p);
         }
 }
@@ -282,7 +270,7 @@ static void groups_may_begin_within_a_block_of_weights(void **unused) {
         set_channels(&p.e, 3, 11, COLUMNS + 3);
         set_layout(&p, 4 + (size_t)block % 4);
         make(&p, &random);
-        run(&p, NULL, ways[2]);
+        run(&p, NULL, large_ways[2]);
         destroy(&p);
     }
 }
@@ -341,11 +329,11 @@ static window random_window(uint64_t *state) {
     if (p.kind != FLOATS) p.blocks = (large_blocks)large_pick(state, p.kind == WEIGHTS ? 3 : 2);
     do {
         set_random_window(&p.e, state);
-    } while (is_integers(&p) && p.e.spatial != 2);
+    } while (large_is_integer(p.kind) && p.e.spatial != 2);
     set_random_channels(&p, state);
     set_layout(&p, large_pick(state, 4) + (large_pick(state, 3) ? 0 : 4));
     set_link(&p, large_pick(state, 12));
-    if (!is_integers(&p) && large_pick(state, 5) == 0)
+    if (!large_is_integer(p.kind) && large_pick(state, 5) == 0)
         p.e.auto_pad = large_pick(state, 2) ? QDQ_PAD_SAME_UPPER : QDQ_PAD_SAME_LOWER;
     for (int d = 0; p.e.transposed && d < p.e.spatial; d++)
         if (p.e.strides[d] > 1) p.e.extra[d] = (int64_t)large_pick(state, 2);
@@ -363,7 +351,6 @@ static bool has_result(const example *e) {
 
 static void random_convolutions_are_exact(void **unused) {
     (void)unused;
-    static const unsigned constants[] = {0, ~1u, ~3u, 1u, 1u << W, ~0u};
     const char *isas[32];
     size_t isa_count = large_isas(isas);
     for (uint64_t i = 0; i < large_cases.count; i++) {
@@ -376,9 +363,7 @@ static void random_convolutions_are_exact(void **unused) {
         p.name = name;
         make(&p, &state);
         for (int way = 0; way < 2; way++)
-            run(&p, isas[large_pick(&state, isa_count)],
-                (large_way){1 + (int)large_pick(&state, 3), large_pick(&state, 4) == 0,
-                            large_pick(&state, 2), constants[large_pick(&state, 6)]});
+            run(&p, isas[large_pick(&state, isa_count)], large_random_way(&state));
         destroy(&p);
     }
 }

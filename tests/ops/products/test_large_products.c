@@ -26,12 +26,6 @@ enum {
     CACHE = QDQ_GEMM_CACHE_BYTES,
 };
 
-#define F32 QDQ_FLOAT32
-#define F16 QDQ_FLOAT16
-#define BF16 QDQ_BFLOAT16
-#define I8 QDQ_INT8
-#define U8 QDQ_UINT8
-
 static const product variants[] = {
     {.name = "float32", .a = F32, .b = F32, .real = F32, .size = 4},
     {.name = "float16", .a = F16, .b = F16, .real = F16, .size = 4},
@@ -115,7 +109,7 @@ static tensor along(const char *name, qdq_dtype dtype, size_t count) {
 }
 
 static void fill_ports(product *p, uint64_t *state) {
-    bool ports = p->kind == INTEGERS || p->kind == QLINEAR;
+    bool ports = large_is_integer(p->kind);
     if (p->bias) {
         p->in[OF_BIAS] = along("bias", p->real, p->n);
         for (size_t j = 0; j < p->n; j++)
@@ -194,19 +188,10 @@ static void set_shape(product *p, int shape) {
     p->block_k = k_block / 2 + 1, p->block_n = shape % 2 ? 1 : COLUMNS / 2 + 1;
 }
 
-static const large_link links_of_reals[] = {PLAIN, QUANTIZE, RELU, RELU_QUANTIZE};
-
 static void set_link(product *p, size_t choice) {
-    bool integers = p->kind == INTEGERS || p->kind == QLINEAR;
-    p->after.link = integers ? choice % 2 ? DEQUANTIZE : PLAIN : links_of_reals[choice % 4];
-    p->bias = !integers && choice % 3;
+    p->after.link = large_link_after(p->kind, choice);
+    p->bias = !large_is_integer(p->kind) && choice % 3;
 }
-
-static const large_way ways[] = {
-    {1, false, false, 0},  {1, false, true, ~1u}, {2, false, false, ~1u}, {3, false, true, ~3u},
-    {3, true, false, ~1u}, {2, false, true, 1u},  {3, false, false, ~1u},
-};
-enum { WAYS = sizeof ways / sizeof ways[0] };
 
 // Two modes with each instruction set, different ones for each, so that a shape runs in all modes;
 // the portable kernels, which are slow, run one.
@@ -221,11 +206,11 @@ static void products_cross_every_block_size(void **state) {
             set_shape(&p, shape);
             set_link(&p, v + (size_t)shape);
             p.b_shared = p.batch && v % 2;
-            p.transpose_b = p.kind != INTEGERS && p.kind != QLINEAR && (v + (size_t)shape) % 3 == 0;
+            p.transpose_b = !large_is_integer(p.kind) && (v + (size_t)shape) % 3 == 0;
             make(&p, &random);
             for (size_t i = 0; i < isa_count; i++, turn++) {
-                run(&p, isas[i], ways[turn % WAYS]);
-                if (i) run(&p, isas[i], ways[(turn + WAYS / 2) % WAYS]);
+                run(&p, isas[i], large_ways[turn % LARGE_WAYS]);
+                if (i) run(&p, isas[i], large_ways[(turn + LARGE_WAYS / 2) % LARGE_WAYS]);
             }
             product_free(&p);
         }
@@ -256,7 +241,7 @@ static void set_random_sizes(product *p, uint64_t *state) {
 
 static product random_product(uint64_t *state) {
     product p = variants[large_pick(state, ORACLE_COUNT(variants))];
-    bool integers = p.kind == INTEGERS || p.kind == QLINEAR;
+    bool integers = large_is_integer(p.kind);
     p.zeros = large_pick(state, 2), p.wide = p.wide && large_pick(state, 2);
     p.by_row = integers && large_pick(state, 2), p.same_scales = large_pick(state, 4) == 0;
     if (p.kind == WEIGHTS)
@@ -272,7 +257,6 @@ static product random_product(uint64_t *state) {
 
 static void random_products_are_exact(void **unused) {
     (void)unused;
-    static const unsigned constants[] = {0, ~1u, ~3u, 1u, 1u << B, ~0u};
     const char *isas[32];
     size_t isa_count = large_isas(isas);
     for (uint64_t i = 0; i < large_cases.count; i++) {
@@ -284,9 +268,7 @@ static void random_products_are_exact(void **unused) {
         p.name = name;
         make(&p, &state);
         for (int way = 0; way < 2; way++)
-            run(&p, isas[large_pick(&state, isa_count)],
-                (large_way){1 + (int)large_pick(&state, 3), large_pick(&state, 4) == 0,
-                            large_pick(&state, 2), constants[large_pick(&state, 6)]});
+            run(&p, isas[large_pick(&state, isa_count)], large_random_way(&state));
         product_free(&p);
     }
 }

@@ -194,14 +194,8 @@ static void random_shapes_agree(void **unused) {
     (void)unused;
     for (size_t i = 0; i < large_cases.count; i++) {
         uint64_t seed = large_cases.seed + i, state = large_state(seed);
-        qdq_shape shape = {.rank = 2 + (int)large_pick(&state, 3)};
-        size_t left = MOST, order = large_pick(&state, (size_t)shape.rank);
-        for (int d = 0; d < shape.rank; d++) {
-            size_t size = large_near(&state, cuts[large_pick(&state, ORACLE_COUNT(cuts))]);
-            if (size > left) size = 1 + large_pick(&state, left < 5 ? left : 5);
-            shape.dims[(d + (int)order) % shape.rank] = (int64_t)size;
-            left /= size;
-        }
+        int rank = 2 + (int)large_pick(&state, 3);
+        qdq_shape shape = large_shape(&state, rank, cuts, ORACLE_COUNT(cuts), MOST);
         uint32_t within = 1 + (uint32_t)large_pick(&state, ((size_t)1 << shape.rank) - 1);
         qdq_data_format format = large_pick(&state, 2) ? QDQ_NCX : QDQ_NXC;
         check((kind)large_pick(&state, KINDS), shape, within, format, seed);

@@ -2,11 +2,10 @@
 // Shared by the tests of large products and convolutions. All operands are small integers, so the
 // wanted results are exact; a graph is run with several instruction sets, thread counts and
 // constant operands, which must all give these results.
-#ifndef QDQ_TESTS_OPS_LARGE_H
-#define QDQ_TESTS_OPS_LARGE_H
+#ifndef QDQ_TESTS_OPS_PRODUCTS_LARGE_PRODUCTS_H
+#define QDQ_TESTS_OPS_PRODUCTS_LARGE_PRODUCTS_H
 
-#include "large_random.h"
-#include "products.h"
+#include "tests/ops/large_numbers.h"
 
 // The zero point of quantized results.
 enum { LARGE_ZERO = 3 };
@@ -17,6 +16,14 @@ enum { LARGE_ZERO = 3 };
 // results (CODES), or a float and a Dequantize result (WEIGHTS).
 typedef enum large_kind { FLOATS, INTEGERS, QLINEAR, CODES, WEIGHTS } large_kind;
 typedef enum large_blocks { PER_TENSOR, PER_COLUMN, PER_BLOCK } large_blocks;
+
+#define F32 QDQ_FLOAT32
+#define F16 QDQ_FLOAT16
+#define BF16 QDQ_BFLOAT16
+#define I8 QDQ_INT8
+#define U8 QDQ_UINT8
+
+static inline bool large_is_integer(large_kind kind) { return kind == INTEGERS || kind == QLINEAR; }
 
 // A small integer as a float, or a code at most `reach` from its zero point.
 static inline int large_number(uint64_t *state, qdq_dtype dtype, int zero, int reach) {
@@ -53,17 +60,6 @@ static inline int64_t large_digits(int64_t value, int digits) {
     return value < 0 ? -(int64_t)kept : (int64_t)kept;
 }
 
-// The bits of an integer that float16 or bfloat16 can hold.
-static inline uint16_t large_half(qdq_dtype dtype, int64_t value) {
-    float real = (float)value;
-    uint32_t bits = oracle_bits_of_float(real);
-    if (dtype == QDQ_BFLOAT16) return (uint16_t)(bits >> 16);
-    if (value == 0) return 0;
-    uint32_t sign = bits >> 16 & 0x8000;
-    if (fabsf(real) >= 65536) return (uint16_t)(sign | 0x7C00);
-    return (uint16_t)(sign | (((bits >> 13) & 0x3FFFF) - ((127 - 15) << 10)));
-}
-
 // An integer rounded to a float dtype.
 static inline double large_round(qdq_dtype dtype, int64_t value) {
     if (dtype == QDQ_FLOAT32) return (double)large_digits(value, 24);
@@ -72,21 +68,18 @@ static inline double large_round(qdq_dtype dtype, int64_t value) {
     return (double)rounded;
 }
 
-// Stores a number that the dtype can hold: nothing is rounded.
-static inline void large_put(tensor *t, size_t i, double value) {
-    bool half = t->dtype == QDQ_FLOAT16 || t->dtype == QDQ_BFLOAT16;
-    if (half && isinf(value)) value = value < 0 ? -65536 : 65536;  // the bits of an infinity
-    if (half)
-        ((uint16_t *)t->data)[i] = large_half(t->dtype, (int64_t)value);
-    else
-        tensor_put(t, i, value);
-}
-
 //---- Links ------------------------------------------------------------------
 
 // The nodes after the product: float results take the first four, integer results the first and the
 // last.
 typedef enum large_link { PLAIN, RELU, QUANTIZE, RELU_QUANTIZE, DEQUANTIZE } large_link;
+
+// One of the links that may follow a product of this kind.
+static inline large_link large_link_after(large_kind kind, size_t choice) {
+    static const large_link floats[] = {PLAIN, QUANTIZE, RELU, RELU_QUANTIZE};
+    if (large_is_integer(kind)) return choice % 2 ? DEQUANTIZE : PLAIN;
+    return floats[choice % 4];
+}
 
 typedef struct large_after {
     large_link link;
@@ -129,6 +122,20 @@ typedef struct large_way {
     bool materialize, fast;
     unsigned constant;  // bit i: operand i is a constant
 } large_way;
+
+static const large_way large_ways[] = {
+    {1, false, false, 0},  {1, false, true, ~1u}, {2, false, false, ~1u}, {3, false, true, ~3u},
+    {3, true, false, ~1u}, {2, false, true, 1u},  {3, false, false, ~1u},
+};
+enum { LARGE_WAYS = sizeof large_ways / sizeof large_ways[0] };
+
+// A random mode; operand 1 is the matrix B or the weights.
+static inline large_way large_random_way(uint64_t *state) {
+    static const unsigned constants[] = {0, ~1u, ~3u, 1u, 1u << 1, ~0u};
+    int threads = 1 + (int)large_pick(state, 3);
+    bool materialize = large_pick(state, 4) == 0, fast = large_pick(state, 2);
+    return (large_way){threads, materialize, fast, constants[large_pick(state, 6)]};
+}
 
 typedef struct large_case {
     const char *what;
