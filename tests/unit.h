@@ -158,6 +158,18 @@ static inline double unit_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+static inline float unit_float_of_bits(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint32_t unit_bits_of_float(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 // Marsaglia's xorshift64: the same numbers in each run. `state` must not be 0.
 static inline uint64_t unit_random(uint64_t *state) {
     *state ^= *state << 13;

@@ -138,7 +138,7 @@ static inline void large_run_once(const large_graph *c, const char *isa, const l
 // Runs all modes with the best instruction set and one mode with each other instruction set, then
 // destroys the case. Messages name `seed`, which repeats it.
 static inline void large_graph_check(large_graph *c, uint64_t seed) {
-    size_t ways = ORACLE_COUNT(large_ways) - !c->short_numbers;
+    size_t ways = UNIT_COUNT(large_ways) - !c->short_numbers;
     for (size_t w = 0; w < ways; w++) large_run_once(c, NULL, &large_ways[w], seed);
     for (size_t isa = 0; qdq_isa_get(isa).name; isa++) {
         const char *name = qdq_isa_get(isa).name;

@@ -31,7 +31,7 @@ static inline void large_begin(int argc, char **argv) {
                   (unsigned long long)large_cases.seed);
 }
 
-// A state for oracle_random: neighbouring seeds give states far apart.
+// A state for unit_random: neighbouring seeds give states far apart.
 static inline uint64_t large_state(uint64_t seed) {
     uint64_t state = (seed + 1) * 0x9E3779B97F4A7C15u;
     state ^= state >> 29;
@@ -41,7 +41,7 @@ static inline uint64_t large_state(uint64_t seed) {
 static inline size_t large_pick(uint64_t *state, size_t count) {
     if (count == 0) abort();
     // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the analyser forgets the line before
-    return (size_t)(oracle_random(state) >> 20) % count;
+    return (size_t)(unit_random(state) >> 20) % count;
 }
 
 // Up to three blocks: exactly, one less, one more, or with a remainder.

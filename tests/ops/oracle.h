@@ -7,21 +7,10 @@
 #ifndef QDQ_TESTS_OPS_ORACLE_H
 #define QDQ_TESTS_OPS_ORACLE_H
 
-// clang-format off
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-// clang-format on
-
 #include <math.h>
 #include <qdq/qdq.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define ORACLE_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "tests/unit.h"
 
 //---- Exact numbers ----------------------------------------------------------
 
@@ -139,22 +128,10 @@ static inline double oracle_fma(double a, double b, double c) {
         oracle_sum(oracle_product(oracle_exactly(a), oracle_exactly(b)), oracle_exactly(c)));
 }
 
-static inline float oracle_float_of_bits(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint32_t oracle_bits_of_float(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 //---- bfloat16 ---------------------------------------------------------------
 
 static inline double oracle_of_bfloat16(uint16_t code) {
-    return oracle_float_of_bits((uint32_t)code << 16);
+    return unit_float_of_bits((uint32_t)code << 16);
 }
 
 // The bfloat16 of a float32, by its distances to the two neighbours. There is one NaN.
@@ -330,14 +307,6 @@ static const int64_t oracle_zps[4] = {0, 3, -7, 127};
 static const qdq_dtype oracle_dtypes[3] = {QDQ_INT8, QDQ_UINT8, QDQ_INT32};
 static const qdq_numerics oracle_core = {0};
 
-// Marsaglia's xorshift64. `state` is not 0.
-static inline uint64_t oracle_random(uint64_t *state) {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
 // malloc; the test fails if there is no memory.
 static inline void *oracle_memory(size_t bytes) {
     void *memory = malloc(bytes ? bytes : 1);
@@ -394,7 +363,7 @@ static inline void oracle_check(const char *what, double x, double scale, int64_
     if (got == (double)want) return;
     float xf = (float)x, sf = (float)scale;
     fail_msg("%s: x %.9g (%08x) scale %.9g (%08x) zp %lld to %s: got %.0f, want %lld", what, x,
-             oracle_bits_of_float(xf), scale, oracle_bits_of_float(sf), (long long)zp,
+             unit_bits_of_float(xf), scale, unit_bits_of_float(sf), (long long)zp,
              qdq_dtype_name(dtype), got, (long long)want);
 }
 

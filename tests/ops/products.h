@@ -76,7 +76,7 @@ static inline void tensor_put(tensor *t, size_t i, double value) {
 // Floats between -2 and 2 whose sums round; integers of the whole range.
 static inline void tensor_fill(tensor *t, uint64_t *seed) {
     for (size_t i = 0; i < tensor_count(t); i++) {
-        uint64_t r = oracle_random(seed) >> 20;
+        uint64_t r = unit_random(seed) >> 20;
         double value = (double)((int)(r % 4001) - 2000) / 1000.0;
         int codes = product_codes(t->dtype);
         if (codes) value = product_least(t->dtype) + (int)(r % 256) % codes;
@@ -149,7 +149,7 @@ static inline void product_check(const char *what, const tensor *in, size_t coun
     tensor out = tensor_of("out", want->dtype, want->shape);
     for (size_t isa = 0; qdq_isa_get(isa).name; isa++) {
         if (!qdq_isa_get(isa).available) continue;
-        for (size_t way = 0; way < ORACLE_COUNT(ways); way++) {
+        for (size_t way = 0; way < UNIT_COUNT(ways); way++) {
             qdq_compile_options options = {.isa = qdq_isa_get(isa).name,
                                            .materialize = ways[way].materialize};
             product_run_as(in, count, ways[way].constant, build, self, &options, ways[way].threads,

@@ -18,7 +18,7 @@ static const struct {
     {QDQ_INT2, -2, 1},          {QDQ_UINT2, 0, 3},      {QDQ_INT8, -128, 127}, {QDQ_UINT8, 0, 255},
 };
 static inline oracle_range range_of(qdq_dtype dtype) {
-    for (size_t i = 0; i < ORACLE_COUNT(ranges); i++)
+    for (size_t i = 0; i < UNIT_COUNT(ranges); i++)
         if (ranges[i].dtype == dtype)
             return (oracle_range){dtype, ranges[i].least, ranges[i].greatest};
     return (oracle_range){QDQ_DTYPE_NONE, 0, 0};
@@ -47,14 +47,14 @@ static inline void hold(qdq_dtype dtype, void *data, size_t i, uint32_t bits) {
 static inline uint32_t bits_of(qdq_dtype dtype, double value) {
     const small_format *f = small_format_of(dtype);
     if (f) return small_encode(f, value, QDQ_FLOAT_SATURATE);
-    if (dtype == QDQ_FLOAT32) return oracle_bits_of_float((float)value);
+    if (dtype == QDQ_FLOAT32) return unit_bits_of_float((float)value);
     return (uint32_t)(int32_t)value;
 }
 
 static inline double value_of(qdq_dtype dtype, uint32_t bits) {
     const small_format *f = small_format_of(dtype);
     if (f) return small_value(f, bits);
-    if (dtype == QDQ_FLOAT32) return (double)oracle_float_of_bits(bits);
+    if (dtype == QDQ_FLOAT32) return (double)unit_float_of_bits(bits);
     if (dtype == QDQ_INT16) return (int16_t)bits;
     if (dtype == QDQ_INT4 || dtype == QDQ_INT2 || dtype == QDQ_INT8) return (int8_t)bits;
     return (int32_t)bits;
@@ -63,8 +63,8 @@ static inline double value_of(qdq_dtype dtype, uint32_t bits) {
 static inline bool same(qdq_dtype dtype, uint32_t a, uint32_t b) {
     const small_format *f = small_format_of(dtype);
     if (f && small_is_nan(f, a) && small_is_nan(f, b)) return true;
-    bool nan = dtype == QDQ_FLOAT32 && isnan(oracle_float_of_bits(a));
-    return a == b || (nan && isnan(oracle_float_of_bits(b)));
+    bool nan = dtype == QDQ_FLOAT32 && isnan(unit_float_of_bits(a));
+    return a == b || (nan && isnan(unit_float_of_bits(b)));
 }
 
 //---- Wanted results ---------------------------------------------------------
@@ -176,7 +176,7 @@ static inline parameter parameter_of(const example *e, size_t at) {
 // Scales that the dtype holds: near 1 or far from it, one in 16 negative where the dtype allows.
 static inline void make_scales(example *e, uint64_t *seed) {
     for (size_t i = 0; i < e->blocks; i++) {
-        uint64_t r = oracle_random(seed);
+        uint64_t r = unit_random(seed);
         double s = (double)oracle_scale(r % ORACLE_SCALES) * ldexp(1, (int)(r >> 8 & 7) - 4);
         if ((r >> 16) % 16 == 0 && e->scale_dtype != QDQ_FLOAT8_E8M0) s = -s;
         if (e->from == QDQ_INT32) s *= 64;
@@ -193,7 +193,7 @@ static inline void make_zps(example *e, uint64_t *seed) {
     for (size_t i = 0; i < LARGEST; i++) e->zps[i] = 0, e->zp_bits[i] = 0;
     for (size_t i = 0; i < e->zp_count && !small_format_of(e->to) && e->zp_from != NOWHERE; i++) {
         uint64_t span = (uint64_t)(range.greatest - range.least + 1);
-        int64_t zp = range.least + (int64_t)(oracle_random(seed) % span);
+        int64_t zp = range.least + (int64_t)(unit_random(seed) % span);
         e->zps[i] = (double)zp, e->zp_bits[i] = (uint32_t)(int32_t)zp;
     }
 }
@@ -219,7 +219,7 @@ static inline double make_quotient(const example *e, uint64_t r, int64_t zp) {
 
 static inline void make_data(example *e, uint64_t *seed) {
     for (size_t i = 0; i < e->count; i++) {
-        uint64_t r = oracle_random(seed);
+        uint64_t r = unit_random(seed);
         parameter p = parameter_of(e, i);
         double x = make_quotient(e, r, p.zp) * p.scale;
         if (e->from == QDQ_INT32) {

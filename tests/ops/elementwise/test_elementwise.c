@@ -84,18 +84,6 @@ static void run_unary(const unary_case *c, qdq_dtype dtype, void *x, void *y, si
     qdq_graph_destroy(g);
 }
 
-static float bits_to_float(uint32_t bits) {
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-static uint32_t float_to_bits(float f) {
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
 // Every sign and exponent, and more numbers where the functions bend.
 static void fill(float *x) {
     uint64_t random = 11;
@@ -103,7 +91,7 @@ static void fill(float *x) {
         uint32_t exponent = i % 3 ? 117 + (uint32_t)(unit_random(&random) % 16)
                                   : (uint32_t)(unit_random(&random) % 255);
         uint32_t bits = (uint32_t)unit_random(&random);
-        x[i] = bits_to_float((bits & 0x807FFFFF) | exponent << 23);
+        x[i] = unit_float_of_bits((bits & 0x807FFFFF) | exponent << 23);
     }
 }
 
@@ -123,7 +111,7 @@ static void results_are_rounded_as_stated(void **state) {
         for (size_t i = 0; i < COUNT; i++) {
             long double wanted = cases[k].formula((long double)x[i]);
             if (isnan(wanted)) {
-                assert_int_equal(float_to_bits(y[i]), 0x7FC00000);
+                assert_int_equal(unit_bits_of_float(y[i]), 0x7FC00000);
             } else if (fabsl(wanted) >= 0x1.ffffffp127L) {
                 assert_true(isinf(y[i]) && signbit(y[i]) == signbit(wanted));
             } else if (!(fabsl((long double)y[i] - wanted) <=
@@ -197,12 +185,12 @@ static void special_values_follow_the_limits_of_the_functions(void **state) {
             float x = rows[i].x, y;
             if (strcmp(cases[k].op, rows[i].op) != 0) continue;
             run_unary(&cases[k], QDQ_FLOAT32, &x, &y, 1);
-            uint32_t wanted = isnan(rows[i].y) ? 0x7FC00000 : float_to_bits(rows[i].y);
-            if (float_to_bits(y) != wanted)
+            uint32_t wanted = isnan(rows[i].y) ? 0x7FC00000 : unit_bits_of_float(rows[i].y);
+            if (unit_bits_of_float(y) != wanted)
                 fail_msg("%s of %a is %a", rows[i].op, (double)x, (double)y);
         }
     for (size_t k = 0; k < UNIT_COUNT(cases); k++) {
-        float x = bits_to_float(0xFFC12345), y;
+        float x = unit_float_of_bits(0xFFC12345), y;
         run_unary(&cases[k], QDQ_FLOAT32, &x, &y, 1);
         assert_true(isnan(y));
     }
@@ -272,11 +260,12 @@ static void fill_small(qdq_dtype dtype, void *data, size_t count, uint64_t seed)
         else if (dtype == QDQ_FLOAT32)
             ((float *)data)[i] = f;
         else if (dtype == QDQ_BFLOAT16)
-            ((uint16_t *)data)[i] = (uint16_t)(float_to_bits(f) >> 16);
+            ((uint16_t *)data)[i] = (uint16_t)(unit_bits_of_float(f) >> 16);
         else
-            ((uint16_t *)data)[i] = (uint16_t)((float_to_bits(f) >> 16 & 0x8000) |
-                                               (((float_to_bits(f) >> 23 & 0xFF) - 112) << 10) |
-                                               (float_to_bits(f) >> 13 & 0x3FF));
+            ((uint16_t *)data)[i] =
+                (uint16_t)((unit_bits_of_float(f) >> 16 & 0x8000) |
+                           (((unit_bits_of_float(f) >> 23 & 0xFF) - 112) << 10) |
+                           (unit_bits_of_float(f) >> 13 & 0x3FF));
     }
 }
 
@@ -433,7 +422,7 @@ static void select_takes_a_where_the_condition_holds(void **state) {
     uint64_t random = 8;
     for (size_t i = 0; i < MOST; i++) c[i] = unit_random(&random) % 2;
     fill_small(QDQ_FLOAT32, a, MOST, 3), fill_small(QDQ_FLOAT32, b, MOST, 7);
-    a[1] = bits_to_float(0xFFC12345);  // a NaN passes unchanged
+    a[1] = unit_float_of_bits(0xFFC12345);  // a NaN passes unchanged
     for (size_t k = 0; k < UNIT_COUNT(rows); k++) {
         qdq_graph *g = qdq_graph_create("select", NULL);
         qdq_value vc = qdq_input(g, "c", QDQ_BOOL, rows[k].c);
@@ -447,7 +436,7 @@ static void select_takes_a_where_the_condition_holds(void **state) {
         for (size_t i = 0; i < count_of(rows[k].y); i++) {
             float wanted = c[source(rows[k].y, rows[k].c, i)] ? a[source(rows[k].y, rows[k].a, i)]
                                                               : b[source(rows[k].y, rows[k].b, i)];
-            assert_int_equal(float_to_bits(y[i]), float_to_bits(wanted));
+            assert_int_equal(unit_bits_of_float(y[i]), unit_bits_of_float(wanted));
         }
         qdq_graph_destroy(g);
     }

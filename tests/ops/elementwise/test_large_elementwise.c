@@ -319,7 +319,7 @@ static void random_elements_agree(void **unused) {
     for (size_t i = 0; i < large_cases.count; i++) {
         uint64_t seed = large_cases.seed + i, state = large_state(seed);
         int rank = 1 + (int)large_pick(&state, 4);
-        qdq_shape shape = large_shape(&state, rank, cuts, ORACLE_COUNT(cuts), MOST);
+        qdq_shape shape = large_shape(&state, rank, cuts, UNIT_COUNT(cuts), MOST);
         size_t kind = large_pick(&state, 8);
         if (kind < 4) check_binary((binary)large_pick(&state, BINARIES), shape, seed);
         if (kind == 4 || kind == 5) check_quantize(random_grouping(&state, shape), seed);

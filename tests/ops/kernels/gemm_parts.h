@@ -26,7 +26,7 @@ typedef struct work {
 
 static inline float number(uint64_t *seed) {
     static const float odd[4] = {-0.0f, 0x1p-149f, 0x1p-126f, 0x1p127f};
-    uint64_t r = oracle_random(seed);
+    uint64_t r = unit_random(seed);
     if (r % 64 == 0) return odd[r >> 8 & 3];
     return (float)((int)(r >> 20 & 0xFFFFF) - 0x80000) / (float)(1 << (r >> 8 & 15));
 }

@@ -18,7 +18,7 @@ typedef enum bfloat_kind {
 static uint16_t bfloat(uint64_t *seed, bfloat_kind kind) {
     static const uint16_t odd[] = {0,      0x8000, 0x0001, 0x807F, 0x0080, 0x8080,
                                    0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FC0, 0x3F80};
-    uint64_t r = oracle_random(seed) >> 16;
+    uint64_t r = unit_random(seed) >> 16;
     uint32_t sign = r & 1 ? 0x8000 : 0, mantissa = (uint32_t)(r >> 2) & (r >> 1 & 1 ? 0x7F : 0x41);
     uint32_t exponent = 125 + (uint32_t)(r >> 10) % 5;
     if (kind == SPECIAL && r >> 14 & 1) kind = USUAL;
@@ -27,13 +27,13 @@ static uint16_t bfloat(uint64_t *seed, bfloat_kind kind) {
     if (kind == BORDER) exponent = 51 + (uint32_t)(r >> 16) % 16;
     if (kind == TINY) exponent = 1 + (uint32_t)(r >> 16) % 60;
     if (kind == SPECIAL || (kind == BORDER && !(r >> 26 & 3)))
-        return odd[(r >> 30) % (kind == BORDER ? 6 : ORACLE_COUNT(odd))];
+        return odd[(r >> 30) % (kind == BORDER ? 6 : UNIT_COUNT(odd))];
     return (uint16_t)(sign | exponent << 7 | mantissa);
 }
 
 // What sums start with: never a denormal, as earlier sums are flushed.
 static uint32_t first_sum(uint64_t *seed, bfloat_kind kind) {
-    uint64_t r = oracle_random(seed) >> 16;
+    uint64_t r = unit_random(seed) >> 16;
     if (kind == BORDER) return (uint32_t)(r & 1) << 31 | (0x00800000 + (uint32_t)(r >> 8 & 3));
     if (kind == TINY || !(r & 15)) return (uint32_t)(r >> 8 & 1) << 31;
     return qdq_float_bits(number(seed) * 0x1p4f);
@@ -41,17 +41,17 @@ static uint32_t first_sum(uint64_t *seed, bfloat_kind kind) {
 
 static void fill_bfloats(work *w, uint64_t *seed, bfloat_kind kind) {
     uint16_t pair[2];
-    for (size_t i = 0; i < ORACLE_COUNT(w->a) + ORACLE_COUNT(w->b); i++) {
-        bool in_a = i < ORACLE_COUNT(w->a);
+    for (size_t i = 0; i < UNIT_COUNT(w->a) + UNIT_COUNT(w->b); i++) {
+        bool in_a = i < UNIT_COUNT(w->a);
         pair[0] = bfloat(seed, kind), pair[1] = bfloat(seed, kind);
         // cancels the first product
         if (kind == USUAL && i % 2) pair[1] = pair[0] ^ (in_a ? 0x8000 : 0);
-        memcpy(in_a ? &w->a[i] : &w->b[i - ORACLE_COUNT(w->a)], pair, sizeof pair);
+        memcpy(in_a ? &w->a[i] : &w->b[i - UNIT_COUNT(w->a)], pair, sizeof pair);
     }
-    for (size_t i = 0; i < ORACLE_COUNT(w->c[0]); i++)
+    for (size_t i = 0; i < UNIT_COUNT(w->c[0]); i++)
         w->c[0][i] = w->c[1][i] = w->c[2][i] = first_sum(seed, kind);
     for (size_t i = 0; i < COLUMNS; i++) w->start[i] = first_sum(seed, kind);
-    for (size_t k = 0; k < ORACLE_COUNT(w->keep); k++) w->keep[k] = (uint16_t)oracle_random(seed);
+    for (size_t k = 0; k < UNIT_COUNT(w->keep); k++) w->keep[k] = (uint16_t)unit_random(seed);
 }
 
 static float half_of(uint32_t word, size_t which) {
@@ -101,7 +101,7 @@ static void bfloat_tiles_are_pairs_of_flushed_multiply_adds(void **state) {
             p.c = w.c[1];
             memcpy(w.c[1], w.c[0], sizeof w.c[1]);
             kernels[i].part[QDQ_GEMM_BFLOATS](&p);
-            check_bfloats(kernels[i].name, w.c[1], w.c[2], ORACLE_COUNT(w.c[1]));
+            check_bfloats(kernels[i].name, w.c[1], w.c[2], UNIT_COUNT(w.c[1]));
         }
     }
 }
@@ -132,7 +132,7 @@ static void sums_that_round_up_to_the_least_normal_number_are_not_flushed(void *
     size_t count;
     const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
     (void)state;
-    for (size_t j = 0; j < ORACLE_COUNT(rows); j++) {
+    for (size_t j = 0; j < UNIT_COUNT(rows); j++) {
         w.start[j] = qdq_float_bits(rows[j].start);
         w.b[j] = qdq_float_bits(rows[j].b[0]) >> 16 | qdq_float_bits(rows[j].b[1]);
         w.c[2][j] = qdq_float_bits(rows[j].want);
@@ -143,7 +143,7 @@ static void sums_that_round_up_to_the_least_normal_number_are_not_flushed(void *
         qdq_gemm_part p = {
             .a = w.a, .b = w.b, .start = w.start, .c = w.c[1], .rows = 1, .steps = 1};
         kernels[i].part[QDQ_GEMM_BFLOATS](&p);
-        check_bfloats(kernels[i].name, w.c[1], w.c[2], ORACLE_COUNT(rows));
+        check_bfloats(kernels[i].name, w.c[1], w.c[2], UNIT_COUNT(rows));
     }
 }
 

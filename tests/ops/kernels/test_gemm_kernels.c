@@ -7,23 +7,23 @@
 static uint32_t float_word(uint64_t *seed) { return qdq_float_bits(number(seed)); }
 
 static uint32_t pair_word(uint64_t *seed) {
-    int16_t pair[2] = {(int16_t)(oracle_random(seed) % 511 - 255),
-                       (int16_t)(oracle_random(seed) % 511 - 255)};
+    int16_t pair[2] = {(int16_t)(unit_random(seed) % 511 - 255),
+                       (int16_t)(unit_random(seed) % 511 - 255)};
     uint32_t word;
     memcpy(&word, pair, sizeof word);
     return word;
 }
 
-static uint32_t any_word(uint64_t *seed) { return (uint32_t)(oracle_random(seed) >> 16); }
+static uint32_t any_word(uint64_t *seed) { return (uint32_t)(unit_random(seed) >> 16); }
 
 static void fill(work *w, uint64_t *seed, uint32_t (*word)(uint64_t *),
                  uint32_t (*sum)(uint64_t *)) {
-    for (size_t i = 0; i < ORACLE_COUNT(w->a); i++) w->a[i] = word(seed);
-    for (size_t i = 0; i < ORACLE_COUNT(w->b); i++) w->b[i] = word(seed);
-    for (size_t i = 0; i < ORACLE_COUNT(w->c[0]); i++)
+    for (size_t i = 0; i < UNIT_COUNT(w->a); i++) w->a[i] = word(seed);
+    for (size_t i = 0; i < UNIT_COUNT(w->b); i++) w->b[i] = word(seed);
+    for (size_t i = 0; i < UNIT_COUNT(w->c[0]); i++)
         w->c[0][i] = w->c[1][i] = w->c[2][i] = sum(seed);
     for (size_t i = 0; i < COLUMNS; i++) w->start[i] = sum(seed);
-    for (size_t k = 0; k < STEPS; k++) w->keep[k] = (uint16_t)oracle_random(seed);
+    for (size_t k = 0; k < STEPS; k++) w->keep[k] = (uint16_t)unit_random(seed);
 }
 
 static void check_same(const char *name, const void *a, const void *b, size_t bytes) {
@@ -109,7 +109,7 @@ static void integer_tiles_are_exact(void **state) {
 // The least and greatest bytes, signed and unsigned: 0x80 and 0x7F, 0 and 0xFF.
 static uint32_t end_word(uint64_t *seed) {
     static const uint8_t ends[] = {0x80, 0x7F, 0x00, 0xFF};
-    uint64_t r = oracle_random(seed) >> 20;
+    uint64_t r = unit_random(seed) >> 20;
     uint32_t word = 0;
     for (int i = 0; i < 4; i++) word = word << 8 | ends[r >> 2 * i & 3];
     return word;
@@ -149,8 +149,8 @@ static void lanes_equal_the_portable_kernel(void **state) {
             int32_t sums[2][COLUMNS];
             for (size_t j = 0; j < STEPS * COLUMNS; j++) {
                 a[j] = number(&seed), b[j] = number(&seed);
-                x[j] = (int16_t)(oracle_random(&seed) % 511 - 255);
-                y[j] = (int16_t)(oracle_random(&seed) % 511 - 255);
+                x[j] = (int16_t)(unit_random(&seed) % 511 - 255);
+                y[j] = (int16_t)(unit_random(&seed) % 511 - 255);
             }
             for (size_t j = 0; j < COLUMNS; j++) {
                 c[0][j] = c[1][j] = number(&seed);
@@ -184,9 +184,9 @@ static void sums_become_reals_by_one_product_and_one_sum(void **state) {
             uint32_t sums[N];
             for (size_t j = 0; j < N; j++) {
                 scale[j] = round % 8 == 7 ? INFINITY : number(&seed), bias[j] = number(&seed);
-                if (oracle_random(&seed) % 32 == 0) bias[j] = NAN;
+                if (unit_random(&seed) % 32 == 0) bias[j] = NAN;
                 sums[j] = round % 2 ? any_word(&seed) : qdq_float_bits(bias[j] * 3);
-                if (round % 2 && oracle_random(&seed) % 8 == 0) sums[j] = 0;
+                if (round % 2 && unit_random(&seed) % 8 == 0) sums[j] = 0;
                 double v = round % 2 ? (double)(float)(int32_t)sums[j] * (double)scale[j]
                                      : (double)qdq_float_from_bits(sums[j]);
                 float one = (float)v;
@@ -213,7 +213,7 @@ static void widening_and_narrowing_equal_the_portable_kernel(void **state) {
     (void)state;
     for (int i = 0; i < 65536; i++) codes[i] = (uint16_t)i;
     for (size_t i = 0; i < count; i++)
-        for (size_t d = 0; d < ORACLE_COUNT(dtypes); d++) {
+        for (size_t d = 0; d < UNIT_COUNT(dtypes); d++) {
             if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
             size_t n = dtypes[d] == QDQ_FLOAT32 ? 32768 : 65535;
             qdq_gemm_widen_portable(dtypes[d], codes, wide[0], n);
@@ -246,11 +246,10 @@ static void decoded_weight_codes_equal_the_portable_kernel(void **state) {
     for (size_t i = 0; i < count; i++) {
         if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
         for (size_t round = 0; round < 240; round++) {
-            for (size_t j = 0; j < sizeof codes; j++)
-                codes[j] = (uint8_t)(oracle_random(&seed) >> 9);
+            for (size_t j = 0; j < sizeof codes; j++) codes[j] = (uint8_t)(unit_random(&seed) >> 9);
             for (size_t j = 0; j < DEPTH; j++) {
                 scale[j] = number(&seed);
-                zero[j] = (float)((int)(oracle_random(&seed) >> 20 & 511) - 128);
+                zero[j] = (float)((int)(unit_random(&seed) >> 20 & 511) - 128);
             }
             scale[round % COLUMNS] = qdq_float_from_bits(round % 2 ? 0x7F800000 : 0x7FC00000);
             qdq_gemm_weight_part part = {.codes = codes, .scale = scale, .zero = zero};

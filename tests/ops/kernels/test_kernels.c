@@ -50,7 +50,7 @@ typedef struct work {
 static void make_x(work *w, qdq_dtype dtype, size_t offset, uint64_t *seed) {
     size_t size = qdq_dtype_size(dtype);
     for (size_t i = 0; i < MOST; i++) {
-        uint64_t r = oracle_random(seed);
+        uint64_t r = unit_random(seed);
         float scale = qdq_float_from_bits(w->params[0][i]);
         float real = make_float(r, scale);
         uint32_t bits = (uint32_t)(r >> 13);
@@ -64,7 +64,7 @@ static void make_x(work *w, qdq_dtype dtype, size_t offset, uint64_t *seed) {
 static void make_params(work *w, qdq_dtype quantized, uint64_t *seed) {
     for (size_t i = 0; i < MOST; i++)
         for (int k = 0; k < 4; k++) {
-            uint64_t r = oracle_random(seed);
+            uint64_t r = unit_random(seed);
             float scale = make_scale(r);
             int32_t z = make_zero_point(r >> 1, quantized);
             memcpy(&w->params[k][i], k % 2 ? (const void *)&z : &scale, 4);
@@ -85,7 +85,7 @@ static qdq_quant_params params_for(const qdq_kernel *k, uint64_t r) {
 
 static void check_row(const qdq_kernel *k, unsigned round, work *w) {
     uint64_t seed = round * 7919 + 1;
-    for (int i = 0; i < 4; i++) (void)oracle_random(&seed);
+    for (int i = 0; i < 4; i++) (void)unit_random(&seed);
     qdq_quant_params p = params_for(k, round / 2);
     qdq_dtype quantized = qdq_dtype_is_int(k->y_dtype) ? k->y_dtype : k->x_dtype;
     size_t n = lengths[round % LENGTHS], x_size = qdq_dtype_size(k->x_dtype);
@@ -216,7 +216,7 @@ static void kernels_to_bytes_are_exact_next_to_ties(void **state) {
     (void)state;
     for (size_t i = 0; i < count; i++)
         for (int round = 0; makes_bytes(&kernels[i]) && round < 80; round++) {
-            uint64_t r = oracle_random(&seed);
+            uint64_t r = unit_random(&seed);
             int first = (int)(r >> 40) % 5 * 128 - 320;
             float scale = (float)(r >> 8 & 0xFFFFFF) * 0x1p-24f + 0x1p-24f;
             if (round % 4 == 1) scale = (float)(r >> 8 & 255) / 127.0f + 0x1p-7f;
@@ -305,13 +305,13 @@ static void check_lookup(const qdq_kernel *k, size_t size, uint64_t *seed) {
     static uint8_t tables[4 * 256 * 4], x[MOST], y[2][MOST * 4 + GUARD];
     static uint32_t numbers[MOST];
     qdq_lookup_params p = {tables};
-    for (size_t i = 0; i < sizeof tables; i++) tables[i] = (uint8_t)oracle_random(seed);
+    for (size_t i = 0; i < sizeof tables; i++) tables[i] = (uint8_t)unit_random(seed);
     for (unsigned round = 0; round < 4 * LENGTHS; round++) {
         size_t n = lengths[round % LENGTHS], step = round / LENGTHS % 2;
         memset(y, 0xA5, sizeof y);
         for (size_t i = 0; i < MOST; i++) {
-            x[i] = (uint8_t)(round < LENGTHS ? i : oracle_random(seed));
-            numbers[i] = (uint32_t)(oracle_random(seed) % 4);
+            x[i] = (uint8_t)(round < LENGTHS ? i : unit_random(seed));
+            numbers[i] = (uint32_t)(unit_random(seed) % 4);
         }
         for (size_t i = 0; i < n; i++)
             memcpy(y[0] + i * size, tables + (numbers[i * step] * 256 + x[i]) * size, size);
@@ -357,14 +357,14 @@ static void every_long_range_equals_the_portable_one(void **state) {
             size_t size = qdq_dtype_size(dtype), from = round % 7;
             if (!(qdq_cpu_isas() >> isa & 1)) continue;
             for (size_t i = 0; i < LONG; i++) {
-                uint32_t bits = (uint32_t)oracle_random(&seed) & 0xBFFFFFFF;  // finite
+                uint32_t bits = (uint32_t)unit_random(&seed) & 0xBFFFFFFF;  // finite
                 bits = round / 2 % 3 == 0 ? bits : round / 2 % 3 == 1 ? bits >> 1 : bits | 1u << 31;
                 bits >>= 32 - 8 * size;
                 memcpy((char *)x + i * size, &bits, size);
             }
             if (round / 6 % 3) {
                 uint32_t nan = (round / 6 % 3 == 1 ? 0x7F810000u : 0xFF810000u) >> (32 - 8 * size);
-                memcpy((char *)x + oracle_random(&seed) % LONG * size, &nan, size);
+                memcpy((char *)x + unit_random(&seed) % LONG * size, &nan, size);
             }
             check_range(isa, dtype, (char *)x + from * size, LONG - from);
         }

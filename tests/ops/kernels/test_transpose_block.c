@@ -14,7 +14,7 @@ static void check(size_t size, size_t rows, size_t n, uint64_t *seed) {
     for (size_t i = 0; i < rows; i++) {
         // exactly as long as needed, so that sanitizers see reads past the end
         x[i] = data[i] = oracle_memory(n * size + 1);
-        for (size_t j = 0; j < n * size; j++) data[i][j] = (char)oracle_random(seed);
+        for (size_t j = 0; j < n * size; j++) data[i][j] = (char)unit_random(seed);
     }
     qdq_transpose_block(size, x, rows, n, y, STRIDE);
     for (size_t j = 0; j < MOST; j++)

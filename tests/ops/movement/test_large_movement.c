@@ -183,7 +183,7 @@ static void transposes_cross_their_blocks(void **unused) {
     enum { BLOCK = QDQ_TRANSPOSE_BLOCK, WIDE = QDQ_CHUNK_BYTES / BLOCK };
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_INT64, QDQ_BFLOAT16, QDQ_INT8, QDQ_UINT4};
     (void)unused;
-    for (size_t d = 0; d < ORACLE_COUNT(dtypes); d++) {
+    for (size_t d = 0; d < UNIT_COUNT(dtypes); d++) {
         uint64_t state = large_state(d);
         size_t size = qdq_dtype_size(dtypes[d]);
         const struct {
@@ -199,7 +199,7 @@ static void transposes_cross_their_blocks(void **unused) {
             {QDQ_SHAPE(2, 2, ACROSS(QDQ_CHUNK_BYTES / size)), {1, 0, 2}},
             {QDQ_SHAPE(3, ACROSS(BLOCK), 5, ACROSS(BLOCK)), {1, 3, 2, 0}},
         };
-        for (size_t i = 0; i < ORACLE_COUNT(cases); i++) {
+        for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
             large_graph c;
             large_value v = begin(&c, &state, "StaticTranspose", cases[i].shape, dtypes[d]);
             transpose(&c, &v, cases[i].order);
@@ -251,7 +251,7 @@ static void random_movements_agree(void **unused) {
     for (size_t i = 0; i < large_cases.count; i++) {
         uint64_t seed = large_cases.seed + i, state = large_state(seed);
         int rank = 1 + (int)large_pick(&state, 5);
-        qdq_shape shape = large_shape(&state, rank, cuts, ORACLE_COUNT(cuts), MOST);
+        qdq_shape shape = large_shape(&state, rank, cuts, UNIT_COUNT(cuts), MOST);
         large_graph c;
         large_value v = begin(&c, &state, "moved", shape, dtype_of(&state));
         for (size_t ops = 1 + large_pick(&state, 3); ops-- > 0;) {

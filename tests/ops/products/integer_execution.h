@@ -24,7 +24,7 @@ typedef enum code_scales { CODES_POWERS, CODES_RANDOM } code_scales;
 static inline void codes_choose(code_params *p, code_scales scales, bool middle, uint64_t *seed) {
     int least = product_least(p->dtype), codes = product_codes(p->dtype);
     for (size_t i = 0; codes && i < p->count; i++) {
-        uint64_t r = oracle_random(seed) >> 20;
+        uint64_t r = unit_random(seed) >> 20;
         p->zps[i] = least + (i == 0 ? 37 : (int)(r % 256)) % codes;
         if (i == 1) p->zps[i] = least + codes - 1;
         if (middle) p->zps[i] = least + codes / 2;
@@ -137,7 +137,7 @@ static inline code_errors codes_check(const code_check *c) {
                    &integer);
     for (size_t isa = 0; qdq_isa_get(isa).name; isa++) {
         if (!qdq_isa_get(isa).available) continue;
-        for (size_t way = 0; way < ORACLE_COUNT(ways); way++) {
+        for (size_t way = 0; way < UNIT_COUNT(ways); way++) {
             qdq_compile_options options = {.isa = qdq_isa_get(isa).name, .fast = true};
             product_run_as(c->in, OPERANDS, ways[way].constant, c->build, c->self, &options,
                            ways[way].threads, &out);

@@ -27,7 +27,7 @@ static inline double requantized(int32_t acc, double a, double b, double y, int6
 // Scales that spread the results over y's range, or powers of two, which make ties.
 static inline void fill_scales(tensor *t, uint64_t *seed, double about, bool powers) {
     for (size_t i = 0; i < tensor_count(t); i++) {
-        double r = (double)(oracle_random(seed) >> 20 & 1023) / 1024.0 + 0.5;
+        double r = (double)(unit_random(seed) >> 20 & 1023) / 1024.0 + 0.5;
         tensor_put(t, i, powers ? ldexp(1, (int)(r * 2) - 6) : r * about);
     }
 }

@@ -90,7 +90,7 @@ static void padding_keeps_infinities_and_negative_zeros(void **state) {
 static void one_to_three_spatial_dims_and_every_dtype(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
-    for (size_t i = 0; i < ORACLE_COUNT(dtypes); i++)
+    for (size_t i = 0; i < UNIT_COUNT(dtypes); i++)
         for (int spatial = 1; spatial <= 3; spatial++) {
             example e = {.spatial = spatial,
                          .batch = 2,
@@ -128,7 +128,7 @@ static void groups_have_weights_of_their_own(void **state) {
 static void an_infinite_element_affects_its_own_windows_only(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16};
-    for (size_t d = 0; d < ORACLE_COUNT(dtypes); d++) {
+    for (size_t d = 0; d < UNIT_COUNT(dtypes); d++) {
         example e = {.spatial = 1,
                      .batch = 1,
                      .groups = 2,
@@ -172,7 +172,7 @@ static void borders_divide_runs_of_neighbours(void **state) {
         {{2, 150}, {2, 3}, {1, 1}, {1, 2}, {1, 2}, {0, 1}},
     };
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
-    for (size_t i = 0; i < ORACLE_COUNT(windows); i++) {
+    for (size_t i = 0; i < UNIT_COUNT(windows); i++) {
         example e = {.spatial = 2, .batch = 1, .groups = 2, .inputs = 36, .outputs = 18};
         e.infinite = true, e.dtype = dtypes[i % 3];
         memcpy(e.in, windows[i].in, 2 * sizeof *e.in);

@@ -192,7 +192,7 @@ static const example examples[] = {
 
 static code_errors check_all(code_scales scales) {
     code_errors all = {0};
-    for (size_t i = 0; i < ORACLE_COUNT(examples); i++)
+    for (size_t i = 0; i < UNIT_COUNT(examples); i++)
         for (int how = 0; how < 16; how++) {
             example e = examples[i];
             e.transposed = how & 8;

@@ -86,7 +86,7 @@ static const size_t sizes[][4] = {{0, 1, 1, 1},     {0, 5, 2, 3},   {0, 13, 131,
 
 static code_errors check_all(code_scales scales, const qdq_dtype (*dtypes)[2]) {
     code_errors all = {0};
-    for (size_t i = 0; i < ORACLE_COUNT(sizes); i++)
+    for (size_t i = 0; i < UNIT_COUNT(sizes); i++)
         for (int how = 0; how < 16; how++) {
             example e = example_of(sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3], how);
             e.of_a.dtype = dtypes[(i + (size_t)how / 4) % 4][0];
@@ -221,7 +221,7 @@ static void known_parameters_are_enough(void **state) {
     p.codes = QDQ_INT4;
     assert_true(uses_codes(&p, NULL));
     p.codes = QDQ_INT8;
-    for (size_t i = 0; i < ORACLE_COUNT(targets); i++) {
+    for (size_t i = 0; i < UNIT_COUNT(targets); i++) {
         p.of_a.scales.scalar = p.of_b.scales.scalar = targets[i].scalar;
         assert_true(uses_codes(&p, &(qdq_compile_options){.target = targets[i].name}));
     }
@@ -302,7 +302,7 @@ static void fast_excludes_materialize_and_bfloat16_storage(void **state) {
     };
     pattern p = plain_pattern();
     qdq_graph *g = graph_of(&p);
-    for (size_t i = 0; i < ORACLE_COUNT(wrong); i++) {
+    for (size_t i = 0; i < UNIT_COUNT(wrong); i++) {
         qdq_error err = {0};
         assert_null(qdq_graph_compile(g, &wrong[i].options, &err));
         assert_int_equal(err.status, QDQ_ERR_ARGUMENT);

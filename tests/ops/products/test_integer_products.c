@@ -76,7 +76,7 @@ static void products_of_bytes_are_exact(void **state) {
     static const size_t sizes[][3] = {{1, 1, 1},     {1, 7, 33},    {5, 2, 3},
                                       {12, 128, 32}, {13, 131, 47}, {70, 257, 129}};
     for (int types = 0; types < 4; types++)
-        for (size_t i = 0; i < ORACLE_COUNT(sizes); i++) {
+        for (size_t i = 0; i < UNIT_COUNT(sizes); i++) {
             matmul_example e = {
                 0,    sizes[i][0], sizes[i][1], sizes[i][2], bytes[types & 1], bytes[types >> 1],
                 NONE, NONE,        false,       i % 2};
@@ -197,7 +197,7 @@ static void convolutions_of_bytes_are_exact(void **state) {
         {2, 35, 35, 35, {7, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, .per_channel = true},
         {1, 1, 64, 3, {13, 5}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, .per_channel = false},
     };
-    for (size_t i = 0; i < ORACLE_COUNT(examples); i++)
+    for (size_t i = 0; i < UNIT_COUNT(examples); i++)
         for (int types = 0; types < 4; types++) {
             conv_example e = examples[i];
             e.x = bytes[types & 1], e.w = bytes[types >> 1], e.powers = i % 2;

@@ -218,7 +218,7 @@ static void convolutions_cross_every_block_size(void **unused) {
     (void)unused;
     const char *isas[32];
     size_t isa_count = large_isas(isas), turn = 0;
-    for (size_t v = 0; v < ORACLE_COUNT(variants); v++)
+    for (size_t v = 0; v < UNIT_COUNT(variants); v++)
         for (int shape = 0; shape < SHAPES; shape++)
             for (size_t layout = 0; layout < (large_is_integer(variants[v].kind) ? 1 : 3);
                  layout++) {
@@ -243,7 +243,7 @@ static void convolutions_cross_every_block_size(void **unused) {
 // Windows with many neighbouring elements are copied by loops of their own; others one by one.
 static void windows_of_every_width_are_copied(void **unused) {
     (void)unused;
-    for (size_t v = 0; v < ORACLE_COUNT(variants); v++)
+    for (size_t v = 0; v < UNIT_COUNT(variants); v++)
         for (int64_t width = 1; width < 10; width++) {
             uint64_t random = large_state(v * 10 + (size_t)width);
             window p = variants[v];
@@ -264,7 +264,7 @@ static void groups_may_begin_within_a_block_of_weights(void **unused) {
     (void)unused;
     for (int64_t block = 3; block < 12; block++) {
         uint64_t random = large_state((uint64_t)block);
-        window p = variants[ORACLE_COUNT(variants) - 1];
+        window p = variants[UNIT_COUNT(variants) - 1];
         p.e.batch = 1, p.block = block;
         set_image(&p.e, 5, 4, 2);
         set_channels(&p.e, 3, 11, COLUMNS + 3);
@@ -324,7 +324,7 @@ static void set_random_channels(window *p, uint64_t *state) {
 }
 
 static window random_window(uint64_t *state) {
-    window p = variants[large_pick(state, ORACLE_COUNT(variants))];
+    window p = variants[large_pick(state, UNIT_COUNT(variants))];
     p.zeros = large_pick(state, 2), p.wide = p.wide && large_pick(state, 2);
     if (p.kind != FLOATS) p.blocks = (large_blocks)large_pick(state, p.kind == WEIGHTS ? 3 : 2);
     do {

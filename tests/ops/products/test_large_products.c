@@ -199,7 +199,7 @@ static void products_cross_every_block_size(void **state) {
     (void)state;
     const char *isas[32];
     size_t isa_count = large_isas(isas), turn = 0;
-    for (size_t v = 0; v < ORACLE_COUNT(variants); v++)
+    for (size_t v = 0; v < UNIT_COUNT(variants); v++)
         for (int shape = 0; shape < SHAPES; shape++) {
             uint64_t random = large_state(v * SHAPES + (size_t)shape);
             product p = variants[v];
@@ -240,7 +240,7 @@ static void set_random_sizes(product *p, uint64_t *state) {
 }
 
 static product random_product(uint64_t *state) {
-    product p = variants[large_pick(state, ORACLE_COUNT(variants))];
+    product p = variants[large_pick(state, UNIT_COUNT(variants))];
     bool integers = large_is_integer(p.kind);
     p.zeros = large_pick(state, 2), p.wide = p.wide && large_pick(state, 2);
     p.by_row = integers && large_pick(state, 2), p.same_scales = large_pick(state, 4) == 0;

@@ -124,7 +124,7 @@ static void sums_are_fused_multiply_adds_in_order_of_k(void **state) {
     static const int64_t sizes[][3] = {{1, 1, 1},    {1, 7, 33},    {2, 3, 5},     {11, 64, 32},
                                        {12, 65, 1},  {13, 127, 31}, {47, 128, 65}, {49, 129, 129},
                                        {70, 69, 70}, {3, 300, 131}, {97, 1, 3}};
-    for (size_t i = 0; i < ORACLE_COUNT(sizes); i++)
+    for (size_t i = 0; i < UNIT_COUNT(sizes); i++)
         for (int form = 0; form < 4; form++) {
             int64_t m = sizes[i][0], k = sizes[i][1], n = sizes[i][2];
             example e = {.bias = NO_BIAS, .dtype = QDQ_FLOAT32};
@@ -138,7 +138,7 @@ static void sums_are_fused_multiply_adds_in_order_of_k(void **state) {
 static void every_float_dtype_is_widened_and_rounded_once(void **state) {
     (void)state;
     static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
-    for (size_t i = 0; i < ORACLE_COUNT(dtypes); i++)
+    for (size_t i = 0; i < UNIT_COUNT(dtypes); i++)
         for (int form = 0; form < 8; form++) {
             example e = {.bias = {1, {37}}, .dtype = dtypes[i]};
             e.transpose_a = form & 1, e.transpose_b = form & 2;
@@ -152,7 +152,7 @@ static void every_float_dtype_is_widened_and_rounded_once(void **state) {
 static void sums_of_bfloat16_continue_across_k_blocks(void **state) {
     (void)state;
     static const int64_t sizes[][3] = {{13, 257, 33}, {3, 511, 5}, {50, 1501, 3}, {1, 1, 1}};
-    for (size_t i = 0; i < ORACLE_COUNT(sizes); i++)
+    for (size_t i = 0; i < UNIT_COUNT(sizes); i++)
         for (int form = 0; form < 4; form++) {
             int64_t m = sizes[i][0], k = sizes[i][1], n = sizes[i][2];
             example e = {.bias = NO_BIAS, .dtype = QDQ_BFLOAT16, .y_dtype = QDQ_FLOAT32};
@@ -175,7 +175,7 @@ static void operands_of_rank_1_have_no_rows_or_no_columns(void **state) {
         {{4, {3, 2, 5, 7}}, {1, {5}}, {1, {1}}, true, .dtype = QDQ_FLOAT32},
         {{3, {3, 50, 7}}, {1, {7}}, {2, {3, 1}}, .dtype = QDQ_FLOAT32},
     };
-    for (size_t i = 0; i < ORACLE_COUNT(examples); i++) check("vectors", &examples[i]);
+    for (size_t i = 0; i < UNIT_COUNT(examples); i++) check("vectors", &examples[i]);
 }
 
 static void dims_before_the_matrices_broadcast_on_both_sides(void **state) {
@@ -190,7 +190,7 @@ static void dims_before_the_matrices_broadcast_on_both_sides(void **state) {
         {{2, {5, 6}}, {3, {4, 6, 7}}, {3, {4, 1, 7}}, .dtype = QDQ_FLOAT32},
         {{3, {4, 30, 6}}, {2, {6, 7}}, {2, {30, 1}}, .dtype = QDQ_FLOAT32},
     };
-    for (size_t i = 0; i < ORACLE_COUNT(examples); i++) check("batches", &examples[i]);
+    for (size_t i = 0; i < UNIT_COUNT(examples); i++) check("batches", &examples[i]);
 }
 
 static void a_bias_broadcasts_onto_the_result(void **state) {
@@ -198,7 +198,7 @@ static void a_bias_broadcasts_onto_the_result(void **state) {
     static const qdq_shape shapes[] = {{0, {0}},      {1, {1}},         {1, {34}},
                                        {2, {1, 1}},   {2, {13, 1}},     {2, {1, 34}},
                                        {2, {13, 34}}, {3, {2, 13, 34}}, {3, {2, 1, 1}}};
-    for (size_t i = 0; i < ORACLE_COUNT(shapes); i++)
+    for (size_t i = 0; i < UNIT_COUNT(shapes); i++)
         check("bias", &(example){{3, {2, 13, 9}}, {2, {9, 34}}, shapes[i], .dtype = QDQ_FLOAT32});
 }
 

@@ -294,14 +294,14 @@ static const example examples[] = {
 
 static void power_of_two_scales_keep_the_bits(void **state) {
     (void)state;
-    for (size_t i = 0; i < ORACLE_COUNT(examples); i++)
+    for (size_t i = 0; i < UNIT_COUNT(examples); i++)
         assert_int_equal(check(examples[i], CODES_POWERS).different, 0);
 }
 
 static void other_scales_keep_the_bounds_and_come_closer_to_the_exact_result(void **state) {
     (void)state;
     code_errors all = {0};
-    for (size_t i = 0; i < ORACLE_COUNT(examples); i++) {
+    for (size_t i = 0; i < UNIT_COUNT(examples); i++) {
         code_errors one = check(examples[i], CODES_RANDOM);
         all.integer += one.integer, all.literal += one.literal, all.different += one.different;
     }

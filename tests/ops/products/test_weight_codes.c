@@ -54,10 +54,10 @@ static void choose(weights *w, uint64_t *seed) {
     static const float odd[] = {0x1p126f, 0x1.fffffep120f, 0x1p-149f, 0x1.8p-140f, -0x1.5p-126f};
     w->count = block_count(w);
     for (size_t i = 0; i < w->count; i++) {
-        uint64_t r = oracle_random(seed) >> 20;
+        uint64_t r = unit_random(seed) >> 20;
         w->scales[i] = 0.001f + (float)(r & 0xFFFFF) * 1e-7f;
         if (r >> 24 & 1) w->scales[i] = -w->scales[i];
-        if (i % 13 == 11) w->scales[i] = odd[(r >> 26) % ORACLE_COUNT(odd)];
+        if (i % 13 == 11) w->scales[i] = odd[(r >> 26) % UNIT_COUNT(odd)];
         w->zps[i] = least_of(w->codes) + (double)((r >> 30) % (is_small(w->codes) ? 16 : 256));
         if (i % 17 == 3) w->zps[i] = r >> 40 & 1 ? 16000 : -16000;
     }
@@ -66,7 +66,7 @@ static void choose(weights *w, uint64_t *seed) {
 static tensor codes_of(const weights *w, uint64_t *seed) {
     tensor t = tensor_of("w", w->codes, w->shape);
     for (size_t i = 0; i < tensor_count(&t); i++) {
-        uint64_t r = oracle_random(seed) >> 20;
+        uint64_t r = unit_random(seed) >> 20;
         int code = least_of(w->codes) + (int)(r % (is_small(w->codes) ? 16 : 256));
         ((uint8_t *)t.data)[i] = (uint8_t)code;
     }
@@ -228,8 +228,8 @@ static void products_equal_those_of_dequantized_weights(void **state) {
     static const size_t sizes[][3] = {{1, 131, 47}, {5, 64, 33}, {50, 257, 3}, {2, 1, 1}};
     char what[100];
     (void)state;
-    for (size_t c = 0; c < ORACLE_COUNT(code_dtypes); c++)
-        for (size_t g = 0; g < ORACLE_COUNT(all_blocks); g++)
+    for (size_t c = 0; c < UNIT_COUNT(code_dtypes); c++)
+        for (size_t g = 0; g < UNIT_COUNT(all_blocks); g++)
             for (int how = 0; how < 8; how++) {
                 const size_t *size = sizes[(c + g + (size_t)how) % 4];
                 e = (matrices){.m = size[0], .k = size[1], .n = size[2]};
@@ -248,7 +248,7 @@ static void products_equal_those_of_dequantized_weights(void **state) {
 static void weights_may_have_rank_1(void **state) {
     static matrices e;
     (void)state;
-    for (size_t c = 0; c < ORACLE_COUNT(code_dtypes); c++) {
+    for (size_t c = 0; c < UNIT_COUNT(code_dtypes); c++) {
         e = (matrices){.m = 7, .k = 150, .n = 1, .vector = true};
         e.w.codes = code_dtypes[c], e.w.real = real_dtypes[c % 3];
         e.w.has_zero_points = true;
@@ -265,8 +265,8 @@ static void scales_of_nan_and_infinity_give_the_same_bits(void **state) {
     static const uint32_t odd[] = {0x7FFFFFFF, 0xFFFFFFFF, 0x7F800001, 0x7F800000,
                                    0xFF800000, 0x00000001, 0x7F7FFFFF, 0x80000000};
     (void)state;
-    for (size_t r = 0; r < ORACLE_COUNT(real_dtypes); r++)
-        for (size_t c = 0; c < ORACLE_COUNT(code_dtypes); c++) {
+    for (size_t r = 0; r < UNIT_COUNT(real_dtypes); r++)
+        for (size_t c = 0; c < UNIT_COUNT(code_dtypes); c++) {
             e = (matrices){.m = 2, .k = 40, .n = 37};
             e.w.codes = code_dtypes[c], e.w.real = real_dtypes[r];
             e.w.scale_is_cast = true;
@@ -274,7 +274,7 @@ static void scales_of_nan_and_infinity_give_the_same_bits(void **state) {
             e.w.count = 37;
             for (size_t i = 0; i < 37; i++) {
                 uint32_t bits =
-                    i % 3 ? 0x3C000000 + (uint32_t)i * 77777 : odd[i / 3 % ORACLE_COUNT(odd)];
+                    i % 3 ? 0x3C000000 + (uint32_t)i * 77777 : odd[i / 3 % UNIT_COUNT(odd)];
                 memcpy(&e.w.scales[i], &bits, 4);
             }
             tensor scales = {"s", QDQ_FLOAT32, QDQ_SHAPE(37), e.w.scales};
@@ -364,8 +364,8 @@ static void convolutions_equal_those_of_dequantized_weights(void **state) {
     static const size_t sizes[][3] = {{1, 10, 35}, {2, 8, 9}, {4, 5, 2}};
     char what[100];
     (void)state;
-    for (size_t c = 0; c < ORACLE_COUNT(code_dtypes); c++)
-        for (size_t b = 0; b < ORACLE_COUNT(image_blocks); b++)
+    for (size_t c = 0; c < UNIT_COUNT(code_dtypes); c++)
+        for (size_t b = 0; b < UNIT_COUNT(image_blocks); b++)
             for (size_t how = 0; how < 6; how++) {
                 const size_t *size = sizes[how / 2];
                 e = (image_example){.groups = size[0], .inputs = size[1], .outputs = size[2]};

@@ -25,7 +25,7 @@ static const whole_format whole_formats[] = {
 
 // NULL for floats and bool.
 static inline const whole_format *whole_format_of(qdq_dtype dtype) {
-    for (size_t i = 0; i < ORACLE_COUNT(whole_formats); i++)
+    for (size_t i = 0; i < UNIT_COUNT(whole_formats); i++)
         if (whole_formats[i].dtype == dtype) return &whole_formats[i];
     return NULL;
 }
@@ -68,7 +68,7 @@ static inline double cast_value(qdq_dtype dtype, uint32_t bits) {
     const whole_format *whole = whole_format_of(dtype);
     if (small && small->rule == SMALL_FNUZ && small_is_nan(small, bits)) return (double)NAN;
     if (small) return small_value(small, bits);
-    if (dtype == QDQ_FLOAT32) return (double)oracle_float_of_bits(bits);
+    if (dtype == QDQ_FLOAT32) return (double)unit_float_of_bits(bits);
     if (!whole) return bits != 0;
     int64_t one = (int64_t)1 << whole->bits, low = (int64_t)bits & (one - 1);
     return (double)(whole->is_signed && low >= one / 2 ? low - one : low);
@@ -77,8 +77,8 @@ static inline double cast_value(qdq_dtype dtype, uint32_t bits) {
 static inline bool cast_same(qdq_dtype dtype, uint32_t a, uint32_t b) {
     const small_format *small = small_format_of(dtype);
     if (small) return small_same(small, a, b);
-    if (dtype != QDQ_FLOAT32 || !isnan(oracle_float_of_bits(a))) return a == b;
-    return isnan(oracle_float_of_bits(b)) && (a ^ b) >> 31 == 0;
+    if (dtype != QDQ_FLOAT32 || !isnan(unit_float_of_bits(a))) return a == b;
+    return isnan(unit_float_of_bits(b)) && (a ^ b) >> 31 == 0;
 }
 
 //---- Wanted results ---------------------------------------------------------
@@ -118,7 +118,7 @@ static inline uint32_t cast_wanted(const cast_case *c, uint32_t bits) {
     if (c->to == QDQ_BOOL) return isnan(v) || v != 0;
     if (whole_format_of(c->to)) return cast_to_whole(v, from_real, whole_format_of(c->to));
     if (!from_real) v = oracle_of_integer((int64_t)v);
-    if (c->to == QDQ_FLOAT32) return oracle_bits_of_float((float)v);
+    if (c->to == QDQ_FLOAT32) return unit_bits_of_float((float)v);
     if (c->to == QDQ_FLOAT8_E8M0) return cast_to_power(v, saturate, c->mode);
     return small_encode(small_format_of(c->to), v,
                         saturate ? QDQ_FLOAT_SATURATE : QDQ_FLOAT_OVERFLOW);
@@ -141,8 +141,8 @@ static inline void list_around(cast_list *l, double at) {
     float f = (float)at;
     float three[3] = {f, nextafterf(f, 0), nextafterf(f, INFINITY)};
     for (int i = 0; i < 3; i++) {
-        list_add(l, oracle_bits_of_float(three[i]));
-        list_add(l, oracle_bits_of_float(-three[i]));
+        list_add(l, unit_bits_of_float(three[i]));
+        list_add(l, unit_bits_of_float(-three[i]));
     }
 }
 
@@ -154,9 +154,9 @@ static inline void list_float32(cast_list *l) {
     static const double ends[] = {32767,  32768,      32769,  65535,        65536,
                                   0x1p31, 0x1p31 - 1, 0x1p32, 0x1p31 + 256, 16777215,
                                   65504,  65520,      1e10,   1e30,         4294967301.0};
-    for (size_t i = 0; i < ORACLE_COUNT(odd); i++)
+    for (size_t i = 0; i < UNIT_COUNT(odd); i++)
         list_add(l, odd[i]), list_add(l, odd[i] | 0x80000000);
-    for (size_t i = 0; i < ORACLE_COUNT(ends); i++)
+    for (size_t i = 0; i < UNIT_COUNT(ends); i++)
         list_around(l, ends[i]), list_around(l, ends[i] - 0.5);
     for (int i = 0; i < 1030; i++) list_around(l, i / 2.0);
     for (int k = -148; k < 128; k++) list_around(l, ldexp(1, k)), list_around(l, ldexp(1.5, k));
@@ -173,7 +173,7 @@ static inline void list_float32(cast_list *l) {
         list_around(l, last), list_around(l, (last + next) / 2);
     }
     uint64_t seed = 25;
-    for (int i = 0; i < 5000; i++) list_add(l, (uint32_t)oracle_random(&seed));
+    for (int i = 0; i < 5000; i++) list_add(l, (uint32_t)unit_random(&seed));
 }
 
 // Powers of two and their neighbours, midpoints of float32 and bfloat16 above 2^24, some others.
@@ -187,7 +187,7 @@ static inline void list_int32(cast_list *l) {
                 list_add(l, (uint32_t)i), list_add(l, (uint32_t)-i);
             }
     uint64_t seed = 26;
-    for (int i = 0; i < 5000; i++) list_add(l, (uint32_t)oracle_random(&seed));
+    for (int i = 0; i < 5000; i++) list_add(l, (uint32_t)unit_random(&seed));
 }
 
 // All values of a dtype of at most 16 bits; the lists above for wider ones.

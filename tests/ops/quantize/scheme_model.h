@@ -109,7 +109,7 @@ static inline uint32_t scheme_scale(const scheme_case *c, scheme_facts block) {
         if (below > s) s = below;
     }
     if (s > 0 && s < c->eps) s = c->eps;
-    return oracle_bits_of_float(s == 0 ? 1.0f : (float)s);
+    return unit_bits_of_float(s == 0 ? 1.0f : (float)s);
 }
 
 static inline int64_t scheme_zero_point(const scheme_case *c) {

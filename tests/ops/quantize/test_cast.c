@@ -83,7 +83,7 @@ static uint32_t cast_one(qdq_dtype from, uint32_t x, qdq_dtype to, qdq_bool satu
 }
 
 static uint32_t cast_float(float x, qdq_dtype to) {
-    return cast_one(QDQ_FLOAT32, oracle_bits_of_float(x), to, QDQ_UNSET);
+    return cast_one(QDQ_FLOAT32, unit_bits_of_float(x), to, QDQ_UNSET);
 }
 
 // From ONNX Runtime 1.31, Cast-24 of float32 in all six forms: codes for up, down and nearest.
@@ -113,9 +113,9 @@ static void powers_of_two_are_those_of_onnx_runtime(void **state) {
         {1.5f, {128, 127, 128}, {128, 127, 128}},
         {3.0f, {129, 128, 129}, {129, 128, 129}},
     };
-    for (size_t i = 0; i < ORACLE_COUNT(rows); i++)
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++)
         for (int mode = 0; mode < 6; mode++) {
-            uint32_t x = oracle_bits_of_float(rows[i].x), y;
+            uint32_t x = unit_bits_of_float(rows[i].x), y;
             cast_case c = {QDQ_FLOAT32, QDQ_FLOAT8_E8M0, mode < 3 ? QDQ_TRUE : QDQ_FALSE,
                            (qdq_cast_rounding)(mode % 3)};
             run_cast(&c, (qdq_shape){0}, &x, &y);
@@ -161,8 +161,8 @@ static void numbers_from_onnx_text_and_vectors_come_out(void **state) {
         {2.9f, QDQ_INT8, QDQ_UNSET, 2},
         {-2.9f, QDQ_INT32, QDQ_UNSET, 0xFFFFFFFE},
     };
-    for (size_t i = 0; i < ORACLE_COUNT(rows); i++) {
-        uint32_t x = oracle_bits_of_float(rows[i].x);
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        uint32_t x = unit_bits_of_float(rows[i].x);
         uint32_t y = cast_one(QDQ_FLOAT32, x, rows[i].to, rows[i].saturate);
         if (y != rows[i].y)
             fail_msg("%a to %s: %#x, want %#x", (double)rows[i].x, qdq_dtype_name(rows[i].to), y,
@@ -185,7 +185,7 @@ static void numbers_beyond_an_integer_are_clamped_and_nan_is_0(void **state) {
     assert_int_equal(cast_float(-INFINITY, QDQ_INT32), (uint32_t)INT32_MIN);
     assert_int_equal(cast_float(INFINITY, QDQ_UINT16), 65535);
     assert_int_equal(cast_float(INFINITY, QDQ_INT4), 0);
-    for (size_t i = 0; i < ORACLE_COUNT(whole_formats); i++)
+    for (size_t i = 0; i < UNIT_COUNT(whole_formats); i++)
         assert_int_equal(cast_float(NAN, whole_formats[i].dtype), 0);
 }
 
@@ -249,7 +249,7 @@ static void check_casts(qdq_shape shape, bool chained, bool materialize, int thr
 
 static void casts_and_chains_of_them_are_the_same_in_strips_tiles_and_threads(void **state) {
     (void)state;
-    for (size_t s = 0; s < ORACLE_COUNT(shapes); s++)
+    for (size_t s = 0; s < UNIT_COUNT(shapes); s++)
         for (int way = 0; way < 8; way++) check_casts(shapes[s], way & 4, way & 1, way & 2 ? 3 : 1);
 }
 

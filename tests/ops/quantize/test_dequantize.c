@@ -11,7 +11,7 @@ static void check(const qdq_numerics *n, double q, double scale, int64_t zp, qdq
     if (to == QDQ_BFLOAT16) {
         got = ((const uint16_t *)y)[i], want = oracle_to_bfloat16(x, n->bfloat16_store);
     } else {
-        got = ((const uint32_t *)y)[i], want = oracle_bits_of_float((float)x);
+        got = ((const uint32_t *)y)[i], want = unit_bits_of_float((float)x);
     }
     if (got == want) return;
     if (isnan(x)) {  // any NaN and either infinity will do
@@ -22,14 +22,14 @@ static void check(const qdq_numerics *n, double q, double scale, int64_t zp, qdq
     fail_msg(
         "subtract %d store %d step %d: q %.0f scale %.9g (%08x) zp %lld to %s: got %x, want %x",
         n->subtraction, n->bfloat16_store, n->dequantize_step_dtype, q, scale,
-        oracle_bits_of_float((float)scale), (long long)zp, qdq_dtype_name(to), got, want);
+        unit_bits_of_float((float)scale), (long long)zp, qdq_dtype_name(to), got, want);
 }
 
 //---- Codes x scales x zero points -------------------------------------------
 
 static const int64_t zps[] = {0,        3,         -7,        127,       -128,    255,
                               16777217, -16777219, INT32_MAX, INT32_MIN, 1 << 30, INT32_MIN + 1};
-enum { ZPS = ORACLE_COUNT(zps), CHANNELS = ORACLE_SCALES * ZPS };
+enum { ZPS = UNIT_COUNT(zps), CHANNELS = ORACLE_SCALES * ZPS };
 
 // Row c of x, `cols` codes, has the scale and the zero point of channel c.
 static void check_rows(qdq_dtype dtype, void *x, size_t cols, const qdq_numerics *n) {
@@ -96,7 +96,7 @@ static int32_t *int32_rows(void) {
         int64_t k = (int64_t)(i % COLS);
         int64_t q = k - 512;
         if (k >= 1024) q = around[k % 8] + (k / 8 - 152);
-        if (k >= 1408 || q > INT32_MAX || q < INT32_MIN) q = (int32_t)oracle_random(&seed);
+        if (k >= 1408 || q > INT32_MAX || q < INT32_MIN) q = (int32_t)unit_random(&seed);
         x[i] = (int32_t)q;
     }
     return x;
@@ -157,10 +157,10 @@ static void each_bfloat16_store_rounds_every_float32_as_it_says(void **state) {
                             {"s", s, ALL * sizeof *s},
                             {"y", y, ALL * sizeof *y},
                             {"b", b, ALL * sizeof *b}};
-    for (size_t k = 0; k < 3 * ORACLE_COUNT(low) * ORACLE_COUNT(codes); k++) {
+    for (size_t k = 0; k < 3 * UNIT_COUNT(low) * UNIT_COUNT(codes); k++) {
         qdq_numerics n = {.bfloat16_store = (qdq_bfloat16_store)(k % 3)};
         memset(x, codes[k / 3 % 2], ALL);
-        for (uint32_t i = 0; i < ALL; i++) s[i] = oracle_float_of_bits(i << 16 | low[k / 6]);
+        for (uint32_t i = 0; i < ALL; i++) s[i] = unit_float_of_bits(i << 16 | low[k / 6]);
         oracle_run(g, &(qdq_compile_options){.numerics = &n, .materialize = k % 4 == 0}, bound, 4);
         for (size_t i = 0; i < ALL; i++) {
             check(&n, x[i], (double)s[i], 0, QDQ_FLOAT32, y, i);
@@ -236,7 +236,7 @@ static void computed_parameters_dequantize_what_they_made(void **state) {
             oracle_side p = oracle_parameters(lo, hi, QDQ_ASYMMETRIC, 0, range);
             int64_t code = oracle_quantize((double)x[i], p.scale, p.zp, range, &oracle_core);
             double want = oracle_dequantize((double)code, p.scale, p.zp, &oracle_core);
-            assert_int_equal(oracle_bits_of_float(y[i]), oracle_bits_of_float((float)want));
+            assert_int_equal(unit_bits_of_float(y[i]), unit_bits_of_float((float)want));
         }
     }
     qdq_graph_destroy(g);

@@ -102,10 +102,10 @@ static void check_case(qdq_dtype x_dtype, qdq_dtype y_dtype, int axis, const flo
 
 static void known_and_given_scales_have_the_bits_of_the_portable_kernel(void **state) {
     (void)state;
-    for (size_t i = 0; i < ORACLE_COUNT(x_dtypes); i++)
-        for (size_t k = 0; k < ORACLE_COUNT(y_dtypes); k++)
-            for (size_t c = 0; c < ORACLE_COUNT(choices); c++)
-                for (size_t s = 0; s < ORACLE_COUNT(scales); s++) {
+    for (size_t i = 0; i < UNIT_COUNT(x_dtypes); i++)
+        for (size_t k = 0; k < UNIT_COUNT(y_dtypes); k++)
+            for (size_t c = 0; c < UNIT_COUNT(choices); c++)
+                for (size_t s = 0; s < UNIT_COUNT(scales); s++) {
                     for (int axis = 0; axis < 2; axis++)
                         check_case(x_dtypes[i], y_dtypes[k], axis, scales[s], &choices[c]);
                     for (size_t one = 0; one < CHANNELS; one++)

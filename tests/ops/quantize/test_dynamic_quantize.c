@@ -119,7 +119,7 @@ static void check_case(const char *what, const dynamic_case *c, void *x) {
 // The block's number picks its contents: all zero, all -0, one value, NaN among numbers, only NaN,
 // one sign only, huge, tiny, wide.
 static float value_for(size_t block, uint64_t *seed) {
-    uint64_t r = oracle_random(seed);
+    uint64_t r = unit_random(seed);
     float unit = (float)(int32_t)(r >> 32) * 0x1p-31f;
     switch (block % 12) {
     case 0: return unit;
@@ -173,7 +173,7 @@ static void per_tensor_parameters_equal_the_oracle_whatever_the_padding(void **s
     (void)state;
     static const qdq_shape shapes[] = {{3, {3, 33, 65}}, {1, {1000}}, {5, {2, 2, 1, 3, 5}},
                                        {2, {33, 1}},     {1, {1}},    {0, {0}}};
-    for (size_t i = 0; i < ORACLE_COUNT(shapes); i++) check_all("per tensor", shapes[i], 9, NULL);
+    for (size_t i = 0; i < UNIT_COUNT(shapes); i++) check_all("per tensor", shapes[i], 9, NULL);
 }
 
 static void per_channel_parameters_equal_the_oracle_on_every_axis(void **state) {
@@ -189,7 +189,7 @@ static void per_group_parameters_equal_the_oracle_with_ragged_blocks(void **stat
     static const int64_t groups[][3] = {{2, 10, 32}, {1, 1, 65}, {1, 32, 32}, {-1, 7, -1},
                                         {3, 33, 64}, {1, 1, 1},  {1, 33, 2},  {2, -1, 17},
                                         {3, 16, 16}, {1, 1, 31}};
-    for (size_t i = 0; i < ORACLE_COUNT(groups); i++)
+    for (size_t i = 0; i < UNIT_COUNT(groups); i++)
         check_all("group", QDQ_SHAPE(3, 33, 65), 9, groups[i]);
     check_all("group", QDQ_SHAPE(100), 9, (const int64_t[]){32});
     check_all("group", QDQ_SHAPE(2, 3, 5, 7), 9, (const int64_t[]){2, 2, 2, 3});
@@ -274,7 +274,7 @@ static void rows_measured_on_onnx_runtime_come_out(void **state) {
         {8, {-3, -2, -2.5f, -1, 0, 1, 2, 2}, 5.0f / 255, 153, {0, 51, 26, 102, 153, 204, 255, 255}},
         {3, {2, -2.5f, -3}, 5.0f / 255, 153, {255, 26, 0}},
     };
-    for (size_t r = 0; r < ORACLE_COUNT(rows); r++) {
+    for (size_t r = 0; r < UNIT_COUNT(rows); r++) {
         float x[8], s;
         uint8_t y[8], z;
         memcpy(x, rows[r].x, sizeof x);
@@ -302,7 +302,7 @@ static void computed_parameters_do_not_depend_on_the_rounding_mode_of_the_caller
         int8_t y[64 * 64], z[64];
         float s[64];
     } out, first;
-    for (size_t i = 0; i < ORACLE_COUNT(x); i++) x[i] = (float)(i * 31 % 4001) * 0.3f - 100.0f;
+    for (size_t i = 0; i < UNIT_COUNT(x); i++) x[i] = (float)(i * 31 % 4001) * 0.3f - 100.0f;
     qdq_graph *g = qdq_graph_create("mode", NULL);
     qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(64, 64));
     qdq_dynamic_quantize_attrs attrs = {.quantize.qtype = QDQ_PER_CHANNEL};

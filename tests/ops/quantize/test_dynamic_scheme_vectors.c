@@ -49,7 +49,7 @@ static void the_four_modes_choose_the_powers_of_the_comparison_table(void **stat
         {QDQ_FLOAT8_E4M3FN, 496, {0, 1, 1, 1}},   {QDQ_FLOAT8_E4M3FN, 512, {1, 1, 1, 1}},
     };
     static const qdq_dtype floats[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
-    for (size_t t = 0; t < ORACLE_COUNT(table); t++)
+    for (size_t t = 0; t < UNIT_COUNT(table); t++)
         for (size_t m = 0; m < 4; m++)
             for (size_t f = 0; f < 3; f++)
                 for (int sign = 0; sign < 2; sign++) {
@@ -65,14 +65,14 @@ static void the_four_modes_choose_the_powers_of_the_comparison_table(void **stat
 
 // Searches the neighbours of 6 * value for a float32 whose product with fl(1 / 6) has these bits.
 static bool find_size(uint32_t bits, uint32_t *size) {
-    double d = (double)oracle_float_of_bits(bits);
+    double d = (double)unit_float_of_bits(bits);
     if (!isfinite(d)) return *size = bits, true;
     if (d > 0x1p125) return false;  // beyond the product of the greatest float32
-    uint32_t middle = oracle_bits_of_float((float)(6 * d));
+    uint32_t middle = unit_bits_of_float((float)(6 * d));
     for (uint32_t i = 0; i < 9; i++) {
         *size = middle + i - (middle < 4 ? middle : 4);
-        double product = oracle_mul((double)oracle_float_of_bits(*size), oracle_div(1, 6));
-        if (oracle_bits_of_float((float)product) == bits) return true;
+        double product = oracle_mul((double)unit_float_of_bits(*size), oracle_div(1, 6));
+        if (unit_bits_of_float((float)product) == bits) return true;
     }
     return false;
 }
@@ -88,7 +88,7 @@ static void rceil_rounds_the_published_bits_up_to_the_published_bytes(void **sta
                  {0x5F800001, 192}, {0x7F000000, 254}, {0x7F000001, 255}, {0x7F7FFFFF, 255},
                  {0x7F800000, 255}, {0x7FC00000, 255}};
     size_t found = 0;
-    for (size_t t = 0; t < ORACLE_COUNT(table); t++) {
+    for (size_t t = 0; t < UNIT_COUNT(table); t++) {
         uint32_t size;
         if (!find_size(table[t].bits, &size)) continue;
         found++;
@@ -140,7 +140,7 @@ static const mx_row mx_rows[] = {
 static void mxfp8_blocks_come_out_as_published(void **state) {
     (void)state;
     static scheme_case c;
-    for (size_t t = 0; t < ORACLE_COUNT(mx_rows); t++)
+    for (size_t t = 0; t < UNIT_COUNT(mx_rows); t++)
         for (int k = 0; k < 8; k++) {
             const mx_row *row = &mx_rows[t];
             const uint8_t *want = row->want[k & 3];
@@ -217,7 +217,7 @@ static void nvfp4_of_one_and_of_two_levels_gives_the_published_block(void **stat
         if (two) c.global_from = ATTRIBUTE;
         for (size_t i = 0; i < 32; i++) {
             float v = (float)((double)(i % 16) / 10);
-            c.x[i] = oracle_bits_of_float(i % 2 || i % 16 == 0 ? v : -v);
+            c.x[i] = unit_bits_of_float(i % 2 || i % 16 == 0 ? v : -v);
         }
         const scheme_result *got = result_of(&c);
         assert_int_equal(got->scale[0], two ? 0x7E : 0x28);
@@ -234,7 +234,7 @@ static void nvfp4_scales_are_neither_zero_nor_beyond_448(void **state) {
         uint32_t scale;
     } table[] = {{0, 0x38}, {-0.0, 0x38},    {NAN, 0x38},  {0x1p-149, 0x01}, {0x1p-30, 0x01},
                  {6, 0x38}, {6 * 448, 0x7E}, {1e30, 0x7E}, {INFINITY, 0x7E}};
-    for (size_t t = 0; t < ORACLE_COUNT(table); t++)
+    for (size_t t = 0; t < UNIT_COUNT(table); t++)
         for (int from = 0; from < 3; from++) {
             c = new_case("range", &half_rows, QDQ_FLOAT32, QDQ_FLOAT4_E2M1, QDQ_NVFP4);
             c.global = 1, c.global_dtype = QDQ_FLOAT32,

@@ -96,10 +96,10 @@ static double element(const scheme_case *c, size_t kind, double size, uint64_t r
 
 // Block b has kind first + b.
 static void fill(scheme_case *c, size_t first, uint64_t *seed) {
-    uint64_t salt = oracle_random(seed);
+    uint64_t salt = unit_random(seed);
     for (size_t i = 0, n = qdq_shape_count(c->grain->shape); i < n; i++) {
         size_t kind = block_of(c->grain, i) + first;
-        uint64_t of_block = salt + kind * 0x9E3779B97F4A7C15u, r = oracle_random(seed);
+        uint64_t of_block = salt + kind * 0x9E3779B97F4A7C15u, r = unit_random(seed);
         of_block ^= of_block >> 29;
         double size = turning(c, of_block), v = element(c, kind % KINDS, size, r);
         uint64_t nudge = kind % KINDS == 14 || kind % KINDS == 3 ? 1 : of_block >> 50;
@@ -116,7 +116,7 @@ static void check_case(scheme_case *c, uint64_t seed) {
     static scheme_result want, got;
     size_t blocks = qdq_shape_count(scheme_scale_shape(c->grain));
     size_t step = blocks < KINDS ? blocks : KINDS;
-    for (int i = 0; i < 8; i++) (void)oracle_random(&seed);
+    for (int i = 0; i < 8; i++) (void)unit_random(&seed);
     for (size_t first = 0; first < KINDS; first += step) {
         fill(c, first, &seed);
         scheme_expect(c, &want);
@@ -132,10 +132,10 @@ static void block_scales_of_every_mode_equal_the_model(void **state) {
     (void)state;
     static scheme_case c;
     uint64_t seed = 1;
-    for (size_t g = 0; g < ORACLE_COUNT(shapes); g++)
-        for (size_t s = 0; s < ORACLE_COUNT(mx_schemes); s++)
-            for (size_t f = 0; f < ORACLE_COUNT(floats); f++)
-                for (size_t t = 0; t < ORACLE_COUNT(small_results); t++) {
+    for (size_t g = 0; g < UNIT_COUNT(shapes); g++)
+        for (size_t s = 0; s < UNIT_COUNT(mx_schemes); s++)
+            for (size_t f = 0; f < UNIT_COUNT(floats); f++)
+                for (size_t t = 0; t < UNIT_COUNT(small_results); t++) {
                     if (t > 2 && g % 3) continue;
                     c = (scheme_case){"mx",          &shapes[g],
                                       floats[f],     small_results[t],
@@ -149,9 +149,9 @@ static void nvfp4_equals_the_model_with_and_without_a_global_scale(void **state)
     static scheme_case c;
     static const float globals[] = {1, 0.5f, 3.0f / 7, 1.0f / 2688, 1e-4f, 6e4f, 0.1f};
     uint64_t seed = 1000;
-    for (size_t g = 0; g < ORACLE_COUNT(shapes); g++)
-        for (size_t f = 0; f < ORACLE_COUNT(floats); f++)
-            for (unsigned k = 0; k < 1 + 3 * ORACLE_COUNT(globals); k++) {
+    for (size_t g = 0; g < UNIT_COUNT(shapes); g++)
+        for (size_t f = 0; f < UNIT_COUNT(floats); f++)
+            for (unsigned k = 0; k < 1 + 3 * UNIT_COUNT(globals); k++) {
                 if ((k + g) % 3 != f && k) continue;
                 c = (scheme_case){"nvfp4",         &shapes[g], floats[f],
                                   QDQ_FLOAT4_E2M1, QDQ_NVFP4,  .global_from = NOWHERE};
@@ -169,8 +169,8 @@ static void nvfp4_equals_the_model_with_a_global_scale_of_any_kind(void **state)
     static scheme_case c;
     static const float globals[] = {1e-38f, 3e38f, 0x1p-149f, 0x1p-126f, 0.0f, -0.0f, -1.0f, -0.3f};
     uint64_t seed = 1500;
-    for (size_t g = 0; g < ORACLE_COUNT(shapes); g++)
-        for (size_t k = 0; k < ORACLE_COUNT(globals); k++) {
+    for (size_t g = 0; g < UNIT_COUNT(shapes); g++)
+        for (size_t k = 0; k < UNIT_COUNT(globals); k++) {
             c = (scheme_case){"odd global scale",
                               &shapes[g],
                               floats[k % 3],
@@ -187,9 +187,9 @@ static void symmetric_float8_spreads_the_magnitude_over_the_largest_value(void *
     (void)state;
     static scheme_case c;
     uint64_t seed = 2000;
-    for (size_t g = 0; g < ORACLE_COUNT(shapes); g++)
-        for (size_t f = 0; f < ORACLE_COUNT(floats); f++)
-            for (size_t t = 0; t < ORACLE_COUNT(small_results); t++)
+    for (size_t g = 0; g < UNIT_COUNT(shapes); g++)
+        for (size_t f = 0; f < UNIT_COUNT(floats); f++)
+            for (size_t t = 0; t < UNIT_COUNT(small_results); t++)
                 for (int eps = 0; eps < 2; eps++) {
                     if (small_results[t] == QDQ_FLOAT4_E2M1 || (size_t)eps > g % 2) continue;
                     c = (scheme_case){"symmetric",           &shapes[g],    floats[f],
@@ -217,9 +217,9 @@ static void symmetric_without_clipping_takes_the_greater_of_both_sides(void **st
                    {QDQ_INT8, {true, -3, 0}, {true, 100, 0}},
                    {QDQ_INT8, {true, 5, 0}, {true, 90, 0}}};
     uint64_t seed = 3000;
-    for (size_t g = 0; g < ORACLE_COUNT(shapes); g++)
-        for (size_t f = 0; f < ORACLE_COUNT(floats); f++)
-            for (size_t t = 0; t < ORACLE_COUNT(results); t++) {
+    for (size_t g = 0; g < UNIT_COUNT(shapes); g++)
+        for (size_t f = 0; f < UNIT_COUNT(floats); f++)
+            for (size_t t = 0; t < UNIT_COUNT(results); t++) {
                 c = (scheme_case){"no clipping",
                                   &shapes[g],
                                   floats[f],
@@ -254,8 +254,8 @@ static void padding_never_enters_a_block(void **state) {
                                          QDQ_NVFP4,
                                          QDQ_SYMMETRIC,
                                          QDQ_SYMMETRIC_NO_CLIPPING};
-    for (size_t g = 0; g < ORACLE_COUNT(shapes); g++)
-        for (unsigned k = 0; k < 2 * ORACLE_COUNT(schemes) * 3; k++) {
+    for (size_t g = 0; g < UNIT_COUNT(shapes); g++)
+        for (unsigned k = 0; k < 2 * UNIT_COUNT(schemes) * 3; k++) {
             qdq_scheme scheme = schemes[k / 6];
             qdq_dtype to = scheme == QDQ_NVFP4                   ? QDQ_FLOAT4_E2M1
                            : scheme == QDQ_SYMMETRIC_NO_CLIPPING ? QDQ_INT8

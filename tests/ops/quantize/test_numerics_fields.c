@@ -135,7 +135,7 @@ static void fill_rows(float *x) {
         if (col / 12 == 2) tie = nextafterf(tie, -INFINITY);
         if (col / 12 >= 3) tie = ((float)(ks[col % 12] + (int)col) - 70.0f) * 0.5f;
         if (col / 12 >= 5) tie *= some_scales[row / 4];
-        x[i] = col < 72 ? tie : col < 72 + ORACLE_COUNT(odd) ? odd[col - 72] : tie * 1.25f;
+        x[i] = col < 72 ? tie : col < 72 + UNIT_COUNT(odd) ? odd[col - 72] : tie * 1.25f;
     }
 }
 
@@ -261,7 +261,7 @@ static void check_requantize_of_all(qdq_dtype between) {
     fill_rows(f);
     for (size_t i = 0; i < COUNT; i++) {
         b[i] = (int8_t)(i * 7 % 256);
-        w[i] = (int32_t)oracle_random(&seed) >> (i % 31);
+        w[i] = (int32_t)unit_random(&seed) >> (i % 31);
     }
     check_requantize(QDQ_INT8, b, between);
     check_requantize(QDQ_INT32, w, between);
@@ -294,7 +294,7 @@ static void path_3_of_ttnn_is_wrong_as_often_as_published(void **state) {
                                    .rounding = QDQ_ROUND_TRUNCATE,
                                    .bfloat16_store = QDQ_BFLOAT16_DEVICE,
                                    .zero_point_order = QDQ_ZERO_POINT_BEFORE};
-    for (size_t r = 0; r < ORACLE_COUNT(row); r++) {
+    for (size_t r = 0; r < UNIT_COUNT(row); r++) {
         int8_t x[256];
         int32_t y[256];
         int wrong = 0;
@@ -367,7 +367,7 @@ static void results_do_not_depend_on_the_rounding_mode_of_the_caller_and_keep_it
                                 {"s", &some[0], sizeof some[0]},
                                 {"t", &some[1], sizeof some[1]}};
         memset(&y, 0, sizeof y);
-        for (size_t i = 0; i < ORACLE_COUNT(bound); i++)
+        for (size_t i = 0; i < UNIT_COUNT(bound); i++)
             assert_int_equal(
                 qdq_exec_bind(exec, bound[i].name, bound[i].data, bound[i].bytes, &err), 0);
         fesetround(modes[k % 4]);

@@ -83,7 +83,7 @@ static void tie_scales(float *scales, qdq_dtype dtype, const void *x, size_t cou
 static void check_ties(qdq_dtype dtype, void *x, size_t count) {
     static const double ks[] = {0, 1, 2, 7, 63, 126, 127, 254};
     float *scales = oracle_memory(count * sizeof *scales);
-    for (size_t k = 0; k < ORACLE_COUNT(ks); k++) {
+    for (size_t k = 0; k < UNIT_COUNT(ks); k++) {
         fan f;
         tie_scales(scales, dtype, x, count, ks[k]);
         fan_make(&f, dtype, QDQ_SHAPE((int64_t)count), x);
@@ -106,18 +106,18 @@ static void the_oracle_divides_multiplies_adds_and_fuses_as_the_host_does(void *
     (void)state;
     uint64_t seed = 99;
     for (int i = 0; i < 300000; i++) {
-        uint64_t r = oracle_random(&seed), t = oracle_random(&seed);
+        uint64_t r = unit_random(&seed), t = unit_random(&seed);
         uint32_t near = i % 2 ? 0x0FFFFFFF : 0xFFFFFFFF, base = i % 2 ? 0x38000000 : 0;
-        volatile float a = oracle_float_of_bits(((uint32_t)r & near) | base);
-        volatile float b = oracle_float_of_bits(((uint32_t)(r >> 32) & near) | base);
-        volatile float c = oracle_float_of_bits((uint32_t)t);
+        volatile float a = unit_float_of_bits(((uint32_t)r & near) | base);
+        volatile float b = unit_float_of_bits(((uint32_t)(r >> 32) & near) | base);
+        volatile float c = unit_float_of_bits((uint32_t)t);
         float want[4] = {a / b, a * b, a + c, fmaf(a, b, c)};
         double got[4] = {oracle_div((double)a, (double)b), oracle_mul((double)a, (double)b),
                          oracle_add((double)a, (double)c),
                          oracle_fma((double)a, (double)b, (double)c)};
         for (int k = 0; k < 4; k++) {
             if (isnan(want[k]) && isnan(got[k])) continue;
-            if (oracle_bits_of_float((float)got[k]) != oracle_bits_of_float(want[k]))
+            if (unit_bits_of_float((float)got[k]) != unit_bits_of_float(want[k]))
                 fail_msg("%d: %a %a %a: %a, host %a", k, (double)a, (double)b, (double)c, got[k],
                          (double)want[k]);
         }
@@ -157,7 +157,7 @@ static void quantize_of_every_bfloat16_at_a_constructed_tie_equals_the_oracle(vo
 static void nan_becomes_quant_min_and_infinities_saturate(void **state) {
     (void)state;
     float x[6] = {NAN, -NAN, INFINITY, -INFINITY, 1e10f, -1e10f};
-    x[1] = oracle_float_of_bits(0xFF800001);  // a negative signalling NaN
+    x[1] = unit_float_of_bits(0xFF800001);  // a negative signalling NaN
     int8_t y[6], narrow[6];
     uint8_t u[6];
     int32_t w[6];
@@ -177,7 +177,7 @@ static void nan_becomes_quant_min_and_infinities_saturate(void **state) {
                             {"u", u, sizeof u},
                             {"w", w, sizeof w},
                             {"n", narrow, sizeof narrow}};
-    oracle_run(g, NULL, bound, ORACLE_COUNT(bound));
+    oracle_run(g, NULL, bound, UNIT_COUNT(bound));
     qdq_graph_destroy(g);
     static const bool least[6] = {true, true, false, true, false, true};
     for (size_t i = 0; i < 6; i++) {
@@ -205,7 +205,7 @@ static size_t float_inputs(float *x, float scale) {
         x[n++] = tie, x[n++] = nextafterf(tie, INFINITY), x[n++] = nextafterf(tie, -INFINITY);
     }
     static const double far[] = {0x1p15, 0x1p21, 0x1p22, 0x1p23, 0x1p24, 0x1p30, 0x1p31, 0x1p32};
-    for (size_t i = 0; i < ORACLE_COUNT(far); i++) {
+    for (size_t i = 0; i < UNIT_COUNT(far); i++) {
         for (int k = -8; k < 8; k++) {
             double at = (far[i] + (double)k + 0.5) * (double)scale;
             x[n++] = (float)at, x[n++] = nextafterf((float)at, INFINITY);
@@ -214,7 +214,7 @@ static size_t float_inputs(float *x, float scale) {
         float end = (float)(far[i] * (double)scale);
         for (int k = 0; k < 8; k++) x[n++] = end, x[n++] = -end, end = nextafterf(end, 0);
     }
-    for (size_t i = 0; i < ORACLE_COUNT(odd); i++) x[n++] = oracle_float_of_bits(odd[i]);
+    for (size_t i = 0; i < UNIT_COUNT(odd); i++) x[n++] = unit_float_of_bits(odd[i]);
     return n;
 }
 
@@ -246,7 +246,7 @@ static void quantize_of_any_float32_at_a_constructed_tie_equals_the_oracle(void 
     float *x = oracle_memory(COUNT * sizeof *x);
     uint64_t seed = 7;
     for (size_t i = 0; i < COUNT; i++) {
-        x[i] = oracle_float_of_bits((uint32_t)oracle_random(&seed));
+        x[i] = unit_float_of_bits((uint32_t)unit_random(&seed));
         if (i % 16 == 0) x[i] *= 0x1p-149f / 0x1p-120f;  // makes more of them small or subnormal
     }
     check_ties(QDQ_FLOAT32, x, COUNT);
@@ -260,7 +260,7 @@ static void quantize_of_int32_rounds_x_to_float32_first(void **state) {
                                      INT32_MIN, 0x5555555,  -0x5555555, 255 * 127,  -255 * 127};
     int32_t *x = oracle_memory(9216 * sizeof *x);
     size_t count = 0;
-    for (size_t i = 0; i < ORACLE_COUNT(around); i++) {
+    for (size_t i = 0; i < UNIT_COUNT(around); i++) {
         for (int64_t k = -300; k <= 300; k++) {
             int64_t at = around[i] + k;
             if (at >= INT32_MIN && at <= INT32_MAX) x[count++] = (int32_t)at;
@@ -281,13 +281,13 @@ static void run_time_scales_of_any_value_divide_as_float32_does(void **state) {
                                     0x007FFFFF, 0x00800000, 0x3F800000, 0xBF800000, 0x3DCCCCCD,
                                     0xBE000000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000,
                                     0xFFC00000, 0x7F800001, 0x3B000000, 0x4B000000, 0x00200000};
-    enum { SIDE = ORACLE_COUNT(bits) };
+    enum { SIDE = UNIT_COUNT(bits) };
     float x[SIDE * SIDE], s[SIDE];
     int32_t z[SIDE];
     int8_t y[SIDE * SIDE];
     for (size_t i = 0; i < SIDE; i++) {
-        s[i] = oracle_float_of_bits(bits[i]), z[i] = (int32_t)i * 7 - 60;
-        for (size_t j = 0; j < SIDE; j++) x[j * SIDE + i] = oracle_float_of_bits(bits[j]);
+        s[i] = unit_float_of_bits(bits[i]), z[i] = (int32_t)i * 7 - 60;
+        for (size_t j = 0; j < SIDE; j++) x[j * SIDE + i] = unit_float_of_bits(bits[j]);
     }
     qdq_graph *g = qdq_graph_create("run-time", NULL);
     qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(SIDE, SIDE));
@@ -302,9 +302,8 @@ static void run_time_scales_of_any_value_divide_as_float32_does(void **state) {
     oracle_range range = oracle_range_of(QDQ_INT8, &oracle_core);
     for (int materialize = 0; materialize < 2; materialize++) {
         memset(y, 0x55, sizeof y);
-        oracle_run(g, &(qdq_compile_options){.materialize = materialize}, bound,
-                   ORACLE_COUNT(bound));
-        for (size_t i = 0; i < ORACLE_COUNT(y); i++) {
+        oracle_run(g, &(qdq_compile_options){.materialize = materialize}, bound, UNIT_COUNT(bound));
+        for (size_t i = 0; i < UNIT_COUNT(y); i++) {
             size_t c = i % SIDE;
             oracle_check("run-time", (double)x[i], (double)s[c], z[c], QDQ_INT8, y[i],
                          oracle_quantize((double)x[i], (double)s[c], z[c], range, &oracle_core));

@@ -11,7 +11,7 @@ static void check(const char *what, double q, oracle_side in, oracle_side out, q
     if (got == (double)want) return;
     fail_msg(
         "%s: q %.9g (float32 %08x) in (%.9g, %lld) out (%.9g, %lld) to %s: got %.0f, want %lld",
-        what, q, oracle_bits_of_float((float)q), in.scale, (long long)in.zp, out.scale,
+        what, q, unit_bits_of_float((float)q), in.scale, (long long)in.zp, out.scale,
         (long long)out.zp, qdq_dtype_name(to), got, (long long)want);
 }
 
@@ -56,7 +56,7 @@ static void requantize_of_every_bfloat16_equals_the_oracle(void **state) {
                                        {15, 5}, {11, 13}, {3, 18}};
     uint16_t *x = oracle_memory(ALL * sizeof *x);
     for (size_t i = 0; i < ALL; i++) x[i] = (uint16_t)i;
-    for (size_t i = 0; i < ORACLE_COUNT(pairs); i++) {
+    for (size_t i = 0; i < UNIT_COUNT(pairs); i++) {
         check_floats(QDQ_BFLOAT16, x, ALL, oracle_scale(pairs[i][0]), oracle_scale(pairs[i][1]),
                      i % 2 != 0);
     }
@@ -72,7 +72,7 @@ static void requantize_of_float32_equals_the_oracle(void **state) {
     for (int i = 0; i < COUNT; i++) {
         float half = (float)(i / 4 - COUNT / 8) / 2.0f;
         x[i] = i % 4 == 0 ? half : nextafterf(half, i % 4 == 1 ? INFINITY : -INFINITY);
-        if (i % 4 == 3) x[i] = oracle_float_of_bits((uint32_t)oracle_random(&seed));
+        if (i % 4 == 3) x[i] = unit_float_of_bits((uint32_t)unit_random(&seed));
     }
     for (size_t s = 0; s < ORACLE_SCALES; s++)
         check_floats(QDQ_FLOAT32, x, COUNT, oracle_scale(s), oracle_scale(s * 7 % 20), s % 2 != 0);
@@ -236,7 +236,7 @@ static void requantize_keeps_the_dtype_of_x_and_cuts_to_quant_min_and_max(void *
     attrs.quant_min = QDQ_INT(-11), attrs.quant_max = QDQ_INT(20);
     qdq_output(g, "n", qdq_requantize(g, v, attrs));
     oracle_bound bound[] = {{"x", x, sizeof x}, {"y", y, sizeof y}, {"n", n, sizeof n}};
-    oracle_run(g, NULL, bound, ORACLE_COUNT(bound));
+    oracle_run(g, NULL, bound, UNIT_COUNT(bound));
     qdq_graph_destroy(g);
     for (size_t i = 0; i < CODES; i++) {
         int64_t sum = oracle_to_integer(((double)i - 128) / 2, QDQ_ROUND_HALF_EVEN) + 7;

@@ -24,7 +24,7 @@ static example *make_example(unsigned number, qdq_dtype from, qdq_dtype to, cons
     static const qdq_dtype wider[] = {QDQ_INT8, QDQ_UINT8, QDQ_INT16, QDQ_UINT16, QDQ_INT4};
     int64_t extents[QDQ_MAX_RANK];
     uint64_t seed = number * 2654435761u + 1;
-    for (int i = 0; i < 8; i++) (void)oracle_random(&seed);
+    for (int i = 0; i < 8; i++) (void)unit_random(&seed);
     e = (example){.grain = g, .from = from, .to = to};
     e.count = qdq_shape_count(g->shape), e.blocks = qdq_shape_count(grid_of(g, extents));
     assert_true(e.count <= LARGEST);
@@ -43,8 +43,8 @@ static example *make_example(unsigned number, qdq_dtype from, qdq_dtype to, cons
 }
 
 static void check_source(qdq_dtype from, unsigned number) {
-    for (size_t t = 0; t < ORACLE_COUNT(results); t++)
-        for (size_t g = 0; g < ORACLE_COUNT(grains); g++)
+    for (size_t t = 0; t < UNIT_COUNT(results); t++)
+        for (size_t g = 0; g < UNIT_COUNT(grains); g++)
             for (unsigned k = 0; k < 11; k++) {
                 const example *e = make_example(number++, from, results[t], &grains[g]);
                 bool overflows = e->saturate == QDQ_FALSE;
@@ -116,7 +116,7 @@ static void a_zero_point_of_0_takes_the_sign_of_zero_from_float4_alone(void **st
     (void)state;
     static const float x[4] = {-0.0f, 0.0f, -1e-30f, -0.125f};
     static const int8_t zero = 0;
-    for (size_t t = 0; t < ORACLE_COUNT(small_results); t++) {
+    for (size_t t = 0; t < UNIT_COUNT(small_results); t++) {
         const small_format *f = small_format_of(small_results[t]);
         bool float4 = f->dtype == QDQ_FLOAT4_E2M1;
         uint8_t none[4], attr[4], port[4], minus = (uint8_t)small_encode(f, -0.0, 0);
@@ -139,7 +139,7 @@ static void a_zero_point_of_0_takes_the_sign_of_zero_from_float4_alone(void **st
 static void float8_saturates_unless_saturate_is_false_and_float4_always(void **state) {
     (void)state;
     static const float x[8] = {1e9f, -1e9f, INFINITY, -INFINITY, NAN, 3e38f, 7.1f, -7.1f};
-    for (size_t t = 0; t < ORACLE_COUNT(small_results); t++)
+    for (size_t t = 0; t < UNIT_COUNT(small_results); t++)
         for (int saturate = QDQ_UNSET; saturate <= QDQ_TRUE; saturate++) {
             const small_format *f = small_format_of(small_results[t]);
             uint8_t y[8];
@@ -182,7 +182,7 @@ static size_t count_findings(qdq_graph *graph, const char *rule) {
 
 static void a_zero_point_other_than_0_with_a_small_float_is_a_finding(void **state) {
     (void)state;
-    for (size_t t = 0; t < ORACLE_COUNT(small_results); t++)
+    for (size_t t = 0; t < UNIT_COUNT(small_results); t++)
         for (int zp = -1; zp <= 1; zp++)
             for (int port = 0; port < 2; port++) {
                 int8_t held_zp = (int8_t)zp;
@@ -205,7 +205,7 @@ static void a_zero_point_other_than_0_with_a_small_float_is_a_finding(void **sta
 
 static void a_constant_scale_code_that_is_zero_or_not_a_number_is_a_finding(void **state) {
     (void)state;
-    for (size_t s = 1; s < ORACLE_COUNT(scale_dtypes); s++) {
+    for (size_t s = 1; s < UNIT_COUNT(scale_dtypes); s++) {
         const small_format *f = small_format_of(scale_dtypes[s]);
         unsigned stride = small_codes(f) > 256 ? 127 : 1;
         for (unsigned code = 0; code < small_codes(f); code += stride) {
@@ -231,7 +231,7 @@ static void every_code_of_a_run_time_scale_divides_and_multiplies_as_float32_doe
     static float wide[65536 * 6], y[65536 * 6];
     static uint8_t q[65536 * 6];
     static uint16_t scales[65536];
-    for (size_t s = 1; s < ORACLE_COUNT(scale_dtypes); s++) {
+    for (size_t s = 1; s < UNIT_COUNT(scale_dtypes); s++) {
         const small_format *f = small_format_of(scale_dtypes[s]);
         size_t rows = small_codes(f);
         for (size_t i = 0; i < rows; i++) hold(f->dtype, scales, i, (uint32_t)i);
@@ -253,8 +253,8 @@ static void every_code_of_a_run_time_scale_divides_and_multiplies_as_float32_doe
         qdq_graph_destroy(g);
         for (size_t i = 0; i < rows * 6; i++) {
             parameter p = {small_value(f, (unsigned)(i / 6)), 0, false};
-            uint32_t want = quantized(QDQ_FLOAT32, oracle_bits_of_float(wide[i]), p,
-                                      QDQ_FLOAT8_E5M2, QDQ_FLOAT_SATURATE);
+            uint32_t want = quantized(QDQ_FLOAT32, unit_bits_of_float(wide[i]), p, QDQ_FLOAT8_E5M2,
+                                      QDQ_FLOAT_SATURATE);
             uint32_t back = dequantized(QDQ_FLOAT8_E5M2, q[i], p, QDQ_FLOAT32);
             if (!same(QDQ_FLOAT8_E5M2, q[i], want) ||
                 !same(QDQ_FLOAT32, held(QDQ_FLOAT32, y, i), back))

@@ -180,7 +180,7 @@ static void shapes_cross_every_block_size(void **unused) {
             {QDQ_SHAPE(ACROSS(PART), 1, 1), 6},
             {QDQ_SHAPE(5, ACROSS(PART / 5), 3), 2},
         };
-        for (size_t i = 0; i < ORACLE_COUNT(cases); i++)
+        for (size_t i = 0; i < UNIT_COUNT(cases); i++)
             for (int both = has_format(k); both >= 0; both--)
                 check(k, cases[i].shape, cases[i].within, both ? QDQ_NCX : QDQ_NXC,
                       1000 * (uint64_t)k + i);
@@ -195,7 +195,7 @@ static void random_shapes_agree(void **unused) {
     for (size_t i = 0; i < large_cases.count; i++) {
         uint64_t seed = large_cases.seed + i, state = large_state(seed);
         int rank = 2 + (int)large_pick(&state, 3);
-        qdq_shape shape = large_shape(&state, rank, cuts, ORACLE_COUNT(cuts), MOST);
+        qdq_shape shape = large_shape(&state, rank, cuts, UNIT_COUNT(cuts), MOST);
         uint32_t within = 1 + (uint32_t)large_pick(&state, ((size_t)1 << shape.rank) - 1);
         qdq_data_format format = large_pick(&state, 2) ? QDQ_NCX : QDQ_NXC;
         check((kind)large_pick(&state, KINDS), shape, within, format, seed);

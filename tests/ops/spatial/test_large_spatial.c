@@ -279,9 +279,9 @@ static void pools_cross_their_lanes_of_channels(void **unused) {
 static void pools_cross_their_lanes_of_positions(void **unused) {
     static const int64_t strides[] = {1, 2, 3, 4, 8, 16, 5, 27};
     (void)unused;
-    for (uint64_t i = 0; i < 3 * ORACLE_COUNT(strides); i++) {
+    for (uint64_t i = 0; i < 3 * UNIT_COUNT(strides); i++) {
         uint64_t state = large_state(i);
-        pool p = {.dtype = dtypes[i / ORACLE_COUNT(strides)],
+        pool p = {.dtype = dtypes[i / UNIT_COUNT(strides)],
                   .x = {.format = QDQ_NCX,
                         .spatial = 1 + (int)large_pick(&state, 3),
                         .batch = 1 + i % 2,
@@ -290,11 +290,11 @@ static void pools_cross_their_lanes_of_positions(void **unused) {
         for (int d = LARGE_DIMS - p.x.spatial; d < LARGE_DIMS; d++)
             p.x.size[d] = 3 + large_pick(&state, 3);
         random_window(&p, &state);
-        p.stride[2] = strides[i % ORACLE_COUNT(strides)];
+        p.stride[2] = strides[i % UNIT_COUNT(strides)];
         size_t lanes = (QDQ_POOL_SPAN - 1) / (size_t)p.stride[2] + 1;
         p.x.size[2] = row_for(&p, ACROSS(lanes < QDQ_POOL_LANES ? lanes : QDQ_POOL_LANES));
         check_pool(&p, &state, i);
-        if (i < ORACLE_COUNT(strides)) check_pool_of_codes(&p, &state, i);
+        if (i < UNIT_COUNT(strides)) check_pool_of_codes(&p, &state, i);
     }
 }
 

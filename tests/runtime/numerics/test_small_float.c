@@ -8,18 +8,6 @@
 #include "tests/small_floats.h"
 #include "tests/unit.h"
 
-static float float_of(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t bits_of(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 // Code i of an array as the API holds it: in one byte or two.
 static unsigned code_at(const small_format *f, const void *codes, size_t i) {
     return small_codes(f) > 256 ? ((const uint16_t *)codes)[i] : ((const uint8_t *)codes)[i];
@@ -40,7 +28,7 @@ static size_t all_codes(const small_format *f, void *codes) {
 
 static bool same_float(float a, double b) {
     if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
-    return bits_of(a) == bits_of((float)b);
+    return unit_bits_of_float(a) == unit_bits_of_float((float)b);
 }
 
 static void every_code_of_a_small_float_has_the_value_of_its_definition(void **state) {
@@ -98,7 +86,7 @@ static void check_encode(const small_format *f, const float *in, size_t count) {
             unsigned got = code_at(f, out, i);
             if (!small_same(f, got, want))
                 fail_msg("%a (%08x) to %s, mode %d: got %#x, want %#x", (double)in[i],
-                         bits_of(in[i]), qdq_dtype_name(f->dtype), mode, got, want);
+                         unit_bits_of_float(in[i]), qdq_dtype_name(f->dtype), mode, got, want);
         }
         if (mode != QDQ_FLOAT_SATURATE) continue;
         static uint16_t plain[1 << 21];
@@ -115,7 +103,8 @@ static void check_every(qdq_dtype source) {
     size_t count = all_codes(from, codes);
     for (size_t i = 0; i < count; i++) {
         wide[i] = (float)small_value(from, codes[i]);
-        if (isnan(wide[i])) wide[i] = float_of(codes[i] & 0x8000 ? 0xFFC00000 : 0x7FC00000);
+        if (isnan(wide[i]))
+            wide[i] = unit_float_of_bits(codes[i] & 0x8000 ? 0xFFC00000 : 0x7FC00000);
     }
     for (size_t k = 0; k < SMALL_FORMATS; k++) check_encode(&small_formats[k], wide, count);
 }
@@ -157,7 +146,7 @@ static size_t constructed(const small_format *f, float *in) {
         n = add_around(in, n, tie - half_step), n = add_around(in, n, tie + half_step);
     }
     for (size_t i = 0; i < UNIT_COUNT(odd); i++)
-        in[n++] = float_of(odd[i]), in[n++] = float_of(odd[i] | 0x80000000);
+        in[n++] = unit_float_of_bits(odd[i]), in[n++] = unit_float_of_bits(odd[i] | 0x80000000);
     return n;
 }
 
@@ -181,7 +170,7 @@ static void any_float32_becomes_the_nearest_code_of_each_type(void **state) {
         // 2^-31 to 2, so that most are in range
         if (i % 2) bits = (bits & 0x8FFFFFFF) | 0x30000000;
         if (i % 4 == 3) bits ^= 0x70000000;  // 2 to 2^33
-        in[i] = float_of(bits);
+        in[i] = unit_float_of_bits(bits);
     }
     for (size_t k = 0; k < SMALL_FORMATS; k++) check_encode(&small_formats[k], in, COUNT);
 }

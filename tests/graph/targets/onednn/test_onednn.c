@@ -10,7 +10,7 @@ static const size_t no_golden = SIZE_MAX;
 
 // The row of a batch; oneDNN does not run every batch.
 static size_t golden_of(onednn_batch b) {
-    for (size_t i = 0; i < ORACLE_COUNT(onednn_golden); i++)
+    for (size_t i = 0; i < UNIT_COUNT(onednn_golden); i++)
         if (memcmp(&onednn_golden[i].batch, &b, sizeof b) == 0) return i;
     return no_golden;
 }
@@ -23,7 +23,7 @@ static uint64_t hash_all(const onednn_case *c, const uint32_t *codes, uint64_t h
 
 static void the_model_gives_the_results_of_onednn(void **state) {
     (void)state;
-    for (size_t row = 0; row < ORACLE_COUNT(onednn_golden); row++) {
+    for (size_t row = 0; row < UNIT_COUNT(onednn_golden); row++) {
         onednn_batch b = onednn_golden[row].batch;
         uint64_t hash = ONEDNN_HASH;
         size_t count = 0;
@@ -183,7 +183,7 @@ static void sides_fill(sides *s) {
 static const uint32_t side_scales[] = {0x3F800000, 0x3F000000, 0x3C010204, 0x3DD1A347, 0x3E124925,
                                        0x3DCCCCCD, 0x3F800008, 0x3F800009, 0x3F7FFFF0, 0x3F7FFFEF,
                                        0x41A00000, 0x3C9374BC, 0x00200000, 0x7E967699, 0xBF000000};
-enum { SIDE_SCALES = ORACLE_COUNT(side_scales), SIDE_ZPS = 5 };
+enum { SIDE_SCALES = UNIT_COUNT(side_scales), SIDE_ZPS = 5 };
 static const int32_t side_zps[SIDE_ZPS][2] = {{0, 0}, {1, 3}, {-7, 127}, {128, 1000}, {0, -5}};
 
 // Every scale with every other scale, per tensor.
@@ -246,7 +246,7 @@ static void requantize_of_int32_goes_through_float32_if_accepted(void **state) {
                                            {ONEDNN_S32, ONEDNN_U8},
                                            {ONEDNN_S8, ONEDNN_S32},
                                            {ONEDNN_S32, ONEDNN_S32}};
-    for (size_t i = 0; i < ORACLE_COUNT(pairs); i++)
+    for (size_t i = 0; i < UNIT_COUNT(pairs); i++)
         if (requantize_tensors(pairs[i][0], pairs[i][1]))
             assert_true(requantize_channels(pairs[i][0], pairs[i][1]));
 }

@@ -152,7 +152,7 @@ static void an_attribute_within_1e_6_of_1_is_dropped_and_a_port_is_not(void **st
                 {ONEDNN_DYNAMIC_QUANTIZE, up, {126, 126}},
                 {ONEDNN_QUANTIZE, down, {127, 126}},
                 {ONEDNN_QUANTIZE, down - 0x1p-24, {127, 127}}};
-    for (size_t i = 0; i < ORACLE_COUNT(rows); i++) {
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         seen s = {.op = rows[i].op, F32_TO(S8), .scale = rows[i].scale, .count = 2};
         s.x[0] = (double)126.50012f, s.x[1] = (double)126.4999f;
         memcpy(s.y, rows[i].y, sizeof rows[i].y);
@@ -233,9 +233,9 @@ static void saturate_clamps_float8_and_rounds_once(void **state) {
     (void)state;
     static const double e4m3[] = {448, 448, 448, 448, -448, 448, 448, -448, 18};
     static const double e5m2[] = {448, 448, 448, 57344, -57344, 57344, 57344, -57344, 16};
-    uint32_t *a = float8_of(ONEDNN_E4M3, QDQ_TRUE, ORACLE_COUNT(ends), ends);
-    uint32_t *b = float8_of(ONEDNN_E5M2, QDQ_TRUE, ORACLE_COUNT(ends), ends);
-    for (size_t i = 0; i < ORACLE_COUNT(ends); i++) {
+    uint32_t *a = float8_of(ONEDNN_E4M3, QDQ_TRUE, UNIT_COUNT(ends), ends);
+    uint32_t *b = float8_of(ONEDNN_E5M2, QDQ_TRUE, UNIT_COUNT(ends), ends);
+    for (size_t i = 0; i < UNIT_COUNT(ends); i++) {
         if (model_value(ONEDNN_E4M3, a[i]) != e4m3[i] || model_value(ONEDNN_E5M2, b[i]) != e5m2[i])
             fail_msg("%.9g: %g and %g, want %g and %g", (double)ends[i],
                      model_value(ONEDNN_E4M3, a[i]), model_value(ONEDNN_E5M2, b[i]), e4m3[i],
@@ -247,8 +247,8 @@ static void saturate_clamps_float8_and_rounds_once(void **state) {
 static void saturate_false_is_what_onednn_does_anyway(void **state) {
     (void)state;
     for (onednn_type to = ONEDNN_E4M3; to <= ONEDNN_E5M2; to++) {
-        uint32_t *a = float8_of(to, QDQ_FALSE, ORACLE_COUNT(ends), ends);
-        uint32_t *b = float8_of(to, QDQ_UNSET, ORACLE_COUNT(ends), ends);
+        uint32_t *a = float8_of(to, QDQ_FALSE, UNIT_COUNT(ends), ends);
+        uint32_t *b = float8_of(to, QDQ_UNSET, UNIT_COUNT(ends), ends);
         assert_memory_equal(a, b, sizeof ends);
         free(a), free(b);
     }

@@ -56,7 +56,7 @@ static void integers_saturate_and_nan_is_the_least_as_measured(void **state) {
                 {QDQ_INT4, 0, {-8, 7, -8, 0, 2, 2, 0, 7}},
                 {QDQ_UINT4, 3, {0, 15, 0, 3, 5, 5, 3, 15}}};
     uint32_t y[8];
-    for (size_t r = 0; r < ORACLE_COUNT(rows); r++)
+    for (size_t r = 0; r < UNIT_COUNT(rows); r++)
         for (size_t f = 0; f < 3; f++) {
             quantize(floats[f], rows[r].to, x, 8, &rows[r].zp, QDQ_UNSET, y);
             for (size_t i = 0; i < 8; i++)
@@ -81,7 +81,7 @@ static void dynamic_quantize_linear_gives_the_measured_numbers(void **state) {
         {8, {-3, -2, -2.5f, -1, 0, 1, 2, 2}, 5.0f / 255, 153, {0, 51, 26, 102, 153, 204, 255, 255}},
         {3, {2, -2.5f, -3}, 5.0f / 255, 153, {255, 26, 0}},
     };
-    for (size_t k = 0; k < ORACLE_COUNT(rows); k++) {
+    for (size_t k = 0; k < UNIT_COUNT(rows); k++) {
         float x[8], s = 0;
         uint8_t y[8], z = 1;
         memcpy(x, rows[k].x, sizeof x);
@@ -139,7 +139,7 @@ static void float8_follows_the_table_of_the_operator(void **state) {
         {QDQ_FLOAT8_E4M3FNUZ, 0, NONE, NONE},
         {QDQ_FLOAT8_E5M2FNUZ, 0, NONE, NONE},
     };
-    for (size_t r = 0; r < ORACLE_COUNT(rows); r++)
+    for (size_t r = 0; r < UNIT_COUNT(rows); r++)
         for (int k = 0; k < 6; k++) {
             const small_format *f = small_format_of(rows[r].to);
             double x = k % 2 ? -rows[r].x : rows[r].x;

@@ -94,7 +94,7 @@ static double make_twice_rounded(const form *f, uint64_t r) {
 // Positive: powers of two, k / 127, decimals, values near 1, and some far from 1.
 static void make_form_scales(form *f, uint64_t *seed) {
     for (size_t b = 0; b < f->blocks; b++) {
-        uint64_t r = oracle_random(seed);
+        uint64_t r = unit_random(seed);
         double s = (double)oracle_scale(r % ORACLE_SCALES);
         if (r >> 8 & 1) s = (double)(float)((double)(1 + (r >> 16 & 1023)) / 1016.5);
         if ((r >> 32) % 8 == 0) s *= ldexp(1, (int)(r >> 40 & 15) - 9);
@@ -147,7 +147,7 @@ static void make_form_data(form *f, uint64_t *seed) {
     uint32_t all = f->from == QDQ_FLOAT32 ? UINT32_MAX : 0xFFFF;
     oracle_range range = range_of(f->to);
     for (size_t i = 0; i < COUNT; i++) {
-        uint64_t r = oracle_random(seed);
+        uint64_t r = unit_random(seed);
         double scale = (double)f->scales[f->block[i]];
         f->x[i] = bits_of(f->from, make_code(f->to, r) * scale);
         if ((f->x[i] & (all >> 1)) > 2) f->x[i] += (uint32_t)((r >> 48) % 5) - 2;
@@ -214,7 +214,7 @@ static void check_form(const form *f, bool materialize) {
         q[i] = quantized_to(f->to, value_of(f->from, f->x[i]), (double)f->scales[f->block[i]]);
     dequantize_all(f, q, y);
     dequantize_all(f, f->c, z);
-    for (size_t t = 0; t < ORACLE_COUNT(backends); t++) {
+    for (size_t t = 0; t < UNIT_COUNT(backends); t++) {
         if (!(f->backends & backends[t].bit)) continue;
         run r;
         build_form(f, backends[t].bit, &r);
@@ -240,7 +240,7 @@ static const qdq_dtype floats[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
 static void make_form(form *f, const grain *g, qdq_dtype scale_dtype, unsigned k) {
     int64_t extents[QDQ_MAX_RANK];
     uint64_t seed = (k + 1) * 0x9E3779B97F4A7C15u;
-    for (int i = 0; i < 8; i++) (void)oracle_random(&seed);
+    for (int i = 0; i < 8; i++) (void)unit_random(&seed);
     f->grain = g;
     f->scale_dtype = scale_dtype;
     bool free = scale_dtype == QDQ_FLOAT32 || scale_dtype == QDQ_FLOAT8_E8M0;
@@ -258,8 +258,8 @@ static void make_form(form *f, const grain *g, qdq_dtype scale_dtype, unsigned k
 static void tensorrt_and_onnx_divide_and_round_half_to_even(void **state) {
     (void)state;
     static form f;
-    for (size_t s = 0; s < ORACLE_COUNT(floats); s++)
-        for (size_t t = 0; t < ORACLE_COUNT(results); t++)
+    for (size_t s = 0; s < UNIT_COUNT(floats); s++)
+        for (size_t t = 0; t < UNIT_COUNT(results); t++)
             for (unsigned k = 0; k < CASES; k++) {
                 bool by_blocks = k % 4 > 1 && results[t] != QDQ_INT8;
                 const grain *g = by_blocks    ? &groups[k / 4]
@@ -288,7 +288,7 @@ static void scales_that_are_powers_of_two_divide_exactly(void **state) {
 static void tripy_divides_and_rounds_half_to_even(void **state) {
     (void)state;
     static form f;
-    for (size_t s = 0; s < ORACLE_COUNT(floats); s++)
+    for (size_t s = 0; s < UNIT_COUNT(floats); s++)
         for (size_t t = 0; t < 3; t++)
             for (unsigned k = 0; k < CASES; k++) {
                 bool by_blocks = k % 4 > 1 && results[t] == QDQ_INT4;

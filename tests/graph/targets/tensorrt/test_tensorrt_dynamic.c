@@ -72,7 +72,7 @@ static void nvfp4_gives_the_scales_and_rows_of_the_golden_vector(void **state) {
     static nvfp4_result out;
     const small_format *e4m3 = small_format_of(QDQ_FLOAT8_E4M3FN);
     uint32_t x[2 * WIDE];
-    for (size_t i = 0; i < 2 * WIDE; i++) x[i] = oracle_bits_of_float(golden_x[i / WIDE][i % WIDE]);
+    for (size_t i = 0; i < 2 * WIDE; i++) x[i] = unit_bits_of_float(golden_x[i / WIDE][i % WIDE]);
     for (unsigned k = 0; k < 4; k++) {
         round_trip(targets[k / 2], k % 2, QDQ_FLOAT32, QDQ_SHAPE(2, WIDE), x, 1, &out);
         for (size_t b = 0; b < 4; b++) {
@@ -88,7 +88,7 @@ static void a_constant_block_saturates_at_six_times_its_scale(void **state) {
     (void)state;
     static nvfp4_result out;
     uint32_t x[2 * WIDE];
-    for (size_t i = 0; i < 2 * WIDE; i++) x[i] = oracle_bits_of_float(3.9f);
+    for (size_t i = 0; i < 2 * WIDE; i++) x[i] = unit_bits_of_float(3.9f);
     for (unsigned k = 0; k < 4; k++) {
         round_trip(targets[k / 2], k % 2, QDQ_FLOAT32, QDQ_SHAPE(2, WIDE), x, 1, &out);
         for (size_t i = 0; i < 2 * WIDE; i++) assert_true(out.y[i] == 3.75f);
@@ -107,7 +107,7 @@ static void a_round_trip_stays_within_the_tolerance(void **state) {
         qdq_shape shape = shapes[k / 3 % 3];
         for (size_t i = 0; i < qdq_shape_count(shape); i++) {
             double sum = 0;
-            for (int j = 0; j < 12; j++) sum += (double)(oracle_random(&seed) >> 40) * 0x1p-24;
+            for (int j = 0; j < 12; j++) sum += (double)(unit_random(&seed) >> 40) * 0x1p-24;
             x[i] = bits_of(dtype, sum - 6);
         }
         round_trip(targets[k / 9], k % 2, dtype, shape, x, 1, &out);
@@ -129,7 +129,7 @@ static void mxfp8_scales_round_up(void **state) {
         uint8_t code;
     } rows[] = {{0, 0}, {3, 120}, {4, 121}, {7, 121}, {8, 122}, {448, 127}, {480, 128}};
     static const int64_t group[2] = {1, WIDE};
-    enum { ROWS = ORACLE_COUNT(rows) };
+    enum { ROWS = UNIT_COUNT(rows) };
     uint32_t x[ROWS * WIDE];
     for (unsigned k = 0; k < 12; k++) {
         uint8_t scale[ROWS];

@@ -169,8 +169,8 @@ static void check_example_row(const example_row *row, qdq_dtype wide, size_t on)
 static void examples_give_the_published_numbers(void **state) {
     (void)state;
     static const qdq_dtype floats[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
-    for (size_t e = 0; e < ORACLE_COUNT(example_rows); e++)
-        for (size_t on = 0; on < ORACLE_COUNT(backends); on++)
+    for (size_t e = 0; e < UNIT_COUNT(example_rows); e++)
+        for (size_t on = 0; on < UNIT_COUNT(backends); on++)
             for (size_t f = 0; f < (example_rows[e].narrow ? 3 : 1); f++)
                 if (example_rows[e].backends & backends[on].bit)
                     check_example_row(&example_rows[e], floats[f], on);

@@ -3,8 +3,7 @@
 // are generated again here. tests/peers/torchao_golden.py wrote them and says what they leave out.
 #include "tests/graph/targets/torchao/torchao_golden.h"
 #include "tests/graph/targets/torchao/torchao_inputs.h"
-
-#define COUNT(a) (sizeof(a) / sizeof *(a))
+#include "tests/unit.h"
 
 //---- Checksums --------------------------------------------------------------
 
@@ -45,7 +44,7 @@ static const struct {
 
 static void unite_nans(qdq_dtype dtype, void *data, size_t count) {
     size_t size = qdq_dtype_size(dtype);
-    for (size_t n = 0; n < COUNT(nans); n++) {
+    for (size_t n = 0; n < UNIT_COUNT(nans); n++) {
         if (nans[n].dtype != dtype) continue;
         uint32_t sign = (uint32_t)1 << (8 * size - 1);
         for (size_t i = 0; i < count; i++)
@@ -227,7 +226,7 @@ static bool check_case(size_t number, bool materialize) {
         return false;
     }
     print_error("%s first x, y and what torchao makes:", materialize ? "materialized," : "");
-    for (size_t i = 0; i < COUNT(c->first); i++)
+    for (size_t i = 0; i < UNIT_COUNT(c->first); i++)
         print_error(" %#x %#x %#x%s", load(data.x, qdq_dtype_size(c->x), i),
                     load(y, qdq_dtype_size(c->y), i), c->first[i], i < 2 ? "," : "\n");
     return false;
@@ -236,7 +235,7 @@ static bool check_case(size_t number, bool materialize) {
 // All cases of an op with `how` from `first` to `last`; every seventh is also materialized.
 static void check_all(int op, int first, int last, bool small) {
     size_t failed = 0, cases = 0;
-    for (size_t n = 0; n < COUNT(torchao_cases); n++) {
+    for (size_t n = 0; n < UNIT_COUNT(torchao_cases); n++) {
         const torchao_case *c = &torchao_cases[n];
         bool is_small = torchao_small_of(op == DEQUANTIZE ? c->x : c->y).mantissa != 0;
         if (c->op != op || c->how < first || c->how > last || is_small != small) continue;

@@ -7,14 +7,7 @@
 
 #include "tests/unit.h"
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 enum { MOST = 64 };
-
-static float float_of(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 typedef struct result {
     uint8_t y[MOST], scale[MOST], zp[MOST];
@@ -71,8 +64,8 @@ static void the_scale_of_rceil_is_the_power_of_two_that_is_not_less(void **state
         {0x3F7FFFFF, 127}, {0x3F800000, 127}, {0x3F800001, 128}, {0x5F800000, 191},
         {0x5F800001, 192}, {0x7F800000, 255}, {0x7FC00000, 255},
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        float want = float_of(rows[i].bits), x[4] = {0, 6 * want, 0, 0};
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        float want = unit_float_of_bits(rows[i].bits), x[4] = {0, 6 * want, 0, 0};
         if (x[1] * (1 / 6.0f) != want) x[1] = nextafterf(x[1], 0);
         if (isfinite(want)) assert_true(x[1] * (1 / 6.0f) == want);
         result r = run(QDQ_FLOAT32, x, 4, 4, QDQ_MX_RCEIL, QDQ_FLOAT4_E2M1, NULL);
@@ -97,7 +90,7 @@ static void the_four_rounding_modes_scale_as_in_the_table(void **state) {
         {QDQ_FLOAT8_E4M3FN, 449, {0, 1, 0, 1}},    {QDQ_FLOAT8_E4M3FN, 480, {0, 1, 0, 1}},
         {QDQ_FLOAT8_E4M3FN, 496, {0, 1, 1, 1}},    {QDQ_FLOAT8_E4M3FN, 512, {1, 1, 1, 1}},
     };
-    for (size_t i = 0; i < COUNT(rows); i++)
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++)
         for (int mode = 0; mode < 4; mode++) {
             const float x[2] = {0, -rows[i].most};
             qdq_scheme scheme = (qdq_scheme)(QDQ_MX_FLOOR + mode);
@@ -152,7 +145,7 @@ static void check_example(const example *e, int from, int mode, bool negative) {
 
 static void blocks_of_float8_are_scaled_as_in_the_tests_of_torchao(void **state) {
     (void)state;
-    for (size_t i = 0; i < COUNT(examples); i++)
+    for (size_t i = 0; i < UNIT_COUNT(examples); i++)
         for (int k = 0; k < 8; k++) check_example(&examples[i], k & 1, k >> 1 & 1, k >> 2);
 }
 
@@ -178,7 +171,7 @@ static void every_magnitude_of_the_table_gets_its_float4_code(void **state) {
                                   3,     3.1f, 3.5f, 3.9f, 4,     4.1f, 5,    5.9f, 6,    6.1f};
     static const uint8_t codes[] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 4,
                                     4, 4, 4, 4, 5, 5, 5, 6, 6, 6, 6, 6, 7, 7, 7};
-    enum { ALL = COUNT(sizes) };
+    enum { ALL = UNIT_COUNT(sizes) };
     for (int negative = 0; negative < 2; negative++) {
         float x[ALL];
         for (size_t i = 0; i < ALL; i++) x[i] = negative ? -sizes[i] : sizes[i];

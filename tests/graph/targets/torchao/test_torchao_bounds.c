@@ -6,7 +6,6 @@
 
 #include "tests/unit.h"
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 enum { ELEMENTS = 12, COMPUTED = 6 };
 
 typedef enum grain { TENSOR, CHANNEL, GROUP } grain;
@@ -104,7 +103,7 @@ static void check_codes(const bounds_case *c, size_t row) {
 
 static void bounds_clamp_as_torchao_clamps(void **state) {
     (void)state;
-    for (size_t i = 0; i < COUNT(bounds_cases); i++) check_codes(&bounds_cases[i], i);
+    for (size_t i = 0; i < UNIT_COUNT(bounds_cases); i++) check_codes(&bounds_cases[i], i);
 }
 
 static void check_computed(const computed_case *c, size_t row) {
@@ -139,7 +138,7 @@ static void check_computed(const computed_case *c, size_t row) {
 
 static void parameters_are_spread_over_the_given_bounds_as_in_torchao(void **state) {
     (void)state;
-    for (size_t i = 0; i < COUNT(computed_cases); i++) check_computed(&computed_cases[i], i);
+    for (size_t i = 0; i < UNIT_COUNT(computed_cases); i++) check_computed(&computed_cases[i], i);
 }
 
 // The middle of the range is computed from the bounds as given. Codes 0, 1, 7, 8 and 15, scale 0.3,
@@ -154,7 +153,7 @@ static void the_float_domain_has_its_middle_between_the_given_bounds(void **stat
         {0.5, 14.9, {0x3D23D700, 0x3EAE1478, 0x4008F5C3, 0x401C28F6, 0x409147AE}},
         {2.25, 15, {0xBE733340, 0x3D800000, 0x3FEE6666, 0x400A6666, 0x40886666}},
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         qdq_error err = {0};
         uint32_t reals[5];
         qdq_graph *g = qdq_graph_create("middle", NULL);
@@ -226,7 +225,7 @@ static void only_torchao_accepts_fractions_and_bounds_of_float8(void **state) {
     static const char *const others[] = {"core", "onnx", "onednn", "tensorrt", "tripy", "ttnn"};
     qdq_quantize_attrs fraction = {.quant_min = QDQ_REAL(-100.5)};
     qdq_quantize_attrs float8 = {.dtype = QDQ_FLOAT8_E4M3FN, .quant_max = QDQ_INT(100)};
-    for (size_t i = 0; i < COUNT(others); i++) {
+    for (size_t i = 0; i < UNIT_COUNT(others); i++) {
         check_refusal(others[i], fraction, "quant_min is -100.5, wanted a whole number");
         check_refusal(others[i], float8,
                       "quant_max is given, but the quantized type is float8_e4m3fn");
@@ -250,7 +249,7 @@ static void bounds_beyond_the_dtype_are_refused_by_all(void **state) {
         {QDQ_FLOAT8_E4M3FNUZ, -1, 241, "within -240 to 240 of float8_e4m3fnuz"},
         {QDQ_FLOAT4_E2M1, -1, 2, "but the quantized type is float4_e2m1"},
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         qdq_quantize_attrs a = {.dtype = rows[i].dtype};
         a.quant_min = QDQ_REAL(rows[i].low), a.quant_max = QDQ_REAL(rows[i].high);
         check_refusal("torchao", a, rows[i].wanted);

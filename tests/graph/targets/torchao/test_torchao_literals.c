@@ -7,20 +7,7 @@
 
 #include "tests/unit.h"
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 enum { MOST = 1024 };
-
-static float float_of(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t bits_of(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 //---- Running a node ---------------------------------------------------------
 
@@ -103,7 +90,7 @@ static void check_integers(const result *r, const int *want, size_t count) {
 static void a_reciprocal_and_not_a_division_decides_next_to_a_tie(void **state) {
     (void)state;
     static result r;
-    const float x[1] = {float_of(0x3AC49BA6)}, scale = float_of(0x3A83126F);
+    const float x[1] = {unit_float_of_bits(0x3AC49BA6)}, scale = unit_float_of_bits(0x3A83126F);
     assert_true(rintf(x[0] / scale) == 2);
     quantize(QDQ_FLOAT32, 1, x, (qdq_quantize_attrs){.scales = QDQ_SCALE(scale)}, &r);
     assert_int_equal(integer_at(&r, r.y, 0), 1);
@@ -133,14 +120,14 @@ static void eight_numbers_get_the_parameters_and_codes_that_torchao_gives_them(v
         {QDQ_INT8, QDQ_SYMMETRIC, -2, 1, 0x3FAAAAAB, 0, {-1, 0, 0, 0, 0, 1, 1, 1}},
         // clang-format on
     };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         static result r;
         qdq_dynamic_quantize_attrs a = {.scheme = rows[i].scheme,
                                         .quantize = {.dtype = rows[i].dtype,
                                                      .quant_min = QDQ_INT(rows[i].qmin),
                                                      .quant_max = QDQ_INT(rows[i].qmax)}};
         dynamic("torchao", QDQ_FLOAT32, QDQ_SHAPE(8), x, a, &r);
-        assert_int_equal(bits_of(scale_at(&r, 0)), rows[i].scale);
+        assert_int_equal(unit_bits_of_float(scale_at(&r, 0)), rows[i].scale);
         assert_int_equal(integer_at(&r, r.zp, 0), rows[i].zp);
         check_integers(&r, rows[i].codes, 8);
     }
@@ -157,7 +144,7 @@ static void the_mapping_example_of_the_documents_holds_for_int4(void **state) {
             "torchao", QDQ_FLOAT32, QDQ_SHAPE(2), x,
             (qdq_dynamic_quantize_attrs){.scheme = (qdq_scheme)scheme, .quantize.dtype = QDQ_INT4},
             &r);
-        assert_int_equal(bits_of(scale_at(&r, 0)), scales[scheme]);
+        assert_int_equal(unit_bits_of_float(scale_at(&r, 0)), scales[scheme]);
         assert_int_equal(integer_at(&r, r.zp, 0), zps[scheme]);
     }
 }
@@ -194,7 +181,7 @@ static void float8_codes_of_a_row_are_those_of_torchao(void **state) {
     static result r;
     qdq_dynamic_quantize_attrs a = {.scheme = QDQ_SYMMETRIC, .quantize.dtype = QDQ_FLOAT8_E4M3FN};
     dynamic("torchao", QDQ_FLOAT32, QDQ_SHAPE(4), x, a, &r);
-    assert_int_equal(bits_of(scale_at(&r, 0)), 0x3BDB6DB7);
+    assert_int_equal(unit_bits_of_float(scale_at(&r, 0)), 0x3BDB6DB7);
     assert_memory_equal(r.y, want, 4);
     assert_int_equal(r.zp[0], 0);
     dynamic("torchao", QDQ_FLOAT32, QDQ_SHAPE(4), zeros, a, &r);  // 0 / 0
@@ -229,7 +216,7 @@ static void every_granularity_of_the_documents_shares_scales_by_block(void **sta
         {{4, {3, 3, 10, 10}}, {3, 3, 2, 10}, {0, 0, 1, 0}, 5},
         {{4, {3, 3, 10, 10}}, {3, 3, 2, 2}, {0, 0, 5, 1}, 25},
     };
-    for (size_t k = 0; k < COUNT(rows); k++) {
+    for (size_t k = 0; k < UNIT_COUNT(rows); k++) {
         const blocks *b = &rows[k];
         static float x[MOST];
         static result r;
@@ -259,8 +246,8 @@ static void nan_becomes_quant_min_and_infinities_saturate(void **state) {
     static const float x[4] = {NAN, INFINITY, -INFINITY, -NAN};
     static const qdq_dtype results[] = {QDQ_INT8, QDQ_UINT8, QDQ_INT4, QDQ_INT16, QDQ_INT32};
     static const qdq_dtype floats[] = {QDQ_FLOAT32, QDQ_FLOAT16, QDQ_BFLOAT16};
-    for (size_t t = 0; t < COUNT(results); t++)
-        for (size_t f = 0; f < COUNT(floats); f++) {
+    for (size_t t = 0; t < UNIT_COUNT(results); t++)
+        for (size_t f = 0; f < UNIT_COUNT(floats); f++) {
             static result r;
             const qdq_dtype_info *info = qdq_dtype_get(results[t]);
             qdq_quantize_attrs a = {.dtype = results[t], .zps = QDQ_ZP(3)};
@@ -335,7 +322,7 @@ static void release_0_11_subtracts_integers_and_has_greater_least_scales(void **
     assert_int_equal(r.y[0] | r.y[1] << 8, 0);
     dequantize("torchao@0.11", QDQ_INT16, 1, q, d, &r);
     assert_int_equal(r.y[0] | r.y[1] << 8, 0x3F80);
-    for (size_t f = 0; f < COUNT(floats); f++) {
+    for (size_t f = 0; f < UNIT_COUNT(floats); f++) {
         qdq_dynamic_quantize_attrs a = {.scheme = QDQ_SYMMETRIC};
         dynamic("torchao", floats[f], QDQ_SHAPE(4), zeros, a, &r);
         assert_true(scale_at(&r, 0) == now[f]);

@@ -31,7 +31,7 @@ static void the_integer_stages_give_the_worked_table(void **state) {
         {NAN, 127, 127, 255, -CLIPPED - 1, 0},
     };
     ttnn_side scalar = {.scale = 1}, tensor = {.scale = 1, .zp_tensor = true};
-    for (size_t i = 0; i < ORACLE_COUNT(rows); i++) {
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         double v = rows[i].v;
         assert_int_equal(ttnn_round(v, QDQ_INT32), rows[i].int32);
         assert_int_equal(ttnn_round(v, QDQ_INT8), rows[i].int8);
@@ -62,7 +62,7 @@ static void requantize_errs_as_often_as_the_worked_numbers(void **state) {
     } rows[] = {{0.02, 7, 0.05, 3, 95, 0},
                 {0.001173, -213, 0.002727, -73, 72, 0},
                 {0.1, 0, 0.03, 0, 111, -1}};
-    for (size_t i = 0; i < ORACLE_COUNT(rows); i++) {
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
         ttnn_side in = {(double)(float)rows[i].in, rows[i].in_zp, false, false};
         ttnn_side out = {(double)(float)rows[i].out, rows[i].out_zp, false, false};
         ttnn_side in_tensor = in, out_tensor = out;
@@ -90,16 +90,16 @@ static void bfloat16_is_stored_as_the_packer_does(void **state) {
                 {0x43018000, 0x4302, 0x4302, 0x4301},  // 129.5
                 {0x3F808000, 0x3F80, 0x3F81, 0x3F80},  // 1.00390625
                 {0x7FC00001, 0x7FC0, 0x7F80, 0x7FC0}};
-    for (size_t i = 0; i < ORACLE_COUNT(rows); i++) {
-        double v = (double)oracle_float_of_bits(rows[i].bits);
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        double v = (double)unit_float_of_bits(rows[i].bits);
         assert_true(ttnn_bfloat16(v) == oracle_of_bfloat16(rows[i].away));
         assert_int_equal(oracle_to_bfloat16(v, QDQ_BFLOAT16_HALF_EVEN), rows[i].even);
         assert_int_equal(oracle_to_bfloat16(v, QDQ_BFLOAT16_TRUNCATE), rows[i].truncated);
     }
     uint64_t seed = 5;  // both compute the same rounding
     for (int i = 0; i < 200000; i++) {
-        double v = (double)oracle_float_of_bits((uint32_t)oracle_random(&seed) &
-                                                (i % 2 ? 0xFFFF8000 : 0xFFFFFFFF));
+        double v = (double)unit_float_of_bits((uint32_t)unit_random(&seed) &
+                                              (i % 2 ? 0xFFFF8000 : 0xFFFFFFFF));
         double stored = ttnn_bfloat16(v);
         assert_true(stored == oracle_of_bfloat16(oracle_to_bfloat16(v, QDQ_BFLOAT16_DEVICE)));
         assert_true(stored != 0 || !signbit(stored));
@@ -118,7 +118,7 @@ static void the_paths_agree_where_documented(void **state) {
     (void)state;
     uint64_t seed = 17;
     for (int i = 0; i < 200000; i++) {
-        uint64_t r = oracle_random(&seed);
+        uint64_t r = unit_random(&seed);
         qdq_dtype type = codes[i % 3];
         int64_t q = (int64_t)(r & 255) - (type == QDQ_INT8 ? 128 : 0);
         ttnn_side scalar = {(double)ldexpf(1.0f + (float)(r >> 40) * 0x1p-24f, (int)(r >> 8 & 15)),
@@ -361,7 +361,7 @@ static void requantize_with_an_axis_equals_the_oracle(void **state) {
     for (size_t round = 0; round < 4; round++) {
         fill_codes(128, round);
         batch *b = start_codes(128);
-        for (size_t n = 0; n < 3 * ORACLE_COUNT(pairs); n++) {
+        for (size_t n = 0; n < 3 * UNIT_COUNT(pairs); n++) {
             size_t l = pairs[n / 3][0], r = pairs[n / 3][1];
             size_t kinds = sides[l].kind | (size_t)sides[r].kind << 2;
             for (size_t i = 0; i < 128; i++)

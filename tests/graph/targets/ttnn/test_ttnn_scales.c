@@ -13,14 +13,14 @@ static void check_scales(const uint32_t *bits, size_t count, bool run_time) {
     tally t = {0};
     uint64_t seed = 23;
     for (size_t i = 0; i < count; i++) {
-        float s = oracle_float_of_bits(bits[i]);
+        float s = unit_float_of_bits(bits[i]);
         p[i] = (ttnn_side){(double)s, zp_of(i), true, true};
         for (size_t k = 0; k < 64; k++) {
-            uint32_t any = (uint32_t)oracle_random(&seed);
-            x[i * 64 + k] = k < count ? oracle_float_of_bits(bits[k]) : oracle_float_of_bits(any);
+            uint32_t any = (uint32_t)unit_random(&seed);
+            x[i * 64 + k] = k < count ? unit_float_of_bits(bits[k]) : unit_float_of_bits(any);
             if (k > 50) x[i * 64 + k] = (float)((double)s * ((double)k - 56.5));
             q[i * 64 + k] = (int32_t)(zp_of(i)) + (int32_t)k - 32;
-            h[i * 64 + k] = (uint16_t)(oracle_bits_of_float(x[i * 64 + k]) >> 16);
+            h[i * 64 + k] = (uint16_t)(unit_bits_of_float(x[i * 64 + k]) >> 16);
         }
     }
     batch *b = batch_start();
@@ -42,8 +42,8 @@ static void check_scales(const uint32_t *bits, size_t count, bool run_time) {
 static void denormal_scales_count_as_zero(void **state) {
     (void)state;
     static const uint32_t bits[] = {0x007FFFFF, 0x00400000, 0x00000001, 0x80000001, 0x807FFFFF};
-    check_scales(bits, ORACLE_COUNT(bits), false);
-    check_scales(bits, ORACLE_COUNT(bits), true);
+    check_scales(bits, UNIT_COUNT(bits), false);
+    check_scales(bits, UNIT_COUNT(bits), true);
 }
 
 // A NaN made by an operation has no sign; an input NaN keeps its sign.
@@ -52,7 +52,7 @@ static void scales_at_run_time_of_any_value_equal_the_oracle(void **state) {
     static const uint32_t bits[] = {0x00000000, 0x3F800000, 0xBF800000, 0x00800000, 0x80800000,
                                     0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000,
                                     0xFFC00000, 0x3DCCCCCD, 0xBE000000, 0x4B000000};
-    check_scales(bits, ORACLE_COUNT(bits), true);
+    check_scales(bits, UNIT_COUNT(bits), true);
 }
 
 int main(void) {

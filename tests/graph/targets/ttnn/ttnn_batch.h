@@ -86,8 +86,8 @@ static inline side_args batch_side(batch *b, const cell *c, const ttnn_side *p, 
     bool exact = true;
     for (size_t k = 0; k < count; k++) {
         z[k] = (double)p[k].zp, s[k] = (float)p[k].scale, whole[k] = (int32_t)p[k].zp;
-        half[k] = (uint16_t)(oracle_bits_of_float(s[k]) >> 16);
-        if (oracle_bits_of_float(s[k]) & 0xFFFF) exact = false;
+        half[k] = (uint16_t)(unit_bits_of_float(s[k]) >> 16);
+        if (unit_bits_of_float(s[k]) & 0xFFFF) exact = false;
     }
     bool ports = c->ports || c->run_time;
     if (!ports || !p->scale_tensor)
@@ -97,7 +97,7 @@ static inline side_args batch_side(batch *b, const cell *c, const ttnn_side *p, 
                              exact ? (void *)half : (void *)s);
     if (ports && p->zp_tensor)
         a.zp = batch_port(b, c, QDQ_INT32, count, whole);
-    else if (p->zp_tensor || p->zp != 0 || (oracle_bits_of_float(s[0]) & 1))
+    else if (p->zp_tensor || p->zp != 0 || (unit_bits_of_float(s[0]) & 1))
         a.zps = (qdq_numbers){z, p->zp_tensor ? count : 1, !p->zp_tensor};
     return a;
 }

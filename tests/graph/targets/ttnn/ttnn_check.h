@@ -23,15 +23,15 @@ static inline void batch_report(const cell *c, double x, ttnn_side in, ttnn_side
     static const char *const names[] = {"Quantize", "Dequantize", "Requantize"};
     print_error("%s %s -> %s%s%s: x %.9g (%08x), in %s %.9g (%08x) %s %lld", names[c->op],
                 qdq_dtype_name(c->from), qdq_dtype_name(c->to), how, c->axis ? " per channel" : "",
-                x, oracle_bits_of_float((float)x), in.scale_tensor ? "scale tensor" : "scale",
-                in.scale, oracle_bits_of_float((float)in.scale), in.zp_tensor ? "zp tensor" : "zp",
+                x, unit_bits_of_float((float)x), in.scale_tensor ? "scale tensor" : "scale",
+                in.scale, unit_bits_of_float((float)in.scale), in.zp_tensor ? "zp tensor" : "zp",
                 (long long)in.zp);
     if (c->op == CELL_REQUANTIZE)
         print_error(", out %s %.9g (%08x) %s %lld", out.scale_tensor ? "scale tensor" : "scale",
-                    out.scale, oracle_bits_of_float((float)out.scale),
+                    out.scale, unit_bits_of_float((float)out.scale),
                     out.zp_tensor ? "zp tensor" : "zp", (long long)out.zp);
-    print_error(": want %.9g (%08x), got %.9g (%08x)\n", want, oracle_bits_of_float((float)want),
-                got, oracle_bits_of_float((float)got));
+    print_error(": want %.9g (%08x), got %.9g (%08x)\n", want, unit_bits_of_float((float)want), got,
+                unit_bits_of_float((float)got));
 }
 
 static inline bool batch_equal(double a, double b) {

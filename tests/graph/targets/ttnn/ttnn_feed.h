@@ -15,8 +15,8 @@ static inline double scale_of(size_t i) {
     i %= SCALES;
     if (i < 20) return (double)oracle_scale(i);
     if (i >= 24) return (double)far[i - 24];
-    for (int k = 0; k < 8; k++) (void)oracle_random(&seed);
-    return (double)oracle_float_of_bits(0x3B000000 + (uint32_t)(oracle_random(&seed) % 0x4800000));
+    for (int k = 0; k < 8; k++) (void)unit_random(&seed);
+    return (double)unit_float_of_bits(0x3B000000 + (uint32_t)(unit_random(&seed) % 0x4800000));
 }
 
 static inline int64_t zp_of(size_t i) {
@@ -43,15 +43,15 @@ static inline void fill_row(float *x, ttnn_side p, uint64_t *seed) {
         float tie = (float)((k / 2.0 - (double)p.zp) * p.scale);
         x[n++] = tie, x[n++] = nextafterf(tie, INFINITY), x[n++] = nextafterf(tie, -INFINITY);
     }
-    for (size_t i = 0; i < ORACLE_COUNT(odd); i++) x[n++] = oracle_float_of_bits(odd[i]);
+    for (size_t i = 0; i < UNIT_COUNT(odd); i++) x[n++] = unit_float_of_bits(odd[i]);
     for (int e = 10; e < 34; e++) {  // around and beyond the ends of int32
         float end = (float)(ldexp(1, e) * p.scale);
         x[n++] = end, x[n++] = -end;
         x[n++] = nextafterf(end, 0), x[n++] = -nextafterf(end, INFINITY);
     }
     while (n < ROW) {
-        uint64_t r = oracle_random(seed);
-        float any = oracle_float_of_bits((uint32_t)r);
+        uint64_t r = unit_random(seed);
+        float any = unit_float_of_bits((uint32_t)r);
         x[n++] = r >> 63 ? any : (float)(ldexp((double)(int32_t)r, -22) * p.scale);
     }
 }
