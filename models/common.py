@@ -1,4 +1,4 @@
-"""What the makers of models share."""
+"""Shared by the scripts that make the folders of models/."""
 
 from pathlib import Path
 
@@ -19,13 +19,14 @@ def bfloat16(values):
 
 
 def spread(shape):
-    """Distinct multiples of 1/512 from -3.9 to 3.9, shuffled, the same on every machine."""
+    """Distinct multiples of 1/512 from -3.9 to 3.9 in a fixed shuffled order."""
     index = np.arange(np.prod(shape), dtype=np.int64)
     return float32((index * 7919 % 4001 - 2000) / 512).reshape(shape)
 
 
 def write_model(name, about, inputs, nodes, outputs, printed, **more):
-    """A folder whose outputs must be the printed numbers: integers exactly, floats to 6e-7."""
+    """Writes a folder whose outputs must be the printed numbers: integers exactly, floats to
+    6e-7."""
     made = write_folder(HERE / name, about, inputs, nodes, outputs, **more)
     for output, numbers in printed.items():
         numbers = np.array(numbers)

@@ -1,4 +1,4 @@
-"""Element types: names, how files hold them, and rounding to them."""
+"""Element types: their names, how files store them, and rounding to them."""
 
 import ml_dtypes
 import numpy as np
@@ -22,7 +22,8 @@ NAMES = {dtype: name for name, dtype in DTYPES.items()}
 SMALL_FLOATS = tuple(DTYPES[n] for n in ("float8_e4m3fn", "float8_e5m2", "float4_e2m1"))
 NARROW_INTEGERS = tuple(DTYPES[n] for n in ("int4", "uint4", "int2"))
 
-BLOCK_FLOATS = {"bfloat8_b": 7, "bfloat4_b": 3}  # bits of a magnitude; arrays are float32
+# bits of the magnitude; arrays hold them as float32
+BLOCK_FLOATS = {"bfloat8_b": 7, "bfloat4_b": 3}
 
 STORED = {
     "F32": DTYPES["float32"],
@@ -50,7 +51,7 @@ def largest_of(dtype):
 
 
 def widened(tensor):
-    """As safetensors holds it: types narrower than a byte take a byte for each element."""
+    """As safetensors stores it: a narrow element takes a byte."""
     if tensor.dtype in (DTYPES["int4"], DTYPES["int2"]):
         return tensor.astype(np.int8)
     if tensor.dtype == DTYPES["uint4"]:
@@ -66,9 +67,9 @@ def narrowed(tensor, dtype):
 
 
 def to_dtype(values, dtype):
-    """float32 to a float dtype, half to even."""
+    """float32 to a float dtype, rounded half to even."""
     assert values.dtype == np.float32
-    with np.errstate(over="ignore"):  # to infinity
+    with np.errstate(over="ignore"):  # overflows to infinity
         result = values.astype(dtype)
     if dtype == DTYPES["bfloat16"]:
         bits = values.view(np.uint32).astype(np.uint64)
@@ -79,13 +80,13 @@ def to_dtype(values, dtype):
 
 
 def to_small_float(values, dtype):
-    """float32 to float8 or float4, half to even, saturating; NaN stays one where there is one."""
+    """float32 to float8 or float4, half to even, saturating. NaN stays NaN if the dtype has one."""
     assert values.dtype == np.float32 and dtype in SMALL_FLOATS
     largest = largest_of(dtype)
     result = np.clip(values, -largest, largest).astype(dtype)
 
     codes = np.arange(128 if dtype.name != "float4_e2m1fn" else 8, dtype=np.uint8)
-    table = codes.view(dtype).astype(np.float64)  # rises with the code
+    table = codes.view(dtype).astype(np.float64)  # increases with the code
     table = table[np.isfinite(table)]
     size = np.minimum(np.abs(values.astype(np.float64)), float(largest))
     above = np.clip(np.searchsorted(table, np.where(np.isnan(size), 0, size)), 1, None)
@@ -100,9 +101,9 @@ def to_small_float(values, dtype):
 
 
 def to_block_float(values, dtype):
-    """Finite float32 as the tiles of a block float hold them: runs of sixteen columns of a row
-    share the greatest exponent, the magnitude is rounded half to even and saturates. Bits that the
-    shift to that exponent drops are not seen by the rounding."""
+    """Finite float32 as the tiles of a block float hold them. Runs of 16 columns of a row share the
+    greatest exponent; magnitudes are rounded half to even and saturate. Bits dropped when shifting
+    to that exponent do not take part in rounding."""
     bits = BLOCK_FLOATS[dtype]
     assert values.dtype == np.float32 and np.all(np.isfinite(values))
     rows = values.reshape(-1, values.shape[-1])

@@ -1,4 +1,4 @@
-"""All values of a graph, by the formulas of its target."""
+"""Computes all values of a graph by the formulas of its target."""
 
 import reference
 import reference_network
@@ -17,7 +17,7 @@ TARGETS = {
 
 
 def evaluate(graph, values):
-    """All values of the graph, from those of its inputs and constants; nodes in any order."""
+    """All values of the graph from its inputs and constants; nodes may be in any order."""
     target = TARGETS[graph.get("target", "core")]
     values = dict(values)
     waiting = list(graph["nodes"])

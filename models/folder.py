@@ -1,4 +1,4 @@
-"""A model's folder: graph.json, the tensors that go in and the tensors that must come out."""
+"""The folder of a model: graph.json, the input tensors and the expected output tensors."""
 
 import json
 import textwrap
@@ -16,7 +16,7 @@ WIDTH = 100
 
 
 def shortest(values):
-    """float32 as the shortest decimals that read back as the same float32."""
+    """The shortest decimals that read back as the same float32."""
     decimals = [float(str(v)) for v in np.asarray(values, np.float32).reshape(-1)]
     assert np.array_equal(np.float32(decimals), np.float32(values).reshape(-1))
     return decimals if np.ndim(values) else decimals[0]
@@ -34,7 +34,7 @@ def load_tensors(path):
 
 
 def declare(name, tensor, dtype=None):
-    """`dtype` of a tensor that numpy holds as another one: a block float."""
+    """Declares the dtype of a tensor that numpy holds as another one: a block float."""
     return {"name": name, "dtype": dtype or NAMES[tensor.dtype], "shape": list(tensor.shape)}
 
 
@@ -47,7 +47,7 @@ def one_line(value):
 
 
 def render(value, indent=0, used=0):
-    """JSON for reading: a line for what fits into one, numbers filled into lines."""
+    """JSON for people: short objects on one line, numbers filled into lines."""
     line = one_line(value)
     objects = isinstance(value, list) and isinstance(value[0], dict)
     if not isinstance(value, (dict, list)) or (
@@ -72,7 +72,7 @@ def render(value, indent=0, used=0):
 
 
 def evaluate_folder(path):
-    """All values of the model, from the files alone; and its graph."""
+    """The graph of a folder and all its values, computed from the files alone."""
     graph = json.loads((path / "graph.json").read_text())
     values = load_tensors(path / "inputs.safetensors")
     for tensor in graph["inputs"]:
@@ -95,7 +95,7 @@ def evaluate_folder(path):
 
 
 def write_inputs(path, inputs, like=None):
-    """`like` is the folder whose inputs are the same."""
+    """`like` names a folder with the same inputs."""
     if path.is_symlink() or path.exists():
         path.unlink()
     if like:
@@ -106,13 +106,12 @@ def write_inputs(path, inputs, like=None):
 
 def write_folder(path, about, inputs, nodes, outputs, constants=(), files=None, dtypes=None,
                  target=None, like=None):
-    """Writes the folder and returns what is expected.
+    """Writes the folder and returns the expected outputs.
 
     `inputs` are arrays by name, `outputs` value names by output name, `constants` declarations as
-    they stand in the graph, `files` the tensors of each file that constants come from, `dtypes` the
-    block float that an input of float32 is declared as, `target` the graph's, `like` another
-    folder with the same inputs.
-    """
+    they stand in the graph, `files` the tensors of each constants file, `dtypes` the block float
+    that a float32 input is declared as, `target` the target of the graph, `like` another folder
+    with the same inputs."""
     graph = {
         "format": "qdq/1",
         "name": path.name,

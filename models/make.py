@@ -1,4 +1,4 @@
-"""Makes every model folder but digits/ and digits_pixels/, and checks them against published or
+"""Makes every model folder except digits/ and digits_pixels/, and checks them against published or
 known numbers."""
 
 import numpy as np
@@ -69,7 +69,7 @@ def make_tensorrt_per_tensor():
 
 
 def make_blocks():
-    """TensorRT's 4x8 weights in blocks of two rows (row i has scale row i // 2), and Tripy's one
+    """TensorRT's 4x8 weights in blocks of two rows (row i has scale row i // 2), and Tripy's single
     block of two rows."""
     scales = [[1, 1, 2, 2, 3, 3, 4, 4], [4, 4, 5, 5, 6, 6, 7, 7]]
     weights = [list(np.array(scales[i // 2]) + i % 2 / 8) for i in range(4)]
@@ -184,7 +184,7 @@ def make_ttnn_page():
         )
 
 
-# A group of sixteen and what its tiles hold, in steps of 1/16; published with the host packer.
+# A group of sixteen and its values in a tile, in steps of 1/16, as published with the host packer.
 WORKED_GROUP = [1, -1, 0.5, -0.5, 3.1415927, 0.1, -0.1, 0, 7.9999, 2, 0.01, -0.01, 0.001, 1.5625,
                 0.3333333, -2.71828]
 WORKED_STEPS = {
@@ -197,11 +197,11 @@ def make_block_floats():
     for dtype, steps in WORKED_STEPS.items():
         x = spread([64, 48])
         x *= np.ldexp(np.float32(1), np.arange(64) % 9 - 4)[:, np.newaxis]
-        x[1:, 16:32] *= np.float32(2.0**-5)  # faces side by side have exponents of their own
-        x[40:, 5] *= np.float32(2.0**-9)  # and what is small in a group loses its digits
+        x[1:, 16:32] *= np.float32(2.0**-5)  # neighbouring faces get exponents of their own
+        x[40:, 5] *= np.float32(2.0**-9)  # small values of a group lose their digits
         x[:, 33] = np.nextafter(x[:, 33] * np.float32(2.0**-3), np.float32(9))
         x[0, :16] = x[50, 32:] = WORKED_GROUP
-        x[2, :4] = [1.9921875, 1.0078125, 1.0234375, -1.9921875]  # saturates, ties
+        x[2, :4] = [1.9921875, 1.0078125, 1.0234375, -1.9921875]  # saturation and ties
         x[3, :16] = 0
         x[3, :3] = [1e-40, -1e-40, -0.0]  # denormals and -0 are +0
         name = "ttnn_quantize_" + dtype
@@ -295,7 +295,7 @@ def make_chain():
 
 
 def make_cast():
-    """Ties of bfloat16 (257, 1 + 1/256), ties and ends of int4, infinities and a NaN."""
+    """Ties of bfloat16 (257, 1 + 1/256), ties and extremes of int4, infinities and NaN."""
     x = spread([3, 5, 33])
     x[0, 0, :12] = [257, 259, -257, 1 + 1 / 256, 1 + 3 / 256, 0.25, 0.75, -0.25, -0.75, np.inf,
                     -np.inf, np.nan]

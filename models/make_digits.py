@@ -1,4 +1,4 @@
-"""The images of digits_pixels/, from its inputs, by way of int4 blocks, float8 and NVFP4."""
+"""Makes variants of digits_pixels/ that pass its images through int4 blocks, float8 and NVFP4."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ TO_BYTES = {"scales": shortest(np.float32(16) / np.float32(255)), "dtype": "uint
 
 
 def write_digits(name, about, nodes, worst, outputs=(), **more):
-    """The last node of `nodes` restores the images; its result is kept as bytes. No pixel may be
-    further from the image than `worst` and the half step of the byte."""
+    """The last of `nodes` restores the images; its result is stored as bytes. No pixel may be off
+    by more than `worst` plus half a step of the byte."""
     images = load_tensors(HERE / "digits_pixels" / "inputs.safetensors")["images"]
     restored = nodes[-1]["name"]
     made = write_model(
@@ -26,7 +26,7 @@ def write_digits(name, about, nodes, worst, outputs=(), **more):
 def make_int4():
     images = load_tensors(HERE / "digits_pixels" / "inputs.safetensors")["images"].astype(np.float32)
     blocks = images.reshape(1797, 2, 32).max(axis=2)
-    scales = np.maximum(blocks, 1) / np.float32(15)  # 0..16 covers -8..7
+    scales = np.maximum(blocks, 1) / np.float32(15)  # 0..16 maps to -8..7
     attrs = {"qtype": "per_group", "group_shape": [1, 32], "zps": -8}
     ports = {"scale": "scales"}
     write_digits(

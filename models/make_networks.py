@@ -1,8 +1,7 @@
-"""A block of attention and a gated MLP, as a transformer has them, with seeded numbers.
+"""Makes a block of attention and a gated MLP, as in a transformer, with seeded numbers.
 
-The first seed is taken with which nothing is in doubt (reference_network.py), so that what is
-expected is what exact arithmetic gives.
-"""
+The seed is the first one with which no result is in doubt (reference_network.py), so that the
+expected results are those of exact arithmetic."""
 
 import numpy as np
 
@@ -16,7 +15,7 @@ FLOAT32 = DTYPES["float32"]
 
 
 class Network:
-    """Nodes in the making, with their values, from which scales are chosen."""
+    """Nodes with their values, from which later scales are chosen."""
 
     def __init__(self, seed):
         self.random = np.random.default_rng(seed)
@@ -44,7 +43,7 @@ class Network:
         return name
 
     def scale_of(self, x):
-        """That its largest magnitude needs for int8."""
+        """The int8 scale that the largest magnitude of x needs."""
         return shortest(np.abs(self.values[x].astype(FLOAT32)).max() / FLOAT32.type(127))
 
     def coded(self, x, dtype="int8", scale=None):
@@ -62,12 +61,12 @@ class Network:
 
 # ---- Attention ---------------------------------------------------------------
 
-BATCH, LENGTH, HEADS, WIDTH = 2, 11, 4, 8  # WIDTH of a head
+BATCH, LENGTH, HEADS, WIDTH = 2, 11, 4, 8  # WIDTH is the width of a head
 MODEL = HEADS * WIDTH
 
 
 def int8_weights(g, name):
-    """[out, in], a scale for each output."""
+    """[out, in], with a scale for each output."""
     weights = g.normal(MODEL, MODEL, size=MODEL**-0.5)
     scales = np.abs(weights).max(axis=1) / FLOAT32.type(127)
     codes = np.rint(weights / scales[:, None]).astype(np.int8)
@@ -82,7 +81,7 @@ def projection(g, x, name):
 
 
 def head(g, x, name):
-    """A projection, cut into heads: [BATCH, HEADS, LENGTH, WIDTH]."""
+    """A projection, split into heads: [BATCH, HEADS, LENGTH, WIDTH]."""
     y = projection(g, x, name)
     y = g.add("StaticReshape", name + ".cut", {"x": y}, shape=[BATCH, LENGTH, HEADS, WIDTH],
               special_zero=False)
@@ -122,7 +121,7 @@ BFLOAT16 = DTYPES["bfloat16"]
 
 
 def int4_product(g, x, name, inputs, outputs):
-    """[out, in], a scale for 16 inputs of an output."""
+    """[out, in], with a scale for 16 inputs of an output."""
     weights = g.normal(outputs, inputs, size=inputs**-0.5)
     blocks = weights.reshape(outputs, inputs // GROUP, GROUP)
     scales = np.abs(blocks).max(axis=2) / FLOAT32.type(7)

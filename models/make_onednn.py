@@ -1,4 +1,4 @@
-"""Models of the target onednn: DynamicDequantize per group, and float8 that overflows."""
+"""Makes the models of target onednn: DynamicDequantize per group, and float8 that overflows."""
 
 import numpy as np
 
@@ -16,10 +16,10 @@ def make_groups():
         zero = (np.arange(24) * 5 % 16 + low).reshape(6, 4)
         for dtype in ("bfloat16", "float16"):
             scale = scales.astype(DTYPES[dtype])
-            # (-8 - 7) * 8192 is beyond float16; 15 * 2^-24 is a denormal there.
+            # (-8 - 7) * 8192 overflows float16; 15 * 2^-24 is a denormal there.
             scale[5, :2] = [8192, 2.0**-24]
             if dtype == "bfloat16":
-                scale[5, :2] = [3e38, 1e-38]  # infinite; and a product below 2^-126 is 0
+                scale[5, :2] = [3e38, 1e-38]  # infinite, and a product below 2^-126, which is 0
             rows = {"qtype": "per_group", "group_shape": [1, 8], "dtype": dtype}
             columns = {"qtype": "per_group", "group_shape": [3, 1], "dtype": dtype}
             inputs = {"q": codes, "scale": scale, "zero_point": zero.astype(DTYPES[zero_dtype]),
@@ -72,8 +72,8 @@ def make_float8():
 
 
 def make_quantize():
-    """The reciprocal puts 2.5 * 7 on the other side of a tie and 6.5 * 127 / 13 on one; the zero
-    point comes before the rounding; scales within 1e-6 of 1 are 1."""
+    """By the reciprocal, 2.5 * 7 lands on the other side of a tie and 6.5 * 127 / 13 on one. The
+    zero point is added before rounding, and scales within 1e-6 of 1 count as 1."""
     reciprocals = shortest(float32([1, 13]) / float32([7, 127]))
     nan, inf = np.nan, np.inf
     halves = float32([0.5, 1.5, 2.5, -0.5, -1.5, 3.5, nan, inf, -inf])

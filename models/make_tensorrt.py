@@ -1,4 +1,4 @@
-"""Models after TensorRT and Tripy: 4-bit blocks, float8, NVFP4 and MXFP8."""
+"""Makes the models of targets tensorrt and tripy: 4-bit blocks, float8, NVFP4 and MXFP8."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def pair(label, x, dtype, **attrs):
 
 
 def restored(labels):
-    """Tripy has no int4 outputs."""
+    """Tripy cannot output int4."""
     return {label: label + "_restored" for label in labels}
 
 
@@ -52,7 +52,7 @@ def make_tripy():
         {name: np.ones((8, 4)) for name in linear}, **TRIPY,
     )
 
-    # Blocks of three rows whose scales differ, so that i // 3 and i % 3 give other numbers.
+    # Blocks of three rows with different scales, so that i // 3 and i % 3 give different numbers.
     w = spread((6, 5))
     scales = [[0.5, 0.25, 1, 0.75, 0.6], [0.3, 2, 0.125, 0.4, 0.9]]
     rows = np.repeat(float32(scales), 3, axis=0)
@@ -97,7 +97,7 @@ def make_tripy():
 
 
 def make_block_float8():
-    """float8 has four bits of mantissa: 25 becomes 24 and 35 becomes 36."""
+    """The mantissa of this float8 rounds 25 to 24 and 35 to 36."""
     x = float32([[5, 10, 15, 20], [25, 30, 35, 40]])
     blocks = {"qtype": "per_group", "group_shape": [2, 1]}
     write_model(

@@ -1,4 +1,4 @@
-"""Models of the target torchao: its granularities, its choices of parameters, MX and NVFP4."""
+"""Makes the models of target torchao: granularities, computed parameters, MX and NVFP4."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from reference import grid_of
 
 TARGET = {"target": "torchao"}
 
-FLAT = {  # of a [10, 10]
+FLAT = {  # for [10, 10]
     "per_tensor": {},
     "axis_0": {"qtype": "per_channel", "axis": 0},
     "axis_1": {"qtype": "per_channel", "axis": 1},
@@ -17,7 +17,7 @@ FLAT = {  # of a [10, 10]
     "block_10_1": {"qtype": "per_group", "group_shape": [10, 1]},
     "block_1_10": {"qtype": "per_group", "group_shape": [1, 10]},
 }
-DEEP = {  # of a [3, 3, 10, 10]
+DEEP = {  # for [3, 3, 10, 10]
     "per_tensor": {},
     "axis_0": {"qtype": "per_channel", "axis": 0},
     "axis_1": {"qtype": "per_channel", "axis": 1},
@@ -31,7 +31,7 @@ DEEP = {  # of a [3, 3, 10, 10]
 
 
 def tied_scales(x, grid, half_range):
-    """A scale for each block that puts its greatest element beside a tie."""
+    """For each block, a scale that puts its greatest element next to a tie."""
     most = grid.reduce(np.maximum, np.abs(x.astype(np.float32)), 0)
     steps = np.arange(most.size).reshape(most.shape) % 3
     return most / (float32(half_range) - steps - np.float32(0.5)).astype(np.float32)
@@ -69,13 +69,13 @@ def make_granularities():
 
 
 def make_half():
-    """Both 16-bit floats, with a scale of the same type (every step is rounded to it) and with a
-    float32 one."""
+    """float16 and bfloat16, with a scale of the same dtype, to which every step is rounded, and
+    with a float32 scale."""
     inputs, nodes, outputs = {}, [], {}
     for dtype in ("bfloat16", "float16"):
         x = spread((10, 10)).astype(DTYPES[dtype])
         inputs[dtype] = x
-        # Differences that need more digits than bfloat16 has, and float16.
+        # Differences that need more digits than bfloat16 or float16 has.
         name, codes = f"{dtype}_codes", np.arange(100, dtype=np.int32) * 7919 % 6007 - 3003
         inputs[name] = codes.reshape(10, 10)
         nodes.append(node("Dequantize", name + "_restored", {"x": name}, scales=0.0371, zps=301,
@@ -102,7 +102,7 @@ def make_half():
 
 
 def make_tinygemm():
-    """The weights of the worked example: scale 0.2, zero point 2.6, and both as bfloat16."""
+    """The weights of the worked example: scale 0.2 and zero point 2.6, also as bfloat16."""
     w = [1, 1.25, 1.5, 2, 3, 3.5, 3.75, 4]
     codes = [0, 1, 3, 5, 10, 12, 14, 15]
     domain = {"zero_point_domain": "float"}
@@ -224,7 +224,7 @@ def make_float8():
     )
 
 
-# The unbiased exponent of the scale for a block with this greatest magnitude; floor, ceil, even,
+# The unbiased exponent of the scale for a block with this greatest magnitude: floor, ceil, even,
 # rceil.
 EXPONENTS = {
     "float4_e2m1": {1.5: (-2, -1, -2, -2), 1.75: (-2, -1, -1, -1), 3: (-1, 0, -1, -1),
@@ -239,7 +239,7 @@ MX_BLOCKS = {"qtype": "per_group", "group_shape": [1, 32]}
 
 
 def mx_blocks(sizes):
-    """Rows of two blocks of 32, each with its greatest magnitude, once with either sign."""
+    """Rows of two blocks of 32: each has its greatest magnitude, once with either sign."""
     x = spread((len(sizes), 32)) / np.float32(4)
     for row, size in zip(x, float32(sizes)):
         row *= size
@@ -276,8 +276,8 @@ def make_mx():
 
 
 def make_mx_edges():
-    """Scales at both ends of float8_e8m0, and blocks with a NaN or an infinity. torchao 0.18 has
-    other numbers for some of these."""
+    """Scales at both ends of float8_e8m0, and blocks with NaN or infinity. torchao 0.18 gives other
+    numbers for some of these."""
     x = mx_blocks([2.0**-149, 2.0**-130, 2.0**-127, 2.0**-126, 2.0**-119, 3.4028234663852886e38,
                    3.3e38, 2.0**127, 1, 1, 1, 0])
     x[4, 40], x[5, 0], x[5, 20] = np.nan, np.inf, -np.inf
@@ -294,13 +294,13 @@ def make_mx_edges():
 def make_nvfp4():
     example = [0, 0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.7, -0.8, 0.9, -1, 1.1, -1.2, 1.3, -1.4, 1.5]
     codes = [0, 1, 10, 2, 11, 4, 12, 5, 13, 6, 14, 6, 14, 7, 15, 7]
-    # Ties of x / scale, for the scales 9/8 to 15/8; times their reciprocal some are none.
+    # Ties of x / scale for scales from 9/8 to 15/8; multiplied by the reciprocal some are no ties.
     ties = float32([6, 0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5, *[-0.25, -0.75, -1.25, -1.75, -2.5,
                     -3.5, -5, 0]])
     ties = ties * (np.arange(9, 16, dtype=np.float32) / 8)[:, np.newaxis]
     x = np.concatenate([float32([example, [0] * 16, [0.01] * 16]),
                         spread((2, 16)) / np.float32(9), ties]).reshape(6, 32)
-    overall = np.float32(1.5) / np.float32(2688)  # that of the example alone
+    overall = np.float32(1.5) / np.float32(2688)  # the scale of this example
     attrs = {"qtype": "per_group", "group_shape": [1, 16]}
     dynamic = {**attrs, "scheme": "nvfp4", "dtype": "float4_e2m1"}
     made = write_model(

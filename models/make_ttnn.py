@@ -1,4 +1,4 @@
-"""Models of the target ttnn: Requantize by each of its paths, Quantize and Dequantize beside it."""
+"""Makes the models of target ttnn: Requantize on each of its paths, Quantize and Dequantize."""
 
 from fractions import Fraction
 
@@ -8,7 +8,7 @@ from common import bfloat16, float32, spread, write_model
 from folder import node, shortest
 
 TARGET = {"target": "ttnn"}
-SHAPES = {2: (6, 4), 3: (2, 6, 3), 4: (2, 2, 6, 3)}  # the axis with six channels: 0, 1, -2
+SHAPES = {2: (6, 4), 3: (2, 6, 3), 4: (2, 2, 6, 3)}  # axis 0, 1 or -2 has six channels
 AXES = {2: 0, 3: 1, 4: -2}
 PAGE = {"in_scales": 0.001173, "in_zps": -213, "out_scales": 0.002727, "out_zps": -73}
 IN_SCALES, OUT_SCALES = [0.02, 0.1, 0.001173, 0.5, 0.013, 2], [0.05, 0.03, 0.002727, 1, 0.0077, 0.3]
@@ -16,7 +16,7 @@ IN_ZPS, OUT_ZPS = [7, 0, -213, -3, 128, 1], [3, -1, -73, 12, 0, -9]
 
 
 def whole_numbers(shape, dtype, reach):
-    """Shuffled whole numbers from -reach to reach, in the range of the dtype."""
+    """Shuffled integers from -reach to reach, within the range of the dtype."""
     index = np.arange(np.prod(shape), dtype=np.int64)
     numbers = index * 7919 % (2 * reach + 1) - reach
     if dtype == np.uint8:
@@ -34,8 +34,8 @@ def inputs_of(rank):
 
 
 def worked_scalars(rank):
-    """Numbers on ties: a ratio of 1/2 makes halves of the odd ones. Those of 7/6 are so near that
-    the 128 which are added to int8 decide some."""
+    """Ties: a ratio of 1/2 makes halves of odd numbers. Ratios of 7/6 come so close that adding 128
+    for int8 decides some."""
     made = {}
     for x in ("x", "x_int8", "x_uint8"):
         for dtype in ("int32", "int8", "uint8"):
@@ -48,7 +48,7 @@ def worked_scalars(rank):
 
 
 def expanded(rank):
-    """All four mixes of per tensor and per channel; lists, and so tensors, all of them."""
+    """All four mixes of per tensor and per channel, with lists, which count as tensors."""
     one_in, one_out = {"in_scales": [0.02], "in_zps": [7]}, {"out_scales": [0.05], "out_zps": [3]}
     all_in = {"in_scales": IN_SCALES, "in_zps": IN_ZPS}
     all_out = {"out_scales": OUT_SCALES, "out_zps": OUT_ZPS}
@@ -66,7 +66,7 @@ def expanded(rank):
 
 
 def mixed(rank):
-    """Numbers beside lists, and lists without an axis: by way of bfloat16."""
+    """Scalars mixed with lists, and lists without an axis: these go through bfloat16."""
     axis = {"axis": AXES[rank]}
     scalars_in, scalars_out = {"in_scales": 0.1, "in_zps": 7}, {"out_scales": 0.03, "out_zps": 3}
     all_in = {"in_scales": IN_SCALES, "in_zps": IN_ZPS}
@@ -85,7 +85,7 @@ def mixed(rank):
                              "out_zps": [3]},
         }.items():
             made[f"{x}_{label}"] = (x, {**attrs, "dtype": "int32"})
-    for dtype in ("int8", "uint8"):  # these have no axis
+    for dtype in ("int8", "uint8"):  # without an axis
         made["to_" + dtype] = ("x", {**scalars_in, "out_scales": [0.03], "out_zps": 3,
                                      "dtype": dtype})
         made["to_" + dtype + "_zero_tensor"] = (
@@ -109,8 +109,8 @@ def make_requantize():
             )
 
 
-# Parameters of both sides, and how many of -128..127 do not become the nearest whole number when
-# they go through bfloat16.
+# The parameters of both sides, and how many of -128..127 do not become the nearest integer by way
+# of bfloat16.
 WRONG = {(0.02, 7, 0.05, 3): 95, (0.001173, -213, 0.002727, -73): 72, (0.1, 0, 0.03, 0): 111}
 
 
@@ -136,7 +136,7 @@ def make_through_bfloat16():
         assert np.sum(off) == np.sum(off > 0) == wrong, i
 
 
-# What the integer stages make of a number: int32, int8, uint8, and truncated to int32 and uint8.
+# The integer stages applied to a number: int32, int8, uint8, and truncation to int32 and uint8.
 STAGES = {
     0.49999997: (0, 1, 0, 0, 0), 0.5: (1, 1, 1, 0, 0), 2.5: (3, 3, 3, 2, 2), -0.5: (-1, 0, 1, 0, 0),
     -2.5: (-3, -2, 3, -2, 254), 127.5: (127, 127, 128, 127, 127),
@@ -190,7 +190,7 @@ def make_quantize():
             nodes.append(node("Quantize", name, {"x": x}, **attrs, dtype=dtype))
             nodes.append(node("Dequantize", name + "_restored", {"x": name}, **attrs))
             outputs.update({name: name, name + "_restored": name + "_restored"})
-    # Denormals are 0, and so is a product of -0; the 128 that int8 is moved by are rounded as well.
+    # Denormals become 0, as do products of -0; adding 128 for int8 rounds as well.
     least = shortest(np.float32(2.0**-126))
     for name, op, x, attrs in (
         ("tiny_int32", "Quantize", "tiny", {"scales": least, "dtype": "int32"}),

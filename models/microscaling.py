@@ -1,4 +1,4 @@
-"""Blocks that share a small scale: MX, as torchao and TensorRT have it, and NVFP4."""
+"""Blocks that share a small scale: MX as in torchao and TensorRT, and NVFP4."""
 
 import ml_dtypes
 import numpy as np
@@ -7,26 +7,26 @@ from dtypes import DTYPES, largest_of, to_small_float
 
 
 def exponent_of(values):
-    """The exponent field of a positive float32, unbiased; -127 for zero and denormals."""
+    """The unbiased exponent of a positive float32; -127 for zero and denormals."""
     return (values.view(np.uint32).astype(np.int64) >> 23) - 127
 
 
 def choose_mx(amax, scheme, dtype):
-    """The scale of a block as float8_e8m0. `amax` is its greatest magnitude, float32; where it is
-    NaN or infinite the scale is NaN (code 255)."""
+    """The scale of a block as float8_e8m0. `amax` is the block's greatest magnitude, float32; for
+    NaN or infinity the scale is NaN (code 255)."""
     info = ml_dtypes.finfo(dtype)
     largest_exponent = int(np.log2(float(info.max)))
     amax = np.asarray(amax, np.float32)
     finite = np.isfinite(amax)
     size = np.where(finite, amax, np.float32(0))
     if scheme == "mx_rceil":
-        # The least power of two that is not below amax / largest, a product in float32.
+        # The least power of two not below amax / largest, computed as a product in float32.
         quotient = size * (np.float32(1) / largest_of(dtype))
         fraction, exponent = np.frexp(quotient.astype(np.float64))
         code = np.where(fraction == 0.5, exponent - 1, exponent) + 127
         code = np.where(quotient == 0, 0, np.clip(code, 0, 255))
     else:
-        if scheme == "mx_even":  # half a step of the result more
+        if scheme == "mx_even":  # adds half a step of the result
             size = (size.view(np.uint32) + np.uint32(1 << (22 - info.nmant))).view(np.float32)
             finite &= np.isfinite(size)
         exponent = exponent_of(size)
@@ -39,16 +39,17 @@ def choose_mx(amax, scheme, dtype):
 
 
 def quantize_mx(x, scale, dtype):
-    """x / 2^(code - 127), rounded half to even and saturated; `scale` has one for each element."""
+    """x / 2^(code - 127), rounded half to even and saturated; `scale` has one code for each
+    element."""
     code = scale.view(np.uint8).astype(np.int64)
-    with np.errstate(over="ignore"):  # to infinity, which saturates
+    with np.errstate(over="ignore"):  # overflows to infinity, which saturates
         scaled = np.ldexp(x.astype(np.float64), 127 - code).astype(np.float32)
     return to_small_float(np.where(code == 255, np.float32(np.nan), scaled), dtype)
 
 
 def choose_nvfp4(amax, overall, least=np.float32(2.0**-9), zero=np.float32(1)):
-    """The scale of a block as float8_e4m3fn: amax / 6, over the scale of the scales; `zero` where
-    there are only zeros."""
+    """The scale of a block as float8_e4m3fn: amax / 6, divided by the global scale; `zero` for a
+    block of zeros."""
     block = np.asarray(amax, np.float32) / np.float32(6) / np.float32(overall)
     scale = to_small_float(np.clip(block, least, np.float32(448)), DTYPES["float8_e4m3fn"])
     return scale if zero is None else np.where(amax == 0, zero.astype(scale.dtype), scale)

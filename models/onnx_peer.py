@@ -1,10 +1,9 @@
-"""What ONNX Runtime computes for a node.
+"""Computes nodes with ONNX Runtime.
 
-A node is left out where ONNX has no counterpart: int32 and float4 results, zero points that the
-quantized type cannot hold, blocks along more than one dim, a float x of Requantize. Of a
-DynamicQuantize that computes other parameters than DynamicQuantizeLinear does, the quantizing with
-them is compared.
-"""
+Nodes without a counterpart in ONNX are left out: int32 and float4 results, zero points that the
+quantized type cannot hold, blocks along several dims, Requantize of a float. If a DynamicQuantize
+computes other parameters than DynamicQuantizeLinear, only the quantizing with its parameters is
+compared."""
 
 import numpy as np
 
@@ -32,7 +31,7 @@ REAL = {DTYPES["float16"]: "FLOAT16", DTYPES["bfloat16"]: "BFLOAT16", FLOAT32: "
 
 
 def run_nodes(nodes, feeds, results):
-    """A graph of nodes; all inputs and outputs are float32, but for results of another type."""
+    """Runs a graph of nodes; inputs and outputs are float32, except results of another type."""
     types = {FLOAT32: TensorProto.FLOAT, DTYPES["uint8"]: TensorProto.UINT8}
     graph = helper.make_graph(
         nodes,
@@ -53,7 +52,7 @@ def cast_node(given, made, theirs):
 
 
 def layout(parameters, shape):
-    """The shape of a parameter and the attributes that say which elements share it."""
+    """The shape of a parameter, and the attributes that describe which elements share it."""
     grid = parameters.grid
     if max(parameters.scale.size, parameters.zero.size) == 1:
         return (), {}
@@ -68,8 +67,8 @@ def layout(parameters, shape):
 
 
 def linear(op, x, parameters, quantized):
-    """QuantizeLinear or DequantizeLinear; None where ONNX cannot hold the types or zero points.
-    x goes in and y comes out as float32, which holds all of them."""
+    """QuantizeLinear or DequantizeLinear; None if ONNX lacks the types or zero points. x and y are
+    float32, which holds all their values."""
     shape, attrs = layout(parameters, x.shape)
     if quantized not in QUANTIZED or shape is None:
         return None
@@ -94,7 +93,7 @@ def linear(op, x, parameters, quantized):
 
 
 def cast(x, dtype):
-    """Cast from the dtype of x. Arrays go in and come out as float32, which holds these values."""
+    """Cast from the dtype of x. Arrays are float32, which holds these values."""
     names = [REAL.get(t) or QUANTIZED.get(t) or str(t).upper() for t in (x.dtype, dtype)]
     nodes = [
         cast_node("x", "given", names[0]),
@@ -105,7 +104,7 @@ def cast(x, dtype):
 
 
 def peer_outputs(node, values):
-    """What ONNX Runtime computes for the node: value names and arrays; empty if it cannot."""
+    """The results of ONNX Runtime for the node: arrays by value name; empty if it cannot run it."""
     op, name, attrs = node["op"], node["name"], node.get("attrs", {})
     x, y = values[node["inputs"]["x"]], values[name]
     computed = [name + ".scale", name + ".zero_point"]

@@ -1,4 +1,4 @@
-"""Compares what the reference computes with another implementation, node by node, bit for bit."""
+"""Compares the reference with another implementation, node by node and bit for bit."""
 
 import onnx_peer
 import reference_network
@@ -9,7 +9,7 @@ PEERS = {"core": onnx_peer, "tensorrt": onnx_peer, "tripy": onnx_peer, "torchao"
 
 
 def compare_graph(graph, values):
-    """Asserts equality wherever there is a counterpart; says how many nodes had one."""
+    """Asserts equality for each node that has a counterpart; returns how many had one."""
     peer = PEERS.get(graph.get("target", "core"))
     if peer is None:
         return "no peer"

@@ -1,10 +1,9 @@
-"""What the quantizing ops compute, written from their definitions and from nothing else.
+"""A reference of the quantizing ops, written from their definitions alone.
 
-Every step is one float32 operation on whole arrays. Each is done a second time in float64 and
-rounded: float64 has more than twice the digits of float32, so the second rounding cannot change
-the result, and both ways must give the same bits. The other targets have files of their own,
-which use what is here and override what they compute otherwise.
-"""
+Every step is one float32 operation on whole arrays. Each is done again in float64 and rounded:
+float64 has more than twice the digits of float32, so the second rounding cannot change the result,
+and both must give the same bits. Other targets have files of their own, which override the steps
+that they compute differently."""
 
 from typing import NamedTuple
 
@@ -27,13 +26,13 @@ KNOWN_ATTRS = {
 
 
 class Grid(NamedTuple):
-    """Blocks of elements that share a parameter: their extent, and the shape of a parameter."""
+    """Blocks of elements that share a parameter: their extents, and the shape of a parameter."""
 
     groups: tuple
     shape: tuple
 
     def index(self, shape):
-        """The number of each element's block, in row-major order of the blocks."""
+        """The block number of each element, in row-major order of the blocks."""
         blocks = tuple(-(-dim // group) for dim, group in zip(shape, self.groups))
         if not shape:
             return np.zeros((), np.int64)
@@ -49,12 +48,12 @@ class Grid(NamedTuple):
         return result.reshape(self.shape)
 
     def over(self, parameter, x):
-        """A parameter for each element of x."""
+        """The parameter of each element of x."""
         return parameter.reshape(-1)[self.index(x.shape)]
 
 
 def grid_of(attrs, shape, side=""):
-    """`side` of a Requantize, which goes along an axis where it has one."""
+    """The blocks of a node; `side` of a Requantize, which follows the axis if it has one."""
     qtype = attrs.get("qtype", "per_channel" if side and "axis" in attrs else "per_tensor")
     if qtype == "per_group":
         groups = tuple(d if g == -1 else g for d, g in zip(shape, attrs["group_shape"]))
@@ -73,14 +72,14 @@ class Parameters(NamedTuple):
     grid: Grid
 
     def beside(self, x):
-        """Both, shaped so that they broadcast over x."""
+        """Both, in shapes that broadcast over x."""
         return tuple(
             p.reshape(()) if p.size == 1 else self.grid.over(p, x) for p in (self.scale, self.zero)
         )
 
 
 def read_argument(node, values, port, attr, default=None):
-    """A parameter and where it comes from: "port", "list", "number", or "" for the default."""
+    """A parameter and its origin: "port", "list", "number", or "" for the default."""
     attrs, ports = node.get("attrs", {}), node["inputs"]
     assert not (port in ports and attr in attrs), f"{node['name']}: {port} is given twice"
     if port in ports:
@@ -107,7 +106,7 @@ def read_parameters(node, values, x, side=""):
 
 
 def in_float32(operation, a, b):
-    with np.errstate(over="ignore"):  # to infinity
+    with np.errstate(over="ignore"):  # overflows to infinity
         result = np.asarray(operation(a, b))
         wide = operation(a.astype(np.float64), b.astype(np.float64)).astype(np.float32)
     assert result.dtype == np.float32
@@ -116,8 +115,8 @@ def in_float32(operation, a, b):
 
 
 def check_in_float64(result, quotient, zero, steps):
-    """The same integers must follow from the quotient in float64, unless a tie is so near that the
-    roundings of `steps` float32 operations can cross it."""
+    """The float64 quotient must give the same integers, unless a tie is so near that the roundings
+    of `steps` float32 operations can cross it."""
     limits = limits_of(result.dtype)
     with np.errstate(invalid="ignore"):  # infinities
         near = np.abs(quotient - np.floor(quotient) - 0.5) <= np.abs(quotient) * steps * 2.0**-23
@@ -126,8 +125,8 @@ def check_in_float64(result, quotient, zero, steps):
 
 
 def quantize(x, parameters, dtype):
-    """clamp(round_half_even(x / s) + z): divide in float32, then exact; NaN becomes the minimum.
-    To a small float: that division, rounded to what there is."""
+    """clamp(round_half_even(x / s) + z): a float32 division, then exact; NaN becomes the minimum.
+    For a small float: the same division, rounded to the dtype."""
     scale, zero = parameters.beside(x)
     quotient = in_float32(np.divide, x.astype(np.float32), scale)
     if not is_integer(dtype):
@@ -140,7 +139,8 @@ def quantize(x, parameters, dtype):
 
 
 def dequantize(q, parameters, dtype):
-    """(q - z) * s: the difference exact in integers, the product in float32, then the dtype."""
+    """(q - z) * s: an exact difference of integers, a float32 product, then rounding to the
+    dtype."""
     scale, zero = parameters.beside(q)
     if is_integer(q.dtype):
         difference = (q.astype(np.int64) - zero).astype(np.float32)
@@ -150,7 +150,7 @@ def dequantize(q, parameters, dtype):
 
 
 def requantize(x, source, target, dtype):
-    """To float32, and from there to the target's integers."""
+    """Dequantizes to float32, then quantizes to the target's integers."""
     result = quantize(dequantize(x, source, DTYPES["float32"]), target, dtype)
     (scale, zero), (out_scale, out_zero) = source.beside(x), target.beside(x)
     quotient = (x.astype(np.float64) - zero) * scale / out_scale.astype(np.float64)
@@ -160,7 +160,7 @@ def requantize(x, source, target, dtype):
 
 def cast(x, dtype):
     """To a float: one rounding, half to even. Between integers: the low bits in two's complement.
-    From a float to an integer of 8 bits or more: without the fraction, and in its range."""
+    From a float to an integer of 8 bits or more: truncated, and clamped to its range."""
     if not is_integer(dtype):
         return to_dtype(x.astype(np.float32), dtype)
     limits = limits_of(dtype)
@@ -173,10 +173,9 @@ def cast(x, dtype):
 
 
 def choose_parameters(x, scheme, grid, dtype):
-    """Scale and zero point from the data. NaN does not count.
+    """Scale and zero point computed from the data. NaN does not count.
 
-    Where nothing but zeros is left the scale is 1 and the zero point 0.
-    """
+    If all numbers are zero, the scale is 1 and the zero point 0."""
     low, high = np.float32(limits_of(dtype).min), np.float32(limits_of(dtype).max)
     least = grid.reduce(np.fmin, x, 0)
     most = grid.reduce(np.fmax, x, 0)
@@ -196,7 +195,7 @@ def choose_parameters(x, scheme, grid, dtype):
 
 
 def is_computed(node):
-    """A DynamicQuantize that makes its own parameters."""
+    """Whether a DynamicQuantize computes its own parameters."""
     given = "scales" in node.get("attrs", {}) or "scale" in node["inputs"]
     return node["op"] == "DynamicQuantize" and not given
 
@@ -230,7 +229,7 @@ def evaluate_computed(node, values, x, grid, dtype):
 
 
 def evaluate_node(node, values):
-    """Adds what the node makes to the values."""
+    """Adds the results of the node to the values."""
     op, name, attrs = node["op"], node["name"], node.get("attrs", {})
     assert set(attrs) <= KNOWN_ATTRS[op], f"{name}: attributes"
     x = values[node["inputs"]["x"]]

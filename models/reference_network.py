@@ -1,9 +1,8 @@
-"""What the ops between quantizing ops compute, written from their definitions in float64.
+"""A reference of the ops between quantizing ops, written from their definitions in float64.
 
-A result is rounded once to its dtype. qdq adds and divides in float32: what it gives may be the
-neighbour of what stands here, where that is near the middle of two numbers. `doubt` says how near
-is too near; a model is made of numbers that stay away from there, so that both must agree.
-"""
+A result is rounded once to its dtype. qdq adds and divides in float32, so near the middle of two
+numbers its result may be the neighbour of the one here. `doubt` defines how near is too near;
+models avoid such numbers, so that both agree."""
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from dtypes import DTYPES
 
 FLOAT32 = DTYPES["float32"]
 DIGITS = {FLOAT32: 24, DTYPES["bfloat16"]: 8}
-SINGLE = {"Add": np.add, "Multiply": np.multiply, "Divide": np.divide}  # one IEEE operation
+SINGLE = {"Add": np.add, "Multiply": np.multiply, "Divide": np.divide}  # one IEEE operation each
 MOVING = {
     "StaticReshape": lambda x, attrs: x.reshape(attrs["shape"]),
     "StaticTranspose": lambda x, attrs: x.transpose(attrs["order"]),
@@ -19,7 +18,7 @@ MOVING = {
 
 
 def wide(node, values, *ports):
-    """Operands in float64; None for a port that is not connected."""
+    """The operands in float64; None for a port that is not connected."""
     names = (node["inputs"].get(port) for port in ports)
     return [None if name is None else values[name].astype(np.float64) for name in names]
 
@@ -70,7 +69,7 @@ OPS = set(SINGLE) | set(MOVING) | set(ROUNDED)
 
 
 def evaluate_node(node, values):
-    """Adds what the node makes to the values; it has the dtype of the first input."""
+    """Adds the results of the node to the values, in the dtype of the first input."""
     op, name, ports = node["op"], node["name"], node["inputs"]
     first = values[ports.get("x", ports.get("a"))]
     if op in MOVING:
@@ -83,15 +82,15 @@ def evaluate_node(node, values):
 
 
 def to_tie(x, step):
-    """How far x is from the middle of two multiples of `step`."""
+    """The distance of x from the middle of two multiples of `step`."""
     quotient = x / step
     return np.abs(quotient - np.floor(quotient) - 0.5) * step
 
 
 def doubt(node, values):
-    """How many elements could be others in float32 arithmetic: codes of Quantize that are within
-    2^-13 steps of a tie, and narrow floats that are within 2^-22 of their size of one, for a
-    product of the sum of the sizes. That is some times what roundings at random add up to."""
+    """How many elements could differ in float32 arithmetic: codes of Quantize within 2^-13 steps of
+    a tie, and narrow floats within 2^-22 of their magnitude of a tie (for a product, of the sum of
+    magnitudes). Random roundings add up to a fraction of that."""
     op = node["op"]
     if op == "Quantize":
         x = values[node["inputs"]["x"]].astype(np.float64)

@@ -1,19 +1,19 @@
-"""What oneDNN Graph computes on an x86-64 CPU."""
+"""A reference of oneDNN Graph on an x86-64 CPU."""
 
 import numpy as np
 
 from dtypes import DTYPES, is_integer, limits_of, to_dtype
 from reference import KNOWN_ATTRS, in_float32, read_argument, read_parameters, result_dtype
 
-FLOAT8 = {  # mantissa bits, least exponent, largest, what is beyond it
+FLOAT8 = {  # mantissa bits, least exponent, largest number, result of overflow
     DTYPES["float8_e4m3fn"]: (3, -6, 448.0, np.nan),
     DTYPES["float8_e5m2"]: (2, -14, 57344.0, np.inf),
 }
 
 
 def to_float8(values, dtype):
-    """By way of float16. What then rounds beyond the largest number is NaN or infinite; so is an
-    infinity. A NaN is the one that the type has, without a sign."""
+    """By way of float16. Numbers that then round beyond the largest, and infinities, become NaN or
+    infinity. NaN is the type's NaN without a sign."""
     mantissa, least, largest, beyond = FLOAT8[dtype]
     half = to_dtype(values, DTYPES["float16"]).astype(np.float64)
     with np.errstate(invalid="ignore"):
@@ -29,7 +29,7 @@ def to_float8(values, dtype):
 
 
 def quantize(x, scale, zero, dtype):
-    """clamp(x * (1 / s) + z), then round; NaN becomes the minimum."""
+    """clamp(x * (1 / s) + z), then rounded; NaN becomes the minimum."""
     scaled = in_float32(np.multiply, x, in_float32(np.divide, np.float32(1), scale))
     if not is_integer(dtype):
         return to_float8(scaled, dtype)
@@ -39,7 +39,7 @@ def quantize(x, scale, zero, dtype):
 
 
 def dequantize(q, scale, zero, dtype):
-    """(q - z) * s; a bfloat16 has no denormals."""
+    """(q - z) * s; bfloat16 denormals become 0."""
     difference = in_float32(np.subtract, q.astype(np.float32), zero.astype(np.float32))
     product = in_float32(np.multiply, difference, scale)
     if dtype == DTYPES["bfloat16"]:

@@ -1,8 +1,7 @@
-"""What torchao 0.18 computes on the CPU: arithmetic in the dtype that PyTorch promotes to.
+"""A reference of torchao 0.18 on the CPU: arithmetic in the dtype that PyTorch promotes to.
 
 A step in a 16-bit float is the float32 operation, rounded once more. float32 has more than twice
-the digits of both, so that is the same as one rounding.
-"""
+the digits of both 16-bit floats, so that equals one rounding."""
 
 import numpy as np
 
@@ -43,8 +42,8 @@ def middle_of(low, high):
 
 
 def quantize(x, scale, zero, bounds, dtype):
-    """clamp(round(x * (1 / s)) + z): the reciprocal in the dtype of the scale, the rest in what x
-    and the scale promote to. NaN becomes the minimum."""
+    """clamp(round(x * (1 / s)) + z): the reciprocal in the dtype of the scale, the rest in the
+    dtype that x and the scale promote to. NaN becomes the minimum."""
     promotion = promoted(x.dtype, scale.dtype)
     reciprocal = step(np.divide, np.float32(1), scale, scale.dtype)
     scaled = step(np.multiply, x, reciprocal, promotion)
@@ -54,7 +53,7 @@ def quantize(x, scale, zero, bounds, dtype):
 
 
 def quantize_tinygemm(x, scale, zero, bounds, dtype):
-    """The zero point is the real value of the code in the middle."""
+    """The zero point is the real value of the middle code."""
     promotion = x.dtype if x.dtype == scale.dtype == zero.dtype else FLOAT32
     below = step(np.multiply, scale, middle_of(*bounds), promotion)
     least = step(np.subtract, zero, below, promotion)
@@ -67,7 +66,7 @@ def quantize_float8(x, scale, dtype):
 
 
 def dequantize(q, scale, zero, dtype):
-    """(q - z) * s, the difference in the dtype of the result."""
+    """(q - z) * s, with the difference in the dtype of the result."""
     codes = to_dtype(q.astype(np.float32), dtype)
     difference = step(np.subtract, codes, to_dtype(zero.astype(np.float32), dtype), dtype)
     product = step(np.multiply, difference, scale, promoted(dtype, scale.dtype))
@@ -81,8 +80,8 @@ def dequantize_tinygemm(q, scale, zero, bounds, dtype):
 
 
 def choose_parameters(x, scheme, grid, bounds):
-    """Scale (of x's dtype) and zero point, all in x's dtype; the scale is at least the smallest
-    normal number."""
+    """Scale and zero point, both computed in x's dtype; the scale is at least the smallest normal
+    number."""
     dtype = x.dtype
     low, high = bounds
     wide = x.astype(np.float32)

@@ -1,6 +1,6 @@
-"""What ttnn's kernels compute (mid-2026). A parameter is a scalar where it is a number in an
-attribute or not given, and a tensor where it is a list or comes through a port; which of them a
-node has decides its path."""
+"""A reference of ttnn's kernels (mid-2026). A parameter is a scalar if it is a number in an
+attribute or absent, and a tensor if it is a list or a port. Which of the parameters are tensors
+decides the path of a node."""
 
 from fractions import Fraction
 from typing import NamedTuple
@@ -15,7 +15,7 @@ INT32, INT8, UINT8 = DTYPES["int32"], DTYPES["int8"], DTYPES["uint8"]
 
 
 class Argument(NamedTuple):
-    """A parameter beside each element of x."""
+    """A parameter for each element of x."""
 
     value: np.ndarray
     scalar: bool
@@ -25,12 +25,12 @@ class Argument(NamedTuple):
 
 
 def flushed(values):
-    """Denormals and -0 are +0."""
+    """Denormals and -0 become +0."""
     return np.where(np.abs(values) < np.float32(2.0**-126), np.float32(0), values)
 
 
 def stored(values, dtype):
-    """A result as it is packed. bfloat16: half away from zero, NaN to infinity."""
+    """A result as the packer stores it. bfloat16: halves away from zero, NaN becomes infinity."""
     if dtype != BFLOAT16:
         return values
     bits = flushed(values).view(np.uint32).astype(np.uint64)
@@ -44,8 +44,8 @@ def step(operation, a, b):
 
 
 def fused_multiply_add(a, b, c):
-    """a * b + c rounded once: in float64 the product is exact and the sum is rounded to odd, which
-    leaves the last rounding right; checked in exact arithmetic."""
+    """a * b + c rounded once. In float64 the product is exact and the sum is rounded to odd, which
+    keeps the last rounding right; checked in exact arithmetic."""
     a, b, c = np.broadcast_arrays(*(np.asarray(v, np.float32) for v in (a, b, c)))
     product, wide = a.astype(np.float64) * b, c.astype(np.float64)
     total = product + wide
@@ -75,12 +75,12 @@ def half_away(values):
 
 
 def fused_stage(values, dtype):
-    """The rounding of the fused kernels. NaN becomes the greatest."""
+    """The rounding of the fused kernels. NaN becomes the greatest integer."""
     if dtype == INT32:  # a sign and seven bits
         whole, greatest = np.clip(half_away(values), -127, 127), 127
-    elif dtype == UINT8:  # the sign is dropped
+    elif dtype == UINT8:  # drops the sign
         whole, greatest = np.minimum(np.abs(half_away(values)), 255), 255
-    else:  # biased by 128
+    else:  # with an offset of 128
         biased = step(np.add, values, np.float32(128))
         whole = np.minimum(half_away(np.where(biased < 0, np.float32(0), biased)), 255) - 128
         greatest = 127
@@ -129,11 +129,11 @@ def ratio_and_offset(source, target, bias):
 
 def requantize(q, source, target, axis, dtype):
     scalars = sum(argument.scalar for argument in source + target)
-    if scalars == 4:  # fused
+    if scalars == 4:  # the fused path
         bias = 128 if q.dtype == INT8 else 0
         ratio, offset = ratio_and_offset(source, target, bias)
         return fused_stage(fused_multiply_add(q.astype(np.int64) + bias, ratio, offset), dtype)
-    if scalars == 0 and axis:  # expanded
+    if scalars == 0 and axis:  # the expanded path
         ratio, offset = ratio_and_offset(source, target, 0)
         return truncated(step(np.add, step(np.multiply, q, ratio), offset), dtype)
     return quantize(dequantize(q, *source, BFLOAT16), *target, dtype)

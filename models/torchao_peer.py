@@ -1,4 +1,4 @@
-"""What torchao computes for a node. Left out: the zero points of schemes that have none."""
+"""Computes nodes with torchao. Left out: the zero points of schemes that have none."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ VIEWED = {
 
 
 def type_of(dtype):
-    """PyTorch's; 4-bit integers are int8 and uint8 with a narrower range."""
+    """PyTorch's type; 4-bit integers are int8 and uint8 with a narrower range."""
     theirs = {"int4": "int8", "uint4": "uint8", "int2": "int8",
               "float8_e8m0": "float8_e8m0fnu", "float4_e2m1": "float4_e2m1fn_x2"}
     return getattr(torch, theirs.get(NAMES[dtype], NAMES[dtype]))
@@ -52,13 +52,13 @@ def to_numpy(tensor, dtype, shape):
 
 
 def unpacked(tensor, shape):
-    """Codes of float4, two in a byte, the first in the low bits."""
+    """float4 codes, two to a byte, the first in the low bits."""
     codes = np.stack([tensor.numpy() & 15, tensor.numpy() >> 4], axis=-1).astype(np.uint8)
     return codes.reshape(shape).view(DTYPES["float4_e2m1"])
 
 
 def dynamic(node, values, x, y, grid):
-    """y and scale of a DynamicQuantize, and where there is one the zero point."""
+    """y and scale of a DynamicQuantize, and the zero point if there is one."""
     attrs, name = node.get("attrs", {}), node["name"]
     scheme = attrs.get("scheme", "asymmetric")
     if scheme.startswith("mx_"):
@@ -93,7 +93,7 @@ def dynamic(node, values, x, y, grid):
 
 
 def peer_outputs(node, values):
-    """What torchao computes for the node: value names and arrays; empty if it cannot."""
+    """The results of torchao for the node: arrays by value name; empty if it cannot run it."""
     op, name, attrs = node["op"], node["name"], node.get("attrs", {})
     x, y = values[node["inputs"]["x"]], values[name]
     grid = grid_of(attrs, x.shape)
@@ -103,7 +103,7 @@ def peer_outputs(node, values):
     scale, kind = read_argument(node, values, "scale", "scales")
     scale = scale if kind == "port" else scale.astype(np.float32)
     quantized = x.dtype if op == "Dequantize" else y.dtype
-    if not is_integer(quantized):  # scales that are themselves small are float32 there
+    if not is_integer(quantized):  # torchao keeps scales that are small floats as float32
         wide = to_torch(scale.astype(np.float32).reshape(grid.shape or (1,) * x.ndim))
         if quantized == DTYPES["float4_e2m1"]:
             return {}

@@ -1,9 +1,10 @@
-"""What the networks of this folder make of the images held out, for people.
+"""Reports how well the networks of this folder read the held-out images.
 
     python3 models/digits/report.py QDQ_BINARY [RUNS]
 
-Prints how many digits each network gets right, how long an image takes on one thread (in RUNS runs,
-41 if not given) without --fast and with it, and which digits the int8 network mixes up. Needs nothing but Python 3.
+Prints how many digits each network gets right, the time of an image on one thread without and with
+--fast (in RUNS runs, 41 by default), and which digits the int8 network mixes up. Needs nothing but
+Python 3.
 """
 
 import json
@@ -24,7 +25,7 @@ LETTERS = {"F32": "f", "U8": "B"}
 
 
 def read_tensors(path):
-    """Numbers by name, of a .safetensors file."""
+    """The numbers of a .safetensors file by name."""
     data = path.read_bytes()
     start = 8 + struct.unpack("<Q", data[:8])[0]
     found = {}
@@ -52,8 +53,8 @@ def run(qdq, kind, folder):
 
 
 def microseconds(qdq, kind, runs):
-    """Of one run without --fast, and with it: a quarter of all take less, which other work on the
-    machine moves less than the median."""
+    """Times of a run without and with --fast: the lower quartile, which other work on the machine
+    disturbs less than the median."""
     told = subprocess.run([qdq, "bench", HERE / f"{kind}.json", "--threads", "1", "--fill", "1",
                            "--repeat", runs, "--json"], check=True, stdout=subprocess.PIPE)
     literal = json.loads(told.stdout)
@@ -61,7 +62,7 @@ def microseconds(qdq, kind, runs):
 
 
 def weights(kind):
-    """Bytes of the constants; an int4 is half a byte."""
+    """The bytes of the constants; an int4 counts half a byte."""
     graph = json.loads((HERE / f"{kind}.json").read_text())
     bits = {"float32": 32, "int8": 8, "int4": 4, "float8_e4m3fn": 8}
     total = 0

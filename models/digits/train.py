@@ -3,11 +3,11 @@
     python3 -m venv venv && venv/bin/pip install numpy scikit-learn safetensors ml_dtypes
     venv/bin/python models/digits/train.py [--rewrite]
 
-It takes a minute; --rewrite trains nothing and takes the weights of float32.safetensors.
+Takes a minute; --rewrite skips the training and uses the weights of float32.safetensors.
 
-Writes beside itself: float32.json, int8.json, int4.json and float8.json with their weights,
-held_out.safetensors (360 images `x` that it was not trained on, and their `labels`). Everything is
-seeded, but another numpy may round otherwise and train another network: the files are kept.
+Writes into its own folder: float32.json, int8.json, int4.json and float8.json with their weights,
+and held_out.safetensors (360 images `x` that are not trained on, and their `labels`). Everything is
+seeded, but another numpy may round differently and train another network, so the files are kept.
 """
 
 import sys
@@ -32,7 +32,7 @@ HELD_OUT = 360
 
 
 def patches(x):
-    """[N, C, H, W] to [N, H, W, C * 9]: what a 3x3 window sees, with a border of zeros."""
+    """[N, C, H, W] to [N, H, W, C * 9]: the elements of each 3x3 window, with a border of zeros."""
     n, c, h, w = x.shape
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     views = [padded[:, :, i:i + h, j:j + w] for i in range(3) for j in range(3)]
@@ -40,7 +40,7 @@ def patches(x):
 
 
 def pool(x):
-    """The largest of each 2x2, and where it was."""
+    """The maximum of each 2x2 window, and its position."""
     n, c, h, w = x.shape
     blocks = x.reshape(n, c, h // 2, 2, w // 2, 2).transpose(0, 1, 2, 4, 3, 5)
     blocks = blocks.reshape(n, c, h // 2, w // 2, 4)
@@ -61,7 +61,7 @@ def convolve(x, weights, bias):
 
 
 def forward(p, x):
-    """Scores of the ten digits, and everything in between."""
+    """The scores of the ten digits, and all intermediate values."""
     steps = {"x": x}
     a, steps["seen1"] = convolve(x, p["conv1.weights"], p["conv1.bias"])
     steps["relu1"] = np.maximum(a, 0)
@@ -87,7 +87,7 @@ def gradients(p, x, labels):
     g["conv2.bias"] = flat.sum(axis=0)
     g["conv2.weights"] = (flat.T @ s["seen2"].reshape(len(flat), -1)).reshape(
         p["conv2.weights"].shape)
-    # The convolution backwards: a convolution with the window turned around.
+    # The gradient of a convolution is a convolution with the flipped kernel.
     turned = p["conv2.weights"][:, :, ::-1, ::-1].transpose(1, 0, 2, 3)
     d, _ = convolve(d, np.ascontiguousarray(turned), np.zeros(turned.shape[0], np.float32))
     d = unpool(d, s["where1"]) * (s["relu1"] > 0)
@@ -113,14 +113,14 @@ def start(random):
 
 
 def moved(x, random):
-    """Images shifted by up to a pixel in each direction: the network sees no two alike."""
+    """Images shifted by up to a pixel in each direction, so that no two are the same."""
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     down, right = random.integers(0, 3, (2, len(x)))
     return np.stack([p[:, i:i + 8, j:j + 8] for p, i, j in zip(padded, down, right)])
 
 
 def train(x, labels):
-    """Adam, with the rate falling to zero."""
+    """Adam, with a learning rate that falls to zero."""
     random = np.random.default_rng(7)
     p = start(random)
     mean = {k: np.zeros_like(v) for k, v in p.items()}
@@ -146,7 +146,7 @@ def train(x, labels):
 
 
 class Graph:
-    """A graph file in the making: constants, nodes in order, and the value that is next."""
+    """A graph file: constants, nodes in order, and the latest value."""
 
     def __init__(self, name, about):
         self.name, self.about = name, about
@@ -185,7 +185,8 @@ POOL = {"kernel": [2, 2], "strides": [2, 2], "pads_begin": [0, 0], "pads_end": [
 
 
 def build(name, about, p, x, weights, activation):
-    """The network; `weights` and `activation` put a weight and a value of it into the graph."""
+    """Builds the network; `weights` and `activation` add a weight and an activation to the
+    graph."""
     g = Graph(name, about)
     v = activation(g, "x", "x")
     for k in ("1", "2"):
@@ -208,7 +209,7 @@ def write_float32(p, x):
 
 
 def write_int8(p, x, ranges):
-    """Weights per output channel, activations per tensor: uint8, as none of them is negative."""
+    """Weights per output channel, activations per tensor as uint8, since none is negative."""
 
     def weights(g, w):
         axis = 1 if w == "dense.weights" else 0
@@ -249,7 +250,7 @@ def write_int4(p, x):
 
 
 def write_float8(p, x, ranges):
-    """float8_e4m3fn everywhere, a scale per tensor."""
+    """float8_e4m3fn everywhere, with a scale per tensor."""
     largest = np.float32(448)
 
     def weights(g, w):

@@ -13,11 +13,11 @@ from dtypes import DTYPES
 from folder import node, shortest, write_folder
 
 if __name__ == "__main__":
-    images = load_digits().data.astype(np.float32)  # (images, pixels), whole numbers from 0 to 16
+    images = load_digits().data.astype(np.float32)  # [images, pixels], integers from 0 to 16
     assert images.shape == (1797, 64) and images.min() == 0 and images.max() == 16
 
     coarse = {"scales": shortest(np.float32(16) / np.float32(255)), "zps": -128}
-    brightest = np.maximum(images.max(axis=0), 1)  # (pixels)
+    brightest = np.maximum(images.max(axis=0), 1)  # [pixels]
     fine = {"scales": shortest(brightest / np.float32(255)), "zps": -128}
 
     stored = images.astype(DTYPES["bfloat16"])
@@ -37,6 +37,6 @@ if __name__ == "__main__":
         {"restored": "restored"},
     )
 
-    # Each rounding moves a pixel by half a step at most: one of 16/255, one of its own scale.
+    # Each rounding is off by at most half a step: of 16/255, and of the pixel's own scale.
     allowed = (8 + brightest / 2) / 255 + 1e-6
     assert np.all(np.abs(made["restored"] - images) <= allowed)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The block of models/attention as an ONNX model: how many of its codes ONNX Runtime makes otherwise.
+"""Counts how many codes of models/attention differ in ONNX Runtime.
 
     attention_onnx.py
 
-Compares with expected.safetensors, which float64 arithmetic made. Exit status 1 if a code is more
-than one step away, without optimizations.
+Converts the block to an ONNX model and compares with expected.safetensors, which float64 arithmetic
+made. Exits with 1 if a code is off by more than one without optimizations.
 """
 
 import sys
@@ -26,11 +26,11 @@ def main():
         print(f"optimizations {'on' if optimize else 'off'}")
         try:
             made = run(MODEL / "graph.json", inputs, optimize)
-        except Exception as error:  # its own rewriting may make a model that it refuses
+        except Exception as error:  # optimizing may give a model that ONNX Runtime itself refuses
             print(f"  ONNX Runtime refuses: {str(error)[:150]}")
             far = far if optimize else 2
             continue
-        # The graph's outputs are named after their values, or those with ".code".
+        # Outputs of the graph are named like their values, some with ".code" appended.
         for name, array in made.items():
             expected = wanted[name.removesuffix(".code")]
             apart = np.abs(array.astype(int) - expected.astype(int))

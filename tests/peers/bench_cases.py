@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The work that bench_peers.py times: what goes in, which nodes, what comes out, and the aims."""
+"""The elementwise work that bench_peers.py times: inputs, nodes, outputs, and targets for speed."""
 
 import random
 from collections import namedtuple
 
-# name: what the table calls it. nodes: (op, attributes of qdq), each fed by the one before it.
-# first: bytes that the op has to read once more before all else. kind: "run", "tilize",
-# "untilize" or "compile". aim: of the limit, and times the best peer with 1 and 2 threads; for a
-# case of its own time: microseconds. small: its time counts, not its bytes.
+# name: as in the table. nodes: (op, attributes of qdq), each fed by the one before. first: bytes
+# that the op must read once before everything else. kind: "run", "tilize", "untilize" or "compile".
+# aim: as a fraction of the limit and as a multiple of the best peer, with 1 and 2 threads; for a
+# case that is a time of its own, microseconds. small: its time counts, not its bytes.
 Case = namedtuple("Case", "name size kind shape x y nodes first aim small")
 
 BYTES = {"float32": 4, "int32": 4, "bfloat16": 2, "int8": 1, "uint8": 1}
@@ -97,7 +97,7 @@ def all_cases():
 
 
 def outputs_of(case):
-    """Names of the outputs: (ours, ONNX's), dtype and shape."""
+    """Names of the outputs, (qdq's, ONNX's), with dtype and shape."""
     found = [("y", case.y, case.shape)]
     if case.nodes and case.nodes[-1][0] == "DynamicQuantize":
         found += [("scale", "float32", ()), ("zero_point", case.y, ())]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Peers that do the work of bench_cases.py, element by element."""
+"""Peers that run bench_cases.py, the elementwise work."""
 
 import ctypes
 import json
@@ -29,7 +29,7 @@ class TileWords(ctypes.Structure):
 
 
 def input_of(case):
-    """The same for every peer."""
+    """The input, the same for every peer."""
     rng = np.random.default_rng(11)
     count = bench_cases.elements(case)
     block = min(count, 1 << 20)
@@ -103,7 +103,8 @@ class Qdq(Peer):
 
 
 class Limit(Qdq):
-    """A copy of as many bytes, and a stream of the same bytes in and out, with either stores."""
+    """The limits: a copy of the same bytes, and a stream of the same bytes in and out, with either
+    kind of store."""
 
     def open(self, case):
         if case.small:
@@ -182,7 +183,7 @@ class Ort(Peer):
 
 
 class Torch(Peer):
-    """Through Python, and with a new tensor for each result: that is how PyTorch is called."""
+    """Called from Python, with a new tensor for each result, as PyTorch is used."""
 
     def __init__(self, threads, folder):
         super().__init__(threads, folder)

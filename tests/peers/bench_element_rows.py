@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of what was measured of bench_cases.py."""
+"""The table of the timings of bench_cases.py."""
 
 import bench_cases
 
@@ -10,13 +10,13 @@ HEADER = ["work", "elements", "qdq", "limit", "of the limit (aim)", "best peer",
 
 
 class Row:
-    """What was measured of a case with a number of threads."""
+    """The timings of a case with a number of threads."""
 
     def __init__(self, case, threads, found):
         self.case, self.threads = case, threads
         self.unsure = {seconds for seconds, sure, _ in found.values() if not sure}
         self.seconds, _, digest = found["qdq"]
-        # A copy has other traffic: a row is held against the stream of its own bytes.
+        # A copy moves other bytes: a row is compared with the stream of its own bytes.
         self.limit = min((one[0] for name, one in found.items() if name.startswith("stream")),
                          default=None)
         others = {name: one for name, one in found.items()
@@ -42,7 +42,7 @@ class Row:
         return cells_of(self)
 
     def misses(self):
-        """What is short of its aim."""
+        """The targets that are missed."""
         limit_aim, *peer_aims = self.case.aim
         peer_aim, short = peer_aims[min(self.threads, 2) - 1], []
         if self.case.small and self.seconds * 1e6 > limit_aim:
@@ -59,7 +59,7 @@ def number(value, form="{:.1f}"):
 
 
 def cells_of(row):
-    """qdq, limit, of the limit (aim), best peer, times it (aim), other peers."""
+    """qdq, limit, fraction of the limit (aim), best peer, multiple of it (aim), other peers."""
     case = row.case
     limit_aim, *peer_aims = case.aim
     peer_aim = peer_aims[min(row.threads, 2) - 1]
@@ -97,5 +97,5 @@ def size_of(case):
 
 
 def more(_rows, _table):
-    """Lines behind the tables."""
+    """The lines after the tables."""
     return []

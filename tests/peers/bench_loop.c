@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls something often and takes the time, so that no peer pays for Python. bench_worker.py
-// compiles it and calls it.
+// A timing loop in C, so that no peer pays for calls from Python. bench_worker.py compiles and
+// calls it.
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <time.h>
 
-// Every argument of what is timed fits a machine word; those beyond its own are not looked at.
+// Every argument of a timed function fits a machine word; a function ignores those it does not
+// have.
 typedef void *call(void *, void *, void *, void *, void *, void *, void *, void *);
 
 typedef struct timing {
     double seconds;  // of all calls
-    long disturbed;  // how often the kernel took a CPU away meanwhile
+    long disturbed;  // how often the kernel took a CPU away in the meantime
 } timing;
 
 static double now(void) {

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes the tiles of AMX away from this process, before anything asks the kernel for them."""
+"""Makes the kernel refuse AMX tiles to this process, before anything asks for them."""
 
 import ctypes
 import os
 import struct
 
-ARCH_PRCTL, ASK_FOR_STATE = 158, 0x1023  # of x86-64: the call, and what asks for a state to be on
-LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06  # of BPF: a word, a comparison, the end
+# of x86-64: the system call, and the request for a CPU state
+ARCH_PRCTL, ASK_FOR_STATE = 158, 0x1023
+LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06  # of BPF: load a word, compare, return
 ALLOW, REFUSE = 0x7FFF0000, 0x00050001  # EPERM
 NO_NEW_PRIVILEGES, SECCOMP, FILTER = 38, 22, 2
 
@@ -16,7 +17,7 @@ class Program(ctypes.Structure):
 
 
 def refuse_amx():
-    """Whether there is a kernel that can."""
+    """Whether the kernel supports that."""
     if os.uname().machine != "x86_64":
         return False
     steps = [(LOAD, 0, 0, 0), (EQUAL, 0, 3, ARCH_PRCTL), (LOAD, 0, 0, 16),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product of matrices by oneDNN's matmul primitive, as bench_product_peers.py calls it: weights
-// packed as oneDNN wants them, scales, bias, ReLU and the zero points within the primitive.
+// A matrix product by oneDNN's matmul primitive, called by bench_product_peers.py: packed weights,
+// scales, bias, ReLU and zero points within the primitive.
 #include <cstdint>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
@@ -8,12 +8,12 @@
 using dnnl::memory;
 using tag = memory::format_tag;
 
-// `scales` NULL: no codes, and none of what stands below it.
+// `scales` NULL: no quantization; the fields below it are not used.
 struct product {
     int64_t rows, depth, columns;
     const char *dtype;  // of a and b: "int8" (a is uint8), "bfloat16", "float32"
     void *a, *b, *y;
-    void *scales;  // float32, of the columns of b
+    void *scales;  // float32, one for each column of b
     void *bias;    // float32
     float a_scale, y_scale;
     int32_t a_zero;
@@ -79,7 +79,7 @@ static void prepare(prepared *p) {
 
 extern "C" {
 
-// What it makes of the product, or NULL, and then `about` is what is wrong.
+// Prepares the product; NULL on failure, with the reason in `about`.
 prepared *product_open(const product *c, char *about, size_t size) {
     prepared *p = nullptr;
     try {

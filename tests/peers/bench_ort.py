@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX Runtime for bench_worker.py: cases as models, run through its C API, so that a call costs
-what it costs a C program. The package of PyPI has the library but not the header: the functions
-have been at the same places of OrtApi since version 1 of the API, to which nothing is but appended.
-"""
+"""ONNX Runtime for bench_worker.py: runs cases as models through its C API, so that a call costs
+what it costs a C program. The package on PyPI has no header, but functions keep their places in
+OrtApi since version 1: new ones are only appended."""
 
 import ctypes
 import glob
@@ -21,14 +20,14 @@ PLACES = {"GetErrorMessage": 2, "CreateEnv": 3, "CreateSessionFromArray": 8, "Ru
           "AddSessionConfigEntry": 130}
 API_VERSION = 18
 ALL, NONE = 99, 0  # levels of graph optimization
-WARNINGS = 3  # and what is worse, is logged: errors
+WARNINGS = 3  # log errors and worse
 
 
 # ---- Models ----
 
 
 class Model:
-    """Nodes one after the other, each fed by the one before it."""
+    """A chain of nodes, each fed by the one before."""
 
     def __init__(self):
         self.nodes, self.constants, self.last = [], [], "x"
@@ -60,7 +59,7 @@ class Model:
 
 
 def faces(case):
-    """Tiling as a transposition: shapes before and after it, and the order of the dims."""
+    """Tiling as a transpose: the shapes before and after, and the order of the dims."""
     rows, cols = case.shape
     flat, tiles = [rows // 32, 2, 16, cols // 32, 2, 16], [rows // 32, cols // 32, 2, 2, 16, 16]
     return (flat, tiles, [0, 3, 1, 4, 2, 5]) if case.kind == "tilize" else (
@@ -109,7 +108,7 @@ class Runtime:
         self.table = ctypes.cast(get_api(API_VERSION), ctypes.POINTER(ctypes.c_void_p))
         self.threads, self.kept = threads, []
         self.cpus = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, self.cpus[:1])  # its own threads are pinned beside this one
+        os.sched_setaffinity(0, self.cpus[:1])  # its own threads are pinned together with this one
         self.env = self.make("CreateEnv", ctypes.c_int(WARNINGS), b"bench")
         self.memory = self.make("CreateCpuMemoryInfo", ctypes.c_int(1), ctypes.c_int(0))
 
@@ -134,7 +133,7 @@ class Runtime:
         options = self.make("CreateSessionOptions")
         self.call("SetIntraOpNumThreads", options, ctypes.c_int(self.threads))
         self.call("SetSessionGraphOptimizationLevel", options, ctypes.c_int(level))
-        # Its threads would spin on after a run and take the CPU from the next peer.
+        # By default its threads spin after a run and would take the CPU from the next peer.
         entries = {b"session.intra_op.spin_duration_us": b"500"}
         if self.threads > 1:
             others = [str(cpu + 1) for cpu in self.cpus[1:self.threads]]

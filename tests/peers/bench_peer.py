@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every peer of bench_worker.py has: memory, and the loop in C that takes the time."""
+"""The base of every peer of bench_worker.py: memory, and the timing loop in C."""
 
 import ctypes
 import zlib
 
 import numpy as np
 
-# Results begin half a page behind where inputs do. A load that has the low 12 bits of the address of
-# a store before it waits for that store, and so would every load where both begin alike.
+# Results start half a page after inputs do. A load waits for an earlier store whose address has the
+# same low 12 bits, so with the same alignment every load would wait.
 SKEW = 2048
 
 
@@ -16,7 +16,7 @@ class Timing(ctypes.Structure):
 
 
 def aligned(count, skew=0):
-    """Bytes at a multiple of 4096, or so many behind one."""
+    """Bytes at a multiple of 4096, plus `skew`."""
     memory = np.zeros(count + 4096 + skew, "uint8")
     start = -memory.ctypes.data % 4096 + skew
     return memory[start:start + count]
@@ -42,7 +42,7 @@ class Peer:
         return ""
 
     def timer(self, function, *words):
-        """Of calls of a C function."""
+        """A timer of calls of a C function."""
         words = (ctypes.c_void_p * 8)(*words)
         if not isinstance(function, int):
             function = ctypes.cast(function, ctypes.c_void_p).value
@@ -54,7 +54,7 @@ class Peer:
         return timed
 
     def report(self, name, outputs):
-        """What is to be said of the results of a variant after its first runs, as JSON has it."""
+        """Facts about the results of a variant after its first runs, for the JSON answer."""
         return digest(np.ascontiguousarray(a) for a in outputs) if outputs else None
 
     def close(self):

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times qdq beside its peers and beside what memory allows, and prints how they compare.
+"""Times qdq, its peers and the limits of memory, and prints how they compare.
 
     python3 bench_peers.py BUILD [--venv DIR] [--torch DIR] [--onednn DIR] [--threads 1,2]
                            [--only elements|products] [--cases TEXT] [--samples N]
                            [--markdown] [--into docs/performance.md]
 
 BUILD is a release build (meson setup BUILD --buildtype=release). --venv is a virtual environment
-with numpy, onnx and onnxruntime; where there is none it is made and filled from PyPI. --torch is
-one with torch and numpy, --onednn one as onednn_golden.py makes it; without them PyTorch and oneDNN
-are left out. --only picks one of two kinds of work: element by element, or products of matrices.
---cases picks the rows whose name or size has the text. --markdown prints the tables as
-docs/performance.md has them, --into replaces them there, each kind of work between marks of its
-own. Needs Linux and a C compiler, for oneDNN g++.
+with numpy, onnx and onnxruntime; if missing, it is made and filled from PyPI. --torch is one with
+torch and numpy, --onednn one as onednn_golden.py makes it; without them PyTorch and oneDNN are left
+out. --only picks elementwise work or matrix products. --cases picks the rows whose name or size
+contains the text. --markdown prints the tables as docs/performance.md has them, --into replaces
+them there, each kind of work between its own marks. Needs Linux and a C compiler; oneDNN needs g++.
 
-Every peer has a process of its own, with its own threads and memory, and all take turns: one
-timing each, then the next round. In one process the thread pools of two runtimes, which spin when
-they have nothing to do, would take the CPUs from each other; as processes they sleep while others
-are timed. Each is warmed up before each timing. The calls are made by a loop in C (bench_loop.c),
-but for PyTorch, which is called from Python. All processes are pinned: with one thread to one CPU,
-with two to one CPU each. A timing in which the kernel took a CPU away is made again, and dropped
-if that does not help. A cell is the median of those that remain; it has a ~ where fewer than five
-do, and is then the median of all.
+Every peer is a process with its own threads and memory, and the peers take turns: one timing each,
+then the next round. In one process the spinning thread pools of two runtimes would take the CPUs
+from each other; as processes they sleep while others are timed. Each peer is warmed up before each
+timing. A loop in C (bench_loop.c) makes the calls, except for PyTorch, which is called from Python.
+All processes are pinned, to one CPU for each thread. A timing in which the kernel took a CPU away
+is
+repeated, and dropped if that happens again. A cell is the median of the remaining timings; a ~
+marks
+the median of all timings where fewer than five remain.
 """
 
 import argparse
@@ -46,8 +46,8 @@ PACKAGES = ["numpy", "onnx", "onnxruntime"]
 MARKS = {"elements": ("<!-- what bench_peers.py measured -->", "<!-- end of it -->"),
          "products": ("<!-- what bench_peers.py measured of products -->",
                       "<!-- end of products -->")}
-WITHOUT_AMX = "AVX512_CORE_BF16"  # the most that oneDNN may use then
-ENOUGH = 5  # timings that were not disturbed
+WITHOUT_AMX = "AVX512_CORE_BF16"  # the most that oneDNN may use without AMX
+ENOUGH = 5  # undisturbed timings that suffice
 
 
 # ---- What has to be there ----
@@ -81,7 +81,7 @@ def compile_helpers(build, onednn, folder):
 
 
 def environment(kind, threads, cpus, onednn):
-    names = {"OPENBLAS_NUM_THREADS": "1"}  # of numpy
+    names = {"OPENBLAS_NUM_THREADS": "1"}  # for numpy
     if kind.startswith("onednn"):
         lib = onednn / "lib"
         names |= {"LD_LIBRARY_PATH": str(lib), "OCL_ICD_FILENAMES": str(lib / "libintelocl.so"),
@@ -123,7 +123,7 @@ class Worker:
 
 
 def kept_median(timings):
-    """And whether it is one of timings that were left alone."""
+    """The median of the undisturbed timings, and whether there were enough."""
     quiet = [seconds for seconds, disturbed in timings if not disturbed]
     if len(quiet) >= ENOUGH:
         return median(quiet), True
@@ -131,7 +131,7 @@ def kept_median(timings):
 
 
 def measure(workers, number, samples):
-    """Variant -> (seconds, whether they are sure, what is said of its results)."""
+    """Variant -> (seconds, whether they are reliable, facts about its results)."""
     said, timings = {}, {}
     for worker in workers:
         answer = worker.ask(open=number)
@@ -173,7 +173,7 @@ def machine():
 
 
 def revision():
-    """Of the source beside this script, as git has it."""
+    """The commit of the source that contains this script."""
     done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty=+"], text=True,
                           capture_output=True, check=False)
     return done.stdout.strip() or "an unknown commit"
@@ -207,7 +207,7 @@ def sizes(build, pythons):
 
 
 def kinds_of(work, options):
-    """(kind, python) of the workers. qdq's results are there before the others look at them."""
+    """(kind, python) of the workers. qdq comes first, as the others compare with its results."""
     kinds = ["limit", "qdq", "ort"]
     if work == "products":
         kinds += ["qdq-capped", "ort-capped"] + (["onednn", "onednn-capped"] if options.onednn else [])
@@ -242,7 +242,7 @@ def run_all(work, options, cpus, folder):
 
 
 def tables_of(work, rows_of, table):
-    """Lines; `table` makes them of a header and rows."""
+    """The tables; `table` makes lines of a header and rows."""
     lines, tables = [], WORK[work][1]
     for threads, rows in rows_of.items():
         lines += [f"### {tables.TITLE}{threads} thread{'s' if threads > 1 else ''}", "",

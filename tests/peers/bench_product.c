@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bounds a product of matrices: its instructions, issued as fast as the CPU takes them, and
-// reading its weights. bench_product_peers.py compiles it for this machine and calls it.
+// The limits of a matrix product: the rate of its instructions, and reading its weights.
+// bench_product_peers.py compiles it for this machine and calls it.
 #include <qdq/qdq.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 
 //---- Instructions on registers ----------------------------------------------
 
-// EACH is for sums that do not wait for each other, one register each. KEEP makes the compiler
-// leave an instruction where it stands.
+// EACH runs for independent sums, one register each. KEEP stops the compiler from moving an
+// instruction.
 #define TWELVE(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
 #if defined __AVX512F__
 #define EACH(F) TWELVE(F) F(12) F(13) F(14) F(15) F(16) F(17) F(18) F(19) F(20) F(21) F(22) F(23)
@@ -51,14 +51,14 @@ typedef __m256 floats;
 #define DOT_PRODUCTS 2
 #define DOT(sum, a, b) _mm256_add_epi32(sum, _mm256_madd_epi16(a, b))
 #endif
-// Without VNNI bytes are multiplied exactly as pairs of int16: vpmaddubsw on bytes saturates.
+// Without VNNI bytes are multiplied exactly as pairs of int16, because vpmaddubsw saturates.
 
 typedef void peak_fn(size_t rounds);
 
 typedef struct peak {
     const char *dtype, *name;
     peak_fn *fn;
-    size_t multiplications;  // of a round
+    size_t multiplications;  // in a round
 } peak;
 
 #if defined FMA
@@ -72,13 +72,13 @@ typedef struct peak {
         EACH(STEP)                                          \
     }
 
-// Floats that grow little; as pairs of bfloat16 they are small normal numbers too.
+// Floats that grow slowly; read as pairs of bfloat16 they are small normal numbers, too.
 #define FIRST_ints INTS(3)
 #define SECOND_ints INTS(-5)
 #define FIRST_floats FLOATS(0.001f)
 #define SECOND_floats FLOATS(0.003f)
 
-// What a step multiplies is not known to be what the last one did, so that each multiplies anew.
+// The compiler must not know that a step multiplies the same operands as the last one.
 #define DOT_STEP(k)             \
     KEEP(a);                    \
     sum##k = DOT(sum##k, a, b); \
@@ -105,7 +105,7 @@ static void peak_bfloat16(size_t rounds) { LOOP(floats, WIDE_STEP) }
 
 enum { LANES = sizeof(floats) / sizeof(float), STEP = SUMS * LANES };
 
-// bfloat16 may be multiplied as float32 too, and some CPUs do so faster.
+// bfloat16 may be multiplied as float32 too, which is faster on some CPUs.
 static const peak peaks[] = {
     {"int8", DOT_NAME, peak_int8, (size_t)STEP *DOT_PRODUCTS},
 #if defined __AVX512BF16__
@@ -139,7 +139,7 @@ void peak_run(peak_words *w) {
         peak_task(w, 0, (size_t)w->threads);
 }
 
-// How many multiplications a run of number `which` of a dtype does, or 0 where there is none.
+// How many multiplications variant `which` of a dtype does in a run; 0 if there is no such variant.
 size_t peak_open(peak_words *w, const char *dtype, int which, int threads) {
     const peak *p = peaks;
     while (p->dtype && (strcmp(p->dtype, dtype) != 0 || which-- > 0)) p++;
@@ -151,7 +151,7 @@ const char *peak_name(const peak_words *w) { return w->peak->name; }
 
 //---- Reading ----------------------------------------------------------------
 
-// Lines of 64 bytes, from `ways` places at once, which may be asked for a while ahead.
+// Reads cache lines from `ways` places in turn, with prefetches some lines ahead.
 typedef struct read_words {
     const char *data;
     size_t lines;
@@ -162,7 +162,7 @@ enum { LINE = 64, AHEAD = 4096, MOST_WAYS = 4 };
 
 typedef uint64_t line __attribute__((vector_size(LINE)));
 
-// What is read is or-ed together, for else the compiler would not read it.
+// Combines all lines with `or`, so that the compiler keeps the reads.
 static inline void read_ways(const line *in, size_t lines, int ways, int ahead) {
     line sums[MOST_WAYS] = {{0}};
     size_t apart = lines / (size_t)ways;

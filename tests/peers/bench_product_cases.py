@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The products of matrices that bench_peers.py times."""
+"""The matrix products that bench_peers.py times."""
 
 from collections import namedtuple
 
-# y [rows, columns] = a [rows, depth] * b [depth, columns]; b is a constant. limit: "peak" of the
-# instructions that multiply, or "read" of as many bytes as b has.
+# y [rows, columns] = a [rows, depth] * b [depth, columns]; b is a constant. limit: "peak" for the
+# rate of multiplications, or "read" for reading as many bytes as b has.
 Product = namedtuple("Product", "name dtype rows depth columns limit")
 
-INT8 = "int8"  # a is uint8 with a zero point, b int8 per channel; bias, ReLU, Quantize to uint8
+# a is uint8 with a zero point, b int8 per channel; then bias, ReLU, Quantize to uint8
+INT8 = "int8"
 CASES = [
     Product(INT8, "int8", 32, 1024, 1024, "peak"),
     Product(INT8, "int8", 512, 1024, 1024, "peak"),

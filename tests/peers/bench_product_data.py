@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes into a product of bench_product_cases.py, what has to come out, and its graph."""
+"""The operands and wanted result of a product of bench_product_cases.py, and its graph."""
 
 import json
 
 import numpy as np
 
 A_SCALE, A_ZERO = 1 / 64, 121
-# Of a and y, of b. 16-bit floats are held as their codes.
+# The dtypes of a and y, and of b. 16-bit floats are held as their codes.
 TYPES = {"int8": ("uint8", "int8"), "bfloat16": ("bfloat16", "bfloat16"),
          "float32": ("float32", "float32")}
 HELD = {"uint8": "uint8", "int8": "int8", "bfloat16": "uint16", "float32": "float32"}
@@ -16,7 +16,7 @@ HELD = {"uint8": "uint8", "int8": "int8", "bfloat16": "uint16", "float32": "floa
 
 
 class Data:
-    """b_scales, bias and y_scale are of int8 alone."""
+    """b_scales, bias and y_scale exist for int8 only."""
 
     def __init__(self, case):
         rng = np.random.default_rng(11)
@@ -27,12 +27,13 @@ class Data:
             return
         self.a = rng.integers(0, 256, a, "uint8")
         self.b = rng.integers(-127, 128, b, "int8")
-        # Few bits, so that float32 holds the products of scales and the bias exactly, and the bias
-        # is a multiple of them: some peers hold it as an integer.
+        # Few bits, so that float32 holds the products of scales and the bias exactly. The bias is a
+        # multiple of these products, as some peers hold it as an integer.
         self.b_scales = (rng.integers(32, 64, case.columns) / 8192).astype("float32")
         units = A_SCALE * self.b_scales.astype("float64")
         self.bias = (rng.integers(-100000, 100000, case.columns) * units).astype("float32")
-        spread = 74 * 73 * case.depth ** 0.5 * A_SCALE * 48 / 8192  # of a sum, about
+        # the approximate magnitude of a sum
+        spread = 74 * 73 * case.depth ** 0.5 * A_SCALE * 48 / 8192
         self.y_scale = float(np.float32(3 * spread / 255))
 
 
@@ -49,7 +50,7 @@ def widened(values, dtype):
 
 
 def exact(case, data):
-    """The result in float64: integer sums are exact, one Quantize rounds."""
+    """The result in float64: integer sums are exact, and one Quantize rounds."""
     types = TYPES[case.dtype]
     a, b = widened(data.a, types[0]), widened(data.b, types[1])
     if case.dtype != "int8":
@@ -62,7 +63,7 @@ def exact(case, data):
 
 
 def graph(case, data, file):
-    """As JSON has it; `file` is a .safetensors file of its constants."""
+    """The graph as JSON; `file` is a .safetensors file of its constants."""
     a, b = TYPES[case.dtype]
     constants = {"b": (b, [case.depth, case.columns])}
     nodes, y = [{"op": "MatMul", "name": "product", "inputs": {"a": "a", "b": "b"}}], "product"
@@ -92,7 +93,7 @@ def coded_nodes(data):
 
 
 def write_constants(path, data):
-    """As .safetensors: b, and bias if there is one."""
+    """Writes b, and bias if there is one, as .safetensors."""
     kinds = {"int8": "I8", "uint16": "BF16", "float32": "F32"}
     header, at, arrays = {}, 0, [("b", data.b)]
     if data.bias is not None:

@@ -10,7 +10,7 @@ from onnx import helper, numpy_helper
 
 
 def coded_nodes(data, constant):
-    """A model as quantizers write it; with a zero point of 0 ReLU goes into QuantizeLinear."""
+    """The nodes that quantizers write; with a zero point of 0, QuantizeLinear includes the ReLU."""
     constant("a_scale", np.float32(A_SCALE))
     constant("a_zero", np.uint8(A_ZERO))
     constant("b_scales", data.b_scales)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Peers that multiply the matrices of bench_product_cases.py, and what bounds them."""
+"""Peers that run bench_product_cases.py, the matrix products, and the limits."""
 
 import ctypes
 import json
@@ -14,19 +14,19 @@ from bench_peer import SKEW, Peer, aligned
 from bench_product_data import A_SCALE, A_ZERO, HELD, TYPES, Data, exact, graph, widened, \
     write_constants
 
-LEAST_BUSY = 0.95  # of what oneDNN's threads have of the CPUs at best
-RESULTS = "results.npy"  # of qdq, which is asked first
+LEAST_BUSY = 0.95  # fraction of the CPU time that oneDNN's threads get at best
+RESULTS = "results.npy"  # written by qdq, which runs first
 
 
 def placed(array, skew=0):
-    """The same elements at a multiple of 4096, or so many bytes behind one."""
+    """The same elements at a multiple of 4096, plus `skew` bytes."""
     memory = aligned(array.nbytes, skew)
     memory[:] = np.ascontiguousarray(array).reshape(-1).view("uint8")
     return memory
 
 
 class ProductPeer(Peer):
-    """`case` and `y`, the memory of the result, are those of what is open."""
+    """`case` is the open case, and `y` the memory of its result."""
 
     case = y = None
 
@@ -40,8 +40,8 @@ class ProductPeer(Peer):
         return self.y.view(HELD[TYPES[self.case.dtype][0]]).reshape(self.case.rows, -1)
 
     def difference(self, other):
-        """Of codes how many differ, by more than one too; of floats the greatest one, as a part of
-        the greatest number."""
+        """For codes: how many differ, and how many by more than one. For floats: the greatest
+        difference relative to the greatest number."""
         ours, other = widened(self.result(), TYPES[self.case.dtype][0]), other.astype("float64")
         apart = np.abs(ours - other)
         if self.case.dtype == "int8":
@@ -81,7 +81,7 @@ class QdqProduct(ProductPeer, Qdq):
 
 
 class CappedQdq(QdqProduct):
-    """As on a machine whose kernel refuses AMX."""
+    """qdq as on a machine whose kernel refuses AMX."""
 
     NAME = "qdq without AMX"
 
@@ -104,8 +104,8 @@ class ReadWords(ctypes.Structure):
 
 
 class Limit(Peer):
-    """As many multiplications on registers, by the fastest instructions there are, or a read of as
-    many bytes as the weights have."""
+    """The limits: as many multiplications on registers, with the fastest instructions, or a read of
+    as many bytes as the weights have."""
 
     def __init__(self, threads, folder):
         super().__init__(threads, folder)
@@ -160,9 +160,9 @@ class OneDnnWords(ctypes.Structure):
 
 
 class OneDnn(ProductPeer):
-    """Its pool has a thread beside the one that waits for it, even where it is to have one, and the
-    kernel takes the CPU from one for the other in every run. So a timing counts as disturbed where
-    its threads had less of the CPUs than at best, not by how often they were taken away."""
+    """Its pool has one thread more than it should, and waits for it, so in every run the kernel
+    takes the CPU from one thread for the other. A timing therefore counts as disturbed if its
+    threads got less CPU time than at best, not by how often a CPU was taken away."""
 
     NAME = "oneDNN"
 
@@ -215,7 +215,7 @@ class OneDnn(ProductPeer):
 
 
 class CappedOneDnn(OneDnn):
-    """With ONEDNN_MAX_CPU_ISA in its environment."""
+    """oneDNN with ONEDNN_MAX_CPU_ISA set."""
 
     NAME = "oneDNN without AMX"
 
@@ -236,7 +236,7 @@ class Ort(ProductPeer):
         return f"ONNX Runtime {self.runtime.version}"
 
     def open(self, case):
-        if case.dtype == "bfloat16":  # it has no kernels
+        if case.dtype == "bfloat16":  # this oneDNN has no kernels for it
             return
         data = self.begin(case)
         a, runtime = placed(data.a), self.runtime
@@ -262,7 +262,7 @@ class Ort(ProductPeer):
 
 
 class CappedOrt(Ort):
-    """It asks the kernel for AMX, and does without where it is refused."""
+    """ONNX Runtime without AMX: it asks the kernel for AMX and does without if refused."""
 
     NAME = "ORT without AMX"
 

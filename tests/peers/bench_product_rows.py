@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of what was measured of bench_product_cases.py."""
+"""The tables of the timings of bench_product_cases.py."""
 
 from bench_product_cases import multiplications, size_of
 
@@ -11,7 +11,7 @@ RESULTS = ["work", "rows x depth x columns", "qdq and exact",
 
 
 class Row:
-    """What was measured of a case with a number of threads."""
+    """The timings of a case with a number of threads."""
 
     def __init__(self, case, threads, found):
         self.case, self.threads = case, threads
@@ -22,7 +22,7 @@ class Row:
         self.limit = min(limits, key=self.seconds.get, default=None)
 
     def amount(self, name):
-        """Time, and multiplications and additions or bytes of weights in it."""
+        """The time, and the operations or the bytes of weights done in it."""
         seconds = self.seconds[name]
         text = f"{seconds * 1e3:.3g} ms{'~' if name in self.unsure else ''}"
         if self.case.limit == "read":
@@ -60,5 +60,5 @@ class Row:
 
 
 def more(rows, table):
-    """Lines behind the tables: the results."""
+    """The lines after the tables: how results differ."""
     return ["### Products, the results", "", *table(RESULTS, [row.results() for row in rows])]

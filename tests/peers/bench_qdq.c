@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq and the limits, as bench_worker.py calls them: a few words for each thing that is timed.
+// qdq and the limits of memory, for bench_worker.py: structs of a few words for each timed
+// function.
 #include <qdq/qdq.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 typedef struct graph_words {
     const char *text;
     size_t length;
-    const char *folder;  // of the files of its constants, or NULL
+    const char *folder;  // the folder of its constants, or NULL
     int threads;
     qdq_plan *plan;
     qdq_exec *exec;
@@ -27,7 +28,7 @@ static qdq_plan *compile_text(const graph_words *w, qdq_error *err) {
     return plan;
 }
 
-// NULL, or what is wrong.
+// NULL, or an error message.
 const char *graph_open(graph_words *w, const char *text, size_t length, const char *folder,
                        int threads) {
     *w = (graph_words){.text = text, .length = length, .folder = folder, .threads = threads};
@@ -43,7 +44,7 @@ const char *graph_bind(graph_words *w, const char *name, void *data, size_t byte
 
 void graph_run(graph_words *w) { qdq_exec_run(w->exec); }
 
-// From JSON text to a plan, and away with it.
+// Compiles JSON text to a plan and destroys it.
 void graph_compile(graph_words *w) { qdq_plan_destroy(compile_text(w, &w->err)); }
 
 void graph_close(graph_words *w) {
@@ -76,7 +77,7 @@ void untilize_bfloat16(const tile_words *w) {
 
 enum { MAX_PASSES = 2 };
 
-// Passes over memory, one after the other; with `copy` they are calls of memcpy.
+// Consecutive passes over memory; with `copy` they are calls of memcpy.
 typedef struct limit_words {
     size_t count;
     stream passes[MAX_PASSES];
@@ -103,7 +104,7 @@ void limit_run(limit_words *w) {
     }
 }
 
-// `first` bytes are read before all else, by a pass of their own. All sizes are multiples of 64.
+// A first pass reads `first` bytes. All sizes are multiples of 64.
 void limit_open(limit_words *w, void *in, void *out, size_t first, size_t reads, size_t writes,
                 int nontemporal, int copy, int threads) {
     *w = (limit_words){.parallel = qdq_parallel_openmp(threads), .copy = copy};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of text: a header, and a list of cells for each row."""
+"""Text tables, made of a header and a list of cells for each row."""
 
 
 def markdown(header, rows):
@@ -8,7 +8,7 @@ def markdown(header, rows):
 
 
 def plain(header, rows):
-    """What is bold has marks of exclamation instead."""
+    """Text without Markdown: bold becomes exclamation marks."""
     table = [header] + [[cell.replace("**", "!") for cell in row] for row in rows]
     widths = [max(len(line[k]) for line in table) for k in range(len(header))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip()

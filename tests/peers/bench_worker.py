@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One peer of bench_peers.py in a process of its own: reads orders as JSON lines, answers so.
+"""One peer of bench_peers.py in a process of its own: reads orders as JSON lines and answers them.
 
     bench_worker.py WORK KIND THREADS LIBRARY_FOLDER
 
-LIBRARY_FOLDER has what bench_peers.py compiled. Orders: {"open": case number} makes everything and
-answers with what is to be said of the results of each variant of the peer: their CRC-32, of
-products how they differ. {"time": true} gives seconds of a run, and how often the kernel took a CPU
-away meanwhile; {"close": true}. A variant is one way to have the peer do the work.
+LIBRARY_FOLDER has the libraries that bench_peers.py compiled. {"open": case number} prepares a case
+and answers with facts about the results of each variant of the peer: their CRC-32, or for products
+how they differ. {"time": true} answers with the seconds of a run and how often the kernel took a
+CPU
+away in the meantime. {"close": true} ends a case. A variant is one way in which the peer can do the
+work.
 """
 
 import importlib
@@ -18,10 +20,11 @@ from pathlib import Path
 import bench_cases
 import bench_product_cases
 
-WARM_UP, TIMING, FIRST = 2e-3, 1e-3, 20e-3  # seconds: before each timing, of one, after opening
-TRIES, LONG = 4, 20e-3  # to have a timing in which the kernel takes no CPU away; not of long ones
+# seconds: warming up before a timing, the length of a timing, warming up after opening
+WARM_UP, TIMING, FIRST = 2e-3, 1e-3, 20e-3
+TRIES, LONG = 4, 20e-3  # tries for an undisturbed timing; longer timings are not repeated
 
-# Work -> its cases, the module of its peers. Modules of others need not be there.
+# Work -> its cases, and the module of its peers. Modules of other peers may be missing.
 WORK = {"elements": (bench_cases.all_cases, "bench_element_peers"),
         "products": (bench_product_cases.all_cases, "bench_product_peers")}
 

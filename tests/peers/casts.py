@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds Cast against ml_dtypes (with numpy) and, where it is installed, ONNX Runtime.
+"""Compares Cast with ml_dtypes (by numpy) and, if installed, ONNX Runtime.
 
     python3 casts.py QDQ_BINARY
 
@@ -7,12 +7,12 @@ Every value of every dtype of at most 16 bits is cast to every dtype by the bina
 any NaN equals any other. float32 stands for all dtypes that a float32 holds exactly. Not compared,
 because ONNX leaves it open or the peers have other rules (docs/numerics.md, Cast):
 
-* ml_dtypes: float8_e8m0, which onnxruntime is asked for; a negative NaN to float4_e2m1; numbers that
-  an integer of a byte or more cannot hold. What an integer narrower than a byte becomes is rounded
-  by numpy before.
-* ONNX Runtime: numbers beyond an integer of a byte or more; halves to an integer narrower than a
-  byte, which it rounds away from zero; without `saturate`, numbers in the binade of the largest
-  float8 whose code would be the one after it: it makes 448 of 480, and NaN of 61440 in e5m2;
+* ml_dtypes: float8_e8m0, for which onnxruntime is asked; a negative NaN to float4_e2m1; numbers out
+  of range for an integer of a byte or more. Results narrower than a byte are rounded by numpy
+  first.
+* ONNX Runtime: numbers out of range for an integer of a byte or more; halves to an integer narrower
+  than a byte, which it rounds away from zero; without `saturate`, numbers in the binade of the
+  largest float8 whose code would be the next one: it makes 448 of 480, and NaN of 61440 in e5m2;
   infinities from a dtype to itself, which it copies although `saturate` clamps them.
 """
 
@@ -33,7 +33,7 @@ try:
 except ImportError:
     onnxruntime = None
 
-# ONNX's name: dtype of numpy.
+# ONNX's name -> numpy's dtype.
 NUMPY = {
     "float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16,
     "int8": np.int8, "uint8": np.uint8, "int16": np.int16, "uint16": np.uint16, "int32": np.int32,
@@ -46,7 +46,7 @@ NUMPY = {
 WHOLE = [name for name in NUMPY if "int" in name]
 NARROW = ["int4", "uint4", "int2", "uint2"]
 FLOAT8 = [name for name in NUMPY if name.startswith("float8") and name != "float8e8m0"]
-# Where ONNX Runtime does not overflow as ONNX says.
+# Numbers for which ONNX Runtime does not overflow as ONNX says.
 BEYOND = {"float8e4m3fn": (480, 496), "float8e5m2": (61440, 65536)}
 
 
@@ -64,7 +64,7 @@ def values_of(name):
 
 
 def encode(name, values):
-    """float32 that the dtype holds, as bits, for write_tensors."""
+    """The bits of float32 values that the dtype holds, for write_tensors."""
     if name in WHOLE:
         return {"data": values.astype(np.int64).tolist()}
     if name == "float4e2m1":
@@ -76,7 +76,7 @@ def encode(name, values):
 def qdq(binary, source, target, values, attrs, folder):
     dtype = DTYPES[target][0]
     node = {"op": "Cast", "name": "y", "inputs": {"x": "x"}, "attrs": {"dtype": dtype, **attrs}}
-    # Seen as a float32, which holds every result exactly.
+    # Reads the result as float32, which holds every result exactly.
     wide = {"op": "Cast", "name": "wide", "inputs": {"x": "y"}, "attrs": {"dtype": "float32"}}
     graph = {"format": "qdq/1",
              "inputs": [{"name": "x", "dtype": DTYPES[source][0], "shape": [len(values)]}],
@@ -90,7 +90,7 @@ def qdq(binary, source, target, values, attrs, folder):
 
 
 def in_range(target, values):
-    """Where an integer of a byte or more is what ONNX defines."""
+    """Whether ONNX defines the result as an integer of a byte or more."""
     if target not in WHOLE or target in NARROW:
         return np.ones(len(values), bool)
     limits = ml_dtypes.iinfo(NUMPY[target])
@@ -99,7 +99,7 @@ def in_range(target, values):
 
 
 def numpy_cast(source, target, values, saturate):
-    """The result as float32, and where it is to be compared."""
+    """The result as float32, and which elements to compare."""
     compared = in_range(target, values)
     if target in WHOLE and source in WHOLE:
         wide = values.astype(np.int64)
@@ -119,7 +119,7 @@ def numpy_cast(source, target, values, saturate):
 
 
 def runtime_cast(source, target, values, attrs):
-    """The same from ONNX Runtime; None where it has no such Cast."""
+    """The same from ONNX Runtime; None if it has no such Cast."""
     compared = in_range(target, values)
     if target in NARROW:
         compared &= np.abs(values - np.trunc(values)) != 0.5
@@ -131,7 +131,7 @@ def runtime_cast(source, target, values, attrs):
     types = [getattr(TensorProto, t.replace("float32", "float").upper())
              for t in (source, target, "float32")]
     asked = {k: int(v) if isinstance(v, bool) else v for k, v in attrs.items()}
-    exact = {"saturate": 0} if source in FLOAT8 else {}  # keeps an infinity
+    exact = {"saturate": 0} if source in FLOAT8 else {}  # keeps infinities
     steps = [("x", "a", types[0], exact), ("a", "b", types[1], asked), ("b", "y", types[2], {})]
     graph = helper.make_graph(
         [helper.make_node("Cast", [i], [o], to=t, **a) for i, o, t, a in steps], "peer",
@@ -143,7 +143,7 @@ def runtime_cast(source, target, values, attrs):
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
         session = onnxruntime.InferenceSession(model.SerializeToString(), options)
-    except Exception:  # not implemented, by whatever name
+    except Exception:  # not implemented; the exception's type varies
         return None
     return session.run(None, {"x": values})[0], compared
 
@@ -153,7 +153,7 @@ def same(a, b):
 
 
 def check(name, values, got, peer):
-    """Whether a peer agrees."""
+    """Whether the peer agrees."""
     wanted, compared = peer
     wrong = np.flatnonzero(compared & ~same(got, wanted))
     if len(wrong):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The networks of models/digits as ONNX models: what ONNX Runtime makes of the images held out.
+"""Runs the networks of models/digits as ONNX models in ONNX Runtime, on the held-out images.
 
     digits_onnx.py QDQ_BINARY [--write]
 
-Prints how far the scores are apart and how often the digit is another one, with ONNX Runtime's
+Prints how far the scores are apart and how often the digit differs, with ONNX Runtime's
 optimizations off and on. --write keeps the scores of the int8 network, optimizations off, in
 models/digits/onnxruntime.safetensors, which tests/models/test_digits.py compares with.
 """
@@ -46,7 +46,7 @@ def main(words):
             name = "on" if optimize else "off"
             try:
                 theirs = run(MODELS / f"{kind}.json", held_out, optimize)["scores"]
-            except Exception as error:  # no kernel for a type
+            except Exception as error:  # no kernel for some type
                 print(f"  optimizations {name}: ONNX Runtime refuses: {str(error)[:150]}")
                 continue
             far = np.abs(ours.astype(np.float64) - theirs)

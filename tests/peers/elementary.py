@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests/runtime/numerics/elementary_golden.h: correctly rounded results of runtime/numerics/elementary.h.
+"""Writes tests/runtime/numerics/elementary_golden.h: correctly rounded results of the functions of
+runtime/numerics/elementary.h.
 
-    python3 elementary.py ../runtime/elementary_golden.h
+    python3 elementary.py ../runtime/numerics/elementary_golden.h
 
-needs mpmath, which computes with 300 bits. The arguments are the floats on both sides of where a
-result reaches its last value, and random ones.
+Needs mpmath, which computes with 300 bits. The arguments are random floats, and the two floats
+between which a result reaches its last value.
 """
 
 import random
@@ -39,12 +40,13 @@ def rounded(v):
 
 
 def ordered(bits):
-    """Bits to integers that grow with the float, and back."""
+    """The bits as an integer that grows with the float, and back."""
     return bits if bits < 0x80000000 else 0x80000000 - bits
 
 
 def end(function, inside, outside):
-    """The last float from `inside` on whose result is not yet that of `outside`, and the next."""
+    """The last float, from `inside` on, whose result differs from that at `outside`, and the next
+    float."""
     last = rounded(function(mpf(outside)))
     a, b = ordered(bits_of(inside)), ordered(bits_of(outside))
     while abs(a - b) > 1:
@@ -65,7 +67,8 @@ def softplus(x):
     return mpmath.log1p(mpmath.exp(x))
 
 
-# Name, function, exponents and signs of the random arguments, the ends.
+# Name, function, exponents and signs of the random arguments, and where results reach their last
+# value.
 FUNCTIONS = [
     ("exp", mpmath.exp, (-26, 6), "+-", [(80, 90), (-80, -110)]),
     ("expm1", mpmath.expm1, (-40, 6), "+-", [(80, 90), (-5, -30)]),
@@ -81,9 +84,9 @@ FUNCTIONS = [
 def main():
     draw = random.Random(1)
     lines = ["""// SPDX-License-Identifier: Apache-2.0
-// Written by tests/peers/elementary.py with mpmath %s: correctly rounded results, as bits.
-#ifndef QDQ_TESTS_RUNTIME_ELEMENTARY_GOLDEN_H
-#define QDQ_TESTS_RUNTIME_ELEMENTARY_GOLDEN_H
+// Correctly rounded results as bits, from mpmath %s. tests/peers/elementary.py writes this file.
+#ifndef QDQ_TESTS_RUNTIME_NUMERICS_ELEMENTARY_GOLDEN_H
+#define QDQ_TESTS_RUNTIME_NUMERICS_ELEMENTARY_GOLDEN_H
 
 #include <stdint.h>
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A qdq/1 graph of a network as an ONNX model, and what ONNX Runtime makes of it.
+"""Converts a qdq/1 graph of a network to an ONNX model and runs it in ONNX Runtime.
 
 Quantize and Dequantize become QuantizeLinear and DequantizeLinear, per tensor, per channel, or in
-blocks along one axis. Blocks along several axes ONNX does not have: there the weights go in as
-float32, code * scale.
-"""
+blocks along one axis. ONNX has no blocks along several axes: such weights become float32, code *
+scale."""
 
 import json
 from pathlib import Path
@@ -35,8 +34,8 @@ def load_tensors(path):
 
 
 class Model:
-    """Nodes and initializers in the making. `known` has the arrays of constants, `ranks` the rank
-    of every value of the graph."""
+    """The nodes and initializers so far. `known` has the arrays of constants, `ranks` the rank of
+    every value of the graph."""
 
     def __init__(self):
         self.nodes, self.initializers, self.known, self.ranks = [], [], {}, {}
@@ -58,7 +57,8 @@ class Model:
 
 
 def parameters(model, node, dtype):
-    """Names of scale and zero point, and the attributes that say which elements share them."""
+    """The names of scale and zero point, and the attributes that describe which elements share
+    them."""
     name, attrs, ports = node["name"], node["attrs"], node["inputs"]
     where = {}
     if attrs.get("qtype") == "per_channel":
@@ -165,7 +165,7 @@ ADD = {"Quantize": add_quantize, "Dequantize": add_dequantize, "MatMul": add_mat
 
 
 def convert(path):
-    """The ONNX model of a graph file; its outputs have the names of the graph's values."""
+    """The ONNX model of a graph file; its outputs are named after the graph's values."""
     graph = json.loads(Path(path).read_text())
     model, dtypes = Model(), {}
     for constant in graph.get("constants", []):

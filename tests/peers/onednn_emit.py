@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""oneDNN Graph as a qdq/1 graph: a second road to the same ops, without qdq's own reader."""
+"""Converts oneDNN Graph to a qdq/1 graph, without qdq's own reader, as a second way to the same
+ops."""
 
 import json
 
@@ -85,7 +86,7 @@ def attributes(node, rank):
     if node.kind not in ("StaticReshape", "StaticTranspose"):
         attrs = {k: v for k, v in attrs.items() if v != [] or k.startswith("pads")}
     if node.kind in QUANTIZING and attrs.get("qtype", "per_tensor") != "per_channel":
-        attrs.pop("axis", None)  # has no meaning there, and need not be one of x's
+        attrs.pop("axis", None)  # meaningless there, and perhaps no axis of x
     if node.kind in WITH_DTYPE:
         attrs["dtype"] = DTYPES[node.outputs[0].dtype][0]
     if node.kind == "SoftMax" and len(node.outputs) > 1:
@@ -98,7 +99,7 @@ def attributes(node, rank):
 
 
 def emit(graph):
-    """A qdq/1 graph; its inputs and outputs are named t<ID>, as qdq names those of oneDNN files."""
+    """A qdq/1 graph; inputs and outputs are named t<ID>, as qdq names them in oneDNN files."""
     names = {i: f"t{i}" for i in graph.inputs}
     nodes = []
     for number, node in enumerate(graph.nodes):

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Evaluates oneDNN Graph in float64: every result is rounded once, to its declared dtype.
+"""Evaluates oneDNN Graph in float64, rounding every result once to its declared dtype.
 
-The quantizing ops are the exception: their float32 formulas are exact, so they are done in float32.
-Each op gives, for each output, the values before rounding and how far a float32 implementation may
-be off (an array or a number; 0: it has the same bits). run() can add such errors as noise, which
-shows how far they grow through a graph.
-"""
+Only the quantizing ops run in float32, as their float32 formulas are exact. Each op gives, for each
+output, the values before rounding and how far a float32 implementation may be off (an array or a
+number; 0: the same bits). run() can add such errors as noise, which shows how they grow through a
+graph."""
 
 import math
 
@@ -21,7 +20,7 @@ from onednn_reader import (
 )
 from onednn_values import is_float, round_to
 
-HALF_ULP = 2.0**-24  # of float32, relative
+HALF_ULP = 2.0**-24  # relative, of float32
 ERF = np.vectorize(math.erf, otypes=[np.float64])
 
 
@@ -83,13 +82,13 @@ def unary(node, xs):
     if relative == 0:
         return [(y, narrowing(node, y))]
     err = relative * np.abs(y) + of_input * np.abs(xs[0]) + narrowing(node, y)
-    if node.kind == "Elu":  # e^x is almost 1
+    if node.kind == "Elu":  # e^x is close to 1
         err = err + 2 * HALF_ULP * abs(node.attrs["alpha"])
     return [(y, err)]
 
 
 def narrowing(node, y):
-    """Arithmetic in float32 whose result is rounded once more, to a narrower dtype."""
+    """float32 arithmetic whose result is rounded once more, to a narrower dtype."""
     return 0 if node.outputs[0].dtype == "f32" else HALF_ULP * np.abs(y)
 
 
@@ -117,7 +116,7 @@ def select(_node, xs):
 
 
 def along(values, axis, rank):
-    """A tensor of rank 1 as one that broadcasts along an axis."""
+    """A tensor of rank 1, shaped to broadcast along an axis."""
     return values.reshape([-1 if i == axis else 1 for i in range(rank)])
 
 
@@ -136,7 +135,7 @@ def prelu(node, xs):
 
 
 def philox(counter, key):
-    """Philox4x32-10; each of the words of a counter is a number or an array of uint64."""
+    """Philox4x32-10; each word of a counter is a number or an array of uint64."""
     word = np.uint64(0xFFFFFFFF)
     counter = [np.asarray(c, np.uint64) for c in counter]
     for turn in range(10):
@@ -153,8 +152,8 @@ def philox(counter, key):
 
 
 def random_words(count, seed, offset):
-    """One word per element. Without an offset the counter has 32 bits and all four elements of a
-    group get the third word of theirs: that is what oneDNN does."""
+    """One word for each element. As in oneDNN, without an offset the counter has 32 bits and all
+    four elements of a group get the third word of their group."""
     index = np.arange(count, dtype=np.uint64)
     group = index & ~np.uint64(3)
     low, high = np.uint64(0xFFFFFFFF), np.uint64(32)
@@ -182,7 +181,7 @@ def dropout(_node, xs):
 
 
 def parameter(node, values, shape):
-    """Scales or zero points so that they broadcast onto x; one of them serves all channels."""
+    """Scales or zero points, shaped to broadcast over x; a single one serves all channels."""
     values = np.asarray(values)
     rank, qtype = len(shape), node.attrs.get("qtype", "per_tensor")
     if qtype == "per_channel":
@@ -225,7 +224,8 @@ def dequantize(node, xs):
 
 
 def products(count, magnitudes):
-    """The error of a sum of products in float32: the bound, or what is likely of many."""
+    """The error of a sum of products in float32: the bound, or the likely error of many
+    products."""
     return min(count + 2, 8 * math.sqrt(count)) * HALF_ULP * magnitudes
 
 
@@ -367,7 +367,7 @@ def affine(y, err, gamma, beta, node):
 
 
 def normalizing(x, mean, variance, root):
-    """The error of (x - mean) / root: that of the mean is one of a sum of values of x's size."""
+    """The error of (x - mean) / root; the mean's error is that of a sum of values as large as x."""
     return HALF_ULP * (32 * (np.abs(x) + np.abs(mean)) + 4 * np.sqrt(variance + mean**2)) / root
 
 
@@ -453,7 +453,7 @@ def batch_norm_training(node, xs):
 
 
 def windows(x, attrs):
-    """For each place of the kernel the elements of all windows, and where they lie on x."""
+    """For each tap of the kernel, the elements of all windows and their positions in x."""
     kernel, sizes = attrs["kernel"], window_sizes(attrs, x.shape[2:], attrs["kernel"])
     strides, dilations, begin, _ = window_geometry(attrs, x.shape[2:], kernel)
     for at in places(kernel):
@@ -591,7 +591,7 @@ def evaluate(node, xs, shapes):
 
 
 def disturbed(y, err, dtype, rng):
-    """y with an error of at most err, as an array of random numbers says."""
+    """y with an error of at most err, scaled by an array of random numbers."""
     if rng is None or not is_float(dtype) or (np.isscalar(err) and err == 0):
         return y
     with np.errstate(all="ignore"):
@@ -599,8 +599,8 @@ def disturbed(y, err, dtype, rng):
 
 
 def run(graph, inputs, rng=None):
-    """inputs: id -> values. id -> (values, values before rounding, error) of the outputs. rng: adds
-    noise of the size that float32 arithmetic has."""
+    """inputs: id -> values. Returns id -> (values, values before rounding, error) of the outputs.
+    rng: adds noise as large as the errors of float32 arithmetic."""
     values, found = dict(inputs), {}
     last = {t.id: i for i, node in enumerate(graph.nodes) for t in node.inputs}
     with np.errstate(all="ignore"):

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes small random graphs in oneDNN's JSON: each forward kind by itself, and short chains.
+"""Writes small random graphs in oneDNN's JSON: each forward kind alone, and short chains.
 
-Forms are drawn from all that oneDNN's schemas allow: dtypes, ranks 0 to 5, both data formats, all
-weights formats, pads by number and by rule, groups, dilations, broadcasting, optional ports and
-attributes given, or left to their defaults.
-"""
+Forms are drawn from everything that oneDNN's schemas allow: dtypes, ranks 0 to 5, both data
+formats, all weights formats, explicit and automatic pads, groups, dilations, broadcasting, optional
+ports, and attributes given or left at their defaults."""
 
 import json
 import math
@@ -13,7 +12,7 @@ import random
 from onednn_reader import BINARY, KINDS, REDUCE, UNARY, window_sizes
 
 FLOATS = ["f32", "f32", "bf16", "f16"]
-MOVED = FLOATS * 3 + ["s8", "u8"]  # oneDNN's schemas have floats alone, qdq moves any dtype
+MOVED = FLOATS * 3 + ["s8", "u8"]  # oneDNN's schemas have floats only, qdq moves any dtype
 
 
 def attribute(value):
@@ -36,7 +35,7 @@ class Builder:
         shape = list(shape)
         stride = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
         order = list(range(len(shape)))
-        if self.rng.random() < 0.2:  # another order in memory says nothing of the values
+        if self.rng.random() < 0.2:  # another memory order, with the same values
             self.rng.shuffle(order)
             step = 1
             for i in reversed(order):
@@ -51,7 +50,7 @@ class Builder:
         }
 
     def made(self, dtype):
-        """A tensor that some op makes: its shape is not known."""
+        """A tensor that an op makes, without a shape."""
         self.count += 1
         unknown = [-(2**63)]
         row = {"id": self.count, "dtype": dtype, "shape": unknown, "stride": unknown}
@@ -77,14 +76,14 @@ class Builder:
 
 
 def maybe(rng, attrs, **defaults):
-    """Attributes that are at their defaults: half of the time they are left out."""
+    """Leaves out attributes at their defaults, half of the time."""
     named = [k for k, v in attrs.items() if k in defaults and v == defaults[k]]
     return {k: v for k, v in attrs.items() if k not in named or rng.random() < 0.5}
 
 
 def shape_of(rng, low=0, high=5, limit=3000):
     rank = rng.randint(low, high + (high == 5 and rng.random() < 0.1))
-    if rng.random() < 0.08:  # enough for several threads and tiles
+    if rng.random() < 0.08:  # large enough for several threads and tiles
         limit *= 60
     sizes = [1, 2, 3, 5, 7, 8, 13, 17, 31, 32, 33, 37, 65, 300] + [1000] * (limit > 9000)
     while True:
@@ -95,7 +94,7 @@ def shape_of(rng, low=0, high=5, limit=3000):
 
 
 def shrunk(rng, shape):
-    """A shape that broadcasts onto another."""
+    """A shape that broadcasts to another."""
     cut = shape[rng.randint(0, len(shape)) :] if rng.random() < 0.4 else shape
     return [1 if rng.random() < 0.4 else n for n in cut]
 
@@ -201,7 +200,7 @@ def dropout(b, _kind):
 
 
 def granularity(rng, shape, attrs):
-    """How many scales; sets qtype and axis."""
+    """The number of scales; sets qtype and axis."""
     if shape and rng.random() < 0.5:
         axis = rng.choice([*range(-len(shape), len(shape)), 1 if len(shape) > 1 else 0])
         attrs.update(maybe(rng, {"qtype": "per_channel", "axis": axis}, axis=1))
@@ -296,7 +295,7 @@ def matmul(b, _kind):
 
 
 def pads_of(rng, n, kernel, dilations):
-    """Never as much as what a window reaches over."""
+    """Pads shorter than the reach of a window."""
     reach = [(k - 1) * d for k, d in zip(kernel, dilations)]
     return [rng.randint(0, min(2, r)) for r in reach] if rng.random() < 0.7 else [0] * n
 
@@ -363,7 +362,7 @@ def softmax(b, kind):
     out = rng.choice(["f32", dtype, "bf16"] if dtype == "f32" else [dtype, "f32"])
     outputs = [out, "f32"] if rng.random() < 0.4 else [out]
     x = b.tensor(dtype, shape)
-    if rng.random() < 0.5:  # behind a mask
+    if rng.random() < 0.5:  # masked scores
         mask = b.tensor(dtype, shape[-2:] if rng.random() < 0.7 else shrunk(rng, shape[-2:]))
         moved = b.op("Abs", [x], [dtype])[0]
         x = b.op("Add", [moved, mask], [dtype])[0]
@@ -542,7 +541,7 @@ def gen_index(b, kind):
 
 
 def end(b, kind):
-    """Also an output in the middle of a graph."""
+    """Marks a value within a graph as an output, too."""
     dtype = b.rng.choice(FLOATS)
     (y,) = b.op("ReLU", [b.tensor(dtype, shape_of(b.rng, 1))], [dtype])
     b.op(kind, [y], [])
@@ -586,7 +585,7 @@ MAKERS |= {k: unary for k in UNARY} | {k: binary for k in BINARY} | {k: reduce f
 
 
 def chain(b, _kind):
-    """Integers through a product and elementwise ops, and back to integers."""
+    """Integers through a product and elementwise ops, then back to integers."""
     rng = b.rng
     m, k, n = (rng.choice([3, 8, 33, 40]) for _ in range(3))
     attrs = {"scales": [0.02], "zps": [rng.choice([0, 3, -7])]}
@@ -630,7 +629,7 @@ assert set(MAKERS) == set(KINDS)
 
 
 def generate(folder, count, seed):
-    """count files of each kind; returns how many were written."""
+    """Writes `count` files of each kind; returns how many were written."""
     folder.mkdir(parents=True, exist_ok=True)
     for kind, make in (MAKERS | CHAINS).items():
         for number in range(count):

@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds qdq against an evaluator of oneDNN Graph files in float64, written without its sources.
+"""Compares qdq with a float64 evaluator of oneDNN Graph files, written without qdq's sources.
 
     python3 onednn_graphs.py --qdq BINARY FILE_OR_FOLDER...    runs and compares
     python3 onednn_graphs.py --generate FOLDER --count 10      writes small random graphs
     python3 onednn_graphs.py FILE_OR_FOLDER...                 evaluates only
     python3 onednn_graphs.py --self-check                      the evaluator against torch
 
-Needs numpy. One line per file: ok, refused (qdq's exit code and message), DIFFERS, and a summary;
-exit status 1 if any differs. An output may lie between what the exact result minus and plus a
-tolerance round to. The tolerance is that of the last op for float32 arithmetic (0 for all that is
-exact) and, in chains, three times what noise of that size in all the ops before makes of it. In
-chains 1 of 1024 points may be beyond, if the relative L2 distance is at most 3e-3. A line says
-`loose` where the tolerance is large beside the values, so that the comparison says little.
+Needs numpy. Prints a line for each file (ok, refused with qdq's exit code and message, DIFFERS) and
+a summary; exits with 1 if any file differs. An output must lie between the exact result minus and
+plus a tolerance, both rounded. The tolerance is the error of the last op in float32 arithmetic (0
+if
+it is exact); in chains it also includes three times the effect of such errors in all ops before. In
+chains 1 of 1024 elements may be outside if the relative L2 distance is at most 3e-3. A line says
+`loose` if the tolerance is large compared with the values, so that the comparison shows little.
 
-    --emit-qdq     hand over the graph as qdq/1, not the oneDNN file
-    --specials     NaN, infinities and -0 among the inputs of graphs that are elementwise throughout;
-                   formulas are taken literally: GELU and Mish of -infinity are NaN
-    --keep FOLDER  leave graphs and inputs of files that differ there
-    --variants     also run with --materialize and on one thread: the same bytes
+    --emit-qdq     pass the graph as qdq/1 instead of the oneDNN file
+    --specials     NaN, infinities and -0 among the inputs of purely elementwise graphs; formulas
+    are
+                   taken literally: GELU and Mish of -infinity are NaN
+    --keep FOLDER  keep graphs and inputs of files that differ there
+    --variants     run with --materialize and on one thread, too: the same bytes
 """
 
 import argparse
@@ -38,7 +40,7 @@ from onednn_values import DTYPES, INTEGERS, decode_tensor, is_float, read_tensor
 from onednn_values import write_tensors
 
 RUNS_WITH_NOISE = 3
-REFUSALS = (3, 4, 5)  # exit codes: a bad file, not supported, a limit
+REFUSALS = (3, 4, 5)  # exit codes: bad file, unsupported, limit
 EXACT_KINDS = (
     "Quantize Dequantize DynamicQuantize DynamicDequantize TypeCast Reorder StaticReshape Concat "
     "StaticTranspose GenIndex Select MaxPool ReduceMax ReduceMin ReLU Abs End"
@@ -46,7 +48,7 @@ EXACT_KINDS = (
 
 
 class Expected:
-    """An output: its values, and between which values it may lie."""
+    """An output: its values, and the range that each may lie in."""
 
     def __init__(self, dtype, values, exact, tolerance):
         self.dtype, self.values = dtype, values
@@ -67,7 +69,7 @@ class Expected:
             self.loose = bool(step > 0.05 * size) and size > 0
 
     def bad(self, found):
-        """Where found is not what it may be."""
+        """Which elements of `found` are out of range."""
         if found.dtype != np.float64:
             return (found < self.low) | (found > self.high)
         low = np.where(np.isnan(self.low), -np.inf, self.low)
@@ -107,7 +109,7 @@ def distance(found, wanted):
 
 
 def compare(name, want, row, chain):
-    """Why an output is not right, or None."""
+    """Why an output is wrong, or None."""
     if row is None:
         return f"{name} is missing"
     try:
@@ -135,7 +137,7 @@ def compare(name, want, row, chain):
 
 
 def saturated(graph, expected):
-    """Integers of which most are at an end of their range: nothing could be seen in them."""
+    """Whether most integers are at an end of their range, so that errors would not show."""
     for i, want in expected.items():
         if want.dtype in ("s8", "u8") and want.values.size > 32 and graph.dtypes[i] in INTEGERS:
             ends = np.isin(want.values, INTEGERS[want.dtype])
@@ -145,8 +147,8 @@ def saturated(graph, expected):
 
 
 def prepare(graph, seed, specials=False):
-    """Inputs, of smaller values where the outputs would be at the ends of their range. Each file
-    has its own."""
+    """Inputs of a file, seeded by its name, and smaller ones if outputs would be at the ends of
+    their range."""
     seed = [seed, zlib.crc32(graph.name.encode())]
     for spread in (1.0, 0.2, 0.04):
         inputs = onednn_inputs.fill(graph, seed, spread, specials)
@@ -210,7 +212,7 @@ def run_qdq(options, graph, path, prepared, folder):
 
 
 def check(options, path):
-    """A word and a sentence."""
+    """A word and a sentence about the file."""
     try:
         graph = Graph(path)
     except NotForward as error:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Seeded inputs of a oneDNN graph: values that make a comparison say something.
+"""Seeded inputs of a oneDNN graph, with values for which a comparison shows errors.
 
-What an input is filled with depends on what it is for: the port of its first consumer, seen through
-ops that only move or quantize.
-"""
+The data of an input depends on its use: the port of its first consumer, seen through ops that only
+move or quantize."""
 
 import math
 
@@ -28,7 +27,7 @@ class Filler:
                 self.consumers.setdefault(tensor.id, []).append((node, port))
 
     def uses(self, tensor_id, through=THROUGH):
-        """Consumers and ports, those of what only moves an input as well."""
+        """Consumers with their ports, including those of ops that only move the input."""
         found, left = [], [tensor_id]
         while left:
             for node, port in self.consumers.get(left.pop(), []):
@@ -74,7 +73,7 @@ class Filler:
         return self.rng.integers(max(low, -5), min(high, 6) + 1, tensor.shape)
 
     def mask(self, node, port, _uses, tensor):
-        """Booleans, and what is added to the scores of a softmax."""
+        """Booleans, or a mask that is added to the scores of a softmax."""
         if tensor.dtype == "boolean":
             return self.rng.random(tensor.shape) < 0.7
         soft = self.leads_to_softmax(tensor.id)
@@ -126,7 +125,7 @@ class Filler:
         return self.rng.normal(0, 1, tensor.shape)
 
     def quantized(self, node, tensor):
-        """Over the whole range and beyond, with ties."""
+        """Values over the whole range and beyond, with ties."""
         out = node.outputs[0].dtype
         scales = node.attrs.get("scales", [0.05])
         scale, zp = float(np.float32(max(scales))), (node.attrs.get("zps") or [0])[0]
@@ -169,7 +168,7 @@ class Filler:
 
 
 def fill(graph, seed, spread=1.0, specials=False):
-    """spread: how much of the range of integers is used. specials: NaN, infinities and -0 as well,
-    where each result depends on few inputs."""
+    """spread: how much of the range of integers is used. specials: also NaN, infinities and -0, if
+    each result depends on few inputs."""
     filler = Filler(graph, seed, spread, specials)
     return {i: filler.fill(tensor) for i, tensor in sorted(graph.inputs.items())}

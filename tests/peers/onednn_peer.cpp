@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks oneDNN Graph, on the CPU, what it makes of every case in tests/graph/targets/onednn/onednn_cases.h, and
-// prints a row of onednn_golden.h for each batch. With a file as argument it also writes there all
-// results, as 32-bit codes. tests/peers/onednn_golden.py builds and runs it.
+// Runs every case of tests/graph/targets/onednn/onednn_cases.h in oneDNN Graph on the CPU and
+// prints a row of onednn_golden.h for each batch. With a file as argument it also writes all
+// results there as 32-bit codes. tests/peers/onednn_golden.py builds and runs it.
 #include <cinttypes>
 #include <cstdio>
 #include <map>
+#include <oneapi/dnnl/dnnl_graph.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include <oneapi/dnnl/dnnl_graph.hpp>
 
 #include "../graph/targets/onednn/onednn_inputs.h"
 
@@ -48,13 +47,13 @@ static const op_row ops[] = {
     {op::kind::TypeCast, "ONEDNN_TYPE_CAST"},
 };
 
-static const char *const kinds[] = {"ONEDNN_POWERS",   "ONEDNN_FRACTIONS", "ONEDNN_NEAR_ONE",
-                                    "ONEDNN_ENDS",     "ONEDNN_CHANNELS",  "ONEDNN_ODD",
+static const char *const kinds[] = {"ONEDNN_POWERS", "ONEDNN_FRACTIONS", "ONEDNN_NEAR_ONE",
+                                    "ONEDNN_ENDS",   "ONEDNN_CHANNELS",  "ONEDNN_ODD",
                                     "ONEDNN_GROUPS"};
 
 static bool is_nibble(onednn_type type) { return type == ONEDNN_S4 || type == ONEDNN_U4; }
 
-// 4-bit elements lie two in a byte, the even one low.
+// 4-bit elements are packed two to a byte, the even one in the low bits.
 static void store(onednn_type type, void *data, const uint32_t *codes, size_t count) {
     char *bytes = static_cast<char *>(data);
     if (!is_nibble(type)) {
@@ -68,9 +67,9 @@ static void store(onednn_type type, void *data, const uint32_t *codes, size_t co
     }
 }
 
-// One node, its inputs filled, run once.
+// One node with its inputs, run once.
 class run {
-public:
+  public:
     run(const dnnl::engine &engine, const onednn_case &c) : engine_(engine), c_(c) {
         op node(0, ops[c.batch.op].kind, "node");
         const logical_tensor::dims shape = {static_cast<int64_t>(c.rows),
@@ -94,7 +93,7 @@ public:
 
     std::vector<uint32_t> codes;
 
-private:
+  private:
     void add_input(op &node, onednn_type type, const logical_tensor::dims &shape,
                    const uint32_t *data, size_t count) {
         logical_tensor t(logical_.size(), types.at(type).dtype, shape,
@@ -141,8 +140,8 @@ private:
         }
     }
 
-    // With neither scale nor zero point left to apply, NaN to u8 is 255 from AVX-512 on, and 0
-    // before; with either it is always 0.
+    // With no scale and no zero point to apply, NaN becomes 255 as u8 from AVX-512 on, and 0
+    // before; otherwise it is always 0.
     bool is_plain_nan(size_t i) const {
         return c_.batch.op == ONEDNN_QUANTIZE && c_.batch.to == ONEDNN_U8 && c_.parameters == 1 &&
                c_.zp_type == ONEDNN_NONE && isnan(onednn_float(c_.x[i])) &&
@@ -155,8 +154,8 @@ private:
     std::vector<tensor> inputs_;
 };
 
-// oneDNN 3.13 reads the one bfloat16 or float16 scale of DynamicDequantize per tensor as a float32,
-// and so two bytes beyond it: what comes out has no meaning.
+// oneDNN 3.13 reads the single bfloat16 or float16 scale of a per-tensor DynamicDequantize as a
+// float32, and so two bytes too many: the result is meaningless.
 static bool is_broken(const onednn_batch &b) {
     return b.op == ONEDNN_DYNAMIC_DEQUANTIZE && b.to != ONEDNN_F32 && b.kind != ONEDNN_GROUPS;
 }
@@ -181,12 +180,12 @@ static void print_batch(const dnnl::engine &engine, const onednn_batch &b, FILE 
         onednn_case_free(&c);
     }
     if (refused) {
-        fprintf(stderr, "%s %s %s kind %d: %zu of %zu cases do not run\n",
-                ops[b.op].enumerator, types.at(b.from).name, types.at(b.to).name, b.kind, refused,
-                onednn_case_count(b));
+        fprintf(stderr, "%s %s %s kind %d: %zu of %zu cases do not run\n", ops[b.op].enumerator,
+                types.at(b.from).name, types.at(b.to).name, b.kind, refused, onednn_case_count(b));
         return;
     }
-    printf("    {{%s, %s, %s, %s}, %zu,\n     UINT64_C(0x%016" PRIX64 "), {0x%X, 0x%X, 0x%X, 0x%X}},\n",
+    printf("    {{%s, %s, %s, %s}, %zu,\n     UINT64_C(0x%016" PRIX64
+           "), {0x%X, 0x%X, 0x%X, 0x%X}},\n",
            ops[b.op].enumerator, types.at(b.from).enumerator, types.at(b.to).enumerator,
            kinds[b.kind], count, hash, first[0], first[1], first[2], first[3]);
     fflush(stdout);

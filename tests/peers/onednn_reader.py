@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads oneDNN Graph JSON and infers the shapes of the forward kinds.
 
-What a file says of tensors that some op makes (shapes, strides, ports) is not used, only their
-dtypes. Inputs are what no op makes, as their first consumer describes them; outputs are what no op
-consumes and what an End is given.
-"""
+Of the tensors that an op makes only the dtype is read; shapes, strides and ports in the file are
+ignored. Inputs are tensors that no op makes, as their first consumer describes them; outputs are
+tensors that no op reads, and the inputs of End."""
 
 import json
 import math
@@ -33,7 +32,7 @@ class BadGraph(Exception):
 
 
 class NotForward(Exception):
-    """A kind that is none of the forward ones."""
+    """A kind that is not a forward kind."""
 
 
 class Tensor:
@@ -55,7 +54,7 @@ class Node:
 
 
 class Graph:
-    """nodes in an order in which they can run; inputs: id -> Tensor; outputs: ids."""
+    """nodes: in an order in which they can run; inputs: id -> Tensor; outputs: ids."""
 
     def __init__(self, path):
         self.name = Path(path).stem
@@ -109,7 +108,7 @@ class Graph:
                 self.shapes[tensor.id] = tuple(int(n) for n in shape)
 
     def disagreements(self):
-        """Made tensors that the file gives another shape than the inferred one."""
+        """Results whose shape in the file differs from the inferred one."""
         rows = [t for n in self.nodes for t in n.outputs if t.shape is not None]
         return [(t.id, t.shape, self.shapes[t.id]) for t in rows if t.shape != self.shapes[t.id]]
 
@@ -126,13 +125,15 @@ def spatial_axes(attrs, rank):
 
 
 def per_dim(attrs, name, count, default):
-    """The first entries of a list: defaults are written with one for each dim there might be."""
+    """The first entries of a list: defaults are written with one entry for each dim that there
+    might be."""
     values = list(attrs.get(name, []))[:count]
     return values if len(values) == count else [default] * count
 
 
 def window_geometry(attrs, sizes, kernel):
-    """Strides, dilations, pads at the beginning and at the end, one of each per spatial dim."""
+    """Strides, dilations, pads at the beginning and at the end, one of each for each spatial
+    dim."""
     n = len(sizes)
     strides, dilations = per_dim(attrs, "strides", n, 1), per_dim(attrs, "dilations", n, 1)
     begin, end = per_dim(attrs, "pads_begin", n, 0), per_dim(attrs, "pads_end", n, 0)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the evaluator against torch in float64, on generated graphs of one op each.
+"""Compares the evaluator with torch in float64, on generated graphs of one op each.
 
-Runs where torch is importable. What torch has no counterpart of is worked out here by another road,
-or listed as not checked. The dtypes' roundings are held against ml_dtypes where that is importable.
-"""
+Needs torch. Forms without a counterpart in torch are computed here in another way, or listed as not
+checked. Roundings are compared with ml_dtypes if that is installed."""
 
 import itertools
 import json
@@ -35,7 +34,7 @@ class NoCounterpart(Exception):
 
 
 def first(x, a):
-    """Channels after the batch."""
+    """Moves the channels after the batch."""
     return x if a.get("data_format", "NXC") == "NCX" else x.movedim(-1, 1)
 
 
@@ -44,7 +43,7 @@ def back(y, a):
 
 
 def same_pads(a, sizes, kernel):
-    """(begin, end) per dim, by counting what the last window reaches beyond the border."""
+    """(begin, end) for each dim, by counting how far the last window reaches past the border."""
     n = len(sizes)
     strides, dilations = a["strides"][:n], a.get("dilations", [1] * n)[:n]
     if a.get("auto_pad", "None") == "VALID":
@@ -99,7 +98,7 @@ def conv_transpose(a, xs):
 
 
 def pooled(a, x, fill):
-    """x padded so that all windows lie on it; the number of windows."""
+    """x padded so that all windows lie inside, and the number of windows."""
     kernel, n = a["kernel"], x.ndim - 2
     dilations = a.get("dilations", [1] * n)[:n]
     pads, sizes = same_pads(a, x.shape[2:], kernel), []
@@ -114,7 +113,7 @@ def pooled(a, x, fill):
 
 
 def unfolded(a, x):
-    """[..., windows..., elements of a window] by unfold, dim by dim."""
+    """[..., windows..., elements of a window] by unfold, one dim at a time."""
     n = x.ndim - 2
     dilations = a.get("dilations", [1] * n)[:n]
     for i, (k, d, s) in enumerate(zip(a["kernel"], dilations, a["strides"])):
@@ -271,7 +270,7 @@ def dequantize(a, xs):
 
 
 def quantizing(a, xs):
-    """Scales and zero points spread over the elements by index arithmetic."""
+    """Scales and zero points, spread over the elements by index arithmetic."""
     x = xs[0]
     static = "scales" in a
     scales = torch.tensor(a["scales"], dtype=torch.float32) if static else xs[1]
@@ -293,7 +292,7 @@ def quantizing(a, xs):
 
 
 def dropout(_a, xs):
-    """Philox in whole numbers of Python, one element at a time."""
+    """Philox in Python integers, one element at a time."""
     x, seed, offset, p = xs[0], int(xs[1]), int(xs[2]), float(xs[3])
     kept = []
     for i in range(x.numel()):
@@ -314,7 +313,7 @@ def dropout(_a, xs):
 
 
 def known_philox():
-    """Vectors that the authors of Philox publish: all zeros, all ones, digits of pi."""
+    """The test vectors of Philox's authors: all zeros, all ones, digits of pi."""
     pi = [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], [0xA4093822, 0x299F31D0]
     cases = [
         ([0] * 4, [0] * 2, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
@@ -396,7 +395,7 @@ CALLS |= {k: reduce(k) for k in KINDS if k.startswith("Reduce")}
 
 
 def off(kind, number, folder):
-    """The largest difference of a generated graph, relative to the largest value."""
+    """The largest difference in a generated graph, relative to the largest value."""
     builder = onednn_generate.Builder(random.Random(f"check {kind} {number}"))
     onednn_generate.MAKERS[kind](builder, kind)
     path = folder / "graph.json"

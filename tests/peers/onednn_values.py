@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors of oneDNN Graph in numpy: dtypes, one correct rounding to each, .safetensors files.
 
-A tensor of a float dtype is a float64 array whose elements the dtype has; one of integers is int64,
-one of booleans bool. Codes of the small floats are made and read here, without other packages.
-"""
+A tensor of a float dtype is a float64 array of values that the dtype has; integers are int64,
+booleans bool. Codes of the small floats are made and read here, without other packages."""
 
 import json
 import struct
 
 import numpy as np
 
-# oneDNN's dtype: that of qdq, its word in safetensors, numpy's type of the codes.
+# oneDNN's dtype: qdq's dtype, its word in safetensors, numpy's type of the codes.
 DTYPES = {
     "f32": ("float32", "F32", np.float32),
     "f16": ("float16", "F16", np.float16),
@@ -25,7 +24,7 @@ DTYPES = {
     "u4": ("uint4", "U8", np.uint8),
     "boolean": ("bool", "BOOL", np.bool_),
 }
-# Digits with the hidden one, least exponent of a normal number, largest number.
+# Digits including the hidden one, least exponent of a normal number, largest number.
 FLOATS = {
     "f32": (24, -126, 3.4028234663852886e38),
     "f16": (11, -14, 65504.0),
@@ -41,7 +40,7 @@ INTEGERS = {
     "s4": (-8, 7),
     "u4": (0, 15),
 }
-# What a NaN becomes.
+# The integer that NaN becomes.
 NAN_INTEGERS = {"s8": -128, "u8": 0, "s4": -8, "u4": 0, "s32": -(2**31), "s64": -(2**63)}
 
 
@@ -50,7 +49,7 @@ def is_float(dtype):
 
 
 def round_to_digits(x, dtype):
-    """Half to even; what is beyond the largest number is infinite."""
+    """Rounds half to even; numbers beyond the largest become infinite."""
     digits, least, largest = FLOATS[dtype]
     with np.errstate(all="ignore"):
         _, exponent = np.frexp(x)
@@ -61,7 +60,8 @@ def round_to_digits(x, dtype):
 
 
 def round_to(x, dtype):
-    """x, whole or float64, as dtype. Integers are clamped; float8 is not, and comes of float16."""
+    """x, integer or float64, as dtype. Integers are clamped; float8 is not, and goes through
+    float16."""
     x = np.asarray(x)
     if dtype == "boolean":
         return x.astype(np.float64) > 0.5 if x.dtype != np.bool_ else x
@@ -89,7 +89,7 @@ def eps(dtype):
 
 
 def encode(x, dtype):
-    """The codes of representable values, as numpy's type of DTYPES."""
+    """The codes of values that the dtype has, in numpy's type of DTYPES."""
     kind = DTYPES[dtype][2]
     if dtype == "bf16":
         return (np.ascontiguousarray(x, np.float32).view(np.uint32) >> 16).astype(np.uint16)
@@ -162,7 +162,7 @@ def read_tensors(path):
 
 
 def decode_tensor(row, dtype):
-    """Values of a row of read_tensors that should be of dtype; an error if it is of another."""
+    """The values of a row of read_tensors, which must have this dtype."""
     word, shape, blob = row
     if word != DTYPES[dtype][1]:
         raise ValueError(f"dtype {word}, wanted {DTYPES[dtype][1]}")

@@ -8,7 +8,7 @@ EXACT, CLOSE = "exact", "close"  # how results are compared
 
 
 class Case:
-    """A model, what it is given, and how its results are compared."""
+    """A model, its inputs, and how its results are compared."""
 
     def __init__(self, model, feeds, how=CLOSE):
         self.model, self.feeds, self.how = model, feeds, how
@@ -19,7 +19,7 @@ def elem_of(array):
 
 
 def build(nodes, feeds, constants, outputs, opset):
-    """outputs: name and elem; shapes are left to inference."""
+    """outputs: name and elem; shapes are inferred."""
     inputs = [helper.make_tensor_value_info(n, elem_of(a), a.shape) for n, a in feeds.items()]
     tensors = [numpy_helper.from_array(a, n) for n, a in constants.items()]
     results = [helper.make_tensor_value_info(n, e, None) for n, e in outputs.items()]
@@ -64,7 +64,7 @@ def unary_case(op, positive=False, how=CLOSE, **ranges):
     def case(rng):
         x = floats(rng, some_shape(rng), float_type(rng))
         x = np.abs(x) + x.dtype.type(0.125) if positive else x
-        # Without the attributes the defaults hold.
+        # Attributes that are left out have their defaults.
         attrs = {k: float(rng.uniform(*r)) for k, r in ranges.items() if rng.random() < 0.6}
         return one(op, [x], attrs, how=how)
 
@@ -72,7 +72,7 @@ def unary_case(op, positive=False, how=CLOSE, **ranges):
 
 
 def shapes_together(rng, count):
-    """Shapes that numpy brings together."""
+    """Shapes that broadcast to each other."""
     whole = some_shape(rng, 2, 4)
     shapes = []
     for _ in range(count):

@@ -3,12 +3,13 @@
 
     python3 onnx_converter.py --qdq QDQ_BINARY [--count 8] [--seed 1] [--only WORDS] [--keep FOLDER]
 
-ONNX Runtime runs without graph optimization; what it has no kernel for, ONNX's reference
-implementation computes. Ops on codes and movement are compared bit for bit, floats with a tolerance
-(TOLERANCE, of the greatest magnitude of the result). Codes that nodes of a network make of floats
-may differ by one where the float is as good as halfway between two; what is behind such a tie is
-not compared. A model is "not run" if qdq has no such op. What the converter refuses fails, but of
-ops in MAY_REFUSE.
+ONNX Runtime runs without graph optimization; ops that it has no kernel for are computed by ONNX's
+reference implementation. Ops on codes and movement are compared bit for bit, floats with a
+tolerance
+(TOLERANCE, relative to the greatest magnitude of the result). Codes that nodes of a network make
+from floats may differ by one if the float is practically halfway between two; values after such a
+tie are not compared. A model is "not run" if qdq has no such op. A refusal of the converter is a
+failure, except for the ops of MAY_REFUSE.
 """
 
 import argparse
@@ -37,15 +38,15 @@ from onnx_quantized import NETWORKS, QUANTIZES, QUANTIZING  # noqa: E402
 from onnx_window_cases import PRODUCTS  # noqa: E402
 from qdq_file import STORED, safetensors  # noqa: E402
 
-# Of float32 most is within 3e-7; ONNX Runtime loses 3e-6 in the tails of Gelu.
+# Most float32 results are within 3e-7; ONNX Runtime loses 3e-6 in the tails of Gelu.
 TOLERANCE = {np.dtype(np.float32): 4e-6, np.dtype(np.float16): 4e-3}
 MAY_REFUSE = ("AveragePool", "Resize")
-LEAST = 0.1  # A smaller greatest magnitude counts as this: such results are differences of others.
-NEAR = 2e-5  # How far from halfway between two codes a tie is, of the code.
+LEAST = 0.1  # The least greatest magnitude: smaller results are differences of larger numbers.
+NEAR = 2e-5  # How close to the middle of two codes counts as a tie, in codes.
 
 
 def expected(model, feeds):
-    """What the peers compute; None if neither can."""
+    """The results of the peers; None if neither can run it."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
@@ -79,7 +80,7 @@ def read_tensors(path):
 
 
 def convert(path, out):
-    """The ops of the graph that is made."""
+    """Converts the model; returns the ops of its graph."""
     converter = onnx_to_qdq.Converter(Model(path, {}), "case")
     converter.run()
     if converter.refused:
@@ -104,7 +105,7 @@ def run(binary, folder, feeds):
 
 
 def as_codes(array):
-    """Integers and bits as they are in the file of results."""
+    """Integers and bits as the file of results has them."""
     array = np.asarray(array)
     if str(array.dtype) == "bfloat16":
         return array.astype(np.float32)
@@ -114,7 +115,7 @@ def as_codes(array):
 
 
 def difference(case, name, found, wanted, ties):
-    """Why a result is not what it must be, or None."""
+    """Why a result is wrong, or None."""
     wanted = as_codes(wanted)
     if found is None or found.shape != wanted.shape:
         return f"{name}: {None if found is None else found.shape}, wanted {wanted.shape}"
@@ -134,8 +135,8 @@ def difference(case, name, found, wanted, ties):
 
 
 def first_ties(case, found, wanted, ties):
-    """Looks at what nodes quantize, in their order, up to the first codes that differ: these must
-    be ties, which is counted, and what is behind them is not compared. Returns why not."""
+    """Compares the values that nodes quantize, in order, up to the first codes that differ. These
+    must be ties, which are counted; later values are not compared. Returns why not."""
     known = {t.name: numpy_helper.to_array(t) for t in case.model.graph.initializer}
     known |= case.feeds | wanted
     for node in case.model.graph.node:
@@ -157,7 +158,7 @@ def first_ties(case, found, wanted, ties):
 
 
 def try_case(binary, ops, case, folder, ties):
-    """The word for what happened, and why."""
+    """The outcome in a word, and the reason."""
     onnx.save(case.model, folder / "case.onnx")
     try:
         used = convert(folder / "case.onnx", folder / "case.json")

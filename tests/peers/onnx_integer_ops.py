@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random MatMulInteger, ConvInteger, QLinearMatMul and QLinearConv against ONNX Runtime.
+"""Compares random MatMulInteger, ConvInteger, QLinearMatMul and QLinearConv with ONNX Runtime.
 
     python3 onnx_integer_ops.py [QDQ_BINARY] [--count N] [--seed N]
 
-Needs numpy, onnx and onnxruntime. Each case is worked out in whole numbers with numpy too, which
-must agree with ONNX Runtime where that has the form (it lacks some: they are held against numpy
-alone). Integer results must be the same; of the QLinear ops one step is allowed where the exact
-result lies within 1e-4 of the middle of two, and such cases are counted. Without QDQ_BINARY only
-numpy and ONNX Runtime are compared.
+Needs numpy, onnx and onnxruntime. Each case is also computed in integers with numpy, which must
+agree with ONNX Runtime; forms that it lacks are compared with numpy only. Integer results must be
+the same. A QLinear result may be off by one if the exact result lies within 1e-4 of the middle of
+two; such cases are counted. Without QDQ_BINARY only numpy and ONNX Runtime are compared.
 """
 
 import argparse
@@ -33,7 +32,7 @@ REFUSALS += (state.RuntimeException,)
 
 
 class Case:
-    """An op, its attributes, and inputs: port -> array."""
+    """An op, its attributes, and its inputs by port."""
 
     def __init__(self, op, attributes, inputs, out):
         self.op, self.attributes, self.out = op, attributes, out
@@ -109,7 +108,7 @@ def conv_case(rng, op):
     channels = rng.choice([one, each])
     inputs = {"x": x, "x_scale": scale(rng, one), "x_zero_point": zero_point(rng, kinds[0], one)}
     weights = zero_point(rng, kinds[1], channels)
-    if channels == each and rng.random() < 0.7:  # ONNX Runtime wants them to be equal
+    if channels == each and rng.random() < 0.7:  # ONNX Runtime requires equal zero points
         weights = np.full_like(weights, weights[0])
     inputs |= {"w": w, "w_scale": scale(rng, channels), "w_zero_point": weights}
     depth = inner * math.prod(kernel)
@@ -151,7 +150,7 @@ def pads_of(a, sizes, kernel):
 
 
 def convolve(a, x, w):
-    """x and w without zero points, so that what is beyond the border is zero."""
+    """x and w already have their zero points subtracted, so padding is zero."""
     kernel, groups = w.shape[2:], a["group"]
     x = np.pad(x, [(0, 0), (0, 0), *pads_of(a, x.shape[2:], kernel)])
     for i, (k, d) in enumerate(zip(kernel, a["dilations"])):
@@ -169,7 +168,7 @@ def convolve(a, x, w):
 
 
 def exact(case):
-    """The result, and for QLinear ops what it is before rounding."""
+    """The result, and for QLinear ops the number before rounding."""
     if case.op.endswith("MatMul") or case.op == "MatMulInteger":
         a, b = case.inputs["a"].ndim, case.inputs["b"].ndim
         y = shifted(case, "a", "a_zero_point", a - 2) @ shifted(case, "b", "b_zero_point", b - 1)
@@ -190,7 +189,7 @@ def exact(case):
 
 
 def difference(found, wanted, real):
-    """(why, ties): ties are one step where the exact result is almost in the middle of two."""
+    """(why, ties): a tie is off by one where the exact result is almost in the middle of two."""
     if found.shape != wanted.shape or found.dtype != wanted.dtype:
         return f"{found.dtype} {found.shape}, wanted {wanted.dtype} {wanted.shape}", 0
     off = np.abs(found.astype(np.int64) - wanted.astype(np.int64))
@@ -228,7 +227,7 @@ def model(case):
 
 
 def by_onnxruntime(case):
-    """The result, or None where it has no such form."""
+    """The result of ONNX Runtime, or None if it has no such form."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Converts ONNX's own vectors of single nodes, runs them with qdq, and compares.
+"""Converts ONNX's own test vectors of single nodes, runs them with qdq, and compares.
 
     python3 onnx_node_vectors.py --qdq QDQ_BINARY [--only WORDS]
 
-The vectors come with the package onnx and are made anew here, as ONNX's tests do. Opsets are
-changed to one from 13 to 25. Outputs that the converter refuses are left out, but never the first.
-Inputs that it wants to be constants (axes, shapes, bounds) are made so. Floats are compared as ONNX
-compares them, everything else bit for bit.
+The package onnx contains the code that makes the vectors. Opsets are changed to one from 13 to 25.
+Outputs that the converter refuses are left out, but never the first. Inputs that it needs as
+constants (axes, shapes, bounds) are made constants. Floats are compared as ONNX compares them,
+everything else bit for bit.
 """
 
 import argparse
@@ -31,7 +31,7 @@ FED = ("float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "bool"
 
 
 def frozen(model, arrays, fed):
-    """The model with all inputs but those `fed` as constants."""
+    """The model with all inputs except those in `fed` as constants."""
     made = onnx.ModelProto()
     made.CopyFrom(model)
     for opset in made.opset_import:
@@ -81,7 +81,7 @@ def array_of(value):
 
 
 def try_case(binary, ops, case):
-    """With all inputs at run time, or only the first, or none: the first that is taken."""
+    """Tries all inputs at run time, then only the first, then none, until the converter accepts."""
     inputs, outputs = case.data_sets[0]
     if any(isinstance(value, (list, type(None))) for value in (*inputs, *outputs)):
         return "not run", "a sequence, or nothing"

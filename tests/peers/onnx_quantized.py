@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models with quantizing ops for onnx_converter.py: single ones, and networks that
-onnxruntime.quantization has quantized."""
+"""Models with quantizing ops for onnx_converter.py: single ops, and networks quantized by
+onnxruntime.quantization."""
 
 import tempfile
 from pathlib import Path
@@ -24,7 +24,7 @@ def numpy_of(kind):
 
 
 def parameters(rng, x, kind, block):
-    """The shape of the scale, and the attributes that go with it."""
+    """The shape of the scale, and its attributes."""
     way = either(rng, "tensor", "axis", *["block"] * (2 if block else 0))
     if way == "tensor":
         return (), {}
@@ -39,7 +39,7 @@ def parameters(rng, x, kind, block):
 
 
 def pair_case(kinds):
-    """QuantizeLinear and DequantizeLinear of what it makes."""
+    """QuantizeLinear and DequantizeLinear of its result."""
 
     def case(rng):
         kind = either(rng, *kinds)
@@ -49,7 +49,7 @@ def pair_case(kinds):
         dtype = either(rng, np.float32, np.float32, np.float16) if opset >= 19 else np.float32
         x = floats(rng, some_shape(rng, 1, 6), dtype, 2.0)
         shape, attrs = parameters(rng, x, kind, opset >= 21)
-        # Some results are beyond what float8 holds.
+        # Some results exceed the range of float8.
         scale = (rng.uniform(0.02, 0.6, shape) * either(rng, 1, 2e-5**real)).astype(dtype)
         if real:
             zero = np.zeros(shape, numpy_of(kind))
@@ -70,7 +70,7 @@ def pair_case(kinds):
                  helper.make_node("DequantizeLinear", ["q", *on_both], ["y"], **attrs)]  # fmt: skip
         outputs = {"y": elem_of(x)} | ({"q": getattr(TensorProto, kind)} if "8" == kind[-1] else {})
         feeds, known = {"x": x}, inputs
-        if not real and rng.random() < 0.3:  # the scale is known at run time only
+        if not real and rng.random() < 0.3:  # the scale is only known at run time
             feeds = {"x": x, "scale": known.pop("scale")}
         return Case(build(nodes, feeds, known, outputs, opset), feeds, EXACT)
 
@@ -120,8 +120,8 @@ def weight(rng, *shape):
 
 
 def convolutions(rng):
-    """Two convolutions with a shortcut, pooling, and a layer. The shape of the reshape is computed,
-    as exporters write it."""
+    """Two convolutions with a shortcut, pooling, and a dense layer. The reshape's shape is
+    computed, as exporters write it."""
     c = int(rng.integers(2, 6)) * 2
     t = {"w1": weight(rng, c, 3, 3, 3), "b1": weight(rng, c, 1)[:, 0], "w2": weight(rng, c, 1, 3, 3),
          "b2": weight(rng, c, 1)[:, 0], "w3": weight(rng, c * 4, 10), "b3": weight(rng, 10, 1)[:, 0],
@@ -146,7 +146,7 @@ def convolutions(rng):
 
 
 def attention(rng):
-    """One head of attention and a layer behind it, on [2, 6, 8]."""
+    """One head of attention and a dense layer, on [2, 6, 8]."""
     d = 8
     t = {name: weight(rng, d, d) for name in ("wq", "wk", "wv", "wo")}
     t |= {"root": np.array(np.sqrt(d), np.float32), "gamma": np.ones(d, np.float32),
@@ -190,7 +190,7 @@ def float_model(network):
 
 
 def with_codes(model):
-    """What is quantized, its scale and its codes are outputs too, where they are made by nodes."""
+    """Makes quantized values, their scales and codes outputs too, if nodes make them."""
     known = {value.name for value in (*model.graph.initializer, *model.graph.input)}
     known.update(value.name for value in model.graph.output)
     kinds = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
@@ -227,7 +227,7 @@ def static_case(network):
 
 
 def operator_case(network):
-    """QLinearConv and the like; models with ops of com.microsoft are refused."""
+    """QLinearConv and similar ops; models with ops of com.microsoft are refused."""
 
     def case(rng):
         model, shape = float_model(network(rng))

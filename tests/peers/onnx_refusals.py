@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ONNX converter refuses, renames and writes, by its command line.
+"""Tests the ONNX converter's command line: what it refuses, renames and writes.
 
     python3 onnx_refusals.py --qdq QDQ_BINARY
 """
@@ -32,7 +32,7 @@ def model(nodes, inputs, outputs, constants=None, opset=21, **more):
 
 
 class Place:
-    """A folder, the converter and qdq."""
+    """A folder in which the converter and qdq run."""
 
     def __init__(self, qdq, folder):
         self.qdq, self.folder, self.out = qdq, folder, folder / "out.json"
@@ -138,7 +138,7 @@ def illegal_names_are_changed_in_the_same_way_each_time(place):
     assert first["inputs"][0]["name"] == "x_"
     names = [entry["name"] for entry in first["nodes"]]
     assert len(set(names)) == 5 and all(0 < len(name) <= 255 for name in names)
-    assert "q" not in names and "q.scale" in names  # q.scale would be the port of q
+    assert "q" not in names and "q.scale" in names  # q.scale would clash with the port of q
     assert [entry["name"] for entry in first["outputs"]][1:] == ["q.scale", "q.codes"]
     assert results[1]["dtype"] == "float32" and results[2]["dtype"] == "uint8"
 

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs ONNX's test vectors of the quantizing ops through qdq and compares them bit for bit.
+"""Runs ONNX's test vectors of the quantizing ops in qdq and compares them bit for bit.
 
     python3 onnx_vectors.py QDQ_BINARY VECTORS_DIR
 
-VECTORS_DIR has the vectors of onnx/backend/test, decoded: one JSON file a case, with the keys name,
-op, attributes, attribute_dtypes, inputs and outputs; a tensor has name, dtype, shape, data, and,
-where it is a float of at most 16 bits, bits (the codes). Each QuantizeLinear, DequantizeLinear,
+VECTORS_DIR has the decoded vectors of onnx/backend/test: one JSON file for each case, with the keys
+name, op, attributes, attribute_dtypes, inputs and outputs. A tensor has name, dtype, shape, data
+and,
+for a float of at most 16 bits, bits (the codes). Each QuantizeLinear, DequantizeLinear,
 DynamicQuantizeLinear, Cast, MatMulInteger, ConvInteger, QLinearMatMul and QLinearConv becomes a
-graph with a .safetensors file of inputs. Any NaN equals any other. An op that this build does not
-have is not run.
+graph with a .safetensors file of inputs. Any NaN equals any other. Ops that this build lacks are
+not
+run.
 """
 
 import json
@@ -19,8 +21,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-# ONNX's dtype: that of qdq, its word in safetensors, one element for struct. Types narrower than a
-# byte take one.
+# ONNX's dtype: qdq's dtype, its word in safetensors, the struct letter of an element. Types
+# narrower than a byte take a byte.
 DTYPES = {
     "float32": ("float32", "F32", "f"),
     "float16": ("float16", "F16", "H"),
@@ -42,12 +44,12 @@ DTYPES = {
     "float8e8m0": ("float8_e8m0", "F8_E8M0", "B"),
 }
 SMALL_FLOATS = [name for name in DTYPES if name.startswith(("float8e4", "float8e5", "float4"))]
-# Codes of infinity: greater ones, without the sign, are NaN.
+# The codes of infinity: greater codes, without the sign, are NaN.
 INFINITIES = {"float32": 0x7F800000, "float16": 0x7C00, "bfloat16": 0x7F80, "float8e5m2": 0x7C}
 
 
 class NotRun(Exception):
-    """A case that qdq has no counterpart for."""
+    """A case without a counterpart in qdq."""
 
 
 def is_nan(dtype, code):
@@ -62,7 +64,7 @@ def is_nan(dtype, code):
 
 
 def codes_of(tensor):
-    """What the elements are as unsigned integers, or as integers where they are integers."""
+    """The elements as integers, floats as their unsigned codes."""
     if "bits" in tensor:
         return tensor["bits"]
     if tensor["dtype"] == "float32":
@@ -71,7 +73,7 @@ def codes_of(tensor):
 
 
 def as_input(tensor):
-    """qdq takes float4 as float32 only."""
+    """qdq takes float4 inputs as float32."""
     if tensor["dtype"] != "float4e2m1":
         return tensor
     return {key: tensor[key] for key in ("name", "shape", "data")} | {"dtype": "float32"}
@@ -104,7 +106,7 @@ def read_tensors(path):
 
 
 def granularity(case, x, scale):
-    """Which elements share a parameter: the shape of the scale says it, not an attribute."""
+    """Which elements share a parameter; the shape of the scale decides, not an attribute."""
     attributes = case["attributes"]
     axis, block = attributes.get("axis", 1), attributes.get("block_size", 0)
     if block:
@@ -117,7 +119,7 @@ def granularity(case, x, scale):
 
 
 def linear(case):
-    """The node of a QuantizeLinear or DequantizeLinear, and the tensors it is given."""
+    """The node of a QuantizeLinear or DequantizeLinear, and its tensors."""
     x, scale, zero_point = (case["inputs"] + [None])[:3]
     asked = case.get("attribute_dtypes", {}).get("output_dtype")
     if case["attributes"].get("precision"):
@@ -132,7 +134,7 @@ def linear(case):
         result = asked or scale["dtype"]
     attrs["dtype"] = DTYPES[result][0]
     if zero_point and zero_point["dtype"] in SMALL_FLOATS:
-        attrs["zps"] = zero_point["data"]  # qdq knows zero points of integers only
+        attrs["zps"] = zero_point["data"]  # qdq's zps are integers
     elif zero_point:
         ports["zero_point"] = zero_point["name"]
         tensors.append(zero_point)
@@ -174,7 +176,7 @@ AUTO_PADS = {"NOTSET": "None", "VALID": "VALID"} | {
 
 
 def window(attributes):
-    """qdq's words for the attributes of a convolution; the shape of w says what the kernel is."""
+    """qdq's attributes of a convolution; the kernel comes from the shape of w."""
     attrs = {name: attributes[name] for name in ("strides", "dilations") if name in attributes}
     if "pads" in attributes:
         half = len(attributes["pads"]) // 2
@@ -204,7 +206,7 @@ OPS = {op: product for op in PRODUCTS} | {
 
 
 def difference(tensor, found):
-    """Why a tensor is not what it must be, or None."""
+    """Why a tensor is wrong, or None."""
     _, word, element = DTYPES[tensor["dtype"]]
     if found is None:
         return f"{tensor['name']} is missing"

@@ -68,7 +68,7 @@ def qlinear_matmul(rng):
 
 
 def window(rng, transposed=False, dilate=True, groups=True):
-    """Sizes of x and weights, and attributes."""
+    """Sizes of x and the weights, and attributes."""
     n = int(rng.integers(1, 4))
     kernel = some_shape(rng, 1, 3, n)
     attrs = {"strides": some_shape(rng, 1, 3, n)} if rng.random() < 0.7 else {}
@@ -84,7 +84,7 @@ def window(rng, transposed=False, dilate=True, groups=True):
         attrs["pads"] = [int(rng.integers(0, r)) for r in reach * 2]
     elif kind != "none":
         attrs["auto_pad"] = kind
-    if kind.startswith("SAME"):  # with these ONNX Runtime runs nothing else
+    if kind.startswith("SAME"):  # ONNX Runtime supports nothing else with these
         attrs.pop("dilations", None)
         attrs["strides"] = [min(s, k) for s, k in zip(attrs.get("strides", (1,) * n), kernel)]
     if transposed and "auto_pad" in attrs:

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests/runtime/numerics/small_float_golden.h: what ml_dtypes makes of every float16 and bfloat16.
+"""Writes tests/runtime/numerics/small_float_golden.h: the codes that ml_dtypes gives for every
+float16 and bfloat16.
 
-    python3 small_floats.py ../runtime/small_float_golden.h
+    python3 small_floats.py ../runtime/numerics/small_float_golden.h
 
-needs numpy and ml_dtypes. For each pair of a source and a target, all 65,536 values of the source
-are cast. The CRC-32 is taken over the codes of the results, one byte each or two, low byte first.
+Needs numpy and ml_dtypes. For each pair of a source and a target, all 65,536 values of the source
+are cast. The CRC-32 covers the codes of the results, one byte each or two, low byte first.
 
-ml_dtypes never saturates to float8, so this is QDQ_FLOAT_OVERFLOW. It goes by other rules than qdq
-in what follows, where this script first checks that its codes are those listed here, and then
-writes 0 in their place:
+ml_dtypes never saturates to float8, so this is QDQ_FLOAT_OVERFLOW. For the numbers below it has
+other rules than qdq: the script checks that its codes are those listed here, then writes 0 in their
+place.
 
 float4_e2m1  a NaN becomes -0 in both, but ml_dtypes turns a negative one into +0.
 float8_e8m0  ml_dtypes   qdq
              NaN         2^-127    zeros
              NaN         2^127     from 1.5 * 2^127 on, and infinity
-             the upper   the even  halfway between two powers of two (different where the lower is even)
+             the upper   the even  halfway between two powers of two (different where the lower is
+             even)
              2^-126      2^-127    above 2^-127 and up to 1.5 * 2^-127, subnormal as bfloat16
 
 All NaN codes of a target count as one: the greatest code without sign, 0x80 in the fnuz types.
@@ -37,7 +39,7 @@ TARGETS = {
     "FLOAT4_E2M1": ml_dtypes.float4_e2m1fn,
     "FLOAT8_E8M0": ml_dtypes.float8_e8m0fnu,
 }
-# What stands for NaN.
+# The code that stands for NaN.
 NAN_CODE = {
     "FLOAT16": 0x7FFF,
     "BFLOAT16": 0x7FFF,
@@ -50,14 +52,14 @@ NAN_CODE = {
 
 
 def exclude(codes, where, theirs):
-    """Puts 0 where ml_dtypes is known to differ, having made sure that it does."""
+    """Writes 0 for the codes where ml_dtypes is known to differ, after checking that it does."""
     assert where.any(), "nothing differs: drop the exception"
     assert (codes[where] == theirs[where]).all(), "ml_dtypes has changed"
     codes[where] = 0
 
 
 def exclude_exponent(codes, x, from_float16):
-    """The four exceptions of float8_e8m0. A float16 has neither its ends nor its subnormals."""
+    """The four exceptions of float8_e8m0. float16 has neither its extremes nor its subnormals."""
     exclude(codes, x == 0, np.full(len(x), 255))
     exclude(codes, x >= 1.5 * 2.0**127, np.full(len(x), 255))
     normal = (x >= 2.0**-126) & (x < 1.5 * 2.0**127)
@@ -95,11 +97,11 @@ def main(path):
     with open(path, "w", encoding="utf-8") as out:
         out.write(
             "// SPDX-License-Identifier: Apache-2.0\n"
-            f"// Written by tests/peers/small_floats.py with ml_dtypes {ml_dtypes.__version__}: CRC-32 of"
-            " the codes of all values\n"
-            "// of the source. It says what is excluded.\n"
-            "#ifndef QDQ_TESTS_RUNTIME_SMALL_FLOAT_GOLDEN_H\n"
-            "#define QDQ_TESTS_RUNTIME_SMALL_FLOAT_GOLDEN_H\n\n"
+            f"// CRC-32 of the codes of all source values, from ml_dtypes {ml_dtypes.__version__}. "
+            "tests/peers/small_floats.py\n"
+            "// writes this file and says which values it leaves out.\n"
+            "#ifndef QDQ_TESTS_RUNTIME_NUMERICS_SMALL_FLOAT_GOLDEN_H\n"
+            "#define QDQ_TESTS_RUNTIME_NUMERICS_SMALL_FLOAT_GOLDEN_H\n\n"
             '#include "include/qdq/base.h"\n\n'
             "static const struct {\n"
             "    qdq_dtype source, target;\n"

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests/graph/targets/torchao/torchao_bounds.h: what torchao makes of bounds that are fractions or go with
-float8.
+"""Writes tests/graph/targets/torchao/torchao_bounds.h: torchao's results for bounds with fractions
+and for bounds of float8.
 
     python3 torchao_bounds.py ../graph/targets/torchao/torchao_bounds.h
 
-It needs torchao 0.18, which the environment of torchao_golden.py has. A case is a row: domain,
-dtypes of x, y and the scale, a grain, whether there is a zero point, two bounds, and twelve codes.
-Integers are not asked about a NaN, whose cast PyTorch leaves undefined.
+Needs torchao 0.18, as in the environment of torchao_golden.py. A case is a row: domain, dtypes of
+x,
+y and the scale, a grain, whether there is a zero point, two bounds, and twelve codes. Integers are
+not asked about NaN, whose cast PyTorch leaves undefined.
 """
 
 import sys
@@ -50,7 +51,7 @@ QUANTIZE = {
 
 
 def torch_dtype(name):
-    # torch has no cast to int4: torchao stores it as int8, with these bounds.
+    # torch cannot cast to int4: torchao stores it as int8, with these bounds.
     return torch.int8 if name == "int4" else TORCH.get(name) or getattr(torch, name)
 
 
@@ -109,8 +110,9 @@ def computed_rows():
 def main(path):
     Path(path).write_text(
         "// SPDX-License-Identifier: Apache-2.0\n"
-        "// Written by tests/peers/torchao_bounds.py, which says more, with "
-        f"torch {torch.__version__.split('+')[0]} and torchao {torchao.__version__}.\n"
+        "// Written by tests/peers/torchao_bounds.py with "
+        f"torch {torch.__version__.split('+')[0]} and torchao {torchao.__version__}; the script\n"
+        "// describes the rows.\n"
         "// clang-format off\n"
         "static const bounds_case bounds_cases[] = {\n" + "".join(rows()) + "};\n"
         "static const computed_case computed_cases[] = {\n" + "".join(computed_rows()) + "};\n"

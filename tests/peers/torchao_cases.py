@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cases of torchao_golden.py: which op, dtypes, grains and parameters are asked for.
+"""The cases of torchao_golden.py: ops, dtypes, grains and parameters.
 
-`scale` None is the attribute, which is float32; another is the dtype of a port. A row takes the
-next grain and origin of zero points, and two in seven the narrower bounds.
-"""
+`scale` None is the attribute, which is float32; otherwise the dtype of a port. Rows cycle through
+the grains and the origins of zero points; two in seven have the narrower bounds."""
 
 from itertools import cycle, product
 
@@ -23,7 +22,7 @@ NARROW = {
 
 
 def bounds(x, y, scale, narrow):
-    """Of Quantize: such that what is clamped exists in y and in the dtype of the steps."""
+    """Bounds of Quantize that y and the dtype of the steps can represent."""
     if narrow:
         return NARROW[y]
     step = x if x == (scale or "float32") else "float32"
@@ -38,7 +37,7 @@ def bounds(x, y, scale, narrow):
 
 
 class Rows:
-    """Appends cases; goes round the grains and the origins of zero points."""
+    """Appends cases, cycling through the grains and the origins of zero points."""
 
     def __init__(self):
         self.rows, self.grains = [], cycle(range(13))
@@ -85,7 +84,7 @@ def dequantize(rows):
 
 
 def float_domain(rows):
-    """Scale and zero point of equal and of unequal dtypes."""
+    """Scale and zero point with equal and with different dtypes."""
     origins = [
         (None, ("ZP_LIST", None)),
         ("float32", ("ZP_PORT", "float32")),

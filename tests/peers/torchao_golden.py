@@ -1,33 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests/graph/targets/torchao/torchao_golden.h: what torchao makes of seeded inputs, as checksums.
+"""Writes tests/graph/targets/torchao/torchao_golden.h: torchao's results for seeded inputs, as
+checksums.
 
     python3 torchao_golden.py --venv DIR ../graph/targets/torchao/torchao_golden.h
 
-makes the virtual environment DIR with torch and torchao where there is none, and runs itself in it.
-Without --venv it runs where it is. It needs torchao 0.18 and numpy, and takes some minutes. The
+makes the virtual environment DIR with torch and torchao if it is missing, and runs itself in it.
+Without --venv it uses the current one. Needs torchao 0.18 and numpy, and takes some minutes. The
 instruction set (ATEN_CPU_CAPABILITY) does not matter.
 
-A case is a row of the table: an op, its dtypes, a grain (shape and block), where scale and zero
-point come from, a clamp range. Its inputs follow from the number of the row alone;
-torchao_inputs.py makes them here and tests/graph/targets/torchao/torchao_inputs.h in C, and the row has a CRC-32
-of them. The other CRC-32 is that of the results: y, and for DynamicQuantize then scale and zero
-point (the scale alone where y is a small float), each element with its own bytes, low byte first,
-a 4-bit element as one byte. A NaN counts as one code: 0x7FC00000, 0x7E00, 0x7FC0 (bfloat16), 0x7F
-(float8). The first three codes of y follow in clear.
+A case is a row of the table: an op, its dtypes, a grain (shape and block), the origin of scale and
+zero point, a clamp range. Its inputs follow from the number of the row alone: torchao_inputs.py
+makes them here, tests/graph/targets/torchao/torchao_inputs.h in C, and the row has their CRC-32.
+The
+other CRC-32 covers the results: y, and for DynamicQuantize then scale and zero point (only the
+scale
+if y is a small float), each element with its own bytes, low byte first, a 4-bit element as one
+byte.
+All NaN count as one code: 0x7FC00000, 0x7E00, 0x7FC0 (bfloat16), 0x7F (float8). The first three
+codes of y follow in clear.
 
-What PyTorch leaves undefined is not asked for; that it does not occur is asserted:
+Cases that PyTorch leaves undefined are avoided, which is asserted:
   * NaN to an integer: no NaN in x or in a scale, no infinity in x of DynamicQuantize.
-  * What is beyond int16 or int32 after the clamp: the greatest bound is one that the step dtype
+  * Numbers beyond int16 or int32 after the clamp: the greatest bound is one that the step dtype
     has (int32: 2147483520 in float32, 2139095040 in bfloat16; int16: 32512 in 16-bit floats).
-    Bounds that the step dtype does not have are rounded to it by PyTorch, even outwards.
+    PyTorch rounds other bounds to the step dtype, even outwards.
   * Results of int32 in float16, whose default bounds PyTorch refuses.
   * float4 of NaN.
-Where torchao 0.18 parts from the numerics that all targets share, a case keeps to what is common:
-  * MX: no block with NaN or infinity, none but zeros with the scale code 0, and in mx_rceil no
-    float32 maximum so little above a power of two times the largest code that log2 misses it.
+Cases avoid the points in which torchao 0.18 differs from the numerics that all targets share:
+  * MX: no block with NaN or infinity, only zeros with the scale code 0, and in mx_rceil no float32
+    maximum so little above a power of two times the largest code that log2 misses it.
   * float16 x with an eps that is 0 as float16.
-Not here at all: uint16, which torchao does not have; tinygemm's way to choose parameters; fp6;
-scales of 0, NaN or infinity.
+Not covered: uint16, which torchao does not have; tinygemm's way to choose parameters; fp6; scales
+of
+0, NaN or infinity.
 """
 
 import argparse
@@ -53,7 +58,7 @@ MACROS = """\
 
 
 def environment(folder):
-    """The python of a virtual environment that has what this needs."""
+    """The Python of a virtual environment with all requirements."""
     python = Path(folder) / "bin" / "python"
     if not python.exists():
         venv.create(folder, with_pip=True)
@@ -76,9 +81,10 @@ def write(path, versions, rows):
 
     out = [
         "// SPDX-License-Identifier: Apache-2.0\n",
-        f"// Written by tests/peers/torchao_golden.py, which says more, with {versions}.\n",
-        "#ifndef QDQ_TESTS_TARGETS_TORCHAO_GOLDEN_H\n",
-        "#define QDQ_TESTS_TARGETS_TORCHAO_GOLDEN_H\n\n",
+        f"// Written by tests/peers/torchao_golden.py with {versions}; the script\n",
+        "// describes the rows.\n",
+        "#ifndef QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_GOLDEN_H\n",
+        "#define QDQ_TESTS_GRAPH_TARGETS_TORCHAO_TORCHAO_GOLDEN_H\n\n",
         '#include "tests/graph/targets/torchao/torchao_case.h"\n\n// clang-format off\n',
         "static const torchao_grain torchao_grains[] = {\n",
     ]

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inputs of a case of torchao_golden.py, from its number alone.
+"""Generates the inputs of a case of torchao_golden.py from its number.
 
-tests/graph/targets/torchao/torchao_inputs.h is the same in C. All arithmetic is that of 64-bit integers and of
-doubles, an operation at a time. Random numbers are counted, not chained: number i of stream s of
-case c is splitmix64's output i from the state (4c + s) << 32. Stream 0 makes scales (or what blocks
-are), 1 zero points, 2 elements, 3 what there is once.
-"""
+tests/graph/targets/torchao/torchao_inputs.h does the same in C. All arithmetic is on 64-bit
+integers and doubles, one operation at a time. Random numbers are counted, not chained: number i of
+stream s of case c is splitmix64's output i from the state (4c + s) << 32. Stream 0 makes scales (or
+the kinds of blocks), 1 zero points, 2 elements, 3 values that exist once."""
 
 from collections import namedtuple
 
@@ -30,13 +29,13 @@ GRAINS = [
     Grain("PER_TENSOR", 0, (131101,), (131101,)),
 ]
 
-# bits, bits of the mantissa, bias, least and greatest exponent of a block's largest value
+# bits, mantissa bits, bias, least and greatest exponent of a block's largest value
 FLOATS = {
     "float32": (32, 23, 127, -140, 100),
     "float16": (16, 10, 15, -22, 13),
     "bfloat16": (16, 7, 127, -130, 100),
 }
-# bits of the mantissa, least and greatest exponent of a normal number, largest number
+# mantissa bits, least and greatest exponent of a normal number, largest number
 SMALL_FLOATS = {
     "float8_e4m3fn": (3, -6, 8, 448.0),
     "float8_e5m2": (2, -14, 15, 57344.0),
@@ -80,7 +79,7 @@ def infinity(dtype):
 
 
 def encode(dtype, values):
-    """The codes of doubles, rounded to float32 and from there to the dtype."""
+    """The codes of doubles, rounded to float32 and then to the dtype."""
     with np.errstate(over="ignore", under="ignore"):
         narrow = np.asarray(values, np.float64).astype(np.float32)
         if dtype == "float16":
@@ -98,7 +97,7 @@ def decode(dtype, codes):
 
 
 def nudge(dtype, codes, steps):
-    """The codes that are so many steps further from zero, at most infinity and at least zero."""
+    """The codes `steps` further from zero, at most infinity and at least zero."""
     sign = 1 << (FLOATS[dtype][0] - 1)
     size = np.clip((codes & (sign - 1)) + steps, 0, infinity(dtype))
     return codes & sign | size
@@ -109,7 +108,7 @@ def jitter(r):
 
 
 def special(dtype, r, nan):
-    """Zeros, the ends of the denormals, the largest, infinities; `nan` also NaN."""
+    """Zeros, the ends of the denormals, the largest number, infinities; with `nan` also NaN."""
     inf = infinity(dtype)
     sizes = np.array([0, 1, inf - 1, inf, 2, inf + 1 if nan else 0, inf - 2, 1 << FLOATS[dtype][1]])
     return sizes[field(r, 8, 8)] | field(r, 11, 2) << (FLOATS[dtype][0] - 1)
@@ -146,7 +145,7 @@ def integer_zero_points(case, r):
     drawn = qmin + field(r, 16, qmax - qmin + 1)
     last = np.where(r & U(8), qmax, qmin)
     if quantized == "int32" and qmax == 2**28:
-        last = np.full_like(last, 0x1010001)  # as bfloat16 not what its float32 becomes
+        last = np.full_like(last, 0x1010001)  # a float32 that does not survive bfloat16
     elif far:
         last = np.where(r & U(8), 1000003, -1000003)
     picks = [np.full_like(drawn, z) for z in (0, 1, -1, 3, -7)] + [drawn | 1, drawn]
@@ -162,7 +161,7 @@ def float_zero_points(dtype, scales, r):
 
 
 def block_of(grain):
-    """For each element the number of its block."""
+    """The block number of each element."""
     index = np.zeros(grain.shape, np.int64)
     for axis, (dim, block) in enumerate(zip(grain.shape, grain.block)):
         along = (np.arange(dim) // block).reshape(
@@ -173,7 +172,8 @@ def block_of(grain):
 
 
 def float_x(case, r, scale, zp):
-    """x of Quantize to integers: ties next to which the codes change, and all kinds of others."""
+    """x of Quantize to integers: ties with neighbours on either side, and all kinds of other
+    numbers."""
     span = case.qmax - case.qmin + 5
     t = field(r, 16, span)
     if span > 1000:
@@ -193,7 +193,7 @@ def float_x(case, r, scale, zp):
 
 
 def small_tie(y, r):
-    """Halfway between two numbers of a small float, normal ones or (1 in 4) subnormal ones."""
+    """The middle of two numbers of a small float, normal or (1 in 4) subnormal."""
     mantissa, least, greatest, _ = SMALL_FLOATS[y]
     odd = 2 * field(r, 8, 1 << mantissa) + 1
     normal = odd + (2 << mantissa)
@@ -216,7 +216,7 @@ def small_x(case, r, scale):
 
 
 def integer_x(dtype, r):
-    """Codes of Dequantize, as wide as the dtype; int32 has many that are ties in some float."""
+    """Codes for Dequantize over the whole dtype; many int32 are ties in some float."""
     if dtype == "int16":
         return field(r, 8, 65536)
     if dtype != "int32":
@@ -230,7 +230,7 @@ def integer_x(dtype, r):
 
 
 def block_sizes(case, r):
-    """Of each block the exponent and the size of the largest value of DynamicQuantize."""
+    """For each block of DynamicQuantize, the exponent and the magnitude of its largest value."""
     _, _, _, least, greatest = FLOATS[case.x]
     fraction = np.where(r & U(8), 0, field(r, 8, 128) / 128)
     exponent = field(r, 32, 24) - 16
@@ -249,12 +249,12 @@ def block_sizes(case, r):
 
 
 def zero_or(r, codes, zero, dtype):
-    """Zeros of both signs where `zero` is."""
+    """Replaces codes by zeros of either sign where `zero` is set."""
     return np.where(zero, field(r, 11, 2) << (FLOATS[dtype][0] - 1), codes)
 
 
 def odd_ones(case, r, block, codes):
-    """Infinities, and in float8 NaN, in one block of 16."""
+    """Infinities, and for float8 NaN, in one block of 16."""
     kind = field(r, 8, 64)
     inf = infinity(case.x)
     last = inf + 1 if case.how != "NVFP4" else inf
@@ -266,7 +266,7 @@ def odd_ones(case, r, block, codes):
 
 
 def dynamic_x(case, r, block):
-    """x of DynamicQuantize: ties of the scale that the ends of a block give."""
+    """x of DynamicQuantize: ties of the scale that follows from the ends of a block."""
     _, size = block_sizes(case, block)
     pick = field(block, 0, 8)
     lo = np.choose(
@@ -299,7 +299,8 @@ def scaled_x(case, r, block, unit):
     exponent, size = block_sizes(case, block)
     if case.how == "NVFP4":
         size = size * 6 * unit
-    step = 256 if case.how == "MX_RCEIL" and case.x == "float32" else 1  # log2 sees no less
+    # log2 cannot tell smaller steps apart
+    step = 256 if case.how == "MX_RCEIL" and case.x == "float32" else 1
     top = nudge(case.x, encode(case.x, size), jitter(block) * step)
     size = decode(case.x, top)
     kind = field(r, 0, 8)
@@ -326,7 +327,7 @@ def scaled_x(case, r, block, unit):
 
 
 class Data:
-    """Codes of x and of the parameters; `scales` and `zps` have the numbers of each block."""
+    """The codes of x and of the parameters; `scales` and `zps` have the numbers of each block."""
 
     def __init__(self, case):
         self.grain, self.scale_dtype = GRAINS[case.grain], case.scale or "float32"
@@ -334,7 +335,7 @@ class Data:
         self.scales = self.zps = self.out_scale = self.out_zp = None
 
     def arrays(self):
-        """What the CRC of the inputs is taken over."""
+        """The arrays that the CRC of the inputs covers."""
         return [a for a in (self.x, self.scale_codes, self.zp_codes) if a is not None]
 
 
@@ -355,7 +356,7 @@ def make_parameters(case, number, data):
     r = mix(number, 0, blocks)
     calm = case.how == "DOMAIN_FLOAT" or case.op == "REQUANTIZE"
     codes = scale_codes(data.scale_dtype, r, not calm, case.scale is not None)
-    if case.op == "REQUANTIZE":  # half of the scales are half of the other one: ties
+    if case.op == "REQUANTIZE":  # half of the scales are half of the other side's: ties
         code = scale_codes("float32", mix(number, 3, [0]) & ~U(1), False, False)
         data.out_scale = decode("float32", code)[0]
         data.out_zp = int(field(mix(number, 3, [1]), 8, 9)[0] + 1)

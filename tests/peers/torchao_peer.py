@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a case of torchao_golden.py through torchao: the arrays that the CRC is taken over."""
+"""Runs a case of torchao_golden.py in torchao and returns the arrays that the CRC covers."""
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ from torchao.quantization import quant_primitives as qp
 
 from torchao_inputs import FLOATS, SMALL_FLOATS
 
-# A NaN of each dtype: those above the infinity count as this one.
+# The one NaN of each dtype; all codes above infinity count as it.
 NANS = {
     "float32": 0x7FC00000,
     "float16": 0x7E00,
@@ -27,7 +27,7 @@ LARGEST = {
     "float8_e5m2": 0x7C,
 }
 SIGNED = {"u1": np.int8, "u2": np.int16, "u4": np.int32}
-# The dtype that torchao is told, where it has none of that name.
+# torch's dtype for qdq dtypes that torch does not have by that name.
 TORCH = {"int4": torch.int8, "float4_e2m1": torch.float4_e2m1fn_x2}
 QUANTIZE = {
     "DOMAIN_INT": qp.quantize_affine,
@@ -55,13 +55,13 @@ def stored_dtype(name):
 
 
 def tensor(name, words):
-    """A tensor of a dtype from the codes of its elements."""
+    """A tensor of a dtype, from the codes of its elements."""
     signed = torch.from_numpy(np.ascontiguousarray(words).view(SIGNED[words.dtype.str[1:]]))
     return signed.view(stored_dtype(name))
 
 
 def codes(name, result):
-    """The codes of a result, a NaN being one of them."""
+    """The codes of a result, with all NaN as one."""
     width = result.element_size()
     views = {1: (torch.uint8, "u1"), 2: (torch.int16, "<u2"), 4: (torch.int32, "<u4")}
     words = result.contiguous().view(views[width][0]).numpy().view(views[width][1]).copy()
@@ -72,7 +72,7 @@ def codes(name, result):
 
 
 def parameters(case, data):
-    """Scale and zero point as tensors with a number for each block, None where there is none."""
+    """Scale and zero point as tensors with a number for each block, None if absent."""
     zp = None
     if case.how == "DOMAIN_FLOAT":
         words = np.broadcast_to(data.zp_codes, data.scale_codes.shape)
@@ -83,7 +83,7 @@ def parameters(case, data):
 
 
 def quantized(how, x, block, scale, zp, y, limits):
-    """Quantize to an integer, having made sure that nothing undefined happens."""
+    """Quantizes to an integer after checking that nothing undefined happens."""
     wide = UNCAST[how](x, block, scale, zp, *limits)
     info = torch.iinfo(stored_dtype(y))
     assert not wide.isnan().any() and info.min <= wide.min() and wide.max().double() <= info.max
@@ -122,7 +122,7 @@ def dequantize(case, data):
 
 
 def requantize(case, data):
-    """Dequantize to float32, and Quantize of that by one scale and zero point."""
+    """Dequantizes to float32, then quantizes that with one scale and zero point."""
     x, (scale, zp) = tensor(case.x, data.x), parameters(case, data)
     middle = qp.dequantize_affine(x, data.grain.block, scale, zp, torch_dtype(case.x))
     scale, zp = torch.tensor([data.out_scale], dtype=torch.float32), torch.tensor([data.out_zp])
@@ -156,7 +156,8 @@ def float8(case, data):
 
 
 def assert_rounded_up(x, largest, scale):
-    """That torchao's logarithm, of float32, has seen all bits of what it rounded up."""
+    """Asserts that torchao's float32 logarithm has seen all bits of the number that it rounded
+    up."""
     least = x.view(*scale.shape, -1).abs().amax(-1).float() / largest
     bits = least.view(torch.int32)
     assert (scale.view(torch.uint8) == (bits >> 23) + ((bits & 0x7FFFFF) > 0)).all()
