@@ -56,7 +56,7 @@ static void print_values(const qdq_plan *plan, const qdq_plan_stats *stats) {
     for (size_t i = 0; i < stats->value_count; i++) {
         const qdq_plan_value *v = qdq_plan_get_value(plan, i);
         printf(" %c %-24s %-9s %-18s %8zu %10zu %10zu  %zu-%zu\n", letter_of(i), v->name,
-               qdq_dtype_name(v->dtype), shape_text(v->shape, shape, sizeof shape), v->tiles,
+               qdq_dtype_name(v->dtype), qdq_write_shape(v->shape, shape, sizeof shape), v->tiles,
                v->bytes, v->offset, v->first_step, v->last_step);
     }
 }

@@ -107,7 +107,7 @@ static void print_summary(const qdq_tensor *tensor) {
     char shape[128], least[32], greatest[32], element[32];
     summary s = sum_up(tensor);
     printf("%s: %s %s, min %s, max %s", tensor->name, qdq_dtype_name(tensor->dtype),
-           shape_text(tensor->shape, shape, sizeof shape),
+           qdq_write_shape(tensor->shape, shape, sizeof shape),
            element_text(tensor->dtype, s.least, least),
            element_text(tensor->dtype, s.greatest, greatest));
     if (s.nan_count) printf(", %zu NaN", s.nan_count);

@@ -110,15 +110,6 @@ qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code) {
 
 //---- Printing ---------------------------------------------------------------
 
-const char *shape_text(qdq_shape shape, char *out, size_t capacity) {
-    size_t at = (size_t)snprintf(out, capacity, "[");
-    for (int i = 0; i < shape.rank && at < capacity; i++)
-        at += (size_t)snprintf(out + at, capacity - at, "%s%lld", i ? ", " : "",
-                               (long long)shape.dims[i]);
-    if (at < capacity) snprintf(out + at, capacity - at, "]");
-    return out;
-}
-
 qdq_shape index_of(qdq_shape shape, size_t at) {
     qdq_shape index = {.rank = shape.rank};
     for (int i = shape.rank - 1; i >= 0; i--) {
@@ -129,7 +120,7 @@ qdq_shape index_of(qdq_shape shape, size_t at) {
 }
 
 const char *index_text(qdq_shape shape, size_t at, char *out, size_t capacity) {
-    return shape_text(index_of(shape, at), out, capacity);
+    return qdq_write_shape(index_of(shape, at), out, capacity);
 }
 
 void json_shape(qdq_json *json, qdq_shape shape) {

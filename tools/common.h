@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "runtime/base/json_writer.h"
+#include "runtime/base/shape_text.h"
 #include "tools/options.h"
 
 // Documented in docs/command_line.md, exit codes.
@@ -37,8 +38,6 @@ const char *isa_of(const options *opt);
 // Compiles the graph with the options; prints the findings that stop it.
 qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code);
 
-// Writes "[2, 3]" to `out`.
-const char *shape_text(qdq_shape shape, char *out, size_t capacity);
 // The index of element `at` of a tensor, as a shape and as text.
 qdq_shape index_of(qdq_shape shape, size_t at);
 const char *index_text(qdq_shape shape, size_t at, char *out, size_t capacity);

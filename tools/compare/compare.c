@@ -124,8 +124,8 @@ static int compare_loaded(const qdq_tensor *tensor, const loaded_tensor *expecte
     if (!options_number("rows", opt->rows, 0, 0, &rows)) return EXIT_USAGE;
     if (!qdq_shape_equal(tensor->shape, expected->shape)) {
         fprintf(stderr, "qdq: output '%s' has shape %s, the expected tensor %s\n", tensor->name,
-                shape_text(tensor->shape, has, sizeof has),
-                shape_text(expected->shape, wants, sizeof wants));
+                qdq_write_shape(tensor->shape, has, sizeof has),
+                qdq_write_shape(expected->shape, wants, sizeof wants));
         return EXIT_FINDINGS;
     }
     double *got = malloc(2 * count * sizeof *got), *wanted = got ? got + count : NULL;

@@ -23,8 +23,8 @@ static int write_input(qdq_exec *exec, const qdq_tensor_info *input, const tenso
     if (are_codes_of(input->dtype, tensor.dtype, spec->file)) tensor.dtype = input->dtype;
     if (!qdq_shape_equal(tensor.shape, input->shape)) {
         code = tell_failure(QDQ_ERR_PARSE, "input '%s': %s has shape %s, wanted %s", input->name,
-                            spec->file, shape_text(tensor.shape, has, sizeof has),
-                            shape_text(input->shape, wants, sizeof wants));
+                            spec->file, qdq_write_shape(tensor.shape, has, sizeof has),
+                            qdq_write_shape(input->shape, wants, sizeof wants));
     } else if (qdq_exec_write(exec, input->name, tensor.dtype, tensor.data,
                               qdq_shape_count(tensor.shape), &err) != QDQ_OK) {
         code = tell_failure(QDQ_ERR_PARSE, "%s: %s", spec->file, err.text);
