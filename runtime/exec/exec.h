@@ -23,7 +23,7 @@ struct qdq_exec {
     qdq_exec_io *inputs, *outputs;
     char *arena;
     char *scratch;  // fetched parameters, reduction states and results
-    char *flat;     // operands of the whole step that runs, where they are tiles
+    char *flat;     // row-major copies of the running tensor op's operands that are tiles
 };
 
 // Bytes of the block of an exec of `plan`; SIZE_MAX: more than an address can count.
@@ -39,11 +39,11 @@ char *qdq_exec_place(const qdq_exec *exec, qdq_place place);
 // A value as row-major memory: its own, or `flat`, to which its tiles are copied.
 const void *qdq_exec_rows(const qdq_exec *exec, const qdq_located *value, void *flat);
 
-// The numbers of a vector, known or fetched.
+// The numbers of a parameter, known or fetched.
 qdq_grid_values qdq_exec_param(const qdq_exec *exec, const qdq_param *v);
 
-// The states of a chunk of a reduction; elements and blocks into states; all states of so many
-// chunks into results, which are stored.
+// A reduction: the states of partial number `partial`; accumulate elements or a block into states;
+// merge all partials and store the results.
 char *qdq_exec_states(const qdq_exec *exec, const qdq_reduce *reduce, size_t partial);
 void qdq_exec_accumulate(const qdq_reduce *reduce, char *states, size_t first, const char *x,
                          size_t size, size_t n);
@@ -51,7 +51,7 @@ void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, con
                            size_t elements);
 void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t partials);
 
-// Runs a step on whole tensors, whose parameters have been fetched.
+// Runs a tensor op and its links. The parameters of the links have been fetched.
 void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step);
 
 #endif

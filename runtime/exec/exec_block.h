@@ -5,8 +5,8 @@
 
 #include "runtime/exec/exec.h"
 
-// Blocks of strips that are run as one, where no link needs its parameters laid out: the more, the
-// less often links are called.
+// How many blocks of row-major memory run as one strip if no link needs its parameters laid out.
+// Longer strips mean fewer calls of links.
 enum {
     QDQ_STRIP_BLOCKS = 4,  // of elements of at most 4 bytes
     QDQ_STRIP_BYTES = QDQ_STRIP_BLOCKS * QDQ_BLOCK_ELEMENTS * 4,
@@ -27,17 +27,17 @@ size_t qdq_exec_strip_elements(const qdq_step *step);
 // Whether a link has parameters that are not the same for all elements.
 bool qdq_exec_is_uneven(const qdq_link *link);
 
-// Block number `block` and, of strips, those behind it: so many elements. Returns what comes out of
-// the chain.
+// Runs the chain on `elements` elements from block number `block` on: one tile, or one or more
+// blocks of row-major memory. Returns the result of the last link.
 const void *qdq_exec_run_block(const qdq_exec *exec, const qdq_step *step, size_t block,
                                size_t elements, qdq_l1 *l1);
 
-// The chain on elements that are there, no more than a strip holds. Of a tile `at` counts in the
-// order of tiles.
+// Runs the chain on loaded elements, at most a strip. For a tile, chunk->at counts elements in tile
+// order.
 const void *qdq_exec_run_links(const qdq_exec *exec, const qdq_step *step, const qdq_chunk *chunk,
                                qdq_l1 *l1);
 
-// Copies elements, which lie one behind the other, to their runs in row-major memory.
+// Copies contiguous elements to the runs of row-major memory that `chunk` names.
 void qdq_exec_store_runs(char *memory, size_t size, const qdq_chunk *chunk, const void *elements);
 
 #endif

@@ -45,7 +45,7 @@ char *qdq_exec_states(const qdq_exec *exec, const qdq_reduce *reduce, size_t par
            partial * reduce->grid.count * reduce->fns->state_bytes;
 }
 
-// Merges the states of so many chunks into the first, and stores the results.
+// Merges the states of all partials into the first, and stores the results.
 void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t partials) {
     char *states = qdq_exec_states(exec, reduce, 0);
     size_t bytes = reduce->fns->state_bytes, count = reduce->grid.count;

@@ -47,11 +47,11 @@ typedef struct qdq_located {
 
 //---- Parameters -------------------------------------------------------------
 
-// How a step gets at the numbers of a vector.
+// How a step gets the numbers of a parameter.
 typedef enum qdq_fetch {
     QDQ_FETCH_KNOWN = 0,  // `values`
     QDQ_FETCH_LIST,       // decoded to a list in the exec before each run
-    QDQ_FETCH_IN_PLACE,   // where they lie: row-major float32 or int32
+    QDQ_FETCH_IN_PLACE,   // read from their place: row-major float32 or int32
     QDQ_FETCH_BLOCK,      // decoded from row-major memory for each block
 } qdq_fetch;
 
@@ -69,12 +69,12 @@ typedef struct qdq_param {
 
 //---- Chains -----------------------------------------------------------------
 
-// Makes n elements of y from those of x. views[k] are the parameters of vector k. Never
-// fails, allocates or keeps state; x and y do not overlap.
+// Computes n elements of y from n elements of x. views[k] views parameter k. Never fails,
+// allocates or keeps state; x and y do not overlap.
 typedef void qdq_tile_fn(const void *params, const qdq_view *views, const void *x, void *y,
                          size_t n);
 
-// One tile function with its parameters, and where its result goes beside the next link.
+// One tile function with its parameters. The result goes to the next link and to `store`.
 typedef struct qdq_link {
     qdq_tile_fn *fn;  // NULL: the next link does this one's work too
     const void *params;
@@ -83,7 +83,7 @@ typedef struct qdq_link {
     qdq_param *stage_params;
     qdq_place store;
     bool copies;   // y is x: `fn` computes nothing
-    bool streams;  // past the cache: row-major memory that is larger than it
+    bool streams;  // stores past the cache, because the row-major result is larger than the cache
 } qdq_link;
 
 //---- Reductions -------------------------------------------------------------
@@ -99,7 +99,7 @@ typedef struct qdq_reduce_fns {
     void (*accumulate_each)(const void *params, void *states, const void *x, size_t n);
     void (*merge)(void *states, const void *others, size_t count);
     // Writes element number `index` of each result; y[k] holds elements of the k-th dtype.
-    // views[k] is the one parameter of vector k.
+    // views[k] views the single number of parameter k.
     void (*finish)(const void *params, const qdq_view *views, const void *state, size_t index,
                    void *const *y);
 } qdq_reduce_fns;
@@ -127,7 +127,7 @@ typedef struct qdq_chunk {
     const void *data;
 } qdq_chunk;
 
-// Takes a piece. Several threads may do so at once.
+// Takes a chunk. Several threads may call it at once.
 typedef void qdq_sink_fn(void *self, const qdq_chunk *chunk);
 
 // The operands of work on whole tensors, in the order of the op's ports, row-major. NULL: nothing
