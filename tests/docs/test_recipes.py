@@ -64,6 +64,8 @@ def paste(text, folder):
     for line, language, name, block in pastes(text):
         path, where = folder / name, f"{PAGE}:{line}: {name}"
         if language == "diff":
+            if not path.is_file():
+                raise SystemExit(f"FAIL {where}: there is no such file")
             new = changed(path.read_text(encoding="utf-8"), block, where)
         elif path.exists():
             raise SystemExit(f"FAIL {where} exists already")
