@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which addresses of a memory bank are taken: a free list in address order. All banks of a pool are
+// taken in lock step, so one list describes each of them.
+#ifndef QDQ_RUNTIME_MEMORY_FREE_LIST_H
+#define QDQ_RUNTIME_MEMORY_FREE_LIST_H
+
+#include "runtime/base/mempool.h"
+
+// A block of addresses. Free blocks never touch each other; a taken one is a single allocation.
+typedef struct qdq_memory_block {
+    uint64_t address, bytes;
+    size_t holders;  // buffers that share it, a root and its views; 0: it is free
+} qdq_memory_block;
+
+typedef struct qdq_block_list {
+    qdq_memory_block *items;  // in address order
+    size_t count, capacity;
+} qdq_block_list;
+
+typedef struct qdq_free_list {
+    qdq_mempool *mempool;
+    uint64_t base, bytes;        // the range that the list describes
+    uint64_t alignment;          // of addresses and sizes; also the least size
+    qdq_block_list free, taken;  // together they cover the range, without overlaps
+    uint64_t allocated, peak;    // bytes taken, now and at most
+} qdq_free_list;
+
+typedef enum qdq_fit {
+    QDQ_FITS,
+    QDQ_NO_ROOM,
+    QDQ_UNALIGNED,  // the address is no multiple of the alignment
+    QDQ_NO_MEMORY,  // of the host
+} qdq_fit;
+
+// base and bytes are multiples of `alignment`, which is not 0. False when memory runs out.
+bool qdq_free_list_init(qdq_free_list *list, qdq_mempool *mempool, uint64_t base, uint64_t bytes,
+                        uint64_t alignment);
+
+// What `bytes` take: at least one unit of the alignment, and whole ones. UINT64_MAX if they are
+// more than the list has.
+uint64_t qdq_free_list_rounded(const qdq_free_list *list, uint64_t bytes);
+
+// Takes the start of the lowest free block that is large enough. Top-down: the end of the highest,
+// but never below `limit`. Nothing changes unless it fits.
+qdq_fit qdq_free_list_allocate(qdq_free_list *list, uint64_t bytes, bool top_down, uint64_t limit,
+                               uint64_t *address);
+// Takes the range at `address`, which must lie in one free block.
+qdq_fit qdq_free_list_allocate_at(qdq_free_list *list, uint64_t bytes, uint64_t address);
+
+// One more holder of the allocation at `address`. False if there is none.
+bool qdq_free_list_share(qdq_free_list *list, uint64_t address);
+// One holder less; the last one frees the block, which merges with its free neighbours. False if
+// no allocation begins there.
+bool qdq_free_list_release(qdq_free_list *list, uint64_t address);
+
+uint64_t qdq_free_list_largest(const qdq_free_list *list);
+// The lowest address taken; UINT64_MAX if none is.
+uint64_t qdq_free_list_lowest(const qdq_free_list *list);
+// The allocation that begins at `address`; NULL if there is none.
+const qdq_memory_block *qdq_free_list_find(const qdq_free_list *list, uint64_t address);
+// The block, free or taken, that begins at `address`; false if there is none. Blocks in order: from
+// `base`, and each next one where the last one ends.
+bool qdq_free_list_block(const qdq_free_list *list, uint64_t address, qdq_memory_block *out);
+
+#endif
