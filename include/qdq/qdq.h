@@ -4,6 +4,7 @@
 #define QDQ_QDQ_H
 
 #include <qdq/base.h>
+#include <qdq/device.h>
 #include <qdq/exec.h>
 #include <qdq/graph.h>
 #include <qdq/inspect.h>

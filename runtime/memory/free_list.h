@@ -28,7 +28,7 @@ typedef struct qdq_free_list {
 typedef enum qdq_fit {
     QDQ_FITS,
     QDQ_NO_ROOM,
-    QDQ_UNALIGNED,  // the address is no multiple of the alignment
+    QDQ_UNALIGNED,  // the address is not a multiple of the alignment
     QDQ_NO_MEMORY,  // of the host
 } qdq_fit;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Misuse of base.h, tile.h and parallel.h, and of the tables of inspect.h.
+// Misuse of base.h, device.h, tile.h and parallel.h, and of the tables of inspect.h.
 #include "tests/api/misuse.h"
 
 static const qdq_shape bad_shapes[] = {
@@ -157,6 +157,35 @@ CASE(qdq_target_rule) {
     EXPECT(!qdq_target_rule(0, SIZE_MAX).id);
 }
 
+CASE(qdq_devices) { EXPECT(qdq_devices(NULL)); }
+
+CASE(qdq_device_find) {
+    FAILS(QDQ_ERR_ARGUMENT, qdq_device_find(NULL, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_device_find("\xFF\xFE", err));
+}
+
+CASE(qdq_device_check) {
+    qdq_device device = *qdq_devices(NULL);
+    FAILS(QDQ_ERR_ARGUMENT, qdq_device_check(NULL, err));
+    memset(device.name, 'x', sizeof device.name);
+    FAILS(QDQ_ERR_ARGUMENT, qdq_device_check(&device, err));
+    device = *qdq_devices(NULL);
+    for (int i = 0; i < MISUSE_NUMBERS; i++) {
+        device.arch = (qdq_arch)misuse_numbers[i];
+        FAILS(QDQ_ERR_ARGUMENT, qdq_device_check(&device, err));
+    }
+}
+
+CASE(qdq_buffer_type_name) {
+    for (int i = 0; i < MISUSE_NUMBERS; i++)
+        EXPECT(!strcmp(qdq_buffer_type_name((qdq_buffer_type)misuse_numbers[i]), "none"));
+}
+
+CASE(qdq_memory_layout_name) {
+    for (int i = 0; i < MISUSE_NUMBERS; i++)
+        EXPECT(!strcmp(qdq_memory_layout_name((qdq_memory_layout)misuse_numbers[i]), "none"));
+}
+
 const misuse_case misuse_base[] = {ROW(qdq_version),
                                    ROW(qdq_dtype_get),
                                    ROW(qdq_dtype_from_name),
@@ -168,6 +197,11 @@ const misuse_case misuse_base[] = {ROW(qdq_version),
                                    ROW(qdq_widen_int64),
                                    ROW(qdq_shape_equal),
                                    ROW(qdq_shape_count),
+                                   ROW(qdq_devices),
+                                   ROW(qdq_device_find),
+                                   ROW(qdq_device_check),
+                                   ROW(qdq_buffer_type_name),
+                                   ROW(qdq_memory_layout_name),
                                    ROW(qdq_tiling_of),
                                    ROW(qdq_padded_shape),
                                    ROW(qdq_tile_bytes),
