@@ -18,7 +18,8 @@ typedef enum qdq_arch { QDQ_ARCH_NONE = 0, QDQ_WORMHOLE, QDQ_BLACKHOLE } qdq_arc
 
 enum { QDQ_DEVICE_NAME_BYTES = 32 };
 
-// The numbers of a device, X(field, least, greatest). Sizes are bytes.
+// The numbers of a device, X(field, least, greatest). Sizes are bytes. What a description in JSON
+// may give, and its check, is made from this list.
 // clang-format off
 #define QDQ_DEVICE_NUMBERS(X)                                                                     \
     X(grid_x,            1, 64)                /* columns of worker cores */                      \
@@ -48,6 +49,13 @@ QDQ_API const qdq_device *qdq_devices(size_t *count);
 QDQ_API const qdq_device *qdq_device_find(const char *name, qdq_error *err);
 // QDQ_ERR_ARGUMENT unless the numbers can be those of a device.
 QDQ_API qdq_status qdq_device_check(const qdq_device *device, qdq_error *err);
+// Reads a description in JSON, docs/device_memory.md: an object with the fields above as keys. Its
+// `chip` is the name of the device that it differs from. `name` is the file's, for errors.
+QDQ_API qdq_status qdq_device_parse(const char *text, size_t length, const char *name,
+                                    const qdq_allocator *allocator, qdq_device *out,
+                                    qdq_error *err);
+QDQ_API qdq_status qdq_device_load(const char *path, const qdq_allocator *allocator,
+                                   qdq_device *out, qdq_error *err);
 
 //---- Where a tensor lies ----------------------------------------------------
 

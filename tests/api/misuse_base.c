@@ -176,6 +176,21 @@ CASE(qdq_device_check) {
     }
 }
 
+CASE(qdq_device_parse) {
+    qdq_device device;
+    FAILS(QDQ_ERR_ARGUMENT, qdq_device_parse(NULL, 5, "name", NULL, &device, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_device_parse("{}", 2, "name", NULL, NULL, err));
+    FAILS(QDQ_ERR_PARSE, qdq_device_parse("{}", 2, NULL, NULL, &device, err));
+    FAILS(QDQ_ERR_PARSE, qdq_device_parse("{\"chip\": \"\xFF\"}", 13, "\xFF", NULL, &device, err));
+}
+
+CASE(qdq_device_load) {
+    qdq_device device;
+    FAILS(QDQ_ERR_ARGUMENT, qdq_device_load(NULL, NULL, &device, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_device_load("device.json", NULL, NULL, err));
+    FAILS(QDQ_ERR_IO, qdq_device_load("", NULL, &device, err));
+}
+
 CASE(qdq_buffer_type_name) {
     for (int i = 0; i < MISUSE_NUMBERS; i++)
         EXPECT(!strcmp(qdq_buffer_type_name((qdq_buffer_type)misuse_numbers[i]), "none"));
@@ -200,6 +215,8 @@ const misuse_case misuse_base[] = {ROW(qdq_version),
                                    ROW(qdq_devices),
                                    ROW(qdq_device_find),
                                    ROW(qdq_device_check),
+                                   ROW(qdq_device_parse),
+                                   ROW(qdq_device_load),
                                    ROW(qdq_buffer_type_name),
                                    ROW(qdq_memory_layout_name),
                                    ROW(qdq_tiling_of),
