@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An allocator with a limit: counts the bytes that are left and refuses larger requests.
 #include "runtime/base/budget.h"
 
 static void *take(void *self, size_t size, size_t align) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// An allocator that hands out so many bytes and no more.
+// An allocator with a limit on the bytes that it hands out.
 //
-// All memory of compiling comes from a budget, so it is charged before it is taken.
+// All memory of compiling comes from a budget: an allocation over the limit fails before it is
+// made.
 #ifndef QDQ_RUNTIME_BASE_BUDGET_H
 #define QDQ_RUNTIME_BASE_BUDGET_H
 
 #include "include/qdq/base.h"
 
-// Must stay where it is while `allocator` is used, by one thread at a time. What it hands out may
-// be given back to `from`, too.
+// Must not move while `allocator` is in use; for one thread at a time. Memory from a budget may
+// also be freed with `from`.
 typedef struct qdq_budget {
     qdq_allocator allocator;
     const qdq_allocator *from;

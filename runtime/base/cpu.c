@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds out which instruction sets the CPU has, and names them for messages and the isa option.
 #include "runtime/base/cpu.h"
 
 #include <stdio.h>
@@ -10,9 +11,9 @@
 #if defined(QDQ_SIMD_X86)
 #include <cpuid.h>
 enum {
-    LEAF_AVX_VNNI = 4,  // a bit of EAX of leaf 7, part 1
+    LEAF_AVX_VNNI = 4,  // bit of EAX: CPUID leaf 7, subleaf 1
     LEAF_AMX_TILE = 24,
-    LEAF_AMX_INT8 = 25,  // bits of EDX of leaf 7, part 0
+    LEAF_AMX_INT8 = 25,  // bits of EDX: leaf 7, subleaf 0
 };
 #if defined(__linux__)
 #include <sys/syscall.h>
@@ -54,7 +55,8 @@ static const struct {
 
 #if defined(QDQ_SIMD_X86)
 
-// What the compiler asks about goes with whether the system keeps the registers.
+// The sets that compilers can test for. __builtin_cpu_supports also checks that the operating
+// system saves the registers.
 static uint32_t known(void) {
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 0;
@@ -66,7 +68,7 @@ static uint32_t known(void) {
     return BIT(AVX2) | BIT(AVX512) | (bf16 ? BIT(AVX512_BF16) : 0);
 }
 
-// Whether the process may use tiles: a system that keeps them gives them to who asks.
+// Whether the process may use tiles. A system that saves them grants them to a process that asks.
 static bool tiles_are_given(void) {
 #if defined(__linux__) && defined(SYS_arch_prctl)
     return syscall(SYS_arch_prctl, ASK_FOR_STATE, TILE_STATE) == 0;
@@ -75,8 +77,8 @@ static bool tiles_are_given(void) {
 #endif
 }
 
-// What some compilers do not know. AVX-VNNI has the registers of AVX2. Asking takes microseconds in
-// a virtual machine.
+// The sets that some compilers cannot test for, found with CPUID, which takes microseconds in a
+// virtual machine. AVX-VNNI uses the registers of AVX2, so they need no check of their own.
 static uint32_t asked(void) {
     unsigned a = 0, b, c, d;
     uint32_t has = known();

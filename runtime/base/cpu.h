@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instruction sets: which of them this build has kernels for, and which this machine runs.
+// Instruction sets: which of them this build has kernels for, and which of those this CPU runs.
 #ifndef QDQ_RUNTIME_BASE_CPU_H
 #define QDQ_RUNTIME_BASE_CPU_H
 
 #include "include/qdq/inspect.h"
 
-// Those of one machine from the plainest to the best: where a machine has several, kernels of the
-// last of them are used. One need not contain all before it: see qdq_cpu_cap.
+// From the plainest to the best for each kind of machine. If a CPU has several, the kernels of the
+// last one are used. A set need not contain all sets before it: see qdq_cpu_cap.
 typedef enum qdq_isa {
     QDQ_ISA_PORTABLE = 0,
     QDQ_ISA_AVX2,         // x86-64: with FMA and F16C
@@ -19,16 +19,16 @@ typedef enum qdq_isa {
     QDQ_ISA_COUNT,
 } qdq_isa;
 
-// Those that this machine runs and this build has, a bit 1 << isa each. On Linux, a process that
-// may use the tiles of AMX has asked for them: this does.
+// The sets that this CPU runs and this build has, a bit 1 << isa each. Linux gives a process the
+// tiles of AMX only on request; this function makes the request.
 uint32_t qdq_cpu_isas(void);
 
-// Whether AVX512 is one of them, in no time: for what asks in a run.
+// Whether AVX512 is one of them. Fast enough to be called during a run.
 bool qdq_cpu_has_avx512(void);
 
-// The same without those that a machine of just `name` lacks: left are `name` and those that it
-// contains. NULL: all. False with `err` set if there is none with this name for machines of this
-// kind, whether or not this one runs it.
+// Like qdq_cpu_isas, limited to `name` and the sets that it contains. NULL: no limit. False with
+// `err` set if machines of this kind have no set of this name; whether this CPU runs it does not
+// matter.
 bool qdq_cpu_cap(const char *name, uint32_t *isas, qdq_error *err);
 
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The candidate with the least edit distance, for "did you mean" in messages.
 #include "runtime/base/did_you_mean.h"
 
 #include <stdbool.h>
@@ -20,8 +21,8 @@ static int change(char from, char to) {
     return lower(from) == lower(to) ? CASE_EDIT : EDIT;
 }
 
-// Optimal string alignment: edit distance in which swapped neighbours are one edit and no part is
-// edited twice. Row i holds the distances from the first i bytes of `a` to each start of `b`.
+// Optimal string alignment: edit distance in which swapping two neighbours is one edit and no part
+// is edited twice. Row i holds the distances from the first i bytes of `a` to each start of `b`.
 static int distance(const char *a, size_t a_length, const char *b, size_t b_length) {
     int rows[3][MOST_BYTES + 1];
     int *before = rows[0], *above = rows[1], *row = rows[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name that was probably meant by one that does not exist.
+// Finds the existing name that a misspelled one probably means.
 #ifndef QDQ_RUNTIME_BASE_DID_YOU_MEAN_H
 #define QDQ_RUNTIME_BASE_DID_YOU_MEAN_H
 

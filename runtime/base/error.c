@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fills in a qdq_error: one sentence, safe to print, cut to fit.
 #include "runtime/base/error.h"
 
 #include <stdarg.h>
@@ -9,7 +10,7 @@
 
 qdq_status qdq_fail(qdq_error *err, qdq_status status, const char *format, ...) {
     if (!err || err->status != QDQ_OK) return status;
-    char text[sizeof err->text + 1];  // one more, so that what is cut is seen to be
+    char text[sizeof err->text + 1];  // one byte more, so that qdq_utf8_show sees a cut text
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);

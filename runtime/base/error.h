@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing a qdq_error: two helpers, used where a failure is known.
+// Sets a qdq_error: functions for the place where a failure is found, and QDQ_TRY for its callers.
 #ifndef QDQ_RUNTIME_BASE_ERROR_H
 #define QDQ_RUNTIME_BASE_ERROR_H
 
@@ -18,7 +18,7 @@ qdq_status qdq_fail(qdq_error *err, qdq_status status, const char *format, ...) 
 // The sentence for a failed allocation of `bytes`.
 qdq_status qdq_fail_memory(qdq_error *err, size_t bytes);
 
-// Puts "prefix: " in front of a text that is already set. For callers that know a wider place.
+// Puts "prefix: " before a text that is already set, for callers that know more of the context.
 void qdq_error_prefix(qdq_error *err, const char *prefix);
 
 // Returns from the calling function with the status of `expr` unless it is QDQ_OK.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating-point environment that arithmetic needs: round to nearest, no flushing. Callers may
-// have another. Every public function that computes, reads or writes numbers sets it for the call
-// (QDQ_FIXED_ENVIRONMENT), every task on another thread for the task. Products of bfloat16 flush:
-// denormals that they are given or make become zeros of their sign.
+// The floating-point environment that arithmetic needs: round to nearest, no flushing of denormals.
+// Callers may have another one. Every public function that computes, reads or writes numbers sets
+// the environment for the call (QDQ_FIXED_ENVIRONMENT), and every task on another thread for the
+// task. Products of bfloat16 flush: denormal inputs and results become zeros of the same sign.
 #ifndef QDQ_RUNTIME_BASE_FP_ENVIRONMENT_H
 #define QDQ_RUNTIME_BASE_FP_ENVIRONMENT_H
 
 #include <fenv.h>
 #include <stdbool.h>
 
-// A function of its own, so that its arithmetic stays between two changes of the environment:
-// compilers think that these have nothing to do with it.
+// Keeps a function out of line, so that its arithmetic stays between two changes of the
+// environment. Compilers do not know that arithmetic depends on the environment and may move it.
 #define QDQ_APART __attribute__((noinline))
 
 #if defined(__x86_64__)
@@ -19,7 +19,7 @@
 // six bits are flags.
 enum { QDQ_CONTROL = 0x1F80, QDQ_CONTROL_FLAGS = 0x3F };
 
-// The rounding mode is in the control word of the x87 unit too, where strtod and printf look it up.
+// The x87 unit has a rounding mode in its own control word, which strtod and printf obey.
 typedef struct qdq_fp_environment {
     unsigned control;
     int rounding;
@@ -45,7 +45,7 @@ static inline void qdq_fp_environment_leave(qdq_fp_environment before) {
     }
 }
 
-// FTZ and DAZ. What is less than the least normal number is told after rounding.
+// FTZ and DAZ. x86 compares a result with the least normal number after rounding.
 enum { QDQ_CONTROL_FLUSH = 0x8040 };
 
 typedef unsigned qdq_flushing;
@@ -60,8 +60,8 @@ static inline void qdq_flushing_leave(qdq_flushing before) { __builtin_ia32_ldmx
 
 #elif defined(__aarch64__)
 
-// Of the control register all bits are 0 by default: round to nearest, no flushing, no traps. Its
-// flags are in a register of their own.
+// All bits of the control register are 0 by default: round to nearest, no flushing, no traps. The
+// flags are in another register.
 typedef unsigned qdq_fp_environment;
 
 #if defined(__clang__)
@@ -86,8 +86,8 @@ static inline void qdq_fp_environment_leave(qdq_fp_environment before) {
     if (before) qdq_control_set(before);
 }
 
-// FZ, and the flag that says that a result was flushed: here before rounding, so that numbers that
-// would be rounded to the least normal one are lost too.
+// FZ, and the flag that reports a flushed result. Arm compares a result with the least normal
+// number before rounding, so a result that would round up to this number is flushed too.
 enum { QDQ_CONTROL_FLUSH = 1 << 24, QDQ_FLAG_UNDERFLOW = 1 << 3 };
 
 typedef unsigned qdq_flushing;
@@ -125,9 +125,10 @@ static inline void qdq_environment_restore(const qdq_fp_environment *before) {
     qdq_fp_environment_leave(*before);
 }
 
-// As the first statement of a function: it has the fixed environment until it returns, and its
-// caller's is put back wherever it returns. Compilers may move arithmetic of the function itself
-// across the change, so it belongs into functions that this one calls (QDQ_APART).
+// As the first statement of a function: the function has the fixed environment until it returns,
+// and its caller gets the old one back, whichever return is taken. Compilers may move the
+// function's own arithmetic across the change, so arithmetic belongs in functions that it calls
+// (QDQ_APART).
 #define QDQ_FIXED_ENVIRONMENT                                 \
     __attribute__((cleanup(qdq_environment_restore), unused)) \
     const qdq_fp_environment qdq_callers_environment = qdq_fp_environment_enter()

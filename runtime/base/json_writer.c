@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes JSON token by token; one bit for each open level says what the level is.
 #include "runtime/base/json_writer.h"
 
 #include <inttypes.h>
@@ -37,7 +38,7 @@ static void new_line(qdq_json *json) {
     }
 }
 
-// What stands before the next item of the open level.
+// Writes what separates the next item of the open level from the text before it.
 static void separate(qdq_json *json) {
     uint64_t bit = level_bit(json);
     bool first = !(json->filled & bit);
@@ -53,7 +54,7 @@ static void separate(qdq_json *json) {
 // Whether calls have an effect.
 static bool is_open(const qdq_json *json) { return json && json->write && !json->misused; }
 
-// Whether a value may stand here; writes what goes in front of it.
+// Whether a value may stand here; if so, writes the separator before it.
 static bool begin_value(qdq_json *json) {
     if (!is_open(json)) return false;
     if (json->depth == 0) {
@@ -104,7 +105,7 @@ static void put_escaped(qdq_json *json, unsigned char byte) {
 
 static void put_string(qdq_json *json, const char *text) {
     size_t length = strlen(text);
-    size_t from = 0;  // what is not written yet and needs no escape
+    size_t from = 0;  // start of the text that is not written yet and needs no escape
     put(json, "\"", 1);
     for (size_t i = 0; i < length;) {
         unsigned char byte = (unsigned char)text[i];
@@ -179,7 +180,7 @@ void qdq_json_null(qdq_json *json) {
     if (begin_value(json)) put_text(json, "null");
 }
 
-// What JSON has no number for is a string.
+// Writes a number; NaN and the infinities, which JSON lacks, become strings.
 static QDQ_APART void put_number(qdq_json *json, double value, bool is_float32) {
     char text[QDQ_NUMBER_BYTES];
     bool finite = isfinite(value);
@@ -188,7 +189,7 @@ static QDQ_APART void put_number(qdq_json *json, double value, bool is_float32) 
     if (!finite) put(json, "\"", 1);
 }
 
-// Widening flushes what is too small where the caller's environment says so.
+// In the caller's environment the widening might flush a denormal.
 static QDQ_APART double widened(float value) { return value; }
 
 void qdq_json_float32(qdq_json *json, float value) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Memory pools: a list of blocks, each taken from the allocator at once and handed out in parts.
 #include "runtime/base/mempool.h"
 
 #include <stdlib.h>

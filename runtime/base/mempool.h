@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pool: memory that grows in blocks and is freed all at once. It holds what a graph or a plan
-// is made of, so that taking one apart is a single call. (The TILE arena is runtime/arena.h.)
+// A memory pool: memory that grows in blocks and is freed all at once. Everything that a graph or a
+// plan consists of lies in one, so a single call frees it. (runtime/memory/memory_plan.h lays out
+// the arena of a plan.)
 #ifndef QDQ_RUNTIME_BASE_MEMPOOL_H
 #define QDQ_RUNTIME_BASE_MEMPOOL_H
 
@@ -11,26 +12,26 @@ const qdq_allocator *qdq_allocator_or_default(const qdq_allocator *allocator);
 
 // count * size bytes, or NULL if that overflows, is 0, or memory runs out. Not zeroed.
 void *qdq_alloc_array(const qdq_allocator *allocator, size_t count, size_t size, size_t align);
-// Gives back what qdq_alloc_array returned; NULL is fine.
+// Frees memory from qdq_alloc_array; NULL is fine.
 void qdq_free_array(const qdq_allocator *allocator, void *ptr, size_t count, size_t size);
 
 typedef struct qdq_mempool_block qdq_mempool_block;
 
-// Initialised by qdq_mempool_init; not thread-safe. Once an allocation failed `failed` stays true.
+// Initialised by qdq_mempool_init; not thread-safe. `failed` stays true after an allocation failed.
 typedef struct qdq_mempool {
     const qdq_allocator *allocator;
     qdq_mempool_block *blocks;
-    size_t block_bytes;  // bytes of a usual block; tests set 1 so that every call allocates
-    size_t used;         // bytes used of the newest block
+    size_t block_bytes;  // of a usual block; tests set 1 so that every call allocates
+    size_t used;         // of the newest block
     bool failed;
 } qdq_mempool;
 
 void qdq_mempool_init(qdq_mempool *mempool, const qdq_allocator *allocator);
 void qdq_mempool_release(qdq_mempool *mempool);
 
-// Zeroed memory of count * size bytes that lives as long as the pool, 16-byte aligned (64 where
-// it is 64 bytes or more); NULL on overflow or out of memory. count * size == 0 gives a valid
-// pointer that must not be read.
+// Zeroed memory of count * size bytes that lives as long as the pool, 16-byte aligned (64-byte
+// aligned from 64 bytes on); NULL on overflow or out of memory. If count * size is 0 the pointer is
+// valid, but must not be read.
 void *qdq_mempool_array(qdq_mempool *mempool, size_t count, size_t size);
 #define QDQ_MEMPOOL_NEW(mempool, type) ((type *)qdq_mempool_array((mempool), 1, sizeof(type)))
 

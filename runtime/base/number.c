@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Digits come from snprintf("%e"), whose only locale-dependent part, the point, is skipped.
+// Formats numbers with as few digits as read back exactly. The digits come from snprintf("%e"); the
+// point is the only part of its output that depends on the locale, and it is skipped.
 #include "runtime/base/number.h"
 
 #include <float.h>
@@ -10,7 +11,8 @@
 
 static bool same_double(const char *text, double value) { return strtod(text, NULL) == value; }
 
-// Readers of JSON go through double, so that road must lead back to the same float32, too.
+// Readers of JSON go through double, so rounding the text to double and then to float32 must give
+// the same float32 too.
 static bool same_float32(const char *text, double value) {
     return strtof(text, NULL) == (float)value && (float)strtod(text, NULL) == (float)value;
 }
@@ -20,7 +22,7 @@ static char digit_at(const char *digits, int count, int i) {
     return digits[i];
 }
 
-// Rewrites "-d.ddde+XX" without the exponent where that is readable; returns `out`.
+// Rewrites "-d.ddde+XX" without the exponent if the result is readable; returns `out`.
 static const char *lay_out(const char *scientific, char out[QDQ_NUMBER_BYTES]) {
     char digits[32];
     int count = 0;
@@ -43,7 +45,9 @@ static const char *lay_out(const char *scientific, char out[QDQ_NUMBER_BYTES]) {
     return out;
 }
 
-// FLT_DIG and DBL_DIG digits are always needed unless the value is subnormal.
+// The search starts at FLT_DIG or DBL_DIG digits: if fewer digits are enough for a normal value,
+// the others are zeros at the end, which lay_out drops. A subnormal value has fewer digits to begin
+// with.
 const char *qdq_number_text(char out[QDQ_NUMBER_BYTES], double value, bool is_float32) {
     if (isnan(value)) return "NaN";
     if (isinf(value)) return value < 0 ? "-Infinity" : "Infinity";

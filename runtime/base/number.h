@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as text, the same in every locale: the one place that formats them.
+// Formats numbers as text, the same in every locale. No other file formats them.
 #ifndef QDQ_RUNTIME_BASE_NUMBER_H
 #define QDQ_RUNTIME_BASE_NUMBER_H
 

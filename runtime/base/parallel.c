@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parallel_for hook on OpenMP.
+// Threads from OpenMP: a qdq_parallel that splits work into one range for each thread.
 #include "include/qdq/parallel.h"
 
 #ifdef _OPENMP
 #include <omp.h>
 
-// The thread count travels in the pointer: the hook has no memory of its own.
+// The pointer `self` is the thread count itself, because the hook has no memory of its own.
 static int threads_of(void *self, size_t count) {
     size_t threads = (size_t)(uintptr_t)self;
     if (threads == 0) threads = (size_t)omp_get_max_threads();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch that lives longer than the unit of work that fills it.
+// Marks scratch memory as dead between units of work, so that tests notice reads of old contents.
 #ifndef QDQ_RUNTIME_BASE_SCRATCH_H
 #define QDQ_RUNTIME_BASE_SCRATCH_H
 
@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <string.h>
 
-// Says that nobody may read this any more before it is written again. With `poison` (that of an
-// exec, which work on whole tensors finds in its qdq_tensors) it becomes 0xFF, so that a read of
-// what another unit has left gives NaN, -1 or 255 and not a number that may be right.
+// Nobody may read `scratch` after this call before writing it again. With `poison` (a setting of
+// the exec, passed to tensor ops in qdq_tensors) its bytes become 0xFF: a read of what another unit
+// left gives NaN, -1 or 255 instead of a number that may be right.
 static inline void qdq_scratch_drop(bool poison, void *scratch, size_t bytes) {
     if (poison) memset(scratch, 0xFF, bytes);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes a shape as text: "[2, 3]".
 #include "runtime/base/shape_text.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shape as text.
+// Writes a shape as text, as in messages.
 #ifndef QDQ_RUNTIME_BASE_SHAPE_TEXT_H
 #define QDQ_RUNTIME_BASE_SHAPE_TEXT_H
 

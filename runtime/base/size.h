@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting without overflow.
+// Sums and products of sizes that stop at SIZE_MAX instead of overflowing.
 #ifndef QDQ_RUNTIME_BASE_SIZE_H
 #define QDQ_RUNTIME_BASE_SIZE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Sums and products of bytes or operations; SIZE_MAX: more than a size_t can count.
+// For counts of bytes or operations; SIZE_MAX means more than a size_t can count.
 static inline size_t qdq_size_add(size_t a, size_t b) {
     size_t sum;
     return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;

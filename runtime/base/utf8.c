@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// UTF-8: checks it, writes one character, and makes text from a file safe to show in a message.
 #include "runtime/base/utf8.h"
 
 #include <stdbool.h>
@@ -12,7 +13,7 @@ size_t qdq_utf8_length(const char *text, size_t count) {
     if (first < 0xC2 || first > 0xF4) return 0;
     size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
     if (count < length) return 0;
-    // The second byte is what tells overlong forms, surrogates and codes beyond U+10FFFF apart.
+    // The second byte decides: it rules out overlong forms, surrogates and codes beyond U+10FFFF.
     unsigned least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
     unsigned greatest = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
     if (bytes[1] < least || bytes[1] > greatest) return 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Packs and unpacks tiles of bfloat8_b and bfloat4_b, and rounds float32 to what they can hold.
 #include "runtime/numerics/block_float.h"
 
 #include "runtime/numerics/dtype.h"
@@ -17,7 +18,7 @@ static int exponent_of(uint32_t bits) { return (int)(bits >> FRACTION_BITS & 0xF
 
 //---- Codes ------------------------------------------------------------------
 
-// The exponent that a group shares: the greatest there is. 0: nothing but zeros and denormals.
+// The exponent that a group shares: the greatest of its elements. 0: only zeros and denormals.
 static int shared_exponent(const float *group) {
     int shared = 0;
     for (size_t i = 0; i < QDQ_BLOCK_FLOAT_GROUP; i++) {
@@ -27,8 +28,8 @@ static int shared_exponent(const float *group) {
     return shared;
 }
 
-// As ttnn's host packer does. Bits that the shift to the shared exponent drops are not seen by the
-// rounding; what rounds beyond the largest magnitude saturates; a zero has no sign.
+// Rounds as ttnn's host packer does. Rounding does not see the bits that the shift to the shared
+// exponent drops; a value that rounds beyond the largest magnitude saturates; a zero has no sign.
 static unsigned encode(float value, int shared, int magnitude) {
     uint32_t bits = qdq_float_bits(value);
     int exponent = exponent_of(bits), shift = shared - exponent;
@@ -42,9 +43,9 @@ static unsigned encode(float value, int shared, int magnitude) {
     return code ? (bits >> 31) << magnitude | code : 0;
 }
 
-// As ttnn's unpacker reads it: sign and magnitude * 2^(shared - 127 - (magnitude bits - 1)). The
-// top bit of the magnitude becomes the hidden one, which also makes infinities and NaN of exponent
-// 255. Magnitudes below the least exponent are +0; packing makes none.
+// Decodes as ttnn's unpacker does: sign and magnitude * 2^(shared - 127 - (magnitude bits - 1)).
+// The leading one of the magnitude becomes the hidden one, also if the exponent is 255: the result
+// is then an infinity or NaN. Magnitudes below the least exponent give +0; packing makes none.
 static float decode(unsigned code, int shared, int magnitude) {
     uint32_t sign = (uint32_t)(code >> magnitude) << 31, mask = (1u << magnitude) - 1;
     uint32_t fraction = code & mask;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An element type is one row of QDQ_DTYPES (include/qdq/base.h), and a decode and an encode here.
+// Element types: a row of the table for each row of QDQ_DTYPES (include/qdq/base.h), with functions
+// that decode and encode it.
 #include "runtime/numerics/dtype.h"
 
 #include <math.h>
@@ -18,8 +19,8 @@ uint16_t qdq_bfloat16_encode(float value) {
     return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-// The device packer of ttnn (docs/numerics.md, bfloat16_store): nearest, half away; denormals and
-// -0 to +0, NaN to infinity.
+// Rounds as the device packer of ttnn does (docs/numerics.md, bfloat16_store): nearest, half away;
+// denormals and -0 to +0, NaN to infinity.
 static uint16_t bfloat16_encode_device(float value) {
     uint32_t bits = qdq_float_bits(value), magnitude = bits & 0x7FFFFFFFu;
     if (magnitude > NAN_BITS) return (uint16_t)((bits & 0x80000000u) >> 16 | 0x7F80);
@@ -112,8 +113,8 @@ static void encode_float8_e8m0(const float *in, void *y, size_t n, const qdq_num
     for (size_t i = 0; i < n; i++) ((uint8_t *)y)[i] = qdq_float8_e8m0_encode(in[i]);
 }
 
-// Integers in C's own types. Types narrower than a byte take an int8_t or uint8_t each, whose upper
-// bits are not looked at.
+// Integers in C's own types. An element narrower than a byte is an int8_t or uint8_t whose upper
+// bits are ignored.
 #define INTEGER(name, type, bits)                                               \
     static void decode_##name(const void *x, int32_t *out, size_t n) {          \
         for (size_t i = 0; i < n; i++)                                          \
@@ -123,7 +124,7 @@ static void encode_float8_e8m0(const float *in, void *y, size_t n, const qdq_num
         for (size_t i = 0; i < n; i++) ((type *)y)[i] = (type)in[i];            \
     }
 
-// The low `bits` of a value, with the sign that they have.
+// The low `bits` of a value, sign-extended if `is_signed`.
 static inline int32_t narrow(int32_t value, int bits, bool is_signed) {
     if (bits >= 8) return value;
     int32_t low = value & ((1 << bits) - 1);
@@ -140,7 +141,7 @@ INTEGER(uint4, uint8_t, 4)
 INTEGER(int2, int8_t, 2)
 INTEGER(uint2, uint8_t, 2)
 
-// What does not fit into the register is clamped; qdq_widen_int64 has it all.
+// Values beyond int32_t are clamped; qdq_widen_int64 gives all 64 bits.
 static void decode_int64(const void *x, int32_t *out, size_t n) {
     for (size_t i = 0; i < n; i++) {
         int64_t wide = ((const int64_t *)x)[i];
@@ -183,7 +184,7 @@ typedef struct row {
     [QDQ_##E] = {{#name, bits, QDQ_KIND_##kind, least, greatest, safetensors, npy}, \
                  CODEC_##kind(name)},
 
-// A row is called bool, which <stdbool.h> makes a macro.
+// One row is called bool, which <stdbool.h> makes a macro.
 #pragma push_macro("bool")
 #undef bool
 static const row rows[QDQ_DTYPE_COUNT] = {QDQ_DTYPES(ROW)};
@@ -290,7 +291,7 @@ float qdq_round_to_dtype(qdq_dtype dtype, float value, const qdq_numerics *numer
     return value;
 }
 
-// Both are called with a constant for `bits`, so that compilers make vectors of them.
+// pack and unpack are called with a constant `bits`, so that compilers vectorize them.
 
 static inline void pack(const uint8_t *from, uint8_t *to, size_t n, unsigned bits) {
     const size_t each = 8 / bits;
@@ -302,7 +303,7 @@ static inline void pack(const uint8_t *from, uint8_t *to, size_t n, unsigned bit
     }
 }
 
-// `sign` is the sign bit of a code, or 0: what it flips is subtracted again.
+// `sign` is the sign bit of a code, or 0: flipping it and subtracting it extends the sign.
 static inline void unpack(const uint8_t *from, uint8_t *to, size_t n, unsigned bits,
                           unsigned sign) {
     const size_t each = 8 / bits;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types: moving elements between memory and the registers that ops compute in.
-// Memory holds one element per qdq_dtype_size(dtype) bytes; registers are float or int32_t. In
-// tiles of the arena, types narrower than a byte are packed, the first element in the low bits, and
-// block floats have a form of their own (runtime/numerics/block_float.h): here they are float32.
+// Element types: converts elements between memory and the registers that ops compute in. Memory
+// holds an element in qdq_dtype_size(dtype) bytes; registers are float or int32_t. In tiles of the
+// arena, types narrower than a byte are packed, the first element in the low bits, and block floats
+// have a form of their own (runtime/numerics/block_float.h); here they are float32.
 #ifndef QDQ_RUNTIME_NUMERICS_DTYPE_H
 #define QDQ_RUNTIME_NUMERICS_DTYPE_H
 
@@ -13,33 +13,33 @@
 
 bool qdq_dtype_is_int(qdq_dtype dtype);
 
-// n elements of any dtype as float32; integers are rounded once, half to even.
+// n elements of any dtype to float32; integers are rounded once, half to even.
 void qdq_decode_float(qdq_dtype dtype, const void *x, float *out, size_t n);
-// n float32 as elements of a dtype of real numbers. `numerics` says how (NULL: all zero): rounded
-// half to even, float8 saturates.
+// n float32 to elements of a dtype of real numbers, rounded as `numerics` says (NULL: all zero,
+// which means half to even, and float8 saturates).
 void qdq_encode_float(qdq_dtype dtype, const float *in, void *y, size_t n,
                       const qdq_numerics *numerics);
-// The same for integers and bool; values must be in the range of the dtype. What int64 holds beyond
-// int32_t is clamped.
+// The same for integers and bool; values must be in the range of the dtype. Decoding int64 clamps
+// to the range of int32_t.
 void qdq_decode_int(qdq_dtype dtype, const void *x, int32_t *out, size_t n);
 void qdq_encode_int(qdq_dtype dtype, const int32_t *in, void *y, size_t n);
 
-// n elements between a byte each and their packed form, ceil(n * bits / 8) bytes. For dtypes
-// narrower than a byte; n is a multiple of 8 / bits.
+// Converts n elements between one byte each and their packed form, ceil(n * bits / 8) bytes. For
+// dtypes narrower than a byte; n is a multiple of 8 / bits.
 void qdq_pack_bits(qdq_dtype dtype, const void *elements, void *packed, size_t n);
 void qdq_unpack_bits(qdq_dtype dtype, const void *packed, void *elements, size_t n);
 bool qdq_dtype_is_packed(qdq_dtype dtype);
-// The first of n bytes that is no element of such a dtype (int4: -8 to 7 as an int8, float4: a code
-// up to 15); SIZE_MAX if all are, and for other dtypes.
+// The index of the first of n bytes that is not an element of such a dtype (int4: -8 to 7 as an
+// int8, float4: a code up to 15); SIZE_MAX if all are, and for other dtypes.
 size_t qdq_first_beyond(qdq_dtype dtype, const void *elements, size_t n);
 
-// `value` as a float dtype holds it, encoded as `numerics` says (NULL: all zero), as a float32.
+// `value` rounded to a float dtype as `numerics` says (NULL: all zero).
 float qdq_round_to_dtype(qdq_dtype dtype, float value, const qdq_numerics *numerics);
 
-// The same; QDQ_DTYPE_NONE leaves it as it is.
-// A rank of 0 to QDQ_MAX_RANK, and dims of at least 1.
+// Whether a shape has a rank of 0 to QDQ_MAX_RANK, and dims of at least 1.
 bool qdq_shape_is_legal(qdq_shape shape);
 
+// Like qdq_round_to_dtype; QDQ_DTYPE_NONE leaves the value as it is.
 static inline float qdq_round_to(qdq_dtype dtype, float value, const qdq_numerics *numerics) {
     return dtype == QDQ_DTYPE_NONE ? value : qdq_round_to_dtype(dtype, value, numerics);
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementary functions of float32: computed in double (elementary64.h) and rounded once, with the
-// same bits on every instruction set and compiler, and without branches.
+// Elementary functions of float32: exp, log, tanh, erf and others, computed in double
+// (elementary64.h) and rounded once, with the same bits on every instruction set and compiler, and
+// without branches.
 //
-// At most 0.500001 ulp off. Over all 2^32 floats the results are correctly rounded, but for 5 of
-// log, 9 of log1p, 66 of sigmoid and 1 of softplus, which lie that close to halfway between two
-// floats. This was measured against long double of glibc (64 bits of mantissa), and against mpmath
-// where that is too close to halfway to tell.
+// At most 0.500001 ulp off. Over all 2^32 floats the results are correctly rounded, except 5 of
+// log, 9 of log1p, 66 of sigmoid and 1 of softplus, whose exact values lie that close to halfway
+// between two floats. The reference was long double of glibc (64 bits of mantissa), and mpmath if
+// long double is too close to halfway to tell.
 //
-// NaN gives 0x7FC00000, whatever its sign and payload. Results that are denormal are rounded like
-// others; what is beyond the range gives infinity. Odd functions keep the sign of zero. A square
-// root is sqrtf: IEEE says its bits.
+// A NaN becomes 0x7FC00000, whatever its sign and payload. Denormal results are rounded like
+// others; results beyond the range become infinities. Odd functions keep the sign of zero. A square
+// root is sqrtf: IEEE defines its bits.
 #ifndef QDQ_RUNTIME_NUMERICS_ELEMENTARY_H
 #define QDQ_RUNTIME_NUMERICS_ELEMENTARY_H
 
@@ -24,13 +25,13 @@ static inline float qdq_nan_if(bool condition, float no) {
     return qdq_pick(condition, qdq_float_from_bits(0x7FC00000u), no);
 }
 
-// Clamps before it widens: gcc with SSE2 has masks for conditions of float only. NaN stays NaN.
+// Clamps before widening: gcc with SSE2 has masks for conditions on float only. NaN stays NaN.
 static inline double qdq_clamp32(float v, float low, float high) {
     v = qdq_pick(v < low, low, v);
     return (double)qdq_pick(v > high, high, v);
 }
 
-// y >= 0 or already with the sign of x.
+// y with the sign of x. y must be positive or +0, or already have this sign.
 static inline float qdq_with_sign_of(float x, float y) {
     return qdq_float_from_bits(qdq_float_bits(y) | (qdq_float_bits(x) & 0x80000000u));
 }
@@ -64,8 +65,8 @@ static inline float qdq_tanhf(float x) {
     return qdq_nan_if(x != x, qdq_with_sign_of(x, (float)(t / (t + 2.0))));
 }
 
-// A quotient of polynomials in x^2, for |x| <= 4, where erf rounds to 1: off by 6.5e-17. All the
-// coefficients are positive, so that nothing cancels.
+// x times a quotient of polynomials in x^2 for |x| <= 4, off by 6.5e-17; from 4 on erf rounds to 1.
+// All coefficients are positive, so nothing cancels.
 static inline float qdq_erff(float x) {
     double a = qdq_clamp32(fabsf(x), 0.0f, 4.0f);
     double z = a * a;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementary functions in double, of IEEE + - * / and integer operations alone, so that they have
-// the same bits on every instruction set and compiler. elementary.h rounds what they give to
-// float32; softmax and the like use qdq_exp64 and qdq_log64 themselves.
+// Elementary functions in double, made only of IEEE + - * / and integer operations, so that they
+// have the same bits on every instruction set and compiler. elementary.h rounds their results to
+// float32; softmax and others call qdq_exp64 and qdq_log64 directly.
 //
-// No branches and no tables: a condition is a mask, so that compilers turn a loop over any of these
-// into vectors. (They would compute a side of ?: behind a jump where it may raise a flag.) Integers
-// become doubles by adding 1.5 * 2^52 or the like, as AVX2 and SSE2 have no conversion of 64 bits.
-// From a condition gcc makes masks of 64 bits only with AVX2, so elementary.h needs none.
+// No branches and no tables: a condition is a mask, so that compilers vectorize a loop over any of
+// these functions. (They compile ?: as a jump if one of its sides may raise a flag.) Integers are
+// converted to double by adding 1.5 * 2^52 or a similar constant, since AVX2 and SSE2 have no
+// 64-bit conversion. gcc makes 64-bit masks from conditions only with AVX2, so elementary.h does
+// without them.
 //
 // The coefficients interpolate the function at Chebyshev nodes; they were solved for with 70 digits
-// (mpmath) and rounded to double. The errors named with them are the largest against the function
-// with the rounded coefficients, relative, computed exactly.
+// (mpmath) and rounded to double. An error given with them is the largest relative error of the
+// approximation with the rounded coefficients, computed exactly.
 //
-// Needs the default floating-point environment and -ffp-contract=off, as numerics.h.
+// Needs the default floating-point environment and -ffp-contract=off, as quantize_one.h does.
 #ifndef QDQ_RUNTIME_NUMERICS_ELEMENTARY64_H
 #define QDQ_RUNTIME_NUMERICS_ELEMENTARY64_H
 
@@ -25,7 +26,7 @@ _Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "double is compute
 
 #define QDQ_LN2_HIGH 0x1.62e42fefa3800p-1  // 42 bits: the product with an exponent is exact
 #define QDQ_LN2_LOW 0x1.ef35793c76730p-45
-#define QDQ_TO_WHOLE 0x1.8p52  // added to |v| < 2^51: v, rounded, is in the low bits
+#define QDQ_TO_WHOLE 0x1.8p52  // v + this, |v| < 2^51, has v rounded in its low bits
 
 static inline uint64_t qdq_double_bits(double value) {
     uint64_t bits;
@@ -57,7 +58,7 @@ static inline double qdq_power_of_two64(double k) {
     return qdq_double_from_bits((qdq_double_bits(k + QDQ_TO_WHOLE) << 52) + ((uint64_t)1023 << 52));
 }
 
-// x is exponent * ln 2 + a rest of at most ln(2) / 2; `minus_one` is e^rest - 1.
+// x = exponent * ln 2 + a rest of at most ln(2) / 2; `minus_one` is e^rest - 1.
 typedef struct qdq_exp_parts {
     double exponent, minus_one;
 } qdq_exp_parts;
@@ -91,8 +92,8 @@ static inline double qdq_expm1_near64(double x) {
     return power * e.minus_one + (power - 1.0);
 }
 
-// ln u for a finite normal u > 0. `minus_one` is u - 1, which may be known better than u is; it is
-// used where u lies between sqrt(1/2) and sqrt(2).
+// ln u for a finite normal u > 0. `minus_one` is u - 1, which the caller may know more exactly than
+// u; it is used if u lies between sqrt(1/2) and sqrt(2).
 //
 // With f = m - 1 and s = f / (2 + f), ln m = 2 atanh(s) = f - (f^2 / 2 - s * (f^2 / 2 + R)), where
 // R = 2 atanh(s) / s - 2. The polynomial is R / s^2 in s^2 for |s| <= 0.1716: with it atanh is off
@@ -118,13 +119,13 @@ static inline double qdq_log_near64(double u, double minus_one) {
     return k * QDQ_LN2_HIGH - ((half_square - tail) - f);
 }
 
-// ln(1 + x) for -1 < x < 2^1000 with 53 significant bits in 1 + x, or where losing them is within
-// half an ulp of the result: x is a float32, or in [0, 1].
+// ln(1 + x) for -1 < x < 2^1000. 1 + x must fit in 53 significant bits, or the bits that it loses
+// must be within half an ulp of the result. This holds for every float32, and for x in [0, 1].
 static inline double qdq_log1p_near64(double x) { return qdq_log_near64(1.0 + x, x); }
 
 // 1 - erf(x) for |x| <= 26, off by 2e-13 at most. For x >= 0 it is e^(-x^2) * q(t) / (1 + 2x) with
-// t = (x - 3.75) / (x + 3.75), where the polynomial q is off by 4.8e-16; squaring x rounds, which
-// the exponential makes larger. Below 0 it is 2 less that of -x.
+// t = (x - 3.75) / (x + 3.75), where the polynomial q is off by 4.8e-16; x^2 is rounded, and the
+// exponential magnifies this error. For x < 0 it is 2 - erfc(-x).
 static inline double qdq_erfc_near64(double x) {
     double a = fabs(x);
     double t = (a - 3.75) / (a + 3.75);
@@ -153,16 +154,18 @@ static inline double qdq_erfc_near64(double x) {
     return qdq_pick64(x < 0.0, 2.0 - y, y);
 }
 
-// e^x, at most 1.1 ulp off, denormal results too. NaN gives the NaN without sign and payload.
+// e^x, at most 1.1 ulp off, also if the result is denormal. NaN gives the NaN without sign and
+// payload.
 static inline double qdq_exp64(double x) {
     qdq_exp_parts e = qdq_exp_split64(qdq_clamp64(x, -746.0, 710.0));
-    double part = qdq_whole64(0.5 * e.exponent);  // 2^exponent may be no double, its factors are
+    double part = qdq_whole64(0.5 * e.exponent);  // 2^exponent may not fit, its factors do
     double y = (1.0 + e.minus_one) * qdq_power_of_two64(part);
     y *= qdq_power_of_two64(e.exponent - part);
     return qdq_pick64(x != x, qdq_double_from_bits(0x7FF8000000000000u), y);
 }
 
-// ln x, at most 1 ulp off. 0 gives -inf, less than 0 and NaN give NaN as above.
+// ln x, at most 1 ulp off. 0 gives -inf; negative numbers and NaN give NaN without sign and
+// payload.
 static inline double qdq_log64(double x) {
     bool small = x < 0x1p-1022;
     double u = qdq_pick64(small, x * 0x1p54, x);

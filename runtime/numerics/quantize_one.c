@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The clamp range of a quantizing op, and the check that a qdq_numerics is valid.
 #include "runtime/numerics/quantize_one.h"
 
 #include "runtime/base/error.h"

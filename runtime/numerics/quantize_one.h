@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One element of each quantizing op, for any qdq_numerics: the definition that every kernel equals
-// bit for bit. Inline, so that a caller with constant numerics gets code for just those.
+// Computes one element of each quantizing op, for any qdq_numerics. This is the definition that
+// every kernel equals bit for bit. Inline, so that a caller with constant numerics gets code for
+// these alone.
 //
 // Needs the default floating-point environment (round to nearest, no flushing), which the executor
 // sets up, and a compiler that neither contracts nor reassociates (-ffp-contract=off).
@@ -11,14 +12,15 @@
 
 #include "runtime/numerics/dtype.h"
 
-// QDQ_ERR_ARGUMENT if an enumerator is none, or a dtype on the way is not a float one.
+// QDQ_ERR_ARGUMENT if an enumerator is out of range, or if a dtype of an intermediate result is
+// neither none nor a float dtype.
 qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err);
 
-// The integers an op may give: those of the dtype, and the clamp range within it.
+// The integers that an op may produce: the range of the dtype, and the clamp range within it.
 typedef struct qdq_range {
     int64_t least, greatest;       // of the dtype
     int64_t quant_min, quant_max;  // least <= quant_min <= quant_max <= greatest
-    double fractions;  // quant_min + quant_max as given, less the two above, which are whole
+    double fractions;              // quant_min + quant_max as given, less the integers above
 } qdq_range;
 
 // Whether two numerics are the same in every field.
@@ -33,7 +35,7 @@ qdq_range qdq_range_of(qdq_dtype dtype, const int64_t *quant_min, const int64_t 
                        const qdq_numerics *numerics);
 
 static inline float qdq_round_half_even(float v) {
-    if (!(fabsf(v) < 0x1p23f)) return v;  // already whole, or not a number
+    if (!(fabsf(v) < 0x1p23f)) return v;  // already whole, infinite or NaN
     float whole = (fabsf(v) + 0x1p23f) - 0x1p23f;
     return copysignf(whole, v);
 }
@@ -65,8 +67,8 @@ static inline int64_t qdq_clamp_one(int64_t v, int64_t low, int64_t high) {
     return v < low ? low : v > high ? high : v;
 }
 
-// The last stage: rounds `v`, adds `after` exactly, and brings the sum into the range.
-// `zero_point` is what a zero would have become (for QDQ_NAN_ZERO_POINT).
+// The last stage: rounds `v`, adds `after` exactly, and brings the sum into the range. `zero_point`
+// is the code of zero, the result of a NaN with QDQ_NAN_ZERO_POINT.
 static inline int32_t qdq_to_integer(const qdq_numerics *n, float v, int64_t after,
                                      int64_t zero_point, const qdq_range *range) {
     int64_t q;
@@ -92,14 +94,15 @@ static inline float qdq_flushed(const qdq_numerics *n, float v) {
     return n->flush_denormals && fabsf(v) < 0x1p-126f ? 0.0f : v;
 }
 
-// A NaN has the sign of the one that it came from, else none, whatever the host makes of 0 / 0.
+// A NaN result has the sign of the NaN operand that it came from, else no sign, whatever the host
+// makes of 0 / 0.
 static inline float qdq_signed_nan(float v, float x, float s) {
     if (!isnan(v)) return v;
     uint32_t sign = isnan(x) ? qdq_float_bits(x) : isnan(s) ? qdq_float_bits(s) : 0;
     return qdq_float_from_bits(0x7FC00000u | (sign & 0x80000000u));  // compilers may not keep signs
 }
 
-// An intermediate result of Quantize, and of Dequantize.
+// Flushes and rounds an intermediate result of Quantize, or of Dequantize (below).
 static inline float qdq_quantize_step(const qdq_numerics *n, float v) {
     return qdq_round_to(n->quantize_step_dtype, qdq_flushed(n, v), n);
 }
@@ -112,7 +115,7 @@ static inline float qdq_reciprocal_one(const qdq_numerics *n, float s) {
     return qdq_round_to(n->reciprocal_dtype, qdq_flushed(n, 1.0f / s), n);
 }
 
-// The scale as Quantize takes it.
+// The scale as Quantize uses it.
 static inline float qdq_quantize_scale(const qdq_numerics *n, float s) {
     return qdq_round_to(n->scale_dtype, qdq_flushed(n, s), n);
 }
@@ -124,20 +127,20 @@ static inline float qdq_scaled(const qdq_numerics *n, float x, float s) {
     return qdq_quantize_step(n, qdq_signed_nan(v, x, s));
 }
 
-// The rounded quotient and a zero point, added as floats.
+// The sum of the rounded quotient and a zero point, added as floats.
 static inline float qdq_shifted(const qdq_numerics *n, float x, float s, float z) {
     float whole = qdq_round_one(n->rounding, qdq_scaled(n, x, s));
     return qdq_quantize_step(n, whole + qdq_quantize_step(n, z));
 }
 
-// A bound in the dtype of the steps, as results are compared with one that has a fraction or
-// belongs to a float8.
+// A clamp bound in the dtype of the steps: results are compared with it if the bound has a fraction
+// or belongs to a float8.
 static inline float qdq_bound_step(const qdq_numerics *n, double bound) {
     return qdq_round_to(n->quantize_step_dtype, (float)bound, n);
 }
 
-// Quantize to a float8 with bounds: a whole number, or a bound, or NaN, which is then encoded.
-// A z of -0 adds nothing, not even to the sign of a zero.
+// Quantizes to a float8 with bounds. The result is a whole number, a bound or NaN, and is encoded
+// later. A z of -0 adds nothing and does not even change the sign of a zero.
 static inline float qdq_quantize_bounded(const qdq_numerics *n, float x, float s, float z,
                                          float low, float high) {
     float v = qdq_shifted(n, x, s, z);
@@ -177,8 +180,8 @@ static inline float qdq_dequantize_one(const qdq_numerics *n, int32_t q, float s
     return qdq_dequantize_step(n, qdq_signed_nan(y, 0, s));
 }
 
-// The float domain (docs/numerics.md, section 3): the zero point is the real value of the code in
-// the middle.
+// The float domain (docs/numerics.md, "The float domain"): the zero point is the real value of the
+// code in the middle of the range. Returns this code.
 static inline float qdq_middle(const qdq_range *range) {
     double sum = (double)(range->quant_max + range->quant_min + 1) + range->fractions;
     return (float)(sum / 2);
@@ -204,7 +207,7 @@ typedef struct qdq_requantize_scales {
     int32_t in_zero_point, out_zero_point;
 } qdq_requantize_scales;
 
-// `whole` is q where x is an integer; `x` is its float value, or that of a float x.
+// `x` is the input as a float; `whole` is the input code if `x_is_int`.
 static inline int32_t qdq_requantize_one(const qdq_numerics *n, float x, int32_t whole,
                                          bool x_is_int, const qdq_requantize_scales *p,
                                          const qdq_range *range) {

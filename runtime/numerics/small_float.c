@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decodes and encodes float16, float8 and float4 from a description of the format.
 #include "runtime/numerics/small_float.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@ const qdq_small_float qdq_float8_e4m3fn_format   = {4, 3, 7, 0x7E, 0, 0x7F, true
 const qdq_small_float qdq_float8_e5m2_format     = {5, 2, 15, 0x7B, 0x7C, 0x7E, true, true, false};
 const qdq_small_float qdq_float8_e4m3fnuz_format = {4, 3, 8, 0x7F, 0, 0x80, false, false, false};
 const qdq_small_float qdq_float8_e5m2fnuz_format = {5, 2, 16, 0x7F, 0, 0x80, false, false, false};
-// Has no NaN: one becomes -0, as in ONNX's vectors since 1.19.
+// This format has no NaN: a NaN becomes -0, as in ONNX's vectors since 1.19.
 const qdq_small_float qdq_float4_e2m1_format     = {2, 1, 1, 0x7, 0, 0, false, true, true};
 // clang-format on
 
@@ -45,11 +46,11 @@ float qdq_small_float_largest(qdq_dtype dtype) {
     return qdq_small_float_decode(format, format->largest);
 }
 
-// The code of |value| rounded half to even, as if the format went on for ever.
+// The code of |value| rounded half to even, as if the format had no largest exponent.
 static uint32_t round_magnitude(const qdq_small_float *f, float value) {
     int exponent;
     double magnitude = fabs((double)value);
-    if (magnitude == 0) return 0;       // it has no exponent
+    if (magnitude == 0) return 0;       // zero has no exponent
     (void)frexp(magnitude, &exponent);  // magnitude in [2^(exponent - 1), 2^exponent)
     exponent -= 1;
     if (exponent < 1 - f->bias) exponent = 1 - f->bias;            // subnormal
@@ -57,7 +58,7 @@ static uint32_t round_magnitude(const qdq_small_float *f, float value) {
     double whole = floor(steps), rest = steps - whole;
     uint32_t code = (uint32_t)whole;
     if (rest > 0.5 || (rest == 0.5 && code % 2)) code++;
-    // A carry out of the mantissa goes on into the exponent, where it belongs.
+    // A carry out of the mantissa correctly increments the exponent.
     return code + ((uint32_t)(exponent - (1 - f->bias)) << f->mantissa_bits);
 }
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over float32 in double, in one order on every instruction set:
+// Sums, and products, of float32 in double, in one order on every instruction set:
 //
 // The term of element i is added to lane i % 16, in order of i; the 16 lanes begin as +0. Then lane
-// l gets lane l + 8 added for l from 0 to 7, lane l + 4 for l from 0 to 3, lane l + 2 for 0 and 1,
-// and lane 0 gets lane 1 and is the sum. Of no elements it is +0. A NaN is the one without sign and
-// payload.
+// l + 8 is added to lane l for l from 0 to 7, lane l + 4 for l from 0 to 3, lane l + 2 for l 0 and
+// 1, and lane 1 to lane 0, which is the sum. The sum of no elements is +0. A NaN result has neither
+// sign nor payload.
 //
-// Element i is x[i * stride]. A long sum may go in parts, all but the last of them a multiple of 16
-// long: qdq_sum_add and the like on the same lanes, which begin as {0}, then qdq_sum_lanes.
-// Elements of other dtypes are widened part by part, so that the order is that of float32.
+// Element i is x[i * stride]. A long sum may be computed in parts, all but the last with a multiple
+// of 16 elements: the lanes begin as {0}, qdq_sum_add or a function like it adds each part to them,
+// and qdq_sum_lanes finishes. Elements of other dtypes are widened one part after the other, so
+// that the order is the same as for float32.
 //
 // The lanes are explicit so that compilers may hold them in vectors. Needs the default
-// floating-point environment and -ffp-contract=off, as numerics.h.
+// floating-point environment and -ffp-contract=off, as quantize_one.h does.
 #ifndef QDQ_RUNTIME_NUMERICS_SUM_H
 #define QDQ_RUNTIME_NUMERICS_SUM_H
 
@@ -25,7 +26,7 @@ static inline double qdq_sum_lanes(double lanes[QDQ_SUM_LANES]) {
     return qdq_pick64(lanes[0] != lanes[0], qdq_double_from_bits(0x7FF8000000000000u), lanes[0]);
 }
 
-// Products in the same lanes: they begin as 1, are multiplied where those of a sum are added to.
+// Multiplies the lanes of a product, which begin as 1, in the order in which qdq_sum_lanes adds.
 static inline double qdq_product_lanes(double lanes[QDQ_SUM_LANES]) {
     for (size_t width = QDQ_SUM_LANES / 2; width; width /= 2)
         for (size_t l = 0; l < width; l++) lanes[l] *= lanes[l + width];
@@ -34,7 +35,7 @@ static inline double qdq_product_lanes(double lanes[QDQ_SUM_LANES]) {
 
 static inline double qdq_square64(double v) { return v * v; }
 
-// The loop over whole rounds of the lanes. With the constant 1 for the step it has vector loads.
+// The loop over full rounds of the lanes. With a constant step of 1 compilers use vector loads.
 #define QDQ_SUM_ROUNDS(CHANGE, step)                        \
     for (; i + QDQ_SUM_LANES <= n; i += QDQ_SUM_LANES)      \
         for (size_t l = 0; l < QDQ_SUM_LANES; l++) {        \
@@ -42,17 +43,17 @@ static inline double qdq_square64(double v) { return v * v; }
             own[l] CHANGE(v);                               \
         }
 
-// On lanes of its own, which compilers hold in registers.
-#define QDQ_SUM(CHANGE)                                                \
-    double own[QDQ_SUM_LANES];                                         \
-    size_t i = 0;                                                      \
-    for (size_t l = 0; l < QDQ_SUM_LANES; l++) own[l] = lanes[l];      \
-    if (stride == 1) QDQ_SUM_ROUNDS(CHANGE, 1) /* leaves the others */ \
-    QDQ_SUM_ROUNDS(CHANGE, stride)                                     \
-    for (size_t l = 0; l < n % QDQ_SUM_LANES; l++) {                   \
-        double v = (double)x[(i + l) * stride];                        \
-        own[l] CHANGE(v);                                              \
-    }                                                                  \
+// Works on a copy of the lanes, which compilers hold in registers.
+#define QDQ_SUM(CHANGE)                                                   \
+    double own[QDQ_SUM_LANES];                                            \
+    size_t i = 0;                                                         \
+    for (size_t l = 0; l < QDQ_SUM_LANES; l++) own[l] = lanes[l];         \
+    if (stride == 1) QDQ_SUM_ROUNDS(CHANGE, 1) /* leaves no full round */ \
+    QDQ_SUM_ROUNDS(CHANGE, stride)                                        \
+    for (size_t l = 0; l < n % QDQ_SUM_LANES; l++) {                      \
+        double v = (double)x[(i + l) * stride];                           \
+        own[l] CHANGE(v);                                                 \
+    }                                                                     \
     for (size_t l = 0; l < QDQ_SUM_LANES; l++) lanes[l] = own[l];
 
 #define QDQ_SUM_SELF(v) += (v)
@@ -66,7 +67,7 @@ static inline void qdq_sum_add(double lanes[QDQ_SUM_LANES], const float *x, size
     QDQ_SUM(QDQ_SUM_SELF)
 }
 
-// Of numbers that are double already.
+// For elements that are double already.
 static inline void qdq_sum_add64(double lanes[QDQ_SUM_LANES], const double *x, size_t n) {
     const size_t stride = 1;
     QDQ_SUM(QDQ_SUM_SELF)
@@ -111,7 +112,7 @@ static inline double qdq_sum_of_magnitudes(const float *x, size_t n, size_t stri
     return qdq_sum_lanes(lanes);
 }
 
-// Of (x - mean)^2; the difference and the square round to double.
+// Sums (x - mean)^2; the difference and the square are each rounded to double.
 static inline double qdq_sum_of_deviations(const float *x, size_t n, size_t stride, double mean) {
     double lanes[QDQ_SUM_LANES] = {0};
     qdq_sum_add_deviations(lanes, x, n, stride, mean);
