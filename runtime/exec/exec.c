@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs a plan, step by step. Each shape of step has its loop here; tensor ops have theirs in
+// exec_tensor_op.c.
 #include "runtime/exec/exec.h"
 
 #include <string.h>
@@ -10,7 +12,7 @@
 #include "runtime/numerics/dtype.h"
 #include "runtime/tiles/kernels/nontemporal.h"
 
-//---- Where things lie -------------------------------------------------------
+//---- Places -----------------------------------------------------------------
 
 char *qdq_exec_place(const qdq_exec *exec, qdq_place place) {
     switch (place.kind) {
@@ -33,16 +35,16 @@ const void *qdq_exec_rows(const qdq_exec *exec, const qdq_located *value, void *
 
 //---- Row-major to row-major -------------------------------------------------
 
-// Asks for the bytes that are read four pieces from now: while a piece is computed and stored past
-// the cache, the memory would else have nothing to do.
+// Prefetches the bytes that are read four parts from now. Without this, memory would be idle while
+// a part is computed and stored past the cache.
 static void fetch_ahead(const char *x, size_t at, size_t end, size_t part) {
     enum { PARTS = 4, LINE = 64 };
     size_t begin = at + PARTS * part, stop = begin + part < end ? begin + part : end;
     for (size_t i = begin; i < stop; i += LINE) __builtin_prefetch(x + i);
 }
 
-// The elements of blocks begin..end, in runs as long as their parameters are alike or side by side.
-// A parameter with one number serves all elements; the others are walked along.
+// Runs the link on the elements of blocks begin..end, in runs whose parameters are one item or side
+// by side. A parameter with one number serves all elements; a walk finds the others.
 static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end_block,
                        qdq_l1 *l1) {
     size_t first = begin * QDQ_BLOCK_ELEMENTS, end = end_block * QDQ_BLOCK_ELEMENTS;
@@ -88,7 +90,7 @@ static void run_move(const qdq_exec *exec, const qdq_step *step, size_t begin, s
 
 //---- By blocks --------------------------------------------------------------
 
-// Blocks that are run as one.
+// How many blocks run as one strip.
 static size_t most_blocks(const qdq_step *step) {
     if (step->tiled) return 1;
     for (size_t i = 0; i < step->link_count; i++)
@@ -96,7 +98,7 @@ static size_t most_blocks(const qdq_step *step) {
     return qdq_exec_strip_elements(step) / QDQ_BLOCK_ELEMENTS;
 }
 
-// Blocks begin..end, of which the results are reduced to `states` where there are any.
+// Runs blocks begin..end and reduces the results to `states` unless it is NULL.
 static void run_blocks(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
                        char *states, qdq_l1 *l1) {
     size_t most = most_blocks(step);
@@ -110,8 +112,8 @@ static void run_blocks(const qdq_exec *exec, const qdq_step *step, size_t begin,
     }
 }
 
-// Chunks begin..end, which share the states of the first of them. What is row-major and has no
-// links before it needs no blocks.
+// Reduces parts begin..end, which share the states of the first one. Row-major elements without
+// links need no blocks.
 static void run_reduction(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
                           qdq_l1 *l1) {
     const qdq_reduce *reduce = step->reduce;
@@ -136,7 +138,7 @@ typedef struct task_context {
     const qdq_step *step;
 } task_context;
 
-// Blocks begin..end of a step without reduction; chunks begin..end of one with.
+// Runs blocks begin..end of a step without reduction, or parts begin..end of one with.
 static void run_task(void *context, size_t begin, size_t end) {
     QDQ_FIXED_ENVIRONMENT;
     const task_context *task = context;
@@ -149,14 +151,14 @@ static void run_task(void *context, size_t begin, size_t end) {
     case QDQ_STEP_DIRECT: run_direct(task->exec, step, begin, end, &l1); break;
     case QDQ_STEP_MOVE: run_move(task->exec, step, begin, end); break;
     case QDQ_STEP_REDUCE: run_reduction(task->exec, step, begin, end, &l1); break;
-    case QDQ_STEP_TENSOR_OP:  // has units, not tasks: qdq_exec_run_tensor_op
+    case QDQ_STEP_TENSOR_OP:  // runs units instead: qdq_exec_run_tensor_op
     case QDQ_STEP_BLOCKS:
     default: run_blocks(task->exec, step, begin, end, NULL, &l1);
     }
     qdq_stream_fence();
 }
 
-// Parameters that are computed or given at run time become plain lists before the loop.
+// Decodes parameters that are known only at run time to plain lists before the loop.
 static void fetch_params(const qdq_exec *exec, const qdq_param *stage_params, size_t count) {
     for (size_t k = 0; k < count; k++) {
         const qdq_param *v = &stage_params[k];
@@ -186,7 +188,7 @@ static void run_step(const qdq_exec *exec, const qdq_step *step) {
     task_context context = {exec, step};
     size_t count = step->reduce ? step->reduce->partials : step->blocks;
     bool parallel = exec->parallel.run && count > 1 && step->elements >= exec->parallel.least;
-    size_t partials = parallel ? count : 1;  // that have states of their own
+    size_t partials = parallel ? count : 1;  // with states of their own
     if (step->reduce)
         memset(qdq_exec_states(exec, step->reduce, 0), 0,
                partials * step->reduce->grid.count * step->reduce->fns->state_bytes);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exec is: one block of memory with the arena, the row-major inputs and outputs, and
-// scratch in it. exec_create.c makes it, exec.c runs it, exec_io.c moves tensors in and out.
+// An exec: a plan made ready to run. One block of memory holds the arena, the row-major inputs and
+// outputs, and scratch. exec_create.c makes it, exec.c runs it, exec_io.c moves tensors in and out.
 #ifndef QDQ_RUNTIME_EXEC_EXEC_H
 #define QDQ_RUNTIME_EXEC_EXEC_H
 
 #include "runtime/base/scratch.h"
 #include "runtime/exec/plan.h"
 
-// Memory of an input or output. `bound` is the caller's, and goes before `own` where it is set.
+// Memory of an input or output. `bound` is the caller's; if set, it is used instead of `own`.
 typedef struct qdq_exec_io {
     char *own;
     char *bound;
-    bool written;  // inputs: `own` holds something; until then it is not even touched
+    bool written;  // inputs: `own` holds data; before that its memory is not touched
 } qdq_exec_io;
 
 struct qdq_exec {
@@ -26,7 +26,7 @@ struct qdq_exec {
     char *flat;     // row-major copies of the running tensor op's operands that are tiles
 };
 
-// Bytes of the block of an exec of `plan`; SIZE_MAX: more than an address can count.
+// Bytes of the memory block of an exec of `plan`; SIZE_MAX: more than an address can count.
 size_t qdq_exec_measure(const qdq_plan *plan);
 
 static inline char *qdq_exec_io_memory(const qdq_exec_io *io) {
@@ -36,14 +36,14 @@ static inline char *qdq_exec_io_memory(const qdq_exec_io *io) {
 // The memory of a place; NULL for none.
 char *qdq_exec_place(const qdq_exec *exec, qdq_place place);
 
-// A value as row-major memory: its own, or `flat`, to which its tiles are copied.
+// A value as row-major memory: its own memory, or `flat` after its tiles are copied there.
 const void *qdq_exec_rows(const qdq_exec *exec, const qdq_located *value, void *flat);
 
-// The numbers of a parameter, known or fetched.
+// The numbers of a parameter, already known or fetched in this run.
 qdq_grid_values qdq_exec_param(const qdq_exec *exec, const qdq_param *v);
 
-// A reduction: the states of partial number `partial`; accumulate elements or a block into states;
-// merge all partials and store the results.
+// The parts of a reduction: the states of partial number `partial`; accumulate elements or a block
+// into states; merge all partials and store the results.
 char *qdq_exec_states(const qdq_exec *exec, const qdq_reduce *reduce, size_t partial);
 void qdq_exec_accumulate(const qdq_reduce *reduce, char *states, size_t first, const char *x,
                          size_t size, size_t n);
@@ -51,7 +51,7 @@ void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, con
                            size_t elements);
 void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t partials);
 
-// Runs a tensor op and its links. The parameters of the links have been fetched.
+// Runs a tensor op and its links, whose parameters have been fetched already.
 void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step);
 
 #endif

@@ -13,9 +13,9 @@
 //
 // Block floats share an exponent along a face row, so they exist in tiles only; everywhere else an
 // element is a float32, and no tile function knows about them. A step that has a block float runs
-// over tiles. The executor rounds a block after loading it from rows and after each link that
-// makes a block float, with padding set to zero. Packing rounded elements is exact, so rounding
-// twice is harmless.
+// over tiles. The executor rounds a block after it loads the block from rows, and after each link
+// that makes a block float, with padding set to zero. Packing rounded elements is exact, so
+// rounding twice is harmless.
 #include "runtime/exec/exec_block.h"
 
 #include <string.h>
@@ -40,7 +40,8 @@ bool qdq_exec_is_uneven(const qdq_link *link) {
 
 //---- Memory -----------------------------------------------------------------
 
-// Where the place holds these elements in one piece as tile functions see them, else NULL.
+// The memory of these elements if the place holds them contiguously in the form that tile functions
+// take, else NULL.
 static char *memory_of(const qdq_exec *exec, const qdq_step *step, const qdq_chunk *chunk,
                        qdq_place place, qdq_dtype dtype) {
     bool in_arena = place.kind == QDQ_PLACE_ARENA;
@@ -57,8 +58,9 @@ static void round_block(const qdq_step *step, qdq_dtype dtype, size_t block, voi
     qdq_block_float_round(dtype, tile);
 }
 
-// Where the others lie: a packed tile of the arena, or rows that a tile is cut out of. Rows of a
-// block float may hold any float32: this is where the caller's become what a tile can hold.
+// Loads a block for which memory_of is NULL: unpacks a tile of the arena, or cuts a tile out of
+// rows. Rows of a block float may hold any float32; here the caller's numbers become numbers that a
+// tile can hold.
 static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block, void *out) {
     const char *memory = qdq_exec_place(exec, step->x.place);
     qdq_dtype dtype = step->x.dtype;
@@ -104,7 +106,7 @@ qdq_grid_values qdq_exec_param(const qdq_exec *exec, const qdq_param *v) {
     }
 }
 
-// The half that holds no data of the chain.
+// The strip that holds no data of the chain.
 static void *next_block(const qdq_exec *exec, qdq_l1 *l1) {
     void *block = l1->block[l1->next];
     l1->next ^= 1;
@@ -112,7 +114,8 @@ static void *next_block(const qdq_exec *exec, qdq_l1 *l1) {
     return block;
 }
 
-// The parameters of a tile, or of n elements from `at` on: at most a block, unless they are alike.
+// Views of the parameters of a tile, or of n elements from `at` on: at most a block, unless each
+// parameter has a single number.
 static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_link *link, size_t at,
                         size_t n, qdq_l1 *l1, qdq_view *views) {
     for (size_t k = 0; k < link->stage_param_count; k++) {
@@ -138,7 +141,7 @@ static bool repeats(const qdq_link *link, size_t stride) {
     return true;
 }
 
-// The parameters of `count` runs from number `first` on, side by side.
+// Writes the parameters of `count` runs from number `first` on to `out`, side by side.
 static qdq_view lay_out_runs(const qdq_param *v, qdq_grid_values values, const qdq_chunk *chunk,
                              size_t first, size_t count, uint32_t *out) {
     uint32_t *run = out;
@@ -151,7 +154,7 @@ static qdq_view lay_out_runs(const qdq_param *v, qdq_grid_values values, const q
     return (qdq_view){out, 1};
 }
 
-// Short runs: as many at a time as parameters can be laid out for.
+// Calls a link on short runs, on as many at a time as the parameters in L1 have room for.
 static void call_by_runs(const qdq_exec *exec, const qdq_link *link, const qdq_chunk *chunk,
                          const char *x, size_t x_size, char *y, qdq_l1 *l1) {
     qdq_view views[QDQ_MAX_STAGE_PARAMS];
@@ -173,7 +176,7 @@ static void call_by_runs(const qdq_exec *exec, const qdq_link *link, const qdq_c
     }
 }
 
-// A run, as many elements at a time as parameters can be laid out for.
+// Calls a link on one run, on as many elements at a time as the parameters in L1 have room for.
 static void call_along(const qdq_exec *exec, const qdq_step *step, const qdq_link *link, size_t at,
                        size_t n, const char *x, size_t x_size, char *y, qdq_l1 *l1) {
     qdq_view views[QDQ_MAX_STAGE_PARAMS];
@@ -201,12 +204,12 @@ static void call(const qdq_exec *exec, const qdq_step *step, const qdq_link *lin
     }
 }
 
-// Runs one link on x and returns y, which is left where it is wanted next.
+// Runs one link on x, stores the result if it has a place, and returns it for the next link.
 static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
                             const qdq_chunk *chunk, const void *x, size_t x_size, qdq_l1 *l1) {
     char *stored = memory_of(exec, step, chunk, link->store, link->y_dtype);
     void *y = stored;
-    if (!stored || stored == x || link->streams) {  // not in one piece, in place, past the cache
+    if (!stored || stored == x || link->streams) {  // not contiguous, in place, or past the cache
         y = next_block(exec, l1);
     }
     call(exec, step, link, chunk, x, x_size, y, l1);

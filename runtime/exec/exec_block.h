@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chain of a step on some of its elements: a tile, or runs of row-major memory.
+// Runs the chain of a step on some elements: a tile, or runs of row-major memory.
 #ifndef QDQ_RUNTIME_EXEC_EXEC_BLOCK_H
 #define QDQ_RUNTIME_EXEC_EXEC_BLOCK_H
 
@@ -14,17 +14,18 @@ enum {
 _Static_assert(QDQ_BLOCK_ELEMENTS *QDQ_MAX_ELEMENT_BYTES <= QDQ_STRIP_BYTES,
                "a strip holds a block");
 
-// L1: two strips that a chain swaps between, and the parameters of one link.
+// Buffers that stay in L1: two strips that a chain alternates between, and the parameters of one
+// link.
 typedef struct qdq_l1 {
     _Alignas(64) unsigned char block[2][QDQ_STRIP_BYTES];
     _Alignas(64) uint32_t params[QDQ_MAX_STAGE_PARAMS][QDQ_BLOCK_ELEMENTS];
-    int next;  // the half that holds no data of the chain
+    int next;  // the strip that holds no data of the chain
 } qdq_l1;
 
-// Elements of the largest dtype that a chain has, that fit in a strip: whole blocks.
+// How many elements of the largest dtype in a chain fit in a strip, in whole blocks.
 size_t qdq_exec_strip_elements(const qdq_step *step);
 
-// Whether a link has parameters that are not the same for all elements.
+// Whether a link has parameters that vary between elements.
 bool qdq_exec_is_uneven(const qdq_link *link);
 
 // Runs the chain on `elements` elements from block number `block` on: one tile, or one or more

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making an exec: one piece of memory for all of it.
+// Creates an exec in a single allocation, and destroys it.
 #include <string.h>
 
 #include "runtime/base/error.h"
@@ -7,7 +7,7 @@
 #include "runtime/exec/exec.h"
 #include "runtime/memory/memory_plan.h"
 
-// The block is laid out twice by the same code: without memory to measure it, then for good.
+// The same code lays out the memory block twice: without memory to measure it, then for good.
 typedef struct layout {
     char *base;
     size_t at;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors into and out of an exec.
+// Moves tensors into and out of an exec: qdq_exec_bind, qdq_exec_write and qdq_exec_read.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,14 +73,14 @@ static qdq_status find_io(const qdq_exec *exec, const char *name, int among, con
     return QDQ_ERR_ARGUMENT;
 }
 
-// int8 and uint8 hold the elements of the narrower integers.
+// An int8 or uint8 array may stand for elements of the narrower integers.
 static bool stands_for(qdq_dtype dtype, qdq_dtype narrow) {
     const qdq_dtype_info *info = qdq_dtype_get(narrow);
     return qdq_dtype_is_packed(narrow) && info->kind == QDQ_KIND_INT &&
            dtype == (info->least < 0 ? QDQ_INT8 : QDQ_UINT8);
 }
 
-// Bytes that are no elements of a dtype narrower than a byte.
+// Refuses bytes that are not elements of a dtype narrower than a byte.
 static qdq_status check_range(const qdq_tensor_info *info, const void *data, qdq_error *err) {
     const qdq_dtype_info *dtype = qdq_dtype_get(info->dtype);
     size_t at = qdq_first_beyond(info->dtype, data, qdq_shape_count(info->shape));
@@ -105,8 +105,8 @@ static qdq_status check(const found_io *found, const char *what, qdq_dtype dtype
     return QDQ_OK;
 }
 
-// float32 to a narrower float. What is too large saturates in small floats, but an infinity stays
-// one where there is one.
+// Encodes float32 as a narrower float. Numbers that are too large saturate in small floats, but an
+// infinity stays an infinity if the dtype has one.
 static void narrow(qdq_dtype dtype, const float *data, char *memory, size_t count) {
     static const qdq_numerics overflow = {.float_overflow = QDQ_FLOAT_OVERFLOW};
     size_t size = qdq_dtype_size(dtype);

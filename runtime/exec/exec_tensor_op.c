@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps on whole tensors: operands become row-major, units run in parallel, results go to their
-// tiles, or piece by piece through the links behind.
+// Runs tensor ops: makes operands row-major, runs units in parallel, and takes the results back to
+// their tiles, or chunk by chunk through the links that follow.
 //
 // A tensor op is work that is not a chain over elements: a matrix product, a softmax, a transpose.
 // It is a function over row-major operands, cut into units that do not depend on each other;
@@ -9,7 +9,7 @@
 // them run over strips. Materialized values and block floats are tiles all the same: the exec
 // copies such operands to rows, and results back to tiles.
 //
-// A tensor op function has bounded scratch, on its stack only; results that do not fit are
+// A tensor op function has bounded scratch, on its stack only; results that do not fit there are
 // computed again. Before it uses scratch for another unit it drops the scratch (qdq_scratch_drop),
 // which poisons it in an exec with `poison`: in tests, and in builds without NDEBUG. A function
 // that keeps something from unit to unit (ops/products/gemm.c keeps packed rows of A) marks it
@@ -43,9 +43,9 @@ static void run_units(void *self, size_t begin, size_t end) {
     tensor_op->fn(tensor_op->params, &context->tensors, begin, end);
 }
 
-//---- Pieces -----------------------------------------------------------------
+//---- Chunks -----------------------------------------------------------------
 
-// The links on so many runs as a strip holds, or on as much of a run.
+// Runs the links on as many runs as fit in a strip, or on as much of one run as fits.
 static void run_strips(const unit_context *c, const qdq_chunk *chunk) {
     qdq_l1 l1;
     const char *data = chunk->data;

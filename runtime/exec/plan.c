@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a plan. Plans are made by graph/compile/compile.c.
+// Looks up the parts of a plan, and destroys plans. graph/compile/compile.c makes them.
 #include "runtime/exec/plan.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan: a list of steps, each of them a loop over blocks. A producer fills a block, a chain of
-// tile functions passes over it while it is in L1, and links store it. Work on whole tensors is a
-// producer too: the pieces that it has finished take the place of blocks. The executor knows what
-// is here and nothing of graphs and ops.
+// A plan: a list of steps, each a loop over blocks. The step loads a block, a chain of tile
+// functions runs over it while it is in L1, and links store it. A step may instead begin with a
+// tensor op, whose finished chunks take the place of blocks. The executor knows only what this file
+// declares, no graphs and no ops.
 //
-// A block is a 32x32 tile (1024 elements in tile order) where an end of the step lies in the arena
-// or a value in it is a block float, else a strip of up to 1024 consecutive elements of row-major
-// memory.
+// A block is a 32x32 tile (1024 elements in tile order) if an end of the step lies in the arena as
+// tiles or a value in it is a block float, else a strip of up to 1024 consecutive elements of
+// row-major memory.
 #ifndef QDQ_RUNTIME_EXEC_PLAN_H
 #define QDQ_RUNTIME_EXEC_PLAN_H
 
@@ -17,14 +17,14 @@
 
 enum {
     QDQ_BLOCK_ELEMENTS = QDQ_TILE_ELEMENTS,
-    QDQ_MAX_ELEMENT_BYTES = 8,  // as tile functions see it
+    QDQ_MAX_ELEMENT_BYTES = 8,  // in the form that tile functions take
     QDQ_MAX_STAGE_PARAMS = 4,
 };
 
 //---- Places -----------------------------------------------------------------
 
 typedef enum qdq_place_kind {
-    QDQ_PLACE_NONE = 0,  // lives in L1 only
+    QDQ_PLACE_NONE = 0,  // in L1 only
     QDQ_PLACE_ARENA,     // tiles from byte `at` of the arena on
     QDQ_PLACE_ROWS,      // row-major: from byte `at` of the arena on
     QDQ_PLACE_INPUT,     // row-major: input number `at`
@@ -56,11 +56,11 @@ typedef enum qdq_fetch {
 } qdq_fetch;
 
 // Numbers that go with the elements of x: scales (float), zero points (int32_t), the other operand
-// of a sum; one per block of the grid.
+// of a sum; one for each block of the grid.
 typedef struct qdq_param {
     bool is_int;
     qdq_grid grid;
-    size_t count;  // 1 (serves all), or grid.count
+    size_t count;  // 1 (for all elements), or grid.count
     qdq_fetch fetch;
     const uint32_t *values;  // QDQ_FETCH_KNOWN
     qdq_located source;      // the others
@@ -69,8 +69,8 @@ typedef struct qdq_param {
 
 //---- Chains -----------------------------------------------------------------
 
-// Computes n elements of y from n elements of x. views[k] views parameter k. Never fails,
-// allocates or keeps state; x and y do not overlap.
+// Computes n elements of y from n elements of x; views[k] has parameter k. Never fails, allocates
+// or keeps state; x and y do not overlap.
 typedef void qdq_tile_fn(const void *params, const qdq_view *views, const void *x, void *y,
                          size_t n);
 
@@ -91,15 +91,15 @@ typedef struct qdq_link {
 enum { QDQ_MAX_REDUCED = 2 };
 
 // Numbers computed from all elements of each block of a grid. States start zeroed; merging must be
-// exact whatever the order, since blocks run in parallel.
+// exact in any order, since blocks run in parallel.
 typedef struct qdq_reduce_fns {
     size_t state_bytes;
     void (*accumulate)(const void *params, void *state, const void *x, size_t n);
     // Element i goes to state i.
     void (*accumulate_each)(const void *params, void *states, const void *x, size_t n);
     void (*merge)(void *states, const void *others, size_t count);
-    // Writes element number `index` of each result; y[k] holds elements of the k-th dtype.
-    // views[k] views the single number of parameter k.
+    // Writes element number `index` of each result; y[k] has the dtype of result k. views[k] has
+    // the single number of parameter k.
     void (*finish)(const void *params, const qdq_view *views, const void *state, size_t index,
                    void *const *y);
 } qdq_reduce_fns;
@@ -110,18 +110,18 @@ typedef struct qdq_reduce {
     size_t stage_param_count;
     qdq_param stage_params[QDQ_MAX_STAGE_PARAMS];
     qdq_grid grid;
-    size_t partials;       // partial states: chunks x grid.count
+    size_t partials;       // parts of the blocks, each with grid.count states
     size_t states_offset;  // in the exec
     size_t result_count;
     qdq_located results[QDQ_MAX_REDUCED];
     size_t results_offset[QDQ_MAX_REDUCED];  // row-major copies, in the exec
 } qdq_reduce;
 
-//---- Whole tensors ----------------------------------------------------------
+//---- Tensor ops -------------------------------------------------------------
 
-// Elements of the first result that are finished: `count` runs of n elements, which lie one behind
-// the other in `data`; run i is that from element at + i * stride on, in row-major order. `data`
-// has the dtype of the result, is aligned as it asks for, and nobody needs it when put returns.
+// Finished elements of the first result: `count` runs of n elements, one after the other in `data`;
+// run i belongs at element at + i * stride, in row-major order. `data` has the dtype of the result
+// and its alignment, and may be reused when the sink returns.
 typedef struct qdq_chunk {
     size_t at, n, count, stride;
     const void *data;
@@ -130,32 +130,32 @@ typedef struct qdq_chunk {
 // Takes a chunk. Several threads may call it at once.
 typedef void qdq_sink_fn(void *self, const qdq_chunk *chunk);
 
-// The operands of work on whole tensors, in the order of the op's ports, row-major. NULL: nothing
-// is connected, or nobody wants the result. Where there is a `put` y[0] is NULL: each element of
-// the first result is handed over once.
+// The operands of a tensor op, in the order of the op's ports, row-major. NULL: not connected, or
+// the result is not wanted. If there is a sink, y[0] is NULL, and each element of the first result
+// goes to the sink once.
 typedef struct qdq_tensors {
     const void *const *x;
     void *const *y;
-    qdq_sink_fn *sink;  // of a function that hands over pieces; NULL: y[0] is written
+    qdq_sink_fn *sink;  // takes the chunks of the first result; NULL: y[0] is written
     void *sink_self;
-    bool poison;  // of qdq_scratch_drop
+    bool poison;  // for qdq_scratch_drop
 } qdq_tensors;
 
-// Does units begin..end of work whose units are independent of each other: what one makes, no other
-// reads or writes. Never fails, allocates or keeps state. It drops scratch (runtime/base/scratch.h)
-// that it will use for another unit.
+// Does units begin..end. Units are independent: no unit reads or writes what another one makes.
+// Never fails, allocates or keeps state. Drops scratch (runtime/base/scratch.h) before using it for
+// another unit.
 typedef void qdq_tensor_op_fn(const void *params, const qdq_tensors *tensors, size_t begin,
                               size_t end);
 
-// Work that is no chain over elements: a product of matrices, a softmax, a transpose.
+// Work that is not a chain over elements: a matrix product, a softmax, a transpose.
 typedef struct qdq_tensor_op {
     qdq_tensor_op_fn *fn;
     const void *params;
     size_t units;
-    size_t cost;  // of all units, in operations on elements: whether threads are woken
+    size_t cost;  // of all units, in operations on elements; decides whether to wake threads
     size_t x_count, y_count;
     qdq_located *x, *y;       // place NONE: not connected, or not wanted
-    size_t *x_flat, *y_flat;  // of tiles: where the exec keeps them row-major meanwhile
+    size_t *x_flat, *y_flat;  // of operands in tiles: where in `flat` the row-major copies lie
 } qdq_tensor_op;
 
 //---- Steps ------------------------------------------------------------------
@@ -169,12 +169,12 @@ typedef enum qdq_step_shape {
     QDQ_STEP_TENSOR_OP,   // a tensor op; the links take the chunks of its first result
 } qdq_step_shape;
 
-// One step. The links of a tensor op take its first result, which is `x` then; it is stored as well
-// if it has a place.
+// One step. After a tensor op the links take its first result, which is then `x`; if it has a
+// place, it is stored as well.
 typedef struct qdq_step {
     qdq_step_shape shape;
     const qdq_tensor_op *tensor_op;  // QDQ_STEP_TENSOR_OP
-    qdq_located x;                   // what the producer loads
+    qdq_located x;                   // loaded block by block
     qdq_tiling tiling;
     bool tiled;
     size_t elements, blocks;
@@ -200,7 +200,7 @@ struct qdq_plan {
     const char *constants;                                      // 64-byte aligned
     qdq_plan_stats stats;
     size_t param_bytes;  // scratch of an exec: fetched parameters, states, results
-    size_t flat_bytes;   // the most that a whole step keeps row-major beside its tiles
+    size_t flat_bytes;   // the most that row-major copies of the tiles of a step need
 };
 
 // Fills in inputs_by_name and outputs_by_name. False: memory runs out.

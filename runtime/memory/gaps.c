@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A segment tree over moments with sets of taken byte spans, for the memory plan.
 #include "runtime/memory/gaps.h"
 
 #include <string.h>
@@ -9,13 +10,13 @@ typedef struct span {
     size_t begin, end;
 } span;
 
-// In order, with gaps between them.
+// Sorted spans with gaps between them.
 typedef struct span_set {
     span *items;
     size_t count, capacity;
 } span_set;
 
-// The first span that ends at `at` or behind it; `count` if there is none.
+// The number of the first span that ends at `at` or above; `count` if there is none.
 static size_t first_ending(const span_set *set, size_t at) {
     size_t low = 0, high = set->count;
     while (low < high) {
@@ -48,8 +49,8 @@ static bool add(qdq_mempool *mempool, span_set *set, span taken) {
 
 //---- The tree ---------------------------------------------------------------
 
-// `always`: taken in all moments of the node, where no node above says so. `ever`: taken in some
-// moment of it, where neither it nor a node above says always.
+// `always`: taken in all moments of the node, unless a node above already says so. `ever`: taken in
+// some of its moments, unless `always` of this node or of one above has it.
 typedef struct qdq_gaps_node {
     span_set always, ever;
 } node;
@@ -84,8 +85,9 @@ bool qdq_gaps_take(qdq_gaps *gaps, size_t first, size_t last, size_t offset, siz
 
 //---- Searching --------------------------------------------------------------
 
-// The sets that have all that is taken in some moments: two for each level and end of the range,
-// and those above.
+// Bounds the sets that describe what is taken in a range of moments. Each level of the tree has at
+// most six: `always` of two nodes above the ends of the range, and both sets of two nodes within
+// it.
 enum { MAX_SETS = 6 * 64 };
 
 static size_t push(const span_set **sets, size_t count, const span_set *set) {
@@ -115,7 +117,7 @@ static size_t sets_of(const qdq_gaps *gaps, size_t first, size_t last, const spa
 size_t qdq_gaps_lowest(qdq_gaps *gaps, size_t first, size_t last, size_t bytes) {
     const span_set *sets[MAX_SETS];
     size_t count = sets_of(gaps, first, last, sets), at = 0;
-    // Up until no set is in the way: the last `good` of them were not.
+    // Moves `at` up until no set is in the way; the last `good` sets were not.
     for (size_t i = 0, good = 0; good < count; i = i + 1 < count ? i + 1 : 0, good++) {
         const span_set *set = sets[i];
         gaps->looks++;
@@ -135,7 +137,7 @@ size_t qdq_gaps_highest(qdq_gaps *gaps, size_t first, size_t last, size_t bytes,
     for (size_t i = 0, good = 0; good < count && at >= bytes;
          i = i + 1 < count ? i + 1 : 0, good++) {
         const span_set *set = sets[i];
-        // Behind those that begin below `at`, and then down.
+        // k stays one past the spans that begin below `at`, while `at` moves down.
         for (size_t k = first_ending(set, at); at >= bytes;) {
             gaps->looks++;
             while (k < set->count && set->items[k].begin < at) k++;

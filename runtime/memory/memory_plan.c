@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places values in the arena by their lifetimes. Five orders of placing are tried; the first that
-// reaches the peak of live bytes is kept, or else the best.
+// Places values in the arena by their lifetimes. Tries five orders of placing and keeps the first
+// that reaches the peak of live bytes, else the one that needs the fewest bytes.
 #include "runtime/memory/memory_plan.h"
 
 #include <stdlib.h>
 
 #include "runtime/memory/gaps.h"
 
-// Values made in place of each other are one slot: one offset, from the first step of the first to
-// the last step of the last. They meet in a step, where they count once.
+// Values made in place of each other share a slot: one offset, from the first step of the first
+// value to the last step of the last one. In a step in which two of them meet, the slot counts
+// once.
 typedef struct slot {
     size_t first_step, last_step, bytes, offset;
     size_t first_moment, last_moment;  // steps in which no slot begins are not counted
-    size_t order;  // of its first value; ties are broken by it so that the result is one
+    size_t order;  // number of its first value; breaks ties, so that the result is unique
 } slot;
 
 // An order in which slots are placed.
@@ -45,8 +46,8 @@ static int later_end_first(const void *a, const void *b) {
     return by_number(x->order, y->order);
 }
 
-// A way to place slots: in which order, and whether every other one goes to the upper end, which is
-// what a chain needs, where each value overlaps its neighbours only.
+// A way to place slots: their order, and whether every other one goes to the upper end. Both ends
+// suit a chain, where each value overlaps only its neighbours.
 typedef struct strategy {
     compare_fn *compare;
     bool both_ends;
@@ -60,7 +61,7 @@ static size_t offset_of(qdq_gaps *gaps, const slot *s, bool upper_end, size_t ca
     return qdq_gaps_lowest(gaps, s->first_moment, s->last_moment, s->bytes);
 }
 
-// Places all slots. `cap` is where the upper end is; *end is how many bytes are used. False when
+// Places all slots. `cap` is the upper end; *end becomes the number of bytes used. False when
 // memory runs out.
 static bool place(slot **order, size_t count, const strategy *how, size_t cap, qdq_gaps *gaps,
                   size_t *end) {
@@ -93,8 +94,8 @@ static size_t peak_of(slot **starts, slot **ends, size_t count) {
     return peak;
 }
 
-// Numbers the steps in which slots begin. `starts` and `ends` are sorted as peak_of leaves them.
-// Returns how many there are.
+// Numbers the steps in which slots begin, and returns how many there are. `starts` and `ends` are
+// sorted as peak_of leaves them.
 static size_t count_moments(slot **starts, slot **ends, size_t count) {
     size_t moment = 0;
     for (size_t i = 0; i < count; i++) {
@@ -108,7 +109,7 @@ static size_t count_moments(slot **starts, slot **ends, size_t count) {
     return moment + 1;
 }
 
-// Makes slots of lifetimes: slot_of[i] is the slot of value i. False if sizes overflow.
+// Makes slots from lifetimes: slot_of[i] is the slot of value i. False if sizes overflow.
 static bool collect(const qdq_lifetime *lifetimes, size_t count, slot *slots, size_t *slot_of,
                     size_t *slot_count) {
     size_t n = 0, all = 0;
@@ -133,8 +134,8 @@ static bool collect(const qdq_lifetime *lifetimes, size_t count, slot *slots, si
     return true;
 }
 
-// First-fit by size is good nearly always. The first strategy that reaches the peak, or the best of
-// them, is taken.
+// First fit, larger slots first, is nearly always good enough. The others follow if it misses the
+// peak.
 static const strategy strategies[] = {
     {larger_first, false},  {earlier_first, true},    {longer_first, false},
     {earlier_first, false}, {later_end_first, false},

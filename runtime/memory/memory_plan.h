@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where values lie in the arena: a pure function from lifetimes to offsets.
+// Gives each value an offset in the arena: a pure function from lifetimes to offsets.
 #ifndef QDQ_RUNTIME_MEMORY_MEMORY_PLAN_H
 #define QDQ_RUNTIME_MEMORY_MEMORY_PLAN_H
 
@@ -12,9 +12,9 @@ enum { QDQ_ARENA_ALIGN = 64 };
 typedef struct qdq_lifetime {
     size_t first_step, last_step;
     size_t bytes;
-    // The value whose memory this one takes over, or QDQ_NOT_IN_PLACE. That one comes before in
-    // the array, has the same bytes, ends in the step in which this one begins, and gives its
-    // memory to no other.
+    // The value whose memory this one takes over, or QDQ_NOT_IN_PLACE. The other value comes
+    // earlier in the array, has the same bytes, ends in the step in which this one begins, and
+    // gives its memory to no third one.
     size_t in_place_of;
     size_t offset;  // out
 } qdq_lifetime;
@@ -26,9 +26,9 @@ typedef struct qdq_memory_plan {
     size_t looks;            // what it cost: see qdq_gaps
 } qdq_memory_plan;
 
-// Fills in all offsets (multiples of QDQ_ARENA_ALIGN) such that no two values that are alive in the
-// same step overlap, except a value and the one it is made in place of. `pool` is used for scratch.
-// False when memory runs out or the sizes overflow.
+// Fills in all offsets (multiples of QDQ_ARENA_ALIGN). No two values that are alive in the same
+// step overlap, except a value and the one that it is made in place of. Scratch comes from
+// `mempool`. False when memory runs out or the sizes overflow.
 bool qdq_plan_memory(qdq_lifetime *lifetimes, size_t count, qdq_mempool *mempool,
                      qdq_memory_plan *result);
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the parameters of elements: by number, along a walk, for a strip and for a tile.
 #include "runtime/tiles/grid.h"
 
 #include <string.h>
 
 #include "runtime/numerics/dtype.h"
 
-// Two neighbouring dims are one where both are whole in a block, or both are cut into single
+// Two neighbouring dims become one if a block spans all of both, or if both are cut into single
 // elements: the order of elements and of blocks stays the same.
 static bool mergeable(const qdq_grid *grid, size_t dim, size_t extent) {
     if (grid->rank == 0) return false;
@@ -36,15 +37,15 @@ qdq_grid qdq_grid_of(qdq_shape shape, const int64_t *extents) {
 
 size_t qdq_grid_block(const qdq_grid *grid, size_t at, size_t *run) {
     size_t block = 0, stride = 1;
-    size_t inner = 1;   // elements below the dim that is looked at
-    bool whole = true;  // every dim below lies in one block
+    size_t inner = 1;   // elements below dim i
+    bool whole = true;  // a block spans every dim below
     size_t length = 1;
     for (int i = grid->rank - 1; i >= 0; i--) {
         size_t index = at % grid->dims[i], group = index / grid->extent[i];
         if (whole) {
             size_t end = (group + 1) * grid->extent[i];
             if (end > grid->dims[i]) end = grid->dims[i];
-            size_t below = inner == 1 ? 0 : length;  // the rest of the row that `at` begins in
+            size_t below = inner == 1 ? 0 : length;  // the rest of the row that holds `at`
             length = (end - index) * inner - (inner == 1 ? 0 : inner - below);
             whole = grid->extent[i] == grid->dims[i];
         }
@@ -64,7 +65,7 @@ size_t qdq_grid_period(const qdq_grid *grid) {
     return period;
 }
 
-// n parameters from number `block` on.
+// Reads n parameters from number `block` on, as items of 4 bytes.
 static void take(qdq_grid_values values, size_t block, size_t n, uint32_t *out) {
     size_t size = values.dtype ? qdq_dtype_size(values.dtype) : sizeof *out;
     const char *from = (const char *)values.data + block * size;
@@ -101,7 +102,7 @@ void qdq_grid_walk_on(qdq_grid_walk *walk, size_t n) {
     }
 }
 
-// Spreads the parameters of n elements from `first` on; returns nothing, fills out[0..n).
+// Writes the parameters of n elements from `first` on to out[0..n), one for each element.
 static void spread(const qdq_grid *grid, qdq_grid_values values, size_t first, size_t n,
                    uint32_t *out) {
     qdq_grid_walk walk = qdq_grid_walk_from(grid, first);
@@ -115,7 +116,8 @@ static void spread(const qdq_grid *grid, qdq_grid_values values, size_t first, s
     }
 }
 
-// `step` of n parameters from number `block` on: where they lie, or in `scratch`.
+// A view of n parameters (`step` 1) or of one (`step` 0) from number `block` on: in place, or
+// decoded to `scratch`.
 static qdq_view view_of(qdq_grid_values values, size_t block, size_t n, size_t step,
                         uint32_t *scratch) {
     if (!values.dtype) return (qdq_view){(const uint32_t *)values.data + block, step};
@@ -136,8 +138,8 @@ qdq_view qdq_grid_strip(const qdq_grid *grid, qdq_grid_values values, size_t fir
     return (qdq_view){scratch, 1};
 }
 
-// Whether a tile of 32 columns has rows that are rows of the grid too (the dim above is then that
-// of rows, or rows and planes), and in each of them one parameter for each element or one for all.
+// Whether a tile has 32 columns and its rows are rows of the grid too, each with one parameter for
+// each element or one for all. The dim above then counts rows, or rows and planes.
 static bool has_plain_rows(const qdq_grid *grid, const qdq_tiling *tiling, qdq_tile_at at) {
     size_t last = (size_t)grid->rank - 1, extent = grid->extent[last];
     size_t col = at.first % tiling->cols;
@@ -145,11 +147,11 @@ static bool has_plain_rows(const qdq_grid *grid, const qdq_tiling *tiling, qdq_t
     return extent == 1 || col / extent == (col + QDQ_TILE_DIM - 1) / extent;
 }
 
-// The parameters of such a tile, the first of which is number `block`.
+// Writes the parameters of such a tile to `out`; the first one is number `block`.
 static void spread_plain_rows(const qdq_grid *grid, qdq_grid_values values, size_t block,
                               const qdq_tiling *tiling, qdq_tile_at at, uint32_t *out) {
     size_t last = (size_t)grid->rank - 1;
-    size_t deep = last == 0 ? 1 : grid->extent[last - 1];  // rows of a block
+    size_t deep = last == 0 ? 1 : grid->extent[last - 1];  // rows that a block spans
     size_t row = last == 0 ? 0 : at.first / tiling->cols % grid->dims[last - 1];
     size_t left = deep - row % deep;
     for (size_t r = 0; r < at.rows; r++, left--) {

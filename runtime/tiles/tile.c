@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies between row-major memory and tiles, with padding, packed dtypes and block floats.
 #include "runtime/tiles/tile.h"
 
 #include <string.h>
@@ -57,10 +58,11 @@ qdq_tile_at qdq_tile_locate(const qdq_tiling *t, size_t tile) {
     };
 }
 
-// Without padding.
+// Whether a tile has no padding.
 static bool is_whole(qdq_tile_at at) { return at.rows * at.cols == QDQ_TILE_ELEMENTS; }
 
-// n <= 16 elements. Whole rows of a face have sizes that compilers copy in registers.
+// Copies n <= 16 elements. A full row of a face has a constant size, which compilers copy in
+// registers.
 static inline void copy_row(void *to, const void *from, size_t size, size_t n) {
     bool whole = n == QDQ_FACE_DIM;
     if (whole && size == 4)
@@ -138,15 +140,15 @@ void qdq_tile_load(qdq_dtype dtype, const void *tile, void *block) {
         memcpy(block, tile, qdq_tile_bytes(dtype));
 }
 
-//---- Whole tensors ----------------------------------------------------------
+//---- Many tiles -------------------------------------------------------------
 
 // Results that are larger than the cache are stored past it.
 static bool past_cache(qdq_dtype dtype, const qdq_tiling *t) {
     return t->planes * t->rows * t->cols * qdq_dtype_size(dtype) >= QDQ_STREAM_BYTES;
 }
 
-// How many tiles from number `tile` on, which lie side by side, have no padding and come before
-// `end`.
+// How many neighbouring tiles from number `tile` on, in one row of tiles and before `end`, have no
+// padding.
 static size_t whole_tiles(const qdq_tiling *t, size_t tile, size_t end) {
     size_t col = tile % t->tile_cols, whole_cols = t->cols / QDQ_TILE_DIM;
     if (col >= whole_cols || qdq_tile_locate(t, tile).rows < QDQ_TILE_DIM) return 0;
@@ -185,7 +187,7 @@ static void untilize_plain(qdq_dtype dtype, const qdq_tiling *t, const char *til
     if (past) qdq_stream_fence();
 }
 
-// Tiles that do not hold elements as the API does go through a block.
+// If tiles hold elements in another form than the API, each one is converted in a block.
 void qdq_tilize_range(qdq_dtype dtype, const qdq_tiling *t, const void *rows, void *tiles,
                       size_t begin, size_t end) {
     if (qdq_tile_is_plain(dtype)) {
@@ -219,7 +221,7 @@ void qdq_untilize_range(qdq_dtype dtype, const qdq_tiling *t, const void *tiles,
     }
 }
 
-// One call of the public functions.
+// The arguments of one call of the public functions.
 typedef struct move {
     qdq_dtype dtype;
     qdq_tiling tiling;

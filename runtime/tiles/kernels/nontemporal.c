@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Stores past the cache with SSE2, memcpy on other machines, and the choice of the copy function.
 #include "runtime/tiles/kernels/nontemporal.h"
 
 #include <stdint.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of cache in one store: it leaves whole, however many others are on their way.
+// Stores past the cache with AVX-512: one store writes a full cache line, so the line leaves
+// complete, however many other lines are on their way.
 #include <immintrin.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies tiles without padding in an order that suits the cache, in groups of neighbours.
 #include "runtime/tiles/kernels/tile_copy.h"
 
 #include <stdint.h>
@@ -12,10 +13,10 @@
 #endif
 
 enum {
-    PIECE = 16,  // bytes that are copied at once; a face row is one of them or more
-    LINE = 64,   // of cache: a store past it wants the whole of one, piece by piece in a row
-    // Tiles side by side that are copied together. Rows are then read and written by some lines at
-    // a time; with more tiles too many places of memory are written by turns.
+    PIECE = 16,  // bytes copied at once; a face row has one piece or more
+    LINE = 64,   // bytes of a cache line, which stores past the cache should fill without a pause
+    // Neighbouring tiles that are copied together, so that rows are read and written several lines
+    // at a time. With more tiles the writes alternate between too many places.
     GROUP = 4,
 };
 
@@ -37,8 +38,7 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 //---- From rows --------------------------------------------------------------
 
-// In the order in which tiles lie in memory, by lines. Called with constants for `size` and
-// `past_cache`, as is copy_row.
+// Fills the tiles line by line. Called with constants for `size` and `past_cache`, as is copy_row.
 static inline void copy_group(size_t size, size_t count, const char *rows, size_t pitch,
                               char *tiles, bool past_cache) {
     const size_t face_row = QDQ_FACE_DIM * size;
@@ -87,7 +87,7 @@ void qdq_tiles_from_rows(size_t size, size_t count, const void *rows, size_t pit
 
 //---- To rows ----------------------------------------------------------------
 
-// Row r of `count` tiles.
+// Copies row r of `count` tiles.
 static inline void copy_row(size_t size, size_t count, const char *tiles, size_t r, char *to,
                             bool past_cache) {
     const size_t face_row = QDQ_FACE_DIM * size, right = QDQ_FACE_DIM * face_row;
@@ -117,8 +117,8 @@ static inline void copy_rows_sized(size_t size, size_t count, const char *tiles,
         copy_rows(1, count, tiles, rows, pitch, past_cache);
 }
 
-// Rows that do not begin where lines do are written through the cache: each piece of them has a
-// line at both ends that the next piece writes too.
+// Rows that are not aligned to cache lines are written through the cache: the copy of the next
+// tiles writes to the line in which this one ends.
 void qdq_rows_from_tiles(size_t size, size_t count, const void *tiles, void *rows, size_t pitch,
                          bool past_cache) {
     const size_t width = QDQ_TILE_DIM * size, bytes = QDQ_TILE_ELEMENTS * size;
