@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words every other header uses: status and errors, memory, element types, shapes, limits.
+// Types that every other header uses: status and errors, memory, element types, shapes, limits.
 //
-// Calls that read, write or compute numbers round to nearest and keep denormals, whatever the
-// caller's floating-point environment is, and put that back.
+// Calls that read, write or compute numbers round to nearest and keep denormals in any
+// floating-point environment, and restore the caller's environment before they return.
 //
-// Every function takes NULL for every pointer and any number for an enum. Unless its comment says
-// otherwise, a function with an `err` (which may be NULL) then fails with QDQ_ERR_ARGUMENT; others
-// return NULL, 0, false or a struct of zeros, or do nothing.
+// Every function accepts NULL for any pointer and any number for an enum. Unless its comment says
+// otherwise, a function with an `err` (which may be NULL) then fails with QDQ_ERR_ARGUMENT; other
+// functions return NULL, 0, false or a struct of zeros, or do nothing.
 #ifndef QDQ_BASE_H
 #define QDQ_BASE_H
 
@@ -43,15 +43,15 @@ typedef enum qdq_status {
     QDQ_ERR_LIMIT,        // a cap of qdq_limits was hit; raise it if the input is trusted
 } qdq_status;
 
-// What stopped a call: one sentence in caller-owned memory. Start it as {0}. The first failure
+// Why a call failed: one sentence in caller-owned memory. Initialize it to {0}. The first failure
 // wins: a call that finds `status` already set leaves the text alone.
 typedef struct qdq_error {
     qdq_status status;
     char text[1024];  // UTF-8, NUL-terminated, cut with "..." when too long
 } qdq_error;
 
-// Receives what the library has to tell beside results and errors (never called on hot paths).
-// A NULL `write` drops it. `text` is one line without a newline, valid during the call.
+// Receives messages that are neither results nor errors (never called on hot paths). A NULL `write`
+// drops them. `text` is one line without a newline, valid during the call.
 typedef struct qdq_logger {
     void (*write)(void *self, const char *text);
     void *self;
@@ -59,24 +59,24 @@ typedef struct qdq_logger {
 
 //---- Memory -----------------------------------------------------------------
 
-// Where memory comes from; NULL, and NULL functions, mean the C library. Any thread that calls into
-// the library may call both, never from inside qdq_exec_run. Must outlive what it allocates.
+// The source of memory. A NULL allocator, or one with NULL functions, means the C library. Any
+// thread that calls into the library may call both functions, but never from inside qdq_exec_run.
+// Must outlive the memory that it allocates.
 typedef struct qdq_allocator {
-    // At least `size` bytes (never 0) aligned to `align` (a power of two), or NULL.
+    // Returns at least `size` bytes (never 0) aligned to `align` (a power of two), or NULL.
     void *(*alloc)(void *self, size_t size, size_t align);
-    // `size` is what was asked for. `ptr` is never NULL.
+    // `size` is the size that `alloc` was called with. `ptr` is never NULL.
     void (*free)(void *self, void *ptr, size_t size);
     void *self;
 } qdq_allocator;
 
 //---- Element types ----------------------------------------------------------
 
-// One row an element type; every other list of element types is made from this one.
+// One row per element type; every other list of element types is generated from this one.
 // X(enumerator, name, bits, kind, least, greatest, name in safetensors, name in .npy)
-// `least` and `greatest` bound integer types; float rows leave them 0. Types narrower than a byte
-// are stored in safetensors and .npy as a byte for each element. An .npy name of "" means that the
-// format has none: such values are widened to float32 there. Block floats are float32 everywhere
-// but in tiles.
+// `least` and `greatest` bound integer types; float rows leave them 0. Safetensors and .npy files
+// store types narrower than a byte as one byte per element. A .npy name of "" means that the format
+// lacks the type: its elements are widened to float32. Block floats are float32 except in tiles.
 // clang-format off
 #define QDQ_DTYPES(X)                                                                            \
     X(FLOAT32,         float32,         32, FLOAT,       0,         0,         "F32",  "<f4")    \
@@ -104,7 +104,7 @@ typedef struct qdq_allocator {
 // clang-format on
 
 typedef enum qdq_dtype {
-    QDQ_DTYPE_NONE = 0,  // "not given": the default of whatever asks
+    QDQ_DTYPE_NONE = 0,  // "not given": each field and call has its own default
 #define QDQ_DTYPE_ENUMERATOR(E, name, bits, kind, least, greatest, safetensors, npy) QDQ_##E,
     QDQ_DTYPES(QDQ_DTYPE_ENUMERATOR)
 #undef QDQ_DTYPE_ENUMERATOR
@@ -112,19 +112,18 @@ typedef enum qdq_dtype {
 } qdq_dtype;
 
 typedef enum qdq_dtype_kind {
-    QDQ_KIND_FLOAT,        // what ops compute on
-    QDQ_KIND_SMALL_FLOAT,  // what Quantize makes: float8, float4
-    QDQ_KIND_BLOCK_FLOAT,  // 16 elements of a row of a tile share an exponent
-    QDQ_KIND_EXPONENT,     // powers of two: scales
+    QDQ_KIND_FLOAT,        // ops compute on these
+    QDQ_KIND_SMALL_FLOAT,  // results of Quantize: float8, float4
+    QDQ_KIND_BLOCK_FLOAT,  // 16 elements in a row of a tile share an exponent
+    QDQ_KIND_EXPONENT,     // powers of two, used as scales
     QDQ_KIND_INT,
     QDQ_KIND_BOOL,
-    QDQ_KIND_WIDE_INT,  // wider than what ops compute in: seeds and offsets, moved and not changed
+    QDQ_KIND_WIDE_INT,  // wider than ops compute in: seeds and offsets, which ops move unchanged
 } qdq_dtype_kind;
 
-// The facts of a row. `bits` is the width in memory; the API holds one element per
-// (bits + 7) / 8 bytes, so a type narrower than a byte takes a whole byte there: an integer as
-// an (u)int8, float4 as its code. Of a block float `bits` is the width of a code in a tile, and the
-// API holds a float32.
+// A row of QDQ_DTYPES. `bits` is the width in memory. The API holds an element in (bits + 7) / 8
+// bytes, so a type narrower than a byte takes a whole byte: an integer as an (u)int8, float4 as its
+// code. For a block float, `bits` is the width of a code in a tile, and the API holds a float32.
 typedef struct qdq_dtype_info {
     const char *name;
     int bits;
@@ -134,23 +133,24 @@ typedef struct qdq_dtype_info {
     const char *npy;
 } qdq_dtype_info;
 
-// The row of `dtype`; NULL for QDQ_DTYPE_NONE and values that are no dtype.
+// The row of `dtype`; NULL for QDQ_DTYPE_NONE and for numbers that are not a dtype.
 QDQ_API const qdq_dtype_info *qdq_dtype_get(qdq_dtype dtype);
-// The dtype called `name`, QDQ_DTYPE_NONE if there is none or `name` is NULL.
+// The dtype called `name`; QDQ_DTYPE_NONE if no dtype has this name or `name` is NULL.
 QDQ_API qdq_dtype qdq_dtype_from_name(const char *name);
-// The name, "none" for QDQ_DTYPE_NONE and values that are no dtype.
+// The name; "none" for QDQ_DTYPE_NONE and for numbers that are not a dtype.
 QDQ_API const char *qdq_dtype_name(qdq_dtype dtype);
-// Bytes of one element at the API: (bits + 7) / 8, of a block float 4; 0 for what is no dtype.
+// Bytes of one element in the API: (bits + 7) / 8, or 4 for a block float; 0 if `dtype` is invalid.
 QDQ_API size_t qdq_dtype_size(qdq_dtype dtype);
 
-// Whether elements are numbers with a fraction (kinds FLOAT, SMALL_FLOAT, BLOCK_FLOAT, EXPONENT).
+// Whether elements can have a fraction (kinds FLOAT, SMALL_FLOAT, BLOCK_FLOAT, EXPONENT).
 QDQ_API bool qdq_dtype_is_real(qdq_dtype dtype);
 
-// n elements of a dtype of real numbers as float32, of another as int32_t; both exact, but that
-// int64 is clamped to int32_t. `data` holds them as the API does. Another dtype writes nothing.
+// Convert n elements, stored in `data` as everywhere in the API. qdq_widen_float takes the dtypes
+// of qdq_dtype_is_real, qdq_widen_int takes all others; a wrong dtype writes nothing. Both are
+// exact, except that qdq_widen_int clamps int64 to int32_t.
 QDQ_API void qdq_widen_float(qdq_dtype dtype, const void *data, float *out, size_t n);
 QDQ_API void qdq_widen_int(qdq_dtype dtype, const void *data, int32_t *out, size_t n);
-// The same of a dtype that is not of real numbers; exact for int64 too.
+// Like qdq_widen_int, but exact for int64 too.
 QDQ_API void qdq_widen_int64(qdq_dtype dtype, const void *data, int64_t *out, size_t n);
 
 //---- Shapes -----------------------------------------------------------------
@@ -175,12 +175,12 @@ typedef struct qdq_shape {
     }(__VA_ARGS__))
 #endif
 
-// Whether two shapes have the same rank, 0..QDQ_MAX_RANK, and dims.
+// Whether two shapes have the same rank, in 0..QDQ_MAX_RANK, and the same dims.
 QDQ_API bool qdq_shape_equal(qdq_shape a, qdq_shape b);
-// Elements in a shape (1 for a scalar), which must fit a size_t; 0 where rank or a dim is illegal.
+// Elements in a shape (1 for a scalar), which must fit a size_t; 0 if the rank or a dim is illegal.
 QDQ_API size_t qdq_shape_count(qdq_shape shape);
 
-// What a row-major tensor is: `bytes` is qdq_shape_count(shape) * qdq_dtype_size(dtype).
+// Describes a row-major tensor: `bytes` is qdq_shape_count(shape) * qdq_dtype_size(dtype).
 typedef struct qdq_tensor_info {
     const char *name;
     qdq_dtype dtype;
@@ -190,17 +190,17 @@ typedef struct qdq_tensor_info {
 
 //---- Limits -----------------------------------------------------------------
 
-// Caps on what a graph may ask for; 0 means the default. Callers raise them, files cannot.
+// Caps on what a graph may ask for; 0 means the default. Callers can raise them, files cannot.
 typedef struct qdq_limits {
     size_t file_bytes;   // of a JSON file; default 64 MiB
     size_t json_values;  // JSON values in a file; default 1,000,000
     size_t elements;     // of one tensor; default 2^31
-    // What is stored: inputs, outputs and constants of a graph together, and of a plan its
-    // constants as they are kept, its arena, inputs, outputs and scratch. Default 8 GiB, on
-    // machines of 32 bits SIZE_MAX / 2.
+    // Storage. For a graph: inputs, outputs and constants together. For a plan: constants in their
+    // stored form, arena, inputs, outputs and scratch together. Default 8 GiB, or SIZE_MAX / 2 on
+    // 32-bit machines.
     size_t bytes;
-    size_t findings;    // errors that a report keeps, and warnings; default 100 of each
-    size_t operations;  // of a run, as qdq_plan_stats counts them; default: any number
+    size_t findings;    // errors that a report keeps, and also warnings; default 100 of each
+    size_t operations;  // in a run, as qdq_plan_stats counts them; default: unlimited
 } qdq_limits;
 
 #ifdef __cplusplus

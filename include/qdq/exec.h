@@ -15,38 +15,41 @@ extern "C" {
 
 typedef enum qdq_float_storage {
     QDQ_FLOAT_DECLARED = 0,  // every value has the dtype that the graph declares
-    QDQ_FLOAT_BFLOAT16,      // float values that are neither input nor output become bfloat16
+    QDQ_FLOAT_BFLOAT16,      // float values other than inputs and outputs become bfloat16
 } qdq_float_storage;
 
 typedef struct qdq_compile_options {
-    const char *target;            // rules and numerics; NULL: the graph's own
-    const qdq_numerics *numerics;  // NULL: the target's; else these, for every node
+    const char *target;            // its rules and numerics apply; NULL: the graph's own
+    const qdq_numerics *numerics;  // used for every node; NULL: the target's
     qdq_float_storage float_storage;
-    const char *isa;   // cap of the instruction set ("portable", "avx2", ...); NULL: the best
+    const char *isa;   // best instruction set to use ("portable", "avx2", ...); NULL: any
     bool materialize;  // store every value in tiles of the arena, node by node
-    // Integer execution: products of dequantized numbers are computed on their integers, which
-    // rounds less than the graph says. Not with `materialize` or a `float_storage`:
+    // Integer execution: computes products of dequantized operands on their integers, which rounds
+    // less than the graph says. Combined with `materialize` or a `float_storage` it is refused with
     // QDQ_ERR_ARGUMENT.
     bool fast;
 } qdq_compile_options;
 
-// Steps in order, and where every value lies. Immutable: any number of threads and execs may use
-// one plan at a time. Independent of the graph, which may be destroyed.
+// A compiled graph: steps in order, and a place for every value. Immutable: any number of threads
+// and execs may use one plan at the same time. Independent of the graph, which may be destroyed.
 typedef struct qdq_plan qdq_plan;
 
-// NULL with `err` set: the first error of the graph's report (QDQ_ERR_GRAPH; QDQ_ERR_UNSUPPORTED
-// if only the target refuses it), or memory (a NULL graph too), or a limit, or an option that is
-// none: an unknown target or instruction set, an enumerator out of range, also in the numerics.
-// QDQ_ERR_IO: a file of constants cannot be read or has been written to. NULL `options`: all
-// defaults. Takes at most `bytes` of the graph's limits and 64 MiB, the plan included.
+// Compiles a graph. NULL `options`: all defaults. Takes at most `bytes` of the graph's limits plus
+// 64 MiB, the plan included. Returns NULL with `err` set on failure:
+// * QDQ_ERR_GRAPH: the first error of the graph's report; QDQ_ERR_UNSUPPORTED if only the target
+//   refuses the graph
+// * QDQ_ERR_ARGUMENT: an unknown target or instruction set, or an enumerator out of range, also in
+//   the numerics
+// * QDQ_ERR_IO: a file of constants cannot be read or has been written to
+// * QDQ_ERR_MEMORY (also for a NULL graph), QDQ_ERR_LIMIT
 QDQ_API qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options,
                                     qdq_error *err);
-// All execs of the plan must be gone. NULL is fine.
+// Destroy all execs of the plan first. NULL is fine.
 QDQ_API void qdq_plan_destroy(qdq_plan *plan);
 
 //---- Inputs and outputs -----------------------------------------------------
 
-// 0 for a NULL plan; NULL for an index that there is not.
+// Counts are 0 for a NULL plan. An index out of range gives NULL.
 QDQ_API size_t qdq_plan_input_count(const qdq_plan *plan);
 QDQ_API size_t qdq_plan_output_count(const qdq_plan *plan);
 QDQ_API const qdq_tensor_info *qdq_plan_input(const qdq_plan *plan, size_t index);
@@ -57,46 +60,46 @@ QDQ_API const qdq_tensor_info *qdq_plan_output(const qdq_plan *plan, size_t inde
 typedef struct qdq_exec_options {
     const qdq_allocator *allocator;  // NULL: the C library
     qdq_parallel parallel;           // all zero: serial
-    bool poison;  // fill the arena before each run, and scratch before it is used again, with 0xFF
+    bool poison;  // fill the arena before each run, and scratch before each reuse, with 0xFF
                   // (builds without NDEBUG always do)
 } qdq_exec_options;
 
 // An arena and the inputs and outputs bound to it. One thread at a time.
 typedef struct qdq_exec qdq_exec;
 
-// NULL with `err` set when memory runs out (QDQ_ERR_MEMORY) or the plan is NULL (QDQ_ERR_ARGUMENT).
-// An error that `err` already has stays, so that of compiling is told. After this nothing allocates
-// and running cannot fail.
+// Returns NULL with `err` set when memory runs out (QDQ_ERR_MEMORY) or the plan is NULL
+// (QDQ_ERR_ARGUMENT). An error that `err` already holds stays, so the caller learns why compiling
+// failed. After this call nothing allocates and running cannot fail.
 QDQ_API qdq_exec *qdq_exec_create(const qdq_plan *plan, const qdq_exec_options *options,
                                   qdq_error *err);
 // NULL is fine.
 QDQ_API void qdq_exec_destroy(qdq_exec *exec);
 
-// Makes the graph read an input from (or write an output to) the caller's row-major memory: `data`
-// holds elements of the tensor's own dtype, `bytes` must be its size, and it must stay valid and
-// untouched during runs. NULL goes back to the exec's own memory. Memory of an output must not
-// overlap any other bound memory.
+// Makes runs read an input from the caller's row-major memory, or write an output to it. `data`
+// holds elements of the tensor's own dtype, `bytes` must be the tensor's size, and the memory must
+// stay valid and untouched during runs. NULL `data` goes back to the exec's own memory. Memory of
+// an output must not overlap any other bound memory.
 QDQ_API qdq_status qdq_exec_bind(qdq_exec *exec, const char *name, void *data, size_t bytes,
                                  qdq_error *err);
 
-// Copies `count` elements of `dtype` into an input; NULL data is refused. The dtype is the input's
+// Copies `count` elements of `dtype` into an input; NULL data is refused. `dtype` is the input's
 // own, or float32 for any float type (rounded half to even). Elements of a block float are float32
-// too; a run rounds them, bound or copied, as a tile holds them. Inputs that nobody wrote or bound
-// are zero.
+// too; a run rounds them, bound or copied, to the form that a tile holds. Inputs that were neither
+// written nor bound are zero.
 QDQ_API qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dtype,
                                   const void *data, size_t count, qdq_error *err);
 
-// Computes all outputs. Never fails: run-time scales that are zero, negative or NaN give what the
-// numerics say, and a NULL exec does nothing.
+// Computes all outputs. Never fails: the numerics define the results of run-time scales that are
+// zero, negative or NaN. Does nothing for a NULL exec.
 QDQ_API void qdq_exec_run(qdq_exec *exec);
 
-// Computes one step of the plan (qdq_plan_get_step), to time it or to show how far a run has come.
-// All steps in order make a run, once every input is written or bound. Does nothing where there is
-// no such step or no exec.
+// Computes one step of the plan (qdq_plan_get_step), to time it or to show the progress of a run.
+// All steps in order make a run, once every input is written or bound. Does nothing if `step` is
+// out of range or `exec` is NULL.
 QDQ_API void qdq_exec_run_step(qdq_exec *exec, size_t step);
 
-// Copies an output (as it is after the last run) to `data`. The dtype is the output's own, or
-// float32 for any float type. NULL data is refused.
+// Copies an output, as the last run left it, to `data`. `dtype` is the output's own, or float32 for
+// any float type. NULL data is refused.
 QDQ_API qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dtype dtype,
                                  void *data, size_t count, qdq_error *err);
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a backend computes, as data. One portable body per op honours every field; all zero is the
-// ONNX formula: quantize clamp(rne(x / s) + z), dequantize (q - z) * s. docs/numerics.md has the
-// formulas and their sources.
+// How a backend computes, as data. The portable kernel of an op honours every field; all zero is
+// the ONNX formula: quantize clamp(rne(x / s) + z), dequantize (q - z) * s. docs/numerics.md has
+// the formulas and their sources.
 #ifndef QDQ_NUMERICS_H
 #define QDQ_NUMERICS_H
 
 #include <qdq/base.h>
 
-// float -> integer. Every mode is exact for every finite input, whatever the host's own mode is.
+// How a float is rounded to an integer. Every mode is exact for every finite input, in any rounding
+// mode of the host.
 typedef enum qdq_rounding {
     QDQ_ROUND_HALF_EVEN = 0,
     QDQ_ROUND_HALF_AWAY,       // 2.5 -> 3, -2.5 -> -3
@@ -29,11 +30,11 @@ typedef enum qdq_zero_point_order {
     QDQ_ZERO_POINT_AFTER_FLOAT,  // to the rounded integer, in float: fl(round(x/s) + fl(z))
 } qdq_zero_point_order;
 
-// What becomes of integers outside the clamp range.
+// How an integer outside the clamp range is brought into it.
 typedef enum qdq_overflow {
     QDQ_OVERFLOW_SATURATE = 0,
-    QDQ_OVERFLOW_WRAP,       // the low bits; beyond int32: INT32_MAX or INT32_MIN by sign first
-    QDQ_OVERFLOW_MAGNITUDE,  // drops the sign of what is negative, then saturates
+    QDQ_OVERFLOW_WRAP,  // keeps the low bits; beyond int32: first INT32_MAX or INT32_MIN by sign
+    QDQ_OVERFLOW_MAGNITUDE,  // drops the sign of negative numbers, then saturates
 } qdq_overflow;
 
 typedef enum qdq_nan {
@@ -42,14 +43,14 @@ typedef enum qdq_nan {
     QDQ_NAN_ZERO_POINT,  // as if x were 0
 } qdq_nan;
 
-// How the zero point leaves in Dequantize.
+// How Dequantize subtracts the zero point.
 typedef enum qdq_subtraction {
     QDQ_SUBTRACT_EXACT = 0,  // fl(q - z): the difference is exact, then one rounding to float
     QDQ_SUBTRACT_FLOAT,      // fl(fl(q) - fl(z))
 } qdq_subtraction;
 
-// How DynamicQuantize finds scale and zero point in the range of the data (docs/numerics.md 5 and
-// 8).
+// How DynamicQuantize chooses scale and zero point from the range of the data (docs/numerics.md 5
+// and 8).
 typedef enum qdq_choice {
     QDQ_CHOOSE_CORE = 0,  // float32; NaN is ignored; an all-zero range gives scale 1
     QDQ_CHOOSE_TORCHAO,   // in the dtype of x; NaN propagates; scales are floored
@@ -69,12 +70,12 @@ typedef enum qdq_bfloat16_store {
     QDQ_BFLOAT16_FLUSH,          // half even; denormal float32 become 0 with their sign
 } qdq_bfloat16_store;
 
-// What becomes of numbers beyond the largest float8. float4 always saturates; float16 and bfloat16
-// always become infinite. Rounding through float16 is done for float4 too.
+// The results of numbers beyond the largest float8. float4 always saturates; float16 and bfloat16
+// always become infinite. QDQ_FLOAT_THROUGH_FLOAT16 rounds float4 through float16 too.
 typedef enum qdq_float_overflow {
     QDQ_FLOAT_SATURATE = 0,
     QDQ_FLOAT_OVERFLOW,         // infinity where the type has one, else NaN
-    QDQ_FLOAT_THROUGH_FLOAT16,  // the same, and rounded to float16 on the way (two roundings)
+    QDQ_FLOAT_THROUGH_FLOAT16,  // the same, after rounding to float16 (two roundings)
 } qdq_float_overflow;
 
 typedef struct qdq_numerics {
@@ -88,31 +89,31 @@ typedef struct qdq_numerics {
     qdq_bfloat16_store bfloat16_store;
     qdq_float_overflow float_overflow;
     qdq_choice choice;
-    // Float dtypes to which numbers on the way are rounded, as `bfloat16_store` says;
+    // Float dtypes to which intermediate numbers are rounded, to bfloat16 by `bfloat16_store`;
     // QDQ_DTYPE_NONE keeps float32.
-    qdq_dtype scale_dtype;            // of Quantize: the scale before it is used
-    qdq_dtype reciprocal_dtype;       // of Quantize: 1 / s; in the float domain s * mid
-    qdq_dtype middle_dtype;           // of Quantize in the float domain: z - s * mid
-    qdq_dtype quantize_step_dtype;    // of Quantize: every other intermediate result
-    qdq_dtype dequantize_step_dtype;  // of Dequantize: q, z, their difference and the product
+    qdq_dtype scale_dtype;            // Quantize: the scale before it is used
+    qdq_dtype reciprocal_dtype;       // Quantize: 1 / s; in the float domain s * mid
+    qdq_dtype middle_dtype;           // Quantize in the float domain: z - s * mid
+    qdq_dtype quantize_step_dtype;    // Quantize: every other intermediate result
+    qdq_dtype dequantize_step_dtype;  // Dequantize: q, z, their difference and the product
     qdq_dtype requantize_dtype;       // between the halves of QDQ_REQUANTIZE_PAIR
-    // Added to q and to its zero point before they become floats (an int8 that travels as uint8).
+    // Added to q and to its zero point before they become floats (for an int8 stored as uint8).
     int32_t code_bias;
-    // Denormal float32, and -0, become +0: x of Quantize, scales, steps and results of Quantize,
+    // Denormal float32 and -0 become +0: x of Quantize; scales, steps and results of Quantize,
     // Dequantize and Requantize.
     bool flush_denormals;
-    // Constant scales of an attribute that are all this close to 1 count as 1.
+    // The constant scales of an attribute count as 1 if each is this close to 1; 0: never.
     float unit_scale_tolerance;
-    float least_scale;  // DynamicQuantize without `eps`: the least scale; 0 is none
-    // Cast to an integer narrower than a byte is Quantize with the scale 1: it saturates, and NaN
-    // is the least. Without: the low bits, and 0.
+    float least_scale;  // DynamicQuantize without `eps`: the least scale; 0: none
+    // Cast to an integer narrower than a byte. True: like Quantize with the scale 1, so it
+    // saturates, and NaN becomes the least value. False: it keeps the low bits, and NaN becomes 0.
     bool cast_quantizes;
-    // Where `narrow` is set the clamp range is also cut to [quant_min, quant_max].
+    // If `narrow` is set, the clamp range is also cut to [quant_min, quant_max].
     bool narrow;
     int32_t quant_min, quant_max;
 } qdq_numerics;
 
-// X(field, cause): every field, and the name of the differences that come from it.
+// X(field, cause): every field, and the name of the differences that it causes.
 // clang-format off
 #define QDQ_NUMERICS_FIELDS(X)                            \
     X(rounding,              "rounding")                  \

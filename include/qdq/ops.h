@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // All ops: for each one a struct with its ports and attributes, and the call that adds a node.
 //
-// The struct of an op is a node as the JSON has it: fields carry the names of the ports and
-// attributes there. All zero is the default of every field, so a call names only what it needs:
+// The struct of an op matches a node in JSON: its fields have the names of the ports and attributes
+// there. Zero is the default of every field, so a call names only the fields it needs:
 //
 //     qdq_value q = qdq_quantize(g, x, (qdq_quantize_attrs){.scales = QDQ_SCALE(0.02f)});
 //
-// C++20 has the same without the name of the struct; there fields go in the order of declaration.
+// C++20 has the same without the name of the struct; its fields must be in the order of
+// declaration.
 //
 // Both the C calls and the JSON reader end in qdq_add_node, which checks the node and infers its
 // outputs.
 //
-// Neural-network ops (all but those of ops/quantize.h) have the names, attributes and defaults of
+// Neural-network ops (in all headers but ops/quantize.h) have the names, attributes and defaults of
 // the oneDNN Graph operations, except where a comment says ONNX. Unless a comment says otherwise,
 // their values are floats (float32, float16, bfloat16), arithmetic is float32 with one rounding to
 // the dtype of the result, and a result has the dtype and the shape of the first input. Results

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything.
+// Includes all public headers.
 #ifndef QDQ_QDQ_H
 #define QDQ_QDQ_H
 

@@ -16,37 +16,37 @@ extern "C" {
 
 enum { QDQ_TILE_DIM = 32, QDQ_FACE_DIM = 16, QDQ_TILE_ELEMENTS = 1024 };
 
-// The native page of the arena: a tile of bfloat16.
+// Bytes of a page of the arena: one tile of bfloat16.
 enum { QDQ_PAGE_BYTES = 2048 };
 
 // How a tensor is cut into tiles.
 typedef struct qdq_tiling {
-    size_t planes, rows, cols;    // of elements: planes * rows * cols = count of the shape
-    size_t tile_rows, tile_cols;  // tiles down and across a plane
+    size_t planes, rows, cols;    // planes * rows * cols = number of elements
+    size_t tile_rows, tile_cols;  // tiles down and across one plane
     size_t tiles;                 // planes * tile_rows * tile_cols
 } qdq_tiling;
 
-// All zero for a shape that has a rank or a dim out of range.
+// All zero for a shape with a rank or a dim out of range.
 QDQ_API qdq_tiling qdq_tiling_of(qdq_shape shape);
-// The shape with its padding; that of rank 0 and 1 is [32, n]. All zero as above.
+// The shape with its padding: [32, n] for rank 0 and 1. All zero as above.
 QDQ_API qdq_shape qdq_padded_shape(qdq_shape shape);
 // Bytes of one tile: 2048 for bfloat16, 4096 for float32 and int32, 1024 for 8-bit types, 512 for
 // 4-bit and 256 for 2-bit types, which are packed with the first element in the low bits. A block
 // float has 64 exponents, one for each face row, before its codes: 1088 for bfloat8_b, 576 for
-// bfloat4_b. 0 for what is no dtype.
+// bfloat4_b. 0 if `dtype` is invalid.
 QDQ_API size_t qdq_tile_bytes(qdq_dtype dtype);
-// Where row r, column c lies in a tile, in elements. 0 <= r, c < 32.
+// The offset of row r, column c in a tile, in elements. 0 <= r, c < 32.
 static inline size_t qdq_tile_offset(size_t r, size_t c) {
     return ((r >> 4) * 2 + (c >> 4)) * 256 + (r & 15) * 16 + (c & 15);
 }
 
-// Copies a whole row-major tensor into tiles, and back. Padding is left as it is; block floats,
-// whose row-major form is float32, are rounded, with padding of zeros. `tiles` has tiling.tiles *
-// qdq_tile_bytes(dtype) bytes and must not overlap `rows`. Nothing is done where a
-// pointer is NULL, or the dtype or the shape is none.
+// Copy a whole row-major tensor into tiles, and back. Padding in `tiles` keeps its bytes, except
+// that block floats, which are float32 in row-major form, are rounded into tiles padded with zeros.
+// `tiles` has tiling.tiles * qdq_tile_bytes(dtype) bytes and must not overlap `rows`. Both do
+// nothing if a pointer is NULL, or the dtype or the shape is invalid.
 QDQ_API void qdq_tilize(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles);
 QDQ_API void qdq_untilize(qdq_dtype dtype, qdq_shape shape, const void *tiles, void *rows);
-// The same on threads. NULL: serial.
+// The same on several threads. NULL `parallel`: serial.
 QDQ_API void qdq_tilize_parallel(qdq_dtype dtype, qdq_shape shape, const void *rows, void *tiles,
                                  const qdq_parallel *parallel);
 QDQ_API void qdq_untilize_parallel(qdq_dtype dtype, qdq_shape shape, const void *tiles, void *rows,

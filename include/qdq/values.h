@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attribute values: what the fields of an op's struct hold, and the macros that write them.
+// Attribute values: the types of the fields of an op's struct, and macros that write such values.
 #ifndef QDQ_VALUES_H
 #define QDQ_VALUES_H
 
@@ -9,16 +9,16 @@
 extern "C" {
 #endif
 
-// An integer whose zero means something: unset is the default. quant_min and quant_max stand for
-// value + fraction (QDQ_REAL makes one of a number below 2^63 in size); other attributes have no
-// fraction, and ignore one.
+// An integer that can be unset, for attributes where 0 is not the default. quant_min and quant_max
+// stand for value + fraction (QDQ_REAL takes any number below 2^63 in magnitude); other attributes
+// ignore the fraction.
 typedef struct qdq_int {
     bool set;
     int64_t value;
     double fraction;
 } qdq_int;
 
-// A number whose zero means something.
+// A number that can be unset.
 typedef struct qdq_float {
     bool set;
     double value;
@@ -26,8 +26,8 @@ typedef struct qdq_float {
 
 typedef enum qdq_bool { QDQ_UNSET = 0, QDQ_FALSE, QDQ_TRUE } qdq_bool;
 
-// Lists; the data is copied when the node is added. `scalar` is a single number rather than a list
-// of one: some targets compute the two differently.
+// Lists; the data is copied when the node is added. `scalar` marks a single number, as opposed to a
+// list of one: some targets compute the two differently.
 typedef struct qdq_floats {
     const float *data;
     size_t count;
@@ -48,8 +48,8 @@ typedef struct qdq_values {
     size_t count;
 } qdq_values;
 
-// In C a list lives as long as the block that it is written in. In C++ it lives as long as its
-// thread, and the same line of code fills it anew each time that it is reached.
+// In C a list lives as long as the block of code that it is written in. In C++ it lives as long as
+// its thread, and each pass through its line of code overwrites it.
 #ifndef __cplusplus
 
 #define QDQ_INT(v) ((qdq_int){true, (v), 0})

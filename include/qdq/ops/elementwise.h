@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-// How shapes are brought together: numpy's rule (right-aligned, sizes equal or 1), or not at all.
+// How shapes are broadcast: by numpy's rule (right-aligned, sizes equal or 1), or not at all.
 typedef enum qdq_broadcast { QDQ_BROADCAST_NUMPY = 0, QDQ_BROADCAST_NONE } qdq_broadcast;
 
 //---- Elements: one input ----------------------------------------------------
@@ -90,7 +90,7 @@ typedef struct qdq_binary_attrs {
     const char *name;
     qdq_value a, b;
     qdq_broadcast auto_broadcast;
-    qdq_dtype dtype;  // of y; default that of a. Not for Minimum, Maximum, GreaterEqual
+    qdq_dtype dtype;  // of y; default: a's dtype. Not for Minimum, Maximum, GreaterEqual
 } qdq_binary_attrs;
 
 #define QDQ_BINARY_CALL(call, op)                                            \
@@ -100,26 +100,26 @@ typedef struct qdq_binary_attrs {
         return qdq_add_node(graph, op, &attrs, sizeof attrs);                \
     }
 
-// Add and Subtract also take int32, and may give it: exact, clamped to int32, where both inputs
-// are int32; else in float32, rounded half to even and clamped.
+// Add and Subtract also take int32, and y may be int32: exact and clamped if both inputs are int32,
+// otherwise computed in float32, rounded half to even and clamped.
 QDQ_BINARY_CALL(qdq_add, "Add")
 QDQ_BINARY_CALL(qdq_subtract, "Subtract")
 QDQ_BINARY_CALL(qdq_multiply, "Multiply")
 QDQ_BINARY_CALL(qdq_divide, "Divide")
-// Both of one dtype. NaN wins.
+// Both inputs have one dtype. If either element is NaN, so is y.
 QDQ_BINARY_CALL(qdq_minimum, "Minimum")
 QDQ_BINARY_CALL(qdq_maximum, "Maximum")
-// Both of one dtype, float or int32; y is bool. False where there is a NaN.
+// Both inputs have one dtype, float or int32; y is bool, false if either element is NaN.
 QDQ_BINARY_CALL(qdq_greater_equal, "GreaterEqual")
 
 typedef struct qdq_select_attrs {
     const char *name;
-    qdq_value condition;  // bool; broadcast onto the others, which are broadcast to each other
+    qdq_value condition;  // bool; broadcast to the shape of a and b, which broadcast together
     qdq_value a, b;       // of one dtype
     qdq_broadcast auto_broadcast;
 } qdq_select_attrs;
 
-// condition ? a : b, of the dtype of a.
+// condition ? a : b, with a's dtype.
 static inline qdq_value qdq_select(qdq_graph *graph, qdq_value condition, qdq_value a, qdq_value b,
                                    qdq_select_attrs attrs) {
     attrs.condition = condition, attrs.a = a, attrs.b = b;
@@ -133,7 +133,7 @@ typedef struct qdq_bias_add_attrs {
     qdq_data_format data_format;
 } qdq_bias_add_attrs;
 
-// x + bias of its channel.
+// x + bias[channel of x]
 static inline qdq_value qdq_bias_add(qdq_graph *graph, qdq_value x, qdq_value bias,
                                      qdq_bias_add_attrs attrs) {
     attrs.x = x, attrs.bias = bias;
@@ -143,9 +143,9 @@ static inline qdq_value qdq_bias_add(qdq_graph *graph, qdq_value x, qdq_value bi
 typedef struct qdq_prelu_attrs {
     const char *name;
     qdq_value x;
-    qdq_value slope;  // of x's dtype; [channels], or broadcast onto x
+    qdq_value slope;  // of x's dtype; [channels], or broadcast to x's shape
     qdq_data_format data_format;
-    qdq_bool per_channel_broadcast;  // default true; false: a slope of rank 1 is for the last dim
+    qdq_bool per_channel_broadcast;  // default true; false: a rank-1 slope goes with the last dim
 } qdq_prelu_attrs;
 
 // x > 0 ? x : slope * x
@@ -159,11 +159,11 @@ typedef struct qdq_dropout_attrs {
     const char *name;
     qdq_value x;
     qdq_value seed, offset;  // int64 or int32, rank 0
-    qdq_value probability;   // float, rank 0; outside of [0, 1] clamped
+    qdq_value probability;   // float, rank 0; clamped to [0, 1]
     qdq_bool keep_mask;      // also makes `mask`: uint8, 1 where an element was kept. Default false
 } qdq_dropout_attrs;
 
-// Philox4x32-10 decides what is kept; y = kept ? x * (1 / (1 - probability)) : 0.
+// Philox4x32-10 decides which elements are kept; y = kept ? x * (1 / (1 - probability)) : 0.
 static inline qdq_value qdq_dropout(qdq_graph *graph, qdq_value x, qdq_dropout_attrs attrs) {
     attrs.x = x;
     return qdq_add_node(graph, "Dropout", &attrs, sizeof attrs);

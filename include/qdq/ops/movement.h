@@ -11,7 +11,7 @@ extern "C" {
 
 typedef struct qdq_concat_attrs {
     const char *name;
-    qdq_values xs;  // 1 to 64, of one dtype, alike in all dims but the axis
+    qdq_values xs;  // 1 to 64, of one dtype, with equal dims except on the axis
     qdq_int axis;   // required
 } qdq_concat_attrs;
 
@@ -23,7 +23,7 @@ typedef struct qdq_reshape_attrs {
     const char *name;
     qdq_value x;
     qdq_ints shape;         // required; one dim may be -1
-    qdq_bool special_zero;  // required: 0 is the dim of x; else 0 is refused
+    qdq_bool special_zero;  // required; true: 0 means the dim of x; false: 0 is refused
 } qdq_reshape_attrs;
 
 static inline qdq_value qdq_reshape(qdq_graph *graph, qdq_value x, qdq_reshape_attrs attrs) {
@@ -42,7 +42,7 @@ static inline qdq_value qdq_transpose(qdq_graph *graph, qdq_value x, qdq_transpo
     return qdq_add_node(graph, "StaticTranspose", &attrs, sizeof attrs);
 }
 
-QDQ_UNARY_CALL(qdq_reorder, "Reorder")  // y = x: layouts are not the graph's
+QDQ_UNARY_CALL(qdq_reorder, "Reorder")  // y = x: a graph has no memory layouts
 
 typedef struct qdq_gen_index_attrs {
     const char *name;
@@ -50,7 +50,7 @@ typedef struct qdq_gen_index_attrs {
     qdq_int axis;  // required
 } qdq_gen_index_attrs;
 
-// The coordinate on the axis, int32.
+// y = the index of each element on the axis, int32.
 static inline qdq_value qdq_gen_index(qdq_graph *graph, qdq_value x, qdq_gen_index_attrs attrs) {
     attrs.x = x;
     return qdq_add_node(graph, "GenIndex", &attrs, sizeof attrs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq_add_node, which adds a node of any op, and the attributes that ops of several families have.
+// qdq_add_node, which adds a node of any op, and attributes shared by ops of several families.
 #ifndef QDQ_OPS_NODE_H
 #define QDQ_OPS_NODE_H
 
@@ -9,18 +9,19 @@
 extern "C" {
 #endif
 
-// Adds a node and returns its first output. `op` is the name ("Quantize"); `attrs` the op's struct
-// with all ports filled in, `attrs_size` its size (a smaller, older struct is fine: the rest is
-// default). An op that does not exist, NULL too, and an enumerator that there is not are findings.
-// NULL `attrs` are all zero: nothing is connected.
+// Adds a node and returns its first output. `op` is the name ("Quantize"), `attrs` the op's struct
+// with all ports filled in, `attrs_size` its size (the smaller struct of an older version is fine:
+// missing fields get their defaults). An unknown or NULL `op` and an unknown enumerator are
+// findings. NULL `attrs` stands for a struct of zeros: nothing is connected.
 QDQ_API qdq_value qdq_add_node(qdq_graph *graph, const char *op, const void *attrs,
                                size_t attrs_size);
 
-// Where the channels are: [N, spatial..., C] or [N, C, spatial...].
+// The position of the channels: [N, spatial..., C] or [N, C, spatial...].
 typedef enum qdq_data_format { QDQ_NXC = 0, QDQ_NCX } qdq_data_format;
 
-// Padding by rule: SAME makes ceil(in / stride) elements, with the odd one of the padding at the
-// end (UPPER) or at the beginning (LOWER); VALID has none. NONE: pads_begin and pads_end.
+// How padding is chosen. NONE: pads_begin and pads_end give it. SAME: enough for ceil(in / stride)
+// results; an odd element of padding goes to the end (UPPER) or to the beginning (LOWER). VALID: no
+// padding.
 typedef enum qdq_auto_pad {
     QDQ_PAD_NONE = 0,
     QDQ_PAD_SAME_UPPER,

@@ -11,22 +11,22 @@ extern "C" {
 
 typedef struct qdq_matmul_attrs {
     const char *name;
-    qdq_value a, b;  // of one dtype. [M, K] x [K, N] with numpy broadcasting of what is before;
+    qdq_value a, b;  // of one dtype. [M, K] x [K, N], with numpy broadcasting of the leading dims;
                      // rank 1: a vector
-    qdq_value bias;  // broadcast onto the result
+    qdq_value bias;  // broadcast to the shape of the result
     qdq_bool transpose_a, transpose_b;  // the last two dims; ignored for rank 1. Default false
-    qdq_dtype dtype;                    // of y: that of a, or float32; default that of a
+    qdq_dtype dtype;                    // of y: a's dtype (the default) or float32
 } qdq_matmul_attrs;
 
-// a * b + bias. Products are added in order of K with one rounding each (fma), from 0 on; then the
-// bias. A NaN is the quiet one without a sign.
+// a * b + bias. The sum starts at 0 and adds products in order of K with one rounding each (fma),
+// then the bias. A NaN result is always the quiet NaN without a sign.
 static inline qdq_value qdq_matmul(qdq_graph *graph, qdq_value a, qdq_value b,
                                    qdq_matmul_attrs attrs) {
     attrs.a = a, attrs.b = b;
     return qdq_add_node(graph, "MatMul", &attrs, sizeof attrs);
 }
 
-// Order of the dims of weights: spatial, input channels, output channels.
+// The order of the weights' dims. X: spatial, I: input channels, O: output channels.
 typedef enum qdq_weights_format { QDQ_XIO = 0, QDQ_OIX } qdq_weights_format;
 
 typedef struct qdq_convolution_attrs {
@@ -34,24 +34,24 @@ typedef struct qdq_convolution_attrs {
     qdq_value x, weights;           // of one dtype; 1 to 3 spatial dims
     qdq_value bias;                 // [output channels], of that dtype
     qdq_ints strides, dilations;    // one per spatial dim; required
-    qdq_ints pads_begin, pads_end;  // the same; empty: zeros
+    qdq_ints pads_begin, pads_end;  // one per spatial dim; required; empty: zeros
     qdq_auto_pad auto_pad;
     qdq_int groups;  // default 1
     qdq_data_format data_format;
     qdq_weights_format weights_format;
 } qdq_convolution_attrs;
 
-// As a product of matrices, the sum over the input channels of the group and, within a channel,
-// over the kernel's spatial dims in order. What is beyond the border has no product: it is as if
-// the kernel ended there.
+// Like the sum of MatMul, over the input channels of the group and, within a channel, over the
+// kernel's spatial dims in order. Elements beyond the border are left out of the sum, as if the
+// kernel ended there.
 static inline qdq_value qdq_convolution(qdq_graph *graph, qdq_value x, qdq_value weights,
                                         qdq_convolution_attrs attrs) {
     attrs.x = x, attrs.weights = weights;
     return qdq_add_node(graph, "Convolution", &attrs, sizeof attrs);
 }
 
-// Order of the dims of weights: spatial, output channels of a group, input channels; or input
-// channels, output channels of a group, spatial.
+// The order of the weights' dims: spatial, output channels of a group, input channels (XOI), or
+// input channels, output channels of a group, spatial (IOX).
 typedef enum qdq_transposed_format { QDQ_XOI = 0, QDQ_IOX } qdq_transposed_format;
 
 typedef struct qdq_conv_transpose_attrs {
@@ -65,8 +65,8 @@ typedef struct qdq_conv_transpose_attrs {
     qdq_transposed_format weights_format;
 } qdq_conv_transpose_attrs;
 
-// y[i * stride + k * dilation - pads_begin] gets x[i] * weights[k]; of each element of y the sum
-// runs in the same order as that of Convolution.
+// Adds x[i] * weights[k] to y[i * stride + k * dilation - pads_begin]; each element of y is summed
+// in the same order as in Convolution.
 static inline qdq_value qdq_conv_transpose(qdq_graph *graph, qdq_value x, qdq_value weights,
                                            qdq_conv_transpose_attrs attrs) {
     attrs.x = x, attrs.weights = weights;
@@ -77,8 +77,8 @@ static inline qdq_value qdq_conv_transpose(qdq_graph *graph, qdq_value x, qdq_va
 typedef struct qdq_matmul_integer_attrs {
     const char *name;
     qdq_value a, b;          // int8 or uint8
-    qdq_value a_zero_point;  // of a's dtype: [], [1], or of rows: [M], [..., M, 1]
-    qdq_value b_zero_point;  // of b's dtype: [], [1], or of columns: [N], [..., 1, N]
+    qdq_value a_zero_point;  // of a's dtype: [], [1], or per row: [M], [..., M, 1]
+    qdq_value b_zero_point;  // of b's dtype: [], [1], or per column: [N], [..., 1, N]
 } qdq_matmul_integer_attrs;
 
 // (a - a_zero_point) * (b - b_zero_point), int32.
@@ -98,7 +98,7 @@ typedef struct qdq_conv_integer_attrs {
     qdq_int groups;
 } qdq_conv_integer_attrs;
 
-// int32; what is beyond the border counts as x_zero_point.
+// y is int32; elements beyond the border count as x_zero_point.
 static inline qdq_value qdq_conv_integer(qdq_graph *graph, qdq_value x, qdq_value w,
                                          qdq_conv_integer_attrs attrs) {
     attrs.x = x, attrs.w = w;
@@ -124,13 +124,13 @@ typedef struct qdq_qlinear_conv_attrs {
     qdq_value x, x_scale, x_zero_point;
     qdq_value w, w_scale, w_zero_point;  // [], [1] or [O]
     qdq_value y_scale, y_zero_point;     // y has the dtype of y_zero_point
-    qdq_value bias;                      // int32 [O], of scale x_scale * w_scale
+    qdq_value bias;                      // int32 [O], with the scale x_scale * w_scale
     qdq_ints strides, dilations, pads_begin, pads_end;
     qdq_auto_pad auto_pad;
     qdq_int groups;
 } qdq_qlinear_conv_attrs;
 
-// As QLinearMatMul; the bias is added to the sum.
+// Like QLinearMatMul; the bias is added to the sum.
 static inline qdq_value qdq_qlinear_conv(qdq_graph *graph, qdq_qlinear_conv_attrs attrs) {
     return qdq_add_node(graph, "QLinearConv", &attrs, sizeof attrs);
 }

@@ -14,21 +14,21 @@ extern "C" {
 // Which elements share a scale and a zero point.
 typedef enum qdq_qtype {
     QDQ_PER_TENSOR = 0,
-    QDQ_PER_CHANNEL,  // those with the same index on `axis`
-    QDQ_PER_GROUP,    // those of one block of `group_shape`
+    QDQ_PER_CHANNEL,  // elements with the same index on `axis`
+    QDQ_PER_GROUP,    // elements in the same block of `group_shape`
 } qdq_qtype;
 
-// What a zero point is.
+// The meaning of a zero point.
 typedef enum qdq_domain {
     QDQ_DOMAIN_INT = 0,  // the code of real 0
     QDQ_DOMAIN_FLOAT,    // the real value of code (quant_min + quant_max + 1) / 2
-    QDQ_DOMAIN_NONE,     // there is none
+    QDQ_DOMAIN_NONE,     // no zero point may be given
 } qdq_domain;
 
-// The scale comes from exactly one of `scale` and `scales`; the zero point from at most one of
-// `zero_point` and `zps`, and is 0 without.
+// Exactly one of `scale` and `scales` gives the scale, and at most one of `zero_point` and `zps`
+// the zero point, which is 0 if neither does.
 typedef struct qdq_quantize_attrs {
-    const char *name;  // of the node; NULL: made up
+    const char *name;  // of the node; NULL: generated
     qdq_value x;       // set by the call. Quantize: float or int32; Dequantize: what Quantize makes
     qdq_value scale;   // float; [] or [1], [dim] or the block grid, by qtype
     qdq_value zero_point;  // integer, or a float constant of whole numbers (float domain: float);
@@ -39,10 +39,10 @@ typedef struct qdq_quantize_attrs {
     qdq_floats scales;     // 1, dim[axis], or one per block in row-major order of the block grid
     qdq_numbers zps;       // one (serves all) or as many as scales
     qdq_dtype dtype;       // of y; default Quantize int8, Dequantize bfloat16
-    qdq_int quant_min;     // a narrower clamp range; default that of dtype. Dequantize: no effect.
-    qdq_int quant_max;     // Whole, of integers; target torchao: also fractions, and of float8
+    qdq_int quant_min;     // a narrower clamp range; default: dtype's range. Dequantize: no effect.
+    qdq_int quant_max;     // Whole, for integers; target torchao: also fractions, and for float8
     qdq_bool saturate;     // float8 results: clamp to the largest value, else NaN or infinity;
-                           // default what the target does. Dequantize and integers: no effect
+                           // default: the target's choice. Dequantize and integers: no effect
     qdq_domain zero_point_domain;
 } qdq_quantize_attrs;
 
@@ -65,26 +65,28 @@ typedef enum qdq_scheme {
     QDQ_ASYMMETRIC = 0,         // lo = min(0, x), hi = max(0, x): scale (hi - lo) / (qmax - qmin)
     QDQ_SYMMETRIC,              // scale max|x| / qmax, zero point 0
     QDQ_SYMMETRIC_NO_CLIPPING,  // scale max(lo / qmin, hi / qmax), zero point 0
-    // A power of two (float8_e8m0) for the largest of a block; results are float8 or float4.
+    // MX: a power of two (float8_e8m0) from the largest |x| of a block; y is float8 or float4.
     QDQ_MX_FLOOR,
     QDQ_MX_CEIL,
     QDQ_MX_EVEN,
     QDQ_MX_RCEIL,
-    QDQ_NVFP4,  // scale max|x| / 6 / global_scale as float8_e4m3fn; results are float4_e2m1
+    QDQ_NVFP4,  // scale max|x| / 6 / global_scale as float8_e4m3fn; y is float4_e2m1
 } qdq_scheme;
 
 typedef struct qdq_dynamic_quantize_attrs {
-    qdq_quantize_attrs quantize;  // as there; with a scale it quantizes with it (output y only)
-    qdq_scheme scheme;            // without: how the parameters come from the data
-    qdq_float eps;                // least scale, > 0; default what the target does
+    qdq_quantize_attrs quantize;  // with a scale: works like Quantize and makes only y
+    qdq_scheme scheme;            // without a scale: how the parameters come from the data
+    qdq_float eps;                // least scale, > 0; default: the target's choice
     qdq_value global_scale;       // nvfp4: one float that scales the scales; default 1
     qdq_floats global_scales;     // the same as a constant
-    qdq_dtype scale_dtype;  // without: float32, float16 or bfloat16, to which the computed scale is
-                            // rounded; default float32. mx_... and nvfp4: their own alone
+    qdq_dtype scale_dtype;  // without a scale: the dtype to which the computed scale is rounded,
+                            // float32 (default), float16 or bfloat16; mx_... and nvfp4: only their
+                            // own
 } qdq_dynamic_quantize_attrs;
 
-// y, and without a given scale also: scale (of `scale_dtype`, or as the scheme says; [], [dim] or
-// the block grid) and zero_point (of y's dtype, same shape); reach them by qdq_port(g, y, "scale").
+// y, and without a given scale also: scale (of `scale_dtype` or the scheme's own dtype; [], [dim]
+// or the block grid) and zero_point (of y's dtype, same shape); get them by qdq_port(g, y,
+// "scale").
 static inline qdq_value qdq_dynamic_quantize(qdq_graph *graph, qdq_value x,
                                              qdq_dynamic_quantize_attrs attrs) {
     attrs.quantize.x = x;
@@ -105,11 +107,11 @@ typedef struct qdq_maybe_qtype {
 #define QDQ_QTYPE(v) (qdq_maybe_qtype{true, (v)})
 #endif
 
-// From one set of parameters to another. Each side is per tensor (one element) or per channel
-// along `axis`, independently of the other.
+// Converts from one set of parameters to another. Each side is per tensor (one element) or per
+// channel along `axis`, independently of the other.
 typedef struct qdq_requantize_attrs {
     const char *name;
-    qdq_value x;  // an integer, or a float that holds such values (`dtype` is then required)
+    qdq_value x;  // an integer, or a float that holds integers (`dtype` is then required)
     qdq_value in_scale, in_zero_point, out_scale, out_zero_point;
     qdq_floats in_scales;
     qdq_numbers in_zps;
@@ -129,11 +131,11 @@ static inline qdq_value qdq_requantize(qdq_graph *graph, qdq_value x, qdq_requan
 
 //---- Cast -------------------------------------------------------------------
 
-// Which power of two a number becomes that lies between two.
+// How a number between two powers of two is rounded to one of them.
 typedef enum qdq_cast_rounding {
-    QDQ_CAST_ROUND_UP = 0,   // the greater
-    QDQ_CAST_ROUND_DOWN,     // the lesser
-    QDQ_CAST_ROUND_NEAREST,  // the nearer; halfway the greater
+    QDQ_CAST_ROUND_UP = 0,   // to the greater
+    QDQ_CAST_ROUND_DOWN,     // to the lesser
+    QDQ_CAST_ROUND_NEAREST,  // to the nearer; halfway: to the greater
 } qdq_cast_rounding;
 
 typedef struct qdq_cast_attrs {
@@ -141,12 +143,12 @@ typedef struct qdq_cast_attrs {
     qdq_value x;                   // any dtype
     qdq_dtype dtype;               // of y, any; required
     qdq_bool saturate;             // float8: clamp to the largest value, else NaN or infinity;
-                                   // default what the target does. float8_e8m0: clamp, else NaN;
+                                   // default: the target's choice. float8_e8m0: clamp, else NaN;
                                    // default true
-    qdq_cast_rounding round_mode;  // float8_e8m0
+    qdq_cast_rounding round_mode;  // float8_e8m0 only
 } qdq_cast_attrs;
 
-// y = x as another dtype, of x's shape.
+// y = x converted to `dtype`, of x's shape.
 static inline qdq_value qdq_cast(qdq_graph *graph, qdq_value x, qdq_cast_attrs attrs) {
     attrs.x = x;
     return qdq_add_node(graph, "Cast", &attrs, sizeof attrs);

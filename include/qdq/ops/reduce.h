@@ -17,10 +17,10 @@ typedef struct qdq_softmax_attrs {
     const char *name;
     qdq_value x;
     qdq_int axis;           // default 1
-    qdq_softmax_mode mode;  // inf_as_zero: a slice of -infinities alone gives zeros (stats: 0)
-    qdq_dtype dtype;        // of y: that of x, or any float where one of the two is float32
-    qdq_bool keep_stats;    // also makes `stats`: float32, max + ln(sum e^(x - max)), the axis 1
-                            // long. Default false
+    qdq_softmax_mode mode;  // inf_as_zero: a slice of only -infinities gives zeros (stats: 0)
+    qdq_dtype dtype;        // of y: x's dtype or float32; any float if x is float32
+    qdq_bool keep_stats;    // also makes `stats`: float32, max + ln(sum e^(x - max)), with 1
+                            // element on the axis. Default false
 } qdq_softmax_attrs;
 
 // e^(x - max) / sum, along the axis.
@@ -45,12 +45,12 @@ static inline qdq_value qdq_log_softmax(qdq_graph *graph, qdq_value x,
 typedef struct qdq_layer_norm_attrs {
     const char *name;
     qdq_value x;
-    qdq_value gamma, beta;    // both or none: [the dims from begin_norm_axis on], or that many
-                              // elements in one dim; float32, or bfloat16 where x is
+    qdq_value gamma, beta;    // both or none: [the dims from begin_norm_axis on], or as many
+                              // elements in one dim; float32, or bfloat16 if x is
     qdq_int begin_norm_axis;  // default -1
     qdq_float epsilon;        // default 1e-5
-    qdq_bool use_affine;      // default true; gamma and beta are used if they are given
-    qdq_bool keep_stats;      // also makes `mean` and `variance` (biased), of the dims before
+    qdq_bool use_affine;      // default true; no effect: gamma and beta are used if given
+    qdq_bool keep_stats;      // also makes `mean` and `variance` (biased), with the dims before
                               // begin_norm_axis; float32 or gamma's dtype. Default true
 } qdq_layer_norm_attrs;
 
@@ -89,12 +89,12 @@ static inline qdq_value qdq_group_norm(qdq_graph *graph, qdq_value x, qdq_group_
 
 typedef struct qdq_batch_norm_attrs {
     const char *name;
-    qdq_value x, gamma, beta, mean, variance;  // [channels]; float32, or all bfloat16 where x is
+    qdq_value x, gamma, beta, mean, variance;  // [channels]; float32, or all bfloat16 if x is
     qdq_float epsilon;                         // required
     qdq_data_format data_format;
 } qdq_batch_norm_attrs;
 
-// gamma * (x - mean) / sqrt(variance + epsilon) + beta, of the channel.
+// gamma * (x - mean) / sqrt(variance + epsilon) + beta, per channel.
 static inline qdq_value qdq_batch_norm(qdq_graph *graph, qdq_value x, qdq_batch_norm_attrs attrs) {
     attrs.x = x;
     return qdq_add_node(graph, "BatchNormInference", &attrs, sizeof attrs);
@@ -108,8 +108,8 @@ typedef struct qdq_batch_norm_training_attrs {
     qdq_data_format data_format;
 } qdq_batch_norm_training_attrs;
 
-// By the statistics of x. Also makes running_mean and running_variance, momentum * old +
-// (1 - momentum) * batch, and batch_mean and batch_variance (biased).
+// Normalizes by the mean and variance of x. Also makes running_mean and running_variance,
+// momentum * old + (1 - momentum) * batch, and batch_mean and batch_variance (biased).
 static inline qdq_value qdq_batch_norm_training(qdq_graph *graph, qdq_value x,
                                                 qdq_batch_norm_training_attrs attrs) {
     attrs.x = x;

@@ -17,7 +17,7 @@ typedef struct qdq_pool_attrs {
     qdq_ints strides, kernel;       // one per spatial dim; required
     qdq_ints pads_begin, pads_end;  // required; empty: zeros
     qdq_ints dilations;             // MaxPool only; default 1
-    qdq_bool exclude_pad;           // AvgPool only; required: divide by the elements that there are
+    qdq_bool exclude_pad;           // AvgPool only; required; true: divide by the elements inside x
     qdq_pool_rounding rounding_type;
     qdq_auto_pad auto_pad;
     qdq_data_format data_format;
@@ -28,7 +28,7 @@ static inline qdq_value qdq_avg_pool(qdq_graph *graph, qdq_value x, qdq_pool_att
     return qdq_add_node(graph, "AvgPool", &attrs, sizeof attrs);
 }
 
-// Padding never wins; a NaN does.
+// Padding is never the maximum; a NaN always is.
 static inline qdq_value qdq_max_pool(qdq_graph *graph, qdq_value x, qdq_pool_attrs attrs) {
     attrs.x = x;
     return qdq_add_node(graph, "MaxPool", &attrs, sizeof attrs);
@@ -37,7 +37,7 @@ static inline qdq_value qdq_max_pool(qdq_graph *graph, qdq_value x, qdq_pool_att
 typedef enum qdq_interpolate_mode {
     QDQ_NEAREST = 0,
     QDQ_LINEAR,
-    QDQ_BILINEAR,  // the last two are other words for linear
+    QDQ_BILINEAR,  // the last two mean the same as linear
     QDQ_TRILINEAR,
 } qdq_interpolate_mode;
 
@@ -59,8 +59,8 @@ typedef struct qdq_interpolate_attrs {
     const char *name;
     qdq_value x;
     qdq_maybe_interpolate_mode mode;  // required
-    qdq_ints sizes;                   // one per spatial dim; exactly one of sizes and scales
-    qdq_floats scales;                // one per spatial dim; a result is trunc(in * scale) long
+    qdq_ints sizes;                   // one per spatial dim; give either sizes or scales
+    qdq_floats scales;                // one per spatial dim; the dim of y is trunc(in * scale)
     qdq_coordinates coordinate_transformation_mode;
     qdq_data_format data_format;
 } qdq_interpolate_attrs;
