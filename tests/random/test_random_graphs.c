@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random graphs of all ops give the same bits fused and node by node, on one to three threads, with
-// every instruction set and plain C, and after being written and read again. Where scales are powers
-// of two, fast execution gives the same bits too. Broken graphs are refused.
+// every instruction set and plain C, and after being written and read again. Where scales are
+// powers of two, fast execution gives the same bits too. Broken graphs are refused.
 //
 //     test_random_graphs [--seed N] [--count N] [--write FOLDER] [--digest]
 //
