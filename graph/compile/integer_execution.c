@@ -164,7 +164,7 @@ static uint64_t settled_reads(search *s, size_t index) {
     }
     if (fusion->passes_quantized)
         return reads && !s->values[group_of(s, node->outputs[0])].real ? reads : 0;
-    if (all) return reads;
+    if (all || !fusion->accepts_quantized) return reads;
     offer(s, index, &ctx);
     return fusion->accepts_quantized(&ctx);
 }

@@ -30,6 +30,7 @@ static inline const void *qdq_best_row(const void *rows, size_t count, size_t si
     while (count-- > 0) {
         row -= size;
         const qdq_isa *isa = (const void *)row;
+        // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): tables are const
         if (isas >> *isa & 1 && (!fits || fits(row, wanted))) return row;
     }
     return NULL;

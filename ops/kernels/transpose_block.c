@@ -109,6 +109,7 @@ static inline void transpose1(const void *const *x, size_t j, char *y, size_t st
 
 #else
 
+// NOLINTBEGIN(bugprone-macro-parentheses): `type` is a type
 #define TRANSPOSE_BLOCK(size, type)                                                            \
     static inline void transpose##size(const void *const *x, size_t j, char *y, size_t step) { \
         for (size_t k = 0; k < BLOCK##size; k++)                                               \
@@ -118,11 +119,13 @@ static inline void transpose1(const void *const *x, size_t j, char *y, size_t st
 TRANSPOSE_BLOCK(4, uint32_t)
 TRANSPOSE_BLOCK(2, uint16_t)
 TRANSPOSE_BLOCK(1, uint8_t)
+// NOLINTEND(bugprone-macro-parentheses)
 
 #endif
 
 //---- Entry ------------------------------------------------------------------
 
+// NOLINTBEGIN(bugprone-macro-parentheses): `type` is a type
 // Whole blocks, then the remaining columns and rows. The inner loop runs along the shorter side, so
 // that cache lines are finished before the loop leaves them.
 #define TRANSPOSE(size, type)                                                                    \
