@@ -118,6 +118,14 @@ typedef struct qdq_memory_config {
     qdq_shard_spec shard_spec;
 } qdq_memory_config;
 
+// How a tensor lies on a device: what ttnn calls memory_config, layout and tile. All zero: in DRAM,
+// interleaved, in tiles of 32x32.
+typedef struct qdq_tensor_layout {
+    qdq_memory_config memory_config;
+    qdq_layout layout;
+    qdq_tile_shape tile;  // of layout TILE
+} qdq_tensor_layout;
+
 // The names that ttnn gives them: "L1", "HEIGHT_SHARDED"; "none" for other numbers.
 QDQ_API const char *qdq_buffer_type_name(qdq_buffer_type type);
 QDQ_API const char *qdq_memory_layout_name(qdq_memory_layout layout);

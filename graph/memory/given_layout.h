@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user says about where the values of a graph lie on a device: memory_config, layout,
+// tile. A table of its own: a graph without them has none.
+#ifndef QDQ_GRAPH_MEMORY_GIVEN_LAYOUT_H
+#define QDQ_GRAPH_MEMORY_GIVEN_LAYOUT_H
+
+#include "graph/graph.h"
+#include "include/qdq/device.h"
+
+typedef struct qdq_given_layout {
+    bool has_config, has_layout, has_tile;
+    qdq_tensor_layout as;  // what is not given is zero
+} qdq_given_layout;
+
+// What is given for the value `id`; NULL: nothing.
+const qdq_given_layout *qdq_graph_given_layout(const qdq_graph *graph, uint32_t id);
+
+// The same to write to; made if there is none. NULL if memory runs out.
+qdq_given_layout *qdq_graph_give_layout(qdq_graph *graph, uint32_t id);
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory_config, layout and tile of every value of a graph: what the user gave, else what ttnn
+// would choose (docs/device_memory.md).
+#ifndef QDQ_GRAPH_MEMORY_TENSOR_LAYOUTS_H
+#define QDQ_GRAPH_MEMORY_TENSOR_LAYOUTS_H
+
+#include "graph/memory/given_layout.h"
+
+typedef struct qdq_tensor_layouts {
+    const qdq_tensor_layout **of;  // by value id; NULL: every value has the default
+    size_t count;
+} qdq_tensor_layouts;
+
+// Fills *out; the pool owns it. False if memory runs out.
+bool qdq_tensor_layouts_make(const qdq_graph *graph, qdq_mempool *mempool, qdq_tensor_layouts *out);
+
+// The layout of the value `id`; never NULL. A config that is sharded without a shard_spec stays so
+// if no operand has one to take, which target ttnn refuses.
+const qdq_tensor_layout *qdq_tensor_layout_of(const qdq_tensor_layouts *layouts, uint32_t id);
+
+// The value whose buffer the value `id` shares, because it is a reshape that moves no page; `id`
+// itself if it has a buffer of its own.
+uint32_t qdq_tensor_root_of(const qdq_graph *graph, const qdq_tensor_layouts *layouts, uint32_t id);
+
+#endif
