@@ -78,6 +78,14 @@ typedef enum qdq_float_overflow {
     QDQ_FLOAT_THROUGH_FLOAT16,  // the same, after rounding to float16 (two roundings)
 } qdq_float_overflow;
 
+// What multiplies and adds: IEEE float32, or the SFPMAD of a Tenstorrent chip, which is neither an
+// fma nor two roundings. docs/device_arithmetic.md has both chips' steps.
+typedef enum qdq_multiply_add {
+    QDQ_MULTIPLY_ADD_IEEE = 0,
+    QDQ_MULTIPLY_ADD_WORMHOLE,
+    QDQ_MULTIPLY_ADD_BLACKHOLE,
+} qdq_multiply_add;
+
 typedef struct qdq_numerics {
     qdq_rounding rounding;
     qdq_scaling scaling;
