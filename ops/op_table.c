@@ -6,7 +6,6 @@
 #include "ops/elementwise/elementwise_ops.h"
 #include "ops/op.h"
 #include "ops/synonyms.h"
-#include "runtime/base/did_you_mean.h"
 
 // X(description) of an op, ROW(id, ...) of a row of ops/elementwise/elementwise_ops.h whose
 // description is qdq_op_<id>. In the order of `qdq ops`.
@@ -76,8 +75,7 @@ const qdq_op *qdq_op_find(const char *name) {
 const char *qdq_op_meant(const char *name) {
     const char *names[OP_COUNT];
     for (size_t i = 0; i < OP_COUNT; i++) names[i] = ops[i]->name;
-    const char *meant = name ? qdq_synonym_of(name, names, OP_COUNT) : NULL;
-    return meant ? meant : qdq_did_you_mean(name, names, OP_COUNT);
+    return qdq_word_meant(name, names, OP_COUNT);
 }
 
 //---- For inspect.h ----------------------------------------------------------

@@ -7,7 +7,6 @@
 
 #include "include/qdq/inspect.h"
 #include "ops/synonyms.h"
-#include "runtime/base/did_you_mean.h"
 #include "runtime/base/number.h"
 #include "runtime/base/shape_text.h"
 #include "runtime/base/utf8.h"
@@ -123,11 +122,9 @@ void qdq_report_near(qdq_findings *findings, qdq_core_rule rule, qdq_subject sub
 
 void qdq_find_unknown(qdq_findings *findings, qdq_core_rule rule, qdq_subject subject,
                       const char *found, const char *name, const char *const *known, size_t count) {
-    const char *meant = qdq_synonym_of(name, known, count);
-    const char *advice = meant ? NULL : qdq_word_without_counterpart(name);
+    const char *advice = qdq_word_without_counterpart(name);
     if (advice)
         qdq_report_add(findings, "core", &qdq_core_rules[rule], subject, found, NULL, advice);
     else
-        qdq_report_near(findings, rule, subject, found, NULL,
-                        meant ? meant : qdq_did_you_mean(name, known, count));
+        qdq_report_near(findings, rule, subject, found, NULL, qdq_word_meant(name, known, count));
 }

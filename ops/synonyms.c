@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "runtime/base/did_you_mean.h"
+
 // If a word has several meanings, the first one that the caller knows counts.
 static const struct {
     const char *theirs, *ours;
@@ -88,13 +90,24 @@ static const struct {
     {"output_tensor", "leave it out: a result has the name of its node, and `dtype` is its dtype"},
 };
 
-const char *qdq_synonym_of(const char *name, const char *const *known, size_t count) {
-    for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++) {
-        if (strcmp(synonyms[i].theirs, name) != 0) continue;
-        for (size_t k = 0; k < count; k++)
-            if (strcmp(synonyms[i].ours, known[k]) == 0) return known[k];
-    }
+// Our word for a backend's word, if the caller knows it.
+static const char *ours_for(size_t synonym, const char *const *known, size_t count) {
+    for (size_t k = 0; k < count; k++)
+        if (strcmp(synonyms[synonym].ours, known[k]) == 0) return known[k];
     return NULL;
+}
+
+const char *qdq_word_meant(const char *name, const char *const *known, size_t count) {
+    enum { SYNONYMS = sizeof synonyms / sizeof synonyms[0] };
+    if (!name) return NULL;
+    for (size_t i = 0; i < SYNONYMS; i++) {
+        const char *ours = strcmp(synonyms[i].theirs, name) ? NULL : ours_for(i, known, count);
+        if (ours) return ours;
+    }
+    const char *nearest = qdq_did_you_mean(name, known, count);
+    for (size_t i = 0; i < SYNONYMS && !nearest; i++)
+        if (qdq_did_you_mean(name, &synonyms[i].theirs, 1)) nearest = ours_for(i, known, count);
+    return nearest;
 }
 
 const char *qdq_word_without_counterpart(const char *name) {

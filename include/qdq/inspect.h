@@ -58,8 +58,8 @@ QDQ_API const qdq_plan_step *qdq_plan_get_step(const qdq_plan *plan, size_t inde
 //---- Names ------------------------------------------------------------------
 
 // The op that an unknown name probably means: the op that has this name in a backend
-// ("QuantizeLinear" is Quantize), or else the op with the nearest name. NULL if there is none, or
-// for a NULL `name`.
+// ("QuantizeLinear" is Quantize), or else the op whose name, or name in a backend, is nearest. NULL
+// if there is none, or for a NULL `name`.
 QDQ_API const char *qdq_op_meant(const char *name);
 
 //---- Instruction sets -------------------------------------------------------

@@ -131,6 +131,8 @@ CASE(qdq_op_meant) {
     EXPECT(!qdq_op_meant(NULL));
     EXPECT(!qdq_op_meant(""));
     EXPECT(!strcmp(qdq_op_meant("QuantizeLinear"), "Quantize"));
+    EXPECT(!strcmp(qdq_op_meant("QuantizeLinea"), "Quantize"));
+    EXPECT(!strcmp(qdq_op_meant("Quantise"), "Quantize"));
 }
 CASE(qdq_op_count) { EXPECT(qdq_op_count() > 0); }
 CASE(qdq_op_get) { EXPECT(!qdq_op_get(SIZE_MAX).name); }
