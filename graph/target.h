@@ -23,6 +23,8 @@ typedef struct qdq_target {
     size_t release_count;
     // quant_min and quant_max may have fractions, and apply to float8
     bool real_bounds;
+    // its tensors lie in the memory of a device: memory_config, layout and tile mean something
+    bool has_device;
     // The numerics of a node at a release.
     qdq_numerics (*numerics)(const qdq_op_context *ctx, int release);
 } qdq_target;

@@ -54,6 +54,25 @@ static void check_target(const qdq_graph *graph, const qdq_target_version *versi
     }
 }
 
+// One warning for all values, by the first one that has a memory_config, a layout or a tile.
+static void check_ignored(const qdq_graph *graph, const qdq_target *target,
+                          qdq_findings *findings) {
+    size_t count = 0, first = 0;
+    for (size_t i = graph->given_layout_count; i-- > 0;)
+        if (graph->given_layouts[i]) count++, first = i;
+    if (!count || target->has_device) return;
+    qdq_report_core(findings, QDQ_RULE_MEMORY_CONFIG_IGNORED,
+                    (qdq_subject){.node = graph->values[first].name, .kind = "value"},
+                    qdq_text(findings,
+                             "a memory_config, a layout or a tile is given%s, and target %s has no "
+                             "device",
+                             count > 1 ? qdq_text(findings, ", as for %zu other value%s", count - 1,
+                                                  count > 2 ? "s" : "")
+                                       : "",
+                             target->name),
+                    NULL);
+}
+
 // Starts a report with the findings of building.
 static bool start(qdq_graph *graph) {
     qdq_findings *f = &graph->checked;
@@ -79,6 +98,7 @@ static qdq_status check(qdq_graph *graph, const qdq_target_version *version, qdq
         check_outputs(graph, &graph->checked);
         check_uses(graph, &graph->checked);
         check_target(graph, version, &graph->checked);
+        check_ignored(graph, version->target, &graph->checked);
     }
     if (graph->report_pool.failed)
         return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");

@@ -112,6 +112,12 @@ typedef struct qdq_rule {
     X(CONSTANT_DATA, "constant-data", ERROR, GRAPH,                                                \
       "a constant's data has as many elements as its shape, each in the range of its dtype",       \
       "give it flat, in row-major order")                                                                \
+    X(MEMORY_CONFIG, "memory-config", ERROR, GRAPH,                                                \
+      "a memory_config, a layout and a tile have words and numbers that can be",                   \
+      "see docs/format.md#9-memory-of-a-device")                                                   \
+    X(MEMORY_CONFIG_IGNORED, "memory-config-ignored", WARNING, GRAPH,                              \
+      "a memory_config, a layout or a tile is for a target that has a device",                     \
+      "results never depend on it; target ttnn has a device")                                      \
     X(OUTPUT_MISSING, "output-missing", ERROR, GRAPH, "a graph has at least one output",           \
       "name a value under \"outputs\"")                                                            \
     X(VALUE_UNUSED, "value-unused", WARNING, GRAPH, "every value is used",                         \

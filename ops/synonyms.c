@@ -85,7 +85,7 @@ static const struct {
 static const struct {
     const char *theirs, *advice;
 } foreign[] = {
-    {"memory_config", "leave it out: a graph says nothing of the memory of a device"},
+    {"memory_config", "it is a key of the node, next to `attrs`"},
     {"queue_id", "leave it out: a graph has no command queues"},
     {"output_tensor", "leave it out: a result has the name of its node, and `dtype` is its dtype"},
 };

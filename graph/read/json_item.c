@@ -38,6 +38,22 @@ qdq_status qdq_item_array(const qdq_reader *r, const qdq_item *object, const cha
     return QDQ_OK;
 }
 
+qdq_status qdq_item_shape(const qdq_reader *r, const qdq_item *object, const char *key,
+                          qdq_shape *out) {
+    qdq_item list;
+    QDQ_TRY(qdq_item_array(r, object, key, true, &list));
+    *out = (qdq_shape){0};
+    QDQ_JSON_EACH(dim, list.json) {
+        int64_t value;
+        if (!qdq_json_whole(dim, &value))
+            return qdq_fail(r->err, QDQ_ERR_PARSE, "%s[%d] is %s, wanted a whole number",
+                            list.where, out->rank, qdq_json_kind_text(dim));
+        if (out->rank < QDQ_MAX_RANK) out->dims[out->rank] = value;
+        out->rank++;
+    }
+    return QDQ_OK;
+}
+
 qdq_status qdq_item_check_keys(const qdq_reader *r, const qdq_item *object,
                                const char *const *keys) {
     size_t count = 0;

@@ -8,6 +8,7 @@
 
 #include "graph/names.h"
 #include "graph/read/json_attrs.h"
+#include "graph/read/json_memory_read.h"
 #include "graph/read/json_nesting.h"
 #include "graph/read/node_order.h"
 #include "include/qdq/inspect.h"
@@ -26,13 +27,25 @@ static bool maker_of(const qdq_node_list *list, const char *name, uint32_t *inde
     return dot && find_node(list, name, (size_t)(dot - name), index);
 }
 
+// Keeps what the node says about the memory of its first output.
+static qdq_status read_memory(const qdq_reader *r, const qdq_item *at, qdq_node_text *node) {
+    qdq_given_layout given;
+    const qdq_op *op = qdq_op_find(node->op);
+    const qdq_subject subject = {.node = node->name, .op = op ? op->name : NULL};
+    QDQ_TRY(qdq_json_read_memory(r, at, subject, &given));
+    if (!given.has_config && !given.has_layout && !given.has_tile) return QDQ_OK;
+    node->memory = qdq_mempool_copy(r->mempool, &given, 1, sizeof given);
+    return node->memory ? QDQ_OK : qdq_fail_memory(r->err, sizeof given);
+}
+
 static qdq_status read_text(qdq_node_list *list, const qdq_item *at, qdq_node_text *node) {
-    static const char *const keys[] = {"op", "name", "inputs", "attrs", NULL};
+    static const char *const keys[] = {"op", "name", "inputs", "attrs", QDQ_JSON_MEMORY_KEYS, NULL};
     const qdq_reader *r = list->r;
     qdq_item inputs, attrs;
     QDQ_TRY(qdq_item_check_keys(r, at, keys));
     QDQ_TRY(qdq_item_string(r, at, "op", &node->op));
     QDQ_TRY(qdq_item_string(r, at, "name", &node->name));
+    QDQ_TRY(read_memory(r, at, node));
     QDQ_TRY(qdq_item_member(r, at, "inputs", false, &inputs));
     QDQ_TRY(qdq_item_member(r, at, "attrs", false, &attrs));
     if (inputs.json && !qdq_json_is_object(inputs.json))
@@ -221,7 +234,8 @@ static qdq_status add_node(const qdq_node_list *list, const qdq_node_text *node)
         if (r->mempool->failed) return qdq_fail_memory(r->err, op->attrs_size);
         if (fine) {
             qdq_json_check_nesting(r->graph, op, node->name, node->attrs, fields);
-            (void)qdq_graph_add_node(r->graph, op, fields, op->attrs_size);
+            qdq_value y = qdq_graph_add_node(r->graph, op, fields, op->attrs_size);
+            if (node->memory) qdq_json_give_memory(r->graph, y, node->memory);
         } else {
             note_uses(list, op, fields);
             (void)qdq_graph_add_invalid(r->graph, node->name);

@@ -9,6 +9,7 @@ typedef struct qdq_node_text {
     const char *name;
     const char *op;
     const qdq_json_item *inputs, *attrs;  // objects or NULL
+    struct qdq_given_layout *memory;      // of its first output; NULL: nothing is given
     bool used;                            // a node added earlier reads it, so it is part of a cycle
 } qdq_node_text;
 

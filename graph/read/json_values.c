@@ -7,32 +7,18 @@
 #include <string.h>
 
 #include "graph/read/json_attrs.h"
+#include "graph/read/json_memory_read.h"
 #include "graph/tensor_file/held_constants.h"
 #include "graph/tensor_file/safetensors.h"
 #include "runtime/numerics/dtype.h"
 
 //---- Declarations -----------------------------------------------------------
 
-// For a shape of more than 8 dims only the rank is kept; the graph then refuses it.
-static qdq_status read_shape(const qdq_reader *r, const qdq_item *object, qdq_shape *shape) {
-    qdq_item list;
-    QDQ_TRY(qdq_item_array(r, object, "shape", true, &list));
-    *shape = (qdq_shape){0};
-    QDQ_JSON_EACH(dim, list.json) {
-        int64_t value;
-        if (!qdq_json_whole(dim, &value))
-            return qdq_fail(r->err, QDQ_ERR_PARSE, "%s[%d] is %s, wanted a whole number",
-                            list.where, shape->rank, qdq_json_kind_text(dim));
-        if (shape->rank < QDQ_MAX_RANK) shape->dims[shape->rank] = value;
-        shape->rank++;
-    }
-    return QDQ_OK;
-}
-
 typedef struct declaration {
     const char *name;
     qdq_dtype dtype;
     qdq_shape shape;
+    qdq_given_layout memory;
 } declaration;
 
 static qdq_status read_declaration(const qdq_reader *r, const qdq_item *at, const char *kind,
@@ -40,21 +26,22 @@ static qdq_status read_declaration(const qdq_reader *r, const qdq_item *at, cons
     const char *dtype;
     QDQ_TRY(qdq_item_string(r, at, "name", &out->name));
     QDQ_TRY(qdq_item_string(r, at, "dtype", &dtype));
-    QDQ_TRY(read_shape(r, at, &out->shape));
+    QDQ_TRY(qdq_item_shape(r, at, "shape", &out->shape));
+    QDQ_TRY(qdq_json_read_memory(r, at, (qdq_subject){out->name, NULL, NULL, kind}, &out->memory));
     out->dtype =
         qdq_json_read_dtype(r->graph, dtype, (qdq_subject){out->name, NULL, "dtype", kind});
     return QDQ_OK;
 }
 
 qdq_status qdq_json_read_input(qdq_reader *r, const qdq_item *at) {
-    static const char *const keys[] = {"name", "dtype", "shape", NULL};
+    static const char *const keys[] = {"name", "dtype", "shape", QDQ_JSON_MEMORY_KEYS, NULL};
     declaration d;
     QDQ_TRY(qdq_item_check_keys(r, at, keys));
     QDQ_TRY(read_declaration(r, at, "input", &d));
     if (d.dtype == QDQ_DTYPE_NONE)
         (void)qdq_graph_add_invalid(r->graph, d.name);
     else
-        (void)qdq_input(r->graph, d.name, d.dtype, d.shape);
+        qdq_json_give_memory(r->graph, qdq_input(r->graph, d.name, d.dtype, d.shape), &d.memory);
     return QDQ_OK;
 }
 
@@ -256,7 +243,8 @@ static bool is_scalar(const declaration *d, const qdq_json_item *data) {
 }
 
 qdq_status qdq_json_read_constant(qdq_reader *r, const qdq_item *at) {
-    static const char *const keys[] = {"name", "dtype", "shape", "data", "file", "tensor", NULL};
+    static const char *const keys[] = {
+        "name", "dtype", "shape", "data", "file", "tensor", QDQ_JSON_MEMORY_KEYS, NULL};
     declaration d;
     qdq_item data, file, tensor;
     QDQ_TRY(qdq_item_check_keys(r, at, keys));
@@ -277,9 +265,12 @@ qdq_status qdq_json_read_constant(qdq_reader *r, const qdq_item *at) {
         (void)qdq_graph_add_invalid(r->graph, d.name);
         return QDQ_OK;
     }
+    size_t before = r->graph->value_count;
     if (file.json)
         QDQ_TRY(read_file_constant(r, at, &d));
     else
         read_inline(r, &d, data.json);
+    bool added = r->graph->value_count > before;
+    qdq_json_give_memory(r->graph, (qdq_value){added ? (uint32_t)before : 0}, &d.memory);
     return QDQ_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "graph/target.h"
 #include "graph/tensor_file/held_constants.h"
+#include "graph/write/json_memory_write.h"
 #include "graph/write/new_file.h"
 #include "include/qdq/tensor_file.h"
 #include "runtime/base/fp_environment.h"
@@ -59,6 +60,7 @@ static void write_values(qdq_json *json, const qdq_graph *graph, qdq_value_kind 
         if (value->kind != kind) continue;
         qdq_json_begin_object(json);
         write_declaration(json, value);
+        qdq_json_write_memory(json, qdq_graph_given_layout(graph, (uint32_t)i));
         if (kind == QDQ_VALUE_CONSTANT && is_inline(value)) {
             write_elements(json, value);
         } else if (kind == QDQ_VALUE_CONSTANT) {
@@ -172,6 +174,8 @@ static void write_node(qdq_json *json, const qdq_graph *graph, const qdq_node *n
     for (size_t i = 0; i < op->attr_count; i++)
         write_attr(json, &op->attrs[i], (const char *)node->attrs + op->attrs[i].offset);
     qdq_json_end_object(json);
+    if (node->output_count)
+        qdq_json_write_memory(json, qdq_graph_given_layout(graph, node->outputs[0]));
     qdq_json_end_object(json);
 }
 

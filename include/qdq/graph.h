@@ -7,7 +7,7 @@
 #ifndef QDQ_GRAPH_H
 #define QDQ_GRAPH_H
 
-#include <qdq/base.h>
+#include <qdq/device.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -63,6 +63,18 @@ QDQ_API qdq_value qdq_graph_find(const qdq_graph *graph, const char *name);
 // and *shape untouched, if `value` is no value or is marked invalid.
 QDQ_API bool qdq_value_type(const qdq_graph *graph, qdq_value value, qdq_dtype *dtype,
                             qdq_shape *shape);
+
+//---- The memory of a device (docs/format.md) --------------------------------
+
+// Say where `value`, an input, a constant or the first output of a node, shall lie on a Tenstorrent
+// device: its memory_config, whether its pages are tiles or rows, and the shape of its tiles. All
+// have defaults, and results never depend on them. Targets without a device ignore them, with a
+// warning. What cannot be on any device is a finding, and is not kept; target ttnn's rules check
+// what depends on the tensor and on the device. The last call counts.
+QDQ_API void qdq_set_memory_config(qdq_graph *graph, qdq_value value,
+                                   const qdq_memory_config *config);
+QDQ_API void qdq_set_layout(qdq_graph *graph, qdq_value value, qdq_layout layout);
+QDQ_API void qdq_set_tile(qdq_graph *graph, qdq_value value, qdq_tile_shape tile);
 
 //---- Files (docs/format.md) -------------------------------------------------
 

@@ -91,6 +91,55 @@ CASE(qdq_value_type) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_set_memory_config) {
+    const qdq_memory_config l1 = {.buffer_type = QDQ_L1};
+    qdq_set_memory_config(NULL, (qdq_value){1}, &l1);
+    for (int i = 0; i < 5 + 4 * MISUSE_NUMBERS; i++) {
+        qdq_graph *g = misuse_small_graph();
+        qdq_memory_config bad = {.memory_layout = QDQ_HEIGHT_SHARDED,
+                                 .shard_spec = {.grid_count = 1, .shape = QDQ_SHAPE(1, 1)}};
+        const unsigned number = misuse_numbers[i % MISUSE_NUMBERS];
+        qdq_value value = {i == 0 ? UINT32_MAX : 1};
+        switch (i < 5 ? -i : (i - 5) / MISUSE_NUMBERS) {
+        case 0: bad.buffer_type = (qdq_buffer_type)number; break;
+        case 1: bad.memory_layout = (qdq_memory_layout)number; break;
+        case 2: bad.shard_spec.orientation = (qdq_shard_orientation)number; break;
+        case 3: bad.shard_spec.distribution = (qdq_shard_distribution)number; break;
+        case -2: bad.shard_spec.grid_count = SIZE_MAX; break;
+        case -3: bad.shard_spec.shape.rank = INT_MAX; break;
+        case -4: bad.shard_spec.shape.dims[1] = INT64_MIN; break;
+        }
+        qdq_set_memory_config(g, value, i == 1 ? NULL : &bad);
+        EXPECT(misuse_is_broken(g));
+        qdq_graph_destroy(g);
+    }
+}
+
+CASE(qdq_set_layout) {
+    qdq_set_layout(NULL, (qdq_value){1}, QDQ_LAYOUT_TILE);
+    for (int i = 0; i < MISUSE_NUMBERS; i++) {
+        qdq_graph *g = misuse_small_graph();
+        qdq_set_layout(g, (qdq_value){1}, (qdq_layout)misuse_numbers[i]);
+        qdq_set_layout(g, (qdq_value){misuse_numbers[i]}, QDQ_LAYOUT_TILE);
+        const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+        EXPECT(report && report->errors == 2);
+        qdq_graph_destroy(g);
+    }
+}
+
+CASE(qdq_set_tile) {
+    qdq_set_tile(NULL, (qdq_value){1}, (qdq_tile_shape){0});
+    for (int i = 0; i < MISUSE_NUMBERS; i++) {
+        qdq_graph *g = misuse_small_graph();
+        qdq_set_tile(g, (qdq_value){1}, (qdq_tile_shape){misuse_numbers[i], 32, false});
+        qdq_set_tile(g, (qdq_value){1}, (qdq_tile_shape){32, misuse_numbers[i], true});
+        qdq_set_tile(g, (qdq_value){0}, (qdq_tile_shape){32, 32, false});
+        const qdq_report *report = qdq_graph_validate(g, NULL, NULL);
+        EXPECT(report && report->errors == 3);
+        qdq_graph_destroy(g);
+    }
+}
+
 // Every op without attributes, and with each enum attribute out of range.
 CASE(qdq_add_node) {
     EXPECT(!qdq_add_node(NULL, "Quantize", NULL, 0).id);
@@ -231,6 +280,9 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_port),
                                     ROW(qdq_graph_find),
                                     ROW(qdq_value_type),
+                                    ROW(qdq_set_memory_config),
+                                    ROW(qdq_set_layout),
+                                    ROW(qdq_set_tile),
                                     ROW(qdq_add_node),
                                     ROW(qdq_graph_load),
                                     ROW(qdq_graph_parse),

@@ -278,10 +278,15 @@ class Misspelled(Case):
             self.assertIn(f"did you mean '{right}'?", self.qdq("ops", wrong, code=2).err)
 
     def test_words_without_a_counterpart_are_left_out(self):
-        for wrong in ("memory_config", "queue_id", "output_tensor"):
+        for wrong in ("queue_id", "output_tensor"):
             found = self.check(graph([quantize(scales=1, **{wrong: 1})], outputs={"y": "x"}))
             (one,) = [one for one in found if one["rule"] == "core/attr-unknown"]
             self.assertTrue(one["hint"].startswith("leave it out: "), one["hint"])
+
+    def test_a_memory_config_is_no_attribute(self):
+        found = self.check(graph([quantize(scales=1, memory_config={})], outputs={"y": "x"}))
+        (one,) = [one for one in found if one["rule"] == "core/attr-unknown"]
+        self.assertEqual(one["hint"], "it is a key of the node, next to `attrs`")
 
     def test_nothing_is_near(self):
         (found,) = self.check(graph([node("Conv2D", "q", "x")], outputs={"y": "x"}))

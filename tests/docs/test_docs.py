@@ -339,6 +339,20 @@ BROKEN = {
                                                "data": 128}]),
     "a number for a list": (["constants"], [{"name": "c", "dtype": "int8", "shape": [1],
                                              "data": 1}]),
+    "a memory_config that is a string": (["inputs", 0, "memory_config"], "L1"),
+    "an unknown key of a memory_config": ([*NODE, "memory_config"], {"pool": "L1"}),
+    "an unknown buffer_type": ([*NODE, "memory_config"], {"buffer_type": "L2"}),
+    "an unknown memory_layout": ([*NODE, "memory_config"], {"memory_layout": "SHARDED"}),
+    "a shard without cores": ([*NODE, "memory_config"], {
+        "memory_layout": "HEIGHT_SHARDED", "shard_spec": {"grid": [], "shape": [32, 32]}}),
+    "a range of one core": ([*NODE, "memory_config"], {
+        "memory_layout": "HEIGHT_SHARDED", "shard_spec": {"grid": [[0, 0]], "shape": [32, 32]}}),
+    "a shard of rank 1": ([*NODE, "memory_config"], {
+        "memory_layout": "HEIGHT_SHARDED", "shard_spec": {"grid": [[[0, 0], [0, 0]]],
+                                                          "shape": [32]}}),
+    "an unknown layout": (["inputs", 0, "layout"], "TILED"),
+    "a tile of 5 rows": (["inputs", 0, "tile"], [5, 32]),
+    "a transpose_tile that is a number": (["inputs", 0, "transpose_tile"], 1),
     "a schema that is a number": (["$schema"], 1),
     "a file out of the folder": (["constants"], [{"name": "c", "dtype": "int8", "shape": [],
                                                   "file": "../c.safetensors", "tensor": "c"}]),

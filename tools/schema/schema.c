@@ -8,9 +8,7 @@
 
 #include "tools/common.h"
 #include "tools/schema/json_text.h"
-
-#define CLOSED "'additionalProperties': false"
-#define CLOSED_BUT_FOR_NOTES "'patternProperties': {'^x-': true}, " CLOSED
+#include "tools/schema/memory_schema.h"
 
 //---- The parts that no table has --------------------------------------------
 
@@ -56,12 +54,13 @@ static void put_attr_types(qdq_json *json) {
 static void put_input_and_output(qdq_json *json) {
     json_text(json, "'input': {'type': 'object', 'description': 'a tensor that each run gets anew',"
                     " 'properties': {'name': {'$ref': '#/$defs/name'},"
-                    " 'dtype': {'$ref': '#/$defs/dtype'}, 'shape': {'$ref': '#/$defs/shape'}},"
-                    " 'required': ['name', 'dtype', 'shape'], " CLOSED_BUT_FOR_NOTES "}");
+                    " 'dtype': {'$ref': '#/$defs/dtype'}, 'shape': {'$ref': "
+                    "'#/$defs/shape'}," SCHEMA_MEMORY_KEYS "},"
+                    " 'required': ['name', 'dtype', 'shape'], " SCHEMA_CLOSED_BUT_FOR_NOTES "}");
     json_text(json, "'output': {'type': 'object', 'description': 'a result with its own name',"
                     " 'properties': {'name': {'$ref': '#/$defs/name'},"
                     " 'value': {'$ref': '#/$defs/value'}}, 'required': ['name', 'value'],"
-                    " " CLOSED_BUT_FOR_NOTES "}");
+                    " " SCHEMA_CLOSED_BUT_FOR_NOTES "}");
 }
 
 static void put_target(qdq_json *json) {
@@ -113,14 +112,17 @@ static void put_constant(qdq_json *json) {
                     " have its number without the list'},");
     // Paths stay below the folder of the graph: no part is "", "." or "..".
     static const char path[] = "^(?!\\.{1,2}(/|$))[^/]+(/(?!\\.{1,2}(/|$))[^/]+)*$";
+    json_text(
+        json,
+        "'file': {'type': 'string', 'pattern': '%s',"
+        " 'description': 'a .safetensors file beneath the folder of this file'},"
+        " 'tensor': {'type': 'string', 'description': 'its name in `file`'}," SCHEMA_MEMORY_KEYS
+        "},",
+        path);
     json_text(json,
-              "'file': {'type': 'string', 'pattern': '%s',"
-              " 'description': 'a .safetensors file beneath the folder of this file'},"
-              " 'tensor': {'type': 'string', 'description': 'its name in `file`'}},",
-              path);
-    json_text(json, "'required': ['name', 'dtype', 'shape'], " CLOSED_BUT_FOR_NOTES ", 'oneOf': ["
-                    "{'required': ['data'], 'properties': {'file': false, 'tensor': false}},"
-                    " {'required': ['file', 'tensor'], 'properties': {'data': false}}]");
+              "'required': ['name', 'dtype', 'shape'], " SCHEMA_CLOSED_BUT_FOR_NOTES ", 'oneOf': ["
+              "{'required': ['data'], 'properties': {'file': false, 'tensor': false}},"
+              " {'required': ['file', 'tensor'], 'properties': {'data': false}}]");
     qdq_json_key(json, "allOf");
     qdq_json_begin_array(json);
     put_ranges(json);
@@ -281,7 +283,7 @@ static void put_ports(qdq_json *json, size_t op) {
     json_text(json, "}, 'required': [");
     for (size_t i = 0; i < qdq_op_get(op).input_count; i++)
         if (!qdq_op_input(op, i).optional) qdq_json_string(json, qdq_op_input(op, i).name);
-    json_text(json, "], " CLOSED "}");
+    json_text(json, "], " SCHEMA_CLOSED "}");
 }
 
 // Writes the attributes that have neither port nor default; returns how many.
@@ -313,7 +315,7 @@ static void put_op(qdq_json *json, size_t op) {
     }
     json_text(json, "}");
     size_t required = put_required(json, op);
-    json_text(json, CLOSED_BUT_FOR_NOTES "}}, 'required': ['inputs'%s]",
+    json_text(json, SCHEMA_CLOSED_BUT_FOR_NOTES "}}, 'required': ['inputs'%s]",
               required ? ", 'attrs'" : "");
     if (conditions) put_conditions(json, op);
     qdq_json_end_object(json);
@@ -323,9 +325,10 @@ static void put_node(qdq_json *json) {
     json_text(json, "'node': {'type': 'object', 'description': 'one op', 'properties': {"
                     "'op': {'enum': [");
     for (size_t op = 0; op < qdq_op_count(); op++) qdq_json_string(json, qdq_op_get(op).name);
-    json_text(json, "]}, 'name': {'$ref': '#/$defs/name'}, 'inputs': {'type': 'object'},"
-                    " 'attrs': {'type': 'object'}}, 'required': ['op', 'name'],"
-                    " " CLOSED_BUT_FOR_NOTES);
+    json_text(json,
+              "]}, 'name': {'$ref': '#/$defs/name'}, 'inputs': {'type': 'object'},"
+              " 'attrs': {'type': 'object'}," SCHEMA_MEMORY_KEYS "}, 'required': ['op', 'name'],"
+              " " SCHEMA_CLOSED_BUT_FOR_NOTES);
     qdq_json_key(json, "allOf");
     qdq_json_begin_array(json);
     for (size_t op = 0; op < qdq_op_count(); op++)
@@ -354,7 +357,7 @@ static void put_graph(qdq_json *json) {
                     " 'items': {'$ref': '#/$defs/node'}},"
                     " 'outputs': {'type': 'array', 'minItems': 1,"
                     " 'items': {'$ref': '#/$defs/output'}}},"
-                    " 'required': ['format', 'outputs'], " CLOSED_BUT_FOR_NOTES);
+                    " 'required': ['format', 'outputs'], " SCHEMA_CLOSED_BUT_FOR_NOTES);
 }
 
 static void to_stdout(void *self, const char *bytes, size_t count) {
@@ -372,6 +375,7 @@ void print_schema(void) {
     json_text(json, "}");
     put_scalars(json);
     put_attr_types(json);
+    schema_put_memory(json);
     put_input_and_output(json);
     put_constant(json);
     put_node(json);

@@ -158,5 +158,6 @@ const qdq_target qdq_target_ttnn = {
     .summary = "Tenstorrent ttnn in mid-2026, as tt-metal's kernels compute it",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
+    .has_device = true,
     .numerics = numerics,
 };
