@@ -272,7 +272,8 @@ class Misspelled(Case):
         for wrong, right in (("DynamicDequantize", "Dequantize"), ("QuantizeLinear", "Quantize"),
                              ("DequantizeLinear", "Dequantize"), ("quantize_affine", "Quantize"),
                              ("dequantize_affine", "Dequantize"), ("TypeCast", "Cast"),
-                             ("DynamicQuantizeLinear", "DynamicQuantize"), ("Clip", "Clamp")):
+                             ("DynamicQuantizeLinear", "DynamicQuantize"), ("Clip", "Clamp"),
+                             ("QuantizeLinea", "Quantize"), ("Conv2D", "Convolution")):
             self.suggests(graph([node(wrong, "q", "x")], outputs={"y": "x"}), "core/op-unknown",
                           wrong, right)
             self.assertIn(f"did you mean '{right}'?", self.qdq("ops", wrong, code=2).err)
@@ -289,7 +290,7 @@ class Misspelled(Case):
         self.assertEqual(one["hint"], "it is a key of the node, next to `attrs`")
 
     def test_nothing_is_near(self):
-        (found,) = self.check(graph([node("Conv2D", "q", "x")], outputs={"y": "x"}))
+        (found,) = self.check(graph([node("LSTM", "q", "x")], outputs={"y": "x"}))
         self.assertNotIn("did you mean", found["message"])
         self.assertTrue(found["hint"])
 
