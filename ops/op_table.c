@@ -53,6 +53,11 @@
     X(qdq_op_reshape)                     \
     X(qdq_op_transpose)                   \
     X(qdq_op_reorder)                     \
+    X(qdq_op_to_memory_config)            \
+    X(qdq_op_interleaved_to_sharded)      \
+    X(qdq_op_sharded_to_interleaved)      \
+    X(qdq_op_reshard)                     \
+    X(qdq_op_to_layout)                   \
     X(qdq_op_gen_index)                   \
     X(qdq_op_dropout)
 

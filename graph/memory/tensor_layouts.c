@@ -46,6 +46,7 @@ static const struct op_row {
     {"Divide", OUTPUT_AS_A, 1},          {"Minimum", OUTPUT_AS_A, 1},
     {"Maximum", OUTPUT_AS_A, 1},         {"GreaterEqual", OUTPUT_AS_A, 1},
     {"BiasAdd", OUTPUT_AS_A, 1},         {"PReLU", OUTPUT_AS_A, 1},
+    {"ToLayout", OUTPUT_AS_A, NO_B},     {"ShardedToInterleaved", OUTPUT_IN_DRAM, NO_B},
     {"MatMul", OUTPUT_IN_DRAM, NO_B},    {"Convolution", OUTPUT_IN_DRAM, NO_B},
 };
 

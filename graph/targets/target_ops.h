@@ -31,9 +31,10 @@
 #define QDQ_ONEDNN_OPS QDQ_USUAL_OPS "BatchNormForwardTraining GenIndex " QDQ_INTEGER_PRODUCTS
 #define QDQ_TENSORRT_OPS QDQ_USUAL_OPS QDQ_INTEGER_PRODUCTS
 #define QDQ_TRIPY_OPS QDQ_COMMON_OPS "GenIndex"
-#define QDQ_TTNN_OPS                                              \
-    QDQ_COMMON_OPS                                                \
-    "Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp PReLU " \
+#define QDQ_TTNN_OPS                                                             \
+    QDQ_COMMON_OPS                                                               \
+    "Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp PReLU "                \
+    "ToMemoryConfig InterleavedToSharded ShardedToInterleaved Reshard ToLayout " \
     "RMSNorm BatchNormForwardTraining"
 #define QDQ_TORCHAO_OPS QDQ_USUAL_OPS "BatchNormForwardTraining"
 

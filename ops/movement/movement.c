@@ -54,7 +54,7 @@ static void run_copy(const void *params, const qdq_tensors *tensors, size_t begi
     qdq_chunks_end(&y);
 }
 
-static size_t lower_copy(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+size_t qdq_lower_copy(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     copy_params *p = QDQ_MEMPOOL_NEW(to->mempool, copy_params);
     if (!p) return 0;
     *p = (copy_params){ctx->inputs[0].type.dtype, ctx->outputs[0].dtype,
@@ -67,7 +67,7 @@ static size_t lower_copy(const qdq_op_context *ctx, const qdq_lowering *to, qdq_
     return 1;
 }
 
-static bool same_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
+bool qdq_same_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
     *quantized = *ctx->inputs[0].quantized;
     return true;
 }
@@ -81,7 +81,7 @@ static const qdq_port_desc reorder_inputs[] = {
 
 static void infer_reorder(qdq_op_context *ctx) { ctx->outputs[0] = ctx->inputs[0].type; }
 
-static const qdq_op_fusion reorder_fusion = {.passes_quantized = same_quantized};
+static const qdq_op_fusion reorder_fusion = {.passes_quantized = qdq_same_quantized};
 
 const qdq_op qdq_op_reorder = {
     .name = "Reorder",
@@ -92,7 +92,7 @@ const qdq_op qdq_op_reorder = {
     .outputs = outputs,
     .output_count = 1,
     .infer = infer_reorder,
-    .lower = lower_copy,
+    .lower = qdq_lower_copy,
     .fusion = &reorder_fusion,
 };
 
@@ -198,7 +198,7 @@ const qdq_op qdq_op_reshape = {
     .attrs_size = sizeof(qdq_reshape_attrs),
     QDQ_OP_TABLES(reshape_inputs, outputs, reshape_attrs),
     .infer = infer_reshape,
-    .lower = lower_copy,
+    .lower = qdq_lower_copy,
     .fusion = &reshape_fusion,
 };
 

@@ -26,6 +26,11 @@ void qdq_move(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, void *y, size
 void qdq_move_chunk(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, qdq_chunks *y, size_t at,
                     size_t n);
 
+// `lower` of an op that copies its input in order, and the hook of qdq_op_fusion of one that also
+// keeps the shape.
+size_t qdq_lower_copy(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages);
+bool qdq_same_quantized(const qdq_op_context *ctx, qdq_quantized *quantized);
+
 // The address of element p.
 static inline const char *qdq_at(const void *x, qdq_dtype dtype, size_t p) {
     return (const char *)x + p * qdq_dtype_size(dtype);

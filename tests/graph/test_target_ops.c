@@ -14,6 +14,11 @@ static const struct {
     const char *targets;
 } unknown[] = {
     {"GenIndex", "onnx tensorrt ttnn torchao"},
+    {"ToMemoryConfig", "onnx onednn tensorrt tripy torchao"},
+    {"InterleavedToSharded", "onnx onednn tensorrt tripy torchao"},
+    {"ShardedToInterleaved", "onnx onednn tensorrt tripy torchao"},
+    {"Reshard", "onnx onednn tensorrt tripy torchao"},
+    {"ToLayout", "onnx onednn tensorrt tripy torchao"},
     {"BatchNormForwardTraining", "tensorrt tripy"},
     {"Round", "tripy"},
     {"HardSwish", "tripy"},

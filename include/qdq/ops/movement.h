@@ -44,6 +44,14 @@ static inline qdq_value qdq_transpose(qdq_graph *graph, qdq_value x, qdq_transpo
 
 QDQ_UNARY_CALL(qdq_reorder, "Reorder")  // y = x: a graph has no memory layouts
 
+// y = x, at another place of a device: say which by qdq_set_memory_config, or for qdq_to_layout by
+// qdq_set_layout, about y. A result never depends on them.
+QDQ_UNARY_CALL(qdq_to_memory_config, "ToMemoryConfig")
+QDQ_UNARY_CALL(qdq_interleaved_to_sharded, "InterleavedToSharded")
+QDQ_UNARY_CALL(qdq_sharded_to_interleaved, "ShardedToInterleaved")
+QDQ_UNARY_CALL(qdq_reshard, "Reshard")
+QDQ_UNARY_CALL(qdq_to_layout, "ToLayout")
+
 typedef struct qdq_gen_index_attrs {
     const char *name;
     qdq_value x;   // its values are not used
