@@ -77,6 +77,7 @@ static void describe_tensor_op(const qdq_draft *of, const qdq_draft_step *draft,
             append(l, " -> ", "output", graph->outputs[tensor_op->y[i].place.at].name);
     }
     info->blocks = tensor_op->units;
+    info->scratch_bytes = tensor_op->flat_bytes;
 }
 
 static void describe_links(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,

@@ -296,7 +296,8 @@ int run_bench(const options *opt) {
         !graph_options_of(opt, &b.graph_options) || !compile_options_of(opt, &b.compile_options))
         return EXIT_USAGE;
     int code = session_open(&b.session, &filled);
-    bool one_mode = b.compile_options.materialize || b.compile_options.float_storage;
+    const qdq_compile_options *c = &b.compile_options;
+    bool one_mode = c->materialize || c->tiled || c->keep_all || c->keep_count || c->float_storage;
     if (code == EXIT_OK && !one_mode)
         code = session_open_mode(&b.other, &b.session, &filled, !opt->fast);
     if (code == EXIT_OK) code = measure_all(&b);

@@ -49,14 +49,16 @@ static double percent(size_t part, size_t whole) {
 }
 
 static void print_values(const qdq_plan *plan, const qdq_plan_stats *stats) {
-    char shape[128];
+    char shape[128], tiles[32];
     if (stats->value_count == 0) return;
-    printf("\n   %-24s %-9s %-18s %8s %10s %10s  %s\n", "value", "dtype", "shape", "tiles", "bytes",
+    printf("\n   %-24s %-9s %-18s %9s %10s %10s  %s\n", "value", "dtype", "shape", "tiles", "bytes",
            "offset", "steps");
     for (size_t i = 0; i < stats->value_count; i++) {
         const qdq_plan_value *v = qdq_plan_get_value(plan, i);
-        printf(" %c %-24s %-9s %-18s %8zu %10zu %10zu  %zu-%zu\n", letter_of(i), v->name,
-               qdq_dtype_name(v->dtype), qdq_write_shape(v->shape, shape, sizeof shape), v->tiles,
+        snprintf(tiles, sizeof tiles, "row-major");
+        if (v->tiles) snprintf(tiles, sizeof tiles, "%zu", v->tiles);
+        printf(" %c %-24s %-9s %-18s %9s %10zu %10zu  %zu-%zu\n", letter_of(i), v->name,
+               qdq_dtype_name(v->dtype), qdq_write_shape(v->shape, shape, sizeof shape), tiles,
                v->bytes, v->offset, v->first_step, v->last_step);
     }
 }
@@ -66,27 +68,42 @@ static const char *block_noun(const qdq_plan_step *step) {
     return step->tiled ? "tile" : "strip";
 }
 
+static size_t tiled_values(const qdq_plan *plan, const qdq_plan_stats *stats) {
+    size_t count = 0;
+    for (size_t i = 0; i < stats->value_count; i++) count += qdq_plan_get_value(plan, i)->tiles > 0;
+    return count;
+}
+
+// " 3  x -> Quantize q -> output y  (blocks, 4 strips, streamed, reads 4096, writes 1024 bytes)"
+static void print_step(size_t number, const qdq_plan_step *step) {
+    bool streams = !step->tiled && strcmp(step->shape, "tensor_op") != 0;
+    printf(" %3zu  %s  (%s, %zu %s%s%s, reads %zu, writes %zu bytes", number, step->text,
+           step->shape, step->blocks, block_noun(step), step->blocks == 1 ? "" : "s",
+           streams ? ", streamed" : "", step->read_bytes, step->write_bytes);
+    if (step->scratch_bytes) printf(", copies in %zu bytes of scratch", step->scratch_bytes);
+    printf(")\n");
+}
+
 static void print_plan(const qdq_plan *plan, bool map) {
     qdq_plan_stats s = qdq_plan_get_stats(plan);
     size_t bytes = 0;
     for (size_t i = 0; i < s.value_count; i++) bytes += qdq_plan_get_value(plan, i)->bytes;
-    printf("arena            %zu bytes (%zu pages of 2048)\n", s.arena_bytes,
-           (s.arena_bytes + QDQ_PAGE_BYTES - 1) / QDQ_PAGE_BYTES);
+    if (s.tiled)
+        printf("arena            %zu bytes, tiled (%zu pages of %zu)\n", s.arena_bytes,
+               s.arena_bytes / s.page_bytes, s.page_bytes);
+    else
+        printf("arena            %zu bytes, row-major; inputs and outputs are streamed\n",
+               s.arena_bytes);
     printf("peak of live     %zu bytes (arena is %.2f times it)\n", s.peak_live_bytes,
            s.peak_live_bytes ? (double)s.arena_bytes / (double)s.peak_live_bytes : 1);
-    printf("tiles            %zu in %zu values\n", s.tiles, s.value_count);
+    if (s.tiles) printf("tiles            %zu in %zu values\n", s.tiles, tiled_values(plan, &s));
     printf("padding          %zu bytes (%.1f %% of the values)\n", s.padding_bytes,
            percent(s.padding_bytes, bytes));
     printf("inputs, outputs  %zu bytes, row-major\n", s.io_bytes);
     printf("constants        %zu bytes\n", s.constant_bytes);
     printf("scratch          %zu bytes\n", s.scratch_bytes);
     printf("operations       %zu\n\nsteps\n", s.operations);
-    for (size_t i = 0; i < s.step_count; i++) {
-        const qdq_plan_step *step = qdq_plan_get_step(plan, i);
-        printf(" %3zu  %s  (%s, %zu %s%s, reads %zu, writes %zu bytes)\n", i, step->text,
-               step->shape, step->blocks, block_noun(step), step->blocks == 1 ? "" : "s",
-               step->read_bytes, step->write_bytes);
-    }
+    for (size_t i = 0; i < s.step_count; i++) print_step(i, qdq_plan_get_step(plan, i));
     print_values(plan, &s);
     if (map) print_map(plan);
 }
@@ -117,6 +134,7 @@ static void json_step(qdq_json *json, const qdq_plan_step *step) {
     json_uint_key(json, "blocks", step->blocks);
     json_uint_key(json, "read_bytes", step->read_bytes);
     json_uint_key(json, "write_bytes", step->write_bytes);
+    json_uint_key(json, "scratch_bytes", step->scratch_bytes);
     qdq_json_end_object(json);
 }
 
@@ -129,7 +147,9 @@ static void print_json(const qdq_plan *plan, const options *opt) {
     json_uint_key(&json, "peak_live_bytes", s.peak_live_bytes);
     json_uint_key(&json, "padding_bytes", s.padding_bytes);
     json_uint_key(&json, "tiles", s.tiles);
-    json_uint_key(&json, "page_bytes", QDQ_PAGE_BYTES);
+    qdq_json_key(&json, "tiled");
+    qdq_json_bool(&json, s.tiled);
+    json_uint_key(&json, "page_bytes", s.page_bytes);
     json_uint_key(&json, "io_bytes", s.io_bytes);
     json_uint_key(&json, "constant_bytes", s.constant_bytes);
     json_uint_key(&json, "scratch_bytes", s.scratch_bytes);

@@ -14,10 +14,11 @@
 #include "tools/io/tensor_io.h"
 #include "tools/session.h"
 
-// The outputs of a run, copied from the exec.
+// The outputs of a run and the kept values that options name, copied from the exec. Outputs come
+// first.
 typedef struct results {
     qdq_tensor *tensors;
-    size_t count;
+    size_t count, output_count;
 } results;
 
 static void release_results(results *r) {
@@ -25,24 +26,40 @@ static void release_results(results *r) {
     free(r->tensors);
 }
 
-static int read_results(const session *s, results *r) {
+static int read_result(const session *s, const qdq_tensor_info *info, results *r) {
     qdq_error err = {0};
-    r->count = qdq_plan_output_count(s->plan);
-    r->tensors = calloc(r->count, sizeof *r->tensors);
-    for (size_t i = 0; r->tensors && i < r->count; i++) {
-        const qdq_tensor_info *info = qdq_plan_output(s->plan, i);
-        void *data = malloc(info->bytes);
-        r->tensors[i] = (qdq_tensor){info->name, info->dtype, info->shape, data};
-        if (!data) break;
-        if (qdq_exec_read(s->exec, info->name, info->dtype, data, qdq_shape_count(info->shape),
-                          &err) != QDQ_OK)
-            return report_error(&err);
-        if (i + 1 == r->count) return EXIT_OK;
-    }
-    return tell_failure(QDQ_ERR_MEMORY, "no memory for the outputs");
+    void *data = malloc(info->bytes);
+    r->tensors[r->count++] = (qdq_tensor){info->name, info->dtype, info->shape, data};
+    if (!data) return tell_failure(QDQ_ERR_MEMORY, "no memory for '%s'", info->name);
+    if (qdq_exec_read(s->exec, info->name, info->dtype, data, qdq_shape_count(info->shape), &err))
+        return report_error(&err);
+    return EXIT_OK;
 }
 
-// The output of this name, which outputs_check has found valid.
+static bool names(const string_list *list, const char *name) {
+    tensor_spec spec;
+    for (size_t i = 0; i < list->count; i++)
+        if (tensor_spec_parse(list->items[i], &spec) && strcmp(spec.name, name) == 0) return true;
+    return false;
+}
+
+static int read_results(const session *s, const options *opt, results *r) {
+    size_t outputs = qdq_plan_output_count(s->plan), kept = qdq_plan_kept_count(s->plan);
+    int code = EXIT_OK;
+    r->output_count = outputs;
+    r->tensors = calloc(outputs + kept, sizeof *r->tensors);
+    if (!r->tensors) return tell_failure(QDQ_ERR_MEMORY, "no memory for the outputs");
+    for (size_t i = 0; code == EXIT_OK && i < outputs; i++)
+        code = read_result(s, qdq_plan_output(s->plan, i), r);
+    for (size_t i = 0; code == EXIT_OK && i < kept; i++) {
+        const char *name = qdq_plan_kept(s->plan, i)->name;
+        if (names(&opt->outputs, name) || names(&opt->expects, name))
+            code = read_result(s, qdq_plan_kept(s->plan, i), r);
+    }
+    return code;
+}
+
+// The output or kept value of this name, which outputs_check has found valid.
 static const qdq_tensor *find_result(const results *r, const char *name) {
     size_t i = 0;
     while (i + 1 < r->count && strcmp(r->tensors[i].name, name) != 0) i++;
@@ -57,9 +74,9 @@ static int write_output(const results *r, const tensor_spec *spec) {
     if (*spec->name)
         status = tensor_save(spec->file, find_result(r, spec->name), &err);
     else if (is_stream(spec->file))
-        status = stream_save(spec->file, r->tensors, r->count, false, &err);
+        status = stream_save(spec->file, r->tensors, r->output_count, false, &err);
     else
-        status = qdq_tensor_file_write(spec->file, r->tensors, r->count, NULL, &err);
+        status = qdq_tensor_file_write(spec->file, r->tensors, r->output_count, NULL, &err);
     return status == QDQ_OK ? EXIT_OK : report_error(&err);
 }
 
@@ -145,7 +162,7 @@ static int compare_expect(const results *r, const options *opt, const char *text
     size_t compared = 0;
     (void)tensor_spec_parse(text, &spec);
     if (*spec.name) return compare_output(find_result(r, spec.name), &spec, opt, json);
-    for (size_t i = 0; i < r->count; i++) {
+    for (size_t i = 0; i < r->output_count; i++) {
         if (!tensor_file_has(spec.file, r->tensors[i].name)) continue;
         int one = compare_output(&r->tensors[i], &spec, opt, json);
         if (one > code) code = one;
@@ -166,12 +183,12 @@ static int show_results(const results *r, const options *opt, double seconds) {
         qdq_json_double(&json, seconds);
         qdq_json_key(&json, "outputs");
         qdq_json_begin_array(&json);
-        for (size_t i = 0; i < r->count; i++) json_summary(&json, &r->tensors[i]);
+        for (size_t i = 0; i < r->output_count; i++) json_summary(&json, &r->tensors[i]);
         qdq_json_end_array(&json);
         qdq_json_key(&json, "comparisons");
         qdq_json_begin_array(&json);
     } else if (sum) {
-        for (size_t i = 0; i < r->count; i++) print_summary(&r->tensors[i]);
+        for (size_t i = 0; i < r->output_count; i++) print_summary(&r->tensors[i]);
     }
     for (size_t i = 0; i < opt->expects.count; i++) {
         int one = compare_expect(r, opt, opt->expects.items[i], opt->json ? &json : NULL);
@@ -197,7 +214,7 @@ int run_run(const options *opt) {
         double start = now();
         session_run(&s, opt);
         seconds = now() - start;
-        code = read_results(&s, &r);
+        code = read_results(&s, opt, &r);
     }
     if (code == EXIT_OK) code = write_outputs(&r, opt);
     if (code == EXIT_OK) code = show_results(&r, opt, seconds);

@@ -73,11 +73,18 @@ const char *isa_of(const options *opt) {
     return environment && *environment ? environment : NULL;
 }
 
+static bool keeps_all(const options *opt) {
+    return opt->keep.count == 1 && strcmp(opt->keep.items[0], "all") == 0;
+}
+
 bool compile_options_of(const options *opt, qdq_compile_options *out) {
     *out = (qdq_compile_options){.target = opt->target,
+                                 .tiled = opt->tiled,
+                                 .keep_all = keeps_all(opt),
                                  .materialize = opt->materialize,
                                  .fast = opt->fast,
                                  .isa = isa_of(opt)};
+    if (!out->keep_all) out->keep = opt->keep.items, out->keep_count = opt->keep.count;
     const char *storage = opt->float_storage ? opt->float_storage : "declared";
     if (strcmp(storage, "bfloat16") == 0) {
         out->float_storage = QDQ_FLOAT_BFLOAT16;

@@ -11,7 +11,8 @@
 #include "runtime/base/did_you_mean.h"
 #include "tools/failure.h"
 
-typedef enum option_kind { FLAG, TEXT, LIST } option_kind;
+// NAMES: as LIST, and commas separate several values of one use.
+typedef enum option_kind { FLAG, TEXT, LIST, NAMES } option_kind;
 
 // An option: the field of `options` that gets its value, and the commands that have it.
 typedef struct option_row {
@@ -46,8 +47,12 @@ static const option_row rows[] = {
         "list every node and every finding, without grouping"),
     ROW("strict", 0, NULL, FLAG, strict, " check ", "exit 1 for warnings as well as for errors"),
     ROW("threads", 0, "N", TEXT, threads, " run compare bench ", "use at most N threads (all)"),
+    ROW("tiled", 0, NULL, FLAG, tiled, " run plan bench ",
+        "hold inputs, outputs and values between steps in 32x32 tiles of the arena"),
+    ROW("keep", 0, "all|NAME,NAME", NAMES, keep, " run plan bench ",
+        "store these values and keep them readable: `qdq run -o NAME=FILE`"),
     ROW("materialize", 'm', NULL, FLAG, materialize, " run plan bench ",
-        "store every value in tiles of the arena, node by node"),
+        "--tiled --keep all: every value in tiles, node by node"),
     ROW("fast", 0, NULL, FLAG, fast, " run plan compare bench ",
         "integer execution: faster, other bits (compare: how far from the graph's bits)"),
     ROW("literal", 0, NULL, FLAG, literal, " run plan compare bench ",
@@ -171,13 +176,22 @@ static bool add(const command_row *command, string_list *list, const char *text)
     return true;
 }
 
-static bool store(const command_row *command, const option_row *row, const char *text,
-                  options *out) {
+// Splits `text` in place.
+static bool add_names(const command_row *command, string_list *list, char *text) {
+    for (char *comma; (comma = strchr(text, ',')); text = comma + 1) {
+        *comma = '\0';
+        if (!add(command, list, text)) return false;
+    }
+    return add(command, list, text);
+}
+
+static bool store(const command_row *command, const option_row *row, char *text, options *out) {
     char *field = (char *)out + row->offset;
     switch (row->kind) {
     case FLAG: *(bool *)field = true; return true;
     case TEXT: memcpy(field, &text, sizeof text); return true;
     case LIST: return add(command, (string_list *)(void *)field, text);
+    case NAMES: return add_names(command, (string_list *)(void *)field, text);
     }
     return false;
 }

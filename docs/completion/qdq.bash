@@ -10,7 +10,7 @@ _qdq() {
         ;;
     *:run)
         words=''
-        options='--input --output --expect --tolerance --rows --target --threads --materialize --fast --literal --float-storage --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--input --output --expect --tolerance --rows --target --threads --tiled --keep --materialize --fast --literal --float-storage --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -i | --input) options='' words='' files=yes ;;
         -o | --output) options='' words='' files=yes ;;
@@ -19,6 +19,7 @@ _qdq() {
         --rows) options='' words='' files='' ;;
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
         --threads) options='' words='' files='' ;;
+        --keep) options='' words='all NAME,NAME' files='' ;;
         --float-storage) options='' words='bfloat16 declared' files='' ;;
         --fill) options='' words='' files='' ;;
         --isa) options='' words='' files='' ;;
@@ -58,9 +59,10 @@ _qdq() {
         ;;
     *:plan)
         words=''
-        options='--target --materialize --fast --literal --float-storage --map --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--target --tiled --keep --materialize --fast --literal --float-storage --map --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
+        --keep) options='' words='all NAME,NAME' files='' ;;
         --float-storage) options='' words='bfloat16 declared' files='' ;;
         --max-elements) options='' words='' files='' ;;
         --max-bytes) options='' words='' files='' ;;
@@ -71,10 +73,11 @@ _qdq() {
         ;;
     *:bench)
         words=''
-        options='--target --threads --materialize --fast --literal --float-storage --fill --repeat --vs-copy --compile --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--target --threads --tiled --keep --materialize --fast --literal --float-storage --fill --repeat --vs-copy --compile --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
         --threads) options='' words='' files='' ;;
+        --keep) options='' words='all NAME,NAME' files='' ;;
         --float-storage) options='' words='bfloat16 declared' files='' ;;
         --fill) options='' words='' files='' ;;
         --repeat) options='' words='' files='' ;;

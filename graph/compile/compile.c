@@ -86,6 +86,8 @@ static qdq_status keep_constants(qdq_compiler *c) {
             if (!(step->tensor_op->packed >> k & 1))
                 keep_constant(c, step->tensor_op_inputs[k].id, &bytes);
     }
+    for (uint32_t i = 1; i < graph->value_count; i++)
+        if (c->draft.values[i].kept) keep_constant(c, i, &bytes);
     char *constants = qdq_mempool_array(&c->plan->mempool, bytes, 1);
     if (!constants) return qdq_draft_stopped(&c->draft, c->err);
     for (uint32_t i = 1; i < graph->value_count; i++) {
@@ -100,20 +102,28 @@ static qdq_status keep_constants(qdq_compiler *c) {
 
 //---- The arena --------------------------------------------------------------
 
-// True for values that need memory of their own. Materialized, every value does. Otherwise a value
-// does if a later step reads it and it is not an output: outputs are read back from the caller's
-// memory.
+// True for values that need memory of their own. Node by node, every value does. Otherwise a value
+// does if it is kept or a later step reads it. Outputs need it in a tiled plan only: elsewhere they
+// are read back from the caller's memory.
 static bool lies_in_arena(const qdq_compiler *c, size_t id) {
     const qdq_draft_value *v = &c->draft.values[id];
+    const qdq_storage *storage = &c->draft.storage;
     if (v->made_step == QDQ_NO_STEP) return false;
-    return c->draft.options.materialize || (v->read && v->output == SIZE_MAX);
+    if (storage->tiled)
+        return storage->node_by_node || v->loaded || v->read || v->kept || v->output != SIZE_MAX;
+    return (v->read || v->kept) && v->output == SIZE_MAX;
 }
 
-// Values that tensor ops make or read lie row-major in the arena. Two kinds are tiles all the same:
-// every value of a materialized plan, and block floats, which have no other form.
+// Block floats have no form but tiles.
 static bool lies_in_rows(const qdq_compiler *c, size_t id) {
-    const qdq_draft_value *v = &c->draft.values[id];
-    return v->rows && !c->draft.options.materialize && !qdq_dtype_is_block_float(v->type.dtype);
+    return !c->draft.storage.tiled && !qdq_dtype_is_block_float(c->draft.values[id].type.dtype);
+}
+
+// The memory that a value occupies: in a tiled plan whole pages.
+static size_t slot_bytes(const qdq_compiler *c, size_t bytes) {
+    if (!c->draft.storage.tiled) return bytes;
+    size_t more = qdq_size_add(bytes, QDQ_PAGE_BYTES - 1);
+    return more == SIZE_MAX ? SIZE_MAX : more / QDQ_PAGE_BYTES * QDQ_PAGE_BYTES;
 }
 
 static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
@@ -123,8 +133,10 @@ static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
     size_t elements = qdq_shape_count(v->type.shape);
     size_t bytes = rows ? elements * qdq_dtype_size(v->type.dtype)
                         : tiling.tiles * qdq_tile_bytes(v->type.dtype);
+    size_t last_step = v->kept ? c->draft.step_count - 1 : v->last_step;
     c->slot_of[id] = slot;
-    c->lifetimes[slot] = (qdq_lifetime){v->made_step, v->last_step, bytes, QDQ_NOT_IN_PLACE, 0};
+    c->lifetimes[slot] =
+        (qdq_lifetime){v->made_step, last_step, slot_bytes(c, bytes), QDQ_NOT_IN_PLACE, 0};
     c->plan->values[slot] = (qdq_plan_value){
         .name = qdq_mempool_strdup(&c->plan->mempool, c->draft.graph->values[id].name),
         .dtype = v->type.dtype,
@@ -133,7 +145,7 @@ static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
         .tiles = tiling.tiles,
         .bytes = bytes,
         .first_step = v->made_step,
-        .last_step = v->last_step,
+        .last_step = last_step,
     };
     c->plan->stats.tiles += tiling.tiles;
     size_t used = elements * qdq_tile_bytes(v->type.dtype);
@@ -155,12 +167,12 @@ static bool reads_beside(const qdq_draft_step *step, uint32_t id) {
 static void make_in_place(qdq_compiler *c, size_t index) {
     const qdq_draft_step *step = &c->draft.steps[index];
     size_t x = c->slot_of[step->x];
-    if (x == SIZE_MAX || c->lifetimes[x].last_step != index ||
+    if (x == SIZE_MAX || c->lifetimes[x].last_step != index || c->draft.values[step->x].kept ||
         c->lifetimes[x].first_step == index || reads_beside(step, step->x))
         return;
     for (size_t i = 0; i < step->link_count; i++) {
         size_t y = step->links[i].y ? c->slot_of[step->links[i].y] : SIZE_MAX;
-        if (y == SIZE_MAX || c->lifetimes[y].bytes != c->lifetimes[x].bytes ||
+        if (y == SIZE_MAX || c->plan->values[y].bytes != c->plan->values[x].bytes ||
             lies_in_rows(c, step->links[i].y) != lies_in_rows(c, step->x))
             continue;
         c->lifetimes[y].in_place_of = x;
@@ -203,6 +215,8 @@ static qdq_status plan_arena(qdq_compiler *c) {
     qdq_memory_plan memory;
     if (!qdq_plan_memory(c->lifetimes, count, &c->scratch, &memory))
         return qdq_draft_stopped(&c->draft, c->err);
+    plan->stats.tiled = c->draft.storage.tiled;
+    plan->stats.page_bytes = QDQ_PAGE_BYTES;
     plan->stats.arena_bytes = memory.arena_bytes;
     plan->stats.peak_live_bytes = memory.peak_live_bytes;
     for (size_t id = 1; id < graph->value_count; id++) {
@@ -261,10 +275,11 @@ static qdq_status compile(qdq_compiler *c) {
     memcpy(from, c->located, graph->value_count * sizeof *from);
     QDQ_TRY(plan_arena(c));
     QDQ_TRY(qdq_compile_steps(c, from));
+    QDQ_TRY(qdq_compile_kept(c));
     return check_limits(c);
 }
 
-static bool check_options(const qdq_compile_options *opt, qdq_error *err) {
+static bool check_options(const qdq_graph *graph, const qdq_compile_options *opt, qdq_error *err) {
     int storage = (int)opt->float_storage;
     if (opt->numerics && qdq_numerics_check(opt->numerics, err) != QDQ_OK) return false;
     if (storage < 0 || storage > QDQ_FLOAT_BFLOAT16) {
@@ -272,12 +287,7 @@ static bool check_options(const qdq_compile_options *opt, qdq_error *err) {
                  QDQ_FLOAT_BFLOAT16);
         return false;
     }
-    if (!opt->fast || (!opt->materialize && storage == QDQ_FLOAT_DECLARED)) return true;
-    qdq_fail(err, QDQ_ERR_ARGUMENT,
-             "fast and %s are both given, wanted one of them: integer execution computes values "
-             "that the other stores",
-             opt->materialize ? "materialize" : "float-storage bfloat16");
-    return false;
+    return qdq_storage_check(graph, opt, err) == QDQ_OK;
 }
 
 qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options, qdq_error *err) {
@@ -286,7 +296,7 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
     qdq_target_version version;
     const char *target = opt.target ? opt.target : qdq_graph_target(graph);
     uint32_t isas;
-    if (!check_options(&opt, err) || !qdq_target_version_find(target, &version, err) ||
+    if (!check_options(graph, &opt, err) || !qdq_target_version_find(target, &version, err) ||
         !qdq_cpu_cap(opt.isa, &isas, err) || qdq_graph_check(graph, &version, err) != QDQ_OK)
         return NULL;
     qdq_plan *plan = qdq_alloc_array(graph->allocator, 1, sizeof *plan, 64);
@@ -295,7 +305,11 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
         return NULL;
     }
     *plan = (qdq_plan){.allocator = graph->allocator};
-    qdq_compiler c = {.draft = {.graph = graph, .version = version, .options = opt, .isas = isas},
+    qdq_compiler c = {.draft = {.graph = graph,
+                                .version = version,
+                                .options = opt,
+                                .storage = qdq_storage_of(&opt),
+                                .isas = isas},
                       .plan = plan,
                       .err = err};
     qdq_budget_init(&c.budget, graph->allocator,

@@ -21,6 +21,9 @@ typedef struct qdq_compiler {
     qdq_error *err;
 } qdq_compiler;
 
+// Lists the values that stay readable, and the names of all values, once every value has its place.
+qdq_status qdq_compile_kept(qdq_compiler *c);
+
 static inline size_t qdq_arena_aligned(size_t bytes) {
     size_t more = qdq_size_add(bytes, QDQ_ARENA_ALIGN - 1);
     return more == SIZE_MAX ? SIZE_MAX : more / QDQ_ARENA_ALIGN * QDQ_ARENA_ALIGN;

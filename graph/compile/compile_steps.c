@@ -64,6 +64,7 @@ static void set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *
     }
 }
 
+// `x` is the value that the link reads.
 static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x) {
     uint32_t y = draft->y ? draft->y : x;
     qdq_link link = {
@@ -117,6 +118,13 @@ static bool needs_tiles(qdq_place place, qdq_dtype dtype) {
     return place.kind == QDQ_PLACE_ARENA || qdq_dtype_is_block_float(dtype);
 }
 
+// Whether chunks of the first result go to its links and its tiles, so it needs no row-major copy.
+static bool sinks(const qdq_compiler *c, const qdq_draft_step *draft) {
+    const qdq_located *y = &c->located[draft->tensor_op_node->outputs[0]];
+    return draft->link_count || (draft->tensor_op->chunks && y->place.kind == QDQ_PLACE_ARENA &&
+                                 qdq_tile_is_plain(y->dtype));
+}
+
 // Sets an operand of a tensor op. `flat` gets the offset of a row-major copy where the operand is
 // tiles.
 static void set_operand(const qdq_compiler *c, uint32_t id, qdq_located *operand, size_t *flat,
@@ -151,8 +159,11 @@ static qdq_tensor_op *tensor_op_of(qdq_compiler *c, const qdq_draft_step *draft)
         if (draft->tensor_op_inputs[i].id && !(draft->tensor_op->packed >> i & 1))
             set_operand(c, draft->tensor_op_inputs[i].id, &tensor_op->x[i], &tensor_op->x_flat[i],
                         &bytes);
-    for (size_t i = 0; i < node->output_count; i++)
+    tensor_op->sinks = sinks(c, draft);
+    tensor_op->y[0] = c->located[node->outputs[0]];
+    for (size_t i = tensor_op->sinks; i < node->output_count; i++)
         set_operand(c, node->outputs[i], &tensor_op->y[i], &tensor_op->y_flat[i], &bytes);
+    tensor_op->flat_bytes = bytes;
     if (c->plan->flat_bytes < bytes) c->plan->flat_bytes = bytes;
     return tensor_op;
 }
@@ -198,7 +209,9 @@ static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *st
     step->links = qdq_mempool_array(&c->plan->mempool, draft->link_count, sizeof *step->links);
     if (!step->links) return false;
     for (size_t i = 0; i < draft->link_count; i++) {
-        step->links[i] = link_of(c, &draft->links[i], draft->x);
+        uint32_t x = i ? draft->links[i - 1].y : draft->x;
+        if (!i && draft->tensor_op_node) x = draft->tensor_op_node->outputs[0];
+        step->links[i] = link_of(c, &draft->links[i], x);
         step->tiled |= needs_tiles(step->links[i].store, step->links[i].y_dtype);
     }
     if (!join_links(c, step)) return false;
@@ -230,16 +243,20 @@ static qdq_step_shape shape_of(const qdq_step *step) {
     return is_move(step) ? QDQ_STEP_MOVE : QDQ_STEP_BLOCKS;
 }
 
-// A tensor op starts its step; links process the chunks of its first output.
+// A tensor op starts its step; links process the chunks of its first output, which are runs of rows
+// even where they are stored to tiles.
 static bool build_tensor_op(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
     qdq_tensor_op *tensor_op = tensor_op_of(c, draft);
     if (!tensor_op) return false;
     *step = (qdq_step){.tensor_op = tensor_op};
-    if (!draft->link_count) return true;
+    if (!tensor_op->sinks) return true;
     step->x = tensor_op->y[0];
+    step->tiling = qdq_tiling_of(step->x.shape);
     step->elements = qdq_shape_count(step->x.shape);
     tensor_op->cost += draft->link_count * step->elements;
-    return set_links(c, draft, step);
+    if (!set_links(c, draft, step)) return false;
+    step->tiled = false;
+    return true;
 }
 
 static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const qdq_located *from,

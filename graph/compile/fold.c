@@ -215,9 +215,9 @@ static bool fold_input(qdq_draft *draft, size_t index, size_t input, qdq_draft_k
 
 bool qdq_draft_fold(qdq_draft *draft, size_t index) {
     const qdq_node *node = &draft->graph->nodes[index];
-    const qdq_compile_options *o = &draft->options;
     uint64_t packs = qdq_fusion_of(node->op)->packs;
-    if (o->materialize || o->float_storage != QDQ_FLOAT_DECLARED || !packs) return true;
+    if (draft->storage.node_by_node || draft->options.float_storage != QDQ_FLOAT_DECLARED || !packs)
+        return true;
     qdq_draft_known *known = qdq_mempool_array(draft->mempool, node->input_count, sizeof *known);
     if (!known) return false;
     draft->nodes[index].known = known;

@@ -5,8 +5,12 @@
 // A link joins the step that makes its x if everything else the link needs is made before that
 // step begins. Otherwise it starts a step of its own. A value that a later step reads gets a place
 // in the arena; a value that is an output is stored to the caller's memory by the step that makes
-// it. `materialize` gives every value tiles and every node a step. Both ways compute the same
-// bits, because each link rounds to its declared dtype.
+// it.
+//
+// Storage (qdq_storage). In a tiled plan an input is copied into tiles of the arena, and an output
+// lies in tiles before it goes to the caller's memory. These copies are links: they join the first
+// chain that reads the input and the chain that makes the output. Node by node, each node and each
+// copy is a step. Every way computes the same bits, because each link rounds to its declared dtype.
 //
 // A binary elementwise op may fuse with either operand; `follows` names the operand whose chain
 // can be extended.
@@ -38,6 +42,8 @@ static bool mark_live(qdq_draft *draft, bool folds) {
     for (size_t i = 0; i < graph->value_count; i++) draft->values[i].live = false;
     for (size_t i = 0; i < graph->output_count; i++)
         draft->values[graph->outputs[i].value.id].live = true;
+    for (size_t i = 1; i < graph->value_count; i++)
+        if (draft->values[i].kept) draft->values[i].live = true;
     for (size_t i = graph->node_count; i-- > 0;) {
         const qdq_node *node = &graph->nodes[i];
         bool live = false;
@@ -89,6 +95,7 @@ static bool start_draft(qdq_draft *draft) {
         v->made_step = QDQ_NO_STEP;
         v->output = SIZE_MAX;
     }
+    qdq_draft_keep(draft);
     for (size_t i = graph->output_count; i-- > 0;)
         draft->values[graph->outputs[i].value.id].output = i;
     for (size_t i = 1; i < graph->value_count; i++) {
@@ -177,17 +184,15 @@ static qdq_draft_link *add_link(qdq_draft *draft, qdq_draft_step *step, qdq_draf
     for (size_t k = 0; k < link.stage->stage_param_count; k++) {
         if (!link.sources[k]) continue;
         note_read(draft, link.sources[k], number_of(draft, step));
-        draft->values[link.sources[k]].rows |=
-            link.stage->stage_params[k].count > QDQ_BLOCK_ELEMENTS;
     }
     if (link.y) note_made(draft, link.y, number_of(draft, step));
-    if (step->tensor_op_node) draft->values[link.y].rows = true;
     return &links[step->link_count++];
 }
 
+static const qdq_stage nothing;
+
 // Adds a step that copies value x into the arena (output SIZE_MAX) or to an output.
 static bool add_copy(qdq_draft *draft, uint32_t x, size_t output) {
-    static const qdq_stage nothing;
     qdq_draft_step *step = add_step(draft, x);
     if (!step) return false;
     if (output != SIZE_MAX) note_read(draft, x, number_of(draft, step));
@@ -197,11 +202,13 @@ static bool add_copy(qdq_draft *draft, uint32_t x, size_t output) {
                                      .output = output}) != NULL;
 }
 
-// Materialized plans copy an input or a constant into the arena before its first use.
+// Tiled plans copy an input into the arena before its first use; node by node, constants too.
 static bool load(qdq_draft *draft, uint32_t id) {
     qdq_draft_value *v = &draft->values[id];
-    if (!draft->options.materialize || v->loaded || draft->graph->values[id].kind == QDQ_VALUE_MADE)
-        return true;
+    qdq_value_kind kind = draft->graph->values[id].kind;
+    bool copied =
+        kind == QDQ_VALUE_INPUT || (kind == QDQ_VALUE_CONSTANT && draft->storage.node_by_node);
+    if (!draft->storage.tiled || !copied || v->loaded) return true;
     v->loaded = true;
     return add_copy(draft, id, SIZE_MAX);
 }
@@ -217,14 +224,21 @@ static uint32_t source_of(const qdq_node *node, const qdq_stage_param *stage_par
     }
 }
 
+// Whether chunks of a tensor op can carry a value to its place: chunks are runs of rows, and
+// elements that share bytes or an exponent with their neighbours are stored in whole tiles.
+static bool fits_in_chunks(const qdq_draft *draft, uint32_t id) {
+    qdq_dtype dtype = draft->values[id].type.dtype;
+    return !qdq_dtype_is_block_float(dtype) &&
+           !(draft->storage.tiled && qdq_dtype_is_packed(dtype));
+}
+
 // Whether a link that makes value y (0: a reduction) can follow value x in this step's chain.
 static bool can_continue(const qdq_draft *draft, const qdq_draft_step *step, uint32_t x,
                          uint32_t y) {
     if (step->reduce_node) return false;
     if (step->tensor_op_node) {
-        if (!step->tensor_op->chunks || !y ||
-            qdq_dtype_is_block_float(draft->values[x].type.dtype) ||
-            qdq_dtype_is_block_float(draft->values[y].type.dtype))
+        if (!step->tensor_op->chunks || !y || !fits_in_chunks(draft, x) ||
+            !fits_in_chunks(draft, y))
             return false;
         if (!step->link_count) return step->tensor_op_node->outputs[0] == x;
     }
@@ -236,7 +250,7 @@ static bool can_continue(const qdq_draft *draft, const qdq_draft_step *step, uin
 static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, uint32_t y,
                                       const uint32_t *sources, size_t source_count) {
     size_t made = draft->values[x].made_step;
-    if (draft->options.materialize || made == QDQ_NO_STEP) return NULL;
+    if (draft->storage.node_by_node || made == QDQ_NO_STEP) return NULL;
     qdq_draft_step *step = &draft->steps[made];
     if (!can_continue(draft, step, x, y)) return NULL;
     for (size_t k = 0; k < source_count; k++) {
@@ -268,16 +282,13 @@ static bool place_tensor_op(qdq_draft *draft, size_t index, qdq_stage *stage) {
     step->tensor_op_inputs = inputs;
     step->on_integers = draft->nodes[index].quantized != NULL;
     step->tensor_op = stage;
-    if (draft->options.materialize) step->tensor_op->packed = step->tensor_op->packed_bytes = 0;
+    if (draft->storage.node_by_node) step->tensor_op->packed = step->tensor_op->packed_bytes = 0;
     for (size_t i = 0; i < node->input_count; i++) {
         if (!inputs[i].id || step->tensor_op->packed >> i & 1) continue;
         note_read(draft, inputs[i].id, number_of(draft, step));
-        draft->values[inputs[i].id].rows = true;
     }
-    for (size_t i = 0; i < node->output_count; i++) {
+    for (size_t i = 0; i < node->output_count; i++)
         note_made(draft, node->outputs[i], number_of(draft, step));
-        draft->values[node->outputs[i]].rows = true;
-    }
     return true;
 }
 
@@ -287,12 +298,11 @@ static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
     if (stage->tensor_op) return place_tensor_op(draft, index, stage);
     uint32_t x = node->inputs[stage->x].id;
     qdq_draft_link link = {.node = node, .stage = stage, .output = SIZE_MAX};
-    bool loaded = load(draft, x);
     for (size_t k = 0; k < stage->stage_param_count; k++) {
         link.sources[k] = source_of(node, &stage->stage_params[k]);
-        loaded = loaded && (!link.sources[k] || load(draft, link.sources[k]));
+        if (link.sources[k] && !load(draft, link.sources[k])) return false;
     }
-    if (!loaded) return false;
+    if (!load(draft, x)) return false;
     if (!stage->reduce) link.y = node->outputs[stage->y];
     qdq_draft_step *step = step_for(draft, x, link.y, link.sources, stage->stage_param_count);
     if (!step) return false;
@@ -339,21 +349,50 @@ static bool lower_node(qdq_draft *draft, size_t index) {
     return count > 0;
 }
 
+// A tiled plan stores an output twice: as tiles, and for the caller, in the same step if possible.
+static bool lower_tiled_output(qdq_draft *draft, uint32_t id, size_t output) {
+    if (!load(draft, id)) return false;
+    qdq_draft_step *step = step_to_extend(draft, id, id, NULL, 0);
+    if (!step) return add_copy(draft, id, output);
+    return add_link(draft, step, (qdq_draft_link){.stage = &nothing, .output = output}) != NULL;
+}
+
 // A step stores the value it makes directly to the first output with that value; further outputs
-// are copies. Materialized plans copy every output.
+// are copies.
 static bool lower_outputs(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
     for (size_t i = 0; i < graph->output_count; i++) {
         uint32_t id = graph->outputs[i].value.id;
-        bool stored = !draft->options.materialize && draft->values[id].output == i &&
-                      graph->values[id].kind == QDQ_VALUE_MADE;
-        if (!stored && (!load(draft, id) || !add_copy(draft, id, i))) return false;
+        bool stored = draft->values[id].output == i && graph->values[id].kind == QDQ_VALUE_MADE;
+        if (draft->storage.tiled ? !lower_tiled_output(draft, id, i)
+                                 : !stored && !add_copy(draft, id, i))
+            return false;
+    }
+    return true;
+}
+
+// Copies into the arena, before all chains, the inputs that are not the start of a chain: a chain
+// may read them beside a value that it makes.
+static bool load_early(qdq_draft *draft) {
+    const qdq_graph *graph = draft->graph;
+    if (!draft->storage.tiled || draft->storage.node_by_node) return true;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const qdq_node *node = &graph->nodes[i];
+        bool reads_made = false;
+        for (size_t k = 0; k < node->input_count; k++)
+            reads_made |= graph->values[node->inputs[k].id].kind == QDQ_VALUE_MADE;
+        for (size_t k = reads_made ? 0 : 1; k < node->input_count; k++)
+            draft->values[node->inputs[k].id].early = true;
+    }
+    for (uint32_t id = 1; id < graph->value_count; id++) {
+        const qdq_draft_value *v = &draft->values[id];
+        if (v->early && v->live && !load(draft, id)) return false;
     }
     return true;
 }
 
 qdq_status qdq_lower(qdq_draft *draft, qdq_error *err) {
-    bool done = start_draft(draft) && choose_integer_execution(draft);
+    bool done = start_draft(draft) && choose_integer_execution(draft) && load_early(draft);
     for (size_t i = 0; done && i < draft->graph->node_count; i++)
         if (node_is_live(draft, &draft->graph->nodes[i])) done = lower_node(draft, i);
     done = done && lower_outputs(draft);

@@ -34,6 +34,14 @@ typedef struct qdq_draft_step {
     uint32_t results[QDQ_MAX_REDUCED];
 } qdq_draft_step;
 
+// How a plan stores values: the compile options, resolved once (graph/compile/storage.c).
+// qdq_draft_value.kept says which values stay readable.
+typedef struct qdq_storage {
+    bool tiled;         // inputs, outputs and values between steps are tiles of the arena
+    bool node_by_node;  // a step for each node, all of whose operands and results are stored
+    bool keep_all;
+} qdq_storage;
+
 // The decisions of compiling about a value of the graph.
 typedef struct qdq_draft_value {
     qdq_type type;       // as stored: the dtype of --float-storage, or of the quantized form
@@ -42,9 +50,10 @@ typedef struct qdq_draft_value {
     bool asked;
     bool left;         // folding found it too expensive, so the run computes it
     bool live;         // some output depends on it
-    bool loaded;       // a materialized input or constant that is already copied into the arena
+    bool kept;         // stored, and readable after a run
+    bool early;        // an input that is copied into the arena before all chains
+    bool loaded;       // an input or a constant that is already copied into the arena
     bool read;         // by a step other than its own
-    bool rows;         // wanted row-major by a tensor op, or by a link that has it as a parameter
     size_t made_step;  // QDQ_NO_STEP: an input or a constant
     size_t last_step;  // the last step that reads or makes it
     size_t output;     // index of the first output with this value; SIZE_MAX: none
@@ -67,6 +76,7 @@ typedef struct qdq_draft {
     const qdq_graph *graph;
     qdq_target_version version;
     qdq_compile_options options;
+    qdq_storage storage;
     uint32_t isas;              // bits of runtime/base/cpu.h
     qdq_budget *budget;         // limits the memory of both pools
     qdq_mempool *mempool;       // for the draft
@@ -78,6 +88,13 @@ typedef struct qdq_draft {
     qdq_draft_step *steps;
     size_t step_count, step_capacity;
 } qdq_draft;
+
+// Fails if options exclude each other or name no value of the graph.
+qdq_status qdq_storage_check(const qdq_graph *graph, const qdq_compile_options *options,
+                             qdq_error *err);
+qdq_storage qdq_storage_of(const qdq_compile_options *options);
+// Sets `kept` of the values that the options name, or of all.
+void qdq_draft_keep(qdq_draft *draft);
 
 // Sets `err` to the reason why compiling cannot go on: an unreadable constant, a limit, or memory.
 qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err);

@@ -22,11 +22,19 @@ typedef struct qdq_compile_options {
     const char *target;            // its rules and numerics apply; NULL: the graph's own
     const qdq_numerics *numerics;  // used for every node; NULL: the target's
     qdq_float_storage float_storage;
-    const char *isa;   // best instruction set to use ("portable", "avx2", ...); NULL: any
-    bool materialize;  // store every value in tiles of the arena, node by node
+    const char *isa;  // best instruction set to use ("portable", "avx2", ...); NULL: any
+    // Inputs, outputs and values between steps are 32x32 tiles of the arena (qdq/tile.h). Without
+    // it they are row-major. Results have the same bits.
+    bool tiled;
+    // Values that are stored and stay readable until the next run (qdq_exec_read, qdq_exec_tiles):
+    // all of them, or those that `keep` names. A name of no value is QDQ_ERR_ARGUMENT.
+    bool keep_all;
+    const char *const *keep;
+    size_t keep_count;
+    bool materialize;  // `tiled` and `keep_all`: stores every value, and no nodes fuse
     // Integer execution: computes products of dequantized operands on their integers, which rounds
-    // less than the graph says. Combined with `materialize` or a `float_storage` it is refused with
-    // QDQ_ERR_ARGUMENT.
+    // less than the graph says. Combined with `tiled`, `keep_all`, `keep`, `materialize` or a
+    // `float_storage` it is refused with QDQ_ERR_ARGUMENT.
     bool fast;
 } qdq_compile_options;
 
@@ -54,6 +62,9 @@ QDQ_API size_t qdq_plan_input_count(const qdq_plan *plan);
 QDQ_API size_t qdq_plan_output_count(const qdq_plan *plan);
 QDQ_API const qdq_tensor_info *qdq_plan_input(const qdq_plan *plan, size_t index);
 QDQ_API const qdq_tensor_info *qdq_plan_output(const qdq_plan *plan, size_t index);
+// The values that stay readable after a run (`keep_all`, `keep`), sorted by name.
+QDQ_API size_t qdq_plan_kept_count(const qdq_plan *plan);
+QDQ_API const qdq_tensor_info *qdq_plan_kept(const qdq_plan *plan, size_t index);
 
 //---- Running ----------------------------------------------------------------
 
@@ -98,10 +109,42 @@ QDQ_API void qdq_exec_run(qdq_exec *exec);
 // out of range or `exec` is NULL.
 QDQ_API void qdq_exec_run_step(qdq_exec *exec, size_t step);
 
-// Copies an output, as the last run left it, to `data`. `dtype` is the output's own, or float32 for
-// any float type. NULL data is refused.
+// Copies an output or a kept value, as the last run left it, row-major to `data`. An output has
+// precedence over a kept value of the same name. `dtype` is the tensor's own, or float32 for any
+// float type. NULL data is refused.
 QDQ_API qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dtype dtype,
                                  void *data, size_t count, qdq_error *err);
+
+//---- Tiles ------------------------------------------------------------------
+
+// The tiles of a value where they lie, one after the other in the order of qdq/tile.h. Padding
+// has no defined contents.
+typedef struct qdq_tiles_view {
+    const void *data;  // valid until the next run
+    qdq_dtype dtype;
+    qdq_shape shape, padded_shape;
+    size_t tiles, tile_bytes;
+    size_t pages, page_bytes;  // the memory of the value: whole pages
+} qdq_tiles_view;
+
+// Shows the tiles of a kept value. Fails with QDQ_ERR_ARGUMENT if the plan does not keep the value
+// or it lies row-major.
+QDQ_API qdq_status qdq_exec_tiles(const qdq_exec *exec, const char *value, qdq_tiles_view *view,
+                                  qdq_error *err);
+
+// One page of a kept value.
+typedef struct qdq_page_info {
+    const char *pool;  // "host": the plan has no device
+    size_t bank;       // 0 on the host
+    uint64_t address;  // in its bank; on the host the offset in the arena
+    size_t offset;     // in the arena
+    size_t bytes;
+} qdq_page_info;
+
+// Shows page 0 .. pages - 1 of a value that qdq_exec_tiles shows. A page out of range is
+// QDQ_ERR_ARGUMENT.
+QDQ_API qdq_status qdq_exec_page(const qdq_exec *exec, const char *value, size_t page,
+                                 qdq_page_info *info, qdq_error *err);
 
 #ifdef __cplusplus
 }

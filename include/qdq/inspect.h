@@ -20,9 +20,9 @@ typedef struct qdq_plan_value {
     qdq_dtype dtype;
     qdq_shape shape;
     qdq_shape padded_shape;  // last two dims rounded up to 32; [32, n] for rank 0 and 1
-    size_t tiles;
-    size_t bytes;   // of all tiles
-    size_t offset;  // in the arena, a multiple of 64
+    size_t tiles;            // 0: row-major
+    size_t bytes;            // of all tiles, or of the elements
+    size_t offset;           // in the arena, a multiple of 64; in a tiled plan of page_bytes
     size_t first_step, last_step;
 } qdq_plan_value;
 
@@ -34,15 +34,19 @@ typedef struct qdq_plan_step {
     size_t blocks;      // tiles or strips; for a tensor op, units, which threads may share
     size_t read_bytes;  // moved from and to the arena and the caller's memory per run
     size_t write_bytes;
-    bool on_integers;  // integer execution: `node` reads integers, not their dequantized values
-    size_t node;       // the number of this node in the graph
+    size_t scratch_bytes;  // row-major copies of operands in tiles, for a tensor op
+    bool on_integers;      // integer execution: `node` reads integers, not their dequantized values
+    size_t node;           // the number of this node in the graph
 } qdq_plan_step;
 
 typedef struct qdq_plan_stats {
     size_t arena_bytes;      // all slots, at their planned offsets
-    size_t peak_live_bytes;  // the most alive in any step: arena_bytes cannot be less
+    size_t peak_live_bytes;  // the most alive in any step, in whole pages if the plan is tiled:
+                             // arena_bytes cannot be less
     size_t padding_bytes;    // bytes of arena values that hold no element
     size_t tiles;            // of all arena values
+    bool tiled;              // compiled with `tiled` or `materialize`
+    size_t page_bytes;       // 2048; in a tiled plan each value occupies whole pages of the arena
     size_t io_bytes;         // of inputs and outputs, row-major
     size_t constant_bytes;   // in their stored form: packed, or row-major
     size_t scratch_bytes;    // the rest of an exec, which takes arena, io and scratch bytes in all

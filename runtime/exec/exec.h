@@ -42,6 +42,16 @@ const void *qdq_exec_rows(const qdq_exec *exec, const qdq_located *value, void *
 // The numbers of a parameter, already known or fetched in this run.
 qdq_grid_values qdq_exec_param(const qdq_exec *exec, const qdq_param *v);
 
+// The kept value of this name; NULL: there is none.
+const qdq_kept *qdq_exec_find_kept(const qdq_plan *plan, const char *name);
+// Copies a kept value row-major to `data`, as float32 if `widen`.
+void qdq_exec_copy_kept(const qdq_exec *exec, const qdq_kept *kept, bool widen, void *data);
+// Whether the graph has a value of this name.
+bool qdq_exec_has_value(const qdq_plan *plan, const char *name);
+// Fails because no kept value has this name: it is another value's, or that of no `what` at all.
+qdq_status qdq_exec_not_kept(const qdq_plan *plan, const char *what, const char *name,
+                             qdq_error *err);
+
 // The parts of a reduction: the states of partial number `partial`; accumulate elements or a block
 // into states; merge all partials and store the results.
 char *qdq_exec_states(const qdq_exec *exec, const qdq_reduce *reduce, size_t partial);

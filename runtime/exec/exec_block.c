@@ -45,7 +45,7 @@ bool qdq_exec_is_uneven(const qdq_link *link) {
 static char *memory_of(const qdq_exec *exec, const qdq_step *step, const qdq_chunk *chunk,
                        qdq_place place, qdq_dtype dtype) {
     bool in_arena = place.kind == QDQ_PLACE_ARENA;
-    if ((step->tiled && !in_arena) || (in_arena && !qdq_tile_is_plain(dtype)) || chunk->count > 1)
+    if (step->tiled != in_arena || (in_arena && !qdq_tile_is_plain(dtype)) || chunk->count > 1)
         return NULL;
     char *memory = qdq_exec_place(exec, place);
     return memory ? memory + chunk->at * qdq_dtype_size(dtype) : NULL;
@@ -79,12 +79,21 @@ void qdq_exec_store_runs(char *memory, size_t size, const qdq_chunk *chunk, cons
                bytes);
 }
 
+void qdq_exec_store_in_tiles(char *tiles, size_t size, const qdq_tiling *tiling,
+                             const qdq_chunk *chunk, const void *elements) {
+    const char *from = elements;
+    for (size_t i = 0; i < chunk->count; i++, from += chunk->n * size)
+        qdq_tile_put_run(size, tiling, chunk->at + i * chunk->stride, chunk->n, from, tiles);
+}
+
 static void store(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
                   const qdq_chunk *chunk, const void *y) {
     char *memory = qdq_exec_place(exec, link->store);
     size_t block = chunk->at / QDQ_BLOCK_ELEMENTS;
     if (!memory) return;
-    if (link->store.kind == QDQ_PLACE_ARENA)
+    if (link->store.kind == QDQ_PLACE_ARENA && !step->tiled)
+        qdq_exec_store_in_tiles(memory, qdq_dtype_size(link->y_dtype), &step->tiling, chunk, y);
+    else if (link->store.kind == QDQ_PLACE_ARENA)
         qdq_tile_store(link->y_dtype, y, memory + block * qdq_tile_bytes(link->y_dtype));
     else if (step->tiled)
         qdq_tile_unpack(qdq_dtype_size(link->y_dtype), &step->tiling, block, y, memory);

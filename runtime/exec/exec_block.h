@@ -40,5 +40,8 @@ const void *qdq_exec_run_links(const qdq_exec *exec, const qdq_step *step, const
 
 // Copies contiguous elements to the runs of row-major memory that `chunk` names.
 void qdq_exec_store_runs(char *memory, size_t size, const qdq_chunk *chunk, const void *elements);
+// The same, to tiles of a plain dtype (qdq_tile_is_plain).
+void qdq_exec_store_in_tiles(char *tiles, size_t size, const qdq_tiling *tiling,
+                             const qdq_chunk *chunk, const void *elements);
 
 #endif

@@ -74,6 +74,7 @@ qdq_exec *qdq_exec_create(const qdq_plan *plan, const qdq_exec_options *options,
     lay_out(&l, plan, exec);
     for (size_t i = 0; i < plan->output_count; i++)
         memset(exec->outputs[i].own, 0, plan->outputs[i].bytes);
+    if (plan->kept_count) memset(exec->arena, 0, plan->stats.arena_bytes);
     return exec;
 }
 

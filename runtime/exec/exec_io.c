@@ -144,10 +144,24 @@ qdq_status qdq_exec_write(qdq_exec *exec, const char *name, qdq_dtype dtype, con
     return QDQ_OK;
 }
 
+static qdq_status read_kept(const qdq_exec *exec, const qdq_kept *kept, qdq_dtype dtype, void *data,
+                            size_t count, qdq_error *err) {
+    found_io found = {.info = &kept->info};
+    QDQ_TRY(check(&found, "value", dtype, data, count, err));
+    qdq_exec_copy_kept(exec, kept, dtype != kept->info.dtype && dtype == QDQ_FLOAT32, data);
+    return QDQ_OK;
+}
+
 qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dtype dtype, void *data,
                          size_t count, qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
     found_io found = {0};
+    if (exec && name && !find_output(exec, name, &found)) {
+        const qdq_kept *kept = qdq_exec_find_kept(exec->plan, name);
+        if (kept) return read_kept(exec, kept, dtype, data, count, err);
+        if (qdq_exec_has_value(exec->plan, name))
+            return qdq_exec_not_kept(exec->plan, "output", name, err);
+    }
     QDQ_TRY(find_io(exec, name, OUTPUTS, "output", &found, err));
     QDQ_TRY(check(&found, "output", dtype, data, count, err));
     const char *memory = qdq_exec_io_memory(found.io);

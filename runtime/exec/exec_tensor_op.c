@@ -6,8 +6,9 @@
 // It is a function over row-major operands, cut into units that do not depend on each other;
 // threads share the units if `cost` is worth waking them. Values that a tensor op makes or reads
 // lie row-major in the arena (QDQ_PLACE_ROWS), without padding, and the steps that read or make
-// them run over strips. Materialized values and block floats are tiles all the same: the exec
-// copies such operands to rows, and results back to tiles.
+// them run over strips. Values of tiled plans and block floats are tiles: the exec copies such
+// operands to rows. Results go back to tiles chunk by chunk, or by another copy if the op makes no
+// chunks.
 //
 // A tensor op function has bounded scratch, on its stack only; results that do not fit there are
 // computed again. Before it uses scratch for another unit it drops the scratch (qdq_scratch_drop),
@@ -71,8 +72,12 @@ static void sink(void *self, const qdq_chunk *given) {
     if (chunk.stride == chunk.n) chunk.n *= chunk.count, chunk.count = 1;
     if (!chunk.n || !chunk.count) return;
     char *y = qdq_exec_place(c->exec, c->step->x.place);
-    if (y) qdq_exec_store_runs(y, qdq_dtype_size(c->step->x.dtype), &chunk, chunk.data);
-    run_strips(c, &chunk);
+    size_t size = qdq_dtype_size(c->step->x.dtype);
+    if (c->step->x.place.kind == QDQ_PLACE_ARENA)
+        qdq_exec_store_in_tiles(y, size, &c->step->tiling, &chunk, chunk.data);
+    else if (y)
+        qdq_exec_store_runs(y, size, &chunk, chunk.data);
+    if (c->step->link_count) run_strips(c, &chunk);
 }
 
 //---- Operands ---------------------------------------------------------------
@@ -89,7 +94,7 @@ void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
         y[i] = tensor_op->y[i].place.kind == QDQ_PLACE_ARENA
                    ? exec->flat + tensor_op->y_flat[i]
                    : qdq_exec_place(exec, tensor_op->y[i].place);
-    if (step->link_count) {
+    if (tensor_op->sinks) {
         context.tensors.sink = sink;
         context.tensors.sink_self = &context;
         y[0] = NULL;
@@ -98,7 +103,7 @@ void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
         exec->parallel.run(exec->parallel.self, tensor_op->units, run_units, &context);
     else
         run_units(&context, 0, tensor_op->units);
-    for (size_t i = 0; i < tensor_op->y_count; i++)
+    for (size_t i = tensor_op->sinks; i < tensor_op->y_count; i++)
         if (tensor_op->y[i].place.kind == QDQ_PLACE_ARENA)
             qdq_tilize(tensor_op->y[i].dtype, tensor_op->y[i].shape, y[i],
                        qdq_exec_place(exec, tensor_op->y[i].place));

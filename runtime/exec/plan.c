@@ -52,6 +52,12 @@ const qdq_tensor_info *qdq_plan_output(const qdq_plan *plan, size_t index) {
     return index < qdq_plan_output_count(plan) ? &plan->outputs[index] : NULL;
 }
 
+size_t qdq_plan_kept_count(const qdq_plan *plan) { return plan ? plan->kept_count : 0; }
+
+const qdq_tensor_info *qdq_plan_kept(const qdq_plan *plan, size_t index) {
+    return index < qdq_plan_kept_count(plan) ? &plan->kept[index].info : NULL;
+}
+
 qdq_plan_stats qdq_plan_get_stats(const qdq_plan *plan) {
     return plan ? plan->stats : (qdq_plan_stats){0};
 }

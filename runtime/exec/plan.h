@@ -5,8 +5,8 @@
 // declares, no graphs and no ops.
 //
 // A block is a 32x32 tile (1024 elements in tile order) if an end of the step lies in the arena as
-// tiles or a value in it is a block float, else a strip of up to 1024 consecutive elements of
-// row-major memory.
+// tiles (in a tiled plan every step) or a value in it is a block float, else a strip of up to 1024
+// consecutive elements of row-major memory.
 #ifndef QDQ_RUNTIME_EXEC_PLAN_H
 #define QDQ_RUNTIME_EXEC_PLAN_H
 
@@ -156,6 +156,8 @@ typedef struct qdq_tensor_op {
     size_t x_count, y_count;
     qdq_located *x, *y;       // place NONE: not connected, or not wanted
     size_t *x_flat, *y_flat;  // of operands in tiles: where in `flat` the row-major copies lie
+    size_t flat_bytes;        // of these copies
+    bool sinks;               // the first result goes to a sink: to links, or to its tiles
 } qdq_tensor_op;
 
 //---- Steps ------------------------------------------------------------------
@@ -186,6 +188,12 @@ typedef struct qdq_step {
 // "blocks", "direct", ...
 const char *qdq_step_shape_name(qdq_step_shape shape);
 
+// A value that stays readable after a run.
+typedef struct qdq_kept {
+    qdq_tensor_info info;
+    qdq_place place;
+} qdq_kept;
+
 struct qdq_plan {
     const qdq_allocator *allocator;
     qdq_mempool mempool;  // owns everything below
@@ -197,7 +205,11 @@ struct qdq_plan {
     qdq_tensor_info *inputs, *outputs;
     size_t input_count, output_count;
     const qdq_tensor_info **inputs_by_name, **outputs_by_name;  // the same, sorted
-    const char *constants;                                      // 64-byte aligned
+    qdq_kept *kept;                                             // sorted by name
+    size_t kept_count;
+    const char **names;  // of all values of the graph, sorted
+    size_t name_count;
+    const char *constants;  // 64-byte aligned
     qdq_plan_stats stats;
     size_t param_bytes;  // scratch of an exec: fetched parameters, states, results
     size_t flat_bytes;   // the most that row-major copies of the tiles of a step need

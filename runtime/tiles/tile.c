@@ -106,6 +106,26 @@ void qdq_tile_unpack(size_t size, const qdq_tiling *t, size_t tile, const void *
     }
 }
 
+void qdq_tile_put_run(size_t size, const qdq_tiling *t, size_t at, size_t n, const void *from,
+                      void *tiles) {
+    const char *x = from;
+    size_t col = at % t->cols, row = at / t->cols % t->rows, plane = at / t->cols / t->rows;
+    while (n) {
+        size_t tile_row = plane * t->tile_rows + row / QDQ_TILE_DIM;
+        size_t end = t->cols - col < n ? t->cols : col + n;
+        char *tiles_of_row = (char *)tiles + tile_row * t->tile_cols * QDQ_TILE_ELEMENTS * size;
+        for (size_t c = col, k; c < end; c += k, x += k * size, n -= k) {
+            size_t left = QDQ_FACE_DIM - c % QDQ_FACE_DIM;
+            size_t offset = c / QDQ_TILE_DIM * QDQ_TILE_ELEMENTS +
+                            qdq_tile_offset(row % QDQ_TILE_DIM, c % QDQ_TILE_DIM);
+            k = end - c < left ? end - c : left;
+            copy_row(tiles_of_row + offset * size, x, size, k);
+        }
+        col = 0;
+        if (++row == t->rows) row = 0, plane++;
+    }
+}
+
 void qdq_tile_clear_padding(size_t size, const qdq_tiling *t, size_t tile, void *block) {
     qdq_tile_at at = qdq_tile_locate(t, tile);
     if (is_whole(at)) return;

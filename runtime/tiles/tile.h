@@ -20,6 +20,11 @@ void qdq_tile_pack(size_t size, const qdq_tiling *tiling, size_t tile, const voi
 void qdq_tile_unpack(size_t size, const qdq_tiling *tiling, size_t tile, const void *in,
                      void *rows);
 
+// Copies n side-by-side elements, from number `at` on in row-major order, to their places in all
+// tiles of a tensor.
+void qdq_tile_put_run(size_t size, const qdq_tiling *tiling, size_t at, size_t n, const void *from,
+                      void *tiles);
+
 // Sets the padding of such a block to zero.
 void qdq_tile_clear_padding(size_t size, const qdq_tiling *tiling, size_t tile, void *block);
 

@@ -10,12 +10,17 @@ typedef struct running {
     qdq_exec *exec;
 } running;
 
-static running start(void) {
+static running start_with(const qdq_compile_options *options) {
     running r = {.graph = misuse_small_graph()};
-    r.plan = qdq_graph_compile(r.graph, NULL, NULL);
+    r.plan = qdq_graph_compile(r.graph, options, NULL);
     r.exec = qdq_exec_create(r.plan, NULL, NULL);
     EXPECT(r.exec);
     return r;
+}
+
+static running start(void) { return start_with(NULL); }
+static running start_tiled(void) {
+    return start_with(&(qdq_compile_options){.tiled = true, .keep_all = true});
 }
 
 static void stop(running *r) {
@@ -59,6 +64,17 @@ CASE(qdq_graph_compile) {
         FAILS(QDQ_ERR_ARGUMENT, qdq_graph_compile(g, &options, err));
         check_numerics(g, misuse_numbers[i]);
     }
+    static const char *const names[] = {"x", "absent", NULL, not_utf8};
+    for (size_t i = 1; i < 4; i++) {
+        qdq_compile_options options = {.keep = &names[i], .keep_count = 1};
+        FAILS(QDQ_ERR_ARGUMENT, qdq_graph_compile(g, &options, err));
+    }
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_compile(g, &(qdq_compile_options){.keep_count = 1}, err));
+    const qdq_compile_options fast[] = {{.fast = true, .tiled = true},
+                                        {.fast = true, .keep_all = true},
+                                        {.fast = true, .materialize = true},
+                                        {.fast = true, .keep = names, .keep_count = 1}};
+    for (size_t i = 0; i < 4; i++) FAILS(QDQ_ERR_ARGUMENT, qdq_graph_compile(g, &fast[i], err));
     qdq_graph_destroy(g);
 }
 
@@ -75,6 +91,15 @@ CASE(qdq_plan_input) {
 CASE(qdq_plan_output) {
     running r = start();
     EXPECT(!qdq_plan_output(NULL, 0) && !qdq_plan_output(r.plan, SIZE_MAX));
+    stop(&r);
+}
+
+CASE(qdq_plan_kept_count) { EXPECT(qdq_plan_kept_count(NULL) == 0); }
+
+CASE(qdq_plan_kept) {
+    running r = start();
+    EXPECT(!qdq_plan_kept(NULL, 0) && !qdq_plan_kept(r.plan, 0) &&
+           !qdq_plan_kept(r.plan, SIZE_MAX));
     stop(&r);
 }
 
@@ -138,6 +163,30 @@ CASE(qdq_exec_read) {
     for (int i = 0; i < MISUSE_NUMBERS; i++)
         FAILS(QDQ_ERR_ARGUMENT,
               qdq_exec_read(r.exec, "y", (qdq_dtype)misuse_numbers[i], data, 4, err));
+    stop(&r);
+}
+
+CASE(qdq_exec_tiles) {
+    running r = start(), tiled = start_tiled();
+    qdq_tiles_view view;
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_tiles(NULL, "x", &view, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_tiles(tiled.exec, NULL, &view, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_tiles(tiled.exec, "x", NULL, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_tiles(tiled.exec, not_utf8, &view, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_tiles(r.exec, "x", &view, err));
+    EXPECT(qdq_exec_tiles(tiled.exec, "x", &view, NULL) == QDQ_OK);
+    stop(&r), stop(&tiled);
+}
+
+CASE(qdq_exec_page) {
+    running r = start_tiled();
+    qdq_page_info page;
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_page(NULL, "x", 0, &page, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_page(r.exec, NULL, 0, &page, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_page(r.exec, "x", 0, NULL, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_page(r.exec, "x", 1000, &page, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_page(r.exec, "x", SIZE_MAX, &page, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_page(r.exec, not_utf8, 0, &page, err));
     stop(&r);
 }
 
@@ -231,6 +280,8 @@ const misuse_case misuse_exec[] = {ROW(qdq_graph_compile),
                                    ROW(qdq_plan_output_count),
                                    ROW(qdq_plan_input),
                                    ROW(qdq_plan_output),
+                                   ROW(qdq_plan_kept_count),
+                                   ROW(qdq_plan_kept),
                                    ROW(qdq_plan_get_stats),
                                    ROW(qdq_plan_get_value),
                                    ROW(qdq_plan_get_step),
@@ -239,6 +290,8 @@ const misuse_case misuse_exec[] = {ROW(qdq_graph_compile),
                                    ROW(qdq_exec_bind),
                                    ROW(qdq_exec_write),
                                    ROW(qdq_exec_read),
+                                   ROW(qdq_exec_tiles),
+                                   ROW(qdq_exec_page),
                                    ROW(qdq_exec_run),
                                    ROW(qdq_exec_run_step),
                                    ROW(qdq_tensor_file_open),

@@ -82,8 +82,9 @@ class Bench(Case):
             self.assertIn(f"\n  other mode, {other}: median ",
                           self.qdq("bench", "g.json", "--repeat", 2, *words).out)
 
-    def test_materialize_has_one_mode(self):
-        for words in (["--materialize"], ["--float-storage", "bfloat16"]):
+    def test_stored_values_have_one_mode(self):
+        for words in (["--materialize"], ["--float-storage", "bfloat16"], ["--tiled"],
+                      ["--keep", "all"]):
             parsed = self.bench(*words)
             self.assertEqual(parsed["mode"], "literal")
             self.assertNotIn("other_mode", parsed)

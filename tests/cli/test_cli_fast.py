@@ -77,11 +77,13 @@ class Fast(Case):
         for words in (["plan"], ["bench", "--repeat", "1"], ["compare", "--targets", "core,onnx"]):
             self.qdq(words[0], name, "--literal", *words[1:])
 
-    def test_fast_with_materialize_or_float_storage_is_a_usage_error(self):
+    def test_fast_with_an_option_that_stores_values_is_a_usage_error(self):
         name = self.write("g.json", product(0.1))
         for command in ("run", "plan", "bench"):
-            for other in ("materialize", "float-storage bfloat16"):
-                result = self.qdq(command, name, "--fast", *f"--{other}".split(), code=2)
+            for other, words in (("materialize", "--materialize"), ("tiled", "--tiled"),
+                                 ("keep", "--keep all"), ("keep", "--keep m"),
+                                 ("float-storage bfloat16", "--float-storage bfloat16")):
+                result = self.qdq(command, name, "--fast", *words.split(), code=2)
                 self.assertEqual(result.out, "")
                 self.assertEqual(result.err, f"qdq: fast and {other} are both given, wanted one of "
                                  "them: integer execution computes values that the other stores\n")

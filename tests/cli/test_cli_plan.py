@@ -15,8 +15,9 @@ SIZES = {"float32": 4, "float16": 2, "bfloat16": 2, "int8": 1, "uint8": 1, "int4
          "int2": 0.25, "uint2": 0.25}  # bytes of a tile element
 VALUE_KEYS = {"name", "dtype", "shape", "padded_shape", "tiles", "bytes", "offset", "first_step",
               "last_step"}
-OPTIONS = [[], ["--materialize"], ["--float-storage", "bfloat16"],
+OPTIONS = [[], ["--tiled"], ["--keep", "all"], ["--materialize"], ["--float-storage", "bfloat16"],
            ["-m", "--float-storage", "bfloat16"]]
+PAGE = 2048
 
 
 def padded(shape):
@@ -34,18 +35,19 @@ def live_in(step, values):
     return [one for one in values if one["first_step"] <= step <= one["last_step"]]
 
 
-def place_bytes(value):
-    return -(-value["bytes"] // 64) * 64
+def place_bytes(value, unit):
+    return -(-value["bytes"] // unit) * unit
 
 
-def live_bytes(step, values):
+def live_bytes(step, values, unit):
     """The bytes alive in a step. A value computed in place of another counts once with it in the
-    step where both are alive. Sizes are multiples of 64 bytes."""
+    step where both are alive. Sizes are multiples of `unit` bytes."""
     live = live_in(step, values)
     taken_over = [old for old in live if old["last_step"] == step
                   and any(new is not old and new["first_step"] == step and in_place(old, new)
                           for new in live)]
-    return sum(map(place_bytes, live)) - sum(map(place_bytes, taken_over))
+    return sum(place_bytes(one, unit) for one in live) - sum(place_bytes(one, unit)
+                                                             for one in taken_over)
 
 
 class Plan(Case):
@@ -67,7 +69,9 @@ class Plan(Case):
                 self.assertEqual(shape, one["shape"], one)
                 self.assertEqual(one["bytes"], math.prod(shape) * math.ceil(SIZES[one["dtype"]]),
                                  one)
-            self.assertEqual(one["offset"] % 64, 0, one)
+            self.assertEqual(one["offset"] % (PAGE if plan["tiled"] else 64), 0, one)
+            if plan["tiled"]:
+                self.assertGreater(one["tiles"], 0, one)
             self.assertGreaterEqual(one["offset"], 0, one)
             self.assertLessEqual(one["offset"] + one["bytes"], plan["arena_bytes"], one)
             self.assertTrue(0 <= one["first_step"] <= one["last_step"] < len(plan["steps"]), one)
@@ -79,7 +83,11 @@ class Plan(Case):
         tiled = [one for one in values if one["tiles"]]
         elements = sum(math.ceil(math.prod(one["shape"]) * SIZES[one["dtype"]]) for one in tiled)
         self.assertEqual(plan["padding_bytes"], sum(one["bytes"] for one in tiled) - elements)
-        peak = max([live_bytes(step, values) for step in range(len(plan["steps"]))], default=0)
+        unit = PAGE if plan["tiled"] else 64
+        self.assertEqual(plan["page_bytes"], PAGE)
+        self.assertEqual(plan["arena_bytes"] % unit, 0)
+        peak = max([live_bytes(step, values, unit) for step in range(len(plan["steps"]))],
+                   default=0)
         self.assertEqual(plan["peak_live_bytes"], peak)
         self.assertGreaterEqual(plan["arena_bytes"], plan["peak_live_bytes"])
 
@@ -143,12 +151,76 @@ class Plan(Case):
         for name in ("a", "b", "c"):
             self.assertIn(f" {name} ", plan["steps"][0]["chain"] + " ")
 
+    def test_a_tiled_chain_is_one_step_between_tiles(self):
+        nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1),
+                 quantize("c", "b", scales=1)]
+        self.write("g.json", graph(nodes, outputs={"y": "c"}))
+        plan = self.assert_plan("--tiled")
+        self.assertEqual([one["name"] for one in plan["values"]], ["x", "c"])
+        self.assertEqual([step["chain"] for step in plan["steps"]],
+                         ["x -> tilize x -> Quantize a -> Dequantize b -> Quantize c -> untilize y"])
+
+    def test_an_input_that_is_a_second_operand_does_not_cut_a_tiled_chain(self):
+        nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1, dtype="float32"),
+                 node("Add", "c", None, {"a": "z", "b": "b"})]
+        del nodes[2]["inputs"]["x"]
+        self.write("g.json", graph(nodes, [value("x"), value("z")], {"y": "c"}))
+        chains = [step["chain"] for step in self.assert_plan("--tiled")["steps"]]
+        self.assertEqual(chains, ["z -> tilize z", "x -> tilize x -> Quantize a -> Dequantize b -> "
+                                  "Add c -> untilize y"])
+
+    def test_kept_values_live_to_the_last_step(self):
+        nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1),
+                 quantize("c", "b", scales=1)]
+        self.write("g.json", graph(nodes, outputs={"y": "c"}))
+        for words in (["--keep", "a"], ["--tiled", "--keep", "a,b"], ["-m"]):
+            plan = self.assert_plan(*words)
+            kept = [one for one in plan["values"] if one["name"] in ("a", "b")]
+            self.assertTrue(kept)
+            for one in kept:
+                self.assertEqual(one["last_step"], len(plan["steps"]) - 1)
+        self.assertEqual([one["name"] for one in self.plan("--keep", "a")["values"]], ["a"])
+        self.assertEqual(len(self.plan("--keep", "a")["steps"]), 1)
+
     def test_a_value_is_made_in_place_where_it_fits(self):
-        nodes = [requantize(f"n{i}", f"n{i - 1}" if i else "x") for i in range(4)]
-        self.write("g.json", graph(nodes, [value("x", "int8", [64, 64])], {"y": "n3"}))
-        plan = self.assert_plan("-m")
-        self.assertEqual(plan["arena_bytes"], 64 * 64)
-        self.assertEqual({one["offset"] for one in plan["values"]}, {0})
+        nodes = [requantize("a", "x"), requantize("b", "x")]
+        self.write("g.json", graph(nodes, [value("x", "int8", [64, 64])], {"y": "a", "z": "b"}))
+        plan = self.assert_plan("--tiled")
+        self.assertEqual(plan["arena_bytes"], 2 * 64 * 64)
+        x, _, b = plan["values"]
+        self.assertEqual((x["name"], b["name"], x["offset"]), ("x", "b", b["offset"]))
+
+    def test_a_slot_is_whole_pages(self):
+        """A tile of int8 is half a page, three tiles are a page and a half."""
+        for shape, pages in (([32, 32], 1), ([96, 32], 2), ([64, 64], 2), ([32, 160], 3)):
+            self.write("g.json", graph([requantize("a", "x")], [value("x", "int8", shape)],
+                                       {"y": "a"}))
+            plan = self.assert_plan("-m")
+            self.assertEqual({one["bytes"] for one in plan["values"]}, {math.prod(shape)})
+            self.assertEqual(plan["arena_bytes"], 2 * pages * PAGE)
+            self.assertEqual(plan["peak_live_bytes"], 2 * pages * PAGE)
+            self.assertIn(f"({2 * pages} pages of 2048)", self.qdq("plan", "g.json", "-m").out)
+
+    def test_values_of_other_sizes_do_not_share_a_page_in_place(self):
+        """Two tiles of int4 and two of int8 fit in one page each, but tile 0 of int8 covers both
+        tiles of int4."""
+        nodes = [requantize(name, "x", dtype="int8") for name in ("a", "b")]
+        self.write("g.json", graph(nodes, [value("x", "int4", [32, 64])], {"y": "a", "z": "b"}))
+        x, _, b = self.assert_plan("--tiled")["values"]
+        self.assertEqual((x["bytes"], b["bytes"]), (1024, 2048))
+        self.assertNotEqual(x["offset"], b["offset"])
+
+    def test_a_plan_says_row_major_and_streamed(self):
+        nodes = [quantize("a", scales=1), node("DynamicQuantize", "b", "x")]
+        self.write("g.json", graph(nodes, [value("x", shape=[64, 64])], {"y": "a", "z": "b"}))
+        out = self.qdq("plan", "g.json").out
+        self.assertRegex(out, r"arena +\d+ bytes, row-major; inputs and outputs are streamed\n")
+        self.assertRegex(out, r"(?m)^ . b\.scale +\w+ +\S+ +row-major ")
+        self.assertRegex(out, r"\(direct, 4 strips, streamed, ")
+        self.assertNotRegex(out, r"tiles +0\b")
+        tiled = self.qdq("plan", "g.json", "--tiled").out
+        self.assertNotIn("row-major ", tiled)
+        self.assertNotIn("streamed", tiled)
 
     def test_a_value_that_is_read_again_keeps_its_memory(self):
         nodes = [requantize("a", "x"), requantize("b", "a"), requantize("c", "a")]
@@ -203,13 +275,15 @@ class Plan(Case):
             self.assert_plan(*words)
 
     def test_scratch_is_the_memory_of_a_run_outside_the_arena(self):
-        """When materialized, SoftMax reads and makes rows between values in tiles."""
+        """When materialized, SoftMax reads a row-major copy of x, whose value is in tiles."""
         self.write("g.json", graph([node("SoftMax", "y", "x")],
                                    [value("x", "float32", [1024, 1024])],
                                    {"y": "y"}))
         plan, rows = self.plan("-m"), 4 << 20
         self.assertEqual((plan["arena_bytes"], plan["io_bytes"]), (2 * rows, 2 * rows))
-        self.assertTrue(2 * rows <= plan["scratch_bytes"] < 2 * rows + 4096, plan["scratch_bytes"])
+        self.assertTrue(rows <= plan["scratch_bytes"] < rows + 4096, plan["scratch_bytes"])
+        self.assertEqual([step["scratch_bytes"] for step in plan["steps"]], [0, rows, 0])
+        self.assertIn(f", copies in {rows} bytes of scratch)", self.qdq("plan", "g.json", "-m").out)
         self.assertLess(self.plan()["scratch_bytes"], 4096)
 
     def test_limits(self):

@@ -561,5 +561,38 @@ def random_graph(rng):
                  constants=[constant("c", "float32", [], [1.5])])
 
 
+class Keep(Case):
+    """--keep: values that are no outputs can be written and compared."""
+
+    def setUp(self):
+        super().setUp()
+        nodes = [quantize("h", scales=1), node("Dequantize", "d", "h", scales=1)]
+        self.write("g.json", graph(nodes, [value("x", shape=[2, 2])], {"y": "d"}))
+        write_npy(self.folder / "x.npy", tensor("float32", [2, 2], [1.4, -1.5, 2.6, -300]))
+
+    def run_kept(self, *words, **more):
+        return self.qdq("run", "g.json", "-i", "x=x.npy", *words, **more)
+
+    def test_a_kept_value_is_written(self):
+        for words in (["--keep", "h"], ["--keep", "all"], ["--tiled", "--keep", "h,d"], ["-m"],
+                      ["--keep", "h", "--keep", "d"]):
+            self.run_kept(*words, "-o", "h=h.npy")
+            self.assertEqual(read_npy(self.folder / "h.npy"), tensor("int8", [2, 2], [1, -2, 3, -128]))
+            self.assertIn("all 4 elements equal", self.run_kept(*words, "-e", "h=h.npy").out)
+
+    def test_outputs_alone_are_summed_up_and_written_together(self):
+        self.assertEqual(self.run_kept("--keep", "all").out, self.run_kept().out)
+        self.run_kept("--keep", "all", "-o", "all.safetensors", "-o", "h=h.npy")
+        self.assertEqual(set(read_safetensors(self.folder / "all.safetensors")), {"y"})
+
+    def test_a_value_that_is_not_kept_is_no_output(self):
+        self.assertIn("there is no output 'h'", self.run_kept("-o", "h=h.npy", code=2).err)
+
+    def test_an_unknown_name_is_an_error(self):
+        result = self.run_kept("--keep", "h,hh", code=2)
+        self.assertEqual(result.err, "qdq: the graph has no value named 'hh' that could be kept; "
+                         "did you mean 'h'?\n")
+
+
 if __name__ == "__main__":
     main()

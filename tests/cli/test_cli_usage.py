@@ -44,12 +44,13 @@ class Help(Case):
 
     def test_help_lists_the_documented_options(self):
         common = ["--target", "--json"]
-        running = common + ["--threads", "--materialize", "--float-storage", "--fill", "--isa"]
+        storing = ["--tiled", "--keep", "--materialize", "--float-storage"]
+        running = common + storing + ["--threads", "--fill", "--isa"]
         options = {"run": running + ["--input", "--output", "--expect", "--tolerance"],
                    "check": common + ["--strict"],
                    "compare": ["--targets", "--input", "--fill", "--threads", "--isa", "--json"],
                    "ops": ["--json"], "targets": ["--json"],
-                   "plan": common + ["--materialize", "--float-storage"], "bench": running}
+                   "plan": common + storing, "bench": running}
         caps = ["--max-elements", "--max-bytes", "--max-file-bytes", "--max-values"]
         for name, wanted in options.items():
             text = self.qdq("help", name).out

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs every folder of models/ in the library and on the command line: test_models MODELS_DIR
-// QDQ_BINARY. Outputs must equal the expected ones bit for bit, fused and materialized, on one
-// thread and several, and the arena must stay within 1.10 of the peak of live bytes.
+// QDQ_BINARY. Outputs must equal the expected ones bit for bit, streamed, tiled and materialized,
+// on one thread and several, and the arena must stay within 1.10 of the peak of live bytes.
 #include <qdq/qdq.h>
 
 #include "tests/unit.h"
@@ -54,15 +54,14 @@ static void check_outputs(const qdq_exec *exec, const qdq_plan *plan, const char
     qdq_tensor_file_close(file);
 }
 
-static void run_model(const char *name, bool materialize, int threads) {
+static void run_model(const char *name, const qdq_compile_options *options, int threads) {
     char path[512];
     qdq_error err = {0};
-    qdq_compile_options options = {.materialize = materialize};
     qdq_exec_options exec_options = {.poison = true, .parallel = qdq_parallel_openmp(threads)};
     exec_options.parallel.least = 0;
     (void)has_graph(name, path, "graph.json");
     qdq_graph *g = qdq_graph_load(path, NULL, &err);
-    qdq_plan *plan = qdq_graph_compile(g, &options, &err);
+    qdq_plan *plan = qdq_graph_compile(g, options, &err);
     qdq_exec *exec = qdq_exec_create(plan, &exec_options, &err);
     assert_string_equal(err.text, "");
     assert_true(has_graph(name, path, "inputs.safetensors"));
@@ -73,6 +72,7 @@ static void run_model(const char *name, bool materialize, int threads) {
     qdq_plan_stats stats = qdq_plan_get_stats(plan);
     assert_true(stats.arena_bytes >= stats.peak_live_bytes);
     assert_true((double)stats.arena_bytes <= 1.10 * (double)stats.peak_live_bytes);
+    assert_true(!stats.tiled || (stats.arena_bytes > 0 && stats.arena_bytes % 2048 == 0));
     qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
@@ -97,8 +97,11 @@ static void every_model_gives_its_expected_outputs(void **state) {
     for (struct dirent *entry; (entry = readdir(dir));) {
         if (entry->d_name[0] == '.' || !has_graph(entry->d_name, path, "graph.json")) continue;
         printf("%s\n", entry->d_name);
-        for (int i = 0; i < 4; i++) run_model(entry->d_name, i & 1, i & 2 ? 3 : 1);
+        static const qdq_compile_options ways[] = {
+            {0}, {.tiled = true}, {.materialize = true}, {.keep_all = true}};
+        for (int i = 0; i < 8; i++) run_model(entry->d_name, &ways[i % 4], i < 4 ? 1 : 3);
         run_command(entry->d_name, "");
+        run_command(entry->d_name, "--tiled");
         run_command(entry->d_name, "--materialize --threads 2");
         count++;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs of all ops give the same bits fused and node by node, on one to three threads, with
-// every instruction set and plain C, and after being written and read again. Where scales are
-// powers of two, fast execution gives the same bits too. Broken graphs are refused.
+// Random graphs of all ops give the same bits fused and node by node, in rows and in tiles, on one
+// to three threads, with every instruction set and plain C, and after being written and read again.
+// Kept values have the bits that they have as outputs. Where scales are powers of two, fast
+// execution gives the same bits too. Broken graphs are refused.
 //
 //     test_random_graphs [--seed N] [--count N] [--write FOLDER] [--digest]
 //
@@ -111,15 +112,112 @@ static bool check_reloaded(const random_graph *g, uint64_t seed, const results *
 
 static bool check_ways(const random_graph *g, uint64_t seed, const results *wanted) {
     qdq_compile_options fused = {0}, portable = {.isa = "portable"}, apart = {.materialize = true};
+    qdq_compile_options tiled = {.tiled = true}, kept = {.keep_all = true};
+    qdq_compile_options plain_tiles = {.tiled = true, .isa = "portable"};
     bool same = equals(g, seed, fused, 2, wanted, "2 threads");
     same &= equals(g, seed, fused, 3, wanted, "3 threads");
     same &= equals(g, seed, portable, 1, wanted, "portable");
     same &= equals(g, seed, apart, 1, wanted, "materialized");
     same &= equals(g, seed, apart, 2, wanted, "materialized, 2 threads");
+    same &= equals(g, seed, tiled, 1, wanted, "tiled");
+    same &= equals(g, seed, tiled, 3, wanted, "tiled, 3 threads");
+    same &= equals(g, seed, plain_tiles, 1, wanted, "tiled, portable");
+    same &= equals(g, seed, kept, 2, wanted, "kept");
     for (size_t i = 0; qdq_isa_get(i).name; i++) {
         qdq_compile_options isa = {.isa = qdq_isa_get(i).name};
         if (qdq_isa_get(i).available) same &= equals(g, seed, isa, 1, wanted, isa.isa);
     }
+    return same;
+}
+
+//---- Kept values ------------------------------------------------------------
+
+enum { MOST_KEPT = 256 };
+
+// The values that nodes make, and their outputs in a graph that returns them all.
+typedef struct every_value {
+    const char *names[MOST_KEPT];
+    char outputs[MOST_KEPT][64];
+    size_t count;
+} every_value;
+
+static void list_values(const random_graph *g, qdq_graph *returning, every_value *all) {
+    for (size_t n = 0; n < qdq_graph_node_count(g->graph); n++)
+        for (size_t i = 0; i < qdq_graph_node(g->graph, n).output_count; i++) {
+            if (all->count == MOST_KEPT) abort();
+            snprintf(all->outputs[all->count], 64, "every%zu_%zu", n, i);
+            qdq_output(returning, all->outputs[all->count], qdq_graph_node_output(returning, n, i));
+            all->names[all->count++] =
+                qdq_value_name(g->graph, qdq_graph_node_output(g->graph, n, i));
+        }
+}
+
+static qdq_exec *run_exec(const random_graph *g, uint64_t seed, const qdq_plan *plan) {
+    qdq_exec *exec = qdq_exec_create(plan, &(qdq_exec_options){.poison = true}, NULL);
+    if (!exec) abort();
+    write_inputs(g, seed, exec);
+    qdq_exec_run(exec);
+    return exec;
+}
+
+static const qdq_tensor_info *output_info(const qdq_plan *plan, const char *name) {
+    size_t i = 0;
+    while (strcmp(qdq_plan_output(plan, i)->name, name)) i++;
+    return qdq_plan_output(plan, i);
+}
+
+// Compares each kept value of a run with the output that returns it.
+static bool compare_kept(uint64_t seed, const qdq_exec *exec, const qdq_exec *returning,
+                         const qdq_plan *returning_plan, const every_value *all, size_t step,
+                         const char *what) {
+    bool same = true;
+    for (size_t i = 0; i < all->count; i += step) {
+        qdq_error err = {0};
+        const qdq_tensor_info *info = output_info(returning_plan, all->outputs[i]);
+        size_t count = qdq_shape_count(info->shape);
+        char *wanted = malloc(info->bytes + 1), *got = malloc(info->bytes + 1);
+        if (!wanted || !got ||
+            qdq_exec_read(returning, info->name, info->dtype, wanted, count, NULL))
+            abort();
+        if (qdq_exec_read(exec, all->names[i], info->dtype, got, count, &err))
+            same = told(seed, what, err.text);
+        else if (memcmp(got, wanted, info->bytes))
+            same = told(seed, what, all->names[i]);
+        free(wanted), free(got);
+    }
+    return same;
+}
+
+static bool check_kept(const random_graph *g, uint64_t seed) {
+    qdq_error err = {0};
+    every_value all = {0};
+    random_graph returning = random_graph_make(seed, g->taste, false);
+    list_values(g, returning.graph, &all);
+    const char *third[MOST_KEPT];
+    size_t count = 0;
+    for (size_t i = 0; i < all.count; i += 3) third[count++] = all.names[i];
+    const qdq_compile_options ways[] = {
+        {.keep_all = true},
+        {.tiled = true, .keep_all = true},
+        {.materialize = true},
+        {.keep = third, .keep_count = count},
+        {.tiled = true, .keep = third, .keep_count = count},
+    };
+    static const char *const names[] = {"keep all", "tiled, keep all", "materialize", "keep",
+                                        "tiled, keep"};
+    qdq_plan *wanted_plan = qdq_graph_compile(returning.graph, NULL, &err);
+    if (!wanted_plan) return told(seed, "returning every value", err.text);
+    qdq_exec *wanted = run_exec(&returning, seed, wanted_plan);
+    bool same = true;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        qdq_plan *plan = qdq_graph_compile(g->graph, &ways[i], &err);
+        if (!plan) return told(seed, names[i], err.text);
+        qdq_exec *exec = run_exec(g, seed, plan);
+        same &= compare_kept(seed, exec, wanted, wanted_plan, &all, i < 3 ? 1 : 3, names[i]);
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan);
+    }
+    qdq_exec_destroy(wanted), qdq_plan_destroy(wanted_plan);
+    qdq_graph_destroy(returning.graph);
     return same;
 }
 
@@ -135,12 +233,14 @@ static bool check_others(const random_graph *g, uint64_t seed) {
     for (int i = 0; i < 2; i++) {
         qdq_error err = {0};
         qdq_compile_options apart = options[i], portable = options[i];
-        apart.materialize = true, portable.isa = "portable";
+        qdq_compile_options tiled = options[i];
+        apart.materialize = true, portable.isa = "portable", tiled.tiled = true;
         results wanted = run(g, seed, options[i], 1, &err);
         if (!wanted.bytes) {
             same = told(seed, what[i], err.text);
         } else {
             same &= equals(g, seed, apart, 2, &wanted, what[i]);
+            same &= equals(g, seed, tiled, 2, &wanted, what[i]);
             same &= equals(g, seed, portable, 1, &wanted, what[i]);
         }
         free(wanted.bytes);
@@ -180,6 +280,7 @@ static bool check_valid(uint64_t seed, bool digest) {
     if (fine && !digest) {
         fine = check_ways(&g, seed, &wanted);
         fine &= check_reloaded(&g, seed, &wanted);
+        fine &= check_kept(&g, seed);
         fine &= check_fast(&g, seed, &wanted);
         fine &= check_others(&g, seed);
     }

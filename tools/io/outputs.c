@@ -17,10 +17,13 @@
 #include "tools/io/streams.h"
 #include "tools/io/tensor_io.h"
 
+// A name is that of an output or of a kept value.
 static int check_name(const qdq_plan *plan, const char *name) {
     size_t count = qdq_plan_output_count(plan);
     for (size_t i = 0; i < count; i++)
         if (strcmp(qdq_plan_output(plan, i)->name, name) == 0) return EXIT_OK;
+    for (size_t i = 0; i < qdq_plan_kept_count(plan); i++)
+        if (strcmp(qdq_plan_kept(plan, i)->name, name) == 0) return EXIT_OK;
     const char **names = calloc(count + 1, sizeof *names);
     for (size_t i = 0; names && i < count; i++) names[i] = qdq_plan_output(plan, i)->name;
     int code = tell_unknown("output", name, names, names ? count : 0);

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a plan stores values: resolves the compile options, marks the values that stay readable after
+// a run, and lists them in the plan.
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/compile/compile.h"
+#include "runtime/base/did_you_mean.h"
+
+//---- Options ----------------------------------------------------------------
+
+qdq_storage qdq_storage_of(const qdq_compile_options *options) {
+    bool tiled = options->tiled || options->materialize;
+    bool keep_all = options->keep_all || options->materialize;
+    return (qdq_storage){.tiled = tiled, .node_by_node = tiled && keep_all, .keep_all = keep_all};
+}
+
+// The option that `fast` excludes; NULL: none is given.
+static const char *excluded_by_fast(const qdq_compile_options *options) {
+    if (options->materialize) return "materialize";
+    if (options->tiled) return "tiled";
+    if (options->keep_all || options->keep_count) return "keep";
+    return options->float_storage == QDQ_FLOAT_BFLOAT16 ? "float-storage bfloat16" : NULL;
+}
+
+// The value that `keep` names: a value of the graph, or the value of an output. 0: none.
+static uint32_t find_kept(const qdq_graph *graph, const char *name) {
+    uint32_t id = qdq_graph_find(graph, name).id;
+    for (size_t i = 0; !id && i < graph->output_count; i++)
+        if (strcmp(graph->outputs[i].name, name) == 0) id = graph->outputs[i].value.id;
+    return id;
+}
+
+static const char *nearest_value(const qdq_graph *graph, const char *name) {
+    for (size_t i = 1; i < graph->value_count; i++)
+        if (qdq_did_you_mean(name, &graph->values[i].name, 1)) return graph->values[i].name;
+    return NULL;
+}
+
+static qdq_status check_kept(const qdq_graph *graph, const char *name, qdq_error *err) {
+    if (!name) return qdq_fail(err, QDQ_ERR_ARGUMENT, "the name of a value to keep is NULL");
+    if (find_kept(graph, name)) return QDQ_OK;
+    const char *near = nearest_value(graph, name);
+    return qdq_fail(err, QDQ_ERR_ARGUMENT,
+                    "the graph has no value named '%.200s' that could be kept%s%s%s", name,
+                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+qdq_status qdq_storage_check(const qdq_graph *graph, const qdq_compile_options *options,
+                             qdq_error *err) {
+    const char *excluded = options->fast ? excluded_by_fast(options) : NULL;
+    if (excluded)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT,
+                        "fast and %s are both given, wanted one of them: integer execution "
+                        "computes values that the other stores",
+                        excluded);
+    if (options->keep_count && !options->keep)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "keep is NULL, but keep_count is %zu",
+                        options->keep_count);
+    for (size_t i = 0; graph && i < options->keep_count; i++)
+        QDQ_TRY(check_kept(graph, options->keep[i], err));
+    return QDQ_OK;
+}
+
+void qdq_draft_keep(qdq_draft *draft) {
+    const qdq_graph *graph = draft->graph;
+    for (size_t i = 1; draft->storage.keep_all && i < graph->value_count; i++)
+        draft->values[i].kept = graph->values[i].kind != QDQ_VALUE_CONSTANT;
+    for (size_t i = 0; i < draft->options.keep_count; i++)
+        draft->values[find_kept(graph, draft->options.keep[i])].kept = true;
+}
+
+//---- The lists of a plan ----------------------------------------------------
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int by_kept_name(const void *a, const void *b) {
+    return strcmp(((const qdq_kept *)a)->info.name, ((const qdq_kept *)b)->info.name);
+}
+
+// Node by node, constants in tiles are readable as well.
+static bool is_readable(const qdq_compiler *c, size_t id) {
+    const qdq_draft_value *v = &c->draft.values[id];
+    return c->located[id].place.kind && (v->kept || (v->loaded && c->draft.storage.keep_all));
+}
+
+qdq_status qdq_compile_kept(qdq_compiler *c) {
+    const qdq_graph *graph = c->draft.graph;
+    qdq_plan *plan = c->plan;
+    size_t count = 0;
+    for (size_t id = 1; id < graph->value_count; id++) count += is_readable(c, id);
+    plan->kept = qdq_mempool_array(&plan->mempool, count, sizeof *plan->kept);
+    plan->names = qdq_mempool_array(&plan->mempool, graph->value_count, sizeof *plan->names);
+    if (!plan->kept || !plan->names) return qdq_draft_stopped(&c->draft, c->err);
+    for (size_t id = 1; id < graph->value_count; id++) {
+        const qdq_located *l = &c->located[id];
+        const char *name = qdq_mempool_strdup(&plan->mempool, graph->values[id].name);
+        if (!name) return qdq_draft_stopped(&c->draft, c->err);
+        plan->names[plan->name_count++] = name;
+        if (!is_readable(c, id)) continue;
+        size_t bytes = qdq_shape_count(l->shape) * qdq_dtype_size(l->dtype);
+        plan->kept[plan->kept_count++] = (qdq_kept){{name, l->dtype, l->shape, bytes}, l->place};
+    }
+    qsort(plan->names, plan->name_count, sizeof *plan->names, by_name);
+    qsort(plan->kept, plan->kept_count, sizeof *plan->kept, by_kept_name);
+    return QDQ_OK;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the values that a plan keeps after a run: row-major copies, and their tiles where they lie.
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/did_you_mean.h"
+#include "runtime/base/error.h"
+#include "runtime/base/fp_environment.h"
+#include "runtime/exec/exec.h"
+#include "runtime/numerics/dtype.h"
+
+static int compare_kept(const void *name, const void *kept) {
+    return strcmp(name, ((const qdq_kept *)kept)->info.name);
+}
+
+static int compare_name(const void *name, const void *other) {
+    return strcmp(name, *(const char *const *)other);
+}
+
+const qdq_kept *qdq_exec_find_kept(const qdq_plan *plan, const char *name) {
+    if (!plan->kept_count) return NULL;
+    return bsearch(name, plan->kept, plan->kept_count, sizeof *plan->kept, compare_kept);
+}
+
+bool qdq_exec_has_value(const qdq_plan *plan, const char *name) {
+    return plan->name_count &&
+           bsearch(name, plan->names, plan->name_count, sizeof(const char *), compare_name);
+}
+
+//---- Rows -------------------------------------------------------------------
+
+// Copies tiles to rows and widens their elements to float32.
+static void widen_tiles(const qdq_kept *kept, const char *memory, float *data) {
+    _Alignas(64) unsigned char block[QDQ_TILE_ELEMENTS * QDQ_MAX_ELEMENT_BYTES];
+    _Alignas(64) float wide[QDQ_TILE_ELEMENTS];
+    qdq_tiling tiling = qdq_tiling_of(kept->info.shape);
+    for (size_t i = 0; i < tiling.tiles; i++) {
+        qdq_tile_load(kept->info.dtype, memory + i * qdq_tile_bytes(kept->info.dtype), block);
+        qdq_decode_float(kept->info.dtype, block, wide, QDQ_TILE_ELEMENTS);
+        qdq_tile_unpack(sizeof *wide, &tiling, i, wide, data);
+    }
+}
+
+void qdq_exec_copy_kept(const qdq_exec *exec, const qdq_kept *kept, bool widen, void *data) {
+    const qdq_tensor_info *info = &kept->info;
+    const char *memory = qdq_exec_place(exec, kept->place);
+    const qdq_exec_io *input =
+        kept->place.kind == QDQ_PLACE_INPUT ? &exec->inputs[kept->place.at] : NULL;
+    size_t count = qdq_shape_count(info->shape);
+    if (input && !input->bound && !input->written)  // before the first run
+        memset(data, 0, widen ? count * sizeof(float) : info->bytes);
+    else if (kept->place.kind == QDQ_PLACE_ARENA && widen)
+        widen_tiles(kept, memory, data);
+    else if (kept->place.kind == QDQ_PLACE_ARENA)
+        qdq_untilize(info->dtype, info->shape, memory, data);
+    else if (widen)
+        qdq_decode_float(info->dtype, memory, data, count);
+    else
+        memcpy(data, memory, info->bytes);
+}
+
+//---- Tiles ------------------------------------------------------------------
+
+// The kept value of this name, if its tiles lie in the arena.
+static qdq_status find_tiles(const qdq_exec *exec, const char *name, const void *out,
+                             const qdq_kept **kept, qdq_error *err) {
+    if (!exec || !name || !out)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s is NULL",
+                        !exec  ? "the exec"
+                        : name ? "the result"
+                               : "the name of a value");
+    *kept = qdq_exec_find_kept(exec->plan, name);
+    if (!*kept) return qdq_exec_not_kept(exec->plan, "value", name, err);
+    if ((*kept)->place.kind == QDQ_PLACE_ARENA) return QDQ_OK;
+    return qdq_fail(err, QDQ_ERR_ARGUMENT, "value '%s' lies row-major; compile with tiled", name);
+}
+
+qdq_status qdq_exec_not_kept(const qdq_plan *plan, const char *what, const char *name,
+                             qdq_error *err) {
+    if (qdq_exec_has_value(plan, name))
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "value '%s' is not kept; compile with keep", name);
+    const char *near = NULL;
+    for (size_t i = 0; !near && i < plan->name_count; i++)
+        near = qdq_did_you_mean(name, &plan->names[i], 1);
+    return qdq_fail(err, QDQ_ERR_ARGUMENT, "the graph has no %s named '%.200s'%s%s%s", what, name,
+                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+qdq_status qdq_exec_tiles(const qdq_exec *exec, const char *value, qdq_tiles_view *view,
+                          qdq_error *err) {
+    const qdq_kept *kept;
+    QDQ_TRY(find_tiles(exec, value, view, &kept, err));
+    const qdq_tensor_info *info = &kept->info;
+    size_t tiles = qdq_tiling_of(info->shape).tiles, tile_bytes = qdq_tile_bytes(info->dtype);
+    *view = (qdq_tiles_view){
+        .data = qdq_exec_place(exec, kept->place),
+        .dtype = info->dtype,
+        .shape = info->shape,
+        .padded_shape = qdq_padded_shape(info->shape),
+        .tiles = tiles,
+        .tile_bytes = tile_bytes,
+        .pages = (tiles * tile_bytes + QDQ_PAGE_BYTES - 1) / QDQ_PAGE_BYTES,
+        .page_bytes = QDQ_PAGE_BYTES,
+    };
+    return QDQ_OK;
+}
+
+qdq_status qdq_exec_page(const qdq_exec *exec, const char *value, size_t page, qdq_page_info *info,
+                         qdq_error *err) {
+    const qdq_kept *kept;
+    qdq_tiles_view view;
+    QDQ_TRY(find_tiles(exec, value, info, &kept, err));
+    QDQ_TRY(qdq_exec_tiles(exec, value, &view, err));
+    if (page >= view.pages)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT, "value '%s' has %zu pages, wanted one of them: %zu",
+                        value, view.pages, page);
+    size_t offset = kept->place.at + page * view.page_bytes;
+    *info = (qdq_page_info){
+        .pool = "host", .address = offset, .offset = offset, .bytes = view.page_bytes};
+    return QDQ_OK;
+}
