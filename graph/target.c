@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of targets, and the lookup of a target and its releases by name.
+// The list of targets, and the lookup of a target and its versions by name.
 #include "graph/target.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ TARGETS(DECLARE)
 #define ENTRY(description) &(description),
 static const qdq_target *const targets[] = {TARGETS(ENTRY)};
 
-enum { TARGET_COUNT = sizeof targets / sizeof targets[0], MAX_RELEASES = 16 };
+enum { TARGET_COUNT = sizeof targets / sizeof targets[0], MAX_VERSIONS = 16 };
 
 //---- Finding one ------------------------------------------------------------
 
@@ -40,18 +40,30 @@ static bool find_fails(qdq_error *err, const char *what, const char *name, const
     return false;
 }
 
-static bool find_release(const qdq_target *target, const char *name, qdq_target_version *out,
+static qdq_target_version at_version(const qdq_target *target, const qdq_named_version *version) {
+    return (qdq_target_version){target, version->name, version->release, version->variant};
+}
+
+static bool find_version(const qdq_target *target, const char *name, qdq_target_version *out,
                          qdq_error *err) {
-    const char *names[MAX_RELEASES] = {0};
-    char what[64] = "release of target ";
-    for (size_t i = 0; i < target->release_count; i++) {
-        names[i] = target->releases[i].name;
+    const char *names[MAX_VERSIONS] = {0};
+    char what[64] = "version of target ";
+    for (size_t i = 0; i < target->version_count; i++) {
+        names[i] = target->versions[i].name;
         if (strcmp(names[i], name) != 0) continue;
-        *out = (qdq_target_version){target, target->releases[i].number};
+        *out = at_version(target, &target->versions[i]);
         return true;
     }
     strncat(what, target->name, sizeof what - strlen(what) - 1);
-    return find_fails(err, what, name, names, target->release_count);
+    return find_fails(err, what, name, names, target->version_count);
+}
+
+// The first version of the newest release.
+static size_t default_index(const qdq_target *target) {
+    size_t at = 0;
+    for (size_t i = 1; i < target->version_count; i++)
+        if (target->versions[i].release > target->versions[at].release) at = i;
+    return at;
 }
 
 bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_error *err) {
@@ -61,9 +73,10 @@ bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_erro
         const qdq_target *target = targets[i];
         names[i] = target->name;
         if (strlen(target->name) != length || strncmp(target->name, name, length) != 0) continue;
-        if (name[length] == '@') return find_release(target, name + length + 1, out, err);
-        size_t last = target->release_count;
-        *out = (qdq_target_version){target, last ? target->releases[last - 1].number : 0};
+        if (name[length] == '@') return find_version(target, name + length + 1, out, err);
+        *out = (qdq_target_version){.target = target};
+        if (target->version_count)
+            *out = at_version(target, &target->versions[default_index(target)]);
         return true;
     }
     return find_fails(err, "target", name, names, TARGET_COUNT);
@@ -71,11 +84,23 @@ bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_erro
 
 qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op_context *ctx) {
     if (!ctx->op->by_target) return (qdq_numerics){0};
-    return version->target->numerics(ctx, version->release);
+    return version->target->numerics(ctx, version);
+}
+
+static bool has_word(const char *words, const char *word) {
+    size_t length = strlen(word);
+    for (; *words; words += strspn(words, " ")) {
+        size_t size = strcspn(words, " ");
+        if (size == length && strncmp(words, word, size) == 0) return true;
+        words += size;
+    }
+    return false;
 }
 
 bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version) {
-    return version->release >= rule->since && (!rule->until || version->release < rule->until);
+    bool named = !rule->versions || !version->name || has_word(rule->versions, version->name);
+    return named && version->release >= rule->since &&
+           (!rule->until || version->release < rule->until);
 }
 
 //---- For inspect.h ----------------------------------------------------------
@@ -85,18 +110,19 @@ size_t qdq_target_count(void) { return TARGET_COUNT; }
 qdq_target_info qdq_target_get(size_t target) {
     if (target >= TARGET_COUNT) return (qdq_target_info){0};
     return (qdq_target_info){targets[target]->name, targets[target]->summary,
-                             targets[target]->rule_count, targets[target]->release_count};
+                             targets[target]->rule_count, targets[target]->version_count,
+                             default_index(targets[target])};
 }
 
 const char *qdq_target_release(size_t target, size_t index) {
-    if (target >= TARGET_COUNT || index >= targets[target]->release_count) return NULL;
-    return targets[target]->releases[index].name;
+    if (target >= TARGET_COUNT || index >= targets[target]->version_count) return NULL;
+    return targets[target]->versions[index].name;
 }
 
 // The name of the release from which on a rule holds, or no longer holds.
 static const char *release_name(const qdq_target *target, int number) {
-    for (size_t i = 0; number && i < target->release_count; i++)
-        if (target->releases[i].number >= number) return target->releases[i].name;
+    for (size_t i = 0; number && i < target->version_count; i++)
+        if (target->versions[i].release >= number) return target->versions[i].name;
     return "";
 }
 
@@ -110,5 +136,6 @@ qdq_rule_info qdq_target_rule(size_t target, size_t index) {
                            .hint = rule->hint,
                            .source = rule->source,
                            .since = release_name(targets[target], rule->since),
-                           .until = release_name(targets[target], rule->until)};
+                           .until = release_name(targets[target], rule->until),
+                           .versions = rule->versions ? rule->versions : ""};
 }

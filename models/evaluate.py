@@ -12,7 +12,7 @@ TARGETS = {
     "tensorrt": reference,
     "torchao": reference_torchao,
     "tripy": reference,
-    "ttnn": reference_ttnn,
+    "ttnn@ieee": reference_ttnn,
 }
 
 

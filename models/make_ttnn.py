@@ -7,7 +7,7 @@ import numpy as np
 from common import bfloat16, float32, spread, write_model
 from folder import node, shortest
 
-TARGET = {"target": "ttnn"}
+TARGET = {"target": "ttnn@ieee"}
 SHAPES = {2: (6, 4), 3: (2, 6, 3), 4: (2, 2, 6, 3)}  # axis 0, 1 or -2 has six channels
 AXES = {2: 0, 3: 1, 4: -2}
 PAGE = {"in_scales": 0.001173, "in_zps": -213, "out_scales": 0.002727, "out_zps": -73}
@@ -104,7 +104,7 @@ def make_requantize():
                      for label, (x, attrs) in cases(rank).items()]
             write_model(
                 f"ttnn_device_requantize_{path}_rank{rank}",
-                f"ttnn's Requantize as the device computes it: {about}.",
+                f"ttnn's Requantize as an ideal device computes it: {about}.",
                 inputs_of(rank), nodes, {n["name"]: n["name"] for n in nodes}, {}, **TARGET,
             )
 

@@ -26,6 +26,8 @@ typedef struct qdq_rule {
     // Releases of the target (graph/target.h): the first with the rule, the first without it
     // again; 0: no bound.
     int since, until;
+    // Names of the versions that have the rule ("wormhole blackhole"), if it goes by variant.
+    const char *versions;
 } qdq_rule;
 
 // X(enumerator, id, severity, status, summary, hint)

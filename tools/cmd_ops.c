@@ -238,20 +238,23 @@ static const char *severity_text(qdq_severity severity) {
     return severity == QDQ_SEVERITY_ERROR ? "error" : "warning";
 }
 
-// " (from 10.13, before 10.15)", or "" for a rule of all releases.
+// " (from 10.13, before 10.15)", " (wormhole blackhole)", or "" for a rule of all releases.
 static void releases_text(const qdq_rule_info *rule, char *out, size_t capacity) {
     bool since = *rule->since != 0, until = *rule->until != 0;
     out[0] = 0;
+    if (*rule->versions) snprintf(out, capacity, " (%s)", rule->versions);
     if (since || until)
         snprintf(out, capacity, " (%s%s%s%s%s)", since ? "from " : "", rule->since,
                  since && until ? ", " : "", until ? "before " : "", rule->until);
 }
 
 static void print_releases(size_t target) {
-    for (size_t i = 0; i < qdq_target_get(target).release_count; i++)
-        printf("%s%s@%s", i ? ", " : "Releases: ", qdq_target_get(target).name,
-               qdq_target_release(target, i));
-    if (qdq_target_get(target).release_count) printf("; the plain name is the newest.\n");
+    qdq_target_info info = qdq_target_get(target);
+    for (size_t i = 0; i < info.release_count; i++)
+        printf("%s%s@%s", i ? ", " : "Versions: ", info.name, qdq_target_release(target, i));
+    if (info.release_count)
+        printf("; the plain name is %s@%s.\n", info.name,
+               qdq_target_release(target, info.default_release));
 }
 
 static void print_rules(size_t target, bool markdown) {
@@ -267,7 +270,7 @@ static void print_rules(size_t target, bool markdown) {
                "|---|---|---|---|---|\n");
     for (size_t i = 0; i < info.rule_count; i++) {
         qdq_rule_info rule = qdq_target_rule(target, i);
-        char releases[64];
+        char releases[128];
         releases_text(&rule, releases, sizeof releases);
         if (markdown)
             printf("| `%s` | %s | %s%s | %s | %s |\n", rule.id, severity_text(rule.severity),
@@ -276,6 +279,21 @@ static void print_rules(size_t target, bool markdown) {
             printf("  %-24s %-8s %s%s\n", rule.id, severity_text(rule.severity), rule.summary,
                    releases);
     }
+}
+
+// A key whose value is a list of the words of a text.
+static void json_words(qdq_json *json, const char *key, const char *words) {
+    qdq_json_key(json, key);
+    qdq_json_begin_array(json);
+    while (*words) {
+        char word[64];
+        size_t length = strcspn(words, " ");
+        snprintf(word, sizeof word, "%.*s", (int)length, words);
+        qdq_json_string(json, word);
+        words += length;
+        words += strspn(words, " ");
+    }
+    qdq_json_end_array(json);
 }
 
 static void json_target(qdq_json *json, size_t target) {
@@ -300,6 +318,7 @@ static void json_target(qdq_json *json, size_t target) {
         json_string_key(json, "source", rule.source);
         json_string_key(json, "since", rule.since);
         json_string_key(json, "until", rule.until);
+        json_words(json, "versions", rule.versions);
         qdq_json_end_object(json);
     }
     qdq_json_end_array(json);

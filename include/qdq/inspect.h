@@ -176,20 +176,22 @@ typedef struct qdq_rule_info {
     const char *source;
     const char *since, *until;  // first release of the target that has the rule, and first release
                                 // that no longer has it; "" for all
+    const char *versions;       // "wormhole blackhole": the versions that have it; "" for all
 } qdq_rule_info;
 
 typedef struct qdq_target_info {
     const char *name;
     const char *summary;
-    size_t rule_count;     // its own rules, without the core rules
-    size_t release_count;  // from the oldest to the newest; 0: there is only one
+    size_t rule_count;       // its own rules, without the core rules
+    size_t release_count;    // releases, from the oldest to the newest, or variants; 0: only one
+    size_t default_release;  // the one that the plain name stands for
 } qdq_target_info;
 
 // An index out of range gives a struct of zeros.
 QDQ_API size_t qdq_target_count(void);
 QDQ_API qdq_target_info qdq_target_get(size_t target);
-// The name of a release; NULL if there is none. Every call that takes a target also takes
-// "TARGET@RELEASE".
+// The name of a release or variant; NULL if there is none. Every call that takes a target also
+// takes "TARGET@RELEASE".
 QDQ_API const char *qdq_target_release(size_t target, size_t index);
 QDQ_API qdq_rule_info qdq_target_rule(size_t target, size_t index);
 

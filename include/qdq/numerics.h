@@ -18,8 +18,9 @@ typedef enum qdq_rounding {
 } qdq_rounding;
 
 typedef enum qdq_scaling {
-    QDQ_SCALE_DIVIDE = 0,  // x / s
-    QDQ_SCALE_RECIPROCAL,  // x * fl(1 / s)
+    QDQ_SCALE_DIVIDE = 0,         // x / s
+    QDQ_SCALE_RECIPROCAL,         // x * fl(1 / s)
+    QDQ_SCALE_DEVICE_RECIPROCAL,  // x * (1 / s as the chip of `multiply_add` computes it)
 } qdq_scaling;
 
 // When the zero point of the quantized side is added.
@@ -28,6 +29,9 @@ typedef enum qdq_zero_point_order {
     QDQ_ZERO_POINT_BEFORE,       // in float, before rounding: round(fl(x/s) + z)
     QDQ_ZERO_POINT_FMA,          // fma(x, fl(1 / s), z) with one rounding; implies the reciprocal
     QDQ_ZERO_POINT_AFTER_FLOAT,  // to the rounded integer, in float: fl(round(x/s) + fl(z))
+    // To the rounded integer, exactly: fma(x, fl(1 / s), 1.5 * 2^23) rounds half to even, whatever
+    // `rounding` is; implies the reciprocal.
+    QDQ_ZERO_POINT_AFTER_MAGIC,
 } qdq_zero_point_order;
 
 // How an integer outside the clamp range is brought into it.
@@ -41,6 +45,7 @@ typedef enum qdq_nan {
     QDQ_NAN_QUANT_MIN = 0,
     QDQ_NAN_QUANT_MAX,
     QDQ_NAN_ZERO_POINT,  // as if x were 0
+    QDQ_NAN_BY_SIGN,     // as a number beyond the range, with the sign of the NaN
 } qdq_nan;
 
 // How Dequantize subtracts the zero point.
@@ -69,6 +74,12 @@ typedef enum qdq_bfloat16_store {
     QDQ_BFLOAT16_TRUNCATE,       // drops the low 16 bits; NaN stays NaN
     QDQ_BFLOAT16_FLUSH,          // half even; denormal float32 become 0 with their sign
 } qdq_bfloat16_store;
+
+// How a bfloat16 x of Quantize becomes a float32.
+typedef enum qdq_bfloat16_load {
+    QDQ_BFLOAT16_LOAD_EXACT = 0,
+    QDQ_BFLOAT16_LOAD_DEVICE,  // denormals and -0 become +0; NaN becomes infinity
+} qdq_bfloat16_load;
 
 // The results of numbers beyond the largest float8. float4 always saturates; float16 and bfloat16
 // always become infinite. QDQ_FLOAT_THROUGH_FLOAT16 rounds float4 through float16 too.
@@ -110,6 +121,15 @@ typedef struct qdq_numerics {
     // Denormal float32 and -0 become +0: x of Quantize; scales, steps and results of Quantize,
     // Dequantize and Requantize.
     bool flush_denormals;
+    // What multiplies and adds in Quantize, Dequantize and Requantize.
+    qdq_multiply_add multiply_add;
+    qdq_bfloat16_load bfloat16_load;
+    // Quantize and Requantize: 128 is added to the float zero point, before the product is, and
+    // subtracted from the rounded sum (an int8 that is made as uint8).
+    bool fold_128;
+    // Integers have sign and magnitude: INT32_MIN as an input of Requantize, or of Dequantize with
+    // QDQ_SUBTRACT_FLOAT, is -0.
+    bool sign_magnitude;
     // The constant scales of an attribute count as 1 if each is this close to 1; 0: never.
     float unit_scale_tolerance;
     float least_scale;  // DynamicQuantize without `eps`: the least scale; 0: none
@@ -129,6 +149,7 @@ typedef struct qdq_numerics {
     X(zero_point_order,      "zero-point order")          \
     X(overflow,              "wrap")                      \
     X(nan,                   "NaN")                       \
+    X(sign_magnitude,        "sign and magnitude")        \
     X(subtraction,           "subtraction")               \
     X(requantize_form,       "requantize form")           \
     X(bfloat16_store,        "bfloat16 rounding")         \
@@ -142,6 +163,9 @@ typedef struct qdq_numerics {
     X(requantize_dtype,      "intermediate precision")    \
     X(code_bias,             "code bias")                 \
     X(flush_denormals,       "denormals")                 \
+    X(multiply_add,          "multiply-add")              \
+    X(bfloat16_load,         "bfloat16 input")            \
+    X(fold_128,              "folded zero point")         \
     X(unit_scale_tolerance,  "scale near 1")              \
     X(least_scale,           "least scale")               \
     X(cast_quantizes,        "wrap")                      \

@@ -105,10 +105,12 @@ qdq_numerics qdq_numerics_that_matter(qdq_family family, qdq_dtype y_dtype,
     n.unit_scale_tolerance = n.least_scale = 0;
     if (family != QDQ_FAMILY_REQUANTIZE) n.requantize_form = QDQ_REQUANTIZE_PAIR;
     if (family != QDQ_FAMILY_REQUANTIZE) n.requantize_dtype = QDQ_DTYPE_NONE;
+    if (family != QDQ_FAMILY_QUANTIZE) n.bfloat16_load = QDQ_BFLOAT16_LOAD_EXACT;
     if (family == QDQ_FAMILY_QUANTIZE) {
         n.subtraction = QDQ_SUBTRACT_EXACT;
         n.dequantize_step_dtype = QDQ_DTYPE_NONE;
         n.code_bias = 0;
+        n.sign_magnitude = false;
         n.middle_dtype = QDQ_DTYPE_NONE;
         if (!to_float) n.float_overflow = QDQ_FLOAT_SATURATE;
         if (n.quantize_step_dtype != QDQ_BFLOAT16 && n.scale_dtype != QDQ_BFLOAT16 &&
@@ -120,7 +122,9 @@ qdq_numerics qdq_numerics_that_matter(qdq_family family, qdq_dtype y_dtype,
                            .dequantize_step_dtype = n.dequantize_step_dtype,
                            .bfloat16_store = n.bfloat16_store,
                            .code_bias = n.code_bias,
-                           .flush_denormals = n.flush_denormals};
+                           .flush_denormals = n.flush_denormals,
+                           .multiply_add = n.multiply_add,
+                           .sign_magnitude = n.sign_magnitude};
         if (y_dtype != QDQ_BFLOAT16 && n.dequantize_step_dtype != QDQ_BFLOAT16)
             n.bfloat16_store = QDQ_BFLOAT16_HALF_EVEN;
     }

@@ -36,15 +36,17 @@ static qdq_status check_float(const char *name, qdq_dtype dtype, qdq_error *err)
 
 qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
     CHECK_ENUM(rounding, QDQ_ROUND_HALF_UP_BIASED);
-    CHECK_ENUM(scaling, QDQ_SCALE_RECIPROCAL);
-    CHECK_ENUM(zero_point_order, QDQ_ZERO_POINT_AFTER_FLOAT);
+    CHECK_ENUM(scaling, QDQ_SCALE_DEVICE_RECIPROCAL);
+    CHECK_ENUM(zero_point_order, QDQ_ZERO_POINT_AFTER_MAGIC);
     CHECK_ENUM(overflow, QDQ_OVERFLOW_MAGNITUDE);
-    CHECK_ENUM(nan, QDQ_NAN_ZERO_POINT);
+    CHECK_ENUM(nan, QDQ_NAN_BY_SIGN);
     CHECK_ENUM(subtraction, QDQ_SUBTRACT_FLOAT);
     CHECK_ENUM(requantize_form, QDQ_REQUANTIZE_EXPANDED);
     CHECK_ENUM(bfloat16_store, QDQ_BFLOAT16_FLUSH);
     CHECK_ENUM(float_overflow, QDQ_FLOAT_THROUGH_FLOAT16);
     CHECK_ENUM(choice, QDQ_CHOOSE_TORCHAO);
+    CHECK_ENUM(multiply_add, QDQ_MULTIPLY_ADD_BLACKHOLE);
+    CHECK_ENUM(bfloat16_load, QDQ_BFLOAT16_LOAD_DEVICE);
     CHECK_FLOAT(scale_dtype);
     CHECK_FLOAT(reciprocal_dtype);
     CHECK_FLOAT(middle_dtype);

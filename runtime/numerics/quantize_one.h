@@ -23,6 +23,14 @@ typedef struct qdq_range {
     double fractions;              // quant_min + quant_max as given, less the integers above
 } qdq_range;
 
+// Whether one of the fields is set that describe a chip's arithmetic. runtime/numerics/
+// quantize_device.c has the elements of these numerics.
+static inline bool qdq_is_device(const qdq_numerics *n) {
+    return n->multiply_add || n->fold_128 || n->sign_magnitude ||
+           n->scaling == QDQ_SCALE_DEVICE_RECIPROCAL ||
+           n->zero_point_order == QDQ_ZERO_POINT_AFTER_MAGIC;
+}
+
 // Whether two numerics are the same in every field.
 static inline bool qdq_numerics_equal(const qdq_numerics *a, const qdq_numerics *b) {
 #define QDQ_SAME(field, cause) &&a->field == b->field
@@ -75,6 +83,7 @@ static inline int32_t qdq_to_integer(const qdq_numerics *n, float v, int64_t aft
     if (isnan(v)) {
         q = n->nan == QDQ_NAN_QUANT_MAX    ? range->quant_max
             : n->nan == QDQ_NAN_ZERO_POINT ? zero_point
+            : n->nan == QDQ_NAN_BY_SIGN    ? (qdq_float_bits(v) >> 31 ? INT32_MIN : INT32_MAX)
                                            : range->quant_min;
     } else {
         float whole = qdq_round_one(n->rounding, v);
@@ -147,8 +156,12 @@ static inline float qdq_quantize_bounded(const qdq_numerics *n, float x, float s
     return v < low ? low : v > high ? high : v;
 }
 
+int32_t qdq_quantize_device(const qdq_numerics *n, float x, float s, int32_t z,
+                            const qdq_range *range);
+
 static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, int32_t z,
                                        const qdq_range *range) {
+    if (qdq_is_device(n)) return qdq_quantize_device(n, x, s, z, range);
     switch (n->zero_point_order) {
     case QDQ_ZERO_POINT_AFTER_FLOAT:
         return qdq_to_integer(n, qdq_shifted(n, x, s, (float)z), 0, z, range);
@@ -175,7 +188,10 @@ static inline float qdq_subtracted(const qdq_numerics *n, int32_t q, int32_t z) 
                                       qdq_dequantize_step(n, (float)((int64_t)z + bias)));
 }
 
+float qdq_dequantize_device(const qdq_numerics *n, int32_t q, float s, int32_t z);
+
 static inline float qdq_dequantize_one(const qdq_numerics *n, int32_t q, float s, int32_t z) {
+    if (qdq_is_device(n)) return qdq_dequantize_device(n, q, s, z);
     float y = qdq_subtracted(n, q, z) * qdq_flushed(n, s);
     return qdq_dequantize_step(n, qdq_signed_nan(y, 0, s));
 }
@@ -207,6 +223,10 @@ typedef struct qdq_requantize_scales {
     int32_t in_zero_point, out_zero_point;
 } qdq_requantize_scales;
 
+// A Requantize that forms the ratio of the scales; `x` is the input as a float.
+int32_t qdq_requantize_device(const qdq_numerics *n, float x, int32_t whole,
+                              const qdq_requantize_scales *p, const qdq_range *range);
+
 // `x` is the input as a float; `whole` is the input code if `x_is_int`.
 static inline int32_t qdq_requantize_one(const qdq_numerics *n, float x, int32_t whole,
                                          bool x_is_int, const qdq_requantize_scales *p,
@@ -219,6 +239,7 @@ static inline int32_t qdq_requantize_one(const qdq_numerics *n, float x, int32_t
         real = qdq_round_to(n->requantize_dtype, real, n);
         return qdq_quantize_one(n, real, p->out_scale, p->out_zero_point, range);
     }
+    if (qdq_is_device(n)) return qdq_requantize_device(n, x, whole, p, range);
     float ratio = qdq_flushed(n, qdq_flushed(n, p->in_scale) / qdq_flushed(n, p->out_scale));
     float shift = qdq_flushed(n, (float)((int64_t)p->in_zero_point + n->code_bias) * ratio);
     float offset = qdq_flushed(n, (float)p->out_zero_point - shift);

@@ -105,7 +105,8 @@ class Causes(Compare):
 
     def test_a_biased_sum_is_no_tie(self):
         x = 0.5 - 2 ** -25  # plus 128 it is 128.5 in float32
-        self.assert_cause(x_graph([x], quantize(scales=1)), "biased sum", x, [0, 1])
+        self.assert_cause(x_graph([x], quantize(scales=1)), "biased sum", x, [0, 1],
+                          targets=("core", "ttnn@ieee"))
 
     def test_a_narrower_range_is_reported(self):
         self.assert_cause(x_graph([-128, 3, 1000], quantize(scales=1, dtype="int32")),
@@ -148,7 +149,12 @@ class Causes(Compare):
     def test_denormals_are_reported(self):
         self.assert_cause(x_graph([1, 0], node("Dequantize", "d", "x", scales=2.0 ** -140,
                                                dtype="float32"), dtype="int8"),
-                          "denormals", 1, [2.0 ** -140, 0])
+                          "denormals", 1, [2.0 ** -140, 0], targets=("core", "ttnn@ieee"))
+
+    def test_the_arithmetic_of_a_chip_is_reported(self):
+        x = float.fromhex("-0x1.6bd708p+2")  # times 1 / 0.03 and plus 127 it is just above -62.5
+        self.assert_cause(x_graph([x], quantize(scales=0.03, zps=127, dtype="int32")),
+                          "multiply-add", x, [-62, -63], targets=("ttnn@ieee", "ttnn@wormhole"))
 
     def test_bfloat16_rounding_is_reported(self):
         self.assert_cause(x_graph([257, 4], node("Dequantize", "d", "x", scales=1), dtype="int32"),
@@ -199,7 +205,7 @@ class Figures(Compare):
     def test_zeros_of_different_sign_differ_by_no_step(self):
         content = x_graph([1], node("Dequantize", "d", "x", scales=-1, zps=1, dtype="float32"),
                           dtype="int8")
-        pair = self.pair(content)  # 0 * -1 is -0, which ttnn flushes to 0
+        pair = self.pair(content, "core,ttnn@ieee")  # 0 * -1 is -0, which ttnn flushes to 0
         self.assertEqual((pair["different"], pair["steps"]), (1, 0))
         self.assertEqual(pair["causes"][0]["cause"], "denormals")
 
@@ -381,7 +387,7 @@ class Words(Case):
         self.assert_usage("did you mean 'onnx'?", "--targets", "core,onxn")
 
     def test_an_unknown_release_is_named(self):
-        self.assert_usage("release of target core '7' is unknown", "--targets", "onnx,core@7")
+        self.assert_usage("version of target core '7' is unknown", "--targets", "onnx,core@7")
 
     def test_inputs_are_given_as_to_run(self):
         self.assert_usage("input 'x' is not given", "--targets", "core,onnx")

@@ -97,6 +97,22 @@ typedef struct example {
      OF(126.50012, 5)}
 #define LEAST(scale) \
     {"least_scale = " #scale, DYNAMIC_TO(INT8), ON(.least_scale = scale##f), OF(0.02, -0.5)}
+#define INVERSE(mode) \
+    {"scaling = " #mode, QUANTIZE_TO(INT8), ON(.scaling = mode, .multiply_add = QDQ_MULTIPLY_ADD_WORMHOLE), .scale = 0.03f, \
+     OF(0.044999998062849045)}
+#define MULTIPLY_ADD(mode) \
+    {"multiply_add = " #mode, QUANTIZE_TO(INT8), \
+     ON(.multiply_add = mode, .zero_point_order = QDQ_ZERO_POINT_FMA, .rounding = QDQ_ROUND_HALF_AWAY, .nan = QDQ_NAN_BY_SIGN), \
+     .scale = 0.03f, .zero_point = 127, OF(-5.684999465942383, NAN, -NAN)}
+#define LOAD(mode) \
+    {"bfloat16_load = " #mode, .kind = QUANTIZE, .x = QDQ_BFLOAT16, .y = QDQ_INT8, ON(.bfloat16_load = mode), .scale = 1, \
+     OF(NAN, -NAN, 5)}
+#define FOLD(yes) \
+    {"fold_128 = " #yes, QUANTIZE_TO(INT8), \
+     ON(.fold_128 = yes, .zero_point_order = QDQ_ZERO_POINT_FMA, .rounding = QDQ_ROUND_HALF_AWAY), .scale = 1, OF(0.49999997, 2.5)}
+#define SIGN_MAGNITUDE(yes) \
+    {"sign_magnitude = " #yes, DEQUANTIZE_TO(FLOAT32), ON(.sign_magnitude = yes, .subtraction = QDQ_SUBTRACT_FLOAT), .scale = 1, \
+     .zero_point = 1, OF(-2147483648.0, 5)}
 #define CAST_QUANTIZES(yes) \
     {"cast_quantizes = " #yes, CAST_TO(INT4), ON(.cast_quantizes = yes), OF(9, -9, 2.5, NAN)}
 #define AT_RUN_TIME(text, s) \
@@ -117,10 +133,13 @@ static const example examples[] = {
     ROUNDING(QDQ_ROUND_HALF_UP_BIASED),
     SCALING(QDQ_SCALE_DIVIDE),
     SCALING(QDQ_SCALE_RECIPROCAL),
+    INVERSE(QDQ_SCALE_RECIPROCAL),
+    INVERSE(QDQ_SCALE_DEVICE_RECIPROCAL),
     ORDER(QDQ_ZERO_POINT_AFTER),
     ORDER(QDQ_ZERO_POINT_BEFORE),
     ORDER(QDQ_ZERO_POINT_FMA),
     ORDER(QDQ_ZERO_POINT_AFTER_FLOAT),
+    ORDER(QDQ_ZERO_POINT_AFTER_MAGIC),
     FAR_ORDER(QDQ_ZERO_POINT_AFTER),
     FAR_ORDER(QDQ_ZERO_POINT_AFTER_FLOAT),
     OVERFLOW(QDQ_OVERFLOW_SATURATE),
@@ -129,6 +148,7 @@ static const example examples[] = {
     NOT_A_NUMBER(QDQ_NAN_QUANT_MIN),
     NOT_A_NUMBER(QDQ_NAN_QUANT_MAX),
     NOT_A_NUMBER(QDQ_NAN_ZERO_POINT),
+    NOT_A_NUMBER(QDQ_NAN_BY_SIGN),
     SUBTRACTION(QDQ_SUBTRACT_EXACT),
     SUBTRACTION(QDQ_SUBTRACT_FLOAT),
     FORM(QDQ_REQUANTIZE_PAIR),
@@ -169,6 +189,15 @@ static const example examples[] = {
     FLUSH(true),
     FLUSH_BACK(false),
     FLUSH_BACK(true),
+    MULTIPLY_ADD(QDQ_MULTIPLY_ADD_IEEE),
+    MULTIPLY_ADD(QDQ_MULTIPLY_ADD_WORMHOLE),
+    MULTIPLY_ADD(QDQ_MULTIPLY_ADD_BLACKHOLE),
+    LOAD(QDQ_BFLOAT16_LOAD_EXACT),
+    LOAD(QDQ_BFLOAT16_LOAD_DEVICE),
+    FOLD(false),
+    FOLD(true),
+    SIGN_MAGNITUDE(false),
+    SIGN_MAGNITUDE(true),
     UNIT(0.0),
     UNIT(1e-6),
     LEAST(0.0),
@@ -207,10 +236,19 @@ static qdq_value add_node(qdq_graph *graph, const example *e, qdq_value x) {
                                                  .dtype = e->y});
 }
 
+// A number that bfloat16 holds.
+static void store_bfloat16(float v, uint16_t *code) {
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    *code = (uint16_t)(bits >> 16);
+}
+
 static void store(const example *e, void *data) {
     for (size_t i = 0; i < e->count; i++) {
         if (e->x == QDQ_FLOAT32)
             ((float *)data)[i] = (float)e->elements[i];
+        else if (e->x == QDQ_BFLOAT16)
+            store_bfloat16((float)e->elements[i], (uint16_t *)data + i);
         else
             ((int32_t *)data)[i] = (int32_t)e->elements[i];
     }

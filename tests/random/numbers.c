@@ -83,11 +83,11 @@ qdq_numerics random_numerics(random_source *r) {
 #define SOMETIMES(field, number) \
     if (random_in(r, 40)) n.field = (number)
     SOMETIMES(rounding, (qdq_rounding)random_below(r, QDQ_ROUND_HALF_UP_BIASED + 1));
-    SOMETIMES(scaling, (qdq_scaling)random_below(r, QDQ_SCALE_RECIPROCAL + 1));
+    SOMETIMES(scaling, (qdq_scaling)random_below(r, QDQ_SCALE_DEVICE_RECIPROCAL + 1));
     SOMETIMES(zero_point_order,
-              (qdq_zero_point_order)random_below(r, QDQ_ZERO_POINT_AFTER_FLOAT + 1));
+              (qdq_zero_point_order)random_below(r, QDQ_ZERO_POINT_AFTER_MAGIC + 1));
     SOMETIMES(overflow, (qdq_overflow)random_below(r, QDQ_OVERFLOW_MAGNITUDE + 1));
-    SOMETIMES(nan, (qdq_nan)random_below(r, QDQ_NAN_ZERO_POINT + 1));
+    SOMETIMES(nan, (qdq_nan)random_below(r, QDQ_NAN_BY_SIGN + 1));
     SOMETIMES(subtraction, (qdq_subtraction)random_below(r, QDQ_SUBTRACT_FLOAT + 1));
     SOMETIMES(requantize_form, (qdq_requantize_form)random_below(r, QDQ_REQUANTIZE_EXPANDED + 1));
     SOMETIMES(bfloat16_store, (qdq_bfloat16_store)random_below(r, QDQ_BFLOAT16_FLUSH + 1));
@@ -100,6 +100,10 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(dequantize_step_dtype, floats[random_below(r, 4)]);
     SOMETIMES(requantize_dtype, floats[random_below(r, 4)]);
     SOMETIMES(flush_denormals, true);
+    SOMETIMES(multiply_add, (qdq_multiply_add)random_below(r, QDQ_MULTIPLY_ADD_BLACKHOLE + 1));
+    SOMETIMES(bfloat16_load, QDQ_BFLOAT16_LOAD_DEVICE);
+    SOMETIMES(fold_128, true);
+    SOMETIMES(sign_magnitude, true);
     SOMETIMES(cast_quantizes, true);
     SOMETIMES(least_scale, 0x1p-12F);
 #undef SOMETIMES

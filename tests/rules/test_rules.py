@@ -8,7 +8,7 @@
 The cases of a target are the array in TARGET.json, ordered by rule id. A case is an object with
 `rule` (the id), `good` and `bad` (graphs, checked as the files good.json and bad.json) and `text`
 (the output for bad.json, as lines). A rule that newer releases of its target lack is checked at the
-last release that has it; a rule with bounds must be found in bad.json at all releases within them,
+last release that has it, a rule of some versions at the first of them; a rule with bounds must be found in bad.json at all releases within them,
 and at no other.
 """
 
@@ -56,7 +56,10 @@ def list_rules(qdq):
 
 
 def profile_of(target, rule):
-    """The newest version of the target at which the rule holds."""
+    """The newest version of the target at which the rule holds, or the first variant."""
+    versions = rule["versions"]
+    if versions and target["releases"][0] not in versions:
+        return f"{target['name']}@{versions[0]}"
     if not rule["until"]:
         return target["name"]
     releases = target["releases"]
@@ -138,6 +141,11 @@ def test_bad_json(tests, qdq, target, rule, folder, severity):
 
 def test_releases(tests, qdq, target, facts, releases, folder):
     rule, first, end = facts["id"], facts["since"], facts["until"]
+    for version in releases if facts["versions"] else []:
+        done = run(qdq, folder, "check", "bad.json", "--target", f"{target}@{version}", "--json")
+        found = any(one["rule"] == rule for one in read_json(done.stdout)["findings"])
+        tests.expect(f"{rule}: it is found where it should be, at {version}",
+                     found == (version in facts["versions"]), done.stdout)
     begin = releases.index(first) if first else 0
     end = releases.index(end) if end else len(releases)
     for index, release in enumerate(releases if first or facts["until"] else []):

@@ -2,8 +2,8 @@
 // The default target: only the core rules, which every graph must follow, and ONNX's numerics.
 #include "graph/target.h"
 
-static qdq_numerics numerics(const qdq_op_context *ctx, int release) {
-    (void)ctx, (void)release;
+static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
+    (void)ctx, (void)version;
     return (qdq_numerics){0};
 }
 

@@ -25,8 +25,8 @@ static bool is_grouped(const qdq_op_context *ctx) {
 
 //---- Numerics ---------------------------------------------------------------
 
-static qdq_numerics numerics(const qdq_op_context *ctx, int release) {
-    (void)ctx, (void)release;
+static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
+    (void)ctx, (void)version;
     return (qdq_numerics){
         .scaling = QDQ_SCALE_RECIPROCAL,
         .zero_point_order = QDQ_ZERO_POINT_BEFORE,

@@ -19,9 +19,9 @@ enum {
     V11_0 = 1100
 };
 
-static const qdq_release releases[] = {
-    {"10.0", V10_0},   {"10.7", V10_7},   {"10.8", V10_8},   {"10.9", V10_9},
-    {"10.12", V10_12}, {"10.13", V10_13}, {"10.15", V10_15}, {"11.0", V11_0},
+static const qdq_named_version versions[] = {
+    {"10.0", V10_0, 0},   {"10.7", V10_7, 0},   {"10.8", V10_8, 0},   {"10.9", V10_9, 0},
+    {"10.12", V10_12, 0}, {"10.13", V10_13, 0}, {"10.15", V10_15, 0}, {"11.0", V11_0, 0},
 };
 
 //---- Rules ------------------------------------------------------------------
@@ -236,8 +236,8 @@ static const qdq_rule rules[] = {
 
 //---- The target -------------------------------------------------------------
 
-static qdq_numerics numerics(const qdq_op_context *ctx, int release) {
-    (void)ctx, (void)release;
+static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
+    (void)ctx, (void)version;
     return (qdq_numerics){0};
 }
 
@@ -246,7 +246,7 @@ const qdq_target qdq_target_tensorrt = {
     .summary = "TensorRT 10.0 to 11.0, strongly typed, with explicit quantization",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
-    .releases = releases,
-    .release_count = sizeof releases / sizeof releases[0],
+    .versions = versions,
+    .version_count = sizeof versions / sizeof versions[0],
     .numerics = numerics,
 };

@@ -10,8 +10,8 @@
 
 enum { RELEASE_0_11 = 11, RELEASE_0_12 = 12, RELEASE_0_18 = 18 };
 
-static const qdq_release releases[] = {
-    {"0.11", RELEASE_0_11}, {"0.12", RELEASE_0_12}, {"0.18", RELEASE_0_18}};
+static const qdq_named_version versions[] = {
+    {"0.11", RELEASE_0_11, 0}, {"0.12", RELEASE_0_12, 0}, {"0.18", RELEASE_0_18, 0}};
 
 static qdq_scheme scheme_of(const qdq_op_context *ctx) {
     return ((const qdq_dynamic_quantize_attrs *)ctx->attrs)->scheme;
@@ -76,23 +76,23 @@ static void cast_as(qdq_numerics *n, qdq_dtype y) {
     if (qdq_set_has(overflowing, y)) n->float_overflow = QDQ_FLOAT_OVERFLOW;
 }
 
-static qdq_numerics numerics(const qdq_op_context *ctx, int release) {
+static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
     qdq_numerics n = {0};
     if (qdq_op_context_is(ctx, "Cast")) {
         cast_as(&n, ctx->outputs[0].dtype);
     } else if (qdq_op_context_is(ctx, "Requantize")) {
-        dequantize_as(&n, QDQ_FLOAT32, release);
+        dequantize_as(&n, QDQ_FLOAT32, version->release);
         n.scaling = QDQ_SCALE_RECIPROCAL;
         n.zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT;
         n.reciprocal_dtype = unless_float32(qdq_argument_of(ctx, "out_scale").dtype);
     } else if (qdq_op_context_is(ctx, "Dequantize")) {
-        dequantize_as(&n, ctx->outputs[0].dtype, release);
+        dequantize_as(&n, ctx->outputs[0].dtype, version->release);
     } else if (qdq_quantize_attrs_of(ctx)) {
         quantize_as(&n, ctx);
     }
     if (!qdq_is_computed(ctx)) return n;
     n.choice = QDQ_CHOOSE_TORCHAO;
-    n.least_scale = least_scale(ctx->inputs[QDQ_PORT_X].type.dtype, release);
+    n.least_scale = least_scale(ctx->inputs[QDQ_PORT_X].type.dtype, version->release);
     if (scheme_of(ctx) == QDQ_NVFP4) n.scaling = QDQ_SCALE_RECIPROCAL;
     return n;
 }
@@ -357,8 +357,8 @@ const qdq_target qdq_target_torchao = {
     .summary = "torchao's affine, float8, MX and NVFP4 functions on the CPU",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
-    .releases = releases,
-    .release_count = sizeof releases / sizeof releases[0],
+    .versions = versions,
+    .version_count = sizeof versions / sizeof versions[0],
     .real_bounds = true,
     .numerics = numerics,
 };

@@ -279,8 +279,8 @@ static const qdq_rule rules[] = {
 };
 // clang-format on
 
-static qdq_numerics numerics(const qdq_op_context *ctx, int release) {
-    (void)ctx, (void)release;
+static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
+    (void)ctx, (void)version;
     return (qdq_numerics){.cast_quantizes = true};
 }
 

@@ -5,10 +5,44 @@
 #include "graph/targets/target_ops.h"
 #include "graph/targets/ttnn/ttnn_checks.h"
 
+//---- Versions ---------------------------------------------------------------
+
+// A chip with a generation of its kernels. IEEE has the kernels of the older generation with
+// idealised arithmetic: an IEEE fma, exact reciprocals, a sum with 128 that is rounded on its own.
+typedef enum variant { WORMHOLE, BLACKHOLE, WORMHOLE_RNE, BLACKHOLE_RNE, IEEE } variant;
+
+static const qdq_named_version versions[] = {
+    {"wormhole", 0, WORMHOLE},
+    {"blackhole", 0, BLACKHOLE},
+    {"wormhole-rne", 0, WORMHOLE_RNE},
+    {"blackhole-rne", 0, BLACKHOLE_RNE},
+    {"ieee", 0, IEEE},
+};
+
+#define AWAY_VERSIONS "wormhole blackhole ieee"
+#define RNE_VERSIONS "wormhole-rne blackhole-rne"
+#define CHIP_VERSIONS "wormhole blackhole wormhole-rne blackhole-rne"
+
 //---- Numerics ---------------------------------------------------------------
 
+// The integer part of the fused kernels on a chip.
+static void round_on_chip(qdq_numerics *n, variant chip, qdq_dtype y) {
+    bool even = chip == WORMHOLE_RNE || chip == BLACKHOLE_RNE;
+    n->nan = QDQ_NAN_BY_SIGN;
+    n->rounding = even ? QDQ_ROUND_HALF_EVEN : QDQ_ROUND_HALF_AWAY;
+    n->overflow = y == QDQ_UINT8 && !even ? QDQ_OVERFLOW_MAGNITUDE : QDQ_OVERFLOW_SATURATE;
+    n->fold_128 = y == QDQ_INT8 && !even;
+    if (y != QDQ_INT32) return;
+    n->narrow = true;
+    n->quant_min = even ? -128 : -127, n->quant_max = 127;
+}
+
 // The integer part of the fused kernels.
-static void round_as_fused(qdq_numerics *n, qdq_dtype y) {
+static void round_as_fused(qdq_numerics *n, variant chip, qdq_dtype y) {
+    if (chip != IEEE) {
+        round_on_chip(n, chip, y);
+        return;
+    }
     n->rounding = y == QDQ_INT8 ? QDQ_ROUND_HALF_UP_BIASED : QDQ_ROUND_HALF_AWAY;
     n->overflow = y == QDQ_UINT8 ? QDQ_OVERFLOW_MAGNITUDE : QDQ_OVERFLOW_SATURATE;
     n->nan = QDQ_NAN_QUANT_MAX;
@@ -17,20 +51,24 @@ static void round_as_fused(qdq_numerics *n, qdq_dtype y) {
     n->quant_min = -127, n->quant_max = 127;
 }
 
-static void quantize_as(qdq_numerics *n, const qdq_argument *scale, const qdq_argument *zero_point,
-                        qdq_dtype x, qdq_dtype y) {
+static void quantize_as(qdq_numerics *n, variant chip, const qdq_argument *scale,
+                        const qdq_argument *zero_point, qdq_dtype x, qdq_dtype y) {
+    bool even = chip == WORMHOLE_RNE || chip == BLACKHOLE_RNE;
     if (zero_point->scalar) {
-        n->zero_point_order = QDQ_ZERO_POINT_FMA;
-        round_as_fused(n, y);
+        n->zero_point_order = even ? QDQ_ZERO_POINT_AFTER_MAGIC : QDQ_ZERO_POINT_FMA;
+        if (chip != IEEE && !scale->scalar) n->scaling = QDQ_SCALE_DEVICE_RECIPROCAL;
+        round_as_fused(n, chip, y);
         return;
     }
     n->zero_point_order = QDQ_ZERO_POINT_BEFORE;
+    // A tensor divided by a number is multiplied by its reciprocal, which the host computes.
+    if (chip != IEEE && scale->scalar && x == QDQ_FLOAT32) n->scaling = QDQ_SCALE_RECIPROCAL;
     if (x != QDQ_FLOAT32) {
         n->quantize_step_dtype = QDQ_BFLOAT16;
         if (!scale->scalar) n->scale_dtype = QDQ_BFLOAT16;
     }
     if (y == QDQ_INT8) {
-        round_as_fused(n, y);
+        round_as_fused(n, chip, y);
         return;
     }
     n->rounding = QDQ_ROUND_TRUNCATE;
@@ -43,7 +81,7 @@ static void dequantize_as(qdq_numerics *n, const qdq_argument *zero_point, qdq_d
     n->code_bias = x == QDQ_INT8 ? 128 : 0;
 }
 
-static void requantize_as(qdq_numerics *n, const qdq_op_context *ctx) {
+static void requantize_as(qdq_numerics *n, variant chip, const qdq_op_context *ctx) {
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
     qdq_argument scale = qdq_argument_of(ctx, "out_scale");
     qdq_argument in_zero_point = qdq_argument_of(ctx, "in_zero_point");
@@ -52,7 +90,7 @@ static void requantize_as(qdq_numerics *n, const qdq_op_context *ctx) {
     case QDQ_TTNN_FUSED:
         n->requantize_form = QDQ_REQUANTIZE_FUSED;
         n->code_bias = x == QDQ_INT8 ? 128 : 0;
-        round_as_fused(n, y);
+        round_as_fused(n, chip, y);
         break;
     case QDQ_TTNN_EXPANDED:
         n->requantize_form = QDQ_REQUANTIZE_EXPANDED;
@@ -61,23 +99,30 @@ static void requantize_as(qdq_numerics *n, const qdq_op_context *ctx) {
     case QDQ_TTNN_MIXED:
         n->requantize_dtype = QDQ_BFLOAT16;
         dequantize_as(n, &in_zero_point, x);
-        quantize_as(n, &scale, &out_zero_point, QDQ_BFLOAT16, y);
+        quantize_as(n, chip, &scale, &out_zero_point, QDQ_BFLOAT16, y);
         break;
     }
 }
 
-static qdq_numerics numerics(const qdq_op_context *ctx, int release) {
+static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
+    variant chip = (variant)version->variant;
     qdq_numerics n = {.bfloat16_store = QDQ_BFLOAT16_DEVICE, .flush_denormals = true};
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
     qdq_argument scale = qdq_argument_of(ctx, "scale");
     qdq_argument zero_point = qdq_argument_of(ctx, "zero_point");
-    (void)release;
+    if (chip != IEEE) {
+        n.flush_denormals = false;  // the multiply-add does, and keeps some -0
+        n.bfloat16_load = QDQ_BFLOAT16_LOAD_DEVICE;
+        n.sign_magnitude = true;
+        n.multiply_add = chip == WORMHOLE || chip == WORMHOLE_RNE ? QDQ_MULTIPLY_ADD_WORMHOLE
+                                                                  : QDQ_MULTIPLY_ADD_BLACKHOLE;
+    }
     if (qdq_op_context_is(ctx, "Requantize"))
-        requantize_as(&n, ctx);
+        requantize_as(&n, chip, ctx);
     else if (qdq_op_context_is(ctx, "Dequantize"))
         dequantize_as(&n, &zero_point, x);
     else if (qdq_quantize_attrs_of(ctx))
-        quantize_as(&n, &scale, &zero_point, x, ctx->outputs[0].dtype);
+        quantize_as(&n, chip, &scale, &zero_point, x, ctx->outputs[0].dtype);
     return n;
 }
 
@@ -91,6 +136,13 @@ static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     QDQ_RULE_ROW(ERROR, "ttnn", id, summary, hint, source, ops, check, 0, 0)
 #define WARNING_ROW(id, summary, hint, source, ops, check) \
     QDQ_RULE_ROW(WARNING, "ttnn", id, summary, hint, source, ops, check, 0, 0)
+// A rule of some versions.
+#define VERSION_ROW(name, text, mend, origin, rule_ops, fn, rule_versions)                       \
+    {                                                                                            \
+        .id = "ttnn/" name, .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED,     \
+        .summary = (text), .hint = (mend), .source = (origin), .ops = (rule_ops), .check = (fn), \
+        .versions = (rule_versions)                                                              \
+    }
 #define CODE "tt-metal quantization.cpp, "
 #define KERNEL "tt-metal ckernel_sfpu_quant.h"
 #define ALL "Quantize Dequantize DynamicQuantize Requantize"
@@ -128,10 +180,15 @@ static const qdq_rule rules[] = {
               "page of ttnn.requantize; " CODE "requantize", "Requantize", qdq_ttnn_page_shows_bfloat16),
     WARNING_ROW("composite-truncates", "with a zero point that is a tensor, quantize truncates and does not saturate", "give the zero point as a single number",
               "tt-metal #51304, #57500", "Quantize DynamicQuantize", qdq_ttnn_composite_truncates),
-    WARNING_ROW("int32-range", "int32 results have the range -127..127", "use int8 for -128", KERNEL "; tt-metal #56526", "Quantize DynamicQuantize Requantize",
-              qdq_ttnn_int32_range),
-    WARNING_ROW("uint8-sign", "negative values lose their sign in uint8 results", "use int8, or a zero point that keeps results positive", KERNEL "; tt-metal #56290",
-              "Quantize DynamicQuantize Requantize", qdq_ttnn_uint8_sign),
+    VERSION_ROW("int32-range", "int32 results have the range -127..127", "use int8 for -128", KERNEL "; tt-metal #56526", "Quantize DynamicQuantize Requantize",
+                qdq_ttnn_int32_range, AWAY_VERSIONS),
+    VERSION_ROW("int32-range-rne", "int32 results have the range -128..127", "use float32 for larger numbers", KERNEL, "Quantize DynamicQuantize Requantize",
+                qdq_ttnn_int32_range_rne, RNE_VERSIONS),
+    VERSION_ROW("uint8-sign", "negative values lose their sign in uint8 results", "use int8, or a zero point that keeps results positive", KERNEL "; tt-metal #56290",
+                "Quantize DynamicQuantize Requantize", qdq_ttnn_uint8_sign, AWAY_VERSIONS),
+    VERSION_ROW("chip-division", "results of a division on the chip, and of sums of bfloat16 tensors, are known from the text of their kernels alone",
+                "give numbers, or expect results that are off by one step", "tt-metal ckernel_sfpu_binary.h, read", "Quantize DynamicQuantize Requantize",
+                qdq_ttnn_chip_division, CHIP_VERSIONS),
     WARNING_ROW("bfloat16-zero-point", "a zero point that is a tensor is rounded to the dtype of x", "give it as a single number, or use float32", CODE "quantize",
               "Quantize DynamicQuantize", qdq_ttnn_bfloat16_zero_point),
     WARNING_ROW("requantize-truncates", "with an axis and four tensors, requantize truncates and does not saturate", "use single numbers if there is one channel",
@@ -159,5 +216,7 @@ const qdq_target qdq_target_ttnn = {
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
     .has_device = true,
+    .versions = versions,
+    .version_count = sizeof versions / sizeof versions[0],
     .numerics = numerics,
 };

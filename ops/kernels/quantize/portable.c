@@ -2,6 +2,8 @@
 // The portable kernels of the quantizing ops, which define them: decode to registers, compute one
 // by one, encode.
 #include "ops/kernels/kernel.h"
+#include "runtime/numerics/block_float.h"
+#include "runtime/numerics/tenstorrent/tile_formats.h"
 
 enum { PART = 256 };  // elements in registers at a time
 
@@ -61,6 +63,17 @@ static void quantize_to_real(const qdq_quant_params *p, qdq_view s, qdq_view z, 
     qdq_encode_float(p->y_dtype, real, y, n, &p->numerics);
 }
 
+// x as floats. A chip reads a block float as bfloat16.
+static void decode_x(const qdq_quant_params *p, const void *x, float *real, size_t n) {
+    qdq_decode_float(p->x_dtype, x, real, n);
+    if (p->numerics.bfloat16_load == QDQ_BFLOAT16_LOAD_EXACT ||
+        (p->x_dtype != QDQ_BFLOAT16 && !qdq_dtype_is_block_float(p->x_dtype)))
+        return;
+    for (size_t i = 0; i < n; i++)
+        real[i] =
+            qdq_float_from_bits(qdq_chip_load_bfloat16((uint16_t)(qdq_float_bits(real[i]) >> 16)));
+}
+
 void qdq_quantize_tile_portable(const void *params, const qdq_view *views, const void *x, void *y,
                                 size_t n) {
     const qdq_quant_params *p = params;
@@ -72,7 +85,7 @@ void qdq_quantize_tile_portable(const void *params, const qdq_view *views, const
         qdq_view s = view_from(views[0], at), z = view_from(views[1], at);
         float real[PART];
         int32_t q[PART];
-        qdq_decode_float(p->x_dtype, x_from(p, x, at), real, part);
+        decode_x(p, x_from(p, x, at), real, part);
         if (to_real) {
             quantize_to_real(p, s, z, global, real, y_from(p, y, at), part);
             continue;

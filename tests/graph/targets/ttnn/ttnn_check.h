@@ -67,7 +67,7 @@ static inline void batch_compare(const batch *b, size_t n, const void *again, ta
 // Runs the batch both ways, compares all nodes and frees the batch.
 static inline void batch_finish(batch *b, tally *t) {
     void *again[BATCH_MOST];
-    qdq_compile_options options = {.target = "ttnn", .materialize = true};
+    qdq_compile_options options = {.target = "ttnn@ieee", .materialize = true};
     for (size_t n = 0; n < b->count; n++) {
         oracle_bound *y = &b->bound[b->cell_y[n]];
         memset(y->data, 0x55, y->bytes);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// One element of Quantize, Dequantize and Requantize where a chip multiplies and adds, or its
+// kernels have steps of their own: the order of instructions of tt-metal's quantization kernels
+// (docs/device_arithmetic.md 4). The multiply-add may be IEEE's as well.
+#include "runtime/numerics/quantize_one.h"
+#include "runtime/numerics/tenstorrent/sfpmad.h"
+#include "runtime/numerics/tenstorrent/sfpu.h"
+
+#define ONE 0x3F800000u
+#define MINUS_ONE 0xBF800000u
+#define BIAS_128 0x43000000u
+#define MAGIC 0x4B400000u  // 1.5 * 2^23: a sum with it has no fraction
+
+static uint32_t bits_of(float v) { return qdq_float_bits(v); }
+static float float_of(uint32_t v) { return qdq_float_from_bits(v); }
+
+static uint32_t multiply_add(const qdq_numerics *n, uint32_t x, uint32_t y, uint32_t z) {
+    if (n->multiply_add != QDQ_MULTIPLY_ADD_IEEE) return qdq_sfpmad(n->multiply_add, x, y, z);
+    float sum =
+        fmaf(qdq_flushed(n, float_of(x)), qdq_flushed(n, float_of(y)), qdq_flushed(n, float_of(z)));
+    return bits_of(qdq_flushed(n, sum));
+}
+
+static uint32_t add(const qdq_numerics *n, uint32_t x, uint32_t y) {
+    return multiply_add(n, x, ONE, y);
+}
+
+static uint32_t multiply(const qdq_numerics *n, uint32_t x, uint32_t y) {
+    return multiply_add(n, x, y, 0);
+}
+
+static uint32_t divide(const qdq_numerics *n, uint32_t x, uint32_t y) {
+    if (n->multiply_add != QDQ_MULTIPLY_ADD_IEEE) return qdq_sfp_divide(n->multiply_add, x, y);
+    return bits_of(qdq_flushed(n, qdq_flushed(n, float_of(x)) / qdq_flushed(n, float_of(y))));
+}
+
+static uint32_t quantize_step(const qdq_numerics *n, uint32_t v) {
+    return bits_of(qdq_quantize_step(n, float_of(v)));
+}
+
+static uint32_t dequantize_step(const qdq_numerics *n, uint32_t v) {
+    return bits_of(qdq_dequantize_step(n, float_of(v)));
+}
+
+//---- Quantize ---------------------------------------------------------------
+
+static uint32_t inverse_of(const qdq_numerics *n, float s) {
+    s = qdq_quantize_scale(n, s);
+    bool by_chip = n->scaling == QDQ_SCALE_DEVICE_RECIPROCAL && n->multiply_add;
+    return by_chip ? qdq_sfp_reciprocal(n->multiply_add, bits_of(s))
+                   : bits_of(qdq_reciprocal_one(n, s));
+}
+
+// x / s where the zero point is added on its own.
+static uint32_t scaled(const qdq_numerics *n, float x, float s) {
+    uint32_t v = n->scaling == QDQ_SCALE_DIVIDE
+                     ? divide(n, bits_of(x), bits_of(qdq_quantize_scale(n, s)))
+                     : multiply(n, bits_of(x), inverse_of(n, s));
+    return quantize_step(n, v);
+}
+
+// Places in the total order of the chip, which bounds are compared in.
+static int64_t place(uint32_t v) {
+    int64_t magnitude = v & 0x7FFFFFFF;
+    return v >> 31 ? -magnitude - 1 : magnitude;
+}
+
+// The sum with 1.5 * 2^23 has the rounded quotient in its last bits. The zero point and the bounds
+// are sums of this kind too.
+static int32_t quantize_by_magic(const qdq_numerics *n, float x, float s, int32_t z,
+                                 const qdq_range *range) {
+    uint32_t zero = multiply_add(n, bits_of((float)z), MINUS_ONE, MAGIC);
+    uint32_t sum = multiply_add(n, bits_of(x), inverse_of(n, s), MAGIC);
+    if ((sum & 0x7FFFFFFF) > 0x7F800000 && n->nan != QDQ_NAN_BY_SIGN)
+        return qdq_to_integer(n, float_of(sum), 0, z, range);
+    return (int32_t)qdq_clamp_one(place(sum) - place(zero), range->quant_min, range->quant_max);
+}
+
+// Rounds a float sum. With `fold_128` it is 128 too large.
+static int32_t to_integer(const qdq_numerics *n, uint32_t v, int32_t z, const qdq_range *range) {
+    return qdq_to_integer(n, float_of(v), n->fold_128 ? -128 : 0, z, range);
+}
+
+// A float zero point, with 128 more if the kernel has them.
+static uint32_t folded(const qdq_numerics *n, uint32_t z) {
+    return n->fold_128 ? multiply_add(n, z, ONE, BIAS_128) : z;
+}
+
+int32_t qdq_quantize_device(const qdq_numerics *n, float x, float s, int32_t z,
+                            const qdq_range *range) {
+    uint32_t zero = bits_of((float)z);
+    switch (n->zero_point_order) {
+    case QDQ_ZERO_POINT_AFTER_MAGIC: return quantize_by_magic(n, x, s, z, range);
+    case QDQ_ZERO_POINT_FMA: {
+        uint32_t v = multiply_add(n, bits_of(x), inverse_of(n, s), folded(n, zero));
+        return to_integer(n, quantize_step(n, v), z, range);
+    }
+    case QDQ_ZERO_POINT_BEFORE: {
+        uint32_t v = quantize_step(n, add(n, scaled(n, x, s), quantize_step(n, zero)));
+        return to_integer(n, folded(n, v), z, range);
+    }
+    case QDQ_ZERO_POINT_AFTER_FLOAT: {
+        float whole = qdq_round_one(n->rounding, float_of(scaled(n, x, s)));
+        uint32_t v = add(n, bits_of(whole), quantize_step(n, zero));
+        return qdq_to_integer(n, float_of(quantize_step(n, v)), 0, z, range);
+    }
+    case QDQ_ZERO_POINT_AFTER:
+    default: return qdq_to_integer(n, float_of(scaled(n, x, s)), z, z, range);
+    }
+}
+
+//---- Dequantize -------------------------------------------------------------
+
+// A code as a float.
+static uint32_t float_of_code(const qdq_numerics *n, int32_t q) {
+    if (n->sign_magnitude && q == INT32_MIN && !n->code_bias) return 0x80000000u;
+    return bits_of((float)((int64_t)q + n->code_bias));
+}
+
+float qdq_dequantize_device(const qdq_numerics *n, int32_t q, float s, int32_t z) {
+    uint32_t difference;
+    if (n->subtraction == QDQ_SUBTRACT_EXACT) {
+        difference = bits_of((float)((int64_t)q - (int64_t)z));
+    } else {
+        float minus = -(float)((int64_t)z + n->code_bias);
+        difference =
+            add(n, dequantize_step(n, float_of_code(n, q)), dequantize_step(n, bits_of(minus)));
+    }
+    difference = dequantize_step(n, difference);
+    return float_of(dequantize_step(n, multiply(n, difference, bits_of(s))));
+}
+
+//---- Requantize -------------------------------------------------------------
+
+// The host forms ratio and offset of the fused kernel, in float32.
+static uint32_t fused(const qdq_numerics *n, uint32_t x, const qdq_requantize_scales *p) {
+    float ratio = qdq_flushed(n, qdq_flushed(n, p->in_scale) / qdq_flushed(n, p->out_scale));
+    float shift = qdq_flushed(n, (float)((int64_t)p->in_zero_point + n->code_bias) * ratio);
+    float offset = qdq_flushed(n, (float)p->out_zero_point - shift);
+    return multiply_add(n, x, bits_of(ratio), folded(n, bits_of(offset)));
+}
+
+// The chip does, each operation on its own.
+static uint32_t expanded(const qdq_numerics *n, uint32_t x, const qdq_requantize_scales *p) {
+    uint32_t ratio = divide(n, bits_of(p->in_scale), bits_of(p->out_scale));
+    uint32_t in_zero = bits_of((float)((int64_t)p->in_zero_point + n->code_bias));
+    uint32_t shift = multiply(n, in_zero, ratio);
+    uint32_t offset = add(n, bits_of((float)p->out_zero_point), shift ^ 0x80000000u);
+    return folded(n, add(n, multiply(n, x, ratio), offset));
+}
+
+int32_t qdq_requantize_device(const qdq_numerics *n, float x, int32_t whole,
+                              const qdq_requantize_scales *p, const qdq_range *range) {
+    bool from_code = n->code_bias || (n->sign_magnitude && whole == INT32_MIN);
+    uint32_t v = from_code ? float_of_code(n, whole) : bits_of(x);
+    v = n->requantize_form == QDQ_REQUANTIZE_FUSED ? fused(n, v, p) : expanded(n, v, p);
+    return to_integer(n, v, p->out_zero_point, range);
+}
