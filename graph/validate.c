@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "graph/memory/layout_rules.h"
 #include "graph/targets/checks.h"
 #include "runtime/base/fp_environment.h"
 
@@ -73,6 +74,11 @@ static void check_ignored(const qdq_graph *graph, const qdq_target *target,
                     NULL);
 }
 
+// The device whose rules hold.
+static const qdq_device *device_of(const qdq_target *target) {
+    return target->has_device ? qdq_device_find("n150", NULL) : NULL;
+}
+
 // Starts a report with the findings of building.
 static bool start(qdq_graph *graph) {
     qdq_findings *f = &graph->checked;
@@ -99,6 +105,8 @@ static qdq_status check(qdq_graph *graph, const qdq_target_version *version, qdq
         check_uses(graph, &graph->checked);
         check_target(graph, version, &graph->checked);
         check_ignored(graph, version->target, &graph->checked);
+        if (!qdq_check_layouts(graph, version, device_of(version->target), &graph->checked))
+            return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
     }
     if (graph->report_pool.failed)
         return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");

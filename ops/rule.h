@@ -10,6 +10,7 @@
 #include "include/qdq/graph.h"
 
 struct qdq_op_context;
+struct qdq_value_context;
 
 typedef struct qdq_rule {
     const char *id;  // "core/axis-range"
@@ -23,6 +24,9 @@ typedef struct qdq_rule {
     const char *ops;
     bool but_ops;  // it is about all other ops than these
     void (*check)(const struct qdq_op_context *ctx, const struct qdq_rule *rule);
+    // The same for a rule about where a value lies on a device (graph/memory/layout_rules.h): `ops`
+    // are those that make the value, NULL for all values.
+    void (*check_value)(const struct qdq_value_context *ctx, const struct qdq_rule *rule);
     // Releases of the target (graph/target.h): the first with the rule, the first without it
     // again; 0: no bound.
     int since, until;

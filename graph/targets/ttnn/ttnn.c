@@ -4,6 +4,7 @@
 // number or a tensor (docs/targets.md lists the paths).
 #include "graph/targets/target_ops.h"
 #include "graph/targets/ttnn/ttnn_checks.h"
+#include "graph/targets/ttnn/ttnn_memory.h"
 
 //---- Versions ---------------------------------------------------------------
 
@@ -206,6 +207,7 @@ static const qdq_rule rules[] = {
                 "Quantize DynamicQuantize Requantize", default_dtype),
     WARNING_ROW("page-ranks", "the documentation has x of rank 2, 3 or 4; the code accepts others", "reshape x",
                 "pages of ttnn.quantize, dequantize and requantize; tt-metal test_quantization.py", ALL, qdq_ttnn_page_ranks),
+    QDQ_TTNN_MEMORY_ROWS,
     QDQ_UNKNOWN_OPS_ROW("ttnn", QDQ_TTNN_OPS, "list of ttnn's operations"),
 };
 // clang-format on

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of ttnn's rules about memory_config, layout and tile. What holds for a single buffer is in
+// runtime/memory/buffer_layout.c; a rule here gives it an id, a hint and a source.
+#include "graph/targets/ttnn/ttnn_memory.h"
+
+#include <string.h>
+
+//---- One buffer -------------------------------------------------------------
+
+static void report_buffer(const qdq_value_context *ctx, const qdq_rule *rule,
+                          qdq_memory_rule broken) {
+    if (ctx->broken == broken)
+        qdq_report_value(ctx, rule, "memory_config",
+                         qdq_text(ctx->findings, "cannot be: %s", ctx->why), NULL);
+}
+
+#define BUFFER_CHECK(name, broken)                                             \
+    void qdq_ttnn_##name(const qdq_value_context *ctx, const qdq_rule *rule) { \
+        report_buffer(ctx, rule, (broken));                                    \
+    }
+
+BUFFER_CHECK(shard_rank, QDQ_MEMORY_SPEC_RANK)
+BUFFER_CHECK(shard_tiles, QDQ_MEMORY_SPEC_TILES)
+BUFFER_CHECK(shard_width, QDQ_MEMORY_SPEC_WIDTH)
+BUFFER_CHECK(shard_height, QDQ_MEMORY_SPEC_HEIGHT)
+BUFFER_CHECK(shard_grid, QDQ_MEMORY_GRID)
+BUFFER_CHECK(shard_cores, QDQ_MEMORY_GRID_CORES)
+BUFFER_CHECK(shard_rectangle, QDQ_MEMORY_GRID_SQUARE)
+BUFFER_CHECK(shard_distribution, QDQ_MEMORY_DISTRIBUTION)
+
+void qdq_ttnn_buffer_type(const qdq_value_context *ctx, const qdq_rule *rule) {
+    if (ctx->broken == QDQ_MEMORY_POOL)
+        qdq_report_value(ctx, rule, "memory_config",
+                         qdq_text(ctx->findings, "has buffer_type %s",
+                                  qdq_buffer_type_name(ctx->layout->memory_config.buffer_type)),
+                         "DRAM, L1 or L1_SMALL");
+}
+
+void qdq_ttnn_shard_spec(const qdq_value_context *ctx, const qdq_rule *rule) {
+    if (ctx->broken == QDQ_MEMORY_SPEC)
+        qdq_report_value(ctx, rule, "memory_config",
+                         qdq_text(ctx->findings, "is %s and has no shard_spec%s",
+                                  qdq_memory_layout_name(ctx->layout->memory_config.memory_layout),
+                                  ctx->node ? ", and no operand has one to take" : ""),
+                         NULL);
+}
+
+void qdq_ttnn_block_float_layout(const qdq_value_context *ctx, const qdq_rule *rule) {
+    if (ctx->broken == QDQ_MEMORY_DTYPE)
+        qdq_report_value(ctx, rule, "layout",
+                         qdq_text(ctx->findings, "is ROW_MAJOR, and %s lies in tiles only",
+                                  qdq_dtype_name(ctx->value->type.dtype)),
+                         NULL);
+}
+
+void qdq_ttnn_float8_layout(const qdq_value_context *ctx, const qdq_rule *rule) {
+    const qdq_dtype_info *info = qdq_dtype_get(ctx->value->type.dtype);
+    bool is_float8 = info->kind == QDQ_KIND_SMALL_FLOAT && info->bits == 8;
+    bool says = ctx->given->has_config || ctx->given->has_layout || ctx->given->has_tile;
+    if (is_float8 && says && ctx->layout->layout == QDQ_LAYOUT_TILE)
+        qdq_report_value(ctx, rule, "layout",
+                         qdq_text(ctx->findings, "is TILE, and %s lies in rows only", info->name),
+                         NULL);
+}
+
+void qdq_ttnn_shard_row_bytes(const qdq_value_context *ctx, const qdq_rule *rule) {
+    const qdq_shape *shard = &ctx->layout->memory_config.shard_spec.shape;
+    if (ctx->layout->layout != QDQ_LAYOUT_ROW_MAJOR || !ctx->given->has_config || !shard->rank ||
+        ctx->broken != QDQ_MEMORY_FINE)
+        return;
+    uint64_t bytes =
+        (uint64_t)shard->dims[shard->rank - 1] * qdq_dtype_size(ctx->value->type.dtype);
+    if (bytes % ctx->device->l1_alignment)
+        qdq_report_value(
+            ctx, rule, "memory_config",
+            qdq_text(ctx->findings, "has rows of %llu bytes in a shard", (unsigned long long)bytes),
+            qdq_text(ctx->findings, "a multiple of %llu, to which they are padded",
+                     (unsigned long long)ctx->device->l1_alignment));
+}
+
+//---- Tiles ------------------------------------------------------------------
+
+static bool is_square(const qdq_tensor_layout *layout) {
+    qdq_tile_shape tile = qdq_tile_shape_or_default(layout->tile);
+    return layout->layout != QDQ_LAYOUT_TILE || (tile.height == 32 && tile.width == 32);
+}
+
+static const char *tile_text(const qdq_value_context *ctx, const qdq_tensor_layout *layout) {
+    return qdq_text(ctx->findings, "is %ux%u", layout->tile.height, layout->tile.width);
+}
+
+// The node that makes an input; NULL: an input or a constant of the graph.
+static const qdq_node *maker_of(const qdq_value_context *ctx, size_t input) {
+    const qdq_graph_value *v = &ctx->graph->values[ctx->node->inputs[input].id];
+    bool is_made = v->kind == QDQ_VALUE_MADE && v->node < ctx->graph->node_count;
+    return is_made ? &ctx->graph->nodes[v->node] : NULL;
+}
+
+// About the operands of a node, as a tensor itself may have such tiles. An operand that an op made
+// has the tile of that op's operand.
+void qdq_ttnn_tile_height(const qdq_value_context *ctx, const qdq_rule *rule) {
+    bool is_product = ctx->node && strcmp(ctx->node->op->name, "MatMul") == 0;
+    for (size_t i = is_product; ctx->node && !ctx->value->port && i < ctx->node->input_count; i++) {
+        const qdq_tensor_layout *in = qdq_input_layout(ctx, i);
+        if (!in || in->layout != QDQ_LAYOUT_TILE ||
+            qdq_tile_shape_is_general(qdq_tile_shape_or_default(in->tile)))
+            continue;
+        const qdq_node *maker = maker_of(ctx, i);
+        if (maker && strcmp(maker->op->name, "ToLayout") != 0) continue;
+        qdq_report_value(
+            ctx, rule, qdq_op_port(ctx->node->op, i)->name,
+            qdq_text(ctx->findings, "has tiles of %ux%u", in->tile.height, in->tile.width),
+            "32x32, 32x16, 16x32 or 16x16");
+        return;
+    }
+}
+
+void qdq_ttnn_tile_quantize(const qdq_value_context *ctx, const qdq_rule *rule) {
+    const qdq_tensor_layout *x = qdq_input_layout(ctx, 0);
+    if (x && !is_square(x)) qdq_report_value(ctx, rule, "tile of x", tile_text(ctx, x), "32x32");
+}
+
+void qdq_ttnn_tile_to_sharded(const qdq_value_context *ctx, const qdq_rule *rule) {
+    const qdq_tensor_layout *x = qdq_input_layout(ctx, 0);
+    if (x && !is_square(x)) qdq_report_value(ctx, rule, "tile of x", tile_text(ctx, x), "32x32");
+}
+
+//---- Nodes ------------------------------------------------------------------
+
+static const char *layout_name(qdq_layout layout) {
+    return layout == QDQ_LAYOUT_TILE ? "TILE" : "ROW_MAJOR";
+}
+
+void qdq_ttnn_operand_layout(const qdq_value_context *ctx, const qdq_rule *rule) {
+    for (size_t i = 0; i < ctx->node->input_count; i++) {
+        const qdq_tensor_layout *in = qdq_input_layout(ctx, i);
+        if (!in || in->layout == QDQ_LAYOUT_TILE) continue;
+        const qdq_node *maker = maker_of(ctx, i);
+        const qdq_op_context of_maker = {.op = maker ? maker->op : NULL};
+        if (maker && qdq_rule_applies(rule, &of_maker)) continue;  // it has the finding
+        qdq_report_value(ctx, rule, qdq_op_port(ctx->node->op, i)->name, "has layout ROW_MAJOR",
+                         "TILE");
+        return;
+    }
+}
+
+static bool same_tile(qdq_tile_shape a, qdq_tile_shape b) {
+    a = qdq_tile_shape_or_default(a), b = qdq_tile_shape_or_default(b);
+    return a.height == b.height && a.width == b.width && a.transpose == b.transpose;
+}
+
+void qdq_ttnn_layout_of_op(const qdq_value_context *ctx, const qdq_rule *rule) {
+    const qdq_tensor_layout *x = qdq_input_layout(ctx, 0);
+    if (!x || strcmp(ctx->node->op->name, "ToLayout") == 0) return;
+    if (ctx->given->has_layout && ctx->layout->layout != x->layout)
+        qdq_report_value(ctx, rule, "layout",
+                         qdq_text(ctx->findings, "is %s", layout_name(ctx->layout->layout)),
+                         qdq_text(ctx->findings, "%s, as %s has", layout_name(x->layout),
+                                  ctx->node->op->inputs[0].name));
+    else if (ctx->given->has_tile && !same_tile(ctx->layout->tile, x->tile))
+        qdq_report_value(ctx, rule, "tile", tile_text(ctx, ctx->layout),
+                         qdq_text(ctx->findings, "the tile of %s", ctx->node->op->inputs[0].name));
+}
+
+static bool is_sharded(const qdq_tensor_layout *layout) {
+    return layout->memory_config.memory_layout != QDQ_INTERLEAVED;
+}
+
+static bool same_spec(const qdq_shard_spec *a, const qdq_shard_spec *b) {
+    return a->grid_count == b->grid_count &&
+           memcmp(a->grid, b->grid, a->grid_count * sizeof a->grid[0]) == 0 &&
+           qdq_shape_equal(a->shape, b->shape) && a->orientation == b->orientation &&
+           a->distribution == b->distribution;
+}
+
+static bool same_config(const qdq_memory_config *a, const qdq_memory_config *b) {
+    return a->buffer_type == b->buffer_type && a->memory_layout == b->memory_layout &&
+           same_spec(&a->shard_spec, &b->shard_spec);
+}
+
+void qdq_ttnn_shard_unequal(const qdq_value_context *ctx, const qdq_rule *rule) {
+    const qdq_tensor_layout *a = qdq_input_layout(ctx, 0);
+    for (size_t i = 1; a && is_sharded(a) && i < ctx->node->input_count; i++) {
+        const qdq_tensor_layout *b = qdq_input_layout(ctx, i);
+        if (!b || !is_sharded(b) || same_config(&a->memory_config, &b->memory_config)) continue;
+        qdq_report_value(ctx, rule, qdq_op_port(ctx->node->op, i)->name,
+                         qdq_text(ctx->findings,
+                                  "has another sharded memory_config than %s, which "
+                                  "older releases refuse",
+                                  ctx->node->op->inputs[0].name),
+                         NULL);
+        return;
+    }
+}
+
+void qdq_ttnn_move_where(const qdq_value_context *ctx, const qdq_rule *rule) {
+    bool is_layout = strcmp(ctx->node->op->name, "ToLayout") == 0;
+    if (is_layout ? !ctx->given->has_layout : !ctx->given->has_config)
+        qdq_report_value(ctx, rule, is_layout ? "layout" : "memory_config", "is missing", NULL);
+}
+
+void qdq_ttnn_move_sharded(const qdq_value_context *ctx, const qdq_rule *rule) {
+    const qdq_tensor_layout *x = qdq_input_layout(ctx, 0);
+    bool from = strcmp(ctx->node->op->name, "InterleavedToSharded") != 0;
+    bool to = strcmp(ctx->node->op->name, "ShardedToInterleaved") != 0;
+    if (x && is_sharded(x) != from)
+        qdq_report_value(ctx, rule, "x", from ? "is interleaved" : "is sharded",
+                         from ? "shards" : "an interleaved tensor");
+    else if (is_sharded(ctx->layout) != to && (ctx->given->has_config || !to))
+        qdq_report_value(ctx, rule, "memory_config", to ? "is interleaved" : "is sharded",
+                         to ? "shards" : "an interleaved one");
+}
