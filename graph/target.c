@@ -82,6 +82,13 @@ bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_erro
     return find_fails(err, "target", name, names, TARGET_COUNT);
 }
 
+qdq_target_device qdq_target_device_of(const char *name) {
+    qdq_target_version version;
+    if (!qdq_target_version_find(name, &version, NULL) || !version.target->device)
+        return (qdq_target_device){0};
+    return version.target->device(&version);
+}
+
 qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op_context *ctx) {
     if (!ctx->op->by_target) return (qdq_numerics){0};
     return version->target->numerics(ctx, version);

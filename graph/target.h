@@ -4,6 +4,7 @@
 #ifndef QDQ_GRAPH_TARGET_H
 #define QDQ_GRAPH_TARGET_H
 
+#include "include/qdq/device.h"
 #include "ops/op.h"
 
 // A version of a backend: a release, or a variant of one (a chip). Numbers of releases grow with
@@ -17,6 +18,12 @@ typedef struct qdq_named_version {
 
 typedef struct qdq_target_version qdq_target_version;
 
+// The device whose memory a target has unless another one is given.
+typedef struct qdq_target_device {
+    const char *name;  // NULL: none
+    qdq_arch arch;     // that a given device must have; QDQ_ARCH_NONE: any
+} qdq_target_device;
+
 typedef struct qdq_target {
     const char *name;
     const char *summary;
@@ -27,10 +34,11 @@ typedef struct qdq_target {
     size_t version_count;
     // quant_min and quant_max may have fractions, and apply to float8
     bool real_bounds;
-    // its tensors lie in the memory of a device: memory_config, layout and tile mean something
-    bool has_device;
     // The numerics of a node at a version.
     qdq_numerics (*numerics)(const qdq_op_context *ctx, const qdq_target_version *version);
+    // The device that tensors lie in at a version; NULL: there is none, and memory_config, layout
+    // and tile mean nothing.
+    qdq_target_device (*device)(const qdq_target_version *version);
 } qdq_target;
 
 // A target at one version.
@@ -43,6 +51,9 @@ struct qdq_target_version {
 // Finds "TARGET" (the default of its newest release) or "TARGET@VERSION". False with `err` set,
 // including a did-you-mean, if there is none.
 bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_error *err);
+
+// The device of "TARGET" or "TARGET@VERSION", which exists.
+qdq_target_device qdq_target_device_of(const char *name);
 
 // The numerics of a node at a version.
 qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op_context *ctx);

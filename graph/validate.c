@@ -57,11 +57,11 @@ static void check_target(const qdq_graph *graph, const qdq_target_version *versi
 
 // One warning for all values, by the first one that has a memory_config, a layout or a tile.
 static void check_ignored(const qdq_graph *graph, const qdq_target *target,
-                          qdq_findings *findings) {
+                          const qdq_device_request *request, qdq_findings *findings) {
     size_t count = 0, first = 0;
     for (size_t i = graph->given_layout_count; i-- > 0;)
         if (graph->given_layouts[i]) count++, first = i;
-    if (!count || target->has_device) return;
+    if (!count || target->device || (request && request->device)) return;
     qdq_report_core(findings, QDQ_RULE_MEMORY_CONFIG_IGNORED,
                     (qdq_subject){.node = graph->values[first].name, .kind = "value"},
                     qdq_text(findings,
@@ -74,9 +74,19 @@ static void check_ignored(const qdq_graph *graph, const qdq_target *target,
                     NULL);
 }
 
-// The device whose rules hold.
-static const qdq_device *device_of(const qdq_target *target) {
-    return target->has_device ? qdq_device_find("n150", NULL) : NULL;
+// What does not fit is a finding. Only a graph without errors has buffers.
+static qdq_status check_memory(const qdq_graph *graph, const qdq_device_request *request,
+                               qdq_findings *findings, qdq_error *err) {
+    qdq_mempool mempool;
+    qdq_device_record *record;
+    qdq_device_trouble trouble;
+    if (!request || !request->device || findings->errors) return QDQ_OK;
+    qdq_mempool_init(&mempool, graph->allocator);
+    qdq_status status = qdq_device_pass(graph, request, &mempool, &record, &trouble, err);
+    if (status == QDQ_OK && trouble.failure.kind != QDQ_FAILURE_NONE)
+        qdq_device_report(findings, &trouble);
+    qdq_mempool_release(&mempool);
+    return status;
 }
 
 // Starts a report with the findings of building.
@@ -95,7 +105,8 @@ static bool start(qdq_graph *graph) {
     return f->items != NULL;
 }
 
-static qdq_status check(qdq_graph *graph, const qdq_target_version *version, qdq_error *err) {
+static qdq_status check(qdq_graph *graph, const qdq_target_version *version,
+                        const qdq_device_request *request, qdq_error *err) {
     if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
     if (graph->mempool.failed || graph->broken.status != QDQ_OK)
         return qdq_fail(err, graph->broken.status ? graph->broken.status : QDQ_ERR_MEMORY, "%s",
@@ -104,9 +115,10 @@ static qdq_status check(qdq_graph *graph, const qdq_target_version *version, qdq
         check_outputs(graph, &graph->checked);
         check_uses(graph, &graph->checked);
         check_target(graph, version, &graph->checked);
-        check_ignored(graph, version->target, &graph->checked);
-        if (!qdq_check_layouts(graph, version, device_of(version->target), &graph->checked))
+        check_ignored(graph, version->target, request, &graph->checked);
+        if (!qdq_check_layouts(graph, version, request ? request->device : NULL, &graph->checked))
             return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
+        QDQ_TRY(check_memory(graph, request, &graph->checked, err));
     }
     if (graph->report_pool.failed)
         return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
@@ -115,18 +127,26 @@ static qdq_status check(qdq_graph *graph, const qdq_target_version *version, qdq
     return QDQ_OK;
 }
 
-const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *target_name, qdq_error *err) {
+const qdq_report *qdq_graph_validate_on(qdq_graph *graph, const char *target_name,
+                                        const qdq_device *device, qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
     qdq_target_version version;
-    if (!qdq_target_version_find(target_name ? target_name : qdq_graph_target(graph), &version,
-                                 err) ||
-        check(graph, &version, err) != QDQ_OK)
+    qdq_device_request request = {0};
+    const char *target = target_name ? target_name : qdq_graph_target(graph);
+    if (!qdq_target_version_find(target, &version, err) ||
+        qdq_device_choose(target, device, &request.device, err) != QDQ_OK ||
+        check(graph, &version, &request, err) != QDQ_OK)
         return NULL;
     return &graph->report;
 }
 
-qdq_status qdq_graph_check(qdq_graph *graph, const qdq_target_version *version, qdq_error *err) {
-    QDQ_TRY(check(graph, version, err));
+const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *target, qdq_error *err) {
+    return qdq_graph_validate_on(graph, target, NULL, err);
+}
+
+qdq_status qdq_graph_check(qdq_graph *graph, const qdq_target_version *version,
+                           const qdq_device_request *request, qdq_error *err) {
+    QDQ_TRY(check(graph, version, request, err));
     const qdq_finding *findings = graph->report.findings;
     for (size_t i = 0; findings && i < graph->report.count; i++) {
         const qdq_finding *finding = &findings[i];

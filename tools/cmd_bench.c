@@ -297,7 +297,8 @@ int run_bench(const options *opt) {
         return EXIT_USAGE;
     int code = session_open(&b.session, &filled);
     const qdq_compile_options *c = &b.compile_options;
-    bool one_mode = c->materialize || c->tiled || c->keep_all || c->keep_count || c->float_storage;
+    bool one_mode = c->materialize || c->tiled || c->keep_all || c->keep_count ||
+                    c->float_storage || qdq_plan_device(b.session.plan);
     if (code == EXIT_OK && !one_mode)
         code = session_open_mode(&b.other, &b.session, &filled, !opt->fast);
     if (code == EXIT_OK) code = measure_all(&b);

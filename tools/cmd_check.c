@@ -40,7 +40,7 @@ static void json_report(qdq_json *json, const char *path, const char *target,
 
 static int check_one(qdq_graph *graph, const char *path, const options *opt, qdq_json *json) {
     qdq_error err = {0};
-    const qdq_report *report = qdq_graph_validate(graph, opt->target, &err);
+    const qdq_report *report = qdq_graph_validate_on(graph, opt->target, device_of(opt), &err);
     if (!report) return report_error(&err);
     const char *target = opt->target ? opt->target : qdq_graph_target(graph);
     if (opt->json) {
@@ -127,6 +127,10 @@ static int check_graphs(const options *opt, qdq_json *json) {
 int run_check(const options *opt) {
     qdq_json json;
     int code;
+    if (opt->device && opt->target && strcmp(opt->target, "all") == 0)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--device is given with --target all, wanted one target: each has a "
+                            "device of its own");
     bool many = opt->operands.count > 1;
     if (opt->json) json_begin(&json);
     if (opt->json && many) {

@@ -55,6 +55,29 @@ bool graph_options_of(const options *opt, qdq_graph_options *out) {
     return read_limits(opt, &out->limits);
 }
 
+static bool is_file_name(const char *text) {
+    size_t length = strlen(text);
+    return strchr(text, '/') || (length > 5 && strcmp(text + length - 5, ".json") == 0);
+}
+
+bool read_device(options *opt, int *code) {
+    qdq_error err = {0};
+    if (!opt->device) return true;
+    if (is_file_name(opt->device)) {
+        if (qdq_device_load(opt->device, NULL, &opt->device_numbers, &err) == QDQ_OK) return true;
+    } else {
+        const qdq_device *found = qdq_device_find(opt->device, &err);
+        if (found) opt->device_numbers = *found;
+        if (found) return true;
+    }
+    *code = report_error(&err);
+    return false;
+}
+
+const qdq_device *device_of(const options *opt) {
+    return opt->device ? &opt->device_numbers : NULL;
+}
+
 qdq_graph *load_graph(const char *path, const options *opt, int *code) {
     qdq_graph_options graph_options;
     qdq_error err = {0};
@@ -83,6 +106,7 @@ bool compile_options_of(const options *opt, qdq_compile_options *out) {
                                  .keep_all = keeps_all(opt),
                                  .materialize = opt->materialize,
                                  .fast = opt->fast,
+                                 .device = device_of(opt),
                                  .isa = isa_of(opt)};
     if (!out->keep_all) out->keep = opt->keep.items, out->keep_count = opt->keep.count;
     const char *storage = opt->float_storage ? opt->float_storage : "declared";
@@ -103,7 +127,8 @@ qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code) {
     if (!compile_options_of(opt, &compile_options)) return NULL;
     watch_tell(opt->watch, "compiling %s", opt->operands.items[0]);
     qdq_plan *plan = qdq_graph_compile(graph, &compile_options, &err);
-    const qdq_report *report = qdq_graph_validate(graph, opt->target, NULL);
+    const qdq_device *device = opt->fast ? qdq_device_find("none", NULL) : device_of(opt);
+    const qdq_report *report = qdq_graph_validate_on(graph, opt->target, device, NULL);
     watch_clear(opt->watch);
     if (report) print_findings(stderr, report, NULL, LIST_BRIEFLY);
     *code = EXIT_OK;

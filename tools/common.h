@@ -31,6 +31,11 @@ int report_error(const qdq_error *err);
 // Sets the options of loading and compiling. False after a message.
 bool graph_options_of(const options *opt, qdq_graph_options *out);
 bool compile_options_of(const options *opt, qdq_compile_options *out);
+// Finds the device of --device, or reads its description. False after a message, with the exit code
+// in *code.
+bool read_device(options *opt, int *code);
+// The device of --device after read_device; NULL: not given.
+const qdq_device *device_of(const options *opt);
 // Loads a graph. NULL after a message, with the exit code in *code.
 qdq_graph *load_graph(const char *path, const options *opt, int *code);
 // The instruction set of --isa, or else of QDQ_ISA; NULL: no cap.

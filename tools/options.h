@@ -23,6 +23,8 @@ typedef struct options {
     const char *target;
     const char *targets;
     const char *float_storage;
+    const char *device;
+    qdq_device device_numbers;  // of `device`: see read_device
     const char *isa;
     const char *fill;
     const char *tolerance;

@@ -146,7 +146,9 @@ static bool asks_for_json(int argc, char **argv) {
 
 static int run_command(const command_row *command, options *opt) {
     streams taken = {.count = 0};
-    int code = streams_take(&taken, command, opt);
+    int code;
+    if (!read_device(opt, &code)) return code;
+    code = streams_take(&taken, command, opt);
     if (code == EXIT_OK) {
         opt->watch = watch_start(!opt->quiet && isatty(STDERR_FILENO));
         code = command->run(opt);

@@ -31,6 +31,7 @@ int session_open_mode(session *s, const session *of, const options *opt, bool fa
     *s = (session){.exec_options = of->exec_options};
     if (!compile_options_of(opt, &compile)) return EXIT_USAGE;
     compile.fast = fast;
+    if (of->plan && !qdq_plan_device(of->plan)) compile.device = qdq_device_find("none", NULL);
     s->plan = qdq_graph_compile(of->graph, &compile, &err);
     s->exec = qdq_exec_create(s->plan, &s->exec_options, &err);
     return s->exec ? give_inputs(of->graph, s->plan, s->exec, opt) : report_error(&err);

@@ -10,7 +10,7 @@ _qdq() {
         ;;
     *:run)
         words=''
-        options='--input --output --expect --tolerance --rows --target --threads --tiled --keep --materialize --fast --literal --float-storage --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--input --output --expect --tolerance --rows --target --threads --tiled --keep --materialize --device --fast --literal --float-storage --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -i | --input) options='' words='' files=yes ;;
         -o | --output) options='' words='' files=yes ;;
@@ -20,6 +20,7 @@ _qdq() {
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
         --threads) options='' words='' files='' ;;
         --keep) options='' words='all NAME,NAME' files='' ;;
+        --device) options='' words='' files=yes ;;
         --float-storage) options='' words='bfloat16 declared' files='' ;;
         --fill) options='' words='' files='' ;;
         --isa) options='' words='' files='' ;;
@@ -32,9 +33,10 @@ _qdq() {
         ;;
     *:check)
         words=''
-        options='--target --all --strict --json --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
+        options='--target --all --strict --device --json --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
         case $previous in
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao all' files='' ;;
+        --device) options='' words='' files=yes ;;
         --max-elements) options='' words='' files='' ;;
         --max-bytes) options='' words='' files='' ;;
         --max-file-bytes) options='' words='' files='' ;;
@@ -59,10 +61,11 @@ _qdq() {
         ;;
     *:plan)
         words=''
-        options='--target --tiled --keep --materialize --fast --literal --float-storage --map --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--target --tiled --keep --materialize --device --fast --literal --float-storage --map --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
         --keep) options='' words='all NAME,NAME' files='' ;;
+        --device) options='' words='' files=yes ;;
         --float-storage) options='' words='bfloat16 declared' files='' ;;
         --max-elements) options='' words='' files='' ;;
         --max-bytes) options='' words='' files='' ;;
@@ -73,11 +76,12 @@ _qdq() {
         ;;
     *:bench)
         words=''
-        options='--target --threads --tiled --keep --materialize --fast --literal --float-storage --fill --repeat --vs-copy --compile --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--target --threads --tiled --keep --materialize --device --fast --literal --float-storage --fill --repeat --vs-copy --compile --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
         --threads) options='' words='' files='' ;;
         --keep) options='' words='all NAME,NAME' files='' ;;
+        --device) options='' words='' files=yes ;;
         --float-storage) options='' words='bfloat16 declared' files='' ;;
         --fill) options='' words='' files='' ;;
         --repeat) options='' words='' files='' ;;

@@ -233,6 +233,24 @@ static qdq_status plan_arena(qdq_compiler *c) {
     return QDQ_OK;
 }
 
+//---- The device -------------------------------------------------------------
+
+static qdq_status plan_device(qdq_compiler *c) {
+    qdq_plan *plan = c->plan;
+    qdq_device_record *record;
+    qdq_device_trouble trouble;
+    if (!c->memory.device) return QDQ_OK;
+    QDQ_TRY(qdq_device_pass(c->draft.graph, &c->memory, &plan->mempool, &record, &trouble, c->err));
+    size_t *buffers = qdq_mempool_array(&plan->mempool, plan->value_count, sizeof *buffers);
+    if (!record || !buffers) return qdq_draft_stopped(&c->draft, c->err);
+    for (size_t i = 0; i < plan->value_count; i++) buffers[i] = SIZE_MAX;
+    for (size_t id = 1; id < c->draft.graph->value_count; id++)
+        if (c->slot_of[id] != SIZE_MAX) buffers[c->slot_of[id]] = record->buffer_of[id];
+    record->buffer_of_slot = buffers;
+    plan->device = record;
+    return QDQ_OK;
+}
+
 //---- Entry ------------------------------------------------------------------
 
 // Also sets `scratch_bytes`: what an exec needs in addition to the arena, inputs and outputs.
@@ -276,6 +294,7 @@ static qdq_status compile(qdq_compiler *c) {
     QDQ_TRY(plan_arena(c));
     QDQ_TRY(qdq_compile_steps(c, from));
     QDQ_TRY(qdq_compile_kept(c));
+    QDQ_TRY(plan_device(c));
     return check_limits(c);
 }
 
@@ -290,14 +309,26 @@ static bool check_options(const qdq_graph *graph, const qdq_compile_options *opt
     return qdq_storage_check(graph, opt, err) == QDQ_OK;
 }
 
+static bool choose_device(const char *target, const qdq_compile_options *opt,
+                          const qdq_device **out, qdq_error *err) {
+    if (qdq_device_choose(target, opt->device, out, err) != QDQ_OK) return false;
+    if (opt->fast) *out = NULL;  // qdq_storage_check refuses a device that was asked for
+    return true;
+}
+
 qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options, qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
     qdq_compile_options opt = options ? *options : (qdq_compile_options){0};
     qdq_target_version version;
     const char *target = opt.target ? opt.target : qdq_graph_target(graph);
     uint32_t isas;
+    qdq_device_request memory = {.float_storage = opt.float_storage,
+                                 .keep_all = opt.keep_all || opt.materialize,
+                                 .keep = opt.keep,
+                                 .keep_count = opt.keep_count};
     if (!check_options(graph, &opt, err) || !qdq_target_version_find(target, &version, err) ||
-        !qdq_cpu_cap(opt.isa, &isas, err) || qdq_graph_check(graph, &version, err) != QDQ_OK)
+        !choose_device(target, &opt, &memory.device, err) || !qdq_cpu_cap(opt.isa, &isas, err) ||
+        qdq_graph_check(graph, &version, &memory, err) != QDQ_OK)
         return NULL;
     qdq_plan *plan = qdq_alloc_array(graph->allocator, 1, sizeof *plan, 64);
     if (!plan) {
@@ -310,8 +341,10 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
                                 .options = opt,
                                 .storage = qdq_storage_of(&opt),
                                 .isas = isas},
+                      .memory = memory,
                       .plan = plan,
                       .err = err};
+    if (memory.device) c.draft.storage.tiled = c.draft.storage.node_by_node = true;
     qdq_budget_init(&c.budget, graph->allocator,
                     qdq_size_add(graph->limits.bytes, BYTES_OF_PLANNING));
     qdq_mempool_init(&plan->mempool, &c.budget.allocator);

@@ -14,6 +14,7 @@ typedef struct qdq_compiler {
     qdq_budget budget;
     qdq_mempool scratch;  // for data that does not go into the plan
     qdq_draft draft;
+    qdq_device_request memory;  // its device is NULL without one
     qdq_plan *plan;
     qdq_located *located;     // per graph value
     qdq_lifetime *lifetimes;  // per arena value

@@ -19,6 +19,7 @@ qdq_storage qdq_storage_of(const qdq_compile_options *options) {
 static const char *excluded_by_fast(const qdq_compile_options *options) {
     if (options->materialize) return "materialize";
     if (options->tiled) return "tiled";
+    if (options->device && !qdq_device_is_none(options->device)) return "device";
     if (options->keep_all || options->keep_count) return "keep";
     return options->float_storage == QDQ_FLOAT_BFLOAT16 ? "float-storage bfloat16" : NULL;
 }

@@ -94,6 +94,9 @@ static qdq_status begin(const qdq_json_item *tree, qdq_device *out, qdq_error *e
     if (!chip || !qdq_json_text(chip)) return QDQ_OK;  // read_text refuses what is no string
     qdq_error unknown = {0};
     const qdq_device *found = qdq_device_find(qdq_json_text(chip), &unknown);
+    if (found && qdq_device_is_none(found))
+        return qdq_fail(err, QDQ_ERR_PARSE,
+                        "chip: 'none' is no chip, wanted n150, n300, p100 or p150");
     if (!found) return qdq_fail(err, QDQ_ERR_PARSE, "chip: %s", unknown.text);
     *out = *found;
     return QDQ_OK;

@@ -43,10 +43,13 @@ typedef struct qdq_device {
 #undef QDQ_DEVICE_FIELD
 } qdq_device;
 
-// The devices there are: n150, n300 (one of its two chips), p100, p150.
+// The devices there are: n150, n300 (one of its two chips), p100, p150. "none", which
+// qdq_device_find knows too, is not among them: it stands for no device, where one is given.
 QDQ_API const qdq_device *qdq_devices(size_t *count);
 // The one called `name`; NULL with `err` set.
 QDQ_API const qdq_device *qdq_device_find(const char *name, qdq_error *err);
+// Whether it is the device "none". False for NULL.
+QDQ_API bool qdq_device_is_none(const qdq_device *device);
 // QDQ_ERR_ARGUMENT unless the numbers can be those of a device.
 QDQ_API qdq_status qdq_device_check(const qdq_device *device, qdq_error *err);
 // Reads a description in JSON, docs/device_memory.md: an object with the fields above as keys. Its

@@ -33,9 +33,14 @@ typedef struct qdq_compile_options {
     size_t keep_count;
     bool materialize;  // `tiled` and `keep_all`: stores every value, and no nodes fuse
     // Integer execution: computes products of dequantized operands on their integers, which rounds
-    // less than the graph says. Combined with `tiled`, `keep_all`, `keep`, `materialize` or a
-    // `float_storage` it is refused with QDQ_ERR_ARGUMENT.
+    // less than the graph says. Combined with `tiled`, `keep_all`, `keep`, `materialize`, `device`
+    // or a `float_storage` it is refused with QDQ_ERR_ARGUMENT.
     bool fast;
+    // Gives every value a buffer in the memory of this device (qdq/device_plan.h), and runs node by
+    // node on tiles, with each value's memory reused after its last use. NULL: the target's own
+    // device, which only ttnn has; qdq_device_find("none"): no device. A graph that does not fit is
+    // QDQ_ERR_UNSUPPORTED. Copied. `fast` without a device means none.
+    const qdq_device *device;
 } qdq_compile_options;
 
 // A compiled graph: steps in order, and a place for every value. Immutable: any number of threads
@@ -46,8 +51,8 @@ typedef struct qdq_plan qdq_plan;
 // 64 MiB, the plan included. Returns NULL with `err` set on failure:
 // * QDQ_ERR_GRAPH: the first error of the graph's report; QDQ_ERR_UNSUPPORTED if only the target
 //   refuses the graph
-// * QDQ_ERR_ARGUMENT: an unknown target or instruction set, or an enumerator out of range, also in
-//   the numerics
+// * QDQ_ERR_ARGUMENT: an unknown target or instruction set, an enumerator out of range, also in
+//   the numerics, or a device that fails its check or is not of the target's chip
 // * QDQ_ERR_IO: a file of constants cannot be read or has been written to
 // * QDQ_ERR_MEMORY (also for a NULL graph), QDQ_ERR_LIMIT
 QDQ_API qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options,

@@ -131,6 +131,12 @@ typedef struct qdq_report {
 // unknown.
 QDQ_API const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *target, qdq_error *err);
 
+// The same with the memory of `device` in place of the target's own; "none": without memory.
+// QDQ_ERR_ARGUMENT for a device that fails its check or is not of the target's chip. NULL `device`:
+// qdq_graph_validate.
+QDQ_API const qdq_report *qdq_graph_validate_on(qdq_graph *graph, const char *target,
+                                                const qdq_device *device, qdq_error *err);
+
 // The names of the graph and of the target it asks for; "" and "core" for a NULL graph.
 QDQ_API const char *qdq_graph_name(const qdq_graph *graph);
 QDQ_API const char *qdq_graph_target(const qdq_graph *graph);

@@ -5,6 +5,7 @@
 
 #include <qdq/base.h>
 #include <qdq/device.h>
+#include <qdq/device_plan.h>
 #include <qdq/exec.h>
 #include <qdq/graph.h>
 #include <qdq/inspect.h>

@@ -209,7 +209,8 @@ struct qdq_plan {
     size_t kept_count;
     const char **names;  // of all values of the graph, sorted
     size_t name_count;
-    const char *constants;  // 64-byte aligned
+    const char *constants;                   // 64-byte aligned
+    const struct qdq_device_record *device;  // NULL: there is none
     qdq_plan_stats stats;
     size_t param_bytes;  // scratch of an exec: fetched parameters, states, results
     size_t flat_bytes;   // the most that row-major copies of the tiles of a step need

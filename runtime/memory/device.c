@@ -35,11 +35,17 @@ const qdq_device *qdq_devices(size_t *count) {
     return devices;
 }
 
+bool qdq_device_is_none(const qdq_device *device) {
+    return device && device->arch == QDQ_ARCH_NONE && strcmp(device->name, "none") == 0;
+}
+
 const qdq_device *qdq_device_find(const char *name, qdq_error *err) {
+    static const qdq_device none = {.name = "none"};
+    if (name && strcmp(name, none.name) == 0) return &none;
     for (size_t i = 0; name && i < DEVICES; i++)
         if (strcmp(devices[i].name, name) == 0) return &devices[i];
-    qdq_fail(err, QDQ_ERR_ARGUMENT, "there is no device '%.64s', wanted n150, n300, p100 or p150",
-             name ? name : "");
+    qdq_fail(err, QDQ_ERR_ARGUMENT,
+             "there is no device '%.64s', wanted n150, n300, p100, p150 or none", name ? name : "");
     return NULL;
 }
 

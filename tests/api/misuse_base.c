@@ -166,6 +166,11 @@ CASE(qdq_device_find) {
     FAILS(QDQ_ERR_ARGUMENT, qdq_device_find("\xFF\xFE", err));
 }
 
+CASE(qdq_device_is_none) {
+    EXPECT(!qdq_device_is_none(NULL) && !qdq_device_is_none(qdq_devices(NULL)));
+    EXPECT(qdq_device_is_none(qdq_device_find("none", NULL)));
+}
+
 CASE(qdq_device_check) {
     qdq_device device = *qdq_devices(NULL);
     FAILS(QDQ_ERR_ARGUMENT, qdq_device_check(NULL, err));
@@ -216,6 +221,7 @@ const misuse_case misuse_base[] = {ROW(qdq_version),
                                    ROW(qdq_shape_count),
                                    ROW(qdq_devices),
                                    ROW(qdq_device_find),
+                                   ROW(qdq_device_is_none),
                                    ROW(qdq_device_check),
                                    ROW(qdq_device_parse),
                                    ROW(qdq_device_load),

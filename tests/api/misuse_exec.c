@@ -105,6 +105,62 @@ CASE(qdq_plan_kept) {
 
 CASE(qdq_plan_get_stats) { EXPECT(qdq_plan_get_stats(NULL).step_count == 0); }
 
+// A plan for a device, and one without.
+static void misuse_device_plans(qdq_plan *out[2]) {
+    qdq_graph *g = misuse_small_graph();
+    qdq_compile_options options = {.device = qdq_devices(NULL)};
+    out[0] = qdq_graph_compile(g, &options, NULL);
+    out[1] = qdq_graph_compile(g, NULL, NULL);
+    EXPECT(out[0] && out[1]);
+    qdq_graph_destroy(g);
+}
+
+static void misuse_destroy_plans(qdq_plan *plans[2]) {
+    qdq_plan_destroy(plans[0]);
+    qdq_plan_destroy(plans[1]);
+}
+
+CASE(qdq_plan_device) {
+    qdq_plan *plans[2];
+    misuse_device_plans(plans);
+    EXPECT(!qdq_plan_device(NULL) && !qdq_plan_device(plans[1]) && qdq_plan_device(plans[0]));
+    misuse_destroy_plans(plans);
+}
+
+CASE(qdq_plan_value_buffer) {
+    qdq_plan *plans[2];
+    misuse_device_plans(plans);
+    EXPECT(!qdq_plan_value_buffer(NULL, 0) && !qdq_plan_value_buffer(plans[1], 0));
+    EXPECT(!qdq_plan_value_buffer(plans[0], SIZE_MAX) && qdq_plan_value_buffer(plans[0], 0));
+    misuse_destroy_plans(plans);
+}
+
+CASE(qdq_plan_buffer_page) {
+    qdq_plan *plans[2];
+    qdq_page page;
+    misuse_device_plans(plans);
+    EXPECT(!qdq_plan_buffer_page(NULL, 0, 0, &page));
+    EXPECT(!qdq_plan_buffer_page(plans[1], 0, 0, &page));
+    EXPECT(!qdq_plan_buffer_page(plans[0], SIZE_MAX, 0, &page));
+    EXPECT(!qdq_plan_buffer_page(plans[0], 0, UINT64_MAX, &page));
+    EXPECT(!qdq_plan_buffer_page(plans[0], 0, 0, NULL));
+    EXPECT(qdq_plan_buffer_page(plans[0], 0, 0, &page));
+    misuse_destroy_plans(plans);
+}
+
+CASE(qdq_plan_value_page) {
+    qdq_plan *plans[2];
+    qdq_page page;
+    misuse_device_plans(plans);
+    EXPECT(!qdq_plan_value_page(NULL, 0, 0, &page));
+    EXPECT(!qdq_plan_value_page(plans[1], 0, 0, &page));
+    EXPECT(!qdq_plan_value_page(plans[0], SIZE_MAX, 0, &page));
+    EXPECT(!qdq_plan_value_page(plans[0], 0, UINT64_MAX, &page));
+    EXPECT(!qdq_plan_value_page(plans[0], 0, 0, NULL));
+    EXPECT(qdq_plan_value_page(plans[0], 0, 0, &page));
+    misuse_destroy_plans(plans);
+}
+
 CASE(qdq_plan_get_value) {
     running r = start();
     EXPECT(!qdq_plan_get_value(NULL, 0) && !qdq_plan_get_value(r.plan, SIZE_MAX));
@@ -274,32 +330,15 @@ CASE(qdq_tensor_file_write) {
     }
 }
 
-const misuse_case misuse_exec[] = {ROW(qdq_graph_compile),
-                                   ROW(qdq_plan_destroy),
-                                   ROW(qdq_plan_input_count),
-                                   ROW(qdq_plan_output_count),
-                                   ROW(qdq_plan_input),
-                                   ROW(qdq_plan_output),
-                                   ROW(qdq_plan_kept_count),
-                                   ROW(qdq_plan_kept),
-                                   ROW(qdq_plan_get_stats),
-                                   ROW(qdq_plan_get_value),
-                                   ROW(qdq_plan_get_step),
-                                   ROW(qdq_exec_create),
-                                   ROW(qdq_exec_destroy),
-                                   ROW(qdq_exec_bind),
-                                   ROW(qdq_exec_write),
-                                   ROW(qdq_exec_read),
-                                   ROW(qdq_exec_tiles),
-                                   ROW(qdq_exec_page),
-                                   ROW(qdq_exec_run),
-                                   ROW(qdq_exec_run_step),
-                                   ROW(qdq_tensor_file_open),
-                                   ROW(qdq_tensor_file_close),
-                                   ROW(qdq_tensor_file_count),
-                                   ROW(qdq_tensor_file_at),
-                                   ROW(qdq_tensor_file_find),
-                                   ROW(qdq_tensor_file_dtype),
-                                   ROW(qdq_tensor_file_read),
-                                   ROW(qdq_tensor_file_write),
-                                   {NULL, NULL}};
+const misuse_case misuse_exec[] = {
+    ROW(qdq_graph_compile),     ROW(qdq_plan_destroy),      ROW(qdq_plan_input_count),
+    ROW(qdq_plan_output_count), ROW(qdq_plan_input),        ROW(qdq_plan_output),
+    ROW(qdq_plan_kept_count),   ROW(qdq_plan_kept),         ROW(qdq_plan_get_stats),
+    ROW(qdq_plan_get_value),    ROW(qdq_plan_device),       ROW(qdq_plan_value_buffer),
+    ROW(qdq_plan_buffer_page),  ROW(qdq_plan_value_page),   ROW(qdq_plan_get_step),
+    ROW(qdq_exec_create),       ROW(qdq_exec_destroy),      ROW(qdq_exec_bind),
+    ROW(qdq_exec_write),        ROW(qdq_exec_read),         ROW(qdq_exec_tiles),
+    ROW(qdq_exec_page),         ROW(qdq_exec_run),          ROW(qdq_exec_run_step),
+    ROW(qdq_tensor_file_open),  ROW(qdq_tensor_file_close), ROW(qdq_tensor_file_count),
+    ROW(qdq_tensor_file_at),    ROW(qdq_tensor_file_find),  ROW(qdq_tensor_file_dtype),
+    ROW(qdq_tensor_file_read),  ROW(qdq_tensor_file_write), {NULL, NULL}};

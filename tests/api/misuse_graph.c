@@ -199,6 +199,17 @@ CASE(qdq_graph_write) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_graph_validate_on) {
+    qdq_graph *g = misuse_small_graph();
+    qdq_device device = *qdq_devices(NULL);
+    device.grid_x = 0;
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_validate_on(NULL, NULL, NULL, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_validate_on(g, "\xFF", &device, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_validate_on(g, NULL, &device, err));
+    EXPECT(qdq_graph_validate_on(g, NULL, qdq_device_find("none", NULL), NULL));
+    qdq_graph_destroy(g);
+}
+
 CASE(qdq_graph_validate) {
     qdq_graph *g = misuse_small_graph();
     FAILS(QDQ_ERR_MEMORY, qdq_graph_validate(NULL, NULL, err));
@@ -288,6 +299,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_parse),
                                     ROW(qdq_graph_write),
                                     ROW(qdq_graph_validate),
+                                    ROW(qdq_graph_validate_on),
                                     ROW(qdq_graph_name),
                                     ROW(qdq_graph_target),
                                     ROW(qdq_graph_node_count),

@@ -44,10 +44,10 @@ class Help(Case):
 
     def test_help_lists_the_documented_options(self):
         common = ["--target", "--json"]
-        storing = ["--tiled", "--keep", "--materialize", "--float-storage"]
+        storing = ["--tiled", "--keep", "--materialize", "--float-storage", "--device"]
         running = common + storing + ["--threads", "--fill", "--isa"]
         options = {"run": running + ["--input", "--output", "--expect", "--tolerance"],
-                   "check": common + ["--strict"],
+                   "check": common + ["--strict", "--device"],
                    "compare": ["--targets", "--input", "--fill", "--threads", "--isa", "--json"],
                    "ops": ["--json"], "targets": ["--json"],
                    "plan": common + storing, "bench": running}

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs every folder of models/ in the library and on the command line: test_models MODELS_DIR
-// QDQ_BINARY. Outputs must equal the expected ones bit for bit, streamed, tiled and materialized,
-// on one thread and several, and the arena must stay within 1.10 of the peak of live bytes.
+// QDQ_BINARY. Outputs must equal the expected ones bit for bit: streamed, tiled, materialized and
+// on a device, on one thread and several. The arena must stay within 1.10 of the peak of live
+// bytes.
 #include <qdq/qdq.h>
 
+#include "tests/device_plan_check.h"
 #include "tests/unit.h"
 
 static const char *models, *binary;
@@ -54,16 +56,21 @@ static void check_outputs(const qdq_exec *exec, const qdq_plan *plan, const char
     qdq_tensor_file_close(file);
 }
 
-static void run_model(const char *name, const qdq_compile_options *options, int threads) {
+static void run_model(const char *name, qdq_compile_options options, int threads) {
     char path[512];
     qdq_error err = {0};
     qdq_exec_options exec_options = {.poison = true, .parallel = qdq_parallel_openmp(threads)};
     exec_options.parallel.least = 0;
     (void)has_graph(name, path, "graph.json");
     qdq_graph *g = qdq_graph_load(path, NULL, &err);
-    qdq_plan *plan = qdq_graph_compile(g, options, &err);
+    bool blackhole = strstr(qdq_graph_target(g), "blackhole") != NULL;
+    if (options.device && options.device->arch && blackhole)
+        options.device = qdq_device_find("p150", NULL);
+    qdq_plan *plan = qdq_graph_compile(g, &options, &err);
     qdq_exec *exec = qdq_exec_create(plan, &exec_options, &err);
     assert_string_equal(err.text, "");
+    assert_true(!options.device || !qdq_plan_device(plan) == qdq_device_is_none(options.device));
+    assert_true(!qdq_plan_device(plan) || !device_plan_broken(plan));
     assert_true(has_graph(name, path, "inputs.safetensors"));
     write_inputs(exec, plan, path);
     qdq_exec_run(exec);
@@ -92,14 +99,20 @@ static void every_model_gives_its_expected_outputs(void **state) {
     (void)state;
     char path[512];
     size_t count = 0;
+    const qdq_device *none = qdq_device_find("none", NULL);
+    const qdq_compile_options ways[] = {{.device = none},
+                                        {.device = none, .tiled = true},
+                                        {.materialize = true},
+                                        {.device = none, .keep_all = true},
+                                        {.device = qdq_device_find("n150", NULL)}};
     DIR *dir = opendir(models);
     assert_non_null(dir);
     for (struct dirent *entry; (entry = readdir(dir));) {
         if (entry->d_name[0] == '.' || !has_graph(entry->d_name, path, "graph.json")) continue;
         printf("%s\n", entry->d_name);
-        static const qdq_compile_options ways[] = {
-            {0}, {.tiled = true}, {.materialize = true}, {.keep_all = true}};
-        for (int i = 0; i < 8; i++) run_model(entry->d_name, &ways[i % 4], i < 4 ? 1 : 3);
+        for (size_t i = 0; i < UNIT_COUNT(ways); i++)
+            for (int threads = 1; threads <= 3; threads += 2)
+                run_model(entry->d_name, ways[i], threads);
         run_command(entry->d_name, "");
         run_command(entry->d_name, "--tiled");
         run_command(entry->d_name, "--materialize --threads 2");

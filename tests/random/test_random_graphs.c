@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs of all ops give the same bits fused and node by node, in rows and in tiles, on one
-// to three threads, with every instruction set and plain C, and after being written and read again.
-// Kept values have the bits that they have as outputs. Where scales are powers of two, fast
-// execution gives the same bits too. Broken graphs are refused.
+// Random graphs of all ops give the same bits fused, node by node and on devices, in rows and in
+// tiles, on one to three threads, with every instruction set and plain C, and after being written
+// and read again. Kept values have the bits that they have as outputs. Where scales are powers of
+// two, fast execution gives the same bits too. Buffers on a device never overlap, and all but
+// outputs are freed. Broken graphs are refused.
 //
 //     test_random_graphs [--seed N] [--count N] [--write FOLDER] [--digest]
 //
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "runtime/numerics/dtype.h"
+#include "tests/device_plan_check.h"
 #include "tests/random/random.h"
 
 // The bytes of all outputs, one after the other.
@@ -65,7 +67,12 @@ static results run(const random_graph *g, uint64_t seed, qdq_compile_options opt
     how.parallel.least = 0;
     qdq_plan *plan = qdq_graph_compile(g->graph, &options, err);
     qdq_exec *exec = plan ? qdq_exec_create(plan, &how, err) : NULL;
-    if (exec) {
+    const char *broken = qdq_plan_device(plan) ? device_plan_broken(plan) : NULL;
+    if (broken && !err->status) {
+        err->status = QDQ_ERR_GRAPH;
+        snprintf(err->text, sizeof err->text, "%s", broken);
+    }
+    if (exec && !broken) {
         write_inputs(g, seed, exec);
         qdq_exec_run(exec);
         r = read_outputs(exec, plan);
@@ -123,6 +130,9 @@ static bool check_ways(const random_graph *g, uint64_t seed, const results *want
     same &= equals(g, seed, tiled, 3, wanted, "tiled, 3 threads");
     same &= equals(g, seed, plain_tiles, 1, wanted, "tiled, portable");
     same &= equals(g, seed, kept, 2, wanted, "kept");
+    const char *device = seed % 2 ? "n150" : "p150";
+    same &= equals(g, seed, (qdq_compile_options){.device = qdq_device_find(device, NULL)}, 1,
+                   wanted, device);
     for (size_t i = 0; qdq_isa_get(i).name; i++) {
         qdq_compile_options isa = {.isa = qdq_isa_get(i).name};
         if (qdq_isa_get(i).available) same &= equals(g, seed, isa, 1, wanted, isa.isa);

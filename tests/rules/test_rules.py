@@ -8,7 +8,9 @@
 The cases of a target are the array in TARGET.json, ordered by rule id. A case is an object with
 `rule` (the id), `good` and `bad` (graphs, checked as the files good.json and bad.json) and `text`
 (the output for bad.json, as lines). A rule that newer releases of its target lack is checked at the
-last release that has it, a rule of some versions at the first of them; a rule with bounds must be found in bad.json at all releases within them,
+last release that has it, a rule of some versions at the first of them; a rule about the memory of a
+device has a `device`, the description that both graphs are checked with (--device); a rule with
+bounds must be found in bad.json at all releases within them,
 and at no other.
 """
 
@@ -20,6 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CASE = {"rule": str, "good": dict, "bad": dict, "text": list}
+DEVICE = {"device": dict}  # of some cases
 KEYS = ["rule", "severity", "node", "target", "message", "hint"]
 TIMEOUT = 30  # seconds before a call counts as hanging
 # No op of today breaks these rules: oneDNN Graph has all ops, or another rule refuses them.
@@ -67,15 +70,16 @@ def profile_of(target, rule):
 
 
 def read_cases(tests):
-    """The cases by rule id. Mistakes in a list of cases fail here; a case without the four keys is
-    left out."""
+    """The cases by rule id. Mistakes in a list of cases fail here; a case without its keys is left
+    out."""
     cases = {}
     for path in sorted(HERE.glob("*.json")):
         ids = []
         for case in json.loads(path.read_text(encoding="utf-8")):
             ids.append(case.get("rule", ""))
-            whole = {key: type(value) for key, value in case.items()} == CASE
-            tests.expect(f"{ids[-1]}: the case has its four keys", whole, f"it has {list(case)}")
+            types = {key: type(value) for key, value in case.items()}
+            whole = types in (CASE, CASE | DEVICE)
+            tests.expect(f"{ids[-1]}: the case has its keys", whole, f"it has {list(case)}")
             if whole:
                 cases[ids[-1]] = case
         tests.expect(f"{path.name}: its rules are in order, each once", ids == sorted(set(ids)),
@@ -93,15 +97,21 @@ def test_ids(tests, rules, cases):
         tests.expect(f"{rule}: the case has a rule", rule in ids, "no such rule")
 
 
+def check(qdq, folder, name, target, *words):
+    """`qdq check` of a graph, with the device of the case if it has one."""
+    device = ["--device", "./device.json"] if Path(folder, "device.json").exists() else []
+    return run(qdq, folder, "check", name, "--target", target, *device, *words)
+
+
 def test_good(tests, qdq, target, rule, folder):
-    done = run(qdq, folder, "check", "good.json", "--target", target, "--json")
+    done = check(qdq, folder, "good.json", target, "--json")
     found = read_json(done.stdout).get("findings")
     tests.expect(f"{rule}: good.json has no finding", found == [], done.stdout + done.stderr)
     tests.expect(f"{rule}: good.json exits 0", done.returncode == 0, f"exits {done.returncode}")
 
 
 def test_bad_text(tests, qdq, target, rule, folder, severity, wanted):
-    done = run(qdq, folder, "check", "bad.json", "--target", target)
+    done = check(qdq, folder, "bad.json", target)
     *lines, _ = done.stdout.splitlines() or [""]  # the last line counts the findings
     tests.expect(f"{rule}: bad.json gives text", lines == wanted,
                  "\n".join(["", "--- wanted", *wanted, "--- got", *lines, done.stderr + "---"]))
@@ -113,13 +123,13 @@ def test_bad_text(tests, qdq, target, rule, folder, severity, wanted):
     tests.expect(f"{rule}: bad.json exits {code}", done.returncode == code,
                  f"exits {done.returncode}")
     tests.expect(f"{rule}: an error exits 1", severity != "error" or code == 1, "text has none")
-    done = run(qdq, folder, "check", "bad.json", "--target", target, "--strict")
+    done = check(qdq, folder, "bad.json", target, "--strict")
     tests.expect(f"{rule}: bad.json exits 1 with --strict", done.returncode == 1,
                  f"exits {done.returncode}")
 
 
 def test_bad_json(tests, qdq, target, rule, folder, severity):
-    done = run(qdq, folder, "check", "bad.json", "--target", target, "--json")
+    done = check(qdq, folder, "bad.json", target, "--json")
     found = read_json(done.stdout).get("findings", [])
     own = [one for one in found if one.get("rule") == rule]
     tests.expect(f"{rule}: bad.json gives it with --json", bool(own), done.stdout + done.stderr)
@@ -134,7 +144,7 @@ def test_bad_json(tests, qdq, target, rule, folder, severity):
                      one.get("target"))
         tests.expect(f"{rule}: there is a hint", bool(one.get("hint")), "it is empty")
     lines = [f"{one.get('severity')}: {one.get('message')} [{one.get('rule')}]\n" for one in found]
-    text = run(qdq, folder, "check", "bad.json", "--target", target).stdout
+    text = check(qdq, folder, "bad.json", target).stdout
     tests.expect(f"{rule}: --json tells the same as the text", text.startswith("".join(lines)),
                  f"\n{''.join(lines)}---\n{text}")
 
@@ -149,7 +159,7 @@ def test_releases(tests, qdq, target, facts, releases, folder):
     begin = releases.index(first) if first else 0
     end = releases.index(end) if end else len(releases)
     for index, release in enumerate(releases if first or facts["until"] else []):
-        done = run(qdq, folder, "check", "bad.json", "--target", f"{target}@{release}", "--json")
+        done = check(qdq, folder, "bad.json", f"{target}@{release}", "--json")
         found = any(one["rule"] == rule for one in read_json(done.stdout)["findings"])
         tests.expect(f"{rule}: it is {'' if begin <= index < end else 'not '}found at {release}",
                      found == (begin <= index < end), done.stdout)
@@ -165,6 +175,8 @@ def test_rule(tests, qdq, target, facts, releases, case):
     with tempfile.TemporaryDirectory(prefix="qdq-rules-") as folder:
         for name in ("good", "bad"):
             Path(folder, f"{name}.json").write_text(json.dumps(case[name]), encoding="utf-8")
+        if "device" in case:
+            Path(folder, "device.json").write_text(json.dumps(case["device"]), encoding="utf-8")
         test_good(tests, qdq, target, rule, folder)
         test_bad_text(tests, qdq, target, rule, folder, severity, case["text"])
         test_bad_json(tests, qdq, target, rule, folder, severity)

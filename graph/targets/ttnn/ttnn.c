@@ -131,6 +131,18 @@ static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_report_default_dtype(ctx, rule, QDQ_INT32);
 }
 
+// A version is a chip, or is idealised and runs on any.
+static qdq_target_device device_of(const qdq_target_version *version) {
+    switch ((variant)version->variant) {
+    case BLACKHOLE:
+    case BLACKHOLE_RNE: return (qdq_target_device){"p150", QDQ_BLACKHOLE};
+    case IEEE: return (qdq_target_device){"n150", QDQ_ARCH_NONE};
+    case WORMHOLE:
+    case WORMHOLE_RNE: break;
+    }
+    return (qdq_target_device){"n150", QDQ_WORMHOLE};
+}
+
 //---- The target -------------------------------------------------------------
 
 #define ERROR_ROW(id, summary, hint, source, ops, check) \
@@ -144,6 +156,9 @@ static void default_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
         .summary = (text), .hint = (mend), .source = (origin), .ops = (rule_ops), .check = (fn), \
         .versions = (rule_versions)                                                              \
     }
+// Found by the device pass (graph/device/), not node by node.
+#define MEMORY_ROW(id, summary, hint, source) \
+    ERROR_ROW(id, summary, hint, "tt-metal " source, "", NULL)
 #define CODE "tt-metal quantization.cpp, "
 #define KERNEL "tt-metal ckernel_sfpu_quant.h"
 #define ALL "Quantize Dequantize DynamicQuantize Requantize"
@@ -208,6 +223,11 @@ static const qdq_rule rules[] = {
     WARNING_ROW("page-ranks", "the documentation has x of rank 2, 3 or 4; the code accepts others", "reshape x",
                 "pages of ttnn.quantize, dequantize and requantize; tt-metal test_quantization.py", ALL, qdq_ttnn_page_ranks),
     QDQ_TTNN_MEMORY_ROWS,
+    MEMORY_ROW("memory-exhausted", "a pool of the device has enough free bytes for each buffer", "free tensors earlier, or move some to another pool", "FreeListOpt"),
+    MEMORY_ROW("memory-fragmented", "a pool of the device has a free block for each buffer", "reallocate the tensors that lie between free blocks, or allocate in another order", "FreeListOpt"),
+    MEMORY_ROW("memory-never-fits", "a buffer is no larger than an empty pool of the device", "split the tensor, or put it into another pool", "FreeListOpt"),
+    MEMORY_ROW("memory-circular-beyond-l1", "the circular buffers of a program end within L1", "use a narrower dtype, or a smaller tile", "program, validate_circular_buffer_region"),
+    MEMORY_ROW("memory-circular-clash", "the circular buffers of a program end below the lowest buffer in L1", "move tensors from L1 to DRAM, or reallocate them", "program, validate_circular_buffer_region"),
     QDQ_UNKNOWN_OPS_ROW("ttnn", QDQ_TTNN_OPS, "list of ttnn's operations"),
 };
 // clang-format on
@@ -217,8 +237,8 @@ const qdq_target qdq_target_ttnn = {
     .summary = "Tenstorrent ttnn in mid-2026, as tt-metal's kernels compute it",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
-    .has_device = true,
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
     .numerics = numerics,
+    .device = device_of,
 };

@@ -62,7 +62,8 @@ static void what_is_no_device_is_refused_with_a_sentence(void **state) {
     } cases[] = {
         {"[]", "a device is an array, wanted an object"},
         {"{\"chip\": \"n151\"}",
-         "chip: there is no device 'n151', wanted n150, n300, p100 or p150"},
+         "chip: there is no device 'n151', wanted n150, n300, p100, p150 or none"},
+        {"{\"chip\": \"none\"}", "chip: 'none' is no chip, wanted n150, n300, p100 or p150"},
         {"{\"chip\": 5}", "chip is a number, wanted a string"},
         {"{\"chip\": \"n150\", \"grid\": 5}", "a device has no key 'grid'"},
         {"{\"chip\": \"n150\", \"gridx\": 5}",

@@ -121,7 +121,8 @@ static void an_unknown_device_is_told_which_there_are(void **state) {
     qdq_error err = {0};
     assert_null(qdq_device_find("n200", &err));
     assert_int_equal(err.status, QDQ_ERR_ARGUMENT);
-    assert_string_equal(err.text, "there is no device 'n200', wanted n150, n300, p100 or p150");
+    assert_string_equal(err.text,
+                        "there is no device 'n200', wanted n150, n300, p100, p150 or none");
 }
 
 static void names_are_those_of_ttnn(void **state) {

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/device/device_pass.h"
+
+#include <string.h>
+
+#include "graph/device/device_run.h"
+#include "graph/targets/checks.h"
+#include "runtime/base/error.h"
+
+//---- What lives how long ----------------------------------------------------
+
+static bool is_kept(const qdq_device_run *run, uint32_t id) {
+    const qdq_device_request *request = run->request;
+    for (size_t i = 0; i < request->keep_count; i++)
+        if (strcmp(request->keep[i], run->graph->values[id].name) == 0) return true;
+    return request->keep_all;
+}
+
+static bool lives_on(const qdq_device_run *run, uint32_t id) {
+    return run->graph->values[id].returned || is_kept(run, id);
+}
+
+static void find_live(qdq_device_run *run, bool *wanted) {
+    const qdq_graph *graph = run->graph;
+    for (size_t i = 0; i < graph->output_count; i++) wanted[graph->outputs[i].value.id] = true;
+    for (uint32_t id = 1; id < graph->value_count; id++)
+        wanted[id] |= is_kept(run, id) && graph->values[id].kind != QDQ_VALUE_CONSTANT;
+    for (size_t i = graph->node_count; i-- > 0;) {
+        const qdq_node *node = &graph->nodes[i];
+        for (size_t k = 0; k < node->output_count; k++) run->live[i] |= wanted[node->outputs[k]];
+        if (!run->live[i]) continue;
+        for (size_t k = 0; k < node->input_count; k++) {
+            uint32_t id = node->inputs[k].id;
+            if (!id) continue;
+            wanted[id] = true;
+            if (run->last_reader[id] == SIZE_MAX) run->last_reader[id] = i;
+        }
+    }
+}
+
+static void free_value(qdq_device_run *run, uint32_t id) {
+    if (!lives_on(run, id)) qdq_run_free(run, run->buffer_of[id]);
+}
+
+// A value that the node reads twice is freed once.
+static void free_inputs(qdq_device_run *run, const qdq_node *node, size_t index) {
+    for (size_t k = 0; k < node->input_count; k++) {
+        uint32_t id = node->inputs[k].id;
+        if (!id || run->last_reader[id] != index) continue;
+        run->last_reader[id] = SIZE_MAX;
+        free_value(run, id);
+    }
+    for (size_t k = 0; k < QDQ_NODE_LISTS; k++)
+        qdq_run_free(run, run->lists[index * QDQ_NODE_LISTS + k]);
+}
+
+// Results that nothing reads.
+static void free_unread(qdq_device_run *run, const qdq_node *node) {
+    for (size_t k = 0; k < node->output_count; k++)
+        if (run->last_reader[node->outputs[k]] == SIZE_MAX) free_value(run, node->outputs[k]);
+}
+
+//---- The walk ---------------------------------------------------------------
+
+static bool start(qdq_device_run *run, bool **wanted) {
+    const qdq_graph *graph = run->graph;
+    size_t values = graph->value_count, nodes = graph->node_count;
+    run->buffer_of = qdq_mempool_array(run->scratch, values, sizeof *run->buffer_of);
+    run->last_reader = qdq_mempool_array(run->scratch, values, sizeof *run->last_reader);
+    run->live = qdq_mempool_array(run->scratch, nodes, sizeof *run->live);
+    run->lists = qdq_mempool_array(run->scratch, nodes * QDQ_NODE_LISTS, sizeof *run->lists);
+    *wanted = qdq_mempool_array(run->scratch, values, sizeof **wanted);
+    if (!run->buffer_of || !run->last_reader || !run->live || !run->lists || !*wanted) return false;
+    for (size_t i = 0; i < values; i++) run->buffer_of[i] = run->last_reader[i] = SIZE_MAX;
+    for (size_t i = 0; i < nodes * QDQ_NODE_LISTS; i++) run->lists[i] = SIZE_MAX;
+    return true;
+}
+
+static void walk(qdq_device_run *run, const bool *wanted) {
+    const qdq_graph *graph = run->graph;
+    for (uint32_t id = 1; id < graph->value_count; id++) {
+        qdq_value_kind kind = graph->values[id].kind;
+        if (kind == QDQ_VALUE_MADE || !wanted[id]) continue;
+        qdq_run_allocate_value(run, id,
+                               kind == QDQ_VALUE_INPUT ? QDQ_ROLE_INPUT : QDQ_ROLE_CONSTANT);
+    }
+    for (size_t i = 0; i < graph->node_count && !run->stopped; i++)
+        if (run->live[i]) qdq_run_node_lists(run, &graph->nodes[i], i);
+    for (size_t i = 0; i < graph->node_count && !run->stopped; i++) {
+        if (!run->live[i]) continue;
+        run->node = &graph->nodes[i];
+        run->node_index = i;
+        qdq_run_node(run);
+        free_inputs(run, run->node, i);
+        free_unread(run, run->node);
+    }
+}
+
+//---- The record -------------------------------------------------------------
+
+static qdq_pool_state state_of(const qdq_memory_view *view) {
+    return (qdq_pool_state){view->total_bytes_allocated_per_bank, view->total_bytes_free_per_bank,
+                            view->largest_contiguous_bytes_free_per_bank};
+}
+
+static void describe_pools(const qdq_device_run *run, qdq_device_plan *out) {
+    for (int type = 0; type < QDQ_POOLS; type++) {
+        const qdq_device_pool *pool = &run->memory.pools[type];
+        qdq_memory_view view = qdq_device_memory_view(&run->memory, (qdq_buffer_type)type);
+        out->pools[type] = (qdq_pool_info){.banks = pool->banks,
+                                           .base = pool->base,
+                                           .bytes = pool->bytes,
+                                           .peak = view.peak_bytes_allocated_per_bank,
+                                           .peak_step = run->peak_step[type],
+                                           .end = state_of(&view)};
+    }
+}
+
+static void mark_living_on(qdq_device_run *run) {
+    for (uint32_t id = 1; id < run->graph->value_count; id++) {
+        size_t buffer = run->buffer_of[id];
+        if (buffer == SIZE_MAX || !run->buffers[buffer].held.is_allocated) continue;
+        run->buffers[buffer].shown.lives_on = true;
+        run->buffers[buffer].shown.last_step = run->step_count ? run->step_count - 1 : 0;
+    }
+}
+
+static qdq_device_record *record_of(qdq_device_run *run) {
+    qdq_mempool *mempool = run->mempool;
+    qdq_device_record *record = QDQ_MEMPOOL_NEW(mempool, qdq_device_record);
+    size_t count = run->buffer_count;
+    qdq_device_buffer *buffers = qdq_mempool_array(mempool, count, sizeof *buffers);
+    qdq_buffer_layout *layouts = qdq_mempool_array(mempool, count, sizeof *layouts);
+    if (!record || !buffers || !layouts) return NULL;
+    mark_living_on(run);
+    for (size_t i = 0; i < count; i++) {
+        buffers[i] = run->buffers[i].shown;
+        layouts[i] = run->buffers[i].held.layout;
+    }
+    *record = (qdq_device_record){.device = run->memory.device,
+                                  .layouts = layouts,
+                                  .buffer_of = qdq_mempool_copy(mempool, run->buffer_of,
+                                                                run->graph->value_count,
+                                                                sizeof *run->buffer_of)};
+    record->shown = (qdq_device_plan){
+        .device = &record->device,
+        .buffers = buffers,
+        .buffer_count = count,
+        .steps = qdq_mempool_copy(mempool, run->steps, run->step_count, sizeof *run->steps),
+        .step_count = run->step_count,
+        .events = qdq_mempool_copy(mempool, run->events, run->event_count, sizeof *run->events),
+        .event_count = run->event_count,
+        .peak_circular = run->peak_circular,
+        .peak_l1 = run->peak_l1,
+    };
+    describe_pools(run, &record->shown);
+    return record;
+}
+
+static qdq_status walk_all(qdq_device_run *run) {
+    bool *wanted;
+    QDQ_TRY(qdq_device_memory_init(&run->memory, run->request->device, run->scratch, run->err));
+    if (!start(run, &wanted) || !qdq_tensor_layouts_make(run->graph, run->scratch, &run->layouts))
+        return qdq_fail_memory(run->err, run->graph->value_count * sizeof(size_t));
+    find_live(run, wanted);
+    walk(run, wanted);
+    return run->status;
+}
+
+qdq_status qdq_device_pass(const qdq_graph *graph, const qdq_device_request *request,
+                           qdq_mempool *mempool, qdq_device_record **out,
+                           qdq_device_trouble *trouble, qdq_error *err) {
+    qdq_mempool scratch;
+    qdq_device_run run = {.graph = graph,
+                          .request = request,
+                          .mempool = mempool,
+                          .scratch = &scratch,
+                          .trouble = trouble,
+                          .err = err};
+    *out = NULL;
+    *trouble = (qdq_device_trouble){.program = ""};
+    qdq_mempool_init(&scratch, mempool->allocator);
+    qdq_status status = walk_all(&run);
+    if (status == QDQ_OK && !run.stopped) *out = record_of(&run);
+    qdq_mempool_release(&scratch);
+    if (status != QDQ_OK || run.stopped) return status;
+    return *out && !mempool->failed ? QDQ_OK : qdq_fail_memory(err, sizeof **out);
+}

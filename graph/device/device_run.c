@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/device/device_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+
+static size_t current_step(const qdq_device_run *run) {
+    return run->step_count ? run->step_count - 1 : 0;
+}
+
+//---- Stopping ---------------------------------------------------------------
+
+static size_t stop(qdq_device_run *run, qdq_status status) {
+    run->stopped = true;
+    run->status = status;
+    return SIZE_MAX;
+}
+
+static size_t stop_memory(qdq_device_run *run) {
+    return stop(run, qdq_fail_memory(run->err, sizeof(qdq_run_buffer)));
+}
+
+// A failure of the allocator: a finding about the node that runs, or about `value` before the
+// first.
+static size_t stop_failure(qdq_device_run *run, const qdq_memory_failure *failure,
+                           const char *value, qdq_buffer_role role) {
+    if (failure->kind == QDQ_HOST_MEMORY) return stop_memory(run);
+    const qdq_node *node = run->node;
+    *run->trouble = (qdq_device_trouble){.failure = *failure, .program = ""};
+    if (node) {
+        run->trouble->subject = (qdq_subject){.node = node->name, .op = node->op->name};
+        run->trouble->program = run->steps[current_step(run)].program;
+    } else {
+        run->trouble->subject =
+            (qdq_subject){.node = value, .kind = role == QDQ_ROLE_INPUT ? "input" : "constant"};
+    }
+    return stop(run, QDQ_OK);
+}
+
+//---- Records ----------------------------------------------------------------
+
+static void add_event(qdq_device_run *run, qdq_device_event event) {
+    qdq_device_event *events = qdq_mempool_grow(run->scratch, run->events, run->event_count,
+                                                &run->event_capacity, sizeof *events);
+    if (!events) {
+        stop_memory(run);
+        return;
+    }
+    run->events = events;
+    event.step = current_step(run);
+    events[run->event_count++] = event;
+    if (run->step_count) run->steps[run->step_count - 1].event_count++;
+}
+
+static void note_peaks(qdq_device_run *run, qdq_buffer_type pool, uint64_t before) {
+    const qdq_free_list *list = &run->memory.lists[pool];
+    if (list->peak > before) run->peak_step[pool] = current_step(run);
+    uint64_t l1 = run->memory.lists[QDQ_L1].allocated + run->memory.lists[QDQ_L1_SMALL].allocated;
+    if (l1 > run->peak_l1) run->peak_l1 = l1;
+}
+
+static uint64_t taken_at(const qdq_device_run *run, const qdq_buffer *held) {
+    const qdq_free_list *list = &run->memory.lists[held->layout.buffer_type];
+    const qdq_memory_block *block =
+        held->layout.bytes_per_bank ? qdq_free_list_find(list, held->address) : NULL;
+    return block ? block->bytes : 0;
+}
+
+// The numbers of a buffer in their public form.
+static void show(qdq_run_buffer *b, uint64_t taken) {
+    const qdq_buffer_layout *layout = &b->held.layout;
+    qdq_device_buffer *s = &b->shown;
+    s->dtype = b->tensor.dtype;
+    s->shape = b->tensor.shape;
+    s->layout = b->tensor.layout;
+    s->pool = layout->buffer_type;
+    s->memory_layout = layout->memory_layout;
+    s->address = b->held.address;
+    s->page_bytes = layout->page_size;
+    s->pages = layout->pages;
+    s->slot_bytes = layout->slot;
+    s->banks = layout->banks;
+    s->bytes_per_bank = layout->bytes_per_bank;
+    s->cores = layout->cores;
+    s->taken = taken;
+}
+
+//---- Buffers ----------------------------------------------------------------
+
+static qdq_run_buffer *add_buffer(qdq_device_run *run) {
+    qdq_run_buffer *buffers = qdq_mempool_grow(run->scratch, run->buffers, run->buffer_count,
+                                               &run->buffer_capacity, sizeof *buffers);
+    if (!buffers) {
+        stop_memory(run);
+        return NULL;
+    }
+    run->buffers = buffers;
+    buffers[run->buffer_count] = (qdq_run_buffer){.shown.view_of = SIZE_MAX};
+    return &buffers[run->buffer_count];
+}
+
+static qdq_status layout_of(qdq_device_run *run, const qdq_run_buffer *b, const char *name,
+                            qdq_buffer_layout *out) {
+    qdq_error why = {0};
+    if (qdq_buffer_layout_of(&run->memory.device, &b->tensor, &b->config, out, &why) ==
+        QDQ_MEMORY_FINE)
+        return QDQ_OK;
+    return qdq_fail(run->err, QDQ_ERR_UNSUPPORTED, "'%s' cannot lie on the device %s: %s", name,
+                    run->memory.device.name, why.text);
+}
+
+static size_t allocate(qdq_device_run *run, qdq_device_tensor tensor, qdq_memory_config config,
+                       const char *name, qdq_buffer_role role) {
+    if (run->stopped) return SIZE_MAX;
+    qdq_run_buffer *b = add_buffer(run);
+    if (!b || !name) return stop_memory(run);
+    b->tensor = tensor;
+    b->config = config;
+    qdq_buffer_layout layout;
+    qdq_status status = layout_of(run, b, name, &layout);
+    if (status != QDQ_OK) return stop(run, status);
+    qdq_memory_failure failure;
+    uint64_t before = run->memory.lists[layout.buffer_type].peak;
+    if (qdq_buffer_allocate(&run->memory, &layout, QDQ_DIRECTION_DEFAULT, &b->held, &failure) !=
+        QDQ_FAILURE_NONE)
+        return stop_failure(run, &failure, name, role);
+    note_peaks(run, layout.buffer_type, before);
+    b->shown.name = name;
+    b->shown.role = role;
+    b->shown.first_step = b->shown.last_step = b->shown.last_use = current_step(run);
+    show(b, taken_at(run, &b->held));
+    size_t index = run->buffer_count++;
+    add_event(run, (qdq_device_event){.kind = QDQ_EVENT_ALLOCATE,
+                                      .buffer = index,
+                                      .address = b->shown.address,
+                                      .bytes = b->shown.taken});
+    return run->stopped ? SIZE_MAX : index;
+}
+
+static const char *joined(qdq_device_run *run, const char *node, const char *what) {
+    char text[2 * QDQ_MAX_NAME_BYTES];
+    snprintf(text, sizeof text, "%s.%s", node, what);
+    return qdq_mempool_strdup(run->mempool, text);
+}
+
+qdq_dtype qdq_stored_dtype(const qdq_graph *graph, uint32_t id, qdq_float_storage storage) {
+    const qdq_graph_value *v = &graph->values[id];
+    bool narrows = storage == QDQ_FLOAT_BFLOAT16 && v->kind == QDQ_VALUE_MADE && !v->returned &&
+                   qdq_dtype_get(v->type.dtype)->kind == QDQ_KIND_FLOAT;
+    return narrows ? QDQ_BFLOAT16 : v->type.dtype;
+}
+
+size_t qdq_run_allocate_value(qdq_device_run *run, uint32_t id, qdq_buffer_role role) {
+    if (run->stopped) return SIZE_MAX;
+    qdq_dtype dtype = qdq_stored_dtype(run->graph, id, run->request->float_storage);
+    const char *name = qdq_mempool_strdup(run->mempool, run->graph->values[id].name);
+    const qdq_tensor_layout *as = qdq_tensor_layout_of(&run->layouts, id);
+    qdq_device_tensor tensor = {dtype, run->graph->values[id].type.shape, as->layout, as->tile};
+    run->buffer_of[id] = allocate(run, tensor, as->memory_config, name, role);
+    return run->buffer_of[id];
+}
+
+size_t qdq_run_allocate_list(qdq_device_run *run, const qdq_node *node, const char *attribute,
+                             qdq_dtype dtype, qdq_shape shape) {
+    return allocate(run, (qdq_device_tensor){.dtype = dtype, .shape = shape},
+                    (qdq_memory_config){0}, joined(run, node->name, attribute), QDQ_ROLE_CONSTANT);
+}
+
+size_t qdq_run_allocate_intermediate(qdq_device_run *run, const char *program, qdq_dtype dtype,
+                                     qdq_shape shape, size_t like) {
+    if (run->stopped) return SIZE_MAX;
+    qdq_device_tensor tensor = run->buffers[like].tensor;
+    tensor.dtype = dtype;
+    tensor.shape = shape;
+    return allocate(run, tensor, run->buffers[like].config, joined(run, run->node->name, program),
+                    QDQ_ROLE_INTERMEDIATE);
+}
+
+size_t qdq_run_view(qdq_device_run *run, uint32_t id, size_t root) {
+    if (run->stopped) return SIZE_MAX;
+    qdq_run_buffer *b = add_buffer(run);
+    if (!b) return SIZE_MAX;
+    const qdq_run_buffer *from = &run->buffers[root];
+    b->tensor = from->tensor;
+    b->tensor.shape = run->graph->values[id].type.shape;
+    b->config = from->config;
+    b->shown = from->shown;
+    b->shown.name = qdq_mempool_strdup(run->mempool, run->graph->values[id].name);
+    b->shown.role = QDQ_ROLE_RESULT;
+    b->shown.view_of = from->shown.view_of == SIZE_MAX ? root : from->shown.view_of;
+    b->shown.first_step = b->shown.last_step = b->shown.last_use = current_step(run);
+    if (!qdq_buffer_view(&run->memory, &from->held, NULL, &b->held)) return stop_memory(run);
+    show(b, from->shown.taken);
+    run->buffer_of[id] = run->buffer_count++;
+    add_event(run, (qdq_device_event){.kind = QDQ_EVENT_ALLOCATE,
+                                      .buffer = run->buffer_of[id],
+                                      .address = b->shown.address});
+    return run->buffer_of[id];
+}
+
+void qdq_run_free(qdq_device_run *run, size_t buffer) {
+    if (run->stopped || buffer == SIZE_MAX) return;
+    qdq_run_buffer *b = &run->buffers[buffer];
+    uint64_t address = b->held.address;
+    qdq_free_list *list = &run->memory.lists[b->held.layout.buffer_type];
+    uint64_t before = list->allocated;
+    b->shown.last_step = current_step(run);
+    qdq_buffer_free(&run->memory, &b->held);
+    add_event(run, (qdq_device_event){.kind = QDQ_EVENT_FREE,
+                                      .buffer = buffer,
+                                      .address = address,
+                                      .bytes = before - list->allocated});
+}
+
+//---- Programs ---------------------------------------------------------------
+
+void qdq_run_begin(qdq_device_run *run, const char *program) {
+    if (run->stopped) return;
+    qdq_device_step *steps = qdq_mempool_grow(run->scratch, run->steps, run->step_count,
+                                              &run->step_capacity, sizeof *steps);
+    if (!steps) {
+        stop_memory(run);
+        return;
+    }
+    run->steps = steps;
+    steps[run->step_count++] = (qdq_device_step){
+        .node = qdq_mempool_strdup(run->mempool, run->node->name),
+        .op = run->node->op->name,
+        .program = program,
+        .node_index = run->node_index,
+        .output = SIZE_MAX,
+        .inputs = {SIZE_MAX, SIZE_MAX},
+        .first_event = run->event_count,
+    };
+}
+
+static uint64_t tile_bytes(const qdq_device_run *run, size_t buffer) {
+    return run->buffers[buffer].held.layout.page_size;
+}
+
+static bool same_spec(const qdq_memory_config *a, const qdq_memory_config *b) {
+    if (a->buffer_type != b->buffer_type || a->memory_layout != b->memory_layout ||
+        a->shard_spec.grid_count != b->shard_spec.grid_count ||
+        a->shard_spec.orientation != b->shard_spec.orientation ||
+        !qdq_shape_equal(a->shard_spec.shape, b->shard_spec.shape))
+        return false;
+    for (size_t i = 0; i < a->shard_spec.grid_count; i++) {
+        const qdq_core_range *x = &a->shard_spec.grid[i], *y = &b->shard_spec.grid[i];
+        if (x->x0 != y->x0 || x->y0 != y->y0 || x->x1 != y->x1 || x->y1 != y->y1) return false;
+    }
+    return true;
+}
+
+// The tensors themselves are the circular buffers: all sharded alike in L1, of one shape, without
+// padding pages.
+static bool is_native(const qdq_device_run *run, size_t a, size_t b, size_t output) {
+    if (b == SIZE_MAX) return false;
+    const qdq_run_buffer *x = &run->buffers[a], *y = &run->buffers[b], *z = &run->buffers[output];
+    const qdq_buffer_layout *layout = &x->held.layout;
+    return x->config.buffer_type == QDQ_L1 && x->config.memory_layout != QDQ_INTERLEAVED &&
+           same_spec(&x->config, &y->config) && same_spec(&x->config, &z->config) &&
+           qdq_shape_equal(x->tensor.shape, y->tensor.shape) &&
+           layout->shards * layout->pages_per_shard == layout->pages;
+}
+
+// Sharded operands are computed on the cores of their shards, others on all cores.
+static size_t cores_of(const qdq_device_run *run, size_t a, size_t output,
+                       const qdq_core_range *all, const qdq_core_range **cores) {
+    const qdq_run_buffer *with = &run->buffers[a];
+    if (with->config.memory_layout == QDQ_INTERLEAVED) with = &run->buffers[output];
+    *cores = all;
+    if (with->config.memory_layout == QDQ_INTERLEAVED || with->config.buffer_type != QDQ_L1)
+        return 1;
+    *cores = with->config.shard_spec.grid;
+    return with->config.shard_spec.grid_count;
+}
+
+static bool in_tiles(const qdq_device_run *run, size_t buffer) {
+    return buffer == SIZE_MAX || run->buffers[buffer].tensor.layout == QDQ_LAYOUT_TILE;
+}
+
+static size_t circular_buffers(const qdq_device_run *run, qdq_program_kind kind, size_t a, size_t b,
+                               qdq_dtype scalar_dtype, size_t output, const qdq_core_range *cores,
+                               size_t ranges, qdq_circular_buffer *out) {
+    qdq_binary_buffers bytes = {.a_tile_bytes = tile_bytes(run, a),
+                                .out_tile_bytes = tile_bytes(run, output)};
+    if (kind == QDQ_PROGRAM_BINARY) {
+        bytes.b_is_scalar = b == SIZE_MAX;
+        bytes.b_tile_bytes =
+            b == SIZE_MAX
+                ? qdq_tile_shape_bytes(qdq_tile_shape_or_default(run->buffers[a].tensor.tile),
+                                       scalar_dtype)
+                : tile_bytes(run, b);
+        bytes.is_native = is_native(run, a, b, output);
+    }
+    return qdq_binary_circular_buffers(&bytes, cores, ranges, out);
+}
+
+static void place_circular(qdq_device_run *run, qdq_program_kind kind, size_t a, size_t b,
+                           qdq_dtype scalar_dtype, size_t output) {
+    const qdq_device *device = &run->memory.device;
+    qdq_core_range all = {0, 0, (uint16_t)(device->grid_x - 1), (uint16_t)(device->grid_y - 1)};
+    const qdq_core_range *cores;
+    size_t ranges = cores_of(run, a, output, &all, &cores);
+    qdq_circular_buffer placed[QDQ_BINARY_CIRCULAR_BUFFERS];
+    size_t count = circular_buffers(run, kind, a, b, scalar_dtype, output, cores, ranges, placed);
+    qdq_circular_region region;
+    qdq_circular_buffers_place(device, placed, count, &region);
+    qdq_device_step *step = &run->steps[run->step_count - 1];
+    step->circular_begin = region.begin;
+    step->circular_end = region.end;
+    step->cores = cores[0];
+    for (size_t i = 0; i < count; i++)
+        add_event(run, (qdq_device_event){.kind = QDQ_EVENT_CIRCULAR_BUFFER,
+                                          .buffer = SIZE_MAX,
+                                          .address = placed[i].address,
+                                          .bytes = placed[i].bytes,
+                                          .globally_allocated = placed[i].globally_allocated});
+    qdq_memory_failure failure;
+    if (!run->stopped && qdq_circular_region_check(&run->memory, &region, &failure))
+        stop_failure(run, &failure, "", QDQ_ROLE_RESULT);
+}
+
+static void note_use(qdq_device_run *run, size_t buffer) {
+    if (buffer != SIZE_MAX) run->buffers[buffer].shown.last_use = current_step(run);
+}
+
+void qdq_run_launch(qdq_device_run *run, qdq_program_kind kind, size_t a, size_t b,
+                    qdq_dtype scalar_dtype, size_t output) {
+    if (run->stopped) return;
+    qdq_device_step *step = &run->steps[run->step_count - 1];
+    step->output = output;
+    step->inputs[0] = a;
+    step->inputs[1] = b;
+    note_use(run, a);
+    note_use(run, b);
+    if (kind != QDQ_PROGRAM_OTHER && in_tiles(run, a) && in_tiles(run, b) && in_tiles(run, output))
+        place_circular(run, kind, a, b, scalar_dtype, output);
+    uint64_t circular = step->circular_end - step->circular_begin, l1 = 0;
+    for (int type = 0; type < QDQ_POOLS; type++) {
+        qdq_memory_view view = qdq_device_memory_view(&run->memory, (qdq_buffer_type)type);
+        step->pools[type] =
+            (qdq_pool_state){view.total_bytes_allocated_per_bank, view.total_bytes_free_per_bank,
+                             view.largest_contiguous_bytes_free_per_bank};
+    }
+    l1 = step->pools[QDQ_L1].allocated + step->pools[QDQ_L1_SMALL].allocated;
+    if (circular > run->peak_circular) run->peak_circular = circular;
+    if (circular + l1 > run->peak_l1) run->peak_l1 = circular + l1;
+}

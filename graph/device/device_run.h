@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulated run on a device: allocates and frees buffers, launches programs, and records both.
+//
+// The first failure stops the run: every later call does nothing and returns SIZE_MAX.
+#ifndef QDQ_GRAPH_DEVICE_DEVICE_RUN_H
+#define QDQ_GRAPH_DEVICE_DEVICE_RUN_H
+
+#include "graph/device/device_pass.h"
+#include "graph/memory/tensor_layouts.h"
+
+// What a buffer is to the run; the public part is in `shown`.
+typedef struct qdq_run_buffer {
+    qdq_device_buffer shown;
+    qdq_device_tensor tensor;
+    qdq_memory_config config;
+    qdq_buffer held;
+} qdq_run_buffer;
+
+typedef struct qdq_device_run {
+    const qdq_graph *graph;
+    const qdq_device_request *request;
+    qdq_mempool *mempool;  // of the plan: names
+    qdq_mempool *scratch;  // everything else
+    qdq_error *err;
+    qdq_status status;  // of stopping
+    qdq_device_trouble *trouble;
+    bool stopped;
+    qdq_device_memory memory;
+    qdq_tensor_layouts layouts;
+    qdq_run_buffer *buffers;
+    size_t buffer_count, buffer_capacity;
+    qdq_device_step *steps;
+    size_t step_count, step_capacity;
+    qdq_device_event *events;
+    size_t event_count, event_capacity;
+    size_t peak_step[QDQ_POOLS];
+    uint64_t peak_circular, peak_l1;
+    const qdq_node *node;  // that runs; NULL before the first
+    size_t node_index;
+    size_t *buffer_of;    // per graph value
+    size_t *last_reader;  // per graph value: the last live node that reads it; SIZE_MAX: none
+    bool *live;           // per node: an output of the graph depends on it
+    // Buffers of lists of numbers in attributes, QDQ_NODE_LISTS per node; SIZE_MAX: none.
+    size_t *lists;
+} qdq_device_run;
+
+enum { QDQ_NODE_LISTS = 4 };
+
+//---- Buffers ----------------------------------------------------------------
+
+// The buffer of value `id`; called once.
+size_t qdq_run_allocate_value(qdq_device_run *run, uint32_t id, qdq_buffer_role role);
+// The list of an attribute of `node`.
+size_t qdq_run_allocate_list(qdq_device_run *run, const qdq_node *node, const char *attribute,
+                             qdq_dtype dtype, qdq_shape shape);
+// An intermediate of the program that runs, with the memory config of buffer `like`.
+size_t qdq_run_allocate_intermediate(qdq_device_run *run, const char *program, qdq_dtype dtype,
+                                     qdq_shape shape, size_t like);
+// Value `id` as a view of a buffer.
+size_t qdq_run_view(qdq_device_run *run, uint32_t id, size_t root);
+void qdq_run_free(qdq_device_run *run, size_t buffer);
+
+//---- Programs ---------------------------------------------------------------
+
+// How a program uses circular buffers.
+typedef enum qdq_program_kind {
+    QDQ_PROGRAM_OTHER = 0,  // not known
+    QDQ_PROGRAM_UNARY,      // two tiles of the input, two of the output
+    QDQ_PROGRAM_BINARY,     // see qdq_binary_circular_buffers
+} qdq_program_kind;
+
+// Begins a program of the node that runs; its output is allocated next. `program` lives as long as
+// the plan.
+void qdq_run_begin(qdq_device_run *run, const char *program);
+// Places its circular buffers and runs it. b is SIZE_MAX for a number of `scalar_dtype`, and for
+// programs that are not binary.
+void qdq_run_launch(qdq_device_run *run, qdq_program_kind kind, size_t a, size_t b,
+                    qdq_dtype scalar_dtype, size_t output);
+
+//---- Nodes ------------------------------------------------------------------
+
+// Runs the programs of run->node (graph/device/device_nodes.c).
+void qdq_run_node(qdq_device_run *run);
+// Allocates the lists in the attributes of a node.
+void qdq_run_node_lists(qdq_device_run *run, const qdq_node *node, size_t index);
+
+#endif
