@@ -3,13 +3,31 @@
 // interleaved_to_sharded, sharded_to_interleaved, reshard and to_layout. The elements stay as they
 // are. The place is no attribute: it is the memory_config or the layout of y
 // (graph/memory/given_layout.h).
+#include <string.h>
+
 #include "ops/movement/movement.h"
+#include "runtime/numerics/block_float.h"
 
 // Block floats as well: no element leaves its row or the elements that share its exponent.
 static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_unary_attrs, x), false, QDQ_SET_ALL}};
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_ALL}};
 
 static void infer(qdq_op_context *ctx) { ctx->outputs[0] = ctx->inputs[0].type; }
+
+static void copy_floats(const void *params, const qdq_view *views, const void *x, void *y,
+                        size_t n) {
+    (void)params, (void)views;
+    memcpy(y, x, n * sizeof(float));
+}
+
+// The rows of a block float input may hold any float32. As a link the copy runs over tiles, to
+// which they are rounded.
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    if (!qdq_dtype_is_block_float(ctx->inputs[0].type.dtype))
+        return qdq_lower_copy(ctx, to, stages);
+    stages[0] = (qdq_stage){.fn = copy_floats};
+    return 1;
+}
 
 static const qdq_op_fusion fusion = {.passes_quantized = qdq_same_quantized};
 
@@ -23,7 +41,7 @@ static const qdq_op_fusion fusion = {.passes_quantized = qdq_same_quantized};
         .outputs = outputs,                    \
         .output_count = 1,                     \
         .infer = infer,                        \
-        .lower = qdq_lower_copy,               \
+        .lower = lower,                        \
         .fusion = &fusion,                     \
     };
 

@@ -68,6 +68,25 @@ static void block_floats_keep_their_bits(void **state) {
         }
 }
 
+// The caller's float32 become numbers that a tile can hold, as in a Cast of the same input.
+static void rows_of_a_block_float_input_are_rounded(void **state) {
+    (void)state;
+    static float x[COUNT], y[COUNT], z[COUNT];
+    for (size_t i = 0; i < COUNT; i++) x[i] = 1.0f + (float)i / 4096.0f;
+    for (size_t k = 0; k < UNIT_COUNT(moves); k++) {
+        qdq_graph *g = qdq_graph_create("move", NULL);
+        qdq_value v = qdq_input(g, "x", QDQ_BFLOAT8_B, shape);
+        qdq_output(g, "y", qdq_cast(g, v, (qdq_cast_attrs){.dtype = QDQ_FLOAT32}));
+        qdq_output(g, "z", moves[k](g, v, (qdq_unary_attrs){0}));
+        network_tensor input = {"x", QDQ_BFLOAT8_B, x, COUNT};
+        network_run(g, &input, 1, (network_tensor){"y", QDQ_FLOAT32, y, COUNT});
+        network_run(g, &input, 1, (network_tensor){"z", QDQ_BFLOAT8_B, z, COUNT});
+        assert_memory_equal(y, z, sizeof y);
+        assert_true(memcmp(x, z, sizeof x) != 0);
+        qdq_graph_destroy(g);
+    }
+}
+
 static void the_words_of_ttnn_lead_to_them(void **state) {
     static const char *const words[][2] = {{"to_memory_config", "ToMemoryConfig"},
                                            {"interleaved_to_sharded", "InterleavedToSharded"},
@@ -84,6 +103,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_dtype_keeps_its_bits),
         cmocka_unit_test(block_floats_keep_their_bits),
+        cmocka_unit_test(rows_of_a_block_float_input_are_rounded),
         cmocka_unit_test(the_words_of_ttnn_lead_to_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
