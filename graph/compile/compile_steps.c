@@ -42,14 +42,23 @@ static bool is_row_major(qdq_place place) {
     return place.kind != QDQ_PLACE_NONE && place.kind != QDQ_PLACE_ARENA;
 }
 
-static qdq_fetch fetch_of(const qdq_param *v) {
+// Whether each element of x has a parameter of its own, at the same place in a tile.
+static bool matches_tiles(const qdq_param *v, qdq_shape x) {
+    qdq_tiling a = qdq_tiling_of(v->source.shape), b = qdq_tiling_of(x);
+    return v->count > QDQ_BLOCK_ELEMENTS && v->count == qdq_shape_count(x) &&
+           qdq_tile_is_plain(v->source.dtype) && a.rows == b.rows && a.cols == b.cols;
+}
+
+// `x` is the shape of the elements that the parameters go with.
+static qdq_fetch fetch_of(const qdq_param *v, qdq_shape x) {
+    if (v->source.place.kind == QDQ_PLACE_ARENA && matches_tiles(v, x)) return QDQ_FETCH_TILES;
     if (!is_row_major(v->source.place)) return QDQ_FETCH_LIST;
     if (v->source.dtype == (v->is_int ? QDQ_INT32 : QDQ_FLOAT32)) return QDQ_FETCH_IN_PLACE;
     return v->count > QDQ_BLOCK_ELEMENTS ? QDQ_FETCH_BLOCK : QDQ_FETCH_LIST;
 }
 
 static void set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sources,
-                       qdq_param *stage_params) {
+                       qdq_shape x, qdq_param *stage_params) {
     for (size_t k = 0; k < stage->stage_param_count; k++) {
         const qdq_stage_param *from = &stage->stage_params[k];
         stage_params[k] = (qdq_param){.is_int = from->is_int,
@@ -58,10 +67,19 @@ static void set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *
                                       .values = from->values};
         if (!sources[k]) continue;
         stage_params[k].source = c->located[sources[k]];
-        stage_params[k].fetch = fetch_of(&stage_params[k]);
+        stage_params[k].fetch = fetch_of(&stage_params[k], x);
         if (stage_params[k].fetch == QDQ_FETCH_LIST)
             stage_params[k].exec_offset = reserve(c, from->count, 4 + QDQ_MAX_ELEMENT_BYTES);
     }
+}
+
+// Where a step stores a value that it makes. In a tiled plan a tile that only later links of the
+// same step read is not stored: it stays in L1. Its slot is planned all the same.
+static qdq_place place_of_made(const qdq_compiler *c, uint32_t id) {
+    const qdq_draft_value *v = &c->draft.values[id];
+    const qdq_storage *storage = &c->draft.storage;
+    bool unread = storage->tiled && !storage->node_by_node && !v->read && !v->kept;
+    return unread ? (qdq_place){0} : c->located[id].place;
 }
 
 // `x` is the value that the link reads.
@@ -79,13 +97,14 @@ static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x
     if (draft->output != SIZE_MAX)
         link.store = (qdq_place){QDQ_PLACE_OUTPUT, draft->output};
     else
-        link.store = c->located[y].place;
+        link.store = place_of_made(c, y);
+    if (link.copies && !link.store.kind) link.fn = NULL;
     // qdq_join_links may need one parameter even where the stage has none: its table.
     link.stage_params = qdq_mempool_array(&c->plan->mempool, stage_params ? stage_params : 1,
                                           sizeof *link.stage_params);
     if (!link.stage_params) return link;
     link.stage_param_count = stage_params;
-    set_params(c, draft->stage, draft->sources, link.stage_params);
+    set_params(c, draft->stage, draft->sources, c->located[x].shape, link.stage_params);
     return link;
 }
 
@@ -99,7 +118,7 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
                            .stage_param_count = stage->stage_param_count,
                            .grid = stage->grid,
                            .result_count = stage->result_count};
-    set_params(c, stage, draft->reduce_sources, reduce->stage_params);
+    set_params(c, stage, draft->reduce_sources, (qdq_shape){0}, reduce->stage_params);
     size_t bytes = stage->grid.count * stage->reduce->state_bytes;
     reduce->partials = blocks < MAX_PARTIALS ? blocks : MAX_PARTIALS;
     if (reduce->partials > MAX_STATE_BYTES / bytes)
@@ -112,10 +131,17 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
     return reduce;
 }
 
-// The arena holds tiles. Block floats share exponents along the rows of a face, so they need tiles
-// everywhere.
+// Elements that share bytes or an exponent with others need whole tiles: block floats everywhere,
+// packed dtypes where they lie in tiles.
 static bool needs_tiles(qdq_place place, qdq_dtype dtype) {
-    return place.kind == QDQ_PLACE_ARENA || qdq_dtype_is_block_float(dtype);
+    return (place.kind == QDQ_PLACE_ARENA && !qdq_tile_is_plain(dtype)) ||
+           qdq_dtype_is_block_float(dtype);
+}
+
+// Whether tiles are at least half full. A step over sparser tiles takes strips of elements from
+// them, row-major, so that it does not stop at every tile.
+static bool fills_tiles(const qdq_tiling *t) {
+    return t->rows * t->cols * 2 >= t->tile_rows * t->tile_cols * QDQ_TILE_ELEMENTS;
 }
 
 // Whether chunks of the first result go to its links and its tiles, so it needs no row-major copy.
@@ -161,6 +187,7 @@ static qdq_tensor_op *tensor_op_of(qdq_compiler *c, const qdq_draft_step *draft)
                         &bytes);
     tensor_op->sinks = sinks(c, draft);
     tensor_op->y[0] = c->located[node->outputs[0]];
+    tensor_op->y[0].place = place_of_made(c, node->outputs[0]);
     for (size_t i = tensor_op->sinks; i < node->output_count; i++)
         set_operand(c, node->outputs[i], &tensor_op->y[i], &tensor_op->y_flat[i], &bytes);
     tensor_op->flat_bytes = bytes;
@@ -183,6 +210,7 @@ static bool join_links(const qdq_compiler *c, qdq_step *step) {
     qdq_dtype x = step->x.dtype;
     for (size_t i = 1; i < step->link_count && step->elements >= LEAST_ELEMENTS; i++) {
         qdq_link *first = &step->links[i - 1];
+        if (first->copies) continue;
         if (!qdq_join_links(first, &step->links[i], x, &c->plan->mempool, c->draft.isas))
             return false;
         if (first->fn) x = first->y_dtype;  // otherwise x stays: a joined table still reads it
@@ -212,7 +240,7 @@ static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *st
         uint32_t x = i ? draft->links[i - 1].y : draft->x;
         if (!i && draft->tensor_op_node) x = draft->tensor_op_node->outputs[0];
         step->links[i] = link_of(c, &draft->links[i], x);
-        step->tiled |= needs_tiles(step->links[i].store, step->links[i].y_dtype);
+        step->computes_padding |= needs_tiles(step->links[i].store, step->links[i].y_dtype);
     }
     if (!join_links(c, step)) return false;
     drop_cuts(draft, step);
@@ -223,15 +251,19 @@ static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *st
 // that need not be decoded block by block.
 static bool is_direct(const qdq_step *step) {
     const qdq_link *link = &step->links[0];
-    if (step->tiled || step->link_count != 1 || !is_row_major(link->store)) return false;
+    if (step->tiled || step->link_count != 1 || !is_row_major(link->store) ||
+        !is_row_major(step->x.place))
+        return false;
     for (size_t k = 0; k < link->stage_param_count; k++)
-        if (link->stage_params[k].fetch == QDQ_FETCH_BLOCK) return false;
+        if (link->stage_params[k].fetch == QDQ_FETCH_BLOCK ||
+            link->stage_params[k].fetch == QDQ_FETCH_TILES)
+            return false;
     return true;
 }
 
 // Whether the one link of a step copies rows to tiles or tiles to rows.
 static bool is_move(const qdq_step *step) {
-    if (step->link_count != 1 || !step->links[0].copies) return false;
+    if (!step->tiled || step->link_count != 1 || !step->links[0].copies) return false;
     qdq_place_kind from = step->x.place.kind, to = step->links[0].store.kind;
     return from == QDQ_PLACE_ARENA ? to == QDQ_PLACE_OUTPUT : to == QDQ_PLACE_ARENA;
 }
@@ -254,9 +286,7 @@ static bool build_tensor_op(qdq_compiler *c, const qdq_draft_step *draft, qdq_st
     step->tiling = qdq_tiling_of(step->x.shape);
     step->elements = qdq_shape_count(step->x.shape);
     tensor_op->cost += draft->link_count * step->elements;
-    if (!set_links(c, draft, step)) return false;
-    step->tiled = false;
-    return true;
+    return set_links(c, draft, step);
 }
 
 static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const qdq_located *from,
@@ -266,8 +296,9 @@ static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const
     *step = (qdq_step){.x = x_of(c, draft, from)};
     step->tiling = qdq_tiling_of(step->x.shape);
     step->elements = qdq_shape_count(step->x.shape);
-    step->tiled = needs_tiles(step->x.place, step->x.dtype);
+    step->computes_padding = needs_tiles(step->x.place, step->x.dtype);
     if (!set_links(c, draft, step)) return qdq_draft_stopped(&c->draft, c->err);
+    step->tiled = step->computes_padding || (c->draft.storage.tiled && fills_tiles(&step->tiling));
     for (size_t i = 0; i < draft->link_count; i++)
         step->links[i].streams = streams(step, &step->links[i]);
     step->blocks = step->tiled ? step->tiling.tiles

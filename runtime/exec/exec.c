@@ -90,26 +90,68 @@ static void run_move(const qdq_exec *exec, const qdq_step *step, size_t begin, s
 
 //---- By blocks --------------------------------------------------------------
 
-// How many blocks run as one strip.
-static size_t most_blocks(const qdq_step *step) {
-    if (step->tiled) return 1;
+// Whether a step over tiles runs in row-major order: parameters that vary between elements, and
+// reductions to more than one number, go by rows.
+static bool goes_by_rows(const qdq_step *step) {
+    if (!step->tiled || step->computes_padding) return false;
     for (size_t i = 0; i < step->link_count; i++)
+        if (qdq_exec_is_uneven(&step->links[i])) return true;
+    return step->reduce && step->reduce->grid.count > 1;
+}
+
+// How many blocks run as one. Padding is rounded tile by tile.
+static size_t most_blocks(const qdq_step *step) {
+    if (step->computes_padding) return 1;
+    for (size_t i = 0; i < step->link_count && !step->tiled; i++)
         if (qdq_exec_is_uneven(&step->links[i])) return 1;
     return qdq_exec_strip_elements(step) / QDQ_BLOCK_ELEMENTS;
 }
 
-// Runs blocks begin..end and reduces the results to `states` unless it is NULL.
-static void run_blocks(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
+// Runs the edge tile number `block`, or `count` tiles without padding, in row-major order.
+static void run_rectangle(const qdq_exec *exec, const qdq_step *step, size_t block, size_t count,
+                          char *states, qdq_l1 *l1) {
+    qdq_tile_at at = qdq_tile_locate(&step->tiling, block);
+    if (count > 1) at.cols = count * QDQ_TILE_DIM;
+    const void *y = qdq_exec_run_rectangle(exec, step, at, l1);
+    if (states) qdq_exec_reduce_rectangle(step, states, at, y);
+}
+
+// Runs tiles begin..end and reduces the results to `states` unless it is NULL.
+static void run_tiles(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
+                      char *states, qdq_l1 *l1) {
+    size_t most = most_blocks(step);
+    bool by_rows = goes_by_rows(step);
+    for (size_t tile = begin, count; tile < end; tile += count) {
+        count = qdq_tile_whole_run(&step->tiling, tile, end - tile < most ? end : tile + most);
+        bool edge = count == 0 && !step->computes_padding;
+        if (count == 0) count = 1;
+        if (edge || by_rows) {
+            run_rectangle(exec, step, tile, count, states, l1);
+            continue;
+        }
+        size_t elements = count * QDQ_BLOCK_ELEMENTS;
+        const void *y = qdq_exec_run_block(exec, step, tile, elements, l1);
+        if (states) qdq_exec_reduce_block(step, states, tile, y, elements);
+    }
+}
+
+// Runs strips begin..end and reduces the results to `states` unless it is NULL.
+static void run_strips(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
                        char *states, qdq_l1 *l1) {
     size_t most = most_blocks(step);
     for (size_t block = begin, count; block < end; block += count) {
         count = end - block < most ? end - block : most;
         size_t elements = count * QDQ_BLOCK_ELEMENTS;
         size_t left = step->elements - block * QDQ_BLOCK_ELEMENTS;
-        if (!step->tiled && left < elements) elements = left;
+        if (left < elements) elements = left;
         const void *y = qdq_exec_run_block(exec, step, block, elements, l1);
         if (states) qdq_exec_reduce_block(step, states, block, y, elements);
     }
+}
+
+static void run_blocks(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
+                       char *states, qdq_l1 *l1) {
+    (step->tiled ? run_tiles : run_strips)(exec, step, begin, end, states, l1);
 }
 
 // Reduces parts begin..end, which share the states of the first one. Row-major elements without
@@ -120,7 +162,7 @@ static void run_reduction(const qdq_exec *exec, const qdq_step *step, size_t beg
     char *states = qdq_exec_states(exec, reduce, begin);
     size_t block = step->blocks * begin / reduce->partials;
     size_t stop = step->blocks * end / reduce->partials;
-    if (step->tiled || step->link_count) {
+    if (step->tiled || step->link_count || step->x.place.kind == QDQ_PLACE_ARENA) {
         run_blocks(exec, step, block, stop, states, l1);
         return;
     }

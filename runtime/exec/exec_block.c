@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the chain of a step on one block: a tile, or a strip of row-major elements.
 //
-// A block is a 32x32 tile in face order if one end of the step lies in the arena as tiles. If both
-// ends are row-major, it is a strip of 1024 consecutive elements, and no tile is ever made. A tile
-// function sees n elements and, for each parameter, a pointer with a step of 0 or 1 (qdq_view); it
-// does not know where the block lies. Padding is undefined and never reaches a valid element. With
-// `poison`, the arena and the L1 buffers are filled with 0xFF before each use, so that a wrong
-// read shows.
+// A block is a 32x32 tile in face order or a strip of 1024 consecutive elements in row-major order
+// (runtime/exec/plan.h says when). A strip may come from tiles and go to tiles: it is collected
+// from the rows of their faces. A tile function sees n elements and, for each parameter, a pointer
+// with a step of 0 or 1 (qdq_view); it does not know where the block lies.
+//
+// Padding is undefined, never reaches a valid element, and is not computed: the valid elements of
+// an edge tile run as a short strip. With `poison`, the arena and the L1 buffers are filled with
+// 0xFF before each use, so that a wrong read shows.
 //
 // If no link has parameters that vary between elements, up to four strips run as one, so links are
 // called less often.
 //
 // Block floats share an exponent along a face row, so they exist in tiles only; everywhere else an
 // element is a float32, and no tile function knows about them. A step that has a block float runs
-// over tiles. The executor rounds a block after it loads the block from rows, and after each link
+// over tiles and computes their padding (`computes_padding`), as does a step with packed elements
+// in the arena. The executor rounds a block after it loads the block from rows, and after each link
 // that makes a block float, with padding set to zero. Packing rounded elements is exact, so
 // rounding twice is harmless.
 #include "runtime/exec/exec_block.h"
@@ -23,6 +26,7 @@
 #include "runtime/numerics/block_float.h"
 #include "runtime/numerics/dtype.h"
 #include "runtime/tiles/kernels/nontemporal.h"
+#include "runtime/tiles/kernels/tile_copy.h"
 
 size_t qdq_exec_strip_elements(const qdq_step *step) {
     size_t size = qdq_dtype_size(step->x.dtype);
@@ -58,17 +62,30 @@ static void round_block(const qdq_step *step, qdq_dtype dtype, size_t block, voi
     qdq_block_float_round(dtype, tile);
 }
 
-// Loads a block for which memory_of is NULL: unpacks a tile of the arena, or cuts a tile out of
-// rows. Rows of a block float may hold any float32; here the caller's numbers become numbers that a
-// tile can hold.
-static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block, void *out) {
+// Loads a block for which memory_of is NULL: collects a strip from tiles, unpacks a tile of the
+// arena, or cuts a tile out of rows. Rows of a block float may hold any float32; here the caller's
+// numbers become numbers that a tile can hold.
+static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block, size_t elements,
+                       void *out) {
     const char *memory = qdq_exec_place(exec, step->x.place);
     qdq_dtype dtype = step->x.dtype;
+    if (!step->tiled) {
+        qdq_tile_get_run(qdq_dtype_size(dtype), &step->tiling, block * QDQ_BLOCK_ELEMENTS, elements,
+                         memory, out);
+        return;
+    }
     if (step->x.place.kind == QDQ_PLACE_ARENA) {
         qdq_tile_load(dtype, memory + block * qdq_tile_bytes(dtype), out);
         return;
     }
-    qdq_tile_pack(qdq_dtype_size(dtype), &step->tiling, block, memory, out);
+    size_t size = qdq_dtype_size(dtype), pitch = step->tiling.cols * size;
+    if (elements > QDQ_BLOCK_ELEMENTS) {
+        qdq_tiles_from_rows(size, elements / QDQ_BLOCK_ELEMENTS,
+                            memory + qdq_tile_locate(&step->tiling, block).first * size, pitch, out,
+                            false);
+        return;
+    }
+    qdq_tile_pack(size, &step->tiling, block, memory, out);
     round_block(step, dtype, block, out);
 }
 
@@ -86,6 +103,16 @@ void qdq_exec_store_in_tiles(char *tiles, size_t size, const qdq_tiling *tiling,
         qdq_tile_put_run(size, tiling, chunk->at + i * chunk->stride, chunk->n, from, tiles);
 }
 
+// Stores neighbouring tiles without padding to rows.
+static void store_tiles_in_rows(const qdq_step *step, const qdq_link *link, const qdq_chunk *chunk,
+                                const void *y, char *rows) {
+    size_t size = qdq_dtype_size(link->y_dtype);
+    size_t first = qdq_tile_locate(&step->tiling, chunk->at / QDQ_BLOCK_ELEMENTS).first;
+    bool past_cache = step->elements * size >= QDQ_STREAM_BYTES;
+    qdq_rows_from_tiles(size, chunk->n / QDQ_BLOCK_ELEMENTS, y, rows + first * size,
+                        step->tiling.cols * size, past_cache);
+}
+
 static void store(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
                   const qdq_chunk *chunk, const void *y) {
     char *memory = qdq_exec_place(exec, link->store);
@@ -95,6 +122,8 @@ static void store(const qdq_exec *exec, const qdq_step *step, const qdq_link *li
         qdq_exec_store_in_tiles(memory, qdq_dtype_size(link->y_dtype), &step->tiling, chunk, y);
     else if (link->store.kind == QDQ_PLACE_ARENA)
         qdq_tile_store(link->y_dtype, y, memory + block * qdq_tile_bytes(link->y_dtype));
+    else if (step->tiled && chunk->n > QDQ_BLOCK_ELEMENTS)
+        store_tiles_in_rows(step, link, chunk, y, memory);
     else if (step->tiled)
         qdq_tile_unpack(qdq_dtype_size(link->y_dtype), &step->tiling, block, y, memory);
     else
@@ -123,6 +152,26 @@ static void *next_block(const qdq_exec *exec, qdq_l1 *l1) {
     return block;
 }
 
+// A view of n parameters that lie in tiles, one for each element from `at` on: a tile, or a strip.
+static qdq_view view_of_tiles(const qdq_exec *exec, const qdq_step *step, const qdq_param *v,
+                              size_t at, size_t n, uint32_t *out) {
+    _Alignas(64) unsigned char strip[QDQ_BLOCK_ELEMENTS * QDQ_MAX_ELEMENT_BYTES];
+    qdq_dtype dtype = v->source.dtype;
+    size_t size = qdq_dtype_size(dtype);
+    const char *elements = qdq_exec_place(exec, v->source.place);
+    if (step->tiled) {
+        elements += at * size;
+    } else {
+        qdq_tile_get_run(size, &step->tiling, at, n, elements, strip);
+        elements = (const char *)strip;
+    }
+    if (v->is_int)
+        qdq_decode_int(dtype, elements, (int32_t *)(void *)out, n);
+    else
+        qdq_decode_float(dtype, elements, (float *)(void *)out, n);
+    return (qdq_view){out, 1};
+}
+
 // Views of the parameters of a tile, or of n elements from `at` on: at most a block, unless each
 // parameter has a single number.
 static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_link *link, size_t at,
@@ -133,6 +182,8 @@ static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_li
         if (v->count > 1) qdq_scratch_drop(exec->poison, l1->params[k], sizeof l1->params[k]);
         if (v->count == 1)
             views[k] = (qdq_view){values.data, 0};
+        else if (v->fetch == QDQ_FETCH_TILES)
+            views[k] = view_of_tiles(exec, step, v, at, n, l1->params[k]);
         else if (step->tiled)
             views[k] = qdq_grid_tile(&v->grid, values, &step->tiling, at / QDQ_BLOCK_ELEMENTS,
                                      l1->params[k]);
@@ -151,12 +202,15 @@ static bool repeats(const qdq_link *link, size_t stride) {
 }
 
 // Writes the parameters of `count` runs from number `first` on to `out`, side by side.
-static qdq_view lay_out_runs(const qdq_param *v, qdq_grid_values values, const qdq_chunk *chunk,
-                             size_t first, size_t count, uint32_t *out) {
+static qdq_view lay_out_runs(const qdq_exec *exec, const qdq_step *step, const qdq_param *v,
+                             const qdq_chunk *chunk, size_t first, size_t count, uint32_t *out) {
+    qdq_grid_values values = qdq_exec_param(exec, v);
     uint32_t *run = out;
     for (size_t i = first; i < first + count; i++, run += chunk->n) {
         size_t at = chunk->at + i * chunk->stride;
-        qdq_view view = qdq_grid_strip(&v->grid, values, at, chunk->n, run);
+        qdq_view view = v->fetch == QDQ_FETCH_TILES
+                            ? view_of_tiles(exec, step, v, at, chunk->n, run)
+                            : qdq_grid_strip(&v->grid, values, at, chunk->n, run);
         if (view.step && view.data != run) memcpy(run, view.data, chunk->n * sizeof *run);
         for (size_t k = 0; !view.step && k < chunk->n; k++) run[k] = *view.data;
     }
@@ -164,8 +218,9 @@ static qdq_view lay_out_runs(const qdq_param *v, qdq_grid_values values, const q
 }
 
 // Calls a link on short runs, on as many at a time as the parameters in L1 have room for.
-static void call_by_runs(const qdq_exec *exec, const qdq_link *link, const qdq_chunk *chunk,
-                         const char *x, size_t x_size, char *y, qdq_l1 *l1) {
+static void call_by_runs(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
+                         const qdq_chunk *chunk, const char *x, size_t x_size, char *y,
+                         qdq_l1 *l1) {
     qdq_view views[QDQ_MAX_STAGE_PARAMS];
     size_t y_size = qdq_dtype_size(link->y_dtype), most = QDQ_BLOCK_ELEMENTS / chunk->n;
     bool alike = repeats(link, chunk->stride);
@@ -173,11 +228,10 @@ static void call_by_runs(const qdq_exec *exec, const qdq_link *link, const qdq_c
         count = chunk->count - i < most ? chunk->count - i : most;
         for (size_t k = 0; k < link->stage_param_count; k++) {
             const qdq_param *v = &link->stage_params[k];
-            qdq_grid_values values = qdq_exec_param(exec, v);
             if (v->count == 1)
-                views[k] = (qdq_view){values.data, 0};
+                views[k] = (qdq_view){qdq_exec_param(exec, v).data, 0};
             else if (i == 0 || !alike)
-                views[k] = lay_out_runs(v, values, chunk, i, count, l1->params[k]);
+                views[k] = lay_out_runs(exec, step, v, chunk, i, count, l1->params[k]);
         }
         link->fn(link->params, views, x, y, chunk->n * count);
         x += chunk->n * count * x_size;
@@ -204,7 +258,7 @@ static void call(const qdq_exec *exec, const qdq_step *step, const qdq_link *lin
         view_params(exec, step, link, chunk->at, chunk->n, l1, views);
         link->fn(link->params, views, x, y, chunk->n * chunk->count);
     } else if (chunk->count > 1 && chunk->n <= QDQ_BLOCK_ELEMENTS / 2) {
-        call_by_runs(exec, link, chunk, x, x_size, y, l1);
+        call_by_runs(exec, step, link, chunk, x, x_size, y, l1);
     } else {
         size_t y_size = qdq_dtype_size(link->y_dtype);
         for (size_t i = 0; i < chunk->count; i++)
@@ -243,13 +297,33 @@ const void *qdq_exec_run_links(const qdq_exec *exec, const qdq_step *step, const
     return x;
 }
 
+const void *qdq_exec_run_rectangle(const qdq_exec *exec, const qdq_step *step, qdq_tile_at at,
+                                   qdq_l1 *l1) {
+    qdq_step rows = *step;
+    rows.tiled = false;
+    const char *memory = qdq_exec_place(exec, step->x.place);
+    size_t size = qdq_dtype_size(step->x.dtype), pitch = step->tiling.cols;
+    char *strip = next_block(exec, l1);
+    for (size_t r = 0; r < at.rows; r++) {
+        size_t first = at.first + r * pitch;
+        char *row = strip + r * at.cols * size;
+        if (step->x.place.kind == QDQ_PLACE_ARENA)
+            qdq_tile_get_run(size, &step->tiling, first, at.cols, memory, row);
+        else
+            memcpy(row, memory + first * size, at.cols * size);
+    }
+    qdq_chunk chunk = {at.first, at.cols, at.rows, pitch, strip};
+    if (at.cols == pitch) chunk.n *= at.rows, chunk.count = 1;
+    return qdq_exec_run_links(exec, &rows, &chunk, l1);
+}
+
 const void *qdq_exec_run_block(const qdq_exec *exec, const qdq_step *step, size_t block,
                                size_t elements, qdq_l1 *l1) {
     qdq_chunk chunk = {block * QDQ_BLOCK_ELEMENTS, elements, 1, 0, NULL};
     chunk.data = memory_of(exec, step, &chunk, step->x.place, step->x.dtype);
     if (!chunk.data) {
         void *tile = next_block(exec, l1);
-        load_block(exec, step, block, tile);
+        load_block(exec, step, block, elements, tile);
         chunk.data = tile;
     }
     return qdq_exec_run_links(exec, step, &chunk, l1);

@@ -28,8 +28,14 @@ size_t qdq_exec_strip_elements(const qdq_step *step);
 // Whether a link has parameters that vary between elements.
 bool qdq_exec_is_uneven(const qdq_link *link);
 
-// Runs the chain on `elements` elements from block number `block` on: one tile, or one or more
-// blocks of row-major memory. Returns the result of the last link.
+// Runs the chain on a rectangle of elements: a tile without its padding, or neighbouring tiles.
+// They run in row-major order, for which parameters are laid out more cheaply than for tiles.
+// Returns the result of the last link.
+const void *qdq_exec_run_rectangle(const qdq_exec *exec, const qdq_step *step, qdq_tile_at at,
+                                   qdq_l1 *l1);
+
+// Runs the chain on `elements` elements from block number `block` on: one tile, several neighbours
+// without padding, or one or more blocks of row-major memory. Returns the result of the last link.
 const void *qdq_exec_run_block(const qdq_exec *exec, const qdq_step *step, size_t block,
                                size_t elements, qdq_l1 *l1);
 

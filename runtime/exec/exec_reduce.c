@@ -24,16 +24,32 @@ void qdq_exec_accumulate(const qdq_reduce *reduce, char *states, size_t first, c
     }
 }
 
+// Bytes of an element that is reduced.
+static size_t reduced_size(const qdq_step *step) {
+    size_t last = step->link_count;
+    return qdq_dtype_size(last ? step->links[last - 1].y_dtype : step->x.dtype);
+}
+
+void qdq_exec_reduce_rectangle(const qdq_step *step, char *states, qdq_tile_at at, const char *x) {
+    size_t size = reduced_size(step);
+    for (size_t r = 0; r < at.rows; r++)
+        qdq_exec_accumulate(step->reduce, states, at.first + r * step->tiling.cols,
+                            x + r * at.cols * size, size, at.cols);
+}
+
 void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, const char *x,
                            size_t elements) {
     const qdq_reduce *reduce = step->reduce;
-    size_t last = step->link_count;
-    size_t size = qdq_dtype_size(last ? step->links[last - 1].y_dtype : step->x.dtype);
+    size_t size = reduced_size(step);
     if (!step->tiled) {
         qdq_exec_accumulate(reduce, states, block * QDQ_BLOCK_ELEMENTS, x, size, elements);
         return;
     }
     qdq_tile_at at = qdq_tile_locate(&step->tiling, block);
+    if (reduce->grid.count == 1 && at.rows * at.cols == QDQ_TILE_ELEMENTS) {
+        reduce->fns->accumulate(reduce->params, states, x, elements);
+        return;
+    }
     for (size_t r = 0; r < at.rows; r++)
         for (size_t c = 0; c < at.cols; c += QDQ_FACE_DIM)
             qdq_exec_accumulate(reduce, states, at.first + r * step->tiling.cols + c,

@@ -4,9 +4,10 @@
 // tensor op, whose finished chunks take the place of blocks. The executor knows only what this file
 // declares, no graphs and no ops.
 //
-// A block is a 32x32 tile (1024 elements in tile order) if an end of the step lies in the arena as
-// tiles (in a tiled plan every step) or a value in it is a block float, else a strip of up to 1024
-// consecutive elements of row-major memory.
+// A block is a 32x32 tile (1024 elements in tile order) or a strip of up to 1024 consecutive
+// elements in row-major order. A step of a tiled plan walks tiles if they are at least half full,
+// else strips of elements that it collects from the tiles. A step with a block float always walks
+// tiles.
 #ifndef QDQ_RUNTIME_EXEC_PLAN_H
 #define QDQ_RUNTIME_EXEC_PLAN_H
 
@@ -53,6 +54,7 @@ typedef enum qdq_fetch {
     QDQ_FETCH_LIST,       // decoded to a list in the exec before each run
     QDQ_FETCH_IN_PLACE,   // read from their place: row-major float32 or int32
     QDQ_FETCH_BLOCK,      // decoded from row-major memory for each block
+    QDQ_FETCH_TILES,      // one for each element, from tiles cut like those of x, for each block
 } qdq_fetch;
 
 // Numbers that go with the elements of x: scales (float), zero points (int32_t), the other operand
@@ -178,7 +180,8 @@ typedef struct qdq_step {
     const qdq_tensor_op *tensor_op;  // QDQ_STEP_TENSOR_OP
     qdq_located x;                   // loaded block by block
     qdq_tiling tiling;
-    bool tiled;
+    bool tiled;             // blocks are tiles
+    bool computes_padding;  // a value shares bytes or an exponent with its neighbours in the tile
     size_t elements, blocks;
     qdq_link *links;
     size_t link_count;

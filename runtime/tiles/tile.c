@@ -61,6 +61,29 @@ qdq_tile_at qdq_tile_locate(const qdq_tiling *t, size_t tile) {
 // Whether a tile has no padding.
 static bool is_whole(qdq_tile_at at) { return at.rows * at.cols == QDQ_TILE_ELEMENTS; }
 
+// Copies a constant number of bytes from each end: they meet or overlap.
+#define COPY_ENDS(bytes, part)                                                      \
+    if ((bytes) >= (part)) {                                                        \
+        char first[part], last[part];                                               \
+        memcpy(first, from, part);                                                  \
+        memcpy(last, (const char *)from + (bytes) - (part), part);                  \
+        memcpy(to, first, part), memcpy((char *)to + (bytes) - (part), last, part); \
+        return;                                                                     \
+    }
+
+// Copies at most 64 bytes in registers, and more by memcpy.
+static inline void copy_short(void *to, const void *from, size_t bytes) {
+    if (bytes > 64) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    COPY_ENDS(bytes, 32)
+    COPY_ENDS(bytes, 16)
+    COPY_ENDS(bytes, 8)
+    COPY_ENDS(bytes, 4)
+    for (size_t i = 0; i < bytes; i++) ((char *)to)[i] = ((const char *)from)[i];
+}
+
 // Copies n <= 16 elements. A full row of a face has a constant size, which compilers copy in
 // registers.
 static inline void copy_row(void *to, const void *from, size_t size, size_t n) {
@@ -72,7 +95,7 @@ static inline void copy_row(void *to, const void *from, size_t size, size_t n) {
     else if (whole && size == 1)
         memcpy(to, from, QDQ_FACE_DIM);
     else
-        memcpy(to, from, n * size);
+        copy_short(to, from, n * size);
 }
 
 void qdq_tile_pack(size_t size, const qdq_tiling *t, size_t tile, const void *rows, void *out) {
@@ -106,24 +129,51 @@ void qdq_tile_unpack(size_t size, const qdq_tiling *t, size_t tile, const void *
     }
 }
 
-void qdq_tile_put_run(size_t size, const qdq_tiling *t, size_t at, size_t n, const void *from,
-                      void *tiles) {
-    const char *x = from;
+// Copies n elements from number `at` on between a list and the tiles; `put`: into the tiles. Called
+// with constants for `size` and `put`.
+static inline void copy_run(size_t size, bool put, const qdq_tiling *t, size_t at, size_t n,
+                            char *list, char *tiles) {
     size_t col = at % t->cols, row = at / t->cols % t->rows, plane = at / t->cols / t->rows;
     while (n) {
         size_t tile_row = plane * t->tile_rows + row / QDQ_TILE_DIM;
         size_t end = t->cols - col < n ? t->cols : col + n;
-        char *tiles_of_row = (char *)tiles + tile_row * t->tile_cols * QDQ_TILE_ELEMENTS * size;
-        for (size_t c = col, k; c < end; c += k, x += k * size, n -= k) {
-            size_t left = QDQ_FACE_DIM - c % QDQ_FACE_DIM;
-            size_t offset = c / QDQ_TILE_DIM * QDQ_TILE_ELEMENTS +
-                            qdq_tile_offset(row % QDQ_TILE_DIM, c % QDQ_TILE_DIM);
-            k = end - c < left ? end - c : left;
-            copy_row(tiles_of_row + offset * size, x, size, k);
+        char *in_row = tiles + (tile_row * t->tile_cols * QDQ_TILE_ELEMENTS +
+                                qdq_tile_offset(row % QDQ_TILE_DIM, 0)) *
+                                   size;
+        n -= end - col;
+        for (size_t k; col < end; col += k, list += k * size) {
+            size_t offset =
+                col / QDQ_TILE_DIM * QDQ_TILE_ELEMENTS + qdq_tile_offset(0, col % QDQ_TILE_DIM);
+            size_t left = QDQ_FACE_DIM - col % QDQ_FACE_DIM;
+            k = end - col < left ? end - col : left;
+            if (put)
+                copy_row(in_row + offset * size, list, size, k);
+            else
+                copy_row(list, in_row + offset * size, size, k);
         }
         col = 0;
         if (++row == t->rows) row = 0, plane++;
     }
+}
+
+static void copy_run_sized(size_t size, bool put, const qdq_tiling *t, size_t at, size_t n,
+                           char *list, char *tiles) {
+    switch (size) {
+    case 1: copy_run(1, put, t, at, n, list, tiles); break;
+    case 2: copy_run(2, put, t, at, n, list, tiles); break;
+    case 4: copy_run(4, put, t, at, n, list, tiles); break;
+    default: copy_run(size, put, t, at, n, list, tiles);
+    }
+}
+
+void qdq_tile_put_run(size_t size, const qdq_tiling *t, size_t at, size_t n, const void *from,
+                      void *tiles) {
+    copy_run_sized(size, true, t, at, n, (char *)from, tiles);
+}
+
+void qdq_tile_get_run(size_t size, const qdq_tiling *t, size_t at, size_t n, const void *tiles,
+                      void *to) {
+    copy_run_sized(size, false, t, at, n, to, (char *)tiles);
 }
 
 void qdq_tile_clear_padding(size_t size, const qdq_tiling *t, size_t tile, void *block) {
@@ -167,9 +217,7 @@ static bool past_cache(qdq_dtype dtype, const qdq_tiling *t) {
     return t->planes * t->rows * t->cols * qdq_dtype_size(dtype) >= QDQ_STREAM_BYTES;
 }
 
-// How many neighbouring tiles from number `tile` on, in one row of tiles and before `end`, have no
-// padding.
-static size_t whole_tiles(const qdq_tiling *t, size_t tile, size_t end) {
+size_t qdq_tile_whole_run(const qdq_tiling *t, size_t tile, size_t end) {
     size_t col = tile % t->tile_cols, whole_cols = t->cols / QDQ_TILE_DIM;
     if (col >= whole_cols || qdq_tile_locate(t, tile).rows < QDQ_TILE_DIM) return 0;
     return whole_cols - col < end - tile ? whole_cols - col : end - tile;
@@ -181,7 +229,7 @@ static void tilize_plain(qdq_dtype dtype, const qdq_tiling *t, const char *rows,
     bool past = past_cache(dtype, t);
     for (size_t tile = begin, count; tile < end; tile += count ? count : 1) {
         char *to = tiles + tile * QDQ_TILE_ELEMENTS * size;
-        count = whole_tiles(t, tile, end);
+        count = qdq_tile_whole_run(t, tile, end);
         if (count)
             qdq_tiles_from_rows(size, count, rows + qdq_tile_locate(t, tile).first * size,
                                 t->cols * size, to, past);
@@ -197,7 +245,7 @@ static void untilize_plain(qdq_dtype dtype, const qdq_tiling *t, const char *til
     bool past = past_cache(dtype, t);
     for (size_t tile = begin, count; tile < end; tile += count ? count : 1) {
         const char *from = tiles + tile * QDQ_TILE_ELEMENTS * size;
-        count = whole_tiles(t, tile, end);
+        count = qdq_tile_whole_run(t, tile, end);
         if (count)
             qdq_rows_from_tiles(size, count, from, rows + qdq_tile_locate(t, tile).first * size,
                                 t->cols * size, past);

@@ -14,6 +14,10 @@ typedef struct qdq_tile_at {
 
 qdq_tile_at qdq_tile_locate(const qdq_tiling *tiling, size_t tile);
 
+// How many neighbouring tiles from number `tile` on, in one row of tiles and before `end`, have no
+// padding.
+size_t qdq_tile_whole_run(const qdq_tiling *tiling, size_t tile, size_t end);
+
 // Copies the valid elements (of `size` bytes) of tile number `tile` between a row-major tensor and
 // the 1024 elements of one tile. Padding is left as it is.
 void qdq_tile_pack(size_t size, const qdq_tiling *tiling, size_t tile, const void *rows, void *out);
@@ -21,9 +25,11 @@ void qdq_tile_unpack(size_t size, const qdq_tiling *tiling, size_t tile, const v
                      void *rows);
 
 // Copies n side-by-side elements, from number `at` on in row-major order, to their places in all
-// tiles of a tensor.
+// tiles of a tensor, or back.
 void qdq_tile_put_run(size_t size, const qdq_tiling *tiling, size_t at, size_t n, const void *from,
                       void *tiles);
+void qdq_tile_get_run(size_t size, const qdq_tiling *tiling, size_t at, size_t n, const void *tiles,
+                      void *to);
 
 // Sets the padding of such a block to zero.
 void qdq_tile_clear_padding(size_t size, const qdq_tiling *tiling, size_t tile, void *block);
