@@ -83,6 +83,9 @@ static void extract(const extraction *e) {
     char *attrs = qdq_mempool_copy(&e->to->mempool, e->node->attrs, op->attrs_size, 1);
     if (!attrs) return;
     copy_operands(e, attrs);
+    for (size_t i = 0; i < op->attr_count; i++)  // values of the other graph
+        if (op->attrs[i].kind == QDQ_ATTR_VALUE)
+            memset(attrs + op->attrs[i].offset, 0, sizeof(qdq_value));
     name_outputs(e, qdq_graph_add_node(e->to, op, attrs, op->attrs_size));
 }
 

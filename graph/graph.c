@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/memory/output_tensor.h"
 #include "graph/names.h"
 #include "graph/tensor_file/held_constants.h"
 #include "runtime/base/fp_environment.h"
@@ -366,6 +367,7 @@ qdq_value qdq_graph_add_node(qdq_graph *graph, const qdq_op *op, const void *att
     memcpy(node.attrs, &node.name, sizeof node.name);
     if (!list_inputs(graph, &node)) return (qdq_value){0};
     connect(graph, &node);
+    qdq_graph_connect_output_tensor(graph, &node);
     qdq_op_context ctx;
     qdq_graph_context(graph, &node, &graph->findings, &ctx);
     node.valid = qdq_op_check(&ctx);

@@ -55,18 +55,27 @@ static void check_target(const qdq_graph *graph, const qdq_target_version *versi
     }
 }
 
-// One warning for all values, by the first one that has a memory_config, a layout or a tile.
+// Counts the values about whose place something is said; *first is one of them.
+static size_t count_placed(const qdq_graph *graph, uint32_t *first) {
+    size_t count = 0;
+    for (size_t i = graph->node_count; graph->has_output_tensors && i-- > 0;)
+        if (qdq_output_tensor_of(&graph->nodes[i])) count++, *first = graph->nodes[i].outputs[0];
+    for (uint32_t id = (uint32_t)graph->given_layout_count; id-- > 0;)
+        if (qdq_graph_given_layout(graph, id)) count++, *first = id;
+    return count;
+}
+
+// One warning for all values.
 static void check_ignored(const qdq_graph *graph, const qdq_target *target,
                           const qdq_device_request *request, qdq_findings *findings) {
-    size_t count = 0, first = 0;
-    for (size_t i = graph->given_layout_count; i-- > 0;)
-        if (graph->given_layouts[i]) count++, first = i;
+    uint32_t first = 0;
+    size_t count = count_placed(graph, &first);
     if (!count || target->device || (request && request->device)) return;
     qdq_report_core(findings, QDQ_RULE_MEMORY_CONFIG_IGNORED,
                     (qdq_subject){.node = graph->values[first].name, .kind = "value"},
                     qdq_text(findings,
-                             "a memory_config, a layout or a tile is given%s, and target %s has no "
-                             "device",
+                             "a memory_config, a layout, a tile or an output_tensor is given%s, "
+                             "and target %s has no device",
                              count > 1 ? qdq_text(findings, ", as for %zu other value%s", count - 1,
                                                   count > 2 ? "s" : "")
                                        : "",

@@ -35,6 +35,7 @@ typedef enum qdq_attr_kind {
     QDQ_ATTR_INTS,        // qdq_ints
     QDQ_ATTR_FLOATS,      // qdq_floats; JSON: a number or an array, nested at will
     QDQ_ATTR_NUMBERS,     // qdq_numbers; JSON: a number or an array, nested at will
+    QDQ_ATTR_VALUE,       // qdq_value, which is not read; JSON: its name. At most one for an op
 } qdq_attr_kind;
 
 // The layout of qdq_maybe_qtype and its like, whatever their enum.

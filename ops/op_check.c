@@ -97,13 +97,25 @@ static bool check_attr(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
     return false;
 }
 
+// ttnn's command queues decide when an op runs, never what it computes or where.
+static void check_queue(const qdq_op_context *ctx, const qdq_attr_desc *attr) {
+    const qdq_int *queue = (const void *)((const char *)ctx->attrs + attr->offset);
+    if (strcmp(attr->name, "queue_id") == 0 && queue->set)
+        qdq_report_violation(
+            ctx, QDQ_RULE_QUEUE_IGNORED, attr->name,
+            qdq_text(ctx->findings, "is %lld, and is ignored", (long long)queue->value), NULL);
+}
+
 bool qdq_op_check(qdq_op_context *ctx) {
     const qdq_op *op = ctx->op;
     size_t before = ctx->findings->errors;
     for (size_t i = 0; i < ctx->input_count; i++)
         check_port(ctx, qdq_op_port(op, i), &ctx->inputs[i]);
     bool readable = true;
-    for (size_t i = 0; i < op->attr_count; i++) readable &= check_attr(ctx, &op->attrs[i]);
+    for (size_t i = 0; i < op->attr_count; i++) {
+        readable &= check_attr(ctx, &op->attrs[i]);
+        check_queue(ctx, &op->attrs[i]);
+    }
     ctx->output_count = op->output_count;
     if (ctx->inputs[0].valid && readable) op->infer(ctx);
     return ctx->findings->errors == before && ctx->inputs[0].valid;

@@ -122,6 +122,7 @@ static const char *type_text(qdq_attr_kind kind) {
         [QDQ_ATTR_INTS] = "int[]",
         [QDQ_ATTR_FLOATS] = "float32 or float32[]",
         [QDQ_ATTR_NUMBERS] = "int or int[]",
+        [QDQ_ATTR_VALUE] = "value",
     };
     return texts[kind];
 }

@@ -122,8 +122,10 @@ typedef struct qdq_rule {
       "a memory_config, a layout and a tile have words and numbers that can be",                   \
       "see docs/format.md#9-memory-of-a-device")                                                   \
     X(MEMORY_CONFIG_IGNORED, "memory-config-ignored", WARNING, GRAPH,                              \
-      "a memory_config, a layout or a tile is for a target that has a device",                     \
+      "a memory_config, a layout, a tile and an output_tensor are for a target that has a device",                     \
       "results never depend on it; target ttnn has a device")                                      \
+    X(QUEUE_IGNORED, "queue-ignored", WARNING, GRAPH, "`queue_id` is left out",                    \
+      "leave it out: a run has no command queues, and newer releases of ttnn no longer have the keyword") \
     X(OUTPUT_MISSING, "output-missing", ERROR, GRAPH, "a graph has at least one output",           \
       "name a value under \"outputs\"")                                                            \
     X(VALUE_UNUSED, "value-unused", WARNING, GRAPH, "every value is used",                         \

@@ -93,8 +93,8 @@ static const struct {
     const char *theirs, *advice;
 } foreign[] = {
     {"memory_config", "it is a key of the node, next to `attrs`"},
-    {"queue_id", "leave it out: a graph has no command queues"},
-    {"output_tensor", "leave it out: a result has the name of its node, and `dtype` is its dtype"},
+    {"queue_id", "leave it out: a run has no command queues"},
+    {"output_tensor", "leave it out: only Quantize, Dequantize and Requantize have it"},
 };
 
 // Our word for a backend's word, if the caller knows it.

@@ -234,7 +234,9 @@ static void expanded_requantize(qdq_device_run *run, size_t x, param *p, int axi
     size_t product = hold(&s, arithmetic(run, "multiply", wide, (param){.buffer = ratio}));
     qdq_run_free(run, wide);
     size_t sum = arithmetic(run, "add", product, (param){.buffer = zero});
+    run->own_outputs = true;  // tt-metal gives the output_tensor to the add
     unary(run, "typecast", sum, out);
+    run->own_outputs = false;
     qdq_run_free(run, sum);
     leave(run, &s);
 }

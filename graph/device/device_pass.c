@@ -20,6 +20,12 @@ static bool lives_on(const qdq_device_run *run, uint32_t id) {
     return run->graph->values[id].returned || is_kept(run, id);
 }
 
+static void read_by(qdq_device_run *run, bool *wanted, uint32_t id, size_t node) {
+    if (!id) return;
+    wanted[id] = true;
+    if (run->last_reader[id] == SIZE_MAX) run->last_reader[id] = node;
+}
+
 static void find_live(qdq_device_run *run, bool *wanted) {
     const qdq_graph *graph = run->graph;
     for (size_t i = 0; i < graph->output_count; i++) wanted[graph->outputs[i].value.id] = true;
@@ -29,12 +35,8 @@ static void find_live(qdq_device_run *run, bool *wanted) {
         const qdq_node *node = &graph->nodes[i];
         for (size_t k = 0; k < node->output_count; k++) run->live[i] |= wanted[node->outputs[k]];
         if (!run->live[i]) continue;
-        for (size_t k = 0; k < node->input_count; k++) {
-            uint32_t id = node->inputs[k].id;
-            if (!id) continue;
-            wanted[id] = true;
-            if (run->last_reader[id] == SIZE_MAX) run->last_reader[id] = i;
-        }
+        for (size_t k = 0; k < node->input_count; k++) read_by(run, wanted, node->inputs[k].id, i);
+        read_by(run, wanted, qdq_output_tensor_of(node), i);
     }
 }
 
@@ -43,13 +45,15 @@ static void free_value(qdq_device_run *run, uint32_t id) {
 }
 
 // A value that the node reads twice is freed once.
+static void free_read(qdq_device_run *run, uint32_t id, size_t index) {
+    if (!id || run->last_reader[id] != index) return;
+    run->last_reader[id] = SIZE_MAX;
+    free_value(run, id);
+}
+
 static void free_inputs(qdq_device_run *run, const qdq_node *node, size_t index) {
-    for (size_t k = 0; k < node->input_count; k++) {
-        uint32_t id = node->inputs[k].id;
-        if (!id || run->last_reader[id] != index) continue;
-        run->last_reader[id] = SIZE_MAX;
-        free_value(run, id);
-    }
+    for (size_t k = 0; k < node->input_count; k++) free_read(run, node->inputs[k].id, index);
+    free_read(run, qdq_output_tensor_of(node), index);
     for (size_t k = 0; k < QDQ_NODE_LISTS; k++)
         qdq_run_free(run, run->lists[index * QDQ_NODE_LISTS + k]);
 }

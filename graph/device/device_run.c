@@ -152,8 +152,17 @@ qdq_dtype qdq_stored_dtype(const qdq_graph *graph, uint32_t id, qdq_float_storag
     return narrows ? QDQ_BFLOAT16 : v->type.dtype;
 }
 
+// The buffer of the output_tensor that value `id` is written to; SIZE_MAX: there is none.
+static size_t buffer_to_reuse(const qdq_device_run *run, uint32_t id) {
+    bool is_first = run->node && run->node->outputs[0] == id && !run->own_outputs;
+    uint32_t into = is_first ? qdq_output_tensor_of(run->node) : 0;
+    return into ? run->buffer_of[into] : SIZE_MAX;
+}
+
 size_t qdq_run_allocate_value(qdq_device_run *run, uint32_t id, qdq_buffer_role role) {
     if (run->stopped) return SIZE_MAX;
+    size_t reused = buffer_to_reuse(run, id);
+    if (reused != SIZE_MAX) return qdq_run_view(run, id, reused);
     qdq_dtype dtype = qdq_stored_dtype(run->graph, id, run->request->float_storage);
     const char *name = qdq_mempool_strdup(run->mempool, run->graph->values[id].name);
     const qdq_tensor_layout *as = qdq_tensor_layout_of(&run->layouts, id);

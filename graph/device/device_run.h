@@ -37,6 +37,7 @@ typedef struct qdq_device_run {
     uint64_t peak_circular, peak_l1;
     const qdq_node *node;  // that runs; NULL before the first
     size_t node_index;
+    bool own_outputs;     // its output_tensor is not where its result goes
     size_t *buffer_of;    // per graph value
     size_t *last_reader;  // per graph value: the last live node that reads it; SIZE_MAX: none
     bool *live;           // per node: an output of the graph depends on it
@@ -48,7 +49,7 @@ enum { QDQ_NODE_LISTS = 4 };
 
 //---- Buffers ----------------------------------------------------------------
 
-// The buffer of value `id`; called once.
+// The buffer of value `id`, or that of its output_tensor; called once.
 size_t qdq_run_allocate_value(qdq_device_run *run, uint32_t id, qdq_buffer_role role);
 // The list of an attribute of `node`.
 size_t qdq_run_allocate_list(qdq_device_run *run, const qdq_node *node, const char *attribute,

@@ -69,15 +69,27 @@ static void check_all(qdq_value_context *ctx, const qdq_target_version *version)
     }
 }
 
+static size_t *last_readers(const qdq_graph *graph, qdq_mempool *mempool) {
+    size_t *last = qdq_mempool_array(mempool, graph->value_count, sizeof *last);
+    for (size_t n = 0; last && n < graph->node_count; n++)
+        for (size_t i = 0; i < graph->nodes[n].input_count; i++)
+            last[graph->nodes[n].inputs[i].id] = n;
+    return last;
+}
+
 bool qdq_check_layouts(const qdq_graph *graph, const qdq_target_version *version,
                        const qdq_device *device, qdq_findings *findings) {
     qdq_tensor_layouts layouts;
     qdq_mempool mempool;
-    if (!graph->given_layouts || !device) return true;
+    if ((!graph->given_layouts && !graph->has_output_tensors) || !device) return true;
     qdq_mempool_init(&mempool, graph->allocator);
-    bool made = qdq_tensor_layouts_make(graph, &mempool, &layouts);
-    qdq_value_context ctx = {
-        .graph = graph, .device = device, .layouts = &layouts, .findings = findings};
+    const size_t *last_reader = last_readers(graph, &mempool);
+    bool made = last_reader && qdq_tensor_layouts_make(graph, &mempool, &layouts);
+    qdq_value_context ctx = {.graph = graph,
+                             .device = device,
+                             .layouts = &layouts,
+                             .last_reader = last_reader,
+                             .findings = findings};
     if (made) check_all(&ctx, version);
     qdq_mempool_release(&mempool);
     return made;

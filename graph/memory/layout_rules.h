@@ -12,6 +12,7 @@ typedef struct qdq_value_context {
     const qdq_graph *graph;
     const qdq_device *device;
     const qdq_tensor_layouts *layouts;
+    const size_t *last_reader;  // by value: the last node that reads it; 0 if none does
     qdq_findings *findings;
     uint32_t id;
     const qdq_graph_value *value;

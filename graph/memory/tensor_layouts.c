@@ -114,9 +114,11 @@ static const qdq_tensor_layout *operand(const placing *p, size_t input, qdq_shap
     return qdq_tensor_layout_of(p->layouts, id);
 }
 
-// The config without an argument: A's, unless B is sharded and A interleaved in DRAM, or B's grid
-// is larger.
+// The config without an argument: that of an output_tensor; else A's, unless B is sharded and A
+// interleaved in DRAM, or B's grid is larger.
 static qdq_memory_config inherited(const placing *p) {
+    uint32_t into = qdq_output_tensor_of(p->node);
+    if (into) return qdq_tensor_layout_of(p->layouts, into)->memory_config;
     const qdq_memory_config *a = &p->a->memory_config, *b = p->b ? &p->b->memory_config : NULL;
     bool as_b = b && has_spec(b) &&
                 (is_sharded(a)
@@ -230,7 +232,11 @@ uint32_t qdq_tensor_root_of(const qdq_graph *graph, const qdq_tensor_layouts *la
         const qdq_graph_value *v = &graph->values[id];
         if (v->kind != QDQ_VALUE_MADE || v->node >= graph->node_count) return id;
         const qdq_node *node = &graph->nodes[v->node];
-        uint32_t x = node->inputs[0].id;
+        uint32_t x = node->inputs[0].id, into = v->port ? 0 : qdq_output_tensor_of(node);
+        if (into) {
+            id = into;
+            continue;
+        }
         if (strcmp(node->op->name, "StaticReshape") != 0 || !x ||
             !is_view(graph->values[x].type.shape, v->type.shape, qdq_tensor_layout_of(layouts, x),
                      qdq_tensor_layout_of(layouts, id)))

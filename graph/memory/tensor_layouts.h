@@ -5,6 +5,7 @@
 #define QDQ_GRAPH_MEMORY_TENSOR_LAYOUTS_H
 
 #include "graph/memory/given_layout.h"
+#include "graph/memory/output_tensor.h"
 
 typedef struct qdq_tensor_layouts {
     const qdq_tensor_layout **of;  // by value id; NULL: every value has the default
@@ -18,8 +19,8 @@ bool qdq_tensor_layouts_make(const qdq_graph *graph, qdq_mempool *mempool, qdq_t
 // if no operand has one to take, which target ttnn refuses.
 const qdq_tensor_layout *qdq_tensor_layout_of(const qdq_tensor_layouts *layouts, uint32_t id);
 
-// The value whose buffer the value `id` shares, because it is a reshape that moves no page; `id`
-// itself if it has a buffer of its own.
+// The value whose buffer the value `id` shares, because it is a reshape that moves no page, or is
+// written to the buffer of an output_tensor; `id` itself if it has a buffer of its own.
 uint32_t qdq_tensor_root_of(const qdq_graph *graph, const qdq_tensor_layouts *layouts, uint32_t id);
 
 #endif

@@ -161,6 +161,9 @@ static void read_attr(attr_reader *a, const qdq_attr_desc *attr, const qdq_json_
         *(qdq_dtype *)field = qdq_json_read_dtype(a->graph, qdq_json_text(json), a->subject);
         a->failed |= *(qdq_dtype *)field == QDQ_DTYPE_NONE;
         break;
+    case QDQ_ATTR_VALUE:  // json_nodes.c finds the value
+        if (!qdq_json_text(json)) wrong_attr(a, json, "the name of a value");
+        break;
     case QDQ_ATTR_INTS: read_ints(a, json, field); break;
     case QDQ_ATTR_FLOATS: read_floats(a, json, field); break;
     case QDQ_ATTR_NUMBERS: {

@@ -73,6 +73,18 @@ static const qdq_json_item *first_name(const qdq_json_item *port) {
     return qdq_json_is_array(port) ? qdq_json_first(port) : port;
 }
 
+// The attribute of a node that names a value, and the name; NULL if the node has none.
+static const qdq_attr_desc *value_attr(const qdq_node_text *node, const char **name) {
+    const qdq_op *op = node->attrs ? qdq_op_find(node->op) : NULL;
+    for (size_t i = 0; op && i < op->attr_count; i++) {
+        if (op->attrs[i].kind != QDQ_ATTR_VALUE) continue;
+        const qdq_json_item *json = qdq_json_find(node->attrs, op->attrs[i].name);
+        *name = json ? qdq_json_text(json) : NULL;
+        return *name ? &op->attrs[i] : NULL;
+    }
+    return NULL;
+}
+
 static void found_cycle(void *self, const uint32_t *members, size_t count) {
     enum { SHOWN = 6 };
     const qdq_node_list *list = self;
@@ -90,8 +102,10 @@ static void found_cycle(void *self, const uint32_t *members, size_t count) {
 static qdq_status sort_nodes(qdq_node_list *list, uint32_t *order) {
     const qdq_reader *r = list->r;
     size_t edges = 0, capacity = 0;
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < list->count; i++) {
+        capacity++;  // for an attribute that names a value
         QDQ_JSON_EACH(port, list->nodes[i].inputs) capacity += count_names(port);
+    }
     size_t *start = qdq_mempool_array(r->mempool, list->count + 1, sizeof *start);
     uint32_t *needs = qdq_mempool_array(r->mempool, capacity, sizeof *needs);
     if (!start || !needs) return qdq_fail_memory(r->err, capacity * sizeof *needs);
@@ -101,6 +115,8 @@ static qdq_status sort_nodes(qdq_node_list *list, uint32_t *order) {
             for (size_t n = count_names(port); n--; name = qdq_json_next(name))
                 edges += maker_of(list, qdq_json_text(name), &needs[edges]);
         }
+        const char *named;
+        if (value_attr(&list->nodes[i], &named)) edges += maker_of(list, named, &needs[edges]);
         start[i + 1] = edges;
     }
     qdq_needs all = {list->count, start, needs};
@@ -231,6 +247,13 @@ static qdq_status add_node(const qdq_node_list *list, const qdq_node_text *node)
         bool fine = read_ports(list, op, node, fields);
         fine =
             qdq_json_read_attrs(r->graph, r->mempool, op, node->name, node->attrs, fields) && fine;
+        const char *named;
+        const qdq_attr_desc *attr = value_attr(node, &named);
+        if (attr) {
+            qdq_value value = qdq_json_resolve(
+                list, named, (qdq_subject){node->name, op->name, attr->name, NULL});
+            memcpy(fields + attr->offset, &value, sizeof value);
+        }
         if (r->mempool->failed) return qdq_fail_memory(r->err, op->attrs_size);
         if (fine) {
             qdq_json_check_nesting(r->graph, op, node->name, node->attrs, fields);

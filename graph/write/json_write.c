@@ -121,6 +121,7 @@ static bool is_set(const qdq_attr_desc *attr, const void *field) {
     case QDQ_ATTR_INTS: return ((const qdq_ints *)field)->data != NULL;
     case QDQ_ATTR_FLOATS: return ((const qdq_floats *)field)->data != NULL;
     case QDQ_ATTR_NUMBERS: return ((const qdq_numbers *)field)->data != NULL;
+    case QDQ_ATTR_VALUE: return ((const qdq_value *)field)->id != 0;
     }
     return false;
 }
@@ -132,7 +133,8 @@ static void write_bound(qdq_json *json, const qdq_int *bound) {
         write_number(json, (double)bound->value + bound->fraction);
 }
 
-static void write_attr(qdq_json *json, const qdq_attr_desc *attr, const void *field) {
+static void write_attr(qdq_json *json, const qdq_graph *graph, const qdq_attr_desc *attr,
+                       const void *field) {
     if (!is_set(attr, field)) return;
     qdq_json_key(json, attr->name);
     switch (attr->kind) {
@@ -146,6 +148,9 @@ static void write_attr(qdq_json *json, const qdq_attr_desc *attr, const void *fi
     case QDQ_ATTR_INTS: write_ints(json, field); break;
     case QDQ_ATTR_FLOATS: write_floats(json, field); break;
     case QDQ_ATTR_NUMBERS: write_numbers(json, field); break;
+    case QDQ_ATTR_VALUE:
+        qdq_json_string(json, graph->values[((const qdq_value *)field)->id].name);
+        break;
     }
 }
 
@@ -172,7 +177,7 @@ static void write_node(qdq_json *json, const qdq_graph *graph, const qdq_node *n
     qdq_json_key(json, "attrs");
     qdq_json_begin_object(json);
     for (size_t i = 0; i < op->attr_count; i++)
-        write_attr(json, &op->attrs[i], (const char *)node->attrs + op->attrs[i].offset);
+        write_attr(json, graph, &op->attrs[i], (const char *)node->attrs + op->attrs[i].offset);
     qdq_json_end_object(json);
     if (node->output_count)
         qdq_json_write_memory(json, qdq_graph_given_layout(graph, node->outputs[0]));

@@ -8,7 +8,8 @@ static const qdq_port_desc inputs[] = {
     QDQ_QUANTIZE_PORTS(qdq_dequantize_attrs, , QDQ_SET_QUANTIZED)};
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_REALS}};
 static const qdq_attr_desc attrs[] = {
-    QDQ_QUANTIZE_ATTRS(qdq_dequantize_attrs, , "bfloat16", QDQ_REQUIRED)};
+    QDQ_QUANTIZE_ATTRS(qdq_dequantize_attrs, , "bfloat16", QDQ_REQUIRED),
+    QDQ_TTNN_ATTRS(qdq_dequantize_attrs)};
 
 static void infer(qdq_op_context *ctx) {
     const qdq_dequantize_attrs *a = ctx->attrs;

@@ -40,6 +40,13 @@
         {"zero_point_domain", QDQ_ATTR_WORD, offsetof(S, prefix zero_point_domain),             \
          qdq_domain_words, "int",                                                               \
          "int: a code; float: the real value of the middle code; none: there is none"}
+
+// Keywords of ttnn's three functions.
+#define QDQ_TTNN_ATTRS(S)                                                                       \
+    {"output_tensor", QDQ_ATTR_VALUE, offsetof(S, output_tensor), NULL, "a tensor of its own",  \
+     "target ttnn: the value in whose buffer y is written; no result depends on it"},           \
+        {"queue_id", QDQ_ATTR_INT, offsetof(S, queue_id), NULL, "",                             \
+         "has no effect: a run has no command queues"}
 // clang-format on
 
 enum { QDQ_PORT_X, QDQ_PORT_SCALE, QDQ_PORT_ZERO_POINT };  // order of those ports

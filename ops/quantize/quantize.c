@@ -10,7 +10,8 @@ static const qdq_port_desc inputs[] = {
     QDQ_QUANTIZE_PORTS(qdq_quantize_attrs, , QDQ_SET_REALS | QDQ_SET(INT32))};
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_QUANTIZED}};
 static const qdq_attr_desc attrs[] = {
-    QDQ_QUANTIZE_ATTRS(qdq_quantize_attrs, , "int8", QDQ_REQUIRED)};
+    QDQ_QUANTIZE_ATTRS(qdq_quantize_attrs, , "int8", QDQ_REQUIRED),
+    QDQ_TTNN_ATTRS(qdq_quantize_attrs)};
 
 static void infer(qdq_op_context *ctx) {
     const qdq_quantize_attrs *a = ctx->attrs;

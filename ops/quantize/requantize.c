@@ -40,6 +40,7 @@ static const qdq_attr_desc attrs[] = {
      "least quantized value"},
     {"quant_max", QDQ_ATTR_BOUND, offsetof(attrs_type, quant_max), NULL, "of the dtype",
      "greatest quantized value"},
+    QDQ_TTNN_ATTRS(attrs_type),
 };
 
 // One side of the op.

@@ -280,7 +280,7 @@ class Misspelled(Case):
 
     def test_words_without_a_counterpart_are_left_out(self):
         for wrong in ("queue_id", "output_tensor"):
-            found = self.check(graph([quantize(scales=1, **{wrong: 1})], outputs={"y": "x"}))
+            found = self.check(graph([node("ReLU", "r", "x", **{wrong: 1})], outputs={"y": "x"}))
             (one,) = [one for one in found if one["rule"] == "core/attr-unknown"]
             self.assertTrue(one["hint"].startswith("leave it out: "), one["hint"])
 

@@ -37,7 +37,8 @@ except ImportError:
     jsonschema = None
 
 # Types of attributes; what is none of them are the words of one, with " or " between.
-TYPES = {"int", "number", "bool", "dtype", "int[]", "float32 or float32[]", "int or int[]"}
+TYPES = {"int", "number", "bool", "dtype", "int[]", "float32 or float32[]", "int or int[]",
+         "value"}
 # Ops of ops_quantizing.md; those of ops_neural_network.md are all others.
 QUANTIZING = {"Quantize", "Dequantize", "DynamicQuantize", "Requantize", "Cast"}
 
@@ -350,6 +351,7 @@ BROKEN = {
     "a shard of rank 1": ([*NODE, "memory_config"], {
         "memory_layout": "HEIGHT_SHARDED", "shard_spec": {"grid": [[[0, 0], [0, 0]]],
                                                           "shape": [32]}}),
+    "an output_tensor that is a number": ([*NODE, "attrs", "output_tensor"], 1),
     "an unknown layout": (["inputs", 0, "layout"], "TILED"),
     "a tile of 5 rows": (["inputs", 0, "tile"], [5, 32]),
     "a transpose_tile that is a number": (["inputs", 0, "transpose_tile"], 1),

@@ -183,6 +183,7 @@ static const char *type_of(size_t op, const qdq_attr_info *attr) {
         {"int[]", "'type': 'array', 'items': {'type': 'integer'}"},
         {"float32 or float32[]", "'$ref': '#/$defs/scales'"},
         {"int or int[]", "'$ref': '#/$defs/zps'"},
+        {"value", "'$ref': '#/$defs/value'"},
     };
     if (strcmp(attr->name, "zps") == 0 && has_attr(op, "zero_point_domain"))
         return "'$ref': '#/$defs/zero_points'";

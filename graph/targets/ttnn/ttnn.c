@@ -222,6 +222,8 @@ static const qdq_rule rules[] = {
                 "Quantize DynamicQuantize Requantize", default_dtype),
     WARNING_ROW("page-ranks", "the documentation has x of rank 2, 3 or 4; the code accepts others", "reshape x",
                 "pages of ttnn.quantize, dequantize and requantize; tt-metal test_quantization.py", ALL, qdq_ttnn_page_ranks),
+    WARNING_ROW("output-tensor-expanded", "with an axis and four tensors, requantize does not return its output_tensor", "leave it out",
+                CODE "requantize", "Requantize", qdq_ttnn_expanded_output),
     QDQ_TTNN_MEMORY_ROWS,
     MEMORY_ROW("memory-exhausted", "a pool of the device has enough free bytes for each buffer", "free tensors earlier, or move some to another pool", "FreeListOpt"),
     MEMORY_ROW("memory-fragmented", "a pool of the device has a free block for each buffer", "reallocate the tensors that lie between free blocks, or allocate in another order", "FreeListOpt"),

@@ -299,3 +299,12 @@ void qdq_ttnn_mlir_mixes(const qdq_op_context *ctx, const qdq_rule *rule) {
                                              in.count),
                                     "both per channel, or both per tensor");
 }
+
+void qdq_ttnn_expanded_output(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_requantize_attrs *a = ctx->attrs;
+    if (a->output_tensor.id && qdq_ttnn_path(ctx) == QDQ_TTNN_EXPANDED)
+        qdq_report_target_violation(ctx, rule, "output_tensor",
+                                    "is given to an addition within requantize, and the result is "
+                                    "a tensor of its own",
+                                    NULL);
+}

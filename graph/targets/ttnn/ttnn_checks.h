@@ -35,6 +35,7 @@ void qdq_ttnn_bfloat16_zero_point(const qdq_op_context *ctx, const qdq_rule *rul
 void qdq_ttnn_expanded_truncates(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_through_bfloat16(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_axis_ignored(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_expanded_output(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_mlir_mixes(const qdq_op_context *ctx, const qdq_rule *rule);
 
 #endif

@@ -193,6 +193,41 @@ void qdq_ttnn_shard_unequal(const qdq_value_context *ctx, const qdq_rule *rule) 
     }
 }
 
+void qdq_ttnn_output_tensor(const qdq_value_context *ctx, const qdq_rule *rule) {
+    uint32_t into = qdq_output_tensor_of(ctx->node);
+    const qdq_graph_value *t = &ctx->graph->values[into];
+    const qdq_type *y = &ctx->value->type;
+    const char *found = NULL, *wanted = NULL;
+    if (!into || !t->valid) return;
+    qdq_layout layout = qdq_tensor_layout_of(ctx->layouts, into)->layout;
+    if (t->type.dtype != y->dtype) {
+        found = qdq_text(ctx->findings, "is %s", qdq_dtype_name(t->type.dtype));
+        wanted = qdq_text(ctx->findings, "%s, as the result", qdq_dtype_name(y->dtype));
+    } else if (!qdq_shape_equal(t->type.shape, y->shape)) {
+        found = qdq_text(ctx->findings, "has the shape %s",
+                         qdq_shape_text(ctx->findings, t->type.shape));
+        wanted =
+            qdq_text(ctx->findings, "%s, as the result", qdq_shape_text(ctx->findings, y->shape));
+    } else if (layout != ctx->layout->layout) {
+        found = qdq_text(ctx->findings, "has layout %s", layout_name(layout));
+        wanted = qdq_text(ctx->findings, "%s, as the result", layout_name(ctx->layout->layout));
+    }
+    if (found) qdq_report_value(ctx, rule, "output_tensor", found, wanted);
+}
+
+void qdq_ttnn_output_tensor_read(const qdq_value_context *ctx, const qdq_rule *rule) {
+    uint32_t into = qdq_output_tensor_of(ctx->node);
+    if (!into || !ctx->graph->values[into].valid) return;
+    bool is_output = ctx->graph->values[into].returned;
+    if (!is_output && ctx->last_reader[into] <= ctx->value->node) return;
+    qdq_report_value(ctx, rule, "output_tensor",
+                     qdq_text(ctx->findings, "is '%s', %s", ctx->graph->values[into].name,
+                              is_output ? "an output of the graph"
+                                        : qdq_text(ctx->findings, "which node '%s' reads later",
+                                                   ctx->graph->nodes[ctx->last_reader[into]].name)),
+                     NULL);
+}
+
 void qdq_ttnn_move_where(const qdq_value_context *ctx, const qdq_rule *rule) {
     bool is_layout = strcmp(ctx->node->op->name, "ToLayout") == 0;
     if (is_layout ? !ctx->given->has_layout : !ctx->given->has_config)

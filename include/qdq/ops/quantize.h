@@ -44,6 +44,9 @@ typedef struct qdq_quantize_attrs {
     qdq_bool saturate;     // float8 results: clamp to the largest value, else NaN or infinity;
                            // default: the target's choice. Dequantize and integers: no effect
     qdq_domain zero_point_domain;
+    qdq_value output_tensor;  // target ttnn: the value in whose buffer y is written; it has the
+                              // type of y. No result depends on it. DynamicQuantize: no effect
+    qdq_int queue_id;         // has no effect
 } qdq_quantize_attrs;
 
 typedef qdq_quantize_attrs qdq_dequantize_attrs;
@@ -122,6 +125,8 @@ typedef struct qdq_requantize_attrs {
     qdq_dtype dtype;        // of y; default: the dtype of x
     qdq_int quant_min;
     qdq_int quant_max;
+    qdq_value output_tensor;  // as for Quantize
+    qdq_int queue_id;         // has no effect
 } qdq_requantize_attrs;
 
 static inline qdq_value qdq_requantize(qdq_graph *graph, qdq_value x, qdq_requantize_attrs attrs) {
