@@ -344,7 +344,10 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
                       .memory = memory,
                       .plan = plan,
                       .err = err};
-    if (memory.device) c.draft.storage.tiled = c.draft.storage.node_by_node = true;
+    if (memory.device) {
+        c.draft.storage.tiled = c.draft.storage.node_by_node = true;
+        c.draft.storage.on_device = true;
+    }
     qdq_budget_init(&c.budget, graph->allocator,
                     qdq_size_add(graph->limits.bytes, BYTES_OF_PLANNING));
     qdq_mempool_init(&plan->mempool, &c.budget.allocator);

@@ -291,14 +291,19 @@ static bool build_tensor_op(qdq_compiler *c, const qdq_draft_step *draft, qdq_st
 
 static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const qdq_located *from,
                              qdq_step *step) {
-    if (draft->tensor_op_node)
-        return build_tensor_op(c, draft, step) ? QDQ_OK : qdq_draft_stopped(&c->draft, c->err);
-    *step = (qdq_step){.x = x_of(c, draft, from)};
+    bool on_device = c->draft.storage.on_device;
+    if (draft->tensor_op_node) {
+        bool built = build_tensor_op(c, draft, step);
+        step->defines_padding = on_device;
+        return built ? QDQ_OK : qdq_draft_stopped(&c->draft, c->err);
+    }
+    *step = (qdq_step){.x = x_of(c, draft, from), .defines_padding = on_device};
     step->tiling = qdq_tiling_of(step->x.shape);
     step->elements = qdq_shape_count(step->x.shape);
     step->computes_padding = needs_tiles(step->x.place, step->x.dtype);
     if (!set_links(c, draft, step)) return qdq_draft_stopped(&c->draft, c->err);
-    step->tiled = step->computes_padding || (c->draft.storage.tiled && fills_tiles(&step->tiling));
+    step->tiled = step->computes_padding || on_device ||
+                  (c->draft.storage.tiled && fills_tiles(&step->tiling));
     for (size_t i = 0; i < draft->link_count; i++)
         step->links[i].streams = streams(step, &step->links[i]);
     step->blocks = step->tiled ? step->tiling.tiles

@@ -40,6 +40,7 @@ typedef struct qdq_storage {
     bool tiled;         // inputs, outputs and values between steps are tiles of the arena
     bool node_by_node;  // a step for each node, all of whose operands and results are stored
     bool keep_all;
+    bool on_device;  // padding is computed too
 } qdq_storage;
 
 // The decisions of compiling about a value of the graph.

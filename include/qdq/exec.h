@@ -123,7 +123,7 @@ QDQ_API qdq_status qdq_exec_read(const qdq_exec *exec, const char *name, qdq_dty
 //---- Tiles ------------------------------------------------------------------
 
 // The tiles of a value where they lie, one after the other in the order of qdq/tile.h. Padding
-// has no defined contents.
+// is undefined, except on a device (docs/device_memory.md, section 9).
 typedef struct qdq_tiles_view {
     const void *data;  // valid until the next run
     qdq_dtype dtype;

@@ -123,9 +123,9 @@ static void run_tiles(const qdq_exec *exec, const qdq_step *step, size_t begin, 
     bool by_rows = goes_by_rows(step);
     for (size_t tile = begin, count; tile < end; tile += count) {
         count = qdq_tile_whole_run(&step->tiling, tile, end - tile < most ? end : tile + most);
-        bool edge = count == 0 && !step->computes_padding;
-        if (count == 0) count = 1;
-        if (edge || by_rows) {
+        bool edge = count == 0;
+        if (edge) count = 1;
+        if (edge ? !step->computes_padding && !step->defines_padding : by_rows) {
             run_rectangle(exec, step, tile, count, states, l1);
             continue;
         }
@@ -221,7 +221,24 @@ static void fetch_step_params(const qdq_exec *exec, const qdq_step *step) {
         fetch_params(exec, step->reduce->stage_params, step->reduce->stage_param_count);
 }
 
-static void run_step(const qdq_exec *exec, const qdq_step *step) {
+static void clear_padding(const qdq_exec *exec, const qdq_located *value) {
+    if (value->place.kind != QDQ_PLACE_ARENA) return;
+    qdq_tiling tiling = qdq_tiling_of(value->shape);
+    qdq_tiles_clear_padding(value->dtype, &tiling, qdq_exec_place(exec, value->place));
+}
+
+// Clears the padding of values that no link computes.
+static void clear_step_padding(const qdq_exec *exec, const qdq_step *step) {
+    const qdq_tensor_op *op = step->tensor_op;
+    for (size_t i = 0; op && i < op->y_count; i++) clear_padding(exec, &op->y[i]);
+    for (size_t i = 0; step->reduce && i < step->reduce->result_count; i++)
+        clear_padding(exec, &step->reduce->results[i]);
+    if (step->shape == QDQ_STEP_MOVE)
+        clear_padding(exec,
+                      &(qdq_located){step->links[0].y_dtype, step->x.shape, step->links[0].store});
+}
+
+static void compute_step(const qdq_exec *exec, const qdq_step *step) {
     fetch_step_params(exec, step);
     if (step->shape == QDQ_STEP_TENSOR_OP) {
         qdq_exec_run_tensor_op(exec, step);
@@ -239,6 +256,11 @@ static void run_step(const qdq_exec *exec, const qdq_step *step) {
     else
         run_task(&context, 0, count);
     if (step->reduce) qdq_exec_finish_reduction(exec, step->reduce, partials);
+}
+
+static void run_step(const qdq_exec *exec, const qdq_step *step) {
+    compute_step(exec, step);
+    if (step->defines_padding) clear_step_padding(exec, step);
 }
 
 void qdq_exec_run(qdq_exec *exec) {

@@ -182,6 +182,9 @@ typedef struct qdq_step {
     qdq_tiling tiling;
     bool tiled;             // blocks are tiles
     bool computes_padding;  // a value shares bytes or an exponent with its neighbours in the tile
+    // On a device padding has numbers: zeros where rows become tiles and in the results of tensor
+    // ops and reductions, and the links compute it like any element. Elsewhere it is undefined.
+    bool defines_padding;
     size_t elements, blocks;
     qdq_link *links;
     size_t link_count;

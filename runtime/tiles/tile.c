@@ -256,6 +256,19 @@ static void untilize_plain(qdq_dtype dtype, const qdq_tiling *t, const char *til
 }
 
 // If tiles hold elements in another form than the API, each one is converted in a block.
+void qdq_tiles_clear_padding(qdq_dtype dtype, const qdq_tiling *t, void *tiles) {
+    size_t size = qdq_dtype_size(dtype), bytes = qdq_tile_bytes(dtype);
+    bool plain = qdq_tile_is_plain(dtype);
+    _Alignas(64) unsigned char block[QDQ_TILE_ELEMENTS * sizeof(float)];
+    for (size_t i = 0; i < t->tiles; i++) {
+        char *tile = (char *)tiles + i * bytes;
+        if (is_whole(qdq_tile_locate(t, i))) continue;
+        if (!plain) qdq_tile_load(dtype, tile, block);
+        qdq_tile_clear_padding(size, t, i, plain ? (void *)tile : block);
+        if (!plain) qdq_tile_store(dtype, block, tile);
+    }
+}
+
 void qdq_tilize_range(qdq_dtype dtype, const qdq_tiling *t, const void *rows, void *tiles,
                       size_t begin, size_t end) {
     if (qdq_tile_is_plain(dtype)) {

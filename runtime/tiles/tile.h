@@ -43,6 +43,9 @@ bool qdq_tile_is_plain(qdq_dtype dtype);
 void qdq_tile_store(qdq_dtype dtype, const void *block, void *tile);
 void qdq_tile_load(qdq_dtype dtype, const void *tile, void *block);
 
+// Sets the padding of all tiles of a tensor to zero, in the form of the arena.
+void qdq_tiles_clear_padding(qdq_dtype dtype, const qdq_tiling *tiling, void *tiles);
+
 // Copies tiles begin..end as qdq_tilize and qdq_untilize copy all of them.
 void qdq_tilize_range(qdq_dtype dtype, const qdq_tiling *tiling, const void *rows, void *tiles,
                       size_t begin, size_t end);
