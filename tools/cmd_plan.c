@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq plan: prints the steps, the arena, the lifetime of each value, and a map of the arena.
+// qdq plan: prints the steps, the arena, the lifetime of each value, a map of the arena, and the
+// memory of the device.
 #include <string.h>
 
+#include "runtime/base/did_you_mean.h"
 #include "tools/commands.h"
 #include "tools/common.h"
+#include "tools/failure.h"
+#include "tools/plan/capture.h"
+#include "tools/plan/device_text.h"
+#include "tools/plan/device_view.h"
+#include "tools/plan/memory_csv.h"
+#include "tools/plan/memory_json.h"
 
 //---- The picture ------------------------------------------------------------
 
 enum { MAP_COLUMNS = 64 };
-
-static char letter_of(size_t value) {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    return letters[value % (sizeof letters - 1)];
-}
 
 // Prints one row per step and one column per part of the arena, with the letter of the value there.
 // If one value replaces another in place, the cell shows the newer one.
@@ -106,11 +109,13 @@ static void print_plan(const qdq_plan *plan, bool map) {
     for (size_t i = 0; i < s.step_count; i++) print_step(i, qdq_plan_get_step(plan, i));
     print_values(plan, &s);
     if (map) print_map(plan);
+    print_device(plan);
 }
 
 //---- JSON -------------------------------------------------------------------
 
-static void json_value(qdq_json *json, const qdq_plan_value *v) {
+static void json_value(qdq_json *json, const qdq_plan *plan, size_t value) {
+    const qdq_plan_value *v = qdq_plan_get_value(plan, value);
     qdq_json_begin_object(json);
     json_string_key(json, "name", v->name);
     json_string_key(json, "dtype", qdq_dtype_name(v->dtype));
@@ -123,6 +128,7 @@ static void json_value(qdq_json *json, const qdq_plan_value *v) {
     json_uint_key(json, "offset", v->offset);
     json_uint_key(json, "first_step", v->first_step);
     json_uint_key(json, "last_step", v->last_step);
+    json_value_buffer(json, plan, value);
     qdq_json_end_object(json);
 }
 
@@ -138,7 +144,7 @@ static void json_step(qdq_json *json, const qdq_plan_step *step) {
     qdq_json_end_object(json);
 }
 
-static void print_json(const qdq_plan *plan, const options *opt) {
+static void print_json(const qdq_plan *plan, const options *opt, size_t paged) {
     qdq_plan_stats s = qdq_plan_get_stats(plan);
     qdq_json json;
     json_begin(&json);
@@ -156,13 +162,57 @@ static void print_json(const qdq_plan *plan, const options *opt) {
     json_uint_key(&json, "operations", s.operations);
     qdq_json_key(&json, "values");
     qdq_json_begin_array(&json);
-    for (size_t i = 0; i < s.value_count; i++) json_value(&json, qdq_plan_get_value(plan, i));
+    for (size_t i = 0; i < s.value_count; i++) json_value(&json, plan, i);
     qdq_json_end_array(&json);
     qdq_json_key(&json, "steps");
     qdq_json_begin_array(&json);
     for (size_t i = 0; i < s.step_count; i++) json_step(&json, qdq_plan_get_step(plan, i));
     qdq_json_end_array(&json);
+    json_device(&json, plan);
+    if (paged != SIZE_MAX) json_pages(&json, plan, paged);
     json_end(&json);
+}
+
+//---- The device -------------------------------------------------------------
+
+// Sets *out to the buffer that --pages names; SIZE_MAX without the option.
+static int find_paged(const qdq_device_plan *p, const char *name, size_t *out) {
+    *out = SIZE_MAX;
+    if (!name) return EXIT_OK;
+    for (size_t i = 0; i < p->buffer_count; i++)
+        if (strcmp(p->buffers[i].name, name) == 0) *out = i;
+    if (*out != SIZE_MAX) return EXIT_OK;
+    const char *near = NULL;
+    for (size_t i = 0; i < p->buffer_count && !near; i++)
+        near = qdq_did_you_mean(name, &p->buffers[i].name, 1);
+    return tell_failure(QDQ_ERR_ARGUMENT, "--pages is '%.200s', wanted a buffer%s%s%s", name,
+                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+// The reports that files get.
+static int write_reports(const qdq_plan *plan, const options *opt) {
+    const qdq_device_plan *p = qdq_plan_device(plan);
+    int code = EXIT_OK;
+    if (!p && (opt->pages || opt->memory_csv || opt->trace))
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--pages, --memory-csv and --trace are about a device, and there is "
+                            "none; add --device");
+    if (opt->memory_csv) code = memory_csv_write(p, opt->memory_csv);
+    if (code == EXIT_OK && opt->trace) code = capture_write(p, opt->trace);
+    return code;
+}
+
+static int show_plan(const qdq_plan *plan, const options *opt) {
+    size_t paged;
+    int code = write_reports(plan, opt);
+    if (code == EXIT_OK) code = find_paged(qdq_plan_device(plan), opt->pages, &paged);
+    if (code != EXIT_OK) return code;
+    if (opt->json)
+        print_json(plan, opt, paged);
+    else
+        print_plan(plan, opt->map);
+    if (!opt->json && paged != SIZE_MAX) print_pages(plan, paged);
+    return EXIT_OK;
 }
 
 int run_plan(const options *opt) {
@@ -170,10 +220,7 @@ int run_plan(const options *opt) {
     qdq_graph *graph = load_graph(opt->operands.items[0], opt, &code);
     if (!graph) return code;
     qdq_plan *plan = compile_graph(graph, opt, &code);
-    if (plan && opt->json)
-        print_json(plan, opt);
-    else if (plan)
-        print_plan(plan, opt->map);
+    if (plan) code = show_plan(plan, opt);
     qdq_plan_destroy(plan);
     qdq_graph_destroy(graph);
     return code;

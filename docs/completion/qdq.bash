@@ -61,12 +61,15 @@ _qdq() {
         ;;
     *:plan)
         words=''
-        options='--target --tiled --keep --materialize --device --fast --literal --float-storage --map --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--target --tiled --keep --materialize --device --fast --literal --float-storage --map --pages --memory-csv --trace --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
         --keep) options='' words='all NAME,NAME' files='' ;;
         --device) options='' words='' files=yes ;;
         --float-storage) options='' words='bfloat16 declared' files='' ;;
+        --pages) options='' words='' files='' ;;
+        --memory-csv) options='' words='' files='' ;;
+        --trace) options='' words='' files=yes ;;
         --max-elements) options='' words='' files='' ;;
         --max-bytes) options='' words='' files='' ;;
         --max-operations) options='' words='' files='' ;;

@@ -50,7 +50,7 @@ class Help(Case):
                    "check": common + ["--strict", "--device"],
                    "compare": ["--targets", "--input", "--fill", "--threads", "--isa", "--json"],
                    "ops": ["--json"], "targets": ["--json"],
-                   "plan": common + storing, "bench": running}
+                   "plan": common + storing + ["--pages", "--memory-csv", "--trace"], "bench": running}
         caps = ["--max-elements", "--max-bytes", "--max-file-bytes", "--max-values"]
         for name, wanted in options.items():
             text = self.qdq("help", name).out

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the device plan of a plan as text and pictures.
+#ifndef QDQ_TOOLS_PLAN_DEVICE_TEXT_H
+#define QDQ_TOOLS_PLAN_DEVICE_TEXT_H
+
+#include <qdq/qdq.h>
+
+// Nothing if the plan has no device.
+void print_device(const qdq_plan *plan);
+// One line for each page of a buffer.
+void print_pages(const qdq_plan *plan, size_t buffer);
+
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the device plan of a plan as JSON keys of `qdq plan --json`.
+#ifndef QDQ_TOOLS_PLAN_MEMORY_JSON_H
+#define QDQ_TOOLS_PLAN_MEMORY_JSON_H
+
+#include <qdq/qdq.h>
+
+#include "runtime/base/json_writer.h"
+
+// The keys device, pools, buffers, programs and events; without a device only `device`, null.
+void json_device(qdq_json *json, const qdq_plan *plan);
+// The key `buffer` of value number `value` of the arena, if it has one.
+void json_value_buffer(qdq_json *json, const qdq_plan *plan, size_t value);
+// The key `pages`: every page of a buffer.
+void json_pages(qdq_json *json, const qdq_plan *plan, size_t buffer);
+
+#endif
