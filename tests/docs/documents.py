@@ -11,6 +11,7 @@ TIMEOUT = 120  # seconds, against hanging
 STORED = {"float32": "F32", "bfloat16": "BF16", "int8": "I8", "uint8": "U8", "int32": "I32"}
 ONE = {"float32": struct.pack("<f", 1), "bfloat16": b"\x80\x3f", "int8": b"\1", "uint8": b"\1",
        "int32": struct.pack("<i", 1)}
+ANY_TEXT = re.compile(r"(?<!\.)\.\.\.(?!\.)")
 SHOWS_CODE = re.compile(r"\s*;\s*echo \$\?\s*$")
 
 
@@ -55,10 +56,11 @@ def read_commands(text):
 
 
 def as_pattern(lines):
-    """A regular expression of what is printed: "..." is any text, alone on its line any lines."""
+    """A regular expression of what is printed: "..." is any text, alone on its line any lines. More
+    dots in a row are dots."""
     parts = []
     for line in lines:
-        text = re.escape(line).replace(re.escape("..."), "[^\n]*") + "\n"
+        text = "[^\n]*".join(map(re.escape, ANY_TEXT.split(line))) + "\n"
         parts.append("(?:[^\n]*\n)*" if line == "..." else text)
     return "".join(parts)
 
@@ -76,7 +78,7 @@ def renewed(text, qdq, folder):
     for number, command, printed in read_commands(text):
         made += lines[end:number]
         end = number + len(printed or [])
-        if not printed or any("..." in line for line in printed):
+        if not printed or any(ANY_TEXT.search(line) for line in printed):
             made += lines[number:end]
         else:
             made += run_command(qdq, command, folder)[1].splitlines()
