@@ -113,6 +113,14 @@ static void store_tiles_in_rows(const qdq_step *step, const qdq_link *link, cons
                         step->tiling.cols * size, past_cache);
 }
 
+// Stores whole tiles to tiles of the arena.
+static void store_tiles(const qdq_link *link, const qdq_chunk *chunk, const char *y, char *memory) {
+    size_t size = qdq_dtype_size(link->y_dtype), bytes = qdq_tile_bytes(link->y_dtype);
+    char *tile = memory + chunk->at / QDQ_BLOCK_ELEMENTS * bytes;
+    for (size_t done = 0; done < chunk->n; done += QDQ_BLOCK_ELEMENTS, tile += bytes)
+        qdq_tile_store(link->y_dtype, y + done * size, tile);
+}
+
 static void store(const qdq_exec *exec, const qdq_step *step, const qdq_link *link,
                   const qdq_chunk *chunk, const void *y) {
     char *memory = qdq_exec_place(exec, link->store);
@@ -121,7 +129,7 @@ static void store(const qdq_exec *exec, const qdq_step *step, const qdq_link *li
     if (link->store.kind == QDQ_PLACE_ARENA && !step->tiled)
         qdq_exec_store_in_tiles(memory, qdq_dtype_size(link->y_dtype), &step->tiling, chunk, y);
     else if (link->store.kind == QDQ_PLACE_ARENA)
-        qdq_tile_store(link->y_dtype, y, memory + block * qdq_tile_bytes(link->y_dtype));
+        store_tiles(link, chunk, y, memory);
     else if (step->tiled && chunk->n > QDQ_BLOCK_ELEMENTS)
         store_tiles_in_rows(step, link, chunk, y, memory);
     else if (step->tiled)

@@ -115,6 +115,34 @@ static void every_shape_gives_the_bits_of_a_streamed_run(void **state) {
     }
 }
 
+// Node by node a result takes the place of an operand that nothing reads later.
+static void results_in_place_of_their_operand_have_all_their_tiles(void **state) {
+    (void)state;
+    static results wanted, got;
+    const qdq_compile_options on_device = {.device = qdq_device_find("n150", NULL)};
+    const qdq_requantize_attrs doubled = {.in_scales = QDQ_SCALE(0.2f),
+                                          .out_scales = QDQ_SCALE(0.1f)};
+    for (size_t s = 0; s < UNIT_COUNT(shapes); s++) {
+        qdq_graph *g = qdq_graph_create("in place", NULL);
+        qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, shapes[s]);
+        qdq_value z = qdq_input(g, "z", QDQ_FLOAT32, shapes[s]);
+        qdq_value c = qdq_input(g, "c", QDQ_INT8, shapes[s]);
+        qdq_value q = qdq_quantize(g, x, (qdq_quantize_attrs){.scales = QDQ_SCALE(0.2f)});
+        qdq_output(g, "q", qdq_requantize(g, qdq_requantize(g, q, doubled), doubled));
+        qdq_output(g, "c", qdq_requantize(g, qdq_requantize(g, c, doubled), doubled));
+        z = qdq_relu(g, qdq_abs(g, z, (qdq_unary_attrs){0}), (qdq_unary_attrs){0});
+        qdq_output(g, "z", qdq_sqrt(g, z, (qdq_unary_attrs){0}));
+        memset(&wanted, 0, sizeof wanted);
+        memset(&got, 0, sizeof got);
+        run(g, shapes[s], &(qdq_compile_options){0}, 1, &wanted);
+        run(g, shapes[s], &on_device, 2, &got);
+        for (size_t i = 0; i < wanted.count; i++)
+            if (memcmp(wanted.bytes[i], got.bytes[i], sizeof wanted.bytes[i]))
+                fail_msg("shape %zu: output %zu differs", s, i);
+        qdq_graph_destroy(g);
+    }
+}
+
 // The arena is filled with 0xFF before a run. A tile whose padding is computed or copied has other
 // bytes there afterwards.
 static void padding_is_never_written(void **state) {
@@ -150,6 +178,7 @@ static void padding_is_never_written(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_gives_the_bits_of_a_streamed_run),
+        cmocka_unit_test(results_in_place_of_their_operand_have_all_their_tiles),
         cmocka_unit_test(padding_is_never_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
