@@ -13,6 +13,7 @@ from evaluate import evaluate
 from peers import compare_graph
 
 WIDTH = 100
+MEMORY_KEYS = {"memory_config", "layout", "tile"}  # no value depends on them
 
 
 def shortest(values):
@@ -80,7 +81,8 @@ def evaluate_folder(path):
         block = dtype if dtype in BLOCK_FLOATS else None
         if not block:
             values[name] = narrowed(values[name], DTYPES[dtype])
-        assert declare(name, values[name], block) == tensor
+        declared = {key: value for key, value in tensor.items() if key not in MEMORY_KEYS}
+        assert declare(name, values[name], block) == declared
         if block:
             values[name] = to_block_float(values[name], block)
     for constant in graph.get("constants", []):
@@ -105,20 +107,21 @@ def write_inputs(path, inputs, like=None):
 
 
 def write_folder(path, about, inputs, nodes, outputs, constants=(), files=None, dtypes=None,
-                 target=None, like=None):
+                 target=None, like=None, memory=None):
     """Writes the folder and returns the expected outputs.
 
     `inputs` are arrays by name, `outputs` value names by output name, `constants` declarations as
     they stand in the graph, `files` the tensors of each constants file, `dtypes` the block float
     that a float32 input is declared as, `target` the target of the graph, `like` another folder
-    with the same inputs."""
+    with the same inputs, `memory` the keys of inputs that say where they lie on a device."""
     graph = {
         "format": "qdq/1",
         "name": path.name,
         **({"target": target} if target else {}),
         "x-about": about,
         "inputs": [
-            declare(name, tensor, (dtypes or {}).get(name)) for name, tensor in inputs.items()
+            {**declare(name, tensor, (dtypes or {}).get(name)), **(memory or {}).get(name, {})}
+            for name, tensor in inputs.items()
         ],
         **({"constants": list(constants)} if constants else {}),
         "nodes": nodes,

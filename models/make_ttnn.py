@@ -209,7 +209,42 @@ def make_quantize():
     )
 
 
+def sharded(layout, columns, rows, shape):
+    """Shards in L1 on a rectangle of cores that begins at core (0, 0)."""
+    return {"buffer_type": "L1", "memory_layout": layout,
+            "shard_spec": {"grid": [[[0, 0], [columns - 1, rows - 1]]], "shape": shape}}
+
+
+def make_sharded():
+    """All steps are exact: multiples of 1/4 with a sixteenth more or less, and a ratio of 2."""
+    index = np.arange(256 * 128, dtype=np.int64)
+    x = float32((index * 7919 % 119 - 59) / 4 + (index * 31 % 3 - 1) / 16).reshape(256, 128)
+    height = {"memory_config": sharded("HEIGHT_SHARDED", 8, 1, [32, 128])}
+    block = {"memory_config": sharded("BLOCK_SHARDED", 2, 4, [64, 64])}
+    nodes = [
+        node("Quantize", "codes", {"x": "x"}, scales=0.25, zps=3, dtype="int8"),
+        node("Requantize", "doubled", {"x": "codes"}, in_scales=0.25, in_zps=3, out_scales=0.125,
+             out_zps=-2, dtype="int8"),
+        {**node("Reshard", "blocks", {"x": "doubled"}), **block},
+        node("Dequantize", "restored", {"x": "blocks"}, scales=0.125, zps=-2, dtype="float32"),
+        {**node("ShardedToInterleaved", "interleaved", {"x": "restored"}),
+         "memory_config": {"buffer_type": "L1"}},
+        {**node("ToMemoryConfig", "y", {"x": "interleaved"}),
+         "memory_config": {"buffer_type": "DRAM"}},
+    ]
+    made = write_model(
+        "ttnn_device_sharded_l1",
+        "A chain in L1: shards by height, quantized and requantized, resharded by blocks, "
+        "dequantized, interleaved, and moved to DRAM.",
+        {"x": x}, nodes, {"doubled": "doubled", "y": "y"}, {}, memory={"x": height}, **TARGET,
+    )
+    nearest = np.round(x.astype(np.float64) * 4)
+    assert np.array_equal(made["doubled"], 2 * nearest - 2)
+    assert np.array_equal(made["y"], nearest / 4)
+
+
 def make():
     make_requantize()
     make_through_bfloat16()
     make_quantize()
+    make_sharded()

@@ -139,7 +139,14 @@ def requantize(q, source, target, axis, dtype):
     return quantize(dequantize(q, *source, BFLOAT16), *target, dtype)
 
 
+# Ops that move a tensor to another place of the device.
+MOVES = {"ToMemoryConfig", "InterleavedToSharded", "ShardedToInterleaved", "Reshard", "ToLayout"}
+
+
 def evaluate_node(node, values):
+    if node["op"] in MOVES:
+        values[node["name"]] = values[node["inputs"]["x"]]
+        return
     op, name, attrs = node["op"], node["name"], node.get("attrs", {})
     assert set(attrs) <= KNOWN_ATTRS[op], f"{name}: attributes"
     x = values[node["inputs"]["x"]]
