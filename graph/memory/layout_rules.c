@@ -77,11 +77,24 @@ static size_t *last_readers(const qdq_graph *graph, qdq_mempool *mempool) {
     return last;
 }
 
+// Whether a graph says anything about memory. An op that moves a tensor asks for it.
+static bool is_concerned(const qdq_graph *graph) {
+    static const char *const moves[] = {"ToMemoryConfig", "InterleavedToSharded",
+                                        "ShardedToInterleaved", "Reshard", "ToLayout"};
+    if (graph->given_layouts || graph->has_output_tensors) return true;
+    for (size_t n = 0; n < graph->node_count; n++)
+        for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++)
+            if (strcmp(graph->nodes[n].op->name, moves[i]) == 0) return true;
+    return false;
+}
+
 bool qdq_check_layouts(const qdq_graph *graph, const qdq_target_version *version,
                        const qdq_device *device, qdq_findings *findings) {
     qdq_tensor_layouts layouts;
     qdq_mempool mempool;
-    if ((!graph->given_layouts && !graph->has_output_tensors) || !device) return true;
+    if (!device || !is_concerned(graph)) return true;
+    qdq_target_version memory = *version;  // the memory is ttnn's whatever the target
+    if (!version->target->device && !qdq_target_version_find("ttnn", &memory, NULL)) return true;
     qdq_mempool_init(&mempool, graph->allocator);
     const size_t *last_reader = last_readers(graph, &mempool);
     bool made = last_reader && qdq_tensor_layouts_make(graph, &mempool, &layouts);
@@ -90,7 +103,7 @@ bool qdq_check_layouts(const qdq_graph *graph, const qdq_target_version *version
                              .layouts = &layouts,
                              .last_reader = last_reader,
                              .findings = findings};
-    if (made) check_all(&ctx, version);
+    if (made) check_all(&ctx, &memory);
     qdq_mempool_release(&mempool);
     return made;
 }
