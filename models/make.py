@@ -9,6 +9,7 @@ import make_onednn
 import make_tensorrt
 import make_torchao
 import make_ttnn
+import make_ttnn_memory
 from common import HERE, bfloat16, float32, spread, write_model
 from dtypes import DTYPES
 from folder import declare, node, shortest, write_folder
@@ -341,5 +342,6 @@ if __name__ == "__main__":
     make_onednn.make()
     make_torchao.make()
     make_ttnn.make()
+    make_ttnn_memory.make()
     make_digits.make()
     make_networks.make()

@@ -122,13 +122,79 @@ static void every_model_gives_its_expected_outputs(void **state) {
     assert_true(count >= 78);
 }
 
+//---- The memory of devices --------------------------------------------------
+
+// Compares the buffers of a plan with the lines of buffers.txt.
+static void check_buffers(const char *name) {
+    char path[512], value[64], pool[16];
+    unsigned long long address, bytes;
+    size_t count = 0;
+    qdq_error err = {0};
+    (void)has_graph(name, path, "graph.json");
+    qdq_graph *g = qdq_graph_load(path, NULL, &err);
+    qdq_plan *plan = qdq_graph_compile(g, NULL, &err);
+    assert_string_equal(err.text, "");
+    const qdq_device_plan *p = qdq_plan_device(plan);
+    assert_non_null(p);
+    (void)has_graph(name, path, "buffers.txt");
+    FILE *file = fopen(path, "r");
+    for (; fscanf(file, "%63s %15s %llu %llu", value, pool, &address, &bytes) == 4; count++) {
+        const qdq_device_buffer *b = &p->buffers[count];
+        assert_string_equal(b->name, value);
+        assert_string_equal(qdq_buffer_type_name(b->pool), pool);
+        assert_int_equal(b->address, address);
+        assert_int_equal(b->bytes_per_bank, bytes);
+    }
+    assert_int_equal(count, p->buffer_count);
+    fclose(file);
+    qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
+// `qdq check` prints findings.txt and a line that counts them; `qdq run` exits 4.
+static void check_refused(const char *name) {
+    char command[4096];
+    const char *wrapper = getenv("MESON_EXE_WRAPPER");
+    snprintf(command, sizeof command,
+             "cd '%s/%s' && { %s '%s' check refused.json; test $? = 1; } | sed '$d' | "
+             "cmp - findings.txt && { %s '%s' run refused.json --fill 1 > /dev/null 2>&1; "
+             "test $? = 4; }",
+             models, name, wrapper ? wrapper : "", binary, wrapper ? wrapper : "", binary);
+    assert_int_equal(system(command), 0);
+}
+
+static void every_model_of_memory_has_its_buffers_or_findings(void **state) {
+    (void)state;
+    char path[512];
+    size_t with_buffers = 0, refused = 0;
+    DIR *dir = opendir(models);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (entry->d_name[0] == '.') continue;
+        if (has_graph(entry->d_name, path, "buffers.txt")) {
+            check_buffers(entry->d_name);
+            with_buffers++;
+        }
+        if (has_graph(entry->d_name, path, "refused.json")) {
+            check_refused(entry->d_name);
+            refused++;
+        }
+    }
+    closedir(dir);
+    assert_true(with_buffers >= 1 && refused >= 2);
+}
+
 int main(int argc, char **argv) {
     if (argc != 3) {
         fprintf(stderr, "usage: test_models MODELS_DIR QDQ_BINARY\n");
         return 2;
     }
     models = argv[1];
-    binary = argv[2];
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_model_gives_its_expected_outputs)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    binary = realpath(argv[2], NULL);  // tests change the folder
+    if (!binary) return 2;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_model_gives_its_expected_outputs),
+        cmocka_unit_test(every_model_of_memory_has_its_buffers_or_findings)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free((void *)binary);
+    return failed;
 }
