@@ -9,6 +9,7 @@
 // one library for each instruction set: AVX2 and AVX-512 on x86-64, NEON on aarch64. Meson's
 // option `simd` decides which of them a build has, and runtime/base/cpu.c which of them a run
 // uses. Two targets whose numerics have the same fields share kernels.
+#include "ops/kernels/quantize/chip_list.h"
 #include "ops/kernels/quantize/kernel_list.h"
 
 //---- The rows ---------------------------------------------------------------
@@ -23,7 +24,10 @@
 #define REQUANTIZE(name, y, numerics) KERNEL(name, REQUANTIZE, int32, y, &numerics_##numerics)
 #define FROM_FLOAT16(name, y, numerics, kernel) KERNEL(name, QUANTIZE, float16, y, &numerics_##numerics)
 #define TO_FLOAT16(name, x, numerics, kernel) KERNEL(name, DEQUANTIZE, x, float16, &numerics_##numerics)
-#define KERNELS QDQ_KERNEL_LIST(QUANTIZE, QUANTIZE_FLOAT8, DEQUANTIZE, REQUANTIZE, FROM_FLOAT16, TO_FLOAT16)
+// Rows of chip_list.h.
+#define CHIP_INTEGER(chip, CHIP, generation, y) QDQ_CHIP_INTEGER_ROWS(KERNEL, chip, generation, y)
+#define CHIP_FLOAT(chip, CHIP, x, bias, y) QDQ_CHIP_FLOAT_ROWS(KERNEL, chip, x, y)
+#define KERNELS QDQ_CHIP_INTEGERS(CHIP_INTEGER) QDQ_CHIP_FLOATS(CHIP_FLOAT) QDQ_KERNEL_LIST(QUANTIZE, QUANTIZE_FLOAT8, DEQUANTIZE, REQUANTIZE, FROM_FLOAT16, TO_FLOAT16)
 
 enum {
     DTYPE_any = QDQ_DTYPE_NONE,

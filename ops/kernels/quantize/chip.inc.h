@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantize, Requantize and Dequantize as the kernels of Tenstorrent chips compute them, in plain C
+// that compilers turn into vectors. runtime/numerics/quantize_device.c is the definition. Included
+// after quantize.inc.h, once for each instruction set.
+//
+// The lanes take scales whose reciprocals are normal numbers. Others, infinite and NaN among them,
+// and zero points above 2^20 go to the portable kernel.
+#include "ops/kernels/quantize/chip_lanes.inc.h"
+#include "ops/kernels/quantize/chip_list.h"
+#include "runtime/numerics/tenstorrent/sfpmad.h"
+#include "runtime/numerics/tenstorrent/sfpu.h"
+
+//---- To integers ------------------------------------------------------------
+
+// A way to make integers.
+typedef struct chip_integer {
+    bool wormhole, even;
+    int32_t folded;      // what the zero point has too much: 128 or 0
+    int32_t keeps_sign;  // -1; 0: the sign is dropped
+    int32_t low, high;   // of y
+} chip_integer;
+
+// A rounded magnitude as a code of y.
+static inline int32_t chip_code(chip_integer c, uint32_t sign, int32_t whole) {
+    int32_t negative = (int32_t)sign >> 31 & c.keeps_sign;
+    whole = (whole ^ negative) - negative - c.folded;
+    whole = whole > c.low ? whole : c.low;
+    return whole < c.high ? whole : c.high;
+}
+
+// Patterns of floats without sign have their order, with NaN last.
+enum { CHIP_HALF = 0x3F000000, CHIP_2_21 = 0x4A000000, CHIP_128 = 0x43000000 };
+enum { CHIP_MAGIC = 0x4B400000 };  // 1.5 * 2^23
+#define CHIP_MINUS_ONE 0xBF800000u
+
+// The lesser of two floats without sign; of a NaN and a number the number.
+static inline float chip_least(uint32_t a, int32_t b) {
+    return qdq_float_from_bits((uint32_t)((int32_t)a < b ? (int32_t)a : b));
+}
+
+// Half away from zero. Numbers from 2^21 on, infinities and NaN are beyond all bounds.
+static inline int32_t chip_away(chip_integer c, uint32_t v) {
+    float size = chip_least(v & ~CHIP_SIGN, CHIP_2_21);
+    int32_t whole = (int32_t)size;
+    uint32_t rest = qdq_float_bits(size - (float)whole);
+    whole += (int32_t)(CHIP_IF((int32_t)rest >= CHIP_HALF) & 1);
+    return chip_code(c, v, whole);
+}
+
+// The place of a pattern in the total order.
+static inline int32_t chip_place(uint32_t v) {
+    return (int32_t)(v & CHIP_SIGN ? v ^ ~CHIP_SIGN : v);
+}
+
+// A sum with 1.5 * 2^23 less the zero point, which is such a sum too.
+static inline int32_t chip_even(chip_integer c, uint32_t sum, int32_t zero) {
+    int32_t place = chip_place(sum), low = zero + c.low, high = zero + c.high;
+    place = place > low ? place : low;
+    place = place < high ? place : high;
+    return place - zero;
+}
+
+static inline qdq_multiply_add chip_name(chip_integer c) {
+    return c.wormhole ? QDQ_MULTIPLY_ADD_WORMHOLE : QDQ_MULTIPLY_ADD_BLACKHOLE;
+}
+
+// What the multiply-add adds for a zero point.
+static inline uint32_t chip_addend(chip_integer c, int32_t z) {
+    uint32_t zero = qdq_float_bits((float)z);
+    if (c.even) return CHIP_MAGIC;
+    return c.folded ? qdq_sfpmad(chip_name(c), zero, CHIP_ONE, CHIP_128) : zero;
+}
+
+static inline int32_t chip_zero(chip_integer c, int32_t z) {
+    uint32_t zero = qdq_float_bits((float)z);
+    return c.even ? chip_place(qdq_sfpmad(chip_name(c), zero, CHIP_MINUS_ONE, CHIP_MAGIC)) : 0;
+}
+
+//---- Parts -------------------------------------------------------------------
+
+// Compilers make vectors of loops whose elements all have one width, so a part of PART elements
+// goes through four of them: patterns of x, sums, integers, elements of y.
+
+static inline void chip_read_float32(const void *x, size_t n, uint32_t *out) {
+    memcpy(out, x, n * sizeof *out);
+}
+
+// As qdq_chip_load_bfloat16; denormals are zero to the multiply-add anyway.
+static inline void chip_read_bfloat16(const void *x, size_t n, uint32_t *out) {
+    for (size_t i = 0; i < n; i++) {
+        uint32_t v = (uint32_t)((const uint16_t *)x)[i] << 16;
+        uint32_t nan = CHIP_IF((int32_t)(v & ~CHIP_SIGN) > (int32_t)CHIP_INFINITY);
+        out[i] = chip_pick(nan, (v & CHIP_SIGN) | CHIP_INFINITY, v);
+    }
+}
+
+// INT32_MIN has sign and magnitude: it is -0.
+static inline void chip_read_int32(const void *x, size_t n, uint32_t *out) {
+    for (size_t i = 0; i < n; i++) {
+        int32_t q = ((const int32_t *)x)[i];
+        out[i] = chip_pick(CHIP_IF(q == INT32_MIN), CHIP_SIGN, qdq_float_bits((float)q));
+    }
+}
+
+// x * y + z, in place.
+static void chip_sums(bool wormhole, uint32_t *x, uint32_t y, uint32_t z, size_t n) {
+    if (wormhole)
+        for (size_t i = 0; i < n; i++) x[i] = chip_mad(true, x[i], y, z);
+    else
+        for (size_t i = 0; i < n; i++) x[i] = chip_mad(false, x[i], y, z);
+}
+
+static void chip_sums_of_lists(bool wormhole, uint32_t *restrict x, const uint32_t *restrict y,
+                               const uint32_t *restrict z, size_t n) {
+    if (wormhole)
+        for (size_t i = 0; i < n; i++) x[i] = chip_mad(true, x[i], y[i], z[i]);
+    else
+        for (size_t i = 0; i < n; i++) x[i] = chip_mad(false, x[i], y[i], z[i]);
+}
+
+//---- Parts, fast ------------------------------------------------------------
+
+// Most sums may be an IEEE fma: the chip's differs by less than CHIP_DOUBT from it while zero point
+// and bounds are below 512, so both round to the same integer unless the fma is that close to a
+// tie. Beyond 512 both are beyond the bounds. Sums with 1.5 * 2^23 are equal up to 2^22. A NaN has
+// another sign on each chip. Denormal x are less than CHIP_DOUBT after a product below 2^100.
+//
+// The bound: the chip cuts the product at 2^-17 and the lesser term at 2^-16, and both round at
+// 2^-16. With a power of two as a factor it cuts nothing, and ties are equal too.
+#define CHIP_DOUBT 0x1p-14f
+enum { CHIP_BLOCK = 64 };  // elements that are searched for doubtful sums together
+
+typedef struct chip_factors {
+    float y, z;     // x * y + z
+    int32_t doubt;  // the distance from a tie that is doubtful, as a pattern; -1: none is
+    bool is_fast;   // the fma may be taken
+} chip_factors;
+
+static inline chip_factors chip_factors_of(chip_integer c, uint32_t y, uint32_t z) {
+    chip_factors f = {.y = qdq_float_from_bits(y), .z = qdq_float_from_bits(z)};
+    f.doubt = y & 0x7FFFFF ? (int32_t)qdq_float_bits(CHIP_DOUBT) : -1;
+    f.is_fast = fabsf(f.y) < 0x1p100f && c.low >= -512 && c.high <= 511 &&
+                (fabsf(f.z) <= 512 || z == CHIP_MAGIC);
+    return f;
+}
+
+static inline uint32_t chip_is_nan(uint32_t v) {
+    return CHIP_IF((int32_t)(v & ~CHIP_SIGN) > (int32_t)CHIP_INFINITY);
+}
+
+// Integers of n patterns of x; not 0 if one is doubtful.
+static inline uint32_t chip_fast_away(chip_integer c, chip_factors f, const uint32_t *restrict x,
+                                      size_t n, int32_t *restrict q) {
+    uint32_t doubtful = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t v = qdq_float_bits(__builtin_fmaf(qdq_float_from_bits(x[i]), f.y, f.z));
+        float size = chip_least(v & ~CHIP_SIGN, CHIP_2_21), rest;
+        int32_t whole = (int32_t)size;
+        rest = size - (float)whole;
+        doubtful |= chip_is_nan(v);
+        doubtful |= CHIP_IF((int32_t)qdq_float_bits(fabsf(rest - 0.5f)) < f.doubt);
+        whole += (int32_t)(CHIP_IF((int32_t)qdq_float_bits(rest) >= CHIP_HALF) & 1);
+        q[i] = chip_code(c, v, whole);
+    }
+    return doubtful;
+}
+
+static inline uint32_t chip_fast_even(chip_integer c, chip_factors f, int32_t zero,
+                                      const uint32_t *restrict x, size_t n, int32_t *restrict q) {
+    uint32_t doubtful = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t v = qdq_float_bits(__builtin_fmaf(qdq_float_from_bits(x[i]), f.y, f.z));
+        doubtful |= chip_is_nan(v);
+        q[i] = chip_even(c, v, zero);
+    }
+    return doubtful;
+}
+
+// Integers of n patterns of x, which are overwritten, with one scale and one zero point.
+static inline void chip_quantize_part(chip_integer c, chip_factors f, int32_t zero, uint32_t *x,
+                                      size_t n, int32_t *q) {
+    for (size_t at = 0; at < n; at += CHIP_BLOCK) {
+        size_t size = n - at < CHIP_BLOCK ? n - at : CHIP_BLOCK;
+        uint32_t *from = x + at;
+        if (f.is_fast && !(c.even ? chip_fast_even(c, f, zero, from, size, q + at)
+                                  : chip_fast_away(c, f, from, size, q + at)))
+            continue;
+        chip_sums(c.wormhole, from, qdq_float_bits(f.y), qdq_float_bits(f.z), size);
+        if (c.even)
+            for (size_t i = 0; i < size; i++) q[at + i] = chip_even(c, from[i], zero);
+        else
+            for (size_t i = 0; i < size; i++) q[at + i] = chip_away(c, from[i]);
+    }
+}
+
+static inline bool chip_is_normal(uint32_t v) { return (v >> 23 & 0xFF) - 1 < 254; }
+
+//---- Quantize ---------------------------------------------------------------
+
+// 1 / s, n times, as a chip computes it.
+static void chip_reciprocals(bool wormhole, const uint32_t *restrict s, size_t n,
+                             uint32_t *restrict out) {
+    if (wormhole)
+        for (size_t i = 0; i < n; i++) out[i] = chip_wormhole_reciprocal(s[i]);
+    else
+        for (size_t i = 0; i < n; i++) out[i] = chip_blackhole_reciprocal(s[i]);
+}
+
+// The reciprocals of up to PART scales, which the host or the chip computes. False if one of them
+// is not normal, or near an end of the range.
+static bool chip_inverses(const qdq_quant_params *p, bool wormhole, qdq_view view, size_t n,
+                          uint32_t *restrict inverse) {
+    float s[PART];
+    uint32_t patterns[PART], wrong = 0;
+    body_floats(view, n, s);
+    memcpy(patterns, s, n * sizeof *s);
+    for (size_t i = 0; i < n; i++) wrong |= chip_is_middling(patterns[i]) ? 0 : 1;
+    if (wrong) return false;
+    if (p->numerics.scaling == QDQ_SCALE_DEVICE_RECIPROCAL)
+        chip_reciprocals(wormhole, patterns, n, inverse);
+    else
+        for (size_t i = 0; i < n; i++) inverse[i] = qdq_float_bits(1.0f / s[i]);
+    return true;
+}
+
+static inline bool chip_all_equal(qdq_view view, size_t n) {
+    uint32_t other = 0;
+    for (size_t i = 1; i < n && view.step; i++) other |= view.data[i] ^ view.data[0];
+    return !other;
+}
+
+// The parameters of one part of a Quantize.
+typedef struct chip_part {
+    uint32_t x[PART], inverse[PART], z[PART];
+    int32_t zero[PART];
+} chip_part;
+
+// Zero points as the multiply-add takes them, and their places.
+static inline void chip_zero_points(chip_integer c, qdq_view view, size_t n, chip_part *part) {
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t *z = &view.data[i * view.step];
+        bool again = i && z[0] == view.data[(i - 1) * view.step];
+        part->z[i] = again ? part->z[i - 1] : chip_addend(c, (int32_t)*z);
+        part->zero[i] = again ? part->zero[i - 1] : chip_zero(c, (int32_t)*z);
+    }
+}
+
+// One scale and one zero point, or a part at a time with a list of them.
+#define CHIP_QUANTIZE(name, is_wormhole, is_even, is_folded, is_unsigned, x_name, y_name)          \
+    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,           \
+                            const void *restrict x, void *restrict y, size_t n) {                  \
+        const qdq_quant_params *p = params;                                                        \
+        const chip_integer c = {(is_wormhole),                                                     \
+                                (is_even),                                                         \
+                                (is_folded) ? 128 : 0,                                             \
+                                (is_unsigned) ? 0 : -1,                                            \
+                                (int32_t)p->range.quant_min,                                       \
+                                (int32_t)p->range.quant_max};                                      \
+        const size_t x_size = qdq_dtype_size(p->x_dtype), y_size = qdq_dtype_size(p->y_dtype);     \
+        const int32_t z = (int32_t)views[1].data[0];                                               \
+        uint32_t inverse;                                                                          \
+        if (!body_small(p, views[1], n)) {                                                         \
+            qdq_quantize_tile_portable(params, views, x, y, n);                                    \
+            return;                                                                                \
+        }                                                                                          \
+        bool one = chip_all_equal(views[0], n) && chip_all_equal(views[1], n) &&                   \
+                   chip_inverses(p, c.wormhole, (qdq_view){views[0].data, 0}, 1, &inverse);        \
+        int32_t zero = one ? chip_zero(c, z) : 0;                                                  \
+        const chip_factors f = chip_factors_of(c, one ? inverse : 0, one ? chip_addend(c, z) : 0); \
+        chip_part part;                                                                            \
+        int32_t q[PART];                                                                           \
+        for (size_t at = 0; at < n; at += PART) {                                                  \
+            size_t size = n - at < PART ? n - at : PART;                                           \
+            const void *from = (const char *)x + at * x_size;                                      \
+            qdq_view here[2] = {body_from(views[0], at), body_from(views[1], at)};                 \
+            if (one) {                                                                             \
+                chip_read_##x_name(from, size, part.x);                                            \
+                chip_quantize_part(c, f, zero, part.x, size, q);                                   \
+                for (size_t i = 0; i < size; i++) store_##y_name(y, at + i, q[i]);                 \
+            } else if (chip_inverses(p, c.wormhole, here[0], size, part.inverse)) {                \
+                chip_read_##x_name(from, size, part.x);                                            \
+                chip_zero_points(c, here[1], size, &part);                                         \
+                chip_sums_of_lists(c.wormhole, part.x, part.inverse, part.z, size);                \
+                for (size_t i = 0; i < size; i++)                                                  \
+                    q[i] =                                                                         \
+                        c.even ? chip_even(c, part.x[i], part.zero[i]) : chip_away(c, part.x[i]);  \
+                for (size_t i = 0; i < size; i++) store_##y_name(y, at + i, q[i]);                 \
+            } else {                                                                               \
+                qdq_quantize_tile_portable(params, here, from, (char *)y + at * y_size, size);     \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+//---- Requantize -------------------------------------------------------------
+
+// The host computes ratio and offset.
+#define CHIP_REQUANTIZE(name, is_wormhole, is_even, is_folded, is_unsigned, y_name)        \
+    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,   \
+                            const void *restrict x, void *restrict y, size_t n) {          \
+        const qdq_quant_params *p = params;                                                \
+        bool alike = !views[0].step && !views[1].step && !views[2].step && !views[3].step; \
+        const chip_integer c = {(is_wormhole),                                             \
+                                (is_even),                                                 \
+                                (is_folded) ? 128 : 0,                                     \
+                                (is_unsigned) ? 0 : -1,                                    \
+                                (int32_t)p->range.quant_min,                               \
+                                (int32_t)p->range.quant_max};                              \
+        float ratio =                                                                      \
+            qdq_float_from_bits(views[0].data[0]) / qdq_float_from_bits(views[2].data[0]); \
+        float shift = (float)(int32_t)views[1].data[0] * ratio;                            \
+        float offset = (float)(int32_t)views[3].data[0] - shift;                           \
+        uint32_t r = qdq_float_bits(ratio), z = qdq_float_bits(offset);                    \
+        if (!alike || !body_small(p, views[3], n) || !chip_is_normal(r) ||                 \
+            (z & CHIP_INFINITY) == CHIP_INFINITY) {                                        \
+            qdq_requantize_tile_portable(params, views, x, y, n);                          \
+            return;                                                                        \
+        }                                                                                  \
+        if (c.folded) z = qdq_sfpmad(chip_name(c), z, CHIP_ONE, CHIP_128);                 \
+        for (size_t at = 0; at < n; at += PART) {                                          \
+            size_t size = n - at < PART ? n - at : PART;                                   \
+            uint32_t sum[PART];                                                            \
+            int32_t q[PART];                                                               \
+            chip_read_int32((const int32_t *)x + at, size, sum);                           \
+            if (c.even) {                                                                  \
+                chip_sums(c.wormhole, sum, r, z, size);                                    \
+                chip_sums(c.wormhole, sum, CHIP_ONE, CHIP_MAGIC, size);                    \
+                for (size_t i = 0; i < size; i++) q[i] = chip_even(c, sum[i], CHIP_MAGIC); \
+            } else {                                                                       \
+                chip_quantize_part(c, chip_factors_of(c, r, z), 0, sum, size, q);          \
+            }                                                                              \
+            for (size_t i = 0; i < size; i++) store_##y_name(y, at + i, q[i]);             \
+        }                                                                                  \
+    }
+
+//---- Dequantize -------------------------------------------------------------
+
+static inline int32_t code_int32(const void *x, size_t i) { return ((const int32_t *)x)[i]; }
+
+// (q - z) * s. The chip's difference of integers is IEEE's, and so is a product by a scale that is
+// a normal number, but for its zeros, which have no sign: neither ever rounds below 2^-126. A
+// denormal scale is 0.
+static inline float chip_scaled(int32_t q, float z, float s) {
+    float product = ((q == INT32_MIN ? 0.0f : (float)q) - z) * s;
+    return product == 0 ? 0.0f : product;
+}
+
+static inline float chip_scale(uint32_t s) {
+    return qdq_float_from_bits(s & CHIP_INFINITY ? s : 0);
+}
+
+#define CHIP_DEQUANTIZE(name, x_name, store)                                                    \
+    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,        \
+                            const void *restrict x, void *restrict y, size_t n) {               \
+        const qdq_quant_params *p = params;                                                     \
+        if (!body_small(p, views[1], n) || !body_finite(views[0], n)) {                         \
+            qdq_dequantize_tile_portable(params, views, x, y, n);                               \
+            return;                                                                             \
+        }                                                                                       \
+        if (!views[0].step && !views[1].step) {                                                 \
+            float s = chip_scale(views[0].data[0]), z = (float)(int32_t)views[1].data[0];       \
+            for (size_t i = 0; i < n; i++) store(y, i, chip_scaled(code_##x_name(x, i), z, s)); \
+            return;                                                                             \
+        }                                                                                       \
+        for (size_t i = 0; i < n; i++)                                                          \
+            store(y, i,                                                                         \
+                  chip_scaled(code_##x_name(x, i),                                              \
+                              (float)(int32_t)views[1].data[i * views[1].step],                 \
+                              chip_scale(views[0].data[i * views[0].step])));                   \
+    }
+
+//---- The rows ---------------------------------------------------------------
+
+enum { CHIP_IS_wormhole = 1, CHIP_IS_blackhole = 0, CHIP_IS_away = 0, CHIP_IS_even = 1 };
+#define CHIP_FOLDS_away_int8 true
+#define CHIP_FOLDS_away_uint8 false
+#define CHIP_FOLDS_away_int32 false
+#define CHIP_FOLDS_even_int8 false
+#define CHIP_FOLDS_even_uint8 false
+#define CHIP_FOLDS_even_int32 false
+#define CHIP_DROPS_away_int8 false
+#define CHIP_DROPS_away_uint8 true
+#define CHIP_DROPS_away_int32 false
+#define CHIP_DROPS_even_int8 false
+#define CHIP_DROPS_even_uint8 false
+#define CHIP_DROPS_even_int32 false
+#define CHIP_STORE_float32 finite_float32
+#define CHIP_STORE_bfloat16 finite_bfloat16_device
+
+#define CHIP_INTEGER_KERNELS(chip, CHIP, generation, y)                           \
+    CHIP_QUANTIZE(quantize_float32_##y##_##chip##_##generation, CHIP_IS_##chip,   \
+                  CHIP_IS_##generation, CHIP_FOLDS_##generation##_##y,            \
+                  CHIP_DROPS_##generation##_##y, float32, y)                      \
+    CHIP_QUANTIZE(quantize_bfloat16_##y##_##chip##_##generation, CHIP_IS_##chip,  \
+                  CHIP_IS_##generation, CHIP_FOLDS_##generation##_##y,            \
+                  CHIP_DROPS_##generation##_##y, bfloat16, y)                     \
+    CHIP_REQUANTIZE(requantize_int32_##y##_##chip##_##generation, CHIP_IS_##chip, \
+                    CHIP_IS_##generation, CHIP_FOLDS_##generation##_##y,          \
+                    CHIP_DROPS_##generation##_##y, y)
+#define CHIP_FLOAT_KERNELS(chip, CHIP, x, bias, y) \
+    CHIP_DEQUANTIZE(dequantize_##x##_##y##_##chip, x, CHIP_STORE_##y)
+
+QDQ_CHIP_INTEGERS(CHIP_INTEGER_KERNELS)
+QDQ_CHIP_FLOATS(CHIP_FLOAT_KERNELS)
