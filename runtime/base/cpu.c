@@ -112,6 +112,7 @@ static uint32_t known(void) { return 0; }
 
 uint32_t qdq_cpu_isas(void) { return BIT(PORTABLE) | known() | asked(); }
 
+bool qdq_cpu_has_avx2(void) { return known() & BIT(AVX2); }
 bool qdq_cpu_has_avx512(void) { return known() & BIT(AVX512); }
 
 //---- Names ------------------------------------------------------------------

@@ -23,7 +23,8 @@ typedef enum qdq_isa {
 // tiles of AMX only on request; this function makes the request.
 uint32_t qdq_cpu_isas(void);
 
-// Whether AVX512 is one of them. Fast enough to be called during a run.
+// Whether AVX2 or AVX512 is one of them. Fast enough to be called during a run.
+bool qdq_cpu_has_avx2(void);
 bool qdq_cpu_has_avx512(void);
 
 // Like qdq_cpu_isas, limited to `name` and the sets that it contains. NULL: no limit. False with

@@ -1,134 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies tiles without padding in an order that suits the cache, in groups of neighbours.
+// Copies tiles without padding in an order that suits the cache, in groups of neighbours: in pieces
+// of 16 bytes, or of 32 if the CPU has AVX2.
+enum { PIECE = 16 };
+#define TILES_FROM_ROWS tiles_from_rows
+#define ROWS_FROM_TILES rows_from_tiles
 #include "runtime/tiles/kernels/tile_copy.h"
 
-#include <stdint.h>
-#include <string.h>
+#include "runtime/base/cpu.h"
 
-#include "include/qdq/tile.h"
-#include "runtime/tiles/kernels/nontemporal.h"
+static void tiles_from_rows(size_t size, size_t count, const void *rows, size_t pitch, void *tiles,
+                            bool past_cache);
+static void rows_from_tiles(size_t size, size_t count, const void *tiles, void *rows, size_t pitch,
+                            bool past_cache);
 
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
-
-enum {
-    PIECE = 16,  // bytes copied at once; a face row has one piece or more
-    LINE = 64,   // bytes of a cache line, which stores past the cache should fill without a pause
-    // Neighbouring tiles that are copied together, so that rows are read and written several lines
-    // at a time. With more tiles the writes alternate between too many places.
-    GROUP = 4,
-};
-
-static inline void put(char *to, const char *from, bool past_cache) {
-#if defined(__x86_64__)
-    if (past_cache) {
-        _mm_stream_si128((__m128i *)(void *)to,
-                         _mm_loadu_si128((const __m128i *)(const void *)from));
-        return;
-    }
-#endif
-    (void)past_cache;
-    memcpy(to, from, PIECE);
-}
-
-static bool begins_a_line(const void *memory) { return (uintptr_t)memory % LINE == 0; }
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
-//---- From rows --------------------------------------------------------------
-
-// Fills the tiles line by line. Called with constants for `size` and `past_cache`, as is copy_row.
-static inline void copy_group(size_t size, size_t count, const char *rows, size_t pitch,
-                              char *tiles, bool past_cache) {
-    const size_t face_row = QDQ_FACE_DIM * size;
-    const size_t deep = face_row < LINE ? LINE / face_row : 1;  // face rows in a line
-    for (size_t r = 0; r < QDQ_TILE_DIM; r += deep)
-        for (size_t half = 0; half < 2 * count; half++) {
-            const char *from = rows + r * pitch + half * face_row;
-            size_t offset = qdq_tile_offset(r, half % 2 * QDQ_FACE_DIM);
-            char *to = tiles + (half / 2 * QDQ_TILE_ELEMENTS + offset) * size;
-            for (size_t k = 0; k < deep; k++)
-                for (size_t at = 0; at < face_row; at += PIECE)
-                    put(to + k * face_row + at, from + k * pitch + at, past_cache);
-        }
-}
-
-static inline void copy_group_sized(size_t size, size_t count, const char *rows, size_t pitch,
-                                    char *tiles, bool past_cache) {
-    if (size == 8)
-        copy_group(8, count, rows, pitch, tiles, past_cache);
-    else if (size == 4)
-        copy_group(4, count, rows, pitch, tiles, past_cache);
-    else if (size == 2)
-        copy_group(2, count, rows, pitch, tiles, past_cache);
-    else
-        copy_group(1, count, rows, pitch, tiles, past_cache);
-}
+#include "runtime/tiles/kernels/tile_copy.inc.h"
 
 void qdq_tiles_from_rows(size_t size, size_t count, const void *rows, size_t pitch, void *tiles,
                          bool past_cache) {
-    _Alignas(LINE) char block[GROUP * QDQ_TILE_ELEMENTS * sizeof(uint64_t)];
-    const size_t width = QDQ_TILE_DIM * size, bytes = QDQ_TILE_ELEMENTS * size;
-    for (size_t i = 0, n; i < count; i += n) {
-        const char *from = (const char *)rows + i * width;
-        char *to = (char *)tiles + i * bytes;
-        n = least(count - i, GROUP);
-        if (!past_cache) {
-            copy_group_sized(size, n, from, pitch, to, false);
-        } else if (begins_a_line(to)) {
-            copy_group_sized(size, n, from, pitch, to, true);
-        } else {
-            copy_group_sized(size, n, from, pitch, block, false);
-            qdq_stream_copy(to, block, n * bytes);
-        }
+#if defined(QDQ_SIMD_X86)
+    if (qdq_cpu_has_avx2()) {
+        qdq_tiles_from_rows_avx2(size, count, rows, pitch, tiles, past_cache);
+        return;
     }
+#endif
+    tiles_from_rows(size, count, rows, pitch, tiles, past_cache);
 }
 
-//---- To rows ----------------------------------------------------------------
-
-// Copies row r of `count` tiles.
-static inline void copy_row(size_t size, size_t count, const char *tiles, size_t r, char *to,
-                            bool past_cache) {
-    const size_t face_row = QDQ_FACE_DIM * size, right = QDQ_FACE_DIM * face_row;
-    const char *from = tiles + qdq_tile_offset(r, 0) * size;
-    for (size_t i = 0; i < count; i++, from += QDQ_TILE_ELEMENTS * size, to += 2 * face_row) {
-        for (size_t at = 0; at < face_row; at += PIECE) put(to + at, from + at, past_cache);
-        for (size_t at = 0; at < face_row; at += PIECE)
-            put(to + face_row + at, from + right + at, past_cache);
-    }
-}
-
-static inline void copy_rows(size_t size, size_t count, const char *tiles, char *rows, size_t pitch,
-                             bool past_cache) {
-    for (size_t r = 0; r < QDQ_TILE_DIM; r++)
-        copy_row(size, count, tiles, r, rows + r * pitch, past_cache);
-}
-
-static inline void copy_rows_sized(size_t size, size_t count, const char *tiles, char *rows,
-                                   size_t pitch, bool past_cache) {
-    if (size == 8)
-        copy_rows(8, count, tiles, rows, pitch, past_cache);
-    else if (size == 4)
-        copy_rows(4, count, tiles, rows, pitch, past_cache);
-    else if (size == 2)
-        copy_rows(2, count, tiles, rows, pitch, past_cache);
-    else
-        copy_rows(1, count, tiles, rows, pitch, past_cache);
-}
-
-// Rows that are not aligned to cache lines are written through the cache: the copy of the next
-// tiles writes to the line in which this one ends.
 void qdq_rows_from_tiles(size_t size, size_t count, const void *tiles, void *rows, size_t pitch,
                          bool past_cache) {
-    const size_t width = QDQ_TILE_DIM * size, bytes = QDQ_TILE_ELEMENTS * size;
-    for (size_t i = 0, n; i < count; i += n) {
-        const char *from = (const char *)tiles + i * bytes;
-        char *to = (char *)rows + i * width;
-        n = least(count - i, width < LINE && !begins_a_line(to) ? 1 : GROUP);
-        if (past_cache && begins_a_line(to) && pitch % LINE == 0 && n * width % LINE == 0)
-            copy_rows_sized(size, n, from, to, pitch, true);
-        else
-            copy_rows_sized(size, n, from, to, pitch, false);
+#if defined(QDQ_SIMD_X86)
+    if (qdq_cpu_has_avx2()) {
+        qdq_rows_from_tiles_avx2(size, count, tiles, rows, pitch, past_cache);
+        return;
     }
+#endif
+    rows_from_tiles(size, count, tiles, rows, pitch, past_cache);
 }

@@ -14,4 +14,10 @@ void qdq_tiles_from_rows(size_t size, size_t count, const void *rows, size_t pit
 void qdq_rows_from_tiles(size_t size, size_t count, const void *tiles, void *rows, size_t pitch,
                          bool past_cache);
 
+// The same for CPUs with AVX2.
+void qdq_tiles_from_rows_avx2(size_t size, size_t count, const void *rows, size_t pitch,
+                              void *tiles, bool past_cache);
+void qdq_rows_from_tiles_avx2(size_t size, size_t count, const void *tiles, void *rows,
+                              size_t pitch, bool past_cache);
+
 #endif

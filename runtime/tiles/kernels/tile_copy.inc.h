@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of tiles without padding. Included once for each instruction set, with PIECE, the bytes
+// copied at once, and the names TILES_FROM_ROWS and ROWS_FROM_TILES.
+#include <stdint.h>
+#include <string.h>
+
+#include "include/qdq/tile.h"
+#include "runtime/tiles/kernels/nontemporal.h"
+#include "runtime/tiles/kernels/tile_copy.h"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+enum {
+    LINE = 64,  // bytes of a cache line, which stores past the cache should fill without a pause
+    // Neighbouring tiles that are copied together, so that rows are read and written several lines
+    // at a time. With more tiles the writes alternate between too many places.
+    GROUP = 4,
+};
+
+// Copies n bytes, 16 or PIECE.
+static inline void put(char *to, const char *from, size_t n, bool past_cache) {
+#if defined(__x86_64__)
+    if (past_cache && n == 16) {
+        _mm_stream_si128((__m128i *)(void *)to,
+                         _mm_loadu_si128((const __m128i *)(const void *)from));
+        return;
+    }
+#endif
+#if defined(__AVX2__)
+    if (past_cache) {
+        _mm256_stream_si256((__m256i *)(void *)to,
+                            _mm256_loadu_si256((const __m256i *)(const void *)from));
+        return;
+    }
+#endif
+    (void)past_cache;
+    memcpy(to, from, n);
+}
+
+// A face row has one piece or more.
+static inline size_t piece_of(size_t face_row) { return face_row < PIECE ? face_row : PIECE; }
+
+static bool begins_a_line(const void *memory) { return (uintptr_t)memory % LINE == 0; }
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+//---- From rows --------------------------------------------------------------
+
+// Fills the tiles line by line. Called with constants for `size` and `past_cache`, as is copy_row.
+static inline void copy_group(size_t size, size_t count, const char *rows, size_t pitch,
+                              char *tiles, bool past_cache) {
+    const size_t face_row = QDQ_FACE_DIM * size;
+    const size_t deep = face_row < LINE ? LINE / face_row : 1;  // face rows in a line
+    const size_t piece = piece_of(face_row);
+    for (size_t r = 0; r < QDQ_TILE_DIM; r += deep)
+        for (size_t half = 0; half < 2 * count; half++) {
+            const char *from = rows + r * pitch + half * face_row;
+            size_t offset = qdq_tile_offset(r, half % 2 * QDQ_FACE_DIM);
+            char *to = tiles + (half / 2 * QDQ_TILE_ELEMENTS + offset) * size;
+            for (size_t k = 0; k < deep; k++)
+                for (size_t at = 0; at < face_row; at += piece)
+                    put(to + k * face_row + at, from + k * pitch + at, piece, past_cache);
+        }
+}
+
+static inline void copy_group_sized(size_t size, size_t count, const char *rows, size_t pitch,
+                                    char *tiles, bool past_cache) {
+    if (size == 8)
+        copy_group(8, count, rows, pitch, tiles, past_cache);
+    else if (size == 4)
+        copy_group(4, count, rows, pitch, tiles, past_cache);
+    else if (size == 2)
+        copy_group(2, count, rows, pitch, tiles, past_cache);
+    else
+        copy_group(1, count, rows, pitch, tiles, past_cache);
+}
+
+void TILES_FROM_ROWS(size_t size, size_t count, const void *rows, size_t pitch, void *tiles,
+                     bool past_cache) {
+    _Alignas(LINE) char block[GROUP * QDQ_TILE_ELEMENTS * sizeof(uint64_t)];
+    const size_t width = QDQ_TILE_DIM * size, bytes = QDQ_TILE_ELEMENTS * size;
+    for (size_t i = 0, n; i < count; i += n) {
+        const char *from = (const char *)rows + i * width;
+        char *to = (char *)tiles + i * bytes;
+        n = least(count - i, GROUP);
+        if (!past_cache) {
+            copy_group_sized(size, n, from, pitch, to, false);
+        } else if (begins_a_line(to)) {
+            copy_group_sized(size, n, from, pitch, to, true);
+        } else {
+            copy_group_sized(size, n, from, pitch, block, false);
+            qdq_stream_copy(to, block, n * bytes);
+        }
+    }
+}
+
+//---- To rows ----------------------------------------------------------------
+
+// Copies row r of `count` tiles.
+static inline void copy_row(size_t size, size_t count, const char *tiles, size_t r, char *to,
+                            bool past_cache) {
+    const size_t face_row = QDQ_FACE_DIM * size, right = QDQ_FACE_DIM * face_row;
+    const size_t piece = piece_of(face_row);
+    const char *from = tiles + qdq_tile_offset(r, 0) * size;
+    for (size_t i = 0; i < count; i++, from += QDQ_TILE_ELEMENTS * size, to += 2 * face_row) {
+        for (size_t at = 0; at < face_row; at += piece) put(to + at, from + at, piece, past_cache);
+        for (size_t at = 0; at < face_row; at += piece)
+            put(to + face_row + at, from + right + at, piece, past_cache);
+    }
+}
+
+static inline void copy_rows(size_t size, size_t count, const char *tiles, char *rows, size_t pitch,
+                             bool past_cache) {
+    for (size_t r = 0; r < QDQ_TILE_DIM; r++)
+        copy_row(size, count, tiles, r, rows + r * pitch, past_cache);
+}
+
+static inline void copy_rows_sized(size_t size, size_t count, const char *tiles, char *rows,
+                                   size_t pitch, bool past_cache) {
+    if (size == 8)
+        copy_rows(8, count, tiles, rows, pitch, past_cache);
+    else if (size == 4)
+        copy_rows(4, count, tiles, rows, pitch, past_cache);
+    else if (size == 2)
+        copy_rows(2, count, tiles, rows, pitch, past_cache);
+    else
+        copy_rows(1, count, tiles, rows, pitch, past_cache);
+}
+
+// Rows that are not aligned to cache lines are written through the cache: the copy of the next
+// tiles writes to the line in which this one ends.
+void ROWS_FROM_TILES(size_t size, size_t count, const void *tiles, void *rows, size_t pitch,
+                     bool past_cache) {
+    const size_t width = QDQ_TILE_DIM * size, bytes = QDQ_TILE_ELEMENTS * size;
+    for (size_t i = 0, n; i < count; i += n) {
+        const char *from = (const char *)tiles + i * bytes;
+        char *to = (char *)rows + i * width;
+        n = least(count - i, width < LINE && !begins_a_line(to) ? 1 : GROUP);
+        if (past_cache && begins_a_line(to) && pitch % LINE == 0 && n * width % LINE == 0)
+            copy_rows_sized(size, n, from, to, pitch, true);
+        else
+            copy_rows_sized(size, n, from, to, pitch, false);
+    }
+}
