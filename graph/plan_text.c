@@ -22,6 +22,11 @@ static void append(line *l, const char *arrow, const char *op, const char *name)
     l->at += n > 0 ? (size_t)n : 0;
 }
 
+// How a step says that it stores an output.
+static const char *to_caller(const qdq_draft *of) {
+    return of->storage.tiled ? "untilize" : "output";
+}
+
 // Bytes that a step reads from or writes to a place: complete tiles in the arena, elements
 // elsewhere.
 static size_t bytes_moved(const qdq_step *step, qdq_place place, qdq_dtype dtype) {
@@ -74,7 +79,7 @@ static void describe_tensor_op(const qdq_draft *of, const qdq_draft_step *draft,
     for (size_t i = 0; i < tensor_op->y_count; i++) {
         info->write_bytes += bytes_of(&tensor_op->y[i]);
         if (tensor_op->y[i].place.kind == QDQ_PLACE_OUTPUT)
-            append(l, " -> ", "output", graph->outputs[tensor_op->y[i].place.at].name);
+            append(l, " -> ", to_caller(of), graph->outputs[tensor_op->y[i].place.at].name);
     }
     info->blocks = tensor_op->units;
     info->scratch_bytes = tensor_op->flat_bytes;
@@ -93,7 +98,7 @@ static void describe_links(const qdq_draft *of, const qdq_draft_step *draft, con
         else
             append(l, " -> ", "tilize", graph->values[draft->x].name);
         if (link->store.kind == QDQ_PLACE_OUTPUT && from->node)
-            append(l, " -> ", "output", graph->outputs[link->store.at].name);
+            append(l, " -> ", to_caller(of), graph->outputs[link->store.at].name);
         info->write_bytes += bytes_moved(step, link->store, link->y_dtype);
     }
 }

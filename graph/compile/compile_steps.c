@@ -74,10 +74,13 @@ static void set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *
 }
 
 // Where a step stores a value that it makes. In a tiled plan a tile that only later links of the
-// same step read is not stored: it stays in L1. Its slot is planned all the same.
+// same step read, or the caller alone, is not stored: it stays in L1. Its slot is planned all the
+// same.
 static qdq_place place_of_made(const qdq_compiler *c, uint32_t id) {
     const qdq_draft_value *v = &c->draft.values[id];
     const qdq_storage *storage = &c->draft.storage;
+    if (qdq_draft_is_only_returned(&c->draft, id) && v->output != SIZE_MAX)
+        return (qdq_place){QDQ_PLACE_OUTPUT, v->output};
     bool unread = storage->tiled && !storage->node_by_node && !v->read && !v->kept;
     return unread ? (qdq_place){0} : c->located[id].place;
 }
@@ -126,6 +129,7 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
     reduce->states_offset = reserve(c, reduce->partials, bytes);
     for (size_t k = 0; k < stage->result_count; k++) {
         reduce->results[k] = c->located[draft->results[k]];
+        reduce->results[k].place = place_of_made(c, draft->results[k]);
         reduce->results_offset[k] = reserve(c, stage->grid.count, 4);
     }
     return reduce;
@@ -146,16 +150,18 @@ static bool fills_tiles(const qdq_tiling *t) {
 
 // Whether chunks of the first result go to its links and its tiles, so it needs no row-major copy.
 static bool sinks(const qdq_compiler *c, const qdq_draft_step *draft) {
-    const qdq_located *y = &c->located[draft->tensor_op_node->outputs[0]];
-    return draft->link_count || (draft->tensor_op->chunks && y->place.kind == QDQ_PLACE_ARENA &&
-                                 qdq_tile_is_plain(y->dtype));
+    uint32_t y = draft->tensor_op_node->outputs[0];
+    return draft->link_count ||
+           (draft->tensor_op->chunks && place_of_made(c, y).kind == QDQ_PLACE_ARENA &&
+            qdq_tile_is_plain(c->located[y].dtype));
 }
 
 // Sets an operand of a tensor op. `flat` gets the offset of a row-major copy where the operand is
 // tiles.
-static void set_operand(const qdq_compiler *c, uint32_t id, qdq_located *operand, size_t *flat,
-                        size_t *bytes) {
+static void set_operand(const qdq_compiler *c, uint32_t id, bool made, qdq_located *operand,
+                        size_t *flat, size_t *bytes) {
     *operand = c->located[id];
+    operand->place = made ? place_of_made(c, id) : operand->place;
     if (operand->place.kind != QDQ_PLACE_ARENA) return;
     *flat = *bytes;
     size_t own = qdq_shape_count(operand->shape) * qdq_dtype_size(operand->dtype);
@@ -183,13 +189,13 @@ static qdq_tensor_op *tensor_op_of(qdq_compiler *c, const qdq_draft_step *draft)
     size_t bytes = 0;
     for (size_t i = 0; i < node->input_count; i++)
         if (draft->tensor_op_inputs[i].id && !(draft->tensor_op->packed >> i & 1))
-            set_operand(c, draft->tensor_op_inputs[i].id, &tensor_op->x[i], &tensor_op->x_flat[i],
-                        &bytes);
+            set_operand(c, draft->tensor_op_inputs[i].id, false, &tensor_op->x[i],
+                        &tensor_op->x_flat[i], &bytes);
     tensor_op->sinks = sinks(c, draft);
     tensor_op->y[0] = c->located[node->outputs[0]];
     tensor_op->y[0].place = place_of_made(c, node->outputs[0]);
     for (size_t i = tensor_op->sinks; i < node->output_count; i++)
-        set_operand(c, node->outputs[i], &tensor_op->y[i], &tensor_op->y_flat[i], &bytes);
+        set_operand(c, node->outputs[i], true, &tensor_op->y[i], &tensor_op->y_flat[i], &bytes);
     tensor_op->flat_bytes = bytes;
     if (c->plan->flat_bytes < bytes) c->plan->flat_bytes = bytes;
     return tensor_op;
@@ -230,6 +236,22 @@ static void drop_cuts(const qdq_draft_step *draft, qdq_step *step) {
             qdq_fusion_of(node->op)->ignores_negative(second))
             first->fn = NULL;
     }
+}
+
+// Whether a step has rows at all its ends, and parameters or states that go along rows: strips suit
+// it better than tiles.
+static bool only_rows(const qdq_draft_step *draft, const qdq_step *step) {
+    bool along_rows = draft->reduce && draft->reduce->grid.count > 1;
+    if (step->x.place.kind == QDQ_PLACE_ARENA) return false;
+    for (size_t i = 0; i < step->link_count; i++) {
+        const qdq_link *link = &step->links[i];
+        if (link->store.kind == QDQ_PLACE_ARENA) return false;
+        for (size_t k = 0; k < link->stage_param_count; k++) {
+            if (link->stage_params[k].fetch == QDQ_FETCH_TILES) return false;
+            along_rows |= link->stage_params[k].count > 1;
+        }
+    }
+    return along_rows;
 }
 
 static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
@@ -303,7 +325,7 @@ static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const
     step->computes_padding = needs_tiles(step->x.place, step->x.dtype);
     if (!set_links(c, draft, step)) return qdq_draft_stopped(&c->draft, c->err);
     step->tiled = step->computes_padding || on_device ||
-                  (c->draft.storage.tiled && fills_tiles(&step->tiling));
+                  (c->draft.storage.tiled && fills_tiles(&step->tiling) && !only_rows(draft, step));
     for (size_t i = 0; i < draft->link_count; i++)
         step->links[i].streams = streams(step, &step->links[i]);
     step->blocks = step->tiled ? step->tiling.tiles

@@ -69,87 +69,6 @@ static bool node_is_live(const qdq_draft *draft, const qdq_node *node) {
     return false;
 }
 
-// The budget for constant folding: some passes over the constants, at least as much as a short run.
-static size_t operations_for(const qdq_graph *graph) {
-    enum { PASSES = 16, LEAST = 1 << 26 };
-    size_t all = LEAST;
-    for (size_t i = 1; i < graph->value_count; i++)
-        if (graph->values[i].kind == QDQ_VALUE_CONSTANT)
-            all = qdq_size_add(
-                all, qdq_size_times(qdq_shape_count(graph->values[i].type.shape), PASSES));
-    return all;
-}
-
-static bool start_draft(qdq_draft *draft) {
-    const qdq_graph *graph = draft->graph;
-    draft->values = qdq_mempool_array(draft->mempool, graph->value_count, sizeof *draft->values);
-    draft->nodes = qdq_mempool_array(draft->mempool, graph->node_count, sizeof *draft->nodes);
-    draft->operations_left = operations_for(graph);
-    draft->shared = QDQ_MEMPOOL_NEW(draft->mempool, qdq_shared);
-    if (!draft->values || !draft->nodes || !draft->shared) return false;
-    for (size_t i = 0; i < graph->node_count; i++)
-        draft->nodes[i] = (qdq_draft_node){.inputs = graph->nodes[i].inputs};
-    for (size_t i = 0; i < graph->value_count; i++) {
-        qdq_draft_value *v = &draft->values[i];
-        v->type = graph->values[i].type;
-        v->made_step = QDQ_NO_STEP;
-        v->output = SIZE_MAX;
-    }
-    qdq_draft_keep(draft);
-    for (size_t i = graph->output_count; i-- > 0;)
-        draft->values[graph->outputs[i].value.id].output = i;
-    for (size_t i = 1; i < graph->value_count; i++) {
-        qdq_draft_value *v = &draft->values[i];
-        if (draft->options.float_storage == QDQ_FLOAT_BFLOAT16 && v->output == SIZE_MAX &&
-            graph->values[i].kind == QDQ_VALUE_MADE &&
-            qdq_dtype_get(v->type.dtype)->kind == QDQ_KIND_FLOAT)
-            v->type.dtype = QDQ_BFLOAT16;
-    }
-    return true;
-}
-
-qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err) {
-    const qdq_error *failure = draft->graph->failure;
-    if (failure && failure->status) return qdq_fail(err, failure->status, "%s", failure->text);
-    if (draft->budget->exceeded)
-        return qdq_fail(err, QDQ_ERR_LIMIT,
-                        "compiling the graph takes more than the limit of %zu bytes and what the "
-                        "plan itself may have; raise the limit of bytes",
-                        draft->graph->limits.bytes);
-    return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while compiling the graph");
-}
-
-void qdq_draft_context(const qdq_draft *draft, size_t index, qdq_findings *findings,
-                       qdq_op_context *ctx) {
-    const qdq_node *node = &draft->graph->nodes[index];
-    const qdq_quantized *quantized = draft->nodes[index].quantized;
-    const qdq_draft_known *known = draft->nodes[index].known;
-    qdq_graph_context(draft->graph, node, findings, ctx);
-    for (size_t i = 0; i < node->input_count; i++) {
-        if (ctx->inputs[i].given) ctx->inputs[i].type = draft->values[node->inputs[i].id].type;
-        if (quantized && quantized[i].count) {
-            ctx->inputs[i].quantized = &quantized[i];
-            ctx->inputs[i].type.dtype = quantized[i].dtype;
-        }
-        if (!known) continue;
-        ctx->inputs[i].weight_codes = known[i].weight_codes;
-        if (known[i].data) ctx->inputs[i].data = known[i].data;
-        if (known[i].data) ctx->inputs[i].stored = NULL;
-    }
-    for (size_t i = 0; i < node->output_count; i++)
-        ctx->outputs[i] = draft->values[node->outputs[i]].type;
-}
-
-qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_op_context *ctx,
-                                qdq_mempool *mempool) {
-    return (qdq_lowering){
-        .numerics = draft->options.numerics ? *draft->options.numerics
-                                            : qdq_target_numerics(&draft->version, ctx),
-        .isas = draft->isas,
-        .mempool = mempool,
-    };
-}
-
 //---- Steps ------------------------------------------------------------------
 
 static qdq_draft_step *add_step(qdq_draft *draft, uint32_t x) {
@@ -191,7 +110,7 @@ static qdq_draft_link *add_link(qdq_draft *draft, qdq_draft_step *step, qdq_draf
 
 static const qdq_stage nothing;
 
-// Adds a step that copies value x into the arena (output SIZE_MAX) or to an output.
+// Adds a step that copies x into the arena (output SIZE_MAX) or to an output.
 static bool add_copy(qdq_draft *draft, uint32_t x, size_t output) {
     qdq_draft_step *step = add_step(draft, x);
     if (!step) return false;
@@ -224,8 +143,8 @@ static uint32_t source_of(const qdq_node *node, const qdq_stage_param *stage_par
     }
 }
 
-// Whether chunks of a tensor op can carry a value to its place: chunks are runs of rows, and
-// elements that share bytes or an exponent with their neighbours are stored in whole tiles.
+// Whether chunks of a tensor op can carry a value to its place: they are runs of rows, and elements
+// that share bytes or an exponent are stored in whole tiles.
 static bool fits_in_chunks(const qdq_draft *draft, uint32_t id) {
     qdq_dtype dtype = draft->values[id].type.dtype;
     return !qdq_dtype_is_block_float(dtype) &&
@@ -245,6 +164,12 @@ static bool can_continue(const qdq_draft *draft, const qdq_draft_step *step, uin
     return step->link_count && step->links[step->link_count - 1].y == x;
 }
 
+// Whether a value is an input of which a later step makes tiles.
+static bool waits_to_load(const qdq_draft *draft, uint32_t id) {
+    return id && draft->storage.tiled && draft->graph->values[id].kind == QDQ_VALUE_INPUT &&
+           !draft->values[id].loaded;
+}
+
 // The step whose chain ends in value x and can take another link; NULL if there is none. Everything
 // else the link needs must be made before that step.
 static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, uint32_t y,
@@ -254,6 +179,7 @@ static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, uint32_t y,
     qdq_draft_step *step = &draft->steps[made];
     if (!can_continue(draft, step, x, y)) return NULL;
     for (size_t k = 0; k < source_count; k++) {
+        if (waits_to_load(draft, sources[k])) return NULL;
         size_t source_step = draft->values[sources[k]].made_step;
         if (sources[k] && source_step != QDQ_NO_STEP && source_step >= made) return NULL;
     }
@@ -349,8 +275,16 @@ static bool lower_node(qdq_draft *draft, size_t index) {
     return count > 0;
 }
 
-// A tiled plan stores an output twice: as tiles, and for the caller, in the same step if possible.
+bool qdq_draft_is_only_returned(const qdq_draft *draft, uint32_t id) {
+    const qdq_draft_value *v = &draft->values[id];
+    return draft->storage.tiled && !draft->storage.node_by_node && !v->read && !v->kept &&
+           !v->returned_twice && draft->graph->values[id].kind == QDQ_VALUE_MADE &&
+           v->made_step != QDQ_NO_STEP;
+}
+
+// The copy of a value's tiles for the caller is part of the step that makes them, if possible.
 static bool lower_tiled_output(qdq_draft *draft, uint32_t id, size_t output) {
+    if (qdq_draft_is_only_returned(draft, id)) return true;
     if (!load(draft, id)) return false;
     qdq_draft_step *step = step_to_extend(draft, id, id, NULL, 0);
     if (!step) return add_copy(draft, id, output);
@@ -392,7 +326,7 @@ static bool load_early(qdq_draft *draft) {
 }
 
 qdq_status qdq_lower(qdq_draft *draft, qdq_error *err) {
-    bool done = start_draft(draft) && choose_integer_execution(draft) && load_early(draft);
+    bool done = qdq_draft_start(draft) && choose_integer_execution(draft) && load_early(draft);
     for (size_t i = 0; done && i < draft->graph->node_count; i++)
         if (node_is_live(draft, &draft->graph->nodes[i])) done = lower_node(draft, i);
     done = done && lower_outputs(draft);

@@ -49,15 +49,16 @@ typedef struct qdq_draft_value {
     const void *folded;  // elements computed while compiling, or NULL
     const qdq_weight_codes *weight_codes;  // the codes that it dequantizes, once `asked`
     bool asked;
-    bool left;         // folding found it too expensive, so the run computes it
-    bool live;         // some output depends on it
-    bool kept;         // stored, and readable after a run
-    bool early;        // an input that is copied into the arena before all chains
-    bool loaded;       // an input or a constant that is already copied into the arena
-    bool read;         // by a step other than its own
-    size_t made_step;  // QDQ_NO_STEP: an input or a constant
-    size_t last_step;  // the last step that reads or makes it
-    size_t output;     // index of the first output with this value; SIZE_MAX: none
+    bool left;            // folding found it too expensive, so the run computes it
+    bool live;            // some output depends on it
+    bool kept;            // stored, and readable after a run
+    bool early;           // an input that is copied into the arena before all chains
+    bool loaded;          // an input or a constant that is already copied into the arena
+    bool read;            // by a step other than its own
+    size_t made_step;     // QDQ_NO_STEP: an input or a constant
+    size_t last_step;     // the last step that reads or makes it
+    size_t output;        // index of the first output with this value; SIZE_MAX: none
+    bool returned_twice;  // it is several outputs
 } qdq_draft_value;
 
 // A node's result that is known while compiling: its elements, or the weight codes it dequantizes.
@@ -97,6 +98,9 @@ qdq_storage qdq_storage_of(const qdq_compile_options *options);
 // Sets `kept` of the values that the options name, or of all.
 void qdq_draft_keep(qdq_draft *draft);
 
+// Fills in everything from `values` to `operations_left`. False if memory runs out.
+bool qdq_draft_start(qdq_draft *draft);
+
 // Sets `err` to the reason why compiling cannot go on: an unreadable constant, a limit, or memory.
 qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err);
 
@@ -113,6 +117,9 @@ bool qdq_draft_integer_execution(qdq_draft *draft);
 // Computes the inputs that a node packs, if they depend on constants alone (graph/compile/fold.c).
 // False if compiling cannot go on.
 bool qdq_draft_fold(qdq_draft *draft, size_t index);
+
+// Whether the caller's copy of a value is all that a tiled plan stores of it.
+bool qdq_draft_is_only_returned(const qdq_draft *draft, uint32_t id);
 
 // Whether an input that a node makes is already known while compiling.
 static inline bool qdq_draft_is_known(const qdq_draft_node *node, size_t input) {

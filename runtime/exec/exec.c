@@ -90,20 +90,34 @@ static void run_move(const qdq_exec *exec, const qdq_step *step, size_t begin, s
 
 //---- By blocks --------------------------------------------------------------
 
-// Whether a step over tiles runs in row-major order: parameters that vary between elements, and
-// reductions to more than one number, go by rows.
+// Whether a step over tiles runs in row-major order: parameters that vary between elements, unless
+// they lie in tiles, and reductions to more than one number go by rows.
 static bool goes_by_rows(const qdq_step *step) {
     if (!step->tiled || step->computes_padding) return false;
     for (size_t i = 0; i < step->link_count; i++)
-        if (qdq_exec_is_uneven(&step->links[i])) return true;
+        for (size_t k = 0; k < step->links[i].stage_param_count; k++) {
+            const qdq_param *v = &step->links[i].stage_params[k];
+            if (v->count > 1 && v->fetch != QDQ_FETCH_TILES) return true;
+        }
     return step->reduce && step->reduce->grid.count > 1;
 }
 
-// How many blocks run as one. Padding is rounded tile by tile.
-static size_t most_blocks(const qdq_step *step) {
+// Whether parameters of a link are laid out or decoded, a block at a time.
+static bool fills_params(const qdq_step *step, const qdq_link *link) {
+    for (size_t k = 0; k < link->stage_param_count; k++) {
+        const qdq_param *v = &link->stage_params[k];
+        if (step->tiled && v->fetch == QDQ_FETCH_TILES ? !qdq_exec_is_read_as_is(v) : v->count > 1)
+            return true;
+    }
+    return false;
+}
+
+// How many blocks run as one. Padding is rounded tile by tile; rows of tiles lay out parameters run
+// by run.
+static size_t most_blocks(const qdq_step *step, bool by_rows) {
     if (step->computes_padding) return 1;
-    for (size_t i = 0; i < step->link_count && !step->tiled; i++)
-        if (qdq_exec_is_uneven(&step->links[i])) return 1;
+    for (size_t i = 0; i < step->link_count && !by_rows; i++)
+        if (fills_params(step, &step->links[i])) return 1;
     return qdq_exec_strip_elements(step) / QDQ_BLOCK_ELEMENTS;
 }
 
@@ -119,8 +133,8 @@ static void run_rectangle(const qdq_exec *exec, const qdq_step *step, size_t blo
 // Runs tiles begin..end and reduces the results to `states` unless it is NULL.
 static void run_tiles(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
                       char *states, qdq_l1 *l1) {
-    size_t most = most_blocks(step);
     bool by_rows = goes_by_rows(step);
+    size_t most = most_blocks(step, by_rows);
     for (size_t tile = begin, count; tile < end; tile += count) {
         count = qdq_tile_whole_run(&step->tiling, tile, end - tile < most ? end : tile + most);
         bool edge = count == 0;
@@ -138,7 +152,7 @@ static void run_tiles(const qdq_exec *exec, const qdq_step *step, size_t begin, 
 // Runs strips begin..end and reduces the results to `states` unless it is NULL.
 static void run_strips(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
                        char *states, qdq_l1 *l1) {
-    size_t most = most_blocks(step);
+    size_t most = most_blocks(step, false);
     for (size_t block = begin, count; block < end; block += count) {
         count = end - block < most ? end - block : most;
         size_t elements = count * QDQ_BLOCK_ELEMENTS;

@@ -42,6 +42,10 @@ bool qdq_exec_is_uneven(const qdq_link *link) {
     return false;
 }
 
+bool qdq_exec_is_read_as_is(const qdq_param *v) {
+    return v->source.dtype == (v->is_int ? QDQ_INT32 : QDQ_FLOAT32);
+}
+
 //---- Memory -----------------------------------------------------------------
 
 // The memory of these elements if the place holds them contiguously in the form that tile functions
@@ -96,9 +100,27 @@ void qdq_exec_store_runs(char *memory, size_t size, const qdq_chunk *chunk, cons
                bytes);
 }
 
+// The number of the first of the neighbouring tiles without padding that a chunk covers; SIZE_MAX:
+// it is another piece of the tensor.
+static size_t covered_tiles(const qdq_tiling *t, const qdq_chunk *chunk) {
+    size_t row = chunk->at / t->cols, col = chunk->at % t->cols, plane = row / t->rows;
+    row %= t->rows;
+    if (chunk->count != QDQ_TILE_DIM || chunk->stride != t->cols || chunk->n % QDQ_TILE_DIM ||
+        col % QDQ_TILE_DIM || row % QDQ_TILE_DIM || row + QDQ_TILE_DIM > t->rows ||
+        col + chunk->n > t->cols)
+        return SIZE_MAX;
+    return (plane * t->tile_rows + row / QDQ_TILE_DIM) * t->tile_cols + col / QDQ_TILE_DIM;
+}
+
 void qdq_exec_store_in_tiles(char *tiles, size_t size, const qdq_tiling *tiling,
                              const qdq_chunk *chunk, const void *elements) {
     const char *from = elements;
+    size_t tile = covered_tiles(tiling, chunk);
+    if (tile != SIZE_MAX) {
+        qdq_tiles_from_rows(size, chunk->n / QDQ_TILE_DIM, elements, chunk->n * size,
+                            tiles + tile * QDQ_TILE_ELEMENTS * size, false);
+        return;
+    }
     for (size_t i = 0; i < chunk->count; i++, from += chunk->n * size)
         qdq_tile_put_run(size, tiling, chunk->at + i * chunk->stride, chunk->n, from, tiles);
 }
@@ -167,10 +189,13 @@ static qdq_view view_of_tiles(const qdq_exec *exec, const qdq_step *step, const 
     qdq_dtype dtype = v->source.dtype;
     size_t size = qdq_dtype_size(dtype);
     const char *elements = qdq_exec_place(exec, v->source.place);
+    bool as_is = qdq_exec_is_read_as_is(v);
     if (step->tiled) {
         elements += at * size;
+        if (as_is) return (qdq_view){(const uint32_t *)(const void *)elements, 1};
     } else {
-        qdq_tile_get_run(size, &step->tiling, at, n, elements, strip);
+        qdq_tile_get_run(size, &step->tiling, at, n, elements, as_is ? (void *)out : strip);
+        if (as_is) return (qdq_view){out, 1};
         elements = (const char *)strip;
     }
     if (v->is_int)
@@ -312,15 +337,20 @@ const void *qdq_exec_run_rectangle(const qdq_exec *exec, const qdq_step *step, q
     const char *memory = qdq_exec_place(exec, step->x.place);
     size_t size = qdq_dtype_size(step->x.dtype), pitch = step->tiling.cols;
     char *strip = next_block(exec, l1);
-    for (size_t r = 0; r < at.rows; r++) {
+    qdq_chunk chunk = {at.first, at.cols, at.rows, pitch, strip};
+    bool in_tiles = step->x.place.kind == QDQ_PLACE_ARENA;
+    size_t tile = in_tiles ? covered_tiles(&step->tiling, &chunk) : SIZE_MAX;
+    if (tile != SIZE_MAX)
+        qdq_rows_from_tiles(size, at.cols / QDQ_TILE_DIM, memory + tile * QDQ_TILE_ELEMENTS * size,
+                            strip, at.cols * size, false);
+    for (size_t r = 0; tile == SIZE_MAX && r < at.rows; r++) {
         size_t first = at.first + r * pitch;
         char *row = strip + r * at.cols * size;
-        if (step->x.place.kind == QDQ_PLACE_ARENA)
+        if (in_tiles)
             qdq_tile_get_run(size, &step->tiling, first, at.cols, memory, row);
         else
             memcpy(row, memory + first * size, at.cols * size);
     }
-    qdq_chunk chunk = {at.first, at.cols, at.rows, pitch, strip};
     if (at.cols == pitch) chunk.n *= at.rows, chunk.count = 1;
     return qdq_exec_run_links(exec, &rows, &chunk, l1);
 }

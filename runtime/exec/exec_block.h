@@ -28,6 +28,9 @@ size_t qdq_exec_strip_elements(const qdq_step *step);
 // Whether a link has parameters that vary between elements.
 bool qdq_exec_is_uneven(const qdq_link *link);
 
+// Whether a parameter needs no decoding: float32, or int32 where integers are wanted.
+bool qdq_exec_is_read_as_is(const qdq_param *v);
+
 // Runs the chain on a rectangle of elements: a tile without its padding, or neighbouring tiles.
 // They run in row-major order, for which parameters are laid out more cheaply than for tiles.
 // Returns the result of the last link.

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A new draft, the context in which its nodes are lowered, and the reason why compiling stops.
+#include "graph/compile/lower.h"
+#include "runtime/numerics/dtype.h"
+
+// The budget for constant folding: some passes over the constants, at least as much as a short run.
+static size_t operations_for(const qdq_graph *graph) {
+    enum { PASSES = 16, LEAST = 1 << 26 };
+    size_t all = LEAST;
+    for (size_t i = 1; i < graph->value_count; i++)
+        if (graph->values[i].kind == QDQ_VALUE_CONSTANT)
+            all = qdq_size_add(
+                all, qdq_size_times(qdq_shape_count(graph->values[i].type.shape), PASSES));
+    return all;
+}
+
+bool qdq_draft_start(qdq_draft *draft) {
+    const qdq_graph *graph = draft->graph;
+    draft->values = qdq_mempool_array(draft->mempool, graph->value_count, sizeof *draft->values);
+    draft->nodes = qdq_mempool_array(draft->mempool, graph->node_count, sizeof *draft->nodes);
+    draft->operations_left = operations_for(graph);
+    draft->shared = QDQ_MEMPOOL_NEW(draft->mempool, qdq_shared);
+    if (!draft->values || !draft->nodes || !draft->shared) return false;
+    for (size_t i = 0; i < graph->node_count; i++)
+        draft->nodes[i] = (qdq_draft_node){.inputs = graph->nodes[i].inputs};
+    for (size_t i = 0; i < graph->value_count; i++) {
+        qdq_draft_value *v = &draft->values[i];
+        v->type = graph->values[i].type;
+        v->made_step = QDQ_NO_STEP;
+        v->output = SIZE_MAX;
+    }
+    qdq_draft_keep(draft);
+    for (size_t i = graph->output_count; i-- > 0;) {
+        qdq_draft_value *v = &draft->values[graph->outputs[i].value.id];
+        v->returned_twice = v->output != SIZE_MAX;
+        v->output = i;
+    }
+    for (size_t i = 1; i < graph->value_count; i++) {
+        qdq_draft_value *v = &draft->values[i];
+        if (draft->options.float_storage == QDQ_FLOAT_BFLOAT16 && v->output == SIZE_MAX &&
+            graph->values[i].kind == QDQ_VALUE_MADE &&
+            qdq_dtype_get(v->type.dtype)->kind == QDQ_KIND_FLOAT)
+            v->type.dtype = QDQ_BFLOAT16;
+    }
+    return true;
+}
+
+qdq_status qdq_draft_stopped(const qdq_draft *draft, qdq_error *err) {
+    const qdq_error *failure = draft->graph->failure;
+    if (failure && failure->status) return qdq_fail(err, failure->status, "%s", failure->text);
+    if (draft->budget->exceeded)
+        return qdq_fail(err, QDQ_ERR_LIMIT,
+                        "compiling the graph takes more than the limit of %zu bytes and what the "
+                        "plan itself may have; raise the limit of bytes",
+                        draft->graph->limits.bytes);
+    return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while compiling the graph");
+}
+
+void qdq_draft_context(const qdq_draft *draft, size_t index, qdq_findings *findings,
+                       qdq_op_context *ctx) {
+    const qdq_node *node = &draft->graph->nodes[index];
+    const qdq_quantized *quantized = draft->nodes[index].quantized;
+    const qdq_draft_known *known = draft->nodes[index].known;
+    qdq_graph_context(draft->graph, node, findings, ctx);
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (ctx->inputs[i].given) ctx->inputs[i].type = draft->values[node->inputs[i].id].type;
+        if (quantized && quantized[i].count) {
+            ctx->inputs[i].quantized = &quantized[i];
+            ctx->inputs[i].type.dtype = quantized[i].dtype;
+        }
+        if (!known) continue;
+        ctx->inputs[i].weight_codes = known[i].weight_codes;
+        if (known[i].data) ctx->inputs[i].data = known[i].data;
+        if (known[i].data) ctx->inputs[i].stored = NULL;
+    }
+    for (size_t i = 0; i < node->output_count; i++)
+        ctx->outputs[i] = draft->values[node->outputs[i]].type;
+}
+
+qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_op_context *ctx,
+                                qdq_mempool *mempool) {
+    return (qdq_lowering){
+        .numerics = draft->options.numerics ? *draft->options.numerics
+                                            : qdq_target_numerics(&draft->version, ctx),
+        .isas = draft->isas,
+        .mempool = mempool,
+    };
+}
