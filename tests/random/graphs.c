@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/memory/page_layout.h"
 #include "runtime/numerics/dtype.h"
 #include "tests/random/random.h"
 
@@ -83,19 +84,18 @@ static bool has_errors(qdq_graph *graph) {
     return errors > 0;
 }
 
-// Whether the op accepts the node. It is tried in a graph of its own, with the values of `g` as
-// inputs; its results must not be large.
-static bool is_taken(const random_graph *g, const random_node *node) {
+// Whether the op accepts the node, and the type of its result. It is tried in a graph of its own,
+// with the values of `g` as inputs; its results must not be large.
+static bool is_taken(const random_graph *g, const random_node *node, qdq_type *type) {
     random_graph trial = *g;
     random_node copy = *node;
     trial.graph = qdq_graph_create("trial", NULL);
     trial.input_count = trial.constant_count = 0;
     for (size_t i = 0; i < copy.operand_count; i++) copy.operands[i].value = (qdq_value){0};
     qdq_value y = add_node(&trial, &copy, true);
-    qdq_dtype dtype;
-    qdq_shape shape;
-    bool taken = !has_errors(trial.graph) && qdq_value_type(trial.graph, y, &dtype, &shape) &&
-                 qdq_shape_count(shape) <= RANDOM_MAX_ELEMENTS;
+    bool taken = !has_errors(trial.graph) &&
+                 qdq_value_type(trial.graph, y, &type->dtype, &type->shape) &&
+                 qdq_shape_count(type->shape) <= RANDOM_MAX_ELEMENTS;
     qdq_graph_destroy(trial.graph);
     return taken;
 }
@@ -113,15 +113,87 @@ static void note_outputs(random_graph *g, qdq_value first, bool last) {
     }
 }
 
+//---- Places on a device -----------------------------------------------------
+
+// Only ops that move a tensor, and nodes with an output_tensor, say where values lie.
+typedef enum move {
+    MOVE_NONE,
+    MOVE_TO_MEMORY_CONFIG,
+    MOVE_TO_LAYOUT,
+    MOVE_TO_SHARDED,
+    MOVE_TO_INTERLEAVED,
+    MOVE_SHARDS,
+} move;
+
+static move move_of(const qdq_op *op) {
+    static const char *const names[] = {"ToMemoryConfig", "ToLayout", "InterleavedToSharded",
+                                        "ShardedToInterleaved", "Reshard"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], op->name) == 0) return (move)(i + 1);
+    return MOVE_NONE;
+}
+
+// The whole tensor is one shard in a bank of DRAM, which holds any random tensor.
+static void put_in_one_shard(random_graph *g, qdq_value v, qdq_memory_layout layout) {
+    qdq_device_tensor tensor = {.dtype = QDQ_FLOAT32};
+    qdq_page_layout pages;
+    (void)qdq_value_type(g->graph, v, NULL, &tensor.shape);
+    if (qdq_page_layout_of(&tensor, 0, &pages, NULL) != QDQ_MEMORY_FINE) abort();
+    const qdq_memory_config config = {
+        .memory_layout = layout,
+        .shard_spec = {.grid_count = 1,
+                       .shape = QDQ_SHAPE((int64_t)pages.height, (int64_t)pages.width)}};
+    qdq_set_memory_config(g->graph, v, &config);
+}
+
+static void put(random_graph *g, const random_node *node, qdq_value y) {
+    const qdq_memory_config l1 = {.buffer_type = QDQ_L1};
+    move how = move_of(node->op);
+    qdq_value x;
+    memcpy(&x, node->attrs + node->op->inputs[0].offset, sizeof x);
+    if (how == MOVE_TO_MEMORY_CONFIG) qdq_set_memory_config(g->graph, y, &l1);
+    if (how == MOVE_TO_LAYOUT) qdq_set_layout(g->graph, y, QDQ_LAYOUT_TILE);
+    if (how == MOVE_TO_INTERLEAVED || how == MOVE_SHARDS)
+        put_in_one_shard(g, x, QDQ_HEIGHT_SHARDED);
+    if (how == MOVE_TO_SHARDED || how == MOVE_SHARDS) put_in_one_shard(g, y, QDQ_WIDTH_SHARDED);
+}
+
+// An output_tensor is a value of the type of the result.
+static void choose_output_tensor(random_graph *g, random_node *node, const qdq_type *type) {
+    for (size_t a = 0; a < node->op->attr_count; a++) {
+        if (node->op->attrs[a].kind != QDQ_ATTR_VALUE) continue;
+        for (size_t i = 0; i < g->value_count; i++) {
+            qdq_type of;
+            if (qdq_value_type(g->graph, g->values[i], &of.dtype, &of.shape) &&
+                of.dtype == type->dtype && qdq_shape_equal(of.shape, type->shape))
+                memcpy(node->attrs + node->op->attrs[a].offset, &g->values[i], sizeof g->values[i]);
+        }
+    }
+}
+
+// A move says where its operand lies, so that it takes a new one. Float8 tensors lie in rows on a
+// device, which most ops do not take.
+static bool may_move(random_node *node) {
+    const qdq_dtype_info *info = qdq_dtype_get(node->operands[0].dtype);
+    if (move_of(node->op) == MOVE_NONE) return true;
+    if (move_of(node->op) > MOVE_TO_LAYOUT) node->operands[0].value = (qdq_value){0};
+    return info && (info->kind != QDQ_KIND_SMALL_FLOAT || info->bits != 8);
+}
+
+//---- Growing ----------------------------------------------------------------
+
 // Adds a node of the op if a few tries find one that the op accepts.
 static bool grow(random_graph *g, const qdq_op *op, bool broken, bool last) {
     static _Thread_local random_node node;
     for (int i = 0; i < MOST_TRIES; i++) {
         random_node_make(&node, op, g);
         if (g->input_count + node.operand_count > RANDOM_MAX_VALUES) return false;
-        if (!broken && !is_taken(g, &node)) continue;
+        qdq_type type;
+        if (!broken && (!may_move(&node) || !is_taken(g, &node, &type))) continue;
+        if (!broken) choose_output_tensor(g, &node, &type);
         qdq_value y = add_node(g, &node, false);
         if (broken && !y.id) return false;
+        if (!broken) put(g, &node, y);
         note_outputs(g, y, last);
         return true;
     }
