@@ -156,7 +156,7 @@ static void scales_of_channels_are_reshaped_and_inverted(void **state) {
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(512, 512));
     qdq_quantize_attrs q = {.qtype = QDQ_PER_CHANNEL,
                             .axis = QDQ_INT(0),
-                            .scales = {scales, 512},
+                            .scales = {.data = scales, .count = 512},
                             .zps = QDQ_ZP(0),
                             .dtype = QDQ_INT32};
     qdq_output(g, "y", qdq_quantize(g, x, q));
