@@ -9,6 +9,7 @@
 
 #include "graph/graph.h"
 #include "include/qdq/device_plan.h"
+#include "runtime/exec/plan_device.h"
 #include "runtime/memory/device_memory.h"
 
 typedef struct qdq_device_request {
@@ -18,15 +19,6 @@ typedef struct qdq_device_request {
     const char *const *keep;          // names of values that are not freed
     size_t keep_count;
 } qdq_device_request;
-
-// A device plan with what its public part leaves out.
-typedef struct qdq_device_record {
-    qdq_device_plan shown;
-    qdq_device device;
-    const qdq_buffer_layout *layouts;  // per buffer
-    const size_t *buffer_of;           // graph value -> buffer; SIZE_MAX: it has none
-    const size_t *buffer_of_slot;      // value of the plan -> buffer
-} qdq_device_record;
 
 // Why a graph does not fit, and where.
 typedef struct qdq_device_trouble {

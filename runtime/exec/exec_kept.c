@@ -7,6 +7,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/exec/exec.h"
+#include "runtime/exec/plan_device.h"
 #include "runtime/numerics/dtype.h"
 
 static int compare_kept(const void *name, const void *kept) {
@@ -86,6 +87,12 @@ qdq_status qdq_exec_not_kept(const qdq_plan *plan, const char *what, const char 
                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
+// The buffer of a value on the plan's device; NULL without one.
+static const qdq_device_buffer *buffer_of(const qdq_exec *exec, const char *value) {
+    size_t buffer = qdq_plan_named_buffer(exec->plan, value);
+    return buffer == SIZE_MAX ? NULL : &exec->plan->device->shown.buffers[buffer];
+}
+
 qdq_status qdq_exec_tiles(const qdq_exec *exec, const char *value, qdq_tiles_view *view,
                           qdq_error *err) {
     const qdq_kept *kept;
@@ -102,7 +109,30 @@ qdq_status qdq_exec_tiles(const qdq_exec *exec, const char *value, qdq_tiles_vie
         .pages = (tiles * tile_bytes + QDQ_PAGE_BYTES - 1) / QDQ_PAGE_BYTES,
         .page_bytes = QDQ_PAGE_BYTES,
     };
+    const qdq_device_buffer *buffer = buffer_of(exec, value);
+    if (!buffer) return QDQ_OK;
+    view->pages = buffer->pages;
+    view->page_bytes = buffer->page_bytes;
     return QDQ_OK;
+}
+
+// On a device a page is a tile, which the host keeps at its place in the order of tiles; pages of
+// another form have no place of their own in the arena.
+static void describe_device_page(const qdq_exec *exec, const qdq_kept *kept,
+                                 const qdq_tiles_view *view, size_t page, qdq_page_info *info) {
+    const qdq_device_buffer *buffer = buffer_of(exec, kept->info.name);
+    bool is_tile = buffer->layout == QDQ_LAYOUT_TILE && view->page_bytes == view->tile_bytes;
+    qdq_page place;
+    if (!qdq_plan_buffer_page(exec->plan, qdq_plan_named_buffer(exec->plan, kept->info.name), page,
+                              &place))
+        return;
+    *info = (qdq_page_info){
+        .pool = qdq_buffer_type_name(buffer->pool),
+        .bank = place.bank,
+        .address = place.address,
+        .offset = is_tile ? kept->place.at + page * view->tile_bytes : SIZE_MAX,
+        .bytes = view->page_bytes,
+    };
 }
 
 qdq_status qdq_exec_page(const qdq_exec *exec, const char *value, size_t page, qdq_page_info *info,
@@ -115,6 +145,10 @@ qdq_status qdq_exec_page(const qdq_exec *exec, const char *value, size_t page, q
         return qdq_fail(err, QDQ_ERR_ARGUMENT, "value '%s' has %zu pages, wanted one of them: %zu",
                         value, view.pages, page);
     size_t offset = kept->place.at + page * view.page_bytes;
+    if (buffer_of(exec, value)) {
+        describe_device_page(exec, kept, &view, page, info);
+        return QDQ_OK;
+    }
     *info = (qdq_page_info){
         .pool = "host", .address = offset, .offset = offset, .bytes = view.page_bytes};
     return QDQ_OK;

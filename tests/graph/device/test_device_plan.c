@@ -79,6 +79,28 @@ static void first_tensor_in_dram_begins_at_its_base(void **state) {
     }
 }
 
+// Tile 100 of x, as the host has it and where it would lie on the device.
+static void pages_of_a_run_are_those_of_the_device(void **state) {
+    (void)state;
+    qdq_graph *g = one_quantize(QDQ_BFLOAT16, QDQ_INT8);
+    qdq_compile_options options = {.target = "ttnn", .keep_all = true};
+    qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+    qdq_exec_run(exec);
+    qdq_tiles_view view;
+    qdq_page_info page;
+    assert_int_equal(qdq_exec_tiles(exec, "x", &view, NULL), QDQ_OK);
+    assert_int_equal(view.pages, 256);
+    assert_int_equal(view.page_bytes, 2048);
+    assert_int_equal(qdq_exec_page(exec, "x", 100, &page, NULL), QDQ_OK);
+    assert_string_equal(page.pool, "DRAM");
+    assert_int_equal(page.bank, 4);
+    assert_int_equal(page.address, 16416);
+    assert_int_equal(page.offset, qdq_plan_get_value(plan, 0)->offset + 100 * 2048);
+    assert_int_equal(qdq_exec_page(exec, "x", 256, &page, NULL), QDQ_ERR_ARGUMENT);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
 static void second_buffer_follows_the_first_and_a_freed_place_is_used_again(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("chain", NULL);
@@ -358,6 +380,7 @@ static void every_failing_allocation_is_reported(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_tensor_in_dram_begins_at_its_base),
+        cmocka_unit_test(pages_of_a_run_are_those_of_the_device),
         cmocka_unit_test(second_buffer_follows_the_first_and_a_freed_place_is_used_again),
         cmocka_unit_test(fused_quantize_has_circular_buffers_of_five_tiles),
         cmocka_unit_test(composite_quantize_peaks_at_three_times_x_and_the_result),
