@@ -61,7 +61,7 @@ static inline void *vector_copy(const vector_file *file, const char *name, size_
     vector_tensor tensor = vectors_find(file, name);
     if (!tensor.data) fail_msg("%s has no tensor %s", file->path, name);
     if (count) *count = tensor.bytes / size;
-    return memcpy(malloc(tensor.bytes), tensor.data, tensor.bytes);
+    return memcpy(malloc(tensor.bytes + 1), tensor.data, tensor.bytes);
 }
 
 #endif

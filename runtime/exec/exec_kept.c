@@ -95,7 +95,7 @@ static const qdq_device_buffer *buffer_of(const qdq_exec *exec, const char *valu
 
 qdq_status qdq_exec_tiles(const qdq_exec *exec, const char *value, qdq_tiles_view *view,
                           qdq_error *err) {
-    const qdq_kept *kept;
+    const qdq_kept *kept = NULL;
     QDQ_TRY(find_tiles(exec, value, view, &kept, err));
     const qdq_tensor_info *info = &kept->info;
     size_t tiles = qdq_tiling_of(info->shape).tiles, tile_bytes = qdq_tile_bytes(info->dtype);
@@ -137,7 +137,7 @@ static void describe_device_page(const qdq_exec *exec, const qdq_kept *kept,
 
 qdq_status qdq_exec_page(const qdq_exec *exec, const char *value, size_t page, qdq_page_info *info,
                          qdq_error *err) {
-    const qdq_kept *kept;
+    const qdq_kept *kept = NULL;
     qdq_tiles_view view;
     QDQ_TRY(find_tiles(exec, value, info, &kept, err));
     QDQ_TRY(qdq_exec_tiles(exec, value, &view, err));

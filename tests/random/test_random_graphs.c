@@ -172,7 +172,7 @@ static qdq_exec *run_exec(const random_graph *g, uint64_t seed, const qdq_plan *
 
 static const qdq_tensor_info *output_info(const qdq_plan *plan, const char *name) {
     size_t i = 0;
-    while (strcmp(qdq_plan_output(plan, i)->name, name)) i++;
+    while (strcmp(qdq_plan_output(plan, i)->name, name) != 0) i++;
     return qdq_plan_output(plan, i);
 }
 
@@ -191,7 +191,7 @@ static bool compare_kept(uint64_t seed, const qdq_exec *exec, const qdq_exec *re
             abort();
         if (qdq_exec_read(exec, all->names[i], info->dtype, got, count, &err))
             same = told(seed, what, err.text);
-        else if (memcmp(got, wanted, info->bytes))
+        else if (memcmp(got, wanted, info->bytes) != 0)
             same = told(seed, what, all->names[i]);
         free(wanted), free(got);
     }

@@ -106,7 +106,7 @@ static void print_bars(const qdq_device_plan *p, block *blocks) {
     printf(
         "\non the device ('#' circular buffers, '.' free; L1 from %llu to %llu, DRAM from %llu to "
         "%llu, above which nothing ever lies)\n",
-        (ull)l1.base, (ull)(l1.base + l1.bytes), (ull)dram.base, (ull)(dram.base + dram.bytes));
+        (ull)l1.base, (ull)l1.base + l1.bytes, (ull)dram.base, (ull)dram.base + dram.bytes);
     for (size_t i = 0; i < p->step_count; i++) {
         printf(" %3zu  %s: %s", i, p->steps[i].node, p->steps[i].program);
         print_live(p, i);

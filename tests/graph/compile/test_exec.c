@@ -211,7 +211,7 @@ static void a_value_with_two_readers_lies_in_the_arena(void **state) {
     qdq_plan_destroy(plan);
     plan = qdq_graph_compile(g, &(qdq_compile_options){.tiled = true}, NULL);
     size_t q = 0;
-    while (strcmp(qdq_plan_get_value(plan, q)->name, "q")) q++;
+    while (strcmp(qdq_plan_get_value(plan, q)->name, "q") != 0) q++;
     assert_int_equal(qdq_plan_get_value(plan, q)->bytes, 2 * 3 * 1024);
     assert_int_equal(qdq_plan_get_value(plan, q)->tiles, 2 * 3);
     qdq_plan_destroy(plan), qdq_graph_destroy(g);

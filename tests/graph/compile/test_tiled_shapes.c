@@ -40,7 +40,7 @@ static qdq_graph *all_kinds(qdq_shape shape) {
         snprintf(name, sizeof name, "channel%d", axis);
         qdq_output(g, name,
                    qdq_quantize(g, x,
-                                (qdq_quantize_attrs){.scales = {scales, count},
+                                (qdq_quantize_attrs){.scales = {scales, count, false},
                                                      .axis = QDQ_INT(axis),
                                                      .qtype = QDQ_PER_CHANNEL}));
     }
@@ -107,7 +107,7 @@ static void every_shape_gives_the_bits_of_a_streamed_run(void **state) {
                 memset(&got, 0, sizeof got);
                 run(g, shapes[s], &ways[w], threads, &got);
                 for (size_t i = 0; i < wanted.count; i++)
-                    if (memcmp(wanted.bytes[i], got.bytes[i], sizeof wanted.bytes[i]))
+                    if (memcmp(wanted.bytes[i], got.bytes[i], sizeof wanted.bytes[i]) != 0)
                         fail_msg("shape %zu, way %zu, %d threads: output %zu differs", s, w,
                                  threads, i);
             }

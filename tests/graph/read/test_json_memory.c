@@ -208,7 +208,7 @@ static void only_the_first_output_of_a_node_takes_a_config(void **state) {
     (void)state;
     qdq_graph *g = qdq_graph_create("g", NULL);
     qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4));
-    qdq_value y = qdq_dynamic_quantize(g, x, (qdq_dynamic_quantize_attrs){.quantize = {"d"}});
+    qdq_value y = qdq_dynamic_quantize(g, x, (qdq_dynamic_quantize_attrs){.quantize.name = "d"});
     qdq_set_memory_config(g, qdq_port(g, y, "scale"), &(qdq_memory_config){.buffer_type = QDQ_L1});
     qdq_output(g, "y", y);
     assert_string_equal(qdq_graph_validate(g, NULL, NULL)->findings[0].message,

@@ -82,7 +82,9 @@ static void rows_of_a_block_float_input_are_rounded(void **state) {
         network_run(g, &input, 1, (network_tensor){"y", QDQ_FLOAT32, y, COUNT});
         network_run(g, &input, 1, (network_tensor){"z", QDQ_BFLOAT8_B, z, COUNT});
         assert_memory_equal(y, z, sizeof y);
-        assert_true(memcmp(x, z, sizeof x) != 0);
+        size_t rounded = 0;
+        for (size_t i = 0; i < COUNT; i++) rounded += x[i] != z[i];
+        assert_true(rounded > 0);
         qdq_graph_destroy(g);
     }
 }
