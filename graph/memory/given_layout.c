@@ -15,7 +15,8 @@ const qdq_given_layout *qdq_graph_given_layout(const qdq_graph *graph, uint32_t 
 // Makes the table long enough for every value that the graph has room for now.
 static bool make_room(qdq_graph *graph) {
     size_t count = graph->value_capacity;
-    qdq_given_layout **table = qdq_mempool_array(&graph->mempool, count, sizeof *table);
+    qdq_given_layout **table =
+        qdq_mempool_array(&graph->mempool, count, sizeof(qdq_given_layout *));
     if (!table) return false;
     for (size_t i = 0; i < graph->given_layout_count; i++) table[i] = graph->given_layouts[i];
     graph->given_layouts = table;

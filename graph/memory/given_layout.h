@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user says about where the values of a graph lie on a device: memory_config, layout,
-// tile. A table of its own: a graph without them has none.
+// The memory_config, layout and tile that the user gives values of a graph. A table of its own: a
+// graph without them has none.
 #ifndef QDQ_GRAPH_MEMORY_GIVEN_LAYOUT_H
 #define QDQ_GRAPH_MEMORY_GIVEN_LAYOUT_H
 
@@ -12,7 +12,7 @@ typedef struct qdq_given_layout {
     qdq_tensor_layout as;  // what is not given is zero
 } qdq_given_layout;
 
-// What is given for the value `id`; NULL: nothing.
+// The keys given for the value `id`; NULL: nothing.
 const qdq_given_layout *qdq_graph_given_layout(const qdq_graph *graph, uint32_t id);
 
 // The same to write to; made if there is none. NULL if memory runs out.

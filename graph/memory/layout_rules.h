@@ -19,14 +19,14 @@ typedef struct qdq_value_context {
     const qdq_node *node;           // that makes it; NULL: an input or a constant
     const qdq_given_layout *given;  // all false if nothing is
     const qdq_tensor_layout *layout;
-    // What the memory model says about its buffer. QDQ_MEMORY_FINE also if the config is that of
-    // the first operand, about which there is a finding already.
+    // The verdict of the memory model on its buffer. QDQ_MEMORY_FINE also if the value inherits
+    // the config of its first operand, about which there is a finding already.
     qdq_memory_rule broken;
     const char *why;
 } qdq_value_context;
 
 // Applies the rules with a `check_value` to all values of a graph that says anything about memory:
-// the target's, or those of ttnn for a target without a device. `device` NULL: there is nothing to
+// the target's, or ttnn's for a target without a device. `device` NULL: there is nothing to
 // check. False if memory runs out.
 bool qdq_check_layouts(const qdq_graph *graph, const qdq_target_version *version,
                        const qdq_device *device, qdq_findings *findings);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where ttnn puts the output of each op. Ops of two operands, to which quantize, dequantize and
-// requantize belong, follow tt-metal's binary_ng device operation; ops of one operand follow it.
+// The rules by which ttnn places the output of each op. Quantize, dequantize, requantize and the
+// ops of two operands follow tt-metal's binary_ng device operation; ops of one operand follow it
+// too.
 #include "graph/memory/tensor_layouts.h"
 
 #include <string.h>
@@ -47,7 +48,7 @@ static const struct op_row {
     {"Maximum", OUTPUT_AS_A, 1},         {"GreaterEqual", OUTPUT_AS_A, 1},
     {"BiasAdd", OUTPUT_AS_A, 1},         {"PReLU", OUTPUT_AS_A, 1},
     {"ToLayout", OUTPUT_AS_A, NO_B},     {"ShardedToInterleaved", OUTPUT_IN_DRAM, NO_B},
-    {"MatMul", OUTPUT_IN_DRAM, NO_B},    {"Convolution", OUTPUT_IN_DRAM, NO_B},
+    {"MatMul", OUTPUT_IN_DRAM, NO_B},
 };
 
 static const struct op_row *row_of(const qdq_op *op) {
@@ -114,7 +115,7 @@ static const qdq_tensor_layout *operand(const placing *p, size_t input, qdq_shap
     return qdq_tensor_layout_of(p->layouts, id);
 }
 
-// The config without an argument: that of an output_tensor; else A's, unless B is sharded and A
+// The config without an argument: the output_tensor's, else A's, unless B is sharded and A
 // interleaved in DRAM, or B's grid is larger.
 static qdq_memory_config inherited(const placing *p) {
     uint32_t into = qdq_output_tensor_of(p->node);
@@ -142,6 +143,11 @@ static void complete(const placing *p, qdq_memory_config *config) {
     }
 }
 
+// tt-metal's sharded_to_interleaved returns a tensor that is not sharded.
+static bool returns_operand(const qdq_node *node, const qdq_tensor_layout *a) {
+    return strcmp(node->op->name, "ShardedToInterleaved") == 0 && !is_sharded(&a->memory_config);
+}
+
 static qdq_tensor_layout output_layout(placing *p, const qdq_given_layout *given) {
     const struct op_row *row = row_of(p->node->op);
     p->a = operand(p, 0, &p->a_shape);
@@ -149,6 +155,7 @@ static qdq_tensor_layout output_layout(placing *p, const qdq_given_layout *given
     for (size_t i = p->node->input_count; i-- > row->first_b && !p->b;)
         p->b = operand(p, i, &p->b_shape);
     qdq_tensor_layout y = {{0}, p->a->layout, p->a->tile};
+    if (returns_operand(p->node, p->a)) return *p->a;
     if (given && given->has_config) {
         y.memory_config = given->as.memory_config;
         if (row->rule == OUTPUT_AS_A) complete(p, &y.memory_config);
@@ -193,7 +200,7 @@ bool qdq_tensor_layouts_make(const qdq_graph *graph, qdq_mempool *mempool,
                              qdq_tensor_layouts *out) {
     *out = (qdq_tensor_layouts){0};
     if (!graph->given_layouts) return true;
-    out->of = qdq_mempool_array(mempool, graph->value_count, sizeof *out->of);
+    out->of = qdq_mempool_array(mempool, graph->value_count, sizeof(qdq_tensor_layout *));
     if (!out->of) return false;
     out->count = graph->value_count;
     for (uint32_t id = 1; id < graph->value_count; id++) {
@@ -226,21 +233,24 @@ static bool is_view(qdq_shape x, qdq_shape y, const qdq_tensor_layout *x_as,
            (from_end(x, 1) % tile == 0 && from_end(y, 1) % tile == 0);
 }
 
+// The value whose buffer the value `id` shares; 0: it has its own.
+static uint32_t shared_with(const qdq_graph *graph, const qdq_tensor_layouts *layouts,
+                            uint32_t id) {
+    const qdq_graph_value *v = &graph->values[id];
+    if (v->kind != QDQ_VALUE_MADE || v->node >= graph->node_count || v->port) return 0;
+    const qdq_node *node = &graph->nodes[v->node];
+    uint32_t x = node->inputs[0].id, into = qdq_output_tensor_of(node);
+    if (into || !x) return into;
+    const qdq_tensor_layout *x_as = qdq_tensor_layout_of(layouts, x);
+    bool shares =
+        returns_operand(node, x_as) || (strcmp(node->op->name, "StaticReshape") == 0 &&
+                                        is_view(graph->values[x].type.shape, v->type.shape, x_as,
+                                                qdq_tensor_layout_of(layouts, id)));
+    return shares ? x : 0;
+}
+
 uint32_t qdq_tensor_root_of(const qdq_graph *graph, const qdq_tensor_layouts *layouts,
                             uint32_t id) {
-    for (;;) {
-        const qdq_graph_value *v = &graph->values[id];
-        if (v->kind != QDQ_VALUE_MADE || v->node >= graph->node_count) return id;
-        const qdq_node *node = &graph->nodes[v->node];
-        uint32_t x = node->inputs[0].id, into = v->port ? 0 : qdq_output_tensor_of(node);
-        if (into) {
-            id = into;
-            continue;
-        }
-        if (strcmp(node->op->name, "StaticReshape") != 0 || !x ||
-            !is_view(graph->values[x].type.shape, v->type.shape, qdq_tensor_layout_of(layouts, x),
-                     qdq_tensor_layout_of(layouts, id)))
-            return id;
-        id = x;
-    }
+    for (uint32_t next; (next = shared_with(graph, layouts, id)) != 0;) id = next;
+    return id;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and words are ttnn's: those of MemoryConfig, ShardSpec and NdShardSpec.
+// Keys and words are the names in ttnn's MemoryConfig, ShardSpec and NdShardSpec.
 #include "graph/read/json_memory_read.h"
 
 #include <stdio.h>
@@ -51,33 +51,31 @@ static qdq_status read_word(memory_reader *m, const qdq_item *object, const char
 
 //---- Shard specs ------------------------------------------------------------
 
+static bool read_coordinate(memory_reader *m, const qdq_json_item *json, uint16_t *out) {
+    int64_t number;
+    if (!qdq_json_whole(json, &number)) return false;
+    if (number < 0 || number > UINT16_MAX)
+        impossible(m, "grid",
+                   qdq_text(&m->r->graph->findings, "has the coordinate %lld", (long long)number),
+                   "0 to 65535");
+    *out = (uint16_t)number;
+    return true;
+}
+
 // Reads the corner [x, y] of a range.
-static qdq_status read_corner(memory_reader *m, const qdq_item *range, const qdq_json_item *json,
-                              uint16_t *x, uint16_t *y) {
-    uint16_t *const out[] = {x, y};
-    size_t i = 0;
-    bool legal = qdq_json_is_array(json) && qdq_json_count(json) == 2;
-    int64_t number = 0;
-    QDQ_JSON_EACH(item, json) legal = legal && qdq_json_whole(item, &number);
-    if (!legal) return qdq_item_wrong_kind(m->r, range, "a range of cores, [[x0, y0], [x1, y1]]");
-    QDQ_JSON_EACH(item, json) {
-        (void)qdq_json_whole(item, &number);
-        if (number < 0 || number > UINT16_MAX)
-            impossible(
-                m, "grid",
-                qdq_text(&m->r->graph->findings, "has the coordinate %lld", (long long)number),
-                "0 to 65535");
-        *out[i++] = (uint16_t)number;
-    }
-    return QDQ_OK;
+static bool read_corner(memory_reader *m, const qdq_json_item *json, uint16_t *x, uint16_t *y) {
+    if (!qdq_json_is_array(json) || qdq_json_count(json) != 2) return false;
+    const qdq_json_item *first = qdq_json_first(json);
+    return read_coordinate(m, first, x) && read_coordinate(m, qdq_json_next(first), y);
 }
 
 static qdq_status read_range(memory_reader *m, const qdq_item *at, qdq_core_range *out) {
-    if (!qdq_json_is_array(at->json) || qdq_json_count(at->json) != 2)
-        return qdq_item_wrong_kind(m->r, at, "a range of cores, [[x0, y0], [x1, y1]]");
-    const qdq_json_item *begin = qdq_json_first(at->json);
-    QDQ_TRY(read_corner(m, at, begin, &out->x0, &out->y0));
-    return read_corner(m, at, qdq_json_next(begin), &out->x1, &out->y1);
+    bool is_pair = qdq_json_is_array(at->json) && qdq_json_count(at->json) == 2;
+    const qdq_json_item *begin = is_pair ? qdq_json_first(at->json) : NULL;
+    if (begin && read_corner(m, begin, &out->x0, &out->y0) &&
+        read_corner(m, qdq_json_next(begin), &out->x1, &out->y1))
+        return QDQ_OK;
+    return qdq_item_wrong_kind(m->r, at, "a range of cores, [[x0, y0], [x1, y1]]");
 }
 
 static qdq_status read_grid(memory_reader *m, const qdq_item *spec, qdq_shard_spec *out) {

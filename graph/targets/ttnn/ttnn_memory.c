@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of ttnn's rules about memory_config, layout and tile. What holds for a single buffer is in
-// runtime/memory/buffer_layout.c; a rule here gives it an id, a hint and a source.
+// Checks of ttnn's rules about memory_config, layout and tile. The memory
+// model, runtime/memory/buffer_layout.c, says what is wrong with a single buffer; a rule gives that
+// an id, a hint and a source.
 #include "graph/targets/ttnn/ttnn_memory.h"
 
 #include <string.h>
@@ -63,19 +64,29 @@ void qdq_ttnn_float8_layout(const qdq_value_context *ctx, const qdq_rule *rule) 
                          NULL);
 }
 
-void qdq_ttnn_shard_row_bytes(const qdq_value_context *ctx, const qdq_rule *rule) {
+// Bytes of a row of a shard.
+static uint64_t row_bytes(const qdq_value_context *ctx) {
     const qdq_shape *shard = &ctx->layout->memory_config.shard_spec.shape;
-    if (ctx->layout->layout != QDQ_LAYOUT_ROW_MAJOR || !ctx->given->has_config || !shard->rank ||
-        ctx->broken != QDQ_MEMORY_FINE)
-        return;
-    uint64_t bytes =
-        (uint64_t)shard->dims[shard->rank - 1] * qdq_dtype_size(ctx->value->type.dtype);
-    if (bytes % ctx->device->l1_alignment)
-        qdq_report_value(
-            ctx, rule, "memory_config",
-            qdq_text(ctx->findings, "has rows of %llu bytes in a shard", (unsigned long long)bytes),
-            qdq_text(ctx->findings, "a multiple of %llu, to which they are padded",
-                     (unsigned long long)ctx->device->l1_alignment));
+    if (!shard->rank) return 0;
+    return (uint64_t)shard->dims[shard->rank - 1] * qdq_dtype_size(ctx->value->type.dtype);
+}
+
+static void report_row_bytes(const qdq_value_context *ctx, const qdq_rule *rule, const char *why) {
+    if (ctx->layout->layout == QDQ_LAYOUT_ROW_MAJOR && ctx->given->has_config &&
+        ctx->broken == QDQ_MEMORY_FINE && row_bytes(ctx) % ctx->device->l1_alignment)
+        qdq_report_value(ctx, rule, "memory_config",
+                         qdq_text(ctx->findings, "has rows of %llu bytes in a shard",
+                                  (unsigned long long)row_bytes(ctx)),
+                         qdq_text(ctx->findings, "a multiple of %llu%s",
+                                  (unsigned long long)ctx->device->l1_alignment, why));
+}
+
+void qdq_ttnn_shard_row_bytes(const qdq_value_context *ctx, const qdq_rule *rule) {
+    report_row_bytes(ctx, rule, ", to which they are padded");
+}
+
+void qdq_ttnn_move_row_bytes(const qdq_value_context *ctx, const qdq_rule *rule) {
+    report_row_bytes(ctx, rule, "");
 }
 
 //---- Tiles ------------------------------------------------------------------
@@ -236,12 +247,35 @@ void qdq_ttnn_move_where(const qdq_value_context *ctx, const qdq_rule *rule) {
 
 void qdq_ttnn_move_sharded(const qdq_value_context *ctx, const qdq_rule *rule) {
     const qdq_tensor_layout *x = qdq_input_layout(ctx, 0);
-    bool from = strcmp(ctx->node->op->name, "InterleavedToSharded") != 0;
+    bool from = strcmp(ctx->node->op->name, "Reshard") == 0;
     bool to = strcmp(ctx->node->op->name, "ShardedToInterleaved") != 0;
-    if (x && is_sharded(x) != from)
+    if (to && x && is_sharded(x) != from)
         qdq_report_value(ctx, rule, "x", from ? "is interleaved" : "is sharded",
                          from ? "shards" : "an interleaved tensor");
-    else if (is_sharded(ctx->layout) != to && (ctx->given->has_config || !to))
+    else if (is_sharded(ctx->layout) != to && ctx->given->has_config)
         qdq_report_value(ctx, rule, "memory_config", to ? "is interleaved" : "is sharded",
                          to ? "shards" : "an interleaved one");
+}
+
+void qdq_ttnn_move_nothing(const qdq_value_context *ctx, const qdq_rule *rule) {
+    const qdq_tensor_layout *x = qdq_input_layout(ctx, 0);
+    if (x && !is_sharded(x)) qdq_report_value(ctx, rule, "x", "is interleaved", NULL);
+}
+
+void qdq_ttnn_move_nd(const qdq_value_context *ctx, const qdq_rule *rule) {
+    if (ctx->layout->memory_config.memory_layout == QDQ_ND_SHARDED)
+        qdq_report_value(ctx, rule, "memory_config", "is ND_SHARDED", NULL);
+}
+
+static bool is_dram_block(const qdq_tensor_layout *layout) {
+    return layout->memory_config.memory_layout == QDQ_BLOCK_SHARDED &&
+           layout->memory_config.buffer_type == QDQ_DRAM;
+}
+
+void qdq_ttnn_move_dram_block(const qdq_value_context *ctx, const qdq_rule *rule) {
+    const qdq_tensor_layout *x = qdq_input_layout(ctx, 0);
+    if (x && is_dram_block(x))
+        qdq_report_value(ctx, rule, "x", "is BLOCK_SHARDED in DRAM", NULL);
+    else if (is_dram_block(ctx->layout))
+        qdq_report_value(ctx, rule, "memory_config", "is BLOCK_SHARDED in DRAM", NULL);
 }

@@ -63,9 +63,17 @@
                        "read the result instead: the device has the new elements there, qdq keeps the old ones", "binary_ng_device_operation.cpp", QDQ_TTNN_FAMILY, qdq_ttnn_output_tensor_read), \
     QDQ_TTNN_VALUE_ROW(ERROR, "move-where", "ToMemoryConfig, InterleavedToSharded and Reshard have a memory_config, ToLayout has a layout", \
                        "say where it goes", "to_memory_config_op.hpp, to_layout_op.cpp", "ToMemoryConfig InterleavedToSharded Reshard ToLayout", qdq_ttnn_move_where), \
-    QDQ_TTNN_VALUE_ROW(ERROR, "move-sharded", "InterleavedToSharded makes shards of an interleaved tensor, ShardedToInterleaved the reverse, Reshard shards of shards", \
-                       "use ToMemoryConfig, which takes all of them", "interleaved_to_sharded_op.cpp, sharded_to_interleaved_op.cpp, reshard_op.cpp", \
-                       "InterleavedToSharded ShardedToInterleaved Reshard", qdq_ttnn_move_sharded)
+    QDQ_TTNN_VALUE_ROW(ERROR, "move-sharded", "InterleavedToSharded makes shards of an interleaved tensor, Reshard shards of shards, ShardedToInterleaved none", \
+                       "use ToMemoryConfig, which takes all of them", "interleaved_to_sharded_op.cpp, reshard_device_operation.cpp", \
+                       "InterleavedToSharded ShardedToInterleaved Reshard", qdq_ttnn_move_sharded),  \
+    QDQ_TTNN_VALUE_ROW(WARNING, "move-nothing", "ShardedToInterleaved is for a sharded tensor; another one is returned as it is", \
+                       "leave it out, or use ToMemoryConfig", "sharded_to_interleaved.cpp", "ShardedToInterleaved", qdq_ttnn_move_nothing), \
+    QDQ_TTNN_VALUE_ROW(WARNING, "move-nd", "InterleavedToSharded makes ND shards only if they are those of a 2-D layout", \
+                       "use ToMemoryConfig", "interleaved_to_sharded_op.cpp", "InterleavedToSharded", qdq_ttnn_move_nd), \
+    QDQ_TTNN_VALUE_ROW(ERROR, "move-row-bytes", "InterleavedToSharded of a tensor in rows makes rows of a multiple of L1's alignment", \
+                       "make the shard wider", "interleaved_to_sharded_op.cpp", "InterleavedToSharded", qdq_ttnn_move_row_bytes), \
+    QDQ_TTNN_VALUE_ROW(ERROR, "move-dram-block", "InterleavedToSharded and Reshard have no BLOCK_SHARDED tensors in DRAM", \
+                       "use L1, or an nd_shard_spec", "interleaved_to_sharded_op.cpp, reshard_device_operation.cpp", "InterleavedToSharded Reshard", qdq_ttnn_move_dram_block)
 // clang-format on
 
 void qdq_ttnn_buffer_type(const qdq_value_context *ctx, const qdq_rule *rule);
@@ -91,5 +99,9 @@ void qdq_ttnn_output_tensor(const qdq_value_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_output_tensor_read(const qdq_value_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_move_where(const qdq_value_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_move_sharded(const qdq_value_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_move_nothing(const qdq_value_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_move_nd(const qdq_value_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_move_row_bytes(const qdq_value_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_move_dram_block(const qdq_value_context *ctx, const qdq_rule *rule);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the buffers of a sharded chain lie in L1 of an n150, the graph of
-// models/ttnn_device_sharded_l1. Addresses follow by hand from docs/device_memory.md: L1 is taken
-// from its end, 1,499,136, at the highest free block.
+// The buffers of a sharded chain, the graph of models/ttnn_device_sharded_l1, in L1 of an n150.
+// Addresses follow by hand from docs/device_memory.md: L1 is taken from its end, 1,499,136, at the
+// highest free block.
 #include "include/qdq/qdq.h"
 #include "tests/unit.h"
 

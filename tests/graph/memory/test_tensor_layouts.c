@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the values of a graph lie on a device: what is given, and what ttnn's ops would choose.
-// Expected configs follow tt-metal's binary_ng device operation, worked out by hand.
+// The layouts of the values of a graph on a device: what is given, and what ttnn's ops would
+// choose. Expected configs follow tt-metal's binary_ng device operation, worked out by hand.
 #include "graph/memory/tensor_layouts.h"
 #include "include/qdq/qdq.h"
 #include "tests/unit.h"
@@ -223,6 +223,21 @@ static void a_reshape_that_keeps_rows_and_whole_tiles_is_a_view(void **state) {
     end(&c);
 }
 
+static void an_interleaved_tensor_is_returned_by_sharded_to_interleaved(void **state) {
+    (void)state;
+    layout_case c = begin();
+    qdq_value x = give(&c, input(&c, "x", QDQ_SHAPE(64, 64)), interleaved(QDQ_L1));
+    qdq_value y = qdq_sharded_to_interleaved(c.graph, x, (qdq_unary_attrs){0});
+    qdq_value s =
+        give(&c, input(&c, "s", QDQ_SHAPE(64, 64)), sharded(QDQ_HEIGHT_SHARDED, 32, 64, 2, 1));
+    qdq_value z = qdq_sharded_to_interleaved(c.graph, s, (qdq_unary_attrs){0});
+    make(&c);
+    expect(&c, y, interleaved(QDQ_L1)), expect(&c, z, interleaved(QDQ_DRAM));
+    assert_int_equal(qdq_tensor_root_of(c.graph, &c.layouts, y.id), x.id);
+    assert_int_equal(qdq_tensor_root_of(c.graph, &c.layouts, z.id), z.id);
+    end(&c);
+}
+
 //---- Memory -----------------------------------------------------------------
 
 static void lack_of_memory_is_told(void **state) {
@@ -256,6 +271,7 @@ int main(void) {
         cmocka_unit_test(an_adapted_shard_is_at_least_32_wide),
         cmocka_unit_test(a_sharded_argument_without_a_spec_takes_that_of_an_operand),
         cmocka_unit_test(a_reshape_that_keeps_rows_and_whole_tiles_is_a_view),
+        cmocka_unit_test(an_interleaved_tensor_is_returned_by_sharded_to_interleaved),
         cmocka_unit_test(lack_of_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
