@@ -83,6 +83,13 @@ class Plan(Case):
         self.assertRegex(text, r"(?m)^   DRAM +\|A{32}B{32}\| 180224 taken, ")
         self.assertRegex(text, r"(?m)^DRAM .* peak 180224 \(step 0, q: quantize\), after the run 90112,")
 
+    def test_each_live_tensor_is_in_the_bar(self):
+        """x, x / scale and that plus the zero point take 16 KiB of 1,363 in a bank: less than a
+        column each."""
+        self.write("g.json", chain(pool="L1"))
+        text = self.qdq("plan", "g.json", "--device", "n150").out
+        self.assertRegex(text, r"(?m)^   2  q: add; live ABCDE\n   L1 +\|##\.{59}EDA\| 49152 taken, ")
+
     def test_kept_values_live_on_after_their_last_use(self):
         self.write("g.json", chain())
         text = self.qdq("plan", "g.json", "--device", "n150", "--keep", "x").out

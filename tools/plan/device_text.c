@@ -48,13 +48,27 @@ typedef struct bar {
     char row[BAR_COLUMNS + 1];
 } bar;
 
-static void fill(bar *b, uint64_t address, uint64_t bytes, char letter) {
-    if (bytes == 0 || address < b->base || b->bytes == 0) return;
-    double column = (double)b->bytes / BAR_COLUMNS;
-    size_t begin = (size_t)((double)(address - b->base) / column);
-    size_t end = (size_t)((double)(address + bytes - b->base) / column);
-    if (end == begin) end++;
-    for (size_t i = begin; i < end && i < BAR_COLUMNS; i++) b->row[i] = letter;
+static size_t column_of(const bar *b, uint64_t address) {
+    if (address <= b->base) return 0;
+    return (size_t)((double)(address - b->base) * BAR_COLUMNS / (double)b->bytes);
+}
+
+// Draws the taken blocks of a pool. A block that is narrower than a column gets one nevertheless,
+// and moves the next ones on: from the left in DRAM, from the right elsewhere, as tensors are put.
+static void draw(bar *b, const block *blocks, size_t count, bool from_left) {
+    size_t limit = from_left ? 0 : BAR_COLUMNS;
+    for (size_t k = 0; k < count; k++) {
+        const block *one = &blocks[from_left ? k : count - 1 - k];
+        if (one->buffer == SIZE_MAX) continue;
+        size_t begin = column_of(b, one->address);
+        size_t end = column_of(b, one->address + one->bytes);
+        if (from_left && begin < limit) begin = limit;
+        if (!from_left && end > limit) end = limit;
+        if (from_left && end <= begin) end = begin + 1;
+        if (!from_left && begin >= end) begin = end ? end - 1 : 0;
+        for (size_t i = begin; i < end && i < BAR_COLUMNS; i++) b->row[i] = letter_of(one->buffer);
+        limit = from_left ? end : begin;
+    }
 }
 
 // The end of the highest buffer in a pool: a bar of a whole DRAM bank would show nothing.
@@ -74,10 +88,8 @@ static void print_bar(const qdq_device_plan *p, size_t step, qdq_buffer_type poo
     size_t count = pool_blocks(p, pool, (long)step, blocks);
     memset(b->row, '.', BAR_COLUMNS);
     b->row[BAR_COLUMNS] = '\0';
-    for (size_t i = 0; i < count; i++)
-        if (blocks[i].buffer != SIZE_MAX)
-            fill(b, blocks[i].address, blocks[i].bytes, letter_of(blocks[i].buffer));
-    if (circular) fill(b, s->circular_begin, circular, '#');
+    draw(b, blocks, count, pool == QDQ_DRAM);
+    for (size_t i = 0; circular && i <= column_of(b, s->circular_end - 1); i++) b->row[i] = '#';
     printf("   %-5s |%s| %llu taken, %llu free", qdq_buffer_type_name(pool), b->row,
            (ull)s->pools[pool].allocated, (ull)(s->pools[pool].free - circular));
     if (circular) printf(", circular buffers %llu", (ull)circular);
