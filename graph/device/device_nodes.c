@@ -293,8 +293,8 @@ static void single(qdq_device_run *run) {
     if (node->input_count && node->inputs[0].id) x = run->buffer_of[node->inputs[0].id];
     if (node->input_count > 1 && node->inputs[1].id) b = run->buffer_of[node->inputs[1].id];
     qdq_run_begin(run, node->op->name);
-    uint32_t root = qdq_tensor_root_of(run->graph, &run->layouts, node->outputs[0]);
-    if (root != node->outputs[0] && x != SIZE_MAX) {
+    uint32_t shared = qdq_tensor_shared_with(run->graph, &run->layouts, node->outputs[0]);
+    if (shared && x != SIZE_MAX) {
         y = qdq_run_view(run, node->outputs[0], x);
     } else {
         for (size_t i = 0; i < node->output_count; i++) {

@@ -233,9 +233,8 @@ static bool is_view(qdq_shape x, qdq_shape y, const qdq_tensor_layout *x_as,
            (from_end(x, 1) % tile == 0 && from_end(y, 1) % tile == 0);
 }
 
-// The value whose buffer the value `id` shares; 0: it has its own.
-static uint32_t shared_with(const qdq_graph *graph, const qdq_tensor_layouts *layouts,
-                            uint32_t id) {
+uint32_t qdq_tensor_shared_with(const qdq_graph *graph, const qdq_tensor_layouts *layouts,
+                                uint32_t id) {
     const qdq_graph_value *v = &graph->values[id];
     if (v->kind != QDQ_VALUE_MADE || v->node >= graph->node_count || v->port) return 0;
     const qdq_node *node = &graph->nodes[v->node];
@@ -247,10 +246,4 @@ static uint32_t shared_with(const qdq_graph *graph, const qdq_tensor_layouts *la
                                         is_view(graph->values[x].type.shape, v->type.shape, x_as,
                                                 qdq_tensor_layout_of(layouts, id)));
     return shares ? x : 0;
-}
-
-uint32_t qdq_tensor_root_of(const qdq_graph *graph, const qdq_tensor_layouts *layouts,
-                            uint32_t id) {
-    for (uint32_t next; (next = shared_with(graph, layouts, id)) != 0;) id = next;
-    return id;
 }

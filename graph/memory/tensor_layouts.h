@@ -19,8 +19,10 @@ bool qdq_tensor_layouts_make(const qdq_graph *graph, qdq_mempool *mempool, qdq_t
 // if no operand has one to take, which target ttnn refuses.
 const qdq_tensor_layout *qdq_tensor_layout_of(const qdq_tensor_layouts *layouts, uint32_t id);
 
-// The value whose buffer the value `id` shares, because it is a reshape that moves no page, or is
-// written to the buffer of an output_tensor; `id` itself if it has a buffer of its own.
-uint32_t qdq_tensor_root_of(const qdq_graph *graph, const qdq_tensor_layouts *layouts, uint32_t id);
+// The value whose buffer the value `id` shares, because it is a reshape that moves no page, a
+// tensor that an op returns as it is, or a result that is written to its output_tensor; 0: it has
+// its own.
+uint32_t qdq_tensor_shared_with(const qdq_graph *graph, const qdq_tensor_layouts *layouts,
+                                uint32_t id);
 
 #endif

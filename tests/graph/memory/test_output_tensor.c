@@ -116,7 +116,7 @@ static void a_result_lies_where_its_output_tensor_does(void **state) {
     assert_true(qdq_tensor_layouts_make(g, &mempool, &layouts));
     uint32_t q = qdq_graph_find(g, "q").id, buffer = qdq_graph_find(g, "buffer").id;
     assert_int_equal(qdq_tensor_layout_of(&layouts, q)->memory_config.buffer_type, QDQ_L1);
-    assert_int_equal(qdq_tensor_root_of(g, &layouts, q), buffer);
+    assert_int_equal(qdq_tensor_shared_with(g, &layouts, q), buffer);
     qdq_mempool_release(&mempool);
     qdq_graph_destroy(g);
 }

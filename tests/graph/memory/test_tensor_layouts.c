@@ -213,13 +213,13 @@ static void a_reshape_that_keeps_rows_and_whole_tiles_is_a_view(void **state) {
     qdq_value row_major = reshaped(&c, r, QDQ_INTS(8, 16, 96));
     qdq_value moved = give(&c, reshaped(&c, x, QDQ_INTS(4, 32, 96)), interleaved(QDQ_L1));
     make(&c);
-    assert_int_equal(qdq_tensor_root_of(c.graph, &c.layouts, whole.id), x.id);
-    assert_int_equal(qdq_tensor_root_of(c.graph, &c.layouts, chained.id), x.id);
-    assert_int_equal(qdq_tensor_root_of(c.graph, &c.layouts, split.id), split.id);
-    assert_int_equal(qdq_tensor_root_of(c.graph, &c.layouts, rows.id), rows.id);
-    assert_int_equal(qdq_tensor_root_of(c.graph, &c.layouts, row_major.id), r.id);
-    assert_int_equal(qdq_tensor_root_of(c.graph, &c.layouts, moved.id), moved.id);
-    assert_int_equal(qdq_tensor_root_of(c.graph, &c.layouts, x.id), x.id);
+    assert_int_equal(qdq_tensor_shared_with(c.graph, &c.layouts, whole.id), x.id);
+    assert_int_equal(qdq_tensor_shared_with(c.graph, &c.layouts, chained.id), whole.id);
+    assert_int_equal(qdq_tensor_shared_with(c.graph, &c.layouts, split.id), 0);
+    assert_int_equal(qdq_tensor_shared_with(c.graph, &c.layouts, rows.id), 0);
+    assert_int_equal(qdq_tensor_shared_with(c.graph, &c.layouts, row_major.id), r.id);
+    assert_int_equal(qdq_tensor_shared_with(c.graph, &c.layouts, moved.id), 0);
+    assert_int_equal(qdq_tensor_shared_with(c.graph, &c.layouts, x.id), 0);
     end(&c);
 }
 
@@ -233,8 +233,8 @@ static void an_interleaved_tensor_is_returned_by_sharded_to_interleaved(void **s
     qdq_value z = qdq_sharded_to_interleaved(c.graph, s, (qdq_unary_attrs){0});
     make(&c);
     expect(&c, y, interleaved(QDQ_L1)), expect(&c, z, interleaved(QDQ_DRAM));
-    assert_int_equal(qdq_tensor_root_of(c.graph, &c.layouts, y.id), x.id);
-    assert_int_equal(qdq_tensor_root_of(c.graph, &c.layouts, z.id), z.id);
+    assert_int_equal(qdq_tensor_shared_with(c.graph, &c.layouts, y.id), x.id);
+    assert_int_equal(qdq_tensor_shared_with(c.graph, &c.layouts, z.id), 0);
     end(&c);
 }
 
