@@ -249,19 +249,6 @@ static uint64_t tile_bytes(const qdq_device_run *run, size_t buffer) {
     return run->buffers[buffer].held.layout.page_size;
 }
 
-static bool same_spec(const qdq_memory_config *a, const qdq_memory_config *b) {
-    if (a->buffer_type != b->buffer_type || a->memory_layout != b->memory_layout ||
-        a->shard_spec.grid_count != b->shard_spec.grid_count ||
-        a->shard_spec.orientation != b->shard_spec.orientation ||
-        !qdq_shape_equal(a->shard_spec.shape, b->shard_spec.shape))
-        return false;
-    for (size_t i = 0; i < a->shard_spec.grid_count; i++) {
-        const qdq_core_range *x = &a->shard_spec.grid[i], *y = &b->shard_spec.grid[i];
-        if (x->x0 != y->x0 || x->y0 != y->y0 || x->x1 != y->x1 || x->y1 != y->y1) return false;
-    }
-    return true;
-}
-
 // The tensors themselves are the circular buffers: all sharded alike in L1, of one shape, without
 // padding pages.
 static bool is_native(const qdq_device_run *run, size_t a, size_t b, size_t output) {
@@ -269,7 +256,8 @@ static bool is_native(const qdq_device_run *run, size_t a, size_t b, size_t outp
     const qdq_run_buffer *x = &run->buffers[a], *y = &run->buffers[b], *z = &run->buffers[output];
     const qdq_buffer_layout *layout = &x->held.layout;
     return x->config.buffer_type == QDQ_L1 && x->config.memory_layout != QDQ_INTERLEAVED &&
-           same_spec(&x->config, &y->config) && same_spec(&x->config, &z->config) &&
+           qdq_memory_config_equal(&x->config, &y->config) &&
+           qdq_memory_config_equal(&x->config, &z->config) &&
            qdq_shape_equal(x->tensor.shape, y->tensor.shape) &&
            layout->shards * layout->pages_per_shard == layout->pages;
 }

@@ -11,6 +11,23 @@ typedef unsigned long long ull;
 
 static uint64_t divide_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit; }
 
+//---- Equality ---------------------------------------------------------------
+
+static bool same_range(qdq_core_range a, qdq_core_range b) {
+    return a.x0 == b.x0 && a.y0 == b.y0 && a.x1 == b.x1 && a.y1 == b.y1;
+}
+
+bool qdq_memory_config_equal(const qdq_memory_config *a, const qdq_memory_config *b) {
+    const qdq_shard_spec *s = &a->shard_spec, *t = &b->shard_spec;
+    if (a->buffer_type != b->buffer_type || a->memory_layout != b->memory_layout ||
+        s->grid_count != t->grid_count || s->orientation != t->orientation ||
+        s->distribution != t->distribution || !qdq_shape_equal(s->shape, t->shape))
+        return false;
+    for (size_t i = 0; i < s->grid_count && i < QDQ_MAX_CORE_RANGES; i++)
+        if (!same_range(s->grid[i], t->grid[i])) return false;
+    return true;
+}
+
 //---- Rules of a shard_spec --------------------------------------------------
 
 static qdq_memory_rule check_enums(const qdq_memory_config *config, qdq_error *err) {

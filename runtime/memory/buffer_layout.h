@@ -23,6 +23,9 @@ typedef struct qdq_buffer_layout {
     qdq_shard_spec spec;
 } qdq_buffer_layout;
 
+// Whether two configs put a tensor at the same place: the same pool, memory_layout and shard_spec.
+bool qdq_memory_config_equal(const qdq_memory_config *a, const qdq_memory_config *b);
+
 // Of a tensor.
 qdq_memory_rule qdq_buffer_layout_of(const qdq_device *device, const qdq_device_tensor *tensor,
                                      const qdq_memory_config *config, qdq_buffer_layout *out,

@@ -177,23 +177,12 @@ static bool is_sharded(const qdq_tensor_layout *layout) {
     return layout->memory_config.memory_layout != QDQ_INTERLEAVED;
 }
 
-static bool same_spec(const qdq_shard_spec *a, const qdq_shard_spec *b) {
-    return a->grid_count == b->grid_count &&
-           memcmp(a->grid, b->grid, a->grid_count * sizeof a->grid[0]) == 0 &&
-           qdq_shape_equal(a->shape, b->shape) && a->orientation == b->orientation &&
-           a->distribution == b->distribution;
-}
-
-static bool same_config(const qdq_memory_config *a, const qdq_memory_config *b) {
-    return a->buffer_type == b->buffer_type && a->memory_layout == b->memory_layout &&
-           same_spec(&a->shard_spec, &b->shard_spec);
-}
-
 void qdq_ttnn_shard_unequal(const qdq_value_context *ctx, const qdq_rule *rule) {
     const qdq_tensor_layout *a = qdq_input_layout(ctx, 0);
     for (size_t i = 1; a && is_sharded(a) && i < ctx->node->input_count; i++) {
         const qdq_tensor_layout *b = qdq_input_layout(ctx, i);
-        if (!b || !is_sharded(b) || same_config(&a->memory_config, &b->memory_config)) continue;
+        if (!b || !is_sharded(b) || qdq_memory_config_equal(&a->memory_config, &b->memory_config))
+            continue;
         qdq_report_value(ctx, rule, qdq_op_port(ctx->node->op, i)->name,
                          qdq_text(ctx->findings,
                                   "has another sharded memory_config than %s, which "

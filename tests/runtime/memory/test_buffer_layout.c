@@ -273,8 +273,31 @@ static void pages_and_places_are_one_to_one_in_every_layout(void **state) {
     assert_true(tried > 1000);
 }
 
+static void configs_are_equal_if_pool_layout_and_spec_are(void **state) {
+    (void)state;
+    const qdq_memory_config a = sharded(QDQ_L1, QDQ_ND_SHARDED, QDQ_SHAPE(32, 64), 4, 2);
+    qdq_memory_config b = a;
+    assert_true(qdq_memory_config_equal(&a, &b));
+    b.shard_spec.grid[1] = (qdq_core_range){1, 1, 1, 1};  // not one of the ranges
+    assert_true(qdq_memory_config_equal(&a, &b));
+    const qdq_memory_config others[] = {
+        sharded(QDQ_DRAM, QDQ_ND_SHARDED, QDQ_SHAPE(32, 64), 4, 2),
+        sharded(QDQ_L1, QDQ_HEIGHT_SHARDED, QDQ_SHAPE(32, 64), 4, 2),
+        sharded(QDQ_L1, QDQ_ND_SHARDED, QDQ_SHAPE(64, 64), 4, 2),
+        sharded(QDQ_L1, QDQ_ND_SHARDED, QDQ_SHAPE(32, 64), 4, 3),
+        interleaved(QDQ_L1),
+    };
+    for (size_t i = 0; i < UNIT_COUNT(others); i++)
+        assert_false(qdq_memory_config_equal(&a, &others[i]));
+    b = a, b.shard_spec.orientation = QDQ_SHARD_COL_MAJOR;
+    assert_false(qdq_memory_config_equal(&a, &b));
+    b = a, b.shard_spec.distribution = QDQ_CONTIGUOUS_1D;
+    assert_false(qdq_memory_config_equal(&a, &b));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(configs_are_equal_if_pool_layout_and_spec_are),
         cmocka_unit_test(interleaved_pages_go_round_the_banks),
         cmocka_unit_test(a_second_buffer_lies_above_the_first_in_dram_and_below_it_in_l1),
         cmocka_unit_test(shards_take_the_same_bytes_on_each_core),
