@@ -2,7 +2,6 @@
 #include "graph/device/device_run.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "runtime/base/error.h"
 
