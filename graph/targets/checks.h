@@ -100,6 +100,9 @@ void qdq_check_no_such_op(const qdq_op_context *ctx, const qdq_rule *rule);
 // Reports the node itself: the backend's documents name no operator that computes it.
 void qdq_check_known_op(const qdq_op_context *ctx, const qdq_rule *rule);
 
+// Reports math_fidelity or fp32_dest_acc_en of a MatMul.
+void qdq_check_no_fidelity(const qdq_op_context *ctx, const qdq_rule *rule);
+
 //---- Rows -------------------------------------------------------------------
 
 // A row of a rule table. `since` and `until` are releases; 0 means no bound.
@@ -111,5 +114,11 @@ void qdq_check_known_op(const qdq_op_context *ctx, const qdq_rule *rule);
         .source = (rule_source), .ops = (rule_ops), .check = (fn), .since = (from),                \
         .until = (before)                                                                          \
     }
+
+// Targets that are no chip ignore how a chip computes a product.
+#define QDQ_FIDELITY_ROW(target)                                                  \
+    QDQ_RULE_ROW(WARNING, target, "fidelity-ignored",                             \
+                 "math_fidelity and fp32_dest_acc_en are for products on a chip", \
+                 "leave them out", "qdq", "MatMul", qdq_check_no_fidelity, 0, 0)
 
 #endif

@@ -2,6 +2,8 @@
 // MatMul: y = a * b + bias, as oneDNN Graph has it.
 #include "ops/products/matmul.h"
 
+#include "ops/products/chip/chip_matmul.h"
+
 typedef qdq_matmul_attrs attrs_type;
 
 enum { A, B, BIAS };
@@ -12,6 +14,7 @@ static const qdq_port_desc inputs[] = {
     {"bias", offsetof(attrs_type, bias), true, QDQ_SET_FLOATS},
 };
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+static const char *const fidelities[] = {"by the backend", "LoFi", "HiFi2", "HiFi3", "HiFi4", NULL};
 static const qdq_attr_desc attrs[] = {
     {"transpose_a", QDQ_ATTR_BOOL, offsetof(attrs_type, transpose_a), NULL, "false",
      "swap the last two dims of a; a vector has none"},
@@ -19,6 +22,10 @@ static const qdq_attr_desc attrs[] = {
      "the same for b"},
     {"dtype", QDQ_ATTR_DTYPE, offsetof(attrs_type, dtype), NULL, "the dtype of a",
      "of the result: the dtype of a, or float32"},
+    {"math_fidelity", QDQ_ATTR_WORD, offsetof(attrs_type, math_fidelity), fidelities,
+     "by the backend", "ttnn: the phases of a product on the chip; HiFi4 if it is not given"},
+    {"fp32_dest_acc_en", QDQ_ATTR_BOOL, offsetof(attrs_type, fp32_dest_acc_en), NULL, "true",
+     "ttnn: whether sums on the chip are float32, else bfloat16"},
 };
 
 static qdq_matmul_ports ports_of(const attrs_type *a) {
@@ -67,6 +74,21 @@ static bool packs_weight_codes(const qdq_op_context *ctx) {
     return qdq_gemm_takes_weight_codes(&gemm, ctx->inputs[B].weight_codes);
 }
 
+// With the arithmetic of a chip. float16 is no dtype of these chips.
+static size_t lower_on_chip(const qdq_op_context *ctx, const qdq_lowering *to,
+                            const qdq_matmul_dims *dims, const qdq_gemm *gemm, qdq_stage *stage) {
+    const attrs_type *a = ctx->attrs;
+    qdq_chip_matmul *chip = QDQ_MEMPOOL_NEW(to->mempool, qdq_chip_matmul);
+    if (!chip) return 0;
+    *chip = (qdq_chip_matmul){.gemm = *gemm, .chip = to->numerics.multiply_add, .phases = 4};
+    if (a->math_fidelity) chip->phases = (int)a->math_fidelity;
+    chip->dst32 = a->fp32_dest_acc_en != QDQ_FALSE;
+    if (ctx->inputs[BIAS].given)
+        qdq_matmul_along(ctx, dims, BIAS, &chip->gemm.bias, chip->gemm.batches.bias);
+    qdq_chip_matmul_stage(chip, stage);
+    return 1;
+}
+
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     qdq_matmul_ports ports = ports_of(ctx->attrs);
     qdq_matmul_dims dims;
@@ -75,6 +97,9 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     bool quantized = ctx->inputs[A].quantized != NULL;
     qdq_gemm_init(gemm, to, quantized);
     qdq_matmul_lay_out(ctx, &ports, &dims, gemm);
+    if (!quantized && !ctx->inputs[B].weight_codes && to->numerics.multiply_add &&
+        ctx->inputs[A].type.dtype != QDQ_FLOAT16)
+        return lower_on_chip(ctx, to, &dims, gemm, &stages[0]);
     gemm->epilogue = qdq_gemm_epilogue_float;
     if (quantized && !qdq_gemm_use_quantized(gemm, ctx, 0, to->mempool)) return 0;
     if (ctx->inputs[BIAS].given)
@@ -96,5 +121,6 @@ const qdq_op qdq_op_matmul = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
+    .by_target = true,
     .fusion = &fusion,
 };

@@ -159,6 +159,7 @@ static const qdq_rule rules[] = {
                 "write Dequantize and Quantize", "has none", "Requantize", no_requantize),
     WARNING_ROW("default-dtype", "without `dtype`, QuantizeLinear makes the dtype of its zero point, or uint8, and DequantizeLinear the dtype of its scale",
                 "give `dtype`", "QuantizeLinear-25, DequantizeLinear-25", "Quantize Dequantize DynamicQuantize", default_dtype),
+    QDQ_FIDELITY_ROW("onnx"),
     QDQ_UNKNOWN_OPS_ROW("onnx", QDQ_ONNX_OPS, "ONNX operators, opset 25"),
 };
 // clang-format on

@@ -348,6 +348,7 @@ static const qdq_rule rules[] = {
     WARNING_ROW("zero-block", "a float8 block of zeros has scale 0 and becomes NaN", "give the scale", PRIMITIVES "_choose_scale_float8; pytorch/ao #4713", DYNAMIC, zero_block, 0),
     WARNING_ROW("default-dtype", "without `dtype`, dequantize makes float32", "give `dtype`", PRIMITIVES "dequantize_affine", "Dequantize", default_dtype, 0),
     WARNING_ROW("zero-point-missing", "quantize to integers needs a zero point", "give 0, or set zero_point_domain to none", PRIMITIVES "quantize_affine; pytorch/ao #3459", Q, zero_point_missing, 0),
+    QDQ_FIDELITY_ROW("torchao"),
     QDQ_UNKNOWN_OPS_ROW("torchao", QDQ_TORCHAO_OPS, "list of PyTorch's functions"),
 };
 // clang-format on

@@ -275,6 +275,7 @@ static const qdq_rule rules[] = {
             "TensorRT-Incubator issues 153 and 392", PAIR, float16_channels),
     WARNING("no-requantize", "the backend has no Requantize", "write dequantize to float32 and quantize, as computed here",
             "Tripy 0.1.7 has none", "Requantize", qdq_check_no_such_op),
+    QDQ_FIDELITY_ROW("tripy"),
     QDQ_UNKNOWN_OPS_ROW("tripy", QDQ_TRIPY_OPS, "Tripy 0.1.7, list of operations and modules"),
 };
 // clang-format on

@@ -109,8 +109,6 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
     variant chip = (variant)version->variant;
     qdq_numerics n = {.bfloat16_store = QDQ_BFLOAT16_DEVICE, .flush_denormals = true};
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
-    qdq_argument scale = qdq_argument_of(ctx, "scale");
-    qdq_argument zero_point = qdq_argument_of(ctx, "zero_point");
     if (chip != IEEE) {
         n.flush_denormals = false;  // the multiply-add does, and keeps some -0
         n.bfloat16_load = QDQ_BFLOAT16_LOAD_DEVICE;
@@ -118,9 +116,14 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
         n.multiply_add = chip == WORMHOLE || chip == WORMHOLE_RNE ? QDQ_MULTIPLY_ADD_WORMHOLE
                                                                   : QDQ_MULTIPLY_ADD_BLACKHOLE;
     }
-    if (qdq_op_context_is(ctx, "Requantize"))
+    if (qdq_op_context_is(ctx, "MatMul")) return n;
+    if (qdq_op_context_is(ctx, "Requantize")) {
         requantize_as(&n, chip, ctx);
-    else if (qdq_op_context_is(ctx, "Dequantize"))
+        return n;
+    }
+    qdq_argument scale = qdq_argument_of(ctx, "scale");
+    qdq_argument zero_point = qdq_argument_of(ctx, "zero_point");
+    if (qdq_op_context_is(ctx, "Dequantize"))
         dequantize_as(&n, &zero_point, x);
     else if (qdq_quantize_attrs_of(ctx))
         quantize_as(&n, chip, &scale, &zero_point, x, ctx->outputs[0].dtype);
@@ -202,6 +205,11 @@ static const qdq_rule rules[] = {
                 qdq_ttnn_int32_range_rne, RNE_VERSIONS),
     VERSION_ROW("uint8-sign", "negative values lose their sign in uint8 results", "use int8, or a zero point that keeps results positive", KERNEL "; tt-metal #56290",
                 "Quantize DynamicQuantize Requantize", qdq_ttnn_uint8_sign, AWAY_VERSIONS),
+    VERSION_ROW("matmul-configuration", "a product says with what fidelity and accumulator the chip computes it", "give math_fidelity and fp32_dest_acc_en of the op's configuration",
+                "tt-metal llk_math_matmul.h", "MatMul", qdq_ttnn_matmul_configuration, CHIP_VERSIONS),
+    VERSION_ROW("matmul-k-blocks", "partial sums of a product that spill between blocks of K are rounded as its program configuration says, which is unknown here",
+                "compare with the device where K is more than one block", "tt-metal llk_math_matmul.h", "MatMul", qdq_ttnn_matmul_k_blocks, CHIP_VERSIONS),
+    VERSION_ROW("fidelity-ignored", "math_fidelity and fp32_dest_acc_en are for products on a chip", "leave them out", "qdq", "MatMul", qdq_check_no_fidelity, "ieee"),
     VERSION_ROW("chip-division", "results of a division on the chip, and of sums of bfloat16 tensors, are known from the text of their kernels alone",
                 "give numbers, or expect results that are off by one step", "tt-metal ckernel_sfpu_binary.h, read", "Quantize DynamicQuantize Requantize",
                 qdq_ttnn_chip_division, CHIP_VERSIONS),

@@ -249,6 +249,27 @@ void qdq_ttnn_chip_division(const qdq_op_context *ctx, const qdq_rule *rule) {
             "divides, or adds in bfloat16, by kernels that no vector was computed for", NULL);
 }
 
+void qdq_ttnn_matmul_configuration(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_matmul_attrs *a = ctx->attrs;
+    bool fidelity = a->math_fidelity != QDQ_FIDELITY_UNSET;
+    if (fidelity && a->fp32_dest_acc_en != QDQ_UNSET) return;
+    qdq_report_target_violation(
+        ctx, rule, fidelity ? "fp32_dest_acc_en" : "math_fidelity",
+        fidelity ? "is not given and taken as true" : "is not given and taken as HiFi4", NULL);
+}
+
+void qdq_ttnn_matmul_k_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_matmul_attrs *a = ctx->attrs;
+    qdq_shape shape = ctx->inputs[0].type.shape;
+    int dim = shape.rank - (a->transpose_a == QDQ_TRUE && shape.rank > 1 ? 2 : 1);
+    if (shape.dims[dim] > 32)
+        qdq_report_target_violation(
+            ctx, rule, "a",
+            qdq_text(ctx->findings, "has a K of %lld, more than one tile, taken as one block",
+                     (long long)shape.dims[dim]),
+            NULL);
+}
+
 void qdq_ttnn_uint8_sign(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (fused_to(ctx, QDQ_UINT8))
         qdq_report_target_violation(

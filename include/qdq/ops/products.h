@@ -9,6 +9,16 @@
 extern "C" {
 #endif
 
+// How many of the four phases of a Tenstorrent chip's product are computed
+// (docs/device_arithmetic.md 7).
+typedef enum qdq_math_fidelity {
+    QDQ_FIDELITY_UNSET = 0,  // HiFi4, with a warning
+    QDQ_LOFI,
+    QDQ_HIFI2,
+    QDQ_HIFI3,
+    QDQ_HIFI4,
+} qdq_math_fidelity;
+
 typedef struct qdq_matmul_attrs {
     const char *name;
     qdq_value a, b;  // of one dtype. [M, K] x [K, N], with numpy broadcasting of the leading dims;
@@ -16,6 +26,9 @@ typedef struct qdq_matmul_attrs {
     qdq_value bias;  // broadcast to the shape of the result
     qdq_bool transpose_a, transpose_b;  // the last two dims; ignored for rank 1. Default false
     qdq_dtype dtype;                    // of y: a's dtype (the default) or float32
+    // Versions of target ttnn that stand for a chip; others warn that they ignore them.
+    qdq_math_fidelity math_fidelity;  // default HiFi4
+    qdq_bool fp32_dest_acc_en;        // sums in float32; false: in bfloat16. Default true
 } qdq_matmul_attrs;
 
 // a * b + bias. The sum starts at 0 and adds products in order of K with one rounding each (fma),
