@@ -27,19 +27,17 @@ static const char *to_caller(const qdq_draft *of) {
     return of->storage.tiled ? "untilize" : "output";
 }
 
-// Bytes that a step reads from or writes to a place: complete tiles in the arena, elements
-// elsewhere.
-static size_t bytes_moved(const qdq_step *step, qdq_place place, qdq_dtype dtype) {
+// Bytes of a value that a step reads or writes. Padding counts where it is computed: on a device,
+// and with elements that share bytes or an exponent.
+static size_t bytes_in(const qdq_draft *of, qdq_place place, qdq_dtype dtype, qdq_shape shape) {
     if (place.kind == QDQ_PLACE_NONE) return 0;
-    if (place.kind == QDQ_PLACE_ARENA) return step->tiling.tiles * qdq_tile_bytes(dtype);
-    return step->elements * qdq_dtype_size(dtype);
+    if (place.kind == QDQ_PLACE_ARENA && (of->storage.on_device || !qdq_tile_is_plain(dtype)))
+        return qdq_tiling_of(shape).tiles * qdq_tile_bytes(dtype);
+    return qdq_shape_count(shape) * qdq_dtype_size(dtype);
 }
 
-static size_t bytes_of(const qdq_located *operand) {
-    if (operand->place.kind == QDQ_PLACE_NONE) return 0;
-    if (operand->place.kind == QDQ_PLACE_ARENA)
-        return qdq_tiling_of(operand->shape).tiles * qdq_tile_bytes(operand->dtype);
-    return qdq_shape_count(operand->shape) * qdq_dtype_size(operand->dtype);
+static size_t bytes_of(const qdq_draft *of, const qdq_located *operand) {
+    return bytes_in(of, operand->place, operand->dtype, operand->shape);
 }
 
 // A packed input counts with the bits of its elements, not with the bytes of the packed form.
@@ -67,7 +65,7 @@ static void describe_tensor_op(const qdq_draft *of, const qdq_draft_step *draft,
     const qdq_node *node = draft->tensor_op_node;
     for (size_t i = 0; i < tensor_op->x_count; i++) {
         info->read_bytes += draft->tensor_op->packed >> i & 1 ? bytes_packed(of, draft, i)
-                                                              : bytes_of(&tensor_op->x[i]);
+                                                              : bytes_of(of, &tensor_op->x[i]);
         if (draft->tensor_op_inputs[i].id)
             append(l, l->at ? ", " : "", "", graph->values[draft->tensor_op_inputs[i].id].name);
     }
@@ -77,7 +75,7 @@ static void describe_tensor_op(const qdq_draft *of, const qdq_draft_step *draft,
     info->node = draft->on_integers ? (size_t)(node - graph->nodes) : 0;
     describe_known(of, draft, l);
     for (size_t i = 0; i < tensor_op->y_count; i++) {
-        info->write_bytes += bytes_of(&tensor_op->y[i]);
+        info->write_bytes += bytes_of(of, &tensor_op->y[i]);
         if (tensor_op->y[i].place.kind == QDQ_PLACE_OUTPUT)
             append(l, " -> ", to_caller(of), graph->outputs[tensor_op->y[i].place.at].name);
     }
@@ -99,7 +97,7 @@ static void describe_links(const qdq_draft *of, const qdq_draft_step *draft, con
             append(l, " -> ", "tilize", graph->values[draft->x].name);
         if (link->store.kind == QDQ_PLACE_OUTPUT && from->node)
             append(l, " -> ", to_caller(of), graph->outputs[link->store.at].name);
-        info->write_bytes += bytes_moved(step, link->store, link->y_dtype);
+        info->write_bytes += bytes_in(of, link->store, link->y_dtype, step->x.shape);
     }
 }
 
@@ -111,7 +109,7 @@ void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const q
         describe_tensor_op(of, draft, step->tensor_op, &l, info);
     } else {
         append(&l, "", "", of->graph->values[draft->x].name);
-        info->read_bytes = bytes_moved(step, step->x.place, step->x.dtype);
+        info->read_bytes = bytes_of(of, &step->x);
         info->tiled = step->tiled;
         info->blocks = step->blocks;
     }

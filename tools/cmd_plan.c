@@ -78,8 +78,8 @@ static size_t tiled_values(const qdq_plan *plan, const qdq_plan_stats *stats) {
 }
 
 // " 3  x -> Quantize q -> output y  (blocks, 4 strips, streamed, reads 4096, writes 1024 bytes)"
-static void print_step(size_t number, const qdq_plan_step *step) {
-    bool streams = !step->tiled && strcmp(step->shape, "tensor_op") != 0;
+static void print_step(size_t number, const qdq_plan_step *step, bool tiled_plan) {
+    bool streams = !tiled_plan && !step->tiled && strcmp(step->shape, "tensor_op") != 0;
     printf(" %3zu  %s  (%s, %zu %s%s%s, reads %zu, writes %zu bytes", number, step->text,
            step->shape, step->blocks, block_noun(step), step->blocks == 1 ? "" : "s",
            streams ? ", streamed" : "", step->read_bytes, step->write_bytes);
@@ -106,7 +106,7 @@ static void print_plan(const qdq_plan *plan, bool map) {
     printf("constants        %zu bytes\n", s.constant_bytes);
     printf("scratch          %zu bytes\n", s.scratch_bytes);
     printf("operations       %zu\n\nsteps\n", s.operations);
-    for (size_t i = 0; i < s.step_count; i++) print_step(i, qdq_plan_get_step(plan, i));
+    for (size_t i = 0; i < s.step_count; i++) print_step(i, qdq_plan_get_step(plan, i), s.tiled);
     print_values(plan, &s);
     if (map) print_map(plan);
     print_device(plan);

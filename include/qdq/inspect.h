@@ -32,7 +32,8 @@ typedef struct qdq_plan_step {
     const char *shape;  // how it runs: "blocks", "direct", "move", "reduce" or "tensor_op"
     bool tiled;         // walks 32x32 tiles; else strips of row-major memory
     size_t blocks;      // tiles or strips; for a tensor op, units, which threads may share
-    size_t read_bytes;  // moved from and to the arena and the caller's memory per run
+    size_t read_bytes;  // moved from and to the arena and the caller's memory per run; padding that
+                        // is not computed does not count
     size_t write_bytes;
     size_t scratch_bytes;  // row-major copies of operands in tiles, for a tensor op
     bool on_integers;      // integer execution: `node` reads integers, not their dequantized values
