@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node is on a device: its programs in their order, and the intermediates between them.
+// Runs a node on a device: its programs in their order, and the intermediates between them.
 //
 // Quantize, Dequantize and Requantize follow tt-metal's quantization.cpp: fused where zero points
 // are numbers, composite where they are tensors. An intermediate is freed where its handle dies
@@ -18,7 +18,7 @@ typedef struct param {
     size_t buffer;  // of a tensor
 } param;
 
-// Where the last program of a path puts its result.
+// The result of the last program of a path.
 typedef struct result {
     uint32_t value;       // of the graph; 0: an intermediate
     const char *program;  // that an intermediate is named after

@@ -8,7 +8,7 @@
 #include "graph/device/device_pass.h"
 #include "graph/memory/tensor_layouts.h"
 
-// What a buffer is to the run; the public part is in `shown`.
+// A buffer of the run; its public part is `shown`.
 typedef struct qdq_run_buffer {
     qdq_device_buffer shown;
     qdq_device_tensor tensor;
@@ -49,7 +49,7 @@ enum { QDQ_NODE_LISTS = 4 };
 
 //---- Buffers ----------------------------------------------------------------
 
-// The buffer of value `id`, or that of its output_tensor; called once.
+// Allocates the buffer of value `id`, or takes the buffer of its output_tensor. Called once.
 size_t qdq_run_allocate_value(qdq_device_run *run, uint32_t id, qdq_buffer_role role);
 // The list of an attribute of `node`.
 size_t qdq_run_allocate_list(qdq_device_run *run, const qdq_node *node, const char *attribute,

@@ -4,7 +4,7 @@
 // A graph compiled for a device has a device plan. It follows ttnn, which runs node by node: inputs
 // and constants get buffers first, the output of a program before the program runs, and an input is
 // freed after its last use. docs/device_memory.md has the formulas. Everything here belongs to the
-// plan, lives as long as it, and never changes. Bytes and addresses are those of one bank, unless a
+// plan, lives as long as it, and never changes. Bytes and addresses belong to one bank, unless a
 // comment says otherwise.
 #ifndef QDQ_DEVICE_PLAN_H
 #define QDQ_DEVICE_PLAN_H
@@ -115,7 +115,7 @@ QDQ_API const qdq_device_plan *qdq_plan_device(const qdq_plan *plan);
 // of range, and for a value that no program on the device makes or reads.
 QDQ_API const qdq_device_buffer *qdq_plan_value_buffer(const qdq_plan *plan, size_t value);
 
-// Where a page lies. `bank` is a bank id; of a shard in L1 it is a core, y * grid_x + x.
+// The place of a page. `bank` is a bank id; of a shard in L1 it is a core, y * grid_x + x.
 typedef struct qdq_page {
     uint64_t bank;
     uint64_t address;

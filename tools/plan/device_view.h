@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is taken in a pool of a device while a program runs: shared by the reports of `qdq plan`.
+// The taken and free blocks of a pool while a program runs, for the reports of `qdq plan`.
 #ifndef QDQ_TOOLS_PLAN_DEVICE_VIEW_H
 #define QDQ_TOOLS_PLAN_DEVICE_VIEW_H
 

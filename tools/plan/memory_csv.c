@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns are those of tt-metal's memory_reporter: sizes are whole KiB. In the summaries a
+// The columns follow tt-metal's memory_reporter: sizes are whole KiB. In the summaries a
 // program has a row for each pool, and only the first one names it.
 #include "tools/plan/memory_csv.h"
 

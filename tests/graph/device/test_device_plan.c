@@ -110,8 +110,8 @@ static void second_buffer_follows_the_first_and_a_freed_place_is_used_again(void
     qdq_output(g, "c", c);
     qdq_plan *plan = compile(g, "ttnn", NULL);
     const qdq_device_plan *p = qdq_plan_device(plan);
-    // x at 32; a behind it; b behind a, as x has left but a hole of x's size is the lowest that
-    // fits; c behind b's place.
+    // x lies at 32 and a after it. x is freed, and its place is the lowest that b fits into; c
+    // takes the place that a has left.
     assert_int_equal(p->buffers[0].address, 32);
     assert_int_equal(p->buffers[1].address, 32 + BF16_N150);
     assert_int_equal(p->buffers[2].address, 32);
