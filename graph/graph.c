@@ -279,6 +279,7 @@ void qdq_graph_context(const qdq_graph *graph, const qdq_node *node, qdq_finding
                                        .maker = maker_of(graph, v)};
     }
     for (size_t i = 0; i < node->output_count; i++) {
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an output is one of the values
         ctx->outputs[i] = graph->values[node->outputs[i]].type;
         ctx->returned |= graph->values[node->outputs[i]].returned;
     }

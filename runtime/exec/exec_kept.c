@@ -62,18 +62,23 @@ void qdq_exec_copy_kept(const qdq_exec *exec, const qdq_kept *kept, bool widen, 
 
 //---- Tiles ------------------------------------------------------------------
 
-// The kept value of this name, if its tiles lie in the arena.
-static qdq_status find_tiles(const qdq_exec *exec, const char *name, const void *out,
-                             const qdq_kept **kept, qdq_error *err) {
-    if (!exec || !name || !out)
-        return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s is NULL",
-                        !exec  ? "the exec"
-                        : name ? "the result"
-                               : "the name of a value");
-    *kept = qdq_exec_find_kept(exec->plan, name);
-    if (!*kept) return qdq_exec_not_kept(exec->plan, "value", name, err);
-    if ((*kept)->place.kind == QDQ_PLACE_ARENA) return QDQ_OK;
-    return qdq_fail(err, QDQ_ERR_ARGUMENT, "value '%s' lies row-major; compile with tiled", name);
+// The kept value of this name, if its tiles lie in the arena; else NULL, with `err` set.
+static const qdq_kept *find_tiles(const qdq_exec *exec, const char *name, const void *out,
+                                  qdq_error *err) {
+    if (!exec || !name || !out) {
+        qdq_fail(err, QDQ_ERR_ARGUMENT, "%s is NULL",
+                 !exec  ? "the exec"
+                 : name ? "the result"
+                        : "the name of a value");
+        return NULL;
+    }
+    const qdq_kept *kept = qdq_exec_find_kept(exec->plan, name);
+    if (kept && kept->place.kind == QDQ_PLACE_ARENA) return kept;
+    if (kept)
+        qdq_fail(err, QDQ_ERR_ARGUMENT, "value '%s' lies row-major; compile with tiled", name);
+    else
+        qdq_exec_not_kept(exec->plan, "value", name, err);
+    return NULL;
 }
 
 qdq_status qdq_exec_not_kept(const qdq_plan *plan, const char *what, const char *name,
@@ -95,8 +100,8 @@ static const qdq_device_buffer *buffer_of(const qdq_exec *exec, const char *valu
 
 qdq_status qdq_exec_tiles(const qdq_exec *exec, const char *value, qdq_tiles_view *view,
                           qdq_error *err) {
-    const qdq_kept *kept = NULL;
-    QDQ_TRY(find_tiles(exec, value, view, &kept, err));
+    const qdq_kept *kept = find_tiles(exec, value, view, err);
+    if (!kept) return QDQ_ERR_ARGUMENT;
     const qdq_tensor_info *info = &kept->info;
     size_t tiles = qdq_tiling_of(info->shape).tiles, tile_bytes = qdq_tile_bytes(info->dtype);
     *view = (qdq_tiles_view){
@@ -137,9 +142,9 @@ static void describe_device_page(const qdq_exec *exec, const qdq_kept *kept,
 
 qdq_status qdq_exec_page(const qdq_exec *exec, const char *value, size_t page, qdq_page_info *info,
                          qdq_error *err) {
-    const qdq_kept *kept = NULL;
+    const qdq_kept *kept = find_tiles(exec, value, info, err);
     qdq_tiles_view view;
-    QDQ_TRY(find_tiles(exec, value, info, &kept, err));
+    if (!kept) return QDQ_ERR_ARGUMENT;
     QDQ_TRY(qdq_exec_tiles(exec, value, &view, err));
     if (page >= view.pages)
         return qdq_fail(err, QDQ_ERR_ARGUMENT, "value '%s' has %zu pages, wanted one of them: %zu",

@@ -53,6 +53,22 @@ static size_t column_of(const bar *b, uint64_t address) {
     return (size_t)((double)(address - b->base) * BAR_COLUMNS / (double)b->bytes);
 }
 
+typedef struct columns {
+    size_t begin, end;
+} columns;
+
+// The columns of a block, of which `limit` and those beyond it are drawn already.
+static columns columns_of(const bar *b, const block *one, bool from_left, size_t limit) {
+    size_t begin = column_of(b, one->address), end = column_of(b, one->address + one->bytes);
+    if (from_left) {
+        if (begin < limit) begin = limit;
+        return (columns){begin, end > begin ? end : begin + 1};
+    }
+    if (end > limit) end = limit;
+    if (begin >= end) begin = end ? end - 1 : 0;
+    return (columns){begin, end};
+}
+
 // Draws the taken blocks of a pool. A block that is narrower than a column gets one nevertheless,
 // and moves the next ones on: from the left in DRAM, from the right elsewhere, as tensors are put.
 static void draw(bar *b, const block *blocks, size_t count, bool from_left) {
@@ -60,14 +76,10 @@ static void draw(bar *b, const block *blocks, size_t count, bool from_left) {
     for (size_t k = 0; k < count; k++) {
         const block *one = &blocks[from_left ? k : count - 1 - k];
         if (one->buffer == SIZE_MAX) continue;
-        size_t begin = column_of(b, one->address);
-        size_t end = column_of(b, one->address + one->bytes);
-        if (from_left && begin < limit) begin = limit;
-        if (!from_left && end > limit) end = limit;
-        if (from_left && end <= begin) end = begin + 1;
-        if (!from_left && begin >= end) begin = end ? end - 1 : 0;
-        for (size_t i = begin; i < end && i < BAR_COLUMNS; i++) b->row[i] = letter_of(one->buffer);
-        limit = from_left ? end : begin;
+        columns c = columns_of(b, one, from_left, limit);
+        for (size_t i = c.begin; i < c.end && i < BAR_COLUMNS; i++)
+            b->row[i] = letter_of(one->buffer);
+        limit = from_left ? c.end : c.begin;
     }
 }
 

@@ -137,7 +137,7 @@ static void results_in_place_of_their_operand_have_all_their_tiles(void **state)
         run(g, shapes[s], &(qdq_compile_options){0}, 1, &wanted);
         run(g, shapes[s], &on_device, 2, &got);
         for (size_t i = 0; i < wanted.count; i++)
-            if (memcmp(wanted.bytes[i], got.bytes[i], sizeof wanted.bytes[i]))
+            if (memcmp(wanted.bytes[i], got.bytes[i], sizeof wanted.bytes[i]) != 0)
                 fail_msg("shape %zu: output %zu differs", s, i);
         qdq_graph_destroy(g);
     }
