@@ -136,6 +136,9 @@ typedef struct qdq_numerics {
     // Cast to an integer narrower than a byte. True: like Quantize with the scale 1, so it
     // saturates, and NaN becomes the least value. False: it keeps the low bits, and NaN becomes 0.
     bool cast_quantizes;
+    // Cast of float32 to bfloat16, int32, uint16 or uint8, and of int32 to bfloat16, as ttnn's
+    // typecast computes it on a chip (docs/device_arithmetic.md, section 6).
+    bool device_typecast;
     // If `narrow` is set, the clamp range is also cut to [quant_min, quant_max].
     bool narrow;
     int32_t quant_min, quant_max;
@@ -169,6 +172,7 @@ typedef struct qdq_numerics {
     X(unit_scale_tolerance,  "scale near 1")              \
     X(least_scale,           "least scale")               \
     X(cast_quantizes,        "wrap")                      \
+    X(device_typecast,       "typecast")                  \
     X(narrow,                "saturation range")          \
     X(quant_min,             "saturation range")          \
     X(quant_max,             "saturation range")

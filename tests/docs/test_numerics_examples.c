@@ -115,6 +115,8 @@ typedef struct example {
      .zero_point = 1, OF(-2147483648.0, 5)}
 #define CAST_QUANTIZES(yes) \
     {"cast_quantizes = " #yes, CAST_TO(INT4), ON(.cast_quantizes = yes), OF(9, -9, 2.5, NAN)}
+#define TYPECAST(yes) \
+    {"device_typecast = " #yes, CAST_TO(UINT8), ON(.device_typecast = yes), OF(300, -3, 2.75, NAN)}
 #define AT_RUN_TIME(text, s) \
     {"s = " text, .kind = QUANTIZE_AT_RUN_TIME, .x = QDQ_FLOAT32, .y = QDQ_INT8, .scale = (s), .zero_point = 3, \
      OF(1, -1, 0, INFINITY, -INFINITY, NAN)}
@@ -204,6 +206,8 @@ static const example examples[] = {
     LEAST(0.01),
     CAST_QUANTIZES(false),
     CAST_QUANTIZES(true),
+    TYPECAST(false),
+    TYPECAST(true),
     {"narrow = false", QUANTIZE_TO(INT8), ON(0), .scale = 1, OF(-200, 200)},
     {"narrow = true, quant_min = -127, quant_max = 127", QUANTIZE_TO(INT8),
      ON(.narrow = true, .quant_min = -127, .quant_max = 127), .scale = 1, OF(-200, 200)},

@@ -105,6 +105,7 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(fold_128, true);
     SOMETIMES(sign_magnitude, true);
     SOMETIMES(cast_quantizes, true);
+    SOMETIMES(device_typecast, true);
     SOMETIMES(least_scale, 0x1p-12F);
 #undef SOMETIMES
     return n;

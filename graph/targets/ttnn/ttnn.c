@@ -116,6 +116,7 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
         n.multiply_add = chip == WORMHOLE || chip == WORMHOLE_RNE ? QDQ_MULTIPLY_ADD_WORMHOLE
                                                                   : QDQ_MULTIPLY_ADD_BLACKHOLE;
     }
+    n.device_typecast = chip != IEEE && qdq_op_context_is(ctx, "Cast");
     if (qdq_op_context_is(ctx, "MatMul")) return n;
     if (qdq_op_context_is(ctx, "Requantize")) {
         requantize_as(&n, chip, ctx);
@@ -220,8 +221,8 @@ static const qdq_rule rules[] = {
     WARNING_ROW("requantize-bfloat16", "with a mix of numbers and tensors, values are rounded to bfloat16", "give all four as single numbers, or all as tensors with an axis",
               CODE "requantize", "Requantize", qdq_ttnn_through_bfloat16),
     WARNING_ROW("axis-ignored", "requantize ignores an axis if all parameters are single numbers", "leave it out", CODE "requantize", "Requantize", qdq_ttnn_axis_ignored),
-    WARNING_ROW("cast-to-unsigned", "typecast of floats wraps around to uint8 and rounds to uint16; qdq truncates and saturates",
-                "cast to int32", "tt-metal #37976, #51655", "Cast", qdq_ttnn_cast_to_unsigned),
+    VERSION_ROW("cast-to-unsigned", "typecast of floats wraps around to uint8 and rounds to uint16; this version truncates and saturates",
+                "cast to int32, or choose the version of a chip", "tt-metal #37976, #51655", "Cast", qdq_ttnn_cast_to_unsigned, "ieee"),
     WARNING_ROW("mlir-mixed-granularity", "tt-mlir wants both sides per channel or both per tensor", "repeat the single scale for each channel",
               "tt-mlir verifier of requantize", "Requantize", qdq_ttnn_mlir_mixes),
     WARNING_ROW("mlir-axis", "tt-mlir wants an axis of at least 0", "count dims from the front", "tt-mlir verifier of quantize, dequantize and requantize", ALL,

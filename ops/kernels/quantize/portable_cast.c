@@ -2,6 +2,7 @@
 // The portable kernel of Cast, which defines it. Real numbers go through float registers, integers
 // and bool through int32_t. The kind of y decides how they are converted.
 #include "ops/kernels/kernel.h"
+#include "runtime/numerics/tenstorrent/tile_formats.h"
 
 enum { PART = 256 };  // elements in registers at a time
 
@@ -88,6 +89,42 @@ static void round_to_powers(const qdq_cast_params *p, float *v, size_t n) {
     }
 }
 
+//---- On a chip --------------------------------------------------------------
+
+static void float_to_int_on_chip(qdq_dtype dtype, const float *x, void *y, size_t n) {
+    if (dtype == QDQ_INT32)
+        for (size_t i = 0; i < n; i++)
+            ((int32_t *)y)[i] = qdq_chip_cast_int32(qdq_float_bits(x[i]));
+    else if (dtype == QDQ_UINT16)
+        for (size_t i = 0; i < n; i++)
+            ((uint16_t *)y)[i] = qdq_chip_cast_uint16(qdq_float_bits(x[i]));
+    else
+        for (size_t i = 0; i < n; i++)
+            ((uint8_t *)y)[i] = qdq_chip_cast_uint8(qdq_float_bits(x[i]));
+}
+
+// Converts as typecast and the packer after it do. False: this pair of dtypes is not theirs.
+static bool cast_on_chip(const qdq_cast_params *p, const void *x, void *y, size_t n) {
+    uint16_t *out = y;
+    if (p->x_dtype == QDQ_INT32 && p->y_dtype == QDQ_BFLOAT16) {
+        for (size_t i = 0; i < n; i++)
+            out[i] = qdq_chip_cast_bfloat16_from_int32(((const int32_t *)x)[i]);
+        return true;
+    }
+    if (p->x_dtype != QDQ_FLOAT32) return false;
+    if (p->y_dtype == QDQ_BFLOAT16) {
+        for (size_t i = 0; i < n; i++) {
+            uint16_t code = qdq_chip_cast_bfloat16(qdq_float_bits(((const float *)x)[i]));
+            out[i] = qdq_chip_pack_bfloat16((uint32_t)code << 16);
+        }
+        return true;
+    }
+    if (p->y_dtype != QDQ_INT32 && p->y_dtype != QDQ_UINT16 && p->y_dtype != QDQ_UINT8)
+        return false;
+    float_to_int_on_chip(p->y_dtype, x, y, n);
+    return true;
+}
+
 //---- The tile function ------------------------------------------------------
 
 static void cast_part(const qdq_cast_params *p, const void *x, void *y, size_t n) {
@@ -95,6 +132,7 @@ static void cast_part(const qdq_cast_params *p, const void *x, void *y, size_t n
     bool from_real = qdq_dtype_is_real(p->x_dtype);
     float real[PART];
     int32_t whole[PART];
+    if (p->numerics.device_typecast && cast_on_chip(p, x, y, n)) return;
     if (qdq_dtype_is_real(p->y_dtype)) {
         qdq_decode_float(p->x_dtype, x, real, n);
         if (to->kind == QDQ_KIND_EXPONENT) round_to_powers(p, real, n);

@@ -287,6 +287,51 @@ static void under_cast_quantizes_narrow_integers_saturate(void **state) {
     qdq_graph_destroy(g);
 }
 
+// Casts the bits `x` to `to` for a target, and compares the bits of the results.
+static void casts_to(const char *target, qdq_dtype from, qdq_dtype to, const uint32_t *x,
+                     const uint32_t *wanted, size_t count) {
+    unsigned char y[64];
+    qdq_graph *g = qdq_graph_create("typecast", NULL);
+    qdq_value v = qdq_input(g, "x", from, QDQ_SHAPE((int64_t)count));
+    qdq_output(g, "y", qdq_cast(g, v, (qdq_cast_attrs){.dtype = to}));
+    size_t size = qdq_dtype_size(to);
+    uint32_t in[16];
+    memcpy(in, x, count * sizeof *x);
+    oracle_run(g, &(qdq_compile_options){.target = target},
+               (oracle_bound[]){{"x", in, count * sizeof *in}, {"y", y, count * size}}, 2);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t got = 0;
+        memcpy(&got, y + i * size, size);
+        assert_int_equal(got, wanted[i]);
+    }
+    qdq_graph_destroy(g);
+}
+
+// Examples of the text of tt-metal's typecast kernels.
+static void the_chips_cast_as_typecast_does(void **state) {
+    static const char *const chips[] = {"ttnn@wormhole", "ttnn@blackhole", "ttnn@wormhole-rne",
+                                        "ttnn@blackhole-rne"};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        casts_to(chips[i], QDQ_FLOAT32, QDQ_BFLOAT16,
+                 (const uint32_t[]){0x3F808000, 0x3F818000, 0x3F818001, 0xBF808000, 0x7F800000},
+                 (const uint32_t[]){0x3F80, 0x3F82, 0x3F82, 0xBF80, 0x7F80}, 5);
+        casts_to(chips[i], QDQ_FLOAT32, QDQ_INT32,
+                 (const uint32_t[]){0xC27A0000, 0x4F000000, 0xFF800000, 0x7FC00000, 0x3F7FFFFF},
+                 (const uint32_t[]){(uint32_t)-62, 0x80000000, 0x80000000, 0x80000000, 0}, 5);
+        casts_to(chips[i], QDQ_FLOAT32, QDQ_UINT16,
+                 (const uint32_t[]){0x40200000, 0xBF800000, 0x4F000000},
+                 (const uint32_t[]){3, 0, 65535}, 3);
+        casts_to(chips[i], QDQ_FLOAT32, QDQ_UINT8, (const uint32_t[]){0x43960000, 0xC0400000},
+                 (const uint32_t[]){0x2C, 0xFD}, 2);
+        casts_to(chips[i], QDQ_INT32, QDQ_BFLOAT16, (const uint32_t[]){257, 258},
+                 (const uint32_t[]){0x4381, 0x4381}, 2);
+        casts_to(chips[i], QDQ_INT32, QDQ_FLOAT32,
+                 (const uint32_t[]){0x01000001, 0x80000000, (uint32_t)-5},
+                 (const uint32_t[]){0x4B800000, 0xCF000000, 0xC0A00000}, 3);
+    }
+}
+
 //---- Findings ---------------------------------------------------------------
 
 static void check_refused(qdq_cast_attrs attrs, const char *text) {
@@ -319,6 +364,7 @@ int main(void) {
         cmocka_unit_test(casts_and_chains_of_them_are_the_same_in_strips_tiles_and_threads),
         cmocka_unit_test(a_bfloat16_is_stored_as_the_numerics_say),
         cmocka_unit_test(under_cast_quantizes_narrow_integers_saturate),
+        cmocka_unit_test(the_chips_cast_as_typecast_does),
         cmocka_unit_test(a_cast_without_a_dtype_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
