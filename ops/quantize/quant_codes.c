@@ -6,10 +6,12 @@
 #include <math.h>
 
 #include "ops/quantize/quant_params.h"
+#include "runtime/numerics/quantize_one.h"
 
-// A difference of 8-bit numbers is exact in float32, however it is computed.
+// A difference of 8-bit numbers is exact in float32, however it is computed. On a chip the product
+// is not, and its own products want numbers.
 static bool is_plain(const qdq_numerics *n) {
-    return n->dequantize_step_dtype == QDQ_DTYPE_NONE && !n->flush_denormals;
+    return n->dequantize_step_dtype == QDQ_DTYPE_NONE && !n->flush_denormals && !qdq_is_device(n);
 }
 
 static bool scales_are_finite(const qdq_quantized *c) {

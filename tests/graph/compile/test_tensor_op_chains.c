@@ -296,6 +296,34 @@ static void a_table_of_two_links_runs_after_a_concat(void **state) {
 }
 
 // z lies after y in memory and is written first.
+// Multiplies by dequantized constants with the arithmetic of a chip; fused, the constants are
+// folded.
+static void weights_of_a_chip_are_numbers(void **state) {
+    enum { M = 3, K = 40, N = 24 };
+    static int8_t codes[K * N];
+    static float x[M * K], y[2][M * N];
+    qdq_numerics chip = {.multiply_add = QDQ_MULTIPLY_ADD_WORMHOLE};
+    (void)state;
+    for (int i = 0; i < K * N; i++) codes[i] = (int8_t)(i * 37 % 15 - 7);
+    for (int i = 0; i < M * K; i++) x[i] = 1.0f / (float)(i + 3);
+    for (int tiled = 0; tiled < 2; tiled++) {
+        qdq_graph *g = qdq_graph_create("weights", NULL);
+        qdq_value w = qdq_constant(g, "w", QDQ_INT4, QDQ_SHAPE(K, N), codes);
+        w = qdq_dequantize(g, w,
+                           (qdq_dequantize_attrs){.scales = QDQ_SCALE(0.1f), .dtype = QDQ_FLOAT32});
+        qdq_value a = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(M, K));
+        qdq_output(g, "y", qdq_matmul(g, a, w, (qdq_matmul_attrs){0}));
+        qdq_compile_options options = {.numerics = &chip, .materialize = tiled};
+        qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
+        qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+        assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, UNIT_COUNT(x), NULL), QDQ_OK);
+        qdq_exec_run(exec);
+        assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT32, y[tiled], M * N, NULL), QDQ_OK);
+        qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    }
+    assert_memory_equal(y[0], y[1], sizeof y[0]);
+}
+
 static void a_divided_run_writes_nothing_after_its_end(void **state) {
     enum { COUNT = 5000 };
     static float x[COUNT], y[COUNT];
@@ -336,6 +364,7 @@ int main(void) {
         cmocka_unit_test(every_op_that_hands_over_chunks_starts_a_chain),
         cmocka_unit_test(a_chain_after_a_transpose_gives_the_expected_codes),
         cmocka_unit_test(a_chain_after_a_product_gives_the_expected_codes),
+        cmocka_unit_test(weights_of_a_chip_are_numbers),
         cmocka_unit_test(a_divided_run_writes_nothing_after_its_end),
         cmocka_unit_test(a_table_of_two_links_runs_after_a_concat),
     };
