@@ -61,7 +61,7 @@ struct qdq_graph {
     size_t node_count, node_capacity;
     qdq_graph_output *outputs;
     size_t output_count, output_capacity;
-    // What the user said about where values lie on a device, by value id (graph/memory/). No entry,
+    // The places on a device that the user gave to values, by value id (graph/memory/). No entry,
     // or NULL: nothing.
     struct qdq_given_layout **given_layouts;
     size_t given_layout_count;

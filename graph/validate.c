@@ -83,7 +83,7 @@ static void check_ignored(const qdq_graph *graph, const qdq_target *target,
                     NULL);
 }
 
-// What does not fit is a finding. Only a graph without errors has buffers.
+// A buffer that does not fit is a finding. Only a graph without errors has buffers.
 static qdq_status check_memory(const qdq_graph *graph, const qdq_device_request *request,
                                qdq_findings *findings, qdq_error *err) {
     qdq_mempool mempool;

@@ -73,9 +73,9 @@ static void set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *
     }
 }
 
-// Where a step stores a value that it makes. In a tiled plan a tile that only later links of the
-// same step read, or the caller alone, is not stored: it stays in L1. Its slot is planned all the
-// same.
+// The place in which a step stores a value that it makes. In a tiled plan a tile that only later
+// links of the same step read, or the caller alone, is not stored: it stays in L1. Its slot is
+// planned all the same.
 static qdq_place place_of_made(const qdq_compiler *c, uint32_t id) {
     const qdq_draft_value *v = &c->draft.values[id];
     const qdq_storage *storage = &c->draft.storage;

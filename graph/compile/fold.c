@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constant folding: runs the nodes that make a constant from constants while compiling, if another
-// node packs that constant (`packs`). Where the op can pack weight codes directly, they stay codes.
+// node packs that constant (`packs`). If the op can pack weight codes directly, they stay codes.
 //
 // An op names the inputs that it packs (`packs`). For each, the nodes that make it from constants
 // are extracted (qdq_graph_extract), compiled and run once. A Dequantize by the plain formula

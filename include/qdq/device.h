@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tenstorrent devices as numbers: memory banks, alignments, cores; and where a tensor shall lie.
 //
-// Names are those of ttnn: buffer_type, memory_layout, shard_spec, l1_small_size.
+// Names are ttnn's: buffer_type, memory_layout, shard_spec, l1_small_size.
 // docs/device_memory.md has every formula.
 #ifndef QDQ_DEVICE_H
 #define QDQ_DEVICE_H
@@ -62,7 +62,7 @@ QDQ_API qdq_status qdq_device_load(const char *path, const qdq_allocator *alloca
 
 //---- Where a tensor lies ----------------------------------------------------
 
-// The numbers are those of ttnn's reports.
+// The numbers are the ones in ttnn's reports.
 typedef enum qdq_buffer_type {
     QDQ_DRAM = 0,
     QDQ_L1 = 1,

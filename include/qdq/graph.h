@@ -69,7 +69,7 @@ QDQ_API bool qdq_value_type(const qdq_graph *graph, qdq_value value, qdq_dtype *
 // Say where `value`, an input, a constant or the first output of a node, shall lie on a Tenstorrent
 // device: its memory_config, whether its pages are tiles or rows, and the shape of its tiles. All
 // have defaults, and results never depend on them. Targets without a device ignore them, with a
-// warning. What cannot be on any device is a finding, and is not kept; target ttnn's rules check
+// warning. A place that no device has is a finding, and is not kept; target ttnn's rules check
 // what depends on the tensor and on the device. The last call counts.
 QDQ_API void qdq_set_memory_config(qdq_graph *graph, qdq_value value,
                                    const qdq_memory_config *config);

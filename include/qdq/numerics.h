@@ -89,7 +89,7 @@ typedef enum qdq_float_overflow {
     QDQ_FLOAT_THROUGH_FLOAT16,  // the same, after rounding to float16 (two roundings)
 } qdq_float_overflow;
 
-// What multiplies and adds: IEEE float32, or the SFPMAD of a Tenstorrent chip, which is neither an
+// The multiply-add: IEEE float32, or the SFPMAD of a Tenstorrent chip, which is neither an
 // fma nor two roundings. docs/device_arithmetic.md has both chips' steps.
 typedef enum qdq_multiply_add {
     QDQ_MULTIPLY_ADD_IEEE = 0,
@@ -121,7 +121,7 @@ typedef struct qdq_numerics {
     // Denormal float32 and -0 become +0: x of Quantize; scales, steps and results of Quantize,
     // Dequantize and Requantize.
     bool flush_denormals;
-    // What multiplies and adds in Quantize, Dequantize and Requantize.
+    // The multiply-add of Quantize, Dequantize and Requantize.
     qdq_multiply_add multiply_add;
     qdq_bfloat16_load bfloat16_load;
     // Quantize and Requantize: 128 is added to the float zero point, before the product is, and

@@ -33,7 +33,7 @@ typedef enum qdq_place_kind {
     QDQ_PLACE_CONSTANT,  // row-major: from byte `at` of the plan's constants on
 } qdq_place_kind;
 
-// Where a value lies while the plan runs.
+// The place of a value while the plan runs.
 typedef struct qdq_place {
     qdq_place_kind kind;
     size_t at;
@@ -54,7 +54,7 @@ typedef enum qdq_fetch {
     QDQ_FETCH_LIST,       // decoded to a list in the exec before each run
     QDQ_FETCH_IN_PLACE,   // read from their place: row-major float32 or int32
     QDQ_FETCH_BLOCK,      // decoded from row-major memory for each block
-    QDQ_FETCH_TILES,      // one for each element, from tiles cut like those of x, for each block
+    QDQ_FETCH_TILES,  // one for each element, from tiles cut like the tiles of x, for each block
 } qdq_fetch;
 
 // Numbers that go with the elements of x: scales (float), zero points (int32_t), the other operand

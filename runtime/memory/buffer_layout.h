@@ -5,7 +5,7 @@
 
 #include "runtime/memory/page_layout.h"
 
-// What a buffer takes, and where its pages are relative to its address.
+// The memory that a buffer takes, and where its pages are relative to its address.
 typedef struct qdq_buffer_layout {
     qdq_buffer_type buffer_type;
     qdq_memory_layout memory_layout;
@@ -26,11 +26,11 @@ typedef struct qdq_buffer_layout {
 // Whether two configs put a tensor at the same place: the same pool, memory_layout and shard_spec.
 bool qdq_memory_config_equal(const qdq_memory_config *a, const qdq_memory_config *b);
 
-// Of a tensor.
+// The buffer of a tensor.
 qdq_memory_rule qdq_buffer_layout_of(const qdq_device *device, const qdq_device_tensor *tensor,
                                      const qdq_memory_config *config, qdq_buffer_layout *out,
                                      qdq_error *err);
-// Of `size` bytes in pages, interleaved.
+// A buffer of `size` bytes in pages, interleaved.
 qdq_memory_rule qdq_buffer_layout_raw(const qdq_device *device, qdq_buffer_type type, uint64_t size,
                                       uint64_t page_size, qdq_buffer_layout *out, qdq_error *err);
 
@@ -49,7 +49,7 @@ typedef struct qdq_page_place {
     uint16_t core_x, core_y;  // 0 for an interleaved buffer
 } qdq_page_place;
 
-// Where page `page` of a buffer at `address` lies. False if it has no such page.
+// The place of page `page` of a buffer at `address`. False if it has no such page.
 bool qdq_page_place_of(const qdq_buffer_layout *layout, uint64_t address, uint64_t page,
                        qdq_page_place *out);
 

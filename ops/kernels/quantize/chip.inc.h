@@ -64,7 +64,7 @@ static inline qdq_multiply_add chip_name(chip_integer c) {
     return c.wormhole ? QDQ_MULTIPLY_ADD_WORMHOLE : QDQ_MULTIPLY_ADD_BLACKHOLE;
 }
 
-// What the multiply-add adds for a zero point.
+// The number that the multiply-add adds for a zero point.
 static inline uint32_t chip_addend(chip_integer c, int32_t z) {
     uint32_t zero = qdq_float_bits((float)z);
     if (c.even) return CHIP_MAGIC;
