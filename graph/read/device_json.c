@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the description of a device (docs/device_memory.md): numbers by name, over those of a
-// chip. runtime/memory/ knows the numbers alone.
+// Reads the description of a device (docs/device_memory.md): numbers by name, which replace the
+// numbers of a chip. runtime/memory/ knows the numbers alone.
 #include <stddef.h>
 #include <string.h>
 

@@ -50,7 +50,7 @@ QDQ_API const qdq_device *qdq_devices(size_t *count);
 QDQ_API const qdq_device *qdq_device_find(const char *name, qdq_error *err);
 // Whether it is the device "none". False for NULL.
 QDQ_API bool qdq_device_is_none(const qdq_device *device);
-// QDQ_ERR_ARGUMENT unless the numbers can be those of a device.
+// QDQ_ERR_ARGUMENT unless a device can have these numbers.
 QDQ_API qdq_status qdq_device_check(const qdq_device *device, qdq_error *err);
 // Reads a description in JSON, docs/device_memory.md: an object with the fields above as keys. Its
 // `chip` is the name of the device that it differs from. `name` is the file's, for errors.

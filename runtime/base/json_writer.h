@@ -7,7 +7,7 @@
 
 #define QDQ_JSON_MAX_DEPTH 64
 
-// Where the text goes, and the state of the writer. Owned by the caller, who may drop it at any
+// The destination of text, and the writer's state. Owned by the caller, who may drop it at any
 // time; it borrows `self` and holds no memory. One thread at a time; two writers share nothing.
 //
 // Calls must nest as JSON does: a key before each value of an object, none elsewhere, one value at

@@ -51,7 +51,7 @@
 #define QDQ_CHIP_STORE_float32 QDQ_BFLOAT16_HALF_EVEN  // no bfloat16 is stored
 #define QDQ_CHIP_STORE_bfloat16 QDQ_BFLOAT16_DEVICE
 
-// Of a Quantize whose scale is a number, of one whose scale is a tensor, and of a Requantize.
+// The numerics of Quantize with a scale that is a number or a tensor, and of Requantize.
 #define QDQ_CHIP_NUMERICS(chip, CHIP, generation, y)                             \
     static const qdq_numerics numerics_##chip##_##generation##_##y = {           \
         .multiply_add = QDQ_MULTIPLY_ADD_##CHIP,                                 \
