@@ -210,6 +210,8 @@ static const qdq_rule rules[] = {
                 "tt-metal llk_math_matmul.h", "MatMul", qdq_ttnn_matmul_configuration, CHIP_VERSIONS),
     VERSION_ROW("matmul-k-blocks", "partial sums of a product that spill between blocks of K are rounded as its program configuration says, which is unknown here",
                 "compare with the device where K is more than one block", "tt-metal llk_math_matmul.h", "MatMul", qdq_ttnn_matmul_k_blocks, CHIP_VERSIONS),
+    VERSION_ROW("matmul-bias", "nothing says how a chip adds the bias of a product; here it is added to the sum in float32", "give the bias to an Add after the product, whose arithmetic is known",
+                "tt-metal llk_math_matmul.h", "MatMul", qdq_ttnn_matmul_bias, CHIP_VERSIONS),
     VERSION_ROW("fidelity-ignored", "math_fidelity and fp32_dest_acc_en are for products on a chip", "leave them out", "qdq", "MatMul", qdq_check_no_fidelity, "ieee"),
     VERSION_ROW("chip-division", "results of a division on the chip, and of sums of bfloat16 tensors, are known from the text of their kernels alone",
                 "give numbers, or expect results that are off by one step", "tt-metal ckernel_sfpu_binary.h, read", "Quantize DynamicQuantize Requantize",

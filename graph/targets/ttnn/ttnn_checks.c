@@ -270,6 +270,12 @@ void qdq_ttnn_matmul_k_blocks(const qdq_op_context *ctx, const qdq_rule *rule) {
             NULL);
 }
 
+void qdq_ttnn_matmul_bias(const qdq_op_context *ctx, const qdq_rule *rule) {
+    enum { BIAS = 2 };
+    if (ctx->inputs[BIAS].given)
+        qdq_report_target_violation(ctx, rule, "bias", "is given, and added in float32", NULL);
+}
+
 void qdq_ttnn_uint8_sign(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (fused_to(ctx, QDQ_UINT8))
         qdq_report_target_violation(
