@@ -5,6 +5,7 @@ import reference_network
 import reference_onednn
 import reference_torchao
 import reference_ttnn
+from reference_ttnn_chip import Chip
 
 TARGETS = {
     "core": reference,
@@ -12,7 +13,9 @@ TARGETS = {
     "tensorrt": reference,
     "torchao": reference_torchao,
     "tripy": reference,
+    "ttnn@blackhole": Chip("blackhole"),
     "ttnn@ieee": reference_ttnn,
+    "ttnn@wormhole": Chip("wormhole"),
 }
 
 

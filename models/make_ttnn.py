@@ -1,13 +1,18 @@
-"""Makes the models of target ttnn: Requantize on each of its paths, Quantize and Dequantize."""
+"""Makes the models of target ttnn: Requantize on each of its paths, Quantize and Dequantize; on both
+chips, and with ideal arithmetic."""
 
 from fractions import Fraction
 
 import numpy as np
 
+import reference_ttnn
+import reference_ttnn_chip
 from common import bfloat16, float32, spread, write_model
 from folder import node, shortest
+from reference_ttnn import Argument
 
-TARGET = {"target": "ttnn@ieee"}
+IEEE = {"target": "ttnn@ieee"}
+CHIPS = ("wormhole", "blackhole")
 SHAPES = {2: (6, 4), 3: (2, 6, 3), 4: (2, 2, 6, 3)}  # axis 0, 1 or -2 has six channels
 AXES = {2: 0, 3: 1, 4: -2}
 PAGE = {"in_scales": 0.001173, "in_zps": -213, "out_scales": 0.002727, "out_zps": -73}
@@ -93,19 +98,48 @@ def mixed(rank):
     return made
 
 
+def name_of(what, version):
+    return f"ttnn_device_{what}_{version}" if version in CHIPS else f"ttnn_ieee_{what}"
+
+
+def of_all_ranks(cases, settled_only):
+    """Inputs and nodes; names end with the rank. `settled_only` leaves out the nodes that quantize
+    bfloat16 numbers with a tensor as zero point: no source has their roundings on a chip."""
+    inputs, nodes = {}, []
+    for rank in SHAPES:
+        given = inputs_of(rank)
+        for label, (x, attrs) in cases(rank).items():
+            by_tensor = cases is mixed and isinstance(attrs["out_zps"], list)
+            if not (settled_only and by_tensor):
+                nodes.append(node("Requantize", f"{label}_rank{rank}", {"x": f"{x}_rank{rank}"},
+                                  **attrs))
+        inputs.update({f"{x}_rank{rank}": tensor for x, tensor in given.items()})
+    return inputs, nodes
+
+
 def make_requantize():
     for path, cases, about in (
         ("scalars", worked_scalars, "four numbers, one fused kernel"),
         ("expanded", expanded, "four tensors and an axis, in float32, truncated"),
         ("mixed", mixed, "numbers and tensors, by way of bfloat16"),
     ):
-        for rank in SHAPES:
-            nodes = [node("Requantize", label, {"x": x}, **attrs)
-                     for label, (x, attrs) in cases(rank).items()]
+        first = f"ttnn_device_requantize_{path}_wormhole"
+        for version in CHIPS + ("ieee",):
+            name = name_of(f"requantize_{path}", version)
+            inputs, nodes = of_all_ranks(cases, settled_only=version in CHIPS)
+            printed = {}
+            if path == "scalars" and version in CHIPS:
+                inputs["least"] = np.int32([-(2**31), 0])
+                nodes.append(node("Requantize", "of_least", {"x": "least"}, in_scales=0.013,
+                                  in_zps=5, out_scales=0.0007, out_zps=40, dtype="int32"))
+                printed["of_least"] = [-53, -53]  # -2^31 is -0
             write_model(
-                f"ttnn_device_requantize_{path}_rank{rank}",
-                f"ttnn's Requantize as an ideal device computes it: {about}.",
-                inputs_of(rank), nodes, {n["name"]: n["name"] for n in nodes}, {}, **TARGET,
+                name,
+                f"ttnn's Requantize on {version.capitalize()}: {about}." if version in CHIPS else
+                f"ttnn's Requantize with ideal arithmetic: {about}.",
+                inputs, nodes, {n["name"]: n["name"] for n in nodes}, printed,
+                target=f"ttnn@{version}",
+                like=first if version == "blackhole" else None,
             )
 
 
@@ -125,10 +159,10 @@ def make_through_bfloat16():
             nodes.append(node("Requantize", f"{label}_{i}", {"x": "x"}, in_scales=s,
                               in_zps=wrap(z), out_scales=t, out_zps=wrap(w), dtype="int32"))
     made = write_model(
-        "ttnn_device_requantize_through_bfloat16",
+        "ttnn_ieee_requantize_through_bfloat16",
         "-128..127 through bfloat16: of the three sets of parameters 95, 72 and 111 come out wrong "
         "by one; none where all four are numbers.",
-        {"x": q}, nodes, {n["name"]: n["name"] for n in nodes}, {}, **TARGET,
+        {"x": q}, nodes, {n["name"]: n["name"] for n in nodes}, {}, **IEEE,
     )
     for i, wrong in enumerate(WRONG.values()):
         assert np.array_equal(made[f"fused_{i}"], np.clip(exact[i], -127, 127))
@@ -146,7 +180,7 @@ STAGES = {
 }
 
 
-def make_quantize():
+def make_stages():
     stage = ["int32", "int8", "uint8", "int32", "uint8"]
     labels = ["fused_int32", "fused_int8", "fused_uint8", "composite_int32", "composite_uint8"]
     nodes = [
@@ -155,58 +189,119 @@ def make_quantize():
         for label, dtype in zip(labels, stage)
     ]
     write_model(
-        "ttnn_device_stages",
+        "ttnn_ieee_stages",
         "The integer stages of ttnn's Quantize: halves away from zero, up, without the sign, "
         "truncated.",
         {"x": float32(list(STAGES))}, nodes, {label: label for label in labels},
-        {label: [row[i] for row in STAGES.values()] for i, label in enumerate(labels)}, **TARGET,
+        {label: [row[i] for row in STAGES.values()] for i, label in enumerate(labels)}, **IEEE,
     )
 
-    channels = {"qtype": "per_channel", "axis": 0}
-    scales = [0.1, 0.02, 0.5, 0.0371]
-    inputs = {"x": spread((4, 33)), "half": bfloat16(spread((4, 33)) * np.float32(3))}
-    inputs["codes"] = np.int8([[-128, -3, -1, 0, 1, 2, 5, 127]])
-    inputs["tiny"] = float32([1.1e-38, -1.1e-38, 1.2e-38, 9e-39, -2e-38, 1e-45])
-    nodes, outputs = [], {}
-    for x in inputs:
-        if x in ("codes", "tiny"):
-            continue
+
+CHANNELS = {"qtype": "per_channel", "axis": 0}
+SCALES = [0.1, 0.02, 0.5, 0.0371]
+
+
+def quantize_inputs():
+    return {"x": spread((4, 33)), "half": bfloat16(spread((4, 33)) * np.float32(3)),
+            "codes": np.int8([[-128, -3, -1, 0, 1, 2, 5, 127]]),
+            "tiny": float32([1.1e-38, -1.1e-38, 1.2e-38, 9e-39, -2e-38, 1e-45])}
+
+
+def quantize_nodes(settled_only):
+    """Each form of the parameters on float32 and bfloat16, and back; denormals; far zero points."""
+    nodes = []
+    for x in ("x", "half"):
         for label, attrs in {
             "scalars": {"scales": 0.03, "zps": 5},
             "scale_tensor": {"scales": [0.03], "zps": 5},
             "zero_tensor": {"scales": 0.03, "zps": [257]},
             "tensors": {"scales": [0.03], "zps": [257]},
-            "channel_scale": {**channels, "scales": scales, "zps": -7},
-            "channels": {**channels, "scales": scales, "zps": [0, 3, -300, 257]},
+            "channel_scale": {**CHANNELS, "scales": SCALES, "zps": -7},
+            "channels": {**CHANNELS, "scales": SCALES, "zps": [0, 3, -300, 257]},
         }.items():
+            if settled_only and x == "half" and isinstance(attrs["zps"], list):
+                continue
             name = f"{x}_{label}"
             nodes.append(node("Quantize", name, {"x": x}, **attrs, dtype="int32"))
             nodes.append(node("Dequantize", name + "_restored", {"x": name}, **attrs,
                               dtype="bfloat16" if x == "half" else "float32"))
-            outputs.update({name: name, name + "_restored": name + "_restored"})
         for dtype in ("int8", "uint8"):
             attrs = {"scales": 0.03, "zps": 9}
             name = f"{x}_{dtype}"
             nodes.append(node("Quantize", name, {"x": x}, **attrs, dtype=dtype))
             nodes.append(node("Dequantize", name + "_restored", {"x": name}, **attrs))
-            outputs.update({name: name, name + "_restored": name + "_restored"})
     # Denormals become 0, as do products of -0; adding 128 for int8 rounds as well.
     least = shortest(np.float32(2.0**-126))
-    for name, op, x, attrs in (
-        ("tiny_int32", "Quantize", "tiny", {"scales": least, "dtype": "int32"}),
-        ("tiny_tensor", "Quantize", "tiny", {"scales": least, "zps": [0], "dtype": "int32"}),
-        ("mirrored", "Dequantize", "codes", {"scales": -0.5, "zps": 5, "dtype": "float32"}),
-        ("far", "Dequantize", "codes", {"scales": 1, "zps": 33554370, "dtype": "float32"}),
-        ("far_tensor", "Dequantize", "codes", {"scales": 1, "zps": [33554370],
-                                               "dtype": "float32"}),
-    ):
-        nodes.append(node(op, name, {"x": x}, **attrs))
-        outputs[name] = name
-    write_model(
-        "ttnn_device_quantize",
-        "ttnn's Quantize and Dequantize with numbers, tensors and channels: fused and composite.",
-        inputs, nodes, outputs, {}, **TARGET,
-    )
+    far = {"scales": 1, "dtype": "float32"}
+    return nodes + [
+        node("Quantize", "tiny_int32", {"x": "tiny"}, scales=least, dtype="int32"),
+        node("Quantize", "tiny_tensor", {"x": "tiny"}, scales=least, zps=[0], dtype="int32"),
+        node("Dequantize", "mirrored", {"x": "codes"}, scales=-0.5, zps=5, dtype="float32"),
+        node("Dequantize", "far", {"x": "codes"}, zps=33554370, **far),
+        node("Dequantize", "far_tensor", {"x": "codes"}, zps=[33554370], **far),
+    ]
+
+
+# Parameters, a number whose sum comes next to a tie, the dtype and the result on both chips. With an
+# IEEE fma, or with 128 added afterwards, it is another one.
+WORKED = {"worked_int32": (0.03, 127, 0xC0B5EB84, "int32", -63),
+          "worked_int8": (0.03, 127, 0xC0B5EB84, "int8", -62),
+          "worked_folded": (0.047, 100, 0xC11847AE, "int8", -103)}
+
+
+def near_ties(scale, zero, count):
+    """Numbers next to a tie of which a chip makes another integer than an IEEE fma does."""
+    k = np.arange(-120, 120)
+    x = ((k + 0.5 - zero) * scale).astype(np.float32).view(np.uint32)[:, np.newaxis]
+    x = (x + np.arange(-24, 25)).astype(np.uint32).view(np.float32).reshape(-1)
+    parameters = (Argument(np.float32(scale), True), Argument(np.int32(zero), True), np.int32)
+    ideal = reference_ttnn.quantize(x, *parameters)
+    of_chip = reference_ttnn_chip.Chip("wormhole").quantize(x, *parameters)
+    other = x[ideal != of_chip]
+    assert len(other) >= count
+    return other[:count]
+
+
+def make_quantize():
+    chip_inputs = quantize_inputs()
+    # NaN, infinities and -0 of both signs; numbers next to a tie
+    chip_inputs["near"] = np.concatenate([
+        float32([np.inf, -np.inf, -0.0]), np.uint32([0x7FC00000, 0xFFC00000]).view(np.float32),
+        near_ties(0.03, 127, 3), near_ties(1.7, -128, 3)])
+    chip_inputs["near_half"] = np.uint16([0x7FC0, 0xFFC0, 0x7F80, 0xFF80, 0x8000, 1]).view(
+        bfloat16([]).dtype)
+    chip_inputs["least"] = np.int32([-(2**31), 0])
+    extra = [node("Quantize", f"{x}_{label}_{dtype}", {"x": x}, scales=scale, zps=zero, dtype=dtype)
+             for x in ("near", "near_half")
+             for label, scale, zero in (("a", 0.03, 127), ("b", 1.7, -128))
+             for dtype in ("int32", "int8", "uint8")]
+    extra.append(node("Dequantize", "of_least", {"x": "least"}, scales=0.0078431, zps=-77,
+                      dtype="float32"))
+    printed = {"of_least": [0.6039187] * 2}
+    for name, (scale, zero, x, dtype, y) in WORKED.items():
+        chip_inputs[name + "_x"] = np.uint32([x]).view(np.float32)
+        extra.append(node("Quantize", name, {"x": name + "_x"}, scales=scale, zps=zero,
+                          dtype=dtype))
+        printed[name] = [y]
+    made = {}
+    for version in CHIPS + ("ieee",):
+        of_chip = version in CHIPS
+        nodes = quantize_nodes(of_chip) + (extra if of_chip else [])
+        made[version] = write_model(
+            name_of("quantize", version),
+            f"ttnn's Quantize and Dequantize {{}} with numbers, tensors and channels: fused and "
+            f"composite.".format(f"on {version.capitalize()}" if of_chip else
+                                 "with ideal arithmetic,"),
+            chip_inputs if of_chip else quantize_inputs(), nodes,
+            {n["name"]: n["name"] for n in nodes}, printed if of_chip else {},
+            target=f"ttnn@{version}",
+            like=name_of("quantize", CHIPS[0]) if version == "blackhole" else None,
+        )
+    # -NaN is the least integer on Wormhole; Blackhole loses its sign. In bfloat16 both take it for
+    # an infinity.
+    for chip, result in zip(CHIPS, (-127, 127)):
+        assert made[chip]["near_a_int32"][4] == result
+        assert made[chip]["near_half_a_int32"][1] == -127
 
 
 def sharded(layout, columns, rows, shape):
@@ -236,7 +331,8 @@ def make_sharded():
         "ttnn_device_sharded_l1",
         "A chain in L1: shards by height, quantized and requantized, resharded by blocks, "
         "dequantized, interleaved, and moved to DRAM.",
-        {"x": x}, nodes, {"doubled": "doubled", "y": "y"}, {}, memory={"x": height}, **TARGET,
+        {"x": x}, nodes, {"doubled": "doubled", "y": "y"}, {}, memory={"x": height},
+        target="ttnn@wormhole",
     )
     nearest = np.round(x.astype(np.float64) * 4)
     assert np.array_equal(made["doubled"], 2 * nearest - 2)
@@ -246,5 +342,6 @@ def make_sharded():
 def make():
     make_requantize()
     make_through_bfloat16()
+    make_stages()
     make_quantize()
     make_sharded()

@@ -1,7 +1,8 @@
-"""A reference of ttnn's kernels (mid-2026). A parameter is a scalar if it is a number in an
+"""A reference of ttnn's kernels (mid-2026) with ideal arithmetic. A parameter is a scalar if it is a number in an
 attribute or absent, and a tensor if it is a list or a port. Which of the parameters are tensors
-decides the path of a node."""
+decides the path of a node. `reference_ttnn_chip.py` has the arithmetic of the chips."""
 
+import sys
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -143,7 +144,8 @@ def requantize(q, source, target, axis, dtype):
 MOVES = {"ToMemoryConfig", "InterleavedToSharded", "ShardedToInterleaved", "Reshard", "ToLayout"}
 
 
-def evaluate_node(node, values):
+def evaluate_with(kernels, node, values):
+    """`kernels` has the functions quantize, dequantize and requantize."""
     if node["op"] in MOVES:
         values[node["name"]] = values[node["inputs"]["x"]]
         return
@@ -163,8 +165,13 @@ def evaluate_node(node, values):
         return tuple(made)
 
     if op == "Requantize":
-        values[name] = requantize(x, arguments("in_"), arguments("out_"), "axis" in attrs, dtype)
+        values[name] = kernels.requantize(x, arguments("in_"), arguments("out_"), "axis" in attrs,
+                                          dtype)
     else:
         assert op in ("Quantize", "Dequantize"), op
-        form = quantize if op == "Quantize" else dequantize
+        form = kernels.quantize if op == "Quantize" else kernels.dequantize
         values[name] = form(x, *arguments(), dtype)
+
+
+def evaluate_node(node, values):
+    evaluate_with(sys.modules[__name__], node, values)
