@@ -133,6 +133,11 @@ def make_requantize():
                 nodes.append(node("Requantize", "of_least", {"x": "least"}, in_scales=0.013,
                                   in_zps=5, out_scales=0.0007, out_zps=40, dtype="int32"))
                 printed["of_least"] = [-53, -53]  # -2^31 is -0
+            if path == "expanded" and version in CHIPS:
+                inputs["least"] = np.int32([-(2**31), 0])
+                nodes.append(node("Requantize", "of_least", {"x": "least"}, axis=0, in_scales=[0.5],
+                                  in_zps=[0], out_scales=[1], out_zps=[7], dtype="int32"))
+                printed["of_least"] = [-(2**30), 7]  # typecast knows -2^31
             write_model(
                 name,
                 f"ttnn's Requantize on {version.capitalize()}: {about}." if version in CHIPS else

@@ -128,7 +128,8 @@ class Chip(NamedTuple):
         ratio = self.divide(from_host(source[0].value), from_host(target[0].value))
         shift = self.multiply(self.float_of(source[1].value), ratio)
         offset = self.mad(self.float_of(target[1].value), ONE, each(minus, shift))
-        scaled = self.multiply(self.float_of(q.astype(np.int64)), ratio)
+        whole = from_host(q.astype(np.float32))  # typecast, to which INT32_MIN is -2^31
+        scaled = self.multiply(whole, ratio)
         return self.truncate(self.mad(scaled, ONE, offset), dtype)
 
     def requantize(self, q, source, target, axis, dtype):

@@ -96,6 +96,7 @@ static void requantize_as(qdq_numerics *n, variant chip, const qdq_op_context *c
     case QDQ_TTNN_EXPANDED:
         n->requantize_form = QDQ_REQUANTIZE_EXPANDED;
         n->rounding = QDQ_ROUND_TRUNCATE;
+        n->sign_magnitude = false;  // typecast makes a float of -2^31
         break;
     case QDQ_TTNN_MIXED:
         n->requantize_dtype = QDQ_BFLOAT16;
