@@ -102,20 +102,22 @@ static inline void chip_read_int32(const void *x, size_t n, uint32_t *out) {
     }
 }
 
-// x * y + z, in place.
-static void chip_sums(bool wormhole, uint32_t *x, uint32_t y, uint32_t z, size_t n) {
-    if (wormhole)
-        for (size_t i = 0; i < n; i++) x[i] = chip_mad(true, x[i], y, z);
+// x * y + z, in place. `forgets`: see chip_mad.
+static void chip_sums(bool wormhole, bool forgets, uint32_t *x, uint32_t y, uint32_t z, size_t n) {
+    if (wormhole && forgets)
+        for (size_t i = 0; i < n; i++) x[i] = chip_mad(true, true, x[i], y, z);
+    else if (wormhole)
+        for (size_t i = 0; i < n; i++) x[i] = chip_mad(true, false, x[i], y, z);
     else
-        for (size_t i = 0; i < n; i++) x[i] = chip_mad(false, x[i], y, z);
+        for (size_t i = 0; i < n; i++) x[i] = chip_mad(false, false, x[i], y, z);
 }
 
 static void chip_sums_of_lists(bool wormhole, uint32_t *restrict x, const uint32_t *restrict y,
                                const uint32_t *restrict z, size_t n) {
     if (wormhole)
-        for (size_t i = 0; i < n; i++) x[i] = chip_mad(true, x[i], y[i], z[i]);
+        for (size_t i = 0; i < n; i++) x[i] = chip_mad(true, false, x[i], y[i], z[i]);
     else
-        for (size_t i = 0; i < n; i++) x[i] = chip_mad(false, x[i], y[i], z[i]);
+        for (size_t i = 0; i < n; i++) x[i] = chip_mad(false, false, x[i], y[i], z[i]);
 }
 
 //---- Parts, fast ------------------------------------------------------------
@@ -185,7 +187,7 @@ static inline void chip_quantize_part(chip_integer c, chip_factors f, int32_t ze
         if (f.is_fast && !(c.even ? chip_fast_even(c, f, zero, from, size, q + at)
                                   : chip_fast_away(c, f, from, size, q + at)))
             continue;
-        chip_sums(c.wormhole, from, qdq_float_bits(f.y), qdq_float_bits(f.z), size);
+        chip_sums(c.wormhole, false, from, qdq_float_bits(f.y), qdq_float_bits(f.z), size);
         if (c.even)
             for (size_t i = 0; i < size; i++) q[at + i] = chip_even(c, from[i], zero);
         else
@@ -322,8 +324,8 @@ static inline void chip_zero_points(chip_integer c, qdq_view view, size_t n, chi
             int32_t q[PART];                                                               \
             chip_read_int32((const int32_t *)x + at, size, sum);                           \
             if (c.even) {                                                                  \
-                chip_sums(c.wormhole, sum, r, z, size);                                    \
-                chip_sums(c.wormhole, sum, CHIP_ONE, CHIP_MAGIC, size);                    \
+                chip_sums(c.wormhole, true, sum, r, z, size);                              \
+                chip_sums(c.wormhole, false, sum, CHIP_ONE, CHIP_MAGIC, size);             \
                 for (size_t i = 0; i < size; i++) q[i] = chip_even(c, sum[i], CHIP_MAGIC); \
             } else {                                                                       \
                 chip_quantize_part(c, chip_factors_of(c, r, z), 0, sum, size, q);          \
