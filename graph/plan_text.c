@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes the steps of a plan as text: the chain of each step and the bytes it moves.
+// Describes the steps of a plan as text: the chain of each step, and how it runs.
 #include "graph/plan_text.h"
 
 #include <stdio.h>
@@ -22,28 +22,9 @@ static void append(line *l, const char *arrow, const char *op, const char *name)
     l->at += n > 0 ? (size_t)n : 0;
 }
 
-// How a step says that it stores an output.
-static const char *to_caller(const qdq_draft *of) {
-    return of->storage.tiled ? "untilize" : "output";
-}
-
-// Bytes of a value that a step reads or writes. Padding counts where it is computed: on a device,
-// and with elements that share bytes or an exponent.
-static size_t bytes_in(const qdq_draft *of, qdq_place place, qdq_dtype dtype, qdq_shape shape) {
-    if (place.kind == QDQ_PLACE_NONE) return 0;
-    if (place.kind == QDQ_PLACE_ARENA && (of->storage.on_device || !qdq_tile_is_plain(dtype)))
-        return qdq_tiling_of(shape).tiles * qdq_tile_bytes(dtype);
-    return qdq_shape_count(shape) * qdq_dtype_size(dtype);
-}
-
-static size_t bytes_of(const qdq_draft *of, const qdq_located *operand) {
-    return bytes_in(of, operand->place, operand->dtype, operand->shape);
-}
-
-// A packed input counts with the bits of its elements, not with the bytes of the packed form.
-static size_t bytes_packed(const qdq_draft *of, const qdq_draft_step *draft, size_t input) {
-    const qdq_type *type = &of->values[draft->tensor_op_inputs[input].id].type;
-    return (qdq_shape_count(type->shape) * (size_t)qdq_dtype_get(type->dtype)->bits + 7) / 8;
+// How a step says that it stores an output. Strips that stream are never tiles.
+static const char *to_caller(const qdq_draft *of, const qdq_plan_step *info) {
+    return of->storage.tiled && !info->streamed ? "untilize" : "output";
 }
 
 // Appends " on codes of b" for weight codes, or " on folded b" for an input computed while
@@ -64,8 +45,6 @@ static void describe_tensor_op(const qdq_draft *of, const qdq_draft_step *draft,
     const qdq_graph *graph = of->graph;
     const qdq_node *node = draft->tensor_op_node;
     for (size_t i = 0; i < tensor_op->x_count; i++) {
-        info->read_bytes += draft->tensor_op->packed >> i & 1 ? bytes_packed(of, draft, i)
-                                                              : bytes_of(of, &tensor_op->x[i]);
         if (draft->tensor_op_inputs[i].id)
             append(l, l->at ? ", " : "", "", graph->values[draft->tensor_op_inputs[i].id].name);
     }
@@ -75,16 +54,15 @@ static void describe_tensor_op(const qdq_draft *of, const qdq_draft_step *draft,
     info->node = draft->on_integers ? (size_t)(node - graph->nodes) : 0;
     describe_known(of, draft, l);
     for (size_t i = 0; i < tensor_op->y_count; i++) {
-        info->write_bytes += bytes_of(of, &tensor_op->y[i]);
         if (tensor_op->y[i].place.kind == QDQ_PLACE_OUTPUT)
-            append(l, " -> ", to_caller(of), graph->outputs[tensor_op->y[i].place.at].name);
+            append(l, " -> ", to_caller(of, info), graph->outputs[tensor_op->y[i].place.at].name);
     }
     info->blocks = tensor_op->units;
     info->scratch_bytes = tensor_op->flat_bytes;
 }
 
 static void describe_links(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
-                           line *l, qdq_plan_step *info) {
+                           const qdq_plan_step *info, line *l) {
     const qdq_graph *graph = of->graph;
     for (size_t i = 0; i < step->link_count; i++) {
         const qdq_draft_link *from = &draft->links[i];
@@ -92,12 +70,11 @@ static void describe_links(const qdq_draft *of, const qdq_draft_step *draft, con
         if (from->node)
             append(l, " -> ", from->node->op->name, from->node->name);
         else if (from->output != SIZE_MAX)
-            append(l, " -> ", "untilize", graph->outputs[from->output].name);
-        else
+            append(l, " -> ", to_caller(of, info), graph->outputs[from->output].name);
+        else if (!info->streamed)
             append(l, " -> ", "tilize", graph->values[draft->x].name);
         if (link->store.kind == QDQ_PLACE_OUTPUT && from->node)
-            append(l, " -> ", to_caller(of), graph->outputs[link->store.at].name);
-        info->write_bytes += bytes_in(of, link->store, link->y_dtype, step->x.shape);
+            append(l, " -> ", to_caller(of, info), graph->outputs[link->store.at].name);
     }
 }
 
@@ -109,11 +86,10 @@ void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const q
         describe_tensor_op(of, draft, step->tensor_op, &l, info);
     } else {
         append(&l, "", "", of->graph->values[draft->x].name);
-        info->read_bytes = bytes_of(of, &step->x);
         info->tiled = step->tiled;
         info->blocks = step->blocks;
     }
-    describe_links(of, draft, step, &l, info);
+    describe_links(of, draft, step, info, &l);
     if (draft->reduce_node) append(&l, " -> ", "parameters of", draft->reduce_node->name);
     l.text[qdq_utf8_valid(l.text, strlen(l.text))] =
         '\0';  // drops a character that was cut in half

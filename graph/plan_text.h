@@ -5,7 +5,8 @@
 
 #include "graph/compile/lower.h"
 
-// Sets the text of a step and the bytes it moves; the plan's pool owns the strings.
+// Sets the text of a step, its shape and its blocks, after qdq_count_traffic. The plan's pool owns
+// the strings.
 void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
                        qdq_plan_step *info);
 

@@ -83,10 +83,7 @@ static void count_bytes(bench *b) {
     for (size_t i = 0; i < qdq_plan_output_count(plan); i++)
         b->write_bytes += qdq_plan_output(plan, i)->bytes;
     b->step_count = qdq_plan_get_stats(plan).step_count;
-    for (size_t i = 0; i < b->step_count; i++) {
-        const qdq_plan_step *step = qdq_plan_get_step(plan, i);
-        b->step_bytes += step->read_bytes + step->write_bytes;
-    }
+    b->step_bytes = qdq_plan_get_stats(plan).moved_bytes;
 }
 
 // Memory for `rows` rows of `repeat` times each.
@@ -166,8 +163,10 @@ static void print_text(const bench *b) {
     const member *run = &b->members[RUN];
     print_spread(b->opt->operands.items[0], &run->spread);
     print_rate(b->read_bytes + b->write_bytes, run->spread.median);
-    printf(" in and out; all steps move %zu bytes, %.2f GB/s\n", b->step_bytes,
-           rate(b->step_bytes, run->spread.median));
+    printf(" in and out; all steps move %zu bytes, %.2f GB/s, %.2f times the necessary %zu\n",
+           b->step_bytes, rate(b->step_bytes, run->spread.median),
+           moved_over_necessary(b->session.plan),
+           qdq_plan_get_stats(b->session.plan).necessary_bytes);
     for (size_t i = 0; i < b->step_count; i++) {
         const qdq_plan_step *step = qdq_plan_get_step(b->session.plan, i);
         printf("  step %zu", i);
@@ -255,6 +254,7 @@ static void print_json(const bench *b) {
     json_uint_key(&json, "timings", b->repeat);
     json_spread(&json, &run->spread);
     json_uint_key(&json, "bytes", b->step_bytes);
+    json_traffic(&json, b->session.plan);
     json_uint_key(&json, "input_bytes", b->read_bytes);
     json_uint_key(&json, "output_bytes", b->write_bytes);
     json_rate(&json, b->read_bytes + b->write_bytes, run->spread.median);

@@ -78,11 +78,14 @@ static size_t tiled_values(const qdq_plan *plan, const qdq_plan_stats *stats) {
 }
 
 // " 3  x -> Quantize q -> output y  (blocks, 4 strips, streamed, reads 4096, writes 1024 bytes)"
-static void print_step(size_t number, const qdq_plan_step *step, bool tiled_plan) {
-    bool streams = !tiled_plan && !step->tiled && strcmp(step->shape, "tensor_op") != 0;
-    printf(" %3zu  %s  (%s, %zu %s%s%s, reads %zu, writes %zu bytes", number, step->text,
-           step->shape, step->blocks, block_noun(step), step->blocks == 1 ? "" : "s",
-           streams ? ", streamed" : "", step->read_bytes, step->write_bytes);
+// " 3  q -> Quantize r  (blocks, 4 tiles, row-major to tiles, reads 4096, writes 1024 bytes)"
+static void print_step(size_t number, const qdq_plan_step *step) {
+    bool tiles = strstr(step->reads, "tiles") || strstr(step->writes, "tiles");
+    printf(" %3zu  %s  (%s, %zu %s%s", number, step->text, step->shape, step->blocks,
+           block_noun(step), step->blocks == 1 ? "" : "s");
+    if (step->streamed) printf(", streamed");
+    if (tiles) printf(", %s to %s", step->reads, step->writes);
+    printf(", reads %zu, writes %zu bytes", step->read_bytes, step->write_bytes);
     if (step->scratch_bytes) printf(", copies in %zu bytes of scratch", step->scratch_bytes);
     printf(")\n");
 }
@@ -105,8 +108,10 @@ static void print_plan(const qdq_plan *plan, bool map) {
     printf("inputs, outputs  %zu bytes, row-major\n", s.io_bytes);
     printf("constants        %zu bytes\n", s.constant_bytes);
     printf("scratch          %zu bytes\n", s.scratch_bytes);
+    printf("moved by steps   %zu bytes, %.2f times the necessary %zu\n", s.moved_bytes,
+           moved_over_necessary(plan), s.necessary_bytes);
     printf("operations       %zu\n\nsteps\n", s.operations);
-    for (size_t i = 0; i < s.step_count; i++) print_step(i, qdq_plan_get_step(plan, i), s.tiled);
+    for (size_t i = 0; i < s.step_count; i++) print_step(i, qdq_plan_get_step(plan, i));
     print_values(plan, &s);
     if (map) print_map(plan);
     print_device(plan);
@@ -138,6 +143,10 @@ static void json_step(qdq_json *json, const qdq_plan_step *step) {
     json_string_key(json, "shape", step->shape);
     json_string_key(json, "blocks_are", step->tiled ? "tiles" : "strips");
     json_uint_key(json, "blocks", step->blocks);
+    json_string_key(json, "reads", step->reads);
+    json_string_key(json, "writes", step->writes);
+    qdq_json_key(json, "streamed");
+    qdq_json_bool(json, step->streamed);
     json_uint_key(json, "read_bytes", step->read_bytes);
     json_uint_key(json, "write_bytes", step->write_bytes);
     json_uint_key(json, "scratch_bytes", step->scratch_bytes);
@@ -159,6 +168,7 @@ static void print_json(const qdq_plan *plan, const options *opt, size_t paged) {
     json_uint_key(&json, "io_bytes", s.io_bytes);
     json_uint_key(&json, "constant_bytes", s.constant_bytes);
     json_uint_key(&json, "scratch_bytes", s.scratch_bytes);
+    json_traffic(&json, plan);
     json_uint_key(&json, "operations", s.operations);
     qdq_json_key(&json, "values");
     qdq_json_begin_array(&json);

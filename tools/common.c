@@ -189,6 +189,19 @@ void json_uint_key(qdq_json *json, const char *key, size_t value) {
     qdq_json_uint(json, value);
 }
 
+double moved_over_necessary(const qdq_plan *plan) {
+    qdq_plan_stats s = qdq_plan_get_stats(plan);
+    return s.necessary_bytes ? (double)s.moved_bytes / (double)s.necessary_bytes : 0;
+}
+
+void json_traffic(qdq_json *json, const qdq_plan *plan) {
+    qdq_plan_stats s = qdq_plan_get_stats(plan);
+    json_uint_key(json, "moved_bytes", s.moved_bytes);
+    json_uint_key(json, "necessary_bytes", s.necessary_bytes);
+    qdq_json_key(json, "moved_over_necessary");
+    qdq_json_double(json, moved_over_necessary(plan));
+}
+
 void json_element(qdq_json *json, qdq_dtype dtype, double value) {
     if (qdq_dtype_get(dtype)->kind == QDQ_KIND_WIDE_INT)
         qdq_json_double(json, value);

@@ -54,6 +54,10 @@ void json_begin(qdq_json *json);
 void json_end(qdq_json *json);
 void json_string_key(qdq_json *json, const char *key, const char *text);
 void json_uint_key(qdq_json *json, const char *key, size_t value);
+// How often the steps of a plan move each byte that has to be moved once; 0 without any.
+double moved_over_necessary(const qdq_plan *plan);
+// Writes moved_bytes, necessary_bytes and moved_over_necessary.
+void json_traffic(qdq_json *json, const qdq_plan *plan);
 // Writes an integer for integer dtypes, otherwise a float32.
 void json_element(qdq_json *json, qdq_dtype dtype, double value);
 

@@ -10,6 +10,7 @@
 
 #include "graph/compile/compile.h"
 #include "graph/plan_text.h"
+#include "graph/plan_traffic.h"
 #include "ops/kernels/kernel.h"
 #include "ops/quantize/lookup_stages.h"
 #include "runtime/numerics/block_float.h"
@@ -348,15 +349,24 @@ qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from) {
     size_t count = c->draft.step_count;
     plan->steps = qdq_mempool_array(&plan->mempool, count, sizeof *plan->steps);
     plan->step_infos = qdq_mempool_array(&plan->mempool, count, sizeof *plan->step_infos);
-    if (!plan->steps || !plan->step_infos) return qdq_draft_stopped(&c->draft, c->err);
+    qdq_traffic traffic = {
+        .seen = qdq_mempool_array(&c->scratch, c->draft.graph->value_count, sizeof(bool))};
+    if (!plan->steps || !plan->step_infos || !traffic.seen)
+        return qdq_draft_stopped(&c->draft, c->err);
     plan->step_count = count;
     for (size_t i = 0; i < count; i++) {
         QDQ_TRY(build_step(c, &c->draft.steps[i], from, &plan->steps[i]));
         plan->steps[i].shape = shape_of(&plan->steps[i]);
         plan->stats.operations =
             qdq_size_add(plan->stats.operations, operations_of(&plan->steps[i]));
+        qdq_count_traffic(&c->draft, &c->draft.steps[i], &plan->steps[i], &plan->step_infos[i],
+                          &traffic);
         qdq_describe_step(&c->draft, &c->draft.steps[i], &plan->steps[i], &plan->step_infos[i]);
     }
+    for (size_t i = 0; i < plan->output_count; i++)
+        traffic.necessary_bytes = qdq_size_add(traffic.necessary_bytes, plan->outputs[i].bytes);
+    plan->stats.moved_bytes = traffic.moved_bytes;
+    plan->stats.necessary_bytes = traffic.necessary_bytes;
     plan->stats.value_count = plan->value_count;
     plan->stats.step_count = plan->step_count;
     return plan->mempool.failed ? qdq_draft_stopped(&c->draft, c->err) : QDQ_OK;

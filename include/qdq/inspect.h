@@ -32,8 +32,12 @@ typedef struct qdq_plan_step {
     const char *shape;  // how it runs: "blocks", "direct", "move", "reduce" or "tensor_op"
     bool tiled;         // walks 32x32 tiles; else strips of row-major memory
     size_t blocks;      // tiles or strips; for a tensor op, units, which threads may share
-    size_t read_bytes;  // moved from and to the arena and the caller's memory per run; padding that
-                        // is not computed does not count
+    // Memory in which it reads and writes values: "row-major", "tiles", "row-major and tiles" or
+    // "nothing". A step over strips may read and write tiles: it collects strips from their rows.
+    const char *reads, *writes;
+    bool streamed;      // walks strips, and neither reads nor writes tiles
+    size_t read_bytes;  // moved from and to the arena, constants and the caller's memory per run;
+                        // padding that is not computed does not count
     size_t write_bytes;
     size_t scratch_bytes;  // row-major copies of operands in tiles, for a tensor op
     bool on_integers;      // integer execution: `node` reads integers, not their dequantized values
@@ -51,6 +55,8 @@ typedef struct qdq_plan_stats {
     size_t io_bytes;         // of inputs and outputs, row-major
     size_t constant_bytes;   // in their stored form: packed, or row-major
     size_t scratch_bytes;    // the rest of an exec, which takes arena, io and scratch bytes in all
+    size_t moved_bytes;      // that all steps read and write
+    size_t necessary_bytes;  // of inputs and constants that steps read, and of outputs, once each
     size_t operations;       // of a run, on elements: a multiply-add counts as one; SIZE_MAX: more
     size_t value_count, step_count;
 } qdq_plan_stats;

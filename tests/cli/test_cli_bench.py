@@ -52,6 +52,10 @@ class Bench(Case):
             self.assertEqual([one["bytes"] for one in parsed["steps"]],
                              [one["read_bytes"] + one["write_bytes"] for one in plan["steps"]])
             self.assertEqual(parsed["bytes"], sum(one["bytes"] for one in parsed["steps"]))
+            self.assertEqual(parsed["bytes"], parsed["moved_bytes"])
+            self.assertEqual(parsed["necessary_bytes"], 9 * ELEMENTS)
+            self.assertAlmostEqual(parsed["moved_over_necessary"],
+                                   parsed["bytes"] / (9 * ELEMENTS))
             for one in parsed["steps"]:
                 self.assert_spread(one)
 
@@ -59,7 +63,8 @@ class Bench(Case):
         out = self.qdq("bench", self.write("g.json", GRAPH), "--repeat", 3).out.splitlines()
         steps = len(self.json("plan", "g.json")["steps"])
         self.assertRegex(out[0], rf"\Ag\.json: {SPREAD}, {9 * ELEMENTS} bytes, {NUMBER} GB/s in "
-                                 rf"and out; all steps move \d+ bytes, {NUMBER} GB/s\Z")
+                                 rf"and out; all steps move \d+ bytes, {NUMBER} GB/s, {NUMBER} times "
+                                 rf"the necessary {9 * ELEMENTS}\Z")
         self.assertEqual(len(out), 1 + steps + 1)
         self.assertRegex(out[-1], rf"\A  other mode, fast: {SPREAD}\Z")
         for i, line in enumerate(out[1:-1]):

@@ -154,7 +154,7 @@ class Plan(Case):
     def test_a_tiled_chain_is_one_step_between_tiles(self):
         nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1),
                  quantize("c", "b", scales=1)]
-        self.write("g.json", graph(nodes, outputs={"y": "c"}))
+        self.write("g.json", graph(nodes, [value("x", shape=[32, 32])], {"y": "c"}))
         plan = self.assert_plan("--tiled")
         self.assertEqual([one["name"] for one in plan["values"]], ["x", "c"])
         self.assertEqual([step["chain"] for step in plan["steps"]],
@@ -164,7 +164,8 @@ class Plan(Case):
         nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1, dtype="float32"),
                  node("Add", "c", None, {"a": "z", "b": "b"})]
         del nodes[2]["inputs"]["x"]
-        self.write("g.json", graph(nodes, [value("x"), value("z")], {"y": "c"}))
+        inputs = [value(name, shape=[32, 32]) for name in "xz"]
+        self.write("g.json", graph(nodes, inputs, {"y": "c"}))
         chains = [step["chain"] for step in self.assert_plan("--tiled")["steps"]]
         self.assertEqual(chains, ["z -> tilize z", "x -> tilize x -> Quantize a -> Dequantize b -> "
                                   "Add c -> untilize y"])
@@ -219,8 +220,67 @@ class Plan(Case):
         self.assertRegex(out, r"\(direct, 4 strips, streamed, ")
         self.assertNotRegex(out, r"tiles +0\b")
         tiled = self.qdq("plan", "g.json", "--tiled").out
-        self.assertNotIn("row-major ", tiled)
+        self.assertNotRegex(tiled, r"(?m)^ . \S+ +\w+ +\S.* +row-major +\d")
         self.assertNotIn("streamed", tiled)
+
+    def test_strips_of_a_tiled_plan_say_where_they_read_and_write(self):
+        """Tiles of [2, 3] are nearly empty, so steps go over strips. Two nodes read a."""
+        nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1),
+                 node("Dequantize", "c", "a", scales=2)]
+        cases = (([], ["b", "c"], [("row-major", "row-major and tiles", False),
+                                   ("tiles", "row-major", False)]),
+                 (["--keep", "c"], ["c"], [("row-major", "row-major and tiles", False)]),
+                 ([], ["b"], [("row-major", "row-major", True)]))
+        for words, outputs, wanted in cases:
+            self.write("g.json", graph(nodes, [value("x", shape=[2, 3])],
+                                       {name: name for name in outputs}))
+            with self.subTest(words=words, outputs=outputs):
+                steps = self.plan("--tiled", *words)["steps"]
+                self.assertEqual([(one["reads"], one["writes"], one["streamed"]) for one in steps],
+                                 wanted)
+                out = self.qdq("plan", "g.json", "--tiled", *words).out
+                for reads, writes, streamed in wanted:
+                    self.assertIn(", 1 strip, streamed, reads" if streamed else
+                                  f", 1 strip, {reads} to {writes}, reads", out)
+                self.assertEqual("tilize" in out, not wanted[0][2])
+
+    def assert_moved(self, words, moved, necessary):
+        plan, out = self.plan(*words), self.qdq("plan", "g.json", *words).out
+        self.assertEqual((plan["moved_bytes"], plan["necessary_bytes"]), (moved, necessary), words)
+        self.assertAlmostEqual(plan["moved_over_necessary"], moved / necessary)
+        self.assertEqual(moved, sum(one["read_bytes"] + one["write_bytes"]
+                                    for one in plan["steps"]))
+        self.assertIn(f"moved by steps   {moved} bytes, {moved / necessary:.2f} times the necessary "
+                      f"{necessary}\n", out)
+
+    def test_bytes_moved_are_compared_with_the_necessary_ones(self):
+        """float32 [64, 48] becomes int8 and float32 again: n elements."""
+        n = 64 * 48
+        nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1, dtype="float32")]
+        self.write("g.json", graph(nodes, [value("x", shape=[64, 48])], {"y": "b"}))
+        self.assert_moved([], 8 * n, 8 * n)
+        self.assert_moved(["--tiled"], 8 * n, 8 * n)
+        self.assert_moved(["--keep", "a"], 9 * n, 8 * n)
+        # x to tiles, x to a, a to b, b to rows
+        self.assert_moved(["-m"], (8 + 5 + 5 + 8) * n, 8 * n)
+        # On a device padding is moved as well: 2x2 tiles instead of 2x1.5.
+        tiles = 4 * 1024
+        self.assert_moved(["--device", "n150"], (4 + 4) * n + (4 + 5 + 5 + 4) * tiles, 8 * n)
+
+    def test_a_second_operand_and_constants_are_necessary_once(self):
+        """x + z, and the sum + z: z is read twice, the constant w once."""
+        def add(name, a, b):
+            return {"op": "Add", "name": name, "inputs": {"a": a, "b": b}}
+
+        n = 32 * 32 * 4
+        w = {**value("w", shape=[32, 32]), "data": [0.5] * 1024}
+        self.write("g.json", graph([add("s", "x", "z"), add("t", "s", "z"), add("u", "t", "w")],
+                                   [value(name, shape=[32, 32]) for name in "xz"], {"y": "u"},
+                                   constants=[w]))
+        # The sums are one step, which reads x, z twice, and w.
+        self.assert_moved([], 5 * n, 4 * n)
+        # Three copies to tiles, three sums, one copy to rows.
+        self.assert_moved(["-m"], (3 * 2 + 3 * 3 + 2) * n, 4 * n)
 
     def test_a_value_that_is_read_again_keeps_its_memory(self):
         nodes = [requantize("a", "x"), requantize("b", "a"), requantize("c", "a")]

@@ -5,7 +5,7 @@
     bench_tiled.py BUILD
 
 Times are the lower quartiles of 31 timings, the least of three such runs in turn. The last column is
-the bytes that all steps of the materialized plan move, over the bytes of inputs and outputs.
+`moved_over_necessary` of the materialized plan.
 """
 
 import json
@@ -74,8 +74,7 @@ def print_row(qdq, name, graph):
     runs = [[bench(qdq, graph, *words) for words in ways] for _ in range(3)]
     streamed, tiled, apart = (min(run[k]["quartile_seconds"][0] for run in runs) * 1e6
                               for k in range(3))
-    last = runs[0][2]
-    moved = last["bytes"] / (last["input_bytes"] + last["output_bytes"])
+    moved = runs[0][2]["moved_over_necessary"]
     print(f"| {name} | {streamed:.1f} | {tiled:.1f} | {tiled / streamed:.2f} | "
           f"{apart / streamed:.2f} | {moved:.1f} |", flush=True)
 

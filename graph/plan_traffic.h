@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the steps of a plan read and write, and how many bytes they move.
+#ifndef QDQ_GRAPH_PLAN_TRAFFIC_H
+#define QDQ_GRAPH_PLAN_TRAFFIC_H
+
+#include "graph/compile/lower.h"
+
+// What the steps of a plan move in all. `seen` has a flag for each value of the graph, all false at
+// first.
+typedef struct qdq_traffic {
+    bool *seen;  // inputs and constants that some step reads
+    size_t moved_bytes, necessary_bytes;
+} qdq_traffic;
+
+// Sets the bytes that a step reads and writes, and the kinds of memory, and adds the step to
+// `total`. Outputs of the graph are not in necessary_bytes.
+void qdq_count_traffic(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
+                       qdq_plan_step *info, qdq_traffic *total);
+
+#endif
