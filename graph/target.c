@@ -90,8 +90,9 @@ qdq_target_device qdq_target_device_of(const char *name) {
 }
 
 qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op_context *ctx) {
-    if (!ctx->op->by_target) return (qdq_numerics){0};
-    return version->target->numerics(ctx, version);
+    if (!ctx->op->by_target && !ctx->op->by_chip) return (qdq_numerics){0};
+    qdq_numerics n = version->target->numerics(ctx, version);
+    return ctx->op->by_chip ? (qdq_numerics){.multiply_add = n.multiply_add} : n;
 }
 
 static bool has_word(const char *words, const char *word) {

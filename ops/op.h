@@ -74,8 +74,9 @@ typedef struct qdq_op {
     // Writes the stages of a node without findings, at most QDQ_MAX_STAGES, and returns how many;
     // 0 when memory runs out or a constant cannot be read.
     size_t (*lower)(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages);
-    // A target has its own numerics for this op. Every other op computes the same for all targets.
-    bool by_target;
+    // A target has its own numerics for this op. `by_chip`: only `multiply_add` matters, which says
+    // whether a chip computes it. Every other op computes the same for all targets.
+    bool by_target, by_chip;
     // How it takes part in integer execution and in packing weights; NULL: it takes no part.
     const qdq_op_fusion *fusion;
 } qdq_op;

@@ -66,8 +66,8 @@ typedef struct qdq_op_fusion {
     // dequantize them while it runs.
     bool (*packs_weight_codes)(const struct qdq_op_context *ctx);
 
-    // ReLU in front of Quantize. `cuts_negative`: y is x if x is above 0 or NaN, else 0.
-    bool cuts_negative;
+    // ReLU in front of Quantize. Whether y of the link is x if x is above 0 or NaN, else 0.
+    bool (*cuts_negative)(const qdq_link *link);
     // Whether the link makes of every x below 0 the y that it makes of 0.
     bool (*ignores_negative)(const qdq_link *link);
 } qdq_op_fusion;

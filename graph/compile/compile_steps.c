@@ -232,8 +232,8 @@ static void drop_cuts(const qdq_draft_step *draft, qdq_step *step) {
         qdq_link *first = &step->links[i - 1], *second = first + 1;
         qdq_dtype x = i > 1 ? first[-1].y_dtype : step->x.dtype;
         if (cut && node && qdq_fusion_of(cut->op)->cuts_negative && first->fn && second->fn &&
-            first->store.kind == QDQ_PLACE_NONE && x == first->y_dtype &&
-            qdq_fusion_of(node->op)->ignores_negative &&
+            qdq_fusion_of(cut->op)->cuts_negative(first) && first->store.kind == QDQ_PLACE_NONE &&
+            x == first->y_dtype && qdq_fusion_of(node->op)->ignores_negative &&
             qdq_fusion_of(node->op)->ignores_negative(second))
             first->fn = NULL;
     }

@@ -121,7 +121,8 @@ typedef struct qdq_numerics {
     // Denormal float32 and -0 become +0: x of Quantize; scales, steps and results of Quantize,
     // Dequantize and Requantize.
     bool flush_denormals;
-    // The multiply-add of Quantize, Dequantize and Requantize.
+    // The multiply-add of Quantize, Dequantize and Requantize. With a chip's, MatMul and some
+    // elementwise ops are the chip's too (docs/device_arithmetic.md, sections 7 and 8).
     qdq_multiply_add multiply_add;
     qdq_bfloat16_load bfloat16_load;
     // Quantize and Requantize: 128 is added to the float zero point, before the product is, and

@@ -89,6 +89,7 @@ static void infer_comparison(qdq_op_context *ctx) {
         .attrs_size = sizeof(qdq_binary_attrs),                                              \
         BINARY_##kind,                                                                       \
         .lower = lower_##function_name,                                                      \
+        .by_chip = QDQ_ELEMENTWISE_##function_name != QDQ_ELEMENTWISE_greater_equal,         \
     };
 
 #define BINARY_number_mixed \
@@ -203,6 +204,7 @@ const qdq_op qdq_op_bias_add = {
     QDQ_OP_TABLES(bias_add_inputs, float_outputs, bias_add_attrs),
     .infer = infer_bias_add,
     .lower = lower_bias_add,
+    .by_chip = true,
 };
 
 //---- PReLU ------------------------------------------------------------------

@@ -5,6 +5,7 @@
 
 #include "ops/blocking.h"
 #include "ops/chunks.h"
+#include "ops/kernels/elementwise/chip_elementwise.h"
 #include "runtime/numerics/dtype.h"
 
 enum { PART = QDQ_ELEMENTS_PART, UNIT = QDQ_ELEMENTS_UNIT, MAX_OPERANDS = 3 };
@@ -22,7 +23,8 @@ typedef struct elements_params {
     qdq_elementwise_numbers numbers;
     qdq_elementwise function;
     qdq_dtype y_dtype;
-    bool whole;  // all operands and y are integers: exact
+    bool whole;    // all operands and y are integers: exact
+    bool on_chip;  // `fn` computes as a chip does
     operand operands[MAX_OPERANDS];
     qdq_shape shape;  // of y
     // Links: the operand that is x, and the views of the other operands.
@@ -228,6 +230,21 @@ static qdq_stage link_stage(elements_params *p) {
     return stage;
 }
 
+// The function of a chip, if it is known for these dtypes.
+static void use_chip(elements_params *p, const qdq_lowering *to) {
+    const operand *a = &p->operands[0], *b = &p->operands[1];
+    qdq_elementwise_fn *fn =
+        qdq_chip_elementwise_find(p->function, to->numerics.multiply_add, a->dtype,
+                                  b->given ? b->dtype : a->dtype, p->y_dtype, to->isas);
+    p->on_chip = fn != NULL;
+    if (fn) p->fn = fn;
+}
+
+bool qdq_elements_are_ieee(const qdq_link *link) {
+    const elements_params *p = link->params;
+    return !p->on_chip;
+}
+
 size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_elements *op,
                           qdq_stage *stages) {
     elements_params *p = QDQ_MEMPOOL_NEW(to->mempool, elements_params);
@@ -249,6 +266,7 @@ size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, con
             qdq_shape_equal(ctx->inputs[ports[i]].type.shape, y.shape))
             p->x = i;
     }
+    use_chip(p, to);
     size_t count = qdq_shape_count(y.shape);
     stages[0] = p->x < MAX_OPERANDS ? link_stage(p)
                                     : (qdq_stage){.params = p,

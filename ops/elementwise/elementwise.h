@@ -22,4 +22,7 @@ typedef struct qdq_elements {
 size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_elements *op,
                           qdq_stage *stages);
 
+// Whether a link that qdq_lower_elements made computes as IEEE has it, not as a chip does.
+bool qdq_elements_are_ieee(const qdq_link *link);
+
 #endif

@@ -17,7 +17,7 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
 
 static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_unary_attrs, x), false, QDQ_SET_FLOATS}};
 
-static const qdq_op_fusion relu_fusion = {.cuts_negative = true};
+static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee};
 
 #define UNARY(function, op_name, what)                                                      \
     static size_t lower_##function(const qdq_op_context *ctx, const qdq_lowering *to,       \
@@ -35,6 +35,8 @@ static const qdq_op_fusion relu_fusion = {.cuts_negative = true};
         .output_count = 1,                                                                  \
         .infer = infer,                                                                     \
         .lower = lower_##function,                                                          \
+        .by_chip = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_relu ||                    \
+                   QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_reciprocal,                \
         .fusion = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_relu ? &relu_fusion : NULL, \
     };
 

@@ -4,6 +4,7 @@
 #include "ops/kernels/quantize/quantize.inc.h"
 
 #include "ops/kernels/depthwise/depthwise.inc.h"
+#include "ops/kernels/elementwise/chip_elementwise.inc.h"
 #include "ops/kernels/elementwise/elementwise.inc.h"
 #include "ops/kernels/gemm/gemm.inc.h"
 #include "ops/kernels/gemm/gemm_dequant_b.inc.h"

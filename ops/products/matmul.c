@@ -121,6 +121,6 @@ const qdq_op qdq_op_matmul = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
-    .by_target = true,
+    .by_chip = true,
     .fusion = &fusion,
 };

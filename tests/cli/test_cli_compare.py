@@ -156,6 +156,17 @@ class Causes(Compare):
         self.assert_cause(x_graph([x], quantize(scales=0.03, zps=127, dtype="int32")),
                           "multiply-add", x, [-62, -63], targets=("ttnn@ieee", "ttnn@wormhole"))
 
+    def test_elementwise_arithmetic_of_a_chip_is_reported(self):
+        # The chip's 1 / 0.03 is 42055555 as a pattern, and the nearest float32 is 42055556.
+        x = as_float32(0.03)
+        self.assert_cause(x_graph([x], node("Reciprocal", "r", "x")), "multiply-add", x,
+                          [float.fromhex("0x1.0aaaacp+5"), float.fromhex("0x1.0aaaaap+5")],
+                          targets=("ttnn@ieee", "ttnn@blackhole"))
+        add = {"op": "Add", "name": "s", "inputs": {"a": "x", "b": "x"}, "attrs": {}}
+        content = x_graph([-0.0], add)
+        pair = self.pair(content, "core,ttnn@wormhole")  # Wormhole's -0 + -0 is +0
+        self.assertEqual(pair["causes"][0]["cause"], "multiply-add")
+
     def test_bfloat16_rounding_is_reported(self):
         self.assert_cause(x_graph([257, 4], node("Dequantize", "d", "x", scales=1), dtype="int32"),
                           "bfloat16 rounding", 257, [256, 258])
@@ -296,8 +307,8 @@ g.json: 1 of 2 nodes differ, and 1 more by what they are given
         self.assertEqual(result.out.splitlines()[0], "q (Quantize): equal on these inputs")
 
     def test_only_ops_with_numerics_of_the_target_may_differ_elsewhere(self):
-        relu = {"op": "ReLU", "name": "r", "inputs": {"x": "x"}, "attrs": {}}
-        self.write("g.json", x_graph([2, 3], relu))
+        exp = {"op": "Exp", "name": "r", "inputs": {"x": "x"}, "attrs": {}}
+        self.write("g.json", x_graph([2, 3], exp))
         for targets in ("core,onednn", "core,tripy", "core,ttnn,torchao"):
             result = self.qdq("compare", "g.json", "--targets", targets)
             self.assertEqual(result.out, "1 node is equal\ng.json: 0 of 1 nodes differ\n")

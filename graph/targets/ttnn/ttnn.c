@@ -118,16 +118,16 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
                                                                   : QDQ_MULTIPLY_ADD_BLACKHOLE;
     }
     n.device_typecast = chip != IEEE && qdq_op_context_is(ctx, "Cast");
-    if (qdq_op_context_is(ctx, "MatMul")) return n;
     if (qdq_op_context_is(ctx, "Requantize")) {
         requantize_as(&n, chip, ctx);
         return n;
     }
+    if (!qdq_quantize_attrs_of(ctx)) return n;
     qdq_argument scale = qdq_argument_of(ctx, "scale");
     qdq_argument zero_point = qdq_argument_of(ctx, "zero_point");
     if (qdq_op_context_is(ctx, "Dequantize"))
         dequantize_as(&n, &zero_point, x);
-    else if (qdq_quantize_attrs_of(ctx))
+    else
         quantize_as(&n, chip, &scale, &zero_point, x, ctx->outputs[0].dtype);
     return n;
 }

@@ -2,6 +2,9 @@
 // The multiply-add and the reciprocal of Tenstorrent chips without branches, which compilers turn
 // into vectors of integers: runtime/numerics/tenstorrent/ has the definitions, step by step.
 // `wormhole` is a constant of each caller.
+#ifndef QDQ_OPS_KERNELS_QUANTIZE_CHIP_LANES_INC_H
+#define QDQ_OPS_KERNELS_QUANTIZE_CHIP_LANES_INC_H
+
 #include <math.h>
 
 #include "ops/kernels/kernel.h"
@@ -109,3 +112,5 @@ static inline uint32_t chip_blackhole_reciprocal(uint32_t v) {
 static inline uint32_t chip_reciprocal(bool wormhole, uint32_t v) {
     return wormhole ? chip_wormhole_reciprocal(v) : chip_blackhole_reciprocal(v);
 }
+
+#endif

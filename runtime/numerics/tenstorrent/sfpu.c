@@ -121,11 +121,11 @@ static uint32_t seed(qdq_multiply_add chip, uint32_t b) {
     return qdq_sfpmul(chip, r, qdq_sfpmad(chip, b ^ SIGN_BIT, r, TWO));
 }
 
-// An operand is zero, denormal, infinite or NaN.
-static uint32_t divide_special(uint32_t a, uint32_t b) {
-    uint32_t sign = (a ^ b) & SIGN_BIT, at = a >> 23 & 0xFF, bt = b >> 23 & 0xFF;
-    if (is_nan(a) || is_nan(b) || (!at && !bt) || (at == 255 && bt == 255)) return NAN_BITS;
-    return at == 255 || !bt ? sign | INFINITY_BITS : 0;
+// An operand is zero, denormal, infinite or NaN: a times a power of two that is infinite for a zero
+// b, and zero for an infinite one.
+static uint32_t divide_special(qdq_multiply_add chip, uint32_t a, uint32_t b) {
+    if (is_nan(b)) return chip == QDQ_MULTIPLY_ADD_WORMHOLE ? b : NAN_BITS;
+    return qdq_sfpmul(chip, a, (b & ~0x7FFFFFu) ^ INFINITY_BITS);
 }
 
 static uint32_t with_exponent(uint32_t v, int exponent) {
@@ -134,7 +134,7 @@ static uint32_t with_exponent(uint32_t v, int exponent) {
 
 uint32_t qdq_sfp_divide(qdq_multiply_add chip, uint32_t a, uint32_t b) {
     int of_a = (int)(a >> 23 & 0xFF), of_b = (int)(b >> 23 & 0xFF);
-    if (of_a == 0 || of_a == 255 || of_b == 0 || of_b == 255) return divide_special(a, b);
+    if (of_a == 0 || of_a == 255 || of_b == 0 || of_b == 255) return divide_special(chip, a, b);
     uint32_t sign = (a ^ b) & SIGN_BIT;
     a = with_exponent(a & MAGNITUDE, 127), b = with_exponent(b & MAGNITUDE, 127);
     uint32_t r = seed(chip, b), q = qdq_sfpmul(chip, a, r);
@@ -142,5 +142,6 @@ uint32_t qdq_sfp_divide(qdq_multiply_add chip, uint32_t a, uint32_t b) {
     q = qdq_sfpmad(chip, rest, r, q);
     // Two factors, so that the result overflows or underflows once.
     int exponent = of_a + (int)(q >> 23 & 0xFF) - (of_b - 127), half = exponent / 2;
-    return sign ^ qdq_sfpmul(chip, with_exponent(q, half), (uint32_t)(exponent - half) << 23);
+    q = with_exponent(q, half) | sign;
+    return qdq_sfpmul(chip, q, (uint32_t)(exponent - half) << 23);
 }
