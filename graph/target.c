@@ -127,6 +127,10 @@ const char *qdq_target_release(size_t target, size_t index) {
     return targets[target]->versions[index].name;
 }
 
+const char *qdq_target_device_name(const char *target) {
+    return target ? qdq_target_device_of(target).name : NULL;
+}
+
 // The name of the release from which on a rule holds, or no longer holds.
 static const char *release_name(const qdq_target *target, int number) {
     for (size_t i = 0; number && i < target->version_count; i++)

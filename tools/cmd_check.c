@@ -54,20 +54,25 @@ static int check_one(qdq_graph *graph, const char *path, const options *opt, qdq
 
 //---- All targets ------------------------------------------------------------
 
+static const qdq_report *report_of(qdq_graph *graph, const options *opt, const char *target) {
+    return qdq_graph_validate_on(graph, target, device_for(opt, target), NULL);
+}
+
 // A report lasts until the next validation, so each target's report is made again to print it.
 // Every report repeats the core's findings, which are printed once.
 static void print_all(qdq_graph *graph, const char *path, const options *opt, const matrix *m) {
     bool folded = matrix_print(m, opt->all);
     for (size_t t = 0; t < m->targets; t++) {
         const char *target = qdq_target_get(t).name;
-        const qdq_report *report = qdq_graph_validate(graph, target, NULL);
+        const qdq_report *report = report_of(graph, opt, target);
         if (report)
             folded |= print_findings(stdout, report, target, opt->all ? LIST_ALL : LIST_RULES);
     }
     print_counts(path, "all targets", m->errors, m->warnings, folded);
 }
 
-static void json_all(qdq_json *json, qdq_graph *graph, const char *path, const matrix *m) {
+static void json_all(qdq_json *json, qdq_graph *graph, const char *path, const options *opt,
+                     const matrix *m) {
     json_start(json, path, "all", m->errors, m->warnings);
     qdq_json_key(json, "nodes");
     matrix_json(json, m);
@@ -75,7 +80,7 @@ static void json_all(qdq_json *json, qdq_graph *graph, const char *path, const m
     qdq_json_begin_array(json);
     for (size_t t = 0; t < m->targets; t++) {
         const char *target = qdq_target_get(t).name;
-        const qdq_report *report = qdq_graph_validate(graph, target, NULL);
+        const qdq_report *report = report_of(graph, opt, target);
         for (size_t i = 0; report && i < report->count; i++)
             if (strcmp(report->findings[i].target, target) == 0)
                 json_finding(json, &report->findings[i]);
@@ -85,10 +90,10 @@ static void json_all(qdq_json *json, qdq_graph *graph, const char *path, const m
 
 static int check_all(qdq_graph *graph, const char *path, const options *opt, qdq_json *json) {
     matrix m;
-    int code = matrix_open(&m, graph, opt->watch);
+    int code = matrix_open(&m, graph, opt);
     if (code == EXIT_OK) {
         if (opt->json)
-            json_all(json, graph, path, &m);
+            json_all(json, graph, path, opt, &m);
         else
             print_all(graph, path, opt, &m);
         code = exit_of(opt, m.errors, m.warnings);
@@ -127,10 +132,6 @@ static int check_graphs(const options *opt, qdq_json *json) {
 int run_check(const options *opt) {
     qdq_json json;
     int code;
-    if (opt->device && opt->target && strcmp(opt->target, "all") == 0)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "--device is given with --target all, wanted one target: each has a "
-                            "device of its own");
     bool many = opt->operands.count > 1;
     if (opt->json) json_begin(&json);
     if (opt->json && many) {

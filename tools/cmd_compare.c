@@ -47,10 +47,21 @@ static bool split_targets(const char *text, target_list *out) {
     return out->count >= 2 || complain(text, wanted);
 }
 
+// A device that no target has would change nothing.
+static bool has_use_for_device(const options *opt, const target_list *list) {
+    bool used = !opt->device;
+    for (size_t i = 0; i < list->count; i++) used |= device_for(opt, list->names[i]) != NULL;
+    if (!used)
+        (void)tell_failure(QDQ_ERR_ARGUMENT,
+                           "--device is '%s', and none of the targets has a device; leave it out",
+                           opt->device);
+    return used;
+}
+
 // Prints a target's findings; the core's are already printed.
-static int ask_target(qdq_graph *graph, const char *target, bool *refuses) {
+static int ask_target(qdq_graph *graph, const options *opt, const char *target, bool *refuses) {
     qdq_error err = {0};
-    const qdq_report *report = qdq_graph_validate(graph, target, &err);
+    const qdq_report *report = qdq_graph_validate_on(graph, target, device_for(opt, target), &err);
     if (!report) return report_error(&err);
     if (strcmp(target, "core") != 0) (void)print_findings(stderr, report, target, LIST_BRIEFLY);
     *refuses = report->errors > 0;
@@ -58,11 +69,11 @@ static int ask_target(qdq_graph *graph, const char *target, bool *refuses) {
     return EXIT_OK;
 }
 
-static int leave_out_refusing(qdq_graph *graph, target_list *list) {
+static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list *list) {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
         bool refuses = false;
-        int code = ask_target(graph, list->names[i], &refuses);
+        int code = ask_target(graph, opt, list->names[i], &refuses);
         if (code != EXIT_OK) return code;
         if (refuses)
             list->refused[list->refused_count++] = list->names[i];
@@ -75,7 +86,9 @@ static int leave_out_refusing(qdq_graph *graph, target_list *list) {
     snprintf(err.text, sizeof err.text,
              "%zu of the targets accept the graph, wanted at least 2 to compare", kept);
     fprintf(stderr, "qdq: %s\n", err.text);
-    return tell_refusal(&err, graph, list->refused, list->refused_count);
+    const qdq_device *devices[MAX_TARGETS];
+    for (size_t i = 0; i < list->refused_count; i++) devices[i] = device_for(opt, list->refused[i]);
+    return tell_refusal(&err, graph, list->refused, devices, list->refused_count);
 }
 
 //---- JSON -------------------------------------------------------------------
@@ -240,7 +253,10 @@ int run_compare(const options *opt) {
     target_list list = {0};
     session s;
     options core = *opt;
-    core.target = "core";
+    core.target = "core", core.device = NULL;
+    if (opt->fast && opt->device)
+        return tell_failure(QDQ_ERR_ARGUMENT,
+                            "--fast and --device are both given, wanted one of them");
     if (opt->fast && !opt->targets) return compare_fast(opt);
     if (opt->fast)
         return tell_failure(QDQ_ERR_ARGUMENT,
@@ -248,10 +264,11 @@ int run_compare(const options *opt) {
     if (!opt->targets)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "--targets is missing, wanted two or more, as in --targets onnx,ttnn");
-    int code = split_targets(opt->targets, &list) ? EXIT_OK : EXIT_USAGE;
+    bool listed = split_targets(opt->targets, &list) && has_use_for_device(opt, &list);
+    int code = listed ? EXIT_OK : EXIT_USAGE;
     if (code == EXIT_OK) {
         code = session_start(&s, &core);
-        if (code == EXIT_OK) code = leave_out_refusing(s.graph, &list);
+        if (code == EXIT_OK) code = leave_out_refusing(s.graph, opt, &list);
         if (code == EXIT_OK) code = compare_session(&s, opt, &list);
         session_close(&s);
     }

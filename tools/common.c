@@ -78,6 +78,11 @@ const qdq_device *device_of(const options *opt) {
     return opt->device ? &opt->device_numbers : NULL;
 }
 
+const qdq_device *device_for(const options *opt, const char *target) {
+    const qdq_device *device = device_of(opt);
+    return device && (qdq_device_is_none(device) || qdq_target_device_name(target)) ? device : NULL;
+}
+
 qdq_graph *load_graph(const char *path, const options *opt, int *code) {
     qdq_graph_options graph_options;
     qdq_error err = {0};
@@ -136,7 +141,7 @@ qdq_plan *compile_graph(qdq_graph *graph, const options *opt, int *code) {
     if (!report || report->errors == 0 || err.status == QDQ_ERR_ARGUMENT)
         *code = report_error(&err);
     else
-        *code = tell_refusal(&err, graph, &opt->target, 1);
+        *code = tell_refusal(&err, graph, &opt->target, &device, 1);
     return NULL;
 }
 

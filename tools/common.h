@@ -36,6 +36,8 @@ bool compile_options_of(const options *opt, qdq_compile_options *out);
 bool read_device(options *opt, int *code);
 // The device of --device after read_device; NULL: not given.
 const qdq_device *device_of(const options *opt);
+// The same for one of several targets: those without a device of their own do not get one.
+const qdq_device *device_for(const options *opt, const char *target);
 // Loads a graph. NULL after a message, with the exit code in *code.
 qdq_graph *load_graph(const char *path, const options *opt, int *code);
 // The instruction set of --isa, or else of QDQ_ISA; NULL: no cap.

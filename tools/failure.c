@@ -36,16 +36,17 @@ void failure_wait(void) { failure.waits = true; }
 //---- As JSON ----------------------------------------------------------------
 
 static void json_findings_of(qdq_json *json, qdq_graph *graph, const char *const *targets,
-                             size_t count) {
+                             const qdq_device *const *devices, size_t count) {
     for (size_t t = 0; t < count; t++) {
-        const qdq_report *report = qdq_graph_validate(graph, targets[t], NULL);
+        const qdq_report *report = qdq_graph_validate_on(graph, targets[t], devices[t], NULL);
         for (size_t i = 0; report && i < report->count; i++)
             if (t == 0 || strcmp(report->findings[i].target, "core") != 0)
                 json_finding(json, &report->findings[i]);
     }
 }
 
-static void json_error(qdq_json *json, qdq_graph *graph, const char *const *targets, size_t count) {
+static void json_error(qdq_json *json, qdq_graph *graph, const char *const *targets,
+                       const qdq_device *const *devices, size_t count) {
     failure.told = true;
     qdq_json_key(json, "error");
     qdq_json_begin_object(json);
@@ -54,14 +55,14 @@ static void json_error(qdq_json *json, qdq_graph *graph, const char *const *targ
     json_string_key(json, "message", failure.error.text);
     qdq_json_key(json, "findings");
     qdq_json_begin_array(json);
-    json_findings_of(json, graph, targets, count);
+    json_findings_of(json, graph, targets, devices, count);
     qdq_json_end_array(json);
     qdq_json_end_object(json);
 }
 
 bool json_failure(qdq_json *json) {
     if (failure.error.status == QDQ_OK || failure.told) return false;
-    json_error(json, NULL, NULL, 0);
+    json_error(json, NULL, NULL, NULL, 0);
     failure.told = false;
     failure.error.status = QDQ_OK;  // another graph may fail as well
     return true;
@@ -69,7 +70,7 @@ bool json_failure(qdq_json *json) {
 
 // Keeps the first failure, and prints it as JSON unless stdout already has something else.
 static int keep(qdq_status status, const char *text, qdq_graph *graph, const char *const *targets,
-                size_t count) {
+                const qdq_device *const *devices, size_t count) {
     if (failure.error.status == QDQ_OK) {
         failure.error.status = status;
         snprintf(failure.error.text, sizeof failure.error.text, "%s", text);
@@ -77,7 +78,7 @@ static int keep(qdq_status status, const char *text, qdq_graph *graph, const cha
     if (failure.json && !failure.waits && !failure.told) {
         qdq_json json;
         json_begin(&json);
-        json_error(&json, graph, targets, count);
+        json_error(&json, graph, targets, devices, count);
         json_end(&json);
     }
     return exit_code(status);
@@ -92,7 +93,7 @@ int tell_failure(qdq_status status, const char *format, ...) {
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
     fprintf(stderr, "qdq: %s\n", text);
-    return keep(status, text, NULL, NULL, 0);
+    return keep(status, text, NULL, NULL, NULL, 0);
 }
 
 int tell_misuse(const char *command, const char *format, ...) {
@@ -102,11 +103,12 @@ int tell_misuse(const char *command, const char *format, ...) {
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
     fprintf(stderr, "qdq %s: %s; see `qdq help %s`\n", command, text, command);
-    return keep(QDQ_ERR_ARGUMENT, text, NULL, NULL, 0);
+    return keep(QDQ_ERR_ARGUMENT, text, NULL, NULL, NULL, 0);
 }
 
-int tell_refusal(const qdq_error *err, qdq_graph *graph, const char *const *targets, size_t count) {
-    return keep(err->status, err->text, graph, targets, count);
+int tell_refusal(const qdq_error *err, qdq_graph *graph, const char *const *targets,
+                 const qdq_device *const *devices, size_t count) {
+    return keep(err->status, err->text, graph, targets, devices, count);
 }
 
 int tell_unknown(const char *what, const char *name, const char *const *names, size_t count) {

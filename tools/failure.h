@@ -22,7 +22,8 @@ int tell_failure(qdq_status status, const char *format, ...) __attribute__((form
 int tell_misuse(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Prints nothing on stderr, because the findings of the targets that refuse the graph are already
 // there.
-int tell_refusal(const qdq_error *err, qdq_graph *graph, const char *const *targets, size_t count);
+int tell_refusal(const qdq_error *err, qdq_graph *graph, const char *const *targets,
+                 const qdq_device *const *devices, size_t count);
 // Reports an unknown name of a `what`, with the nearest name and all names.
 int tell_unknown(const char *what, const char *name, const char *const *names, size_t count);
 

@@ -53,9 +53,9 @@ static const option_row rows[] = {
         "store these values and keep them readable: `qdq run -o NAME=FILE`"),
     ROW("materialize", 'm', NULL, FLAG, materialize, " run plan bench ",
         "--tiled --keep all: every value in tiles, node by node"),
-    ROW("device", 0, "NAME|FILE.json|none", TEXT, device, " run check plan bench ",
+    ROW("device", 0, "NAME|FILE.json|none", TEXT, device, " run check plan compare bench ",
         "the device whose memory values lie in: n150, n300, p100, p150 or a description (ttnn: "
-        "that of its chip; other targets: none)"),
+        "that of its chip; other targets: none). Among several targets: of those that have one"),
     ROW("fast", 0, NULL, FLAG, fast, " run plan compare bench ",
         "integer execution: faster, other bits (compare: how far from the graph's bits)"),
     ROW("literal", 0, NULL, FLAG, literal, " run plan compare bench ",

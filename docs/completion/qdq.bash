@@ -45,11 +45,12 @@ _qdq() {
         ;;
     *:compare)
         words=''
-        options='--input --targets --all --threads --fast --literal --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--input --targets --all --threads --device --fast --literal --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -i | --input) options='' words='' files=yes ;;
         --targets) options='' words='' files='' ;;
         --threads) options='' words='' files='' ;;
+        --device) options='' words='' files=yes ;;
         --fill) options='' words='' files='' ;;
         --isa) options='' words='' files='' ;;
         --max-elements) options='' words='' files='' ;;

@@ -200,6 +200,8 @@ QDQ_API qdq_target_info qdq_target_get(size_t target);
 // The name of a release or variant; NULL if there is none. Every call that takes a target also
 // takes "TARGET@RELEASE".
 QDQ_API const char *qdq_target_release(size_t target, size_t index);
+// The device that "TARGET" or "TARGET@RELEASE" has unless another one is given; NULL: it has none.
+QDQ_API const char *qdq_target_device_name(const char *target);
 QDQ_API qdq_rule_info qdq_target_rule(size_t target, size_t index);
 
 #ifdef __cplusplus

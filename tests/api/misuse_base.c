@@ -154,6 +154,12 @@ CASE(qdq_target_release) {
     EXPECT(!qdq_target_release(SIZE_MAX, 0));
     EXPECT(!qdq_target_release(0, SIZE_MAX));
 }
+
+CASE(qdq_target_device_name) {
+    EXPECT(!qdq_target_device_name(NULL));
+    EXPECT(!qdq_target_device_name(""));
+    EXPECT(!qdq_target_device_name("ttnn@"));
+}
 CASE(qdq_target_rule) {
     EXPECT(!qdq_target_rule(SIZE_MAX, 0).id);
     EXPECT(!qdq_target_rule(0, SIZE_MAX).id);
@@ -244,6 +250,7 @@ const misuse_case misuse_base[] = {ROW(qdq_version),
                                    ROW(qdq_target_count),
                                    ROW(qdq_target_get),
                                    ROW(qdq_target_release),
+                                   ROW(qdq_target_device_name),
                                    ROW(qdq_target_rule),
                                    ROW(qdq_op_meant),
                                    {NULL, NULL}};

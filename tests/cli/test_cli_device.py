@@ -217,6 +217,44 @@ class Choice(Case):
         plan = self.json("plan", "g.json", "--target", "ttnn@blackhole")
         self.assertEqual(plan["device"]["name"], "p150")
 
+    def test_device_of_many_targets_is_of_those_that_have_one(self):
+        """The graph does not fit on the small device, which only ttnn has."""
+        self.write("g.json", chain())
+        self.write("tiny.json", DEVICE)
+        checked = self.json("check", "g.json", "--target", "all", "--device", "tiny.json", code=1)
+        refused = {target for one in checked["nodes"] for target, entry in one.items()
+                   if entry == "refused"}
+        found = [one["target"] for one in checked["findings"]
+                 if one["rule"] == "ttnn/memory-exhausted"]
+        self.assertIn("ttnn", refused)
+        self.assertEqual(found, ["ttnn"])
+        for device in ("n150", "none"):
+            self.assertNotIn("ttnn/memory", self.qdq("check", "g.json", "--target", "all",
+                                                     "--device", device, code=None).out)
+        words = ["g.json", "--fill", "1", "--targets", "core,ttnn,ttnn@ieee"]
+        result = self.qdq("compare", *words, "--device", "tiny.json", code=4)
+        self.assertIn("qdq: ttnn refuses the graph and is left out", result.err)
+        self.assertIn("[ttnn/memory-exhausted]", result.err)
+        for device in ("n150", "none"):
+            self.assertEqual(self.json("compare", *words, "--device", device,
+                                       code=None)["refused"], [])
+
+    def test_device_of_many_targets_must_be_of_the_chip_of_each(self):
+        self.write("g.json", one_quantize())
+        words = ["--fill", "1", "--targets", "ttnn@wormhole,ttnn@blackhole"]
+        for device in ("n150", "p150"):
+            self.assertIn("computes as a", self.qdq("compare", "g.json", *words, "--device", device,
+                                                    code=2).err)
+        self.assertIn("computes as a wormhole", self.qdq("check", "g.json", "--target", "all",
+                                                         "--device", "p150", code=2).err)
+
+    def test_findings_of_a_refusal_are_of_the_device_that_is_given(self):
+        self.write("g.json", chain())
+        self.write("tiny.json", DEVICE)
+        parsed = self.json("plan", "g.json", "--device", "tiny.json", code=4)
+        self.assertEqual([one["rule"] for one in parsed["error"]["findings"]
+                          if one["severity"] == "error"], ["ttnn/memory-exhausted"])
+
     def test_mistakes_are_usage_errors(self):
         self.write("g.json", one_quantize())
         for words, text in (
@@ -226,8 +264,10 @@ class Choice(Case):
                 (["--trace", "t.json"], "are about a device"),
                 (["--device", "n150", "--pages", "xx"], "did you mean 'x'?")):
             self.assertIn(text, self.qdq("plan", "g.json", *words, code=2).err)
-        self.assertIn("wanted one target", self.qdq("check", "g.json", "--target", "all",
-                                                    "--device", "n150", code=2).err)
+        for words, text in (
+                (["--targets", "core,onnx", "--device", "n150"], "none of the targets has a device"),
+                (["--fast", "--device", "n150"], "--fast and --device are both given")):
+            self.assertIn(text, self.qdq("compare", "g.json", "--fill", "1", *words, code=2).err)
         self.assertIn("absent.json", self.qdq("plan", "g.json", "--device", "absent.json",
                                               code=3).err)
 

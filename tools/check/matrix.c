@@ -85,10 +85,10 @@ static void note_finding(matrix *m, size_t target, const qdq_finding *f) {
 }
 
 // Every report repeats the core's findings; they are counted only with the core.
-static int fill_column(matrix *m, qdq_graph *graph, size_t target) {
+static int fill_column(matrix *m, qdq_graph *graph, const options *opt, size_t target) {
     qdq_error err = {0};
     const char *name = qdq_target_get(target).name;
-    const qdq_report *report = qdq_graph_validate(graph, name, &err);
+    const qdq_report *report = qdq_graph_validate_on(graph, name, device_for(opt, name), &err);
     if (!report) return report_error(&err);
     for (size_t i = 0; i < report->count; i++) {
         const qdq_finding *f = &report->findings[i];
@@ -102,7 +102,7 @@ static int fill_column(matrix *m, qdq_graph *graph, size_t target) {
     return EXIT_OK;
 }
 
-int matrix_open(matrix *m, qdq_graph *graph, watch *w) {
+int matrix_open(matrix *m, qdq_graph *graph, const options *opt) {
     qdq_error err = {0};
     *m = (matrix){.targets = qdq_target_count()};
     const qdq_report *report = qdq_graph_validate(graph, "core", &err);
@@ -111,10 +111,10 @@ int matrix_open(matrix *m, qdq_graph *graph, watch *w) {
         return tell_failure(QDQ_ERR_MEMORY, "no memory for the matrix of nodes and targets");
     int code = EXIT_OK;
     for (size_t t = 0; t < m->targets && code == EXIT_OK; t++) {
-        watch_tell(w, "target %zu of %zu, %s", t + 1, m->targets, qdq_target_get(t).name);
-        code = fill_column(m, graph, t);
+        watch_tell(opt->watch, "target %zu of %zu, %s", t + 1, m->targets, qdq_target_get(t).name);
+        code = fill_column(m, graph, opt, t);
     }
-    watch_clear(w);
+    watch_clear(opt->watch);
     return code;
 }
 

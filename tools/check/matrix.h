@@ -38,7 +38,7 @@ typedef struct matrix {
 
 // Validates the graph against every target, which invalidates any earlier report. EXIT_OK, or
 // another exit code after a message; close it in either case.
-int matrix_open(matrix *m, qdq_graph *graph, watch *w);
+int matrix_open(matrix *m, qdq_graph *graph, const options *opt);
 void matrix_close(matrix *m);
 
 // Prints aligned columns. Unless `all`, nodes that are ok everywhere are only counted, and if many
