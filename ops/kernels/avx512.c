@@ -6,6 +6,7 @@
 #include "ops/kernels/depthwise/depthwise.inc.h"
 #include "ops/kernels/elementwise/chip_elementwise.inc.h"
 #include "ops/kernels/elementwise/elementwise.inc.h"
+#include "ops/kernels/fpu/fpu_tile.inc.h"
 #include "ops/kernels/gemm/gemm.inc.h"
 #include "ops/kernels/gemm/gemm_dequant_b.inc.h"
 #include "ops/kernels/quantize/chip.inc.h"

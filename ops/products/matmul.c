@@ -80,9 +80,10 @@ static size_t lower_on_chip(const qdq_op_context *ctx, const qdq_lowering *to,
     const attrs_type *a = ctx->attrs;
     qdq_chip_matmul *chip = QDQ_MEMPOOL_NEW(to->mempool, qdq_chip_matmul);
     if (!chip) return 0;
-    *chip = (qdq_chip_matmul){.gemm = *gemm, .chip = to->numerics.multiply_add, .phases = 4};
-    if (a->math_fidelity) chip->phases = (int)a->math_fidelity;
-    chip->dst32 = a->fp32_dest_acc_en != QDQ_FALSE;
+    *chip = (qdq_chip_matmul){.gemm = *gemm, .tile = qdq_fpu_tile_find(to->isas)};
+    chip->mode = (qdq_fpu_mode){.chip = to->numerics.multiply_add,
+                                .phases = a->math_fidelity ? (int)a->math_fidelity : 4,
+                                .dst32 = a->fp32_dest_acc_en != QDQ_FALSE};
     if (ctx->inputs[BIAS].given)
         qdq_matmul_along(ctx, dims, BIAS, &chip->gemm.bias, chip->gemm.batches.bias);
     qdq_chip_matmul_stage(chip, stage);

@@ -108,7 +108,7 @@ def packed(dst):
 
 
 class ChipMatMul(Case):
-    def multiply(self, target, dtype, m, k, n, attrs, seed):
+    def multiply(self, target, dtype, m, k, n, attrs, seed, *options):
         """Runs a product of random bfloat16; returns both operands and the result as patterns."""
         source = random.Random(seed)
         keep = 0xFFFF0000 if dtype == "bfloat16" else 0xFFFFFFFF
@@ -128,7 +128,7 @@ class ChipMatMul(Case):
         (self.folder / "in.safetensors").write_bytes(safetensors_bytes(
             {"a": elements([m, k], a), "b": elements([k, n], b)}))
         self.qdq("run", "g.json", "-i", "in.safetensors", "-o", "out.safetensors", "--target",
-                 target)
+                 target, *options)
         y = read_safetensors(self.folder / "out.safetensors")["y"]
         return a, b, [v << 16 if y.dtype == "bfloat16" else bits_of(v) for v in unpack(y)]
 
@@ -153,6 +153,18 @@ class ChipMatMul(Case):
         for k in (17, 32, 48, 70):
             self.assert_chip("ttnn@wormhole", "bfloat16", 3, k, 67, "HiFi4", True, "bfloat16")
             self.assert_chip("ttnn@blackhole", "bfloat16", 2, k, 3, "HiFi2", False, "float32")
+
+    def test_three_blocks_of_rows_and_of_columns_equal_the_model(self):
+        self.assert_chip("ttnn@wormhole", "bfloat16", 35, 33, 131, "LoFi", True, "float32")
+
+    def test_every_instruction_set_and_two_threads_give_the_same_bits(self):
+        for target in ("ttnn@wormhole", "ttnn@blackhole"):
+            for wide in (True, False):
+                attrs = {"fp32_dest_acc_en": wide}
+                results = [self.multiply(target, "bfloat16", 35, 65, 131, attrs, 5, *options)
+                           for options in ((), ("--isa", "portable"), ("--threads", "2"))]
+                self.assertEqual(results[0], results[1])
+                self.assertEqual(results[0], results[2])
 
     def test_float32_operands_are_truncated_to_ten_bits(self):
         self.assert_chip("ttnn@wormhole", "float32", 4, 32, 6, "HiFi4", True, "float32")

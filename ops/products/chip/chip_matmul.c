@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products on a Tenstorrent chip, a row at a time (docs/device_arithmetic.md 7): for each 32 of the
-// depth, a tile, for each phase, the first 16 products and then the others. K blocks that the op
-// spills between tiles are not modelled. A bias is added to the sum in float32.
+// Products on a Tenstorrent chip, a block of y at a time (docs/device_arithmetic.md 7): for each 32
+// of the depth, a tile, for each phase, the first 16 products and then the others. K blocks that
+// the op spills between tiles are not modelled. A bias is added to the sum in float32.
 #include "ops/products/chip/chip_matmul.h"
+
+#include <string.h>
 
 #include "ops/chunks.h"
 #include "runtime/numerics/dtype.h"
-#include "runtime/numerics/tenstorrent/fpu.h"
 #include "runtime/numerics/tenstorrent/tile_formats.h"
-
-enum { TILE = 32, COLUMNS = 64 };  // of the depth; columns of one turn
 
 // An element as an operand register holds it.
 static uint32_t operand_at(qdq_dtype dtype, const void *x, size_t at) {
@@ -17,20 +16,31 @@ static uint32_t operand_at(qdq_dtype dtype, const void *x, size_t at) {
     return qdq_chip_unpack_tf32(((const uint32_t *)x)[at]);
 }
 
-// Adds the products of one tile of the depth to the sums of `count` columns from `column` on.
-static void add_tile(const qdq_chip_matmul *c, const qdq_fpu_operand *a, const void *b,
-                     size_t matrix, size_t k, size_t column, size_t count, uint32_t *sums) {
-    const qdq_gemm *g = &c->gemm;
-    size_t left = g->depth - k < TILE ? g->depth - k : TILE;
-    for (size_t j = 0; j < count; j++) {
-        qdq_fpu_operand weights[TILE] = {{0}};
-        for (size_t i = 0; i < left; i++)
-            weights[i] = qdq_fpu_weight(operand_at(
-                g->weights.dtype, b, qdq_gemm_element(&g->weights, matrix, k + i, column + j)));
-        for (int phase = 0; phase < c->phases; phase++)
-            for (size_t half = 0; half < TILE; half += QDQ_FPU_DEPTH)
-                sums[j] =
-                    qdq_fpu_mvmul(c->chip, c->dst32, phase, sums[j], weights + half, a + half);
+// A block of y, the work of a unit, and the operands of one tile of the depth.
+typedef struct block {
+    size_t batch, row, rows, column, columns;
+    uint32_t a[QDQ_FPU_ROWS][QDQ_FPU_TILE], b[QDQ_FPU_TILE][QDQ_FPU_COLUMNS];
+    uint32_t sums[QDQ_FPU_ROWS][QDQ_FPU_COLUMNS];
+} block;
+
+// Reads k..k + n of the rows and columns of a block. The rest of the tile is zero.
+static void read_tile(const qdq_gemm *g, const qdq_tensors *tensors, block *o, size_t k, size_t n) {
+    size_t matrix = qdq_gemm_at(g, g->batches.b, o->batch);
+    size_t from = qdq_gemm_at(g, g->batches.a, o->batch) + k * g->a_depth_stride;
+    if (n < QDQ_FPU_TILE) {
+        memset(o->a, 0, sizeof o->a);
+        memset(o->b, 0, sizeof o->b);
+    }
+    for (size_t row = 0; row < o->rows; row++)
+        for (size_t i = 0; i < n; i++)
+            o->a[row][i] =
+                operand_at(g->a_dtype, tensors->x[g->a_port],
+                           from + (o->row + row) * g->a_row_stride + i * g->a_depth_stride);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = qdq_gemm_element(&g->weights, matrix, k + i, o->column);
+        for (size_t j = 0; j < o->columns; j++)
+            o->b[i][j] = operand_at(g->weights.dtype, tensors->x[g->weights.port],
+                                    at + j * g->weights.column_stride);
     }
 }
 
@@ -60,33 +70,43 @@ static void store(const qdq_chip_matmul *c, const qdq_tensors *tensors, size_t b
     }
 }
 
-static void run_row(const qdq_chip_matmul *c, const qdq_tensors *tensors, size_t batch, size_t row,
-                    qdq_chunks *chunks) {
+static void run_block(const qdq_chip_matmul *c, const qdq_tensors *tensors, block *o,
+                      qdq_chunks *chunks) {
     const qdq_gemm *g = &c->gemm;
-    size_t matrix = qdq_gemm_at(g, g->batches.b, batch);
-    size_t from = qdq_gemm_at(g, g->batches.a, batch) + row * g->a_row_stride;
-    size_t to = qdq_gemm_at(g, g->batches.y, batch) + row * g->y.row_stride;
-    for (size_t column = 0; column < g->columns; column += COLUMNS) {
-        size_t count = g->columns - column < COLUMNS ? g->columns - column : COLUMNS;
-        uint32_t sums[COLUMNS] = {0};
-        for (size_t k = 0; k < g->depth; k += TILE) {
-            qdq_fpu_operand a[TILE] = {{0}};
-            for (size_t i = 0; i < TILE && k + i < g->depth; i++)
-                a[i] = qdq_fpu_activation(operand_at(g->a_dtype, tensors->x[g->a_port],
-                                                     from + (k + i) * g->a_depth_stride));
-            add_tile(c, a, tensors->x[g->weights.port], matrix, k, column, count, sums);
-        }
-        void *y = qdq_chunks_room(chunks, to + column, count);
-        store(c, tensors, batch, row, column, count, sums, y);
+    memset(o->sums, 0, sizeof o->sums);
+    for (size_t k = 0; k < g->depth; k += QDQ_FPU_TILE) {
+        read_tile(g, tensors, o, k, g->depth - k < QDQ_FPU_TILE ? g->depth - k : QDQ_FPU_TILE);
+        c->tile(&c->mode, o->rows, o->columns, o->a, o->b, o->sums);
     }
+    size_t to = qdq_gemm_at(g, g->batches.y, o->batch) + o->row * g->y.row_stride + o->column;
+    size_t size = qdq_dtype_size(g->y.dtype), step;
+    char *y = qdq_chunks_block(chunks, to, o->columns, o->rows, g->y.row_stride, &step);
+    for (size_t row = 0; row < o->rows; row++)
+        store(c, tensors, o->batch, o->row + row, o->column, o->columns, o->sums[row],
+              y + row * step * size);
 }
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+static size_t blocks_of(size_t n, size_t size) { return (n + size - 1) / size; }
 
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const qdq_chip_matmul *c = params;
+    const qdq_gemm *g = &c->gemm;
+    size_t rows = blocks_of(g->rows, QDQ_FPU_ROWS),
+           columns = blocks_of(g->columns, QDQ_FPU_COLUMNS);
     qdq_chunks chunks;
-    qdq_chunks_begin(&chunks, tensors, c->gemm.y.dtype);
-    for (size_t unit = begin; unit < end; unit++)
-        run_row(c, tensors, unit / c->gemm.rows, unit % c->gemm.rows, &chunks);
+    block o;
+    memset(&o, 0, sizeof o);
+    qdq_chunks_begin(&chunks, tensors, g->y.dtype);
+    for (size_t unit = begin; unit < end; unit++) {
+        o.batch = unit / (rows * columns);
+        o.row = unit / columns % rows * QDQ_FPU_ROWS;
+        o.column = unit % columns * QDQ_FPU_COLUMNS;
+        o.rows = least(g->rows - o.row, QDQ_FPU_ROWS);
+        o.columns = least(g->columns - o.column, QDQ_FPU_COLUMNS);
+        run_block(c, tensors, &o, &chunks);
+    }
     qdq_chunks_end(&chunks);
 }
 
@@ -95,6 +115,7 @@ void qdq_chip_matmul_stage(const qdq_chip_matmul *chip, qdq_stage *stage) {
     *stage = (qdq_stage){.params = chip,
                          .tensor_op = run,
                          .chunks = true,
-                         .units = g->batch * g->rows,
-                         .cost = g->batch * g->rows * g->columns * g->depth * 16};
+                         .units = g->batch * blocks_of(g->rows, QDQ_FPU_ROWS) *
+                                  blocks_of(g->columns, QDQ_FPU_COLUMNS),
+                         .cost = g->batch * g->rows * g->columns * g->depth * 4};
 }

@@ -4,16 +4,16 @@
 #ifndef QDQ_OPS_PRODUCTS_CHIP_MATMUL_H
 #define QDQ_OPS_PRODUCTS_CHIP_MATMUL_H
 
+#include "ops/kernels/fpu/fpu_tile.h"
 #include "ops/products/gemm.h"
 
 typedef struct qdq_chip_matmul {
     qdq_gemm gemm;  // sizes, strides, operands
-    qdq_multiply_add chip;
-    int phases;  // 1 to 4
-    bool dst32;  // the accumulator has float32, else bfloat16
+    qdq_fpu_mode mode;
+    qdq_fpu_tile_fn *tile;
 } qdq_chip_matmul;
 
-// Makes the stage; a unit is one row of one product.
+// Makes the stage; a unit is a block of one product.
 void qdq_chip_matmul_stage(const qdq_chip_matmul *chip, qdq_stage *stage);
 
 #endif
