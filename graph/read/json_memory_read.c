@@ -22,20 +22,15 @@ static void impossible(memory_reader *m, const char *port, const char *found, co
     m->failed = true;
 }
 
-// Reads a word of a list that ends with NULL; its number, or 0 after a finding.
-static qdq_status read_word(memory_reader *m, const qdq_item *object, const char *key,
-                            const char *const *words, int *out) {
-    qdq_item at;
+// Finds `text` in a list that ends with NULL; its number, or 0 after a finding.
+static void find_word(memory_reader *m, const char *key, const char *text, const char *const *words,
+                      int *out) {
     size_t count = 0;
-    char known[128] = "";
-    QDQ_TRY(qdq_item_member(m->r, object, key, false, &at));
-    if (!at.json) return QDQ_OK;
-    const char *text = qdq_json_text(at.json);
-    if (!text) return qdq_item_wrong_kind(m->r, &at, "a string");
+    char known[256] = "";
     for (; words[count]; count++) {
         if (strcmp(words[count], text) == 0) {
             *out = (int)count;
-            return QDQ_OK;
+            return;
         }
         strncat(known, count ? ", " : "", sizeof known - strlen(known) - 1);
         strncat(known, words[count], sizeof known - strlen(known) - 1);
@@ -46,6 +41,17 @@ static qdq_status read_word(memory_reader *m, const qdq_item *object, const char
     qdq_report_near(f, QDQ_RULE_MEMORY_CONFIG, subject, qdq_text(f, "is '%.128s'", text),
                     qdq_text(f, "one of: %s", known), qdq_did_you_mean(text, words, count));
     m->failed = true;
+}
+
+// Reads a word of a list that ends with NULL; its number, or 0 after a finding.
+static qdq_status read_word(memory_reader *m, const qdq_item *object, const char *key,
+                            const char *const *words, int *out) {
+    qdq_item at;
+    QDQ_TRY(qdq_item_member(m->r, object, key, false, &at));
+    if (!at.json) return QDQ_OK;
+    const char *text = qdq_json_text(at.json);
+    if (!text) return qdq_item_wrong_kind(m->r, &at, "a string");
+    find_word(m, key, text, words, out);
     return QDQ_OK;
 }
 
@@ -117,6 +123,28 @@ static qdq_status read_spec(memory_reader *m, const qdq_item *at, bool nd, qdq_s
 
 //---- Configs ----------------------------------------------------------------
 
+// The name of a constant of ttnn. The sharded ones have no shard_spec.
+static void read_constant(memory_reader *m, const char *text, qdq_memory_config *out) {
+    static const char *const names[] = {
+        "DRAM_MEMORY_CONFIG",
+        "L1_MEMORY_CONFIG",
+        "L1_HEIGHT_SHARDED_MEMORY_CONFIG",
+        "L1_WIDTH_SHARDED_MEMORY_CONFIG",
+        "L1_BLOCK_SHARDED_MEMORY_CONFIG",
+        NULL,
+    };
+    static const qdq_memory_config configs[] = {
+        {QDQ_DRAM, QDQ_INTERLEAVED, {.grid_count = 0}},
+        {QDQ_L1, QDQ_INTERLEAVED, {.grid_count = 0}},
+        {QDQ_L1, QDQ_HEIGHT_SHARDED, {.grid_count = 0}},
+        {QDQ_L1, QDQ_WIDTH_SHARDED, {.grid_count = 0}},
+        {QDQ_L1, QDQ_BLOCK_SHARDED, {.grid_count = 0}},
+    };
+    int number = 0;
+    find_word(m, "memory_config", text, names, &number);
+    *out = configs[number];
+}
+
 static qdq_status read_config(memory_reader *m, const qdq_item *at, qdq_memory_config *out) {
     static const char *const keys[] = {"buffer_type", "memory_layout", "shard_spec",
                                        "nd_shard_spec", NULL};
@@ -124,6 +152,10 @@ static qdq_status read_config(memory_reader *m, const qdq_item *at, qdq_memory_c
     const char *types[TYPES + 1] = {NULL}, *layouts[LAYOUTS + 1] = {NULL};
     int type = 0, layout = 0;
     qdq_item spec, nd;
+    if (qdq_json_text(at->json)) {
+        read_constant(m, qdq_json_text(at->json), out);
+        return QDQ_OK;
+    }
     for (int i = 0; i < TYPES; i++) types[i] = qdq_buffer_type_name((qdq_buffer_type)i);
     for (int i = 0; i < LAYOUTS; i++) layouts[i] = qdq_memory_layout_name((qdq_memory_layout)i);
     QDQ_TRY(qdq_item_check_keys(m->r, at, keys));

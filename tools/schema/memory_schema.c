@@ -27,7 +27,11 @@ void schema_put_memory(qdq_json *json) {
     json_text(json, "'tile': {'description': '[height, width]', 'type': 'array', 'minItems': 2,"
                     " 'maxItems': 2, 'items': {'enum': [1, 2, 4, 8, 16, 32]}}");
     json_text(json, "'memory_config': {'description': 'the place of a value on a device, for"
-                    " target ttnn', 'type': 'object', 'properties': {'buffer_type': {'default':"
+                    " target ttnn', 'oneOf': [{'description': 'a constant of ttnn; the sharded ones"
+                    " take the shard_spec of an operand', 'enum': ['DRAM_MEMORY_CONFIG',"
+                    " 'L1_MEMORY_CONFIG', 'L1_HEIGHT_SHARDED_MEMORY_CONFIG',"
+                    " 'L1_WIDTH_SHARDED_MEMORY_CONFIG', 'L1_BLOCK_SHARDED_MEMORY_CONFIG']},"
+                    " {'type': 'object', 'properties': {'buffer_type': {'default':"
                     " 'DRAM', 'enum': [");
     for (int i = 0; i <= QDQ_TRACE; i++)
         qdq_json_string(json, qdq_buffer_type_name((qdq_buffer_type)i));
@@ -36,5 +40,5 @@ void schema_put_memory(qdq_json *json) {
         qdq_json_string(json, qdq_memory_layout_name((qdq_memory_layout)i));
     json_text(json, "]}, 'shard_spec': {'$ref': '#/$defs/shard_spec'}, 'nd_shard_spec': {'$ref':"
                     " '#/$defs/nd_shard_spec'}}, 'not': {'required': ['shard_spec',"
-                    " 'nd_shard_spec']}, " SCHEMA_CLOSED_BUT_FOR_NOTES "}");
+                    " 'nd_shard_spec']}, " SCHEMA_CLOSED_BUT_FOR_NOTES "}]}");
 }

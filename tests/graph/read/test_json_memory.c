@@ -64,6 +64,35 @@ static void every_word_is_read(void **state) {
     }
 }
 
+static void every_constant_of_ttnn_is_the_object_it_stands_for(void **state) {
+    static const struct {
+        const char *name;
+        qdq_buffer_type type;
+        qdq_memory_layout layout;
+    } constants[] = {
+        {"DRAM_MEMORY_CONFIG", QDQ_DRAM, QDQ_INTERLEAVED},
+        {"L1_MEMORY_CONFIG", QDQ_L1, QDQ_INTERLEAVED},
+        {"L1_HEIGHT_SHARDED_MEMORY_CONFIG", QDQ_L1, QDQ_HEIGHT_SHARDED},
+        {"L1_WIDTH_SHARDED_MEMORY_CONFIG", QDQ_L1, QDQ_WIDTH_SHARDED},
+        {"L1_BLOCK_SHARDED_MEMORY_CONFIG", QDQ_L1, QDQ_BLOCK_SHARDED},
+    };
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(constants); i++) {
+        char keys[128];
+        qdq_error err = {0};
+        snprintf(keys, sizeof keys, ", \"memory_config\": \"%s\"", constants[i].name);
+        qdq_graph *g = parse(keys, "", keys, &err);
+        assert_string_equal(err.text, "");
+        for (int k = 0; k < 2; k++) {
+            const qdq_given_layout *it = given(g, k ? "q" : "x");
+            assert_true(it->has_config && !it->as.memory_config.shard_spec.grid_count);
+            assert_int_equal(it->as.memory_config.buffer_type, constants[i].type);
+            assert_int_equal(it->as.memory_config.memory_layout, constants[i].layout);
+        }
+        qdq_graph_destroy(g);
+    }
+}
+
 static void a_shard_spec_has_ranges_of_cores_a_shape_and_an_orientation(void **state) {
     (void)state;
     qdq_error err = {0};
@@ -106,7 +135,7 @@ static void a_wrong_key_or_kind_stops_reading_and_is_named(void **state) {
     static const struct {
         const char *keys, *text;
     } cases[] = {
-        {", \"memory_config\": \"L1\"", "memory_config is a string, wanted an object"},
+        {", \"memory_config\": 1", "memory_config is a number, wanted an object"},
         {CONFIG("\"buffertype\": \"L1\""),
          "memory_config: key 'buffertype' is unknown; did you mean 'buffer_type'?"},
         {CONFIG("\"buffer_type\": 1"), "memory_config.buffer_type is a number, wanted a string"},
@@ -150,6 +179,10 @@ static void an_impossible_word_or_number_is_a_finding(void **state) {
         {CONFIG("\"buffer_type\": \"L2\""),
          "buffer_type is 'L2', wanted one of: DRAM, L1, SYSTEM_MEMORY, L1_SMALL, TRACE; did you "
          "mean 'L1'?"},
+        {", \"memory_config\": \"L1_MEMORY\"",
+         "memory_config is 'L1_MEMORY', wanted one of: DRAM_MEMORY_CONFIG, L1_MEMORY_CONFIG, "
+         "L1_HEIGHT_SHARDED_MEMORY_CONFIG, L1_WIDTH_SHARDED_MEMORY_CONFIG, "
+         "L1_BLOCK_SHARDED_MEMORY_CONFIG; "},
         {CONFIG("\"memory_layout\": \"HEIGHT\""),
          "memory_layout is 'HEIGHT', wanted one of: INTERLEAVED, HEIGHT_SHARDED, WIDTH_SHARDED, "
          "BLOCK_SHARDED, ND_SHARDED; "},
@@ -239,6 +272,7 @@ static void other_targets_ignore_all_of_it_with_one_warning(void **state) {
 static void a_written_graph_says_the_same(void **state) {
     static const char *const keys[] = {
         CONFIG("\"buffer_type\": \"L1_SMALL\""),
+        ", \"memory_config\": \"L1_BLOCK_SHARDED_MEMORY_CONFIG\"",
         SPEC("\"grid\": [[[0, 1], [2, 3]], [[5, 6], [5, 6]]], \"shape\": [64, 32],"
              " \"orientation\": \"COL_MAJOR\""),
         CONFIG("\"nd_shard_spec\": {\"grid\": [[[0, 0], [3, 0]]], \"shard_shape\": [1, 32, 64],"
@@ -269,6 +303,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_of_value_keeps_what_it_is_given),
         cmocka_unit_test(every_word_is_read),
+        cmocka_unit_test(every_constant_of_ttnn_is_the_object_it_stands_for),
         cmocka_unit_test(a_shard_spec_has_ranges_of_cores_a_shape_and_an_orientation),
         cmocka_unit_test(an_nd_shard_spec_makes_the_layout_nd_sharded),
         cmocka_unit_test(a_wrong_key_or_kind_stops_reading_and_is_named),
