@@ -98,13 +98,19 @@ char *qdq_mempool_strdup(qdq_mempool *pool, const char *text) {
     return qdq_mempool_string(pool, text, strlen(text));
 }
 
-void *qdq_mempool_grow(qdq_mempool *pool, void *items, size_t count, size_t *capacity,
-                       size_t size) {
-    if (count < *capacity) return items;
+void *qdq_mempool_reserve(qdq_mempool *pool, void *items, size_t count, size_t wanted,
+                          size_t *capacity, size_t size) {
+    if (wanted <= *capacity) return items;
     size_t larger = *capacity ? *capacity * 2 : 8;
+    while (larger < wanted) larger *= 2;
     void *copy = qdq_mempool_array(pool, larger, size);
     if (!copy) return NULL;
     if (count) memcpy(copy, items, count * size);
     *capacity = larger;
     return copy;
+}
+
+void *qdq_mempool_grow(qdq_mempool *pool, void *items, size_t count, size_t *capacity,
+                       size_t size) {
+    return qdq_mempool_reserve(pool, items, count, count + 1, capacity, size);
 }

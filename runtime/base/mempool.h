@@ -40,8 +40,12 @@ void *qdq_mempool_copy(qdq_mempool *mempool, const void *data, size_t count, siz
 char *qdq_mempool_string(qdq_mempool *mempool, const char *text, size_t length);
 char *qdq_mempool_strdup(qdq_mempool *mempool, const char *text);
 
-// Makes room for item number `count` of a growing array: returns `items` or a larger copy of it,
-// NULL when memory runs out (the old array stays valid). `*capacity` is kept up to date.
+// Makes room for `wanted` items of a growing array that has `count`: returns `items` or a larger
+// copy of it, NULL when memory runs out (the old array stays valid). `*capacity` is kept up to
+// date.
+void *qdq_mempool_reserve(qdq_mempool *mempool, void *items, size_t count, size_t wanted,
+                          size_t *capacity, size_t size);
+// The same for one item more.
 void *qdq_mempool_grow(qdq_mempool *mempool, void *items, size_t count, size_t *capacity,
                        size_t size);
 

@@ -23,13 +23,10 @@ static size_t first_from(const qdq_block_list *list, uint64_t address) {
 
 // Makes room for `count` blocks.
 static bool reserve(qdq_mempool *mempool, qdq_block_list *blocks, size_t count) {
-    if (count <= blocks->capacity) return true;
-    size_t capacity = count < 8 ? 16 : 2 * count;
-    qdq_memory_block *items = qdq_mempool_array(mempool, capacity, sizeof *items);
+    qdq_memory_block *items = qdq_mempool_reserve(mempool, blocks->items, blocks->count, count,
+                                                  &blocks->capacity, sizeof *items);
     if (!items) return false;
-    if (blocks->count) memcpy(items, blocks->items, blocks->count * sizeof *items);
     blocks->items = items;
-    blocks->capacity = capacity;
     return true;
 }
 
