@@ -293,8 +293,8 @@ static qdq_status compile(qdq_compiler *c) {
     memcpy(from, c->located, graph->value_count * sizeof *from);
     QDQ_TRY(plan_arena(c));
     QDQ_TRY(qdq_compile_steps(c, from));
-    QDQ_TRY(qdq_compile_kept(c));
     QDQ_TRY(plan_device(c));
+    QDQ_TRY(qdq_compile_kept(c));
     return check_limits(c);
 }
 

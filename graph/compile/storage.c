@@ -102,7 +102,11 @@ qdq_status qdq_compile_kept(qdq_compiler *c) {
         plan->names[plan->name_count++] = name;
         if (!is_readable(c, id)) continue;
         size_t bytes = qdq_shape_count(l->shape) * qdq_dtype_size(l->dtype);
-        plan->kept[plan->kept_count++] = (qdq_kept){{name, l->dtype, l->shape, bytes}, l->place};
+        bool on_device = plan->device && c->slot_of[id] != SIZE_MAX;
+        plan->kept[plan->kept_count++] =
+            (qdq_kept){.info = {name, l->dtype, l->shape, bytes},
+                       .place = l->place,
+                       .buffer = on_device ? plan->device->buffer_of[id] : SIZE_MAX};
     }
     qsort(plan->names, plan->name_count, sizeof *plan->names, by_name);
     qsort(plan->kept, plan->kept_count, sizeof *plan->kept, by_kept_name);

@@ -93,18 +93,14 @@ qdq_status qdq_exec_not_kept(const qdq_plan *plan, const char *what, const char 
 }
 
 // The buffer of a value on the plan's device; NULL without one.
-static const qdq_device_buffer *buffer_of(const qdq_exec *exec, const char *value) {
-    size_t buffer = qdq_plan_named_buffer(exec->plan, value);
-    return buffer == SIZE_MAX ? NULL : &exec->plan->device->shown.buffers[buffer];
+static const qdq_device_buffer *buffer_of(const qdq_exec *exec, const qdq_kept *kept) {
+    return kept->buffer == SIZE_MAX ? NULL : &exec->plan->device->shown.buffers[kept->buffer];
 }
 
-qdq_status qdq_exec_tiles(const qdq_exec *exec, const char *value, qdq_tiles_view *view,
-                          qdq_error *err) {
-    const qdq_kept *kept = find_tiles(exec, value, view, err);
-    if (!kept) return QDQ_ERR_ARGUMENT;
+static qdq_tiles_view view_of(const qdq_exec *exec, const qdq_kept *kept) {
     const qdq_tensor_info *info = &kept->info;
     size_t tiles = qdq_tiling_of(info->shape).tiles, tile_bytes = qdq_tile_bytes(info->dtype);
-    *view = (qdq_tiles_view){
+    qdq_tiles_view view = {
         .data = qdq_exec_place(exec, kept->place),
         .dtype = info->dtype,
         .shape = info->shape,
@@ -114,10 +110,16 @@ qdq_status qdq_exec_tiles(const qdq_exec *exec, const char *value, qdq_tiles_vie
         .pages = (tiles * tile_bytes + QDQ_PAGE_BYTES - 1) / QDQ_PAGE_BYTES,
         .page_bytes = QDQ_PAGE_BYTES,
     };
-    const qdq_device_buffer *buffer = buffer_of(exec, value);
-    if (!buffer) return QDQ_OK;
-    view->pages = buffer->pages;
-    view->page_bytes = buffer->page_bytes;
+    const qdq_device_buffer *buffer = buffer_of(exec, kept);
+    if (buffer) view.pages = buffer->pages, view.page_bytes = buffer->page_bytes;
+    return view;
+}
+
+qdq_status qdq_exec_tiles(const qdq_exec *exec, const char *value, qdq_tiles_view *view,
+                          qdq_error *err) {
+    const qdq_kept *kept = find_tiles(exec, value, view, err);
+    if (!kept) return QDQ_ERR_ARGUMENT;
+    *view = view_of(exec, kept);
     return QDQ_OK;
 }
 
@@ -125,12 +127,10 @@ qdq_status qdq_exec_tiles(const qdq_exec *exec, const char *value, qdq_tiles_vie
 // another form have no place of their own in the arena.
 static void describe_device_page(const qdq_exec *exec, const qdq_kept *kept,
                                  const qdq_tiles_view *view, size_t page, qdq_page_info *info) {
-    const qdq_device_buffer *buffer = buffer_of(exec, kept->info.name);
+    const qdq_device_buffer *buffer = buffer_of(exec, kept);
     bool is_tile = buffer->layout == QDQ_LAYOUT_TILE && view->page_bytes == view->tile_bytes;
     qdq_page place;
-    if (!qdq_plan_buffer_page(exec->plan, qdq_plan_named_buffer(exec->plan, kept->info.name), page,
-                              &place))
-        return;
+    if (!qdq_plan_buffer_page(exec->plan, kept->buffer, page, &place)) return;
     *info = (qdq_page_info){
         .pool = qdq_buffer_type_name(buffer->pool),
         .bank = place.bank,
@@ -143,14 +143,13 @@ static void describe_device_page(const qdq_exec *exec, const qdq_kept *kept,
 qdq_status qdq_exec_page(const qdq_exec *exec, const char *value, size_t page, qdq_page_info *info,
                          qdq_error *err) {
     const qdq_kept *kept = find_tiles(exec, value, info, err);
-    qdq_tiles_view view;
     if (!kept) return QDQ_ERR_ARGUMENT;
-    QDQ_TRY(qdq_exec_tiles(exec, value, &view, err));
+    const qdq_tiles_view view = view_of(exec, kept);
     if (page >= view.pages)
         return qdq_fail(err, QDQ_ERR_ARGUMENT, "value '%s' has %zu pages, wanted one of them: %zu",
                         value, view.pages, page);
     size_t offset = kept->place.at + page * view.page_bytes;
-    if (buffer_of(exec, value)) {
+    if (buffer_of(exec, kept)) {
         describe_device_page(exec, kept, &view, page, info);
         return QDQ_OK;
     }

@@ -198,6 +198,7 @@ const char *qdq_step_shape_name(qdq_step_shape shape);
 typedef struct qdq_kept {
     qdq_tensor_info info;
     qdq_place place;
+    size_t buffer;  // number of its buffer on the plan's device; SIZE_MAX: it has none
 } qdq_kept;
 
 struct qdq_plan {

@@ -2,8 +2,6 @@
 // The public functions that show the device plan of a plan.
 #include "runtime/exec/plan_device.h"
 
-#include <string.h>
-
 #include "runtime/exec/plan.h"
 
 static const qdq_device_record *record_of(const qdq_plan *plan) {
@@ -23,12 +21,6 @@ static size_t buffer_of(const qdq_plan *plan, size_t value) {
 const qdq_device_buffer *qdq_plan_value_buffer(const qdq_plan *plan, size_t value) {
     size_t buffer = buffer_of(plan, value);
     return buffer == SIZE_MAX ? NULL : &plan->device->shown.buffers[buffer];
-}
-
-size_t qdq_plan_named_buffer(const qdq_plan *plan, const char *name) {
-    for (size_t i = 0; i < plan->value_count; i++)
-        if (strcmp(plan->values[i].name, name) == 0) return buffer_of(plan, i);
-    return SIZE_MAX;
 }
 
 bool qdq_plan_buffer_page(const qdq_plan *plan, size_t buffer, uint64_t page, qdq_page *out) {

@@ -14,8 +14,4 @@ typedef struct qdq_device_record {
     const size_t *buffer_of_slot;      // value of the plan -> buffer
 } qdq_device_record;
 
-// The number of the buffer of the value called `name`, which lies in the arena; SIZE_MAX without a
-// device.
-size_t qdq_plan_named_buffer(const qdq_plan *plan, const char *name);
-
 #endif
