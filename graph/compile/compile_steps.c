@@ -89,8 +89,10 @@ static qdq_place place_of_made(const qdq_compiler *c, uint32_t id) {
 // `x` is the value that the link reads.
 static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x) {
     uint32_t y = draft->y ? draft->y : x;
-    qdq_link link = {
-        .fn = draft->stage->fn, .params = draft->stage->params, .y_dtype = c->located[y].dtype};
+    qdq_link link = {.fn = draft->stage->fn,
+                     .params = draft->stage->params,
+                     .y_dtype = c->located[y].dtype,
+                     .block_float_store = draft->stage->block_float_store};
     size_t stage_params = draft->stage->stage_param_count;
     if (!draft->node) {
         link.fn = copy_tile;

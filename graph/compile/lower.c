@@ -270,8 +270,10 @@ static bool lower_node(qdq_draft *draft, size_t index) {
     size_t count = ctx.op->lower(&ctx, &to, made);
     qdq_stage *stages = qdq_mempool_copy(draft->mempool, made, count, sizeof *stages);
     if (!stages) return false;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        stages[i].block_float_store = to.numerics.block_float_store;
         if (!place_stage(draft, index, &stages[i])) return false;
+    }
     return count > 0;
 }
 

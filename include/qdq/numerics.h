@@ -75,6 +75,13 @@ typedef enum qdq_bfloat16_store {
     QDQ_BFLOAT16_FLUSH,          // half even; denormal float32 become 0 with their sign
 } qdq_bfloat16_store;
 
+// How numbers become a block float when a node makes one. Inputs and constants are the host's.
+typedef enum qdq_block_float_store {
+    QDQ_BLOCK_FLOAT_HOST = 0,  // half even, without the bits that the shared exponent shifts out
+    QDQ_BLOCK_FLOAT_DEVICE,    // a chip's packer: half away to 7 significant bits, then to the code
+    QDQ_BLOCK_FLOAT_PRECISE,   // the same without the first rounding
+} qdq_block_float_store;
+
 // How a bfloat16 x of Quantize becomes a float32.
 typedef enum qdq_bfloat16_load {
     QDQ_BFLOAT16_LOAD_EXACT = 0,
@@ -137,9 +144,10 @@ typedef struct qdq_numerics {
     // Cast to an integer narrower than a byte. True: like Quantize with the scale 1, so it
     // saturates, and NaN becomes the least value. False: it keeps the low bits, and NaN becomes 0.
     bool cast_quantizes;
-    // Cast of float32 to bfloat16, int32, uint16 or uint8, and of int32 to bfloat16, as ttnn's
-    // typecast computes it on a chip (docs/device_arithmetic.md, section 6).
+    // Cast of floats and block floats to each other and to int32, uint16 or uint8, and of int32 to
+    // bfloat16, as ttnn's typecast computes it on a chip (docs/device_arithmetic.md, section 6).
     bool device_typecast;
+    qdq_block_float_store block_float_store;
     // If `narrow` is set, the clamp range is also cut to [quant_min, quant_max].
     bool narrow;
     int32_t quant_min, quant_max;
@@ -174,6 +182,7 @@ typedef struct qdq_numerics {
     X(least_scale,           "least scale")               \
     X(cast_quantizes,        "wrap")                      \
     X(device_typecast,       "typecast")                  \
+    X(block_float_store,     "block float rounding")      \
     X(narrow,                "saturation range")          \
     X(quant_min,             "saturation range")          \
     X(quant_max,             "saturation range")

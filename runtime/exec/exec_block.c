@@ -16,9 +16,9 @@
 // Block floats share an exponent along a face row, so they exist in tiles only; everywhere else an
 // element is a float32, and no tile function knows about them. A step that has a block float runs
 // over tiles and computes their padding (`computes_padding`), as does a step with packed elements
-// in the arena. The executor rounds a block after it loads the block from rows, and after each link
-// that makes a block float, with padding set to zero. Packing rounded elements is exact, so
-// rounding twice is harmless.
+// in the arena. The executor rounds a block after it loads the block from rows, as the host does,
+// and after each link that makes a block float, as the link says, with padding set to zero. Packing
+// rounded elements is exact, so rounding twice is harmless.
 #include "runtime/exec/exec_block.h"
 
 #include <string.h>
@@ -60,10 +60,11 @@ static char *memory_of(const qdq_exec *exec, const qdq_step *step, const qdq_chu
 }
 
 // A block float is rounded together with the rest of its tile, in which padding counts as zero.
-static void round_block(const qdq_step *step, qdq_dtype dtype, size_t block, void *tile) {
+static void round_block(const qdq_step *step, qdq_dtype dtype, qdq_block_float_store store,
+                        size_t block, void *tile) {
     if (!qdq_dtype_is_block_float(dtype)) return;
     qdq_tile_clear_padding(qdq_dtype_size(dtype), &step->tiling, block, tile);
-    qdq_block_float_round(dtype, tile);
+    qdq_block_float_round(dtype, store, tile);
 }
 
 // Loads a block for which memory_of is NULL: collects a strip from tiles, unpacks a tile of the
@@ -90,7 +91,7 @@ static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block,
         return;
     }
     qdq_tile_pack(size, &step->tiling, block, memory, out);
-    round_block(step, dtype, block, out);
+    round_block(step, dtype, QDQ_BLOCK_FLOAT_HOST, block, out);
 }
 
 void qdq_exec_store_runs(char *memory, size_t size, const qdq_chunk *chunk, const void *elements) {
@@ -309,7 +310,7 @@ static const void *run_link(const qdq_exec *exec, const qdq_step *step, const qd
         y = next_block(exec, l1);
     }
     call(exec, step, link, chunk, x, x_size, y, l1);
-    round_block(step, link->y_dtype, chunk->at / QDQ_BLOCK_ELEMENTS, y);
+    round_block(step, link->y_dtype, link->block_float_store, chunk->at / QDQ_BLOCK_ELEMENTS, y);
     if (link->streams)
         qdq_stream_copy(stored, y, chunk->n * qdq_dtype_size(link->y_dtype));
     else if (y != stored)

@@ -13,6 +13,7 @@
 
 #include "include/qdq/exec.h"
 #include "include/qdq/inspect.h"
+#include "include/qdq/numerics.h"
 #include "runtime/base/mempool.h"
 #include "runtime/tiles/grid.h"
 
@@ -84,7 +85,8 @@ typedef struct qdq_link {
     size_t stage_param_count;
     qdq_param *stage_params;
     qdq_place store;
-    bool copies;   // y is x: `fn` computes nothing
+    qdq_block_float_store block_float_store;  // if y is a block float
+    bool copies;                              // y is x: `fn` computes nothing
     bool streams;  // stores past the cache, because the row-major result is larger than the cache
 } qdq_link;
 

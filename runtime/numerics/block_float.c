@@ -3,6 +3,7 @@
 #include "runtime/numerics/block_float.h"
 
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/tenstorrent/tile_formats.h"
 
 enum { FRACTION_BITS = 23, HIDDEN_ONE = 1 << FRACTION_BITS };
 
@@ -87,12 +88,30 @@ void qdq_block_float_unpack(qdq_dtype dtype, const void *tile, float *block) {
     }
 }
 
-void qdq_block_float_round(qdq_dtype dtype, float *block) {
+static void round_on_host(int magnitude, float *group) {
+    int shared = shared_exponent(group);
+    for (size_t i = 0; i < QDQ_BLOCK_FLOAT_GROUP; i++)
+        group[i] = decode(encode(group[i], shared, magnitude), shared, magnitude);
+}
+
+static void round_on_chip(int code_bits, bool precise, float *group) {
+    uint32_t bits[QDQ_BLOCK_FLOAT_GROUP];
+    uint8_t codes[QDQ_BLOCK_FLOAT_GROUP];
+    for (size_t i = 0; i < QDQ_BLOCK_FLOAT_GROUP; i++) bits[i] = qdq_float_bits(group[i]);
+    uint8_t shared = qdq_chip_pack_block_float(bits, code_bits, precise, codes);
+    for (size_t i = 0; i < QDQ_BLOCK_FLOAT_GROUP; i++) {
+        uint32_t upper = qdq_chip_unpack_block_float(codes[i], code_bits, shared);
+        group[i] = qdq_float_from_bits(upper << 16);
+    }
+}
+
+void qdq_block_float_round(qdq_dtype dtype, qdq_block_float_store store, float *block) {
     int magnitude = magnitude_bits(dtype);
     for (size_t g = 0; g < QDQ_BLOCK_FLOAT_GROUPS; g++) {
         float *group = block + g * QDQ_BLOCK_FLOAT_GROUP;
-        int shared = shared_exponent(group);
-        for (size_t i = 0; i < QDQ_BLOCK_FLOAT_GROUP; i++)
-            group[i] = decode(encode(group[i], shared, magnitude), shared, magnitude);
+        if (store == QDQ_BLOCK_FLOAT_HOST)
+            round_on_host(magnitude, group);
+        else
+            round_on_chip(magnitude + 1, store == QDQ_BLOCK_FLOAT_PRECISE, group);
     }
 }

@@ -8,6 +8,7 @@
 #ifndef QDQ_RUNTIME_NUMERICS_BLOCK_FLOAT_H
 #define QDQ_RUNTIME_NUMERICS_BLOCK_FLOAT_H
 
+#include "include/qdq/numerics.h"
 #include "include/qdq/tile.h"
 
 enum { QDQ_BLOCK_FLOAT_GROUP = 16, QDQ_BLOCK_FLOAT_GROUPS = 64 };
@@ -18,7 +19,8 @@ bool qdq_dtype_is_block_float(qdq_dtype dtype);
 // as ttnn's host does; all 1024 elements count, so padding must be zero.
 void qdq_block_float_pack(qdq_dtype dtype, const float *block, void *tile);
 void qdq_block_float_unpack(qdq_dtype dtype, const void *tile, float *block);
-// Packs and unpacks in place. A second call changes nothing.
-void qdq_block_float_round(qdq_dtype dtype, float *block);
+// Packs and unpacks in place, as the host or as a chip does. A second call changes nothing,
+// whatever its `store` is.
+void qdq_block_float_round(qdq_dtype dtype, qdq_block_float_store store, float *block);
 
 #endif

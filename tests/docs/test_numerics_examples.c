@@ -117,6 +117,8 @@ typedef struct example {
     {"cast_quantizes = " #yes, CAST_TO(INT4), ON(.cast_quantizes = yes), OF(9, -9, 2.5, NAN)}
 #define TYPECAST(yes) \
     {"device_typecast = " #yes, CAST_TO(UINT8), ON(.device_typecast = yes), OF(300, -3, 2.75, NAN)}
+#define BLOCK_STORE(mode) \
+    {"block_float_store = " #mode, CAST_TO(BFLOAT8_B), ON(.block_float_store = mode), OF(1.0078125, 0.5)}
 #define AT_RUN_TIME(text, s) \
     {"s = " text, .kind = QUANTIZE_AT_RUN_TIME, .x = QDQ_FLOAT32, .y = QDQ_INT8, .scale = (s), .zero_point = 3, \
      OF(1, -1, 0, INFINITY, -INFINITY, NAN)}
@@ -208,6 +210,9 @@ static const example examples[] = {
     CAST_QUANTIZES(true),
     TYPECAST(false),
     TYPECAST(true),
+    BLOCK_STORE(QDQ_BLOCK_FLOAT_HOST),
+    BLOCK_STORE(QDQ_BLOCK_FLOAT_DEVICE),
+    BLOCK_STORE(QDQ_BLOCK_FLOAT_PRECISE),
     {"narrow = false", QUANTIZE_TO(INT8), ON(0), .scale = 1, OF(-200, 200)},
     {"narrow = true, quant_min = -127, quant_max = 127", QUANTIZE_TO(INT8),
      ON(.narrow = true, .quant_min = -127, .quant_max = 127), .scale = 1, OF(-200, 200)},

@@ -106,6 +106,7 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(sign_magnitude, true);
     SOMETIMES(cast_quantizes, true);
     SOMETIMES(device_typecast, true);
+    SOMETIMES(block_float_store, (qdq_block_float_store)random_below(r, 3));
     SOMETIMES(least_scale, 0x1p-12F);
 #undef SOMETIMES
     return n;

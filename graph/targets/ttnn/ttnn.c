@@ -117,7 +117,10 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
         n.multiply_add = chip == WORMHOLE || chip == WORMHOLE_RNE ? QDQ_MULTIPLY_ADD_WORMHOLE
                                                                   : QDQ_MULTIPLY_ADD_BLACKHOLE;
     }
-    n.device_typecast = chip != IEEE && qdq_op_context_is(ctx, "Cast");
+    if (chip != IEEE && qdq_op_context_is(ctx, "Cast")) {
+        n.device_typecast = true;
+        n.block_float_store = QDQ_BLOCK_FLOAT_PRECISE;  // typecast asks the packer for it
+    }
     if (qdq_op_context_is(ctx, "Requantize")) {
         requantize_as(&n, chip, ctx);
         return n;
@@ -217,6 +220,8 @@ static const qdq_rule rules[] = {
     VERSION_ROW("chip-division", "results of a division on the chip, and of sums of bfloat16 tensors, are known from the text of their kernels alone",
                 "give numbers, or expect results that are off by one step", "tt-metal ckernel_sfpu_binary.h, read", "Quantize DynamicQuantize Requantize",
                 qdq_ttnn_chip_division, CHIP_VERSIONS),
+    VERSION_ROW("chip-cast", "nothing says how a chip converts between some integer dtypes, or floats to int8", "cast to int32, or floats to uint8", "tt-metal ckernel_sfpu_typecast.h, read",
+                "Cast", qdq_ttnn_chip_cast, CHIP_VERSIONS),
     WARNING_ROW("bfloat16-zero-point", "a zero point that is a tensor is rounded to the dtype of x", "give it as a single number, or use float32", CODE "quantize",
               "Quantize DynamicQuantize", qdq_ttnn_bfloat16_zero_point),
     WARNING_ROW("requantize-truncates", "with an axis and four tensors, requantize truncates and does not saturate", "use single numbers if there is one channel",

@@ -2,6 +2,7 @@
 // The portable kernel of Cast, which defines it. Real numbers go through float registers, integers
 // and bool through int32_t. The kind of y decides how they are converted.
 #include "ops/kernels/kernel.h"
+#include "runtime/numerics/block_float.h"
 #include "runtime/numerics/tenstorrent/tile_formats.h"
 
 enum { PART = 256 };  // elements in registers at a time
@@ -91,39 +92,49 @@ static void round_to_powers(const qdq_cast_params *p, float *v, size_t n) {
 
 //---- On a chip --------------------------------------------------------------
 
-static void float_to_int_on_chip(qdq_dtype dtype, const float *x, void *y, size_t n) {
-    if (dtype == QDQ_INT32)
-        for (size_t i = 0; i < n; i++)
-            ((int32_t *)y)[i] = qdq_chip_cast_int32(qdq_float_bits(x[i]));
-    else if (dtype == QDQ_UINT16)
-        for (size_t i = 0; i < n; i++)
-            ((uint16_t *)y)[i] = qdq_chip_cast_uint16(qdq_float_bits(x[i]));
-    else
-        for (size_t i = 0; i < n; i++)
-            ((uint8_t *)y)[i] = qdq_chip_cast_uint8(qdq_float_bits(x[i]));
+// An element as it arrives in the vector unit. A block float is a float32 here, with the
+// significant bits of a bfloat16.
+static uint32_t operand_on_chip(qdq_dtype dtype, const void *x, size_t i) {
+    if (dtype == QDQ_FLOAT32) return ((const uint32_t *)x)[i];
+    if (dtype == QDQ_BFLOAT16) return qdq_chip_load_bfloat16(((const uint16_t *)x)[i]);
+    return qdq_chip_load_bfloat16((uint16_t)(((const uint32_t *)x)[i] >> 16));
 }
 
-// Converts as typecast and the packer after it do. False: this pair of dtypes is not theirs.
-static bool cast_on_chip(const qdq_cast_params *p, const void *x, void *y, size_t n) {
-    uint16_t *out = y;
-    if (p->x_dtype == QDQ_INT32 && p->y_dtype == QDQ_BFLOAT16) {
-        for (size_t i = 0; i < n; i++)
-            out[i] = qdq_chip_cast_bfloat16_from_int32(((const int32_t *)x)[i]);
-        return true;
-    }
-    if (p->x_dtype != QDQ_FLOAT32) return false;
-    if (p->y_dtype == QDQ_BFLOAT16) {
-        for (size_t i = 0; i < n; i++) {
-            uint16_t code = qdq_chip_cast_bfloat16(qdq_float_bits(((const float *)x)[i]));
-            out[i] = qdq_chip_pack_bfloat16((uint32_t)code << 16);
-        }
-        return true;
-    }
-    if (p->y_dtype != QDQ_INT32 && p->y_dtype != QDQ_UINT16 && p->y_dtype != QDQ_UINT8)
-        return false;
-    float_to_int_on_chip(p->y_dtype, x, y, n);
+// One loop of cast_on_chip: `v` is the element of x.
+#define TO(type, ...)                                   \
+    for (size_t i = 0; i < n; i++) {                    \
+        uint32_t v = operand_on_chip(p->x_dtype, x, i); \
+        ((type *)y)[i] = (type)(__VA_ARGS__);           \
+    }                                                   \
+    return true
+
+static bool int_on_chip(const qdq_cast_params *p, const void *x, uint16_t *y, size_t n) {
+    if (p->x_dtype != QDQ_INT32 || p->y_dtype != QDQ_BFLOAT16) return false;
+    for (size_t i = 0; i < n; i++)
+        y[i] = qdq_chip_cast_bfloat16_from_int32(((const int32_t *)x)[i]);
     return true;
 }
+
+// Converts as typecast and the packer after it do. False: nothing says how, or IEEE's way is exact.
+static bool cast_on_chip(const qdq_cast_params *p, const void *x, void *y, size_t n) {
+    bool from_float32 = p->x_dtype == QDQ_FLOAT32;
+    bool from_narrow = p->x_dtype == QDQ_BFLOAT16 || qdq_dtype_is_block_float(p->x_dtype);
+    if (!from_float32 && !from_narrow) return int_on_chip(p, x, y, n);
+    switch ((int)p->y_dtype) {
+    case QDQ_BFLOAT16:
+        if (p->x_dtype == QDQ_BFLOAT16) return false;
+        // Exact for a block float.
+        TO(uint16_t, qdq_chip_pack_bfloat16((uint32_t)qdq_chip_cast_bfloat16(v) << 16));
+    case QDQ_FLOAT32:
+        if (from_float32) return false;
+        TO(uint32_t, v);
+    case QDQ_INT32: TO(int32_t, qdq_chip_cast_int32(v));
+    case QDQ_UINT16: TO(uint16_t, qdq_chip_cast_uint16(v));
+    case QDQ_UINT8: TO(uint8_t, qdq_chip_cast_uint8(v));
+    default: return false;
+    }
+}
+#undef TO
 
 //---- The tile function ------------------------------------------------------
 

@@ -294,11 +294,11 @@ static void casts_to(const char *target, qdq_dtype from, qdq_dtype to, const uin
     qdq_graph *g = qdq_graph_create("typecast", NULL);
     qdq_value v = qdq_input(g, "x", from, QDQ_SHAPE((int64_t)count));
     qdq_output(g, "y", qdq_cast(g, v, (qdq_cast_attrs){.dtype = to}));
-    size_t size = qdq_dtype_size(to);
-    uint32_t in[16];
-    memcpy(in, x, count * sizeof *x);
+    size_t size = qdq_dtype_size(to), in_size = qdq_dtype_size(from);
+    unsigned char in[64];
+    for (size_t i = 0; i < count; i++) memcpy(in + i * in_size, &x[i], in_size);
     oracle_run(g, &(qdq_compile_options){.target = target},
-               (oracle_bound[]){{"x", in, count * sizeof *in}, {"y", y, count * size}}, 2);
+               (oracle_bound[]){{"x", in, count * in_size}, {"y", y, count * size}}, 2);
     for (size_t i = 0; i < count; i++) {
         uint32_t got = 0;
         memcpy(&got, y + i * size, size);
@@ -326,6 +326,25 @@ static void the_chips_cast_as_typecast_does(void **state) {
                  (const uint32_t[]){0x2C, 0xFD}, 2);
         casts_to(chips[i], QDQ_INT32, QDQ_BFLOAT16, (const uint32_t[]){257, 258},
                  (const uint32_t[]){0x4381, 0x4381}, 2);
+        // By way of the matrix unit: NaN is infinity, denormals and -0 are +0.
+        casts_to(chips[i], QDQ_BFLOAT16, QDQ_FLOAT32,
+                 (const uint32_t[]){0x3F81, 0x8000, 0x8001, 0xFFC0, 0x7F7F},
+                 (const uint32_t[]){0x3F810000, 0, 0, 0xFF800000, 0x7F7F0000}, 5);
+        casts_to(chips[i], QDQ_BFLOAT16, QDQ_INT32, (const uint32_t[]){0xC27A, 0x4F00, 0x7FC0},
+                 (const uint32_t[]){(uint32_t)-62, 0x80000000, 0x80000000}, 3);
+        casts_to(chips[i], QDQ_BFLOAT16, QDQ_UINT16, (const uint32_t[]){0x4020, 0xBF80, 0x7FC0},
+                 (const uint32_t[]){3, 0, 65535}, 3);
+        casts_to(chips[i], QDQ_BFLOAT16, QDQ_UINT8, (const uint32_t[]){0x4396, 0xC040},
+                 (const uint32_t[]){0x2C, 0xFD}, 2);
+        // Alone in their groups, as typecast packs them, and back.
+        casts_to(chips[i], QDQ_FLOAT32, QDQ_BFLOAT8_B, (const uint32_t[]){0x3F810000},
+                 (const uint32_t[]){0x3F820000}, 1);
+        casts_to(chips[i], QDQ_FLOAT32, QDQ_BFLOAT4_B, (const uint32_t[]){0x3FB00000},
+                 (const uint32_t[]){0x3FA00000}, 1);
+        casts_to(chips[i], QDQ_FLOAT32, QDQ_BFLOAT4_B, (const uint32_t[]){0x3FD80000},
+                 (const uint32_t[]){0x3FC00000}, 1);
+        casts_to(chips[i], QDQ_BFLOAT8_B, QDQ_BFLOAT16, (const uint32_t[]){0x3FFE0000},
+                 (const uint32_t[]){0x3FFE}, 1);
         casts_to(chips[i], QDQ_INT32, QDQ_FLOAT32,
                  (const uint32_t[]){0x01000001, 0x80000000, (uint32_t)-5},
                  (const uint32_t[]){0x4B800000, 0xCF000000, 0xC0A00000}, 3);

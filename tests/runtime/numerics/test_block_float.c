@@ -275,12 +275,12 @@ static void rounding_is_packing_and_unpacking_and_twice_is_once(void **state) {
         }
         qdq_block_float_pack(dtype, x, tile);
         qdq_block_float_unpack(dtype, tile, back);
-        qdq_block_float_round(dtype, x);
+        qdq_block_float_round(dtype, QDQ_BLOCK_FLOAT_HOST, x);
         assert_memory_equal(x, back, sizeof x);
         qdq_block_float_pack(dtype, x, tile_again);
         assert_memory_equal(tile, tile_again, qdq_tile_bytes(dtype));
         memcpy(again, x, sizeof x);
-        qdq_block_float_round(dtype, again);
+        qdq_block_float_round(dtype, QDQ_BLOCK_FLOAT_HOST, again);
         assert_memory_equal(again, x, sizeof x);
     }
 }
@@ -369,6 +369,72 @@ static void tilize_rounds_and_pads_with_zeros(void **state) {
     }
 }
 
+//---- A chip's packer --------------------------------------------------------
+
+// Rounds a group of numbers followed by zeros.
+static float rounded(qdq_dtype dtype, qdq_block_float_store store, float first, float second,
+                     size_t which) {
+    float block[1024] = {first, second};
+    qdq_block_float_round(dtype, store, block);
+    return block[which];
+}
+
+// Groups of ttnn's packers: 2 with 1.0078125, and numbers alone. Codes are units of 2^-6 of the
+// power of two of the greatest number, or of 2^-2.
+static void the_packer_of_a_chip_rounds_halves_away(void **state) {
+    (void)state;
+    static const struct {
+        qdq_dtype dtype;
+        float first, second;
+        size_t which;
+        float host, device, precise;
+    } rows[] = {
+        {QDQ_BFLOAT8_B, 2, 1.0078125f, 0, 2, 2, 2},
+        {QDQ_BFLOAT8_B, 2, 1.0078125f, 1, 0x20 / 32.0f, 0x21 / 32.0f, 0x20 / 32.0f},
+        {QDQ_BFLOAT8_B, 1.0078125f, 0, 0, 0x40 / 64.0f, 0x41 / 64.0f, 0x41 / 64.0f},
+        {QDQ_BFLOAT8_B, 1.9921875f, 0, 0, 0x7F / 64.0f, 2, 0x7F / 64.0f},
+        {QDQ_BFLOAT4_B, 1.375f, 0, 0, 6 / 4.0f, 5 / 4.0f, 5 / 4.0f},
+        {QDQ_BFLOAT4_B, 1.6875f, 0, 0, 7 / 4.0f, 6 / 4.0f, 6 / 4.0f},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        float first = rows[i].first, second = rows[i].second;
+        float got[3];
+        for (int store = QDQ_BLOCK_FLOAT_HOST; store <= QDQ_BLOCK_FLOAT_PRECISE; store++)
+            got[store] =
+                rounded(rows[i].dtype, (qdq_block_float_store)store, first, second, rows[i].which);
+        assert_true(got[0] == rows[i].host);
+        assert_true(got[1] == rows[i].device);
+        assert_true(got[2] == rows[i].precise);
+    }
+}
+
+// Results of a chip are stored to tiles, and cut from rows, as the host does it.
+static void the_host_keeps_the_numbers_that_a_chip_packed(void **state) {
+    (void)state;
+    uint64_t random = 17;
+    for (int turn = 0; turn < 400; turn++) {
+        static float x[1024], again[1024];
+        static uint8_t tile[1088];
+        qdq_dtype dtype = dtypes[turn % 2];
+        qdq_block_float_store store =
+            turn % 4 < 2 ? QDQ_BLOCK_FLOAT_DEVICE : QDQ_BLOCK_FLOAT_PRECISE;
+        for (size_t i = 0; i < 1024; i++) {
+            uint32_t bits = (uint32_t)unit_random(&random);
+            if (turn % 3) bits = (bits & 0x807FFFFF) | (120 + (bits >> 23) % 12) << 23;
+            x[i] = unit_float_of_bits(bits);
+        }
+        qdq_block_float_round(dtype, store, x);
+        memcpy(again, x, sizeof x);
+        qdq_block_float_round(dtype, QDQ_BLOCK_FLOAT_HOST, again);
+        assert_memory_equal(again, x, sizeof x);
+        qdq_block_float_round(dtype, store, again);
+        assert_memory_equal(again, x, sizeof x);
+        qdq_block_float_pack(dtype, x, tile);
+        qdq_block_float_unpack(dtype, tile, again);
+        assert_memory_equal(again, x, sizeof x);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_worked_group_has_its_published_codes_and_values),
@@ -384,6 +450,8 @@ int main(void) {
         cmocka_unit_test(the_self_check_tiles_have_the_published_checksums),
         cmocka_unit_test(tiles_have_exponents_before_the_codes),
         cmocka_unit_test(tilize_rounds_and_pads_with_zeros),
+        cmocka_unit_test(the_packer_of_a_chip_rounds_halves_away),
+        cmocka_unit_test(the_host_keeps_the_numbers_that_a_chip_packed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
