@@ -78,6 +78,21 @@ static void describe_links(const qdq_draft *of, const qdq_draft_step *draft, con
     }
 }
 
+static void describe_apart(const qdq_draft *of, const qdq_draft_step *draft, qdq_plan_step *info) {
+    static const struct {
+        const char *name, *text;
+    } reasons[] = {
+#define REASON(reason, name, text) {name, text},
+        QDQ_APART_REASONS(REASON)
+#undef REASON
+    };
+    if (!draft->apart) return;
+    info->apart = reasons[draft->apart].name;
+    info->apart_text = reasons[draft->apart].text;
+    info->apart_from =
+        qdq_mempool_strdup(of->plan_mempool, of->graph->values[draft->apart_from].name);
+}
+
 void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
                        qdq_plan_step *info) {
     line l = {.at = 0};
@@ -90,6 +105,7 @@ void qdq_describe_step(const qdq_draft *of, const qdq_draft_step *draft, const q
         info->blocks = step->blocks;
     }
     describe_links(of, draft, step, info, &l);
+    describe_apart(of, draft, info);
     if (draft->reduce_node) append(&l, " -> ", "parameters of", draft->reduce_node->name);
     l.text[qdq_utf8_valid(l.text, strlen(l.text))] =
         '\0';  // drops a character that was cut in half

@@ -79,7 +79,7 @@ static size_t tiled_values(const qdq_plan *plan, const qdq_plan_stats *stats) {
 
 // " 3  x -> Quantize q -> output y  (blocks, 4 strips, streamed, reads 4096, writes 1024 bytes)"
 // " 3  q -> Quantize r  (blocks, 4 tiles, row-major to tiles, reads 4096, writes 1024 bytes)"
-static void print_step(size_t number, const qdq_plan_step *step) {
+static void print_step(size_t number, const qdq_plan_step *step, bool node_by_node) {
     bool tiles = strstr(step->reads, "tiles") || strstr(step->writes, "tiles");
     printf(" %3zu  %s  (%s, %zu %s%s", number, step->text, step->shape, step->blocks,
            block_noun(step), step->blocks == 1 ? "" : "s");
@@ -88,10 +88,22 @@ static void print_step(size_t number, const qdq_plan_step *step) {
     printf(", reads %zu, writes %zu bytes", step->read_bytes, step->write_bytes);
     if (step->scratch_bytes) printf(", copies in %zu bytes of scratch", step->scratch_bytes);
     printf(")\n");
+    // A tensor op always begins a step, as the shape of the step says.
+    if (step->apart && !node_by_node && strcmp(step->apart, "tensor-op") != 0)
+        printf("      not fused with the step that makes '%s': %s\n", step->apart_from,
+               step->apart_text);
+}
+
+static bool is_node_by_node(const qdq_plan *plan) {
+    const qdq_plan_step *step;
+    for (size_t i = 0; (step = qdq_plan_get_step(plan, i)); i++)
+        if (step->apart && strcmp(step->apart, "node-by-node") == 0) return true;
+    return false;
 }
 
 static void print_plan(const qdq_plan *plan, bool map) {
     qdq_plan_stats s = qdq_plan_get_stats(plan);
+    bool node_by_node = is_node_by_node(plan);
     size_t bytes = 0;
     for (size_t i = 0; i < s.value_count; i++) bytes += qdq_plan_get_value(plan, i)->bytes;
     if (s.tiled)
@@ -110,8 +122,9 @@ static void print_plan(const qdq_plan *plan, bool map) {
     printf("scratch          %zu bytes\n", s.scratch_bytes);
     printf("moved by steps   %zu bytes, %.2f times the necessary %zu\n", s.moved_bytes,
            moved_over_necessary(plan), s.necessary_bytes);
-    printf("operations       %zu\n\nsteps\n", s.operations);
-    for (size_t i = 0; i < s.step_count; i++) print_step(i, qdq_plan_get_step(plan, i));
+    printf("operations       %zu\n\nsteps%s\n", s.operations, node_by_node ? ", node by node" : "");
+    for (size_t i = 0; i < s.step_count; i++)
+        print_step(i, qdq_plan_get_step(plan, i), node_by_node);
     print_values(plan, &s);
     if (map) print_map(plan);
     print_device(plan);
@@ -137,6 +150,20 @@ static void json_value(qdq_json *json, const qdq_plan *plan, size_t value) {
     qdq_json_end_object(json);
 }
 
+// "not_fused": null, or with which step and why.
+static void json_apart(qdq_json *json, const qdq_plan_step *step) {
+    qdq_json_key(json, "not_fused");
+    if (!step->apart) {
+        qdq_json_null(json);
+        return;
+    }
+    qdq_json_begin_object(json);
+    json_string_key(json, "value", step->apart_from);
+    json_string_key(json, "reason", step->apart);
+    json_string_key(json, "because", step->apart_text);
+    qdq_json_end_object(json);
+}
+
 static void json_step(qdq_json *json, const qdq_plan_step *step) {
     qdq_json_begin_object(json);
     json_string_key(json, "chain", step->text);
@@ -150,6 +177,7 @@ static void json_step(qdq_json *json, const qdq_plan_step *step) {
     json_uint_key(json, "read_bytes", step->read_bytes);
     json_uint_key(json, "write_bytes", step->write_bytes);
     json_uint_key(json, "scratch_bytes", step->scratch_bytes);
+    json_apart(json, step);
     qdq_json_end_object(json);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowering: each live node becomes stages, and each stage becomes a step or joins the chain of an
-// earlier one. Start here to find out why a node was or was not fused: step_to_extend decides.
+// earlier one. Start here to find out why a node was or was not fused: apart_from has the reasons.
 //
 // A link joins the step that makes its x if everything else the link needs is made before that
 // step begins. Otherwise it starts a step of its own. A value that a later step reads gets a place
@@ -151,17 +151,21 @@ static bool fits_in_chunks(const qdq_draft *draft, uint32_t id) {
            !(draft->storage.tiled && qdq_dtype_is_packed(dtype));
 }
 
-// Whether a link that makes value y (0: a reduction) can follow value x in this step's chain.
-static bool can_continue(const qdq_draft *draft, const qdq_draft_step *step, uint32_t x,
-                         uint32_t y) {
-    if (step->reduce_node) return false;
-    if (step->tensor_op_node) {
-        if (!step->tensor_op->chunks || !y || !fits_in_chunks(draft, x) ||
-            !fits_in_chunks(draft, y))
-            return false;
-        if (!step->link_count) return step->tensor_op_node->outputs[0] == x;
+// Why a link that makes value y (0: a reduction) cannot follow value x in this step's chain.
+static qdq_apart apart_in(const qdq_draft *draft, const qdq_draft_step *step, uint32_t x,
+                          uint32_t y) {
+    if (step->reduce_node) return QDQ_APART_AFTER_REDUCTION;
+    const qdq_node *op = step->tensor_op_node;
+    if (op) {
+        if (!step->tensor_op->chunks) return QDQ_APART_NO_CHUNKS;
+        if (!y) return QDQ_APART_REDUCTION;
+        if (!fits_in_chunks(draft, x) || !fits_in_chunks(draft, y)) return QDQ_APART_WHOLE_TILES;
+        for (size_t i = 1; i < op->output_count; i++)
+            if (op->outputs[i] == x) return QDQ_APART_OTHER_RESULT;
     }
-    return step->link_count && step->links[step->link_count - 1].y == x;
+    uint32_t first = op ? op->outputs[0] : 0;
+    uint32_t last = step->link_count ? step->links[step->link_count - 1].y : first;
+    return last == x ? QDQ_APART_NOT : QDQ_APART_READ_BEFORE;
 }
 
 // Whether a value is an input of which a later step makes tiles.
@@ -170,29 +174,43 @@ static bool waits_to_load(const qdq_draft *draft, uint32_t id) {
            !draft->values[id].loaded;
 }
 
-// The step whose chain ends in value x and can take another link; NULL if there is none. Everything
-// else the link needs must be made before that step.
-static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, uint32_t y,
-                                      const uint32_t *sources, size_t source_count) {
+// Why a link cannot extend the chain that ends in value x, which a step makes. Everything else the
+// link needs must be made before that step.
+static qdq_apart apart_from(const qdq_draft *draft, uint32_t x, uint32_t y, const uint32_t *sources,
+                            size_t source_count) {
     size_t made = draft->values[x].made_step;
-    if (draft->storage.node_by_node || made == QDQ_NO_STEP) return NULL;
-    qdq_draft_step *step = &draft->steps[made];
-    if (!can_continue(draft, step, x, y)) return NULL;
-    for (size_t k = 0; k < source_count; k++) {
-        if (waits_to_load(draft, sources[k])) return NULL;
+    if (draft->storage.node_by_node) return QDQ_APART_NODE_BY_NODE;
+    qdq_apart apart = apart_in(draft, &draft->steps[made], x, y);
+    for (size_t k = 0; !apart && k < source_count; k++) {
         size_t source_step = draft->values[sources[k]].made_step;
-        if (sources[k] && source_step != QDQ_NO_STEP && source_step >= made) return NULL;
+        bool later = sources[k] && source_step != QDQ_NO_STEP && source_step >= made;
+        if (later || waits_to_load(draft, sources[k])) return QDQ_APART_OPERAND_LATER;
     }
-    return step;
+    return apart;
+}
+
+// The step whose chain ends in value x and can take another link. NULL if there is none, with the
+// reason in *apart: NOT if no step makes x.
+static qdq_draft_step *step_to_extend(qdq_draft *draft, uint32_t x, uint32_t y,
+                                      const uint32_t *sources, size_t source_count,
+                                      qdq_apart *apart) {
+    size_t made = draft->values[x].made_step;
+    *apart = QDQ_APART_NOT;
+    if (made == QDQ_NO_STEP) return NULL;
+    *apart = apart_from(draft, x, y, sources, source_count);
+    return *apart ? NULL : &draft->steps[made];
 }
 
 // The step for a stage from x to y: an existing one to extend, or a new one that reads x.
 static qdq_draft_step *step_for(qdq_draft *draft, uint32_t x, uint32_t y, const uint32_t *sources,
                                 size_t source_count) {
-    qdq_draft_step *step = step_to_extend(draft, x, y, sources, source_count);
+    qdq_apart apart;
+    qdq_draft_step *step = step_to_extend(draft, x, y, sources, source_count, &apart);
     if (step) return step;
     step = add_step(draft, x);
-    if (step) note_read(draft, x, number_of(draft, step));
+    if (!step) return NULL;
+    step->apart = apart, step->apart_from = x;
+    note_read(draft, x, number_of(draft, step));
     return step;
 }
 
@@ -208,6 +226,11 @@ static bool place_tensor_op(qdq_draft *draft, size_t index, qdq_stage *stage) {
     step->tensor_op_inputs = inputs;
     step->on_integers = draft->nodes[index].quantized != NULL;
     step->tensor_op = stage;
+    for (size_t i = node->input_count; i-- > 0;) {
+        if (!inputs[i].id || draft->values[inputs[i].id].made_step == QDQ_NO_STEP) continue;
+        step->apart = draft->storage.node_by_node ? QDQ_APART_NODE_BY_NODE : QDQ_APART_TENSOR_OP;
+        step->apart_from = inputs[i].id;
+    }
     if (draft->storage.node_by_node) step->tensor_op->packed = step->tensor_op->packed_bytes = 0;
     for (size_t i = 0; i < node->input_count; i++) {
         if (!inputs[i].id || step->tensor_op->packed >> i & 1) continue;
@@ -216,6 +239,18 @@ static bool place_tensor_op(qdq_draft *draft, size_t index, qdq_stage *stage) {
     for (size_t i = 0; i < node->output_count; i++)
         note_made(draft, node->outputs[i], number_of(draft, step));
     return true;
+}
+
+// A new step of a sum whose x is an input says why the sum does not follow its second operand.
+static void explain_second(qdq_draft *draft, size_t index, const qdq_stage *stage,
+                           qdq_draft_step *step) {
+    const qdq_node *node = &draft->graph->nodes[index];
+    if (step->apart || stage->reduce || stage->x != 0 || node->input_count != 2) return;
+    uint32_t x = node->inputs[0].id, other = node->inputs[1].id;
+    if (!other || !qdq_shape_equal(draft->values[x].type.shape, draft->values[other].type.shape))
+        return;
+    (void)step_to_extend(draft, other, node->outputs[0], &x, 1, &step->apart);
+    step->apart_from = other;
 }
 
 // `stage` must live as long as the draft: steps point to it.
@@ -232,6 +267,7 @@ static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
     if (!stage->reduce) link.y = node->outputs[stage->y];
     qdq_draft_step *step = step_for(draft, x, link.y, link.sources, stage->stage_param_count);
     if (!step) return false;
+    if (!step->link_count && !step->tensor_op_node) explain_second(draft, index, stage, step);
     if (!stage->reduce) return add_link(draft, step, link) != NULL;
     step->reduce_node = node;
     step->reduce = stage;
@@ -251,10 +287,12 @@ static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
 static size_t input_to_follow(qdq_draft *draft, const qdq_node *node) {
     uint32_t others[QDQ_MAX_STAGE_PARAMS];
     size_t count = node->input_count;
+    qdq_apart apart;
     if (count > QDQ_MAX_STAGE_PARAMS) return 0;
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < count; k++) others[k] = k == i ? 0 : node->inputs[k].id;
-        if (step_to_extend(draft, node->inputs[i].id, node->outputs[0], others, count)) return i;
+        if (step_to_extend(draft, node->inputs[i].id, node->outputs[0], others, count, &apart))
+            return i;
     }
     return 0;
 }
@@ -288,7 +326,8 @@ bool qdq_draft_is_only_returned(const qdq_draft *draft, uint32_t id) {
 static bool lower_tiled_output(qdq_draft *draft, uint32_t id, size_t output) {
     if (qdq_draft_is_only_returned(draft, id)) return true;
     if (!load(draft, id)) return false;
-    qdq_draft_step *step = step_to_extend(draft, id, id, NULL, 0);
+    qdq_apart apart;
+    qdq_draft_step *step = step_to_extend(draft, id, id, NULL, 0, &apart);
     if (!step) return add_copy(draft, id, output);
     return add_link(draft, step, (qdq_draft_link){.stage = &nothing, .output = output}) != NULL;
 }

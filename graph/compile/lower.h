@@ -11,6 +11,26 @@
 
 #define QDQ_NO_STEP SIZE_MAX
 
+// Why a node begins a step instead of joining the one that makes its x: the name in JSON, and the
+// end of the sentence "not fused with the step that makes VALUE: ...".
+#define QDQ_APART_REASONS(X)                                                                      \
+    X(NOT, "", "") /* x is an input or a constant, or the node is fused */                        \
+    X(NODE_BY_NODE, "node-by-node", "each node is a step with --materialize or a device")         \
+    X(TENSOR_OP, "tensor-op", "a tensor op begins a step")                                        \
+    X(AFTER_REDUCTION, "after-reduction", "that step ends with a reduction")                      \
+    X(NO_CHUNKS, "no-chunks", "its tensor op hands over no chunks")                               \
+    X(REDUCTION, "reduction", "a reduction does not follow a tensor op")                          \
+    X(WHOLE_TILES, "whole-tiles", "chunks cannot carry elements that share bytes or an exponent") \
+    X(OTHER_RESULT, "other-result", "only the first result of a tensor op is handed over")        \
+    X(READ_BEFORE, "read-before", "an earlier reader of the value continues that step")           \
+    X(OPERAND_LATER, "operand-later", "another operand is not made before that step begins")
+
+typedef enum qdq_apart {
+#define QDQ_APART_ENUM(reason, name, text) QDQ_APART_##reason,
+    QDQ_APART_REASONS(QDQ_APART_ENUM)
+#undef QDQ_APART_ENUM
+} qdq_apart;
+
 // A fused node, and the values of its parameters (id 0: known numbers).
 typedef struct qdq_draft_link {
     const qdq_node *node;  // NULL: a copy
@@ -32,6 +52,8 @@ typedef struct qdq_draft_step {
     const qdq_stage *reduce;
     uint32_t reduce_sources[QDQ_MAX_STAGE_PARAMS];
     uint32_t results[QDQ_MAX_REDUCED];
+    qdq_apart apart;      // why the first node of the step is not in an earlier one
+    uint32_t apart_from;  // the value that it would have continued
 } qdq_draft_step;
 
 // How a plan stores values: the compile options, resolved once (graph/compile/storage.c).

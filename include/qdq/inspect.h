@@ -42,6 +42,9 @@ typedef struct qdq_plan_step {
     size_t scratch_bytes;  // row-major copies of operands in tiles, for a tensor op
     bool on_integers;      // integer execution: `node` reads integers, not their dequantized values
     size_t node;           // the number of this node in the graph
+    // Why the step was not fused with the one that makes the value `apart_from`: a name
+    // ("read-before") and the end of a sentence. NULL: there is no such step.
+    const char *apart, *apart_text, *apart_from;
 } qdq_plan_step;
 
 typedef struct qdq_plan_stats {

@@ -303,6 +303,51 @@ class Plan(Case):
         for step in plan["steps"]:
             self.assertIn(f"{step['chain']}  ({step['shape']}, {step['blocks']} ", out)
 
+    def assert_reason(self, nodes, words, reason, of, sentence, outputs=None):
+        """The last step that is not fused names the reason and the value."""
+        outputs = outputs or [nodes[-1]["name"]]
+        self.write("g.json", graph(nodes, [value("x", shape=[64, 64])],
+                                   {f"out.{name}": name for name in outputs}))
+        with self.subTest(reason=reason):
+            self.assertEqual([one["not_fused"] for one in self.plan(*words)["steps"]
+                              if one["not_fused"]][-1],
+                             {"value": of, "reason": reason, "because": sentence})
+            line = f"      not fused with the step that makes '{of}': {sentence}\n"
+            out = self.qdq("plan", "g.json", *words).out
+            self.assertEqual(line in out, reason not in ("node-by-node", "tensor-op"))
+            self.assertEqual("\nsteps, node by node\n" in out, reason == "node-by-node")
+
+    def test_a_step_says_why_its_node_was_not_fused(self):
+        relu, softmax = node("ReLU", "r", "x"), node("SoftMax", "s", "x")
+        norm, dynamic = node("LayerNorm", "n", "x"), node("DynamicQuantize", "d", "x")
+        double = {"op": "Add", "name": "a", "inputs": {"a": "r", "b": "r"}}
+        reads_both = [relu, quantize("q", "r", scales=1), node("SoftMax", "s", "x"),
+                      {"op": "Add", "name": "a", "inputs": {"a": "x", "b": "r"}}]
+        read_before = "an earlier reader of the value continues that step"
+        for nodes, words, *wanted in (
+                ([relu, quantize("q", "r", scales=1)], ["-m"], "node-by-node", "r",
+                 "each node is a step with --materialize or a device"),
+                ([relu, node("SoftMax", "s", "r")], [], "tensor-op", "r",
+                 "a tensor op begins a step"),
+                ([dynamic, node("ReLU", "r", "d.scale")], [], "after-reduction", "d.scale",
+                 "that step ends with a reduction"),
+                ([node("ReduceSum", "m", "x", axes=[1]), node("ReLU", "r", "m")], [], "no-chunks",
+                 "m", "its tensor op hands over no chunks"),
+                ([softmax, node("Cast", "c", "s", dtype="bfloat8_b")], [], "whole-tiles", "s",
+                 "chunks cannot carry elements that share bytes or an exponent"),
+                ([norm, node("ReLU", "r", "n.mean")], [], "other-result", "n.mean",
+                 "only the first result of a tensor op is handed over"),
+                ([relu, quantize("q", "r", scales=1), quantize("p", "r", scales=2)], [],
+                 "read-before", "r", read_before, ["q", "p"]),
+                (reads_both, [], "read-before", "r", read_before, ["q", "s", "a"]),
+                ([relu, double], [], "operand-later", "r",
+                 "another operand is not made before that step begins")):
+            self.assert_reason(nodes, words, *wanted)
+        self.write("g.json", graph([softmax, node("DynamicQuantize", "d", "s")],
+                                   [value("x", shape=[64, 64])], {"y": "d"}))
+        self.assertEqual([one["not_fused"] and one["not_fused"]["reason"]
+                          for one in self.plan()["steps"]], [None, "reduction", "operand-later"])
+
     def shapes(self, *words):
         return [step["shape"] for step in self.plan(*words)["steps"]]
 
