@@ -33,6 +33,8 @@ void qdq_ttnn_matmul_configuration(const qdq_op_context *ctx, const qdq_rule *ru
 void qdq_ttnn_matmul_k_blocks(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_matmul_bias(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_chip_cast(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_chip_elementwise(const qdq_op_context *ctx, const qdq_rule *rule);
+void qdq_ttnn_chip_quotient(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_chip_division(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_uint8_sign(const qdq_op_context *ctx, const qdq_rule *rule);
 void qdq_ttnn_bfloat16_zero_point(const qdq_op_context *ctx, const qdq_rule *rule);

@@ -2,9 +2,13 @@
 // Rules of target `ttnn` about arithmetic that no source states: where a version that stands for a
 // chip computes something that may differ from the chip.
 #include "graph/targets/ttnn/ttnn_checks.h"
+#include "ops/elementwise/elementwise_ops.h"
+#include "ops/kernels/elementwise/chip_elementwise.h"
 #include "runtime/numerics/dtype.h"
 
 #define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16) | QDQ_SET_BLOCK_FLOATS)
+
+//---- Cast -------------------------------------------------------------------
 
 // Whether every integer of dtype x is a number of dtype y.
 static bool is_exact(const qdq_dtype_info *x, qdq_dtype y) {
@@ -31,5 +35,47 @@ void qdq_ttnn_chip_cast(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     qdq_text(ctx->findings,
                                              "is %s and x is %s: computed as without a chip",
                                              qdq_dtype_name(y), qdq_dtype_name(x)),
+                                    NULL);
+}
+
+//---- Elementwise ops --------------------------------------------------------
+
+// The function of an op, QDQ_ELEMENTWISE_COUNT if it has none here.
+static qdq_elementwise function_of(const qdq_op_context *ctx) {
+    static const struct {
+        const char *op;
+        qdq_elementwise function;
+    } rows[] = {
+#define ROW(name, op_name, ...) {op_name, QDQ_ELEMENTWISE_##name},
+        QDQ_UNARY_OPS(ROW) QDQ_BINARY_OPS(ROW){"BiasAdd", QDQ_ELEMENTWISE_add}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (qdq_op_context_is(ctx, rows[i].op)) return rows[i].function;
+    return QDQ_ELEMENTWISE_COUNT;
+}
+
+void qdq_ttnn_chip_elementwise(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_dtype a = ctx->inputs[0].type.dtype, y = ctx->outputs[0].dtype;
+    qdq_dtype b = ctx->input_count > 1 ? ctx->inputs[1].type.dtype : a;
+    if (qdq_chip_elementwise_find(function_of(ctx), QDQ_MULTIPLY_ADD_WORMHOLE, a, b, y,
+                                  1u << QDQ_ISA_PORTABLE))
+        return;
+    const char *operands =
+        a == b ? qdq_dtype_name(a)
+               : qdq_text(ctx->findings, "%s and %s", qdq_dtype_name(a), qdq_dtype_name(b));
+    qdq_report_target_violation(ctx, rule, NULL,
+                                qdq_text(ctx->findings,
+                                         "makes %s of %s, computed as without a chip",
+                                         qdq_dtype_name(y), operands),
+                                NULL);
+}
+
+// Products of bfloat16 are one step in newer kernels and up to four in older ones.
+void qdq_ttnn_chip_quotient(const qdq_op_context *ctx, const qdq_rule *rule) {
+    bool divides = qdq_op_context_is(ctx, "Divide");
+    if (divides || ctx->inputs[0].type.dtype == QDQ_BFLOAT16)
+        qdq_report_target_violation(ctx, rule, NULL,
+                                    qdq_text(ctx->findings,
+                                             "%s by a kernel that was read, not executed",
+                                             divides ? "divides" : "multiplies bfloat16"),
                                     NULL);
 }
