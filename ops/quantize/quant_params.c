@@ -6,6 +6,7 @@
 
 #include "ops/kernels/kernel.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/quantize_device.h"
 #include "runtime/numerics/small_float.h"
 
 const char *const qdq_qtype_words[] = {"per_tensor", "per_channel", "per_group", NULL};
@@ -236,6 +237,22 @@ void qdq_infer_given(qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_d
     ctx->output_count = 1;
 }
 
+// Inverts known scales once if a chip would invert them for each element.
+static bool invert_scales(qdq_quant_params *params, qdq_mempool *mempool, qdq_stage_param *scale) {
+    if (scale->origin != QDQ_FROM_NUMBERS || !qdq_dtype_is_int(params->y_dtype) ||
+        params->float_zero_point || !qdq_quantizes_by_chip_inverse(&params->numerics))
+        return true;
+    uint32_t *inverses = qdq_mempool_array(mempool, scale->count, sizeof *inverses);
+    if (!inverses) return false;
+    for (size_t i = 0; i < scale->count; i++) {
+        float s = qdq_float_from_bits(scale->values[i]);
+        inverses[i] = qdq_float_bits(qdq_quantize_inverse(&params->numerics, s));
+    }
+    scale->values = inverses;
+    params->scale_is_inverse = true;
+    return true;
+}
+
 bool qdq_lower_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs, qdq_family family,
                      const qdq_lowering *to, qdq_stage *stage) {
     qdq_granularity granularity = qdq_granularity_of(ctx, attrs);
@@ -256,6 +273,9 @@ bool qdq_lower_given(const qdq_op_context *ctx, const qdq_quantize_attrs *attrs,
     if (!qdq_scale_param(ctx, &scale, &granularity, to->mempool, &stage->stage_params[0]))
         return false;
     qdq_drop_unit_scales(&scale, to->numerics.unit_scale_tolerance, &stage->stage_params[0]);
+    if (family == QDQ_FAMILY_QUANTIZE &&
+        !invert_scales(params, to->mempool, &stage->stage_params[0]))
+        return false;
     return qdq_zero_point_param(ctx, &zero_point, &granularity, to->mempool,
                                 &stage->stage_params[1]);
 }

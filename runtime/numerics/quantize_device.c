@@ -2,7 +2,8 @@
 // One element of Quantize, Dequantize and Requantize where a chip multiplies and adds, or its
 // kernels have steps of their own: the order of instructions of tt-metal's quantization kernels
 // (docs/device_arithmetic.md 4). The multiply-add may be IEEE's as well.
-#include "runtime/numerics/quantize_one.h"
+#include "runtime/numerics/quantize_device.h"
+
 #include "runtime/numerics/tenstorrent/sfpmad.h"
 #include "runtime/numerics/tenstorrent/sfpu.h"
 
@@ -67,10 +68,10 @@ static int64_t place(uint32_t v) {
 
 // The sum with 1.5 * 2^23 has the rounded quotient in its last bits. The zero point and the bounds
 // are sums of this kind too.
-static int32_t quantize_by_magic(const qdq_numerics *n, float x, float s, int32_t z,
+static int32_t quantize_by_magic(const qdq_numerics *n, float x, float inverse, int32_t z,
                                  const qdq_range *range) {
     uint32_t zero = multiply_add(n, bits_of((float)z), MINUS_ONE, MAGIC);
-    uint32_t sum = multiply_add(n, bits_of(x), inverse_of(n, s), MAGIC);
+    uint32_t sum = multiply_add(n, bits_of(x), bits_of(inverse), MAGIC);
     if ((sum & 0x7FFFFFFF) > 0x7F800000 && n->nan != QDQ_NAN_BY_SIGN)
         return qdq_to_integer(n, float_of(sum), 0, z, range);
     return (int32_t)qdq_clamp_one(place(sum) - place(zero), range->quant_min, range->quant_max);
@@ -86,15 +87,31 @@ static uint32_t folded(const qdq_numerics *n, uint32_t z) {
     return n->fold_128 ? multiply_add(n, z, ONE, BIAS_128) : z;
 }
 
+static bool adds_in_one(const qdq_numerics *n) {
+    return n->zero_point_order == QDQ_ZERO_POINT_AFTER_MAGIC ||
+           n->zero_point_order == QDQ_ZERO_POINT_FMA;
+}
+
+bool qdq_quantizes_by_chip_inverse(const qdq_numerics *n) {
+    return n->scaling == QDQ_SCALE_DEVICE_RECIPROCAL && n->multiply_add && adds_in_one(n);
+}
+
+float qdq_quantize_inverse(const qdq_numerics *n, float s) { return float_of(inverse_of(n, s)); }
+
+int32_t qdq_quantize_by_inverse(const qdq_numerics *n, float x, float inverse, int32_t z,
+                                const qdq_range *range) {
+    if (n->zero_point_order == QDQ_ZERO_POINT_AFTER_MAGIC)
+        return quantize_by_magic(n, x, inverse, z, range);
+    uint32_t zero = bits_of((float)z);
+    uint32_t v = multiply_add(n, bits_of(x), bits_of(inverse), folded(n, zero));
+    return to_integer(n, quantize_step(n, v), z, range);
+}
+
 int32_t qdq_quantize_device(const qdq_numerics *n, float x, float s, int32_t z,
                             const qdq_range *range) {
+    if (adds_in_one(n)) return qdq_quantize_by_inverse(n, x, qdq_quantize_inverse(n, s), z, range);
     uint32_t zero = bits_of((float)z);
     switch (n->zero_point_order) {
-    case QDQ_ZERO_POINT_AFTER_MAGIC: return quantize_by_magic(n, x, s, z, range);
-    case QDQ_ZERO_POINT_FMA: {
-        uint32_t v = multiply_add(n, bits_of(x), inverse_of(n, s), folded(n, zero));
-        return to_integer(n, quantize_step(n, v), z, range);
-    }
     case QDQ_ZERO_POINT_BEFORE: {
         uint32_t v = quantize_step(n, add(n, scaled(n, x, s), quantize_step(n, zero)));
         return to_integer(n, folded(n, v), z, range);

@@ -208,8 +208,8 @@ static void chip_reciprocals(bool wormhole, const uint32_t *restrict s, size_t n
         for (size_t i = 0; i < n; i++) out[i] = chip_blackhole_reciprocal(s[i]);
 }
 
-// The reciprocals of up to PART scales, which the host or the chip computes. False if one of them
-// is not normal, or near an end of the range.
+// The reciprocals of up to PART scales: computed when the graph was compiled, or as the host or the
+// chip computes them. False if one of them is not normal, or near an end of the range.
 static bool chip_inverses(const qdq_quant_params *p, bool wormhole, qdq_view view, size_t n,
                           uint32_t *restrict inverse) {
     float s[PART];
@@ -218,7 +218,9 @@ static bool chip_inverses(const qdq_quant_params *p, bool wormhole, qdq_view vie
     memcpy(patterns, s, n * sizeof *s);
     for (size_t i = 0; i < n; i++) wrong |= chip_is_middling(patterns[i]) ? 0 : 1;
     if (wrong) return false;
-    if (p->numerics.scaling == QDQ_SCALE_DEVICE_RECIPROCAL)
+    if (p->scale_is_inverse)
+        memcpy(inverse, patterns, n * sizeof *inverse);
+    else if (p->numerics.scaling == QDQ_SCALE_DEVICE_RECIPROCAL)
         chip_reciprocals(wormhole, patterns, n, inverse);
     else
         for (size_t i = 0; i < n; i++) inverse[i] = qdq_float_bits(1.0f / s[i]);

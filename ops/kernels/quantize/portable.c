@@ -3,6 +3,7 @@
 // by one, encode.
 #include "ops/kernels/kernel.h"
 #include "runtime/numerics/block_float.h"
+#include "runtime/numerics/quantize_device.h"
 #include "runtime/numerics/tenstorrent/tile_formats.h"
 
 enum { PART = 256 };  // elements in registers at a time
@@ -94,6 +95,10 @@ void qdq_quantize_tile_portable(const void *params, const qdq_view *views, const
             for (size_t i = 0; i < part; i++)
                 q[i] = qdq_quantize_float_zero_point(&p->numerics, real[i], float_at(s, i),
                                                      float_at(z, i), &p->range);
+        else if (p->scale_is_inverse)
+            for (size_t i = 0; i < part; i++)
+                q[i] = qdq_quantize_by_inverse(&p->numerics, real[i], float_at(s, i), int_at(z, i),
+                                               &p->range);
         else if (plain)
             for (size_t i = 0; i < part; i++)
                 q[i] = qdq_quantize_one(&core, real[i], float_at(s, i), int_at(z, i), &p->range);

@@ -3,6 +3,7 @@
 // instructions one by one: on every bfloat16 with 24 sets of parameters, and on float32 next to
 // ties; and the multiply-add without branches equals SFPMAD.
 #include "ops/kernels/quantize/chip_lanes.inc.h"
+#include "runtime/numerics/quantize_device.h"
 #include "runtime/numerics/tenstorrent/sfpmad.h"
 #include "runtime/numerics/tenstorrent/sfpu.h"
 #include "runtime/numerics/tenstorrent/tile_formats.h"
@@ -43,7 +44,9 @@ static size_t compare(const qdq_quant_params *p, qdq_isa isa, size_t set, const 
     static int32_t got[ALL];
     size_t wrong = 0;
     for (size_t i = 0; i < n; i++) {
-        scales[i] = qdq_float_bits(sets[set].scale);
+        scales[i] =
+            qdq_float_bits(p->scale_is_inverse ? qdq_quantize_inverse(&p->numerics, sets[set].scale)
+                                               : sets[set].scale);
         zero_points[i] = (uint32_t)sets[set].zero_point;
     }
     qdq_view views[2] = {{scales, lists}, {zero_points, lists}};
@@ -75,8 +78,11 @@ static void compare_all(qdq_dtype from, const void *x, const float *real, size_t
                                        &p.range);
         for (int isa = 0; isa < 32; isa++)
             if (isas >> isa & 1)
-                for (int lists = 0; lists < 2; lists++)
-                    assert_int_equal(compare(&p, (qdq_isa)isa, set, x, want, n, lists != 0), 0);
+                for (int lists = 0; lists < 4; lists++) {
+                    p.scale_is_inverse = lists / 2 && qdq_quantizes_by_chip_inverse(&p.numerics);
+                    if (lists < 2 || p.scale_is_inverse)
+                        assert_int_equal(compare(&p, (qdq_isa)isa, set, x, want, n, lists % 2), 0);
+                }
     }
 }
 
