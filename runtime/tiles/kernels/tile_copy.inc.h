@@ -23,17 +23,20 @@ enum {
 
 // Copies n bytes, 16 or PIECE.
 static inline void put(char *to, const char *from, size_t n, bool past_cache) {
-#if defined(__x86_64__)
-    if (past_cache && n == 16) {
-        _mm_stream_si128((__m128i *)(void *)to,
-                         _mm_loadu_si128((const __m128i *)(const void *)from));
+#if defined(__AVX2__)
+    if (n == PIECE) {
+        __m256i piece = _mm256_loadu_si256((const __m256i *)(const void *)from);
+        if (past_cache)
+            _mm256_stream_si256((__m256i *)(void *)to, piece);
+        else
+            _mm256_storeu_si256((__m256i *)(void *)to, piece);
         return;
     }
 #endif
-#if defined(__AVX2__)
+#if defined(__x86_64__)
     if (past_cache) {
-        _mm256_stream_si256((__m256i *)(void *)to,
-                            _mm256_loadu_si256((const __m256i *)(const void *)from));
+        _mm_stream_si128((__m128i *)(void *)to,
+                         _mm_loadu_si128((const __m128i *)(const void *)from));
         return;
     }
 #endif
@@ -50,21 +53,43 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 //---- From rows --------------------------------------------------------------
 
+// Copies the two face rows that each of `deep` rows holds, to lines of the left and the right face.
+static inline void split_rows(size_t face_row, size_t deep, const char *from, size_t pitch,
+                              char *left, char *right, bool past_cache) {
+    const size_t piece = piece_of(face_row);
+#if defined(__AVX2__)
+    if (2 * face_row == PIECE && !past_cache) {  // a piece holds two face rows
+        for (size_t k = 0; k < deep; k += 2) {
+            __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(from + k * pitch));
+            __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(from + (k + 1) * pitch));
+            _mm256_storeu_si256((__m256i *)(void *)(left + k * face_row),
+                                _mm256_permute2x128_si256(a, b, 0x20));
+            _mm256_storeu_si256((__m256i *)(void *)(right + k * face_row),
+                                _mm256_permute2x128_si256(a, b, 0x31));
+        }
+        return;
+    }
+#endif
+    for (size_t k = 0; k < deep; k++)
+        for (size_t at = 0; at < face_row; at += piece)
+            put(left + k * face_row + at, from + k * pitch + at, piece, past_cache);
+    for (size_t k = 0; k < deep; k++)
+        for (size_t at = 0; at < face_row; at += piece)
+            put(right + k * face_row + at, from + k * pitch + face_row + at, piece, past_cache);
+}
+
 // Fills the tiles line by line. Called with constants for `size` and `past_cache`, as is copy_row.
+// The loops need few instructions for a line, so that many lines are on their way at a time.
 static inline void copy_group(size_t size, size_t count, const char *rows, size_t pitch,
                               char *tiles, bool past_cache) {
-    const size_t face_row = QDQ_FACE_DIM * size;
+    const size_t face_row = QDQ_FACE_DIM * size, face = QDQ_FACE_DIM * face_row;
     const size_t deep = face_row < LINE ? LINE / face_row : 1;  // face rows in a line
-    const size_t piece = piece_of(face_row);
-    for (size_t r = 0; r < QDQ_TILE_DIM; r += deep)
-        for (size_t half = 0; half < 2 * count; half++) {
-            const char *from = rows + r * pitch + half * face_row;
-            size_t offset = qdq_tile_offset(r, half % 2 * QDQ_FACE_DIM);
-            char *to = tiles + (half / 2 * QDQ_TILE_ELEMENTS + offset) * size;
-            for (size_t k = 0; k < deep; k++)
-                for (size_t at = 0; at < face_row; at += piece)
-                    put(to + k * face_row + at, from + k * pitch + at, piece, past_cache);
-        }
+    for (size_t r = 0; r < QDQ_TILE_DIM; r += deep) {
+        const char *from = rows + r * pitch;
+        char *to = tiles + qdq_tile_offset(r, 0) * size;
+        for (size_t i = 0; i < count; i++, from += 2 * face_row, to += 4 * face)
+            split_rows(face_row, deep, from, pitch, to, to + face, past_cache);
+    }
 }
 
 static inline void copy_group_sized(size_t size, size_t count, const char *rows, size_t pitch,
@@ -100,17 +125,34 @@ void TILES_FROM_ROWS(size_t size, size_t count, const void *rows, size_t pitch, 
 
 //---- To rows ----------------------------------------------------------------
 
+// Copies a row of a tile: two face rows.
+static inline void join_row(size_t face_row, const char *left, const char *right, char *to,
+                            bool past_cache) {
+    const size_t piece = piece_of(face_row);
+#if defined(__AVX2__)
+    if (2 * face_row == PIECE) {
+        __m128i low = _mm_loadu_si128((const __m128i *)(const void *)left);
+        __m128i high = _mm_loadu_si128((const __m128i *)(const void *)right);
+        __m256i row = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+        if (past_cache)
+            _mm256_stream_si256((__m256i *)(void *)to, row);
+        else
+            _mm256_storeu_si256((__m256i *)(void *)to, row);
+        return;
+    }
+#endif
+    for (size_t at = 0; at < face_row; at += piece) put(to + at, left + at, piece, past_cache);
+    for (size_t at = 0; at < face_row; at += piece)
+        put(to + face_row + at, right + at, piece, past_cache);
+}
+
 // Copies row r of `count` tiles.
 static inline void copy_row(size_t size, size_t count, const char *tiles, size_t r, char *to,
                             bool past_cache) {
-    const size_t face_row = QDQ_FACE_DIM * size, right = QDQ_FACE_DIM * face_row;
-    const size_t piece = piece_of(face_row);
+    const size_t face_row = QDQ_FACE_DIM * size, face = QDQ_FACE_DIM * face_row;
     const char *from = tiles + qdq_tile_offset(r, 0) * size;
-    for (size_t i = 0; i < count; i++, from += QDQ_TILE_ELEMENTS * size, to += 2 * face_row) {
-        for (size_t at = 0; at < face_row; at += piece) put(to + at, from + at, piece, past_cache);
-        for (size_t at = 0; at < face_row; at += piece)
-            put(to + face_row + at, from + right + at, piece, past_cache);
-    }
+    for (size_t i = 0; i < count; i++, from += 4 * face, to += 2 * face_row)
+        join_row(face_row, from, from + face, to, past_cache);
 }
 
 static inline void copy_rows(size_t size, size_t count, const char *tiles, char *rows, size_t pitch,
