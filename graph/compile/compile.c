@@ -108,9 +108,10 @@ static qdq_status keep_constants(qdq_compiler *c) {
 static bool lies_in_arena(const qdq_compiler *c, size_t id) {
     const qdq_draft_value *v = &c->draft.values[id];
     const qdq_storage *storage = &c->draft.storage;
-    if (v->made_step == QDQ_NO_STEP) return false;
+    if (v->first_step == QDQ_NO_STEP) return false;
     if (storage->tiled)
-        return storage->node_by_node || v->loaded || v->read || v->kept || v->output != SIZE_MAX;
+        return storage->node_by_node || v->loaded || v->cut || v->read || v->kept ||
+               v->output != SIZE_MAX;
     return (v->read || v->kept) && v->output == SIZE_MAX;
 }
 
@@ -136,7 +137,7 @@ static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
     size_t last_step = v->kept ? c->draft.step_count - 1 : v->last_step;
     c->slot_of[id] = slot;
     c->lifetimes[slot] =
-        (qdq_lifetime){v->made_step, last_step, slot_bytes(c, bytes), QDQ_NOT_IN_PLACE, 0};
+        (qdq_lifetime){v->first_step, last_step, slot_bytes(c, bytes), QDQ_NOT_IN_PLACE, 0};
     c->plan->values[slot] = (qdq_plan_value){
         .name = qdq_mempool_strdup(&c->plan->mempool, c->draft.graph->values[id].name),
         .dtype = v->type.dtype,
@@ -144,7 +145,7 @@ static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
         .padded_shape = rows ? v->type.shape : qdq_padded_shape(v->type.shape),
         .tiles = tiling.tiles,
         .bytes = bytes,
-        .first_step = v->made_step,
+        .first_step = v->first_step,
         .last_step = last_step,
     };
     c->plan->stats.tiles += tiling.tiles;
@@ -172,12 +173,32 @@ static void make_in_place(qdq_compiler *c, size_t index) {
         return;
     for (size_t i = 0; i < step->link_count; i++) {
         size_t y = step->links[i].y ? c->slot_of[step->links[i].y] : SIZE_MAX;
-        if (y == SIZE_MAX || c->plan->values[y].bytes != c->plan->values[x].bytes ||
+        if (y == SIZE_MAX || y == x || c->plan->values[y].bytes != c->plan->values[x].bytes ||
             lies_in_rows(c, step->links[i].y) != lies_in_rows(c, step->x))
             continue;
         c->lifetimes[y].in_place_of = x;
         return;
     }
+}
+
+// Gives a value the next slot if it needs one and has none: an input that is cut has several
+// readers.
+static void add_slot(qdq_compiler *c, size_t id, size_t *slot) {
+    if (lies_in_arena(c, id) && c->slot_of[id] == SIZE_MAX) describe_slot(c, id, (*slot)++);
+}
+
+// Adds the slots of inputs that a step reads as parameters, or as operands of its tensor op.
+static void add_input_slots(qdq_compiler *c, const qdq_draft_step *step, size_t *slot) {
+    for (size_t i = 0; step->tensor_op_node && i < step->tensor_op_node->input_count; i++)
+        if (c->draft.values[step->tensor_op_inputs[i].id].cut)
+            add_slot(c, step->tensor_op_inputs[i].id, slot);
+    for (size_t i = 0; i < step->link_count; i++)
+        for (size_t k = 0; k < step->links[i].stage->stage_param_count; k++)
+            if (c->draft.values[step->links[i].sources[k]].cut)
+                add_slot(c, step->links[i].sources[k], slot);
+    for (size_t k = 0; step->reduce_node && k < step->reduce->stage_param_count; k++)
+        if (c->draft.values[step->reduce_sources[k]].cut)
+            add_slot(c, step->reduce_sources[k], slot);
 }
 
 // Slots are numbered in the order in which values are made, so a value that reuses memory comes
@@ -186,14 +207,13 @@ static void describe_slots(qdq_compiler *c) {
     size_t slot = 0;
     for (size_t i = 0; i < c->draft.step_count; i++) {
         const qdq_draft_step *step = &c->draft.steps[i];
+        add_input_slots(c, step, &slot);
         for (size_t k = 0; step->tensor_op_node && k < step->tensor_op_node->output_count; k++)
-            if (lies_in_arena(c, step->tensor_op_node->outputs[k]))
-                describe_slot(c, step->tensor_op_node->outputs[k], slot++);
+            add_slot(c, step->tensor_op_node->outputs[k], &slot);
         for (size_t k = 0; k < step->link_count; k++)
-            if (step->links[k].y && lies_in_arena(c, step->links[k].y))
-                describe_slot(c, step->links[k].y, slot++);
+            if (step->links[k].y) add_slot(c, step->links[k].y, &slot);
         for (size_t k = 0; step->reduce_node && k < step->reduce->result_count; k++)
-            if (lies_in_arena(c, step->results[k])) describe_slot(c, step->results[k], slot++);
+            add_slot(c, step->results[k], &slot);
     }
 }
 
@@ -224,6 +244,7 @@ static qdq_status plan_arena(qdq_compiler *c) {
         if (c->slot_of[id] != SIZE_MAX) {
             size_t offset = c->lifetimes[c->slot_of[id]].offset;
             plan->values[c->slot_of[id]].offset = offset;
+            if (v->cut) continue;  // it stays in the caller's rows
             c->located[id].place =
                 (qdq_place){lies_in_rows(c, id) ? QDQ_PLACE_ROWS : QDQ_PLACE_ARENA, offset};
         } else if (v->made_step != QDQ_NO_STEP && v->output != SIZE_MAX) {

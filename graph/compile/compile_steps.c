@@ -46,16 +46,33 @@ static bool is_row_major(qdq_place place) {
 // Whether each element of x has a parameter of its own, at the same place in a tile.
 static bool matches_tiles(const qdq_param *v, qdq_shape x) {
     qdq_tiling a = qdq_tiling_of(v->source.shape), b = qdq_tiling_of(x);
-    return v->count > QDQ_BLOCK_ELEMENTS && v->count == qdq_shape_count(x) &&
-           qdq_tile_is_plain(v->source.dtype) && a.rows == b.rows && a.cols == b.cols;
+    return v->count == qdq_shape_count(x) && qdq_tile_is_plain(v->source.dtype) &&
+           a.rows == b.rows && a.cols == b.cols;
 }
 
-// `x` is the shape of the elements that the parameters go with.
-static qdq_fetch fetch_of(const qdq_param *v, qdq_shape x) {
-    if (v->source.place.kind == QDQ_PLACE_ARENA && matches_tiles(v, x)) return QDQ_FETCH_TILES;
-    if (!is_row_major(v->source.place)) return QDQ_FETCH_LIST;
+static qdq_fetch fetch_from_rows(const qdq_param *v) {
     if (v->source.dtype == (v->is_int ? QDQ_INT32 : QDQ_FLOAT32)) return QDQ_FETCH_IN_PLACE;
     return v->count > QDQ_BLOCK_ELEMENTS ? QDQ_FETCH_BLOCK : QDQ_FETCH_LIST;
+}
+
+// `x` is the shape of the elements that the parameters go with. `cut`: the source is an input that
+// steps over tiles cut from rows.
+static qdq_fetch fetch_of(const qdq_param *v, qdq_shape x, bool cut) {
+    bool in_arena = v->source.place.kind == QDQ_PLACE_ARENA;
+    if (in_arena && v->count > QDQ_BLOCK_ELEMENTS && matches_tiles(v, x)) return QDQ_FETCH_TILES;
+    if (cut && v->count > 1 && matches_tiles(v, x)) return QDQ_FETCH_CUT;
+    return is_row_major(v->source.place) ? fetch_from_rows(v) : QDQ_FETCH_LIST;
+}
+
+// Strips read row-major parameters where they lie.
+static void read_params_by_strips(qdq_step *step) {
+    for (size_t i = 0; i < step->link_count; i++)
+        for (size_t k = 0; k < step->links[i].stage_param_count; k++) {
+            qdq_param *v = &step->links[i].stage_params[k];
+            if (v->fetch != QDQ_FETCH_CUT) continue;
+            v->fetch = fetch_from_rows(v);
+            if (v->fetch == QDQ_FETCH_LIST) v->fetch = QDQ_FETCH_BLOCK;  // no list is reserved
+        }
 }
 
 static void set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *sources,
@@ -68,7 +85,7 @@ static void set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *
                                       .values = from->values};
         if (!sources[k]) continue;
         stage_params[k].source = c->located[sources[k]];
-        stage_params[k].fetch = fetch_of(&stage_params[k], x);
+        stage_params[k].fetch = fetch_of(&stage_params[k], x, c->draft.values[sources[k]].cut);
         if (stage_params[k].fetch == QDQ_FETCH_LIST)
             stage_params[k].exec_offset = reserve(c, from->count, 4 + QDQ_MAX_ELEMENT_BYTES);
     }
@@ -76,14 +93,14 @@ static void set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *
 
 // The place in which a step stores a value that it makes. In a tiled plan a tile that only later
 // links of the same step read, or the caller alone, is not stored: it stays in L1. Its slot is
-// planned all the same.
+// planned all the same, like the slot of an input whose tiles each reader cuts.
 static qdq_place place_of_made(const qdq_compiler *c, uint32_t id) {
     const qdq_draft_value *v = &c->draft.values[id];
     const qdq_storage *storage = &c->draft.storage;
     if (qdq_draft_is_only_returned(&c->draft, id) && v->output != SIZE_MAX)
         return (qdq_place){QDQ_PLACE_OUTPUT, v->output};
     bool unread = storage->tiled && !storage->node_by_node && !v->read && !v->kept;
-    return unread ? (qdq_place){0} : c->located[id].place;
+    return unread || v->cut ? (qdq_place){0} : c->located[id].place;
 }
 
 // `x` is the value that the link reads.
@@ -250,7 +267,8 @@ static bool only_rows(const qdq_draft_step *draft, const qdq_step *step) {
         const qdq_link *link = &step->links[i];
         if (link->store.kind == QDQ_PLACE_ARENA) return false;
         for (size_t k = 0; k < link->stage_param_count; k++) {
-            if (link->stage_params[k].fetch == QDQ_FETCH_TILES) return false;
+            qdq_fetch fetch = link->stage_params[k].fetch;
+            if (fetch == QDQ_FETCH_TILES || fetch == QDQ_FETCH_CUT) return false;
             along_rows |= link->stage_params[k].count > 1;
         }
     }
@@ -319,6 +337,7 @@ static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const
     bool on_device = c->draft.storage.on_device;
     if (draft->tensor_op_node) {
         bool built = build_tensor_op(c, draft, step);
+        read_params_by_strips(step);
         step->defines_padding = on_device;
         return built ? QDQ_OK : qdq_draft_stopped(&c->draft, c->err);
     }
@@ -329,6 +348,7 @@ static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const
     if (!set_links(c, draft, step)) return qdq_draft_stopped(&c->draft, c->err);
     step->tiled = step->computes_padding || on_device ||
                   (c->draft.storage.tiled && fills_tiles(&step->tiling) && !only_rows(draft, step));
+    if (!step->tiled) read_params_by_strips(step);
     for (size_t i = 0; i < draft->link_count; i++)
         step->links[i].streams = streams(step, &step->links[i]);
     step->blocks = step->tiled ? step->tiling.tiles

@@ -26,10 +26,10 @@ bool qdq_draft_start(qdq_draft *draft) {
     for (size_t i = 0; i < graph->value_count; i++) {
         qdq_draft_value *v = &draft->values[i];
         v->type = graph->values[i].type;
-        v->made_step = QDQ_NO_STEP;
+        v->made_step = v->first_step = QDQ_NO_STEP;
         v->output = SIZE_MAX;
     }
-    qdq_draft_keep(draft);
+    qdq_draft_store(draft);
     for (size_t i = graph->output_count; i-- > 0;) {
         qdq_draft_value *v = &draft->values[graph->outputs[i].value.id];
         v->returned_twice = v->output != SIZE_MAX;

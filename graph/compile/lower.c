@@ -7,10 +7,12 @@
 // in the arena; a value that is an output is stored to the caller's memory by the step that makes
 // it.
 //
-// Storage (qdq_storage). In a tiled plan an input is copied into tiles of the arena, and an output
-// lies in tiles before it goes to the caller's memory. These copies are links: they join the first
-// chain that reads the input and the chain that makes the output. Node by node, each node and each
-// copy is a step. Every way computes the same bits, because each link rounds to its declared dtype.
+// Storage (qdq_storage). In a tiled plan an input is cut into tiles, and an output lies in tiles
+// before it goes to the caller's memory. These copies are links: they begin each chain that reads
+// the input and end the chain that makes the output. Tiles of an input are in L1 only; tensor ops
+// read its rows. An input that is kept, packed or a block float is copied into tiles of the arena,
+// in front of the first chain that reads it. Node by node, each node and each copy is a step. Every
+// way computes the same bits, because each link rounds to its declared dtype.
 //
 // A binary elementwise op may fuse with either operand; `follows` names the operand whose chain
 // can be extended.
@@ -88,10 +90,13 @@ static void note_read(qdq_draft *draft, uint32_t id, size_t step) {
     qdq_draft_value *v = &draft->values[id];
     if (v->made_step != step) v->read = true;
     if (v->last_step < step || v->made_step == QDQ_NO_STEP) v->last_step = step;
+    if (v->cut && v->first_step == QDQ_NO_STEP) v->first_step = step;
 }
 
 static void note_made(qdq_draft *draft, uint32_t id, size_t step) {
-    draft->values[id].made_step = draft->values[id].last_step = step;
+    qdq_draft_value *v = &draft->values[id];
+    v->made_step = v->last_step = step;
+    if (v->first_step == QDQ_NO_STEP) v->first_step = step;
 }
 
 static qdq_draft_link *add_link(qdq_draft *draft, qdq_draft_step *step, qdq_draft_link link) {
@@ -127,9 +132,14 @@ static bool load(qdq_draft *draft, uint32_t id) {
     qdq_value_kind kind = draft->graph->values[id].kind;
     bool copied =
         kind == QDQ_VALUE_INPUT || (kind == QDQ_VALUE_CONSTANT && draft->storage.node_by_node);
-    if (!draft->storage.tiled || !copied || v->loaded) return true;
+    if (!draft->storage.tiled || !copied || v->loaded || v->cut) return true;
     v->loaded = true;
     return add_copy(draft, id, SIZE_MAX);
+}
+
+// The same for the value that a chain begins with: each chain cuts an input from rows.
+static bool load_x(qdq_draft *draft, uint32_t id) {
+    return draft->values[id].cut ? add_copy(draft, id, SIZE_MAX) : load(draft, id);
 }
 
 //---- Chains -----------------------------------------------------------------
@@ -183,6 +193,7 @@ static qdq_apart apart_from(const qdq_draft *draft, uint32_t x, uint32_t y, cons
     qdq_apart apart = apart_in(draft, &draft->steps[made], x, y);
     for (size_t k = 0; !apart && k < source_count; k++) {
         size_t source_step = draft->values[sources[k]].made_step;
+        if (draft->values[sources[k]].cut) continue;
         bool later = sources[k] && source_step != QDQ_NO_STEP && source_step >= made;
         if (later || waits_to_load(draft, sources[k])) return QDQ_APART_OPERAND_LATER;
     }
@@ -227,7 +238,8 @@ static bool place_tensor_op(qdq_draft *draft, size_t index, qdq_stage *stage) {
     step->on_integers = draft->nodes[index].quantized != NULL;
     step->tensor_op = stage;
     for (size_t i = node->input_count; i-- > 0;) {
-        if (!inputs[i].id || draft->values[inputs[i].id].made_step == QDQ_NO_STEP) continue;
+        const qdq_draft_value *v = &draft->values[inputs[i].id];
+        if (!inputs[i].id || v->made_step == QDQ_NO_STEP || v->cut) continue;
         step->apart = draft->storage.node_by_node ? QDQ_APART_NODE_BY_NODE : QDQ_APART_TENSOR_OP;
         step->apart_from = inputs[i].id;
     }
@@ -263,7 +275,7 @@ static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
         link.sources[k] = source_of(node, &stage->stage_params[k]);
         if (link.sources[k] && !load(draft, link.sources[k])) return false;
     }
-    if (!load(draft, x)) return false;
+    if (!load_x(draft, x)) return false;
     if (!stage->reduce) link.y = node->outputs[stage->y];
     qdq_draft_step *step = step_for(draft, x, link.y, link.sources, stage->stage_param_count);
     if (!step) return false;
@@ -325,7 +337,7 @@ bool qdq_draft_is_only_returned(const qdq_draft *draft, uint32_t id) {
 // The copy of a value's tiles for the caller is part of the step that makes them, if possible.
 static bool lower_tiled_output(qdq_draft *draft, uint32_t id, size_t output) {
     if (qdq_draft_is_only_returned(draft, id)) return true;
-    if (!load(draft, id)) return false;
+    if (!load_x(draft, id)) return false;
     qdq_apart apart;
     qdq_draft_step *step = step_to_extend(draft, id, id, NULL, 0, &apart);
     if (!step) return add_copy(draft, id, output);

@@ -76,8 +76,10 @@ typedef struct qdq_draft_value {
     bool kept;            // stored, and readable after a run
     bool early;           // an input that is copied into the arena before all chains
     bool loaded;          // an input or a constant that is already copied into the arena
+    bool cut;             // an input of a tiled plan that each reader cuts from the caller's rows
     bool read;            // by a step other than its own
     size_t made_step;     // QDQ_NO_STEP: an input or a constant
+    size_t first_step;    // the first step that makes it or, if it is cut, reads it
     size_t last_step;     // the last step that reads or makes it
     size_t output;        // index of the first output with this value; SIZE_MAX: none
     bool returned_twice;  // it is several outputs
@@ -117,8 +119,8 @@ typedef struct qdq_draft {
 qdq_status qdq_storage_check(const qdq_graph *graph, const qdq_compile_options *options,
                              qdq_error *err);
 qdq_storage qdq_storage_of(const qdq_compile_options *options);
-// Sets `kept` of the values that the options name, or of all.
-void qdq_draft_keep(qdq_draft *draft);
+// Sets `kept` of the values that the options name, or of all, and `cut` of inputs.
+void qdq_draft_store(qdq_draft *draft);
 
 // Fills in everything from `values` to `operations_left`. False if memory runs out.
 bool qdq_draft_start(qdq_draft *draft);

@@ -63,12 +63,22 @@ qdq_status qdq_storage_check(const qdq_graph *graph, const qdq_compile_options *
     return QDQ_OK;
 }
 
-void qdq_draft_keep(qdq_draft *draft) {
+// Whether each step of a tiled plan cuts this input from the caller's rows, a block at a time in
+// L1. Node by node, if it is kept, and if its tiles have another form than rows, an input is copied
+// into tiles of the arena once.
+static bool is_cut(const qdq_draft *draft, size_t id) {
+    const qdq_draft_value *v = &draft->values[id];
+    return draft->storage.tiled && !draft->storage.node_by_node && !v->kept &&
+           draft->graph->values[id].kind == QDQ_VALUE_INPUT && qdq_tile_is_plain(v->type.dtype);
+}
+
+void qdq_draft_store(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
     for (size_t i = 1; draft->storage.keep_all && i < graph->value_count; i++)
         draft->values[i].kept = graph->values[i].kind != QDQ_VALUE_CONSTANT;
     for (size_t i = 0; i < draft->options.keep_count; i++)
         draft->values[find_kept(graph, draft->options.keep[i])].kept = true;
+    for (size_t i = 1; i < graph->value_count; i++) draft->values[i].cut = is_cut(draft, i);
 }
 
 //---- The lists of a plan ----------------------------------------------------

@@ -91,58 +91,68 @@ static void run_move(const qdq_exec *exec, const qdq_step *step, size_t begin, s
 //---- By blocks --------------------------------------------------------------
 
 // Whether a step over tiles runs in row-major order: parameters that vary between elements, unless
-// they lie in tiles, and reductions to more than one number go by rows.
+// they lie in tiles or are cut into tiles, and reductions to more than one number go by rows.
 static bool goes_by_rows(const qdq_step *step) {
     if (!step->tiled || step->computes_padding) return false;
     for (size_t i = 0; i < step->link_count; i++)
         for (size_t k = 0; k < step->links[i].stage_param_count; k++) {
             const qdq_param *v = &step->links[i].stage_params[k];
-            if (v->count > 1 && v->fetch != QDQ_FETCH_TILES) return true;
+            if (v->count > 1 && v->fetch != QDQ_FETCH_TILES && v->fetch != QDQ_FETCH_CUT)
+                return true;
         }
     return step->reduce && step->reduce->grid.count > 1;
 }
 
-// Whether parameters of a link are laid out or decoded, a block at a time.
-static bool fills_params(const qdq_step *step, const qdq_link *link) {
-    for (size_t k = 0; k < link->stage_param_count; k++) {
-        const qdq_param *v = &link->stage_params[k];
-        if (step->tiled && v->fetch == QDQ_FETCH_TILES ? !qdq_exec_is_read_as_is(v) : v->count > 1)
-            return true;
-    }
-    return false;
+// For how many blocks at a time there is room for a parameter that is laid out, decoded or cut.
+static size_t room_for(const qdq_step *step, const qdq_param *v) {
+    if (step->tiled && v->fetch == QDQ_FETCH_CUT) return QDQ_CUT_BLOCKS;
+    bool in_place = step->tiled && v->fetch == QDQ_FETCH_TILES && qdq_exec_is_read_as_is(v);
+    return in_place || v->count == 1 ? SIZE_MAX : 1;
 }
 
 // How many blocks run as one. Padding is rounded tile by tile; rows of tiles lay out parameters run
 // by run.
 static size_t most_blocks(const qdq_step *step, bool by_rows) {
+    size_t most = qdq_exec_strip_elements(step) / QDQ_BLOCK_ELEMENTS;
     if (step->computes_padding) return 1;
     for (size_t i = 0; i < step->link_count && !by_rows; i++)
-        if (fills_params(step, &step->links[i])) return 1;
-    return qdq_exec_strip_elements(step) / QDQ_BLOCK_ELEMENTS;
+        for (size_t k = 0; k < step->links[i].stage_param_count; k++) {
+            size_t room = room_for(step, &step->links[i].stage_params[k]);
+            if (room < most) most = room;
+        }
+    return most;
 }
 
-// Runs the edge tile number `block`, or `count` tiles without padding, in row-major order.
-static void run_rectangle(const qdq_exec *exec, const qdq_step *step, size_t block, size_t count,
-                          char *states, qdq_l1 *l1) {
-    qdq_tile_at at = qdq_tile_locate(&step->tiling, block);
-    if (count > 1) at.cols = count * QDQ_TILE_DIM;
+// Runs neighbouring tiles from number `tile` on in row-major order, up to the end of their row or
+// `end`, as many as fit in a strip without their padding. Returns how many.
+static size_t run_rectangle(const qdq_exec *exec, const qdq_step *step, size_t tile, size_t end,
+                            char *states, qdq_l1 *l1) {
+    const qdq_tiling *t = &step->tiling;
+    qdq_tile_at at = qdq_tile_locate(t, tile);
+    size_t left = t->cols - tile % t->tile_cols * QDQ_TILE_DIM;
+    size_t fit = qdq_exec_strip_elements(step) / at.rows / QDQ_TILE_DIM;
+    size_t most = fit < end - tile ? fit : end - tile;
+    at.cols = left < most * QDQ_TILE_DIM ? left : most * QDQ_TILE_DIM;
     const void *y = qdq_exec_run_rectangle(exec, step, at, l1);
     if (states) qdq_exec_reduce_rectangle(step, states, at, y);
+    return (at.cols + QDQ_TILE_DIM - 1) / QDQ_TILE_DIM;
 }
 
-// Runs tiles begin..end and reduces the results to `states` unless it is NULL.
+// Runs tiles begin..end and reduces the results to `states` unless it is NULL. Tiles with padding
+// that is not computed run in row-major order, together with whole neighbours on their left.
 static void run_tiles(const qdq_exec *exec, const qdq_step *step, size_t begin, size_t end,
                       char *states, qdq_l1 *l1) {
-    bool by_rows = goes_by_rows(step);
+    bool by_rows = goes_by_rows(step), skips = !step->computes_padding && !step->defines_padding;
     size_t most = most_blocks(step, by_rows);
     for (size_t tile = begin, count; tile < end; tile += count) {
-        count = qdq_tile_whole_run(&step->tiling, tile, end - tile < most ? end : tile + most);
-        bool edge = count == 0;
-        if (edge) count = 1;
-        if (edge ? !step->computes_padding && !step->defines_padding : by_rows) {
-            run_rectangle(exec, step, tile, count, states, l1);
+        size_t stop = end - tile < most ? end : tile + most;
+        count = qdq_tile_whole_run(&step->tiling, tile, stop);
+        bool edge = tile + count < stop && (tile + count) % step->tiling.tile_cols;
+        if (by_rows ? count || skips : skips && (edge || !count)) {
+            count = run_rectangle(exec, step, tile, end, states, l1);
             continue;
         }
+        if (!count) count = 1;
         size_t elements = count * QDQ_BLOCK_ELEMENTS;
         const void *y = qdq_exec_run_block(exec, step, tile, elements, l1);
         if (states) qdq_exec_reduce_block(step, states, tile, y, elements);

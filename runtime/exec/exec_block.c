@@ -33,7 +33,7 @@ size_t qdq_exec_strip_elements(const qdq_step *step) {
     for (size_t i = 0; i < step->link_count; i++)
         if (qdq_dtype_size(step->links[i].y_dtype) > size)
             size = qdq_dtype_size(step->links[i].y_dtype);
-    return size > 4 ? QDQ_BLOCK_ELEMENTS : QDQ_STRIP_BLOCKS * QDQ_BLOCK_ELEMENTS;
+    return QDQ_STRIP_BYTES / size;
 }
 
 bool qdq_exec_is_uneven(const qdq_link *link) {
@@ -67,6 +67,16 @@ static void round_block(const qdq_step *step, qdq_dtype dtype, qdq_block_float_s
     qdq_block_float_round(dtype, store, tile);
 }
 
+// Cuts neighbouring tiles, or one that may have padding, out of rows.
+static void cut_tiles(const qdq_tiling *t, size_t size, size_t tile, size_t count, const char *rows,
+                      void *out) {
+    if (count > 1)
+        qdq_tiles_from_rows(size, count, rows + qdq_tile_locate(t, tile).first * size,
+                            t->cols * size, out, false);
+    else
+        qdq_tile_pack(size, t, tile, rows, out);
+}
+
 // Loads a block for which memory_of is NULL: collects a strip from tiles, unpacks a tile of the
 // arena, or cuts a tile out of rows. Rows of a block float may hold any float32; here the caller's
 // numbers become numbers that a tile can hold.
@@ -83,14 +93,8 @@ static void load_block(const qdq_exec *exec, const qdq_step *step, size_t block,
         qdq_tile_load(dtype, memory + block * qdq_tile_bytes(dtype), out);
         return;
     }
-    size_t size = qdq_dtype_size(dtype), pitch = step->tiling.cols * size;
-    if (elements > QDQ_BLOCK_ELEMENTS) {
-        qdq_tiles_from_rows(size, elements / QDQ_BLOCK_ELEMENTS,
-                            memory + qdq_tile_locate(&step->tiling, block).first * size, pitch, out,
-                            false);
-        return;
-    }
-    qdq_tile_pack(size, &step->tiling, block, memory, out);
+    cut_tiles(&step->tiling, qdq_dtype_size(dtype), block, elements / QDQ_BLOCK_ELEMENTS, memory,
+              out);
     round_block(step, dtype, QDQ_BLOCK_FLOAT_HOST, block, out);
 }
 
@@ -168,6 +172,9 @@ qdq_grid_values qdq_exec_param(const qdq_exec *exec, const qdq_param *v) {
     case QDQ_FETCH_LIST: return (qdq_grid_values){.data = exec->scratch + v->exec_offset};
     case QDQ_FETCH_IN_PLACE:
         return (qdq_grid_values){.data = qdq_exec_place(exec, v->source.place)};
+    case QDQ_FETCH_CUT:
+        return (qdq_grid_values){qdq_exec_place(exec, v->source.place),
+                                 qdq_exec_is_read_as_is(v) ? QDQ_DTYPE_NONE : v->source.dtype};
     case QDQ_FETCH_BLOCK:
         return (qdq_grid_values){qdq_exec_place(exec, v->source.place), v->source.dtype};
     case QDQ_FETCH_KNOWN:
@@ -181,6 +188,14 @@ static void *next_block(const qdq_exec *exec, qdq_l1 *l1) {
     l1->next ^= 1;
     qdq_scratch_drop(exec->poison, block, sizeof l1->block[0]);
     return block;
+}
+
+// Turns n parameters into the form that links read.
+static void decode(const qdq_param *v, const void *elements, uint32_t *out, size_t n) {
+    if (v->is_int)
+        qdq_decode_int(v->source.dtype, elements, (int32_t *)(void *)out, n);
+    else
+        qdq_decode_float(v->source.dtype, elements, (float *)(void *)out, n);
 }
 
 // A view of n parameters that lie in tiles, one for each element from `at` on: a tile, or a strip.
@@ -199,10 +214,20 @@ static qdq_view view_of_tiles(const qdq_exec *exec, const qdq_step *step, const 
         if (as_is) return (qdq_view){out, 1};
         elements = (const char *)strip;
     }
-    if (v->is_int)
-        qdq_decode_int(dtype, elements, (int32_t *)(void *)out, n);
-    else
-        qdq_decode_float(dtype, elements, (float *)(void *)out, n);
+    decode(v, elements, out, n);
+    return (qdq_view){out, 1};
+}
+
+// A view of the parameters of n elements of tiles that are cut from rows.
+static qdq_view view_of_rows(const qdq_exec *exec, const qdq_step *step, const qdq_param *v,
+                             size_t at, size_t n, uint32_t *out) {
+    enum { MOST = QDQ_CUT_BLOCKS * QDQ_BLOCK_ELEMENTS };
+    _Alignas(64) unsigned char tiles[MOST * QDQ_MAX_ELEMENT_BYTES];
+    bool as_is = qdq_exec_is_read_as_is(v);
+    cut_tiles(&step->tiling, qdq_dtype_size(v->source.dtype), at / QDQ_BLOCK_ELEMENTS,
+              n / QDQ_BLOCK_ELEMENTS, qdq_exec_place(exec, v->source.place),
+              as_is ? (void *)out : tiles);
+    if (!as_is) decode(v, tiles, out, n);
     return (qdq_view){out, 1};
 }
 
@@ -218,6 +243,8 @@ static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_li
             views[k] = (qdq_view){values.data, 0};
         else if (v->fetch == QDQ_FETCH_TILES)
             views[k] = view_of_tiles(exec, step, v, at, n, l1->params[k]);
+        else if (step->tiled && v->fetch == QDQ_FETCH_CUT)
+            views[k] = view_of_rows(exec, step, v, at, n, l1->params[k]);
         else if (step->tiled)
             views[k] = qdq_grid_tile(&v->grid, values, &step->tiling, at / QDQ_BLOCK_ELEMENTS,
                                      l1->params[k]);

@@ -5,11 +5,12 @@
 
 #include "runtime/exec/exec.h"
 
-// How many blocks of row-major memory run as one strip if no link needs its parameters laid out.
-// Longer strips mean fewer calls of links.
+// How many blocks run as one if no link needs its parameters laid out. Longer strips mean fewer
+// calls of links, and longer pieces of the rows that tiles are cut from.
 enum {
-    QDQ_STRIP_BLOCKS = 4,  // of elements of at most 4 bytes
+    QDQ_STRIP_BLOCKS = 4,  // of elements of 4 bytes
     QDQ_STRIP_BYTES = QDQ_STRIP_BLOCKS * QDQ_BLOCK_ELEMENTS * 4,
+    QDQ_CUT_BLOCKS = 2,  // with a parameter that is cut from rows, which needs room in L1 too
 };
 _Static_assert(QDQ_BLOCK_ELEMENTS *QDQ_MAX_ELEMENT_BYTES <= QDQ_STRIP_BYTES,
                "a strip holds a block");
@@ -18,7 +19,7 @@ _Static_assert(QDQ_BLOCK_ELEMENTS *QDQ_MAX_ELEMENT_BYTES <= QDQ_STRIP_BYTES,
 // link.
 typedef struct qdq_l1 {
     _Alignas(64) unsigned char block[2][QDQ_STRIP_BYTES];
-    _Alignas(64) uint32_t params[QDQ_MAX_STAGE_PARAMS][QDQ_BLOCK_ELEMENTS];
+    _Alignas(64) uint32_t params[QDQ_MAX_STAGE_PARAMS][QDQ_CUT_BLOCKS * QDQ_BLOCK_ELEMENTS];
     int next;  // the strip that holds no data of the chain
 } qdq_l1;
 

@@ -33,7 +33,7 @@ enum { MAX_X = 64, MAX_Y = 8 };
 typedef struct unit_context {
     const qdq_exec *exec;
     const qdq_step *step;
-    size_t strip;  // elements that a strip holds
+    size_t strip;  // elements that a strip holds, if there are links
     qdq_tensors tensors;
 } unit_context;
 
@@ -86,8 +86,10 @@ void qdq_exec_run_tensor_op(const qdq_exec *exec, const qdq_step *step) {
     const qdq_tensor_op *tensor_op = step->tensor_op;
     const void *x[MAX_X];
     void *y[MAX_Y];
-    unit_context context = {
-        exec, step, qdq_exec_strip_elements(step), {.x = x, .y = y, .poison = exec->poison}};
+    unit_context context = {exec,
+                            step,
+                            step->link_count ? qdq_exec_strip_elements(step) : 0,
+                            {.x = x, .y = y, .poison = exec->poison}};
     for (size_t i = 0; i < tensor_op->x_count; i++)
         x[i] = qdq_exec_rows(exec, &tensor_op->x[i], exec->flat + tensor_op->x_flat[i]);
     for (size_t i = 0; i < tensor_op->y_count; i++)

@@ -56,6 +56,7 @@ typedef enum qdq_fetch {
     QDQ_FETCH_IN_PLACE,   // read from their place: row-major float32 or int32
     QDQ_FETCH_BLOCK,      // decoded from row-major memory for each block
     QDQ_FETCH_TILES,  // one for each element, from tiles cut like the tiles of x, for each block
+    QDQ_FETCH_CUT,    // one for each element, from row-major memory cut like x, for each block
 } qdq_fetch;
 
 // Numbers that go with the elements of x: scales (float), zero points (int32_t), the other operand

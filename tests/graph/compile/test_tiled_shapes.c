@@ -5,12 +5,15 @@
 
 #include "tests/unit.h"
 
-enum { MOST = 96 * 1024, CHANNELS = 1024, MOST_OUTPUTS = 8 };
+enum { MOST = 96 * 1024, CHANNELS = 1024, MOST_OUTPUTS = 12 };
 
 static const qdq_shape shapes[] = {
     {2, {64, 256}},       // whole tiles only, several groups of four
     {2, {96, 160}},       // a group of four and one of one
     {2, {70, 300}},       // edges on both sides
+    {2, {64, 1100}},      // more than two strips of bytes side by side, and an edge
+    {2, {37, 1184}},      // whole columns, the last row of tiles has 5 rows
+    {2, {17, 4501}},      // no whole tile, several strips side by side
     {2, {33, 31}},        // one tile, nearly whole, and one of a single row
     {3, {3, 50, 70}},     // planes
     {1, {9001}},          // one row of each tile
@@ -20,7 +23,8 @@ static const qdq_shape shapes[] = {
     {2, {1, 1}},         {0, {0}},
 };
 
-// x is read by chains and reductions of every kind; a and b are read again, so they lie in tiles.
+// x and h are read by chains and reductions of every kind, so each reader cuts them from rows; a
+// and b are read again, so they lie in tiles.
 static qdq_graph *all_kinds(qdq_shape shape) {
     static float scales[CHANNELS];
     for (int i = 0; i < CHANNELS; i++) scales[i] = 0.05f + (float)i / 4096.0f;
@@ -48,6 +52,12 @@ static qdq_graph *all_kinds(qdq_shape shape) {
     qdq_requantize_attrs lookup = {.in_scales = QDQ_SCALE(0.1f), .out_scales = QDQ_SCALE(0.3f)};
     qdq_output(g, "lookup", qdq_requantize(g, c, lookup));
     qdq_output(g, "d", qdq_dynamic_quantize(g, b, (qdq_dynamic_quantize_attrs){0}));
+    // Both operands are the caller's rows, of four and of two bytes.
+    qdq_output(g, "both", qdq_divide(g, x, z, (qdq_binary_attrs){0}));
+    qdq_value h = qdq_input(g, "h", QDQ_BFLOAT16, shape),
+              k = qdq_input(g, "k", QDQ_BFLOAT16, shape);
+    qdq_output(g, "halves", qdq_divide(g, h, k, (qdq_binary_attrs){0}));
+    qdq_output(g, "dh", qdq_dynamic_quantize(g, h, (qdq_dynamic_quantize_attrs){0}));
     if (shape.rank == 2 && shape.dims[0] <= CHANNELS)
         qdq_output(
             g, "e",
@@ -66,6 +76,7 @@ static void run(qdq_graph *g, qdq_shape shape, const qdq_compile_options *option
                 results *out) {
     static float x[MOST], z[MOST];
     static int8_t c[MOST];
+    static uint16_t h[MOST], k[MOST];
     qdq_error err = {0};
     qdq_exec_options how = {.poison = true, .parallel = qdq_parallel_openmp(threads)};
     how.parallel.least = 0;
@@ -75,13 +86,21 @@ static void run(qdq_graph *g, qdq_shape shape, const qdq_compile_options *option
         x[i] = (float)((int64_t)(unit_random(&random) % 4001) - 2000) / 128.0f;
         z[i] = (float)((int64_t)(unit_random(&random) % 4001) - 2000) / 64.0f;
         c[i] = (int8_t)(unit_random(&random) % 256 - 128);
+        h[i] = (uint16_t)(0x3000 + unit_random(&random) % 0x1400);
+        k[i] = (uint16_t)(0xB000 + unit_random(&random) % 0x1400);
     }
     qdq_plan *plan = qdq_graph_compile(g, options, &err);
     assert_string_equal(err.text, "");
     qdq_exec *exec = qdq_exec_create(plan, &how, &err);
-    assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, count, NULL), QDQ_OK);
-    assert_int_equal(qdq_exec_write(exec, "z", QDQ_FLOAT32, z, count, NULL), QDQ_OK);
-    assert_int_equal(qdq_exec_write(exec, "c", QDQ_INT8, c, count, NULL), QDQ_OK);
+    for (size_t i = 0; i < qdq_plan_input_count(plan); i++) {
+        const qdq_tensor_info *in = qdq_plan_input(plan, i);
+        const void *data = *in->name == 'x'   ? (void *)x
+                           : *in->name == 'z' ? (void *)z
+                           : *in->name == 'c' ? (void *)c
+                           : *in->name == 'h' ? (void *)h
+                                              : (void *)k;
+        assert_int_equal(qdq_exec_write(exec, in->name, in->dtype, data, count, NULL), QDQ_OK);
+    }
     qdq_exec_run(exec);
     out->count = qdq_plan_output_count(plan);
     assert_true(out->count <= MOST_OUTPUTS);
