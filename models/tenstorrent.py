@@ -163,7 +163,7 @@ def reciprocal(chip, x):
 
 
 def divide(chip, a, b):
-    """Of normal numbers: a quotient of significands, corrected once; then the exponents."""
+    """The quotient of normal numbers: significands first, corrected once, then the exponents."""
     assert 0 < exponent(a) < 255 and 0 < exponent(b) < 255
     sign, fields = (a ^ b) & SIGN, exponent(a) - (exponent(b) - 127)
     a, b = with_exponent(a % SIGN, 127), with_exponent(b % SIGN, 127)
