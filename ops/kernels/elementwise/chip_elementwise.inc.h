@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums and products of float32 on a chip, in plain C that compilers turn into vectors. Included
-// once for each instruction set. Parts with an element that chip_mad does
-// not take, or whose zero could have a sign, go to the portable kernel.
+// once for each instruction set. Parts with an element that chip_mad does not take, or whose zero
+// could have a sign, go to the portable kernel.
 #include "ops/kernels/elementwise/chip_elementwise.h"
 #include "ops/kernels/quantize/chip_lanes.inc.h"
 
