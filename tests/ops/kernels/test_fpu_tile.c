@@ -30,7 +30,7 @@ static uint32_t first_sum(const qdq_fpu_mode *mode, uint64_t *seed, int kind) {
     return v >> 23 & 0xFF && unit_random(seed) & 1 ? v : 0;
 }
 
-static size_t compare(const qdq_fpu_mode *mode, int kind, size_t size[2], uint64_t *seed) {
+static size_t compare(const qdq_fpu_mode *mode, int kind, const size_t size[2], uint64_t *seed) {
     static uint32_t a[QDQ_FPU_ROWS][QDQ_FPU_TILE], b[QDQ_FPU_TILE][QDQ_FPU_COLUMNS];
     static uint32_t want[QDQ_FPU_ROWS][QDQ_FPU_COLUMNS], got[QDQ_FPU_ROWS][QDQ_FPU_COLUMNS];
     static uint32_t first[QDQ_FPU_ROWS][QDQ_FPU_COLUMNS];

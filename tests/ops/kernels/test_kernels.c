@@ -110,7 +110,7 @@ static void compare_bytes(const qdq_kernel *k, const work *w, size_t at, size_t 
 // Whether two rows compute the same, with other instructions.
 static bool is_twin(const qdq_kernel *a, const qdq_kernel *b) {
     return a->family == b->family && a->x_dtype == b->x_dtype && a->y_dtype == b->y_dtype &&
-           memcmp(a->numerics, b->numerics, sizeof *a->numerics) == 0;
+           qdq_numerics_equal(a->numerics, b->numerics);
 }
 
 // Compares rows[0] and its twins among `count` rows with the portable kernel.
