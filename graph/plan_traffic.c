@@ -40,10 +40,12 @@ static size_t bytes_packed(const qdq_draft *of, uint32_t id) {
 }
 
 static void add_read(counter *c, uint32_t id, size_t bytes, bool from_outside) {
+    size_t *last_reader = &c->total->last_reader[id];
+    if (id && *last_reader == c->total->step) return;
+    if (!*last_reader && from_outside)
+        c->total->necessary_bytes = qdq_size_add(c->total->necessary_bytes, bytes);
+    *last_reader = c->total->step;
     c->info->read_bytes = qdq_size_add(c->info->read_bytes, bytes);
-    if (!from_outside || c->total->seen[id]) return;
-    c->total->seen[id] = true;
-    c->total->necessary_bytes = qdq_size_add(c->total->necessary_bytes, bytes);
 }
 
 static void read_value(counter *c, uint32_t id, const qdq_located *value) {
@@ -84,6 +86,7 @@ static void count_tensor_op(counter *c, const qdq_draft_step *draft, const qdq_t
 void qdq_count_traffic(const qdq_draft *of, const qdq_draft_step *draft, const qdq_step *step,
                        qdq_plan_step *info, qdq_traffic *total) {
     counter c = {.of = of, .total = total, .info = info};
+    total->step++;
     if (step->tensor_op)
         count_tensor_op(&c, draft, step->tensor_op);
     else

@@ -5,10 +5,11 @@
 
 #include "graph/compile/lower.h"
 
-// What the steps of a plan move in all. `seen` has a flag for each value of the graph, all false at
-// first.
+// What the steps of a plan move in all, counted step by step.
 typedef struct qdq_traffic {
-    bool *seen;  // inputs and constants that some step reads
+    size_t
+        *last_reader;  // of each value of the graph: the last step, from 1, that reads it; 0: none
+    size_t step;       // from 1
     size_t moved_bytes, necessary_bytes;
 } qdq_traffic;
 

@@ -276,9 +276,9 @@ static bool only_rows(const qdq_draft_step *draft, const qdq_step *step) {
 }
 
 static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
-    step->link_count = draft->link_count;
     step->links = qdq_mempool_array(&c->plan->mempool, draft->link_count, sizeof *step->links);
     if (!step->links) return false;
+    step->link_count = draft->link_count;
     for (size_t i = 0; i < draft->link_count; i++) {
         uint32_t x = i ? draft->links[i - 1].y : draft->x;
         if (!i && draft->tensor_op_node) x = draft->tensor_op_node->outputs[0];
@@ -336,10 +336,10 @@ static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const
                              qdq_step *step) {
     bool on_device = c->draft.storage.on_device;
     if (draft->tensor_op_node) {
-        bool built = build_tensor_op(c, draft, step);
+        if (!build_tensor_op(c, draft, step)) return qdq_draft_stopped(&c->draft, c->err);
         read_params_by_strips(step);
         step->defines_padding = on_device;
-        return built ? QDQ_OK : qdq_draft_stopped(&c->draft, c->err);
+        return QDQ_OK;
     }
     *step = (qdq_step){.x = x_of(c, draft, from), .defines_padding = on_device};
     step->tiling = qdq_tiling_of(step->x.shape);
@@ -372,8 +372,8 @@ qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from) {
     plan->steps = qdq_mempool_array(&plan->mempool, count, sizeof *plan->steps);
     plan->step_infos = qdq_mempool_array(&plan->mempool, count, sizeof *plan->step_infos);
     qdq_traffic traffic = {
-        .seen = qdq_mempool_array(&c->scratch, c->draft.graph->value_count, sizeof(bool))};
-    if (!plan->steps || !plan->step_infos || !traffic.seen)
+        .last_reader = qdq_mempool_array(&c->scratch, c->draft.graph->value_count, sizeof(size_t))};
+    if (!plan->steps || !plan->step_infos || !traffic.last_reader)
         return qdq_draft_stopped(&c->draft, c->err);
     plan->step_count = count;
     for (size_t i = 0; i < count; i++) {

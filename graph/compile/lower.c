@@ -89,8 +89,9 @@ static size_t number_of(const qdq_draft *draft, const qdq_draft_step *step) {
 static void note_read(qdq_draft *draft, uint32_t id, size_t step) {
     qdq_draft_value *v = &draft->values[id];
     if (v->made_step != step) v->read = true;
-    if (v->last_step < step || v->made_step == QDQ_NO_STEP) v->last_step = step;
-    if (v->cut && v->first_step == QDQ_NO_STEP) v->first_step = step;
+    if (v->last_step < step) v->last_step = step;
+    // A node may extend an earlier step. QDQ_NO_STEP is greater than all steps.
+    if (v->cut && v->first_step > step) v->first_step = step;
 }
 
 static void note_made(qdq_draft *draft, uint32_t id, size_t step) {
@@ -220,7 +221,7 @@ static qdq_draft_step *step_for(qdq_draft *draft, uint32_t x, uint32_t y, const 
     if (step) return step;
     step = add_step(draft, x);
     if (!step) return NULL;
-    step->apart = apart, step->apart_from = x;
+    if (draft->graph->values[x].kind != QDQ_VALUE_INPUT) step->apart = apart, step->apart_from = x;
     note_read(draft, x, number_of(draft, step));
     return step;
 }
@@ -261,8 +262,16 @@ static void explain_second(qdq_draft *draft, size_t index, const qdq_stage *stag
     uint32_t x = node->inputs[0].id, other = node->inputs[1].id;
     if (!other || !qdq_shape_equal(draft->values[x].type.shape, draft->values[other].type.shape))
         return;
+    if (draft->graph->values[other].kind == QDQ_VALUE_INPUT) return;
     (void)step_to_extend(draft, other, node->outputs[0], &x, 1, &step->apart);
     step->apart_from = other;
+}
+
+// Whether the next link is of the first node of the step. Copies of rows to tiles have no node.
+static bool starts_step(const qdq_draft_step *step) {
+    for (size_t i = 0; i < step->link_count; i++)
+        if (step->links[i].node) return false;
+    return !step->tensor_op_node;
 }
 
 // `stage` must live as long as the draft: steps point to it.
@@ -279,7 +288,7 @@ static bool place_stage(qdq_draft *draft, size_t index, qdq_stage *stage) {
     if (!stage->reduce) link.y = node->outputs[stage->y];
     qdq_draft_step *step = step_for(draft, x, link.y, link.sources, stage->stage_param_count);
     if (!step) return false;
-    if (!step->link_count && !step->tensor_op_node) explain_second(draft, index, stage, step);
+    if (starts_step(step)) explain_second(draft, index, stage, step);
     if (!stage->reduce) return add_link(draft, step, link) != NULL;
     step->reduce_node = node;
     step->reduce = stage;
@@ -359,7 +368,7 @@ static bool lower_outputs(qdq_draft *draft) {
 }
 
 // Copies into the arena, before all chains, the inputs that are not the start of a chain: a chain
-// may read them beside a value that it makes.
+// may read them together with a value that it makes.
 static bool load_early(qdq_draft *draft) {
     const qdq_graph *graph = draft->graph;
     if (!draft->storage.tiled || draft->storage.node_by_node) return true;

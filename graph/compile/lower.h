@@ -59,7 +59,7 @@ typedef struct qdq_draft_step {
 // How a plan stores values: the compile options, resolved once (graph/compile/storage.c).
 // qdq_draft_value.kept says which values stay readable.
 typedef struct qdq_storage {
-    bool tiled;         // inputs, outputs and values between steps are tiles of the arena
+    bool tiled;         // outputs and values between steps are tiles of the arena
     bool node_by_node;  // a step for each node, all of whose operands and results are stored
     bool keep_all;
     bool on_device;  // padding is computed too

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a plan stores values: resolves the compile options, marks the values that stay readable after
-// a run, and lists them in the plan.
+// a run and the inputs that steps cut from rows, and lists the kept values in the plan.
 #include <stdlib.h>
 #include <string.h>
 

@@ -267,7 +267,7 @@ class Plan(Case):
         self.assert_moved(["--device", "n150"], (4 + 4) * n + (4 + 5 + 5 + 4) * tiles, 8 * n)
 
     def test_a_second_operand_and_constants_are_necessary_once(self):
-        """x + z, and the sum + z: z is read twice, the constant w once."""
+        """x + z, and the sum + z, in one step or two; the constant w is read once."""
         def add(name, a, b):
             return {"op": "Add", "name": name, "inputs": {"a": a, "b": b}}
 
@@ -276,10 +276,37 @@ class Plan(Case):
         self.write("g.json", graph([add("s", "x", "z"), add("t", "s", "z"), add("u", "t", "w")],
                                    [value(name, shape=[32, 32]) for name in "xz"], {"y": "u"},
                                    constants=[w]))
-        # The sums are one step, which reads x, z twice, and w.
-        self.assert_moved([], 5 * n, 4 * n)
+        # The sums are one step, which reads x, z and w.
+        self.assert_moved([], 4 * n, 4 * n)
         # Three copies to tiles, three sums, one copy to rows.
         self.assert_moved(["-m"], (3 * 2 + 3 * 3 + 2) * n, 4 * n)
+
+    def test_an_input_lives_from_its_first_reader_to_its_last(self):
+        """Sums with c, the last chain first: each extends an earlier step than the one before."""
+        def add(name, a, b):
+            return {"op": "Add", "name": name, "inputs": {"a": a, "b": b}}
+
+        chains = range(3)
+        nodes = [node("Dequantize", f"n{i}", f"a{i}", scales=0.1, dtype="float32") for i in chains]
+        nodes += [add(f"m{i}", f"n{i}", "c") for i in reversed(chains)]
+        inputs = [value("c", shape=[64, 64])] + [value(f"a{i}", "int8", [64, 64]) for i in chains]
+        self.write("g.json", graph(nodes, inputs, {f"y{i}": f"m{i}" for i in chains}))
+        plan = self.assert_plan("--tiled")
+        lives = {one["name"]: (one["first_step"], one["last_step"]) for one in plan["values"]}
+        self.assertEqual(lives["c"], (0, 2))
+        self.assertLessEqual(plan["peak_live_bytes"], plan["arena_bytes"])
+
+    def test_constants_fold_although_values_are_kept(self):
+        w = {**value("w", "int8", [4, 4]), "data": [1] * 16}
+        nodes = [node("Dequantize", "wd", "w", scales=0.5, dtype="float32"),
+                 {"op": "Abs", "name": "wa", "inputs": {"x": "wd"}},
+                 {"op": "MatMul", "name": "m", "inputs": {"a": "x", "b": "wa"}},
+                 {"op": "ReLU", "name": "q", "inputs": {"x": "m"}}]
+        self.write("g.json", graph(nodes, [value("x", shape=[4, 4])], constants=[w]))
+        for words in ([], ["--keep", "m"]):
+            out = self.qdq("plan", "g.json", *words).out
+            self.assertEqual(len(self.plan(*words)["steps"]), 1, out)
+            self.assertIn("on folded b", out)
 
     def test_a_value_that_is_read_again_keeps_its_memory(self):
         nodes = [requantize("a", "x"), requantize("b", "a"), requantize("c", "a")]

@@ -125,6 +125,33 @@ static void every_allocation_of_the_builder_may_fail(void **state) {
     }
 }
 
+// A product and a chain so long that its links are more than a block of the mempool.
+static qdq_status compile_long_chain(const qdq_allocator *allocator, qdq_error *err) {
+    qdq_graph_options options = {.allocator = allocator};
+    qdq_graph *g = qdq_graph_create("chain", &options);
+    qdq_value x = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4, 4));
+    qdq_value y = qdq_matmul(g, x, x, (qdq_matmul_attrs){0});
+    for (int i = 0; i < 400; i++) y = qdq_abs(g, y, (qdq_unary_attrs){0});
+    qdq_output(g, "y", y);
+    qdq_plan_destroy(g ? qdq_graph_compile(g, NULL, err) : NULL);
+    if (!g) err->status = QDQ_ERR_MEMORY;
+    qdq_graph_destroy(g);
+    return err->status;
+}
+
+static void every_allocation_of_a_long_chain_may_fail(void **state) {
+    (void)state;
+    bool done = false;
+    for (size_t n = 1; !done; n++) {
+        unit_memory memory;
+        qdq_error err = {0};
+        done = compile_long_chain(unit_memory_init(&memory, n), &err) == QDQ_OK;
+        if (!done) assert_int_equal(err.status, QDQ_ERR_MEMORY);
+        unit_memory_check(&memory);
+        assert_true(n < 10000);
+    }
+}
+
 // Two products: one of codes quantized at run time, one with transposed weights.
 static qdq_status compile_weights(const qdq_allocator *allocator, qdq_error *err) {
     static const float reals[9] = {1, -2, 3, -4, 5, -6, 7, -8, 9};
@@ -184,6 +211,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(every_allocation_from_json_to_results_may_fail,
                                         unit_folder_begin, unit_folder_end),
         cmocka_unit_test(every_allocation_of_the_builder_may_fail),
+        cmocka_unit_test(every_allocation_of_a_long_chain_may_fail),
         cmocka_unit_test(every_allocation_of_folding_may_fail),
         cmocka_unit_test(nothing_is_allocated_after_create),
     };

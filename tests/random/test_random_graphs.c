@@ -60,6 +60,17 @@ static results read_outputs(const qdq_exec *exec, const qdq_plan *plan) {
     return r;
 }
 
+// What is wrong with the lifetimes of a plan; NULL: nothing.
+static const char *lifetimes_broken(const qdq_plan *plan) {
+    qdq_plan_stats stats = qdq_plan_get_stats(plan);
+    for (size_t i = 0; i < stats.value_count; i++) {
+        const qdq_plan_value *v = qdq_plan_get_value(plan, i);
+        if (v->first_step > v->last_step) return "a value ends before it begins";
+        if (v->last_step >= stats.step_count) return "a value lives after the last step";
+    }
+    return stats.peak_live_bytes > stats.arena_bytes ? "the peak is above the arena" : NULL;
+}
+
 static results run(const random_graph *g, uint64_t seed, qdq_compile_options options, int threads,
                    qdq_error *err) {
     results r = {0};
@@ -67,7 +78,8 @@ static results run(const random_graph *g, uint64_t seed, qdq_compile_options opt
     how.parallel.least = 0;
     qdq_plan *plan = qdq_graph_compile(g->graph, &options, err);
     qdq_exec *exec = plan ? qdq_exec_create(plan, &how, err) : NULL;
-    const char *broken = qdq_plan_device(plan) ? device_plan_broken(plan) : NULL;
+    const char *broken = plan ? lifetimes_broken(plan) : NULL;
+    if (!broken && qdq_plan_device(plan)) broken = device_plan_broken(plan);
     if (broken && !err->status) {
         err->status = QDQ_ERR_GRAPH;
         snprintf(err->text, sizeof err->text, "%s", broken);
