@@ -47,6 +47,7 @@ qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
     CHECK_ENUM(choice, QDQ_CHOOSE_TORCHAO);
     CHECK_ENUM(multiply_add, QDQ_MULTIPLY_ADD_BLACKHOLE);
     CHECK_ENUM(bfloat16_load, QDQ_BFLOAT16_LOAD_DEVICE);
+    CHECK_ENUM(block_float_store, QDQ_BLOCK_FLOAT_PRECISE);
     CHECK_FLOAT(scale_dtype);
     CHECK_FLOAT(reciprocal_dtype);
     CHECK_FLOAT(middle_dtype);
