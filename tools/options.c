@@ -54,8 +54,8 @@ static const option_row rows[] = {
     ROW("materialize", 'm', NULL, FLAG, materialize, " run plan bench ",
         "--tiled --keep all: every value in tiles, node by node"),
     ROW("device", 0, "NAME|FILE.json|none", TEXT, device, " run check plan compare bench ",
-        "the device whose memory values lie in: n150, n300, p100, p150 or a description (ttnn: "
-        "that of its chip; other targets: none). Among several targets: of those that have one"),
+        "lay values out in the memory of a device: n150, n300, p100, p150 or a description (ttnn: "
+        "its chip's; other targets: none); with several targets, for those that have a device"),
     ROW("fast", 0, NULL, FLAG, fast, " run plan compare bench ",
         "integer execution: faster, other bits (compare: how far from the graph's bits)"),
     ROW("literal", 0, NULL, FLAG, literal, " run plan compare bench ",

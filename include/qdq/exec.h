@@ -23,8 +23,9 @@ typedef struct qdq_compile_options {
     const qdq_numerics *numerics;  // used for every node; NULL: the target's
     qdq_float_storage float_storage;
     const char *isa;  // best instruction set to use ("portable", "avx2", ...); NULL: any
-    // Inputs, outputs and values between steps are 32x32 tiles of the arena (qdq/tile.h). Without
-    // it they are row-major. Results have the same bits.
+    // Values between steps and outputs are 32x32 tiles of the arena (qdq/tile.h), and each step
+    // cuts tiles from the rows of an input. Without it they are row-major. Results have the same
+    // bits.
     bool tiled;
     // Values that are stored and stay readable until the next run (qdq_exec_read, qdq_exec_tiles):
     // all of them, or those that `keep` names. A name of no value is QDQ_ERR_ARGUMENT.

@@ -14,7 +14,8 @@ extern "C" {
 
 // A value in the arena. It lives from first_step to last_step, both included. A value may be made
 // in place of an input that it replaces: the last step of the input is its first, and both have the
-// same offset.
+// same offset. In a tiled plan an input that is not kept has a slot to which nothing is written; it
+// lives from the first step that reads it to the last.
 typedef struct qdq_plan_value {
     const char *name;
     qdq_dtype dtype;
@@ -30,12 +31,12 @@ typedef struct qdq_plan_value {
 typedef struct qdq_plan_step {
     const char *text;   // one line: "x -> Quantize xq -> Dequantize xd -> y"
     const char *shape;  // how it runs: "blocks", "direct", "move", "reduce" or "tensor_op"
-    bool tiled;         // walks 32x32 tiles; else strips of row-major memory
+    bool tiled;         // walks 32x32 tiles; else strips, or the units of a tensor op
     size_t blocks;      // tiles or strips; for a tensor op, units, which threads may share
     // Memory in which it reads and writes values: "row-major", "tiles", "row-major and tiles" or
     // "nothing". A step over strips may read and write tiles: it collects strips from their rows.
     const char *reads, *writes;
-    bool streamed;      // walks strips, and neither reads nor writes tiles
+    bool streamed;      // walks strips, and neither reads nor writes tiles; false for a tensor op
     size_t read_bytes;  // moved from and to the arena, constants and the caller's memory per run;
                         // padding that is not computed does not count
     size_t write_bytes;
@@ -203,7 +204,8 @@ QDQ_API qdq_target_info qdq_target_get(size_t target);
 // The name of a release or variant; NULL if there is none. Every call that takes a target also
 // takes "TARGET@RELEASE".
 QDQ_API const char *qdq_target_release(size_t target, size_t index);
-// The device that "TARGET" or "TARGET@RELEASE" has unless another one is given; NULL: it has none.
+// The device that "TARGET" or "TARGET@RELEASE" has unless another one is given; NULL: it has none,
+// or `target` is NULL or unknown.
 QDQ_API const char *qdq_target_device_name(const char *target);
 QDQ_API qdq_rule_info qdq_target_rule(size_t target, size_t index);
 

@@ -78,8 +78,10 @@ typedef enum qdq_bfloat16_store {
 // How numbers become a block float when a node makes one. Inputs and constants are the host's.
 typedef enum qdq_block_float_store {
     QDQ_BLOCK_FLOAT_HOST = 0,  // half even, without the bits that the shared exponent shifts out
-    QDQ_BLOCK_FLOAT_DEVICE,    // a chip's packer: half away to 7 significant bits, then to the code
-    QDQ_BLOCK_FLOAT_PRECISE,   // the same without the first rounding
+    // A chip's packer: half away to 7 significant bits, then to a code of bfloat8_b, whose upper
+    // bits are the code of bfloat4_b.
+    QDQ_BLOCK_FLOAT_DEVICE,
+    QDQ_BLOCK_FLOAT_PRECISE,  // the same without the first rounding
 } qdq_block_float_store;
 
 // How a bfloat16 x of Quantize becomes a float32.

@@ -7,11 +7,11 @@
 // with a step of 0 or 1 (qdq_view); it does not know where the block lies.
 //
 // Padding is undefined, never reaches a valid element, and is not computed: the valid elements of
-// an edge tile run as a short strip. With `poison`, the arena and the L1 buffers are filled with
-// 0xFF before each use, so that a wrong read shows.
+// an edge tile run row by row, together with whole neighbours on its left. With `poison`, the arena
+// and the L1 buffers are filled with 0xFF before each use, so that a wrong read shows.
 //
-// If no link has parameters that vary between elements, up to four strips run as one, so links are
-// called less often.
+// If no link has parameters that vary between elements, as many strips as fit in 16 KiB run as one,
+// so links are called less often.
 //
 // Block floats share an exponent along a face row, so they exist in tiles only; everywhere else an
 // element is a float32, and no tile function knows about them. A step that has a block float runs
@@ -231,8 +231,8 @@ static qdq_view view_of_rows(const qdq_exec *exec, const qdq_step *step, const q
     return (qdq_view){out, 1};
 }
 
-// Views of the parameters of a tile, or of n elements from `at` on: at most a block, unless each
-// parameter has a single number.
+// Views of the parameters of whole tiles, or of n elements from `at` on; runtime/exec/exec.c says
+// how many may run at once.
 static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_link *link, size_t at,
                         size_t n, qdq_l1 *l1, qdq_view *views) {
     for (size_t k = 0; k < link->stage_param_count; k++) {
