@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the steps of a plan read and write, and how many bytes they move.
+// The memory that the steps of a plan read and write, and the bytes that they move.
 #ifndef QDQ_GRAPH_PLAN_TRAFFIC_H
 #define QDQ_GRAPH_PLAN_TRAFFIC_H
 
 #include "graph/compile/lower.h"
 
-// What the steps of a plan move in all, counted step by step.
+// The bytes that all steps of a plan move, counted step by step.
 typedef struct qdq_traffic {
     size_t
         *last_reader;  // of each value of the graph: the last step, from 1, that reads it; 0: none

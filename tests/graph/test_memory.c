@@ -90,6 +90,19 @@ static void an_exec_takes_the_bytes_that_the_plan_states(void **state) {
     }
 }
 
+// Runs `work` with an allocator whose first, second, ... call fails, until none does.
+static void fail_each_allocation(qdq_status (*work)(const qdq_allocator *, qdq_error *)) {
+    bool done = false;
+    for (size_t n = 1; !done; n++) {
+        unit_memory memory;
+        qdq_error err = {0};
+        done = work(unit_memory_init(&memory, n), &err) == QDQ_OK;
+        if (!done) assert_int_equal(err.status, QDQ_ERR_MEMORY);
+        unit_memory_check(&memory);
+        assert_true(n < 10000);
+    }
+}
+
 // Builds a graph in C, with mempool blocks of one byte.
 static qdq_status build(const qdq_allocator *allocator, qdq_error *err) {
     qdq_graph_options options = {.allocator = allocator};
@@ -114,15 +127,7 @@ static qdq_status build(const qdq_allocator *allocator, qdq_error *err) {
 
 static void every_allocation_of_the_builder_may_fail(void **state) {
     (void)state;
-    bool done = false;
-    for (size_t n = 1; !done; n++) {
-        unit_memory memory;
-        qdq_error err = {0};
-        done = build(unit_memory_init(&memory, n), &err) == QDQ_OK;
-        if (!done) assert_int_equal(err.status, QDQ_ERR_MEMORY);
-        unit_memory_check(&memory);
-        assert_true(n < 10000);
-    }
+    fail_each_allocation(build);
 }
 
 // A product and a chain so long that its links are more than a block of the mempool.
@@ -141,15 +146,7 @@ static qdq_status compile_long_chain(const qdq_allocator *allocator, qdq_error *
 
 static void every_allocation_of_a_long_chain_may_fail(void **state) {
     (void)state;
-    bool done = false;
-    for (size_t n = 1; !done; n++) {
-        unit_memory memory;
-        qdq_error err = {0};
-        done = compile_long_chain(unit_memory_init(&memory, n), &err) == QDQ_OK;
-        if (!done) assert_int_equal(err.status, QDQ_ERR_MEMORY);
-        unit_memory_check(&memory);
-        assert_true(n < 10000);
-    }
+    fail_each_allocation(compile_long_chain);
 }
 
 // Two products: one of codes quantized at run time, one with transposed weights.
@@ -173,15 +170,7 @@ static qdq_status compile_weights(const qdq_allocator *allocator, qdq_error *err
 
 static void every_allocation_of_folding_may_fail(void **state) {
     (void)state;
-    bool done = false;
-    for (size_t n = 1; !done; n++) {
-        unit_memory memory;
-        qdq_error err = {0};
-        done = compile_weights(unit_memory_init(&memory, n), &err) == QDQ_OK;
-        if (!done) assert_int_equal(err.status, QDQ_ERR_MEMORY);
-        unit_memory_check(&memory);
-        assert_true(n < 10000);
-    }
+    fail_each_allocation(compile_weights);
 }
 
 static void nothing_is_allocated_after_create(void **state) {

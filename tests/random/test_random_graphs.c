@@ -60,7 +60,7 @@ static results read_outputs(const qdq_exec *exec, const qdq_plan *plan) {
     return r;
 }
 
-// What is wrong with the lifetimes of a plan; NULL: nothing.
+// Says how the lifetimes of a plan are broken; NULL: they are not.
 static const char *lifetimes_broken(const qdq_plan *plan) {
     qdq_plan_stats stats = qdq_plan_get_stats(plan);
     for (size_t i = 0; i < stats.value_count; i++) {
