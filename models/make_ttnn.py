@@ -102,17 +102,14 @@ def name_of(what, version):
     return f"ttnn_device_{what}_{version}" if version in CHIPS else f"ttnn_ieee_{what}"
 
 
-def of_all_ranks(cases, settled_only):
-    """Inputs and nodes; names end with the rank. `settled_only` leaves out the nodes that quantize
-    bfloat16 numbers with a tensor as zero point: no source has their roundings on a chip."""
+def of_all_ranks(cases):
+    """Inputs and nodes; names end with the rank."""
     inputs, nodes = {}, []
     for rank in SHAPES:
         given = inputs_of(rank)
         for label, (x, attrs) in cases(rank).items():
-            by_tensor = cases is mixed and isinstance(attrs["out_zps"], list)
-            if not (settled_only and by_tensor):
-                nodes.append(node("Requantize", f"{label}_rank{rank}", {"x": f"{x}_rank{rank}"},
-                                  **attrs))
+            nodes.append(node("Requantize", f"{label}_rank{rank}", {"x": f"{x}_rank{rank}"},
+                              **attrs))
         inputs.update({f"{x}_rank{rank}": tensor for x, tensor in given.items()})
     return inputs, nodes
 
@@ -126,7 +123,7 @@ def make_requantize():
         first = f"ttnn_device_requantize_{path}_wormhole"
         for version in CHIPS + ("ieee",):
             name = name_of(f"requantize_{path}", version)
-            inputs, nodes = of_all_ranks(cases, settled_only=version in CHIPS)
+            inputs, nodes = of_all_ranks(cases)
             printed = {}
             if path == "scalars" and version in CHIPS:
                 inputs["least"] = np.int32([-(2**31), 0])
@@ -212,7 +209,7 @@ def quantize_inputs():
             "tiny": float32([1.1e-38, -1.1e-38, 1.2e-38, 9e-39, -2e-38, 1e-45])}
 
 
-def quantize_nodes(settled_only):
+def quantize_nodes():
     """Each form of the parameters on float32 and bfloat16, and back; denormals; far zero points."""
     nodes = []
     for x in ("x", "half"):
@@ -224,8 +221,6 @@ def quantize_nodes(settled_only):
             "channel_scale": {**CHANNELS, "scales": SCALES, "zps": -7},
             "channels": {**CHANNELS, "scales": SCALES, "zps": [0, 3, -300, 257]},
         }.items():
-            if settled_only and x == "half" and isinstance(attrs["zps"], list):
-                continue
             name = f"{x}_{label}"
             nodes.append(node("Quantize", name, {"x": x}, **attrs, dtype="int32"))
             nodes.append(node("Dequantize", name + "_restored", {"x": name}, **attrs,
@@ -280,6 +275,11 @@ def make_quantize():
              for x in ("near", "near_half")
              for label, scale, zero in (("a", 0.03, 127), ("b", 1.7, -128))
              for dtype in ("int32", "int8", "uint8")]
+    extra += [node("Quantize", f"{x}_{label}_{dtype}", {"x": x}, scales=scale, zps=[9], dtype=dtype)
+              for x in ("x", "half") for label, scale in (("zero", 0.03), ("both", [0.03]))
+              for dtype in ("int8", "uint8")]
+    extra += [node("Quantize", f"near_half_{label}", {"x": "near_half"}, scales=scale, zps=[3],
+                   dtype="int8") for label, scale in (("zero", 0.03), ("both", [0.03]))]
     extra.append(node("Dequantize", "of_least", {"x": "least"}, scales=0.0078431, zps=-77,
                       dtype="float32"))
     printed = {"of_least": [0.6039187] * 2}
@@ -291,7 +291,7 @@ def make_quantize():
     made = {}
     for version in CHIPS + ("ieee",):
         of_chip = version in CHIPS
-        nodes = quantize_nodes(of_chip) + (extra if of_chip else [])
+        nodes = quantize_nodes() + (extra if of_chip else [])
         made[version] = write_model(
             name_of("quantize", version),
             f"ttnn's Quantize and Dequantize {{}} with numbers, tensors and channels: fused and "

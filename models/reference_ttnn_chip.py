@@ -15,10 +15,6 @@ FLOAT32, BFLOAT16 = DTYPES["float32"], DTYPES["bfloat16"]
 INT32, INT8, UINT8 = DTYPES["int32"], DTYPES["int8"], DTYPES["uint8"]
 
 
-class Unsettled(Exception):
-    """The sources do not agree on a step."""
-
-
 def from_host(values):
     """Patterns of numbers that the host computes in float32."""
     return np.asarray(values, np.float32).view(np.uint32)
@@ -93,15 +89,28 @@ class Chip(NamedTuple):
                 inverse = self.reciprocal(from_host(scale.value))
             return self.to_integer(self.mad(bits, inverse, self.fold(zeros, dtype)), dtype)
         if x.dtype == BFLOAT16:
-            raise Unsettled("the rounding of bfloat16 steps")
-        if scale.scalar:
-            quotient = self.multiply(bits, inverse)
+            total = self.sum_of_bfloat16(x, scale, zeros, inverse)
         else:
-            quotient = self.divide(bits, from_host(scale.value))
-        total = self.mad(quotient, ONE, zeros)
+            if scale.scalar:
+                quotient = self.multiply(bits, inverse)
+            else:
+                quotient = self.divide(bits, from_host(scale.value))
+            total = self.mad(quotient, ONE, zeros)
         if dtype == INT8:  # Quantize with scale 1 and zero point 0
             return self.to_integer(self.mad(total, ONE, self.fold(0, dtype)), dtype)
         return self.truncate(total, dtype)
+
+    def sum_of_bfloat16(self, x, scale, zeros, inverse):
+        """Three ops of bfloat16 tensors: typecast of the zero points, divide, add."""
+        bits = x.view(np.uint16).astype(np.int64) << 16
+        if scale.scalar:  # the host inverts it, and hands its upper half to the device
+            factor = inverse.astype(np.int64) >> 16 << 16
+            quotient = each(lambda *v: tenstorrent.multiply_bfloat16(self.name, *v), bits, factor)
+        else:
+            divisor = each(tenstorrent.to_even, from_host(scale.value))
+            quotient = each(lambda *v: tenstorrent.divide_bfloat16(self.name, *v), bits, divisor)
+        moved = each(lambda v: tenstorrent.stored(v) << 16, zeros)
+        return each(tenstorrent.add_bfloat16, quotient, moved)
 
     def dequantize(self, q, scale, zero, dtype):
         codes, zeros = q.astype(np.int64), zero.value.astype(np.int64)

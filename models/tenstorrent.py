@@ -179,6 +179,56 @@ def divide(chip, a, b):
     return multiply(chip, with_exponent(q, half), field - half << 23) ^ sign
 
 
+# ---- bfloat16 in an accumulator of 16 bits ------------------------------------
+
+# Operands and results are elements of bfloat16 tiles, as patterns of float32.
+
+
+def to_even(bits):
+    """A float32 rounded to bfloat16 by software."""
+    return bits + 0x7FFF + (bits >> 16 & 1) >> 16 << 16
+
+
+def element(bits):
+    """What the packer makes of a bfloat16."""
+    return stored(bits) << 16
+
+
+def multiply_bfloat16(chip, a, b):
+    a, b = loaded(a >> 16), loaded(b >> 16)
+    return element(to_even(multiply(chip, a, b))) if significand(a) and significand(b) else 0
+
+
+def divide_bfloat16(chip, a, b):
+    """By a reciprocal, without correction; b is normal."""
+    assert 0 < exponent(b) < 255
+    return element(to_even(multiply(chip, loaded(a >> 16), reciprocal(chip, b))))
+
+
+def add_bfloat16(a, b):
+    """ELWADD of the matrix unit. Significands have 11 bits; the sum is rounded to 8, halves away from
+    zero."""
+    greater, lesser = sorted((a, b), key=lambda v: v % SIGN, reverse=True)
+    field = exponent(greater)
+    if field == 0:
+        return 0
+    shift = field - exponent(lesser)
+    kept = significand(lesser) >> 13
+    if shift:
+        kept = kept + 2 ** (shift - 1) >> shift if shift < 12 else 0
+    total = (significand(greater) >> 13) + (-kept if minus(greater) & SIGN == lesser & SIGN else kept)
+    if total == 0:
+        return 0
+    spare = total.bit_length() - 8  # 11 bits have the exponent of the greater operand
+    field += spare - 3
+    total = total + 2 ** (spare - 1) >> spare if spare > 0 else total << -spare
+    if total == 256:
+        total, field = 128, field + 1
+    if field <= 0:
+        return 0
+    return element(greater & SIGN | (INFINITY if field >= 255 else field << 23 | (total - 128) << 16))
+
+
 # ---- Integers and tiles ------------------------------------------------------
 
 
@@ -210,11 +260,12 @@ def nearest(magnitude):
 
 
 def truncated(bits):
-    """Toward zero; negative numbers beyond int32 are INT32_MIN. Versions differ on positive ones."""
+    """Toward zero. Numbers beyond int32 are its ends, as in the later version of two: the earlier one
+    makes INT32_MIN of positive numbers too."""
     power = exponent(bits) - 127
     if power >= 31:
-        assert bits & SIGN, "a positive number beyond int32"
-        return -(2**31)
+        assert not is_nan(bits)
+        return -(2**31) if bits & SIGN else 2**31 - 1
     magnitude = significand(bits) << power >> 23 if power >= 0 else 0
     return -magnitude if bits & SIGN else magnitude
 

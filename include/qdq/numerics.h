@@ -118,7 +118,8 @@ typedef struct qdq_numerics {
     qdq_float_overflow float_overflow;
     qdq_choice choice;
     // Float dtypes to which intermediate numbers are rounded, to bfloat16 by `bfloat16_store`;
-    // QDQ_DTYPE_NONE keeps float32.
+    // QDQ_DTYPE_NONE keeps float32. With a chip's `multiply_add`, bfloat16 steps of Quantize are
+    // the chip's ops (docs/device_arithmetic.md, section 4).
     qdq_dtype scale_dtype;            // Quantize: the scale before it is used
     qdq_dtype reciprocal_dtype;       // Quantize: 1 / s; in the float domain s * mid
     qdq_dtype middle_dtype;           // Quantize in the float domain: z - s * mid

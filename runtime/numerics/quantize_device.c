@@ -4,8 +4,10 @@
 // (docs/device_arithmetic.md 4). The multiply-add may be IEEE's as well.
 #include "runtime/numerics/quantize_device.h"
 
+#include "runtime/numerics/tenstorrent/eltwise.h"
 #include "runtime/numerics/tenstorrent/sfpmad.h"
 #include "runtime/numerics/tenstorrent/sfpu.h"
+#include "runtime/numerics/tenstorrent/tile_formats.h"
 
 #define ONE 0x3F800000u
 #define MINUS_ONE 0xBF800000u
@@ -45,19 +47,42 @@ static uint32_t dequantize_step(const qdq_numerics *n, uint32_t v) {
 
 //---- Quantize ---------------------------------------------------------------
 
+// Typecast makes bfloat16 of a chip's scales.
+static float scale_of(const qdq_numerics *n, float s) {
+    if (!n->multiply_add || n->scale_dtype != QDQ_BFLOAT16) return qdq_quantize_scale(n, s);
+    return float_of((uint32_t)qdq_chip_cast_bfloat16(bits_of(s)) << 16);
+}
+
+// The host hands a chip 1 / s in bfloat16 without the low bits.
 static uint32_t inverse_of(const qdq_numerics *n, float s) {
-    s = qdq_quantize_scale(n, s);
-    bool by_chip = n->scaling == QDQ_SCALE_DEVICE_RECIPROCAL && n->multiply_add;
-    return by_chip ? qdq_sfp_reciprocal(n->multiply_add, bits_of(s))
-                   : bits_of(qdq_reciprocal_one(n, s));
+    s = scale_of(n, s);
+    if (!n->multiply_add) return bits_of(qdq_reciprocal_one(n, s));
+    if (n->scaling == QDQ_SCALE_DEVICE_RECIPROCAL)
+        return qdq_sfp_reciprocal(n->multiply_add, bits_of(s));
+    if (n->reciprocal_dtype != QDQ_BFLOAT16) return bits_of(qdq_reciprocal_one(n, s));
+    return bits_of(qdq_flushed(n, 1.0f / s)) & 0xFFFF0000u;
+}
+
+// Whether steps are a chip's elementwise ops of bfloat16.
+static bool in_bfloat16(const qdq_numerics *n) {
+    return n->multiply_add && n->quantize_step_dtype == QDQ_BFLOAT16;
 }
 
 // x / s where the zero point is added on its own.
 static uint32_t scaled(const qdq_numerics *n, float x, float s) {
-    uint32_t v = n->scaling == QDQ_SCALE_DIVIDE
-                     ? divide(n, bits_of(x), bits_of(qdq_quantize_scale(n, s)))
-                     : multiply(n, bits_of(x), inverse_of(n, s));
-    return quantize_step(n, v);
+    bool divides = n->scaling == QDQ_SCALE_DIVIDE;
+    uint32_t a = bits_of(x), b = divides ? bits_of(scale_of(n, s)) : inverse_of(n, s);
+    if (in_bfloat16(n))
+        return divides ? qdq_chip_divide(n->multiply_add, QDQ_CHIP_BFLOAT16, a, b)
+                       : qdq_chip_multiply(n->multiply_add, QDQ_CHIP_BFLOAT16, a, b);
+    return quantize_step(n, divides ? divide(n, a, b) : multiply(n, a, b));
+}
+
+// v + z, both rounded to the dtype of the steps.
+static uint32_t shifted(const qdq_numerics *n, uint32_t v, int32_t z) {
+    if (!in_bfloat16(n)) return quantize_step(n, add(n, v, quantize_step(n, bits_of((float)z))));
+    uint32_t zero = (uint32_t)qdq_chip_cast_bfloat16_from_int32(z) << 16;
+    return qdq_chip_add(n->multiply_add, QDQ_CHIP_BFLOAT16, v, zero);
 }
 
 // Places in the total order of the chip, which bounds are compared in.
@@ -110,16 +135,12 @@ int32_t qdq_quantize_by_inverse(const qdq_numerics *n, float x, float inverse, i
 int32_t qdq_quantize_device(const qdq_numerics *n, float x, float s, int32_t z,
                             const qdq_range *range) {
     if (adds_in_one(n)) return qdq_quantize_by_inverse(n, x, qdq_quantize_inverse(n, s), z, range);
-    uint32_t zero = bits_of((float)z);
     switch (n->zero_point_order) {
-    case QDQ_ZERO_POINT_BEFORE: {
-        uint32_t v = quantize_step(n, add(n, scaled(n, x, s), quantize_step(n, zero)));
-        return to_integer(n, folded(n, v), z, range);
-    }
+    case QDQ_ZERO_POINT_BEFORE:
+        return to_integer(n, folded(n, shifted(n, scaled(n, x, s), z)), z, range);
     case QDQ_ZERO_POINT_AFTER_FLOAT: {
         float whole = qdq_round_one(n->rounding, float_of(scaled(n, x, s)));
-        uint32_t v = add(n, bits_of(whole), quantize_step(n, zero));
-        return qdq_to_integer(n, float_of(quantize_step(n, v)), 0, z, range);
+        return qdq_to_integer(n, float_of(shifted(n, bits_of(whole), z)), 0, z, range);
     }
     case QDQ_ZERO_POINT_AFTER:
     default: return qdq_to_integer(n, float_of(scaled(n, x, s)), z, z, range);

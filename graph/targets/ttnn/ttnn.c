@@ -63,9 +63,11 @@ static void quantize_as(qdq_numerics *n, variant chip, const qdq_argument *scale
     }
     n->zero_point_order = QDQ_ZERO_POINT_BEFORE;
     // A tensor divided by a number is multiplied by its reciprocal, which the host computes.
-    if (chip != IEEE && scale->scalar && x == QDQ_FLOAT32) n->scaling = QDQ_SCALE_RECIPROCAL;
+    bool inverts = chip != IEEE && scale->scalar;
+    if (inverts) n->scaling = QDQ_SCALE_RECIPROCAL;
     if (x != QDQ_FLOAT32) {
         n->quantize_step_dtype = QDQ_BFLOAT16;
+        if (inverts) n->reciprocal_dtype = QDQ_BFLOAT16;
         if (!scale->scalar) n->scale_dtype = QDQ_BFLOAT16;
     }
     if (y == QDQ_INT8) {
@@ -217,8 +219,8 @@ static const qdq_rule rules[] = {
     VERSION_ROW("matmul-bias", "nothing says how a chip adds the bias of a product; here it is added to the sum in float32", "add the bias with an Add after the product; the arithmetic of Add is known",
                 "tt-metal llk_math_matmul.h", "MatMul", qdq_ttnn_matmul_bias, CHIP_VERSIONS),
     VERSION_ROW("fidelity-ignored", "math_fidelity and fp32_dest_acc_en are for products on a chip", "leave them out", "qdq", "MatMul", qdq_check_no_fidelity, "ieee"),
-    VERSION_ROW("chip-division", "results of a division on the chip, and of sums of bfloat16 tensors, are known from the text of their kernels alone",
-                "give numbers, or expect results that are off by one step", "tt-metal ckernel_sfpu_binary.h, read", "Quantize DynamicQuantize Requantize",
+    VERSION_ROW("chip-division", "quotients on the chip are known from the text of their kernels alone, and not in which order the scale of a bfloat16 x is inverted and truncated",
+                "give the zero point as a number, or expect results that are off by one step", "tt-metal ckernel_sfpu_binary.h, read", "Quantize DynamicQuantize Requantize",
                 qdq_ttnn_chip_division, CHIP_VERSIONS),
     VERSION_ROW("chip-elementwise", "how a chip computes an elementwise op is known for float32 and, except for Reciprocal, for bfloat16", "cast the operands to float32", "tt-metal binary_ng, read",
                 "Add Subtract Multiply Divide BiasAdd Minimum Maximum ReLU Reciprocal", qdq_ttnn_chip_elementwise, CHIP_VERSIONS),

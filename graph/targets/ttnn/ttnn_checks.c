@@ -228,25 +228,27 @@ void qdq_ttnn_int32_range_rne(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     "is int32: results are clamped to -128..127", NULL);
 }
 
-// Whether Quantize, or the half of Requantize that quantizes, divides by a tensor or adds in
-// bfloat16.
-static bool divides_on_chip(const qdq_op_context *ctx, const char *scale, const char *zero_point,
-                            qdq_dtype x) {
-    if (qdq_argument_of(ctx, zero_point).scalar) return false;
-    return x != QDQ_FLOAT32 || !qdq_argument_of(ctx, scale).scalar;
+// What of a composite Quantize, or of the half of Requantize that quantizes, no source settles;
+// NULL: nothing.
+static const char *unsettled(const qdq_op_context *ctx, const char *scale, const char *zero_point,
+                             qdq_dtype x) {
+    if (qdq_argument_of(ctx, zero_point).scalar) return NULL;
+    if (!qdq_argument_of(ctx, scale).scalar)
+        return "divides by a kernel that was read, not executed";
+    if (x == QDQ_FLOAT32) return NULL;
+    return "multiplies by 1 / scale truncated to bfloat16, but the host may truncate the scale "
+           "first";
 }
 
 void qdq_ttnn_chip_division(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_ttnn_way way = is_requantize(ctx) ? qdq_ttnn_path(ctx) : QDQ_TTNN_FUSED;
-    bool divides = way == QDQ_TTNN_EXPANDED;
-    if (way == QDQ_TTNN_MIXED)
-        divides = divides_on_chip(ctx, "out_scale", "out_zero_point", QDQ_BFLOAT16);
-    else if (!is_requantize(ctx))
-        divides = divides_on_chip(ctx, "scale", "zero_point", ctx->inputs[QDQ_PORT_X].type.dtype);
-    if (divides)
-        qdq_report_target_violation(
-            ctx, rule, NULL,
-            "divides, or adds in bfloat16, by kernels that no vector was computed for", NULL);
+    const char *found = NULL;
+    if (!is_requantize(ctx))
+        found = unsettled(ctx, "scale", "zero_point", ctx->inputs[QDQ_PORT_X].type.dtype);
+    else if (qdq_ttnn_path(ctx) == QDQ_TTNN_EXPANDED)
+        found = "divides by a kernel that was read, not executed";
+    else if (qdq_ttnn_path(ctx) == QDQ_TTNN_MIXED)
+        found = unsettled(ctx, "out_scale", "out_zero_point", QDQ_BFLOAT16);
+    if (found) qdq_report_target_violation(ctx, rule, NULL, found, NULL);
 }
 
 void qdq_ttnn_matmul_configuration(const qdq_op_context *ctx, const qdq_rule *rule) {
