@@ -13,18 +13,26 @@
 qdq_elementwise_fn *qdq_chip_elementwise_find(qdq_elementwise function, qdq_multiply_add chip,
                                               qdq_dtype a, qdq_dtype b, qdq_dtype y, uint32_t isas);
 
-// The vector kernels: functions of float32 for which chip_mad suffices.
-enum { QDQ_CHIP_CHIPS = 2 };  // Wormhole, Blackhole
-typedef enum qdq_chip_vector {
-    QDQ_CHIP_VECTOR_ADD,
-    QDQ_CHIP_VECTOR_SUBTRACT,
-    QDQ_CHIP_VECTOR_MULTIPLY,
-    QDQ_CHIP_VECTOR_COUNT
-} qdq_chip_vector;
+// X(name, formats, FORMATS, chip, CHIP) for the formats of a row of eltwise.h, on each chip.
+#define QDQ_CHIP_OF_float32(X, name)              \
+    X(name, float32, FLOAT32, wormhole, WORMHOLE) \
+    X(name, float32, FLOAT32, blackhole, BLACKHOLE)
+#define QDQ_CHIP_OF_all(X, name)                                                 \
+    QDQ_CHIP_OF_float32(X, name) X(name, bfloat16, BFLOAT16, wormhole, WORMHOLE) \
+        X(name, bfloat16, BFLOAT16, blackhole, BLACKHOLE)                        \
+            X(name, widened, BFLOAT16_TO_FLOAT32, wormhole, WORMHOLE)            \
+                X(name, widened, BFLOAT16_TO_FLOAT32, blackhole, BLACKHOLE)
 
-#define QDQ_CHIP_DECLARE_VECTORS(ISA, isa) \
-    extern qdq_elementwise_fn              \
-        *const qdq_chip_elementwise_##isa[QDQ_CHIP_CHIPS][QDQ_CHIP_VECTOR_COUNT];
-QDQ_KERNEL_ISAS(QDQ_CHIP_DECLARE_VECTORS)
+// A kernel for each function, chip (Wormhole, Blackhole) and qdq_chip_formats; NULL: none.
+enum { QDQ_CHIP_CHIPS = 2 };
+typedef qdq_elementwise_fn *qdq_chip_functions[QDQ_CHIP_CHIPS][QDQ_CHIP_FORMATS_COUNT];
+#define QDQ_CHIP_DECLARE_KERNELS(ISA, isa) \
+    extern const qdq_chip_functions qdq_chip_elementwise_##isa[QDQ_ELEMENTWISE_COUNT];
+QDQ_KERNEL_ISAS(QDQ_CHIP_DECLARE_KERNELS)
+
+// The row of such a table: for an X above.
+#define QDQ_CHIP_ROW(fn, name, FORMATS, CHIP) \
+    [QDQ_ELEMENTWISE_##                       \
+        name][QDQ_MULTIPLY_ADD_##CHIP - QDQ_MULTIPLY_ADD_WORMHOLE][QDQ_CHIP_##FORMATS] = (fn),
 
 #endif

@@ -86,31 +86,82 @@ static inline bool chip_is_middling(uint32_t v) {
     return exponent - 37 < 181;
 }
 
+// The chip cuts a product below the unit 1 / grid of the sum, and sets the last bit if it lost one.
+// Where nearly equal terms cancel this shows, and everywhere else in these functions the chip's
+// multiply-add is an IEEE fma (tests/ops/kernels/test_chip_quotients.c has every significand).
+//
+// a - x * y, if this is exact before the cut: the terms are close, or a is a multiple of the grid.
+static inline float chip_rest(float a, float x, float y, float grid) {
+    float high = x * y, low = __builtin_fmaf(x, y, -high) * grid, whole = floorf(low);
+    int32_t cut = (int32_t)whole | (int32_t)(CHIP_IF(whole != low) & 1);
+    return __builtin_fmaf((float)-cut, 1 / grid, a - high);
+}
+
+// 1 / x for x in [1, 2): a parabola, which one step of Newton's method improves.
+static inline float chip_wormhole_seed(float x) {
+    const float k0 = 0.3232325017452239990234375f, k1 = 1.4545459747314453125f;
+    float y = chip_rest(2.121212482452392578125f, __builtin_fmaf(-k0, x, k1), x, 0x1p25f);
+    return __builtin_fmaf(y, chip_rest(1, x, y, 0x1p26f), y);
+}
+
+// 7 bits of 1 / x for x in [1, 2): floor(128 * (512 / d - 1) + 0.5) for odd d, never close to a
+// whole number.
+static inline float chip_table(float x) {
+    uint32_t d = 257 + 2 * (qdq_float_bits(x) >> 16 & 0x7F);
+    float top = (float)(int32_t)(131072 - 255 * d) / (float)(int32_t)(2 * d);
+    return qdq_float_from_bits(0x3F000000u | (uint32_t)(int32_t)top << 16);
+}
+
+static inline float chip_blackhole_seed(float x) {
+    float y = chip_table(x);
+    return y * (1 + chip_rest(1, x, y, 0x1p25f));
+}
+
+// v with the exponent of 1.
+static inline float chip_significand(uint32_t v) {
+    return qdq_float_from_bits((v & 0x7FFFFF) | CHIP_ONE);
+}
+
+// The reciprocal of a significand as one of v: times a power of two, which is exact.
+static inline uint32_t chip_as_reciprocal(float y, uint32_t v) {
+    return (v & CHIP_SIGN) | (qdq_float_bits(y) + ((127u - (v >> 23 & 0xFF)) << 23));
+}
+
 static inline uint32_t chip_wormhole_reciprocal(uint32_t v) {
-    const uint32_t k0 = 0x3EA57EBB, k1 = 0x3FBA2E90, k2 = 0x4007C1F2;
-    uint32_t minus = 0xBF800000u | (v & 0x7FFFFF);
-    uint32_t y = chip_mad(true, false, chip_mad(true, false, k0, minus, k1), minus, k2);
-    y = chip_mad(true, false, chip_mad(true, false, y, minus, CHIP_ONE), y, y);
-    y = chip_mad(true, false, chip_mad(true, false, y, minus, CHIP_ONE), y, y);
-    // Times a power of two, which is exact.
-    y += (127u - (v >> 23 & 0xFF)) << 23;
-    return (y & ~CHIP_SIGN) | (v & CHIP_SIGN);
+    float x = chip_significand(v), y = chip_wormhole_seed(x);
+    return chip_as_reciprocal(__builtin_fmaf(y, chip_rest(1, x, y, 0x1p26f), y), v);
 }
 
 static inline uint32_t chip_blackhole_reciprocal(uint32_t v) {
-    // The table: floor(128 * (512 / d - 1) + 0.5) for odd d, never close to a whole number.
-    uint32_t d = 257 + 2 * (v >> 16 & 0x7F);
-    float quotient = (float)(int32_t)(131072 - 255 * d) / (float)(int32_t)(2 * d);
-    uint32_t y =
-        (v & CHIP_SIGN) | (253 - (v >> 23 & 0xFF)) << 23 | (uint32_t)(int32_t)quotient << 16;
-    uint32_t e = chip_mad(false, false, v ^ CHIP_SIGN, y, CHIP_ONE);
-    uint32_t t = chip_mad(false, false, chip_mad(false, false, e, e, e), e, e);  // e <= 2^-7
-    return chip_mad(false, false, t, y, y);
+    float x = chip_significand(v), y = chip_table(x), e = chip_rest(1, x, y, 0x1p26f);
+    float t = __builtin_fmaf(__builtin_fmaf(e, e, e), e, e);
+    return chip_as_reciprocal(__builtin_fmaf(t, y, y), v);
 }
 
 // 1 / v as qdq_sfp_reciprocal gives it.
 static inline uint32_t chip_reciprocal(bool wormhole, uint32_t v) {
     return wormhole ? chip_wormhole_reciprocal(v) : chip_blackhole_reciprocal(v);
+}
+
+//---- Quotient ---------------------------------------------------------------
+
+// 1 / b as division begins with it, of the significand of b.
+static inline float chip_seed(bool wormhole, uint32_t b) {
+    float x = chip_significand(b);
+    return wormhole ? chip_wormhole_seed(x) : chip_blackhole_seed(x);
+}
+
+// a / b as qdq_sfp_divide gives it, for a seed of b, a zero or finite, and b and the quotient
+// normal or too large. A zero has no sign.
+static inline uint32_t chip_divide_seeded(uint32_t a, uint32_t b, float seed) {
+    float of_a = chip_significand(a), of_b = chip_significand(b), q = of_a * seed;
+    q = __builtin_fmaf(chip_rest(of_a, q, of_b, 0x1p26f), seed, q);
+    uint32_t bits = qdq_float_bits(q), sign = (a ^ b) & CHIP_SIGN;
+    int32_t from = (int32_t)(a >> 23 & 0xFF);
+    int32_t exponent = from - (int32_t)(b >> 23 & 0xFF) + (int32_t)(bits >> 23);
+    uint32_t finite = sign | (uint32_t)exponent << 23 | (bits & 0x7FFFFF);
+    finite = chip_pick(CHIP_IF(exponent >= 255), sign | CHIP_INFINITY, finite);
+    return finite & CHIP_IF(from != 0);
 }
 
 #endif

@@ -16,14 +16,15 @@ typedef enum qdq_chip_formats {
     QDQ_CHIP_FORMATS_COUNT
 } qdq_chip_formats;
 
-// X(name): a function of a and b, or of a alone.
-#define QDQ_CHIP_BINARY_LIST(X) X(add) X(subtract) X(multiply) X(divide) X(minimum) X(maximum)
-#define QDQ_CHIP_UNARY_LIST(X) X(relu) X(reciprocal)
+// X(name, formats): a function of a and b, or of a alone, and for which formats it is known.
+#define QDQ_CHIP_BINARY_LIST(X) \
+    X(add, all) X(subtract, all) X(multiply, all) X(divide, all) X(minimum, all) X(maximum, all)
+#define QDQ_CHIP_UNARY_LIST(X) X(relu, all) X(reciprocal, float32)
 
-#define QDQ_CHIP_DECLARE_BINARY(name)                                                     \
+#define QDQ_CHIP_DECLARE_BINARY(name, ...)                                                \
     uint32_t qdq_chip_##name(qdq_multiply_add chip, qdq_chip_formats formats, uint32_t a, \
                              uint32_t b);
-#define QDQ_CHIP_DECLARE_UNARY(name) \
+#define QDQ_CHIP_DECLARE_UNARY(name, ...) \
     uint32_t qdq_chip_##name(qdq_multiply_add chip, qdq_chip_formats formats, uint32_t a);
 QDQ_CHIP_BINARY_LIST(QDQ_CHIP_DECLARE_BINARY)
 QDQ_CHIP_UNARY_LIST(QDQ_CHIP_DECLARE_UNARY)

@@ -23,9 +23,10 @@ static uint32_t with_exponent(uint32_t bits, uint32_t first, uint32_t count) {
 }
 
 // Special pairs, pairs that nearly cancel, short significands, then random ones: first with all
-// exponents, then, from WILD on, with those that vector kernels take for sums, then for products.
+// exponents, then, from WILD on, with those that vector kernels take for sums, for products, and
+// for quotients.
 static void fill(uint32_t *a, uint32_t *b, bool narrow) {
-    enum { WILD = COUNT / 4, OF_PRODUCTS = COUNT * 5 / 8 };
+    enum { WILD = COUNT / 4, OF_PRODUCTS = COUNT / 2, OF_QUOTIENTS = COUNT * 3 / 4 };
     uint64_t seed = 7;
     for (size_t i = 0; i < COUNT; i++) {
         uint32_t u = (uint32_t)unit_random(&seed), v = (uint32_t)unit_random(&seed);
@@ -38,9 +39,10 @@ static void fill(uint32_t *a, uint32_t *b, bool narrow) {
         else if (i % 4 == 2)
             v = (v & 0x807FFFFF) | (u & 0x7F800000);
         if (i >= WILD) {
-            uint32_t first = i < OF_PRODUCTS ? 28 : 78;
-            u = i % 50 == 7 ? 0 : with_exponent(u, first, 255 - first);
-            v = i % 70 == 9 ? 0 : with_exponent(v, first, 255 - first);
+            uint32_t first = i < OF_PRODUCTS ? 28 : 78, last = i < OF_QUOTIENTS ? 255 : 177;
+            bool zero = i % 50 == 7 && i < COUNT * 7 / 8, zero_divisor = i % 70 == 9;
+            u = zero ? 0 : with_exponent(u, first, last - first);
+            v = zero_divisor && i < OF_QUOTIENTS ? 0 : with_exponent(v, first, last - first);
         }
         a[i] = narrow ? u & 0xFFFF0000 : u;
         b[i] = narrow ? v & 0xFFFF0000 : v;
@@ -50,10 +52,10 @@ static void fill(uint32_t *a, uint32_t *b, bool narrow) {
 static uint32_t define(qdq_elementwise function, qdq_multiply_add chip, qdq_chip_formats formats,
                        uint32_t a, uint32_t b) {
     switch ((int)function) {
-#define BINARY(name) \
+#define BINARY(name, ...) \
     case QDQ_ELEMENTWISE_##name: return qdq_chip_##name(chip, formats, a, b);
         QDQ_CHIP_BINARY_LIST(BINARY)
-#define UNARY(name) \
+#define UNARY(name, ...) \
     case QDQ_ELEMENTWISE_##name: return qdq_chip_##name(chip, formats, a);
         QDQ_CHIP_UNARY_LIST(UNARY)
     default: fail();
@@ -62,7 +64,7 @@ static uint32_t define(qdq_elementwise function, qdq_multiply_add chip, qdq_chip
 }
 
 static const qdq_elementwise functions[] = {
-#define FUNCTION(name) QDQ_ELEMENTWISE_##name,
+#define FUNCTION(name, ...) QDQ_ELEMENTWISE_##name,
     QDQ_CHIP_BINARY_LIST(FUNCTION) QDQ_CHIP_UNARY_LIST(FUNCTION)};
 
 // Returns whether there is a kernel.
