@@ -94,7 +94,10 @@ qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index, const qdq_gra
     QDQ_FIXED_ENVIRONMENT;
     extraction e = {.from = graph};
     if (qdq_graph_find_node(graph, index, &e.node, err) != QDQ_OK) return NULL;
-    qdq_graph_options same = {graph->allocator, graph->log, graph->limits, graph->target};
+    qdq_graph_options same = {.allocator = graph->allocator,
+                              .log = graph->log,
+                              .limits = graph->limits,
+                              .target = graph->target};
     e.to = qdq_graph_create(e.node->name, options ? options : &same);
     if (e.to) extract(&e);
     if (e.to && !e.to->mempool.failed && e.to->broken.status == QDQ_OK) return e.to;

@@ -40,7 +40,7 @@ typedef struct qdq_rule {
     X(OP_UNKNOWN, "op-unknown", ERROR, GRAPH, "every op is one that `qdq ops` lists",     \
       "see `qdq ops`")                                                                             \
     X(OP_UNSUPPORTED, "op-unsupported", ERROR, UNSUPPORTED,                                        \
-      "every op in a oneDNN Graph file is of a supported kind",                          \
+      "every op in an ONNX model or a oneDNN Graph file is of a supported kind",                          \
       "see `qdq ops`; there are no backward ops")                                \
     X(PORT_UNKNOWN, "port-unknown", ERROR, GRAPH, "every input names a port that the op has",      \
       "see `qdq ops OP`")                                                                          \

@@ -23,11 +23,29 @@ typedef struct qdq_value {
     uint32_t id;
 } qdq_value;
 
+// The shape of an input of an ONNX model, whose file may leave dims open.
+typedef struct qdq_input_shape {
+    const char *name;
+    qdq_shape shape;
+    bool tentative;  // ignored unless the model has such an input, with open dims
+} qdq_input_shape;
+
+// The size of a dim that an ONNX model names.
+typedef struct qdq_dim_size {
+    const char *name;
+    int64_t size;
+} qdq_dim_size;
+
 typedef struct qdq_graph_options {
     const qdq_allocator *allocator;  // NULL: the C library
     qdq_logger log;
     qdq_limits limits;
     const char *target;  // NULL: the "target" of the file that is loaded, else "core"
+    // For ONNX models; other files have all shapes.
+    const qdq_input_shape *shapes;
+    size_t shape_count;
+    const qdq_dim_size *dims;
+    size_t dim_count;
 } qdq_graph_options;
 
 //---- Building ---------------------------------------------------------------
@@ -78,10 +96,11 @@ QDQ_API void qdq_set_tile(qdq_graph *graph, qdq_value value, qdq_tile_shape tile
 
 //---- Files (docs/format.md) -------------------------------------------------
 
-// Reads a qdq/1 file, or a oneDNN Graph JSON file, whose target is "onednn" if the options name
-// none. Returns NULL with `err` set if the file cannot be read or has neither format. Returns a
+// Reads a qdq/1 file, a oneDNN Graph JSON file, or an ONNX model (docs/onnx.md); the target of the
+// latter two is "onednn" or "onnx" if the options name none. Returns NULL with `err` set if the
+// file cannot be read or has no such format, or if dims of an ONNX model stay open. Returns a
 // graph even if its report has findings (unknown names, cycles, every per-node mistake). Constants
-// of more than 4096 elements stay in their .safetensors file, which the graph keeps open; calls
+// of more than 4096 elements stay in their file, which the graph keeps open; calls
 // that need them read them, and fail with QDQ_ERR_IO if the file has been written to by then. A new
 // file may take the place of the old one.
 QDQ_API qdq_graph *qdq_graph_load(const char *path, const qdq_graph_options *options,

@@ -205,7 +205,8 @@ class WrongKind(Case):
     def test_as_a_graph(self):
         tensors = {"npy": (harness.npy_bytes("<f4", [6], X.data), "a .npy array", "-i NAME=FILE"),
                    "safetensors": (safetensors_bytes({"x": X}), "a .safetensors file", "-i FILE")}
-        for name, (content, what, hint) in {**WRONG, **tensors}.items():
+        graphs = {name: row for name, row in WRONG.items() if "onnx" not in name}  # qdq reads those
+        for name, (content, what, hint) in {**graphs, **tensors}.items():
             self.write("model.bin", content)
             for command in ("check", "run", "plan"):
                 err = self.qdq(command, "model.bin", code=3).err

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CONVERT_ONNX "convert it with tools/onnx/onnx_to_qdq.py"
-#define EXPORT_ONNX "export the model as ONNX, then " CONVERT_ONNX
+#define EXPORT_ONNX "export the model as ONNX, which qdq reads"
 
 // A kind of file, and advice for users who pass it as a graph or as tensors.
 typedef struct kind_row {
@@ -19,7 +18,7 @@ static const kind_row rows[KIND_COUNT] = {
     [KIND_JSON] = {"JSON text", NULL, "a graph goes where the command has GRAPH"},
     [KIND_NPY] = {"a .npy array", "give it to an input with -i NAME=FILE", NULL},
     [KIND_SAFETENSORS] = {"a .safetensors file", "give its tensors to inputs with -i FILE", NULL},
-    [KIND_ONNX] = {"an ONNX model", CONVERT_ONNX, "save its tensors with numpy.save"},
+    [KIND_ONNX] = {"an ONNX model", NULL, "save its tensors with numpy.save"},
     [KIND_NPZ] = {"a .npz archive of arrays", "save each array with numpy.save, for -i NAME=FILE",
                   "save each array to its own file with numpy.save"},
     [KIND_TORCH] = {"a PyTorch file", EXPORT_ONNX,

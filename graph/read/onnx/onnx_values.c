@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values of a model on their way into a graph: names, constants, numbers that are known, and
+// attributes of nodes.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/names.h"
+#include "graph/read/onnx/onnx_tensor.h"
+#include "runtime/base/utf8.h"
+#include "runtime/numerics/dtype.h"
+
+//---- Names ------------------------------------------------------------------
+
+// Replaces what a name may not have by '_', and cuts it.
+static char *legal_name(qdq_onnx_import *im, const char *name) {
+    enum { KEPT = 200 };
+    size_t length = strlen(name) < KEPT ? strlen(name) : KEPT;
+    while (length && length == KEPT && ((unsigned char)name[length] & 0xC0) == 0x80) length--;
+    char *out = qdq_mempool_array(im->mempool, length + 32, 1);
+    if (!out) return NULL;
+    memcpy(out, name, length);
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)out[i] < 0x20 || out[i] == 0x7F) out[i] = '_';
+    if (!qdq_graph_name_is_legal(out))  // broken UTF-8, or a control character of two bytes
+        for (size_t i = 0; i < length; i++)
+            if ((unsigned char)out[i] >= 0x80) out[i] = '_';
+    if (!length) strcpy(out, "unnamed");
+    return out;
+}
+
+static bool is_free(const qdq_onnx_import *im, const char *name, bool own) {
+    return qdq_graph_name_is_free(im->graph, name) &&
+           (own || !qdq_symbols_find(im->claimed, name, strlen(name), NULL));
+}
+
+const char *qdq_onnx_free_name(qdq_onnx_import *im, const char *wanted, bool own) {
+    if (qdq_graph_name_is_legal(wanted) && is_free(im, wanted, own)) return wanted;
+    char *name = legal_name(im, wanted);
+    size_t length = name ? strlen(name) : 0;
+    if (name && is_free(im, name, false)) return name;
+    do {  // no number is tried twice, so a file of names that collide takes linear time
+        if (name) snprintf(name + length, 24, "~%u", ++im->renamed);
+    } while (name && !is_free(im, name, false));
+    return name;
+}
+
+//---- Refusals ---------------------------------------------------------------
+
+// Names the node as the model does, where the graph has another name for it.
+static const char *refusal_hint(const qdq_onnx_node *node) {
+    static const char list[] = "docs/onnx.md lists what is read";
+    const qdq_onnx_proto *proto = node->proto;
+    const char *first = proto->outputs.count ? proto->outputs.items[0] : "";
+    const char *given = *proto->name ? proto->name : first;
+    if (!*given || strcmp(given, node->name) == 0) return list;
+    return ONNX_TEXT(node, "it is '%.200s' in the model; %s", given, list);
+}
+
+void qdq_onnx_refuse(qdq_onnx_node *node, const char *port, const char *found, const char *wanted) {
+    qdq_findings *f = &node->im->graph->findings;
+    const char *domain = node->proto->domain;
+    node->refused = true;
+    qdq_subject subject = {.node = node->name, .op = node->proto->op, .port = port};
+    if (*domain && strcmp(domain, "ai.onnx") != 0)
+        subject.op = qdq_text(f, "%s of %s", node->proto->op, domain);
+    qdq_report_add(f, "core", &qdq_core_rules[QDQ_RULE_OP_UNSUPPORTED], subject, found, wanted,
+                   refusal_hint(node));
+}
+
+//---- Attributes -------------------------------------------------------------
+
+const qdq_onnx_attr *qdq_onnx_attr_find(const qdq_onnx_node *node, const char *name) {
+    for (size_t i = 0; i < node->attr_count; i++)
+        if (strcmp(node->attrs[i].name, name) == 0) return &node->attrs[i];
+    return NULL;
+}
+
+int64_t qdq_onnx_int(const qdq_onnx_node *node, const char *name, int64_t otherwise) {
+    const qdq_onnx_attr *attr = qdq_onnx_attr_find(node, name);
+    return attr && attr->has_i ? attr->i : otherwise;
+}
+
+double qdq_onnx_float(const qdq_onnx_node *node, const char *name, double otherwise) {
+    const qdq_onnx_attr *attr = qdq_onnx_attr_find(node, name);
+    return attr && attr->has_f ? (double)attr->f : otherwise;
+}
+
+const char *qdq_onnx_word(const qdq_onnx_node *node, const char *name, const char *otherwise) {
+    const qdq_onnx_attr *attr = qdq_onnx_attr_find(node, name);
+    return attr && attr->has_s ? attr->s : otherwise;
+}
+
+bool qdq_onnx_int_list(const qdq_onnx_node *node, const char *name, qdq_ints *out) {
+    const qdq_onnx_attr *attr = qdq_onnx_attr_find(node, name);
+    *out = (qdq_ints){0};
+    if (!attr) return false;
+    *out = (qdq_ints){attr->ints.items, attr->ints.count};
+    return true;
+}
+
+//---- Results ----------------------------------------------------------------
+
+qdq_onnx_value *qdq_onnx_new_value(qdq_onnx_import *im, const char *name) {
+    qdq_onnx_value *value = QDQ_MEMPOOL_NEW(im->mempool, qdq_onnx_value);
+    if (value) value->name = name;
+    return value;
+}
+
+static qdq_onnx_value *output_of(const qdq_onnx_node *node, size_t i) {
+    return i < node->output_count ? node->outputs[i] : NULL;
+}
+
+void qdq_onnx_bind(qdq_onnx_node *node, size_t i, qdq_value made) {
+    qdq_onnx_value *out = output_of(node, i);
+    qdq_dtype dtype;
+    if (!out || !qdq_value_type(node->im->graph, made, &dtype, &out->shape)) return;
+    out->elem = qdq_onnx_elem_of(dtype);
+    out->ref = made;
+    out->why_not = NULL;
+}
+
+void qdq_onnx_alias(qdq_onnx_node *node, size_t i, qdq_onnx_value *value) {
+    qdq_onnx_value *out = output_of(node, i);
+    if (!out) return;
+    const char *name = out->name;
+    *out = *value;
+    if (value->ref.id) return;
+    out->name = name;
+    if (!out->same) out->same = value;
+}
+
+void qdq_onnx_bind_numbers(qdq_onnx_node *node, size_t i, int elem, qdq_shape shape,
+                           const int64_t *ints, const double *reals) {
+    qdq_onnx_value *out = output_of(node, i);
+    if (!out) return;
+    *out = (qdq_onnx_value){
+        .name = out->name, .elem = elem, .shape = shape, .ints = ints, .reals = reals};
+}
+
+//---- Constants --------------------------------------------------------------
+
+bool qdq_onnx_known(qdq_onnx_import *im, qdq_onnx_value *value) {
+    size_t count = qdq_onnx_count(value->shape);
+    if (value->ints || value->reals) return true;
+    if (!value->tensor || count > QDQ_ONNX_MOST_NUMBERS) return false;
+    im->numbers += count;
+    if (im->numbers > QDQ_ONNX_MOST_IN_ALL) return false;
+    bool real = qdq_onnx_elem_is_real(value->elem);
+    int64_t *ints = real ? NULL : qdq_mempool_array(im->mempool, count, sizeof *ints);
+    double *reals = real ? qdq_mempool_array(im->mempool, count, sizeof *reals) : NULL;
+    if (!ints && !reals) return false;
+    if (qdq_onnx_tensor_numbers(im, value->tensor, count, ints, reals) != QDQ_OK) return false;
+    value->ints = ints, value->reals = reals;
+    return true;
+}
+
+int64_t qdq_onnx_int_at(const qdq_onnx_value *value, size_t i) {
+    return value->ints ? value->ints[i] : (int64_t)value->reals[i];
+}
+
+double qdq_onnx_real_at(const qdq_onnx_value *value, size_t i) {
+    return value->reals ? value->reals[i] : (double)value->ints[i];
+}
+
+static void store_number(qdq_dtype dtype, const qdq_onnx_value *value, size_t i, char *out) {
+    if (value->reals) {
+        float real = (float)value->reals[i];
+        qdq_encode_float(dtype, &real, out, 1, NULL);
+    } else if (dtype == QDQ_INT64) {
+        memcpy(out, &value->ints[i], sizeof value->ints[i]);
+    } else {
+        int32_t narrow = (int32_t)value->ints[i];
+        qdq_encode_int(dtype, &narrow, out, 1);
+    }
+}
+
+static qdq_value add_constant(qdq_onnx_import *im, const qdq_onnx_value *value) {
+    const char *name = qdq_onnx_free_name(im, value->name, true);
+    qdq_dtype dtype = qdq_onnx_dtype(value->elem);
+    qdq_value made = {0};
+    if (!name) return made;
+    if (value->tensor) {
+        (void)qdq_onnx_tensor_add(im, name, value->tensor, value->shape, &made);
+        return made;
+    }
+    char *memory = qdq_graph_add_constant(im->graph, name, dtype, value->shape, &made);
+    size_t count = memory ? qdq_onnx_count(value->shape) : 0;
+    for (size_t i = 0; i < count; i++)
+        store_number(dtype, value, i, memory + i * qdq_dtype_size(dtype));
+    return made;
+}
+
+qdq_value qdq_onnx_ref(qdq_onnx_node *node, qdq_onnx_value *value) {
+    if (value->ref.id) return value->ref;
+    if (value->same && value->same->elem != ONNX_UNDEFINED)
+        return value->ref = qdq_onnx_ref(node, value->same);
+    if (qdq_onnx_dtype(value->elem) == QDQ_DTYPE_NONE) {
+        qdq_onnx_refuse(node, NULL,
+                        ONNX_TEXT(node, "reads '%.128s', which is %s", value->name,
+                                  qdq_onnx_elem_name(value->elem)),
+                        "a dtype that `qdq ops --dtypes` lists");
+        return (qdq_value){0};
+    }
+    if (qdq_onnx_count(value->shape) == 0) {
+        qdq_onnx_refuse(node, NULL,
+                        ONNX_TEXT(node, "reads '%.128s', which has no elements: %s", value->name,
+                                  qdq_shape_text(&node->im->graph->findings, value->shape)),
+                        "dims of at least 1");
+        return (qdq_value){0};
+    }
+    value->ref = add_constant(node->im, value);
+    return value->ref;
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds nodes to the graph by the op's tables, and constants that a node needs.
+#include "graph/read/onnx/ops/onnx_call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/read/onnx/onnx_tensor.h"
+#include "runtime/numerics/dtype.h"
+
+static const char *helper_name(qdq_onnx_node *node, const char *helper) {
+    size_t size = strlen(node->name) + strlen(helper) + 2;
+    char *name = qdq_mempool_array(node->im->mempool, size, 1);
+    if (!name) return NULL;
+    snprintf(name, size, "%s/%s", node->name, helper);
+    return qdq_onnx_free_name(node->im, name, false);
+}
+
+void qdq_onnx_begin(qdq_onnx_call *call, qdq_onnx_node *node, const char *op, const char *helper) {
+    *call = (qdq_onnx_call){.node = node, .op = qdq_op_find(op), .failed = node->refused};
+    if (!call->op) {
+        qdq_onnx_refuse(node, NULL, ONNX_TEXT(node, "needs %s, which this build lacks", op), NULL);
+        call->failed = true;
+        return;
+    }
+    call->fields = qdq_mempool_array(node->im->mempool, call->op->attrs_size, 1);
+    const char *name = helper ? helper_name(node, helper) : node->name;
+    if (call->fields && name)
+        memcpy(call->fields, &name, sizeof name);
+    else
+        call->failed = true;
+}
+
+static const qdq_port_desc *find_port(qdq_onnx_call *call, const char *port) {
+    for (size_t i = 0; !call->failed && i < call->op->input_count; i++)
+        if (strcmp(call->op->inputs[i].name, port) == 0) return &call->op->inputs[i];
+    call->failed = true;
+    return NULL;
+}
+
+void qdq_onnx_port_made(qdq_onnx_call *call, const char *port, qdq_value value) {
+    const qdq_port_desc *desc = find_port(call, port);
+    if (!desc || !value.id) {
+        call->failed = true;
+        return;
+    }
+    if (!qdq_port_is_variadic(call->op, desc)) {
+        memcpy(call->fields + desc->offset, &value, sizeof value);
+        return;
+    }
+    qdq_values all;
+    memcpy(&all, call->fields + desc->offset, sizeof all);
+    qdq_value *list = qdq_mempool_array(call->node->im->mempool, all.count + 1, sizeof *list);
+    if (!list) {
+        call->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < all.count; i++) list[i] = all.data[i];
+    list[all.count] = value;
+    all = (qdq_values){list, all.count + 1};
+    memcpy(call->fields + desc->offset, &all, sizeof all);
+}
+
+void qdq_onnx_port(qdq_onnx_call *call, const char *port, qdq_onnx_value *value) {
+    if (value) qdq_onnx_port_made(call, port, qdq_onnx_ref(call->node, value));
+}
+
+//---- Attributes -------------------------------------------------------------
+
+static const qdq_attr_desc *find_attr(qdq_onnx_call *call, const char *attr) {
+    for (size_t i = 0; !call->failed && i < call->op->attr_count; i++)
+        if (strcmp(call->op->attrs[i].name, attr) == 0) return &call->op->attrs[i];
+    call->failed = true;
+    return NULL;
+}
+
+void qdq_onnx_set_int(qdq_onnx_call *call, const char *attr, int64_t value) {
+    const qdq_attr_desc *desc = find_attr(call, attr);
+    qdq_int number = QDQ_INT(value);
+    if (desc) memcpy(call->fields + desc->offset, &number, sizeof number);
+}
+
+void qdq_onnx_set_real(qdq_onnx_call *call, const char *attr, double value) {
+    const qdq_attr_desc *desc = find_attr(call, attr);
+    qdq_float number = QDQ_FLOAT(value);
+    qdq_int bound = {0};
+    if (!desc) return;
+    if (desc->kind == QDQ_ATTR_BOUND) {
+        bound = QDQ_REAL(value);
+        memcpy(call->fields + desc->offset, &bound, sizeof bound);
+    } else {
+        memcpy(call->fields + desc->offset, &number, sizeof number);
+    }
+}
+
+void qdq_onnx_set_bool(qdq_onnx_call *call, const char *attr, bool value) {
+    const qdq_attr_desc *desc = find_attr(call, attr);
+    qdq_bool truth = value ? QDQ_TRUE : QDQ_FALSE;
+    if (desc) memcpy(call->fields + desc->offset, &truth, sizeof truth);
+}
+
+void qdq_onnx_set_word(qdq_onnx_call *call, const char *attr, const char *word) {
+    const qdq_attr_desc *desc = find_attr(call, attr);
+    int at = 0;
+    if (!desc) return;
+    while (desc->words[at] && strcmp(desc->words[at], word) != 0) at++;
+    if (!desc->words[at]) {
+        qdq_onnx_refuse(call->node, attr, ONNX_TEXT(call->node, "is '%.64s'", word), NULL);
+        call->failed = true;
+        return;
+    }
+    qdq_maybe_word maybe = {true, at};
+    if (desc->kind == QDQ_ATTR_MAYBE_WORD)
+        memcpy(call->fields + desc->offset, &maybe, sizeof maybe);
+    else
+        memcpy(call->fields + desc->offset, &at, sizeof at);
+}
+
+void qdq_onnx_set_dtype(qdq_onnx_call *call, const char *attr, qdq_dtype dtype) {
+    const qdq_attr_desc *desc = find_attr(call, attr);
+    if (desc) memcpy(call->fields + desc->offset, &dtype, sizeof dtype);
+}
+
+void qdq_onnx_set_ints(qdq_onnx_call *call, const char *attr, const int64_t *values, size_t count) {
+    const qdq_attr_desc *desc = find_attr(call, attr);
+    qdq_ints list = {qdq_mempool_copy(call->node->im->mempool, values, count, sizeof *values),
+                     count};
+    if (desc && list.data) memcpy(call->fields + desc->offset, &list, sizeof list);
+    if (!list.data) call->failed = true;
+}
+
+qdq_value qdq_onnx_end(qdq_onnx_call *call) {
+    qdq_value made = {0};
+    if (call->failed || call->node->refused) return made;
+    made = qdq_graph_add_node(call->node->im->graph, call->op, call->fields, call->op->attrs_size);
+    return qdq_value_type(call->node->im->graph, made, NULL, NULL) ? made : (qdq_value){0};
+}
+
+void qdq_onnx_finish(qdq_onnx_call *call) { qdq_onnx_bind(call->node, 0, qdq_onnx_end(call)); }
+
+//---- Constants --------------------------------------------------------------
+
+qdq_value qdq_onnx_scalar(qdq_onnx_node *node, const char *helper, qdq_dtype dtype, double number) {
+    unsigned char element[8] = {0};
+    float real = (float)number;
+    const char *name = helper_name(node, helper);
+    if (!name) return (qdq_value){0};
+    qdq_encode_float(dtype, &real, element, 1, NULL);
+    return qdq_constant(node->im->graph, name, dtype, (qdq_shape){0}, element);
+}
+
+qdq_value qdq_onnx_reshaped(qdq_onnx_node *node, qdq_onnx_value *value, const char *helper,
+                            qdq_shape shape) {
+    qdq_onnx_call call;
+    qdq_onnx_begin(&call, node, "StaticReshape", helper);
+    qdq_onnx_port(&call, "x", value);
+    qdq_onnx_set_ints(&call, "shape", shape.dims, (size_t)shape.rank);
+    qdq_onnx_set_bool(&call, "special_zero", false);
+    return qdq_onnx_end(&call);
+}

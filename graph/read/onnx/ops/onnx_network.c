@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Converts ONNX's float ops whose form differs from ours: products with factors, bounds, pairs of
+// many, reductions.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/read/onnx/ops/onnx_ops.h"
+#include "runtime/numerics/dtype.h"
+
+//---- Elementwise ------------------------------------------------------------
+
+// Any number of inputs, two at a time.
+void qdq_onnx_pairs(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    char helper[24];
+    qdq_value total = qdq_onnx_ref(node, node->inputs[0]);
+    if (node->input_count == 1) qdq_onnx_alias(node, 0, node->inputs[0]);
+    for (size_t i = 1; i < node->input_count; i++) {
+        qdq_onnx_call call;
+        bool last = i + 1 == node->input_count;
+        snprintf(helper, sizeof helper, "%zu", i - 1);
+        qdq_onnx_begin(&call, node, row->ours, last ? NULL : helper);
+        qdq_onnx_port_made(&call, "a", total);
+        qdq_onnx_port(&call, "b", node->inputs[i]);
+        total = qdq_onnx_end(&call);
+        if (last) qdq_onnx_bind(node, 0, total);
+    }
+}
+
+// The greatest finite number of a dtype.
+static double largest_of(int elem) {
+    return elem == ONNX_FLOAT16    ? 65504.0
+           : elem == ONNX_BFLOAT16 ? ldexp(1.9921875, 127)
+                                   : ldexp(16777215.0, 104);
+}
+
+// Bound i of Clip: an input, or an attribute of old versions. False after a refusal.
+static bool read_bound(qdq_onnx_node *node, size_t i, const char *name, double *bound) {
+    qdq_onnx_value *value = qdq_onnx_input(node, i);
+    *bound = qdq_onnx_float(node, name, *bound);
+    if (!value) return true;
+    if (!qdq_onnx_known(node->im, value) || qdq_onnx_count(value->shape) != 1) {
+        qdq_onnx_refuse(node, name, ONNX_TEXT(node, "is '%.128s'", value->name),
+                        "a constant number");
+        return false;
+    }
+    *bound = qdq_onnx_real_at(value, 0);
+    if (!isnan(*bound)) return true;
+    qdq_onnx_refuse(node, name, "is NaN", "a number");
+    return false;
+}
+
+void qdq_onnx_clip(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    qdq_onnx_call call;
+    double largest = largest_of(node->inputs[0]->elem), least = -largest, most = largest;
+    if (!read_bound(node, 1, "min", &least) || !read_bound(node, 2, "max", &most)) return;
+    if (least > most) least = most;  // of crossed bounds max wins
+    if (isfinite(least) && isfinite(most)) {
+        qdq_onnx_begin(&call, node, row->ours, NULL);
+        qdq_onnx_port(&call, "x", node->inputs[0]);
+        qdq_onnx_set_real(&call, "min", least);
+        qdq_onnx_set_real(&call, "max", most);
+        qdq_onnx_finish(&call);
+        return;
+    }
+    // An attribute has no infinity, so a bound on one side is an op of its own.
+    bool lower = isinf(most);
+    qdq_onnx_begin(&call, node, lower ? "Maximum" : "Minimum", NULL);
+    qdq_onnx_port(&call, "a", node->inputs[0]);
+    qdq_onnx_port_made(&call, "b",
+                       qdq_onnx_scalar(node, lower ? "min" : "max",
+                                       qdq_onnx_dtype(node->inputs[0]->elem),
+                                       lower ? least : most));
+    qdq_onnx_finish(&call);
+}
+
+void qdq_onnx_gelu(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    bool tanh = strcmp(qdq_onnx_word(node, "approximate", "none"), "tanh") == 0;
+    qdq_onnx_call call;
+    qdq_onnx_begin_row(&call, node, row);
+    qdq_onnx_set_word(&call, "mode", tanh ? "gelu_tanh" : "gelu_erf");
+    qdq_onnx_finish(&call);
+}
+
+void qdq_onnx_prelu(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    qdq_onnx_call call;
+    qdq_onnx_begin_row(&call, node, row);
+    qdq_onnx_set_word(&call, "data_format", "NCX");
+    qdq_onnx_set_bool(&call, "per_channel_broadcast", false);
+    qdq_onnx_finish(&call);
+}
+
+//---- Products ---------------------------------------------------------------
+
+// alpha and beta other than 1 are products of their own.
+static qdq_value scaled(qdq_onnx_node *node, qdq_value x, const char *factor, double by,
+                        const char *helper) {
+    qdq_onnx_call call;
+    if (by == 1.0 && helper) return x;
+    qdq_onnx_begin(&call, node, "Multiply", helper);
+    qdq_onnx_port_made(&call, "a", x);
+    qdq_onnx_port_made(&call, "b",
+                       qdq_onnx_scalar(node, factor, qdq_onnx_dtype(node->inputs[0]->elem), by));
+    return qdq_onnx_end(&call);
+}
+
+void qdq_onnx_gemm(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    double alpha = qdq_onnx_float(node, "alpha", 1), beta = qdq_onnx_float(node, "beta", 1);
+    qdq_onnx_value *bias = beta != 0.0 ? qdq_onnx_input(node, 2) : NULL;
+    bool plain = alpha == 1.0 && (!bias || beta == 1.0);
+    qdq_onnx_call call;
+    qdq_onnx_begin(&call, node, row->ours, plain ? NULL : "product");
+    qdq_onnx_port(&call, "a", node->inputs[0]);
+    qdq_onnx_port(&call, "b", node->inputs[1]);
+    qdq_onnx_set_bool(&call, "transpose_a", qdq_onnx_int(node, "transA", 0) != 0);
+    qdq_onnx_set_bool(&call, "transpose_b", qdq_onnx_int(node, "transB", 0) != 0);
+    if (plain) {
+        qdq_onnx_port(&call, "bias", bias);
+        qdq_onnx_finish(&call);
+        return;
+    }
+    qdq_value y = scaled(node, qdq_onnx_end(&call), "alpha", alpha, bias ? "scaled" : NULL);
+    if (bias) {
+        qdq_value b = scaled(node, qdq_onnx_ref(node, bias), "beta", beta, "bias");
+        qdq_onnx_begin(&call, node, "Add", NULL);
+        qdq_onnx_port_made(&call, "a", y);
+        qdq_onnx_port_made(&call, "b", b);
+        y = qdq_onnx_end(&call);
+    }
+    qdq_onnx_bind(node, 0, y);
+}
+
+//---- Softmax of old versions, reductions ------------------------------------
+
+// Before opset 13 the dims from `axis` on, 1 by default, are one slice.
+void qdq_onnx_softmax(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    qdq_onnx_value *x = node->inputs[0];
+    qdq_shape flat = {2, {1, 1}};
+    qdq_onnx_call call;
+    int axis, rank = x->shape.rank;
+    int64_t given = qdq_onnx_int(node, "axis", 1);
+    if (given == rank)
+        axis = rank;
+    else if (!qdq_onnx_axis(node, given, rank, &axis))
+        return;
+    for (int i = 0; i < rank; i++) flat.dims[i >= axis] *= x->shape.dims[i];
+    bool same = axis == rank - 1;
+    qdq_onnx_begin(&call, node, row->ours, same ? NULL : "slices");
+    if (same)
+        qdq_onnx_port(&call, "x", x);
+    else
+        qdq_onnx_port_made(&call, "x", qdq_onnx_reshaped(node, x, "flat", flat));
+    qdq_onnx_set_int(&call, "axis", -1);
+    qdq_value y = qdq_onnx_end(&call);
+    if (!same) {
+        qdq_onnx_begin(&call, node, "StaticReshape", NULL);
+        qdq_onnx_port_made(&call, "x", y);
+        qdq_onnx_set_ints(&call, "shape", x->shape.dims, (size_t)rank);
+        qdq_onnx_set_bool(&call, "special_zero", false);
+        y = qdq_onnx_end(&call);
+    }
+    qdq_onnx_bind(node, 0, y);
+}
+
+void qdq_onnx_reduce(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    static const int64_t all[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    qdq_ints axes;
+    qdq_onnx_call call;
+    if (!qdq_onnx_list_of(node, 1, "axes", &axes)) return;
+    bool none = axes.count == 0;
+    if (none &&
+        (qdq_onnx_int(node, "noop_with_empty_axes", 0) || node->inputs[0]->shape.rank == 0)) {
+        qdq_onnx_refuse(node, "axes", "are empty", "at least one axis");
+        return;
+    }
+    if (none) axes = (qdq_ints){all, (size_t)node->inputs[0]->shape.rank};
+    qdq_onnx_begin(&call, node, row->ours, NULL);
+    qdq_onnx_port(&call, "x", node->inputs[0]);
+    qdq_onnx_set_ints(&call, "axes", axes.data, axes.count);
+    qdq_onnx_set_bool(&call, "keep_dims", qdq_onnx_int(node, "keepdims", 1) != 0);
+    qdq_onnx_finish(&call);
+}
+
+void qdq_onnx_global_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    static const int64_t spatial[] = {2, 3, 4, 5, 6, 7};
+    int rank = node->inputs[0]->shape.rank;
+    qdq_onnx_call call;
+    qdq_onnx_begin(&call, node, row->ours, NULL);
+    qdq_onnx_port(&call, "x", node->inputs[0]);
+    qdq_onnx_set_ints(&call, "axes", spatial, rank > 2 ? (size_t)rank - 2 : 0);
+    qdq_onnx_set_bool(&call, "keep_dims", true);
+    qdq_onnx_finish(&call);
+}

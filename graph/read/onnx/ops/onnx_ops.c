@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of ONNX's ops: what each is here. A new op of ours that ONNX has is a row.
+#include "graph/read/onnx/ops/onnx_ops.h"
+
+#include <string.h>
+
+#define MS "com.microsoft"
+#define X \
+    { "x" }
+#define AB \
+    { "a", "b" }
+
+// Domain, name, first opset, inputs that must be given, our op, converter, ports, attributes. A row
+// with a higher first opset replaces the one before it.
+// clang-format off
+static const qdq_onnx_op rows[] = {
+    // Quantizing
+    {"", "QuantizeLinear", 10, 2, "Quantize", qdq_onnx_quantize, {0}, {{0}}},
+    {"", "DequantizeLinear", 10, 2, "Dequantize", qdq_onnx_dequantize, {0}, {{0}}},
+    {MS, "QuantizeLinear", 1, 2, "Quantize", qdq_onnx_quantize, {0}, {{0}}},
+    {MS, "DequantizeLinear", 1, 2, "Dequantize", qdq_onnx_dequantize, {0}, {{0}}},
+    {"", "DynamicQuantizeLinear", 11, 1, "DynamicQuantize", qdq_onnx_dynamic_quantize, {0}, {{0}}},
+    {"", "Cast", 6, 1, "Cast", qdq_onnx_cast, {0}, {{0}}},
+    {"", "MatMulInteger", 10, 2, "MatMulInteger", qdq_onnx_matmul_integer, {0}, {{0}}},
+    {"", "ConvInteger", 10, 2, "ConvInteger", qdq_onnx_conv_integer, {"x", "w", "x_zero_point",
+     "w_zero_point"}, {{0}}},
+    {"", "QLinearMatMul", 10, 8, "QLinearMatMul", qdq_onnx_qlinear_matmul, {"a", "a_scale",
+     "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point"}, {{0}}},
+    {"", "QLinearConv", 10, 8, "QLinearConv", qdq_onnx_conv_integer, {"x", "x_scale",
+     "x_zero_point", "w", "w_scale", "w_zero_point", "y_scale", "y_zero_point", "bias"}, {{0}}},
+    // Products
+    {"", "MatMul", 1, 2, "MatMul", NULL, AB, {{0}}},
+    {"", "Gemm", 7, 2, "MatMul", qdq_onnx_gemm, {0}, {{0}}},
+    {"", "Conv", 1, 2, "Convolution", qdq_onnx_conv, {"x", "weights", "bias"}, {{0}}},
+    {"", "ConvTranspose", 1, 2, "ConvTranspose", qdq_onnx_conv_transpose, {"x", "weights", "bias"},
+     {{0}}},
+    // Elementwise
+    {"", "Add", 7, 2, "Add", NULL, AB, {{0}}},
+    {"", "Sub", 7, 2, "Subtract", NULL, AB, {{0}}},
+    {"", "Mul", 7, 2, "Multiply", NULL, AB, {{0}}},
+    {"", "Div", 7, 2, "Divide", NULL, AB, {{0}}},
+    {"", "Min", 6, QDQ_ONNX_ALL, "Minimum", qdq_onnx_pairs, AB, {{0}}},
+    {"", "Max", 6, QDQ_ONNX_ALL, "Maximum", qdq_onnx_pairs, AB, {{0}}},
+    {"", "Sum", 6, QDQ_ONNX_ALL, "Add", qdq_onnx_pairs, AB, {{0}}},
+    {"", "GreaterOrEqual", 12, 2, "GreaterEqual", NULL, AB, {{0}}},
+    {"", "Where", 9, 3, "Select", NULL, {"condition", "a", "b"}, {{0}}},
+    {"", "Abs", 6, 1, "Abs", NULL, X, {{0}}},
+    {"", "Exp", 6, 1, "Exp", NULL, X, {{0}}},
+    {"", "Log", 6, 1, "Log", NULL, X, {{0}}},
+    {"", "Sqrt", 6, 1, "Sqrt", NULL, X, {{0}}},
+    {"", "Tanh", 6, 1, "Tanh", NULL, X, {{0}}},
+    {"", "Sigmoid", 6, 1, "Sigmoid", NULL, X, {{0}}},
+    {"", "Relu", 6, 1, "ReLU", NULL, X, {{0}}},
+    {"", "LeakyRelu", 6, 1, "LeakyReLU", NULL, X, {{"alpha", NULL, 'f', 0.01f}}},
+    {"", "Elu", 6, 1, "Elu", NULL, X, {{"alpha", NULL, 'f', 1}}},
+    {"", "HardSigmoid", 6, 1, "HardSigmoid", NULL, X, {{"alpha", NULL, 'f', 0.2f}, {"beta", NULL,
+     'f', 0.5}}},
+    {"", "HardSwish", 14, 1, "HardSwish", NULL, X, {{0}}},
+    {"", "Mish", 18, 1, "Mish", NULL, X, {{0}}},
+    {"", "Reciprocal", 6, 1, "Reciprocal", NULL, X, {{0}}},
+    {"", "Round", 11, 1, "Round", NULL, X, {{0}}},
+    {"", "Gelu", 20, 1, "GELU", qdq_onnx_gelu, X, {{0}}},
+    {MS, "Gelu", 1, 1, "GELU", NULL, X, {{0}}},
+    {"", "Clip", 6, 1, "Clamp", qdq_onnx_clip, {0}, {{0}}},
+    {"", "PRelu", 7, 2, "PReLU", qdq_onnx_prelu, {"x", "slope"}, {{0}}},
+    // Slices and norms
+    {"", "Softmax", 1, 1, "SoftMax", qdq_onnx_softmax, {0}, {{0}}},
+    {"", "Softmax", 13, 1, "SoftMax", NULL, X, {{"axis", NULL, 'i', -1}}},
+    {"", "LogSoftmax", 1, 1, "LogSoftmax", qdq_onnx_softmax, {0}, {{0}}},
+    {"", "LogSoftmax", 13, 1, "LogSoftmax", NULL, X, {{"axis", NULL, 'i', -1}}},
+    {"", "LayerNormalization", 17, 2, "LayerNorm", qdq_onnx_layer_norm, {0}, {{0}}},
+    {"", "RMSNormalization", 23, 2, "RMSNorm", qdq_onnx_rms_norm, {0}, {{0}}},
+    {"", "GroupNormalization", 21, 3, "GroupNorm", qdq_onnx_group_norm, {0}, {{0}}},
+    {"", "BatchNormalization", 7, 5, "BatchNormInference", qdq_onnx_batch_norm, {0}, {{0}}},
+    {"", "ReduceMax", 1, 1, "ReduceMax", qdq_onnx_reduce, {0}, {{0}}},
+    {"", "ReduceMean", 1, 1, "ReduceMean", qdq_onnx_reduce, {0}, {{0}}},
+    {"", "ReduceMin", 1, 1, "ReduceMin", qdq_onnx_reduce, {0}, {{0}}},
+    {"", "ReduceProd", 1, 1, "ReduceProd", qdq_onnx_reduce, {0}, {{0}}},
+    {"", "ReduceSum", 1, 1, "ReduceSum", qdq_onnx_reduce, {0}, {{0}}},
+    {"", "ReduceL1", 1, 1, "ReduceL1", qdq_onnx_reduce, {0}, {{0}}},
+    {"", "ReduceL2", 1, 1, "ReduceL2", qdq_onnx_reduce, {0}, {{0}}},
+    // Windows
+    {"", "MaxPool", 1, 1, "MaxPool", qdq_onnx_max_pool, X, {{0}}},
+    {"", "AveragePool", 7, 1, "AvgPool", qdq_onnx_average_pool, X, {{0}}},
+    {"", "GlobalAveragePool", 1, 1, "ReduceMean", qdq_onnx_global_pool, {0}, {{0}}},
+    {"", "GlobalMaxPool", 1, 1, "ReduceMax", qdq_onnx_global_pool, {0}, {{0}}},
+    {"", "Upsample", 7, 1, "Interpolate", qdq_onnx_upsample, {0}, {{0}}},
+    {"", "Resize", 10, 1, "Interpolate", qdq_onnx_upsample, {0}, {{0}}},
+    {"", "Resize", 11, 1, "Interpolate", qdq_onnx_resize, {0}, {{0}}},
+    // Movement
+    {"", "Concat", 4, QDQ_ONNX_ALL, "Concat", qdq_onnx_concat, {0}, {{0}}},
+    {"", "Reshape", 5, 1, "StaticReshape", qdq_onnx_reshape, {0}, {{0}}},
+    {"", "Flatten", 1, 1, "StaticReshape", qdq_onnx_reshape, {0}, {{0}}},
+    {"", "Squeeze", 1, 1, "StaticReshape", qdq_onnx_reshape, {0}, {{0}}},
+    {"", "Unsqueeze", 1, 1, "StaticReshape", qdq_onnx_reshape, {0}, {{0}}},
+    {"", "Transpose", 1, 1, "StaticTranspose", qdq_onnx_transpose, {0}, {{0}}},
+    {"", "Identity", 1, 1, NULL, qdq_onnx_identity, {0}, {{0}}},
+    {"", "Dropout", 7, 1, NULL, qdq_onnx_dropout, {0}, {{0}}},
+};
+// clang-format on
+
+static bool is_of(const qdq_onnx_op *row, const char *domain, const char *name) {
+    if (strcmp(domain, "ai.onnx") == 0) domain = "";
+    return strcmp(row->name, name) == 0 && strcmp(row->domain, domain) == 0;
+}
+
+const qdq_onnx_op *qdq_onnx_find_op(const char *domain, const char *name, int64_t version,
+                                    bool *exists) {
+    const qdq_onnx_op *found = NULL;
+    *exists = false;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (!is_of(&rows[i], domain, name)) continue;
+        *exists = true;
+        if (version >= rows[i].since) found = &rows[i];
+    }
+    return found;
+}
+
+void qdq_onnx_begin_row(qdq_onnx_call *call, qdq_onnx_node *node, const qdq_onnx_op *row) {
+    qdq_onnx_begin(call, node, row->ours, NULL);
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (i < QDQ_ONNX_MOST_PORTS && row->ports[i])
+            qdq_onnx_port(call, row->ports[i], node->inputs[i]);
+        else if (node->inputs[i])
+            qdq_onnx_refuse(node, NULL, ONNX_TEXT(node, "has %zu inputs", node->input_count),
+                            ONNX_TEXT(node, "at most %zu", i));
+    }
+    for (size_t i = 0; i < QDQ_ONNX_MOST_ATTRS && row->attrs[i].kind; i++) {
+        const qdq_onnx_attr_row *attr = &row->attrs[i];
+        const char *ours = attr->ours ? attr->ours : attr->name;
+        if (attr->kind == 'f')
+            qdq_onnx_set_real(call, ours, qdq_onnx_float(node, attr->name, attr->otherwise));
+        else
+            qdq_onnx_set_int(call, ours, qdq_onnx_int(node, attr->name, (int64_t)attr->otherwise));
+    }
+}

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the models of this folder, their inputs, and the results of ONNX Runtime, or of ONNX's reference
+implementation for ops that ONNX Runtime lacks. Needs the packages onnx and onnxruntime.
+
+    python3 generate.py
+
+For each NAME: models/NAME.onnx, NAME.in.safetensors, NAME.out.safetensors. test_onnx.py runs them with qdq.
+"""
+
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto as T
+from onnx import helper as h
+from onnx import numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+FOLDER = Path(__file__).resolve().parent / "models"
+WORDS = {"float32": "F32", "float16": "F16", "bfloat16": "BF16", "int8": "I8", "uint8": "U8", "int4": "I8",
+         "uint4": "U8", "int2": "I8", "uint2": "U8", "int16": "I16", "uint16": "U16", "int32": "I32", "int64": "I64",
+         "bool": "BOOL", "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "float4_e2m1fn": "U8"}  # fmt: skip
+RANDOM = np.random.default_rng(14)
+
+
+def save_tensors(path, arrays):
+    header, data = {}, b""
+    for name, array in arrays.items():
+        word = WORDS[str(array.dtype)]
+        if word in ("I8", "U8"):
+            array = array.astype(np.int8) if word == "I8" else (
+                array.view(np.uint8) if str(array.dtype).startswith("float4") else array.astype(np.uint8))
+        raw = np.ascontiguousarray(array).tobytes()
+        header[name] = {"dtype": word, "shape": list(array.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def expected(model, feeds, reference):
+    names = [value.name for value in model.graph.output]
+    if reference:
+        return dict(zip(names, ReferenceEvaluator(model).run(names, feeds)))
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
+    return dict(zip(names, session.run(names, feeds)))
+
+
+def info(name, shape, elem=T.FLOAT):
+    return h.make_tensor_value_info(name, elem, shape)
+
+
+def constant(name, array):
+    return numpy_helper.from_array(np.asarray(array), name)
+
+
+def floats(*shape):
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def model(nodes, inputs, outputs, constants=(), opset=17, functions=(), ir=8):
+    bare = [onnx.ValueInfoProto(name=o) if isinstance(o, str) else o for o in outputs]
+    graph = h.make_graph(nodes, "g", inputs, bare, list(constants))
+    opsets = [h.make_opsetid("", opset), h.make_opsetid("own", 1), h.make_opsetid("com.microsoft", 1)]
+    made = h.make_model(graph, opset_imports=opsets, ir_version=ir, functions=list(functions), producer_name="")
+    types = {v.name: v.type.tensor_type.elem_type for v in onnx.shape_inference.infer_shapes(made).graph.output}
+    for value in made.graph.output:
+        if not value.HasField("type"):
+            value.CopyFrom(info(value.name, None, types[value.name] or T.FLOAT))
+    return made
+
+
+def keep(name, made, feeds, reference=False, wanted=None):
+    (FOLDER / f"{name}.onnx").write_bytes(made.SerializeToString())
+    if feeds:
+        save_tensors(FOLDER / f"{name}.in.safetensors", feeds)
+    save_tensors(FOLDER / f"{name}.out.safetensors", wanted or expected(made, feeds, reference))
+
+
+N = h.make_node
+
+
+def convolutions():
+    """A network whose batch is open, and whose classifier takes its shape from it."""
+    nodes = [
+        N("Conv", ["x", "w", "b"], ["c"], "first", pads=[1, 1, 1, 1]),
+        N("Relu", ["c"], ["r"]),
+        N("MaxPool", ["r"], ["m"], kernel_shape=[2, 2], strides=[2, 2]),
+        N("Shape", ["m"], ["s"]),
+        N("Constant", [], ["zero"], value_int=0),
+        N("Gather", ["s", "zero"], ["n"]),
+        N("Constant", [], ["front"], value_ints=[0]),
+        N("Unsqueeze", ["n", "front"], ["n1"]),
+        N("Constant", [], ["rest"], value_ints=[-1]),
+        N("Concat", ["n1", "rest"], ["flat"], axis=0),
+        N("Reshape", ["m", "flat"], ["f"]),
+        N("Gemm", ["f", "fc", "fb"], ["g"], transB=1),
+        N("Softmax", ["g"], ["y"]),
+    ]
+    known = [constant("w", floats(4, 3, 3, 3)), constant("b", floats(4)), constant("fc", floats(5, 64) / 8),
+             constant("fb", floats(5))]  # fmt: skip
+    made = model(nodes, [info("x", ["batch", 3, 8, 8])], ["y"], known)
+    keep("convolutions", made, {"x": floats(2, 3, 8, 8)})
+
+
+def quantized():
+    """QuantizeLinear and DequantizeLinear, per tensor and per channel, and int32 bias."""
+    nodes = [
+        N("QuantizeLinear", ["x", "xs", "xz"], ["xq"]), N("DequantizeLinear", ["xq", "xs", "xz"], ["xd"]),
+        N("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=0), N("DequantizeLinear", ["b", "bs"], ["bd"]),
+        N("Conv", ["xd", "wd", "bd"], ["c"], strides=[2, 2]),
+        N("QuantizeLinear", ["c", "ys", "yz"], ["codes"]), N("DequantizeLinear", ["codes", "ys", "yz"], ["y"]),
+    ]  # fmt: skip
+    known = [constant("xs", np.float32(1 / 32)), constant("xz", np.uint8(120)),
+             constant("w", RANDOM.integers(-127, 128, (6, 2, 3, 3), dtype=np.int8)),
+             constant("ws", (2.0 ** -RANDOM.integers(6, 9, 6)).astype(np.float32)), constant("wz", np.zeros(6, np.int8)),
+             constant("b", RANDOM.integers(-900, 900, 6, dtype=np.int32)), constant("bs", np.float32(2.0**-12)),
+             constant("ys", np.float32(1 / 16)), constant("yz", np.uint8(128))]  # fmt: skip
+    keep("quantized", model(nodes, [info("x", [1, 2, 9, 9])], ["codes", "y"], known), {"x": floats(1, 2, 9, 9)})
+
+
+def integer_products():
+    """ONNX's integer ops, and dynamic quantization with three outputs."""
+    nodes = [
+        N("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]), N("MatMulInteger", ["q", "w", "z"], ["i"]),
+        N("Cast", ["i"], ["f"], to=T.FLOAT), N("Mul", ["s", "ws"], ["sw"]), N("Mul", ["f", "sw"], ["y"]),
+        N("QLinearMatMul", ["q", "s", "z", "w2", "w2s", "w2z", "ys", "yz"], ["p"]),
+    ]  # fmt: skip
+    known = [constant("w", RANDOM.integers(-128, 128, (8, 4), dtype=np.int8)), constant("ws", np.float32(0.01)),
+             constant("w2", RANDOM.integers(0, 256, (8, 4), dtype=np.uint8)), constant("w2s", np.float32(0.02)),
+             constant("w2z", np.uint8(128)), constant("ys", np.float32(0.25)), constant("yz", np.uint8(3))]  # fmt: skip
+    keep("integer_products", model(nodes, [info("x", [3, 8])], ["i", "y", "p"], known), {"x": floats(3, 8)})
+
+
+def constants():
+    """All forms of Constant."""
+    nodes = [
+        N("Constant", [], ["a"], value=constant("", floats(2, 3))), N("Constant", [], ["b"], value_float=2.5),
+        N("Constant", [], ["c"], value_floats=[1.0, 2.0, 4.0]), N("Constant", [], ["d"], value_ints=[3, 2]),
+        N("Add", ["x", "a"], ["e"]), N("Mul", ["e", "b"], ["f"]), N("Sub", ["f", "c"], ["g"]),
+        N("Reshape", ["g", "d"], ["y"]), N("Identity", ["c"], ["same"]),
+    ]  # fmt: skip
+    keep("constants", model(nodes, [info("x", [2, 3])], ["y", "same"]), {"x": floats(2, 3)})
+
+
+def typed(name, elem, values, raw):
+    shape = [len(values)]
+    made = h.make_tensor(name, elem, shape, values)
+    return constant(name, numpy_helper.to_array(made)) if raw else made
+
+
+def dtypes():
+    """Initializers of every dtype as results, raw and typed. Their elements are NumPy's."""
+    values = {T.FLOAT: [0.5, -2, 3], T.FLOAT16: [0.5, -2, 65504], T.BFLOAT16: [0.5, -2, 3], T.INT8: [-128, 0, 127],
+              T.UINT8: [0, 1, 255], T.INT16: [-32768, 5, 9], T.UINT16: [65535, 5, 9], T.INT32: [-(2**31), 5, 2**31 - 1],
+              T.INT64: [-(2**63), 7, 2**63 - 1], T.BOOL: [True, False, True], T.INT4: [-8, 7, -1], T.UINT4: [0, 15, 9],
+              T.FLOAT8E4M3FN: [0.5, -448, 1], T.FLOAT8E5M2: [0.5, -2, 57344], T.FLOAT4E2M1: [0.5, -6, 3],
+              T.INT2: [-2, 1, -1, 0, 1], T.UINT2: [3, 2, 1, 0, 3]}  # fmt: skip
+    tensors = [typed(f"{T.DataType.Name(e).lower()}_{w}", e, v, w == "raw")
+               for e, v in values.items() for w in ("raw", "typed")]  # fmt: skip
+    wanted = {t.name: numpy_helper.to_array(t) for t in tensors}
+    outputs = [info(t.name, list(t.dims), t.data_type) for t in tensors]
+    keep("dtypes", model([], [], outputs, tensors, opset=25, ir=13), {}, wanted=wanted)
+
+
+def external():
+    """Constants in another file, one with an offset, one too large to be kept in the graph."""
+    arrays = {"w": floats(8, 8), "large": floats(80, 80)}
+    tensors, data = [], b"\0" * 64
+    for name, array in arrays.items():
+        tensor = onnx.TensorProto(name=name, data_type=T.FLOAT, dims=array.shape)
+        tensor.data_location = onnx.TensorProto.EXTERNAL
+        raw = array.tobytes()
+        for key, value in (("location", "external.bin"), ("offset", len(data)), ("length", len(raw))):
+            tensor.external_data.add(key=key, value=str(value))
+        data += raw
+        tensors.append(tensor)
+    nodes = [N("MatMul", ["x", "w"], ["a"]), N("Reshape", ["a", "d"], ["b"]), N("MatMul", ["b", "large"], ["y"])]
+    inputs, d = [info("x", [10, 8])], constant("d", np.array([1, 80]))
+    (FOLDER / "external.bin").write_bytes(data)
+    known = [constant(n, a) for n, a in arrays.items()]
+    feeds = {"x": floats(10, 8)}
+    wanted = expected(model(nodes, inputs, ["y"], [*known, d]), feeds, False)
+    keep("external", model(nodes, inputs, ["y"], [*tensors, d]), feeds, wanted=wanted)
+
+
+def functions():
+    """Functions of the model within each other, with attributes that are given, or have a default."""
+    leaky = h.make_function("own", "Leaky", ["x"], ["y"], [N("LeakyRelu", ["x"], ["t"]), N("Neg", ["one"], ["m"]),
+                            N("Constant", [], ["one"], value_float=1.0), N("Mul", ["t", "one"], ["y"])],
+                            [h.make_opsetid("", 17)], attributes=["slope"])  # fmt: skip
+    del leaky.node[1]
+    leaky.node[0].attribute.append(onnx.AttributeProto(name="alpha", type=onnx.AttributeProto.FLOAT,
+                                                       ref_attr_name="slope"))  # fmt: skip
+    scaled = h.make_function("own", "Twice", ["a", "unused"], ["b"],
+                             [N("Leaky", ["a"], ["t"], domain="own", slope=0.5), N("Add", ["t", "a"], ["b"])],
+                             [h.make_opsetid("", 17), h.make_opsetid("own", 1)])  # fmt: skip
+    nodes = [N("Twice", ["x", "x"], ["m"], domain="own"), N("Leaky", ["m"], ["y"], domain="own", slope=0.25),
+             N("Leaky", ["x"], ["z"], domain="own", slope=0.125)]  # fmt: skip
+    made = model(nodes, [info("x", [2, 3])], ["y", "z", "m"], functions=[leaky, scaled])
+    keep("functions", made, {"x": floats(2, 3)})
+
+
+def branches():
+    """If with a condition that is known: of the shape, and of a constant, one within the other."""
+    inner = h.make_graph([N("Mul", ["x", "k"], ["inner_y"])], "inner", [], [info("inner_y", None)],
+                         [constant("k", np.float32(3))])  # fmt: skip
+    other = h.make_graph([N("NonZero", ["x"], ["nz"]), N("Cast", ["nz"], ["oy"], to=T.FLOAT)], "other", [],
+                         [info("oy", None)])  # fmt: skip
+    then = h.make_graph([N("If", ["yes"], ["then_y"], then_branch=inner, else_branch=other)], "then", [],
+                        [info("then_y", None)])  # fmt: skip
+    nodes = [N("Size", ["x"], ["size"]), N("Constant", [], ["six"], value_int=6), N("Equal", ["size", "six"], ["is_six"]),
+             N("Constant", [], ["yes"], value=constant("", np.array(True))),
+             N("If", ["is_six"], ["y"], then_branch=then, else_branch=other)]  # fmt: skip
+    keep("branches", model(nodes, [info("x", [2, 3])], ["y"]), {"x": floats(2, 3)})
+
+
+def opset7():
+    """Attributes that became inputs later."""
+    nodes = [
+        N("Clip", ["x"], ["a"], min=-0.5, max=0.75), N("Unsqueeze", ["a"], ["b"], axes=[0]),
+        N("ReduceSum", ["b"], ["c"], axes=[3], keepdims=1), N("Squeeze", ["b"], ["d"], axes=[0]),
+        N("Softmax", ["d"], ["e"]), N("Dropout", ["e"], ["f", "mask"]), N("Upsample", ["g4"], ["up"], scales=[1.0, 1.0, 2.0, 2.0]),
+        N("Unsqueeze", ["f"], ["g4"], axes=[0]), N("Shape", ["d"], ["s"]),
+        N("Slice", ["s"], ["last"], starts=[2], ends=[9223372036854775807], axes=[0]),
+        N("Constant", [], ["m"], value=constant("", np.array([-1]))), N("Concat", ["m", "last"], ["dims"], axis=0),
+        N("Reshape", ["d", "dims"], ["r"]), N("LogSoftmax", ["d"], ["l"], axis=2),
+    ]  # fmt: skip
+    nodes[6], nodes[7] = nodes[7], nodes[6]
+    made = model(nodes, [info("x", [2, 3, 4])], ["c", "e", "up", "r", "l"], opset=8, ir=3)
+    keep("opset7", made, {"x": floats(2, 3, 4)})
+
+
+def shapes():
+    """Arithmetic on shapes, which leaves nothing to a run but what reads x."""
+    nodes = [
+        N("Shape", ["x"], ["s"]), N("Split", ["s"], ["s0", "s1"], axis=0), N("Mul", ["s0", "two"], ["m"]),
+        N("Div", ["m", "three"], ["dv"]), N("Sub", ["dv", "one"], ["sb"]), N("Mod", ["s1", "three"], ["md"]),
+        N("Slice", ["s", "one", "big", "zero", "one"], ["tail"]), N("Slice", ["s", "minus", "least", "zero", "minus"], ["back"]),
+        N("ReduceProd", ["back"], ["all"], keepdims=1), N("Concat", ["all", "one"], ["column"], axis=0),
+        N("Reshape", ["x", "column"], ["a"]), N("Cast", ["s0"], ["sf"], to=T.FLOAT), N("Sqrt", ["sf"], ["sq"]),
+        N("Floor", ["sq"], ["fl"]), N("Cast", ["fl"], ["fi"], to=T.INT64), N("Range", ["n0", "n6", "n2"], ["rg"]),
+        N("Squeeze", ["s0", "zero"], ["sc"]), N("Greater", ["sc", "n2"], ["gt"]), N("Where", ["gt", "s", "tail"], ["wh"]),
+        N("Reshape", ["x", "wh"], ["b"]), N("ConstantOfShape", ["tail"], ["zeros"]), N("Add", ["x4", "zeros"], ["c"]),
+        N("Gather", ["x", "back_i"], ["unused"], axis=0) if False else N("Identity", ["x"], ["x4"]),
+        N("Expand", ["one", "tail"], ["ex"]), N("Tile", ["back", "two"], ["ti"]), N("Transpose", ["rg2"], ["tr"]),
+        N("Concat", ["md", "fi", "sb", "rg", "ti"], ["ints"], axis=0), N("Unsqueeze", ["rg", "zero"], ["rg2"]),
+    ]  # fmt: skip
+    order = [n for n in nodes if n.op_type != "Gather"]
+    order.sort(key=lambda n: {"Identity": 0}.get(n.op_type, 1))
+    unsqueeze = next(n for n in order if n.op_type == "Unsqueeze")
+    order.remove(unsqueeze)
+    order.insert(next(i for i, n in enumerate(order) if n.op_type == "Transpose"), unsqueeze)
+    known = [constant("zero", np.array([0])), constant("one", np.array([1])), constant("two", np.array([2])),
+             constant("three", np.array([3])), constant("minus", np.array([-1])), constant("big", np.array([2**63 - 1])),
+             constant("least", np.array([-(2**63)])), constant("n0", np.array(0)), constant("n6", np.array(6)),
+             constant("n2", np.array(2))]  # fmt: skip
+    keep("shapes", model(order, [info("x", ["rows", "columns"])], ["a", "b", "c", "ints", "ex", "tr"], known),
+         {"x": floats(4, 5)})  # fmt: skip
+
+
+def inputs_that_are_constants():
+    made = model([N("Add", ["x", "w"], ["y"])], [info("x", [2]), info("w", [2])], ["y"], [constant("w", floats(2))])
+    keep("inputs_that_are_constants", made, {"x": floats(2)})
+
+
+def elementwise():
+    """Ops that are ours under another name, and some that are several of ours."""
+    nodes = [
+        N("LeakyRelu", ["x"], ["a"]), N("Elu", ["a"], ["b"]), N("HardSigmoid", ["b"], ["c"]), N("Clip", ["c", "", "top"], ["d"]),
+        N("Max", ["d", "x", "half"], ["e"]), N("Where", ["mask", "e", "x"], ["f"]), N("PRelu", ["f", "slope"], ["g"]),
+        N("Gelu", ["g"], ["i"], approximate="tanh"), N("LayerNormalization", ["i", "gamma"], ["y"], axis=-1),
+        N("Mish", ["x"], ["z"]),
+    ]  # fmt: skip
+    known = [constant("top", np.float32(0.7)), constant("half", np.float32(0.5)), constant("slope", floats(4)),
+             constant("mask", np.array([True, False, True, True])), constant("gamma", floats(4))]  # fmt: skip
+    keep("elementwise", model(nodes, [info("x", [3, 4])], ["y", "z"], known, opset=20, ir=9), {"x": floats(3, 4)})
+
+
+def names():
+    """Names that graphs do not allow; of the model they are x, y and a long one."""
+    long = "n" * 300
+    nodes = [N("Relu", ["x\n"], ["a\tb"]), N("Abs", ["a\tb"], [long]), N("Sqrt", [long], ["y"])]
+    keep("names", model(nodes, [info("x\n", [3])], ["y"]), {}, wanted={"y": np.sqrt(np.array([0, 1, 2], np.float32))})
+
+
+def refused():
+    """Much that is not read."""
+    branch = h.make_graph([N("Relu", ["x"], ["by"])], "b", [], [info("by", None)])
+    loop = h.make_graph([N("Identity", ["c"], ["co"])], "l", [info("i", [], T.INT64), info("c", [], T.BOOL)],
+                        [info("co", [], T.BOOL)])  # fmt: skip
+    nodes = [
+        N("NonZero", ["x"], ["nz"], "where"), N("Foo", ["x"], ["foo"], "mine", domain="own"),
+        N("If", ["flag"], ["y"], "choice", then_branch=branch, else_branch=branch),
+        N("Loop", ["", "flag"], ["lo"], "turns", body=loop), N("SequenceEmpty", [], ["seq"], "list"),
+        N("Add", ["x", "words"], ["w"], "strings"), N("Relu", ["foo"], ["fine"]), N("Mul", ["x", "wide"], ["v"]),
+        N("MaxPool", ["image"], ["m", "where_max"], kernel_shape=[2, 2]), N("Cast", ["where_max"], ["wm"], to=T.FLOAT),
+    ]  # fmt: skip
+    words = h.make_tensor("words", T.STRING, [1], [b"a"])
+    inputs = [info("x", [2]), info("flag", [], T.BOOL), info("image", [1, 1, 4, 4]), info("text", [1], T.STRING)]
+    made = model(nodes, inputs, ["y", "fine", "w", "v", "wm"], [words, constant("wide", np.float64([1, 2]))])
+    (FOLDER / "refused.onnx").write_bytes(made.SerializeToString())
+
+
+def growing():
+    """Twenty functions, each of which calls the one before it ten times."""
+    own = [h.make_opsetid("", 17), h.make_opsetid("own", 1)]
+    functions = [h.make_function("own", "F0", ["x"], ["y"], [N("Relu", ["x"], ["y"])], own)]
+    for i in range(1, 20):
+        chain = ["x", *(f"t{k}" for k in range(9)), "y"]
+        calls = [N(f"F{i - 1}", [a], [b], domain="own") for a, b in zip(chain, chain[1:])]
+        functions.append(h.make_function("own", f"F{i}", ["x"], ["y"], calls, own))
+    graph = h.make_graph([N("F19", ["x"], ["y"], domain="own")], "g", [info("x", [2])], [info("y", [2])])
+    made = h.make_model(graph, opset_imports=own, ir_version=8, functions=functions)
+    (FOLDER / "growing.onnx").write_bytes(made.SerializeToString())
+
+
+MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
+          inputs_that_are_constants, elementwise, names, refused, growing]  # fmt: skip
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for make in MODELS:
+        make()
