@@ -8,6 +8,7 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
+#include "tools/io/input_shapes.h"
 #include "tools/io/streams.h"
 #include "tools/session.h"
 
@@ -286,6 +287,7 @@ static void release(bench *b) {
     limits_close(&b->limits);
     session_close(&b->other);
     session_close(&b->session);
+    input_shapes_release(&b->graph_options);
 }
 
 int run_bench(const options *opt) {
@@ -293,7 +295,8 @@ int run_bench(const options *opt) {
     options filled = *opt;
     if (!filled.fill) filled.fill = "1";
     if (!options_number("repeat", opt->repeat, 1, 101, &b.repeat) ||
-        !graph_options_of(opt, &b.graph_options) || !compile_options_of(opt, &b.compile_options))
+        !graph_options_of(opt, opt->operands.items[0], &b.graph_options) ||
+        !compile_options_of(opt, &b.compile_options))
         return EXIT_USAGE;
     int code = session_open(&b.session, &filled);
     const qdq_compile_options *c = &b.compile_options;

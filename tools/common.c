@@ -8,6 +8,7 @@
 
 #include "tools/failure.h"
 #include "tools/findings.h"
+#include "tools/io/input_shapes.h"
 #include "tools/io/streams.h"
 
 const char *const exit_code_texts[] = {
@@ -49,10 +50,12 @@ static bool read_limits(const options *opt, qdq_limits *limits) {
 // Large enough to keep the findings of a check of every node of a large graph.
 enum { KEPT_FINDINGS = 100000 };
 
-bool graph_options_of(const options *opt, qdq_graph_options *out) {
+bool graph_options_of(const options *opt, const char *graph, qdq_graph_options *out) {
     *out = (qdq_graph_options){.target = opt->target, .limits.findings = KEPT_FINDINGS};
     if (opt->target && strcmp(opt->target, "all") == 0) out->target = "core";
-    return read_limits(opt, &out->limits);
+    if (read_limits(opt, &out->limits) && input_shapes_of(opt, graph, out)) return true;
+    input_shapes_release(out);
+    return false;
 }
 
 static bool is_file_name(const char *text) {
@@ -87,9 +90,10 @@ qdq_graph *load_graph(const char *path, const options *opt, int *code) {
     qdq_graph_options graph_options;
     qdq_error err = {0};
     *code = EXIT_USAGE;
-    if (!graph_options_of(opt, &graph_options)) return NULL;
+    if (!graph_options_of(opt, path, &graph_options)) return NULL;
     watch_tell(opt->watch, "reading %s", path);
     qdq_graph *graph = stream_read_graph(path, &graph_options, &err);
+    input_shapes_release(&graph_options);
     watch_clear(opt->watch);
     *code = graph ? EXIT_OK : report_error(&err);
     return graph;

@@ -28,8 +28,9 @@ int exit_code(qdq_status status);
 // Prints the error on stderr and returns its exit code.
 int report_error(const qdq_error *err);
 
-// Sets the options of loading and compiling. False after a message.
-bool graph_options_of(const options *opt, qdq_graph_options *out);
+// Sets the options of loading a graph, which input_shapes_release frees, and of compiling. False
+// after a message.
+bool graph_options_of(const options *opt, const char *graph, qdq_graph_options *out);
 bool compile_options_of(const options *opt, qdq_compile_options *out);
 // Finds the device of --device, or reads its description. False after a message, with the exit code
 // in *code.

@@ -5,14 +5,16 @@ _qdq() {
     COMPREPLY=()
     case $COMP_CWORD:${COMP_WORDS[1]} in
     1:*)
-        words='run check compare plan bench ops targets help'
+        words='run check compare plan bench convert ops targets help'
         options='--help --version'
         ;;
     *:run)
         words=''
-        options='--input --output --expect --tolerance --rows --target --threads --tiled --keep --materialize --device --fast --literal --float-storage --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--input --shape --dim --output --expect --tolerance --rows --target --threads --tiled --keep --materialize --device --fast --literal --float-storage --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -i | --input) options='' words='' files=yes ;;
+        --shape) options='' words='' files='' ;;
+        --dim) options='' words='' files='' ;;
         -o | --output) options='' words='' files=yes ;;
         -e | --expect) options='' words='' files=yes ;;
         --tolerance) options='' words='' files='' ;;
@@ -33,8 +35,10 @@ _qdq() {
         ;;
     *:check)
         words=''
-        options='--target --all --strict --device --json --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
+        options='--shape --dim --target --all --strict --device --json --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
         case $previous in
+        --shape) options='' words='' files='' ;;
+        --dim) options='' words='' files='' ;;
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao all' files='' ;;
         --device) options='' words='' files=yes ;;
         --max-elements) options='' words='' files='' ;;
@@ -45,9 +49,11 @@ _qdq() {
         ;;
     *:compare)
         words=''
-        options='--input --targets --all --threads --device --fast --literal --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--input --shape --dim --targets --all --threads --device --fast --literal --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -i | --input) options='' words='' files=yes ;;
+        --shape) options='' words='' files='' ;;
+        --dim) options='' words='' files='' ;;
         --targets) options='' words='' files='' ;;
         --threads) options='' words='' files='' ;;
         --device) options='' words='' files=yes ;;
@@ -62,8 +68,10 @@ _qdq() {
         ;;
     *:plan)
         words=''
-        options='--target --tiled --keep --materialize --device --fast --literal --float-storage --map --pages --memory-csv --trace --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--shape --dim --target --tiled --keep --materialize --device --fast --literal --float-storage --map --pages --memory-csv --trace --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
+        --shape) options='' words='' files='' ;;
+        --dim) options='' words='' files='' ;;
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
         --keep) options='' words='all NAME,NAME' files='' ;;
         --device) options='' words='' files=yes ;;
@@ -80,8 +88,10 @@ _qdq() {
         ;;
     *:bench)
         words=''
-        options='--target --threads --tiled --keep --materialize --device --fast --literal --float-storage --fill --repeat --vs-copy --compile --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--shape --dim --target --threads --tiled --keep --materialize --device --fast --literal --float-storage --fill --repeat --vs-copy --compile --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
+        --shape) options='' words='' files='' ;;
+        --dim) options='' words='' files='' ;;
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
         --threads) options='' words='' files='' ;;
         --keep) options='' words='all NAME,NAME' files='' ;;
@@ -93,6 +103,20 @@ _qdq() {
         --max-elements) options='' words='' files='' ;;
         --max-bytes) options='' words='' files='' ;;
         --max-operations) options='' words='' files='' ;;
+        --max-file-bytes) options='' words='' files='' ;;
+        --max-values) options='' words='' files='' ;;
+        esac
+        ;;
+    *:convert)
+        words=''
+        options='--shape --dim --output --target --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
+        case $previous in
+        --shape) options='' words='' files='' ;;
+        --dim) options='' words='' files='' ;;
+        -o | --output) options='' words='' files=yes ;;
+        -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
+        --max-elements) options='' words='' files='' ;;
+        --max-bytes) options='' words='' files='' ;;
         --max-file-bytes) options='' words='' files='' ;;
         --max-values) options='' words='' files='' ;;
         esac
@@ -110,7 +134,7 @@ _qdq() {
         esac
         ;;
     *:help)
-        words='run check compare plan bench ops targets help'
+        words='run check compare plan bench convert ops targets help'
         options='--man --completion --help'
         case $previous in
         --completion) options='' words='bash zsh fish' files='' ;;

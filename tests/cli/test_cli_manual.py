@@ -8,7 +8,7 @@ import unittest
 
 from harness import Case, main
 
-COMMANDS = ["run", "check", "compare", "plan", "bench", "ops", "targets", "help"]
+COMMANDS = ["run", "check", "compare", "plan", "bench", "convert", "ops", "targets", "help"]
 # Calls the completion function as bash does, with the words of a command line whose last word is
 # unfinished. compopt only works inside a completion.
 COMPLETE = """
@@ -53,7 +53,7 @@ class Completion(Case):
 
     @unittest.skipUnless(shutil.which("bash"), "there is no bash")
     def test_bash_completes(self):
-        self.assertEqual(self.complete("c"), ["check", "compare"])
+        self.assertEqual(self.complete("c"), ["check", "compare", "convert"])
         self.assertEqual(self.complete("run", "--ma"), ["--materialize", "--max-elements",
                                                         "--max-bytes", "--max-operations",
                                                         "--max-file-bytes", "--max-values"])

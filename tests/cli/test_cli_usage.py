@@ -9,7 +9,7 @@ import shlex
 from harness import (Case, Tensor, graph, main, node, npy_bytes, pack, quantize, requantize,
                      safetensors_bytes, tensor, value, write_npy)
 
-COMMANDS = ["run", "check", "compare", "plan", "bench", "ops", "targets", "help"]
+COMMANDS = ["run", "check", "compare", "plan", "bench", "convert", "ops", "targets", "help"]
 GRAPH_COMMANDS = ["run", "check", "plan", "bench"]  # the commands that take a graph and --target
 GOOD = graph([quantize(scales=0.5)])
 WARNED = graph([quantize(scales=-0.5)])

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts small ONNX models, runs them with qdq, and compares with ONNX Runtime.
 
-    python3 onnx_converter.py --qdq QDQ_BINARY [--count 8] [--seed 1] [--only WORDS] [--keep FOLDER]
+    python3 onnx_converter.py --qdq QDQ_BINARY [--reader] [--count 8] [--seed 1] [--only WORDS] [--keep FOLDER]
+
+With --reader qdq reads the models itself.
 
 ONNX Runtime runs without graph optimization; ops that it has no kernel for are computed by ONNX's
 reference implementation. Ops on codes and movement are compared bit for bit, floats with a
@@ -32,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools" / "onnx")]
 
 import onnx_to_qdq  # noqa: E402
-from model import Model, Refused  # noqa: E402
+from model import DTYPES, Model, Refused  # noqa: E402
 from onnx_cases import CASES, EXACT  # noqa: E402
 from onnx_quantized import NETWORKS, QUANTIZES, QUANTIZING  # noqa: E402
 from onnx_window_cases import PRODUCTS  # noqa: E402
@@ -69,7 +71,7 @@ def read_tensors(path):
     header = json.loads(blob[8 : 8 + length])
     header.pop("__metadata__", None)
     kinds = {word: kind for word, kind in STORED.values()}
-    kinds |= {"U8": np.uint8, "I8": np.int8}
+    kinds |= {"U8": np.uint8, "I8": np.int8, "I64": np.int64}
     found = {}
     for name, row in header.items():
         begin, end = (8 + length + offset for offset in row["data_offsets"])
@@ -79,8 +81,20 @@ def read_tensors(path):
     return found
 
 
-def convert(path, out):
+def check(binary, path):
+    """Refused with the first finding, if qdq does not read the model."""
+    done = subprocess.run([binary, "check", path, "--json"], capture_output=True, text=True, check=False)
+    said = json.loads(done.stdout) if done.stdout else {"error": {"message": done.stderr}}
+    if done.returncode:
+        found = said.get("findings") or [said["error"]]
+        raise Refused("; ".join(row["message"] for row in found)[:400])
+    return set()
+
+
+def convert(path, out, reader=None):
     """Converts the model; returns the ops of its graph."""
+    if reader:
+        return check(reader, path)
     converter = onnx_to_qdq.Converter(Model(path, {}), "case")
     converter.run()
     if converter.refused:
@@ -89,12 +103,20 @@ def convert(path, out):
     return {node["op"] for node in converter.graph.nodes}
 
 
+def input_dtypes(folder):
+    if (folder / "case.json").exists():
+        rows = json.loads((folder / "case.json").read_text()).get("inputs", [])
+        return {row["name"]: row["dtype"] for row in rows}
+    values = onnx.load(folder / "case.onnx").graph.input
+    return {v.name: DTYPES.get(v.type.tensor_type.elem_type, "int64") for v in values}
+
+
 def run(binary, folder, feeds):
-    dtypes = {row["name"]: row["dtype"] for row in json.loads((folder / "case.json").read_text())
-              .get("inputs", [])}  # fmt: skip
+    dtypes = input_dtypes(folder)
+    model = "case.json" if (folder / "case.json").exists() else "case.onnx"
     tensors = {n: (dtypes[n], list(a.shape), np.ascontiguousarray(a).tobytes())
-               for n, a in feeds.items()}  # fmt: skip
-    command = [binary, "run", folder / "case.json", "-o", folder / "out.safetensors"]
+               for n, a in feeds.items() if n in dtypes}  # fmt: skip
+    command = [binary, "run", folder / model, "-o", folder / "out.safetensors"]
     if tensors:
         (folder / "in.safetensors").write_bytes(safetensors(tensors))
         command += ["-i", folder / "in.safetensors"]
@@ -157,11 +179,11 @@ def first_ties(case, found, wanted, ties):
     return None
 
 
-def try_case(binary, ops, case, folder, ties):
+def try_case(binary, ops, case, folder, ties, reader=None):
     """The outcome in a word, and the reason."""
     onnx.save(case.model, folder / "case.onnx")
     try:
-        used = convert(folder / "case.onnx", folder / "case.json")
+        used = convert(folder / "case.onnx", folder / "case.json", reader)
     except Refused as why:
         return "refused", str(why)
     if used - ops:
@@ -186,6 +208,7 @@ def try_case(binary, ops, case, folder, ties):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--qdq", type=Path, required=True)
+    parser.add_argument("--reader", action="store_true", help="qdq reads the models itself")
     parser.add_argument("--count", type=int, default=8, help="models of each kind")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="kinds with this in their name")
@@ -202,7 +225,8 @@ def main():
         for i in range(options.count):
             case = make(np.random.default_rng([options.seed, number, i]))
             with tempfile.TemporaryDirectory() as folder:
-                word, why = try_case(options.qdq, ops, case, Path(folder), ties)
+                reader = options.qdq if options.reader else None
+                word, why = try_case(options.qdq, ops, case, Path(folder), ties, reader)
                 if word == "refused" and kind not in MAY_REFUSE:
                     word, why = "FAIL", f"refused: {why}"
                 words[word] += 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts ONNX's own test vectors of single nodes, runs them with qdq, and compares.
 
-    python3 onnx_node_vectors.py --qdq QDQ_BINARY [--only WORDS]
+    python3 onnx_node_vectors.py --qdq QDQ_BINARY [--reader] [--only WORDS]
 
 The package onnx contains the code that makes the vectors. Opsets are changed to one from 13 to 25.
 Outputs that the converter refuses are left out, but never the first. Inputs that it needs as
@@ -55,12 +55,12 @@ def is_like(found, wanted, case):
     return np.array_equal(found, wanted)
 
 
-def try_model(binary, ops, model, feeds, wanted, case):
+def try_model(binary, ops, model, feeds, wanted, case, reader):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         onnx.save(model, folder / "case.onnx")
         try:
-            used = convert(folder / "case.onnx", folder / "case.json")
+            used = convert(folder / "case.onnx", folder / "case.json", reader)
         except (Refused, onnx.checker.ValidationError) as why:
             return "refused", " ".join(str(why).split())[:220]
         if used - ops:
@@ -80,7 +80,7 @@ def array_of(value):
     return np.asarray(value)
 
 
-def try_case(binary, ops, case):
+def try_case(binary, ops, case, reader=None):
     """Tries all inputs at run time, then only the first, then none, until the converter accepts."""
     inputs, outputs = case.data_sets[0]
     if any(isinstance(value, (list, type(None))) for value in (*inputs, *outputs)):
@@ -94,7 +94,7 @@ def try_case(binary, ops, case):
             del model.graph.output[outputs:]
             names = [value.name for value in model.graph.output]
             feeds = {name: arrays[name] for name in fed}
-            word, why = try_model(binary, ops, model, feeds, {n: wanted[n] for n in names}, case)
+            word, why = try_model(binary, ops, model, feeds, {n: wanted[n] for n in names}, case, reader)
             if word != "refused":
                 return word, why
     return word, why
@@ -103,16 +103,17 @@ def try_case(binary, ops, case):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--qdq", type=Path, required=True)
+    parser.add_argument("--reader", action="store_true", help="qdq reads the models itself")
     parser.add_argument("--only", default="", help="vectors with this in their name")
     options = parser.parse_args()
     listed = subprocess.run([options.qdq, "ops", "--json"], capture_output=True, check=True).stdout
     ops = {op["name"] for op in json.loads(listed)["ops"]}
     total = collections.Counter()
     for case in load_node_model_tests():
-        mapped = all(node.op_type in OPS for node in case.model.graph.node)
+        mapped = options.reader or all(node.op_type in OPS for node in case.model.graph.node)
         if not mapped or case.name.endswith("_expanded") or options.only not in case.name:
             continue
-        word, why = try_case(options.qdq, ops, case)
+        word, why = try_case(options.qdq, ops, case, options.qdq if options.reader else None)
         total[word] += 1
         print(f"{word} {case.name}" + (f": {why}" if why else ""), flush=True)
     print(", ".join(f"{count} {word}" for word, count in total.items()))

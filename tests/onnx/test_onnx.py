@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the ONNX models of this folder with qdq and compares with the results that generate.py recorded, and tests the
+command line with models: shapes, refusals, broken files.
+
+    test_onnx.py QDQ_BINARY
+"""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+MODELS = Path(__file__).resolve().parent / "models"
+# Floats whose order of sums, or polynomial, is not ONNX Runtime's; all others are equal in every bit.
+NEAR = {"convolutions": 2e-7, "elementwise": 1e-6, "opset7": 1e-6}
+QDQ = None
+
+
+def qdq(*words, folder=MODELS):
+    command = [QDQ, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False, timeout=60)
+
+
+class Results(unittest.TestCase):
+    def test_every_model_gives_the_recorded_results(self):
+        names = [p.stem for p in sorted(MODELS.glob("*.onnx")) if p.stem not in ("refused", "names", "growing")]
+        self.assertGreater(len(names), 10)
+        for name in names:
+            with self.subTest(name):
+                words = ["run", f"{name}.onnx", "-e", f"{name}.out.safetensors", "--tolerance", NEAR.get(name, 0)]
+                if (MODELS / f"{name}.in.safetensors").exists():
+                    words += ["-i", f"{name}.in.safetensors"]
+                done = qdq(*words)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_model_on_standard_input_is_read(self):
+        data = (MODELS / "constants.onnx").read_bytes()
+        done = subprocess.run([QDQ, "check", "-"], input=data, capture_output=True, check=False)
+        self.assertEqual(done.stdout.decode().splitlines()[-1], "- for onnx: 0 errors, 0 warnings")
+
+    def test_every_command_takes_a_model(self):
+        for words in (["check"], ["plan"], ["run", "--fill", 1], ["bench", "--repeat", 2],
+                      ["compare", "--fill", 1, "--targets", "core,onnx"]):  # fmt: skip
+            done = qdq(*words, "quantized.onnx")
+            self.assertEqual(done.returncode, 0, (words, done.stdout, done.stderr))
+
+    def test_a_renamed_input_has_a_legal_name(self):
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / "a.npy"
+            done = qdq("run", "names.onnx", "--fill", "1", "--keep", "all", "-o", f"a_b={path}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(path.exists())
+
+
+class Convert(unittest.TestCase):
+    def test_a_converted_model_gives_the_same_results(self):
+        for name in ("external", "quantized", "integer_products", "functions", "branches"):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                out = Path(folder) / "out.json"
+                done = qdq("convert", f"{name}.onnx", "-o", out)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+                done = qdq("run", out, "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors")
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_refused_model_is_not_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "out.json"
+            done = qdq("convert", "refused.onnx", "-o", out)
+            self.assertEqual(done.returncode, 4)
+            self.assertIn("node 'nz': NonZero: is not read", done.stderr)
+            self.assertEqual(list(Path(folder).iterdir()), [])
+        self.assertEqual(qdq("convert", "quantized.onnx").returncode, 2)
+
+
+class Shapes(unittest.TestCase):
+    def test_open_dims_are_one_error_that_lists_them(self):
+        done = qdq("check", "shapes.onnx")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, "qdq: shapes.onnx: dims of inputs are open: 'x' is [rows, columns]; give sizes with "
+                                      "--dim NAME=N or --shape INPUT=N,N,..., or inputs with -i\n")  # fmt: skip
+
+    def test_dims_are_given_by_name_or_by_shape(self):
+        for words in (["--dim", "rows=4", "--dim", "columns=5"], ["--shape", "x=4,5"]):
+            done = qdq("check", "shapes.onnx", *words)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_wrong_shapes_are_usage_errors(self):
+        for words, wanted in (
+            (["--shape", "x=4"], "input 'x' has 2 dims, and the given shape 1"),
+            (["--shape", "z=4,5"], "a shape is given for 'z', which is no input of the model"),
+            (["--dim", "batch=1"], "a size is given for dim 'batch', which no input of the model has"),
+            (["--dim", "rows=3", "--shape", "x=4,5"], "dim 'rows' is 3, and 4 in the shape given for 'x'"),
+            (["--shape", "x=0,1"], "--shape is 'x=0,1', wanted NAME=1,3,8,8 with at most 8 dims"),
+            (["--dim", "rows"], "--dim is 'rows', wanted NAME=8"),
+        ):
+            done = qdq("check", "shapes.onnx", *words)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(wanted, done.stderr)
+        done = qdq("check", "quantized.onnx", "--shape", "x=1,2,9,8")
+        self.assertIn("input 'x': dim 3 is 9 in the model, and 8 in the given shape", done.stderr)
+
+
+class Refusals(unittest.TestCase):
+    def test_all_that_is_refused_is_listed_at_once(self):
+        done = qdq("check", "refused.onnx")
+        self.assertEqual(done.returncode, 1)
+        for words in (
+            "input 'text': is string",
+            "node 'nz': NonZero: is not read",
+            "it is 'where' in the model",
+            "node 'foo': Foo of own: is not read",
+            "node 'y': If: has a condition that depends on inputs",
+            "node 'lo': Loop: body is a graph",
+            "node 'seq': SequenceEmpty: is not read",
+            "node 'w': Add: reads 'words', which is string",
+            "node 'v': Mul: reads 'wide', which is float64",
+            "node 'wm': Cast: reads 'where_max', which is output 1 of MaxPool and is not computed",
+        ):
+            self.assertIn(words, done.stdout)
+        self.assertEqual(qdq("run", "refused.onnx", "--fill", "1").returncode, 4)
+
+
+class Hostile(unittest.TestCase):
+    def test_no_file_outside_of_the_folder_is_read(self):
+        data = (MODELS / "external.onnx").read_bytes()
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "in").mkdir()
+            (folder / "external.bin").write_bytes((MODELS / "external.bin").read_bytes())
+            (folder / "in" / "link.binary.").symlink_to(folder / "external.bin")
+            for path in (b"/etc/passwd ", b"../external.", b"link.binary."):
+                self.assertEqual(len(path), 12)
+                (folder / "in" / "m.onnx").write_bytes(data.replace(b"external.bin", path))
+                done = qdq("check", "m.onnx", folder=folder / "in")
+                self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+                self.assertIn("tensor 'w': file '", done.stderr)
+
+    def test_functions_that_grow_without_end_reach_a_limit(self):
+        done = qdq("check", "growing.onnx", "--max-values", "100000")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("the model has more than 25000 nodes with functions inlined", done.stderr)
+
+    def test_a_cut_file_is_no_model(self):
+        data = (MODELS / "quantized.onnx").read_bytes()
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / "m.onnx"
+            for length in range(3, len(data), 7):
+                path.write_bytes(data[:length])
+                self.assertIn(qdq("check", path).returncode, (0, 1, 3))
+
+    def test_external_data_beyond_its_file_is_refused(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "m.onnx").write_bytes((MODELS / "external.onnx").read_bytes())
+            (folder / "external.bin").write_bytes(b"\0" * 100)
+            done = qdq("check", "m.onnx", folder=folder)
+            self.assertEqual(done.returncode, 3)
+            self.assertIn("tensor 'w' lies beyond the end of its file", done.stderr)
+
+
+if __name__ == "__main__":
+    QDQ = Path(sys.argv.pop(1)).resolve()
+    unittest.main()

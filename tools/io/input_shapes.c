@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects the shapes of inputs from options and files.
+#include "tools/io/input_shapes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/failure.h"
+#include "tools/io/file_kind.h"
+#include "tools/io/streams.h"
+#include "tools/io/tensor_io.h"
+
+// Lists in the making; names are copies.
+typedef struct collected {
+    qdq_input_shape *shapes;
+    qdq_dim_size *dims;
+    size_t shape_count, dim_count;
+} collected;
+
+static bool no_memory(void) {
+    return tell_failure(QDQ_ERR_MEMORY, "no memory for the shapes of inputs") == 0;
+}
+
+static bool add_shape(collected *all, const char *name, size_t length, qdq_shape shape,
+                      bool tentative) {
+    qdq_input_shape *shapes = realloc(all->shapes, (all->shape_count + 1) * sizeof *shapes);
+    if (!shapes) return no_memory();
+    all->shapes = shapes;
+    char *copy = strndup(name, length);
+    if (!copy) return no_memory();
+    shapes[all->shape_count++] = (qdq_input_shape){copy, shape, tentative};
+    return true;
+}
+
+//---- Options ----------------------------------------------------------------
+
+// Reads a whole number of at least 1; *end is the byte after it. 0: there is none.
+static int64_t read_dim(const char *text, const char **end) {
+    char *stop;
+    errno = 0;
+    long long value = *text >= '0' && *text <= '9' ? strtoll(text, &stop, 10) : 0;
+    if (value < 1 || errno) return 0;
+    *end = stop;
+    return value;
+}
+
+// "NAME=1,3,8,8", or "NAME=" for a scalar.
+static bool take_shape(collected *all, const char *text) {
+    const char *equals = strrchr(text, '='), *at = equals ? equals + 1 : "";
+    qdq_shape shape = {0};
+    bool fine = equals && equals > text;
+    while (fine && *at) {
+        int64_t dim = shape.rank < QDQ_MAX_RANK ? read_dim(at, &at) : 0;
+        fine = dim > 0 && (*at == '\0' || (*at == ',' && at[1]));
+        if (fine) shape.dims[shape.rank++] = dim;
+        if (fine && *at == ',') at++;
+    }
+    if (fine) return add_shape(all, text, (size_t)(equals - text), shape, false);
+    (void)tell_failure(QDQ_ERR_ARGUMENT, "--shape is '%s', wanted NAME=1,3,8,8 with at most 8 dims",
+                       text);
+    return false;
+}
+
+static bool take_dim(collected *all, const char *text) {
+    const char *equals = strrchr(text, '='), *end = "x";
+    int64_t size = equals && equals > text ? read_dim(equals + 1, &end) : 0;
+    if (!size || *end) {
+        (void)tell_failure(QDQ_ERR_ARGUMENT, "--dim is '%s', wanted NAME=8", text);
+        return false;
+    }
+    qdq_dim_size *dims = realloc(all->dims, (all->dim_count + 1) * sizeof *dims);
+    if (!dims) return no_memory();
+    all->dims = dims;
+    char *copy = strndup(text, (size_t)(equals - text));
+    if (!copy) return no_memory();
+    dims[all->dim_count++] = (qdq_dim_size){copy, size};
+    return true;
+}
+
+//---- Files ------------------------------------------------------------------
+
+// A file that cannot be read is reported where it is read for a run.
+static bool take_file(collected *all, const char *text) {
+    tensor_spec spec;
+    if (!tensor_spec_parse(text, &spec)) return true;
+    if (!*spec.name && holds_named_tensors(spec.file)) {
+        qdq_tensor_file *file = tensor_file_open(spec.file, NULL);
+        bool fine = true;
+        for (size_t i = 0; fine && i < qdq_tensor_file_count(file); i++) {
+            const qdq_tensor_info *info = qdq_tensor_file_at(file, i);
+            fine = add_shape(all, info->name, strlen(info->name), info->shape, true);
+        }
+        qdq_tensor_file_close(file);
+        return fine;
+    }
+    loaded_tensor tensor;
+    if (!*spec.name || tensor_load(&spec, spec.name, &tensor, NULL) != QDQ_OK) return true;
+    qdq_shape shape = tensor.shape;
+    tensor_release(&tensor);
+    return add_shape(all, spec.name, strlen(spec.name), shape, true);
+}
+
+//---- All --------------------------------------------------------------------
+
+static void store(const collected *all, qdq_graph_options *out) {
+    out->shapes = all->shapes, out->shape_count = all->shape_count;
+    out->dims = all->dims, out->dim_count = all->dim_count;
+}
+
+bool input_shapes_of(const options *opt, const char *graph, qdq_graph_options *out) {
+    collected all = {0};
+    bool fine = true;
+    for (size_t i = 0; fine && i < opt->shapes.count; i++)
+        fine = take_shape(&all, opt->shapes.items[i]);
+    for (size_t i = 0; fine && i < opt->dims.count; i++) fine = take_dim(&all, opt->dims.items[i]);
+    bool model = fine && opt->inputs.count && file_kind_of(stream_path(graph)) == KIND_ONNX;
+    for (size_t i = 0; model && fine && i < opt->inputs.count; i++)
+        fine = take_file(&all, opt->inputs.items[i]);
+    store(&all, out);
+    return fine;
+}
+
+void input_shapes_release(qdq_graph_options *out) {
+    for (size_t i = 0; i < out->shape_count; i++) free((void *)(uintptr_t)out->shapes[i].name);
+    for (size_t i = 0; i < out->dim_count; i++) free((void *)(uintptr_t)out->dims[i].name);
+    free((void *)(uintptr_t)out->shapes);
+    free((void *)(uintptr_t)out->dims);
+    store(&(collected){0}, out);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of the inputs of a model that leaves dims open: those of --shape and --dim, and of the
+// files of --input.
+#ifndef QDQ_TOOLS_IO_INPUT_SHAPES_H
+#define QDQ_TOOLS_IO_INPUT_SHAPES_H
+
+#include "tools/options.h"
+
+// Sets the shapes and dims of `out`. The files of --input are looked at if the graph is an ONNX
+// model. False after a message; release in either case.
+bool input_shapes_of(const options *opt, const char *graph, qdq_graph_options *out);
+void input_shapes_release(qdq_graph_options *out);
+
+#endif
