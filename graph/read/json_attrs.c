@@ -103,16 +103,18 @@ static void read_floats(attr_reader *a, const qdq_json_item *json, qdq_floats *o
     *out = (qdq_floats){floats, count, !qdq_json_is_array(json)};
 }
 
+// The integers of an array in row-major order, however it is nested.
+static bool flatten_ints(const qdq_json_item *json, int64_t *ints, size_t *at) {
+    if (!qdq_json_is_array(json)) return qdq_json_int64(json, &ints[(*at)++]);
+    QDQ_JSON_EACH(item, json)
+    if (!flatten_ints(item, ints, at)) return false;
+    return true;
+}
+
 static void read_ints(attr_reader *a, const qdq_json_item *json, qdq_ints *out) {
-    size_t count = 0;
-    const double *numbers = qdq_json_is_array(json) ? read_numbers(a, json, &count) : NULL;
-    int64_t *ints = numbers ? qdq_mempool_array(a->mempool, count, sizeof *ints) : NULL;
-    bool whole = ints != NULL;
-    for (size_t i = 0; whole && i < count; i++) {
-        whole = fabs(numbers[i]) <= 9007199254740992.0 && numbers[i] == floor(numbers[i]);
-        if (whole) ints[i] = (int64_t)numbers[i];
-    }
-    if (whole)
+    size_t count = qdq_json_is_array(json) ? count_numbers(json) : 0, at = 0;
+    int64_t *ints = qdq_mempool_array(a->mempool, count, sizeof *ints);
+    if (ints && qdq_json_is_array(json) && flatten_ints(json, ints, &at))
         *out = (qdq_ints){ints, count};
     else
         wrong_attr(a, json, "an array of whole numbers");

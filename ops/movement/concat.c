@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
-#include "ops/movement/movement.h"
+#include "ops/movement/runs.h"
 
 static const qdq_port_desc inputs[] = {
     {"xs", offsetof(qdq_concat_attrs, xs), false, QDQ_SET_MOVED}};
@@ -46,57 +46,27 @@ static void infer(qdq_op_context *ctx) {
 
 //---- Copying ----------------------------------------------------------------
 
-// y consists of count / row rows; each row is a run of every input in turn.
-typedef struct concat_params {
-    qdq_dtype y_dtype;
-    size_t count, row, inputs;
-    qdq_dtype x_dtype[QDQ_MAX_INPUTS];
-    size_t begin[QDQ_MAX_INPUTS + 1];  // where the run of each input begins in a row
-} concat_params;
-
-static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
-    const concat_params *p = params;
-    size_t at = begin * QDQ_MOVE_UNIT, stop = end * QDQ_MOVE_UNIT;
-    if (stop > p->count) stop = p->count;
-    size_t row = at / p->row, input = 0;
-    qdq_chunks y;
-    qdq_chunks_begin(&y, tensors, p->y_dtype);
-    while (at < stop) {
-        size_t in_row = at - row * p->row;
-        while (p->begin[input + 1] <= in_row) input++;
-        size_t in_run = in_row - p->begin[input], run = p->begin[input + 1] - p->begin[input];
-        size_t n = run - in_run < stop - at ? run - in_run : stop - at;
-        qdq_dtype dtype = p->x_dtype[input];
-        qdq_move_chunk(dtype, qdq_at(tensors->x[input], dtype, row * run + in_run), p->y_dtype, &y,
-                       at, n);
-        at += n;
-        if (at == (row + 1) * p->row) row++, input = 0;
-    }
-    qdq_chunks_end(&y);
-}
-
+// y is rows, and a row is a run of each input in turn: an index of the dims before the axis is
+// worth the length of the input's run.
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_concat_attrs *a = ctx->attrs;
-    concat_params *p = QDQ_MEMPOOL_NEW(to->mempool, concat_params);
-    if (!p) return 0;
+    qdq_runs *table = qdq_runs_new(ctx, to);
+    qdq_run runs[QDQ_MAX_INPUTS];
+    if (!table) return 0;
     qdq_shape y = ctx->outputs[0].shape;
     int axis = qdq_check_axis(ctx, "axis", a->axis.value, y.rank);
-    size_t inner = 1;
+    size_t outer = 1, inner = 1, row = 0;
+    for (int i = 0; i < axis; i++) outer *= (size_t)y.dims[i];
     for (int i = axis + 1; i < y.rank; i++) inner *= (size_t)y.dims[i];
-    *p = (concat_params){.y_dtype = ctx->outputs[0].dtype,
-                         .count = qdq_shape_count(y),
-                         .row = (size_t)y.dims[axis] * inner,
-                         .inputs = ctx->input_count};
     for (size_t i = 0; i < ctx->input_count; i++) {
-        p->x_dtype[i] = ctx->inputs[i].type.dtype;
-        p->begin[i + 1] = p->begin[i] + (size_t)ctx->inputs[i].type.shape.dims[axis] * inner;
+        size_t length = (size_t)ctx->inputs[i].type.shape.dims[axis] * inner;
+        runs[i] = (qdq_run){row, 0, 1, (int)i, (ptrdiff_t)length};
+        row += length;
     }
-    stages[0] = (qdq_stage){.params = p,
-                            .tensor_op = run,
-                            .units = qdq_move_units(p->count),
-                            .cost = p->count,
-                            .chunks = true};
-    return 1;
+    if (!qdq_runs_add_one(table, to->mempool, outer, 0, 1) ||
+        !qdq_runs_add(table, to->mempool, row, runs, ctx->input_count))
+        return 0;
+    return qdq_lower_runs(table, stages);
 }
 
 //---- Codes ------------------------------------------------------------------

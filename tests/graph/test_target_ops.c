@@ -37,6 +37,10 @@ static const struct {
     {"ConvInteger", "tripy ttnn torchao"},
     {"QLinearMatMul", "tripy ttnn torchao"},
     {"QLinearConv", "tripy ttnn torchao"},
+    {"Slice", "onednn"},
+    {"Pad", "onednn"},
+    {"Expand", "onednn"},
+    {"Tile", "onednn tripy"},
 };
 
 enum { UNKNOWN = sizeof unknown / sizeof unknown[0] };

@@ -122,6 +122,9 @@ static int64_t list_entry(maker *m, const char *name, size_t i) {
     if (strcmp(name, "shape") == 0) return chance(m, 20) ? -1 : chance(m, 20) ? 0 : dim;
     if (strcmp(name, "axes") == 0) return (int64_t)i;
     if (strcmp(name, "sizes") == 0) return (int64_t)below(m, 9) + 1;
+    if (strcmp(name, "starts") == 0) return (int64_t)below(m, 4) - 2;
+    if (strcmp(name, "ends") == 0) return chance(m, 50) ? INT64_MAX : dim - (int64_t)below(m, 2);
+    if (strcmp(name, "pads") == 0) return (int64_t)below(m, 5) - 1;
     if (strncmp(name, "pads", 4) == 0 || ends_with(name, "padding")) return (int64_t)below(m, 2);
     return (int64_t)below(m, strcmp(name, "kernel") == 0 ? 3 : 2) + 1;
 }
@@ -129,7 +132,9 @@ static int64_t list_entry(maker *m, const char *name, size_t i) {
 static qdq_ints random_ints(maker *m, const char *name) {
     int64_t *list = m->node->ints[m->lists++];
     size_t rank = (size_t)m->x.rank, n = m->length;
-    bool of_x = !strcmp(name, "order") || !strcmp(name, "group_shape") || !strcmp(name, "shape");
+    bool of_x = !strcmp(name, "order") || !strcmp(name, "group_shape") || !strcmp(name, "shape") ||
+                !strcmp(name, "repeats");
+    if (strcmp(name, "pads") == 0 && chance(m, 90)) n = 2 * rank;
     if (of_x) n = chance(m, 85) ? rank : below(m, 9);
     if (strcmp(name, "axes") == 0) n = below(m, rank + 1);
     for (size_t i = 0; i < n; i++) list[i] = list_entry(m, name, i);

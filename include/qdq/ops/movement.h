@@ -64,6 +64,65 @@ static inline qdq_value qdq_gen_index(qdq_graph *graph, qdq_value x, qdq_gen_ind
     return qdq_add_node(graph, "GenIndex", &attrs, sizeof attrs);
 }
 
+typedef struct qdq_slice_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_ints starts, ends;  // required; negative: from the end; clamped to the dim
+    qdq_ints axes;          // empty: the first dims
+    qdq_ints steps;         // empty: 1; negative: backwards
+} qdq_slice_attrs;
+
+// y = the indices of x from starts to ends (exclusive), in steps. A split is a slice for each part.
+static inline qdq_value qdq_slice(qdq_graph *graph, qdq_value x, qdq_slice_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "Slice", &attrs, sizeof attrs);
+}
+
+// The elements that Pad adds: a number; x mirrored at its edge; the edge; x from its other end.
+typedef enum qdq_pad_mode {
+    QDQ_PAD_CONSTANT = 0,
+    QDQ_PAD_REFLECT,
+    QDQ_PAD_EDGE,
+    QDQ_PAD_WRAP,
+} qdq_pad_mode;
+
+typedef struct qdq_pad_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_value value;  // mode constant: one element of the dtype of x; none: 0
+    qdq_ints pads;    // required: before each of the axes, then after; negative: indices removed
+    qdq_ints axes;    // empty: all dims
+    qdq_pad_mode mode;
+} qdq_pad_attrs;
+
+static inline qdq_value qdq_pad(qdq_graph *graph, qdq_value x, qdq_pad_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "Pad", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_expand_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_ints shape;  // x and this shape are broadcast to each other
+} qdq_expand_attrs;
+
+static inline qdq_value qdq_expand(qdq_graph *graph, qdq_value x, qdq_expand_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "Expand", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_tile_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_ints repeats;  // required, one for each dim
+} qdq_tile_attrs;
+
+// y = x, repeated along its dims.
+static inline qdq_value qdq_tile(qdq_graph *graph, qdq_value x, qdq_tile_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "Tile", &attrs, sizeof attrs);
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,31 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Movement ops, alone and in sequence, on shapes larger than every block and chunk: each element
 // keeps its bits and lands where the op puts it.
-#include "ops/blocking.h"
-#include "ops/movement/movement.h"
-#include "tests/ops/large_links.h"
-
-//---- Elements ---------------------------------------------------------------
-
-// Random bits for dtypes in which every code is legal; with links, numbers that bfloat16 holds too.
-static void fill(tensor *t, uint64_t *state, bool whole) {
-    size_t bytes = tensor_count(t) * qdq_dtype_size(t->dtype);
-    if (whole && large_is_float(t->dtype)) {
-        large_fill_whole(t, state, 100);
-        return;
-    }
-    int codes = t->dtype == QDQ_BOOL ? 2 : product_codes(t->dtype);
-    for (size_t i = 0; i < bytes; i++) {
-        int byte = (int)large_pick(state, 256);
-        if (codes) byte = product_least(t->dtype) + byte % codes;
-        ((unsigned char *)t->data)[i] = (unsigned char)byte;
-    }
-}
-
-static void copy(tensor *y, size_t to, const tensor *x, size_t from) {
-    size_t size = qdq_dtype_size(x->dtype);
-    memcpy((char *)y->data + to * size, (const char *)x->data + from * size, size);
-}
+#include "tests/ops/movement/large_moves.h"
 
 //---- Ops --------------------------------------------------------------------
 
@@ -37,7 +13,7 @@ static void transpose(large_graph *c, large_value *v, const int64_t *order) {
         size_t index[QDQ_MAX_RANK] = {0}, from = 0;
         for (int i = 0; i < y.rank; i++) index[order[i]] = large_index(y, i, at);
         for (int i = 0; i < x.rank; i++) from = from * (size_t)x.dims[i] + index[i];
-        copy(&out, at, &v->numbers, from);
+        moves_copy(&out, at, &v->numbers, from);
     }
     qdq_transpose_attrs attrs = {.order = {order, (size_t)x.rank}};
     large_replace(v, qdq_transpose(c->graph, v->value, attrs), out);
@@ -78,13 +54,13 @@ static void concat(large_graph *c, uint64_t *state, large_value *v, int axis, si
         shape.dims[axis] = 1 + (int64_t)large_pick(state, size);
         y.dims[axis] += shape.dims[axis];
         values[i] = large_input(c, v->numbers.dtype, shape, &own);
-        fill(own, state, c->short_numbers);
+        moves_fill(own, state, c->short_numbers);
         xs[i] = own;
     }
     tensor out = tensor_of(NULL, v->numbers.dtype, y);
     for (size_t at = 0; at < tensor_count(&out); at++) {
         size_t input, from = source_of(y, axis, xs, at, &input);
-        copy(&out, at, xs[input], from);
+        moves_copy(&out, at, xs[input], from);
     }
     qdq_concat_attrs attrs = {.xs = {values, more + 1}, .axis = QDQ_INT(axis)};
     large_replace(v, qdq_concat(c->graph, attrs), out);
@@ -142,39 +118,6 @@ static void gen_index(large_graph *c, const large_value *v, int axis) {
 
 //---- Cases ------------------------------------------------------------------
 
-// Picks one of the dtypes that can be moved.
-static qdq_dtype dtype_of(uint64_t *state) {
-    for (;;) {
-        size_t dtype = 1 + large_pick(state, QDQ_DTYPE_COUNT - 1);
-        if (large_pick(state, 3) == 0) dtype = QDQ_FLOAT32;
-        if (dtype != QDQ_BFLOAT8_B && dtype != QDQ_BFLOAT4_B && dtype != QDQ_FLOAT4_E2M1)
-            return (qdq_dtype)dtype;
-    }
-}
-
-static large_value begin(large_graph *c, uint64_t *state, const char *what, qdq_shape shape,
-                         qdq_dtype dtype) {
-    large_value v;
-    tensor *x;
-    large_graph_begin(c, what);
-    large_say(c, " ", shape, dtype);
-    c->short_numbers = !large_is_float(dtype) || large_pick(state, 2);
-    v.value = large_input(c, dtype, shape, &x);
-    fill(x, state, c->short_numbers);
-    v.numbers = large_like(x, dtype);
-    memcpy(v.numbers.data, x->data, tensor_count(x) * qdq_dtype_size(dtype));
-    return v;
-}
-
-// Adds at least one link if the numbers stay exact with it.
-static void finish(large_graph *c, uint64_t *state, large_value v, uint64_t seed) {
-    if (c->short_numbers && large_is_float(v.numbers.dtype))
-        large_links(c, state, v, 1);
-    else
-        large_output(c, v.value, v.numbers);
-    large_graph_check(c, seed);
-}
-
 #define ACROSS(cut) ((int64_t)large_across(&state, (cut)))
 
 // Transposed columns go block by block, several blocks to a chunk; rows that stay together are
@@ -201,10 +144,10 @@ static void transposes_cross_their_blocks(void **unused) {
         };
         for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
             large_graph c;
-            large_value v = begin(&c, &state, "StaticTranspose", cases[i].shape, dtypes[d]);
+            large_value v = moves_begin(&c, &state, "StaticTranspose", cases[i].shape, dtypes[d]);
             transpose(&c, &v, cases[i].order);
             if ((i + d) % 2) transpose_somehow(&c, &state, &v);
-            finish(&c, &state, v, i);
+            moves_finish(&c, &state, v, i);
         }
     }
 }
@@ -221,10 +164,10 @@ static void concats_cross_their_units(void **unused) {
         };
         const size_t sizes[] = {5, QDQ_MOVE_LONG, 2 * QDQ_MOVE_UNIT};
         large_graph c;
-        large_value v = begin(&c, &state, "Concat", shapes[i % 3], dtype_of(&state));
+        large_value v = moves_begin(&c, &state, "Concat", shapes[i % 3], moves_dtype(&state));
         concat(&c, &state, &v, 1, i % 3 ? 2 : 11, sizes[i % 3]);
         if (i % 2) reorder(&c, &v);
-        finish(&c, &state, v, i);
+        moves_finish(&c, &state, v, i);
     }
 }
 
@@ -234,12 +177,12 @@ static void copies_and_indices_cross_their_units(void **unused) {
         uint64_t state = large_state(i);
         int64_t n = ACROSS(QDQ_MOVE_UNIT / 3);
         large_graph c;
-        large_value v = begin(&c, &state, "copy", QDQ_SHAPE(n, 3), dtype_of(&state));
+        large_value v = moves_begin(&c, &state, "copy", QDQ_SHAPE(n, 3), moves_dtype(&state));
         if (i % 3 == 0) gen_index(&c, &v, 0), gen_index(&c, &v, 1);
         if (i % 2) reorder(&c, &v);
         if (i % 4) reshape(&c, &v, QDQ_SHAPE(3 * n), 0);
         if (i % 3 == 1) gen_index(&c, &v, 0);
-        finish(&c, &state, v, i);
+        moves_finish(&c, &state, v, i);
     }
 }
 
@@ -253,7 +196,7 @@ static void random_movements_agree(void **unused) {
         int rank = 1 + (int)large_pick(&state, 5);
         qdq_shape shape = large_shape(&state, rank, cuts, UNIT_COUNT(cuts), MOST);
         large_graph c;
-        large_value v = begin(&c, &state, "moved", shape, dtype_of(&state));
+        large_value v = moves_begin(&c, &state, "moved", shape, moves_dtype(&state));
         for (size_t ops = 1 + large_pick(&state, 3); ops-- > 0;) {
             size_t kind = large_pick(&state, 8);
             if (kind < 3) transpose_somehow(&c, &state, &v);
@@ -264,7 +207,7 @@ static void random_movements_agree(void **unused) {
                 gen_index(&c, &v,
                           (int)large_pick(&state, (size_t)shape.rank) % v.numbers.shape.rank);
         }
-        finish(&c, &state, v, seed);
+        moves_finish(&c, &state, v, seed);
     }
 }
 

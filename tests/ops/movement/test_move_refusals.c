@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes of movement ops that are refused, each with the sentence that says why. A node is its JSON
+// without the inputs that all graphs share.
+#include <stdio.h>
+
+#include "tests/network.h"
+
+typedef struct refusal {
+    const char *op, *inputs, *attrs, *rule, *words;
+} refusal;
+
+// x is float32 [4, 6], one a float32 scalar, half a float16 scalar; `deep` is [2, 8, 3, 4], square
+// [4, 4]. i, i2 and i64 are indices: int32 [2, 6], int32 [3, 2], int64 [2].
+static const char head[] =
+    "{\"format\": \"qdq/1\", \"inputs\": ["
+    "{\"name\": \"x\", \"dtype\": \"float32\", \"shape\": [4, 6]},"
+    "{\"name\": \"one\", \"dtype\": \"float32\", \"shape\": []},"
+    "{\"name\": \"half\", \"dtype\": \"float16\", \"shape\": []},"
+    "{\"name\": \"deep\", \"dtype\": \"float32\", \"shape\": [2, 8, 3, 4]},"
+    "{\"name\": \"bits\", \"dtype\": \"bool\", \"shape\": [4, 6]},"
+    "{\"name\": \"i\", \"dtype\": \"int32\", \"shape\": [2, 6]},"
+    "{\"name\": \"i2\", \"dtype\": \"int32\", \"shape\": [3, 2]},"
+    "{\"name\": \"i64\", \"dtype\": \"int64\", \"shape\": [2]}],"
+    "\"constants\": [{\"name\": \"far\", \"dtype\": \"int32\", \"shape\": [2], \"data\": [1, 4]},"
+    "{\"name\": \"pairs\", \"dtype\": \"int64\", \"shape\": [2, 2], \"data\": [3, 5, -4, -7]}],";
+
+// clang-format off
+static const refusal refusals[] = {
+    {"Slice", "'x': 'x'", "'starts': [], 'ends': []", "core/attr-required", "node 'n': Slice: starts is missing"},
+    {"Slice", "'x': 'x'", "'starts': [1, 2], 'ends': [3]", "core/attr-value", "ends has 1 entries, wanted 2, one for each start"},
+    {"Slice", "'x': 'x'", "'starts': [1], 'ends': [3], 'axes': [0, 1]", "core/attr-value", "axes has 2 entries, wanted 1, one for each start"},
+    {"Slice", "'x': 'x'", "'starts': [1], 'ends': [3], 'steps': [0]", "core/attr-value", "steps has 0 at index 0, wanted any other number"},
+    {"Slice", "'x': 'x'", "'starts': [1, 1], 'ends': [3, 3], 'axes': [1, -1]", "core/attr-value", "axes has dim 1 twice, wanted each dim of x once at most"},
+    {"Slice", "'x': 'x'", "'starts': [1], 'ends': [3], 'axes': [2]", "core/axis-range", "axes is 2, wanted -2 to 1"},
+    {"Slice", "'x': 'x'", "'starts': [3], 'ends': [3]", "core/attr-value", "ends has 3 at index 0, which leaves no index of dim 0, wanted at least one index"},
+    {"Slice", "'x': 'x'", "'starts': [9], 'ends': [12]", "core/attr-value", "which leaves no index of dim 0"},
+    {"Slice", "'x': 'x'", "'starts': [1], 'ends': [2], 'steps': [-1]", "core/attr-value", "which leaves no index of dim 0"},
+    {"Pad", "'x': 'x'", "'pads': [1, 1]", "core/attr-value", "pads has 2 entries, wanted 4, two for each dim"},
+    {"Pad", "'x': 'x'", "'pads': [1, 1, 0, 0], 'axes': [0, 0]", "core/attr-value", "axes has dim 0 twice, wanted each dim of x once at most"},
+    {"Pad", "'x': 'x'", "'pads': [4, 0, 0, 0], 'mode': 'reflect'", "core/attr-value", "pads have 4 for dim 0, wanted at most 3, which mode reflect can take from 4 indices"},
+    {"Pad", "'x': 'x'", "'pads': [5, 0, -1, 0], 'mode': 'wrap'", "core/attr-value", "pads have 5 for dim 0, wanted at most 3, which mode wrap can take from 3 indices"},
+    {"Pad", "'x': 'x'", "'pads': [-4, 0, 3, 0], 'mode': 'edge'", "core/attr-value", "pads remove all indices of dim 0, wanted at least one index"},
+    {"Pad", "'x': 'x'", "'pads': [-2, 0, -2, 0]", "core/attr-value", "pads remove all indices of dim 0"},
+    {"Pad", "'x': 'x'", "'pads': [1, 0, 9000000000000, 0]", "core/attr-value", "pads has 9000000000000 at index 2, wanted -2^40 to 2^40"},
+    {"Pad", "'x': 'x', 'value': 'half'", "'pads': [1, 0, 0, 0]", "core/port-dtype", "value is float16, wanted float32, as x is"},
+    {"Pad", "'x': 'x', 'value': 'x'", "'pads': [1, 0, 0, 0]", "core/port-shape", "value has the shape [4, 6], wanted one element"},
+    {"Expand", "'x': 'x'", "'shape': [4, 5]", "core/port-shape", "x has the shape [4, 6], wanted one that can be broadcast with [4, 5]"},
+    {"Expand", "'x': 'x'", "'shape': [0, 6]", "core/attr-value", "shape has 0 at index 0, wanted 1 or more"},
+    {"Expand", "'x': 'x'", "'shape': [1, 1, 1, 1, 1, 1, 1, 4, 6]", "core/attr-value", "shape has 9 entries, wanted at most 8"},
+    {"Tile", "'x': 'x'", "'repeats': [2]", "core/attr-value", "repeats has 1 entries, wanted 2, one for each dim of x"},
+    {"Tile", "'x': 'x'", "'repeats': [2, 0]", "core/attr-value", "repeats has 0 at index 1, wanted 1 or more"},
+};
+// clang-format on
+
+// Appends text with ' for ".
+static void append(char *to, size_t capacity, const char *text) {
+    size_t at = strlen(to);
+    for (; *text && at + 1 < capacity; text++) to[at++] = *text == '\'' ? '"' : *text;
+    to[at] = '\0';
+}
+
+static void every_mistake_is_named(void **state) {
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(refusals); i++) {
+        const refusal *r = &refusals[i];
+        char text[4096], node[1024];
+        qdq_error err = {0};
+        snprintf(text, sizeof text, "%s", head);
+        snprintf(node, sizeof node,
+                 "'nodes': [{'op': '%s', 'name': 'n', 'inputs': {%s}, 'attrs': {%s}}],"
+                 "'outputs': [{'name': 'y', 'value': 'n'}]}",
+                 r->op, r->inputs, r->attrs);
+        append(text, sizeof text, node);
+        qdq_graph *g = qdq_graph_parse(text, strlen(text), "bad", NULL, NULL, &err);
+        if (!g) fail_msg("%s: %s", r->words, err.text);
+        network_refuses(g, r->rule, r->words);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_mistake_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
