@@ -17,7 +17,7 @@ static const struct {
     {NULL, "probability", QDQ_FILL_HALF},   {"MatMul", "b", QDQ_FILL_SMALL},
     {"Divide", "b", QDQ_FILL_POSITIVE},     {"Log", "x", QDQ_FILL_POSITIVE},
     {"Sqrt", "x", QDQ_FILL_POSITIVE},       {"Reciprocal", "x", QDQ_FILL_POSITIVE},
-    {"ReduceProd", "x", QDQ_FILL_NEAR_ONE},
+    {"ReduceProd", "x", QDQ_FILL_NEAR_ONE}, {NULL, "indices", QDQ_FILL_COUNT},
 };
 
 static bool is_port(const char *name, const char *wanted) {

@@ -59,10 +59,15 @@
     X(qdq_op_reshard)                     \
     X(qdq_op_to_layout)                   \
     X(qdq_op_gen_index)                   \
-    X(qdq_op_slice)                      \
-    X(qdq_op_pad)                        \
-    X(qdq_op_expand)                     \
-    X(qdq_op_tile)                       \
+    X(qdq_op_slice)                       \
+    X(qdq_op_pad)                         \
+    X(qdq_op_expand)                      \
+    X(qdq_op_tile)                        \
+    X(qdq_op_gather)                      \
+    X(qdq_op_gather_elements)             \
+    X(qdq_op_gather_nd)                   \
+    X(qdq_op_scatter_elements)            \
+    X(qdq_op_scatter_nd)                  \
     X(qdq_op_dropout)
 
 #define DECLARE(description) extern const qdq_op description;

@@ -68,6 +68,9 @@ typedef struct qdq_rule {
       "Cast has a `dtype`, and so does Requantize of a float", "give the dtype of the result")         \
     X(AXIS_RANGE, "axis-range", ERROR, GRAPH, "`axis` lies in [-rank, rank - 1] of x",             \
       "count dims from 0, or from the end with -1")                                                \
+    X(INDEX_RANGE, "index-range", ERROR, GRAPH,                                                    \
+      "a constant index lies in [-dim, dim - 1] of the dim that it is for",                        \
+      "an index that is no constant is clamped to this range")                                     \
     X(AXIS_REQUIRED, "axis-required", ERROR, GRAPH,                                                \
       "Requantize with a per-channel side has an `axis`", "give the dim of the channels")        \
     X(SCALE_MISSING, "scale-missing", ERROR, GRAPH, "a scale is given",                            \

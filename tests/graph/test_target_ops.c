@@ -41,6 +41,11 @@ static const struct {
     {"Pad", "onednn"},
     {"Expand", "onednn"},
     {"Tile", "onednn tripy"},
+    {"Gather", "onednn ttnn"},
+    {"GatherElements", "onednn tripy"},
+    {"GatherND", "onednn tripy ttnn torchao"},
+    {"ScatterElements", "onednn tripy"},
+    {"ScatterND", "onednn tripy ttnn"},
 };
 
 enum { UNKNOWN = sizeof unknown / sizeof unknown[0] };

@@ -19,6 +19,7 @@ static void a_port_is_matched_by_its_name_or_suffix(void **state) {
         {"Convolution", "bias", QDQ_FILL_ANY},
         {"BatchNormInference", "variance", QDQ_FILL_POSITIVE},
         {"Dropout", "seed", QDQ_FILL_COUNT},
+        {"Gather", "indices", QDQ_FILL_COUNT},
         {"Dropout", "probability", QDQ_FILL_HALF},
     };
     for (size_t i = 0; i < UNIT_COUNT(cases); i++)

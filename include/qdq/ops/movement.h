@@ -123,6 +123,73 @@ static inline qdq_value qdq_tile(qdq_graph *graph, qdq_value x, qdq_tile_attrs a
     return qdq_add_node(graph, "Tile", &attrs, sizeof attrs);
 }
 
+typedef struct qdq_gather_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_value indices;  // int32 or int64; negative: from the end
+    qdq_int axis;       // default 0
+} qdq_gather_attrs;
+
+// Gather: y[i, j, k] = x[i, indices[j], k] for axis 1; `indices` may have any number of dims.
+static inline qdq_value qdq_gather(qdq_graph *graph, qdq_value x, qdq_value indices,
+                                   qdq_gather_attrs attrs) {
+    attrs.x = x, attrs.indices = indices;
+    return qdq_add_node(graph, "Gather", &attrs, sizeof attrs);
+}
+
+// GatherElements: y[i, j, k] = x[i, indices[i, j, k], k] for axis 1.
+static inline qdq_value qdq_gather_elements(qdq_graph *graph, qdq_value x, qdq_value indices,
+                                            qdq_gather_attrs attrs) {
+    attrs.x = x, attrs.indices = indices;
+    return qdq_add_node(graph, "GatherElements", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_gather_nd_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_value indices;   // int32 or int64; the last dim has the indices of one place
+    qdq_int batch_dims;  // default 0
+} qdq_gather_nd_attrs;
+
+// GatherND: y[i, j] = x[indices[i, 0], indices[i, 1], j] for a last dim of 2.
+static inline qdq_value qdq_gather_nd(qdq_graph *graph, qdq_value x, qdq_value indices,
+                                      qdq_gather_nd_attrs attrs) {
+    attrs.x = x, attrs.indices = indices;
+    return qdq_add_node(graph, "GatherND", &attrs, sizeof attrs);
+}
+
+// How Scatter ops combine an update with the element at its place.
+typedef enum qdq_reduction {
+    QDQ_REDUCTION_NONE = 0,  // the update replaces it; the last one counts
+    QDQ_REDUCTION_ADD,
+    QDQ_REDUCTION_MUL,
+    QDQ_REDUCTION_MAX,
+    QDQ_REDUCTION_MIN,
+} qdq_reduction;
+
+typedef struct qdq_scatter_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_value indices;  // int32 or int64; negative: from the end
+    qdq_value updates;  // of the dtype of x
+    qdq_int axis;       // of ScatterElements; default 0
+    qdq_reduction reduction;
+} qdq_scatter_attrs;
+
+// ScatterElements: y = x, then y[i, indices[i, j, k], k] = updates[i, j, k] for axis 1.
+static inline qdq_value qdq_scatter_elements(qdq_graph *graph, qdq_value x, qdq_value indices,
+                                             qdq_value updates, qdq_scatter_attrs attrs) {
+    attrs.x = x, attrs.indices = indices, attrs.updates = updates;
+    return qdq_add_node(graph, "ScatterElements", &attrs, sizeof attrs);
+}
+
+// ScatterND: y = x, then y[indices[i, 0], indices[i, 1], j] = updates[i, j] for a last dim of 2.
+static inline qdq_value qdq_scatter_nd(qdq_graph *graph, qdq_value x, qdq_value indices,
+                                       qdq_value updates, qdq_scatter_attrs attrs) {
+    attrs.x = x, attrs.indices = indices, attrs.updates = updates;
+    return qdq_add_node(graph, "ScatterND", &attrs, sizeof attrs);
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -49,6 +49,18 @@ static const refusal refusals[] = {
     {"Expand", "'x': 'x'", "'shape': [1, 1, 1, 1, 1, 1, 1, 4, 6]", "core/attr-value", "shape has 9 entries, wanted at most 8"},
     {"Tile", "'x': 'x'", "'repeats': [2]", "core/attr-value", "repeats has 1 entries, wanted 2, one for each dim of x"},
     {"Tile", "'x': 'x'", "'repeats': [2, 0]", "core/attr-value", "repeats has 0 at index 1, wanted 1 or more"},
+    {"Gather", "'x': 'x', 'indices': 'far'", "", "core/index-range", "node 'n': Gather: indices has 4 at element 1, wanted -4 to 3"},
+    {"Gather", "'x': 'x', 'indices': 'i'", "'axis': 2", "core/axis-range", "axis is 2, wanted -2 to 1"},
+    {"Gather", "'x': 'x', 'indices': 'x'", "", "core/port-dtype", "indices is float32, wanted one of: int32, int64"},
+    {"GatherElements", "'x': 'x', 'indices': 'i64'", "", "core/port-shape", "indices has the shape [2], wanted 2 dims, none longer than in [4, 6], but for dim 0"},
+    {"GatherND", "'x': 'x', 'indices': 'i'", "", "core/port-shape", "indices has the shape [2, 6], wanted a last dim of 1 to 2, to index dims of [4, 6]"},
+    {"GatherND", "'x': 'x', 'indices': 'i2'", "'batch_dims': 2", "core/attr-value", "batch_dims is 2, wanted 0 to 1, as x and indices have more dims"},
+    {"GatherND", "'x': 'x', 'indices': 'i2'", "'batch_dims': 1", "core/port-shape", "to index dims of [4, 6], after the first 1 of them"},
+    {"GatherND", "'x': 'x', 'indices': 'pairs'", "", "core/index-range", "indices has -7 at element 3, wanted -6 to 5"},
+    {"ScatterElements", "'x': 'x', 'indices': 'i', 'updates': 'x'", "", "core/port-shape", "updates has the shape [4, 6], wanted [2, 6]: the shape of indices"},
+    {"ScatterElements", "'x': 'x', 'indices': 'i', 'updates': 'bits'", "", "core/port-dtype", "updates is bool, wanted float32, as x is"},
+    {"ScatterElements", "'x': 'bits', 'indices': 'i', 'updates': 'bits'", "'reduction': 'add'", "core/attr-value", "reduction is add for bool, wanted none, or one of: float32, float16, bfloat16, int8"},
+    {"ScatterND", "'x': 'x', 'indices': 'i2', 'updates': 'x'", "", "core/port-shape", "updates has the shape [4, 6], wanted [3]: an update for each tuple of indices"},
 };
 // clang-format on
 
