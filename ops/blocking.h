@@ -16,6 +16,7 @@ enum {
     QDQ_SLICE_ROWS = 64,         // elements of neighbouring slices that are transposed at a time
     QDQ_MOVE_PART = 256,         // elements whose dtype is converted at a time
     QDQ_MOVE_LONG = 1024,        // from this length on a run is not worth gathering
+    QDQ_CUM_SUM_LANES = 64,      // neighbouring sums, or elements of one, added at a time
     QDQ_DROPOUT_PART = 256,      // elements that are decoded at a time
     QDQ_DROPOUT_UNIT = 16 * QDQ_DROPOUT_PART,  // elements in a unit
 };

@@ -42,6 +42,7 @@
     X(qdq_op_reduce_min)                  \
     X(qdq_op_reduce_prod)                 \
     X(qdq_op_reduce_sum)                  \
+    X(qdq_op_cum_sum)                     \
     X(qdq_op_matmul_integer)              \
     X(qdq_op_conv_integer)                \
     X(qdq_op_qlinear_matmul)              \
@@ -68,6 +69,11 @@
     X(qdq_op_gather_nd)                   \
     X(qdq_op_scatter_elements)            \
     X(qdq_op_scatter_nd)                  \
+    X(qdq_op_depth_to_space)              \
+    X(qdq_op_space_to_depth)              \
+    X(qdq_op_trilu)                       \
+    X(qdq_op_eye_like)                    \
+    X(qdq_op_one_hot)                     \
     X(qdq_op_dropout)
 
 #define DECLARE(description) extern const qdq_op description;

@@ -122,7 +122,7 @@ _qdq() {
         esac
         ;;
     *:ops)
-        words='Quantize Dequantize DynamicQuantize Requantize Cast Abs Exp Log Sqrt Square Tanh Sigmoid ReLU Reciprocal Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp GELU Add Subtract Multiply Divide Minimum Maximum GreaterEqual Select BiasAdd PReLU MatMul Convolution ConvTranspose SoftMax LogSoftmax LayerNorm RMSNorm GroupNorm BatchNormInference BatchNormForwardTraining ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum MatMulInteger ConvInteger QLinearMatMul QLinearConv AvgPool MaxPool Interpolate Concat StaticReshape StaticTranspose Reorder ToMemoryConfig InterleavedToSharded ShardedToInterleaved Reshard ToLayout GenIndex Slice Pad Expand Tile Gather GatherElements GatherND ScatterElements ScatterND Dropout'
+        words='Quantize Dequantize DynamicQuantize Requantize Cast Abs Exp Log Sqrt Square Tanh Sigmoid ReLU Reciprocal Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp GELU Add Subtract Multiply Divide Minimum Maximum GreaterEqual Select BiasAdd PReLU MatMul Convolution ConvTranspose SoftMax LogSoftmax LayerNorm RMSNorm GroupNorm BatchNormInference BatchNormForwardTraining ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum CumSum MatMulInteger ConvInteger QLinearMatMul QLinearConv AvgPool MaxPool Interpolate Concat StaticReshape StaticTranspose Reorder ToMemoryConfig InterleavedToSharded ShardedToInterleaved Reshard ToLayout GenIndex Slice Pad Expand Tile Gather GatherElements GatherND ScatterElements ScatterND DepthToSpace SpaceToDepth Trilu EyeLike OneHot Dropout'
         options='--dtypes --schema --markdown --json --help'
         case $previous in
         esac

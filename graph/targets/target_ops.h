@@ -28,23 +28,23 @@
     "RMSNorm ReduceL1 ReduceL2 Dropout "
 
 // ONNX's ops that move elements by their index; TensorRT's importer has all of them.
-#define QDQ_ONNX_MOVES \
-    "Slice Pad Expand Tile Gather GatherElements GatherND ScatterElements ScatterND "
-
+#define QDQ_ONNX_MOVES                                                                \
+    "Slice Pad Expand Tile Gather GatherElements GatherND ScatterElements ScatterND " \
+    "DepthToSpace SpaceToDepth Trilu EyeLike OneHot CumSum "
 #define QDQ_ONNX_OPS QDQ_USUAL_OPS QDQ_ONNX_MOVES "BatchNormForwardTraining " QDQ_INTEGER_PRODUCTS
 #define QDQ_ONEDNN_OPS QDQ_USUAL_OPS "BatchNormForwardTraining GenIndex " QDQ_INTEGER_PRODUCTS
 #define QDQ_TENSORRT_OPS QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_INTEGER_PRODUCTS
-#define QDQ_TRIPY_OPS QDQ_COMMON_OPS "GenIndex Slice Pad Expand Gather"
+#define QDQ_TRIPY_OPS QDQ_COMMON_OPS "GenIndex Slice Pad Expand Gather Trilu CumSum"
 #define QDQ_TTNN_OPS                                                             \
     QDQ_COMMON_OPS                                                               \
     "Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp PReLU "                \
     "ToMemoryConfig InterleavedToSharded ShardedToInterleaved Reshard ToLayout " \
     "RMSNorm BatchNormForwardTraining Slice Pad Expand Tile "                    \
-    "GatherElements ScatterElements"
+    "GatherElements ScatterElements Trilu CumSum"
 #define QDQ_TORCHAO_OPS                                                     \
     QDQ_USUAL_OPS                                                           \
     "BatchNormForwardTraining Slice Pad Expand Tile Gather GatherElements " \
-    "ScatterElements ScatterND"
+    "ScatterElements ScatterND DepthToSpace Trilu EyeLike CumSum"
 
 // A rule that reports nodes of ops not in `known`, one of the lists above.
 #define QDQ_UNKNOWN_OPS_ROW(target, known, rule_source)                                       \

@@ -26,9 +26,13 @@ void qdq_move(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, void *y, size
 void qdq_move_chunk(qdq_dtype x_dtype, const void *x, qdq_dtype y_dtype, qdq_chunks *y, size_t at,
                     size_t n);
 
-// `lower` of an op that copies its input in order, and the hook of qdq_op_fusion of one that also
-// keeps the shape.
+// `lower` of an op that copies its input in order.
 size_t qdq_lower_copy(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages);
+// The same for an op whose y has the dims of x in another order: dim i is dim order[i], with x seen
+// as a tensor of the shape given.
+size_t qdq_lower_transpose(const qdq_op_context *ctx, const qdq_lowering *to, qdq_shape x,
+                           const int *order, qdq_stage *stages);
+// The hook passes_quantized of an op that keeps the shape and all elements in their places.
 bool qdq_same_quantized(const qdq_op_context *ctx, qdq_quantized *quantized);
 
 // The address of element p.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ops/movement/indices.h"
+#include "runtime/numerics/dtype.h"
 #include "runtime/numerics/elementary.h"
 
 enum { IN_X, IN_INDICES, IN_UPDATES };

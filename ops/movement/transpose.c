@@ -190,13 +190,12 @@ static void merge_dims(transpose_params *p, qdq_shape x, const int *order) {
     }
 }
 
-static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+size_t qdq_lower_transpose(const qdq_op_context *ctx, const qdq_lowering *to, qdq_shape x,
+                           const int *order, qdq_stage *stages) {
     transpose_params *p = QDQ_MEMPOOL_NEW(to->mempool, transpose_params);
-    int order[QDQ_MAX_RANK] = {0};
     if (!p) return 0;
-    (void)read_order(ctx, order);
     *p = (transpose_params){.x_dtype = ctx->inputs[0].type.dtype, .y_dtype = ctx->outputs[0].dtype};
-    merge_dims(p, ctx->inputs[0].type.shape, order);
+    merge_dims(p, x, order);
     p->gather = gather_of(qdq_dtype_size(p->x_dtype));
     p->lead = p->rank - 2;
     size_t units = 1, stride = 1;
@@ -210,6 +209,12 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     stages[0] =
         (qdq_stage){.params = p, .tensor_op = run, .units = units, .cost = stride, .chunks = true};
     return 1;
+}
+
+static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    int order[QDQ_MAX_RANK] = {0};
+    (void)read_order(ctx, order);
+    return qdq_lower_transpose(ctx, to, ctx->inputs[0].type.shape, order, stages);
 }
 
 static bool passes_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {

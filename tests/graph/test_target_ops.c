@@ -46,6 +46,12 @@ static const struct {
     {"GatherND", "onednn tripy ttnn torchao"},
     {"ScatterElements", "onednn tripy"},
     {"ScatterND", "onednn tripy ttnn"},
+    {"DepthToSpace", "onednn tripy ttnn"},
+    {"SpaceToDepth", "onednn tripy ttnn torchao"},
+    {"Trilu", "onednn"},
+    {"EyeLike", "onednn tripy ttnn"},
+    {"OneHot", "onednn tripy ttnn torchao"},
+    {"CumSum", "onednn"},
 };
 
 enum { UNKNOWN = sizeof unknown / sizeof unknown[0] };

@@ -146,7 +146,6 @@ if __name__ == "__main__":
           "// Nodes of ONNX's movement ops with the results of ONNX's reference evaluator, printed by\n"
           "// tests/peers/movement_vectors.py. Rows of test_movement_vectors.c.\n"
           "// clang-format off")
-    for family in (slices, gathers, scatters):
+    for family in (slices, gathers, scatters, blocks):
         for made in family():
             print(row(*made))
-    print("// clang-format on")

@@ -190,6 +190,69 @@ static inline qdq_value qdq_scatter_nd(qdq_graph *graph, qdq_value x, qdq_value 
     return qdq_add_node(graph, "ScatterND", &attrs, sizeof attrs);
 }
 
+// The order of the channels of DepthToSpace: which pixel of the block, then channel of y; or the
+// reverse.
+typedef enum qdq_depth_mode { QDQ_DEPTH_DCR = 0, QDQ_DEPTH_CRD } qdq_depth_mode;
+
+typedef struct qdq_blocks_attrs {
+    const char *name;
+    qdq_value x;          // [N, C, H, W]
+    qdq_int blocksize;    // required
+    qdq_depth_mode mode;  // of DepthToSpace
+} qdq_blocks_attrs;
+
+// DepthToSpace: [N, C, H, W] to [N, C / b^2, H * b, W * b].
+static inline qdq_value qdq_depth_to_space(qdq_graph *graph, qdq_value x, qdq_blocks_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "DepthToSpace", &attrs, sizeof attrs);
+}
+
+// SpaceToDepth: [N, C, H, W] to [N, C * b^2, H / b, W / b], the reverse of mode DCR.
+static inline qdq_value qdq_space_to_depth(qdq_graph *graph, qdq_value x, qdq_blocks_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "SpaceToDepth", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_trilu_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_bool upper;  // default true
+    qdq_int k;       // default 0, the main diagonal; 1: right of it
+} qdq_trilu_attrs;
+
+// y = x on the diagonal and above it (or below), else 0.
+static inline qdq_value qdq_trilu(qdq_graph *graph, qdq_value x, qdq_trilu_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "Trilu", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_eye_attrs {
+    const char *name;
+    qdq_value x;      // its values are not used
+    qdq_dtype dtype;  // default: that of x
+    qdq_int k;        // default 0, the main diagonal; 1: right of it
+} qdq_eye_attrs;
+
+// y = 1 on the diagonal, else 0.
+static inline qdq_value qdq_eye_like(qdq_graph *graph, qdq_value x, qdq_eye_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "EyeLike", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_one_hot_attrs {
+    const char *name;
+    qdq_value indices;  // int32 or int64; negative: from the end; out of range: no element is on
+    qdq_value values;   // [off value, on value]
+    qdq_int depth;      // required: the size of the new dim
+    qdq_int axis;       // default -1: the new dim is the last
+} qdq_one_hot_attrs;
+
+static inline qdq_value qdq_one_hot(qdq_graph *graph, qdq_value indices, qdq_value values,
+                                    qdq_one_hot_attrs attrs) {
+    attrs.indices = indices, attrs.values = values;
+    return qdq_add_node(graph, "OneHot", &attrs, sizeof attrs);
+}
+
 #ifdef __cplusplus
 }
 #endif

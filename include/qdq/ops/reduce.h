@@ -139,6 +139,19 @@ QDQ_REDUCE_CALL(qdq_reduce_min, "ReduceMin")
 QDQ_REDUCE_CALL(qdq_reduce_prod, "ReduceProd")
 QDQ_REDUCE_CALL(qdq_reduce_sum, "ReduceSum")
 
+typedef struct qdq_cum_sum_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_int axis;                 // required; negative: from the end
+    qdq_bool exclusive, reverse;  // default false
+} qdq_cum_sum_attrs;
+
+// y[i] = x[0] + ... + x[i] along the axis.
+static inline qdq_value qdq_cum_sum(qdq_graph *graph, qdq_value x, qdq_cum_sum_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "CumSum", &attrs, sizeof attrs);
+}
+
 #ifdef __cplusplus
 }
 #endif

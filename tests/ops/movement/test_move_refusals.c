@@ -61,6 +61,19 @@ static const refusal refusals[] = {
     {"ScatterElements", "'x': 'x', 'indices': 'i', 'updates': 'bits'", "", "core/port-dtype", "updates is bool, wanted float32, as x is"},
     {"ScatterElements", "'x': 'bits', 'indices': 'i', 'updates': 'bits'", "'reduction': 'add'", "core/attr-value", "reduction is add for bool, wanted none, or one of: float32, float16, bfloat16, int8"},
     {"ScatterND", "'x': 'x', 'indices': 'i2', 'updates': 'x'", "", "core/port-shape", "updates has the shape [4, 6], wanted [3]: an update for each tuple of indices"},
+    {"DepthToSpace", "'x': 'x'", "'blocksize': 2", "core/port-shape", "x has the shape [4, 6], wanted 4 dims: [N, C, H, W]"},
+    {"DepthToSpace", "'x': 'deep'", "", "core/attr-required", "blocksize is missing"},
+    {"DepthToSpace", "'x': 'deep'", "'blocksize': 3", "core/attr-value", "blocksize is 3, wanted 1 or more, a number whose square divides the channels of x, [2, 8, 3, 4]"},
+    {"SpaceToDepth", "'x': 'deep'", "'blocksize': 2", "core/attr-value", "blocksize is 2, wanted 1 or more, a divisor of height and width of x, [2, 8, 3, 4]"},
+    {"Trilu", "'x': 'one'", "", "core/port-shape", "x has the shape [], wanted at least 2 dims"},
+    {"EyeLike", "'x': 'deep'", "", "core/port-shape", "x has the shape [2, 8, 3, 4], wanted 2 dims"},
+    {"EyeLike", "'x': 'x'", "'dtype': 'float8_e5m2'", "core/dtype-result", "dtype is float8_e5m2, wanted one of: float32"},
+    {"OneHot", "'indices': 'i64', 'values': 'i64'", "'depth': 0", "core/attr-value", "depth is 0, wanted 1 or more"},
+    {"OneHot", "'indices': 'i64', 'values': 'i64'", "", "core/attr-required", "depth is missing"},
+    {"OneHot", "'indices': 'i64', 'values': 'i64'", "'depth': 3, 'axis': 2", "core/axis-range", "axis is 2, wanted -2 to 1"},
+    {"OneHot", "'indices': 'i64', 'values': 'x'", "'depth': 3", "core/port-shape", "values has the shape [4, 6], wanted [2]: the off value and the on value"},
+    {"CumSum", "'x': 'x'", "", "core/attr-required", "axis is missing"},
+    {"CumSum", "'x': 'x'", "'axis': 2", "core/axis-range", "axis is 2, wanted -2 to 1"},
 };
 // clang-format on
 
