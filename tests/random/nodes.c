@@ -100,6 +100,8 @@ static void connect(maker *m, const qdq_port_desc *port, random_operand *o) {
         o->dtype = random_dtype(m, port->dtypes);
         o->shape = first ? random_shape(m) : fitting_shape(m, is_parameter);
         o->constant = chance(m, first ? 10 : 60);
+        // Constant indices must be in range; these are chosen before the dim is known.
+        if (strcmp(port->name, "indices") == 0) o->constant = false;
     }
     if (first) m->x = o->shape, m->dtype = o->dtype;
 }
