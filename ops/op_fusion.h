@@ -50,8 +50,9 @@ typedef struct qdq_op_fusion {
     // compiled; else false.
     bool (*quantized_input)(const struct qdq_op_context *ctx, const qdq_lowering *to,
                             qdq_quantized *quantized);
-    // For ops that only move or select elements. All inputs have `quantized` set; describes the
-    // quantized output. False if the op is not exact on codes. If it is, the compiler may lower the
+    // For ops that only move or select elements. The first input has `quantized` set; describes the
+    // quantized output. The op takes every input quantized that has it set, and the others as they
+    // are (indices). False if the op is not exact on codes. If it is, the compiler may lower the
     // op with the dtype of the codes instead of float32, as one tensor op.
     bool (*passes_quantized)(const struct qdq_op_context *ctx, qdq_quantized *quantized);
 

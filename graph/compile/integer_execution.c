@@ -94,23 +94,26 @@ static bool mark_wanted(search *s) {
 
 //---- What values stand for --------------------------------------------------
 
-// The node's context with the quantized forms its inputs may have now. False if an input has none.
-static bool offer(search *s, size_t index, qdq_op_context *ctx) {
+// The node's context with the quantized forms its inputs may have now. Returns a bit for each input
+// that has one.
+static uint64_t offer(search *s, size_t index, qdq_op_context *ctx) {
     const qdq_node *node = &s->draft->graph->nodes[index];
-    bool all = true;
+    uint64_t offered = 0;
     qdq_draft_context(s->draft, index, &s->silent, ctx);
     for (size_t i = 0; i < node->input_count; i++) {
         uint32_t id = node->inputs[i].id;
         const qdq_quantized *quantized = s->values[id].quantized;
         if (quantized && is_moved(s, id) && s->values[group_of(s, id)].real) quantized = NULL;
         ctx->inputs[i].quantized = quantized;
-        all &= quantized != NULL;
+        offered |= (uint64_t)(quantized != NULL) << i;
     }
-    return all;
+    return offered;
 }
 
-// The quantized form of a node's result and the value that holds it; false if it has none.
-static bool result_quantized(search *s, size_t index, qdq_quantized *quantized, uint32_t *source) {
+// The quantized form of a node's result, the value that holds it, and the inputs that the node then
+// reads quantized; false if the result has none.
+static bool result_quantized(search *s, size_t index, qdq_quantized *quantized, uint32_t *source,
+                             uint64_t *reads) {
     const qdq_node *node = &s->draft->graph->nodes[index];
     const qdq_op_fusion *fusion = qdq_fusion_of(node->op);
     uint32_t y = node->outputs[0];
@@ -119,7 +122,8 @@ static bool result_quantized(search *s, size_t index, qdq_quantized *quantized, 
     if (!s->wanted[y] || s->draft->graph->values[y].returned) return false;
     if (fusion->passes_quantized) {
         *source = y;
-        return offer(s, index, &ctx) && fusion->passes_quantized(&ctx, quantized);
+        *reads = offer(s, index, &ctx);
+        return (*reads & 1) && fusion->passes_quantized(&ctx, quantized);
     }
     *source = node->inputs[0].id;
     if (!fusion->quantized_input) return false;
@@ -132,11 +136,11 @@ static bool look_at(search *s, size_t index) {
     const qdq_node *node = &s->draft->graph->nodes[index];
     const qdq_op_fusion *fusion = qdq_fusion_of(node->op);
     uint32_t y = node->outputs[0], source;
+    uint64_t reads = 0;
     qdq_quantized quantized;
     qdq_op_context ctx;
-    if (result_quantized(s, index, &quantized, &source)) {
-        if (source == y)
-            s->reads[index] = UINT64_MAX, quantized.data = NULL, quantized.stored = NULL;
+    if (result_quantized(s, index, &quantized, &source, &reads)) {
+        if (source == y) s->reads[index] = reads, quantized.data = NULL, quantized.stored = NULL;
         s->values[y].quantized =
             qdq_mempool_copy(s->draft->mempool, &quantized, 1, sizeof quantized);
         s->values[y].source = source;

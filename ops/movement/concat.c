@@ -84,7 +84,8 @@ static bool passes_quantized(const qdq_op_context *ctx, qdq_quantized *quantized
     if (quantized->axis == qdq_check_axis(ctx, "axis", a->axis.value, ctx->outputs[0].shape.rank))
         return false;
     for (size_t i = 1; i < ctx->input_count; i++)
-        if (!are_alike(quantized, ctx->inputs[i].quantized)) return false;
+        if (!ctx->inputs[i].quantized || !are_alike(quantized, ctx->inputs[i].quantized))
+            return false;
     return true;
 }
 

@@ -142,6 +142,17 @@ static size_t lower_gather(const qdq_op_context *ctx, const qdq_lowering *to, qd
         stages);
 }
 
+// A dim with parameters of its own may move, but its indices may not.
+static bool gather_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
+    int axis = axis_of(ctx);
+    *quantized = *ctx->inputs[IN_X].quantized;
+    if (quantized->axis == axis) return false;
+    if (quantized->axis > axis) quantized->axis += ctx->inputs[IN_INDICES].type.shape.rank - 1;
+    return true;
+}
+
+static const qdq_op_fusion gather_fusion = {.passes_quantized = gather_quantized};
+
 const qdq_op qdq_op_gather = {
     .name = "Gather",
     .summary = "y = the indices of x on an axis that a tensor names",
@@ -150,9 +161,18 @@ const qdq_op qdq_op_gather = {
     .looks_at = 1u << IN_INDICES,
     .infer = infer_gather,
     .lower = lower_gather,
+    .fusion = &gather_fusion,
 };
 
 //---- GatherElements ---------------------------------------------------------
+
+// Exact if all elements have the same parameters.
+static bool elements_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
+    *quantized = *ctx->inputs[IN_X].quantized;
+    return quantized->axis < 0;
+}
+
+static const qdq_op_fusion elements_fusion = {.passes_quantized = elements_quantized};
 
 static void infer_elements(qdq_op_context *ctx) {
     qdq_shape x = ctx->inputs[IN_X].type.shape;
@@ -178,6 +198,7 @@ const qdq_op qdq_op_gather_elements = {
     .looks_at = 1u << IN_INDICES,
     .infer = infer_elements,
     .lower = lower_elements,
+    .fusion = &elements_fusion,
 };
 
 //---- GatherND ---------------------------------------------------------------
@@ -229,4 +250,5 @@ const qdq_op qdq_op_gather_nd = {
     .looks_at = 1u << IN_INDICES,
     .infer = infer_nd,
     .lower = lower_nd,
+    .fusion = &elements_fusion,
 };
