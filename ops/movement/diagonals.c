@@ -7,7 +7,7 @@
 #include "ops/movement/movement.h"
 #include "runtime/numerics/dtype.h"
 
-// What a stretch of a row holds.
+// The contents of a stretch of a row.
 typedef enum fill { FILL_ZERO, FILL_ONE, FILL_X } fill;
 
 typedef struct diagonal_params {

@@ -29,10 +29,11 @@ static inline size_t qdq_index(qdq_dtype dtype, const void *indices, size_t i, s
 // dims[i % count]. The op's `looks_at` must have the input.
 bool qdq_check_indices(const qdq_op_context *ctx, size_t input, const int64_t *dims, size_t count);
 
-// Checks of the indices of GatherElements and ScatterElements: as many dims as t, none longer but
-// the axis; and of GatherND and ScatterND: the last dim indexes dims of t, from dim `first` on, and
-// dims before `first` are those of t.
+// Checks the indices of GatherElements and ScatterElements: they have as many dims as t, and none
+// is longer, except the axis.
 bool qdq_check_element_indices(const qdq_op_context *ctx, qdq_shape t, size_t input, int axis);
+// Checks the indices of GatherND and ScatterND: their last dim has the indices of dims of t from
+// `first` on, and their first `first` dims equal the dims of t.
 bool qdq_check_tuples(const qdq_op_context *ctx, qdq_shape t, size_t input, int first);
 
 //---- Places -----------------------------------------------------------------

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pad: adds indices before and after those of each dim, or with negative pads removes some.
+// Pad: adds indices at the begin and the end of each dim; a negative pad removes some.
 #include <string.h>
 
 #include "ops/movement/runs.h"

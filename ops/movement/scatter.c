@@ -13,7 +13,8 @@
 enum { IN_X, IN_INDICES, IN_UPDATES };
 enum { REDUCED_PART = 64, MOST_UNITS = 64 };  // each thread walks all indices at least once
 
-// What reductions compute on: the wrap of narrower integers is not that of a byte.
+// The dtypes that reductions compute on. Narrower integers are left out: their elements are whole
+// bytes, which would wrap around too late.
 #define SET_REDUCED                                                                       \
     (QDQ_SET_FLOATS | QDQ_SET(INT8) | QDQ_SET(UINT8) | QDQ_SET(INT16) | QDQ_SET(UINT16) | \
      QDQ_SET(INT32) | QDQ_SET(INT64))
@@ -45,7 +46,7 @@ static float reduce_float(qdq_reduction reduction, float a, float b) {
     return b;
 }
 
-// Sums and products wrap around: the low bytes are those of the dtype's.
+// Sums and products wrap around: the low bytes of the 64 bits are the result.
 static int64_t reduce_int(qdq_reduction reduction, int64_t a, int64_t b) {
     switch (reduction) {
     case QDQ_REDUCTION_ADD: return (int64_t)((uint64_t)a + (uint64_t)b);

@@ -24,7 +24,7 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high) {
     return v < low ? low : v > high ? high : v;
 }
 
-// What is left of a dim; a count of 0 if nothing is.
+// The indices that a slice leaves of a dim; a count of 0 if there are none.
 static cut cut_of(int64_t dim, int64_t start, int64_t end, int64_t step) {
     int64_t before = step < 0 ? -1 : 0, last = step < 0 ? dim - 1 : dim;
     start = clamp(start < 0 ? start + dim : start, 0, last);
