@@ -29,13 +29,13 @@ static inline bool qdq_set_has(qdq_dtype_set set, qdq_dtype dtype) { return set 
 #define QDQ_SET_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_FLOAT))  // what most ops compute on
 #define QDQ_SET_SMALL_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_SMALL))  // float8, float4
 #define QDQ_SET_INTS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_INT))
+#define QDQ_SET_WIDE_INTS (QDQ_SET(UINT32) | QDQ_SET(INT64) | QDQ_SET(UINT64))
 #define QDQ_SET_BLOCK_FLOATS ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_IF_BLOCK))
 #define QDQ_SET_REALS (QDQ_SET_FLOATS | QDQ_SET_BLOCK_FLOATS)  // what Dequantize makes
 #define QDQ_SET_QUANTIZED \
     (QDQ_SET_INTS | QDQ_SET_SMALL_FLOATS | QDQ_SET_BLOCK_FLOATS)  // what Quantize makes
 #define QDQ_SET_SCALES (QDQ_SET_FLOATS | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(FLOAT8_E4M3FN))
 #define QDQ_SET_COMPUTED_SCALES QDQ_SET_SCALES
-#define QDQ_SET_CASTS (QDQ_SET_ALL & ~QDQ_SET(INT64))
 #define QDQ_SET_ALL ((qdq_dtype_set)0 QDQ_DTYPES(QDQ_SET_ROW))
 
 // "float32, bfloat16" in the order of the dtype list.

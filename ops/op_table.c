@@ -16,12 +16,14 @@
     X(qdq_op_requantize)                  \
     X(qdq_op_cast)                        \
     QDQ_UNARY_OPS(ROW)                    \
+    X(qdq_op_is_inf)                      \
     X(qdq_op_leaky_relu)                  \
     X(qdq_op_elu)                         \
     X(qdq_op_hard_sigmoid)                \
     X(qdq_op_clamp)                       \
     X(qdq_op_gelu)                        \
     QDQ_BINARY_OPS(ROW)                   \
+    X(qdq_op_bit_shift)                   \
     X(qdq_op_select)                      \
     X(qdq_op_bias_add)                    \
     X(qdq_op_prelu)                       \

@@ -154,6 +154,12 @@ static void json_op(qdq_json *json, size_t op) {
     qdq_json_end_object(json);
 }
 
+// In full: `greatest` of uint64 is what an int64_t holds.
+static unsigned long long greatest_of(const qdq_dtype_info *info) {
+    bool is_uint64 = info->bits == 64 && info->least == 0;
+    return is_uint64 ? UINT64_MAX : (unsigned long long)info->greatest;
+}
+
 static void print_dtypes(void) {
     printf("%-16s %5s  %-6s %20s %20s  %-12s %s\n", "dtype", "bits", "kind", "least", "greatest",
            "safetensors", "npy");
@@ -162,7 +168,7 @@ static void print_dtypes(void) {
         bool whole = !qdq_dtype_is_real((qdq_dtype)d);
         printf("%-16s %5d  %-6s", info->name, info->bits, whole ? "int" : "float");
         if (whole)
-            printf(" %20lld %20lld", (long long)info->least, (long long)info->greatest);
+            printf(" %20lld %20llu", (long long)info->least, greatest_of(info));
         else
             printf(" %20s %20s", "", "");
         printf("  %-12s %s\n", info->safetensors, *info->npy ? info->npy : "(as <f4)");

@@ -212,7 +212,7 @@ void json_traffic(qdq_json *json, const qdq_plan *plan) {
 }
 
 void json_element(qdq_json *json, qdq_dtype dtype, double value) {
-    if (qdq_dtype_get(dtype)->kind == QDQ_KIND_WIDE_INT)
+    if (qdq_dtype_get(dtype)->kind == QDQ_KIND_WIDE_INT || dtype == QDQ_FLOAT64)
         qdq_json_double(json, value);
     else if (qdq_dtype_get(dtype)->kind == QDQ_KIND_INT)
         qdq_json_int(json, (int64_t)value);

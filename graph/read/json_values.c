@@ -53,16 +53,25 @@ static void bad_data(const qdq_reader *r, const declaration *d, const char *foun
                           (qdq_subject){d->name, NULL, "data", "constant"}, found, wanted);
 }
 
-// Stores an integer of an int64 constant exactly; a double would not hold all of them.
+// Stores an integer of 64 bits, or a uint32, exactly; a double would not hold all of them.
 static bool store_wide(const qdq_reader *r, const declaration *d, const qdq_json_item *json,
                        size_t i, char *out) {
-    int64_t wide;
-    bool whole = qdq_json_int64(json, &wide);
+    const qdq_dtype_info *info = qdq_dtype_get(d->dtype);
+    qdq_findings *f = &r->graph->findings;
+    int64_t wide = 0;
+    uint64_t bits = 0;
+    bool whole =
+        d->dtype == QDQ_UINT64 ? qdq_json_uint64(json, &bits) : qdq_json_int64(json, &wide);
+    if (d->dtype != QDQ_UINT64) {
+        whole = whole && wide >= info->least && wide <= info->greatest;
+        bits = (uint64_t)wide;
+    }
     if (whole)
-        memcpy(out, &wide, sizeof wide);
+        qdq_encode_wide(d->dtype, &bits, out, 1);
     else
-        bad_data(r, d, qdq_text(&r->graph->findings, "has no such number at index %zu", i),
-                 "whole numbers of at most 64 bits");
+        bad_data(r, d, qdq_text(f, "has no such number at index %zu", i),
+                 d->dtype == QDQ_INT64 ? "whole numbers of at most 64 bits"
+                                       : qdq_text(f, "whole numbers that %s can hold", info->name));
     return whole;
 }
 
@@ -77,6 +86,10 @@ static bool store_number(const qdq_reader *r, const declaration *d, const qdq_js
         return false;
     }
     if (info->kind == QDQ_KIND_WIDE_INT) return store_wide(r, d, json, i, out);
+    if (info->kind == QDQ_KIND_WIDE_FLOAT) {
+        qdq_encode_wide(d->dtype, &number, out, 1);
+        return true;
+    }
     if (qdq_dtype_is_real(d->dtype)) {
         float real = (float)number, stored;
         static const qdq_numerics overflow = {.float_overflow = QDQ_FLOAT_OVERFLOW};

@@ -194,6 +194,13 @@ void qdq_expect_y(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set
     (void)qdq_expect_dtype(ctx, rule, "dtype", ctx->outputs[0].dtype, set);
 }
 
+void qdq_expect_inputs(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set) {
+    for (size_t i = 0; i < ctx->input_count; i++)
+        if (ctx->inputs[i].given && !qdq_expect_dtype(ctx, rule, qdq_op_port(ctx->op, i)->name,
+                                                      ctx->inputs[i].type.dtype, set))
+            return;
+}
+
 void qdq_expect_both(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set) {
     if (qdq_expect_dtype(ctx, rule, "x", ctx->inputs[QDQ_PORT_X].type.dtype, set))
         qdq_expect_y(ctx, rule, set);

@@ -76,6 +76,9 @@ void qdq_expect_y(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set
 // The same for x, then y.
 void qdq_expect_both(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set);
 
+// The same for every input.
+void qdq_expect_inputs(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set);
+
 // All constant scales are above 0 (for Requantize: on both sides).
 void qdq_check_positive_scale(const qdq_op_context *ctx, const qdq_rule *rule);
 // No scale is made at run time.

@@ -12,6 +12,12 @@
 
 #define QDQ_INTEGER_PRODUCTS "MatMulInteger ConvInteger QLinearMatMul QLinearConv"
 
+// Elementwise ops whose operands may have more dtypes than most ops take.
+#define QDQ_ELEMENT_OPS                                                       \
+    "Abs Sqrt Add Subtract Multiply Divide Minimum Maximum Select "           \
+    "Equal Greater GreaterEqual Less LessOrEqual IsNaN IsInf Not And Or Xor " \
+    "BitwiseNot BitwiseAnd BitwiseOr BitwiseXor BitShift"
+
 // All six backends have these ops, or their documents say what is computed instead.
 #define QDQ_COMMON_OPS                                                                        \
     "Quantize Dequantize DynamicQuantize Requantize Cast "                                    \
@@ -31,20 +37,28 @@
 #define QDQ_ONNX_MOVES                                                                \
     "Slice Pad Expand Tile Gather GatherElements GatherND ScatterElements ScatterND " \
     "DepthToSpace SpaceToDepth Trilu EyeLike OneHot CumSum "
-#define QDQ_ONNX_OPS QDQ_USUAL_OPS QDQ_ONNX_MOVES "BatchNormForwardTraining " QDQ_INTEGER_PRODUCTS
+
+// Comparisons; truth values, and bits.
+#define QDQ_COMPARISONS "Equal Greater Less LessOrEqual "
+#define QDQ_LOGIC "Not And Or Xor IsNaN IsInf "
+#define QDQ_BITWISE "BitwiseNot BitwiseAnd BitwiseOr BitwiseXor BitShift "
+#define QDQ_ALL_LOGIC QDQ_COMPARISONS QDQ_LOGIC QDQ_BITWISE
+
+#define QDQ_ONNX_OPS \
+    QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_ALL_LOGIC "BatchNormForwardTraining " QDQ_INTEGER_PRODUCTS
 #define QDQ_ONEDNN_OPS QDQ_USUAL_OPS "BatchNormForwardTraining GenIndex " QDQ_INTEGER_PRODUCTS
-#define QDQ_TENSORRT_OPS QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_INTEGER_PRODUCTS
-#define QDQ_TRIPY_OPS QDQ_COMMON_OPS "GenIndex Slice Pad Expand Gather Trilu CumSum"
-#define QDQ_TTNN_OPS                                                             \
-    QDQ_COMMON_OPS                                                               \
-    "Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp PReLU "                \
-    "ToMemoryConfig InterleavedToSharded ShardedToInterleaved Reshard ToLayout " \
-    "RMSNorm BatchNormForwardTraining Slice Pad Expand Tile "                    \
-    "GatherElements ScatterElements Trilu CumSum"
-#define QDQ_TORCHAO_OPS                                                     \
-    QDQ_USUAL_OPS                                                           \
-    "BatchNormForwardTraining Slice Pad Expand Tile Gather GatherElements " \
-    "ScatterElements ScatterND DepthToSpace Trilu EyeLike CumSum"
+#define QDQ_TENSORRT_OPS QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_COMPARISONS QDQ_LOGIC QDQ_INTEGER_PRODUCTS
+#define QDQ_TRIPY_OPS QDQ_COMMON_OPS QDQ_COMPARISONS "GenIndex Slice Pad Expand Gather Trilu CumSum"
+#define QDQ_TTNN_OPS                                                                 \
+    QDQ_COMMON_OPS QDQ_ALL_LOGIC                                                     \
+        "Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp PReLU "                \
+        "ToMemoryConfig InterleavedToSharded ShardedToInterleaved Reshard ToLayout " \
+        "RMSNorm BatchNormForwardTraining Slice Pad Expand Tile "                    \
+        "GatherElements ScatterElements Trilu CumSum"
+#define QDQ_TORCHAO_OPS                                                         \
+    QDQ_USUAL_OPS QDQ_ALL_LOGIC                                                 \
+        "BatchNormForwardTraining Slice Pad Expand Tile Gather GatherElements " \
+        "ScatterElements ScatterND DepthToSpace Trilu EyeLike CumSum"
 
 // A rule that reports nodes of ops not in `known`, one of the lists above.
 #define QDQ_UNKNOWN_OPS_ROW(target, known, rule_source)                                       \

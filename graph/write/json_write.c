@@ -34,7 +34,11 @@ static void write_elements(qdq_json *json, const qdq_graph_value *value) {
     qdq_json_begin_line(json);
     for (size_t i = 0; i < count; i++) {
         const char *element = (const char *)value->data + i * size;
-        if (!qdq_dtype_is_real(value->type.dtype)) {
+        if (value->type.dtype == QDQ_UINT64) {
+            qdq_json_uint(json, *(const uint64_t *)(const void *)element);
+        } else if (value->type.dtype == QDQ_FLOAT64) {
+            qdq_json_double(json, *(const double *)(const void *)element);
+        } else if (!qdq_dtype_is_real(value->type.dtype)) {
             int64_t whole;
             qdq_widen_int64(value->type.dtype, element, &whole, 1);
             qdq_json_int(json, whole);

@@ -74,7 +74,8 @@ typedef struct qdq_allocator {
 
 // One row per element type; every other list of element types is generated from this one.
 // X(enumerator, name, bits, kind, least, greatest, name in safetensors, name in .npy)
-// `least` and `greatest` bound integer types; float rows leave them 0. Safetensors and .npy files
+// `least` and `greatest` bound integer types, as far as int64_t can: uint64 goes on to 2^64 - 1.
+// Float rows leave them 0. Safetensors and .npy files
 // store types narrower than a byte as one byte per element. A .npy name of "" means that the format
 // lacks the type: its elements are widened to float32. Block floats are float32 except in tiles.
 // clang-format off
@@ -100,7 +101,10 @@ typedef struct qdq_allocator {
     X(UINT2,           uint2,            2, INT,         0,         3,         "U8",   "|u1")    \
     X(FLOAT8_E4M3FNUZ, float8_e4m3fnuz,  8, SMALL_FLOAT, 0,         0,         "F8_E4M3FNUZ", "")\
     X(FLOAT8_E5M2FNUZ, float8_e5m2fnuz,  8, SMALL_FLOAT, 0,         0,         "F8_E5M2FNUZ", "")\
-    X(INT64,           int64,           64, WIDE_INT,    INT64_MIN, INT64_MAX, "I64",  "<i8")
+    X(INT64,           int64,           64, WIDE_INT,    INT64_MIN, INT64_MAX, "I64",  "<i8")    \
+    X(UINT32,          uint32,          32, WIDE_INT,    0,         UINT32_MAX, "U32", "<u4")    \
+    X(UINT64,          uint64,          64, WIDE_INT,    0,         INT64_MAX, "U64",  "<u8")    \
+    X(FLOAT64,         float64,         64, WIDE_FLOAT,  0,         0,         "F64",  "<f8")
 // clang-format on
 
 typedef enum qdq_dtype {
@@ -118,7 +122,8 @@ typedef enum qdq_dtype_kind {
     QDQ_KIND_EXPONENT,     // powers of two, used as scales
     QDQ_KIND_INT,
     QDQ_KIND_BOOL,
-    QDQ_KIND_WIDE_INT,  // wider than ops compute in: seeds and offsets, which ops move unchanged
+    QDQ_KIND_WIDE_INT,    // integers beyond int32: indices, sizes, seeds
+    QDQ_KIND_WIDE_FLOAT,  // float64
 } qdq_dtype_kind;
 
 // A row of QDQ_DTYPES. `bits` is the width in memory. The API holds an element in (bits + 7) / 8
@@ -142,16 +147,21 @@ QDQ_API const char *qdq_dtype_name(qdq_dtype dtype);
 // Bytes of one element in the API: (bits + 7) / 8, or 4 for a block float; 0 if `dtype` is invalid.
 QDQ_API size_t qdq_dtype_size(qdq_dtype dtype);
 
-// Whether elements can have a fraction (kinds FLOAT, SMALL_FLOAT, BLOCK_FLOAT, EXPONENT).
+// Whether elements can have a fraction (kinds FLOAT, SMALL_FLOAT, BLOCK_FLOAT, EXPONENT,
+// WIDE_FLOAT).
 QDQ_API bool qdq_dtype_is_real(qdq_dtype dtype);
 
 // Convert n elements, stored in `data` as everywhere in the API. qdq_widen_float takes the dtypes
 // of qdq_dtype_is_real, qdq_widen_int takes all others; a wrong dtype writes nothing. Both are
-// exact, except that qdq_widen_int clamps int64 to int32_t.
+// exact, except that qdq_widen_float rounds float64, and qdq_widen_int clamps uint32, int64 and
+// uint64 to int32_t.
 QDQ_API void qdq_widen_float(qdq_dtype dtype, const void *data, float *out, size_t n);
 QDQ_API void qdq_widen_int(qdq_dtype dtype, const void *data, int32_t *out, size_t n);
-// Like qdq_widen_int, but exact for int64 too.
+// Like qdq_widen_int, but exact for all: uint64 keeps its 64 bits, so from 2^63 on `out` is
+// negative until it is converted to uint64_t.
 QDQ_API void qdq_widen_int64(qdq_dtype dtype, const void *data, int64_t *out, size_t n);
+// Like qdq_widen_float, but exact for float64 too.
+QDQ_API void qdq_widen_float64(qdq_dtype dtype, const void *data, double *out, size_t n);
 
 //---- Shapes -----------------------------------------------------------------
 

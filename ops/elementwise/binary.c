@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise ops of two or three inputs that are broadcast to one shape: Add and the other binary
-// ops, Select, BiasAdd, PReLU.
+// ops, BitShift, Select, BiasAdd, PReLU.
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/elementwise_ops.h"
 #include "ops/quantize/quant_params.h"
 
 enum { PORT_A, PORT_B };
-
-#define FLOATS_AND_INT32 (QDQ_SET_FLOATS | QDQ_SET(INT32))
 
 // The shape that two inputs are broadcast to, or a finding.
 static bool join(const qdq_op_context *ctx, size_t a, size_t b, qdq_broadcast rule,
@@ -41,10 +39,14 @@ static bool join(const qdq_op_context *ctx, size_t a, size_t b, qdq_broadcast ru
             "numpy: dims from the last on are equal or 1; none: equal shapes"        \
     }
 
-static const qdq_port_desc float_inputs[] = BINARY_PORTS(QDQ_SET_FLOATS);
-static const qdq_port_desc number_inputs[] = BINARY_PORTS(FLOATS_AND_INT32);
+static const qdq_port_desc number_inputs[] = BINARY_PORTS(QDQ_SET_ELEMENTS_NUMBER);
+static const qdq_port_desc compared_inputs[] = BINARY_PORTS(QDQ_SET_ELEMENTS_COMPARED);
+static const qdq_port_desc any_inputs[] = BINARY_PORTS(QDQ_SET_ELEMENTS_COMPARED | QDQ_SET(BOOL));
+static const qdq_port_desc bool_inputs[] = BINARY_PORTS(QDQ_SET(BOOL));
+static const qdq_port_desc bits_inputs[] = BINARY_PORTS(QDQ_SET_ELEMENTS_BITS);
 static const qdq_port_desc float_outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
-static const qdq_port_desc number_outputs[] = {{"y", 0, false, FLOATS_AND_INT32}};
+static const qdq_port_desc number_outputs[] = {{"y", 0, false, QDQ_SET_ELEMENTS_NUMBER}};
+static const qdq_port_desc bits_outputs[] = {{"y", 0, false, QDQ_SET_ELEMENTS_BITS}};
 static const qdq_port_desc bool_outputs[] = {{"y", 0, false, QDQ_SET(BOOL)}};
 static const qdq_attr_desc alike_attrs[] = {BROADCAST_ATTR};
 static const qdq_attr_desc mixed_attrs[] = {BROADCAST_ATTR,
@@ -59,11 +61,18 @@ static void infer_shape(qdq_op_context *ctx, qdq_dtype dtype) {
         (void)join(ctx, PORT_A, PORT_B, a->auto_broadcast, &ctx->outputs[0].shape);
 }
 
-// a, b and y may have different dtypes.
+// a, b and y may have different dtypes, unless one of them has more than 32 bits.
 static void infer_mixed(qdq_op_context *ctx) {
     const qdq_binary_attrs *a = ctx->attrs;
-    qdq_dtype dtype = a->dtype ? a->dtype : ctx->inputs[PORT_A].type.dtype;
-    infer_shape(ctx, qdq_check_result(ctx, dtype, ctx->op->outputs[0].dtypes));
+    qdq_dtype of_a = ctx->inputs[PORT_A].type.dtype, dtype = a->dtype ? a->dtype : of_a;
+    bool wide = qdq_dtype_is_wide(of_a) ||
+                (qdq_has_input(ctx, PORT_B) && qdq_dtype_is_wide(ctx->inputs[PORT_B].type.dtype));
+    qdq_dtype_set results = ctx->op->outputs[0].dtypes;
+    if (wide)
+        (void)qdq_check_same_dtype(ctx, PORT_B);
+    else
+        results &= QDQ_SET_FLOATS | QDQ_SET(INT32);
+    infer_shape(ctx, qdq_check_result(ctx, dtype, wide ? (qdq_dtype_set)1 << of_a : results));
 }
 
 static void infer_alike(qdq_op_context *ctx) {
@@ -89,28 +98,77 @@ static void infer_comparison(qdq_op_context *ctx) {
         .attrs_size = sizeof(qdq_binary_attrs),                                              \
         BINARY_##kind,                                                                       \
         .lower = lower_##function_name,                                                      \
-        .by_chip = QDQ_ELEMENTWISE_##function_name != QDQ_ELEMENTWISE_greater_equal,         \
     };
 
 #define BINARY_number_mixed \
-    QDQ_OP_TABLES(number_inputs, number_outputs, mixed_attrs), .infer = infer_mixed
-#define BINARY_float_mixed \
-    QDQ_OP_TABLES(float_inputs, float_outputs, mixed_attrs), .infer = infer_mixed
-#define BINARY_float_alike \
-    QDQ_OP_TABLES(float_inputs, float_outputs, alike_attrs), .infer = infer_alike
+    QDQ_OP_TABLES(number_inputs, number_outputs, mixed_attrs), .infer = infer_mixed, .by_chip = true
+#define BINARY_number_alike \
+    QDQ_OP_TABLES(number_inputs, number_outputs, alike_attrs), .infer = infer_alike, .by_chip = true
 #define BINARY_number_bool \
-    QDQ_OP_TABLES(number_inputs, bool_outputs, alike_attrs), .infer = infer_comparison
+    QDQ_OP_TABLES(compared_inputs, bool_outputs, alike_attrs), .infer = infer_comparison
+#define BINARY_any_bool \
+    QDQ_OP_TABLES(any_inputs, bool_outputs, alike_attrs), .infer = infer_comparison
+#define BINARY_bool_bool \
+    QDQ_OP_TABLES(bool_inputs, bool_outputs, alike_attrs), .infer = infer_comparison
+#define BINARY_bits_alike \
+    QDQ_OP_TABLES(bits_inputs, bits_outputs, alike_attrs), .infer = infer_alike
 
 QDQ_BINARY_OPS(BINARY)
+
+//---- BitShift ---------------------------------------------------------------
+
+#define SHIFTED (QDQ_SET(UINT8) | QDQ_SET(UINT16) | QDQ_SET(UINT32) | QDQ_SET(UINT64))
+
+static const char *const directions[] = {"left", "right", NULL};
+static const qdq_port_desc shift_inputs[] = {
+    {"a", offsetof(qdq_bit_shift_attrs, a), false, SHIFTED},
+    {"b", offsetof(qdq_bit_shift_attrs, b), false, SHIFTED}};
+static const qdq_port_desc shift_outputs[] = {{"y", 0, false, SHIFTED}};
+static const qdq_attr_desc shift_attrs[] = {
+    {"auto_broadcast", QDQ_ATTR_WORD, offsetof(qdq_bit_shift_attrs, auto_broadcast),
+     qdq_broadcast_words, "numpy",
+     "numpy: dims from the last on are equal or 1; none: equal shapes"},
+    {"direction", QDQ_ATTR_WORD, offsetof(qdq_bit_shift_attrs, direction), directions, "left",
+     "left: toward the high bits"}};
+
+static void infer_shift(qdq_op_context *ctx) {
+    const qdq_bit_shift_attrs *a = ctx->attrs;
+    (void)qdq_check_same_dtype(ctx, PORT_B);
+    ctx->outputs[0] = ctx->inputs[PORT_A].type;
+    if (qdq_has_input(ctx, PORT_B))
+        (void)join(ctx, PORT_A, PORT_B, a->auto_broadcast, &ctx->outputs[0].shape);
+}
+
+static size_t lower_shift(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_bit_shift_attrs *a = ctx->attrs;
+    bool right = a->direction == QDQ_SHIFT_RIGHT;
+    qdq_elements op = {.function = right ? QDQ_ELEMENTWISE_shift_right : QDQ_ELEMENTWISE_shift_left,
+                       .a = PORT_A,
+                       .b = PORT_B,
+                       .c = -1};
+    return qdq_lower_elements(ctx, to, &op, stages);
+}
+
+const qdq_op qdq_op_bit_shift = {
+    .name = "BitShift",
+    .summary = "y = a shifted by b bits",
+    .attrs_size = sizeof(qdq_bit_shift_attrs),
+    QDQ_OP_TABLES(shift_inputs, shift_outputs, shift_attrs),
+    .infer = infer_shift,
+    .lower = lower_shift,
+};
 
 //---- Select -----------------------------------------------------------------
 
 enum { SELECT_CONDITION, SELECT_A, SELECT_B };
 
+#define SELECTED (QDQ_SET_ELEMENTS_COMPARED | QDQ_SET(BOOL))
+
 static const qdq_port_desc select_inputs[] = {
     {"condition", offsetof(qdq_select_attrs, condition), false, QDQ_SET(BOOL)},
-    {"a", offsetof(qdq_select_attrs, a), false, QDQ_SET_FLOATS},
-    {"b", offsetof(qdq_select_attrs, b), false, QDQ_SET_FLOATS}};
+    {"a", offsetof(qdq_select_attrs, a), false, SELECTED},
+    {"b", offsetof(qdq_select_attrs, b), false, SELECTED}};
+static const qdq_port_desc select_outputs[] = {{"y", 0, false, SELECTED}};
 static const qdq_attr_desc select_attrs[] = {
     {"auto_broadcast", QDQ_ATTR_WORD, offsetof(qdq_select_attrs, auto_broadcast),
      qdq_broadcast_words, "numpy",
@@ -147,7 +205,7 @@ const qdq_op qdq_op_select = {
     .name = "Select",
     .summary = "y = condition ? a : b",
     .attrs_size = sizeof(qdq_select_attrs),
-    QDQ_OP_TABLES(select_inputs, float_outputs, select_attrs),
+    QDQ_OP_TABLES(select_inputs, select_outputs, select_attrs),
     .infer = infer_select,
     .lower = lower_select,
 };

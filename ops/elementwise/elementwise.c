@@ -21,12 +21,12 @@ typedef struct operand {
 typedef struct elements_params {
     qdq_elementwise_fn *fn;
     qdq_elementwise_numbers numbers;
-    qdq_elementwise function;
+    qdq_registers registers;
     qdq_dtype y_dtype;
-    bool whole;    // all operands and y are integers: exact
     bool on_chip;  // `fn` computes as a chip does
     operand operands[MAX_OPERANDS];
     qdq_shape shape;  // of y
+    size_t row;       // tensor ops: elements of y whose operands lie contiguously, or are all one
     // Links: the operand that is x, and the views of the other operands.
     size_t x;
     size_t view[MAX_OPERANDS];
@@ -60,53 +60,56 @@ static void from_floats(qdq_dtype dtype, const float *y, void *out, size_t n) {
     qdq_encode_int(dtype, whole, out, n);
 }
 
-// Computes at most PART elements from contiguous 32-bit operands.
-static void run_floats(const elements_params *p, const float *const *in, const uint32_t *c, void *y,
-                       size_t n) {
-    float out[PART];
-    bool direct = p->y_dtype == QDQ_FLOAT32;
-    p->fn(&p->numbers, in[0], in[1], c, direct ? y : out, n);
-    if (!direct) from_floats(p->y_dtype, out, y, n);
+// The dtype that has the form of the registers.
+static const qdq_dtype plain_dtypes[] = {[QDQ_REGISTERS_F32] = QDQ_FLOAT32,
+                                         [QDQ_REGISTERS_I32] = QDQ_INT32,
+                                         [QDQ_REGISTERS_I64] = QDQ_INT64,
+                                         [QDQ_REGISTERS_U64] = QDQ_UINT64,
+                                         [QDQ_REGISTERS_F64] = QDQ_FLOAT64};
+
+static void to_registers(qdq_registers registers, qdq_dtype dtype, const void *from, void *out,
+                         size_t n) {
+    if (registers == QDQ_REGISTERS_F32)
+        to_floats(dtype, from, out, n);
+    else if (registers == QDQ_REGISTERS_I32)
+        qdq_decode_int(dtype, from, out, n);
+    else
+        qdq_decode_wide(dtype, from, out, n);
 }
 
-static int64_t exact(qdq_elementwise function, int64_t a, int64_t b) {
-    switch (function) {
-    case QDQ_ELEMENTWISE_subtract: return a - b;
-    case QDQ_ELEMENTWISE_greater_equal: return a >= b;
-    default: return a + b;
-    }
-}
-
-static void run_ints(const elements_params *p, const int32_t *a, const int32_t *b, void *y,
+// Computes at most PART elements from contiguous registers.
+static void run_part(const elements_params *p, const void *const in[MAX_OPERANDS], void *y,
                      size_t n) {
-    int32_t out[PART];
-    for (size_t i = 0; i < n; i++) {
-        int64_t v = exact(p->function, a[i], b[i]);
-        out[i] = (int32_t)(v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : v);
-    }
-    qdq_encode_int(p->y_dtype, out, y, n);
+    uint64_t out[PART];
+    bool direct = p->y_dtype == plain_dtypes[p->registers];
+    p->fn(&p->numbers, in[0], in[1], in[2], direct ? y : out, n);
+    if (direct) return;
+    if (p->registers == QDQ_REGISTERS_F32)
+        from_floats(p->y_dtype, (const float *)(const void *)out, y, n);
+    else if (p->registers == QDQ_REGISTERS_I32)
+        qdq_encode_int(p->y_dtype, (const int32_t *)(const void *)out, y, n);
+    else
+        qdq_encode_wide(p->y_dtype, out, y, n);
 }
 
 //---- As a link --------------------------------------------------------------
 
-// Elements at to at + n - 1 of an operand: x itself, or a view.
-static const uint32_t *link_operand(const elements_params *p, size_t which, const qdq_view *views,
-                                    const char *x, size_t at, size_t n, uint32_t *part) {
+// Elements at to at + n - 1 of an operand: x itself, or a view. Only x can have 64 bits.
+static const void *link_operand(const elements_params *p, size_t which, const qdq_view *views,
+                                const char *x, size_t at, size_t n, uint64_t *room) {
     const operand *o = &p->operands[which];
     if (!o->given) return NULL;
-    bool as_float = !p->whole && which < 2;
     if (which == p->x) {
         const char *from = x + at * qdq_dtype_size(o->dtype);
-        if (o->dtype == QDQ_FLOAT32) return (const uint32_t *)(const void *)from;
-        if (as_float)
-            to_floats(o->dtype, from, (float *)(void *)part, n);
-        else
-            qdq_decode_int(o->dtype, from, (int32_t *)(void *)part, n);
-        return part;
+        if (o->dtype == plain_dtypes[p->registers]) return from;
+        to_registers(p->registers, o->dtype, from, room, n);
+        return room;
     }
     const qdq_view *view = &views[p->view[which]];
+    bool as_float = p->registers == QDQ_REGISTERS_F32 && which < 2;
     bool convert = as_float && !qdq_dtype_is_real(o->dtype);
     if (view->step && !convert) return view->data + at;
+    uint32_t *part = (uint32_t *)(void *)room;
     for (size_t i = 0; i < n; i++) {
         uint32_t item = view->data[view->step ? at + i : 0];
         part[i] = convert ? qdq_float_bits((float)(int32_t)item) : item;
@@ -117,26 +120,20 @@ static const uint32_t *link_operand(const elements_params *p, size_t which, cons
 static void run_link(const void *params, const qdq_view *views, const void *x, void *y, size_t n) {
     const elements_params *p = params;
     size_t y_size = qdq_dtype_size(p->y_dtype);
-    uint32_t parts[MAX_OPERANDS][PART];
+    uint64_t parts[MAX_OPERANDS][PART];
     for (size_t at = 0; at < n; at += PART) {
-        const uint32_t *in[MAX_OPERANDS];
+        const void *in[MAX_OPERANDS];
         size_t count = n - at < PART ? n - at : PART;
         for (size_t i = 0; i < MAX_OPERANDS; i++)
             in[i] = link_operand(p, i, views, x, at, count, parts[i]);
-        void *out = (char *)y + at * y_size;
-        const float *floats[2] = {(const float *)(const void *)in[0],
-                                  (const float *)(const void *)in[1]};
-        if (p->whole)
-            run_ints(p, (const int32_t *)(const void *)in[0], (const int32_t *)(const void *)in[1],
-                     out, count);
-        else
-            run_floats(p, floats, in[2], out, count);
+        run_part(p, in, (char *)y + at * y_size, count);
     }
 }
 
 //---- As a tensor op ---------------------------------------------------------
 
-// Used if both operands are broadcast. A part never crosses a row of y's last dim.
+// Used if both operands are broadcast, and for two operands of 64 bits: parameters of links
+// have 32. A part never crosses a row.
 static size_t operand_at(const operand *o, qdq_shape shape, size_t at) {
     size_t where = 0;
     for (int i = shape.rank - 1; i >= 0; i--) {
@@ -146,43 +143,47 @@ static size_t operand_at(const operand *o, qdq_shape shape, size_t at) {
     return where;
 }
 
-static void gather(const elements_params *p, size_t which, const void *memory, size_t at, size_t n,
-                   uint32_t *part) {
+// Elements at to at + n - 1 of an operand, in memory or in `room`. `step` is 0 if all are one.
+static const void *gather(const elements_params *p, size_t which, const void *memory, size_t at,
+                          size_t n, bool step, void *room) {
     const operand *o = &p->operands[which];
-    bool as_float = !p->whole && which < 2;
-    size_t step = p->shape.rank ? o->strides[p->shape.rank - 1] : 0;
+    qdq_registers registers = which < 2 ? p->registers : QDQ_REGISTERS_I32;
     const char *from =
         (const char *)memory + operand_at(o, p->shape, at) * qdq_dtype_size(o->dtype);
-    size_t count = step ? n : 1;
-    if (as_float)
-        to_floats(o->dtype, from, (float *)(void *)part, count);
+    if (step && o->dtype == plain_dtypes[registers]) return from;
+    to_registers(registers, o->dtype, from, room, step ? n : 1);
+    if (registers == QDQ_REGISTERS_F32 || registers == QDQ_REGISTERS_I32)
+        for (size_t i = 1; !step && i < n; i++) ((uint32_t *)room)[i] = *(uint32_t *)room;
     else
-        qdq_decode_int(o->dtype, from, (int32_t *)(void *)part, count);
-    for (size_t i = count; i < n; i++) part[i] = part[0];
+        for (size_t i = 1; !step && i < n; i++) ((uint64_t *)room)[i] = *(uint64_t *)room;
+    return room;
+}
+
+// Whether an operand goes on within a row of y.
+static bool steps(const elements_params *p, size_t which) {
+    for (int i = p->shape.rank - 1; i >= 0; i--)
+        if (p->shape.dims[i] > 1) return p->operands[which].strides[i] != 0;
+    return false;
 }
 
 static void run_tensor_op(const void *params, const qdq_tensors *tensors, size_t begin,
                           size_t end) {
     const elements_params *p = params;
-    size_t row = p->shape.rank ? (size_t)p->shape.dims[p->shape.rank - 1] : 1;
     size_t count = qdq_shape_count(p->shape), stop = end * UNIT < count ? end * UNIT : count;
-    uint32_t parts[MAX_OPERANDS][PART] = {{0}};
+    uint64_t parts[MAX_OPERANDS][PART];
+    bool step[MAX_OPERANDS];
+    for (size_t i = 0; i < MAX_OPERANDS; i++) step[i] = steps(p, i);
     qdq_chunks y;
     qdq_chunks_begin(&y, tensors, p->y_dtype);
     for (size_t at = begin * UNIT, n; at < stop; at += n) {
-        n = row - at % row;
+        const void *in[MAX_OPERANDS] = {NULL};
+        n = p->row - at % p->row;
         if (n > PART) n = PART;
         if (n > stop - at) n = stop - at;
         for (size_t i = 0; i < MAX_OPERANDS; i++)
             if (p->operands[i].given)
-                gather(p, i, tensors->x[p->operands[i].port], at, n, parts[i]);
-        void *out = qdq_chunks_room(&y, at, n);
-        const float *floats[2] = {(const float *)(void *)parts[0], (const float *)(void *)parts[1]};
-        if (p->whole)
-            run_ints(p, (const int32_t *)(void *)parts[0], (const int32_t *)(void *)parts[1], out,
-                     n);
-        else
-            run_floats(p, floats, parts[2], out, n);
+                in[i] = gather(p, i, tensors->x[p->operands[i].port], at, n, step[i], parts[i]);
+        run_part(p, in, qdq_chunks_room(&y, at, n), n);
     }
     qdq_chunks_end(&y);
 }
@@ -230,11 +231,45 @@ static qdq_stage link_stage(elements_params *p) {
     return stage;
 }
 
+// The elements of y in a row: the last dims along which each operand is either contiguous or one
+// element.
+static size_t row_of(const elements_params *p) {
+    size_t row = 1;
+    for (int i = p->shape.rank - 1; i >= 0; i--) {
+        if (p->shape.dims[i] == 1) continue;
+        for (size_t k = 0; row > 1 && k < MAX_OPERANDS; k++) {
+            const operand *o = &p->operands[k];
+            if (o->given && o->strides[i] != (steps(p, k) ? row : 0)) return row;
+        }
+        row *= (size_t)p->shape.dims[i];
+    }
+    return row;
+}
+
+static qdq_registers registers_of(const qdq_op_context *ctx, const elements_params *p) {
+    bool whole = !qdq_dtype_is_real(ctx->outputs[0].dtype);
+    for (size_t i = 0; i < 2; i++) {
+        qdq_dtype dtype = p->operands[i].dtype;
+        if (!p->operands[i].given) continue;
+        if (dtype == QDQ_FLOAT64) return QDQ_REGISTERS_F64;
+        if (dtype == QDQ_UINT64) return QDQ_REGISTERS_U64;
+        if (qdq_dtype_is_wide(dtype)) return QDQ_REGISTERS_I64;
+        whole = whole && !qdq_dtype_is_real(dtype);
+    }
+    return whole ? QDQ_REGISTERS_I32 : QDQ_REGISTERS_F32;
+}
+
+// Whether the op can be a link: parameters of links have 32 bits.
+static bool fits_link(const elements_params *p) {
+    bool wide = p->registers != QDQ_REGISTERS_F32 && p->registers != QDQ_REGISTERS_I32;
+    return p->x < MAX_OPERANDS && !(wide && p->operands[1].given);
+}
+
 // The function of a chip, if it is known for these dtypes.
-static void use_chip(elements_params *p, const qdq_lowering *to) {
+static void use_chip(elements_params *p, qdq_elementwise function, const qdq_lowering *to) {
     const operand *a = &p->operands[0], *b = &p->operands[1];
     qdq_elementwise_fn *fn =
-        qdq_chip_elementwise_find(p->function, to->numerics.multiply_add, a->dtype,
+        qdq_chip_elementwise_find(function, to->numerics.multiply_add, a->dtype,
                                   b->given ? b->dtype : a->dtype, p->y_dtype, to->isas);
     p->on_chip = fn != NULL;
     if (fn) p->fn = fn;
@@ -251,28 +286,25 @@ size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, con
     if (!p) return 0;
     qdq_type y = ctx->outputs[0];
     const int ports[MAX_OPERANDS] = {op->a, op->b, op->c};
-    *p = (elements_params){.fn = qdq_elementwise_find(op->function, to->isas),
-                           .numbers = op->numbers,
-                           .function = op->function,
-                           .y_dtype = y.dtype,
-                           .shape = y.shape,
-                           .x = MAX_OPERANDS};
-    p->whole = !qdq_dtype_is_real(y.dtype);
+    *p = (elements_params){
+        .numbers = op->numbers, .y_dtype = y.dtype, .shape = y.shape, .x = MAX_OPERANDS};
     for (size_t i = 0; i < MAX_OPERANDS; i++) {
         p->operands[i] = operand_of(ctx, op, i, ports[i], y.shape);
         if (!p->operands[i].given) continue;
-        p->whole = p->whole && !qdq_dtype_is_real(p->operands[i].dtype);
         if (i < 2 && (p->x == MAX_OPERANDS || (size_t)ports[i] == to->follows) &&
             qdq_shape_equal(ctx->inputs[ports[i]].type.shape, y.shape))
             p->x = i;
     }
-    use_chip(p, to);
+    p->registers = registers_of(ctx, p);
+    p->fn = qdq_elementwise_find(op->function, p->registers, to->isas);
+    p->row = row_of(p);
+    use_chip(p, op->function, to);
     size_t count = qdq_shape_count(y.shape);
-    stages[0] = p->x < MAX_OPERANDS ? link_stage(p)
-                                    : (qdq_stage){.params = p,
-                                                  .tensor_op = run_tensor_op,
-                                                  .units = (count + UNIT - 1) / UNIT,
-                                                  .cost = count,
-                                                  .chunks = true};
+    stages[0] = fits_link(p) ? link_stage(p)
+                             : (qdq_stage){.params = p,
+                                           .tensor_op = run_tensor_op,
+                                           .units = (count + UNIT - 1) / UNIT,
+                                           .cost = count,
+                                           .chunks = true};
     return 1;
 }

@@ -7,6 +7,14 @@
 #include "ops/infer.h"
 #include "ops/kernels/elementwise/elementwise_kernels.h"
 
+// Dtypes of the kinds of elementwise_ops.h.
+#define QDQ_SET_ELEMENTS_REAL (QDQ_SET_FLOATS | QDQ_SET(FLOAT64))
+#define QDQ_SET_ELEMENTS_NUMBER (QDQ_SET_ELEMENTS_REAL | QDQ_SET(INT32) | QDQ_SET_WIDE_INTS)
+#define QDQ_SET_ELEMENTS_BITS                                                             \
+    (QDQ_SET(INT8) | QDQ_SET(UINT8) | QDQ_SET(INT16) | QDQ_SET(UINT16) | QDQ_SET(INT32) | \
+     QDQ_SET_WIDE_INTS)
+#define QDQ_SET_ELEMENTS_COMPARED (QDQ_SET_ELEMENTS_REAL | QDQ_SET_INTS | QDQ_SET_WIDE_INTS)
+
 // An elementwise op: y = function(a, b, c), and the ports of its operands.
 typedef struct qdq_elements {
     qdq_elementwise function;

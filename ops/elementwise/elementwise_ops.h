@@ -6,33 +6,47 @@
 #ifndef QDQ_OPS_ELEMENTWISE_ELEMENTWISE_OPS_H
 #define QDQ_OPS_ELEMENTWISE_ELEMENTWISE_OPS_H
 
-// X(function, op, summary): one float input x, no attributes, y of the type of x.
-// clang-format off
-#define QDQ_UNARY_OPS(X)                                                     \
-    X(abs, "Abs", "y = |x|")                                                 \
-    X(exp, "Exp", "y = e^x")                                                 \
-    X(log, "Log", "y = ln x")                                                \
-    X(sqrt, "Sqrt", "y = the square root of x")                              \
-    X(square, "Square", "y = x * x")                                         \
-    X(tanh, "Tanh", "y = tanh x")                                            \
-    X(sigmoid, "Sigmoid", "y = 1 / (1 + e^-x)")                              \
-    X(relu, "ReLU", "y = max(x, 0)")                                         \
-    X(reciprocal, "Reciprocal", "y = 1 / x")                                 \
-    X(round, "Round", "y = x rounded to a whole number, half to even")       \
-    X(hard_swish, "HardSwish", "y = x * max(0, min(1, x / 6 + 0.5))")        \
-    X(mish, "Mish", "y = x * tanh(ln(1 + e^x))")
+// X(function, op, summary, kind). The kind says which dtypes the op takes and gives: `alike` gives
+// y the dtype of the inputs, `mixed` a dtype of its own, `bool` a truth value.
 
-// X(function, op, summary, kind): inputs a and b, broadcast to the shape of y. The kind says which
-// dtypes they have (binary.c): float_mixed and number_mixed give y a dtype of its own, float_alike
-// the dtype of a and b, number_bool compares.
-#define QDQ_BINARY_OPS(X)                                                    \
-    X(add, "Add", "y = a + b", number_mixed)                                 \
-    X(subtract, "Subtract", "y = a - b", number_mixed)                       \
-    X(multiply, "Multiply", "y = a * b", float_mixed)                        \
-    X(divide, "Divide", "y = a / b", float_mixed)                            \
-    X(minimum, "Minimum", "y = min(a, b)", float_alike)                      \
-    X(maximum, "Maximum", "y = max(a, b)", float_alike)                      \
-    X(greater_equal, "GreaterEqual", "y = a >= b", number_bool)
+// One input x, no attributes (unary.c).
+// clang-format off
+#define QDQ_UNARY_OPS(X)                                                             \
+    X(abs, "Abs", "y = |x|", number_alike)                                           \
+    X(exp, "Exp", "y = e^x", float_alike)                                            \
+    X(log, "Log", "y = ln x", float_alike)                                           \
+    X(sqrt, "Sqrt", "y = the square root of x", real_alike)                          \
+    X(square, "Square", "y = x * x", float_alike)                                    \
+    X(tanh, "Tanh", "y = tanh x", float_alike)                                       \
+    X(sigmoid, "Sigmoid", "y = 1 / (1 + e^-x)", float_alike)                         \
+    X(relu, "ReLU", "y = max(x, 0)", float_alike)                                    \
+    X(reciprocal, "Reciprocal", "y = 1 / x", float_alike)                            \
+    X(round, "Round", "y = x rounded to a whole number, half to even", float_alike)  \
+    X(is_nan, "IsNaN", "y = whether x is NaN", real_bool)                            \
+    X(logical_not, "Not", "y = not x", bool_bool)                                    \
+    X(bitwise_not, "BitwiseNot", "y = x with every bit flipped", bits_alike)         \
+    X(hard_swish, "HardSwish", "y = x * max(0, min(1, x / 6 + 0.5))", float_alike)   \
+    X(mish, "Mish", "y = x * tanh(ln(1 + e^x))", float_alike)
+
+// Inputs a and b, broadcast to the shape of y (binary.c).
+#define QDQ_BINARY_OPS(X)                                                            \
+    X(add, "Add", "y = a + b", number_mixed)                                         \
+    X(subtract, "Subtract", "y = a - b", number_mixed)                               \
+    X(multiply, "Multiply", "y = a * b", number_mixed)                               \
+    X(divide, "Divide", "y = a / b", number_mixed)                                   \
+    X(minimum, "Minimum", "y = min(a, b)", number_alike)                             \
+    X(maximum, "Maximum", "y = max(a, b)", number_alike)                             \
+    X(equal, "Equal", "y = a == b", any_bool)                                        \
+    X(greater, "Greater", "y = a > b", number_bool)                                  \
+    X(greater_equal, "GreaterEqual", "y = a >= b", number_bool)                      \
+    X(less, "Less", "y = a < b", number_bool)                                        \
+    X(less_or_equal, "LessOrEqual", "y = a <= b", number_bool)                       \
+    X(logical_and, "And", "y = a and b", bool_bool)                                  \
+    X(logical_or, "Or", "y = a or b", bool_bool)                                     \
+    X(logical_xor, "Xor", "y = a xor b", bool_bool)                                  \
+    X(bitwise_and, "BitwiseAnd", "y = a & b, bit by bit", bits_alike)                \
+    X(bitwise_or, "BitwiseOr", "y = a | b, bit by bit", bits_alike)                  \
+    X(bitwise_xor, "BitwiseXor", "y = a ^ b, bit by bit", bits_alike)
 // clang-format on
 
 #endif

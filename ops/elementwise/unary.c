@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise ops of one input: ReLU, Exp, GELU and others.
+// Elementwise ops of one input: ReLU, Exp, GELU, IsNaN and others.
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/elementwise_ops.h"
+#include "ops/quantize/quant_params.h"
 
 static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
 
@@ -15,11 +16,32 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
 
 //---- No attributes ----------------------------------------------------------
 
-static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_unary_attrs, x), false, QDQ_SET_FLOATS}};
+static void infer_bool(qdq_op_context *ctx) {
+    ctx->outputs[0] = (qdq_type){QDQ_BOOL, ctx->inputs[0].type.shape};
+}
+
+#define PORTS(kind, takes, gives)                           \
+    static const qdq_port_desc kind##_inputs[] = {          \
+        {"x", offsetof(qdq_unary_attrs, x), false, takes}}; \
+    static const qdq_port_desc kind##_outputs[] = {{"y", 0, false, gives}};
+
+PORTS(float_alike, QDQ_SET_FLOATS, QDQ_SET_FLOATS)
+PORTS(real_alike, QDQ_SET_ELEMENTS_REAL, QDQ_SET_ELEMENTS_REAL)
+PORTS(number_alike, QDQ_SET_ELEMENTS_NUMBER, QDQ_SET_ELEMENTS_NUMBER)
+PORTS(bits_alike, QDQ_SET_ELEMENTS_BITS, QDQ_SET_ELEMENTS_BITS)
+PORTS(real_bool, QDQ_SET_ELEMENTS_REAL | QDQ_SET_FLOAT8, QDQ_SET(BOOL))
+PORTS(bool_bool, QDQ_SET(BOOL), QDQ_SET(BOOL))
+
+#define INFER_float_alike infer
+#define INFER_real_alike infer
+#define INFER_number_alike infer
+#define INFER_bits_alike infer
+#define INFER_real_bool infer_bool
+#define INFER_bool_bool infer_bool
 
 static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee};
 
-#define UNARY(function, op_name, what)                                                      \
+#define UNARY(function, op_name, what, kind)                                                \
     static size_t lower_##function(const qdq_op_context *ctx, const qdq_lowering *to,       \
                                    qdq_stage *stages) {                                     \
         return lower_as(ctx, to, stages, QDQ_ELEMENTWISE_##function,                        \
@@ -29,11 +51,11 @@ static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee
         .name = (op_name),                                                                  \
         .summary = (what),                                                                  \
         .attrs_size = sizeof(qdq_unary_attrs),                                              \
-        .inputs = inputs,                                                                   \
+        .inputs = kind##_inputs,                                                            \
         .input_count = 1,                                                                   \
-        .outputs = outputs,                                                                 \
+        .outputs = kind##_outputs,                                                          \
         .output_count = 1,                                                                  \
-        .infer = infer,                                                                     \
+        .infer = INFER_##kind,                                                              \
         .lower = lower_##function,                                                          \
         .by_chip = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_relu ||                    \
                    QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_reciprocal,                \
@@ -41,6 +63,32 @@ static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee
     };
 
 QDQ_UNARY_OPS(UNARY)
+
+//---- IsInf ------------------------------------------------------------------
+
+static const qdq_port_desc is_inf_inputs[] = {
+    {"x", offsetof(qdq_is_inf_attrs, x), false, QDQ_SET_ELEMENTS_REAL | QDQ_SET_FLOAT8}};
+static const qdq_attr_desc is_inf_attrs[] = {
+    {"detect_negative", QDQ_ATTR_BOOL, offsetof(qdq_is_inf_attrs, detect_negative), NULL, "true",
+     "-Infinity counts"},
+    {"detect_positive", QDQ_ATTR_BOOL, offsetof(qdq_is_inf_attrs, detect_positive), NULL, "true",
+     "+Infinity counts"}};
+
+static size_t lower_is_inf(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_is_inf_attrs *a = ctx->attrs;
+    return lower_as(ctx, to, stages, QDQ_ELEMENTWISE_is_inf,
+                    (qdq_elementwise_numbers){a->detect_positive == QDQ_FALSE ? 0.0f : 1.0f,
+                                              a->detect_negative == QDQ_FALSE ? 0.0f : 1.0f});
+}
+
+const qdq_op qdq_op_is_inf = {
+    .name = "IsInf",
+    .summary = "y = whether x is an infinity",
+    .attrs_size = sizeof(qdq_is_inf_attrs),
+    QDQ_OP_TABLES(is_inf_inputs, bool_bool_outputs, is_inf_attrs),
+    .infer = infer_bool,
+    .lower = lower_is_inf,
+};
 
 //---- alpha ------------------------------------------------------------------
 

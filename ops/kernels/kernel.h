@@ -49,6 +49,10 @@ typedef struct qdq_cast_params {
 
 // Its `params` is a qdq_cast_params; it has no views.
 qdq_tile_fn qdq_cast_tile_portable;
+// Casts n elements, at most QDQ_CAST_PART, if float32 and int32_t registers cannot hold x or y.
+// False: they can.
+enum { QDQ_CAST_PART = 256 };
+bool qdq_cast_wide(const qdq_cast_params *p, const void *x, void *y, size_t n);
 
 // The best function for elements of a dtype; all give the same range.
 qdq_range_fn *qdq_range_find(qdq_dtype x_dtype, uint32_t isas);

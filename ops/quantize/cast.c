@@ -5,8 +5,8 @@
 
 static const char *const round_modes[] = {"up", "down", "nearest", NULL};
 
-static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_cast_attrs, x), false, QDQ_SET_CASTS}};
-static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_CASTS}};
+static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_cast_attrs, x), false, QDQ_SET_ALL}};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_ALL}};
 static const qdq_attr_desc attrs[] = {
     {"dtype", QDQ_ATTR_DTYPE, offsetof(qdq_cast_attrs, dtype), NULL, QDQ_REQUIRED, "of the result"},
     {"saturate", QDQ_ATTR_BOOL, offsetof(qdq_cast_attrs, saturate), NULL, "what the target does",
@@ -19,7 +19,7 @@ static void infer(qdq_op_context *ctx) {
     const qdq_cast_attrs *a = ctx->attrs;
     if (!a->dtype)
         qdq_report_violation(ctx, QDQ_RULE_DTYPE_REQUIRED, "dtype", "is missing", "the dtype of y");
-    qdq_dtype y = a->dtype ? qdq_check_result(ctx, a->dtype, QDQ_SET_CASTS) : QDQ_DTYPE_NONE;
+    qdq_dtype y = a->dtype ? qdq_check_result(ctx, a->dtype, QDQ_SET_ALL) : QDQ_DTYPE_NONE;
     ctx->outputs[0] = (qdq_type){y, ctx->inputs[QDQ_PORT_X].type.shape};
 }
 

@@ -94,7 +94,8 @@ static qdq_status check(const found_io *found, const char *what, qdq_dtype dtype
     const qdq_tensor_info *info = found->info;
     if (!data)
         return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the data is NULL", what, info->name);
-    bool widened = dtype == QDQ_FLOAT32 && qdq_dtype_is_real(info->dtype);
+    bool widened =
+        dtype == QDQ_FLOAT32 && qdq_dtype_is_real(info->dtype) && info->dtype != QDQ_FLOAT64;
     if (dtype != info->dtype && !widened && !stands_for(dtype, info->dtype))
         return qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%s': the data is %s, but the tensor is %s",
                         what, info->name, qdq_dtype_name(dtype), qdq_dtype_name(info->dtype));

@@ -141,16 +141,35 @@ INTEGER(uint4, uint8_t, 4)
 INTEGER(int2, int8_t, 2)
 INTEGER(uint2, uint8_t, 2)
 
-// Values beyond int32_t are clamped; qdq_widen_int64 gives all 64 bits.
-static void decode_int64(const void *x, int32_t *out, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        int64_t wide = ((const int64_t *)x)[i];
-        out[i] = (int32_t)(wide < INT32_MIN ? INT32_MIN : wide > INT32_MAX ? INT32_MAX : wide);
+// int32_t registers hold values beyond them clamped; qdq_decode_wide gives all bits.
+#define WIDE_INTEGER(name, type, is_signed)                                  \
+    static void decode_##name(const void *x, int32_t *out, size_t n) {       \
+        for (size_t i = 0; i < n; i++) {                                     \
+            type v = ((const type *)x)[i];                                   \
+            out[i] = (is_signed) && v < (type)INT32_MIN ? INT32_MIN          \
+                     : v > (type)INT32_MAX              ? INT32_MAX          \
+                                                        : (int32_t)v;                     \
+        }                                                                    \
+    }                                                                        \
+    static void encode_##name(const int32_t *in, void *y, size_t n) {        \
+        for (size_t i = 0; i < n; i++) ((type *)y)[i] = (type)in[i];         \
+    }                                                                        \
+    static void floats_of_##name(const void *x, float *out, size_t n) {      \
+        for (size_t i = 0; i < n; i++) out[i] = (float)((const type *)x)[i]; \
     }
+
+WIDE_INTEGER(int64, int64_t, true)
+WIDE_INTEGER(uint32, uint32_t, false)
+WIDE_INTEGER(uint64, uint64_t, false)
+
+// Rounded to float32, half to even; qdq_decode_wide gives all bits.
+static void decode_float64(const void *x, float *out, size_t n) {
+    for (size_t i = 0; i < n; i++) out[i] = (float)((const double *)x)[i];
 }
 
-static void encode_int64(const int32_t *in, void *y, size_t n) {
-    for (size_t i = 0; i < n; i++) ((int64_t *)y)[i] = in[i];
+static void encode_float64(const float *in, void *y, size_t n, const qdq_numerics *numerics) {
+    (void)numerics;
+    for (size_t i = 0; i < n; i++) ((double *)y)[i] = (double)in[i];
 }
 
 static void decode_bool(const void *x, int32_t *out, size_t n) {
@@ -169,6 +188,7 @@ typedef struct row {
     void (*encode_float)(const float *in, void *y, size_t n, const qdq_numerics *numerics);
     void (*decode_int)(const void *x, int32_t *out, size_t n);
     void (*encode_int)(const int32_t *in, void *y, size_t n);
+    void (*floats_of)(const void *x, float *out, size_t n);  // of integers beyond int32_t
     const qdq_small_float *format;
 } row;
 
@@ -179,7 +199,8 @@ typedef struct row {
 #define CODEC_BLOCK_FLOAT(name) CODEC_FLOAT(float32)
 #define CODEC_INT(name) .decode_int = decode_##name, .encode_int = encode_##name
 #define CODEC_BOOL(name) CODEC_INT(name)
-#define CODEC_WIDE_INT(name) CODEC_INT(name)
+#define CODEC_WIDE_INT(name) CODEC_INT(name), .floats_of = floats_of_##name
+#define CODEC_WIDE_FLOAT(name) CODEC_FLOAT(name)
 #define ROW(E, name, bits, kind, least, greatest, safetensors, npy)                 \
     [QDQ_##E] = {{#name, bits, QDQ_KIND_##kind, least, greatest, safetensors, npy}, \
                  CODEC_##kind(name)},
@@ -266,8 +287,8 @@ void qdq_decode_float(qdq_dtype dtype, const void *x, float *out, size_t n) {
         rows[dtype].decode_float(x, out, n);
         return;
     }
-    if (rows[dtype].info.kind == QDQ_KIND_WIDE_INT) {
-        for (size_t i = 0; i < n; i++) out[i] = (float)((const int64_t *)x)[i];
+    if (rows[dtype].floats_of) {
+        rows[dtype].floats_of(x, out, n);
         return;
     }
     int32_t ints[256];
@@ -285,7 +306,7 @@ void qdq_encode_float(qdq_dtype dtype, const float *in, void *y, size_t n,
 }
 
 float qdq_round_to_dtype(qdq_dtype dtype, float value, const qdq_numerics *numerics) {
-    unsigned char code[8];
+    _Alignas(8) unsigned char code[8];
     qdq_encode_float(dtype, &value, code, 1, numerics);
     rows[dtype].decode_float(code, &value, 1);
     return value;
@@ -352,19 +373,4 @@ void qdq_widen_float(qdq_dtype dtype, const void *data, float *out, size_t n) {
 void qdq_widen_int(qdq_dtype dtype, const void *data, int32_t *out, size_t n) {
     QDQ_FIXED_ENVIRONMENT;
     if (is_whole(dtype) && data && out) qdq_decode_int(dtype, data, out, n);
-}
-
-void qdq_widen_int64(qdq_dtype dtype, const void *data, int64_t *out, size_t n) {
-    QDQ_FIXED_ENVIRONMENT;
-    size_t size = qdq_dtype_size(dtype);
-    if (!is_whole(dtype) || !data || !out) return;
-    if (rows[dtype].info.kind == QDQ_KIND_WIDE_INT) {
-        memcpy(out, data, n * sizeof *out);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        int32_t whole;
-        qdq_decode_int(dtype, (const char *)data + i * size, &whole, 1);
-        out[i] = whole;
-    }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element types: converts elements between memory and the registers that ops compute in. Memory
-// holds an element in qdq_dtype_size(dtype) bytes; registers are float or int32_t. In tiles of the
-// arena, types narrower than a byte are packed, the first element in the low bits, and block floats
-// have a form of their own (runtime/numerics/block_float.h); here they are float32.
+// holds an element in qdq_dtype_size(dtype) bytes; registers are float or int32_t, or have 64 bits.
+// In tiles of the arena, types narrower than a byte are packed, the first element in the low bits,
+// and block floats have a form of their own (runtime/numerics/block_float.h); here they are
+// float32.
 #ifndef QDQ_RUNTIME_NUMERICS_DTYPE_H
 #define QDQ_RUNTIME_NUMERICS_DTYPE_H
 
@@ -13,16 +14,23 @@
 
 bool qdq_dtype_is_int(qdq_dtype dtype);
 
-// n elements of any dtype to float32; integers are rounded once, half to even.
+// n elements of any dtype to float32; integers and float64 are rounded once, half to even.
 void qdq_decode_float(qdq_dtype dtype, const void *x, float *out, size_t n);
 // n float32 to elements of a dtype of real numbers, rounded as `numerics` says (NULL: all zero,
 // which means half to even, and float8 saturates).
 void qdq_encode_float(qdq_dtype dtype, const float *in, void *y, size_t n,
                       const qdq_numerics *numerics);
-// The same for integers and bool; values must be in the range of the dtype. Decoding int64 clamps
-// to the range of int32_t.
+// The same for integers and bool; values must be in the range of the dtype. Decoding uint32, int64
+// and uint64 clamps to the range of int32_t.
 void qdq_decode_int(qdq_dtype dtype, const void *x, int32_t *out, size_t n);
 void qdq_encode_int(qdq_dtype dtype, const int32_t *in, void *y, size_t n);
+
+// The same with registers of 64 bits, exact: uint64_t for uint64, int64_t for other integers and
+// bool, double for real numbers. Encoding keeps the low bits of an integer; among the real dtypes
+// it knows float64 only.
+bool qdq_dtype_is_wide(qdq_dtype dtype);  // uint32, int64, uint64, float64
+void qdq_decode_wide(qdq_dtype dtype, const void *x, void *out, size_t n);
+void qdq_encode_wide(qdq_dtype dtype, const void *in, void *y, size_t n);
 
 // Converts n elements between one byte each and their packed form, ceil(n * bits / 8) bytes. For
 // dtypes narrower than a byte; n is a multiple of 8 / bits.

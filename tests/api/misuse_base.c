@@ -208,6 +208,16 @@ CASE(qdq_buffer_type_name) {
     for (int i = 0; i < MISUSE_NUMBERS; i++)
         EXPECT(!strcmp(qdq_buffer_type_name((qdq_buffer_type)misuse_numbers[i]), "none"));
 }
+CASE(qdq_widen_float64) {
+    double out = 7, one = 1;
+    qdq_widen_float64(QDQ_FLOAT64, NULL, &out, 1);
+    qdq_widen_float64(QDQ_FLOAT64, &one, NULL, 1);
+    qdq_widen_float64(QDQ_INT64, &one, &out, 1);
+    qdq_widen_float64(QDQ_DTYPE_NONE, &one, &out, 1);
+    for (int i = 0; i < MISUSE_NUMBERS; i++)
+        qdq_widen_float64((qdq_dtype)misuse_numbers[i], &one, &out, 1);
+    EXPECT(out == 7);
+}
 
 CASE(qdq_memory_layout_name) {
     for (int i = 0; i < MISUSE_NUMBERS; i++)
@@ -223,6 +233,7 @@ const misuse_case misuse_base[] = {ROW(qdq_version),
                                    ROW(qdq_widen_float),
                                    ROW(qdq_widen_int),
                                    ROW(qdq_widen_int64),
+                                   ROW(qdq_widen_float64),
                                    ROW(qdq_shape_equal),
                                    ROW(qdq_shape_count),
                                    ROW(qdq_devices),

@@ -19,10 +19,11 @@ QDQ = MODELS = None  # from the command line
 
 # Struct letters of each dtype. A bfloat16 is passed as its bits.
 LETTERS = {"float32": "f", "bfloat16": "H", "int8": "b", "uint8": "B", "int32": "i",
-           "int64": "q"}
-NPY = {"float32": "<f4", "int8": "|i1", "uint8": "|u1", "int32": "<i4", "int64": "<i8"}
+           "int64": "q", "uint32": "I", "uint64": "Q", "float64": "d"}
+NPY = {"float32": "<f4", "int8": "|i1", "uint8": "|u1", "int32": "<i4", "int64": "<i8",
+       "uint32": "<u4", "uint64": "<u8", "float64": "<f8"}
 SAFETENSORS = {"float32": "F32", "bfloat16": "BF16", "int8": "I8", "uint8": "U8", "int32": "I32",
-               "int64": "I64"}
+               "int64": "I64", "uint32": "U32", "uint64": "U64", "float64": "F64"}
 
 Result = namedtuple("Result", "code out err")
 Tensor = namedtuple("Tensor", "dtype shape data")  # data is bytes

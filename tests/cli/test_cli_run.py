@@ -188,7 +188,7 @@ class BadFiles(Case):
         self.refused(npy_bytes("<f4", [3], pack("float32", [1, 2, 3])), "[3], wanted [2]")
         self.refused(npy_bytes("<i4", [2], pack("int32", [1, 2])), "int32")
         self.refused(npy_bytes("<f4", [], pack("float32", [1])), "[]")
-        self.refused(npy_bytes("<f8", [2], bytes(16)), "astype('float32')", code=4)
+        self.refused(npy_bytes("<f8", [2], bytes(16)), "astype('float32')")
 
     def test_safetensors_that_is_broken(self):
         good = safetensors_bytes({"x": tensor("float32", [2], [1, 2])})

@@ -110,8 +110,8 @@ static uint64_t code_at(const void *data, size_t size, size_t i) {
 }
 
 static bool is_nan_code(qdq_dtype dtype, uint64_t code) {
-    float value = 0;
-    if (qdq_dtype_is_real(dtype)) qdq_widen_float(dtype, &code, &value, 1);
+    double value = 0;
+    if (qdq_dtype_is_real(dtype)) qdq_widen_float64(dtype, &code, &value, 1);
     return isnan(value);
 }
 

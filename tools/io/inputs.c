@@ -27,7 +27,9 @@ static int write_input(qdq_exec *exec, const qdq_tensor_info *input, const tenso
                             qdq_write_shape(input->shape, wants, sizeof wants));
     } else if (qdq_exec_write(exec, input->name, tensor.dtype, tensor.data,
                               qdq_shape_count(tensor.shape), &err) != QDQ_OK) {
-        code = tell_failure(QDQ_ERR_PARSE, "%s: %s", spec->file, err.text);
+        bool narrows = tensor.dtype == QDQ_FLOAT64 && qdq_dtype_is_real(input->dtype);
+        code = tell_failure(QDQ_ERR_PARSE, "%s: %s%s", spec->file, err.text,
+                            narrows ? "; convert it in numpy with x.astype('float32')" : "");
     }
     tensor_release(&tensor);
     return code;
@@ -115,12 +117,15 @@ static bool fill_input(qdq_exec *exec, const qdq_tensor_info *input, uint64_t se
     size_t count = qdq_shape_count(input->shape), size = qdq_dtype_size(input->dtype);
     uint64_t state = seed;
     for (const char *c = input->name; *c; c++) state = state * 131 + (unsigned char)*c;
-    bool is_float = qdq_dtype_is_real(input->dtype);
+    bool is_double = input->dtype == QDQ_FLOAT64,
+         is_float = qdq_dtype_is_real(input->dtype) && !is_double;
     char *data = malloc(count * (is_float ? sizeof(float) : size));
     if (!data) return false;
     for (size_t i = 0; i < count; i++) {
         uint64_t random = next_random(&state);
-        if (is_float) {
+        if (is_double) {
+            ((double *)(void *)data)[i] = (double)random_float(fill, dtype->kind, random);
+        } else if (is_float) {
             ((float *)(void *)data)[i] = random_float(fill, dtype->kind, random);
         } else {
             int64_t value = random_int(fill, dtype, random);

@@ -61,8 +61,6 @@ static qdq_status fail_descr(const char *descr, qdq_error *err) {
     const char *hint = "";
     if (descr[0] == '>')
         hint = "; it is big-endian, convert it in numpy with x.astype(x.dtype.newbyteorder('<'))";
-    else if (strcmp(descr, "<f8") == 0)
-        hint = "; convert it in numpy with x.astype('float32')";
     return npy_fail(err, QDQ_ERR_UNSUPPORTED, "descr is '%s', wanted one of: %s%s", descr, known,
                     hint);
 }

@@ -115,7 +115,6 @@ bool tensor_file_has(const char *path, const char *name) {
 }
 
 void to_doubles(qdq_dtype dtype, const void *data, size_t n, double *out) {
-    float real[256];
     int64_t whole[256];
     size_t size = qdq_dtype_size(dtype);
     bool is_int = !qdq_dtype_is_real(dtype);
@@ -125,13 +124,15 @@ void to_doubles(qdq_dtype dtype, const void *data, size_t n, double *out) {
         if (is_int)
             qdq_widen_int64(dtype, from, whole, part);
         else
-            qdq_widen_float(dtype, from, real, part);
-        for (size_t i = 0; i < part; i++) out[at + i] = is_int ? (double)whole[i] : (double)real[i];
+            qdq_widen_float64(dtype, from, out + at, part);
+        for (size_t i = 0; is_int && i < part; i++)
+            out[at + i] = dtype == QDQ_UINT64 ? (double)(uint64_t)whole[i] : (double)whole[i];
     }
 }
 
 const char *element_text(qdq_dtype dtype, double value, char out[32]) {
-    snprintf(out, 32, qdq_dtype_is_real(dtype) ? "%.9g" : "%.0f", value);
+    const char *real = dtype == QDQ_FLOAT64 ? "%.17g" : "%.9g";
+    snprintf(out, 32, qdq_dtype_is_real(dtype) ? real : "%.0f", value);
     return out;
 }
 
@@ -142,7 +143,8 @@ qdq_status tensor_save(const char *file, const qdq_tensor *tensor, qdq_error *er
     if (!has_ending(file, ".npy"))
         return fail(err, QDQ_ERR_ARGUMENT, file,
                     "a tensor file ends in .npy or .safetensors; needed for ", tensor->name);
-    bool narrow = qdq_dtype_is_real(tensor->dtype) && tensor->dtype != QDQ_FLOAT32;
+    bool narrow = qdq_dtype_is_real(tensor->dtype) && tensor->dtype != QDQ_FLOAT32 &&
+                  tensor->dtype != QDQ_FLOAT64;
     if (!narrow) return npy_write(file, tensor->dtype, tensor->shape, tensor->data, err);
     size_t count = qdq_shape_count(tensor->shape);
     float *wide = malloc(count * sizeof *wide);

@@ -10,7 +10,7 @@ typedef void qdq_check(const qdq_op_context *ctx, const qdq_rule *rule);
 
 //---- What the specification forbids -----------------------------------------
 
-qdq_check qdq_onednn_moved_dtype, qdq_onednn_dropout_dtypes;
+qdq_check qdq_onednn_moved_dtype, qdq_onednn_element_dtypes, qdq_onednn_dropout_dtypes;
 
 //---- What the CPU backend lacks ---------------------------------------------
 

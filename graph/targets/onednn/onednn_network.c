@@ -19,6 +19,10 @@ void qdq_onednn_moved_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     (void)expect_input(ctx, rule, 0, FLOATS);
 }
 
+void qdq_onednn_element_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_expect_inputs(ctx, rule, FLOATS | QDQ_SET(INT32) | QDQ_SET(BOOL));
+}
+
 void qdq_onednn_dropout_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
     enum { SEED = 1, OFFSET, PROBABILITY };
     if (expect_input(ctx, rule, SEED, QDQ_SET(INT64)) &&

@@ -201,7 +201,9 @@ static const qdq_rule rules[] = {
             "give a scalar: only the operator page accepts [1]", MLIR, DYNAMIC,
             qdq_trt_global_scale_list),
     //---- Cast
-    ERROR("cast-dtype", 0, 0, "Cast converts between float32, float16, bfloat16, int8, uint8, int32 and bool",
+    ERROR("element-dtypes", 0, 0, "elementwise layers take float32, float16, bfloat16, int32, int64 and bool",
+          "cast the operands", HEADER "IElementWiseLayer", QDQ_ELEMENT_OPS, qdq_trt_element_dtypes),
+    ERROR("cast-dtype", 0, 0, "Cast converts between float32, float16, bfloat16, int8, uint8, int32, int64 and bool",
           "use Quantize and Dequantize for quantized types", HEADER "ICastLayer", "Cast",
           qdq_trt_cast_dtype),
     ERROR("cast-uint8", 0, 0, "uint8 is cast only to and from float32 and float16", "cast to one of them first",

@@ -32,7 +32,7 @@ qdq_check qdq_trt_both_quantized;
 
 //---- Cast -------------------------------------------------------------------
 
-qdq_check qdq_trt_cast_dtype, qdq_trt_cast_uint8, qdq_trt_cast_int8;
+qdq_check qdq_trt_element_dtypes, qdq_trt_cast_dtype, qdq_trt_cast_uint8, qdq_trt_cast_int8;
 
 //---- Defaults ---------------------------------------------------------------
 

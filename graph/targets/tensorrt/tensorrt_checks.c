@@ -316,11 +316,18 @@ void qdq_trt_both_quantized(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_check_both_dequantized(ctx, rule, QDQ_SET(INT8) | QDQ_SET(FLOAT8_E4M3FN));
 }
 
+//---- Elements ---------------------------------------------------------------
+
+void qdq_trt_element_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_expect_inputs(ctx, rule,
+                      QDQ_SET_LAYER_FLOATS | QDQ_SET(INT32) | QDQ_SET(INT64) | QDQ_SET(BOOL));
+}
+
 //---- Cast -------------------------------------------------------------------
 
 void qdq_trt_cast_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_dtype_set set =
-        QDQ_SET_LAYER_FLOATS | QDQ_SET(INT8) | QDQ_SET(UINT8) | QDQ_SET(INT32) | QDQ_SET(BOOL);
+    qdq_dtype_set set = QDQ_SET_LAYER_FLOATS | QDQ_SET(INT8) | QDQ_SET(UINT8) | QDQ_SET(INT32) |
+                        QDQ_SET(INT64) | QDQ_SET(BOOL);
     qdq_check_cast(ctx, rule, set);
 }
 

@@ -135,7 +135,14 @@ static void cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_expect_both(ctx, rule,
                     FLOATS | QDQ_SET_FLOAT8 | QDQ_SET(FLOAT8_E8M0) | QDQ_SET(INT8) |
                         QDQ_SET(UINT8) | QDQ_SET(INT16) | QDQ_SET(UINT16) | QDQ_SET(INT32) |
-                        QDQ_SET(BOOL));
+                        QDQ_SET(BOOL) | QDQ_SET_WIDE_INTS | QDQ_SET(FLOAT64));
+}
+
+// PyTorch's functions lack most kernels for the unsigned types above uint8.
+static void element_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_expect_inputs(ctx, rule,
+                      FLOATS | QDQ_SET(FLOAT64) | QDQ_SET(INT8) | QDQ_SET(UINT8) | QDQ_SET(INT16) |
+                          QDQ_SET(INT32) | QDQ_SET(INT64) | QDQ_SET(BOOL));
 }
 
 //---- Rules: granularity -----------------------------------------------------
@@ -328,7 +335,8 @@ static const qdq_rule rules[] = {
     ERROR_ROW("requantize-dtypes", "dequantize and quantize, used for Requantize, take and make all integers except uint16", "choose one of them", PRIMITIVES "quantize_affine", "Requantize", requantize_dtypes),
     ERROR_ROW("scale-dtype", "a scale is float32, float16 or bfloat16; to dequantize float8 or float4 also float8_e8m0 or float8_e4m3fn",
               "dequantize the scale first", PRIMITIVES "quantize_affine; mx_tensor.py", ALL " Requantize", scale_dtype),
-    ERROR_ROW("cast-dtypes", "PyTorch casts floats, float8, bool and integers of 8 bits or more", "use Quantize for other dtypes", "PyTorch Tensor.to", "Cast", cast_dtypes),
+    ERROR_ROW("cast-dtypes", "PyTorch casts floats, float64, float8, bool and integers of 8 bits or more", "use Quantize for other dtypes", "PyTorch Tensor.to", "Cast", cast_dtypes),
+    ERROR_ROW("element-dtypes", "elementwise functions take floats, float64, bool, uint8 and signed integers of 8 bits or more", "cast the operands", "PyTorch torch.add, torch.eq", QDQ_ELEMENT_OPS, element_dtypes),
     ERROR_ROW("zero-point-count", "there are as many zero points as scales", "repeat the zero point", PRIMITIVES "quantize_affine", ALL, zero_point_count),
     ERROR_ROW("group-divides", "block_size divides the shape of x", "pad x", PRIMITIVES "_get_reduction_params", ALL, qdq_check_group_divides),
     ERROR_ROW("one-element-blocks", "a block whose parameters are computed has more than one element", "use a larger block", PRIMITIVES "choose_qparams_affine", DYNAMIC, one_element_blocks),

@@ -132,7 +132,12 @@ static void no_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
 static void cast_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_check_cast(ctx, rule,
                    QDQ_SET_LAYER_FLOATS | QDQ_SET(FLOAT8_E4M3FN) | QDQ_SET(INT4) | QDQ_SET(INT8) |
-                       QDQ_SET(INT32) | QDQ_SET(BOOL));
+                       QDQ_SET(INT32) | QDQ_SET(INT64) | QDQ_SET(BOOL));
+}
+
+static void element_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_expect_inputs(ctx, rule,
+                      QDQ_SET_LAYER_FLOATS | QDQ_SET(INT32) | QDQ_SET(INT64) | QDQ_SET(BOOL));
 }
 
 static const struct {
@@ -248,7 +253,9 @@ static const qdq_rule rules[] = {
     ERROR("no-int4-output", "int4 is not an output of the graph", "dequantize it first",
           "Tripy 0.1.7, documents of int4", WITH_CAST(MAKES) " " QDQ_MOVES, qdq_check_no_int4_output),
 
-    ERROR("cast-dtype", "Cast converts between float32, float16, bfloat16, float8_e4m3fn, int4, int8, int32 and bool",
+    ERROR("element-dtypes", "elementwise ops take float32, float16, bfloat16, int32, int64 and bool",
+          "cast the operands", "Tripy 0.1.7, input requirements", QDQ_ELEMENT_OPS, element_dtypes),
+    ERROR("cast-dtype", "Cast converts between float32, float16, bfloat16, float8_e4m3fn, int4, int8, int32, int64 and bool",
           "choose one of them", "Tripy 0.1.7, input requirements of cast", "Cast", cast_dtype),
     ERROR("cast-pair", "float8_e4m3fn, int4 and int8 are not cast to each other, except int8 to int4",
           "cast twice", "Tripy 0.1.7, input requirements of cast", "Cast", cast_pair),

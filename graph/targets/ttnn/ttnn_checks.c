@@ -75,6 +75,12 @@ void qdq_ttnn_page_ranks(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     "rank 2, 3 or 4, as documented");
 }
 
+void qdq_ttnn_element_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_expect_inputs(ctx, rule,
+                      QDQ_SET_REALS | QDQ_SET(INT32) | QDQ_SET(UINT32) | QDQ_SET(UINT16) |
+                          QDQ_SET(UINT8) | QDQ_SET(BOOL));
+}
+
 void qdq_ttnn_cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_expect_both(ctx, rule, INTEGERS | QDQ_SET(UINT16) | FLOATS | QDQ_SET_BLOCK_FLOATS);
 }

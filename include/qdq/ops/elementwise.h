@@ -14,6 +14,8 @@ typedef enum qdq_broadcast { QDQ_BROADCAST_NUMPY = 0, QDQ_BROADCAST_NONE } qdq_b
 
 //---- Elements: one input ----------------------------------------------------
 
+// Abs takes every number of 32 bits or more, Sqrt float64 too. |INT32_MIN| is INT32_MAX,
+// |INT64_MIN| wraps around to itself.
 QDQ_UNARY_CALL(qdq_abs, "Abs")
 QDQ_UNARY_CALL(qdq_exp, "Exp")
 QDQ_UNARY_CALL(qdq_log, "Log")
@@ -23,9 +25,24 @@ QDQ_UNARY_CALL(qdq_tanh, "Tanh")
 QDQ_UNARY_CALL(qdq_sigmoid, "Sigmoid")  // 1 / (1 + e^-x)
 QDQ_UNARY_CALL(qdq_relu, "ReLU")        // max(x, 0); NaN stays NaN
 QDQ_UNARY_CALL(qdq_reciprocal, "Reciprocal")
-QDQ_UNARY_CALL(qdq_round, "Round")           // half to even
-QDQ_UNARY_CALL(qdq_hard_swish, "HardSwish")  // x * max(0, min(1, x / 6 + 0.5))
-QDQ_UNARY_CALL(qdq_mish, "Mish")             // x * tanh(ln(1 + e^x))
+QDQ_UNARY_CALL(qdq_round, "Round")             // half to even
+QDQ_UNARY_CALL(qdq_hard_swish, "HardSwish")    // x * max(0, min(1, x / 6 + 0.5))
+QDQ_UNARY_CALL(qdq_mish, "Mish")               // x * tanh(ln(1 + e^x))
+QDQ_UNARY_CALL(qdq_is_nan, "IsNaN")            // bool; of floats, float64, float8
+QDQ_UNARY_CALL(qdq_not, "Not")                 // of bool
+QDQ_UNARY_CALL(qdq_bitwise_not, "BitwiseNot")  // of integers of 8 bits or more
+
+typedef struct qdq_is_inf_attrs {
+    const char *name;
+    qdq_value x;
+    qdq_bool detect_negative, detect_positive;  // default true: this infinity counts
+} qdq_is_inf_attrs;
+
+// Whether x is an infinity: bool.
+static inline qdq_value qdq_is_inf(qdq_graph *graph, qdq_value x, qdq_is_inf_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "IsInf", &attrs, sizeof attrs);
+}
 
 typedef struct qdq_alpha_attrs {
     const char *name;
@@ -90,7 +107,7 @@ typedef struct qdq_binary_attrs {
     const char *name;
     qdq_value a, b;
     qdq_broadcast auto_broadcast;
-    qdq_dtype dtype;  // of y; default: a's dtype. Not for Minimum, Maximum, GreaterEqual
+    qdq_dtype dtype;  // of y; default: a's dtype. For Add, Subtract, Multiply, Divide
 } qdq_binary_attrs;
 
 #define QDQ_BINARY_CALL(call, op)                                            \
@@ -100,8 +117,10 @@ typedef struct qdq_binary_attrs {
         return qdq_add_node(graph, op, &attrs, sizeof attrs);                \
     }
 
-// Add and Subtract also take int32, and y may be int32: exact and clamped if both inputs are int32,
-// otherwise computed in float32, rounded half to even and clamped.
+// Numbers of 32 bits or more. int32 is exact and clamped if both inputs and y are int32; with
+// floats it is computed in float32, rounded half to even and clamped. uint32, int64 and uint64 wrap
+// around, float64 is computed in double; with these dtypes both inputs and y have one dtype.
+// Division of integers truncates, and division by zero gives 0.
 QDQ_BINARY_CALL(qdq_add, "Add")
 QDQ_BINARY_CALL(qdq_subtract, "Subtract")
 QDQ_BINARY_CALL(qdq_multiply, "Multiply")
@@ -109,8 +128,37 @@ QDQ_BINARY_CALL(qdq_divide, "Divide")
 // Both inputs have one dtype. If either element is NaN, so is y.
 QDQ_BINARY_CALL(qdq_minimum, "Minimum")
 QDQ_BINARY_CALL(qdq_maximum, "Maximum")
-// Both inputs have one dtype, float or int32; y is bool, false if either element is NaN.
+// Both inputs have one dtype, a float, float64 or an integer; Equal also takes bool. y is bool,
+// false if either element is NaN.
+QDQ_BINARY_CALL(qdq_equal, "Equal")
+QDQ_BINARY_CALL(qdq_greater, "Greater")
 QDQ_BINARY_CALL(qdq_greater_equal, "GreaterEqual")
+QDQ_BINARY_CALL(qdq_less, "Less")
+QDQ_BINARY_CALL(qdq_less_or_equal, "LessOrEqual")
+// a and b are bool.
+QDQ_BINARY_CALL(qdq_and, "And")
+QDQ_BINARY_CALL(qdq_or, "Or")
+QDQ_BINARY_CALL(qdq_xor, "Xor")
+// Both inputs have one dtype, an integer of 8 bits or more.
+QDQ_BINARY_CALL(qdq_bitwise_and, "BitwiseAnd")
+QDQ_BINARY_CALL(qdq_bitwise_or, "BitwiseOr")
+QDQ_BINARY_CALL(qdq_bitwise_xor, "BitwiseXor")
+
+typedef enum qdq_shift_direction { QDQ_SHIFT_LEFT = 0, QDQ_SHIFT_RIGHT } qdq_shift_direction;
+
+typedef struct qdq_bit_shift_attrs {
+    const char *name;
+    qdq_value a, b;  // of one dtype: uint8, uint16, uint32 or uint64
+    qdq_broadcast auto_broadcast;
+    qdq_shift_direction direction;
+} qdq_bit_shift_attrs;
+
+// a shifted by b bits; 0 if b is the width of a or more.
+static inline qdq_value qdq_bit_shift(qdq_graph *graph, qdq_value a, qdq_value b,
+                                      qdq_bit_shift_attrs attrs) {
+    attrs.a = a, attrs.b = b;
+    return qdq_add_node(graph, "BitShift", &attrs, sizeof attrs);
+}
 
 typedef struct qdq_select_attrs {
     const char *name;

@@ -7,11 +7,13 @@
 
 //---- Portable kernels -------------------------------------------------------
 
-#define LOOP(name, ...)                                                                      \
-    static void name(const qdq_elementwise_numbers *numbers, const float *a, const float *b, \
-                     const uint32_t *c, float *y, size_t n) {                                \
-        (void)numbers, (void)b, (void)c;                                                     \
-        for (size_t i = 0; i < n; i++) y[i] = qdq_float_from_bits(__VA_ARGS__);              \
+#define LOOP(name, ...)                                                           \
+    static void name(const qdq_elementwise_numbers *numbers, const void *from_a,  \
+                     const void *from_b, const uint32_t *c, void *to, size_t n) { \
+        const float *a = from_a, *b = from_b;                                     \
+        float *y = to;                                                            \
+        (void)numbers, (void)b, (void)c;                                          \
+        for (size_t i = 0; i < n; i++) y[i] = qdq_float_from_bits(__VA_ARGS__);   \
     }
 #define BINARY(name, formats, FORMATS, chip, CHIP)                                               \
     LOOP(name##_##chip##_##formats, qdq_chip_##name(QDQ_MULTIPLY_ADD_##CHIP, QDQ_CHIP_##FORMATS, \

@@ -137,8 +137,10 @@ enum { CHIP_OF_wormhole = 1, CHIP_OF_blackhole = 0 };
 
 #define CHIP_LOOP(name, formats, FORMATS, chip, CHIP, second)                                      \
     static void QDQ_ISA_NAME(name##_##chip##_##formats)(const qdq_elementwise_numbers *numbers,    \
-                                                        const float *a, const float *b,            \
-                                                        const uint32_t *c, float *y, size_t n) {   \
+                                                        const void *from_a, const void *from_b,    \
+                                                        const uint32_t *c, void *to, size_t n) {   \
+        const float *a = from_a, *b = from_b;                                                      \
+        float *y = to;                                                                             \
         (void)b;                                                                                   \
         for (size_t at = 0, part; at < n; at += part) {                                            \
             part = n - at < CHIP_ELEMENTS_PART ? n - at : CHIP_ELEMENTS_PART;                      \

@@ -3,9 +3,11 @@
 // file that defines QDQ_ISA_NAME(name) and includes this one. A body is one expression of IEEE
 // operations without branches, so that compilers turn its loop into vectors and every instruction
 // set gives the same bits.
+#include <float.h>
 #include <math.h>
 
 #include "ops/kernels/elementwise/elementwise_kernels.h"
+#include "ops/kernels/elementwise/typed.inc.h"
 #include "runtime/numerics/elementary.h"
 
 //---- Bodies -----------------------------------------------------------------
@@ -78,7 +80,16 @@ static inline float one_maximum(float a, float b) {
     float zero = qdq_float_from_bits(qdq_float_bits(a) & qdq_float_bits(b));
     return a > b ? a : b > a ? b : a == b ? zero : a + b;
 }
+static inline float one_equal(float a, float b) { return a == b ? 1.0f : 0.0f; }
+static inline float one_greater(float a, float b) { return a > b ? 1.0f : 0.0f; }
+static inline float one_less(float a, float b) { return a < b ? 1.0f : 0.0f; }
 static inline float one_greater_equal(float a, float b) { return a >= b ? 1.0f : 0.0f; }
+static inline float one_less_or_equal(float a, float b) { return a <= b ? 1.0f : 0.0f; }
+static inline float one_is_nan(float a) { return a != a ? 1.0f : 0.0f; }
+// alpha and beta are 1 if +Infinity and -Infinity count, else 0.
+static inline float one_is_inf(float a, const qdq_elementwise_numbers *p) {
+    return (a > FLT_MAX ? p->alpha : 0.0f) + (a < -FLT_MAX ? p->beta : 0.0f);
+}
 static inline float one_prelu(float a, float b) { return a > 0.0f ? a : b * a; }
 
 static inline float one_select(float a, float b, uint32_t c) {
@@ -89,21 +100,39 @@ static inline float one_select(float a, float b, uint32_t c) {
 //---- Loops ------------------------------------------------------------------
 
 static inline float quiet(float v) { return qdq_nan_if(v != v, v); }
-static inline float unchanged(float v) { return v; }
 
-#define LOOP_a(name) LOOP_WITH(name, quiet, a[i])
-#define LOOP_a_numbers(name) LOOP_WITH(name, quiet, a[i], numbers)
-#define LOOP_a_b(name) LOOP_WITH(name, quiet, a[i], b[i])
-#define LOOP_a_b_c(name) LOOP_WITH(name, unchanged, a[i], b[i], c[i])
-#define LOOP_WITH(name, result, ...)                                                      \
-    static void QDQ_ISA_NAME(elementwise_##name)(const qdq_elementwise_numbers *numbers,  \
-                                                 const float *a, const float *b,          \
-                                                 const uint32_t *c, float *y, size_t n) { \
-        (void)numbers, (void)b, (void)c;                                                  \
-        for (size_t i = 0; i < n; i++) y[i] = result(one_##name(__VA_ARGS__));            \
+// LOOP_<operands>(R, type, prefix, name): a loop over registers of a type.
+#define LOOP_a(R, type, prefix, name) LOOP_WITH(R, type, name, prefix##quiet(prefix##name(a[i])))
+#define LOOP_a_numbers(R, type, prefix, name) \
+    LOOP_WITH(R, type, name, prefix##quiet(prefix##name(a[i], numbers)))
+#define LOOP_a_b(R, type, prefix, name) \
+    LOOP_WITH(R, type, name, prefix##quiet(prefix##name(a[i], b[i])))
+#define LOOP_a_b_c(R, type, prefix, name) LOOP_WITH(R, type, name, prefix##name(a[i], b[i], c[i]))
+#define LOOP_WITH(R, type, name, result)                                                        \
+    static void QDQ_ISA_NAME(elementwise_##name##_##R)(const qdq_elementwise_numbers *numbers,  \
+                                                       const void *from_a, const void *from_b,  \
+                                                       const uint32_t *c, void *to, size_t n) { \
+        const type *a = from_a, *b = from_b;                                                    \
+        type *y = to;                                                                           \
+        (void)numbers, (void)b, (void)c;                                                        \
+        for (size_t i = 0; i < n; i++) y[i] = result;                                           \
     }
-#define LOOP(name, operands) LOOP_##operands(name)
-QDQ_ELEMENTWISE_LIST(LOOP)
+#define one_quiet(v) quiet(v)
 
-#define NAME(name, operands) QDQ_ISA_NAME(elementwise_##name),
-qdq_elementwise_fn *const QDQ_ISA_NAME(elementwise)[] = {QDQ_ELEMENTWISE_LIST(NAME)};
+#define LOOPS_floats(name, operands) LOOP_##operands(F32, float, one_, name)
+#define LOOPS_reals(name, operands) \
+    LOOPS_floats(name, operands) LOOP_##operands(F64, double, f64_, name)
+#define LOOPS_integers(name, operands)                                                  \
+    LOOP_##operands(I32, int32_t, i32_, name) LOOP_##operands(I64, int64_t, i64_, name) \
+        LOOP_##operands(U64, uint64_t, u64_, name)
+#define LOOPS_numbers(name, operands) LOOPS_reals(name, operands) LOOPS_integers(name, operands)
+#define LOOPS(name, operands, registers) LOOPS_##registers(name, operands)
+QDQ_ELEMENTWISE_LIST(LOOPS)
+
+#define ENTRY(name, R) [QDQ_REGISTERS_##R] = QDQ_ISA_NAME(elementwise_##name##_##R)
+#define ENTRIES_floats(name) ENTRY(name, F32)
+#define ENTRIES_reals(name) ENTRY(name, F32), ENTRY(name, F64)
+#define ENTRIES_integers(name) ENTRY(name, I32), ENTRY(name, I64), ENTRY(name, U64)
+#define ENTRIES_numbers(name) ENTRIES_reals(name), ENTRIES_integers(name)
+#define ENTRIES(name, operands, registers) {ENTRIES_##registers(name)},
+qdq_elementwise_fns QDQ_ISA_NAME(elementwise) = {QDQ_ELEMENTWISE_LIST(ENTRIES)};

@@ -5,13 +5,14 @@
 
 typedef struct row {
     qdq_isa isa;
-    qdq_elementwise_fn *const *fns;
+    qdq_elementwise_fn *const (*fns)[QDQ_REGISTERS_COUNT];
 } row;
 
 #define ROW(ISA, isa) {QDQ_ISA_##ISA, qdq_elementwise_##isa},
 static const row rows[] = {QDQ_KERNEL_ISAS(ROW)};
 
-qdq_elementwise_fn *qdq_elementwise_find(qdq_elementwise function, uint32_t isas) {
+qdq_elementwise_fn *qdq_elementwise_find(qdq_elementwise function, qdq_registers registers,
+                                         uint32_t isas) {
     const row *best = QDQ_BEST_ROW(rows, isas, NULL, NULL);
-    return best->fns[function];
+    return best->fns[function][registers];
 }

@@ -1,66 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise functions (Add, ReLU, GELU and their like) over arrays of float32.
+// Elementwise functions (Add, ReLU, GELU and their like) over arrays of registers.
 #ifndef QDQ_OPS_KERNELS_ELEMENTWISE_ELEMENTWISE_KERNELS_H
 #define QDQ_OPS_KERNELS_ELEMENTWISE_ELEMENTWISE_KERNELS_H
 
 #include "ops/kernels/best_row.h"
 #include "runtime/exec/plan.h"
 
-// X(name, operands). A new function is a row here and its body, one_<name>, in elementwise.inc.h;
-// the enumerator, the loops and the tables follow from the row. The operands are the body's
-// arguments: elements of a, b and c, and the numbers of the op.
-#define QDQ_ELEMENTWISE_LIST(X) \
-    X(abs, a)                   \
-    X(exp, a)                   \
-    X(log, a)                   \
-    X(sqrt, a)                  \
-    X(square, a)                \
-    X(tanh, a)                  \
-    X(sigmoid, a)               \
-    X(relu, a)                  \
-    X(reciprocal, a)            \
-    X(round, a)                 \
-    X(hard_swish, a)            \
-    X(mish, a)                  \
-    X(leaky_relu, a_numbers)    \
-    X(elu, a_numbers)           \
-    X(hard_sigmoid, a_numbers)  \
-    X(clamp, a_numbers)         \
-    X(gelu_erf, a)              \
-    X(gelu_tanh, a)             \
-    X(add, a_b)                 \
-    X(subtract, a_b)            \
-    X(multiply, a_b)            \
-    X(divide, a_b)              \
-    X(minimum, a_b)             \
-    X(maximum, a_b)             \
-    X(greater_equal, a_b)       \
-    X(prelu, a_b)               \
-    X(select, a_b_c)
+// X(name, operands, registers). A new function is a row here and its body, one_<name>, in
+// elementwise.inc.h; the enumerator, the loops and the tables follow from the row. The operands are
+// the body's arguments: elements of a, b and c, and the numbers of the op. The registers are the
+// types that the function computes in: `floats` is float alone. `reals` adds double, whose body is
+// f64_<name> in typed.inc.h; `integers` are int32_t, int64_t and uint64_t (i32_<name>, i64_<name>,
+// u64_<name>); `numbers` are all five.
+#define QDQ_ELEMENTWISE_LIST(X)        \
+    X(abs, a, numbers)                 \
+    X(exp, a, floats)                  \
+    X(log, a, floats)                  \
+    X(sqrt, a, reals)                  \
+    X(square, a, floats)               \
+    X(tanh, a, floats)                 \
+    X(sigmoid, a, floats)              \
+    X(relu, a, floats)                 \
+    X(reciprocal, a, floats)           \
+    X(round, a, floats)                \
+    X(hard_swish, a, floats)           \
+    X(mish, a, floats)                 \
+    X(leaky_relu, a_numbers, floats)   \
+    X(elu, a_numbers, floats)          \
+    X(hard_sigmoid, a_numbers, floats) \
+    X(clamp, a_numbers, floats)        \
+    X(gelu_erf, a, floats)             \
+    X(gelu_tanh, a, floats)            \
+    X(is_nan, a, reals)                \
+    X(is_inf, a_numbers, reals)        \
+    X(logical_not, a, integers)        \
+    X(bitwise_not, a, integers)        \
+    X(add, a_b, numbers)               \
+    X(subtract, a_b, numbers)          \
+    X(multiply, a_b, numbers)          \
+    X(divide, a_b, numbers)            \
+    X(minimum, a_b, numbers)           \
+    X(maximum, a_b, numbers)           \
+    X(equal, a_b, numbers)             \
+    X(greater, a_b, numbers)           \
+    X(less, a_b, numbers)              \
+    X(greater_equal, a_b, numbers)     \
+    X(less_or_equal, a_b, numbers)     \
+    X(logical_and, a_b, integers)      \
+    X(logical_or, a_b, integers)       \
+    X(logical_xor, a_b, integers)      \
+    X(bitwise_and, a_b, integers)      \
+    X(bitwise_or, a_b, integers)       \
+    X(bitwise_xor, a_b, integers)      \
+    X(shift_left, a_b, integers)       \
+    X(shift_right, a_b, integers)      \
+    X(prelu, a_b, floats)              \
+    X(select, a_b_c, numbers)
 
 typedef enum qdq_elementwise {
-#define QDQ_ELEMENTWISE_ENUMERATOR(name, operands) QDQ_ELEMENTWISE_##name,
+#define QDQ_ELEMENTWISE_ENUMERATOR(name, operands, registers) QDQ_ELEMENTWISE_##name,
     QDQ_ELEMENTWISE_LIST(QDQ_ELEMENTWISE_ENUMERATOR)
 #undef QDQ_ELEMENTWISE_ENUMERATOR
         QDQ_ELEMENTWISE_COUNT
 } qdq_elementwise;
+
+// The types that a function computes in. 32-bit registers hold the operands of links, too.
+typedef enum qdq_registers {
+    QDQ_REGISTERS_F32,  // floats of at most 32 bits, and integers that are mixed with them
+    QDQ_REGISTERS_I32,  // bool and integers of kind INT; sums and products saturate
+    QDQ_REGISTERS_I64,  // int64 and uint32, which wrap around
+    QDQ_REGISTERS_U64,  // uint64, which wraps around
+    QDQ_REGISTERS_F64,  // float64
+    QDQ_REGISTERS_COUNT
+} qdq_registers;
 
 // Numbers of the op: alpha and beta, or min and max.
 typedef struct qdq_elementwise_numbers {
     float alpha, beta;
 } qdq_elementwise_numbers;
 
-// Computes y[i] from a[i], b[i] and c[i] for n elements. Operands that the function does not use
-// may be NULL; y may be a or b. c is the condition of select. A NaN result is 0x7FC00000, except
-// that select passes on the bits of its operands.
-typedef void qdq_elementwise_fn(const qdq_elementwise_numbers *numbers, const float *a,
-                                const float *b, const uint32_t *c, float *y, size_t n);
+// Computes y[i] from a[i], b[i] and c[i] for n elements; a, b and y are arrays of registers.
+// Operands that the function does not use may be NULL; y may be a or b. c is the condition of
+// select. A NaN result is 0x7FC00000, in a double 0x7FF8000000000000, except that select passes on
+// the bits of its operands. Comparisons give 0 or 1.
+typedef void qdq_elementwise_fn(const qdq_elementwise_numbers *numbers, const void *a,
+                                const void *b, const uint32_t *c, void *y, size_t n);
+typedef qdq_elementwise_fn *const qdq_elementwise_fns[QDQ_ELEMENTWISE_COUNT][QDQ_REGISTERS_COUNT];
 
-#define QDQ_ELEMENTWISE_DECLARE(ISA, isa) \
-    extern qdq_elementwise_fn *const qdq_elementwise_##isa[QDQ_ELEMENTWISE_COUNT];
+#define QDQ_ELEMENTWISE_DECLARE(ISA, isa) extern qdq_elementwise_fns qdq_elementwise_##isa;
 QDQ_KERNEL_ISAS(QDQ_ELEMENTWISE_DECLARE)
 
-// The best kernel for the instruction sets `isas`; all give the same bits.
-qdq_elementwise_fn *qdq_elementwise_find(qdq_elementwise function, uint32_t isas);
+// The best kernel for the instruction sets `isas`; all give the same bits. NULL: the function does
+// not compute in these registers.
+qdq_elementwise_fn *qdq_elementwise_find(qdq_elementwise function, qdq_registers registers,
+                                         uint32_t isas);
 
 #endif

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The portable kernel of Cast, which defines it. Real numbers go through float registers, integers
-// and bool through int32_t. The kind of y decides how they are converted.
+// and bool through int32_t. The kind of y decides how they are converted. If one of the dtypes has
+// 64 bits, portable_cast_wide.c converts.
 #include "ops/kernels/kernel.h"
 #include "runtime/numerics/block_float.h"
+#include "runtime/numerics/dtype.h"
 #include "runtime/numerics/tenstorrent/tile_formats.h"
 
-enum { PART = 256 };  // elements in registers at a time
+enum { PART = QDQ_CAST_PART };  // elements in registers at a time
 
 //---- To integers and bool ---------------------------------------------------
 
@@ -144,6 +146,7 @@ static void cast_part(const qdq_cast_params *p, const void *x, void *y, size_t n
     float real[PART];
     int32_t whole[PART];
     if (p->numerics.device_typecast && cast_on_chip(p, x, y, n)) return;
+    if (qdq_cast_wide(p, x, y, n)) return;
     if (qdq_dtype_is_real(p->y_dtype)) {
         qdq_decode_float(p->x_dtype, x, real, n);
         if (to->kind == QDQ_KIND_EXPONENT) round_to_powers(p, real, n);

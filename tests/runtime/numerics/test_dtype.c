@@ -15,7 +15,7 @@ static void names_lead_back_to_their_dtype(void **state) {
         assert_int_equal(qdq_dtype_size((qdq_dtype)d), bytes);
     }
     assert_int_equal(qdq_dtype_from_name("none"), QDQ_DTYPE_NONE);
-    assert_int_equal(qdq_dtype_from_name("float64"), QDQ_DTYPE_NONE);
+    assert_int_equal(qdq_dtype_from_name("float128"), QDQ_DTYPE_NONE);
     assert_null(qdq_dtype_get(QDQ_DTYPE_NONE));
     assert_null(qdq_dtype_get(QDQ_DTYPE_COUNT));
     assert_string_equal(qdq_dtype_name(QDQ_DTYPE_NONE), "none");
@@ -127,6 +127,57 @@ static void int64_widens_exactly_to_int64_and_is_clamped_to_int32(void **state) 
     assert_false(qdq_dtype_is_real(QDQ_INT64));
 }
 
+static void unsigned_integers_widen_exactly_and_are_clamped_to_int32(void **state) {
+    static const uint32_t words[] = {0, 7, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
+    static const uint64_t longs[] = {0, 7, UINT64_C(0x80000000), UINT64_C(1) << 63, UINT64_MAX};
+    static const int32_t clamped[] = {0, 7, INT32_MAX, INT32_MAX, INT32_MAX};
+    int32_t whole[5];
+    int64_t wide[5];
+    float real[5];
+    (void)state;
+    qdq_widen_int(QDQ_UINT32, words, whole, 5);
+    assert_memory_equal(whole, clamped, sizeof whole);
+    qdq_widen_int(QDQ_UINT64, longs, whole, 5);
+    assert_memory_equal(whole, clamped, sizeof whole);
+    qdq_widen_int64(QDQ_UINT32, words, wide, 5);
+    for (int i = 0; i < 5; i++) assert_true(wide[i] == words[i]);
+    qdq_widen_int64(QDQ_UINT64, longs, wide, 5);
+    assert_memory_equal(wide, longs, sizeof wide);
+    qdq_decode_float(QDQ_UINT32, words, real, 5);
+    assert_true(real[2] == 0x1p31f && real[3] == 0x1p31f && real[4] == 0x1p32f);
+    qdq_decode_float(QDQ_UINT64, longs, real, 5);
+    assert_true(real[3] == 0x1p63f && real[4] == 0x1p64f);
+}
+
+static void float64_is_real_and_rounds_once_to_float32(void **state) {
+    static const double x[] = {0.1, -0.0, 0x1.000001p0, 0x1.0000010000001p0, 1e300};
+    static const float rounded[] = {0.1f, -0.0f, 1.0f, 0x1.000002p0f, INFINITY};
+    float real[5];
+    double wide[5];
+    (void)state;
+    assert_true(qdq_dtype_is_real(QDQ_FLOAT64) && qdq_dtype_is_wide(QDQ_FLOAT64));
+    qdq_widen_float(QDQ_FLOAT64, x, real, 5);
+    assert_memory_equal(real, rounded, sizeof real);
+    qdq_widen_float64(QDQ_FLOAT64, x, wide, 5);
+    assert_memory_equal(wide, x, sizeof wide);
+    qdq_widen_float64(QDQ_FLOAT32, rounded, wide, 5);
+    assert_true(wide[0] == (double)0.1f && isinf(wide[4]));
+}
+
+static void encoding_from_64_bits_keeps_the_low_bits(void **state) {
+    static const uint64_t in[] = {UINT64_C(0x123456789ABCDEF0), 0, UINT64_MAX};
+    uint32_t words[3];
+    uint16_t halves[3];
+    uint8_t bytes[3];
+    (void)state;
+    qdq_encode_wide(QDQ_UINT32, in, words, 3);
+    assert_true(words[0] == 0x9ABCDEF0 && words[1] == 0 && words[2] == 0xFFFFFFFF);
+    qdq_encode_wide(QDQ_INT16, in, halves, 3);
+    assert_true(halves[0] == 0xDEF0 && halves[1] == 0 && halves[2] == 0xFFFF);
+    qdq_encode_wide(QDQ_BOOL, in, bytes, 3);
+    assert_true(bytes[0] == 1 && bytes[1] == 0 && bytes[2] == 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_lead_back_to_their_dtype),
@@ -136,6 +187,9 @@ int main(void) {
         cmocka_unit_test(all_codes_of_eight_bits_round_trip),
         cmocka_unit_test(wide_integers_become_the_nearest_float),
         cmocka_unit_test(int64_widens_exactly_to_int64_and_is_clamped_to_int32),
+        cmocka_unit_test(unsigned_integers_widen_exactly_and_are_clamped_to_int32),
+        cmocka_unit_test(float64_is_real_and_rounds_once_to_float32),
+        cmocka_unit_test(encoding_from_64_bits_keeps_the_low_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
