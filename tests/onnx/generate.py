@@ -22,7 +22,7 @@ from onnx.reference import ReferenceEvaluator
 FOLDER = Path(__file__).resolve().parent / "models"
 WORDS = {"float32": "F32", "float16": "F16", "bfloat16": "BF16", "int8": "I8", "uint8": "U8", "int4": "I8",
          "uint4": "U8", "int2": "I8", "uint2": "U8", "int16": "I16", "uint16": "U16", "int32": "I32", "int64": "I64",
-         "bool": "BOOL", "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "float4_e2m1fn": "U8"}  # fmt: skip
+         "uint32": "U32", "uint64": "U64", "float64": "F64", "bool": "BOOL", "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "float4_e2m1fn": "U8"}  # fmt: skip
 RANDOM = np.random.default_rng(14)
 
 
@@ -161,7 +161,8 @@ def dtypes():
               T.UINT8: [0, 1, 255], T.INT16: [-32768, 5, 9], T.UINT16: [65535, 5, 9], T.INT32: [-(2**31), 5, 2**31 - 1],
               T.INT64: [-(2**63), 7, 2**63 - 1], T.BOOL: [True, False, True], T.INT4: [-8, 7, -1], T.UINT4: [0, 15, 9],
               T.FLOAT8E4M3FN: [0.5, -448, 1], T.FLOAT8E5M2: [0.5, -2, 57344], T.FLOAT4E2M1: [0.5, -6, 3],
-              T.INT2: [-2, 1, -1, 0, 1], T.UINT2: [3, 2, 1, 0, 3]}  # fmt: skip
+              T.INT2: [-2, 1, -1, 0, 1], T.UINT2: [3, 2, 1, 0, 3], T.DOUBLE: [0.1, -2, 1e300], T.UINT32: [0, 7, 2**32 - 1],
+              T.UINT64: [0, 7, 2**64 - 1]}  # fmt: skip
     tensors = [typed(f"{T.DataType.Name(e).lower()}_{w}", e, v, w == "raw")
                for e, v in values.items() for w in ("raw", "typed")]  # fmt: skip
     wanted = {t.name: numpy_helper.to_array(t) for t in tensors}
@@ -283,6 +284,22 @@ def elementwise():
     keep("elementwise", model(nodes, [info("x", [3, 4])], ["y", "z"], known, opset=20, ir=9), {"x": floats(3, 4)})
 
 
+def wide():
+    """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
+    nodes = [
+        N("Mul", ["d", "tenth"], ["a"]), N("Sub", ["a", "d"], ["b"]), N("Sqrt", ["b"], ["c"]), N("Cast", ["d"], ["whole"], to=T.INT64),
+        N("Add", ["n", "most"], ["e"]), N("Div", ["e", "seven"], ["f"]), N("Div", ["most", "seven"], ["g"]), N("Max", ["n", "most"], ["h"]),
+        N("Cast", ["most"], ["i"], to=T.DOUBLE), N("Add", ["seven", "most"], ["j"]), N("Mul", ["third", "tenth"], ["k"]),
+        N("Cast", ["n"], ["l"], to=T.UINT32), N("Concat", ["n", "f"], ["m"], axis=0),
+    ]  # fmt: skip
+    known = [constant("tenth", np.float64([0.1])), constant("third", np.float64([1 / 3])),
+             constant("most", np.uint64([2**64 - 1])), constant("seven", np.uint64([7]))]  # fmt: skip
+    made = model(nodes, [info("d", [2, 5], T.DOUBLE), info("n", [6], T.UINT64)],
+                 ["b", "c", "whole", "e", "f", "g", "h", "i", "j", "k", "l", "m"], known, opset=20, ir=9)  # fmt: skip
+    feeds = {"d": RANDOM.standard_normal((2, 5)) * 1e12, "n": RANDOM.integers(0, 2**64 - 1, 6, np.uint64, True)}
+    keep("wide", made, feeds)
+
+
 def names():
     """Names that graphs do not allow; of the model they are x, y and a long one."""
     long = "n" * 300
@@ -304,7 +321,8 @@ def refused():
     ]  # fmt: skip
     words = h.make_tensor("words", T.STRING, [1], [b"a"])
     inputs = [info("x", [2]), info("flag", [], T.BOOL), info("image", [1, 1, 4, 4]), info("text", [1], T.STRING)]
-    made = model(nodes, inputs, ["y", "fine", "w", "v", "wm"], [words, constant("wide", np.float64([1, 2]))])
+    wide = h.make_tensor("wide", T.COMPLEX64, [2], [1, 2])
+    made = model(nodes, inputs, ["y", "fine", "w", "v", "wm"], [words, wide])
     (FOLDER / "refused.onnx").write_bytes(made.SerializeToString())
 
 
@@ -322,7 +340,7 @@ def growing():
 
 
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
-          inputs_that_are_constants, elementwise, names, refused, growing]  # fmt: skip
+          inputs_that_are_constants, elementwise, names, refused, growing, wide]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

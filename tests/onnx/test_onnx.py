@@ -114,7 +114,7 @@ class Refusals(unittest.TestCase):
             "node 'lo': Loop: body is a graph",
             "node 'seq': SequenceEmpty: is not read",
             "node 'w': Add: reads 'words', which is string",
-            "node 'v': Mul: reads 'wide', which is float64",
+            "node 'v': Mul: reads 'wide', which is complex64",
             "node 'wm': Cast: reads 'where_max', which is output 1 of MaxPool and is not computed",
         ):
             self.assertIn(words, done.stdout)

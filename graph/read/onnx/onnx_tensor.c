@@ -32,9 +32,9 @@ static const struct {
     [ONNX_STRING] = {"string", QDQ_DTYPE_NONE, 0, NO_FIELD},
     [ONNX_BOOL] = {"bool", QDQ_BOOL, 8, INT32S},
     [ONNX_FLOAT16] = {"float16", QDQ_FLOAT16, 16, INT32S},
-    [ONNX_DOUBLE] = {"float64", QDQ_DTYPE_NONE, 64, DOUBLES},
-    [ONNX_UINT32] = {"uint32", QDQ_DTYPE_NONE, 32, UINT64S},
-    [ONNX_UINT64] = {"uint64", QDQ_DTYPE_NONE, 64, UINT64S},
+    [ONNX_DOUBLE] = {"float64", QDQ_FLOAT64, 64, DOUBLES},
+    [ONNX_UINT32] = {"uint32", QDQ_UINT32, 32, UINT64S},
+    [ONNX_UINT64] = {"uint64", QDQ_UINT64, 64, UINT64S},
     [ONNX_COMPLEX64] = {"complex64", QDQ_DTYPE_NONE, 0, NO_FIELD},
     [ONNX_COMPLEX128] = {"complex128", QDQ_DTYPE_NONE, 0, NO_FIELD},
     [ONNX_BFLOAT16] = {"bfloat16", QDQ_BFLOAT16, 16, INT32S},
@@ -66,7 +66,7 @@ int qdq_onnx_elem_of(qdq_dtype dtype) {
 
 bool qdq_onnx_elem_is_real(int elem) {
     qdq_dtype dtype = qdq_onnx_dtype(elem);
-    return elem == ONNX_DOUBLE || (dtype != QDQ_DTYPE_NONE && qdq_dtype_is_real(dtype));
+    return dtype != QDQ_DTYPE_NONE && qdq_dtype_is_real(dtype);
 }
 
 //---- Shapes -----------------------------------------------------------------
@@ -241,11 +241,6 @@ static qdq_status read_typed(qdq_onnx_import *im, const qdq_onnx_tensor *tensor,
 
 static bool is_raw(const qdq_onnx_tensor *tensor) { return tensor->has_raw || tensor->external; }
 
-static size_t stored_size(int elem) {
-    unsigned bits = elems[legal(elem)].bits;
-    return bits < 8 ? 1 : bits / 8;
-}
-
 // Spreads packed elements to a byte each.
 static void unpack(qdq_dtype dtype, const unsigned char *packed, unsigned char *out, size_t count,
                    unsigned bits) {
@@ -278,42 +273,14 @@ static qdq_status read_elements(qdq_onnx_import *im, const qdq_onnx_tensor *tens
     return QDQ_OK;
 }
 
-static double real_of(int elem, const unsigned char *element) {
-    double real;
-    float number;
-    if (elem == ONNX_DOUBLE) {
-        memcpy(&real, element, sizeof real);
-        return real;
-    }
-    qdq_decode_float(elems[elem].dtype, element, &number, 1);
-    return (double)number;
-}
-
-static int64_t int_of(int elem, const unsigned char *element) {
-    int64_t wide = 0;
-    int32_t narrow = 0;
-    size_t size = stored_size(elem);
-    if (elem == ONNX_INT64 || elem == ONNX_UINT32 || elem == ONNX_UINT64) {
-        memcpy(&wide, element, size);
-        return wide;
-    }
-    qdq_decode_int(elems[elem].dtype, element, &narrow, 1);
-    return narrow;
-}
-
 qdq_status qdq_onnx_tensor_numbers(qdq_onnx_import *im, const qdq_onnx_tensor *tensor, size_t count,
                                    int64_t *ints, double *reals) {
-    int elem = legal(tensor->elem);
-    size_t size = stored_size(elem);
+    qdq_dtype dtype = elems[legal(tensor->elem)].dtype;
+    size_t size = qdq_dtype_size(dtype);
     unsigned char *bytes = qdq_mempool_array(im->mempool, count, size);
     if (!bytes) return qdq_fail_memory(im->err, count * size);
     QDQ_TRY(read_elements(im, tensor, count, bytes));
-    for (size_t i = 0; i < count; i++) {
-        if (ints)
-            ints[i] = int_of(elem, bytes + i * size);
-        else
-            reals[i] = real_of(elem, bytes + i * size);
-    }
+    qdq_decode_wide(dtype, bytes, ints ? (void *)ints : reals, count);
     return QDQ_OK;
 }
 

@@ -114,10 +114,10 @@ static qdq_onnx_value *output_of(const qdq_onnx_node *node, size_t i) {
 void qdq_onnx_bind(qdq_onnx_node *node, size_t i, qdq_value made) {
     qdq_onnx_value *out = output_of(node, i);
     qdq_dtype dtype;
-    if (!out || !qdq_value_type(node->im->graph, made, &dtype, &out->shape)) return;
-    out->elem = qdq_onnx_elem_of(dtype);
-    out->ref = made;
-    out->why_not = NULL;
+    qdq_shape shape;
+    if (!out || !qdq_value_type(node->im->graph, made, &dtype, &shape)) return;
+    *out = (qdq_onnx_value){
+        .name = out->name, .elem = qdq_onnx_elem_of(dtype), .shape = shape, .ref = made};
 }
 
 void qdq_onnx_alias(qdq_onnx_node *node, size_t i, qdq_onnx_value *value) {
@@ -164,14 +164,12 @@ double qdq_onnx_real_at(const qdq_onnx_value *value, size_t i) {
 }
 
 static void store_number(qdq_dtype dtype, const qdq_onnx_value *value, size_t i, char *out) {
-    if (value->reals) {
+    if (value->reals && dtype != QDQ_FLOAT64) {
         float real = (float)value->reals[i];
         qdq_encode_float(dtype, &real, out, 1, NULL);
-    } else if (dtype == QDQ_INT64) {
-        memcpy(out, &value->ints[i], sizeof value->ints[i]);
     } else {
-        int32_t narrow = (int32_t)value->ints[i];
-        qdq_encode_int(dtype, &narrow, out, 1);
+        qdq_encode_wide(dtype, value->reals ? (const void *)&value->reals[i] : &value->ints[i], out,
+                        1);
     }
 }
 

@@ -257,6 +257,14 @@ bool qdq_onnx_folds(const char *op) {
            qdq_onnx_find_move(op);
 }
 
+// Whether a uint64 is 2^63 or more. Arithmetic here is on int64_t, so it stays in the graph.
+static bool is_beyond(const qdq_onnx_value *value) {
+    if (value->elem != ONNX_UINT64) return false;
+    for (size_t i = 0; i < qdq_onnx_count(value->shape); i++)
+        if (value->ints[i] < 0) return true;
+    return false;
+}
+
 // Whether all inputs that are given are known, and what is computed is better not left to the
 // graph.
 static bool should_fold(const qdq_onnx_node *node, bool has_op, bool moves) {
@@ -267,10 +275,9 @@ static bool should_fold(const qdq_onnx_node *node, bool has_op, bool moves) {
         size_t count = qdq_onnx_count(value->shape);
         bool real = qdq_onnx_elem_is_real(value->elem);
         bool exact = value->elem == ONNX_FLOAT || value->elem == ONNX_DOUBLE;
-        if (real && !moves && (!exact || (count > most && value->elem != ONNX_DOUBLE)))
-            return false;
-        if (real && moves && count > most) return false;
-        if (!qdq_onnx_known(node->im, value)) return false;
+        if (real && !moves && !exact) return false;
+        if (real && count > most) return false;
+        if (!qdq_onnx_known(node->im, value) || (!moves && is_beyond(value))) return false;
     }
     return true;
 }

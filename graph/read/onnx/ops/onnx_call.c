@@ -145,7 +145,10 @@ qdq_value qdq_onnx_scalar(qdq_onnx_node *node, const char *helper, qdq_dtype dty
     float real = (float)number;
     const char *name = helper_name(node, helper);
     if (!name) return (qdq_value){0};
-    qdq_encode_float(dtype, &real, element, 1, NULL);
+    if (dtype == QDQ_FLOAT64)
+        memcpy(element, &number, sizeof number);
+    else
+        qdq_encode_float(dtype, &real, element, 1, NULL);
     return qdq_constant(node->im->graph, name, dtype, (qdq_shape){0}, element);
 }
 
