@@ -60,6 +60,10 @@ def constant(name, array):
     return numpy_helper.from_array(np.asarray(array), name)
 
 
+def longs(name, *values):
+    return constant(name, np.array(values, np.int64))
+
+
 def floats(*shape):
     return RANDOM.standard_normal(shape).astype(np.float32)
 
@@ -318,11 +322,13 @@ def refused():
         N("Loop", ["", "flag"], ["lo"], "turns", body=loop), N("SequenceEmpty", [], ["seq"], "list"),
         N("Add", ["x", "words"], ["w"], "strings"), N("Relu", ["foo"], ["fine"]), N("Mul", ["x", "wide"], ["v"]),
         N("MaxPool", ["image"], ["m", "where_max"], kernel_shape=[2, 2]), N("Cast", ["where_max"], ["wm"], to=T.FLOAT),
+        N("Slice", ["x", "at", "at"], ["cut"], "piece"), N("Split", ["x", "sizes"], ["s1", "s2"]), N("Tile", ["x", "at"], ["often"]),
     ]  # fmt: skip
     words = h.make_tensor("words", T.STRING, [1], [b"a"])
-    inputs = [info("x", [2]), info("flag", [], T.BOOL), info("image", [1, 1, 4, 4]), info("text", [1], T.STRING)]
+    inputs = [info("x", [2]), info("flag", [], T.BOOL), info("image", [1, 1, 4, 4]), info("text", [1], T.STRING),
+              info("at", [1], T.INT64)]  # fmt: skip
     wide = h.make_tensor("wide", T.COMPLEX64, [2], [1, 2])
-    made = model(nodes, inputs, ["y", "fine", "w", "v", "wm"], [words, wide])
+    made = model(nodes, inputs, ["y", "fine", "w", "v", "wm", "cut", "s1", "often"], [words, wide, longs("sizes", 1, 2)])
     (FOLDER / "refused.onnx").write_bytes(made.SerializeToString())
 
 
@@ -339,8 +345,88 @@ def growing():
     (FOLDER / "growing.onnx").write_bytes(made.SerializeToString())
 
 
+def moves():
+    """Ops that move elements by their index, with lists as inputs. Outputs of Split keep their names."""
+    nodes = [
+        N("Slice", ["x", "s", "e", "a", "st"], ["sliced"]), N("Slice", ["x", "none", "none"], ["same"]),
+        N("Split", ["x", "sizes"], ["p0", "p1", "p2"], axis=1), N("Split", ["x"], ["q0", "q1", "q2", "q3"], axis=-1, num_outputs=4),
+        N("Pad", ["x", "pads", "half"], ["padded"]), N("Pad", ["x", "pads"], ["reflected"], mode="reflect"),
+        N("Pad", ["x", "two", "", "last"], ["edged"], mode="edge"), N("Pad", ["x", "two", "value", "last"], ["wrapped"], mode="wrap"),
+        N("Pad", ["x", "cut", "value"], ["filled"]), N("Expand", ["q3", "wide"], ["expanded"]), N("Tile", ["x", "times"], ["tiled"]),
+        N("DepthToSpace", ["image"], ["dcr"], blocksize=2), N("DepthToSpace", ["image"], ["crd"], blocksize=2, mode="CRD"),
+        N("SpaceToDepth", ["dcr"], ["deep"], blocksize=2), N("Trilu", ["x"], ["up"]), N("Trilu", ["x", "minus"], ["low"], upper=0),
+        N("EyeLike", ["x"], ["eye"], k=1), N("EyeLike", ["x"], ["eyes"], dtype=T.INT64), N("OneHot", ["i", "seven", "onoff"], ["hot"]),
+        N("OneHot", ["reals", "seven_real", "onoff"], ["hotter"], axis=0), N("CumSum", ["x", "one"], ["sums"]),
+        N("CumSum", ["i", "minus"], ["back"], exclusive=1, reverse=1),
+    ]  # fmt: skip
+    known = [longs("s", 2, -1), longs("e", 0, -(2**63)), longs("a", 0, 1), longs("st", -1, -2), longs("none"), longs("sizes", 1, 2, 4),
+             longs("pads", 1, 2, 0, 3), constant("half", np.float32(0.5)), longs("two", 2, 1), longs("last", -1),
+             longs("cut", 0, -2, 1, 2), longs("wide", 2, 1, 3), longs("times", 2, 3), constant("minus", np.int64(-1)),
+             constant("seven", np.int32(7)), constant("seven_real", np.float32(7)), constant("onoff", np.array([0.25, 3], np.float32)), constant("one", np.int32(1))]  # fmt: skip
+    outputs = [o for n in nodes for o in n.output if o]
+    inputs = [info("x", [4, 7]), info("value", []), info("image", [2, 8, 2, 3]), info("i", [2, 3], T.INT32), info("reals", [4])]
+    made = model(nodes, inputs, outputs, known, opset=20, ir=9)
+    keep("moves", made, {"x": floats(4, 7), "value": floats(), "image": floats(2, 8, 2, 3),
+                         "i": np.array([[0, -1, 6], [3, -7, 9]], np.int32),
+                         "reals": np.array([1, 0, 6, 7], np.float32)})  # fmt: skip
+
+
+def old_moves():
+    """The same with lists that are attributes in old versions."""
+    nodes = [
+        N("Slice", ["x"], ["a"], starts=[1, -5], ends=[9, 2**31], axes=[0, 1]), N("Slice", ["x"], ["b"], starts=[1], ends=[-1]),
+        N("Split", ["x"], ["c", "d"], axis=1, split=[2, 5]), N("Split", ["x"], ["e", "f"]), N("Pad", ["x"], ["g"], pads=[0, 1, 2, 3], value=1.5),
+        N("Pad", ["x"], ["h"], pads=[1, 0, 0, 6], mode="reflect"), N("Scatter", ["x", "i", "u"], ["k"], axis=1),
+        N("Gather", ["x", "i"], ["l"], axis=1),
+    ]  # fmt: skip
+    outputs = [o for n in nodes for o in n.output]
+    made = model(nodes, [info("x", [4, 7]), info("i", [2, 2], T.INT64), info("u", [2, 2])], outputs, opset=9, ir=4)
+    keep("old_moves", made, {"x": floats(4, 7), "i": np.array([[0, 6], [3, 2]]), "u": floats(2, 2)})
+
+
+def places():
+    """Indices that are elements of a tensor."""
+    reductions = ["add", "mul", "max", "min"]
+    nodes = [
+        N("Gather", ["x", "i"], ["a"]), N("Gather", ["x", "one"], ["b"], axis=-1), N("GatherElements", ["x", "j"], ["c"], axis=1),
+        N("GatherND", ["x", "k"], ["d"]), N("GatherND", ["x", "j"], ["e"], batch_dims=1), N("ScatterElements", ["x", "j", "u"], ["f"], axis=1),
+        N("ScatterND", ["x", "k", "v"], ["g"]), *(N("ScatterElements", ["n", "j", "m"], [r], axis=1, reduction=r) for r in reductions),
+        *(N("ScatterND", ["x", "k", "v"], [f"nd_{r}"], reduction=r) for r in reductions),
+    ]  # fmt: skip
+    outputs = [o for n in nodes for o in n.output]
+    inputs = [info("x", [3, 5]), info("i", [2, 2], T.INT64), info("j", [3, 1], T.INT64), info("k", [3, 2], T.INT64),
+              info("u", [3, 1]), info("v", [3]), info("n", [3, 5], T.INT64), info("m", [3, 1], T.INT64)]  # fmt: skip
+    made = model(nodes, inputs, outputs, [constant("one", np.int64(1))], opset=18)
+    feeds = {"x": floats(3, 5), "i": np.array([[0, -1], [2, 1]]), "j": np.array([[4], [0], [-2]]),
+             "k": np.array([[0, 1], [2, -1], [0, 1]]), "u": floats(3, 1), "v": floats(3),
+             "n": RANDOM.integers(-(2**62), 2**62, (3, 5)), "m": RANDOM.integers(-9, 9, (3, 1))}  # fmt: skip
+    keep("places", made, feeds)
+
+
+def logic():
+    """Comparisons, truth values and bits."""
+    compared = ["Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"]
+    nodes = [
+        *(N(op, ["x", "y"], [op]) for op in compared), *(N(op, ["n", "seven"], [f"{op}_int"]) for op in compared),
+        *(N(op, ["Greater", "Less_int"], [op]) for op in ("And", "Or", "Xor")), N("Not", ["Equal"], ["Not"]),
+        N("Equal", ["Greater", "Less_int"], ["Equal_bool"]), N("IsNaN", ["x"], ["nan"]), N("IsInf", ["x"], ["inf"]),
+        N("IsInf", ["x"], ["most"], detect_negative=0), N("IsInf", ["x"], ["least"], detect_positive=0),
+        *(N(op, ["n", "seven"], [op]) for op in ("BitwiseAnd", "BitwiseOr", "BitwiseXor")), N("BitwiseNot", ["n"], ["BitwiseNot"]),
+        N("BitShift", ["u", "by"], ["left"], direction="LEFT"), N("BitShift", ["u", "by"], ["right"], direction="RIGHT"),
+        N("Where", ["Greater", "n", "seven"], ["chosen"]),
+    ]  # fmt: skip
+    outputs = [o for n in nodes for o in n.output]
+    inputs = [info("x", [6]), info("y", [6]), info("n", [6], T.INT64), info("u", [6], T.UINT32), info("by", [6], T.UINT32)]
+    made = model(nodes, inputs, outputs, [longs("seven", 7)], opset=20, ir=9)
+    odd = np.array([1, -0.0, np.nan, np.inf, -np.inf, 2.5], np.float32)
+    feeds = {"x": odd, "y": np.array([2, 0, 1, np.inf, 0, np.nan], np.float32), "n": np.array([7, -(2**63), 2**53 + 1, 0, 8, -1]),
+             "u": RANDOM.integers(0, 2**32, 6, np.uint32), "by": np.array([0, 1, 5, 31, 8, 16], np.uint32)}  # fmt: skip
+    keep("logic", made, feeds)
+
+
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
-          inputs_that_are_constants, elementwise, names, refused, growing, wide]  # fmt: skip
+          inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
+          places, logic]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

@@ -65,6 +65,7 @@ typedef struct qdq_onnx_node {
     qdq_onnx_value **outputs;  // NULL: not named
     size_t output_count;
     const char *name;  // of the node of the graph: its first output
+    bool inner;        // in a function or a branch
     bool refused;
 } qdq_onnx_node;
 

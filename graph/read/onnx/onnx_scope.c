@@ -158,6 +158,7 @@ static bool start_node(qdq_onnx_scope *scope, const qdq_onnx_proto *proto, qdq_o
     qdq_onnx_import *im = scope->im;
     *node = (qdq_onnx_node){.im = im,
                             .proto = proto,
+                            .inner = scope->caller != NULL,
                             .input_count = proto->inputs.count,
                             .output_count = proto->outputs.count};
     node->inputs = qdq_mempool_array(im->mempool, node->input_count, sizeof *node->inputs);
@@ -166,7 +167,7 @@ static bool start_node(qdq_onnx_scope *scope, const qdq_onnx_proto *proto, qdq_o
     if (!*first) first = *proto->name ? proto->name : proto->op;
     const char *full = full_name(scope, first);
     node->name =
-        full ? qdq_onnx_free_name(im, full, !scope->caller || strchr(full, '/') == NULL) : NULL;
+        full ? qdq_onnx_free_name(im, full, !node->inner || strchr(full, '/') == NULL) : NULL;
     for (size_t i = 0; i < scope->opsets->count; i++) {
         const char *domain = scope->opsets->items[i].domain, *wanted = proto->domain;
         if (strcmp(domain, "ai.onnx") == 0) domain = "";

@@ -9,8 +9,8 @@
 static const char *models;
 
 static const char *const names[] = {
-    "branches",         "constants", "dtypes", "elementwise", "external", "functions",
-    "integer_products", "names",     "opset7", "quantized",   "refused",
+    "branches", "constants", "dtypes", "elementwise", "external",  "functions", "integer_products",
+    "moves",    "names",     "opset7", "places",      "quantized", "refused",   "wide",
 };
 
 static const char *model_path(char out[512], const char *name) {

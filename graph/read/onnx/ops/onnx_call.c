@@ -2,6 +2,7 @@
 // Adds nodes to the graph by the op's tables, and constants that a node needs.
 #include "graph/read/onnx/ops/onnx_call.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ static const char *helper_name(qdq_onnx_node *node, const char *helper) {
     return qdq_onnx_free_name(node->im, name, false);
 }
 
-void qdq_onnx_begin(qdq_onnx_call *call, qdq_onnx_node *node, const char *op, const char *helper) {
+static void begin(qdq_onnx_call *call, qdq_onnx_node *node, const char *op, const char *name) {
     *call = (qdq_onnx_call){.node = node, .op = qdq_op_find(op), .failed = node->refused};
     if (!call->op) {
         qdq_onnx_refuse(node, NULL, ONNX_TEXT(node, "needs %s, which this build lacks", op), NULL);
@@ -24,11 +25,20 @@ void qdq_onnx_begin(qdq_onnx_call *call, qdq_onnx_node *node, const char *op, co
         return;
     }
     call->fields = qdq_mempool_array(node->im->mempool, call->op->attrs_size, 1);
-    const char *name = helper ? helper_name(node, helper) : node->name;
     if (call->fields && name)
         memcpy(call->fields, &name, sizeof name);
     else
         call->failed = true;
+}
+
+void qdq_onnx_begin(qdq_onnx_call *call, qdq_onnx_node *node, const char *op, const char *helper) {
+    begin(call, node, op, helper ? helper_name(node, helper) : node->name);
+}
+
+void qdq_onnx_begin_output(qdq_onnx_call *call, qdq_onnx_node *node, const char *op, size_t i) {
+    const char *name = node->name, *own = node->outputs[i]->name;
+    if (i > 0) name = qdq_onnx_free_name(node->im, own, !node->inner || strchr(own, '/') == NULL);
+    begin(call, node, op, name);
 }
 
 static const qdq_port_desc *find_port(qdq_onnx_call *call, const char *port) {
@@ -143,12 +153,15 @@ void qdq_onnx_finish(qdq_onnx_call *call) { qdq_onnx_bind(call->node, 0, qdq_onn
 qdq_value qdq_onnx_scalar(qdq_onnx_node *node, const char *helper, qdq_dtype dtype, double number) {
     unsigned char element[8] = {0};
     float real = (float)number;
+    int64_t whole = fabs(number) < 0x1p62 ? (int64_t)number : 0;
     const char *name = helper_name(node, helper);
     if (!name) return (qdq_value){0};
     if (dtype == QDQ_FLOAT64)
         memcpy(element, &number, sizeof number);
-    else
+    else if (qdq_dtype_is_real(dtype))
         qdq_encode_float(dtype, &real, element, 1, NULL);
+    else
+        qdq_encode_wide(dtype, &whole, element, 1);
     return qdq_constant(node->im->graph, name, dtype, (qdq_shape){0}, element);
 }
 

@@ -15,6 +15,8 @@ typedef struct qdq_onnx_call {
 
 // `helper` NULL: the node gets the name of the ONNX node's first output; otherwise "y/helper".
 void qdq_onnx_begin(qdq_onnx_call *call, qdq_onnx_node *node, const char *op, const char *helper);
+// The same for a node that makes output i, whose name it gets.
+void qdq_onnx_begin_output(qdq_onnx_call *call, qdq_onnx_node *node, const char *op, size_t i);
 void qdq_onnx_port(qdq_onnx_call *call, const char *port,
                    qdq_onnx_value *value);  // NULL: not given
 void qdq_onnx_port_made(qdq_onnx_call *call, const char *port, qdq_value value);

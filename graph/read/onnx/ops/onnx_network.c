@@ -27,6 +27,17 @@ void qdq_onnx_pairs(qdq_onnx_node *node, const qdq_onnx_op *row) {
     }
 }
 
+void qdq_onnx_bit_shift(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    const char *direction = qdq_onnx_word(node, "direction", "");
+    qdq_onnx_call call;
+    qdq_onnx_begin_row(&call, node, row);
+    qdq_onnx_set_word(&call, "direction",
+                      strcmp(direction, "LEFT") == 0    ? "left"
+                      : strcmp(direction, "RIGHT") == 0 ? "right"
+                                                        : direction);
+    qdq_onnx_finish(&call);
+}
+
 // The greatest finite number of a dtype.
 static double largest_of(int elem) {
     return elem == ONNX_FLOAT16    ? 65504.0

@@ -42,7 +42,23 @@ static const qdq_onnx_op rows[] = {
     {"", "Min", 6, QDQ_ONNX_ALL, "Minimum", qdq_onnx_pairs, AB, {{0}}},
     {"", "Max", 6, QDQ_ONNX_ALL, "Maximum", qdq_onnx_pairs, AB, {{0}}},
     {"", "Sum", 6, QDQ_ONNX_ALL, "Add", qdq_onnx_pairs, AB, {{0}}},
+    {"", "Equal", 7, 2, "Equal", NULL, AB, {{0}}},
+    {"", "Greater", 7, 2, "Greater", NULL, AB, {{0}}},
     {"", "GreaterOrEqual", 12, 2, "GreaterEqual", NULL, AB, {{0}}},
+    {"", "Less", 7, 2, "Less", NULL, AB, {{0}}},
+    {"", "LessOrEqual", 12, 2, "LessOrEqual", NULL, AB, {{0}}},
+    {"", "And", 7, 2, "And", NULL, AB, {{0}}},
+    {"", "Or", 7, 2, "Or", NULL, AB, {{0}}},
+    {"", "Xor", 7, 2, "Xor", NULL, AB, {{0}}},
+    {"", "Not", 1, 1, "Not", NULL, X, {{0}}},
+    {"", "IsNaN", 9, 1, "IsNaN", NULL, X, {{0}}},
+    {"", "IsInf", 10, 1, "IsInf", NULL, X, {{"detect_negative", NULL, 'b', 1}, {"detect_positive",
+     NULL, 'b', 1}}},
+    {"", "BitwiseAnd", 18, 2, "BitwiseAnd", NULL, AB, {{0}}},
+    {"", "BitwiseOr", 18, 2, "BitwiseOr", NULL, AB, {{0}}},
+    {"", "BitwiseXor", 18, 2, "BitwiseXor", NULL, AB, {{0}}},
+    {"", "BitwiseNot", 18, 1, "BitwiseNot", NULL, X, {{0}}},
+    {"", "BitShift", 11, 2, "BitShift", qdq_onnx_bit_shift, AB, {{0}}},
     {"", "Where", 9, 3, "Select", NULL, {"condition", "a", "b"}, {{0}}},
     {"", "Abs", 6, 1, "Abs", NULL, X, {{0}}},
     {"", "Exp", 6, 1, "Exp", NULL, X, {{0}}},
@@ -94,6 +110,32 @@ static const qdq_onnx_op rows[] = {
     {"", "Squeeze", 1, 1, "StaticReshape", qdq_onnx_reshape, {0}, {{0}}},
     {"", "Unsqueeze", 1, 1, "StaticReshape", qdq_onnx_reshape, {0}, {{0}}},
     {"", "Transpose", 1, 1, "StaticTranspose", qdq_onnx_transpose, {0}, {{0}}},
+    {"", "Slice", 1, 1, "Slice", qdq_onnx_slice, {0}, {{0}}},
+    {"", "Slice", 10, 3, "Slice", qdq_onnx_slice, {0}, {{0}}},
+    {"", "Split", 2, 1, "Slice", qdq_onnx_split, {0}, {{0}}},
+    {"", "Pad", 2, 1, "Pad", qdq_onnx_pad, {0}, {{0}}},
+    {"", "Pad", 11, 2, "Pad", qdq_onnx_pad, {0}, {{0}}},
+    {"", "Expand", 8, 2, "Expand", qdq_onnx_expand, {0}, {{0}}},
+    {"", "Tile", 6, 2, "Tile", qdq_onnx_tile, {0}, {{0}}},
+    {"", "DepthToSpace", 1, 1, "DepthToSpace", NULL, X, {{"blocksize", NULL, 'i', 0}, {"mode", NULL,
+     'w', 0}}},
+    {"", "SpaceToDepth", 1, 1, "SpaceToDepth", qdq_onnx_space_to_depth, X, {{"blocksize", NULL, 'i',
+     0}}},
+    {"", "Trilu", 14, 1, "Trilu", qdq_onnx_trilu, {0}, {{0}}},
+    {"", "EyeLike", 9, 1, "EyeLike", qdq_onnx_eye_like, X, {{"k", NULL, 'i', 0}}},
+    {"", "OneHot", 9, 3, "OneHot", qdq_onnx_one_hot, {0}, {{0}}},
+    {"", "CumSum", 11, 2, "CumSum", qdq_onnx_cum_sum, {0}, {{0}}},
+    // Movement by indices that are elements of a tensor
+    {"", "Gather", 1, 2, "Gather", NULL, {"x", "indices"}, {{"axis", NULL, 'i', 0}}},
+    {"", "GatherElements", 11, 2, "GatherElements", NULL, {"x", "indices"}, {{"axis", NULL, 'i',
+     0}}},
+    {"", "GatherND", 11, 2, "GatherND", NULL, {"x", "indices"}, {{"batch_dims", NULL, 'i', 0}}},
+    {"", "Scatter", 9, 3, "ScatterElements", NULL, {"x", "indices", "updates"}, {{"axis", NULL, 'i',
+     0}}},
+    {"", "ScatterElements", 11, 3, "ScatterElements", NULL, {"x", "indices", "updates"}, {{"axis",
+     NULL, 'i', 0}, {"reduction", NULL, 'w', 0}}},
+    {"", "ScatterND", 11, 3, "ScatterND", NULL, {"x", "indices", "updates"}, {{"reduction", NULL,
+     'w', 0}}},
     {"", "Identity", 1, 1, NULL, qdq_onnx_identity, {0}, {{0}}},
     {"", "Dropout", 7, 1, NULL, qdq_onnx_dropout, {0}, {{0}}},
 };
@@ -128,9 +170,15 @@ void qdq_onnx_begin_row(qdq_onnx_call *call, qdq_onnx_node *node, const qdq_onnx
     for (size_t i = 0; i < QDQ_ONNX_MOST_ATTRS && row->attrs[i].kind; i++) {
         const qdq_onnx_attr_row *attr = &row->attrs[i];
         const char *ours = attr->ours ? attr->ours : attr->name;
+        const char *word = qdq_onnx_word(node, attr->name, NULL);
+        int64_t number = qdq_onnx_int(node, attr->name, (int64_t)attr->otherwise);
         if (attr->kind == 'f')
             qdq_onnx_set_real(call, ours, qdq_onnx_float(node, attr->name, attr->otherwise));
-        else
-            qdq_onnx_set_int(call, ours, qdq_onnx_int(node, attr->name, (int64_t)attr->otherwise));
+        else if (attr->kind == 'i')
+            qdq_onnx_set_int(call, ours, number);
+        else if (attr->kind == 'b')
+            qdq_onnx_set_bool(call, ours, number != 0);
+        else if (word)
+            qdq_onnx_set_word(call, ours, word);
     }
 }

@@ -14,11 +14,11 @@ enum {
     QDQ_ONNX_LAST = 27
 };
 
-// An attribute that ONNX and qdq share: a float, or an int.
+// An attribute that ONNX and qdq share: a float, an int, an int that is a bool here, or a word.
 typedef struct qdq_onnx_attr_row {
     const char *name, *ours;  // ours NULL: the same
-    char kind;                // 'f', 'i'; 0: no row
-    double otherwise;
+    char kind;                // 'f', 'i', 'b', 'w'; 0: no row
+    double otherwise;         // a word that is not given is our default
 } qdq_onnx_attr_row;
 
 // One op of a domain, from version `since` on. The last row that fits a node wins. `convert` NULL:
@@ -43,13 +43,16 @@ typedef void qdq_onnx_convert(qdq_onnx_node *node, const qdq_onnx_op *row);
 qdq_onnx_convert qdq_onnx_quantize, qdq_onnx_dequantize, qdq_onnx_dynamic_quantize, qdq_onnx_cast,
     qdq_onnx_matmul_integer, qdq_onnx_conv_integer, qdq_onnx_qlinear_matmul;
 // onnx_network.c
-qdq_onnx_convert qdq_onnx_pairs, qdq_onnx_clip, qdq_onnx_gelu, qdq_onnx_prelu, qdq_onnx_gemm,
-    qdq_onnx_softmax, qdq_onnx_reduce, qdq_onnx_global_pool;
+qdq_onnx_convert qdq_onnx_pairs, qdq_onnx_bit_shift, qdq_onnx_clip, qdq_onnx_gelu, qdq_onnx_prelu,
+    qdq_onnx_gemm, qdq_onnx_softmax, qdq_onnx_reduce, qdq_onnx_global_pool;
 // onnx_norm.c
 qdq_onnx_convert qdq_onnx_layer_norm, qdq_onnx_rms_norm, qdq_onnx_group_norm, qdq_onnx_batch_norm;
 // onnx_move.c
 qdq_onnx_convert qdq_onnx_concat, qdq_onnx_reshape, qdq_onnx_transpose, qdq_onnx_identity,
     qdq_onnx_dropout;
+// onnx_index.c
+qdq_onnx_convert qdq_onnx_slice, qdq_onnx_split, qdq_onnx_pad, qdq_onnx_expand, qdq_onnx_tile,
+    qdq_onnx_space_to_depth, qdq_onnx_trilu, qdq_onnx_eye_like, qdq_onnx_one_hot, qdq_onnx_cum_sum;
 // onnx_windows.c
 qdq_onnx_convert qdq_onnx_conv, qdq_onnx_conv_transpose, qdq_onnx_max_pool, qdq_onnx_average_pool;
 // onnx_resize.c
