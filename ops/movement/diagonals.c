@@ -141,7 +141,8 @@ const qdq_op qdq_op_trilu = {
 
 //---- EyeLike ----------------------------------------------------------------
 
-#define SET_EYE (QDQ_SET_FLOATS | QDQ_SET_INTS | QDQ_SET(BOOL) | QDQ_SET(INT64))
+#define SET_EYE \
+    (QDQ_SET_FLOATS | QDQ_SET(FLOAT64) | QDQ_SET_INTS | QDQ_SET(BOOL) | QDQ_SET_WIDE_INTS)
 
 static const qdq_port_desc eye_inputs[] = {{"x", offsetof(qdq_eye_attrs, x), false, QDQ_SET_MOVED}};
 static const qdq_port_desc eye_outputs[] = {{"y", 0, false, SET_EYE}};

@@ -9,13 +9,21 @@
 
 #include "ops/movement/movement.h"
 
-#define QDQ_SET_INDICES (QDQ_SET(INT32) | QDQ_SET(INT64))
+#define QDQ_SET_INDICES (QDQ_SET(INT32) | QDQ_SET_WIDE_INTS)
 
 enum { QDQ_INDEX_PART = 128 };  // offsets that are computed at a time
 
-// Element i, as it is.
+// Element i, as it is; INT64_MAX if it is larger.
 static inline int64_t qdq_raw_index(qdq_dtype dtype, const void *indices, size_t i) {
-    return dtype == QDQ_INT32 ? ((const int32_t *)indices)[i] : ((const int64_t *)indices)[i];
+    switch (dtype) {
+    case QDQ_INT32: return ((const int32_t *)indices)[i];
+    case QDQ_UINT32: return ((const uint32_t *)indices)[i];
+    case QDQ_UINT64: {
+        uint64_t index = ((const uint64_t *)indices)[i];
+        return index < INT64_MAX ? (int64_t)index : INT64_MAX;
+    }
+    default: return ((const int64_t *)indices)[i];
+    }
 }
 
 // The index on a dim of `size` elements that element i stands for.

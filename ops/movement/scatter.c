@@ -4,8 +4,6 @@
 // A unit owns a range of y. It copies this range of x, then walks all indices in order and makes
 // the changes that lie in its range: if a place is named twice, the order of the changes does not
 // depend on the threads.
-#include <string.h>
-
 #include "ops/movement/indices.h"
 #include "runtime/numerics/dtype.h"
 #include "runtime/numerics/elementary.h"
@@ -17,7 +15,7 @@ enum { REDUCED_PART = 64, MOST_UNITS = 64 };  // each thread walks all indices a
 // bytes, which would wrap around too late.
 #define SET_REDUCED                                                                       \
     (QDQ_SET_FLOATS | QDQ_SET(INT8) | QDQ_SET(UINT8) | QDQ_SET(INT16) | QDQ_SET(UINT16) | \
-     QDQ_SET(INT32) | QDQ_SET(INT64))
+     QDQ_SET(INT32) | QDQ_SET_WIDE_INTS | QDQ_SET(FLOAT64))
 
 static const qdq_port_desc inputs[] = {
     {"x", offsetof(qdq_scatter_attrs, x), false, QDQ_SET_MOVED},
@@ -33,26 +31,31 @@ static const char *const reduction_words[] = {"none", "add", "mul", "max", "min"
 
 //---- Changes ----------------------------------------------------------------
 
-static float reduce_float(qdq_reduction reduction, float a, float b) {
-    uint32_t abits = qdq_float_bits(a), bbits = qdq_float_bits(b);
-    if (a != a || b != b) return qdq_nan_if(true, 0);
+// Exact but for one rounding, so that rounding to float32 gives what float32 arithmetic does.
+static double reduce_real(qdq_reduction reduction, double a, double b) {
+    const double nan = qdq_double_from_bits(UINT64_C(0x7FF8000000000000));
+    uint64_t abits = qdq_double_bits(a), bbits = qdq_double_bits(b);
+    double y = b;
+    if (a != a || b != b) return nan;
     switch (reduction) {
-    case QDQ_REDUCTION_ADD: return qdq_nan_if(a + b != a + b, a + b);
-    case QDQ_REDUCTION_MUL: return qdq_nan_if(a * b != a * b, a * b);
-    case QDQ_REDUCTION_MAX: return a > b ? a : b > a ? b : qdq_float_from_bits(abits & bbits);
-    case QDQ_REDUCTION_MIN: return a < b ? a : b < a ? b : qdq_float_from_bits(abits | bbits);
+    case QDQ_REDUCTION_ADD: y = a + b; break;
+    case QDQ_REDUCTION_MUL: y = a * b; break;
+    case QDQ_REDUCTION_MAX: y = a > b ? a : b > a ? b : qdq_double_from_bits(abits & bbits); break;
+    case QDQ_REDUCTION_MIN: y = a < b ? a : b < a ? b : qdq_double_from_bits(abits | bbits); break;
     case QDQ_REDUCTION_NONE: break;
     }
-    return b;
+    return y != y ? nan : y;
 }
 
 // Sums and products wrap around: the low bytes of the 64 bits are the result.
-static int64_t reduce_int(qdq_reduction reduction, int64_t a, int64_t b) {
+static uint64_t reduce_whole(qdq_reduction reduction, bool is_signed, uint64_t a, uint64_t b) {
+    uint64_t flip = is_signed ? UINT64_C(1) << 63 : 0;
+    bool less = (a ^ flip) < (b ^ flip);
     switch (reduction) {
-    case QDQ_REDUCTION_ADD: return (int64_t)((uint64_t)a + (uint64_t)b);
-    case QDQ_REDUCTION_MUL: return (int64_t)((uint64_t)a * (uint64_t)b);
-    case QDQ_REDUCTION_MAX: return a > b ? a : b;
-    case QDQ_REDUCTION_MIN: return a < b ? a : b;
+    case QDQ_REDUCTION_ADD: return a + b;
+    case QDQ_REDUCTION_MUL: return a * b;
+    case QDQ_REDUCTION_MAX: return less ? b : a;
+    case QDQ_REDUCTION_MIN: return less ? a : b;
     case QDQ_REDUCTION_NONE: break;
     }
     return b;
@@ -65,29 +68,42 @@ typedef struct scatter_params {
     qdq_places places;
 } scatter_params;
 
+static void reduce_reals(const scatter_params *p, const void *updates, void *y, size_t n) {
+    double a[REDUCED_PART], b[REDUCED_PART];
+    float narrow[REDUCED_PART];
+    qdq_decode_wide(p->y_dtype, y, a, n);
+    qdq_decode_wide(p->u_dtype, updates, b, n);
+    for (size_t i = 0; i < n; i++) {
+        a[i] = reduce_real(p->reduction, a[i], b[i]);
+        narrow[i] = (float)a[i];
+    }
+    if (p->y_dtype == QDQ_FLOAT64)
+        qdq_encode_wide(p->y_dtype, a, y, n);
+    else
+        qdq_encode_float(p->y_dtype, narrow, y, n, NULL);
+}
+
+static void reduce_wholes(const scatter_params *p, const void *updates, void *y, size_t n) {
+    uint64_t a[REDUCED_PART], b[REDUCED_PART];
+    qdq_decode_wide(p->y_dtype, y, a, n);
+    qdq_decode_wide(p->u_dtype, updates, b, n);
+    for (size_t i = 0; i < n; i++)
+        a[i] = reduce_whole(p->reduction, p->y_dtype != QDQ_UINT64, a[i], b[i]);
+    qdq_encode_wide(p->y_dtype, a, y, n);
+}
+
 // Changes n elements of y by n updates, each rounded to the dtype of y.
 static void reduce(const scatter_params *p, const char *updates, char *y, size_t n) {
-    bool floats = qdq_set_has(QDQ_SET_FLOATS, p->y_dtype);
+    bool real = qdq_dtype_is_real(p->y_dtype);
     size_t u_size = qdq_dtype_size(p->u_dtype), y_size = qdq_dtype_size(p->y_dtype);
     for (size_t done = 0, count; done < n; done += count) {
-        count = n - done < REDUCED_PART ? n - done : REDUCED_PART;
         const char *from = updates + done * u_size;
         char *to = y + done * y_size;
-        if (floats) {
-            float a[REDUCED_PART], b[REDUCED_PART];
-            qdq_decode_float(p->y_dtype, to, a, count);
-            qdq_decode_float(p->u_dtype, from, b, count);
-            for (size_t i = 0; i < count; i++) a[i] = reduce_float(p->reduction, a[i], b[i]);
-            qdq_encode_float(p->y_dtype, a, to, count, NULL);
-        } else {
-            int64_t a[REDUCED_PART], b[REDUCED_PART];
-            qdq_widen_int64(p->y_dtype, to, a, count);
-            qdq_widen_int64(p->u_dtype, from, b, count);
-            for (size_t i = 0; i < count; i++) {
-                a[i] = reduce_int(p->reduction, a[i], b[i]);
-                memcpy(to + i * y_size, &a[i], y_size);  // little endian
-            }
-        }
+        count = n - done < REDUCED_PART ? n - done : REDUCED_PART;
+        if (real)
+            reduce_reals(p, from, to, count);
+        else
+            reduce_wholes(p, from, to, count);
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CumSum: sums of the elements of x up to each index of an axis. Floats are added one by one in
-// float32, each sum rounded, as ONNX Runtime and numpy do; integers wrap around.
+// float32, float64 in double, each sum rounded, as ONNX Runtime and numpy do; integers wrap around.
 #include <string.h>
 
 #include "ops/blocking.h"
@@ -8,7 +8,7 @@
 #include "runtime/numerics/dtype.h"
 #include "runtime/numerics/elementary.h"
 
-#define SET_SUMMED (QDQ_SET_FLOATS | QDQ_SET(INT32) | QDQ_SET(INT64))
+#define SET_SUMMED (QDQ_SET_FLOATS | QDQ_SET(FLOAT64) | QDQ_SET(INT32) | QDQ_SET_WIDE_INTS)
 
 static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_cum_sum_attrs, x), false, SET_SUMMED}};
 static const qdq_port_desc outputs[] = {{"y", 0, false, SET_SUMMED}};
@@ -36,20 +36,27 @@ typedef struct cum_sum_params {
 
 enum { PART = QDQ_CUM_SUM_LANES };
 
-// Adds `steps` indices of `lanes` neighbouring sums, in place. `first`: no index came before.
-static void add_floats(const cum_sum_params *p, float *v, float *sums, size_t steps, size_t lanes,
-                       bool first) {
-    for (size_t s = 0; s < steps; s++, first = false) {
-        float *row = v + (p->reverse ? steps - 1 - s : s) * lanes;
-        for (size_t i = 0; i < lanes; i++) {
-            float before = first ? 0.0f : sums[i];
-            // The first sum is its element, so that -0 stays.
-            sums[i] = first ? row[i] : sums[i] + row[i];
-            row[i] = p->exclusive ? before : sums[i];
-            row[i] = qdq_nan_if(row[i] != row[i], row[i]);
-        }
-    }
+static float quiet_float(float v) { return qdq_nan_if(v != v, v); }
+static double quiet_double(double v) {
+    return v != v ? qdq_double_from_bits(UINT64_C(0x7FF8000000000000)) : v;
 }
+
+// Adds `steps` indices of `lanes` neighbouring sums, in place. `first`: no index came before; the
+// first sum is its element then, so that -0 stays.
+#define ADD_REALS(type)                                                                   \
+    static void add_##type##s(const cum_sum_params *p, type *v, type *sums, size_t steps, \
+                              size_t lanes, bool first) {                                 \
+        for (size_t s = 0; s < steps; s++, first = false) {                               \
+            type *row = v + (p->reverse ? steps - 1 - s : s) * lanes;                     \
+            for (size_t i = 0; i < lanes; i++) {                                          \
+                type before = first ? (type)0 : sums[i];                                  \
+                sums[i] = first ? row[i] : sums[i] + row[i];                              \
+                row[i] = quiet_##type(p->exclusive ? before : sums[i]);                   \
+            }                                                                             \
+        }                                                                                 \
+    }
+ADD_REALS(float)
+ADD_REALS(double)
 
 static void add_ints(const cum_sum_params *p, int64_t *v, int64_t *sums, size_t steps, size_t lanes,
                      bool first) {
@@ -66,17 +73,22 @@ static void add_ints(const cum_sum_params *p, int64_t *v, int64_t *sums, size_t 
 // The same from elements of x to elements of y, which are neighbours in memory.
 static void add_part(const cum_sum_params *p, const void *x, void *y, void *sums, size_t steps,
                      size_t lanes, bool first) {
-    size_t n = steps * lanes, size = qdq_dtype_size(p->y_dtype);
+    size_t n = steps * lanes;
     if (qdq_set_has(QDQ_SET_FLOATS, p->x_dtype)) {
         float v[PART];
         qdq_decode_float(p->x_dtype, x, v, n);
         add_floats(p, v, sums, steps, lanes, first);
         qdq_encode_float(p->y_dtype, v, y, n, NULL);
+    } else if (p->x_dtype == QDQ_FLOAT64) {
+        double v[PART];
+        memcpy(v, x, n * sizeof *v);
+        add_doubles(p, v, sums, steps, lanes, first);
+        memcpy(y, v, n * sizeof *v);
     } else {
         int64_t v[PART];
-        qdq_widen_int64(p->x_dtype, x, v, n);
+        qdq_decode_wide(p->x_dtype, x, v, n);
         add_ints(p, v, sums, steps, lanes, first);
-        for (size_t i = 0; i < n; i++) memcpy((char *)y + i * size, &v[i], size);  // little endian
+        qdq_encode_wide(p->y_dtype, v, y, n);
     }
 }
 
@@ -84,7 +96,7 @@ static void add_part(const cum_sum_params *p, const void *x, void *y, void *sums
 static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const cum_sum_params *p = params;
     size_t x_size = qdq_dtype_size(p->x_dtype), y_size = qdq_dtype_size(p->y_dtype);
-    int64_t sums[PART];  // or as many floats
+    int64_t sums[PART];  // or as many floats or doubles
     for (size_t unit = begin; unit < end; unit++) {
         size_t column = unit % p->blocks * PART;
         size_t at = unit / p->blocks * p->length * p->stride + column;

@@ -126,7 +126,7 @@ static inline qdq_value qdq_tile(qdq_graph *graph, qdq_value x, qdq_tile_attrs a
 typedef struct qdq_gather_attrs {
     const char *name;
     qdq_value x;
-    qdq_value indices;  // int32 or int64; negative: from the end
+    qdq_value indices;  // int32, int64, uint32 or uint64; negative: from the end
     qdq_int axis;       // default 0
 } qdq_gather_attrs;
 
@@ -147,7 +147,7 @@ static inline qdq_value qdq_gather_elements(qdq_graph *graph, qdq_value x, qdq_v
 typedef struct qdq_gather_nd_attrs {
     const char *name;
     qdq_value x;
-    qdq_value indices;   // int32 or int64; the last dim has the indices of one place
+    qdq_value indices;  // int32, int64, uint32 or uint64; the last dim has the indices of one place
     qdq_int batch_dims;  // default 0
 } qdq_gather_nd_attrs;
 
@@ -170,7 +170,7 @@ typedef enum qdq_reduction {
 typedef struct qdq_scatter_attrs {
     const char *name;
     qdq_value x;
-    qdq_value indices;  // int32 or int64; negative: from the end
+    qdq_value indices;  // int32, int64, uint32 or uint64; negative: from the end
     qdq_value updates;  // of the dtype of x
     qdq_int axis;       // of ScatterElements; default 0
     qdq_reduction reduction;
@@ -241,7 +241,8 @@ static inline qdq_value qdq_eye_like(qdq_graph *graph, qdq_value x, qdq_eye_attr
 
 typedef struct qdq_one_hot_attrs {
     const char *name;
-    qdq_value indices;  // int32 or int64; negative: from the end; out of range: no element is on
+    qdq_value indices;  // int32, int64, uint32 or uint64; negative: from the end; out of range: no
+                        // element is on
     qdq_value values;   // [off value, on value]
     qdq_int depth;      // required: the size of the new dim
     qdq_int axis;       // default -1: the new dim is the last

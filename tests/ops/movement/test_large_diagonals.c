@@ -55,9 +55,15 @@ static void trilu(large_graph *c, large_value *v, bool upper, int64_t k) {
 static void eye_like(large_graph *c, const large_value *v, int64_t k, qdq_dtype dtype) {
     qdq_shape x = v->numbers.shape;
     tensor out = tensor_of(NULL, dtype, x);
-    for (size_t at = 0; at < tensor_count(&out); at++)
-        large_put(&out, at,
-                  (int64_t)(at % (size_t)x.dims[1]) == (int64_t)(at / (size_t)x.dims[1]) + k);
+    for (size_t at = 0; at < tensor_count(&out); at++) {
+        bool one = (int64_t)(at % (size_t)x.dims[1]) == (int64_t)(at / (size_t)x.dims[1]) + k;
+        if (qdq_dtype_size(dtype) < 8)
+            large_put(&out, at, one);
+        else if (dtype == QDQ_FLOAT64)
+            ((double *)out.data)[at] = one;
+        else
+            ((uint64_t *)out.data)[at] = one;
+    }
     qdq_eye_attrs attrs = {.dtype = dtype, .k = QDQ_INT(k)};
     large_output(c, qdq_eye_like(c->graph, v->value, attrs), out);
 }
@@ -88,7 +94,8 @@ static void triangles_cross_their_units(void **unused) {
         int64_t k = (int64_t)large_pick(&state, 90) - 45;
         large_graph c;
         large_value v = moves_begin(&c, &state, "triangle", x, moves_dtype(&state));
-        if (i % 3) eye_like(&c, &v, i < 6 ? k : 0, i % 2 ? QDQ_FLOAT32 : QDQ_INT8);
+        static const qdq_dtype ones[] = {QDQ_FLOAT32, QDQ_INT8, QDQ_UINT64, QDQ_FLOAT64};
+        if (i % 3) eye_like(&c, &v, i < 6 ? k : 0, ones[i % 4]);
         trilu(&c, &v, i % 2, i == 11 ? INT64_MIN : k);
         moves_finish(&c, &state, v, i);
     }
@@ -124,15 +131,49 @@ static void one_hot_crosses_its_units(void **unused) {
     }
 }
 
-// The sum of every element that takes part, in order, one float32 addition each.
+static void fill_sums(tensor *x, uint64_t *state) {
+    if (qdq_dtype_is_real(x->dtype) && x->dtype != QDQ_FLOAT64)
+        large_fill_reals(x, state);
+    else
+        moves_fill(x, state, true);
+    for (size_t i = 0; x->dtype == QDQ_FLOAT64 && i < tensor_count(x); i++)
+        ((double *)x->data)[i] = (double)(int64_t)((uint64_t *)x->data)[i] * 0x1p-60;
+}
+
+// Adds elements one by one: `count` elements from `from` on, `step` apart, to element `at` of y.
+static void add_up(const tensor *x, size_t from, ptrdiff_t step, size_t count, tensor *y,
+                   size_t at) {
+    size_t size = qdq_dtype_size(x->dtype);
+    float sum = count ? -0.0f : 0.0f;
+    double wide = count ? -0.0 : 0.0;
+    uint64_t whole = 0;
+    for (; count; count--, from += (size_t)step) {
+        uint64_t bits = 0;
+        memcpy(&bits, (char *)x->data + from * size, size);
+        whole += bits;
+        if (x->dtype == QDQ_FLOAT64)
+            wide += ((double *)x->data)[from];
+        else if (qdq_dtype_is_real(x->dtype))
+            sum += (float)tensor_at(x, from);
+    }
+    if (x->dtype == QDQ_FLOAT64)
+        ((double *)y->data)[at] = wide;
+    else if (qdq_dtype_is_real(x->dtype))
+        large_put(y, at, (double)sum);
+    else
+        memcpy((char *)y->data + at * size, &whole, size);
+}
+
+// The sum of every element that takes part, in order, one addition each.
 static void cum_sums_cross_their_blocks(void **unused) {
     (void)unused;
-    for (uint64_t i = 0; i < 24; i++) {
+    for (uint64_t i = 0; i < 48; i++) {
         uint64_t state = large_state(i);
         const qdq_shape shapes[] = {QDQ_SHAPE(3, ACROSS(QDQ_CUM_SUM_LANES)),
                                     QDQ_SHAPE(ACROSS(QDQ_CUM_SUM_LANES), 5),
                                     QDQ_SHAPE(2, 7, ACROSS(QDQ_CUM_SUM_LANES))};
-        static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_INT32, QDQ_BFLOAT16, QDQ_FLOAT16};
+        static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_INT32,  QDQ_BFLOAT16, QDQ_FLOAT16,
+                                           QDQ_UINT32,  QDQ_UINT64, QDQ_INT64,    QDQ_FLOAT64};
         qdq_shape shape = shapes[i % 3];
         int axis = (int)(i / 3 % 2);
         bool exclusive = i % 2, reverse = i / 2 % 2;
@@ -140,29 +181,15 @@ static void cum_sums_cross_their_blocks(void **unused) {
         large_graph c;
         large_graph_begin(&c, "CumSum");
         qdq_value v = large_input(&c, dtypes[i / 6], shape, &x);
-        if (dtypes[i / 6] == QDQ_INT32)
-            moves_fill(x, &state, true);
-        else
-            large_fill_reals(x, &state);
+        fill_sums(x, &state);
         tensor out = tensor_of(NULL, x->dtype, shape);
         size_t stride = 1, dim = (size_t)shape.dims[axis];
         for (int d = axis + 1; d < shape.rank; d++) stride *= (size_t)shape.dims[d];
         for (size_t at = 0; at < tensor_count(&out); at++) {
             size_t index = large_index(shape, axis, at), base = at - index * stride;
             size_t count = (reverse ? dim - index : index + 1) - exclusive;
-            float sum = count ? -0.0f : 0.0f;
-            uint32_t whole = 0;
-            for (size_t k = 0; k < count; k++) {
-                size_t from = base + (reverse ? dim - 1 - k : k) * stride;
-                if (x->dtype == QDQ_INT32)
-                    whole += ((uint32_t *)x->data)[from];
-                else
-                    sum += (float)tensor_at(x, from);
-            }
-            if (x->dtype == QDQ_INT32)
-                ((uint32_t *)out.data)[at] = whole;
-            else
-                large_put(&out, at, (double)sum);
+            size_t from = base + (reverse ? dim - 1 : 0) * stride;
+            add_up(x, from, reverse ? -(ptrdiff_t)stride : (ptrdiff_t)stride, count, &out, at);
         }
         qdq_cum_sum_attrs attrs = {.axis = QDQ_INT(axis),
                                    .exclusive = exclusive ? QDQ_TRUE : QDQ_FALSE,

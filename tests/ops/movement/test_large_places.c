@@ -7,7 +7,10 @@
 //---- Indices ----------------------------------------------------------------
 
 static int64_t raw_index(const tensor *t, size_t i) {
-    return t->dtype == QDQ_INT32 ? ((int32_t *)t->data)[i] : ((int64_t *)t->data)[i];
+    if (t->dtype == QDQ_INT32) return ((int32_t *)t->data)[i];
+    if (t->dtype == QDQ_UINT32) return ((uint32_t *)t->data)[i];
+    int64_t index = ((int64_t *)t->data)[i];
+    return t->dtype == QDQ_UINT64 && index < 0 ? INT64_MAX : index;
 }
 
 static size_t index_of(const tensor *t, size_t i, int64_t dim) {
@@ -19,15 +22,16 @@ static size_t index_of(const tensor *t, size_t i, int64_t dim) {
 // An input of indices; element i is for dims[i % count].
 static qdq_value indices(large_graph *c, uint64_t *state, qdq_shape shape, const int64_t *dims,
                          size_t count, tensor **t) {
-    qdq_dtype dtype = large_pick(state, 2) ? QDQ_INT32 : QDQ_INT64;
+    static const qdq_dtype dtypes[] = {QDQ_INT32, QDQ_INT64, QDQ_UINT32, QDQ_UINT64};
+    qdq_dtype dtype = dtypes[large_pick(state, UNIT_COUNT(dtypes))];
     qdq_value v = large_input(c, dtype, shape, t);
     for (size_t i = 0; i < tensor_count(*t); i++) {
         int64_t dim = dims[i % count], index = (int64_t)large_pick(state, 2 * (size_t)dim) - dim;
-        if (large_pick(state, 50) == 0) index = large_pick(state, 2) ? 3 * dim : INT32_MIN;
-        if (dtype == QDQ_INT32)
-            ((int32_t *)(*t)->data)[i] = (int32_t)index;
-        else
-            ((int64_t *)(*t)->data)[i] = index;
+        bool beyond = large_pick(state, 50) == 0,
+             has_sign = dtype == QDQ_INT32 || dtype == QDQ_INT64;
+        if (index < 0 && !has_sign) index += dim;
+        if (beyond) index = large_pick(state, 2) ? 3 * dim : INT32_MIN;
+        memcpy((char *)(*t)->data + i * qdq_dtype_size(dtype), &index, qdq_dtype_size(dtype));
     }
     return v;
 }
@@ -122,25 +126,67 @@ static void gather_nd(large_graph *c, uint64_t *state, large_value *v, int batch
 
 //---- Scatter ----------------------------------------------------------------
 
-// Floats are whole numbers that all dtypes hold, so that sums of a few are exact; products are not
-// tried here.
+// An integer of any dtype, whose results wrap around.
+static uint64_t reduced(qdq_dtype dtype, uint64_t a, uint64_t b, qdq_reduction reduction) {
+    bool less = dtype == QDQ_INT64 ? (int64_t)a < (int64_t)b : a < b;
+    switch (reduction) {
+    case QDQ_REDUCTION_ADD: return a + b;
+    case QDQ_REDUCTION_MUL: return a * b;
+    case QDQ_REDUCTION_MAX: return less ? b : a;
+    default: return less ? a : b;
+    }
+}
+
+static double reduced_real(double a, double b, qdq_reduction reduction) {
+    switch (reduction) {
+    case QDQ_REDUCTION_ADD: return a + b;
+    case QDQ_REDUCTION_MUL: return a * b;
+    case QDQ_REDUCTION_MAX: return a > b ? a : b;
+    default: return a < b ? a : b;
+    }
+}
+
+static bool is_wide(qdq_dtype dtype) {
+    return dtype == QDQ_UINT32 || dtype == QDQ_INT64 || dtype == QDQ_UINT64 || dtype == QDQ_FLOAT64;
+}
+
+static void change_wide(tensor *y, size_t to, const tensor *u, size_t from,
+                        qdq_reduction reduction) {
+    size_t size = qdq_dtype_size(y->dtype);
+    uint64_t a = 0, b = 0;
+    double x, z;
+    memcpy(&a, (char *)y->data + to * size, size);
+    memcpy(&b, (char *)u->data + from * size, size);
+    if (y->dtype == QDQ_FLOAT64) {
+        memcpy(&x, &a, size), memcpy(&z, &b, size);
+        double real = isnan(x) || isnan(z) ? (double)NAN : reduced_real(x, z, reduction);
+        memcpy(&a, &real, size);
+        if (isnan(real)) a = UINT64_C(0x7FF8000000000000);
+    } else {
+        a = reduced(y->dtype, a, b, reduction);
+    }
+    memcpy((char *)y->data + to * size, &a, size);
+}
+
+// Floats are whole numbers that all dtypes hold, so that sums of a few are exact; products are
+// tried on wide dtypes only.
 static void change(tensor *y, size_t to, const tensor *u, size_t from, qdq_reduction reduction) {
     if (reduction == QDQ_REDUCTION_NONE) {
         moves_copy(y, to, u, from);
         return;
     }
-    double a = tensor_at(y, to), b = tensor_at(u, from);
-    double sum = a + b;
-    large_put(y, to,
-              reduction == QDQ_REDUCTION_ADD   ? sum
-              : reduction == QDQ_REDUCTION_MAX ? (a > b ? a : b)
-                                               : (a < b ? a : b));
+    if (is_wide(y->dtype))
+        change_wide(y, to, u, from, reduction);
+    else
+        large_put(y, to, reduced_real(tensor_at(y, to), tensor_at(u, from), reduction));
 }
 
 static qdq_reduction reduction_of(uint64_t *state, const large_graph *c, qdq_dtype dtype) {
-    static const qdq_reduction some[] = {QDQ_REDUCTION_ADD, QDQ_REDUCTION_MAX, QDQ_REDUCTION_MIN};
-    bool can = c->short_numbers && dtype == QDQ_FLOAT32 && large_pick(state, 2);
-    return can ? some[large_pick(state, 3)] : QDQ_REDUCTION_NONE;
+    static const qdq_reduction some[] = {QDQ_REDUCTION_ADD, QDQ_REDUCTION_MAX, QDQ_REDUCTION_MIN,
+                                         QDQ_REDUCTION_MUL};
+    bool can = is_wide(dtype) || (c->short_numbers && dtype == QDQ_FLOAT32);
+    if (!can || !large_pick(state, 2)) return QDQ_REDUCTION_NONE;
+    return some[large_pick(state, is_wide(dtype) ? 4 : 3)];
 }
 
 static tensor copy_of(const tensor *x) {

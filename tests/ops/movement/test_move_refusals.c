@@ -51,7 +51,7 @@ static const refusal refusals[] = {
     {"Tile", "'x': 'x'", "'repeats': [2, 0]", "core/attr-value", "repeats has 0 at index 1, wanted 1 or more"},
     {"Gather", "'x': 'x', 'indices': 'far'", "", "core/index-range", "node 'n': Gather: indices has 4 at element 1, wanted -4 to 3"},
     {"Gather", "'x': 'x', 'indices': 'i'", "'axis': 2", "core/axis-range", "axis is 2, wanted -2 to 1"},
-    {"Gather", "'x': 'x', 'indices': 'x'", "", "core/port-dtype", "indices is float32, wanted one of: int32, int64"},
+    {"Gather", "'x': 'x', 'indices': 'x'", "", "core/port-dtype", "indices is float32, wanted one of: int32, int64, uint32, uint64"},
     {"GatherElements", "'x': 'x', 'indices': 'i64'", "", "core/port-shape", "indices has the shape [2], wanted 2 dims, none longer than in [4, 6], but for dim 0"},
     {"GatherND", "'x': 'x', 'indices': 'i'", "", "core/port-shape", "indices has the shape [2, 6], wanted a last dim of 1 to 2, to index dims of [4, 6]"},
     {"GatherND", "'x': 'x', 'indices': 'i2'", "'batch_dims': 2", "core/attr-value", "batch_dims is 2, wanted 0 to 1, as x and indices have more dims"},
