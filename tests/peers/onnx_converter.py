@@ -3,7 +3,7 @@
 
     python3 onnx_converter.py --qdq QDQ_BINARY [--reader] [--count 8] [--seed 1] [--only WORDS] [--keep FOLDER]
 
-With --reader qdq reads the models itself.
+With --reader qdq reads the models itself, also those of onnx_index_cases.py.
 
 ONNX Runtime runs without graph optimization; ops that it has no kernel for are computed by ONNX's
 reference implementation. Ops on codes and movement are compared bit for bit, floats with a
@@ -36,9 +36,16 @@ sys.path[:0] = [str(ROOT / "tools" / "onnx")]
 import onnx_to_qdq  # noqa: E402
 from model import DTYPES, Model, Refused  # noqa: E402
 from onnx_cases import CASES, EXACT  # noqa: E402
+from onnx_index_cases import READ  # noqa: E402
 from onnx_quantized import NETWORKS, QUANTIZES, QUANTIZING  # noqa: E402
 from onnx_window_cases import PRODUCTS  # noqa: E402
 from qdq_file import STORED, safetensors  # noqa: E402
+
+# Dtypes that only qdq's reader takes.
+WIDE = {"int64": ("I64", np.int64), "uint32": ("U32", np.uint32), "uint64": ("U64", np.uint64),
+        "float64": ("F64", np.float64)}  # fmt: skip
+STORED.update(WIDE)
+READ_DTYPES = DTYPES | {onnx.helper.np_dtype_to_tensor_dtype(np.dtype(n)): n for n in WIDE}
 
 # Most float32 results are within 3e-7; ONNX Runtime loses 3e-6 in the tails of Gelu.
 TOLERANCE = {np.dtype(np.float32): 4e-6, np.dtype(np.float16): 4e-3}
@@ -71,7 +78,7 @@ def read_tensors(path):
     header = json.loads(blob[8 : 8 + length])
     header.pop("__metadata__", None)
     kinds = {word: kind for word, kind in STORED.values()}
-    kinds |= {"U8": np.uint8, "I8": np.int8, "I64": np.int64}
+    kinds |= {"U8": np.uint8, "I8": np.int8}
     found = {}
     for name, row in header.items():
         begin, end = (8 + length + offset for offset in row["data_offsets"])
@@ -108,7 +115,7 @@ def input_dtypes(folder):
         rows = json.loads((folder / "case.json").read_text()).get("inputs", [])
         return {row["name"]: row["dtype"] for row in rows}
     values = onnx.load(folder / "case.onnx").graph.input
-    return {v.name: DTYPES.get(v.type.tensor_type.elem_type, "int64") for v in values}
+    return {v.name: READ_DTYPES[v.type.tensor_type.elem_type] for v in values}
 
 
 def run(binary, folder, feeds):
@@ -218,7 +225,8 @@ def main():
     listed = subprocess.run([options.qdq, "ops", "--json"], capture_output=True, check=True).stdout
     ops = {op["name"] for op in json.loads(listed)["ops"]}
     total = collections.Counter()
-    for number, (kind, make) in enumerate({**CASES, **PRODUCTS, **QUANTIZING, **NETWORKS}.items()):
+    kinds = {**CASES, **PRODUCTS, **QUANTIZING, **NETWORKS, **(READ if options.reader else {})}
+    for number, (kind, make) in enumerate(kinds.items()):
         if options.only not in kind:
             continue
         words, reasons, ties = collections.Counter(), collections.Counter(), collections.Counter()

@@ -28,6 +28,7 @@ from model import Refused  # isort: skip
 from onnx_to_qdq import OPS  # isort: skip
 
 FED = ("float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "bool")
+READ = (*FED, "int64", "uint32", "uint64", "float64")
 
 
 def frozen(model, arrays, fed):
@@ -87,7 +88,7 @@ def try_case(binary, ops, case, reader=None):
         return "not run", "a sequence, or nothing"
     arrays = {v.name: array_of(a) for v, a in zip(case.model.graph.input, inputs)}
     wanted = {v.name: array_of(a) for v, a in zip(case.model.graph.output, outputs)}
-    able = [n for n, a in arrays.items() if str(a.dtype) in FED and a.size]
+    able = [n for n, a in arrays.items() if str(a.dtype) in (READ if reader else FED) and a.size]
     for outputs in (len(wanted), 1):
         for fed in (able, able[:1], []):
             model = frozen(case.model, arrays, fed)
