@@ -384,6 +384,21 @@ def old_moves():
     keep("old_moves", made, {"x": floats(4, 7), "i": np.array([[0, 6], [3, 2]]), "u": floats(2, 2)})
 
 
+def bounds():
+    """Clip with bounds that are not known before a run, and of dtypes that Clamp lacks."""
+    nodes = [
+        N("Clip", ["x", "low", "high"], ["a"]), N("Clip", ["x", "", "low"], ["b"]), N("Clip", ["n", "minus", "ten"], ["c"]),
+        N("Clip", ["n", "minus"], ["d"]), N("Clip", ["r", "least"], ["e"]), N("Clip", ["n"], ["f"]), N("Clip", ["i", "one", "zero"], ["g"]),
+    ]  # fmt: skip
+    known = [constant("minus", np.int64(-(2**53) - 1)), constant("ten", np.int64(10)), constant("least", np.float64(0.1)),
+             constant("one", np.int32(1)), constant("zero", np.int32(0))]  # fmt: skip
+    inputs = [info("x", [5]), info("low", []), info("high", []), info("n", [4], T.INT64), info("r", [3], T.DOUBLE), info("i", [3], T.INT32)]
+    made = model(nodes, inputs, list("abcdefg"), known)
+    keep("bounds", made, {"x": floats(5), "low": np.array(-0.5, np.float32), "high": np.array(0.25, np.float32),
+                          "n": np.array([-(2**63), 3, 2**60, -(2**53)]), "r": np.array([0.1, 0.3, -1e300]),
+                          "i": np.array([-4, 1, 7], np.int32)})  # fmt: skip
+
+
 def places():
     """Indices that are elements of a tensor."""
     reductions = ["add", "mul", "max", "min"]
@@ -426,7 +441,7 @@ def logic():
 
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
-          places, logic]  # fmt: skip
+          places, logic, bounds]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

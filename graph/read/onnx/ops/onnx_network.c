@@ -61,8 +61,53 @@ static bool read_bound(qdq_onnx_node *node, size_t i, const char *name, double *
     return false;
 }
 
+// Whether Clamp can do it: it takes floats, and its bounds are attributes.
+static bool can_clamp(const qdq_onnx_node *node) {
+    int elem = node->inputs[0]->elem;
+    for (size_t i = 1; i < node->input_count; i++)
+        if (node->inputs[i] && !qdq_onnx_known(node->im, node->inputs[i])) return false;
+    return elem == ONNX_FLOAT || elem == ONNX_FLOAT16 || elem == ONNX_BFLOAT16;
+}
+
+// Bound i as a value of the graph: a scalar, or no value if there is no such bound.
+static qdq_value bound_of(qdq_onnx_node *node, size_t i, const char *name) {
+    qdq_onnx_value *value = qdq_onnx_input(node, i);
+    double number = qdq_onnx_float(node, name, (double)NAN);
+    if (value && value->shape.rank > 0)
+        qdq_onnx_refuse(node, name, ONNX_TEXT(node, "is '%.128s'", value->name), "a scalar");
+    if (value) return node->refused ? (qdq_value){0} : qdq_onnx_ref(node, value);
+    if (isnan(number)) return (qdq_value){0};
+    return qdq_onnx_scalar(node, name, qdq_onnx_dtype(node->inputs[0]->elem), number);
+}
+
+// The least bound, then the greatest, which wins if they are crossed.
+static void clip_by_pairs(qdq_onnx_node *node) {
+    qdq_value least = bound_of(node, 1, "min"), most = bound_of(node, 2, "max");
+    qdq_value y = qdq_onnx_ref(node, node->inputs[0]);
+    qdq_onnx_call call;
+    if (node->refused) return;
+    if (!least.id && !most.id) qdq_onnx_alias(node, 0, node->inputs[0]);
+    if (least.id) {
+        qdq_onnx_begin(&call, node, "Maximum", most.id ? "least" : NULL);
+        qdq_onnx_port_made(&call, "a", y);
+        qdq_onnx_port_made(&call, "b", least);
+        y = qdq_onnx_end(&call);
+    }
+    if (most.id) {
+        qdq_onnx_begin(&call, node, "Minimum", NULL);
+        qdq_onnx_port_made(&call, "a", y);
+        qdq_onnx_port_made(&call, "b", most);
+        y = qdq_onnx_end(&call);
+    }
+    if (least.id || most.id) qdq_onnx_bind(node, 0, y);
+}
+
 void qdq_onnx_clip(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_call call;
+    if (!can_clamp(node)) {
+        clip_by_pairs(node);
+        return;
+    }
     double largest = largest_of(node->inputs[0]->elem), least = -largest, most = largest;
     if (!read_bound(node, 1, "min", &least) || !read_bound(node, 2, "max", &most)) return;
     if (least > most) least = most;  // of crossed bounds max wins
