@@ -68,7 +68,7 @@ void *qdq_onnx_next_item(qdq_onnx_decoder *d, void *list, size_t size) {
 
 static bool take_text(qdq_onnx_decoder *d, pb_istream_t *stream, const char **out) {
     size_t length = stream->bytes_left;
-    if (length > d->source->size) return false;
+    if (qdq_onnx_check_left(d->source, length, d->err) != QDQ_OK) return false;
     char *text = qdq_mempool_array(d->mempool, length + 1, 1);
     if (!text) return qdq_onnx_out_of_memory(d);
     if (!pb_read(stream, (pb_byte_t *)text, length)) return false;

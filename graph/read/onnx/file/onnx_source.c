@@ -23,16 +23,21 @@ static qdq_status move_window(qdq_onnx_source *source, qdq_error *err) {
     return QDQ_OK;
 }
 
-qdq_status qdq_onnx_take(qdq_onnx_source *source, void *out, size_t count, qdq_error *err) {
-    unsigned char *next = out;
+qdq_status qdq_onnx_check_left(const qdq_onnx_source *source, size_t count, qdq_error *err) {
     if (count > source->size - source->at)
         return qdq_fail(err, QDQ_ERR_PARSE, "the file ends within a field");
-    source->read += count;
-    if (source->read > source->most)
+    if (count > source->most - source->read)
         return qdq_fail(err, QDQ_ERR_LIMIT,
                         "the file has more than %llu bytes apart from the elements of tensors, "
                         "wanted at most that number",
                         (unsigned long long)source->most);
+    return QDQ_OK;
+}
+
+qdq_status qdq_onnx_take(qdq_onnx_source *source, void *out, size_t count, qdq_error *err) {
+    unsigned char *next = out;
+    QDQ_TRY(qdq_onnx_check_left(source, count, err));
+    source->read += count;
     while (count > 0) {
         uint64_t end = source->window_at + source->window_length;
         if (source->at < source->window_at || source->at >= end) {

@@ -18,6 +18,8 @@ typedef struct qdq_onnx_source {
     unsigned char window[QDQ_ONNX_WINDOW];
 } qdq_onnx_source;
 
+// Fails if the next `count` bytes are not there, or more than may be taken.
+qdq_status qdq_onnx_check_left(const qdq_onnx_source *source, size_t count, qdq_error *err);
 // Copies the next `count` bytes. Fails beyond the end, and when more than `most` bytes were taken.
 qdq_status qdq_onnx_take(qdq_onnx_source *source, void *out, size_t count, qdq_error *err);
 
