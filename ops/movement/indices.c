@@ -132,8 +132,8 @@ qdq_places qdq_places_of_tuples(qdq_shape t, const qdq_type *indices, int batch_
     p.tuple = p.dims[p.rank - 1];
     p.count /= p.tuple;
     p.n = p.strides[(size_t)batch_dims + p.tuple - 1];
-    size_t batch = 1;
-    for (int i = 0; i < batch_dims; i++) batch *= p.dims[i];
-    p.dims[0] = p.count / batch;
+    size_t each = 1;
+    for (int i = batch_dims; i < p.rank - 1; i++) each *= p.dims[i];
+    p.dims[0] = each;
     return p;
 }

@@ -43,6 +43,7 @@ static double quiet_double(double v) {
 
 // Adds `steps` indices of `lanes` neighbouring sums, in place. `first`: no index came before; the
 // first sum is its element then, so that -0 stays.
+// NOLINTBEGIN(bugprone-macro-parentheses): `type` is a type
 #define ADD_REALS(type)                                                                   \
     static void add_##type##s(const cum_sum_params *p, type *v, type *sums, size_t steps, \
                               size_t lanes, bool first) {                                 \
@@ -55,6 +56,7 @@ static double quiet_double(double v) {
             }                                                                             \
         }                                                                                 \
     }
+// NOLINTEND(bugprone-macro-parentheses)
 ADD_REALS(float)
 ADD_REALS(double)
 

@@ -90,6 +90,7 @@ static bool fill_attrs(const qdq_onnx_scope *scope, qdq_onnx_node *node) {
     for (size_t i = 0; i < own->count; i++) refers |= *own->items[i].ref != '\0';
     if (!refers) return true;
     while (scope && !scope->function) scope = scope->outer;
+    const qdq_onnx_node *caller = scope ? scope->caller : NULL;
     qdq_onnx_attr *filled = qdq_mempool_array(node->im->mempool, own->count, sizeof *filled);
     if (!filled) return false;
     size_t count = 0;
@@ -97,9 +98,8 @@ static bool fill_attrs(const qdq_onnx_scope *scope, qdq_onnx_node *node) {
         const qdq_onnx_attr *attr = &own->items[i], *meant = attr;
         if (*attr->ref) {
             meant = NULL;
-            if (scope)
-                meant = find_among(scope->caller->attrs, scope->caller->attr_count, attr->ref);
-            if (scope && !meant)
+            if (caller) meant = find_among(caller->attrs, caller->attr_count, attr->ref);
+            if (caller && !meant)
                 meant = find_among(scope->function->defaults.items, scope->function->defaults.count,
                                    attr->ref);
         }
@@ -161,8 +161,8 @@ static bool start_node(qdq_onnx_scope *scope, const qdq_onnx_proto *proto, qdq_o
                             .inner = scope->caller != NULL,
                             .input_count = proto->inputs.count,
                             .output_count = proto->outputs.count};
-    node->inputs = qdq_mempool_array(im->mempool, node->input_count, sizeof *node->inputs);
-    node->outputs = qdq_mempool_array(im->mempool, node->output_count, sizeof *node->outputs);
+    node->inputs = qdq_mempool_array(im->mempool, node->input_count, sizeof(qdq_onnx_value *));
+    node->outputs = qdq_mempool_array(im->mempool, node->output_count, sizeof(qdq_onnx_value *));
     const char *first = node->output_count ? proto->outputs.items[0] : "";
     if (!*first) first = *proto->name ? proto->name : proto->op;
     const char *full = full_name(scope, first);

@@ -126,23 +126,25 @@ static bool external_number(const qdq_onnx_tensor *tensor, const char *key, uint
     return *text != '\0';
 }
 
-static qdq_status open_external(qdq_onnx_import *im, const char *name, qdq_onnx_file **out) {
-    for (size_t i = 0; i < im->file_count; i++) {
-        *out = &im->files[i];
-        if (strcmp(im->files[i].name, name) == 0) return QDQ_OK;
+// NULL with an error if it cannot be opened.
+static qdq_onnx_file *open_external(qdq_onnx_import *im, const char *name) {
+    for (size_t i = 0; i < im->file_count; i++)
+        if (strcmp(im->files[i].name, name) == 0) return &im->files[i];
+    if (!im->folder) {
+        qdq_fail(im->err, QDQ_ERR_PARSE,
+                 "a model that is read from memory without a folder cannot name files");
+        return NULL;
     }
-    if (!im->folder)
-        return qdq_fail(im->err, QDQ_ERR_PARSE,
-                        "a model that is read from memory without a folder cannot name files");
-    if (im->file_count == QDQ_ONNX_MOST_FILES)
-        return qdq_fail(im->err, QDQ_ERR_LIMIT,
-                        "tensors lie in more than %d files, the last is '%s'", QDQ_ONNX_MOST_FILES,
-                        name);
-    *out = &im->files[im->file_count];
-    (*out)->name = name;
-    QDQ_TRY(qdq_open_beneath(im->folder, name, &(*out)->open, im->err));
+    if (im->file_count == QDQ_ONNX_MOST_FILES) {
+        qdq_fail(im->err, QDQ_ERR_LIMIT, "tensors lie in more than %d files, the last is '%s'",
+                 QDQ_ONNX_MOST_FILES, name);
+        return NULL;
+    }
+    qdq_onnx_file *file = &im->files[im->file_count];
+    file->name = name;
+    if (qdq_open_beneath(im->folder, name, &file->open, im->err) != QDQ_OK) return NULL;
     im->file_count++;
-    return QDQ_OK;
+    return file;
 }
 
 static qdq_status place_external(qdq_onnx_import *im, const qdq_onnx_tensor *tensor, uint64_t bytes,
@@ -154,7 +156,8 @@ static qdq_status place_external(qdq_onnx_import *im, const qdq_onnx_tensor *ten
     if (!external_number(tensor, "offset", 0, &out->at) ||
         !external_number(tensor, "length", bytes, &length))
         return fail_tensor(im, tensor, "has an offset or length that is no whole number");
-    if (open_external(im, location, &out->file) != QDQ_OK) {
+    out->file = open_external(im, location);
+    if (!out->file) {
         char where[320];
         snprintf(where, sizeof where, "tensor '%.100s': file '%.200s'", tensor->name, location);
         qdq_error_prefix(im->err, where);
@@ -209,14 +212,15 @@ static bool take_number(void *self, uint64_t number) {
 }
 
 static qdq_status read_typed(qdq_onnx_import *im, const qdq_onnx_tensor *tensor, uint64_t bytes,
-                             unsigned char *out) {
+                             void *out) {
     const qdq_onnx_spans *lists[] = {
         [FLOATS] = &tensor->floats,   [INT32S] = &tensor->int32s,   [INT64S] = &tensor->int64s,
         [DOUBLES] = &tensor->doubles, [UINT64S] = &tensor->uint64s,
     };
     typed_field field = elems[legal(tensor->elem)].field;
     size_t size = elems[legal(tensor->elem)].bits / 8u;
-    typed_sink sink = {out, out + bytes, size ? size : 1};
+    unsigned char *first = out;
+    typed_sink sink = {first, first + bytes, size ? size : 1};
     const qdq_onnx_spans *spans = lists[field];
     for (size_t i = 0; i < spans->count; i++) {
         qdq_onnx_span span = spans->items[i];
@@ -298,8 +302,9 @@ static qdq_status hold(qdq_onnx_import *im, const char *name, const qdq_onnx_ten
     place from;
     QDQ_TRY(find_raw(im, tensor, qdq_onnx_count(shape), &from));
     qdq_onnx_file *file = from.file;
-    if (!file->held) file->held = qdq_hold_file(im->graph, &file->open, file->name, im->err);
-    if (!file->held) return im->err->status;
+    if (file && !file->held)
+        file->held = qdq_hold_file(im->graph, &file->open, file->name, im->err);
+    if (!file || !file->held) return im->err->status;
     *out = qdq_graph_add_held(im->graph, name, (qdq_type){elems[legal(tensor->elem)].dtype, shape},
                               file->held, from.at);
     return QDQ_OK;

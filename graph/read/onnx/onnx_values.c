@@ -19,13 +19,13 @@ static char *legal_name(qdq_onnx_import *im, const char *name) {
     while (length && length == KEPT && ((unsigned char)name[length] & 0xC0) == 0x80) length--;
     char *out = qdq_mempool_array(im->mempool, length + 32, 1);
     if (!out) return NULL;
-    memcpy(out, name, length);
+    snprintf(out, length + 1, "%.*s", (int)length, name);
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)out[i] < 0x20 || out[i] == 0x7F) out[i] = '_';
     if (!qdq_graph_name_is_legal(out))  // broken UTF-8, or a control character of two bytes
         for (size_t i = 0; i < length; i++)
             if ((unsigned char)out[i] >= 0x80) out[i] = '_';
-    if (!length) strcpy(out, "unnamed");
+    if (!length) snprintf(out, 32, "unnamed");
     return out;
 }
 

@@ -76,9 +76,9 @@ void qdq_ttnn_page_ranks(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 void qdq_ttnn_element_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_expect_inputs(ctx, rule,
-                      QDQ_SET_REALS | QDQ_SET(INT32) | QDQ_SET(UINT32) | QDQ_SET(UINT16) |
-                          QDQ_SET(UINT8) | QDQ_SET(BOOL));
+    qdq_dtype_set others = QDQ_SET(INT32) | QDQ_SET(UINT32) | QDQ_SET(UINT16) | QDQ_SET(UINT8);
+    // NOLINTNEXTLINE(misc-redundant-expression): both sets of reals come from one list
+    qdq_expect_inputs(ctx, rule, QDQ_SET_REALS | others | QDQ_SET(BOOL));
 }
 
 void qdq_ttnn_cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {

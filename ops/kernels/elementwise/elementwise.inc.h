@@ -108,6 +108,7 @@ static inline float quiet(float v) { return qdq_nan_if(v != v, v); }
 #define LOOP_a_b(R, type, prefix, name) \
     LOOP_WITH(R, type, name, prefix##quiet(prefix##name(a[i], b[i])))
 #define LOOP_a_b_c(R, type, prefix, name) LOOP_WITH(R, type, name, prefix##name(a[i], b[i], c[i]))
+// NOLINTBEGIN(bugprone-macro-parentheses): `type` is a type
 #define LOOP_WITH(R, type, name, result)                                                        \
     static void QDQ_ISA_NAME(elementwise_##name##_##R)(const qdq_elementwise_numbers *numbers,  \
                                                        const void *from_a, const void *from_b,  \
@@ -117,6 +118,7 @@ static inline float quiet(float v) { return qdq_nan_if(v != v, v); }
         (void)numbers, (void)b, (void)c;                                                        \
         for (size_t i = 0; i < n; i++) y[i] = result;                                           \
     }
+// NOLINTEND(bugprone-macro-parentheses)
 #define one_quiet(v) quiet(v)
 
 #define LOOPS_floats(name, operands) LOOP_##operands(F32, float, one_, name)

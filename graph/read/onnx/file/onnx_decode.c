@@ -65,7 +65,7 @@ static bool tensor_field(pb_istream_t *stream, const pb_field_t *field, void **a
     qdq_onnx_tensor *tensor = QDQ_MEMPOOL_NEW(to->d->mempool, qdq_onnx_tensor);
     (void)field;
     if (!tensor) return qdq_onnx_out_of_memory(to->d);
-    memcpy(to->out, &tensor, sizeof tensor);
+    *(qdq_onnx_tensor **)to->out = tensor;
     return qdq_onnx_count_values(to->d, 1) && decode_tensor(to->d, stream, tensor);
 }
 
@@ -213,7 +213,7 @@ static bool graph_field(pb_istream_t *stream, const pb_field_t *field, void **ar
     qdq_onnx_graph *graph = QDQ_MEMPOOL_NEW(to->d->mempool, qdq_onnx_graph);
     (void)field;
     if (!graph) return qdq_onnx_out_of_memory(to->d);
-    memcpy(to->out, &graph, sizeof graph);
+    *(qdq_onnx_graph **)to->out = graph;
     return qdq_onnx_count_values(to->d, 1) && decode_graph(to->d, stream, graph);
 }
 

@@ -170,6 +170,21 @@ static const struct single_row {
     {"Neg", NEG}, {"Abs", ABS}, {"Floor", FLOOR}, {"Ceil", CEIL}, {"Sqrt", SQRT}, {"Not", NOT},
 };
 
+static int64_t int_function(function op, int64_t v) {
+    if (op == NOT) return !v;
+    return op == NEG || v < 0 ? (int64_t)(0 - (uint64_t)v) : v;
+}
+
+static double real_function(function op, double v) {
+    switch (op) {
+    case NEG: return -v;
+    case ABS: return fabs(v);
+    case FLOOR: return floor(v);
+    case CEIL: return ceil(v);
+    default: return sqrt(v);
+    }
+}
+
 static bool fold_single(qdq_onnx_node *node, function op) {
     const qdq_onnx_value *x = node->inputs[0];
     if (x->ints && (op == FLOOR || op == CEIL || op == SQRT)) return false;
@@ -177,18 +192,10 @@ static bool fold_single(qdq_onnx_node *node, function op) {
     const qdq_onnx_value *out = qdq_onnx_make_numbers(node, 0, x->elem, x->shape);
     size_t count = out ? qdq_onnx_count(x->shape) : 0;
     for (size_t i = 0; i < count; i++) {
-        if (x->ints) {
-            int64_t v = x->ints[i], negative = (int64_t)(0 - (uint64_t)v);
-            qdq_onnx_put_int(out, i, op == NOT ? !v : op == NEG || v < 0 ? negative : v);
-        } else {
-            double v = x->reals[i];
-            qdq_onnx_put_real(out, i,
-                              op == NEG     ? -v
-                              : op == ABS   ? fabs(v)
-                              : op == FLOOR ? floor(v)
-                              : op == CEIL  ? ceil(v)
-                                            : sqrt(v));
-        }
+        if (x->ints)
+            qdq_onnx_put_int(out, i, int_function(op, qdq_onnx_int_at(x, i)));
+        else
+            qdq_onnx_put_real(out, i, real_function(op, qdq_onnx_real_at(x, i)));
     }
     return out != NULL;
 }

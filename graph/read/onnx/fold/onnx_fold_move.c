@@ -44,9 +44,9 @@ size_t qdq_onnx_broadcast_at(qdq_shape shape, qdq_shape from, size_t i) {
 
 static void copy(const qdq_onnx_value *out, size_t i, const qdq_onnx_value *from, size_t k) {
     if (out->ints)
-        qdq_onnx_put_int(out, i, from->ints[k]);
+        qdq_onnx_put_int(out, i, qdq_onnx_int_at(from, k));
     else
-        qdq_onnx_put_real(out, i, from->reals[k]);
+        qdq_onnx_put_real(out, i, qdq_onnx_real_at(from, k));
 }
 
 static bool copy_all(qdq_onnx_node *node, qdq_shape shape) {
@@ -143,40 +143,58 @@ static bool fold_concat(qdq_onnx_node *node) {
     return out != NULL;
 }
 
+// A dim after a slice: its first element, the step to the next, and how many there are.
+typedef struct slice_dim {
+    int64_t first, step, count;
+} slice_dim;
+
+// An index from the end counts backwards; one beyond an end stands for the end.
+static int64_t within(int64_t index, int64_t size, int64_t step) {
+    int64_t least = step > 0 ? 0 : -1, most = step > 0 ? size : size - 1;
+    if (index < 0) index = index < -size ? least : index + size;
+    return index > most ? most : index;
+}
+
+static bool slice_of(int64_t size, int64_t start, int64_t end, int64_t step, slice_dim *out) {
+    if (step == 0 || step == INT64_MIN) return false;
+    int64_t from = within(start, size, step), to = within(end, size, step);
+    int64_t room = step > 0 ? to - from : from - to, stride = step > 0 ? step : -step;
+    *out = (slice_dim){from, step, room > 0 ? (room - 1) / stride + 1 : 0};
+    return true;
+}
+
 // Starts, ends, axes and steps are inputs, or attributes before opset 10.
-static bool fold_slice(qdq_onnx_node *node) {
-    const qdq_onnx_value *x = node->inputs[0];
+static bool slice_dims(qdq_onnx_node *node, qdq_shape x, slice_dim *dims) {
     qdq_ints starts, ends, axes, steps;
     if (!qdq_onnx_list_of(node, 1, "starts", &starts) ||
         !qdq_onnx_list_of(node, 2, "ends", &ends) || !qdq_onnx_list_of(node, 3, "axes", &axes) ||
         !qdq_onnx_list_of(node, 4, "steps", &steps))
         return false;
-    int64_t first[QDQ_MAX_RANK] = {0}, step[QDQ_MAX_RANK];
-    qdq_shape shape = x->shape;
-    for (int i = 0; i < QDQ_MAX_RANK; i++) step[i] = 1;
     if (ends.count != starts.count || (axes.count && axes.count != starts.count) ||
         (steps.count && steps.count != starts.count))
         return false;
+    for (int k = 0; k < x.rank; k++) dims[k] = (slice_dim){0, 1, x.dims[k]};
     for (size_t i = 0; i < starts.count; i++) {
         int axis;
-        if (!axis_of(axes.count ? axes.data[i] : (int64_t)i, shape.rank, &axis)) return false;
-        int64_t size = x->shape.dims[axis], by = steps.count ? steps.data[i] : 1;
-        int64_t from = starts.data[i], to = ends.data[i];
-        if (by == 0 || by == INT64_MIN) return false;
-        if (from < 0) from = from < -size ? (by > 0 ? 0 : -1) : from + size;
-        if (to < 0) to = to < -size ? (by > 0 ? 0 : -1) : to + size;
-        int64_t end = by > 0 ? size : size - 1;
-        from = from > end ? end : from;
-        to = to > end ? (by > 0 ? size : size - 1) : to;
-        int64_t room = by > 0 ? to - from : from - to, stride = by > 0 ? by : -by;
-        shape.dims[axis] = room > 0 ? (room - 1) / stride + 1 : 0;
-        first[axis] = from, step[axis] = by;
+        if (!axis_of(axes.count ? axes.data[i] : (int64_t)i, x.rank, &axis) ||
+            !slice_of(x.dims[axis], starts.data[i], ends.data[i], steps.count ? steps.data[i] : 1,
+                      &dims[axis]))
+            return false;
     }
+    return true;
+}
+
+static bool fold_slice(qdq_onnx_node *node) {
+    const qdq_onnx_value *x = node->inputs[0];
+    slice_dim dims[QDQ_MAX_RANK];
+    qdq_shape shape = x->shape;
+    if (!slice_dims(node, x->shape, dims)) return false;
+    for (int k = 0; k < shape.rank; k++) shape.dims[k] = dims[k].count;
     const qdq_onnx_value *out = qdq_onnx_make_numbers(node, 0, x->elem, shape);
     for (size_t i = 0; out && i < qdq_onnx_count(shape); i++) {
         int64_t at[QDQ_MAX_RANK];
         unravel(shape, i, at);
-        for (int k = 0; k < shape.rank; k++) at[k] = first[k] + at[k] * step[k];
+        for (int k = 0; k < shape.rank; k++) at[k] = dims[k].first + at[k] * dims[k].step;
         copy(out, i, x, ravel(x->shape, at));
     }
     return out != NULL;
