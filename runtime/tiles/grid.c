@@ -139,11 +139,14 @@ qdq_view qdq_grid_strip(const qdq_grid *grid, qdq_grid_values values, size_t fir
 }
 
 // Whether a tile has 32 columns and its rows are rows of the grid too, each with one parameter for
-// each element or one for all. The dim above then counts rows, or rows and planes.
+// each element or one for all. The dim above then counts rows, or rows and planes; the tile must
+// not go beyond its end, as it may where planes lie in one column of tiles.
 static bool has_plain_rows(const qdq_grid *grid, const qdq_tiling *tiling, qdq_tile_at at) {
     size_t last = (size_t)grid->rank - 1, extent = grid->extent[last];
     size_t col = at.first % tiling->cols;
     if (at.cols < QDQ_TILE_DIM || grid->dims[last] != tiling->cols) return false;
+    if (last && at.first / tiling->cols % grid->dims[last - 1] + at.rows > grid->dims[last - 1])
+        return false;
     return extent == 1 || col / extent == (col + QDQ_TILE_DIM - 1) / extent;
 }
 

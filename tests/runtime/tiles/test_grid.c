@@ -30,6 +30,24 @@ static void check_walk(const qdq_grid *grid, qdq_shape shape, const int64_t *ext
     }
 }
 
+// Tiles that are cut from the same elements in `tiled` shape: the tensor's, or that of a matrix
+// with all planes one below the other.
+static void check_tiles(const qdq_grid *grid, qdq_shape shape, const int64_t *extents,
+                        qdq_shape tiled, const uint32_t *values) {
+    uint32_t scratch[1024];
+    qdq_tiling t = qdq_tiling_of(tiled);
+    for (size_t tile = 0; tile < t.tiles; tile++) {
+        qdq_view view = qdq_grid_tile(grid, (qdq_grid_values){.data = values}, &t, tile, scratch);
+        qdq_tile_at at = qdq_tile_locate(&t, tile);
+        for (size_t r = 0; r < at.rows; r++)
+            for (size_t c = 0; c < at.cols; c++) {
+                size_t element = at.first + r * t.cols + c;
+                assert_int_equal(view.data[qdq_tile_offset(r, c) * view.step],
+                                 values[block_of(shape, extents, element)]);
+            }
+    }
+}
+
 static void check_grid(qdq_shape shape, const int64_t *extents) {
     size_t count = qdq_shape_count(shape), run;
     qdq_grid grid = qdq_grid_of(shape, extents);
@@ -55,17 +73,9 @@ static void check_grid(qdq_shape shape, const int64_t *extents) {
     for (size_t start = 0; start < count; start += 1 + count / 7)
         for (size_t most = 1; most <= 64; most += 21)
             check_walk(&grid, shape, extents, start, most);
-    qdq_tiling t = qdq_tiling_of(shape);
-    for (size_t tile = 0; tile < t.tiles; tile++) {
-        qdq_view view = qdq_grid_tile(&grid, (qdq_grid_values){.data = values}, &t, tile, scratch);
-        qdq_tile_at at = qdq_tile_locate(&t, tile);
-        for (size_t r = 0; r < at.rows; r++)
-            for (size_t c = 0; c < at.cols; c++) {
-                size_t element = at.first + r * t.cols + c;
-                assert_int_equal(view.data[qdq_tile_offset(r, c) * view.step],
-                                 values[block_of(shape, extents, element)]);
-            }
-    }
+    int64_t cols = shape.rank ? shape.dims[shape.rank - 1] : 1;
+    check_tiles(&grid, shape, extents, shape, values);
+    check_tiles(&grid, shape, extents, QDQ_SHAPE((int64_t)count / cols, cols), values);
 }
 
 static void per_tensor_is_one_block(void **state) {
