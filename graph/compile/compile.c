@@ -130,7 +130,7 @@ static size_t slot_bytes(const qdq_compiler *c, size_t bytes) {
 static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
     const qdq_draft_value *v = &c->draft.values[id];
     bool rows = lies_in_rows(c, id);
-    qdq_tiling tiling = rows ? (qdq_tiling){0} : qdq_tiling_of(v->type.shape);
+    qdq_tiling tiling = rows ? (qdq_tiling){0} : qdq_tiling_of(c->located[id].shape);
     size_t elements = qdq_shape_count(v->type.shape);
     size_t bytes = rows ? elements * qdq_dtype_size(v->type.dtype)
                         : tiling.tiles * qdq_tile_bytes(v->type.dtype);
@@ -142,7 +142,7 @@ static void describe_slot(qdq_compiler *c, size_t id, size_t slot) {
         .name = qdq_mempool_strdup(&c->plan->mempool, c->draft.graph->values[id].name),
         .dtype = v->type.dtype,
         .shape = v->type.shape,
-        .padded_shape = rows ? v->type.shape : qdq_padded_shape(v->type.shape),
+        .padded_shape = rows ? v->type.shape : qdq_padded_shape(c->located[id].shape),
         .tiles = tiling.tiles,
         .bytes = bytes,
         .first_step = v->first_step,
@@ -163,7 +163,7 @@ static bool reads_beside(const qdq_draft_step *step, uint32_t id) {
 }
 
 // Lets the first suitable result of a step reuse the memory of x. The result has the size and the
-// layout of x, and nothing reads x later or as a parameter of the same step. Tensor ops are
+// tiles of x, and nothing reads x later or as a parameter of the same step. Tensor ops are
 // excluded: they may read an element of x after storing others.
 static void make_in_place(qdq_compiler *c, size_t index) {
     const qdq_draft_step *step = &c->draft.steps[index];
@@ -174,7 +174,8 @@ static void make_in_place(qdq_compiler *c, size_t index) {
     for (size_t i = 0; i < step->link_count; i++) {
         size_t y = step->links[i].y ? c->slot_of[step->links[i].y] : SIZE_MAX;
         if (y == SIZE_MAX || y == x || c->plan->values[y].bytes != c->plan->values[x].bytes ||
-            lies_in_rows(c, step->links[i].y) != lies_in_rows(c, step->x))
+            lies_in_rows(c, step->links[i].y) != lies_in_rows(c, step->x) ||
+            c->draft.values[step->links[i].y].stacked != c->draft.values[step->x].stacked)
             continue;
         c->lifetimes[y].in_place_of = x;
         return;
@@ -305,9 +306,10 @@ static qdq_status compile(qdq_compiler *c) {
     qdq_located *from = qdq_mempool_array(&c->scratch, graph->value_count, sizeof *from);
     if (!c->located || !from) return qdq_draft_stopped(&c->draft, c->err);
     QDQ_TRY(qdq_lower(&c->draft, c->err));
+    qdq_draft_stack(&c->draft);
     for (size_t i = 0; i < graph->value_count; i++) {
         c->located[i].dtype = c->draft.values[i].type.dtype;
-        c->located[i].shape = c->draft.values[i].type.shape;
+        c->located[i].shape = qdq_draft_shape_in_tiles(&c->draft.values[i]);
     }
     QDQ_TRY(list_io(c));
     QDQ_TRY(keep_constants(c));

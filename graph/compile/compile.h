@@ -30,6 +30,13 @@ static inline size_t qdq_arena_aligned(size_t bytes) {
     return more == SIZE_MAX ? SIZE_MAX : more / QDQ_ARENA_ALIGN * QDQ_ARENA_ALIGN;
 }
 
+// Whether a step walks these tiles if it may choose. Tiles less than half full, and narrow rows of
+// tiles with padding at the end, stop a step too often: it takes strips of elements from them.
+bool qdq_suits_tiles(const qdq_tiling *t);
+
+// Sets `tiling`, `tiled` and `blocks` of a step whose x and links are set.
+void qdq_choose_blocks(const qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step);
+
 // Turns the draft's steps into the plan's steps once every value has its place. `from` is a copy of
 // the places made before values were assigned to the arena.
 qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from);

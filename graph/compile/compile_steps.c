@@ -43,9 +43,10 @@ static bool is_row_major(qdq_place place) {
     return place.kind != QDQ_PLACE_NONE && place.kind != QDQ_PLACE_ARENA;
 }
 
-// Whether each element of x has a parameter of its own, at the same place in a tile.
-static bool matches_tiles(const qdq_param *v, qdq_shape x) {
-    qdq_tiling a = qdq_tiling_of(v->source.shape), b = qdq_tiling_of(x);
+// Whether each element of x has a parameter of its own, at the same place in a tile if both are
+// stacked or neither.
+static bool matches_tiles(const qdq_param *v, qdq_shape source, qdq_shape x) {
+    qdq_tiling a = qdq_tiling_of(source), b = qdq_tiling_of(x);
     return v->count == qdq_shape_count(x) && qdq_tile_is_plain(v->source.dtype) &&
            a.rows == b.rows && a.cols == b.cols;
 }
@@ -55,12 +56,12 @@ static qdq_fetch fetch_from_rows(const qdq_param *v) {
     return v->count > QDQ_BLOCK_ELEMENTS ? QDQ_FETCH_BLOCK : QDQ_FETCH_LIST;
 }
 
-// `x` is the shape of the elements that the parameters go with. `cut`: the source is an input that
-// steps over tiles cut from rows.
-static qdq_fetch fetch_of(const qdq_param *v, qdq_shape x, bool cut) {
+// `x` is the shape of the elements that the parameters go with.
+static qdq_fetch fetch_of(const qdq_param *v, const qdq_draft_value *source, qdq_shape x) {
     bool in_arena = v->source.place.kind == QDQ_PLACE_ARENA;
-    if (in_arena && v->count > QDQ_BLOCK_ELEMENTS && matches_tiles(v, x)) return QDQ_FETCH_TILES;
-    if (cut && v->count > 1 && matches_tiles(v, x)) return QDQ_FETCH_CUT;
+    bool matches = matches_tiles(v, source->type.shape, x);
+    if (in_arena && v->count > QDQ_BLOCK_ELEMENTS && matches) return QDQ_FETCH_TILES;
+    if (source->cut && v->count > 1 && matches) return QDQ_FETCH_CUT;
     return is_row_major(v->source.place) ? fetch_from_rows(v) : QDQ_FETCH_LIST;
 }
 
@@ -85,7 +86,8 @@ static void set_params(qdq_compiler *c, const qdq_stage *stage, const uint32_t *
                                       .values = from->values};
         if (!sources[k]) continue;
         stage_params[k].source = c->located[sources[k]];
-        stage_params[k].fetch = fetch_of(&stage_params[k], x, c->draft.values[sources[k]].cut);
+        stage_params[k].tiling = qdq_tiling_of(stage_params[k].source.shape);
+        stage_params[k].fetch = fetch_of(&stage_params[k], &c->draft.values[sources[k]], x);
         if (stage_params[k].fetch == QDQ_FETCH_LIST)
             stage_params[k].exec_offset = reserve(c, from->count, 4 + QDQ_MAX_ELEMENT_BYTES);
     }
@@ -109,6 +111,7 @@ static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x
     qdq_link link = {.fn = draft->stage->fn,
                      .params = draft->stage->params,
                      .y_dtype = c->located[y].dtype,
+                     .tiling = qdq_tiling_of(c->located[y].shape),
                      .block_float_store = draft->stage->block_float_store};
     size_t stage_params = draft->stage->stage_param_count;
     if (!draft->node) {
@@ -127,7 +130,7 @@ static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x
                                           sizeof *link.stage_params);
     if (!link.stage_params) return link;
     link.stage_param_count = stage_params;
-    set_params(c, draft->stage, draft->sources, c->located[x].shape, link.stage_params);
+    set_params(c, draft->stage, draft->sources, c->draft.values[x].type.shape, link.stage_params);
     return link;
 }
 
@@ -160,12 +163,6 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
 static bool needs_tiles(qdq_place place, qdq_dtype dtype) {
     return (place.kind == QDQ_PLACE_ARENA && !qdq_tile_is_plain(dtype)) ||
            qdq_dtype_is_block_float(dtype);
-}
-
-// Whether tiles are at least half full. A step over sparser tiles takes strips of elements from
-// them, row-major, so that it does not stop at every tile.
-static bool fills_tiles(const qdq_tiling *t) {
-    return t->rows * t->cols * 2 >= t->tile_rows * t->tile_cols * QDQ_TILE_ELEMENTS;
 }
 
 // Whether chunks of the first result go to its links and its tiles, so it needs no row-major copy.
@@ -258,23 +255,6 @@ static void drop_cuts(const qdq_draft_step *draft, qdq_step *step) {
     }
 }
 
-// Whether a step has rows at all its ends, and parameters or states that go along rows: strips suit
-// it better than tiles.
-static bool only_rows(const qdq_draft_step *draft, const qdq_step *step) {
-    bool along_rows = draft->reduce && draft->reduce->grid.count > 1;
-    if (step->x.place.kind == QDQ_PLACE_ARENA) return false;
-    for (size_t i = 0; i < step->link_count; i++) {
-        const qdq_link *link = &step->links[i];
-        if (link->store.kind == QDQ_PLACE_ARENA) return false;
-        for (size_t k = 0; k < link->stage_param_count; k++) {
-            qdq_fetch fetch = link->stage_params[k].fetch;
-            if (fetch == QDQ_FETCH_TILES || fetch == QDQ_FETCH_CUT) return false;
-            along_rows |= link->stage_params[k].count > 1;
-        }
-    }
-    return along_rows;
-}
-
 static bool set_links(qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
     step->links = qdq_mempool_array(&c->plan->mempool, draft->link_count, sizeof *step->links);
     if (!step->links) return false;
@@ -342,17 +322,13 @@ static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const
         return QDQ_OK;
     }
     *step = (qdq_step){.x = x_of(c, draft, from), .defines_padding = on_device};
-    step->tiling = qdq_tiling_of(step->x.shape);
     step->elements = qdq_shape_count(step->x.shape);
     step->computes_padding = needs_tiles(step->x.place, step->x.dtype);
     if (!set_links(c, draft, step)) return qdq_draft_stopped(&c->draft, c->err);
-    step->tiled = step->computes_padding || on_device ||
-                  (c->draft.storage.tiled && fills_tiles(&step->tiling) && !only_rows(draft, step));
+    qdq_choose_blocks(c, draft, step);
     if (!step->tiled) read_params_by_strips(step);
     for (size_t i = 0; i < draft->link_count; i++)
         step->links[i].streams = streams(step, &step->links[i]);
-    step->blocks = step->tiled ? step->tiling.tiles
-                               : (step->elements + QDQ_BLOCK_ELEMENTS - 1) / QDQ_BLOCK_ELEMENTS;
     if (draft->reduce_node) {
         step->reduce = reduce_of(c, draft, step->blocks);
         if (!step->reduce) return qdq_draft_stopped(&c->draft, c->err);

@@ -78,6 +78,7 @@ typedef struct qdq_draft_value {
     bool loaded;          // an input or a constant that is already copied into the arena
     bool cut;             // an input of a tiled plan that each reader cuts from the caller's rows
     bool read;            // by a step other than its own
+    bool stacked;         // its dims but the last are folded into height before tiles are cut
     size_t made_step;     // QDQ_NO_STEP: an input or a constant
     size_t first_step;    // the first step that makes it or, if it is cut, reads it
     size_t last_step;     // the last step that reads or makes it
@@ -121,6 +122,13 @@ qdq_status qdq_storage_check(const qdq_graph *graph, const qdq_compile_options *
 qdq_storage qdq_storage_of(const qdq_compile_options *options);
 // Sets `kept` of the values that the options name, or of all, and `cut` of inputs.
 void qdq_draft_store(qdq_draft *draft);
+// Decides which values of a tiled plan are stacked, once all steps are known: values that only
+// chains and reductions make and read, if that takes fewer tiles. Kept values, operands and results
+// of tensor ops, and all values of a plan that goes node by node are padded in each plane, as ttnn
+// pads them; so are the values of a step that has to walk tiles.
+void qdq_draft_stack(qdq_draft *draft);
+// The shape that is cut into tiles: [rows, cols] for a stacked value.
+qdq_shape qdq_draft_shape_in_tiles(const qdq_draft_value *v);
 
 // Fills in everything from `values` to `operations_left`. False if memory runs out.
 bool qdq_draft_start(qdq_draft *draft);

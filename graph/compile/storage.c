@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a plan stores values: resolves the compile options, marks the values that stay readable after
-// a run and the inputs that steps cut from rows, and lists the kept values in the plan.
+// a run and the inputs that steps cut from rows, decides how each value is cut into tiles, and
+// lists the kept values in the plan.
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/compile/compile.h"
 #include "runtime/base/did_you_mean.h"
+#include "runtime/numerics/block_float.h"
 
 //---- Options ----------------------------------------------------------------
 
@@ -79,6 +81,74 @@ void qdq_draft_store(qdq_draft *draft) {
     for (size_t i = 0; i < draft->options.keep_count; i++)
         draft->values[find_kept(graph, draft->options.keep[i])].kept = true;
     for (size_t i = 1; i < graph->value_count; i++) draft->values[i].cut = is_cut(draft, i);
+}
+
+//---- Tiles ------------------------------------------------------------------
+
+// The shape with all dims but the last folded into height.
+static qdq_shape stacked_shape(qdq_shape shape) {
+    if (shape.rank < 3) return shape;
+    int64_t rows = 1;
+    for (int i = 0; i < shape.rank - 1; i++) rows *= shape.dims[i];
+    return QDQ_SHAPE(rows, shape.dims[shape.rank - 1]);
+}
+
+qdq_shape qdq_draft_shape_in_tiles(const qdq_draft_value *v) {
+    return v->stacked ? stacked_shape(v->type.shape) : v->type.shape;
+}
+
+// Whether fewer tiles hold the value if it is stacked, and steps would take strips from the tiles
+// of its planes. A step that meets stacked values and others takes strips, so stacking other values
+// could end a walk over tiles.
+static bool gains(const qdq_draft_value *v) {
+    qdq_tiling planes = qdq_tiling_of(v->type.shape);
+    qdq_tiling stacked = qdq_tiling_of(stacked_shape(v->type.shape));
+    return stacked.tiles < planes.tiles && !qdq_suits_tiles(&planes);
+}
+
+// Whether a step that makes or reads this value walks tiles because the elements share bytes or an
+// exponent: block floats everywhere, packed dtypes where they lie in tiles.
+static bool needs_whole_tiles(const qdq_draft *draft, uint32_t id) {
+    const qdq_draft_value *v = &draft->values[id];
+    if (qdq_tile_is_plain(v->type.dtype)) return false;
+    return qdq_dtype_is_block_float(v->type.dtype) ||
+           (draft->graph->values[id].kind != QDQ_VALUE_CONSTANT && (v->read || v->kept));
+}
+
+static void unstack(qdq_draft *draft, uint32_t id) { draft->values[id].stacked = false; }
+
+// A tensor op reads and writes the tiles of its node's shapes.
+static void unstack_operands(qdq_draft *draft, const qdq_draft_step *step) {
+    const qdq_node *node = step->tensor_op_node;
+    for (size_t i = 0; node && i < node->input_count; i++)
+        unstack(draft, step->tensor_op_inputs[i].id);
+    for (size_t i = 0; node && i < node->output_count; i++) unstack(draft, node->outputs[i]);
+}
+
+// A step that has to walk tiles has one order of tiles for all its values.
+static void unstack_whole_tiles(qdq_draft *draft, const qdq_draft_step *step) {
+    bool whole = needs_whole_tiles(draft, step->x);
+    for (size_t i = 0; i < step->link_count; i++)
+        whole |= needs_whole_tiles(draft, step->links[i].y);
+    if (!whole) return;
+    unstack(draft, step->x);
+    for (size_t i = 0; i < step->link_count; i++) {
+        unstack(draft, step->links[i].y);
+        for (size_t k = 0; k < step->links[i].stage->stage_param_count; k++)
+            unstack(draft, step->links[i].sources[k]);
+    }
+}
+
+void qdq_draft_stack(qdq_draft *draft) {
+    if (!draft->storage.tiled || draft->storage.node_by_node) return;
+    for (size_t i = 1; i < draft->graph->value_count; i++) {
+        qdq_draft_value *v = &draft->values[i];
+        v->stacked = !v->kept && qdq_tile_is_plain(v->type.dtype) && gains(v);
+    }
+    for (size_t i = 0; i < draft->step_count; i++) {
+        unstack_operands(draft, &draft->steps[i]);
+        unstack_whole_tiles(draft, &draft->steps[i]);
+    }
 }
 
 //---- The lists of a plan ----------------------------------------------------

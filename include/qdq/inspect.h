@@ -20,10 +20,12 @@ typedef struct qdq_plan_value {
     const char *name;
     qdq_dtype dtype;
     qdq_shape shape;
-    qdq_shape padded_shape;  // last two dims rounded up to 32; [32, n] for rank 0 and 1
-    size_t tiles;            // 0: row-major
-    size_t bytes;            // of all tiles, or of the elements
-    size_t offset;           // in the arena, a multiple of 64; in a tiled plan of page_bytes
+    // The last two dims rounded up to 32; [32, n] for rank 0 and 1. In a tiled plan without a
+    // device all dims but the last may be folded into height: [rows, cols], rounded up.
+    qdq_shape padded_shape;
+    size_t tiles;   // 0: row-major
+    size_t bytes;   // of all tiles, or of the elements
+    size_t offset;  // in the arena, a multiple of 64; in a tiled plan of page_bytes
     size_t first_step, last_step;
 } qdq_plan_value;
 

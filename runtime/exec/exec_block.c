@@ -154,7 +154,7 @@ static void store(const qdq_exec *exec, const qdq_step *step, const qdq_link *li
     size_t block = chunk->at / QDQ_BLOCK_ELEMENTS;
     if (!memory) return;
     if (link->store.kind == QDQ_PLACE_ARENA && !step->tiled)
-        qdq_exec_store_in_tiles(memory, qdq_dtype_size(link->y_dtype), &step->tiling, chunk, y);
+        qdq_exec_store_in_tiles(memory, qdq_dtype_size(link->y_dtype), &link->tiling, chunk, y);
     else if (link->store.kind == QDQ_PLACE_ARENA)
         store_tiles(link, chunk, y, memory);
     else if (step->tiled && chunk->n > QDQ_BLOCK_ELEMENTS)
@@ -210,7 +210,7 @@ static qdq_view view_of_tiles(const qdq_exec *exec, const qdq_step *step, const 
         elements += at * size;
         if (as_is) return (qdq_view){(const uint32_t *)(const void *)elements, 1};
     } else {
-        qdq_tile_get_run(size, &step->tiling, at, n, elements, as_is ? (void *)out : strip);
+        qdq_tile_get_run(size, &v->tiling, at, n, elements, as_is ? (void *)out : strip);
         if (as_is) return (qdq_view){out, 1};
         elements = (const char *)strip;
     }

@@ -6,6 +6,7 @@
 //
 // A block is a 32x32 tile (1024 elements in tile order) or a strip of up to 1024 consecutive
 // elements in row-major order. A step of a tiled plan walks tiles if they are at least half full,
+// no row of up to 4 tiles ends in the middle of one, and all its values are cut into tiles alike,
 // else strips of elements that it collects from the tiles. A step with a block float always walks
 // tiles.
 #ifndef QDQ_RUNTIME_EXEC_PLAN_H
@@ -43,7 +44,7 @@ typedef struct qdq_place {
 // A value in its place.
 typedef struct qdq_located {
     qdq_dtype dtype;
-    qdq_shape shape;
+    qdq_shape shape;  // in tiles: [rows, cols] if outer dims are folded into height
     qdq_place place;
 } qdq_located;
 
@@ -55,8 +56,8 @@ typedef enum qdq_fetch {
     QDQ_FETCH_LIST,       // decoded to a list in the exec before each run
     QDQ_FETCH_IN_PLACE,   // read from their place: row-major float32 or int32
     QDQ_FETCH_BLOCK,      // decoded from row-major memory for each block
-    QDQ_FETCH_TILES,  // one for each element, from tiles cut like the tiles of x, for each block
-    QDQ_FETCH_CUT,    // one for each element, from row-major memory cut like x, for each block
+    QDQ_FETCH_TILES,      // one for each element, from tiles of the arena, for each block
+    QDQ_FETCH_CUT,        // one for each element, from row-major memory cut like x, for each block
 } qdq_fetch;
 
 // Numbers that go with the elements of x: scales (float), zero points (int32_t), the other operand
@@ -68,6 +69,7 @@ typedef struct qdq_param {
     qdq_fetch fetch;
     const uint32_t *values;  // QDQ_FETCH_KNOWN
     qdq_located source;      // the others
+    qdq_tiling tiling;       // of the source
     size_t exec_offset;      // QDQ_FETCH_LIST: where the exec keeps them
 } qdq_param;
 
@@ -86,6 +88,7 @@ typedef struct qdq_link {
     size_t stage_param_count;
     qdq_param *stage_params;
     qdq_place store;
+    qdq_tiling tiling;                        // of y
     qdq_block_float_store block_float_store;  // if y is a block float
     bool copies;                              // y is x: `fn` computes nothing
     bool streams;  // stores past the cache, because the row-major result is larger than the cache
@@ -182,8 +185,8 @@ typedef struct qdq_step {
     qdq_step_shape shape;
     const qdq_tensor_op *tensor_op;  // QDQ_STEP_TENSOR_OP
     qdq_located x;                   // loaded block by block
-    qdq_tiling tiling;
-    bool tiled;             // blocks are tiles
+    qdq_tiling tiling;               // of x if it lies in tiles, else of the tiles to cut
+    bool tiled;                      // blocks are tiles
     bool computes_padding;  // a value shares bytes or an exponent with its neighbours in the tile
     // On a device padding has numbers: zeros where rows become tiles and in the results of tensor
     // ops and reductions, and the links compute it like any element. Elsewhere it is undefined.

@@ -26,6 +26,11 @@ def padded(shape):
     return planes + [-(-rows // 32) * 32, -(-columns // 32) * 32]
 
 
+def stacked(shape):
+    """All dims but the last as one."""
+    return [math.prod(shape[:-1])] + shape[-1:] if len(shape) > 2 else shape
+
+
 def in_place(old, new):
     """Whether `new` is computed in place of `old`."""
     return old["offset"] == new["offset"] and old["last_step"] == new["first_step"]
@@ -57,12 +62,15 @@ class Plan(Case):
             self.assertIsInstance(plan[key], int)
         return plan
 
-    def assert_values(self, plan):
+    def assert_values(self, plan, may_stack):
+        """`may_stack`: a value may have fewer tiles than one whose planes are padded."""
         for one in plan["values"]:
             self.assertLessEqual(VALUE_KEYS, set(one))
             shape = one["padded_shape"]
             if one["tiles"]:
-                self.assertEqual(shape, padded(one["shape"]), one)
+                planes, rows = padded(one["shape"]), padded(stacked(one["shape"]))
+                fewer = math.prod(rows) < math.prod(planes)
+                self.assertIn(shape, [planes, rows] if may_stack and fewer else [planes], one)
                 self.assertEqual(one["tiles"], math.prod(shape) // 1024, one)
                 self.assertEqual(one["bytes"], math.prod(shape) * SIZES[one["dtype"]], one)
             else:  # row-major values are not packed
@@ -104,7 +112,7 @@ class Plan(Case):
 
     def assert_plan(self, *words):
         plan = self.plan(*words)
-        self.assert_values(plan)
+        self.assert_values(plan, "--tiled" in words)
         self.assert_sums(plan)
         self.assert_no_overlap(plan)
         return plan
@@ -132,6 +140,23 @@ class Plan(Case):
             self.write("g.json", identity("bfloat16", shape))
             (one,) = self.assert_plan("-m")["values"]
             self.assertEqual((one["shape"], one["padded_shape"]), (shape, wanted))
+
+    def test_outer_dims_fold_into_height(self):
+        """12,288 rows of 3 take 384 tiles; each of the 4,096 planes takes one."""
+        self.write("g.json", graph([quantize("a", scales=1)], [value("x", shape=[64, 64, 3, 3])],
+                                   {"y": "a"}))
+        for words, tiles, shape in ((["--tiled"], 384, [12288, 32]),
+                                    (["--tiled", "--keep", "x,a"], 4096, [64, 64, 32, 32]),
+                                    (["-m"], 4096, [64, 64, 32, 32]),
+                                    (["--device", "n150"], 4096, [64, 64, 32, 32])):
+            with self.subTest(words=words):
+                plan = self.plan(*words)
+                self.assertEqual([(one["tiles"], one["padded_shape"]) for one in plan["values"]],
+                                 2 * [(tiles, shape)])
+                self.assertEqual(plan["tiles"], 2 * tiles)
+                self.assertEqual(plan["padding_bytes"], (4 + 1) * (tiles * 1024 - 64 * 64 * 9))
+                out = self.qdq("plan", "g.json", *words).out
+                self.assertIn(f"padding          {plan['padding_bytes']} bytes", out)
 
     def test_materialized_has_every_value(self):
         nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1),

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides whether a step walks tiles or strips, and which tiles.
+#include "graph/compile/compile.h"
+
+// A row of up to this many tiles is narrow: a strip collects its elements from few places.
+enum { NARROW_TILES = 4 };
+
+bool qdq_suits_tiles(const qdq_tiling *t) {
+    bool half_full = t->rows * t->cols * 2 >= t->tile_rows * t->tile_cols * QDQ_TILE_ELEMENTS;
+    return half_full && (t->cols % QDQ_TILE_DIM == 0 || t->tile_cols > NARROW_TILES);
+}
+
+// Whether a step has rows at all its ends, and parameters or states that go along rows: strips suit
+// it better than tiles.
+static bool only_rows(const qdq_draft_step *draft, const qdq_step *step) {
+    bool along_rows = draft->reduce && draft->reduce->grid.count > 1;
+    if (step->x.place.kind == QDQ_PLACE_ARENA) return false;
+    for (size_t i = 0; i < step->link_count; i++) {
+        const qdq_link *link = &step->links[i];
+        if (link->store.kind == QDQ_PLACE_ARENA) return false;
+        for (size_t k = 0; k < link->stage_param_count; k++) {
+            qdq_fetch fetch = link->stage_params[k].fetch;
+            if (fetch == QDQ_FETCH_TILES || fetch == QDQ_FETCH_CUT) return false;
+            along_rows |= link->stage_params[k].count > 1;
+        }
+    }
+    return along_rows;
+}
+
+static bool same_tiles(const qdq_tiling *a, const qdq_tiling *b) {
+    return a->planes == b->planes && a->rows == b->rows && a->cols == b->cols;
+}
+
+// The tiling of a value that the step reads or stores in tiles. If there is none, the tiling of x.
+static qdq_tiling tiling_of(const qdq_step *step) {
+    for (size_t i = 0; step->x.place.kind != QDQ_PLACE_ARENA && i < step->link_count; i++) {
+        const qdq_link *link = &step->links[i];
+        if (link->store.kind == QDQ_PLACE_ARENA) return link->tiling;
+        for (size_t k = 0; k < link->stage_param_count; k++)
+            if (link->stage_params[k].fetch == QDQ_FETCH_TILES) return link->stage_params[k].tiling;
+    }
+    return qdq_tiling_of(step->x.shape);
+}
+
+// Whether tile number i holds the same elements in all values that the step reads or stores in
+// tiles. Stacked values and others may meet in a step.
+static bool tiles_agree(const qdq_step *step) {
+    for (size_t i = 0; i < step->link_count; i++) {
+        const qdq_link *link = &step->links[i];
+        if (link->store.kind == QDQ_PLACE_ARENA && !same_tiles(&link->tiling, &step->tiling))
+            return false;
+        for (size_t k = 0; k < link->stage_param_count; k++)
+            if (link->stage_params[k].fetch == QDQ_FETCH_TILES &&
+                !same_tiles(&link->stage_params[k].tiling, &step->tiling))
+                return false;
+    }
+    return true;
+}
+
+void qdq_choose_blocks(const qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
+    const qdq_storage *storage = &c->draft.storage;
+    step->tiling = tiling_of(step);
+    step->tiled = step->computes_padding || storage->on_device ||
+                  (storage->tiled && qdq_suits_tiles(&step->tiling) && tiles_agree(step) &&
+                   !only_rows(draft, step));
+    step->blocks = step->tiled ? step->tiling.tiles
+                               : (step->elements + QDQ_BLOCK_ELEMENTS - 1) / QDQ_BLOCK_ELEMENTS;
+}
