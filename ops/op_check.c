@@ -37,12 +37,17 @@ bool qdq_rule_applies(const qdq_rule *rule, const qdq_op_context *ctx) {
     return has_word(rule->ops, ctx->op->name) != rule->but_ops;
 }
 
-void qdq_report_target_violation(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
-                                 const char *found, const char *wanted) {
+void qdq_report_target_hint(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
+                            const char *found, const char *wanted, const char *hint) {
     size_t length = strcspn(rule->id, "/");
     const char *target = qdq_text(ctx->findings, "%.*s", (int)length, rule->id);
     qdq_report_add(ctx->findings, target, rule, (qdq_subject){ctx->node, ctx->op->name, port, NULL},
-                   found, wanted, NULL);
+                   found, wanted, hint);
+}
+
+void qdq_report_target_violation(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
+                                 const char *found, const char *wanted) {
+    qdq_report_target_hint(ctx, rule, port, found, wanted, NULL);
 }
 
 static void check_port(const qdq_op_context *ctx, const qdq_port_desc *port,

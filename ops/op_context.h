@@ -63,5 +63,8 @@ bool qdq_rule_applies(const qdq_rule *rule, const qdq_op_context *ctx);
 // Adds a finding of a target's rule, whose id begins with the name of the target.
 void qdq_report_target_violation(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
                                  const char *found, const char *wanted);
+// The same with a hint of its own; NULL: the hint of the rule.
+void qdq_report_target_hint(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
+                            const char *found, const char *wanted, const char *hint);
 
 #endif

@@ -128,7 +128,7 @@ static const char *list_port(const qdq_node *node, size_t k) {
 static param param_of(const qdq_device_run *run, const qdq_op_context *ctx, size_t k) {
     const qdq_node *node = run->node;
     const char *port = list_port(node, k);
-    qdq_argument argument = qdq_argument_of(ctx, port);
+    qdq_argument argument = qdq_ttnn_argument(ctx, port);
     if (argument.scalar) return (param){.scalar = true};
     if (!argument.from_port)
         return (param){.buffer = run->lists[run->node_index * QDQ_NODE_LISTS + k]};
@@ -136,6 +136,19 @@ static param param_of(const qdq_device_run *run, const qdq_op_context *ctx, size
         if (strcmp(node->op->inputs[i].name, port) == 0)
             return (param){.buffer = run->buffer_of[node->inputs[i].id]};
     return (param){.scalar = true};
+}
+
+bool qdq_run_takes_number(const qdq_device_run *run, const qdq_node *node, size_t input) {
+    qdq_findings silent = {.mempool = run->scratch};
+    qdq_op_context ctx;
+    uint32_t id = node->inputs[input].id;
+    if (!id || run->graph->values[id].kind != QDQ_VALUE_CONSTANT) return false;
+    qdq_graph_context(run->graph, node, &silent, &ctx);
+    if (!qdq_op_context_is(&ctx, "Requantize") && !qdq_quantize_attrs_of(&ctx)) return false;
+    for (size_t k = 0; k < QDQ_NODE_LISTS && list_port(node, k); k++)
+        if (strcmp(qdq_op_port(node->op, input)->name, list_port(node, k)) == 0)
+            return qdq_ttnn_argument(&ctx, list_port(node, k)).scalar;
+    return false;
 }
 
 //---- Quantize, Dequantize, Requantize ---------------------------------------
@@ -265,7 +278,7 @@ void qdq_run_node_lists(qdq_device_run *run, const qdq_node *node, size_t index)
     qdq_graph_context(run->graph, node, &silent, &ctx);
     if (!requantizes && !qdq_quantize_attrs_of(&ctx)) return;
     for (size_t k = 0; k < (requantizes ? QDQ_NODE_LISTS : 2); k++) {
-        qdq_argument argument = qdq_argument_of(&ctx, list_port(node, k));
+        qdq_argument argument = qdq_ttnn_argument(&ctx, list_port(node, k));
         if (argument.scalar || argument.from_port || !argument.given) continue;
         run->lists[index * QDQ_NODE_LISTS + k] =
             qdq_run_allocate_list(run, node, argument.name, argument.dtype, argument.shape);

@@ -35,7 +35,8 @@ static void find_live(qdq_device_run *run, bool *wanted) {
         const qdq_node *node = &graph->nodes[i];
         for (size_t k = 0; k < node->output_count; k++) run->live[i] |= wanted[node->outputs[k]];
         if (!run->live[i]) continue;
-        for (size_t k = 0; k < node->input_count; k++) read_by(run, wanted, node->inputs[k].id, i);
+        for (size_t k = 0; k < node->input_count; k++)
+            if (!qdq_run_takes_number(run, node, k)) read_by(run, wanted, node->inputs[k].id, i);
         read_by(run, wanted, qdq_output_tensor_of(node), i);
     }
 }

@@ -82,6 +82,8 @@ void qdq_run_launch(qdq_device_run *run, qdq_program_kind kind, size_t a, size_t
 
 // Runs the programs of run->node (graph/device/device_nodes.c).
 void qdq_run_node(qdq_device_run *run);
+// Whether the node takes a constant that it reads as a number, so that no tensor of it is there.
+bool qdq_run_takes_number(const qdq_device_run *run, const qdq_node *node, size_t input);
 // Allocates the lists in the attributes of a node.
 void qdq_run_node_lists(qdq_device_run *run, const qdq_node *node, size_t index);
 

@@ -103,7 +103,8 @@ qdq_argument qdq_argument_of(const qdq_op_context *ctx, const char *port) {
                               .dtype = in->type.dtype,
                               .shape = in->type.shape,
                               .count = qdq_shape_count(in->type.shape),
-                              .data = in->data};
+                              .data = in->data,
+                              .encoded = true};
     const void *field = (const char *)ctx->attrs + attr->offset;
     bool is_scale = attr->kind == QDQ_ATTR_FLOATS;
     const qdq_floats *floats = field;
@@ -121,7 +122,7 @@ qdq_argument qdq_argument_of(const qdq_op_context *ctx, const char *port) {
 }
 
 double qdq_argument_at(const qdq_argument *argument, size_t i) {
-    if (!argument->from_port)
+    if (!argument->encoded)
         return argument->dtype == QDQ_INT32 ? ((const double *)argument->data)[i]
                                             : (double)((const float *)argument->data)[i];
     const char *at = (const char *)argument->data + i * qdq_dtype_size(argument->dtype);
@@ -139,6 +140,21 @@ size_t qdq_argument_first_nonzero(const qdq_argument *argument) {
     size_t i = 0;
     while (i < argument->count && qdq_argument_at(argument, i) == 0) i++;
     return i;
+}
+
+static bool is_zero_point(const char *port) {
+    for (size_t k = 0; k < 3; k++)
+        if (strcmp(port, qdq_zero_point_ports[k]) == 0) return true;
+    return false;
+}
+
+qdq_argument qdq_literal_of(const qdq_op_context *ctx, const char *port) {
+    qdq_argument a = qdq_argument_of(ctx, port);
+    if (!a.from_port || !a.known) return a;
+    if (is_zero_point(port) && qdq_argument_first_nonzero(&a) == a.count)
+        return (qdq_argument){.name = a.name, .scalar = true, .constant = true, .dtype = QDQ_INT32};
+    if (a.shape.rank == 0) a.from_port = false, a.scalar = true;
+    return a;
 }
 
 //---- Findings ---------------------------------------------------------------
@@ -160,15 +176,26 @@ void qdq_report_other_count(const qdq_op_context *ctx, const qdq_rule *rule,
         qdq_text(ctx->findings, "%zu, as many as %s", other->count, other->name));
 }
 
+// Quantizing tools store the bias of a product as int32 before a Dequantize.
+static bool is_quantized_bias(const qdq_op_context *ctx, const char *port, qdq_dtype dtype) {
+    return dtype == QDQ_INT32 && strcmp(port, "x") == 0 && qdq_op_context_is(ctx, "Dequantize") &&
+           ctx->inputs[QDQ_PORT_X].constant;
+}
+
 bool qdq_expect_dtype(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
                       qdq_dtype dtype, qdq_dtype_set set) {
     char text[512];
     if (qdq_set_has(set, dtype)) return true;
     bool several = (set & (set - 1)) != 0;
-    qdq_report_target_violation(ctx, rule, port,
-                                qdq_text(ctx->findings, "is %s", qdq_dtype_name(dtype)),
-                                qdq_text(ctx->findings, "%s%s", several ? "one of: " : "",
-                                         qdq_set_text(set, text, sizeof text)));
+    const char *found = qdq_text(ctx->findings, "is %s", qdq_dtype_name(dtype));
+    const char *wanted = qdq_text(ctx->findings, "%s%s", several ? "one of: " : "",
+                                  qdq_set_text(set, text, sizeof text));
+    if (is_quantized_bias(ctx, port, dtype))
+        qdq_report_target_hint(ctx, rule, port, found, wanted,
+                               "store it as float32; onnxruntime.quantization does so for a bias "
+                               "with the extra option QuantizeBias=False");
+    else
+        qdq_report_target_violation(ctx, rule, port, found, wanted);
     return false;
 }
 
@@ -176,13 +203,6 @@ void qdq_expect_scales(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtyp
     for (size_t k = 0; k < 3; k++) {
         qdq_argument s = qdq_argument_of(ctx, qdq_scale_ports[k]);
         if (s.given && !qdq_expect_dtype(ctx, rule, s.name, s.dtype, set)) return;
-    }
-}
-
-void qdq_expect_zero_points(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set) {
-    for (size_t k = 0; k < 3; k++) {
-        qdq_argument z = qdq_argument_of(ctx, qdq_zero_point_ports[k]);
-        if (z.from_port && !qdq_expect_dtype(ctx, rule, z.name, z.dtype, set)) return;
     }
 }
 

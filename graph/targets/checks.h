@@ -45,10 +45,14 @@ typedef struct qdq_argument {
     qdq_shape shape;  // of the port; [count] for an attribute, [] for a single number
     size_t count;
     const void *data;
+    bool encoded;  // data holds elements of dtype, and not the numbers of an attribute
 } qdq_argument;
 
 // `port` is the port's name: "scale", "zero_point", "in_scale", ...
 qdq_argument qdq_argument_of(const qdq_op_context *ctx, const char *port);
+// The same as a program of a backend writes it whose ops take numbers: a scalar constant at a port
+// is a single number, as in an attribute, and a constant zero point of zeros is not given.
+qdq_argument qdq_literal_of(const qdq_op_context *ctx, const char *port);
 // Number i of a known argument.
 double qdq_argument_at(const qdq_argument *argument, size_t i);
 // The index of the first nonzero number of a known argument; its count if all are 0.
@@ -66,9 +70,8 @@ void qdq_report_other_count(const qdq_op_context *ctx, const qdq_rule *rule,
 bool qdq_expect_dtype(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,
                       qdq_dtype dtype, qdq_dtype_set set);
 
-// The same for every scale, and for every zero point that comes through a port.
+// The same for every scale.
 void qdq_expect_scales(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set);
-void qdq_expect_zero_points(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set);
 // The same for x, and for y (called "dtype").
 void qdq_expect_x(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set);
 void qdq_expect_y(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype_set set);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // oneDNN Graph 3.14: Quantize, Dequantize, DynamicQuantize, DynamicDequantize and TypeCast, as its
 // CPU backend on x86-64 computes them. The specification's limits are errors; limits of the CPU
-// backend alone are warnings. A scale from a port selects the Dynamic op of each kind.
-// onednn_network.c has the checks of the rules about neural-network ops.
+// backend alone are warnings. A scale from a port selects the Dynamic op of each kind, unless it is
+// a constant that an attribute can hold. onednn_network.c has the checks of the rules about
+// neural-network ops.
 #include "graph/targets/onednn/onednn.h"
 
 #include <math.h>
@@ -11,17 +12,43 @@
 #include "graph/targets/products.h"
 #include "graph/targets/target_ops.h"
 
+#define FLOAT8 (QDQ_SET(FLOAT8_E4M3FN) | QDQ_SET(FLOAT8_E5M2))
+#define BYTES (QDQ_SET(INT8) | QDQ_SET(UINT8))
+#define NIBBLES (QDQ_SET(INT4) | QDQ_SET(UINT4))
+#define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16) | QDQ_SET(FLOAT16))
+
+//---- Attributes or ports ----------------------------------------------------
+
 static bool is_dequantize(const qdq_op_context *ctx) {
     return qdq_op_context_is(ctx, "Dequantize");
-}
-
-static bool is_dynamic(const qdq_op_context *ctx) {
-    return qdq_argument_of(ctx, "scale").from_port;
 }
 
 static bool is_grouped(const qdq_op_context *ctx) {
     return qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_GROUP;
 }
+
+// Whether attributes can hold the parameters that come through ports: constants, of an op that is
+// not Dynamic alone.
+static bool fit_attributes(const qdq_op_context *ctx) {
+    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
+    if (!s.known || (z.from_port && !z.known)) return false;
+    if (!is_dequantize(ctx)) return true;
+    return !is_grouped(ctx) && !qdq_set_has(NIBBLES, ctx->inputs[QDQ_PORT_X].type.dtype) &&
+           ctx->outputs[0].dtype == QDQ_FLOAT32;
+}
+
+// A parameter as a oneDNN Graph has it, where it may be an attribute: a constant zero point of
+// zeros is not given then.
+static qdq_argument parameter_of(const qdq_op_context *ctx, const char *port) {
+    qdq_argument a = qdq_argument_of(ctx, port);
+    if (!a.from_port || !a.known || !fit_attributes(ctx)) return a;
+    a = qdq_literal_of(ctx, port);
+    a.from_port = false;
+    return a;
+}
+
+// Whether the node is the Dynamic op of its kind.
+static bool is_dynamic(const qdq_op_context *ctx) { return parameter_of(ctx, "scale").from_port; }
 
 //---- Numerics ---------------------------------------------------------------
 
@@ -38,11 +65,6 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
 }
 
 //---- Rules: dtypes ----------------------------------------------------------
-
-#define FLOAT8 (QDQ_SET(FLOAT8_E4M3FN) | QDQ_SET(FLOAT8_E5M2))
-#define BYTES (QDQ_SET(INT8) | QDQ_SET(UINT8))
-#define NIBBLES (QDQ_SET(INT4) | QDQ_SET(UINT4))
-#define FLOATS (QDQ_SET(FLOAT32) | QDQ_SET(BFLOAT16) | QDQ_SET(FLOAT16))
 
 static void quantize_input(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_expect_x(ctx, rule, QDQ_SET(FLOAT32));
@@ -69,7 +91,10 @@ static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_expect_zero_points(ctx, rule, BYTES | QDQ_SET(INT32) | (is_dequantize(ctx) ? NIBBLES : 0));
+    qdq_argument z = parameter_of(ctx, "zero_point");
+    if (z.from_port)
+        qdq_expect_dtype(ctx, rule, z.name, z.dtype,
+                         BYTES | QDQ_SET(INT32) | (is_dequantize(ctx) ? NIBBLES : 0));
 }
 
 static void requantize_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -88,7 +113,7 @@ static void cast_dtypes(const qdq_op_context *ctx, const qdq_rule *rule) {
 //---- Rules: parameters ------------------------------------------------------
 
 static void one_kind(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
+    qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
     if (z.given && s.from_port != z.from_port)
         qdq_report_target_violation(ctx, rule, z.name,
                                     qdq_text(ctx->findings, "is given together with %s", s.name),
@@ -96,12 +121,12 @@ static void one_kind(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void zero_point_count(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
+    qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
     if (z.given && !z.from_port && z.count != s.count) qdq_report_other_count(ctx, rule, &z, &s);
 }
 
 static void float8_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument z = qdq_argument_of(ctx, "zero_point");
+    qdq_argument z = parameter_of(ctx, "zero_point");
     if (z.given && qdq_set_has(FLOAT8, qdq_quantized_dtype(ctx)))
         qdq_report_target_violation(
             ctx, rule, z.name, "is given, but the quantized type is a float8", "none, not even 0");
@@ -116,7 +141,7 @@ static void grouped_op(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void group_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
+    qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
     if (!is_grouped(ctx) || !z.from_port || qdq_shape_equal(s.shape, z.shape)) return;
     qdq_report_target_violation(ctx, rule, z.name, "has another shape than the scale",
                                 qdq_shape_text(ctx->findings, s.shape));
@@ -142,7 +167,7 @@ static void group_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 // oneDNN compares first dims, and takes 0 for the first dim of a scalar.
 static void dynamic_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
+    qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
     const qdq_argument *scalar = s.from_port && s.shape.rank == 0   ? &s
                                  : z.from_port && z.shape.rank == 0 ? &z
                                                                     : NULL;
@@ -152,7 +177,7 @@ static void dynamic_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
 // The first dim of the zero points is 1 or the same as that dim of the scales; other dims are not
 // compared.
 static void first_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
+    qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
     bool channels = qdq_quantize_attrs_of(ctx)->qtype == QDQ_PER_CHANNEL;
     if (!channels || !s.from_port || !z.from_port || !s.shape.rank || !z.shape.rank) return;
     long long at = (long long)z.shape.dims[0], wanted = (long long)s.shape.dims[0];
@@ -163,7 +188,7 @@ static void first_dims(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void one_dim(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(ctx, "scale"), z = qdq_argument_of(ctx, "zero_point");
+    qdq_argument s = parameter_of(ctx, "scale"), z = parameter_of(ctx, "zero_point");
     if (is_grouped(ctx)) return;
     const qdq_argument *a = s.from_port && s.shape.rank > 1 ? &s : &z;
     if (a->from_port && a->shape.rank > 1)
@@ -190,7 +215,7 @@ static void negative_axis(const qdq_op_context *ctx, const qdq_rule *rule) {
 //---- Rules: what the CPU backend lacks, and what surprises ------------------
 
 static void channel_zero_points(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument z = qdq_argument_of(ctx, "zero_point");
+    qdq_argument z = parameter_of(ctx, "zero_point");
     if (qdq_quantize_attrs_of(ctx)->qtype != QDQ_PER_CHANNEL || !z.given) return;
     size_t i = z.known ? qdq_argument_first_nonzero(&z) : 0;
     if (z.known && i == z.count) return;
@@ -203,7 +228,7 @@ static void channel_zero_points(const qdq_op_context *ctx, const qdq_rule *rule)
 
 static void nibbles_per_tensor(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_set_has(NIBBLES, ctx->inputs[QDQ_PORT_X].type.dtype) &&
-        qdq_argument_of(ctx, "scale").count == 1)
+        parameter_of(ctx, "scale").count == 1)
         qdq_report_target_violation(ctx, rule, "x",
                                     qdq_text(ctx->findings, "is %s with a single scale",
                                              qdq_dtype_name(ctx->inputs[QDQ_PORT_X].type.dtype)),
@@ -211,7 +236,7 @@ static void nibbles_per_tensor(const qdq_op_context *ctx, const qdq_rule *rule) 
 }
 
 static void half_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(ctx, "scale");
+    qdq_argument s = parameter_of(ctx, "scale");
     if (s.from_port && s.count == 1 && s.dtype != QDQ_FLOAT32)
         qdq_report_target_violation(ctx, rule, s.name,
                                     qdq_text(ctx->findings,
@@ -221,7 +246,7 @@ static void half_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void scale_near_one(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(ctx, "scale");
+    qdq_argument s = parameter_of(ctx, "scale");
     size_t other = s.count;
     for (size_t i = 0; !s.from_port && s.known && i < s.count; i++) {
         double value = qdq_argument_at(&s, i);

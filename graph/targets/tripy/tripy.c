@@ -114,7 +114,7 @@ static void scale_is_constant(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 static void no_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
     for (size_t k = 0; k < 3; k++) {
-        qdq_argument z = qdq_argument_of(ctx, qdq_zero_point_ports[k]);
+        qdq_argument z = qdq_literal_of(ctx, qdq_zero_point_ports[k]);
         size_t i = z.known ? qdq_argument_first_nonzero(&z) : z.count;
         if (i < z.count) {
             qdq_report_number(ctx, rule, &z, i, "none");

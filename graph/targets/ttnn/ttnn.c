@@ -86,9 +86,9 @@ static void dequantize_as(qdq_numerics *n, const qdq_argument *zero_point, qdq_d
 
 static void requantize_as(qdq_numerics *n, variant chip, const qdq_op_context *ctx) {
     qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype, y = ctx->outputs[0].dtype;
-    qdq_argument scale = qdq_argument_of(ctx, "out_scale");
-    qdq_argument in_zero_point = qdq_argument_of(ctx, "in_zero_point");
-    qdq_argument out_zero_point = qdq_argument_of(ctx, "out_zero_point");
+    qdq_argument scale = qdq_ttnn_argument(ctx, "out_scale");
+    qdq_argument in_zero_point = qdq_ttnn_argument(ctx, "in_zero_point");
+    qdq_argument out_zero_point = qdq_ttnn_argument(ctx, "out_zero_point");
     switch (qdq_ttnn_path(ctx)) {
     case QDQ_TTNN_FUSED:
         n->requantize_form = QDQ_REQUANTIZE_FUSED;
@@ -128,8 +128,8 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
         return n;
     }
     if (!qdq_quantize_attrs_of(ctx)) return n;
-    qdq_argument scale = qdq_argument_of(ctx, "scale");
-    qdq_argument zero_point = qdq_argument_of(ctx, "zero_point");
+    qdq_argument scale = qdq_ttnn_argument(ctx, "scale");
+    qdq_argument zero_point = qdq_ttnn_argument(ctx, "zero_point");
     if (qdq_op_context_is(ctx, "Dequantize"))
         dequantize_as(&n, &zero_point, x);
     else

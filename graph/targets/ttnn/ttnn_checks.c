@@ -10,6 +10,16 @@ static bool is_requantize(const qdq_op_context *ctx) {
     return qdq_op_context_is(ctx, "Requantize");
 }
 
+//---- Arguments --------------------------------------------------------------
+
+// A zero point of int32 with dims is a tensor that ttnn takes, and of another dtype it is one that
+// a caller would write as a number.
+qdq_argument qdq_ttnn_argument(const qdq_op_context *ctx, const char *port) {
+    qdq_argument a = qdq_argument_of(ctx, port);
+    bool is_tensor = a.from_port && a.shape.rank > 0 && a.dtype == QDQ_INT32;
+    return is_tensor ? a : qdq_literal_of(ctx, port);
+}
+
 //---- Paths ------------------------------------------------------------------
 
 static const char *const requantize_ports[] = {"in_scale", "in_zero_point", "out_scale",
@@ -21,13 +31,13 @@ static bool has_axis(const qdq_op_context *ctx) {
 
 qdq_ttnn_way qdq_ttnn_path(const qdq_op_context *ctx) {
     int scalars = 0;
-    for (int k = 0; k < 4; k++) scalars += qdq_argument_of(ctx, requantize_ports[k]).scalar;
+    for (int k = 0; k < 4; k++) scalars += qdq_ttnn_argument(ctx, requantize_ports[k]).scalar;
     if (scalars == 4) return QDQ_TTNN_FUSED;
     return scalars == 0 && has_axis(ctx) ? QDQ_TTNN_EXPANDED : QDQ_TTNN_MIXED;
 }
 
 static bool zero_point_is_tensor(const qdq_op_context *ctx) {
-    return !qdq_argument_of(ctx, "zero_point").scalar;
+    return !qdq_ttnn_argument(ctx, "zero_point").scalar;
 }
 
 //---- Rules: dtypes ----------------------------------------------------------
@@ -52,12 +62,21 @@ void qdq_ttnn_float_output(const qdq_op_context *ctx, const qdq_rule *rule) {
     qdq_expect_y(ctx, rule, FLOATS);
 }
 
+// Numbers have no dtype, only tensors.
+static void expect_tensors(const qdq_op_context *ctx, const qdq_rule *rule,
+                           const char *const ports[3], qdq_dtype_set set) {
+    for (size_t k = 0; k < 3; k++) {
+        qdq_argument v = qdq_ttnn_argument(ctx, ports[k]);
+        if (v.from_port && !qdq_expect_dtype(ctx, rule, v.name, v.dtype, set)) return;
+    }
+}
+
 void qdq_ttnn_scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_expect_scales(ctx, rule, FLOATS);
+    expect_tensors(ctx, rule, qdq_scale_ports, FLOATS);
 }
 
 void qdq_ttnn_zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_expect_zero_points(ctx, rule, QDQ_SET(INT32));
+    expect_tensors(ctx, rule, qdq_zero_point_ports, QDQ_SET(INT32));
 }
 
 void qdq_ttnn_page_shows_bfloat16(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -110,7 +129,7 @@ void qdq_ttnn_narrow_output(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 void qdq_ttnn_channel_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument s = qdq_argument_of(ctx, "scale");
+    qdq_argument s = qdq_ttnn_argument(ctx, "scale");
     if (!along_axis(ctx)) return;
     if (s.scalar)
         qdq_report_target_violation(ctx, rule, s.name, "is a single number",
@@ -137,7 +156,7 @@ static int64_t channels_of(const qdq_op_context *ctx) {
 }
 
 void qdq_ttnn_channel_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument z = qdq_argument_of(ctx, "zero_point");
+    qdq_argument z = qdq_ttnn_argument(ctx, "zero_point");
     if (along_axis(ctx) && !z.scalar) (void)expect_channels(ctx, rule, &z, channels_of(ctx));
 }
 
@@ -161,8 +180,8 @@ void qdq_ttnn_sides_agree(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_ttnn_path(ctx) != QDQ_TTNN_EXPANDED) return;
     int64_t channels = channels_of(ctx);
     for (int k = 0; k < 4; k += 2) {
-        qdq_argument s = qdq_argument_of(ctx, requantize_ports[k]);
-        qdq_argument z = qdq_argument_of(ctx, requantize_ports[k + 1]);
+        qdq_argument s = qdq_ttnn_argument(ctx, requantize_ports[k]);
+        qdq_argument z = qdq_ttnn_argument(ctx, requantize_ports[k + 1]);
         if (is_full(&s, channels) == is_full(&z, channels)) continue;
         const qdq_argument *full = is_full(&s, channels) ? &s : &z;
         qdq_report_target_violation(
@@ -177,7 +196,7 @@ void qdq_ttnn_channel_rank(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_ttnn_path(ctx) != QDQ_TTNN_EXPANDED) return;
     int64_t channels = channels_of(ctx);
     for (int k = 0; k < 4; k++) {
-        qdq_argument v = qdq_argument_of(ctx, requantize_ports[k]);
+        qdq_argument v = qdq_ttnn_argument(ctx, requantize_ports[k]);
         if (is_full(&v, channels) && !expect_channels(ctx, rule, &v, channels)) return;
     }
 }
@@ -187,8 +206,8 @@ void qdq_ttnn_mixed_arguments(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (qdq_ttnn_path(ctx) != QDQ_TTNN_MIXED || !has_axis(ctx)) return;
     int64_t channels = channels_of(ctx);
     for (int k = 0; k < 4; k += 2) {
-        qdq_argument s = qdq_argument_of(ctx, requantize_ports[k]);
-        qdq_argument z = qdq_argument_of(ctx, requantize_ports[k + 1]);
+        qdq_argument s = qdq_ttnn_argument(ctx, requantize_ports[k]);
+        qdq_argument z = qdq_ttnn_argument(ctx, requantize_ports[k + 1]);
         if (!s.scalar) {
             if (!expect_channels(ctx, rule, &s, channels) ||
                 (!z.scalar && !expect_channels(ctx, rule, &z, channels)))
@@ -208,7 +227,7 @@ void qdq_ttnn_mixed_arguments(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 void qdq_ttnn_composite_truncates(const qdq_op_context *ctx, const qdq_rule *rule) {
     if (zero_point_is_tensor(ctx) && ctx->outputs[0].dtype != QDQ_INT8)
-        qdq_report_target_violation(ctx, rule, qdq_argument_of(ctx, "zero_point").name,
+        qdq_report_target_violation(ctx, rule, qdq_ttnn_argument(ctx, "zero_point").name,
                                     ctx->outputs[0].dtype == QDQ_UINT8
                                         ? "is a tensor: the result is truncated and wraps around"
                                         : "is a tensor: the result is truncated and not clamped to "
@@ -238,8 +257,8 @@ void qdq_ttnn_int32_range_rne(const qdq_op_context *ctx, const qdq_rule *rule) {
 // NULL: nothing.
 static const char *unsettled(const qdq_op_context *ctx, const char *scale, const char *zero_point,
                              qdq_dtype x) {
-    if (qdq_argument_of(ctx, zero_point).scalar) return NULL;
-    if (!qdq_argument_of(ctx, scale).scalar)
+    if (qdq_ttnn_argument(ctx, zero_point).scalar) return NULL;
+    if (!qdq_ttnn_argument(ctx, scale).scalar)
         return "divides by a kernel that was read, not executed";
     if (x == QDQ_FLOAT32) return NULL;
     return "multiplies by 1 / scale truncated to bfloat16, but the host may truncate the scale "
@@ -291,7 +310,7 @@ void qdq_ttnn_uint8_sign(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 void qdq_ttnn_bfloat16_zero_point(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument z = qdq_argument_of(ctx, "zero_point");
+    qdq_argument z = qdq_ttnn_argument(ctx, "zero_point");
     if (z.scalar || !z.known || ctx->inputs[QDQ_PORT_X].type.dtype == QDQ_FLOAT32) return;
     for (size_t i = 0; i < z.count; i++) {
         double value = qdq_argument_at(&z, i);
@@ -326,7 +345,7 @@ void qdq_ttnn_axis_ignored(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 void qdq_ttnn_mlir_mixes(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument in = qdq_argument_of(ctx, "in_scale"), out = qdq_argument_of(ctx, "out_scale");
+    qdq_argument in = qdq_ttnn_argument(ctx, "in_scale"), out = qdq_ttnn_argument(ctx, "out_scale");
     if ((in.count > 1) != (out.count > 1))
         qdq_report_target_violation(ctx, rule, out.name,
                                     qdq_text(ctx->findings, "has %zu element%s, %s has %zu",
