@@ -186,7 +186,12 @@ static bool complain(const command_row *command, const char *what, const char *w
 }
 
 static bool add(const command_row *command, string_list *list, const char *text) {
-    if (list->count == MAX_LIST) return complain(command, "too many values, at", text);
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 8;
+        const char **items = realloc(list->items, capacity * sizeof(const char *));
+        if (!items) return complain(command, "no memory for", text);
+        list->items = items, list->capacity = capacity;
+    }
     list->items[list->count++] = text;
     return true;
 }
@@ -234,6 +239,16 @@ bool options_parse(const command_row *command, int argc, char **argv, options *o
     if (out->operands.count > command->most)
         return complain(command, "one word too many:", out->operands.items[command->most]);
     return true;
+}
+
+void options_release(options *opt) {
+    free(opt->operands.items);
+    for (int i = 0; i < ROWS; i++) {
+        string_list *list = (string_list *)(void *)((char *)opt + rows[i].offset);
+        if (rows[i].kind != LIST && rows[i].kind != NAMES) continue;
+        free(list->items);
+        *list = (string_list){0};  // several rows may have one field
+    }
 }
 
 //---- Help -------------------------------------------------------------------

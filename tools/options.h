@@ -8,12 +8,10 @@
 
 #include "tools/watch.h"
 
-enum { MAX_LIST = 256 };
-
-// The values of an option that may be given several times.
+// The values of an option that may be given several times; options_release frees `items`.
 typedef struct string_list {
-    const char *items[MAX_LIST];
-    size_t count;
+    const char **items;
+    size_t count, capacity;
 } string_list;
 
 // The values of all options of all commands. All zero is the default.
@@ -45,7 +43,7 @@ typedef struct command_row {
     const char *name;
     const char *operands;  // "GRAPH", "[OP]"
     const char *summary;
-    size_t least, most;  // how many operands
+    size_t least, most;  // how many operands; SIZE_MAX: any number
     int (*run)(const options *opt);
     const char *examples[COMMAND_EXAMPLES];  // text after "qdq "
 } command_row;
@@ -71,7 +69,9 @@ typedef struct option_info {
 bool options_get(const command_row *command, size_t index, option_info *out);
 
 // Parses a command line into `out`; false after a message on stderr if it is wrong for `command`.
+// The caller calls options_release on `out` either way.
 bool options_parse(const command_row *command, int argc, char **argv, options *out);
+void options_release(options *opt);
 
 // Print the help of a command, with options and examples, or the examples alone, in lines of at
 // most 80 columns.

@@ -24,7 +24,7 @@ static const command_row commands[] = {
      "GRAPH...",
      "Check graphs against the rules of a target.",
      1,
-     MAX_LIST,
+     SIZE_MAX,
      run_check,
      {"check graph.json --target onnx --strict",
       "check first.json second.json --target all --json"}},
@@ -179,13 +179,15 @@ int main(int argc, char **argv) {
     const command_row *command = find_command(help ? "help" : argv[1]);
     if (!command) return flushed(unknown_command(argv[1]));
     options opt = {0};
-    if (!options_parse(command, argc - 1, argv + 1, &opt)) return flushed(EXIT_USAGE);
-    if (opt.help) {
-        if (command->run == run_help)
-            list_commands(stdout);
-        else
-            options_help(command);
-        return flushed(EXIT_OK);
-    }
-    return flushed(run_command(command, &opt));
+    int code = EXIT_OK;
+    if (!options_parse(command, argc - 1, argv + 1, &opt))
+        code = EXIT_USAGE;
+    else if (!opt.help)
+        code = run_command(command, &opt);
+    else if (command->run == run_help)
+        list_commands(stdout);
+    else
+        options_help(command);
+    options_release(&opt);
+    return flushed(code);
 }

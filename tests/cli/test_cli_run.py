@@ -37,6 +37,17 @@ class Files(Case):
                 for more in ([], ["--materialize"]):
                     self.assertEqual(self.run_one(identity(dtype, shape), x, *more), x)
 
+    def test_hundreds_of_inputs_and_outputs_are_given_by_name(self):
+        names = [f"x{i}" for i in range(300)]
+        content = graph([node("Abs", f"n{n}", n) for n in names],
+                        [value(n, shape=[1]) for n in names], {f"y{n}": f"n{n}" for n in names})
+        for i, n in enumerate(names):
+            write_npy(self.folder / f"{n}.npy", tensor("float32", [1], [-i]))
+        words = [w for n in names for w in ("-i", f"{n}={n}.npy", "-o", f"y{n}=y{n}.npy")]
+        self.qdq("run", self.write("many.json", content), *words)
+        for i, n in enumerate(names):
+            self.assertEqual(unpack(read_npy(self.folder / f"y{n}.npy")), [i])
+
     def test_npy_of_version_2(self):
         x = tensor("float32", [2, 3], [1, 2, 3, 4, 5, 6])
         write_npy(self.folder / "x.npy", x, version=2)
