@@ -439,9 +439,21 @@ def logic():
     keep("logic", made, feeds)
 
 
+def empty_ports():
+    """Constants without elements at inputs that may be absent."""
+    none, real = np.zeros(0, np.int64), np.zeros(0, np.float32)
+    nodes = [
+        N("Resize", ["x", "real", "real", "sizes"], ["large"], mode="nearest"), N("ReduceSum", ["x", "none"], ["sum"]),
+        N("Reshape", ["sum", "none"], ["scalar"]), N("Squeeze", ["sum", "none"], ["squeezed"]),
+    ]  # fmt: skip
+    known = [constant("none", none), constant("real", real), longs("sizes", 1, 2, 4, 6)]
+    made = model(nodes, [info("x", [1, 2, 2, 3])], ["large", "sum", "scalar", "squeezed"], known)
+    keep("empty_ports", made, {"x": np.arange(12, dtype=np.float32).reshape(1, 2, 2, 3)})  # sums are exact
+
+
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
-          places, logic, bounds]  # fmt: skip
+          places, logic, bounds, empty_ports]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

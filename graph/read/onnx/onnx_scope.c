@@ -224,6 +224,16 @@ static bool check_count(qdq_onnx_node *node, size_t least) {
     return true;
 }
 
+// A constant without elements counts as absent where an input may be; Reshape takes it for the
+// shape of a scalar.
+static void drop_empty_inputs(qdq_onnx_node *node, size_t least) {
+    if (least == QDQ_ONNX_ALL || strcmp(node->proto->op, "Reshape") == 0) return;
+    for (size_t i = least; i < node->input_count; i++) {
+        const qdq_onnx_value *value = node->inputs[i];
+        if (value && qdq_onnx_count(value->shape) == 0) node->inputs[i] = NULL;
+    }
+}
+
 static void convert(qdq_onnx_node *node) {
     bool exists;
     const qdq_onnx_op *row =
@@ -236,6 +246,7 @@ static void convert(qdq_onnx_node *node) {
         return;
     }
     if (!inputs_are_known(node)) return;
+    if (row) drop_empty_inputs(node, row->least);
     if (computes && qdq_onnx_fold(node, row != NULL)) return;
     if (node->refused) return;
     if (!row) {

@@ -9,9 +9,9 @@
 static const char *models;
 
 static const char *const names[] = {
-    "bounds",   "branches",  "constants",        "dtypes",  "elementwise",
-    "external", "functions", "integer_products", "moves",   "names",
-    "opset7",   "places",    "quantized",        "refused", "wide",
+    "bounds",   "branches",  "constants",        "dtypes", "elementwise", "empty_ports",
+    "external", "functions", "integer_products", "moves",  "names",       "opset7",
+    "places",   "quantized", "refused",          "wide",
 };
 
 static const char *model_path(char out[512], const char *name) {
