@@ -35,7 +35,7 @@ static inline size_t qdq_arena_aligned(size_t bytes) {
 bool qdq_suits_tiles(const qdq_tiling *t);
 
 // Sets `tiling`, `tiled` and `blocks` of a step whose x and links are set.
-void qdq_choose_blocks(const qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step);
+void qdq_choose_blocks(const qdq_compiler *c, qdq_step *step);
 
 // Turns the draft's steps into the plan's steps once every value has its place. `from` is a copy of
 // the places made before values were assigned to the arena.

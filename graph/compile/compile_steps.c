@@ -325,7 +325,7 @@ static qdq_status build_step(qdq_compiler *c, const qdq_draft_step *draft, const
     step->elements = qdq_shape_count(step->x.shape);
     step->computes_padding = needs_tiles(step->x.place, step->x.dtype);
     if (!set_links(c, draft, step)) return qdq_draft_stopped(&c->draft, c->err);
-    qdq_choose_blocks(c, draft, step);
+    qdq_choose_blocks(c, step);
     if (!step->tiled) read_params_by_strips(step);
     for (size_t i = 0; i < draft->link_count; i++)
         step->links[i].streams = streams(step, &step->links[i]);

@@ -10,21 +10,18 @@ bool qdq_suits_tiles(const qdq_tiling *t) {
     return half_full && (t->cols % QDQ_TILE_DIM == 0 || t->tile_cols > NARROW_TILES);
 }
 
-// Whether a step has rows at all its ends, and parameters or states that go along rows: strips suit
-// it better than tiles.
-static bool only_rows(const qdq_draft_step *draft, const qdq_step *step) {
-    bool along_rows = draft->reduce && draft->reduce->grid.count > 1;
+// Whether nothing that a step reads or stores lies in tiles. Such a step takes strips: tiles that
+// are cut from rows and become rows again would only cost time, because an element has the same
+// result in any order.
+static bool only_rows(const qdq_step *step) {
     if (step->x.place.kind == QDQ_PLACE_ARENA) return false;
     for (size_t i = 0; i < step->link_count; i++) {
         const qdq_link *link = &step->links[i];
         if (link->store.kind == QDQ_PLACE_ARENA) return false;
-        for (size_t k = 0; k < link->stage_param_count; k++) {
-            qdq_fetch fetch = link->stage_params[k].fetch;
-            if (fetch == QDQ_FETCH_TILES || fetch == QDQ_FETCH_CUT) return false;
-            along_rows |= link->stage_params[k].count > 1;
-        }
+        for (size_t k = 0; k < link->stage_param_count; k++)
+            if (link->stage_params[k].fetch == QDQ_FETCH_TILES) return false;
     }
-    return along_rows;
+    return true;
 }
 
 static bool same_tiles(const qdq_tiling *a, const qdq_tiling *b) {
@@ -57,12 +54,12 @@ static bool tiles_agree(const qdq_step *step) {
     return true;
 }
 
-void qdq_choose_blocks(const qdq_compiler *c, const qdq_draft_step *draft, qdq_step *step) {
+void qdq_choose_blocks(const qdq_compiler *c, qdq_step *step) {
     const qdq_storage *storage = &c->draft.storage;
     step->tiling = tiling_of(step);
-    step->tiled = step->computes_padding || storage->on_device ||
-                  (storage->tiled && qdq_suits_tiles(&step->tiling) && tiles_agree(step) &&
-                   !only_rows(draft, step));
+    step->tiled =
+        step->computes_padding || storage->on_device ||
+        (storage->tiled && qdq_suits_tiles(&step->tiling) && tiles_agree(step) && !only_rows(step));
     step->blocks = step->tiled ? step->tiling.tiles
                                : (step->elements + QDQ_BLOCK_ELEMENTS - 1) / QDQ_BLOCK_ELEMENTS;
 }

@@ -176,14 +176,17 @@ class Plan(Case):
         for name in ("a", "b", "c"):
             self.assertIn(f" {name} ", plan["steps"][0]["chain"] + " ")
 
-    def test_a_tiled_chain_is_one_step_between_tiles(self):
+    def test_a_tiled_chain_is_one_step_and_streams_unless_it_stores_tiles(self):
         nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1),
                  quantize("c", "b", scales=1)]
         self.write("g.json", graph(nodes, [value("x", shape=[32, 32])], {"y": "c"}))
-        plan = self.assert_plan("--tiled")
-        self.assertEqual([one["name"] for one in plan["values"]], ["x", "c"])
-        self.assertEqual([step["chain"] for step in plan["steps"]],
-                         ["x -> tilize x -> Quantize a -> Dequantize b -> Quantize c -> untilize y"])
+        for words, kept, end in (([], [], "output"), (["--keep", "b"], ["b"], "untilize")):
+            plan = self.assert_plan("--tiled", *words)
+            self.assertEqual([one["name"] for one in plan["values"]], ["x", *kept, "c"])
+            start = "tilize x -> " if kept else ""
+            self.assertEqual([step["chain"] for step in plan["steps"]],
+                             [f"x -> {start}Quantize a -> Dequantize b -> Quantize c -> {end} y"])
+            self.assertEqual(plan["steps"][0]["streamed"], not kept)
 
     def test_an_input_that_is_a_second_operand_does_not_cut_a_tiled_chain(self):
         nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1, dtype="float32"),
@@ -192,7 +195,7 @@ class Plan(Case):
         inputs = [value(name, shape=[32, 32]) for name in "xz"]
         self.write("g.json", graph(nodes, inputs, {"y": "c"}))
         chains = [step["chain"] for step in self.assert_plan("--tiled")["steps"]]
-        self.assertEqual(chains, ["x -> tilize x -> Quantize a -> Dequantize b -> Add c -> untilize y"])
+        self.assertEqual(chains, ["x -> Quantize a -> Dequantize b -> Add c -> output y"])
 
     def test_kept_values_live_to_the_last_step(self):
         nodes = [quantize("a", scales=1), node("Dequantize", "b", "a", scales=1),
@@ -243,7 +246,7 @@ class Plan(Case):
         self.assertRegex(out, r"(?m)^ . b\.scale +\w+ +\S+ +row-major ")
         self.assertRegex(out, r"\(direct, 4 strips, streamed, ")
         self.assertNotRegex(out, r"tiles +0\b")
-        tiled = self.qdq("plan", "g.json", "--tiled").out
+        tiled = self.qdq("plan", "g.json", "--tiled", "--keep", "a,b").out
         self.assertNotRegex(tiled, r"(?m)^ . \S+ +\w+ +\S.* +row-major +\d")
         self.assertNotIn("streamed", tiled)
 
