@@ -10,4 +10,5 @@
 #include "ops/kernels/gemm/gemm.inc.h"
 #include "ops/kernels/gemm/gemm_dequant_b.inc.h"
 #include "ops/kernels/quantize/chip.inc.h"
+#include "ops/kernels/quantize/chip_composite.inc.h"
 #include "ops/kernels/reduce/reduce.inc.h"

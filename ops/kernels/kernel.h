@@ -40,6 +40,15 @@ qdq_tile_fn qdq_quantize_tile_portable;
 qdq_tile_fn qdq_dequantize_tile_portable;
 qdq_tile_fn qdq_requantize_tile_portable;
 
+// Requantize by way of bfloat16: Dequantize with `first`, then Quantize with `second`.
+typedef struct qdq_pair_params {
+    qdq_quant_params first, second;
+    qdq_tile_fn *dequantize, *quantize;
+} qdq_pair_params;
+
+// Its `params` is a qdq_pair_params.
+qdq_tile_fn qdq_requantize_pair_tile;
+
 // `numerics.float_overflow` is the op's `saturate`.
 typedef struct qdq_cast_params {
     qdq_numerics numerics;

@@ -124,6 +124,28 @@ static void infer(qdq_op_context *ctx) {
     ctx->outputs[0] = (qdq_type){y, ctx->inputs[QDQ_PORT_X].type.shape};
 }
 
+// Whether the halves may be kernels of their own with these numerics, which then store the bfloat16
+// between them and load it again.
+static bool may_part(const qdq_quant_params *p) {
+    const qdq_numerics *n = &p->numerics;
+    return n->multiply_add && n->requantize_form == QDQ_REQUANTIZE_PAIR &&
+           n->requantize_dtype == QDQ_BFLOAT16 && n->bfloat16_store == QDQ_BFLOAT16_DEVICE &&
+           qdq_dtype_is_int(p->x_dtype);
+}
+
+static bool use_pair(qdq_stage *stage, const qdq_quant_params *whole, const qdq_lowering *to) {
+    qdq_pair_params *pair = QDQ_MEMPOOL_NEW(to->mempool, qdq_pair_params);
+    if (!pair) return false;
+    pair->first = pair->second = *whole;
+    pair->first.y_dtype = pair->second.x_dtype = QDQ_BFLOAT16;
+    pair->first.range = qdq_range_of(whole->x_dtype, NULL, NULL, &whole->numerics);
+    pair->dequantize = qdq_quant_kernel(QDQ_FAMILY_DEQUANTIZE, &pair->first, to->isas);
+    pair->quantize = qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &pair->second, to->isas);
+    stage->params = pair;
+    stage->fn = qdq_requantize_pair_tile;
+    return true;
+}
+
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const attrs_type *a = ctx->attrs;
     side in = in_side(a), out = out_side(a);
@@ -142,7 +164,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
         qdq_zero_point_param(ctx, &in.zero_point, &g, to->mempool, &stage->stage_params[1]) &&
         qdq_scale_param(ctx, &out.scale, &g, to->mempool, &stage->stage_params[2]) &&
         qdq_zero_point_param(ctx, &out.zero_point, &g, to->mempool, &stage->stage_params[3]);
-    if (!done) return 0;
+    if (!done || (may_part(params) && !use_pair(stage, params, to))) return 0;
     qdq_drop_unit_scales(&in.scale, to->numerics.unit_scale_tolerance, &stage->stage_params[0]);
     qdq_drop_unit_scales(&out.scale, to->numerics.unit_scale_tolerance, &stage->stage_params[2]);
     return qdq_use_lookup(stage, params->x_dtype, params->y_dtype, to) ? 1 : 0;

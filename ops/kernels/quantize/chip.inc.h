@@ -8,7 +8,6 @@
 #include "ops/kernels/quantize/chip_lanes.inc.h"
 #include "ops/kernels/quantize/chip_list.h"
 #include "runtime/numerics/tenstorrent/sfpmad.h"
-#include "runtime/numerics/tenstorrent/sfpu.h"
 
 //---- To integers ------------------------------------------------------------
 
@@ -31,7 +30,6 @@ static inline int32_t chip_code(chip_integer c, uint32_t sign, int32_t whole) {
 // Patterns of floats without sign have their order, with NaN last.
 enum { CHIP_HALF = 0x3F000000, CHIP_2_21 = 0x4A000000, CHIP_128 = 0x43000000 };
 enum { CHIP_MAGIC = 0x4B400000 };  // 1.5 * 2^23
-#define CHIP_MINUS_ONE 0xBF800000u
 
 // The lesser of two floats without sign; of a NaN and a number the number.
 static inline float chip_least(uint32_t a, int32_t b) {
@@ -64,17 +62,12 @@ static inline qdq_multiply_add chip_name(chip_integer c) {
     return c.wormhole ? QDQ_MULTIPLY_ADD_WORMHOLE : QDQ_MULTIPLY_ADD_BLACKHOLE;
 }
 
-// The number that the multiply-add adds for a zero point.
+// The number that the multiply-add adds for a zero point of at most 2^20, and the place of the zero
+// point: the chip's sums for both are exact.
 static inline uint32_t chip_addend(chip_integer c, int32_t z) {
-    uint32_t zero = qdq_float_bits((float)z);
-    if (c.even) return CHIP_MAGIC;
-    return c.folded ? qdq_sfpmad(chip_name(c), zero, CHIP_ONE, CHIP_128) : zero;
+    return c.even ? (uint32_t)CHIP_MAGIC : qdq_float_bits((float)(z + c.folded));
 }
-
-static inline int32_t chip_zero(chip_integer c, int32_t z) {
-    uint32_t zero = qdq_float_bits((float)z);
-    return c.even ? chip_place(qdq_sfpmad(chip_name(c), zero, CHIP_MINUS_ONE, CHIP_MAGIC)) : 0;
-}
+static inline int32_t chip_zero(chip_integer c, int32_t z) { return c.even ? CHIP_MAGIC - z : 0; }
 
 //---- Parts -------------------------------------------------------------------
 
@@ -241,12 +234,10 @@ typedef struct chip_part {
 
 // Zero points as the multiply-add takes them, and their places.
 static inline void chip_zero_points(chip_integer c, qdq_view view, size_t n, chip_part *part) {
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t *z = &view.data[i * view.step];
-        bool again = i && z[0] == view.data[(i - 1) * view.step];
-        part->z[i] = again ? part->z[i - 1] : chip_addend(c, (int32_t)*z);
-        part->zero[i] = again ? part->zero[i - 1] : chip_zero(c, (int32_t)*z);
-    }
+    int32_t z[PART];
+    body_ints(view, n, z);
+    for (size_t i = 0; i < n; i++) part->z[i] = chip_addend(c, z[i]);
+    for (size_t i = 0; i < n; i++) part->zero[i] = chip_zero(c, z[i]);
 }
 
 // One scale and one zero point, or a part at a time with a list of them.
@@ -352,24 +343,33 @@ static inline float chip_scale(uint32_t s) {
     return qdq_float_from_bits(s & CHIP_INFINITY ? s : 0);
 }
 
-#define CHIP_DEQUANTIZE(name, x_name, store)                                                    \
-    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,        \
-                            const void *restrict x, void *restrict y, size_t n) {               \
-        const qdq_quant_params *p = params;                                                     \
-        if (!body_small(p, views[1], n) || !body_finite(views[0], n)) {                         \
-            qdq_dequantize_tile_portable(params, views, x, y, n);                               \
-            return;                                                                             \
-        }                                                                                       \
-        if (!views[0].step && !views[1].step) {                                                 \
-            float s = chip_scale(views[0].data[0]), z = (float)(int32_t)views[1].data[0];       \
-            for (size_t i = 0; i < n; i++) store(y, i, chip_scaled(code_##x_name(x, i), z, s)); \
-            return;                                                                             \
-        }                                                                                       \
-        for (size_t i = 0; i < n; i++)                                                          \
-            store(y, i,                                                                         \
-                  chip_scaled(code_##x_name(x, i),                                              \
-                              (float)(int32_t)views[1].data[i * views[1].step],                 \
-                              chip_scale(views[0].data[i * views[0].step])));                   \
+// (q - z) * s where the chip subtracts integers.
+static inline float chip_scaled_exactly(int32_t q, int32_t z, float s) {
+    float product = (float)((double)q - (double)z) * s;
+    return product == 0 ? 0.0f : product;
+}
+
+static inline float chip_minus(int32_t q, int32_t z, float s) {
+    return chip_scaled(q, (float)z, s);
+}
+
+#define CHIP_DEQUANTIZE(name, x_name, scaled, store)                                       \
+    void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,   \
+                            const void *restrict x, void *restrict y, size_t n) {          \
+        if (!body_small_zeros(views[1], n) || !body_finite(views[0], n)) {                 \
+            qdq_dequantize_tile_portable(params, views, x, y, n);                          \
+            return;                                                                        \
+        }                                                                                  \
+        if (!views[0].step && !views[1].step) {                                            \
+            const float s = chip_scale(views[0].data[0]);                                  \
+            const int32_t z = (int32_t)views[1].data[0];                                   \
+            for (size_t i = 0; i < n; i++) store(y, i, scaled(code_##x_name(x, i), z, s)); \
+            return;                                                                        \
+        }                                                                                  \
+        for (size_t i = 0; i < n; i++)                                                     \
+            store(y, i,                                                                    \
+                  scaled(code_##x_name(x, i), (int32_t)views[1].data[i * views[1].step],   \
+                         chip_scale(views[0].data[i * views[0].step])));                   \
     }
 
 //---- The rows ---------------------------------------------------------------
@@ -401,7 +401,7 @@ enum { CHIP_IS_wormhole = 1, CHIP_IS_blackhole = 0, CHIP_IS_away = 0, CHIP_IS_ev
                     CHIP_IS_##generation, CHIP_FOLDS_##generation##_##y,          \
                     CHIP_DROPS_##generation##_##y, y)
 #define CHIP_FLOAT_KERNELS(chip, CHIP, x, bias, y) \
-    CHIP_DEQUANTIZE(dequantize_##x##_##y##_##chip, x, CHIP_STORE_##y)
+    CHIP_DEQUANTIZE(dequantize_##x##_##y##_##chip, x, chip_minus, CHIP_STORE_##y)
 
 QDQ_CHIP_INTEGERS(CHIP_INTEGER_KERNELS)
 QDQ_CHIP_FLOATS(CHIP_FLOAT_KERNELS)

@@ -161,7 +161,7 @@ static inline uint32_t chip_divide_seeded(uint32_t a, uint32_t b, float seed) {
     int32_t exponent = from - (int32_t)(b >> 23 & 0xFF) + (int32_t)(bits >> 23);
     uint32_t finite = sign | (uint32_t)exponent << 23 | (bits & 0x7FFFFF);
     finite = chip_pick(CHIP_IF(exponent >= 255), sign | CHIP_INFINITY, finite);
-    return finite & CHIP_IF(from != 0);
+    return finite & CHIP_IF(from != 0) & CHIP_IF(exponent > 0);
 }
 
 #endif

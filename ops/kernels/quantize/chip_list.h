@@ -84,6 +84,71 @@
 QDQ_CHIP_INTEGERS(QDQ_CHIP_NUMERICS)
 QDQ_CHIP_FLOATS(QDQ_CHIP_BACK_NUMERICS)
 
+// Quantize with a zero point that is a tensor: a quotient, a sum and a last stage.
+#define QDQ_CHIP_STEPS_float32_number .scaling = QDQ_SCALE_RECIPROCAL
+#define QDQ_CHIP_STEPS_float32_tensor .scaling = QDQ_SCALE_DIVIDE
+#define QDQ_CHIP_STEPS_bfloat16_number                                      \
+    .scaling = QDQ_SCALE_RECIPROCAL, .bfloat16_store = QDQ_BFLOAT16_DEVICE, \
+    .quantize_step_dtype = QDQ_BFLOAT16, .reciprocal_dtype = QDQ_BFLOAT16
+#define QDQ_CHIP_STEPS_bfloat16_tensor                                  \
+    .scaling = QDQ_SCALE_DIVIDE, .bfloat16_store = QDQ_BFLOAT16_DEVICE, \
+    .quantize_step_dtype = QDQ_BFLOAT16, .scale_dtype = QDQ_BFLOAT16
+#define QDQ_CHIP_STAGE_int32 .rounding = QDQ_ROUND_TRUNCATE
+#define QDQ_CHIP_STAGE_uint8 .rounding = QDQ_ROUND_TRUNCATE, .overflow = QDQ_OVERFLOW_WRAP
+#define QDQ_CHIP_STAGE_away \
+    .rounding = QDQ_ROUND_HALF_AWAY, .nan = QDQ_NAN_BY_SIGN, .fold_128 = true
+#define QDQ_CHIP_STAGE_even .rounding = QDQ_ROUND_HALF_EVEN, .nan = QDQ_NAN_BY_SIGN
+
+// X(stage, y): the last stages. X(chip, CHIP, x, way, stage, y): every way.
+#define QDQ_CHIP_STAGES(X) X(int32, int32) X(uint8, uint8) X(away, int8) X(even, int8)
+#define QDQ_CHIP_WAYS(X, chip, CHIP, stage, y) \
+    X(chip, CHIP, float32, number, stage, y)   \
+    X(chip, CHIP, float32, tensor, stage, y)   \
+    X(chip, CHIP, bfloat16, number, stage, y)  \
+    X(chip, CHIP, bfloat16, tensor, stage, y)
+#define QDQ_CHIP_COMPOSITES(X)                           \
+    QDQ_CHIP_WAYS(X, wormhole, WORMHOLE, int32, int32)   \
+    QDQ_CHIP_WAYS(X, wormhole, WORMHOLE, uint8, uint8)   \
+    QDQ_CHIP_WAYS(X, wormhole, WORMHOLE, away, int8)     \
+    QDQ_CHIP_WAYS(X, wormhole, WORMHOLE, even, int8)     \
+    QDQ_CHIP_WAYS(X, blackhole, BLACKHOLE, int32, int32) \
+    QDQ_CHIP_WAYS(X, blackhole, BLACKHOLE, uint8, uint8) \
+    QDQ_CHIP_WAYS(X, blackhole, BLACKHOLE, away, int8)   \
+    QDQ_CHIP_WAYS(X, blackhole, BLACKHOLE, even, int8)
+
+#define QDQ_CHIP_COMPOSITE_NUMERICS(chip, CHIP, x, way, stage, y)         \
+    static const qdq_numerics numerics_##chip##_##x##_##way##_##stage = { \
+        .multiply_add = QDQ_MULTIPLY_ADD_##CHIP,                          \
+        .bfloat16_load = QDQ_BFLOAT16_LOAD_DEVICE,                        \
+        .zero_point_order = QDQ_ZERO_POINT_BEFORE,                        \
+        QDQ_CHIP_STEPS_##x##_##way,                                       \
+        QDQ_CHIP_STAGE_##stage};
+
+QDQ_CHIP_COMPOSITES(QDQ_CHIP_COMPOSITE_NUMERICS)
+
+// Dequantize with a zero point that is a tensor, X(x, y); Requantize with four along an axis.
+#define QDQ_CHIP_BACK(X) \
+    X(int8, float32)     \
+    X(uint8, float32) X(int32, float32) X(int8, bfloat16) X(uint8, bfloat16) X(int32, bfloat16)
+#define QDQ_CHIP_EXACT_NUMERICS(chip, CHIP, y)                  \
+    static const qdq_numerics numerics_##chip##_##y##_exact = { \
+        .multiply_add = QDQ_MULTIPLY_ADD_##CHIP,                \
+        .bfloat16_store = QDQ_CHIP_STORE_##y,                   \
+        .sign_magnitude = true};
+#define QDQ_CHIP_EXPANDED_NUMERICS(chip, CHIP)               \
+    static const qdq_numerics numerics_##chip##_expanded = { \
+        .multiply_add = QDQ_MULTIPLY_ADD_##CHIP,             \
+        .requantize_form = QDQ_REQUANTIZE_EXPANDED,          \
+        .bfloat16_store = QDQ_BFLOAT16_DEVICE,               \
+        .rounding = QDQ_ROUND_TRUNCATE};
+
+QDQ_CHIP_EXACT_NUMERICS(wormhole, WORMHOLE, float32)
+QDQ_CHIP_EXACT_NUMERICS(wormhole, WORMHOLE, bfloat16)
+QDQ_CHIP_EXACT_NUMERICS(blackhole, BLACKHOLE, float32)
+QDQ_CHIP_EXACT_NUMERICS(blackhole, BLACKHOLE, bfloat16)
+QDQ_CHIP_EXPANDED_NUMERICS(wormhole, WORMHOLE)
+QDQ_CHIP_EXPANDED_NUMERICS(blackhole, BLACKHOLE)
+
 //---- Rows -------------------------------------------------------------------
 
 // ROW(name, family, x, y, numerics): of KERNEL in dispatch.c.
@@ -101,6 +166,17 @@ QDQ_CHIP_FLOATS(QDQ_CHIP_BACK_NUMERICS)
 #define QDQ_CHIP_FLOAT_ROWS(ROW, chip, x, y) \
     ROW(dequantize_##x##_##y##_##chip, DEQUANTIZE, x, y, &numerics_##chip##_##x##_##y)
 
+#define QDQ_CHIP_COMPOSITE_ROW(ROW, chip, x, way, stage, y)     \
+    ROW(quantize_##x##_##y##_composite_##stage, QUANTIZE, x, y, \
+        &numerics_##chip##_##x##_##way##_##stage)
+
+#define QDQ_CHIP_BACK_ROWS(ROW, x, y)                                                       \
+    ROW(dequantize_##x##_##y##_composite, DEQUANTIZE, x, y, &numerics_wormhole_##y##_exact) \
+    ROW(dequantize_##x##_##y##_composite, DEQUANTIZE, x, y, &numerics_blackhole_##y##_exact)
+#define QDQ_CHIP_EXPANDED_ROWS(ROW, x)                                                      \
+    ROW(requantize_##x##_int32_expanded, REQUANTIZE, x, int32, &numerics_wormhole_expanded) \
+    ROW(requantize_##x##_int32_expanded, REQUANTIZE, x, int32, &numerics_blackhole_expanded)
+
 #if defined(QDQ_SIMD_X86)
 #define QDQ_DECLARE_CHIP(name) extern qdq_tile_fn qdq_##name##_avx2, qdq_##name##_avx512;
 #elif defined(QDQ_SIMD_NEON)
@@ -116,6 +192,16 @@ QDQ_CHIP_FLOATS(QDQ_CHIP_BACK_NUMERICS)
     QDQ_DECLARE_CHIP(dequantize_##x##_##y##_##chip)
 
 QDQ_CHIP_INTEGERS(QDQ_DECLARE_CHIP_INTEGER)
+#define QDQ_DECLARE_CHIP_STAGE(stage, y)                       \
+    QDQ_DECLARE_CHIP(quantize_float32_##y##_composite_##stage) \
+    QDQ_DECLARE_CHIP(quantize_bfloat16_##y##_composite_##stage)
+
 QDQ_CHIP_FLOATS(QDQ_DECLARE_CHIP_FLOAT)
+QDQ_CHIP_STAGES(QDQ_DECLARE_CHIP_STAGE)
+#define QDQ_DECLARE_CHIP_BACK(x, y) QDQ_DECLARE_CHIP(dequantize_##x##_##y##_composite)
+QDQ_CHIP_BACK(QDQ_DECLARE_CHIP_BACK)
+QDQ_DECLARE_CHIP(requantize_int32_int32_expanded)
+QDQ_DECLARE_CHIP(requantize_int8_int32_expanded)
+QDQ_DECLARE_CHIP(requantize_uint8_int32_expanded)
 
 #endif

@@ -29,12 +29,16 @@ static inline qdq_view body_from(qdq_view view, size_t at) {
 }
 
 // Whether the range of y and all zero points are small enough for exact sums.
-static inline bool body_small(const qdq_quant_params *p, qdq_view z, size_t n) {
-    int64_t most = 1 << 20;
-    uint32_t beyond = p->range.quant_min < -most || p->range.quant_max > most;
+static inline bool body_small_zeros(qdq_view z, size_t n) {
+    uint32_t beyond = 0;
     size_t count = z.step ? n : 1;
     for (size_t i = 0; i < count; i++) beyond |= z.data[i] + (1u << 20) > (1u << 21);
     return !beyond;
+}
+
+static inline bool body_small(const qdq_quant_params *p, qdq_view z, size_t n) {
+    const int64_t most = 1 << 20;
+    return p->range.quant_min >= -most && p->range.quant_max <= most && body_small_zeros(z, n);
 }
 
 static inline void body_floats(qdq_view view, size_t n, float *out) {

@@ -8,16 +8,20 @@
 
 enum { MOST_ROWS = 1024 };
 
+// Which parameters are tensors of one element; all others are numbers.
+enum { NO_TENSOR, SCALE_TENSOR = 1, ZERO_POINT_TENSOR = 2, WAYS = 4 };
+
 // x -> one node -> y. `zero_point`: with one, which some targets treat differently from none.
-// `tensor`: the scale is a tensor of one element.
+// Requantize has an axis if all its parameters are tensors.
 static qdq_graph *one_node(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dtype, int round,
-                           bool tensor) {
-    bool zero_point = round % 2;
+                           int tensors) {
+    bool zero_point = round % 2, all = tensors == (SCALE_TENSOR | ZERO_POINT_TENSOR);
     qdq_graph *g = qdq_graph_create("one", NULL);
     qdq_value x = qdq_input(g, "x", x_dtype, QDQ_SHAPE(32, 32)), y;
     qdq_numbers zps = zero_point ? QDQ_ZP(3) : (qdq_numbers){0};
     qdq_quantize_attrs attrs = {.scales = QDQ_SCALE(0.5f), .zps = zps, .dtype = y_dtype};
-    attrs.scales.scalar = !tensor;
+    attrs.scales.scalar = !(tensors & SCALE_TENSOR);
+    attrs.zps.scalar = !(tensors & ZERO_POINT_TENSOR);
     if (round / 2 && family == QDQ_FAMILY_QUANTIZE)
         y = qdq_dynamic_quantize(
             g, x,
@@ -29,9 +33,11 @@ static qdq_graph *one_node(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dty
         y = qdq_dequantize(g, x, attrs);
     else
         y = qdq_requantize(g, x,
-                           (qdq_requantize_attrs){.in_scales = QDQ_SCALE(0.5f),
-                                                  .in_zps = zps,
-                                                  .out_scales = QDQ_SCALE(0.75f),
+                           (qdq_requantize_attrs){.in_scales = attrs.scales,
+                                                  .in_zps = attrs.zps,
+                                                  .out_scales = attrs.scales,
+                                                  .out_zps = attrs.zps,
+                                                  .axis = {.set = all},
                                                   .dtype = y_dtype});
     qdq_output(g, "y", y);
     return g;
@@ -42,11 +48,11 @@ static qdq_graph *one_node(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dty
 static void mark(const char *target, qdq_family family, qdq_dtype x, qdq_dtype y, bool *chosen) {
     size_t count;
     const qdq_kernel *kernels = qdq_kernels(&count);
-    for (int round = 0; round < 12; round++) {
+    for (int round = 0; round < 4 * (WAYS + 1); round++) {
         qdq_error err = {0};
         qdq_numerics numerics;
-        qdq_dtype made = round / 4 == 1 && y == QDQ_BFLOAT16 ? QDQ_FLOAT32 : y;
-        qdq_graph *g = one_node(family, x, made, round % 4, round / 4 == 2);
+        qdq_dtype made = round / 4 == WAYS && y == QDQ_BFLOAT16 ? QDQ_FLOAT32 : y;
+        qdq_graph *g = one_node(family, x, made, round % 4, round / 4 % WAYS);
         qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.target = target}, &err);
         if (plan && qdq_graph_numerics(g, target, 0, &numerics, &err) == QDQ_OK) {
             qdq_numerics matter = qdq_numerics_that_matter(family, y, &numerics);
