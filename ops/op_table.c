@@ -24,6 +24,7 @@
     X(qdq_op_gelu)                        \
     QDQ_BINARY_OPS(ROW)                   \
     X(qdq_op_bit_shift)                   \
+    X(qdq_op_mod)                         \
     X(qdq_op_select)                      \
     X(qdq_op_bias_add)                    \
     X(qdq_op_prelu)                       \

@@ -44,19 +44,28 @@
 #define QDQ_BITWISE "BitwiseNot BitwiseAnd BitwiseOr BitwiseXor BitShift "
 #define QDQ_ALL_LOGIC QDQ_COMPARISONS QDQ_LOGIC QDQ_BITWISE
 
-#define QDQ_ONNX_OPS \
-    QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_ALL_LOGIC "BatchNormForwardTraining " QDQ_INTEGER_PRODUCTS
-#define QDQ_ONEDNN_OPS QDQ_USUAL_OPS "BatchNormForwardTraining GenIndex " QDQ_INTEGER_PRODUCTS
-#define QDQ_TENSORRT_OPS QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_COMPARISONS QDQ_LOGIC QDQ_INTEGER_PRODUCTS
-#define QDQ_TRIPY_OPS QDQ_COMMON_OPS QDQ_COMPARISONS "GenIndex Slice Pad Expand Gather Trilu CumSum"
+// Functions of one element, powers and remainders.
+#define QDQ_FUNCTIONS                                                                      \
+    "Sign Floor Ceil Erf Softplus Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh " \
+    "Pow Mod "
+
+#define QDQ_ONNX_OPS                                         \
+    QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_ALL_LOGIC QDQ_FUNCTIONS \
+        "BatchNormForwardTraining " QDQ_INTEGER_PRODUCTS
+#define QDQ_ONEDNN_OPS \
+    QDQ_USUAL_OPS "Softplus BatchNormForwardTraining GenIndex " QDQ_INTEGER_PRODUCTS
+#define QDQ_TENSORRT_OPS \
+    QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_COMPARISONS QDQ_LOGIC QDQ_FUNCTIONS QDQ_INTEGER_PRODUCTS
+#define QDQ_TRIPY_OPS \
+    QDQ_COMMON_OPS QDQ_COMPARISONS "Sin Cos Pow Mod GenIndex Slice Pad Expand Gather Trilu CumSum"
 #define QDQ_TTNN_OPS                                                                 \
-    QDQ_COMMON_OPS QDQ_ALL_LOGIC                                                     \
+    QDQ_COMMON_OPS QDQ_ALL_LOGIC QDQ_FUNCTIONS                                       \
         "Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp PReLU "                \
         "ToMemoryConfig InterleavedToSharded ShardedToInterleaved Reshard ToLayout " \
         "RMSNorm BatchNormForwardTraining Slice Pad Expand Tile "                    \
         "GatherElements ScatterElements Trilu CumSum"
 #define QDQ_TORCHAO_OPS                                                         \
-    QDQ_USUAL_OPS QDQ_ALL_LOGIC                                                 \
+    QDQ_USUAL_OPS QDQ_ALL_LOGIC QDQ_FUNCTIONS                                   \
         "BatchNormForwardTraining Slice Pad Expand Tile Gather GatherElements " \
         "ScatterElements ScatterND DepthToSpace Trilu EyeLike CumSum"
 

@@ -32,6 +32,7 @@ static bool join(const qdq_op_context *ctx, size_t a, size_t b, qdq_broadcast ru
             "b", offsetof(qdq_binary_attrs, b), false, set  \
         }                                                   \
     }
+#define SET_POWERS (QDQ_SET_ELEMENTS_NUMBER & ~QDQ_SET(FLOAT64))
 #define BROADCAST_ATTR                                                               \
     {                                                                                \
         "auto_broadcast", QDQ_ATTR_WORD, offsetof(qdq_binary_attrs, auto_broadcast), \
@@ -45,6 +46,8 @@ static const qdq_port_desc any_inputs[] = BINARY_PORTS(QDQ_SET_ELEMENTS_COMPARED
 static const qdq_port_desc bool_inputs[] = BINARY_PORTS(QDQ_SET(BOOL));
 static const qdq_port_desc bits_inputs[] = BINARY_PORTS(QDQ_SET_ELEMENTS_BITS);
 static const qdq_port_desc float_outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+static const qdq_port_desc power_inputs[] = BINARY_PORTS(SET_POWERS);
+static const qdq_port_desc power_outputs[] = {{"y", 0, false, SET_POWERS}};
 static const qdq_port_desc number_outputs[] = {{"y", 0, false, QDQ_SET_ELEMENTS_NUMBER}};
 static const qdq_port_desc bits_outputs[] = {{"y", 0, false, QDQ_SET_ELEMENTS_BITS}};
 static const qdq_port_desc bool_outputs[] = {{"y", 0, false, QDQ_SET(BOOL)}};
@@ -104,6 +107,8 @@ static void infer_comparison(qdq_op_context *ctx) {
     QDQ_OP_TABLES(number_inputs, number_outputs, mixed_attrs), .infer = infer_mixed, .by_chip = true
 #define BINARY_number_alike \
     QDQ_OP_TABLES(number_inputs, number_outputs, alike_attrs), .infer = infer_alike, .by_chip = true
+#define BINARY_power_alike \
+    QDQ_OP_TABLES(power_inputs, power_outputs, alike_attrs), .infer = infer_alike
 #define BINARY_number_bool \
     QDQ_OP_TABLES(compared_inputs, bool_outputs, alike_attrs), .infer = infer_comparison
 #define BINARY_any_bool \
@@ -156,6 +161,45 @@ const qdq_op qdq_op_bit_shift = {
     QDQ_OP_TABLES(shift_inputs, shift_outputs, shift_attrs),
     .infer = infer_shift,
     .lower = lower_shift,
+};
+
+//---- Mod --------------------------------------------------------------------
+
+#define DIVIDED (QDQ_SET_ELEMENTS_REAL | QDQ_SET_ELEMENTS_BITS)
+
+static const qdq_port_desc mod_inputs[] = {{"a", offsetof(qdq_mod_attrs, a), false, DIVIDED},
+                                           {"b", offsetof(qdq_mod_attrs, b), false, DIVIDED}};
+static const qdq_port_desc mod_outputs[] = {{"y", 0, false, DIVIDED}};
+static const qdq_attr_desc mod_attrs[] = {
+    {"auto_broadcast", QDQ_ATTR_WORD, offsetof(qdq_mod_attrs, auto_broadcast), qdq_broadcast_words,
+     "numpy", "numpy: dims from the last on are equal or 1; none: equal shapes"},
+    {"fmod", QDQ_ATTR_BOOL, offsetof(qdq_mod_attrs, fmod), NULL, "false",
+     "y has the sign of a, as fmod of C; else that of b, as % of Python"}};
+
+static void infer_mod(qdq_op_context *ctx) {
+    const qdq_mod_attrs *a = ctx->attrs;
+    (void)qdq_check_same_dtype(ctx, PORT_B);
+    ctx->outputs[0] = ctx->inputs[PORT_A].type;
+    if (qdq_has_input(ctx, PORT_B))
+        (void)join(ctx, PORT_A, PORT_B, a->auto_broadcast, &ctx->outputs[0].shape);
+}
+
+static size_t lower_mod(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
+    const qdq_mod_attrs *a = ctx->attrs;
+    qdq_elements op = {.function = a->fmod == QDQ_TRUE ? QDQ_ELEMENTWISE_fmod : QDQ_ELEMENTWISE_mod,
+                       .a = PORT_A,
+                       .b = PORT_B,
+                       .c = -1};
+    return qdq_lower_elements(ctx, to, &op, stages);
+}
+
+const qdq_op qdq_op_mod = {
+    .name = "Mod",
+    .summary = "y = the rest of a / b, whose quotient is a whole number",
+    .attrs_size = sizeof(qdq_mod_attrs),
+    QDQ_OP_TABLES(mod_inputs, mod_outputs, mod_attrs),
+    .infer = infer_mod,
+    .lower = lower_mod,
 };
 
 //---- Select -----------------------------------------------------------------

@@ -26,7 +26,23 @@
     X(logical_not, "Not", "y = not x", bool_bool)                                    \
     X(bitwise_not, "BitwiseNot", "y = x with every bit flipped", bits_alike)         \
     X(hard_swish, "HardSwish", "y = x * max(0, min(1, x / 6 + 0.5))", float_alike)   \
-    X(mish, "Mish", "y = x * tanh(ln(1 + e^x))", float_alike)
+    X(mish, "Mish", "y = x * tanh(ln(1 + e^x))", float_alike)                        \
+    X(sign, "Sign", "y = 1, 0 or -1, the sign of x", number_alike)                   \
+    X(floor, "Floor", "y = the greatest whole number that is at most x", real_alike) \
+    X(ceil, "Ceil", "y = the least whole number that is at least x", real_alike)     \
+    X(erf, "Erf", "y = the error function of x", float_alike)                        \
+    X(softplus, "Softplus", "y = ln(1 + e^x)", float_alike)                          \
+    X(sin, "Sin", "y = sin x", float_alike)                                          \
+    X(cos, "Cos", "y = cos x", float_alike)                                          \
+    X(tan, "Tan", "y = tan x", float_alike)                                          \
+    X(asin, "Asin", "y = the arc sine of x", float_alike)                            \
+    X(acos, "Acos", "y = the arc cosine of x", float_alike)                          \
+    X(atan, "Atan", "y = the arc tangent of x", float_alike)                         \
+    X(sinh, "Sinh", "y = sinh x", float_alike)                                       \
+    X(cosh, "Cosh", "y = cosh x", float_alike)                                       \
+    X(asinh, "Asinh", "y = the inverse of sinh at x", float_alike)                      \
+    X(acosh, "Acosh", "y = the inverse of cosh at x", float_alike)                      \
+    X(atanh, "Atanh", "y = the inverse of tanh at x", float_alike)
 
 // Inputs a and b, broadcast to the shape of y (binary.c).
 #define QDQ_BINARY_OPS(X)                                                            \
@@ -36,6 +52,7 @@
     X(divide, "Divide", "y = a / b", number_mixed)                                   \
     X(minimum, "Minimum", "y = min(a, b)", number_alike)                             \
     X(maximum, "Maximum", "y = max(a, b)", number_alike)                             \
+    X(pow, "Pow", "y = a^b", power_alike)                                            \
     X(equal, "Equal", "y = a == b", any_bool)                                        \
     X(greater, "Greater", "y = a > b", number_bool)                                  \
     X(greater_equal, "GreaterEqual", "y = a >= b", number_bool)                      \

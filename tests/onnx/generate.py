@@ -288,6 +288,25 @@ def elementwise():
     keep("elementwise", model(nodes, [info("x", [3, 4])], ["y", "z"], known, opset=20, ir=9), {"x": floats(3, 4)})
 
 
+def functions_of_elements():
+    """Functions of one element, powers, remainders, and ops that are formulas of ours."""
+    plain = ["Sign", "Floor", "Ceil", "Erf", "Softplus", "Sin", "Cos", "Tan", "Atan", "Sinh", "Cosh", "Asinh", "Neg", "Softsign", "Selu",
+             "Celu", "ThresholdedRelu", "Shrink"]  # fmt: skip
+    nodes = [
+        *(N(op, ["x"], [op]) for op in plain), *(N(op, ["unit"], [op]) for op in ("Asin", "Acos", "Atanh")), N("Acosh", ["above"], ["Acosh"]),
+        N("Celu", ["x"], ["celu"], alpha=2.5), N("Selu", ["x"], ["selu"], alpha=1.25, gamma=0.5), N("Shrink", ["x"], ["shrink"], lambd=0.25, bias=0.125),
+        N("Pow", ["above", "x"], ["p"]), N("Pow", ["x", "two"], ["squares"]), N("Pow", ["n", "two"], ["whole_squares"]),
+        N("Mod", ["n", "five"], ["m"]), N("Mod", ["n", "five"], ["mf"], fmod=1), N("Mod", ["x", "unit"], ["xf"], fmod=1),
+        N("Mean", ["x", "unit", "above"], ["mean"]), N("Mean", ["x"], ["same"]), N("Sum", ["x", "unit", "above"], ["sum"]),
+        N("CastLike", ["x", "n"], ["like"]), N("CastLike", ["x", "unit"], ["alike"]), N("Neg", ["n"], ["minus_n"]),
+    ]  # fmt: skip
+    outputs = [o for n in nodes for o in n.output]
+    inputs = [info("x", [3, 4]), info("unit", [4]), info("above", [3, 1]), info("n", [4], T.INT64)]
+    known = [constant("two", np.int64(2)), constant("five", np.int64(-5))]
+    feeds = {"x": floats(3, 4) * 1.5, "unit": np.tanh(floats(4)), "above": np.abs(floats(3, 1)) + 1, "n": np.array([7, -7, 10, -(2**40)])}
+    keep("functions_of_elements", model(nodes, inputs, outputs, known, opset=20, ir=9), feeds)
+
+
 def wide():
     """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
     nodes = [
@@ -453,7 +472,7 @@ def empty_ports():
 
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
-          places, logic, bounds, empty_ports]  # fmt: skip
+          places, logic, bounds, empty_ports, functions_of_elements]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

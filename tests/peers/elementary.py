@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes tests/runtime/numerics/elementary_golden.h: correctly rounded results of the functions of
-runtime/numerics/elementary.h.
+runtime/numerics/elementary.h, trigonometric.h and hyperbolic.h.
 
     python3 elementary.py ../runtime/numerics/elementary_golden.h
 
@@ -78,6 +78,17 @@ FUNCTIONS = [
     ("erf", mpmath.erf, (-40, 2), "+-", [(2, 10), (-2, -10)]),
     ("sigmoid", sigmoid, (-26, 6), "+-", [(5, 30), (-80, -110)]),
     ("softplus", softplus, (-26, 6), "+-", [(-80, -110)]),
+    ("sin", mpmath.sin, (-26, 127), "+-", []),
+    ("cos", mpmath.cos, (-12, 127), "+-", []),
+    ("tan", mpmath.tan, (-26, 127), "+-", []),
+    ("asin", mpmath.asin, (-26, -1), "+-", []),
+    ("acos", mpmath.acos, (-26, -1), "+-", []),
+    ("atan", mpmath.atan, (-26, 30), "+-", []),
+    ("sinh", mpmath.sinh, (-26, 6), "+-", []),
+    ("cosh", mpmath.cosh, (-12, 6), "+-", []),
+    ("asinh", mpmath.asinh, (-26, 127), "+-", []),
+    ("acosh", mpmath.acosh, (0, 127), "+", []),
+    ("atanh", mpmath.atanh, (-26, -1), "+-", []),
 ]
 
 

@@ -25,9 +25,25 @@ QDQ_UNARY_CALL(qdq_tanh, "Tanh")
 QDQ_UNARY_CALL(qdq_sigmoid, "Sigmoid")  // 1 / (1 + e^-x)
 QDQ_UNARY_CALL(qdq_relu, "ReLU")        // max(x, 0); NaN stays NaN
 QDQ_UNARY_CALL(qdq_reciprocal, "Reciprocal")
-QDQ_UNARY_CALL(qdq_round, "Round")             // half to even
-QDQ_UNARY_CALL(qdq_hard_swish, "HardSwish")    // x * max(0, min(1, x / 6 + 0.5))
-QDQ_UNARY_CALL(qdq_mish, "Mish")               // x * tanh(ln(1 + e^x))
+QDQ_UNARY_CALL(qdq_round, "Round")           // half to even
+QDQ_UNARY_CALL(qdq_hard_swish, "HardSwish")  // x * max(0, min(1, x / 6 + 0.5))
+QDQ_UNARY_CALL(qdq_mish, "Mish")             // x * tanh(ln(1 + e^x))
+QDQ_UNARY_CALL(qdq_sign, "Sign")             // 1, 0 or -1; -0 and NaN stay
+QDQ_UNARY_CALL(qdq_floor, "Floor")           // a whole number, rounded down
+QDQ_UNARY_CALL(qdq_ceil, "Ceil")             // rounded up
+QDQ_UNARY_CALL(qdq_erf, "Erf")               // the error function
+QDQ_UNARY_CALL(qdq_softplus, "Softplus")     // ln(1 + e^x)
+QDQ_UNARY_CALL(qdq_sin, "Sin")
+QDQ_UNARY_CALL(qdq_cos, "Cos")
+QDQ_UNARY_CALL(qdq_tan, "Tan")
+QDQ_UNARY_CALL(qdq_asin, "Asin")
+QDQ_UNARY_CALL(qdq_acos, "Acos")
+QDQ_UNARY_CALL(qdq_atan, "Atan")
+QDQ_UNARY_CALL(qdq_sinh, "Sinh")
+QDQ_UNARY_CALL(qdq_cosh, "Cosh")
+QDQ_UNARY_CALL(qdq_asinh, "Asinh")
+QDQ_UNARY_CALL(qdq_acosh, "Acosh")
+QDQ_UNARY_CALL(qdq_atanh, "Atanh")
 QDQ_UNARY_CALL(qdq_is_nan, "IsNaN")            // bool; of floats, float64, float8
 QDQ_UNARY_CALL(qdq_not, "Not")                 // of bool
 QDQ_UNARY_CALL(qdq_bitwise_not, "BitwiseNot")  // of integers of 8 bits or more
@@ -128,6 +144,9 @@ QDQ_BINARY_CALL(qdq_divide, "Divide")
 // Both inputs have one dtype. If either element is NaN, so is y.
 QDQ_BINARY_CALL(qdq_minimum, "Minimum")
 QDQ_BINARY_CALL(qdq_maximum, "Maximum")
+// Both inputs have one dtype, a float, int32 or another integer of 32 bits or more. x^2 and x^3 are
+// products. Powers of integers to a negative exponent have their fraction cut off.
+QDQ_BINARY_CALL(qdq_pow, "Pow")
 // Both inputs have one dtype, a float, float64 or an integer; Equal also takes bool. y is bool,
 // false if either element is NaN.
 QDQ_BINARY_CALL(qdq_equal, "Equal")
@@ -158,6 +177,19 @@ static inline qdq_value qdq_bit_shift(qdq_graph *graph, qdq_value a, qdq_value b
                                       qdq_bit_shift_attrs attrs) {
     attrs.a = a, attrs.b = b;
     return qdq_add_node(graph, "BitShift", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_mod_attrs {
+    const char *name;
+    qdq_value a, b;  // of one dtype: a float, float64, or an integer of 8 bits or more
+    qdq_broadcast auto_broadcast;
+    qdq_bool fmod;  // y has the sign of a; default false: that of b
+} qdq_mod_attrs;
+
+// a - b * n for a whole number n, exact, less than b in size. An integer b of 0 gives 0.
+static inline qdq_value qdq_mod(qdq_graph *graph, qdq_value a, qdq_value b, qdq_mod_attrs attrs) {
+    attrs.a = a, attrs.b = b;
+    return qdq_add_node(graph, "Mod", &attrs, sizeof attrs);
 }
 
 typedef struct qdq_select_attrs {

@@ -9,6 +9,8 @@
 #include "ops/kernels/elementwise/elementwise_kernels.h"
 #include "ops/kernels/elementwise/typed.inc.h"
 #include "runtime/numerics/elementary.h"
+#include "runtime/numerics/hyperbolic.h"
+#include "runtime/numerics/trigonometric.h"
 
 //---- Bodies -----------------------------------------------------------------
 
@@ -40,6 +42,23 @@ static inline float one_mish(float a) {
     double t = e * (e + 2.0);
     return (float)qdq_pick64(a < -120.0f, -0.0, (double)a * (t / (t + 2.0)));
 }
+// 0 keeps its sign.
+static inline float one_sign(float a) { return a > 0.0f ? 1.0f : a < 0.0f ? -1.0f : a; }
+static inline float one_floor(float a) { return floorf(a); }
+static inline float one_ceil(float a) { return ceilf(a); }
+static inline float one_erf(float a) { return qdq_erff(a); }
+static inline float one_softplus(float a) { return qdq_softplusf(a); }
+static inline float one_sin(float a) { return qdq_sinf(a); }
+static inline float one_cos(float a) { return qdq_cosf(a); }
+static inline float one_tan(float a) { return qdq_tanf(a); }
+static inline float one_asin(float a) { return qdq_asinf(a); }
+static inline float one_acos(float a) { return qdq_acosf(a); }
+static inline float one_atan(float a) { return qdq_atanf(a); }
+static inline float one_sinh(float a) { return qdq_sinhf(a); }
+static inline float one_cosh(float a) { return qdq_coshf(a); }
+static inline float one_asinh(float a) { return qdq_asinhf(a); }
+static inline float one_acosh(float a) { return qdq_acoshf(a); }
+static inline float one_atanh(float a) { return qdq_atanhf(a); }
 static inline float one_leaky_relu(float a, const qdq_elementwise_numbers *p) {
     return a > 0.0f ? a : p->alpha * a;
 }
@@ -90,6 +109,13 @@ static inline float one_is_nan(float a) { return a != a ? 1.0f : 0.0f; }
 static inline float one_is_inf(float a, const qdq_elementwise_numbers *p) {
     return (a > FLT_MAX ? p->alpha : 0.0f) + (a < -FLT_MAX ? p->beta : 0.0f);
 }
+static inline float one_pow(float a, float b) { return qdq_powf(a, b); }
+// fmodf is exact, so every C library has its bits.
+static inline float one_fmod(float a, float b) { return fmodf(a, b); }
+static inline float one_mod(float a, float b) {
+    float rest = fmodf(a, b);
+    return rest != 0.0f && (rest < 0.0f) != (b < 0.0f) ? rest + b : rest;
+}
 static inline float one_prelu(float a, float b) { return a > 0.0f ? a : b * a; }
 
 static inline float one_select(float a, float b, uint32_t c) {
@@ -127,6 +153,7 @@ static inline float quiet(float v) { return qdq_nan_if(v != v, v); }
 #define LOOPS_integers(name, operands)                                                  \
     LOOP_##operands(I32, int32_t, i32_, name) LOOP_##operands(I64, int64_t, i64_, name) \
         LOOP_##operands(U64, uint64_t, u64_, name)
+#define LOOPS_not_double(name, operands) LOOPS_floats(name, operands) LOOPS_integers(name, operands)
 #define LOOPS_numbers(name, operands) LOOPS_reals(name, operands) LOOPS_integers(name, operands)
 #define LOOPS(name, operands, registers) LOOPS_##registers(name, operands)
 QDQ_ELEMENTWISE_LIST(LOOPS)
@@ -135,6 +162,7 @@ QDQ_ELEMENTWISE_LIST(LOOPS)
 #define ENTRIES_floats(name) ENTRY(name, F32)
 #define ENTRIES_reals(name) ENTRY(name, F32), ENTRY(name, F64)
 #define ENTRIES_integers(name) ENTRY(name, I32), ENTRY(name, I64), ENTRY(name, U64)
+#define ENTRIES_not_double(name) ENTRIES_floats(name), ENTRIES_integers(name)
 #define ENTRIES_numbers(name) ENTRIES_reals(name), ENTRIES_integers(name)
 #define ENTRIES(name, operands, registers) {ENTRIES_##registers(name)},
 qdq_elementwise_fns QDQ_ISA_NAME(elementwise) = {QDQ_ELEMENTWISE_LIST(ENTRIES)};

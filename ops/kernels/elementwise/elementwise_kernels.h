@@ -11,7 +11,7 @@
 // the body's arguments: elements of a, b and c, and the numbers of the op. The registers are the
 // types that the function computes in: `floats` is float alone. `reals` adds double, whose body is
 // f64_<name> in typed.inc.h; `integers` are int32_t, int64_t and uint64_t (i32_<name>, i64_<name>,
-// u64_<name>); `numbers` are all five.
+// u64_<name>); `numbers` are all five, and `not_double` are all but double.
 #define QDQ_ELEMENTWISE_LIST(X)        \
     X(abs, a, numbers)                 \
     X(exp, a, floats)                  \
@@ -25,6 +25,22 @@
     X(round, a, floats)                \
     X(hard_swish, a, floats)           \
     X(mish, a, floats)                 \
+    X(sign, a, numbers)                \
+    X(floor, a, reals)                 \
+    X(ceil, a, reals)                  \
+    X(erf, a, floats)                  \
+    X(softplus, a, floats)             \
+    X(sin, a, floats)                  \
+    X(cos, a, floats)                  \
+    X(tan, a, floats)                  \
+    X(asin, a, floats)                 \
+    X(acos, a, floats)                 \
+    X(atan, a, floats)                 \
+    X(sinh, a, floats)                 \
+    X(cosh, a, floats)                 \
+    X(asinh, a, floats)                \
+    X(acosh, a, floats)                \
+    X(atanh, a, floats)                \
     X(leaky_relu, a_numbers, floats)   \
     X(elu, a_numbers, floats)          \
     X(hard_sigmoid, a_numbers, floats) \
@@ -54,6 +70,9 @@
     X(bitwise_xor, a_b, integers)      \
     X(shift_left, a_b, integers)       \
     X(shift_right, a_b, integers)      \
+    X(pow, a_b, not_double)            \
+    X(mod, a_b, numbers)               \
+    X(fmod, a_b, numbers)              \
     X(prelu, a_b, floats)              \
     X(select, a_b_c, numbers)
 

@@ -30,6 +30,9 @@ static inline int64_t i64_divide(int64_t a, int64_t b) {
 static inline uint64_t u64_divide(uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }
 static inline int64_t i64_abs(int64_t a) { return a < 0 ? (int64_t)(0 - (uint64_t)a) : a; }
 static inline uint64_t u64_abs(uint64_t a) { return a; }
+static inline int32_t i32_sign(int32_t a) { return (a > 0) - (a < 0); }
+static inline int64_t i64_sign(int64_t a) { return (a > 0) - (a < 0); }
+static inline uint64_t u64_sign(uint64_t a) { return a > 0; }
 
 #define QDQ_WRAPPING(R, type)                                                                     \
     static inline type R##_add(type a, type b) { return (type)((uint64_t)a + (uint64_t)b); }      \
@@ -37,6 +40,39 @@ static inline uint64_t u64_abs(uint64_t a) { return a; }
     static inline type R##_multiply(type a, type b) { return (type)((uint64_t)a * (uint64_t)b); }
 QDQ_WRAPPING(i64, int64_t)
 QDQ_WRAPPING(u64, uint64_t)
+
+// Powers by squaring. A negative exponent gives what is left of 1 / a^-b without its fraction: 0,
+// or 1 or -1 if a is.
+static inline int64_t power_below_zero(int64_t a, int64_t b) {
+    return a == 1 || (a == -1 && b % 2 == 0) ? 1 : a == -1 ? -1 : 0;
+}
+static inline uint64_t u64_pow(uint64_t a, uint64_t b) {
+    uint64_t y = 1;
+    for (; b; b >>= 1, a *= a)
+        if (b & 1) y *= a;
+    return y;
+}
+static inline int64_t i64_pow(int64_t a, int64_t b) {
+    return b < 0 ? power_below_zero(a, b) : (int64_t)u64_pow((uint64_t)a, (uint64_t)b);
+}
+static inline int32_t i32_pow(int32_t a, int32_t b) {
+    if (b < 0) return (int32_t)power_below_zero(a, b);
+    int32_t y = 1;
+    for (; b; b >>= 1, a = i32_multiply(a, a))
+        if (b & 1) y = i32_multiply(y, a);
+    return y;
+}
+
+// What a division leaves, with the sign of a (fmod) or of b (mod). Division by zero gives 0.
+static inline int64_t i64_fmod(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+static inline int64_t i64_mod(int64_t a, int64_t b) {
+    int64_t rest = i64_fmod(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+static inline int32_t i32_fmod(int32_t a, int32_t b) { return (int32_t)i64_fmod(a, b); }
+static inline int32_t i32_mod(int32_t a, int32_t b) { return (int32_t)i64_mod(a, b); }
+static inline uint64_t u64_fmod(uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }
+static inline uint64_t u64_mod(uint64_t a, uint64_t b) { return u64_fmod(a, b); }
 
 //---- All integers -----------------------------------------------------------
 
@@ -92,6 +128,14 @@ static inline double f64_quiet(double v) {
     return f64_from((UINT64_C(0x7FF8000000000000) & is_nan) | (f64_bits(v) & ~is_nan));
 }
 static inline double f64_abs(double a) { return fabs(a); }
+static inline double f64_sign(double a) { return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a; }
+static inline double f64_floor(double a) { return floor(a); }
+static inline double f64_ceil(double a) { return ceil(a); }
+static inline double f64_fmod(double a, double b) { return fmod(a, b); }
+static inline double f64_mod(double a, double b) {
+    double rest = fmod(a, b);
+    return rest != 0.0 && (rest < 0.0) != (b < 0.0) ? rest + b : rest;
+}
 static inline double f64_sqrt(double a) { return sqrt(a); }
 static inline double f64_is_nan(double a) { return a != a ? 1.0 : 0.0; }
 static inline double f64_is_inf(double a, const qdq_elementwise_numbers *p) {

@@ -3,6 +3,8 @@
 // bits on every machine. References: the long double functions of the C library, and mpmath
 // (elementary_golden.h).
 #include "runtime/numerics/elementary.h"
+#include "runtime/numerics/hyperbolic.h"
+#include "runtime/numerics/trigonometric.h"
 #include "tests/runtime/numerics/elementary_golden.h"
 #include "tests/unit.h"
 
@@ -26,6 +28,17 @@ LOOP(tanh)
 LOOP(erf)
 LOOP(sigmoid)
 LOOP(softplus)
+LOOP(sin)
+LOOP(cos)
+LOOP(tan)
+LOOP(asin)
+LOOP(acos)
+LOOP(atan)
+LOOP(sinh)
+LOOP(cosh)
+LOOP(asinh)
+LOOP(acosh)
+LOOP(atanh)
 
 // `walk` is the hash (see below) of the correctly rounded results of every STEP'th float from 0 on:
 // glibc's in 64-bit long double on x86-64, rounded to float.
@@ -42,6 +55,12 @@ static const struct function {
     ROW(log, 0x7C8959DF3A6A7A51),     ROW(log1p, 0xD5CE368A6078ABCE),
     ROW(tanh, 0x5D9A7B8492E5EF7B),    ROW(erf, 0x09D4DCD9AD748FB5),
     ROW(sigmoid, 0x22DDBB08A8C2AB2B), ROW(softplus, 0xB7920E4FA33F34F8),
+    ROW(sin, 0xA56710BB4F188C28),     ROW(cos, 0xE220E47A8E0F4F80),
+    ROW(tan, 0x032D1D117C382A98),     ROW(asin, 0xBD450314D5987B63),
+    ROW(acos, 0x58752C4715886FCD),    ROW(atan, 0xD2033D2624E9CF34),
+    ROW(sinh, 0xC468AB2B82F38AE0),    ROW(cosh, 0x187FEB080D3FE061),
+    ROW(asinh, 0x728D97B5B89E47BD),   ROW(acosh, 0x56816834F27FCC7A),
+    ROW(atanh, 0xCFF36A8C3854F230),
 };
 
 static const struct function *function_of(const char *name) {
@@ -146,6 +165,17 @@ static void special_values_have_these_bits(void **state) {
         {"erf", {0x00000000, 0x80000000, 0x3F800000, 0xBF800000}},
         {"sigmoid", {0x3F000000, 0x3F000000, 0x3F800000, 0x00000000}},
         {"softplus", {0x3F317218, 0x3F317218, 0x7F800000, 0x00000000}},
+        {"sin", {0, 0x80000000, 0x7FC00000, 0x7FC00000}},
+        {"cos", {0x3F800000, 0x3F800000, 0x7FC00000, 0x7FC00000}},
+        {"tan", {0, 0x80000000, 0x7FC00000, 0x7FC00000}},
+        {"asin", {0, 0x80000000, 0x7FC00000, 0x7FC00000}},
+        {"acos", {0x3FC90FDB, 0x3FC90FDB, 0x7FC00000, 0x7FC00000}},
+        {"atan", {0, 0x80000000, 0x3FC90FDB, 0xBFC90FDB}},
+        {"sinh", {0, 0x80000000, 0x7F800000, 0xFF800000}},
+        {"cosh", {0x3F800000, 0x3F800000, 0x7F800000, 0x7F800000}},
+        {"asinh", {0, 0x80000000, 0x7F800000, 0xFF800000}},
+        {"acosh", {0x7FC00000, 0x7FC00000, 0x7F800000, 0x7FC00000}},
+        {"atanh", {0, 0x80000000, 0x7FC00000, 0x7FC00000}},
     };
     static const uint32_t nans[] = {0x7FC00000, 0xFFC00000, 0x7F800001, 0xFF812345, 0xFFFFFFFF};
     for (size_t r = 0; r < UNIT_COUNT(rows); r++) {
@@ -159,6 +189,31 @@ static void special_values_have_these_bits(void **state) {
     assert_int_equal(qdq_float_bits(qdq_log1pf(-1.0f)), 0xFF800000);
     assert_int_equal(qdq_float_bits(qdq_log1pf(-0x1.000002p0f)), 0x7FC00000);
     assert_int_equal(qdq_float_bits(qdq_logf(-0x1p-149f)), 0x7FC00000);
+}
+
+// Random arguments against powl, and the limits of C's pow.
+static void powers_are_rounded_and_have_the_limits_of_c(void **state) {
+    (void)state;
+    static const float limits[] = {0.0f,      -0.0f,   1.0f,           -1.0f,    0.5f,      -2.0f,
+                                   3.0f,      -3.0f,   2.5f,           INFINITY, -INFINITY, NAN,
+                                   0x1p-140f, 0x1p24f, 0x1.fffffep23f, -0x1p127f};
+    uint64_t random = 7;
+    for (size_t i = 0; i < UNIT_COUNT(limits) * UNIT_COUNT(limits); i++) {
+        float x = limits[i / UNIT_COUNT(limits)], y = limits[i % UNIT_COUNT(limits)];
+        float wanted = (float)pow((double)x, (double)y);
+        uint32_t bits = isnan(wanted) ? 0x7FC00000 : qdq_float_bits(wanted);
+        if (qdq_float_bits(qdq_powf(x, y)) != bits) fail_msg("%a^%a", (double)x, (double)y);
+    }
+    for (int i = 0; i < 200000; i++) {
+        uint32_t a = (uint32_t)unit_random(&random), b = (uint32_t)unit_random(&random);
+        float x = unit_float_of_bits((a & 0x007FFFFF) | (100 + a % 56) << 23);
+        float y = i % 3 ? unit_float_of_bits((b & 0x807FFFFF) | (117 + b % 16) << 23)
+                        : (float)((int)(b % 9) - 4);
+        long double truth = powl((long double)x, (long double)y);
+        if (truth > 0x1p-126L && truth < 0x1p127L && !(error_of(qdq_powf(x, y), truth) <= 0.50001))
+            fail_msg("%a^%a", (double)x, (double)y);
+    }
+    assert_true(qdq_powf(0x1.001p0f, 2.0f) == 0x1.002p0f);  // halfway: to even
 }
 
 // At the last finite result, where polynomials meet, and around zero.
@@ -176,7 +231,10 @@ static void results_are_monotonic(void **state) {
         {"tanh", 9.0f},        {"tanh", 0.1732f},        {"tanh", -9.02f},
         {"erf", 3.91f},        {"erf", -3.93f},          {"sigmoid", 17.3f},
         {"sigmoid", -103.97f}, {"sigmoid", -0x1p-20f},   {"softplus", -103.97f},
-        {"softplus", 17.3f},   {"softplus", -0x1p-140f},
+        {"softplus", 17.3f},   {"softplus", -0x1p-140f}, {"atan", 0.41421f},
+        {"atan", 0.9999f},     {"atan", 2.4142f},        {"asin", 0.70705f},
+        {"asin", 0.99f},       {"asinh", 0.3535f},       {"sinh", 89.4f},
+        {"atanh", 0.17157f},
     };
     for (size_t r = 0; r < UNIT_COUNT(rows); r++) {
         const struct function *f = function_of(rows[r].function);
@@ -250,6 +308,7 @@ int main(void) {
         cmocka_unit_test(every_error_stays_within_its_bound),
         cmocka_unit_test(results_are_those_of_mpmath),
         cmocka_unit_test(special_values_have_these_bits),
+        cmocka_unit_test(powers_are_rounded_and_have_the_limits_of_c),
         cmocka_unit_test(results_are_monotonic),
         cmocka_unit_test(in_double_the_error_is_about_one_unit),
         cmocka_unit_test(special_doubles_have_these_bits),

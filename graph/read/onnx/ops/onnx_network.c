@@ -5,26 +5,55 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/read/onnx/ops/onnx_ops.h"
+#include "graph/read/onnx/ops/onnx_formula.h"
 #include "runtime/numerics/dtype.h"
 
 //---- Elementwise ------------------------------------------------------------
 
-// Any number of inputs, two at a time.
-void qdq_onnx_pairs(qdq_onnx_node *node, const qdq_onnx_op *row) {
+// Takes any number of inputs two at a time, and names the result "y/helper".
+static qdq_value in_pairs(qdq_onnx_node *node, const qdq_onnx_op *row, const char *result) {
     char helper[24];
     qdq_value total = qdq_onnx_ref(node, node->inputs[0]);
-    if (node->input_count == 1) qdq_onnx_alias(node, 0, node->inputs[0]);
     for (size_t i = 1; i < node->input_count; i++) {
         qdq_onnx_call call;
         bool last = i + 1 == node->input_count;
         snprintf(helper, sizeof helper, "%zu", i - 1);
-        qdq_onnx_begin(&call, node, row->ours, last ? NULL : helper);
+        qdq_onnx_begin(&call, node, row->ours, last ? result : helper);
         qdq_onnx_port_made(&call, "a", total);
         qdq_onnx_port(&call, "b", node->inputs[i]);
         total = qdq_onnx_end(&call);
-        if (last) qdq_onnx_bind(node, 0, total);
     }
+    return total;
+}
+
+void qdq_onnx_pairs(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    if (node->input_count == 1)
+        qdq_onnx_alias(node, 0, node->inputs[0]);
+    else
+        qdq_onnx_bind(node, 0, in_pairs(node, row, NULL));
+}
+
+void qdq_onnx_mean(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    qdq_onnx_term terms[] = {{.name = "sum"},
+                             {.name = "count", .number = (double)node->input_count}};
+    if (node->input_count == 1) {
+        qdq_onnx_alias(node, 0, node->inputs[0]);
+        return;
+    }
+    terms[0].value = in_pairs(node, row, "sum");
+    if (terms[0].value.id)
+        qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, "Divide(sum, count)", terms, 2));
+}
+
+// The exponent may have another dtype than the base, which is that of y. Exponents of floats lose
+// nothing that counts as float32; an integer to the power of a float is computed in float32.
+void qdq_onnx_pow(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    bool base = qdq_onnx_elem_is_real(node->inputs[0]->elem);
+    bool exponent = qdq_onnx_elem_is_real(node->inputs[1]->elem);
+    const char *text = !base && exponent
+                           ? "Cast(Pow(Cast(a, dtype: float32), Cast(b, dtype: float32)), dtype: a)"
+                           : "Pow(a, Cast(b, dtype: a))";
+    qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, text, NULL, 0));
 }
 
 void qdq_onnx_bit_shift(qdq_onnx_node *node, const qdq_onnx_op *row) {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "graph/read/onnx/ops/onnx_formula.h"
+
 #define MS "com.microsoft"
 #define X \
     { "x" }
@@ -75,6 +77,40 @@ static const qdq_onnx_op rows[] = {
     {"", "Mish", 18, 1, "Mish", NULL, X, {{0}}},
     {"", "Reciprocal", 6, 1, "Reciprocal", NULL, X, {{0}}},
     {"", "Round", 11, 1, "Round", NULL, X, {{0}}},
+    {"", "Sign", 9, 1, "Sign", NULL, X, {{0}}},
+    {"", "Floor", 6, 1, "Floor", NULL, X, {{0}}},
+    {"", "Ceil", 6, 1, "Ceil", NULL, X, {{0}}},
+    {"", "Erf", 9, 1, "Erf", NULL, X, {{0}}},
+    {"", "Softplus", 1, 1, "Softplus", NULL, X, {{0}}},
+    {"", "Sin", 7, 1, "Sin", NULL, X, {{0}}},
+    {"", "Cos", 7, 1, "Cos", NULL, X, {{0}}},
+    {"", "Tan", 7, 1, "Tan", NULL, X, {{0}}},
+    {"", "Asin", 7, 1, "Asin", NULL, X, {{0}}},
+    {"", "Acos", 7, 1, "Acos", NULL, X, {{0}}},
+    {"", "Atan", 7, 1, "Atan", NULL, X, {{0}}},
+    {"", "Sinh", 9, 1, "Sinh", NULL, X, {{0}}},
+    {"", "Cosh", 9, 1, "Cosh", NULL, X, {{0}}},
+    {"", "Asinh", 9, 1, "Asinh", NULL, X, {{0}}},
+    {"", "Acosh", 9, 1, "Acosh", NULL, X, {{0}}},
+    {"", "Atanh", 9, 1, "Atanh", NULL, X, {{0}}},
+    {"", "Pow", 7, 2, "Pow", qdq_onnx_pow, AB, {{0}}},
+    {"", "Mod", 10, 2, "Mod", NULL, AB, {{"fmod", NULL, 'b', 0}}},
+    {"", "Mean", 8, QDQ_ONNX_ALL, "Add", qdq_onnx_mean, AB, {{0}}},
+    {"", "CastLike", 15, 2, "Cast", qdq_onnx_cast_like, {0}, {{0}}},
+    // Formulas of our ops
+    {"", "Neg", 6, 1, "Multiply(x, -1)", qdq_onnx_compose, X, {{0}}},
+    {"", "Softsign", 1, 1, "Divide(x, Add(Abs(x), 1))", qdq_onnx_compose, X, {{0}}},
+    {"", "Selu", 6, 1, "Multiply(Elu(x, alpha: alpha), gamma)", qdq_onnx_compose, X, {{"alpha",
+     NULL, 'f', 1.67326319217681884765625}, {"gamma", NULL, 'f', 1.05070102214813232421875}}},
+    {"", "Celu", 12, 1, "Select(Greater(x, 0), x, Elu(Divide(x, alpha), alpha: alpha))",
+     qdq_onnx_compose, X, {{"alpha", NULL, 'f', 1}}},
+    {"", "ThresholdedRelu", 10, 1, "Select(Greater(x, alpha), x, 0)", qdq_onnx_compose, X, {{"alpha",
+     NULL, 'f', 1}}},
+    {"", "Shrink", 9, 1, "Select(Greater(Multiply(x, -1), lambd), Add(x, bias), "
+     "Select(Greater(x, lambd), Subtract(x, bias), 0))", qdq_onnx_compose, X, {{"lambd", NULL, 'f',
+     0.5}, {"bias", NULL, 'f', 0}}},
+    {"", "Swish", 24, 1, "Multiply(x, Sigmoid(Multiply(x, alpha)))", qdq_onnx_compose, X, {{"alpha",
+     NULL, 'f', 1}}},
     {"", "Gelu", 20, 1, "GELU", qdq_onnx_gelu, X, {{0}}},
     {MS, "Gelu", 1, 1, "GELU", NULL, X, {{0}}},
     {"", "Clip", 6, 1, "Clamp", qdq_onnx_clip, {0}, {{0}}},

@@ -26,8 +26,8 @@ typedef struct qdq_onnx_attr_row {
 typedef struct qdq_onnx_op {
     const char *domain, *name;  // "" is ai.onnx
     int since;
-    size_t least;  // inputs that must be given; QDQ_ONNX_ALL: each
-    const char *ours;
+    size_t least;      // inputs that must be given; QDQ_ONNX_ALL: each
+    const char *ours;  // our op, or a formula of our ops (onnx_formula.h)
     void (*convert)(qdq_onnx_node *node, const struct qdq_onnx_op *row);
     const char *ports[QDQ_ONNX_MOST_PORTS];  // of input 0, 1, ...
     qdq_onnx_attr_row attrs[QDQ_ONNX_MOST_ATTRS];
@@ -41,10 +41,11 @@ typedef void qdq_onnx_convert(qdq_onnx_node *node, const qdq_onnx_op *row);
 
 // onnx_quantize.c
 qdq_onnx_convert qdq_onnx_quantize, qdq_onnx_dequantize, qdq_onnx_dynamic_quantize, qdq_onnx_cast,
-    qdq_onnx_matmul_integer, qdq_onnx_conv_integer, qdq_onnx_qlinear_matmul;
+    qdq_onnx_cast_like, qdq_onnx_matmul_integer, qdq_onnx_conv_integer, qdq_onnx_qlinear_matmul;
 // onnx_network.c
-qdq_onnx_convert qdq_onnx_pairs, qdq_onnx_bit_shift, qdq_onnx_clip, qdq_onnx_gelu, qdq_onnx_prelu,
-    qdq_onnx_gemm, qdq_onnx_softmax, qdq_onnx_reduce, qdq_onnx_global_pool;
+qdq_onnx_convert qdq_onnx_pairs, qdq_onnx_mean, qdq_onnx_pow, qdq_onnx_bit_shift, qdq_onnx_clip,
+    qdq_onnx_gelu, qdq_onnx_prelu, qdq_onnx_gemm, qdq_onnx_softmax, qdq_onnx_reduce,
+    qdq_onnx_global_pool;
 // onnx_norm.c
 qdq_onnx_convert qdq_onnx_layer_norm, qdq_onnx_rms_norm, qdq_onnx_group_norm, qdq_onnx_batch_norm;
 // onnx_move.c

@@ -110,8 +110,7 @@ void qdq_onnx_dynamic_quantize(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_bind(node, 2, qdq_port(node->im->graph, made, "zero_point"));
 }
 
-void qdq_onnx_cast(qdq_onnx_node *node, const qdq_onnx_op *row) {
-    int to = (int)qdq_onnx_int(node, "to", 0);
+static void cast_to(qdq_onnx_node *node, const qdq_onnx_op *row, int to) {
     qdq_dtype dtype = qdq_onnx_dtype(to);
     qdq_onnx_call call;
     if (dtype == QDQ_DTYPE_NONE) {
@@ -131,6 +130,14 @@ void qdq_onnx_cast(qdq_onnx_node *node, const qdq_onnx_op *row) {
     if (dtype == QDQ_FLOAT8_E8M0)
         qdq_onnx_set_word(&call, "round_mode", qdq_onnx_word(node, "round_mode", "up"));
     qdq_onnx_finish(&call);
+}
+
+void qdq_onnx_cast(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    cast_to(node, row, (int)qdq_onnx_int(node, "to", 0));
+}
+
+void qdq_onnx_cast_like(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    cast_to(node, row, node->inputs[1]->elem);
 }
 
 //---- Products of integers ---------------------------------------------------

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Converts an ONNX op that is a formula of our ops, which is written as text:
+//
+//     mean = ReduceMean(x, axes: axes, keep_dims: 1); Subtract(x, mean)
+//
+// Statements are separated by semicolons; the last one makes output 0, and `out2 = ...` makes
+// output 2 if the model names it. An operand is a call, a number, an earlier statement, or a term.
+// A number has the dtype of the first other operand of its call that is not bool. `bias?` may be absent: its call is
+// then its other operand. After the operands come attributes: a number, a word, [1, 2], or a term;
+// a dtype is that of a value.
+#ifndef QDQ_GRAPH_READ_ONNX_FORMULA_H
+#define QDQ_GRAPH_READ_ONNX_FORMULA_H
+
+#include "graph/read/onnx/ops/onnx_ops.h"
+
+// A name that a formula uses: an input of the node, a value of the graph, a number or a list.
+typedef struct qdq_onnx_term {
+    const char *name;
+    qdq_onnx_value *input;
+    qdq_value value;
+    double number;
+    qdq_ints ints;
+    const char *word;
+} qdq_onnx_term;
+
+enum { QDQ_ONNX_MOST_TERMS = 24 };
+
+// The result of the formula, or no value after a refusal. The node's own terms (ports and
+// attributes of its row) are known as well.
+qdq_value qdq_onnx_formula(qdq_onnx_node *node, const qdq_onnx_op *row, const char *text,
+                           const qdq_onnx_term *terms, size_t count);
+
+// Converts a row whose `ours` is a formula.
+void qdq_onnx_compose(qdq_onnx_node *node, const qdq_onnx_op *row);
+
+#endif
