@@ -46,6 +46,9 @@
     X(qdq_op_reduce_prod)                 \
     X(qdq_op_reduce_sum)                  \
     X(qdq_op_cum_sum)                     \
+    X(qdq_op_arg_max)                     \
+    X(qdq_op_arg_min)                     \
+    X(qdq_op_top_k)                       \
     X(qdq_op_matmul_integer)              \
     X(qdq_op_conv_integer)                \
     X(qdq_op_qlinear_matmul)              \

@@ -49,23 +49,28 @@
     "Sign Floor Ceil Erf Softplus Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh " \
     "Pow Mod "
 
-#define QDQ_ONNX_OPS                                         \
-    QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_ALL_LOGIC QDQ_FUNCTIONS \
+// The places of the greatest and least elements.
+#define QDQ_PLACES "ArgMax ArgMin TopK "
+
+#define QDQ_ONNX_OPS                                                    \
+    QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_ALL_LOGIC QDQ_FUNCTIONS QDQ_PLACES \
         "BatchNormForwardTraining " QDQ_INTEGER_PRODUCTS
 #define QDQ_ONEDNN_OPS \
     QDQ_USUAL_OPS "Softplus BatchNormForwardTraining GenIndex " QDQ_INTEGER_PRODUCTS
-#define QDQ_TENSORRT_OPS \
-    QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_COMPARISONS QDQ_LOGIC QDQ_FUNCTIONS QDQ_INTEGER_PRODUCTS
-#define QDQ_TRIPY_OPS \
-    QDQ_COMMON_OPS QDQ_COMPARISONS "Sin Cos Pow Mod GenIndex Slice Pad Expand Gather Trilu CumSum"
+#define QDQ_TENSORRT_OPS                                                            \
+    QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_COMPARISONS QDQ_LOGIC QDQ_FUNCTIONS QDQ_PLACES \
+        QDQ_INTEGER_PRODUCTS
+#define QDQ_TRIPY_OPS              \
+    QDQ_COMMON_OPS QDQ_COMPARISONS \
+        "Sin Cos Pow Mod ArgMax ArgMin TopK GenIndex Slice Pad Expand Gather Trilu CumSum"
 #define QDQ_TTNN_OPS                                                                 \
     QDQ_COMMON_OPS QDQ_ALL_LOGIC QDQ_FUNCTIONS                                       \
         "Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp PReLU "                \
         "ToMemoryConfig InterleavedToSharded ShardedToInterleaved Reshard ToLayout " \
-        "RMSNorm BatchNormForwardTraining Slice Pad Expand Tile "                    \
+        "ArgMax TopK RMSNorm BatchNormForwardTraining Slice Pad Expand Tile "        \
         "GatherElements ScatterElements Trilu CumSum"
 #define QDQ_TORCHAO_OPS                                                         \
-    QDQ_USUAL_OPS QDQ_ALL_LOGIC QDQ_FUNCTIONS                                   \
+    QDQ_USUAL_OPS QDQ_ALL_LOGIC QDQ_FUNCTIONS QDQ_PLACES                        \
         "BatchNormForwardTraining Slice Pad Expand Tile Gather GatherElements " \
         "ScatterElements ScatterND DepthToSpace Trilu EyeLike CumSum"
 

@@ -84,6 +84,9 @@ static const struct {
     {"Acosh", "onednn tripy"},
     {"Atanh", "onednn tripy"},
     {"Pow", "onednn"},
+    {"ArgMax", "onednn"},
+    {"ArgMin", "onednn ttnn"},
+    {"TopK", "onednn"},
     {"Mod", "onednn"},
 };
 

@@ -307,6 +307,21 @@ def functions_of_elements():
     keep("functions_of_elements", model(nodes, inputs, outputs, known, opset=20, ir=9), feeds)
 
 
+def slices():
+    """Reductions that are formulas, and the places of the greatest elements."""
+    nodes = [
+        N("ReduceSumSquare", ["x", "last"], ["a"]), N("ReduceSumSquare", ["x"], ["b"], keepdims=0), N("ReduceLogSum", ["above", "last"], ["c"]),
+        N("ReduceLogSumExp", ["x", "last"], ["d"]), N("ReduceLogSumExp", ["x"], ["e"], keepdims=0), N("ReduceLogSumExp", ["far", "last"], ["f"], keepdims=0),
+        N("ArgMax", ["ties"], ["g"], axis=1), N("ArgMax", ["ties"], ["i"], axis=-1, keepdims=0, select_last_index=1), N("ArgMin", ["ties"], ["j"]),
+        N("TopK", ["x", "two"], ["k", "l"]), N("TopK", ["n", "two"], ["m", "o"], axis=0, largest=0), N("Hardmax", ["ties"], ["p"], axis=0),
+    ]  # fmt: skip
+    outputs = [o for n in nodes for o in n.output]
+    inputs = [info("x", [3, 4]), info("above", [3, 4]), info("far", [2, 3]), info("ties", [3, 4]), info("n", [4, 2], T.INT64)]
+    feeds = {"x": floats(3, 4), "above": np.abs(floats(3, 4)), "far": np.array([[1e4, 9999, -np.inf], [-np.inf] * 3], np.float32),
+             "ties": np.array([[1, 2, 2, 0], [5, -1, 5, 5], [0, 0, 0, 0]], np.float32), "n": np.array([[7, -7], [7, 2**60], [1, 2**60], [-3, 4]])}  # fmt: skip
+    keep("slices", model(nodes, inputs, outputs, [longs("last", -1), longs("two", 2)], opset=20, ir=9), feeds)
+
+
 def wide():
     """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
     nodes = [
@@ -472,7 +487,7 @@ def empty_ports():
 
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
-          places, logic, bounds, empty_ports, functions_of_elements]  # fmt: skip
+          places, logic, bounds, empty_ports, functions_of_elements, slices]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

@@ -152,6 +152,38 @@ static inline qdq_value qdq_cum_sum(qdq_graph *graph, qdq_value x, qdq_cum_sum_a
     return qdq_add_node(graph, "CumSum", &attrs, sizeof attrs);
 }
 
+typedef struct qdq_arg_attrs {
+    const char *name;
+    qdq_value x;                 // a float, float64, or any integer
+    qdq_int axis;                // required; negative: from the end
+    qdq_bool keep_dims;          // default false
+    qdq_bool select_last_index;  // of equal elements; default false: the first
+} qdq_arg_attrs;
+
+// The index, int64, of the greatest or least element along the axis. NaN wins.
+static inline qdq_value qdq_arg_max(qdq_graph *graph, qdq_value x, qdq_arg_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "ArgMax", &attrs, sizeof attrs);
+}
+static inline qdq_value qdq_arg_min(qdq_graph *graph, qdq_value x, qdq_arg_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "ArgMin", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_top_k_attrs {
+    const char *name;
+    qdq_value x;       // a float, float64, or any integer
+    qdq_int k;         // required
+    qdq_int axis;      // default -1
+    qdq_bool largest;  // default true
+} qdq_top_k_attrs;
+
+// The k greatest, or least, elements along the axis, the best first. Also makes `indices`, int64.
+static inline qdq_value qdq_top_k(qdq_graph *graph, qdq_value x, qdq_top_k_attrs attrs) {
+    attrs.x = x;
+    return qdq_add_node(graph, "TopK", &attrs, sizeof attrs);
+}
+
 #ifdef __cplusplus
 }
 #endif

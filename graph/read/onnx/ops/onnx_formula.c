@@ -23,9 +23,9 @@ typedef struct formula {
 } formula;
 
 typedef struct operand {
-    bool is_number, is_absent;
     double number;
     qdq_value value;
+    bool is_number, is_absent;
 } operand;
 
 //---- Words ------------------------------------------------------------------
@@ -276,12 +276,12 @@ static bool read_target(formula *f, char name[MOST_NAME]) {
 }
 
 static qdq_value read_statement(formula *f) {
-    char target[MOST_NAME], op[MOST_NAME];
+    char target[MOST_NAME] = "", op[MOST_NAME];
     bool named = read_target(f, target);
     size_t output = 0;
     bool to_output = !named || makes_output(target, &output);
     bool wanted = output < f->node->output_count && f->node->outputs[output];
-    operand made = {0};
+    operand made;
     const char *before = f->at;
     if (read_name(f, op) && skips(f, '(')) {
         made = read_call(f, op, to_output && wanted ? NULL : named ? target : op, output);
@@ -324,6 +324,21 @@ qdq_value qdq_onnx_formula(qdq_onnx_node *node, const qdq_onnx_op *row, const ch
     } while (!f.failed && skips(&f, ';'));
     if (!f.failed && *f.at) fail(&f);
     return f.failed ? (qdq_value){0} : made;
+}
+
+qdq_onnx_value *qdq_onnx_list_value(qdq_onnx_node *node, const char *name, int elem,
+                                    const double *numbers, size_t count) {
+    qdq_onnx_value *value =
+        qdq_onnx_new_value(node->im, ONNX_TEXT(node, "%s/%s", node->name, name));
+    bool real = qdq_onnx_elem_is_real(elem);
+    if (!value) return NULL;
+    value->elem = elem;
+    value->shape = (qdq_shape){1, {(int64_t)count}};
+    int64_t *ints = real ? NULL : qdq_mempool_array(node->im->mempool, count, sizeof *ints);
+    for (size_t i = 0; ints && i < count; i++) ints[i] = (int64_t)numbers[i];
+    value->ints = ints;
+    if (real) value->reals = qdq_mempool_copy(node->im->mempool, numbers, count, sizeof *numbers);
+    return value->ints || value->reals ? value : NULL;
 }
 
 void qdq_onnx_compose(qdq_onnx_node *node, const qdq_onnx_op *row) {

@@ -5,9 +5,9 @@
 //
 // Statements are separated by semicolons; the last one makes output 0, and `out2 = ...` makes
 // output 2 if the model names it. An operand is a call, a number, an earlier statement, or a term.
-// A number has the dtype of the first other operand of its call that is not bool. `bias?` may be absent: its call is
-// then its other operand. After the operands come attributes: a number, a word, [1, 2], or a term;
-// a dtype is that of a value.
+// A number has the dtype of the first other operand of its call that is not bool. `bias?` may be
+// absent: its call is then its other operand. After the operands come attributes: a number, a word,
+// [1, 2], or a term; a dtype is that of a value.
 #ifndef QDQ_GRAPH_READ_ONNX_FORMULA_H
 #define QDQ_GRAPH_READ_ONNX_FORMULA_H
 
@@ -29,6 +29,10 @@ enum { QDQ_ONNX_MOST_TERMS = 24 };
 // attributes of its row) are known as well.
 qdq_value qdq_onnx_formula(qdq_onnx_node *node, const qdq_onnx_op *row, const char *text,
                            const qdq_onnx_term *terms, size_t count);
+
+// A constant of one dim, for a term.
+qdq_onnx_value *qdq_onnx_list_value(qdq_onnx_node *node, const char *name, int elem,
+                                    const double *numbers, size_t count);
 
 // Converts a row whose `ours` is a formula.
 void qdq_onnx_compose(qdq_onnx_node *node, const qdq_onnx_op *row);

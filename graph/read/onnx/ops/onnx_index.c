@@ -11,8 +11,7 @@ static void set_list(qdq_onnx_call *call, const char *attr, qdq_ints list) {
     if (list.count) qdq_onnx_set_ints(call, attr, list.data, list.count);
 }
 
-// The integer at input i; *out stays if there is none. False after a refusal.
-static bool read_int(qdq_onnx_node *node, size_t i, const char *name, int64_t *out) {
+bool qdq_onnx_int_at_input(qdq_onnx_node *node, size_t i, const char *name, int64_t *out) {
     qdq_onnx_value *value = qdq_onnx_input(node, i);
     if (!value) return true;
     bool known = qdq_onnx_known(node->im, value) && qdq_onnx_count(value->shape) == 1;
@@ -160,7 +159,7 @@ void qdq_onnx_space_to_depth(qdq_onnx_node *node, const qdq_onnx_op *row) {
 void qdq_onnx_trilu(qdq_onnx_node *node, const qdq_onnx_op *row) {
     int64_t k = 0;
     qdq_onnx_call call;
-    if (!read_int(node, 1, "k", &k)) return;
+    if (!qdq_onnx_int_at_input(node, 1, "k", &k)) return;
     qdq_onnx_begin(&call, node, row->ours, NULL);
     qdq_onnx_port(&call, "x", node->inputs[0]);
     qdq_onnx_set_bool(&call, "upper", qdq_onnx_int(node, "upper", 1) != 0);
@@ -186,7 +185,7 @@ void qdq_onnx_one_hot(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_value *indices = node->inputs[0];
     int64_t depth = 0;
     qdq_onnx_call call, cast;
-    if (!read_int(node, 1, "depth", &depth)) return;
+    if (!qdq_onnx_int_at_input(node, 1, "depth", &depth)) return;
     qdq_onnx_begin(&call, node, row->ours, NULL);
     if (indices->elem == ONNX_INT32 || indices->elem == ONNX_INT64) {
         qdq_onnx_port(&call, "indices", indices);
@@ -205,7 +204,7 @@ void qdq_onnx_one_hot(qdq_onnx_node *node, const qdq_onnx_op *row) {
 void qdq_onnx_cum_sum(qdq_onnx_node *node, const qdq_onnx_op *row) {
     int64_t axis = 0;
     qdq_onnx_call call;
-    if (!read_int(node, 1, "axis", &axis)) return;
+    if (!qdq_onnx_int_at_input(node, 1, "axis", &axis)) return;
     qdq_onnx_begin(&call, node, row->ours, NULL);
     qdq_onnx_port(&call, "x", node->inputs[0]);
     qdq_onnx_set_int(&call, "axis", axis);

@@ -131,6 +131,21 @@ static const qdq_onnx_op rows[] = {
     {"", "ReduceSum", 1, 1, "ReduceSum", qdq_onnx_reduce, {0}, {{0}}},
     {"", "ReduceL1", 1, 1, "ReduceL1", qdq_onnx_reduce, {0}, {{0}}},
     {"", "ReduceL2", 1, 1, "ReduceL2", qdq_onnx_reduce, {0}, {{0}}},
+    {"", "ReduceSumSquare", 1, 1, "ReduceSum(Square(x), axes: axes, keep_dims: keep)",
+     qdq_onnx_reduce, X, {{0}}},
+    {"", "ReduceLogSum", 1, 1, "Log(ReduceSum(x, axes: axes, keep_dims: keep))", qdq_onnx_reduce, X,
+     {{0}}},
+    {"", "ReduceLogSumExp", 1, 1, "most = Clamp(ReduceMax(x, axes: axes, keep_dims: 1), min: least, "
+     "max: greatest); Add(Log(ReduceSum(Exp(Subtract(x, most)), axes: axes, keep_dims: keep)), "
+     "Clamp(ReduceMax(x, axes: axes, keep_dims: keep), min: least, max: greatest))",
+     qdq_onnx_reduce, X, {{0}}},
+    {"", "ArgMax", 1, 1, "ArgMax", NULL, X, {{"axis", NULL, 'i', 0}, {"keepdims", "keep_dims", 'b',
+     1}, {"select_last_index", NULL, 'b', 0}}},
+    {"", "ArgMin", 1, 1, "ArgMin", NULL, X, {{"axis", NULL, 'i', 0}, {"keepdims", "keep_dims", 'b',
+     1}, {"select_last_index", NULL, 'b', 0}}},
+    {"", "TopK", 1, 1, "TopK", qdq_onnx_top_k, {0}, {{0}}},
+    {"", "TopK", 10, 2, "TopK", qdq_onnx_top_k, {0}, {{0}}},
+    {"", "Hardmax", 1, 1, "ArgMax", qdq_onnx_hardmax, X, {{0}}},
     // Windows
     {"", "MaxPool", 1, 1, "MaxPool", qdq_onnx_max_pool, X, {{0}}},
     {"", "AveragePool", 7, 1, "AvgPool", qdq_onnx_average_pool, X, {{0}}},

@@ -44,8 +44,10 @@ qdq_onnx_convert qdq_onnx_quantize, qdq_onnx_dequantize, qdq_onnx_dynamic_quanti
     qdq_onnx_cast_like, qdq_onnx_matmul_integer, qdq_onnx_conv_integer, qdq_onnx_qlinear_matmul;
 // onnx_network.c
 qdq_onnx_convert qdq_onnx_pairs, qdq_onnx_mean, qdq_onnx_pow, qdq_onnx_bit_shift, qdq_onnx_clip,
-    qdq_onnx_gelu, qdq_onnx_prelu, qdq_onnx_gemm, qdq_onnx_softmax, qdq_onnx_reduce,
-    qdq_onnx_global_pool;
+    qdq_onnx_gelu, qdq_onnx_prelu, qdq_onnx_gemm;
+// onnx_slices.c
+qdq_onnx_convert qdq_onnx_softmax, qdq_onnx_reduce, qdq_onnx_global_pool, qdq_onnx_top_k,
+    qdq_onnx_hardmax;
 // onnx_norm.c
 qdq_onnx_convert qdq_onnx_layer_norm, qdq_onnx_rms_norm, qdq_onnx_group_norm, qdq_onnx_batch_norm;
 // onnx_move.c
@@ -68,6 +70,9 @@ bool qdq_onnx_set_windows(qdq_onnx_call *call, bool groups);
 // A list of int64 at input i, or else of attribute `name`: axes, shapes. False after a refusal, if
 // the input is not constant; count 0 if neither is given.
 bool qdq_onnx_list_of(qdq_onnx_node *node, size_t i, const char *name, qdq_ints *out);
+
+// The integer at input i; *out stays if there is none. False after a refusal.
+bool qdq_onnx_int_at_input(qdq_onnx_node *node, size_t i, const char *name, int64_t *out);
 
 // `axis` counted from the front; refuses one outside of [-rank, rank).
 bool qdq_onnx_axis(qdq_onnx_node *node, int64_t axis, int rank, int *out);
