@@ -322,6 +322,65 @@ def slices():
     keep("slices", model(nodes, inputs, outputs, [longs("last", -1), longs("two", 2)], opset=20, ir=9), feeds)
 
 
+def norms():
+    """Normalizations and pools that are formulas of ours."""
+    nodes = [
+        N("InstanceNormalization", ["x", "gamma", "beta"], ["a"], epsilon=0.01), N("LpNormalization", ["x"], ["b"]),
+        N("LpNormalization", ["flat"], ["c"], p=1, axis=0), N("MeanVarianceNormalization", ["x"], ["d"]), N("MeanVarianceNormalization", ["x"], ["e"], axes=[1, 3]),
+        N("LRN", ["x"], ["f"], size=3, alpha=0.5, beta=0.6, bias=1.5), N("LRN", ["x"], ["g"], size=7), N("GlobalLpPool", ["x"], ["i"]),
+        N("GlobalLpPool", ["x"], ["j"], p=3), N("LpPool", ["x"], ["k"], kernel_shape=[2, 3], pads=[1, 0, 0, 1], strides=[1, 2]),
+        N("LpPool", ["x"], ["l"], kernel_shape=[3, 2], p=1, auto_pad="SAME_UPPER"),
+    ]  # fmt: skip
+    outputs = [o for n in nodes for o in n.output]
+    known = [constant("gamma", floats(5)), constant("beta", floats(5))]
+    flat = floats(3, 4)
+    flat[:, 1] = 0
+    made = model(nodes, [info("x", [2, 5, 4, 6]), info("flat", [3, 4])], outputs, known, opset=18, ir=8)
+    keep("norms", made, {"x": floats(2, 5, 4, 6), "flat": flat})
+
+
+def microsoft():
+    """Ops of com.microsoft that are formulas of ours. A quantized array is followed by its scale and zero point."""
+    codes = lambda *shape: RANDOM.integers(0, 256, shape, np.uint8)
+    signed = lambda *shape: RANDOM.integers(-128, 128, shape, np.int8)
+    scaled = lambda array, scale, zero: [array, np.float32(scale), array.dtype.type(zero)]
+    result = lambda scale, zero: [np.float32(scale), np.uint8(zero)]
+    a, b, zeros = scaled(codes(3, 4), 0.1, 120), scaled(codes(4), 0.05, 7), np.zeros(5, np.int8)
+    image = scaled(codes(1, 3, 5, 4), 0.1, 120)
+    cases = [
+        ("QuickGelu", [floats(3, 4)], {}), ("BiasGelu", [floats(3, 4), floats(4)], {}), ("FastGelu", [floats(3, 4), floats(4)], {}),
+        ("FastGelu", [floats(3, 4)], {}), ("FusedMatMul", [floats(2, 3, 4), floats(2, 5, 4)], {"transB": 1, "alpha": 0.5}),
+        ("FusedMatMul", [floats(4, 3), floats(4, 5)], {"transA": 1}),
+        ("SkipLayerNormalization", [floats(2, 3, 8), floats(2, 3, 8), *(floats(8) for _ in range(3))], {"epsilon": 1e-5}),
+        ("SkipLayerNormalization", [floats(2, 3, 8), floats(2, 3, 8), floats(8)], {"epsilon": 1e-5}),
+        ("SkipSimplifiedLayerNormalization", [floats(2, 3, 8), floats(2, 3, 8), floats(8)], {"epsilon": 1e-5}),
+        ("QLinearAdd", [*a, *b, *result(0.13, 100)], {}), ("QLinearMul", [*a, *b, *result(0.33, 100)], {}),
+        ("QLinearSigmoid", [*scaled(codes(3, 40), 0.05, 120), *result(1 / 256, 0)], {}),
+        ("QLinearLeakyRelu", [*scaled(codes(3, 40), 0.05, 120), *result(0.04, 30)], {"alpha": 0.1}),
+        ("QLinearSoftmax", [*scaled(codes(3, 10), 0.05, 120), *result(1 / 256, 0)], {"axis": -1, "opset": 13}),
+        ("QLinearWhere", [RANDOM.random((3, 4)) < 0.5, *a, *b, *result(0.13, 100)], {}),
+        ("QLinearGlobalAveragePool", [*image, *result(0.051, 99)], {}),
+        ("QLinearAveragePool", [*image, *result(0.0513, 99)], {"kernel_shape": [3, 2], "pads": [1, 0, 1, 0], "strides": [2, 1]}),
+        ("QLinearConcat", [*result(0.1, 128), *scaled(codes(2, 3), 0.1, 128), *scaled(codes(2, 5), 0.2, 100)], {"axis": 1}),
+        ("QGemm", [*a, *scaled(signed(4, 5), 0.05, 0), RANDOM.integers(-500, 500, 5, np.int32), *result(0.3, 100)], {}),
+        ("QGemm", [*scaled(codes(4, 3), 0.1, 120), signed(5, 4), floats(5) ** 2, zeros], {"transA": 1, "transB": 1, "alpha": 0.5}),
+        ("MatMulIntegerToFloat", [a[0], signed(4, 5), np.float32(0.1), floats(5), np.uint8(3), zeros, floats(5)], {}),
+        ("DynamicQuantizeMatMul", [floats(3, 4), signed(4, 5), np.float32(0.1), np.int8(0), floats(5)], {}),
+    ]  # fmt: skip
+    nodes, known, inputs, feeds, outputs = [], [], [], {}, []
+    for i, (op, arrays, attrs) in enumerate(cases):
+        names = [f"{op}{i}_{k}" for k in range(len(arrays))]
+        for name, array in zip(names, map(np.asarray, arrays)):
+            if array.ndim == 0:
+                known.append(constant(name, array))
+            else:
+                feeds[name] = array
+                inputs.append(info(name, array.shape, h.np_dtype_to_tensor_dtype(array.dtype)))
+        nodes.append(N(op, names, [f"y{i}"], domain="com.microsoft", **attrs))
+        outputs.append(info(f"y{i}", None, T.UINT8 if op.startswith("Q") and op != "QuickGelu" and i != 19 else T.FLOAT))
+    keep("microsoft", model(nodes, inputs, outputs, known), feeds)
+
+
 def wide():
     """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
     nodes = [
@@ -487,7 +546,7 @@ def empty_ports():
 
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
-          places, logic, bounds, empty_ports, functions_of_elements, slices]  # fmt: skip
+          places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

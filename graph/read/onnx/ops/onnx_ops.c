@@ -146,6 +146,18 @@ static const qdq_onnx_op rows[] = {
     {"", "TopK", 1, 1, "TopK", qdq_onnx_top_k, {0}, {{0}}},
     {"", "TopK", 10, 2, "TopK", qdq_onnx_top_k, {0}, {{0}}},
     {"", "Hardmax", 1, 1, "ArgMax", qdq_onnx_hardmax, X, {{0}}},
+    {"", "InstanceNormalization", 6, 3, NULL, qdq_onnx_instance_norm, {"x", "gamma", "beta"}, {{"epsilon", NULL, 'f', 1e-5f}}},
+    {"", "LpNormalization", 1, 1, NULL, qdq_onnx_lp_norm, X, {{0}}},
+    {"", "MeanVarianceNormalization", 9, 1, "off = Subtract(x, ReduceMean(x, axes: axes, "
+     "keep_dims: 1)); Divide(off, Add(Sqrt(ReduceMean(Square(off), axes: axes, keep_dims: 1)), "
+     "1e-9))", qdq_onnx_mean_variance, X, {{0}}},
+    {"", "LRN", 1, 1, "rows = StaticReshape(x, shape: rows, special_zero: 0); mean = "
+     "AvgPool(Square(rows), kernel: kernel, strides: [1, 1], pads_begin: begin, pads_end: end, "
+     "data_format: NCX, exclude_pad: 0); powers = Pow(Add(Multiply(mean, alpha), bias), beta); "
+     "Divide(x, StaticReshape(powers, shape: dims, special_zero: 0))", qdq_onnx_lrn, X, {{"alpha",
+     NULL, 'f', 1e-4f}, {"beta", NULL, 'f', 0.75}, {"bias", NULL, 'f', 1}}},
+    {"", "GlobalLpPool", 2, 1, NULL, qdq_onnx_global_lp_pool, X, {{0}}},
+    {"", "LpPool", 11, 1, NULL, qdq_onnx_lp_pool, X, {{0}}},
     // Windows
     {"", "MaxPool", 1, 1, "MaxPool", qdq_onnx_max_pool, X, {{0}}},
     {"", "AveragePool", 7, 1, "AvgPool", qdq_onnx_average_pool, X, {{0}}},
@@ -187,6 +199,44 @@ static const qdq_onnx_op rows[] = {
      NULL, 'i', 0}, {"reduction", NULL, 'w', 0}}},
     {"", "ScatterND", 11, 3, "ScatterND", NULL, {"x", "indices", "updates"}, {{"reduction", NULL,
      'w', 0}}},
+    // com.microsoft: formulas of our ops
+    {MS, "QuickGelu", 1, 1, "Multiply(x, Sigmoid(Multiply(x, alpha)))", qdq_onnx_compose, X, {{"alpha", NULL, 'f',
+     1.702f}}},
+    {MS, "BiasGelu", 1, 2, "GELU(Add(x, bias))", qdq_onnx_compose, {"x", "bias"}, {{0}}},
+    {MS, "FastGelu", 1, 1, "GELU(Add(x, bias?), mode: gelu_tanh)", qdq_onnx_compose, {"x", "bias"}, {{0}}},
+    {MS, "FusedMatMul", 1, 2, NULL, qdq_onnx_fused_matmul, AB, {{"alpha", NULL, 'f', 1}, {"transA", NULL, 'i', 0}, {"transB", NULL, 'i', 0}}},
+    {MS, "SkipLayerNormalization", 1, 3, "out3 = Add(Add(x, skip), bias?); LayerNorm(out3, gamma, "
+     "beta, begin_norm_axis: -1, epsilon: epsilon, keep_stats: 0)", qdq_onnx_skip_norm, {"x",
+     "skip", "gamma", "beta", "bias"}, {{"epsilon", NULL, 'f', 1e-12f}}},
+    {MS, "SkipSimplifiedLayerNormalization", 1, 3, "out3 = Add(Add(x, skip), bias?); RMSNorm(out3, "
+     "gamma, begin_norm_axis: -1, epsilon: epsilon)", qdq_onnx_compose, {"x", "skip", "gamma", "bias"},
+     {{"epsilon", NULL, 'f', 1e-12f}}},
+    {"", "SimplifiedLayerNormalization", 1, 2, "RMSNorm", qdq_onnx_rms_norm, {0}, {{0}}},
+    {MS, "SimplifiedLayerNormalization", 1, 2, "RMSNorm", qdq_onnx_rms_norm, {0}, {{0}}},
+    // com.microsoft: quantized forms of float ops
+    {MS, "QLinearAdd", 1, 7, "Quantize(Add(Dequantize(a, as, az?, dtype: float32), Dequantize(b, bs, bz?, dtype: float32)), ys, yz?, dtype: a)", qdq_onnx_compose,
+     {"a", "as", "az", "b", "bs", "bz", "ys", "yz"}, {{0}}},
+    {MS, "QLinearMul", 1, 7, "Quantize(Multiply(Dequantize(a, as, az?, dtype: float32), Dequantize(b, bs, bz?, dtype: float32)), ys, yz?, dtype: a)", qdq_onnx_compose,
+     {"a", "as", "az", "b", "bs", "bz", "ys", "yz"}, {{0}}},
+    {MS, "QLinearSigmoid", 1, 4, "Quantize(Sigmoid(Dequantize(x, xs, xz?, dtype: float32)), ys, yz?, dtype: x)", qdq_onnx_compose,
+     {"x", "xs", "xz", "ys", "yz"}, {{0}}},
+    {MS, "QLinearLeakyRelu", 1, 4, "Quantize(LeakyReLU(Dequantize(x, xs, xz?, dtype: float32), alpha: alpha), ys, yz?, dtype: x)", qdq_onnx_compose,
+     {"x", "xs", "xz", "ys", "yz"}, {{"alpha", NULL, 'f', 0.01f}}},
+    {MS, "QLinearSoftmax", 1, 4, "Quantize(SoftMax(Dequantize(x, xs, xz?, dtype: float32), axis: axis), ys, yz?, dtype: x)", qdq_onnx_compose,
+     {"x", "xs", "xz", "ys", "yz"}, {{"axis", NULL, 'i', -1}}},
+    {MS, "QLinearWhere", 1, 9, "Quantize(Select(c, Dequantize(a, as, az?, dtype: float32), Dequantize(b, bs, bz?, dtype: float32)), ys, yz?, dtype: a)", qdq_onnx_compose,
+     {"c", "a", "as", "az", "b", "bs", "bz", "ys", "yz"}, {{0}}},
+    {MS, "QLinearGlobalAveragePool", 1, 4, "Quantize(ReduceMean(Dequantize(x, xs, xz?, dtype: float32), axes: axes, keep_dims: 1), ys, "
+     "yz?, dtype: x)", qdq_onnx_qlinear_global_pool, {"x", "xs", "xz", "ys", "yz"}, {{0}}},
+    {MS, "MatMulIntegerToFloat", 1, 4, "Add(Multiply(Cast(MatMulInteger(a, b, az?, bz?), dtype: float32), "
+     "Multiply(as, bs)), bias?)", qdq_onnx_compose, {"a", "b", "as", "bs", "az", "bz", "bias"}, {{0}}},
+    {MS, "DynamicQuantizeMatMul", 1, 3, "Add(Multiply(Cast(MatMulInteger(codes, b, zero, bz?), dtype: float32), "
+     "Multiply(scale, bs)), bias?)", qdq_onnx_dynamic_matmul, {"a", "b", "bs", "bz", "bias"}, {{0}}},
+    {MS, "QLinearConcat", 1, 5, NULL, qdq_onnx_qlinear_concat, {0}, {{0}}},
+    {MS, "QGemm", 1, 6, NULL, qdq_onnx_qgemm, {"a", "as", "az", "b", "bs", "bz", "c", "ys", "yz"},
+     {{"alpha", NULL, 'f', 1}}},
+    {MS, "QLinearAveragePool", 1, 4, NULL, qdq_onnx_qlinear_average_pool, {"x", "xs", "xz", "ys",
+     "yz"}, {{0}}},
     {"", "Identity", 1, 1, NULL, qdq_onnx_identity, {0}, {{0}}},
     {"", "Dropout", 7, 1, NULL, qdq_onnx_dropout, {0}, {{0}}},
 };

@@ -48,6 +48,10 @@ qdq_onnx_convert qdq_onnx_pairs, qdq_onnx_mean, qdq_onnx_pow, qdq_onnx_bit_shift
 // onnx_slices.c
 qdq_onnx_convert qdq_onnx_softmax, qdq_onnx_reduce, qdq_onnx_global_pool, qdq_onnx_top_k,
     qdq_onnx_hardmax;
+// onnx_composed.c
+qdq_onnx_convert qdq_onnx_lp_norm, qdq_onnx_global_lp_pool, qdq_onnx_instance_norm,
+    qdq_onnx_mean_variance, qdq_onnx_lrn, qdq_onnx_skip_norm, qdq_onnx_qlinear_global_pool,
+    qdq_onnx_qlinear_concat, qdq_onnx_dynamic_matmul, qdq_onnx_qgemm, qdq_onnx_fused_matmul;
 // onnx_norm.c
 qdq_onnx_convert qdq_onnx_layer_norm, qdq_onnx_rms_norm, qdq_onnx_group_norm, qdq_onnx_batch_norm;
 // onnx_move.c
@@ -57,7 +61,8 @@ qdq_onnx_convert qdq_onnx_concat, qdq_onnx_reshape, qdq_onnx_transpose, qdq_onnx
 qdq_onnx_convert qdq_onnx_slice, qdq_onnx_split, qdq_onnx_pad, qdq_onnx_expand, qdq_onnx_tile,
     qdq_onnx_space_to_depth, qdq_onnx_trilu, qdq_onnx_eye_like, qdq_onnx_one_hot, qdq_onnx_cum_sum;
 // onnx_windows.c
-qdq_onnx_convert qdq_onnx_conv, qdq_onnx_conv_transpose, qdq_onnx_max_pool, qdq_onnx_average_pool;
+qdq_onnx_convert qdq_onnx_conv, qdq_onnx_conv_transpose, qdq_onnx_max_pool, qdq_onnx_average_pool,
+    qdq_onnx_lp_pool, qdq_onnx_qlinear_average_pool;
 // onnx_resize.c
 qdq_onnx_convert qdq_onnx_resize, qdq_onnx_upsample;
 

@@ -3,7 +3,7 @@
 // spatial...].
 #include <string.h>
 
-#include "graph/read/onnx/ops/onnx_ops.h"
+#include "graph/read/onnx/ops/onnx_formula.h"
 
 // The window of a node along its spatial dims. ONNX's pads are all begins, then all ends.
 typedef struct window {
@@ -179,27 +179,79 @@ void qdq_onnx_max_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_finish(&call);
 }
 
+// Whether AvgPool can do it: no dilations, and no window beyond padding that counts.
+static bool can_average(qdq_onnx_node *node, const window *w, bool beyond, bool exclude) {
+    for (size_t i = 0; i < w->spatial; i++)
+        if (w->dilations[i] != 1) {
+            qdq_onnx_refuse(node, "dilations",
+                            ONNX_TEXT(node, "has %lld", (long long)w->dilations[i]),
+                            "1: AvgPool has none");
+            return false;
+        }
+    if (beyond && !exclude)
+        qdq_onnx_refuse(node, "ceil_mode",
+                        "has a window reach beyond the padding, which ONNX does not count and "
+                        "AvgPool does",
+                        "count_include_pad 0");
+    return !beyond || exclude;
+}
+
 void qdq_onnx_average_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
     window w;
     bool beyond, exclude = !qdq_onnx_int(node, "count_include_pad", 0);
     qdq_onnx_call call;
     qdq_onnx_begin_row(&call, node, row);
-    if (!read_pool(node, &w, &beyond)) return;
-    for (size_t i = 0; i < w.spatial; i++)
-        if (w.dilations[i] != 1) {
-            qdq_onnx_refuse(node, "dilations",
-                            ONNX_TEXT(node, "has %lld", (long long)w.dilations[i]),
-                            "1: AvgPool has none");
-            return;
-        }
-    if (beyond && !exclude) {
-        qdq_onnx_refuse(node, "ceil_mode",
-                        "has a window reach beyond the padding, which ONNX does not count and "
-                        "AvgPool does",
-                        "count_include_pad 0");
-        return;
-    }
+    if (!read_pool(node, &w, &beyond) || !can_average(node, &w, beyond, exclude)) return;
     set_pool(&call, &w, false);
     qdq_onnx_set_bool(&call, "exclude_pad", exclude);
     qdq_onnx_finish(&call);
+}
+
+// A formula with an AvgPool over the node's window, whose attributes are the formula's terms.
+static void bind_pool(qdq_onnx_node *node, const qdq_onnx_op *row, const window *w,
+                      const char *text, double p, bool exclude) {
+    double elements = 1;
+    for (size_t i = 0; i < w->spatial; i++) elements *= (double)w->kernel[i];
+    const char *by_rule = strcmp(w->auto_pad, "NOTSET") ? w->auto_pad : "None";
+    const qdq_onnx_term terms[] = {{.name = "kernel", .ints = {w->kernel, w->spatial}},
+                                   {.name = "strides", .ints = {w->strides, w->spatial}},
+                                   {.name = "begin", .ints = {w->begin, w->spatial}},
+                                   {.name = "end", .ints = {w->end, w->spatial}},
+                                   {.name = "rule", .word = by_rule},
+                                   {.name = "exclude", .number = exclude ? 1.0 : 0.0},
+                                   {.name = "p", .number = p},
+                                   {.name = "root", .number = 1.0 / p},
+                                   {.name = "elements", .number = elements}};
+    qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, text, terms, sizeof terms / sizeof *terms));
+}
+
+#define AVERAGE(x)                                                                        \
+    "AvgPool(" x ", kernel: kernel, strides: strides, pads_begin: begin, pads_end: end, " \
+    "auto_pad: rule, data_format: NCX, exclude_pad: exclude)"
+
+// The root of the sum of powers; padding adds nothing.
+void qdq_onnx_lp_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    window w;
+    bool beyond;
+    double p = (double)qdq_onnx_int(node, "p", 2);
+    if (!(p >= 1.0)) {
+        qdq_onnx_refuse(node, "p", qdq_text_is(&node->im->graph->findings, p), "1 or more");
+        return;
+    }
+    if (!read_pool(node, &w, &beyond) || !can_average(node, &w, false, false)) return;
+    bind_pool(node, row, &w, "Pow(Multiply(" AVERAGE("Pow(Abs(x), p)") ", elements), root)", p,
+              false);
+}
+
+void qdq_onnx_qlinear_average_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    window w;
+    bool beyond, exclude = !qdq_onnx_int(node, "count_include_pad", 0);
+    if (qdq_onnx_int(node, "channels_last", 0)) {
+        qdq_onnx_refuse(node, "channels_last", "is 1", "0");
+        return;
+    }
+    if (!read_pool(node, &w, &beyond) || !can_average(node, &w, beyond, exclude)) return;
+    bind_pool(node, row, &w,
+              "Quantize(" AVERAGE("Dequantize(x, xs, xz?, dtype: float32)") ", ys, yz?, dtype: x)",
+              1, exclude);
 }
