@@ -120,9 +120,9 @@ class Causes(Compare):
                           [0, 5])
 
     def composite(self, data, **attrs):
-        """A Quantize with a tensor as its zero point."""
+        """A Quantize with a tensor as its zero point. A constant without dims would be a number."""
         content = x_graph(data, quantize(ports={"zero_point": "z"}, scales=1, **attrs))
-        content["constants"].append(constant("z", "int32", [], [0]))
+        content["constants"].append(constant("z", "int32", [1], [0]))
         return content
 
     def test_truncation_is_reported(self):
@@ -144,7 +144,8 @@ class Causes(Compare):
         content = self.composite([], dtype="int32")  # 285.3 is 286 in bfloat16
         content["constants"][0] = constant("x", "bfloat16", [1], [1])
         content["nodes"][0]["attrs"]["scales"] = 1 / 285.3
-        self.assert_cause(content, "intermediate precision", 1, [285, 286])
+        self.assert_cause(content, "intermediate precision", 1, [285, 286],
+                          targets=("core", "ttnn@ieee"))
 
     def test_denormals_are_reported(self):
         self.assert_cause(x_graph([1, 0], node("Dequantize", "d", "x", scales=2.0 ** -140,

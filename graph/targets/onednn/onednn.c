@@ -91,8 +91,8 @@ static void scale_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
 }
 
 static void zero_point_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
-    qdq_argument z = parameter_of(ctx, "zero_point");
-    if (z.from_port)
+    qdq_argument z = qdq_argument_of(ctx, "zero_point");
+    if (z.from_port && parameter_of(ctx, "zero_point").given)
         qdq_expect_dtype(ctx, rule, z.name, z.dtype,
                          BYTES | QDQ_SET(INT32) | (is_dequantize(ctx) ? NIBBLES : 0));
 }
