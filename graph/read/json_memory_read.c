@@ -156,6 +156,8 @@ static qdq_status read_config(memory_reader *m, const qdq_item *at, qdq_memory_c
         read_constant(m, qdq_json_text(at->json), out);
         return QDQ_OK;
     }
+    if (!qdq_json_is_object(at->json))
+        return qdq_item_wrong_kind(m->r, at, "an object, or a name such as \"L1_MEMORY_CONFIG\"");
     for (int i = 0; i < TYPES; i++) types[i] = qdq_buffer_type_name((qdq_buffer_type)i);
     for (int i = 0; i < LAYOUTS; i++) layouts[i] = qdq_memory_layout_name((qdq_memory_layout)i);
     QDQ_TRY(qdq_item_check_keys(m->r, at, keys));

@@ -135,7 +135,8 @@ static void a_wrong_key_or_kind_stops_reading_and_is_named(void **state) {
     static const struct {
         const char *keys, *text;
     } cases[] = {
-        {", \"memory_config\": 1", "memory_config is a number, wanted an object"},
+        {", \"memory_config\": 1",
+         "memory_config is a number, wanted an object, or a name such as \"L1_MEMORY_CONFIG\""},
         {CONFIG("\"buffertype\": \"L1\""),
          "memory_config: key 'buffertype' is unknown; did you mean 'buffer_type'?"},
         {CONFIG("\"buffer_type\": 1"), "memory_config.buffer_type is a number, wanted a string"},
