@@ -118,7 +118,7 @@ typedef struct example {
 #define TYPECAST(yes) \
     {"device_typecast = " #yes, CAST_TO(UINT8), ON(.device_typecast = yes), OF(300, -3, 2.75, NAN)}
 #define BLOCK_STORE(mode) \
-    {"block_float_store = " #mode, CAST_TO(BFLOAT8_B), ON(.block_float_store = mode), OF(1.0078125, 0.5)}
+    {"block_float_store = " #mode, CAST_TO(BFLOAT8_B), ON(.block_float_store = mode), OF(2, 1.0078125, 1.015625)}
 #define AT_RUN_TIME(text, s) \
     {"s = " text, .kind = QUANTIZE_AT_RUN_TIME, .x = QDQ_FLOAT32, .y = QDQ_INT8, .scale = (s), .zero_point = 3, \
      OF(1, -1, 0, INFINITY, -INFINITY, NAN)}
