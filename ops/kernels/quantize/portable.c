@@ -16,6 +16,7 @@ static bool is_core(const qdq_numerics *n) {
     plain.float_overflow = core.float_overflow;
     plain.narrow = false, plain.quant_min = plain.quant_max = 0;
     plain.choice = core.choice, plain.least_scale = 0, plain.unit_scale_tolerance = 0;
+    plain.block_float_store = core.block_float_store, plain.device_typecast = false;
     return qdq_numerics_equal(&plain, &core);
 }
 
