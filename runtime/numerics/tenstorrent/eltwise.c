@@ -5,17 +5,10 @@
 #include "runtime/numerics/tenstorrent/eltwise.h"
 
 #include "runtime/numerics/tenstorrent/fpu.h"
+#include "runtime/numerics/tenstorrent/patterns.h"
 #include "runtime/numerics/tenstorrent/sfpmad.h"
 #include "runtime/numerics/tenstorrent/sfpu.h"
 #include "runtime/numerics/tenstorrent/tile_formats.h"
-
-#define SIGN_BIT 0x80000000u
-#define MAGNITUDE 0x7FFFFFFFu
-#define INFINITY_BITS 0x7F800000u
-#define NAN_BITS 0x7FC00000u
-#define LEAST_NORMAL 0x00800000u
-#define ONE 0x3F800000u
-#define MINUS_ONE 0xBF800000u
 
 static bool is_zero(uint32_t v) { return (v & MAGNITUDE) < LEAST_NORMAL; }
 

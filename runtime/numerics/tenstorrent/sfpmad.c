@@ -3,13 +3,11 @@
 // same function without branches.
 #include "runtime/numerics/tenstorrent/sfpmad.h"
 
+#include "runtime/numerics/tenstorrent/patterns.h"
+
 enum { SIGN = 31, INFINITE = 255, GUARD_BITS = 3, WIDTH = 27 };  // of a sum: 24 and the guard bits
 
-#define SIGN_BIT 0x80000000u
-#define INFINITY_BITS 0x7F800000u
-#define BLACKHOLE_NAN 0x7FC00000u
 #define WORMHOLE_NAN 0x7F800001u
-#define LEAST_NORMAL 0x00800000u
 
 // A float32 in parts.
 typedef struct parts {
@@ -54,7 +52,7 @@ static bool special(bool wormhole, parts x, parts y, parts z, int exponent, uint
         return false;
     }
     if (bad || cancels || is_nan(z))
-        *result = BLACKHOLE_NAN;
+        *result = NAN_BITS;
     else
         *result = is_infinite(z) ? z.bits : sign | INFINITY_BITS;
     return true;

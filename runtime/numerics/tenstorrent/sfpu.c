@@ -6,16 +6,8 @@
 #include <math.h>
 
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/tenstorrent/patterns.h"
 #include "runtime/numerics/tenstorrent/sfpmad.h"
-
-#define SIGN_BIT 0x80000000u
-#define MAGNITUDE 0x7FFFFFFFu
-#define INFINITY_BITS 0x7F800000u
-#define NAN_BITS 0x7FC00000u
-#define LEAST_NORMAL 0x00800000u
-#define ONE 0x3F800000u
-#define HALF 0x3F000000u
-#define TWO 0x40000000u
 
 //---- Rounding ---------------------------------------------------------------
 

@@ -3,12 +3,8 @@
 #include "runtime/numerics/tenstorrent/tile_formats.h"
 
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/tenstorrent/patterns.h"
 #include "runtime/numerics/tenstorrent/sfpu.h"
-
-#define SIGN_BIT 0x80000000u
-#define MAGNITUDE 0x7FFFFFFFu
-#define INFINITY_BITS 0x7F800000u
-#define LEAST_NORMAL 0x00800000u
 
 static bool is_nan(uint32_t v) { return (v & MAGNITUDE) > INFINITY_BITS; }
 
