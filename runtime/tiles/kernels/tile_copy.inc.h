@@ -49,24 +49,46 @@ static inline size_t piece_of(size_t face_row) { return face_row < PIECE ? face_
 
 static bool begins_a_line(const void *memory) { return (uintptr_t)memory % LINE == 0; }
 
+// Takes the lines of [to + ahead, to + ahead + bytes) into the cache for writing, if `ahead` is not
+// 0. The hardware does not foresee lines that are so far from the last ones, and a copy in L2 waits
+// for them. Only lines of the same copy: others may belong to another thread.
+static inline void expect(const char *to, size_t ahead, size_t bytes) {
+#if defined(__AVX2__)
+    for (size_t at = 0; ahead && at < bytes; at += LINE) __builtin_prefetch(to + ahead + at, 1);
+#else
+    (void)to, (void)ahead, (void)bytes;
+#endif
+}
+
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 //---- From rows --------------------------------------------------------------
+
+#if defined(__AVX2__)
+// Copies the face rows of 4 rows of bytes to a line of the left and of the right face. Each line is
+// stored at once: half a line at a time, left and right in turn, takes a quarter longer while rows
+// and tiles lie in L2.
+static inline void split_bytes(const char *from, size_t pitch, char *left, char *right) {
+    __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)from);
+    __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(from + pitch));
+    __m256i c = _mm256_loadu_si256((const __m256i *)(const void *)(from + 2 * pitch));
+    __m256i d = _mm256_loadu_si256((const __m256i *)(const void *)(from + 3 * pitch));
+    __m256i *to = (__m256i *)(void *)left;
+    _mm256_storeu_si256(to, _mm256_permute2x128_si256(a, b, 0x20));
+    _mm256_storeu_si256(to + 1, _mm256_permute2x128_si256(c, d, 0x20));
+    to = (__m256i *)(void *)right;
+    _mm256_storeu_si256(to, _mm256_permute2x128_si256(a, b, 0x31));
+    _mm256_storeu_si256(to + 1, _mm256_permute2x128_si256(c, d, 0x31));
+}
+#endif
 
 // Copies the two face rows that each of `deep` rows holds, to lines of the left and the right face.
 static inline void split_rows(size_t face_row, size_t deep, const char *from, size_t pitch,
                               char *left, char *right, bool past_cache) {
     const size_t piece = piece_of(face_row);
 #if defined(__AVX2__)
-    if (2 * face_row == PIECE && !past_cache) {  // a piece holds two face rows
-        for (size_t k = 0; k < deep; k += 2) {
-            __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(from + k * pitch));
-            __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(from + (k + 1) * pitch));
-            _mm256_storeu_si256((__m256i *)(void *)(left + k * face_row),
-                                _mm256_permute2x128_si256(a, b, 0x20));
-            _mm256_storeu_si256((__m256i *)(void *)(right + k * face_row),
-                                _mm256_permute2x128_si256(a, b, 0x31));
-        }
+    if (2 * face_row == PIECE && !past_cache) {  // a piece holds two face rows, a line four
+        split_bytes(from, pitch, left, right);
         return;
     }
 #endif
@@ -78,30 +100,33 @@ static inline void split_rows(size_t face_row, size_t deep, const char *from, si
             put(right + k * face_row + at, from + k * pitch + face_row + at, piece, past_cache);
 }
 
-// Fills the tiles line by line. Called with constants for `size` and `past_cache`, as is copy_row.
-// The loops need few instructions for a line, so that many lines are on their way at a time.
+// Fills the tiles line by line; the next tiles will be written `ahead` bytes further, if it is not
+// 0. Called with constants for `size` and `past_cache`, as is copy_row. The loops need few
+// instructions for a line, so that many lines are on their way at a time.
 static inline void copy_group(size_t size, size_t count, const char *rows, size_t pitch,
-                              char *tiles, bool past_cache) {
+                              char *tiles, size_t ahead, bool past_cache) {
     const size_t face_row = QDQ_FACE_DIM * size, face = QDQ_FACE_DIM * face_row;
     const size_t deep = face_row < LINE ? LINE / face_row : 1;  // face rows in a line
     for (size_t r = 0; r < QDQ_TILE_DIM; r += deep) {
         const char *from = rows + r * pitch;
         char *to = tiles + qdq_tile_offset(r, 0) * size;
-        for (size_t i = 0; i < count; i++, from += 2 * face_row, to += 4 * face)
+        for (size_t i = 0; i < count; i++, from += 2 * face_row, to += 4 * face) {
+            expect(to, ahead, deep * face_row), expect(to + face, ahead, deep * face_row);
             split_rows(face_row, deep, from, pitch, to, to + face, past_cache);
+        }
     }
 }
 
 static inline void copy_group_sized(size_t size, size_t count, const char *rows, size_t pitch,
-                                    char *tiles, bool past_cache) {
+                                    char *tiles, size_t ahead, bool past_cache) {
     if (size == 8)
-        copy_group(8, count, rows, pitch, tiles, past_cache);
+        copy_group(8, count, rows, pitch, tiles, ahead, past_cache);
     else if (size == 4)
-        copy_group(4, count, rows, pitch, tiles, past_cache);
+        copy_group(4, count, rows, pitch, tiles, ahead, past_cache);
     else if (size == 2)
-        copy_group(2, count, rows, pitch, tiles, past_cache);
+        copy_group(2, count, rows, pitch, tiles, ahead, past_cache);
     else
-        copy_group(1, count, rows, pitch, tiles, past_cache);
+        copy_group(1, count, rows, pitch, tiles, ahead, past_cache);
 }
 
 void TILES_FROM_ROWS(size_t size, size_t count, const void *rows, size_t pitch, void *tiles,
@@ -112,12 +137,13 @@ void TILES_FROM_ROWS(size_t size, size_t count, const void *rows, size_t pitch, 
         const char *from = (const char *)rows + i * width;
         char *to = (char *)tiles + i * bytes;
         n = least(count - i, GROUP);
+        size_t ahead = count - i >= 2 * GROUP ? GROUP * bytes : 0;
         if (!past_cache) {
-            copy_group_sized(size, n, from, pitch, to, false);
+            copy_group_sized(size, n, from, pitch, to, ahead, false);
         } else if (begins_a_line(to)) {
-            copy_group_sized(size, n, from, pitch, to, true);
+            copy_group_sized(size, n, from, pitch, to, 0, true);
         } else {
-            copy_group_sized(size, n, from, pitch, block, false);
+            copy_group_sized(size, n, from, pitch, block, 0, false);
             qdq_stream_copy(to, block, n * bytes);
         }
     }
@@ -155,22 +181,25 @@ static inline void copy_row(size_t size, size_t count, const char *tiles, size_t
         join_row(face_row, from, from + face, to, past_cache);
 }
 
-static inline void copy_rows(size_t size, size_t count, const char *tiles, char *rows, size_t pitch,
-                             bool past_cache) {
-    for (size_t r = 0; r < QDQ_TILE_DIM; r++)
-        copy_row(size, count, tiles, r, rows + r * pitch, past_cache);
+static inline void copy_row_sized(size_t size, size_t count, const char *tiles, size_t r, char *to,
+                                  bool past_cache) {
+    if (size == 8)
+        copy_row(8, count, tiles, r, to, past_cache);
+    else if (size == 4)
+        copy_row(4, count, tiles, r, to, past_cache);
+    else if (size == 2)
+        copy_row(2, count, tiles, r, to, past_cache);
+    else
+        copy_row(1, count, tiles, r, to, past_cache);
 }
 
-static inline void copy_rows_sized(size_t size, size_t count, const char *tiles, char *rows,
-                                   size_t pitch, bool past_cache) {
-    if (size == 8)
-        copy_rows(8, count, tiles, rows, pitch, past_cache);
-    else if (size == 4)
-        copy_rows(4, count, tiles, rows, pitch, past_cache);
-    else if (size == 2)
-        copy_rows(2, count, tiles, rows, pitch, past_cache);
-    else
-        copy_rows(1, count, tiles, rows, pitch, past_cache);
+// The tiles that follow will be written `ahead` bytes further, if it is not 0.
+static inline void copy_rows(size_t size, size_t count, const char *tiles, char *rows, size_t pitch,
+                             size_t ahead, bool past_cache) {
+    for (size_t r = 0; r < QDQ_TILE_DIM; r++, rows += pitch) {
+        expect(rows, ahead, count * QDQ_TILE_DIM * size);
+        copy_row_sized(size, count, tiles, r, rows, past_cache);
+    }
 }
 
 // Rows that are not aligned to cache lines are written through the cache: the copy of the next
@@ -182,9 +211,10 @@ void ROWS_FROM_TILES(size_t size, size_t count, const void *tiles, void *rows, s
         const char *from = (const char *)tiles + i * bytes;
         char *to = (char *)rows + i * width;
         n = least(count - i, width < LINE && !begins_a_line(to) ? 1 : GROUP);
+        size_t ahead = width < LINE && n == GROUP && count - i >= 2 * n ? n * width : 0;
         if (past_cache && begins_a_line(to) && pitch % LINE == 0 && n * width % LINE == 0)
-            copy_rows_sized(size, n, from, to, pitch, true);
+            copy_rows(size, n, from, to, pitch, 0, true);
         else
-            copy_rows_sized(size, n, from, to, pitch, false);
+            copy_rows(size, n, from, to, pitch, ahead, false);
     }
 }
