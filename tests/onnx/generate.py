@@ -381,6 +381,28 @@ def microsoft():
     keep("microsoft", model(nodes, inputs, outputs, known), feeds)
 
 
+def packed_weights():
+    """MatMulNBits: blocks with and without zero points, rows that end within a block, a bias."""
+    nodes, known, outputs = [], [], []
+    rows = [(4, 32, 64, True), (4, 16, 40, False), (8, 32, 32, True), (4, 32, 128, False)]
+    for i, (bits, block, k, zeros) in enumerate(rows):
+        n, blocks = 6, -(-k // block)
+        packed = RANDOM.integers(0, 256, (n, blocks, block * bits // 8), np.uint8)
+        known += [constant(f"b{i}", packed), constant(f"s{i}", np.abs(floats(n * blocks)))]
+        names = [f"x{i}", f"b{i}", f"s{i}"]
+        if zeros:
+            known.append(constant(f"z{i}", RANDOM.integers(0, 256, n * blocks * bits // 8, np.uint8)))
+            names.append(f"z{i}")
+        if i == 3:
+            known.append(constant("bias", floats(n)))
+            names += ["", "", "bias"]
+        attrs = {"N": n, "K": k, "bits": bits, "block_size": block}
+        nodes.append(N("MatMulNBits", names, [f"y{i}"], domain="com.microsoft", **attrs))
+        outputs.append(info(f"y{i}", None))
+    feeds = {f"x{i}": floats(2, 3, k) for i, (_, _, k, _) in enumerate(rows)}
+    keep("packed_weights", model(nodes, [info(n, a.shape) for n, a in feeds.items()], outputs, known), feeds)
+
+
 def wide():
     """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
     nodes = [
@@ -546,7 +568,8 @@ def empty_ports():
 
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
-          places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft]  # fmt: skip
+          places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
+          packed_weights]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
