@@ -51,7 +51,8 @@ static bool read_limits(const options *opt, qdq_limits *limits) {
 enum { KEPT_FINDINGS = 100000 };
 
 bool graph_options_of(const options *opt, const char *graph, qdq_graph_options *out) {
-    *out = (qdq_graph_options){.target = opt->target, .limits.findings = KEPT_FINDINGS};
+    *out = (qdq_graph_options){
+        .target = opt->target, .limits.findings = KEPT_FINDINGS, .until = opt->until};
     if (opt->target && strcmp(opt->target, "all") == 0) out->target = "core";
     if (read_limits(opt, &out->limits) && input_shapes_of(opt, graph, out)) return true;
     input_shapes_release(out);

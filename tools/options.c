@@ -36,6 +36,9 @@ static const option_row rows[] = {
         "the shape of an input of an ONNX model that leaves dims open"),
     ROW("dim", 0, "NAME=N", LIST, dims, " run check compare plan bench convert ",
         "the size of a dim that an ONNX model names"),
+    ROW("until", 0, "NODE", TEXT, until, " run check compare plan bench convert ",
+        "end an ONNX model at a node, or the node that makes this value; its results are the "
+        "outputs"),
     ROW("output", 'o', "[NAME=]FILE", LIST, outputs, " run ",
         "write an output (-: to standard output); without NAME all of them to one .safetensors"),
     ROW("output", 'o', "FILE.json", LIST, outputs, " convert ",

@@ -19,6 +19,7 @@ typedef struct options {
     string_list operands;  // words that are no options: graphs, an op, a target
     string_list inputs, outputs, expects;
     string_list shapes, dims;  // NAME=N,N,...; NAME=N
+    const char *until;
     const char *target;
     const char *targets;
     const char *float_storage;

@@ -10,11 +10,12 @@ _qdq() {
         ;;
     *:run)
         words=''
-        options='--input --shape --dim --output --expect --tolerance --rows --target --threads --tiled --keep --materialize --device --fast --literal --float-storage --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--input --shape --dim --until --output --expect --tolerance --rows --target --threads --tiled --keep --materialize --device --fast --literal --float-storage --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -i | --input) options='' words='' files=yes ;;
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
+        --until) options='' words='' files='' ;;
         -o | --output) options='' words='' files=yes ;;
         -e | --expect) options='' words='' files=yes ;;
         --tolerance) options='' words='' files='' ;;
@@ -35,10 +36,11 @@ _qdq() {
         ;;
     *:check)
         words=''
-        options='--shape --dim --target --all --strict --device --json --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
+        options='--shape --dim --until --target --all --strict --device --json --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
         case $previous in
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
+        --until) options='' words='' files='' ;;
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao all' files='' ;;
         --device) options='' words='' files=yes ;;
         --max-elements) options='' words='' files='' ;;
@@ -49,11 +51,12 @@ _qdq() {
         ;;
     *:compare)
         words=''
-        options='--input --shape --dim --targets --all --threads --device --fast --literal --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--input --shape --dim --until --targets --all --threads --device --fast --literal --fill --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         -i | --input) options='' words='' files=yes ;;
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
+        --until) options='' words='' files='' ;;
         --targets) options='' words='' files='' ;;
         --threads) options='' words='' files='' ;;
         --device) options='' words='' files=yes ;;
@@ -68,10 +71,11 @@ _qdq() {
         ;;
     *:plan)
         words=''
-        options='--shape --dim --target --tiled --keep --materialize --device --fast --literal --float-storage --map --pages --memory-csv --trace --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--shape --dim --until --target --tiled --keep --materialize --device --fast --literal --float-storage --map --pages --memory-csv --trace --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
+        --until) options='' words='' files='' ;;
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
         --keep) options='' words='all NAME,NAME' files='' ;;
         --device) options='' words='' files=yes ;;
@@ -88,10 +92,11 @@ _qdq() {
         ;;
     *:bench)
         words=''
-        options='--shape --dim --target --threads --tiled --keep --materialize --device --fast --literal --float-storage --fill --repeat --vs-copy --compile --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--shape --dim --until --target --threads --tiled --keep --materialize --device --fast --literal --float-storage --fill --repeat --vs-copy --compile --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
+        --until) options='' words='' files='' ;;
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
         --threads) options='' words='' files='' ;;
         --keep) options='' words='all NAME,NAME' files='' ;;
@@ -109,10 +114,11 @@ _qdq() {
         ;;
     *:convert)
         words=''
-        options='--shape --dim --output --target --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
+        options='--shape --dim --until --output --target --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
         case $previous in
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
+        --until) options='' words='' files='' ;;
         -o | --output) options='' words='' files=yes ;;
         -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
         --max-elements) options='' words='' files='' ;;

@@ -133,6 +133,10 @@ typedef struct contents {
 
 static qdq_status read_contents(qdq_graph *graph, const contents *from,
                                 const qdq_graph_options *options, qdq_error *err) {
+    if (!from->onnx && options && options->until)
+        return qdq_fail(err, QDQ_ERR_ARGUMENT,
+                        "only an ONNX model can end at '%.200s'; this is a graph file",
+                        options->until);
     qdq_status status = from->onnx ? qdq_onnx_read(graph, from->onnx, options, err)
                                    : read_text(graph, from->text, from->length, from->folder, err);
     if (status == QDQ_OK && graph->mempool.failed) status = qdq_fail_memory(err, 1);

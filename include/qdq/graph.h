@@ -46,6 +46,9 @@ typedef struct qdq_graph_options {
     size_t shape_count;
     const qdq_dim_size *dims;
     size_t dim_count;
+    // NULL: the whole model. Otherwise it ends at the node of this name, or the node that makes the
+    // value of this name, and its results are the outputs.
+    const char *until;
 } qdq_graph_options;
 
 //---- Building ---------------------------------------------------------------

@@ -566,10 +566,20 @@ def empty_ports():
     keep("empty_ports", made, {"x": np.arange(12, dtype=np.float32).reshape(1, 2, 2, 3)})  # sums are exact
 
 
+def until():
+    """A node that qdq refuses, and what comes before it. The results are those of the nodes before it."""
+    nodes = [N("Abs", ["x"], ["absolute"], "first"), N("Neg", ["unused"], ["minus"]), N("Relu", ["absolute"], ["middle"], "a_node"),
+             N("NonZero", ["middle"], ["places"], "find")]  # fmt: skip
+    made = model(nodes, [info("x", [4]), info("unused", ["n"])], ["places", "minus"])
+    before = model([nodes[0], nodes[2]], [info("x", [4])], ["middle"])
+    feeds = {"x": floats(4)}
+    keep("until", made, feeds, wanted=expected(before, feeds, False))
+
+
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
-          packed_weights]  # fmt: skip
+          packed_weights, until]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

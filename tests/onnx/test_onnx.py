@@ -25,7 +25,7 @@ def qdq(*words, folder=MODELS):
 
 class Results(unittest.TestCase):
     def test_every_model_gives_the_recorded_results(self):
-        names = [p.stem for p in sorted(MODELS.glob("*.onnx")) if p.stem not in ("refused", "names", "growing")]
+        names = [p.stem for p in sorted(MODELS.glob("*.onnx")) if p.stem not in ("refused", "names", "growing", "until")]
         self.assertGreater(len(names), 10)
         for name in names:
             with self.subTest(name):
@@ -69,7 +69,7 @@ class Convert(unittest.TestCase):
             out = Path(folder) / "out.json"
             done = qdq("convert", "refused.onnx", "-o", out)
             self.assertEqual(done.returncode, 4)
-            self.assertIn("node 'nz': NonZero: is not read", done.stderr)
+            self.assertIn("node 'nz': NonZero: makes a shape that depends on values", done.stderr)
             self.assertEqual(list(Path(folder).iterdir()), [])
         self.assertEqual(qdq("convert", "quantized.onnx").returncode, 2)
 
@@ -108,7 +108,7 @@ class Refusals(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         for words in (
             "input 'text': is string",
-            "node 'nz': NonZero: is not read",
+            "node 'nz': NonZero: makes a shape that depends on values",
             "it is 'where' in the model",
             "node 'foo': Foo of own: is not read",
             "node 'y': If: has a condition that depends on inputs",
@@ -123,6 +123,33 @@ class Refusals(unittest.TestCase):
         ):
             self.assertIn(words, done.stdout)
         self.assertEqual(qdq("run", "refused.onnx", "--fill", "1").returncode, 4)
+
+
+class Until(unittest.TestCase):
+    def test_a_model_ends_at_a_node_or_at_the_node_that_makes_a_value(self):
+        with tempfile.TemporaryDirectory() as name:
+            for end in ("a_node", "middle"):
+                out = Path(name) / f"{end}.npy"
+                done = qdq("run", "until.onnx", "--until", end, "-i", "x=until.in.safetensors#x", "-o", f"middle={out}",
+                           "-e", "until.out.safetensors")  # fmt: skip
+                self.assertEqual((done.returncode, done.stdout), (0, "middle: all 4 elements equal\n"), done.stderr)
+
+    def test_the_refusal_of_an_open_shape_names_the_value_before_it(self):
+        done = qdq("check", "until.onnx", "--dim", "n=1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("node 'places': NonZero: makes a shape that depends on values, wanted fixed shapes; it is 'find' in "
+                      "the model; --until 'middle' ends the model at what it reads [core/op-unsupported]", done.stdout)  # fmt: skip
+
+    def test_the_end_must_be_in_an_onnx_model(self):
+        done = qdq("check", "until.onnx", "--until", "nowhere", "--dim", "n=1")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("the model is to end at 'nowhere', which is no node and no result of one", done.stderr)
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / "g.json"
+            path.write_text('{"format": "qdq/1", "nodes": [], "outputs": []}')
+            done = qdq("check", path, "--until", "y")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("only an ONNX model can end at 'y'", done.stderr)
 
 
 class Hostile(unittest.TestCase):

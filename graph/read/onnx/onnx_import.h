@@ -72,6 +72,9 @@ typedef struct qdq_onnx_node {
 // Adds a finding that the node cannot be converted: `port`, an attribute or NULL, FOUND, wanted
 // WANTED.
 void qdq_onnx_refuse(qdq_onnx_node *node, const char *port, const char *found, const char *wanted);
+// The same with a hint.
+void qdq_onnx_refuse_hint(qdq_onnx_node *node, const char *port, const char *found,
+                          const char *wanted, const char *hint);
 
 // Text for findings.
 #define ONNX_TEXT(node, ...) qdq_text(&(node)->im->graph->findings, __VA_ARGS__)

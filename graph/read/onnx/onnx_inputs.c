@@ -212,7 +212,7 @@ qdq_status qdq_onnx_add_inputs(qdq_onnx_scope *scope) {
     if (!shapes) return qdq_fail_memory(im->err, inputs->count * sizeof *shapes);
     for (size_t i = 0; i < inputs->count; i++) {
         const qdq_onnx_info *info = &inputs->items[i];
-        if (is_constant(scope, info->name) || info->other) continue;
+        if (info->left_out || is_constant(scope, info->name) || info->other) continue;
         if (!find_shape(&sizes, info, &shapes[i])) note_open(&open, info);
     }
     if (open.count)
@@ -221,7 +221,7 @@ qdq_status qdq_onnx_add_inputs(qdq_onnx_scope *scope) {
                         "--shape INPUT=N,N,..., or inputs with -i",
                         open.text);
     for (size_t i = 0; i < inputs->count; i++)
-        if (!is_constant(scope, inputs->items[i].name))
+        if (!inputs->items[i].left_out && !is_constant(scope, inputs->items[i].name))
             QDQ_TRY(add_input(scope, &inputs->items[i], shapes[i]));
     return QDQ_OK;
 }

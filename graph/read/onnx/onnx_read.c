@@ -10,6 +10,7 @@
 #include "graph/names.h"
 #include "graph/read/onnx/file/onnx_decode.h"
 #include "graph/read/onnx/onnx_inputs.h"
+#include "graph/read/onnx/onnx_until.h"
 #include "graph/read/onnx/ops/onnx_ops.h"
 #include "runtime/base/utf8.h"
 
@@ -109,6 +110,7 @@ static qdq_status add_output(qdq_onnx_scope *scope, size_t i) {
 static qdq_status add_all(qdq_onnx_scope *scope) {
     qdq_onnx_import *im = scope->im;
     const qdq_onnx_graph *graph = &im->model.graph;
+    if (im->options && im->options->until) QDQ_TRY(qdq_onnx_end_at(im, im->options->until));
     QDQ_TRY(name_functions(im));
     QDQ_TRY(claim_names(im));
     QDQ_TRY(qdq_onnx_add_initializers(scope, graph));

@@ -224,6 +224,22 @@ static bool check_count(qdq_onnx_node *node, size_t least) {
     return true;
 }
 
+// Refuses ops whose results have as many elements as their inputs' values say.
+static bool refuse_open_result(qdq_onnx_node *node) {
+    static const char *const ops[] = {"NonZero", "NonMaxSuppression", "Unique", "Compress"};
+    bool open = false;
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        open |= !*node->proto->domain && strcmp(node->proto->op, ops[i]) == 0;
+    if (!open) return false;
+    const qdq_onnx_value *x = qdq_onnx_input(node, 0);
+    bool made = x && x->ref.id && node->im->graph->values[x->ref.id].kind == QDQ_VALUE_MADE;
+    qdq_onnx_refuse_hint(
+        node, NULL, "makes a shape that depends on values", "fixed shapes",
+        made ? ONNX_TEXT(node, "--until '%.200s' ends the model at what it reads", x->name)
+             : "docs/onnx.md lists what is read");
+    return true;
+}
+
 // A constant without elements counts as absent where an input may be; Reshape takes it for the
 // shape of a scalar.
 static void drop_empty_inputs(qdq_onnx_node *node, size_t least) {
@@ -239,6 +255,7 @@ static void convert(qdq_onnx_node *node) {
     const qdq_onnx_op *row =
         qdq_onnx_find_op(node->proto->domain, node->proto->op, node->opset, &exists);
     bool computes = qdq_onnx_folds(node->proto->op) && !*node->proto->domain;
+    if (!row && !computes && refuse_open_result(node)) return;
     if (!row && !computes) {
         qdq_onnx_refuse(node, NULL, exists ? "is of an opset that is not read" : "is not read",
                         exists ? ONNX_TEXT(node, "a newer one than %lld", (long long)node->opset)

@@ -48,16 +48,16 @@ const char *qdq_onnx_free_name(qdq_onnx_import *im, const char *wanted, bool own
 //---- Refusals ---------------------------------------------------------------
 
 // Names the node as the model does, where the graph has another name for it.
-static const char *refusal_hint(const qdq_onnx_node *node) {
-    static const char list[] = "docs/onnx.md lists what is read";
+static const char *refusal_hint(const qdq_onnx_node *node, const char *hint) {
     const qdq_onnx_proto *proto = node->proto;
     const char *first = proto->outputs.count ? proto->outputs.items[0] : "";
     const char *given = *proto->name ? proto->name : first;
-    if (!*given || strcmp(given, node->name) == 0) return list;
-    return ONNX_TEXT(node, "it is '%.200s' in the model; %s", given, list);
+    if (!*given || strcmp(given, node->name) == 0) return hint;
+    return ONNX_TEXT(node, "it is '%.200s' in the model; %s", given, hint);
 }
 
-void qdq_onnx_refuse(qdq_onnx_node *node, const char *port, const char *found, const char *wanted) {
+void qdq_onnx_refuse_hint(qdq_onnx_node *node, const char *port, const char *found,
+                          const char *wanted, const char *hint) {
     qdq_findings *f = &node->im->graph->findings;
     const char *domain = node->proto->domain;
     node->refused = true;
@@ -65,7 +65,11 @@ void qdq_onnx_refuse(qdq_onnx_node *node, const char *port, const char *found, c
     if (*domain && strcmp(domain, "ai.onnx") != 0)
         subject.op = qdq_text(f, "%s of %s", node->proto->op, domain);
     qdq_report_add(f, "core", &qdq_core_rules[QDQ_RULE_OP_UNSUPPORTED], subject, found, wanted,
-                   refusal_hint(node));
+                   refusal_hint(node, hint));
+}
+
+void qdq_onnx_refuse(qdq_onnx_node *node, const char *port, const char *found, const char *wanted) {
+    qdq_onnx_refuse_hint(node, port, found, wanted, "docs/onnx.md lists what is read");
 }
 
 //---- Attributes -------------------------------------------------------------

@@ -115,6 +115,7 @@ typedef struct qdq_onnx_info {
     int elem;
     const char *other;  // "sequence", ... in place of a tensor; NULL
     bool has_shape;
+    bool left_out;  // an input that the nodes up to the last one do not need
     ONNX_LIST(qdq_onnx_dim) dims;
 } qdq_onnx_info;
 typedef ONNX_LIST(qdq_onnx_info) qdq_onnx_infos;
