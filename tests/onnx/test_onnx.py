@@ -172,6 +172,15 @@ class Hostile(unittest.TestCase):
         self.assertEqual(done.returncode, 5)
         self.assertIn("the model has more than 25000 nodes with functions inlined", done.stderr)
 
+    def test_a_branch_without_its_result_is_refused(self):
+        head, _, tail = (MODELS / "branches.onnx").read_bytes().rpartition(b"then_y")
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / "m.onnx"
+            path.write_bytes(head + b"then_z" + tail)
+            done = qdq("check", path)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("If: has the result 'then_z', wanted a value that the function or branch makes", done.stdout)
+
     def test_a_cut_file_is_no_model(self):
         data = (MODELS / "quantized.onnx").read_bytes()
         with tempfile.TemporaryDirectory() as name:

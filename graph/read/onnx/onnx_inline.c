@@ -24,12 +24,17 @@ static void leave(qdq_onnx_scope *scope) {
     qdq_symbols_destroy(scope->names);
 }
 
-// The results of the scope become the outputs of the node that it stands for.
+// The results of the scope become the outputs of the node that it stands for. A result that has no
+// value is a finding, without which the outputs would have no type.
 static void take_results(const qdq_onnx_scope *scope, qdq_onnx_node *node) {
     for (size_t i = 0; i < scope->results->count && i < node->output_count; i++) {
         qdq_onnx_value *value = NULL;
         if (qdq_onnx_scope_find(scope, scope->results->items[i], &value) && value)
             qdq_onnx_alias(node, i, value);
+        else if (node->outputs[i])
+            qdq_onnx_refuse(node, NULL,
+                            ONNX_TEXT(node, "has the result '%.128s'", scope->results->items[i]),
+                            "a value that the function or branch makes");
     }
 }
 

@@ -88,7 +88,12 @@ static qdq_status add_output(qdq_onnx_scope *scope, size_t i) {
         qdq_report_add(f, "core", &qdq_core_rules[QDQ_RULE_VALUE_UNKNOWN],
                        (qdq_subject){.node = info->name, .kind = "output"}, "is made by no node",
                        NULL, NULL);
-    } else if (value->elem != ONNX_UNDEFINED || value->why_not) {
+    } else if (value->elem == ONNX_UNDEFINED && !value->why_not) {
+        if (!f->errors)  // else its maker was refused
+            qdq_report_add(f, "core", &qdq_core_rules[QDQ_RULE_VALUE_UNKNOWN],
+                           (qdq_subject){.node = info->name, .kind = "output"},
+                           "has no value: its node makes fewer", NULL, NULL);
+    } else {
         // A node that stands for the output, so that a value that cannot be added is told.
         qdq_onnx_proto proto = {.name = info->name, .op = "output", .domain = "", .overload = ""};
         qdq_onnx_node node = {.im = im, .proto = &proto, .name = info->name};
