@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "ops/infer.h"
+#include "ops/movement/movement.h"
 #include "runtime/numerics/dtype.h"
 #include "runtime/numerics/elementary64.h"
 
 #define SET_ORDERED (QDQ_SET_FLOATS | QDQ_SET(FLOAT64) | QDQ_SET_INTS | QDQ_SET_WIDE_INTS)
 
 typedef struct order_params {
-    qdq_dtype dtype;
+    qdq_dtype dtype, y_dtype;
     bool least, nan_is_best, last;
     size_t length, stride;  // of a slice: its elements, and the distance from one to the next
     size_t k;
@@ -117,7 +118,7 @@ static void find_next(const order_params *p, const void *x, size_t at, const fou
 // A unit is a slice.
 static void find_top(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
     const order_params *p = params;
-    size_t size = qdq_dtype_size(p->dtype);
+    size_t size = qdq_dtype_size(p->dtype), y_size = qdq_dtype_size(p->y_dtype);
     found best[AT_ONCE] = {{0, 0}};
     for (size_t slice = begin; slice < end; slice++) {
         size_t at = start_of(p, slice);
@@ -130,8 +131,8 @@ static void find_top(const void *params, const qdq_tensors *tensors, size_t begi
             for (size_t i = 0; i < n; i++, to += p->stride) {
                 const char *x = (const char *)tensors->x[0];
                 if (tensors->y[0])
-                    memcpy((char *)tensors->y[0] + to * size,
-                           x + (at + best[i].index * p->stride) * size, size);
+                    qdq_move(p->dtype, x + (at + best[i].index * p->stride) * size, p->y_dtype,
+                             (char *)tensors->y[0] + to * y_size, 1);
                 if (tensors->y[1]) ((int64_t *)tensors->y[1])[to] = (int64_t)best[i].index;
             }
         }
@@ -149,6 +150,7 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, order_
     int dim = (int)(axis < 0 ? axis + shape.rank : axis);
     *p = own;
     p->dtype = ctx->inputs[0].type.dtype;
+    p->y_dtype = ctx->outputs[0].dtype;  // of TopK; another one where floats are stored as bfloat16
     p->length = (size_t)shape.dims[dim];
     p->stride = 1;
     for (int i = dim + 1; i < shape.rank; i++) p->stride *= (size_t)shape.dims[i];

@@ -17,6 +17,7 @@ typedef struct chip_integer {
     int32_t folded;      // what the zero point has too much: 128 or 0
     int32_t keeps_sign;  // -1; 0: the sign is dropped
     int32_t low, high;   // of y
+    int32_t wraps;       // composite uint8: the bits of y that remain
 } chip_integer;
 
 // A rounded magnitude as a code of y.

@@ -117,7 +117,7 @@ static inline int32_t composite_int32(chip_integer c, uint32_t sum) {
     return composite_clamped(c, composite_truncated(sum));
 }
 static inline int32_t composite_uint8(chip_integer c, uint32_t sum) {
-    return composite_clamped(c, composite_truncated(sum) & 0xFF);
+    return composite_clamped(c, composite_truncated(sum) & c.wraps);
 }
 // Quantize with scale 1 and zero point 0.
 static inline int32_t composite_away(chip_integer c, uint32_t sum) {
@@ -141,7 +141,8 @@ enum { COMPOSITE_FOLDS_away = 128 };
         const chip_integer c = {.folded = COMPOSITE_FOLDS_##stage,                              \
                                 .keeps_sign = -1,                                               \
                                 .low = (int32_t)p->range.quant_min,                             \
-                                .high = (int32_t)p->range.quant_max};                           \
+                                .high = (int32_t)p->range.quant_max,                            \
+                                .wraps = (int32_t)qdq_dtype_get(p->y_dtype)->greatest};         \
         const size_t x_size = qdq_dtype_size(p->x_dtype), y_size = qdq_dtype_size(p->y_dtype);  \
         const bool narrow = COMPOSITE_NARROWS_##x_name, lists = views[0].step || views[1].step; \
         bool known = false;                                                                     \

@@ -86,6 +86,22 @@ static void integers_of_64_bits_are_compared_exactly(void **state) {
     assert_memory_equal(indices, ((int64_t[]){1, 4, 2, 3, 0}), sizeof indices);
 }
 
+static void values_stored_as_bfloat16_are_numbers_of_the_result(void **state) {
+    (void)state;
+    float x[] = {-1.5f, 2, 0.25f, 8}, y[2];
+    qdq_graph *g = qdq_graph_create("top_k", NULL);
+    qdq_value v = qdq_abs(g, qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE(4)), (qdq_unary_attrs){0});
+    qdq_output(g, "y", qdq_top_k(g, v, (qdq_top_k_attrs){.k = QDQ_INT(2)}));
+    qdq_compile_options options = {.float_storage = QDQ_FLOAT_BFLOAT16};
+    qdq_plan *plan = qdq_graph_compile(g, &options, NULL);
+    qdq_exec *exec = qdq_exec_create(plan, NULL, NULL);
+    assert_int_equal(qdq_exec_write(exec, "x", QDQ_FLOAT32, x, 4, NULL), QDQ_OK);
+    qdq_exec_run(exec);
+    assert_int_equal(qdq_exec_read(exec, "y", QDQ_FLOAT32, y, 2, NULL), QDQ_OK);
+    assert_memory_equal(y, ((float[]){8, 2}), sizeof y);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+}
+
 static int64_t run_arg(bool least, qdq_bool last, float *x, size_t n) {
     int64_t y;
     qdq_graph *g = qdq_graph_create("arg", NULL);
@@ -126,6 +142,7 @@ int main(void) {
         cmocka_unit_test(results_are_those_of_a_sort),
         cmocka_unit_test(nan_is_greatest_and_zeros_are_equal),
         cmocka_unit_test(integers_of_64_bits_are_compared_exactly),
+        cmocka_unit_test(values_stored_as_bfloat16_are_numbers_of_the_result),
         cmocka_unit_test(the_first_or_last_of_equal_elements_counts),
         cmocka_unit_test(more_than_there_are_is_refused),
     };
