@@ -403,6 +403,38 @@ def packed_weights():
     keep("packed_weights", model(nodes, [info(n, a.shape) for n, a in feeds.items()], outputs, known), feeds)
 
 
+def recurrent():
+    """RNN, GRU and LSTM in all directions. Weights are constants but for the last node, whose first states are zeros."""
+    random = np.random.default_rng(15)
+    numbers = lambda *shape: (random.standard_normal(shape) * 0.5).astype(np.float32)
+    steps, batch, wide, hidden = 5, 2, 3, 4
+    rows = [
+        ("RNN", "forward", {}), ("RNN", "bidirectional", {"activations": ["Relu", "Tanh"]}), ("GRU", "reverse", {}),
+        ("GRU", "bidirectional", {"linear_before_reset": 1}), ("GRU", "forward", {"clip": 0.3}), ("LSTM", "bidirectional", {}),
+        ("LSTM", "forward", {"peepholes": True}), ("LSTM", "reverse", {"input_forget": 1}), ("LSTM", "forward", {"fed": True}),
+    ]  # fmt: skip
+    nodes, known, outputs, feeds = [], [], [], {"x": numbers(steps, batch, wide)}
+    for i, (op, direction, attrs) in enumerate(rows):
+        gates, both = {"RNN": 1, "GRU": 3, "LSTM": 4}[op], 1 + (direction == "bidirectional")
+        fed, peepholes = attrs.pop("fed", False), attrs.pop("peepholes", False)
+        arrays = {"w": numbers(both, gates * hidden, wide), "r": numbers(both, gates * hidden, hidden),
+                  "b": numbers(both, 2 * gates * hidden), "lengths": None}
+        if not fed:
+            arrays["h"] = numbers(both, batch, hidden)
+            arrays |= {"c": numbers(both, batch, hidden)} if op == "LSTM" else {}
+        if peepholes:
+            arrays["p"] = numbers(both, 3 * hidden)
+        names = [f"{key}{i}" if array is not None else "" for key, array in arrays.items()]
+        arrays = {f"{key}{i}": array for key, array in arrays.items() if array is not None}
+        feeds |= arrays if fed else {}
+        known += [] if fed else [constant(name, array) for name, array in arrays.items()]
+        made = [f"y{i}", f"last{i}", f"cell{i}"][: 2 + (op == "LSTM")]
+        made[0] = "" if i == 2 else made[0]
+        nodes.append(N(op, ["x", *names], made, hidden_size=hidden, direction=direction, **attrs))
+        outputs += [info(name, None) for name in made if name]
+    keep("recurrent", model(nodes, [info(n, a.shape) for n, a in feeds.items()], outputs, known), feeds)
+
+
 def wide():
     """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
     nodes = [
@@ -579,7 +611,7 @@ def until():
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
-          packed_weights, until]  # fmt: skip
+          packed_weights, until, recurrent]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

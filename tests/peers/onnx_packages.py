@@ -53,8 +53,9 @@ MODELS = {
                                {"x": images(1, 3, 320, 320)}),
     "rapidocr recognizer": Model("rapidocr-onnxruntime==1.4.4", "ch_PP-OCRv4_rec_infer.onnx",
                                  {"x": images(1, 3, 48, 320)}),
-    "silero without If": Model("silero-vad==6.2.3", "silero_vad_op18_ifless.onnx", SILERO),
     "silero 16 kHz": Model("silero-vad==6.2.3", "silero_vad_16k_op15.onnx", SILERO),
+    "silero 16 kHz, series": Model("silero-vad==6.2.3", "silero_vad_16k_sequence.onnx",
+                                   {"input": speech(4, 576)}),
 }  # fmt: skip
 TOLERANCE = 1e-5
 

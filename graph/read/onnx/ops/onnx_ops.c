@@ -238,6 +238,10 @@ static const qdq_onnx_op rows[] = {
     {MS, "QLinearAveragePool", 1, 4, NULL, qdq_onnx_qlinear_average_pool, {"x", "xs", "xz", "ys",
      "yz"}, {{0}}},
     {MS, "MatMulNBits", 1, 3, NULL, qdq_onnx_matmul_nbits, {"a"}, {{0}}},
+    // Loops over time
+    {"", "RNN", 7, 3, NULL, qdq_onnx_recurrent, {0}, {{0}}},
+    {"", "GRU", 7, 3, NULL, qdq_onnx_recurrent, {0}, {{0}}},
+    {"", "LSTM", 7, 3, NULL, qdq_onnx_recurrent, {0}, {{0}}},
     {"", "Identity", 1, 1, NULL, qdq_onnx_identity, {0}, {{0}}},
     {"", "Dropout", 7, 1, NULL, qdq_onnx_dropout, {0}, {{0}}},
 };

@@ -54,6 +54,8 @@ qdq_onnx_convert qdq_onnx_lp_norm, qdq_onnx_global_lp_pool, qdq_onnx_instance_no
     qdq_onnx_qlinear_concat, qdq_onnx_dynamic_matmul, qdq_onnx_qgemm, qdq_onnx_fused_matmul;
 // onnx_nbits.c
 qdq_onnx_convert qdq_onnx_matmul_nbits;
+// onnx_recurrent.c
+qdq_onnx_convert qdq_onnx_recurrent;
 // onnx_norm.c
 qdq_onnx_convert qdq_onnx_layer_norm, qdq_onnx_rms_norm, qdq_onnx_group_norm, qdq_onnx_batch_norm;
 // onnx_move.c

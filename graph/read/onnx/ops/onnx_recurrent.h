@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A direction of RNN, GRU or LSTM while its time steps become nodes.
+//
+// Values of a step are [1, batch, n]. H is the hidden size, G the number of gates: W is [D, G * H,
+// I] and R is [D, G * H, H], for each of D directions.
+#ifndef QDQ_GRAPH_READ_ONNX_RECURRENT_H
+#define QDQ_GRAPH_READ_ONNX_RECURRENT_H
+
+#include "graph/read/onnx/ops/onnx_formula.h"
+
+enum { QDQ_ONNX_MOST_ACTIVATIONS = 3 };
+
+typedef enum { QDQ_ONNX_RNN, QDQ_ONNX_GRU, QDQ_ONNX_LSTM } qdq_onnx_recurrence;
+
+// One direction of a node.
+typedef struct qdq_onnx_direction {
+    qdq_onnx_node *node;
+    const qdq_onnx_op *row;
+    qdq_onnx_recurrence kind;
+    int64_t at, gates, hidden, steps;
+    bool reverse, batch_first, clips;
+    double clip;
+    const char *activations[QDQ_ONNX_MOST_ACTIVATIONS];  // our ops
+    qdq_value xw;                                        // x * W + its bias, of all steps
+    qdq_value r, rb, r_last, rb_last;  // `last`: of GRU's third gate, which r and rb then lack
+    qdq_value peephole[3];             // of the gates i, o, f; id 0: none
+    qdq_value h, c;                    // the state
+} qdq_onnx_direction;
+
+// The value of a formula that may use the values of a direction, `more`, the activations $0, $1 and
+// $2, and these lists: `g0` to `g4`, where gates begin and end; `this` and `next`, which direction.
+qdq_value qdq_onnx_compute(const qdq_onnx_direction *d, const char *text, const qdq_onnx_term *more,
+                           size_t count);
+
+// Adds the nodes of step t, and sets the state after it.
+void qdq_onnx_run_step(qdq_onnx_direction *d, int64_t t);
+
+#endif
