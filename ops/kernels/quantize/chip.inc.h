@@ -246,12 +246,12 @@ static inline void chip_zero_points(chip_integer c, qdq_view view, size_t n, chi
     void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,           \
                             const void *restrict x, void *restrict y, size_t n) {                  \
         const qdq_quant_params *p = params;                                                        \
-        const chip_integer c = {(is_wormhole),                                                     \
-                                (is_even),                                                         \
-                                (is_folded) ? 128 : 0,                                             \
-                                (is_unsigned) ? 0 : -1,                                            \
-                                (int32_t)p->range.quant_min,                                       \
-                                (int32_t)p->range.quant_max};                                      \
+        const chip_integer c = {.wormhole = (is_wormhole),                                         \
+                                .even = (is_even),                                                 \
+                                .folded = (is_folded) ? 128 : 0,                                   \
+                                .keeps_sign = (is_unsigned) ? 0 : -1,                              \
+                                .low = (int32_t)p->range.quant_min,                                \
+                                .high = (int32_t)p->range.quant_max};                              \
         const size_t x_size = qdq_dtype_size(p->x_dtype), y_size = qdq_dtype_size(p->y_dtype);     \
         const int32_t z = (int32_t)views[1].data[0];                                               \
         uint32_t inverse;                                                                          \
@@ -295,12 +295,12 @@ static inline void chip_zero_points(chip_integer c, qdq_view view, size_t n, chi
                             const void *restrict x, void *restrict y, size_t n) {          \
         const qdq_quant_params *p = params;                                                \
         bool alike = !views[0].step && !views[1].step && !views[2].step && !views[3].step; \
-        const chip_integer c = {(is_wormhole),                                             \
-                                (is_even),                                                 \
-                                (is_folded) ? 128 : 0,                                     \
-                                (is_unsigned) ? 0 : -1,                                    \
-                                (int32_t)p->range.quant_min,                               \
-                                (int32_t)p->range.quant_max};                              \
+        const chip_integer c = {.wormhole = (is_wormhole),                                 \
+                                .even = (is_even),                                         \
+                                .folded = (is_folded) ? 128 : 0,                           \
+                                .keeps_sign = (is_unsigned) ? 0 : -1,                      \
+                                .low = (int32_t)p->range.quant_min,                        \
+                                .high = (int32_t)p->range.quant_max};                      \
         float ratio =                                                                      \
             qdq_float_from_bits(views[0].data[0]) / qdq_float_from_bits(views[2].data[0]); \
         float shift = (float)(int32_t)views[1].data[0] * ratio;                            \
