@@ -26,7 +26,7 @@ static bool is_needed(const needs *n, const char *name) {
 
 static qdq_status need_graph(const needs *n, const qdq_onnx_graph *graph);
 
-// What a node reads, its branches included.
+// Marks all that a node reads, in its branches too.
 static qdq_status need_inputs(const needs *n, const qdq_onnx_proto *node) {
     for (size_t i = 0; i < node->inputs.count; i++) QDQ_TRY(need(n, node->inputs.items[i]));
     for (size_t i = 0; i < node->attrs.count; i++)

@@ -253,8 +253,8 @@ void qdq_ttnn_int32_range_rne(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     "is int32: results are clamped to -128..127", NULL);
 }
 
-// What of a composite Quantize, or of the half of Requantize that quantizes, no source settles;
-// NULL: nothing.
+// Names the part of a composite Quantize, or of the quantizing half of Requantize, that no source
+// settles; NULL: all is settled.
 static const char *unsettled(const qdq_op_context *ctx, const char *scale, const char *zero_point,
                              qdq_dtype x) {
     if (qdq_ttnn_argument(ctx, zero_point).scalar) return NULL;

@@ -7,7 +7,7 @@
 // output 2 if the model names it. An operand is a call, a number, an earlier statement, or a term.
 // A number has the dtype of the first other operand of its call that is not bool. `bias?` may be
 // absent: its call is then its other operand. After the operands come attributes: a number, a word,
-// [1, 2], or a term; a dtype is that of a value.
+// [1, 2], or a term. A term that names a value stands for the dtype of the value.
 #ifndef QDQ_GRAPH_READ_ONNX_FORMULA_H
 #define QDQ_GRAPH_READ_ONNX_FORMULA_H
 

@@ -45,7 +45,7 @@ void qdq_onnx_mean(qdq_onnx_node *node, const qdq_onnx_op *row) {
         qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, "Divide(sum, count)", terms, 2));
 }
 
-// The exponent may have another dtype than the base, which is that of y. Exponents of floats lose
+// The exponent may have another dtype than the base and y. Exponents of floats lose
 // nothing that counts as float32; an integer to the power of a float is computed in float32.
 void qdq_onnx_pow(qdq_onnx_node *node, const qdq_onnx_op *row) {
     bool base = qdq_onnx_elem_is_real(node->inputs[0]->elem);

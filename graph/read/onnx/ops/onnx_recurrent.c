@@ -63,7 +63,7 @@ static void set_recurrence(qdq_onnx_direction *d) {
     d->r = qdq_onnx_compute(d, "zr = Slice(both, starts: g0, ends: g2, axes: [0])", terms, 1);
 }
 
-// B has the bias of W, then that of R.
+// B has the bias of W, then the bias of R. Returns the first one; id 0: there is none.
 static qdq_value set_biases(qdq_onnx_direction *d) {
     if (!qdq_onnx_input(d->node, B)) return (qdq_value){0};
     int64_t gates = d->gates, most = d->kind == QDQ_ONNX_GRU ? gates - 1 : gates;
