@@ -435,6 +435,20 @@ def recurrent():
     keep("recurrent", model(nodes, [info(n, a.shape) for n, a in feeds.items()], outputs, known), feeds)
 
 
+def pooled_codes():
+    """MaxPool of int8 and uint8, with padding whose bytes would win or lose if they were codes."""
+    random = np.random.default_rng(16)
+    feeds = {"s": random.integers(-128, 0, (1, 2, 7, 6), np.int8), "u": random.integers(0, 256, (1, 2, 7, 6), np.uint8)}
+    nodes = [
+        N("MaxPool", ["s"], ["a"], kernel_shape=[3, 2], pads=[1, 0, 1, 1]), N("MaxPool", ["u"], ["b"], kernel_shape=[2, 2], strides=[2, 3]),
+        N("MaxPool", ["s"], ["c"], kernel_shape=[2, 2], dilations=[2, 1]), N("MaxPool", ["u"], ["d"], kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1),
+        N("MaxPool", ["s"], ["e"], kernel_shape=[2, 3], auto_pad="SAME_UPPER"),
+    ]  # fmt: skip
+    inputs = [info("s", feeds["s"].shape, T.INT8), info("u", feeds["u"].shape, T.UINT8)]
+    outputs = [info(name, None, T.UINT8 if name in "bd" else T.INT8) for name in "abcde"]
+    keep("pooled_codes", model(nodes, inputs, outputs), feeds)
+
+
 def wide():
     """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
     nodes = [
@@ -611,7 +625,7 @@ def until():
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
-          packed_weights, until, recurrent]  # fmt: skip
+          packed_weights, until, recurrent, pooled_codes]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

@@ -169,16 +169,6 @@ static void set_pool(qdq_onnx_call *call, const window *w, bool dilations) {
     qdq_onnx_set_word(call, "data_format", "NCX");
 }
 
-void qdq_onnx_max_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
-    window w;
-    bool beyond;
-    qdq_onnx_call call;
-    qdq_onnx_begin_row(&call, node, row);
-    if (!read_pool(node, &w, &beyond)) return;
-    set_pool(&call, &w, true);
-    qdq_onnx_finish(&call);
-}
-
 // Whether AvgPool can do it: no dilations, and no window beyond padding that counts.
 static bool can_average(qdq_onnx_node *node, const window *w, bool beyond, bool exclude) {
     for (size_t i = 0; i < w->spatial; i++)
@@ -207,7 +197,7 @@ void qdq_onnx_average_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_finish(&call);
 }
 
-// A formula with an AvgPool over the node's window, whose attributes are the formula's terms.
+// A formula with a pool over the node's window, whose attributes are the formula's terms.
 static void bind_pool(qdq_onnx_node *node, const qdq_onnx_op *row, const window *w,
                       const char *text, double p, bool exclude) {
     double elements = 1;
@@ -217,12 +207,32 @@ static void bind_pool(qdq_onnx_node *node, const qdq_onnx_op *row, const window 
                                    {.name = "strides", .ints = {w->strides, w->spatial}},
                                    {.name = "begin", .ints = {w->begin, w->spatial}},
                                    {.name = "end", .ints = {w->end, w->spatial}},
+                                   {.name = "dilations", .ints = {w->dilations, w->spatial}},
                                    {.name = "rule", .word = by_rule},
                                    {.name = "exclude", .number = exclude ? 1.0 : 0.0},
                                    {.name = "p", .number = p},
                                    {.name = "root", .number = 1.0 / p},
                                    {.name = "elements", .number = elements}};
     qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, text, terms, sizeof terms / sizeof *terms));
+}
+
+// Codes are pooled as float32, which holds them; ONNX has MaxPool of int8 and uint8.
+void qdq_onnx_max_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    window w;
+    bool beyond;
+    qdq_onnx_call call;
+    if (!read_pool(node, &w, &beyond)) return;
+    if (!qdq_onnx_elem_is_real(node->inputs[0]->elem)) {
+        bind_pool(node, row, &w,
+                  "Cast(MaxPool(Cast(x, dtype: float32), kernel: kernel, strides: strides, "
+                  "pads_begin: begin, pads_end: end, dilations: dilations, auto_pad: rule, "
+                  "data_format: NCX), dtype: x)",
+                  1, false);
+        return;
+    }
+    qdq_onnx_begin_row(&call, node, row);
+    set_pool(&call, &w, true);
+    qdq_onnx_finish(&call);
 }
 
 #define AVERAGE(x)                                                                        \
