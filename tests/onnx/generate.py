@@ -449,6 +449,24 @@ def pooled_codes():
     keep("pooled_codes", model(nodes, inputs, outputs), feeds)
 
 
+def nearest_by_index():
+    """Resize to the nearest element where Interpolate reads another one: of codes, batch, channels, any coordinates."""
+    random = np.random.default_rng(17)
+    feeds = {"f": random.standard_normal((2, 2, 7, 6)).astype(np.float32), "c": random.integers(-128, 128, (2, 2, 7, 6), np.int8)}
+    rows = [
+        ("f", "asymmetric", "floor", [1, 1, 0.6, 1.7]), ("c", "half_pixel", "round_prefer_floor", [1, 1, 2, 2]),
+        ("f", "align_corners", "ceil", [2, 1, 0.5, 2.5]), ("c", "pytorch_half_pixel", "round_prefer_ceil", [1, 3, 1, 1.3]),
+        ("f", "half_pixel", "floor", [1, 1, 1.05, 3]),
+    ]  # fmt: skip
+    nodes, known = [], []
+    for i, (x, coordinates, nearest, scales) in enumerate(rows):
+        known.append(constant(f"s{i}", np.array(scales, np.float32)))
+        nodes.append(N("Resize", [x, "", f"s{i}"], [f"y{i}"], coordinate_transformation_mode=coordinates, nearest_mode=nearest))
+    inputs = [info("f", feeds["f"].shape), info("c", feeds["c"].shape, T.INT8)]
+    outputs = [info(f"y{i}", None, T.FLOAT if row[0] == "f" else T.INT8) for i, row in enumerate(rows)]
+    keep("nearest_by_index", model(nodes, inputs, outputs, known), feeds)
+
+
 def wide():
     """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
     nodes = [
@@ -625,7 +643,8 @@ def until():
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
-          packed_weights, until, recurrent, pooled_codes]  # fmt: skip
+          packed_weights, until, recurrent, pooled_codes,
+          nearest_by_index]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts Resize and Upsample to Interpolate, where every element of the result comes from the
-// same place. Whether it does is computed, whatever the attributes say.
+// same place. Whether it does is computed, whatever the attributes say. Otherwise the nearest
+// elements are gathered dim by dim, in every dtype.
 #include <math.h>
 #include <string.h>
 
-#include "graph/read/onnx/ops/onnx_ops.h"
+#include "graph/read/onnx/ops/onnx_formula.h"
 
 enum { MOST_SIZE = 1 << 20 };  // of a spatial dim of the result
 
@@ -16,28 +17,29 @@ typedef struct resize {
 
 //---- Positions --------------------------------------------------------------
 
-// The position in the input that ONNX reads for element `o` along a dim; NaN for an unknown word.
-static double onnx_position(const resize *r, int dim, int64_t o) {
-    double size = (double)r->in.dims[dim], out = (double)r->out.dims[dim], scale = r->ratio[dim];
-    double exact = size * scale, half = ((double)o + 0.5) / scale - 0.5;
+// The position in the input that ONNX Runtime reads for element `o` along a dim, in its arithmetic:
+// float32. NaN for an unknown word.
+static float onnx_position(const resize *r, int dim, int64_t o) {
+    float size = (float)r->in.dims[dim], out = (float)r->out.dims[dim];
+    float scale = (float)r->ratio[dim], half = ((float)o + 0.5f) / scale - 0.5f;
     const char *c = r->coordinates;
-    if (strcmp(c, "asymmetric") == 0) return (double)o / scale;
+    if (strcmp(c, "asymmetric") == 0) return (float)o / scale;
     if (strcmp(c, "align_corners") == 0)
-        return exact == 1.0 ? 0.0 : (double)o * (size - 1) / (exact - 1);
+        return out == 1.0f ? 0.0f : (float)o * (size - 1.0f) / (out - 1.0f);
     if (strcmp(c, "half_pixel") == 0) return half;
-    if (strcmp(c, "half_pixel_symmetric") == 0) return half + size / 2 * (1 - out / exact);
-    if (strcmp(c, "pytorch_half_pixel") == 0) return out > 1.0 ? half : 0.0;
+    if (strcmp(c, "half_pixel_symmetric") == 0)
+        return size / 2.0f * (1.0f - out / (scale * size)) + ((float)o + 0.5f) / scale - 0.5f;
+    if (strcmp(c, "pytorch_half_pixel") == 0) return out > 1.0f ? half : 0.0f;
     return NAN;
 }
 
-// Positions that are halfway but for their rounding are halfway.
-static double onnx_nearest(const resize *r, double at) {
+static double onnx_nearest(const resize *r, float at) {
     const char *mode = r->nearest;
-    at = nearbyint(at * 1e9) / 1e9;
-    if (strcmp(mode, "round_prefer_floor") == 0) return ceil(at - 0.5);
-    if (strcmp(mode, "round_prefer_ceil") == 0) return floor(at + 0.5);
-    if (strcmp(mode, "floor") == 0) return floor(at);
-    return strcmp(mode, "ceil") == 0 ? ceil(at) : NAN;
+    if (strcmp(mode, "round_prefer_floor") == 0)
+        return (double)(at == truncf(at) + 0.5f ? floorf(at) : roundf(at));
+    if (strcmp(mode, "round_prefer_ceil") == 0) return (double)roundf(at);
+    if (strcmp(mode, "floor") == 0) return (double)floorf(at);
+    return strcmp(mode, "ceil") == 0 ? (double)ceilf(at) : NAN;
 }
 
 // The position that Interpolate reads, given sizes.
@@ -56,8 +58,9 @@ static double clamped(double at, int64_t size) {
 static bool positions_agree(const resize *r, bool corners) {
     for (int dim = 2; dim < r->in.rank; dim++)
         for (int64_t o = 0; o < r->out.dims[dim]; o++) {
-            double at = onnx_position(r, dim, o);
-            if (strcmp(r->mode, "nearest") == 0) at = onnx_nearest(r, at);
+            float position = onnx_position(r, dim, o);
+            bool nearest = strcmp(r->mode, "nearest") == 0;
+            double at = nearest ? onnx_nearest(r, position) : (double)position;
             if (isnan(at)) return false;
             double ours = clamped(our_position(r, dim, o, corners), r->in.dims[dim]);
             if (fabs(clamped(at, r->in.dims[dim]) - ours) > 1e-5) return false;
@@ -94,7 +97,47 @@ static bool read_sizes(qdq_onnx_node *node, resize *r, qdq_onnx_value *given, bo
     return true;
 }
 
-static void convert(qdq_onnx_node *node, resize *r) {
+//---- Nodes ------------------------------------------------------------------
+
+// The index of the nearest element for each index of a dim of the result; NULL: a word of the
+// attributes is unknown, or memory ran out.
+static double *indices_of(qdq_onnx_node *node, const resize *r, int dim) {
+    size_t count = (size_t)r->out.dims[dim];
+    double *indices = qdq_mempool_array(node->im->mempool, count, sizeof *indices);
+    for (size_t o = 0; indices && o < count; o++) {
+        double at = onnx_nearest(r, onnx_position(r, dim, (int64_t)o));
+        if (isnan(at)) return NULL;
+        indices[o] = clamped(at, r->in.dims[dim]);
+    }
+    return indices;
+}
+
+// Gathers along each dim that is scaled. False: the attributes do not allow it.
+static bool gather(qdq_onnx_node *node, const qdq_onnx_op *row, const resize *r) {
+    qdq_onnx_term terms[] = {
+        {.name = "x", .input = node->inputs[0]}, {.name = "indices"}, {.name = "axis"}};
+    int last = -1;
+    for (int dim = 0; dim < r->in.rank; dim++)
+        if (r->ratio[dim] != 1.0) last = dim;
+    for (int dim = 0; dim <= last; dim++) {
+        if (r->ratio[dim] == 1.0) continue;
+        double *indices = indices_of(node, r, dim);
+        if (!indices) return false;
+        terms[1].input =
+            qdq_onnx_list_value(node, "indices", ONNX_INT64, indices, (size_t)r->out.dims[dim]);
+        terms[2].number = dim;
+        qdq_value made = qdq_onnx_formula(node, row,
+                                          dim < last ? "part = Gather(x, indices, axis: axis)"
+                                                     : "Gather(x, indices, axis: axis)",
+                                          terms, 3);
+        if (!made.id) return true;
+        terms[0] = (qdq_onnx_term){.name = "x", .value = made};
+        if (dim == last) qdq_onnx_bind(node, 0, made);
+    }
+    return last >= 0;
+}
+
+static void convert(qdq_onnx_node *node, const qdq_onnx_op *row, resize *r) {
     qdq_findings *f = &node->im->graph->findings;
     bool linear = strcmp(r->mode, "linear") == 0;
     if (!linear && strcmp(r->mode, "nearest") != 0) {
@@ -103,8 +146,11 @@ static void convert(qdq_onnx_node *node, resize *r) {
     }
     bool spatial = r->in.rank >= 3 && r->in.rank <= 5 && r->in.dims[0] == r->out.dims[0] &&
                    r->in.dims[1] == r->out.dims[1];
+    spatial = spatial && qdq_onnx_elem_is_real(node->inputs[0]->elem);
     bool corners = spatial && !positions_agree(r, false);
-    if (!spatial || (corners && !positions_agree(r, true))) {
+    bool fits = spatial && (!corners || positions_agree(r, true));
+    if (!fits && !linear && gather(node, row, r)) return;
+    if (!fits) {
         qdq_onnx_refuse(node, NULL,
                         qdq_text(f, "reads positions from %s to %s that Interpolate does not",
                                  qdq_shape_text(f, r->in), qdq_shape_text(f, r->out)),
@@ -138,7 +184,6 @@ void qdq_onnx_resize(qdq_onnx_node *node, const qdq_onnx_op *row) {
     resize r = start(node, "half_pixel", "round_prefer_floor");
     qdq_onnx_value *scales = qdq_onnx_input(node, 2), *sizes = qdq_onnx_input(node, 3);
     static const char *const refused[] = {"antialias", "exclude_outside"};
-    (void)row;
     for (size_t i = 0; i < 2; i++)
         if (qdq_onnx_int(node, refused[i], 0)) {
             qdq_onnx_refuse(node, refused[i], "is set", "0");
@@ -155,7 +200,7 @@ void qdq_onnx_resize(qdq_onnx_node *node, const qdq_onnx_op *row) {
         qdq_onnx_refuse(node, "scales", "are not given, nor are sizes", "one of the two");
         return;
     }
-    if (read_sizes(node, &r, by_scales ? scales : sizes, by_scales)) convert(node, &r);
+    if (read_sizes(node, &r, by_scales ? scales : sizes, by_scales)) convert(node, row, &r);
 }
 
 // Upsample, and Resize of opset 10: by scales alone, from the corner.
@@ -163,7 +208,6 @@ void qdq_onnx_upsample(qdq_onnx_node *node, const qdq_onnx_op *row) {
     resize r = start(node, "asymmetric", "floor");
     qdq_onnx_value *scales = qdq_onnx_input(node, 1);
     const qdq_onnx_attr *attr = qdq_onnx_attr_find(node, "scales");
-    (void)row;
     if (!scales && attr) {
         double *reals = qdq_mempool_array(node->im->mempool, attr->floats.count, sizeof *reals);
         scales = qdq_onnx_new_value(node->im, "scales");
@@ -176,5 +220,5 @@ void qdq_onnx_upsample(qdq_onnx_node *node, const qdq_onnx_op *row) {
         qdq_onnx_refuse(node, "scales", "are not given", "a number for each dim");
         return;
     }
-    if (read_sizes(node, &r, scales, true)) convert(node, &r);
+    if (read_sizes(node, &r, scales, true)) convert(node, row, &r);
 }
