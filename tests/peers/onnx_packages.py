@@ -40,6 +40,10 @@ def state(batch):
     return lambda rng: np.zeros((2, batch, 128), np.float32)
 
 
+def memory(rng):
+    return np.zeros((1, 1, 128), np.float32)
+
+
 SILERO = {"input": speech(1, 576), "state": state(1), "sr": lambda rng: np.array(16000, np.int64)}
 MODELS = {
     "magika": Model("magika==0.6.1", "standard_v3_2/model.onnx",
@@ -55,7 +59,7 @@ MODELS = {
                                  {"x": images(1, 3, 48, 320)}),
     "silero 16 kHz": Model("silero-vad==6.2.3", "silero_vad_16k_op15.onnx", SILERO),
     "silero 16 kHz, series": Model("silero-vad==6.2.3", "silero_vad_16k_sequence.onnx",
-                                   {"input": speech(4, 576)}),
+                                   {"input": speech(4, 576), "h": memory, "c": memory}),
 }  # fmt: skip
 TOLERANCE = 1e-5
 
