@@ -80,7 +80,7 @@ static const refusal refusals[] = {
 // Appends text with ' for ".
 static void append(char *to, size_t capacity, const char *text) {
     size_t at = strlen(to);
-    for (; *text && at + 1 < capacity; text++) to[at++] = *text == '\'' ? '"' : *text;
+    for (; *text && at + 1 < capacity; text++) to[at++] = (char)(*text == '\'' ? '"' : *text);
     to[at] = '\0';
 }
 

@@ -30,7 +30,7 @@ static void check(const vector *v) {
     static const char *const ports[] = {"x", "indices", "updates", "value", "values"};
     qdq_error err = {0};
     size_t length = strlen(v->graph), bytes = v->count * qdq_dtype_size(v->dtype), count = 0;
-    for (size_t i = 0; i <= length; i++) json[i] = v->graph[i] == '\'' ? '"' : v->graph[i];
+    for (size_t i = 0; i <= length; i++) json[i] = (char)(v->graph[i] == '\'' ? '"' : v->graph[i]);
     qdq_graph *g = qdq_graph_parse(json, length, "vector", NULL, NULL, &err);
     if (!g) fail_msg("%s: %s", v->graph, err.text);
     network_tensor in[INPUTS];

@@ -19,7 +19,7 @@ static int greatest_first(const void *a, const void *b) {
 }
 
 static void run_top(qdq_shape shape, qdq_dtype dtype, void *x, qdq_top_k_attrs attrs, size_t n,
-                    void *y, int64_t *indices) {
+                    void *y, void *indices) {
     size_t count = 1;
     for (int i = 0; i < shape.rank; i++) count *= (size_t)shape.dims[i];
     for (int output = 0; output < 2; output++) {
@@ -102,7 +102,7 @@ static void values_stored_as_bfloat16_are_numbers_of_the_result(void **state) {
     qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-static int64_t run_arg(bool least, qdq_bool last, float *x, size_t n) {
+static int64_t run_arg(bool least, qdq_bool last, void *x, size_t n) {
     int64_t y;
     qdq_graph *g = qdq_graph_create("arg", NULL);
     qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE((int64_t)n, 1));
