@@ -23,6 +23,10 @@
 
 #include "include/qdq/base.h"
 
+// Whether an emulator runs the test (tests/cross/run says so). Long loops over all values take a
+// part of them there; the machine itself goes through all.
+static inline bool unit_emulated(void) { return getenv("QDQ_EMULATED") != NULL; }
+
 //---- Allocation -------------------------------------------------------------
 
 // An allocator that fails from call `fail_at` on (counted from 1; 0: never), or at that call only

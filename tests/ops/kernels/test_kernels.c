@@ -95,6 +95,7 @@ static void make_views(work *w, unsigned round, qdq_view *views) {
 // Compares y[1], made by this row, with y[0], byte by byte; at: where the elements begin.
 static void compare_bytes(const qdq_kernel *k, const work *w, size_t at, size_t n, unsigned round) {
     size_t size = qdq_dtype_size(k->y_dtype);
+    if (memcmp(w->y[0], w->y[1], at + n * size + GUARD) == 0) return;
     for (size_t i = 0; i < at + n * size + GUARD; i++) {
         if (w->y[0][i] == w->y[1][i]) continue;
         uint32_t got = 0, want = 0;
@@ -156,7 +157,10 @@ static void every_kernel_gives_the_bits_of_the_portable_one(void **state) {
     }
     for (size_t i = 0; i < count; i++) {
         if (has_twin(rows, i, rows[i])) continue;  // checked with it
-        for (unsigned round = 0; round < 720; round++) check_twins(rows + i, count - i, round, &w);
+        // 180 rounds have every length with every offset and form of the parameters.
+        unsigned rounds = unit_emulated() ? 180 : 720;
+        for (unsigned round = 0; round < rounds; round++)
+            check_twins(rows + i, count - i, round, &w);
     }
     print_message("%zu of %zu kernels\n", count, total);
 }
@@ -177,22 +181,26 @@ static void same_as_portable(const qdq_kernel *k, const tie_case *c, work *w, si
     uint32_t s = qdq_float_bits(c->scale), z = (uint32_t)c->zero_point;
     bool two = k->family == QDQ_FAMILY_REQUANTIZE;
     uint32_t numbers[4] = {two ? qdq_float_bits(1.0f) : s, two ? 0 : z, s, z};
-    size_t size = qdq_dtype_size(k->y_dtype);
+    size_t size = qdq_dtype_size(k->y_dtype), x_size = qdq_dtype_size(k->x_dtype);
     for (int lists = 0; lists < 3; lists++) {  // none, scales, scales and zero points
         qdq_view views[4];
         for (int i = 0; i < 4; i++) {
             views[i] = (qdq_view){w->params[i], lists > i % 2 ? 1 : 0};
             for (size_t j = 0; j < n; j++) w->params[i][j] = numbers[i];
         }
-        if (!lists) portable_of(k->family)(&c->params, views, w->x, w->y[0], period);
+        if (!lists) {
+            portable_of(k->family)(&c->params, views, w->x, w->y[0], period);
+            for (size_t i = period; i < n; i += period)
+                memcpy(w->y[0] + i * size, w->y[0], (n - i < period ? n - i : period) * size);
+        }
         k->fn(&c->params, views, w->x, w->y[1], n);
+        if (memcmp(w->y[0], w->y[1], n * size) == 0) continue;
         for (size_t i = 0; i < n; i++) {
             uint32_t x = 0;
-            memcpy(&x, w->x + i * qdq_dtype_size(k->x_dtype), qdq_dtype_size(k->x_dtype));
-            const uint8_t *want = w->y[0] + i % period * size;
-            if (memcmp(want, w->y[1] + i * size, size) != 0)
+            memcpy(&x, w->x + i * x_size, x_size);
+            if (memcmp(w->y[0] + i * size, w->y[1] + i * size, size) != 0)
                 fail_msg("%s: x %#x, s %a, z %d: got %#x, want %#x", k->name, x, (double)c->scale,
-                         (int)c->zero_point, w->y[1][i * size], *want);
+                         (int)c->zero_point, w->y[1][i * size], w->y[0][i * size]);
         }
     }
 }
