@@ -467,6 +467,37 @@ def nearest_by_index():
     keep("nearest_by_index", model(nodes, inputs, outputs, known), feeds)
 
 
+def resized():
+    """Resize as weighted sums: every coordinate transformation, cubic, antialias, a part of x, kept proportions, dims of
+    any place, and codes."""
+    random = np.random.default_rng(18)
+    shape, roi = (2, 2, 7, 6), [0, 0, -0.1, 0.2, 1, 1, 0.8, 1.1]
+    feeds = {"f": random.standard_normal(shape).astype(np.float32), "c": random.integers(-128, 128, shape, np.int8)}
+    rows = [
+        ("f", [1, 1, 0.6, 1.7], {"mode": "linear", "coordinate_transformation_mode": "asymmetric"}),
+        ("f", [1, 2, 2, 1], {"mode": "linear"}),
+        ("c", [1, 1, 1.5, 2.1], {"mode": "linear", "coordinate_transformation_mode": "asymmetric"}),
+        ("f", [1, 1, 2.2, 0.7], {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 9.0}),
+        ("f", [1, 1, 2.2, 0.7], {"mode": "nearest", "coordinate_transformation_mode": "tf_crop_and_resize"}),
+        ("f", [1, 1, 1.7, 0.6], {"mode": "cubic", "coordinate_transformation_mode": "half_pixel_symmetric"}),
+        ("f", [1, 1, 2, 3], {"mode": "cubic", "coordinate_transformation_mode": "align_corners", "cubic_coeff_a": -0.5}),
+        ("f", [1, 1, 1.3, 2.2], {"mode": "cubic", "exclude_outside": 1}),
+        ("f", [1, 1, 0.3, 0.5], {"mode": "linear", "antialias": 1}),
+        ("f", [1, 1, 0.35, 1.8], {"mode": "cubic", "antialias": 1, "exclude_outside": 1}),
+        ("f", (9, 20), {"mode": "linear", "axes": [3, 2], "antialias": 1, "keep_aspect_ratio_policy": "not_larger"}),
+        ("f", (9, 20), {"mode": "nearest", "axes": [2, 3], "keep_aspect_ratio_policy": "not_smaller"}),
+        ("f", [1, 1, 1.9, 2.6], {"nearest_mode": "round_prefer_ceil", "coordinate_transformation_mode": "half_pixel_symmetric"}),
+    ]  # fmt: skip
+    nodes, known = [], [constant("roi", np.array(roi, np.float32))]
+    for i, (x, numbers, attrs) in enumerate(rows):
+        scales = isinstance(numbers, list)
+        known.append(constant(f"s{i}", np.array(numbers, np.float32 if scales else np.int64)))
+        nodes.append(N("Resize", [x, "roi" if "tf" in str(attrs) else "", *["", f"s{i}"][scales:]], [f"y{i}"], **attrs))
+    inputs = [info("f", shape), info("c", shape, T.INT8)]
+    outputs = [info(f"y{i}", None, T.FLOAT if row[0] == "f" else T.INT8) for i, row in enumerate(rows)]
+    keep("resized", model(nodes, inputs, outputs, known, opset=19), feeds)
+
+
 def wide():
     """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
     nodes = [
@@ -644,7 +675,7 @@ MODELS = [convolutions, quantized, integer_products, constants, dtypes, external
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
           packed_weights, until, recurrent, pooled_codes,
-          nearest_by_index]  # fmt: skip
+          nearest_by_index, resized]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

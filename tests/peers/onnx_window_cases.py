@@ -169,22 +169,42 @@ def global_pool_case(op):
     return case
 
 
+COORDINATES = ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "half_pixel_symmetric", "tf_crop_and_resize")
+
+
+def resize_attrs(rng, mode):
+    attrs = {"mode": mode, "coordinate_transformation_mode": either(rng, *COORDINATES)}
+    if mode == "nearest":
+        attrs["nearest_mode"] = either(rng, "round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+    elif rng.random() < 0.3:
+        attrs["antialias"] = 1
+        attrs["coordinate_transformation_mode"] = either(rng, *COORDINATES[:-1])
+    if mode == "cubic" and rng.random() < 0.5:
+        attrs["cubic_coeff_a"] = -0.5
+    if mode != "nearest" and (mode == "cubic" or "antialias" in attrs) and rng.random() < 0.5:
+        attrs["exclude_outside"] = 1
+    return attrs
+
+
 def resize(rng):
-    spatial = int(rng.integers(1, 4))
+    mode = either(rng, "nearest", "linear", "cubic")
+    spatial = 2 if mode == "cubic" else int(rng.integers(1, 4))
     x = floats(rng, (1, 2, *some_shape(rng, 1, 5, spatial)))
-    attrs = {"mode": either(rng, "nearest", "linear")}
-    attrs["coordinate_transformation_mode"] = either(rng, "half_pixel", "align_corners",
-                                                     "asymmetric", "pytorch_half_pixel")  # fmt: skip
-    if attrs["mode"] == "nearest":
-        attrs["nearest_mode"] = either(rng, "round_prefer_floor", "round_prefer_ceil", "floor")
+    attrs, roi = resize_attrs(rng, mode), None
+    if attrs["coordinate_transformation_mode"] == "tf_crop_and_resize":
+        ends = rng.uniform(-0.2, 0.4, spatial), rng.uniform(0.6, 1.2, spatial)
+        roi = np.concatenate([[0, 0], ends[0], [1, 1], ends[1]]).astype(np.float32)
     sizes = [int(v) for v in rng.integers(1, 9, spatial)]
     if rng.random() < 0.5:
-        inputs = [x, None, None, np.array([1, 2, *sizes], np.int64)]
+        inputs = [x, roi, None, np.array([1, 2, *sizes], np.int64)]
+        if roi is None and rng.random() < 0.3:
+            attrs |= {"axes": range(2, 2 + spatial), "keep_aspect_ratio_policy": either(rng, "not_larger", "not_smaller")}
+            inputs[3] = inputs[3][2:]
     else:
         scales = [1, 1, *(either(rng, 1.0, 2.0, 3.0, 0.5, 1.5) for _ in range(spatial))]
         scales = [s if d * s >= 1 else 1.0 for s, d in zip(scales, x.shape)]
-        inputs = [x, None, np.array(scales, np.float32)]
-    return one("Resize", inputs, attrs, constants=(2, 3), opset=19)
+        inputs = [x, roi, np.array(scales, np.float32)]
+    return one("Resize", inputs, attrs, constants=(1, 2, 3), opset=19)
 
 
 PRODUCTS = {

@@ -68,7 +68,7 @@ qdq_onnx_convert qdq_onnx_slice, qdq_onnx_split, qdq_onnx_pad, qdq_onnx_expand, 
 qdq_onnx_convert qdq_onnx_conv, qdq_onnx_conv_transpose, qdq_onnx_max_pool, qdq_onnx_average_pool,
     qdq_onnx_lp_pool, qdq_onnx_qlinear_average_pool;
 // onnx_resize.c
-qdq_onnx_convert qdq_onnx_resize, qdq_onnx_upsample;
+qdq_onnx_convert qdq_onnx_resize_node, qdq_onnx_upsample;
 
 // The op's own name, ports and attributes: begins a call with everything that the row says.
 void qdq_onnx_begin_row(qdq_onnx_call *call, qdq_onnx_node *node, const qdq_onnx_op *row);
