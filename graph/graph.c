@@ -7,6 +7,7 @@
 #include "graph/memory/output_tensor.h"
 #include "graph/names.h"
 #include "graph/tensor_file/held_constants.h"
+#include "include/qdq/inspect.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/utf8.h"
 #include "runtime/numerics/dtype.h"
@@ -28,8 +29,12 @@ static void set_up(qdq_graph *graph, const char *name, const qdq_graph_options *
     graph->target_given = target != NULL;
     graph->target = qdq_mempool_strdup(&graph->mempool, target ? target : "core");
     graph->file = "";
-    graph->findings =
-        (qdq_findings){.mempool = &graph->mempool, .file = "", .most = graph->limits.findings};
+    graph->findings = (qdq_findings){.mempool = &graph->mempool,
+                                     .file = "",
+                                     .most = graph->limits.findings,
+                                     .original = qdq_value_original,
+                                     .output_original = qdq_output_original,
+                                     .graph = graph};
     qdq_graph_check_own_name(graph);
     graph->symbols = qdq_symbols_create(graph->allocator, &graph->broken);
     graph->values =
@@ -192,8 +197,8 @@ void qdq_output(qdq_graph *graph, const char *name, qdq_value value) {
     v->uses++;
     v->returned = true;
     graph->outputs = outputs;
-    outputs[graph->output_count] =
-        (qdq_graph_output){qdq_mempool_strdup(&graph->mempool, name ? name : ""), value};
+    outputs[graph->output_count] = (qdq_graph_output){
+        .name = qdq_mempool_strdup(&graph->mempool, name ? name : ""), .value = value};
     if (outputs[graph->output_count].name) graph->output_count++;
 }
 

@@ -12,6 +12,7 @@ typedef enum qdq_value_kind { QDQ_VALUE_INPUT, QDQ_VALUE_CONSTANT, QDQ_VALUE_MAD
 
 typedef struct qdq_graph_value {
     const char *name;
+    const char *original;  // in the file that it was read from; NULL: `name`
     qdq_value_kind kind;
     bool valid;  // its type is known, and its maker has no errors
     qdq_type type;
@@ -27,9 +28,10 @@ typedef struct qdq_graph_value {
 typedef struct qdq_node {
     const qdq_op *op;
     const char *name;
-    void *attrs;                        // the op's attribute struct; the pool owns its arrays
-    qdq_value *inputs;                  // in the order of the op's ports; id 0: not connected
-    size_t input_count;                 // exceeds the number of ports if the last port is variadic
+    const char *original;  // what the file that it was read from calls it; NULL: unknown
+    void *attrs;           // the op's attribute struct; the pool owns its arrays
+    qdq_value *inputs;     // in the order of the op's ports; id 0: not connected
+    size_t input_count;    // exceeds the number of ports if the last port is variadic
     uint32_t outputs[QDQ_MAX_OUTPUTS];  // value ids
     size_t output_count;
     bool valid;
@@ -37,6 +39,7 @@ typedef struct qdq_node {
 
 typedef struct qdq_graph_output {
     const char *name;
+    const char *original;  // in the file that it was read from; NULL: `name`
     qdq_value value;
 } qdq_graph_output;
 

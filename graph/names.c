@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "include/qdq/inspect.h"
 #include "runtime/base/utf8.h"
 
 void qdq_graph_enter_name(qdq_graph *graph, const char *name, uint32_t id, qdq_subject subject) {
@@ -79,18 +80,86 @@ qdq_value qdq_graph_find(const qdq_graph *graph, const char *name) {
     return (qdq_value){id};
 }
 
-// Output names are a set of their own: they enter the table after a byte that no other name begins
-// with.
-void qdq_graph_enter_output_name(qdq_graph *graph, const char *name) {
-    char key[QDQ_MAX_NAME_BYTES + 2] = {'\0'};
+//---- Sets of names ----------------------------------------------------------
+
+// Outputs have a set of names of their own, and original names have two: they enter the table after
+// a byte that no other name begins with.
+enum { OUTPUT_MARK = '\0', VALUE_ORIGINAL_MARK = '\1', OUTPUT_ORIGINAL_MARK = '\2' };
+
+static qdq_status enter_marked(qdq_graph *graph, char mark, const char *name, uint32_t number) {
+    char buffer[QDQ_MAX_NAME_BYTES + 2], *key = buffer;
     size_t length = strlen(name);
-    if (length > QDQ_MAX_NAME_BYTES) return;  // already reported as a finding
-    snprintf(key + 1, sizeof key - 1, "%s", name);
     qdq_error err = {0};
-    qdq_status status = qdq_symbols_add(graph->symbols, key, length + 1, 0, &err);
-    if (status == QDQ_ERR_ARGUMENT)
+    if (length + 2 > sizeof buffer) key = qdq_mempool_array(&graph->mempool, length + 2, 1);
+    if (!key) return QDQ_ERR_MEMORY;  // which the pool remembers
+    key[0] = mark;
+    memcpy(key + 1, name, length + 1);
+    qdq_status status = qdq_symbols_add(graph->symbols, key, length + 1, number, &err);
+    if (status != QDQ_OK && status != QDQ_ERR_ARGUMENT)
+        qdq_fail(&graph->broken, status, "%s", err.text);
+    return status;
+}
+
+static bool find_marked(const qdq_graph *graph, char mark, const char *name, uint32_t *number) {
+    char key[4096] = {mark};
+    size_t length = strlen(name);
+    if (length + 2 > sizeof key) return false;
+    memcpy(key + 1, name, length + 1);
+    return qdq_symbols_find(graph->symbols, key, length + 1, number);
+}
+
+void qdq_graph_enter_output_name(qdq_graph *graph, const char *name) {
+    if (strlen(name) > QDQ_MAX_NAME_BYTES) return;  // already reported as a finding
+    if (enter_marked(graph, OUTPUT_MARK, name, (uint32_t)graph->output_count) == QDQ_ERR_ARGUMENT)
         qdq_graph_report_core(graph, QDQ_RULE_NAME_DUPLICATE, (qdq_subject){.port = "output"},
                               qdq_text(&graph->findings, "name '%s' is given twice", name), NULL);
-    else if (status != QDQ_OK)
-        qdq_fail(&graph->broken, status, "%s", err.text);
+}
+
+bool qdq_graph_find_output(const qdq_graph *graph, const char *name, size_t *index) {
+    uint32_t number = 0;
+    bool found = find_marked(graph, OUTPUT_MARK, name, &number) && number < graph->output_count;
+    *index = number;
+    return found;
+}
+
+//---- Original names ---------------------------------------------------------
+
+void qdq_graph_set_original(qdq_graph *graph, qdq_value value, const char *original) {
+    qdq_graph_value *v = &graph->values[value.id];
+    v->original = qdq_mempool_strdup(&graph->mempool, original);
+    if (v->original) (void)enter_marked(graph, VALUE_ORIGINAL_MARK, original, value.id);
+}
+
+void qdq_graph_set_output_original(qdq_graph *graph, size_t output, const char *original) {
+    graph->outputs[output].original = qdq_mempool_strdup(&graph->mempool, original);
+    (void)enter_marked(graph, OUTPUT_ORIGINAL_MARK, original, (uint32_t)output);
+}
+
+void qdq_graph_set_node_original(qdq_graph *graph, size_t node, const char *original) {
+    graph->nodes[node].original = qdq_mempool_strdup(&graph->mempool, original);
+}
+
+const char *qdq_value_name_of(const qdq_graph *graph, const char *original) {
+    uint32_t id;
+    if (!graph || !original || !find_marked(graph, VALUE_ORIGINAL_MARK, original, &id))
+        return original;
+    return graph->values[id].name;
+}
+
+const char *qdq_output_name_of(const qdq_graph *graph, const char *original) {
+    uint32_t index;
+    if (!graph || !original || !find_marked(graph, OUTPUT_ORIGINAL_MARK, original, &index))
+        return original;
+    return graph->outputs[index].name;
+}
+
+const char *qdq_value_original(const qdq_graph *graph, const char *name) {
+    qdq_value value = qdq_graph_find(graph, name);
+    return value.id && graph->values[value.id].original ? graph->values[value.id].original : name;
+}
+
+const char *qdq_output_original(const qdq_graph *graph, const char *name) {
+    size_t index;
+    if (!graph || !name || !qdq_graph_find_output(graph, name, &index)) return name;
+    return graph->outputs[index].original ? graph->outputs[index].original : name;
 }

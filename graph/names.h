@@ -19,4 +19,12 @@ void qdq_graph_enter_name(qdq_graph *graph, const char *name, uint32_t id, qdq_s
 void qdq_graph_enter_output_name(qdq_graph *graph, const char *name);
 bool qdq_graph_name_is_free(const qdq_graph *graph, const char *name);
 
+// Notes the name that a value, an output or a node has in the file that the graph was read from. If
+// several have the same original name, the first is found by it.
+void qdq_graph_set_original(qdq_graph *graph, qdq_value value, const char *original);
+void qdq_graph_set_output_original(qdq_graph *graph, size_t output, const char *original);
+void qdq_graph_set_node_original(qdq_graph *graph, size_t node, const char *original);
+// The index of the output called `name`; false if there is none.
+bool qdq_graph_find_output(const qdq_graph *graph, const char *name, size_t *index);
+
 #endif

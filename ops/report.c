@@ -67,12 +67,24 @@ static const char *rule_hint(qdq_findings *f, const qdq_rule *rule, const char *
     return qdq_text(f, "%.*sops %s%s", (int)(word - rule->hint), rule->hint, op, word + 6);
 }
 
+// " (in the file: 'ORIGINAL')", where the file has another name; otherwise "".
+static const char *original_note(qdq_findings *f, qdq_subject subject) {
+    bool output = subject.kind && strcmp(subject.kind, "output") == 0;
+    const char *original = subject.node;
+    if (f->graph && subject.node)
+        original = (output ? f->output_original : f->original)(f->graph, subject.node);
+    if (original == subject.node) return "";
+    return qdq_text(f, " (in the file: '%.300s')", original);
+}
+
 // "FILE: node 'N': OP: PORT FOUND, wanted WANTED; HINT" without what is empty.
-static const char *sentence(qdq_findings *f, const qdq_finding *finding, const char *kind) {
+static const char *sentence(qdq_findings *f, const qdq_finding *finding, qdq_subject subject) {
+    const char *kind = subject.kind ? subject.kind : "node";
     bool named = *finding->node != '\0';
-    return qdq_text(f, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s", f->file, *f->file ? ": " : "",
-                    named ? kind : "", named ? " '" : "", finding->node, named ? "': " : "",
-                    finding->op, *finding->op ? ": " : "", finding->port, *finding->port ? " " : "",
+    return qdq_text(f, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s", f->file, *f->file ? ": " : "",
+                    named ? kind : "", named ? " '" : "", finding->node, named ? "'" : "",
+                    named ? original_note(f, subject) : "", named ? ": " : "", finding->op,
+                    *finding->op ? ": " : "", finding->port, *finding->port ? " " : "",
                     finding->found, *finding->wanted ? ", wanted " : "", finding->wanted,
                     *finding->hint ? "; " : "", finding->hint);
 }
@@ -96,7 +108,7 @@ static void keep(qdq_findings *findings, const char *target, const qdq_rule *rul
         .hint = hint ? hint : rule_hint(findings, rule, subject.op),
         .source = rule->source,
     };
-    finding.message = sentence(findings, &finding, subject.kind ? subject.kind : "node");
+    finding.message = sentence(findings, &finding, subject);
     items[findings->count++] = finding;
 }
 

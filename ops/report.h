@@ -7,6 +7,8 @@
 #include "runtime/base/error.h"
 #include "runtime/base/mempool.h"
 
+struct qdq_graph;
+
 // A report in the making. Strings live in the pool.
 typedef struct qdq_findings {
     qdq_mempool *mempool;
@@ -16,6 +18,11 @@ typedef struct qdq_findings {
     size_t most;  // errors kept, and warnings kept; 0: nothing is kept
     size_t errors, warnings;
     qdq_status status;  // of the first error
+    // The name of a value or output in the file that the graph was read from, for sentences; NULL:
+    // the same everywhere.
+    const char *(*original)(const struct qdq_graph *graph, const char *name);
+    const char *(*output_original)(const struct qdq_graph *graph, const char *name);
+    const struct qdq_graph *graph;
 } qdq_findings;
 
 // The subject of a finding. All may be NULL; strings are copied.

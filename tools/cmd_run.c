@@ -17,6 +17,7 @@
 // The outputs of a run and the kept values that options name, copied from the exec. Outputs come
 // first.
 typedef struct results {
+    const qdq_graph *graph;
     qdq_tensor *tensors;
     size_t count, output_count;
 } results;
@@ -36,16 +37,18 @@ static int read_result(const session *s, const qdq_tensor_info *info, results *r
     return EXIT_OK;
 }
 
-static bool names(const string_list *list, const char *name) {
+static bool names(const qdq_graph *graph, const string_list *list, const char *name) {
     tensor_spec spec;
     for (size_t i = 0; i < list->count; i++)
-        if (tensor_spec_parse(list->items[i], &spec) && strcmp(spec.name, name) == 0) return true;
+        if (tensor_spec_of_result(graph, list->items[i], &spec) && strcmp(spec.name, name) == 0)
+            return true;
     return false;
 }
 
 static int read_results(const session *s, const options *opt, results *r) {
     size_t outputs = qdq_plan_output_count(s->plan), kept = qdq_plan_kept_count(s->plan);
     int code = EXIT_OK;
+    r->graph = s->graph;
     r->output_count = outputs;
     r->tensors = calloc(outputs + kept, sizeof *r->tensors);
     if (!r->tensors) return tell_failure(QDQ_ERR_MEMORY, "no memory for the outputs");
@@ -53,7 +56,7 @@ static int read_results(const session *s, const options *opt, results *r) {
         code = read_result(s, qdq_plan_output(s->plan, i), r);
     for (size_t i = 0; code == EXIT_OK && i < kept; i++) {
         const char *name = qdq_plan_kept(s->plan, i)->name;
-        if (names(&opt->outputs, name) || names(&opt->expects, name))
+        if (names(s->graph, &opt->outputs, name) || names(s->graph, &opt->expects, name))
             code = read_result(s, qdq_plan_kept(s->plan, i), r);
     }
     return code;
@@ -85,7 +88,7 @@ static int write_outputs(const results *r, const options *opt) {
     int code = EXIT_OK;
     for (size_t i = 0; code == EXIT_OK && i < opt->outputs.count; i++) {
         tensor_spec spec;
-        (void)tensor_spec_parse(opt->outputs.items[i], &spec);
+        (void)tensor_spec_of_result(r->graph, opt->outputs.items[i], &spec);
         bool holds = !is_stream(spec.file);
         watch_tell(opt->watch, "writing %s", spec.file);
         if (holds) watch_hold_signals(opt->watch);
@@ -160,7 +163,7 @@ static int compare_expect(const results *r, const options *opt, const char *text
     tensor_spec spec;
     int code = EXIT_OK;
     size_t compared = 0;
-    (void)tensor_spec_parse(text, &spec);
+    (void)tensor_spec_of_result(r->graph, text, &spec);
     if (*spec.name) return compare_output(find_result(r, spec.name), &spec, opt, json);
     for (size_t i = 0; i < r->output_count; i++) {
         if (!tensor_file_has(spec.file, r->tensors[i].name)) continue;
@@ -207,7 +210,7 @@ int run_run(const options *opt) {
     int code = check_stdout(opt);
     if (code != EXIT_OK) return code;
     code = session_start(&s, opt);
-    if (code == EXIT_OK) code = outputs_check(s.plan, opt);
+    if (code == EXIT_OK) code = outputs_check(s.graph, s.plan, opt);
     if (code == EXIT_OK) code = give_inputs(s.graph, s.plan, s.exec, opt);
     double seconds = 0;
     if (code == EXIT_OK) {

@@ -86,16 +86,11 @@ static const qdq_attr_desc *value_attr(const qdq_node_text *node, const char **n
 }
 
 static void found_cycle(void *self, const uint32_t *members, size_t count) {
-    enum { SHOWN = 6 };
     const qdq_node_list *list = self;
-    qdq_findings *f = &list->r->graph->findings;
-    const char *first = list->nodes[members[0]].name;
-    const char *path = qdq_text(f, "'%s'", first);
-    for (size_t i = 1; i < count && i < SHOWN && qdq_findings_have_room(f); i++)
-        path = qdq_text(f, "%s <- '%s'", path, list->nodes[members[i]].name);
-    if (count > SHOWN) path = qdq_text(f, "%s <- ... %zu more", path, count - SHOWN);
-    qdq_graph_report_core(list->r->graph, QDQ_RULE_CYCLE, (qdq_subject){.node = first},
-                          qdq_text(f, "it needs its own result: %s <- '%s'", path, first), NULL);
+    const char *names[QDQ_CYCLE_SHOWN];
+    for (size_t i = 0; i < count && i < QDQ_CYCLE_SHOWN; i++)
+        names[i] = list->nodes[members[i]].name;
+    qdq_report_cycle(list->r->graph, names, count);
 }
 
 // Sorts the nodes so that each follows the nodes it needs.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "graph/read/json_nodes.h"
+#include "graph/read/json_originals.h"
 #include "graph/read/json_values.h"
 #include "graph/read/onednn/json_onednn.h"
 #include "graph/read/onnx/onnx_read.h"
@@ -87,8 +88,8 @@ static qdq_status read_names(qdq_reader *r, const qdq_item *top) {
 }
 
 static qdq_status read_graph(qdq_reader *r, const qdq_json_item *json) {
-    static const char *const keys[] = {"$schema",   "format", "name",    "target", "inputs",
-                                       "constants", "nodes",  "outputs", NULL};
+    static const char *const keys[] = {"$schema",   "format", "name",    "target",    "inputs",
+                                       "constants", "nodes",  "outputs", "originals", NULL};
     qdq_item top = {.json = json, .where = ""};
     qdq_node_list list = {.r = r};
     if (!qdq_json_is_object(json))
@@ -103,6 +104,7 @@ static qdq_status read_graph(qdq_reader *r, const qdq_json_item *json) {
     if (!list.names) return r->err->status;
     qdq_status status = qdq_json_read_nodes(&list, &top);
     if (status == QDQ_OK) status = read_outputs(&list, &top);
+    if (status == QDQ_OK) status = qdq_json_read_originals(r, &top);
     qdq_symbols_destroy(list.names);
     return status;
 }

@@ -58,3 +58,14 @@ bool qdq_node_order(const qdq_needs *needs, uint32_t *order, qdq_mempool *mempoo
         if (w.state[i] == UNSEEN) walk_from(&w, (uint32_t)i);
     return true;
 }
+
+void qdq_report_cycle(qdq_graph *graph, const char *const *names, size_t count) {
+    qdq_findings *f = &graph->findings;
+    const char *path = qdq_text(f, "'%s'", names[0]);
+    for (size_t i = 1; i < count && i < QDQ_CYCLE_SHOWN && qdq_findings_have_room(f); i++)
+        path = qdq_text(f, "%s <- '%s'", path, names[i]);
+    if (count > QDQ_CYCLE_SHOWN)
+        path = qdq_text(f, "%s <- ... %zu more", path, count - QDQ_CYCLE_SHOWN);
+    qdq_graph_report_core(graph, QDQ_RULE_CYCLE, (qdq_subject){.node = names[0]},
+                          qdq_text(f, "it needs its own result: %s <- '%s'", path, names[0]), NULL);
+}

@@ -3,7 +3,7 @@
 #ifndef QDQ_GRAPH_READ_NODE_ORDER_H
 #define QDQ_GRAPH_READ_NODE_ORDER_H
 
-#include "runtime/base/mempool.h"
+#include "graph/graph.h"
 
 // Node i needs needs[start[i]] to needs[start[i + 1] - 1]; start has count + 1 entries.
 typedef struct qdq_needs {
@@ -20,5 +20,10 @@ typedef void qdq_cycle_fn(void *self, const uint32_t *members, size_t count);
 // need that closes a cycle is ignored. Linear time. False if memory runs out.
 bool qdq_node_order(const qdq_needs *needs, uint32_t *order, qdq_mempool *mempool,
                     qdq_cycle_fn *on_cycle, void *self);
+
+enum { QDQ_CYCLE_SHOWN = 6 };
+
+// Adds a finding about a cycle of `count` nodes; `names` has the first ones, up to QDQ_CYCLE_SHOWN.
+void qdq_report_cycle(qdq_graph *graph, const char *const *names, size_t count);
 
 #endif

@@ -13,6 +13,7 @@
 #include "include/qdq/tensor_file.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/json_writer.h"
+#include "runtime/base/utf8.h"
 #include "runtime/numerics/dtype.h"
 
 //---- Values -----------------------------------------------------------------
@@ -188,6 +189,47 @@ static void write_node(qdq_json *json, const qdq_graph *graph, const qdq_node *n
     qdq_json_end_object(json);
 }
 
+//---- Original names ---------------------------------------------------------
+
+// Begins the objects that the first name of a kind needs. Bytes that are not UTF-8 cannot be
+// written.
+static void write_original(qdq_json *json, bool *begun, const char *kind, const char *name,
+                           const char *original) {
+    if (!original || qdq_utf8_valid(original, strlen(original)) != strlen(original)) return;
+    if (!begun[0]) {
+        qdq_json_key(json, "originals");
+        qdq_json_begin_object(json);
+    }
+    if (!begun[1]) {
+        qdq_json_key(json, kind);
+        qdq_json_begin_object(json);
+    }
+    begun[0] = begun[1] = true;
+    qdq_json_key(json, name);
+    qdq_json_string(json, original);
+}
+
+static void end_kind(qdq_json *json, bool *begun) {
+    if (begun[1]) qdq_json_end_object(json);
+    begun[1] = false;
+}
+
+static void write_originals(qdq_json *json, const qdq_graph *graph) {
+    bool begun[2] = {false, false};
+    for (size_t i = 1; i < graph->value_count; i++)
+        write_original(json, begun, "values", graph->values[i].name, graph->values[i].original);
+    end_kind(json, begun);
+    for (size_t i = 0; i < graph->output_count; i++)
+        write_original(json, begun, "outputs", graph->outputs[i].name, graph->outputs[i].original);
+    end_kind(json, begun);
+    for (size_t i = 0; i < graph->node_count; i++)
+        write_original(json, begun, "nodes", graph->nodes[i].name, graph->nodes[i].original);
+    end_kind(json, begun);
+    if (begun[0]) qdq_json_end_object(json);
+}
+
+//---- The whole --------------------------------------------------------------
+
 static void write_graph(qdq_json *json, const qdq_graph *graph, const char *tensors) {
     qdq_json_begin_object(json);
     qdq_json_key(json, "format");
@@ -213,6 +255,7 @@ static void write_graph(qdq_json *json, const qdq_graph *graph, const char *tens
         qdq_json_end_object(json);
     }
     qdq_json_end_array(json);
+    write_originals(json, graph);
     qdq_json_end_object(json);
 }
 

@@ -111,6 +111,13 @@ QDQ_API qdq_value qdq_graph_node_output(const qdq_graph *graph, size_t index, si
 
 // The name of a value ("x", "node", "node.port"); "" for no value.
 QDQ_API const char *qdq_value_name(const qdq_graph *graph, qdq_value value);
+// A file may have names that graphs do not allow; its reader then gives values and outputs other
+// names. These return the name in the graph for the name in the file, and the name in the file for
+// the name in the graph; every other name is returned as it is. NULL for a NULL name.
+QDQ_API const char *qdq_value_name_of(const qdq_graph *graph, const char *original);
+QDQ_API const char *qdq_output_name_of(const qdq_graph *graph, const char *original);
+QDQ_API const char *qdq_value_original(const qdq_graph *graph, const char *name);
+QDQ_API const char *qdq_output_original(const qdq_graph *graph, const char *name);
 // Whether `value` is a constant; false for no value and for a NULL graph.
 QDQ_API bool qdq_value_is_constant(const qdq_graph *graph, qdq_value value);
 // The row-major elements of a constant, which live as long as the graph; NULL for every other value

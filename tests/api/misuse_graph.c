@@ -252,6 +252,20 @@ CASE(qdq_value_name) {
     qdq_graph_destroy(g);
 }
 
+// Names of no file are returned as they are.
+CASE(qdq_value_name_of) {
+    EXPECT(!strcmp(qdq_value_name_of(NULL, "z"), "z") && !qdq_value_name_of(NULL, NULL));
+}
+CASE(qdq_output_name_of) {
+    EXPECT(!strcmp(qdq_output_name_of(NULL, "z"), "z") && !qdq_output_name_of(NULL, NULL));
+}
+CASE(qdq_value_original) {
+    EXPECT(!strcmp(qdq_value_original(NULL, "z"), "z") && !qdq_value_original(NULL, NULL));
+}
+CASE(qdq_output_original) {
+    EXPECT(!strcmp(qdq_output_original(NULL, "z"), "z") && !qdq_output_original(NULL, NULL));
+}
+
 CASE(qdq_value_is_constant) {
     qdq_graph *g = misuse_small_graph();
     EXPECT(!qdq_value_is_constant(NULL, (qdq_value){1}));
@@ -307,6 +321,10 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_node_input),
                                     ROW(qdq_graph_node_output),
                                     ROW(qdq_value_name),
+                                    ROW(qdq_value_name_of),
+                                    ROW(qdq_output_name_of),
+                                    ROW(qdq_value_original),
+                                    ROW(qdq_output_original),
                                     ROW(qdq_value_data),
                                     ROW(qdq_graph_numerics),
                                     ROW(qdq_graph_extract),

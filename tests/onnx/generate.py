@@ -671,11 +671,32 @@ def until():
     keep("until", made, feeds, wanted=expected(before, feeds, False))
 
 
+def forbidden_names():
+    """Inputs and outputs with names that graphs do not allow, two of which become the same, and an open dim."""
+    nodes = [N("Sub", ["in\t", "in\n"], ["a_"], "node\t1"), N("Abs", ["a_"], ["out\t"]), N("TopK", ["a_", "k"], ["most", "where"], "top"),
+             N("Cast", ["where"], ["a\t"], to=T.FLOAT)]  # fmt: skip
+    inputs = [info("in\t", ["n"]), info("in\n", ["n"])]
+    made = model(nodes, inputs, ["out\t", "a\t", "where"], [longs("k", 2)])
+    keep("forbidden_names", made, {"in\t": np.array([1, 5, 3], np.float32), "in\n": np.array([4, 1, 1], np.float32)})
+
+
+def unsorted():
+    """Nodes of the main graph that stand before the nodes they need, one through a branch."""
+    branch = h.make_graph([N("Neg", ["middle"], ["by"])], "b", [], [info("by", None)])
+    nodes = [N("Add", ["chosen", "middle"], ["y"]), N("If", ["flag"], ["chosen"], then_branch=branch, else_branch=branch),
+             N("Relu", ["first"], ["middle"]), N("Abs", ["x"], ["first"])]  # fmt: skip
+    made = model(nodes, [info("x", [4])], ["y"], [constant("flag", True)])
+    keep("unsorted", made, {"x": floats(4)})
+    nodes = [N("Abs", ["x"], ["fine"]), N("Add", ["x", "b"], ["a"], "first"), N("Relu", ["a"], ["b"], "second"), N("Neg", ["b"], ["y"])]
+    made = model(nodes, [info("x", [4])], ["y", "fine"])
+    (FOLDER / "cycle.onnx").write_bytes(made.SerializeToString())
+
+
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
           packed_weights, until, recurrent, pooled_codes,
-          nearest_by_index, resized]  # fmt: skip
+          nearest_by_index, resized, forbidden_names, unsorted]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

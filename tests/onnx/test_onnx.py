@@ -5,6 +5,7 @@ command line with models: shapes, refusals, broken files.
     test_onnx.py QDQ_BINARY
 """
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ def qdq(*words, folder=MODELS):
 
 class Results(unittest.TestCase):
     def test_every_model_gives_the_recorded_results(self):
-        names = [p.stem for p in sorted(MODELS.glob("*.onnx")) if p.stem not in ("refused", "names", "growing", "until")]
+        names = [p.stem for p in sorted(MODELS.glob("*.onnx")) if p.stem not in ("refused", "names", "growing", "until", "cycle", "forbidden_names")]
         self.assertGreater(len(names), 10)
         for name in names:
             with self.subTest(name):
@@ -52,6 +53,71 @@ class Results(unittest.TestCase):
             done = qdq("run", "names.onnx", "--fill", "1", "--keep", "all", "-o", f"a_b={path}")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue(path.exists())
+
+
+class Names(unittest.TestCase):
+    OPEN = ["--dim", "n=3"]
+
+    def test_a_graph_has_legal_names_and_no_two_are_the_same(self):
+        done = qdq("run", "forbidden_names.onnx", *self.OPEN, "--fill", "1")
+        self.assertEqual([line.split(":")[0] for line in done.stdout.splitlines()[::2]], ["out_", "a_~2", "where"], done.stderr)
+
+    def test_options_take_the_names_of_the_model_and_of_the_graph(self):
+        rows = [("in\t", "in\n", "out\t", "a\t"), ("in_", "in_~1", "out_", "a_~2")]
+        for first, second, out, other in rows:
+            with self.subTest(first), tempfile.TemporaryDirectory() as name:
+                tensors, path = "forbidden_names.in.safetensors", Path(name) / "y.npy"
+                done = qdq("run", "forbidden_names.onnx", "-i", f"{first}={tensors}#in\t", "-i", f"{second}={tensors}#in\n",
+                           "-o", f"{out}={path}", "-e", f"{other}=forbidden_names.out.safetensors#a\t",
+                           "-e", f"{out}=forbidden_names.out.safetensors#out\t", "-e", "forbidden_names.out.safetensors")  # fmt: skip
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertTrue(path.exists())
+                done = qdq("check", "forbidden_names.onnx", "--shape", f"{first}=3", "--until", out)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = qdq("run", "forbidden_names.onnx", "-i", "forbidden_names.in.safetensors", "-e", "forbidden_names.out.safetensors")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_messages_name_the_original(self):
+        done = qdq("check", "forbidden_names.onnx", "--dim", "n=3", "--target", "onednn")
+        self.assertIn("node 'a_~2' (in the file: 'a?'): Cast: x is int64", done.stdout)
+
+    def test_a_converted_graph_keeps_the_names_of_the_model(self):
+        with tempfile.TemporaryDirectory() as name:
+            out, again = Path(name) / "a.json", Path(name) / "b.json"
+            self.assertEqual(qdq("convert", "forbidden_names.onnx", *self.OPEN, "-o", out).returncode, 0)
+            self.assertEqual(json.loads(out.read_text())["originals"], {
+                "values": {"in_": "in\t", "in_~1": "in\n", "out_": "out\t", "most.indices": "where", "a_~2": "a\t"},
+                "outputs": {"out_": "out\t", "a_~2": "a\t"}, "nodes": {"a_": "node\t1", "most": "top"}})  # fmt: skip
+            self.assertEqual(qdq("convert", out, "-o", again).returncode, 0)
+            self.assertEqual(out.read_text(), again.read_text())
+            done = qdq("run", out, "-i", "forbidden_names.in.safetensors", "-e", "out\t=forbidden_names.out.safetensors#out\t")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_original_names_must_be_names_of_something(self):
+        for originals, wanted in (
+            ({"values": {"z": "Z"}}, "originals.values: the graph has no 'z'"), ({"nodes": {"x": "X"}}, "originals.nodes: the graph has no 'x'"),
+            ({"outputs": {"y": 1}}, "originals.outputs.y is a number, wanted a string"), ({"inputs": {}}, "originals: key 'inputs' is unknown"),
+        ):  # fmt: skip
+            graph = {"format": "qdq/1", "inputs": [{"name": "x", "dtype": "float32", "shape": [2]}],
+                     "outputs": [{"name": "y", "value": "x"}], "originals": originals}  # fmt: skip
+            with tempfile.TemporaryDirectory() as name:
+                path = Path(name) / "g.json"
+                path.write_text(json.dumps(graph))
+                done = qdq("check", path)
+                self.assertEqual(done.returncode, 3, done.stdout)
+                self.assertIn(wanted, done.stderr)
+
+
+class Order(unittest.TestCase):
+    def test_nodes_may_end_where_a_model_that_is_not_sorted_ends(self):
+        done = qdq("check", "unsorted.onnx", "--until", "middle")
+        self.assertEqual((done.returncode, done.stdout), (0, "unsorted.onnx for onnx: 0 errors, 0 warnings\n"))
+
+    def test_a_cycle_is_refused_by_the_names_of_its_nodes(self):
+        done = qdq("check", "cycle.onnx")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("node 'first': it needs its own result: 'first' <- 'second' <- 'first'", done.stdout)
+        self.assertIn("1 error,", done.stdout)
 
 
 class Convert(unittest.TestCase):

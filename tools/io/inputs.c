@@ -157,7 +157,7 @@ static int unknown_input(const qdq_plan *plan, const char *name) {
 }
 
 // A file without NAME must be a .safetensors file with a tensor for some input.
-static int check_nameless(const qdq_plan *plan, const tensor_spec *spec) {
+static int check_nameless(const qdq_graph *graph, const qdq_plan *plan, const tensor_spec *spec) {
     size_t count = qdq_plan_input_count(plan);
     qdq_error err = {0};
     if (is_no_tensor_file(stream_path(spec->file), &err)) return report_error(&err);
@@ -168,8 +168,11 @@ static int check_nameless(const qdq_plan *plan, const tensor_spec *spec) {
     qdq_tensor_file *file = tensor_file_open(spec->file, &err);
     if (!file) return report_error(&err);
     bool used = false;
-    for (size_t i = 0; i < count; i++)
-        used |= qdq_tensor_file_find(file, qdq_plan_input(plan, i)->name) != NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = qdq_plan_input(plan, i)->name;
+        used |= qdq_tensor_file_find(file, name) ||
+                qdq_tensor_file_find(file, qdq_value_original(graph, name));
+    }
     qdq_tensor_file_close(file);
     if (used) return EXIT_OK;
     return tell_failure(QDQ_ERR_PARSE,
@@ -178,32 +181,38 @@ static int check_nameless(const qdq_plan *plan, const tensor_spec *spec) {
 }
 
 // Every --input must match an input.
-static int check_names(const qdq_plan *plan, const options *opt) {
+static int check_names(const qdq_graph *graph, const qdq_plan *plan, const options *opt) {
     for (size_t k = 0; k < opt->inputs.count; k++) {
         tensor_spec spec;
-        if (!tensor_spec_parse(opt->inputs.items[k], &spec))
+        if (!tensor_spec_of_input(graph, opt->inputs.items[k], &spec))
             return tell_failure(QDQ_ERR_ARGUMENT, "--input is '%s', wanted [NAME=]FILE",
                                 opt->inputs.items[k]);
         if (*spec.name && !has_input(plan, spec.name)) return unknown_input(plan, spec.name);
         for (size_t i = 0; *spec.name && i < k; i++) {
             tensor_spec other;
-            if (tensor_spec_parse(opt->inputs.items[i], &other) &&
+            if (tensor_spec_of_input(graph, opt->inputs.items[i], &other) &&
                 strcmp(other.name, spec.name) == 0)
                 return tell_failure(QDQ_ERR_ARGUMENT, "input '%s' is given twice: %s and %s",
                                     spec.name, other.file, spec.file);
         }
-        int code = *spec.name ? EXIT_OK : check_nameless(plan, &spec);
+        int code = *spec.name ? EXIT_OK : check_nameless(graph, plan, &spec);
         if (code != EXIT_OK) return code;
     }
     return EXIT_OK;
 }
 
-// Finds the file for an input: one with its name, or a file without NAME that has such a tensor.
-static bool find_spec(const options *opt, const char *name, tensor_spec *spec) {
+// Finds the file for an input: one with its name, or a file without NAME that has such a tensor, in
+// which the input may have the name that the file of the graph gives it.
+static bool find_spec(const qdq_graph *graph, const options *opt, const char *name,
+                      tensor_spec *spec) {
+    const char *original = qdq_value_original(graph, name);
     for (size_t k = 0; k < opt->inputs.count; k++) {
-        (void)tensor_spec_parse(opt->inputs.items[k], spec);
+        (void)tensor_spec_of_input(graph, opt->inputs.items[k], spec);
         if (*spec->name ? strcmp(spec->name, name) == 0 : tensor_file_has(spec->file, name))
             return true;
+        if (*spec->name || original == name || !tensor_file_has(spec->file, original)) continue;
+        snprintf(spec->tensor, sizeof spec->tensor, "%s", original);
+        return true;
     }
     return false;
 }
@@ -211,7 +220,7 @@ static bool find_spec(const options *opt, const char *name, tensor_spec *spec) {
 static int give_input(const fill_table *fills, const qdq_graph *graph, qdq_exec *exec,
                       const qdq_tensor_info *input, const options *opt, uint64_t seed) {
     tensor_spec spec;
-    if (find_spec(opt, input->name, &spec)) return write_input(exec, input, &spec);
+    if (find_spec(graph, opt, input->name, &spec)) return write_input(exec, input, &spec);
     if (!opt->fill)
         return tell_failure(QDQ_ERR_ARGUMENT,
                             "input '%s' is not given; add -i %s=FILE, or --fill SEED", input->name,
@@ -223,7 +232,7 @@ static int give_input(const fill_table *fills, const qdq_graph *graph, qdq_exec 
 int give_inputs(const qdq_graph *graph, const qdq_plan *plan, qdq_exec *exec, const options *opt) {
     size_t seed;
     fill_table fills = {0};
-    int code = check_names(plan, opt);
+    int code = check_names(graph, plan, opt);
     if (code != EXIT_OK) return code;
     if (!options_number("fill", opt->fill, 0, 0, &seed)) return EXIT_USAGE;
     if (opt->fill && !make_fills(graph, &fills))

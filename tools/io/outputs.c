@@ -47,9 +47,9 @@ static int check_place(const char *file) {
                         strerror(errno));
 }
 
-static int check_output(const qdq_plan *plan, const char *text) {
+static int check_output(const qdq_graph *graph, const qdq_plan *plan, const char *text) {
     tensor_spec spec;
-    if (!tensor_spec_parse(text, &spec) || *spec.tensor)
+    if (!tensor_spec_of_result(graph, text, &spec) || *spec.tensor)
         return tell_failure(QDQ_ERR_ARGUMENT, "--output is '%s', wanted [NAME=]FILE", text);
     bool npy = has_ending(spec.file, ".npy"), named = has_ending(spec.file, ".safetensors");
     if (!*spec.name && !named && (npy || !is_stream(spec.file)))
@@ -76,9 +76,10 @@ static bool is_written(const options *opt, const char *file) {
     return false;
 }
 
-static int check_expect(const qdq_plan *plan, const options *opt, const char *text) {
+static int check_expect(const qdq_graph *graph, const qdq_plan *plan, const options *opt,
+                        const char *text) {
     tensor_spec spec;
-    if (!tensor_spec_parse(text, &spec))
+    if (!tensor_spec_of_result(graph, text, &spec))
         return tell_failure(QDQ_ERR_ARGUMENT, "--expect is '%s', wanted [NAME=]FILE", text);
     int code = *spec.name ? check_name(plan, spec.name) : EXIT_OK;
     if (code != EXIT_OK || is_written(opt, spec.file)) return code;
@@ -94,11 +95,11 @@ static int check_expect(const qdq_plan *plan, const options *opt, const char *te
     return tell_failure(QDQ_ERR_PARSE, "%s has no tensor with the name of an output", spec.file);
 }
 
-int outputs_check(const qdq_plan *plan, const options *opt) {
+int outputs_check(const qdq_graph *graph, const qdq_plan *plan, const options *opt) {
     int code = EXIT_OK;
     for (size_t i = 0; code == EXIT_OK && i < opt->outputs.count; i++)
-        code = check_output(plan, opt->outputs.items[i]);
+        code = check_output(graph, plan, opt->outputs.items[i]);
     for (size_t i = 0; code == EXIT_OK && i < opt->expects.count; i++)
-        code = check_expect(plan, opt, opt->expects.items[i]);
+        code = check_expect(graph, plan, opt, opt->expects.items[i]);
     return code == EXIT_OK ? compare_check_options(opt) : code;
 }

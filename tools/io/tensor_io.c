@@ -36,6 +36,21 @@ bool tensor_spec_parse(const char *text, tensor_spec *out) {
     return file_length > 0 && copy_part(out->file, sizeof out->file, file, file_length);
 }
 
+static bool rename_spec(const char *name, tensor_spec *out) {
+    if (name != out->name) snprintf(out->name, sizeof out->name, "%s", name);
+    return true;
+}
+
+bool tensor_spec_of_input(const qdq_graph *graph, const char *text, tensor_spec *out) {
+    return tensor_spec_parse(text, out) && rename_spec(qdq_value_name_of(graph, out->name), out);
+}
+
+bool tensor_spec_of_result(const qdq_graph *graph, const char *text, tensor_spec *out) {
+    if (!tensor_spec_parse(text, out)) return false;
+    const char *output = qdq_output_name_of(graph, out->name);
+    return rename_spec(output != out->name ? output : qdq_value_name_of(graph, out->name), out);
+}
+
 static qdq_status fail(qdq_error *err, qdq_status status, const char *file, const char *what,
                        const char *name) {
     err->status = status;

@@ -7,12 +7,16 @@
 
 // The parts of "NAME=FILE#TENSOR"; name and tensor are "" if not given.
 typedef struct tensor_spec {
-    char name[256];
+    char name[1024];
     char file[4096];
-    char tensor[256];
+    char tensor[1024];
 } tensor_spec;
 
 bool tensor_spec_parse(const char *text, tensor_spec *out);
+// The same; a name that an input, or an output or value, has in the file of the graph becomes its
+// name in the graph.
+bool tensor_spec_of_input(const qdq_graph *graph, const char *text, tensor_spec *out);
+bool tensor_spec_of_result(const qdq_graph *graph, const char *text, tensor_spec *out);
 
 // A tensor in memory from malloc; tensor_release frees it.
 typedef struct loaded_tensor {

@@ -357,7 +357,13 @@ static void put_graph(qdq_json *json) {
                     " 'nodes': {'type': 'array', 'description': 'in any order',"
                     " 'items': {'$ref': '#/$defs/node'}},"
                     " 'outputs': {'type': 'array', 'minItems': 1,"
-                    " 'items': {'$ref': '#/$defs/output'}}},"
+                    " 'items': {'$ref': '#/$defs/output'}},"
+                    " 'originals': {'type': 'object', 'description':"
+                    " 'names in the file that the graph was converted from', 'properties':"
+                    " {'values': {'$ref': '#/$defs/originals'},"
+                    " 'outputs': {'$ref': '#/$defs/originals'},"
+                    " 'nodes': {'$ref': '#/$defs/originals'}},"
+                    " " SCHEMA_CLOSED_BUT_FOR_NOTES "}},"
                     " 'required': ['format', 'outputs'], " SCHEMA_CLOSED_BUT_FOR_NOTES);
 }
 
@@ -378,6 +384,7 @@ void print_schema(void) {
     put_attr_types(json);
     schema_put_memory(json);
     put_input_and_output(json);
+    json_text(json, "'originals': {'type': 'object', 'additionalProperties': {'type': 'string'}}");
     put_constant(json);
     put_node(json);
     for (size_t op = 0; op < qdq_op_count(); op++) put_op(json, op);

@@ -16,6 +16,7 @@ enum {
 // A value of the model.
 typedef struct qdq_onnx_value {
     const char *name;               // as in the file
+    bool own;                       // a name of the main graph
     int elem;                       // qdq_onnx_elem; ONNX_UNDEFINED if its maker was refused
     qdq_shape shape;                // dims may be 0
     const char *why_not;            // why nothing can read it; NULL
@@ -44,12 +45,16 @@ typedef struct qdq_onnx_import {
     qdq_onnx_file own;  // the model's, if it is a file
     qdq_onnx_file files[QDQ_ONNX_MOST_FILES];
     size_t file_count;
-    qdq_symbols *claimed;    // names of the values of the main graph
+    // Names of the main graph's values, and the names that replace some: -> 0, or 1 + an index into
+    // `others`.
+    qdq_symbols *claimed;
+    qdq_onnx_strings others;
     qdq_symbols *functions;  // "domain\nname\noverload" -> index
     size_t nodes;            // converted, functions and branches included
     size_t numbers;          // elements computed and read so far
     unsigned renamed;        // values with another name than in the file
     int depth;               // of functions and branches within each other
+    bool has_cycle;          // nodes of the main graph that need each other were reported
     qdq_error *err;
 } qdq_onnx_import;
 
@@ -114,6 +119,14 @@ double qdq_onnx_real_at(const qdq_onnx_value *value, size_t i);
 // A name for a value of the graph that is legal and not yet taken: `wanted`, if it is. A name of
 // the model is taken for everything but the value it is `own` to.
 const char *qdq_onnx_free_name(qdq_onnx_import *im, const char *wanted, bool own);
+// Takes the names of the main graph for its values, and replaces those that graphs do not allow.
+qdq_status qdq_onnx_claim_names(qdq_onnx_import *im);
+// The name in the graph of a value of the main graph.
+const char *qdq_onnx_graph_name(const qdq_onnx_import *im, const char *name);
+// Whether `given`, by a user, names what the model calls `name`: by that name or the graph's.
+bool qdq_onnx_is_name(const qdq_onnx_import *im, const char *name, const char *given);
+// Tells the graph the name that the model has for a value.
+void qdq_onnx_note_original(const qdq_onnx_import *im, const qdq_onnx_value *value);
 
 static inline size_t qdq_onnx_count(qdq_shape shape) {
     size_t count = 1;

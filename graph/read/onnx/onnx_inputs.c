@@ -40,7 +40,7 @@ static const qdq_input_shape *given_shape(const qdq_onnx_import *im, const qdq_o
     const qdq_graph_options *options = im->options;
     for (size_t i = 0; options && i < options->shape_count; i++) {
         const qdq_input_shape *shape = &options->shapes[i];
-        if (strcmp(shape->name, info->name) == 0 && (!shape->tentative || is_open(info)))
+        if (qdq_onnx_is_name(im, info->name, shape->name) && (!shape->tentative || is_open(info)))
             return shape;
     }
     return NULL;
@@ -60,17 +60,17 @@ static bool names_dim(const qdq_onnx_graph *graph, const char *name) {
     return false;
 }
 
-static bool names_input(const qdq_onnx_graph *graph, const char *name) {
+static bool names_input(const qdq_onnx_import *im, const char *name) {
+    const qdq_onnx_graph *graph = &im->model.graph;
     for (size_t i = 0; i < graph->inputs.count; i++)
-        if (strcmp(graph->inputs.items[i].name, name) == 0) return true;
+        if (qdq_onnx_is_name(im, graph->inputs.items[i].name, name)) return true;
     return false;
 }
 
 static qdq_status check_options(const qdq_onnx_import *im) {
     const qdq_graph_options *options = im->options;
     for (size_t i = 0; options && i < options->shape_count; i++)
-        if (!options->shapes[i].tentative &&
-            !names_input(&im->model.graph, options->shapes[i].name))
+        if (!options->shapes[i].tentative && !names_input(im, options->shapes[i].name))
             return qdq_fail(im->err, QDQ_ERR_ARGUMENT,
                             "a shape is given for '%.200s', which is no input of the model",
                             options->shapes[i].name);
@@ -197,6 +197,8 @@ static qdq_status add_input(qdq_onnx_scope *scope, const qdq_onnx_info *info, qd
     const char *name = qdq_onnx_free_name(im, info->name, true);
     if (!name) return qdq_fail_memory(im->err, 1);
     value->ref = qdq_input(im->graph, name, dtype, shape);
+    value->own = true;
+    qdq_onnx_note_original(im, value);
     if (qdq_value_type(im->graph, value->ref, NULL, &value->shape)) value->elem = info->elem;
     return QDQ_OK;
 }

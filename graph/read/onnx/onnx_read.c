@@ -46,41 +46,10 @@ static qdq_status name_functions(const qdq_onnx_import *im) {
     return QDQ_OK;
 }
 
-//---- Names that are taken ---------------------------------------------------
-
-static qdq_status claim(const qdq_onnx_import *im, const char *name) {
-    qdq_error own = {0};
-    qdq_status status = qdq_symbols_add(im->claimed, name, strlen(name), 0, &own);
-    if (status == QDQ_OK || status == QDQ_ERR_ARGUMENT) return QDQ_OK;
-    return qdq_fail(im->err, status, "%s", own.text);
-}
-
-// The names of the main graph's values are kept for them.
-static qdq_status claim_names(const qdq_onnx_import *im) {
-    const qdq_onnx_graph *graph = &im->model.graph;
-    for (size_t i = 0; i < graph->inputs.count; i++)
-        QDQ_TRY(claim(im, graph->inputs.items[i].name));
-    for (size_t i = 0; i < graph->initializers.count; i++)
-        QDQ_TRY(claim(im, graph->initializers.items[i].name));
-    for (size_t i = 0; i < graph->nodes.count; i++)
-        for (size_t k = 0; k < graph->nodes.items[i].outputs.count; k++)
-            QDQ_TRY(claim(im, graph->nodes.items[i].outputs.items[k]));
-    return QDQ_OK;
-}
-
 //---- Outputs ----------------------------------------------------------------
 
-// A legal name for an output, which no other has.
-static const char *output_name(qdq_onnx_scope *scope, size_t i, const char *name) {
-    char other[32];
-    if (qdq_graph_name_is_legal(name)) return name;
-    snprintf(other, sizeof other, "output %zu", i);
-    return qdq_mempool_strdup(scope->im->mempool, other);
-}
-
-static qdq_status add_output(qdq_onnx_scope *scope, size_t i) {
+static qdq_status add_output(qdq_onnx_scope *scope, const qdq_onnx_info *info) {
     qdq_onnx_import *im = scope->im;
-    const qdq_onnx_info *info = &im->model.graph.outputs.items[i];
     qdq_findings *f = &im->graph->findings;
     qdq_onnx_value *value = NULL;
     qdq_value ref = {0};
@@ -104,9 +73,11 @@ static qdq_status add_output(qdq_onnx_scope *scope, size_t i) {
             ref = qdq_onnx_ref(&node, value);
     }
     if (!ref.id) ref = qdq_graph_add_invalid(im->graph, NULL);
-    const char *name = output_name(scope, i, info->name);
-    if (!name) return qdq_fail_memory(im->err, 1);
+    const char *name = qdq_onnx_graph_name(im, info->name);
+    size_t before = im->graph->output_count;
     qdq_output(im->graph, name, ref);
+    if (name != info->name && im->graph->output_count > before)
+        qdq_graph_set_output_original(im->graph, before, info->name);
     return im->err->status;
 }
 
@@ -115,13 +86,15 @@ static qdq_status add_output(qdq_onnx_scope *scope, size_t i) {
 static qdq_status add_all(qdq_onnx_scope *scope) {
     qdq_onnx_import *im = scope->im;
     const qdq_onnx_graph *graph = &im->model.graph;
-    if (im->options && im->options->until) QDQ_TRY(qdq_onnx_end_at(im, im->options->until));
     QDQ_TRY(name_functions(im));
-    QDQ_TRY(claim_names(im));
+    QDQ_TRY(qdq_onnx_claim_names(im));
+    QDQ_TRY(qdq_onnx_sort_nodes(im));
+    if (im->options && im->options->until) QDQ_TRY(qdq_onnx_end_at(im, im->options->until));
     QDQ_TRY(qdq_onnx_add_initializers(scope, graph));
     QDQ_TRY(qdq_onnx_add_inputs(scope));
     QDQ_TRY(qdq_onnx_add_nodes(scope, &graph->nodes));
-    for (size_t i = 0; i < graph->outputs.count; i++) QDQ_TRY(add_output(scope, i));
+    for (size_t i = 0; i < graph->outputs.count; i++)
+        QDQ_TRY(add_output(scope, &graph->outputs.items[i]));
     return QDQ_OK;
 }
 

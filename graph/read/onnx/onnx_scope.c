@@ -41,17 +41,30 @@ bool qdq_onnx_scope_find(const qdq_onnx_scope *scope, const char *name, qdq_onnx
     return false;
 }
 
-// The name that a value of this scope has in the graph.
-static const char *full_name(const qdq_onnx_scope *scope, const char *name) {
-    if (!scope->caller) return name;
+// The name that a value of this scope has; *own says whether it is one of the main graph.
+static const char *full_name(const qdq_onnx_scope *scope, const char *name, bool *own) {
+    *own = !scope->caller;
+    if (*own) return name;
     const char *outer = scope->caller->name;
-    for (size_t i = 0; i < scope->results->count && i < scope->caller->output_count; i++)
-        if (strcmp(scope->results->items[i], name) == 0 && scope->caller->outputs[i])
-            return scope->caller->outputs[i]->name;
+    for (size_t i = 0; i < scope->results->count && i < scope->caller->output_count; i++) {
+        const qdq_onnx_value *result = scope->caller->outputs[i];
+        if (strcmp(scope->results->items[i], name) != 0 || !result) continue;
+        *own = result->own;
+        return result->name;
+    }
     size_t size = strlen(outer) + strlen(name) + 2;
     char *full = qdq_mempool_array(scope->im->mempool, size, 1);
     if (full) snprintf(full, size, "%s/%s", outer, name);
     return full;
+}
+
+// A value with the name that it has in this scope.
+static qdq_onnx_value *new_value(const qdq_onnx_scope *scope, const char *name) {
+    bool own;
+    const char *full = full_name(scope, name, &own);
+    qdq_onnx_value *value = full ? qdq_onnx_new_value(scope->im, full) : NULL;
+    if (value) value->own = own;
+    return value;
 }
 
 qdq_status qdq_onnx_add_initializers(qdq_onnx_scope *scope, const qdq_onnx_graph *graph) {
@@ -59,8 +72,8 @@ qdq_status qdq_onnx_add_initializers(qdq_onnx_scope *scope, const qdq_onnx_graph
     qdq_findings *f = &im->graph->findings;
     for (size_t i = 0; i < graph->initializers.count; i++) {
         const qdq_onnx_tensor *tensor = &graph->initializers.items[i];
-        qdq_onnx_value *value = qdq_onnx_new_value(im, full_name(scope, tensor->name));
-        if (!value || !value->name || !qdq_onnx_scope_add(scope, tensor->name, value))
+        qdq_onnx_value *value = new_value(scope, tensor->name);
+        if (!value || !qdq_onnx_scope_add(scope, tensor->name, value))
             return qdq_fail_memory(im->err, sizeof *value);
         const char *wrong = qdq_onnx_tensor_shape(im, tensor, &value->shape);
         value->why_not = wrong;
@@ -131,12 +144,12 @@ static bool find_inputs(const qdq_onnx_scope *scope, qdq_onnx_node *node) {
     for (size_t i = 0; i < names->count; i++) {
         const char *name = names->items[i];
         if (!*name || qdq_onnx_scope_find(scope, name, &node->inputs[i])) continue;
+        found = false;
+        if (scope->im->has_cycle && !scope->caller) continue;  // it is part of the cycle
         qdq_findings *f = &node->im->graph->findings;
         qdq_report_add(f, "core", &qdq_core_rules[QDQ_RULE_VALUE_UNKNOWN],
                        (qdq_subject){.node = node->name, .op = node->proto->op},
-                       qdq_text(f, "reads '%s', which nothing before it makes", name), NULL,
-                       "nodes stand in the order in which they run");
-        found = false;
+                       qdq_text(f, "reads '%s', which nothing before it makes", name), NULL, NULL);
     }
     while (node->input_count && !node->inputs[node->input_count - 1]) node->input_count--;
     return found;
@@ -146,8 +159,7 @@ static bool add_outputs(qdq_onnx_scope *scope, qdq_onnx_node *node) {
     const qdq_onnx_strings *names = &node->proto->outputs;
     for (size_t i = 0; i < names->count; i++) {
         if (!*names->items[i]) continue;
-        const char *full = full_name(scope, names->items[i]);
-        node->outputs[i] = full ? qdq_onnx_new_value(node->im, full) : NULL;
+        node->outputs[i] = new_value(scope, names->items[i]);
         if (!node->outputs[i] || !qdq_onnx_scope_add(scope, names->items[i], node->outputs[i]))
             return false;
     }
@@ -165,9 +177,9 @@ static bool start_node(qdq_onnx_scope *scope, const qdq_onnx_proto *proto, qdq_o
     node->outputs = qdq_mempool_array(im->mempool, node->output_count, sizeof(qdq_onnx_value *));
     const char *first = node->output_count ? proto->outputs.items[0] : "";
     if (!*first) first = *proto->name ? proto->name : proto->op;
-    const char *full = full_name(scope, first);
-    node->name =
-        full ? qdq_onnx_free_name(im, full, !node->inner || strchr(full, '/') == NULL) : NULL;
+    bool own;
+    const char *full = full_name(scope, first, &own);
+    node->name = full ? qdq_onnx_free_name(im, full, own) : NULL;
     for (size_t i = 0; i < scope->opsets->count; i++) {
         const char *domain = scope->opsets->items[i].domain, *wanted = proto->domain;
         if (strcmp(domain, "ai.onnx") == 0) domain = "";

@@ -28,7 +28,9 @@ bool qdq_onnx_scope_find(const qdq_onnx_scope *scope, const char *name, qdq_onnx
 
 // Adds the constants of a graph. Their elements are not read.
 qdq_status qdq_onnx_add_initializers(qdq_onnx_scope *scope, const qdq_onnx_graph *graph);
-// Converts nodes in the order of the file.
+// Sorts the nodes of the main graph; nodes that need each other are a finding.
+qdq_status qdq_onnx_sort_nodes(qdq_onnx_import *im);
+// Converts nodes in their order.
 qdq_status qdq_onnx_add_nodes(qdq_onnx_scope *scope, const qdq_onnx_protos *nodes);
 
 // Replaces the node by the nodes of a function, or of a branch.

@@ -41,9 +41,11 @@ static qdq_status need_graph(const needs *n, const qdq_onnx_graph *graph) {
     return QDQ_OK;
 }
 
-static bool makes(const qdq_onnx_proto *node, const char *name) {
+// Whether a user means the node by `name`: its own, or that of a value it makes.
+static bool is_called(const qdq_onnx_import *im, const qdq_onnx_proto *node, const char *name) {
+    if (strcmp(node->name, name) == 0) return true;
     for (size_t i = 0; i < node->outputs.count; i++)
-        if (strcmp(node->outputs.items[i], name) == 0) return true;
+        if (qdq_onnx_is_name(im, node->outputs.items[i], name)) return true;
     return false;
 }
 
@@ -84,9 +86,7 @@ static qdq_status end_at(const needs *n, size_t last) {
 qdq_status qdq_onnx_end_at(qdq_onnx_import *im, const char *name) {
     const qdq_onnx_protos *nodes = &im->model.graph.nodes;
     size_t last = 0;
-    while (last < nodes->count && strcmp(nodes->items[last].name, name) != 0 &&
-           !makes(&nodes->items[last], name))
-        last++;
+    while (last < nodes->count && !is_called(im, &nodes->items[last], name)) last++;
     if (last == nodes->count)
         return qdq_fail(im->err, QDQ_ERR_ARGUMENT,
                         "the model is to end at '%.200s', which is no node and no result of one",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of a model on their way into a graph: names, constants, numbers that are known, and
+// Values of a model on their way into a graph: constants, numbers that are known, and
 // attributes of nodes.
 #include <math.h>
 #include <stdio.h>
@@ -7,43 +7,7 @@
 
 #include "graph/names.h"
 #include "graph/read/onnx/onnx_tensor.h"
-#include "runtime/base/utf8.h"
 #include "runtime/numerics/dtype.h"
-
-//---- Names ------------------------------------------------------------------
-
-// Replaces what a name may not have by '_', and cuts it.
-static char *legal_name(qdq_onnx_import *im, const char *name) {
-    enum { KEPT = 200 };
-    size_t length = strlen(name) < KEPT ? strlen(name) : KEPT;
-    while (length && length == KEPT && ((unsigned char)name[length] & 0xC0) == 0x80) length--;
-    char *out = qdq_mempool_array(im->mempool, length + 32, 1);
-    if (!out) return NULL;
-    snprintf(out, length + 1, "%.*s", (int)length, name);
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)out[i] < 0x20 || out[i] == 0x7F) out[i] = '_';
-    if (!qdq_graph_name_is_legal(out))  // broken UTF-8, or a control character of two bytes
-        for (size_t i = 0; i < length; i++)
-            if ((unsigned char)out[i] >= 0x80) out[i] = '_';
-    if (!length) snprintf(out, 32, "unnamed");
-    return out;
-}
-
-static bool is_free(const qdq_onnx_import *im, const char *name, bool own) {
-    return qdq_graph_name_is_free(im->graph, name) &&
-           (own || !qdq_symbols_find(im->claimed, name, strlen(name), NULL));
-}
-
-const char *qdq_onnx_free_name(qdq_onnx_import *im, const char *wanted, bool own) {
-    if (qdq_graph_name_is_legal(wanted) && is_free(im, wanted, own)) return wanted;
-    char *name = legal_name(im, wanted);
-    size_t length = name ? strlen(name) : 0;
-    if (name && is_free(im, name, false)) return name;
-    do {  // no number is tried twice, so a file of names that collide takes linear time
-        if (name) snprintf(name + length, 24, "~%u", ++im->renamed);
-    } while (name && !is_free(im, name, false));
-    return name;
-}
 
 //---- Refusals ---------------------------------------------------------------
 
@@ -120,17 +84,21 @@ void qdq_onnx_bind(qdq_onnx_node *node, size_t i, qdq_value made) {
     qdq_dtype dtype;
     qdq_shape shape;
     if (!out || !qdq_value_type(node->im->graph, made, &dtype, &shape)) return;
-    *out = (qdq_onnx_value){
-        .name = out->name, .elem = qdq_onnx_elem_of(dtype), .shape = shape, .ref = made};
+    *out = (qdq_onnx_value){.name = out->name,
+                            .own = out->own,
+                            .elem = qdq_onnx_elem_of(dtype),
+                            .shape = shape,
+                            .ref = made};
+    qdq_onnx_note_original(node->im, out);
 }
 
 void qdq_onnx_alias(qdq_onnx_node *node, size_t i, qdq_onnx_value *value) {
     qdq_onnx_value *out = output_of(node, i);
     if (!out) return;
-    const char *name = out->name;
+    const qdq_onnx_value old = *out;
     *out = *value;
     if (value->ref.id) return;
-    out->name = name;
+    out->name = old.name, out->own = old.own;
     if (!out->same) out->same = value;
 }
 
@@ -138,8 +106,12 @@ void qdq_onnx_bind_numbers(qdq_onnx_node *node, size_t i, int elem, qdq_shape sh
                            const int64_t *ints, const double *reals) {
     qdq_onnx_value *out = output_of(node, i);
     if (!out) return;
-    *out = (qdq_onnx_value){
-        .name = out->name, .elem = elem, .shape = shape, .ints = ints, .reals = reals};
+    *out = (qdq_onnx_value){.name = out->name,
+                            .own = out->own,
+                            .elem = elem,
+                            .shape = shape,
+                            .ints = ints,
+                            .reals = reals};
 }
 
 //---- Constants --------------------------------------------------------------
@@ -178,7 +150,7 @@ static void store_number(qdq_dtype dtype, const qdq_onnx_value *value, size_t i,
 }
 
 static qdq_value add_constant(qdq_onnx_import *im, const qdq_onnx_value *value) {
-    const char *name = qdq_onnx_free_name(im, value->name, true);
+    const char *name = qdq_onnx_free_name(im, value->name, value->own);
     qdq_dtype dtype = qdq_onnx_dtype(value->elem);
     qdq_value made = {0};
     if (!name) return made;
@@ -212,5 +184,6 @@ qdq_value qdq_onnx_ref(qdq_onnx_node *node, qdq_onnx_value *value) {
         return (qdq_value){0};
     }
     value->ref = add_constant(node->im, value);
+    qdq_onnx_note_original(node->im, value);
     return value->ref;
 }

@@ -11,7 +11,7 @@ static const char *models;
 static const char *const names[] = {
     "bounds",   "branches",  "constants",        "dtypes", "elementwise", "empty_ports",
     "external", "functions", "integer_products", "moves",  "names",       "opset7",
-    "places",   "quantized", "refused",          "wide",
+    "places",   "quantized", "refused",          "wide",   "unsorted",    "cycle",
 };
 
 static const char *model_path(char out[512], const char *name) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/names.h"
 #include "graph/read/onnx/onnx_tensor.h"
 #include "runtime/numerics/dtype.h"
 
@@ -36,8 +37,9 @@ void qdq_onnx_begin(qdq_onnx_call *call, qdq_onnx_node *node, const char *op, co
 }
 
 void qdq_onnx_begin_output(qdq_onnx_call *call, qdq_onnx_node *node, const char *op, size_t i) {
-    const char *name = node->name, *own = node->outputs[i]->name;
-    if (i > 0) name = qdq_onnx_free_name(node->im, own, !node->inner || strchr(own, '/') == NULL);
+    const char *name = node->name;
+    const qdq_onnx_value *made = node->outputs[i];
+    if (i > 0) name = qdq_onnx_free_name(node->im, made->name, made->own);
     begin(call, node, op, name);
 }
 
@@ -139,10 +141,20 @@ void qdq_onnx_set_ints(qdq_onnx_call *call, const char *attr, const int64_t *val
     if (!list.data) call->failed = true;
 }
 
+// The node that has the name of the model's first output is called what the model's node is.
+static void note_node_name(const qdq_onnx_call *call) {
+    qdq_graph *graph = call->node->im->graph;
+    const char *model = call->node->proto->name, *name;
+    memcpy(&name, call->fields, sizeof name);
+    if (name == call->node->name && !call->node->inner && *model && strcmp(model, name) != 0)
+        qdq_graph_set_node_original(graph, graph->node_count - 1, model);
+}
+
 qdq_value qdq_onnx_end(qdq_onnx_call *call) {
     qdq_value made = {0};
     if (call->failed || call->node->refused) return made;
     made = qdq_graph_add_node(call->node->im->graph, call->op, call->fields, call->op->attrs_size);
+    if (made.id) note_node_name(call);
     return qdq_value_type(call->node->im->graph, made, NULL, NULL) ? made : (qdq_value){0};
 }
 
