@@ -56,13 +56,13 @@
     QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_ALL_LOGIC QDQ_FUNCTIONS QDQ_PLACES \
         "BatchNormForwardTraining " QDQ_INTEGER_PRODUCTS
 #define QDQ_ONEDNN_OPS \
-    QDQ_USUAL_OPS "Softplus BatchNormForwardTraining GenIndex " QDQ_INTEGER_PRODUCTS
+    QDQ_USUAL_OPS "Softplus Pow BatchNormForwardTraining GenIndex " QDQ_INTEGER_PRODUCTS
 #define QDQ_TENSORRT_OPS                                                            \
     QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_COMPARISONS QDQ_LOGIC QDQ_FUNCTIONS QDQ_PLACES \
         QDQ_INTEGER_PRODUCTS
 #define QDQ_TRIPY_OPS              \
     QDQ_COMMON_OPS QDQ_COMPARISONS \
-        "Sin Cos Pow Mod ArgMax ArgMin TopK GenIndex Slice Pad Expand Gather Trilu CumSum"
+        "Not Or Sin Cos Pow Mod ArgMax ArgMin TopK GenIndex Slice Pad Expand Gather Trilu CumSum"
 #define QDQ_TTNN_OPS                                                                 \
     QDQ_COMMON_OPS QDQ_ALL_LOGIC QDQ_FUNCTIONS                                       \
         "Round HardSwish Mish LeakyReLU Elu HardSigmoid Clamp PReLU "                \
