@@ -106,6 +106,13 @@ typedef enum qdq_multiply_add {
     QDQ_MULTIPLY_ADD_BLACKHOLE,
 } qdq_multiply_add;
 
+// The operations of float32 ops, their order and where they round: docs/ops_neural_network.md has
+// both forms of each op that reads this field.
+typedef enum qdq_float_ops {
+    QDQ_FLOAT_OPS_CORE = 0,
+    QDQ_FLOAT_OPS_ONNX_RUNTIME,  // as ONNX Runtime's kernels for x86-64 with FMA
+} qdq_float_ops;
+
 typedef struct qdq_numerics {
     qdq_rounding rounding;
     qdq_scaling scaling;
@@ -151,6 +158,7 @@ typedef struct qdq_numerics {
     // bfloat16, as ttnn's typecast computes it on a chip (docs/device_arithmetic.md, section 6).
     bool device_typecast;
     qdq_block_float_store block_float_store;
+    qdq_float_ops float_ops;
     // If `narrow` is set, the clamp range is also cut to [quant_min, quant_max].
     bool narrow;
     int32_t quant_min, quant_max;
@@ -186,6 +194,7 @@ typedef struct qdq_numerics {
     X(cast_quantizes,        "wrap")                      \
     X(device_typecast,       "typecast")                  \
     X(block_float_store,     "block float rounding")      \
+    X(float_ops,             "float operations")          \
     X(narrow,                "saturation range")          \
     X(quant_min,             "saturation range")          \
     X(quant_max,             "saturation range")

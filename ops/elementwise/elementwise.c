@@ -275,6 +275,19 @@ static void use_chip(elements_params *p, qdq_elementwise function, const qdq_low
     if (fn) p->fn = fn;
 }
 
+// The function that ONNX Runtime computes in its own way.
+static qdq_elementwise function_of_runtime(qdq_elementwise function) {
+    if (function == QDQ_ELEMENTWISE_hard_swish) return QDQ_ELEMENTWISE_hard_swish_ort;
+    if (function == QDQ_ELEMENTWISE_hard_sigmoid) return QDQ_ELEMENTWISE_hard_sigmoid_ort;
+    return function;
+}
+
+static qdq_elementwise function_of(const qdq_op_context *ctx, const qdq_lowering *to,
+                                   qdq_elementwise function) {
+    bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
+    return by_runtime ? function_of_runtime(function) : function;
+}
+
 bool qdq_elements_are_ieee(const qdq_link *link) {
     const elements_params *p = link->params;
     return !p->on_chip;
@@ -296,7 +309,7 @@ size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, con
             p->x = i;
     }
     p->registers = registers_of(ctx, p);
-    p->fn = qdq_elementwise_find(op->function, p->registers, to->isas);
+    p->fn = qdq_elementwise_find(function_of(ctx, to, op->function), p->registers, to->isas);
     p->row = row_of(p);
     use_chip(p, op->function, to);
     size_t count = qdq_shape_count(y.shape);

@@ -59,6 +59,7 @@ static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee
         .lower = lower_##function,                                                          \
         .by_chip = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_relu ||                    \
                    QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_reciprocal,                \
+        .by_float_ops = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_hard_swish,           \
         .fusion = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_relu ? &relu_fusion : NULL, \
     };
 
@@ -154,6 +155,7 @@ const qdq_op qdq_op_hard_sigmoid = {
     QDQ_OP_TABLES(hard_sigmoid_inputs, outputs, hard_sigmoid_attrs),
     .infer = infer_hard_sigmoid,
     .lower = lower_hard_sigmoid,
+    .by_float_ops = true,
 };
 
 //---- Clamp ------------------------------------------------------------------

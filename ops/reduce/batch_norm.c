@@ -3,6 +3,8 @@
 // ops/reduce/norm.h has the formula; mean and variance are inputs, or computed from the slice.
 // Training also makes running = momentum * old + (1 - momentum) * batch, in double, where momentum
 // is a float32.
+#include <math.h>
+
 #include "ops/reduce/norm.h"
 
 // The numbers of params->gamma and ->beta are per slice.
@@ -51,6 +53,28 @@ static const qdq_slice_op inference = {
     .maps = true,
 };
 
+// As ONNX Runtime: y = x * a + b with a = gamma * (1 / sqrt(variance + epsilon)) and b = beta -
+// mean
+// * a, every operation rounded to float32.
+static void take_runtime(const qdq_part *part) {
+    const inference_params *p = part->params;
+    float variance = (float)qdq_norm_number(part->tensors, p->variance, part->slice);
+    float mean = (float)qdq_norm_number(part->tensors, p->mean, part->slice);
+    float root = sqrtf(variance + (float)p->norm.epsilon);
+    float a = (float)qdq_norm_number(part->tensors, p->norm.gamma, part->slice) * (1.0f / root);
+    float b = (float)qdq_norm_number(part->tensors, p->norm.beta, part->slice) - mean * a;
+    for (size_t i = 0; i < part->n; i++) {
+        float product = part->x[i] * a;
+        part->work[i] = (double)(product + b);
+    }
+}
+
+static const qdq_slice_op inference_runtime = {
+    .passes = {{NULL, take_runtime, NULL}},
+    .pass_count = 1,
+    .maps = true,
+};
+
 static void infer_inference(qdq_op_context *ctx) {
     const qdq_batch_norm_attrs *a = ctx->attrs;
     qdq_check_channels(ctx, a->data_format);
@@ -68,7 +92,9 @@ static size_t lower_inference(const qdq_op_context *ctx, const qdq_lowering *to,
     params->norm = qdq_norm_params_of(ctx, a->epsilon, 1, 2);
     params->mean = (qdq_along){3, ctx->inputs[3].type.dtype};
     params->variance = (qdq_along){4, ctx->inputs[4].type.dtype};
-    return lower_channels(ctx, to, &inference, a->data_format, &params->norm, stages);
+    bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
+    return lower_channels(ctx, to, by_runtime ? &inference_runtime : &inference, a->data_format,
+                          &params->norm, stages);
 }
 
 const qdq_op qdq_op_batch_norm_inference = {
@@ -78,6 +104,7 @@ const qdq_op qdq_op_batch_norm_inference = {
     QDQ_OP_TABLES(inference_inputs, inference_outputs, inference_attrs),
     .infer = infer_inference,
     .lower = lower_inference,
+    .by_float_ops = true,
 };
 
 //---- BatchNormForwardTraining -----------------------------------------------

@@ -5,6 +5,11 @@
 //
 //     L1 sum |x|    L2 sqrt(sum x^2)    Mean (sum x) / n    Prod    Sum
 //
+// ReduceMean of all spatial dims of [N, C, spatial...] is ONNX Runtime's GlobalAveragePool if the
+// target's float ops are ONNX Runtime's: element i of the first n / 4 * 4 is added to lane i % 4 in
+// float32, then ((lane 0 + lane 2) + (lane 1 + lane 3)), then the other elements in order, then /
+// n.
+//
 // Max and Min are exact. NaN wins; +0 is greater than -0.
 #include <math.h>
 
@@ -53,6 +58,33 @@ static void end_min(const qdq_part *part) {
     store(part, (double)qdq_lanes_least(&part->state->lanes));
 }
 
+//---- GlobalAveragePool of ONNX Runtime ----------------------------------------
+
+enum { POOL_LANES = 4 };
+
+// Elements before the last n % 4, in a part that begins at a multiple of 4.
+static void take_pool(const qdq_part *part) {
+    double *sums = part->state->lanes.sums;
+    size_t left = part->slice_n / POOL_LANES * POOL_LANES - part->at;
+    size_t n = part->n < left ? part->n : left;
+    float own[POOL_LANES];
+    for (size_t l = 0; l < POOL_LANES; l++) own[l] = (float)sums[l];
+    for (size_t i = 0; i < n; i += POOL_LANES)
+        for (size_t l = 0; l < POOL_LANES; l++) own[l] += part->x[i + l];
+    for (size_t l = 0; l < POOL_LANES; l++) sums[l] = (double)own[l];
+}
+
+static void end_pool(const qdq_part *part) {
+    const double *sums = part->state->lanes.sums;
+    float even = (float)sums[0] + (float)sums[2], odd = (float)sums[1] + (float)sums[3];
+    float sum = even + odd;
+    for (size_t i = part->n - part->slice_n % POOL_LANES; i < part->n; i++) sum += part->x[i];
+    store(part, (double)(sum / (float)part->slice_n));
+}
+
+static const qdq_slice_op pool_slices = {.passes = {{begin_sum, take_pool, end_pool}},
+                                         .pass_count = 1};
+
 //---- The ops ----------------------------------------------------------------
 
 static const qdq_port_desc inputs[] = {
@@ -93,23 +125,39 @@ static void infer(qdq_op_context *ctx) {
     }
 }
 
-static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
-                       qdq_stage *stages) {
+static uint32_t dims_of(const qdq_op_context *ctx) {
     const qdq_reduce_attrs *a = ctx->attrs;
-    qdq_shape shape = ctx->inputs[0].type.shape;
+    int rank = ctx->inputs[0].type.shape.rank;
     uint32_t dims = 0;
     for (size_t i = 0; i < a->axes.count; i++)
-        dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + shape.rank : a->axes.data[i]);
+        dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + rank : a->axes.data[i]);
+    return dims;
+}
+
+static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
+                       qdq_stage *stages) {
+    qdq_shape shape = ctx->inputs[0].type.shape;
+    uint32_t dims = dims_of(ctx);
     reduce_params *params = QDQ_MEMPOOL_NEW(to->mempool, reduce_params);
     if (params) *params = (reduce_params){ctx->outputs[0].dtype};
     return qdq_slice_stage(ctx, to, op, qdq_reduce_axes_of(shape, dims), params, 1, stages);
 }
 
-#define REDUCE(op, op_name, op_summary, begin, take, end)                                      \
+// `of_runtime`: how ONNX Runtime pools all spatial dims; NULL: like every other slice.
+static size_t lower_either(const qdq_op_context *ctx, const qdq_lowering *to,
+                           const qdq_slice_op *op, const qdq_slice_op *of_runtime,
+                           qdq_stage *stages) {
+    qdq_type x = ctx->inputs[0].type;
+    bool pools = x.shape.rank > 2 && dims_of(ctx) == (1u << x.shape.rank) - 4;
+    bool by_runtime = to->numerics.float_ops && x.dtype == QDQ_FLOAT32;
+    return lower_as(ctx, to, of_runtime && pools && by_runtime ? of_runtime : op, stages);
+}
+
+#define REDUCE_AS(op, op_name, op_summary, begin, take, end, of_runtime)                       \
     static const qdq_slice_op op##_slices = {.passes = {{begin, take, end}}, .pass_count = 1}; \
     static size_t lower_##op(const qdq_op_context *ctx, const qdq_lowering *to,                \
                              qdq_stage *stages) {                                              \
-        return lower_as(ctx, to, &op##_slices, stages);                                        \
+        return lower_either(ctx, to, &op##_slices, of_runtime, stages);                        \
     }                                                                                          \
     const qdq_op qdq_op_##op = {                                                               \
         .name = (op_name),                                                                     \
@@ -118,15 +166,18 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, const 
         QDQ_OP_TABLES(inputs, outputs, attrs),                                                 \
         .infer = infer,                                                                        \
         .lower = lower_##op,                                                                   \
+        .by_float_ops = (of_runtime) != NULL,                                                  \
     };
+#define REDUCE(op, op_name, op_summary, begin, take, end) \
+    REDUCE_AS(op, op_name, op_summary, begin, take, end, NULL)
 
 REDUCE(reduce_l1, "ReduceL1", "y = sum(|x|), over some dims", begin_sum, take_magnitudes, end_sum)
 REDUCE(reduce_l2, "ReduceL2", "y = sqrt(sum(x^2)), over some dims", begin_sum, take_squares,
        end_root)
 REDUCE(reduce_max, "ReduceMax", "y = the greatest x, over some dims", begin_max, take_greatest,
        end_max)
-REDUCE(reduce_mean, "ReduceMean", "y = the mean of x, over some dims", begin_sum, take_sum,
-       end_mean)
+REDUCE_AS(reduce_mean, "ReduceMean", "y = the mean of x, over some dims", begin_sum, take_sum,
+          end_mean, &pool_slices)
 REDUCE(reduce_min, "ReduceMin", "y = the least x, over some dims", begin_min, take_least, end_min)
 REDUCE(reduce_prod, "ReduceProd", "y = the product of x, over some dims", begin_product,
        take_product, end_product)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AvgPool and MaxPool. Lanes are contiguous elements of y: channels, or positions along the last
-// spatial dim. Each lane visits the elements of its window in row-major order.
+// spatial dim. Each lane visits the elements of its window in row-major order. AvgPool adds in
+// double, or in float32 as ONNX Runtime does.
 #include <float.h>
 
 #include "ops/blocking.h"
@@ -80,6 +81,7 @@ typedef struct pool_params {
     size_t channels;
     axis axes[QDQ_MAX_SPATIAL];
     float lowest;  // of y's dtype
+    bool floats;   // sums are float32
     bool codes;    // x and y are integers of a byte each, and every window has an element
     uint8_t sign;  // XOR with it maps codes to unsigned numbers of the same order
 } pool_params;
@@ -109,6 +111,7 @@ enum { LANES = QDQ_POOL_LANES, SPAN = QDQ_POOL_SPAN };
 typedef struct lanes {
     size_t count;
     double sum[LANES];
+    float float_sum[LANES];
     int32_t most[LANES];   // keys
     uint8_t codes[LANES];  // unsigned, in the order of the codes
 } lanes;
@@ -151,6 +154,10 @@ static void see_codes(const pool_params *p, uint8_t *most, size_t n, const uint8
             int32_t key = key_of(v[i * (step)]);     \
             most[i] = most[i] > key ? most[i] : key; \
         }                                            \
+    else if (p->floats)                              \
+        for (size_t i = 0; i < n; i++) {             \
+            float_sum[i] += v[i * (step)];           \
+        }                                            \
     else                                             \
         for (size_t i = 0; i < n; i++) sum[i] += (double)v[i * (step)];
 
@@ -167,6 +174,7 @@ static void see(const pool_params *p, lanes *l, size_t begin, size_t end, const 
     size_t n = end - begin;
     int32_t *most = l->most + begin;
     double *sum = l->sum + begin;
+    float *float_sum = l->float_sum + begin;
     if (p->x_dtype != QDQ_FLOAT32) {
         qdq_decode_float(p->x_dtype, from, part, (n - 1) * step + 1);
         v = part;
@@ -181,16 +189,22 @@ static void see(const pool_params *p, lanes *l, size_t begin, size_t end, const 
 static void begin_lanes(const qdq_tensors *tensors, lanes *l, size_t count) {
     qdq_scratch_drop(tensors->poison, l, sizeof *l);
     l->count = count;
-    for (size_t i = 0; i < count; i++) l->sum[i] = 0.0, l->most[i] = INT32_MIN, l->codes[i] = 0;
+    for (size_t i = 0; i < count; i++) {
+        l->sum[i] = 0.0, l->float_sum[i] = 0.0f;
+        l->most[i] = INT32_MIN, l->codes[i] = 0;
+    }
 }
 
 // The result of a lane whose window has `seen` elements in x.
 static float result_of(const pool_params *p, const lanes *l, size_t lane, size_t seen) {
     const axis *a = p->axes;
     double volume = (double)a[0].kernel * (double)a[1].kernel * (double)a[2].kernel;
+    double divisor = p->exclude_pad ? (double)seen : volume;
     float y;
     if (p->max)
         y = seen ? of_key(l->most[lane]) : p->lowest;
+    else if (p->floats)
+        y = divisor > 0 ? l->float_sum[lane] / (float)divisor : 0.0f;
     else if (p->exclude_pad)
         y = seen ? (float)(l->sum[lane] / (double)seen) : 0.0f;
     else
@@ -328,6 +342,7 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
                        .codes = dtype->kind == QDQ_KIND_INT,
                        .sign = (uint8_t)(dtype->least < 0 ? 0x80 : 0),
                        .exclude_pad = a->exclude_pad == QDQ_TRUE,
+                       .floats = to->numerics.float_ops && ctx->outputs[0].dtype == QDQ_FLOAT32,
                        .channels_last = a->data_format == QDQ_NXC,
                        .x_dtype = ctx->inputs[0].type.dtype,
                        .y_dtype = ctx->outputs[0].dtype,
@@ -385,6 +400,7 @@ const qdq_op qdq_op_avg_pool = {
     QDQ_OP_TABLES(inputs, outputs, avg_attrs),
     .infer = infer_avg,
     .lower = lower_avg,
+    .by_float_ops = true,
 };
 
 static const qdq_op_fusion fusion = {.passes_quantized = passes_quantized};

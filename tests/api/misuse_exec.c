@@ -48,6 +48,7 @@ static void check_numerics(qdq_graph *g, unsigned number) {
     BAD(multiply_add)
     BAD(bfloat16_load)
     BAD(block_float_store)
+    BAD(float_ops)
     BAD(scale_dtype)
     BAD(reciprocal_dtype)
     BAD(middle_dtype)

@@ -18,7 +18,8 @@ typedef enum kind {
     DEQUANTIZE,
     DYNAMIC_QUANTIZE,  // symmetric
     REQUANTIZE,
-    CAST
+    CAST,
+    HARD_SWISH
 } kind;
 
 // One row of a table: an op on a few elements, under some numerics.
@@ -119,6 +120,8 @@ typedef struct example {
     {"device_typecast = " #yes, CAST_TO(UINT8), ON(.device_typecast = yes), OF(300, -3, 2.75, NAN)}
 #define BLOCK_STORE(mode) \
     {"block_float_store = " #mode, CAST_TO(BFLOAT8_B), ON(.block_float_store = mode), OF(2, 1.0078125, 1.015625)}
+#define FLOAT_OPS(mode) \
+    {"float_ops = " #mode, .kind = HARD_SWISH, .x = QDQ_FLOAT32, .y = QDQ_FLOAT32, ON(.float_ops = mode), OF(1.3, -1.3, 3)}
 #define AT_RUN_TIME(text, s) \
     {"s = " text, .kind = QUANTIZE_AT_RUN_TIME, .x = QDQ_FLOAT32, .y = QDQ_INT8, .scale = (s), .zero_point = 3, \
      OF(1, -1, 0, INFINITY, -INFINITY, NAN)}
@@ -213,6 +216,8 @@ static const example examples[] = {
     BLOCK_STORE(QDQ_BLOCK_FLOAT_HOST),
     BLOCK_STORE(QDQ_BLOCK_FLOAT_DEVICE),
     BLOCK_STORE(QDQ_BLOCK_FLOAT_PRECISE),
+    FLOAT_OPS(QDQ_FLOAT_OPS_CORE),
+    FLOAT_OPS(QDQ_FLOAT_OPS_ONNX_RUNTIME),
     {"narrow = false", QUANTIZE_TO(INT8), ON(0), .scale = 1, OF(-200, 200)},
     {"narrow = true, quant_min = -127, quant_max = 127", QUANTIZE_TO(INT8),
      ON(.narrow = true, .quant_min = -127, .quant_max = 127), .scale = 1, OF(-200, 200)},
@@ -233,6 +238,7 @@ static qdq_value add_node(qdq_graph *graph, const example *e, qdq_value x) {
     }
     if (e->kind == DEQUANTIZE) return qdq_dequantize(graph, x, attrs);
     if (e->kind == CAST) return qdq_cast(graph, x, (qdq_cast_attrs){.dtype = e->y});
+    if (e->kind == HARD_SWISH) return qdq_hard_swish(graph, x, (qdq_unary_attrs){0});
     if (e->kind == DYNAMIC_QUANTIZE)
         return qdq_dynamic_quantize(
             graph, x,

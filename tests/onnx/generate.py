@@ -692,11 +692,41 @@ def unsorted():
     (FOLDER / "cycle.onnx").write_bytes(made.SerializeToString())
 
 
+def float_ops():
+    """Ops whose sums and roundings target onnx takes from ONNX Runtime. Sizes cross vectors of 16 with a remainder."""
+    own = np.random.default_rng(15)
+
+    def some(*shape):
+        return own.standard_normal(shape).astype(np.float32)
+
+    x, line, volume, v = some(2, 35, 9, 11) * 10, some(1, 3, 71), some(1, 2, 5, 6, 7), np.abs(some(35))
+    for array, at, value in ((x, 700, np.inf), (x, 1500, np.nan), (x, 2000, -0.0), (line, 40, -np.inf)):
+        array.flat[at] = value
+    points = [0, -0.0, np.inf, -np.inf, np.nan, 3, -3, 3.0000002, -3.0000002, 1e-45, -1e-45, 3e38, -3e38, 2.5, -2.5]
+    points = np.concatenate([points, own.uniform(-4, 4, 700)]).astype(np.float32)
+    nodes = [
+        N("AveragePool", ["x"], ["a3"], kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+        N("AveragePool", ["x"], ["a5"], kernel_shape=[5, 4], strides=[2, 1], pads=[2, 1, 2, 2], count_include_pad=1),
+        N("AveragePool", ["line"], ["a1"], kernel_shape=[7], strides=[2], pads=[3, 3]),
+        N("AveragePool", ["volume"], ["av"], kernel_shape=[3, 2, 3]), N("GlobalAveragePool", ["x"], ["g2"]),
+        N("GlobalAveragePool", ["line"], ["g1"]), N("GlobalAveragePool", ["volume"], ["g3"]),
+        N("BatchNormalization", ["x", "s", "b", "m", "v"], ["bn"], epsilon=1e-3),
+        N("HardSwish", ["points"], ["hs"]), N("HardSigmoid", ["points"], ["h1"]),
+        N("HardSigmoid", ["points"], ["h2"], alpha=-0.7, beta=0.1),
+    ]  # fmt: skip
+    feeds = {"x": x, "line": line, "volume": volume, "points": points}
+    known = [constant("s", some(35)), constant("b", some(35)), constant("m", some(35)), constant("v", v)]
+    made = model(nodes, [info(k, a.shape) for k, a in feeds.items()],
+                 ["a3", "a5", "a1", "av", "g2", "g1", "g3", "bn", "hs", "h1", "h2"], known, opset=20)  # fmt: skip
+    keep("float_ops", made, feeds)
+
+
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
           packed_weights, until, recurrent, pooled_codes,
-          nearest_by_index, resized, forbidden_names, unsorted]  # fmt: skip
+          nearest_by_index, resized, forbidden_names, unsorted,
+          float_ops]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

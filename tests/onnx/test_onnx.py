@@ -36,6 +36,13 @@ class Results(unittest.TestCase):
                 done = qdq(*words)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_float_ops_equal_onnx_runtime_in_every_bit_however_they_run(self):
+        for name in ("float_ops",):
+            for words in (["--isa", "portable"], ["--isa", "avx2"], ["--tiled"], ["--materialize"], ["--threads", 2]):
+                with self.subTest(name, words=words):
+                    done = qdq("run", f"{name}.onnx", "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors", *words)
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_a_model_on_standard_input_is_read(self):
         data = (MODELS / "constants.onnx").read_bytes()
         done = subprocess.run([QDQ, "check", "-"], input=data, capture_output=True, check=False)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX at opset 25: what QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear can express,
-// and how ONNX Runtime 1.30 computes it. Cast supports every dtype, so no rule concerns it. The
-// numerics are the core's.
+// and how ONNX Runtime 1.31 computes it. Cast supports every dtype, so no rule concerns it. The
+// numerics of the quantizing ops are the core's; float ops add and round as ONNX Runtime does.
 #include "graph/targets/checks.h"
 #include "graph/targets/target_ops.h"
 
@@ -166,12 +166,12 @@ static const qdq_rule rules[] = {
 
 static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
     (void)ctx, (void)version;
-    return (qdq_numerics){0};
+    return (qdq_numerics){.float_ops = QDQ_FLOAT_OPS_ONNX_RUNTIME};
 }
 
 const qdq_target qdq_target_onnx = {
     .name = "onnx",
-    .summary = "ONNX at opset 25, as ONNX Runtime 1.30 computes it",
+    .summary = "ONNX at opset 25, as ONNX Runtime 1.31 computes it",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
     .numerics = numerics,

@@ -36,6 +36,12 @@ static inline float one_hard_swish(float a) {
     part = qdq_clamp64(part, 0.0, 1.0);
     return (float)((double)a * part);
 }
+static inline float unit_clamp(float v) {
+    v = v < 0.0f ? 0.0f : v;
+    return v > 1.0f ? 1.0f : v;
+}
+// The functions that end in _ort round every operation to float, as ONNX Runtime does.
+static inline float one_hard_swish_ort(float a) { return a * unit_clamp(a * (1.0f / 6.0f) + 0.5f); }
 // With u = 1 + e^a: tanh(ln u) = (u^2 - 1) / (u^2 + 1), where u^2 - 1 = e^a * (e^a + 2).
 static inline float one_mish(float a) {
     double e = qdq_exp_near64(qdq_clamp64((double)a, -120.0, 40.0));
@@ -68,6 +74,9 @@ static inline float one_elu(float a, const qdq_elementwise_numbers *p) {
 }
 static inline float one_hard_sigmoid(float a, const qdq_elementwise_numbers *p) {
     return (float)qdq_clamp64((double)p->alpha * (double)a + (double)p->beta, 0.0, 1.0);
+}
+static inline float one_hard_sigmoid_ort(float a, const qdq_elementwise_numbers *p) {
+    return unit_clamp(p->alpha * a + p->beta);
 }
 static inline float one_clamp(float a, const qdq_elementwise_numbers *p) {
     float v = a < p->alpha ? p->alpha : a;

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the bits of float ops on target onnx with ONNX Runtime, whose optimizations are off and which runs on one
+thread. Prints for each op how many elements were compared and how many differ; NaN equals NaN. The exit code says
+whether none differs.
+
+    onnx_float_bits.py QDQ_BINARY [OP...]
+
+Needs the packages numpy, onnx and onnxruntime.
+"""
+
+import itertools
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+FORMS = ([], ["--isa", "avx2"], ["--isa", "portable"], ["--tiled"], ["--materialize"])
+SPECIAL = [0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3e38, -3e38, 2.5, -2.5, 3, -3, 3.0000002, -3.0000002]
+RANDOM = np.random.default_rng(14)
+
+
+def some(*shape):
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def with_special(array):
+    for value in SPECIAL[:5]:
+        array.flat[RANDOM.integers(array.size)] = value
+    return array
+
+
+class Case:
+    def __init__(self, op, inputs, constants=(), opset=22, **attrs):
+        self.op, self.opset, self.attrs = op, opset, attrs
+        self.inputs = {f"i{n}": a for n, a in enumerate(inputs)}
+        self.feeds = {k: a for n, (k, a) in enumerate(self.inputs.items()) if n not in constants}
+
+    def model(self):
+        node = helper.make_node(self.op, list(self.inputs), ["y"], **self.attrs)
+        feeds = [helper.make_tensor_value_info(k, TensorProto.FLOAT, a.shape) for k, a in self.feeds.items()]
+        known = [numpy_helper.from_array(a, k) for k, a in self.inputs.items() if k not in self.feeds]
+        y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+        graph = helper.make_graph([node], "case", feeds, [y], known)
+        opsets = [helper.make_opsetid("", self.opset)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString()
+
+    def text(self):
+        return f"{self.op} {[(a.shape, k not in self.feeds) for k, a in self.inputs.items()]} {self.attrs}"
+
+
+def windows():
+    sizes = (((37,), (5,), (1,), (2, 1)), ((19, 23), (3, 3), (1, 1), (1, 1, 1, 1)), ((19, 23), (3, 5), (2, 2), (1, 2, 0, 1)),
+             ((40, 33), (7, 7), (3, 1), (3, 3, 3, 3)), ((9, 8, 7), (3, 2, 3), (1, 2, 1), (1, 0, 1, 1, 1, 0)),
+             ((14, 14), (14, 14), (1, 1), (0, 0, 0, 0)), ((300, 5), (3, 3), (1, 1), (1, 1, 1, 1)),
+             ((5, 300), (3, 3), (1, 2), (1, 1, 1, 1)))  # fmt: skip
+    for (size, kernel, strides, pads), count in itertools.product(sizes, (0, 1)):
+        yield Case("AveragePool", [with_special(some(2, 3, *size) * 10)], kernel_shape=kernel, strides=strides, pads=pads,
+                   count_include_pad=count)  # fmt: skip
+
+
+def means():
+    for size in ((7, 7), (14, 13), (1, 1), (1, 3), (5, 1), (31,), (4, 5, 6), (33, 17), (3, 1), (2, 1), (64, 65), (91, 99)):
+        yield Case("GlobalAveragePool", [some(2, 40, *size) * 10])
+
+
+def norms():
+    for shape, known in itertools.product(((2, 37, 5, 7), (1, 5, 1, 1), (3, 5, 19), (4, 6), (2, 70, 17), (1, 2, 80, 77)), (0, 1)):
+        four = [some(shape[1]) for _ in range(3)] + [np.abs(some(shape[1]))]
+        x = with_special(some(*shape))
+        yield Case("BatchNormalization", [x, *four], range(1, 5) if known else (), epsilon=1e-3)
+
+
+def points(spread=4.0):
+    return np.concatenate([np.array(SPECIAL, np.float32), RANDOM.uniform(-spread, spread, 100001).astype(np.float32)])
+
+
+def hard_swish():
+    yield Case("HardSwish", [points()])
+
+
+def hard_sigmoid():
+    for alpha, beta in ((0.2, 0.5), (1 / 6, 0.5), (-0.7, 0.1)):
+        yield Case("HardSigmoid", [points()], alpha=alpha, beta=beta)
+
+
+OPS = {"AveragePool": windows, "GlobalAveragePool": means, "BatchNormalization": norms, "HardSwish": hard_swish,
+       "HardSigmoid": hard_sigmoid}  # fmt: skip
+
+
+def of_runtime(case):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads, options.log_severity_level = 1, 3
+    session = onnxruntime.InferenceSession(case.model(), options, ["CPUExecutionProvider"])
+    return session.run(["y"], case.feeds)[0]
+
+
+def of_qdq(qdq, case, form):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "m.onnx").write_bytes(case.model())
+        words = [qdq, "run", folder / "m.onnx", "-o", f"y={folder / 'y.npy'}", *form]
+        for key, array in case.feeds.items():
+            np.save(folder / f"{key}.npy", array)
+            words += ["-i", f"{key}={folder / key}.npy"]
+        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(f"{case.text()}: {done.stderr}")
+        return np.load(folder / "y.npy")
+
+
+def different(a, b):
+    a, b = a.ravel(), b.ravel()
+    return int(((a.view(np.uint32) != b.view(np.uint32)) & ~(np.isnan(a) & np.isnan(b))).sum())
+
+
+def main(qdq, wanted):
+    print(f"ONNX Runtime {onnxruntime.__version__}")
+    worst = 0
+    for op in wanted or OPS:
+        elements = differ = 0
+        for case in OPS[op]():
+            expected = of_runtime(case)
+            elements += expected.size
+            for form in FORMS:
+                own = different(expected, of_qdq(qdq, case, form))
+                if own:
+                    print(f"  {case.text()} {form}: {own} of {expected.size} differ")
+                differ += own
+        print(f"{op}: {elements} elements in {len(FORMS)} forms, {differ} differ")
+        worst += differ
+    return worst > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
