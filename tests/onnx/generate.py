@@ -498,6 +498,29 @@ def resized():
     keep("resized", model(nodes, inputs, outputs, known, opset=19), feeds)
 
 
+def attention():
+    """Attention with shared keys, a cache, masks and a soft cap, and RotaryEmbedding in both layouts."""
+    random = np.random.default_rng(19)
+    numbers = lambda *shape: random.standard_normal(shape).astype(np.float32)
+    feeds = {"q": numbers(2, 4, 3, 8), "k": numbers(2, 2, 5, 8), "v": numbers(2, 2, 5, 6), "past_k": numbers(2, 2, 2, 8),
+             "past_v": numbers(2, 2, 2, 6), "mask": numbers(3, 7), "flat": numbers(2, 3, 32), "allowed": random.random((2, 1, 3, 5)) < 0.6,
+             "cos": numbers(9, 4), "sin": numbers(9, 4), "at": random.integers(0, 9, (2, 3)), "angles": numbers(2, 3, 2)}  # fmt: skip
+    feeds["allowed"][..., 0] = True
+    nodes = [
+        N("Attention", ["q", "k", "v", "mask", "past_k", "past_v"], ["y0", "keys", "values"], is_causal=1),
+        N("Attention", ["q", "k", "v", "allowed"], ["y1", "", "", "scores"], softcap=3.0, scale=0.5, qk_matmul_output_mode=1),
+        N("Attention", ["flat", "flat", "flat"], ["y2"], q_num_heads=4, kv_num_heads=4, is_causal=1),
+        N("RotaryEmbedding", ["q", "cos", "sin", "at"], ["y3"]),
+        N("RotaryEmbedding", ["flat", "angles", "angles"], ["y4"], num_heads=4, interleaved=1, rotary_embedding_dim=4),
+        N("Slice", ["q", "end", "end", "last"], ["none"]), N("Concat", ["q", "none", "q"], ["y5"], axis=3),
+        N("Where", ["allowed", "one", "row"], ["y6"]),
+    ]  # fmt: skip
+    known = [longs("end", 99), longs("last", 3), constant("one", np.float32(1)), constant("row", np.arange(5, dtype=np.float32))]
+    inputs = [info(n, a.shape, h.np_dtype_to_tensor_dtype(a.dtype)) for n, a in feeds.items()]
+    outputs = [info(n, None) for n in (*(f"y{i}" for i in range(7)), "keys", "values", "scores")]
+    keep("attention", model(nodes, inputs, outputs, known, opset=23, ir=10), feeds)
+
+
 def wide():
     """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
     nodes = [
@@ -726,7 +749,7 @@ MODELS = [convolutions, quantized, integer_products, constants, dtypes, external
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
           packed_weights, until, recurrent, pooled_codes,
           nearest_by_index, resized, forbidden_names, unsorted,
-          float_ops]  # fmt: skip
+          float_ops, attention]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

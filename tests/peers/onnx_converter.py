@@ -35,6 +35,7 @@ sys.path[:0] = [str(ROOT / "tools" / "onnx")]
 
 import onnx_to_qdq  # noqa: E402
 from model import DTYPES, Model, Refused  # noqa: E402
+from onnx_attention_cases import ATTENTION  # noqa: E402
 from onnx_cases import CASES, EXACT  # noqa: E402
 from onnx_index_cases import READ  # noqa: E402
 from onnx_quantized import NETWORKS, QUANTIZES, QUANTIZING  # noqa: E402
@@ -225,7 +226,7 @@ def main():
     listed = subprocess.run([options.qdq, "ops", "--json"], capture_output=True, check=True).stdout
     ops = {op["name"] for op in json.loads(listed)["ops"]}
     total = collections.Counter()
-    kinds = {**CASES, **PRODUCTS, **QUANTIZING, **NETWORKS, **(READ if options.reader else {})}
+    kinds = {**CASES, **PRODUCTS, **QUANTIZING, **NETWORKS, **(READ | ATTENTION if options.reader else {})}
     for number, (kind, make) in enumerate(kinds.items()):
         if options.only not in kind:
             continue

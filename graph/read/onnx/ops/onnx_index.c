@@ -26,6 +26,28 @@ bool qdq_onnx_int_at_input(qdq_onnx_node *node, size_t i, const char *name, int6
 
 //---- Slice and Split --------------------------------------------------------
 
+static int64_t clamped(int64_t at, int64_t size, int64_t low, int64_t high) {
+    if (at < 0) at += size;
+    return at < low ? low : at > high ? high : at;
+}
+
+// Whether a slice has no elements; then *shape is its shape. Values that nothing reads may be so.
+static bool is_empty(const qdq_shape x, const qdq_ints *lists, qdq_shape *shape) {
+    bool empty = false;
+    *shape = x;
+    for (size_t i = 0; i < lists[0].count; i++) {
+        int64_t axis = i < lists[2].count ? lists[2].data[i] : (int64_t)i;
+        int64_t step = i < lists[3].count ? lists[3].data[i] : 1;
+        if (axis < 0) axis += x.rank;
+        if (axis < 0 || axis >= x.rank || i >= lists[1].count || step < 1) return false;
+        int64_t size = x.dims[axis], begin = clamped(lists[0].data[i], size, 0, size);
+        int64_t end = clamped(lists[1].data[i], size, 0, size);
+        shape->dims[axis] = end > begin ? (end - begin - 1) / step + 1 : 0;
+        empty = empty || end <= begin;
+    }
+    return empty;
+}
+
 // The lists are attributes before opset 10.
 void qdq_onnx_slice(qdq_onnx_node *node, const qdq_onnx_op *row) {
     static const char *const names[] = {"starts", "ends", "axes", "steps"};
@@ -36,6 +58,15 @@ void qdq_onnx_slice(qdq_onnx_node *node, const qdq_onnx_op *row) {
         if (!qdq_onnx_list_of(node, i + 1, names[i], &lists[i])) return;
     if (lists[0].count == 0 && qdq_onnx_input(node, 1)) {
         qdq_onnx_alias(node, 0, node->inputs[0]);
+        return;
+    }
+    qdq_shape empty;
+    if (is_empty(node->inputs[0]->shape, lists, &empty)) {
+        static const int64_t none = 0;
+        static const double zero = 0.0;
+        bool real = qdq_onnx_elem_is_real(node->inputs[0]->elem);
+        qdq_onnx_bind_numbers(node, 0, node->inputs[0]->elem, empty, real ? NULL : &none,
+                              real ? &zero : NULL);
         return;
     }
     qdq_onnx_begin(&call, node, row->ours, NULL);

@@ -30,10 +30,16 @@ bool qdq_onnx_list_of(qdq_onnx_node *node, size_t i, const char *name, qdq_ints 
     return true;
 }
 
+// Parts without elements are left out, unless all are.
 void qdq_onnx_concat(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_call call;
+    bool some = false;
+    for (size_t i = 0; i < node->input_count; i++)
+        some = some || (node->inputs[i] && qdq_onnx_count(node->inputs[i]->shape) > 0);
     qdq_onnx_begin(&call, node, row->ours, NULL);
-    for (size_t i = 0; i < node->input_count; i++) qdq_onnx_port(&call, "xs", node->inputs[i]);
+    for (size_t i = 0; i < node->input_count; i++)
+        if (!some || (node->inputs[i] && qdq_onnx_count(node->inputs[i]->shape) > 0))
+            qdq_onnx_port(&call, "xs", node->inputs[i]);
     qdq_onnx_set_int(&call, "axis", qdq_onnx_int(node, "axis", 1));
     qdq_onnx_finish(&call);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/read/onnx/ops/onnx_formula.h"
+#include "ops/infer.h"
 #include "runtime/numerics/dtype.h"
 
 //---- Elementwise ------------------------------------------------------------
@@ -54,6 +55,22 @@ void qdq_onnx_pow(qdq_onnx_node *node, const qdq_onnx_op *row) {
                            ? "Cast(Pow(Cast(a, dtype: float32), Cast(b, dtype: float32)), dtype: a)"
                            : "Pow(a, Cast(b, dtype: a))";
     qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, text, NULL, 0));
+}
+
+// Select does not broadcast its choices to the condition, so one of them is expanded where ONNX
+// does.
+void qdq_onnx_where(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    qdq_shape choices, y, condition = node->inputs[0]->shape;
+    bool fits = qdq_broadcast_shapes(node->inputs[1]->shape, node->inputs[2]->shape, &choices) &&
+                qdq_broadcast_shapes(condition, choices, &y);
+    if (!fits || qdq_broadcasts_to(condition, choices)) {
+        qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, "Select(condition, a, b)", NULL, 0));
+        return;
+    }
+    const qdq_onnx_term terms[] = {{.name = "y", .ints = {y.dims, (size_t)y.rank}}};
+    qdq_onnx_bind(
+        node, 0,
+        qdq_onnx_formula(node, row, "Select(condition, Expand(a, shape: y), b)", terms, 1));
 }
 
 void qdq_onnx_bit_shift(qdq_onnx_node *node, const qdq_onnx_op *row) {

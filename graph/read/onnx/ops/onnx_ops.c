@@ -61,7 +61,7 @@ static const qdq_onnx_op rows[] = {
     {"", "BitwiseXor", 18, 2, "BitwiseXor", NULL, AB, {{0}}},
     {"", "BitwiseNot", 18, 1, "BitwiseNot", NULL, X, {{0}}},
     {"", "BitShift", 11, 2, "BitShift", qdq_onnx_bit_shift, AB, {{0}}},
-    {"", "Where", 9, 3, "Select", NULL, {"condition", "a", "b"}, {{0}}},
+    {"", "Where", 9, 3, "Select", qdq_onnx_where, {"condition", "a", "b"}, {{0}}},
     {"", "Abs", 6, 1, "Abs", NULL, X, {{0}}},
     {"", "Exp", 6, 1, "Exp", NULL, X, {{0}}},
     {"", "Log", 6, 1, "Log", NULL, X, {{0}}},
@@ -238,6 +238,9 @@ static const qdq_onnx_op rows[] = {
     {MS, "QLinearAveragePool", 1, 4, NULL, qdq_onnx_qlinear_average_pool, {"x", "xs", "xz", "ys",
      "yz"}, {{0}}},
     {MS, "MatMulNBits", 1, 3, NULL, qdq_onnx_matmul_nbits, {"a"}, {{0}}},
+    // Attention
+    {"", "Attention", 23, 3, NULL, qdq_onnx_attention, {0}, {{0}}},
+    {"", "RotaryEmbedding", 23, 3, NULL, qdq_onnx_rotary_embedding, {0}, {{0}}},
     // Loops over time
     {"", "RNN", 7, 3, NULL, qdq_onnx_recurrent, {0}, {{0}}},
     {"", "GRU", 7, 3, NULL, qdq_onnx_recurrent, {0}, {{0}}},

@@ -43,8 +43,8 @@ typedef void qdq_onnx_convert(qdq_onnx_node *node, const qdq_onnx_op *row);
 qdq_onnx_convert qdq_onnx_quantize, qdq_onnx_dequantize, qdq_onnx_dynamic_quantize, qdq_onnx_cast,
     qdq_onnx_cast_like, qdq_onnx_matmul_integer, qdq_onnx_conv_integer, qdq_onnx_qlinear_matmul;
 // onnx_network.c
-qdq_onnx_convert qdq_onnx_pairs, qdq_onnx_mean, qdq_onnx_pow, qdq_onnx_bit_shift, qdq_onnx_clip,
-    qdq_onnx_gelu, qdq_onnx_prelu, qdq_onnx_gemm;
+qdq_onnx_convert qdq_onnx_pairs, qdq_onnx_mean, qdq_onnx_where, qdq_onnx_pow, qdq_onnx_bit_shift,
+    qdq_onnx_clip, qdq_onnx_gelu, qdq_onnx_prelu, qdq_onnx_gemm;
 // onnx_slices.c
 qdq_onnx_convert qdq_onnx_softmax, qdq_onnx_reduce, qdq_onnx_global_pool, qdq_onnx_top_k,
     qdq_onnx_hardmax;
@@ -67,6 +67,10 @@ qdq_onnx_convert qdq_onnx_slice, qdq_onnx_split, qdq_onnx_pad, qdq_onnx_expand, 
 // onnx_windows.c
 qdq_onnx_convert qdq_onnx_conv, qdq_onnx_conv_transpose, qdq_onnx_max_pool, qdq_onnx_average_pool,
     qdq_onnx_lp_pool, qdq_onnx_qlinear_average_pool;
+// onnx_attention.c
+qdq_onnx_convert qdq_onnx_attention;
+// onnx_rotary.c
+qdq_onnx_convert qdq_onnx_rotary_embedding;
 // onnx_resize.c
 qdq_onnx_convert qdq_onnx_resize_node, qdq_onnx_upsample;
 
