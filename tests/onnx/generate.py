@@ -521,6 +521,19 @@ def attention():
     keep("attention", model(nodes, inputs, outputs, known, opset=23, ir=10), feeds)
 
 
+def einsum():
+    """Products of small integers, whose sums are exact: transposes, sums, diagonals, matrices, outer products, ellipses."""
+    random = np.random.default_rng(20)
+    feeds = {n: random.integers(-4, 5, shape).astype(np.float32) for n, shape in
+             {"a": (2, 3, 4), "b": (2, 4, 5), "c": (3, 3), "d": (4,), "e": (2, 3, 4, 4), "f": (1, 4, 6)}.items()}  # fmt: skip
+    rows = [("bij->jbi", "a"), ("bij,bjk", "ab"), ("ii", "c"), ("ij,ij->", "cc"), ("bij,j->bi", "ad"), ("i,j->ji", "dd"), ("...ii->...i", "e"),
+            ("bij,bjk,ih->bkh", "abc"), ("...ij,...jk->...ik", "af"), ("bihj,bjk->bihk", "eb"), ("bij,cij->bc", "aa"), ("iji->j", "g")]  # fmt: skip
+    feeds["g"] = random.integers(-4, 5, (3, 2, 3)).astype(np.float32)
+    nodes = [N("Einsum", list(names), [f"y{i}"], equation=equation) for i, (equation, names) in enumerate(rows)]
+    inputs = [info(n, a.shape) for n, a in feeds.items()]
+    keep("einsum", model(nodes, inputs, [info(f"y{i}", None) for i in range(len(rows))]), feeds)
+
+
 def wide():
     """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
     nodes = [
@@ -749,7 +762,7 @@ MODELS = [convolutions, quantized, integer_products, constants, dtypes, external
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
           packed_weights, until, recurrent, pooled_codes,
           nearest_by_index, resized, forbidden_names, unsorted,
-          float_ops, attention]  # fmt: skip
+          float_ops, attention, einsum]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

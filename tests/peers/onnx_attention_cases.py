@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of Attention and RotaryEmbedding for onnx_converter.py --reader."""
+"""Models of Attention, RotaryEmbedding and Einsum for onnx_converter.py --reader."""
 
 import numpy as np
 from onnx import TensorProto, helper
 
-from onnx_cases import Case, build, either, floats, one
+from onnx_cases import Case, build, either, floats, one, some_shape
 
 
 def mask_of(rng, shape, dtype):
@@ -59,4 +59,23 @@ def rotary_embedding(rng):
     return one("RotaryEmbedding", [x, *(floats(rng, (batch, places, pairs), spread=1.0) for _ in range(2))], attrs)
 
 
-ATTENTION = {"Attention": attention, "RotaryEmbedding": rotary_embedding}
+EQUATIONS = ("ij->ji", "ij->i", "i,i", "bij,bjk->bik", "...ii->...i", "ij,kj->ik", "bhqd,bhkd->bhqk", "bqhd,bkhd->bhqk", "ij,jk,kl->il",
+             "i,j->ij", "...ij,...jk->...ik", "ijk,k->ij", "ii", "abc,cd,ae->bde", "ij,ij->", "bij,jk", "iji->j", "...i,i...->...",
+             " a b , b c -> c a ", "ij,ij->ij", "b...d,bd...->b...", "Ab,bA", "ij,k->k")  # fmt: skip
+
+
+def einsum(rng):
+    """Each letter has a size; ellipses have a dim or none, and are 1 in some operands."""
+    equation = either(rng, *EQUATIONS)
+    sizes, wide = {}, some_shape(rng, 2, 3, int(rng.integers(0, 2)))
+    inputs = []
+    for operand in equation.split("->")[0].replace(" ", "").split(","):
+        shape = []
+        for letter in operand.replace("...", "."):
+            one_of = tuple(1 if rng.random() < 0.3 else d for d in wide) if letter == "." else ()
+            shape += one_of or ([] if letter == "." else [sizes.setdefault(letter, int(rng.integers(1, 5)))])
+        inputs.append(floats(rng, shape))
+    return one("Einsum", inputs, {"equation": equation}, constants=either(rng, (), (len(inputs) - 1,) if len(inputs) > 1 else ()))
+
+
+ATTENTION = {"Attention": attention, "RotaryEmbedding": rotary_embedding, "Einsum": einsum}

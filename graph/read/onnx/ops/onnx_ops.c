@@ -32,6 +32,7 @@ static const qdq_onnx_op rows[] = {
      "x_zero_point", "w", "w_scale", "w_zero_point", "y_scale", "y_zero_point", "bias"}, {{0}}},
     // Products
     {"", "MatMul", 1, 2, "MatMul", NULL, AB, {{0}}},
+    {"", "Einsum", 12, QDQ_ONNX_ALL, NULL, qdq_onnx_einsum, {0}, {{0}}},
     {"", "Gemm", 7, 2, "MatMul", qdq_onnx_gemm, {0}, {{0}}},
     {"", "Conv", 1, 2, "Convolution", qdq_onnx_conv, {"x", "weights", "bias"}, {{0}}},
     {"", "ConvTranspose", 1, 2, "ConvTranspose", qdq_onnx_conv_transpose, {"x", "weights", "bias"},

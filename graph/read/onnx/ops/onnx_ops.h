@@ -71,6 +71,8 @@ qdq_onnx_convert qdq_onnx_conv, qdq_onnx_conv_transpose, qdq_onnx_max_pool, qdq_
 qdq_onnx_convert qdq_onnx_attention;
 // onnx_rotary.c
 qdq_onnx_convert qdq_onnx_rotary_embedding;
+// onnx_einsum.c
+qdq_onnx_convert qdq_onnx_einsum;
 // onnx_resize.c
 qdq_onnx_convert qdq_onnx_resize_node, qdq_onnx_upsample;
 

@@ -2,7 +2,7 @@
 // Converts Resize and Upsample to Interpolate, where every element of the result comes from the
 // same place. Whether it does is computed, whatever the attributes say. Otherwise the nearest
 // elements are gathered dim by dim, in every dtype, and linear and cubic ones become weighted sums.
-#include "graph/read/onnx/ops/onnx_resize.h"
+#include "graph/read/onnx/ops/resize/onnx_resize.h"
 
 #include <math.h>
 #include <string.h>

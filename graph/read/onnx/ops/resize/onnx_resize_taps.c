@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/read/onnx/ops/onnx_resize.h"
+#include "graph/read/onnx/ops/resize/onnx_resize.h"
 
 enum { LINEAR_TAPS = 2, CUBIC_TAPS = 4, MOST_TAPS = 512, MOST_WEIGHTS = 1 << 22 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/read/onnx/ops/onnx_resize.h"
+#include "graph/read/onnx/ops/resize/onnx_resize.h"
 #include "runtime/numerics/dtype.h"
 
 enum { CORNERS = 2, MOST_TEXT = 96 };
