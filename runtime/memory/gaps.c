@@ -29,7 +29,9 @@ static size_t first_ending(const span_set *set, size_t at) {
     return low;
 }
 
-static bool add(qdq_mempool *mempool, span_set *set, span taken) {
+enum { SPANS_A_LOOK = 64 };  // spans that move in the time of a look
+
+static bool add(qdq_mempool *mempool, span_set *set, span taken, size_t *looks) {
     size_t from = first_ending(set, taken.begin), to = from;
     for (; to < set->count && set->items[to].begin <= taken.end; to++) {
         if (set->items[to].begin < taken.begin) taken.begin = set->items[to].begin;
@@ -42,6 +44,7 @@ static bool add(qdq_mempool *mempool, span_set *set, span taken) {
         set->items = items;
     }
     memmove(&set->items[from + 1], &set->items[to], (set->count - to) * sizeof *set->items);
+    *looks += (set->count - to) / SPANS_A_LOOK;
     set->items[from] = taken;
     set->count = set->count + 1 - (to - from);
     return true;
@@ -73,12 +76,14 @@ bool qdq_gaps_take(qdq_gaps *gaps, size_t first, size_t last, size_t offset, siz
     gaps->looks++;
     size_t low = gaps->leaves + first, high = gaps->leaves + last;
     for (size_t a = low, b = high; a > 0; a /= 2, b /= 2) {
-        if (!add(gaps->mempool, &gaps->nodes[a].ever, taken)) return false;
-        if (a != b && !add(gaps->mempool, &gaps->nodes[b].ever, taken)) return false;
+        if (!add(gaps->mempool, &gaps->nodes[a].ever, taken, &gaps->looks)) return false;
+        if (a != b && !add(gaps->mempool, &gaps->nodes[b].ever, taken, &gaps->looks)) return false;
     }
     for (size_t a = low, b = high + 1; a < b; a /= 2, b /= 2) {
-        if (a % 2 && !add(gaps->mempool, &gaps->nodes[a++].always, taken)) return false;
-        if (b % 2 && !add(gaps->mempool, &gaps->nodes[--b].always, taken)) return false;
+        if (a % 2 && !add(gaps->mempool, &gaps->nodes[a++].always, taken, &gaps->looks))
+            return false;
+        if (b % 2 && !add(gaps->mempool, &gaps->nodes[--b].always, taken, &gaps->looks))
+            return false;
     }
     return true;
 }

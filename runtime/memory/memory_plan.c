@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places values in the arena by their lifetimes. Tries five orders of placing and keeps the first
-// that reaches the peak of live bytes, else the one that needs the fewest bytes.
+// Places values in the arena by their lifetimes. Tries several ways and keeps the first that
+// reaches the peak of live bytes, else the one that needs the fewest bytes.
 #include "runtime/memory/memory_plan.h"
 
 #include <stdlib.h>
 
 #include "runtime/memory/gaps.h"
+#include "runtime/memory/sweep.h"
 
-// Values made in place of each other share a slot: one offset, from the first step of the first
-// value to the last step of the last one. In a step in which two of them meet, the slot counts
-// once.
-typedef struct slot {
-    size_t first_step, last_step, bytes, offset;
-    size_t first_moment, last_moment;  // steps in which no slot begins are not counted
-    size_t order;  // number of its first value; breaks ties, so that the result is unique
-} slot;
+typedef qdq_slot slot;
 
 // An order in which slots are placed.
 typedef int compare_fn(const void *a, const void *b);
@@ -61,11 +55,12 @@ static size_t offset_of(qdq_gaps *gaps, const slot *s, bool upper_end, size_t ca
     return qdq_gaps_lowest(gaps, s->first_moment, s->last_moment, s->bytes);
 }
 
-// Places all slots. `cap` is the upper end; *end becomes the number of bytes used. False when
-// memory runs out.
-static bool place(slot **order, size_t count, const strategy *how, size_t cap, qdq_gaps *gaps,
-                  size_t *end) {
+// Places all slots. `cap` is the upper end; *end becomes the number of bytes used, or SIZE_MAX if
+// it would cost more than `most_looks`. False when memory runs out.
+static bool place(slot **order, size_t count, const strategy *how, size_t cap, size_t most_looks,
+                  qdq_gaps *gaps, size_t *end) {
     *end = 0;
+    most_looks += gaps->looks;
     qdq_gaps_clear(gaps);
     qsort(order, count, sizeof(slot *), how->compare);
     for (size_t i = 0; i < count; i++) {
@@ -74,6 +69,10 @@ static bool place(slot **order, size_t count, const strategy *how, size_t cap, q
         if (!qdq_gaps_take(gaps, s->first_moment, s->last_moment, s->offset, s->bytes))
             return false;
         if (s->offset + s->bytes > *end) *end = s->offset + s->bytes;
+        if (gaps->looks > most_looks) {
+            *end = SIZE_MAX;
+            return true;
+        }
     }
     return true;
 }
@@ -82,14 +81,16 @@ static int earlier_end(const void *a, const void *b) {
     return by_number((*(slot *const *)a)->last_step, (*(slot *const *)b)->last_step);
 }
 
-static size_t peak_of(slot **starts, slot **ends, size_t count) {
+// The greatest sum of bytes alive at once; *at becomes a slot with which it is reached.
+static size_t peak_of(slot **starts, slot **ends, size_t count, const slot **at) {
     size_t live = 0, peak = 0, gone = 0;
+    *at = starts[0];
     qsort(starts, count, sizeof(slot *), earlier_first);
     qsort(ends, count, sizeof(slot *), earlier_end);
     for (size_t i = 0; i < count; i++) {
         for (; ends[gone]->last_step < starts[i]->first_step; gone++) live -= ends[gone]->bytes;
         live += starts[i]->bytes;
-        if (live > peak) peak = live;
+        if (live > peak) peak = live, *at = starts[i];
     }
     return peak;
 }
@@ -134,12 +135,76 @@ static bool collect(const qdq_lifetime *lifetimes, size_t count, slot *slots, si
     return true;
 }
 
-// First fit, larger slots first, is nearly always good enough. The others follow if it misses the
-// peak.
 static const strategy strategies[] = {
     {larger_first, false},  {earlier_first, true},    {longer_first, false},
     {earlier_first, false}, {later_end_first, false},
 };
+enum { STRATEGIES = sizeof strategies / sizeof strategies[0] };
+
+// The ways to place slots, in the order in which they are tried: a strategy, or STRATEGIES and the
+// order of a sweep. First fit with larger slots first nearly always reaches the peak of a network.
+// Strategies cost n^2 where many slots live long, so many slots begin with what suits a chain, and
+// then are swept, which is n log n and best where many slots live at once.
+static const unsigned char ways_of_few[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+static const unsigned char ways_of_many[] = {1, 5, 6, 7, 8, 0};
+enum { MANY = 4096 };
+
+// Looks that a strategy may take: at all, and for each slot and doubling of slots. One that takes
+// more is given up.
+enum { LOOKS = 1 << 20, LOOKS_EACH = 4 };
+
+typedef struct planner {
+    slot *slots, **order, **ends;
+    size_t count, peak, peak_moment;
+    qdq_gaps gaps;
+    qdq_sweep sweep;
+} planner;
+
+static bool init(planner *p, slot *slots, size_t count, qdq_mempool *mempool) {
+    const slot *at;
+    *p = (planner){.slots = slots, .count = count};
+    p->order = qdq_mempool_array(mempool, count, sizeof(slot *));
+    p->ends = qdq_mempool_array(mempool, count, sizeof(slot *));
+    if (!p->order || !p->ends) return false;
+    for (size_t i = 0; i < count; i++) p->order[i] = p->ends[i] = &slots[i];
+    p->peak = peak_of(p->order, p->ends, count, &at);
+    size_t moments = count_moments(p->order, p->ends, count);
+    p->peak_moment = at->first_moment;
+    return qdq_gaps_init(&p->gaps, mempool, moments) && qdq_sweep_init(&p->sweep, mempool, count);
+}
+
+// Places the slots in a way. *bytes: what they need; SIZE_MAX if it was given up.
+static bool try_way(planner *p, size_t way, size_t *bytes) {
+    size_t log = 1;
+    while (p->count >> log) log++;
+    if (way < STRATEGIES)
+        return place(p->order, p->count, &strategies[way], p->peak,
+                     LOOKS + LOOKS_EACH * p->count * log, &p->gaps, bytes);
+    *bytes = qdq_sweep_place(&p->sweep, p->slots, p->count, p->peak_moment,
+                             (qdq_sweep_order)(way - STRATEGIES));
+    return true;
+}
+
+// What need not become less: for few slots the peak. For many 1.05 times the peak, and 1.10 before
+// the last way, which takes long.
+static size_t enough(const planner *p, bool is_last) {
+    if (p->count <= MANY) return p->peak;
+    return p->peak + p->peak / (is_last ? 10 : 20);
+}
+
+// Places the slots in the best of the ways. False when memory runs out.
+static bool place_best(planner *p, size_t *bytes) {
+    const unsigned char *ways = p->count > MANY ? ways_of_many : ways_of_few;
+    size_t count = p->count > MANY ? sizeof ways_of_many : sizeof ways_of_few;
+    size_t best = 0, last = 0, needed;
+    *bytes = SIZE_MAX;
+    for (size_t i = 0; i<count && * bytes> enough(p, i + 1 == count); i++) {
+        last = ways[i];
+        if (!try_way(p, last, &needed)) return false;
+        if (needed < *bytes) best = last, *bytes = needed;
+    }
+    return best == last || try_way(p, best, &needed);
+}
 
 bool qdq_plan_memory(qdq_lifetime *lifetimes, size_t count, qdq_mempool *mempool,
                      qdq_memory_plan *result) {
@@ -147,27 +212,13 @@ bool qdq_plan_memory(qdq_lifetime *lifetimes, size_t count, qdq_mempool *mempool
     if (count == 0) return true;
     slot *slots = qdq_mempool_array(mempool, count, sizeof *slots);
     size_t *slot_of = qdq_mempool_array(mempool, count, sizeof *slot_of);
-    slot **order = qdq_mempool_array(mempool, count, sizeof(slot *));
-    slot **ends = qdq_mempool_array(mempool, count, sizeof(slot *));
-    qdq_gaps gaps;
+    planner p;
     size_t n;
-    if (!slots || !slot_of || !order || !ends) return false;
+    if (!slots || !slot_of) return false;
     if (!collect(lifetimes, count, slots, slot_of, &n)) return false;
-    for (size_t i = 0; i < n; i++) order[i] = ends[i] = &slots[i];
-    result->peak_live_bytes = peak_of(order, ends, n);
-    if (!qdq_gaps_init(&gaps, mempool, count_moments(order, ends, n))) return false;
-
-    const strategy *best = NULL, *last = NULL;
-    size_t bytes;
-    for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++) {
-        last = &strategies[i];
-        if (!place(order, n, last, result->peak_live_bytes, &gaps, &bytes)) return false;
-        if (!best || bytes < result->arena_bytes) best = last, result->arena_bytes = bytes;
-        if (result->arena_bytes == result->peak_live_bytes) break;
-    }
-    if (best != last && !place(order, n, best, result->peak_live_bytes, &gaps, &bytes))
-        return false;
-    result->looks = gaps.looks;
+    if (!init(&p, slots, n, mempool) || !place_best(&p, &result->arena_bytes)) return false;
+    result->peak_live_bytes = p.peak;
+    result->looks = p.gaps.looks;
     for (size_t i = 0; i < count; i++) lifetimes[i].offset = slots[slot_of[i]].offset;
     return true;
 }

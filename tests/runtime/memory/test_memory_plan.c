@@ -133,6 +133,51 @@ static void chains_and_graphs_that_keep_all_cost_n_log_n(void **state) {
     free(all);
 }
 
+// Fails if two values that are alive at once overlap, and returns arena over peak.
+static double ratio_of(qdq_lifetime *all, size_t count) {
+    qdq_mempool mempool;
+    qdq_memory_plan plan;
+    qdq_mempool_init(&mempool, NULL);
+    assert_true(qdq_plan_memory(all, count, &mempool, &plan));
+    for (size_t i = 0; i < count; i++) {
+        assert_true(all[i].offset + aligned(all[i].bytes) <= plan.arena_bytes);
+        for (size_t k = 0; k < i; k++) {
+            bool apart = all[i].first_step > all[k].last_step ||
+                         all[k].first_step > all[i].last_step ||
+                         all[i].offset >= all[k].offset + all[k].bytes ||
+                         all[k].offset >= all[i].offset + all[i].bytes;
+            if (!apart) fail_msg("values %zu and %zu overlap", i, k);
+        }
+    }
+    qdq_mempool_release(&mempool);
+    return (double)plan.arena_bytes / (double)plan.peak_live_bytes;
+}
+
+// A random length of life: short, up to the end, or mostly short.
+static size_t life(int kind, uint64_t random, size_t left) {
+    size_t most = kind == 0 ? 50 : kind == 1 ? left : random % 10 ? 4 : left;
+    return (random >> 8) % (most < left ? most : left);
+}
+
+// The planner treats more than 4,096 values in another way than fewer.
+static void thousands_of_random_lifetimes_need_little_more_than_the_peak(void **state) {
+    (void)state;
+    static const size_t counts[] = {1000, 4096, 4097, 9001};
+    static qdq_lifetime all[9001];
+    uint64_t random = 11;
+    for (int kind = 0; kind < 3; kind++)
+        for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
+            for (size_t i = 0; i < counts[k]; i++) {
+                size_t first = unit_random(&random) % counts[k];
+                size_t bytes = unit_random(&random) % 4097;  // some have none
+                all[i] = (qdq_lifetime){first,
+                                        first + life(kind, unit_random(&random), counts[k] - first),
+                                        bytes, QDQ_NOT_IN_PLACE, 0};
+            }
+            assert_true(ratio_of(all, counts[k]) <= 1.1);
+        }
+}
+
 static void no_values_need_no_memory(void **state) {
     (void)state;
     qdq_mempool mempool;
@@ -161,6 +206,7 @@ int main(void) {
         cmocka_unit_test(values_made_in_place_share_their_offset),
         cmocka_unit_test(a_chain_of_equal_values_needs_room_for_two),
         cmocka_unit_test(chains_and_graphs_that_keep_all_cost_n_log_n),
+        cmocka_unit_test(thousands_of_random_lifetimes_need_little_more_than_the_peak),
         cmocka_unit_test(no_values_need_no_memory),
         cmocka_unit_test(sizes_that_overflow_are_refused),
     };
