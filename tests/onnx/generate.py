@@ -534,6 +534,19 @@ def einsum():
     keep("einsum", model(nodes, inputs, [info(f"y{i}", None) for i in range(len(rows))]), feeds)
 
 
+def grid_samples():
+    """GridSample in every mode, of images and of a volume, with positions outside."""
+    random = np.random.default_rng(21)
+    feeds = {"x": random.standard_normal((2, 3, 5, 4)).astype(np.float32), "v": random.standard_normal((1, 2, 3, 4, 3)).astype(np.float32),
+             "g": random.uniform(-2, 2, (2, 4, 3, 2)).astype(np.float32), "h": random.uniform(-2, 2, (1, 2, 3, 2, 3)).astype(np.float32)}  # fmt: skip
+    rows = [(mode, padding, "xg") for mode in ("linear", "nearest", "cubic") for padding in ("zeros", "border", "reflection")]
+    rows += [("linear", "zeros", "vh"), ("nearest", "reflection", "vh"), ("linear", "border", "vh")]
+    nodes = [N("GridSample", list(names), [f"y{i}"], mode=mode, padding_mode=padding, align_corners=i % 2)
+             for i, (mode, padding, names) in enumerate(rows)]  # fmt: skip
+    inputs = [info(n, a.shape) for n, a in feeds.items()]
+    keep("grid_samples", model(nodes, inputs, [info(f"y{i}", None) for i in range(len(rows))], opset=20), feeds)
+
+
 def wide():
     """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
     nodes = [
@@ -762,7 +775,7 @@ MODELS = [convolutions, quantized, integer_products, constants, dtypes, external
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
           packed_weights, until, recurrent, pooled_codes,
           nearest_by_index, resized, forbidden_names, unsorted,
-          float_ops, attention, einsum]  # fmt: skip
+          float_ops, attention, einsum, grid_samples]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

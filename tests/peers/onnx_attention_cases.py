@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of Attention, RotaryEmbedding and Einsum for onnx_converter.py --reader."""
+"""Models of Attention, RotaryEmbedding, Einsum and GridSample for onnx_converter.py --reader."""
 
 import numpy as np
 from onnx import TensorProto, helper
@@ -78,4 +78,14 @@ def einsum(rng):
     return one("Einsum", inputs, {"equation": equation}, constants=either(rng, (), (len(inputs) - 1,) if len(inputs) > 1 else ()))
 
 
-ATTENTION = {"Attention": attention, "RotaryEmbedding": rotary_embedding, "Einsum": einsum}
+def grid_sample(rng):
+    """Images, or volumes that ONNX Runtime does not sample by cubes. Half of the positions lie outside."""
+    spatial = either(rng, 2, 2, 3)
+    mode = either(rng, "linear", "nearest", "cubic") if spatial == 2 else either(rng, "linear", "nearest")
+    x = floats(rng, (2, 3, *some_shape(rng, 2, 5, spatial)))
+    grid = rng.uniform(-2, 2, (2, *some_shape(rng, 1, 5, spatial), spatial)).astype(np.float32)
+    attrs = {"mode": mode, "padding_mode": either(rng, "zeros", "border", "reflection"), "align_corners": int(rng.integers(2))}
+    return one("GridSample", [x, grid], attrs, opset=20)
+
+
+ATTENTION = {"Attention": attention, "RotaryEmbedding": rotary_embedding, "Einsum": einsum, "GridSample": grid_sample}

@@ -167,6 +167,7 @@ static const qdq_onnx_op rows[] = {
     {"", "Upsample", 7, 1, "Interpolate", qdq_onnx_upsample, {0}, {{0}}},
     {"", "Resize", 10, 1, "Interpolate", qdq_onnx_upsample, {0}, {{0}}},
     {"", "Resize", 11, 1, "Interpolate", qdq_onnx_resize_node, {0}, {{0}}},
+    {"", "GridSample", 16, 2, NULL, qdq_onnx_grid_sample, {0}, {{0}}},
     // Movement
     {"", "Concat", 4, QDQ_ONNX_ALL, "Concat", qdq_onnx_concat, {0}, {{0}}},
     {"", "Reshape", 5, 1, "StaticReshape", qdq_onnx_reshape, {0}, {{0}}},

@@ -73,6 +73,8 @@ qdq_onnx_convert qdq_onnx_attention;
 qdq_onnx_convert qdq_onnx_rotary_embedding;
 // onnx_einsum.c
 qdq_onnx_convert qdq_onnx_einsum;
+// onnx_grid_sample.c
+qdq_onnx_convert qdq_onnx_grid_sample;
 // onnx_resize.c
 qdq_onnx_convert qdq_onnx_resize_node, qdq_onnx_upsample;
 
