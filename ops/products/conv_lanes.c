@@ -106,17 +106,22 @@ static void load(const qdq_gemm *g, const lanes *l, const char *x, size_t at, in
         g->kernel->widen(g->a_dtype, from, out->floats + i * LANES, l->count);
 }
 
-// Adds k..k + n to the sums of a row, without the k that are nowhere.
+// Adds k..k + n to the sums of a row, without the k that are nowhere. In an order of ONNX Runtime
+// they are zeros.
 static void add(const qdq_conv *c, const size_t *from, size_t n, const panel *x, const panel *w,
                 void *sums) {
     const qdq_gemm_kernel *kernel = c->gemm.kernel;
+    bool all = c->gemm.order.sums != QDQ_SUM_CHAIN;
     for (size_t begin = 0, end; begin < n; begin = end) {
         end = begin + 1;
-        if (from[begin] == NOWHERE) continue;
-        while (end < n && from[end] != NOWHERE) end++;
+        if (from[begin] == NOWHERE && !all) continue;
+        while (end < n && (all || from[end] != NOWHERE)) end++;
         if ((c->gemm.kind == QDQ_GEMM_INTEGERS))
             kernel->integer_lanes(x->integers + begin * LANES, w->integers + begin * LANES, sums,
                                   end - begin);
+        else if (c->gemm.order.sums == QDQ_SUM_FOURS)
+            c->gemm.orders->lane_fours(x->floats + begin * LANES, w->floats + begin * LANES, sums,
+                                       end - begin);
         else
             (c->pairs ? kernel->bfloat_lanes : kernel->lanes)(
                 x->floats + begin * LANES, w->floats + begin * LANES, sums, end - begin);
@@ -143,7 +148,10 @@ static void add_row(const qdq_conv *c, const lanes *l, const char *x, int32_t ze
     qdq_conv_sources(c, row, k, n, from);
     size_t count = c->pairs ? swap_pairs(from, n) : n;
     for (size_t i = 0; i < count; i++)
-        if (from[i] != NOWHERE) load(&c->gemm, l, x, from[i], zero, i, of_x);
+        if (from[i] != NOWHERE)
+            load(&c->gemm, l, x, from[i], zero, i, of_x);
+        else if (c->gemm.order.sums)
+            memset(of_x->floats + i * LANES, 0, LANES * sizeof(float));
     if (count > n) memset(of_x->floats + (n - 1) * LANES, 0, LANES * sizeof(float));
     add(c, from, count, of_x, w, sums);
 }

@@ -21,6 +21,7 @@ typedef struct lines_params {
     qdq_conv conv;             // first
     qdq_gemm transposed_gemm;  // rows are output channels, columns positions
     qdq_depthwise_fn *add;
+    bool all;                     // elements beyond the border are zeros, and have products
     const float *weights;         // of all channels; NULL: not constant
     const size_t *begins, *ends;  // of each tap of the last dim: positions with an element in x
     size_t elements;              // of x, the batch too
@@ -62,19 +63,29 @@ static void add_line(const channel *ch, size_t line, size_t t, float by, lines *
     size_t begin = p->begins[t] > l->o ? p->begins[t] - l->o : 0;
     size_t end = p->ends[t] > l->o ? p->ends[t] - l->o : 0;
     if (end > l->n) end = l->n;
-    if (begin >= end) return;
+    if (begin >= end && !p->all) return;
+    if (begin >= end) begin = end = 0;
     size_t before = l->o + t * c->dilation[LAST], shift = c->pad[LAST];
     qdq_depthwise_line *made = &l->of_k[l->depth];
     *made = (qdq_depthwise_line){NULL, by, (uint32_t)begin, (uint32_t)end};
-    if (line + before >= shift && line + before - shift + LINE <= p->elements) {
+    if (end && line + before >= shift && line + before - shift + LINE <= p->elements) {
         made->x = ch->x + (line + before - shift);
     } else {
         float *own = l->made + l->depth * LINE;
         memset(own, 0, LINE * sizeof *own);
-        memcpy(own + begin, ch->x + (line + before + begin - shift), (end - begin) * sizeof *own);
+        if (end)
+            memcpy(own + begin, ch->x + (line + before + begin - shift),
+                   (end - begin) * sizeof *own);
         made->x = own;
     }
     l->depth++;
+}
+
+// Adds a k whose line lies beyond the border.
+static void add_zeros(float by, lines *l) {
+    float *own = l->made + l->depth * LINE;
+    memset(own, 0, LINE * sizeof *own);
+    l->of_k[l->depth++] = (qdq_depthwise_line){own, by, 0, 0};
 }
 
 // Computes n positions of a line from `o` on.
@@ -90,6 +101,8 @@ static void add_positions(const channel *ch, const size_t *o, size_t n, float *s
             if (y < c->in[0] && z < c->in[1])
                 add_line(ch, at + y * c->x_stride[0] + z * c->x_stride[1], tap[LAST],
                          ch->weights[k], &l);
+            else if (ch->params->all)
+                add_zeros(ch->weights[k], &l);
             if (++tap[LAST] < c->kernel[LAST]) continue;
             tap[LAST] = 0;
             if (++tap[1] < c->kernel[1]) continue;
@@ -189,7 +202,8 @@ static bool pack(lines_params *p, const qdq_gemm_known *known, qdq_mempool *memp
 }
 
 bool qdq_conv_has_lines(const qdq_conv *c) {
-    return c->positions && c->gemm.a_dtype == QDQ_FLOAT32 && c->gemm.depth <= MOST_K;
+    return c->positions && c->gemm.a_dtype == QDQ_FLOAT32 && c->gemm.depth <= MOST_K &&
+           c->gemm.order.sums != QDQ_SUM_CHUNKS;
 }
 
 static bool set_ends(lines_params *p, qdq_mempool *mempool) {
@@ -213,7 +227,8 @@ bool qdq_conv_lines_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowe
     if (!p) return false;
     p->conv = *c;
     p->transposed_gemm = transposed_gemm(&c->gemm);
-    p->add = qdq_depthwise_find(to->isas);
+    p->all = c->gemm.order.sums == QDQ_SUM_FOURS;
+    p->add = qdq_depthwise_find(to->isas, p->all);
     p->elements = qdq_shape_count(ctx->inputs[c->gemm.a_port].type.shape);
     if (!set_ends(p, to->mempool)) return false;
     size_t blocks = (c->gemm.columns + CHANNELS - 1) / CHANNELS;

@@ -108,6 +108,34 @@ static void join_groups(qdq_gemm *g, size_t groups) {
     g->batches.rank = 1;
 }
 
+// ONNX Runtime takes an image of one channel as a transposed B if the window is as wide as the
+// image and neither steps nor pads.
+static bool is_transposed_image(const qdq_conv *c) {
+    bool plain = c->group_inputs == 1 && c->taps > 1 && c->in[0] == 1 && c->kernel[0] == 1;
+    for (int d = 0; d < DIMS; d++)
+        plain &= c->stride[d] == 1 && c->dilation[d] == 1 && c->pad[d] == 0 &&
+                 c->out[d] == c->in[d] - c->kernel[d] + 1;
+    return plain && c->kernel[LAST] == c->in[LAST];
+}
+
+void qdq_conv_set_runtime_order(qdq_conv *c) {
+    bool transposed = is_transposed_image(c);
+    c->gemm.order = qdq_gemm_order_of(&(qdq_runtime_product){
+        .m = c->group_outputs,
+        .n = c->gemm.rows,
+        .k = c->gemm.depth,
+        .transpose_b = transposed,
+        .together = !transposed || c->in[LAST] == 1,
+        .m_is_columns = true,
+    });
+}
+
+// Whether lanes can add in the order of the product.
+static bool lanes_fit(const qdq_gemm *g) {
+    if (g->order.sums == QDQ_SUM_CHUNKS) return g->depth <= g->order.chunk;
+    return g->order.sums != QDQ_SUM_EIGHTS;
+}
+
 bool qdq_conv_has_lanes(const qdq_conv *c) {
     return c->groups > 1 && c->group_outputs < QDQ_CONV_LANES_OUTPUTS;
 }
@@ -116,7 +144,7 @@ bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *
                     qdq_stage *stage) {
     qdq_gemm *g = &c->gemm;
     bool all, pixels = is_of_pixels(c, &all);
-    bool lanes = qdq_conv_has_lanes(c);
+    bool lanes = qdq_conv_has_lanes(c) && lanes_fit(g);
     if (!lanes && g->kind == QDQ_GEMM_INTEGERS && c->channel_stride == 1) put_taps_first(c);
     if (!set_offsets(c, to->mempool)) return false;
     c->positions = !c->transposed && c->x_stride[LAST] == 1 && c->stride[LAST] == 1 &&

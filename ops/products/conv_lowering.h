@@ -85,6 +85,9 @@ qdq_conv *qdq_conv_new(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
 // Sizes and strides of the product.
 void qdq_conv_set_product(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_conv_sizes *sizes);
 
+// Makes the product add in the order of ONNX Runtime.
+void qdq_conv_set_runtime_order(qdq_conv *conv);
+
 // Packs the rows of A.
 qdq_gemm_pack_a_fn qdq_conv_im2col;
 

@@ -39,6 +39,8 @@ static size_t lower_of(const qdq_op_context *ctx, const qdq_conv_attrs *attrs,
     // In a transposed convolution all groups have the same scales.
     size_t own = attrs->transposed ? 0 : conv->group_outputs;
     if (quantized && !qdq_gemm_use_quantized(&conv->gemm, ctx, own, to->mempool)) return 0;
+    if (!attrs->transposed && qdq_adds_as_runtime(ctx, to, X, WEIGHTS))
+        qdq_conv_set_runtime_order(conv);
     if (ctx->inputs[BIAS].given)
         conv->gemm.bias = (qdq_gemm_along){BIAS, ctx->inputs[BIAS].type.dtype, 0, 1, NULL};
     return qdq_conv_stage(conv, ctx, to, &stages[0]) ? 1 : 0;
@@ -119,6 +121,7 @@ const qdq_op qdq_op_convolution = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .lower = lower,
+    .by_float_ops = true,
     .fusion = &fusion,
 };
 

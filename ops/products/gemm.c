@@ -91,6 +91,7 @@ typedef struct workspace {
     _Alignas(64) char a[K_BLOCKS * K_BLOCK_BYTES];
     _Alignas(64) char b[QDQ_GEMM_DEPTH * COLUMNS];
     _Alignas(64) int32_t sums[BLOCK_ROWS * SUMS_STRIDE];
+    _Alignas(64) float chunk[BLOCK_ROWS * COLUMNS];  // sums of a chunk of k
     uint16_t keep[K_BLOCKS][QDQ_GEMM_TILES][QDQ_GEMM_KEEP];
     unsigned skips[MOST_K_BLOCKS];
     qdq_gemm_block rows;  // the rows that `a` holds; none at first
@@ -137,7 +138,7 @@ static void forget_rows(const qdq_tensors *tensors, workspace *w) {
 static void pack_a(const job *j, size_t k_block, size_t at) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;
-    bool skips = qdq_gemm_keeps(g->kind) && at < K_BLOCKS;
+    bool skips = qdq_gemm_keeps(g->kind) && at < K_BLOCKS && !g->order.sums;
     qdq_scratch_drop(j->tensors->poison, k_block_of(j, at), j->block->rows * QDQ_GEMM_ROW_BYTES);
     if (skips) memset(w->keep[at], 0xFF, sizeof w->keep[at]);
     w->skips[at] =
@@ -170,20 +171,52 @@ static const void *first_sums(const job *j, size_t p) {
            (j->matrix * qdq_gemm_panels(g) + j->block->column / COLUMNS + p) * COLUMNS;
 }
 
+static qdq_gemm_part part_of(const job *j, size_t p, size_t k_block, size_t at) {
+    const qdq_gemm *g = j->g;
+    return (qdq_gemm_part){
+        .a = k_block_of(j, at),
+        .b = panel_part(j, p, k_block),
+        .start = k_block ? NULL : first_sums(j, p),
+        .c = j->w->sums + p * COLUMNS,
+        .c_stride = SUMS_STRIDE,
+        .rows = j->block->rows,
+        .steps = qdq_gemm_steps(g->kind, k_block_depth(g, k_block)),
+    };
+}
+
+// K blocks of a chunk, 0 if sums have none.
+static size_t chunk_blocks(const qdq_gemm *g) { return g->order.chunk / qdq_gemm_depth(g); }
+
+// The same in an order of ONNX Runtime. A chunk that is not the first has sums of its own, which
+// are added once it is complete; so has the first if the sums begin with the bias.
+static void add_panel_in_order(const job *j, size_t p, qdq_gemm_part *part, size_t k_block) {
+    const qdq_gemm *g = j->g;
+    if (g->order.bias_first) part->start = NULL;
+    if (g->order.sums == QDQ_SUM_FOURS) {
+        g->orders->fours(part);
+        return;
+    }
+    size_t chunk = chunk_blocks(g), in_chunk = k_block % chunk;
+    bool apart = g->order.bias_first || k_block >= chunk;
+    bool last = in_chunk == chunk - 1 || k_block == k_blocks(g) - 1;
+    if (apart) part->c = j->w->chunk, part->c_stride = COLUMNS;
+    if (!in_chunk) part->start = first_sums(j, p);
+    g->kernel->part[g->kind](part);
+    if (apart && last)
+        g->orders->add((float *)(void *)j->w->sums + p * COLUMNS, SUMS_STRIDE, j->w->chunk,
+                       part->rows);
+}
+
 // Multiplies the k block of A in place number `at` by the same k of a panel.
 static void add_panel(const job *j, size_t p, size_t k_block, size_t at) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;
     unsigned skips = w->skips[at];
-    qdq_gemm_part part = {
-        .a = k_block_of(j, at),
-        .b = panel_part(j, p, k_block),
-        .start = k_block ? NULL : first_sums(j, p),
-        .c = w->sums + p * COLUMNS,
-        .c_stride = SUMS_STRIDE,
-        .rows = j->block->rows,
-        .steps = qdq_gemm_steps(g->kind, k_block_depth(g, k_block)),
-    };
+    qdq_gemm_part part = part_of(j, p, k_block, at);
+    if (g->order.sums) {
+        add_panel_in_order(j, p, &part, k_block);
+        return;
+    }
     if (!skips) {
         g->kernel->part[g->kind](&part);
         return;
@@ -198,13 +231,58 @@ static void add_panel(const job *j, size_t p, size_t k_block, size_t at) {
     }
 }
 
+// Adds all products in eights. The lanes of a panel have no room in the workspace.
+static void add_eights(const job *j, size_t panels) {
+    enum { ROW = QDQ_GEMM_EIGHTS * COLUMNS };
+    const qdq_gemm *g = j->g;
+    float lanes[BLOCK_ROWS * ROW], *sums = (float *)(void *)j->w->sums;
+    for (size_t p = 0; p < panels; p++) {
+        memset(lanes, 0, j->block->rows * ROW * sizeof *lanes);
+        for (size_t c = 0; c < k_blocks(g); c++) {
+            pack_a(j, c, 0);
+            qdq_gemm_part part = part_of(j, p, c, 0);
+            part.c = lanes, part.c_stride = ROW;
+            g->orders->eights(&part);
+        }
+        for (size_t r = 0; r < j->block->rows; r++)
+            for (size_t i = 0; i < COLUMNS; i++) {
+                size_t number = j->block->column + p * COLUMNS + i;
+                if (g->order.by_rows) number = j->block->row + r;
+                sums[r * SUMS_STRIDE + p * COLUMNS + i] =
+                    qdq_gemm_fold_eights(lanes + r * ROW + i, COLUMNS, number, g->order.count);
+            }
+    }
+}
+
 static bool same_rows(const qdq_gemm_block *a, const qdq_gemm_block *b) {
     return a->batch == b->batch && a->row == b->row && a->rows == b->rows;
 }
 
+// Adds all products of a block. If there is no room for its full depth, the first places hold one k
+// block after the other, or the k blocks of a chunk.
+static void add_k_blocks(const job *j, size_t panels) {
+    const qdq_gemm *g = j->g;
+    workspace *w = j->w;
+    size_t all = k_blocks(g);
+    if (fits(g, j->block)) {
+        for (size_t c = 0; c < all && !w->rows.rows; c++) pack_a(j, c, c);
+        w->rows = *j->block;
+        for (size_t p = 0; p < panels; p++)
+            for (size_t c = 0; c < all; c++) add_panel(j, p, c, c);
+        return;
+    }
+    size_t together = g->order.chunk ? chunk_blocks(g) : 1;
+    for (size_t c = 0; c < all; c += together) {
+        size_t n = all - c < together ? all - c : together;
+        for (size_t i = 0; i < n; i++) pack_a(j, c + i, i);
+        for (size_t p = 0; p < panels; p++)
+            for (size_t i = 0; i < n; i++) add_panel(j, p, c + i, i);
+    }
+}
+
 static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
                       workspace *w) {
-    size_t count = (block->columns + COLUMNS - 1) / COLUMNS, all = k_blocks(g);
+    size_t count = (block->columns + COLUMNS - 1) / COLUMNS;
     bool has_zeros = g->b_zero.port != SIZE_MAX;
     size_t matrix = qdq_gemm_at(g, g->batches.b, block->batch);
     job j = {g, tensors, block, {0}, matrix, w};
@@ -213,17 +291,12 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
                                matrix * g->weights.zero_stride, 0};
     qdq_scratch_drop(tensors->poison, w->sums, sizeof w->sums);
     if (!same_rows(&w->rows, block)) forget_rows(tensors, w);
-    if (fits(g, block)) {
-        for (size_t c = 0; c < all && !w->rows.rows; c++) pack_a(&j, c, c);
-        w->rows = *block;
-        for (size_t p = 0; p < count; p++)
-            for (size_t c = 0; c < all; c++) add_panel(&j, p, c, c);
-    } else {
-        for (size_t c = 0; c < all; c++) {  // place 0 holds one k block after the other
-            pack_a(&j, c, 0);
-            for (size_t p = 0; p < count; p++) add_panel(&j, p, c, 0);
-        }
-    }
+    if (g->order.bias_first)
+        qdq_gemm_begin_with_bias(g, tensors, block, (float *)(void *)w->sums, SUMS_STRIDE);
+    if (g->order.sums == QDQ_SUM_EIGHTS)
+        add_eights(&j, count);
+    else
+        add_k_blocks(&j, count);
     g->epilogue(g, tensors, block, w->sums, SUMS_STRIDE);
 }
 
@@ -267,6 +340,7 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
 void qdq_gemm_init(qdq_gemm *g, const qdq_lowering *to, bool integer) {
     const qdq_gemm_along none = {.port = SIZE_MAX};
     g->kernel = qdq_gemm_kernel_find(to->isas);
+    g->orders = qdq_gemm_orders_find(to->isas);
     g->kind = integer ? QDQ_GEMM_INTEGERS : QDQ_GEMM_FLOATS;
     g->batch = 1;
     g->weights.taps = g->weights.matrices = 1;

@@ -6,7 +6,8 @@
 #define QDQ_OPS_PRODUCTS_GEMM_H
 
 #include "ops/infer.h"
-#include "ops/kernels/gemm/gemm.h"
+#include "ops/kernels/gemm/gemm_orders.h"
+#include "ops/products/order/gemm_order.h"
 
 // The size of a block, which is one unit and lies on the stack. Tests take their sizes from these.
 enum {
@@ -77,6 +78,8 @@ typedef unsigned qdq_gemm_pack_a_fn(const qdq_gemm *gemm, const qdq_tensors *ten
 
 struct qdq_gemm {
     const qdq_gemm_kernel *kernel;
+    const qdq_gemm_orders *orders;  // the kernels of `order`, unless it is QDQ_SUM_CHAIN
+    qdq_gemm_order order;
     qdq_gemm_kind kind;
     size_t batch, rows, columns, depth;  // batch: how many products
     qdq_gemm_batches batches;
@@ -181,6 +184,10 @@ void qdq_gemm_gather(qdq_dtype dtype, const void *x, size_t stride, size_t n, vo
 void qdq_gemm_less(qdq_dtype dtype, const void *x, int32_t zero_point, int16_t *out, size_t n);
 // An element of int8, uint8 or int32.
 int32_t qdq_gemm_integer_at(qdq_dtype dtype, const void *x, size_t at);
+
+// Makes the bias of a block its sums.
+void qdq_gemm_begin_with_bias(const qdq_gemm *gemm, const qdq_tensors *tensors,
+                              const qdq_gemm_block *block, float *sums, size_t stride);
 
 //---- Epilogues --------------------------------------------------------------
 

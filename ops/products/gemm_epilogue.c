@@ -92,11 +92,21 @@ static void set_reals(const qdq_gemm *g, const qdq_tensors *tensors, const row_p
     if (to->scaled) floats_along(g, &g->b_scale, tensors, of_scale, at, to->scale);
 }
 
+void qdq_gemm_begin_with_bias(const qdq_gemm *g, const qdq_tensors *tensors,
+                              const qdq_gemm_block *block, float *sums, size_t stride) {
+    size_t base = qdq_gemm_at(g, g->batches.bias, block->batch);
+    for (size_t r = 0; r < block->rows; r++) {
+        row_part at = row_of(block, r);
+        floats_along(g, &g->bias, tensors, base, &at, sums + r * stride);
+    }
+}
+
 // Converts rows to the dtype of y and moves them together in place: none is longer than its sums. A
 // row that ends within a panel writes to the end of the panel, which the next row then overwrites.
 static void epilogue_reals(const qdq_gemm *g, const qdq_tensors *tensors,
                            const qdq_gemm_block *block, void *sums, size_t stride, bool scaled) {
-    reals of = {.scaled = scaled, .biased = g->bias.port != SIZE_MAX};
+    bool biased = g->bias.port != SIZE_MAX && !g->order.bias_first;
+    reals of = {.scaled = scaled, .biased = biased};
     size_t n = block->columns, size = qdq_dtype_size(g->y.dtype);
     size_t whole = (n + PANEL - 1) / PANEL * PANEL;
     for (size_t r = 0; r < block->rows; r++) {

@@ -90,6 +90,25 @@ static size_t lower_on_chip(const qdq_op_context *ctx, const qdq_lowering *to,
     return 1;
 }
 
+// The order of ONNX Runtime, which packs a matrix B that is a constant of the graph. The product
+// has its final rows.
+static void set_order(const qdq_op_context *ctx, const qdq_matmul_ports *ports,
+                      const qdq_matmul_dims *dims, qdq_gemm *g) {
+    const qdq_operand *b = &ctx->inputs[B];
+    bool initial = b->constant && !b->maker.op;
+    g->order = qdq_gemm_order_of(&(qdq_runtime_product){
+        .m = g->rows,
+        .n = g->columns,
+        .k = g->depth,
+        .transpose_a = ports->transpose_a && !dims->a_vector,
+        .transpose_b = ports->transpose_b && !dims->b_vector,
+        .packed = initial && b->type.shape.rank == 2,
+        .column_vector = dims->b_vector,
+        .together = !ports->transpose_b,
+        .biased = ctx->inputs[BIAS].given,
+    });
+}
+
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     qdq_matmul_ports ports = ports_of(ctx->attrs);
     qdq_matmul_dims dims;
@@ -106,6 +125,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     if (ctx->inputs[BIAS].given)
         qdq_matmul_along(ctx, &dims, BIAS, &gemm->bias, gemm->batches.bias);
     qdq_matmul_join_batch(&ports, &dims, gemm);
+    if (qdq_adds_as_runtime(ctx, to, A, B)) set_order(ctx, &ports, &dims, gemm);
     return qdq_gemm_stage(gemm, ctx, to, &stages[0]) ? 1 : 0;
 }
 
@@ -123,5 +143,6 @@ const qdq_op qdq_op_matmul = {
     .infer = infer,
     .lower = lower,
     .by_chip = true,
+    .by_float_ops = true,
     .fusion = &fusion,
 };

@@ -770,12 +770,59 @@ def float_ops():
     keep("float_ops", made, feeds)
 
 
+def float_products():
+    """Products in each order of ONNX Runtime, of numbers that repeat one input. Depths have several chunks and a rest."""
+    own = np.random.default_rng(16)
+    nodes, known, outputs = [], [longs("zero", 0)], []
+
+    def made(*shape):
+        name, count = f"v{len(nodes)}", int(np.prod(shape))
+        known.extend((longs(f"{name}/often", count // 997 + 1), longs(f"{name}/count", count), longs(f"{name}/shape", *shape)))
+        nodes.extend((N("Tile", ["x", f"{name}/often"], [f"{name}/all"]),
+                      N("Slice", [f"{name}/all", "zero", f"{name}/count"], [f"{name}/some"]),
+                      N("Reshape", [f"{name}/some", f"{name}/shape"], [name])))  # fmt: skip
+        return name
+
+    def initial(*shape):
+        known.append(constant(f"c{len(known)}", own.standard_normal(shape).astype(np.float32)))
+        return known[-1].name
+
+    def product(op, *operands, **attrs):
+        outputs.append(f"y{len(outputs)}")
+        nodes.append(N(op, list(operands), [outputs[-1]], **attrs))
+
+    for m, n, k in ((3, 130, 300), (3, 64, 600), (2, 33, 600), (2, 20, 1100), (2, 16, 2100), (7, 1, 1031), (1, 37, 103), (50, 3, 300)):
+        product("MatMul", made(m, k), made(k, n))
+    product("MatMul", made(2, 3, 303), made(303))
+    product("MatMul", made(3, 1, 303), made(303, 5))
+    product("MatMul", made(3, 1, 303), made(3, 303, 5))
+    product("MatMul", made(3, 601), initial(601, 5))
+    product("MatMul", made(1, 601), initial(601, 5))
+    product("Gemm", made(1, 301), made(7, 301), transB=1)
+    product("Gemm", made(3, 301), made(301, 130), made(130))
+    product("Gemm", made(301, 3), made(301, 5), made(3, 1), transA=1)
+    product("Gemm", made(1, 303), made(303, 9), made(1, 9))
+    product("Gemm", made(5, 601), initial(4, 601), made(5, 4), transB=1)
+    three = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
+    product("Conv", made(1, 33, 14, 13), initial(4, 33, 3, 3), initial(4), **three)
+    product("Conv", made(2, 33, 8, 7), initial(4, 33, 3, 3), **three)
+    product("Conv", made(1, 33, 6, 5), made(1, 33, 3, 3), **three)
+    product("Conv", made(1, 5, 6, 71), initial(5, 1, 3, 3), initial(5), group=5, **three)
+    product("Conv", made(1, 37, 9, 11), initial(37, 1, 5, 3), group=37, strides=[2, 2], pads=[2, 0, 1, 1])
+    product("Conv", made(1, 10, 9, 11), initial(10, 2, 3, 3), group=5, **three)
+    product("Conv", made(2, 33, 3, 3), initial(7, 33, 3, 3))
+    product("Conv", made(1, 6, 9, 11), initial(6, 1, 3, 11), group=6)
+    product("Conv", made(1, 40, 90), initial(3, 40, 7), pads=[3, 3])
+    x = own.standard_normal(997).astype(np.float32)
+    keep("float_products", model(nodes, [info("x", [997])], outputs, known, opset=20), {"x": x})
+
+
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
           packed_weights, until, recurrent, pooled_codes,
           nearest_by_index, resized, forbidden_names, unsorted,
-          float_ops, attention, einsum, grid_samples]  # fmt: skip
+          float_ops, float_products, attention, einsum, grid_samples]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

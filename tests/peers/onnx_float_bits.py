@@ -87,7 +87,45 @@ def hard_sigmoid():
         yield Case("HardSigmoid", [points()], alpha=alpha, beta=beta)
 
 
-OPS = {"AveragePool": windows, "GlobalAveragePool": means, "BatchNormalization": norms, "HardSwish": hard_swish,
+def matmul():
+    sizes = (((5, 700), (700, 200)), ((5, 700), (700, 64)), ((13, 300), (300, 65)), ((3, 1300), (1300, 33)), ((3, 1300), (1300, 32)),
+             ((3, 2500), (2500, 20)), ((7, 2500), (2500, 16)), ((3, 2500), (2500, 5)), ((7, 2500), (2500, 1)), ((1, 103), (103, 37)),
+             ((3, 100), (100, 300)), ((60, 9000), (9000, 20)), ((50, 1500), (1500, 300)), ((130, 301), (301, 270)), ((57, 1031), (1031, 1)),
+             ((3, 1, 300), (300, 20)), ((3, 1, 300), (1, 300, 20)), ((3, 1, 300), (3, 300, 20)), ((3, 4, 300), (3, 300, 1)), ((300,), (300, 20)),
+             ((2, 5, 300), (300,)), ((300,), (2, 300, 20)), ((300,), (300,)), ((2, 1, 3, 700), (1, 4, 700, 33)))  # fmt: skip
+    for (a, b), known in itertools.product(sizes, ((), (1,))):
+        yield Case("MatMul", [some(*a), some(*b)], known)
+
+
+def gemm():
+    sizes = ((5, 200, 700), (7, 20, 2500), (1, 37, 300), (9, 1, 1000), (1, 1, 300), (11, 64, 513), (53, 270, 301))
+    for (m, n, k), a, b, bias, known in itertools.product(sizes, (0, 1), (0, 1), (0, 1, 2, 3), ((), (1,))):
+        c = [[], [some(n)], [some(m, 1)], [some(m, n)]][bias]
+        yield Case("Gemm", [some(k, m) if a else some(m, k), some(n, k) if b else some(k, n), *c], known, transA=a, transB=b)
+
+
+def conv():
+    sizes = (  # x, filters, kernel, stride, padding, dilation, groups
+        ((1, 3, 30, 30), 8, 3, 1, 1, 1, 1), ((2, 64, 14, 14), 40, 3, 1, 1, 1, 1), ((1, 64, 8, 8), 20, 3, 1, 1, 1, 1),
+        ((1, 64, 5, 6), 50, 3, 1, 1, 1, 1), ((1, 300, 14, 14), 20, 1, 1, 0, 1, 1), ((2, 300, 4, 4), 20, 1, 1, 0, 1, 1),
+        ((1, 300, 14, 14), 20, 1, 2, 0, 1, 1), ((1, 32, 20, 20), 32, 3, 1, 1, 1, 32), ((2, 32, 9, 9), 32, 5, 2, 2, 1, 32),
+        ((1, 32, 20, 20), 64, 3, 1, 1, 1, 32), ((1, 64, 12, 12), 64, 3, 1, 1, 2, 4), ((2, 100, 3, 3), 30, 3, 1, 0, 1, 1),
+        ((1, 100, 3, 3), 1, 3, 1, 0, 1, 1), ((1, 100, 12, 12), 1, 3, 1, 1, 1, 1), ((1, 1, 20, 20), 6, 5, 1, 0, 1, 1),
+        ((1, 1, 20, 20), 6, 20, 1, 0, 1, 1), ((1, 4, 20, 20), 4, 20, 1, 0, 1, 4), ((2, 16, 40, 40), 16, 3, 1, 1, 1, 16),
+        ((1, 512, 7, 7), 512, 3, 1, 1, 1, 1), ((1, 16, 40, 40), 16, 7, 1, 3, 1, 16), ((1, 8, 64, 64), 8, 3, 2, 1, 1, 8),
+        ((1, 64, 10, 10), 8, 5, 1, 2, 1, 4), ((1, 96, 1, 1), 12, 1, 1, 0, 1, 3), ((1, 48, 3, 3), 36, 3, 1, 0, 1, 12),
+        ((3, 33, 65, 66), 20, 3, 1, 1, 1, 1), ((1, 40, 90), 3, 7, 1, 3, 1, 1), ((1, 12, 99), 12, 5, 1, 2, 1, 12),
+        ((1, 6, 90), 6, 90, 1, 0, 1, 6), ((1, 20, 6, 7, 8), 12, 3, 1, 1, 1, 1), ((1, 9, 6, 7, 8), 9, 3, 1, 1, 1, 9))  # fmt: skip
+    for (x, m, kernel, stride, pad, dilation, groups), bias, known in itertools.product(sizes, (0, 1), ((), (1, 2))):
+        dims = len(x) - 2
+        weights, image = some(m, x[1] // groups, *[kernel] * dims), some(*x)
+        if bias and known:
+            weights.flat[3] = np.inf  # padding counts
+        yield Case("Conv", [image, weights] + ([some(m)] if bias else []), known, strides=[stride] * dims, pads=[pad] * 2 * dims,
+                   dilations=[dilation] * dims, group=groups)  # fmt: skip
+
+
+OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "AveragePool": windows, "GlobalAveragePool": means, "BatchNormalization": norms, "HardSwish": hard_swish,
        "HardSigmoid": hard_sigmoid}  # fmt: skip
 
 

@@ -5,13 +5,13 @@
 
 typedef struct row {
     qdq_isa isa;
-    qdq_depthwise_fn *fn;
+    qdq_depthwise_fn *fn, *fours;
 } row;
 
-#define ROW(ISA, isa) {QDQ_ISA_##ISA, qdq_depthwise_##isa},
+#define ROW(ISA, isa) {QDQ_ISA_##ISA, qdq_depthwise_##isa, qdq_depthwise_fours_##isa},
 static const row rows[] = {QDQ_KERNEL_ISAS(ROW)};
 
-qdq_depthwise_fn *qdq_depthwise_find(uint32_t isas) {
+qdq_depthwise_fn *qdq_depthwise_find(uint32_t isas, bool fours) {
     const row *best = QDQ_BEST_ROW(rows, isas, NULL, NULL);
-    return best->fn;
+    return fours ? best->fours : best->fn;
 }

@@ -20,10 +20,15 @@ typedef struct qdq_depthwise_line {
 // sums[i] = fma(line[i], by, sums[i]) for each of n sums, with the lines in order.
 typedef void qdq_depthwise_fn(const qdq_depthwise_line *lines, size_t depth, float *sums, size_t n);
 
-#define QDQ_DEPTHWISE_DECLARE(ISA, isa) extern qdq_depthwise_fn qdq_depthwise_##isa;
+// depthwise_fours: the same with rounded products, added in fours as ops/kernels/gemm/gemm_orders.h
+// says. Elements outside of begin..end count as 0, and `depth` is a multiple of 4 but for the last
+// lines.
+
+#define QDQ_DEPTHWISE_DECLARE(ISA, isa) \
+    extern qdq_depthwise_fn qdq_depthwise_##isa, qdq_depthwise_fours_##isa;
 QDQ_KERNEL_ISAS(QDQ_DEPTHWISE_DECLARE)
 
 // The best kernel for the instruction sets `isas`; all give the same bits.
-qdq_depthwise_fn *qdq_depthwise_find(uint32_t isas);
+qdq_depthwise_fn *qdq_depthwise_find(uint32_t isas, bool fours);
 
 #endif

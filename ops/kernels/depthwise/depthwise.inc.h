@@ -31,3 +31,40 @@ void QDQ_ISA_NAME(depthwise)(const qdq_depthwise_line *lines, size_t depth, floa
     for (; i + 16 < n; i += 32) DEPTHWISE_ADD(32)
     for (; i < n; i += 16) DEPTHWISE_ADD(16)
 }
+
+//---- In fours ---------------------------------------------------------------
+
+// The products of a line with `count` elements from `i` on, as an array `own`.
+#define DEPTHWISE_PRODUCTS(count, own, line)                               \
+    {                                                                      \
+        const float *row = (line)->x + i, by = (line)->by;                 \
+        uint32_t begin = (line)->begin, length = (line)->end - begin;      \
+        if (begin <= i && (line)->end >= i + (count))                      \
+            for (uint32_t j = 0; j < (count); j++) (own)[j] = row[j] * by; \
+        else                                                               \
+            for (uint32_t j = 0; j < (count); j++)                         \
+                (own)[j] = (i + j - begin < length ? row[j] : 0.0f) * by;  \
+    }
+
+#define DEPTHWISE_FOURS(count)                                              \
+    {                                                                       \
+        float own[count], group[count], more[count];                        \
+        for (uint32_t j = 0; j < (count); j++) own[j] = sums[i + j];        \
+        for (size_t k = 0, few; k < depth; k += few) {                      \
+            few = depth - k >= 4 ? 4 : depth - k >= 2 ? 2 : 1;              \
+            DEPTHWISE_PRODUCTS(count, group, lines + k)                     \
+            for (size_t m = 1; m < few; m++) {                              \
+                DEPTHWISE_PRODUCTS(count, more, lines + k + m)              \
+                for (uint32_t j = 0; j < (count); j++) group[j] += more[j]; \
+            }                                                               \
+            for (uint32_t j = 0; j < (count); j++) own[j] += group[j];      \
+        }                                                                   \
+        for (uint32_t j = 0; j < (count); j++) sums[i + j] = own[j];        \
+    }
+
+void QDQ_ISA_NAME(depthwise_fours)(const qdq_depthwise_line *lines, size_t depth, float *sums,
+                                   size_t n) {
+    uint32_t i = 0;
+    for (; i + 16 < n; i += 32) DEPTHWISE_FOURS(32)
+    for (; i < n; i += 16) DEPTHWISE_FOURS(16)
+}
