@@ -7,6 +7,7 @@
 
 #include "graph/memory/layout_rules.h"
 #include "graph/targets/checks.h"
+#include "graph/write/onnx/onnx_write.h"
 #include "runtime/base/fp_environment.h"
 
 static void check_outputs(qdq_graph *graph, qdq_findings *findings) {
@@ -114,12 +115,25 @@ static bool start(qdq_graph *graph) {
     return f->items != NULL;
 }
 
-static qdq_status check(qdq_graph *graph, const qdq_target_version *version,
-                        const qdq_device_request *request, qdq_error *err) {
+static qdq_status finish(qdq_graph *graph, qdq_error *err) {
+    if (graph->report_pool.failed)
+        return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
+    const qdq_findings *f = &graph->checked;
+    graph->report = (qdq_report){f->items, f->count, f->errors, f->warnings};
+    return QDQ_OK;
+}
+
+static qdq_status check_built(const qdq_graph *graph, qdq_error *err) {
     if (!graph) return qdq_fail(err, QDQ_ERR_MEMORY, "there is no graph: out of memory");
     if (graph->mempool.failed || graph->broken.status != QDQ_OK)
         return qdq_fail(err, graph->broken.status ? graph->broken.status : QDQ_ERR_MEMORY, "%s",
                         graph->broken.status ? graph->broken.text : "out of memory");
+    return QDQ_OK;
+}
+
+static qdq_status check(qdq_graph *graph, const qdq_target_version *version,
+                        const qdq_device_request *request, qdq_error *err) {
+    QDQ_TRY(check_built(graph, err));
     if (start(graph)) {
         check_outputs(graph, &graph->checked);
         check_uses(graph, &graph->checked);
@@ -129,11 +143,16 @@ static qdq_status check(qdq_graph *graph, const qdq_target_version *version,
             return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
         QDQ_TRY(check_memory(graph, request, &graph->checked, err));
     }
-    if (graph->report_pool.failed)
-        return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
-    qdq_findings *f = &graph->checked;
-    graph->report = (qdq_report){f->items, f->count, f->errors, f->warnings};
-    return QDQ_OK;
+    return finish(graph, err);
+}
+
+const qdq_report *qdq_graph_validate_onnx(qdq_graph *graph, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    if (check_built(graph, err) != QDQ_OK) return NULL;
+    if (start(graph) && graph->checked.errors == 0 &&
+        qdq_onnx_write_check(graph, &graph->checked, err) != QDQ_OK)
+        return NULL;
+    return finish(graph, err) == QDQ_OK ? &graph->report : NULL;
 }
 
 const qdq_report *qdq_graph_validate_on(qdq_graph *graph, const char *target_name,

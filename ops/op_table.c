@@ -155,3 +155,21 @@ qdq_attr_info qdq_op_attr(size_t op, size_t index) {
     return (qdq_attr_info){attr->name,         type_text(attr->kind), attr->words,
                            attr->default_text, attr->summary,         required};
 }
+
+bool qdq_attr_is_set(const qdq_attr_desc *attr, const void *field) {
+    qdq_maybe_word word;
+    switch (attr->kind) {
+    case QDQ_ATTR_INT:
+    case QDQ_ATTR_BOUND: return ((const qdq_int *)field)->set;
+    case QDQ_ATTR_MAYBE_WORD: memcpy(&word, field, sizeof word); return word.set;
+    case QDQ_ATTR_FLOAT: return ((const qdq_float *)field)->set;
+    case QDQ_ATTR_BOOL: return *(const qdq_bool *)field != QDQ_UNSET;
+    case QDQ_ATTR_WORD: return *(const int *)field != 0;
+    case QDQ_ATTR_DTYPE: return *(const qdq_dtype *)field != QDQ_DTYPE_NONE;
+    case QDQ_ATTR_INTS: return ((const qdq_ints *)field)->data != NULL;
+    case QDQ_ATTR_FLOATS: return ((const qdq_floats *)field)->data != NULL;
+    case QDQ_ATTR_NUMBERS: return ((const qdq_numbers *)field)->data != NULL;
+    case QDQ_ATTR_VALUE: return ((const qdq_value *)field)->id != 0;
+    }
+    return false;
+}

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq convert: writes a graph that was read from any format as a qdq/1 file.
+// qdq convert: writes a graph that was read from any format as a qdq/1 file or an ONNX model.
+#include <string.h>
+
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
+#include "tools/io/tensor_io.h"
 
-// Prints all errors of reading; EXIT_OK if there are none.
-static int check_graph(qdq_graph *graph) {
+// Prints all errors of reading, or all that ONNX lacks; EXIT_OK if there are none.
+static int check_graph(qdq_graph *graph, bool model) {
     qdq_error err = {0};
-    const qdq_report *report = qdq_graph_validate(graph, "core", &err);
+    const qdq_report *report =
+        model ? qdq_graph_validate_onnx(graph, &err) : qdq_graph_validate(graph, "core", &err);
     if (!report) return report_error(&err);
     if (!report->errors) return EXIT_OK;
     print_findings(stderr, report, NULL, LIST_ALL);
@@ -20,13 +24,14 @@ int run_convert(const options *opt) {
     qdq_error err = {0};
     if (opt->outputs.count != 1)
         return tell_failure(QDQ_ERR_ARGUMENT,
-                            "%zu files are given with -o, wanted one: -o OUT.json",
+                            "%zu files are given with -o, wanted one: -o OUT.json or -o OUT.onnx",
                             opt->outputs.count);
+    const char *out = opt->outputs.items[0];
     qdq_graph *graph = load_graph(opt->operands.items[0], opt, &code);
     if (!graph) return code;
-    code = check_graph(graph);
-    if (code == EXIT_OK && qdq_graph_write(graph, opt->outputs.items[0], &err) != QDQ_OK)
-        code = report_error(&err);
+    code = check_graph(graph, false);
+    if (code == EXIT_OK && has_ending(out, ".onnx")) code = check_graph(graph, true);
+    if (code == EXIT_OK && qdq_graph_write(graph, out, &err) != QDQ_OK) code = report_error(&err);
     qdq_graph_destroy(graph);
     return code;
 }

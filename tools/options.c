@@ -41,8 +41,9 @@ static const option_row rows[] = {
         "outputs"),
     ROW("output", 'o', "[NAME=]FILE", LIST, outputs, " run ",
         "write an output (-: to standard output); without NAME all of them to one .safetensors"),
-    ROW("output", 'o', "FILE.json", LIST, outputs, " convert ",
-        "the file to write; large constants go to a .safetensors file in the same folder"),
+    ROW("output", 'o', "FILE", LIST, outputs, " convert ",
+        "the file to write: an ONNX model if it ends in .onnx, else a graph file, whose large "
+        "constants go to a .safetensors file in the same folder"),
     ROW("expect", 'e', "[NAME=]FILE", LIST, expects, " run ",
         "compare an output with a file; exit 1 if they differ"),
     ROW("tolerance", 0, "X", TEXT, tolerance, " run ", "--expect: largest |difference| (0)"),

@@ -10,6 +10,7 @@
 #include "graph/tensor_file/held_constants.h"
 #include "graph/write/json_memory_write.h"
 #include "graph/write/new_file.h"
+#include "graph/write/onnx/onnx_write.h"
 #include "include/qdq/tensor_file.h"
 #include "runtime/base/fp_environment.h"
 #include "runtime/base/json_writer.h"
@@ -113,24 +114,6 @@ static qdq_maybe_word maybe_word(const void *field) {
     return word;
 }
 
-// Only attributes that differ from their default are written.
-static bool is_set(const qdq_attr_desc *attr, const void *field) {
-    switch (attr->kind) {
-    case QDQ_ATTR_INT:
-    case QDQ_ATTR_BOUND: return ((const qdq_int *)field)->set;
-    case QDQ_ATTR_MAYBE_WORD: return maybe_word(field).set;
-    case QDQ_ATTR_FLOAT: return ((const qdq_float *)field)->set;
-    case QDQ_ATTR_BOOL: return *(const qdq_bool *)field != QDQ_UNSET;
-    case QDQ_ATTR_WORD: return *(const int *)field != 0;
-    case QDQ_ATTR_DTYPE: return *(const qdq_dtype *)field != QDQ_DTYPE_NONE;
-    case QDQ_ATTR_INTS: return ((const qdq_ints *)field)->data != NULL;
-    case QDQ_ATTR_FLOATS: return ((const qdq_floats *)field)->data != NULL;
-    case QDQ_ATTR_NUMBERS: return ((const qdq_numbers *)field)->data != NULL;
-    case QDQ_ATTR_VALUE: return ((const qdq_value *)field)->id != 0;
-    }
-    return false;
-}
-
 static void write_bound(qdq_json *json, const qdq_int *bound) {
     if (bound->fraction == 0)
         qdq_json_int(json, bound->value);
@@ -138,9 +121,10 @@ static void write_bound(qdq_json *json, const qdq_int *bound) {
         write_number(json, (double)bound->value + bound->fraction);
 }
 
+// Only attributes that differ from their default are written.
 static void write_attr(qdq_json *json, const qdq_graph *graph, const qdq_attr_desc *attr,
                        const void *field) {
-    if (!is_set(attr, field)) return;
+    if (!qdq_attr_is_set(attr, field)) return;
     qdq_json_key(json, attr->name);
     switch (attr->kind) {
     case QDQ_ATTR_INT: qdq_json_int(json, ((const qdq_int *)field)->value); break;
@@ -340,6 +324,7 @@ qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *
     qdq_target_version version;
     if (!path) return qdq_fail(err, QDQ_ERR_ARGUMENT, "the path of a graph is NULL");
     if (!qdq_target_version_find(graph->target, &version, err)) return QDQ_ERR_ARGUMENT;
+    if (qdq_onnx_is_model_path(path)) return qdq_onnx_write(graph, path, QDQ_ONNX_MOST_BYTES, err);
     qdq_mempool scratch;
     qdq_mempool_init(&scratch, graph->allocator);
     qdq_status status = write_files(graph, path, &scratch, err);

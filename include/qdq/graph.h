@@ -118,7 +118,8 @@ QDQ_API qdq_graph *qdq_graph_parse(const char *text, size_t length, const char *
 // Writes the graph as a qdq/1 file; loading the file gives the same graph. Constants of more than
 // 4096 elements go to a .safetensors file in the same folder, with the same stem. Files are
 // replaced completely or not at all. Refuses a graph that has errors or an unknown target; a NULL
-// graph is QDQ_ERR_MEMORY.
+// graph is QDQ_ERR_MEMORY. A path that ends in ".onnx" is written as an ONNX model (docs/onnx.md),
+// or refused with QDQ_ERR_UNSUPPORTED if ONNX lacks something.
 QDQ_API qdq_status qdq_graph_write(const qdq_graph *graph, const char *path, qdq_error *err);
 
 //---- Checking ---------------------------------------------------------------
@@ -158,6 +159,12 @@ QDQ_API const qdq_report *qdq_graph_validate(qdq_graph *graph, const char *targe
 // qdq_graph_validate.
 QDQ_API const qdq_report *qdq_graph_validate_on(qdq_graph *graph, const char *target,
                                                 const qdq_device *device, qdq_error *err);
+
+// All findings about what ONNX lacks, one for each such node or value, and the findings of
+// building: without errors, qdq_graph_write can write the graph as a model. The report is valid
+// until the next check of this graph. NULL with `err` set when memory runs out, or if this build
+// has no ONNX.
+QDQ_API const qdq_report *qdq_graph_validate_onnx(qdq_graph *graph, qdq_error *err);
 
 // The names of the graph and of the target it asks for; "" and "core" for a NULL graph.
 QDQ_API const char *qdq_graph_name(const qdq_graph *graph);

@@ -210,6 +210,8 @@ CASE(qdq_graph_validate_on) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_graph_validate_onnx) { FAILS(QDQ_ERR_MEMORY, qdq_graph_validate_onnx(NULL, err)); }
+
 CASE(qdq_graph_validate) {
     qdq_graph *g = misuse_small_graph();
     FAILS(QDQ_ERR_MEMORY, qdq_graph_validate(NULL, NULL, err));
@@ -313,6 +315,7 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_parse),
                                     ROW(qdq_graph_write),
                                     ROW(qdq_graph_validate),
+                                    ROW(qdq_graph_validate_onnx),
                                     ROW(qdq_graph_validate_on),
                                     ROW(qdq_graph_name),
                                     ROW(qdq_graph_target),

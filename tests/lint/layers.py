@@ -23,7 +23,8 @@ ONLY_IN = {
     "cJSON.h": {"graph/read/json_tree.c", "graph/tensor_file/safetensors_header.c"},
     "uthash.h": {"graph/symbols.c"},
     "pb_decode.h": {"graph/read/onnx/file/onnx_fields.h"},
-    "onnx_fields.pb.h": {"graph/read/onnx/file/onnx_decode.c"},
+    "pb_encode.h": {"graph/write/onnx/file/onnx_encode.c"},
+    "onnx_fields.pb.h": {"graph/read/onnx/file/onnx_decode.c", "graph/write/onnx/file/onnx_encode.c"},
     "omp.h": {"runtime/base/parallel.c"},
 }
 INTRINSICS = re.compile(r"^(\w*mmintrin|immintrin|x86intrin|arm_neon|arm_sve)\.h$")

@@ -147,6 +147,135 @@ class Convert(unittest.TestCase):
         self.assertEqual(qdq("convert", "quantized.onnx").returncode, 2)
 
 
+def forms():
+    """A graph of ops whose attributes and layouts ONNX has in another form."""
+    inputs = {"image": ("float32", [1, 5, 6, 4]), "planes": ("float32", [1, 4, 5]), "rows": ("float32", [2, 3, 4]),
+              "codes": ("int8", [2, 3, 4])}  # fmt: skip
+    sizes = {"kernel": [3, 3, 4, 8], "out": [8], "stats": [4], "wide": [2, 5, 4], "deep": [3, 3, 6, 4]}
+    nodes = [
+        ("Convolution", "conv", {"x": "image", "weights": "kernel", "bias": "out"}, {"strides": [2, 1], "dilations": [1, 1], "pads_end": [1, 2]}),
+        ("ConvTranspose", "up", {"x": "image", "weights": "deep"}, {"strides": [2, 2], "dilations": [1, 1], "pads_begin": [1, 1]}),
+        ("MaxPool", "most", {"x": "image"}, {"kernel": [2, 3], "strides": [2, 2], "rounding_type": "ceil"}),
+        ("AvgPool", "mean", {"x": "image"}, {"kernel": [2, 3], "strides": [2, 2], "rounding_type": "ceil", "exclude_pad": False, "pads_begin": [1, 0]}),
+        ("BatchNormInference", "batch", {"x": "image", "gamma": "stats", "beta": "stats", "mean": "stats", "variance": "stats"}, {"epsilon": 1e-5}),
+        ("GroupNorm", "group", {"x": "image"}, {"groups": 2, "use_affine": False, "keep_stats": False}),
+        ("BiasAdd", "biased", {"x": "planes", "bias": "stats"}, {"data_format": "NCX"}),
+        ("PReLU", "prelu", {"x": "planes", "slope": "stats"}, {"data_format": "NCX"}),
+        ("PReLU", "last", {"x": "image", "slope": "stats"}, {}),
+        ("Interpolate", "large", {"x": "image"}, {"mode": "nearest", "scales": [1.5, 2]}),
+        ("Interpolate", "smooth", {"x": "image"}, {"mode": "linear", "sizes": [7, 9], "coordinate_transformation_mode": "align_corners"}),
+        ("Square", "square", {"x": "rows"}, {}), ("Reorder", "reorder", {"x": "rows"}, {}),
+        ("SoftMax", "soft", {"x": "rows"}, {"mode": "inf_as_zero"}), ("LogSoftmax", "log", {"x": "rows"}, {}),
+        ("LayerNorm", "layer", {"x": "rows"}, {"use_affine": False, "keep_stats": False}), ("RMSNorm", "rms", {"x": "rows"}, {}),
+        ("MatMul", "product", {"a": "rows", "b": "wide", "bias": "stats5"}, {"transpose_b": True}),
+        ("ReduceMean", "average", {"x": "rows"}, {"axes": [-1, 0]}), ("ReduceSum", "sum", {"x": "rows"}, {"axes": [1], "keep_dims": True}),
+        ("Pad", "padded", {"x": "rows"}, {"pads": [1, 2, -1, 0], "axes": [-1, 0], "mode": "edge"}),
+        ("StaticTranspose", "turned", {"x": "rows"}, {}), ("StaticReshape", "flat", {"x": "rows"}, {"shape": [0, -1], "special_zero": True}),
+        ("Slice", "cut", {"x": "rows"}, {"starts": [0, 2], "ends": [2, -9], "steps": [1, -1]}),
+        ("Clamp", "clamp", {"x": "rows"}, {"min": -0.3, "max": 0.7}), ("GELU", "gelu", {"x": "rows"}, {"mode": "gelu_tanh"}),
+        ("Quantize", "channels", {"x": "rows"}, {"qtype": "per_channel", "axis": 1, "scales": [0.1, 0.2, 0.3], "zps": [1, -2, 3]}),
+        ("Quantize", "blocks", {"x": "rows"}, {"qtype": "per_group", "group_shape": [1, 1, 2], "scales": [0.1] * 12, "dtype": "int4"}),
+        ("Dequantize", "reals", {"x": "codes"}, {"qtype": "per_channel", "axis": -1, "scales": [0.1, 0.2, 0.3, 0.7], "zps": 5, "dtype": "float32"}),
+        ("Requantize", "again", {"x": "codes"}, {"in_scales": [0.1, 0.3, 0.7], "in_zps": [1, 2, 3], "out_scales": 0.15, "out_zps": 100, "axis": 1, "dtype": "uint8"}),
+        ("Requantize", "short", {"x": "codes"}, {"in_scales": 0.3, "out_scales": 0.001, "out_zps": -7, "dtype": "int16"}),
+        ("DynamicQuantize", "dynamic", {"x": "rows"}, {"dtype": "uint8"}), ("Cast", "cast", {"x": "rows"}, {"dtype": "int32"}),
+        ("TopK", "top", {"x": "rows"}, {"k": 2, "largest": False}), ("ArgMax", "place", {"x": "rows"}, {"axis": 1}),
+        ("CumSum", "run", {"x": "rows"}, {"axis": 2, "reverse": True}), ("Trilu", "upper", {"x": "rows"}, {"k": -1}),
+        ("ScatterElements", "put", {"x": "rows", "indices": "place0", "updates": "one"}, {"axis": 2, "reduction": "max"}),
+    ]  # fmt: skip
+    ports = ["dynamic.scale", "dynamic.zero_point", "top.indices"]
+    count = {"kernel": 288, "deep": 216, "wide": 40}
+    constants = [{"name": n, "dtype": "float32", "shape": s, "data": [(i * 37 % 23 - 9) / 16 if n != "stats" else (i + 1) / 4
+                  for i in range(count.get(n, s[0]))]} for n, s in sizes.items()]  # fmt: skip
+    constants += [{"name": "stats5", "dtype": "float32", "shape": [5], "data": [1, 2, 3, 4, 5]},
+                  {"name": "place0", "dtype": "int64", "shape": [1, 1, 2], "data": [1, 3]},
+                  {"name": "one", "dtype": "float32", "shape": [1, 1, 2], "data": [0.5, -0.5]}]  # fmt: skip
+    outputs = [{"name": f"{name} out" if name == "cut" else name, "value": name} for _, name, _, _ in nodes]
+    outputs += [{"name": name, "value": name} for name in ports]
+    outputs += [{"name": "twice", "value": "square"}, {"name": "rows", "value": "rows"}, {"name": "known", "value": "stats"}]
+    return {"format": "qdq/1", "name": "forms", "outputs": outputs, "constants": constants,
+            "inputs": [{"name": n, "dtype": d, "shape": s} for n, (d, s) in inputs.items()],
+            "nodes": [{"op": op, "name": n, "inputs": i, "attrs": a} for op, n, i, a in nodes]}  # fmt: skip
+
+
+class Written(unittest.TestCase):
+    GIVEN = {"forbidden_names": ["--dim", "n=3"], "shapes": ["--dim", "rows=4", "--dim", "columns=5"],
+             "convolutions": ["--dim", "batch=2"], "until": ["--until", "middle"]}  # fmt: skip
+
+    def results(self, model, folder, *words):
+        out = Path(folder) / "out.safetensors"
+        done = qdq("run", model, *words, "-o", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return out.read_bytes()
+
+    def test_every_model_that_is_written_gives_the_same_bits(self):
+        for path in sorted(MODELS.glob("*.onnx")):
+            name = path.stem
+            if name in ("refused", "growing", "cycle"):
+                continue
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                out, given = Path(folder) / "out.onnx", self.GIVEN.get(name, [])
+                done = qdq("convert", path, *given, "-o", out)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+                tensors = f"{name}.in.safetensors"
+                words = ["-i", tensors] if (MODELS / tensors).exists() else ["--fill", "1"]
+                self.assertEqual(self.results(out, folder, *words), self.results(path, folder, *given, *words))
+
+    def test_names_constants_and_dtypes_go_back_to_where_they_came_from(self):
+        for name in ("quantized", "integer_products", "names", "forbidden_names", "wide", "dtypes"):
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                first, model, again = (Path(folder) / n for n in ("a.json", "b.onnx", "c.json"))
+                given = self.GIVEN.get(name, [])
+                for source, out in ((f"{name}.onnx", first), (f"{name}.onnx", model), (model, again)):
+                    done = qdq("convert", source, *(given if out != again else []), "-o", out)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                one, two = (json.loads(p.read_text()) for p in (first, again))
+                self.assertEqual({c["name"]: c for c in two["constants"]}, {c["name"]: c for c in two["constants"]} |
+                                 {c["name"]: c for c in one["constants"]})  # fmt: skip
+                self.assertEqual(two.get("originals"), one.get("originals"))
+                self.assertEqual([n["name"] for n in two["nodes"]], [n["name"] for n in one["nodes"]])
+                self.assertEqual((two["inputs"], two["outputs"], two["name"]), (one["inputs"], one["outputs"], one["name"]))
+
+    def test_forms_that_onnx_has_in_another_way_give_the_same_bits(self):
+        with tempfile.TemporaryDirectory() as folder:
+            graph, out = Path(folder) / "g.json", Path(folder) / "g.onnx"
+            graph.write_text(json.dumps(forms()))
+            self.assertEqual(qdq("convert", graph, "-o", out).stderr, "")
+            words = ["--fill", "3", "--target", "core"]
+            self.assertEqual(self.results(out, folder, *words), self.results(graph, folder, *words))
+
+    def test_all_that_onnx_lacks_is_told_at_once_and_nothing_is_written(self):
+        graph = {"format": "qdq/1", "inputs": [{"name": "x", "dtype": "float32", "shape": [4, 4]}, {"name": "b", "dtype": "bfloat8_b", "shape": [2]}],
+                 "nodes": [
+                     {"op": "GenIndex", "name": "index", "inputs": {"x": "x"}, "attrs": {"axis": 0}},
+                     {"op": "Quantize", "name": "tiles", "inputs": {"x": "x"},
+                      "attrs": {"qtype": "per_group", "group_shape": [2, 2], "scales": [1, 2, 3, 4]}},
+                     {"op": "Quantize", "name": "narrow", "inputs": {"x": "x"}, "attrs": {"scales": 1, "quant_min": -7}},
+                     {"op": "ToMemoryConfig", "name": "moved", "inputs": {"x": "x"}, "memory_config": {"buffer_type": "L1", "memory_layout": "INTERLEAVED"}},
+                     {"op": "ReLU", "name": "r", "inputs": {"x": "x"}, "layout": "TILE"},
+                     {"op": "MatMul", "name": "m", "inputs": {"a": "x", "b": "x"}, "attrs": {"math_fidelity": "HiFi2"}}],
+                 "outputs": [{"name": n, "value": n} for n in ("index", "tiles", "narrow", "moved", "r", "m", "b")]}  # fmt: skip
+        with tempfile.TemporaryDirectory() as folder:
+            path, out = Path(folder) / "g.json", Path(folder) / "g.onnx"
+            path.write_text(json.dumps(graph))
+            out.write_text("old")
+            done = qdq("convert", path, "-o", out)
+            self.assertEqual((done.returncode, done.stdout), (4, ""))
+            for words in ("node 'index': GenIndex: is no op of ONNX", "node 'tiles': Quantize: group_shape has blocks along more than one dim",
+                          "node 'narrow': Quantize: quant_min or quant_max is narrower than the dtype",
+                          "node 'moved': ToMemoryConfig: says where its result lies on a device", "node 'r': ReLU: says where its result lies",
+                          "node 'm': MatMul: math_fidelity has no counterpart in ONNX", "input 'b': is bfloat8_b, wanted a dtype of ONNX"):  # fmt: skip
+                self.assertIn(words, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 7, done.stderr)
+            self.assertEqual(out.read_text(), "old")
+            self.assertEqual(sorted(p.name for p in Path(folder).iterdir()), ["g.json", "g.onnx"])
+
+    def test_a_folder_that_is_not_there_is_an_error(self):
+        done = qdq("convert", "quantized.onnx", "-o", "/nowhere/at/all.onnx")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("/nowhere/at/all.onnx: a new file cannot be made in its folder", done.stderr)
+
+
 class Shapes(unittest.TestCase):
     def test_open_dims_are_one_error_that_lists_them(self):
         done = qdq("check", "shapes.onnx")

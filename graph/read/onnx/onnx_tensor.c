@@ -64,6 +64,8 @@ int qdq_onnx_elem_of(qdq_dtype dtype) {
     return ONNX_UNDEFINED;
 }
 
+int qdq_onnx_elem_bits(int elem) { return elems[legal(elem)].bits; }
+
 bool qdq_onnx_elem_is_real(int elem) {
     qdq_dtype dtype = qdq_onnx_dtype(elem);
     return dtype != QDQ_DTYPE_NONE && qdq_dtype_is_real(dtype);

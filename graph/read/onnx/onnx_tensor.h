@@ -11,6 +11,8 @@ int qdq_onnx_elem_of(qdq_dtype dtype);
 // "float32", "float64", "string"
 const char *qdq_onnx_elem_name(int elem);
 bool qdq_onnx_elem_is_real(int elem);
+// Of an element in a file.
+int qdq_onnx_elem_bits(int elem);
 
 // The shape of a constant; a sentence on what is wrong with its dims or type, or NULL. Dims may be
 // 0.

@@ -13,7 +13,8 @@
     { "a", "b" }
 
 // Domain, name, first opset, inputs that must be given, our op, converter, ports, attributes. A row
-// with a higher first opset replaces the one before it.
+// with a higher first opset replaces the one before it. A graph is written by the first row that is
+// its op.
 // clang-format off
 static const qdq_onnx_op rows[] = {
     // Quantizing
@@ -164,10 +165,10 @@ static const qdq_onnx_op rows[] = {
     {"", "AveragePool", 7, 1, "AvgPool", qdq_onnx_average_pool, X, {{0}}},
     {"", "GlobalAveragePool", 1, 1, "ReduceMean", qdq_onnx_global_pool, {0}, {{0}}},
     {"", "GlobalMaxPool", 1, 1, "ReduceMax", qdq_onnx_global_pool, {0}, {{0}}},
-    {"", "Upsample", 7, 1, "Interpolate", qdq_onnx_upsample, {0}, {{0}}},
     {"", "Resize", 10, 1, "Interpolate", qdq_onnx_upsample, {0}, {{0}}},
     {"", "Resize", 11, 1, "Interpolate", qdq_onnx_resize_node, {0}, {{0}}},
     {"", "GridSample", 16, 2, NULL, qdq_onnx_grid_sample, {0}, {{0}}},
+    {"", "Upsample", 7, 1, "Interpolate", qdq_onnx_upsample, {0}, {{0}}},
     // Movement
     {"", "Concat", 4, QDQ_ONNX_ALL, "Concat", qdq_onnx_concat, {0}, {{0}}},
     {"", "Reshape", 5, 1, "StaticReshape", qdq_onnx_reshape, {0}, {{0}}},
@@ -195,10 +196,10 @@ static const qdq_onnx_op rows[] = {
     {"", "GatherElements", 11, 2, "GatherElements", NULL, {"x", "indices"}, {{"axis", NULL, 'i',
      0}}},
     {"", "GatherND", 11, 2, "GatherND", NULL, {"x", "indices"}, {{"batch_dims", NULL, 'i', 0}}},
-    {"", "Scatter", 9, 3, "ScatterElements", NULL, {"x", "indices", "updates"}, {{"axis", NULL, 'i',
-     0}}},
     {"", "ScatterElements", 11, 3, "ScatterElements", NULL, {"x", "indices", "updates"}, {{"axis",
      NULL, 'i', 0}, {"reduction", NULL, 'w', 0}}},
+    {"", "Scatter", 9, 3, "ScatterElements", NULL, {"x", "indices", "updates"}, {{"axis", NULL, 'i',
+     0}}},
     {"", "ScatterND", 11, 3, "ScatterND", NULL, {"x", "indices", "updates"}, {{"reduction", NULL,
      'w', 0}}},
     // com.microsoft: formulas of our ops
@@ -267,6 +268,12 @@ const qdq_onnx_op *qdq_onnx_find_op(const char *domain, const char *name, int64_
         if (version >= rows[i].since) found = &rows[i];
     }
     return found;
+}
+
+const qdq_onnx_op *qdq_onnx_row_of(const char *ours) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].ours && !*rows[i].domain && strcmp(rows[i].ours, ours) == 0) return &rows[i];
+    return NULL;
 }
 
 void qdq_onnx_begin_row(qdq_onnx_call *call, qdq_onnx_node *node, const qdq_onnx_op *row) {
