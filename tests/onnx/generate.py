@@ -403,6 +403,26 @@ def packed_weights():
     keep("packed_weights", model(nodes, [info(n, a.shape) for n, a in feeds.items()], outputs, known), feeds)
 
 
+def fused():
+    """FusedConv with each activation and a sum, and MatMulNBits whose rows of zero points end within a byte, also of 2 bits."""
+    random = np.random.default_rng(22)
+    numbers = lambda *shape: random.standard_normal(shape).astype(np.float32)
+    feeds = {"x": numbers(1, 2, 5, 5), "z": numbers(1, 3, 3, 3), "a": numbers(2, 96), "c": numbers(2, 80)}
+    known = [constant("w", numbers(3, 2, 3, 3)), constant("b", numbers(3))]
+    rows = [("Relu", []), ("Tanh", []), ("Sigmoid", []), ("LeakyRelu", [0.3]), ("Clip", [-0.5, 0.75]), ("HardSigmoid", [0.25, 0.4])]
+    nodes = [N("FusedConv", ["x", "w", "b", *["z"][i % 2 :]], [f"y{i}"], domain="com.microsoft", activation=activation,
+               **({"activation_params": params} if params else {}))
+             for i, (activation, params) in enumerate(rows)]  # fmt: skip
+    for i, (bits, block, x, k) in enumerate([(4, 32, "a", 96), (4, 16, "c", 80), (2, 32, "a", 96)]):
+        blocks, n = k // block, 5
+        known += [constant(f"b{i}", random.integers(0, 256, (n, blocks, block * bits // 8), np.uint8)), constant(f"s{i}", np.abs(numbers(n * blocks))),
+                  constant(f"z{i}", random.integers(0, 256, n * -(-blocks * bits // 8), np.uint8))]  # fmt: skip
+        attrs = {"N": n, "K": k, "bits": bits, "block_size": block}
+        nodes.append(N("MatMulNBits", [x, f"b{i}", f"s{i}", f"z{i}"], [f"p{i}"], domain="com.microsoft", **attrs))
+    inputs = [info(n, a.shape) for n, a in feeds.items()]
+    keep("fused", model(nodes, inputs, [info(node.output[0], None) for node in nodes], known), feeds)
+
+
 def recurrent():
     """RNN, GRU and LSTM in all directions. Weights are constants but for the last node, whose first states are zeros."""
     random = np.random.default_rng(15)
@@ -822,7 +842,7 @@ MODELS = [convolutions, quantized, integer_products, constants, dtypes, external
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
           packed_weights, until, recurrent, pooled_codes,
           nearest_by_index, resized, forbidden_names, unsorted,
-          float_ops, float_products, attention, einsum, grid_samples]  # fmt: skip
+          float_ops, float_products, attention, einsum, grid_samples, fused]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

@@ -56,13 +56,35 @@ static qdq_onnx_value *as_codes(qdq_onnx_node *node, size_t i, const char *name,
     return tensor->dims.items ? codes : NULL;
 }
 
+// Zero points whose rows end within a byte, one by one; NULL after a refusal.
+static qdq_onnx_value *unpacked_zeros(qdq_onnx_node *node, const packed *w) {
+    qdq_onnx_value *bytes = node->inputs[3];
+    size_t in_byte = (size_t)(8 / w->bits), blocks = (size_t)w->blocks, n = (size_t)w->n;
+    size_t row = (blocks + in_byte - 1) / in_byte;
+    if (bytes->elem != ONNX_UINT8 || !qdq_onnx_known(node->im, bytes) ||
+        qdq_onnx_count(bytes->shape) != n * row) {
+        qdq_onnx_refuse(
+            node, "zero_points", ONNX_TEXT(node, "is '%.128s'", bytes->name),
+            ONNX_TEXT(node, "a constant of %zu bytes, at most %d", n * row, QDQ_ONNX_MOST_NUMBERS));
+        return NULL;
+    }
+    double *zeros = qdq_mempool_array(node->im->mempool, n * blocks, sizeof *zeros);
+    for (size_t i = 0; zeros && i < n * blocks; i++) {
+        size_t column = i % blocks, shift = column % in_byte * (size_t)w->bits;
+        int64_t byte = qdq_onnx_int_at(bytes, i / blocks * row + column / in_byte);
+        zeros[i] = (double)(byte >> shift & ((1 << w->bits) - 1));
+    }
+    return zeros ? qdq_onnx_list_value(node, "zero_points", w->elem, zeros, n * blocks) : NULL;
+}
+
 // Zero points, which are packed by row; without them the middle of the codes.
 static qdq_onnx_value *zero_points(qdq_onnx_node *node, const packed *w) {
     if (qdq_onnx_input(node, 3)) {
         if (w->blocks * w->bits % 8 == 0)
             return as_codes(node, 3, "zero_points", w, w->n, w->blocks);
-        qdq_onnx_refuse(node, "zero_points", "do not fill their bytes", "rows of whole bytes");
-        return NULL;
+        qdq_onnx_value *rows = unpacked_zeros(node, w);
+        if (rows) rows->shape = (qdq_shape){2, {w->n, w->blocks}};
+        return rows;
     }
     size_t count = (size_t)(w->n * w->blocks);
     double *middle = qdq_mempool_array(node->im->mempool, count, sizeof *middle);

@@ -235,6 +235,7 @@ static const qdq_onnx_op rows[] = {
      "Multiply(as, bs)), bias?)", qdq_onnx_compose, {"a", "b", "as", "bs", "az", "bz", "bias"}, {{0}}},
     {MS, "DynamicQuantizeMatMul", 1, 3, "Add(Multiply(Cast(MatMulInteger(codes, b, zero, bz?), dtype: float32), "
      "Multiply(scale, bs)), bias?)", qdq_onnx_dynamic_matmul, {"a", "b", "bs", "bz", "bias"}, {{0}}},
+    {MS, "FusedConv", 1, 2, "Convolution", qdq_onnx_fused_conv, {0}, {{0}}},
     {MS, "QLinearConcat", 1, 5, NULL, qdq_onnx_qlinear_concat, {0}, {{0}}},
     {MS, "QGemm", 1, 6, NULL, qdq_onnx_qgemm, {"a", "as", "az", "b", "bs", "bz", "c", "ys", "yz"},
      {{"alpha", NULL, 'f', 1}}},

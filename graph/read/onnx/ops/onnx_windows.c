@@ -68,13 +68,50 @@ bool qdq_onnx_set_windows(qdq_onnx_call *call, bool groups) {
     return true;
 }
 
+static qdq_value end_conv(qdq_onnx_call *call) {
+    if (!qdq_onnx_set_windows(call, true)) return (qdq_value){0};
+    qdq_onnx_set_word(call, "data_format", "NCX");
+    qdq_onnx_set_word(call, "weights_format", "OIX");
+    return qdq_onnx_end(call);
+}
+
 void qdq_onnx_conv(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_call call;
     qdq_onnx_begin_row(&call, node, row);
-    if (!qdq_onnx_set_windows(&call, true)) return;
-    qdq_onnx_set_word(&call, "data_format", "NCX");
-    qdq_onnx_set_word(&call, "weights_format", "OIX");
-    qdq_onnx_finish(&call);
+    qdq_onnx_bind(node, 0, end_conv(&call));
+}
+
+// Conv, a sum with another tensor, and an activation with up to two numbers.
+void qdq_onnx_fused_conv(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    static const char *const ports[] = {"x", "weights", "bias"};
+    static const char *const known[][2] = {
+        {"", "Add(y, z?)"},
+        {"Relu", "ReLU(Add(y, z?))"},
+        {"Tanh", "Tanh(Add(y, z?))"},
+        {"Sigmoid", "Sigmoid(Add(y, z?))"},
+        {"LeakyRelu", "LeakyReLU(Add(y, z?), alpha: first)"},
+        {"Clip", "Clamp(Add(y, z?), min: first, max: second)"},
+        {"HardSigmoid", "HardSigmoid(Add(y, z?), alpha: first, beta: second)"}};
+    const qdq_onnx_attr *params = qdq_onnx_attr_find(node, "activation_params");
+    const char *word = qdq_onnx_word(node, "activation", ""), *text = NULL;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(word, known[i][0]) == 0) text = known[i][1];
+    double numbers[2] = {0.2, 0.5};
+    for (size_t i = 0; i < 2 && params && i < params->floats.count; i++)
+        numbers[i] = (double)params->floats.items[i];
+    if (!text) {
+        qdq_onnx_refuse(node, "activation", ONNX_TEXT(node, "is '%.40s'", word),
+                        "Relu, Tanh, Sigmoid, LeakyRelu, Clip or HardSigmoid");
+        return;
+    }
+    qdq_onnx_call call;
+    qdq_onnx_begin(&call, node, row->ours, "sums");
+    for (size_t i = 0; i < 3; i++) qdq_onnx_port(&call, ports[i], qdq_onnx_input(node, i));
+    const qdq_onnx_term terms[] = {{.name = "y", .value = end_conv(&call)},
+                                   {.name = "z", .input = qdq_onnx_input(node, 3)},
+                                   {.name = "first", .number = numbers[0]},
+                                   {.name = "second", .number = numbers[1]}};
+    if (terms[0].value.id) qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, text, terms, 4));
 }
 
 // Says padding by rule, or by the shape of the output, in numbers.
