@@ -567,6 +567,39 @@ def grid_samples():
     keep("grid_samples", model(nodes, inputs, [info(f"y{i}", None) for i in range(len(rows))], opset=20), feeds)
 
 
+def sequences():
+    """RNN, GRU and LSTM with lengths that are data, other activations, and clip together with peepholes; DynamicQuantizeLSTM."""
+    random = np.random.default_rng(23)
+    numbers = lambda *shape: (random.standard_normal(shape) * 0.5).astype(np.float32)
+    steps, batch, wide, hidden = 4, 3, 3, 4
+    feeds, known, nodes = {"x": numbers(steps, batch, wide), "lengths": np.array([2, 4, 1], np.int32)}, [], []
+    rows = [
+        ("RNN", "bidirectional", {"activations": ["LeakyRelu", "Affine"], "activation_alpha": [0.2, 0.7], "activation_beta": [0.1]}),
+        ("GRU", "reverse", {"activations": ["HardSigmoid", "Softsign"]}), ("GRU", "forward", {"activations": ["Sigmoid", "ThresholdedRelu"], "activation_alpha": [0.1]}),
+        ("LSTM", "bidirectional", {"activations": ["HardSigmoid", "Elu", "ScaledTanh", "Sigmoid", "Softplus", "ThresholdedRelu"],
+                                   "activation_alpha": [0.3, 0.8, 1.5, 0.1], "activation_beta": [0.4, 0.7]}),
+        ("LSTM", "forward", {"clip": 0.4, "peepholes": True}), ("DynamicQuantizeLSTM", "bidirectional", {}),
+    ]  # fmt: skip
+    for i, (op, direction, attrs) in enumerate(rows):
+        gates, both = {"RNN": 1, "GRU": 3}.get(op, 4), 1 + (direction == "bidirectional")
+        arrays = {"w": numbers(both, gates * hidden, wide), "r": numbers(both, gates * hidden, hidden),
+                  "b": numbers(both, 2 * gates * hidden), "lengths": None, "h": numbers(both, batch, hidden)}  # fmt: skip
+        if gates == 4:
+            arrays |= {"c": numbers(both, batch, hidden), "p": numbers(both, 3 * hidden)}
+            arrays["p"] = arrays["p"] if attrs.pop("peepholes", False) else None
+        if op.startswith("D"):
+            arrays["lengths"] = np.full(batch, steps, np.int32)
+            for name in "wr":
+                arrays[name] = random.integers(-128, 128, (both, arrays[name].shape[2], gates * hidden), np.int8)
+            for name in "wr":
+                arrays |= {f"{name}s": np.abs(numbers(both)) * np.float32(0.02), f"{name}z": np.zeros(both, np.int8)}
+        names = ["x", *(key if key == "lengths" and op[0] != "D" else f"{key}{i}" if a is not None else "" for key, a in arrays.items())]
+        known += [constant(f"{key}{i}", a) for key, a in arrays.items() if a is not None]
+        nodes.append(N(op, names, [f"y{i}", f"last{i}"], domain="com.microsoft" if op[0] == "D" else "", hidden_size=hidden, direction=direction, **attrs))
+    inputs = [info("x", feeds["x"].shape), info("lengths", [batch], T.INT32)]
+    keep("sequences", model(nodes, inputs, [info(o, None) for node in nodes for o in node.output], known, opset=14), feeds)
+
+
 def wide():
     """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
     nodes = [
@@ -842,7 +875,7 @@ MODELS = [convolutions, quantized, integer_products, constants, dtypes, external
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
           packed_weights, until, recurrent, pooled_codes,
           nearest_by_index, resized, forbidden_names, unsorted,
-          float_ops, float_products, attention, einsum, grid_samples, fused]  # fmt: skip
+          float_ops, float_products, attention, einsum, grid_samples, fused, sequences]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

@@ -23,7 +23,7 @@ typedef struct qdq_onnx_term {
     const char *word;
 } qdq_onnx_term;
 
-enum { QDQ_ONNX_MOST_TERMS = 24 };
+enum { QDQ_ONNX_MOST_TERMS = 32 };
 
 // The result of the formula, or no value after a refusal. The node's own terms (ports and
 // attributes of its row) are known as well.

@@ -249,6 +249,7 @@ static const qdq_onnx_op rows[] = {
     {"", "RNN", 7, 3, NULL, qdq_onnx_recurrent, {0}, {{0}}},
     {"", "GRU", 7, 3, NULL, qdq_onnx_recurrent, {0}, {{0}}},
     {"", "LSTM", 7, 3, NULL, qdq_onnx_recurrent, {0}, {{0}}},
+    {MS, "DynamicQuantizeLSTM", 1, 3, NULL, qdq_onnx_recurrent, {0}, {{0}}},
     {"", "Identity", 1, 1, NULL, qdq_onnx_identity, {0}, {{0}}},
     {"", "Dropout", 7, 1, NULL, qdq_onnx_dropout, {0}, {{0}}},
 };

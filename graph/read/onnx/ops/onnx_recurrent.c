@@ -9,7 +9,20 @@
 
 enum { MOST_STEPS = 2048, MOST_TEXT = 256 };
 
-enum { X, W, R, B, LENGTHS, INITIAL_H, INITIAL_C, PEEPHOLES };  // the inputs
+enum {
+    X,
+    W,
+    R,
+    B,
+    LENGTHS,
+    INITIAL_H,
+    INITIAL_C,
+    PEEPHOLES,
+    W_SCALE,
+    W_ZERO,
+    R_SCALE,
+    R_ZERO
+};  // the inputs
 
 //---- Weights and states -----------------------------------------------------
 
@@ -54,7 +67,35 @@ static qdq_value initial(const qdq_onnx_direction *d, size_t input) {
                             terms, 1);
 }
 
+// Codes, scale and zero point of the direction's part of W or R.
+static qdq_onnx_codes codes_of(const qdq_onnx_direction *d, size_t input, size_t scale) {
+    static const char *const texts[] = {
+        "part = StaticReshape(Slice(all, starts: this, ends: next, axes: [0]), shape: one, "
+        "special_zero: 0)",
+        "part = StaticReshape(Slice(all, starts: this, ends: next, axes: [0]), shape: [-1], "
+        "special_zero: 0)"};
+    qdq_onnx_codes made = {{0}, {0}, {0}};
+    qdq_value *values[] = {&made.codes, &made.scale, &made.zero_point};
+    const size_t inputs[] = {input, scale, scale + 1};
+    int64_t matrix[] = {d->node->inputs[input]->shape.dims[1], d->gates * d->hidden};
+    for (size_t i = 0; i < 3; i++) {
+        qdq_onnx_value *given = qdq_onnx_input(d->node, inputs[i]);
+        if (!given) {
+            qdq_onnx_refuse(d->node, i == 1 ? "scale" : "zero_point", "is not given", "a tensor");
+            return made;
+        }
+        const qdq_onnx_term terms[] = {{.name = "all", .input = given},
+                                       {.name = "one", .ints = {matrix, i ? 0 : 2}}};
+        *values[i] = qdq_onnx_compute(d, texts[i > 0 && given->shape.rank > 1], terms, 2);
+    }
+    return made;
+}
+
 static void set_recurrence(qdq_onnx_direction *d) {
+    if (d->quantized) {
+        d->quantized_r = codes_of(d, R, R_SCALE);
+        return;
+    }
     const qdq_onnx_term all[] = {{.name = "part", .value = part_of(d, R)}};
     d->r = qdq_onnx_compute(d, "r = StaticReshape(part, shape: rows, special_zero: 0)", all, 1);
     if (d->kind != QDQ_ONNX_GRU) return;
@@ -76,22 +117,29 @@ static qdq_value set_biases(qdq_onnx_direction *d) {
 static void prepare(qdq_onnx_direction *d, qdq_value x) {
     int64_t flat[] = {-1, d->node->inputs[W]->shape.dims[2]};
     qdq_value bias = set_biases(d);
-    const qdq_onnx_term terms[] = {{.name = "x", .value = x},
-                                   {.name = "part", .value = part_of(d, W)},
-                                   {.name = "flat", .ints = {flat, 2}},
-                                   {.name = "wb", .value = bias}};
-    d->xw =
-        qdq_onnx_compute(d,
-                         "xw = Add(MatMul(x, StaticReshape(part, shape: flat, special_zero: 0), "
-                         "transpose_b: 1), wb?)",
-                         terms, 4);
+    qdq_value part = d->quantized ? (qdq_value){0} : part_of(d, W);
+    const qdq_onnx_codes codes =
+        d->quantized ? codes_of(d, W, W_SCALE) : (qdq_onnx_codes){{0}, {0}, {0}};
+    const qdq_onnx_term terms[] = {
+        {.name = "x", .value = x},
+        {.name = "part", .value = part},
+        {.name = "flat", .ints = {flat, 2}},
+        {.name = "wb", .value = bias},
+        {.name = "product",
+         .value = d->quantized ? qdq_onnx_dynamic_product(d, x, &codes) : (qdq_value){0}}};
+    d->xw = qdq_onnx_compute(
+        d,
+        d->quantized ? "xw = Add(product, wb?)"
+                     : "xw = Add(MatMul(x, StaticReshape(part, shape: flat, special_zero: 0), "
+                       "transpose_b: 1), wb?)",
+        terms, 5);
     set_recurrence(d);
     d->h = initial(d, INITIAL_H);
     if (d->kind != QDQ_ONNX_LSTM) return;
     d->c = initial(d, INITIAL_C);
     if (!qdq_onnx_input(d->node, PEEPHOLES)) return;
-    qdq_value part = part_of(d, PEEPHOLES);
-    for (int i = 0; i < 3; i++) d->peephole[i] = gates_of(d, part, i, i + 1);
+    qdq_value all = part_of(d, PEEPHOLES);
+    for (int i = 0; i < 3; i++) d->peephole[i] = gates_of(d, all, i, i + 1);
 }
 
 // Makes the hidden states of all steps.
@@ -100,7 +148,11 @@ static void run_direction(qdq_onnx_direction *d, qdq_value x, qdq_value *y) {
     for (int64_t i = 0; i < d->steps && !d->node->refused; i++) {
         int64_t t = d->reverse ? d->steps - 1 - i : i;
         qdq_onnx_run_step(d, t);
-        y[t] = d->h;
+        const qdq_onnx_term terms[] = {{.name = "lengths", .value = d->lengths},
+                                       {.name = "t", .number = (double)t}};
+        y[t] = d->lengths.id
+                   ? qdq_onnx_compute(d, "y = Select(Greater(lengths, t), h, 0)", terms, 2)
+                   : d->h;
     }
 }
 
@@ -167,16 +219,53 @@ static void bind_outputs(const qdq_onnx_direction *all, size_t count, const qdq_
 
 //---- Nodes ------------------------------------------------------------------
 
-static const char *activation_of(const char *name) {
-    static const char *const known[][2] = {
-        {"Sigmoid", "Sigmoid"}, {"Tanh", "Tanh"}, {"Relu", "ReLU"}};
-    for (size_t i = 0; i < 3; i++)
-        if (strcasecmp(name, known[i][0]) == 0) return known[i][1];
+// Activations with their numbers, of which the node gives as many as each has.
+static const struct known_activation {
+    const char *name;
+    qdq_onnx_activation is;
+    bool has_alpha, has_beta;
+} known_activations[] = {
+    {"Sigmoid", {"Sigmoid(%)", 0, 0}, false, false},
+    {"Tanh", {"Tanh(%)", 0, 0}, false, false},
+    {"Relu", {"ReLU(%)", 0, 0}, false, false},
+    {"Affine", {"Add(Multiply(%, alpha#), beta#)", 1, 0}, true, true},
+    {"LeakyRelu", {"LeakyReLU(%, alpha: alpha#)", 0.01, 0}, true, false},
+    {"ThresholdedRelu", {"Select(Greater(%, alpha#), %, 0)", 1, 0}, true, false},
+    {"ScaledTanh", {"Multiply(Tanh(Multiply(%, beta#)), alpha#)", 1.7159, 0.6667}, true, true},
+    {"HardSigmoid", {"HardSigmoid(%, alpha: alpha#, beta: beta#)", 0.2, 0.5}, true, true},
+    {"Elu", {"Elu(%, alpha: alpha#)", 1, 0}, true, false},
+    {"Softsign", {"Divide(%, Add(Abs(%), 1))", 0, 0}, false, false},
+    {"Softplus", {"Softplus(%)", 0, 0}, false, false}};
+
+static const struct known_activation *find_activation(const char *name) {
+    for (size_t i = 0; i < sizeof known_activations / sizeof known_activations[0]; i++)
+        if (strcasecmp(name, known_activations[i].name) == 0) return &known_activations[i];
     return NULL;
 }
 
+static void take_number(const qdq_onnx_attr *list, size_t *at, double *number) {
+    if (list && *at < list->floats.count) *number = (double)list->floats.items[*at];
+    ++*at;
+}
+
+// The activation named `i` in the node's list; all before it take their numbers first.
+static bool named_activation(const qdq_onnx_direction *d, const qdq_onnx_attr *names, size_t i,
+                             qdq_onnx_activation *out) {
+    const qdq_onnx_attr *alpha = qdq_onnx_attr_find(d->node, "activation_alpha");
+    const qdq_onnx_attr *beta = qdq_onnx_attr_find(d->node, "activation_beta");
+    size_t alphas = 0, betas = 0;
+    for (size_t k = 0; k <= i; k++) {
+        const struct known_activation *known = find_activation(names->strings.items[k]);
+        if (!known) return false;
+        *out = known->is;
+        if (known->has_alpha) take_number(alpha, &alphas, &out->alpha);
+        if (known->has_beta) take_number(beta, &betas, &out->beta);
+    }
+    return true;
+}
+
 static qdq_onnx_recurrence kind_of(const qdq_onnx_op *row) {
-    if (strcmp(row->name, "LSTM") == 0) return QDQ_ONNX_LSTM;
+    if (strstr(row->name, "LSTM")) return QDQ_ONNX_LSTM;
     return strcmp(row->name, "GRU") == 0 ? QDQ_ONNX_GRU : QDQ_ONNX_RNN;
 }
 
@@ -194,29 +283,35 @@ static bool read_activations(qdq_onnx_direction *d, size_t directions) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        const char *name =
-            named ? given->strings.items[(size_t)d->at * count + i] : usual[d->kind][i];
-        d->activations[i] = activation_of(name);
-        if (d->activations[i]) continue;
-        qdq_onnx_refuse(d->node, "activations", ONNX_TEXT(d->node, "has '%.40s'", name),
-                        "Sigmoid, Tanh or Relu");
+        size_t place = (size_t)d->at * count + i;
+        bool fine = true;
+        if (named)
+            fine = named_activation(d, given, place, &d->activations[i]);
+        else
+            d->activations[i] = find_activation(usual[d->kind][i])->is;
+        if (fine) continue;
+        qdq_onnx_refuse(d->node, "activations",
+                        ONNX_TEXT(d->node, "has '%.40s'", given->strings.items[place]),
+                        "an activation of ONNX");
         return false;
     }
     return true;
 }
 
-// Whether every sequence is as long as x; a node with others is refused.
-static bool read_lengths(qdq_onnx_node *node, int64_t steps) {
+// Lengths of sequences as [1, batch, 1]; none if all are known to be as long as x.
+static bool read_lengths(qdq_onnx_direction *all, size_t count, int64_t steps) {
+    qdq_onnx_node *node = all[0].node;
     qdq_onnx_value *lengths = qdq_onnx_input(node, LENGTHS);
-    bool all = true;
     if (!lengths) return true;
-    bool known = qdq_onnx_known(node->im, lengths);
-    for (size_t i = 0; known && i < qdq_onnx_count(lengths->shape); i++)
-        all = all && qdq_onnx_int_at(lengths, i) == steps;
-    if (!known || !all)
-        qdq_onnx_refuse(node, "sequence_lens", known ? "has a shorter sequence" : "is not constant",
-                        "none, or the length of X for each");
-    return known && all;
+    bool full = qdq_onnx_known(node->im, lengths);
+    for (size_t i = 0; full && i < qdq_onnx_count(lengths->shape); i++)
+        full = qdq_onnx_int_at(lengths, i) == steps;
+    if (full) return true;
+    const qdq_onnx_term terms[] = {{.name = "all", .input = lengths}};
+    qdq_value made = qdq_onnx_compute(
+        &all[0], "lengths = StaticReshape(all, shape: [1, -1, 1], special_zero: 0)", terms, 1);
+    for (size_t k = 0; k < count; k++) all[k].lengths = made;
+    return made.id != 0;
 }
 
 // The shapes of X, W and R, and of optional inputs, agree.
@@ -224,6 +319,10 @@ static bool read_shapes(qdq_onnx_direction *d, int64_t directions) {
     qdq_onnx_node *node = d->node;
     qdq_shape x = node->inputs[X]->shape, w = node->inputs[W]->shape, r = node->inputs[R]->shape;
     d->gates = d->kind == QDQ_ONNX_LSTM ? 4 : d->kind == QDQ_ONNX_GRU ? 3 : 1;
+    if (d->quantized && w.rank == 3 && r.rank == 3) {
+        w.dims[1] = node->inputs[W]->shape.dims[2], w.dims[2] = node->inputs[W]->shape.dims[1];
+        r.dims[1] = node->inputs[R]->shape.dims[2], r.dims[2] = node->inputs[R]->shape.dims[1];
+    }
     bool fit = x.rank == 3 && w.rank == 3 && r.rank == 3 && r.dims[0] == directions &&
                w.dims[0] == directions && w.dims[2] == x.dims[2] && r.dims[2] > 0 &&
                r.dims[2] <= INT32_MAX && r.dims[1] == d->gates * r.dims[2] &&
@@ -252,14 +351,6 @@ static bool read_shapes(qdq_onnx_direction *d, int64_t directions) {
     return fit;
 }
 
-static bool read_clip(qdq_onnx_direction *d) {
-    d->clip = qdq_onnx_float(d->node, "clip", 0);
-    d->clips = d->clip > 0.0;
-    bool both = d->clips && d->kind == QDQ_ONNX_LSTM && qdq_onnx_input(d->node, PEEPHOLES);
-    if (both) qdq_onnx_refuse(d->node, "clip", "is given together with P", "one of them");
-    return !both;
-}
-
 // Reads what the directions have in common and what each has; false after a refusal.
 static bool read_directions(qdq_onnx_node *node, const qdq_onnx_op *row, qdq_onnx_direction *all,
                             size_t count) {
@@ -279,12 +370,14 @@ static bool read_directions(qdq_onnx_node *node, const qdq_onnx_op *row, qdq_onn
                                       .at = (int64_t)k,
                                       .steps = steps,
                                       .reverse = k == 1 || reverse,
-                                      .batch_first = batch_first};
-        if (!read_shapes(&all[k], (int64_t)count) || !read_activations(&all[k], count) ||
-            !read_clip(&all[k]))
+                                      .batch_first = batch_first,
+                                      .clip = qdq_onnx_float(node, "clip", 0),
+                                      .quantized = strcmp(row->name, "DynamicQuantizeLSTM") == 0};
+        all[k].clips = all[k].clip > 0.0;
+        if (!read_shapes(&all[k], (int64_t)count) || !read_activations(&all[k], count))
             return false;
     }
-    return read_lengths(node, steps);
+    return read_lengths(all, count, steps);
 }
 
 void qdq_onnx_recurrent(qdq_onnx_node *node, const qdq_onnx_op *row) {

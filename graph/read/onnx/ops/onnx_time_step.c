@@ -5,28 +5,64 @@
 
 #include "graph/read/onnx/ops/onnx_recurrent.h"
 
-enum { MOST_TEXT = 256, MOST_STEP_TERMS = 20 };
+enum { MOST_TEXT = 1024, MOST_STEP_TERMS = 28 };
 
 //---- Formulas ---------------------------------------------------------------
 
-// Copies a text with $0, $1 and $2 replaced by the names of the activations.
-static void expand(const qdq_onnx_direction *d, const char *text, char *out) {
-    size_t n = 0;
-    for (; *text && n + 1 < MOST_TEXT; text++) {
-        if (*text != '$') {
-            out[n++] = *text;
+// Gates are clipped after peepholes are added to them.
+static bool clips_gates(const qdq_onnx_direction *d) { return d->clips && d->peephole[0].id; }
+
+typedef struct expansion {
+    char *data;
+    size_t n;
+} expansion;
+
+static void put(expansion *out, char c) {
+    if (out->n + 1 < MOST_TEXT) out->data[out->n++] = c;
+}
+
+// The end of the operand that begins after a parenthesis.
+static const char *end_of(const char *at) {
+    for (int depth = 1; *at; at++) {
+        depth += (*at == '(') - (*at == ')');
+        if (depth == 0) break;
+    }
+    return at;
+}
+
+// Copies a formula with $0(...), $1(...), $2(...) and @(...) replaced by the formulas that they
+// stand for. These are constants of this program, so the depth is bounded.
+static void expand(const qdq_onnx_direction *d, const char *from, const char *end, expansion *out) {
+    for (; from < end; from++) {
+        if (*from != '$' && *from != '@') {
+            put(out, *from);
             continue;
         }
-        const char *name = d->activations[*++text - '0'];
-        for (; *name && n + 1 < MOST_TEXT; name++) out[n++] = *name;
+        const char *formula = clips_gates(d) ? "Minimum(Maximum(%, low), clip)" : "%";
+        char place = '0';
+        if (*from == '$') {
+            place = *++from;
+            formula = d->activations[place - '0'].formula;
+        }
+        const char *operand = from + 2, *last = end_of(operand);
+        for (; *formula; formula++) {
+            if (*formula == '%')
+                expand(d, operand, last, out);
+            else if (*formula == '#')
+                put(out, place);
+            else
+                put(out, *formula);
+        }
+        from = last;
     }
-    out[n] = '\0';
 }
 
 qdq_value qdq_onnx_compute(const qdq_onnx_direction *d, const char *text, const qdq_onnx_term *more,
                            size_t count) {
     static const char *const ends[] = {"g0", "g1", "g2", "g3", "g4"};
     int64_t at[5], this = d->at, next = d->at + 1, rows[] = {-1, d->hidden};
+    static const char *const names[][2] = {
+        {"alpha0", "beta0"}, {"alpha1", "beta1"}, {"alpha2", "beta2"}};
     char expanded[MOST_TEXT];
     qdq_onnx_term terms[MOST_STEP_TERMS] = {
         {.name = "this", .ints = {&this, 1}},  {.name = "next", .ints = {&next, 1}},
@@ -40,15 +76,22 @@ qdq_value qdq_onnx_compute(const qdq_onnx_direction *d, const char *text, const 
         at[i] = i * d->hidden;
         terms[n++] = (qdq_onnx_term){.name = ends[i], .ints = {&at[i], 1}};
     }
+    for (size_t i = 0; i < QDQ_ONNX_MOST_ACTIVATIONS; i++) {
+        terms[n++] = (qdq_onnx_term){.name = names[i][0], .number = d->activations[i].alpha};
+        terms[n++] = (qdq_onnx_term){.name = names[i][1], .number = d->activations[i].beta};
+    }
     for (size_t i = 0; i < count; i++) terms[n++] = more[i];
-    expand(d, text, expanded);
+    expansion out = {expanded, 0};
+    expand(d, text, text + strlen(text), &out);
+    expanded[out.n] = '\0';
     return qdq_onnx_formula(d->node, d->row, expanded, terms, n);
 }
 
 static qdq_value clipped(const qdq_onnx_direction *d, qdq_value value) {
     const qdq_onnx_term terms[] = {{.name = "gate", .value = value}};
-    return d->clips ? qdq_onnx_compute(d, "clipped = Minimum(Maximum(gate, low), clip)", terms, 1)
-                    : value;
+    return d->clips && !clips_gates(d)
+               ? qdq_onnx_compute(d, "clipped = Minimum(Maximum(gate, low), clip)", terms, 1)
+               : value;
 }
 
 //---- Steps ------------------------------------------------------------------
@@ -60,32 +103,59 @@ static qdq_value peek(const qdq_onnx_direction *d, int gate) {
                                 : (qdq_value){0};
 }
 
+qdq_value qdq_onnx_dynamic_product(const qdq_onnx_direction *d, qdq_value a,
+                                   const qdq_onnx_codes *weights) {
+    qdq_onnx_call call;
+    qdq_onnx_begin(&call, d->node, "DynamicQuantize", "codes");
+    qdq_onnx_port_made(&call, "x", a);
+    qdq_onnx_set_dtype(&call, "dtype", QDQ_UINT8);
+    qdq_onnx_set_word(&call, "scheme", "asymmetric");
+    qdq_value codes = qdq_onnx_end(&call);
+    if (!codes.id) return codes;
+    const qdq_onnx_term terms[] = {
+        {.name = "a", .value = codes},
+        {.name = "scale", .value = qdq_port(d->node->im->graph, codes, "scale")},
+        {.name = "zero", .value = qdq_port(d->node->im->graph, codes, "zero_point")},
+        {.name = "b", .value = weights->codes},
+        {.name = "of_b", .value = weights->scale},
+        {.name = "zero_b", .value = weights->zero_point}};
+    return qdq_onnx_formula(d->node, d->row,
+                            "product = Multiply(Cast(MatMulInteger(a, b, zero, zero_b), dtype: "
+                            "float32), Multiply(scale, of_b))",
+                            terms, 6);
+}
+
+// The product of the state and R.
+static qdq_value recur(const qdq_onnx_direction *d) {
+    return d->quantized ? qdq_onnx_dynamic_product(d, d->h, &d->quantized_r)
+                        : qdq_onnx_compute(d, "product = MatMul(h, r, transpose_b: 1)", NULL, 0);
+}
+
 // Gates: i, o, f, c.
 static void step_lstm(qdq_onnx_direction *d, qdq_value x, bool input_forget) {
-    qdq_onnx_term terms[4] = {{.name = "xt", .value = x}};
-    qdq_value sum =
-        qdq_onnx_compute(d, "sum = Add(xt, Add(MatMul(h, r, transpose_b: 1), rb?))", terms, 1);
+    qdq_onnx_term terms[4] = {{.name = "xt", .value = x}, {.name = "hr", .value = recur(d)}};
+    qdq_value sum = qdq_onnx_compute(d, "sum = Add(xt, Add(hr, rb?))", terms, 2);
     terms[0] = (qdq_onnx_term){.name = "sum", .value = clipped(d, sum)};
     terms[1] = (qdq_onnx_term){.name = "p", .value = peek(d, 0)};
     terms[1].value = qdq_onnx_compute(
-        d, "i = $0(Add(Slice(sum, starts: g0, ends: g1, axes: [2]), p?))", terms, 2);
+        d, "i = $0(@(Add(Slice(sum, starts: g0, ends: g1, axes: [2]), p?)))", terms, 2);
     terms[1].name = "i";
     terms[2] = (qdq_onnx_term){.name = "p", .value = peek(d, 2)};
     terms[2].value =
         input_forget
             ? qdq_onnx_compute(d, "f = Subtract(1, i)", terms, 2)
-            : qdq_onnx_compute(d, "f = $0(Add(Slice(sum, starts: g2, ends: g3, axes: [2]), p?))",
+            : qdq_onnx_compute(d, "f = $0(@(Add(Slice(sum, starts: g2, ends: g3, axes: [2]), p?)))",
                                terms, 3);
     terms[2].name = "f";
     d->c = qdq_onnx_compute(
         d,
-        "cell = Add(Multiply(f, c), Multiply(i, $1(Slice(sum, starts: g3, ends: g4, "
-        "axes: [2]))))",
+        "cell = Add(Multiply(f, c), Multiply(i, $1(@(Slice(sum, starts: g3, ends: g4, "
+        "axes: [2])))))",
         terms, 3);
     terms[1] = (qdq_onnx_term){.name = "p", .value = peek(d, 1)};
     d->h = qdq_onnx_compute(
         d,
-        "hidden = Multiply($0(Add(Slice(sum, starts: g1, ends: g2, axes: [2]), p?)), "
+        "hidden = Multiply($0(@(Add(Slice(sum, starts: g1, ends: g2, axes: [2]), p?))), "
         "$2(c))",
         terms, 2);
 }
@@ -123,11 +193,26 @@ static void step_rnn(qdq_onnx_direction *d, qdq_value x) {
     d->h = qdq_onnx_compute(d, "hidden = $0(sum)", terms, 1);
 }
 
+// A sequence that has ended keeps its state.
+static void keep_state(qdq_onnx_direction *d, int64_t t, qdq_value h, qdq_value c) {
+    const qdq_onnx_term terms[] = {{.name = "lengths", .value = d->lengths},
+                                   {.name = "t", .number = (double)t},
+                                   {.name = "before_h", .value = h},
+                                   {.name = "before_c", .value = c}};
+    if (!d->lengths.id || !d->h.id) return;
+    d->h = qdq_onnx_compute(d, "state = Select(Greater(lengths, t), h, before_h)", terms, 4);
+    bool last = t == (d->reverse ? 0 : d->steps - 1);
+    bool used = !last || (d->node->output_count > 2 && d->node->outputs[2]);
+    if (d->kind == QDQ_ONNX_LSTM && d->c.id && used)
+        d->c = qdq_onnx_compute(d, "state = Select(Greater(lengths, t), c, before_c)", terms, 4);
+}
+
 void qdq_onnx_run_step(qdq_onnx_direction *d, int64_t t) {
     int64_t after = t + 1;
     const qdq_onnx_term terms[] = {{.name = "xw", .value = d->xw},
                                    {.name = "t", .ints = {&t, 1}},
                                    {.name = "after", .ints = {&after, 1}}};
+    qdq_value h = d->h, c = d->c;
     qdq_value x =
         qdq_onnx_compute(d, "xt = Slice(xw, starts: t, ends: after, axes: [0])", terms, 3);
     if (d->kind == QDQ_ONNX_LSTM)
@@ -136,4 +221,5 @@ void qdq_onnx_run_step(qdq_onnx_direction *d, int64_t t) {
         step_gru(d, x, qdq_onnx_int(d->node, "linear_before_reset", 0) != 0);
     else
         step_rnn(d, x);
+    keep_state(d, t, h, c);
 }
