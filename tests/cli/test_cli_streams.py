@@ -183,9 +183,8 @@ def zipped(name):
 
 # The contents of a file, how the message names them, and a word of the hint.
 WRONG = {
-    "onnx": (b"\x08\x08\x12\x07pytorch\x1a\x052.1.0:\x10", "an ONNX model", "onnx_to_qdq.py"),
-    "onnx that begins with its opsets": (b"\x08\x0aB\x04\x0a\x00\x10\x15", "an ONNX model",
-                                         "onnx_to_qdq.py"),
+    "onnx": (b"\x08\x08\x12\x07pytorch\x1a\x052.1.0:\x10", "an ONNX model", ""),
+    "onnx that begins with its opsets": (b"\x08\x0aB\x04\x0a\x00\x10\x15", "an ONNX model", ""),
     "npz": (zipped("weight.npy"), "a .npz archive", "numpy.save"),
     "torch": (zipped("archive/data.pkl"), "a PyTorch file", "ONNX"),
     "old torch": (pickle.dumps({"weight": 1}, protocol=2), "a Python pickle", "ONNX"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of Attention, RotaryEmbedding, Einsum and GridSample for onnx_converter.py --reader."""
+"""Models of Attention, RotaryEmbedding, Einsum and GridSample for onnx_reader.py."""
 
 import numpy as np
 from onnx import TensorProto, helper

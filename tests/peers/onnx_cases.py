@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small ONNX models for onnx_converter.py: one op each, with random attributes and shapes."""
+"""Small ONNX models for onnx_reader.py: one op each, with random attributes and shapes."""
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper

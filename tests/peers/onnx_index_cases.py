@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small ONNX models for onnx_converter.py --reader: ops that the converter in Python lacks. They move elements by their
+"""Small ONNX models for onnx_reader.py: ops that move elements by their
 index, compare, or compute on truth values, bits, 64-bit integers and float64."""
 
 import numpy as np

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Converts ONNX's own test vectors of single nodes, runs them with qdq, and compares.
+"""Runs ONNX's own test vectors of single nodes with qdq, and compares.
 
-    python3 onnx_node_vectors.py --qdq QDQ_BINARY [--reader] [--only WORDS]
+    python3 onnx_node_vectors.py --qdq QDQ_BINARY [--only WORDS]
 
 The package onnx contains the code that makes the vectors. Opsets are changed to one from 13 to 25.
-Outputs that the converter refuses are left out, but never the first. Inputs that it needs as
+Outputs that qdq refuses are left out, but never the first. Inputs that it needs as
 constants (axes, shapes, bounds) are made constants. Floats are compared as ONNX compares them,
 everything else bit for bit. Attention in float16 and bfloat16 may be off by UNITS in the last place:
 ONNX's reference rounds the exponentials, sums and quotients of a softmax, qdq and ONNX Runtime only
@@ -13,8 +13,6 @@ the result, and ONNX's tolerance is a quarter of a unit of bfloat16.
 
 import argparse
 import collections
-import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -24,13 +22,9 @@ import onnx
 from onnx import numpy_helper
 from onnx.backend.test.loader import load_node_model_tests
 
-from onnx_converter import as_codes, convert, run
+from onnx_reader import Refused, as_codes, check, run
 
-from model import Refused  # isort: skip
-from onnx_to_qdq import OPS  # isort: skip
-
-FED = ("float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "bool")
-READ = (*FED, "int64", "uint32", "uint64", "float64")
+FED = ("float32", "float16", "int8", "uint8", "int16", "uint16", "int32", "bool", "int64", "uint32", "uint64", "float64")
 UNITS = 2
 
 
@@ -64,16 +58,14 @@ def is_like(found, wanted, case):
     return np.array_equal(found, wanted)
 
 
-def try_model(binary, ops, model, feeds, wanted, case, reader):
+def try_model(binary, model, feeds, wanted, case):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         onnx.save(model, folder / "case.onnx")
         try:
-            used = convert(folder / "case.onnx", folder / "case.json", reader)
+            check(binary, folder / "case.onnx")
         except (Refused, onnx.checker.ValidationError) as why:
             return "refused", " ".join(str(why).split())[:220]
-        if used - ops:
-            return "not run", f"qdq has no {', '.join(sorted(used - ops))}"
         found, why = run(binary, folder, feeds)
     if why:
         return "FAIL", why
@@ -89,21 +81,21 @@ def array_of(value):
     return np.asarray(value)
 
 
-def try_case(binary, ops, case, reader=None):
-    """Tries all inputs at run time, then only the first, then none, until the converter accepts."""
+def try_case(binary, case):
+    """Tries all inputs at run time, then only the first, then none, until qdq accepts."""
     inputs, outputs = case.data_sets[0]
     if any(isinstance(value, (list, type(None))) for value in (*inputs, *outputs)):
         return "not run", "a sequence, or nothing"
     arrays = {v.name: array_of(a) for v, a in zip(case.model.graph.input, inputs)}
     wanted = {v.name: array_of(a) for v, a in zip(case.model.graph.output, outputs)}
-    able = [n for n, a in arrays.items() if str(a.dtype) in (READ if reader else FED) and a.size]
+    able = [n for n, a in arrays.items() if str(a.dtype) in FED and a.size]
     for outputs in (len(wanted), 1):
         for fed in (able, able[:1], []):
             model = frozen(case.model, arrays, fed)
             del model.graph.output[outputs:]
             names = [value.name for value in model.graph.output]
             feeds = {name: arrays[name] for name in fed}
-            word, why = try_model(binary, ops, model, feeds, {n: wanted[n] for n in names}, case, reader)
+            word, why = try_model(binary, model, feeds, {n: wanted[n] for n in names}, case)
             if word != "refused":
                 return word, why
     return word, why
@@ -112,18 +104,13 @@ def try_case(binary, ops, case, reader=None):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--qdq", type=Path, required=True)
-    parser.add_argument("--reader", action="store_true", help="qdq reads the models itself")
     parser.add_argument("--only", default="", help="vectors with this in their name")
     options = parser.parse_args()
-    listed = subprocess.run([options.qdq, "ops", "--json"], capture_output=True, check=True).stdout
-    ops = {op["name"] for op in json.loads(listed)["ops"]}
     total = collections.Counter()
     for case in load_node_model_tests():
-        mapped = options.reader or all(node.op_type in OPS for node in case.model.graph.node)
-        skipped = not mapped or (case.name.endswith("_expanded") and not options.reader)
-        if skipped or options.only not in case.name:
+        if options.only not in case.name:
             continue
-        word, why = try_case(options.qdq, ops, case, options.qdq if options.reader else None)
+        word, why = try_case(options.qdq, case)
         total[word] += 1
         print(f"{word} {case.name}" + (f": {why}" if why else ""), flush=True)
     print(", ".join(f"{count} {word}" for word, count in total.items()))

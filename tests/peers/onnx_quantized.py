@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models with quantizing ops for onnx_converter.py: single ops, and networks quantized by
+"""Models with quantizing ops for onnx_reader.py: single ops, and networks quantized by
 onnxruntime.quantization."""
 
 import tempfile

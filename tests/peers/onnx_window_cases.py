@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of products, convolutions, pooling and Resize for onnx_converter.py."""
+"""Models of products, convolutions, pooling and Resize for onnx_reader.py."""
 
 import numpy as np
 from onnx import TensorProto
