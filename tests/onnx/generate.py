@@ -600,6 +600,17 @@ def sequences():
     keep("sequences", model(nodes, inputs, [info(o, None) for node in nodes for o in node.output], known, opset=14), feeds)
 
 
+def dilated_pools():
+    """AveragePool with dilations, and with windows beyond padding that counts; LpPool with dilations."""
+    random = np.random.default_rng(24)
+    feeds = {"x": random.standard_normal((1, 2, 8, 7)).astype(np.float32)}
+    rows = [("AveragePool", {"dilations": [2, 3], "pads": [1, 1, 0, 1]}), ("AveragePool", {"dilations": [1, 2], "pads": [1, 1, 1, 1], "count_include_pad": 1}),
+            ("AveragePool", {"strides": [3, 2], "ceil_mode": 1, "pads": [1, 0, 1, 1], "count_include_pad": 1}),
+            ("LpPool", {"dilations": [2, 2], "p": 3})]  # fmt: skip
+    nodes = [N(op, ["x"], [f"y{i}"], kernel_shape=[3, 2], **attrs) for i, (op, attrs) in enumerate(rows)]
+    keep("dilated_pools", model(nodes, [info("x", feeds["x"].shape)], [info(f"y{i}", None) for i in range(len(rows))], opset=22), feeds)
+
+
 def wide():
     """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
     nodes = [
@@ -875,7 +886,8 @@ MODELS = [convolutions, quantized, integer_products, constants, dtypes, external
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
           packed_weights, until, recurrent, pooled_codes,
           nearest_by_index, resized, forbidden_names, unsorted,
-          float_ops, float_products, attention, einsum, grid_samples, fused, sequences]  # fmt: skip
+          float_ops, float_products, attention, einsum, grid_samples, fused, sequences,
+          dilated_pools]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

@@ -148,7 +148,7 @@ def qlinear_conv(rng):
 
 def pool_case(op):
     def case(rng):
-        n, kernel, sizes, _, attrs = window(rng, dilate=op == "MaxPool", groups=False)
+        n, kernel, sizes, _, attrs = window(rng, groups=False)
         attrs["kernel_shape"] = kernel
         if rng.random() < 0.5:
             attrs["ceil_mode"] = 1

@@ -3,7 +3,7 @@
 // spatial...].
 #include <string.h>
 
-#include "graph/read/onnx/ops/onnx_formula.h"
+#include "graph/read/onnx/ops/onnx_sum_pool.h"
 
 // The window of a node along its spatial dims. ONNX's pads are all begins, then all ends.
 typedef struct window {
@@ -223,12 +223,34 @@ static bool can_average(qdq_onnx_node *node, const window *w, bool beyond, bool 
     return !beyond || exclude;
 }
 
+static bool is_dilated(const window *w) {
+    for (size_t i = 0; i < w->spatial; i++)
+        if (w->dilations[i] != 1) return true;
+    return false;
+}
+
+// A pool of sums with the node's window. `counted`: padding at the end as the node has it.
+static qdq_onnx_sum_pool sum_pool(qdq_onnx_node *node, const qdq_onnx_op *row, const window *w,
+                                  int64_t *counted, bool exclude) {
+    int64_t pads[2 * QDQ_MAX_RANK] = {0};
+    if (strcmp(w->auto_pad, "NOTSET") == 0) (void)fill_list(node, "pads", 2 * w->spatial, 0, pads);
+    for (size_t i = 0; i < w->spatial; i++) counted[i] = pads[w->spatial + i];
+    return (qdq_onnx_sum_pool){node,         row,      w->spatial, w->kernel, w->strides,
+                               w->dilations, w->begin, w->end,     counted,   exclude};
+}
+
 void qdq_onnx_average_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
     window w;
+    int64_t counted[QDQ_MAX_RANK];
     bool beyond, exclude = !qdq_onnx_int(node, "count_include_pad", 0);
     qdq_onnx_call call;
+    if (!read_pool(node, &w, &beyond)) return;
+    if (is_dilated(&w) || (beyond && !exclude)) {
+        const qdq_onnx_sum_pool pool = sum_pool(node, row, &w, counted, exclude);
+        qdq_onnx_bind_mean(&pool);
+        return;
+    }
     qdq_onnx_begin_row(&call, node, row);
-    if (!read_pool(node, &w, &beyond) || !can_average(node, &w, beyond, exclude)) return;
     set_pool(&call, &w, false);
     qdq_onnx_set_bool(&call, "exclude_pad", exclude);
     qdq_onnx_finish(&call);
@@ -285,7 +307,18 @@ void qdq_onnx_lp_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
         qdq_onnx_refuse(node, "p", qdq_text_is(&node->im->graph->findings, p), "1 or more");
         return;
     }
-    if (!read_pool(node, &w, &beyond) || !can_average(node, &w, false, false)) return;
+    if (!read_pool(node, &w, &beyond)) return;
+    if (is_dilated(&w)) {
+        int64_t counted[QDQ_MAX_RANK];
+        const qdq_onnx_sum_pool pool = sum_pool(node, row, &w, counted, false);
+        qdq_onnx_term terms[] = {
+            {.name = "p", .number = p}, {.name = "root", .number = 1.0 / p}, {.name = "sum"}};
+        terms[2].value = qdq_onnx_sum_windows(
+            &pool, qdq_onnx_formula(node, row, "power = Pow(Abs(x), p)", terms, 1));
+        if (terms[2].value.id)
+            qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, "Pow(sum, root)", terms, 3));
+        return;
+    }
     bind_pool(node, row, &w, "Pow(Multiply(" AVERAGE("Pow(Abs(x), p)") ", elements), root)", p,
               false);
 }
