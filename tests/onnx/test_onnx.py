@@ -151,7 +151,8 @@ def forms():
     """A graph of ops whose attributes and layouts ONNX has in another form."""
     inputs = {"image": ("float32", [1, 5, 6, 4]), "planes": ("float32", [1, 4, 5]), "rows": ("float32", [2, 3, 4]),
               "codes": ("int8", [2, 3, 4])}  # fmt: skip
-    sizes = {"kernel": [3, 3, 4, 8], "out": [8], "stats": [4], "wide": [2, 5, 4], "deep": [3, 3, 6, 4]}
+    sizes = {"kernel": [3, 3, 4, 8], "out": [8], "stats": [4], "wide": [2, 5, 4], "deep": [3, 3, 6, 4],
+             "square0": [4, 4], "long": [12, 4]}
     nodes = [
         ("Convolution", "conv", {"x": "image", "weights": "kernel", "bias": "out"}, {"strides": [2, 1], "dilations": [1, 1], "pads_end": [1, 2]}),
         ("ConvTranspose", "up", {"x": "image", "weights": "deep"}, {"strides": [2, 2], "dilations": [1, 1], "pads_begin": [1, 1]}),
@@ -164,10 +165,13 @@ def forms():
         ("PReLU", "last", {"x": "image", "slope": "stats"}, {}),
         ("Interpolate", "large", {"x": "image"}, {"mode": "nearest", "scales": [1.5, 2]}),
         ("Interpolate", "smooth", {"x": "image"}, {"mode": "linear", "sizes": [7, 9], "coordinate_transformation_mode": "align_corners"}),
-        ("Square", "square", {"x": "rows"}, {}), ("Reorder", "reorder", {"x": "rows"}, {}),
+        ("Square", "square", {"x": "rows"}, {}), ("Mod", "rest", {"a": "rows", "b": "stats_of_both_signs"}, {}), ("Reorder", "reorder", {"x": "rows"}, {}),
         ("SoftMax", "soft", {"x": "rows"}, {"mode": "inf_as_zero"}), ("LogSoftmax", "log", {"x": "rows"}, {}),
         ("LayerNorm", "layer", {"x": "rows"}, {"use_affine": False, "keep_stats": False}), ("RMSNorm", "rms", {"x": "rows"}, {}),
         ("MatMul", "product", {"a": "rows", "b": "wide", "bias": "stats5"}, {"transpose_b": True}),
+        ("MatMul", "lines", {"a": "rows", "b": "square0", "bias": "stats"}, {"transpose_b": True}),
+        ("MatMul", "line", {"a": "stats", "b": "square0"}, {"transpose_b": True, "transpose_a": True}),
+        ("MatMul", "biased product", {"a": "flat", "b": "long", "bias": "stats"}, {}),
         ("ReduceMean", "average", {"x": "rows"}, {"axes": [-1, 0]}), ("ReduceSum", "sum", {"x": "rows"}, {"axes": [1], "keep_dims": True}),
         ("Pad", "padded", {"x": "rows"}, {"pads": [1, 2, -1, 0], "axes": [-1, 0], "mode": "edge"}),
         ("StaticTranspose", "turned", {"x": "rows"}, {}), ("StaticReshape", "flat", {"x": "rows"}, {"shape": [0, -1], "special_zero": True}),
@@ -184,10 +188,11 @@ def forms():
         ("ScatterElements", "put", {"x": "rows", "indices": "place0", "updates": "one"}, {"axis": 2, "reduction": "max"}),
     ]  # fmt: skip
     ports = ["dynamic.scale", "dynamic.zero_point", "top.indices"]
-    count = {"kernel": 288, "deep": 216, "wide": 40}
+    count = {"kernel": 288, "deep": 216, "wide": 40, "square0": 16, "long": 48}
     constants = [{"name": n, "dtype": "float32", "shape": s, "data": [(i * 37 % 23 - 9) / 16 if n != "stats" else (i + 1) / 4
                   for i in range(count.get(n, s[0]))]} for n, s in sizes.items()]  # fmt: skip
-    constants += [{"name": "stats5", "dtype": "float32", "shape": [5], "data": [1, 2, 3, 4, 5]},
+    constants += [{"name": "stats_of_both_signs", "dtype": "float32", "shape": [4], "data": [0.7, -0.3, 0.25, -1]},
+                  {"name": "stats5", "dtype": "float32", "shape": [5], "data": [1, 2, 3, 4, 5]},
                   {"name": "place0", "dtype": "int64", "shape": [1, 1, 2], "data": [1, 3]},
                   {"name": "one", "dtype": "float32", "shape": [1, 1, 2], "data": [0.5, -0.5]}]  # fmt: skip
     outputs = [{"name": f"{name} out" if name == "cut" else name, "value": name} for _, name, _, _ in nodes]
@@ -241,8 +246,9 @@ class Written(unittest.TestCase):
             graph, out = Path(folder) / "g.json", Path(folder) / "g.onnx"
             graph.write_text(json.dumps(forms()))
             self.assertEqual(qdq("convert", graph, "-o", out).stderr, "")
-            words = ["--fill", "3", "--target", "core"]
-            self.assertEqual(self.results(out, folder, *words), self.results(graph, folder, *words))
+            for target in ("core", "onnx"):
+                words = ["--fill", "3", "--target", target]
+                self.assertEqual(self.results(out, folder, *words), self.results(graph, folder, *words))
 
     def test_all_that_onnx_lacks_is_told_at_once_and_nothing_is_written(self):
         graph = {"format": "qdq/1", "inputs": [{"name": "x", "dtype": "float32", "shape": [4, 4]}, {"name": "b", "dtype": "bfloat8_b", "shape": [2]}],

@@ -170,6 +170,26 @@ def check_float(binary, path, feeds, folder):
     return far <= max(TOLERANCE, own), text
 
 
+def check_written(binary, path, feeds, folder):
+    """Whether the model that qdq writes gives the same bits in qdq, and how far ONNX Runtime's results
+    of both are apart."""
+    out = folder / "written.onnx"
+    wanted = run_ort(path, feeds)
+    ports = {one.name for one in onnx.load(path, load_external_data=False).graph.input}
+    shapes = [word for name, array in feeds.items() if name in ports
+              for word in ("--shape", f"{name}={','.join(map(str, array.shape))}")]  # fmt: skip
+    done = subprocess.run([binary, "convert", str(path), *shapes, "-o", str(out)], capture_output=True, text=True)
+    if done.returncode:
+        return False, f"refused: {done.stderr.strip().splitlines()[0]}"
+    onnx.checker.check_model(str(out), full_check=True)
+    first = run_qdq(binary, path, feeds, list(wanted), folder)
+    again = run_qdq(binary, out, feeds, list(wanted), folder)
+    same = all(first[name].tobytes() == again[name].tobytes() for name in wanted)
+    far, count = distance(run_ort(out, feeds), wanted)
+    own, _ = distance(run_ort(path, feeds, optimized=True), wanted)
+    return same and far <= max(TOLERANCE, 2 * own), f"{'the same bits' if same else 'OTHER BITS'}; ONNX Runtime: {far:.1e} off, {count} elements differ"
+
+
 def check_quantized(binary, path, feeds, folder, make):
     out = folder / "quantized.onnx"
     try:
@@ -207,6 +227,10 @@ def main():
             passed, text = check_float(binary, path, sets[0], Path(temporary))
             failed += not passed
             print(f"{'ok  ' if passed else 'FAIL'} {name}: {text}", flush=True)
+            if passed:
+                passed, told = check_written(binary, path, sets[0], Path(temporary))
+                failed += not passed
+                print(f"{'ok  ' if passed else 'FAIL'} {name}, written: {told}", flush=True)
             if args.no_quantized or text.startswith("refused"):
                 continue
             for kind, make in quantized(path, sets[1:], Path(temporary)):

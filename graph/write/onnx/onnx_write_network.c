@@ -83,6 +83,44 @@ void qdq_onnx_write_pow(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield(w, n, 0);
 }
 
+// A node of two operands before the last one; its result.
+static const char *pair(qdq_onnx_writer *w, const char *op, const char *helper, const char *a,
+                        const char *b) {
+    qdq_onnx_new_node *n = qdq_onnx_emit(w, op, 13, helper);
+    qdq_onnx_add_input(w, n, a);
+    if (b) qdq_onnx_add_input(w, n, b);
+    return qdq_onnx_part(w, n);
+}
+
+// Of floats ONNX has the rest with the sign of a only. One with the other sign than b gets b added.
+static void write_float_mod(qdq_onnx_writer *w, const char *rest) {
+    qdq_type scalar = {qdq_onnx_result_type(w).dtype, {0}};
+    const char *b = qdq_onnx_port_name(w, "b"), *zero = qdq_onnx_new_fill(w, "zero", scalar, 0);
+    const char *exact = pair(w, "Not", "not_zero", pair(w, "Equal", "is_zero", rest, zero), NULL);
+    const char *signs = pair(w, "Xor", "signs_differ", pair(w, "Less", "rest_sign", rest, zero),
+                             pair(w, "Less", "b_sign", b, zero));
+    const char *moves = pair(w, "And", "moves", exact, signs);
+    const char *moved = pair(w, "Add", "moved", rest, b);
+    qdq_onnx_new_node *n = qdq_onnx_emit(w, "Where", 9, NULL);
+    qdq_onnx_add_input(w, n, moves);
+    qdq_onnx_add_input(w, n, moved);
+    qdq_onnx_add_input(w, n, rest);
+    qdq_onnx_yield(w, n, 0);
+}
+
+void qdq_onnx_write_mod(qdq_onnx_writer *w, const char *name) {
+    bool fmod = qdq_onnx_given_bool(w, "fmod");
+    bool floats = qdq_dtype_is_real(qdq_onnx_result_type(w).dtype);
+    qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 13, floats && !fmod ? "rest" : NULL);
+    qdq_onnx_add_port(w, n, "a");
+    qdq_onnx_add_port(w, n, "b");
+    qdq_onnx_add_int(w, n, "fmod", floats || fmod);
+    if (floats && !fmod)
+        write_float_mod(w, qdq_onnx_part(w, n));
+    else
+        qdq_onnx_yield(w, n, 0);
+}
+
 void qdq_onnx_write_is_inf(qdq_onnx_writer *w, const char *name) {
     qdq_dtype x = qdq_onnx_at_port(w, "x")->type.dtype;
     bool wide = x == QDQ_FLOAT32 || x == QDQ_FLOAT64;
@@ -147,14 +185,38 @@ static const char *transposed(qdq_onnx_writer *w, const char *port, bool turn) {
     return qdq_onnx_with_order(w, name, port, order, rank);
 }
 
+// A with more dims, or one, becomes a matrix before Gemm, and the result gets them back: target
+// onnx adds the products of Gemm and of MatMul in other orders, so the form has to stay.
 static void write_gemm(qdq_onnx_writer *w, bool turn_a, bool turn_b) {
-    qdq_onnx_new_node *n = qdq_onnx_emit(w, "Gemm", 13, NULL);
-    qdq_onnx_add_port(w, n, "a");
+    qdq_shape a = qdq_onnx_at_port(w, "a")->type.shape, y = qdq_onnx_result_type(w).shape;
+    qdq_shape rows = {2, {1, a.dims[a.rank - 1]}};
+    const char *left = qdq_onnx_port_name(w, "a");
+    bool matrix = a.rank == 2;
+    for (int i = 0; i + 1 < a.rank; i++) rows.dims[0] *= a.dims[i];
+    if (!matrix) left = qdq_onnx_with_shape(w, left, "rows", rows);
+    qdq_onnx_new_node *n = qdq_onnx_emit(w, "Gemm", 13, matrix ? NULL : "product");
+    qdq_onnx_add_input(w, n, left);
     qdq_onnx_add_port(w, n, "b");
     if (qdq_onnx_at_port(w, "bias")) qdq_onnx_add_port(w, n, "bias");
     if (turn_a) qdq_onnx_add_int(w, n, "transA", 1);
     if (turn_b) qdq_onnx_add_int(w, n, "transB", 1);
+    if (!matrix) {
+        const char *product = qdq_onnx_part(w, n);
+        qdq_ints dims = {y.dims, (size_t)y.rank};
+        const char *shape = qdq_onnx_new_ints(w, "shape", dims);
+        n = qdq_onnx_emit(w, "Reshape", 13, NULL);
+        qdq_onnx_add_input(w, n, product);
+        qdq_onnx_add_input(w, n, shape);
+    }
     qdq_onnx_yield(w, n, 0);
+}
+
+// Whether Gemm computes it: a product with one matrix b, and a bias that is broadcast to rows.
+static bool is_gemm(const qdq_graph_value *a, const qdq_graph_value *b, const qdq_graph_value *bias,
+                    bool turn_a) {
+    if (b->type.shape.rank != 2) return false;
+    if (a->type.shape.rank == 2) return !bias || bias->type.shape.rank <= 2;
+    return !turn_a && (!bias || bias->type.shape.rank <= 1);
 }
 
 void qdq_onnx_write_matmul(qdq_onnx_writer *w, const char *name) {
@@ -168,8 +230,7 @@ void qdq_onnx_write_matmul(qdq_onnx_writer *w, const char *name) {
         qdq_onnx_cannot(w, NULL, "has operands of two dtypes", "one dtype", "cast one of them");
         return;
     }
-    bool matrices = a->type.shape.rank == 2 && b->type.shape.rank == 2;
-    if (matrices && (bias || turn_a || turn_b) && (!bias || bias->type.shape.rank <= 2)) {
+    if ((bias || turn_a || turn_b) && is_gemm(a, b, bias, turn_a)) {
         write_gemm(w, turn_a, turn_b);
         return;
     }

@@ -24,6 +24,7 @@ static const struct {
     {"Clamp", qdq_onnx_write_clamp},
     {"GELU", qdq_onnx_write_gelu},
     {"Pow", qdq_onnx_write_pow},
+    {"Mod", qdq_onnx_write_mod},
     {"IsInf", qdq_onnx_write_is_inf},
     {"BitShift", qdq_onnx_write_bit_shift},
     {"BiasAdd", qdq_onnx_write_bias_add},
