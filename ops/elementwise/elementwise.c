@@ -277,9 +277,13 @@ static void use_chip(elements_params *p, qdq_elementwise function, const qdq_low
 
 // The function that ONNX Runtime computes in its own way.
 static qdq_elementwise function_of_runtime(qdq_elementwise function) {
-    if (function == QDQ_ELEMENTWISE_hard_swish) return QDQ_ELEMENTWISE_hard_swish_ort;
-    if (function == QDQ_ELEMENTWISE_hard_sigmoid) return QDQ_ELEMENTWISE_hard_sigmoid_ort;
-    return function;
+    switch ((int)function) {
+#define OF_RUNTIME(name) \
+    case QDQ_ELEMENTWISE_##name: return QDQ_ELEMENTWISE_##name##_ort;
+        QDQ_RUNTIME_FUNCTIONS(OF_RUNTIME)
+#undef OF_RUNTIME
+    default: return function;
+    }
 }
 
 static qdq_elementwise function_of(const qdq_op_context *ctx, const qdq_lowering *to,

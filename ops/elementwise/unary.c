@@ -39,6 +39,12 @@ PORTS(bool_bool, QDQ_SET(BOOL), QDQ_SET(BOOL))
 #define INFER_real_bool infer_bool
 #define INFER_bool_bool infer_bool
 
+// Whether ONNX Runtime computes a function in its own way.
+#define OF_RUNTIME(function)                                                              \
+    ((function) == QDQ_ELEMENTWISE_hard_swish || (function) == QDQ_ELEMENTWISE_sigmoid || \
+     (function) == QDQ_ELEMENTWISE_tanh || (function) == QDQ_ELEMENTWISE_exp ||           \
+     (function) == QDQ_ELEMENTWISE_erf)
+
 static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee};
 
 #define UNARY(function, op_name, what, kind)                                                \
@@ -59,7 +65,7 @@ static const qdq_op_fusion relu_fusion = {.cuts_negative = qdq_elements_are_ieee
         .lower = lower_##function,                                                          \
         .by_chip = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_relu ||                    \
                    QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_reciprocal,                \
-        .by_float_ops = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_hard_swish,           \
+        .by_float_ops = OF_RUNTIME(QDQ_ELEMENTWISE_##function),                             \
         .fusion = QDQ_ELEMENTWISE_##function == QDQ_ELEMENTWISE_relu ? &relu_fusion : NULL, \
     };
 
@@ -216,4 +222,5 @@ const qdq_op qdq_op_gelu = {
     QDQ_OP_TABLES(gelu_inputs, outputs, gelu_attrs),
     .infer = infer,
     .lower = lower_gelu,
+    .by_float_ops = true,
 };

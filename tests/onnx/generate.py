@@ -881,12 +881,24 @@ def float_products():
     keep("float_products", model(nodes, [info("x", [997])], outputs, known, opset=20), {"x": x})
 
 
+def float_functions():
+    """Functions that target onnx computes by the polynomials of ONNX Runtime."""
+    own = np.random.default_rng(17)
+    points = [0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3e38, -3e38, 88.72283, 88.8, -87.3, -88, -103.9, -104, 3.9, 4, -4,
+              0.921875, -0.921875, 18, -18, 18.1, 17.807888, 9, -9, 9.1]  # fmt: skip
+    parts = [points, own.uniform(-5, 5, 500), own.uniform(-20, 20, 300), own.uniform(-106, 90, 700)]
+    x = np.concatenate(parts).astype(np.float32)
+    names = ("Sigmoid", "Tanh", "Exp", "Erf", "Gelu")
+    made = model([N(n, ["x"], [n.lower()]) for n in names], [info("x", x.shape)], [n.lower() for n in names], opset=20)
+    keep("float_functions", made, {"x": x})
+
+
 MODELS = [convolutions, quantized, integer_products, constants, dtypes, external, functions, branches, opset7, shapes,
           inputs_that_are_constants, elementwise, names, refused, growing, wide, moves, old_moves,
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
           packed_weights, until, recurrent, pooled_codes,
           nearest_by_index, resized, forbidden_names, unsorted,
-          float_ops, float_products, attention, einsum, grid_samples, fused, sequences,
+          float_ops, float_products, float_functions, attention, einsum, grid_samples, fused, sequences,
           dilated_pools]  # fmt: skip
 
 if __name__ == "__main__":

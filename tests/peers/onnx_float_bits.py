@@ -125,8 +125,15 @@ def conv():
                    dilations=[dilation] * dims, group=groups)  # fmt: skip
 
 
+def functions(op, opset=22):
+    def cases():
+        yield Case(op, [np.concatenate([points(20), points(105), points(4)])], opset=opset)
+
+    return cases
+
+
 OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "AveragePool": windows, "GlobalAveragePool": means, "BatchNormalization": norms, "HardSwish": hard_swish,
-       "HardSigmoid": hard_sigmoid}  # fmt: skip
+       "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}}  # fmt: skip
 
 
 def of_runtime(case):

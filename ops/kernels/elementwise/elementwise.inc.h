@@ -10,6 +10,7 @@
 #include "ops/kernels/elementwise/typed.inc.h"
 #include "runtime/numerics/elementary.h"
 #include "runtime/numerics/hyperbolic.h"
+#include "runtime/numerics/onnx_runtime.h"
 #include "runtime/numerics/trigonometric.h"
 
 //---- Bodies -----------------------------------------------------------------
@@ -36,12 +37,17 @@ static inline float one_hard_swish(float a) {
     part = qdq_clamp64(part, 0.0, 1.0);
     return (float)((double)a * part);
 }
-static inline float unit_clamp(float v) {
-    v = v < 0.0f ? 0.0f : v;
-    return v > 1.0f ? 1.0f : v;
-}
 // The functions that end in _ort round every operation to float, as ONNX Runtime does.
-static inline float one_hard_swish_ort(float a) { return a * unit_clamp(a * (1.0f / 6.0f) + 0.5f); }
+static inline float one_hard_swish_ort(float a) {
+    return a * qdq_ort_clamp(a * (1.0f / 6.0f) + 0.5f, 0.0f, 1.0f);
+}
+static inline float one_sigmoid_ort(float a) { return qdq_ort_sigmoid(a); }
+static inline float one_tanh_ort(float a) { return qdq_ort_tanh(a); }
+static inline float one_exp_ort(float a) { return qdq_ort_exp(a); }
+static inline float one_erf_ort(float a) { return qdq_ort_erf(a); }
+static inline float one_gelu_erf_ort(float a) {
+    return a * 0.5f * (qdq_ort_erf(a * 0x1.6a09e6p-1f) + 1.0f);
+}
 // With u = 1 + e^a: tanh(ln u) = (u^2 - 1) / (u^2 + 1), where u^2 - 1 = e^a * (e^a + 2).
 static inline float one_mish(float a) {
     double e = qdq_exp_near64(qdq_clamp64((double)a, -120.0, 40.0));
@@ -76,7 +82,7 @@ static inline float one_hard_sigmoid(float a, const qdq_elementwise_numbers *p) 
     return (float)qdq_clamp64((double)p->alpha * (double)a + (double)p->beta, 0.0, 1.0);
 }
 static inline float one_hard_sigmoid_ort(float a, const qdq_elementwise_numbers *p) {
-    return unit_clamp(p->alpha * a + p->beta);
+    return qdq_ort_clamp(p->alpha * a + p->beta, 0.0f, 1.0f);
 }
 static inline float one_clamp(float a, const qdq_elementwise_numbers *p) {
     float v = a < p->alpha ? p->alpha : a;

@@ -25,6 +25,11 @@
     X(round, a, floats)                    \
     X(hard_swish, a, floats)               \
     X(hard_swish_ort, a, floats)           \
+    X(sigmoid_ort, a, floats)              \
+    X(tanh_ort, a, floats)                 \
+    X(exp_ort, a, floats)                  \
+    X(erf_ort, a, floats)                  \
+    X(gelu_erf_ort, a, floats)             \
     X(mish, a, floats)                     \
     X(sign, a, numbers)                    \
     X(floor, a, reals)                     \
@@ -77,6 +82,10 @@
     X(fmod, a_b, numbers)                  \
     X(prelu, a_b, floats)                  \
     X(select, a_b_c, numbers)
+
+// The functions that ONNX Runtime computes in its own way: rows above whose names end in _ort.
+#define QDQ_RUNTIME_FUNCTIONS(X) \
+    X(hard_swish) X(hard_sigmoid) X(sigmoid) X(tanh) X(exp) X(erf) X(gelu_erf)
 
 typedef enum qdq_elementwise {
 #define QDQ_ELEMENTWISE_ENUMERATOR(name, operands, registers) QDQ_ELEMENTWISE_##name,

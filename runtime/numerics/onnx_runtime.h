@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementary functions of float32 as ONNX Runtime computes them on x86-64 with FMA: rational and
+// polynomial approximations of float32 operations, each rounded. Written without branches. A NaN
+// gives a NaN.
+#ifndef QDQ_RUNTIME_NUMERICS_ONNX_RUNTIME_H
+#define QDQ_RUNTIME_NUMERICS_ONNX_RUNTIME_H
+
+#include <math.h>
+
+#include "runtime/numerics/elementary.h"
+
+static inline float qdq_ort_clamp(float v, float least, float most) {
+    v = v < least ? least : v;
+    return v > most ? most : v;
+}
+
+static inline float qdq_ort_sigmoid(float a) {
+    float x = qdq_ort_clamp(a, -18.0f, 18.0f), s = x * x;
+    float p = fmaf(s, 4.37031012579801e-11f, 1.15627324459942e-07f);
+    p = fmaf(p, s, 6.08574864600143e-05f);
+    p = fmaf(p, s, 8.51377133304701e-03f);
+    p = fmaf(p, s, 2.48287947061529e-01f);
+    float q = fmaf(s, 6.10247389755681e-13f, 5.76102136993427e-09f);
+    q = fmaf(q, s, 6.29106785017040e-06f);
+    q = fmaf(q, s, 1.70198817374094e-03f);
+    q = fmaf(q, s, 1.16817656904453e-01f);
+    q = fmaf(q, s, 9.93151921023180e-01f);
+    float y = p * x / q + 0.5f;
+    return y < 0.0f ? 0.0f : y;
+}
+
+static inline float qdq_ort_tanh(float a) {
+    float x = qdq_ort_clamp(a, -9.0f, 9.0f), s = x * x;
+    float p = fmaf(s, -2.76076847742355e-16f, 2.00018790482477e-13f);
+    p = fmaf(p, s, -8.60467152213735e-11f);
+    p = fmaf(p, s, 5.12229709037114e-08f);
+    p = fmaf(p, s, 1.48572235717979e-05f);
+    p = fmaf(p, s, 6.37261928875436e-04f);
+    p = fmaf(p, s, 4.89352455891786e-03f);
+    float q = fmaf(s, 1.19825839466702e-06f, 1.18534705686654e-04f);
+    q = fmaf(q, s, 2.26843463243900e-03f);
+    q = fmaf(q, s, 4.89352518554385e-03f);
+    return p * x / q;
+}
+
+// e^x = 2^m * e^r with r = x - m * ln 2. From -126 to 127, m has one factor; what lies beyond has a
+// second.
+static inline float qdq_ort_exp(float a) {
+    const uint32_t bias = 0x3F800000u;
+    float x = qdq_ort_clamp(a, -103.9720840454f, 88.7762626647950f);
+    float biased = fmaf(x, 1.44269504088896341f, 0x1.8p23f), m = biased - 0x1.8p23f;
+    float r = fmaf(m, -1.42860677e-6f, fmaf(m, -6.93145752e-1f, x));
+    int32_t all = (int32_t)(qdq_float_bits(biased) << 23), one = all;
+    one = one > (int32_t)bias ? (int32_t)bias : one;
+    one = one < -0x3F000000 ? -0x3F000000 : one;
+    float rest = qdq_float_from_bits((uint32_t)all - (uint32_t)one + bias);
+    float p = fmaf(0x1.694000p-10f, r, 0x1.125edcp-7f);
+    p = fmaf(p, r, 0x1.555b5ap-5f);
+    p = fmaf(p, r, 0x1.555450p-3f);
+    p = fmaf(p, r, 0x1.fffff6p-2f);
+    p = fmaf(p, r, 1.0f);
+    return fmaf(p, r * rest, rest) * qdq_float_from_bits((uint32_t)one + bias);
+}
+
+// A polynomial up to 0.92, and above it 1 - e^(a polynomial).
+static inline float qdq_ort_erf(float a) {
+    float x = fabsf(a), s;
+    x = x > 3.925f ? 3.925f : x;
+    s = x * x;
+    float small = fmaf(-5.99104969e-4f, s, 4.99339588e-3f);
+    small = fmaf(small, s, -2.67667342e-2f);
+    small = fmaf(small, s, 1.12818025e-1f);
+    small = fmaf(small, s, -3.76124859e-1f);
+    small = fmaf(small, s, 1.28379151e-1f);
+    small = fmaf(small, x, x);
+    float large = fmaf(1.72948930e-5f, x, -3.83208680e-4f);
+    large = fmaf(large, x, 3.88393435e-3f);
+    large = fmaf(large, x, -2.42545605e-2f);
+    large = fmaf(large, x, 1.06777847e-1f);
+    large = fmaf(large, x, 6.34846687e-1f);
+    large = fmaf(large, x, 1.28717512e-1f);
+    large = -fmaf(large, x, x);
+    float biased = fmaf(1.44269504088896341f, large, 0x1.8p23f), m = biased - 0x1.8p23f;
+    float r = fmaf(m, -1.42860677e-6f, fmaf(-6.93145752e-1f, m, large));
+    float p = fmaf(1.38319808e-3f, r, 8.37550033e-3f);
+    p = fmaf(p, r, 4.16689515e-2f);
+    p = fmaf(p, r, 1.66664466e-1f);
+    p = fmaf(p, r, 4.99999851e-1f);
+    p = fmaf(p, r, 1.0f);
+    p = fmaf(p, r, 1.0f);
+    float power = qdq_float_from_bits((qdq_float_bits(biased) << 23) + 0x3F800000u);
+    float y = x < 0.921875f ? small : 1.0f - p * power;
+    return copysignf(y, a);
+}
+
+#endif
