@@ -23,19 +23,24 @@ static int change(char from, char to) {
 
 // Optimal string alignment: edit distance in which swapping two neighbours is one edit and no part
 // is edited twice. Row i holds the distances from the first i bytes of `a` to each start of `b`.
-static int distance(const char *a, size_t a_length, const char *b, size_t b_length) {
+// Ends with limit + 1 once two rows in turn have nothing below it, as costs only grow.
+static int distance(const char *a, size_t a_length, const char *b, size_t b_length, int limit) {
     int rows[3][MOST_BYTES + 1];
     int *before = rows[0], *above = rows[1], *row = rows[2];
+    int lowest = 0;  // of the row above
     for (size_t c = 0; c <= b_length; c++) above[c] = EDIT * (int)c;
     for (size_t r = 1; r <= a_length; r++) {
-        row[0] = EDIT * (int)r;
+        int lowest_above = lowest;
+        lowest = row[0] = EDIT * (int)r;
         for (size_t c = 1; c <= b_length; c++) {
             int cost = above[c - 1] + change(a[r - 1], b[c - 1]);
             cost = least(cost, least(above[c], row[c - 1]) + EDIT);
             if (r > 1 && c > 1 && a[r - 1] == b[c - 2] && a[r - 2] == b[c - 1])
                 cost = least(cost, before[c - 2] + EDIT);
             row[c] = cost;
+            lowest = least(lowest, cost);
         }
+        if (lowest > limit && lowest_above > limit) return limit + 1;
         int *oldest = before;
         before = above, above = row, row = oldest;
     }
@@ -54,8 +59,9 @@ const char *qdq_did_you_mean(const char *name, const char *const *candidates, si
     for (size_t i = 0; i < count; i++) {
         if (!candidates[i]) continue;
         size_t other = strnlen(candidates[i], MOST_BYTES + 1);
-        if (other > MOST_BYTES) continue;
-        int edits = distance(name, length, candidates[i], other);
+        size_t longer = other > length ? other - length : length - other;
+        if (other > MOST_BYTES || EDIT * (int)longer > limit) continue;
+        int edits = distance(name, length, candidates[i], other, limit);
         if (edits > limit) continue;
         nearest = candidates[i];
         limit = edits - 1;
