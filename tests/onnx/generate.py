@@ -611,6 +611,17 @@ def dilated_pools():
     keep("dilated_pools", model(nodes, [info("x", feeds["x"].shape)], [info(f"y{i}", None) for i in range(len(rows))], opset=22), feeds)
 
 
+def clipped_codes():
+    """Clip of int8 and uint8, with one bound and with both, crossed ones too, where max wins."""
+    feeds = {"a": np.arange(-128, 128, 5).astype(np.int8), "b": np.arange(0, 256, 7).astype(np.uint8)}
+    known = [constant("low", np.int8(-20)), constant("high", np.int8(33)), constant("ten", np.uint8(10)), constant("five", np.uint8(5))]
+    rows = [("a", "low", "high"), ("a", "", "low"), ("a", "high", "low"), ("b", "ten", ""), ("b", "five", "ten")]
+    nodes = [N("Clip", list(row), [f"y{i}"]) for i, row in enumerate(rows)]
+    elems = {"a": T.INT8, "b": T.UINT8}
+    inputs = [info(n, a.shape, elems[n]) for n, a in feeds.items()]
+    keep("clipped_codes", model(nodes, inputs, [info(f"y{i}", None, elems[row[0]]) for i, row in enumerate(rows)], known), feeds)
+
+
 def wide():
     """Elements that float32 and int32 cannot hold: a few of them computed while reading, others in a run."""
     nodes = [
@@ -898,8 +909,8 @@ MODELS = [convolutions, quantized, integer_products, constants, dtypes, external
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
           packed_weights, until, recurrent, pooled_codes,
           nearest_by_index, resized, forbidden_names, unsorted,
-          float_ops, float_products, float_functions, attention, einsum, grid_samples, fused, sequences,
-          dilated_pools]  # fmt: skip
+          float_ops, float_products, float_functions, attention, einsum, grid_samples, fused,
+          sequences, dilated_pools, clipped_codes]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

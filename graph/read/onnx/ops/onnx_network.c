@@ -148,8 +148,35 @@ static void clip_by_pairs(qdq_onnx_node *node) {
     if (least.id || most.id) qdq_onnx_bind(node, 0, y);
 }
 
+// Maximum and Minimum have no integers of 8 or 16 bits; int32 holds these.
+static bool clip_narrow(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    int elem = node->inputs[0]->elem;
+    if (elem != ONNX_INT8 && elem != ONNX_UINT8 && elem != ONNX_INT16 && elem != ONNX_UINT16)
+        return false;
+    qdq_onnx_value *least = qdq_onnx_input(node, 1), *most = qdq_onnx_input(node, 2);
+    const qdq_onnx_term terms[] = {{.name = "x", .input = node->inputs[0]},
+                                   {.name = "least", .input = least},
+                                   {.name = "most", .input = most}};
+    static const char *const texts[] = {
+        "Cast(Maximum(Cast(x, dtype: int32), Cast(least, dtype: int32)), dtype: x)",
+        "Cast(Minimum(Cast(x, dtype: int32), Cast(most, dtype: int32)), dtype: x)",
+        "Cast(Minimum(Maximum(Cast(x, dtype: int32), Cast(least, dtype: int32)), Cast(most, "
+        "dtype: int32)), dtype: x)"};
+    if (!least && !most)
+        qdq_onnx_alias(node, 0, node->inputs[0]);
+    else
+        qdq_onnx_bind(node, 0,
+                      qdq_onnx_formula(node, row,
+                                       texts[!most    ? 0
+                                             : !least ? 1
+                                                      : 2],
+                                       terms, 3));
+    return true;
+}
+
 void qdq_onnx_clip(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_call call;
+    if (clip_narrow(node, row)) return;
     if (!can_clamp(node)) {
         clip_by_pairs(node);
         return;
