@@ -93,7 +93,7 @@ static bool read_shapes(attention *a) {
     a->heads = a->flat ? qdq_onnx_int(a->node, "q_num_heads", 0) : q.dims[1];
     a->kv_heads = a->flat ? qdq_onnx_int(a->node, "kv_num_heads", 0) : k.dims[1];
     if (a->heads < 1 || a->kv_heads < 1 || a->heads % a->kv_heads != 0)
-        return refuse_shapes(a, "numbers of heads, where that of Q is a multiple of that of K");
+        return refuse_shapes(a, "numbers of heads, the one for Q a multiple of the one for K");
     int last = q.rank - 1;
     a->batch = q.dims[0], a->queries = q.dims[last - 1], a->keys = k.dims[last - 1];
     a->depth = a->flat ? q.dims[last] / a->heads : q.dims[last];

@@ -123,8 +123,8 @@ static double kept_ratio(const qdq_onnx_resize *r, const qdq_onnx_value *sizes, 
     return (double)kept;
 }
 
-// Where a scale makes a fraction of an element, ONNX places its corners there, and ONNX Runtime at
-// the last whole element.
+// If a scale makes a fraction of an element, ONNX places the corner at the fraction, and ONNX
+// Runtime at the last whole element.
 static bool is_clear(const qdq_onnx_resize *r, int dim, double value) {
     double size = value * (double)r->in.dims[dim];
     bool corners = strcmp(r->coordinates, "align_corners") == 0;
