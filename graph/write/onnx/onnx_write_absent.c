@@ -12,10 +12,12 @@ bool qdq_onnx_is_model_path(const char *path) {
 
 qdq_status qdq_onnx_write(const qdq_graph *graph, const char *path, uint64_t most, qdq_error *err) {
     (void)graph, (void)most;
-    return qdq_fail(err, QDQ_ERR_UNSUPPORTED, "%s: this build writes no ONNX models", path);
+    return qdq_fail(err, QDQ_ERR_UNSUPPORTED,
+                    "%s: this build writes no ONNX models; build with -Donnx=enabled", path);
 }
 
 qdq_status qdq_onnx_write_check(const qdq_graph *graph, qdq_findings *findings, qdq_error *err) {
     (void)graph, (void)findings;
-    return qdq_fail(err, QDQ_ERR_UNSUPPORTED, "this build writes no ONNX models");
+    return qdq_fail(err, QDQ_ERR_UNSUPPORTED,
+                    "this build writes no ONNX models; build with -Donnx=enabled");
 }

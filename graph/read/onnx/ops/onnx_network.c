@@ -157,20 +157,15 @@ static bool clip_narrow(qdq_onnx_node *node, const qdq_onnx_op *row) {
     const qdq_onnx_term terms[] = {{.name = "x", .input = node->inputs[0]},
                                    {.name = "least", .input = least},
                                    {.name = "most", .input = most}};
-    static const char *const texts[] = {
-        "Cast(Maximum(Cast(x, dtype: int32), Cast(least, dtype: int32)), dtype: x)",
-        "Cast(Minimum(Cast(x, dtype: int32), Cast(most, dtype: int32)), dtype: x)",
+    const char *text =
         "Cast(Minimum(Maximum(Cast(x, dtype: int32), Cast(least, dtype: int32)), Cast(most, "
-        "dtype: int32)), dtype: x)"};
+        "dtype: int32)), dtype: x)";
+    if (!most) text = "Cast(Maximum(Cast(x, dtype: int32), Cast(least, dtype: int32)), dtype: x)";
+    if (!least) text = "Cast(Minimum(Cast(x, dtype: int32), Cast(most, dtype: int32)), dtype: x)";
     if (!least && !most)
         qdq_onnx_alias(node, 0, node->inputs[0]);
     else
-        qdq_onnx_bind(node, 0,
-                      qdq_onnx_formula(node, row,
-                                       texts[!most    ? 0
-                                             : !least ? 1
-                                                      : 2],
-                                       terms, 3));
+        qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, text, terms, 3));
     return true;
 }
 
