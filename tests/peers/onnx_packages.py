@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx.version_converter
 import onnxruntime as ort
 from onnxruntime import quantization
 
@@ -131,6 +132,23 @@ class Reader(quantization.CalibrationDataReader):
         return next(self.feeds, None)
 
 
+def make_quantizable(path):
+    """onnxruntime.quantization finds weights among initializers only, and scales per channel are
+    new in opset 13."""
+    model = onnx.load(path)
+    if model.opset_import[0].version < 13:
+        model = onnx.version_converter.convert_version(model, 13)
+    nodes = [node for node in model.graph.node if node.op_type != "Constant"
+             or not node.attribute or node.attribute[0].name != "value"]
+    for node in model.graph.node:
+        if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
+            node.attribute[0].t.name = node.output[0]
+            model.graph.initializer.append(node.attribute[0].t)
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    onnx.save(model, path)
+
+
 def quantized(path, feeds, folder):
     """Quantized versions: a name and a function that writes one to a path."""
     prepared = folder / "prepared.onnx"
@@ -139,7 +157,8 @@ def quantized(path, feeds, folder):
                                                        skip_optimization=True)
     except Exception as error:  # it fails on some models; the original serves as well
         print(f"  not prepared for quantization: {str(error).splitlines()[0][:90]}")
-        prepared = path
+        prepared.write_bytes(Path(path).read_bytes())
+    make_quantizable(prepared)
 
     def static(form):
         return lambda out: quantization.quantize_static(
