@@ -191,16 +191,18 @@ const char *qdq_onnx_new_fill(qdq_onnx_writer *w, const char *helper, qdq_type t
                               double number) {
     size_t size = qdq_dtype_size(type.dtype), count = qdq_shape_count(type.shape);
     char *data = qdq_mempool_array(w->draft->mempool, count, size);
-    float real = (float)number;
-    int64_t whole = (int64_t)number;
     if (!data) return NULL;
     for (size_t i = 0; i < count; i++) {
-        if (type.dtype == QDQ_FLOAT64)
-            memcpy(data + i * size, &number, size);
-        else if (qdq_dtype_is_real(type.dtype))
-            qdq_encode_float(type.dtype, &real, data + i * size, 1, NULL);
-        else
-            qdq_encode_wide(type.dtype, &whole, data + i * size, 1);
+        char *at = data + i * size;
+        if (type.dtype == QDQ_FLOAT64) {
+            memcpy(at, &number, size);
+        } else if (qdq_dtype_is_real(type.dtype)) {
+            const float real = (float)number;
+            qdq_encode_float(type.dtype, &real, at, 1, NULL);
+        } else {
+            const int64_t whole = (int64_t)number;
+            qdq_encode_wide(type.dtype, &whole, at, 1);
+        }
     }
     return qdq_onnx_new_constant(w, helper, type, data);
 }
