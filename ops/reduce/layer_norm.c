@@ -2,8 +2,10 @@
 // LayerNorm and RMSNorm: a slice spans the dims from begin_norm_axis on. ops/reduce/norm.h has the
 // formula; in RMSNorm the mean is 0 and the variance the mean of x^2.
 #include "ops/reduce/norm.h"
+#include "ops/reduce/order/layer_norm_order.h"
 
-// Lowers a norm whose gamma and beta go with the elements of a slice.
+// Lowers a norm whose gamma and beta go with the elements of a slice. `op` NULL: LayerNorm as ONNX
+// Runtime computes it.
 static size_t lower_from(const qdq_op_context *ctx, const qdq_lowering *to, const qdq_slice_op *op,
                          qdq_int begin, qdq_norm_params value, qdq_stage *stages) {
     qdq_shape shape = ctx->inputs[0].type.shape;
@@ -13,6 +15,7 @@ static size_t lower_from(const qdq_op_context *ctx, const qdq_lowering *to, cons
     qdq_norm_params *params = QDQ_MEMPOOL_NEW(to->mempool, qdq_norm_params);
     value.width = slices.n;
     if (params) *params = value;
+    if (!op) op = qdq_layer_norm_order_of(slices.n);
     return qdq_slice_stage(ctx, to, op, slices, params, 4, stages);
 }
 
@@ -55,7 +58,8 @@ static void infer_layer_norm(qdq_op_context *ctx) {
 static size_t lower_layer_norm(const qdq_op_context *ctx, const qdq_lowering *to,
                                qdq_stage *stages) {
     const qdq_layer_norm_attrs *a = ctx->attrs;
-    return lower_from(ctx, to, &qdq_norm_slices, a->begin_norm_axis,
+    bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;
+    return lower_from(ctx, to, by_runtime ? NULL : &qdq_norm_slices, a->begin_norm_axis,
                       qdq_norm_stats_params(ctx, a->epsilon), stages);
 }
 
@@ -66,6 +70,7 @@ const qdq_op qdq_op_layer_norm = {
     QDQ_OP_TABLES(layer_inputs, layer_outputs, layer_attrs),
     .infer = infer_layer_norm,
     .lower = lower_layer_norm,
+    .by_float_ops = true,
 };
 
 //---- RMSNorm ----------------------------------------------------------------

@@ -170,7 +170,7 @@ double qdq_norm_variance(const qdq_part *part) {
 
 void qdq_norm_end_variance(const qdq_part *part) { (void)qdq_norm_variance(part); }
 
-void qdq_norm_take_y(const qdq_part *part) {
+void qdq_norm_take_y_by(const qdq_part *part, qdq_normalize_fn *normalize) {
     enum { PART = QDQ_NORM_PART };
     const qdq_norm_params *p = part->params;
     qdq_normal normal = part->state->normal;
@@ -179,9 +179,11 @@ void qdq_norm_take_y(const qdq_part *part) {
         size_t n = part->n - i < PART ? part->n - i : PART;
         normal.gamma = numbers_of(part, p->gamma, part->at + i, n, gamma);
         normal.beta = numbers_of(part, p->beta, part->at + i, n, beta);
-        part->kernels->normalize(part->x + i, n, &normal, part->work + i);
+        normalize(part->x + i, n, &normal, part->work + i);
     }
 }
+
+void qdq_norm_take_y(const qdq_part *part) { qdq_norm_take_y_by(part, part->kernels->normalize); }
 
 const qdq_slice_op qdq_norm_slices = {
     .passes = {{qdq_norm_begin, qdq_norm_take_sum, qdq_norm_end_mean},

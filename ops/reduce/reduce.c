@@ -8,12 +8,13 @@
 // ReduceMean of all spatial dims of [N, C, spatial...] is ONNX Runtime's GlobalAveragePool if the
 // target's float ops are ONNX Runtime's: element i of the first n / 4 * 4 is added to lane i % 4 in
 // float32, then ((lane 0 + lane 2) + (lane 1 + lane 3)), then the other elements in order, then /
-// n.
+// n. Other sums and means of float32 then have the orders of ops/reduce/order/sum_order.h.
 //
 // Max and Min are exact. NaN wins; +0 is greater than -0.
 #include <math.h>
 
 #include "ops/infer.h"
+#include "ops/reduce/order/sum_order.h"
 #include "ops/reduce/reduce_axes.h"
 
 typedef struct reduce_params {
@@ -143,21 +144,29 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, const 
     return qdq_slice_stage(ctx, to, op, qdq_reduce_axes_of(shape, dims), params, 1, stages);
 }
 
-// `of_runtime`: how ONNX Runtime pools all spatial dims; NULL: like every other slice.
-static size_t lower_either(const qdq_op_context *ctx, const qdq_lowering *to,
-                           const qdq_slice_op *op, const qdq_slice_op *of_runtime,
-                           qdq_stage *stages) {
-    qdq_type x = ctx->inputs[0].type;
-    bool pools = x.shape.rank > 2 && dims_of(ctx) == (1u << x.shape.rank) - 4;
-    bool by_runtime = to->numerics.float_ops && x.dtype == QDQ_FLOAT32;
-    return lower_as(ctx, to, of_runtime && pools && by_runtime ? of_runtime : op, stages);
+// As ONNX Runtime adds.
+static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, bool is_mean,
+                            qdq_stage *stages) {
+    qdq_shape shape = ctx->inputs[0].type.shape;
+    uint32_t dims = dims_of(ctx);
+    if (is_mean && shape.rank > 2 && dims == (1u << shape.rank) - 4)
+        return lower_as(ctx, to, &pool_slices, stages);
+    qdq_reduce_axes slices = qdq_reduce_axes_of(shape, dims);
+    qdq_sum_order *order = QDQ_MEMPOOL_NEW(to->mempool, qdq_sum_order);
+    if (!order) return 0;
+    const qdq_slice_op *ordered = qdq_sum_order_of(&slices, order);
+    order->divisor = is_mean ? (float)slices.n : 1.0f;
+    return qdq_slice_stage(ctx, to, ordered, slices, order, 1, stages);
 }
 
-#define REDUCE_AS(op, op_name, op_summary, begin, take, end, of_runtime)                       \
+// `sums`: whether it is a sum of the elements; `is_mean`: and then their mean.
+#define REDUCE_AS(op, op_name, op_summary, begin, take, end, sums, is_mean)                    \
     static const qdq_slice_op op##_slices = {.passes = {{begin, take, end}}, .pass_count = 1}; \
     static size_t lower_##op(const qdq_op_context *ctx, const qdq_lowering *to,                \
                              qdq_stage *stages) {                                              \
-        return lower_either(ctx, to, &op##_slices, of_runtime, stages);                        \
+        bool by_runtime = to->numerics.float_ops && ctx->inputs[0].type.dtype == QDQ_FLOAT32;  \
+        if ((sums) && by_runtime) return lower_runtime(ctx, to, is_mean, stages);              \
+        return lower_as(ctx, to, &op##_slices, stages);                                        \
     }                                                                                          \
     const qdq_op qdq_op_##op = {                                                               \
         .name = (op_name),                                                                     \
@@ -166,10 +175,10 @@ static size_t lower_either(const qdq_op_context *ctx, const qdq_lowering *to,
         QDQ_OP_TABLES(inputs, outputs, attrs),                                                 \
         .infer = infer,                                                                        \
         .lower = lower_##op,                                                                   \
-        .by_float_ops = (of_runtime) != NULL,                                                  \
+        .by_float_ops = (sums),                                                                \
     };
 #define REDUCE(op, op_name, op_summary, begin, take, end) \
-    REDUCE_AS(op, op_name, op_summary, begin, take, end, NULL)
+    REDUCE_AS(op, op_name, op_summary, begin, take, end, false, false)
 
 REDUCE(reduce_l1, "ReduceL1", "y = sum(|x|), over some dims", begin_sum, take_magnitudes, end_sum)
 REDUCE(reduce_l2, "ReduceL2", "y = sqrt(sum(x^2)), over some dims", begin_sum, take_squares,
@@ -177,8 +186,9 @@ REDUCE(reduce_l2, "ReduceL2", "y = sqrt(sum(x^2)), over some dims", begin_sum, t
 REDUCE(reduce_max, "ReduceMax", "y = the greatest x, over some dims", begin_max, take_greatest,
        end_max)
 REDUCE_AS(reduce_mean, "ReduceMean", "y = the mean of x, over some dims", begin_sum, take_sum,
-          end_mean, &pool_slices)
+          end_mean, true, true)
 REDUCE(reduce_min, "ReduceMin", "y = the least x, over some dims", begin_min, take_least, end_min)
 REDUCE(reduce_prod, "ReduceProd", "y = the product of x, over some dims", begin_product,
        take_product, end_product)
-REDUCE(reduce_sum, "ReduceSum", "y = the sum of x, over some dims", begin_sum, take_sum, end_sum)
+REDUCE_AS(reduce_sum, "ReduceSum", "y = the sum of x, over some dims", begin_sum, take_sum, end_sum,
+          true, false)

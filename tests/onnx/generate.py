@@ -845,6 +845,31 @@ def float_ops():
     keep("float_ops", made, feeds)
 
 
+def float_sums():
+    """Sums, means and LayerNorm in the orders of ONNX Runtime. Rows begin at each address modulo 16, have heads, packets and
+    tails, and cross a part of 4,096 elements."""
+    own = np.random.default_rng(17)
+    feeds = {"x": own.standard_normal((3, 5, 4, 7)).astype(np.float32) * 3, "long": own.standard_normal((5, 4107)).astype(np.float32),
+             "signs": np.full((6, 13), -0.0, np.float32), "few": own.standard_normal((9, 3)).astype(np.float32)}  # fmt: skip
+    feeds["x"].flat[[40, 170, 333]] = np.inf, np.nan, -0.0
+    nodes, known, outputs = [], [], []
+    for name, axes in (("x", [3]), ("x", [2, 3]), ("x", [0]), ("x", [0, 1]), ("x", [1]), ("x", [1, 2]), ("x", [0, 3]), ("x", [0, 2]),
+                       ("x", [1, 3]), ("x", [0, 1, 2, 3]), ("long", [1]), ("long", [0]), ("signs", [1]), ("few", [1])):  # fmt: skip
+        known.append(longs(f"axes{len(known)}", *axes))
+        for op in ("ReduceSum", "ReduceMean"):
+            if op == "ReduceMean" and name == "x" and axes == [2, 3]:
+                continue  # computed as GlobalAveragePool
+            outputs.append(f"y{len(outputs)}")
+            nodes.append(N(op, [name, known[-1].name], [outputs[-1]]))
+    for name, n in (("x", 7), ("x", 28), ("long", 4107), ("few", 3)):
+        outputs.append(f"y{len(outputs)}")
+        shape = (4, 7) if n == 28 else (n,)
+        known.extend(constant(f"{part}{n}", own.standard_normal(shape).astype(np.float32)) for part in ("scale", "bias"))
+        nodes.append(N("LayerNormalization", [name, f"scale{n}", f"bias{n}"], [outputs[-1]], axis=-len(shape), epsilon=1e-3))
+    made = model(nodes, [info(k, a.shape) for k, a in feeds.items()], outputs, known, opset=20)
+    keep("float_sums", made, feeds)
+
+
 def float_products():
     """Products in each order of ONNX Runtime, of numbers that repeat one input. Depths have several chunks and a rest."""
     own = np.random.default_rng(16)
@@ -909,7 +934,7 @@ MODELS = [convolutions, quantized, integer_products, constants, dtypes, external
           places, logic, bounds, empty_ports, functions_of_elements, slices, norms, microsoft,
           packed_weights, until, recurrent, pooled_codes,
           nearest_by_index, resized, forbidden_names, unsorted,
-          float_ops, float_products, float_functions, attention, einsum, grid_samples, fused,
+          float_ops, float_sums, float_products, float_functions, attention, einsum, grid_samples, fused,
           sequences, dilated_pools, clipped_codes]  # fmt: skip
 
 if __name__ == "__main__":

@@ -125,6 +125,31 @@ def conv():
                    dilations=[dilation] * dims, group=groups)  # fmt: skip
 
 
+def sums(op):
+    def cases():
+        shapes = (((37, 41), (1,)), ((50, 4099), (1,)), ((9, 8200), (1,)), ((40, 3), (1,)), ((40, 6), (-1,)), ((33, 16), (1,)), ((21, 27), (1,)),
+                  ((5000,), (0,)), ((300, 37), (0,)), ((4, 5, 6), (0, 1)), ((1, 100, 7), (1,)), ((5, 37, 50), (1,)), ((3, 4500, 19), (1,)),
+                  ((4, 18, 3), (1,)), ((6, 9, 10), (0, 2)), ((11, 3, 1500), (0, 2)), ((5, 1, 4, 7), (0, 3)), ((2, 3, 4, 5), (2, 3)),
+                  ((2, 3, 4, 5), (0, 2)), ((4, 3, 5, 6), (1, 3)), ((3, 4, 5, 6, 7), (0, 2, 4)), ((3, 4, 5, 6, 7), (1, 3)), ((1, 1, 1), (1,)))  # fmt: skip
+        for shape, axes in shapes:
+            if op == "ReduceMean" and len(shape) > 2 and axes == tuple(range(2, len(shape))):
+                continue  # computed as GlobalAveragePool
+            yield Case(op, [some(*shape), np.array(axes, np.int64)], (1,), keepdims=1)
+        signs = np.full((7, 21), -0.0, np.float32)
+        yield Case(op, [signs, np.array([1], np.int64)], (1,))
+        yield Case(op, [with_special(some(60, 45)), np.array([1], np.int64)], (1,))
+
+    return cases
+
+
+def layer_norms():
+    for (shape, axis), bias, known in itertools.product((((37, 8), 1), ((20, 7), 1), ((9, 3), 1), ((5, 1), 1), ((11, 4099), -1), ((30, 100), -1),
+                                                         ((6, 31), -1), ((6, 12), 1), ((6, 13), 1), ((3, 4, 5, 6), 2), ((3, 8200), 1), ((4, 4, 768), -1)),
+                                                        (0, 1), ((), (1, 2))):  # fmt: skip
+        n = shape[axis:] if axis >= 0 else shape[-1:]
+        yield Case("LayerNormalization", [some(*shape) * 3 + 1, some(*n)] + ([some(*n)] if bias else []), known, axis=axis)
+
+
 def functions(op, opset=22):
     def cases():
         yield Case(op, [np.concatenate([points(20), points(105), points(4)])], opset=opset)
@@ -132,7 +157,7 @@ def functions(op, opset=22):
     return cases
 
 
-OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "AveragePool": windows, "GlobalAveragePool": means, "BatchNormalization": norms, "HardSwish": hard_swish,
+OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "AveragePool": windows, "GlobalAveragePool": means, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), "LayerNormalization": layer_norms, "BatchNormalization": norms, "HardSwish": hard_swish,
        "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}}  # fmt: skip
 
 

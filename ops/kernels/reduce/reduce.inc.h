@@ -2,6 +2,8 @@
 // The kernels of reduce_kernels.h in plain C, which compilers turn into vectors. Each instruction
 // set has a file that defines QDQ_ISA_NAME(name) and includes this one; after quantize.inc.h it
 // uses the float16 conversions there.
+#include <math.h>
+
 #include "ops/kernels/reduce/reduce_kernels.h"
 #include "runtime/numerics/elementary.h"
 
@@ -94,6 +96,31 @@ static void slice_normalize(const float *x, size_t n, const qdq_normal *normal, 
             y[i] = (((double)x[i] - mean) * scale) * (double)gamma[i] + (double)beta[i];
 }
 
+enum { FUSED_LANES = 8 };
+
+static void slice_fused_deviations(qdq_lanes *lanes, const float *x, size_t n, double about) {
+    float own[FUSED_LANES], mean = (float)about;
+    for (size_t l = 0; l < FUSED_LANES; l++) own[l] = (float)lanes->sums[l];
+    for (size_t i = 0; i < n; i += FUSED_LANES)
+        for (size_t l = 0; l < FUSED_LANES; l++) {
+            float c = x[i + l] - mean;
+            own[l] = fmaf(c, c, own[l]);
+        }
+    for (size_t l = 0; l < FUSED_LANES; l++) lanes->sums[l] = (double)own[l];
+}
+
+static void slice_fused_normalize(const float *x, size_t n, const qdq_normal *normal, double *y) {
+    const float mean = (float)normal->mean, scale = (float)normal->scale;
+    const float *gamma = normal->gamma, *beta = normal->beta;
+    if (!gamma)
+        for (size_t i = 0; i < n; i++) y[i] = (double)((x[i] - mean) * scale);
+    else if (!beta)
+        for (size_t i = 0; i < n; i++) y[i] = (double)(((x[i] - mean) * scale) * gamma[i]);
+    else
+        for (size_t i = 0; i < n; i++)
+            y[i] = (double)fmaf((x[i] - mean) * scale, gamma[i], beta[i]);
+}
+
 static void slice_narrow(const double *x, size_t n, float *y) {
     for (size_t i = 0; i < n; i++) {
         float v = (float)x[i];
@@ -167,6 +194,8 @@ const qdq_slice_kernels QDQ_ISA_NAME(slice_kernels) = {
     .scale = slice_scale,
     .shift = slice_shift,
     .normalize = slice_normalize,
+    .fused_deviations = slice_fused_deviations,
+    .fused_normalize = slice_fused_normalize,
     .narrow = slice_narrow,
     .narrow_odd = slice_narrow_odd,
     .decode = slice_decode,

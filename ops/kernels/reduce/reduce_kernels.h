@@ -25,6 +25,9 @@ typedef struct qdq_normal {
     const float *gamma, *beta;  // one for each element, or NULL; no beta without gamma
 } qdq_normal;
 
+// y of n elements.
+typedef void qdq_normalize_fn(const float *x, size_t n, const qdq_normal *normal, double *y);
+
 typedef struct qdq_slice_kernels {
     qdq_lanes_fn *sum, *squares, *magnitudes, *deviations, *product, *greatest, *least;
     // e[i] = e^(x[i] - max), for x[i] <= max; 10^-304 where that would be less.
@@ -33,7 +36,11 @@ typedef struct qdq_slice_kernels {
     void (*scale)(double *e, size_t n, double by);
     // y[i] = (x[i] - max) - log_sum
     void (*shift)(const float *x, size_t n, double max, double log_sum, double *y);
-    void (*normalize)(const float *x, size_t n, const qdq_normal *normal, double *y);
+    qdq_normalize_fn *normalize;
+    // The norm of ops/reduce/order/layer_norm_order.h, where all numbers are float32: adds
+    // (x - mean)^2 to lanes 0 to 7, n being a multiple of 8; and computes y.
+    qdq_lanes_fn *fused_deviations;
+    qdq_normalize_fn *fused_normalize;
     // To the nearest float; a NaN becomes 0x7FC00000.
     void (*narrow)(const double *x, size_t n, float *y);
     // To a float that is then rounded to a narrower dtype: rounded to odd, so that the two

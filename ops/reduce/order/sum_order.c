@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/reduce/order/sum_order.h"
+
+#include "runtime/numerics/dtype.h"
+
+static void store(const qdq_part *part, float sum) {
+    const qdq_sum_order *order = part->params;
+    qdq_slice_store(part->tensors, 0, QDQ_FLOAT32, part->slice, (double)(sum / order->divisor));
+}
+
+//---- In order -----------------------------------------------------------------
+
+// -0 + x is x for all x.
+static void begin(const qdq_part *part) { qdq_lanes_fill(&part->state->lanes, -0.0); }
+
+static void take_in_order(const qdq_part *part) {
+    float sum = (float)part->state->lanes.sums[0];
+    for (size_t i = 0; i < part->n; i++) sum += part->x[i];
+    part->state->lanes.sums[0] = (double)sum;
+}
+
+static void end_sum(const qdq_part *part) { store(part, (float)part->state->lanes.sums[0]); }
+
+static const qdq_slice_op in_order = {.passes = {{begin, take_in_order, end_sum}}, .pass_count = 1};
+
+//---- Fours --------------------------------------------------------------------
+
+static void begin_fours(const qdq_part *part) { qdq_lanes_fill(&part->state->lanes, 0.0); }
+
+// All parts but the last are a multiple of four long.
+static void take_fours(const qdq_part *part) {
+    const float *x = part->x;
+    float sum = (float)part->state->lanes.sums[0];
+    size_t i = 0;
+    for (; i + 4 <= part->n; i += 4) sum += ((x[i] + x[i + 1]) + x[i + 2]) + x[i + 3];
+    if (i + 2 <= part->n) sum += x[i] + x[i + 1], i += 2;
+    if (i < part->n) sum += x[i];
+    part->state->lanes.sums[0] = (double)sum;
+}
+
+static const qdq_slice_op fours = {.passes = {{begin_fours, take_fours, end_sum}}, .pass_count = 1};
+
+//---- Rows ---------------------------------------------------------------------
+
+// Where the state has what: the lanes, of which lane 0 is the sum once they are added; the elements
+// before the lanes; the sum of the rows before.
+enum { LANES = 8, PACKET = 4, HEAD = LANES, ROWS = HEAD + PACKET };
+
+// The elements of a row: `head` before the lanes, lanes up to `lanes`, a packet up to `packet`.
+typedef struct row {
+    size_t head, lanes, packet, end;
+} row;
+
+static row row_of(const qdq_part *part, size_t number) {
+    const qdq_sum_order *order = part->params;
+    size_t offset = number * order->row_stride + part->slice * order->width;
+    size_t head = (PACKET - offset % PACKET) % PACKET, left;
+    if (head > order->width) head = order->width;
+    left = order->width - head;
+    if (left < PACKET) return (row){0, 0, 0, order->width};
+    return (row){head, head + left / LANES * LANES, head + left / PACKET * PACKET, order->width};
+}
+
+static void add_lanes(float *sums) {
+    for (size_t l = 0; l < PACKET; l++) sums[l] += sums[l + PACKET];
+}
+
+static void add_packet(float *sums, const row *r) {
+    sums[0] = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+    for (size_t i = 0; i < r->head; i++) sums[0] += sums[HEAD + i];
+}
+
+// Adds elements `at` to `end` - 1 of a row, which are x[0] and those after it.
+static void take_row(float *sums, const row *r, const float *x, size_t at, size_t end) {
+    size_t lane = at > r->head ? (at - r->head) % LANES : 0;
+    for (; at < end && at < r->head; at++) sums[HEAD + at] = *x++;
+    for (; at < end && at < r->lanes && lane; at++, lane = (lane + 1) % LANES) sums[lane] += *x++;
+    for (; at + LANES <= end && at + LANES <= r->lanes; at += LANES, x += LANES)
+        for (size_t l = 0; l < LANES; l++) sums[l] += x[l];
+    for (; at < end && at < r->lanes; at++) sums[lane++] += *x++;
+    if (at == r->lanes && at < end) add_lanes(sums);
+    for (; at < end && at < r->packet; at++) sums[at - r->lanes] += *x++;
+    if (at == r->packet && at < end) add_packet(sums, r);
+    for (; at < end; at++) sums[0] += *x++;
+}
+
+// Ends a row: adds its sum to those of the rows before, and begins another.
+static void end_row(float *sums, const row *r) {
+    if (r->lanes == r->end) add_lanes(sums);
+    if (r->packet == r->end) add_packet(sums, r);
+    sums[ROWS] += sums[0];
+    for (size_t l = 0; l < LANES; l++) sums[l] = -0.0f;
+}
+
+static void take_rows(const qdq_part *part) {
+    const qdq_sum_order *order = part->params;
+    float sums[QDQ_SUM_LANES];
+    for (size_t l = 0; l < QDQ_SUM_LANES; l++) sums[l] = (float)part->state->lanes.sums[l];
+    for (size_t i = 0, n; i < part->n; i += n) {
+        size_t at = (part->at + i) % order->width;
+        row r = row_of(part, (part->at + i) / order->width);
+        n = r.end - at < part->n - i ? r.end - at : part->n - i;
+        take_row(sums, &r, part->x + i, at, at + n);
+        if (at + n == r.end) end_row(sums, &r);
+    }
+    for (size_t l = 0; l < QDQ_SUM_LANES; l++) part->state->lanes.sums[l] = (double)sums[l];
+}
+
+static void end_rows(const qdq_part *part) { store(part, (float)part->state->lanes.sums[ROWS]); }
+
+static const qdq_slice_op rows = {.passes = {{begin, take_rows, end_rows}}, .pass_count = 1};
+
+//---- Which --------------------------------------------------------------------
+
+const qdq_slice_op *qdq_sum_order_of(const qdq_reduce_axes *slices, qdq_sum_order *order) {
+    const qdq_slice_dim *within = slices->within, *across = slices->across;
+    bool has_rows = slices->within_rank && within[0].stride == 1;
+    if (has_rows && slices->within_rank == 1 && slices->across_rank <= 1) {
+        *order = (qdq_sum_order){.width = slices->n};
+        return &rows;
+    }
+    if (has_rows && slices->within_rank == 2 && slices->across_rank == 1) {
+        *order = (qdq_sum_order){.width = within[0].size, .row_stride = within[1].stride};
+        return &rows;
+    }
+    *order = (qdq_sum_order){0};
+    bool is_krk = slices->within_rank == 1 && slices->across_rank == 2 && across[0].stride == 1;
+    return is_krk ? &fours : &in_order;
+}
