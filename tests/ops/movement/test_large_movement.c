@@ -67,10 +67,11 @@ static void concat(large_graph *c, uint64_t *state, large_value *v, int axis, si
 }
 
 static void concat_somehow(large_graph *c, uint64_t *state, large_value *v) {
-    enum { MOST = 4096 };
+    enum { MOST = 4096, MOST_OF_ALL = 4 * MOST };
     int axis = (int)large_pick(state, (size_t)v->numbers.shape.rank);
     size_t slice = tensor_count(&v->numbers) / (size_t)v->numbers.shape.dims[axis];
-    size_t most = MOST / slice + 1, more = large_pick(state, 5) ? 1 + large_pick(state, 4) : 19;
+    size_t more = large_pick(state, 5) ? 1 + large_pick(state, 4) : 19;
+    size_t most = (more < 4 ? MOST : MOST_OF_ALL / more) / slice + 1;
     if (c->in_count + more < LARGE_INPUTS - 10) concat(c, state, v, axis, more, most);
 }
 
@@ -102,6 +103,19 @@ static void reshape_somehow(large_graph *c, uint64_t *state, large_value *v) {
         }
     }
     reshape(c, v, y, large_pick(state, 2) ? at : -1);
+}
+
+// A materialized value is padded to 32x32 tiles: [8192, 1, 1] to a thousand times its elements. If
+// that is too much, the value becomes one dim.
+static void reshape_if_padded(large_graph *c, large_value *v) {
+    enum { MOST = 1 << 22, TILE = 32 };
+    size_t n = tensor_count(&v->numbers), padded = n;
+    qdq_shape shape = v->numbers.shape;
+    for (int i = shape.rank; i-- > 0 && i >= shape.rank - 2;) {
+        size_t size = (size_t)shape.dims[i];
+        padded = padded / size * ((size + TILE - 1) / TILE * TILE);
+    }
+    if (padded > MOST) reshape(c, v, QDQ_SHAPE((int64_t)n), 0);
 }
 
 static void reorder(large_graph *c, large_value *v) {
@@ -198,6 +212,7 @@ static void random_movements_agree(void **unused) {
         large_graph c;
         large_value v = moves_begin(&c, &state, "moved", shape, moves_dtype(&state));
         for (size_t ops = 1 + large_pick(&state, 3); ops-- > 0;) {
+            reshape_if_padded(&c, &v);
             size_t kind = large_pick(&state, 8);
             if (kind < 3) transpose_somehow(&c, &state, &v);
             if (kind == 3 || kind == 4) concat_somehow(&c, &state, &v);
