@@ -106,8 +106,8 @@ typedef enum qdq_multiply_add {
     QDQ_MULTIPLY_ADD_BLACKHOLE,
 } qdq_multiply_add;
 
-// The operations of float32 ops, their order and where they round: docs/ops_neural_network.md has
-// both forms of each op that reads this field.
+// The operations of float ops, their order and where they round: docs/ops_neural_network.md and
+// docs/onnx.md have both forms of each op that reads this field.
 typedef enum qdq_float_ops {
     QDQ_FLOAT_OPS_CORE = 0,
     QDQ_FLOAT_OPS_ONNX_RUNTIME,  // as ONNX Runtime's kernels for x86-64 with FMA

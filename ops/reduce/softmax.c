@@ -9,12 +9,18 @@
 //
 // each rounded once to the dtype of the result. A NaN or +inf makes its whole slice NaN. A slice of
 // -infinities alone gives NaN (inf - inf), or zeros in SoftMax's mode inf_as_zero.
+//
+// On target onnx, SoftMax of float16 and bfloat16 computes as ONNX's reference does: each of
+// x - max, e^, the sum and the quotient is rounded to the dtype of x; the sum of bfloat16 after
+// each addition, in order.
 #include "ops/infer.h"
 #include "ops/reduce/reduce_axes.h"
+#include "runtime/numerics/dtype.h"
 
 typedef struct softmax_params {
     bool inf_as_zero;
     qdq_dtype stats_dtype;  // NONE: there are none
+    qdq_dtype step_dtype;   // of rounded steps
 } softmax_params;
 
 //---- Passes -----------------------------------------------------------------
@@ -62,6 +68,50 @@ static void take_quotients(const qdq_part *part) {
     part->kernels->scale(part->work, part->n, 1.0 / state->sum);
 }
 
+//---- Passes with rounded steps ----------------------------------------------
+
+static double rounded(const qdq_part *part, double value) {
+    const softmax_params *params = part->params;
+    return (double)qdq_round_to_dtype(params->step_dtype, (float)value, NULL);
+}
+
+static void step_exps(const qdq_part *part) {
+    enum { AT_ONCE = 256 };
+    float differences[AT_ONCE];
+    for (size_t at = 0, n; at < part->n; at += n) {
+        n = part->n - at < AT_ONCE ? part->n - at : AT_ONCE;
+        for (size_t i = 0; i < n; i++)
+            differences[i] = (float)rounded(part, (double)part->x[at + i] - part->state->max);
+        part->kernels->exps(differences, n, 0.0, part->work + at);
+        for (size_t i = 0; i < n; i++) part->work[at + i] = rounded(part, part->work[at + i]);
+    }
+}
+
+static void begin_step_sum(const qdq_part *part) { part->state->sum = 0.0; }
+
+static void take_step_sum(const qdq_part *part) {
+    const softmax_params *params = part->params;
+    qdq_slice_state *state = part->state;
+    step_exps(part);
+    for (size_t i = 0; i < part->n; i++) {
+        state->sum += part->work[i];
+        if (params->step_dtype == QDQ_BFLOAT16) state->sum = rounded(part, state->sum);
+    }
+}
+
+static void end_step_sum(const qdq_part *part) {
+    part->state->sum = rounded(part, part->state->sum);
+}
+
+static void take_step_quotients(const qdq_part *part) {
+    if (!qdq_part_is_all(part)) step_exps(part);
+    for (size_t i = 0; i < part->n; i++)
+        part->work[i] =
+            is_empty(part) ? 0.0 : (double)((float)part->work[i] / (float)part->state->sum);
+}
+
+//---- Ops on slices ----------------------------------------------------------
+
 static void end_log(const qdq_part *part) {
     part->state->sum = qdq_log64(qdq_sum_lanes(part->state->lanes.sums));
 }
@@ -74,6 +124,13 @@ static const qdq_slice_op softmax = {
     .passes = {{begin_greatest, take_greatest, end_greatest},
                {begin_sum, take_sum, end_sum},
                {NULL, take_quotients, NULL}},
+    .pass_count = 3,
+    .maps = true,
+};
+static const qdq_slice_op stepped_softmax = {
+    .passes = {{begin_greatest, take_greatest, end_greatest},
+               {begin_step_sum, take_step_sum, end_step_sum},
+               {NULL, take_step_quotients, NULL}},
     .pass_count = 3,
     .maps = true,
 };
@@ -143,11 +200,15 @@ static void infer_softmax(qdq_op_context *ctx) {
 
 static size_t lower_softmax(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_softmax_attrs *a = ctx->attrs;
+    bool has_stats = ctx->output_count > 1;
     softmax_params params = {
         .inf_as_zero = a->mode == QDQ_SOFTMAX_INF_AS_ZERO,
-        .stats_dtype = ctx->output_count > 1 ? ctx->outputs[1].dtype : QDQ_DTYPE_NONE,
+        .stats_dtype = has_stats ? ctx->outputs[1].dtype : QDQ_DTYPE_NONE,
+        .step_dtype = ctx->inputs[0].type.dtype,
     };
-    return lower_along(ctx, to, &softmax, a->axis, SOFTMAX_AXIS, params, stages);
+    bool stepped = to->numerics.float_ops && params.step_dtype != QDQ_FLOAT32 && !has_stats;
+    return lower_along(ctx, to, stepped ? &stepped_softmax : &softmax, a->axis, SOFTMAX_AXIS,
+                       params, stages);
 }
 
 const qdq_op qdq_op_softmax = {
@@ -155,6 +216,7 @@ const qdq_op qdq_op_softmax = {
     .summary = "y = e^(x - max) / sum(e^(x - max)), along an axis",
     .attrs_size = sizeof(qdq_softmax_attrs),
     QDQ_OP_TABLES(softmax_inputs, softmax_outputs, softmax_attrs),
+    .by_float_ops = true,
     .infer = infer_softmax,
     .lower = lower_softmax,
 };

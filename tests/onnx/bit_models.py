@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of float ops whose every bit is compared with ONNX Runtime, or with ONNX's reference where ONNX Runtime rounds
+elsewhere."""
+
+import numpy as np
+from onnx import TensorProto as T
+import onnx
+
+from making import N, constant, info, keep, longs, model
+
+
+def float_ops():
+    """Ops whose sums and roundings target onnx takes from ONNX Runtime. Sizes cross vectors of 16 with a remainder."""
+    own = np.random.default_rng(15)
+
+    def some(*shape):
+        return own.standard_normal(shape).astype(np.float32)
+
+    x, line, volume, v = some(2, 35, 9, 11) * 10, some(1, 3, 71), some(1, 2, 5, 6, 7), np.abs(some(35))
+    for array, at, value in ((x, 700, np.inf), (x, 1500, np.nan), (x, 2000, -0.0), (line, 40, -np.inf)):
+        array.flat[at] = value
+    points = [0, -0.0, np.inf, -np.inf, np.nan, 3, -3, 3.0000002, -3.0000002, 1e-45, -1e-45, 3e38, -3e38, 2.5, -2.5]
+    points = np.concatenate([points, own.uniform(-4, 4, 700)]).astype(np.float32)
+    nodes = [
+        N("AveragePool", ["x"], ["a3"], kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+        N("AveragePool", ["x"], ["a5"], kernel_shape=[5, 4], strides=[2, 1], pads=[2, 1, 2, 2], count_include_pad=1),
+        N("AveragePool", ["line"], ["a1"], kernel_shape=[7], strides=[2], pads=[3, 3]),
+        N("AveragePool", ["volume"], ["av"], kernel_shape=[3, 2, 3]), N("GlobalAveragePool", ["x"], ["g2"]),
+        N("GlobalAveragePool", ["line"], ["g1"]), N("GlobalAveragePool", ["volume"], ["g3"]),
+        N("BatchNormalization", ["x", "s", "b", "m", "v"], ["bn"], epsilon=1e-3),
+        N("HardSwish", ["points"], ["hs"]), N("HardSigmoid", ["points"], ["h1"]),
+        N("HardSigmoid", ["points"], ["h2"], alpha=-0.7, beta=0.1),
+    ]  # fmt: skip
+    feeds = {"x": x, "line": line, "volume": volume, "points": points}
+    known = [constant("s", some(35)), constant("b", some(35)), constant("m", some(35)), constant("v", v)]
+    made = model(nodes, [info(k, a.shape) for k, a in feeds.items()],
+                 ["a3", "a5", "a1", "av", "g2", "g1", "g3", "bn", "hs", "h1", "h2"], known, opset=20)  # fmt: skip
+    keep("float_ops", made, feeds)
+
+
+def float_sums():
+    """Sums, means and LayerNorm in the orders of ONNX Runtime. Rows begin at each address modulo 16, have heads, packets and
+    tails, and cross a part of 4,096 elements."""
+    own = np.random.default_rng(17)
+    feeds = {"x": own.standard_normal((3, 5, 4, 7)).astype(np.float32) * 3, "long": own.standard_normal((5, 4107)).astype(np.float32),
+             "signs": np.full((6, 13), -0.0, np.float32), "few": own.standard_normal((9, 3)).astype(np.float32)}  # fmt: skip
+    feeds["x"].flat[[40, 170, 333]] = np.inf, np.nan, -0.0
+    nodes, known, outputs = [], [], []
+    for name, axes in (("x", [3]), ("x", [2, 3]), ("x", [0]), ("x", [0, 1]), ("x", [1]), ("x", [1, 2]), ("x", [0, 3]), ("x", [0, 2]),
+                       ("x", [1, 3]), ("x", [0, 1, 2, 3]), ("long", [1]), ("long", [0]), ("signs", [1]), ("few", [1])):  # fmt: skip
+        known.append(longs(f"axes{len(known)}", *axes))
+        for op in ("ReduceSum", "ReduceMean"):
+            if op == "ReduceMean" and name == "x" and axes == [2, 3]:
+                continue  # computed as GlobalAveragePool
+            outputs.append(f"y{len(outputs)}")
+            nodes.append(N(op, [name, known[-1].name], [outputs[-1]]))
+    for name, n in (("x", 7), ("x", 28), ("long", 4107), ("few", 3)):
+        outputs.append(f"y{len(outputs)}")
+        shape = (4, 7) if n == 28 else (n,)
+        known.extend(constant(f"{part}{n}", own.standard_normal(shape).astype(np.float32)) for part in ("scale", "bias"))
+        nodes.append(N("LayerNormalization", [name, f"scale{n}", f"bias{n}"], [outputs[-1]], axis=-len(shape), epsilon=1e-3))
+    made = model(nodes, [info(k, a.shape) for k, a in feeds.items()], outputs, known, opset=20)
+    keep("float_sums", made, feeds)
+
+
+def float_products():
+    """Products in each order of ONNX Runtime, of numbers that repeat one input. Depths have several chunks and a rest."""
+    own = np.random.default_rng(16)
+    nodes, known, outputs = [], [longs("zero", 0)], []
+
+    def made(*shape):
+        name, count = f"v{len(nodes)}", int(np.prod(shape))
+        known.extend((longs(f"{name}/often", count // 997 + 1), longs(f"{name}/count", count), longs(f"{name}/shape", *shape)))
+        nodes.extend((N("Tile", ["x", f"{name}/often"], [f"{name}/all"]),
+                      N("Slice", [f"{name}/all", "zero", f"{name}/count"], [f"{name}/some"]),
+                      N("Reshape", [f"{name}/some", f"{name}/shape"], [name])))  # fmt: skip
+        return name
+
+    def initial(*shape):
+        known.append(constant(f"c{len(known)}", own.standard_normal(shape).astype(np.float32)))
+        return known[-1].name
+
+    def product(op, *operands, **attrs):
+        outputs.append(f"y{len(outputs)}")
+        nodes.append(N(op, list(operands), [outputs[-1]], **attrs))
+
+    for m, n, k in ((3, 130, 300), (3, 64, 600), (2, 33, 600), (2, 20, 1100), (2, 16, 2100), (7, 1, 1031), (1, 37, 103), (50, 3, 300)):
+        product("MatMul", made(m, k), made(k, n))
+    product("MatMul", made(2, 3, 303), made(303))
+    product("MatMul", made(3, 1, 303), made(303, 5))
+    product("MatMul", made(3, 1, 303), made(3, 303, 5))
+    product("MatMul", made(3, 601), initial(601, 5))
+    product("MatMul", made(1, 601), initial(601, 5))
+    product("Gemm", made(1, 301), made(7, 301), transB=1)
+    product("Gemm", made(3, 301), made(301, 130), made(130))
+    product("Gemm", made(301, 3), made(301, 5), made(3, 1), transA=1)
+    product("Gemm", made(1, 303), made(303, 9), made(1, 9))
+    product("Gemm", made(5, 601), initial(4, 601), made(5, 4), transB=1)
+    three = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
+    product("Conv", made(1, 33, 14, 13), initial(4, 33, 3, 3), initial(4), **three)
+    product("Conv", made(2, 33, 8, 7), initial(4, 33, 3, 3), **three)
+    product("Conv", made(1, 33, 6, 5), made(1, 33, 3, 3), **three)
+    product("Conv", made(1, 5, 6, 71), initial(5, 1, 3, 3), initial(5), group=5, **three)
+    product("Conv", made(1, 37, 9, 11), initial(37, 1, 5, 3), group=37, strides=[2, 2], pads=[2, 0, 1, 1])
+    product("Conv", made(1, 10, 9, 11), initial(10, 2, 3, 3), group=5, **three)
+    product("Conv", made(2, 33, 3, 3), initial(7, 33, 3, 3))
+    product("Conv", made(1, 6, 9, 11), initial(6, 1, 3, 11), group=6)
+    product("Conv", made(1, 40, 90), initial(3, 40, 7), pads=[3, 3])
+    x = own.standard_normal(997).astype(np.float32)
+    keep("float_products", model(nodes, [info("x", [997])], outputs, known, opset=20), {"x": x})
+
+
+def float_functions():
+    """Functions that target onnx computes by the polynomials of ONNX Runtime."""
+    own = np.random.default_rng(17)
+    points = [0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3e38, -3e38, 88.72283, 88.8, -87.3, -88, -103.9, -104, 3.9, 4, -4,
+              0.921875, -0.921875, 18, -18, 18.1, 17.807888, 9, -9, 9.1]  # fmt: skip
+    parts = [points, own.uniform(-5, 5, 500), own.uniform(-20, 20, 300), own.uniform(-106, 90, 700)]
+    x = np.concatenate(parts).astype(np.float32)
+    names = ("Sigmoid", "Tanh", "Exp", "Erf", "Gelu")
+    made = model([N(n, ["x"], [n.lower()]) for n in names], [info("x", x.shape)], [n.lower() for n in names], opset=20)
+    keep("float_functions", made, {"x": x})
+
+
+def float_softmax():
+    """Softmax of float16 and bfloat16, by ONNX's reference. Slices are longer than buffers and parts, and partly masked."""
+    own = np.random.default_rng(18)
+    short = (own.standard_normal((37, 11)) * 3).astype(np.float32)
+    short[3, 4:], short[5, :], short[6, 2], short[7, 3] = -np.inf, 1.5, np.nan, np.inf
+    feeds = {"short": short, "long": own.standard_normal((2, 4363)).astype(np.float32), "middle": own.standard_normal((3, 19, 5)).astype(np.float32)}
+    nodes, outputs = [], []
+    for word, elem in (("half", T.FLOAT16), ("brain", T.BFLOAT16)):
+        for name, axis in (("short", -1), ("long", 1), ("middle", 1)):
+            if (word, name) == ("half", "middle"):
+                continue  # along such a dim, numpy rounds after each addition
+            outputs.append(info(f"{word}/{name}", feeds[name].shape, elem))
+            nodes.append(N("Cast", [name], [f"{outputs[-1].name}/x"], to=elem))
+            nodes.append(N("Softmax", [f"{outputs[-1].name}/x"], [outputs[-1].name], axis=axis))
+    made = model(nodes, [info(k, a.shape) for k, a in feeds.items()], outputs, opset=20)
+    keep("float_softmax", made, feeds, reference=True)
