@@ -43,8 +43,8 @@ static bool need(sorting *s, size_t node, const char *name) {
     return true;
 }
 
-// What a node of the list needs: its inputs, and what its branches read. The decoder bounds how
-// deep branches are nested.
+// Notes the makers of a node's inputs, and of the values that its branches read. The decoder bounds
+// how deep branches are nested.
 static bool need_inputs(sorting *s, size_t node, const qdq_onnx_proto *proto) {
     for (size_t i = 0; i < proto->inputs.count; i++)
         if (!need(s, node, proto->inputs.items[i])) return false;

@@ -41,7 +41,7 @@ static qdq_status need_graph(const needs *n, const qdq_onnx_graph *graph) {
     return QDQ_OK;
 }
 
-// Whether a user means the node by `name`: its own, or that of a value it makes.
+// Whether `name` is the name of the node or of a value that it makes.
 static bool is_called(const qdq_onnx_import *im, const qdq_onnx_proto *node, const char *name) {
     if (strcmp(node->name, name) == 0) return true;
     for (size_t i = 0; i < node->outputs.count; i++)

@@ -68,11 +68,11 @@ void qdq_onnx_cannot(qdq_onnx_writer *w, const char *port, const char *found, co
 
 //---- The node of the graph --------------------------------------------------
 
-// What is connected to a port; NULL: nothing.
+// The value that is connected to a port, or NULL.
 const qdq_graph_value *qdq_onnx_at_port(qdq_onnx_writer *w, const char *port);
-// The name of the value at a port; NULL: nothing is connected.
+// Its name, or NULL.
 const char *qdq_onnx_port_name(qdq_onnx_writer *w, const char *port);
-// Likewise input i of the node.
+// The name of the value at input i of the node, or NULL.
 const char *qdq_onnx_input_name(qdq_onnx_writer *w, size_t i);
 qdq_type qdq_onnx_result_type(const qdq_onnx_writer *w);  // of the first output
 

@@ -92,7 +92,7 @@ static const char *pair(qdq_onnx_writer *w, const char *op, const char *helper, 
     return qdq_onnx_part(w, n);
 }
 
-// Of floats ONNX has the rest with the sign of a only. One with the other sign than b gets b added.
+// ONNX has a float Mod whose result has the sign of a. If b has the other sign, b is added.
 static void write_float_mod(qdq_onnx_writer *w, const char *rest) {
     qdq_type scalar = {qdq_onnx_result_type(w).dtype, {0}};
     const char *b = qdq_onnx_port_name(w, "b"), *zero = qdq_onnx_new_fill(w, "zero", scalar, 0);

@@ -131,7 +131,7 @@ static void check_left(qdq_onnx_writer *w) {
     for (size_t i = 0; i < node->op->input_count && !w->refused; i++)
         if (node->inputs[i].id && !(w->ports >> i & 1))
             qdq_onnx_cannot(w, node->op->inputs[i].name, "has no counterpart in ONNX", NULL, NULL);
-    // Of the ops that are written, these two make further results.
+    // Only these two ops write more than their first result.
     bool several =
         strcmp(node->op->name, "TopK") == 0 || strcmp(node->op->name, "DynamicQuantize") == 0;
     for (size_t i = 1; i < node->output_count && !w->refused && !several; i++)

@@ -8,7 +8,7 @@
 #include "graph/write/onnx/onnx_writers.h"
 #include "runtime/numerics/dtype.h"
 
-// Where the parameters of a node come from, and the dims that they have in a model.
+// The ports or attributes that give a node its parameters, and their dims in a model.
 typedef struct params {
     const char *scale, *zero_point;   // ports
     const char *scales, *zps;         // attributes
@@ -181,7 +181,7 @@ void qdq_onnx_write_quantize(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield(w, n, 0);
 }
 
-// What a node makes where it is not what ONNX makes of the scale.
+// Writes the dtype of the result if it is not the dtype that ONNX takes from the scale.
 static void put_output_dtype(qdq_onnx_writer *w, qdq_onnx_new_node *n, qdq_dtype of_scale,
                              qdq_dtype made) {
     if (of_scale == made) return;
@@ -194,7 +194,7 @@ void qdq_onnx_write_dequantize(qdq_onnx_writer *w, const char *name) {
     qdq_dtype of_scale;
     p.codes = qdq_onnx_at_port(w, "x")->type.dtype;
     (void)qdq_onnx_given_dtype(w, "dtype");
-    (void)qdq_onnx_has(w, "saturate");  // of results that are no codes
+    (void)qdq_onnx_has(w, "saturate");  // only for results that are codes
     if (!check_form(w, p.codes) || !find_granularity(w, qdq_onnx_at_port(w, "x")->type.shape, &p))
         return;
     const char *scale = scale_of(w, &p, &of_scale), *zero = zero_point_of(w, &p, false);
@@ -204,7 +204,7 @@ void qdq_onnx_write_dequantize(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield(w, n, 0);
 }
 
-// With a scale it is Quantize.
+// A DynamicQuantize that is given a scale is written as a Quantize.
 void qdq_onnx_write_dynamic(qdq_onnx_writer *w, const char *name) {
     const char *scheme = qdq_onnx_given_word(w, "scheme");
     if (qdq_onnx_at_port(w, "scale") || qdq_onnx_given_list(w, "scales")) {
