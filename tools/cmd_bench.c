@@ -5,6 +5,7 @@
 
 #include "tools/bench/bandwidth.h"
 #include "tools/bench/measure.h"
+#include "tools/bench/slowest.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
@@ -28,6 +29,7 @@ typedef struct bench {
     double clock_cost;
     double *step_seconds;  // step_count x repeat
     spread *step_spreads;
+    slowest slowest;        // empty without --steps
     double *stage_seconds;  // STAGES x repeat; NULL without --compile
     spread stage_spreads[STAGES];
     qdq_error err;  // of a stage that failed after succeeding once
@@ -113,6 +115,17 @@ static bool list_members(bench *b) {
     return true;
 }
 
+// With --steps, after everything else is timed.
+static bool find_slowest(bench *b) {
+    double *medians = times_of(b, b->step_count);
+    if (!medians) return false;
+    for (size_t i = 0; i < b->step_count; i++) medians[i] = b->step_spreads[i].median;
+    bool done = slowest_find(&b->slowest, b->session.plan, medians,
+                             b->session.exec_options.parallel, b->compile_options.isa);
+    free(medians);
+    return done;
+}
+
 static int measure_all(bench *b) {
     b->clock_cost = clock_cost();
     count_bytes(b);
@@ -123,6 +136,7 @@ static int measure_all(bench *b) {
         b->step_spreads[i] = spread_of(b->step_seconds + i * b->repeat, b->repeat);
     for (size_t i = 0; b->stage_seconds && i < STAGES; i++)
         b->stage_spreads[i] = spread_of(b->stage_seconds + i * b->repeat, b->repeat);
+    if (b->opt->steps && !find_slowest(b)) return no_memory();
     return EXIT_OK;
 }
 
@@ -160,6 +174,36 @@ static void print_rate(size_t bytes, double seconds) {
 
 static const char *mode_name(bool fast) { return fast ? "fast" : "literal"; }
 
+static void print_steps(const bench *b) {
+    for (size_t i = 0; i < b->step_count; i++) {
+        const qdq_plan_step *step = qdq_plan_get_step(b->session.plan, i);
+        printf("  step %zu", i);
+        print_spread("", &b->step_spreads[i]);
+        print_rate(step->read_bytes + step->write_bytes, b->step_spreads[i].median);
+        printf("  %s\n", step->text);
+    }
+}
+
+static double fraction_of_limit(const slow_step *step, const char **limit) {
+    double least = slow_step_limit(step, limit);
+    return step->seconds > 0 ? least / step->seconds : 0;
+}
+
+static void print_slowest(const bench *b) {
+    for (size_t i = 0; i < b->slowest.count; i++) {
+        const slow_step *step = &b->slowest.items[i];
+        const char *limit;
+        double fraction = fraction_of_limit(step, &limit);
+        printf(
+            "  step %zu: %.1f %%, median %.3f us, %zu bytes, %zu operations, %.2f of the limit of "
+            "%s  %s\n",
+            step->index, step->share * 100, step->seconds * 1e6, step->bytes, step->operations,
+            fraction, limit, qdq_plan_get_step(b->session.plan, step->index)->text);
+    }
+    if (b->step_count > b->slowest.count)
+        printf("  %zu more steps are faster\n", b->step_count - b->slowest.count);
+}
+
 static void print_text(const bench *b) {
     const member *run = &b->members[RUN];
     print_spread(b->opt->operands.items[0], &run->spread);
@@ -168,13 +212,10 @@ static void print_text(const bench *b) {
            b->step_bytes, rate(b->step_bytes, run->spread.median),
            moved_over_necessary(b->session.plan),
            qdq_plan_get_stats(b->session.plan).necessary_bytes);
-    for (size_t i = 0; i < b->step_count; i++) {
-        const qdq_plan_step *step = qdq_plan_get_step(b->session.plan, i);
-        printf("  step %zu", i);
-        print_spread("", &b->step_spreads[i]);
-        print_rate(step->read_bytes + step->write_bytes, b->step_spreads[i].median);
-        printf("  %s\n", step->text);
-    }
+    if (b->opt->steps)
+        print_slowest(b);
+    else
+        print_steps(b);
     if (b->other.exec) {
         printf("  other mode, %s", mode_name(!b->opt->fast));
         print_spread("", &b->members[OTHER_MODE].spread);
@@ -227,6 +268,30 @@ static void json_steps(qdq_json *json, const bench *b) {
     qdq_json_end_array(json);
 }
 
+static void json_slowest(qdq_json *json, const bench *b) {
+    qdq_json_key(json, "slowest");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < b->slowest.count; i++) {
+        const slow_step *step = &b->slowest.items[i];
+        const char *limit;
+        double fraction = fraction_of_limit(step, &limit);
+        qdq_json_begin_object(json);
+        json_uint_key(json, "step", step->index);
+        json_string_key(json, "chain", qdq_plan_get_step(b->session.plan, step->index)->text);
+        qdq_json_key(json, "median_seconds");
+        qdq_json_double(json, step->seconds);
+        qdq_json_key(json, "share");
+        qdq_json_double(json, step->share);
+        json_uint_key(json, "bytes", step->bytes);
+        json_uint_key(json, "operations", step->operations);
+        json_string_key(json, "limit", limit);
+        qdq_json_key(json, "fraction");
+        qdq_json_double(json, fraction);
+        qdq_json_end_object(json);
+    }
+    qdq_json_end_array(json);
+}
+
 static void json_limits(qdq_json *json, const bench *b) {
     qdq_json_key(json, "limits");
     qdq_json_begin_array(json);
@@ -260,6 +325,7 @@ static void print_json(const bench *b) {
     json_uint_key(&json, "output_bytes", b->write_bytes);
     json_rate(&json, b->read_bytes + b->write_bytes, run->spread.median);
     json_steps(&json, b);
+    if (b->opt->steps) json_slowest(&json, b);
     if (b->other.exec) {
         qdq_json_key(&json, "other_mode");
         qdq_json_begin_object(&json);

@@ -84,6 +84,9 @@ static const option_row rows[] = {
     ROW("repeat", 0, "N", TEXT, repeat, " bench ", "time everything N times (101)"),
     ROW("vs-copy", 0, NULL, FLAG, vs_copy, " bench ",
         "also time a copy and a stream of the graph's bytes, and print the ratio"),
+    ROW("steps", 0, NULL, FLAG, steps, " bench ",
+        "list the slowest steps only: share, bytes, operations, and how near each is to what the "
+        "machine can do"),
     ROW("compile", 0, NULL, FLAG, compile, " bench ", "also time loading and compiling"),
     ROW("isa", 0, "NAME", TEXT, isa, " run compare bench ",
         "cap the instruction set: portable; avx2, avx_vnni, avx512, avx512_bf16, amx; neon, "

@@ -34,7 +34,7 @@ typedef struct options {
     string_list keep;  // names; "all" alone: every value
     bool all, tiled, materialize, literal, fast, json, markdown, strict, map, dtypes, schema;
     const char *completion;
-    bool vs_copy, compile, quiet, help, man;
+    bool vs_copy, steps, compile, quiet, help, man;
     watch *watch;  // of the running command
 } options;
 

@@ -92,7 +92,7 @@ _qdq() {
         ;;
     *:bench)
         words=''
-        options='--shape --dim --until --target --threads --tiled --keep --materialize --device --fast --literal --float-storage --fill --repeat --vs-copy --compile --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
+        options='--shape --dim --until --target --threads --tiled --keep --materialize --device --fast --literal --float-storage --fill --repeat --vs-copy --steps --compile --isa --json --max-elements --max-bytes --max-operations --max-file-bytes --max-values --quiet --help'
         case $previous in
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;

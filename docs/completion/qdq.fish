@@ -103,6 +103,7 @@ complete -c qdq -n '__fish_seen_subcommand_from bench' -l float-storage -x -a 'b
 complete -c qdq -n '__fish_seen_subcommand_from bench' -l fill -x -d 'fill inputs that are not given with data made from SEED'
 complete -c qdq -n '__fish_seen_subcommand_from bench' -l repeat -x -d 'time everything N times (101)'
 complete -c qdq -n '__fish_seen_subcommand_from bench' -l vs-copy -d 'also time a copy and a stream of the graph\'s bytes, and print the ratio'
+complete -c qdq -n '__fish_seen_subcommand_from bench' -l steps -d 'list the slowest steps only: share, bytes, operations, and how near each is to what the machine can do'
 complete -c qdq -n '__fish_seen_subcommand_from bench' -l compile -d 'also time loading and compiling'
 complete -c qdq -n '__fish_seen_subcommand_from bench' -l isa -x -d 'cap the instruction set: portable; avx2, avx_vnni, avx512, avx512_bf16, amx; neon, neon_dot (or QDQ_ISA)'
 complete -c qdq -n '__fish_seen_subcommand_from bench' -l json -d 'print versioned JSON'

@@ -355,8 +355,9 @@ qdq_status qdq_compile_steps(qdq_compiler *c, const qdq_located *from) {
     for (size_t i = 0; i < count; i++) {
         QDQ_TRY(build_step(c, &c->draft.steps[i], from, &plan->steps[i]));
         plan->steps[i].shape = shape_of(&plan->steps[i]);
-        plan->stats.operations =
-            qdq_size_add(plan->stats.operations, operations_of(&plan->steps[i]));
+        size_t operations = operations_of(&plan->steps[i]);
+        plan->stats.operations = qdq_size_add(plan->stats.operations, operations);
+        plan->step_infos[i].operations = operations;
         qdq_count_traffic(&c->draft, &c->draft.steps[i], &plan->steps[i], &plan->step_infos[i],
                           &traffic);
         qdq_describe_step(&c->draft, &c->draft.steps[i], &plan->steps[i], &plan->step_infos[i]);

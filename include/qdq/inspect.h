@@ -42,6 +42,7 @@ typedef struct qdq_plan_step {
     size_t read_bytes;  // moved from and to the arena, constants and the caller's memory per run;
                         // padding that is not computed does not count
     size_t write_bytes;
+    size_t operations;     // of a run, as qdq_plan_stats counts them
     size_t scratch_bytes;  // row-major copies of operands in tiles, for a tensor op
     bool on_integers;      // integer execution: `node` reads integers, not their dequantized values
     size_t node;           // the number of this node in the graph

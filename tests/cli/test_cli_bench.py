@@ -94,6 +94,37 @@ class Bench(Case):
             self.assertEqual(parsed["mode"], "literal")
             self.assertNotIn("other_mode", parsed)
 
+    # ---- --steps ----
+
+    # Thirteen products of 16x16 matrices, one after the other.
+    LONG = graph(
+        [{"op": "MatMul", "name": f"m{i}", "inputs": dict.fromkeys("ab", f"m{i - 1}" if i else "x")} for i in range(13)],
+        [value("x", shape=(16, 16))], {"y": "m12"})
+
+    def test_the_ten_slowest_steps_come_first_with_share_and_operations(self):
+        parsed = self.bench("--steps", "--threads", 1, content=self.LONG)
+        slowest, steps = parsed["slowest"], parsed["steps"]
+        self.assertEqual((len(slowest), len(steps)), (10, 13))
+        medians = [one["median_seconds"] for one in steps]
+        self.assertEqual([one["median_seconds"] for one in slowest], sorted(medians, reverse=True)[:10])
+        for one in slowest:
+            self.assertEqual(one["chain"], steps[one["step"]]["chain"])
+            self.assertEqual(one["bytes"], steps[one["step"]]["bytes"])
+            self.assertEqual(one["operations"], 16 * 16 * 16)
+            self.assertAlmostEqual(one["share"], one["median_seconds"] / sum(medians))
+            self.assertIn(one["limit"], ("memory", "arithmetic"))
+            self.assertGreater(one["fraction"], 0)
+        self.assertEqual(len({one["step"] for one in slowest}), 10)
+        self.assertNotIn("slowest", self.bench(content=self.LONG))
+
+    def test_text_lists_the_slowest_steps_and_counts_the_others(self):
+        out = self.qdq("bench", self.write("g.json", self.LONG), "--repeat", 3, "--steps").out.splitlines()
+        for line in out[1:11]:
+            self.assertRegex(line, rf"\A  step \d+: {NUMBER} %, median {NUMBER} us, \d+ bytes, 4096 operations, "
+                                   rf"{NUMBER} of the limit of (memory|arithmetic)  .* -> ")
+        self.assertEqual(out[11], "  3 more steps are faster")
+        self.assertNotIn("more steps", self.qdq("bench", self.write("g.json", GRAPH), "--repeat", 3, "--steps").out)
+
     # ---- --vs-copy ----
 
     def test_limits_move_the_bytes_of_the_graph(self):

@@ -108,3 +108,16 @@ bool limits_open(limits *out, size_t read_bytes, size_t write_bytes, qdq_paralle
 }
 
 void limits_close(limits *l) { free(l->memory); }
+
+bool limits_seconds(size_t read_bytes, size_t write_bytes, qdq_parallel parallel, double *out) {
+    limits all;
+    *out = 0;
+    if (read_bytes + write_bytes == 0) return true;
+    if (!limits_open(&all, read_bytes, write_bytes, parallel)) return false;
+    for (size_t i = 0; i < all.count; i++) {
+        double seconds = least_seconds(&all.items[i]);
+        if (i == 0 || seconds < *out) *out = seconds;
+    }
+    limits_close(&all);
+    return true;
+}

@@ -33,4 +33,7 @@ typedef struct limits {
 bool limits_open(limits *out, size_t read_bytes, size_t write_bytes, qdq_parallel parallel);
 void limits_close(limits *l);
 
+// The least seconds of the fastest of these passes; 0 without bytes. False if memory runs out.
+bool limits_seconds(size_t read_bytes, size_t write_bytes, qdq_parallel parallel, double *out);
+
 #endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multiply-adds on registers, compiled once per instruction set (STREAM_ISA). Twelve independent
+// sums hide the latency. Without VNNI, bytes are multiplied as pairs of int16: vpmaddubsw
+// saturates.
+#include "tools/bench/kernels/multiply_adds.h"
+
+#include <stdint.h>
+
+#ifndef STREAM_ISA
+#define STREAM_ISA portable
+#endif
+
+#define EACH(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
+enum { SUMS = 12 };
+
+#if defined __AVX512F__
+#include <immintrin.h>
+typedef __m512 floats;
+typedef __m512i ints;
+#define FLOATS(number) _mm512_set1_ps(number)
+#define INTS(code) _mm512_set1_epi8(code)
+#define FMA(sum, a, b) _mm512_fmadd_ps(a, b, sum)
+#define DOT(sum, a, b) _mm512_dpbusd_epi32(sum, a, b)
+#define REGISTER "+v"
+#elif defined __AVX2__
+#include <immintrin.h>
+typedef __m256 floats;
+typedef __m256i ints;
+#define FLOATS(number) _mm256_set1_ps(number)
+#define INTS(code) _mm256_set1_epi8(code)
+#define FMA(sum, a, b) _mm256_fmadd_ps(a, b, sum)
+#if defined __AVXVNNI__
+#define DOT(sum, a, b) _mm256_dpbusd_avx_epi32(sum, a, b)
+#else
+#define DOT(sum, a, b) _mm256_add_epi32(sum, _mm256_madd_epi16(a, b))
+#define DOT_BYTES 2  // of an element
+#endif
+#define REGISTER "+x"
+#elif defined __GNUC__
+// Vectors of the compiler, 16 bytes as every machine with vectors has.
+typedef float floats __attribute__((vector_size(16)));
+typedef int16_t ints __attribute__((vector_size(16)));
+#define FLOATS(number) ((floats){number, number, number, number})
+#define INTS(code) ((ints){code, code, code, code, code, code, code, code})
+#define FMA(sum, a, b) ((sum) + (a) * (b))
+#define DOT(sum, a, b) ((sum) + (a) * (b))
+#define DOT_BYTES 2
+#if defined __x86_64__
+#define REGISTER "+x"
+#elif defined __aarch64__
+#define REGISTER "+w"
+#endif
+#endif
+
+#ifndef DOT_BYTES
+#define DOT_BYTES 1
+#endif
+
+// Keeps the compiler from knowing a value, and so from moving or joining instructions.
+#ifdef REGISTER
+#define KEEP(v) __asm__ volatile("" : REGISTER(v))
+#else
+#define KEEP(v) __asm__ volatile("" : "+m"(v))
+#endif
+
+#define DECLARE_SUM(k) sum##k = zero,
+#define FMA_STEP(k)             \
+    sum##k = FMA(sum##k, a, b); \
+    KEEP(sum##k);
+#define DOT_STEP(k)             \
+    sum##k = DOT(sum##k, a, b); \
+    KEEP(sum##k);
+#define LOOP(type, first, second, STEP)               \
+    const type zero = {0};                            \
+    type EACH(DECLARE_SUM) a = (first), b = (second); \
+    KEEP(a);                                          \
+    KEEP(b);                                          \
+    for (size_t i = 0; i < rounds; i++) {             \
+        EACH(STEP)                                    \
+    }
+
+static size_t multiply_floats(size_t rounds) {
+    LOOP(floats, FLOATS(0.001f), FLOATS(0.003f), FMA_STEP)
+    return SUMS * sizeof(floats) / sizeof(float);
+}
+
+static size_t multiply_bytes(size_t rounds) {
+    LOOP(ints, INTS(3), INTS(5), DOT_STEP)
+    return SUMS * sizeof(ints) / DOT_BYTES;
+}
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+
+multiply_adds_fn *const JOIN(multiply_adds_, STREAM_ISA)[MULTIPLY_KINDS] = {multiply_floats,
+                                                                            multiply_bytes};

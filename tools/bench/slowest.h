@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slowest steps of a plan, each compared with what the machine needs at least for its bytes and
+// its operations.
+#ifndef QDQ_TOOLS_BENCH_SLOWEST_H
+#define QDQ_TOOLS_BENCH_SLOWEST_H
+
+#include <qdq/qdq.h>
+
+enum { SLOWEST = 10 };
+
+typedef struct slow_step {
+    size_t index;
+    double seconds, share;  // median; its part of the medians of all steps, 0 to 1
+    size_t bytes, operations;
+    double memory_seconds;      // of the fastest pass that reads and writes as many bytes
+    double arithmetic_seconds;  // of as many multiply-adds on registers
+} slow_step;
+
+typedef struct slowest {
+    slow_step items[SLOWEST];
+    size_t count;
+} slowest;
+
+// Finds the slowest steps by the medians in `seconds`, one for each step, and times their limits on
+// the threads of `parallel` or on one, whichever is faster. `isa` caps the instruction set; NULL:
+// no cap. False if memory runs out.
+bool slowest_find(slowest *out, const qdq_plan *plan, const double *seconds, qdq_parallel parallel,
+                  const char *isa);
+
+// The time that the machine needs at least, and its name, "memory" or "arithmetic".
+double slow_step_limit(const slow_step *step, const char **name);
+
+#endif
