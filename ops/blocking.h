@@ -8,8 +8,11 @@
 enum {
     QDQ_ELEMENTS_PART = 256,     // elements of an operand that are widened at a time
     QDQ_ELEMENTS_UNIT = 4096,    // elements of y in a unit, if both operands are broadcast
-    QDQ_POOL_LANES = 256,        // elements of y whose windows are walked together
-    QDQ_POOL_SPAN = 1024,        // elements of a row of x that these windows may cover
+    QDQ_POOL_LANES = 512,        // elements of a row of y whose windows are joined together
+    QDQ_POOL_CHANNELS = 256,     // channels among them, if they are neighbours
+    QDQ_POOL_TAPS = 16,          // elements of a window that are joined together, in each dim
+    QDQ_POOL_PACKED = 4096,      // elements of x packed at a time
+    QDQ_POOL_JOINED = 2048,      // windows of a block, with a margin at the end of each row
     QDQ_INTERPOLATE_LANES = 64,  // elements of y computed together
     QDQ_TRANSPOSE_BLOCK = 64,    // rows and columns of a block that is transposed in cache
     QDQ_NORM_PART = 1024,        // elements of gamma and beta that are widened at a time

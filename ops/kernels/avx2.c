@@ -10,6 +10,7 @@
 #include "ops/kernels/gemm/gemm.inc.h"
 #include "ops/kernels/gemm/gemm_dequant_b.inc.h"
 #include "ops/kernels/gemm/gemm_orders.inc.h"
+#include "ops/kernels/pool/pool.inc.h"
 #include "ops/kernels/quantize/chip.inc.h"
 #include "ops/kernels/quantize/chip_composite.inc.h"
 #include "ops/kernels/reduce/reduce.inc.h"

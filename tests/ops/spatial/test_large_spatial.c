@@ -274,8 +274,7 @@ static void pools_cross_their_lanes_of_channels(void **unused) {
     }
 }
 
-// Channels first, with rows of y longer than the lanes, and rows of x longer than a vector load
-// with a stride can span; strides that are powers of two use that span to its last element.
+// Channels first, with rows of y longer than the lanes.
 static void pools_cross_their_lanes_of_positions(void **unused) {
     static const int64_t strides[] = {1, 2, 3, 4, 8, 16, 5, 27};
     (void)unused;
@@ -291,10 +290,58 @@ static void pools_cross_their_lanes_of_positions(void **unused) {
             p.x.size[d] = 3 + large_pick(&state, 3);
         random_window(&p, &state);
         p.stride[2] = strides[i % UNIT_COUNT(strides)];
-        size_t lanes = (QDQ_POOL_SPAN - 1) / (size_t)p.stride[2] + 1;
-        p.x.size[2] = row_for(&p, ACROSS(lanes < QDQ_POOL_LANES ? lanes : QDQ_POOL_LANES));
+        p.x.size[2] = row_for(&p, ACROSS(QDQ_POOL_LANES));
         check_pool(&p, &state, i);
         if (i < UNIT_COUNT(strides)) check_pool_of_codes(&p, &state, i);
+    }
+}
+
+// Windows with more elements in both dims than are joined together, over images that a few windows
+// cover.
+static void windows_cross_their_taps(void **unused) {
+    (void)unused;
+    for (uint64_t i = 0; i < 16; i++) {
+        uint64_t state = large_state(i);
+        pool p = {.dtype = dtypes[i % 3],
+                  .x = {.format = i % 4 < 2 ? QDQ_NCX : QDQ_NXC,
+                        .spatial = 2,
+                        .batch = 1,
+                        .channels = 2,
+                        .size = {1, 1, 1}}};
+        random_window(&p, &state);
+        p.auto_pad = QDQ_PAD_NONE;
+        for (int d = 1; d < LARGE_DIMS; d++) {
+            p.kernel[d] = (int64_t)ACROSS(QDQ_POOL_TAPS);
+            p.before[d] = (int64_t)large_pick(&state, (size_t)p.kernel[d] + 2);
+            p.x.size[d] = (size_t)(p.kernel[d] * p.dilation[d]) + large_pick(&state, 9);
+        }
+        if (i % 4 == 3)
+            check_pool_of_codes(&p, &state, i);
+        else
+            check_pool(&p, &state, i);
+    }
+}
+
+// More rows of y than a band has; the windows of neighbouring bands overlap.
+static void pools_cross_their_bands(void **unused) {
+    enum { WIDTH = QDQ_POOL_PACKED / 64 };
+    (void)unused;
+    for (uint64_t i = 0; i < 16; i++) {
+        uint64_t state = large_state(i);
+        pool p = {.dtype = dtypes[i % 3],
+                  .x = {.format = i % 4 < 2 ? QDQ_NCX : QDQ_NXC,
+                        .spatial = 2 + (int)(i % 2),
+                        .batch = 1,
+                        .channels = 1 + i % 4 / 2,
+                        .size = {1, 1, 1}}};
+        if (i % 2) p.x.size[0] = 3;
+        random_window(&p, &state);
+        p.x.size[2] = WIDTH + large_pick(&state, 9);
+        p.x.size[1] = ACROSS(QDQ_POOL_PACKED / WIDTH) * (size_t)p.stride[1];
+        if (i % 4 == 3)
+            check_pool_of_codes(&p, &state, i);
+        else
+            check_pool(&p, &state, i);
     }
 }
 
@@ -376,6 +423,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pools_cross_their_lanes_of_channels),
         cmocka_unit_test(pools_cross_their_lanes_of_positions),
+        cmocka_unit_test(windows_cross_their_taps),
+        cmocka_unit_test(pools_cross_their_bands),
         cmocka_unit_test(windows_reach_over_short_rows),
         cmocka_unit_test(interpolations_cross_their_lanes),
         cmocka_unit_test(random_windows_agree),

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of pooling. ops/spatial/pool_band.c packs elements of x so that each tap of many
+// windows reads neighbouring elements; the kernels convert, join and finish them.
+#ifndef QDQ_OPS_KERNELS_POOL_POOL_H
+#define QDQ_OPS_KERNELS_POOL_POOL_H
+
+#include "include/qdq/base.h"
+#include "ops/kernels/best_row.h"
+
+// `join` computes whole vectors: it reads and writes up to this many elements more than n.
+enum { QDQ_POOL_ROOM = 128 };
+
+// What elements of x are packed as, and how windows join them.
+typedef enum qdq_pool_kind {
+    QDQ_POOL_KEYS,     // int32_t in the order of the floats, -0 below +0, NaN above all: greatest
+    QDQ_POOL_BYTES,    // codes as unsigned bytes of the same order: greatest
+    QDQ_POOL_FLOATS,   // sum in float32
+    QDQ_POOL_DOUBLES,  // sum in double
+    QDQ_POOL_KINDS
+} qdq_pool_kind;
+
+// y[i] = x[i * step] as an element of the kind, for n elements. x is float32, or bytes that `sign`
+// maps to unsigned ones by XOR.
+typedef void qdq_pool_load_fn(const void *x, size_t step, uint8_t sign, void *y, size_t n);
+
+// y[i] = x[2 * i] and z[i] = x[2 * i + 1], likewise.
+typedef void qdq_pool_pairs_fn(const void *x, uint8_t sign, void *y, void *z, size_t n);
+
+// Joins x[offsets[k] + i], for each k in order, with y[i]. `fresh`: y[i] counts as the identity.
+typedef void qdq_pool_join_fn(const void *x, const size_t *offsets, size_t count, bool fresh,
+                              void *y, size_t n);
+
+typedef struct qdq_pool_kernels {
+    qdq_pool_load_fn *load[QDQ_POOL_KINDS];
+    qdq_pool_pairs_fn *load_pairs[QDQ_POOL_KINDS];
+    qdq_pool_join_fn *join[QDQ_POOL_KINDS];
+    // Keys to floats; the key of a window without elements becomes `lowest`.
+    void (*from_keys)(const int32_t *keys, float lowest, float *y, size_t n);
+    // Sums divided by one divisor each, NaN as 0x7FC00000.
+    void (*divide_floats)(const float *sums, const double *divisors, float *y, size_t n);
+    void (*divide_doubles)(const double *sums, const double *divisors, float *y, size_t n);
+} qdq_pool_kernels;
+
+#define QDQ_POOL_DECLARE(ISA, isa) extern const qdq_pool_kernels qdq_pool_##isa;
+QDQ_KERNEL_ISAS(QDQ_POOL_DECLARE)
+
+// The best kernels for the instruction sets `isas`; all give the same bits.
+const qdq_pool_kernels *qdq_pool_find(uint32_t isas);
+
+#endif

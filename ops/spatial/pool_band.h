@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs AvgPool and MaxPool band by band: the windows of some neighbouring rows of y.
+#ifndef QDQ_OPS_SPATIAL_POOL_BAND_H
+#define QDQ_OPS_SPATIAL_POOL_BAND_H
+
+#include "ops/kernels/pool/pool.h"
+#include "ops/spatial/window.h"
+
+// The part begin..end of a window, in elements of the window.
+typedef struct qdq_pool_range {
+    size_t begin, end;
+} qdq_pool_range;
+
+// One spatial dim; missing dims have size 1.
+typedef struct qdq_pool_axis {
+    size_t in, out, kernel, stride, dilation, pad;
+    // Filled in by qdq_pool_set_bands, for the two last dims. Elements of a window are taken in
+    // groups of `taps`, the last one may be smaller. Windows `span` along the dim are computed
+    // together. Their elements in x are sorted by phase (position % stride): tap k reads phase
+    // number phase_of[k], from element shift[k] on, and phase p begins at position residue[p].
+    size_t taps, span, phases, most_shift;
+    size_t *phase_of, *shift, *residue;
+    const double *seen;  // of each window: elements that lie in x; of sums alone
+} qdq_pool_axis;
+
+typedef struct qdq_pool_params {
+    qdq_pool_kind kind;
+    const qdq_pool_kernels *kernels;
+    bool exclude_pad, channels_last;
+    qdq_dtype dtype;  // of x and y
+    size_t channels;  // neighbours in memory: 1 unless they are last
+    size_t part;      // of the channels: computed together
+    qdq_pool_axis axes[QDQ_MAX_SPATIAL];
+    float lowest;  // of the dtype
+    uint8_t sign;  // XOR with it maps codes to unsigned numbers of the same order
+    // Of an element: in x and y, packed, and before it is encoded. Set by qdq_pool_set_bands.
+    size_t size, packed_size, result_size;
+} qdq_pool_params;
+
+// The part of the window at position `at`, counted from the start of the padding, that lies in x.
+qdq_pool_range qdq_pool_inside(const qdq_pool_axis *axis, size_t at);
+
+// Sizes the bands of params whose other fields are set. False: memory runs out.
+bool qdq_pool_set_bands(qdq_mempool *mempool, qdq_pool_params *p);
+
+// Bands of one plane of y. A unit is a band; planes are numbered by batch and channel, or by batch
+// if channels are last.
+size_t qdq_pool_bands(const qdq_pool_params *p);
+
+qdq_tensor_op_fn qdq_pool_run;
+
+#endif
