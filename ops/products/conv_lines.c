@@ -175,20 +175,6 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
 
 //---- Laying out -------------------------------------------------------------
 
-static void swap(size_t *a, size_t *b) {
-    size_t was = *a;
-    *a = *b, *b = was;
-}
-
-// The same product with output channels for rows.
-static qdq_gemm transposed_gemm(const qdq_gemm *g) {
-    qdq_gemm t = *g;
-    swap(&t.rows, &t.columns);
-    swap(&t.y.row_stride, &t.y.column_stride);
-    swap(&t.bias.row_stride, &t.bias.column_stride);
-    return t;
-}
-
 static bool pack(lines_params *p, const qdq_gemm_known *known, qdq_mempool *mempool) {
     const qdq_gemm *g = &p->conv.gemm;
     float *packed = qdq_mempool_array(mempool, g->columns * g->depth, sizeof *packed);
@@ -226,7 +212,7 @@ bool qdq_conv_lines_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowe
     qdq_gemm_known known;
     if (!p) return false;
     p->conv = *c;
-    p->transposed_gemm = transposed_gemm(&c->gemm);
+    p->transposed_gemm = qdq_gemm_transposed(&c->gemm);
     p->all = c->gemm.order.sums == QDQ_SUM_FOURS;
     p->add = qdq_depthwise_find(to->isas, p->all);
     p->elements = qdq_shape_count(ctx->inputs[c->gemm.a_port].type.shape);

@@ -154,6 +154,7 @@ bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *
         if (qdq_conv_has_lines(c)) return qdq_conv_lines_stage(c, ctx, to, stage);
         return qdq_conv_lanes_stage(c, ctx, to, stage);
     }
+    if (qdq_conv_has_panels(c, ctx)) return qdq_conv_panels_stage(c, ctx, to, stage);
     c->channels = !c->transposed && c->channel_stride == 1 && c->run == 1 && c->taps < g->depth / 4;
     if (pixels && all && c->channel_stride == 1) {
         g->pack_a = qdq_gemm_pack_rows;

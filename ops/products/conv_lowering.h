@@ -3,7 +3,8 @@
 // for each image and group. Its rows are the positions of the result and its columns the output
 // channels. Its k are the elements under the window: input channel outermost, then the spatial dims
 // of the kernel in order. Elements beyond the border have no product at all; in a transposed
-// convolution, neither do positions between the strides.
+// convolution, neither do positions between the strides. Three forms replace this product where
+// they suit a shape better; qdq_conv_stage chooses.
 #ifndef QDQ_OPS_PRODUCTS_CONV_LOWERING_H
 #define QDQ_OPS_PRODUCTS_CONV_LOWERING_H
 
@@ -58,8 +59,13 @@ enum {
     QDQ_CONV_LANES_OUTPUTS = 8,     // in a group; with this many or more it is a product
     QDQ_CONV_LANES_DEPTH = 128,     // k of lanes
     QDQ_CONV_LINES_CHANNELS = 16,
-    QDQ_CONV_LINES_DEPTH = 32,  // k of lines at a time
-    QDQ_CONV_LINES_MOST = 256,  // most k of lines
+    QDQ_CONV_LINES_DEPTH = 32,   // k of lines at a time
+    QDQ_CONV_LINES_MOST = 256,   // most k of lines
+    QDQ_CONV_PANELS_ROWS = 264,  // most output channels of a unit, whole tiles
+    QDQ_CONV_PANELS_POSITIONS = 8 * QDQ_GEMM_COLUMNS,  // of a unit
+    QDQ_CONV_PANELS_LEAST = 65,                        // positions
+    QDQ_CONV_PANELS_TAPS = 128,                        // most taps
+    QDQ_CONV_PANELS_UNITS = 2,                         // that a large product is cut into at least
 };
 
 // Spatial dims come last; dims that are missing have size 1.
@@ -112,5 +118,11 @@ bool qdq_conv_lanes_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_l
 bool qdq_conv_has_lines(const qdq_conv *conv);
 bool qdq_conv_lines_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                           qdq_stage *stage);
+
+// The stage for dense float32 with constant weights whose positions are neighbours in memory: rows
+// of the product are output channels, and panels are lines of x.
+bool qdq_conv_has_panels(const qdq_conv *conv, const qdq_op_context *ctx);
+bool qdq_conv_panels_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
+                           qdq_stage *stage);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a product block by block: rows of A, panels of B, sums.
 //
-// A unit is a block of 48 rows and 256 columns. The rows of A are packed once for all columns, in
-// k blocks of 512 bytes that stay in L1. B is in panels of 32 columns, packed when the graph is
-// compiled if B is known by then. For every kind of element (qdq_gemm_kind: float32, pairs of
-// bfloat16, pairs of int16, groups of four bytes) one iteration of a kernel takes four bytes of
-// each row and column, so kinds differ in the multiply-add only (gemm_vectors.inc.h,
-// gemm_tiles.inc.h). Columns are the inner loop unless B is larger than the cache. An epilogue
-// turns the sums into y and hands rows to the links. AMX multiplies bytes in tiles of 16 rows and
-// 64 k; the sums are exact, so the result is the same.
+// A unit is a block of 48 rows (the last one up to 60) and 256 columns. The rows of A are packed
+// once for all columns, in k blocks of 512 bytes that stay in L1. B is in panels of 32 columns,
+// packed when the graph is compiled if B is known by then. For every kind of element
+// (qdq_gemm_kind: float32, pairs of bfloat16, pairs of int16, groups of four bytes) one iteration
+// of a kernel takes four bytes of each row and column, so kinds differ in the multiply-add only
+// (gemm_vectors.inc.h, gemm_tiles.inc.h). Columns are the inner loop unless B is larger than the
+// cache. An epilogue turns the sums into y and hands rows to the links. AMX multiplies bytes in
+// tiles of 16 rows and 64 k; the sums are exact, so the result is the same.
 #include "ops/products/gemm_read.h"
 #include "runtime/numerics/dtype.h"
 
@@ -17,6 +17,7 @@ enum {
     COLUMNS = QDQ_GEMM_COLUMNS,
     DEPTH = QDQ_GEMM_DEPTH,
     BLOCK_ROWS = QDQ_GEMM_BLOCK_ROWS,
+    MOST_ROWS = QDQ_GEMM_MOST_ROWS,
     BLOCK_COLUMNS = QDQ_GEMM_BLOCK_COLUMNS,
 };
 
@@ -81,7 +82,7 @@ unsigned qdq_gemm_pack_rows(const qdq_gemm *g, const qdq_tensors *tensors,
 enum {
     K_BLOCKS = QDQ_GEMM_K_BLOCKS,
     MOST_K_BLOCKS = QDQ_GEMM_MOST_K_BLOCKS,
-    K_BLOCK_BYTES = BLOCK_ROWS * QDQ_GEMM_ROW_BYTES,
+    K_BLOCK_BYTES = MOST_ROWS * QDQ_GEMM_ROW_BYTES,
     SUMS_STRIDE = BLOCK_COLUMNS + COLUMNS,
 };
 
@@ -90,8 +91,8 @@ enum {
 typedef struct workspace {
     _Alignas(64) char a[K_BLOCKS * K_BLOCK_BYTES];
     _Alignas(64) char b[QDQ_GEMM_DEPTH * COLUMNS];
-    _Alignas(64) int32_t sums[BLOCK_ROWS * SUMS_STRIDE];
-    _Alignas(64) float chunk[BLOCK_ROWS * COLUMNS];  // sums of a chunk of k
+    _Alignas(64) int32_t sums[MOST_ROWS * SUMS_STRIDE];
+    _Alignas(64) float chunk[MOST_ROWS * COLUMNS];  // sums of a chunk of k
     uint16_t keep[K_BLOCKS][QDQ_GEMM_TILES][QDQ_GEMM_KEEP];
     unsigned skips[MOST_K_BLOCKS];
     qdq_gemm_block rows;  // the rows that `a` holds; none at first
@@ -113,7 +114,7 @@ static size_t k_blocks(const qdq_gemm *g) {
 // Whether there is room for the full depth of a block.
 static bool fits(const qdq_gemm *g, const qdq_gemm_block *block) {
     if (k_blocks(g) <= K_BLOCKS) return true;
-    return k_blocks(g) <= MOST_K_BLOCKS && k_blocks(g) * block->rows <= K_BLOCKS * BLOCK_ROWS &&
+    return k_blocks(g) <= MOST_K_BLOCKS && k_blocks(g) * block->rows <= K_BLOCKS * MOST_ROWS &&
            g->pack_a == qdq_gemm_pack_rows;
 }
 
@@ -235,7 +236,7 @@ static void add_panel(const job *j, size_t p, size_t k_block, size_t at) {
 static void add_eights(const job *j, size_t panels) {
     enum { ROW = QDQ_GEMM_EIGHTS * COLUMNS };
     const qdq_gemm *g = j->g;
-    float lanes[BLOCK_ROWS * ROW], *sums = (float *)(void *)j->w->sums;
+    float lanes[MOST_ROWS * ROW], *sums = (float *)(void *)j->w->sums;
     for (size_t p = 0; p < panels; p++) {
         memset(lanes, 0, j->block->rows * ROW * sizeof *lanes);
         for (size_t c = 0; c < k_blocks(g); c++) {
@@ -302,7 +303,10 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
 
 //---- Units ------------------------------------------------------------------
 
-static size_t row_blocks(const qdq_gemm *g) { return (g->rows + BLOCK_ROWS - 1) / BLOCK_ROWS; }
+static size_t row_blocks(const qdq_gemm *g) {
+    size_t count = g->rows / BLOCK_ROWS, left = g->rows % BLOCK_ROWS;
+    return count && left <= MOST_ROWS - BLOCK_ROWS ? count : count + 1;
+}
 static size_t column_blocks(const qdq_gemm *g) {
     return (g->columns + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
 }
@@ -313,12 +317,12 @@ static qdq_gemm_block block_of(const qdq_gemm *g, size_t unit) {
     size_t rows = row_blocks(g), columns = column_blocks(g);
     size_t inner = g->columns_outer ? rows : columns, outer = g->columns_outer ? columns : rows;
     size_t i = unit % inner, o = unit / inner % outer;
-    size_t row = (g->columns_outer ? i : o) * BLOCK_ROWS;
+    size_t number = g->columns_outer ? i : o, row = number * BLOCK_ROWS;
     size_t column = (g->columns_outer ? o : i) * BLOCK_COLUMNS;
     return (qdq_gemm_block){
         .batch = unit / (rows * columns),
         .row = row,
-        .rows = g->rows - row < BLOCK_ROWS ? g->rows - row : BLOCK_ROWS,
+        .rows = number == rows - 1 ? g->rows - row : BLOCK_ROWS,
         .column = column,
         .columns = g->columns - column < BLOCK_COLUMNS ? g->columns - column : BLOCK_COLUMNS,
     };
@@ -346,6 +350,19 @@ void qdq_gemm_init(qdq_gemm *g, const qdq_lowering *to, bool integer) {
     g->weights.taps = g->weights.matrices = 1;
     g->y = g->bias = g->a_zero = g->b_zero = none;
     g->a_scale = g->b_scale = g->y_scale = g->y_zero = none;
+}
+
+static void swap(size_t *a, size_t *b) {
+    size_t was = *a;
+    *a = *b, *b = was;
+}
+
+qdq_gemm qdq_gemm_transposed(const qdq_gemm *g) {
+    qdq_gemm t = *g;
+    swap(&t.rows, &t.columns);
+    swap(&t.y.row_stride, &t.y.column_stride);
+    swap(&t.bias.row_stride, &t.bias.column_stride);
+    return t;
 }
 
 bool qdq_gemm_takes_bfloats(const qdq_gemm *g) {

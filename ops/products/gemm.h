@@ -12,8 +12,10 @@
 // The size of a block, which is one unit and lies on the stack. Tests take their sizes from these.
 enum {
     QDQ_GEMM_BLOCK_ROWS = 4 * QDQ_GEMM_ROWS,
+    // The last block has room for one more tile, which by itself would read all of B again.
+    QDQ_GEMM_MOST_ROWS = QDQ_GEMM_BLOCK_ROWS + QDQ_GEMM_ROWS,
     QDQ_GEMM_BLOCK_COLUMNS = 8 * QDQ_GEMM_COLUMNS,
-    QDQ_GEMM_TILES = QDQ_GEMM_BLOCK_ROWS / QDQ_GEMM_ROWS,
+    QDQ_GEMM_TILES = QDQ_GEMM_MOST_ROWS / QDQ_GEMM_ROWS,
     QDQ_GEMM_K_BLOCKS = 8,           // of a block of all rows that there is room for
     QDQ_GEMM_MOST_K_BLOCKS = 64,     // of a block of fewer rows that there is room for
     QDQ_GEMM_CACHE_BYTES = 1 << 20,  // of a core's cache that B may take
@@ -103,6 +105,9 @@ struct qdq_gemm {
 
 // Sets what a lowering may leave as it is: one product, no bias, no zero points.
 void qdq_gemm_init(qdq_gemm *gemm, const qdq_lowering *to, bool integer);
+
+// The same product with its columns for rows, for an epilogue of sums that are transposed.
+qdq_gemm qdq_gemm_transposed(const qdq_gemm *gemm);
 
 // The offset of a product of the batch in elements, by strides of gemm->batches.
 size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch);

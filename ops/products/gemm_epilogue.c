@@ -5,7 +5,7 @@
 #include "ops/products/gemm.h"
 #include "runtime/numerics/dtype.h"
 
-enum { ROWS = QDQ_GEMM_BLOCK_ROWS, COLUMNS = QDQ_GEMM_BLOCK_COLUMNS, PANEL = QDQ_GEMM_COLUMNS };
+enum { ROWS = QDQ_GEMM_MOST_ROWS, COLUMNS = QDQ_GEMM_BLOCK_COLUMNS, PANEL = QDQ_GEMM_COLUMNS };
 
 // Some columns of a row.
 typedef struct row_part {
@@ -33,7 +33,14 @@ static const void *along(const qdq_gemm_along *of, const qdq_tensors *tensors, s
 static void floats_along(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_tensors *tensors,
                          size_t base, const row_part *at, float *out) {
     uint32_t raw[COLUMNS];
-    g->kernel->widen(of->dtype, along(of, tensors, base, at, raw), out, at->n);
+    if (!of->column_stride) {
+        row_part first = *at;
+        first.n = 1;
+        g->kernel->widen(of->dtype, along(of, tensors, base, &first, raw), out, 1);
+        for (size_t j = 1; j < at->n; j++) out[j] = out[0];
+    } else {
+        g->kernel->widen(of->dtype, along(of, tensors, base, at, raw), out, at->n);
+    }
     for (size_t j = at->n; j % PANEL; j++) out[j] = 0;
 }
 

@@ -62,6 +62,7 @@ typedef struct qdq_gemm_part {
     // For floats and bfloats bit r of keep[k] says whether row r has a product k; other products
     // are left out, and there are at most 12 rows. NULL: all rows have all products.
     const uint16_t *keep;
+    bool half;  // without `keep`: the last 16 columns may be left out
 } qdq_gemm_part;
 
 typedef void qdq_gemm_part_fn(const qdq_gemm_part *part);
@@ -72,6 +73,21 @@ typedef void qdq_gemm_integer_lanes_fn(const int16_t *a, const int16_t *b, int32
                                        size_t depth);
 
 // bfloat_lanes: the same for bfloat16 that were widened, with fused in place of fma.
+
+// Lines of x as the columns of a panel: for each of n k,
+// out[k * 32 + j] = x[base + offsets[k] + at[j]] if bit j of the mask of its tap is set, else 0.
+typedef struct qdq_gemm_lines {
+    const float *x;
+    size_t base;
+    const size_t *offsets;  // with `base` modulo 2^64
+    const int32_t *at;      // NULL: at[j] = j
+    const uint32_t *masks;  // of each tap
+    size_t tap, taps;       // the tap of the first k; how many there are
+    size_t n;
+    float *out;
+} qdq_gemm_lines;
+
+typedef void qdq_gemm_lines_fn(const qdq_gemm_lines *lines);
 
 // Sums to reals: v = fl(int32 sum) * scale + 0, or the float sum if `scale` is NULL; then + bias,
 // unless `bias` is NULL. A NaN becomes 0x7FC00000. n is a multiple of 32; `out` may begin at the
@@ -107,6 +123,7 @@ typedef struct qdq_gemm_kernel {
     qdq_gemm_part_fn *part[QDQ_GEMM_KINDS];
     qdq_gemm_lanes_fn *lanes, *bfloat_lanes;
     qdq_gemm_integer_lanes_fn *integer_lanes;
+    qdq_gemm_lines_fn *lines;
     qdq_gemm_reals_fn *reals;
     qdq_gemm_widen_fn *widen;
     qdq_gemm_narrow_fn *narrow;
@@ -130,6 +147,7 @@ const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
     extern qdq_gemm_lanes_fn qdq_gemm_bfloat_lanes_##isa;          \
     extern qdq_gemm_lanes_fn qdq_gemm_lanes_##isa;                 \
     extern qdq_gemm_integer_lanes_fn qdq_gemm_integer_lanes_##isa; \
+    extern qdq_gemm_lines_fn qdq_gemm_lines_##isa;                 \
     extern qdq_gemm_reals_fn qdq_gemm_reals_##isa;                 \
     extern qdq_gemm_widen_fn qdq_gemm_widen_##isa;                 \
     extern qdq_gemm_narrow_fn qdq_gemm_narrow_##isa;               \

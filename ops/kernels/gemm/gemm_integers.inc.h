@@ -10,7 +10,7 @@ MORE_ROWS(pairs, ints)
 
 void QDQ_ISA_NAME(gemm_integers)(const qdq_gemm_part *p) {
     static tile_fn *const tiles[] = {FEW_NAMES(pairs) MORE_NAMES(pairs)};
-    run_tiles(tiles, p);
+    run_tiles(tiles, NULL, p);
 }
 
 FEW_ROWS(fours, ints, 4, 2, 2)
@@ -42,14 +42,14 @@ void QDQ_ISA_NAME(gemm_bytes)(const qdq_gemm_part *p) {
     qdq_gemm_part part = *p;
     add_missing(p, p->start ? start : NULL);
     if (p->start) part.start = start;
-    run_tiles(tiles, &part);
+    run_tiles(tiles, NULL, &part);
 }
 
 #else
 
 void QDQ_ISA_NAME(gemm_bytes)(const qdq_gemm_part *p) {
     static tile_fn *const tiles[] = {FEW_NAMES(fours) MORE_NAMES(fours)};
-    run_tiles(tiles, p);
+    run_tiles(tiles, NULL, p);
 }
 
 #endif

@@ -50,6 +50,18 @@ void qdq_gemm_integer_lanes_portable(const int16_t *a, const int16_t *b, int32_t
         for (size_t j = 0; j < COLUMNS; j++) add_to(&c[j], a[k * COLUMNS + j] * b[k * COLUMNS + j]);
 }
 
+void qdq_gemm_lines_portable(const qdq_gemm_lines *l) {
+    size_t tap = l->tap;
+    for (size_t k = 0; k < l->n; k++) {
+        size_t base = l->base + l->offsets[k];
+        for (size_t j = 0; j < COLUMNS; j++) {
+            size_t at = base + (l->at ? (size_t)l->at[j] : j);
+            l->out[k * COLUMNS + j] = l->masks[tap] >> j & 1 ? l->x[at] : 0;
+        }
+        if (++tap == l->taps) tap = 0;
+    }
+}
+
 void qdq_gemm_reals_portable(const void *sums, const float *scale, const float *bias, void *out,
                              size_t n) {
     const float quiet = qdq_float_from_bits(0x7FC00000);

@@ -27,41 +27,43 @@ static inline void ask_for(const int32_t *b) {
 
 //---- Tiles --------------------------------------------------------------------
 
-// R rows of TILE_COLUMNS columns. KIND names the multiply-add, TYPE the vectors. A small tile has
-// too few chains of additions to hide their latency, so integers, whose order is free, are added to
-// SETS sets of sums.
-#define TILE(KIND, TYPE, R, SETS)                                                                \
-    static void KIND##_tile_##R(const int32_t *restrict a, const int32_t *restrict b,            \
-                                const int32_t *start, size_t start_stride, int32_t *c,           \
-                                size_t c_stride, size_t steps) {                                 \
-        enum { VECS = TILE_COLUMNS / LANES };                                                    \
-        gemm_##TYPE sum[SETS][R][VECS], of_b[VECS];                                              \
-        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++) {   \
-            sum[0][r][v] = TYPE##_load(start + r * start_stride + v * LANES);                    \
-            UNROLLED for (size_t s = 1; s < (SETS); s++) sum[s][r][v] = TYPE##_all(0);           \
-        }                                                                                        \
-        size_t k = 0;                                                                            \
-        for (; k + (SETS) <= steps; k += (SETS)) UNROLLED for (size_t s = 0; s < (SETS); s++) {  \
-                if ((R) <= ASKING_ROWS) ask_for(b + (k + s) * COLUMNS);                          \
-                UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] =                             \
-                    TYPE##_load(b + (k + s) * COLUMNS + v * LANES);                              \
-                UNROLLED for (size_t r = 0; r < (R); r++) {                                      \
-                    gemm_##TYPE x = TYPE##_all(word_of(a, r * ROW_WORDS + k + s));               \
-                    UNROLLED for (size_t v = 0; v < VECS; v++) sum[s][r][v] =                    \
-                        KIND##_madd(sum[s][r][v], x, of_b[v]);                                   \
-                }                                                                                \
-            }                                                                                    \
-        for (; (SETS) > 1 && k < steps; k++)                                                     \
-            UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++) \
-                sum[0][r][v] =                                                                   \
-                    KIND##_madd(sum[0][r][v], TYPE##_all(word_of(a, r * ROW_WORDS + k)),         \
-                                TYPE##_load(b + k * COLUMNS + v * LANES));                       \
-        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++) {   \
-            UNROLLED for (size_t s = 1; s < (SETS); s++) sum[0][r][v] =                          \
-                TYPE##_add(sum[0][r][v], sum[s][r][v]);                                          \
-            TYPE##_store(c + r * c_stride + v * LANES, sum[0][r][v]);                            \
-        }                                                                                        \
+// R rows of WIDTH columns. KIND names the multiply-add, TYPE the vectors. A small tile has too few
+// chains of additions to hide their latency, so integers, whose order is free, are added to SETS
+// sets of sums.
+#define TILE_OF(NAME, KIND, TYPE, R, SETS, WIDTH)                                                  \
+    static void NAME##_##R(const int32_t *restrict a, const int32_t *restrict b,                   \
+                           const int32_t *start, size_t start_stride, int32_t *c, size_t c_stride, \
+                           size_t steps) {                                                         \
+        enum { VECS = (WIDTH) / LANES };                                                           \
+        gemm_##TYPE sum[SETS][R][VECS], of_b[VECS];                                                \
+        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++) {     \
+            sum[0][r][v] = TYPE##_load(start + r * start_stride + v * LANES);                      \
+            UNROLLED for (size_t s = 1; s < (SETS); s++) sum[s][r][v] = TYPE##_all(0);             \
+        }                                                                                          \
+        size_t k = 0;                                                                              \
+        for (; k + (SETS) <= steps; k += (SETS)) UNROLLED for (size_t s = 0; s < (SETS); s++) {    \
+                if ((R) <= ASKING_ROWS) ask_for(b + (k + s) * COLUMNS);                            \
+                UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] =                               \
+                    TYPE##_load(b + (k + s) * COLUMNS + v * LANES);                                \
+                UNROLLED for (size_t r = 0; r < (R); r++) {                                        \
+                    gemm_##TYPE x = TYPE##_all(word_of(a, r * ROW_WORDS + k + s));                 \
+                    UNROLLED for (size_t v = 0; v < VECS; v++) sum[s][r][v] =                      \
+                        KIND##_madd(sum[s][r][v], x, of_b[v]);                                     \
+                }                                                                                  \
+            }                                                                                      \
+        for (; (SETS) > 1 && k < steps; k++)                                                       \
+            UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++)   \
+                sum[0][r][v] =                                                                     \
+                    KIND##_madd(sum[0][r][v], TYPE##_all(word_of(a, r * ROW_WORDS + k)),           \
+                                TYPE##_load(b + k * COLUMNS + v * LANES));                         \
+        UNROLLED for (size_t r = 0; r < (R); r++) UNROLLED for (size_t v = 0; v < VECS; v++) {     \
+            UNROLLED for (size_t s = 1; s < (SETS); s++) sum[0][r][v] =                            \
+                TYPE##_add(sum[0][r][v], sum[s][r][v]);                                            \
+            TYPE##_store(c + r * c_stride + v * LANES, sum[0][r][v]);                              \
+        }                                                                                          \
     }
+
+#define TILE(KIND, TYPE, R, SETS) TILE_OF(KIND##_tile, KIND, TYPE, R, SETS, TILE_COLUMNS)
 
 // Tiles for each count of rows, and run_tiles, which cuts a part into tiles of nearly the same
 // count.
@@ -92,12 +94,16 @@ typedef void tile_fn(const int32_t *a, const int32_t *b, const int32_t *start, s
 #define MORE_NAMES(KIND)
 #endif
 
-static inline void run_tiles(tile_fn *const *tiles, const qdq_gemm_part *p) {
+// `halves`: tiles of half a panel, or NULL.
+static inline void run_tiles(tile_fn *const *tiles, tile_fn *const *halves,
+                             const qdq_gemm_part *p) {
+    size_t columns = p->half ? COLUMNS / 2 : COLUMNS;
+    if (p->half && halves) tiles = halves;
     size_t left = (p->rows + TILE_ROWS - 1) / TILE_ROWS;
     for (size_t row = 0, rows; row < p->rows; row += rows, left--) {
         rows = (p->rows - row + left - 1) / left;
         const int32_t *a = (const int32_t *)p->a + row * ROW_WORDS;
-        for (size_t j = 0; j < COLUMNS; j += TILE_COLUMNS) {
+        for (size_t j = 0; j < columns; j += TILE_COLUMNS) {
             int32_t *c = (int32_t *)p->c + row * p->c_stride + j;
             const int32_t *start = p->start ? (const int32_t *)p->start + j : c;
             tiles[rows](a, (const int32_t *)p->b + j, start, p->start ? 0 : p->c_stride, c,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution and ConvTranspose against the naive loops of convolutions.h: 1 to 3 spatial dims,
 // groups, every layout, strides, dilations, explicit and automatic pads.
+#include "ops/products/conv_lowering.h"
 #include "tests/ops/products/convolutions.h"
 
 //---- Tests ------------------------------------------------------------------
@@ -85,6 +86,48 @@ static void padding_keeps_infinities_and_negative_zeros(void **state) {
                    (double[]){inf, inf, -0.0, -0.0, inf, inf});
     check_infinity(QDQ_BFLOAT16, (double[]){-0.0, inf, inf, inf, inf, 0},
                    (double[]){inf, inf, -0.0, 0, inf, inf});
+}
+
+// The same in a line that is long enough for positions to be columns of panels. x is `x` at every
+// position; the results within are `within`.
+static void check_line(const double *w, double x, const double *first, const double *within,
+                       const double *last) {
+    enum { N = QDQ_CONV_PANELS_POSITIONS + QDQ_CONV_PANELS_LEAST, OUTPUTS = 9 };
+    example e = {.spatial = 1,
+                 .batch = 1,
+                 .groups = 1,
+                 .inputs = 1,
+                 .outputs = OUTPUTS,
+                 .in = {N},
+                 .kernel = {3},
+                 .strides = ONES,
+                 .dilations = ONES,
+                 .begin = {1},
+                 .end = {1},
+                 .format = QDQ_NCX,
+                 .spatial_last = true,
+                 .dtype = QDQ_FLOAT32};
+    tensor in[3] = {tensor_of("x", QDQ_FLOAT32, QDQ_SHAPE(1, 1, N)),
+                    tensor_of("w", QDQ_FLOAT32, QDQ_SHAPE(OUTPUTS, 1, 3)),
+                    {0}};
+    tensor y = tensor_of("y", QDQ_FLOAT32, QDQ_SHAPE(1, OUTPUTS, N));
+    for (size_t i = 0; i < N; i++) tensor_put(&in[0], i, x);
+    for (size_t i = 0; i < (size_t)OUTPUTS * 3; i++) tensor_put(&in[1], i, w[i % 6]);
+    for (size_t o = 0; o < OUTPUTS; o++)
+        for (size_t i = 0; i < N; i++)
+            tensor_put(&y, o * N + i, (i == 0 ? first : i == N - 1 ? last : within)[o % 2]);
+    product_check("a long line", in, 3, build, &e, &y);
+    tensors_free(in, 3), free(y.data);
+}
+
+static void padding_of_long_lines_keeps_infinities_and_negative_zeros(void **state) {
+    (void)state;
+    const double inf = INFINITY, tiny = 0x1p-100, zeros[] = {0, 0};
+    check_line((double[]){inf, -tiny, -tiny, -tiny, -tiny, inf}, tiny, (double[]){-0.0, inf},
+               (double[]){inf, inf}, (double[]){inf, -0.0});
+    check_line((double[]){-tiny, -tiny, 1, 1, -tiny, -tiny}, tiny, (double[]){tiny, -0.0},
+               (double[]){tiny, tiny}, (double[]){-0.0, tiny});
+    check_line((double[]){-tiny, -tiny, 1, 1, -tiny, -tiny}, 0, zeros, zeros, zeros);
 }
 
 static void one_to_three_spatial_dims_and_every_dtype(void **state) {
@@ -277,6 +320,7 @@ int main(void) {
         cmocka_unit_test(sums_run_over_channels_then_the_kernel),
         cmocka_unit_test(padding_contributes_no_product),
         cmocka_unit_test(padding_keeps_infinities_and_negative_zeros),
+        cmocka_unit_test(padding_of_long_lines_keeps_infinities_and_negative_zeros),
         cmocka_unit_test(one_to_three_spatial_dims_and_every_dtype),
         cmocka_unit_test(groups_have_weights_of_their_own),
         cmocka_unit_test(an_infinite_element_affects_its_own_windows_only),

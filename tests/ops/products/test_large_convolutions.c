@@ -40,20 +40,12 @@ static const window variants[] = {
      .size = 1,
      .blocks = PER_COLUMN,
      .wide = true},
-    {.name = "codes, int4",
-     .kind = CODES,
-     .x = I8,
-     .w = QDQ_INT4,
-     .real = F32,
-     .size = 1,
+    // clang-format off
+    {.name = "codes, int4", .kind = CODES, .x = I8, .w = QDQ_INT4, .real = F32, .size = 1,
      .zeros = true},
-    {.name = "int8 weights",
-     .kind = WEIGHTS,
-     .x = F32,
-     .w = I8,
-     .real = F32,
-     .size = 4,
+    {.name = "int8 weights", .kind = WEIGHTS, .x = F32, .w = I8, .real = F32, .size = 4,
      .blocks = PER_COLUMN},
+    // clang-format on
     {.name = "int4 weights",
      .kind = WEIGHTS,
      .x = BF16,
@@ -136,7 +128,7 @@ static void set_link(window *p, size_t choice) {
 
 //---- Shapes around the block sizes ------------------------------------------
 
-enum { SHAPES = 14, LANES_SHAPE = 6, LAST_LANES_SHAPE = 11 };
+enum { SHAPES = 18, LANES_SHAPE = 6, LAST_LANES_SHAPE = 11, PANELS_SHAPE = 14 };
 
 // Positions, k and output channels cross their block sizes twice.
 static void set_product_shape(window *p, int shape) {
@@ -170,6 +162,27 @@ static void set_product_shape(window *p, int shape) {
     } else if (shape == 13) {  // one channel under the window exceeds a part of a row
         set_image(e, 17, 18, 12);
         set_channels(e, 1, 5, COLUMNS + 1);
+    }
+}
+
+// Dense float32 whose positions are columns: positions, output channels and taps cross their sizes.
+static void set_panels_shape(window *p, int shape) {
+    enum { POSITIONS = 2 * QDQ_CONV_PANELS_POSITIONS };
+    example *e = &p->e;
+    set_image(e, 19, POSITIONS / 19 + 2, 3);
+    set_channels(e, 1, 2 * QDQ_GEMM_ROW_BYTES / 36 + 2, BLOCK_ROWS + 1);
+    e->begin[0] = e->begin[1] = e->end[0] = e->end[1] = 1;
+    if (shape == 15) {
+        set_image(e, 9, 12, 2), set_channels(e, 2, 5, 2 * QDQ_CONV_PANELS_ROWS + 13);
+        e->batch = 2, e->dilations[1] = 3;
+    } else if (shape == 16) {
+        set_dims(e, 2, (int64_t[]){23, 37}, (int64_t[]){8, QDQ_CONV_PANELS_TAPS / 8});
+        set_channels(e, 1, 2, 9);
+        e->strides[0] = e->strides[1] = 2, e->begin[0] = e->end[1] = 7;
+    } else if (shape > 16) {
+        set_dims(e, 3, (int64_t[]){7, 6, 19}, (int64_t[]){2, 3, 3});
+        set_channels(e, 1, 9, COLUMNS + 5);
+        e->begin[0] = e->begin[2] = e->end[0] = e->end[1] = 1;
     }
 }
 
@@ -219,14 +232,17 @@ static void convolutions_cross_every_block_size(void **unused) {
     const char *isas[32];
     size_t isa_count = large_isas(isas), turn = 0;
     for (size_t v = 0; v < UNIT_COUNT(variants); v++)
-        for (int shape = 0; shape < SHAPES; shape++)
+        for (int shape = 0; shape < (v ? PANELS_SHAPE : SHAPES); shape++)  // panels: float32
             for (size_t layout = 0; layout < (large_is_integer(variants[v].kind) ? 1 : 3);
                  layout++) {
                 uint64_t random = large_state(v * SHAPES + (size_t)shape);
                 window p = variants[v];
                 p.e.batch = 1, p.block = 5;
                 bool lanes = shape >= LANES_SHAPE && shape <= LAST_LANES_SHAPE;
-                (lanes ? set_lanes_shape : set_product_shape)(&p, shape);
+                bool panels = shape >= PANELS_SHAPE;
+                (lanes    ? set_lanes_shape
+                 : panels ? set_panels_shape
+                          : set_product_shape)(&p, shape);
                 size_t transposed_gemm = (v + (size_t)shape) % 4;
                 set_layout(&p, layout < 2 ? layout + transposed_gemm % 2 * 2 : 4 + transposed_gemm);
                 set_link(&p, v + (size_t)shape + layout);
