@@ -184,21 +184,21 @@ static void print_steps(const bench *b) {
     }
 }
 
-static double fraction_of_limit(const slow_step *step, const char **limit) {
-    double least = slow_step_limit(step, limit);
+static double fraction_of_limit(const slow_step *step, const char **bound) {
+    double least = slow_step_limit(step, bound);
     return step->seconds > 0 ? least / step->seconds : 0;
 }
 
 static void print_slowest(const bench *b) {
     for (size_t i = 0; i < b->slowest.count; i++) {
         const slow_step *step = &b->slowest.items[i];
-        const char *limit;
-        double fraction = fraction_of_limit(step, &limit);
+        const char *bound;
+        double fraction = fraction_of_limit(step, &bound);
         printf(
             "  step %zu: %.1f %%, median %.3f us, %zu bytes, %zu operations, %.2f of the limit of "
             "%s  %s\n",
             step->index, step->share * 100, step->seconds * 1e6, step->bytes, step->operations,
-            fraction, limit, qdq_plan_get_step(b->session.plan, step->index)->text);
+            fraction, bound, qdq_plan_get_step(b->session.plan, step->index)->text);
     }
     if (b->step_count > b->slowest.count)
         printf("  %zu more steps are faster\n", b->step_count - b->slowest.count);
@@ -273,8 +273,8 @@ static void json_slowest(qdq_json *json, const bench *b) {
     qdq_json_begin_array(json);
     for (size_t i = 0; i < b->slowest.count; i++) {
         const slow_step *step = &b->slowest.items[i];
-        const char *limit;
-        double fraction = fraction_of_limit(step, &limit);
+        const char *bound;
+        double fraction = fraction_of_limit(step, &bound);
         qdq_json_begin_object(json);
         json_uint_key(json, "step", step->index);
         json_string_key(json, "chain", qdq_plan_get_step(b->session.plan, step->index)->text);
@@ -284,7 +284,7 @@ static void json_slowest(qdq_json *json, const bench *b) {
         qdq_json_double(json, step->share);
         json_uint_key(json, "bytes", step->bytes);
         json_uint_key(json, "operations", step->operations);
-        json_string_key(json, "limit", limit);
+        json_string_key(json, "limit", bound);
         qdq_json_key(json, "fraction");
         qdq_json_double(json, fraction);
         qdq_json_end_object(json);
