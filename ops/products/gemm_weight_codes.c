@@ -154,10 +154,14 @@ static void pack_row(const qdq_gemm *g, const qdq_weight_codes *weight_codes,
                      uint8_t *out) {
     const uint8_t *from = reader->data;
     uint8_t bias = (uint8_t)bias_of(weight_codes->dtype), row[COLUMNS] = {0};
-    for (size_t j = 0; j < COLUMNS && column + j < g->columns; j++)
-        row[j] =
-            (uint8_t)(from[qdq_gemm_element(&g->weights, matrix, k, column + j) - reader->first] +
-                      bias);
+    size_t n = g->columns - column < COLUMNS ? g->columns - column : COLUMNS;
+    size_t stride = g->weights.column_stride;
+    from += qdq_gemm_element(&g->weights, matrix, k, column) - reader->first;
+    if (stride == 1)
+        memcpy(row, from, n);
+    else
+        for (size_t j = 0; j < n; j++) row[j] = from[j * stride];
+    for (size_t j = 0; j < COLUMNS; j++) row[j] = (uint8_t)(row[j] + bias);
     if (!is_half(weight_codes->dtype)) {
         memcpy(out, row, COLUMNS);
         return;
