@@ -14,3 +14,4 @@
 #include "ops/kernels/quantize/chip.inc.h"
 #include "ops/kernels/quantize/chip_composite.inc.h"
 #include "ops/kernels/reduce/reduce.inc.h"
+#include "ops/kernels/resize/resize.inc.h"

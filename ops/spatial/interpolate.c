@@ -3,9 +3,10 @@
 #include <math.h>
 
 #include "ops/blocking.h"
+#include "ops/chunks.h"
+#include "ops/kernels/resize/resize.h"
 #include "ops/spatial/window.h"
 #include "runtime/numerics/dtype.h"
-#include "runtime/numerics/elementary.h"
 
 static const qdq_port_desc inputs[] = {
     {"x", offsetof(qdq_interpolate_attrs, x), false, QDQ_SET_FLOATS}};
@@ -89,10 +90,15 @@ typedef struct position {
 
 typedef struct interpolate_params {
     qdq_dtype x_dtype, y_dtype;
-    bool nearest, align_corners, channels_last;
-    size_t channels;
+    bool nearest, align_corners;
+    size_t channels;  // neighbours in memory: 1 unless they are last
+    const qdq_resize_kernels *kernels;
     size_t in[QDQ_MAX_SPATIAL], out[QDQ_MAX_SPATIAL];  // missing dims are 1
-    const position *last;                              // positions along the last dim
+    const position *at[QDQ_MAX_SPATIAL];               // positions along each dim
+    // Along the last dim, if channels are not neighbours: the same as arrays.
+    const size_t *before, *after;
+    const double *weights;
+    bool twice;  // positions 2 * i and 2 * i + 1 of the last dim are element before[0] + i
 } interpolate_params;
 
 static float position_of(const interpolate_params *p, size_t out, size_t in, size_t o) {
@@ -112,110 +118,185 @@ static position locate(const interpolate_params *p, int dim, size_t o) {
 
 //---- Values -----------------------------------------------------------------
 
-enum { LANES = QDQ_INTERPOLATE_LANES };
+enum { LANES = QDQ_INTERPOLATE_LANES, ROWS = QDQ_INTERPOLATE_ROWS };
 
-// Contiguous elements of y: channels of one position, or positions along the last dim.
+// Elements of y along a row that are computed together: positions, each with some of its channels.
 typedef struct lanes {
     size_t n;
-    bool channels;
-    size_t first, step;    // channels: the first one, and elements from one pixel of x to the next
-    const position *last;  // along the last dim; channels share the first
+    const size_t *before, *after;  // their neighbours, as elements of a row of x
+    const double *weights;         // of `after`
+    // Where these are, if channels are neighbours.
+    size_t own_before[LANES], own_after[LANES];
+    double own_weights[LANES];
+    // Rows of x interpolated along the last dim: row (d, h) is rows[d % 2][h % 2], once it has been
+    // made. Neighbouring rows of y need the same ones.
+    double rows[2][2][LANES];
+    size_t made[2][2];    // number of the row + 1; 0: none
+    float result[LANES];  // of the row of y
+    position last_depth, last_row;
+    bool has_result;
 } lanes;
 
-// Loads the neighbours of the lanes on one side (0: before, 1: after) from a row of x, as double.
-static void load(const interpolate_params *p, const void *x, size_t row, const lanes *l, int side,
-                 double *out) {
-    size_t size = qdq_dtype_size(p->x_dtype);
-    float wide[LANES];
-    uint32_t codes[LANES];
-    const void *from = codes;
-    if (l->channels)
-        from = (const char *)x + (row + l->last[0].at[side] * l->step + l->first) * size;
-    else if (size == 4)
-        for (size_t i = 0; i < l->n; i++)
-            codes[i] = ((const uint32_t *)x)[row + l->last[i].at[side]];
-    else
-        for (size_t i = 0; i < l->n; i++)
-            ((uint16_t *)codes)[i] = ((const uint16_t *)x)[row + l->last[i].at[side]];
-    qdq_decode_float(p->x_dtype, from, wide, l->n);
-    for (size_t i = 0; i < l->n; i++) out[i] = (double)wide[i];
-}
-
-// Writes the weighted means of a and b to a. Weight 0: a alone.
-static void join(double *a, const double *b, double weight, size_t n) {
-    double other = 1.0 - weight;
-    for (size_t i = 0; i < n; i++) a[i] = a[i] * other + b[i] * weight;
-}
-
-static void row_at(const interpolate_params *p, const void *x, size_t row, const lanes *l,
-                   double *out) {
-    double second[LANES] = {0};
-    load(p, x, row, l, 0, out);
-    if (p->nearest || (l->channels && l->last[0].weight == 0.0)) return;
-    load(p, x, row, l, 1, second);
-    if (l->channels) {
-        join(out, second, l->last[0].weight, l->n);
+// `count` positions from `first` on, and of each `channels` channels from `channel` on.
+static void set_lanes(const interpolate_params *p, lanes *l, size_t first, size_t count,
+                      size_t channel, size_t channels) {
+    memset(l->made, 0, sizeof l->made);
+    l->has_result = false;
+    l->n = count * channels;
+    if (p->channels == 1) {
+        l->before = p->before + first, l->after = p->after + first, l->weights = p->weights + first;
         return;
     }
-    for (size_t i = 0; i < l->n; i++) {
-        double weight = l->last[i].weight, mean = out[i] * (1.0 - weight) + second[i] * weight;
-        out[i] = weight == 0.0 ? out[i] : mean;
+    l->before = l->own_before, l->after = l->own_after, l->weights = l->own_weights;
+    for (size_t w = first, i = 0; w < first + count; w++)
+        for (size_t c = channel; c < channel + channels; c++, i++) {
+            l->own_before[i] = p->at[2][w].at[0] * p->channels + c;
+            l->own_after[i] = p->at[2][w].at[1] * p->channels + c;
+            l->own_weights[i] = p->at[2][w].weight;
+        }
+}
+
+// The neighbours of the lanes on one side in the row of x that begins at element `row`.
+static void gather(const interpolate_params *p, const void *x, size_t row, const size_t *side,
+                   size_t n, float *out) {
+    if (p->x_dtype == QDQ_FLOAT32) {
+        const float *from = (const float *)x + row;
+        for (size_t i = 0; i < n; i++) out[i] = from[side[i]];
+        return;
     }
+    const uint16_t *from = (const uint16_t *)x + row;
+    uint16_t codes[LANES];
+    for (size_t i = 0; i < n; i++) codes[i] = from[side[i]];
+    qdq_decode_float(p->x_dtype, codes, out, n);
+}
+
+// Row (d, h) of the plane x, interpolated along the last dim.
+static const double *row_at(const interpolate_params *p, const void *x, size_t plane, size_t d,
+                            size_t h, lanes *l) {
+    size_t number = d * p->in[1] + h;
+    double *row = l->rows[d % 2][h % 2];
+    float before[LANES], after[LANES];
+    if (l->made[d % 2][h % 2] == number + 1) return row;
+    l->made[d % 2][h % 2] = number + 1;
+    number = plane + number * p->in[2] * p->channels;
+    gather(p, x, number, l->before, l->n, before);
+    gather(p, x, number, l->after, l->n, after);
+    p->kernels->mix_each(before, after, l->weights, row, l->n);
+    return row;
 }
 
 // Interpolates along the last dim first, for up to four combinations of the other two dims, then
-// along the second dim, then along the first. `x` points to the plane.
-static void values_at(const interpolate_params *p, const void *x, size_t plane, const position *at,
-                      const lanes *l, float *out) {
-    double planes[2][LANES], row[LANES];
-    int pair = at[0].weight == 0.0 ? 1 : 2, rows = at[1].weight == 0.0 ? 1 : 2;
-    for (int d = 0; d < pair; d++)
-        for (int h = 0; h < rows; h++) {
-            size_t first = (at[0].at[d] * p->in[1] + at[1].at[h]) * p->in[2] * l->step;
-            row_at(p, x, plane + first, l, h ? row : planes[d]);
-            if (h) join(planes[d], row, at[1].weight, l->n);
-        }
-    if (pair == 2) join(planes[0], planes[1], at[0].weight, l->n);
-    for (size_t i = 0; i < l->n; i++) {
-        float v = (float)planes[0][i];
-        out[i] = qdq_nan_if(v != v, v);
+// along the second dim, then along the first.
+static void linear_row(const interpolate_params *p, const void *x, size_t plane, const position *at,
+                       lanes *l) {
+    double planes[2][LANES], mean[LANES];
+    const double *means[2] = {NULL};
+    int pair = at[0].weight == 0.0 ? 1 : 2;
+    for (int d = 0; d < pair; d++) {
+        means[d] = row_at(p, x, plane, at[0].at[d], at[1].at[0], l);
+        if (at[1].weight == 0.0) continue;
+        const double *second = row_at(p, x, plane, at[0].at[d], at[1].at[1], l);
+        p->kernels->mix(means[d], second, at[1].weight, planes[d], l->n);
+        means[d] = planes[d];
     }
+    if (pair == 2) {
+        p->kernels->mix(means[0], means[1], at[0].weight, mean, l->n);
+        means[0] = mean;
+    }
+    p->kernels->to_floats(means[0], l->result, l->n);
 }
 
-static void run_lanes(const interpolate_params *p, const qdq_tensors *tensors, size_t plane,
-                      const position *at, const lanes *l, size_t to) {
-    float values[LANES];
-    values_at(p, tensors->x[0], plane, at, l, values);
-    qdq_encode_float(p->y_dtype, values, (char *)tensors->y[0] + to * qdq_dtype_size(p->y_dtype),
-                     l->n, NULL);
+static void nearest_row(const interpolate_params *p, const void *x, size_t plane,
+                        const position *at, lanes *l) {
+    size_t row = plane + (at[0].at[0] * p->in[1] + at[1].at[0]) * p->in[2] * p->channels;
+    float found[LANES];
+    if (p->twice && p->x_dtype == QDQ_FLOAT32) {
+        p->kernels->quiet_twice((const float *)x + row + l->before[0], l->result, l->n / 2);
+        return;
+    }
+    gather(p, x, row, l->before, l->n, found);
+    p->kernels->quiet(found, l->result, l->n);
 }
 
-// A unit is a row of y: one channel of it, or all channels if they are last.
-static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
-    const interpolate_params *p = params;
-    size_t channels = p->channels_last ? p->channels : 1;
-    lanes l = {.channels = p->channels_last, .step = channels};
-    for (size_t unit = begin; unit < end; unit++) {
-        size_t plane = unit / p->out[1] / p->out[0] * p->in[0] * p->in[1] * p->in[2] * channels;
-        position at[2] = {locate(p, 0, unit / p->out[1] % p->out[0]),
-                          locate(p, 1, unit % p->out[1])};
-        size_t to = unit * p->out[2] * channels;
-        for (size_t w = 0; w < p->out[2] && l.channels; w++) {
-            l.last = p->last + w;
-            for (l.first = 0; l.first < channels; l.first += l.n, to += l.n) {
-                l.n = channels - l.first < LANES ? channels - l.first : LANES;
-                run_lanes(p, tensors, plane, at, &l, to);
+// Whether two positions give the same numbers.
+static bool same(const position *a, const position *b) {
+    return a->at[0] == b->at[0] && a->weight == b->weight;
+}
+
+static void run_row(const interpolate_params *p, const void *x, size_t plane, const position *at,
+                    lanes *l) {
+    if (l->has_result && same(&at[0], &l->last_depth) && same(&at[1], &l->last_row)) return;
+    l->last_depth = at[0], l->last_row = at[1], l->has_result = true;
+    if (p->nearest)
+        nearest_row(p, x, plane, at, l);
+    else
+        linear_row(p, x, plane, at, l);
+}
+
+// Stores the lanes, which are runs of n elements, one for each position, `step` elements apart in
+// y.
+static void store(const interpolate_params *p, const lanes *l, qdq_chunks *y, size_t at, size_t n,
+                  size_t step) {
+    for (size_t i = 0; i < l->n; i += n, at += step)
+        qdq_encode_float(p->y_dtype, l->result + i, qdq_chunks_room(y, at, n), n, NULL);
+}
+
+// A unit is some neighbouring rows of y: of one channel, or of all channels if they are last.
+static void run_band(const interpolate_params *p, const void *x, lanes *l, qdq_chunks *y,
+                     size_t unit) {
+    size_t bands = (p->out[1] + ROWS - 1) / ROWS, of = unit / bands;
+    size_t begin = unit % bands * ROWS, end = p->out[1] - begin < ROWS ? p->out[1] : begin + ROWS;
+    size_t plane = of / p->out[0] * p->in[0] * p->in[1] * p->in[2] * p->channels;
+    position at[2] = {p->at[0][of % p->out[0]]};
+    size_t part = p->channels < LANES ? p->channels : LANES, span = LANES / part;
+    for (size_t w = 0, count = 0; w < p->out[2]; w += count)
+        for (size_t c = 0, channels; c < p->channels; c += channels) {
+            count = p->out[2] - w < span ? p->out[2] - w : span;
+            channels = p->channels - c < part ? p->channels - c : part;
+            qdq_scratch_drop(y->tensors->poison, l, sizeof *l);
+            set_lanes(p, l, w, count, c, channels);
+            bool together = channels == p->channels;
+            for (size_t h = begin; h < end; h++) {
+                size_t to = ((of * p->out[1] + h) * p->out[2] + w) * p->channels + c;
+                at[1] = p->at[1][h];
+                run_row(p, x, plane, at, l);
+                store(p, l, y, to, together ? l->n : channels, p->channels);
             }
         }
-        for (size_t w = 0; w < p->out[2] && !l.channels; w += l.n) {
-            l.n = p->out[2] - w < LANES ? p->out[2] - w : LANES;
-            l.last = p->last + w;
-            run_lanes(p, tensors, plane, at, &l, to + w);
-        }
-    }
+}
+
+static void run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {
+    const interpolate_params *p = params;
+    qdq_chunks y;
+    lanes l = {0};
+    qdq_chunks_begin(&y, tensors, p->y_dtype);
+    for (size_t unit = begin; unit < end; unit++) run_band(p, tensors->x[0], &l, &y, unit);
+    qdq_chunks_end(&y);
 }
 
 //---- Entry ------------------------------------------------------------------
+
+static bool set_positions(qdq_mempool *mempool, interpolate_params *p) {
+    for (int i = 0; i < QDQ_MAX_SPATIAL; i++) {
+        position *at = qdq_mempool_array(mempool, p->out[i], sizeof *at);
+        p->at[i] = at;
+        for (size_t o = 0; at && o < p->out[i]; o++) at[o] = locate(p, i, o);
+        if (!at) return false;
+    }
+    size_t n = p->out[2];
+    size_t *before = qdq_mempool_array(mempool, n, sizeof *before);
+    size_t *after = qdq_mempool_array(mempool, n, sizeof *after);
+    double *weights = qdq_mempool_array(mempool, n, sizeof *weights);
+    p->before = before, p->after = after, p->weights = weights;
+    if (!before || !after || !weights) return false;
+    p->twice = p->nearest && p->channels == 1 && n % 2 == 0;
+    for (size_t o = 0; o < n; o++) {
+        before[o] = p->at[2][o].at[0], after[o] = p->at[2][o].at[1];
+        weights[o] = p->at[2][o].weight;
+        p->twice = p->twice && before[o] == before[0] + o / 2;
+    }
+    return true;
+}
 
 static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages) {
     const qdq_interpolate_attrs *a = ctx->attrs;
@@ -223,27 +304,26 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     qdq_image image;
     size_t size[QDQ_MAX_SPATIAL];
     if (!p || !read_sizes(ctx, &image, size)) return 0;
+    bool last_channels = a->data_format == QDQ_NXC;
     *p = (interpolate_params){.x_dtype = ctx->inputs[0].type.dtype,
                               .y_dtype = ctx->outputs[0].dtype,
                               .nearest = a->mode.value == QDQ_NEAREST,
                               .align_corners =
                                   a->coordinate_transformation_mode == QDQ_ALIGN_CORNERS,
-                              .channels_last = a->data_format == QDQ_NXC,
-                              .channels = image.channels};
+                              .channels = last_channels ? image.channels : 1,
+                              .kernels = qdq_resize_find(to->isas)};
     for (int i = 0; i < QDQ_MAX_SPATIAL; i++) {
         int own = i - (QDQ_MAX_SPATIAL - image.spatial);
         p->in[i] = own < 0 ? 1 : image.size[own];
         p->out[i] = own < 0 ? 1 : size[own];
     }
-    position *last = qdq_mempool_array(to->mempool, p->out[2], sizeof *last);
-    if (!last) return 0;
-    for (size_t w = 0; w < p->out[2]; w++) last[w] = locate(p, 2, w);
-    p->last = last;
+    if (!set_positions(to->mempool, p)) return 0;
+    size_t planes = image.batch * (last_channels ? 1 : image.channels) * p->out[0];
     stages[0] = (qdq_stage){.params = p,
                             .tensor_op = run,
-                            .units = image.batch * (p->channels_last ? 1 : image.channels) *
-                                     p->out[0] * p->out[1],
-                            .cost = 8 * qdq_shape_count(ctx->outputs[0].shape)};
+                            .units = planes * ((p->out[1] + ROWS - 1) / ROWS),
+                            .cost = 8 * qdq_shape_count(ctx->outputs[0].shape),
+                            .chunks = true};
     return 1;
 }
 

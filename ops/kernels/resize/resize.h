@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of Interpolate: weighted means of two lines, in double.
+#ifndef QDQ_OPS_KERNELS_RESIZE_RESIZE_H
+#define QDQ_OPS_KERNELS_RESIZE_RESIZE_H
+
+#include "include/qdq/base.h"
+#include "ops/kernels/best_row.h"
+
+typedef struct qdq_resize_kernels {
+    // y[i] = a[i] * (1 - weights[i]) + b[i] * weights[i]; weight 0: a[i] alone.
+    void (*mix_each)(const float *a, const float *b, const double *weights, double *y, size_t n);
+    // y[i] = a[i] * (1 - weight) + b[i] * weight
+    void (*mix)(const double *a, const double *b, double weight, double *y, size_t n);
+    // Floats, NaN as 0x7FC00000.
+    void (*to_floats)(const double *a, float *y, size_t n);
+    void (*quiet)(const float *a, float *y, size_t n);
+    // y[2 * i] = y[2 * i + 1] = a[i], NaN as 0x7FC00000.
+    void (*quiet_twice)(const float *a, float *y, size_t n);
+} qdq_resize_kernels;
+
+#define QDQ_RESIZE_DECLARE(ISA, isa) extern const qdq_resize_kernels qdq_resize_##isa;
+QDQ_KERNEL_ISAS(QDQ_RESIZE_DECLARE)
+
+// The best kernels for the instruction sets `isas`; all give the same bits.
+const qdq_resize_kernels *qdq_resize_find(uint32_t isas);
+
+#endif
