@@ -94,7 +94,8 @@ static void run_part(const elements_params *p, const void *const in[MAX_OPERANDS
 
 //---- As a link --------------------------------------------------------------
 
-// Elements at to at + n - 1 of an operand: x itself, or a view. Only x can have 64 bits.
+// Elements at to at + n - 1 of an operand: x itself, or a view. Only x can have 64 bits. `room`
+// keeps an element that all share from one part to the next.
 static const void *link_operand(const elements_params *p, size_t which, const qdq_view *views,
                                 const char *x, size_t at, size_t n, uint64_t *room) {
     const operand *o = &p->operands[which];
@@ -110,6 +111,7 @@ static const void *link_operand(const elements_params *p, size_t which, const qd
     bool convert = as_float && !qdq_dtype_is_real(o->dtype);
     if (view->step && !convert) return view->data + at;
     uint32_t *part = (uint32_t *)(void *)room;
+    if (!view->step && at) return part;  // the first part is the longest
     for (size_t i = 0; i < n; i++) {
         uint32_t item = view->data[view->step ? at + i : 0];
         part[i] = convert ? qdq_float_bits((float)(int32_t)item) : item;
