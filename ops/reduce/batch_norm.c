@@ -63,10 +63,7 @@ static void take_runtime(const qdq_part *part) {
     float root = sqrtf(variance + (float)p->norm.epsilon);
     float a = (float)qdq_norm_number(part->tensors, p->norm.gamma, part->slice) * (1.0f / root);
     float b = (float)qdq_norm_number(part->tensors, p->norm.beta, part->slice) - mean * a;
-    for (size_t i = 0; i < part->n; i++) {
-        float product = part->x[i] * a;
-        part->work[i] = (double)(product + b);
-    }
+    part->kernels->line(part->x, part->n, a, b, part->work);
 }
 
 static const qdq_slice_op inference_runtime = {

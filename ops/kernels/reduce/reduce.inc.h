@@ -84,6 +84,13 @@ static void slice_shift(const float *x, size_t n, double max, double log_sum, do
     for (size_t i = 0; i < n; i++) y[i] = ((double)x[i] - max) - log_sum;
 }
 
+static void slice_line(const float *x, size_t n, float a, float b, double *y) {
+    for (size_t i = 0; i < n; i++) {
+        float product = x[i] * a;
+        y[i] = (double)(product + b);
+    }
+}
+
 static void slice_normalize(const float *x, size_t n, const qdq_normal *normal, double *y) {
     const double mean = normal->mean, scale = normal->scale;
     const float *gamma = normal->gamma, *beta = normal->beta;
@@ -196,6 +203,7 @@ const qdq_slice_kernels QDQ_ISA_NAME(slice_kernels) = {
     .normalize = slice_normalize,
     .fused_deviations = slice_fused_deviations,
     .fused_normalize = slice_fused_normalize,
+    .line = slice_line,
     .narrow = slice_narrow,
     .narrow_odd = slice_narrow_odd,
     .decode = slice_decode,

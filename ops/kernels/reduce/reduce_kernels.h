@@ -41,6 +41,8 @@ typedef struct qdq_slice_kernels {
     // (x - mean)^2 to lanes 0 to 7, n being a multiple of 8; and computes y.
     qdq_lanes_fn *fused_deviations;
     qdq_normalize_fn *fused_normalize;
+    // y[i] = x[i] * a + b, each operation rounded to float32.
+    void (*line)(const float *x, size_t n, float a, float b, double *y);
     // To the nearest float; a NaN becomes 0x7FC00000.
     void (*narrow)(const double *x, size_t n, float *y);
     // To a float that is then rounded to a narrower dtype: rounded to odd, so that the two
