@@ -208,11 +208,25 @@ static void add_panel_in_order(const job *j, size_t p, qdq_gemm_part *part, size
                        part->rows);
 }
 
+// The same for a single row, whose weight codes become floats in registers.
+static void add_codes(const job *j, size_t p, size_t k_block, size_t at) {
+    const qdq_gemm *g = j->g;
+    size_t panel = j->matrix * qdq_gemm_panels(g) + j->block->column / COLUMNS + p;
+    float *sums = (float *)(void *)j->w->sums + p * COLUMNS;
+    if (!k_block && !g->order.bias_first) memcpy(sums, first_sums(j, p), COLUMNS * sizeof *sums);
+    qdq_gemm_multiply_codes(g, panel, k_block * qdq_gemm_depth(g), k_block_depth(g, k_block),
+                            (const float *)(const void *)k_block_of(j, at), sums);
+}
+
 // Multiplies the k block of A in place number `at` by the same k of a panel.
 static void add_panel(const job *j, size_t p, size_t k_block, size_t at) {
     const qdq_gemm *g = j->g;
     workspace *w = j->w;
     unsigned skips = w->skips[at];
+    if (j->block->rows == 1 && !skips && qdq_gemm_multiplies_codes(g)) {
+        add_codes(j, p, k_block, at);
+        return;
+    }
     qdq_gemm_part part = part_of(j, p, k_block, at);
     if (g->order.sums) {
         add_panel_in_order(j, p, &part, k_block);
@@ -363,10 +377,6 @@ qdq_gemm qdq_gemm_transposed(const qdq_gemm *g) {
     swap(&t.y.row_stride, &t.y.column_stride);
     swap(&t.bias.row_stride, &t.bias.column_stride);
     return t;
-}
-
-bool qdq_gemm_takes_bfloats(const qdq_gemm *g) {
-    return g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_BFLOAT16;  // then B is, too
 }
 
 bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to,

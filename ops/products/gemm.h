@@ -174,6 +174,11 @@ bool qdq_gemm_pack_weight_codes(qdq_gemm *gemm, const qdq_weight_codes *weight_c
                                 qdq_mempool *mempool);
 // Decodes k..k + n of a panel; panels of all matrices are counted.
 void qdq_gemm_decode(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, void *b);
+// Whether a row of A can be multiplied by weight codes without decoding them to memory.
+bool qdq_gemm_multiplies_codes(const qdq_gemm *gemm);
+// Does so for k..k + n of a row and a panel, and adds the products to 32 sums.
+void qdq_gemm_multiply_codes(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, const float *a,
+                             float *sums);
 
 //---- Rows and elements ------------------------------------------------------
 

@@ -182,3 +182,7 @@ bool qdq_gemm_constant_weights(const qdq_gemm *g, const qdq_op_context *ctx,
     if (has_zeros && !known->zeros) known->zeros = ctx->inputs[g->b_zero.port].data;
     return (known->data || known->stored) && (known->zeros || !has_zeros);
 }
+
+bool qdq_gemm_takes_bfloats(const qdq_gemm *g) {
+    return g->kind == QDQ_GEMM_FLOATS && g->a_dtype == QDQ_BFLOAT16;  // then B is, too
+}

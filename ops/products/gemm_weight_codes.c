@@ -33,6 +33,7 @@ struct qdq_gemm_weight_codes {
     parameters scale, zero;
     const stretch *stretches;
     size_t stretch_count;
+    bool in_fours;  // every stretch begins with a multiple of four
 };
 
 //---- Parameters -------------------------------------------------------------
@@ -133,10 +134,12 @@ static bool add_stretches(const qdq_gemm *g, const qdq_stage_param *scale,
     if (!s) return false;
     c->stretches = s;
     c->stretch_count = 1;
+    c->in_fours = true;
     for (size_t k = 1; most > 1 && k < g->depth; k++) {
         bool scales = begins_row(w, scale, k), zeros = begins_row(w, zero, k);
         if (!scales && !zeros) continue;
         s[1] = (stretch){(uint32_t)k, s[0].scale + scales, s[0].zero + zeros};
+        c->in_fours &= k % 4 == 0;
         s++, c->stretch_count++;
     }
     return true;
@@ -263,9 +266,14 @@ static size_t stretch_rows(const struct qdq_gemm_weight_codes *c, const stretch 
     return (last || s[1].begin > end ? end : s[1].begin) - k;
 }
 
-// Decodes B whose columns have their own parameters, stretch by stretch.
-static void decode_columns(const qdq_gemm *g, size_t panel, size_t k, size_t n,
-                           qdq_gemm_weight_part part) {
+// Decodes or multiplies the codes of a part.
+static void use_codes(const qdq_gemm *g, const qdq_gemm_weight_part *part) {
+    (part->a ? g->kernel->multiply_codes : g->kernel->decode)(part);
+}
+
+// Uses B whose columns have their own parameters, stretch by stretch.
+static void use_columns(const qdq_gemm *g, size_t panel, size_t k, size_t n,
+                        qdq_gemm_weight_part part) {
     const struct qdq_gemm_weight_codes *c = g->weight_codes;
     size_t matrix = panel / qdq_gemm_panels(g);
     float scales[COLUMNS], zeros[COLUMNS];
@@ -277,15 +285,18 @@ static void decode_columns(const qdq_gemm *g, size_t panel, size_t k, size_t n,
         part.scale = scales_at(&c->scale, panel, matrix, s->scale, scales);
         if (s->zero != zero) spread_zeros(&c->zero, panel, matrix, s->zero, zeros);
         zero = s->zero;
-        g->kernel->decode(&part);
+        use_codes(g, &part);
         part.codes += part.rows * c->row_bytes;
-        part.b += part.rows * COLUMNS;
+        if (part.a)
+            part.a += part.rows;
+        else
+            part.b += part.rows * COLUMNS;
     }
 }
 
-// Decodes B whose columns are alike: one scale and one zero point for each k.
-static void decode_rows(const qdq_gemm *g, size_t panel, size_t k, size_t n,
-                        qdq_gemm_weight_part part) {
+// Uses B whose columns are alike: one scale and one zero point for each k.
+static void use_rows(const qdq_gemm *g, size_t panel, size_t k, size_t n,
+                     qdq_gemm_weight_part part) {
     const struct qdq_gemm_weight_codes *c = g->weight_codes;
     size_t matrix = panel / qdq_gemm_panels(g);
     float scales[QDQ_GEMM_DEPTH], zeros[QDQ_GEMM_DEPTH];
@@ -299,18 +310,32 @@ static void decode_rows(const qdq_gemm *g, size_t panel, size_t k, size_t n,
     part.by_row = true;
     part.scale = scales, part.zero = zeros;
     part.rows = n;
-    g->kernel->decode(&part);
+    use_codes(g, &part);
+}
+
+static void use_part(const qdq_gemm *g, size_t panel, size_t k, size_t n,
+                     qdq_gemm_weight_part part) {
+    const struct qdq_gemm_weight_codes *c = g->weight_codes;
+    part.codes = c->codes + (panel * g->depth + k) * c->row_bytes;
+    part.halves = c->halves;
+    part.dtype = c->dtype;
+    (c->scale.alike && c->zero.alike ? use_rows : use_columns)(g, panel, k, n, part);
 }
 
 static void decode_floats(const qdq_gemm *g, size_t panel, size_t k, size_t n, float *b) {
+    use_part(g, panel, k, n, (qdq_gemm_weight_part){.b = b});
+}
+
+bool qdq_gemm_multiplies_codes(const qdq_gemm *g) {
     const struct qdq_gemm_weight_codes *c = g->weight_codes;
-    qdq_gemm_weight_part part = {
-        .codes = c->codes + (panel * g->depth + k) * c->row_bytes,
-        .halves = c->halves,
-        .dtype = c->dtype,
-    };
-    part.b = b;
-    (c->scale.alike && c->zero.alike ? decode_rows : decode_columns)(g, panel, k, n, part);
+    if (!c || g->kind != QDQ_GEMM_FLOATS || c->dtype != QDQ_FLOAT32) return false;
+    return !g->order.sums || (g->order.sums == QDQ_SUM_FOURS && c->in_fours);
+}
+
+void qdq_gemm_multiply_codes(const qdq_gemm *g, size_t panel, size_t k, size_t n, const float *a,
+                             float *sums) {
+    use_part(g, panel, k, n,
+             (qdq_gemm_weight_part){.a = a, .sums = sums, .fours = g->order.sums == QDQ_SUM_FOURS});
 }
 
 // Packs two rows of floats that are bfloat16 into pairs.

@@ -113,6 +113,11 @@ typedef struct qdq_gemm_weight_part {
     qdq_dtype dtype;  // float32, float16 or bfloat16
     size_t rows;
     float *b;
+    // multiply_codes does not store the floats. It multiplies them, as float32, by as many elements
+    // of a row of A and adds the products to the 32 sums, as one chain or in fours.
+    const float *a;
+    float *sums;
+    bool fours;
 } qdq_gemm_weight_part;
 
 typedef void qdq_gemm_decode_fn(const qdq_gemm_weight_part *part);
@@ -127,7 +132,7 @@ typedef struct qdq_gemm_kernel {
     qdq_gemm_reals_fn *reals;
     qdq_gemm_widen_fn *widen;
     qdq_gemm_narrow_fn *narrow;
-    qdq_gemm_decode_fn *decode;
+    qdq_gemm_decode_fn *decode, *multiply_codes;
     // Called before the first part of bytes that a thread multiplies and after the last; or NULL.
     void (*enter)(void), (*leave)(void);
 } qdq_gemm_kernel;
@@ -151,7 +156,8 @@ const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
     extern qdq_gemm_reals_fn qdq_gemm_reals_##isa;                 \
     extern qdq_gemm_widen_fn qdq_gemm_widen_##isa;                 \
     extern qdq_gemm_narrow_fn qdq_gemm_narrow_##isa;               \
-    extern qdq_gemm_decode_fn qdq_gemm_decode_##isa;
+    extern qdq_gemm_decode_fn qdq_gemm_decode_##isa;               \
+    extern qdq_gemm_decode_fn qdq_gemm_multiply_codes_##isa;
 
 QDQ_GEMM_DECLARE(portable)
 extern qdq_gemm_part_fn qdq_gemm_bytes_avx512, qdq_gemm_bytes_amx;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes weight codes of B to floats. The file of an instruction set includes this one after
-// quantize.inc.h. It is written with vector operations, because compilers would vectorize over
-// rows.
+// Decodes weight codes of B to floats, and multiplies a row of A by them. The file of an
+// instruction set includes this one after quantize.inc.h. It is written with vector operations,
+// because compilers would vectorize over rows.
 #include "ops/kernels/gemm/gemm.h"
 #include "ops/kernels/gemm/gemm_vectors.inc.h"
 
-qdq_gemm_decode_fn QDQ_ISA_NAME(gemm_decode);
+qdq_gemm_decode_fn QDQ_ISA_NAME(gemm_decode), QDQ_ISA_NAME(gemm_multiply_codes);
 
 //---- What the instruction set has --------------------------------------------
 
@@ -157,5 +157,108 @@ void QDQ_ISA_NAME(gemm_decode)(const qdq_gemm_weight_part *p) {
         DECODE_AS(float16)
     } else {
         DECODE_AS(float32)
+    }
+}
+
+//---- A row of A -------------------------------------------------------------
+
+// All columns at a time if there are registers for their sums, scales and zero points.
+enum { CODE_ALL_VECS = 2 * CODE_VECS, CODE_AT_ONCE = LANES == 16 ? CODE_ALL_VECS : CODE_VECS };
+#define CODE_EACH_AT_ONCE _Pragma("GCC unroll 4") for (size_t v = 0; v < CODE_AT_ONCE; v++)
+#define CODE_INLINE static inline __attribute__((always_inline))
+
+// What a call to one of the functions below is compiled for.
+typedef struct code_form {
+    bool halves, by_row, fours;
+    size_t first;  // vector of columns
+} code_form;
+
+typedef struct code_row {
+    gemm_floats v[CODE_AT_ONCE];
+} code_row;
+
+CODE_INLINE gemm_floats code_vec(const uint8_t *codes, size_t v, bool halves) {
+    if (!halves) return raw_bytes(codes + v * LANES);
+    return v < CODE_VECS ? raw_low(codes + v * LANES) : raw_high(codes + (v - CODE_VECS) * LANES);
+}
+
+// The products of row r.
+CODE_INLINE code_row code_products(const qdq_gemm_weight_part *p, size_t r, const code_row *scale,
+                                   const code_row *zero, code_form form) {
+    const uint8_t *codes = p->codes + r * (form.halves ? CODE_HALF : CODE_COLUMNS);
+    gemm_floats x = code_all(p->a[r]), row_scale = x, row_zero = x;
+    if (form.by_row) row_scale = code_all(p->scale[r]), row_zero = code_all(p->zero[r]);
+    code_row out;
+    CODE_EACH_AT_ONCE out.v[v] = floats_mul(
+        x, code_real(code_vec(codes, form.first + v, form.halves),
+                     form.by_row ? row_zero : zero->v[v], form.by_row ? row_scale : scale->v[v]));
+    return out;
+}
+
+CODE_INLINE void code_add(code_row *sums, code_row more) {
+    CODE_EACH_AT_ONCE sums->v[v] = floats_add(more.v[v], sums->v[v]);
+}
+
+CODE_INLINE void code_multiply(const qdq_gemm_weight_part *p, code_form form) {
+    code_row sums, scale, zero;
+    CODE_EACH_AT_ONCE sums.v[v] = floats_load(p->sums + (form.first + v) * LANES);
+    if (!form.by_row) {
+        CODE_EACH_AT_ONCE scale.v[v] = floats_load(p->scale + (form.first + v) * LANES);
+        CODE_EACH_AT_ONCE zero.v[v] = floats_load(p->zero + (form.first + v) * LANES);
+    }
+    if (form.fours) {
+        size_t r = 0;
+        for (; r + 4 <= p->rows; r += 4) {
+            code_row four = code_products(p, r, &scale, &zero, form);
+            for (size_t i = 1; i < 4; i++) {
+                code_row next = code_products(p, r + i, &scale, &zero, form);
+                CODE_EACH_AT_ONCE four.v[v] = floats_add(four.v[v], next.v[v]);
+            }
+            code_add(&sums, four);
+        }
+        if (r + 2 <= p->rows) {
+            code_row two = code_products(p, r, &scale, &zero, form);
+            code_add(&two, code_products(p, r + 1, &scale, &zero, form));
+            code_add(&sums, two);
+            r += 2;
+        }
+        if (r < p->rows) code_add(&sums, code_products(p, r, &scale, &zero, form));
+    } else {
+        for (size_t r = 0; r < p->rows; r++) {
+            const uint8_t *codes = p->codes + r * (form.halves ? CODE_HALF : CODE_COLUMNS);
+            gemm_floats x = code_all(p->a[r]);
+            if (form.by_row) CODE_EACH_AT_ONCE {
+                    scale.v[v] = code_all(p->scale[r]);
+                    zero.v[v] = code_all(p->zero[r]);
+                }
+            CODE_EACH_AT_ONCE sums.v[v] = floats_madd(
+                sums.v[v], x,
+                code_real(code_vec(codes, form.first + v, form.halves), zero.v[v], scale.v[v]));
+        }
+    }
+    CODE_EACH_AT_ONCE floats_store(p->sums + (form.first + v) * LANES, sums.v[v]);
+}
+
+CODE_INLINE void code_multiply_all(const qdq_gemm_weight_part *p, code_form form) {
+    code_multiply(p, form);
+    form.first = CODE_AT_ONCE;
+    if (CODE_AT_ONCE < CODE_ALL_VECS) code_multiply(p, form);
+}
+
+#define MULTIPLY_AS(halves, by_row)                                 \
+    if (p->fours)                                                   \
+        code_multiply_all(p, (code_form){halves, by_row, true, 0}); \
+    else                                                            \
+        code_multiply_all(p, (code_form){halves, by_row, false, 0});
+
+void QDQ_ISA_NAME(gemm_multiply_codes)(const qdq_gemm_weight_part *p) {
+    if (p->halves && p->by_row) {
+        MULTIPLY_AS(true, true)
+    } else if (p->halves) {
+        MULTIPLY_AS(true, false)
+    } else if (p->by_row) {
+        MULTIPLY_AS(false, true)
+    } else {
+        MULTIPLY_AS(false, false)
     }
 }

@@ -24,7 +24,7 @@ QDQ_GEMM_DECLARE_INTEGERS(neon_dot)
      [QDQ_GEMM_BYTES] = qdq_gemm_bytes_##bytes, [QDQ_GEMM_BFLOATS] = qdq_gemm_bfloats_##bfloats}, \
     qdq_gemm_lanes_##base, qdq_gemm_bfloat_lanes_##base, qdq_gemm_integer_lanes_##base, \
     qdq_gemm_lines_##base, qdq_gemm_reals_##base, qdq_gemm_widen_##base, qdq_gemm_narrow_##base, \
-     qdq_gemm_decode_##base, __VA_ARGS__}
+     qdq_gemm_decode_##base, qdq_gemm_multiply_codes_##base, __VA_ARGS__}
 static const qdq_gemm_kernel gemms[] = {
     GEMM(PORTABLE, portable, portable, portable, portable, portable, NULL, NULL),
 #if defined(QDQ_SIMD_X86)
