@@ -4,6 +4,9 @@
 // signed bytes, such as the middle of its dtype. Then
 //     sum((a' - za') * b') = sum(a' * b') - za' * sum(b')
 // and the last term is known for each column. All of it is modulo 2^32, as sums wrap around.
+//
+// AVX2 has no exact product of bytes, and widening them in every tile takes longer than reading
+// twice the memory: products of many rows take int16_t there.
 #include "ops/products/gemm_read.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH };
@@ -16,6 +19,7 @@ bool qdq_gemm_takes_bytes(const qdq_gemm *g, const void *zeros) {
     const qdq_dtype_info *codes =
         qdq_dtype_get(g->weights.codes ? g->weights.codes : g->weights.dtype);
     if (g->kind != QDQ_GEMM_INTEGERS) return false;
+    if (g->kernel->widens_bytes && g->rows >= QDQ_GEMM_WIDE_ROWS) return false;
     if (g->a_zero.port != SIZE_MAX && !g->a_zero.known) return false;
     for (size_t matrix = 0; matrix < g->weights.matrices; matrix++) {
         qdq_gemm_source from = {NULL, zeros, matrix, matrix * g->weights.zero_stride, 0};

@@ -2,6 +2,7 @@
 // The epilogues: they make y of the sums of a product.
 #include <math.h>
 
+#include "ops/kernels/transpose_block.h"
 #include "ops/products/gemm.h"
 #include "runtime/numerics/dtype.h"
 
@@ -57,11 +58,6 @@ static void sink(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_chunk 
                (const char *)chunk->data + i * chunk->n * size, chunk->n * size);
 }
 
-#define TRANSPOSE(type)                      \
-    for (size_t r = 0; r < block->rows; r++) \
-        for (size_t j = 0; j < n; j++)       \
-            ((type *)(void *)out)[j * block->rows + r] = ((const type *)rows)[r * n + j];
-
 // Hands a block of y on, whose rows lie one after the other.
 static void put_rows(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
                      const void *rows) {
@@ -73,13 +69,9 @@ static void put_rows(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_ge
         sink(g, tensors, &(qdq_chunk){at, n, block->rows, g->y.row_stride, rows});
         return;
     }
-    if (size == 4) {
-        TRANSPOSE(uint32_t)
-    } else if (size == 2) {
-        TRANSPOSE(uint16_t)
-    } else {
-        TRANSPOSE(uint8_t)
-    }
+    const void *from[ROWS];
+    for (size_t r = 0; r < block->rows; r++) from[r] = (const char *)rows + r * n * size;
+    qdq_transpose_block(size, from, block->rows, n, out, block->rows);
     sink(g, tensors, &(qdq_chunk){at, block->rows, n, g->y.column_stride, out});
 }
 

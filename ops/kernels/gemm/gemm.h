@@ -135,6 +135,7 @@ typedef struct qdq_gemm_kernel {
     qdq_gemm_decode_fn *decode, *multiply_codes;
     // Called before the first part of bytes that a thread multiplies and after the last; or NULL.
     void (*enter)(void), (*leave)(void);
+    bool widens_bytes;  // in every tile, so that many rows are faster as int16_t
 } qdq_gemm_kernel;
 
 // The kernels of this build, from the plainest to the best.
