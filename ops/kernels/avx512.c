@@ -3,7 +3,7 @@
 #define QDQ_ISA_NAME(name) qdq_##name##_avx512
 #include "ops/kernels/quantize/quantize.inc.h"
 
-#include "ops/kernels/depthwise/depthwise.inc.h"
+#include "ops/kernels/direct/direct.inc.h"
 #include "ops/kernels/elementwise/chip_elementwise.inc.h"
 #include "ops/kernels/elementwise/elementwise.inc.h"
 #include "ops/kernels/fpu/fpu_tile.inc.h"

@@ -144,14 +144,17 @@ bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *
                     qdq_stage *stage) {
     qdq_gemm *g = &c->gemm;
     bool all, pixels = is_of_pixels(c, &all);
-    bool lanes = qdq_conv_has_lanes(c) && lanes_fit(g);
-    if (!lanes && g->kind == QDQ_GEMM_INTEGERS && c->channel_stride == 1) put_taps_first(c);
+    bool lanes = qdq_conv_has_lanes(c) && lanes_fit(g), direct;
     if (!set_offsets(c, to->mempool)) return false;
+    if (!qdq_conv_direct_stage(c, ctx, to, stage, &direct) || direct) return direct;
+    if (!lanes && g->kind == QDQ_GEMM_INTEGERS && c->channel_stride == 1) {
+        put_taps_first(c);
+        if (!set_offsets(c, to->mempool)) return false;
+    }
     c->positions = !c->transposed && c->x_stride[LAST] == 1 && c->stride[LAST] == 1 &&
                    c->taps <= QDQ_CONV_FEW_TAPS && !c->taps_first;
     if (lanes) {
         join_groups(g, c->groups);
-        if (qdq_conv_has_lines(c)) return qdq_conv_lines_stage(c, ctx, to, stage);
         return qdq_conv_lanes_stage(c, ctx, to, stage);
     }
     if (qdq_conv_has_panels(c, ctx)) return qdq_conv_panels_stage(c, ctx, to, stage);

@@ -58,10 +58,7 @@ enum {
     QDQ_CONV_TRANSPOSED_TAPS = 16,  // of neighbours that become columns
     QDQ_CONV_LANES_OUTPUTS = 8,     // in a group; with this many or more it is a product
     QDQ_CONV_LANES_DEPTH = 128,     // k of lanes
-    QDQ_CONV_LINES_CHANNELS = 16,
-    QDQ_CONV_LINES_DEPTH = 32,   // k of lines at a time
-    QDQ_CONV_LINES_MOST = 256,   // most k of lines
-    QDQ_CONV_PANELS_ROWS = 264,  // most output channels of a unit, whole tiles
+    QDQ_CONV_PANELS_ROWS = 264,     // most output channels of a unit, whole tiles
     QDQ_CONV_PANELS_POSITIONS = 8 * QDQ_GEMM_COLUMNS,  // of a unit
     QDQ_CONV_PANELS_LEAST = 65,                        // positions
     QDQ_CONV_PANELS_TAPS = 128,                        // most taps
@@ -113,11 +110,10 @@ bool qdq_conv_has_lanes(const qdq_conv *conv);
 bool qdq_conv_lanes_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                           qdq_stage *stage);
 
-// The stage for float32 whose positions are neighbours in memory: lanes are positions of one
-// channel.
-bool qdq_conv_has_lines(const qdq_conv *conv);
-bool qdq_conv_lines_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
-                          qdq_stage *stage);
+// The stage of direct convolution (conv_direct.h). *done is false if it does not suit. False when
+// memory runs out.
+bool qdq_conv_direct_stage(const qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
+                           qdq_stage *stage, bool *done);
 
 // The stage for dense float32 with constant weights whose positions are neighbours in memory: rows
 // of the product are output channels, and panels are lines of x.

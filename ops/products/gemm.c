@@ -376,6 +376,7 @@ qdq_gemm qdq_gemm_transposed(const qdq_gemm *g) {
     swap(&t.rows, &t.columns);
     swap(&t.y.row_stride, &t.y.column_stride);
     swap(&t.bias.row_stride, &t.bias.column_stride);
+    swap(&t.b_scale.row_stride, &t.b_scale.column_stride);
     return t;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions larger than every block, k block and panel, and random ones: test_large_convolutions
 // [COUNT [SEED]].
-#include "ops/products/conv_lowering.h"
+#include "ops/products/direct/conv_direct.h"
 #include "tests/ops/products/large_convolutions.h"
 
 enum {
@@ -128,7 +128,7 @@ static void set_link(window *p, size_t choice) {
 
 //---- Shapes around the block sizes ------------------------------------------
 
-enum { SHAPES = 18, LANES_SHAPE = 6, LAST_LANES_SHAPE = 11, PANELS_SHAPE = 14 };
+enum { SHAPES = 22, LANES_SHAPE = 6, LAST_LANES_SHAPE = 11, PANELS_SHAPE = 14, DIRECT_SHAPE = 18 };
 
 // Positions, k and output channels cross their block sizes twice.
 static void set_product_shape(window *p, int shape) {
@@ -192,17 +192,17 @@ static void set_lanes_shape(window *p, int shape) {
     set_image(e, 23, 27, 3);
     e->begin[0] = e->begin[1] = e->end[0] = e->end[1] = 1;
     if (shape == 6) set_channels(e, 2 * COLUMNS + 5, 1, 1);
-    if (shape == 7) {  // k exceeds two parts, and the limit for lines
+    if (shape == 7) {  // k exceeds two parts
         set_image(e, 9, 15, 3);
         set_channels(e, 11, 2 * QDQ_CONV_LANES_DEPTH / 9 + 2, QDQ_CONV_LANES_OUTPUTS - 1);
         e->batch = 2, e->begin[1] = 1;
-    } else if (shape == 8) {  // k at the limit for lines
+    } else if (shape == 8) {  // k at the limit for sums of codes that are exact as floats
         set_image(e, 14, 45, 3);
-        set_channels(e, 5, QDQ_CONV_LINES_MOST / 9, QDQ_CONV_LANES_OUTPUTS - 1);
+        set_channels(e, 5, 28, QDQ_CONV_LANES_OUTPUTS - 1);
         e->begin[1] = e->end[1] = 2, e->dilations[1] = 2, e->batch = 2;
     } else if (shape == 9) {  // one line
         set_dims(e, 1, (int64_t[]){2 * BLOCK_COLUMNS + 77}, (int64_t[]){7});
-        set_channels(e, 2 * QDQ_CONV_LINES_CHANNELS + 3, 2, 1);
+        set_channels(e, 2 * COLUMNS + 3, 2, 1);
         e->begin[0] = 9, e->end[0] = 4;
     } else if (shape == 10) {
         set_dims(e, 3, (int64_t[]){5, 6, 17}, (int64_t[]){2, 3, 2});
@@ -210,11 +210,34 @@ static void set_lanes_shape(window *p, int shape) {
         e->begin[2] = e->end[1] = e->end[0] = 1, e->dilations[1] = 2;
     } else if (shape == 11) {  // the last tap always lies in the padding
         set_image(e, 7, 12, 3);
-        set_channels(e, 2 * QDQ_CONV_LINES_CHANNELS + 1, 1, 1);
+        set_channels(e, QDQ_DIRECT_CHANNELS + 3, 1, 1);
         e->begin[1] = 2, e->end[1] = 8, e->dilations[1] = 9;
     }
     if (!large_is_integer(p->kind) || e->spatial == 2) return;
     set_image(e, 14, 45, 2);
+}
+
+// Bands, blocks of input channels and units of output channels of direct convolutions.
+static void set_direct_shape(window *p, int shape) {
+    example *e = &p->e;
+    int64_t width = 101, rows = 2 * QDQ_DIRECT_RESULTS / width + 2;
+    if (shape == 18) {  // three bands of rows, and an odd stride
+        set_image(e, rows, width, 3);
+        set_channels(e, 2, 1, 1);
+        e->begin[0] = e->end[1] = 1, e->strides[1] = 3;
+    } else if (shape == 19) {  // bands of parts of rows
+        set_image(e, 5, 2 * QDQ_DIRECT_RESULTS + 77, 2);
+        set_channels(e, 2, 1, 1);
+        e->begin[1] = e->end[1] = 1;
+    } else if (shape == 20) {  // blocks of input channels, and more outputs than fit together
+        set_image(e, 22, 26, 3);
+        set_channels(e, 2, 2 * QDQ_DIRECT_PLANES / (22 * 26) + 3, 2 * QDQ_DIRECT_OUTPUTS + 5);
+        e->strides[0] = 2, e->strides[1] = 2, e->begin[0] = 1, e->end[1] = 1;
+    } else {  // positions that end in each place of a vector, and strides wider than the window
+        set_image(e, 19, 43, 2);
+        set_channels(e, QDQ_DIRECT_CHANNELS + 1, 2, 3);
+        e->strides[0] = 3, e->strides[1] = 2, e->dilations[1] = 3, e->batch = 2;
+    }
 }
 
 static void set_layout(window *p, size_t choice) {
@@ -239,9 +262,10 @@ static void convolutions_cross_every_block_size(void **unused) {
                 window p = variants[v];
                 p.e.batch = 1, p.block = 5;
                 bool lanes = shape >= LANES_SHAPE && shape <= LAST_LANES_SHAPE;
-                bool panels = shape >= PANELS_SHAPE;
-                (lanes    ? set_lanes_shape
+                bool direct = shape >= DIRECT_SHAPE, panels = shape >= PANELS_SHAPE;
+                (direct   ? set_direct_shape
                  : panels ? set_panels_shape
+                 : lanes  ? set_lanes_shape
                           : set_product_shape)(&p, shape);
                 size_t transposed_gemm = (v + (size_t)shape) % 4;
                 set_layout(&p, layout < 2 ? layout + transposed_gemm % 2 * 2 : 4 + transposed_gemm);
@@ -322,12 +346,11 @@ static void set_random_channels(window *p, uint64_t *state) {
     example *e = &p->e;
     size_t k_block = QDQ_GEMM_ROW_BYTES / p->size, taps = (size_t)window_volume(e->kernel);
     const size_t outputs[] = {QDQ_CONV_LANES_OUTPUTS, COLUMNS, BLOCK_COLUMNS, 1};
-    const size_t depths[] = {QDQ_CONV_LINES_DEPTH, QDQ_CONV_PART, QDQ_CONV_LINES_MOST, k_block,
-                             K_BLOCKS * k_block};
+    const size_t depths[] = {QDQ_CONV_PART, k_block, K_BLOCKS * k_block};
     size_t groups[] = {1, 1, 2, 3, 1 + large_pick(state, 2 * COLUMNS + 9)};
     size_t count = groups[large_pick(state, 5)],
            volume = (size_t)window_volume(e->in) * taps * count;
-    size_t in = 1 + large_size(state, depths, 5, (K_BLOCKS + 2) * k_block) / taps;
+    size_t in = 1 + large_size(state, depths, 3, (K_BLOCKS + 2) * k_block) / taps;
     size_t out = large_size(state, outputs, 4, 2 * BLOCK_COLUMNS + COLUMNS);
     if (count > 3) out = large_size(state, outputs, 1, COLUMNS), in = 1 + in % 40;
     e->batch = 1 + (int64_t)large_pick(state, 2);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of direct convolution (ops/products/direct/conv_direct.c). Elements of x lie in
+// planes, with their padding, as floats. Each k of a sum is a place in the planes; vectors run over
+// neighbouring positions, and the sums of a vector stay in registers for all k.
+#ifndef QDQ_OPS_KERNELS_DIRECT_H
+#define QDQ_OPS_KERNELS_DIRECT_H
+
+#include "include/qdq/base.h"
+#include "ops/kernels/best_row.h"
+#include "runtime/numerics/dtype.h"
+
+// Kernels read and write up to this many elements beyond the end of planes, sums and rows; a half
+// beyond the sums of an output, if there are more of them.
+enum { QDQ_DIRECT_ROOM = 64 };
+
+// A k: its place in the planes of the first position, and the number of its row of weights.
+typedef struct qdq_direct_k {
+    uint32_t x, w;
+} qdq_direct_k;
+
+// sums[o * stride + i] = the sum over k of x[k.x + i] * weights[k.w * w_stride + o].
+typedef struct qdq_direct_part {
+    const float *x, *weights;
+    const qdq_direct_k *k;
+    size_t depth, w_stride;
+    float *sums;
+    size_t stride, outputs, n;
+    bool more;  // sums begin with what they hold, not with 0
+} qdq_direct_part;
+
+// A chain of fma for each sum. `fours`: rounded products, added in fours as
+// ops/kernels/gemm/gemm_orders.h says; a part ends at a multiple of 4 k, or at the last.
+typedef void qdq_direct_fn(const qdq_direct_part *part);
+
+// Rows of x that become rows of a plane: float32, or int8 or uint8 minus a zero point.
+typedef struct qdq_direct_rows {
+    qdq_dtype dtype;
+    int32_t zero_point;
+    const void *x;
+    size_t row_stride, step;  // elements from one row and from one element to the next
+    size_t rows, n;
+    float *plane;
+    size_t plane_stride;
+} qdq_direct_rows;
+
+// May write zeros after each row. Rows are written in order.
+typedef void qdq_direct_fill_fn(const qdq_direct_rows *rows);
+
+// Rows of sums that become rows of y.
+typedef struct qdq_direct_results {
+    const float *sums;
+    const float *scale, *bias;  // NULL: none
+    float *y;
+    size_t sums_stride, y_stride, rows, n;
+    size_t step;  // from one element of y to the next
+} qdq_direct_results;
+
+// y = sum * scale + 0 + bias, each rounded (without a scale: sum + bias); a NaN becomes the quiet
+// NaN without a sign. Returns whether a sum may be 0. May write beyond the end of a row if `step`
+// is 1; rows are written in order.
+typedef bool qdq_direct_finish_fn(const qdq_direct_results *results);
+
+// The least magnitude of n elements that is not 0; infinity or a NaN if there is none.
+typedef float qdq_direct_least_fn(const float *x, size_t n);
+
+typedef struct qdq_direct_kernels {
+    qdq_direct_fn *chain, *fours;
+    qdq_direct_fill_fn *fill;
+    qdq_direct_finish_fn *finish;
+    qdq_direct_least_fn *least;
+} qdq_direct_kernels;
+
+#define QDQ_DIRECT_DECLARE(ISA, isa) extern const qdq_direct_kernels qdq_direct_kernels_##isa;
+QDQ_KERNEL_ISAS(QDQ_DIRECT_DECLARE)
+
+// The best kernels for the instruction sets `isas`; all give the same bits.
+const qdq_direct_kernels *qdq_direct_find(uint32_t isas);
+
+#endif

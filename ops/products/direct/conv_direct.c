@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lays out direct convolutions: phases of dims, sizes of units, constant weights.
+#include "ops/products/direct/conv_direct.h"
+
+#include <math.h>
+
+#include "ops/products/gemm_read.h"
+#include "runtime/numerics/dtype.h"
+
+enum { DIMS = QDQ_MAX_SPATIAL, LAST = DIMS - 1 };
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
+
+//---- Phases -----------------------------------------------------------------
+
+static void set_shifts(const qdq_conv *c, int d, qdq_direct_axis *axis) {
+    ptrdiff_t stride = (ptrdiff_t)c->stride[d];
+    axis->low = PTRDIFF_MAX, axis->high = PTRDIFF_MIN;
+    for (size_t t = 0; t < c->kernel[d]; t++) {
+        ptrdiff_t at = (ptrdiff_t)(t * c->dilation[d]) - (ptrdiff_t)c->pad[d];
+        ptrdiff_t phase = (at % stride + stride) % stride, shift = (at - phase) / stride;
+        qdq_direct_tap *tap = &axis->taps[t];
+        *tap = c->transposed ? (qdq_direct_tap){(size_t)phase, 0, 0, -shift}
+                             : (qdq_direct_tap){0, (size_t)phase, 0, shift};
+        if (tap->shift < axis->low) axis->low = tap->shift;
+        if (tap->shift > axis->high) axis->high = tap->shift;
+    }
+}
+
+static bool set_axis(const qdq_conv *c, int d, qdq_mempool *mempool, qdq_direct_axis *axis) {
+    size_t *in_phases = qdq_mempool_array(mempool, c->kernel[d], sizeof *in_phases);
+    axis->taps = qdq_mempool_array(mempool, c->kernel[d], sizeof *axis->taps);
+    if (!in_phases || !axis->taps) return false;
+    set_shifts(c, d, axis);
+    axis->in_step = c->transposed ? 1 : c->stride[d];
+    axis->out_step = c->transposed ? c->stride[d] : 1;
+    for (size_t t = 0; t < c->kernel[d]; t++) {
+        qdq_direct_tap *tap = &axis->taps[t];
+        while (tap->slot < axis->slots && in_phases[tap->slot] != tap->in_phase) tap->slot++;
+        if (tap->slot == axis->slots) in_phases[axis->slots++] = tap->in_phase;
+    }
+    axis->in_phases = in_phases;
+    axis->reach = (size_t)(axis->high - axis->low);
+    axis->count = parts(c->out[d], axis->out_step);
+    return true;
+}
+
+//---- Sizes ------------------------------------------------------------------
+
+// Floats of the planes of an input channel, and results of an output channel.
+static size_t channel_planes(const qdq_direct *d) {
+    return d->slices * d->axes[1].slots * d->axes[LAST].slots * d->plane;
+}
+
+static size_t results(const qdq_direct *d) {
+    const size_t *out = d->conv.out;
+    return least(d->axes[1].band * d->axes[1].out_step, out[1]) *
+           least(d->axes[LAST].band * d->axes[LAST].out_step, out[LAST]);
+}
+
+// Whether a unit has room for bands of this size.
+static bool bands_fit(qdq_direct *d, size_t rows, size_t columns) {
+    d->axes[1].band = rows, d->axes[LAST].band = columns;
+    d->plane_width = columns + d->axes[LAST].reach;
+    d->plane = (rows + d->axes[1].reach) * d->plane_width;
+    return d->plane_width <= QDQ_DIRECT_PLANES && d->plane <= QDQ_DIRECT_PLANES &&
+           channel_planes(d) <= QDQ_DIRECT_PLANES &&
+           d->outputs * (rows * d->plane_width + QDQ_DIRECT_GAP) <= QDQ_DIRECT_SUMS &&
+           d->outputs * results(d) <= QDQ_DIRECT_RESULTS;
+}
+
+// Bands of as many rows as there is room for, or of parts of a row. False if there is room for
+// neither.
+static bool set_bands(qdq_direct *d) {
+    size_t rows = d->axes[1].count, columns = d->axes[LAST].count, bands = 1;
+    while (rows > 1 && !bands_fit(d, rows, columns)) rows = parts(d->axes[1].count, ++bands);
+    for (bands = 1; columns > 1 && !bands_fit(d, rows, columns);)
+        columns = parts(d->axes[LAST].count, ++bands);
+    if (!bands_fit(d, rows, columns)) return false;
+    d->bands[0] = parts(d->axes[1].count, rows);
+    d->bands[1] = parts(d->axes[LAST].count, columns);
+    return true;
+}
+
+// Units of output channels: parts of a group, or groups together.
+static void set_channels(qdq_direct *d) {
+    const qdq_conv *c = &d->conv;
+    size_t own = c->group_outputs;
+    d->unit_channels = d->outputs;
+    if (own <= d->outputs) {
+        size_t groups = least(QDQ_DIRECT_CHANNELS / own, QDQ_DIRECT_RESULTS / (own * results(d)));
+        d->unit_channels = own * least(groups ? groups : 1, c->groups);
+        d->channel_blocks = parts(c->groups * own, d->unit_channels);
+    } else {
+        d->channel_blocks = c->groups * parts(own, d->outputs);
+    }
+}
+
+static bool set_sizes(qdq_direct *d) {
+    const qdq_conv *c = &d->conv;
+    d->outputs = least(c->group_outputs, QDQ_DIRECT_OUTPUTS);
+    d->slices = c->kernel[0];
+    if (d->axes[1].slots * d->axes[LAST].slots > QDQ_DIRECT_SLOTS) return false;
+    if (c->taps > QDQ_DIRECT_K || !set_bands(d)) return false;
+    set_channels(d);
+    d->inputs = least(QDQ_DIRECT_PLANES / channel_planes(d), QDQ_DIRECT_K / c->taps);
+    // Parts of sums in fours end at a multiple of four k.
+    if (d->inputs >= 4 && d->inputs < c->group_inputs) d->inputs -= d->inputs % 4;
+    d->inputs = least(d->inputs, c->group_inputs);
+    return c->gemm.order.sums != QDQ_SUM_FOURS || d->inputs % 4 == 0 ||
+           d->inputs == c->group_inputs;
+}
+
+//---- Weights ----------------------------------------------------------------
+
+void qdq_direct_pack(const qdq_conv *c, const void *data, const void *zeros, size_t group,
+                     float *out) {
+    const qdq_gemm *g = &c->gemm;
+    qdq_gemm_source from = {data, zeros, group, group * g->weights.zero_stride, 0};
+    size_t outputs = c->group_outputs;
+    for (size_t o = 0; o < outputs; o++)
+        for (size_t k = 0, n; k < g->depth; k += n) {
+            union {
+                float floats[QDQ_GEMM_DEPTH];
+                int16_t integers[QDQ_GEMM_DEPTH];
+            } column;
+            n = least(g->depth - k, QDQ_GEMM_DEPTH);
+            qdq_gemm_column(g, &from, o, k, n, &column);
+            for (size_t i = 0; i < n; i++)
+                out[(k + i) * outputs + o] =
+                    g->kind == QDQ_GEMM_INTEGERS ? (float)column.integers[i] : column.floats[i];
+        }
+}
+
+static bool pack_all(qdq_direct *d, const qdq_gemm_known *known, qdq_mempool *mempool) {
+    const qdq_conv *c = &d->conv;
+    size_t matrix = c->gemm.depth * c->group_outputs, count = c->groups * matrix;
+    float *packed = qdq_mempool_array(mempool, count, sizeof *packed);
+    qdq_gemm_reader w = qdq_gemm_reader_of(known, qdq_dtype_size(c->gemm.weights.dtype), mempool);
+    bool done = packed && qdq_gemm_reader_read_all(&w, count);
+    for (size_t group = 0; done && group < c->groups; group++)
+        qdq_direct_pack(c, w.data, known->zeros, group, packed + group * matrix);
+    qdq_gemm_reader_close(&w);
+    d->weights = packed;
+    return done;
+}
+
+// Finds the output channels with weights that are infinite or NaNs.
+static bool set_odd(qdq_direct *d, qdq_mempool *mempool) {
+    const qdq_conv *c = &d->conv;
+    size_t outputs = c->group_outputs, matrix = c->gemm.depth * outputs;
+    bool *odd = qdq_mempool_array(mempool, c->groups * outputs, sizeof *odd);
+    if (!odd) return false;
+    for (size_t i = 0; i < c->groups * matrix; i++)
+        odd[i / matrix * outputs + i % outputs] |= !isfinite(d->weights[i]);
+    d->odd = odd;
+    return true;
+}
+
+//---- Stages -----------------------------------------------------------------
+
+// Whether all sums of codes are exact as floats.
+static bool sums_are_small(const qdq_gemm *g) {
+    enum { MOST = 1 << 24, REACH = 255 };
+    return g->depth < MOST / (REACH * REACH);
+}
+
+static bool order_fits(const qdq_gemm *g) {
+    if (g->order.sums == QDQ_SUM_CHUNKS) return g->depth <= g->order.chunk;
+    if (g->order.sums == QDQ_SUM_FOURS) return g->columns == 1;
+    return g->order.sums == QDQ_SUM_CHAIN;
+}
+
+// Whether direct convolution is the better form for a convolution, and can compute it.
+static bool suits(const qdq_conv *c, bool constant) {
+    const qdq_gemm *g = &c->gemm;
+    bool few = qdq_conv_has_lanes(c) && c->x_stride[LAST] == 1;
+    bool codes = g->kind == QDQ_GEMM_INTEGERS;
+    if (!g->depth || (!few && !c->transposed)) return false;
+    if (!constant && g->depth * c->group_outputs > QDQ_DIRECT_WEIGHTS) return false;
+    if (!order_fits(g)) return false;
+    return codes ? sums_are_small(g) : g->a_dtype == QDQ_FLOAT32;
+}
+
+static bool set_weights(qdq_direct *d, const qdq_op_context *ctx, const qdq_lowering *to,
+                        const qdq_gemm_known *known, size_t *bytes) {
+    qdq_gemm *g = &d->conv.gemm;
+    *bytes = 0;
+    d->weights = qdq_gemm_find_packed(g, ctx, to, known, QDQ_PACKED_DIRECT);
+    if (!d->weights) {
+        *bytes = d->conv.groups * g->depth * g->columns * sizeof *d->weights;
+        if (!pack_all(d, known, to->mempool) ||
+            !qdq_gemm_add_packed(g, ctx, to, known, QDQ_PACKED_DIRECT, d->weights))
+            return false;
+    }
+    return set_odd(d, to->mempool);
+}
+
+static bool lay_out(qdq_direct *d, const qdq_conv *c, const qdq_lowering *to) {
+    d->conv = *c;
+    for (int i = 0; i < DIMS; i++)
+        if (!set_axis(c, i, to->mempool, &d->axes[i])) return false;
+    const qdq_gemm *g = &c->gemm;
+    d->transposed_gemm = qdq_gemm_transposed(g);
+    d->kernels = qdq_direct_find(to->isas);
+    d->leaves_out = g->kind == QDQ_GEMM_FLOATS && g->order.sums == QDQ_SUM_CHAIN;
+    d->of_reals = g->epilogue == qdq_gemm_epilogue_float || g->epilogue == qdq_gemm_epilogue_scaled;
+    d->keeps_all = g->order.sums != QDQ_SUM_CHAIN;
+    return true;
+}
+
+bool qdq_conv_direct_stage(const qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
+                           qdq_stage *stage, bool *done) {
+    const qdq_gemm *g = &c->gemm;
+    qdq_gemm_known known;
+    *done = false;
+    if (ctx->inputs[g->weights.port].weight_codes) return true;
+    bool constant = qdq_gemm_constant_weights(g, ctx, &known);
+    if (!suits(c, constant)) return true;
+    qdq_direct *d = QDQ_MEMPOOL_NEW(to->mempool, qdq_direct);
+    size_t packed_bytes = 0;
+    if (!d || !lay_out(d, c, to)) return false;
+    if (!set_sizes(d)) return true;
+    if (constant && !set_weights(d, ctx, to, &known, &packed_bytes)) return false;
+    *done = true;
+    *stage = (qdq_stage){.params = d,
+                         .tensor_op = qdq_direct_run,
+                         .chunks = true,
+                         .units = g->batches.dims[0] * c->out[0] * d->channel_blocks * d->bands[0] *
+                                  d->bands[1],
+                         .cost = g->batch * g->rows * g->columns * g->depth,
+                         .packed = (uint64_t)constant << g->weights.port,
+                         .packed_bytes = packed_bytes};
+    return true;
+}

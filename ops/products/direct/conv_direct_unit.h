@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A unit of a direct convolution while it runs, and its planes.
+#ifndef QDQ_OPS_PRODUCTS_CONV_DIRECT_UNIT_H
+#define QDQ_OPS_PRODUCTS_CONV_DIRECT_UNIT_H
+
+#include "ops/products/direct/conv_direct.h"
+
+// A plane of the first dim under a window.
+typedef struct qdq_direct_slice {
+    size_t tap, at;  // SIZE_MAX: beyond the border
+} qdq_direct_slice;
+
+// Where the rows of a plane lie in x, from the first element of a channel on, and in the plane.
+typedef struct qdq_direct_place {
+    size_t from, to, rows, n;
+} qdq_direct_place;
+
+typedef struct qdq_direct_scratch {
+    _Alignas(64) float planes[QDQ_DIRECT_PLANES + QDQ_DIRECT_ROOM];
+    _Alignas(64) float sums[QDQ_DIRECT_SUMS + QDQ_DIRECT_ROOM];
+    _Alignas(64) float results[QDQ_DIRECT_RESULTS + QDQ_DIRECT_ROOM];
+    _Alignas(64) float other[QDQ_DIRECT_RESULTS + QDQ_DIRECT_ROOM];  // results in another form
+    float weights[QDQ_DIRECT_WEIGHTS];                               // that are not constant
+    bool odd[QDQ_DIRECT_OUTPUTS];                                    // their channels
+    qdq_direct_k k[QDQ_DIRECT_K];
+    qdq_direct_slice slices[QDQ_DIRECT_K];
+    qdq_direct_place places[QDQ_DIRECT_SLOTS];
+} qdq_direct_scratch;
+
+typedef struct qdq_direct_unit {
+    const qdq_direct *d;
+    const qdq_tensors *tensors;
+    qdq_direct_scratch *s;
+    size_t image, plane;                                    // plane: of y
+    size_t q[QDQ_MAX_SPATIAL], n[QDQ_MAX_SPATIAL];          // positions within phases
+    size_t out[QDQ_MAX_SPATIAL], results[QDQ_MAX_SPATIAL];  // positions of y
+    size_t channel, channels;
+    size_t slices, slots;  // slots: planes for each slice
+    int32_t zero_point;
+    size_t filled_group, filled_input;      // that planes hold
+    size_t listed[QDQ_MAX_SPATIAL], depth;  // the phase that k has, and its k
+} qdq_direct_unit;
+
+// Finds the planes under the windows of a unit, and makes them zeros.
+void qdq_direct_begin_planes(qdq_direct_unit *unit);
+
+// Fills the planes of the input channels begin..end of a group. What lies beyond the border stays
+// zeros.
+void qdq_direct_fill_planes(qdq_direct_unit *unit, size_t group, size_t begin, size_t end);
+
+#endif
