@@ -49,7 +49,7 @@ static const command_row commands[] = {
      1,
      1,
      run_bench,
-     {"bench graph.json --compile --vs-copy --json", "bench model.onnx --fast --steps"}},
+     {"bench graph.json --compile --vs-copy --json", "bench graph.json --fast --steps"}},
     {"convert",
      "GRAPH",
      "Write a graph as a JSON file or an ONNX model.",
