@@ -62,6 +62,7 @@ enum {
     QDQ_CONV_PANELS_POSITIONS = 8 * QDQ_GEMM_COLUMNS,  // of a unit
     QDQ_CONV_PANELS_LEAST = 65,                        // positions
     QDQ_CONV_PANELS_TAPS = 128,                        // most taps
+    QDQ_CONV_PANELS_WAYS = 8,                          // most tiles that share slots of weights
     QDQ_CONV_PANELS_UNITS = 2,                         // that a large product is cut into at least
 };
 

@@ -125,6 +125,14 @@ static void add_group(const job *j, size_t p, size_t k_block, size_t row, size_t
     if (chunk) g->orders->add(sums, STRIDE, w->chunk, rows);
 }
 
+// Tiles that share slots are not neighbours, and are added one by one.
+static void add_tiles(const job *j, size_t p, size_t k_block, size_t row, size_t rows) {
+    bool last = k_block + 1 == qdq_panels_k_blocks(&j->p->conv);
+    size_t most = last && j->p->ways > 1 ? QDQ_GEMM_ROWS : rows;
+    for (size_t r = 0; r < rows; r += most)
+        add_group(j, p, k_block, row + r, rows - r < most ? rows - r : most);
+}
+
 // The rows of a block from `row` on whose k block stays in L1.
 static size_t group_rows(const job *j, size_t row) {
     return j->block.rows - row < GROUP ? j->block.rows - row : GROUP;
@@ -148,7 +156,7 @@ static void add_k_block(const job *j, size_t k_block, size_t panels) {
         rows = group_rows(j, row);
         for (size_t p = 0; p < panels; p++) {
             ask_for_next(j, k_block, row + rows, p, panels);
-            add_group(j, p, k_block, row, rows);
+            add_tiles(j, p, k_block, row, rows);
         }
     }
 }
@@ -218,7 +226,7 @@ static bool pack(panels_params *p, const qdq_gemm_known *known, qdq_mempool *mem
     const qdq_gemm *g = &c->gemm;
     size_t count = g->weights.matrices * g->columns;
     packed_rows *to = QDQ_MEMPOOL_NEW(mempool, packed_rows);
-    float *rows = qdq_mempool_array(mempool, count * qdq_panels_k_blocks(c), DEPTH * sizeof *rows);
+    float *rows = qdq_mempool_array(mempool, g->weights.matrices * p->slots, DEPTH * sizeof *rows);
     if (!to || !rows) return false;
     *to = (packed_rows){.rows = rows, .finite = true, .least = INFINITY};
     p->weights = to;
@@ -242,6 +250,16 @@ static bool is_linear(const qdq_conv *c) {
     for (int d = DIMS; d-- > 0; stride *= c->out[d])
         if (c->out[d] > 1 && c->stride[d] * c->x_stride[d] != stride) return false;
     return true;
+}
+
+// Sets how many tiles share the slots of the last k block.
+static void set_slots(panels_params *p) {
+    const qdq_conv *c = &p->conv;
+    size_t blocks = qdq_panels_k_blocks(c), last = qdq_panels_k(c, blocks - 1);
+    size_t tiles = (c->group_outputs + QDQ_GEMM_ROWS - 1) / QDQ_GEMM_ROWS;
+    p->ways = 1;
+    while (p->ways < QDQ_CONV_PANELS_WAYS && last * 2 * p->ways <= DEPTH) p->ways *= 2;
+    p->slots = (blocks - 1) * c->group_outputs + (tiles + p->ways - 1) / p->ways * QDQ_GEMM_ROWS;
 }
 
 static bool has_border(const qdq_conv *c) {
@@ -284,10 +302,10 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
     p->leaves_out = g->order.sums == QDQ_SUM_CHAIN && has_border(c);
     p->position_blocks = (g->rows + POSITIONS - 1) / POSITIONS;
     set_row_blocks(p);
+    set_slots(p);
     p->weights = qdq_gemm_find_packed(g, ctx, to, &known, QDQ_PACKED_ROWS);
     if (!p->weights) {
-        packed_bytes =
-            g->weights.matrices * g->columns * qdq_panels_k_blocks(c) * QDQ_GEMM_ROW_BYTES;
+        packed_bytes = g->weights.matrices * p->slots * QDQ_GEMM_ROW_BYTES;
         if (!pack(p, &known, to->mempool) ||
             !qdq_gemm_add_packed(g, ctx, to, &known, QDQ_PACKED_ROWS, p->weights))
             return false;

@@ -13,7 +13,8 @@ enum {
     QDQ_PANELS_STRIDE = QDQ_CONV_PANELS_POSITIONS + QDQ_GEMM_COLUMNS,
 };
 
-// The weights of all groups: a k block of all output channels, then the next k block.
+// The weights of all groups: a k block of all output channels, then the next k block. In the last k
+// block, `ways` tiles of rows share their slots of QDQ_PANELS_DEPTH, one after the other.
 typedef struct qdq_panels_weights {
     float *rows;
     bool finite;   // all of them
@@ -24,8 +25,9 @@ typedef struct qdq_panels_params {
     qdq_conv conv;             // first
     qdq_gemm transposed_gemm;  // rows are output channels, columns positions
     const qdq_panels_weights *weights;
-    bool linear;      // position i begins i elements after the first
-    bool leaves_out;  // products beyond the border
+    bool linear;         // position i begins i elements after the first
+    bool leaves_out;     // products beyond the border
+    size_t ways, slots;  // slots: of all k blocks of a group
     size_t row_blocks, block_rows, position_blocks;
 } qdq_panels_params;
 
@@ -57,12 +59,16 @@ static inline size_t qdq_panels_k(const qdq_conv *c, size_t k_block) {
     return left < QDQ_PANELS_DEPTH ? left : QDQ_PANELS_DEPTH;
 }
 
-// The k block of a row, and of the rows after it.
+// The k block of a row, and of the rows after it: in the last k block those of its tile only.
 static inline float *qdq_panels_row(const qdq_panels_params *p, size_t matrix, size_t k_block,
                                     size_t row) {
     const qdq_conv *c = &p->conv;
-    size_t block = matrix * qdq_panels_k_blocks(c) + k_block;
-    return p->weights->rows + (block * c->group_outputs + row) * QDQ_PANELS_DEPTH;
+    size_t slot = matrix * p->slots + k_block * c->group_outputs, tile = row / QDQ_GEMM_ROWS;
+    if (k_block + 1 < qdq_panels_k_blocks(c))
+        return p->weights->rows + (slot + row) * QDQ_PANELS_DEPTH;
+    slot += tile / p->ways * QDQ_GEMM_ROWS + row % QDQ_GEMM_ROWS;
+    return p->weights->rows + slot * QDQ_PANELS_DEPTH +
+           tile % p->ways * (QDQ_PANELS_DEPTH / p->ways);
 }
 
 // Computes sums that are 0 next to a border again, if products that are left out there could have
