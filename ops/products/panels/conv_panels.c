@@ -8,7 +8,6 @@
 // changes no sum.
 #include "ops/products/panels/conv_panels.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "ops/products/gemm_read.h"
@@ -213,12 +212,21 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
 
 //---- Laying out -------------------------------------------------------------
 
-static void see(packed_rows *to, const float *weights, size_t n) {
+enum { FLT_MAX_BITS = 0x7F7FFFFF };
+
+// Magnitudes of weights as bits, which compare like the numbers.
+typedef struct magnitudes {
+    uint32_t most, least;  // least: that is not 0, less 1
+} magnitudes;
+
+static void see(magnitudes *m, const float *weights, size_t n) {
+    uint32_t most = m->most, least = m->least;
     for (size_t i = 0; i < n; i++) {
-        double size = weights[i] < 0 ? -(double)weights[i] : (double)weights[i];
-        if (!(size <= (double)FLT_MAX)) to->finite = false;
-        if (size > 0 && size < to->least) to->least = size;
+        uint32_t bits = qdq_float_bits(weights[i]) & 0x7FFFFFFF, less = bits - 1;
+        most = bits > most ? bits : most;
+        least = less < least ? less : least;
     }
+    *m = (magnitudes){most, least};
 }
 
 static bool pack(panels_params *p, const qdq_gemm_known *known, qdq_mempool *mempool) {
@@ -228,8 +236,9 @@ static bool pack(panels_params *p, const qdq_gemm_known *known, qdq_mempool *mem
     packed_rows *to = QDQ_MEMPOOL_NEW(mempool, packed_rows);
     float *rows = qdq_mempool_array(mempool, g->weights.matrices * p->slots, DEPTH * sizeof *rows);
     if (!to || !rows) return false;
-    *to = (packed_rows){.rows = rows, .finite = true, .least = INFINITY};
+    *to = (packed_rows){.rows = rows};
     p->weights = to;
+    magnitudes all = {0, UINT32_MAX};
     qdq_gemm_reader w = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), mempool);
     bool done = qdq_gemm_reader_read_all(&w, count * g->depth);
     for (size_t i = 0; done && i < count; i++) {
@@ -237,9 +246,12 @@ static bool pack(panels_params *p, const qdq_gemm_known *known, qdq_mempool *mem
         for (size_t b = 0; b < qdq_panels_k_blocks(c); b++) {
             float *row = qdq_panels_row(p, i / g->columns, b, i % g->columns);
             qdq_gemm_column(g, &from, i % g->columns, b * DEPTH, qdq_panels_k(c, b), row);
-            see(to, row, qdq_panels_k(c, b));
+            see(&all, row, qdq_panels_k(c, b));
         }
     }
+    to->finite = all.most <= FLT_MAX_BITS;
+    to->least =
+        all.least == UINT32_MAX ? (double)INFINITY : (double)qdq_float_from_bits(all.least + 1);
     qdq_gemm_reader_close(&w);
     return done;
 }
