@@ -73,14 +73,14 @@ static void fill(const qdq_pool_params *p, void *y, size_t n) {
 static void load(const qdq_pool_params *p, const char *x, size_t step, void *y, size_t n) {
     qdq_pool_load_fn *fn = p->kernels->load[p->kind];
     float wide[DECODED];
-    if (p->kind == QDQ_POOL_BYTES || p->dtype == QDQ_FLOAT32) {
+    if (p->kind == QDQ_POOL_BYTES || p->x_dtype == QDQ_FLOAT32) {
         fn(x, step, p->sign, y, n);
         return;
     }
     size_t most = (DECODED - 1) / step + 1;
     for (size_t i = 0, count; i < n; i += count) {
         count = lesser(n - i, most);
-        qdq_decode_float(p->dtype, x + i * step * p->size, wide, (count - 1) * step + 1);
+        qdq_decode_float(p->x_dtype, x + i * step * p->x_size, wide, (count - 1) * step + 1);
         fn(wide, step, p->sign, element(p, y, i), count);
     }
 }
@@ -100,14 +100,14 @@ static void pack_phase(const block *b, const char *row, const stretch *in, void 
     const qdq_pool_params *p = b->p;
     size_t stride = p->axes[2].stride, first = in->first, last = in->last;
     size_t extent = b->count + p->axes[2].most_shift;
-    const char *x = row + (in->pixel * p->channels + b->channel) * p->size;
+    const char *x = row + (in->pixel * p->channels + b->channel) * p->x_size;
     if (first) fill(p, y, first * b->channels);
     if (p->channels == 1)
         load(p, x, stride, element(p, y, first), last - first);
     else if (b->channels == p->channels && stride == 1)
         load(p, x, 1, element(p, y, first * b->channels), (last - first) * b->channels);
     else
-        for (size_t i = first; i < last; i++, x += stride * p->channels * p->size)
+        for (size_t i = first; i < last; i++, x += stride * p->channels * p->x_size)
             load(p, x, 1, element(p, y, i * b->channels), b->channels);
     if (last < extent) fill(p, element(p, y, last * b->channels), (extent - last) * b->channels);
 }
@@ -124,15 +124,15 @@ static void pack_pair(const block *b, const char *row, const stretch *pair, void
         void *to = k ? z : y;
         size_t before = lesser(first, in->last) - in->first;
         if (in->first) fill(p, to, in->first);
-        if (before) load(p, row + in->pixel * p->size, 2, element(p, to, in->first), before);
+        if (before) load(p, row + in->pixel * p->x_size, 2, element(p, to, in->first), before);
         if (last < in->last && last >= first)
-            load(p, row + (in->pixel + 2 * (last - in->first)) * p->size, 2, element(p, to, last),
+            load(p, row + (in->pixel + 2 * (last - in->first)) * p->x_size, 2, element(p, to, last),
                  in->last - last);
         if (in->last < extent) fill(p, element(p, to, in->last), extent - in->last);
     }
     if (first < last)
         p->kernels->load_pairs[p->kind](
-            row + (pair[0].pixel + 2 * (first - pair[0].first)) * p->size, p->sign,
+            row + (pair[0].pixel + 2 * (first - pair[0].first)) * p->x_size, p->sign,
             element(p, y, first), element(p, z, first), last - first);
 }
 
@@ -140,10 +140,10 @@ static void pack_pair(const block *b, const char *row, const stretch *pair, void
 static void pack(const block *b, size_t depth, size_t i0, size_t j0, void *packed) {
     const qdq_pool_params *p = b->p;
     const qdq_pool_axis *h = &p->axes[1], *w = &p->axes[2];
-    size_t row_bytes = w->in * p->channels * p->size;
+    size_t row_bytes = w->in * p->channels * p->x_size;
     stretch along[TAPS];
     bool pairs = w->stride == 2 && w->phases == 2 && p->channels == 1 &&
-                 (p->kind == QDQ_POOL_BYTES || p->dtype == QDQ_FLOAT32);
+                 (p->kind == QDQ_POOL_BYTES || p->x_dtype == QDQ_FLOAT32);
     for (size_t k = 0; k < w->phases; k++)
         along[k] = stretch_of(b, b->column * w->stride + j0 * w->dilation + w->residue[k]);
     for (size_t hp = 0; hp < h->phases; hp++)
@@ -223,10 +223,10 @@ static void set_divisors(const block *b, double others, double *divisors) {
 static void store_run(const qdq_pool_params *p, const void *from, qdq_chunks *y, size_t at,
                       size_t n) {
     void *room = qdq_chunks_room(y, at, n);
-    if (p->kind == QDQ_POOL_BYTES || p->dtype == QDQ_FLOAT32)
-        memcpy(room, from, n * p->size);
+    if (p->kind == QDQ_POOL_BYTES || p->y_dtype == QDQ_FLOAT32)
+        memcpy(room, from, n * p->result_size);
     else
-        qdq_encode_float(p->dtype, from, room, n, NULL);
+        qdq_encode_float(p->y_dtype, from, room, n, NULL);
 }
 
 // Stores a row of windows, `from` on, to y, where the row begins at element `at`.
@@ -258,7 +258,7 @@ static void store_means(const block *b, scratch *s, size_t row, qdq_chunks *y, s
     const qdq_pool_params *p = b->p;
     const void *sums = element(p, s->joined, row * b->pitch);
     size_t n = b->count * b->channels;
-    bool direct = p->dtype == QDQ_FLOAT32 && b->channels == p->channels;
+    bool direct = p->y_dtype == QDQ_FLOAT32 && b->channels == p->channels;
     float *to = direct ? qdq_chunks_room(y, at, n) : s->results;
     if (p->kind == QDQ_POOL_FLOATS)
         p->kernels->divide_floats(sums, s->divisors, to, n);
@@ -300,7 +300,7 @@ static void run_band(const qdq_pool_params *p, const void *x, scratch *s, qdq_ch
     size_t of_depth = bands / a[0].out;
     block b = {.p = p, .depth = band / of_depth, .row = band % of_depth * h->span};
     b.rows = lesser(h->span, h->out - b.row), b.extent = b.rows + h->most_shift;
-    b.x = (const char *)x + plane * a[0].in * h->in * w->in * p->channels * p->size;
+    b.x = (const char *)x + plane * a[0].in * h->in * w->in * p->channels * p->x_size;
     for (b.column = 0; b.column < w->out; b.column += b.count)
         for (b.channel = 0; b.channel < p->channels; b.channel += b.channels) {
             b.count = lesser(w->span, w->out - b.column);
@@ -317,7 +317,7 @@ void qdq_pool_run(const void *params, const qdq_tensors *tensors, size_t begin, 
     const qdq_pool_params *p = params;
     qdq_chunks y;
     scratch s;
-    qdq_chunks_begin(&y, tensors, p->dtype);
+    qdq_chunks_begin(&y, tensors, p->y_dtype);
     for (size_t unit = begin; unit < end; unit++) run_band(p, tensors->x[0], &s, &y, unit);
     qdq_chunks_end(&y);
 }

@@ -27,14 +27,14 @@ typedef struct qdq_pool_params {
     qdq_pool_kind kind;
     const qdq_pool_kernels *kernels;
     bool exclude_pad, channels_last;
-    qdq_dtype dtype;  // of x and y
-    size_t channels;  // neighbours in memory: 1 unless they are last
-    size_t part;      // of the channels: computed together
+    qdq_dtype x_dtype, y_dtype;  // they may differ if floats are stored as bfloat16
+    size_t channels;             // neighbours in memory: 1 unless they are last
+    size_t part;                 // of the channels: computed together
     qdq_pool_axis axes[QDQ_MAX_SPATIAL];
-    float lowest;  // of the dtype
+    float lowest;  // of y
     uint8_t sign;  // XOR with it maps codes to unsigned numbers of the same order
-    // Of an element: in x and y, packed, and before it is encoded. Set by qdq_pool_set_bands.
-    size_t size, packed_size, result_size;
+    // Of an element: in x, packed, and before it is encoded. Set by qdq_pool_set_bands.
+    size_t x_size, packed_size, result_size;
 } qdq_pool_params;
 
 // The part of the window at position `at`, counted from the start of the padding, that lies in x.

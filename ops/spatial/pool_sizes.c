@@ -76,7 +76,7 @@ static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
 bool qdq_pool_set_bands(qdq_mempool *mempool, qdq_pool_params *p) {
     qdq_pool_axis *h = &p->axes[1], *w = &p->axes[2];
     static const size_t sizes[QDQ_POOL_KINDS] = {sizeof(int32_t), 1, sizeof(float), sizeof(double)};
-    p->size = qdq_dtype_size(p->dtype), p->packed_size = sizes[p->kind];
+    p->x_size = qdq_dtype_size(p->x_dtype), p->packed_size = sizes[p->kind];
     p->result_size = p->kind == QDQ_POOL_BYTES ? 1 : sizeof(float);
     p->part = lesser(p->channels, QDQ_POOL_CHANNELS);
     h->taps = lesser(h->kernel, QDQ_POOL_TAPS), w->taps = lesser(w->kernel, QDQ_POOL_TAPS);

@@ -104,7 +104,8 @@ static size_t lower_as(const qdq_op_context *ctx, const qdq_lowering *to, qdq_st
     *p = (qdq_pool_params){.kind = kind_of(ctx, to, max),
                            .kernels = qdq_pool_find(to->isas),
                            .exclude_pad = a->exclude_pad == QDQ_TRUE,
-                           .dtype = dtype,
+                           .x_dtype = ctx->inputs[0].type.dtype,
+                           .y_dtype = dtype,
                            .channels = last ? image.channels : 1,
                            .lowest = lowest_of(dtype),
                            .sign = (uint8_t)(qdq_dtype_get(dtype)->least < 0 ? 0x80 : 0)};

@@ -347,6 +347,45 @@ static void pools_cross_their_bands(void **unused) {
     }
 }
 
+// Floats that are stored as bfloat16: x is float32 and y bfloat16, or the other way round. Means of
+// four multiples of 4 are bfloat16 numbers.
+static void pools_read_and_store_other_floats(void **unused) {
+    (void)unused;
+    for (uint64_t i = 0; i < 8; i++) {
+        uint64_t state = large_state(i);
+        pool p = {.max = i % 2,
+                  .dtype = QDQ_FLOAT32,
+                  .x = {.format = i & 2 ? QDQ_NCX : QDQ_NXC,
+                        .spatial = 2,
+                        .batch = 2,
+                        .channels = 3,
+                        .size = {1, 6, 40}},
+                  .kernel = {1, 2, 2},
+                  .stride = {1, 2, 2},
+                  .dilation = {1, 1, 1}};
+        assert_true(size_pool(&p));
+        large_graph c;
+        tensor *x;
+        large_graph_begin(&c, "");
+        say_pool(&c, &p, p.dtype);
+        c.short_numbers = true;
+        large_value v = {large_input(&c, p.dtype, large_image_shape(&p.x), &x), {0}};
+        large_fill_whole(x, &state, 25);
+        for (size_t k = 0; k < tensor_count(x); k++) large_put(x, k, 4 * tensor_at(x, k));
+        v.numbers = large_like(x, p.dtype);
+        memcpy(v.numbers.data, x->data, tensor_count(x) * sizeof(float));
+        if (i & 4) large_relu(&c, &v);
+        double *numbers = numbers_of(&v.numbers);
+        p.numbers = numbers;
+        tensor y = large_image_of(&p.y, p.dtype, pool_element, &p);
+        large_replace(&v, add_pool(&p, c.graph, v.value), y);
+        if (!(i & 4)) large_relu(&c, &v);
+        large_output(&c, v.value, v.numbers);
+        free(numbers);
+        large_graph_check(&c, i);
+    }
+}
+
 // Rows shorter than the stride and the window, so that a window may skip one.
 static void windows_reach_over_short_rows(void **unused) {
     (void)unused;
@@ -447,6 +486,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(pools_cross_their_lanes_of_positions),
         cmocka_unit_test(windows_cross_their_taps),
         cmocka_unit_test(pools_cross_their_bands),
+        cmocka_unit_test(pools_read_and_store_other_floats),
         cmocka_unit_test(windows_reach_over_short_rows),
         cmocka_unit_test(interpolations_cross_their_lanes),
         cmocka_unit_test(interpolations_cross_their_rows),
