@@ -124,6 +124,7 @@ typedef void qdq_gemm_decode_fn(const qdq_gemm_weight_part *part);
 
 typedef struct qdq_gemm_kernel {
     qdq_isa isa;
+    bool widens_bytes;  // in every tile, so that many rows are faster as int16_t
     const char *name;
     qdq_gemm_part_fn *part[QDQ_GEMM_KINDS];
     qdq_gemm_lanes_fn *lanes, *bfloat_lanes;
@@ -135,7 +136,6 @@ typedef struct qdq_gemm_kernel {
     qdq_gemm_decode_fn *decode, *multiply_codes;
     // Called before the first part of bytes that a thread multiplies and after the last; or NULL.
     void (*enter)(void), (*leave)(void);
-    bool widens_bytes;  // in every tile, so that many rows are faster as int16_t
 } qdq_gemm_kernel;
 
 // The kernels of this build, from the plainest to the best.

@@ -14,28 +14,28 @@ QDQ_GEMM_DECLARE_INTEGERS(neon_dot)
 
 // A row takes its functions from several instruction sets: `integers`, `bytes` and `bfloats` say
 // from which it has the products of those elements, `base` says it for all other functions. The
-// last columns are `enter`, `leave` and `widens_bytes`.
+// last columns are `widens_bytes`, `enter` and `leave`.
 //
 // The AMX row multiplies bfloat16 as AVX512 does: on the machine with AMX that was measured,
 // VDPBF16PS takes longer than the multiply-adds that it stands for.
 // clang-format off
-#define GEMM(ISA, isa, integers, bytes, bfloats, base, ...) {QDQ_ISA_##ISA, "qdq_gemm_" #isa, \
+#define GEMM(ISA, isa, integers, bytes, bfloats, base, widens_bytes, ...) {QDQ_ISA_##ISA, widens_bytes, "qdq_gemm_" #isa, \
     {[QDQ_GEMM_FLOATS] = qdq_gemm_floats_##base, [QDQ_GEMM_INTEGERS] = qdq_gemm_integers_##integers, \
      [QDQ_GEMM_BYTES] = qdq_gemm_bytes_##bytes, [QDQ_GEMM_BFLOATS] = qdq_gemm_bfloats_##bfloats}, \
     qdq_gemm_lanes_##base, qdq_gemm_bfloat_lanes_##base, qdq_gemm_integer_lanes_##base, \
     qdq_gemm_lines_##base, qdq_gemm_reals_##base, qdq_gemm_widen_##base, qdq_gemm_narrow_##base, \
      qdq_gemm_decode_##base, qdq_gemm_multiply_codes_##base, __VA_ARGS__}
 static const qdq_gemm_kernel gemms[] = {
-    GEMM(PORTABLE, portable, portable, portable, portable, portable, NULL, NULL, false),
+    GEMM(PORTABLE, portable, portable, portable, portable, portable, false, NULL, NULL),
 #if defined(QDQ_SIMD_X86)
-    GEMM(AVX2, avx2, avx2, avx2, avx2, avx2, NULL, NULL, true),
-    GEMM(AVX_VNNI, avx_vnni, avx_vnni, avx_vnni, avx2, avx2, NULL, NULL, false),
-    GEMM(AVX512, avx512, avx512, avx512, avx512, avx512, NULL, NULL, false),
-    GEMM(AVX512_BF16, avx512_bf16, avx512, avx512, avx512_bf16, avx512, NULL, NULL, false),
-    GEMM(AMX, amx, avx512, amx, avx512, avx512, qdq_gemm_enter_amx, qdq_gemm_leave_amx, false),
+    GEMM(AVX2, avx2, avx2, avx2, avx2, avx2, true, NULL, NULL),
+    GEMM(AVX_VNNI, avx_vnni, avx_vnni, avx_vnni, avx2, avx2, false, NULL, NULL),
+    GEMM(AVX512, avx512, avx512, avx512, avx512, avx512, false, NULL, NULL),
+    GEMM(AVX512_BF16, avx512_bf16, avx512, avx512, avx512_bf16, avx512, false, NULL, NULL),
+    GEMM(AMX, amx, avx512, amx, avx512, avx512, false, qdq_gemm_enter_amx, qdq_gemm_leave_amx),
 #elif defined(QDQ_SIMD_NEON)
-    GEMM(NEON, neon, neon, neon, neon, neon, NULL, NULL, false),
-    GEMM(NEON_DOT, neon_dot, neon_dot, neon_dot, neon, neon, NULL, NULL, false),
+    GEMM(NEON, neon, neon, neon, neon, neon, false, NULL, NULL),
+    GEMM(NEON_DOT, neon_dot, neon_dot, neon_dot, neon, neon, false, NULL, NULL),
 #endif
 };
 // clang-format on

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "ops/products/gemm.h"
+#include "runtime/numerics/dtype.h"
 #include "tests/ops/large_graph.h"
 
 typedef enum granularity { PER_TENSOR, PER_COLUMN, PER_K, PER_BLOCK, GRANULARITIES } granularity;
@@ -126,7 +127,7 @@ static void check(const row_case *c, const char *target, float (*sum)(const row_
             run(c, target, qdq_isa_get(isa).name, threads, y);
             for (size_t j = 0; j < (size_t)c->columns; j++) {
                 float want = sum(c, j);
-                if (memcmp(&y[j], &want, sizeof want) != 0)
+                if (qdq_float_bits(y[j]) != qdq_float_bits(want))
                     fail_msg("%s, scales %d, [%lld, %lld], block %lld, %s, %s, %d threads: "
                              "column %zu is %.9g, wanted %.9g",
                              qdq_dtype_name(c->dtype), (int)c->by, (long long)c->depth,
