@@ -445,33 +445,40 @@ static void interpolations_cross_their_rows(void **unused) {
     }
 }
 
-static void random_image(large_image *x, uint64_t *state, size_t lanes) {
+// Width, or channels if they are neighbours, lie around these sizes.
+static void random_image(large_image *x, uint64_t *state, size_t width, size_t channels) {
     *x = (large_image){.format = large_pick(state, 2) ? QDQ_NCX : QDQ_NXC,
                        .spatial = 1 + (int)large_pick(state, LARGE_DIMS),
                        .batch = 1 + large_pick(state, 3),
                        .channels = 1 + large_pick(state, 6),
                        .size = {1, 1, 1}};
     for (int d = LARGE_DIMS - x->spatial; d < LARGE_DIMS; d++)
-        x->size[d] = 1 + large_pick(state, 9);
-    *(x->format == QDQ_NCX ? &x->size[2] : &x->channels) = large_near(state, lanes);
+        x->size[d] = 1 + large_pick(state, x->spatial == 3 ? 5 : 9);
+    if (x->format == QDQ_NCX)
+        x->size[2] = large_near(state, width);
+    else
+        x->channels = large_near(state, channels);
 }
 
 static void random_windows_agree(void **unused) {
+    enum { CHANNELS = 64 };
     (void)unused;
     for (size_t i = 0; i < large_cases.count; i++) {
         uint64_t seed = large_cases.seed + i, state = large_state(seed);
         size_t kind = large_pick(&state, 4);
         if (kind == 3) {
             resize r;
-            random_image(&r.x, &state, QDQ_INTERPOLATE_LANES);
+            random_image(&r.x, &state, QDQ_INTERPOLATE_LANES, CHANNELS);
             r.y = r.x;
-            for (int d = LARGE_DIMS - r.x.spatial; d < LARGE_DIMS; d++)
-                r.y.size[d] = large_near(&state, d == 2 ? QDQ_INTERPOLATE_LANES : 4);
+            for (int d = LARGE_DIMS - r.x.spatial; d < LARGE_DIMS; d++) {
+                bool wide = d == 2 && r.x.format == QDQ_NCX;
+                r.y.size[d] = large_near(&state, wide ? QDQ_INTERPOLATE_LANES : 4);
+            }
             check_resize(&r, &state, seed);
             continue;
         }
         pool p = {.dtype = dtypes[large_pick(&state, 3)]};
-        random_image(&p.x, &state, QDQ_POOL_LANES);
+        random_image(&p.x, &state, QDQ_POOL_LANES, QDQ_POOL_CHANNELS);
         random_window(&p, &state);
         if (kind)
             check_pool(&p, &state, seed);
