@@ -125,7 +125,7 @@ typedef struct lanes {
     size_t n;
     const size_t *before, *after;  // their neighbours, as elements of a row of x
     const double *weights;         // of `after`
-    // Where these are, if channels are neighbours.
+    // Their places, if channels are neighbours.
     size_t own_before[LANES], own_after[LANES];
     double own_weights[LANES];
     // Rows of x interpolated along the last dim: row (d, h) is rows[d % 2][h % 2], once it has been

@@ -33,7 +33,7 @@ typedef struct qdq_pool_params {
     qdq_pool_axis axes[QDQ_MAX_SPATIAL];
     float lowest;  // of y
     uint8_t sign;  // XOR with it maps codes to unsigned numbers of the same order
-    // Of an element: in x, packed, and before it is encoded. Set by qdq_pool_set_bands.
+    // The bytes of an element: in x, packed, before it is encoded. Set by qdq_pool_set_bands.
     size_t x_size, packed_size, result_size;
 } qdq_pool_params;
 

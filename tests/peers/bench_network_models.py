@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks of real architecture and size for bench_networks.py, as ONNX models with seeded weights: images (ResNet-50,
-MobileNetV2, U-Net), BERT, and one step of a language model. Weights keep the spread of activations near 1, so that
+MobileNetV2, U-Net), BERT, and one step of a decoder. Weights keep the spread of activations near 1, so that
 quantized versions have sensible scales."""
 
 import numpy as np
@@ -157,7 +157,7 @@ def bert(layers, int4=False, tokens=128, width=768, heads=12):
     return b.model({"x": (1, tokens, width)}, [x])
 
 
-def language_step(layers=4, past=512, width=2048, heads=32, shared=4, inner=5632):
+def decoder_step(layers=4, past=512, width=2048, heads=32, shared=4, inner=5632):
     """One token after 512: keys and values are inputs, and heads share them; int4 weights. Without embedding and vocabulary."""
     b = Builder()
     x, size, inputs, outputs = "x", width // heads, {"x": (1, 1, width)}, []

@@ -42,10 +42,10 @@ BUILT = {
     "U-Net 256": networks.unet,
     "BERT-base, 2 layers": lambda: networks.bert(2),
     "BERT-base, 12 layers, int4": lambda: networks.bert(12, int4=True),
-    "language model step, int4": networks.language_step,
+    "decoder step, int4": networks.decoder_step,
 }
 PACKAGED = {"PP-OCRv4 detector 320": "rapidocr detector", "nudenet 320": "nudenet", "magika": "magika"}
-ONLY_FLOAT = ("BERT-base, 12 layers, int4", "language model step, int4")
+ONLY_FLOAT = ("BERT-base, 12 layers, int4", "decoder step, int4")
 RUNS = 3  # of each in a round
 
 

@@ -62,7 +62,7 @@ DIRECT_TILE(8, 2)
 DIRECT_TILE(8, 3)
 #endif
 
-// The tiles of a count of outputs: those of 1, 2, 3 and 4 vectors, and the widest.
+// The tile functions for a count of outputs: for 1, 2, 3 and 4 vectors, and the widest.
 typedef struct direct_tiles {
     size_t outputs, wide;
     direct_tile_fn *tiles[5], *widest;

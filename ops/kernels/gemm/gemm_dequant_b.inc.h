@@ -167,7 +167,7 @@ enum { CODE_ALL_VECS = 2 * CODE_VECS, CODE_AT_ONCE = LANES == 16 ? CODE_ALL_VECS
 #define CODE_EACH_AT_ONCE _Pragma("GCC unroll 4") for (size_t v = 0; v < CODE_AT_ONCE; v++)
 #define CODE_INLINE static inline __attribute__((always_inline))
 
-// What a call to one of the functions below is compiled for.
+// The functions below are compiled for each form.
 typedef struct code_form {
     bool halves, by_row, fours;
     size_t first;  // vector of columns

@@ -10,7 +10,7 @@
 // `join` computes whole vectors: it reads and writes up to this many elements more than n.
 enum { QDQ_POOL_ROOM = 128 };
 
-// What elements of x are packed as, and how windows join them.
+// The packed form of elements of x, and how windows join them.
 typedef enum qdq_pool_kind {
     QDQ_POOL_KEYS,     // int32_t in the order of the floats, -0 below +0, NaN above all: greatest
     QDQ_POOL_BYTES,    // codes as unsigned bytes of the same order: greatest

@@ -29,7 +29,7 @@ enum {
     QDQ_DIRECT_K = 2048,        // k at a time
     QDQ_DIRECT_OUTPUTS = 16,    // of a group, computed together
     QDQ_DIRECT_CHANNELS = 64,   // of a unit
-    QDQ_DIRECT_SLOTS = 64,      // planes of a channel, without those of the first dim
+    QDQ_DIRECT_SLOTS = 64,      // planes of a channel, for one place in the first dim
 };
 
 // A tap of a dim: output position `out_step` * q + `out_phase` takes element

@@ -10,7 +10,7 @@ typedef struct qdq_direct_slice {
     size_t tap, at;  // SIZE_MAX: beyond the border
 } qdq_direct_slice;
 
-// Where the rows of a plane lie in x, from the first element of a channel on, and in the plane.
+// The places of a row of a plane: in x, from the first element of a channel on, and in the plane.
 typedef struct qdq_direct_place {
     size_t from, to, rows, n;
 } qdq_direct_place;

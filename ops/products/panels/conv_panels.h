@@ -59,7 +59,7 @@ static inline size_t qdq_panels_k(const qdq_conv *c, size_t k_block) {
     return left < QDQ_PANELS_DEPTH ? left : QDQ_PANELS_DEPTH;
 }
 
-// The k block of a row, and of the rows after it: in the last k block those of its tile only.
+// The k block of a row. The rows after it follow; in the last k block only the rows of its tile.
 static inline float *qdq_panels_row(const qdq_panels_params *p, size_t matrix, size_t k_block,
                                     size_t row) {
     const qdq_conv *c = &p->conv;
