@@ -51,8 +51,10 @@ static void describe_tensor_op(const qdq_draft *of, const qdq_draft_step *draft,
     append(l, " -> ", node->op->name, node->name);
     if (draft->on_integers) append(l, " ", "", "on codes");
     info->on_integers = draft->on_integers;
-    info->node = draft->on_integers ? (size_t)(node - graph->nodes) : 0;
+    info->scales_later = draft->tensor_op->scales_later;
+    info->node = info->on_integers || info->scales_later ? (size_t)(node - graph->nodes) : 0;
     describe_known(of, draft, l);
+    if (info->scales_later) append(l, ", ", "", "scaled later");
     for (size_t i = 0; i < tensor_op->y_count; i++) {
         if (tensor_op->y[i].place.kind == QDQ_PLACE_OUTPUT)
             append(l, " -> ", to_caller(of, info), graph->outputs[tensor_op->y[i].place.at].name);

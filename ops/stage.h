@@ -14,6 +14,7 @@ typedef struct qdq_lowering {
     qdq_numerics numerics;      // how the target computes this node
     uint32_t isas;              // instruction sets, of runtime/base/cpu.h
     qdq_mempool *mempool;       // owns everything that stages point to
+    bool fast;                  // bits may differ from those of the graph
     struct qdq_shared *shared;  // packed constants (ops/products/shared_packs.h); NULL: none
     // The operand that the node's link should take as x, because the chain that makes it can be
     // extended. Any operand if it makes no difference, by convention 0.
@@ -25,7 +26,7 @@ typedef enum qdq_origin { QDQ_FROM_NUMBERS, QDQ_FROM_INPUT, QDQ_FROM_OUTPUT } qd
 // A parameter of a stage, such as a scale: known numbers, or the elements of a port.
 typedef struct qdq_stage_param {
     bool is_int;
-    qdq_grid grid;
+    const qdq_grid *grid;  // in the mempool of the lowering, or qdq_grid_whole
     size_t count;
     qdq_origin origin;
     const uint32_t *values;  // QDQ_FROM_NUMBERS: bits of float32 or int32
@@ -44,16 +45,17 @@ typedef struct qdq_stage {
     qdq_stage_param stage_params[QDQ_MAX_STAGE_PARAMS];
     size_t stage_param_count;
     const qdq_reduce_fns *reduce;
-    qdq_grid grid;  // of a reduction
+    const qdq_grid *grid;  // of a reduction
     size_t results[QDQ_MAX_REDUCED];
     size_t result_count;
     qdq_tensor_op_fn *tensor_op;
     size_t units, cost;  // of the tensor op; runtime/exec/plan.h has their meaning
-    bool chunks;         // the tensor op hands output 0 to a sink in chunks if it is given one
     // A bit for each input that `params` holds packed, in packed_bytes altogether: the function
     // does not read these inputs.
     uint64_t packed;
     size_t packed_bytes;
+    bool chunks;        // the tensor op hands output 0 to a sink in chunks if it is given one
+    bool scales_later;  // `fast`: the tensor op multiplies codes and scales their sums
 } qdq_stage;
 
 #endif

@@ -25,7 +25,10 @@ static qdq_tensor_info info_of(const qdq_compiler *c, const char *name, qdq_type
 static qdq_status list_io(qdq_compiler *c) {
     const qdq_graph *graph = c->draft.graph;
     qdq_plan *plan = c->plan;
-    plan->inputs = qdq_mempool_array(&plan->mempool, graph->value_count, sizeof *plan->inputs);
+    size_t inputs = 0;
+    for (size_t i = 1; i < graph->value_count; i++)
+        inputs += graph->values[i].kind == QDQ_VALUE_INPUT;
+    plan->inputs = qdq_mempool_array(&plan->mempool, inputs, sizeof *plan->inputs);
     plan->outputs = qdq_mempool_array(&plan->mempool, graph->output_count, sizeof *plan->outputs);
     if (!plan->inputs || !plan->outputs) return qdq_draft_stopped(&c->draft, c->err);
     for (size_t i = 1; i < graph->value_count; i++) {

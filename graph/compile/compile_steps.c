@@ -125,9 +125,9 @@ static qdq_link link_of(qdq_compiler *c, const qdq_draft_link *draft, uint32_t x
     else
         link.store = place_of_made(c, y);
     if (link.copies && !link.store.kind) link.fn = NULL;
-    // qdq_join_links may need one parameter even where the stage has none: its table.
-    link.stage_params = qdq_mempool_array(&c->plan->mempool, stage_params ? stage_params : 1,
-                                          sizeof *link.stage_params);
+    if (!stage_params) return link;
+    link.stage_params =
+        qdq_mempool_array(&c->plan->mempool, stage_params, sizeof *link.stage_params);
     if (!link.stage_params) return link;
     link.stage_param_count = stage_params;
     set_params(c, draft->stage, draft->sources, c->draft.values[x].type.shape, link.stage_params);
@@ -145,7 +145,7 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
                            .grid = stage->grid,
                            .result_count = stage->result_count};
     set_params(c, stage, draft->reduce_sources, (qdq_shape){0}, reduce->stage_params);
-    size_t bytes = stage->grid.count * stage->reduce->state_bytes;
+    size_t bytes = stage->grid->count * stage->reduce->state_bytes;
     reduce->partials = blocks < MAX_PARTIALS ? blocks : MAX_PARTIALS;
     if (reduce->partials > MAX_STATE_BYTES / bytes)
         reduce->partials = MAX_STATE_BYTES / bytes ? MAX_STATE_BYTES / bytes : 1;
@@ -153,7 +153,7 @@ static const qdq_reduce *reduce_of(qdq_compiler *c, const qdq_draft_step *draft,
     for (size_t k = 0; k < stage->result_count; k++) {
         reduce->results[k] = c->located[draft->results[k]];
         reduce->results[k].place = place_of_made(c, draft->results[k]);
-        reduce->results_offset[k] = reserve(c, stage->grid.count, 4);
+        reduce->results_offset[k] = reserve(c, stage->grid->count, 4);
     }
     return reduce;
 }

@@ -84,5 +84,6 @@ qdq_lowering qdq_draft_lowering(const qdq_draft *draft, const qdq_op_context *ct
                                             : qdq_target_numerics(&draft->version, ctx),
         .isas = draft->isas,
         .mempool = mempool,
+        .fast = draft->options.fast,
     };
 }

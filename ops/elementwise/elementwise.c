@@ -10,13 +10,18 @@
 
 enum { PART = QDQ_ELEMENTS_PART, UNIT = QDQ_ELEMENTS_UNIT, MAX_OPERANDS = 3 };
 
-// An operand: its type, and the strides that find the operand of an element of y.
 typedef struct operand {
     bool given;
     qdq_dtype dtype;
     size_t port;
-    size_t strides[QDQ_MAX_RANK];  // in elements, per dim of y; 0 if broadcast
 } operand;
+
+// The places of the operands of an element of y, for a tensor op.
+typedef struct operand_layout {
+    qdq_shape shape;                             // of y
+    size_t strides[MAX_OPERANDS][QDQ_MAX_RANK];  // in elements, per dim of y; 0 if broadcast
+    size_t row;  // elements of y whose operands lie contiguously, or are all one
+} operand_layout;
 
 typedef struct elements_params {
     qdq_elementwise_fn *fn;
@@ -25,8 +30,7 @@ typedef struct elements_params {
     qdq_dtype y_dtype;
     bool on_chip;  // `fn` computes as a chip does
     operand operands[MAX_OPERANDS];
-    qdq_shape shape;  // of y
-    size_t row;       // tensor ops: elements of y whose operands lie contiguously, or are all one
+    const operand_layout *layout;  // tensor ops
     // Links: the operand that is x, and the views of the other operands.
     size_t x;
     size_t view[MAX_OPERANDS];
@@ -136,11 +140,11 @@ static void run_link(const void *params, const qdq_view *views, const void *x, v
 
 // Used if both operands are broadcast, and for two operands of 64 bits: parameters of links
 // have 32. A part never crosses a row.
-static size_t operand_at(const operand *o, qdq_shape shape, size_t at) {
+static size_t operand_at(const operand_layout *layout, size_t which, size_t at) {
     size_t where = 0;
-    for (int i = shape.rank - 1; i >= 0; i--) {
-        where += at % (size_t)shape.dims[i] * o->strides[i];
-        at /= (size_t)shape.dims[i];
+    for (int i = layout->shape.rank - 1; i >= 0; i--) {
+        where += at % (size_t)layout->shape.dims[i] * layout->strides[which][i];
+        at /= (size_t)layout->shape.dims[i];
     }
     return where;
 }
@@ -151,7 +155,7 @@ static const void *gather(const elements_params *p, size_t which, const void *me
     const operand *o = &p->operands[which];
     qdq_registers registers = which < 2 ? p->registers : QDQ_REGISTERS_I32;
     const char *from =
-        (const char *)memory + operand_at(o, p->shape, at) * qdq_dtype_size(o->dtype);
+        (const char *)memory + operand_at(p->layout, which, at) * qdq_dtype_size(o->dtype);
     if (step && o->dtype == plain_dtypes[registers]) return from;
     to_registers(registers, o->dtype, from, room, step ? n : 1);
     if (registers == QDQ_REGISTERS_F32 || registers == QDQ_REGISTERS_I32)
@@ -162,24 +166,25 @@ static const void *gather(const elements_params *p, size_t which, const void *me
 }
 
 // Whether an operand goes on within a row of y.
-static bool steps(const elements_params *p, size_t which) {
-    for (int i = p->shape.rank - 1; i >= 0; i--)
-        if (p->shape.dims[i] > 1) return p->operands[which].strides[i] != 0;
+static bool steps(const operand_layout *layout, size_t which) {
+    for (int i = layout->shape.rank - 1; i >= 0; i--)
+        if (layout->shape.dims[i] > 1) return layout->strides[which][i] != 0;
     return false;
 }
 
 static void run_tensor_op(const void *params, const qdq_tensors *tensors, size_t begin,
                           size_t end) {
     const elements_params *p = params;
-    size_t count = qdq_shape_count(p->shape), stop = end * UNIT < count ? end * UNIT : count;
+    size_t count = qdq_shape_count(p->layout->shape);
+    size_t stop = end * UNIT < count ? end * UNIT : count, row = p->layout->row;
     uint64_t parts[MAX_OPERANDS][PART];
     bool step[MAX_OPERANDS];
-    for (size_t i = 0; i < MAX_OPERANDS; i++) step[i] = steps(p, i);
+    for (size_t i = 0; i < MAX_OPERANDS; i++) step[i] = steps(p->layout, i);
     qdq_chunks y;
     qdq_chunks_begin(&y, tensors, p->y_dtype);
     for (size_t at = begin * UNIT, n; at < stop; at += n) {
         const void *in[MAX_OPERANDS] = {NULL};
-        n = p->row - at % p->row;
+        n = row - at % row;
         if (n > PART) n = PART;
         if (n > stop - at) n = stop - at;
         for (size_t i = 0; i < MAX_OPERANDS; i++)
@@ -197,53 +202,56 @@ static qdq_shape shape_of(const qdq_op_context *ctx, const qdq_elements *op, siz
     return which == 1 && op->has_b_shape ? op->b_shape : ctx->inputs[port].type.shape;
 }
 
-static operand operand_of(const qdq_op_context *ctx, const qdq_elements *op, size_t which, int port,
-                          qdq_shape y) {
-    if (port < 0) return (operand){0};
-    operand o = {true, ctx->inputs[port].type.dtype, (size_t)port, {0}};
-    qdq_shape shape = shape_of(ctx, op, which, port);
+static operand operand_of(const qdq_op_context *ctx, int port) {
+    return port < 0 ? (operand){0} : (operand){true, ctx->inputs[port].type.dtype, (size_t)port};
+}
+
+static void set_strides(operand_layout *layout, size_t which, qdq_shape shape) {
     size_t stride = 1;
     for (int i = 1; i <= shape.rank; i++) {
         int64_t dim = shape.dims[shape.rank - i];
-        o.strides[y.rank - i] = dim == 1 ? 0 : stride;
+        layout->strides[which][layout->shape.rank - i] = dim == 1 ? 0 : stride;
         stride *= (size_t)dim;
     }
-    return o;
 }
 
-// A broadcast operand as a parameter of the link, which goes with the elements of y.
-static qdq_stage_param param_of(const operand *o, qdq_shape y) {
+// A broadcast operand as a parameter of the link, which goes with the elements of y. Its grid is
+// NULL if memory runs out.
+static qdq_stage_param param_of(const operand *o, const size_t *strides, qdq_shape y,
+                                qdq_mempool *mempool) {
     int64_t extents[QDQ_MAX_RANK];
-    for (int i = 0; i < y.rank; i++) extents[i] = o->strides[i] || y.dims[i] == 1 ? 1 : y.dims[i];
+    for (int i = 0; i < y.rank; i++) extents[i] = strides[i] || y.dims[i] == 1 ? 1 : y.dims[i];
     qdq_grid grid = qdq_grid_of(y, extents);
     return (qdq_stage_param){.is_int = !qdq_dtype_is_real(o->dtype),
-                             .grid = grid,
+                             .grid = qdq_grid_copy(&grid, mempool),
                              .count = grid.count,
                              .origin = QDQ_FROM_INPUT,
                              .port = o->port};
 }
 
-static qdq_stage link_stage(elements_params *p) {
-    qdq_stage stage = {.x = p->operands[p->x].port, .params = p, .fn = run_link};
+static bool link_stage(elements_params *p, const operand_layout *layout, qdq_mempool *mempool,
+                       qdq_stage *stage) {
+    *stage = (qdq_stage){.x = p->operands[p->x].port, .params = p, .fn = run_link};
     for (size_t i = 0; i < MAX_OPERANDS; i++) {
         if (i == p->x || !p->operands[i].given) continue;
-        p->view[i] = stage.stage_param_count;
-        stage.stage_params[stage.stage_param_count++] = param_of(&p->operands[i], p->shape);
+        p->view[i] = stage->stage_param_count;
+        qdq_stage_param *param = &stage->stage_params[stage->stage_param_count++];
+        *param = param_of(&p->operands[i], layout->strides[i], layout->shape, mempool);
+        if (!param->grid) return false;
     }
-    return stage;
+    return true;
 }
 
 // The elements of y in a row: the last dims along which each operand is either contiguous or one
 // element.
-static size_t row_of(const elements_params *p) {
+static size_t row_of(const operand_layout *layout, const operand *operands) {
     size_t row = 1;
-    for (int i = p->shape.rank - 1; i >= 0; i--) {
-        if (p->shape.dims[i] == 1) continue;
-        for (size_t k = 0; row > 1 && k < MAX_OPERANDS; k++) {
-            const operand *o = &p->operands[k];
-            if (o->given && o->strides[i] != (steps(p, k) ? row : 0)) return row;
-        }
-        row *= (size_t)p->shape.dims[i];
+    for (int i = layout->shape.rank - 1; i >= 0; i--) {
+        if (layout->shape.dims[i] == 1) continue;
+        for (size_t k = 0; row > 1 && k < MAX_OPERANDS; k++)
+            if (operands[k].given && layout->strides[k][i] != (steps(layout, k) ? row : 0))
+                return row;
+        row *= (size_t)layout->shape.dims[i];
     }
     return row;
 }
@@ -305,25 +313,28 @@ size_t qdq_lower_elements(const qdq_op_context *ctx, const qdq_lowering *to, con
     if (!p) return 0;
     qdq_type y = ctx->outputs[0];
     const int ports[MAX_OPERANDS] = {op->a, op->b, op->c};
-    *p = (elements_params){
-        .numbers = op->numbers, .y_dtype = y.dtype, .shape = y.shape, .x = MAX_OPERANDS};
+    *p = (elements_params){.numbers = op->numbers, .y_dtype = y.dtype, .x = MAX_OPERANDS};
+    operand_layout layout = {.shape = y.shape};
     for (size_t i = 0; i < MAX_OPERANDS; i++) {
-        p->operands[i] = operand_of(ctx, op, i, ports[i], y.shape);
+        p->operands[i] = operand_of(ctx, ports[i]);
         if (!p->operands[i].given) continue;
+        set_strides(&layout, i, shape_of(ctx, op, i, ports[i]));
         if (i < 2 && (p->x == MAX_OPERANDS || (size_t)ports[i] == to->follows) &&
             qdq_shape_equal(ctx->inputs[ports[i]].type.shape, y.shape))
             p->x = i;
     }
     p->registers = registers_of(ctx, p);
     p->fn = qdq_elementwise_find(function_of(ctx, to, op->function), p->registers, to->isas);
-    p->row = row_of(p);
     use_chip(p, op->function, to);
+    if (fits_link(p)) return link_stage(p, &layout, to->mempool, &stages[0]) ? 1 : 0;
+    layout.row = row_of(&layout, p->operands);
+    p->layout = qdq_mempool_copy(to->mempool, &layout, 1, sizeof layout);
+    if (!p->layout) return 0;
     size_t count = qdq_shape_count(y.shape);
-    stages[0] = fits_link(p) ? link_stage(p)
-                             : (qdq_stage){.params = p,
-                                           .tensor_op = run_tensor_op,
-                                           .units = (count + UNIT - 1) / UNIT,
-                                           .cost = count,
-                                           .chunks = true};
+    stages[0] = (qdq_stage){.params = p,
+                            .tensor_op = run_tensor_op,
+                            .units = (count + UNIT - 1) / UNIT,
+                            .cost = count,
+                            .chunks = true};
     return 1;
 }

@@ -13,5 +13,6 @@
 #include "ops/kernels/pool/pool.inc.h"
 #include "ops/kernels/quantize/chip.inc.h"
 #include "ops/kernels/quantize/chip_composite.inc.h"
+#include "ops/kernels/quantize/general.inc.h"
 #include "ops/kernels/reduce/reduce.inc.h"
 #include "ops/kernels/resize/resize.inc.h"

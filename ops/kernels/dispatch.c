@@ -47,17 +47,26 @@ static const qdq_kernel kernels[] = {
     ROW(PORTABLE, qdq_lookup_halves_portable, LOOKUP_HALVES, any, any, NULL)
     ROW(PORTABLE, qdq_lookup_words_portable, LOOKUP_WORDS, any, any, NULL)
 #if defined(QDQ_SIMD_X86)
+#define GENERAL(name, family) ROW(AVX2, qdq_##name##_avx2, family, any, any, NULL)
+    QDQ_GENERAL_LIST(GENERAL)
+#undef GENERAL
 #define KERNEL(name, ...) ROW(AVX2, qdq_##name##_avx2, __VA_ARGS__)
     KERNELS
 #undef KERNEL
 #define INTRIN(name, ...) ROW(AVX2, qdq_##name, __VA_ARGS__)
     QDQ_AVX2_LIST(INTRIN)
 #undef INTRIN
+#define GENERAL(name, family) ROW(AVX512, qdq_##name##_avx512, family, any, any, NULL)
+    QDQ_GENERAL_LIST(GENERAL)
+#undef GENERAL
 #define KERNEL(name, ...) ROW(AVX512, qdq_##name##_avx512, __VA_ARGS__)
     KERNELS
 #define INTRIN(name, ...) ROW(AVX512, qdq_##name, __VA_ARGS__)
     QDQ_AVX512_LIST(INTRIN)
 #elif defined(QDQ_SIMD_NEON)
+#define GENERAL(name, family) ROW(NEON, qdq_##name##_neon, family, any, any, NULL)
+    QDQ_GENERAL_LIST(GENERAL)
+#undef GENERAL
 #define KERNEL(name, ...) ROW(NEON, qdq_##name##_neon, __VA_ARGS__)
     KERNELS
 #define INTRIN(name, ...) ROW(NEON, qdq_##name, __VA_ARGS__)
@@ -148,9 +157,12 @@ static qdq_dtype held_as(qdq_family family, qdq_dtype dtype) {
     return dtype == QDQ_UINT4 || dtype == QDQ_UINT2 ? QDQ_UINT8 : dtype;
 }
 
-// A column of a row that is zero or NULL takes everything.
+// A column of a row that is zero or NULL takes everything, but a chip's arithmetic needs the
+// portable row or a row with its numerics.
 static bool kernel_fits(const void *row, const void *wanted) {
     const qdq_kernel *k = row, *w = wanted;
+    if (!k->numerics && k->isa != QDQ_ISA_PORTABLE && w->numerics && qdq_is_device(w->numerics))
+        return false;
     return k->family == w->family && (!k->x_dtype || k->x_dtype == w->x_dtype) &&
            (!k->y_dtype || k->y_dtype == w->y_dtype) &&
            (!k->numerics || (w->numerics && qdq_numerics_equal(k->numerics, w->numerics)));
@@ -170,5 +182,6 @@ qdq_tile_fn *qdq_kernel_find(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_d
 
 qdq_tile_fn *qdq_quant_kernel(qdq_family family, const qdq_quant_params *p, uint32_t isas) {
     bool special = p->float_zero_point || p->scales_twice || p->adds_zero || p->bounded;
-    return qdq_kernel_find(family, p->x_dtype, p->y_dtype, special ? NULL : &p->numerics, isas);
+    if (special) isas = 1u << QDQ_ISA_PORTABLE;
+    return qdq_kernel_find(family, p->x_dtype, p->y_dtype, &p->numerics, isas);
 }

@@ -67,9 +67,39 @@ bool qdq_cast_wide(const qdq_cast_params *p, const void *x, void *y, size_t n);
 qdq_range_fn *qdq_range_find(qdq_dtype x_dtype, uint32_t isas);
 qdq_range_fn qdq_range_portable;
 
+// A line on which the 256 results of a table of bytes lie, so that they can be computed. With x and
+// y as signed bytes (the highest bit of unsigned ones is inverted), a result is one of
+//
+//   saturate((saturate(mulhrs(x << 8, factor) + addend)) >> shift)         QDQ_LINE_WORDS
+//   clamp(rne(fma(x, slope, offset)) + after, least, most)                 QDQ_LINE_FLOATS
+//
+// mulhrs(a, b) is (a * b + 2^14) >> 15. The float stays below 2^30 in size.
+typedef enum qdq_line_kind {
+    QDQ_LINE_NONE = 0,
+    QDQ_LINE_WORDS,
+    QDQ_LINE_FLOATS,
+} qdq_line_kind;
+
+enum { QDQ_LINE_SHIFT = 8, QDQ_LINE_STEEP_SHIFT = 6 };  // the values of `shift`
+
+typedef struct qdq_lookup_line {
+    qdq_line_kind kind;
+    bool x_unsigned, y_unsigned;
+    int shift;
+    int16_t factor, addend;
+    float slope, offset;
+    int32_t after, least, most;
+} qdq_lookup_line;
+
+// Finds a line for a table, close to y = slope * x + offset + after with x and y as they are.
+// Every code is tried; none is found if one has another result.
+void qdq_lookup_line_find(qdq_lookup_line *line, const uint8_t *table, float slope, float offset,
+                          int32_t after);
+
 // Tables of 256 results, one table for each parameter of the grid.
 typedef struct qdq_lookup_params {
     const void *tables;
+    const qdq_lookup_line *lines;  // one for each table of bytes; NULL: none is known
 } qdq_lookup_params;
 
 // Their `params` is a qdq_lookup_params; the view holds the number of the table of each element.

@@ -58,9 +58,11 @@ enum {
     QDQ_CONV_TRANSPOSED_TAPS = 16,  // of neighbours that become columns
     QDQ_CONV_LANES_OUTPUTS = 8,     // in a group; with this many or more it is a product
     QDQ_CONV_LANES_DEPTH = 128,     // k of lanes
-    QDQ_CONV_PANELS_ROWS = 264,     // most output channels of a unit, whole tiles
+    QDQ_CONV_PANELS_ROWS = 264,     // most output channels of a unit of all positions, whole tiles
     QDQ_CONV_PANELS_POSITIONS = 8 * QDQ_GEMM_COLUMNS,  // of a unit
     QDQ_CONV_PANELS_LEAST = 65,                        // positions
+    QDQ_CONV_PANELS_LEAST_CODES = 33,                  // positions, of codes
+    QDQ_CONV_PANELS_STAGED = 32,                       // k of codes that are staged together
     QDQ_CONV_PANELS_TAPS = 128,                        // most taps
     QDQ_CONV_PANELS_WAYS = 8,                          // most tiles that share slots of weights
     QDQ_CONV_PANELS_UNITS = 2,                         // that a large product is cut into at least
@@ -116,8 +118,8 @@ bool qdq_conv_lanes_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_l
 bool qdq_conv_direct_stage(const qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                            qdq_stage *stage, bool *done);
 
-// The stage for dense float32 with constant weights whose positions are neighbours in memory: rows
-// of the product are output channels, and panels are lines of x.
+// The stage for dense float32 or codes with constant weights whose positions are neighbours in
+// memory: rows of the product are output channels, and panels are lines of x.
 bool qdq_conv_has_panels(const qdq_conv *conv, const qdq_op_context *ctx);
 bool qdq_conv_panels_stage(qdq_conv *conv, const qdq_op_context *ctx, const qdq_lowering *to,
                            qdq_stage *stage);

@@ -384,6 +384,7 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
                     qdq_stage *stage) {
     if (qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
     if (!qdq_gemm_pack_constant(g, ctx, to)) return false;
+    if (qdq_gemm_sums_groups(g)) g->order = (qdq_gemm_order){.sums = QDQ_SUM_GROUPS};
     // The bytes that each order reads.
     size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);
     size_t a_bytes = g->rows * g->depth * qdq_gemm_size(g->kind);
@@ -395,6 +396,7 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
                          .units = g->batch * row_blocks(g) * column_blocks(g),
                          .cost = g->batch * g->rows * g->columns * g->depth,
                          .packed = (uint64_t)(g->packed || g->weight_codes) << g->weights.port,
+                         .scales_later = g->order.sums == QDQ_SUM_GROUPS,
                          .packed_bytes = g->packed_bytes};
     return true;
 }

@@ -9,7 +9,7 @@
 // twice the memory: products of many rows take int16_t there.
 #include "ops/products/gemm_read.h"
 
-enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH };
+enum { COLUMNS = QDQ_GEMM_COLUMNS, DEPTH = QDQ_GEMM_DEPTH, FOUR = QDQ_GEMM_STEP_BYTES };
 
 static bool leaves_bytes(const qdq_dtype_info *codes, int32_t zero) {
     return codes->least - zero >= INT8_MIN && codes->greatest - zero <= INT8_MAX;
@@ -44,21 +44,66 @@ static uint32_t pack_column(const qdq_gemm *g, const qdq_gemm_source *from,
         int16_t codes[DEPTH];
         size_t n = part->n - done < DEPTH ? part->n - done : DEPTH;
         qdq_gemm_column(g, from, column, part->k + done, n, codes);
-        for (size_t i = 0, k = part->k + done; i < n; i++, k++) {
-            panel[k / 4 * 4 * COLUMNS + j * 4 + k % 4] = (int8_t)codes[i];
-            sum += codes[i];
-        }
+        int8_t *to = panel + (part->k + done) * COLUMNS + j * FOUR;
+        for (size_t i = 0; i < n; i++) sum += codes[i];
+        for (size_t i = n; i % FOUR; i++) codes[i] = 0;
+        for (size_t i = 0; i < n; i += FOUR, to += (size_t)FOUR * COLUMNS)
+            for (size_t k = 0; k < FOUR; k++) to[k] = (int8_t)codes[i + k];
     }
     return (uint32_t)(uint64_t)sum;
 }
 
-// Subtracts the term of the k that are packed from `first_sums`.
+// Whether columns are neighbours in memory and need no other zero point.
+static bool has_lines(const qdq_gemm *g, const qdq_gemm_source *from) {
+    const qdq_gemm_weights *w = &g->weights;
+    bool lines = w->column_stride == 1 && w->taps == 1 && w->dtype == QDQ_INT8;
+    for (size_t j = 0; lines && from->zeros && j < g->columns; j++)
+        lines = !qdq_gemm_column_zero(g, from, j);
+    return lines;
+}
+
+// Packs some k of up to 32 columns that are neighbours in memory and adds up the columns.
+static void pack_lines(const qdq_gemm *g, const qdq_gemm_source *from,
+                       const qdq_gemm_part_of_b *part, size_t column, int8_t *panel,
+                       uint32_t *sums) {
+    size_t offsets[DEPTH], left = part->column + part->columns - column;
+    size_t columns = left < COLUMNS ? left : COLUMNS;
+    uint32_t mask = ~0U >> (COLUMNS - columns);
+    for (size_t done = 0; done < part->n; done += DEPTH) {
+        size_t k = part->k + done, n = part->n - done < DEPTH ? part->n - done : DEPTH;
+        const int8_t *x = qdq_gemm_source_at(g, from, k, column);
+        int32_t own[COLUMNS] = {0};
+        for (size_t i = 0; i < n; i++) {
+            offsets[i] = i * g->weights.depth_stride;
+            for (size_t j = 0; j < columns; j++) own[j] += x[offsets[i] + j];
+        }
+        for (size_t j = 0; j < columns; j++) sums[j] += (uint32_t)own[j];
+        g->kernel->byte_lines(&(qdq_gemm_code_lines){
+            .x = (const uint8_t *)x,
+            .size = offsets[n - 1] + columns,
+            .offsets = offsets,
+            .masks = &mask,
+            .taps = 1,
+            .n = n,
+            .out = panel + k * COLUMNS,
+        });
+    }
+}
+
+// Packs a part of B and subtracts the term of its k from `first_sums`.
 static void pack_part(const qdq_gemm *g, const qdq_gemm_source *from,
                       const qdq_gemm_part_of_b *part, int8_t *packed, uint32_t *first_sums) {
-    for (size_t column = part->column; column < part->column + part->columns; column++) {
-        size_t panel = part->matrix * qdq_gemm_panels(g) + column / COLUMNS;
-        uint32_t sum = pack_column(g, from, part, column, packed + panel * qdq_gemm_panel_bytes(g));
-        first_sums[panel * COLUMNS + column % COLUMNS] -= zero_of_a(g) * sum;
+    bool lines = has_lines(g, from);
+    size_t end = part->column + part->columns, bytes = qdq_gemm_panel_bytes(g);
+    for (size_t column = part->column; column < end; column += COLUMNS) {
+        size_t number = part->matrix * qdq_gemm_panels(g) + column / COLUMNS;
+        int8_t *panel = packed + number * bytes;
+        uint32_t sums[COLUMNS] = {0};
+        if (lines) pack_lines(g, from, part, column, panel, sums);
+        for (size_t j = 0; !lines && j < COLUMNS && column + j < end; j++)
+            sums[j] = pack_column(g, from, part, column + j, panel);
+        for (size_t j = 0; j < COLUMNS; j++)
+            first_sums[number * COLUMNS + j] -= zero_of_a(g) * sums[j];
     }
 }
 

@@ -100,23 +100,54 @@ void qdq_gemm_begin_with_bias(const qdq_gemm *g, const qdq_tensors *tensors,
     }
 }
 
+// floats_along, for the rows of a block.
+static void floats_of_rows(const qdq_gemm *g, const qdq_gemm_along *of, const qdq_tensors *tensors,
+                           size_t base, const qdq_gemm_block *block, float *out) {
+    qdq_gemm_along turned = *of;
+    row_part rows = {block->batch, block->column, block->row, block->rows};
+    turned.row_stride = of->column_stride, turned.column_stride = of->row_stride;
+    floats_along(g, &turned, tensors, base, &rows, out);
+}
+
+// Rows have scales and biases of their own, columns have not.
+static void rows_to_reals(const qdq_gemm *g, const qdq_tensors *tensors,
+                          const qdq_gemm_block *block, void *sums, size_t stride, reals *of) {
+    size_t of_bias = qdq_gemm_at(g, g->batches.bias, block->batch);
+    size_t of_scale = qdq_gemm_at(g, g->batches.b, block->batch) * g->weights.scale_stride;
+    if (of->biased) floats_of_rows(g, &g->bias, tensors, of_bias, block, of->bias);
+    if (of->scaled) floats_of_rows(g, &g->b_scale, tensors, of_scale, block, of->scale);
+    g->kernel->real_rows(&(qdq_gemm_real_rows){.sums = sums,
+                                               .stride = stride,
+                                               .rows = block->rows,
+                                               .n = block->columns,
+                                               .scale = of->scaled ? of->scale : NULL,
+                                               .bias = of->biased ? of->bias : NULL,
+                                               .out = sums});
+}
+
+static void columns_to_reals(const qdq_gemm *g, const qdq_tensors *tensors,
+                             const qdq_gemm_block *block, void *sums, size_t stride, reals *of) {
+    size_t n = block->columns, whole = (n + PANEL - 1) / PANEL * PANEL;
+    for (size_t r = 0; r < block->rows; r++) {
+        row_part at = row_of(block, r);
+        if (r == 0 || (of->biased && g->bias.row_stride)) set_reals(g, tensors, &at, of);
+        g->kernel->reals((float *)sums + r * stride, of->scaled ? of->scale : NULL,
+                         of->biased ? of->bias : NULL, (float *)sums + r * n, whole);
+    }
+}
+
 // Converts rows to the dtype of y and moves them together in place: none is longer than its sums. A
 // row that ends within a panel writes to the end of the panel, which the next row then overwrites.
 static void epilogue_reals(const qdq_gemm *g, const qdq_tensors *tensors,
                            const qdq_gemm_block *block, void *sums, size_t stride, bool scaled) {
     bool biased = g->bias.port != SIZE_MAX && !g->order.bias_first;
     reals of = {.scaled = scaled, .biased = biased};
+    bool by_column = (biased && g->bias.column_stride) || (scaled && g->b_scale.column_stride);
     size_t n = block->columns, size = qdq_dtype_size(g->y.dtype);
-    size_t whole = (n + PANEL - 1) / PANEL * PANEL;
-    for (size_t r = 0; r < block->rows; r++) {
-        row_part at = row_of(block, r);
-        if (r == 0 || (of.biased && g->bias.row_stride)) set_reals(g, tensors, &at, &of);
-        float *row = (float *)sums + r * stride, *together = (float *)sums + r * n;
+    (by_column ? columns_to_reals : rows_to_reals)(g, tensors, block, sums, stride, &of);
+    for (size_t r = 0; r < block->rows && g->y.dtype != QDQ_FLOAT32; r++) {
         uint16_t made[COLUMNS];
-        g->kernel->reals(row, scaled ? of.scale : NULL, of.biased ? of.bias : NULL, together,
-                         whole);
-        if (g->y.dtype == QDQ_FLOAT32) continue;
-        g->kernel->narrow(g->y.dtype, together, made, n);
+        g->kernel->narrow(g->y.dtype, (float *)sums + r * n, made, n);
         memcpy((char *)sums + r * n * size, made, n * size);
     }
     put_rows(g, tensors, block, sums);
@@ -149,8 +180,8 @@ typedef struct requantized {
     float multiplier[COLUMNS];
 } requantized;
 
-static void set_requantized(const qdq_gemm *g, const qdq_tensors *tensors, const row_part *at,
-                            requantized *to) {
+static void set_columns(const qdq_gemm *g, const qdq_tensors *tensors, const row_part *at,
+                        requantized *to) {
     float a[COLUMNS], b[COLUMNS], y[COLUMNS];
     size_t of_a = qdq_gemm_at(g, g->batches.a_scale, at->batch);
     size_t of_b = qdq_gemm_at(g, g->batches.b, at->batch) * g->weights.scale_stride;
@@ -163,6 +194,16 @@ static void set_requantized(const qdq_gemm *g, const qdq_tensors *tensors, const
     int32_t raw[COLUMNS];
     size_t of_bias = qdq_gemm_at(g, g->batches.bias, at->batch);
     memcpy(to->bias, along(&g->bias, tensors, of_bias, at, raw), at->n * sizeof to->bias[0]);
+}
+
+static void set_requantized(const qdq_gemm *g, const qdq_tensors *tensors, const row_part *at,
+                            requantized *to) {
+    row_part own = *at;
+    bool differ = g->bias.column_stride || g->b_scale.column_stride;
+    if (!differ) own.n = 1;
+    set_columns(g, tensors, &own, to);
+    for (size_t j = own.n; j < at->n; j++)
+        to->bias[j] = to->bias[0], to->multiplier[j] = to->multiplier[0];
 }
 
 // Applying the bounds minus the zero point before rounding gives the same, because they are
@@ -184,9 +225,10 @@ void qdq_gemm_epilogue_requantized(const qdq_gemm *g, const qdq_tensors *tensors
     int32_t zero = qdq_gemm_integer_at(g->y_zero.dtype, tensors->x[g->y_zero.port], 0);
     const qdq_dtype_info *info = qdq_dtype_get(g->y.dtype);
     size_t n = block->columns;
+    bool rows_differ = g->a_scale.row_stride || g->b_scale.row_stride || g->bias.row_stride;
     for (size_t r = 0; r < block->rows; r++) {
         row_part at = row_of(block, r);
-        if (r == 0 || g->a_scale.row_stride) set_requantized(g, tensors, &at, &with);
+        if (r == 0 || rows_differ) set_requantized(g, tensors, &at, &with);
         int32_t *row = (int32_t *)sums + r * stride;
         char made[COLUMNS];
         requantize(&with, info, zero, row, n);

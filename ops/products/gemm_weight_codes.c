@@ -40,7 +40,7 @@ struct qdq_gemm_weight_codes {
 
 static size_t block_at(const qdq_stage_param *v, size_t element) {
     size_t run;
-    return qdq_grid_block(&v->grid, element, &run);
+    return qdq_grid_block(v->grid, element, &run);
 }
 
 static size_t block_of_k(const qdq_gemm_weights *w, const qdq_stage_param *v, size_t k) {
@@ -55,7 +55,7 @@ static bool all_alike(const qdq_stage_param *v) {
 
 // Joins parameters that are all the same to one.
 static qdq_stage_param joined(qdq_stage_param v) {
-    if (all_alike(&v)) v.count = 1, v.grid = (qdq_grid){.count = 1};
+    if (all_alike(&v)) v.count = 1, v.grid = &qdq_grid_whole;
     return v;
 }
 
@@ -319,7 +319,8 @@ static void use_part(const qdq_gemm *g, size_t panel, size_t k, size_t n,
     part.codes = c->codes + (panel * g->depth + k) * c->row_bytes;
     part.halves = c->halves;
     part.dtype = c->dtype;
-    (c->scale.alike && c->zero.alike ? use_rows : use_columns)(g, panel, k, n, part);
+    bool by_rows = c->scale.alike && c->zero.alike && part.order != QDQ_CODES_GROUPS;
+    (by_rows ? use_rows : use_columns)(g, panel, k, n, part);
 }
 
 static void decode_floats(const qdq_gemm *g, size_t panel, size_t k, size_t n, float *b) {
@@ -329,13 +330,22 @@ static void decode_floats(const qdq_gemm *g, size_t panel, size_t k, size_t n, f
 bool qdq_gemm_multiplies_codes(const qdq_gemm *g) {
     const struct qdq_gemm_weight_codes *c = g->weight_codes;
     if (!c || g->kind != QDQ_GEMM_FLOATS || c->dtype != QDQ_FLOAT32) return false;
-    return !g->order.sums || (g->order.sums == QDQ_SUM_FOURS && c->in_fours);
+    return !g->order.sums || g->order.sums == QDQ_SUM_GROUPS ||
+           (g->order.sums == QDQ_SUM_FOURS && c->in_fours);
+}
+
+bool qdq_gemm_sums_groups(const qdq_gemm *g) {
+    const struct qdq_gemm_weight_codes *c = g->weight_codes;
+    return g->fast && c && g->rows == 1 && g->kind == QDQ_GEMM_FLOATS && c->dtype == QDQ_FLOAT32;
 }
 
 void qdq_gemm_multiply_codes(const qdq_gemm *g, size_t panel, size_t k, size_t n, const float *a,
                              float *sums) {
+    static const qdq_gemm_code_order orders[] = {[QDQ_SUM_CHAIN] = QDQ_CODES_CHAIN,
+                                                 [QDQ_SUM_FOURS] = QDQ_CODES_FOURS,
+                                                 [QDQ_SUM_GROUPS] = QDQ_CODES_GROUPS};
     use_part(g, panel, k, n,
-             (qdq_gemm_weight_part){.a = a, .sums = sums, .fours = g->order.sums == QDQ_SUM_FOURS});
+             (qdq_gemm_weight_part){.a = a, .sums = sums, .order = orders[g->order.sums]});
 }
 
 // Packs two rows of floats that are bfloat16 into pairs.

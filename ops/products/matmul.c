@@ -125,6 +125,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     if (ctx->inputs[BIAS].given)
         qdq_matmul_along(ctx, &dims, BIAS, &gemm->bias, gemm->batches.bias);
     qdq_matmul_join_batch(&ports, &dims, gemm);
+    gemm->fast = to->fast;
     if (qdq_adds_as_runtime(ctx, to, A, B)) set_order(ctx, &ports, &dims, gemm);
     return qdq_gemm_stage(gemm, ctx, to, &stages[0]) ? 1 : 0;
 }

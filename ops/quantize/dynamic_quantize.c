@@ -232,20 +232,20 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     qdq_quant_params *quant =
         qdq_quant_params_of(ctx, to, y, a->quantize.quant_min, a->quantize.quant_max);
     qdq_choose_params *choose = quant ? choose_params(a, to, quant, has_global) : NULL;
-    if (!choose || (has_global && !qdq_scale_param(ctx, &slot, &one, to->mempool, &global)))
+    const qdq_grid *grid = qdq_grid_copy(&granularity.grid, to->mempool);
+    if (!choose || !grid ||
+        (has_global && !qdq_scale_param(ctx, &slot, &one, to->mempool, &global)))
         return 0;
     quant->scales_twice = has_global;
     stages[0] = (qdq_stage){.params = choose,
                             .stage_params = {global},
                             .stage_param_count = has_global,
                             .reduce = &range_reduction,
-                            .grid = granularity.grid,
+                            .grid = grid,
                             .results = {OUT_SCALE, OUT_ZERO_POINT},
                             .result_count = 2};
-    qdq_stage_param scale = {.grid = granularity.grid,
-                             .count = granularity.grid.count,
-                             .origin = QDQ_FROM_OUTPUT,
-                             .port = OUT_SCALE};
+    qdq_stage_param scale = {
+        .grid = grid, .count = grid->count, .origin = QDQ_FROM_OUTPUT, .port = OUT_SCALE};
     qdq_stage_param zero_point = scale;
     zero_point.is_int = qdq_dtype_is_int(y);
     zero_point.port = OUT_ZERO_POINT;

@@ -30,20 +30,56 @@ static bool along_rows(const qdq_grid *grid) {
     return grid->rank && grid->extent[grid->rank - 1] == 1;
 }
 
-static void fill(const qdq_stage *stage, size_t index, void *table) {
-    uint8_t codes[256];
-    qdq_view views[QDQ_MAX_STAGE_PARAMS];
-    for (size_t i = 0; i < 256; i++) codes[i] = (uint8_t)i;
+// Points views at parameters number `index` of the stage.
+static void views_of(const qdq_stage *stage, size_t index, qdq_view *views) {
     for (size_t k = 0; k < stage->stage_param_count; k++) {
         const qdq_stage_param *v = &stage->stage_params[k];
         views[k] = (qdq_view){v->values + (v->count > 1 ? index : 0), 0};
     }
+}
+
+static void fill(const qdq_stage *stage, size_t index, void *table) {
+    uint8_t codes[256];
+    qdq_view views[QDQ_MAX_STAGE_PARAMS];
+    for (size_t i = 0; i < 256; i++) codes[i] = (uint8_t)i;
+    views_of(stage, index, views);
     stage->fn(stage->params, views, codes, table, 256);
 }
 
-// Turns the stage into a lookup of results of `size` bytes, one table per block of the grid.
+//---- Lines ------------------------------------------------------------------
+
+// The parameters of a Dequantize and the Quantize after it.
+typedef struct scale_pair {
+    float in_scale, out_scale;
+    int32_t in_zero_point, out_zero_point;
+} scale_pair;
+
+static scale_pair scale_pair_of(const qdq_view *in, const qdq_view *out) {
+    return (scale_pair){qdq_float_from_bits(in[0].data[0]), qdq_float_from_bits(out[0].data[0]),
+                        (int32_t)in[1].data[0], (int32_t)out[1].data[0]};
+}
+
+// Finds the line of a table of bytes, if it has one.
+static void find_line(qdq_lookup_line *line, const uint8_t *table, scale_pair pair) {
+    float slope = pair.in_scale / pair.out_scale;
+    qdq_lookup_line_find(line, table, slope, -(float)pair.in_zero_point * slope,
+                         pair.out_zero_point);
+}
+
+// Room for `count` lines between codes of these dtypes. NULL when memory runs out.
+static qdq_lookup_line *lines_for(qdq_dtype x, qdq_dtype y, size_t count, qdq_mempool *mempool) {
+    qdq_lookup_line *lines = qdq_mempool_array(mempool, count, sizeof *lines);
+    for (size_t i = 0; lines && i < count; i++)
+        lines[i] = (qdq_lookup_line){.x_unsigned = x == QDQ_UINT8, .y_unsigned = y == QDQ_UINT8};
+    return lines;
+}
+
+//---- Stages -----------------------------------------------------------------
+
+// Turns the stage into a lookup of results of `size` bytes, one table per block of the grid. Finds
+// the lines of the tables unless `lines` is NULL.
 static bool use_tables(qdq_stage *stage, const qdq_stage_param *grid, size_t size, qdq_tile_fn *fn,
-                       qdq_mempool *mempool) {
+                       qdq_lookup_line *lines, qdq_mempool *mempool) {
     char *tables = qdq_mempool_array(mempool, grid->count, 256 * size);
     uint32_t *numbers = qdq_mempool_array(mempool, grid->count, sizeof *numbers);
     qdq_lookup_params *params = QDQ_MEMPOOL_NEW(mempool, qdq_lookup_params);
@@ -51,8 +87,12 @@ static bool use_tables(qdq_stage *stage, const qdq_stage_param *grid, size_t siz
     for (size_t i = 0; i < grid->count; i++) {
         numbers[i] = (uint32_t)i;
         fill(stage, i, tables + i * 256 * size);
+        if (!lines) continue;
+        qdq_view views[QDQ_MAX_STAGE_PARAMS];
+        views_of(stage, i, views);
+        find_line(&lines[i], (const uint8_t *)tables + i * 256, scale_pair_of(views, views + 2));
     }
-    *params = (qdq_lookup_params){tables};
+    *params = (qdq_lookup_params){tables, lines};
     *stage = (qdq_stage){
         .x = stage->x,
         .y = stage->y,
@@ -74,7 +114,7 @@ static const qdq_stage_param *table_grid(const qdq_stage *stage, size_t size) {
     enum { MAX_BYTES = 1 << 20, MAX_MIXED_BYTES = 1 << 16 };
     const qdq_stage_param *grid = longest(stage);
     if (!grid) return NULL;
-    size_t most = along_rows(&grid->grid) ? MAX_MIXED_BYTES : MAX_BYTES;
+    size_t most = along_rows(grid->grid) ? MAX_MIXED_BYTES : MAX_BYTES;
     if (grid->count > most / 256 / size) return NULL;
     for (size_t k = 0; k < stage->stage_param_count; k++)
         if (stage->stage_params[k].origin != QDQ_FROM_NUMBERS) return NULL;
@@ -84,8 +124,10 @@ static const qdq_stage_param *table_grid(const qdq_stage *stage, size_t size) {
 bool qdq_use_lookup(qdq_stage *stage, qdq_dtype x, qdq_dtype y, const qdq_lowering *to) {
     const qdq_stage_param *grid = table_grid(stage, 1);
     if (!is_byte(x) || !is_byte(y) || !grid) return true;
-    return use_tables(stage, grid, 1, qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, y, NULL, to->isas),
-                      to->mempool);
+    qdq_lookup_line *lines = lines_for(x, y, grid->count, to->mempool);
+    return lines &&
+           use_tables(stage, grid, 1, qdq_kernel_find(QDQ_FAMILY_LOOKUP, x, y, NULL, to->isas),
+                      lines, to->mempool);
 }
 
 bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t elements,
@@ -99,7 +141,7 @@ bool qdq_use_lookup_of_floats(qdq_stage *stage, qdq_dtype x, qdq_dtype y, size_t
     bool by_hand = fn == qdq_lookup_halves_portable ? false : size == 2 && grid->count == 1;
     // A table takes as long to fill as 256 elements to compute.
     if ((!computed && !by_hand) || elements / 256 < grid->count) return true;
-    return use_tables(stage, grid, size, fn, to->mempool);
+    return use_tables(stage, grid, size, fn, NULL, to->mempool);
 }
 
 //---- Two links --------------------------------------------------------------
@@ -126,18 +168,23 @@ bool qdq_join_links(qdq_link *first, qdq_link *second, qdq_dtype x, qdq_mempool 
         return true;
     uint8_t *table = qdq_mempool_array(mempool, 256, 1);
     qdq_lookup_params *params = QDQ_MEMPOOL_NEW(mempool, qdq_lookup_params);
-    if (!table || !params) return false;
+    qdq_param *stage_params = QDQ_MEMPOOL_NEW(mempool, qdq_param);
+    qdq_lookup_line *line = lines_for(x, second->y_dtype, 1, mempool);
+    if (!table || !params || !stage_params || !line) return false;
     uint8_t codes[256];
     uint32_t middle[256];
     for (size_t i = 0; i < 256; i++) codes[i] = (uint8_t)i;
     first->fn(first->params, views[0], codes, middle, 256);
     second->fn(second->params, views[1], middle, table, 256);
-    *params = (qdq_lookup_params){table};
+    *params = (qdq_lookup_params){table, line};
+    if (first->stage_param_count == 2 && second->stage_param_count == 2)
+        find_line(line, table, scale_pair_of(views[0], views[1]));
     first->fn = NULL;
     second->fn = fn;
     second->params = params;
     second->stage_param_count = 1;
-    second->stage_params[0] =
-        (qdq_param){.is_int = true, .grid = {.count = 1}, .count = 1, .values = the_only};
+    second->stage_params = stage_params;
+    *stage_params =
+        (qdq_param){.is_int = true, .grid = &qdq_grid_whole, .count = 1, .values = the_only};
     return true;
 }

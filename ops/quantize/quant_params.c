@@ -16,7 +16,7 @@ const char *const qdq_domain_words[] = {"int", "float", "none", NULL};
 
 qdq_granularity qdq_granularity_per_tensor(void) {
     return (qdq_granularity){
-        .valid = true, .grid = {.count = 1}, .reason = "for the whole of x; qtype is per_tensor"};
+        .valid = true, .grid = qdq_grid_whole, .reason = "for the whole of x; qtype is per_tensor"};
 }
 
 qdq_granularity qdq_granularity_per_channel(const qdq_op_context *ctx, qdq_int axis,
@@ -94,8 +94,9 @@ static bool start_param(const qdq_op_context *ctx, size_t port, size_t attr_coun
     const qdq_operand *in = &ctx->inputs[port];
     size_t count = in->given ? qdq_shape_count(in->type.shape) : attr_count ? attr_count : 1;
     out->count = count;
-    out->grid = count == 1 ? (qdq_grid){.count = 1} : g->grid;
+    out->grid = count == 1 ? &qdq_grid_whole : qdq_grid_copy(&g->grid, mempool);
     *values = NULL;
+    if (!out->grid) return false;
     if (in->given && !in->data) {
         out->origin = QDQ_FROM_INPUT;
         out->port = port;
@@ -127,7 +128,7 @@ void qdq_drop_unit_scales(const qdq_scale_slot *slot, float tolerance, qdq_stage
     if (tolerance == 0 || !slot->attr.data) return;
     for (size_t i = 0; i < slot->attr.count; i++)
         if (fabs((double)slot->attr.data[i] - 1) > (double)tolerance) return;
-    *out = (qdq_stage_param){.grid = {.count = 1}, .count = 1, .values = &one};
+    *out = (qdq_stage_param){.grid = &qdq_grid_whole, .count = 1, .values = &one};
 }
 
 // Whole numbers of a float dtype.
@@ -148,7 +149,8 @@ bool qdq_zero_point_param(const qdq_op_context *ctx, const qdq_zero_point_slot *
     bool is_real = in->given && !qdq_dtype_is_int(in->type.dtype);
     if (is_int && is_real && !in->data) {  // of a small float: all 0
         static const uint32_t zero;
-        *out = (qdq_stage_param){.is_int = true, .grid = {.count = 1}, .count = 1, .values = &zero};
+        *out =
+            (qdq_stage_param){.is_int = true, .grid = &qdq_grid_whole, .count = 1, .values = &zero};
         return true;
     }
     uint32_t *values;

@@ -174,6 +174,7 @@ void qdq_norm_take_y_by(const qdq_part *part, qdq_normalize_fn *normalize) {
     enum { PART = QDQ_NORM_PART };
     const qdq_norm_params *p = part->params;
     qdq_normal normal = part->state->normal;
+    normal.same = false;
     for (size_t i = 0; i < part->n; i += PART) {
         float gamma[PART], beta[PART];
         size_t n = part->n - i < PART ? part->n - i : PART;
@@ -183,7 +184,31 @@ void qdq_norm_take_y_by(const qdq_part *part, qdq_normalize_fn *normalize) {
     }
 }
 
-void qdq_norm_take_y(const qdq_part *part) { qdq_norm_take_y_by(part, part->kernels->normalize); }
+// Runs of elements that share gamma and beta.
+static void take_runs(const qdq_part *part) {
+    const qdq_norm_params *p = part->params;
+    qdq_normal normal = part->state->normal;
+    size_t first = part->slice % p->across * p->width;
+    normal.same = true;
+    for (size_t i = 0, n; i < part->n; i += n) {
+        size_t at = part->at + i, left = p->run - at % p->run,
+               index = first + at / p->run % p->width;
+        float gamma = (float)qdq_norm_number(part->tensors, p->gamma, index), beta;
+        if (p->beta.input) beta = (float)qdq_norm_number(part->tensors, p->beta, index);
+        normal.gamma = &gamma, normal.beta = p->beta.input ? &beta : NULL;
+        n = left < part->n - i ? left : part->n - i;
+        part->kernels->normalize(part->x + i, n, &normal, part->work + i);
+    }
+}
+
+void qdq_norm_take_y(const qdq_part *part) {
+    enum { LONG_RUN = 64 };  // shorter ones are joined in buffers
+    const qdq_norm_params *p = part->params;
+    if (p->gamma.input && p->run >= LONG_RUN)
+        take_runs(part);
+    else
+        qdq_norm_take_y_by(part, part->kernels->normalize);
+}
 
 const qdq_slice_op qdq_norm_slices = {
     .passes = {{qdq_norm_begin, qdq_norm_take_sum, qdq_norm_end_mean},

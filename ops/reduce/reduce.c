@@ -6,14 +6,15 @@
 //     L1 sum |x|    L2 sqrt(sum x^2)    Mean (sum x) / n    Prod    Sum
 //
 // ReduceMean of all spatial dims of [N, C, spatial...] is ONNX Runtime's GlobalAveragePool if the
-// target's float ops are ONNX Runtime's: element i of the first n / 4 * 4 is added to lane i % 4 in
-// float32, then ((lane 0 + lane 2) + (lane 1 + lane 3)), then the other elements in order, then /
-// n. Other sums and means of float32 then have the orders of ops/reduce/order/sum_order.h.
+// target's float ops are ONNX Runtime's (ops/reduce/order/global_pool.h). Other sums and means of
+// float32 then have the orders of ops/reduce/order/sum_order.h.
 //
 // Max and Min are exact. NaN wins; +0 is greater than -0.
 #include <math.h>
 
 #include "ops/infer.h"
+#include "ops/reduce/order/column_sums.h"
+#include "ops/reduce/order/global_pool.h"
 #include "ops/reduce/order/sum_order.h"
 #include "ops/reduce/reduce_axes.h"
 
@@ -58,33 +59,6 @@ static void end_max(const qdq_part *part) {
 static void end_min(const qdq_part *part) {
     store(part, (double)qdq_lanes_least(&part->state->lanes));
 }
-
-//---- GlobalAveragePool of ONNX Runtime ----------------------------------------
-
-enum { POOL_LANES = 4 };
-
-// Elements before the last n % 4, in a part that begins at a multiple of 4.
-static void take_pool(const qdq_part *part) {
-    double *sums = part->state->lanes.sums;
-    size_t left = part->slice_n / POOL_LANES * POOL_LANES - part->at;
-    size_t n = part->n < left ? part->n : left;
-    float own[POOL_LANES];
-    for (size_t l = 0; l < POOL_LANES; l++) own[l] = (float)sums[l];
-    for (size_t i = 0; i < n; i += POOL_LANES)
-        for (size_t l = 0; l < POOL_LANES; l++) own[l] += part->x[i + l];
-    for (size_t l = 0; l < POOL_LANES; l++) sums[l] = (double)own[l];
-}
-
-static void end_pool(const qdq_part *part) {
-    const double *sums = part->state->lanes.sums;
-    float even = (float)sums[0] + (float)sums[2], odd = (float)sums[1] + (float)sums[3];
-    float sum = even + odd;
-    for (size_t i = part->n - part->slice_n % POOL_LANES; i < part->n; i++) sum += part->x[i];
-    store(part, (double)(sum / (float)part->slice_n));
-}
-
-static const qdq_slice_op pool_slices = {.passes = {{begin_sum, take_pool, end_pool}},
-                                         .pass_count = 1};
 
 //---- The ops ----------------------------------------------------------------
 
@@ -150,12 +124,14 @@ static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, b
     qdq_shape shape = ctx->inputs[0].type.shape;
     uint32_t dims = dims_of(ctx);
     if (is_mean && shape.rank > 2 && dims == (1u << shape.rank) - 4)
-        return lower_as(ctx, to, &pool_slices, stages);
+        return qdq_global_pool_stage(ctx, to, stages) ? 1 : 0;
     qdq_reduce_axes slices = qdq_reduce_axes_of(shape, dims);
     qdq_sum_order *order = QDQ_MEMPOOL_NEW(to->mempool, qdq_sum_order);
     if (!order) return 0;
     const qdq_slice_op *ordered = qdq_sum_order_of(&slices, order);
     order->divisor = is_mean ? (float)slices.n : 1.0f;
+    if (qdq_column_sums_fit(&slices))
+        return qdq_column_sums_stage(to, &slices, order->divisor, stages);
     return qdq_slice_stage(ctx, to, ordered, slices, order, 1, stages);
 }
 

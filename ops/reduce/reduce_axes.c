@@ -53,6 +53,7 @@ typedef struct slice_job {
     size_t together;    // how many of them are walked together
     size_t row_groups;  // groups of a row of neighbours
     size_t groups, unit_groups;
+    bool is_quick;       // slices are neighbours, and may be computed without passes
     size_t part, pitch;  // elements loaded at a time; distance of slices in buffers
 } slice_job;
 
@@ -224,6 +225,28 @@ static void run_part(const slice_job *job, const slice_group *group, const qdq_s
     }
 }
 
+// Computes a slice of neighbours without passes. False: passes are needed.
+static bool run_quick(const slice_job *job, const slice_group *group, const qdq_tensors *tensors,
+                      qdq_chunks *y) {
+    float x[BUFFER], out[BUFFER];
+    double work[BUFFER];
+    size_t n = job->slices.n, offset, stride;
+    if (run_of(&job->slices, 0, n, &offset, &stride) < n) return false;
+    const qdq_part part = {
+        .params = job->params,
+        .kernels = job->kernels,
+        .tensors = tensors,
+        .slice = group->slice,
+        .n = n,
+        .slice_n = n,
+        .x = load(job, group, tensors->x[0], 0, n, x),
+        .work = work,
+    };
+    if (!job->op->quick(&part, out)) return false;
+    memcpy(qdq_chunks_room(y, group->offset + offset, n), out, n * sizeof *out);
+    return true;
+}
+
 static void run_group(const slice_job *job, const slice_group *group, const qdq_tensors *tensors,
                       qdq_chunks *y) {
     qdq_slice_state states[QDQ_SLICES_AT_ONCE];
@@ -256,7 +279,8 @@ static void run_slices(const void *params, const qdq_tensors *tensors, size_t be
     qdq_chunks_begin(&y, tensors, job->y_dtype);
     for (size_t i = begin * job->unit_groups; i < end * job->unit_groups && i < job->groups; i++) {
         slice_group group = group_of(job, i);
-        run_group(job, &group, tensors, &y);
+        if (!job->is_quick || !run_quick(job, &group, tensors, &y))
+            run_group(job, &group, tensors, &y);
     }
     qdq_chunks_end(&y);
 }
@@ -276,6 +300,8 @@ static void set_groups(slice_job *job) {
     }
     job->part = QDQ_SLICE_PART / job->together / QDQ_SUM_LANES * QDQ_SUM_LANES;
     job->pitch = job->part + ROOM;
+    job->is_quick = job->op->quick && !job->side_by_side && slices->n <= job->part &&
+                    job->y_dtype == QDQ_FLOAT32;
     size_t elements = slices->n * job->together;
     job->unit_groups = elements < QDQ_SLICE_PART ? QDQ_SLICE_PART / elements : 1;
 }

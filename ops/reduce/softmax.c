@@ -68,6 +68,12 @@ static void take_quotients(const qdq_part *part) {
     part->kernels->scale(part->work, part->n, 1.0 / state->sum);
 }
 
+static bool take_all(const qdq_part *part, float *y) {
+    const softmax_params *params = part->params;
+    return params->stats_dtype == QDQ_DTYPE_NONE && part->kernels->softmax &&
+           part->kernels->softmax(part->x, part->n, part->work, y);
+}
+
 //---- Passes with rounded steps ----------------------------------------------
 
 static double rounded(const qdq_part *part, double value) {
@@ -126,6 +132,7 @@ static const qdq_slice_op softmax = {
                {NULL, take_quotients, NULL}},
     .pass_count = 3,
     .maps = true,
+    .quick = take_all,
 };
 static const qdq_slice_op stepped_softmax = {
     .passes = {{begin_greatest, take_greatest, end_greatest},

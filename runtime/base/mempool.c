@@ -101,7 +101,7 @@ char *qdq_mempool_strdup(qdq_mempool *pool, const char *text) {
 void *qdq_mempool_reserve(qdq_mempool *pool, void *items, size_t count, size_t wanted,
                           size_t *capacity, size_t size) {
     if (wanted <= *capacity) return items;
-    size_t larger = *capacity ? *capacity * 2 : 8;
+    size_t larger = *capacity ? *capacity * 2 : 2;  // large graphs have many arrays of one item
     while (larger < wanted) larger *= 2;
     void *copy = qdq_mempool_array(pool, larger, size);
     if (!copy) return NULL;

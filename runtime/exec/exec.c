@@ -59,7 +59,7 @@ static void run_direct(const qdq_exec *exec, const qdq_step *step, size_t begin,
     qdq_view views[QDQ_MAX_STAGE_PARAMS];
     for (size_t k = 0; k < link->stage_param_count; k++) {
         values[k] = qdq_exec_param(exec, &link->stage_params[k]).data;
-        walks[k] = qdq_grid_walk_from(&link->stage_params[k].grid, first);
+        walks[k] = qdq_grid_walk_from(link->stage_params[k].grid, first);
     }
     while (first < end) {
         size_t n = end - first;
@@ -100,7 +100,7 @@ static bool goes_by_rows(const qdq_step *step) {
             if (v->count > 1 && v->fetch != QDQ_FETCH_TILES && v->fetch != QDQ_FETCH_CUT)
                 return true;
         }
-    return step->reduce && step->reduce->grid.count > 1;
+    return step->reduce && step->reduce->grid->count > 1;
 }
 
 // For how many blocks at a time there is room for a parameter that is laid out, decoded or cut.
@@ -274,7 +274,7 @@ static void compute_step(const qdq_exec *exec, const qdq_step *step) {
     size_t partials = parallel ? count : 1;  // with states of their own
     if (step->reduce)
         memset(qdq_exec_states(exec, step->reduce, 0), 0,
-               partials * step->reduce->grid.count * step->reduce->fns->state_bytes);
+               partials * step->reduce->grid->count * step->reduce->fns->state_bytes);
     if (parallel)
         exec->parallel.run(exec->parallel.self, count, run_task, &context);
     else

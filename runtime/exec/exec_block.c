@@ -246,18 +246,17 @@ static void view_params(const qdq_exec *exec, const qdq_step *step, const qdq_li
         else if (step->tiled && v->fetch == QDQ_FETCH_CUT)
             views[k] = view_of_rows(exec, step, v, at, n, l1->params[k]);
         else if (step->tiled)
-            views[k] = qdq_grid_tile(&v->grid, values, &step->tiling, at / QDQ_BLOCK_ELEMENTS,
+            views[k] = qdq_grid_tile(v->grid, values, &step->tiling, at / QDQ_BLOCK_ELEMENTS,
                                      l1->params[k]);
         else
-            views[k] = qdq_grid_strip(&v->grid, values, at, n, l1->params[k]);
+            views[k] = qdq_grid_strip(v->grid, values, at, n, l1->params[k]);
     }
 }
 
 // Whether elements that are `stride` apart have the same parameters.
 static bool repeats(const qdq_link *link, size_t stride) {
     for (size_t k = 0; k < link->stage_param_count; k++)
-        if (link->stage_params[k].count > 1 &&
-            stride % qdq_grid_period(&link->stage_params[k].grid))
+        if (link->stage_params[k].count > 1 && stride % qdq_grid_period(link->stage_params[k].grid))
             return false;
     return true;
 }
@@ -271,7 +270,7 @@ static qdq_view lay_out_runs(const qdq_exec *exec, const qdq_step *step, const q
         size_t at = chunk->at + i * chunk->stride;
         qdq_view view = v->fetch == QDQ_FETCH_TILES
                             ? view_of_tiles(exec, step, v, at, chunk->n, run)
-                            : qdq_grid_strip(&v->grid, values, at, chunk->n, run);
+                            : qdq_grid_strip(v->grid, values, at, chunk->n, run);
         if (view.step && view.data != run) memcpy(run, view.data, chunk->n * sizeof *run);
         for (size_t k = 0; !view.step && k < chunk->n; k++) run[k] = *view.data;
     }

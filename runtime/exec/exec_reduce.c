@@ -13,7 +13,7 @@
 void qdq_exec_accumulate(const qdq_reduce *reduce, char *states, size_t first, const char *x,
                          size_t size, size_t n) {
     const qdq_reduce_fns *fns = reduce->fns;
-    qdq_grid_walk walk = qdq_grid_walk_from(&reduce->grid, first);
+    qdq_grid_walk walk = qdq_grid_walk_from(reduce->grid, first);
     for (size_t i = 0; i < n;) {
         size_t run = walk.run < n - i ? walk.run : n - i;
         char *state = states + walk.block * fns->state_bytes;
@@ -46,7 +46,7 @@ void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, con
         return;
     }
     qdq_tile_at at = qdq_tile_locate(&step->tiling, block);
-    if (reduce->grid.count == 1 && at.rows * at.cols == QDQ_TILE_ELEMENTS) {
+    if (reduce->grid->count == 1 && at.rows * at.cols == QDQ_TILE_ELEMENTS) {
         reduce->fns->accumulate(reduce->params, states, x, elements);
         return;
     }
@@ -59,13 +59,13 @@ void qdq_exec_reduce_block(const qdq_step *step, char *states, size_t block, con
 
 char *qdq_exec_states(const qdq_exec *exec, const qdq_reduce *reduce, size_t partial) {
     return exec->scratch + reduce->states_offset +
-           partial * reduce->grid.count * reduce->fns->state_bytes;
+           partial * reduce->grid->count * reduce->fns->state_bytes;
 }
 
 // Merges the states of all partials into the first, and stores the results.
 void qdq_exec_finish_reduction(const qdq_exec *exec, const qdq_reduce *reduce, size_t partials) {
     char *states = qdq_exec_states(exec, reduce, 0);
-    size_t bytes = reduce->fns->state_bytes, count = reduce->grid.count;
+    size_t bytes = reduce->fns->state_bytes, count = reduce->grid->count;
     for (size_t partial = 1; partial < partials; partial++)
         reduce->fns->merge(states, qdq_exec_states(exec, reduce, partial), count);
     void *y[QDQ_MAX_REDUCED] = {0};

@@ -64,8 +64,8 @@ typedef enum qdq_fetch {
 // of a sum; one for each block of the grid.
 typedef struct qdq_param {
     bool is_int;
-    qdq_grid grid;
-    size_t count;  // 1 (for all elements), or grid.count
+    const qdq_grid *grid;  // in the mempool of the plan, or qdq_grid_whole
+    size_t count;          // 1 (for all elements), or grid->count
     qdq_fetch fetch;
     const uint32_t *values;  // QDQ_FETCH_KNOWN
     qdq_located source;      // the others
@@ -117,8 +117,8 @@ typedef struct qdq_reduce {
     const void *params;
     size_t stage_param_count;
     qdq_param stage_params[QDQ_MAX_STAGE_PARAMS];
-    qdq_grid grid;
-    size_t partials;       // parts of the blocks, each with grid.count states
+    const qdq_grid *grid;
+    size_t partials;       // parts of the blocks, each with grid->count states
     size_t states_offset;  // in the exec
     size_t result_count;
     qdq_located results[QDQ_MAX_REDUCED];

@@ -6,6 +6,8 @@
 
 #include "runtime/numerics/dtype.h"
 
+const qdq_grid qdq_grid_whole = {.count = 1};
+
 // Two neighbouring dims become one if a block spans all of both, or if both are cut into single
 // elements: the order of elements and of blocks stays the same.
 static bool mergeable(const qdq_grid *grid, size_t dim, size_t extent) {
@@ -33,6 +35,10 @@ qdq_grid qdq_grid_of(qdq_shape shape, const int64_t *extents) {
         grid.count *= grid.blocks[i];
     }
     return grid;
+}
+
+const qdq_grid *qdq_grid_copy(const qdq_grid *grid, qdq_mempool *mempool) {
+    return grid->count == 1 ? &qdq_grid_whole : qdq_mempool_copy(mempool, grid, 1, sizeof *grid);
 }
 
 size_t qdq_grid_block(const qdq_grid *grid, size_t at, size_t *run) {

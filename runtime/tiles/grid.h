@@ -7,6 +7,7 @@
 #define QDQ_RUNTIME_TILES_GRID_H
 
 #include "include/qdq/base.h"
+#include "runtime/base/mempool.h"
 #include "runtime/tiles/tile.h"
 
 // Neighbouring dims are merged if possible: most grids have one to three left.
@@ -18,8 +19,15 @@ typedef struct qdq_grid {
     size_t count;                 // of blocks in all
 } qdq_grid;
 
+// One block that holds all elements of any shape.
+extern const qdq_grid qdq_grid_whole;
+
 // `extents` has shape.rank entries in 1..dim.
 qdq_grid qdq_grid_of(qdq_shape shape, const int64_t *extents);
+
+// A copy that `mempool` owns, or &qdq_grid_whole if the grid is one block: most are, and a grid
+// takes 200 bytes. NULL: memory runs out.
+const qdq_grid *qdq_grid_copy(const qdq_grid *grid, qdq_mempool *mempool);
 
 // The number of the block that holds element `at` (in row-major order). *run is how many elements
 // from there on lie in the same block without a gap (at least 1).

@@ -169,6 +169,26 @@ class Fast(Case):
         self.assertIn("; what it reads differs", lines[1])
         self.assertIn("; computed on integers, and what it reads differs", lines[2])
 
+    def test_a_row_times_weight_codes_is_scaled_later(self):
+        """1, 1 and 7 tenths: 0.1f + 0.1f + 0.7f literally, (1 + 7 + 1) * 0.1f of codes."""
+        tenth = float32(0.1)
+        name = self.write("g.json", graph(
+            [node("Dequantize", "bf", "b", scales=0.1, dtype="float32"),
+             {"op": "MatMul", "name": "m", "inputs": {"a": "a", "b": "bf"}}],
+            inputs=[], outputs={"y": "m"},
+            constants=[constant("a", "float32", [1, 3], [1, 1, 1]),
+                       constant("b", "int8", [3, 1], [1, 1, 7])]))
+        self.assertEqual([s["chain"] for s in self.json("plan", name, "--fast")["steps"]],
+                         ["a, b -> MatMul m on codes of b, scaled later -> output y"])
+        literal, fast = [self.json("run", name, *words)["outputs"][0]["first"]
+                         for words in ([], ["--fast"])]
+        self.assertEqual([float32(y) for y in literal + fast],
+                         [float32(float32(tenth + tenth) + float32(7 * tenth)), float32(9 * tenth)])
+        found = self.json("compare", name, "--fast", code=1)["nodes"]
+        self.assertEqual([(n["node"], n["causes"]) for n in found], [("m", ["scales of sums"])])
+        lines = self.qdq("compare", name, "--fast", code=1).out.splitlines()
+        self.assertTrue(lines[0].endswith("; sums of codes are scaled"), lines[0])
+
     def test_compare_says_when_all_is_equal(self):
         result = self.qdq("compare", self.write("g.json", product(0.5)), "--fast")
         self.assertEqual(result.out, "y: all 4 elements equal\n")

@@ -24,27 +24,36 @@ static double largest_of(const double *a, const double *b, size_t count) {
 
 //---- What is looked at ------------------------------------------------------
 
-// A value to compare in both runs. `integers`: its node is computed on integers. `given`: an input
-// of its node already differs.
+// How --fast computes a node.
+typedef enum fast_way { LITERALLY = 0, ON_INTEGERS, SCALES_LATER } fast_way;
+
+// The name of the cause in JSON, and the words for it.
+static const struct {
+    const char *cause, *text;
+} ways[] = {[ON_INTEGERS] = {"integer execution", "computed on integers"},
+            [SCALES_LATER] = {"scales of sums", "sums of codes are scaled"}};
+
+// A value to compare in both runs. `given`: an input of its node already differs.
 typedef struct look {
     size_t node;
     qdq_value value;
-    bool integers, given;
+    fast_way way;
+    bool given;
 } look;
 
-// The nodes computed on integers, and the values that depend on them.
+// The nodes that --fast computes in another way, and the values that depend on them.
 typedef struct fast_nodes {
     size_t values;
-    bool *on_integers;  // [node]
-    bool *read;         // [value]: a node on integers reads it, so it may be integers itself
-    bool *reached;      // [value]
-    bool *differs;      // [value]: a compared value that differs, or one that depends on it
+    fast_way *ways;  // [node]
+    bool *read;      // [value]: a node on integers reads it, so it may be integers itself
+    bool *reached;   // [value]
+    bool *differs;   // [value]: a compared value that differs, or one that depends on it
     look *looks;
     size_t count;
 } fast_nodes;
 
 static void release_nodes(fast_nodes *n) {
-    free(n->on_integers), free(n->read), free(n->reached), free(n->differs), free(n->looks);
+    free(n->ways), free(n->read), free(n->reached), free(n->differs), free(n->looks);
 }
 
 static bool any_input(const qdq_graph *graph, size_t node, const bool *flags) {
@@ -66,12 +75,12 @@ static bool make_nodes(fast_nodes *n, const qdq_graph *graph) {
         }
         outputs += info.output_count;
     }
-    n->on_integers = calloc(nodes + 1, sizeof *n->on_integers);
+    n->ways = calloc(nodes + 1, sizeof *n->ways);
     n->read = calloc(n->values + 1, sizeof *n->read);
     n->reached = calloc(n->values + 1, sizeof *n->reached);
     n->differs = calloc(n->values + 1, sizeof *n->differs);
     n->looks = calloc(outputs + 1, sizeof *n->looks);
-    return n->on_integers && n->read && n->reached && n->differs && n->looks;
+    return n->ways && n->read && n->reached && n->differs && n->looks;
 }
 
 static bool is_integer(const qdq_graph *graph, qdq_value value) {
@@ -85,18 +94,19 @@ static bool is_integer(const qdq_graph *graph, qdq_value value) {
 static void find_looks(fast_nodes *n, const qdq_graph *graph, const qdq_plan *plan) {
     for (size_t i = 0; i < qdq_plan_get_stats(plan).step_count; i++) {
         const qdq_plan_step *step = qdq_plan_get_step(plan, i);
+        if (step->scales_later) n->ways[step->node] = SCALES_LATER;
         if (!step->on_integers) continue;
-        n->on_integers[step->node] = true;
+        n->ways[step->node] = ON_INTEGERS;
         for (size_t k = 0; k < qdq_graph_node(graph, step->node).input_count; k++)
             n->read[qdq_graph_node_input(graph, step->node, k).id] = true;
     }
     for (size_t i = 0; i < qdq_graph_node_count(graph); i++) {
-        bool reached = n->on_integers[i] || any_input(graph, i, n->reached);
+        bool reached = n->ways[i] || any_input(graph, i, n->reached);
         for (size_t k = 0; reached && k < qdq_graph_node(graph, i).output_count; k++) {
             qdq_value value = qdq_graph_node_output(graph, i, k);
             n->reached[value.id] = true;
-            if (!n->read[value.id] && (n->on_integers[i] || is_integer(graph, value)))
-                n->looks[n->count++] = (look){i, value, n->on_integers[i], false};
+            if (!n->read[value.id] && (n->ways[i] || is_integer(graph, value)))
+                n->looks[n->count++] = (look){i, value, n->ways[i], false};
         }
     }
 }
@@ -147,9 +157,9 @@ static void print_look(const qdq_graph *graph, const look *l, const measured *m)
     qdq_node_info info = qdq_graph_node(graph, l->node);
     snprintf(name, sizeof name, "%s (%s)", info.name, info.op);
     print_measured(name, m);
-    printf("; %s\n", !l->integers ? "what it reads differs"
-                     : l->given   ? "computed on integers, and what it reads differs"
-                                  : "computed on integers");
+    const char *reads = l->given || !l->way ? "what it reads differs" : "";
+    printf("; %s%s%s\n", l->way ? ways[l->way].text : "", l->way && l->given ? ", and " : "",
+           reads);
 }
 
 static void json_look(qdq_json *json, const qdq_graph *graph, const look *l,
@@ -161,7 +171,7 @@ static void json_look(qdq_json *json, const qdq_graph *graph, const look *l,
     json_measured(json, qdq_value_name(graph, l->value), info, m);
     qdq_json_key(json, "causes");
     qdq_json_begin_line(json);
-    if (m->difference.different && l->integers) qdq_json_string(json, "integer execution");
+    if (m->difference.different && l->way) qdq_json_string(json, ways[l->way].cause);
     if (m->difference.different && l->given) qdq_json_string(json, "inputs");
     qdq_json_end_array(json);
     qdq_json_end_object(json);

@@ -46,6 +46,20 @@ typedef struct qdq_direct_rows {
 // May write zeros after each row. Rows are written in order.
 typedef void qdq_direct_fill_fn(const qdq_direct_rows *rows);
 
+// n elements of x that become `taps` planes, each with the elements that its masks keep (all bits
+// set) and zeros. Writes up to a vector of zeros after each plane.
+typedef struct qdq_direct_flat {
+    qdq_dtype dtype;
+    int32_t zero_point;
+    const void *x;
+    size_t n, taps;
+    const uint32_t *masks;
+    float *planes;
+    size_t plane_stride;  // and of masks
+} qdq_direct_flat;
+
+typedef void qdq_direct_flat_fn(const qdq_direct_flat *flat);
+
 // Rows of sums that become rows of y.
 typedef struct qdq_direct_results {
     const float *sums;
@@ -60,13 +74,34 @@ typedef struct qdq_direct_results {
 // is 1; rows are written in order.
 typedef bool qdq_direct_finish_fn(const qdq_direct_results *results);
 
+// Channels that are groups of their own, one after the other through the same planes and sums:
+// planes are filled, sums added and finished. Pointers point to the first channel.
+typedef struct qdq_direct_channels {
+    size_t count;
+    const qdq_direct_flat *flat;  // NULL: rows
+    const qdq_direct_rows *rows;
+    size_t slots;   // of rows
+    size_t x_next;  // bytes from one channel to the next
+    qdq_direct_part part;
+    bool fours;
+    const bool *odd;  // of channels; NULL: sums are not looked at
+    qdq_direct_results results;
+    size_t w_next, y_next, scale_next;
+} qdq_direct_channels;
+
+// Begins with channel `first`. Returns the first channel that is odd or has a sum that may be 0,
+// which it has finished as well; `count` if there is none.
+typedef size_t qdq_direct_channels_fn(const qdq_direct_channels *channels, size_t first);
+
 // The least magnitude of n elements that is not 0; infinity or a NaN if there is none.
 typedef float qdq_direct_least_fn(const float *x, size_t n);
 
 typedef struct qdq_direct_kernels {
     qdq_direct_fn *chain, *fours;
     qdq_direct_fill_fn *fill;
+    qdq_direct_flat_fn *flat;
     qdq_direct_finish_fn *finish;
+    qdq_direct_channels_fn *channels;
     qdq_direct_least_fn *least;
 } qdq_direct_kernels;
 

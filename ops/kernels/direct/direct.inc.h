@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "ops/kernels/direct/direct.h"
+#include "ops/kernels/direct/direct_fill.inc.h"
 #include "ops/kernels/direct/direct_vectors.inc.h"
-
-#define DIRECT_UNROLLED _Pragma("GCC unroll 16")
 
 //---- Sums -------------------------------------------------------------------
 
@@ -73,9 +72,9 @@ typedef struct direct_tiles {
 // nobody reads.
 static void direct_run(const qdq_direct_part *p, const direct_tiles *of, size_t o) {
     size_t vectors = (p->n + DIRECT_LANES - 1) / DIRECT_LANES;
-    size_t tiles = (vectors + of->wide - 1) / of->wide;
+    size_t tiles = vectors <= of->wide ? 1 : (vectors + of->wide - 1) / of->wide;
     for (size_t v = 0, n; v < vectors; v += n, tiles--) {
-        n = (vectors - v + tiles - 1) / tiles;
+        n = tiles == 1 ? vectors - v : (vectors - v + tiles - 1) / tiles;
         (n > 4 ? of->widest : of->tiles[n])(p, o, v * DIRECT_LANES);
         if (n > 4) n = of->wide;
     }
@@ -138,77 +137,85 @@ static void QDQ_ISA_NAME(direct_fours)(const qdq_direct_part *p) {
     }
 }
 
-//---- Rows -------------------------------------------------------------------
-
-#define DIRECT_GATHER(type, n_steps, zero)                                                    \
-    for (size_t r = 0; r < p->rows; r++) {                                                    \
-        const type *restrict x = (const type *)p->x + r * p->row_stride;                      \
-        float *restrict y = p->plane + r * p->plane_stride;                                   \
-        for (size_t i = 0; i < p->n; i++) y[i] = (float)((int32_t)x[i * (n_steps)] - (zero)); \
-    }
-
-#define DIRECT_GATHER_CODES(type)              \
-    {                                          \
-        int32_t zero = p->zero_point;          \
-        if (p->step == 1)                      \
-            DIRECT_GATHER(type, 1, zero)       \
-        else if (p->step == 2)                 \
-            DIRECT_GATHER(type, 2, zero)       \
-        else                                   \
-            DIRECT_GATHER(type, p->step, zero) \
-    }
-
-#define DIRECT_GATHER_FLOATS(n_steps)                                      \
-    for (size_t r = 0; r < p->rows; r++) {                                 \
-        const float *restrict x = (const float *)p->x + r * p->row_stride; \
-        float *restrict y = p->plane + r * p->plane_stride;                \
-        for (size_t i = 0; i < p->n; i++) y[i] = x[i * (n_steps)];         \
-    }
-
-static void QDQ_ISA_NAME(direct_fill)(const qdq_direct_rows *p) {
-    if (p->dtype == QDQ_UINT8)
-        DIRECT_GATHER_CODES(uint8_t)
-    else if (p->dtype == QDQ_INT8)
-        DIRECT_GATHER_CODES(int8_t)
-    else if (p->step == 1)
-        for (size_t r = 0; r < p->rows; r++)
-            direct_copy((const float *)p->x + r * p->row_stride, p->plane + r * p->plane_stride,
-                        p->n);
-    else if (p->step == 2)
-        DIRECT_GATHER_FLOATS(2)
-    else
-        DIRECT_GATHER_FLOATS(p->step)
-}
-
 //---- Results ----------------------------------------------------------------
 
+// A row, with and without a scale and a bias. Returns whether a sum is 0.
+static inline unsigned direct_finish_row(const float *sums, float *y, size_t n, const float *scale,
+                                         const float *bias) {
+    direct_floats by = scale ? direct_all(scale) : direct_zero();
+    direct_floats plus = bias ? direct_all(bias) : direct_zero();
+    unsigned zeros = 0;
+    for (size_t i = 0; i < n; i += DIRECT_LANES) {
+        direct_floats v = direct_load(sums + i);
+        zeros |= direct_zeros(v);
+        if (scale) v = direct_add(direct_mul(v, by), direct_zero());
+        if (bias) v = direct_add(v, plus);
+        direct_store(y + i, direct_quiet(v));
+    }
+    return zeros;
+}
+
+static inline unsigned direct_finish_plain(const float *sums, float *y, size_t n,
+                                           const float *scale, const float *bias) {
+    if (scale && bias) return direct_finish_row(sums, y, n, scale, bias);
+    if (scale) return direct_finish_row(sums, y, n, scale, NULL);
+    if (bias) return direct_finish_row(sums, y, n, NULL, bias);
+    return direct_finish_row(sums, y, n, NULL, NULL);
+}
+
+// Stores n elements `step` apart.
+static inline void direct_scatter(const float *x, float *y, size_t n, size_t step) {
+    size_t i = 0;
+    for (; step == 2 && i + DIRECT_LANES < n; i += DIRECT_LANES)
+        direct_spread(y + 2 * i, direct_load(x + i));
+    for (; i < n; i++) y[i * step] = x[i];
+}
+
 static bool QDQ_ISA_NAME(direct_finish)(const qdq_direct_results *p) {
-    bool scaled = p->scale, biased = p->bias;
-    direct_floats by = scaled ? direct_all(p->scale) : direct_zero();
-    direct_floats plus = biased ? direct_all(p->bias) : direct_zero();
+    enum { SPREAD = 64 };
     unsigned zeros = 0;
     for (size_t r = 0; r < p->rows; r++) {
         const float *sums = p->sums + r * p->sums_stride;
-        float *y = p->y + r * p->y_stride;
-        for (size_t i = 0; i < p->n; i += DIRECT_LANES) {
-            direct_floats v = direct_load(sums + i);
-            zeros |= direct_zeros(v);
-            if (scaled) v = direct_add(direct_mul(v, by), direct_zero());
-            if (biased) v = direct_add(v, plus);
-            v = direct_quiet(v);
-            if (p->step == 1) {
-                direct_store(y + i, v);
-            } else if (p->step == 2 && i + DIRECT_LANES < p->n) {
-                direct_spread(y + 2 * i, v);
-            } else {
-                float own[DIRECT_LANES];
-                direct_store(own, v);
-                for (size_t j = 0; j < DIRECT_LANES && i + j < p->n; j++)
-                    y[(i + j) * p->step] = own[j];
-            }
+        float *y = p->y + r * p->y_stride, part[SPREAD];
+        if (p->step == 1) zeros |= direct_finish_plain(sums, y, p->n, p->scale, p->bias);
+        for (size_t i = 0, n; p->step > 1 && i < p->n; i += n) {
+            n = p->n - i < SPREAD ? p->n - i : SPREAD;
+            zeros |= direct_finish_plain(sums + i, part, n, p->scale, p->bias);
+            direct_scatter(part, y + i * p->step, n, p->step);
         }
     }
     return zeros;
+}
+
+//---- Channels ---------------------------------------------------------------
+
+static inline void direct_fill_channel(const qdq_direct_channels *p, size_t x) {
+    if (p->flat && p->flat->n) direct_flat_from(p->flat, (const char *)p->flat->x + x);
+    for (size_t i = 0; i < p->slots; i++)
+        direct_fill_from(&p->rows[i], (const char *)p->rows[i].x + x);
+}
+
+static size_t QDQ_ISA_NAME(direct_channels)(const qdq_direct_channels *p, size_t first) {
+    qdq_direct_part part = p->part;
+    qdq_direct_results results = p->results;
+    part.weights += first * p->w_next;
+    results.y += first * p->y_next;
+    if (results.scale) results.scale += first * p->scale_next;
+    if (results.bias) results.bias += first;
+    for (size_t at = first; at < p->count; at++) {
+        direct_fill_channel(p, at * p->x_next);
+        if (p->fours)
+            QDQ_ISA_NAME(direct_fours)(&part);
+        else
+            QDQ_ISA_NAME(direct_chain)(&part);
+        bool zeros = QDQ_ISA_NAME(direct_finish)(&results);
+        if (p->odd && (zeros || p->odd[at])) return at;
+        part.weights += p->w_next;
+        results.y += p->y_next;
+        if (results.scale) results.scale += p->scale_next;
+        if (results.bias) results.bias++;
+    }
+    return p->count;
 }
 
 static float QDQ_ISA_NAME(direct_least)(const float *x, size_t n) {
@@ -227,6 +234,7 @@ static float QDQ_ISA_NAME(direct_least)(const float *x, size_t n) {
 }
 
 const qdq_direct_kernels QDQ_ISA_NAME(direct_kernels) = {
-    QDQ_ISA_NAME(direct_chain),  QDQ_ISA_NAME(direct_fours), QDQ_ISA_NAME(direct_fill),
-    QDQ_ISA_NAME(direct_finish), QDQ_ISA_NAME(direct_least),
+    QDQ_ISA_NAME(direct_chain), QDQ_ISA_NAME(direct_fours),  QDQ_ISA_NAME(direct_fill),
+    QDQ_ISA_NAME(direct_flat),  QDQ_ISA_NAME(direct_finish), QDQ_ISA_NAME(direct_channels),
+    QDQ_ISA_NAME(direct_least),
 };

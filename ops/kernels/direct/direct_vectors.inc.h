@@ -13,6 +13,8 @@
 #include <arm_neon.h>
 #endif
 
+#define DIRECT_UNROLLED _Pragma("GCC unroll 16")
+
 // direct_zeros: nonzero if a lane is 0. direct_spread: stores lanes to y[0], y[2], y[4], ..., and
 // may write y[2 * DIRECT_LANES - 1] and the elements between as they were.
 #if defined(__AVX512F__)
@@ -115,24 +117,5 @@ static inline direct_floats direct_quiet(direct_floats x) { return isnan(x) ? NA
 static inline unsigned direct_zeros(direct_floats x) { return x == 0; }
 static inline void direct_spread(float *y, direct_floats v) { *y = v; }
 #endif
-
-// Copies n floats.
-static inline void direct_copy(const float *x, float *y, size_t n) {
-#if defined(__AVX512F__)
-    size_t i = 0;
-    for (; i + DIRECT_LANES <= n; i += DIRECT_LANES) direct_store(y + i, direct_load(x + i));
-    if (i < n) direct_store(y + i, _mm512_maskz_loadu_ps((__mmask16)((1u << (n - i)) - 1), x + i));
-#elif defined(__AVX2__)
-    size_t i = 0;
-    for (; i + DIRECT_LANES <= n; i += DIRECT_LANES) direct_store(y + i, direct_load(x + i));
-    if (i < n) {
-        const __m256i number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-        __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(n - i)), number);
-        direct_store(y + i, _mm256_maskload_ps(x + i, mask));
-    }
-#else
-    memcpy(y, x, n * sizeof *y);
-#endif
-}
 
 #endif

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "ops/kernels/elementwise/elementwise_kernels.h"
+#include "ops/kernels/elementwise/quick.inc.h"
 #include "ops/kernels/elementwise/typed.inc.h"
 #include "runtime/numerics/elementary.h"
 #include "runtime/numerics/hyperbolic.h"
@@ -163,6 +164,14 @@ static inline float quiet(float v) { return qdq_nan_if(v != v, v); }
 #define one_quiet(v) quiet(v)
 
 #define LOOPS_floats(name, operands) LOOP_##operands(F32, float, one_, name)
+#if defined(QDQ_QUICK_VECTORS)
+#define LOOPS_quick(name, operands) \
+    LOOPS_floats(name, operands) QUICK_LOOP(name, QDQ_ISA_NAME(elementwise_##name##_F32))
+#define ENTRIES_quick(name) [QDQ_REGISTERS_F32] = QDQ_ISA_NAME(quick_##name)
+#else
+#define LOOPS_quick LOOPS_floats
+#define ENTRIES_quick ENTRIES_floats
+#endif
 #define LOOPS_reals(name, operands) \
     LOOPS_floats(name, operands) LOOP_##operands(F64, double, f64_, name)
 #define LOOPS_integers(name, operands)                                                  \

@@ -9,17 +9,18 @@
 // X(name, operands, registers). A new function is a row here and its body, one_<name>, in
 // elementwise.inc.h; the enumerator, the loops and the tables follow from the row. The operands are
 // the body's arguments: elements of a, b and c, and the numbers of the op. The registers are the
-// types that the function computes in: `floats` is float alone. `reals` adds double, whose body is
-// f64_<name> in typed.inc.h; `integers` are int32_t, int64_t and uint64_t (i32_<name>, i64_<name>,
-// u64_<name>); `numbers` are all five, and `not_double` are all but double.
+// types that the function computes in: `floats` is float alone; `quick` is too, and has a quick
+// loop (quick.inc.h). `reals` adds double, whose body is f64_<name> in typed.inc.h; `integers` are
+// int32_t, int64_t and uint64_t (i32_<name>, i64_<name>, u64_<name>); `numbers` are all five, and
+// `not_double` are all but double.
 #define QDQ_ELEMENTWISE_LIST(X)            \
     X(abs, a, numbers)                     \
-    X(exp, a, floats)                      \
+    X(exp, a, quick)                       \
     X(log, a, floats)                      \
     X(sqrt, a, reals)                      \
     X(square, a, floats)                   \
-    X(tanh, a, floats)                     \
-    X(sigmoid, a, floats)                  \
+    X(tanh, a, quick)                      \
+    X(sigmoid, a, quick)                   \
     X(relu, a, floats)                     \
     X(reciprocal, a, floats)               \
     X(round, a, floats)                    \
@@ -34,7 +35,7 @@
     X(sign, a, numbers)                    \
     X(floor, a, reals)                     \
     X(ceil, a, reals)                      \
-    X(erf, a, floats)                      \
+    X(erf, a, quick)                       \
     X(softplus, a, floats)                 \
     X(sin, a, floats)                      \
     X(cos, a, floats)                      \
@@ -52,8 +53,8 @@
     X(hard_sigmoid, a_numbers, floats)     \
     X(hard_sigmoid_ort, a_numbers, floats) \
     X(clamp, a_numbers, floats)            \
-    X(gelu_erf, a, floats)                 \
-    X(gelu_tanh, a, floats)                \
+    X(gelu_erf, a, quick)                  \
+    X(gelu_tanh, a, quick)                 \
     X(is_nan, a, reals)                    \
     X(is_inf, a_numbers, reals)            \
     X(logical_not, a, integers)            \

@@ -30,12 +30,13 @@ typedef enum qdq_gemm_kind {
     QDQ_GEMM_INTEGERS,  // int16_t of at most 9 bits
     QDQ_GEMM_BYTES,     // uint8_t and int8_t
     QDQ_GEMM_BFLOATS,   // bfloat16
+    QDQ_GEMM_CODES,     // int8_t and codes of a byte (qdq_gemm_code_lines); not in every kernel
     QDQ_GEMM_KINDS,
 } qdq_gemm_kind;
 
 // Bytes of an element, and k that a step takes.
 static inline size_t qdq_gemm_size(qdq_gemm_kind kind) {
-    return kind == QDQ_GEMM_FLOATS ? 4 : kind == QDQ_GEMM_BYTES ? 1 : 2;
+    return kind == QDQ_GEMM_FLOATS ? 4 : kind == QDQ_GEMM_BYTES || kind == QDQ_GEMM_CODES ? 1 : 2;
 }
 static inline size_t qdq_gemm_step(qdq_gemm_kind kind) {
     return QDQ_GEMM_STEP_BYTES / qdq_gemm_size(kind);
@@ -63,6 +64,9 @@ typedef struct qdq_gemm_part {
     // are left out, and there are at most 12 rows. NULL: all rows have all products.
     const uint16_t *keep;
     bool half;  // without `keep`: the last 16 columns may be left out
+    // For codes, instead of `start`: a sum for each row, which all of its columns start from; or
+    // NULL.
+    const int32_t *row_start;
 } qdq_gemm_part;
 
 typedef void qdq_gemm_part_fn(const qdq_gemm_part *part);
@@ -89,17 +93,80 @@ typedef struct qdq_gemm_lines {
 
 typedef void qdq_gemm_lines_fn(const qdq_gemm_lines *lines);
 
+// Lines of codes as the columns of a panel: for each of n k the 32 codes from x[base + offsets[k]]
+// on, or `pad` where the mask of its tap has no bit. `byte_lines` stores code ^ flip for 4 k of
+// each column, then of the next column; `pair_lines` stores (code ^ flip) - zero for 2 k, as
+// int16_t.
+typedef struct qdq_gemm_code_lines {
+    const uint8_t *x;
+    size_t size;  // bytes from x on that may be read
+    size_t base;
+    const size_t *offsets;  // with `base` modulo 2^64
+    const uint32_t *masks;  // of each tap
+    size_t tap, taps;       // the tap of the first k; how many there are
+    size_t n;
+    uint8_t pad, flip;
+    int16_t zero;
+    void *out;
+} qdq_gemm_code_lines;
+
+typedef void qdq_gemm_code_lines_fn(const qdq_gemm_code_lines *lines);
+
+// Neighbouring positions of a row of the result.
+typedef struct qdq_gemm_run {
+    size_t at;        // the place in x of position 0 of the row under the first tap, modulo 2^64
+    size_t index[2];  // the dims 0 and 1 of x there, modulo 2^64
+    size_t first, n;  // positions of the row
+    size_t column;    // of the first
+} qdq_gemm_run;
+
+// Copies the codes of a k to the columns of all runs: position i of a row takes
+// x[offset + at + i * stride] if begin <= i < end and index + step < in in both dims, else `pad`.
+// `out` has room for 32 columns more than there are, and the last code may be read with the 64 that
+// follow it if they are among the `size`.
+typedef struct qdq_gemm_code_runs {
+    const uint8_t *x;
+    size_t size, offset, stride;
+    const qdq_gemm_run *runs;
+    size_t count, begin, end, step[2], in[2];
+    uint8_t pad, *out;
+} qdq_gemm_code_runs;
+
+typedef void qdq_gemm_code_runs_fn(const qdq_gemm_code_runs *runs);
+
 // Sums to reals: v = fl(int32 sum) * scale + 0, or the float sum if `scale` is NULL; then + bias,
 // unless `bias` is NULL. A NaN becomes 0x7FC00000. n is a multiple of 32; `out` may begin at the
 // sums or before them.
 typedef void qdq_gemm_reals_fn(const void *sums, const float *scale, const float *bias, void *out,
                                size_t n);
 
+// The same for rows of n sums that are `stride` apart, with a scale and a bias for each row. The
+// rows of `out` are n apart. One that ends within 32 columns may write to their end, which the next
+// row overwrites.
+typedef struct qdq_gemm_real_rows {
+    const void *sums;
+    size_t stride, rows, n;
+    const float *scale, *bias;
+    void *out;
+} qdq_gemm_real_rows;
+
+typedef void qdq_gemm_real_rows_fn(const qdq_gemm_real_rows *rows);
+
 // n elements of float32, float16 or bfloat16 as float32. A NaN stays a NaN.
 typedef void qdq_gemm_widen_fn(qdq_dtype dtype, const void *x, float *out, size_t n);
 
 // n float32 to such a dtype, rounded half to even. The only NaN in x is 0x7FC00000.
 typedef void qdq_gemm_narrow_fn(qdq_dtype dtype, const float *x, void *out, size_t n);
+
+// The order in which a row adds its products with weight codes.
+typedef enum qdq_gemm_code_order {
+    QDQ_CODES_CHAIN,  // one chain of fma
+    QDQ_CODES_FOURS,  // four rounded products, then the sum
+    // The codes of a part are added before they are scaled: chains of fma from 0 over
+    // a_k * (code - zero) for the even k of the part and for the odd, then
+    // sum = fma(scale, even + odd, sum). Scales and zero points are of columns.
+    QDQ_CODES_GROUPS,
+} qdq_gemm_code_order;
 
 // A part of B as weight codes, and the floats that they stand for: rows x 32 of (code - zero) *
 // scale, rounded to the dtype. Codes are unsigned, and zero points are integers shifted to match
@@ -114,10 +181,10 @@ typedef struct qdq_gemm_weight_part {
     size_t rows;
     float *b;
     // multiply_codes does not store the floats. It multiplies them, as float32, by as many elements
-    // of a row of A and adds the products to the 32 sums, as one chain or in fours.
+    // of a row of A and adds the products to the 32 sums.
     const float *a;
     float *sums;
-    bool fours;
+    qdq_gemm_code_order order;
 } qdq_gemm_weight_part;
 
 typedef void qdq_gemm_decode_fn(const qdq_gemm_weight_part *part);
@@ -125,12 +192,16 @@ typedef void qdq_gemm_decode_fn(const qdq_gemm_weight_part *part);
 typedef struct qdq_gemm_kernel {
     qdq_isa isa;
     bool widens_bytes;  // in every tile, so that many rows are faster as int16_t
+    bool signs_codes;   // codes are int8_t, not uint8_t
     const char *name;
     qdq_gemm_part_fn *part[QDQ_GEMM_KINDS];
     qdq_gemm_lanes_fn *lanes, *bfloat_lanes;
     qdq_gemm_integer_lanes_fn *integer_lanes;
     qdq_gemm_lines_fn *lines;
+    qdq_gemm_code_lines_fn *byte_lines, *pair_lines;
+    qdq_gemm_code_runs_fn *code_runs;
     qdq_gemm_reals_fn *reals;
+    qdq_gemm_real_rows_fn *real_rows;
     qdq_gemm_widen_fn *widen;
     qdq_gemm_narrow_fn *narrow;
     qdq_gemm_decode_fn *decode, *multiply_codes;
@@ -154,7 +225,11 @@ const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
     extern qdq_gemm_lanes_fn qdq_gemm_lanes_##isa;                 \
     extern qdq_gemm_integer_lanes_fn qdq_gemm_integer_lanes_##isa; \
     extern qdq_gemm_lines_fn qdq_gemm_lines_##isa;                 \
+    extern qdq_gemm_code_lines_fn qdq_gemm_byte_lines_##isa;       \
+    extern qdq_gemm_code_lines_fn qdq_gemm_pair_lines_##isa;       \
+    extern qdq_gemm_code_runs_fn qdq_gemm_code_runs_##isa;         \
     extern qdq_gemm_reals_fn qdq_gemm_reals_##isa;                 \
+    extern qdq_gemm_real_rows_fn qdq_gemm_real_rows_##isa;         \
     extern qdq_gemm_widen_fn qdq_gemm_widen_##isa;                 \
     extern qdq_gemm_narrow_fn qdq_gemm_narrow_##isa;               \
     extern qdq_gemm_decode_fn qdq_gemm_decode_##isa;               \

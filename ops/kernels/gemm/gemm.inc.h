@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products. The file of an instruction set includes this one after quantize.inc.h.
 #include "ops/kernels/gemm/gemm_bfloats.inc.h"
+#include "ops/kernels/gemm/gemm_code_lines.inc.h"
 #include "ops/kernels/gemm/gemm_integers.inc.h"
 #include "ops/kernels/gemm/gemm_lines.inc.h"
 #include "ops/kernels/gemm/gemm_tiles.inc.h"
@@ -9,6 +10,7 @@ qdq_gemm_part_fn QDQ_ISA_NAME(gemm_floats);
 qdq_gemm_lanes_fn QDQ_ISA_NAME(gemm_lanes), QDQ_ISA_NAME(gemm_bfloat_lanes);
 qdq_gemm_integer_lanes_fn QDQ_ISA_NAME(gemm_integer_lanes);
 qdq_gemm_reals_fn QDQ_ISA_NAME(gemm_reals);
+qdq_gemm_real_rows_fn QDQ_ISA_NAME(gemm_real_rows);
 qdq_gemm_widen_fn QDQ_ISA_NAME(gemm_widen);
 qdq_gemm_narrow_fn QDQ_ISA_NAME(gemm_narrow);
 
@@ -123,16 +125,39 @@ void QDQ_ISA_NAME(gemm_integer_lanes)(const int16_t *restrict a, const int16_t *
 
 //---- After the sums ------------------------------------------------------------
 
+static inline gemm_floats real_of(const int32_t *sum, const gemm_floats *scale,
+                                  const gemm_floats *bias) {
+    gemm_floats v = floats_load(sum);
+    if (scale) v = floats_add(floats_mul(floats_of(ints_load(sum)), *scale), floats_all(0));
+    if (bias) v = floats_add(v, *bias);
+    return floats_quiet(v);
+}
+
 void QDQ_ISA_NAME(gemm_reals)(const void *sums, const float *scale, const float *bias, void *out,
                               size_t n) {
     for (size_t j = 0; j < n; j += LANES) {
-        const int32_t *at = (const int32_t *)sums + j;
-        gemm_floats v = floats_load(at);
-        if (scale)
-            v = floats_add(floats_mul(floats_of(ints_load(at)), floats_load(scale + j)),
-                           floats_all(0));
-        if (bias) v = floats_add(v, floats_load(bias + j));
-        floats_store((float *)out + j, floats_quiet(v));
+        gemm_floats of_scale = floats_load(scale ? scale + j : sums);
+        gemm_floats of_bias = floats_load(bias ? bias + j : sums);
+        floats_store((float *)out + j, real_of((const int32_t *)sums + j, scale ? &of_scale : NULL,
+                                               bias ? &of_bias : NULL));
+    }
+}
+
+static inline gemm_floats floats_from(const float *x) {
+    int32_t word;
+    memcpy(&word, x, sizeof word);
+    return floats_all(word);
+}
+
+void QDQ_ISA_NAME(gemm_real_rows)(const qdq_gemm_real_rows *rows) {
+    for (size_t r = 0; r < rows->rows; r++) {
+        const int32_t *sums = (const int32_t *)rows->sums + r * rows->stride;
+        float *out = (float *)rows->out + r * rows->n;
+        gemm_floats scale = floats_from(rows->scale ? rows->scale + r : rows->sums);
+        gemm_floats bias = floats_from(rows->bias ? rows->bias + r : rows->sums);
+        for (size_t j = 0; j < rows->n; j += LANES)
+            floats_store(out + j,
+                         real_of(sums + j, rows->scale ? &scale : NULL, rows->bias ? &bias : NULL));
     }
 }
 

@@ -169,7 +169,9 @@ enum { CODE_ALL_VECS = 2 * CODE_VECS, CODE_AT_ONCE = LANES == 16 ? CODE_ALL_VECS
 
 // The functions below are compiled for each form.
 typedef struct code_form {
-    bool halves, by_row, fours;
+    bool halves, by_row;
+    bool table;  // half bytes whose columns share a zero point
+    qdq_gemm_code_order order;
     size_t first;  // vector of columns
 } code_form;
 
@@ -177,21 +179,79 @@ typedef struct code_row {
     gemm_floats v[CODE_AT_ONCE];
 } code_row;
 
+// A table has the 16 floats of half bytes less their zero point.
+#if defined(__AVX512F__)
+typedef gemm_floats code_table;
+CODE_INLINE bool code_has_table(const qdq_gemm_weight_part *p) {
+    bool alike = p->halves && !p->by_row;
+    for (size_t j = 0; alike && j < CODE_COLUMNS; j += LANES)
+        alike = !_mm512_cmpneq_ps_mask(floats_load(p->zero + j), code_all(p->zero[0]));
+    return alike;
+}
+CODE_INLINE code_table code_table_of(float zero) {
+    const __m512i codes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return floats_sub(floats_of(codes), code_all(zero));
+}
+CODE_INLINE code_row code_chosen(const uint8_t *codes, code_table table) {
+    __m512i both = _mm512_cvtepu8_epi32(raw_16(codes));
+    return (code_row){{_mm512_permutexvar_ps(both, table),
+                       _mm512_permutexvar_ps(_mm512_srli_epi32(both, 4), table)}};
+}
+#else
+typedef float code_table;
+CODE_INLINE bool code_has_table(const qdq_gemm_weight_part *p) { return (void)p, false; }
+CODE_INLINE code_table code_table_of(float zero) { return zero; }
+CODE_INLINE code_row code_chosen(const uint8_t *codes, code_table table) {
+    (void)codes, (void)table;
+    return (code_row){0};
+}
+#endif
+
+// Parameters of the columns of a part; all rows share them.
+typedef struct code_columns {
+    code_row scale, zero;
+    code_table table;
+} code_columns;
+
+CODE_INLINE code_columns code_columns_of(const qdq_gemm_weight_part *p, code_form form) {
+    code_columns of;
+    CODE_EACH_AT_ONCE of.scale.v[v] = of.zero.v[v] = floats_all(0);
+    of.table = code_table_of(p->zero[0]);
+    if (form.by_row) return of;
+    CODE_EACH_AT_ONCE of.scale.v[v] = floats_load(p->scale + (form.first + v) * LANES);
+    CODE_EACH_AT_ONCE of.zero.v[v] = floats_load(p->zero + (form.first + v) * LANES);
+    return of;
+}
+
 CODE_INLINE gemm_floats code_vec(const uint8_t *codes, size_t v, bool halves) {
     if (!halves) return raw_bytes(codes + v * LANES);
     return v < CODE_VECS ? raw_low(codes + v * LANES) : raw_high(codes + (v - CODE_VECS) * LANES);
 }
 
-// The products of row r.
-CODE_INLINE code_row code_products(const qdq_gemm_weight_part *p, size_t r, const code_row *scale,
-                                   const code_row *zero, code_form form) {
+// The codes of row r less their zero points.
+CODE_INLINE code_row code_less_zero(const qdq_gemm_weight_part *p, size_t r,
+                                    const code_columns *columns, code_form form) {
     const uint8_t *codes = p->codes + r * (form.halves ? CODE_HALF : CODE_COLUMNS);
-    gemm_floats x = code_all(p->a[r]), row_scale = x, row_zero = x;
-    if (form.by_row) row_scale = code_all(p->scale[r]), row_zero = code_all(p->zero[r]);
-    code_row out;
-    CODE_EACH_AT_ONCE out.v[v] = floats_mul(
-        x, code_real(code_vec(codes, form.first + v, form.halves),
-                     form.by_row ? row_zero : zero->v[v], form.by_row ? row_scale : scale->v[v]));
+    if (form.table) return code_chosen(codes, columns->table);
+    code_row out, zero = columns->zero;
+    if (form.by_row) CODE_EACH_AT_ONCE zero.v[v] = code_all(p->zero[r]);
+    CODE_EACH_AT_ONCE out.v[v] =
+        floats_sub(code_vec(codes, form.first + v, form.halves), zero.v[v]);
+    return out;
+}
+
+CODE_INLINE code_row code_reals(const qdq_gemm_weight_part *p, size_t r,
+                                const code_columns *columns, code_form form) {
+    code_row out = code_less_zero(p, r, columns, form), scale = columns->scale;
+    if (form.by_row) CODE_EACH_AT_ONCE scale.v[v] = code_all(p->scale[r]);
+    CODE_EACH_AT_ONCE out.v[v] = floats_mul(out.v[v], scale.v[v]);
+    return out;
+}
+
+CODE_INLINE code_row code_products(const qdq_gemm_weight_part *p, size_t r,
+                                   const code_columns *columns, code_form form) {
+    code_row out = code_reals(p, r, columns, form);
+    CODE_EACH_AT_ONCE out.v[v] = floats_mul(code_all(p->a[r]), out.v[v]);
     return out;
 }
 
@@ -199,43 +259,55 @@ CODE_INLINE void code_add(code_row *sums, code_row more) {
     CODE_EACH_AT_ONCE sums->v[v] = floats_add(more.v[v], sums->v[v]);
 }
 
+CODE_INLINE void code_madd(code_row *sums, float x, code_row reals) {
+    CODE_EACH_AT_ONCE sums->v[v] = floats_madd(sums->v[v], code_all(x), reals.v[v]);
+}
+
+CODE_INLINE void code_add_fours(const qdq_gemm_weight_part *p, const code_columns *columns,
+                                code_form form, code_row *sums) {
+    size_t r = 0;
+    for (; r + 4 <= p->rows; r += 4) {
+        code_row four = code_products(p, r, columns, form);
+        for (size_t i = 1; i < 4; i++) {
+            code_row next = code_products(p, r + i, columns, form);
+            CODE_EACH_AT_ONCE four.v[v] = floats_add(four.v[v], next.v[v]);
+        }
+        code_add(sums, four);
+    }
+    if (r + 2 <= p->rows) {
+        code_row two = code_products(p, r, columns, form);
+        code_add(&two, code_products(p, r + 1, columns, form));
+        code_add(sums, two);
+        r += 2;
+    }
+    if (r < p->rows) code_add(sums, code_products(p, r, columns, form));
+}
+
+CODE_INLINE void code_add_group(const qdq_gemm_weight_part *p, const code_columns *columns,
+                                code_form form, code_row *sums) {
+    code_row even, odd;
+    CODE_EACH_AT_ONCE even.v[v] = odd.v[v] = floats_all(0);
+    size_t r = 0;
+    for (; r + 2 <= p->rows; r += 2) {
+        code_madd(&even, p->a[r], code_less_zero(p, r, columns, form));
+        code_madd(&odd, p->a[r + 1], code_less_zero(p, r + 1, columns, form));
+    }
+    if (r < p->rows) code_madd(&even, p->a[r], code_less_zero(p, r, columns, form));
+    code_add(&even, odd);
+    CODE_EACH_AT_ONCE sums->v[v] = floats_madd(sums->v[v], columns->scale.v[v], even.v[v]);
+}
+
 CODE_INLINE void code_multiply(const qdq_gemm_weight_part *p, code_form form) {
-    code_row sums, scale, zero;
+    code_columns columns = code_columns_of(p, form);
+    code_row sums;
     CODE_EACH_AT_ONCE sums.v[v] = floats_load(p->sums + (form.first + v) * LANES);
-    if (!form.by_row) {
-        CODE_EACH_AT_ONCE scale.v[v] = floats_load(p->scale + (form.first + v) * LANES);
-        CODE_EACH_AT_ONCE zero.v[v] = floats_load(p->zero + (form.first + v) * LANES);
-    }
-    if (form.fours) {
-        size_t r = 0;
-        for (; r + 4 <= p->rows; r += 4) {
-            code_row four = code_products(p, r, &scale, &zero, form);
-            for (size_t i = 1; i < 4; i++) {
-                code_row next = code_products(p, r + i, &scale, &zero, form);
-                CODE_EACH_AT_ONCE four.v[v] = floats_add(four.v[v], next.v[v]);
-            }
-            code_add(&sums, four);
-        }
-        if (r + 2 <= p->rows) {
-            code_row two = code_products(p, r, &scale, &zero, form);
-            code_add(&two, code_products(p, r + 1, &scale, &zero, form));
-            code_add(&sums, two);
-            r += 2;
-        }
-        if (r < p->rows) code_add(&sums, code_products(p, r, &scale, &zero, form));
-    } else {
-        for (size_t r = 0; r < p->rows; r++) {
-            const uint8_t *codes = p->codes + r * (form.halves ? CODE_HALF : CODE_COLUMNS);
-            gemm_floats x = code_all(p->a[r]);
-            if (form.by_row) CODE_EACH_AT_ONCE {
-                    scale.v[v] = code_all(p->scale[r]);
-                    zero.v[v] = code_all(p->zero[r]);
-                }
-            CODE_EACH_AT_ONCE sums.v[v] = floats_madd(
-                sums.v[v], x,
-                code_real(code_vec(codes, form.first + v, form.halves), zero.v[v], scale.v[v]));
-        }
-    }
+    if (form.order == QDQ_CODES_FOURS)
+        code_add_fours(p, &columns, form, &sums);
+    else if (form.order == QDQ_CODES_GROUPS)
+        code_add_group(p, &columns, form, &sums);
+    else
+        for (size_t r = 0; r < p->rows; r++)
+            code_madd(&sums, p->a[r], code_reals(p, r, &columns, form));
     CODE_EACH_AT_ONCE floats_store(p->sums + (form.first + v) * LANES, sums.v[v]);
 }
 
@@ -245,20 +317,25 @@ CODE_INLINE void code_multiply_all(const qdq_gemm_weight_part *p, code_form form
     if (CODE_AT_ONCE < CODE_ALL_VECS) code_multiply(p, form);
 }
 
-#define MULTIPLY_AS(halves, by_row)                                 \
-    if (p->fours)                                                   \
-        code_multiply_all(p, (code_form){halves, by_row, true, 0}); \
-    else                                                            \
-        code_multiply_all(p, (code_form){halves, by_row, false, 0});
+// Compiles a function for each order.
+#define MULTIPLY_AS(halves, by_row, table)                                             \
+    if (p->order == QDQ_CODES_GROUPS)                                                  \
+        code_multiply_all(p, (code_form){halves, by_row, table, QDQ_CODES_GROUPS, 0}); \
+    else if (p->order == QDQ_CODES_FOURS)                                              \
+        code_multiply_all(p, (code_form){halves, by_row, table, QDQ_CODES_FOURS, 0});  \
+    else                                                                               \
+        code_multiply_all(p, (code_form){halves, by_row, table, QDQ_CODES_CHAIN, 0});
 
 void QDQ_ISA_NAME(gemm_multiply_codes)(const qdq_gemm_weight_part *p) {
-    if (p->halves && p->by_row) {
-        MULTIPLY_AS(true, true)
+    if (code_has_table(p)) {
+        MULTIPLY_AS(true, false, true)
+    } else if (p->halves && p->by_row) {
+        MULTIPLY_AS(true, true, false)
     } else if (p->halves) {
-        MULTIPLY_AS(true, false)
+        MULTIPLY_AS(true, false, false)
     } else if (p->by_row) {
-        MULTIPLY_AS(false, true)
+        MULTIPLY_AS(false, true, false)
     } else {
-        MULTIPLY_AS(false, false)
+        MULTIPLY_AS(false, false, false)
     }
 }

@@ -5,37 +5,45 @@
 #if defined(QDQ_SIMD_X86)
 QDQ_GEMM_DECLARE(avx2)
 QDQ_GEMM_DECLARE_INTEGERS(avx_vnni)
+extern qdq_gemm_part_fn qdq_gemm_codes_avx_vnni, qdq_gemm_codes_avx512;
 QDQ_GEMM_DECLARE(avx512)
 extern qdq_gemm_part_fn qdq_gemm_bfloats_avx512_bf16;
 #elif defined(QDQ_SIMD_NEON)
 QDQ_GEMM_DECLARE(neon)
 QDQ_GEMM_DECLARE_INTEGERS(neon_dot)
+extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
 #endif
 
 // A row takes its functions from several instruction sets: `integers`, `bytes` and `bfloats` say
 // from which it has the products of those elements, `base` says it for all other functions. The
-// last columns are `widens_bytes`, `enter` and `leave`.
+// last columns are `widens_bytes`, `signs_codes`, the products of codes (NULL: products of integers
+// are as fast), `enter` and `leave`.
 //
 // The AMX row multiplies bfloat16 as AVX512 does: on the machine with AMX that was measured,
 // VDPBF16PS takes longer than the multiply-adds that it stands for.
 // clang-format off
-#define GEMM(ISA, isa, integers, bytes, bfloats, base, widens_bytes, ...) {QDQ_ISA_##ISA, widens_bytes, "qdq_gemm_" #isa, \
+#define GEMM(ISA, isa, integers, bytes, bfloats, base, widens_bytes, signs_codes, codes, ...) \
+    {QDQ_ISA_##ISA, widens_bytes, signs_codes, "qdq_gemm_" #isa, \
     {[QDQ_GEMM_FLOATS] = qdq_gemm_floats_##base, [QDQ_GEMM_INTEGERS] = qdq_gemm_integers_##integers, \
-     [QDQ_GEMM_BYTES] = qdq_gemm_bytes_##bytes, [QDQ_GEMM_BFLOATS] = qdq_gemm_bfloats_##bfloats}, \
+     [QDQ_GEMM_BYTES] = qdq_gemm_bytes_##bytes, [QDQ_GEMM_BFLOATS] = qdq_gemm_bfloats_##bfloats, \
+     [QDQ_GEMM_CODES] = codes}, \
     qdq_gemm_lanes_##base, qdq_gemm_bfloat_lanes_##base, qdq_gemm_integer_lanes_##base, \
-    qdq_gemm_lines_##base, qdq_gemm_reals_##base, qdq_gemm_widen_##base, qdq_gemm_narrow_##base, \
+    qdq_gemm_lines_##base, qdq_gemm_byte_lines_##base, qdq_gemm_pair_lines_##base, \
+    qdq_gemm_code_runs_##base, qdq_gemm_reals_##base, qdq_gemm_real_rows_##base, \
+    qdq_gemm_widen_##base, qdq_gemm_narrow_##base, \
      qdq_gemm_decode_##base, qdq_gemm_multiply_codes_##base, __VA_ARGS__}
 static const qdq_gemm_kernel gemms[] = {
-    GEMM(PORTABLE, portable, portable, portable, portable, portable, false, NULL, NULL),
+    GEMM(PORTABLE, portable, portable, portable, portable, portable, false, false, NULL, NULL, NULL),
 #if defined(QDQ_SIMD_X86)
-    GEMM(AVX2, avx2, avx2, avx2, avx2, avx2, true, NULL, NULL),
-    GEMM(AVX_VNNI, avx_vnni, avx_vnni, avx_vnni, avx2, avx2, false, NULL, NULL),
-    GEMM(AVX512, avx512, avx512, avx512, avx512, avx512, false, NULL, NULL),
-    GEMM(AVX512_BF16, avx512_bf16, avx512, avx512, avx512_bf16, avx512, false, NULL, NULL),
-    GEMM(AMX, amx, avx512, amx, avx512, avx512, false, qdq_gemm_enter_amx, qdq_gemm_leave_amx),
+    GEMM(AVX2, avx2, avx2, avx2, avx2, avx2, true, false, NULL, NULL, NULL),
+    GEMM(AVX_VNNI, avx_vnni, avx_vnni, avx_vnni, avx2, avx2, false, false, qdq_gemm_codes_avx_vnni, NULL, NULL),
+    GEMM(AVX512, avx512, avx512, avx512, avx512, avx512, false, false, qdq_gemm_codes_avx512, NULL, NULL),
+    GEMM(AVX512_BF16, avx512_bf16, avx512, avx512, avx512_bf16, avx512, false, false, qdq_gemm_codes_avx512, NULL, NULL),
+    GEMM(AMX, amx, avx512, amx, avx512, avx512, false, false, qdq_gemm_codes_avx512, qdq_gemm_enter_amx,
+         qdq_gemm_leave_amx),
 #elif defined(QDQ_SIMD_NEON)
-    GEMM(NEON, neon, neon, neon, neon, neon, false, NULL, NULL),
-    GEMM(NEON_DOT, neon_dot, neon_dot, neon_dot, neon, neon, false, NULL, NULL),
+    GEMM(NEON, neon, neon, neon, neon, neon, false, false, NULL, NULL, NULL),
+    GEMM(NEON_DOT, neon_dot, neon_dot, neon_dot, neon, neon, false, true, qdq_gemm_codes_neon_dot, NULL, NULL),
 #endif
 };
 // clang-format on

@@ -53,3 +53,17 @@ void QDQ_ISA_NAME(gemm_bytes)(const qdq_gemm_part *p) {
 }
 
 #endif
+
+#if defined(CODES_MADD)
+
+qdq_gemm_part_fn QDQ_ISA_NAME(gemm_codes);
+
+FEW_ROWS(codes, ints, 4, 2, 2)
+MORE_ROWS(codes, ints)
+
+void QDQ_ISA_NAME(gemm_codes)(const qdq_gemm_part *p) {
+    static tile_fn *const tiles[] = {FEW_NAMES(codes) MORE_NAMES(codes)};
+    run_tiles(tiles, NULL, p);
+}
+
+#endif

@@ -62,19 +62,64 @@ void qdq_gemm_lines_portable(const qdq_gemm_lines *l) {
     }
 }
 
+// Element j of line k.
+static uint8_t code_at(const qdq_gemm_code_lines *l, size_t k, size_t j) {
+    bool there = k < l->n && l->masks[(l->tap + k) % l->taps] >> j & 1;
+    return (there ? l->x[l->base + l->offsets[k] + j] : l->pad) ^ l->flip;
+}
+
+void qdq_gemm_byte_lines_portable(const qdq_gemm_code_lines *l) {
+    uint8_t *out = l->out;
+    for (size_t k = 0; k < l->n; k += 4)
+        for (size_t j = 0; j < COLUMNS; j++)
+            for (size_t i = 0; i < 4; i++) *out++ = code_at(l, k + i, j);
+}
+
+void qdq_gemm_pair_lines_portable(const qdq_gemm_code_lines *l) {
+    int16_t *out = l->out;
+    for (size_t k = 0; k < l->n; k += 2)
+        for (size_t j = 0; j < COLUMNS; j++)
+            for (size_t i = 0; i < 2; i++) *out++ = (int16_t)(code_at(l, k + i, j) - l->zero);
+}
+
+void qdq_gemm_code_runs_portable(const qdq_gemm_code_runs *r) {
+    for (const qdq_gemm_run *run = r->runs; run < r->runs + r->count; run++)
+        for (size_t i = 0; i < run->n; i++) {
+            size_t position = run->first + i, at = r->offset + run->at + position * r->stride;
+            bool there = position >= r->begin && position < r->end &&
+                         run->index[0] + r->step[0] < r->in[0] &&
+                         run->index[1] + r->step[1] < r->in[1];
+            r->out[run->column + i] = there ? r->x[at] : r->pad;
+        }
+}
+
+static float real_of(const char *sum, const float *scale, const float *bias) {
+    float v;
+    int32_t integer;
+    memcpy(&v, sum, sizeof v);
+    memcpy(&integer, sum, sizeof integer);
+    if (scale) v = (float)integer * *scale + 0.0f;
+    if (bias) v += *bias;
+    return isnan(v) ? qdq_float_from_bits(0x7FC00000) : v;
+}
+
 void qdq_gemm_reals_portable(const void *sums, const float *scale, const float *bias, void *out,
                              size_t n) {
-    const float quiet = qdq_float_from_bits(0x7FC00000);
     for (size_t j = 0; j < n; j++) {
-        float v;
-        int32_t sum;
-        memcpy(&v, (const char *)sums + j * sizeof v, sizeof v);
-        memcpy(&sum, (const char *)sums + j * sizeof sum, sizeof sum);
-        if (scale) v = (float)sum * scale[j] + 0.0f;
-        if (bias) v += bias[j];
-        if (isnan(v)) v = quiet;
+        float v = real_of((const char *)sums + j * sizeof v, scale ? scale + j : NULL,
+                          bias ? bias + j : NULL);
         memcpy((char *)out + j * sizeof v, &v, sizeof v);
     }
+}
+
+void qdq_gemm_real_rows_portable(const qdq_gemm_real_rows *rows) {
+    for (size_t r = 0; r < rows->rows; r++)
+        for (size_t j = 0; j < rows->n; j++) {
+            float v =
+                real_of((const char *)rows->sums + (r * rows->stride + j) * sizeof v,
+                        rows->scale ? rows->scale + r : NULL, rows->bias ? rows->bias + r : NULL);
+            memcpy((char *)rows->out + (r * rows->n + j) * sizeof v, &v, sizeof v);
+        }
 }
 
 void qdq_gemm_widen_portable(qdq_dtype dtype, const void *x, float *out, size_t n) {

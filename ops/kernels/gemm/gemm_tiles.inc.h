@@ -18,8 +18,7 @@ static inline int32_t word_of(const int32_t *a, size_t at) {
     return word;
 }
 
-// With few rows, memory limits how fast B can be read, so a step prefetches B for later steps.
-enum { ASKING_ROWS = 2 };
+// A step prefetches B for later steps: a panel lies in L2 at best when its first tile reads it.
 static inline void ask_for(const int32_t *b) {
     enum { AHEAD = 512, LINE = 16 };
     UNROLLED for (size_t i = 0; i < COLUMNS; i += LINE) __builtin_prefetch(b + AHEAD + i);
@@ -42,7 +41,7 @@ static inline void ask_for(const int32_t *b) {
         }                                                                                          \
         size_t k = 0;                                                                              \
         for (; k + (SETS) <= steps; k += (SETS)) UNROLLED for (size_t s = 0; s < (SETS); s++) {    \
-                if ((R) <= ASKING_ROWS) ask_for(b + (k + s) * COLUMNS);                            \
+                ask_for(b + (k + s) * COLUMNS);                                                    \
                 UNROLLED for (size_t v = 0; v < VECS; v++) of_b[v] =                               \
                     TYPE##_load(b + (k + s) * COLUMNS + v * LANES);                                \
                 UNROLLED for (size_t r = 0; r < (R); r++) {                                        \
@@ -94,6 +93,13 @@ typedef void tile_fn(const int32_t *a, const int32_t *b, const int32_t *start, s
 #define MORE_NAMES(KIND)
 #endif
 
+// Makes the sums of a tile its rows' first sums, which the tile then reads from the cache.
+static inline void start_rows(const int32_t *of_rows, int32_t *c, size_t c_stride, size_t rows) {
+    for (size_t r = 0; r < rows; r++)
+        UNROLLED for (size_t v = 0; v < TILE_COLUMNS / LANES; v++)
+            ints_store(c + r * c_stride + v * LANES, ints_all(of_rows[r]));
+}
+
 // `halves`: tiles of half a panel, or NULL.
 static inline void run_tiles(tile_fn *const *tiles, tile_fn *const *halves,
                              const qdq_gemm_part *p) {
@@ -106,6 +112,7 @@ static inline void run_tiles(tile_fn *const *tiles, tile_fn *const *halves,
         for (size_t j = 0; j < columns; j += TILE_COLUMNS) {
             int32_t *c = (int32_t *)p->c + row * p->c_stride + j;
             const int32_t *start = p->start ? (const int32_t *)p->start + j : c;
+            if (p->row_start) start_rows(p->row_start + row, c, p->c_stride, rows);
             tiles[rows](a, (const int32_t *)p->b + j, start, p->start ? 0 : p->c_stride, c,
                         p->c_stride, p->steps);
         }

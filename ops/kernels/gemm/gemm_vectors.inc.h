@@ -11,7 +11,8 @@
 #include <arm_neon.h>
 #endif
 
-// KIND_madd(sum, x, b) adds to each lane of a sum the products of a step.
+// KIND_madd(sum, x, b) adds to each lane of a sum the products of a step. codes_madd, whose x is
+// signed, exists where one instruction does it.
 #if defined(__AVX512F__)
 enum { LANES = 16, TILE_ROWS = 12, TILE_COLUMNS = 32 };
 typedef __m512 gemm_floats;
@@ -40,6 +41,10 @@ static inline gemm_ints pairs_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
 }
 static inline gemm_ints fours_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
     return _mm512_dpbusd_epi32(sum, x, b);
+}
+#define CODES_MADD
+static inline gemm_ints codes_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
+    return _mm512_dpbusd_epi32(sum, b, x);
 }
 #elif defined(__AVX2__)
 enum { LANES = 8, TILE_ROWS = 6, TILE_COLUMNS = 16 };
@@ -70,6 +75,10 @@ static inline gemm_ints pairs_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
 }
 static inline gemm_ints fours_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
     return _mm256_dpbusd_avx_epi32(sum, x, b);
+}
+#define CODES_MADD
+static inline gemm_ints codes_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
+    return _mm256_dpbusd_avx_epi32(sum, b, x);
 }
 #else
 static inline gemm_ints pairs_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
@@ -117,6 +126,10 @@ static inline gemm_ints pairs_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
 static inline gemm_ints fours_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
     int8x16_t x8 = vreinterpretq_s8_s32(veorq_s32(x, ints_all((int32_t)0x80808080)));
     return vdotq_s32(sum, x8, vreinterpretq_s8_s32(b));
+}
+#define CODES_MADD
+static inline gemm_ints codes_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
+    return vdotq_s32(sum, vreinterpretq_s8_s32(x), vreinterpretq_s8_s32(b));
 }
 #else
 // A product of two bytes fits in 16 bits. All groups of four bytes in x are the same.

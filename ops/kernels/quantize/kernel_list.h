@@ -120,6 +120,12 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
     X(float32,  int32_t, 0) \
     X(bfloat16, int16_t, 16)
 
+// X(name, family): kernels for numerics without a row above. They take every dtype.
+#define QDQ_GENERAL_LIST(X)              \
+    X(quantize_tile_general,   QUANTIZE)   \
+    X(dequantize_tile_general, DEQUANTIZE) \
+    X(requantize_tile_general, REQUANTIZE)
+
 //---- Intrinsics -------------------------------------------------------------
 
 // X(name, family, x, y, numerics): the function qdq_<name>. Dtype `any`: every dtype of the family;
@@ -128,7 +134,8 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
     X(quantize_float32_int8_hot_avx2,   QUANTIZE, float32,  int8,  &numerics_core) \
     X(quantize_float32_uint8_hot_avx2,  QUANTIZE, float32,  uint8, &numerics_core) \
     X(quantize_bfloat16_int8_hot_avx2,  QUANTIZE, bfloat16, int8,  &numerics_core) \
-    X(quantize_bfloat16_uint8_hot_avx2, QUANTIZE, bfloat16, uint8, &numerics_core)
+    X(quantize_bfloat16_uint8_hot_avx2, QUANTIZE, bfloat16, uint8, &numerics_core) \
+    X(lookup_bytes_avx2,                LOOKUP,   any,      any,   NULL)
 
 #define QDQ_AVX512_LIST(X) \
     X(quantize_float32_int8_channels_avx512,   QUANTIZE,      float32,  int8,  &numerics_core) \
@@ -163,6 +170,7 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
 
 QDQ_KERNEL_LIST(QDQ_DECLARE_KERNEL, QDQ_DECLARE_KERNEL, QDQ_DECLARE_KERNEL, QDQ_DECLARE_KERNEL,
                 QDQ_DECLARE_KERNEL, QDQ_DECLARE_KERNEL)
+QDQ_GENERAL_LIST(QDQ_DECLARE_KERNEL)
 QDQ_RANGE_LIST(QDQ_DECLARE_RANGE)
 QDQ_AVX2_LIST(QDQ_DECLARE_INTRIN)
 QDQ_AVX512_LIST(QDQ_DECLARE_INTRIN)

@@ -54,6 +54,19 @@ static inline void body_ints(qdq_view view, size_t n, int32_t *out) {
     for (size_t i = 0; i < n; i++) out[i] = (int32_t)view.data[view.step ? i : 0];
 }
 
+// Lists are read in their place. A single number is repeated in `copies`.
+static inline const float *body_float_list(qdq_view view, size_t n, float *copies) {
+    if (view.step) return (const float *)(const void *)view.data;
+    body_floats(view, n, copies);
+    return copies;
+}
+
+static inline const int32_t *body_int_list(qdq_view view, size_t n, int32_t *copies) {
+    if (view.step) return (const int32_t *)(const void *)view.data;
+    body_ints(view, n, copies);
+    return copies;
+}
+
 //---- float16 conversions of the instruction set -----------------------------
 
 #define QDQ_ISA_HALVES 1  // body_from_halves and body_to_halves are there
@@ -283,10 +296,10 @@ static inline int32_t lane_multiplied(lane p, float r) {
         }                                                                                         \
         for (size_t at = 0; at < n; at += PART) {                                                 \
             size_t part = n - at < PART ? n - at : PART;                                          \
-            float s[PART];                                                                        \
-            int32_t z[PART];                                                                      \
-            body_floats(body_from(views[0], at), part, s);                                        \
-            body_ints(body_from(views[1], at), part, z);                                          \
+            float scales[PART];                                                                   \
+            int32_t zs[PART];                                                                     \
+            const float *restrict s = body_float_list(body_from(views[0], at), part, scales);     \
+            const int32_t *restrict z = body_int_list(body_from(views[1], at), part, zs);         \
             for (size_t i = 0; i < part; i++)                                                     \
                 store_##y_name(y, at + i,                                                         \
                                lane_fn(lane_of(p, s[i], z[i], flush), load_##x_name(x, at + i))); \
@@ -386,10 +399,10 @@ static inline bool body_finite(qdq_view s, size_t n) {
         }                                                                                          \
         for (size_t at = 0; at < n; at += PART) {                                                  \
             size_t part = n - at < PART ? n - at : PART;                                           \
-            float s[PART];                                                                         \
-            int32_t z[PART];                                                                       \
-            body_floats(body_from(views[0], at), part, s);                                         \
-            body_ints(body_from(views[1], at), part, z);                                           \
+            float scales[PART];                                                                    \
+            int32_t zs[PART];                                                                      \
+            const float *restrict s = body_float_list(body_from(views[0], at), part, scales);      \
+            const int32_t *restrict z = body_int_list(body_from(views[1], at), part, zs);          \
             for (size_t i = 0; i < part; i++)                                                      \
                 store(y, at + i,                                                                   \
                       scaled(minus_##x_name(x, at + i, z[i]), flush ? lane_flushed(s[i]) : s[i],   \
@@ -403,14 +416,14 @@ static inline float scaled(float d, float s, bool flush) {
 
 //---- Requantize -------------------------------------------------------------
 
-// Dequantize to float32, then Quantize, as the core does it.
+// Dequantize to float32, then Quantize, as the core does it, with one number for each parameter.
 #define REQUANTIZE(name, y_name, numerics)                                                        \
     void QDQ_ISA_NAME(name)(const void *restrict params, const qdq_view *restrict views,          \
                             const void *restrict x, void *restrict y, size_t n) {                 \
         const qdq_quant_params *p = params;                                                       \
         bool alike = !views[0].step && !views[1].step && !views[2].step && !views[3].step;        \
         if (!alike || views[1].data[0] || !body_small(p, views[3], n)) {                          \
-            qdq_requantize_tile_portable(params, views, x, y, n);                                 \
+            QDQ_ISA_NAME(requantize_tile_general)(params, views, x, y, n);                        \
             return;                                                                               \
         }                                                                                         \
         float in = qdq_float_from_bits(views[0].data[0]);                                         \

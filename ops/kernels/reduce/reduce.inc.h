@@ -4,6 +4,7 @@
 // uses the float16 conversions there.
 #include <math.h>
 
+#include "ops/kernels/reduce/quick_softmax.inc.h"
 #include "ops/kernels/reduce/reduce_kernels.h"
 #include "runtime/numerics/elementary.h"
 
@@ -66,6 +67,16 @@ static inline int32_t slice_key(float v, int32_t nan) {
 SLICE_EXTREME(slice_greatest, >, INT32_MAX)
 SLICE_EXTREME(slice_least, <, INT32_MIN)
 
+static void slice_add_rows(float *sums, const float *x, size_t rows, size_t stride, size_t n) {
+    enum { AT_ONCE = 4 };
+    for (; rows >= AT_ONCE; rows -= AT_ONCE, x += AT_ONCE * stride) {
+        const float *b = x + stride, *c = b + stride, *d = c + stride;
+        for (size_t i = 0; i < n; i++) sums[i] = (((sums[i] + x[i]) + b[i]) + c[i]) + d[i];
+    }
+    for (; rows; rows--, x += stride)
+        for (size_t i = 0; i < n; i++) sums[i] += x[i];
+}
+
 //---- Elements ---------------------------------------------------------------
 
 // e^-700 does not change a sum of 1 or more, and becomes 0 as a float.
@@ -91,10 +102,21 @@ static void slice_line(const float *x, size_t n, float a, float b, double *y) {
     }
 }
 
+static void slice_normalize_same(const float *x, size_t n, const qdq_normal *normal, double *y) {
+    const double mean = normal->mean, scale = normal->scale, gamma = (double)*normal->gamma;
+    const double beta = normal->beta ? (double)*normal->beta : 0.0;
+    if (!normal->beta)
+        for (size_t i = 0; i < n; i++) y[i] = (((double)x[i] - mean) * scale) * gamma;
+    else
+        for (size_t i = 0; i < n; i++) y[i] = (((double)x[i] - mean) * scale) * gamma + beta;
+}
+
 static void slice_normalize(const float *x, size_t n, const qdq_normal *normal, double *y) {
     const double mean = normal->mean, scale = normal->scale;
     const float *gamma = normal->gamma, *beta = normal->beta;
-    if (!gamma)
+    if (normal->same)
+        slice_normalize_same(x, n, normal, y);
+    else if (!gamma)
         for (size_t i = 0; i < n; i++) y[i] = ((double)x[i] - mean) * scale;
     else if (!beta)
         for (size_t i = 0; i < n; i++) y[i] = (((double)x[i] - mean) * scale) * (double)gamma[i];
@@ -208,4 +230,6 @@ const qdq_slice_kernels QDQ_ISA_NAME(slice_kernels) = {
     .narrow_odd = slice_narrow_odd,
     .decode = slice_decode,
     .encode = slice_encode,
+    .add_rows = slice_add_rows,
+    .softmax = slice_softmax,
 };

@@ -23,6 +23,7 @@ typedef void qdq_lanes_fn(qdq_lanes *lanes, const float *x, size_t n, double abo
 typedef struct qdq_normal {
     double mean, scale;
     const float *gamma, *beta;  // one for each element, or NULL; no beta without gamma
+    bool same;                  // gamma and beta are one number for all elements
 } qdq_normal;
 
 // y of n elements.
@@ -36,7 +37,7 @@ typedef struct qdq_slice_kernels {
     void (*scale)(double *e, size_t n, double by);
     // y[i] = (x[i] - max) - log_sum
     void (*shift)(const float *x, size_t n, double max, double log_sum, double *y);
-    qdq_normalize_fn *normalize;
+    qdq_normalize_fn *normalize;  // the only one that looks at `same`
     // The norm of ops/reduce/order/layer_norm_order.h, where all numbers are float32: adds
     // (x - mean)^2 to lanes 0 to 7, n being a multiple of 8; and computes y.
     qdq_lanes_fn *fused_deviations;
@@ -52,6 +53,11 @@ typedef struct qdq_slice_kernels {
     // qdq_encode_float.
     void (*decode)(qdq_dtype dtype, const void *x, float *out, size_t n);
     void (*encode)(qdq_dtype dtype, const float *in, void *y, size_t n);
+    // Adds rows of n elements, `stride` apart, to n sums, in order and in float32.
+    void (*add_rows)(float *sums, const float *x, size_t rows, size_t stride, size_t n);
+    // SoftMax of n elements, a whole slice; e has room for n doubles and QDQ_SUM_LANES more. False:
+    // a result is uncertain, NaN or denormal. NULL: there is no such kernel.
+    bool (*softmax)(const float *x, size_t n, double *e, float *y);
 } qdq_slice_kernels;
 
 #define QDQ_SLICE_DECLARE(ISA, isa) extern const qdq_slice_kernels qdq_slice_kernels_##isa;

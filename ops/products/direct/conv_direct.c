@@ -59,15 +59,49 @@ static size_t results(const qdq_direct *d) {
            least(d->axes[LAST].band * d->axes[LAST].out_step, out[LAST]);
 }
 
+static size_t up(size_t n) { return parts(n, QDQ_DIRECT_FLAT_ROOM) * QDQ_DIRECT_FLAT_ROOM; }
+
 // Whether a unit has room for bands of this size.
 static bool bands_fit(qdq_direct *d, size_t rows, size_t columns) {
     d->axes[1].band = rows, d->axes[LAST].band = columns;
-    d->plane_width = columns + d->axes[LAST].reach;
+    d->plane_width = d->flat ? columns : columns + d->axes[LAST].reach;
     d->plane = (rows + d->axes[1].reach) * d->plane_width;
+    if (d->flat) d->plane = up(d->start + d->plane + d->axes[LAST].reach) + QDQ_DIRECT_FLAT_ROOM;
     return d->plane_width <= QDQ_DIRECT_PLANES && d->plane <= QDQ_DIRECT_PLANES &&
            channel_planes(d) <= QDQ_DIRECT_PLANES &&
            d->outputs * (rows * d->plane_width + QDQ_DIRECT_GAP) <= QDQ_DIRECT_SUMS &&
            d->outputs * results(d) <= QDQ_DIRECT_RESULTS;
+}
+
+// Makes planes flat if they can be.
+static void set_flat(qdq_direct *d) {
+    const qdq_conv *c = &d->conv;
+    qdq_direct_axis *columns = &d->axes[LAST];
+    if (c->stride[1] != 1 || c->stride[LAST] != 1 || c->out[LAST] != c->in[LAST]) return;
+    if (c->in[LAST] > QDQ_DIRECT_FLAT_WIDTH || c->kernel[LAST] > QDQ_DIRECT_SLOTS) return;
+    if (c->x_stride[LAST] != 1 || c->x_stride[1] != c->in[LAST]) return;
+    if (columns->low > 0 || columns->high < 0) return;
+    size_t padding = (size_t)-columns->low;
+    if (d->axes[1].low < 0) padding += (size_t)-d->axes[1].low * c->in[LAST];
+    columns->slots = c->kernel[LAST];
+    d->flat = true, d->start = up(padding) - padding;
+    d->flat = bands_fit(d, 1, columns->count);
+    if (!d->flat) columns->slots = 1, d->start = 0;
+    for (size_t t = 0; d->flat && t < c->kernel[LAST]; t++) columns->taps[t].slot = t;
+}
+
+// The elements of rows that the taps of flat planes read.
+static bool set_masks(qdq_direct *d, qdq_mempool *mempool) {
+    const qdq_direct_axis *columns = &d->axes[LAST];
+    ptrdiff_t width = (ptrdiff_t)columns->count;
+    if (!d->flat) return true;
+    uint32_t *masks = qdq_mempool_array(mempool, columns->slots * d->plane, sizeof *masks);
+    for (size_t i = 0; masks && i < columns->slots * d->plane; i++) {
+        ptrdiff_t to = (ptrdiff_t)(i % d->plane) % width - columns->taps[i / d->plane].shift;
+        masks[i] = to >= 0 && to < width ? UINT32_MAX : 0;
+    }
+    d->masks = masks;
+    return masks != NULL;
 }
 
 // Bands of as many rows as there is room for, or of parts of a row. False if there is room for
@@ -101,6 +135,7 @@ static bool set_sizes(qdq_direct *d) {
     const qdq_conv *c = &d->conv;
     d->outputs = least(c->group_outputs, QDQ_DIRECT_OUTPUTS);
     d->slices = c->kernel[0];
+    set_flat(d);
     if (d->axes[1].slots * d->axes[LAST].slots > QDQ_DIRECT_SLOTS) return false;
     if (c->taps > QDQ_DIRECT_K || !set_bands(d)) return false;
     set_channels(d);
@@ -160,10 +195,54 @@ static bool set_odd(qdq_direct *d, qdq_mempool *mempool) {
 
 //---- Stages -----------------------------------------------------------------
 
-// Whether all sums of codes are exact as floats.
-static bool sums_are_small(const qdq_gemm *g) {
-    enum { MOST = 1 << 24, REACH = 255 };
-    return g->depth < MOST / (REACH * REACH);
+// Floats hold all whole numbers up to EXACT. A code minus its zero point is at most REACH in size.
+enum { EXACT = 1 << 24, REACH = 255, PHASES = 16 };  // the last phase: it and all others
+
+// Whether sums of codes are exact as floats for all codes or, if they are constant, for some
+// weights.
+static bool sums_may_be_exact(const qdq_gemm *g, bool constant) {
+    return g->depth < EXACT / REACH / (constant ? 1 : REACH);
+}
+
+// The number of the phase of y that a tap belongs to. Taps of two phases meet in no sum.
+static size_t phase_of(const qdq_direct *d, size_t tap) {
+    size_t phase = 0, taps = d->conv.taps;
+    for (int i = 0; i < DIMS; i++) {
+        taps /= d->conv.kernel[i];
+        phase = phase * d->axes[i].out_step + d->axes[i].taps[tap / taps].out_phase;
+        tap %= taps;
+    }
+    return phase;
+}
+
+// Adds the magnitudes of the weights of n outputs for each phase. True if no sum of codes can
+// exceed EXACT.
+static bool outputs_are_exact(const qdq_direct *d, const float *weights, size_t n) {
+    const qdq_conv *c = &d->conv;
+    float sums[PHASES][QDQ_DIRECT_OUTPUTS] = {0};
+    for (size_t tap = 0; tap < c->taps; tap++) {
+        size_t phase = phase_of(d, tap);
+        float *to = sums[phase < PHASES ? phase : PHASES - 1];
+        for (size_t i = 0; i < c->group_inputs; i++)
+            for (size_t o = 0; o < n; o++)
+                to[o] += fabsf(weights[(i * c->taps + tap) * c->group_outputs + o]);
+    }
+    for (size_t i = 0; i < PHASES * QDQ_DIRECT_OUTPUTS; i++)
+        if (sums[i / QDQ_DIRECT_OUTPUTS][i % QDQ_DIRECT_OUTPUTS] * REACH >= EXACT) return false;
+    return true;
+}
+
+// Whether sums of codes are exact as floats with the constant weights.
+static bool sums_are_exact(const qdq_direct *d) {
+    const qdq_conv *c = &d->conv;
+    size_t outputs = c->group_outputs, matrix = c->gemm.depth * outputs;
+    if (c->gemm.kind != QDQ_GEMM_INTEGERS || sums_may_be_exact(&c->gemm, false)) return true;
+    for (size_t group = 0; group < c->groups; group++)
+        for (size_t o = 0; o < outputs; o += QDQ_DIRECT_OUTPUTS)
+            if (!outputs_are_exact(d, d->weights + group * matrix + o,
+                                   least(outputs - o, QDQ_DIRECT_OUTPUTS)))
+                return false;
+    return true;
 }
 
 static bool order_fits(const qdq_gemm *g) {
@@ -175,12 +254,16 @@ static bool order_fits(const qdq_gemm *g) {
 // Whether direct convolution is the better form for a convolution, and can compute it.
 static bool suits(const qdq_conv *c, bool constant) {
     const qdq_gemm *g = &c->gemm;
-    bool few = qdq_conv_has_lanes(c) && c->x_stride[LAST] == 1;
     bool codes = g->kind == QDQ_GEMM_INTEGERS;
-    if (!g->depth || (!few && !c->transposed)) return false;
+    size_t few = !codes          ? QDQ_CONV_LANES_OUTPUTS
+                 : c->transposed ? QDQ_DIRECT_TRANSPOSED_OUTPUTS
+                                 : QDQ_DIRECT_CODES_OUTPUTS;
+    bool limited = !c->transposed || codes;
+    if (!g->depth || (limited && c->group_outputs >= few)) return false;
+    if (!c->transposed && (c->groups == 1 || c->x_stride[LAST] != 1)) return false;
     if (!constant && g->depth * c->group_outputs > QDQ_DIRECT_WEIGHTS) return false;
     if (!order_fits(g)) return false;
-    return codes ? sums_are_small(g) : g->a_dtype == QDQ_FLOAT32;
+    return codes ? sums_may_be_exact(g, constant) : g->a_dtype == QDQ_FLOAT32;
 }
 
 static bool set_weights(qdq_direct *d, const qdq_op_context *ctx, const qdq_lowering *to,
@@ -222,7 +305,10 @@ bool qdq_conv_direct_stage(const qdq_conv *c, const qdq_op_context *ctx, const q
     size_t packed_bytes = 0;
     if (!d || !lay_out(d, c, to)) return false;
     if (!set_sizes(d)) return true;
+    if (!set_masks(d, to->mempool)) return false;
     if (constant && !set_weights(d, ctx, to, &known, &packed_bytes)) return false;
+    if (constant && !sums_are_exact(d)) return true;
+    d->alone = constant && c->group_inputs == 1 && c->group_outputs == 1 && !c->transposed;
     *done = true;
     *stage = (qdq_stage){.params = d,
                          .tensor_op = qdq_direct_run,

@@ -42,6 +42,12 @@ static void set_place(qdq_direct_unit *u, size_t slot) {
     size_t top, bottom, left, right;
     inside(rows, u->q[1], u->n[1] + rows->reach, phase1, c->in[1], &top, &bottom);
     inside(columns, u->q[LAST], u->n[LAST] + columns->reach, phase2, c->in[LAST], &left, &right);
+    if (d->flat) {
+        u->s->places[slot] = (qdq_direct_place){
+            (size_t)((ptrdiff_t)(u->q[1] + top) + rows->low) * c->x_stride[1],
+            top * d->plane_width + d->start + (size_t)-columns->low, bottom - top, c->in[LAST]};
+        return;
+    }
     size_t y = rows->in_step * (size_t)((ptrdiff_t)(u->q[1] + top) + rows->low) + phase1;
     size_t x = columns->in_step * (size_t)((ptrdiff_t)(u->q[LAST] + left) + columns->low) + phase2;
     if (right == left) bottom = top;
@@ -55,38 +61,91 @@ void qdq_direct_begin_planes(qdq_direct_unit *u) {
     qdq_scratch_drop(u->tensors->poison, u->s->planes, sizeof u->s->planes);
     set_slices(u);
     u->slots = d->axes[1].slots * d->axes[LAST].slots;
-    for (size_t slot = 0; slot < u->slots; slot++) set_place(u, slot);
+    for (size_t slot = 0; slot < (d->flat ? 1 : u->slots); slot++) set_place(u, slot);
     size_t planes = d->inputs * u->slices * u->slots;
     memset(u->s->planes, 0, planes * d->plane * sizeof *u->s->planes);
     u->filled_group = NOWHERE;
 }
 
-void qdq_direct_fill_planes(qdq_direct_unit *u, size_t group, size_t begin, size_t end) {
+// Rows of all slots for one place in the first dim. x: its first element.
+static qdq_direct_rows rows_of(const qdq_direct_unit *u, size_t slot, const char *x, float *plane) {
     const qdq_direct *d = u->d;
     const qdq_conv *c = &d->conv;
-    if (u->filled_group == group && u->filled_input == begin) return;
-    u->filled_group = group, u->filled_input = begin;
-    size_t image = u->image * c->gemm.batches.a[0] + group * c->gemm.batches.a[1];
-    size_t size = qdq_dtype_size(c->gemm.a_dtype);
-    qdq_direct_rows rows = {
+    const qdq_direct_place *of = &u->s->places[slot];
+    return (qdq_direct_rows){
         .dtype = c->gemm.a_dtype,
         .zero_point = u->zero_point,
+        .x = x + of->from * qdq_dtype_size(c->gemm.a_dtype),
         .row_stride = d->axes[1].in_step * c->x_stride[1],
         .step = d->axes[LAST].in_step * c->x_stride[LAST],
+        .rows = of->rows,
+        .n = of->n,
+        .plane = plane + of->to,
         .plane_stride = d->plane_width,
     };
-    float *plane = u->s->planes;
+}
+
+// The planes of all taps for one place in the first dim.
+static qdq_direct_flat flat_of(const qdq_direct_unit *u, const char *x, float *planes) {
+    const qdq_direct *d = u->d;
+    const qdq_direct_place *of = &u->s->places[0];
+    return (qdq_direct_flat){
+        .dtype = d->conv.gemm.a_dtype,
+        .zero_point = u->zero_point,
+        .x = x + of->from * qdq_dtype_size(d->conv.gemm.a_dtype),
+        .n = of->rows * of->n,
+        .taps = u->slots,
+        .masks = d->masks,
+        .planes = planes + of->to,
+        .plane_stride = d->plane,
+    };
+}
+
+static void fill(const qdq_direct_unit *u, const char *x, float *planes) {
+    const qdq_direct *d = u->d;
+    if (d->flat) {
+        qdq_direct_flat flat = flat_of(u, x, planes);
+        if (flat.n) d->kernels->flat(&flat);
+        return;
+    }
+    for (size_t slot = 0; slot < u->slots; slot++) {
+        qdq_direct_rows rows = rows_of(u, slot, x, planes + slot * d->plane);
+        if (rows.rows) d->kernels->fill(&rows);
+    }
+}
+
+// The first element of an input channel of a group, at z of the first dim.
+static const char *channel_at(const qdq_direct_unit *u, size_t group, size_t channel, size_t z) {
+    const qdq_conv *c = &u->d->conv;
+    size_t at = u->image * c->gemm.batches.a[0] + group * c->gemm.batches.a[1];
+    at += channel * c->channel_stride + z * c->x_stride[0];
+    return (const char *)u->tensors->x[c->gemm.a_port] + at * qdq_dtype_size(c->gemm.a_dtype);
+}
+
+void qdq_direct_fill_planes(qdq_direct_unit *u, size_t group, size_t begin, size_t end) {
+    if (u->filled_group == group && u->filled_input == begin) return;
+    u->filled_group = group, u->filled_input = begin;
+    float *planes = u->s->planes;
     for (size_t i = begin; i < end; i++)
-        for (size_t s = 0; s < u->slices; s++) {
-            size_t z = u->s->slices[s].at, at = image + i * c->channel_stride;
-            at += z == NOWHERE ? 0 : z * c->x_stride[0];
-            for (size_t slot = 0; slot < u->slots; slot++, plane += d->plane) {
-                const qdq_direct_place *of = &u->s->places[slot];
-                if (z == NOWHERE || !of->rows) continue;
-                rows.x = (const char *)u->tensors->x[c->gemm.a_port] + (at + of->from) * size;
-                rows.plane = plane + of->to;
-                rows.rows = of->rows, rows.n = of->n;
-                d->kernels->fill(&rows);
-            }
+        for (size_t s = 0; s < u->slices; s++, planes += u->slots * u->d->plane) {
+            size_t z = u->s->slices[s].at;
+            if (z != NOWHERE) fill(u, channel_at(u, group, i, z), planes);
         }
+}
+
+void qdq_direct_view_planes(qdq_direct_unit *u, qdq_direct_channels *to) {
+    const qdq_direct *d = u->d;
+    const char *x = channel_at(u, u->channel, 0, u->s->slices[0].at);
+    *to = (qdq_direct_channels){.x_next = d->conv.gemm.batches.a[1] *
+                                          qdq_dtype_size(d->conv.gemm.a_dtype)};
+    if (d->flat) {
+        u->s->flat = flat_of(u, x, u->s->planes);
+        to->flat = &u->s->flat;
+        return;
+    }
+    to->rows = u->s->rows;
+    for (size_t slot = 0; slot < u->slots; slot++) {
+        qdq_direct_rows rows = rows_of(u, slot, x, u->s->planes + slot * d->plane);
+        if (rows.rows) u->s->rows[to->slots++] = rows;
+    }
 }

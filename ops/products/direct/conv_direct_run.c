@@ -27,14 +27,14 @@ static void list_k(qdq_direct_unit *u, size_t phase1, size_t phase2) {
     const qdq_direct_axis *rows = &d->axes[1], *columns = &d->axes[LAST];
     size_t n = 0;
     if (u->listed[1] == phase1 && u->listed[LAST] == phase2) return;
-    u->listed[1] = phase1, u->listed[LAST] = phase2;
+    u->listed[1] = phase1, u->listed[LAST] = phase2, u->depth = 0;
     for (size_t part = 0; part < d->inputs * u->slices; part++) {
         size_t weight = part / u->slices * c->taps;
         weight += u->s->slices[part % u->slices].tap * c->kernel[1] * c->kernel[LAST];
         for (size_t t1 = 0; t1 < c->kernel[1]; t1++) {
             const qdq_direct_tap *y = &rows->taps[t1];
             if (y->out_phase != phase1) continue;
-            size_t at = (size_t)(y->shift - rows->low) * d->plane_width;
+            size_t at = (size_t)(y->shift - rows->low) * d->plane_width + d->start;
             for (size_t t2 = 0; t2 < c->kernel[LAST]; t2++) {
                 const qdq_direct_tap *x = &columns->taps[t2];
                 if (x->out_phase != phase2) continue;
@@ -44,8 +44,8 @@ static void list_k(qdq_direct_unit *u, size_t phase1, size_t phase2) {
                     (qdq_direct_k){(uint32_t)plane, (uint32_t)(weight + t1 * c->kernel[LAST] + t2)};
             }
         }
+        if (part + 1 == u->slices) u->depth = n;
     }
-    u->depth = n / d->inputs;
 }
 
 // Adds a phase of y.
@@ -191,88 +191,18 @@ static void finish(const qdq_direct_unit *u, outputs *of, size_t output, const s
         .n = (u->results[LAST] - phases[LAST] + step2 - 1) / step2,
         .step = step2,
     };
+    size_t rows = to.rows, n = to.n;
+    if (d->flat) to.n *= to.rows, to.rows = 1;
     bool between = step1 > 1 && step2 == 1;  // rows of y that may not be written beyond their end
     if (between) to.y = u->s->other, to.y_stride = u->results[LAST];
     bool zeros = d->kernels->finish(&to);
     if (d->leaves_out && (zeros || of->odd[output])) {
-        mend(u, of, output, phases, to.rows, to.n);
+        mend(u, of, output, phases, rows, n);
         d->kernels->finish(&to);
     }
     for (size_t r = 0; between && r < to.rows; r++)
         memcpy(results + (r * step1 + phases[1]) * u->results[LAST], u->s->other + r * to.y_stride,
                to.n * sizeof *results);
-}
-
-static void put(const qdq_direct_unit *u, const qdq_chunk *chunk) {
-    size_t size = qdq_dtype_size(u->d->conv.gemm.y.dtype);
-    if (u->tensors->sink) {
-        u->tensors->sink(u->tensors->sink_self, chunk);
-        return;
-    }
-    for (size_t i = 0; i < chunk->count; i++)
-        memcpy((char *)u->tensors->y[0] + (chunk->at + i * chunk->stride) * size,
-               (const char *)chunk->data + i * chunk->n * size, chunk->n * size);
-}
-
-#define TRANSPOSE(type)                      \
-    for (size_t j = 0; j < u->channels; j++) \
-        for (size_t i = 0; i < n; i++)       \
-            ((type *)out)[i * u->channels + j] = ((const type *)data)[j * positions + first + i];
-
-// Hands over n positions of y from number `first` of the unit on, whose channels are neighbours.
-static void put_pixels(const qdq_direct_unit *u, size_t at, size_t first, size_t n,
-                       const void *data, void *out) {
-    const qdq_gemm *g = &u->d->conv.gemm;
-    size_t positions = u->results[1] * u->results[LAST];
-    if (qdq_dtype_size(g->y.dtype) == 4) {
-        TRANSPOSE(uint32_t)
-    } else {
-        TRANSPOSE(uint16_t)
-    }
-    put(u, &(qdq_chunk){at, u->channels, n, g->y.row_stride, out});
-}
-
-// Hands over the results of a unit. at: the place of the first one in y.
-static void put_reals(const qdq_direct_unit *u, size_t at) {
-    const qdq_gemm *g = &u->d->conv.gemm;
-    size_t rows = u->results[1], n = u->results[LAST], width = u->d->conv.out[LAST];
-    size_t positions = rows * n, size = qdq_dtype_size(g->y.dtype);
-    const char *data = (const char *)u->s->results;
-    void *out = u->s->other;
-    if (g->y.dtype != QDQ_FLOAT32) {
-        g->kernel->narrow(g->y.dtype, u->s->results, out, u->channels * positions);
-        data = out, out = u->s->results;
-    }
-    if (n == width) n *= rows, rows = 1;
-    if (g->y.row_stride != 1) {
-        for (size_t r = 0; r < rows; r++)
-            put_pixels(u, at + r * width * g->y.row_stride, r * n, n, data, out);
-        return;
-    }
-    if (rows == 1) {
-        put(u, &(qdq_chunk){at, n, u->channels, g->y.column_stride, data});
-        return;
-    }
-    for (size_t j = 0; j < u->channels; j++)
-        put(u,
-            &(qdq_chunk){at + j * g->y.column_stride, n, rows, width, data + j * positions * size});
-}
-
-// Takes n results of a channel that are sums of integers through the epilogue of products.
-static void put_integers(const qdq_direct_unit *u, size_t channel, size_t position,
-                         const float *results, size_t n) {
-    enum { MOST = QDQ_GEMM_BLOCK_COLUMNS };
-    const qdq_conv *c = &u->d->conv;
-    int32_t sums[MOST + QDQ_GEMM_COLUMNS];
-    qdq_gemm_block block = {.batch = u->image * c->groups + channel / c->group_outputs,
-                            .row = channel % c->group_outputs,
-                            .rows = 1};
-    for (size_t i = 0; i < n; i += block.columns) {
-        block.column = position + i;
-        block.columns = n - i < MOST ? n - i : MOST;
-        for (size_t at = 0; at < block.columns; at++) sums[at] = (int32_t)results[i + at];
-        c->gemm.epilogue(&u->d->transposed_gemm, u->tensors, &block, sums, MOST);
-    }
 }
 
 //---- Units ------------------------------------------------------------------
@@ -313,6 +243,69 @@ static void run_outputs(qdq_direct_unit *u, outputs *of, float *results) {
         }
 }
 
+// Sets what all channels of a unit share whose groups have one input and one output.
+static void set_channels_part(qdq_direct_unit *u, const outputs *of, qdq_direct_channels *to) {
+    const qdq_direct *d = u->d;
+    const qdq_gemm *g = &d->conv.gemm;
+    size_t rows = u->results[1], n = u->results[LAST], first = u->channel;
+    qdq_direct_view_planes(u, to);
+    to->count = u->channels, to->w_next = g->depth;
+    to->part = (qdq_direct_part){
+        .x = u->s->planes,
+        .weights = of->weights,
+        .k = u->s->k,
+        .depth = u->depth,
+        .w_stride = 1,
+        .sums = u->s->sums,
+        .stride = of->stride,
+        .outputs = 1,
+        .n = (u->n[1] - 1) * d->plane_width + u->n[LAST],
+    };
+    to->fours = g->order.sums == QDQ_SUM_FOURS;
+    to->odd = d->leaves_out ? of->odd : NULL;
+    to->results = (qdq_direct_results){u->s->sums,
+                                       NULL,
+                                       NULL,
+                                       u->s->results,
+                                       d->plane_width,
+                                       n,
+                                       d->flat ? 1 : rows,
+                                       d->flat ? rows * n : n,
+                                       1};
+    to->y_next = rows * n;
+    if (d->of_reals && g->b_scale.port != SIZE_MAX) {
+        const float *scales = qdq_gemm_numbers(&g->b_scale, u->tensors);
+        to->scale_next = g->weights.scale_stride;
+        to->results.scale = scales + first * to->scale_next;
+    }
+    if (!d->of_reals || g->bias.port == SIZE_MAX) return;
+    const char *bias = qdq_gemm_numbers(&g->bias, u->tensors);
+    g->kernel->widen(g->bias.dtype, bias + first * qdq_dtype_size(g->bias.dtype), u->s->bias,
+                     u->channels);
+    to->results.bias = u->s->bias;
+}
+
+// Runs a unit whose groups have one input and one output.
+static void run_channels(qdq_direct_unit *u) {
+    const qdq_direct *d = u->d;
+    size_t phases[DIMS] = {0}, depth = d->conv.gemm.depth, at = 0;
+    outputs of = {.weights = d->weights + u->channel * depth,
+                  .odd = d->odd + u->channel,
+                  .stride = u->n[1] * d->plane_width + QDQ_DIRECT_GAP};
+    qdq_direct_channels channels;
+    qdq_scratch_drop(u->tensors->poison, u->s->sums, sizeof u->s->sums);
+    list_k(u, 0, 0);
+    set_channels_part(u, &of, &channels);
+    while ((at = d->kernels->channels(&channels, at)) < u->channels) {
+        outputs one = of;
+        one.group = u->channel + at, one.n = 1, one.least = -1;
+        one.weights += at * depth, one.odd += at;
+        mend(u, &one, 0, phases, u->results[1], u->results[LAST]);
+        finish(u, &one, 0, phases, u->s->results + at * channels.y_next);
+        at++;
+    }
+}
+
 static void set_band(qdq_direct_unit *u, int dim, size_t band) {
     const qdq_direct_axis *axis = &u->d->axes[dim];
     u->q[dim] = band * axis->band;
@@ -337,30 +330,20 @@ static void set_channels(qdq_direct_unit *u, size_t block) {
 
 static void run_unit(qdq_direct_unit *u) {
     const qdq_direct *d = u->d;
-    const qdq_conv *c = &d->conv;
-    const qdq_gemm *g = &c->gemm;
-    size_t positions = u->results[1] * u->results[LAST], own = c->group_outputs;
-    size_t position = (u->plane * c->out[1] + u->out[1]) * c->out[LAST] + u->out[LAST];
+    size_t positions = u->results[1] * u->results[LAST], own = d->conv.group_outputs;
     qdq_scratch_drop(u->tensors->poison, u->s->results, sizeof u->s->results);
     u->listed[1] = NOWHERE;
     qdq_direct_begin_planes(u);
-    for (size_t j = 0; j < u->channels;) {
+    bool alone = d->alone && u->slices == 1 && u->s->slices[0].at != NOWHERE;
+    if (alone) run_channels(u);
+    for (size_t j = alone ? u->channels : 0; j < u->channels;) {
         outputs of = {.group = (u->channel + j) / own, .first = (u->channel + j) % own};
         of.n = own < d->outputs ? own : d->outputs;
         if (of.n > u->channels - j) of.n = u->channels - j;
         run_outputs(u, &of, u->s->results + j * positions);
         j += of.n;
     }
-    size_t at = u->image * g->batches.y[0] + u->channel / own * g->batches.y[1] +
-                u->channel % own * g->y.column_stride + position * g->y.row_stride;
-    if (d->of_reals) {
-        put_reals(u, at);
-        return;
-    }
-    for (size_t j = 0; j < u->channels; j++)
-        for (size_t r = 0, n = u->results[LAST]; r < u->results[1]; r++)
-            put_integers(u, u->channel + j, position + r * c->out[LAST],
-                         u->s->results + j * positions + r * n, n);
+    qdq_direct_put(u);
 }
 
 void qdq_direct_run(const void *params, const qdq_tensors *tensors, size_t begin, size_t end) {

@@ -25,6 +25,9 @@ typedef struct qdq_direct_scratch {
     qdq_direct_k k[QDQ_DIRECT_K];
     qdq_direct_slice slices[QDQ_DIRECT_K];
     qdq_direct_place places[QDQ_DIRECT_SLOTS];
+    qdq_direct_rows rows[QDQ_DIRECT_SLOTS];  // of each slot of a channel
+    qdq_direct_flat flat;
+    float bias[QDQ_DIRECT_CHANNELS];
 } qdq_direct_scratch;
 
 typedef struct qdq_direct_unit {
@@ -44,8 +47,14 @@ typedef struct qdq_direct_unit {
 // Finds the planes under the windows of a unit, and makes them zeros.
 void qdq_direct_begin_planes(qdq_direct_unit *unit);
 
+// How the planes of each channel are filled, if channels are groups of their own.
+void qdq_direct_view_planes(qdq_direct_unit *unit, qdq_direct_channels *to);
+
 // Fills the planes of the input channels begin..end of a group. What lies beyond the border stays
 // zeros.
 void qdq_direct_fill_planes(qdq_direct_unit *unit, size_t group, size_t begin, size_t end);
+
+// Hands over all results.
+void qdq_direct_put(const qdq_direct_unit *unit);
 
 #endif

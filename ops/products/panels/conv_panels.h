@@ -1,34 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units of a dense float32 convolution whose positions are columns: conv_panels.c computes
-// them, conv_panels_border.c mends their sums next to a border.
+// The units of a dense convolution whose positions are columns: conv_panels.c computes them by one
+// of two forms, for float32 (conv_panels_floats.c) and for codes (conv_panels_codes.c), and
+// conv_panels_border.c mends sums of floats next to a border.
 #ifndef QDQ_OPS_PRODUCTS_PANELS_CONV_PANELS_H
 #define QDQ_OPS_PRODUCTS_PANELS_CONV_PANELS_H
 
 #include "ops/products/conv_lowering.h"
 
+struct qdq_gemm_known;
+
 enum {
-    QDQ_PANELS_DEPTH = QDQ_GEMM_ROW_BYTES / sizeof(float),  // of a k block
     QDQ_PANELS = QDQ_CONV_PANELS_POSITIONS / QDQ_GEMM_COLUMNS,
-    // From one row of sums to the next: not a power of two.
-    QDQ_PANELS_STRIDE = QDQ_CONV_PANELS_POSITIONS + QDQ_GEMM_COLUMNS,
+    QDQ_PANELS_SUMS = QDQ_CONV_PANELS_ROWS * (QDQ_PANELS + 1) * QDQ_GEMM_COLUMNS,
 };
 
 // The weights of all groups: a k block of all output channels, then the next k block. In the last k
-// block, `ways` tiles of rows share their slots of QDQ_PANELS_DEPTH, one after the other.
+// block, `ways` tiles of rows share their slots of QDQ_GEMM_ROW_BYTES, one after the other.
 typedef struct qdq_panels_weights {
-    float *rows;
-    bool finite;   // all of them
-    double least;  // magnitude that is not 0
+    char *rows;
+    uint32_t *first_sums;  // of each output channel, int32_t; NULL: zeros
+    bool finite;           // all of them
+    double least;          // magnitude that is not 0
 } qdq_panels_weights;
+
+struct qdq_panels_job;
+
+// How the elements of a kind become rows and panels.
+typedef struct qdq_panels_form {
+    // Packs a k block of all panels of a unit.
+    void (*pack)(const struct qdq_panels_job *job, size_t k_block, size_t panels);
+    // Packs a k block of the weights of an output channel.
+    void (*pack_row)(qdq_panels_weights *to, const qdq_gemm *gemm, const qdq_gemm_source *from,
+                     size_t channel, size_t k, size_t n, void *row);
+    size_t least_positions;
+} qdq_panels_form;
+
+extern const qdq_panels_form qdq_panels_floats, qdq_panels_codes;
 
 typedef struct qdq_panels_params {
     qdq_conv conv;             // first
     qdq_gemm transposed_gemm;  // rows are output channels, columns positions
+    const qdq_panels_form *form;
     const qdq_panels_weights *weights;
+    size_t x_count;      // elements of x
     bool linear;         // position i begins i elements after the first
+    bool bordered;       // some windows reach beyond the border
     bool leaves_out;     // products beyond the border
     size_t ways, slots;  // slots: of all k blocks of a group
     size_t row_blocks, block_rows, position_blocks;
+    size_t stride;  // from one row of sums to the next
 } qdq_panels_params;
 
 // A panel of a unit: its place in x, and which of its columns have an element under each tap.
@@ -39,36 +59,48 @@ typedef struct qdq_panel {
     uint32_t inside;  // the columns whose window lies inside of x
 } qdq_panel;
 
+typedef struct qdq_panels_workspace {
+    _Alignas(64) char b[QDQ_PANELS][QDQ_GEMM_ROW_BYTES * QDQ_GEMM_COLUMNS];
+    _Alignas(64) float sums[QDQ_PANELS_SUMS];                          // or int32_t
+    _Alignas(64) float chunk[QDQ_GEMM_BLOCK_ROWS * QDQ_GEMM_COLUMNS];  // sums of a chunk of k
+    qdq_panel panels[QDQ_PANELS];
+} qdq_panels_workspace;
+
 typedef struct qdq_panels_job {
     const qdq_panels_params *p;
     const qdq_tensors *tensors;
-    const float *x;  // of the image and the group
+    const char *x;   // of the image and the group
+    size_t x_bytes;  // from there to the end of x
     size_t matrix;
     qdq_gemm_block block;
-    struct qdq_panels_workspace *w;
-    const qdq_panel *panels;
-    float *sums;
+    qdq_panels_workspace *w;
 } qdq_panels_job;
 
 static inline size_t qdq_panels_k_blocks(const qdq_conv *c) {
-    return (c->gemm.depth + QDQ_PANELS_DEPTH - 1) / QDQ_PANELS_DEPTH;
+    size_t most = qdq_gemm_depth(&c->gemm);
+    return (c->gemm.depth + most - 1) / most;
 }
 
 static inline size_t qdq_panels_k(const qdq_conv *c, size_t k_block) {
-    size_t left = c->gemm.depth - k_block * QDQ_PANELS_DEPTH;
-    return left < QDQ_PANELS_DEPTH ? left : QDQ_PANELS_DEPTH;
+    size_t most = qdq_gemm_depth(&c->gemm), left = c->gemm.depth - k_block * most;
+    return left < most ? left : most;
 }
 
 // The k block of a row. The rows after it follow; in the last k block only the rows of its tile.
-static inline float *qdq_panels_row(const qdq_panels_params *p, size_t matrix, size_t k_block,
-                                    size_t row) {
+static inline char *qdq_panels_row(const qdq_panels_params *p, size_t matrix, size_t k_block,
+                                   size_t row) {
     const qdq_conv *c = &p->conv;
     size_t slot = matrix * p->slots + k_block * c->group_outputs, tile = row / QDQ_GEMM_ROWS;
     if (k_block + 1 < qdq_panels_k_blocks(c))
-        return p->weights->rows + (slot + row) * QDQ_PANELS_DEPTH;
+        return p->weights->rows + (slot + row) * QDQ_GEMM_ROW_BYTES;
     slot += tile / p->ways * QDQ_GEMM_ROWS + row % QDQ_GEMM_ROWS;
-    return p->weights->rows + slot * QDQ_PANELS_DEPTH +
-           tile % p->ways * (QDQ_PANELS_DEPTH / p->ways);
+    return p->weights->rows + slot * QDQ_GEMM_ROW_BYTES +
+           tile % p->ways * (QDQ_GEMM_ROW_BYTES / p->ways);
+}
+
+// The element of dim d of x under tap t, modulo 2^64.
+static inline size_t qdq_panels_index(const qdq_conv *c, int d, size_t o, size_t t) {
+    return o * c->stride[d] + t * c->dilation[d] - c->pad[d];
 }
 
 // Computes sums that are 0 next to a border again, if products that are left out there could have

@@ -14,22 +14,6 @@ static uint32_t pair_word(uint64_t *seed) {
     return word;
 }
 
-static uint32_t any_word(uint64_t *seed) { return (uint32_t)(unit_random(seed) >> 16); }
-
-static void fill(work *w, uint64_t *seed, uint32_t (*word)(uint64_t *),
-                 uint32_t (*sum)(uint64_t *)) {
-    for (size_t i = 0; i < UNIT_COUNT(w->a); i++) w->a[i] = word(seed);
-    for (size_t i = 0; i < UNIT_COUNT(w->b); i++) w->b[i] = word(seed);
-    for (size_t i = 0; i < UNIT_COUNT(w->c[0]); i++)
-        w->c[0][i] = w->c[1][i] = w->c[2][i] = sum(seed);
-    for (size_t i = 0; i < COLUMNS; i++) w->start[i] = sum(seed);
-    for (size_t k = 0; k < STEPS; k++) w->keep[k] = (uint16_t)unit_random(seed);
-}
-
-static void check_same(const char *name, const void *a, const void *b, size_t bytes) {
-    if (memcmp(a, b, bytes) != 0) fail_msg("%s differs from the portable one", name);
-}
-
 static void tiles_are_chains_of_fused_multiply_adds(void **state) {
     static work w;
     uint64_t seed = 3;
@@ -126,31 +110,6 @@ static int64_t pairs_of(uint32_t a, uint32_t b) {
     return (int64_t)x[0] * y[0] + (int64_t)x[1] * y[1];
 }
 
-static int64_t fours_of(uint32_t a, uint32_t b) {
-    uint8_t x[4];
-    int8_t y[4];
-    int64_t sum = 0;
-    memcpy(x, &a, sizeof x), memcpy(y, &b, sizeof y);
-    for (int i = 0; i < 4; i++) sum += (int64_t)x[i] * y[i];
-    return sum;
-}
-
-static void check_integers(work *w, const qdq_gemm_kernel *kernel, qdq_gemm_kind kind, size_t round,
-                           int64_t (*product)(uint32_t, uint32_t)) {
-    qdq_gemm_part p = part_of(w, round, w->c[1]);
-    for (size_t r = 0; r < p.rows; r++)
-        for (size_t j = 0; j < COLUMNS; j++) {
-            int64_t sum = (int32_t)*first_of(w, &p, r, j);
-            for (size_t k = 0; k < p.steps; k++)
-                sum += product(w->a[r * STEPS + k], w->b[k * COLUMNS + j]);
-            w->c[2][r * STRIDE + j] = (uint32_t)(uint64_t)sum;
-        }
-    if (kernel->enter) kernel->enter();
-    kernel->part[kind](&p);
-    if (kernel->leave) kernel->leave();
-    check_same(kernel->name, w->c[1], w->c[2], sizeof w->c[1]);
-}
-
 static void integer_tiles_are_exact(void **state) {
     static work w;
     uint64_t seed = 4;
@@ -163,15 +122,6 @@ static void integer_tiles_are_exact(void **state) {
             fill(&w, &seed, pair_word, any_word);
             check_integers(&w, &kernels[i], QDQ_GEMM_INTEGERS, round, pairs_of);
         }
-}
-
-// The least and greatest bytes, signed and unsigned: 0x80 and 0x7F, 0 and 0xFF.
-static uint32_t end_word(uint64_t *seed) {
-    static const uint8_t ends[] = {0x80, 0x7F, 0x00, 0xFF};
-    uint64_t r = unit_random(seed) >> 20;
-    uint32_t word = 0;
-    for (int i = 0; i < 4; i++) word = word << 8 | ends[r >> 2 * i & 3];
-    return word;
 }
 
 static void tiles_of_bytes_are_exact(void **state) {
@@ -261,6 +211,31 @@ static void sums_become_reals_by_one_product_and_one_sum(void **state) {
     }
 }
 
+// Rows of every length, in place, are what whole rows with repeated numbers become.
+static void rows_become_reals_by_numbers_of_their_own(void **state) {
+    enum { N = 2 * COLUMNS, FEW = 5 };
+    uint64_t seed = 15;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (size_t n = 1; qdq_cpu_isas() >> kernels[i].isa & 1 && n <= N; n++) {
+            uint32_t sums[FEW * N];
+            float scale[FEW], bias[FEW], expected[FEW * N];
+            for (size_t j = 0; j < FEW * N; j++) sums[j] = any_word(&seed);
+            for (size_t r = 0; r < FEW; r++) {
+                scale[r] = number(&seed), bias[r] = r == n % FEW ? NAN : number(&seed);
+                for (size_t j = 0; j < n; j++) {
+                    float one = (float)((double)(float)(int32_t)sums[r * N + j] * (double)scale[r]);
+                    one = one + 0.0f + bias[r];
+                    expected[r * n + j] = isnan(one) ? qdq_float_from_bits(0x7FC00000) : one;
+                }
+            }
+            kernels[i].real_rows(&(qdq_gemm_real_rows){sums, N, FEW, n, scale, bias, sums});
+            check_same(kernels[i].name, expected, sums, FEW * n * sizeof *sums);
+        }
+}
+
 // All 16-bit codes. A NaN stays a NaN when widened, and becomes the one NaN when narrowed.
 static void widening_and_narrowing_equal_the_portable_kernel(void **state) {
     static const qdq_dtype dtypes[] = {QDQ_FLOAT16, QDQ_BFLOAT16, QDQ_FLOAT32};
@@ -345,6 +320,7 @@ int main(void) {
         cmocka_unit_test(tiles_of_bytes_are_exact),
         cmocka_unit_test(lanes_equal_the_portable_kernel),
         cmocka_unit_test(sums_become_reals_by_one_product_and_one_sum),
+        cmocka_unit_test(rows_become_reals_by_numbers_of_their_own),
         cmocka_unit_test(widening_and_narrowing_equal_the_portable_kernel),
         cmocka_unit_test(decoded_weight_codes_equal_the_portable_kernel),
         cmocka_unit_test(the_best_allowed_kernel_is_found),

@@ -346,7 +346,7 @@ static void kernels_of_bfloat16_are_exact_for_the_hardest_quotients(void **state
 static void check_lookup(const qdq_kernel *k, size_t size, uint64_t *seed) {
     static uint8_t tables[4 * 256 * 4], x[MOST], y[2][MOST * 4 + GUARD];
     static uint32_t numbers[MOST];
-    qdq_lookup_params p = {tables};
+    qdq_lookup_params p = {.tables = tables};
     for (size_t i = 0; i < sizeof tables; i++) tables[i] = (uint8_t)unit_random(seed);
     for (unsigned round = 0; round < 4 * LENGTHS; round++) {
         size_t n = lengths[round % LENGTHS], step = round / LENGTHS % 2;
@@ -446,7 +446,10 @@ static void the_best_allowed_kernel_is_found(void **state) {
     assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, 1u << QDQ_ISA_PORTABLE), plain);
     qdq_tile_fn *best = qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas());
     assert_true(qdq_cpu_isas() == 1 ? best == plain : best != plain);
-    p.numerics.nan = QDQ_NAN_ZERO_POINT;  // no kernel handles this
+    p.numerics.nan = QDQ_NAN_ZERO_POINT;  // only the kernel for all numerics handles this
+    qdq_tile_fn *general = qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas());
+    assert_true(qdq_cpu_isas() == 1 ? general == plain : general != plain && general != best);
+    p.numerics.fold_128 = true;  // a chip's
     assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas()), plain);
     p.numerics = (qdq_numerics){.subtraction = QDQ_SUBTRACT_FLOAT};  // irrelevant to Quantize
     assert_ptr_equal(qdq_quant_kernel(QDQ_FAMILY_QUANTIZE, &p, qdq_cpu_isas()), best);

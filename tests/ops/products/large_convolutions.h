@@ -14,6 +14,7 @@ typedef struct window {
     size_t size;           // bytes of an element in the kernel's operands
     large_blocks blocks;   // PER_COLUMN: by output channel; PER_BLOCK: by blocks of input channels
     bool zeros, wide;      // zeros: zero points other than 0; wide: codes of the whole range
+    bool peaks;            // codes are all the greatest of their dtype
     example e;
     large_after after;
     // Made from the fields above. Elements are ordered by image, group, channel and position.
@@ -49,26 +50,6 @@ static inline qdq_dequantize_attrs window_dequantize(const window *p, bool weigh
         attrs.group_shape = (qdq_ints){p->extents, (size_t)p->in[W].shape.rank};
     }
     return attrs;
-}
-
-static inline conv_example window_integers(const example *e) {
-    conv_example c = {.groups = e->groups};
-    for (int d = 0; d < 2; d++) {
-        c.strides[d] = e->strides[d], c.dilations[d] = e->dilations[d];
-        c.begin[d] = e->begin[d], c.end[d] = e->end[d];
-    }
-    return c;
-}
-
-static inline qdq_value window_node(qdq_graph *g, const qdq_value *v, const void *self) {
-    const window *p = self;
-    conv_example integers = window_integers(&p->e);
-    qdq_value operands[] = {v[X], v[W], v[BIAS]};
-    if (p->kind == INTEGERS) return large_follow(g, build_conv_integer(g, v, &integers), &p->after);
-    if (p->kind == QLINEAR) return large_follow(g, build_qlinear_conv(g, v, &integers), &p->after);
-    if (p->kind == CODES) operands[0] = qdq_dequantize(g, v[X], window_dequantize(p, false));
-    if (p->kind != FLOATS) operands[1] = qdq_dequantize(g, v[W], window_dequantize(p, true));
-    return large_follow(g, build(g, operands, &p->e), &p->after);
 }
 
 //---- Operands ---------------------------------------------------------------
@@ -109,7 +90,8 @@ static inline void window_fill_x(window *p, uint64_t *state) {
     int64_t at[DIMS] = {0};
     for (size_t i = 0; i < count; i++, next(e->spatial, e->in, at)) {
         int64_t channel = (int64_t)(i / volume);
-        int v = large_number(state, p->x, (int)p->x_zero, p->wide ? 255 : 3);
+        int v = p->peaks ? product_least(p->x) + product_codes(p->x) - 1
+                         : large_number(state, p->x, (int)p->x_zero, p->wide ? 255 : 3);
         large_put(&p->in[X],
                   image_at(e, p->in[X].shape, channel / e->inputs, channel % e->inputs, at), v);
         p->of_x[i] = v - (int)p->x_zero;
@@ -130,7 +112,8 @@ static inline void window_fill_w(window *p, uint64_t *state) {
         int64_t g = (int64_t)(n / depth) / outputs;
         size_t block = window_block(p, g, i, o);
         int zero = (int)p->zps[block], scale = p->kind == WEIGHTS ? (int)p->scales[block] : 1;
-        int v = large_number(state, p->w, zero, reach > 255 ? 255 : reach);
+        int v = p->peaks ? product_least(p->w) + product_codes(p->w) - 1
+                         : large_number(state, p->w, zero, reach > 255 ? 255 : reach);
         large_put(&p->in[W], weight_at(e, p->in[W].shape, g, i, o, k), v);
         p->of_w[n] = (v - zero) * scale;
     }

@@ -2,10 +2,11 @@
 // Convolutions larger than every block, k block and panel, and random ones: test_large_convolutions
 // [COUNT [SEED]].
 #include "ops/products/direct/conv_direct.h"
-#include "tests/ops/products/large_convolutions.h"
+#include "tests/ops/products/run_convolutions.h"
 
 enum {
     COLUMNS = QDQ_GEMM_COLUMNS,
+    ROWS = QDQ_GEMM_ROWS,
     BLOCK_ROWS = QDQ_GEMM_BLOCK_ROWS,
     BLOCK_COLUMNS = QDQ_GEMM_BLOCK_COLUMNS,
     K_BLOCKS = QDQ_GEMM_K_BLOCKS,
@@ -56,79 +57,9 @@ static const window variants[] = {
      .zeros = true},
 };
 
-//---- One convolution --------------------------------------------------------
-
-static void put_along(tensor *t, const char *name, qdq_dtype dtype, size_t count) {
-    *t = tensor_of(name, dtype, QDQ_SHAPE((int64_t)count));
-}
-
-static void fill_ports(window *p, uint64_t *state) {
-    if (p->e.bias) {
-        put_along(&p->in[BIAS], "bias", p->kind == QLINEAR ? QDQ_INT32 : p->real,
-                  (size_t)p->e.outputs);
-        for (size_t i = 0; i < (size_t)p->e.outputs; i++)
-            large_put(&p->in[BIAS], i, (double)large_pick(state, 8) - 4);
-    }
-    if (!large_is_integer(p->kind) || (!p->zeros && p->kind == INTEGERS)) return;
-    put_along(&p->in[X_ZERO], "x_zero", p->x, 1);
-    put_along(&p->in[W_ZERO], "w_zero", p->w, p->count);
-    tensor_put(&p->in[X_ZERO], 0, p->x_zero);
-    for (size_t i = 0; i < p->count; i++) tensor_put(&p->in[W_ZERO], i, p->zps[i]);
-    if (p->kind == INTEGERS) return;
-    put_along(&p->in[X_SCALE], "x_scale", QDQ_FLOAT32, 1);
-    put_along(&p->in[W_SCALE], "w_scale", QDQ_FLOAT32, p->count);
-    put_along(&p->in[CONV_Y_SCALE], "y_scale", QDQ_FLOAT32, 1);
-    put_along(&p->in[CONV_Y_ZERO], "y_zero", p->x, 1);
-    for (size_t i = 0; i < p->count; i++) tensor_put(&p->in[W_SCALE], i, (double)p->scales[i]);
-    tensor_put(&p->in[X_SCALE], 0, (double)p->x_scale);
-    tensor_put(&p->in[CONV_Y_SCALE], 0, (double)p->y_scale);
-    tensor_put(&p->in[CONV_Y_ZERO], 0, LARGE_ZERO);
-}
-
-static void make(window *p, uint64_t *state) {
-    pads_and_sizes(&p->e, p->begin, p->out);
-    p->in[W] = tensor_of("w", p->w, weights_shape(&p->e));
-    window_parameters(p, state);
-    window_fill_x(p, state), window_fill_w(p, state);
-    window_sum_up(p);
-    size_t sums = (size_t)(p->e.batch * p->e.outputs) * window_out_volume(p);
-    p->y_scale = large_fitting(p->sums, sums, 100);
-    p->after.scale = 0.25f;
-    if (p->after.link != DEQUANTIZE)
-        p->after.scale = large_fitting(p->sums, sums, 200) * p->x_scale;
-    fill_ports(p, state);
-    window_expect(p);
-}
-
-static void destroy(window *p) {
-    tensors_free(p->in, CONV_PORTS);
-    free(p->want.data), free(p->of_x), free(p->of_w), free(p->sums), free(p->scales), free(p->zps);
-}
-
-static void run(const window *p, const char *isa, large_way way) {
-    const example *e = &p->e;
-    char what[400], sizes[200];
-    int at = 0;
-    for (int d = 0; d < e->spatial; d++)
-        at += snprintf(sizes + at, sizeof sizes - (size_t)at,
-                       " [%d, kernel %d /%d *%d, pads %d %d]", (int)e->in[d], (int)e->kernel[d],
-                       (int)e->strides[d], (int)e->dilations[d], (int)e->begin[d], (int)e->end[d]);
-    snprintf(what, sizeof what, "%s%s, %d images of%s, %d to %d channels, groups %d%s%s%s, link %d",
-             p->name, e->transposed ? " transposed" : "", (int)e->batch, sizes, (int)e->inputs,
-             (int)e->outputs, (int)e->groups, e->format == QDQ_NCX ? ", NCX" : "",
-             e->spatial_last ? ", spatial last" : "", e->bias ? ", bias" : "", (int)p->after.link);
-    if (p->kind == CODES && p->wide) way.fast = true, way.materialize = false;  // sums need 32 bits
-    large_run(&(large_case){what, p->in, CONV_PORTS, window_node, p, &p->want}, isa, &way);
-}
-
-static void set_link(window *p, size_t choice) {
-    p->after.link = large_link_after(p->kind, choice);
-    p->e.bias = p->kind != INTEGERS && choice % 3;
-}
-
 //---- Shapes around the block sizes ------------------------------------------
 
-enum { SHAPES = 22, LANES_SHAPE = 6, LAST_LANES_SHAPE = 11, PANELS_SHAPE = 14, DIRECT_SHAPE = 18 };
+enum { SHAPES = 24, LANES_SHAPE = 6, LAST_LANES_SHAPE = 11, PANELS_SHAPE = 14, DIRECT_SHAPE = 20 };
 
 // Positions, k and output channels cross their block sizes twice.
 static void set_product_shape(window *p, int shape) {
@@ -165,21 +96,32 @@ static void set_product_shape(window *p, int shape) {
     }
 }
 
-// Dense float32 whose positions are columns: positions, output channels and taps cross their sizes.
+// Dense float32 and codes whose positions are columns: positions, output channels, k and taps cross
+// their sizes.
 static void set_panels_shape(window *p, int shape) {
     enum { POSITIONS = 2 * QDQ_CONV_PANELS_POSITIONS };
     example *e = &p->e;
     set_image(e, 19, POSITIONS / 19 + 2, 3);
-    set_channels(e, 1, 2 * QDQ_GEMM_ROW_BYTES / 36 + 2, BLOCK_ROWS + 1);
+    set_channels(e, 1, 2 * QDQ_GEMM_ROW_BYTES / (9 * p->size) + 2, BLOCK_ROWS + 1);
     e->begin[0] = e->begin[1] = e->end[0] = e->end[1] = 1;
     if (shape == 15) {
-        set_image(e, 9, 12, 2), set_channels(e, 2, 5, 2 * QDQ_CONV_PANELS_ROWS + 13);
+        set_image(e, 9, 12, 2);  // three panels, so that a unit has more rows
+        set_channels(e, 2, 5, 2 * 9 * QDQ_CONV_PANELS_ROWS / 5 + 13);
         e->batch = 2, e->dilations[1] = 3;
     } else if (shape == 16) {
         set_dims(e, 2, (int64_t[]){23, 37}, (int64_t[]){8, QDQ_CONV_PANELS_TAPS / 8});
         set_channels(e, 1, 2, 9);
         e->strides[0] = e->strides[1] = 2, e->begin[0] = e->end[1] = 7;
-    } else if (shape > 16) {
+    } else if (shape == 17) {  // strides, whose lines of codes are staged together
+        set_image(e, 45, 47, 3);
+        set_channels(e, 1, 2 * QDQ_CONV_PANELS_STAGED / 9 + 1, 2 * ROWS + 5);
+        e->strides[0] = 2, e->strides[1] = 2, e->batch = 2, e->begin[1] = e->end[0] = 1;
+    } else if (shape == 18) {  // rows of one position and a stride of 3; the fewest positions
+        set_image(e, 2 * POSITIONS + 9, 5, 3), set_channels(e, 2, 3, ROWS + 1);
+        e->strides[0] = 2, e->strides[1] = 3, e->begin[0] = 2;
+    } else if (shape > 18 && large_is_integer(p->kind)) {
+        set_image(e, 3, QDQ_CONV_PANELS_LEAST_CODES / 3, 1), set_channels(e, 1, 70, COLUMNS + 5);
+    } else if (shape > 18) {
         set_dims(e, 3, (int64_t[]){7, 6, 19}, (int64_t[]){2, 3, 3});
         set_channels(e, 1, 9, COLUMNS + 5);
         e->begin[0] = e->begin[2] = e->end[0] = e->end[1] = 1;
@@ -221,15 +163,15 @@ static void set_lanes_shape(window *p, int shape) {
 static void set_direct_shape(window *p, int shape) {
     example *e = &p->e;
     int64_t width = 101, rows = 2 * QDQ_DIRECT_RESULTS / width + 2;
-    if (shape == 18) {  // three bands of rows, and an odd stride
+    if (shape == 20) {  // three bands of rows, and an odd stride
         set_image(e, rows, width, 3);
         set_channels(e, 2, 1, 1);
         e->begin[0] = e->end[1] = 1, e->strides[1] = 3;
-    } else if (shape == 19) {  // bands of parts of rows
+    } else if (shape == 21) {  // bands of parts of rows
         set_image(e, 5, 2 * QDQ_DIRECT_RESULTS + 77, 2);
         set_channels(e, 2, 1, 1);
         e->begin[1] = e->end[1] = 1;
-    } else if (shape == 20) {  // blocks of input channels, and more outputs than fit together
+    } else if (shape == 22) {  // blocks of input channels, and more outputs than fit together
         set_image(e, 22, 26, 3);
         set_channels(e, 2, 2 * QDQ_DIRECT_PLANES / (22 * 26) + 3, 2 * QDQ_DIRECT_OUTPUTS + 5);
         e->strides[0] = 2, e->strides[1] = 2, e->begin[0] = 1, e->end[1] = 1;
@@ -248,6 +190,12 @@ static void set_layout(window *p, size_t choice) {
         p->e.format = QDQ_NCX, p->e.spatial_last = true, p->e.transposed = false;
 }
 
+// Direct convolutions are tested on float32, panels on codes as well.
+static int shapes_of(const window *p) {
+    if (p == variants) return SHAPES;
+    return large_is_integer(p->kind) || p->kind == CODES ? DIRECT_SHAPE : PANELS_SHAPE;
+}
+
 // Two layouts of each shape and kind; two modes of each instruction set, one of the portable
 // kernels.
 static void convolutions_cross_every_block_size(void **unused) {
@@ -255,7 +203,7 @@ static void convolutions_cross_every_block_size(void **unused) {
     const char *isas[32];
     size_t isa_count = large_isas(isas), turn = 0;
     for (size_t v = 0; v < UNIT_COUNT(variants); v++)
-        for (int shape = 0; shape < (v ? PANELS_SHAPE : SHAPES); shape++)  // panels: float32
+        for (int shape = 0; shape < shapes_of(&variants[v]); shape++)
             for (size_t layout = 0; layout < (large_is_integer(variants[v].kind) ? 1 : 3);
                  layout++) {
                 uint64_t random = large_state(v * SHAPES + (size_t)shape);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row of floats times weights that are kept as codes: each element is the sum that core, or ONNX
-// Runtime, computes of the dequantized weights, bit for bit. Depths cross k blocks twice and leave
-// one, two and three k over; columns cross panels and blocks of panels.
+// Runtime, computes of the dequantized weights, bit for bit; with `fast` it is the sum of codes
+// that are scaled later. Depths cross k blocks twice and leave one, two and three k over; columns
+// cross panels and blocks of panels.
 #include <math.h>
 
 #include "ops/products/gemm.h"
@@ -101,16 +102,40 @@ static float fours(const row_case *c, size_t j) {
     return sum;
 }
 
+// --fast (docs/ops_neural_network.md, 10): sums of codes for at most 128 k that share a scale.
+static float groups(const row_case *c, size_t j) {
+    size_t depth = (size_t)c->depth, columns = (size_t)c->columns, block = (size_t)c->block;
+    bool cut = c->by == PER_K || c->by == PER_BLOCK;
+    bool sign = c->dtype == QDQ_INT4 || c->dtype == QDQ_INT8;
+    float sum = 0;
+    for (size_t k = 0, end; k < depth; k = end) {
+        float sums[2] = {0, 0};
+        end = k + 128 - k % 128;
+        if (cut && end > k + block - k % block) end = k + block - k % block;
+        if (end > depth) end = depth;
+        for (size_t i = k; i < end; i++) {
+            unsigned char byte = c->codes[i * columns + j];
+            int code = sign ? (signed char)byte : byte;
+            float *part = &sums[(i - k) % 2];
+            *part = fmaf(c->x[i], (float)(code - c->zeros[block_of(c, i, j)]), *part);
+        }
+        sum = fmaf(c->scales[block_of(c, k, j)], sums[0] + sums[1], sum);
+    }
+    return sum;
+}
+
 //---- Cases ------------------------------------------------------------------
 
-static void run(const row_case *c, const char *target, const char *isa, int threads, float *y) {
+static void run(const row_case *c, const char *target, const char *isa, int threads, bool fast,
+                float *y) {
     qdq_graph *g = graph_of(c);
     qdq_error err = {0};
-    qdq_compile_options options = {.target = target, .isa = isa};
+    qdq_compile_options options = {.target = target, .isa = isa, .fast = fast};
     qdq_exec_options how = {.poison = true, .parallel = qdq_parallel_openmp(threads)};
     how.parallel.least = 1;
     qdq_plan *plan = qdq_graph_compile(g, &options, &err);
     if (!plan) fail_msg("%s", err.text);
+    assert_int_equal(qdq_plan_get_step(plan, 0)->scales_later, fast);
     qdq_exec *exec = qdq_exec_create(plan, &how, &err);
     if (!exec) fail_msg("%s", err.text);
     assert_int_equal(qdq_exec_bind(exec, "x", c->x, (size_t)c->depth * sizeof *c->x, &err), QDQ_OK);
@@ -119,12 +144,13 @@ static void run(const row_case *c, const char *target, const char *isa, int thre
     qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
 }
 
-static void check(const row_case *c, const char *target, float (*sum)(const row_case *, size_t)) {
+static void check(const row_case *c, const char *target, bool fast,
+                  float (*sum)(const row_case *, size_t)) {
     float *y = oracle_memory((size_t)c->columns * sizeof *y);
     for (size_t isa = 0; qdq_isa_get(isa).name; isa++) {
         if (!qdq_isa_get(isa).available) continue;
         for (int threads = 1; threads <= 3; threads++) {
-            run(c, target, qdq_isa_get(isa).name, threads, y);
+            run(c, target, qdq_isa_get(isa).name, threads, fast, y);
             for (size_t j = 0; j < (size_t)c->columns; j++) {
                 float want = sum(c, j);
                 if (qdq_float_bits(y[j]) != qdq_float_bits(want))
@@ -154,8 +180,9 @@ static void a_row_adds_as_its_target_does(void **unused) {
             .block = blocks[i / 8 % 4]};
         if (c.by == PER_K) c.block = 1;
         fill(&c, &state);
-        check(&c, "core", chain);
-        check(&c, "onnx", fours);
+        check(&c, "core", false, chain);
+        check(&c, "onnx", false, fours);
+        check(&c, i % 2 ? "core" : "onnx", true, groups);
         free(c.x), free(c.scales), free(c.zeros), free(c.reals), free(c.codes);
     }
 }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vector operations that the quick loops of elementary functions are written with, for each
+// instruction set that has them. A vector of floats corresponds to two vectors of doubles, low and
+// high, on which every operation is done side by side.
+#ifndef QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_VECTORS_H
+#define QDQ_OPS_KERNELS_ELEMENTWISE_QUICK_VECTORS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// quick_clamp and half_at_least pass on NaN. quick_estimate is 1 / d for 2^-126 <= d < 2^126, off
+// by 2^-11 at most. half_scaled is y * 2^k, where the low bits of t hold the integer k. A mask has
+// bits for the elements of which something is true: quick_between a number in [least, most),
+// quick_below a number below another, or NaN, quick_odd a denormal, not 0, or NaN, and
+// quick_low_zeros a double whose bits, plus `add`, are 0 under `bits`.
+#if defined(__AVX512F__)
+#define QDQ_QUICK_VECTORS
+#include <immintrin.h>
+enum { QUICK_LANES = 16 };
+typedef __m512 quick_floats;
+typedef __m512d quick_half;
+typedef struct quick_doubles {
+    __m512d low, high;
+} quick_doubles;
+typedef __mmask16 quick_mask;
+static inline quick_floats quick_load(const float *x) { return _mm512_loadu_ps(x); }
+static inline void quick_store(float *y, quick_floats v) { _mm512_storeu_ps(y, v); }
+static inline quick_half half_load(const double *x) { return _mm512_loadu_pd(x); }
+static inline void half_store(double *y, quick_half v) { _mm512_storeu_pd(y, v); }
+static inline quick_floats quick_greater(quick_floats a, quick_floats b) {
+    return _mm512_max_ps(a, b);
+}
+static inline quick_half half_at_least(quick_half v, double least) {
+    return _mm512_max_pd(_mm512_set1_pd(least), v);
+}
+static inline quick_floats quick_same(float v) { return _mm512_set1_ps(v); }
+static inline quick_floats quick_clamp(quick_floats v, float low, float high) {
+    return _mm512_min_ps(quick_same(high), _mm512_max_ps(quick_same(low), v));
+}
+static inline quick_floats quick_size(quick_floats v) { return _mm512_abs_ps(v); }
+static inline quick_floats quick_sign_of(quick_floats x, quick_floats y) {
+    return _mm512_or_ps(y, _mm512_and_ps(x, quick_same(-0.0f)));
+}
+static inline quick_floats quick_if_less(quick_floats a, float b, float yes, quick_floats no) {
+    return _mm512_mask_mov_ps(no, _mm512_cmp_ps_mask(a, quick_same(b), _CMP_LT_OQ),
+                              quick_same(yes));
+}
+static inline quick_mask mask_none(void) { return 0; }
+static inline bool mask_any(quick_mask m) { return m != 0; }
+static inline quick_mask mask_or(quick_mask a, quick_mask b) { return a | b; }
+static inline quick_mask quick_between(quick_floats a, float least, float most) {
+    quick_mask above = _mm512_cmp_ps_mask(a, quick_same(least), _CMP_GE_OQ);
+    return _mm512_mask_cmp_ps_mask(above, a, quick_same(most), _CMP_LT_OQ);
+}
+static inline quick_mask quick_below(quick_floats a, float least) {
+    return _mm512_cmp_ps_mask(a, quick_same(least), _CMP_NGE_UQ);
+}
+static inline quick_mask quick_odd(quick_floats y) {
+    enum { NANS = 0x81, DENORMALS = 0x20 };
+    return _mm512_fpclass_ps_mask(y, NANS | DENORMALS);
+}
+static inline quick_half half_all(double v) { return _mm512_set1_pd(v); }
+static inline quick_doubles quick_widen(quick_floats v) {
+    return (quick_doubles){_mm512_cvtps_pd(_mm512_castps512_ps256(v)),
+                           _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1))};
+}
+static inline quick_floats quick_narrow(quick_doubles v) {
+    __m512 low = _mm512_castps256_ps512(_mm512_cvtpd_ps(v.low));
+    return _mm512_insertf32x8(low, _mm512_cvtpd_ps(v.high), 1);
+}
+static inline quick_doubles quick_estimate(quick_doubles d) {
+    return (quick_doubles){_mm512_rcp14_pd(d.low), _mm512_rcp14_pd(d.high)};
+}
+static inline quick_half half_fma(quick_half a, quick_half b, quick_half c) {
+    return _mm512_fmadd_pd(a, b, c);
+}
+static inline quick_half half_scaled(quick_half y, quick_half t) {
+    __m512i power = _mm512_slli_epi64(_mm512_castpd_si512(t), 52);
+    return _mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(y), power));
+}
+static inline quick_mask quick_low_zeros(quick_doubles y, int32_t add, int32_t bits) {
+    const __m512i evens =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    __m512i v =
+        _mm512_permutex2var_epi32(_mm512_castpd_si512(y.low), evens, _mm512_castpd_si512(y.high));
+    v = _mm512_add_epi32(v, _mm512_set1_epi32(add));
+    return _mm512_testn_epi32_mask(v, _mm512_set1_epi32(bits));
+}
+#elif defined(__AVX2__)
+#define QDQ_QUICK_VECTORS
+#include <immintrin.h>
+enum { QUICK_LANES = 8 };
+typedef __m256 quick_floats;
+typedef __m256d quick_half;
+typedef struct quick_doubles {
+    __m256d low, high;
+} quick_doubles;
+typedef __m256i quick_mask;
+static inline quick_floats quick_load(const float *x) { return _mm256_loadu_ps(x); }
+static inline void quick_store(float *y, quick_floats v) { _mm256_storeu_ps(y, v); }
+static inline quick_half half_load(const double *x) { return _mm256_loadu_pd(x); }
+static inline void half_store(double *y, quick_half v) { _mm256_storeu_pd(y, v); }
+static inline quick_floats quick_greater(quick_floats a, quick_floats b) {
+    return _mm256_max_ps(a, b);
+}
+static inline quick_half half_at_least(quick_half v, double least) {
+    return _mm256_max_pd(_mm256_set1_pd(least), v);
+}
+static inline quick_floats quick_same(float v) { return _mm256_set1_ps(v); }
+static inline quick_floats quick_clamp(quick_floats v, float low, float high) {
+    return _mm256_min_ps(quick_same(high), _mm256_max_ps(quick_same(low), v));
+}
+static inline quick_floats quick_size(quick_floats v) {
+    return _mm256_andnot_ps(quick_same(-0.0f), v);
+}
+static inline quick_floats quick_sign_of(quick_floats x, quick_floats y) {
+    return _mm256_or_ps(y, _mm256_and_ps(x, quick_same(-0.0f)));
+}
+static inline quick_floats quick_if_less(quick_floats a, float b, float yes, quick_floats no) {
+    return _mm256_blendv_ps(no, quick_same(yes), _mm256_cmp_ps(a, quick_same(b), _CMP_LT_OQ));
+}
+static inline quick_mask mask_none(void) { return _mm256_setzero_si256(); }
+static inline bool mask_any(quick_mask m) { return !_mm256_testz_si256(m, m); }
+static inline quick_mask mask_or(quick_mask a, quick_mask b) { return _mm256_or_si256(a, b); }
+static inline quick_mask quick_between(quick_floats a, float least, float most) {
+    __m256 above = _mm256_cmp_ps(a, quick_same(least), _CMP_GE_OQ);
+    __m256 below = _mm256_cmp_ps(a, quick_same(most), _CMP_LT_OQ);
+    return _mm256_castps_si256(_mm256_and_ps(above, below));
+}
+static inline quick_mask quick_below(quick_floats a, float least) {
+    return _mm256_castps_si256(_mm256_cmp_ps(a, quick_same(least), _CMP_NGE_UQ));
+}
+static inline quick_mask quick_odd(quick_floats y) {
+    __m256i size = _mm256_castps_si256(quick_size(y));
+    __m256i small = _mm256_cmpgt_epi32(_mm256_set1_epi32(0x00800000), size);
+    __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(y, y, _CMP_UNORD_Q));
+    return _mm256_or_si256(_mm256_and_si256(small, size), nan);
+}
+static inline quick_half half_all(double v) { return _mm256_set1_pd(v); }
+static inline quick_doubles quick_widen(quick_floats v) {
+    return (quick_doubles){_mm256_cvtps_pd(_mm256_castps256_ps128(v)),
+                           _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1))};
+}
+static inline quick_floats quick_narrow(quick_doubles v) {
+    __m256 low = _mm256_castps128_ps256(_mm256_cvtpd_ps(v.low));
+    return _mm256_insertf128_ps(low, _mm256_cvtpd_ps(v.high), 1);
+}
+static inline quick_doubles quick_estimate(quick_doubles d) {
+    return quick_widen(_mm256_rcp_ps(quick_narrow(d)));
+}
+static inline quick_half half_fma(quick_half a, quick_half b, quick_half c) {
+    return _mm256_fmadd_pd(a, b, c);
+}
+static inline quick_half half_scaled(quick_half y, quick_half t) {
+    __m256i power = _mm256_slli_epi64(_mm256_castpd_si256(t), 52);
+    return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(y), power));
+}
+static inline quick_mask quick_low_zeros(quick_doubles y, int32_t add, int32_t bits) {
+    enum { EVENS = 0x88 };
+    __m256i v = _mm256_castps_si256(
+        _mm256_shuffle_ps(_mm256_castpd_ps(y.low), _mm256_castpd_ps(y.high), EVENS));
+    v = _mm256_and_si256(_mm256_add_epi32(v, _mm256_set1_epi32(add)), _mm256_set1_epi32(bits));
+    return _mm256_cmpeq_epi32(v, _mm256_setzero_si256());
+}
+#endif
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands over the results of a unit of a direct convolution.
+#include "ops/products/direct/conv_direct_unit.h"
+#include "runtime/numerics/dtype.h"
+
+enum { LAST = QDQ_MAX_SPATIAL - 1 };
+
+static void put(const qdq_direct_unit *u, const qdq_chunk *chunk) {
+    size_t size = qdq_dtype_size(u->d->conv.gemm.y.dtype);
+    if (u->tensors->sink) {
+        u->tensors->sink(u->tensors->sink_self, chunk);
+        return;
+    }
+    for (size_t i = 0; i < chunk->count; i++)
+        memcpy((char *)u->tensors->y[0] + (chunk->at + i * chunk->stride) * size,
+               (const char *)chunk->data + i * chunk->n * size, chunk->n * size);
+}
+
+#define TRANSPOSE(type)                      \
+    for (size_t j = 0; j < u->channels; j++) \
+        for (size_t i = 0; i < n; i++)       \
+            ((type *)out)[i * u->channels + j] = ((const type *)data)[j * positions + first + i];
+
+// Hands over n positions of y from number `first` of the unit on, whose channels are neighbours.
+static void put_pixels(const qdq_direct_unit *u, size_t at, size_t first, size_t n,
+                       const void *data, void *out) {
+    const qdq_gemm *g = &u->d->conv.gemm;
+    size_t positions = u->results[1] * u->results[LAST];
+    if (qdq_dtype_size(g->y.dtype) == 4) {
+        TRANSPOSE(uint32_t)
+    } else {
+        TRANSPOSE(uint16_t)
+    }
+    put(u, &(qdq_chunk){at, u->channels, n, g->y.row_stride, out});
+}
+
+// Hands over the results of a unit. at: the place of the first one in y.
+static void put_reals(const qdq_direct_unit *u, size_t at) {
+    const qdq_gemm *g = &u->d->conv.gemm;
+    size_t rows = u->results[1], n = u->results[LAST], width = u->d->conv.out[LAST];
+    size_t positions = rows * n, size = qdq_dtype_size(g->y.dtype);
+    const char *data = (const char *)u->s->results;
+    void *out = u->s->other;
+    if (g->y.dtype != QDQ_FLOAT32) {
+        g->kernel->narrow(g->y.dtype, u->s->results, out, u->channels * positions);
+        data = out, out = u->s->results;
+    }
+    if (n == width) n *= rows, rows = 1;
+    if (g->y.row_stride != 1) {
+        for (size_t r = 0; r < rows; r++)
+            put_pixels(u, at + r * width * g->y.row_stride, r * n, n, data, out);
+        return;
+    }
+    if (rows == 1) {
+        put(u, &(qdq_chunk){at, n, u->channels, g->y.column_stride, data});
+        return;
+    }
+    for (size_t j = 0; j < u->channels; j++)
+        put(u,
+            &(qdq_chunk){at + j * g->y.column_stride, n, rows, width, data + j * positions * size});
+}
+
+// Takes n results of a channel that are sums of integers through the epilogue of products.
+static void put_integers(const qdq_direct_unit *u, size_t channel, size_t position,
+                         const float *results, size_t n) {
+    enum { MOST = QDQ_GEMM_BLOCK_COLUMNS };
+    const qdq_conv *c = &u->d->conv;
+    int32_t sums[MOST + QDQ_GEMM_COLUMNS];
+    qdq_gemm_block block = {.batch = u->image * c->groups + channel / c->group_outputs,
+                            .row = channel % c->group_outputs,
+                            .rows = 1};
+    for (size_t i = 0; i < n; i += block.columns) {
+        block.column = position + i;
+        block.columns = n - i < MOST ? n - i : MOST;
+        for (size_t at = 0; at < block.columns; at++) sums[at] = (int32_t)results[i + at];
+        c->gemm.epilogue(&u->d->transposed_gemm, u->tensors, &block, sums, MOST);
+    }
+}
+
+void qdq_direct_put(const qdq_direct_unit *u) {
+    const qdq_direct *d = u->d;
+    const qdq_conv *c = &d->conv;
+    const qdq_gemm *g = &c->gemm;
+    size_t positions = u->results[1] * u->results[LAST], own = c->group_outputs;
+    size_t position = (u->plane * c->out[1] + u->out[1]) * c->out[LAST] + u->out[LAST];
+    size_t at = u->image * g->batches.y[0] + u->channel / own * g->batches.y[1] +
+                u->channel % own * g->y.column_stride + position * g->y.row_stride;
+    if (d->of_reals) {
+        put_reals(u, at);
+        return;
+    }
+    for (size_t j = 0; j < u->channels; j++)
+        for (size_t r = 0, n = u->results[LAST]; r < u->results[1]; r++)
+            put_integers(u, u->channel + j, position + r * c->out[LAST],
+                         u->s->results + j * positions + r * n, n);
+}

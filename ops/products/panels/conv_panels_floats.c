@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dense convolutions of float32 on positions as columns: a k of a panel is a line of x, with zeros
+// for elements beyond the border.
+#include "ops/products/panels/conv_panels.h"
+#include "runtime/numerics/dtype.h"
+
+static void pack(const qdq_panels_job *j, size_t k_block, size_t panels) {
+    const qdq_conv *c = &j->p->conv;
+    size_t k = k_block * qdq_gemm_depth(&c->gemm);
+    for (size_t p = 0; p < panels; p++) {
+        const qdq_panel *of = &j->w->panels[p];
+        c->gemm.kernel->lines(&(qdq_gemm_lines){
+            .x = (const float *)(const void *)j->x,
+            .base = of->base,
+            .offsets = c->offsets + k,
+            .at = j->p->linear ? NULL : of->at,
+            .masks = of->masks,
+            .tap = k % c->taps,
+            .taps = c->taps,
+            .n = qdq_panels_k(c, k_block),
+            .out = (float *)(void *)j->w->b[p],
+        });
+    }
+}
+
+//---- Weights ----------------------------------------------------------------
+
+// Sees how small and large weights are, by their bits, which compare like magnitudes.
+static void see(qdq_panels_weights *to, const float *weights, size_t n) {
+    uint32_t most = 0, least = UINT32_MAX;  // least: that is not 0, less 1
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits = qdq_float_bits(weights[i]) & 0x7FFFFFFF, less = bits - 1;
+        most = bits > most ? bits : most;
+        least = less < least ? less : least;
+    }
+    if (most >= 0x7F800000) to->finite = false;
+    if (least == UINT32_MAX) return;
+    double magnitude = (double)qdq_float_from_bits(least + 1);
+    if (magnitude < to->least) to->least = magnitude;
+}
+
+static void pack_row(qdq_panels_weights *to, const qdq_gemm *g, const qdq_gemm_source *from,
+                     size_t channel, size_t k, size_t n, void *row) {
+    qdq_gemm_column(g, from, channel, k, n, row);
+    see(to, row, n);
+}
+
+const qdq_panels_form qdq_panels_floats = {pack, pack_row, QDQ_CONV_PANELS_LEAST};

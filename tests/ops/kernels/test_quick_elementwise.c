@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of elementary functions give the bits of their definition on every instruction set,
+// also where a vector kernel computes less exactly and has to find the results that this could
+// change: over floats of every exponent, special values, and floats around the ends of its ranges.
+#include <float.h>
+#include <math.h>
+
+#include "ops/kernels/elementwise/elementwise_kernels.h"
+#include "runtime/base/cpu.h"
+#include "runtime/numerics/elementary.h"
+#include "tests/unit.h"
+
+enum { BLOCK = 1000, STEP = 8009 };  // a prime: over 1000 floats of every exponent and sign
+
+static const qdq_elementwise functions[] = {
+    QDQ_ELEMENTWISE_exp, QDQ_ELEMENTWISE_sigmoid,  QDQ_ELEMENTWISE_tanh,
+    QDQ_ELEMENTWISE_erf, QDQ_ELEMENTWISE_gelu_erf, QDQ_ELEMENTWISE_gelu_tanh,
+};
+
+// The definition of each function, in double; elementary.h rounds it to float.
+static float define(qdq_elementwise function, float a) {
+    qdq_elementwise_numbers numbers = {0};
+    float y;
+    switch (function) {
+    case QDQ_ELEMENTWISE_exp: return qdq_expf(a);
+    case QDQ_ELEMENTWISE_sigmoid: return qdq_sigmoidf(a);
+    case QDQ_ELEMENTWISE_tanh: return qdq_tanhf(a);
+    case QDQ_ELEMENTWISE_erf: return qdq_erff(a);
+    default:
+        qdq_elementwise_find(function, QDQ_REGISTERS_F32,
+                             1u << QDQ_ISA_PORTABLE)(&numbers, &a, NULL, NULL, &y, 1);
+        return y;
+    }
+}
+
+static void check(qdq_elementwise function, uint32_t isas, const float *x, const float *want,
+                  size_t n) {
+    float y[BLOCK];
+    qdq_elementwise_numbers numbers = {0};
+    qdq_elementwise_find(function, QDQ_REGISTERS_F32, isas)(&numbers, x, NULL, NULL, y, n);
+    for (size_t i = 0; i < n; i++)
+        if (qdq_float_bits(y[i]) != qdq_float_bits(want[i]))
+            fail_msg("function %d, isas %x, of %a: got %a, want %a", (int)function, isas,
+                     (double)x[i], (double)y[i], (double)want[i]);
+}
+
+static void on_every_instruction_set(const float *x, size_t n) {
+    for (size_t f = 0; f < UNIT_COUNT(functions); f++) {
+        float want[BLOCK];
+        for (size_t i = 0; i < n; i++) want[i] = define(functions[f], x[i]);
+        for (int isa = 0; isa < 32; isa++)
+            if (qdq_cpu_isas() >> isa & 1)
+                check(functions[f], 1u << isa | 1u << QDQ_ISA_PORTABLE, x, want, n);
+    }
+}
+
+static void floats_of_every_exponent_give_the_bits_of_the_definition(void **state) {
+    (void)state;
+    float x[BLOCK];
+    const uint64_t step = unit_emulated() ? 64 * STEP : STEP;
+    for (uint64_t bits = 0; bits < (uint64_t)1 << 32;) {
+        size_t n = 0;
+        for (; n < BLOCK && bits < (uint64_t)1 << 32; n++, bits += step)
+            x[n] = qdq_float_from_bits((uint32_t)bits);
+        on_every_instruction_set(x, n);
+    }
+}
+
+// Numbers from 2^-10 to 2^4, where results are neither limits nor almost x.
+static void common_numbers_give_the_bits_of_the_definition(void **state) {
+    (void)state;
+    float x[BLOCK];
+    uint64_t seed = 1;
+    for (size_t k = 0; k < (unit_emulated() ? 10u : 300u); k++) {
+        for (size_t i = 0; i < BLOCK; i++) {
+            uint64_t r = unit_random(&seed);
+            float size = ldexpf(1 + (float)(r & 0x7FFFFF) / 0x1p23f, (int)(r >> 32) % 14 - 10);
+            x[i] = r >> 31 & 1 ? -size : size;
+        }
+        on_every_instruction_set(x, BLOCK);
+    }
+}
+
+static void special_values_and_ends_of_ranges_give_the_bits_of_the_definition(void **state) {
+    static const float ends[] = {0,        FLT_MIN,  FLT_MAX, INFINITY, 4,      9.875f, 10,
+                                 11.5f,    12,       12.9f,   14.2f,    15,     30,     87,
+                                 87.34f,   88.73f,   89,      103.98f,  104,    120,    1e-41f,
+                                 0x1p-23f, 0x1p-25f, 3.925f,  9.02f,    16.64f, 1e30f,  1e-30f};
+    (void)state;
+    float x[BLOCK];
+    for (size_t e = 0; e < UNIT_COUNT(ends); e++) {
+        uint32_t bits = qdq_float_bits(ends[e]);
+        for (uint32_t i = 0; i < BLOCK; i++)
+            x[i] = qdq_float_from_bits((bits + i / 2 - BLOCK / 4) ^ (i % 2 ? 0x80000000u : 0));
+        on_every_instruction_set(x, BLOCK);
+    }
+    for (size_t i = 0; i < BLOCK; i++)
+        x[i] = i % 7 == 3 ? qdq_float_from_bits(0xFFC12345u) : (float)i / 500;
+    on_every_instruction_set(x, BLOCK);
+}
+
+// Lengths around vectors, and a result that overwrites its operand.
+static void every_length_gives_its_elements_alone_also_in_place(void **state) {
+    (void)state;
+    qdq_elementwise_numbers numbers = {0};
+    for (size_t f = 0; f < UNIT_COUNT(functions); f++) {
+        qdq_elementwise_fn *fn =
+            qdq_elementwise_find(functions[f], QDQ_REGISTERS_F32, qdq_cpu_isas());
+        for (size_t n = 1; n < 70; n++) {
+            float y[72];
+            for (size_t i = 0; i < UNIT_COUNT(y); i++) y[i] = (float)i / 8 - 4;
+            fn(&numbers, y, NULL, NULL, y, n);
+            for (size_t i = 0; i < UNIT_COUNT(y); i++) {
+                float x = (float)i / 8 - 4;
+                assert_true(y[i] == (i < n ? define(functions[f], x) : x));
+            }
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(floats_of_every_exponent_give_the_bits_of_the_definition),
+        cmocka_unit_test(common_numbers_give_the_bits_of_the_definition),
+        cmocka_unit_test(special_values_and_ends_of_ranges_give_the_bits_of_the_definition),
+        cmocka_unit_test(every_length_gives_its_elements_alone_also_in_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
