@@ -113,6 +113,14 @@ typedef enum qdq_float_ops {
     QDQ_FLOAT_OPS_ONNX_RUNTIME,  // as ONNX Runtime's kernels for x86-64 with FMA
 } qdq_float_ops;
 
+// The integer products of MatMulInteger, QLinearMatMul, ConvInteger and QLinearConv.
+typedef enum qdq_pair_sums {
+    QDQ_PAIR_SUMS_EXACT = 0,
+    // As x86 adds products of uint8 and int8 without VNNI: two products at a time, and each sum of
+    // two saturates to int16 (docs/numerics.md).
+    QDQ_PAIR_SUMS_SATURATE,
+} qdq_pair_sums;
+
 typedef struct qdq_numerics {
     qdq_rounding rounding;
     qdq_scaling scaling;
@@ -159,6 +167,7 @@ typedef struct qdq_numerics {
     bool device_typecast;
     qdq_block_float_store block_float_store;
     qdq_float_ops float_ops;
+    qdq_pair_sums pair_sums;
     // If `narrow` is set, the clamp range is also cut to [quant_min, quant_max].
     bool narrow;
     int32_t quant_min, quant_max;
@@ -195,6 +204,7 @@ typedef struct qdq_numerics {
     X(device_typecast,       "typecast")                  \
     X(block_float_store,     "block float rounding")      \
     X(float_ops,             "float operations")          \
+    X(pair_sums,             "pair saturation")           \
     X(narrow,                "saturation range")          \
     X(quant_min,             "saturation range")          \
     X(quant_max,             "saturation range")

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConvInteger 10 and QLinearConv 10, as ONNX has them: [N, C, spatial...] and [O, I, spatial...].
+//
+// Where pairs saturate, they do so as ONNX Runtime's kernels pair them. QLinearConv multiplies
+// pixels (tap by tap, channels innermost) by weights, and convolutions of one channel without a
+// product of matrices. ConvInteger multiplies weights by the columns under the window (channel by
+// channel, taps innermost), so its unsigned operand is w.
 #include "ops/products/conv_lowering.h"
+#include "ops/products/pairs/pair_sums.h"
 
 #define BYTES (QDQ_SET(INT8) | QDQ_SET(UINT8))
 
@@ -70,6 +76,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     qdq_conv *c = qdq_conv_new(ctx, &a, to, true);
     if (!c) return 0;
     c->gemm.epilogue = qdq_gemm_epilogue_int32;
+    qdq_pair_sums_init(&c->gemm, to, true);
     if (ctx->inputs[X_ZERO].given) c->gemm.a_zero = one(ctx, X_ZERO);
     if (ctx->inputs[W_ZERO].given)
         c->gemm.b_zero = of_channels(ctx, c, W_ZERO, &c->gemm.weights.zero_stride);
@@ -83,6 +90,7 @@ const qdq_op qdq_op_conv_integer = {
     QDQ_OP_TABLES(inputs, outputs, attrs),
     .infer = infer,
     .looks_at = 1u << X_ZERO | 1u << W_ZERO,
+    .by_pair_sums = true,
     .lower = lower,
 };
 
@@ -132,6 +140,7 @@ static size_t q_lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_sta
     if (!c) return 0;
     qdq_gemm *g = &c->gemm;
     g->epilogue = qdq_gemm_epilogue_requantized;
+    if (c->group_inputs > 1 || c->group_outputs > 1) qdq_pair_sums_init(g, to, false);
     g->a_scale = one(ctx, Q_X_SCALE), g->a_zero = one(ctx, Q_X_ZERO);
     g->b_scale = of_channels(ctx, c, Q_W_SCALE, &g->weights.scale_stride);
     g->b_zero = of_channels(ctx, c, Q_W_ZERO, &g->weights.zero_stride);
@@ -148,5 +157,6 @@ const qdq_op qdq_op_qlinear_conv = {
     .infer = q_infer,
     .looks_at = 1u << Q_X_SCALE | 1u << Q_X_ZERO | 1u << Q_W_SCALE | 1u << Q_W_ZERO |
                 1u << Q_Y_SCALE | 1u << Q_Y_ZERO,
+    .by_pair_sums = true,
     .lower = q_lower,
 };

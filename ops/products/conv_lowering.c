@@ -2,6 +2,7 @@
 // Lowers convolutions to products of matrices: sizes, strides and the offset of each k.
 #include "ops/products/conv_lowering.h"
 
+#include "ops/products/pairs/pair_sums.h"
 #include "runtime/numerics/dtype.h"
 
 enum { DIMS = QDQ_MAX_SPATIAL, LAST = DIMS - 1 };
@@ -136,6 +137,16 @@ static bool lanes_fit(const qdq_gemm *g) {
     return g->order.sums != QDQ_SUM_EIGHTS;
 }
 
+// Chooses whether pairs saturate, with the order of k that their op has.
+static bool choose_pair_sums(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to) {
+    qdq_gemm *g = &c->gemm;
+    const qdq_gemm_weights before = g->weights;
+    if (g->pairs_saturate && g->a_dtype == QDQ_UINT8) put_taps_first(c);
+    if (!qdq_pair_sums_choose(g, ctx, to)) return false;
+    if (!qdq_gemm_saturates(g->kind)) c->taps_first = false, g->weights = before;
+    return true;
+}
+
 bool qdq_conv_has_lanes(const qdq_conv *c) {
     return c->groups > 1 && c->group_outputs < QDQ_CONV_LANES_OUTPUTS;
 }
@@ -144,21 +155,24 @@ bool qdq_conv_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *
                     qdq_stage *stage) {
     qdq_gemm *g = &c->gemm;
     bool all, pixels = is_of_pixels(c, &all);
-    bool lanes = qdq_conv_has_lanes(c) && lanes_fit(g), direct;
-    if (!set_offsets(c, to->mempool)) return false;
-    if (!qdq_conv_direct_stage(c, ctx, to, stage, &direct) || direct) return direct;
+    if (!choose_pair_sums(c, ctx, to) || !set_offsets(c, to->mempool)) return false;
+    bool saturates = qdq_gemm_saturates(g->kind), direct = false;
+    bool lanes = qdq_conv_has_lanes(c) && lanes_fit(g) && !saturates;
+    if (!saturates && !qdq_conv_direct_stage(c, ctx, to, stage, &direct)) return false;
+    if (direct) return true;
     if (!lanes && g->kind == QDQ_GEMM_INTEGERS && c->channel_stride == 1) {
         put_taps_first(c);
         if (!set_offsets(c, to->mempool)) return false;
     }
     c->positions = !c->transposed && c->x_stride[LAST] == 1 && c->stride[LAST] == 1 &&
-                   c->taps <= QDQ_CONV_FEW_TAPS && !c->taps_first;
+                   c->taps <= QDQ_CONV_FEW_TAPS;
     if (lanes) {
         join_groups(g, c->groups);
         return qdq_conv_lanes_stage(c, ctx, to, stage);
     }
     if (qdq_conv_has_panels(c, ctx)) return qdq_conv_panels_stage(c, ctx, to, stage);
-    c->channels = !c->transposed && c->channel_stride == 1 && c->run == 1 && c->taps < g->depth / 4;
+    c->channels = !c->transposed && c->channel_stride == 1 && c->run == 1 && !c->taps_first &&
+                  c->taps < g->depth / 4;
     if (pixels && all && c->channel_stride == 1) {
         g->pack_a = qdq_gemm_pack_rows;
         g->a_row_stride = c->x_stride[LAST], g->a_depth_stride = 1;

@@ -257,6 +257,7 @@ static void copy_positions(const part *p, const size_t *at, size_t row, size_t p
     const qdq_conv *c = p->conv;
     const void *rows[PART];
     size_t tap = p->first_tap, channel = p->first;
+    if (c->taps_first) tap = p->k / c->group_inputs, channel = p->k % c->group_inputs;
     for (size_t i = 0; i < p->n; i++) {
         if (at[tap] == NOWHERE) {
             rows[i] = p->pads;
@@ -264,7 +265,11 @@ static void copy_positions(const part *p, const size_t *at, size_t row, size_t p
         } else {
             rows[i] = p->x + (at[tap] + channel * c->channel_stride) * p->size;
         }
-        if (++tap == c->taps) tap = 0, channel++;
+        if (c->taps_first) {
+            if (++channel == c->group_inputs) channel = 0, tap++;
+        } else if (++tap == c->taps) {
+            tap = 0, channel++;
+        }
     }
     qdq_transpose_block(p->size, rows, p->n, positions, to->rows + row * p->stride * p->size,
                         p->stride);

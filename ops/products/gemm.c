@@ -10,12 +10,11 @@
 // cache. An epilogue turns the sums into y and hands rows to the links. AMX multiplies bytes in
 // tiles of 16 rows and 64 k; the sums are exact, so the result is the same.
 #include "ops/products/gemm_read.h"
-#include "runtime/numerics/dtype.h"
+#include "ops/products/pairs/pair_sums.h"
 
 enum {
     ROWS = QDQ_GEMM_ROWS,
     COLUMNS = QDQ_GEMM_COLUMNS,
-    DEPTH = QDQ_GEMM_DEPTH,
     BLOCK_ROWS = QDQ_GEMM_BLOCK_ROWS,
     MOST_ROWS = QDQ_GEMM_MOST_ROWS,
     BLOCK_COLUMNS = QDQ_GEMM_BLOCK_COLUMNS,
@@ -26,54 +25,6 @@ size_t qdq_gemm_at(const qdq_gemm *gemm, const size_t *strides, size_t batch) {
     size_t at = 0;
     for (int i = b->rank; i-- > 0; batch /= b->dims[i]) at += batch % b->dims[i] * strides[i];
     return at;
-}
-
-//---- A ----------------------------------------------------------------------
-
-// Adds 128 to the codes of int8, which makes them unsigned.
-static void unsign(qdq_dtype dtype, const void *x, uint8_t *out, size_t n) {
-    memcpy(out, x, n);
-    for (size_t i = 0; dtype == QDQ_INT8 && i < n; i++) out[i] ^= 0x80;
-}
-
-void qdq_gemm_pack_row(const qdq_gemm *g, int32_t zero, const void *raw, size_t n, size_t row,
-                       void *a) {
-    char *to = (char *)a + row * QDQ_GEMM_ROW_BYTES;
-    size_t used = n * qdq_gemm_size(g->kind);
-    if (g->kind == QDQ_GEMM_BYTES)
-        unsign(g->a_dtype, raw, (uint8_t *)to, n);
-    else if (g->kind == QDQ_GEMM_BFLOATS)
-        memcpy(to, raw, used);
-    else if (g->kind == QDQ_GEMM_INTEGERS)
-        qdq_gemm_less(g->a_dtype, raw, zero, (int16_t *)(void *)to, n);
-    else
-        g->kernel->widen(g->a_dtype, raw, (float *)(void *)to, n);
-    memset(to + used, 0, qdq_gemm_steps(g->kind, n) * QDQ_GEMM_STEP_BYTES - used);
-}
-
-unsigned qdq_gemm_pack_rows(const qdq_gemm *g, const qdq_tensors *tensors,
-                            const qdq_gemm_block *block, size_t k, size_t n, void *a,
-                            uint16_t (*keep)[QDQ_GEMM_KEEP]) {
-    (void)keep;
-    size_t size = qdq_dtype_size(g->a_dtype);
-    const char *x = (const char *)tensors->x[g->a_port] +
-                    (qdq_gemm_at(g, g->batches.a, block->batch) + k * g->a_depth_stride) * size;
-    size_t zeros = qdq_gemm_at(g, g->batches.a_zero, block->batch);
-    for (size_t r = 0; r < block->rows; r++) {
-        size_t row = block->row + r;
-        const void *from = x + row * g->a_row_stride * size;
-        uint32_t raw[DEPTH];
-        if (g->a_depth_stride != 1) {
-            qdq_gemm_gather(g->a_dtype, from, g->a_depth_stride, n, raw);
-            from = raw;
-        }
-        int32_t zero = 0;
-        if (g->a_zero.port != SIZE_MAX)
-            zero = qdq_gemm_integer_at(g->a_zero.dtype, qdq_gemm_numbers(&g->a_zero, tensors),
-                                       zeros + row * g->a_zero.row_stride);
-        qdq_gemm_pack_row(g, zero, from, n, r, a);
-    }
-    return 0;
 }
 
 //---- A block ----------------------------------------------------------------
@@ -96,6 +47,7 @@ typedef struct workspace {
     uint16_t keep[K_BLOCKS][QDQ_GEMM_TILES][QDQ_GEMM_KEEP];
     unsigned skips[MOST_K_BLOCKS];
     qdq_gemm_block rows;  // the rows that `a` holds; none at first
+    qdq_pair_zeros zeros;
 } workspace;
 
 typedef struct job {
@@ -145,6 +97,9 @@ static void pack_a(const job *j, size_t k_block, size_t at) {
     w->skips[at] =
         g->pack_a(g, j->tensors, j->block, k_block * qdq_gemm_depth(g), k_block_depth(g, k_block),
                   k_block_of(j, at), skips ? w->keep[at] : NULL);
+    if (qdq_gemm_saturates(g->kind))
+        qdq_pair_zeros_add_rows(g, j->block->rows, k_block_depth(g, k_block), k_block == 0,
+                                k_block_of(j, at), &w->zeros);
 }
 
 static const char *panel_part(const job *j, size_t p, size_t k_block) {
@@ -158,6 +113,9 @@ static const char *panel_part(const job *j, size_t p, size_t k_block) {
     if (g->weight_codes)
         qdq_gemm_decode(g, j->matrix * qdq_gemm_panels(g) + column / COLUMNS, k,
                         k_block_depth(g, k_block), j->w->b);
+    else if (qdq_gemm_saturates(g->kind))
+        qdq_pair_zeros_pack(g, &j->from, column, k, k_block_depth(g, k_block), j->w->b,
+                            j->w->zeros.columns + p * COLUMNS);
     else
         qdq_gemm_pack(g, &j->from, column, k, k_block_depth(g, k_block), j->w->b);
     return j->w->b;
@@ -312,6 +270,8 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
         add_eights(&j, count);
     else
         add_k_blocks(&j, count);
+    if (qdq_gemm_saturates(g->kind))
+        qdq_pair_zeros_remove(g, tensors, block, &w->zeros, w->sums, SUMS_STRIDE);
     g->epilogue(g, tensors, block, w->sums, SUMS_STRIDE);
 }
 
@@ -383,7 +343,7 @@ qdq_gemm qdq_gemm_transposed(const qdq_gemm *g) {
 bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to,
                     qdq_stage *stage) {
     if (qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
-    if (!qdq_gemm_pack_constant(g, ctx, to)) return false;
+    if (!qdq_pair_sums_choose(g, ctx, to) || !qdq_gemm_pack_constant(g, ctx, to)) return false;
     if (qdq_gemm_sums_groups(g)) g->order = (qdq_gemm_order){.sums = QDQ_SUM_GROUPS};
     // The bytes that each order reads.
     size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);

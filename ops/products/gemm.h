@@ -93,10 +93,12 @@ struct qdq_gemm {
     const void *packed;  // all of B, or NULL: packed in every unit
     // All of B as weight codes (gemm_weight_codes.c), or NULL.
     const struct qdq_gemm_weight_codes *weight_codes;
-    bool fast;                  // a row may add in QDQ_SUM_GROUPS
-    size_t packed_bytes;        // of either
-    const int32_t *first_sums;  // of each column, in panels of 32; NULL: zeros (gemm_bytes.c)
-    bool columns_outer;         // the order of blocks
+    bool fast;                   // a row may add in QDQ_SUM_GROUPS
+    size_t packed_bytes;         // of either
+    const int32_t *first_sums;   // of each column, in panels of 32; NULL: zeros (gemm_bytes.c)
+    const int32_t *column_sums;  // likewise, of saturating products: the sums of the codes of B
+    bool columns_outer;          // the order of blocks
+    bool pairs_saturate;         // if there are pairs that can (pairs/pair_sums.h)
     qdq_gemm_pack_a_fn *pack_a;
     qdq_gemm_epilogue_fn *epilogue;
     qdq_gemm_along y, bias, a_zero, b_zero;

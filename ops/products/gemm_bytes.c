@@ -5,6 +5,8 @@
 //     sum((a' - za') * b') = sum(a' * b') - za' * sum(b')
 // and the last term is known for each column. All of it is modulo 2^32, as sums wrap around.
 //
+// Saturating products (pairs/pair_sums.h) have the codes of B as they are, and need their sums.
+//
 // AVX2 has no exact product of bytes, and widening them in every tile takes longer than reading
 // twice the memory: products of many rows take int16_t there.
 #include "ops/products/gemm_read.h"
@@ -35,7 +37,7 @@ static uint32_t zero_of_a(const qdq_gemm *g) {
     return (uint32_t)(zero + (g->a_dtype == QDQ_INT8 ? 128 : 0));
 }
 
-// Packs some k of a column of a panel; returns their sum.
+// Packs some k of a column in a panel that begins with them; returns their sum.
 static uint32_t pack_column(const qdq_gemm *g, const qdq_gemm_source *from,
                             const qdq_gemm_part_of_b *part, size_t column, int8_t *panel) {
     int64_t sum = 0;
@@ -44,7 +46,7 @@ static uint32_t pack_column(const qdq_gemm *g, const qdq_gemm_source *from,
         int16_t codes[DEPTH];
         size_t n = part->n - done < DEPTH ? part->n - done : DEPTH;
         qdq_gemm_column(g, from, column, part->k + done, n, codes);
-        int8_t *to = panel + (part->k + done) * COLUMNS + j * FOUR;
+        int8_t *to = panel + done * COLUMNS + j * FOUR;
         for (size_t i = 0; i < n; i++) sum += codes[i];
         for (size_t i = n; i % FOUR; i++) codes[i] = 0;
         for (size_t i = 0; i < n; i += FOUR, to += (size_t)FOUR * COLUMNS)
@@ -85,43 +87,61 @@ static void pack_lines(const qdq_gemm *g, const qdq_gemm_source *from,
             .masks = &mask,
             .taps = 1,
             .n = n,
-            .out = panel + k * COLUMNS,
+            .out = panel + done * COLUMNS,
         });
     }
 }
 
-// Packs a part of B and subtracts the term of its k from `first_sums`.
+// Packs some k of the columns of a panel.
+static void pack_panel(const qdq_gemm *g, const qdq_gemm_source *from,
+                       const qdq_gemm_part_of_b *part, size_t column, bool lines, int8_t *panel,
+                       uint32_t *sums) {
+    size_t end = part->column + part->columns;
+    memset(sums, 0, COLUMNS * sizeof *sums);
+    if (lines) pack_lines(g, from, part, column, panel, sums);
+    for (size_t j = 0; !lines && j < COLUMNS && column + j < end; j++)
+        sums[j] = pack_column(g, from, part, column + j, panel);
+}
+
+void qdq_gemm_pack_byte_panel(const qdq_gemm *g, const qdq_gemm_source *from,
+                              const qdq_gemm_part_of_b *part, int8_t *panel, uint32_t *sums) {
+    pack_panel(g, from, part, part->column, has_lines(g, from), panel, sums);
+}
+
+// Packs a part of B and adds the sums of its columns, times `factor`, to the sums of all columns.
 static void pack_part(const qdq_gemm *g, const qdq_gemm_source *from,
-                      const qdq_gemm_part_of_b *part, int8_t *packed, uint32_t *first_sums) {
+                      const qdq_gemm_part_of_b *part, uint32_t factor, int8_t *packed,
+                      uint32_t *of_columns) {
     bool lines = has_lines(g, from);
     size_t end = part->column + part->columns, bytes = qdq_gemm_panel_bytes(g);
     for (size_t column = part->column; column < end; column += COLUMNS) {
         size_t number = part->matrix * qdq_gemm_panels(g) + column / COLUMNS;
-        int8_t *panel = packed + number * bytes;
-        uint32_t sums[COLUMNS] = {0};
-        if (lines) pack_lines(g, from, part, column, panel, sums);
-        for (size_t j = 0; !lines && j < COLUMNS && column + j < end; j++)
-            sums[j] = pack_column(g, from, part, column + j, panel);
-        for (size_t j = 0; j < COLUMNS; j++)
-            first_sums[number * COLUMNS + j] -= zero_of_a(g) * sums[j];
+        uint32_t sums[COLUMNS];
+        pack_panel(g, from, part, column, lines, packed + number * bytes + part->k * COLUMNS, sums);
+        for (size_t j = 0; j < COLUMNS; j++) of_columns[number * COLUMNS + j] += factor * sums[j];
     }
 }
 
-bool qdq_gemm_pack_bytes(qdq_gemm *g, const qdq_gemm_known *known, qdq_mempool *mempool) {
-    g->kind = QDQ_GEMM_BYTES;
+bool qdq_gemm_pack_bytes(qdq_gemm *g, const qdq_gemm_known *all, qdq_mempool *mempool) {
+    bool saturates = qdq_gemm_saturates(g->kind);
+    qdq_gemm_known known = *all;
+    if (saturates)
+        known.zeros = NULL;
+    else
+        g->kind = QDQ_GEMM_BYTES;
     size_t count = g->weights.matrices * qdq_gemm_panels(g), bytes = qdq_gemm_panel_bytes(g);
     int8_t *packed = qdq_mempool_array(mempool, count, bytes);
-    uint32_t *first_sums = qdq_mempool_array(mempool, count, COLUMNS * sizeof *first_sums);
-    if (!packed || !first_sums) return false;
-    qdq_gemm_reader reader = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), mempool);
+    uint32_t *sums = qdq_mempool_array(mempool, count, COLUMNS * sizeof *sums);
+    if (!packed || !sums) return false;
+    qdq_gemm_reader reader = qdq_gemm_reader_of(&known, qdq_dtype_size(g->weights.dtype), mempool);
     qdq_gemm_part_of_b part = {0};
     while (qdq_gemm_reader_next(&reader, g, &part)) {
-        qdq_gemm_source from = qdq_gemm_reader_source(&reader, g, known, part.matrix);
-        pack_part(g, &from, &part, packed, first_sums);
+        qdq_gemm_source from = qdq_gemm_reader_source(&reader, g, &known, part.matrix);
+        pack_part(g, &from, &part, saturates ? 1 : 0 - zero_of_a(g), packed, sums);
     }
     qdq_gemm_reader_close(&reader);
     g->packed = packed;
-    g->packed_bytes = count * (bytes + COLUMNS * sizeof *first_sums);
-    g->first_sums = (const int32_t *)first_sums;
+    g->packed_bytes = count * (bytes + COLUMNS * sizeof *sums);
+    *(saturates ? &g->column_sums : &g->first_sums) = (const int32_t *)sums;
     return !reader.failed;
 }

@@ -55,13 +55,13 @@ typedef struct result {
     qdq_gemm_kind kind;
     const void *packed;
     const struct qdq_gemm_weight_codes *weight_codes;
-    const int32_t *first_sums;
+    const int32_t *first_sums, *column_sums;
 } result;
 
 static bool pack(qdq_gemm *g, const qdq_weight_codes *weight_codes, const qdq_gemm_known *known,
                  qdq_mempool *mempool) {
     if (weight_codes) return qdq_gemm_pack_weight_codes(g, weight_codes, mempool);
-    bool bytes = qdq_gemm_takes_bytes(g, known->zeros);
+    bool bytes = qdq_gemm_saturates(g->kind) || qdq_gemm_takes_bytes(g, known->zeros);
     return (bytes ? qdq_gemm_pack_bytes : qdq_gemm_pack_all)(g, known, mempool);
 }
 
@@ -73,11 +73,11 @@ bool qdq_gemm_pack_constant(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lo
     const result *same = qdq_gemm_find_packed(g, ctx, to, &known, QDQ_PACKED_PANELS);
     if (same) {
         g->kind = same->kind, g->packed = same->packed, g->weight_codes = same->weight_codes;
-        g->first_sums = same->first_sums;
+        g->first_sums = same->first_sums, g->column_sums = same->column_sums;
         return true;
     }
     if (!pack(g, weight_codes, &known, to->mempool)) return false;
-    result made = {g->kind, g->packed, g->weight_codes, g->first_sums};
+    result made = {g->kind, g->packed, g->weight_codes, g->first_sums, g->column_sums};
     const result *kept = qdq_mempool_copy(to->mempool, &made, 1, sizeof made);
     return kept && qdq_gemm_add_packed(&before, ctx, to, &known, QDQ_PACKED_PANELS, kept);
 }

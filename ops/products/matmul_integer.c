@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMulInteger 10 and QLinearMatMul 21, as ONNX has them.
 #include "ops/products/matmul.h"
+#include "ops/products/pairs/pair_sums.h"
 
 #define BYTES (QDQ_SET(INT8) | QDQ_SET(UINT8))
 
@@ -34,6 +35,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     if (!gemm || !qdq_matmul_dims_of(ctx, &ports, &dims)) return 0;
     qdq_gemm_init(gemm, to, true);
     qdq_matmul_lay_out(ctx, &ports, &dims, gemm);
+    qdq_pair_sums_init(gemm, to, false);
     gemm->epilogue = qdq_gemm_epilogue_int32;
     if (ctx->inputs[A_ZERO].given)
         qdq_matmul_row_parameter(ctx, &dims, A_ZERO, &gemm->a_zero, gemm->batches.a_zero);
@@ -53,6 +55,7 @@ const qdq_op qdq_op_matmul_integer = {
     .output_count = 1,
     .infer = infer,
     .looks_at = 1u << A_ZERO | 1u << B_ZERO,
+    .by_pair_sums = true,
     .lower = lower,
 };
 
@@ -97,6 +100,7 @@ static size_t q_lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_sta
     if (!g || !qdq_matmul_dims_of(ctx, &ports, &dims)) return 0;
     qdq_gemm_init(g, to, true);
     qdq_matmul_lay_out(ctx, &ports, &dims, g);
+    qdq_pair_sums_init(g, to, false);
     g->epilogue = qdq_gemm_epilogue_requantized;
     qdq_matmul_row_parameter(ctx, &dims, Q_A_ZERO, &g->a_zero, g->batches.a_zero);
     qdq_matmul_row_parameter(ctx, &dims, Q_A_SCALE, &g->a_scale, g->batches.a_scale);
@@ -119,5 +123,6 @@ const qdq_op qdq_op_qlinear_matmul = {
     .infer = q_infer,
     .looks_at = 1u << Q_A_SCALE | 1u << Q_A_ZERO | 1u << Q_B_SCALE | 1u << Q_B_ZERO |
                 1u << Q_Y_SCALE | 1u << Q_Y_ZERO,
+    .by_pair_sums = true,
     .lower = q_lower,
 };

@@ -49,6 +49,7 @@ static void check_numerics(qdq_graph *g, unsigned number) {
     BAD(bfloat16_load)
     BAD(block_float_store)
     BAD(float_ops)
+    BAD(pair_sums)
     BAD(scale_dtype)
     BAD(reciprocal_dtype)
     BAD(middle_dtype)

@@ -19,7 +19,8 @@ typedef enum kind {
     DYNAMIC_QUANTIZE,  // symmetric
     REQUANTIZE,
     CAST,
-    HARD_SWISH
+    HARD_SWISH,
+    MATMUL_INTEGER,  // by a constant matrix
 } kind;
 
 // One row of a table: an op on a few elements, under some numerics.
@@ -122,6 +123,8 @@ typedef struct example {
     {"block_float_store = " #mode, CAST_TO(BFLOAT8_B), ON(.block_float_store = mode), OF(2, 1.0078125, 1.015625)}
 #define FLOAT_OPS(mode) \
     {"float_ops = " #mode, .kind = HARD_SWISH, .x = QDQ_FLOAT32, .y = QDQ_FLOAT32, ON(.float_ops = mode), OF(1.3, -1.3, 3)}
+#define PAIR_SUMS(mode) \
+    {"pair_sums = " #mode, .kind = MATMUL_INTEGER, .x = QDQ_UINT8, .y = QDQ_INT32, ON(.pair_sums = mode), OF(255, 255)}
 #define AT_RUN_TIME(text, s) \
     {"s = " text, .kind = QUANTIZE_AT_RUN_TIME, .x = QDQ_FLOAT32, .y = QDQ_INT8, .scale = (s), .zero_point = 3, \
      OF(1, -1, 0, INFINITY, -INFINITY, NAN)}
@@ -218,6 +221,8 @@ static const example examples[] = {
     BLOCK_STORE(QDQ_BLOCK_FLOAT_PRECISE),
     FLOAT_OPS(QDQ_FLOAT_OPS_CORE),
     FLOAT_OPS(QDQ_FLOAT_OPS_ONNX_RUNTIME),
+    PAIR_SUMS(QDQ_PAIR_SUMS_EXACT),
+    PAIR_SUMS(QDQ_PAIR_SUMS_SATURATE),
     {"narrow = false", QUANTIZE_TO(INT8), ON(0), .scale = 1, OF(-200, 200)},
     {"narrow = true, quant_min = -127, quant_max = 127", QUANTIZE_TO(INT8),
      ON(.narrow = true, .quant_min = -127, .quant_max = 127), .scale = 1, OF(-200, 200)},
@@ -238,6 +243,11 @@ static qdq_value add_node(qdq_graph *graph, const example *e, qdq_value x) {
     }
     if (e->kind == DEQUANTIZE) return qdq_dequantize(graph, x, attrs);
     if (e->kind == CAST) return qdq_cast(graph, x, (qdq_cast_attrs){.dtype = e->y});
+    if (e->kind == MATMUL_INTEGER) {
+        static const int8_t b[] = {100, 64, 50, 64};
+        return qdq_matmul_integer(graph, x, qdq_constant(graph, "b", QDQ_INT8, QDQ_SHAPE(2, 2), b),
+                                  (qdq_matmul_integer_attrs){0});
+    }
     if (e->kind == HARD_SWISH) return qdq_hard_swish(graph, x, (qdq_unary_attrs){0});
     if (e->kind == DYNAMIC_QUANTIZE)
         return qdq_dynamic_quantize(
@@ -264,6 +274,8 @@ static void store(const example *e, void *data) {
             ((float *)data)[i] = (float)e->elements[i];
         else if (e->x == QDQ_BFLOAT16)
             store_bfloat16((float)e->elements[i], (uint16_t *)data + i);
+        else if (e->x == QDQ_UINT8)
+            ((uint8_t *)data)[i] = (uint8_t)e->elements[i];
         else
             ((int32_t *)data)[i] = (int32_t)e->elements[i];
     }

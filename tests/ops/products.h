@@ -137,9 +137,10 @@ static inline void product_run_as(const tensor *in, size_t count, unsigned const
     qdq_graph_destroy(g);
 }
 
-// Fails unless every mode gives `want`, bit for bit.
-static inline void product_check(const char *what, const tensor *in, size_t count,
-                                 product_build *build, const void *self, const tensor *want) {
+// Fails unless every mode gives `want`, bit for bit. `numerics` NULL: the core's.
+static inline void product_check_with(const char *what, const tensor *in, size_t count,
+                                      product_build *build, const void *self,
+                                      const qdq_numerics *numerics, const tensor *want) {
     static const struct {
         int threads;
         bool materialize;
@@ -151,6 +152,7 @@ static inline void product_check(const char *what, const tensor *in, size_t coun
         if (!qdq_isa_get(isa).available) continue;
         for (size_t way = 0; way < UNIT_COUNT(ways); way++) {
             qdq_compile_options options = {.isa = qdq_isa_get(isa).name,
+                                           .numerics = numerics,
                                            .materialize = ways[way].materialize};
             product_run_as(in, count, ways[way].constant, build, self, &options, ways[way].threads,
                            &out);
@@ -162,6 +164,11 @@ static inline void product_check(const char *what, const tensor *in, size_t coun
         }
     }
     free(out.data);
+}
+
+static inline void product_check(const char *what, const tensor *in, size_t count,
+                                 product_build *build, const void *self, const tensor *want) {
+    product_check_with(what, in, count, build, self, NULL, want);
 }
 
 // Checks the rule and the message of the first finding of a graph with this node.

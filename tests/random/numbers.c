@@ -108,6 +108,7 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(device_typecast, true);
     SOMETIMES(block_float_store, (qdq_block_float_store)random_below(r, 3));
     SOMETIMES(float_ops, QDQ_FLOAT_OPS_ONNX_RUNTIME);
+    SOMETIMES(pair_sums, QDQ_PAIR_SUMS_SATURATE);
     SOMETIMES(least_scale, 0x1p-12F);
 #undef SOMETIMES
     return n;

@@ -31,12 +31,18 @@ typedef enum qdq_gemm_kind {
     QDQ_GEMM_BYTES,     // uint8_t and int8_t
     QDQ_GEMM_BFLOATS,   // bfloat16
     QDQ_GEMM_CODES,     // int8_t and codes of a byte (qdq_gemm_code_lines); not in every kernel
+    // uint8_t and int8_t, or int8_t and uint8_t: each half of a step saturates to int16
+    // (runtime/numerics/pair_sum.h).
+    QDQ_GEMM_SATURATED_BYTES,
+    QDQ_GEMM_SATURATED_CODES,
     QDQ_GEMM_KINDS,
 } qdq_gemm_kind;
 
 // Bytes of an element, and k that a step takes.
 static inline size_t qdq_gemm_size(qdq_gemm_kind kind) {
-    return kind == QDQ_GEMM_FLOATS ? 4 : kind == QDQ_GEMM_BYTES || kind == QDQ_GEMM_CODES ? 1 : 2;
+    return kind == QDQ_GEMM_FLOATS                                 ? 4
+           : kind == QDQ_GEMM_INTEGERS || kind == QDQ_GEMM_BFLOATS ? 2
+                                                                   : 1;
 }
 static inline size_t qdq_gemm_step(qdq_gemm_kind kind) {
     return QDQ_GEMM_STEP_BYTES / qdq_gemm_size(kind);
@@ -45,6 +51,10 @@ static inline size_t qdq_gemm_step(qdq_gemm_kind kind) {
 // Whether a kernel may leave out products (`keep` below).
 static inline bool qdq_gemm_keeps(qdq_gemm_kind kind) {
     return kind == QDQ_GEMM_FLOATS || kind == QDQ_GEMM_BFLOATS;
+}
+
+static inline bool qdq_gemm_saturates(qdq_gemm_kind kind) {
+    return kind == QDQ_GEMM_SATURATED_BYTES || kind == QDQ_GEMM_SATURATED_CODES;
 }
 
 // Steps that n elements take.
@@ -220,6 +230,8 @@ const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
 #define QDQ_GEMM_DECLARE(isa)                                      \
     extern qdq_gemm_part_fn qdq_gemm_floats_##isa;                 \
     QDQ_GEMM_DECLARE_INTEGERS(isa)                                 \
+    extern qdq_gemm_part_fn qdq_gemm_saturated_bytes_##isa;        \
+    extern qdq_gemm_part_fn qdq_gemm_saturated_codes_##isa;        \
     extern qdq_gemm_part_fn qdq_gemm_bfloats_##isa;                \
     extern qdq_gemm_lanes_fn qdq_gemm_bfloat_lanes_##isa;          \
     extern qdq_gemm_lanes_fn qdq_gemm_lanes_##isa;                 \

@@ -4,6 +4,7 @@
 #include "ops/kernels/gemm/gemm_code_lines.inc.h"
 #include "ops/kernels/gemm/gemm_integers.inc.h"
 #include "ops/kernels/gemm/gemm_lines.inc.h"
+#include "ops/kernels/gemm/gemm_saturated.inc.h"
 #include "ops/kernels/gemm/gemm_tiles.inc.h"
 
 qdq_gemm_part_fn QDQ_ISA_NAME(gemm_floats);

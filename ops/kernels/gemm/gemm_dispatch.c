@@ -26,7 +26,8 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
     {QDQ_ISA_##ISA, widens_bytes, signs_codes, "qdq_gemm_" #isa, \
     {[QDQ_GEMM_FLOATS] = qdq_gemm_floats_##base, [QDQ_GEMM_INTEGERS] = qdq_gemm_integers_##integers, \
      [QDQ_GEMM_BYTES] = qdq_gemm_bytes_##bytes, [QDQ_GEMM_BFLOATS] = qdq_gemm_bfloats_##bfloats, \
-     [QDQ_GEMM_CODES] = codes}, \
+     [QDQ_GEMM_CODES] = codes, [QDQ_GEMM_SATURATED_BYTES] = qdq_gemm_saturated_bytes_##base, \
+     [QDQ_GEMM_SATURATED_CODES] = qdq_gemm_saturated_codes_##base}, \
     qdq_gemm_lanes_##base, qdq_gemm_bfloat_lanes_##base, qdq_gemm_integer_lanes_##base, \
     qdq_gemm_lines_##base, qdq_gemm_byte_lines_##base, qdq_gemm_pair_lines_##base, \
     qdq_gemm_code_runs_##base, qdq_gemm_reals_##base, qdq_gemm_real_rows_##base, \

@@ -4,6 +4,7 @@
 
 #include "ops/kernels/gemm/gemm_portable.h"
 #include "runtime/numerics/dtype.h"
+#include "runtime/numerics/pair_sum.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS };
 
@@ -63,3 +64,22 @@ void qdq_gemm_bytes_portable(const qdq_gemm_part *p) {
             }
     }
 }
+
+#define SATURATED(name, a_type, b_type)                                                 \
+    void qdq_gemm_saturated_##name##_portable(const qdq_gemm_part *p) {                 \
+        const b_type *b = p->b;                                                         \
+        for (size_t r = 0; r < p->rows; r++) {                                          \
+            const a_type *a = qdq_gemm_row(p, r);                                       \
+            int32_t *c = qdq_gemm_sums(p, r);                                           \
+            for (size_t k = 0; k < p->steps * 4; k += 4)                                \
+                for (size_t j = 0; j < COLUMNS; j++) {                                  \
+                    const b_type *four = b + k * COLUMNS + j * 4;                       \
+                    int32_t sum = qdq_pair_sum(a[k] * four[0], a[k + 1] * four[1]) +    \
+                                  qdq_pair_sum(a[k + 2] * four[2], a[k + 3] * four[3]); \
+                    c[j] = (int32_t)((uint32_t)c[j] + (uint32_t)sum);                   \
+                }                                                                       \
+        }                                                                               \
+    }
+
+SATURATED(bytes, uint8_t, int8_t)
+SATURATED(codes, int8_t, uint8_t)

@@ -12,7 +12,7 @@
 #endif
 
 // KIND_madd(sum, x, b) adds to each lane of a sum the products of a step. codes_madd, whose x is
-// signed, exists where one instruction does it.
+// signed, exists where one instruction does it. saturated_codes_madd has a signed x, too.
 #if defined(__AVX512F__)
 enum { LANES = 16, TILE_ROWS = 12, TILE_COLUMNS = 32 };
 typedef __m512 gemm_floats;
@@ -45,6 +45,12 @@ static inline gemm_ints fours_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
 #define CODES_MADD
 static inline gemm_ints codes_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
     return _mm512_dpbusd_epi32(sum, b, x);
+}
+static inline gemm_ints saturated_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
+    return pairs_madd(sum, _mm512_maddubs_epi16(x, b), ints_all(0x00010001));
+}
+static inline gemm_ints saturated_codes_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
+    return saturated_madd(sum, b, x);
 }
 #elif defined(__AVX2__)
 enum { LANES = 8, TILE_ROWS = 6, TILE_COLUMNS = 16 };
@@ -92,6 +98,12 @@ static inline gemm_ints fours_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
     return pairs_madd(sum, _mm256_srli_epi16(x, 8), _mm256_srai_epi16(b, 8));
 }
 #endif
+static inline gemm_ints saturated_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
+    return pairs_madd(sum, _mm256_maddubs_epi16(x, b), ints_all(0x00010001));
+}
+static inline gemm_ints saturated_codes_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
+    return saturated_madd(sum, b, x);
+}
 #elif defined(__aarch64__)
 enum { LANES = 4, TILE_ROWS = 6, TILE_COLUMNS = 16 };
 typedef float32x4_t gemm_floats;
@@ -140,6 +152,22 @@ static inline gemm_ints fours_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
     return vaddq_s32(sum, vpaddq_s32(low, vpaddlq_s16(vmulq_s16(x16, vmovl_high_s8(b8)))));
 }
 #endif
+// Products of the first and of the second columns; each pair of them saturates.
+static inline gemm_ints pairs_sum(gemm_ints sum, int16x8_t low, int16x8_t high) {
+    return vpadalq_s16(sum, vqaddq_s16(vuzp1q_s16(low, high), vuzp2q_s16(low, high)));
+}
+static inline gemm_ints saturated_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
+    int16x8_t x16 = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(vreinterpretq_u8_s32(x))));
+    int8x16_t b8 = vreinterpretq_s8_s32(b);
+    return pairs_sum(sum, vmulq_s16(x16, vmovl_s8(vget_low_s8(b8))),
+                     vmulq_s16(x16, vmovl_high_s8(b8)));
+}
+static inline gemm_ints saturated_codes_madd(gemm_ints sum, gemm_ints x, gemm_ints b) {
+    int16x8_t x16 = vmovl_s8(vget_low_s8(vreinterpretq_s8_s32(x)));
+    uint8x16_t b8 = vreinterpretq_u8_s32(b);
+    return pairs_sum(sum, vmulq_s16(x16, vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(b8)))),
+                     vmulq_s16(x16, vreinterpretq_s16_u16(vmovl_high_u8(b8))));
+}
 #endif
 
 #endif

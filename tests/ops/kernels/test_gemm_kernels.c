@@ -145,6 +145,51 @@ static void tiles_of_bytes_are_exact(void **state) {
     }
 }
 
+// The two pairs of a step, each saturated to int16; x is unsigned.
+static int64_t saturated_of(const int32_t *x, const int32_t *y) {
+    int64_t sum = 0;
+    for (int i = 0; i < 4; i += 2) {
+        int64_t pair = (int64_t)x[i] * y[i] + (int64_t)x[i + 1] * y[i + 1];
+        sum += pair > 32767 ? 32767 : pair < -32768 ? -32768 : pair;
+    }
+    return sum;
+}
+
+static void split(uint32_t word, bool is_signed, int32_t *bytes) {
+    for (int i = 0; i < 4; i++) {
+        bytes[i] = (int32_t)(word >> 8 * i & 0xFF);
+        if (is_signed && bytes[i] > 127) bytes[i] -= 256;
+    }
+}
+
+static int64_t saturated_bytes_of(uint32_t a, uint32_t b) {
+    int32_t x[4], y[4];
+    split(a, false, x), split(b, true, y);
+    return saturated_of(x, y);
+}
+
+static int64_t saturated_codes_of(uint32_t a, uint32_t b) {
+    int32_t x[4], y[4];
+    split(a, true, x), split(b, false, y);
+    return saturated_of(x, y);
+}
+
+static void tiles_of_pairs_saturate(void **state) {
+    static work w;
+    uint64_t seed = 7;
+    size_t count;
+    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
+        for (size_t round = 0; round < 3 * ROWS; round++) {
+            fill(&w, &seed, round % 2 ? end_word : any_word, any_word);
+            check_integers(&w, &kernels[i], QDQ_GEMM_SATURATED_BYTES, round, saturated_bytes_of);
+            check_integers(&w, &kernels[i], QDQ_GEMM_SATURATED_CODES, round, saturated_codes_of);
+        }
+    }
+}
+
 static void lanes_equal_the_portable_kernel(void **state) {
     static int16_t x[STEPS * COLUMNS], y[STEPS * COLUMNS];
     uint64_t seed = 6;
@@ -318,6 +363,7 @@ int main(void) {
         cmocka_unit_test(lines_are_elements_or_zeros),
         cmocka_unit_test(integer_tiles_are_exact),
         cmocka_unit_test(tiles_of_bytes_are_exact),
+        cmocka_unit_test(tiles_of_pairs_saturate),
         cmocka_unit_test(lanes_equal_the_portable_kernel),
         cmocka_unit_test(sums_become_reals_by_one_product_and_one_sum),
         cmocka_unit_test(rows_become_reals_by_numbers_of_their_own),
