@@ -312,6 +312,13 @@ void qdq_check_not_computed(const qdq_op_context *ctx, const qdq_rule *rule) {
                                     "is not given, so it would be computed from x", "a scale");
 }
 
+void qdq_check_selected_floats(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_dtype x = ctx->inputs[QDQ_PORT_X].type.dtype;
+    if (!qdq_set_has(QDQ_SET_FLOATS, x))
+        qdq_report_target_violation(ctx, rule, "x",
+                                    qdq_text(ctx->findings, "is %s", qdq_dtype_name(x)), "a float");
+}
+
 void qdq_report_default_dtype(const qdq_op_context *ctx, const qdq_rule *rule, qdq_dtype own) {
     const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
     const qdq_requantize_attrs *r = qdq_op_context_is(ctx, "Requantize") ? ctx->attrs : NULL;

@@ -18,6 +18,9 @@
     "Equal Greater GreaterEqual Less LessOrEqual IsNaN IsInf Not And Or Xor " \
     "BitwiseNot BitwiseAnd BitwiseOr BitwiseXor BitShift"
 
+// Ops that select elements of x by their order or place, and take int8 and uint8 as well.
+#define QDQ_SELECTING_OPS "MaxPool"
+
 // All six backends have these ops, or their documents say what is computed instead.
 #define QDQ_COMMON_OPS                                                                        \
     "Quantize Dequantize DynamicQuantize Requantize Cast "                                    \

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // AvgPool and MaxPool: their description, and how they are lowered. AvgPool adds the elements of a
-// window in row-major order, in double, or in float32 as ONNX Runtime does. pool_band.c computes
-// the windows.
+// window in row-major order, in double, or in float32 as ONNX Runtime does. MaxPool also takes int8
+// and uint8. pool_band.c computes the windows.
 #include <float.h>
 
 #include "ops/spatial/pool_band.h"
 #include "runtime/base/size.h"
 #include "runtime/numerics/dtype.h"
 
-static const qdq_port_desc inputs[] = {{"x", offsetof(qdq_pool_attrs, x), false, QDQ_SET_FLOATS}};
-static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+#define SELECTED (QDQ_SET_FLOATS | QDQ_SET(INT8) | QDQ_SET(UINT8))
+
+static const qdq_port_desc avg_inputs[] = {
+    {"x", offsetof(qdq_pool_attrs, x), false, QDQ_SET_FLOATS}};
+static const qdq_port_desc avg_outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+static const qdq_port_desc max_inputs[] = {{"x", offsetof(qdq_pool_attrs, x), false, SELECTED}};
+static const qdq_port_desc max_outputs[] = {{"y", 0, false, SELECTED}};
 static const char *const rounding_words[] = {"floor", "ceil", NULL};
 
 #define POOL_ATTR(name, kind, words, text, summary) \
@@ -146,7 +151,7 @@ static bool none_is_empty(const qdq_op_context *ctx) {
 
 // With a scale above 0, fl((code - zero_point) * scale) never falls as the code rises, so the
 // greatest code stands for the greatest real. Codes that round to the same real are
-// interchangeable. An empty window gives the lowest float, which no code stands for.
+// interchangeable. An empty window of floats gives the lowest float, which no code stands for.
 static bool passes_quantized(const qdq_op_context *ctx, qdq_quantized *quantized) {
     *quantized = *ctx->inputs[0].quantized;
     return quantized->axis < 0 && quantized->scales[0] > 0 && none_is_empty(ctx);
@@ -156,7 +161,7 @@ const qdq_op qdq_op_avg_pool = {
     .name = "AvgPool",
     .summary = "y = the mean of a window that slides over x",
     .attrs_size = sizeof(qdq_pool_attrs),
-    QDQ_OP_TABLES(inputs, outputs, avg_attrs),
+    QDQ_OP_TABLES(avg_inputs, avg_outputs, avg_attrs),
     .infer = infer_avg,
     .lower = lower_avg,
     .by_float_ops = true,
@@ -168,7 +173,7 @@ const qdq_op qdq_op_max_pool = {
     .name = "MaxPool",
     .summary = "y = the greatest element of a window that slides over x",
     .attrs_size = sizeof(qdq_pool_attrs),
-    QDQ_OP_TABLES(inputs, outputs, max_attrs),
+    QDQ_OP_TABLES(max_inputs, max_outputs, max_attrs),
     .infer = infer,
     .lower = lower_max,
     .fusion = &fusion,

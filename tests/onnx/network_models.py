@@ -177,16 +177,19 @@ def recurrent():
 
 
 def pooled_codes():
-    """MaxPool of int8 and uint8, with padding whose bytes would win or lose if they were codes."""
+    """MaxPool of int8 and uint8: padding whose bytes would win or lose if they were codes, and windows of padding alone."""
     random = np.random.default_rng(16)
     feeds = {"s": random.integers(-128, 0, (1, 2, 7, 6), np.int8), "u": random.integers(0, 256, (1, 2, 7, 6), np.uint8)}
+    feeds |= {"p": random.integers(-128, 0, (1, 2, 1, 6), np.int8), "q": random.integers(0, 256, (1, 2, 1, 6), np.uint8)}
     nodes = [
+        N("MaxPool", ["p"], ["f"], kernel_shape=[2, 2], dilations=[2, 1], pads=[1, 0, 1, 1]),
+        N("MaxPool", ["q"], ["g"], kernel_shape=[2, 2], dilations=[2, 1], pads=[1, 0, 1, 1]),
         N("MaxPool", ["s"], ["a"], kernel_shape=[3, 2], pads=[1, 0, 1, 1]), N("MaxPool", ["u"], ["b"], kernel_shape=[2, 2], strides=[2, 3]),
         N("MaxPool", ["s"], ["c"], kernel_shape=[2, 2], dilations=[2, 1]), N("MaxPool", ["u"], ["d"], kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1),
         N("MaxPool", ["s"], ["e"], kernel_shape=[2, 3], auto_pad="SAME_UPPER"),
     ]  # fmt: skip
-    inputs = [info("s", feeds["s"].shape, T.INT8), info("u", feeds["u"].shape, T.UINT8)]
-    outputs = [info(name, None, T.UINT8 if name in "bd" else T.INT8) for name in "abcde"]
+    inputs = [info(name, feeds[name].shape, T.UINT8 if name in "uq" else T.INT8) for name in "supq"]
+    outputs = [info(name, None, T.UINT8 if name in "bdg" else T.INT8) for name in "abcdefg"]
     keep("pooled_codes", model(nodes, inputs, outputs), feeds)
 
 

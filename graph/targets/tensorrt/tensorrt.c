@@ -203,6 +203,9 @@ static const qdq_rule rules[] = {
     //---- Cast
     ERROR("element-dtypes", 0, 0, "elementwise layers take float32, float16, bfloat16, int32, int64 and bool",
           "cast the operands", HEADER "IElementWiseLayer", QDQ_ELEMENT_OPS, qdq_trt_element_dtypes),
+    ERROR("selected-dtype", 0, 0, "layers that select elements take float32, float16 and bfloat16",
+          "write Dequantize, the layer and Quantize", "onnx-tensorrt 10.15, list of operators", QDQ_SELECTING_OPS,
+          qdq_check_selected_floats),
     ERROR("cast-dtype", 0, 0, "Cast converts between float32, float16, bfloat16, int8, uint8, int32, int64 and bool",
           "use Quantize and Dequantize for quantized types", HEADER "ICastLayer", "Cast",
           qdq_trt_cast_dtype),

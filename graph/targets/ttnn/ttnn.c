@@ -198,6 +198,7 @@ static const qdq_rule rules[] = {
     ERROR_ROW("requantize-mixed-arguments", "with an axis and a mix of numbers and tensors, each side has a form that dequantize or quantize accepts",
               "give a list of scales for channels, and a single zero point for a single scale", CODE "requantize", "Requantize", qdq_ttnn_mixed_arguments),
     ERROR_ROW("element-dtypes", "elementwise ops take floats, block floats, int32, uint32, uint16, uint8 and bool", "cast the operands", "tt-metal binary_ng", QDQ_ELEMENT_OPS, qdq_ttnn_element_dtypes),
+    ERROR_ROW("selected-dtype", "ops that select elements take floats", "dequantize x first", "pages of ttnn.max_pool2d, max, min and upsample", QDQ_SELECTING_OPS, qdq_check_selected_floats),
     ERROR_ROW("cast-dtypes", "typecast accepts float32, bfloat16, block floats, int32, int8, uint8 and uint16", "cast to one of them in between", "tt-metal typecast", "Cast", qdq_ttnn_cast_dtypes),
     ERROR_ROW("no-group", "ttnn has no groups", "reshape x so that a group is a channel", CODE "all three", GIVEN, qdq_check_no_group),
     ERROR_ROW("no-clamp-range", "results use the full range of their dtype", "leave it out", CODE "all three", "Quantize DynamicQuantize Requantize", qdq_check_whole_range),

@@ -36,6 +36,7 @@ static bool size_pool(pool *p) {
 }
 
 static double lowest(qdq_dtype dtype) {
+    if (!large_is_float(dtype)) return product_least(dtype);
     return dtype == QDQ_FLOAT16 ? -65504 : dtype == QDQ_BFLOAT16 ? -0x1.FEp127 : -0x1.FFFFFEp127;
 }
 
@@ -105,11 +106,45 @@ static void say_pool(large_graph *c, const pool *p, qdq_dtype dtype) {
 
 static const qdq_dtype dtypes[] = {QDQ_FLOAT32, QDQ_BFLOAT16, QDQ_FLOAT16};
 
-// The caller sets p->dtype.
+static void fill_codes(tensor *x, uint64_t *state) {
+    for (size_t i = 0; i < tensor_count(x); i++)
+        large_put(x, i, product_least(x->dtype) + (double)large_pick(state, 256));
+}
+
+// The greatest of int8 or uint8; sometimes a Dequantize reads it, and other nodes follow.
+static void check_pooled_codes(pool *p, uint64_t *state, uint64_t seed) {
+    large_graph c;
+    tensor *x;
+    p->dtype = large_pick(state, 2) ? QDQ_INT8 : QDQ_UINT8;
+    large_graph_begin(&c, "");
+    say_pool(&c, p, p->dtype);
+    qdq_value v = large_input(&c, p->dtype, large_image_shape(&p->x), &x);
+    fill_codes(x, state);
+    double *numbers = numbers_of(x);
+    p->numbers = numbers;
+    large_value y = {add_pool(p, c.graph, v), large_image_of(&p->y, p->dtype, pool_element, p)};
+    free(numbers);
+    if (large_pick(state, 2)) {
+        tensor reals = large_like(&y.numbers, QDQ_FLOAT32);
+        for (size_t i = 0; i < tensor_count(&reals); i++)
+            large_put(&reals, i, (tensor_at(&y.numbers, i) - 3) * 0.5);
+        qdq_dequantize_attrs halves = {
+            .scales = QDQ_SCALE(0.5f), .zps = QDQ_ZP(3), .dtype = QDQ_FLOAT32};
+        large_replace(&y, qdq_dequantize(c.graph, y.value, halves), reals);
+    }
+    large_links(&c, state, y, 0);
+    large_graph_check(&c, seed);
+}
+
+// The caller sets p->dtype; every third maximum is of codes instead.
 static void check_pool(pool *p, uint64_t *state, uint64_t seed) {
     large_graph c;
     tensor *x;
     if (!size_pool(p)) return;
+    if (p->max && !large_pick(state, 3)) {
+        check_pooled_codes(p, state, seed);
+        return;
+    }
     large_graph_begin(&c, "");
     say_pool(&c, p, p->dtype);
     qdq_value v = large_input(&c, p->dtype, large_image_shape(&p->x), &x);
@@ -139,8 +174,7 @@ static void check_pool_of_codes(pool *p, uint64_t *state, uint64_t seed) {
     qdq_dtype dtype = large_pick(state, 2) ? QDQ_INT8 : QDQ_UINT8;
     say_pool(&c, p, dtype);
     qdq_value v = large_input(&c, dtype, large_image_shape(&p->x), &x);
-    for (size_t i = 0; i < tensor_count(x); i++)
-        large_put(x, i, product_least(dtype) + (double)large_pick(state, 256));
+    fill_codes(x, state);
     double *numbers = numbers_of(x);
     for (size_t i = 0; i < tensor_count(x); i++) numbers[i] = (numbers[i] - 3) * 0.5;
     p->numbers = numbers;

@@ -192,6 +192,51 @@ static void many_channels_zeros_and_nan_have_fixed_bits(void **state) {
     }
 }
 
+// int8 or uint8. A window of padding alone gives the least code.
+static void check_codes(const pool_case *c, qdq_data_format format, bool is_signed) {
+    static float x[MOST], wanted[MOST];
+    static uint8_t stored[MOST], result[MOST];
+    image in = {format, c->spatial, BATCH, CHANNELS, {0}, x}, out = in;
+    int64_t begin[3] = {0};
+    uint64_t random = 31;
+    for (int i = 0; i < c->spatial; i++) {
+        in.size[i] = c->in[i];
+        out.size[i] = windows(c, i, true, &begin[i]);
+    }
+    out.data = wanted;
+    size_t count = image_count(&in), results = image_count(&out);
+    assert_true(count <= MOST && results <= MOST);
+    for (size_t i = 0; i < count; i++) {
+        stored[i] = (uint8_t)(unit_random(&random) >> 20);
+        x[i] = is_signed ? (float)(int8_t)stored[i] : (float)stored[i];
+    }
+    qdq_dtype dtype = is_signed ? QDQ_INT8 : QDQ_UINT8;
+    qdq_graph *g = qdq_graph_create("codes", NULL);
+    qdq_value v = qdq_input(g, "x", dtype, image_shape(&in));
+    qdq_output(g, "y", add_pool(g, v, c, (pool_kind){true, false}, format));
+    network_tensor input = {"x", dtype, stored, count};
+    network_run(g, &input, 1, (network_tensor){"y", dtype, result, results});
+    qdq_graph_destroy(g);
+    for (int64_t n = 0; n < BATCH; n++)
+        for (int64_t channel = 0; channel < CHANNELS; channel++)
+            for (int64_t flat = 0; flat < image_pixels(&out); flat++) {
+                int64_t at[3] = {0};
+                image_position(&out, flat, at);
+                *image_at(&out, n, channel, at) =
+                    pooled(c, kinds[0], &in, begin, n, channel, at, is_signed ? -128 : 0);
+            }
+    for (size_t i = 0; i < results; i++)
+        assert_int_equal(is_signed ? (int8_t)result[i] : result[i], (int)wanted[i]);
+}
+
+static void codes_are_pooled_as_they_are(void **state) {
+    (void)state;
+    for (size_t c = 0; c < UNIT_COUNT(cases); c++)
+        for (int f = 0; f < 2; f++)
+            for (int is_signed = 0; is_signed < 2; is_signed++)
+                check_codes(&cases[c], (qdq_data_format)f, is_signed);
+}
+
 //---- Refusals ---------------------------------------------------------------
 
 static void refuse(qdq_shape x, qdq_pool_attrs attrs, bool max, const char *rule,
@@ -235,11 +280,31 @@ static void wrong_windows_are_refused_with_a_reason(void **state) {
            "covers");
 }
 
+static void other_integers_and_means_of_codes_are_refused(void **state) {
+    static const qdq_dtype others[] = {QDQ_INT4,  QDQ_UINT4, QDQ_INT16, QDQ_UINT16,
+                                       QDQ_INT32, QDQ_INT64, QDQ_BOOL,  QDQ_FLOAT64};
+    (void)state;
+    qdq_pool_attrs attrs = {.name = "p", .strides = QDQ_INTS(1), .kernel = QDQ_INTS(2)};
+    for (size_t i = 0; i < UNIT_COUNT(others); i++) {
+        qdq_graph *g = qdq_graph_create("bad", NULL);
+        qdq_output(g, "y",
+                   qdq_max_pool(g, qdq_input(g, "x", others[i], QDQ_SHAPE(1, 4, 2)), attrs));
+        network_refuses(g, "core/port-dtype",
+                        "wanted one of: float32, float16, bfloat16, int8, uint8");
+    }
+    attrs.exclude_pad = QDQ_TRUE;
+    qdq_graph *g = qdq_graph_create("bad", NULL);
+    qdq_output(g, "y", qdq_avg_pool(g, qdq_input(g, "x", QDQ_INT8, QDQ_SHAPE(1, 4, 2)), attrs));
+    network_refuses(g, "core/port-dtype", "wanted one of: float32, float16, bfloat16");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_reduce_the_elements_they_cover),
         cmocka_unit_test(nan_and_infinity_pass_through),
         cmocka_unit_test(many_channels_zeros_and_nan_have_fixed_bits),
+        cmocka_unit_test(codes_are_pooled_as_they_are),
+        cmocka_unit_test(other_integers_and_means_of_codes_are_refused),
         cmocka_unit_test(wrong_windows_are_refused_with_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

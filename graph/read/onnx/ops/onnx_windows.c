@@ -275,20 +275,11 @@ static void bind_pool(qdq_onnx_node *node, const qdq_onnx_op *row, const window 
     qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, text, terms, sizeof terms / sizeof *terms));
 }
 
-// Codes are pooled as float32, which holds them; ONNX has MaxPool of int8 and uint8.
 void qdq_onnx_max_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
     window w;
     bool beyond;
     qdq_onnx_call call;
     if (!read_pool(node, &w, &beyond)) return;
-    if (!qdq_onnx_elem_is_real(node->inputs[0]->elem)) {
-        bind_pool(node, row, &w,
-                  "Cast(MaxPool(Cast(x, dtype: float32), kernel: kernel, strides: strides, "
-                  "pads_begin: begin, pads_end: end, dilations: dilations, auto_pad: rule, "
-                  "data_format: NCX), dtype: x)",
-                  1, false);
-        return;
-    }
     qdq_onnx_begin_row(&call, node, row);
     set_pool(&call, &w, true);
     qdq_onnx_finish(&call);
