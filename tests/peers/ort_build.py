@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import helper, numpy_helper
 
-U8, S8, S32, F32 = np.dtype("uint8"), np.dtype("int8"), np.dtype("int32"), np.dtype("float32")
+U8, S8, S32, F32 = np.dtype("uint8"), np.dtype("int8"), np.dtype("int32"), np.float32
 
 
 @dataclass

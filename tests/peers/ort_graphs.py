@@ -49,12 +49,12 @@ def activation(b, real):
     if b.opset < 11:
         name = b.node("Clip", [real.name], min=low, max=high)
     else:
-        name = b.node("Clip", [real.name, b.const(F32.type(low)), b.const(F32.type(high))])
+        name = b.node("Clip", [real.name, b.const(F32(low)), b.const(F32(high))])
     dtype = b.activation_type()
     forced = {}
     if redundant:
         info = np.iinfo(dtype)
-        scale = F32.type((high - low) / 255)
+        scale = F32((high - low) / 255)
         forced = {"dtype": dtype, "scale": scale, "zero": int(np.clip(np.rint(info.min - low / scale), info.min, info.max))}
     return Real(name, real.shape, real.rms), forced
 

@@ -47,7 +47,7 @@ def weight(b, x, shape, axis, columns, per_axis_zero=True):
 def int_bias(b, x, scale, columns):
     """An int32 bias with the scale sx * sw, sometimes with another scale or a zero point."""
     factor = b.pick(1, 1, 1, 1, 1, 1, 1.004, 1.5)
-    step = (x.scale * scale).astype(F32) * F32.type(factor)
+    step = (x.scale * scale).astype(F32) * F32(factor)
     values = b.rng.integers(-8000, 8000, columns).astype(S32)
     name = b.const(values, "b")
     names = [b.const(np.asarray(step, F32), "s")]
