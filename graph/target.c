@@ -91,15 +91,18 @@ qdq_target_device qdq_target_device_of(const char *name) {
 
 qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op_context *ctx) {
     const qdq_op *op = ctx->op;
-    if (!op->by_target && !op->by_chip && !op->by_float_ops && !op->by_pair_sums)
-        return (qdq_numerics){0};
+    bool by_any =
+        op->by_target || op->by_chip || op->by_float_ops || op->by_pair_sums || op->by_qlinear;
+    if (!by_any) return (qdq_numerics){0};
     qdq_numerics n = version->target->numerics(ctx, version);
     if (!op->by_float_ops) n.float_ops = QDQ_FLOAT_OPS_CORE;
     if (!op->by_pair_sums) n.pair_sums = QDQ_PAIR_SUMS_EXACT;
+    if (!op->by_qlinear) n.qlinear = QDQ_QLINEAR_FMA;
     if (op->by_target) return n;
     return (qdq_numerics){.multiply_add = op->by_chip ? n.multiply_add : QDQ_MULTIPLY_ADD_IEEE,
                           .float_ops = n.float_ops,
-                          .pair_sums = n.pair_sums};
+                          .pair_sums = n.pair_sums,
+                          .qlinear = n.qlinear};
 }
 
 static bool has_word(const char *words, const char *word) {

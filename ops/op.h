@@ -75,9 +75,9 @@ typedef struct qdq_op {
     // 0 when memory runs out or a constant cannot be read.
     size_t (*lower)(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage *stages);
     // A target has its own numerics for this op. `by_chip`: only `multiply_add` matters, which says
-    // whether a chip computes it. `by_float_ops`: `float_ops` matters; `by_pair_sums`:
-    // `pair_sums`. Every other op computes the same for all targets.
-    bool by_target, by_chip, by_float_ops, by_pair_sums;
+    // whether a chip computes it. `by_float_ops`, `by_pair_sums`, `by_qlinear`: the field of this
+    // name matters. Every other op computes the same for all targets.
+    bool by_target, by_chip, by_float_ops, by_pair_sums, by_qlinear;
     // How it takes part in integer execution and in packing weights; NULL: it takes no part.
     const qdq_op_fusion *fusion;
 } qdq_op;

@@ -53,6 +53,8 @@
     X(qdq_op_conv_integer)                \
     X(qdq_op_qlinear_matmul)              \
     X(qdq_op_qlinear_conv)                \
+    X(qdq_op_qlinear_add)                 \
+    X(qdq_op_qlinear_mul)                 \
     X(qdq_op_avg_pool)                    \
     X(qdq_op_max_pool)                    \
     X(qdq_op_interpolate)                 \

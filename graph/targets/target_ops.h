@@ -12,6 +12,9 @@
 
 #define QDQ_INTEGER_PRODUCTS "MatMulInteger ConvInteger QLinearMatMul QLinearConv"
 
+// Ops of ONNX Runtime's own domain.
+#define QDQ_QLINEAR_OPS "QLinearAdd QLinearMul "
+
 // Elementwise ops whose operands may have more dtypes than most ops take.
 #define QDQ_ELEMENT_OPS                                                       \
     "Abs Sqrt Add Subtract Multiply Divide Minimum Maximum Select "           \
@@ -57,7 +60,7 @@
 
 #define QDQ_ONNX_OPS                                                    \
     QDQ_USUAL_OPS QDQ_ONNX_MOVES QDQ_ALL_LOGIC QDQ_FUNCTIONS QDQ_PLACES \
-        "BatchNormForwardTraining " QDQ_INTEGER_PRODUCTS
+        "BatchNormForwardTraining " QDQ_QLINEAR_OPS QDQ_INTEGER_PRODUCTS
 #define QDQ_ONEDNN_OPS \
     QDQ_USUAL_OPS "Softplus Pow BatchNormForwardTraining GenIndex " QDQ_INTEGER_PRODUCTS
 #define QDQ_TENSORRT_OPS                                                            \

@@ -121,6 +121,13 @@ typedef enum qdq_pair_sums {
     QDQ_PAIR_SUMS_SATURATE,
 } qdq_pair_sums;
 
+// The CPU whose kernels of ONNX Runtime the QLinear ops compute as (docs/ops_neural_network.md).
+typedef enum qdq_qlinear_form {
+    QDQ_QLINEAR_FMA = 0,  // x86-64 with AVX2 and FMA
+    QDQ_QLINEAR_SSE,      // x86-64 without them
+    QDQ_QLINEAR_ARM,      // aarch64: sums and global means in fixed point, half away
+} qdq_qlinear_form;
+
 typedef struct qdq_numerics {
     qdq_rounding rounding;
     qdq_scaling scaling;
@@ -168,6 +175,7 @@ typedef struct qdq_numerics {
     qdq_block_float_store block_float_store;
     qdq_float_ops float_ops;
     qdq_pair_sums pair_sums;
+    qdq_qlinear_form qlinear;
     // If `narrow` is set, the clamp range is also cut to [quant_min, quant_max].
     bool narrow;
     int32_t quant_min, quant_max;
@@ -205,6 +213,7 @@ typedef struct qdq_numerics {
     X(block_float_store,     "block float rounding")      \
     X(float_ops,             "float operations")          \
     X(pair_sums,             "pair saturation")           \
+    X(qlinear,               "fixed point")               \
     X(narrow,                "saturation range")          \
     X(quant_min,             "saturation range")          \
     X(quant_max,             "saturation range")

@@ -24,6 +24,7 @@
 #include <qdq/ops/movement.h>
 #include <qdq/ops/node.h>
 #include <qdq/ops/products.h>
+#include <qdq/ops/qlinear.h>
 #include <qdq/ops/quantize.h>
 #include <qdq/ops/reduce.h>
 #include <qdq/ops/spatial.h>

@@ -121,6 +121,7 @@ qdq_numerics qdq_numerics_that_matter(qdq_family family, qdq_dtype y_dtype,
     n.block_float_store = QDQ_BLOCK_FLOAT_HOST;  // used after kernels
     n.float_ops = QDQ_FLOAT_OPS_CORE;            // used by other ops
     n.pair_sums = QDQ_PAIR_SUMS_EXACT;           // likewise
+    n.qlinear = QDQ_QLINEAR_FMA;                 // likewise
     n.narrow = false, n.quant_min = n.quant_max = 0;
     n.unit_scale_tolerance = n.least_scale = 0;
     if (family != QDQ_FAMILY_REQUANTIZE) n.requantize_form = QDQ_REQUANTIZE_PAIR;

@@ -50,6 +50,7 @@ static void check_numerics(qdq_graph *g, unsigned number) {
     BAD(block_float_store)
     BAD(float_ops)
     BAD(pair_sums)
+    BAD(qlinear)
     BAD(scale_dtype)
     BAD(reciprocal_dtype)
     BAD(middle_dtype)

@@ -21,6 +21,7 @@ typedef enum kind {
     CAST,
     HARD_SWISH,
     MATMUL_INTEGER,  // by a constant matrix
+    QLINEAR_ADD      // of 0
 } kind;
 
 // One row of a table: an op on a few elements, under some numerics.
@@ -125,6 +126,9 @@ typedef struct example {
     {"float_ops = " #mode, .kind = HARD_SWISH, .x = QDQ_FLOAT32, .y = QDQ_FLOAT32, ON(.float_ops = mode), OF(1.3, -1.3, 3)}
 #define PAIR_SUMS(mode) \
     {"pair_sums = " #mode, .kind = MATMUL_INTEGER, .x = QDQ_UINT8, .y = QDQ_INT32, ON(.pair_sums = mode), OF(255, 255)}
+#define QLINEAR(mode) \
+    {"qlinear = " #mode, .kind = QLINEAR_ADD, .x = QDQ_INT8, .y = QDQ_INT8, ON(.qlinear = mode), .scale = 0.06f, \
+     .out_scale = 1, .out_zero_point = -2, OF(25, 75)}
 #define AT_RUN_TIME(text, s) \
     {"s = " text, .kind = QUANTIZE_AT_RUN_TIME, .x = QDQ_FLOAT32, .y = QDQ_INT8, .scale = (s), .zero_point = 3, \
      OF(1, -1, 0, INFINITY, -INFINITY, NAN)}
@@ -223,12 +227,29 @@ static const example examples[] = {
     FLOAT_OPS(QDQ_FLOAT_OPS_ONNX_RUNTIME),
     PAIR_SUMS(QDQ_PAIR_SUMS_EXACT),
     PAIR_SUMS(QDQ_PAIR_SUMS_SATURATE),
+    QLINEAR(QDQ_QLINEAR_FMA),
+    QLINEAR(QDQ_QLINEAR_SSE),
+    QLINEAR(QDQ_QLINEAR_ARM),
     {"narrow = false", QUANTIZE_TO(INT8), ON(0), .scale = 1, OF(-200, 200)},
     {"narrow = true, quant_min = -127, quant_max = 127", QUANTIZE_TO(INT8),
      ON(.narrow = true, .quant_min = -127, .quant_max = 127), .scale = 1, OF(-200, 200)},
 };
 
 //---- Computing --------------------------------------------------------------
+
+static qdq_value add_qlinear(qdq_graph *graph, const example *e, qdq_value x) {
+    const int8_t none = 0, zero = (int8_t)e->out_zero_point;
+    qdq_value scale = qdq_constant(graph, "x_scale", QDQ_FLOAT32, (qdq_shape){0}, &e->scale);
+    qdq_value one = qdq_constant(graph, "y_scale", QDQ_FLOAT32, (qdq_shape){0}, &e->out_scale);
+    return qdq_qlinear_add(
+        graph, (qdq_qlinear_binary_attrs){
+                   .a = x,
+                   .a_scale = scale,
+                   .b = qdq_constant(graph, "none", QDQ_INT8, (qdq_shape){0}, &none),
+                   .b_scale = scale,
+                   .y_scale = one,
+                   .y_zero_point = qdq_constant(graph, "zero", QDQ_INT8, (qdq_shape){0}, &zero)});
+}
 
 static qdq_value add_node(qdq_graph *graph, const example *e, qdq_value x) {
     qdq_quantize_attrs attrs = {
@@ -248,6 +269,7 @@ static qdq_value add_node(qdq_graph *graph, const example *e, qdq_value x) {
         return qdq_matmul_integer(graph, x, qdq_constant(graph, "b", QDQ_INT8, QDQ_SHAPE(2, 2), b),
                                   (qdq_matmul_integer_attrs){0});
     }
+    if (e->kind == QLINEAR_ADD) return add_qlinear(graph, e, x);
     if (e->kind == HARD_SWISH) return qdq_hard_swish(graph, x, (qdq_unary_attrs){0});
     if (e->kind == DYNAMIC_QUANTIZE)
         return qdq_dynamic_quantize(
@@ -276,6 +298,8 @@ static void store(const example *e, void *data) {
             store_bfloat16((float)e->elements[i], (uint16_t *)data + i);
         else if (e->x == QDQ_UINT8)
             ((uint8_t *)data)[i] = (uint8_t)e->elements[i];
+        else if (e->x == QDQ_INT8)
+            ((int8_t *)data)[i] = (int8_t)e->elements[i];
         else
             ((int32_t *)data)[i] = (int32_t)e->elements[i];
     }

@@ -52,6 +52,8 @@ static const struct {
     {"ConvInteger", "tripy ttnn torchao"},
     {"QLinearMatMul", "tripy ttnn torchao"},
     {"QLinearConv", "tripy ttnn torchao"},
+    {"QLinearAdd", "onednn tensorrt tripy ttnn torchao"},
+    {"QLinearMul", "onednn tensorrt tripy ttnn torchao"},
     {"Slice", "onednn"},
     {"Pad", "onednn"},
     {"Expand", "onednn"},

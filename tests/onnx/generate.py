@@ -10,6 +10,7 @@ For each NAME: models/NAME.onnx, NAME.in.safetensors, NAME.out.safetensors. test
 import bit_models as bit
 import network_models as network
 import op_models as op
+import qlinear_models as qlinear
 import reader_models as reader
 from making import FOLDER
 
@@ -21,7 +22,8 @@ MODELS = [network.convolutions, network.quantized, network.integer_products, rea
           op.functions_of_elements, op.slices, op.norms, network.microsoft, network.packed_weights, reader.until,
           network.recurrent, network.pooled_codes, op.nearest_by_index, op.resized, reader.forbidden_names,
           reader.unsorted, bit.float_ops, bit.float_sums, bit.float_products, bit.float_functions, bit.float_softmax, network.attention,
-          op.einsum, op.grid_samples, network.fused, network.sequences, op.dilated_pools, network.clipped_codes]  # fmt: skip
+          op.einsum, op.grid_samples, network.fused, network.sequences, op.dilated_pools, network.clipped_codes,
+          qlinear.qlinear_pairs]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

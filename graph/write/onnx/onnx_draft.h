@@ -8,10 +8,13 @@
 #include "graph/graph.h"
 #include "graph/read/onnx/file/onnx_model.h"
 
+#define QDQ_ONNX_MICROSOFT "com.microsoft"  // the domain of ONNX Runtime's own ops
+
 enum { QDQ_ONNX_LEAST_OPSET = 13 };  // in which most ops have the form that is written
 
 typedef struct qdq_onnx_new_node {
     const char *name, *op;
+    const char *domain;  // NULL: ONNX's own
     qdq_onnx_strings inputs, outputs;
     qdq_onnx_attrs attrs;
     // Axes that become an input or an attribute when the opset is known.
@@ -45,6 +48,7 @@ typedef struct qdq_onnx_draft {
     qdq_symbols *taken;  // all names of values
     unsigned renamed;
     int opset;                // least one that has all that was written so far
+    bool microsoft;           // a node is of QDQ_ONNX_MICROSOFT
     qdq_onnx_new_node spare;  // what is added to when memory has run out
 } qdq_onnx_draft;
 

@@ -20,6 +20,8 @@ static const struct {
     {"QLinearMatMul", qdq_onnx_write_integer_matmul},
     {"ConvInteger", qdq_onnx_write_integer_conv},
     {"QLinearConv", qdq_onnx_write_integer_conv},
+    {"QLinearAdd", qdq_onnx_write_qlinear},
+    {"QLinearMul", qdq_onnx_write_qlinear},
     {"Square", qdq_onnx_write_square},
     {"Clamp", qdq_onnx_write_clamp},
     {"GELU", qdq_onnx_write_gelu},

@@ -216,11 +216,11 @@ static const qdq_onnx_op rows[] = {
      {{"epsilon", NULL, 'f', 1e-12f}}},
     {"", "SimplifiedLayerNormalization", 1, 2, "RMSNorm", qdq_onnx_rms_norm, {0}, {{0}}},
     {MS, "SimplifiedLayerNormalization", 1, 2, "RMSNorm", qdq_onnx_rms_norm, {0}, {{0}}},
-    // com.microsoft: quantized forms of float ops
-    {MS, "QLinearAdd", 1, 7, "Quantize(Add(Dequantize(a, as, az?, dtype: float32), Dequantize(b, bs, bz?, dtype: float32)), ys, yz?, dtype: a)", qdq_onnx_compose,
-     {"a", "as", "az", "b", "bs", "bz", "ys", "yz"}, {{0}}},
-    {MS, "QLinearMul", 1, 7, "Quantize(Multiply(Dequantize(a, as, az?, dtype: float32), Dequantize(b, bs, bz?, dtype: float32)), ys, yz?, dtype: a)", qdq_onnx_compose,
-     {"a", "as", "az", "b", "bs", "bz", "ys", "yz"}, {{0}}},
+    // com.microsoft: ops on codes
+    {MS, "QLinearAdd", 1, 7, "QLinearAdd", NULL, {"a", "a_scale", "a_zero_point", "b", "b_scale", "b_zero_point",
+     "y_scale", "y_zero_point"}, {{0}}},
+    {MS, "QLinearMul", 1, 7, "QLinearMul", NULL, {"a", "a_scale", "a_zero_point", "b", "b_scale", "b_zero_point",
+     "y_scale", "y_zero_point"}, {{0}}},
     {MS, "QLinearSigmoid", 1, 4, "Quantize(Sigmoid(Dequantize(x, xs, xz?, dtype: float32)), ys, yz?, dtype: x)", qdq_onnx_compose,
      {"x", "xs", "xz", "ys", "yz"}, {{0}}},
     {MS, "QLinearLeakyRelu", 1, 4, "Quantize(LeakyReLU(Dequantize(x, xs, xz?, dtype: float32), alpha: alpha), ys, yz?, dtype: x)", qdq_onnx_compose,

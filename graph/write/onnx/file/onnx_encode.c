@@ -161,6 +161,7 @@ static void fill_node(const void *list, size_t i, frame *out) {
     const qdq_onnx_new_node *node = ((qdq_onnx_new_node *const *)list)[i];
     qdq_pb_NodeProto *m = &out->m.node;
     m->name = text_of(node->name), m->op_type = text_of(node->op);
+    if (node->domain) m->domain = text_of(node->domain);
     m->input = field_of(encode_texts, &node->inputs);
     m->output = field_of(encode_texts, &node->outputs);
     out->subs[0] =
@@ -260,11 +261,11 @@ static void fill_graph(const void *self, size_t i, frame *out) {
     m->value_info = field_of(encode_messages, &out->subs[4]);
 }
 
+// ONNX's own opset, then version 1 of com.microsoft.
 static void fill_opset(const void *self, size_t i, frame *out) {
-    (void)i;
     out->m.opset.has_version = true;
-    out->m.opset.version = ((const qdq_onnx_draft *)self)->opset;
-    out->m.opset.domain = field_of(encode_text, "");
+    out->m.opset.version = i ? 1 : ((const qdq_onnx_draft *)self)->opset;
+    out->m.opset.domain = field_of(encode_text, i ? QDQ_ONNX_MICROSOFT : "");
 }
 
 //---- The whole --------------------------------------------------------------
@@ -282,7 +283,8 @@ static int ir_version(int opset) {
 static bool encode_model(pb_ostream_t *stream, const qdq_onnx_draft *draft) {
     qdq_pb_ModelProto model = {0};
     const messages graph = {qdq_pb_GraphProto_fields, draft, 1, fill_graph};
-    const messages opsets = {qdq_pb_OperatorSetIdProto_fields, draft, 1, fill_opset};
+    const messages opsets = {qdq_pb_OperatorSetIdProto_fields, draft, draft->microsoft ? 2 : 1,
+                             fill_opset};
     model.has_ir_version = true, model.ir_version = ir_version(draft->opset);
     model.producer_name = text_of("qdq");
     model.graph = field_of(encode_messages, &graph);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the QLinear ops as nodes of com.microsoft. ONNX Runtime wants scalars, and every zero
+// point.
+#include <string.h>
+
+#include "graph/write/onnx/onnx_writers.h"
+
+static bool ends_with(const char *name, const char *end) {
+    size_t length = strlen(name), size = strlen(end);
+    return length > size && strcmp(name + length - size, end) == 0;
+}
+
+// Scale or zero point `port`, as a scalar.
+static const char *parameter(qdq_onnx_writer *w, const char *port) {
+    const qdq_graph_value *v = qdq_onnx_at_port(w, port);
+    const qdq_type zero = {qdq_onnx_result_type(w).dtype, {0}};
+    if (!v) return qdq_onnx_new_fill(w, port, zero, 0);
+    const char *name = qdq_onnx_port_name(w, port);
+    return v->type.shape.rank ? qdq_onnx_with_shape(w, name, port, zero.shape) : name;
+}
+
+qdq_onnx_new_node *qdq_onnx_emit_qlinear(qdq_onnx_writer *w, const char *name) {
+    const qdq_op *op = w->node->op;
+    const char *names[QDQ_MAX_PORTS];
+    for (size_t i = 0; i < op->input_count; i++) {
+        const char *port = op->inputs[i].name;
+        bool number = ends_with(port, "_scale") || ends_with(port, "_zero_point");
+        names[i] = number ? parameter(w, port) : qdq_onnx_port_name(w, port);
+    }
+    qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 1, NULL);
+    n->domain = QDQ_ONNX_MICROSOFT;
+    w->draft->microsoft = true;
+    for (size_t i = 0; i < op->input_count; i++) qdq_onnx_add_input(w, n, names[i]);
+    return n;
+}
+
+void qdq_onnx_write_qlinear(qdq_onnx_writer *w, const char *name) {
+    qdq_onnx_yield(w, qdq_onnx_emit_qlinear(w, name), 0);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The QLinear ops of ONNX's domain com.microsoft: elementwise ops on codes that stand for
+// (code - zero_point) * scale. All operands and y are int8, or all are uint8; a scale is float32
+// and has one element, a zero point has the dtype of the codes and one element (default 0).
+//
+// Results are those of ONNX Runtime 1.31's CPU kernels, bit for bit; `qlinear` of qdq_numerics
+// chooses the CPU. docs/ops_neural_network.md has the formulas.
+#ifndef QDQ_OPS_QLINEAR_H
+#define QDQ_OPS_QLINEAR_H
+
+#include <qdq/ops/node.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct qdq_qlinear_binary_attrs {
+    const char *name;
+    qdq_value a, a_scale, a_zero_point;
+    qdq_value b, b_scale, b_zero_point;  // a and b are broadcast to each other
+    qdq_value y_scale, y_zero_point;
+} qdq_qlinear_binary_attrs;
+
+// With x86's FMA: y = saturate(round(fma(a, r, fma(b, s, f)))), r = fl(a_scale / y_scale),
+// s = fl(b_scale / y_scale), f = fl(y_zero_point - fma(r, a_zero_point, fl(s * b_zero_point))).
+// a and b are exchanged if one code of a meets a run of codes of b. Source: MLAS, qladd_avx2.cpp.
+static inline qdq_value qdq_qlinear_add(qdq_graph *graph, qdq_qlinear_binary_attrs attrs) {
+    return qdq_add_node(graph, "QLinearAdd", &attrs, sizeof attrs);
+}
+
+// y = saturate(round(fl(fl(p * r) + y_zero_point))), p = (a - a_zero_point) * (b - b_zero_point),
+// r = fl(fl(a_scale * b_scale) / y_scale). Source: MLAS, qlmul.cpp.
+static inline qdq_value qdq_qlinear_mul(qdq_graph *graph, qdq_qlinear_binary_attrs attrs) {
+    return qdq_add_node(graph, "QLinearMul", &attrs, sizeof attrs);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the QLinear ops: codes of one 8-bit dtype, each operand followed by its scale and zero
+// point, which are one element each and are read when the op runs.
+#ifndef QDQ_OPS_QLINEAR_QLINEAR_H
+#define QDQ_OPS_QLINEAR_QLINEAR_H
+
+#include "ops/infer.h"
+#include "runtime/numerics/qlinear_one.h"
+
+#define QDQ_SET_BYTES (QDQ_SET(INT8) | QDQ_SET(UINT8))
+
+// The ports of an operand, or of the result without its codes, in the tables of an op.
+#define QDQ_QLINEAR_SCALE_PORTS(attrs, name)                                         \
+    {#name "_scale", offsetof(attrs, name##_scale), false, QDQ_SET(FLOAT32)}, {      \
+#name "_zero_point", offsetof(attrs, name##_zero_point), true, QDQ_SET_BYTES \
+    }
+#define QDQ_QLINEAR_PORTS(attrs, name) \
+    {#name, offsetof(attrs, name), false, QDQ_SET_BYTES}, QDQ_QLINEAR_SCALE_PORTS(attrs, name)
+
+// Findings about the scale at input `scale` and the zero point after it.
+void qdq_qlinear_check(const qdq_op_context *ctx, size_t scale);
+
+// Where the parameters of an operand are.
+typedef struct qdq_qlinear_source {
+    size_t scale, zero_point;                 // inputs
+    qdq_dtype scale_dtype, zero_point_dtype;  // of the latter NONE: it is not given, and is 0
+} qdq_qlinear_source;
+
+qdq_qlinear_source qdq_qlinear_source_of(const qdq_op_context *ctx, size_t scale);
+
+// The parameters of this run.
+qdq_qlinear_quant qdq_qlinear_read(const qdq_qlinear_source *source, const qdq_tensors *tensors);
+
+qdq_qlinear_range qdq_qlinear_range_of(qdq_dtype dtype);
+
+// A code as an integer.
+static inline int32_t qdq_qlinear_code(bool is_signed, uint8_t byte) {
+    return is_signed ? (int8_t)byte : byte;
+}
+
+#endif

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of ops on codes of com.microsoft, whose results are ONNX Runtime's on x86-64 with AVX2."""
+
+import numpy as np
+from onnx import TensorProto as T
+
+from making import N, constant, info, keep, model
+
+OWN = {"domain": "com.microsoft"}
+ELEM = {np.uint8: T.UINT8, np.int8: T.INT8}
+
+
+class Codes:
+    """Nodes that read inputs of random codes."""
+
+    def __init__(self, seed):
+        self.random, self.nodes, self.known, self.feeds, self.outputs = np.random.default_rng(seed), [], [], {}, []
+
+    def codes(self, dtype, *shape):
+        name, bounds = f"i{len(self.feeds)}", np.iinfo(dtype)
+        self.feeds[name] = self.random.integers(bounds.min, bounds.max + 1, shape).astype(dtype)
+        return name
+
+    def quant(self, dtype, scale, zero):
+        names = [f"s{len(self.known)}", f"z{len(self.known)}"]
+        self.known += [constant(names[0], np.float32(scale)), constant(names[1], np.array(zero, dtype))]
+        return names
+
+    def node(self, op, inputs, dtype, **attrs):
+        self.outputs.append(info(f"y{len(self.outputs)}", None, ELEM[dtype]))
+        self.nodes.append(N(op, inputs, [self.outputs[-1].name], **attrs, **OWN))
+
+    def keep(self, name):
+        inputs = [info(k, a.shape, ELEM[a.dtype.type]) for k, a in self.feeds.items()]
+        keep(name, model(self.nodes, inputs, self.outputs, self.known), self.feeds)
+
+
+# What one code of an operand may meet: the operands are exchanged if it is a.
+SHAPES = [((2, 3, 7, 5), (3, 1, 1)), ((3, 1, 1), (2, 3, 7, 5)), ((31,), (1,)), ((1,), (31,)), ((31, 1), (1,)), ((31, 1), (1, 1)),
+          ((1, 1), (31, 1)), ((2, 3, 7, 1), (3, 1, 1)), ((5, 1, 7), (9, 1)), ((9, 1), (5, 1, 7)), ((), (31,)), ((31,), ())]  # fmt: skip
+
+
+def qlinear_pairs():
+    """QLinearAdd and QLinearMul: sums that the fused steps round to other codes, ties, results beyond int32, broadcasting."""
+    made = Codes(21)
+    # Of 65,536 pairs, in the first two sets 2 or 4 % have another code if operands are exchanged or a step is not fused.
+    sets = [((0.27, 170), (0.375, 177), (0.03, 202)), ((0.026, 74), (0.002, 55), (0.024, 23)), ((0.058, 191), (0.03, 1), (0.044, 40)),
+            ((0.5, 0), (0.25, 1), (1, 1)), ((1e7, 0), (1, 0), (1, 0))]  # fmt: skip
+    for dtype in (np.uint8, np.int8):
+        a, b = made.codes(dtype, 4429), made.codes(dtype, 4429)
+        for own in sets:
+            qa, qb, qy = (made.quant(dtype, scale, zero + np.iinfo(dtype).min) for scale, zero in own)
+            for op in ("QLinearAdd", "QLinearMul"):
+                made.node(op, [a, *qa, b, *qb, *qy], dtype)
+    for a, b in SHAPES:
+        first, second = made.codes(np.uint8, *a), made.codes(np.uint8, *b)
+        for own in sets[:2]:
+            qa, qb, qy = (made.quant(np.uint8, *q) for q in own)
+            for op in ("QLinearAdd", "QLinearMul"):
+                made.node(op, [first, *qa, second, *qb, *qy], np.uint8)
+    made.keep("qlinear_pairs")
