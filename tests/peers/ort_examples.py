@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes small models whose results depend on ONNX Runtime's optimizations or on the processor, and collects what it
+computes for them into ../onnx/ort/.
+
+    python3 ort_examples.py FOLDER --make        models and inputs, as ort_graphs.py
+    python3 ort_run.py FOLDER --out FOLDER/all.vnni [--level disabled --out FOLDER/disabled.vnni]
+    python3 ort_examples.py FOLDER --collect     copies the models, and writes results.json
+
+Collects each folder LEVEL.VARIANT that ort_run.py wrote. results.json has for each model its inputs, and a list of
+different results: {"runs": ["all avx2", "all vnni"], "outputs": {...}} or {"runs": [...], "error": "..."}, which is
+the message's first line. A tensor is {"dtype", "shape", "values"}; float32 values are printed exactly.
+"""
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import onnx
+import ort_example_models as examples
+import ort_groups
+
+OUT = Path(__file__).resolve().parent.parent / "onnx" / "ort"
+DRAWN = 2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 17, 18, 19, 28, 29, 34, 43, 44, 58, 59, 73, 74, 89]
+
+
+def models():
+    """Name, model and inputs of each."""
+    for name, make in examples.EXAMPLES.items():
+        b = make()
+        yield name, b.model(), b.inputs
+    seed, indices = DRAWN
+    for index in indices:
+        b = ort_groups.make(seed, index).b
+        yield f"drawn_{index:02}_{b.ops[0].replace(' ', '_').lower()}", b.model(), b.inputs
+
+
+def make(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, model, inputs in models():
+        onnx.save(model, folder / f"{name}.onnx")
+        np.savez(folder / f"{name}.npz", **inputs)
+
+
+def tensor(array):
+    array = np.asarray(array)
+    values = array.ravel().tolist()
+    if array.dtype == np.float32:
+        values = [float(str(v)) for v in array.ravel()]  # the shortest decimal that is this float32
+    return {"dtype": str(array.dtype), "shape": list(array.shape), "values": values}
+
+
+def tensors(path):
+    with np.load(path) as stored:
+        return {name: tensor(stored[name]) for name in stored.files}
+
+
+def results(folder, name):
+    """Different results of a model, each with the runs that gave it."""
+    found = []
+    for run in sorted(p for p in folder.iterdir() if p.is_dir()):
+        errors = json.loads((run / "errors.json").read_text())
+        one = {"error": errors[name].splitlines()[0][:160]} if name in errors else {"outputs": tensors(run / f"{name}.npz")}
+        label = run.name.replace(".", " ")
+        for runs, known in found:
+            if known == one:
+                runs.append(label)
+                break
+        else:
+            found.append(([label], one))
+    return [{"runs": runs, **one} for runs, one in found]
+
+
+def collect(folder):
+    OUT.mkdir(exist_ok=True)
+    rows = []
+    for path in sorted(folder.glob("*.onnx")):
+        shutil.copy(path, OUT / path.name)
+        row = {"inputs": tensors(path.with_suffix(".npz")), "results": results(folder, path.stem)}
+        rows.append(f"{json.dumps(path.stem)}: {json.dumps(row)}")
+    (OUT / "results.json").write_text("{\n" + ",\n".join(rows) + "\n}\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--make", action="store_true")
+    parser.add_argument("--collect", action="store_true")
+    args = parser.parse_args()
+    if args.make:
+        make(args.folder)
+    if args.collect:
+        collect(args.folder)
+
+
+if __name__ == "__main__":
+    main()
