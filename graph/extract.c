@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/copy.h"
 #include "graph/names.h"
-#include "graph/tensor_file/held_constants.h"
 #include "include/qdq/inspect.h"
 #include "runtime/base/fp_environment.h"
 
@@ -45,31 +45,17 @@ static qdq_value copy_operand(const extraction *e, size_t port) {
     const qdq_graph_value *v = &e->from->values[e->node->inputs[port].id];
     char buffer[QDQ_MAX_NAME_BYTES + 1];
     const char *name = operand_name(e, v->name, qdq_op_port(e->node->op, port)->name, buffer);
-    if (v->stored) return qdq_graph_share_held(e->to, name, v);
-    if (v->kind == QDQ_VALUE_CONSTANT)
-        return qdq_constant(e->to, name, v->type.dtype, v->type.shape, v->data);
-    return qdq_input(e->to, name, v->type.dtype, v->type.shape);
+    return qdq_copy_given(e->to, name, v);
 }
 
-// Connects the ports of the copied attributes to copies of the operands; a shared operand is copied
-// once.
-static void copy_operands(const extraction *e, char *attrs) {
+// Copies the operands; a shared operand is copied once.
+static void copy_operands(const extraction *e, qdq_value *copies) {
     const qdq_node *node = e->node;
-    qdq_value copies[QDQ_MAX_INPUTS] = {{0}};
-    size_t single = node->op->input_count;
-    const qdq_port_desc *last = &node->op->inputs[single - 1];
-    if (node->op->variadic) single--;
     for (size_t i = 0; i < node->input_count; i++) {
         if (!node->inputs[i].id) continue;
         for (size_t k = 0; k < i && !copies[i].id; k++)
             if (node->inputs[k].id == node->inputs[i].id) copies[i] = copies[k];
         if (!copies[i].id) copies[i] = copy_operand(e, i);
-        if (i < single) memcpy(attrs + node->op->inputs[i].offset, &copies[i], sizeof copies[i]);
-    }
-    if (node->op->variadic) {
-        qdq_values list = {copies + single, node->input_count - single};
-        list.data = qdq_mempool_copy(&e->to->mempool, list.data, list.count, sizeof *list.data);
-        memcpy(attrs + last->offset, &list, sizeof list);
     }
 }
 
@@ -79,14 +65,9 @@ static void name_outputs(const extraction *e, qdq_value first) {
 }
 
 static void extract(const extraction *e) {
-    const qdq_op *op = e->node->op;
-    char *attrs = qdq_mempool_copy(&e->to->mempool, e->node->attrs, op->attrs_size, 1);
-    if (!attrs) return;
-    copy_operands(e, attrs);
-    for (size_t i = 0; i < op->attr_count; i++)  // values of the other graph
-        if (op->attrs[i].kind == QDQ_ATTR_VALUE)
-            memset(attrs + op->attrs[i].offset, 0, sizeof(qdq_value));
-    name_outputs(e, qdq_graph_add_node(e->to, op, attrs, op->attrs_size));
+    qdq_value copies[QDQ_MAX_INPUTS] = {{0}};
+    copy_operands(e, copies);
+    name_outputs(e, qdq_copy_node(e->to, e->node, NULL, copies));
 }
 
 qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index, const qdq_graph_options *options,
