@@ -68,10 +68,12 @@ struct qdq_graph {
     // or NULL: nothing.
     struct qdq_given_layout **given_layouts;
     size_t given_layout_count;
-    bool has_output_tensors;  // a node writes to the buffer of another value
-    size_t bytes;             // row-major size of inputs, outputs and constants
-    qdq_findings findings;    // found while building
-    qdq_findings checked;     // found by the last validation
+    bool has_output_tensors;           // a node writes to the buffer of another value
+    const qdq_rewrite_info *rewrites;  // what a target did to make this graph
+    size_t rewrite_count;
+    size_t bytes;           // row-major size of inputs, outputs and constants
+    qdq_findings findings;  // found while building
+    qdq_findings checked;   // found by the last validation
     qdq_report report;
 };
 

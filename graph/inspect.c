@@ -2,8 +2,12 @@
 // The public functions that list the nodes and values of a graph.
 #include "include/qdq/inspect.h"
 
-#include "graph/target.h"
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/rewrite/rewrite.h"
 #include "graph/tensor_file/held_constants.h"
+#include "graph/validate.h"
 #include "runtime/base/fp_environment.h"
 
 size_t qdq_graph_node_count(const qdq_graph *graph) { return graph ? graph->node_count : 0; }
@@ -77,4 +81,33 @@ qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target, size_t
     qdq_graph_context(graph, node, &silent, &ctx);
     *out = qdq_target_numerics(&version, &ctx);
     return QDQ_OK;
+}
+
+// A deployed graph asks for its target without patterns, so that it is not rewritten again.
+static void set_target(qdq_graph *graph, const char *target, const char *as_is) {
+    size_t length = strlen(target) + (as_is ? strlen(as_is) : 0) + 1;
+    char *text = qdq_mempool_array(&graph->mempool, length, 1);
+    if (text) snprintf(text, length, "%s%s", target, as_is ? as_is : "");
+    if (text) graph->target = text;
+}
+
+qdq_graph *qdq_graph_deployed(qdq_graph *graph, const char *target, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    qdq_target_version version;
+    if (!qdq_target_version_find(target ? target : qdq_graph_target(graph), &version, err) ||
+        qdq_graph_check(graph, &version, NULL, err) != QDQ_OK)
+        return NULL;
+    qdq_graph *deployed;
+    if (qdq_rewrite(graph, &version, NULL, &deployed, err) == QDQ_OK)
+        set_target(deployed, target ? target : qdq_graph_target(graph), version.target->as_is);
+    return deployed;
+}
+
+size_t qdq_graph_rewrite_count(const qdq_graph *deployed) {
+    return deployed ? deployed->rewrite_count : 0;
+}
+
+qdq_rewrite_info qdq_graph_rewrite(const qdq_graph *deployed, size_t index) {
+    if (index >= qdq_graph_rewrite_count(deployed)) return (qdq_rewrite_info){0};
+    return deployed->rewrites[index];
 }

@@ -2,6 +2,7 @@
 // The list of targets, and the lookup of a target and its versions by name.
 #include "graph/target.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "include/qdq/inspect.h"
@@ -10,6 +11,7 @@
 #define TARGETS(X)         \
     X(qdq_target_core)     \
     X(qdq_target_onnx)     \
+    X(qdq_target_ort)      \
     X(qdq_target_onednn)   \
     X(qdq_target_tensorrt) \
     X(qdq_target_tripy)    \
@@ -41,7 +43,7 @@ static bool find_fails(qdq_error *err, const char *what, const char *name, const
 }
 
 static qdq_target_version at_version(const qdq_target *target, const qdq_named_version *version) {
-    return (qdq_target_version){target, version->name, version->release, version->variant};
+    return (qdq_target_version){target, version->name, version->release, version->variant, {0}};
 }
 
 static bool find_version(const qdq_target *target, const char *name, qdq_target_version *out,
@@ -58,6 +60,46 @@ static bool find_version(const qdq_target *target, const char *name, qdq_target_
     return find_fails(err, what, name, names, target->version_count);
 }
 
+static bool find_word(const qdq_target_option *option, const char *word, int *out, qdq_error *err) {
+    char what[64];
+    size_t count = 0;
+    for (; option->words[count]; count++) {
+        if (strcmp(option->words[count], word) != 0) continue;
+        *out = (int)count;
+        return true;
+    }
+    snprintf(what, sizeof what, "option %s of a target", option->name);
+    return find_fails(err, what, word, option->words, count);
+}
+
+// Sets the option that "NAME=WORD" names.
+static bool set_option(qdq_target_version *version, const char *text, qdq_error *err) {
+    const qdq_target *target = version->target;
+    const char *names[QDQ_MAX_TARGET_OPTIONS] = {0};
+    char name[64], what[64];
+    size_t length = strcspn(text, "=");
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    for (size_t i = 0; i < target->option_count; i++) {
+        names[i] = target->options[i].name;
+        if (strcmp(names[i], name) == 0)
+            return find_word(&target->options[i], text + length + (text[length] == '='),
+                             &version->options[i], err);
+    }
+    snprintf(what, sizeof what, "option of target %s", target->name);
+    return find_fails(err, what, name, names, target->option_count);
+}
+
+static bool set_options(qdq_target_version *version, const char *text, qdq_error *err) {
+    while (*text == ':') {
+        char option[128];
+        size_t length = strcspn(++text, ":");
+        snprintf(option, sizeof option, "%.*s", (int)length, text);
+        if (!set_option(version, option, err)) return false;
+        text += length;
+    }
+    return true;
+}
+
 // The first version of the newest release.
 static size_t default_index(const qdq_target *target) {
     size_t at = 0;
@@ -66,7 +108,8 @@ static size_t default_index(const qdq_target *target) {
     return at;
 }
 
-bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_error *err) {
+// The target called "TARGET" or "TARGET@VERSION", with default options.
+static bool find_target(const char *name, qdq_target_version *out, qdq_error *err) {
     const char *names[TARGET_COUNT];
     size_t length = strcspn(name, "@");
     for (size_t i = 0; i < TARGET_COUNT; i++) {
@@ -80,6 +123,14 @@ bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_erro
         return true;
     }
     return find_fails(err, "target", name, names, TARGET_COUNT);
+}
+
+bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_error *err) {
+    char own[128];
+    size_t length = strcspn(name, ":");
+    snprintf(own, sizeof own, "%.*s", (int)length, name);
+    return find_target(length < sizeof own ? own : name, out, err) &&
+           set_options(out, name + length, err);
 }
 
 qdq_target_device qdq_target_device_of(const char *name) {

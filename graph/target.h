@@ -18,6 +18,18 @@ typedef struct qdq_named_version {
 
 typedef struct qdq_target_version qdq_target_version;
 
+// A pattern of nodes that a backend replaces before it runs a graph (graph/rewrite/rewrite.h).
+typedef struct qdq_pattern qdq_pattern;
+
+// A setting of a backend that changes results: "ort@1.31-avx2:level=basic".
+typedef struct qdq_target_option {
+    const char *name;
+    const char *const *words;  // its values, the default first; NULL-terminated
+    const char *summary;
+} qdq_target_option;
+
+enum { QDQ_MAX_TARGET_OPTIONS = 8 };
+
 // The device whose memory a target has unless another one is given.
 typedef struct qdq_target_device {
     const char *name;  // NULL: none
@@ -29,9 +41,17 @@ typedef struct qdq_target {
     const char *summary;
     const qdq_rule *rules;
     size_t rule_count;
+    const struct qdq_target *base;  // whose rules hold too; NULL: none
     // oldest release first; none if all are alike
     const qdq_named_version *versions;
     size_t version_count;
+    const qdq_target_option *options;
+    size_t option_count;
+    // What it does to a graph before it runs it, pass by pass, up to a row without a pass; NULL: it
+    // runs the nodes as they are.
+    const qdq_pattern *patterns;
+    const char
+        *as_is;  // option under which no pattern applies: ":level=disabled"; NULL: no patterns
     // quant_min and quant_max may have fractions, and apply to float8
     bool real_bounds;
     // The numerics of a node at a version.
@@ -46,10 +66,11 @@ struct qdq_target_version {
     const qdq_target *target;
     const char *name;  // NULL if the target has no versions
     int release, variant;
+    int options[QDQ_MAX_TARGET_OPTIONS];  // indices of words
 };
 
-// Finds "TARGET" (the default of its newest release) or "TARGET@VERSION". False with `err` set,
-// including a did-you-mean, if there is none.
+// Finds "TARGET" (the default of its newest release) or "TARGET@VERSION", either with options
+// behind it: ":OPTION=WORD". False with `err` set, including a did-you-mean, if there is none.
 bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_error *err);
 
 // The device of "TARGET" or "TARGET@VERSION", which exists.

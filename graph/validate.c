@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/memory/layout_rules.h"
+#include "graph/rewrite/rewrite.h"
 #include "graph/targets/checks.h"
 #include "graph/write/onnx/onnx_write.h"
 #include "runtime/base/fp_environment.h"
@@ -39,6 +40,15 @@ static void check_uses(const qdq_graph *graph, qdq_findings *findings) {
     }
 }
 
+static void check_rules(const qdq_target *target, const qdq_target_version *version,
+                        const qdq_op_context *ctx) {
+    for (size_t k = 0; k < target->rule_count; k++) {
+        const qdq_rule *rule = &target->rules[k];
+        if (rule->check && qdq_rule_holds(rule, version) && qdq_rule_applies(rule, ctx))
+            rule->check(ctx, rule);
+    }
+}
+
 static void check_target(const qdq_graph *graph, const qdq_target_version *version,
                          qdq_findings *findings) {
     const qdq_target *target = version->target;
@@ -48,12 +58,25 @@ static void check_target(const qdq_graph *graph, const qdq_target_version *versi
         qdq_graph_context(graph, &graph->nodes[i], findings, &ctx);
         if (!target->real_bounds && !qdq_check_whole_bounds(&ctx, qdq_quantized_dtype(&ctx)))
             continue;  // rules assume a node without core errors
-        for (size_t k = 0; k < target->rule_count; k++) {
-            const qdq_rule *rule = &target->rules[k];
-            if (rule->check && qdq_rule_holds(rule, version) && qdq_rule_applies(rule, &ctx))
-                rule->check(&ctx, rule);
-        }
+        if (target->base) check_rules(target->base, version, &ctx);
+        if (!target->patterns) check_rules(target, version, &ctx);
     }
+}
+
+// The rules of a target that rewrites graphs are about the graph it runs. Only a graph without
+// errors is rewritten.
+static qdq_status check_deployed(const qdq_graph *graph, const qdq_target_version *version,
+                                 qdq_findings *findings, qdq_error *err) {
+    if (!version->target->patterns || findings->errors) return QDQ_OK;
+    qdq_graph *deployed;
+    QDQ_TRY(qdq_rewrite(graph, version, findings, &deployed, err));
+    for (size_t i = 0; i < deployed->node_count; i++) {
+        qdq_op_context ctx;
+        qdq_graph_context(deployed, &deployed->nodes[i], findings, &ctx);
+        check_rules(version->target, version, &ctx);
+    }
+    qdq_graph_destroy(deployed);
+    return QDQ_OK;
 }
 
 // Counts the values about whose place something is said; *first is one of them.
@@ -141,6 +164,7 @@ static qdq_status check(qdq_graph *graph, const qdq_target_version *version,
         check_ignored(graph, version->target, request, &graph->checked);
         if (!qdq_check_layouts(graph, version, request ? request->device : NULL, &graph->checked))
             return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while checking the graph");
+        QDQ_TRY(check_deployed(graph, version, &graph->checked, err));
         QDQ_TRY(check_memory(graph, request, &graph->checked, err));
     }
     return finish(graph, err);

@@ -19,6 +19,16 @@ static int check_graph(qdq_graph *graph, bool model) {
     return EXIT_REFUSED;
 }
 
+// Replaces a graph by the one that the target runs.
+static int deploy(qdq_graph **graph, const options *opt) {
+    qdq_error err = {0};
+    qdq_graph *deployed = qdq_graph_deployed(*graph, opt->target, &err);
+    if (!deployed) return report_error(&err);
+    qdq_graph_destroy(*graph);
+    *graph = deployed;
+    return EXIT_OK;
+}
+
 int run_convert(const options *opt) {
     int code;
     qdq_error err = {0};
@@ -30,6 +40,7 @@ int run_convert(const options *opt) {
     qdq_graph *graph = load_graph(opt->operands.items[0], opt, &code);
     if (!graph) return code;
     code = check_graph(graph, false);
+    if (code == EXIT_OK && opt->deployed) code = deploy(&graph, opt);
     if (code == EXIT_OK && has_ending(out, ".onnx")) code = check_graph(graph, true);
     if (code == EXIT_OK && qdq_graph_write(graph, out, &err) != QDQ_OK) code = report_error(&err);
     qdq_graph_destroy(graph);

@@ -12,6 +12,7 @@
 #include "tools/plan/device_view.h"
 #include "tools/plan/memory_csv.h"
 #include "tools/plan/memory_json.h"
+#include "tools/plan/rewrites.h"
 
 //---- The picture ------------------------------------------------------------
 
@@ -181,7 +182,8 @@ static void json_step(qdq_json *json, const qdq_plan_step *step) {
     qdq_json_end_object(json);
 }
 
-static void print_json(const qdq_plan *plan, const options *opt, size_t paged) {
+static void print_json(const qdq_plan *plan, const qdq_graph *deployed, const options *opt,
+                       size_t paged) {
     qdq_plan_stats s = qdq_plan_get_stats(plan);
     qdq_json json;
     json_begin(&json);
@@ -206,6 +208,7 @@ static void print_json(const qdq_plan *plan, const options *opt, size_t paged) {
     qdq_json_begin_array(&json);
     for (size_t i = 0; i < s.step_count; i++) json_step(&json, qdq_plan_get_step(plan, i));
     qdq_json_end_array(&json);
+    json_rewrites(&json, deployed);
     json_device(&json, plan);
     if (paged != SIZE_MAX) json_pages(&json, plan, paged);
     json_end(&json);
@@ -240,17 +243,25 @@ static int write_reports(const qdq_plan *plan, const options *opt) {
     return code;
 }
 
-static int show_plan(const qdq_plan *plan, const options *opt) {
+static int show_plan(const qdq_plan *plan, const qdq_graph *deployed, const options *opt) {
     size_t paged;
     int code = write_reports(plan, opt);
     if (code == EXIT_OK) code = find_paged(qdq_plan_device(plan), opt->pages, &paged);
     if (code != EXIT_OK) return code;
     if (opt->json)
-        print_json(plan, opt, paged);
+        print_json(plan, deployed, opt, paged);
     else
         print_plan(plan, opt->map);
+    if (!opt->json) print_rewrites(deployed);
     if (!opt->json && paged != SIZE_MAX) print_pages(plan, paged);
     return EXIT_OK;
+}
+
+static qdq_graph *deployed_graph(qdq_graph *graph, const options *opt, int *code) {
+    qdq_error err = {0};
+    qdq_graph *deployed = qdq_graph_deployed(graph, opt->target, &err);
+    if (!deployed) *code = report_error(&err);
+    return deployed;
 }
 
 int run_plan(const options *opt) {
@@ -258,7 +269,9 @@ int run_plan(const options *opt) {
     qdq_graph *graph = load_graph(opt->operands.items[0], opt, &code);
     if (!graph) return code;
     qdq_plan *plan = compile_graph(graph, opt, &code);
-    if (plan) code = show_plan(plan, opt);
+    qdq_graph *deployed = plan ? deployed_graph(graph, opt, &code) : NULL;
+    if (deployed) code = show_plan(plan, deployed, opt);
+    qdq_graph_destroy(deployed);
     qdq_plan_destroy(plan);
     qdq_graph_destroy(graph);
     return code;

@@ -74,6 +74,8 @@ static const option_row rows[] = {
         "dtype of float intermediates (declared)"),
     ROW("fill", 0, "SEED", TEXT, fill, " run compare bench ",
         "fill inputs that are not given with data made from SEED"),
+    ROW("deployed", 0, NULL, FLAG, deployed, " convert ",
+        "write the graph that the target runs, with its groups"),
     ROW("map", 0, NULL, FLAG, map, " plan ", "draw the arena"),
     ROW("pages", 0, "NAME", TEXT, pages, " plan ",
         "list the pages of a value on the device, with bank and address"),

@@ -20,7 +20,7 @@ _qdq() {
         -e | --expect) options='' words='' files=yes ;;
         --tolerance) options='' words='' files='' ;;
         --rows) options='' words='' files='' ;;
-        -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
+        -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao' files='' ;;
         --threads) options='' words='' files='' ;;
         --keep) options='' words='all NAME,NAME' files='' ;;
         --device) options='' words='' files=yes ;;
@@ -41,7 +41,7 @@ _qdq() {
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
         --until) options='' words='' files='' ;;
-        -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao all' files='' ;;
+        -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao all' files='' ;;
         --device) options='' words='' files=yes ;;
         --max-elements) options='' words='' files='' ;;
         --max-bytes) options='' words='' files='' ;;
@@ -76,7 +76,7 @@ _qdq() {
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
         --until) options='' words='' files='' ;;
-        -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
+        -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao' files='' ;;
         --keep) options='' words='all NAME,NAME' files='' ;;
         --device) options='' words='' files=yes ;;
         --float-storage) options='' words='bfloat16 declared' files='' ;;
@@ -97,7 +97,7 @@ _qdq() {
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
         --until) options='' words='' files='' ;;
-        -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
+        -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao' files='' ;;
         --threads) options='' words='' files='' ;;
         --keep) options='' words='all NAME,NAME' files='' ;;
         --device) options='' words='' files=yes ;;
@@ -114,13 +114,13 @@ _qdq() {
         ;;
     *:convert)
         words=''
-        options='--shape --dim --until --output --target --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
+        options='--shape --dim --until --output --target --deployed --max-elements --max-bytes --max-file-bytes --max-values --quiet --help'
         case $previous in
         --shape) options='' words='' files='' ;;
         --dim) options='' words='' files='' ;;
         --until) options='' words='' files='' ;;
         -o | --output) options='' words='' files=yes ;;
-        -t | --target) options='' words='core onnx onednn tensorrt tripy ttnn torchao' files='' ;;
+        -t | --target) options='' words='core onnx ort onednn tensorrt tripy ttnn torchao' files='' ;;
         --max-elements) options='' words='' files='' ;;
         --max-bytes) options='' words='' files='' ;;
         --max-file-bytes) options='' words='' files='' ;;
@@ -134,7 +134,7 @@ _qdq() {
         esac
         ;;
     *:targets)
-        words='core onnx onednn tensorrt tripy ttnn torchao'
+        words='core onnx ort onednn tensorrt tripy ttnn torchao'
         options='--markdown --json --help'
         case $previous in
         esac

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/rewrite/rewrite.h"
 #include "graph/tensor_file/held_constants.h"
 #include "runtime/base/cpu.h"
 #include "runtime/base/fp_environment.h"
@@ -342,6 +343,58 @@ static bool choose_device(const char *target, const qdq_compile_options *opt,
     return true;
 }
 
+static qdq_plan *compile_plan(const qdq_graph *graph, const qdq_compile_options *opt,
+                              const qdq_target_version *version, const qdq_device_request *memory,
+                              uint32_t isas, qdq_error *err) {
+    qdq_plan *plan = qdq_alloc_array(graph->allocator, 1, sizeof *plan, 64);
+    if (!plan) {
+        qdq_fail_memory(err, sizeof *plan);
+        return NULL;
+    }
+    *plan = (qdq_plan){.allocator = graph->allocator};
+    qdq_compiler c = {.draft = {.graph = graph,
+                                .version = *version,
+                                .options = *opt,
+                                .storage = qdq_storage_of(opt),
+                                .isas = isas},
+                      .memory = *memory,
+                      .plan = plan,
+                      .err = err};
+    if (memory->device) {
+        c.draft.storage.tiled = c.draft.storage.node_by_node = true;
+        c.draft.storage.on_device = true;
+    }
+    qdq_budget_init(&c.budget, graph->allocator,
+                    qdq_size_add(graph->limits.bytes, BYTES_OF_PLANNING));
+    qdq_mempool_init(&plan->mempool, &c.budget.allocator);
+    qdq_mempool_init(&c.scratch, &c.budget.allocator);
+    if (graph->failure) *graph->failure = (qdq_error){0};
+    qdq_status status = compile(&c);
+    qdq_mempool_release(&c.scratch);
+    plan->mempool.allocator = graph->allocator;
+    if (status == QDQ_OK) {
+        qdq_graph_tell(graph, "compiled %zu nodes for %s: %zu steps, %zu bytes of arena",
+                       graph->node_count, version->target->name, plan->stats.step_count,
+                       plan->stats.arena_bytes);
+        return plan;
+    }
+    qdq_plan_destroy(plan);
+    return NULL;
+}
+
+// Compiles what the target makes of the graph.
+static qdq_plan *compile_deployed(const qdq_graph *graph, const qdq_compile_options *opt,
+                                  const qdq_target_version *version,
+                                  const qdq_device_request *memory, uint32_t isas, qdq_error *err) {
+    qdq_graph *deployed;
+    qdq_plan *plan = NULL;
+    if (qdq_rewrite(graph, version, NULL, &deployed, err) != QDQ_OK) return NULL;
+    if (qdq_storage_check(deployed, opt, err) == QDQ_OK)
+        plan = compile_plan(deployed, opt, version, memory, isas, err);
+    qdq_graph_destroy(deployed);
+    return plan;
+}
+
 qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options, qdq_error *err) {
     QDQ_FIXED_ENVIRONMENT;
     qdq_compile_options opt = options ? *options : (qdq_compile_options){0};
@@ -356,37 +409,6 @@ qdq_plan *qdq_graph_compile(qdq_graph *graph, const qdq_compile_options *options
         !choose_device(target, &opt, &memory.device, err) || !qdq_cpu_cap(opt.isa, &isas, err) ||
         qdq_graph_check(graph, &version, &memory, err) != QDQ_OK)
         return NULL;
-    qdq_plan *plan = qdq_alloc_array(graph->allocator, 1, sizeof *plan, 64);
-    if (!plan) {
-        qdq_fail_memory(err, sizeof *plan);
-        return NULL;
-    }
-    *plan = (qdq_plan){.allocator = graph->allocator};
-    qdq_compiler c = {.draft = {.graph = graph,
-                                .version = version,
-                                .options = opt,
-                                .storage = qdq_storage_of(&opt),
-                                .isas = isas},
-                      .memory = memory,
-                      .plan = plan,
-                      .err = err};
-    if (memory.device) {
-        c.draft.storage.tiled = c.draft.storage.node_by_node = true;
-        c.draft.storage.on_device = true;
-    }
-    qdq_budget_init(&c.budget, graph->allocator,
-                    qdq_size_add(graph->limits.bytes, BYTES_OF_PLANNING));
-    qdq_mempool_init(&plan->mempool, &c.budget.allocator);
-    qdq_mempool_init(&c.scratch, &c.budget.allocator);
-    if (graph->failure) *graph->failure = (qdq_error){0};
-    qdq_status status = compile(&c);
-    qdq_mempool_release(&c.scratch);
-    plan->mempool.allocator = graph->allocator;
-    if (status == QDQ_OK) {
-        qdq_graph_tell(graph, "compiled %zu nodes for %s: %zu steps, %zu bytes of arena",
-                       graph->node_count, target, plan->stats.step_count, plan->stats.arena_bytes);
-        return plan;
-    }
-    qdq_plan_destroy(plan);
-    return NULL;
+    return (version.target->patterns ? compile_deployed : compile_plan)(graph, &opt, &version,
+                                                                        &memory, isas, err);
 }

@@ -143,6 +143,32 @@ QDQ_API qdq_status qdq_graph_numerics(const qdq_graph *graph, const char *target
 QDQ_API qdq_graph *qdq_graph_extract(const qdq_graph *graph, size_t index,
                                      const qdq_graph_options *options, qdq_error *err);
 
+//---- What a target runs -----------------------------------------------------
+
+// Something that a target did to nodes of a graph before it runs the graph, or why it did not.
+// Strings live as long as the graph that the record belongs to.
+typedef struct qdq_rewrite_info {
+    const char *pass;          // "groups", in the order in which passes run
+    const char *group;         // what formed, or did not: "QLinearConv"
+    const char *node;          // the node in question
+    const char *const *nodes;  // all nodes that were replaced, `node` first
+    size_t node_count;
+    const char *result;  // the value that took their place; NULL: none did
+    const char *reason;  // why the group did not form; NULL: it formed
+} qdq_rewrite_info;
+
+// A new graph: the nodes that a target ("TARGET", "TARGET@RELEASE", with options behind it; NULL:
+// the graph's own) really runs, fused, moved and requantized. A target that runs graphs as they are
+// gives a copy. Names of inputs, outputs and nodes that stay are the same; what takes the place of
+// several nodes has the name of the last one. Returns NULL with `err` set if the target refuses the
+// graph, is unknown, or memory runs out.
+QDQ_API qdq_graph *qdq_graph_deployed(qdq_graph *graph, const char *target, qdq_error *err);
+
+// The record of a graph from qdq_graph_deployed; other graphs have none. All zero for an index out
+// of range.
+QDQ_API size_t qdq_graph_rewrite_count(const qdq_graph *deployed);
+QDQ_API qdq_rewrite_info qdq_graph_rewrite(const qdq_graph *deployed, size_t index);
+
 //---- Tables -----------------------------------------------------------------
 
 // The range of made-up data for an input port that gives meaningful results. Integers cover the

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the passes of a target.
+#include "graph/rewrite/rewrite.h"
+
+#include <string.h>
+
+#include "include/qdq/inspect.h"
+#include "runtime/base/fp_environment.h"
+
+static qdq_graph *new_graph(const qdq_graph *like) {
+    qdq_graph_options options = {.allocator = like->allocator,
+                                 .log = like->log,
+                                 .limits = like->limits,
+                                 .target = like->target};
+    qdq_graph *graph = qdq_graph_create(like->name, &options);
+    if (graph) graph->file = qdq_mempool_strdup(&graph->mempool, like->file);
+    return graph;
+}
+
+static qdq_status failed(const qdq_graph *graph, qdq_error *err) {
+    if (graph && graph->broken.status)
+        return qdq_fail(err, graph->broken.status, "%s", graph->broken.text);
+    if (graph && graph->findings.errors)  // a bug of a pattern
+        return qdq_fail(err, QDQ_ERR_UNSUPPORTED, "rewriting the graph failed: %s",
+                        graph->findings.items[0].message);
+    return qdq_fail(err, QDQ_ERR_MEMORY, "out of memory while rewriting the graph");
+}
+
+typedef struct rewriting {
+    const qdq_graph *given;
+    qdq_graph *graph;  // NULL: nothing is rewritten yet
+    const qdq_target_version *version;
+    qdq_rewrite_record record;
+    qdq_findings *findings;
+    qdq_error *err;
+} rewriting;
+
+// Replaces the graph by a copy with all matches of some patterns. `always`: also if there are none.
+static qdq_status run_pass(rewriting *w, const qdq_pattern *patterns, size_t count, bool always,
+                           bool *any) {
+    qdq_mempool mempool;
+    qdq_mempool_init(&mempool, w->given->allocator);
+    qdq_rewriter r = {.from = w->graph ? w->graph : w->given,
+                      .version = w->version,
+                      .mempool = &mempool,
+                      .record = &w->record,
+                      .findings = w->findings};
+    r.copies = qdq_mempool_array(&mempool, r.from->value_count, sizeof *r.copies);
+    r.matches = qdq_mempool_array(&mempool, r.from->node_count, sizeof *r.matches);
+    bool ok = r.copies && r.matches && qdq_rewrite_match(&r, patterns, count, any);
+    bool copies = ok && (*any || always);
+    if (copies) {
+        r.to = new_graph(r.from);
+        ok = r.to && qdq_rewrite_copy(&r) && !r.to->findings.errors && !r.to->broken.status;
+    }
+    qdq_mempool_release(&mempool);
+    qdq_status status = ok ? QDQ_OK : failed(r.to, w->err);
+    qdq_graph_destroy(ok && copies ? w->graph : r.to);
+    if (ok && copies) w->graph = r.to;
+    return status;
+}
+
+static size_t pass_length(const qdq_pattern *patterns) {
+    size_t n = 1;
+    while (patterns[n].pass && strcmp(patterns[n].pass, patterns[0].pass) == 0) n++;
+    return n;
+}
+
+static qdq_status run_passes(rewriting *w, const qdq_pattern *patterns) {
+    bool any;
+    for (size_t i = 0, n; patterns && patterns[i].pass; i += n) {
+        n = pass_length(patterns + i);
+        do QDQ_TRY(run_pass(w, patterns + i, n, false, &any));
+        while (any && patterns[i].repeats);
+    }
+    return w->graph ? QDQ_OK : run_pass(w, NULL, 0, true, &any);
+}
+
+// Gives the record to the graph.
+static bool keep_record(qdq_graph *graph, const qdq_rewrite_record *record) {
+    qdq_mempool *pool = &graph->mempool;
+    qdq_rewrite_info *items = qdq_mempool_copy(pool, record->items, record->count, sizeof *items);
+    if (!items) return record->count == 0;
+    for (size_t i = 0; i < record->count; i++) {
+        const char **names = qdq_mempool_array(pool, items[i].node_count, sizeof *names);
+        if (!names) return false;
+        for (size_t k = 0; k < items[i].node_count; k++)
+            names[k] = qdq_mempool_strdup(pool, items[i].nodes[k]);
+        items[i].nodes = names, items[i].node = names[0];
+        if (items[i].result) items[i].result = qdq_mempool_strdup(pool, items[i].result);
+        if (items[i].reason) items[i].reason = qdq_mempool_strdup(pool, items[i].reason);
+    }
+    graph->rewrites = items;
+    graph->rewrite_count = record->count;
+    return !pool->failed;
+}
+
+qdq_status qdq_rewrite(const qdq_graph *graph, const qdq_target_version *version,
+                       qdq_findings *findings, qdq_graph **out, qdq_error *err) {
+    rewriting w = {.given = graph, .version = version, .findings = findings, .err = err};
+    qdq_mempool_init(&w.record.mempool, graph->allocator);
+    qdq_status status = run_passes(&w, version->target->patterns);
+    if (status == QDQ_OK && !keep_record(w.graph, &w.record)) status = failed(w.graph, err);
+    qdq_mempool_release(&w.record.mempool);
+    if (status != QDQ_OK) {
+        qdq_graph_destroy(w.graph);
+        w.graph = NULL;
+    }
+    *out = w.graph;
+    return status;
+}

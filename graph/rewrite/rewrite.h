@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rewriting: turns a checked graph into the graph that a target runs. A target has a table of
+// patterns, sorted by pass. A pass looks at every node as the anchor of each of its patterns, then
+// copies the graph; nodes that a match replaces are left out, and nodes that nothing reads any more
+// disappear. graph/targets/ort/ort_rewrites.c has the table of target ort.
+#ifndef QDQ_GRAPH_REWRITE_REWRITE_H
+#define QDQ_GRAPH_REWRITE_REWRITE_H
+
+#include "graph/graph.h"
+#include "graph/target.h"
+
+typedef struct qdq_rewriter qdq_rewriter;
+
+typedef struct qdq_id_list {
+    uint32_t *items;
+    size_t count, capacity;
+} qdq_id_list;
+
+// Nodes of the graph before the pass that others take the place of.
+typedef struct qdq_match {
+    const qdq_pattern *pattern;
+    size_t anchor;      // index of a node
+    const char *name;   // of the group, "QLinearConv"; NULL: the name of the pattern
+    const char *why;    // why it does not match, if users would like to know
+    const char *found;  // the finding of the pattern's rule; NULL: there is none
+    qdq_id_list nodes;  // nodes that are replaced, the anchor first
+    qdq_id_list reads;  // values that the new nodes read
+    qdq_id_list makes;  // values that the new nodes make
+    qdq_value *made;    // by the builder: these values in the new graph, zeroed before
+    int form;           // of the pattern's own
+} qdq_match;
+
+struct qdq_pattern {
+    const char *pass;    // consecutive patterns of one name are one pass
+    const char *name;    // of what forms: "QLinearMatMul", "double pair"
+    const char *anchor;  // op of the anchor
+    // Says what would be replaced, by the calls below. False if the nodes do not fit; `why` may say
+    // why not.
+    bool (*match)(const qdq_rewriter *r, qdq_match *m);
+    // Adds the new nodes to the new graph and sets `made`.
+    void (*build)(qdq_rewriter *r, qdq_match *m);
+    // Whether the pattern applies at a version and its options; NULL: always.
+    bool (*applies)(const qdq_target_version *version);
+    // Id ("ort/softmax-scale") of the target's rule whose finding a match is, about the anchor;
+    // NULL: none.
+    const char *rule;
+    bool repeats;  // first pattern of a pass: the pass runs until nothing matches
+};
+
+// What happened so far.
+typedef struct qdq_rewrite_record {
+    qdq_mempool mempool;
+    qdq_rewrite_info *items;
+    size_t count, capacity;
+} qdq_rewrite_record;
+
+// One pass.
+struct qdq_rewriter {
+    const qdq_graph *from;
+    qdq_graph *to;  // NULL while nodes are matched
+    const qdq_target_version *version;
+    qdq_mempool *mempool;        // lives as long as the pass
+    const size_t *first_reader;  // by value, and one more: its first entry in `readers`
+    const uint32_t *readers;     // nodes, one entry for each port
+    qdq_value *copies;           // by value: the value of the new graph
+    qdq_match **matches;         // by node: the match that replaces it; NULL: it is copied
+    qdq_rewrite_record *record;
+    qdq_findings *findings;  // NULL: findings are not wanted
+};
+
+//---- For `match` ------------------------------------------------------------
+
+// The node that makes a value; SIZE_MAX: an input or a constant.
+size_t qdq_rewrite_maker(const qdq_rewriter *r, uint32_t value);
+// How many ports of nodes read a value, and the node of one of them.
+size_t qdq_rewrite_reader_count(const qdq_rewriter *r, uint32_t value);
+size_t qdq_rewrite_reader(const qdq_rewriter *r, uint32_t value, size_t i);
+// The only node that reads a value, at one port, which is no output of the graph; else SIZE_MAX.
+size_t qdq_rewrite_only_reader(const qdq_rewriter *r, uint32_t value);
+bool qdq_rewrite_is(const qdq_rewriter *r, size_t node, const char *op);
+
+void qdq_match_replaces(const qdq_rewriter *r, qdq_match *m, size_t node);
+void qdq_match_reads(const qdq_rewriter *r, qdq_match *m, uint32_t value);
+void qdq_match_makes(const qdq_rewriter *r, qdq_match *m, uint32_t value);
+
+//---- For `build` ------------------------------------------------------------
+
+// The value of the new graph that stands for a value which the match reads; no value for 0.
+qdq_value qdq_rewrite_value(const qdq_rewriter *r, uint32_t value);
+// A name for a new node or constant: `stem` if it is free in both graphs, else with a number.
+const char *qdq_rewrite_name(const qdq_rewriter *r, const char *stem, const char *ending);
+// The name of the node that makes a value, for the node that takes its place.
+const char *qdq_rewrite_name_of(const qdq_rewriter *r, uint32_t value);
+
+//---- The steps of a pass ----------------------------------------------------
+
+// Matches every node. False when memory runs out.
+bool qdq_rewrite_match(qdq_rewriter *r, const qdq_pattern *patterns, size_t count, bool *any);
+// Copies the graph with all matches replaced. False if a builder or memory fails.
+bool qdq_rewrite_copy(qdq_rewriter *r);
+// Adds to the record that a match was replaced by `result`, or why it was not.
+bool qdq_rewrite_note(const qdq_rewriter *r, const qdq_match *m, const char *result,
+                      const char *why);
+
+//---- Entry ------------------------------------------------------------------
+
+// Sets *out to the graph that a target at a version runs, with the record of all matches. `graph`
+// has no errors. Findings of patterns go to `findings` unless it is NULL.
+qdq_status qdq_rewrite(const qdq_graph *graph, const qdq_target_version *version,
+                       qdq_findings *findings, qdq_graph **out, qdq_error *err);
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies a graph with its matches replaced. A node is copied after the nodes that make what it
+// reads; what a match reads may be made by a match whose other nodes come later.
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/copy.h"
+#include "graph/names.h"
+#include "graph/rewrite/rewrite.h"
+
+//---- For builders -----------------------------------------------------------
+
+qdq_value qdq_rewrite_value(const qdq_rewriter *r, uint32_t value) {
+    return value ? r->copies[value] : (qdq_value){0};
+}
+
+const char *qdq_rewrite_name(const qdq_rewriter *r, const char *stem, const char *ending) {
+    char name[QDQ_MAX_NAME_BYTES + 1];
+    for (size_t i = 0;; i++) {
+        char number[24] = "";
+        if (i) snprintf(number, sizeof number, "_%zu", i);
+        int room = QDQ_MAX_NAME_BYTES - (int)strlen(ending) - (int)strlen(number);
+        snprintf(name, sizeof name, "%.*s%s%s", room, stem, ending, number);
+        if (qdq_graph_name_is_free(r->to, name) && qdq_graph_name_is_free(r->from, name))
+            return qdq_mempool_strdup(r->mempool, name);
+    }
+}
+
+const char *qdq_rewrite_name_of(const qdq_rewriter *r, uint32_t value) {
+    return r->from->nodes[r->from->values[value].node].name;
+}
+
+//---- Which nodes are needed -------------------------------------------------
+
+static qdq_id_list *reads_of_match(const qdq_rewriter *r, size_t node) {
+    return r->matches[node] ? &r->matches[node]->reads : NULL;
+}
+
+static size_t read_count(const qdq_rewriter *r, size_t node) {
+    const qdq_id_list *reads = reads_of_match(r, node);
+    return reads ? reads->count : r->from->nodes[node].input_count;
+}
+
+static uint32_t read_at(const qdq_rewriter *r, size_t node, size_t i) {
+    const qdq_id_list *reads = reads_of_match(r, node);
+    return reads ? reads->items[i] : r->from->nodes[node].inputs[i].id;
+}
+
+// The node, or the anchor of the match, that makes a value; SIZE_MAX: none.
+static size_t maker_of(const qdq_rewriter *r, uint32_t value) {
+    size_t maker = qdq_rewrite_maker(r, value);
+    return maker == SIZE_MAX || !r->matches[maker] ? maker : r->matches[maker]->anchor;
+}
+
+// Puts the unmarked makers of what `node` reads on the stack. Returns how many.
+static size_t push_makers(const qdq_rewriter *r, size_t node, const bool *marked, size_t *stack) {
+    size_t count = 0;
+    for (size_t i = 0; i < read_count(r, node); i++) {
+        size_t maker = maker_of(r, read_at(r, node, i));
+        if (maker != SIZE_MAX && !marked[maker]) stack[count++] = maker;
+    }
+    return count;
+}
+
+// A stack with room for the makers of all nodes at once.
+static size_t *new_stack(const qdq_rewriter *r) {
+    size_t room = r->from->output_count + 1;
+    for (size_t i = 0; i < r->from->node_count; i++) room += read_count(r, i);
+    return qdq_mempool_array(r->mempool, room, sizeof(size_t));
+}
+
+static void mark_live(const qdq_rewriter *r, bool *live, size_t *stack) {
+    size_t count = 0;
+    for (size_t i = 0; i < r->from->output_count; i++) {
+        size_t maker = maker_of(r, r->from->outputs[i].value.id);
+        if (maker != SIZE_MAX) stack[count++] = maker;
+    }
+    while (count) {
+        size_t node = stack[--count];
+        if (live[node]) continue;
+        live[node] = true;
+        count += push_makers(r, node, live, stack + count);
+    }
+}
+
+//---- Copying ----------------------------------------------------------------
+
+static void keep_original(const qdq_rewriter *r, uint32_t from) {
+    const char *original = r->from->values[from].original;
+    qdq_value to = r->copies[from];
+    if (original && to.id && !r->to->values[to.id].original)
+        qdq_graph_set_original(r->to, to, original);
+}
+
+static void copy_given(qdq_rewriter *r, uint32_t id) {
+    const qdq_graph_value *v = &r->from->values[id];
+    if (!id || v->kind == QDQ_VALUE_MADE || r->copies[id].id) return;
+    r->copies[id] = qdq_copy_given(r->to, v->name, v);
+    keep_original(r, id);
+}
+
+static void copy_node(qdq_rewriter *r, size_t index) {
+    const qdq_node *node = &r->from->nodes[index];
+    qdq_value inputs[QDQ_MAX_INPUTS];
+    for (size_t i = 0; i < node->input_count; i++)
+        inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
+    if (!qdq_copy_node(r->to, node, NULL, inputs).id) return;
+    size_t last = r->to->node_count - 1;
+    if (node->original) qdq_graph_set_node_original(r->to, last, node->original);
+    for (size_t i = 0; i < node->output_count; i++) {
+        r->copies[node->outputs[i]] = (qdq_value){r->to->nodes[last].outputs[i]};
+        keep_original(r, node->outputs[i]);
+    }
+}
+
+static bool build(qdq_rewriter *r, qdq_match *m) {
+    const char *result = NULL;
+    m->pattern->build(r, m);
+    for (size_t i = 0; i < m->makes.count; i++) {
+        if (!m->made[i].id) return false;
+        r->copies[m->makes.items[i]] = m->made[i];
+        keep_original(r, m->makes.items[i]);
+        if (i == 0) result = r->to->values[m->made[0].id].name;
+    }
+    return qdq_rewrite_note(r, m, result, NULL);
+}
+
+static bool emit(qdq_rewriter *r, size_t node) {
+    for (size_t i = 0; i < read_count(r, node); i++) copy_given(r, read_at(r, node, i));
+    if (r->matches[node]) return build(r, r->matches[node]);
+    copy_node(r, node);
+    return true;
+}
+
+// Emits the nodes on the stack, each after those it depends on.
+static bool emit_stack(qdq_rewriter *r, bool *done, size_t *stack, size_t count) {
+    while (count) {
+        size_t node = stack[count - 1];
+        size_t more = done[node] ? 0 : push_makers(r, node, done, stack + count);
+        count += more;
+        if (more) continue;
+        if (!done[node] && !emit(r, node)) return false;
+        done[node] = true;
+        count--;
+    }
+    return true;
+}
+
+static void copy_outputs(qdq_rewriter *r) {
+    for (size_t i = 0; i < r->from->output_count; i++) {
+        const qdq_graph_output *out = &r->from->outputs[i];
+        copy_given(r, out->value.id);
+        qdq_output(r->to, out->name, qdq_rewrite_value(r, out->value.id));
+        if (out->original) qdq_graph_set_output_original(r->to, i, out->original);
+    }
+}
+
+bool qdq_rewrite_copy(qdq_rewriter *r) {
+    size_t count = r->from->node_count;
+    bool *live = qdq_mempool_array(r->mempool, count, sizeof *live);
+    bool *done = qdq_mempool_array(r->mempool, count, sizeof *done);
+    size_t *stack = new_stack(r);
+    if (!live || !done || !stack) return false;
+    for (uint32_t id = 1; id < r->from->value_count; id++)
+        if (r->from->values[id].kind == QDQ_VALUE_INPUT) copy_given(r, id);
+    mark_live(r, live, stack);
+    for (size_t i = 0; i < count; i++) {
+        stack[0] = i;
+        if (live[i] && !emit_stack(r, done, stack, 1)) return false;
+    }
+    copy_outputs(r);
+    return !r->mempool->failed && !r->to->mempool.failed;
+}

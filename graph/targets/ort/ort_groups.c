@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups that ONNX Runtime makes of Dequantize, an op and Quantize.
+#include "graph/targets/ort/ort_groups.h"
+
+#include "graph/copy.h"
+
+//---- Units ------------------------------------------------------------------
+
+bool ort_is_byte(const qdq_coder *c) {
+    return c->given && (c->dtype == QDQ_INT8 || c->dtype == QDQ_UINT8);
+}
+
+bool ort_is_per_tensor(const qdq_coder *c) {
+    return c->given && c->count == 1 && c->axis < 0 && !c->blocks;
+}
+
+void ort_unit_of(const qdq_rewriter *r, size_t node, ort_unit *unit) {
+    qdq_node_unit_of(r, node, &unit->qdq);
+    unit->clip = SIZE_MAX;
+    unit->blocked = false;
+    if (unit->qdq.y.given) return;
+    size_t clip = qdq_rewrite_only_reader(r, unit->qdq.node->outputs[0]);
+    if (!qdq_rewrite_is(r, clip, "ReLU") && !qdq_rewrite_is(r, clip, "Clamp")) return;
+    qdq_coder q = qdq_coder_behind(r, r->from->nodes[clip].outputs[0]);
+    unit->blocked = true;
+    if (!q.given || !ort_is_redundant(r, clip, &q)) return;
+    unit->blocked = false;
+    unit->clip = clip;
+    unit->qdq.y = q;
+}
+
+void ort_replace_unit(const qdq_rewriter *r, qdq_match *m, const ort_unit *unit) {
+    if (unit->clip != SIZE_MAX) qdq_match_replaces(r, m, unit->clip);
+    if (unit->qdq.y.given) qdq_match_replaces(r, m, unit->qdq.y.node);
+    if (unit->qdq.y.given) qdq_coder_reads(r, m, &unit->qdq.y);
+    qdq_match_makes(r, m, unit->qdq.y.given ? unit->qdq.y.codes : unit->qdq.node->outputs[0]);
+}
+
+void ort_read_input(const qdq_rewriter *r, qdq_match *m, const qdq_coder *x) {
+    qdq_match_reads(r, m, x->codes);
+    qdq_coder_reads(r, m, x);
+}
+
+bool ort_refuses(qdq_match *m, const char *why) {
+    m->why = why;
+    return false;
+}
+
+const char *ort_unit_name(const qdq_rewriter *r, const ort_unit *unit) {
+    return unit->qdq.y.given ? r->from->nodes[unit->qdq.y.node].name : unit->qdq.node->name;
+}
+
+//---- Ops that move or choose elements ---------------------------------------
+
+bool ort_match_moved(const qdq_rewriter *r, qdq_match *m) {
+    ort_unit u;
+    ort_unit_of(r, m->anchor, &u);
+    const qdq_coder *x = &u.qdq.x[0], *y = &u.qdq.y;
+    if (!x->given || !y->given || u.clip != SIZE_MAX || !qdq_node_takes(u.qdq.node, x->dtype))
+        return false;
+    if (!qdq_coders_equal(r, x, y))
+        return ort_refuses(m, "Dequantize and Quantize have different parameters, or one of them "
+                              "has no constant scale and zero point");
+    qdq_match_reads(r, m, x->codes);
+    for (size_t i = 1; i < u.qdq.node->input_count; i++)
+        qdq_match_reads(r, m, u.qdq.node->inputs[i].id);
+    ort_replace_unit(r, m, &u);
+    return true;
+}
+
+void ort_build_moved(qdq_rewriter *r, qdq_match *m) {
+    ort_unit u;
+    ort_unit_of(r, m->anchor, &u);
+    qdq_value inputs[QDQ_MAX_INPUTS] = {qdq_rewrite_value(r, u.qdq.x[0].codes)};
+    for (size_t i = 1; i < u.qdq.node->input_count; i++)
+        inputs[i] = qdq_rewrite_value(r, u.qdq.node->inputs[i].id);
+    m->made[0] = qdq_copy_node(r->to, u.qdq.node, ort_unit_name(r, &u), inputs);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the groups of ONNX Runtime have in common.
+#ifndef QDQ_GRAPH_TARGETS_ORT_ORT_GROUPS_H
+#define QDQ_GRAPH_TARGETS_ORT_ORT_GROUPS_H
+
+#include "graph/targets/ort/ort_rewrites.h"
+
+// A node unit, also with a Relu or Clamp before its Quantize that changes no code.
+typedef struct ort_unit {
+    qdq_node_unit qdq;
+    size_t clip;   // this Relu or Clamp; SIZE_MAX: none
+    bool blocked;  // another one is there, which keeps the node from any group
+} ort_unit;
+
+void ort_unit_of(const qdq_rewriter *r, size_t node, ort_unit *unit);
+// An int8 or uint8 coder; a coder with one scale.
+bool ort_is_byte(const qdq_coder *c);
+bool ort_is_per_tensor(const qdq_coder *c);
+// Notes what a group replaces and makes, with the parameters of its Quantize.
+void ort_replace_unit(const qdq_rewriter *r, qdq_match *m, const ort_unit *unit);
+// Notes that a group reads the codes and parameters of an input.
+void ort_read_input(const qdq_rewriter *r, qdq_match *m, const qdq_coder *x);
+// The name of the new node.
+const char *ort_unit_name(const qdq_rewriter *r, const ort_unit *unit);
+// Says why a group does not form; returns false.
+bool ort_refuses(qdq_match *m, const char *why);
+
+#endif

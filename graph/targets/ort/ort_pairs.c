@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patterns of ONNX Runtime that add, move, merge and remove quantizing nodes.
+#include <math.h>
+#include <string.h>
+
+#include "graph/copy.h"
+#include "graph/targets/ort/ort_rewrites.h"
+#include "runtime/numerics/dtype.h"
+
+static const qdq_dtype_info *info_of(const qdq_coder *c) { return qdq_dtype_get(c->dtype); }
+
+static bool is_byte(const qdq_coder *c) { return c->dtype == QDQ_INT8 || c->dtype == QDQ_UINT8; }
+
+// One constant scale and zero point.
+static bool is_scalar(const qdq_coder *c) {
+    return c->given && c->known && c->count == 1 && c->axis < 0 && !c->blocks;
+}
+
+// Whether one node or output of the graph reads a value. ONNX Runtime gives each reader of a
+// Dequantize one of its own, so that more readers are more readers of the codes as well.
+static bool is_read_once(const qdq_rewriter *r, uint32_t value) {
+    return qdq_rewrite_reader_count(r, value) + r->from->values[value].returned == 1;
+}
+
+//---- New coders -------------------------------------------------------------
+
+typedef struct new_coder {
+    const char *name;
+    qdq_value x, scale, zero_point;
+    qdq_dtype dtype;
+} new_coder;
+
+static qdq_value add_quantize(qdq_rewriter *r, const new_coder *c) {
+    return qdq_quantize(
+        r->to, c->x,
+        (qdq_quantize_attrs){
+            .name = c->name, .scale = c->scale, .zero_point = c->zero_point, .dtype = c->dtype});
+}
+
+static qdq_value add_dequantize(qdq_rewriter *r, const new_coder *c) {
+    return qdq_dequantize(
+        r->to, c->x,
+        (qdq_dequantize_attrs){
+            .name = c->name, .scale = c->scale, .zero_point = c->zero_point, .dtype = QDQ_FLOAT32});
+}
+
+static qdq_value add_zero_point(const qdq_rewriter *r, const char *stem, qdq_dtype dtype,
+                                int32_t zero) {
+    char code[8];
+    qdq_encode_int(dtype, &zero, code, 1);
+    return qdq_rewrite_constant(r, stem, "_zero_point", dtype, (qdq_shape){0}, code);
+}
+
+static const char *name_at(const qdq_rewriter *r, size_t node) { return r->from->nodes[node].name; }
+
+//---- Double pairs -----------------------------------------------------------
+
+// A double pair, from the first Quantize on. Every reader of the second one is a Dequantize.
+typedef struct double_pair {
+    qdq_coder q1, dq1, q2;
+    size_t dq2_count;
+} double_pair;
+
+static qdq_coder dq2_at(const qdq_rewriter *r, const double_pair *p, size_t i) {
+    return qdq_coder_of(r, qdq_rewrite_reader(r, p->q2.codes, i), "Dequantize");
+}
+
+static bool double_pair_at(const qdq_rewriter *r, size_t node, double_pair *p) {
+    *p = (double_pair){.q1 = qdq_coder_of(r, node, "Quantize")};
+    if (!is_scalar(&p->q1) || !is_byte(&p->q1)) return false;
+    p->dq1 = qdq_coder_of(r, qdq_rewrite_only_reader(r, p->q1.codes), "Dequantize");
+    if (!is_scalar(&p->dq1) || !qdq_coders_equal(r, &p->q1, &p->dq1)) return false;
+    p->q2 = qdq_coder_behind(r, p->dq1.reals);
+    if (!is_scalar(&p->q2) || p->q2.dtype != p->q1.dtype || r->from->values[p->q2.codes].returned)
+        return false;
+    p->dq2_count = qdq_rewrite_reader_count(r, p->q2.codes);
+    for (size_t i = 0; i < p->dq2_count; i++) {
+        qdq_coder dq2 = dq2_at(r, p, i);
+        if (!is_scalar(&dq2) || !qdq_coders_equal(r, &p->q2, &dq2)) return false;
+    }
+    return p->dq2_count > 0;
+}
+
+bool ort_match_double_pair(const qdq_rewriter *r, qdq_match *m) {
+    double_pair p;
+    if (!double_pair_at(r, m->anchor, &p)) return false;
+    qdq_match_replaces(r, m, p.dq1.node);
+    qdq_match_replaces(r, m, p.q2.node);
+    qdq_match_reads(r, m, p.q1.reals);
+    for (size_t i = 0; i < p.dq2_count; i++) {
+        qdq_coder dq2 = dq2_at(r, &p, i);
+        qdq_match_replaces(r, m, dq2.node);
+        qdq_match_makes(r, m, dq2.reals);
+    }
+    return true;
+}
+
+// The real numbers that codes stand for.
+typedef struct real_range {
+    float low, high;
+} real_range;
+
+static real_range range_of(const qdq_rewriter *r, const qdq_coder *c) {
+    float s = qdq_coder_scale(r, c, 0);
+    int64_t zero = qdq_coder_zero(r, c, 0);
+    return (real_range){(float)(info_of(c)->least - zero) * s,
+                        (float)(info_of(c)->greatest - zero) * s};
+}
+
+static float larger(float a, float b) { return a > b ? a : b; }
+static float smaller(float a, float b) { return a < b ? a : b; }
+
+// The parameters of the pair that takes the place of two.
+static void merge(const qdq_rewriter *r, const double_pair *p, float *scale, int32_t *zero) {
+    *scale = qdq_coder_scale(r, &p->q1, 0), *zero = qdq_coder_zero(r, &p->q1, 0);
+    if (qdq_coders_equal(r, &p->q1, &p->q2)) return;
+    real_range a = range_of(r, &p->q1), b = range_of(r, &p->q2);
+    float low = larger(a.low, b.low), high = smaller(a.high, b.high);
+    *scale = (high - low) / 255.0f;
+    *zero = (int32_t)roundf((float)info_of(&p->q1)->least - low / *scale);
+}
+
+void ort_build_double_pair(qdq_rewriter *r, qdq_match *m) {
+    double_pair p;
+    float scale;
+    int32_t zero;
+    if (!double_pair_at(r, m->anchor, &p)) return;
+    merge(r, &p, &scale, &zero);
+    const char *name = name_at(r, p.q2.node);
+    new_coder c = {.name = name, .x = qdq_rewrite_value(r, p.q1.reals), .dtype = p.q1.dtype};
+    c.scale = qdq_rewrite_constant(r, name, "_scale", QDQ_FLOAT32, (qdq_shape){0}, &scale);
+    c.zero_point = add_zero_point(r, name, c.dtype, zero);
+    c.x = add_quantize(r, &c);
+    for (size_t i = 0; i < p.dq2_count; i++) {
+        c.name = name_at(r, dq2_at(r, &p, i).node);
+        m->made[i] = add_dequantize(r, &c);
+    }
+}
+
+//---- Moving pairs past nodes that only move elements -------------------------
+
+// Dequantize, move: the codes are moved, and the Dequantize comes later.
+bool ort_match_dequantize_later(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder x = qdq_coder_before(r, node->inputs[0].id);
+    if (!is_scalar(&x) || !x.zero_given || !is_byte(&x) || !qdq_node_takes(node, x.dtype) ||
+        !is_read_once(r, x.reals) || r->from->values[node->outputs[0]].returned ||
+        qdq_coder_behind(r, node->outputs[0]).given)
+        return false;
+    qdq_match_reads(r, m, x.codes);
+    qdq_coder_reads(r, m, &x);
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+static qdq_value move(qdq_rewriter *r, const qdq_node *node, const char *name, qdq_value x) {
+    qdq_value inputs[QDQ_MAX_INPUTS] = {x};
+    for (size_t i = 1; i < node->input_count; i++)
+        inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
+    return qdq_copy_node(r->to, node, name, inputs);
+}
+
+void ort_build_dequantize_later(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder x = qdq_coder_before(r, node->inputs[0].id);
+    const char *codes = qdq_rewrite_name(r, node->name, "_codes");
+    new_coder c = {.name = node->name, .dtype = x.dtype};
+    c.x = move(r, node, codes, qdq_rewrite_value(r, x.codes));
+    c.scale = qdq_coder_scale_value(r, &x), c.zero_point = qdq_coder_zero_value(r, &x);
+    m->made[0] = add_dequantize(r, &c);
+}
+
+// Move, Quantize: quantized first, then the codes are moved.
+bool ort_match_quantize_earlier(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder y = qdq_coder_behind(r, node->outputs[0]);
+    if (!is_scalar(&y) || !y.zero_given || !is_byte(&y) || !qdq_node_takes(node, y.dtype) ||
+        qdq_rewrite_maker(r, node->inputs[0].id) == SIZE_MAX ||
+        qdq_coder_before(r, node->inputs[0].id).given)
+        return false;
+    qdq_match_replaces(r, m, y.node);
+    qdq_match_reads(r, m, node->inputs[0].id);
+    qdq_coder_reads(r, m, &y);
+    qdq_match_makes(r, m, y.codes);
+    return true;
+}
+
+void ort_build_quantize_earlier(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder y = qdq_coder_behind(r, node->outputs[0]);
+    new_coder c = {.name = qdq_rewrite_name(r, node->name, "_quantized"), .dtype = y.dtype};
+    c.x = qdq_rewrite_value(r, node->inputs[0].id);
+    c.scale = qdq_coder_scale_value(r, &y), c.zero_point = qdq_coder_zero_value(r, &y);
+    m->made[0] = move(r, node, name_at(r, y.node), add_quantize(r, &c));
+}
+
+//---- Relu and Clamp before Quantize -----------------------------------------
+
+static bool relu_is_redundant(const qdq_rewriter *r, const qdq_coder *q) {
+    return qdq_coder_zero(r, q, 0) == info_of(q)->least;
+}
+
+static bool clamp_is_redundant(const qdq_rewriter *r, const qdq_clamp_attrs *a,
+                               const qdq_coder *q) {
+    const float tolerance = 0x1p-23f;
+    real_range range = range_of(r, q);
+    return (float)a->min.value - range.low <= tolerance &&
+           range.high - (float)a->max.value <= tolerance;
+}
+
+// A group also skips a Clamp whose bounds have the codes of the range's ends.
+static bool clamp_has_end_codes(const qdq_rewriter *r, const qdq_clamp_attrs *a,
+                                const qdq_coder *q) {
+    float s = qdq_coder_scale(r, q, 0), zero = (float)qdq_coder_zero(r, q, 0);
+    return rintf((float)a->min.value / s) + zero <= (float)info_of(q)->least &&
+           rintf((float)a->max.value / s) + zero >= (float)info_of(q)->greatest;
+}
+
+bool ort_is_redundant(const qdq_rewriter *r, size_t node, const qdq_coder *q) {
+    if (!is_scalar(q) || !is_byte(q)) return false;
+    const void *attrs = r->from->nodes[node].attrs;
+    if (qdq_rewrite_is(r, node, "ReLU")) return relu_is_redundant(r, q);
+    return qdq_rewrite_is(r, node, "Clamp") &&
+           (clamp_is_redundant(r, attrs, q) || clamp_has_end_codes(r, attrs, q));
+}
+
+bool ort_match_redundant(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder q = qdq_coder_behind(r, node->outputs[0]);
+    if (!is_scalar(&q) || !is_byte(&q)) return false;
+    if (qdq_rewrite_is(r, m->anchor, "ReLU") ? !relu_is_redundant(r, &q)
+                                             : !clamp_is_redundant(r, node->attrs, &q))
+        return false;
+    qdq_match_reads(r, m, node->inputs[0].id);
+    qdq_match_makes(r, m, node->outputs[0]);
+    return true;
+}
+
+void ort_build_redundant(qdq_rewriter *r, qdq_match *m) {
+    m->made[0] = qdq_rewrite_value(r, m->reads.items[0]);
+}
+
+//---- int8 activations as uint8 ----------------------------------------------
+
+bool ort_match_s8_to_u8(const qdq_rewriter *r, qdq_match *m) {
+    qdq_coder q = qdq_coder_of(r, m->anchor, "Quantize");
+    if (!is_scalar(&q) || q.dtype != QDQ_INT8 || !q.zero_given) return false;
+    qdq_coder dq = qdq_coder_of(r, qdq_rewrite_only_reader(r, q.codes), "Dequantize");
+    if (!is_scalar(&dq) || !dq.zero_given || !is_read_once(r, dq.reals) ||
+        qdq_coder_zero(r, &q, 0) != qdq_coder_zero(r, &dq, 0))
+        return false;
+    qdq_match_replaces(r, m, dq.node);
+    qdq_match_reads(r, m, q.reals);
+    qdq_match_reads(r, m, r->from->nodes[q.node].inputs[1].id);
+    qdq_match_reads(r, m, r->from->nodes[dq.node].inputs[1].id);
+    qdq_match_makes(r, m, dq.reals);
+    return true;
+}
+
+void ort_build_s8_to_u8(qdq_rewriter *r, qdq_match *m) {
+    qdq_coder q = qdq_coder_of(r, m->anchor, "Quantize");
+    qdq_coder dq = qdq_coder_of(r, m->nodes.items[1], "Dequantize");
+    const char *name = name_at(r, q.node);
+    new_coder c = {.name = qdq_rewrite_name(r, name, "_uint8"),
+                   .x = qdq_rewrite_value(r, q.reals),
+                   .scale = qdq_coder_scale_value(r, &q),
+                   .dtype = QDQ_UINT8};
+    c.zero_point = add_zero_point(r, c.name, QDQ_UINT8, qdq_coder_zero(r, &q, 0) + 128);
+    c.x = add_quantize(r, &c);
+    c.name = name_at(r, dq.node);
+    c.scale = qdq_coder_scale_value(r, &dq);
+    m->made[0] = add_dequantize(r, &c);
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions and products of codes.
+#include <math.h>
+
+#include "graph/targets/ort/ort_groups.h"
+
+enum { A, B, BIAS };  // ports of MatMul and Convolution
+
+//---- Conditions -------------------------------------------------------------
+
+// The dtypes of operands for which there are kernels.
+static const char *dtypes_differ(const qdq_rewriter *r, const ort_unit *u, bool gemm) {
+    const qdq_coder *a = &u->qdq.x[A], *b = &u->qdq.x[B], *y = &u->qdq.y;
+    bool arm = ort_is_arm(r->version) || r->version->options[ORT_QDQ_IS_INT8_ALLOWED];
+    if (!ort_is_byte(a) || !ort_is_byte(b)) return "an operand has codes of other than 8 bits";
+    if (y->given && y->dtype != a->dtype) return "the result has codes of another dtype";
+    if (a->dtype == QDQ_UINT8) return NULL;
+    if (b->dtype == QDQ_INT8 && (arm || gemm)) return NULL;
+    return "int8 activations have no kernel on this CPU";
+}
+
+static const char *operands_missing(const ort_unit *u) {
+    if (u->blocked) return "a Relu or Clamp that changes codes stands before Quantize";
+    if (!u->qdq.x[A].given) return "the first operand does not come from Dequantize";
+    if (!u->qdq.x[B].given) return "the weights do not come from Dequantize";
+    return NULL;
+}
+
+// The scale of a bias is that of the sum, about.
+static bool bias_scale_fits(const qdq_rewriter *r, const ort_unit *u) {
+    const qdq_coder *x = &u->qdq.x[A], *w = &u->qdq.x[B], *b = &u->qdq.x[BIAS];
+    if (!x->known || !w->known || !b->known) return false;
+    for (size_t i = 0; i < b->count || i < w->count; i++) {
+        float wanted = qdq_coder_scale(r, x, 0) * qdq_coder_scale(r, w, w->count == 1 ? 0 : i);
+        float given = qdq_coder_scale(r, b, b->count == 1 ? 0 : i);
+        if (!(fabsf(given - wanted) <= 1e-6f + 1e-2f * fabsf(wanted))) return false;
+        if (qdq_coder_zero(r, b, b->count == 1 ? 0 : i) != 0) return false;
+    }
+    return true;
+}
+
+static bool has_input(const qdq_node *node, size_t port) {
+    return port < node->input_count && node->inputs[port].id;
+}
+
+static const char *bias_differs(const qdq_rewriter *r, const ort_unit *u, bool checks_scale) {
+    if (!has_input(u->qdq.node, BIAS)) return NULL;
+    const qdq_coder *b = &u->qdq.x[BIAS];
+    if (!b->given || b->dtype != QDQ_INT32) return "the bias is not int32 behind Dequantize";
+    if (checks_scale && !bias_scale_fits(r, u))
+        return "the bias has another scale than the product of the operands' scales, or a zero "
+               "point";
+    return NULL;
+}
+
+static void read_all(const qdq_rewriter *r, qdq_match *m, const ort_unit *u) {
+    ort_read_input(r, m, &u->qdq.x[A]);
+    ort_read_input(r, m, &u->qdq.x[B]);
+    if (has_input(u->qdq.node, BIAS)) qdq_match_reads(r, m, u->qdq.x[BIAS].codes);
+    ort_replace_unit(r, m, u);
+}
+
+//---- Convolution ------------------------------------------------------------
+
+bool ort_match_conv(const qdq_rewriter *r, qdq_match *m) {
+    ort_unit u;
+    ort_unit_of(r, m->anchor, &u);
+    const qdq_convolution_attrs *a = u.qdq.node->attrs;
+    if (!u.qdq.x[A].given && !u.qdq.x[B].given) return false;
+    const char *why = operands_missing(&u);
+    if (!why && !u.qdq.y.given) why = "the result does not go to one Quantize alone";
+    if (!why && (a->data_format != QDQ_NCX || a->weights_format != QDQ_OIX))
+        why = "ONNX has channels in dim 1, and weights [O, I, spatial...]";
+    if (!why) why = dtypes_differ(r, &u, false);
+    if (!why && !(ort_is_per_tensor(&u.qdq.x[A]) && ort_is_per_tensor(&u.qdq.y)))
+        why = "the activations have more than one scale";
+    if (!why) why = bias_differs(r, &u, true);
+    if (why) return ort_refuses(m, why);
+    read_all(r, m, &u);
+    return true;
+}
+
+void ort_build_conv(qdq_rewriter *r, qdq_match *m) {
+    ort_unit u;
+    ort_unit_of(r, m->anchor, &u);
+    const qdq_convolution_attrs *a = u.qdq.node->attrs;
+    const qdq_coder *x = &u.qdq.x[A], *w = &u.qdq.x[B], *y = &u.qdq.y;
+    m->made[0] = qdq_qlinear_conv(
+        r->to, (qdq_qlinear_conv_attrs){.name = ort_unit_name(r, &u),
+                                        .x = qdq_rewrite_value(r, x->codes),
+                                        .x_scale = qdq_coder_scale_value(r, x),
+                                        .x_zero_point = qdq_coder_zero_value(r, x),
+                                        .w = qdq_rewrite_value(r, w->codes),
+                                        .w_scale = qdq_coder_scale_value(r, w),
+                                        .w_zero_point = qdq_coder_zero_value(r, w),
+                                        .y_scale = qdq_coder_scale_value(r, y),
+                                        .y_zero_point = qdq_coder_zero_value(r, y),
+                                        .bias = has_input(u.qdq.node, BIAS)
+                                                    ? qdq_rewrite_value(r, u.qdq.x[BIAS].codes)
+                                                    : (qdq_value){0},
+                                        .strides = a->strides,
+                                        .dilations = a->dilations,
+                                        .pads_begin = a->pads_begin,
+                                        .pads_end = a->pads_end,
+                                        .auto_pad = a->auto_pad,
+                                        .groups = a->groups});
+}
+
+//---- MatMul and Gemm --------------------------------------------------------
+
+// What a product becomes.
+enum { QLINEAR_MATMUL, TO_FLOAT, QGEMM };
+static const char *const form_names[] = {"QLinearMatMul", "MatMulIntegerToFloat", "QGemm"};
+
+// ONNX's Gemm: a MatMul with a bias or transposed operands.
+static bool is_gemm(const qdq_node *node) {
+    const qdq_matmul_attrs *a = node->attrs;
+    return has_input(node, BIAS) || a->transpose_a == QDQ_TRUE || a->transpose_b == QDQ_TRUE;
+}
+
+static int form_of(const ort_unit *u) {
+    if (is_gemm(u->qdq.node)) return QGEMM;
+    return u->qdq.y.given ? QLINEAR_MATMUL : TO_FLOAT;
+}
+
+// Why a product of codes does not form.
+static const char *product_differs(const qdq_rewriter *r, const ort_unit *u) {
+    bool gemm = is_gemm(u->qdq.node);
+    const char *why = operands_missing(u);
+    if (!why) why = dtypes_differ(r, u, gemm);
+    if (!why && gemm) why = bias_differs(r, u, false);
+    if (!why && !ort_is_per_tensor(&u->qdq.x[A])) why = "the activations have more than one scale";
+    return why;
+}
+
+bool ort_match_matmul(const qdq_rewriter *r, qdq_match *m) {
+    ort_unit u;
+    ort_unit_of(r, m->anchor, &u);
+    if (!u.qdq.x[A].given && !u.qdq.x[B].given) return false;
+    const char *why = product_differs(r, &u);
+    m->form = form_of(&u);
+    m->name = form_names[m->form];
+    if (why) return ort_refuses(m, why);
+    if (m->form != QLINEAR_MATMUL) return false;
+    if (m->form == QGEMM && has_input(u.qdq.node, BIAS) && !bias_scale_fits(r, &u))
+        m->found = "has a bias whose scale is not the product of the operands' scales, or that has "
+                   "a zero point; ONNX Runtime uses its codes as they are";
+    read_all(r, m, &u);
+    return true;
+}
+
+static qdq_value add_qlinear_matmul(qdq_rewriter *r, const ort_unit *u) {
+    const qdq_coder *a = &u->qdq.x[A], *b = &u->qdq.x[B], *y = &u->qdq.y;
+    return qdq_qlinear_matmul(
+        r->to, (qdq_qlinear_matmul_attrs){.name = ort_unit_name(r, u),
+                                          .a = qdq_rewrite_value(r, a->codes),
+                                          .a_scale = qdq_coder_scale_value(r, a),
+                                          .a_zero_point = qdq_coder_zero_value(r, a),
+                                          .b = qdq_rewrite_value(r, b->codes),
+                                          .b_scale = qdq_coder_scale_value(r, b),
+                                          .b_zero_point = qdq_coder_zero_value(r, b),
+                                          .y_scale = qdq_coder_scale_value(r, y),
+                                          .y_zero_point = qdq_coder_zero_value(r, y)});
+}
+
+void ort_build_matmul(qdq_rewriter *r, qdq_match *m) {
+    ort_unit u;
+    ort_unit_of(r, m->anchor, &u);
+    m->made[0] = add_qlinear_matmul(r, &u);
+}

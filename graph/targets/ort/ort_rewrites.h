@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ONNX Runtime's optimizer does to a graph: patterns for graph/rewrite/, and the options of
+// target ort that they depend on.
+#ifndef QDQ_GRAPH_TARGETS_ORT_ORT_REWRITES_H
+#define QDQ_GRAPH_TARGETS_ORT_ORT_REWRITES_H
+
+#include "graph/rewrite/node_unit.h"
+
+// Options of the target, in the order of its table.
+enum {
+    ORT_LEVEL,
+    ORT_X64_QUANT_PRECISION,
+    ORT_QDQ_IS_INT8_ALLOWED,
+    ORT_DISABLE_QUANT_QDQ,
+    ORT_DISABLE_DOUBLE_QDQ_REMOVER,
+    ORT_OPTION_COUNT
+};
+enum { ORT_ALL, ORT_EXTENDED, ORT_BASIC, ORT_DISABLED };  // words of ORT_LEVEL
+
+// Variants of a release: instruction sets that ONNX Runtime has kernels for.
+typedef enum ort_variant {
+    ORT_VNNI,
+    ORT_AVX2,
+    ORT_AVX512,
+    ORT_NEON,
+    ORT_DOT,
+    ORT_I8MM
+} ort_variant;
+
+static inline bool ort_is_arm(const qdq_target_version *version) {
+    return version->variant >= ORT_NEON;
+}
+
+extern const qdq_pattern qdq_ort_patterns[];
+
+// Whether a Relu or Clamp changes no code of the Quantize behind it.
+bool ort_is_redundant(const qdq_rewriter *r, size_t node, const qdq_coder *q);
+
+//---- Pairs (ort_pairs.c) ----------------------------------------------------
+
+bool ort_match_double_pair(const qdq_rewriter *r, qdq_match *m);
+void ort_build_double_pair(qdq_rewriter *r, qdq_match *m);
+bool ort_match_dequantize_later(const qdq_rewriter *r, qdq_match *m);
+void ort_build_dequantize_later(qdq_rewriter *r, qdq_match *m);
+bool ort_match_quantize_earlier(const qdq_rewriter *r, qdq_match *m);
+void ort_build_quantize_earlier(qdq_rewriter *r, qdq_match *m);
+bool ort_match_redundant(const qdq_rewriter *r, qdq_match *m);
+void ort_build_redundant(qdq_rewriter *r, qdq_match *m);
+bool ort_match_s8_to_u8(const qdq_rewriter *r, qdq_match *m);
+void ort_build_s8_to_u8(qdq_rewriter *r, qdq_match *m);
+
+//---- Weights (ort_weights.c) ------------------------------------------------
+
+bool ort_match_matmul_add(const qdq_rewriter *r, qdq_match *m);
+void ort_build_matmul_add(qdq_rewriter *r, qdq_match *m);
+bool ort_match_float_weight(const qdq_rewriter *r, qdq_match *m);
+void ort_build_float_weight(qdq_rewriter *r, qdq_match *m);
+
+//---- Groups (ort_groups.c, ort_products.c) ----------------------------------
+
+bool ort_match_conv(const qdq_rewriter *r, qdq_match *m);
+void ort_build_conv(qdq_rewriter *r, qdq_match *m);
+bool ort_match_matmul(const qdq_rewriter *r, qdq_match *m);
+void ort_build_matmul(qdq_rewriter *r, qdq_match *m);
+bool ort_match_moved(const qdq_rewriter *r, qdq_match *m);
+void ort_build_moved(qdq_rewriter *r, qdq_match *m);
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Patterns of ONNX Runtime about float weights and biases: a product and an addition become one
+// node, and float weights and biases between quantized activations become codes.
+#include <math.h>
+#include <string.h>
+
+#include "graph/copy.h"
+#include "graph/targets/ort/ort_groups.h"
+#include "runtime/numerics/quantize_one.h"
+
+enum { A, B, BIAS };  // ports of MatMul and Convolution
+
+//---- MatMul, Add ------------------------------------------------------------
+
+static const qdq_graph_value *value_at(const qdq_rewriter *r, uint32_t id) {
+    return &r->from->values[id];
+}
+
+static bool is_constant(const qdq_rewriter *r, uint32_t id) {
+    return value_at(r, id)->kind == QDQ_VALUE_CONSTANT;
+}
+
+// Input `i` of an Add as a bias of the product that makes the other input.
+static bool adds_bias(const qdq_rewriter *r, const qdq_node *add, size_t i, size_t *product) {
+    uint32_t bias = add->inputs[i].id, y = add->inputs[1 - i].id;
+    size_t maker = qdq_rewrite_maker(r, y);
+    if (!is_constant(r, bias) || !qdq_rewrite_is(r, maker, "MatMul") ||
+        qdq_rewrite_only_reader(r, y) == SIZE_MAX)
+        return false;
+    const qdq_node *node = &r->from->nodes[maker];
+    const qdq_shape *a = &value_at(r, node->inputs[A].id)->type.shape,
+                    *b = &value_at(r, node->inputs[B].id)->type.shape,
+                    *c = &value_at(r, bias)->type.shape;
+    *product = maker;
+    return !node->inputs[BIAS].id && a->rank >= 2 && b->rank == 2 && c->rank == 1 &&
+           c->dims[0] == b->dims[1] && value_at(r, y)->type.dtype == QDQ_FLOAT32;
+}
+
+bool ort_match_matmul_add(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *add = &r->from->nodes[m->anchor];
+    size_t product, bias = 1;
+    if (!adds_bias(r, add, bias, &product) && !adds_bias(r, add, bias = 0, &product)) return false;
+    const qdq_node *node = &r->from->nodes[product];
+    qdq_match_replaces(r, m, product);
+    qdq_match_reads(r, m, node->inputs[A].id);
+    qdq_match_reads(r, m, node->inputs[B].id);
+    qdq_match_reads(r, m, add->inputs[bias].id);
+    qdq_match_makes(r, m, add->outputs[0]);
+    return true;
+}
+
+void ort_build_matmul_add(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *product = &r->from->nodes[m->nodes.items[1]];
+    qdq_value inputs[QDQ_MAX_INPUTS] = {{0}};
+    for (size_t i = 0; i <= BIAS; i++) inputs[i] = qdq_rewrite_value(r, m->reads.items[i]);
+    m->made[0] = qdq_copy_node(r->to, product, r->from->nodes[m->anchor].name, inputs);
+}
+
+//---- Float weights and biases -----------------------------------------------
+
+static qdq_range byte_range(qdq_dtype dtype) {
+    qdq_numerics plain = {0};
+    return qdq_range_of(dtype, NULL, NULL, &plain);
+}
+
+// Scale and zero point of int8 for all numbers.
+static void choose(const float *w, size_t count, float *scale, int32_t *zero) {
+    float low = 0, high = 0;
+    for (size_t i = 0; i < count; i++) {
+        low = w[i] < low ? w[i] : low;
+        high = w[i] > high ? w[i] : high;
+    }
+    *scale = low == high ? 1.0f : (high - low) / 255.0f;
+    float at = -128.0f - low / *scale;
+    at = at < -128.0f ? -128.0f : at > 127.0f ? 127.0f : at;
+    *zero = (int32_t)rintf(at);
+}
+
+// Whether the only way of a node's result is to a Quantize, also through Relu and Clamp.
+static bool leads_to_quantize(const qdq_rewriter *r, size_t node) {
+    for (;;) {
+        size_t next = qdq_rewrite_only_reader(r, r->from->nodes[node].outputs[0]);
+        if (qdq_coder_of(r, next, "Quantize").given) return true;
+        if (!qdq_rewrite_is(r, next, "ReLU") && !qdq_rewrite_is(r, next, "Clamp")) return false;
+        node = next;
+    }
+}
+
+static bool is_float_constant(const qdq_rewriter *r, const qdq_node *node, size_t port) {
+    if (port >= node->input_count || !node->inputs[port].id) return false;
+    const qdq_graph_value *v = value_at(r, node->inputs[port].id);
+    return v->kind == QDQ_VALUE_CONSTANT && v->type.dtype == QDQ_FLOAT32;
+}
+
+static bool has_known_scales(const qdq_coder *c) { return c->given && c->known && !c->blocks; }
+
+bool ort_match_float_weight(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder x = qdq_coder_before(r, node->inputs[A].id),
+              w = qdq_coder_before(r, node->inputs[B].id);
+    bool weight = is_float_constant(r, node, B), bias = is_float_constant(r, node, BIAS);
+    if (!has_known_scales(&x) || x.count != 1 || (!weight && !bias) ||
+        (!weight && !has_known_scales(&w)) || !leads_to_quantize(r, m->anchor))
+        return false;
+    for (size_t i = 0; i < node->input_count; i++) qdq_match_reads(r, m, node->inputs[i].id);
+    qdq_match_makes(r, m, node->outputs[0]);
+    m->found = weight ? "has a float weight, which is quantized to int8 with one scale"
+                      : "has a float bias, which is quantized to int32";
+    return true;
+}
+
+typedef struct weight_scales {
+    const float *scales;
+    size_t count;
+} weight_scales;
+
+static qdq_value dequantized(qdq_rewriter *r, const char *stem, const char *ending, qdq_value codes,
+                             qdq_dequantize_attrs attrs) {
+    attrs.name = qdq_rewrite_name(r, stem, ending);
+    attrs.dtype = QDQ_FLOAT32;
+    return qdq_dequantize(r->to, codes, attrs);
+}
+
+static qdq_value quantized_weight(qdq_rewriter *r, const qdq_node *node, float *scale) {
+    uint32_t id = node->inputs[B].id;
+    const qdq_shape shape = value_at(r, id)->type.shape;
+    size_t count = qdq_shape_count(shape);
+    const float *w = qdq_rewrite_data(r, id);
+    int8_t *codes = qdq_mempool_array(r->mempool, count, 1);
+    qdq_range range = byte_range(QDQ_INT8);
+    qdq_numerics plain = {0};
+    int32_t zero;
+    if (!w || !codes) return (qdq_value){0};
+    choose(w, count, scale, &zero);
+    for (size_t i = 0; i < count; i++)
+        codes[i] = (int8_t)qdq_quantize_one(&plain, w[i], *scale, zero, &range);
+    int8_t code = (int8_t)zero;
+    qdq_dequantize_attrs attrs = {.scale = qdq_rewrite_constant(r, node->name, "_weight_scale",
+                                                                QDQ_FLOAT32, (qdq_shape){0}, scale),
+                                  .zero_point =
+                                      qdq_rewrite_constant(r, node->name, "_weight_zero_point",
+                                                           QDQ_INT8, (qdq_shape){0}, &code)};
+    return dequantized(r, node->name, "_weight",
+                       qdq_rewrite_constant(r, node->name, "_weight_codes", QDQ_INT8, shape, codes),
+                       attrs);
+}
+
+static int32_t saturated(float v) {
+    v = rintf(v);
+    if (v >= 0x1p31f) return INT32_MAX;
+    return v <= -0x1p31f ? INT32_MIN : (int32_t)v;
+}
+
+static qdq_value quantized_bias(qdq_rewriter *r, const qdq_node *node, float x_scale,
+                                const weight_scales *w) {
+    const qdq_type *type = &value_at(r, node->inputs[BIAS].id)->type;
+    size_t count = qdq_shape_count(type->shape);
+    const float *bias = qdq_rewrite_data(r, node->inputs[BIAS].id);
+    int32_t *codes = qdq_mempool_array(r->mempool, count, sizeof *codes);
+    float *scales = qdq_mempool_array(r->mempool, w->count, sizeof *scales);
+    if (!bias || !codes || !scales || (w->count != 1 && w->count != count)) return (qdq_value){0};
+    for (size_t i = 0; i < w->count; i++) scales[i] = x_scale * w->scales[i];
+    for (size_t i = 0; i < count; i++)
+        codes[i] = saturated(bias[i] / scales[w->count == 1 ? 0 : i]);
+    bool one = w->count == 1;
+    qdq_shape of_scales = one ? (qdq_shape){0} : (qdq_shape){1, {(int64_t)w->count}};
+    qdq_dequantize_attrs attrs = {.qtype = one ? QDQ_PER_TENSOR : QDQ_PER_CHANNEL,
+                                  .axis = one ? (qdq_int){0} : QDQ_INT(type->shape.rank - 1),
+                                  .scale = qdq_rewrite_constant(r, node->name, "_bias_scale",
+                                                                QDQ_FLOAT32, of_scales, scales)};
+    return dequantized(
+        r, node->name, "_bias",
+        qdq_rewrite_constant(r, node->name, "_bias_codes", QDQ_INT32, type->shape, codes), attrs);
+}
+
+// The scales of the weights as they are.
+static bool scales_of(const qdq_rewriter *r, const qdq_coder *w, weight_scales *out) {
+    float *scales = qdq_mempool_array(r->mempool, w->count, sizeof *scales);
+    if (!scales) return false;
+    for (size_t i = 0; i < w->count; i++) scales[i] = qdq_coder_scale(r, w, i);
+    *out = (weight_scales){scales, w->count};
+    return true;
+}
+
+void ort_build_float_weight(qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    qdq_coder x = qdq_coder_before(r, node->inputs[A].id),
+              w = qdq_coder_before(r, node->inputs[B].id);
+    qdq_value inputs[QDQ_MAX_INPUTS];
+    float own;
+    weight_scales scales = {&own, 1};
+    for (size_t i = 0; i < node->input_count; i++)
+        inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);
+    if (is_float_constant(r, node, B))
+        inputs[B] = quantized_weight(r, node, &own);
+    else if (!scales_of(r, &w, &scales))
+        return;
+    if (is_float_constant(r, node, BIAS))
+        inputs[BIAS] = quantized_bias(r, node, qdq_coder_scale(r, &x, 0), &scales);
+    m->made[0] = qdq_copy_node(r->to, node, NULL, inputs);
+}
