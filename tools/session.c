@@ -2,8 +2,30 @@
 // Loads, compiles and runs a graph for run, bench and compare.
 #include "tools/session.h"
 
+#include <stdlib.h>
+
 #include "tools/common.h"
 #include "tools/io/inputs.h"
+
+// OpenMP binds the thread of main() to a processor when one of these variables is set, and threads
+// that it starts would stay there too.
+static bool openmp_binds_threads(void) {
+    const char *names[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i])) return true;
+    return false;
+}
+
+static int start_threads(session *s, int count) {
+    qdq_error err = {0};
+    if (openmp_binds_threads()) {
+        s->exec_options.parallel = qdq_parallel_openmp(count);
+        return EXIT_OK;
+    }
+    s->threads = qdq_threads_create(count, NULL, &err);
+    s->exec_options.parallel = qdq_parallel_threads(s->threads);
+    return s->threads ? EXIT_OK : report_error(&err);
+}
 
 int session_start(session *s, const options *opt) {
     int code;
@@ -15,7 +37,8 @@ int session_start(session *s, const options *opt) {
     if (!s->graph) return code;
     s->plan = compile_graph(s->graph, opt, &code);
     if (!s->plan) return code;
-    s->exec_options.parallel = qdq_parallel_openmp(threads > 1024 ? 1024 : (int)threads);
+    code = start_threads(s, threads > 1024 ? 1024 : (int)threads);
+    if (code != EXIT_OK) return code;
     s->exec = qdq_exec_create(s->plan, &s->exec_options, &err);
     return s->exec ? EXIT_OK : report_error(&err);
 }
@@ -56,6 +79,7 @@ void session_run(const session *s, const options *opt) {
 
 void session_close(session *s) {
     qdq_exec_destroy(s->exec);
+    qdq_threads_destroy(s->threads);
     qdq_plan_destroy(s->plan);
     qdq_graph_destroy(s->graph);
 }

@@ -10,6 +10,7 @@ typedef struct session {
     qdq_graph *graph;
     qdq_plan *plan;
     qdq_exec *exec;
+    qdq_threads *threads;  // NULL: OpenMP's, or those of another session
     qdq_exec_options exec_options;
 } session;
 

@@ -124,6 +124,13 @@ CASE(qdq_parallel_openmp) {
     (void)qdq_parallel_openmp(INT_MIN);
 }
 
+CASE(qdq_threads_create) {
+    qdq_threads_destroy(qdq_threads_create(-1, NULL, NULL));
+    qdq_threads_destroy(qdq_threads_create(INT_MIN, NULL, NULL));
+}
+CASE(qdq_threads_destroy) { qdq_threads_destroy(NULL); }
+CASE(qdq_parallel_threads) { EXPECT(!qdq_parallel_threads(NULL).run); }
+
 //---- Tables -----------------------------------------------------------------
 
 CASE(qdq_isa_get) { EXPECT(!qdq_isa_get(SIZE_MAX).name); }
@@ -252,6 +259,9 @@ const misuse_case misuse_base[] = {ROW(qdq_version),
                                    ROW(qdq_tilize_parallel),
                                    ROW(qdq_untilize_parallel),
                                    ROW(qdq_parallel_openmp),
+                                   ROW(qdq_threads_create),
+                                   ROW(qdq_threads_destroy),
+                                   ROW(qdq_parallel_threads),
                                    ROW(qdq_isa_get),
                                    ROW(qdq_op_count),
                                    ROW(qdq_op_get),

@@ -25,7 +25,7 @@ ONLY_IN = {
     "pb_decode.h": {"graph/read/onnx/file/onnx_fields.h"},
     "pb_encode.h": {"graph/write/onnx/file/onnx_encode.c"},
     "onnx_fields.pb.h": {"graph/read/onnx/file/onnx_decode.c", "graph/write/onnx/file/onnx_encode.c"},
-    "omp.h": {"runtime/base/parallel.c"},
+    "omp.h": {"runtime/base/threads/parallel.c"},
 }
 INTRINSICS = re.compile(r"^(\w*mmintrin|immintrin|x86intrin|arm_neon|arm_sve)\.h$")
 FLOAT_FORMAT = re.compile(r"%[-+#0]*[\d*]*(\.[\d*]+)?[aefgAEFG]")

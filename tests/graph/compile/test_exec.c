@@ -69,12 +69,17 @@ static void fused_materialized_and_threaded_runs_give_the_same_bits(void **state
         run_network(g, &materialize, &poisoned, x, count, &other);
         assert_memory_equal(&fused, &other, sizeof fused);
         for (int threads = 2; threads <= 5; threads++) {
-            qdq_exec_options parallel = {.parallel = qdq_parallel_openmp(threads)};
-            parallel.parallel.least = 0;
-            run_network(g, NULL, &parallel, x, count, &other);
-            assert_memory_equal(&fused, &other, sizeof fused);
-            run_network(g, &materialize, &parallel, x, count, &other);
-            assert_memory_equal(&fused, &other, sizeof fused);
+            qdq_threads *pool = qdq_threads_create(threads, NULL, NULL);
+            qdq_parallel hooks[] = {qdq_parallel_openmp(threads), qdq_parallel_threads(pool)};
+            for (size_t k = 0; k < UNIT_COUNT(hooks); k++) {
+                qdq_exec_options parallel = {.parallel = hooks[k]};
+                parallel.parallel.least = 0;
+                run_network(g, NULL, &parallel, x, count, &other);
+                assert_memory_equal(&fused, &other, sizeof fused);
+                run_network(g, &materialize, &parallel, x, count, &other);
+                assert_memory_equal(&fused, &other, sizeof fused);
+            }
+            qdq_threads_destroy(pool);
         }
         qdq_graph_destroy(g);
     }

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads from OpenMP: a qdq_parallel that splits work into one range for each thread.
+// Threads from OpenMP: a qdq_parallel whose threads share the work by chunks.
 #include "include/qdq/parallel.h"
+
+#include "runtime/base/threads/thread_pool.h"
 
 #ifdef _OPENMP
 #include <omp.h>
+
+#include "runtime/base/threads/work_shares.h"
+
+int qdq_default_threads(void) { return omp_get_max_threads(); }
 
 // The pointer `self` is the thread count itself, because the hook has no memory of its own.
 static int threads_of(void *self, size_t count) {
@@ -14,22 +20,29 @@ static int threads_of(void *self, size_t count) {
 
 static void run(void *self, size_t count, void (*task)(void *context, size_t begin, size_t end),
                 void *context) {
-    size_t threads = (size_t)threads_of(self, count);
+    int threads = threads_of(self, count);
+    qdq_work_shares work;
     if (threads <= 1) {
-        task(context, 0, count);
+        if (count) task(context, 0, count);
         return;
     }
-#pragma omp parallel for num_threads((int)threads) schedule(static)
-    for (size_t i = 0; i < threads; i++)
-        task(context, count * i / threads, count * (i + 1) / threads);
+    qdq_work_shares_cut(&work, (size_t)threads, count, task, context);
+#pragma omp parallel num_threads(threads)
+    qdq_work_shares_run(&work, (size_t)omp_get_thread_num());
 }
 
 qdq_parallel qdq_parallel_openmp(int threads) {
     if (threads == 1) return (qdq_parallel){0};
-    // Waking a thread costs as much as tens of thousands of elements.
-    return (qdq_parallel){run, (void *)(uintptr_t)(threads < 0 ? 0 : threads), (size_t)1 << 17};
+    return (qdq_parallel){run, (void *)(uintptr_t)(threads < 0 ? 0 : threads), QDQ_PARALLEL_LEAST};
 }
 #else
+#include <unistd.h>
+
+int qdq_default_threads(void) {
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 && online < INT16_MAX ? (int)online : 1;
+}
+
 qdq_parallel qdq_parallel_openmp(int threads) {
     (void)threads;
     return (qdq_parallel){0};
