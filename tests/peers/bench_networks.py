@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times whole networks with qdq and with ONNX Runtime, on one thread, and prints a table of ratios.
 
-    python3 bench_networks.py BUILD [--models FOLDER] [--only WORDS] [--rounds N] [--isa NAME] [--into docs/performance.md]
+    python3 bench_networks.py BUILD [--models FOLDER] [--only WORDS] [--rounds N] [--isa NAME] [--threads] [--into docs/performance.md]
 
 BUILD is a release build. Networks of bench_network_models.py and of packages of PyPI (onnx_packages.py) are made in FOLDER,
 or kept there, in float32 and quantized by onnxruntime.quantization (QDQ, uint8 activations, int8 weights per channel).
@@ -12,6 +12,8 @@ the exact peer. Then qdq and the peers take turns, a few runs each; a cell is th
     ort    all optimizations. On a CPU without VNNI its products of uint8 and int8 saturate, and are inexact
     exact  the same with session.x64quantprecision=1, which is slower with VNNI, where it is not needed
     ort0   no optimizations
+
+--threads times qdq alone, in turn on one thread and on two, and writes another table: how many times as fast two are.
 
 --isa caps the instruction set of qdq alone. --into replaces the table of docs/performance.md.
 """
@@ -35,6 +37,7 @@ import onnxruntime as ort
 from onnxruntime import quantization
 
 MARKS = ("<!-- what bench_networks.py measured -->", "<!-- end of networks -->")
+THREAD_MARKS = ("<!-- what bench_networks.py --threads measured -->", "<!-- end of threads -->")
 BUILT = {
     "ResNet-50": networks.resnet50,
     "ResNet-50, batch 4": lambda: networks.resnet50(4),
@@ -47,6 +50,7 @@ BUILT = {
 PACKAGED = {"PP-OCRv4 detector 320": "rapidocr detector", "nudenet 320": "nudenet", "magika": "magika"}
 ONLY_FLOAT = ("BERT-base, 12 layers, int4", "decoder step, int4")
 RUNS = 3  # of each in a round
+SCALING_AIM = 1.8  # of two threads, where steps are large
 
 
 # ---- Models ----
@@ -99,16 +103,18 @@ def session(path, optimized=True, exact=False):
 
 class Qdq:
     def __init__(self, binary, path, feeds, isa, folder):
-        self.words = [str(path), "--threads", "1", *(["--isa", isa] if isa else []), "--max-values", "100000000",
+        self.words = [str(path), *(["--isa", isa] if isa else []), "--max-values", "100000000",
                       "--max-file-bytes", str(1 << 34), "--max-bytes", str(1 << 34)]  # fmt: skip
         self.binary, self.folder, self.given = binary, folder, []
         for name, array in feeds.items():
             np.save(folder / f"{len(self.given)}.npy", array)
             self.given += ["-i", f"{name}={folder / f'{len(self.given)}.npy'}"]
 
-    def call(self, command, *more):
-        done = subprocess.run([self.binary, command, *self.words, *more], capture_output=True, text=True, check=False,
-                              env={**os.environ, "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "true"})  # fmt: skip
+    def call(self, command, *more, threads=1):
+        # Bound by OpenMP, the thread of main() would keep the others on its processor.
+        bound = {"OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "true"} if threads == 1 else {}
+        done = subprocess.run([self.binary, command, *self.words, "--threads", str(threads), *more], capture_output=True, text=True,
+                              check=False, env={**os.environ, **bound})  # fmt: skip
         if done.returncode:
             raise RuntimeError(done.stderr.strip()[-400:])
         return done.stdout
@@ -118,9 +124,9 @@ class Qdq:
         self.call("run", *self.given, *more, *(w for n, f in zip(names, files) for w in ("-o", f"{n}={f}")))
         return [np.load(f) for f in files]
 
-    def timed(self, shapes):
+    def timed(self, shapes, threads=1):
         """Seconds of a run with --fast, without, and of loading and compiling."""
-        parsed = json.loads(self.call("bench", "--fast", "--repeat", str(RUNS), "--compile", "--json", *shapes))
+        parsed = json.loads(self.call("bench", "--fast", "--repeat", str(RUNS), "--compile", "--json", *shapes, threads=threads))
         return (parsed["median_seconds"], parsed.get("other_mode", parsed)["median_seconds"],
                 parsed["load"]["median_seconds"] + parsed["compile"]["median_seconds"])  # fmt: skip
 
@@ -146,6 +152,12 @@ def difference(found, wanted):
     return f"{largest:.1e}" if count else "equal"
 
 
+def shapes_of(one, given):
+    """Options for inputs with open dims: bench reads no files."""
+    return [word for value in one.get_inputs() if not all(isinstance(size, int) for size in value.shape)
+            for word in ("--shape", f"{value.name}={','.join(map(str, given[value.name].shape))}")]  # fmt: skip
+
+
 def measure(name, kind, path, feeds, options, folder):
     given = feeds(7)
     exact = session(path, exact=True)[0]
@@ -156,10 +168,7 @@ def measure(name, kind, path, feeds, options, folder):
     names = [value.name for value in exact.get_outputs()]
     literal = difference(qdq.outputs(names), peers["ort0"].run(None, given))
     fast = difference(qdq.outputs(names, "--fast"), exact.run(None, given))
-    shapes = []  # of inputs with open dims: bench reads no files
-    for value in exact.get_inputs():
-        if not all(isinstance(size, int) for size in value.shape):
-            shapes += ["--shape", f"{value.name}={','.join(map(str, given[value.name].shape))}"]
+    shapes = shapes_of(exact, given)
     rounds = []
     for _ in range(options.rounds):
         took = dict(zip(("fast", "literal", "load"), qdq.timed(shapes)))
@@ -185,26 +194,45 @@ def row_of(r):
             f"{bold(r['literal'] / r['ort0'], 1.0)} | {bold(r['load'] / r['ort load'], 1.0)} | {r['literal is']} | {r['fast is']} |")  # fmt: skip
 
 
+def thread_row(name, kind, path, feeds, options, folder):
+    """A row of the table of threads: how many times as fast two threads are as one."""
+    given = feeds(7)
+    qdq = Qdq(options.build / "tools/qdq", path, given, options.isa, folder)
+    shapes = shapes_of(session(path, exact=True)[0], given)
+    rounds = [[qdq.timed(shapes, threads)[:2] for threads in (1, 2)] for _ in range(options.rounds)]
+    cells = []
+    for mode in range(2):
+        one, two = (median(times[threads][mode] for times in rounds) for threads in range(2))
+        ratio = f"{one / two:.2f}"
+        cells += [f"{one * 1e3:.1f}", f"{two * 1e3:.1f}", ratio if one / two >= SCALING_AIM else f"**{ratio}**"]
+    return f"| {name}, {kind} | {' | '.join(cells)} |"
+
+
+THREADS_HEAD = ("| network | --fast, 1 thread, ms | 2 threads | ratio | default, 1 thread, ms | 2 threads | ratio |\n"
+                "|---|---|---|---|---|---|---|")  # fmt: skip
 HEAD = ("| network | qdq --fast, ms | exact | ratio | ort | ratio | qdq, ms | to ort0 | load, compile | differs from ort0 | "
         "--fast from exact |\n|---|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
 
 
-def machine(isa):
+def machine(options):
     cpu = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     flags = set(re.search(r"flags\s*:(.*)", cpu).group(1).split())
     sets = [w for w in ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8") if w in flags]
     model = re.search(r"model name\s*:\s*(.*)", cpu).group(1)
-    capped = f"; qdq with --isa {isa}, ONNX Runtime with all that the CPU has" if isa else ""
-    return (f"Machine: {model} ({', '.join(sets)}), load {os.getloadavg()[0]:.1f}; ONNX Runtime {ort.__version__}; one thread{capped}.")
+    found = f"Machine: {model} ({', '.join(sets)}), load {os.getloadavg()[0]:.1f}"
+    if options.threads:
+        return found + (f"; qdq with --isa {options.isa}." if options.isa else ".")
+    capped = f"; qdq with --isa {options.isa}, ONNX Runtime with all that the CPU has" if options.isa else ""
+    return f"{found}; ONNX Runtime {ort.__version__}; one thread{capped}."
 
 
-def put_into(path, text):
+def put_into(path, text, marks):
     page = path.read_text(encoding="utf-8")
-    before, _, rest = page.partition(MARKS[0])
-    _, _, after = rest.partition(MARKS[1])
+    before, _, rest = page.partition(marks[0])
+    _, _, after = rest.partition(marks[1])
     if not after:
         sys.exit(f"{path} has no marks of this table")
-    path.write_text(f"{before}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{after}", encoding="utf-8")
+    path.write_text(f"{before}{marks[0]}\n\n{text}\n\n{marks[1]}{after}", encoding="utf-8")
 
 
 def main():
@@ -214,10 +242,11 @@ def main():
     parser.add_argument("--only", default="", help="networks with this in their name")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--isa")
+    parser.add_argument("--threads", action="store_true", help="the table of one and two threads instead")
     parser.add_argument("--into", type=Path)
     options = parser.parse_args()
     options.build = options.build.resolve()
-    lines = [machine(options.isa), "", HEAD]
+    lines = [machine(options), "", THREADS_HEAD if options.threads else HEAD]
     print("\n".join(lines), flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = (options.models or Path(name)).resolve()
@@ -230,10 +259,11 @@ def main():
             kinds = {"f32": path} if name in ONLY_FLOAT else {"f32": path, "u8s8": quantized_model(path, feeds)}
             for kind, one in kinds.items():
                 with tempfile.TemporaryDirectory() as data:
-                    lines.append(row_of(measure(name, kind, one, feeds, options, Path(data))))
+                    case = (name, kind, one, feeds, options, Path(data))
+                    lines.append(thread_row(*case) if options.threads else row_of(measure(*case)))
                 print(lines[-1], flush=True)
     if options.into:
-        put_into(options.into, "\n".join(lines))
+        put_into(options.into, "\n".join(lines), THREAD_MARKS if options.threads else MARKS)
 
 
 if __name__ == "__main__":
