@@ -22,7 +22,7 @@
     "BitwiseNot BitwiseAnd BitwiseOr BitwiseXor BitShift"
 
 // Ops that select elements of x by their order or place, and take int8 and uint8 as well.
-#define QDQ_SELECTING_OPS "MaxPool"
+#define QDQ_SELECTING_OPS "MaxPool ReduceMax ReduceMin Interpolate"
 
 // All six backends have these ops, or their documents say what is computed instead.
 #define QDQ_COMMON_OPS                                                                        \

@@ -9,7 +9,7 @@
 // target's float ops are ONNX Runtime's (ops/reduce/order/global_pool.h). Other sums and means of
 // float32 then have the orders of ops/reduce/order/sum_order.h.
 //
-// Max and Min are exact. NaN wins; +0 is greater than -0.
+// Max and Min are exact, and also take int8 and uint8. NaN wins; +0 is greater than -0.
 #include <math.h>
 
 #include "ops/infer.h"
@@ -24,7 +24,11 @@ typedef struct reduce_params {
 
 static void store(const qdq_part *part, double value) {
     const reduce_params *params = part->params;
-    qdq_slice_store(part->tensors, 0, params->dtype, part->slice, value);
+    uint8_t *codes = part->tensors->y[0];
+    if (qdq_dtype_get(params->dtype)->kind != QDQ_KIND_INT)
+        qdq_slice_store(part->tensors, 0, params->dtype, part->slice, value);
+    else if (codes)
+        codes[part->slice] = (uint8_t)(int)value;
 }
 
 //---- What each of them is ---------------------------------------------------
@@ -62,10 +66,15 @@ static void end_min(const qdq_part *part) {
 
 //---- The ops ----------------------------------------------------------------
 
-static const qdq_port_desc inputs[] = {
+#define EXTREMES (QDQ_SET_FLOATS | QDQ_SET(INT8) | QDQ_SET(UINT8))
+
+static const qdq_port_desc float_inputs[] = {
     {"x", offsetof(qdq_reduce_attrs, x), false, QDQ_SET_FLOATS},
 };
-static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+static const qdq_port_desc float_outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+static const qdq_port_desc extreme_inputs[] = {
+    {"x", offsetof(qdq_reduce_attrs, x), false, EXTREMES}};
+static const qdq_port_desc extreme_outputs[] = {{"y", 0, false, EXTREMES}};
 static const qdq_attr_desc attrs[] = {
     {"axes", QDQ_ATTR_INTS, offsetof(qdq_reduce_attrs, axes), NULL, QDQ_REQUIRED,
      "the dims to reduce, each once"},
@@ -135,8 +144,9 @@ static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, b
     return qdq_slice_stage(ctx, to, ordered, slices, order, 1, stages);
 }
 
-// `sums`: whether it is a sum of the elements; `is_mean`: and then their mean.
-#define REDUCE_AS(op, op_name, op_summary, begin, take, end, sums, is_mean)                    \
+// `takes`: the dtypes of x. `sums`: whether it is a sum of the elements; `is_mean`: and then their
+// mean.
+#define REDUCE_AS(op, op_name, op_summary, takes, begin, take, end, sums, is_mean)             \
     static const qdq_slice_op op##_slices = {.passes = {{begin, take, end}}, .pass_count = 1}; \
     static size_t lower_##op(const qdq_op_context *ctx, const qdq_lowering *to,                \
                              qdq_stage *stages) {                                              \
@@ -148,23 +158,25 @@ static size_t lower_runtime(const qdq_op_context *ctx, const qdq_lowering *to, b
         .name = (op_name),                                                                     \
         .summary = (op_summary),                                                               \
         .attrs_size = sizeof(qdq_reduce_attrs),                                                \
-        QDQ_OP_TABLES(inputs, outputs, attrs),                                                 \
+        QDQ_OP_TABLES(takes##_inputs, takes##_outputs, attrs),                                 \
         .infer = infer,                                                                        \
         .lower = lower_##op,                                                                   \
         .by_float_ops = (sums),                                                                \
     };
 #define REDUCE(op, op_name, op_summary, begin, take, end) \
-    REDUCE_AS(op, op_name, op_summary, begin, take, end, false, false)
+    REDUCE_AS(op, op_name, op_summary, float, begin, take, end, false, false)
+#define EXTREME(op, op_name, op_summary, begin, take, end) \
+    REDUCE_AS(op, op_name, op_summary, extreme, begin, take, end, false, false)
 
 REDUCE(reduce_l1, "ReduceL1", "y = sum(|x|), over some dims", begin_sum, take_magnitudes, end_sum)
 REDUCE(reduce_l2, "ReduceL2", "y = sqrt(sum(x^2)), over some dims", begin_sum, take_squares,
        end_root)
-REDUCE(reduce_max, "ReduceMax", "y = the greatest x, over some dims", begin_max, take_greatest,
-       end_max)
-REDUCE_AS(reduce_mean, "ReduceMean", "y = the mean of x, over some dims", begin_sum, take_sum,
-          end_mean, true, true)
-REDUCE(reduce_min, "ReduceMin", "y = the least x, over some dims", begin_min, take_least, end_min)
+EXTREME(reduce_max, "ReduceMax", "y = the greatest x, over some dims", begin_max, take_greatest,
+        end_max)
+REDUCE_AS(reduce_mean, "ReduceMean", "y = the mean of x, over some dims", float, begin_sum,
+          take_sum, end_mean, true, true)
+EXTREME(reduce_min, "ReduceMin", "y = the least x, over some dims", begin_min, take_least, end_min)
 REDUCE(reduce_prod, "ReduceProd", "y = the product of x, over some dims", begin_product,
        take_product, end_product)
-REDUCE_AS(reduce_sum, "ReduceSum", "y = the sum of x, over some dims", begin_sum, take_sum, end_sum,
-          true, false)
+REDUCE_AS(reduce_sum, "ReduceSum", "y = the sum of x, over some dims", float, begin_sum, take_sum,
+          end_sum, true, false)

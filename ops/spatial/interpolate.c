@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interpolate: positions are computed in float32, as oneDNN does, and the weighted mean in double.
+// The nearest elements of int8 and uint8 are copied.
 #include <math.h>
 
 #include "ops/blocking.h"
@@ -8,9 +9,11 @@
 #include "ops/spatial/window.h"
 #include "runtime/numerics/dtype.h"
 
+#define CODES (QDQ_SET(INT8) | QDQ_SET(UINT8))
+
 static const qdq_port_desc inputs[] = {
-    {"x", offsetof(qdq_interpolate_attrs, x), false, QDQ_SET_FLOATS}};
-static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS}};
+    {"x", offsetof(qdq_interpolate_attrs, x), false, QDQ_SET_FLOATS | CODES}};
+static const qdq_port_desc outputs[] = {{"y", 0, false, QDQ_SET_FLOATS | CODES}};
 _Static_assert(sizeof(qdq_maybe_interpolate_mode) == sizeof(qdq_maybe_word), "QDQ_ATTR_MAYBE_WORD");
 static const char *const mode_words[] = {"nearest", "linear", "bilinear", "trilinear", NULL};
 static const char *const coordinate_words[] = {"half_pixel", "align_corners", NULL};
@@ -69,11 +72,22 @@ static bool read_sizes(const qdq_op_context *ctx, qdq_image *image, size_t *size
                           : scale_sizes(ctx, a, image, size);
 }
 
+// A mean of codes is not a code.
+static bool check_mode(const qdq_op_context *ctx) {
+    const qdq_interpolate_attrs *a = ctx->attrs;
+    qdq_dtype x = ctx->inputs[0].type.dtype;
+    if (!qdq_set_has(CODES, x) || a->mode.value == QDQ_NEAREST) return true;
+    qdq_report_violation(ctx, QDQ_RULE_PORT_DTYPE, "x",
+                         qdq_text(ctx->findings, "is %s", qdq_dtype_name(x)),
+                         "a float unless mode is nearest");
+    return false;
+}
+
 static void infer(qdq_op_context *ctx) {
     const qdq_interpolate_attrs *a = ctx->attrs;
     qdq_image image;
     size_t size[QDQ_MAX_SPATIAL];
-    if (!read_sizes(ctx, &image, size)) return;
+    if (!read_sizes(ctx, &image, size) || !check_mode(ctx)) return;
     ctx->outputs[0] =
         (qdq_type){ctx->inputs[0].type.dtype, qdq_image_shape(a->data_format, image.batch,
                                                               image.channels, image.spatial, size)};
@@ -91,6 +105,7 @@ typedef struct position {
 typedef struct interpolate_params {
     qdq_dtype x_dtype, y_dtype;
     bool nearest, align_corners;
+    bool codes;       // the dtypes are of a byte, which is copied
     size_t channels;  // neighbours in memory: 1 unless they are last
     const qdq_resize_kernels *kernels;
     size_t in[QDQ_MAX_SPATIAL], out[QDQ_MAX_SPATIAL];  // missing dims are 1
@@ -132,7 +147,7 @@ typedef struct lanes {
     // made. Neighbouring rows of y need the same ones.
     double rows[2][2][LANES];
     size_t made[2][2];    // number of the row + 1; 0: none
-    float result[LANES];  // of the row of y
+    float result[LANES];  // of the row of y; bytes of codes
     position last_depth, last_row;
     bool has_result;
 } lanes;
@@ -206,10 +221,21 @@ static void linear_row(const interpolate_params *p, const void *x, size_t plane,
     p->kernels->to_floats(means[0], l->result, l->n);
 }
 
+static void nearest_codes(const interpolate_params *p, const uint8_t *row, lanes *l) {
+    uint8_t *y = (uint8_t *)l->result;
+    const uint8_t *x = row + l->before[0];
+    for (size_t i = 0; p->twice && i < l->n; i += 2) y[i] = y[i + 1] = x[i / 2];
+    for (size_t i = 0; !p->twice && i < l->n; i++) y[i] = row[l->before[i]];
+}
+
 static void nearest_row(const interpolate_params *p, const void *x, size_t plane,
                         const position *at, lanes *l) {
     size_t row = plane + (at[0].at[0] * p->in[1] + at[1].at[0]) * p->in[2] * p->channels;
     float found[LANES];
+    if (p->codes) {
+        nearest_codes(p, (const uint8_t *)x + row, l);
+        return;
+    }
     if (p->twice && p->x_dtype == QDQ_FLOAT32) {
         p->kernels->quiet_twice((const float *)x + row + l->before[0], l->result, l->n / 2);
         return;
@@ -238,7 +264,10 @@ static void run_row(const interpolate_params *p, const void *x, size_t plane, co
 static void store(const interpolate_params *p, const lanes *l, qdq_chunks *y, size_t at, size_t n,
                   size_t step) {
     for (size_t i = 0; i < l->n; i += n, at += step)
-        qdq_encode_float(p->y_dtype, l->result + i, qdq_chunks_room(y, at, n), n, NULL);
+        if (p->codes)
+            memcpy(qdq_chunks_room(y, at, n), (const uint8_t *)l->result + i, n);
+        else
+            qdq_encode_float(p->y_dtype, l->result + i, qdq_chunks_room(y, at, n), n, NULL);
 }
 
 // A unit is some neighbouring rows of y: of one channel, or of all channels if they are last.
@@ -308,6 +337,7 @@ static size_t lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_stage
     *p = (interpolate_params){.x_dtype = ctx->inputs[0].type.dtype,
                               .y_dtype = ctx->outputs[0].dtype,
                               .nearest = a->mode.value == QDQ_NEAREST,
+                              .codes = qdq_set_has(CODES, ctx->inputs[0].type.dtype),
                               .align_corners =
                                   a->coordinate_transformation_mode == QDQ_ALIGN_CORNERS,
                               .channels = last_channels ? image.channels : 1,

@@ -177,7 +177,8 @@ def recurrent():
 
 
 def pooled_codes():
-    """MaxPool of int8 and uint8: padding whose bytes would win or lose if they were codes, and windows of padding alone."""
+    """MaxPool of int8 and uint8: padding whose bytes would win or lose if they were codes, and windows of padding alone.
+    The greatest, least and nearest of codes."""
     random = np.random.default_rng(16)
     feeds = {"s": random.integers(-128, 0, (1, 2, 7, 6), np.int8), "u": random.integers(0, 256, (1, 2, 7, 6), np.uint8)}
     feeds |= {"p": random.integers(-128, 0, (1, 2, 1, 6), np.int8), "q": random.integers(0, 256, (1, 2, 1, 6), np.uint8)}
@@ -187,10 +188,13 @@ def pooled_codes():
         N("MaxPool", ["s"], ["a"], kernel_shape=[3, 2], pads=[1, 0, 1, 1]), N("MaxPool", ["u"], ["b"], kernel_shape=[2, 2], strides=[2, 3]),
         N("MaxPool", ["s"], ["c"], kernel_shape=[2, 2], dilations=[2, 1]), N("MaxPool", ["u"], ["d"], kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1),
         N("MaxPool", ["s"], ["e"], kernel_shape=[2, 3], auto_pad="SAME_UPPER"),
+        N("ReduceMax", ["s"], ["h"], axes=[2, 3]), N("ReduceMin", ["u"], ["i"], axes=[1], keepdims=0),
+        N("Resize", ["u", "", "twice"], ["j"]), N("Resize", ["s", "", "some"], ["k"], nearest_mode="round_prefer_ceil"),
     ]  # fmt: skip
+    known = [constant("twice", np.array([1, 1, 2, 2], np.float32)), constant("some", np.array([1, 1, 1.3, 0.7], np.float32))]
     inputs = [info(name, feeds[name].shape, T.UINT8 if name in "uq" else T.INT8) for name in "supq"]
-    outputs = [info(name, None, T.UINT8 if name in "bdg" else T.INT8) for name in "abcdefg"]
-    keep("pooled_codes", model(nodes, inputs, outputs), feeds)
+    outputs = [info(name, None, T.UINT8 if name in "bdgij" else T.INT8) for name in "abcdefghijk"]
+    keep("pooled_codes", model(nodes, inputs, outputs, known), feeds)
 
 
 def attention():

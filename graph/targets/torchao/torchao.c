@@ -279,8 +279,11 @@ static void computed_in_half(const qdq_op_context *ctx, const qdq_rule *rule) {
             "float32");
 }
 
+// On the CPU, amax, amin, max_pool2d and max_pool3d take all integers.
 static void selected_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
-    if (ctx->inputs[QDQ_PORT_X].type.shape.rank == 3) qdq_check_selected_floats(ctx, rule);
+    const qdq_type *x = &ctx->inputs[QDQ_PORT_X].type;
+    if (qdq_op_context_is(ctx, "MaxPool") ? x->shape.rank == 3 : x->dtype == QDQ_INT8)
+        qdq_check_selected_floats(ctx, rule);
 }
 
 static void zero_block(const qdq_op_context *ctx, const qdq_rule *rule) {
@@ -341,7 +344,7 @@ static const qdq_rule rules[] = {
               "dequantize the scale first", PRIMITIVES "quantize_affine; mx_tensor.py", ALL " Requantize", scale_dtype),
     ERROR_ROW("cast-dtypes", "PyTorch casts floats, float64, float8, bool and integers of 8 bits or more", "use Quantize for other dtypes", "PyTorch Tensor.to", "Cast", cast_dtypes),
     ERROR_ROW("element-dtypes", "elementwise functions take floats, float64, bool, uint8 and signed integers of 8 bits or more", "cast the operands", "PyTorch torch.add, torch.eq", QDQ_ELEMENT_OPS, element_dtypes),
-    ERROR_ROW("selected-dtype", "max_pool1d takes floats; max_pool2d and max_pool3d take int8 and uint8 too", "dequantize x first, or give it two spatial dims, one of them 1 long", "PyTorch MaxPooling.cpp, MaxPoolKernel.cpp", "MaxPool", selected_dtype),
+    ERROR_ROW("selected-dtype", "max_pool1d takes floats; interpolate takes floats and uint8", "dequantize x first", "PyTorch MaxPooling.cpp, MaxPoolKernel.cpp, UpSampleKernel.cpp", "MaxPool Interpolate", selected_dtype),
     ERROR_ROW("zero-point-count", "there are as many zero points as scales", "repeat the zero point", PRIMITIVES "quantize_affine", ALL, zero_point_count),
     ERROR_ROW("group-divides", "block_size divides the shape of x", "pad x", PRIMITIVES "_get_reduction_params", ALL, qdq_check_group_divides),
     ERROR_ROW("one-element-blocks", "a block whose parameters are computed has more than one element", "use a larger block", PRIMITIVES "choose_qparams_affine", DYNAMIC, one_element_blocks),

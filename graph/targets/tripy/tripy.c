@@ -161,7 +161,9 @@ static void cast_pair(const qdq_op_context *ctx, const qdq_rule *rule) {
 
 static void selected_dtype(const qdq_op_context *ctx, const qdq_rule *rule) {
     const qdq_type *x = &ctx->inputs[QDQ_PORT_X].type;
-    if (x->dtype != QDQ_INT8 || x->shape.rank != 4) qdq_check_selected_floats(ctx, rule);
+    bool takes_int8 = qdq_op_context_is(ctx, "Interpolate") ||
+                      (qdq_op_context_is(ctx, "MaxPool") && x->shape.rank == 4);
+    if (x->dtype != QDQ_INT8 || !takes_int8) qdq_check_selected_floats(ctx, rule);
 }
 
 //---- What is documented and not checked -------------------------------------
@@ -260,7 +262,7 @@ static const qdq_rule rules[] = {
 
     ERROR("element-dtypes", "elementwise ops take float32, float16, bfloat16, int32, int64 and bool",
           "cast the operands", "Tripy 0.1.7, input requirements", QDQ_ELEMENT_OPS, element_dtypes),
-    ERROR("selected-dtype", "maxpool takes float32, float16 and bfloat16, and with two spatial dims int8",
+    ERROR("selected-dtype", "ops that select elements take floats; maxpool of two spatial dims and resize take int8",
           "dequantize x first", "Tripy 0.1.7, input requirements", QDQ_SELECTING_OPS, selected_dtype),
     ERROR("cast-dtype", "Cast converts between float32, float16, bfloat16, float8_e4m3fn, int4, int8, int32, int64 and bool",
           "choose one of them", "Tripy 0.1.7, input requirements of cast", "Cast", cast_dtype),

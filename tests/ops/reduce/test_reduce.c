@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions against long double, over sets of axes, shapes and dtypes; exact results; infinities
 // and NaN; refusals.
+#include "ops/blocking.h"
+#include "ops/reduce/reduce_axes.h"
+#include "tests/network.h"
 #include "tests/ops/reduce/slices_model.h"
 
 enum { MOST = 30000 };
@@ -175,6 +178,59 @@ static void narrow_results_are_rounded_once(void **state) {
     assert_true(y[0] == INFINITY);
 }
 
+//---- Codes ------------------------------------------------------------------
+
+enum { MOST_CODES = 90000 };
+
+// ReduceMax and ReduceMin of int8 or uint8 over the dims of `within`.
+static void check_codes(qdq_shape shape, uint32_t within, bool is_signed) {
+    static uint8_t stored[MOST_CODES], got[2][MOST_CODES];
+    static int most[MOST_CODES], least[MOST_CODES];
+    int64_t list[QDQ_MAX_RANK];
+    qdq_dtype dtype = is_signed ? QDQ_INT8 : QDQ_UINT8;
+    size_t n = qdq_shape_count(shape), slices = model_slice_count(shape, within);
+    uint64_t random = n + within;
+    assert_true(n <= MOST_CODES);
+    for (size_t s = 0; s < slices; s++) most[s] = -1000, least[s] = 1000;
+    for (size_t i = 0; i < n; i++) {
+        // Long slices have most codes near 0, so that a few decide.
+        uint64_t r = unit_random(&random) >> 20;
+        stored[i] = (uint8_t)(r % 1024 < 3 ? r >> 10 : (is_signed ? 0 : 100) + (r >> 10) % 9);
+        int code = is_signed ? (int8_t)stored[i] : stored[i];
+        size_t s = model_slice_of(shape, within, i);
+        if (code > most[s]) most[s] = code;
+        if (code < least[s]) least[s] = code;
+    }
+    network_tensor input = {"x", dtype, stored, n};
+    for (int min = 0; min < 2; min++) {
+        qdq_graph *g = qdq_graph_create("codes", NULL);
+        qdq_value v = reduce(g, min ? MIN : MAX, qdq_input(g, "x", dtype, shape),
+                             (qdq_reduce_attrs){.axes = axes_of(within, shape.rank, list)});
+        qdq_output(g, "y", v);
+        network_run(g, &input, 1, (network_tensor){"y", dtype, got[min], slices});
+        qdq_graph_destroy(g);
+    }
+    for (size_t s = 0; s < slices; s++) {
+        assert_int_equal(is_signed ? (int8_t)got[0][s] : got[0][s], most[s]);
+        assert_int_equal(is_signed ? (int8_t)got[1][s] : got[1][s], least[s]);
+    }
+}
+
+// Around the sizes of parts of slices, and of groups of neighbouring slices.
+static void codes_are_reduced_as_they_are(void **state) {
+    (void)state;
+    enum { PART = QDQ_SLICE_PART, GROUP = QDQ_SLICES_AT_ONCE, ROWS = QDQ_SLICE_ROWS };
+    const qdq_shape shapes[] = {QDQ_SHAPE(3, 4, 5, 7),       QDQ_SHAPE(2, 17, 3),
+                                QDQ_SHAPE(1, 5, 1),          QDQ_SHAPE(3, 2 * PART + 5),
+                                QDQ_SHAPE(PART + 9, 3),      QDQ_SHAPE(ROWS + 1, GROUP + 3, 2),
+                                QDQ_SHAPE(2, 300, GROUP + 1)};
+    for (size_t i = 0; i < UNIT_COUNT(shapes); i++)
+        for (uint32_t within = 1; within < 1u << shapes[i].rank; within++) {
+            check_codes(shapes[i], within, true);
+            check_codes(shapes[i], within, false);
+        }
+}
+
 //---- Infinities, zeros and NaN ----------------------------------------------
 
 static void run_row(kind k, size_t n) { run(k, QDQ_SHAPE((int64_t)n), 1, QDQ_FLOAT32); }
@@ -258,6 +314,7 @@ static void axes_that_are_no_dims_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(codes_are_reduced_as_they_are),
         cmocka_unit_test(every_reduction_follows_its_formula_over_every_set_of_axes),
         cmocka_unit_test(every_reduction_follows_its_formula_for_every_dtype),
         cmocka_unit_test(long_slices_are_reduced_in_parts),

@@ -127,6 +127,45 @@ static void elements_are_nearest_or_means_of_neighbours(void **state) {
                 }
 }
 
+static void check_codes(const interpolate_case *c, bool align, qdq_data_format format,
+                        bool is_signed) {
+    static float x[MOST], y[MOST];
+    static uint8_t stored[MOST], result[MOST];
+    qdq_dtype dtype = is_signed ? QDQ_INT8 : QDQ_UINT8;
+    uint64_t random = 78;
+    image in = {format, c->spatial, BATCH, CHANNELS, {0}, x}, out = in;
+    for (int i = 0; i < c->spatial; i++) in.size[i] = c->in[i], out.size[i] = c->out[i];
+    out.data = y;
+    size_t count = image_count(&in), results = image_count(&out);
+    assert_true(count <= MOST && results <= MOST);
+    for (size_t i = 0; i < count; i++) {
+        stored[i] = (uint8_t)(unit_random(&random) >> 20);
+        x[i] = is_signed ? (float)(int8_t)stored[i] : (float)stored[i];
+    }
+    qdq_graph *g = qdq_graph_create("codes", NULL);
+    qdq_value v = qdq_input(g, "x", dtype, image_shape(&in));
+    qdq_output(g, "y", add_interpolate(g, v, c, QDQ_NEAREST, align, format));
+    network_tensor input = {"x", dtype, stored, count};
+    network_run(g, &input, 1, (network_tensor){"y", dtype, result, results});
+    qdq_graph_destroy(g);
+    for (size_t i = 0; i < results; i++) y[i] = is_signed ? (int8_t)result[i] : result[i];
+    for (int64_t n = 0; n < BATCH; n++)
+        for (int64_t channel = 0; channel < CHANNELS; channel++)
+            for (int64_t flat = 0; flat < image_pixels(&out); flat++) {
+                int64_t at[3] = {0};
+                image_position(&out, flat, at);
+                assert_int_equal((int)image_get(&out, n, channel, at),
+                                 (int)interpolated(c, &in, true, align, n, channel, at));
+            }
+}
+
+static void codes_are_copied_from_the_nearest(void **state) {
+    (void)state;
+    for (size_t c = 0; c < UNIT_COUNT(cases); c++)
+        for (int way = 0; way < 8; way++)
+            check_codes(&cases[c], way & 1, way & 2 ? QDQ_NCX : QDQ_NXC, way & 4);
+}
+
 // One channel has the same memory layout in both formats.
 static void run_line(const float *x, size_t in, float *y, size_t out, qdq_interpolate_mode mode,
                      bool align) {
@@ -208,11 +247,26 @@ static void wrong_sizes_are_refused_with_a_reason(void **state) {
     refuse(attrs, "core/attr-value", "sizes has 3 entries, wanted 2, one for each spatial dim");
 }
 
+static void means_of_codes_are_refused(void **state) {
+    (void)state;
+    for (qdq_interpolate_mode mode = QDQ_LINEAR; mode <= QDQ_TRILINEAR; mode++) {
+        qdq_graph *g = qdq_graph_create("bad", NULL);
+        qdq_value x = qdq_input(g, "x", QDQ_UINT8, QDQ_SHAPE(1, 4, 5, 2));
+        qdq_interpolate_attrs attrs = {
+            .name = "i", .mode = QDQ_MODE(mode), .sizes = QDQ_INTS(3, 3)};
+        qdq_output(g, "y", qdq_interpolate(g, x, attrs));
+        network_refuses(g, "core/port-dtype",
+                        "node 'i': Interpolate: x is uint8, wanted a float unless mode is nearest");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_are_nearest_or_means_of_neighbours),
         cmocka_unit_test(positions_halfway_are_rounded_up),
         cmocka_unit_test(infinity_affects_only_results_that_weigh_it),
+        cmocka_unit_test(codes_are_copied_from_the_nearest),
+        cmocka_unit_test(means_of_codes_are_refused),
         cmocka_unit_test(wrong_sizes_are_refused_with_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,11 +259,16 @@ static void check_resize(resize *r, uint64_t *state, uint64_t seed) {
     tensor *x;
     int64_t sizes[LARGE_DIMS];
     r->nearest = !large_pick(state, 3), r->align = large_pick(state, 2);
+    bool codes = r->nearest && large_pick(state, 2);
+    if (codes) dtype = large_pick(state, 2) ? QDQ_INT8 : QDQ_UINT8;
     large_graph_begin(&c, r->nearest ? "nearest" : "linear");
     large_say(&c, r->align ? ", align_corners, " : ", ", large_image_shape(&r->x), dtype);
     large_say(&c, " to ", large_image_shape(&r->y), dtype);
     qdq_value v = large_input(&c, dtype, large_image_shape(&r->x), &x);
-    large_fill_reals(x, state);
+    if (codes)
+        fill_codes(x, state);
+    else
+        large_fill_reals(x, state);
     double *numbers = numbers_of(x);
     r->numbers = numbers;
     tensor y = large_image_of(&r->y, dtype, resize_element, r);

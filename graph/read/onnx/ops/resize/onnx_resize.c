@@ -253,8 +253,10 @@ static void convert(const qdq_onnx_resize *r) {
     bool same = true, spatial = (linear || nearest) && r->in.rank >= 3 && r->in.rank <= 5 &&
                                 r->in.dims[0] == r->out.dims[0] && r->in.dims[1] == r->out.dims[1];
     qdq_dtype dtype = qdq_onnx_dtype(r->node->inputs[0]->elem);
+    bool codes = dtype == QDQ_INT8 || dtype == QDQ_UINT8;
     spatial = spatial && !r->antialias && !qdq_onnx_crops(r) &&
-              (dtype == QDQ_FLOAT32 || dtype == QDQ_FLOAT16 || dtype == QDQ_BFLOAT16);
+              (dtype == QDQ_FLOAT32 || dtype == QDQ_FLOAT16 || dtype == QDQ_BFLOAT16 ||
+               (codes && nearest));
     for (int dim = 0; dim < r->in.rank; dim++) same = same && r->in.dims[dim] == r->out.dims[dim];
     if (!read_words(r)) return;
     bool corners = spatial && !positions_agree(r, false);
