@@ -48,19 +48,30 @@ def pair_sums(a, b):
     return np.clip(pairs, S16.min, S16.max).sum(-2)
 
 
-def neon_overflows(a, b):
-    """Plain NEON adds the products of k and k + 8, in blocks of 16, in 16 bits that wrap: by how much it is off.
+def wrapped_pairs(a, b, first, second):
+    """By how much sums are off in which the products of k in `first` and in `second` are added in 16 bits that wrap.
     That happens only if both codes and both weights are -128, where codes of uint8 are taken less 128."""
     low = (a.astype(np.int64) - (128 if a.dtype == np.uint8 else 0)) == -128
     least = b == -128
-    k = a.shape[-1]
-    first = [i for i in range(k) if i % 16 < 8 and i + 8 < k]
-    if not first:
-        return 0
-    second = [i + 8 for i in first]
     a_pairs = (low[..., first] & low[..., second]).astype(np.int64)
     b_pairs = (least[..., first, :] & least[..., second, :]).astype(np.int64)
     return -65536 * (a_pairs @ b_pairs)
+
+
+def neon_overflows(a, b):
+    """Plain NEON adds the products of k and k + 8, in blocks of 16, in 16 bits."""
+    k = a.shape[-1]
+    first = [i for i in range(k) if i % 16 < 8 and i + 8 < k]
+    return wrapped_pairs(a, b, first, [i + 8 for i in first])
+
+
+def depthwise_overflows(a, b, sixteens):
+    """Arm's depthwise kernel for weights without zero points adds the products of two taps in 16 bits. 9 taps have
+    another order if channels come in sixteens."""
+    k = a.shape[-1]
+    nine = k == 9 and sixteens
+    first = [0, 1, 4, 5] if nine else list(range(0, k - 1, 2))
+    return wrapped_pairs(a, b, first, [i + (2 if nine else 1) for i in first])
 
 
 def raw_sums(a, b, cpu):
@@ -116,17 +127,35 @@ def im2col(x, zero, kernel, pads, strides, dilations):
     return rows, sizes
 
 
+def conv_sums(a, zx, b, zw, cpu, symmetric):
+    """integer_sums of a convolution's group. With int8 codes and weights without zero points plain NEON takes exact
+    kernels, but not if `symmetric`, the kernel for many channels."""
+    exact = cpu == "neon" and a.dtype == np.int8 and not np.any(zw) and not symmetric
+    return integer_sums(a, zx, b, zw, "dot" if exact else cpu)
+
+
+def depthwise_sums(a, zx, b, zw, cpu, groups):
+    sums = integer_sums(a, zx, b, zw, "vnni").astype(np.int64)
+    if cpu in ARM and groups % 8 == 0 and b.dtype == np.int8 and not np.any(zw):
+        sums = sums + depthwise_overflows(a, b, groups % 16 == 0)
+    return sums
+
+
 def qlinear_conv(x, sx, zx, w, sw, zw, sy, zy, dtype, cpu, groups=1, bias=0, pads=(0,) * 4, strides=(1, 1), dilations=(1, 1)):
     m, per = w.shape[:2]
     rows, sizes = im2col(x, zx, w.shape[2:], pads, strides, dilations)
     sums = np.zeros((x.shape[0], rows.shape[1], m), np.int64)
     zw = np.broadcast_to(np.asarray(zw, np.int64), m)
+    symmetric = groups == 1 and per >= 64 and per % 8 == 0 and m % 8 == 0 and max(w.shape[2:]) > 1
+    depthwise = per == 1 and m == groups and (zw == zw[0]).all()
     for g in range(groups):
         a = rows[..., g * per : (g + 1) * per].reshape(x.shape[0], rows.shape[1], -1)
         out = slice(g * m // groups, (g + 1) * m // groups)
         b = w[out].transpose(2, 3, 1, 0).reshape(-1, m // groups)
-        exact = per == 1 and m == groups and (zw == zw[0]).all()  # a depthwise kernel
-        sums[..., out] = integer_sums(a, zx, b, zw[out], "vnni" if exact else cpu)
+        if depthwise:
+            sums[..., out] = depthwise_sums(a, zx, b, zw[out], cpu, groups)
+        else:
+            sums[..., out] = conv_sums(a, zx, b, zw[out], cpu, symmetric)
     step = F32(sx) * np.asarray(sw, F32) / F32(sy)
     y = requantize(wrap32(sums + bias), step, zy, dtype)
     return y.transpose(0, 2, 1).reshape(x.shape[0], m, *sizes)

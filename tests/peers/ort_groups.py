@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares ort_emulate.py with ONNX Runtime: random models of one fused group each.
 
-    python3 ort_groups.py FOLDER --make [--count N] [--seed N]     writes the models and their inputs
+    python3 ort_groups.py FOLDER --make [--count N] [--seed N] [--extremes]  writes the models and their inputs
     python3 ort_run.py FOLDER --out FOLDER/avx2                    natively or in an emulator
     python3 ort_groups.py FOLDER --check avx2                      compares; exit status 1 if any differs
 
@@ -224,13 +224,32 @@ def weight_only(b):
     return Group(b, lambda cpu: run(b.inputs[x], w - low, scale, zero, *rest), skipped)
 
 
+def extreme_conv(b):
+    """Least codes and weights, and shapes at which Arm takes other kernels."""
+    b.group("Conv of extremes")
+    c, m, k, groups = b.pick((64, 16, 3, 1), (64, 16, 1, 1), (32, 16, 3, 1), (64, 4, 2, 1), (64, 8, 2, 2), (16, 16, 3, 16),
+                             (24, 24, 3, 24), (20, 20, 3, 20), (8, 8, 2, 8), (16, 32, 3, 16), (16, 16, 5, 16))  # fmt: skip
+    dtype, zw = b.pick(U8, S8), b.pick(0, 0, 5)
+    least = int(np.iinfo(dtype).min)
+    x = codes_input(b, (1, c, 5, 6), dtype, zero=least + 10)
+    b.inputs[x.name] = b.rng.choice([least, least, least + 255], x.shape).astype(dtype)
+    w = b.rng.choice([-128, -128, 127], (m, c // groups, k, k)).astype(S8)
+    wc = Codes(b.const(w, "w"), w.shape, S8, F32(0.01), zw, 1.0)
+    y = b.node("Conv", [b.dequantize(x).name, b.dequantize(wc).name], group=groups, kernel_shape=[k, k])
+    count = np.sqrt(c // groups * k * k)
+    sy, zy = finish(b, y, (1, m, 6 - k, 7 - k), dtype, count * float(x.scale) * 0.01 * 16000)
+    args = x.scale, x.zero, w, wc.scale, zw, sy, zy, dtype
+    skipped = ("avx2", "vnni") if dtype == S8 else ()  # not fused on x86
+    return Group(b, lambda cpu: emulate.qlinear_conv(b.inputs[x.name], *args, cpu, groups=groups), skipped)
+
+
 MAKERS = [matmul, matmul, matmul, conv, conv, conv, binary, binary, binary, softmax, leaky_relu, pool, pool, dynamic]
 MAKERS += [weight_only]
 
 
-def make(seed, index):
+def make(seed, index, extremes=False):
     rng = np.random.default_rng([seed, index])
-    maker = MAKERS[index % len(MAKERS)]
+    maker = extreme_conv if extremes else MAKERS[index % len(MAKERS)]
     while True:
         b = Builder(rng, OPSET, "u8")
         b.named_zero = True
@@ -239,12 +258,12 @@ def make(seed, index):
             return group
 
 
-def write(folder, seed, count):
+def write(folder, seed, count, extremes):
     folder.mkdir(parents=True, exist_ok=True)
-    listed = {"seed": seed, "count": count}
+    listed = {"seed": seed, "count": count, "extremes": extremes}
     (folder / "groups.json").write_text(json.dumps(listed) + "\n")
     for index in range(count):
-        b = make(seed, index).b
+        b = make(seed, index, extremes).b
         onnx.save(b.model(), folder / f"{index:05}.onnx")
         np.savez(folder / f"{index:05}.npz", **b.inputs)
 
@@ -253,7 +272,7 @@ def check(folder, cpu, variant):
     listed = json.loads((folder / "groups.json").read_text())
     done, wrong, elements = Counter(), Counter(), Counter()
     for index in range(listed["count"]):
-        group = make(listed["seed"], index)
+        group = make(listed["seed"], index, listed.get("extremes"))
         path = folder / variant / f"{index:05}.npz"
         if cpu in group.skipped or not path.exists():
             continue
@@ -279,11 +298,12 @@ def main():
     parser.add_argument("--make", action="store_true")
     parser.add_argument("--count", type=int, default=1500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--extremes", action="store_true", help="make convolutions of the least codes and weights only")
     parser.add_argument("--check", metavar="VARIANT")
     parser.add_argument("--cpu", help="the processor to compute for, if it is not VARIANT")
     args = parser.parse_args()
     if args.make:
-        write(args.folder, args.seed, args.count)
+        write(args.folder, args.seed, args.count, args.extremes)
     if args.check:
         return check(args.folder, args.cpu or args.check, args.check)
     return 0
