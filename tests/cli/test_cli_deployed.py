@@ -42,6 +42,17 @@ def product(between=(), dtype="uint8", zero=ZA):
                  outputs={"y": "q"}, constants=[constant("w", "int8", [4, 1], W)])
 
 
+def of_two(op, sa, sb, b):
+    """A graph: y is a sum or product of codes; halves show where the zero point is added."""
+    return graph([node("Dequantize", "af", "a", scales=sa, dtype="float32"),
+                  node("Dequantize", "bf", "b", scales=sb, dtype="float32"),
+                  {"op": op, "name": "s", "inputs": {"a": "af", "b": "bf"}},
+                  node("Quantize", "q", "s", scales=1, zps=1, dtype="uint8")],
+                 inputs=[], outputs={"y": "q"},
+                 constants=[constant("a", "uint8", [4], [1, 3, 5, 7]),
+                            constant("b", "uint8", [4], [b] * 4)])
+
+
 class Deployed(Case):
     def rewrites(self, g, target="ort"):
         return self.json("plan", self.write("g.json", g), "-t", target)["rewrites"]
@@ -68,6 +79,17 @@ class Deployed(Case):
         for variant, wanted in (("avx2", 131), ("avx512", 131), ("vnni", 136), ("neon", 136)):
             self.assertEqual(self.code(product(), f"ort@1.31-{variant}"), wanted, variant)
         self.assertEqual(self.code(product(), "onnx"), 136)
+
+    def test_sums_and_products_round_as_each_cpu_does(self):
+        for g, wanted in ((of_two("Add", 0.5, 1, 0), {"onnx": [1, 3, 3, 5],
+                                                       "ort@1.31-avx2": [2, 2, 4, 4],
+                                                       "ort@1.31-neon": [2, 3, 4, 5]}),
+                          (of_two("Multiply", 1, 0.5, 1), {"onnx": [1, 3, 3, 5],
+                                                           "ort@1.31-avx2": [2, 2, 4, 4],
+                                                           "ort@1.31-i8mm": [2, 2, 4, 4]})):
+            for target, codes in wanted.items():
+                out = self.json("run", self.write("g.json", g), "-t", target)["outputs"][0]
+                self.assertEqual(out["first"], codes, target)
 
     def test_levels_choose_the_passes(self):
         double = product([("Quantize", "q1", {"scales": 0.3, "zps": 5, "dtype": "uint8"}),

@@ -2,6 +2,8 @@
 // ONNX Runtime 1.31 on a CPU as it is deployed, with its optimizations: it rewrites the graph
 // (ort_rewrites.c) and fuses groups of nodes, whose arithmetic depends on the CPU. Rules are about
 // the rewritten graph; those of target onnx hold for the graph as it is given.
+#include <string.h>
+
 #include "graph/targets/ort/ort_rewrites.h"
 #include "graph/targets/target_ops.h"
 
@@ -10,8 +12,22 @@
 #define WARNING_ROW(id, summary, hint, source, ops, check) \
     QDQ_RULE_ROW(WARNING, "ort", id, summary, hint, source, ops, check, 0, 0)
 
+// A product of float activations and constant codes, which becomes MatMulNBits.
+static void activation_quantized(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const qdq_operand *a = &ctx->inputs[0], *b = &ctx->inputs[1];
+    if (b->maker.op && strcmp(b->maker.op->name, "Dequantize") == 0 && b->constant &&
+        b->type.shape.rank == 2 && !a->constant &&
+        !(a->maker.op && strcmp(a->maker.op->name, "Dequantize") == 0))
+        qdq_report_target_violation(ctx, rule, "b",
+                                    "has constant codes, and the other operand none: MatMulNBits "
+                                    "quantizes it to int8 in blocks, which is not computed here",
+                                    NULL);
+}
+
 // clang-format off
 static const qdq_rule rules[] = {
+    WARNING_ROW("activation-quantized", "a product of float activations and constant codes quantizes the activations",
+                "set session.qdq_matmulnbits_accuracy_level=0", "DQMatMulToMatMulNBits", "MatMul", activation_quantized),
     WARNING_ROW("weight-quantized-by-optimizer", "the optimizer quantizes float weights and biases between quantized activations",
                 "quantize the weight in the model", "WeightBiasQuantization", "Convolution ConvTranspose MatMul", NULL),
 };
@@ -23,6 +39,7 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
     (void)ctx;
     bool pairs = version->variant == ORT_AVX2 || version->variant == ORT_AVX512;
     return (qdq_numerics){.float_ops = QDQ_FLOAT_OPS_ONNX_RUNTIME,
+                          .qlinear = ort_is_arm(version) ? QDQ_QLINEAR_ARM : QDQ_QLINEAR_FMA,
                           .pair_sums = pairs ? QDQ_PAIR_SUMS_SATURATE : QDQ_PAIR_SUMS_EXACT};
 }
 

@@ -36,6 +36,9 @@ static bool changes_s8(const qdq_target_version *version) {
 #define RULE_ROW(pass, name, anchor, function, applies, rule) \
     { pass, name, anchor, ort_match_##function, ort_build_##function, applies, rule, false }
 
+#define BINARY_ROW(name, anchor, function) \
+    { "groups", name, anchor, ort_match_binary, ort_build_##function, fuses, NULL, false }
+
 // clang-format off
 const qdq_pattern qdq_ort_patterns[] = {
     ROW("double pairs", "one pair", "Quantize", double_pair, removes_double_pairs),
@@ -62,6 +65,8 @@ const qdq_pattern qdq_ort_patterns[] = {
 
     ROW("groups", "QLinearConv", "Convolution", conv, fuses),
     ROW("groups", "QLinearMatMul", "MatMul", matmul, fuses),
+    BINARY_ROW("QLinearAdd", "Add", add),
+    BINARY_ROW("QLinearMul", "Multiply", multiply),
     ROW("groups", "codes", "StaticReshape", moved, fuses),
     ROW("groups", "codes", "StaticTranspose", moved, fuses),
     ROW("groups", "codes", "Slice", moved, fuses),

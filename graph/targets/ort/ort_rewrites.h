@@ -62,6 +62,9 @@ bool ort_match_conv(const qdq_rewriter *r, qdq_match *m);
 void ort_build_conv(qdq_rewriter *r, qdq_match *m);
 bool ort_match_matmul(const qdq_rewriter *r, qdq_match *m);
 void ort_build_matmul(qdq_rewriter *r, qdq_match *m);
+bool ort_match_binary(const qdq_rewriter *r, qdq_match *m);
+void ort_build_add(qdq_rewriter *r, qdq_match *m);
+void ort_build_multiply(qdq_rewriter *r, qdq_match *m);
 bool ort_match_moved(const qdq_rewriter *r, qdq_match *m);
 void ort_build_moved(qdq_rewriter *r, qdq_match *m);
 
