@@ -9,6 +9,7 @@
 #include "ops/kernels/fpu/fpu_tile.inc.h"
 #include "ops/kernels/gemm/gemm.inc.h"
 #include "ops/kernels/gemm/gemm_dequant_b.inc.h"
+#include "ops/kernels/gemm/gemm_fixed.inc.h"
 #include "ops/kernels/gemm/gemm_orders.inc.h"
 #include "ops/kernels/pool/pool.inc.h"
 #include "ops/kernels/quantize/chip.inc.h"

@@ -11,6 +11,7 @@
 // tiles of 16 rows and 64 k; the sums are exact, so the result is the same.
 #include "ops/products/gemm_read.h"
 #include "ops/products/pairs/pair_sums.h"
+#include "ops/products/weight_codes/gemm_fixed.h"
 
 enum {
     ROWS = QDQ_GEMM_ROWS,
@@ -46,7 +47,8 @@ typedef struct workspace {
     _Alignas(64) float chunk[MOST_ROWS * COLUMNS];  // sums of a chunk of k
     uint16_t keep[K_BLOCKS][QDQ_GEMM_TILES][QDQ_GEMM_KEEP];
     unsigned skips[MOST_K_BLOCKS];
-    qdq_gemm_block rows;  // the rows that `a` holds; none at first
+    qdq_gemm_block rows;  // the rows that `a` and `fixed` hold; none at first
+    qdq_gemm_fixed fixed;
     qdq_pair_zeros zeros;
 } workspace;
 
@@ -85,6 +87,7 @@ static void forget_rows(const qdq_tensors *tensors, workspace *w) {
     qdq_scratch_drop(tensors->poison, w->a, sizeof w->a);
     qdq_scratch_drop(tensors->poison, w->keep, sizeof w->keep);
     qdq_scratch_drop(tensors->poison, w->skips, sizeof w->skips);
+    qdq_scratch_drop(tensors->poison, &w->fixed, sizeof w->fixed);
 }
 
 // Packs a k block of the rows in place number `at`.
@@ -253,6 +256,29 @@ static void add_k_blocks(const job *j, size_t panels) {
     }
 }
 
+// The same for a row in fixed point, as many k blocks at a time as there is room for.
+static void add_fixed(const job *j, size_t panels) {
+    const qdq_gemm *g = j->g;
+    workspace *w = j->w;
+    size_t all = k_blocks(g), first = j->matrix * qdq_gemm_panels(g) + j->block->column / COLUMNS;
+    float *sums = (float *)(void *)w->sums;
+    const float *a = (const float *)(const void *)w->a;
+    for (size_t p = 0; p < panels; p++)
+        memcpy(sums + p * COLUMNS, first_sums(j, p), COLUMNS * sizeof *sums);
+    for (size_t c = 0, n; c < all; c += n) {
+        n = all - c < MOST_K_BLOCKS ? all - c : MOST_K_BLOCKS;
+        size_t k = c * qdq_gemm_depth(g), end = g->depth;
+        if (c + n < all) end = (c + n) * qdq_gemm_depth(g);
+        if (!w->rows.rows || n < all) {
+            for (size_t i = 0; i < n; i++) pack_a(j, c + i, i);
+            qdq_gemm_fix(g, k, end - k, a, &w->fixed);
+        }
+        for (size_t p = 0; p < panels; p++)
+            qdq_gemm_multiply_fixed(g, first + p, k, end - k, a, &w->fixed, sums + p * COLUMNS);
+    }
+    w->rows = *j->block;
+}
+
 static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_gemm_block *block,
                       workspace *w) {
     size_t count = (block->columns + COLUMNS - 1) / COLUMNS;
@@ -268,6 +294,8 @@ static void run_block(const qdq_gemm *g, const qdq_tensors *tensors, const qdq_g
         qdq_gemm_begin_with_bias(g, tensors, block, (float *)(void *)w->sums, SUMS_STRIDE);
     if (g->order.sums == QDQ_SUM_EIGHTS)
         add_eights(&j, count);
+    else if (g->order.sums == QDQ_SUM_FIXED)
+        add_fixed(&j, count);
     else
         add_k_blocks(&j, count);
     if (qdq_gemm_saturates(g->kind))
@@ -344,7 +372,7 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
                     qdq_stage *stage) {
     if (qdq_gemm_takes_bfloats(g)) g->kind = QDQ_GEMM_BFLOATS;
     if (!qdq_pair_sums_choose(g, ctx, to) || !qdq_gemm_pack_constant(g, ctx, to)) return false;
-    if (qdq_gemm_sums_groups(g)) g->order = (qdq_gemm_order){.sums = QDQ_SUM_GROUPS};
+    if (qdq_gemm_sums_fixed(g)) g->order = (qdq_gemm_order){.sums = QDQ_SUM_FIXED};
     // The bytes that each order reads.
     size_t b_bytes = qdq_gemm_panels(g) * qdq_gemm_panel_bytes(g);
     size_t a_bytes = g->rows * g->depth * qdq_gemm_size(g->kind);
@@ -356,7 +384,7 @@ bool qdq_gemm_stage(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *
                          .units = g->batch * row_blocks(g) * column_blocks(g),
                          .cost = g->batch * g->rows * g->columns * g->depth,
                          .packed = (uint64_t)(g->packed || g->weight_codes) << g->weights.port,
-                         .scales_later = g->order.sums == QDQ_SUM_GROUPS,
+                         .scales_later = g->order.sums == QDQ_SUM_FIXED,
                          .packed_bytes = g->packed_bytes};
     return true;
 }

@@ -91,9 +91,9 @@ struct qdq_gemm {
     size_t a_row_stride, a_depth_stride;  // of a plain matrix A
     qdq_gemm_weights weights;
     const void *packed;  // all of B, or NULL: packed in every unit
-    // All of B as weight codes (gemm_weight_codes.c), or NULL.
+    // All of B as weight codes (weight_codes/gemm_weight_codes.h), or NULL.
     const struct qdq_gemm_weight_codes *weight_codes;
-    bool fast;                   // a row may add in QDQ_SUM_GROUPS
+    bool fast;                   // a row may add in QDQ_SUM_FIXED
     size_t packed_bytes;         // of either
     const int32_t *first_sums;   // of each column, in panels of 32; NULL: zeros (gemm_bytes.c)
     const int32_t *column_sums;  // likewise, of saturating products: the sums of the codes of B
@@ -180,9 +180,11 @@ bool qdq_gemm_pack_weight_codes(qdq_gemm *gemm, const qdq_weight_codes *weight_c
 void qdq_gemm_decode(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, void *b);
 // Whether a row of A can be multiplied by weight codes without decoding them to memory.
 bool qdq_gemm_multiplies_codes(const qdq_gemm *gemm);
-// Whether it adds in QDQ_SUM_GROUPS.
-bool qdq_gemm_sums_groups(const qdq_gemm *gemm);
-// Does so for k..k + n of a row and a panel, and adds the products to 32 sums.
+// Whether a row of A may add in QDQ_SUM_FIXED, and whether B is packed for it: if each group of k
+// that shares parameters begins with a multiple of eight.
+bool qdq_gemm_row_is_fixed(const qdq_gemm *gemm);
+bool qdq_gemm_sums_fixed(const qdq_gemm *gemm);
+// Multiplies k..k + n of a row and a panel so, and adds the products to 32 sums.
 void qdq_gemm_multiply_codes(const qdq_gemm *gemm, size_t panel, size_t k, size_t n, const float *a,
                              float *sums);
 

@@ -70,7 +70,8 @@ bool qdq_gemm_pack_constant(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lo
     qdq_gemm_known known = {0};
     if (!weight_codes && !qdq_gemm_constant_weights(g, ctx, &known)) return true;
     const qdq_gemm before = *g;  // as the key has it
-    const result *same = qdq_gemm_find_packed(g, ctx, to, &known, QDQ_PACKED_PANELS);
+    size_t form = weight_codes && qdq_gemm_row_is_fixed(g) ? QDQ_PACKED_LINES : QDQ_PACKED_PANELS;
+    const result *same = qdq_gemm_find_packed(g, ctx, to, &known, form);
     if (same) {
         g->kind = same->kind, g->packed = same->packed, g->weight_codes = same->weight_codes;
         g->first_sums = same->first_sums, g->column_sums = same->column_sums;
@@ -79,5 +80,5 @@ bool qdq_gemm_pack_constant(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lo
     if (!pack(g, weight_codes, &known, to->mempool)) return false;
     result made = {g->kind, g->packed, g->weight_codes, g->first_sums, g->column_sums};
     const result *kept = qdq_mempool_copy(to->mempool, &made, 1, sizeof made);
-    return kept && qdq_gemm_add_packed(&before, ctx, to, &known, QDQ_PACKED_PANELS, kept);
+    return kept && qdq_gemm_add_packed(&before, ctx, to, &known, form, kept);
 }

@@ -17,7 +17,13 @@ typedef struct qdq_gemm_known {
 bool qdq_gemm_pack_constant(qdq_gemm *gemm, const qdq_op_context *ctx, const qdq_lowering *to);
 
 // The forms that B is packed in.
-enum { QDQ_PACKED_PANELS, QDQ_PACKED_DIRECT, QDQ_PACKED_LANES, QDQ_PACKED_ROWS };
+enum {
+    QDQ_PACKED_PANELS,
+    QDQ_PACKED_DIRECT,
+    QDQ_PACKED_LANES,
+    QDQ_PACKED_ROWS,
+    QDQ_PACKED_LINES,  // weight codes for a row in fixed point
+};
 
 // B in a form that an earlier stage packed, NULL if none did.
 const void *qdq_gemm_find_packed(const qdq_gemm *gemm, const qdq_op_context *ctx,

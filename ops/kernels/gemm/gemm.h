@@ -14,6 +14,7 @@
 
 #include "include/qdq/base.h"
 #include "ops/kernels/best_row.h"
+#include "ops/kernels/gemm/gemm_fixed.h"
 
 enum {
     QDQ_GEMM_ROWS = 12,        // most rows of a tile
@@ -172,10 +173,6 @@ typedef void qdq_gemm_narrow_fn(qdq_dtype dtype, const float *x, void *out, size
 typedef enum qdq_gemm_code_order {
     QDQ_CODES_CHAIN,  // one chain of fma
     QDQ_CODES_FOURS,  // four rounded products, then the sum
-    // The codes of a part are added before they are scaled: chains of fma from 0 over
-    // a_k * (code - zero) for the even k of the part and for the odd, then
-    // sum = fma(scale, even + odd, sum). Scales and zero points are of columns.
-    QDQ_CODES_GROUPS,
 } qdq_gemm_code_order;
 
 // A part of B as weight codes, and the floats that they stand for: rows x 32 of (code - zero) *
@@ -215,6 +212,8 @@ typedef struct qdq_gemm_kernel {
     qdq_gemm_widen_fn *widen;
     qdq_gemm_narrow_fn *narrow;
     qdq_gemm_decode_fn *decode, *multiply_codes;
+    qdq_gemm_fix_fn *fix;
+    qdq_gemm_fixed_fn *fixed;
     // Called before the first part of bytes that a thread multiplies and after the last; or NULL.
     void (*enter)(void), (*leave)(void);
 } qdq_gemm_kernel;
@@ -226,7 +225,9 @@ const qdq_gemm_kernel *qdq_gemm_kernel_find(uint32_t isas);
 
 #define QDQ_GEMM_DECLARE_INTEGERS(isa)               \
     extern qdq_gemm_part_fn qdq_gemm_integers_##isa; \
-    extern qdq_gemm_part_fn qdq_gemm_bytes_##isa;
+    extern qdq_gemm_part_fn qdq_gemm_bytes_##isa;    \
+    extern qdq_gemm_fix_fn qdq_gemm_fix_##isa;       \
+    extern qdq_gemm_fixed_fn qdq_gemm_fixed_##isa;
 #define QDQ_GEMM_DECLARE(isa)                                      \
     extern qdq_gemm_part_fn qdq_gemm_floats_##isa;                 \
     QDQ_GEMM_DECLARE_INTEGERS(isa)                                 \

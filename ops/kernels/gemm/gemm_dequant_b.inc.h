@@ -283,28 +283,12 @@ CODE_INLINE void code_add_fours(const qdq_gemm_weight_part *p, const code_column
     if (r < p->rows) code_add(sums, code_products(p, r, columns, form));
 }
 
-CODE_INLINE void code_add_group(const qdq_gemm_weight_part *p, const code_columns *columns,
-                                code_form form, code_row *sums) {
-    code_row even, odd;
-    CODE_EACH_AT_ONCE even.v[v] = odd.v[v] = floats_all(0);
-    size_t r = 0;
-    for (; r + 2 <= p->rows; r += 2) {
-        code_madd(&even, p->a[r], code_less_zero(p, r, columns, form));
-        code_madd(&odd, p->a[r + 1], code_less_zero(p, r + 1, columns, form));
-    }
-    if (r < p->rows) code_madd(&even, p->a[r], code_less_zero(p, r, columns, form));
-    code_add(&even, odd);
-    CODE_EACH_AT_ONCE sums->v[v] = floats_madd(sums->v[v], columns->scale.v[v], even.v[v]);
-}
-
 CODE_INLINE void code_multiply(const qdq_gemm_weight_part *p, code_form form) {
     code_columns columns = code_columns_of(p, form);
     code_row sums;
     CODE_EACH_AT_ONCE sums.v[v] = floats_load(p->sums + (form.first + v) * LANES);
     if (form.order == QDQ_CODES_FOURS)
         code_add_fours(p, &columns, form, &sums);
-    else if (form.order == QDQ_CODES_GROUPS)
-        code_add_group(p, &columns, form, &sums);
     else
         for (size_t r = 0; r < p->rows; r++)
             code_madd(&sums, p->a[r], code_reals(p, r, &columns, form));
@@ -318,12 +302,10 @@ CODE_INLINE void code_multiply_all(const qdq_gemm_weight_part *p, code_form form
 }
 
 // Compiles a function for each order.
-#define MULTIPLY_AS(halves, by_row, table)                                             \
-    if (p->order == QDQ_CODES_GROUPS)                                                  \
-        code_multiply_all(p, (code_form){halves, by_row, table, QDQ_CODES_GROUPS, 0}); \
-    else if (p->order == QDQ_CODES_FOURS)                                              \
-        code_multiply_all(p, (code_form){halves, by_row, table, QDQ_CODES_FOURS, 0});  \
-    else                                                                               \
+#define MULTIPLY_AS(halves, by_row, table)                                            \
+    if (p->order == QDQ_CODES_FOURS)                                                  \
+        code_multiply_all(p, (code_form){halves, by_row, table, QDQ_CODES_FOURS, 0}); \
+    else                                                                              \
         code_multiply_all(p, (code_form){halves, by_row, table, QDQ_CODES_CHAIN, 0});
 
 void QDQ_ISA_NAME(gemm_multiply_codes)(const qdq_gemm_weight_part *p) {

@@ -25,14 +25,6 @@ void qdq_gemm_decode_portable(const qdq_gemm_weight_part *part) {
             part->b[r * COLUMNS + j] = qdq_round_to_dtype(part->dtype, real_at(part, r, j), NULL);
 }
 
-// The sums of the codes of a column, which are scaled once.
-static void add_group(const qdq_gemm_weight_part *p, size_t j, float *sum) {
-    float sums[2] = {0, 0};
-    for (size_t r = 0; r < p->rows; r++)
-        sums[r % 2] = fmaf(p->a[r], (float)code_at(p, r, j) - p->zero[j], sums[r % 2]);
-    *sum = fmaf(p->scale[j], sums[0] + sums[1], *sum);
-}
-
 // The next sum of a column after product r, or after the next products if fours begin there.
 static size_t add_products(const qdq_gemm_weight_part *p, size_t r, size_t j, float *sum) {
     size_t n = p->rows - r;
@@ -50,9 +42,6 @@ static size_t add_products(const qdq_gemm_weight_part *p, size_t r, size_t j, fl
 void qdq_gemm_multiply_codes_portable(const qdq_gemm_weight_part *part) {
     for (size_t j = 0; j < COLUMNS; j++) {
         float *sum = &part->sums[j];
-        if (part->order == QDQ_CODES_GROUPS)
-            add_group(part, j, sum);
-        else
-            for (size_t r = 0; r < part->rows;) r += add_products(part, r, j, sum);
+        for (size_t r = 0; r < part->rows;) r += add_products(part, r, j, sum);
     }
 }

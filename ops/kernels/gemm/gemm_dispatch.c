@@ -15,9 +15,9 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
 #endif
 
 // A row takes its functions from several instruction sets: `integers`, `bytes` and `bfloats` say
-// from which it has the products of those elements, `base` says it for all other functions. The
-// last columns are `widens_bytes`, `signs_codes`, the products of codes (NULL: products of integers
-// are as fast), `enter` and `leave`.
+// from which it has the products of those elements, `integers` also those in fixed point, and
+// `base` says it for all other functions. The last columns are `widens_bytes`, `signs_codes`, the
+// products of codes (NULL: products of integers are as fast), `enter` and `leave`.
 //
 // The AMX row multiplies bfloat16 as AVX512 does: on the machine with AMX that was measured,
 // VDPBF16PS takes longer than the multiply-adds that it stands for.
@@ -32,7 +32,8 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
     qdq_gemm_lines_##base, qdq_gemm_byte_lines_##base, qdq_gemm_pair_lines_##base, \
     qdq_gemm_code_runs_##base, qdq_gemm_reals_##base, qdq_gemm_real_rows_##base, \
     qdq_gemm_widen_##base, qdq_gemm_narrow_##base, \
-     qdq_gemm_decode_##base, qdq_gemm_multiply_codes_##base, __VA_ARGS__}
+     qdq_gemm_decode_##base, qdq_gemm_multiply_codes_##base, \
+     qdq_gemm_fix_##integers, qdq_gemm_fixed_##integers, __VA_ARGS__}
 static const qdq_gemm_kernel gemms[] = {
     GEMM(PORTABLE, portable, portable, portable, portable, portable, false, false, NULL, NULL, NULL),
 #if defined(QDQ_SIMD_X86)

@@ -13,9 +13,7 @@ typedef enum qdq_sum_order {
     // Rounded products in lane k % 8; then the lanes are added, in one of three ways that depends
     // on the number of the row or column.
     QDQ_SUM_EIGHTS,
-    // --fast, a row of A, B as weight codes: QDQ_CODES_GROUPS for the k of each k block that share
-    // scales and zero points.
-    QDQ_SUM_GROUPS,
+    QDQ_SUM_FIXED,  // --fast, a row of A, B as weight codes (ops/kernels/gemm/gemm_fixed.h)
 } qdq_sum_order;
 
 typedef struct qdq_gemm_order {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row of floats times weights that are kept as codes: each element is the sum that core, or ONNX
-// Runtime, computes of the dequantized weights, bit for bit; with `fast` it is the sum of codes
-// that are scaled later. Depths cross k blocks twice and leave one, two and three k over; columns
+// Runtime, computes of the dequantized weights, bit for bit; with `fast` it is the sum in
+// fixed point. Depths cross k blocks twice and leave one, two and three k over; columns
 // cross panels and blocks of panels.
 #include <math.h>
 
 #include "ops/products/gemm.h"
 #include "runtime/numerics/dtype.h"
+#include "tests/ops/fixed_row.h"
 #include "tests/ops/large_graph.h"
 
 typedef enum granularity { PER_TENSOR, PER_COLUMN, PER_K, PER_BLOCK, GRANULARITIES } granularity;
@@ -102,25 +103,40 @@ static float fours(const row_case *c, size_t j) {
     return sum;
 }
 
-// --fast (docs/ops_neural_network.md, 10): sums of codes for at most 128 k that share a scale.
-static float groups(const row_case *c, size_t j) {
-    size_t depth = (size_t)c->depth, columns = (size_t)c->columns, block = (size_t)c->block;
-    bool cut = c->by == PER_K || c->by == PER_BLOCK;
+static void weights_of(const row_case *c, size_t j, fixed_weight *w) {
     bool sign = c->dtype == QDQ_INT4 || c->dtype == QDQ_INT8;
-    float sum = 0;
-    for (size_t k = 0, end; k < depth; k = end) {
-        float sums[2] = {0, 0};
-        end = k + 128 - k % 128;
-        if (cut && end > k + block - k % block) end = k + block - k % block;
-        if (end > depth) end = depth;
-        for (size_t i = k; i < end; i++) {
-            unsigned char byte = c->codes[i * columns + j];
-            int code = sign ? (signed char)byte : byte;
-            float *part = &sums[(i - k) % 2];
-            *part = fmaf(c->x[i], (float)(code - c->zeros[block_of(c, i, j)]), *part);
-        }
-        sum = fmaf(c->scales[block_of(c, k, j)], sums[0] + sums[1], sum);
+    for (size_t k = 0; k < (size_t)c->depth; k++) {
+        size_t at = k * (size_t)c->columns + j, block = block_of(c, k, j);
+        int code = sign ? (signed char)c->codes[at] : c->codes[at];
+        w[k] = (fixed_weight){block, code - (int)c->zeros[block], c->scales[block], c->reals[at]};
     }
+}
+
+static bool is_fixed(const row_case *c) {
+    fixed_weight *w = oracle_memory((size_t)c->depth * sizeof *w);
+    weights_of(c, 0, w);
+    bool fixed = fixed_row_applies(w, (size_t)c->depth);
+    free(w);
+    return fixed;
+}
+
+// --fast, in fixed point. The sum is within the documented bound of the exact sum.
+static float fixed(const row_case *c, size_t j) {
+    size_t depth = (size_t)c->depth;
+    double exact = 0, bound = 0, most = 0;
+    fixed_weight *w = oracle_memory(depth * sizeof *w);
+    weights_of(c, j, w);
+    float sum = fixed_row_sum(c->x, w, depth);
+    for (size_t k = 0; k < depth; k++) most = fmax(most, fabs((double)c->x[k]));
+    for (size_t k = 0; k < depth; k++) {
+        double real = (double)w[k].code_less_zero * (double)w[k].scale;
+        exact += (double)c->x[k] * real;
+        bound += fabs(real) * most;
+    }
+    double groups = (double)depth / 8 + 1;
+    if (isfinite(exact) && fabs((double)sum - exact) > (groups + 6) * 0x1p-24 * bound)
+        fail_msg("column %zu: %.9g is far from %.17g", j, (double)sum, exact);
+    free(w);
     return sum;
 }
 
@@ -135,7 +151,7 @@ static void run(const row_case *c, const char *target, const char *isa, int thre
     how.parallel.least = 1;
     qdq_plan *plan = qdq_graph_compile(g, &options, &err);
     if (!plan) fail_msg("%s", err.text);
-    assert_int_equal(qdq_plan_get_step(plan, 0)->scales_later, fast);
+    assert_int_equal(qdq_plan_get_step(plan, 0)->scales_later, fast && is_fixed(c));
     qdq_exec *exec = qdq_exec_create(plan, &how, &err);
     if (!exec) fail_msg("%s", err.text);
     assert_int_equal(qdq_exec_bind(exec, "x", c->x, (size_t)c->depth * sizeof *c->x, &err), QDQ_OK);
@@ -153,6 +169,7 @@ static void check(const row_case *c, const char *target, bool fast,
             run(c, target, qdq_isa_get(isa).name, threads, fast, y);
             for (size_t j = 0; j < (size_t)c->columns; j++) {
                 float want = sum(c, j);
+                if (isnan(want)) want = qdq_float_from_bits(0x7FC00000);
                 if (qdq_float_bits(y[j]) != qdq_float_bits(want))
                     fail_msg("%s, scales %d, [%lld, %lld], block %lld, %s, %s, %d threads: "
                              "column %zu is %.9g, wanted %.9g",
@@ -165,11 +182,25 @@ static void check(const row_case *c, const char *target, bool fast,
     free(y);
 }
 
+static void check_all(row_case *c, uint64_t *state, size_t odd) {
+    fill(c, state);
+    for (size_t i = 0; i < odd; i++) {
+        static const uint32_t bits[] = {0x7F800000, 0xFF800000, 0x7FC00000};
+        c->x[large_pick(state, (size_t)c->depth)] = qdq_float_from_bits(bits[i % 3]);
+    }
+    check(c, "core", false, chain);
+    check(c, "onnx", false, fours);
+    check(c, "core", true, is_fixed(c) ? fixed : chain);
+    check(c, "onnx", true, is_fixed(c) ? fixed : fours);
+    free(c->x), free(c->scales), free(c->zeros), free(c->reals), free(c->codes);
+}
+
+static const qdq_dtype dtypes[] = {QDQ_INT4, QDQ_UINT4, QDQ_INT8, QDQ_UINT8};
+
 static void a_row_adds_as_its_target_does(void **unused) {
-    static const qdq_dtype dtypes[] = {QDQ_INT4, QDQ_UINT4, QDQ_INT8, QDQ_UINT8};
-    static const int64_t blocks[] = {32, 128, 6, 33};  // the last two end within fours
+    static const int64_t blocks[] = {32, 128, 6, 33, 8, 72, 256};  // two end within fours
     (void)unused;
-    for (uint64_t i = 0; i < 32; i++) {
+    for (uint64_t i = 0; i < 56; i++) {
         uint64_t state = large_state(i);
         row_case c = {
             .dtype = dtypes[i % 4],
@@ -177,17 +208,44 @@ static void a_row_adds_as_its_target_does(void **unused) {
             .depth = 2 * (int64_t)QDQ_GEMM_DEPTH + 4 * (int64_t)(i % 3) + (int64_t)(i % 5),
             .columns =
                 (int64_t)large_across(&state, i % 2 ? QDQ_GEMM_COLUMNS : QDQ_GEMM_BLOCK_COLUMNS),
-            .block = blocks[i / 8 % 4]};
+            .block = blocks[i / 8 % 7]};
         if (c.by == PER_K) c.block = 1;
-        fill(&c, &state);
-        check(&c, "core", false, chain);
-        check(&c, "onnx", false, fours);
-        check(&c, i % 2 ? "core" : "onnx", true, groups);
-        free(c.x), free(c.scales), free(c.zeros), free(c.reals), free(c.codes);
+        check_all(&c, &state, 0);
+    }
+}
+
+// More k blocks than are kept in fixed point.
+static void a_long_row_adds_part_by_part(void **unused) {
+    (void)unused;
+    for (uint64_t i = 0; i < 4; i++) {
+        uint64_t state = large_state(100 + i);
+        int64_t most = (int64_t)QDQ_GEMM_MOST_K_BLOCKS * QDQ_GEMM_FIXED_DEPTH;
+        row_case c = {.dtype = dtypes[i],
+                      .by = i % 2 ? PER_COLUMN : PER_BLOCK,
+                      .depth = (i > 1 ? 2 * most : most) + (int64_t)(i * 5),
+                      .columns = QDQ_GEMM_COLUMNS + 3,
+                      .block = 64};
+        check_all(&c, &state, 0);
+    }
+}
+
+static void blocks_that_are_not_finite_are_added_as_written(void **unused) {
+    (void)unused;
+    for (uint64_t i = 0; i < 8; i++) {
+        uint64_t state = large_state(200 + i);
+        row_case c = {.dtype = dtypes[i % 4],
+                      .by = PER_BLOCK,
+                      .depth = 6 * QDQ_GEMM_FIXED_DEPTH + 3 * (int64_t)i,
+                      .columns = 2 * QDQ_GEMM_COLUMNS - 1,
+                      .block = 32};
+        check_all(&c, &state, 1 + i % 2);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_row_adds_as_its_target_does)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_adds_as_its_target_does),
+        cmocka_unit_test(a_long_row_adds_part_by_part),
+        cmocka_unit_test(blocks_that_are_not_finite_are_added_as_written)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

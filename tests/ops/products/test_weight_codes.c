@@ -2,6 +2,7 @@
 // Products with constant dequantized weights, which are decoded during the product or when the
 // graph is compiled. Each way gives the bits of the literal graph and of the model here: a weight
 // is exact in double, rounded to float32 and then to its dtype; sums are those of products.h.
+#include "tests/ops/fixed_row.h"
 #include "tests/ops/products.h"
 
 enum { MAX_PARAMETERS = 4096, RANK = 4 };
@@ -171,26 +172,23 @@ static qdq_value build_matmul(qdq_graph *g, const qdq_value *v, const void *self
                                          .transpose_b = e->transposed ? QDQ_TRUE : QDQ_FALSE});
 }
 
-// --fast: the codes of at most 128 k that share a scale are added before they are scaled.
-static float sum_of_groups(const matrices *e, const tensor *codes, const float *a, size_t first,
-                           size_t j) {
+// --fast: a row in fixed point, or the literal sum.
+static float fast_sum(const matrices *e, const tensor *codes, const float *a, const float *b,
+                      size_t first, size_t j, float literal) {
     const weights *w = &e->w;
     size_t stride = e->transposed ? 1 : e->n;
+    fixed_weight *of = calloc(e->k, sizeof *of);
+    assert_non_null(of);
     first += e->transposed ? j * e->k : j;
-    float sum = 0;
-    for (size_t k = 0, end; k < e->k; k = end) {
-        size_t block = block_of(w, first + k * stride);
-        float sums[2] = {0, 0};
-        for (end = k; end < e->k && (end == k || end % 128); end++) {
-            size_t at = first + end * stride;
-            if (block_of(w, at) != block) break;
-            const uint8_t *code = (const uint8_t *)codes->data + at;
-            double q = least_of(w->codes) < 0 ? (double)*(const int8_t *)code : (double)*code;
-            float less = (float)(q - (w->has_zero_points ? w->zps[block] : 0));
-            sums[(end - k) % 2] = fmaf(a[end], less, sums[(end - k) % 2]);
-        }
-        sum = fmaf(w->scales[block], sums[0] + sums[1], sum);
+    for (size_t k = 0; k < e->k; k++) {
+        size_t at = first + k * stride, block = block_of(w, at);
+        const uint8_t *code = (const uint8_t *)codes->data + at;
+        int q = least_of(w->codes) < 0 ? *(const int8_t *)code : *code;
+        int zero = w->has_zero_points ? (int)w->zps[block] : 0;
+        of[k] = (fixed_weight){block, q - zero, w->scales[block], b[k]};
     }
+    float sum = fixed_row_applies(of, e->k) ? fixed_row_sum(a, of, e->k) : literal;
+    free(of);
     return sum;
 }
 
@@ -219,10 +217,10 @@ static void check_matmul(matrices *e, const char *what, tensor *scales) {
             of_b[d] = reals[first + (e->transposed ? j * e->k + d : d * e->n + j)];
         }
         float sum = product_sum(e->w.real, of_a, of_b, NULL, e->k);
-        float groups = sum_of_groups(e, &in[1], of_a, first, j);
+        float fast = fast_sum(e, &in[1], of_a, of_b, first, j, sum);
         float bias = in[2].name ? (float)tensor_at(&in[2], j) : 0;
         put_sum(&want, i, in[2].name ? sum + bias : sum);
-        put_sum(&scaled, i, in[2].name ? groups + bias : groups);
+        put_sum(&scaled, i, in[2].name ? fast + bias : fast);
     }
     bool may_scale = e->m == 1 && e->w.real == QDQ_FLOAT32;
     check(what, in, build_matmul, e, &want, may_scale ? &scaled : NULL);

@@ -6,35 +6,12 @@
 // Codes are packed in panels of 32 columns. A kernel of ops/kernels/gemm/gemm_dequant_b.inc.h
 // turns a part of them into floats where the product would otherwise pack or read floats.
 // Parameters are stored as rows of 32, one row per run of k that shares them.
+#include "ops/products/weight_codes/gemm_weight_codes.h"
+
 #include "ops/products/gemm_read.h"
 #include "runtime/numerics/dtype.h"
 
 enum { COLUMNS = QDQ_GEMM_COLUMNS, HALF = COLUMNS / 2 };
-
-// Scales or zero points. Row r of a panel is at (panel * rows + r) * 32 or, if all columns of a
-// matrix are alike, at matrix * rows + r.
-typedef struct parameters {
-    size_t rows;
-    bool alike;
-    const float *scales;
-    const int16_t *zeros;
-} parameters;
-
-// The rows of parameters that hold from k = begin to the next stretch.
-typedef struct stretch {
-    uint32_t begin, scale, zero;
-} stretch;
-
-struct qdq_gemm_weight_codes {
-    qdq_dtype dtype;  // of the floats
-    bool halves;
-    size_t row_bytes;
-    const uint8_t *codes;
-    parameters scale, zero;
-    const stretch *stretches;
-    size_t stretch_count;
-    bool in_fours;  // every stretch begins with a multiple of four
-};
 
 //---- Parameters -------------------------------------------------------------
 
@@ -83,7 +60,7 @@ static bool columns_alike(const qdq_gemm *g, const qdq_stage_param *v) {
 
 // Stores a parameter as the kernels take it: zero points are shifted for unsigned codes, and a NaN
 // scale is 0x7FC00000.
-static void put(parameters *p, size_t at, uint32_t value, int32_t bias) {
+static void put(qdq_gemm_parameters *p, size_t at, uint32_t value, int32_t bias) {
     float scale = qdq_float_from_bits(value);
     if (p->zeros)
         ((int16_t *)p->zeros)[at] = (int16_t)((int32_t)value + bias);
@@ -93,7 +70,7 @@ static void put(parameters *p, size_t at, uint32_t value, int32_t bias) {
 
 // Stores the parameters of one row, for all columns.
 static void put_row(const qdq_gemm *g, const qdq_stage_param *v, size_t k, size_t row, int32_t bias,
-                    parameters *p) {
+                    qdq_gemm_parameters *p) {
     const qdq_gemm_weights *w = &g->weights;
     size_t panels = qdq_gemm_panels(g), of_k = v->count == 1 ? 0 : block_of_k(w, v, k);
     for (size_t matrix = 0; matrix < w->matrices; matrix++)
@@ -107,9 +84,10 @@ static void put_row(const qdq_gemm *g, const qdq_stage_param *v, size_t k, size_
 }
 
 static bool pack_parameters(const qdq_gemm *g, const qdq_stage_param *v, int32_t bias,
-                            qdq_mempool *mempool, parameters *p, size_t *bytes) {
+                            qdq_mempool *mempool, qdq_gemm_parameters *p, size_t *bytes) {
     size_t item = v->is_int ? sizeof(int16_t) : sizeof(float);
-    *p = (parameters){.rows = count_rows(&g->weights, v, g->depth), .alike = columns_alike(g, v)};
+    *p = (qdq_gemm_parameters){.rows = count_rows(&g->weights, v, g->depth),
+                               .alike = columns_alike(g, v)};
     size_t count = g->weights.matrices * (p->alike ? 1 : qdq_gemm_panels(g) * COLUMNS);
     void *memory = qdq_mempool_array(mempool, count, p->rows * item);
     if (!memory) return false;
@@ -130,16 +108,17 @@ static bool add_stretches(const qdq_gemm *g, const qdq_stage_param *scale,
                           struct qdq_gemm_weight_codes *c) {
     const qdq_gemm_weights *w = &g->weights;
     size_t most = count_rows(w, scale, g->depth) + count_rows(w, zero, g->depth) - 1;
-    stretch *s = qdq_mempool_array(mempool, most, sizeof *s);
+    qdq_gemm_stretch *s = qdq_mempool_array(mempool, most, sizeof *s);
     if (!s) return false;
     c->stretches = s;
     c->stretch_count = 1;
-    c->in_fours = true;
+    c->in_fours = c->in_eights = true;
     for (size_t k = 1; most > 1 && k < g->depth; k++) {
         bool scales = begins_row(w, scale, k), zeros = begins_row(w, zero, k);
         if (!scales && !zeros) continue;
-        s[1] = (stretch){(uint32_t)k, s[0].scale + scales, s[0].zero + zeros};
+        s[1] = (qdq_gemm_stretch){(uint32_t)k, s[0].scale + scales, s[0].zero + zeros};
         c->in_fours &= k % 4 == 0;
+        c->in_eights &= k % QDQ_GEMM_EIGHTH == 0;
         s++, c->stretch_count++;
     }
     return true;
@@ -151,12 +130,13 @@ static bool has_sign(qdq_dtype dtype) { return dtype == QDQ_INT8 || dtype == QDQ
 static bool is_half(qdq_dtype dtype) { return dtype == QDQ_INT4 || dtype == QDQ_UINT4; }
 static int32_t bias_of(qdq_dtype dtype) { return has_sign(dtype) ? is_half(dtype) ? 8 : 128 : 0; }
 
-// Packs row k of a panel. Missing columns may hold any number, because their sums are not used.
-static void pack_row(const qdq_gemm *g, const qdq_weight_codes *weight_codes,
+// Row k of a panel. Missing columns may hold any number, because their sums are not used.
+static void read_row(const qdq_gemm *g, const qdq_weight_codes *weight_codes,
                      const qdq_gemm_reader *reader, size_t matrix, size_t column, size_t k,
-                     uint8_t *out) {
+                     uint8_t *row) {
     const uint8_t *from = reader->data;
-    uint8_t bias = (uint8_t)bias_of(weight_codes->dtype), row[COLUMNS] = {0};
+    uint8_t bias = (uint8_t)bias_of(weight_codes->dtype), mask = 255;
+    if (is_half(weight_codes->dtype)) mask = 15;
     size_t n = g->columns - column < COLUMNS ? g->columns - column : COLUMNS;
     size_t stride = g->weights.column_stride;
     from += qdq_gemm_element(&g->weights, matrix, k, column) - reader->first;
@@ -164,29 +144,64 @@ static void pack_row(const qdq_gemm *g, const qdq_weight_codes *weight_codes,
         memcpy(row, from, n);
     else
         for (size_t j = 0; j < n; j++) row[j] = from[j * stride];
-    for (size_t j = 0; j < COLUMNS; j++) row[j] = (uint8_t)(row[j] + bias);
-    if (!is_half(weight_codes->dtype)) {
+    for (size_t j = 0; j < COLUMNS; j++) row[j] = (uint8_t)(row[j] + bias) & mask;
+}
+
+static void pack_row(bool halves, const uint8_t *row, uint8_t *out) {
+    if (!halves)
         memcpy(out, row, COLUMNS);
-        return;
+    else
+        for (size_t j = 0; j < HALF; j++) out[j] = (uint8_t)(row[j] | row[j + HALF] << 4);
+}
+
+// A line of rows, of which n are given and the others may hold any number.
+static void pack_line(bool halves, uint8_t (*rows)[COLUMNS], uint8_t *out) {
+    for (size_t i = 0; halves && i < 4; i++)
+        for (size_t j = 0; j < COLUMNS; j++) rows[i][j] |= (uint8_t)(rows[i + 4][j] << 4);
+    for (size_t j = 0; j < COLUMNS; j++)
+        for (size_t i = 0; i < 4; i++) out[j * 4 + i] = rows[i][j];
+}
+
+static void pack_panel_part(const qdq_gemm *g, const qdq_weight_codes *weight_codes,
+                            const qdq_gemm_reader *reader, const qdq_gemm_part_of_b *part,
+                            size_t column, uint8_t *panel) {
+    const struct qdq_gemm_weight_codes *c = g->weight_codes;
+    uint8_t rows[8][COLUMNS] = {0};
+    size_t step = !c->lines ? 1 : c->halves ? 8 : 4;
+    for (size_t k = part->k; k < part->k + part->n; k += step) {
+        for (size_t i = 0; i < step && k + i < part->k + part->n; i++)
+            read_row(g, weight_codes, reader, part->matrix, column, k + i, rows[i]);
+        if (c->lines)
+            pack_line(c->halves, rows, panel + k / step * QDQ_GEMM_LINE_BYTES);
+        else
+            pack_row(c->halves, rows[0], panel + k * c->row_bytes);
     }
-    for (size_t j = 0; j < HALF; j++) out[j] = (uint8_t)((row[j] & 15) | row[j + HALF] << 4);
 }
 
 static const uint8_t *pack_codes(const qdq_gemm *g, const qdq_weight_codes *weight_codes,
-                                 size_t row_bytes, qdq_mempool *mempool) {
+                                 qdq_mempool *mempool) {
+    const struct qdq_gemm_weight_codes *c = g->weight_codes;
     size_t panels = qdq_gemm_panels(g), count = g->weights.matrices * panels;
-    uint8_t *codes = qdq_mempool_array(mempool, count * g->depth, row_bytes);
+    uint8_t *codes = qdq_mempool_array(mempool, count, c->panel_bytes);
     if (!codes) return NULL;
     qdq_gemm_known known = {.data = weight_codes->data, .stored = weight_codes->stored};
     qdq_gemm_reader reader = qdq_gemm_reader_of(&known, 1, mempool);
     qdq_gemm_part_of_b part = {0};
     while (qdq_gemm_reader_next(&reader, g, &part))
         for (size_t j = part.column; j < part.column + part.columns; j += COLUMNS)
-            for (size_t k = part.k; k < part.k + part.n; k++)
-                pack_row(g, weight_codes, &reader, part.matrix, j, k,
-                         codes + ((part.matrix * panels + j / COLUMNS) * g->depth + k) * row_bytes);
+            pack_panel_part(g, weight_codes, &reader, &part, j,
+                            codes + (part.matrix * panels + j / COLUMNS) * c->panel_bytes);
     qdq_gemm_reader_close(&reader);
     return reader.failed ? NULL : codes;
+}
+
+static size_t panel_bytes(const qdq_gemm *g, const struct qdq_gemm_weight_codes *c) {
+    size_t step = c->halves ? 8 : 4;
+    return c->lines ? (g->depth + step - 1) / step * QDQ_GEMM_LINE_BYTES : g->depth * c->row_bytes;
+}
+
+bool qdq_gemm_row_is_fixed(const qdq_gemm *g) {
+    return g->fast && g->rows == 1 && g->kind == QDQ_GEMM_FLOATS && g->weights.dtype == QDQ_FLOAT32;
 }
 
 bool qdq_gemm_pack_weight_codes(qdq_gemm *g, const qdq_weight_codes *weight_codes,
@@ -194,15 +209,17 @@ bool qdq_gemm_pack_weight_codes(qdq_gemm *g, const qdq_weight_codes *weight_code
     struct qdq_gemm_weight_codes *c = QDQ_MEMPOOL_NEW(mempool, struct qdq_gemm_weight_codes);
     qdq_stage_param scale = joined(weight_codes->scale), zero = joined(weight_codes->zero_point);
     int32_t bias = bias_of(weight_codes->dtype);
-    if (!c) return false;
+    if (!c || !add_stretches(g, &scale, &zero, mempool, c)) return false;
+    g->weight_codes = c;
     c->dtype = g->weights.dtype;
     c->halves = is_half(weight_codes->dtype);
     c->row_bytes = c->halves ? HALF : COLUMNS;
-    c->codes = pack_codes(g, weight_codes, c->row_bytes, mempool);
-    if (!c->codes || !add_stretches(g, &scale, &zero, mempool, c)) return false;
-    g->packed_bytes = g->weights.matrices * qdq_gemm_panels(g) * g->depth * c->row_bytes +
+    c->lines = qdq_gemm_row_is_fixed(g) && c->in_eights;
+    c->panel_bytes = panel_bytes(g, c);
+    c->codes = pack_codes(g, weight_codes, mempool);
+    if (!c->codes) return false;
+    g->packed_bytes = g->weights.matrices * qdq_gemm_panels(g) * c->panel_bytes +
                       c->stretch_count * sizeof *c->stretches;
-    g->weight_codes = c;
     return pack_parameters(g, &scale, 0, mempool, &c->scale, &g->packed_bytes) &&
            pack_parameters(g, &zero, bias, mempool, &c->zero, &g->packed_bytes);
 }
@@ -232,22 +249,21 @@ bool qdq_gemm_takes_weight_codes(const qdq_gemm *g, const qdq_weight_codes *weig
 //---- Floats -----------------------------------------------------------------
 
 // The scales of all columns in row `row` of a panel.
-static const float *scales_at(const parameters *p, size_t panel, size_t matrix, size_t row,
+static const float *scales_at(const qdq_gemm_parameters *p, size_t panel, size_t matrix, size_t row,
                               float *room) {
     if (!p->alike) return p->scales + (panel * p->rows + row) * COLUMNS;
     for (size_t j = 0; j < COLUMNS; j++) room[j] = p->scales[matrix * p->rows + row];
     return room;
 }
 
-static void spread_zeros(const parameters *p, size_t panel, size_t matrix, size_t row,
+static void spread_zeros(const qdq_gemm_parameters *p, size_t panel, size_t matrix, size_t row,
                          float *room) {
     const int16_t *from = p->zeros + (panel * p->rows + row) * COLUMNS;
     if (p->alike) from = p->zeros + matrix * p->rows + row;
     for (size_t j = 0; j < COLUMNS; j++) room[j] = (float)from[p->alike ? 0 : j];
 }
 
-// The stretch that k lies in.
-static const stretch *stretch_at(const struct qdq_gemm_weight_codes *c, size_t k) {
+const qdq_gemm_stretch *qdq_gemm_stretch_at(const struct qdq_gemm_weight_codes *c, size_t k) {
     size_t low = 0, high = c->stretch_count;
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
@@ -259,9 +275,8 @@ static const stretch *stretch_at(const struct qdq_gemm_weight_codes *c, size_t k
     return &c->stretches[low];
 }
 
-// How many of k..end lie in the stretch.
-static size_t stretch_rows(const struct qdq_gemm_weight_codes *c, const stretch *s, size_t k,
-                           size_t end) {
+size_t qdq_gemm_stretch_rows(const struct qdq_gemm_weight_codes *c, const qdq_gemm_stretch *s,
+                             size_t k, size_t end) {
     bool last = s + 1 == c->stretches + c->stretch_count;
     return (last || s[1].begin > end ? end : s[1].begin) - k;
 }
@@ -279,9 +294,9 @@ static void use_columns(const qdq_gemm *g, size_t panel, size_t k, size_t n,
     float scales[COLUMNS], zeros[COLUMNS];
     part.zero = zeros;
     uint32_t zero = UINT32_MAX;
-    const stretch *s = stretch_at(c, k);
+    const qdq_gemm_stretch *s = qdq_gemm_stretch_at(c, k);
     for (size_t end = k + n; k < end; k += part.rows, s++) {
-        part.rows = stretch_rows(c, s, k, end);
+        part.rows = qdq_gemm_stretch_rows(c, s, k, end);
         part.scale = scales_at(&c->scale, panel, matrix, s->scale, scales);
         if (s->zero != zero) spread_zeros(&c->zero, panel, matrix, s->zero, zeros);
         zero = s->zero;
@@ -300,9 +315,9 @@ static void use_rows(const qdq_gemm *g, size_t panel, size_t k, size_t n,
     const struct qdq_gemm_weight_codes *c = g->weight_codes;
     size_t matrix = panel / qdq_gemm_panels(g);
     float scales[QDQ_GEMM_DEPTH], zeros[QDQ_GEMM_DEPTH];
-    const stretch *s = stretch_at(c, k);
+    const qdq_gemm_stretch *s = qdq_gemm_stretch_at(c, k);
     for (size_t i = 0; i < n; s++) {
-        size_t stop = i + stretch_rows(c, s, k + i, k + n);
+        size_t stop = i + qdq_gemm_stretch_rows(c, s, k + i, k + n);
         float scale = c->scale.scales[matrix * c->scale.rows + s->scale];
         float zero = (float)c->zero.zeros[matrix * c->zero.rows + s->zero];
         for (; i < stop; i++) scales[i] = scale, zeros[i] = zero;
@@ -316,10 +331,10 @@ static void use_rows(const qdq_gemm *g, size_t panel, size_t k, size_t n,
 static void use_part(const qdq_gemm *g, size_t panel, size_t k, size_t n,
                      qdq_gemm_weight_part part) {
     const struct qdq_gemm_weight_codes *c = g->weight_codes;
-    part.codes = c->codes + (panel * g->depth + k) * c->row_bytes;
+    part.codes = c->codes + panel * c->panel_bytes + k * c->row_bytes;
     part.halves = c->halves;
     part.dtype = c->dtype;
-    bool by_rows = c->scale.alike && c->zero.alike && part.order != QDQ_CODES_GROUPS;
+    bool by_rows = c->scale.alike && c->zero.alike;
     (by_rows ? use_rows : use_columns)(g, panel, k, n, part);
 }
 
@@ -330,20 +345,15 @@ static void decode_floats(const qdq_gemm *g, size_t panel, size_t k, size_t n, f
 bool qdq_gemm_multiplies_codes(const qdq_gemm *g) {
     const struct qdq_gemm_weight_codes *c = g->weight_codes;
     if (!c || g->kind != QDQ_GEMM_FLOATS || c->dtype != QDQ_FLOAT32) return false;
-    return !g->order.sums || g->order.sums == QDQ_SUM_GROUPS ||
-           (g->order.sums == QDQ_SUM_FOURS && c->in_fours);
+    return !g->order.sums || (g->order.sums == QDQ_SUM_FOURS && c->in_fours);
 }
 
-bool qdq_gemm_sums_groups(const qdq_gemm *g) {
-    const struct qdq_gemm_weight_codes *c = g->weight_codes;
-    return g->fast && c && g->rows == 1 && g->kind == QDQ_GEMM_FLOATS && c->dtype == QDQ_FLOAT32;
-}
+bool qdq_gemm_sums_fixed(const qdq_gemm *g) { return g->weight_codes && g->weight_codes->lines; }
 
 void qdq_gemm_multiply_codes(const qdq_gemm *g, size_t panel, size_t k, size_t n, const float *a,
                              float *sums) {
-    static const qdq_gemm_code_order orders[] = {[QDQ_SUM_CHAIN] = QDQ_CODES_CHAIN,
-                                                 [QDQ_SUM_FOURS] = QDQ_CODES_FOURS,
-                                                 [QDQ_SUM_GROUPS] = QDQ_CODES_GROUPS};
+    static const qdq_gemm_code_order orders[] = {
+        [QDQ_SUM_CHAIN] = QDQ_CODES_CHAIN, [QDQ_SUM_FOURS] = QDQ_CODES_FOURS};
     use_part(g, panel, k, n,
              (qdq_gemm_weight_part){.a = a, .sums = sums, .order = orders[g->order.sums]});
 }
