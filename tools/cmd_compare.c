@@ -69,11 +69,29 @@ static int ask_target(qdq_graph *graph, const options *opt, const char *target, 
     return EXIT_OK;
 }
 
+// A target that fuses nodes computes none of them, and compare looks at nodes.
+static int check_runs_nodes(qdq_graph *graph, const char *target) {
+    qdq_error err = {0};
+    size_t formed = 0;
+    qdq_graph *deployed = qdq_graph_deployed(graph, target, &err);
+    if (!deployed) return report_error(&err);
+    for (size_t i = 0; i < qdq_graph_rewrite_count(deployed); i++)
+        formed += !qdq_graph_rewrite(deployed, i).reason;
+    qdq_graph_destroy(deployed);
+    if (!formed) return EXIT_OK;
+    return tell_failure(QDQ_ERR_UNSUPPORTED,
+                        "%s rewrites the graph in %zu places (see qdq plan), and compare looks at "
+                        "nodes as they are; run it for each target and compare the outputs with "
+                        "--expect",
+                        target, formed);
+}
+
 static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list *list) {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
         bool refuses = false;
         int code = ask_target(graph, opt, list->names[i], &refuses);
+        if (code == EXIT_OK && !refuses) code = check_runs_nodes(graph, list->names[i]);
         if (code != EXIT_OK) return code;
         if (refuses)
             list->refused[list->refused_count++] = list->names[i];

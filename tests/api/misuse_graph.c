@@ -299,6 +299,25 @@ CASE(qdq_graph_extract) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_graph_deployed) {
+    qdq_graph *g = misuse_small_graph();
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_deployed(NULL, NULL, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_deployed(g, not_utf8, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_deployed(g, "ort:", err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_deployed(g, "ort:level", err));
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_graph_rewrite_count) { EXPECT(qdq_graph_rewrite_count(NULL) == 0); }
+
+CASE(qdq_graph_rewrite) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_graph_rewrite(NULL, 0).pass);
+    EXPECT(!qdq_graph_rewrite(g, 0).pass);
+    EXPECT(!qdq_graph_rewrite(g, SIZE_MAX).pass);
+    qdq_graph_destroy(g);
+}
+
 const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_destroy),
                                     ROW(qdq_input),
@@ -331,5 +350,8 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_value_data),
                                     ROW(qdq_graph_numerics),
                                     ROW(qdq_graph_extract),
+                                    ROW(qdq_graph_deployed),
+                                    ROW(qdq_graph_rewrite_count),
+                                    ROW(qdq_graph_rewrite),
                                     ROW(qdq_value_is_constant),
                                     {NULL, NULL}};
