@@ -10,7 +10,9 @@
 
 #include "graph/targets/checks.h"
 
-#define QDQ_INTEGER_PRODUCTS "MatMulInteger ConvInteger QLinearMatMul QLinearConv"
+// ONNX's, and two that ONNX Runtime's optimizer makes.
+#define QDQ_INTEGER_PRODUCTS \
+    "MatMulInteger ConvInteger QLinearMatMul QLinearConv MatMulIntegerToFloat QGemm"
 
 // Ops of ONNX Runtime's own domain.
 #define QDQ_QLINEAR_OPS "QLinearAdd QLinearMul "

@@ -352,6 +352,7 @@ void qdq_gemm_init(qdq_gemm *g, const qdq_lowering *to, bool integer) {
     g->weights.taps = g->weights.matrices = 1;
     g->y = g->bias = g->a_zero = g->b_zero = none;
     g->a_scale = g->b_scale = g->y_scale = g->y_zero = none;
+    g->alpha = 1;
 }
 
 static void swap(size_t *a, size_t *b) {

@@ -102,9 +102,10 @@ struct qdq_gemm {
     qdq_gemm_pack_a_fn *pack_a;
     qdq_gemm_epilogue_fn *epilogue;
     qdq_gemm_along y, bias, a_zero, b_zero;
-    // For epilogue_requantized; epilogue_scaled has b_scale only, the scale of a times the scale of
-    // b.
+    // For epilogue_requantized and epilogue_multiplied; epilogue_scaled has b_scale only, the scale
+    // of a times the scale of b.
     qdq_gemm_along a_scale, b_scale, y_scale, y_zero;
+    float alpha;  // a factor of a_scale
 };
 
 // Sets what a lowering may leave as it is: one product, no bias, no zero points.
@@ -215,7 +216,9 @@ qdq_gemm_epilogue_fn qdq_gemm_epilogue_float;
 qdq_gemm_epilogue_fn qdq_gemm_epilogue_scaled;
 // y = sum, int32.
 qdq_gemm_epilogue_fn qdq_gemm_epilogue_int32;
-// y = clamp(rne((sum + bias) * (a_scale * b_scale / y_scale)) + y_zero), bias int32.
+// y = clamp(rne((sum + bias) * (alpha * a_scale * b_scale / y_scale)) + y_zero), bias int32.
 qdq_gemm_epilogue_fn qdq_gemm_epilogue_requantized;
+// y = (sum + bias) * (alpha * a_scale * b_scale), float32; a float32 bias is added to the product.
+qdq_gemm_epilogue_fn qdq_gemm_epilogue_multiplied;
 
 #endif

@@ -173,11 +173,11 @@ void qdq_gemm_epilogue_int32(const qdq_gemm *g, const qdq_tensors *tensors,
     put_rows(g, tensors, block, sums);
 }
 
-// The numbers that requantize a row: for each column the bias and fl(fl(a_scale * b_scale) /
-// y_scale).
+// The numbers that scale a row: for each column the bias of the sum, fl(fl(fl(alpha * a_scale) *
+// b_scale) / y_scale), without the quotient if there is no y_scale, and the bias of the product.
 typedef struct requantized {
     int32_t bias[COLUMNS];
-    float multiplier[COLUMNS];
+    float multiplier[COLUMNS], real_bias[COLUMNS];
 } requantized;
 
 static void set_columns(const qdq_gemm *g, const qdq_tensors *tensors, const row_part *at,
@@ -187,10 +187,18 @@ static void set_columns(const qdq_gemm *g, const qdq_tensors *tensors, const row
     size_t of_b = qdq_gemm_at(g, g->batches.b, at->batch) * g->weights.scale_stride;
     floats_along(g, &g->a_scale, tensors, of_a, at, a);
     floats_along(g, &g->b_scale, tensors, of_b, at, b);
-    floats_along(g, &g->y_scale, tensors, 0, at, y);
-    for (size_t j = 0; j < at->n; j++) to->multiplier[j] = a[j] * b[j] / y[j];
+    for (size_t j = 0; j < at->n; j++) to->multiplier[j] = g->alpha * a[j] * b[j];
+    if (g->y_scale.port != SIZE_MAX) {
+        floats_along(g, &g->y_scale, tensors, 0, at, y);
+        for (size_t j = 0; j < at->n; j++) to->multiplier[j] /= y[j];
+    }
     memset(to->bias, 0, sizeof to->bias);
     if (g->bias.port == SIZE_MAX) return;
+    if (g->bias.dtype == QDQ_FLOAT32) {
+        floats_along(g, &g->bias, tensors, qdq_gemm_at(g, g->batches.bias, at->batch), at,
+                     to->real_bias);
+        return;
+    }
     int32_t raw[COLUMNS];
     size_t of_bias = qdq_gemm_at(g, g->batches.bias, at->batch);
     memcpy(to->bias, along(&g->bias, tensors, of_bias, at, raw), at->n * sizeof to->bias[0]);
@@ -203,7 +211,8 @@ static void set_requantized(const qdq_gemm *g, const qdq_tensors *tensors, const
     if (!differ) own.n = 1;
     set_columns(g, tensors, &own, to);
     for (size_t j = own.n; j < at->n; j++)
-        to->bias[j] = to->bias[0], to->multiplier[j] = to->multiplier[0];
+        to->bias[j] = to->bias[0], to->multiplier[j] = to->multiplier[0],
+        to->real_bias[j] = to->real_bias[0];
 }
 
 // Applying the bounds minus the zero point before rounding gives the same, because they are
@@ -222,7 +231,9 @@ static void requantize(const requantized *with, const qdq_dtype_info *info, int3
 void qdq_gemm_epilogue_requantized(const qdq_gemm *g, const qdq_tensors *tensors,
                                    const qdq_gemm_block *block, void *sums, size_t stride) {
     requantized with;
-    int32_t zero = qdq_gemm_integer_at(g->y_zero.dtype, tensors->x[g->y_zero.port], 0);
+    int32_t zero = 0;
+    if (g->y_zero.port != SIZE_MAX)
+        zero = qdq_gemm_integer_at(g->y_zero.dtype, tensors->x[g->y_zero.port], 0);
     const qdq_dtype_info *info = qdq_dtype_get(g->y.dtype);
     size_t n = block->columns;
     bool rows_differ = g->a_scale.row_stride || g->b_scale.row_stride || g->bias.row_stride;
@@ -234,6 +245,28 @@ void qdq_gemm_epilogue_requantized(const qdq_gemm *g, const qdq_tensors *tensors
         requantize(&with, info, zero, row, n);
         qdq_encode_int(g->y.dtype, row, made, n);
         memcpy((char *)sums + r * n, made, n);
+    }
+    put_rows(g, tensors, block, sums);
+}
+
+void qdq_gemm_epilogue_multiplied(const qdq_gemm *g, const qdq_tensors *tensors,
+                                  const qdq_gemm_block *block, void *sums, size_t stride) {
+    requantized with;
+    size_t n = block->columns;
+    bool biased = g->bias.port != SIZE_MAX && g->bias.dtype == QDQ_FLOAT32;
+    bool rows_differ = g->a_scale.row_stride || g->b_scale.row_stride || g->bias.row_stride;
+    for (size_t r = 0; r < block->rows; r++) {
+        row_part at = row_of(block, r);
+        const int32_t *row = (int32_t *)sums + r * stride;
+        float made[COLUMNS];
+        if (r == 0 || rows_differ) set_requantized(g, tensors, &at, &with);
+        for (size_t j = 0; j < n; j++)
+            made[j] =
+                (float)(int32_t)((uint32_t)row[j] + (uint32_t)with.bias[j]) * with.multiplier[j];
+        for (size_t j = 0; biased && j < n; j++) made[j] += with.real_bias[j];
+        for (size_t j = 0; j < n; j++)
+            if (isnan(made[j])) made[j] = qdq_float_from_bits(0x7FC00000);
+        memcpy((float *)sums + r * n, made, n * sizeof *made);
     }
     put_rows(g, tensors, block, sums);
 }

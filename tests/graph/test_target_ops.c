@@ -54,6 +54,8 @@ static const struct {
     {"QLinearConv", "tripy ttnn torchao"},
     {"QLinearAdd", "onednn tensorrt tripy ttnn torchao"},
     {"QLinearMul", "onednn tensorrt tripy ttnn torchao"},
+    {"MatMulIntegerToFloat", "tripy ttnn torchao"},
+    {"QGemm", "tripy ttnn torchao"},
     {"Slice", "onednn"},
     {"Pad", "onednn"},
     {"Expand", "onednn"},

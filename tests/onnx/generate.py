@@ -4,12 +4,13 @@ implementation for ops that ONNX Runtime lacks. Needs the packages onnx and onnx
 
     python3 generate.py
 
-For each NAME: models/NAME.onnx, NAME.in.safetensors, NAME.out.safetensors. test_onnx.py runs them with qdq.
+product_models.py records more results, in an emulator. For each NAME: models/NAME.onnx, NAME.in.safetensors, NAME.out.safetensors. test_onnx.py runs them with qdq.
 """
 
 import bit_models as bit
 import network_models as network
 import op_models as op
+import product_models as product
 import qlinear_models as qlinear
 import reader_models as reader
 from making import FOLDER
@@ -23,7 +24,8 @@ MODELS = [network.convolutions, network.quantized, network.integer_products, rea
           network.recurrent, network.pooled_codes, op.nearest_by_index, op.resized, reader.forbidden_names,
           reader.unsorted, bit.float_ops, bit.float_sums, bit.float_products, bit.float_functions, bit.float_softmax, network.attention,
           op.einsum, op.grid_samples, network.fused, network.sequences, op.dilated_pools, network.clipped_codes,
-          qlinear.qlinear_pairs]  # fmt: skip
+          qlinear.qlinear_pairs,
+          product.products_of_codes]  # fmt: skip
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)

@@ -259,3 +259,25 @@ void qdq_onnx_write_integer_matmul(qdq_onnx_writer *w, const char *name) {
         qdq_onnx_add_input(w, n, qdq_onnx_input_name(w, i));
     qdq_onnx_yield(w, n, 0);
 }
+
+// MatMulIntegerToFloat and QGemm of com.microsoft: the ports in their order.
+void qdq_onnx_write_microsoft_matmul(qdq_onnx_writer *w, const char *name) {
+    bool gemm = strcmp(name, "QGemm") == 0;
+    const qdq_graph_value *a = qdq_onnx_at_port(w, "a"), *b = qdq_onnx_at_port(w, "b");
+    if (gemm && (a->type.shape.rank != 2 || b->type.shape.rank != 2)) {
+        qdq_onnx_cannot(w, a->type.shape.rank != 2 ? "a" : "b", "is no matrix", "two dims",
+                        "reshape it");
+        return;
+    }
+    qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 10, NULL);
+    n->domain = QDQ_ONNX_MICROSOFT;
+    w->draft->microsoft = true;
+    for (size_t i = 0; i < w->node->input_count; i++)
+        qdq_onnx_add_input(w, n, qdq_onnx_input_name(w, i));
+    if (gemm) {
+        qdq_onnx_add_int(w, n, "transA", qdq_onnx_given_bool(w, "transpose_a"));
+        qdq_onnx_add_int(w, n, "transB", qdq_onnx_given_bool(w, "transpose_b"));
+        qdq_onnx_add_real(w, n, "alpha", qdq_onnx_given_real(w, "alpha", 1));
+    }
+    qdq_onnx_yield(w, n, 0);
+}

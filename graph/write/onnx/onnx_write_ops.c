@@ -18,6 +18,8 @@ static const struct {
     {"Cast", qdq_onnx_write_cast},
     {"MatMulInteger", qdq_onnx_write_integer_matmul},
     {"QLinearMatMul", qdq_onnx_write_integer_matmul},
+    {"MatMulIntegerToFloat", qdq_onnx_write_microsoft_matmul},
+    {"QGemm", qdq_onnx_write_microsoft_matmul},
     {"ConvInteger", qdq_onnx_write_integer_conv},
     {"QLinearConv", qdq_onnx_write_integer_conv},
     {"QLinearAdd", qdq_onnx_write_qlinear},

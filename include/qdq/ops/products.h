@@ -132,6 +132,36 @@ static inline qdq_value qdq_qlinear_matmul(qdq_graph *graph, qdq_qlinear_matmul_
     return qdq_add_node(graph, "QLinearMatMul", &attrs, sizeof attrs);
 }
 
+typedef struct qdq_qgemm_attrs {
+    const char *name;
+    qdq_value a, a_scale, a_zero_point;  // [], [1] or per row; no zero point: 0
+    qdq_value b, b_scale, b_zero_point;  // [], [1] or per column
+    qdq_value bias;          // int32, broadcast to y, with the scale alpha * a_scale * b_scale
+    qdq_value y_scale;       // [] or [1]; without it y is float32
+    qdq_value y_zero_point;  // [] or [1]; y has its dtype, else the dtype of a
+    qdq_bool transpose_a, transpose_b;  // the last two dims; default false
+    qdq_float alpha;                    // default 1
+} qdq_qgemm_attrs;
+
+// ONNX Runtime: like QLinearMatMul with the factor alpha * a_scale * b_scale / y_scale, each step
+// rounded, of the sum and its bias; without y_scale y = sum * (alpha * a_scale * b_scale).
+static inline qdq_value qdq_qgemm(qdq_graph *graph, qdq_qgemm_attrs attrs) {
+    return qdq_add_node(graph, "QGemm", &attrs, sizeof attrs);
+}
+
+typedef struct qdq_matmul_integer_to_float_attrs {
+    const char *name;
+    qdq_value a, b, a_scale, b_scale;      // as for QLinearMatMul
+    qdq_value a_zero_point, b_zero_point;  // no zero point: 0
+    qdq_value bias;                        // float32, broadcast to y
+} qdq_matmul_integer_to_float_attrs;
+
+// ONNX Runtime: sum * (a_scale * b_scale) + bias, each step rounded to float32.
+static inline qdq_value qdq_matmul_integer_to_float(qdq_graph *graph,
+                                                    qdq_matmul_integer_to_float_attrs attrs) {
+    return qdq_add_node(graph, "MatMulIntegerToFloat", &attrs, sizeof attrs);
+}
+
 typedef struct qdq_qlinear_conv_attrs {
     const char *name;
     qdq_value x, x_scale, x_zero_point;

@@ -148,34 +148,6 @@ void qdq_onnx_qlinear_concat(qdq_onnx_node *node, const qdq_onnx_op *row) {
         bind_formula(node, row, "Quantize(reals, scale, zero?, dtype: x)", terms, 4);
 }
 
-// a becomes uint8 by its own least and greatest element.
-void qdq_onnx_dynamic_matmul(qdq_onnx_node *node, const qdq_onnx_op *row) {
-    qdq_onnx_call call;
-    qdq_onnx_begin(&call, node, "DynamicQuantize", "codes");
-    qdq_onnx_port(&call, "x", node->inputs[0]);
-    qdq_onnx_set_dtype(&call, "dtype", QDQ_UINT8);
-    qdq_onnx_set_word(&call, "scheme", "asymmetric");
-    qdq_value codes = qdq_onnx_end(&call);
-    if (!codes.id) return;
-    const qdq_onnx_term terms[] = {
-        {.name = "codes", .value = codes},
-        {.name = "scale", .value = qdq_port(node->im->graph, codes, "scale")},
-        {.name = "zero", .value = qdq_port(node->im->graph, codes, "zero_point")}};
-    bind_formula(node, row, row->ours, terms, 3);
-}
-
-void qdq_onnx_qgemm(qdq_onnx_node *node, const qdq_onnx_op *row) {
-    const qdq_onnx_value *scale = qdq_onnx_input(node, 7);
-    char text[320];
-    snprintf(text, sizeof text,
-             "sum = Add(MatMulInteger(%s, %s, az?, bz?), c?); real = Multiply(Cast(sum, dtype: "
-             "float32), Multiply(Multiply(as, bs), alpha)); %s",
-             qdq_onnx_int(node, "transA", 0) ? "StaticTranspose(a, order: [1, 0])" : "a",
-             qdq_onnx_int(node, "transB", 0) ? "StaticTranspose(b, order: [1, 0])" : "b",
-             scale ? "Quantize(real, ys, yz?, dtype: a)" : "real");
-    bind_formula(node, row, text, NULL, 0);
-}
-
 //---- Products ---------------------------------------------------------------
 
 void qdq_onnx_fused_matmul(qdq_onnx_node *node, const qdq_onnx_op *row) {

@@ -44,7 +44,8 @@ typedef void qdq_onnx_convert(qdq_onnx_node *node, const qdq_onnx_op *row);
 
 // onnx_quantize.c
 qdq_onnx_convert qdq_onnx_quantize, qdq_onnx_dequantize, qdq_onnx_dynamic_quantize, qdq_onnx_cast,
-    qdq_onnx_cast_like, qdq_onnx_matmul_integer, qdq_onnx_conv_integer, qdq_onnx_qlinear_matmul;
+    qdq_onnx_cast_like, qdq_onnx_matmul_integer, qdq_onnx_conv_integer, qdq_onnx_scaled_matmul,
+    qdq_onnx_dynamic_matmul;
 // onnx_network.c
 qdq_onnx_convert qdq_onnx_pairs, qdq_onnx_mean, qdq_onnx_where, qdq_onnx_pow, qdq_onnx_bit_shift,
     qdq_onnx_clip, qdq_onnx_gelu, qdq_onnx_prelu, qdq_onnx_gemm;
@@ -54,7 +55,7 @@ qdq_onnx_convert qdq_onnx_softmax, qdq_onnx_reduce, qdq_onnx_global_pool, qdq_on
 // onnx_composed.c
 qdq_onnx_convert qdq_onnx_lp_norm, qdq_onnx_global_lp_pool, qdq_onnx_instance_norm,
     qdq_onnx_mean_variance, qdq_onnx_lrn, qdq_onnx_skip_norm, qdq_onnx_qlinear_global_pool,
-    qdq_onnx_qlinear_concat, qdq_onnx_dynamic_matmul, qdq_onnx_qgemm, qdq_onnx_fused_matmul;
+    qdq_onnx_qlinear_concat, qdq_onnx_fused_matmul;
 // onnx_nbits.c
 qdq_onnx_convert qdq_onnx_matmul_nbits;
 // onnx_recurrent.c

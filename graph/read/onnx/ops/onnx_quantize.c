@@ -174,16 +174,33 @@ void qdq_onnx_matmul_integer(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_finish(&call);
 }
 
-void qdq_onnx_qlinear_matmul(qdq_onnx_node *node, const qdq_onnx_op *row) {
-    static const char keep[] = {0, 2, 2, 0, 1, 1, 0, 0};
+// Ports named a_... are parameters of rows, b_... of columns.
+void qdq_onnx_scaled_matmul(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_call call;
+    qdq_onnx_begin_row(&call, node, row);
+    for (size_t i = 0; i < node->input_count && i < QDQ_ONNX_MOST_PORTS && row->ports[i]; i++)
+        if (row->ports[i][1] == '_' && row->ports[i][0] != 'y')
+            set_parameter(&call, row->ports[i], i, row->ports[i][0] == 'a' ? 2 : 1);
+    qdq_onnx_finish(&call);
+}
+
+// a becomes uint8 by its own least and greatest element.
+void qdq_onnx_dynamic_matmul(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    qdq_onnx_call call;
+    qdq_onnx_begin(&call, node, "DynamicQuantize", "codes");
+    qdq_onnx_port(&call, "x", node->inputs[0]);
+    qdq_onnx_set_dtype(&call, "dtype", QDQ_UINT8);
+    qdq_onnx_set_word(&call, "scheme", "asymmetric");
+    qdq_value codes = qdq_onnx_end(&call);
+    if (!codes.id) return;
     qdq_onnx_begin(&call, node, row->ours, NULL);
-    for (size_t i = 0; i < sizeof keep; i++) {
-        if (keep[i])
-            set_parameter(&call, row->ports[i], i, keep[i]);
-        else
-            qdq_onnx_port(&call, row->ports[i], qdq_onnx_input(node, i));
-    }
+    qdq_onnx_port_made(&call, "a", codes);
+    qdq_onnx_port_made(&call, "a_scale", qdq_port(node->im->graph, codes, "scale"));
+    qdq_onnx_port_made(&call, "a_zero_point", qdq_port(node->im->graph, codes, "zero_point"));
+    qdq_onnx_port(&call, "b", node->inputs[1]);
+    set_parameter(&call, "b_scale", 2, 1);
+    set_parameter(&call, "b_zero_point", 3, 1);
+    qdq_onnx_port(&call, "bias", qdq_onnx_input(node, 4));
     qdq_onnx_finish(&call);
 }
 
