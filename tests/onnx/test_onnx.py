@@ -43,6 +43,15 @@ class Results(unittest.TestCase):
                     done = qdq("run", f"{name}.onnx", "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors", *words)
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_products_without_vnni_equal_their_peer_in_every_bit(self):
+        name = "products_of_codes"
+        for version, same in (("avx2", True), ("avx512", True), ("vnni", False), ("neon", False), ("dot", False), ("i8mm", False)):
+            for words in ([], ["--isa", "portable"], ["--isa", "avx2"], ["--threads", 2]):
+                with self.subTest(version, words=words):
+                    done = qdq("run", f"{name}.onnx", "-i", f"{name}.in.safetensors", "-e", f"{name}.without_vnni.safetensors",
+                               "--target", f"onnx@1.31-{version}", *words)
+                    self.assertEqual(done.returncode == 0, same, done.stdout + done.stderr)
+
     def test_a_model_on_standard_input_is_read(self):
         data = (MODELS / "constants.onnx").read_bytes()
         done = subprocess.run([QDQ, "check", "-"], input=data, capture_output=True, check=False)

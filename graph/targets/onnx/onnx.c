@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX at opset 25: what QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear can express,
 // and how ONNX Runtime 1.31 computes it. Cast supports every dtype, so no rule concerns it. The
-// numerics of the quantizing ops are the core's; float ops add and round as ONNX Runtime does.
+// numerics of the quantizing ops are the core's; float ops add and round as ONNX Runtime does. The
+// versions are CPUs whose integer products differ.
 #include "graph/targets/checks.h"
+#include "graph/targets/onnx/runtime_versions.h"
 #include "graph/targets/target_ops.h"
 
 #define OPERATORS "ONNX operators "
+
+static const qdq_named_version versions[] = {QDQ_RUNTIME_VERSIONS};
 
 //---- Rules ------------------------------------------------------------------
 
@@ -165,8 +169,10 @@ static const qdq_rule rules[] = {
 // clang-format on
 
 static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
-    (void)ctx, (void)version;
-    return (qdq_numerics){.float_ops = QDQ_FLOAT_OPS_ONNX_RUNTIME};
+    (void)ctx;
+    return (qdq_numerics){.float_ops = QDQ_FLOAT_OPS_ONNX_RUNTIME,
+                          .pair_sums = qdq_runtime_pair_sums(version),
+                          .qlinear = qdq_runtime_qlinear(version)};
 }
 
 const qdq_target qdq_target_onnx = {
@@ -174,5 +180,7 @@ const qdq_target qdq_target_onnx = {
     .summary = "ONNX at opset 25, as ONNX Runtime 1.31 computes it",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
+    .versions = versions,
+    .version_count = sizeof versions / sizeof versions[0],
     .numerics = numerics,
 };

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Releases of ONNX Runtime, and the CPUs whose kernels it chooses when it starts.
+#ifndef QDQ_GRAPH_TARGETS_ONNX_RUNTIME_VERSIONS_H
+#define QDQ_GRAPH_TARGETS_ONNX_RUNTIME_VERSIONS_H
+
+#include "graph/target.h"
+
+typedef enum qdq_runtime_cpu {
+    QDQ_RUNTIME_VNNI = 0,  // x86-64 with AVX-VNNI, AVX512-VNNI or AMX
+    QDQ_RUNTIME_AVX2,      // no AVX-512, no VNNI
+    QDQ_RUNTIME_AVX512,    // AVX-512BW, no VNNI
+    QDQ_RUNTIME_NEON,      // aarch64 without dot products
+    QDQ_RUNTIME_DOT,
+    QDQ_RUNTIME_I8MM,
+} qdq_runtime_cpu;
+
+enum { QDQ_RUNTIME_1_31 = 131 };
+
+// Versions of a target; the first one of a release is its default.
+// clang-format off
+#define QDQ_RUNTIME_VERSIONS                               \
+    {"1.31-vnni", QDQ_RUNTIME_1_31, QDQ_RUNTIME_VNNI},     \
+    {"1.31-avx2", QDQ_RUNTIME_1_31, QDQ_RUNTIME_AVX2},     \
+    {"1.31-avx512", QDQ_RUNTIME_1_31, QDQ_RUNTIME_AVX512}, \
+    {"1.31-neon", QDQ_RUNTIME_1_31, QDQ_RUNTIME_NEON},     \
+    {"1.31-dot", QDQ_RUNTIME_1_31, QDQ_RUNTIME_DOT},       \
+    {"1.31-i8mm", QDQ_RUNTIME_1_31, QDQ_RUNTIME_I8MM},
+// clang-format on
+
+// How the CPU of a version adds products of codes.
+static inline qdq_pair_sums qdq_runtime_pair_sums(const qdq_target_version *version) {
+    bool saturates = version->variant == QDQ_RUNTIME_AVX2 || version->variant == QDQ_RUNTIME_AVX512;
+    return saturates ? QDQ_PAIR_SUMS_SATURATE : QDQ_PAIR_SUMS_EXACT;
+}
+
+// The kernels of its QLinear ops.
+static inline qdq_qlinear_form qdq_runtime_qlinear(const qdq_target_version *version) {
+    return version->variant < QDQ_RUNTIME_NEON ? QDQ_QLINEAR_FMA : QDQ_QLINEAR_ARM;
+}
+
+#endif
