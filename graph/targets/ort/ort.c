@@ -6,6 +6,7 @@
 
 #include "graph/targets/ort/ort_rewrites.h"
 #include "graph/targets/target_ops.h"
+#include "ops/products/pairs/pair_sums.h"
 
 //---- Rules ------------------------------------------------------------------
 
@@ -24,10 +25,48 @@ static void activation_quantized(const qdq_op_context *ctx, const qdq_rule *rule
                                     NULL);
 }
 
+// The pairs of constant weights that can saturate.
+static bool count_pairs(const qdq_op_context *ctx, qdq_pair_count *count) {
+    const qdq_mempool *pool = ctx->findings->mempool;
+    if (qdq_op_context_is(ctx, "QLinearConv")) {
+        const qdq_qlinear_conv_attrs *a = ctx->attrs;
+        size_t groups = a->groups.set ? (size_t)a->groups.value : 1;
+        return ctx->inputs[0].type.dtype == QDQ_UINT8 &&
+               qdq_pair_sums_count_window(&ctx->inputs[3], groups, pool, count);
+    }
+    const qdq_qgemm_attrs *gemm = qdq_op_context_is(ctx, "QGemm") ? ctx->attrs : NULL;
+    bool to_float =
+        qdq_op_context_is(ctx, "MatMulIntegerToFloat") || qdq_op_context_is(ctx, "MatMulInteger");
+    return ctx->inputs[0].type.dtype == QDQ_UINT8 &&
+           qdq_pair_sums_count_matrix(&ctx->inputs[to_float ? 1 : 3],
+                                      gemm && gemm->transpose_b == QDQ_TRUE, pool, count);
+}
+
+static void u8s8_pairs(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_pair_count count = {0};
+    if (!count_pairs(ctx, &count) || !count.pairs) return;
+    qdq_report_target_violation(
+        ctx, rule, NULL,
+        qdq_text(ctx->findings,
+                 "%zu pair%s of weights can saturate, in %zu of %zu output columns (column %zu has "
+                 "%zu)",
+                 count.pairs, count.pairs == 1 ? "" : "s", count.columns, count.of_columns,
+                 count.worst, count.most),
+        NULL);
+}
+
 // clang-format off
 static const qdq_rule rules[] = {
+    {.id = "ort/u8s8-pairs", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED,
+     .summary = "on x86-64 without VNNI products of uint8 and int8 are added in pairs, and a pair saturates to int16",
+     .hint = "quantize weights with reduce_range or as uint8, or set session.x64quantprecision",
+     .source = "MLAS GemmU8S8KernelAvx2, GemmU8S8KernelAvx512Core",
+     .ops = "QLinearMatMul QLinearConv QGemm MatMulIntegerToFloat MatMulInteger", .check = u8s8_pairs,
+     .versions = "1.31-avx2 1.31-avx512"},
     WARNING_ROW("activation-quantized", "a product of float activations and constant codes quantizes the activations",
                 "set session.qdq_matmulnbits_accuracy_level=0", "DQMatMulToMatMulNBits", "MatMul", activation_quantized),
+    WARNING_ROW("bias-scale-ignored", "QGemm adds the codes of its bias whatever their scale and zero point are",
+                "give the bias the product of the operands' scales, and no zero point", "QGemm", "MatMul", NULL),
     WARNING_ROW("weight-quantized-by-optimizer", "the optimizer quantizes float weights and biases between quantized activations",
                 "quantize the weight in the model", "WeightBiasQuantization", "Convolution ConvTranspose MatMul", NULL),
 };
@@ -37,18 +76,14 @@ static const qdq_rule rules[] = {
 
 static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
     (void)ctx;
-    bool pairs = version->variant == ORT_AVX2 || version->variant == ORT_AVX512;
     return (qdq_numerics){.float_ops = QDQ_FLOAT_OPS_ONNX_RUNTIME,
-                          .qlinear = ort_is_arm(version) ? QDQ_QLINEAR_ARM : QDQ_QLINEAR_FMA,
-                          .pair_sums = pairs ? QDQ_PAIR_SUMS_SATURATE : QDQ_PAIR_SUMS_EXACT};
+                          .pair_sums = qdq_runtime_pair_sums(version),
+                          .qlinear = qdq_runtime_qlinear(version)};
 }
 
 //---- The target -------------------------------------------------------------
 
-static const qdq_named_version versions[] = {
-    {"1.31-vnni", 131, ORT_VNNI}, {"1.31-avx2", 131, ORT_AVX2}, {"1.31-avx512", 131, ORT_AVX512},
-    {"1.31-neon", 131, ORT_NEON}, {"1.31-dot", 131, ORT_DOT},   {"1.31-i8mm", 131, ORT_I8MM},
-};
+static const qdq_named_version versions[] = {QDQ_RUNTIME_VERSIONS};
 
 static const char *const levels[] = {"all", "extended", "basic", "disabled", NULL};
 static const char *const off_on[] = {"0", "1", NULL};

@@ -141,7 +141,6 @@ bool ort_match_matmul(const qdq_rewriter *r, qdq_match *m) {
     m->form = form_of(&u);
     m->name = form_names[m->form];
     if (why) return ort_refuses(m, why);
-    if (m->form != QLINEAR_MATMUL) return false;
     if (m->form == QGEMM && has_input(u.qdq.node, BIAS) && !bias_scale_fits(r, &u))
         m->found = "has a bias whose scale is not the product of the operands' scales, or that has "
                    "a zero point; ONNX Runtime uses its codes as they are";
@@ -163,8 +162,42 @@ static qdq_value add_qlinear_matmul(qdq_rewriter *r, const ort_unit *u) {
                                           .y_zero_point = qdq_coder_zero_value(r, y)});
 }
 
+static qdq_value add_to_float(qdq_rewriter *r, const ort_unit *u) {
+    const qdq_coder *a = &u->qdq.x[A], *b = &u->qdq.x[B];
+    return qdq_matmul_integer_to_float(
+        r->to, (qdq_matmul_integer_to_float_attrs){.name = ort_unit_name(r, u),
+                                                   .a = qdq_rewrite_value(r, a->codes),
+                                                   .b = qdq_rewrite_value(r, b->codes),
+                                                   .a_scale = qdq_coder_scale_value(r, a),
+                                                   .b_scale = qdq_coder_scale_value(r, b),
+                                                   .a_zero_point = qdq_coder_zero_value(r, a),
+                                                   .b_zero_point = qdq_coder_zero_value(r, b)});
+}
+
+static qdq_value add_qgemm(qdq_rewriter *r, const ort_unit *u) {
+    const qdq_coder *a = &u->qdq.x[A], *b = &u->qdq.x[B], *y = &u->qdq.y;
+    const qdq_matmul_attrs *attrs = u->qdq.node->attrs;
+    bool bias = has_input(u->qdq.node, BIAS);
+    return qdq_qgemm(r->to,
+                     (qdq_qgemm_attrs){
+                         .name = ort_unit_name(r, u),
+                         .a = qdq_rewrite_value(r, a->codes),
+                         .a_scale = qdq_coder_scale_value(r, a),
+                         .a_zero_point = qdq_coder_zero_value(r, a),
+                         .b = qdq_rewrite_value(r, b->codes),
+                         .b_scale = qdq_coder_scale_value(r, b),
+                         .b_zero_point = qdq_coder_zero_value(r, b),
+                         .bias = bias ? qdq_rewrite_value(r, u->qdq.x[BIAS].codes) : (qdq_value){0},
+                         .y_scale = y->given ? qdq_coder_scale_value(r, y) : (qdq_value){0},
+                         .y_zero_point = y->given ? qdq_coder_zero_value(r, y) : (qdq_value){0},
+                         .transpose_a = attrs->transpose_a,
+                         .transpose_b = attrs->transpose_b});
+}
+
 void ort_build_matmul(qdq_rewriter *r, qdq_match *m) {
     ort_unit u;
     ort_unit_of(r, m->anchor, &u);
-    m->made[0] = add_qlinear_matmul(r, &u);
+    if (m->form == QGEMM) m->made[0] = add_qgemm(r, &u);
+    if (m->form == TO_FLOAT) m->made[0] = add_to_float(r, &u);
+    if (m->form == QLINEAR_MATMUL) m->made[0] = add_qlinear_matmul(r, &u);
 }

@@ -64,7 +64,7 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("int8 to uint8", "uint8 pair", "Quantize", s8_to_u8, changes_s8),
 
     ROW("groups", "QLinearConv", "Convolution", conv, fuses),
-    ROW("groups", "QLinearMatMul", "MatMul", matmul, fuses),
+    RULE_ROW("groups", "QLinearMatMul", "MatMul", matmul, fuses, "ort/bias-scale-ignored"),
     BINARY_ROW("QLinearAdd", "Add", add),
     BINARY_ROW("QLinearMul", "Multiply", multiply),
     ROW("groups", "codes", "StaticReshape", moved, fuses),

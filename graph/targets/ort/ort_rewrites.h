@@ -5,6 +5,7 @@
 #define QDQ_GRAPH_TARGETS_ORT_ORT_REWRITES_H
 
 #include "graph/rewrite/node_unit.h"
+#include "graph/targets/onnx/runtime_versions.h"
 
 // Options of the target, in the order of its table.
 enum {
@@ -17,18 +18,8 @@ enum {
 };
 enum { ORT_ALL, ORT_EXTENDED, ORT_BASIC, ORT_DISABLED };  // words of ORT_LEVEL
 
-// Variants of a release: instruction sets that ONNX Runtime has kernels for.
-typedef enum ort_variant {
-    ORT_VNNI,
-    ORT_AVX2,
-    ORT_AVX512,
-    ORT_NEON,
-    ORT_DOT,
-    ORT_I8MM
-} ort_variant;
-
 static inline bool ort_is_arm(const qdq_target_version *version) {
-    return version->variant >= ORT_NEON;
+    return version->variant >= QDQ_RUNTIME_NEON;
 }
 
 extern const qdq_pattern qdq_ort_patterns[];
