@@ -57,6 +57,9 @@
     X(qdq_op_qlinear_conv)                \
     X(qdq_op_qlinear_add)                 \
     X(qdq_op_qlinear_mul)                 \
+    X(qdq_op_qlinear_average_pool)        \
+    X(qdq_op_qlinear_global_average_pool) \
+    X(qdq_op_qlinear_softmax)             \
     X(qdq_op_avg_pool)                    \
     X(qdq_op_max_pool)                    \
     X(qdq_op_interpolate)                 \

@@ -15,7 +15,8 @@
     "MatMulInteger ConvInteger QLinearMatMul QLinearConv MatMulIntegerToFloat QGemm"
 
 // Ops of ONNX Runtime's own domain.
-#define QDQ_QLINEAR_OPS "QLinearAdd QLinearMul "
+#define QDQ_QLINEAR_OPS \
+    "QLinearAdd QLinearMul QLinearAveragePool QLinearGlobalAveragePool QLinearSoftmax "
 
 // Elementwise ops whose operands may have more dtypes than most ops take.
 #define QDQ_ELEMENT_OPS                                                       \

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes one element of the QLinear ops as ONNX Runtime 1.31's CPU kernels do. This is the
 // definition that every kernel equals bit for bit. Sources: MLAS's qladd.cpp, qladd_avx2.cpp and
-// qlmul.cpp; the wheels for Linux fuse the multiplications and additions that are fmaf here.
+// qlmul.cpp; the wheels for Linux fuse the multiplications and additions that are fmaf here. Means
+// and softmax: qlgavgpool.cpp, qlinear_pool.cc and qlinear_softmax.cc.
 #ifndef QDQ_RUNTIME_NUMERICS_QLINEAR_ONE_H
 #define QDQ_RUNTIME_NUMERICS_QLINEAR_ONE_H
 
@@ -150,6 +151,76 @@ static inline int32_t qdq_qlinear_mul_one(const qdq_qlinear_mul_params *p, int32
     int32_t v = p->arm ? qdq_qlinear_to_int32_arm(fmaf(product, p->ratio, zero))
                        : qdq_qlinear_to_int32(product * p->ratio + zero);
     return qdq_qlinear_saturate(v, p->range);
+}
+
+//---- Means ------------------------------------------------------------------
+
+typedef struct qdq_qlinear_mean_params {
+    bool arm;
+    qdq_qlinear_range range;
+    float y_scale, ratio;  // the ratio is that of the mean of an image
+    int32_t y_zero;
+} qdq_qlinear_mean_params;
+
+// The mean of images of n codes, or of windows.
+static inline qdq_qlinear_mean_params qdq_qlinear_mean_of(qdq_qlinear_form form,
+                                                          qdq_qlinear_quant x, qdq_qlinear_quant y,
+                                                          qdq_qlinear_range range, size_t n) {
+    return (qdq_qlinear_mean_params){.arm = form == QDQ_QLINEAR_ARM,
+                                     .range = range,
+                                     .y_scale = y.scale,
+                                     .ratio = x.scale / (y.scale * (float)n),
+                                     .y_zero = y.zero_point};
+}
+
+// Half away from zero of sum * ratio, whose 24 bits are an integer.
+static inline int32_t qdq_qlinear_mean_fixed(float ratio, int32_t sum) {
+    uint32_t bits = qdq_float_bits(ratio);
+    int shift = 150 - (int)(bits >> 23);
+    int64_t product = (int64_t)sum * (int64_t)((bits & 0x7FFFFF) | 0x800000) - (sum < 0);
+    int64_t whole = (product + (INT64_C(1) << (shift - 1))) >> shift;
+    int32_t low = (int32_t)(uint32_t)(uint64_t)whole;
+    return low < INT16_MIN ? INT16_MIN : low > INT16_MAX ? INT16_MAX : low;
+}
+
+// `sum` is that of codes minus their zero points. Fixed point needs a ratio from 2^-32 to 256,
+// without which ONNX Runtime computes nothing.
+static inline int32_t qdq_qlinear_mean_one(const qdq_qlinear_mean_params *p, int32_t sum) {
+    float least = (float)(p->range.least - p->y_zero), most = (float)(p->range.most - p->y_zero);
+    if (p->arm && p->ratio >= 0x1p-32f && p->ratio < 0x1p8f)
+        return qdq_qlinear_saturate(qdq_qlinear_mean_fixed(p->ratio, sum) + p->y_zero, p->range);
+    float v = (float)sum * p->ratio;
+    if (isnan(v)) return p->range.least;
+    v = v < least ? least : v > most ? most : v;
+    return (int32_t)qdq_round_half_even(v) + p->y_zero;
+}
+
+// `sum` is a sum in float32 of codes as reals.
+static inline int32_t qdq_qlinear_window_one(const qdq_qlinear_mean_params *p, float sum,
+                                             size_t count) {
+    float v = sum / (float)count / p->y_scale + (float)p->y_zero;
+    int32_t whole = p->arm ? qdq_qlinear_to_int32_arm(v) : qdq_qlinear_to_int32(v);
+    return qdq_qlinear_saturate(whole, p->range);
+}
+
+//---- Softmax ----------------------------------------------------------------
+
+// One element from its exponential, the sum of the row and floor(1 / y_scale). A row whose product
+// overflows has no code: the CPU's conversion decides.
+static inline int32_t qdq_qlinear_softmax_one(bool arm, bool is_signed, float v, int32_t zero) {
+    float whole = qdq_round_half_even(v);
+    uint32_t bits;
+    if (is_signed) {
+        bits = (uint32_t)(arm ? qdq_qlinear_to_int32_arm(whole) : qdq_qlinear_to_int32(whole));
+        int32_t sum = (int32_t)(bits + (uint32_t)zero);
+        return qdq_qlinear_saturate(sum, (qdq_qlinear_range){-128, 127});
+    }
+    if (arm)
+        bits = !(whole > 0) ? 0 : whole >= 0x1p32f ? UINT32_MAX : (uint32_t)whole;
+    else
+        bits = fabsf(whole) < 0x1p63f ? (uint32_t)(uint64_t)(int64_t)whole : 0;
+    bits += (uint32_t)zero;
+    return bits > 255 ? 255 : (int32_t)bits;
 }
 
 #endif

@@ -40,6 +40,34 @@ SHAPES = [((2, 3, 7, 5), (3, 1, 1)), ((3, 1, 1), (2, 3, 7, 5)), ((31,), (1,)), (
           ((1, 1), (31, 1)), ((2, 3, 7, 1), (3, 1, 1)), ((5, 1, 7), (9, 1)), ((9, 1), (5, 1, 7)), ((), (31,)), ((31,), ())]  # fmt: skip
 
 
+def qlinear_slices():
+    """Means with ties, padding and a window that is the whole image; softmax, also where it overflows."""
+    made = Codes(22)
+    for dtype in (np.uint8, np.int8):
+        low = np.iinfo(dtype).min
+        x, image, line = made.codes(dtype, 2, 3, 13, 11), made.codes(dtype, 2, 70, 3, 2), made.codes(dtype, 1, 2, 71)
+        for (sx, zx), (sy, zy) in (((1, 0), (1, low + 129)), ((0.5, 100 + low), (0.25, 8)), ((0.031, 7), (0.03, 9))):
+            def pool(name, op="QLinearAveragePool", **attrs):
+                made.node(op, [name, *made.quant(dtype, sx, zx), *made.quant(dtype, sy, zy)], dtype, **attrs)
+
+            pool(x, kernel_shape=[2, 2], strides=[2, 1])
+            pool(x, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+            pool(x, kernel_shape=[4, 3], strides=[3, 2], pads=[1, 1, 2, 0], count_include_pad=1)
+            pool(x, kernel_shape=[4, 4], strides=[3, 3], ceil_mode=1, count_include_pad=1)
+            pool(x, kernel_shape=[3, 2], strides=[2, 2], auto_pad="SAME_UPPER")
+            pool(x, kernel_shape=[13, 11])
+            pool(line, kernel_shape=[7], strides=[2], pads=[3, 3])
+            for name in (x, image, line):
+                pool(name, "QLinearGlobalAveragePool")
+            pool(image, "QLinearGlobalAveragePool", channels_last=1)
+    for dtype in (np.uint8, np.int8):
+        rows, middle = made.codes(dtype, 30, 3), made.codes(dtype, 2, 37, 5)
+        for sy, zy in ((1 / 256, 0), (1 / 255, 3), (1 / 300, 5), (1 / 300, -5 if dtype == np.int8 else 9), (1 / 900, 1)):
+            for name, attrs in ((rows, {"axis": -1, "opset": 13}), (middle, {"axis": 1, "opset": 13}), (middle, {"axis": 1, "opset": 12})):
+                made.node("QLinearSoftmax", [name, *made.quant(dtype, 0.05, 0), *made.quant(dtype, sy, zy)], dtype, **attrs)
+    made.keep("qlinear_slices")
+
+
 def qlinear_pairs():
     """QLinearAdd and QLinearMul: sums that the fused steps round to other codes, ties, results beyond int32, broadcasting."""
     made = Codes(21)

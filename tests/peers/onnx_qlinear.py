@@ -111,7 +111,53 @@ def pairs(op):
     return made
 
 
-OPS = {"QLinearAdd": pairs("QLinearAdd"), "QLinearMul": pairs("QLinearMul")}
+WINDOWS = (((2, 3, 7, 9), {"kernel_shape": [2, 2]}), ((2, 3, 7, 9), {"kernel_shape": [3, 2], "strides": [2, 3], "pads": [1, 0, 2, 1]}),
+           ((2, 3, 7, 9), {"kernel_shape": [3, 2], "strides": [2, 3], "pads": [1, 0, 2, 1], "count_include_pad": 1}),
+           ((2, 3, 7, 9), {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1, "count_include_pad": 1}),
+           ((2, 3, 8, 9), {"kernel_shape": [3, 3], "strides": [3, 3], "ceil_mode": 1, "pads": [0, 1, 1, 1]}),
+           ((2, 3, 7, 9), {"kernel_shape": [7, 9]}), ((2, 3, 7, 9), {"kernel_shape": [7, 9], "pads": [0, 1, 0, 0]}),
+           ((1, 2, 8, 9), {"kernel_shape": [3, 2], "strides": [2, 2], "auto_pad": "SAME_UPPER"}),
+           ((1, 2, 8, 9), {"kernel_shape": [3, 3], "strides": [2, 2], "auto_pad": "SAME_LOWER", "count_include_pad": 1}),
+           ((1, 2, 8, 9), {"kernel_shape": [3, 3], "strides": [2, 2], "auto_pad": "VALID"}), ((1, 3, 37), {"kernel_shape": [5], "strides": [2]}),
+           ((1, 2, 5, 6, 7), {"kernel_shape": [2, 3, 2], "pads": [1, 0, 1, 0, 2, 1]}), ((1, 2, 5, 6, 7), {"kernel_shape": [5, 6, 7]}))  # fmt: skip
+
+
+def unary_quants(batch, dtype, count):
+    """Scales and zero points of x and y, also with ties."""
+    random = batch.random
+    yield (1, 0), (1, np.iinfo(dtype).min + 129)
+    for _ in range(count):
+        yield (scale_of(random), zero_of(random, dtype)), (scale_of(random), zero_of(random, dtype))
+
+
+def average_pool(batch, count):
+    for dtype, (shape, attrs) in itertools.product((np.uint8, np.int8), WINDOWS):
+        x = batch.codes(dtype, shape)
+        for qx, qy in unary_quants(batch, dtype, count):
+            batch.node("QLinearAveragePool", [x, *batch.quant(dtype, *qx), *batch.quant(dtype, *qy)], f"{shape} {qx} {qy}", dtype, **attrs)
+
+
+def global_average_pool(batch, count):
+    for dtype, last, shape in itertools.product((np.uint8, np.int8), (0, 1), ((2, 70, 7, 5), (1, 3, 300), (1, 5, 3, 4, 5), (3, 40, 1, 2))):
+        x = batch.codes(dtype, shape)
+        for qx, qy in unary_quants(batch, dtype, count):
+            batch.node("QLinearGlobalAveragePool", [x, *batch.quant(dtype, *qx), *batch.quant(dtype, *qy)], f"{shape} {qx} {qy}", dtype, channels_last=last)
+
+
+def softmax(batch, count):
+    random = batch.random
+    for dtype in (np.uint8, np.int8):
+        for shape, axis, opset in (((40, 3), -1, 13), ((7, 300), 1, 13), ((3, 50, 4), 1, 13), ((3, 5, 4), 1, 12), ((2, 3, 4), 0, 12), ((1, 1000), -1, 13)):
+            x = batch.codes(dtype, shape)
+            ys = [1 / 256, 1 / 255, 1 / 300, 1 / 500, 1 / 2000] + [random.uniform(0.001, 0.02) for _ in range(count)]
+            for scale in ys:
+                qx, qy = (random.choice([0.05, random.uniform(0.001, 0.5)]), 0), (scale, zero_of(random, dtype))
+                batch.node("QLinearSoftmax", [x, *batch.quant(dtype, *qx), *batch.quant(dtype, *qy)], f"{shape} {qx} {qy}", dtype,
+                           axis=axis, opset=opset)  # fmt: skip
+
+
+OPS = {"QLinearAdd": pairs("QLinearAdd"), "QLinearMul": pairs("QLinearMul"), "QLinearAveragePool": average_pool,
+       "QLinearGlobalAveragePool": global_average_pool, "QLinearSoftmax": softmax}
 
 
 def of_runtime(batch):

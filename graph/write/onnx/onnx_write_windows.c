@@ -130,6 +130,26 @@ void qdq_onnx_write_pool(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_yield_channels(w, &c, n);
 }
 
+void qdq_onnx_write_qlinear_pool(qdq_onnx_writer *w, const char *name) {
+    qdq_onnx_channels c = qdq_onnx_find_channels(w);
+    int64_t end[QDQ_MAX_RANK] = {0};
+    const char *names[QDQ_MAX_PORTS], *rule = auto_pad(w);
+    qdq_onnx_qlinear_inputs(w, names);
+    names[0] = qdq_onnx_first_channels(w, &c, names[0]);
+    (void)qdq_onnx_given_word(w, "rounding_type");
+    qdq_onnx_new_node *n = qdq_onnx_emit_channels(w, &c, name, 1);
+    qdq_onnx_make_qlinear(w, n, names);
+    qdq_onnx_add_ints(w, n, "kernel_shape", qdq_onnx_given_ints(w, "kernel"));
+    put_list(w, n, "strides");
+    end_pads(w, &c, end);
+    if (rule && strncmp(rule, "SAME", 4) == 0)
+        qdq_onnx_add_word(w, n, "auto_pad", rule);
+    else
+        put_pads(w, n, (size_t)c.rank - 2, end);
+    qdq_onnx_add_int(w, n, "count_include_pad", !qdq_onnx_given_bool(w, "exclude_pad"));
+    qdq_onnx_yield_channels(w, &c, n);
+}
+
 //---- Interpolate ------------------------------------------------------------
 
 // Sizes are written, never scales: they give the same positions.

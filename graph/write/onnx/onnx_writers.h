@@ -23,9 +23,10 @@ qdq_onnx_write_op qdq_onnx_write_softmax, qdq_onnx_write_layer_norm, qdq_onnx_wr
     qdq_onnx_write_cum_sum, qdq_onnx_write_top_k;
 // onnx_write_windows.c
 qdq_onnx_write_op qdq_onnx_write_conv, qdq_onnx_write_integer_conv, qdq_onnx_write_pool,
-    qdq_onnx_write_interpolate;
+    qdq_onnx_write_qlinear_pool, qdq_onnx_write_interpolate;
 // onnx_write_qlinear.c
-qdq_onnx_write_op qdq_onnx_write_qlinear;
+qdq_onnx_write_op qdq_onnx_write_qlinear, qdq_onnx_write_qlinear_softmax,
+    qdq_onnx_write_qlinear_global_pool;
 // onnx_write_move.c
 qdq_onnx_write_op qdq_onnx_write_concat, qdq_onnx_write_reshape, qdq_onnx_write_transpose,
     qdq_onnx_write_identity, qdq_onnx_write_slice, qdq_onnx_write_pad, qdq_onnx_write_expand,
@@ -50,8 +51,9 @@ qdq_onnx_new_node *qdq_onnx_emit_channels(qdq_onnx_writer *w, const qdq_onnx_cha
                                           const char *op, int since);
 void qdq_onnx_yield_channels(qdq_onnx_writer *w, const qdq_onnx_channels *c, qdq_onnx_new_node *n);
 
-// Adds a node of com.microsoft with the ports of a QLinear op.
-qdq_onnx_new_node *qdq_onnx_emit_qlinear(qdq_onnx_writer *w, const char *name);
+// The names of the inputs of a QLinear op, and a node that has them and is of com.microsoft.
+void qdq_onnx_qlinear_inputs(qdq_onnx_writer *w, const char **names);
+void qdq_onnx_make_qlinear(qdq_onnx_writer *w, qdq_onnx_new_node *n, const char *const *names);
 
 // The table: adds the nodes that stand for node `index` of the graph.
 void qdq_onnx_write_node(qdq_onnx_draft *draft, size_t index);

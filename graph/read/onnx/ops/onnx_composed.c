@@ -112,12 +112,20 @@ void qdq_onnx_skip_norm(qdq_onnx_node *node, const qdq_onnx_op *row) {
 //---- Quantized --------------------------------------------------------------
 
 void qdq_onnx_qlinear_global_pool(qdq_onnx_node *node, const qdq_onnx_op *row) {
-    const qdq_onnx_term terms[] = {{.name = "axes", .ints = spatial_axes(node)}};
-    if (qdq_onnx_int(node, "channels_last", 0)) {
-        qdq_onnx_refuse(node, "channels_last", "is 1", "0");
-        return;
-    }
-    bind_formula(node, row, row->ours, terms, 1);
+    bool last = qdq_onnx_int(node, "channels_last", 0) != 0;
+    qdq_onnx_call call;
+    qdq_onnx_begin_row(&call, node, row);
+    qdq_onnx_set_word(&call, "data_format", last ? "NXC" : "NCX");
+    qdq_onnx_finish(&call);
+}
+
+void qdq_onnx_qlinear_softmax(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    bool flatten = qdq_onnx_int(node, "opset", 13) < 13;
+    qdq_onnx_call call;
+    qdq_onnx_begin_row(&call, node, row);
+    qdq_onnx_set_int(&call, "axis", qdq_onnx_int(node, "axis", flatten ? 1 : -1));
+    qdq_onnx_set_bool(&call, "flatten", flatten);
+    qdq_onnx_finish(&call);
 }
 
 // Scale and zero point of y, then element, scale and zero point of each part.

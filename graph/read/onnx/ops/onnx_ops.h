@@ -55,7 +55,7 @@ qdq_onnx_convert qdq_onnx_softmax, qdq_onnx_reduce, qdq_onnx_global_pool, qdq_on
 // onnx_composed.c
 qdq_onnx_convert qdq_onnx_lp_norm, qdq_onnx_global_lp_pool, qdq_onnx_instance_norm,
     qdq_onnx_mean_variance, qdq_onnx_lrn, qdq_onnx_skip_norm, qdq_onnx_qlinear_global_pool,
-    qdq_onnx_qlinear_concat, qdq_onnx_fused_matmul;
+    qdq_onnx_qlinear_softmax, qdq_onnx_qlinear_concat, qdq_onnx_fused_matmul;
 // onnx_nbits.c
 qdq_onnx_convert qdq_onnx_matmul_nbits;
 // onnx_recurrent.c

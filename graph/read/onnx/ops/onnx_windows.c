@@ -206,21 +206,14 @@ static void set_pool(qdq_onnx_call *call, const window *w, bool dilations) {
     qdq_onnx_set_word(call, "data_format", "NCX");
 }
 
-// Whether AvgPool can do it: no dilations, and no window beyond padding that counts.
-static bool can_average(qdq_onnx_node *node, const window *w, bool beyond, bool exclude) {
-    for (size_t i = 0; i < w->spatial; i++)
-        if (w->dilations[i] != 1) {
-            qdq_onnx_refuse(node, "dilations",
-                            ONNX_TEXT(node, "has %lld", (long long)w->dilations[i]),
-                            "1: AvgPool has none");
-            return false;
-        }
-    if (beyond && !exclude)
-        qdq_onnx_refuse(node, "ceil_mode",
-                        "has a window reach beyond the padding, which ONNX does not count and "
-                        "AvgPool does",
-                        "count_include_pad 0");
-    return !beyond || exclude;
+static bool refuse_dilations(qdq_onnx_node *node, const window *w) {
+    for (size_t i = 0; i < w->spatial; i++) {
+        if (w->dilations[i] == 1) continue;
+        qdq_onnx_refuse(node, "dilations", ONNX_TEXT(node, "has %lld", (long long)w->dilations[i]),
+                        "1: QLinearAveragePool has none");
+        return true;
+    }
+    return false;
 }
 
 static bool is_dilated(const window *w) {
@@ -321,8 +314,10 @@ void qdq_onnx_qlinear_average_pool(qdq_onnx_node *node, const qdq_onnx_op *row) 
         qdq_onnx_refuse(node, "channels_last", "is 1", "0");
         return;
     }
-    if (!read_pool(node, &w, &beyond) || !can_average(node, &w, beyond, exclude)) return;
-    bind_pool(node, row, &w,
-              "Quantize(" AVERAGE("Dequantize(x, xs, xz?, dtype: float32)") ", ys, yz?, dtype: x)",
-              1, exclude);
+    qdq_onnx_call call;
+    if (!read_pool(node, &w, &beyond) || refuse_dilations(node, &w)) return;
+    qdq_onnx_begin_row(&call, node, row);
+    set_pool(&call, &w, false);
+    qdq_onnx_set_bool(&call, "exclude_pad", exclude);
+    qdq_onnx_finish(&call);
 }
