@@ -132,7 +132,7 @@ class Deployed(Case):
     def test_an_unknown_option_names_those_that_exist(self):
         name = self.write("g.json", product())
         for target, text in (("ort:levle=all", "option of target ort 'levle' is unknown, wanted "
-                                               "one of: level, x64quantprecision"),
+                                               "one of: level, qdqisint8allowed"),
                              ("ort:level=most", "wanted one of: all, extended, basic, disabled"),
                              ("core:level=all", "option of target core 'level' is unknown, wanted "
                                                 "none")):

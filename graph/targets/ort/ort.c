@@ -2,6 +2,7 @@
 // ONNX Runtime 1.31 on a CPU as it is deployed, with its optimizations: it rewrites the graph
 // (ort_rewrites.c) and fuses groups of nodes, whose arithmetic depends on the CPU. Rules are about
 // the rewritten graph; those of target onnx hold for the graph as it is given.
+#include <math.h>
 #include <string.h>
 
 #include "graph/targets/ort/ort_rewrites.h"
@@ -23,6 +24,37 @@ static void activation_quantized(const qdq_op_context *ctx, const qdq_rule *rule
                                     "has constant codes, and the other operand none: MatMulNBits "
                                     "quantizes it to int8 in blocks, which is not computed here",
                                     NULL);
+}
+
+// How many elements of x are summed.
+static size_t softmax_length(const qdq_op_context *ctx) {
+    const qdq_qlinear_softmax_attrs *a = ctx->attrs;
+    qdq_shape shape = ctx->inputs[0].type.shape;
+    int64_t axis = a->axis.set ? a->axis.value : -1;
+    if (axis < 0) axis += shape.rank;
+    int64_t length = shape.dims[axis];
+    for (int64_t i = axis + 1; a->flatten == QDQ_TRUE && i < shape.rank; i++)
+        length *= shape.dims[i];
+    return (size_t)length;
+}
+
+static void softmax_scale(const qdq_op_context *ctx, const qdq_rule *rule) {
+    const float *scale = ctx->inputs[3].data;
+    if (!scale) return;
+    float inverse = 1.0f / *scale, whole = floorf(inverse);
+    double most = 148.0 * (double)softmax_length(ctx);
+    if ((double)whole > most)
+        qdq_report_target_violation(
+            ctx, rule, "y_scale",
+            qdq_text(ctx->findings, "is so small that the greatest result overflows: 1 / y_scale "
+                                    "is more than 148 times the length"),
+            NULL);
+    else if (whole != rintf(inverse))
+        qdq_report_target_violation(
+            ctx, rule, "y_scale",
+            qdq_text(ctx->findings, "has an inverse that counts as %d: results are %d/1000 too low",
+                     (int)whole, (int)(1000.0f * (1.0f - whole * *scale))),
+            NULL);
 }
 
 // The pairs of constant weights that can saturate.
@@ -67,6 +99,8 @@ static const qdq_rule rules[] = {
                 "set session.qdq_matmulnbits_accuracy_level=0", "DQMatMulToMatMulNBits", "MatMul", activation_quantized),
     WARNING_ROW("bias-scale-ignored", "QGemm adds the codes of its bias whatever their scale and zero point are",
                 "give the bias the product of the operands' scales, and no zero point", "QGemm", "MatMul", NULL),
+    WARNING_ROW("softmax-scale", "QLinearSoftmax multiplies by the whole part of 1 / y_scale",
+                "use 1/256", "qlinear_softmax.cc", "QLinearSoftmax", softmax_scale),
     WARNING_ROW("weight-quantized-by-optimizer", "the optimizer quantizes float weights and biases between quantized activations",
                 "quantize the weight in the model", "WeightBiasQuantization", "Convolution ConvTranspose MatMul", NULL),
 };
@@ -90,7 +124,6 @@ static const char *const off_on[] = {"0", "1", NULL};
 
 static const qdq_target_option options[ORT_OPTION_COUNT] = {
     [ORT_LEVEL] = {"level", levels, "optimization level"},
-    [ORT_X64_QUANT_PRECISION] = {"x64quantprecision", off_on, "session.x64quantprecision"},
     [ORT_QDQ_IS_INT8_ALLOWED] = {"qdqisint8allowed", off_on, "session.qdqisint8allowed"},
     [ORT_DISABLE_QUANT_QDQ] = {"disable_quant_qdq", off_on, "session.disable_quant_qdq"},
     [ORT_DISABLE_DOUBLE_QDQ_REMOVER] = {"disable_double_qdq_remover", off_on,

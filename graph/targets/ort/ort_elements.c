@@ -51,3 +51,86 @@ void ort_build_add(qdq_rewriter *r, qdq_match *m) {
 void ort_build_multiply(qdq_rewriter *r, qdq_match *m) {
     m->made[0] = qdq_qlinear_mul(r->to, binary_attrs(r, m));
 }
+
+//---- Means and softmax ------------------------------------------------------
+
+enum { X };
+
+static const char *one_differs(const ort_unit *u) {
+    const qdq_coder *x = &u->qdq.x[X], *y = &u->qdq.y;
+    if (u->blocked) return "a Relu or Clamp that changes codes stands before Quantize";
+    if (!y->given) return "the result does not go to one Quantize alone";
+    if (!ort_is_byte(x)) return "x has codes of other than 8 bits";
+    if (x->dtype != y->dtype) return "x and the result have codes of different dtypes";
+    if (!ort_is_per_tensor(x) || !ort_is_per_tensor(y)) return "x or the result has several scales";
+    return NULL;
+}
+
+bool ort_match_one(const qdq_rewriter *r, qdq_match *m) {
+    ort_unit u;
+    ort_unit_of(r, m->anchor, &u);
+    if (!u.qdq.x[X].given) return false;
+    const char *why = one_differs(&u);
+    if (why) return ort_refuses(m, why);
+    ort_read_input(r, m, &u.qdq.x[X]);
+    ort_replace_unit(r, m, &u);
+    return true;
+}
+
+// What all these nodes read.
+typedef struct one_input {
+    const char *name;
+    qdq_value x, x_scale, x_zero_point, y_scale, y_zero_point;
+} one_input;
+
+static one_input input_of(qdq_rewriter *r, const qdq_match *m) {
+    ort_unit u;
+    ort_unit_of(r, m->anchor, &u);
+    return (one_input){.name = ort_unit_name(r, &u),
+                       .x = qdq_rewrite_value(r, u.qdq.x[X].codes),
+                       .x_scale = qdq_coder_scale_value(r, &u.qdq.x[X]),
+                       .x_zero_point = qdq_coder_zero_value(r, &u.qdq.x[X]),
+                       .y_scale = qdq_coder_scale_value(r, &u.qdq.y),
+                       .y_zero_point = qdq_coder_zero_value(r, &u.qdq.y)};
+}
+
+#define PORTS_OF(i)                                                                         \
+    .name = (i).name, .x = (i).x, .x_scale = (i).x_scale, .x_zero_point = (i).x_zero_point, \
+    .y_scale = (i).y_scale, .y_zero_point = (i).y_zero_point
+
+void ort_build_average_pool(qdq_rewriter *r, qdq_match *m) {
+    const qdq_pool_attrs *a = r->from->nodes[m->anchor].attrs;
+    one_input i = input_of(r, m);
+    m->made[0] = qdq_qlinear_average_pool(
+        r->to,
+        (qdq_qlinear_pool_attrs){PORTS_OF(i), .strides = a->strides, .kernel = a->kernel,
+                                 .pads_begin = a->pads_begin, .pads_end = a->pads_end,
+                                 .exclude_pad = a->exclude_pad, .rounding_type = a->rounding_type,
+                                 .auto_pad = a->auto_pad, .data_format = a->data_format});
+}
+
+// GlobalAveragePool is the mean over all spatial dims.
+bool ort_match_global_pool(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_node *node = &r->from->nodes[m->anchor];
+    const qdq_reduce_attrs *a = node->attrs;
+    int rank = r->from->values[node->inputs[X].id].type.shape.rank;
+    uint32_t dims = 0;
+    for (size_t i = 0; i < a->axes.count; i++)
+        dims |= 1u << (a->axes.data[i] < 0 ? a->axes.data[i] + rank : a->axes.data[i]);
+    if (rank < 3 || a->keep_dims != QDQ_TRUE || dims != (1u << rank) - 4) return false;
+    return ort_match_one(r, m);
+}
+
+void ort_build_global_pool(qdq_rewriter *r, qdq_match *m) {
+    one_input i = input_of(r, m);
+    m->made[0] = qdq_qlinear_global_average_pool(
+        r->to, (qdq_qlinear_global_pool_attrs){PORTS_OF(i), .data_format = QDQ_NCX});
+}
+
+void ort_build_softmax(qdq_rewriter *r, qdq_match *m) {
+    const qdq_softmax_attrs *a = r->from->nodes[m->anchor].attrs;
+    one_input i = input_of(r, m);
+    m->made[0] = qdq_qlinear_softmax(
+        r->to,
+        (qdq_qlinear_softmax_attrs){PORTS_OF(i), .axis = a->axis.set ? a->axis : QDQ_INT(1)});
+}

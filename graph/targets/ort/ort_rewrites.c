@@ -29,6 +29,14 @@ static bool changes_s8(const qdq_target_version *version) {
 
 //---- The patterns -----------------------------------------------------------
 
+// Interpolate moves codes with mode nearest only.
+static bool ort_match_nearest(const qdq_rewriter *r, qdq_match *m) {
+    const qdq_interpolate_attrs *a = r->from->nodes[m->anchor].attrs;
+    return a->mode.value == QDQ_NEAREST && ort_match_moved(r, m);
+}
+
+static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r, m); }
+
 #define ROW(pass, name, anchor, function, applies) \
     { pass, name, anchor, ort_match_##function, ort_build_##function, applies, NULL, false }
 #define REPEATED_ROW(pass, name, anchor, function, applies) \
@@ -38,6 +46,8 @@ static bool changes_s8(const qdq_target_version *version) {
 
 #define BINARY_ROW(name, anchor, function) \
     { "groups", name, anchor, ort_match_binary, ort_build_##function, fuses, NULL, false }
+#define ONE_ROW(name, anchor, function) \
+    { "groups", name, anchor, ort_match_one, ort_build_##function, fuses, NULL, false }
 
 // clang-format off
 const qdq_pattern qdq_ort_patterns[] = {
@@ -67,6 +77,9 @@ const qdq_pattern qdq_ort_patterns[] = {
     RULE_ROW("groups", "QLinearMatMul", "MatMul", matmul, fuses, "ort/bias-scale-ignored"),
     BINARY_ROW("QLinearAdd", "Add", add),
     BINARY_ROW("QLinearMul", "Multiply", multiply),
+    ONE_ROW("QLinearAveragePool", "AvgPool", average_pool),
+    ROW("groups", "QLinearGlobalAveragePool", "ReduceMean", global_pool, fuses),
+    ONE_ROW("QLinearSoftmax", "SoftMax", softmax),
     ROW("groups", "codes", "StaticReshape", moved, fuses),
     ROW("groups", "codes", "StaticTranspose", moved, fuses),
     ROW("groups", "codes", "Slice", moved, fuses),
@@ -76,6 +89,9 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("groups", "codes", "Tile", moved, fuses),
     ROW("groups", "codes", "DepthToSpace", moved, fuses),
     ROW("groups", "codes", "MaxPool", moved, fuses),
+    ROW("groups", "codes", "ReduceMax", moved, fuses),
+    ROW("groups", "codes", "ReduceMin", moved, fuses),
+    ROW("groups", "codes", "Interpolate", nearest, fuses),
     {NULL},
 };
 // clang-format on

@@ -10,7 +10,6 @@
 // Options of the target, in the order of its table.
 enum {
     ORT_LEVEL,
-    ORT_X64_QUANT_PRECISION,
     ORT_QDQ_IS_INT8_ALLOWED,
     ORT_DISABLE_QUANT_QDQ,
     ORT_DISABLE_DOUBLE_QDQ_REMOVER,
@@ -56,6 +55,11 @@ void ort_build_matmul(qdq_rewriter *r, qdq_match *m);
 bool ort_match_binary(const qdq_rewriter *r, qdq_match *m);
 void ort_build_add(qdq_rewriter *r, qdq_match *m);
 void ort_build_multiply(qdq_rewriter *r, qdq_match *m);
+bool ort_match_one(const qdq_rewriter *r, qdq_match *m);
+bool ort_match_global_pool(const qdq_rewriter *r, qdq_match *m);
+void ort_build_average_pool(qdq_rewriter *r, qdq_match *m);
+void ort_build_global_pool(qdq_rewriter *r, qdq_match *m);
+void ort_build_softmax(qdq_rewriter *r, qdq_match *m);
 bool ort_match_moved(const qdq_rewriter *r, qdq_match *m);
 void ort_build_moved(qdq_rewriter *r, qdq_match *m);
 
