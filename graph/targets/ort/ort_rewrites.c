@@ -92,6 +92,6 @@ const qdq_pattern qdq_ort_patterns[] = {
     ROW("groups", "codes", "ReduceMax", moved, fuses),
     ROW("groups", "codes", "ReduceMin", moved, fuses),
     ROW("groups", "codes", "Interpolate", nearest, fuses),
-    {NULL},
+    {.pass = NULL},
 };
 // clang-format on
