@@ -113,7 +113,7 @@ static int64_t fixed_sum(triple t, int a, int b) {
     int shift = 21 - (exponent - 1);
     int64_t sum = (a - t.a.zero) * oracle_to_integer(ldexp(x, shift), QDQ_ROUND_HALF_EVEN) +
                   (b - t.b.zero) * oracle_to_integer(ldexp(z, shift), QDQ_ROUND_HALF_EVEN);
-    int64_t size = (llabs(sum) + (INT64_C(1) << (shift - 1))) >> shift;
+    int64_t size = ((sum < 0 ? -sum : sum) + (INT64_C(1) << (shift - 1))) >> shift;
     return sum < 0 ? -size : size;
 }
 
