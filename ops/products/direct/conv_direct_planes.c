@@ -42,6 +42,10 @@ static void set_place(qdq_direct_unit *u, size_t slot) {
     size_t top, bottom, left, right;
     inside(rows, u->q[1], u->n[1] + rows->reach, phase1, c->in[1], &top, &bottom);
     inside(columns, u->q[LAST], u->n[LAST] + columns->reach, phase2, c->in[LAST], &left, &right);
+    if (top == bottom || left == right) {  // all of it is padding
+        u->s->places[slot] = (qdq_direct_place){0};
+        return;
+    }
     if (d->flat) {
         u->s->places[slot] = (qdq_direct_place){
             (size_t)((ptrdiff_t)(u->q[1] + top) + rows->low) * c->x_stride[1],
@@ -50,7 +54,6 @@ static void set_place(qdq_direct_unit *u, size_t slot) {
     }
     size_t y = rows->in_step * (size_t)((ptrdiff_t)(u->q[1] + top) + rows->low) + phase1;
     size_t x = columns->in_step * (size_t)((ptrdiff_t)(u->q[LAST] + left) + columns->low) + phase2;
-    if (right == left) bottom = top;
     u->s->places[slot] =
         (qdq_direct_place){y * c->x_stride[1] + x * c->x_stride[LAST], top * d->plane_width + left,
                            bottom - top, right - left};
