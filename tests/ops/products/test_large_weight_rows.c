@@ -120,14 +120,19 @@ static bool is_fixed(const row_case *c) {
     return fixed;
 }
 
+static double largest(const float *x, size_t n) {
+    float most = 0;
+    for (size_t i = 0; i < n; i++) most = fmaxf(most, fabsf(x[i]));
+    return (double)most;
+}
+
 // --fast, in fixed point. The sum is within the documented bound of the exact sum.
 static float fixed(const row_case *c, size_t j) {
     size_t depth = (size_t)c->depth;
-    double exact = 0, bound = 0, most = 0;
+    double exact = 0, bound = 0, most = largest(c->x, depth);
     fixed_weight *w = oracle_memory(depth * sizeof *w);
     weights_of(c, j, w);
     float sum = fixed_row_sum(c->x, w, depth);
-    for (size_t k = 0; k < depth; k++) most = fmax(most, fabs((double)c->x[k]));
     for (size_t k = 0; k < depth; k++) {
         double real = (double)w[k].code_less_zero * (double)w[k].scale;
         exact += (double)c->x[k] * real;
