@@ -28,8 +28,8 @@ enum { TARGET_COUNT = sizeof targets / sizeof targets[0], MAX_VERSIONS = 16 };
 
 //---- Finding one ------------------------------------------------------------
 
-static bool find_fails(qdq_error *err, const char *what, const char *name, const char *const *known,
-                       size_t count) {
+static void tell_unknown(qdq_error *err, const char *what, const char *name,
+                         const char *const *known, size_t count) {
     char list[256] = "";
     for (size_t i = 0; i < count; i++) {
         if (i) strncat(list, ", ", sizeof list - strlen(list) - 1);
@@ -39,7 +39,6 @@ static bool find_fails(qdq_error *err, const char *what, const char *name, const
     qdq_fail(err, QDQ_ERR_ARGUMENT, "%s '%.64s' is unknown, wanted %s%s%s%s%s", what, name,
              count ? "one of: " : "none", list, nearest ? "; did you mean '" : "",
              nearest ? nearest : "", nearest ? "'?" : "");
-    return false;
 }
 
 static qdq_target_version at_version(const qdq_target *target, const qdq_named_version *version) {
@@ -57,7 +56,8 @@ static bool find_version(const qdq_target *target, const char *name, qdq_target_
         return true;
     }
     strncat(what, target->name, sizeof what - strlen(what) - 1);
-    return find_fails(err, what, name, names, target->version_count);
+    tell_unknown(err, what, name, names, target->version_count);
+    return false;
 }
 
 static bool find_word(const qdq_target_option *option, const char *word, int *out, qdq_error *err) {
@@ -69,7 +69,8 @@ static bool find_word(const qdq_target_option *option, const char *word, int *ou
         return true;
     }
     snprintf(what, sizeof what, "option %s of a target", option->name);
-    return find_fails(err, what, word, option->words, count);
+    tell_unknown(err, what, word, option->words, count);
+    return false;
 }
 
 // Sets the option that "NAME=WORD" names.
@@ -86,7 +87,8 @@ static bool set_option(qdq_target_version *version, const char *text, qdq_error 
                              &version->options[i], err);
     }
     snprintf(what, sizeof what, "option of target %s", target->name);
-    return find_fails(err, what, name, names, target->option_count);
+    tell_unknown(err, what, name, names, target->option_count);
+    return false;
 }
 
 static bool set_options(qdq_target_version *version, const char *text, qdq_error *err) {
@@ -122,7 +124,8 @@ static bool find_target(const char *name, qdq_target_version *out, qdq_error *er
             *out = at_version(target, &target->versions[default_index(target)]);
         return true;
     }
-    return find_fails(err, "target", name, names, TARGET_COUNT);
+    tell_unknown(err, "target", name, names, TARGET_COUNT);
+    return false;
 }
 
 bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_error *err) {
@@ -134,7 +137,7 @@ bool qdq_target_version_find(const char *name, qdq_target_version *out, qdq_erro
 }
 
 qdq_target_device qdq_target_device_of(const char *name) {
-    qdq_target_version version;
+    qdq_target_version version = {0};
     if (!qdq_target_version_find(name, &version, NULL) || !version.target->device)
         return (qdq_target_device){0};
     return version.target->device(&version);

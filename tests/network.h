@@ -43,7 +43,7 @@ static inline void network_run(qdq_graph *g, const network_tensor *inputs, size_
     size_t bytes = output.count * qdq_dtype_size(output.dtype);
     network_run_once(g, NULL, NULL, inputs, input_count, &output);
     void *first = output.data;
-    output.data = malloc(bytes);
+    output.data = malloc(bytes + 1);
     assert_non_null(output.data);
     qdq_exec_options poisoned = {.poison = true};
     qdq_exec_options parallel = {.parallel = qdq_parallel_openmp(3)};

@@ -28,11 +28,11 @@ typedef struct qdq_node_unit {
 } qdq_node_unit;
 
 // The node as a coder; not `given` if it is none.
-qdq_coder qdq_coder_of(const qdq_rewriter *r, size_t node, const char *op);
+qdq_coder qdq_coder_of(const qdq_rewriter *r, size_t index, const char *op);
 // The Dequantize that makes a value, and the Quantize that is the only reader of one.
 qdq_coder qdq_coder_before(const qdq_rewriter *r, uint32_t value);
 qdq_coder qdq_coder_behind(const qdq_rewriter *r, uint32_t value);
-void qdq_node_unit_of(const qdq_rewriter *r, size_t node, qdq_node_unit *unit);
+void qdq_node_unit_of(const qdq_rewriter *r, size_t index, qdq_node_unit *unit);
 
 // Scale and zero point number i of a coder that is `known`.
 float qdq_coder_scale(const qdq_rewriter *r, const qdq_coder *c, size_t i);

@@ -46,7 +46,7 @@ static qdq_status run_pass(rewriting *w, const qdq_pattern *patterns, size_t cou
                       .record = &w->record,
                       .findings = w->findings};
     r.copies = qdq_mempool_array(&mempool, r.from->value_count, sizeof *r.copies);
-    r.matches = qdq_mempool_array(&mempool, r.from->node_count, sizeof *r.matches);
+    r.matches = qdq_mempool_array(&mempool, r.from->node_count, sizeof(qdq_match *));
     bool ok = r.copies && r.matches && qdq_rewrite_match(&r, patterns, count, any);
     bool copies = ok && (*any || always);
     if (copies) {
@@ -67,7 +67,7 @@ static size_t pass_length(const qdq_pattern *patterns) {
 }
 
 static qdq_status run_passes(rewriting *w, const qdq_pattern *patterns) {
-    bool any;
+    bool any = false;
     for (size_t i = 0, n; patterns && patterns[i].pass; i += n) {
         n = pass_length(patterns + i);
         do QDQ_TRY(run_pass(w, patterns + i, n, false, &any));

@@ -182,15 +182,16 @@ typedef struct requantized {
 
 static void set_columns(const qdq_gemm *g, const qdq_tensors *tensors, const row_part *at,
                         requantized *to) {
-    float a[COLUMNS], b[COLUMNS], y[COLUMNS];
+    float a[COLUMNS] = {0}, b[COLUMNS] = {0}, y[COLUMNS] = {0};
     size_t of_a = qdq_gemm_at(g, g->batches.a_scale, at->batch);
     size_t of_b = qdq_gemm_at(g, g->batches.b, at->batch) * g->weights.scale_stride;
     floats_along(g, &g->a_scale, tensors, of_a, at, a);
     floats_along(g, &g->b_scale, tensors, of_b, at, b);
-    for (size_t j = 0; j < at->n; j++) to->multiplier[j] = g->alpha * a[j] * b[j];
-    if (g->y_scale.port != SIZE_MAX) {
-        floats_along(g, &g->y_scale, tensors, 0, at, y);
-        for (size_t j = 0; j < at->n; j++) to->multiplier[j] /= y[j];
+    bool divided = g->y_scale.port != SIZE_MAX;
+    if (divided) floats_along(g, &g->y_scale, tensors, 0, at, y);
+    for (size_t j = 0; j < at->n; j++) {
+        float product = g->alpha * a[j] * b[j];
+        to->multiplier[j] = divided ? product / y[j] : product;
     }
     memset(to->bias, 0, sizeof to->bias);
     if (g->bias.port == SIZE_MAX) return;

@@ -187,7 +187,7 @@ void ort_build_float_weight(qdq_rewriter *r, qdq_match *m) {
     qdq_coder x = qdq_coder_before(r, node->inputs[A].id),
               w = qdq_coder_before(r, node->inputs[B].id);
     qdq_value inputs[QDQ_MAX_INPUTS];
-    float own;
+    float own = 0;
     weight_scales scales = {&own, 1};
     for (size_t i = 0; i < node->input_count; i++)
         inputs[i] = qdq_rewrite_value(r, node->inputs[i].id);

@@ -35,7 +35,7 @@ void qdq_onnx_make_qlinear(qdq_onnx_writer *w, qdq_onnx_new_node *n, const char 
 }
 
 static qdq_onnx_new_node *emit(qdq_onnx_writer *w, const char *name) {
-    const char *names[QDQ_MAX_PORTS];
+    const char *names[QDQ_MAX_PORTS] = {0};
     qdq_onnx_qlinear_inputs(w, names);
     qdq_onnx_new_node *n = qdq_onnx_emit(w, name, 1, NULL);
     qdq_onnx_make_qlinear(w, n, names);
@@ -56,7 +56,7 @@ void qdq_onnx_write_qlinear_softmax(qdq_onnx_writer *w, const char *name) {
 
 void qdq_onnx_write_qlinear_global_pool(qdq_onnx_writer *w, const char *name) {
     qdq_onnx_channels c = qdq_onnx_find_channels(w);
-    const char *names[QDQ_MAX_PORTS];
+    const char *names[QDQ_MAX_PORTS] = {0};
     qdq_onnx_qlinear_inputs(w, names);
     names[0] = qdq_onnx_first_channels(w, &c, names[0]);
     qdq_onnx_new_node *n = qdq_onnx_emit_channels(w, &c, name, 1);

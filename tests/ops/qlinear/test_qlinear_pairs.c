@@ -206,14 +206,14 @@ static void check_shapes(qdq_shape a, qdq_shape b, qdq_shape y, bool add) {
     int8_t *x = malloc(a_count), *z = malloc(b_count), *out = malloc(n);
     const triple t = {{1, 0}, {1, 0}, {1, 0}};
     assert_true(x && z && out);
-    for (size_t i = 0; i < a_count; i++) x[i] = (int8_t)(i * 7 % 23) - 11;
-    for (size_t i = 0; i < b_count; i++) z[i] = (int8_t)(i * 5 % 19) - 9;
+    for (size_t i = 0; i < a_count; i++) x[i] = (int8_t)((int)(i * 7 % 23) - 11);
+    for (size_t i = 0; i < b_count; i++) z[i] = (int8_t)((int)(i * 5 % 19) - 9);
     qdq_graph *g = pair_graph(add, QDQ_INT8, t, a, b);
     const network_tensor in[] = {{"a", QDQ_INT8, x, a_count}, {"b", QDQ_INT8, z, b_count}};
     qlinear_run(g, QDQ_QLINEAR_FMA, in, 2, (network_tensor){"y", QDQ_INT8, out, n});
     for (size_t i = 0; i < n; i++) {
-        int v = x[index_in(a, y, i)], w = z[index_in(b, y, i)];
-        assert_int_equal(out[i], add ? v + w : v * w);
+        int v = (int)x[index_in(a, y, i)], w = (int)z[index_in(b, y, i)];
+        assert_int_equal((int)out[i], add ? v + w : v * w);
     }
     qdq_graph_destroy(g);
     free(x), free(z), free(out);

@@ -148,7 +148,8 @@ static void check_codes(const interpolate_case *c, bool align, qdq_data_format f
     network_tensor input = {"x", dtype, stored, count};
     network_run(g, &input, 1, (network_tensor){"y", dtype, result, results});
     qdq_graph_destroy(g);
-    for (size_t i = 0; i < results; i++) y[i] = is_signed ? (int8_t)result[i] : result[i];
+    for (size_t i = 0; i < results; i++)
+        y[i] = is_signed ? (float)(int8_t)result[i] : (float)result[i];
     for (int64_t n = 0; n < BATCH; n++)
         for (int64_t channel = 0; channel < CHANNELS; channel++)
             for (int64_t flat = 0; flat < image_pixels(&out); flat++) {
