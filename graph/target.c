@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "include/qdq/inspect.h"
 #include "runtime/base/did_you_mean.h"
+#include "runtime/base/words.h"
 
 #define TARGETS(X)         \
     X(qdq_target_core)     \
@@ -60,7 +60,8 @@ static bool find_version(const qdq_target *target, const char *name, qdq_target_
     return false;
 }
 
-static bool find_word(const qdq_target_option *option, const char *word, int *out, qdq_error *err) {
+static bool find_word(const qdq_target_option_info *option, const char *word, int *out,
+                      qdq_error *err) {
     char what[64];
     size_t count = 0;
     for (; option->words[count]; count++) {
@@ -159,18 +160,8 @@ qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op
                           .qlinear = n.qlinear};
 }
 
-static bool has_word(const char *words, const char *word) {
-    size_t length = strlen(word);
-    for (; *words; words += strspn(words, " ")) {
-        size_t size = strcspn(words, " ");
-        if (size == length && strncmp(words, word, size) == 0) return true;
-        words += size;
-    }
-    return false;
-}
-
 bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version) {
-    bool named = !rule->versions || !version->name || has_word(rule->versions, version->name);
+    bool named = !rule->versions || !version->name || qdq_has_word(rule->versions, version->name);
     return named && version->release >= rule->since &&
            (!rule->until || version->release < rule->until);
 }
@@ -179,11 +170,26 @@ bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version) {
 
 size_t qdq_target_count(void) { return TARGET_COUNT; }
 
+const qdq_target *qdq_target_at(size_t index) {
+    return index < TARGET_COUNT ? targets[index] : NULL;
+}
+
 qdq_target_info qdq_target_get(size_t target) {
     if (target >= TARGET_COUNT) return (qdq_target_info){0};
-    return (qdq_target_info){targets[target]->name, targets[target]->summary,
-                             targets[target]->rule_count, targets[target]->version_count,
-                             default_index(targets[target])};
+    const qdq_target *t = targets[target];
+    return (qdq_target_info){.name = t->name,
+                             .summary = t->summary,
+                             .rule_count = t->rule_count,
+                             .release_count = t->version_count,
+                             .default_release = default_index(t),
+                             .option_count = t->option_count,
+                             .evidence_count = t->evidence_count};
+}
+
+qdq_target_option_info qdq_target_option_get(size_t target, size_t index) {
+    if (target >= TARGET_COUNT || index >= targets[target]->option_count)
+        return (qdq_target_option_info){0};
+    return targets[target]->options[index];
 }
 
 const char *qdq_target_release(size_t target, size_t index) {

@@ -4,7 +4,8 @@
 #ifndef QDQ_GRAPH_TARGET_H
 #define QDQ_GRAPH_TARGET_H
 
-#include "include/qdq/device.h"
+#include "include/qdq/evidence.h"
+#include "include/qdq/inspect.h"
 #include "ops/op.h"
 
 // A version of a backend: a release, or a variant of one (a chip). Numbers of releases grow with
@@ -20,13 +21,6 @@ typedef struct qdq_target_version qdq_target_version;
 
 // A pattern of nodes that a backend replaces before it runs a graph (graph/rewrite/rewrite.h).
 typedef struct qdq_pattern qdq_pattern;
-
-// A setting of a backend that changes results: "ort@1.31-avx2:level=basic".
-typedef struct qdq_target_option {
-    const char *name;
-    const char *const *words;  // its values, the default first; NULL-terminated
-    const char *summary;
-} qdq_target_option;
 
 enum { QDQ_MAX_TARGET_OPTIONS = 8 };
 
@@ -45,13 +39,17 @@ typedef struct qdq_target {
     // oldest release first; none if all are alike
     const qdq_named_version *versions;
     size_t version_count;
-    const qdq_target_option *options;
+    const qdq_target_option_info *options;
     size_t option_count;
     // What it does to a graph before it runs it, pass by pass, up to a row without a pass; NULL: it
     // runs the nodes as they are.
     const qdq_pattern *patterns;
     const char
         *as_is;  // option under which no pattern applies: ":level=disabled"; NULL: no patterns
+    // What its numbers were held against. The first row that names a version and an op is the
+    // evidence for both; each version has a row for all other ops.
+    const qdq_evidence *evidence;
+    size_t evidence_count;
     // quant_min and quant_max may have fractions, and apply to float8
     bool real_bounds;
     // The numerics of a node at a version.
@@ -81,5 +79,18 @@ qdq_numerics qdq_target_numerics(const qdq_target_version *version, const qdq_op
 
 // Whether a rule holds at a version.
 bool qdq_rule_holds(const qdq_rule *rule, const qdq_target_version *version);
+
+// Target number `index`, as qdq_target_get counts; NULL if there is none.
+const qdq_target *qdq_target_at(size_t index);
+
+// Rows of evidence: versions, ops, the ops in words, what they were held against; then what was
+// compared, and when.
+#define QDQ_RUN(...) \
+    { "run", __VA_ARGS__ }
+#define QDQ_VENDORS_MODEL(...) \
+    { "vendor's model", __VA_ARGS__ }
+#define QDQ_READ(...) \
+    { "read from source", __VA_ARGS__, "", "" }
+#define QDQ_OTHER_OPS "", "other ops"
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ops/op.h"
+#include "runtime/base/words.h"
 #include "runtime/numerics/dtype.h"
 
 const char *qdq_set_text(qdq_dtype_set set, char *buffer, size_t capacity) {
@@ -24,17 +25,8 @@ void qdq_report_violation(const qdq_op_context *ctx, qdq_core_rule rule, const c
                     wanted);
 }
 
-static bool has_word(const char *words, const char *word) {
-    size_t length = strlen(word);
-    for (const char *at = words; at && (at = strstr(at, word)); at += length) {
-        bool begins = at == words || at[-1] == ' ';
-        if (begins && (at[length] == ' ' || at[length] == '\0')) return true;
-    }
-    return false;
-}
-
 bool qdq_rule_applies(const qdq_rule *rule, const qdq_op_context *ctx) {
-    return has_word(rule->ops, ctx->op->name) != rule->but_ops;
+    return qdq_has_word(rule->ops, ctx->op->name) != rule->but_ops;
 }
 
 void qdq_report_target_hint(const qdq_op_context *ctx, const qdq_rule *rule, const char *port,

@@ -34,7 +34,7 @@ static void json_report(qdq_json *json, const char *path, const char *target,
     json_start(json, path, target, report->errors, report->warnings);
     qdq_json_key(json, "findings");
     qdq_json_begin_array(json);
-    for (size_t i = 0; i < report->count; i++) json_finding(json, &report->findings[i]);
+    for (size_t i = 0; i < report->count; i++) json_finding(json, target, &report->findings[i]);
     qdq_json_end_array(json);
 }
 
@@ -83,7 +83,7 @@ static void json_all(qdq_json *json, qdq_graph *graph, const char *path, const o
         const qdq_report *report = report_of(graph, opt, target);
         for (size_t i = 0; report && i < report->count; i++)
             if (strcmp(report->findings[i].target, target) == 0)
-                json_finding(json, &report->findings[i]);
+                json_finding(json, target, &report->findings[i]);
     }
     qdq_json_end_array(json);
 }

@@ -7,6 +7,7 @@
 #include "tools/common.h"
 #include "tools/compare/compare_fast.h"
 #include "tools/compare/compare_text.h"
+#include "tools/evidence_json.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
 #include "tools/io/inputs.h"
@@ -118,8 +119,19 @@ static void json_strings(qdq_json *json, const char *key, const char *const *tex
     qdq_json_end_array(json);
 }
 
-static void json_cause(qdq_json *json, const node_comparison *n, const node_pair *pair,
+// What the numbers of a node were held against, in the first target and target t + 1.
+static void json_cause_evidence(qdq_json *json, const comparison *c, size_t node, size_t t) {
+    const char *op = qdq_graph_node(c->graph, node).op;
+    qdq_json_key(json, "evidence");
+    qdq_json_begin_array(json);
+    json_evidence(json, qdq_evidence_of(c->targets[0], op));
+    json_evidence(json, qdq_evidence_of(c->targets[t + 1], op));
+    qdq_json_end_array(json);
+}
+
+static void json_cause(qdq_json *json, const comparison *c, const node_comparison *n, size_t t,
                        size_t output, size_t i) {
+    const node_pair *pair = &n->pairs[t];
     const value_pair *v = &pair->values[output];
     const qdq_tensor_info *info = &n->run.outputs[output].info;
     const cause *why = &v->local.causes[i];
@@ -137,6 +149,7 @@ static void json_cause(qdq_json *json, const node_comparison *n, const node_pair
     qdq_json_begin_line(json);
     for (int k = 0; k < 2; k++) json_element(json, info->dtype, v->examples[i].values[k]);
     qdq_json_end_array(json);
+    json_cause_evidence(json, c, n->node, t);
     qdq_json_end_object(json);
 }
 
@@ -155,7 +168,7 @@ static void json_pair(qdq_json *json, const comparison *c, const node_comparison
     json_uint_key(json, "different_overall", v->overall);
     qdq_json_key(json, "causes");
     qdq_json_begin_array(json);
-    for (size_t i = 0; i < v->local.cause_count; i++) json_cause(json, n, pair, output, i);
+    for (size_t i = 0; i < v->local.cause_count; i++) json_cause(json, c, n, t, output, i);
     qdq_json_end_array(json);
     qdq_json_end_object(json);
 }

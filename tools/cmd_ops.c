@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// qdq ops, qdq targets: print the library's tables of ops, dtypes, targets and rules.
+// qdq ops: prints the library's tables of ops and dtypes.
 #include <string.h>
 
-#include "runtime/base/did_you_mean.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/failure.h"
@@ -34,24 +33,12 @@ static size_t find_op(const char *name) {
     return op;
 }
 
-static size_t find_target(const char *name) {
-    size_t target = 0;
-    while (target < qdq_target_count() && strcmp(qdq_target_get(target).name, name) != 0) target++;
-    return target;
-}
-
-static int unknown(const char *what, const char *name, const char *see, const char *nearest) {
-    if (nearest)
-        return tell_failure(QDQ_ERR_ARGUMENT, "there is no %s '%s'; did you mean '%s'?", what, name,
-                            nearest);
-    return tell_failure(QDQ_ERR_ARGUMENT, "there is no %s '%s'; see `qdq %s`", what, name, see);
-}
-
-static int unknown_target(const char *name) {
-    const char *names[64];
-    size_t count = qdq_target_count() < 64 ? qdq_target_count() : 64;
-    for (size_t i = 0; i < count; i++) names[i] = qdq_target_get(i).name;
-    return unknown("target", name, "targets", qdq_did_you_mean(name, names, count));
+static int unknown_op(const char *name) {
+    const char *meant = qdq_op_meant(name);
+    if (meant)
+        return tell_failure(QDQ_ERR_ARGUMENT, "there is no op '%s'; did you mean '%s'?", name,
+                            meant);
+    return tell_failure(QDQ_ERR_ARGUMENT, "there is no op '%s'; see `qdq ops`", name);
 }
 
 //---- Ops --------------------------------------------------------------------
@@ -208,9 +195,7 @@ int run_ops(const options *opt) {
     }
     if (opt->operands.count) {
         first = find_op(opt->operands.items[0]);
-        if (first == end)
-            return unknown("op", opt->operands.items[0], "ops",
-                           qdq_op_meant(opt->operands.items[0]));
+        if (first == end) return unknown_op(opt->operands.items[0]);
         end = first + 1;
     }
     if (opt->json) {
@@ -234,131 +219,6 @@ int run_ops(const options *opt) {
         else
             printf("%-16s %s\n", qdq_op_get(op).name, qdq_op_get(op).summary);
         if (opt->markdown && op + 1 < end) printf("\n");
-    }
-    return EXIT_OK;
-}
-
-//---- Targets ----------------------------------------------------------------
-
-static const char *severity_text(qdq_severity severity) {
-    return severity == QDQ_SEVERITY_ERROR ? "error" : "warning";
-}
-
-// " (from 10.13, before 10.15)", " (wormhole blackhole)", or "" for a rule of all releases.
-static void releases_text(const qdq_rule_info *rule, char *out, size_t capacity) {
-    bool since = *rule->since != 0, until = *rule->until != 0;
-    out[0] = 0;
-    if (*rule->versions) snprintf(out, capacity, " (%s)", rule->versions);
-    if (since || until)
-        snprintf(out, capacity, " (%s%s%s%s%s)", since ? "from " : "", rule->since,
-                 since && until ? ", " : "", until ? "before " : "", rule->until);
-}
-
-static void print_releases(size_t target) {
-    qdq_target_info info = qdq_target_get(target);
-    for (size_t i = 0; i < info.release_count; i++)
-        printf("%s%s@%s", i ? ", " : "Versions: ", info.name, qdq_target_release(target, i));
-    if (info.release_count)
-        printf("; the plain name is %s@%s.\n", info.name,
-               qdq_target_release(target, info.default_release));
-}
-
-static void print_rules(size_t target, bool markdown) {
-    qdq_target_info info = qdq_target_get(target);
-    if (markdown)
-        printf("## %s\n\n%s.\n", info.name, info.summary);
-    else
-        printf("%s: %s\n", info.name, info.summary);
-    if (markdown && info.release_count) printf("\n");
-    print_releases(target);
-    if (markdown)
-        printf("\n| rule | severity | what holds | how to mend it | source |\n"
-               "|---|---|---|---|---|\n");
-    for (size_t i = 0; i < info.rule_count; i++) {
-        qdq_rule_info rule = qdq_target_rule(target, i);
-        char releases[128];
-        releases_text(&rule, releases, sizeof releases);
-        if (markdown)
-            printf("| `%s` | %s | %s%s | %s | %s |\n", rule.id, severity_text(rule.severity),
-                   rule.summary, releases, rule.hint, rule.source);
-        else
-            printf("  %-24s %-8s %s%s\n", rule.id, severity_text(rule.severity), rule.summary,
-                   releases);
-    }
-}
-
-// A key whose value is a list of the words of a text.
-static void json_words(qdq_json *json, const char *key, const char *words) {
-    qdq_json_key(json, key);
-    qdq_json_begin_array(json);
-    while (*words) {
-        char word[64];
-        size_t length = strcspn(words, " ");
-        snprintf(word, sizeof word, "%.*s", (int)length, words);
-        qdq_json_string(json, word);
-        words += length;
-        words += strspn(words, " ");
-    }
-    qdq_json_end_array(json);
-}
-
-static void json_target(qdq_json *json, size_t target) {
-    qdq_target_info info = qdq_target_get(target);
-    qdq_json_begin_object(json);
-    json_string_key(json, "name", info.name);
-    json_string_key(json, "summary", info.summary);
-    qdq_json_key(json, "releases");
-    qdq_json_begin_array(json);
-    for (size_t i = 0; i < info.release_count; i++)
-        qdq_json_string(json, qdq_target_release(target, i));
-    qdq_json_end_array(json);
-    qdq_json_key(json, "rules");
-    qdq_json_begin_array(json);
-    for (size_t i = 0; i < info.rule_count; i++) {
-        qdq_rule_info rule = qdq_target_rule(target, i);
-        qdq_json_begin_object(json);
-        json_string_key(json, "id", rule.id);
-        json_string_key(json, "severity", severity_text(rule.severity));
-        json_string_key(json, "summary", rule.summary);
-        json_string_key(json, "hint", rule.hint);
-        json_string_key(json, "source", rule.source);
-        json_string_key(json, "since", rule.since);
-        json_string_key(json, "until", rule.until);
-        json_words(json, "versions", rule.versions);
-        qdq_json_end_object(json);
-    }
-    qdq_json_end_array(json);
-    qdq_json_end_object(json);
-}
-
-int run_targets(const options *opt) {
-    size_t first = 0, end = qdq_target_count();
-    if (opt->operands.count) {
-        first = find_target(opt->operands.items[0]);
-        if (first == end) return unknown_target(opt->operands.items[0]);
-        end = first + 1;
-    }
-    if (opt->json) {
-        qdq_json json;
-        json_begin(&json);
-        qdq_json_key(&json, "targets");
-        qdq_json_begin_array(&json);
-        for (size_t t = first; t < end; t++) json_target(&json, t);
-        qdq_json_end_array(&json);
-        json_end(&json);
-        return EXIT_OK;
-    }
-    if (opt->markdown)
-        printf("# Rules\n\nEvery rule that `qdq check` applies, target by target, printed by "
-               "`qdq targets --markdown`.\n[targets.md](targets.md) says what each target stands "
-               "for.\n\n");
-    for (size_t t = first; t < end; t++) {
-        qdq_target_info info = qdq_target_get(t);
-        if (opt->operands.count || opt->markdown)
-            print_rules(t, opt->markdown);
-        else
-            printf("%-12s %3zu rules  %s\n", info.name, info.rule_count, info.summary);
-        if (opt->markdown && t + 1 < end) printf("\n");
     }
     return EXIT_OK;
 }

@@ -39,9 +39,10 @@ static void json_findings_of(qdq_json *json, qdq_graph *graph, const char *const
                              const qdq_device *const *devices, size_t count) {
     for (size_t t = 0; t < count; t++) {
         const qdq_report *report = qdq_graph_validate_on(graph, targets[t], devices[t], NULL);
+        const char *target = targets[t] ? targets[t] : qdq_graph_target(graph);
         for (size_t i = 0; report && i < report->count; i++)
             if (t == 0 || strcmp(report->findings[i].target, "core") != 0)
-                json_finding(json, &report->findings[i]);
+                json_finding(json, target, &report->findings[i]);
     }
 }
 

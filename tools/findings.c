@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "tools/common.h"
+#include "tools/evidence_json.h"
 
-static const char *severity_text(qdq_severity severity) {
+const char *severity_text(qdq_severity severity) {
     return severity == QDQ_SEVERITY_ERROR ? "error" : "warning";
 }
 
@@ -99,7 +100,7 @@ bool print_findings(FILE *out, const qdq_report *report, const char *target, lis
     return folded;
 }
 
-void json_finding(qdq_json *json, const qdq_finding *f) {
+void json_finding(qdq_json *json, const char *target, const qdq_finding *f) {
     qdq_json_begin_object(json);
     json_string_key(json, "rule", f->rule);
     json_string_key(json, "severity", severity_text(f->severity));
@@ -112,6 +113,8 @@ void json_finding(qdq_json *json, const qdq_finding *f) {
     json_string_key(json, "message", f->message);
     json_string_key(json, "hint", f->hint);
     json_string_key(json, "source", f->source);
+    qdq_json_key(json, "evidence");
+    json_evidence(json, qdq_finding_evidence(target, f));
     qdq_json_end_object(json);
 }
 

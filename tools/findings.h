@@ -19,7 +19,11 @@ typedef enum listing {
 // "NAME@RELEASE"); NULL: all. True if a line stands for several findings.
 bool print_findings(FILE *out, const qdq_report *report, const char *target, listing how);
 
-void json_finding(qdq_json *json, const qdq_finding *finding);
+// "error" or "warning".
+const char *severity_text(qdq_severity severity);
+
+// A finding of a check for `target`, with the evidence of the target that has the rule.
+void json_finding(qdq_json *json, const char *target, const qdq_finding *finding);
 
 // Writes "1 error, 2 warnings" to `out`.
 const char *counts_text(size_t errors, size_t warnings, char out[64]);

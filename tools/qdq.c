@@ -66,7 +66,7 @@ static const command_row commands[] = {
      {"ops Quantize", "ops --dtypes"}},
     {"targets",
      "[TARGET]",
-     "List the targets, or the rules of one.",
+     "List the targets, or versions, evidence and rules of one.",
      0,
      1,
      run_targets,

@@ -134,7 +134,7 @@ complete -c qdq -n '__fish_seen_subcommand_from ops' -l schema -d 'print the JSO
 complete -c qdq -n '__fish_seen_subcommand_from ops' -l markdown -d 'print as Markdown'
 complete -c qdq -n '__fish_seen_subcommand_from ops' -l json -d 'print versioned JSON'
 complete -c qdq -n '__fish_seen_subcommand_from ops' -l help -s h -d 'print this help'
-complete -c qdq -n __fish_use_subcommand -f -a targets -d 'List the targets, or the rules of one.'
+complete -c qdq -n __fish_use_subcommand -f -a targets -d 'List the targets, or versions, evidence and rules of one.'
 complete -c qdq -n '__fish_seen_subcommand_from targets' -f -a 'core onnx ort onednn tensorrt tripy ttnn torchao'
 complete -c qdq -n '__fish_seen_subcommand_from targets' -l markdown -d 'print as Markdown'
 complete -c qdq -n '__fish_seen_subcommand_from targets' -l json -d 'print versioned JSON'

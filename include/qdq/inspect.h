@@ -233,7 +233,16 @@ typedef struct qdq_target_info {
     size_t rule_count;       // its own rules, without the core rules
     size_t release_count;    // releases, from the oldest to the newest, or variants; 0: only one
     size_t default_release;  // the one that the plain name stands for
+    size_t option_count;
+    size_t evidence_count;  // rows (qdq/evidence.h)
 } qdq_target_info;
+
+// A setting of a backend that changes results: "TARGET@RELEASE:NAME=WORD".
+typedef struct qdq_target_option_info {
+    const char *name;
+    const char *const *words;  // its values, the default first; NULL-terminated
+    const char *summary;
+} qdq_target_option_info;
 
 // An index out of range gives a struct of zeros.
 QDQ_API size_t qdq_target_count(void);
@@ -245,6 +254,7 @@ QDQ_API const char *qdq_target_release(size_t target, size_t index);
 // or `target` is NULL or unknown.
 QDQ_API const char *qdq_target_device_name(const char *target);
 QDQ_API qdq_rule_info qdq_target_rule(size_t target, size_t index);
+QDQ_API qdq_target_option_info qdq_target_option_get(size_t target, size_t index);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include <qdq/base.h>
 #include <qdq/device.h>
 #include <qdq/device_plan.h>
+#include <qdq/evidence.h>
 #include <qdq/exec.h>
 #include <qdq/graph.h>
 #include <qdq/inspect.h>

@@ -172,6 +172,24 @@ CASE(qdq_target_rule) {
     EXPECT(!qdq_target_rule(0, SIZE_MAX).id);
 }
 
+CASE(qdq_target_option_get) {
+    EXPECT(!qdq_target_option_get(SIZE_MAX, 0).name);
+    EXPECT(!qdq_target_option_get(0, SIZE_MAX).name);
+}
+CASE(qdq_target_evidence) {
+    EXPECT(!qdq_target_evidence(SIZE_MAX, 0).kind);
+    EXPECT(!qdq_target_evidence(0, SIZE_MAX).kind);
+}
+CASE(qdq_evidence_of) {
+    EXPECT(!qdq_evidence_of(NULL, "Add").kind);
+    EXPECT(!qdq_evidence_of("", "Add").kind);
+    EXPECT(qdq_evidence_of("core", NULL).kind);
+}
+CASE(qdq_finding_evidence) {
+    EXPECT(!qdq_finding_evidence("core", NULL).kind);
+    EXPECT(!qdq_finding_evidence(NULL, &(qdq_finding){.target = "core", .op = ""}).kind);
+}
+
 CASE(qdq_devices) { EXPECT(qdq_devices(NULL)); }
 
 CASE(qdq_device_find) {
@@ -273,5 +291,9 @@ const misuse_case misuse_base[] = {ROW(qdq_version),
                                    ROW(qdq_target_release),
                                    ROW(qdq_target_device_name),
                                    ROW(qdq_target_rule),
+                                   ROW(qdq_target_option_get),
+                                   ROW(qdq_target_evidence),
+                                   ROW(qdq_evidence_of),
+                                   ROW(qdq_finding_evidence),
                                    ROW(qdq_op_meant),
                                    {NULL, NULL}};

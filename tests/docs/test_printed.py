@@ -5,8 +5,10 @@
     test_printed.py QDQ_BINARY SOURCE_DIR [--write]
 
 Without --write each file that differs from what the program prints is a failure. With it the file
-is written: `./dev docs` does this.
+is written: `./dev docs` does this. Documents are printed as a whole, or their transcripts are, and in docs/targets.md the
+tables behind "**Held against**".
 """
+import json
 import re
 import shutil
 import sys
@@ -45,6 +47,24 @@ def with_transcripts(qdq, root, name):
         return renewed(text, qdq, folder)
 
 
+def evidence_table(target):
+    """The rows of what the numbers of a target were held against."""
+    rows = ["| versions | numbers | evidence | against | compared | date |", "|---|---|---|---|---|---|"]
+    for row in target["evidence"]:
+        versions = ", ".join(f"`{version}`" for version in row["versions"]) or "all"
+        if set(row["versions"]) == set(target["releases"]):
+            versions = "all"
+        cells = [versions, row["what"], row["kind"], row["against"], row["compared"], row["date"]]
+        rows.append("".join(f"| {cell} " if cell else "| " for cell in cells) + "|")
+    return "\n".join(rows) + "\n"
+
+
+def with_evidence(qdq, text):
+    """targets.md with the table of each target, in the order of the targets."""
+    targets = iter(json.loads(printed(qdq, "targets --json"))["targets"])
+    return re.sub(r"(?m)^(\*\*Held against\*\*\n\n)(?:\|.*\n)*", lambda m: m[1] + evidence_table(next(targets)), text)
+
+
 def main(words):
     write = "--write" in words
     words = [word for word in words if word != "--write"]
@@ -57,6 +77,7 @@ def main(words):
     for command in re.findall(r"^  (\w+) ", printed(qdq, "help").split("examples:")[0], re.M):
         wanted[f"docs/man/qdq-{command}.1"] = printed(qdq, f"help {command} --man")
     wanted |= {name: with_transcripts(qdq, root, name) for name in TRANSCRIPTS}
+    wanted["docs/targets.md"] = with_evidence(qdq, wanted["docs/targets.md"])
     failed = 0
     for name, text in wanted.items():
         path = root / name

@@ -247,11 +247,21 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
     return (qdq_numerics){0};
 }
 
+// clang-format off
+static const qdq_evidence evidence[] = {
+    QDQ_VENDORS_MODEL("", "Quantize Dequantize DynamicQuantize", "quantizing ops", "examples in TensorRT's pages and in tests of Tripy, MLIR-TensorRT and Model-Optimizer",
+                      "every example at hand", "2026-11-21"),
+    QDQ_READ("", QDQ_OTHER_OPS, "onnx-tensorrt 10.15, list of operators"),
+};
+// clang-format on
+
 const qdq_target qdq_target_tensorrt = {
     .name = "tensorrt",
     .summary = "TensorRT 10.0 to 11.0, strongly typed, with explicit quantization",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
+    .evidence = evidence,
+    .evidence_count = sizeof evidence / sizeof evidence[0],
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
     .numerics = numerics,

@@ -369,11 +369,23 @@ static const qdq_rule rules[] = {
 };
 // clang-format on
 
+// clang-format off
+static const qdq_evidence evidence[] = {
+    QDQ_RUN("0.18", ALL, "quantizing ops", "torchao 0.18.0 with PyTorch 2.15.0", "102 million elements in 774 cases, and 320 cases of bounds", "2026-11-21"),
+    QDQ_RUN("0.11", ALL, "quantizing ops", "torchao 0.11.0", "a few results", "2026-11-21"),
+    QDQ_RUN("", "Cast", "Cast to float8", "PyTorch 2.15.0", "24 numbers to each of four dtypes", "2026-11-22"),
+    QDQ_READ("0.12", ALL, "quantizing ops", PRIMITIVES "of 0.12"),
+    QDQ_READ("", QDQ_OTHER_OPS, "PyTorch's functions; computed as for core"),
+};
+// clang-format on
+
 const qdq_target qdq_target_torchao = {
     .name = "torchao",
     .summary = "torchao's affine, float8, MX and NVFP4 functions on the CPU",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
+    .evidence = evidence,
+    .evidence_count = sizeof evidence / sizeof evidence[0],
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
     .real_bounds = true,

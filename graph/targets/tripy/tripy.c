@@ -301,10 +301,19 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
     return (qdq_numerics){.cast_quantizes = true};
 }
 
+// clang-format off
+static const qdq_evidence evidence[] = {
+    QDQ_VENDORS_MODEL("", "Quantize Dequantize", "quantizing ops", "tests and documents of Tripy and MLIR-TensorRT", "every example at hand", "2026-11-21"),
+    QDQ_READ("", QDQ_OTHER_OPS, "Tripy 0.1.7"),
+};
+// clang-format on
+
 const qdq_target qdq_target_tripy = {
     .name = "tripy",
     .summary = "Tripy 0.1.7, the Python front end of TensorRT",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
+    .evidence = evidence,
+    .evidence_count = sizeof evidence / sizeof evidence[0],
     .numerics = numerics,
 };

@@ -259,11 +259,24 @@ static const qdq_rule rules[] = {
 };
 // clang-format on
 
+// clang-format off
+static const qdq_evidence evidence[] = {
+    QDQ_VENDORS_MODEL(CHIP_VERSIONS, "Quantize Dequantize Requantize", "fused paths", "the simulator ttsim 56694c8a", "693,696 vectors; composite paths were read", "2026-11-23"),
+    QDQ_VENDORS_MODEL(CHIP_VERSIONS, "MatMul Add Subtract BiasAdd Minimum Maximum ReLU Reciprocal Cast", "ops that a chip computes", "the simulator ttsim 56694c8a",
+                      "single instructions; how ops use them was read", "2026-11-23"),
+    QDQ_READ(CHIP_VERSIONS, "Divide Multiply", "quotients and products", "tt-metal ckernel_sfpu_binary.h"),
+    QDQ_READ("ieee", "Quantize Dequantize Requantize", "quantizing ops", "tt-metal quantization.cpp at 0197d822 and its kernels"),
+    QDQ_READ("", QDQ_OTHER_OPS, "ttnn's pages; computed as for core"),
+};
+// clang-format on
+
 const qdq_target qdq_target_ttnn = {
     .name = "ttnn",
     .summary = "Tenstorrent ttnn in mid-2026, as tt-metal's kernels compute it",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
+    .evidence = evidence,
+    .evidence_count = sizeof evidence / sizeof evidence[0],
     .versions = versions,
     .version_count = sizeof versions / sizeof versions[0],
     .numerics = numerics,

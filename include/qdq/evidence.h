@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the numbers of a target were held against: the backend that was run, its vendor's model of
+// it, or its source, which was read.
+#ifndef QDQ_EVIDENCE_H
+#define QDQ_EVIDENCE_H
+
+#include <qdq/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Strings are never NULL, except that all are for an index out of range or an unknown target.
+typedef struct qdq_evidence {
+    // "run": the backend computed, and its results are equal except for what `compared` says;
+    // "vendor's model": a simulator or numbers that the vendor published;
+    // "read from source": code or documents were read, and nothing of the backend was run.
+    const char *kind;
+    const char *versions;  // "1.31-vnni 1.31-avx2": of the target; "": all
+    const char *ops;       // "Quantize Dequantize"; "": every op that no other row names
+    const char *what;      // `ops` in words: "quantizing ops"
+    const char *against;   // "ONNX Runtime 1.31.1, x86-64 with VNNI"
+    const char *compared;  // "303 of 305 models"; "" if nothing was
+    const char *date;      // "2026-11-24"; "" if nothing was compared
+} qdq_evidence;
+
+// Row `index` of the evidence of a target, counted as by qdq_target_get; qdq_target_info has the
+// number of rows.
+QDQ_API qdq_evidence qdq_target_evidence(size_t target, size_t index);
+
+// The first row about an op at a version ("TARGET", "TARGET@VERSION", with or without options).
+// NULL `op`: about ops that no row names.
+QDQ_API qdq_evidence qdq_evidence_of(const char *target, const char *op);
+
+// The evidence for a finding of a check for `target`. A finding of another target, whose rules hold
+// too (core's always do), has the evidence of that target, at the version of the same name.
+QDQ_API qdq_evidence qdq_finding_evidence(const char *target, const qdq_finding *finding);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
