@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes blocks of 4 x 4 or 8 x 8 elements with SSE2 or NEON, which every x86-64 and aarch64
-// machine has.
+// Transposes blocks of 2 x 2, 4 x 4 or 8 x 8 elements with SSE2 or NEON, which every x86-64 and
+// aarch64 machine has.
 #include "ops/kernels/transpose_block.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #include <arm_neon.h>
 #endif
 
-enum { BLOCK4 = 4, BLOCK2 = 8, BLOCK1 = 8 };  // by the size of an element
+enum { BLOCK8 = 2, BLOCK4 = 4, BLOCK2 = 8, BLOCK1 = 8 };  // by the size of an element
 
 //---- Blocks -----------------------------------------------------------------
 
@@ -64,6 +64,12 @@ static inline void store_halves(char *low, char *high, vec v) {
 #if HAS_VECTORS
 
 // Rows of x begin at element j; `step`: bytes from one row of y to the next.
+static inline void transpose8(const void *const *x, size_t j, char *y, size_t step) {
+    vec first = load((const char *)x[0] + j * 8), second = load((const char *)x[1] + j * 8);
+    store(y, LOW64(first, second));
+    store(y + step, HIGH64(first, second));
+}
+
 static inline void transpose4(const void *const *x, size_t j, char *y, size_t step) {
     vec r[4];
     for (int i = 0; i < 4; i++) r[i] = load((const char *)x[i] + j * 4);
@@ -116,6 +122,7 @@ static inline void transpose1(const void *const *x, size_t j, char *y, size_t st
             for (size_t i = 0; i < BLOCK##size; i++)                                           \
                 ((type *)(void *)(y + k * step))[i] = ((const type *)x[i])[j + k];             \
     }
+TRANSPOSE_BLOCK(8, uint64_t)
 TRANSPOSE_BLOCK(4, uint32_t)
 TRANSPOSE_BLOCK(2, uint16_t)
 TRANSPOSE_BLOCK(1, uint8_t)
@@ -151,6 +158,7 @@ TRANSPOSE_BLOCK(1, uint8_t)
         }                                                                                        \
     }
 
+TRANSPOSE(8, uint64_t)
 TRANSPOSE(4, uint32_t)
 TRANSPOSE(2, uint16_t)
 TRANSPOSE(1, uint8_t)
@@ -158,7 +166,9 @@ TRANSPOSE(1, uint8_t)
 
 void qdq_transpose_block(size_t size, const void *const *x, size_t rows, size_t n, void *y,
                          size_t stride) {
-    if (size == 4)
+    if (size == 8)
+        transpose_all8(x, rows, n, y, stride);
+    else if (size == 4)
         transpose_all4(x, rows, n, y, stride);
     else if (size == 2)
         transpose_all2(x, rows, n, y, stride);

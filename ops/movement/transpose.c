@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ops/blocking.h"
+#include "ops/kernels/transpose_block.h"
 #include "ops/movement/movement.h"
 
 static const qdq_port_desc inputs[] = {
@@ -52,8 +53,6 @@ static void infer(qdq_op_context *ctx) {
 
 enum { BLOCK = QDQ_TRANSPOSE_BLOCK };
 
-typedef void gather_fn(const void *x, size_t stride, void *y, size_t n);
-
 // The dims of y; neighbours that stay together are merged. x is contiguous along `lead`. Unless
 // `lead` is the last dim, blocks of BLOCK rows along it and BLOCK columns of the last dim are
 // transposed in cache, so that each cache line of x and y is touched once.
@@ -62,27 +61,8 @@ typedef struct transpose_params {
     int rank;
     size_t size[QDQ_MAX_RANK], x_stride[QDQ_MAX_RANK], y_stride[QDQ_MAX_RANK];
     int lead;
-    gather_fn *gather;
     size_t lead_blocks;
 } transpose_params;
-
-#define GATHER(type)                                                                   \
-    static void gather_##type(const void *x, size_t stride, void *y, size_t n) {       \
-        for (size_t i = 0; i < n; i++) ((type *)y)[i] = ((const type *)x)[i * stride]; \
-    }
-GATHER(uint8_t)
-GATHER(uint16_t)
-GATHER(uint32_t)
-GATHER(uint64_t)
-
-static gather_fn *gather_of(size_t size) {
-    switch (size) {
-    case 1: return gather_uint8_t;
-    case 2: return gather_uint16_t;
-    case 4: return gather_uint32_t;
-    default: return gather_uint64_t;
-    }
-}
 
 // The begin of a unit. A unit is up to BLOCK rows along the lead dim, at one index of the other
 // dims except the last.
@@ -114,23 +94,16 @@ static void copy_rows(const transpose_params *p, const void *x, qdq_chunks *y, p
 // To rows of y that are `step` elements apart in `out`.
 static void copy_block(const transpose_params *p, const qdq_tensors *tensors, place at,
                        size_t columns, char *out, size_t step) {
-    uint64_t block[BLOCK * BLOCK], part[BLOCK];
-    const void *x = tensors->x[0];
+    uint64_t block[BLOCK * BLOCK];
+    const void *lines[BLOCK];
     size_t size = qdq_dtype_size(p->x_dtype), stride = p->x_stride[p->rank - 1];
     qdq_scratch_drop(tensors->poison, block, BLOCK * BLOCK * size);
     for (size_t column = 0; column < columns; column++)
-        memcpy((char *)block + column * BLOCK * size, qdq_at(x, p->x_dtype, at.x + column * stride),
-               at.rows * size);
-    for (size_t row = 0; row < at.rows; row++) {
-        const char *from = (const char *)block + row * size;
-        char *to = qdq_at_mutable(out, p->y_dtype, row * step);
-        if (p->x_dtype == p->y_dtype) {
-            p->gather(from, BLOCK, to, columns);
-        } else {
-            p->gather(from, BLOCK, part, columns);
-            qdq_move(p->x_dtype, part, p->y_dtype, to, columns);
-        }
-    }
+        lines[column] = qdq_at(tensors->x[0], p->x_dtype, at.x + column * stride);
+    qdq_transpose_block(size, lines, columns, at.rows, block, BLOCK);
+    for (size_t row = 0; row < at.rows; row++)
+        qdq_move(p->x_dtype, (const char *)block + row * BLOCK * size, p->y_dtype,
+                 qdq_at_mutable(out, p->y_dtype, row * step), columns);
 }
 
 // As many columns at a time as a chunk holds for all rows.
@@ -196,7 +169,6 @@ size_t qdq_lower_transpose(const qdq_op_context *ctx, const qdq_lowering *to, qd
     if (!p) return 0;
     *p = (transpose_params){.x_dtype = ctx->inputs[0].type.dtype, .y_dtype = ctx->outputs[0].dtype};
     merge_dims(p, x, order);
-    p->gather = gather_of(qdq_dtype_size(p->x_dtype));
     p->lead = p->rank - 2;
     size_t units = 1, stride = 1;
     for (int i = p->rank - 1; i >= 0; i--) {

@@ -20,7 +20,7 @@ static void check(size_t size, size_t rows, size_t n, uint64_t *seed) {
     for (size_t j = 0; j < MOST; j++)
         for (size_t i = 0; i < STRIDE; i++) {
             const char *at = y + (j * STRIDE + i) * size;
-            static const char untouched[4] = {0x5A, 0x5A, 0x5A, 0x5A};
+            static const char untouched[8] = {0x5A, 0x5A, 0x5A, 0x5A, 0x5A, 0x5A, 0x5A, 0x5A};
             const char *want = i < rows && j < n ? data[i] + j * size : untouched;
             if (memcmp(at, want, size) != 0)
                 fail_msg("%zu rows of %zu elements of %zu bytes: [%zu, %zu]", rows, n, size, j, i);
@@ -32,7 +32,7 @@ static void check(size_t size, size_t rows, size_t n, uint64_t *seed) {
 static void rows_become_columns(void **state) {
     uint64_t seed = 8;
     (void)state;
-    for (size_t size = 1; size <= 4; size *= 2)
+    for (size_t size = 1; size <= 8; size *= 2)
         for (size_t rows = 0; rows <= MOST; rows++)
             for (size_t n = 0; n <= MOST; n++) check(size, rows, n, &seed);
 }
