@@ -23,6 +23,10 @@ typedef struct qdq_graph_value {
     size_t uses;               // how many nodes and outputs read it
     bool constant;             // a constant, or made from constants alone
     bool returned;             // an output of the graph
+    // A value of a rewritten graph: the value of the given graph whose numbers it has, and what is
+    // added to that one's codes; 0: there is none.
+    uint32_t source;
+    int32_t source_offset;
 } qdq_graph_value;
 
 typedef struct qdq_node {

@@ -103,6 +103,26 @@ qdq_graph *qdq_graph_deployed(qdq_graph *graph, const char *target, qdq_error *e
     return deployed;
 }
 
+qdq_graph *qdq_graph_deployed_between(qdq_graph *graph, const char *a, const char *b,
+                                      const char *const *causes, size_t count, qdq_error *err) {
+    QDQ_FIXED_ENVIRONMENT;
+    qdq_target_version from, to;
+    if (!qdq_target_version_find(a ? a : qdq_graph_target(graph), &from, err) ||
+        !qdq_target_version_find(b ? b : qdq_graph_target(graph), &to, err) ||
+        qdq_graph_check(graph, &from, NULL, err) != QDQ_OK ||
+        qdq_graph_check(graph, &to, NULL, err) != QDQ_OK)
+        return NULL;
+    qdq_rewrite_choice choice = {&from, &to, causes, causes ? count : 0};
+    qdq_graph *deployed;
+    (void)qdq_rewrite_between(graph, &choice, NULL, &deployed, err);
+    return deployed;
+}
+
+qdq_value_source qdq_graph_source(const qdq_graph *deployed, qdq_value value) {
+    const qdq_graph_value *v = value_at(deployed, value);
+    return v ? (qdq_value_source){{v->source}, v->source_offset} : (qdq_value_source){{0}, 0};
+}
+
 size_t qdq_graph_rewrite_count(const qdq_graph *deployed) {
     return deployed ? deployed->rewrite_count : 0;
 }

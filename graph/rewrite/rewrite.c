@@ -29,7 +29,8 @@ static qdq_status failed(const qdq_graph *graph, qdq_error *err) {
 typedef struct rewriting {
     const qdq_graph *given;
     qdq_graph *graph;  // NULL: nothing is rewritten yet
-    const qdq_target_version *version;
+    const qdq_rewrite_choice *choice;
+    const qdq_pattern *table;
     qdq_rewrite_record record;
     qdq_findings *findings;
     qdq_error *err;
@@ -41,7 +42,9 @@ static qdq_status run_pass(rewriting *w, const qdq_pattern *patterns, size_t cou
     qdq_mempool mempool;
     qdq_mempool_init(&mempool, w->given->allocator);
     qdq_rewriter r = {.from = w->graph ? w->graph : w->given,
-                      .version = w->version,
+                      .first = !w->graph,
+                      .table = w->table,
+                      .choice = w->choice,
                       .mempool = &mempool,
                       .record = &w->record,
                       .findings = w->findings};
@@ -66,13 +69,22 @@ static size_t pass_length(const qdq_pattern *patterns) {
     return n;
 }
 
-static qdq_status run_passes(rewriting *w, const qdq_pattern *patterns) {
+static qdq_status run_table(rewriting *w, const qdq_pattern *patterns) {
     bool any = false;
+    w->table = patterns;
     for (size_t i = 0, n; patterns && patterns[i].pass; i += n) {
         n = pass_length(patterns + i);
         do QDQ_TRY(run_pass(w, patterns + i, n, false, &any));
         while (any && patterns[i].repeats);
     }
+    return QDQ_OK;
+}
+
+static qdq_status run_passes(rewriting *w) {
+    const qdq_pattern *a = w->choice->a->target->patterns, *b = w->choice->b->target->patterns;
+    bool any = false;
+    QDQ_TRY(run_table(w, a));
+    if (b != a) QDQ_TRY(run_table(w, b));
     return w->graph ? QDQ_OK : run_pass(w, NULL, 0, true, &any);
 }
 
@@ -95,11 +107,11 @@ static bool keep_record(qdq_graph *graph, const qdq_rewrite_record *record) {
     return !pool->failed;
 }
 
-qdq_status qdq_rewrite(const qdq_graph *graph, const qdq_target_version *version,
-                       qdq_findings *findings, qdq_graph **out, qdq_error *err) {
-    rewriting w = {.given = graph, .version = version, .findings = findings, .err = err};
+qdq_status qdq_rewrite_between(const qdq_graph *graph, const qdq_rewrite_choice *choice,
+                               qdq_findings *findings, qdq_graph **out, qdq_error *err) {
+    rewriting w = {.given = graph, .choice = choice, .findings = findings, .err = err};
     qdq_mempool_init(&w.record.mempool, graph->allocator);
-    qdq_status status = run_passes(&w, version->target->patterns);
+    qdq_status status = run_passes(&w);
     if (status == QDQ_OK && !keep_record(w.graph, &w.record)) status = failed(w.graph, err);
     qdq_mempool_release(&w.record.mempool);
     if (status != QDQ_OK) {
@@ -108,4 +120,10 @@ qdq_status qdq_rewrite(const qdq_graph *graph, const qdq_target_version *version
     }
     *out = w.graph;
     return status;
+}
+
+qdq_status qdq_rewrite(const qdq_graph *graph, const qdq_target_version *version,
+                       qdq_findings *findings, qdq_graph **out, qdq_error *err) {
+    qdq_rewrite_choice choice = {.a = version, .b = version};
+    return qdq_rewrite_between(graph, &choice, findings, out, err);
 }

@@ -45,6 +45,8 @@ struct qdq_pattern {
     // NULL: none.
     const char *rule;
     bool repeats;  // first pattern of a pass: the pass runs until nothing matches
+    // Why results differ where it applies: "single multiplier"; NULL: it changes no number.
+    const char *cause;
 };
 
 // What happened so far.
@@ -54,16 +56,28 @@ typedef struct qdq_rewrite_record {
     size_t count, capacity;
 } qdq_rewrite_record;
 
+// Which version of which target decides about a pattern: `b` if its cause is one of `causes`, else
+// `a`. A pattern without a cause applies if it does for one of them. For the graph of one target
+// both are the same.
+typedef struct qdq_rewrite_choice {
+    const qdq_target_version *a, *b;
+    const char *const *causes;
+    size_t cause_count;
+} qdq_rewrite_choice;
+
 // One pass.
 struct qdq_rewriter {
     const qdq_graph *from;
-    qdq_graph *to;  // NULL while nodes are matched
-    const qdq_target_version *version;
-    qdq_mempool *mempool;        // lives as long as the pass
-    const size_t *first_reader;  // by value, and one more: its first entry in `readers`
-    const uint32_t *readers;     // nodes, one entry for each port
-    qdq_value *copies;           // by value: the value of the new graph
-    qdq_match **matches;         // by node: the match that replaces it; NULL: it is copied
+    bool first;                // `from` is the given graph
+    qdq_graph *to;             // NULL while nodes are matched
+    const qdq_pattern *table;  // whose patterns the pass has
+    const qdq_rewrite_choice *choice;
+    const qdq_target_version *version;  // that decides about the pattern at hand
+    qdq_mempool *mempool;               // lives as long as the pass
+    const size_t *first_reader;         // by value, and one more: its first entry in `readers`
+    const uint32_t *readers;            // nodes, one entry for each port
+    qdq_value *copies;                  // by value: the value of the new graph
+    qdq_match **matches;                // by node: the match that replaces it; NULL: it is copied
     qdq_rewrite_record *record;
     qdq_findings *findings;  // NULL: findings are not wanted
 };
@@ -91,6 +105,8 @@ qdq_value qdq_rewrite_value(const qdq_rewriter *r, uint32_t value);
 const char *qdq_rewrite_name(const qdq_rewriter *r, const char *stem, const char *ending);
 // The name of the node that makes a value, for the node that takes its place.
 const char *qdq_rewrite_name_of(const qdq_rewriter *r, uint32_t value);
+// Notes that a value of the new graph has the codes of `value` with `offset` added.
+void qdq_rewrite_shifts(const qdq_rewriter *r, qdq_value shifted, uint32_t value, int32_t offset);
 
 //---- The steps of a pass ----------------------------------------------------
 
@@ -108,5 +124,8 @@ bool qdq_rewrite_note(const qdq_rewriter *r, const qdq_match *m, const char *res
 // has no errors. Findings of patterns go to `findings` unless it is NULL.
 qdq_status qdq_rewrite(const qdq_graph *graph, const qdq_target_version *version,
                        qdq_findings *findings, qdq_graph **out, qdq_error *err);
+// The same for something between two targets.
+qdq_status qdq_rewrite_between(const qdq_graph *graph, const qdq_rewrite_choice *choice,
+                               qdq_findings *findings, qdq_graph **out, qdq_error *err);
 
 #endif

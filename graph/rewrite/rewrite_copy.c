@@ -30,6 +30,13 @@ const char *qdq_rewrite_name_of(const qdq_rewriter *r, uint32_t value) {
     return r->from->nodes[r->from->values[value].node].name;
 }
 
+void qdq_rewrite_shifts(const qdq_rewriter *r, qdq_value shifted, uint32_t value, int32_t offset) {
+    const qdq_graph_value *from = &r->from->values[value];
+    qdq_graph_value *to = &r->to->values[shifted.id];
+    to->source = r->first ? value : from->source;
+    to->source_offset = from->source_offset + offset;
+}
+
 //---- Which nodes are needed -------------------------------------------------
 
 static qdq_id_list *reads_of_match(const qdq_rewriter *r, size_t node) {
@@ -85,18 +92,21 @@ static void mark_live(const qdq_rewriter *r, bool *live, size_t *stack) {
 
 //---- Copying ----------------------------------------------------------------
 
-static void keep_original(const qdq_rewriter *r, uint32_t from) {
+// What stands for a value has its name in the file and its source, unless it stands for another one
+// already.
+static void keep_identity(const qdq_rewriter *r, uint32_t from) {
     const char *original = r->from->values[from].original;
     qdq_value to = r->copies[from];
-    if (original && to.id && !r->to->values[to.id].original)
-        qdq_graph_set_original(r->to, to, original);
+    if (!to.id) return;
+    if (original && !r->to->values[to.id].original) qdq_graph_set_original(r->to, to, original);
+    if (!r->to->values[to.id].source) qdq_rewrite_shifts(r, to, from, 0);
 }
 
 static void copy_given(qdq_rewriter *r, uint32_t id) {
     const qdq_graph_value *v = &r->from->values[id];
     if (!id || v->kind == QDQ_VALUE_MADE || r->copies[id].id) return;
     r->copies[id] = qdq_copy_given(r->to, v->name, v);
-    keep_original(r, id);
+    keep_identity(r, id);
 }
 
 static void copy_node(qdq_rewriter *r, size_t index) {
@@ -109,7 +119,7 @@ static void copy_node(qdq_rewriter *r, size_t index) {
     if (node->original) qdq_graph_set_node_original(r->to, last, node->original);
     for (size_t i = 0; i < node->output_count; i++) {
         r->copies[node->outputs[i]] = (qdq_value){r->to->nodes[last].outputs[i]};
-        keep_original(r, node->outputs[i]);
+        keep_identity(r, node->outputs[i]);
     }
 }
 
@@ -119,7 +129,7 @@ static bool build(qdq_rewriter *r, qdq_match *m) {
     for (size_t i = 0; i < m->makes.count; i++) {
         if (!m->made[i].id) return false;
         r->copies[m->makes.items[i]] = m->made[i];
-        keep_original(r, m->makes.items[i]);
+        keep_identity(r, m->makes.items[i]);
         if (i == 0) result = r->to->values[m->made[0].id].name;
     }
     return qdq_rewrite_note(r, m, result, NULL);

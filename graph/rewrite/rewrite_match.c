@@ -69,6 +69,7 @@ bool qdq_rewrite_note(const qdq_rewriter *r, const qdq_match *m, const char *res
         .node_count = count,
         .result = result ? qdq_mempool_strdup(&record->mempool, result) : NULL,
         .reason = why ? qdq_mempool_strdup(&record->mempool, why) : NULL,
+        .cause = m->pattern->cause,
     };
     return !record->mempool.failed;
 }
@@ -120,15 +121,29 @@ static bool add_match(qdq_rewriter *r, const qdq_match *m) {
     return kept->made != NULL;
 }
 
+static bool applies(const qdq_rewriter *r, const qdq_pattern *p, const qdq_target_version *v) {
+    return v->target->patterns == r->table && (!p->applies || p->applies(v));
+}
+
+// The version that decides about a pattern, if it applies there; else NULL.
+static const qdq_target_version *version_for(const qdq_rewriter *r, const qdq_pattern *p) {
+    const qdq_rewrite_choice *choice = r->choice;
+    bool in_a = applies(r, p, choice->a), in_b = applies(r, p, choice->b), as_b = !p->cause && in_b;
+    for (size_t i = 0; p->cause && i < choice->cause_count; i++)
+        as_b |= strcmp(choice->causes[i], p->cause) == 0;
+    if (as_b) return in_b ? choice->b : NULL;
+    return in_a ? choice->a : NULL;
+}
+
 // The first pattern that fits takes the node. If none does, the first reason is noted.
 static bool match_node(qdq_rewriter *r, const qdq_pattern *patterns, size_t count, size_t node,
                        bool *any) {
     qdq_match refused = {0};
     for (size_t i = 0; i < count; i++) {
         qdq_match m = {.pattern = &patterns[i], .anchor = node};
-        if (!qdq_rewrite_is(r, node, patterns[i].anchor) ||
-            (patterns[i].applies && !patterns[i].applies(r->version)))
-            continue;
+        if (!qdq_rewrite_is(r, node, patterns[i].anchor)) continue;
+        r->version = version_for(r, &patterns[i]);
+        if (!r->version) continue;
         qdq_match_replaces(r, &m, node);
         bool fits = patterns[i].match(r, &m) && !overlaps(r, &m);
         if (r->mempool->failed) return false;

@@ -155,6 +155,8 @@ typedef struct qdq_rewrite_info {
     size_t node_count;
     const char *result;  // the value that took their place; NULL: none did
     const char *reason;  // why the group did not form; NULL: it formed
+    // Why results differ where this was done: "single multiplier"; NULL: it changes no number.
+    const char *cause;
 } qdq_rewrite_info;
 
 // A new graph: the nodes that a target ("TARGET", "TARGET@RELEASE", with options behind it; NULL:
@@ -163,6 +165,22 @@ typedef struct qdq_rewrite_info {
 // several nodes has the name of the last one. Returns NULL with `err` set if the target refuses the
 // graph, is unknown, or memory runs out.
 QDQ_API qdq_graph *qdq_graph_deployed(qdq_graph *graph, const char *target, qdq_error *err);
+
+// Something between the graphs that targets `a` and `b` run: rewrites whose cause is one of
+// `causes` are made as `b` makes them, all others as `a` does, and those without a cause if one of
+// the two makes them. Shows what a rewrite changes. Fails as qdq_graph_deployed does.
+QDQ_API qdq_graph *qdq_graph_deployed_between(qdq_graph *graph, const char *a, const char *b,
+                                              const char *const *causes, size_t count,
+                                              qdq_error *err);
+
+// The value of the graph given to qdq_graph_deployed that a value of the deployed graph stands for,
+// and what was added to its codes (128: int8 became uint8). No value: it stands for none, as codes
+// do with a scale of their own.
+typedef struct qdq_value_source {
+    qdq_value value;
+    int32_t offset;
+} qdq_value_source;
+QDQ_API qdq_value_source qdq_graph_source(const qdq_graph *deployed, qdq_value value);
 
 // The record of a graph from qdq_graph_deployed; other graphs have none. All zero for an index out
 // of range.

@@ -308,6 +308,26 @@ CASE(qdq_graph_deployed) {
     qdq_graph_destroy(g);
 }
 
+CASE(qdq_graph_deployed_between) {
+    qdq_graph *g = misuse_small_graph();
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_deployed_between(NULL, NULL, NULL, NULL, 0, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_deployed_between(g, not_utf8, "ort", NULL, 0, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_deployed_between(g, "ort", "ort:", NULL, 0, err));
+    qdq_graph *between = qdq_graph_deployed_between(g, "onnx", "ort", NULL, SIZE_MAX, NULL);
+    EXPECT(between);
+    qdq_graph_destroy(between);
+    qdq_graph_destroy(g);
+}
+
+CASE(qdq_graph_source) {
+    qdq_graph *g = misuse_small_graph();
+    EXPECT(!qdq_graph_source(NULL, (qdq_value){1}).value.id);
+    EXPECT(!qdq_graph_source(g, (qdq_value){0}).value.id);
+    EXPECT(!qdq_graph_source(g, (qdq_value){1}).value.id);
+    EXPECT(!qdq_graph_source(g, (qdq_value){UINT32_MAX}).value.id);
+    qdq_graph_destroy(g);
+}
+
 CASE(qdq_graph_rewrite_count) { EXPECT(qdq_graph_rewrite_count(NULL) == 0); }
 
 CASE(qdq_graph_rewrite) {
@@ -351,6 +371,8 @@ const misuse_case misuse_graph[] = {ROW(qdq_graph_create),
                                     ROW(qdq_graph_numerics),
                                     ROW(qdq_graph_extract),
                                     ROW(qdq_graph_deployed),
+                                    ROW(qdq_graph_deployed_between),
+                                    ROW(qdq_graph_source),
                                     ROW(qdq_graph_rewrite_count),
                                     ROW(qdq_graph_rewrite),
                                     ROW(qdq_value_is_constant),

@@ -267,6 +267,7 @@ void ort_build_s8_to_u8(qdq_rewriter *r, qdq_match *m) {
                    .dtype = QDQ_UINT8};
     c.zero_point = add_zero_point(r, c.name, QDQ_UINT8, qdq_coder_zero(r, &q, 0) + 128);
     c.x = add_quantize(r, &c);
+    qdq_rewrite_shifts(r, c.x, q.codes, 128);
     c.name = name_at(r, dq.node);
     c.scale = qdq_coder_scale_value(r, &dq);
     m->made[0] = add_dequantize(r, &c);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The patterns of ONNX Runtime 1.31's optimizer that change results, in the order in which it
 // applies them. A pattern is a row: the pass, what forms, the op at its center, the functions that
-// recognize and replace it, and the level and options under which it applies.
+// recognize and replace it, the level and options under which it applies, and why results differ
+// where it does (NULL: they do not).
 #include "graph/targets/ort/ort_rewrites.h"
 
 //---- When a pattern applies -------------------------------------------------
@@ -37,61 +38,69 @@ static bool ort_match_nearest(const qdq_rewriter *r, qdq_match *m) {
 
 static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r, m); }
 
-#define ROW(pass, name, anchor, function, applies) \
-    { pass, name, anchor, ort_match_##function, ort_build_##function, applies, NULL, false }
-#define REPEATED_ROW(pass, name, anchor, function, applies) \
-    { pass, name, anchor, ort_match_##function, ort_build_##function, applies, NULL, true }
-#define RULE_ROW(pass, name, anchor, function, applies, rule) \
-    { pass, name, anchor, ort_match_##function, ort_build_##function, applies, rule, false }
+#define ROW(pass, name, anchor, function, applies, cause) \
+    { pass, name, anchor, ort_match_##function, ort_build_##function, applies, NULL, false, cause }
+#define REPEATED_ROW(pass, name, anchor, function, applies, cause) \
+    { pass, name, anchor, ort_match_##function, ort_build_##function, applies, NULL, true, cause }
+#define RULE_ROW(pass, name, anchor, function, applies, rule, cause) \
+    { pass, name, anchor, ort_match_##function, ort_build_##function, applies, rule, false, cause }
 
-#define BINARY_ROW(name, anchor, function) \
-    { "groups", name, anchor, ort_match_binary, ort_build_##function, fuses, NULL, false }
-#define ONE_ROW(name, anchor, function) \
-    { "groups", name, anchor, ort_match_one, ort_build_##function, fuses, NULL, false }
+#define BINARY_ROW(name, anchor, function, cause) \
+    { "groups", name, anchor, ort_match_binary, ort_build_##function, fuses, NULL, false, cause }
+#define ONE_ROW(name, anchor, function, cause) \
+    { "groups", name, anchor, ort_match_one, ort_build_##function, fuses, NULL, false, cause }
+
+// Causes of differences.
+#define REMOVED "removed pair"
+#define QUANTIZED "quantized by the optimizer"
+#define ACTIVATION "fused activation"
+#define MULTIPLIER "single multiplier"
+#define ROUNDING "rounding after zero point"
+#define TABLE "table"
 
 // clang-format off
 const qdq_pattern qdq_ort_patterns[] = {
-    ROW("double pairs", "one pair", "Quantize", double_pair, removes_double_pairs),
+    ROW("double pairs", "one pair", "Quantize", double_pair, removes_double_pairs, REMOVED),
 
-    ROW("matmul add", "Gemm", "Add", matmul_add, at_basic),
+    ROW("matmul add", "Gemm", "Add", matmul_add, at_basic, NULL),
 
-    REPEATED_ROW("propagation", "Dequantize later", "MaxPool", dequantize_later, quantizes),
-    ROW("propagation", "Dequantize later", "StaticReshape", dequantize_later, quantizes),
-    ROW("propagation", "Dequantize later", "StaticTranspose", dequantize_later, quantizes),
-    ROW("propagation", "Dequantize later", "Slice", dequantize_later, quantizes),
-    ROW("propagation", "Quantize earlier", "MaxPool", quantize_earlier, quantizes),
-    ROW("propagation", "Quantize earlier", "StaticReshape", quantize_earlier, quantizes),
-    ROW("propagation", "Quantize earlier", "StaticTranspose", quantize_earlier, quantizes),
-    ROW("propagation", "Quantize earlier", "Slice", quantize_earlier, quantizes),
+    REPEATED_ROW("propagation", "Dequantize later", "MaxPool", dequantize_later, quantizes, NULL),
+    ROW("propagation", "Dequantize later", "StaticReshape", dequantize_later, quantizes, NULL),
+    ROW("propagation", "Dequantize later", "StaticTranspose", dequantize_later, quantizes, NULL),
+    ROW("propagation", "Dequantize later", "Slice", dequantize_later, quantizes, NULL),
+    ROW("propagation", "Quantize earlier", "MaxPool", quantize_earlier, quantizes, NULL),
+    ROW("propagation", "Quantize earlier", "StaticReshape", quantize_earlier, quantizes, NULL),
+    ROW("propagation", "Quantize earlier", "StaticTranspose", quantize_earlier, quantizes, NULL),
+    ROW("propagation", "Quantize earlier", "Slice", quantize_earlier, quantizes, NULL),
 
-    RULE_ROW("weights", "codes of weights", "Convolution", float_weight, quantizes, "ort/weight-quantized-by-optimizer"),
-    RULE_ROW("weights", "codes of weights", "ConvTranspose", float_weight, quantizes, "ort/weight-quantized-by-optimizer"),
-    RULE_ROW("weights", "codes of weights", "MatMul", float_weight, quantizes, "ort/weight-quantized-by-optimizer"),
+    RULE_ROW("weights", "codes of weights", "Convolution", float_weight, quantizes, "ort/weight-quantized-by-optimizer", QUANTIZED),
+    RULE_ROW("weights", "codes of weights", "ConvTranspose", float_weight, quantizes, "ort/weight-quantized-by-optimizer", QUANTIZED),
+    RULE_ROW("weights", "codes of weights", "MatMul", float_weight, quantizes, "ort/weight-quantized-by-optimizer", QUANTIZED),
 
-    ROW("relu", "no Relu", "ReLU", redundant, fuses),
-    ROW("relu", "no Clip", "Clamp", redundant, fuses),
+    ROW("relu", "no Relu", "ReLU", redundant, fuses, ACTIVATION),
+    ROW("relu", "no Clip", "Clamp", redundant, fuses, ACTIVATION),
 
-    ROW("int8 to uint8", "uint8 pair", "Quantize", s8_to_u8, changes_s8),
+    ROW("int8 to uint8", "uint8 pair", "Quantize", s8_to_u8, changes_s8, NULL),
 
-    ROW("groups", "QLinearConv", "Convolution", conv, fuses),
-    RULE_ROW("groups", "QLinearMatMul", "MatMul", matmul, fuses, "ort/bias-scale-ignored"),
-    BINARY_ROW("QLinearAdd", "Add", add),
-    BINARY_ROW("QLinearMul", "Multiply", multiply),
-    ONE_ROW("QLinearAveragePool", "AvgPool", average_pool),
-    ROW("groups", "QLinearGlobalAveragePool", "ReduceMean", global_pool, fuses),
-    ONE_ROW("QLinearSoftmax", "SoftMax", softmax),
-    ROW("groups", "codes", "StaticReshape", moved, fuses),
-    ROW("groups", "codes", "StaticTranspose", moved, fuses),
-    ROW("groups", "codes", "Slice", moved, fuses),
-    ROW("groups", "codes", "Gather", moved, fuses),
-    ROW("groups", "codes", "GatherElements", moved, fuses),
-    ROW("groups", "codes", "Expand", moved, fuses),
-    ROW("groups", "codes", "Tile", moved, fuses),
-    ROW("groups", "codes", "DepthToSpace", moved, fuses),
-    ROW("groups", "codes", "MaxPool", moved, fuses),
-    ROW("groups", "codes", "ReduceMax", moved, fuses),
-    ROW("groups", "codes", "ReduceMin", moved, fuses),
-    ROW("groups", "codes", "Interpolate", nearest, fuses),
+    ROW("groups", "QLinearConv", "Convolution", conv, fuses, MULTIPLIER),
+    RULE_ROW("groups", "QLinearMatMul", "MatMul", matmul, fuses, "ort/bias-scale-ignored", MULTIPLIER),
+    BINARY_ROW("QLinearAdd", "Add", add, ROUNDING),
+    BINARY_ROW("QLinearMul", "Multiply", multiply, ROUNDING),
+    ONE_ROW("QLinearAveragePool", "AvgPool", average_pool, ROUNDING),
+    ROW("groups", "QLinearGlobalAveragePool", "ReduceMean", global_pool, fuses, MULTIPLIER),
+    ONE_ROW("QLinearSoftmax", "SoftMax", softmax, TABLE),
+    ROW("groups", "codes", "StaticReshape", moved, fuses, NULL),
+    ROW("groups", "codes", "StaticTranspose", moved, fuses, NULL),
+    ROW("groups", "codes", "Slice", moved, fuses, NULL),
+    ROW("groups", "codes", "Gather", moved, fuses, NULL),
+    ROW("groups", "codes", "GatherElements", moved, fuses, NULL),
+    ROW("groups", "codes", "Expand", moved, fuses, NULL),
+    ROW("groups", "codes", "Tile", moved, fuses, NULL),
+    ROW("groups", "codes", "DepthToSpace", moved, fuses, NULL),
+    ROW("groups", "codes", "MaxPool", moved, fuses, NULL),
+    ROW("groups", "codes", "ReduceMax", moved, fuses, NULL),
+    ROW("groups", "codes", "ReduceMin", moved, fuses, NULL),
+    ROW("groups", "codes", "Interpolate", nearest, fuses, NULL),
     {.pass = NULL},
 };
 // clang-format on
