@@ -6,8 +6,8 @@
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/compare/compare_fast.h"
+#include "tools/compare/compare_json.h"
 #include "tools/compare/compare_text.h"
-#include "tools/evidence_json.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
 #include "tools/io/inputs.h"
@@ -70,29 +70,11 @@ static int ask_target(qdq_graph *graph, const options *opt, const char *target, 
     return EXIT_OK;
 }
 
-// A target that fuses nodes computes none of them, and compare looks at nodes.
-static int check_runs_nodes(qdq_graph *graph, const char *target) {
-    qdq_error err = {0};
-    size_t formed = 0;
-    qdq_graph *deployed = qdq_graph_deployed(graph, target, &err);
-    if (!deployed) return report_error(&err);
-    for (size_t i = 0; i < qdq_graph_rewrite_count(deployed); i++)
-        formed += !qdq_graph_rewrite(deployed, i).reason;
-    qdq_graph_destroy(deployed);
-    if (!formed) return EXIT_OK;
-    return tell_failure(QDQ_ERR_UNSUPPORTED,
-                        "%s rewrites the graph in %zu places (see qdq plan), and compare looks at "
-                        "nodes as they are; run it for each target and compare the outputs with "
-                        "--expect",
-                        target, formed);
-}
-
 static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list *list) {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
         bool refuses = false;
         int code = ask_target(graph, opt, list->names[i], &refuses);
-        if (code == EXIT_OK && !refuses) code = check_runs_nodes(graph, list->names[i]);
         if (code != EXIT_OK) return code;
         if (refuses)
             list->refused[list->refused_count++] = list->names[i];
@@ -110,118 +92,17 @@ static int leave_out_refusing(qdq_graph *graph, const options *opt, target_list 
     return tell_refusal(&err, graph, list->refused, devices, list->refused_count);
 }
 
-//---- JSON -------------------------------------------------------------------
-
-static void json_strings(qdq_json *json, const char *key, const char *const *texts, size_t count) {
-    qdq_json_key(json, key);
-    qdq_json_begin_line(json);
-    for (size_t i = 0; i < count; i++) qdq_json_string(json, texts[i]);
-    qdq_json_end_array(json);
-}
-
-// What the numbers of a node were held against, in the first target and target t + 1.
-static void json_cause_evidence(qdq_json *json, const comparison *c, size_t node, size_t t) {
-    const char *op = qdq_graph_node(c->graph, node).op;
-    qdq_json_key(json, "evidence");
-    qdq_json_begin_array(json);
-    json_evidence(json, qdq_evidence_of(c->targets[0], op));
-    json_evidence(json, qdq_evidence_of(c->targets[t + 1], op));
-    qdq_json_end_array(json);
-}
-
-static void json_cause(qdq_json *json, const comparison *c, const node_comparison *n, size_t t,
-                       size_t output, size_t i) {
-    const node_pair *pair = &n->pairs[t];
-    const value_pair *v = &pair->values[output];
-    const qdq_tensor_info *info = &n->run.outputs[output].info;
-    const cause *why = &v->local.causes[i];
-    char name[1024];
-    qdq_json_begin_object(json);
-    json_string_key(json, "cause", cause_text(&pair->switches, why->switches, name, sizeof name));
-    json_uint_key(json, "elements", why->count);
-    qdq_json_key(json, "index");
-    json_shape(json, index_of(info->shape, why->first));
-    if (v->examples[i].has_x) {
-        qdq_json_key(json, "x");
-        json_element(json, n->x_dtype, v->examples[i].x);
-    }
-    qdq_json_key(json, "results");
-    qdq_json_begin_line(json);
-    for (int k = 0; k < 2; k++) json_element(json, info->dtype, v->examples[i].values[k]);
-    qdq_json_end_array(json);
-    json_cause_evidence(json, c, n->node, t);
-    qdq_json_end_object(json);
-}
-
-static void json_pair(qdq_json *json, const comparison *c, const node_comparison *n, size_t t,
-                      size_t output) {
-    const node_pair *pair = &n->pairs[t];
-    const value_pair *v = &pair->values[output];
-    const char *names[MAX_SWITCHES];
-    for (size_t i = 0; i < pair->switches.count; i++) names[i] = pair->switches.items[i].name;
-    qdq_json_begin_object(json);
-    json_strings(json, "targets", (const char *const[]){c->targets[0], c->targets[t + 1]}, 2);
-    json_strings(json, "numerics", names, pair->switches.count);
-    json_uint_key(json, "different", v->local.different);
-    json_uint_key(json, "steps", (size_t)v->local.steps);
-    json_uint_key(json, "nan_count", v->local.nan_count);
-    json_uint_key(json, "different_overall", v->overall);
-    qdq_json_key(json, "causes");
-    qdq_json_begin_array(json);
-    for (size_t i = 0; i < v->local.cause_count; i++) json_cause(json, c, n, t, output, i);
-    qdq_json_end_array(json);
-    qdq_json_end_object(json);
-}
-
-static void json_left_out(qdq_json *json, const comparison *c, const node_comparison *n) {
-    const char *names[MAX_TARGETS];
-    size_t count = 0;
-    for (size_t i = 0; i < c->left_out_count; i++)
-        if (n->left_out >> i & 1) names[count++] = c->left_out[i];
-    json_strings(json, "left_out", names, count);
-}
-
-static void json_node(qdq_json *json, const comparison *c, const node_comparison *n) {
-    qdq_node_info node = qdq_graph_node(c->graph, n->node);
-    for (size_t i = 0; i < n->run.output_count; i++) {
-        const qdq_tensor_info *info = &n->run.outputs[i].info;
-        qdq_json_begin_object(json);
-        json_string_key(json, "name", info->name);
-        json_string_key(json, "node", node.name);
-        json_string_key(json, "op", node.op);
-        json_left_out(json, c, n);
-        json_string_key(json, "dtype", qdq_dtype_name(info->dtype));
-        qdq_json_key(json, "shape");
-        json_shape(json, info->shape);
-        json_uint_key(json, "elements", n->pairs[0].values[i].local.elements);
-        qdq_json_key(json, "pairs");
-        qdq_json_begin_array(json);
-        for (size_t t = 0; t < n->pair_count; t++) json_pair(json, c, n, t, i);
-        qdq_json_end_array(json);
-        qdq_json_end_object(json);
-    }
-}
-
-static void json_start(qdq_json *json, const options *opt, const target_list *list) {
-    json_begin(json);
-    json_string_key(json, "graph", opt->operands.items[0]);
-    json_strings(json, "targets", list->names, list->count);
-    json_strings(json, "refused", list->refused, list->refused_count);
-    qdq_json_key(json, "values");
-    qdq_json_begin_array(json);
-}
-
 //---- The command ------------------------------------------------------------
 
-static int compare_nodes(comparison *c, const options *opt, const target_list *list) {
+static int compare_nodes(comparison *c, const options *opt) {
     compare_list told = {0};
     int code = EXIT_OK;
     qdq_json json;
-    if (opt->json) json_start(&json, opt, list);
+    if (opt->json) compare_json_start(&json, c, opt->operands.items[0]);
     for (size_t i = 0; code == EXIT_OK && i < qdq_graph_node_count(c->graph); i++) {
         node_comparison n;
         code = compare_node(c, i, &n);
-        if (code == EXIT_OK && opt->json) json_node(&json, c, &n);
+        if (code == EXIT_OK && opt->json) compare_json_node(&json, c, &n);
         if (code == EXIT_OK && !compare_list_add(&told, c, &n, !opt->json, opt->all))
             code = tell_failure(QDQ_ERR_MEMORY, "no memory to list %zu nodes", i + 1);
         node_comparison_release(&n);
@@ -274,7 +155,7 @@ static int compare_session(session *s, const options *opt, const target_list *li
     qdq_exec_destroy(s->exec);
     s->exec = NULL;
     code = comparison_open(&c, s->plan, inputs);
-    if (code == EXIT_OK) code = compare_nodes(&c, opt, list);
+    if (code == EXIT_OK) code = compare_nodes(&c, opt);
     comparison_close(&c);
     free(inputs);
     return code;

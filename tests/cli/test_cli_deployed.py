@@ -123,12 +123,6 @@ class Deployed(Case):
                 for name, words in ((source, ["-t", "ort@1.31-avx2"]), ("d.json", []))]
         self.assertEqual(runs[0], runs[1])
 
-    def test_compare_does_not_look_into_groups(self):
-        name = self.write("g.json", product())
-        told = self.qdq("compare", name, "--targets", "onnx,ort", "--fill", "1", code=4).err
-        self.assertIn("ort rewrites the graph in 1 places", told)
-        self.qdq("compare", name, "--targets", "onnx,ort:level=disabled", "--fill", "1")
-
     def test_an_unknown_option_names_those_that_exist(self):
         name = self.write("g.json", product())
         for target, text in (("ort:levle=all", "option of target ort 'levle' is unknown, wanted "

@@ -40,6 +40,14 @@ def recorded(level):
                 yield name, row["inputs"], result["outputs"]
 
 
+def results_of(row, run_name):
+    """The outputs of a model in one of the recorded runs; None: it failed."""
+    for result in row["results"]:
+        if run_name in result["runs"]:
+            return result.get("outputs")
+    return None
+
+
 def run(folder, name, inputs, outputs, target):
     write_tensors(folder / "in.safetensors", inputs)
     write_tensors(folder / "out.safetensors", outputs)
@@ -60,6 +68,40 @@ class Results(unittest.TestCase):
                     done = run(Path(folder), name, inputs, outputs, "onnx")
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertGreater(seen, 50)
+
+    def differences(self, folder, name, variant):
+        """How many elements of each output differ between targets onnx and ort, as compare says."""
+        words = ["compare", FOLDER / f"{name}.onnx", "--json", "-i", folder / "in.safetensors"]
+        words += ["--targets", f"onnx@1.31-{variant},ort@1.31-{variant}"]
+        done = subprocess.run([QDQ, *map(str, words)], capture_output=True, text=True, check=False, timeout=60)
+        self.assertLessEqual(done.returncode, 1, done.stderr)
+        values = json.loads(done.stdout)["values"]
+        for value in values:
+            for pair in value["pairs"]:
+                self.assertEqual(sum(why["elements"] for why in pair["causes"]), pair["different"], value["name"])
+        return {value["name"]: value["pairs"][0]["different_overall"] for value in values}
+
+    def test_compare_counts_what_optimizations_change(self):
+        """Where qdq predicts ONNX Runtime with and without optimizations."""
+        seen = different = 0
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            for name, row in json.loads((FOLDER / "results.json").read_text()).items():
+                for variant in ("avx2", "vnni", "neon"):
+                    plain, whole = (results_of(row, f"{level} {variant}") for level in ("disabled", "all"))
+                    if not plain or not whole or any(
+                            run(folder, name, row["inputs"], outputs, f"{target}@1.31-{variant}").returncode
+                            for target, outputs in (("onnx", plain), ("ort", whole))):
+                        continue
+                    counted = self.differences(folder, name, variant)
+                    for output, tensor in plain.items():
+                        pairs = zip(tensor["values"], whole[output]["values"])
+                        wanted = sum(a != b for a, b in pairs)
+                        with self.subTest(name, variant=variant, output=output):
+                            self.assertEqual(counted[output], wanted)
+                        seen, different = seen + 1, different + (wanted > 0)
+        self.assertGreater(seen, 150)
+        self.assertGreater(different, 50)
 
 
 if __name__ == "__main__":

@@ -1,104 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the numerics fields that make two targets differ at a node, by switching the causes of
-// QDQ_NUMERICS_FIELDS one at a time: at most four runs for each cause, and 32 more.
+// Finds why two targets differ at a unit, by switching one reason at a time: at most four runs for
+// each reason, and 32 more.
 #include "tools/compare/causes.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/common.h"
 #include "tools/failure.h"
-
-//---- Switches ---------------------------------------------------------------
-
-// Copies the fields of one group.
-static void take(qdq_numerics *out, const qdq_numerics *from, const char *group) {
-#define TAKE(field, cause) \
-    if (strcmp(cause, group) == 0) out->field = from->field;
-    QDQ_NUMERICS_FIELDS(TAKE)
-#undef TAKE
-}
-
-static bool has_group(const switch_list *list, const char *group) {
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->items[i].group, group) == 0) return true;
-    return false;
-}
-
-static void add_switch(switch_list *list, const char *name, const char *group,
-                       const qdq_numerics *to) {
-    if (list->count < MAX_SWITCHES)
-        list->items[list->count++] = (numerics_switch){name, group, *to};
-}
-
-static bool either(int a, int b, int wanted) { return a == wanted || b == wanted; }
-
-// A rounding with a bias differs from half-up by the bias, and half-up from the others by its ties:
-// two switches.
-static void add_rounding(switch_list *list, const qdq_numerics *a, const qdq_numerics *b) {
-    bool truncates = either((int)a->rounding, (int)b->rounding, QDQ_ROUND_TRUNCATE);
-    const char *name = truncates ? "truncation" : "tie";
-    qdq_numerics half_up = *b;
-    half_up.rounding = QDQ_ROUND_HALF_UP;
-    if (b->rounding == QDQ_ROUND_HALF_UP_BIASED) {
-        add_switch(list, name, "rounding", &half_up);
-        add_switch(list, "biased sum", "rounding", b);
-    } else if (a->rounding == QDQ_ROUND_HALF_UP_BIASED) {
-        add_switch(list, "biased sum", "rounding", &half_up);
-        add_switch(list, name, "rounding", b);
-    } else {
-        add_switch(list, name, "rounding", b);
-    }
-}
-
-static void add_group(switch_list *list, const qdq_numerics *a, const qdq_numerics *b,
-                      const char *group) {
-    if (strcmp(group, "rounding") == 0)
-        add_rounding(list, a, b);
-    else if (strcmp(group, "wrap") == 0 &&
-             !either((int)a->overflow, (int)b->overflow, QDQ_OVERFLOW_WRAP))
-        add_switch(list, "dropped sign", group, b);
-    else
-        add_switch(list, group, group, b);
-}
-
-// QDQ_ZERO_POINT_FMA implies the reciprocal and ignores `scaling`. Setting `scaling` explicitly
-// attributes the effect of the reciprocal to the reciprocal, not to the order of operations.
-static qdq_numerics spelled_out(const qdq_numerics *numerics, bool makes_int) {
-    qdq_numerics n = *numerics;
-    if (makes_int && n.zero_point_order == QDQ_ZERO_POINT_FMA) n.scaling = QDQ_SCALE_RECIPROCAL;
-    return n;
-}
-
-switch_list find_switches(const qdq_numerics *a, const qdq_numerics *b, bool makes_int) {
-    switch_list list = {.from = spelled_out(a, makes_int)};
-    qdq_numerics to = spelled_out(b, makes_int);
-#define ADD(field, cause)                                        \
-    if (list.from.field != to.field && !has_group(&list, cause)) \
-        add_group(&list, &list.from, &to, cause);
-    QDQ_NUMERICS_FIELDS(ADD)
-#undef ADD
-    return list;
-}
-
-static qdq_numerics switched(const switch_list *list, uint32_t switches) {
-    qdq_numerics n = list->from;
-    for (size_t i = 0; i < list->count; i++)
-        if (switches >> i & 1) take(&n, &list->items[i].to, list->items[i].group);
-    return n;
-}
-
-const char *cause_text(const switch_list *list, uint32_t switches, char *out, size_t capacity) {
-    size_t at = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < list->count && at < capacity; i++)
-        if (switches >> i & 1)
-            at += (size_t)snprintf(out + at, capacity - at, "%s%s", at ? " + " : "",
-                                   list->items[i].name);
-    return out;
-}
 
 //---- Elements ---------------------------------------------------------------
 
@@ -164,9 +74,8 @@ typedef struct open_element {
 } open_element;
 
 typedef struct search {
-    const node_run *node;
-    const switch_list *list;
-    void *const *inputs, *const *a, *const *b;
+    const trial *trial;
+    void *const *a, *const *b;
     void **got;  // results of the last computation
     difference *diffs;
     unsigned char **unexplained;  // [output][element]; NULL where nothing differs
@@ -175,12 +84,11 @@ typedef struct search {
 } search;
 
 static int compute(const search *s, uint32_t switches) {
-    qdq_numerics numerics = switched(s->list, switches);
-    return node_compute(s->node, &numerics, s->inputs, s->got);
+    return s->trial->run(s->trial->with, switches, s->got);
 }
 
 static bool same(const search *s, size_t output, size_t at, void *const *x, void *const *y) {
-    qdq_dtype dtype = s->node->outputs[output].info.dtype;
+    qdq_dtype dtype = s->trial->outputs[output].info.dtype;
     size_t size = qdq_dtype_size(dtype);
     return !codes_differ(dtype, code_at(x[output], size, at), code_at(y[output], size, at));
 }
@@ -198,12 +106,12 @@ static void explain(search *s, size_t output, size_t at, uint32_t switches) {
 }
 
 static bool start(search *s) {
-    size_t outputs = s->node->output_count;
+    size_t outputs = s->trial->output_count;
     s->got = calloc(outputs + 1, sizeof *s->got);
     s->unexplained = calloc(outputs + 1, sizeof *s->unexplained);
     if (!s->got || !s->unexplained) return false;
     for (size_t k = 0; k < outputs; k++) {
-        s->got[k] = malloc(s->node->outputs[k].info.bytes);
+        s->got[k] = malloc(s->trial->outputs[k].info.bytes);
         if (!s->got[k]) return false;
         if (!s->diffs[k].different) continue;
         s->unexplained[k] = malloc(s->diffs[k].elements);
@@ -216,7 +124,7 @@ static bool start(search *s) {
 }
 
 static void finish(search *s) {
-    for (size_t k = 0; k < s->node->output_count; k++) {
+    for (size_t k = 0; k < s->trial->output_count; k++) {
         if (s->got) free(s->got[k]);
         if (s->unexplained) free(s->unexplained[k]);
     }
@@ -226,33 +134,56 @@ static void finish(search *s) {
 }
 
 static uint32_t all_switches(const search *s) {
-    return (uint32_t)((UINT64_C(1) << s->list->count) - 1);
+    return (uint32_t)((UINT64_C(1) << s->trial->switch_count) - 1);
 }
 
 // Assigns cause `one` to elements whose last result equals the other side.
 static void explain_same(search *s, void *const *other, uint32_t one) {
-    for (size_t k = 0; k < s->node->output_count; k++)
+    for (size_t k = 0; k < s->trial->output_count; k++)
         for (size_t at = 0; s->unexplained[k] && at < s->diffs[k].elements; at++)
             if (s->unexplained[k][at] && same(s, k, at, s->got, other)) explain(s, k, at, one);
 }
 
-// Tries one switch from a's numerics, then one from b's; both directions count.
+// Tries one switch from a's side: whether it alone gives b's elements.
+static int try_alone(search *s, size_t i) {
+    int code = s->left ? compute(s, UINT32_C(1) << i) : EXIT_OK;
+    if (code == EXIT_OK && s->left) explain_same(s, s->b, UINT32_C(1) << i);
+    return code;
+}
+
+// Tries one switch from b's side: whether without it a's elements come back.
+static int try_without(search *s, size_t i) {
+    int code = s->left ? compute(s, all_switches(s) & ~(UINT32_C(1) << i)) : EXIT_OK;
+    if (code == EXIT_OK && s->left) explain_same(s, s->a, UINT32_C(1) << i);
+    return code;
+}
+
+// Without a rewrite the later ones that need it are gone as well, so the last is left out first.
+static int try_without_rewrites(search *s) {
+    int code = EXIT_OK;
+    for (size_t i = s->trial->switch_count; code == EXIT_OK && i-- > 0;)
+        if (s->trial->rewrites >> i & 1) code = try_without(s, i);
+    return code;
+}
+
+// Both sides count. With rewrites every switch is tried alone before one is left out.
 static int try_single_switches(search *s) {
-    for (size_t i = 0; i < s->list->count; i++) {
-        uint32_t one = UINT32_C(1) << i;
-        int code = s->left ? compute(s, one) : EXIT_OK;
-        if (code == EXIT_OK && s->left) explain_same(s, s->b, one);
-        if (code == EXIT_OK && s->left) code = compute(s, all_switches(s) & ~one);
-        if (code == EXIT_OK && s->left) explain_same(s, s->a, one);
-        if (code != EXIT_OK) return code;
+    size_t count = s->trial->switch_count;
+    bool rewrites = s->trial->rewrites != 0;
+    int code = EXIT_OK;
+    for (size_t i = 0; code == EXIT_OK && i < count; i++) {
+        code = try_alone(s, i);
+        if (code == EXIT_OK && !rewrites) code = try_without(s, i);
     }
-    return EXIT_OK;
+    for (size_t i = 0; code == EXIT_OK && rewrites && i < count; i++)
+        if (!(s->trial->rewrites >> i & 1)) code = try_without(s, i);
+    return code == EXIT_OK && rewrites ? try_without_rewrites(s) : code;
 }
 
 static bool list_open(search *s) {
     size_t n = 0;
     s->open = calloc(s->left, sizeof *s->open);
-    for (size_t k = 0; s->open && k < s->node->output_count; k++)
+    for (size_t k = 0; s->open && k < s->trial->output_count; k++)
         for (size_t at = 0; s->unexplained[k] && at < s->diffs[k].elements; at++)
             if (s->unexplained[k][at]) s->open[n++] = (open_element){.output = k, .at = at};
     return s->open != NULL;
@@ -265,7 +196,7 @@ static void close_element(search *s, open_element *e, uint32_t switches) {
 
 // Leaves out one switch at a time: if b's element changes, that switch is needed.
 static int leave_one_out(search *s, size_t count) {
-    for (size_t i = 0; i < s->list->count; i++) {
+    for (size_t i = 0; i < s->trial->switch_count; i++) {
         int code = compute(s, all_switches(s) & ~(UINT32_C(1) << i));
         if (code != EXIT_OK) return code;
         for (size_t n = 0; n < count; n++) {
@@ -278,7 +209,7 @@ static int leave_one_out(search *s, size_t count) {
 
 // Adds one switch after the other until b's element appears.
 static int pile_up(search *s, size_t count) {
-    for (size_t i = 0; i < s->list->count; i++) {
+    for (size_t i = 0; i < s->trial->switch_count; i++) {
         uint32_t pile = (uint32_t)((UINT64_C(2) << i) - 1);
         int code = compute(s, pile);
         if (code != EXIT_OK) return code;
@@ -327,9 +258,8 @@ static int look(search *s) {
     return code == EXIT_OK ? settle(s, count) : code;
 }
 
-int find_causes(const node_run *node, const switch_list *list, void *const *inputs, void *const *a,
-                void *const *b, difference *diffs) {
-    search s = {.node = node, .list = list, .inputs = inputs, .a = a, .b = b, .diffs = diffs};
+int find_causes(const trial *of, void *const *a, void *const *b, difference *diffs) {
+    search s = {.trial = of, .a = a, .b = b, .diffs = diffs};
     int code = start(&s) ? look(&s) : tell_failure(QDQ_ERR_MEMORY, "no memory to look for causes");
     finish(&s);
     return code;

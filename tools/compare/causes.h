@@ -1,33 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The causes of a difference between two targets: switching one field of the numerics at a time
-// shows which field makes the difference vanish. At most four runs for each cause, and 32 more.
+// The causes of a difference between two targets: switching one reason at a time shows with which
+// one the difference vanishes. At most four runs for each reason, and 32 more.
 #ifndef QDQ_TOOLS_COMPARE_CAUSES_H
 #define QDQ_TOOLS_COMPARE_CAUSES_H
 
-#include "tools/compare/node_run.h"
+#include "tools/compare/units/node_run.h"
+#include "tools/compare/units/switches.h"
 
-enum { MAX_SWITCHES = 32, MAX_CAUSES = 128 };
-
-// A group of fields that are switched together under one name.
-typedef struct numerics_switch {
-    const char *name;   // "tie"
-    const char *group;  // the fields that QDQ_NUMERICS_FIELDS lists under this cause
-    qdq_numerics to;    // holds the new values of these fields
-} numerics_switch;
-
-typedef struct switch_list {
-    numerics_switch items[MAX_SWITCHES];
-    size_t count;
-    qdq_numerics from;  // applying all switches of the list to it gives the other numerics
-} switch_list;
-
-// The switches that turn numerics `a` of a node into `b`; none if the node is computed the same
-// way. `makes_int`: the first output of the node is an integer.
-switch_list find_switches(const qdq_numerics *a, const qdq_numerics *b, bool makes_int);
+enum { MAX_CAUSES = 128 };
 
 // The elements of a value that differ for one reason.
 typedef struct cause {
-    uint32_t switches;  // bit i: switch i of the list
+    uint32_t switches;  // a set of reasons
     size_t count;
     size_t first;  // index of the first of them
 } cause;
@@ -45,14 +29,20 @@ typedef struct difference {
 // Counts differences; leaves causes empty.
 difference measure_difference(const qdq_tensor_info *info, const void *a, const void *b);
 
-// Finds the causes of all differences between the outputs `a` (made by list->from) and `b` of a
-// node, and adds them to diffs[output]. Every element gets a cause: a field that alone turns a's
-// element into b's or b's into a's, otherwise the smallest set found. EXIT_OK, or another exit code
-// after a message.
-int find_causes(const node_run *node, const switch_list *list, void *const *inputs, void *const *a,
-                void *const *b, difference *diffs);
+// Something that can be computed with any set of reasons switched: all off as one target computes
+// it, all on as the other does.
+typedef struct trial {
+    const node_value *outputs;
+    size_t output_count, switch_count;
+    uint32_t rewrites;  // reasons that need each other: a group forms only after earlier rewrites
+    // EXIT_OK, or another exit code after a message.
+    int (*run)(void *with, uint32_t switches, void *const *outputs);
+    void *with;
+} trial;
 
-// Writes "tie + reciprocal" to `out`.
-const char *cause_text(const switch_list *list, uint32_t switches, char *out, size_t capacity);
+// Finds the causes of all differences between outputs `a` and `b`, and adds them to diffs[output].
+// Every element gets a cause: a reason that alone turns a's element into b's or b's into a's,
+// otherwise the smallest set found. EXIT_OK, or another exit code after a message.
+int find_causes(const trial *of, void *const *a, void *const *b, difference *diffs);
 
 #endif

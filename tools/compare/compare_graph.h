@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares several targets node by node. The first target is compared with each other target twice:
 // on the first target's data, so that a difference belongs to the node, and on the other target's
-// own data so far.
+// own data so far. Where a target rewrites the graph, nodes whose results it does not have are
+// compared with the node behind them that has a result in both targets.
 #ifndef QDQ_TOOLS_COMPARE_COMPARE_GRAPH_H
 #define QDQ_TOOLS_COMPARE_COMPARE_GRAPH_H
 
 #include "tools/compare/causes.h"
-
-enum { MAX_TARGETS = 64 };
-
-typedef struct comparison {
-    const qdq_graph *graph;
-    const char *targets[MAX_TARGETS];
-    size_t target_count;
-    const char *left_out[MAX_TARGETS];  // targets that refuse the graph
-    size_t left_out_count;
-    watch *watch;
-    qdq_exec_options exec_options;
-    const char *isa;
-    size_t ids;        // greater than any value id
-    void **data;       // [target * ids + id], from malloc; NULL: same as the first target's
-    size_t *last_use;  // [id]: the last node that reads or makes it
-} comparison;
+#include "tools/compare/comparison.h"
 
 // An example of the elements with one cause.
 typedef struct example {
@@ -31,6 +17,7 @@ typedef struct example {
 
 // One output of a node, in the first target and another.
 typedef struct value_pair {
+    bool absent;        // one of the targets does not have it; nothing else is set
     difference local;   // both computed from the first target's data
     size_t overall;     // elements that differ if each target runs the whole graph
     example *examples;  // one per cause
@@ -38,23 +25,23 @@ typedef struct value_pair {
 
 // A node in the first target and another.
 typedef struct node_pair {
-    switch_list switches;
+    reason_list reasons;
     value_pair *values;  // one per output
+    qdq_dtype x_dtype;
+    const char *ops[2];  // what makes the result in each target
+    const char *group;  // the op that takes the place of several nodes, or of another op; else NULL
+    size_t *nodes;      // of the graph: those nodes, in ascending order
+    size_t node_count;
 } node_pair;
 
 typedef struct node_comparison {
     size_t node;
-    node_run run;
-    qdq_dtype x_dtype;
+    node_value *outputs;  // empty if no other target has a result of the node
+    size_t output_count;
     node_pair *pairs;  // [target - 1]
     size_t pair_count;
     uint64_t left_out;  // bit i: left_out[i] computes the node differently from the first target
 } node_comparison;
-
-// Begins with the elements of the graph's inputs, in the order of the plan, and takes ownership of
-// them. EXIT_OK, or another exit code after a message; close it in either case.
-int comparison_open(comparison *c, const qdq_plan *plan, void *const *inputs);
-void comparison_close(comparison *c);
 
 // Compares the next node; call it in the order of the nodes. EXIT_OK, or another exit code after a
 // message; release `out` in either case.

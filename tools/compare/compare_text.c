@@ -33,16 +33,16 @@ static void print_causes(FILE *out, const comparison *c, const node_comparison *
                          size_t output) {
     const node_pair *pair = &n->pairs[t];
     const value_pair *v = &pair->values[output];
-    const qdq_tensor_info *info = &n->run.outputs[output].info;
+    const qdq_tensor_info *info = &n->outputs[output].info;
     for (size_t i = 0; i < v->local.cause_count; i++) {
         const cause *why = &v->local.causes[i];
         const example *e = &v->examples[i];
         char name[1024], index[256], x[32], a[32], b[32];
         fprintf(out, "  %s: %zu element%s, %s %s: ",
-                cause_text(&pair->switches, why->switches, name, sizeof name), why->count,
+                cause_text(&pair->reasons, why->switches, name, sizeof name), why->count,
                 plural(why->count), why->count == 1 ? "at" : "e.g.",
                 index_text(info->shape, why->first, index, sizeof index));
-        if (e->has_x) fprintf(out, "x %s, ", element_text(n->x_dtype, e->x, x));
+        if (e->has_x) fprintf(out, "x %s, ", element_text(pair->x_dtype, e->x, x));
         fprintf(out, "%s %s, %s %s\n", c->targets[0], element_text(info->dtype, e->values[0], a),
                 c->targets[t + 1], element_text(info->dtype, e->values[1], b));
     }
@@ -50,14 +50,27 @@ static void print_causes(FILE *out, const comparison *c, const node_comparison *
 
 static bool is_equal(const value_pair *v) { return !v->local.different && !v->overall; }
 
+// "Quantize", or "QLinearMatMul in place of xf, wf, m, q".
+static void print_op(FILE *out, const comparison *c, size_t node, const node_pair *pair) {
+    enum { MAX_NAMES = 8 };
+    if (!pair || !pair->group) {
+        fprintf(out, "%s", qdq_graph_node(c->graph, node).op);
+        return;
+    }
+    fprintf(out, "%s in place of ", pair->group);
+    for (size_t i = 0; i < pair->node_count && i < MAX_NAMES; i++)
+        fprintf(out, "%s%s", i ? ", " : "", qdq_graph_node(c->graph, pair->nodes[i]).name);
+    if (pair->node_count > MAX_NAMES) fprintf(out, " and %zu more", pair->node_count - MAX_NAMES);
+}
+
 static void print_pairs(FILE *out, const comparison *c, const node_comparison *n, bool all) {
-    qdq_node_info info = qdq_graph_node(c->graph, n->node);
-    for (size_t i = 0; i < n->run.output_count; i++)
+    for (size_t i = 0; i < n->output_count; i++)
         for (size_t t = 0; t < n->pair_count; t++) {
             const value_pair *v = &n->pairs[t].values[i];
-            if (!all && is_equal(v)) continue;
-            fprintf(out, "%s (%s), %s and %s: ", n->run.outputs[i].info.name, info.op,
-                    c->targets[0], c->targets[t + 1]);
+            if (v->absent || (!all && is_equal(v))) continue;
+            fprintf(out, "%s (", n->outputs[i].info.name);
+            print_op(out, c, n->node, &n->pairs[t]);
+            fprintf(out, "), %s and %s: ", c->targets[0], c->targets[t + 1]);
             print_difference(out, v);
             print_causes(out, c, n, t, i);
         }
@@ -66,14 +79,21 @@ static void print_pairs(FILE *out, const comparison *c, const node_comparison *n
 // Whether all targets compute the node like the first one.
 static bool is_same_numerics(const node_comparison *n) {
     for (size_t t = 0; t < n->pair_count; t++)
-        if (n->pairs[t].switches.count) return false;
+        if (n->pairs[t].reasons.count) return false;
     return true;
 }
 
+// The first pair in which nodes are grouped; NULL: none.
+static const node_pair *find_group(const node_comparison *n) {
+    for (size_t t = 0; t < n->pair_count; t++)
+        if (n->pairs[t].group) return &n->pairs[t];
+    return NULL;
+}
+
 static void print_equal(FILE *out, const comparison *c, const node_comparison *n) {
-    qdq_node_info info = qdq_graph_node(c->graph, n->node);
-    fprintf(out, "%s (%s): equal%s", info.name, info.op,
-            is_same_numerics(n) ? "" : " on these inputs");
+    fprintf(out, "%s (", qdq_graph_node(c->graph, n->node).name);
+    print_op(out, c, n->node, find_group(n));
+    fprintf(out, "): equal%s", is_same_numerics(n) ? "" : " on these inputs");
     for (size_t i = 0, told = 0; i < c->left_out_count; i++)
         if (n->left_out >> i & 1)
             fprintf(out, "%s%s", told++ ? ", " : "; left out: ", c->left_out[i]);
@@ -82,13 +102,22 @@ static void print_equal(FILE *out, const comparison *c, const node_comparison *n
 
 //---- The list ---------------------------------------------------------------
 
+// Whether another target has a result of the node.
+static bool is_compared(const node_comparison *n) {
+    for (size_t t = 0; t < n->pair_count; t++)
+        for (size_t i = 0; i < n->output_count; i++)
+            if (!n->pairs[t].values[i].absent) return true;
+    return false;
+}
+
 static node_lines judge(const node_comparison *n) {
     node_lines lines = {.outcome = NODE_EQUAL, .node = n->node};
     double own = 0, overall = 0;
     for (size_t t = 0; t < n->pair_count; t++)
-        for (size_t i = 0; i < n->run.output_count; i++) {
+        for (size_t i = 0; i < n->output_count; i++) {
             const value_pair *v = &n->pairs[t].values[i];
             double elements = (double)v->local.elements;
+            if (v->absent) continue;
             if ((double)v->local.different / elements > own)
                 own = (double)v->local.different / elements;
             if ((double)v->overall / elements > overall) overall = (double)v->overall / elements;
@@ -133,6 +162,8 @@ static node_lines *new_item(compare_list *list) {
 bool compare_list_add(compare_list *list, const comparison *c, const node_comparison *n,
                       bool prints, bool all) {
     node_lines lines = judge(n);
+    if (!is_compared(n)) return true;
+    if (find_group(n)) list->groups++;
     list->counts[lines.outcome]++;
     if (lines.outcome == NODE_EQUAL) {
         list->equal_here += !is_same_numerics(n);
@@ -187,7 +218,8 @@ static size_t print_outcome(const compare_list *list, size_t at, node_outcome ou
 static void print_equal_count(const compare_list *list, const comparison *c) {
     size_t equal = list->counts[NODE_EQUAL];
     if (!equal) return;
-    printf("%zu node%s equal", equal, equal == 1 ? " is" : "s are");
+    const char *groups = !list->groups ? "" : equal == 1 ? " or group" : " and groups";
+    printf("%zu node%s%s %s equal", equal, plural(equal), groups, equal == 1 ? "is" : "are");
     if (list->equal_here) printf(", %zu of them only on these inputs", list->equal_here);
     for (size_t i = 0; i < c->left_out_count; i++)
         printf("%s%s", i ? ", " : "; left out: ", c->left_out[i]);
@@ -204,8 +236,9 @@ void compare_list_print(compare_list *list, const comparison *c, const char *pat
                        "by what they are given");
     (void)print_outcome(list, at, NODE_EQUAL, SIZE_MAX, "");
     print_equal_count(list, c);
-    printf("%s: %zu of %zu nodes differ", path, counts[NODE_DIFFERS],
-           counts[NODE_DIFFERS] + counts[NODE_INHERITS] + counts[NODE_EQUAL]);
+    printf("%s: %zu of %zu nodes%s differ", path, counts[NODE_DIFFERS],
+           counts[NODE_DIFFERS] + counts[NODE_INHERITS] + counts[NODE_EQUAL],
+           list->groups ? " and groups" : "");
     if (counts[NODE_INHERITS])
         printf(", and %zu more by what they are given", counts[NODE_INHERITS]);
     printf("\n");

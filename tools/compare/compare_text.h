@@ -26,6 +26,7 @@ typedef struct compare_list {
     node_lines *items;
     size_t count, capacity;
     size_t counts[NODE_OUTCOMES];
+    size_t groups;          // nodes at which a group is compared
     size_t equal_here;      // equal nodes whose numerics differ
     size_t equal_elsewise;  // equal nodes that a left-out target computes differently
 } compare_list;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one node of a graph on given data.
-#include "tools/compare/node_run.h"
+#include "tools/compare/units/node_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "tools/common.h"
 #include "tools/failure.h"
 
-static node_value node_value_of(const qdq_graph *graph, qdq_value value) {
+node_value node_value_of(const qdq_graph *graph, qdq_value value) {
     node_value v = {.value = value, .info.name = qdq_value_name(graph, value)};
     if (qdq_value_type(graph, value, &v.info.dtype, &v.info.shape))
         v.info.bytes = qdq_shape_count(v.info.shape) * qdq_dtype_size(v.info.dtype);

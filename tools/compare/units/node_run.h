@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A single node of a graph, to run on any data and under any numerics.
-#ifndef QDQ_TOOLS_COMPARE_NODE_RUN_H
-#define QDQ_TOOLS_COMPARE_NODE_RUN_H
+#ifndef QDQ_TOOLS_COMPARE_UNITS_NODE_RUN_H
+#define QDQ_TOOLS_COMPARE_UNITS_NODE_RUN_H
 
 #include "tools/options.h"
 
@@ -10,6 +10,8 @@ typedef struct node_value {
     qdq_value value;
     qdq_tensor_info info;
 } node_value;
+
+node_value node_value_of(const qdq_graph *graph, qdq_value value);
 
 typedef struct node_run {
     qdq_graph *graph;  // of this node only

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/compare/compare_json.h"
+
+#include "tools/common.h"
+#include "tools/evidence_json.h"
+
+static void json_strings(qdq_json *json, const char *key, const char *const *texts, size_t count) {
+    qdq_json_key(json, key);
+    qdq_json_begin_line(json);
+    for (size_t i = 0; i < count; i++) qdq_json_string(json, texts[i]);
+    qdq_json_end_array(json);
+}
+
+// What the numbers of a result were held against, in the first target and target t + 1.
+static void json_cause_evidence(qdq_json *json, const comparison *c, const node_pair *pair,
+                                size_t t) {
+    qdq_json_key(json, "evidence");
+    qdq_json_begin_array(json);
+    json_evidence(json, qdq_evidence_of(c->targets[0], pair->ops[0]));
+    json_evidence(json, qdq_evidence_of(c->targets[t + 1], pair->ops[1]));
+    qdq_json_end_array(json);
+}
+
+static void json_cause(qdq_json *json, const comparison *c, const node_comparison *n, size_t t,
+                       size_t output, size_t i) {
+    const node_pair *pair = &n->pairs[t];
+    const value_pair *v = &pair->values[output];
+    const qdq_tensor_info *info = &n->outputs[output].info;
+    const cause *why = &v->local.causes[i];
+    char name[1024];
+    qdq_json_begin_object(json);
+    json_string_key(json, "cause", cause_text(&pair->reasons, why->switches, name, sizeof name));
+    json_uint_key(json, "elements", why->count);
+    qdq_json_key(json, "index");
+    json_shape(json, index_of(info->shape, why->first));
+    if (v->examples[i].has_x) {
+        qdq_json_key(json, "x");
+        json_element(json, pair->x_dtype, v->examples[i].x);
+    }
+    qdq_json_key(json, "results");
+    qdq_json_begin_line(json);
+    for (int k = 0; k < 2; k++) json_element(json, info->dtype, v->examples[i].values[k]);
+    qdq_json_end_array(json);
+    json_cause_evidence(json, c, pair, t);
+    qdq_json_end_object(json);
+}
+
+static void json_group(qdq_json *json, const comparison *c, const node_pair *pair) {
+    qdq_json_key(json, "group");
+    qdq_json_begin_object(json);
+    json_string_key(json, "op", pair->group);
+    qdq_json_key(json, "nodes");
+    qdq_json_begin_line(json);
+    for (size_t i = 0; i < pair->node_count; i++)
+        qdq_json_string(json, qdq_graph_node(c->graph, pair->nodes[i]).name);
+    qdq_json_end_array(json);
+    qdq_json_end_object(json);
+}
+
+static void json_pair(qdq_json *json, const comparison *c, const node_comparison *n, size_t t,
+                      size_t output) {
+    const node_pair *pair = &n->pairs[t];
+    const value_pair *v = &pair->values[output];
+    qdq_json_begin_object(json);
+    json_strings(json, "targets", (const char *const[]){c->targets[0], c->targets[t + 1]}, 2);
+    json_strings(json, "numerics", pair->reasons.names, pair->reasons.count);
+    json_uint_key(json, "different", v->local.different);
+    json_uint_key(json, "steps", (size_t)v->local.steps);
+    json_uint_key(json, "nan_count", v->local.nan_count);
+    json_uint_key(json, "different_overall", v->overall);
+    qdq_json_key(json, "causes");
+    qdq_json_begin_array(json);
+    for (size_t i = 0; i < v->local.cause_count; i++) json_cause(json, c, n, t, output, i);
+    qdq_json_end_array(json);
+    if (pair->group) json_group(json, c, pair);
+    qdq_json_end_object(json);
+}
+
+static void json_left_out(qdq_json *json, const comparison *c, const node_comparison *n) {
+    const char *names[MAX_TARGETS];
+    size_t count = 0;
+    for (size_t i = 0; i < c->left_out_count; i++)
+        if (n->left_out >> i & 1) names[count++] = c->left_out[i];
+    json_strings(json, "left_out", names, count);
+}
+
+static bool has_output(const node_comparison *n, size_t output) {
+    for (size_t t = 0; t < n->pair_count; t++)
+        if (!n->pairs[t].values[output].absent) return true;
+    return false;
+}
+
+void compare_json_node(qdq_json *json, const comparison *c, const node_comparison *n) {
+    qdq_node_info node = qdq_graph_node(c->graph, n->node);
+    for (size_t i = 0; i < n->output_count; i++) {
+        const qdq_tensor_info *info = &n->outputs[i].info;
+        if (!has_output(n, i)) continue;
+        qdq_json_begin_object(json);
+        json_string_key(json, "name", info->name);
+        json_string_key(json, "node", node.name);
+        json_string_key(json, "op", node.op);
+        json_left_out(json, c, n);
+        json_string_key(json, "dtype", qdq_dtype_name(info->dtype));
+        qdq_json_key(json, "shape");
+        json_shape(json, info->shape);
+        json_uint_key(json, "elements", n->pairs[0].values[i].local.elements);
+        qdq_json_key(json, "pairs");
+        qdq_json_begin_array(json);
+        for (size_t t = 0; t < n->pair_count; t++)
+            if (!n->pairs[t].values[i].absent) json_pair(json, c, n, t, i);
+        qdq_json_end_array(json);
+        qdq_json_end_object(json);
+    }
+}
+
+void compare_json_start(qdq_json *json, const comparison *c, const char *path) {
+    json_begin(json);
+    json_string_key(json, "graph", path);
+    json_strings(json, "targets", c->targets, c->target_count);
+    json_strings(json, "refused", c->left_out, c->left_out_count);
+    qdq_json_key(json, "values");
+    qdq_json_begin_array(json);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The output of compare as JSON.
+#ifndef QDQ_TOOLS_COMPARE_COMPARE_JSON_H
+#define QDQ_TOOLS_COMPARE_COMPARE_JSON_H
+
+#include "runtime/base/json_writer.h"
+#include "tools/compare/compare_graph.h"
+
+// Begins the object and its list of values, which the caller ends.
+void compare_json_start(qdq_json *json, const comparison *c, const char *path);
+// Writes an object for each output of a node.
+void compare_json_node(qdq_json *json, const comparison *c, const node_comparison *n);
+
+#endif

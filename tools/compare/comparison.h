@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the targets of a comparison have computed so far.
+#ifndef QDQ_TOOLS_COMPARE_COMPARISON_H
+#define QDQ_TOOLS_COMPARE_COMPARISON_H
+
+#include "tools/compare/units/piece.h"
+#include "tools/compare/units/target_pair.h"
+#include "tools/options.h"
+
+typedef struct comparison {
+    qdq_graph *graph;
+    const char *targets[MAX_TARGETS];
+    size_t target_count;
+    const char *left_out[MAX_TARGETS];  // targets that refuse the graph
+    size_t left_out_count;
+    watch *watch;
+    qdq_exec_options exec_options;
+    const char *isa;
+    size_t ids;          // greater than any value id
+    target_pair *pairs;  // [target]: the first target and this one
+    deployed given;      // the graph as it is
+    void **data;         // [target * ids + id], from malloc; NULL: same as the first target's
+    // Values by the last node at which they are needed: the first one, and the next one of each.
+    uint32_t *ends, *next_end;
+} comparison;
+
+// Begins with the elements of the graph's inputs, in the order of the plan, and takes ownership of
+// them. EXIT_OK, or another exit code after a message; close it in either case.
+int comparison_open(comparison *c, const qdq_plan *plan, void *const *inputs);
+void comparison_close(comparison *c);
+
+// The memory that a target has for a value; NULL: the same elements as the first target.
+void **comparison_slot(const comparison *c, size_t target, qdq_value value);
+// The elements that a target has for a value.
+void *comparison_data_of(const comparison *c, size_t target, qdq_value value);
+// Frees what nothing needs after a node.
+void comparison_drop_ended(comparison *c, size_t node);
+
+// The data of a target, for pieces.
+typedef struct target_data {
+    const comparison *c;
+    size_t target;
+} target_data;
+feed comparison_feed(const target_data *of);
+
+#endif

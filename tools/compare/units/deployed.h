@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph that a target runs, and which of its values have the numbers of the given graph's.
+#ifndef QDQ_TOOLS_COMPARE_UNITS_DEPLOYED_H
+#define QDQ_TOOLS_COMPARE_UNITS_DEPLOYED_H
+
+#include <qdq/qdq.h>
+
+// A rewrite of a node of the given graph.
+typedef struct rewritten_node {
+    size_t node;     // of the given graph
+    size_t rewrite;  // index in the record
+} rewritten_node;
+
+typedef struct deployed {
+    const qdq_graph *graph;
+    qdq_graph *owned;  // NULL: the given graph, which the target runs as it is
+    size_t value_count;
+    qdq_value_source *sources;  // [value]
+    size_t *makers;             // [value]: the node that makes it; SIZE_MAX: none
+    qdq_value *own;             // [value of the given graph]: the value that stands for it, or none
+    rewritten_node *rewritten;  // sorted
+    size_t rewritten_count;
+    bool *seen;  // [node], for cone_find; all false
+} deployed;
+
+// How many ids cover all values that nodes of a graph read or make.
+size_t count_values(const qdq_graph *graph);
+
+// Looks at a graph from qdq_graph_deployed and takes ownership of it, or, if it is NULL, at the
+// given graph itself. `ids`: as count_values of the given graph. False if memory runs out; close it
+// in either case.
+bool deployed_open(deployed *d, const qdq_graph *given, size_t ids, qdq_graph *owned);
+void deployed_close(deployed *d);
+
+// The entries of `rewritten` for a node of the given graph.
+typedef struct rewritten_range {
+    size_t first, end;
+} rewritten_range;
+rewritten_range rewrites_of(const deployed *d, size_t node);
+// Whether the same was done to a node.
+bool has_rewrite(const deployed *d, size_t node, const qdq_rewrite_info *wanted);
+
+// The part of a deployed graph that makes some values of the given graph from others.
+typedef struct cone {
+    size_t *nodes;  // of the deployed graph, in ascending order
+    size_t node_count;
+    qdq_value *inputs;  // of the given graph, each once
+    size_t input_count;
+} cone;
+
+// Goes from `outputs` of the given graph (no value is left out) back to values of `cut`, which is
+// indexed by values of the given graph and has only such that the deployed graph has, and to inputs
+// of the graph. False if memory runs out; release it in either case.
+bool cone_find(const deployed *d, const bool *cut, const qdq_value *outputs, size_t count,
+               cone *out);
+void cone_release(cone *c);
+
+#endif
