@@ -4,19 +4,40 @@
 
 #include <stdlib.h>
 #include <string.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 struct qdq_mempool_block {
     qdq_mempool_block *next;
     size_t bytes;  // of the whole block, this header included
 };
 
-enum { HEADER_BYTES = 64, USUAL_BLOCK_BYTES = 16 * 1024 };
+enum {
+    HEADER_BYTES = 64,
+    USUAL_BLOCK_BYTES = 16 * 1024,
+    HUGE_PAGE = 1 << 21,
+};
+
+// Without huge pages the kernel takes longer to hand out the packed weights of a network, page by
+// page, than packing does. What the last huge page would hold stays in usual pages.
+static void ask_for_huge_pages(void *memory, size_t size) {
+#if defined(MADV_HUGEPAGE)
+    (void)madvise(memory, size / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);  // it may have none
+#else
+    (void)memory, (void)size;
+#endif
+}
 
 static void *libc_alloc(void *self, size_t size, size_t align) {
     (void)self;
+    bool large = size >= HUGE_PAGE;
+    if (large && align < HUGE_PAGE) align = HUGE_PAGE;
     if (align <= 16) return malloc(size);
     size_t rounded = (size + align - 1) / align * align;
-    return rounded < size ? NULL : aligned_alloc(align, rounded);
+    void *memory = rounded < size ? NULL : aligned_alloc(align, rounded);
+    if (memory && large) ask_for_huge_pages(memory, size);
+    return memory;
 }
 
 static void libc_free(void *self, void *ptr, size_t size) {
