@@ -2,6 +2,7 @@
 #include "tools/compare/units/unit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/common.h"
 #include "tools/failure.h"
@@ -14,6 +15,20 @@ static bool makes_int(const qdq_graph *graph, size_t node) {
            qdq_dtype_get(dtype)->kind == QDQ_KIND_INT;
 }
 
+static bool has_op(const piece *p, const char *op) {
+    for (size_t i = 0; i < p->cone.node_count; i++)
+        if (strcmp(qdq_graph_node(p->of->graph, p->cone.nodes[i]).op, op) == 0) return true;
+    return false;
+}
+
+// A target that does not run an op on codes here does not choose its arithmetic.
+static void forget_code_arithmetic(const unit *u, const piece *runs, const char *op,
+                                   qdq_numerics *numerics) {
+    if (u->same_form || has_op(runs, op)) return;
+    numerics->pair_sums = QDQ_PAIR_SUMS_EXACT;
+    numerics->qlinear = QDQ_QLINEAR_FMA;
+}
+
 // The switches between the two targets at a node of a graph, and the other target's numerics.
 static int switches_at(const unit *u, const qdq_graph *graph, size_t node, switch_list *list,
                        qdq_numerics *other) {
@@ -22,7 +37,11 @@ static int switches_at(const unit *u, const qdq_graph *graph, size_t node, switc
     if (qdq_graph_numerics(graph, u->pair->targets[0], node, &first, &err) != QDQ_OK ||
         qdq_graph_numerics(graph, u->pair->targets[1], node, other, &err) != QDQ_OK)
         return report_error(&err);
-    *list = find_switches(&first, other, makes_int(graph, node));
+    const char *op = qdq_graph_node(graph, node).op;
+    qdq_numerics to = *other;
+    forget_code_arithmetic(u, &u->first, op, &first);
+    forget_code_arithmetic(u, &u->other, op, &to);
+    *list = find_switches(&first, &to, makes_int(graph, node));
     return EXIT_OK;
 }
 
@@ -99,10 +118,10 @@ int unit_open(unit *u, target_pair *pair, const deployed *given, const node_valu
     u->same_form = all_in(u, &pair->own, pair->first, &causes);
     u->same_form = all_in(u, pair->first, &pair->own, &causes) && u->same_form;
     int code = open_piece(u, &u->other, &pair->own);
+    if (code == EXIT_OK && !u->same_form) code = open_piece(u, &u->first, pair->first);
     if (code == EXIT_OK) code = add_switches(u, &u->other);
-    if (code != EXIT_OK || u->same_form) return code;
-    code = open_piece(u, &u->first, pair->first);
-    if (code == EXIT_OK) code = add_switches(u, &u->first);
+    if (code == EXIT_OK && !u->same_form) code = add_switches(u, &u->first);
+    if (code != EXIT_OK) return code;
     for (size_t i = 0; i < pair->cause_count; i++)
         if (causes >> i & 1) add_reason(&u->reasons, pair->causes[i], true);
     return code;
