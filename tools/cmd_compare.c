@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/check/evidence_json.h"
 #include "tools/commands.h"
 #include "tools/common.h"
 #include "tools/compare/compare_fast.h"

@@ -2,9 +2,9 @@
 // qdq targets: prints the library's tables of targets: versions, options, evidence and rules.
 #include <string.h>
 
+#include "tools/check/evidence_json.h"
 #include "tools/commands.h"
 #include "tools/common.h"
-#include "tools/evidence_json.h"
 #include "tools/failure.h"
 #include "tools/findings.h"
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "tools/check/evidence_json.h"
 #include "tools/common.h"
-#include "tools/evidence_json.h"
 
 const char *severity_text(qdq_severity severity) {
     return severity == QDQ_SEVERITY_ERROR ? "error" : "warning";

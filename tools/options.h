@@ -28,6 +28,7 @@ typedef struct options {
     qdq_device device_numbers;  // of `device`: see read_device
     const char *isa;
     const char *fill;
+    const char *seed, *expect_fingerprint;
     const char *tolerance;
     const char *threads, *repeat, *rows;
     const char *max_elements, *max_bytes, *max_file_bytes, *max_values, *max_operations;

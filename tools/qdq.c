@@ -30,7 +30,7 @@ static const command_row commands[] = {
       "check first.json second.json --target all --json"}},
     {"compare",
      "GRAPH",
-     "Run a graph as several targets; show what differs and why.",
+     "Run a graph as several targets: what differs, and why.",
      1,
      1,
      run_compare,
@@ -57,6 +57,14 @@ static const command_row commands[] = {
      1,
      run_convert,
      {"convert graph.json -o copy.json", "convert graph.json -o model.onnx"}},
+    {"fingerprint",
+     "GRAPH",
+     "Hash a graph, its target, numerics and outputs.",
+     1,
+     1,
+     run_fingerprint,
+     {"fingerprint model.onnx --target ort@1.31-avx2",
+      "fingerprint graph.json --expect-fingerprint qdq1-..."}},
     {"ops",
      "[OP]",
      "List the ops, or the ports and attributes of one.",
@@ -66,7 +74,7 @@ static const command_row commands[] = {
      {"ops Quantize", "ops --dtypes"}},
     {"targets",
      "[TARGET]",
-     "List the targets, or versions, evidence and rules of one.",
+     "List the targets, or versions, evidence, rules of one.",
      0,
      1,
      run_targets,
@@ -103,7 +111,7 @@ static void list_exit_codes(FILE *out) {
 static void list_commands(FILE *out) {
     fprintf(out, "usage: qdq COMMAND ...\n\n" TOOL_SUMMARY "\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-8s%-10s%s\n", commands[i].name, commands[i].operands,
+        fprintf(out, "  %-12s%-10s%s\n", commands[i].name, commands[i].operands,
                 commands[i].summary);
     fprintf(out, "\n`qdq help COMMAND` lists its options; `qdq --version` prints the version.\n");
     list_exit_codes(out);

@@ -8,6 +8,7 @@
 #include <qdq/device_plan.h>
 #include <qdq/evidence.h>
 #include <qdq/exec.h>
+#include <qdq/fingerprint.h>
 #include <qdq/graph.h>
 #include <qdq/inspect.h>
 #include <qdq/numerics.h>

@@ -254,6 +254,27 @@ CASE(qdq_exec_page) {
 
 CASE(qdq_exec_run) { qdq_exec_run(NULL); }
 
+CASE(qdq_exec_fill) {
+    running r = start();
+    qdq_graph *other = qdq_graph_create("other", NULL);
+    FAILS(QDQ_ERR_MEMORY, qdq_exec_fill(r.exec, NULL, 1, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_fill(NULL, r.graph, 1, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_exec_fill(r.exec, other, 1, err));
+    qdq_graph_destroy(other);
+    stop(&r);
+}
+
+CASE(qdq_graph_fingerprint) {
+    running r = start();
+    qdq_fingerprint f;
+    FAILS(QDQ_ERR_MEMORY, qdq_graph_fingerprint(NULL, NULL, r.exec, 1, &f, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_fingerprint(r.graph, NULL, NULL, 1, &f, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_fingerprint(r.graph, NULL, r.exec, 1, NULL, err));
+    FAILS(QDQ_ERR_ARGUMENT, qdq_graph_fingerprint(r.graph, "x", r.exec, 1, &f, err));
+    EXPECT(!qdq_graph_fingerprint(r.graph, NULL, r.exec, 1, &f, NULL));
+    stop(&r);
+}
+
 CASE(qdq_exec_run_step) {
     running r = start();
     qdq_exec_run_step(NULL, 0);
@@ -336,15 +357,38 @@ CASE(qdq_tensor_file_write) {
     }
 }
 
-const misuse_case misuse_exec[] = {
-    ROW(qdq_graph_compile),     ROW(qdq_plan_destroy),      ROW(qdq_plan_input_count),
-    ROW(qdq_plan_output_count), ROW(qdq_plan_input),        ROW(qdq_plan_output),
-    ROW(qdq_plan_kept_count),   ROW(qdq_plan_kept),         ROW(qdq_plan_get_stats),
-    ROW(qdq_plan_get_value),    ROW(qdq_plan_device),       ROW(qdq_plan_value_buffer),
-    ROW(qdq_plan_buffer_page),  ROW(qdq_plan_value_page),   ROW(qdq_plan_get_step),
-    ROW(qdq_exec_create),       ROW(qdq_exec_destroy),      ROW(qdq_exec_bind),
-    ROW(qdq_exec_write),        ROW(qdq_exec_read),         ROW(qdq_exec_tiles),
-    ROW(qdq_exec_page),         ROW(qdq_exec_run),          ROW(qdq_exec_run_step),
-    ROW(qdq_tensor_file_open),  ROW(qdq_tensor_file_close), ROW(qdq_tensor_file_count),
-    ROW(qdq_tensor_file_at),    ROW(qdq_tensor_file_find),  ROW(qdq_tensor_file_dtype),
-    ROW(qdq_tensor_file_read),  ROW(qdq_tensor_file_write), {NULL, NULL}};
+const misuse_case misuse_exec[] = {ROW(qdq_graph_compile),
+                                   ROW(qdq_plan_destroy),
+                                   ROW(qdq_plan_input_count),
+                                   ROW(qdq_plan_output_count),
+                                   ROW(qdq_plan_input),
+                                   ROW(qdq_plan_output),
+                                   ROW(qdq_plan_kept_count),
+                                   ROW(qdq_plan_kept),
+                                   ROW(qdq_plan_get_stats),
+                                   ROW(qdq_plan_get_value),
+                                   ROW(qdq_plan_device),
+                                   ROW(qdq_plan_value_buffer),
+                                   ROW(qdq_plan_buffer_page),
+                                   ROW(qdq_plan_value_page),
+                                   ROW(qdq_plan_get_step),
+                                   ROW(qdq_exec_create),
+                                   ROW(qdq_exec_destroy),
+                                   ROW(qdq_exec_bind),
+                                   ROW(qdq_exec_write),
+                                   ROW(qdq_exec_read),
+                                   ROW(qdq_exec_tiles),
+                                   ROW(qdq_exec_page),
+                                   ROW(qdq_exec_run),
+                                   ROW(qdq_exec_run_step),
+                                   ROW(qdq_exec_fill),
+                                   ROW(qdq_graph_fingerprint),
+                                   ROW(qdq_tensor_file_open),
+                                   ROW(qdq_tensor_file_close),
+                                   ROW(qdq_tensor_file_count),
+                                   ROW(qdq_tensor_file_at),
+                                   ROW(qdq_tensor_file_find),
+                                   ROW(qdq_tensor_file_dtype),
+                                   ROW(qdq_tensor_file_read),
+                                   ROW(qdq_tensor_file_write),
+                                   {NULL, NULL}};

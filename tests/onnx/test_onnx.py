@@ -63,6 +63,20 @@ class Results(unittest.TestCase):
             done = qdq(*words, "quantized.onnx")
             self.assertEqual(done.returncode, 0, (words, done.stdout, done.stderr))
 
+    def test_what_convert_writes_has_the_fingerprint_of_the_model(self):
+        seen = 0
+        with tempfile.TemporaryDirectory() as name:
+            for model in sorted(MODELS.glob("*.onnx")):
+                wanted = qdq("fingerprint", model.name)
+                if wanted.returncode:
+                    continue  # refused, or of open shapes
+                seen += 1
+                path = Path(name) / f"{model.stem}.json"
+                with self.subTest(model.name):
+                    self.assertEqual(qdq("convert", model.name, "-o", path).returncode, 0)
+                    self.assertEqual(qdq("fingerprint", path).stdout, wanted.stdout)
+        self.assertGreater(seen, 30)
+
     def test_a_renamed_input_has_a_legal_name(self):
         with tempfile.TemporaryDirectory() as name:
             path = Path(name) / "a.npy"

@@ -35,110 +35,6 @@ static int write_input(qdq_exec *exec, const qdq_tensor_info *input, const tenso
     return code;
 }
 
-//---- Inputs from a seed -----------------------------------------------------
-
-static uint64_t next_random(uint64_t *state) {  // splitmix64
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return z ^ z >> 31;
-}
-
-// How the first port that reads each value wants random data: fills[value id].
-typedef struct fill_table {
-    unsigned char *fills;
-    size_t count;
-} fill_table;
-
-enum { NOT_READ = 0xFF };
-
-static qdq_fill port_fill(const char *op_name, size_t port) {
-    for (size_t op = 0; op < qdq_op_count(); op++)
-        if (strcmp(qdq_op_get(op).name, op_name) == 0) return qdq_op_input(op, port).fill;
-    return QDQ_FILL_ANY;
-}
-
-static bool make_fills(const qdq_graph *graph, fill_table *table) {
-    size_t nodes = qdq_graph_node_count(graph);
-    *table = (fill_table){NULL, 1};
-    for (size_t i = 0; i < nodes; i++)
-        for (size_t k = 0; k < qdq_graph_node(graph, i).input_count; k++) {
-            size_t id = qdq_graph_node_input(graph, i, k).id;
-            if (id >= table->count) table->count = id + 1;
-        }
-    table->fills = malloc(table->count);
-    if (!table->fills) return false;
-    memset(table->fills, NOT_READ, table->count);
-    for (size_t i = 0; i < nodes; i++) {
-        qdq_node_info node = qdq_graph_node(graph, i);
-        for (size_t k = 0; k < node.input_count; k++) {
-            unsigned char *fill = &table->fills[qdq_graph_node_input(graph, i, k).id];
-            if (*fill == NOT_READ) *fill = (unsigned char)port_fill(node.op, k);
-        }
-    }
-    return true;
-}
-
-static qdq_fill fill_of(const qdq_graph *graph, const fill_table *table, const char *input) {
-    size_t id = qdq_graph_find(graph, input).id;
-    bool is_read = id < table->count && table->fills[id] != NOT_READ;
-    return is_read ? (qdq_fill)table->fills[id] : QDQ_FILL_ANY;
-}
-
-// Floats in [-4, 4), unless a port wants others.
-static float random_float(qdq_fill fill, qdq_dtype_kind kind, uint64_t random) {
-    float unit = (float)(random >> 40) * 0x1p-24f;  // in [0, 1)
-    float value = unit * 8 - 4;
-    switch (fill) {
-    case QDQ_FILL_SCALE: return 0.0625f + unit * 0.1875f;
-    case QDQ_FILL_ZERO_POINT: return kind == QDQ_KIND_FLOAT ? value / 16 : 0;
-    case QDQ_FILL_SMALL: return value / 16;
-    case QDQ_FILL_POSITIVE: return 0.5f + unit * 3.5f;
-    case QDQ_FILL_NEAR_ONE: return 0.75f + unit * 0.5f;
-    case QDQ_FILL_HALF: return 0.5f;
-    case QDQ_FILL_ANY:
-    case QDQ_FILL_COUNT:
-    default:
-        return kind == QDQ_KIND_EXPONENT && value < 0 ? -value : value;  // the dtype has no sign
-    }
-}
-
-// Integers over the range of their dtype, at most 16 bits of it, unless a port wants others.
-static int64_t random_int(qdq_fill fill, const qdq_dtype_info *dtype, uint64_t random) {
-    int64_t low = dtype->least < -32768 ? -32768 : dtype->least;
-    int64_t high = dtype->greatest > 65535 ? 32767 : dtype->greatest;
-    if (fill == QDQ_FILL_ZERO_POINT) low = low < -4 ? -4 : low, high = high > 4 ? 4 : high;
-    if (fill == QDQ_FILL_COUNT) low = 1, high = high > 1000 ? 1000 : high;
-    return low + (int64_t)((random >> 32) % (uint64_t)(high - low + 1));
-}
-
-static bool fill_input(qdq_exec *exec, const qdq_tensor_info *input, uint64_t seed, qdq_fill fill) {
-    const qdq_dtype_info *dtype = qdq_dtype_get(input->dtype);
-    size_t count = qdq_shape_count(input->shape), size = qdq_dtype_size(input->dtype);
-    uint64_t state = seed;
-    for (const char *c = input->name; *c; c++) state = state * 131 + (unsigned char)*c;
-    bool is_double = input->dtype == QDQ_FLOAT64,
-         is_float = qdq_dtype_is_real(input->dtype) && !is_double;
-    char *data = malloc(count * (is_float ? sizeof(float) : size));
-    if (!data) return false;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t random = next_random(&state);
-        if (is_double) {
-            ((double *)(void *)data)[i] = (double)random_float(fill, dtype->kind, random);
-        } else if (is_float) {
-            ((float *)(void *)data)[i] = random_float(fill, dtype->kind, random);
-        } else {
-            int64_t value = random_int(fill, dtype, random);
-            memcpy(data + i * size, &value, size);  // little-endian
-        }
-    }
-    qdq_error err = {0};
-    qdq_status status =
-        qdq_exec_write(exec, input->name, is_float ? QDQ_FLOAT32 : input->dtype, data, count, &err);
-    free(data);
-    return status == QDQ_OK;
-}
-
 //---- All inputs -------------------------------------------------------------
 
 static bool has_input(const qdq_plan *plan, const char *name) {
@@ -217,28 +113,23 @@ static bool find_spec(const qdq_graph *graph, const options *opt, const char *na
     return false;
 }
 
-static int give_input(const fill_table *fills, const qdq_graph *graph, qdq_exec *exec,
-                      const qdq_tensor_info *input, const options *opt, uint64_t seed) {
+static int give_input(const qdq_graph *graph, qdq_exec *exec, const qdq_tensor_info *input,
+                      const options *opt) {
     tensor_spec spec;
     if (find_spec(graph, opt, input->name, &spec)) return write_input(exec, input, &spec);
-    if (!opt->fill)
-        return tell_failure(QDQ_ERR_ARGUMENT,
-                            "input '%s' is not given; add -i %s=FILE, or --fill SEED", input->name,
-                            input->name);
-    if (fill_input(exec, input, seed, fill_of(graph, fills, input->name))) return EXIT_OK;
-    return tell_failure(QDQ_ERR_MEMORY, "no memory to fill input '%s'", input->name);
+    if (opt->fill) return EXIT_OK;
+    return tell_failure(QDQ_ERR_ARGUMENT, "input '%s' is not given; add -i %s=FILE, or --fill SEED",
+                        input->name, input->name);
 }
 
 int give_inputs(const qdq_graph *graph, const qdq_plan *plan, qdq_exec *exec, const options *opt) {
     size_t seed;
-    fill_table fills = {0};
+    qdq_error err = {0};
     int code = check_names(graph, plan, opt);
     if (code != EXIT_OK) return code;
     if (!options_number("fill", opt->fill, 0, 0, &seed)) return EXIT_USAGE;
-    if (opt->fill && !make_fills(graph, &fills))
-        return tell_failure(QDQ_ERR_MEMORY, "no memory to fill inputs");
+    if (opt->fill && qdq_exec_fill(exec, graph, seed, &err) != QDQ_OK) return report_error(&err);
     for (size_t i = 0; i < qdq_plan_input_count(plan) && code == EXIT_OK; i++)
-        code = give_input(&fills, graph, exec, qdq_plan_input(plan, i), opt, seed);
-    free(fills.fills);
+        code = give_input(graph, exec, qdq_plan_input(plan, i), opt);
     return code;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evidence as JSON.
-#include "tools/evidence_json.h"
+#include "tools/check/evidence_json.h"
 
 #include "tools/common.h"
 

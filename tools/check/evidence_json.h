@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evidence as JSON.
-#ifndef QDQ_TOOLS_EVIDENCE_JSON_H
-#define QDQ_TOOLS_EVIDENCE_JSON_H
+#ifndef QDQ_TOOLS_CHECK_EVIDENCE_JSON_H
+#define QDQ_TOOLS_CHECK_EVIDENCE_JSON_H
 
 #include <qdq/qdq.h>
 
