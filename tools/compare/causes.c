@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds why two targets differ at a unit, by switching one reason at a time: at most four runs for
-// each reason, and 32 more.
+// each reason, and 32 more, each of them followed by one for each rewrite in question.
 #include "tools/compare/causes.h"
 
 #include <math.h>
@@ -70,6 +70,7 @@ typedef struct open_element {
     size_t output, at;
     uint32_t needed;  // switches that b's element cannot do without
     uint32_t pile;  // the shortest prefix of the switches that gives b's element; 0: not yet known
+    uint32_t chosen;  // the cause
     bool done;
 } open_element;
 
@@ -222,28 +223,67 @@ static int pile_up(search *s, size_t count) {
     return EXIT_OK;
 }
 
+// The open elements that need the same switches: they are settled together.
+typedef struct group {
+    uint32_t needed, pile;
+    size_t first, end;
+} group;
+
+static bool is_in(const group *g, const open_element *e) {
+    return !e->done && e->pile == g->pile && e->needed == g->needed;
+}
+
 // The needed switches with the last switch of the pile are the smallest set if they suffice;
 // otherwise the pile is used.
-static int settle(search *s, size_t count) {
-    enum { MAX_SETS = 32 };  // bounds the time
-    for (size_t first = 0, sets = 0; first < count; first++) {
-        if (s->open[first].done) continue;
-        uint32_t pile = s->open[first].pile, needed = s->open[first].needed;
-        uint32_t set = needed | (pile - (pile >> 1));
-        if (sets++ >= MAX_SETS) {
-            close_element(s, &s->open[first], pile);
-            continue;
-        }
-        int code = compute(s, set);
+static int choose_set(search *s, const group *g, uint32_t set) {
+    int code = compute(s, set);
+    for (size_t n = g->first; code == EXIT_OK && n < g->end; n++) {
+        open_element *e = &s->open[n];
+        bool enough = is_in(g, e) && same(s, e->output, e->at, s->got, s->b);
+        if (is_in(g, e)) e->chosen = enough ? set : g->pile;
+    }
+    return code;
+}
+
+// A rewrite may be in a set only because another switch has no effect without it. It is left out if
+// b without the rest of the set gives a's element.
+static int shorten(search *s, const group *g, uint32_t set) {
+    for (size_t i = 0; i < s->trial->switch_count; i++) {
+        uint32_t one = UINT32_C(1) << i & set & s->trial->rewrites, rest = set & ~one;
+        if (!one || !rest) continue;
+        int code = compute(s, all_switches(s) & ~rest);
         if (code != EXIT_OK) return code;
-        for (size_t n = first; n < count; n++) {
+        for (size_t n = g->first; n < g->end; n++) {
             open_element *e = &s->open[n];
-            if (e->done || e->pile != pile || e->needed != needed) continue;
-            bool enough = same(s, e->output, e->at, s->got, s->b);
-            close_element(s, e, enough ? set : pile);
+            if (is_in(g, e) && e->chosen == set && same(s, e->output, e->at, s->got, s->a))
+                e->chosen = rest;
         }
     }
     return EXIT_OK;
+}
+
+static int settle_group(search *s, const group *g) {
+    uint32_t set = g->needed | (g->pile - (g->pile >> 1));
+    int code = choose_set(s, g, set);
+    if (code == EXIT_OK) code = shorten(s, g, set);
+    for (size_t n = g->first; code == EXIT_OK && n < g->end; n++)
+        if (is_in(g, &s->open[n])) close_element(s, &s->open[n], s->open[n].chosen);
+    return code;
+}
+
+static int settle(search *s, size_t count) {
+    enum { MAX_GROUPS = 32 };  // bounds the time
+    int code = EXIT_OK;
+    for (size_t n = 0, groups = 0; code == EXIT_OK && n < count; n++) {
+        open_element *e = &s->open[n];
+        if (e->done) continue;
+        group g = {e->needed, e->pile, n, count};
+        if (groups++ < MAX_GROUPS)
+            code = settle_group(s, &g);
+        else
+            close_element(s, e, e->pile);
+    }
+    return code;
 }
 
 static int look(search *s) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The causes of a difference between two targets: switching one reason at a time shows with which
-// one the difference vanishes. At most four runs for each reason, and 32 more.
+// one the difference vanishes. causes.c bounds the number of runs.
 #ifndef QDQ_TOOLS_COMPARE_CAUSES_H
 #define QDQ_TOOLS_COMPARE_CAUSES_H
 
