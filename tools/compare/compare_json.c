@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/compare/compare_json.h"
 
+#include "tools/check/evidence_json.h"
 #include "tools/common.h"
-#include "tools/evidence_json.h"
 
 static void json_strings(qdq_json *json, const char *key, const char *const *texts, size_t count) {
     qdq_json_key(json, key);
