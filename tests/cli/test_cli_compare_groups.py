@@ -54,6 +54,17 @@ def product(a, w, rows, *, sa, za, sw, sy, zy):
                             constant("w", "int8", [len(w), 1], w)])
 
 
+def double_pair(rows, w, sw, sy, zy):
+    """y is the product of rows of floats, behind two pairs, and a column of int8 codes."""
+    return constant_graph([quantize("q1", "x", 0.02, 128), dequantize("d1", "q1", 0.02, 128),
+                           quantize("q2", "d1", 0.02, 100), dequantize("d2", "q2", 0.02, 100),
+                           dequantize("wf", "w", sw),
+                           {"op": "MatMul", "name": "m", "inputs": {"a": "d2", "b": "wf"}},
+                           quantize("q", "m", sy, zy)], "q",
+                          [constant("x", "float32", [len(rows), len(w)], sum(rows, [])),
+                           constant("w", "int8", [len(w), 1], w)])
+
+
 # Worked by hand: exact sums give 136. In pairs 57785 becomes 32767, and the code is 131.
 SATURATING = product([255, 200, 10, 3], [127, 127, -127, 5], 1, sa=0.02, za=128, sw=0.003,
                      sy=0.31, zy=128)
@@ -71,6 +82,11 @@ class Compare(Case):
             for pair in one["pairs"]:
                 self.assertEqual(sum(why["elements"] for why in pair["causes"]), pair["different"])
         return result["values"]
+
+    def causes(self, content, other):
+        """The number of elements for each cause by which a graph of one group differs from onnx."""
+        (one,) = self.compare(content, f"onnx,{other}", code=1)
+        return {why["cause"]: why["elements"] for why in one["pairs"][0]["causes"]}
 
     def assert_causes(self, content, other, wanted, first="onnx"):
         """Causes of one group, each with its elements and the results of the first of them. Either
@@ -176,16 +192,8 @@ class Causes(Compare):
                      "removed pair" if fused == none else "removed pair + single multiplier")
             wanted[cause] = wanted.get(cause, 0) + 1
         self.assertGreater(len(wanted), 1)
-        g = constant_graph([quantize("q1", "x", 0.02, 128), dequantize("d1", "q1", 0.02, 128),
-                            quantize("q2", "d1", 0.02, 100), dequantize("d2", "q2", 0.02, 100),
-                            dequantize("wf", "w", 0.013),
-                            {"op": "MatMul", "name": "m", "inputs": {"a": "d2", "b": "wf"}},
-                            quantize("q", "m", 0.0694353, 128)], "q",
-                           [constant("x", "float32", [len(x), 1], x),
-                            constant("w", "int8", [1, 1], [50])])
-        (one,) = self.compare(g, "onnx,ort", code=1)
-        self.assertEqual({why["cause"]: why["elements"] for why in one["pairs"][0]["causes"]},
-                         wanted)
+        g = double_pair([[v] for v in x], [50], 0.013, 0.0694353, 128)
+        self.assertEqual(self.causes(g, "ort"), wanted)
 
     def test_a_group_that_saturates_is_no_cause_of_its_own(self):
         """Saturation needs the group, but where exact sums give the nodes' code, the group is right.
@@ -216,16 +224,8 @@ class Causes(Compare):
                      else "removed pair" if pairs == none else "pair saturation + removed pair")
             wanted[cause] = wanted.get(cause, 0) + 1
         self.assertEqual(len(wanted), 3)
-        g = constant_graph([quantize("q1", "x", 0.02, 128), dequantize("d1", "q1", 0.02, 128),
-                            quantize("q2", "d1", 0.02, 100), dequantize("d2", "q2", 0.02, 100),
-                            dequantize("wf", "w", 0.01),
-                            {"op": "MatMul", "name": "m", "inputs": {"a": "d2", "b": "wf"}},
-                            quantize("q", "m", sy, 1)], "q",
-                           [constant("x", "float32", [len(rows), 2], [v for r in rows for v in r]),
-                            constant("w", "int8", [2, 1], [127, 127])])
-        (one,) = self.compare(g, "onnx,ort@1.31-avx2", code=1)
-        self.assertEqual({why["cause"]: why["elements"] for why in one["pairs"][0]["causes"]},
-                         wanted)
+        g = double_pair(rows, [127, 127], 0.01, sy, 1)
+        self.assertEqual(self.causes(g, "ort@1.31-avx2"), wanted)
 
     def test_weights_that_the_optimizer_quantizes(self):
         """1 stays what it is, code 127 of scale 1/255, and 0.3 becomes 76/255."""
