@@ -39,6 +39,11 @@ typedef enum qdq_overflow {
     QDQ_OVERFLOW_SATURATE = 0,
     QDQ_OVERFLOW_WRAP,  // keeps the low bits; beyond int32: first INT32_MAX or INT32_MIN by sign
     QDQ_OVERFLOW_MAGNITUDE,  // drops the sign of negative numbers, then saturates
+    // As C code that converts a rounded float to int32, adds the zero point modulo 2^32 and then
+    // saturates. x86 converts NaN and what int32 cannot hold to INT32_MIN, Arm converts NaN to 0
+    // and saturates. `nan` is not read.
+    QDQ_OVERFLOW_X86,
+    QDQ_OVERFLOW_ARM,
 } qdq_overflow;
 
 typedef enum qdq_nan {

@@ -38,7 +38,7 @@ qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
     CHECK_ENUM(rounding, QDQ_ROUND_HALF_UP_BIASED);
     CHECK_ENUM(scaling, QDQ_SCALE_DEVICE_RECIPROCAL);
     CHECK_ENUM(zero_point_order, QDQ_ZERO_POINT_AFTER_MAGIC);
-    CHECK_ENUM(overflow, QDQ_OVERFLOW_MAGNITUDE);
+    CHECK_ENUM(overflow, QDQ_OVERFLOW_ARM);
     CHECK_ENUM(nan, QDQ_NAN_BY_SIGN);
     CHECK_ENUM(subtraction, QDQ_SUBTRACT_FLOAT);
     CHECK_ENUM(requantize_form, QDQ_REQUANTIZE_EXPANDED);

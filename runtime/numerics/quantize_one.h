@@ -75,12 +75,31 @@ static inline int64_t qdq_clamp_one(int64_t v, int64_t low, int64_t high) {
     return v < low ? low : v > high ? high : v;
 }
 
+// Whether a rounded float is converted to int32 before it is clamped.
+static inline bool qdq_converts(const qdq_numerics *n) { return n->overflow >= QDQ_OVERFLOW_X86; }
+
+// A whole number, an infinity or NaN as int32.
+static inline int32_t qdq_converted(qdq_overflow overflow, float whole) {
+    if (whole >= -0x1p31f && whole < 0x1p31f) return (int32_t)whole;
+    if (overflow == QDQ_OVERFLOW_X86) return INT32_MIN;
+    return isnan(whole) ? 0 : whole < 0 ? INT32_MIN : INT32_MAX;
+}
+
+// a + b modulo 2^32, without the overflow that C leaves undefined.
+static inline int32_t qdq_wrapping_sum(int32_t a, int32_t b) {
+    uint32_t sum = (uint32_t)a + (uint32_t)b;
+    return sum >> 31 ? -(int32_t)~sum - 1 : (int32_t)sum;
+}
+
 // The last stage: rounds `v`, adds `after` exactly, and brings the sum into the range. `zero_point`
 // is the code of zero, the result of a NaN with QDQ_NAN_ZERO_POINT.
 static inline int32_t qdq_to_integer(const qdq_numerics *n, float v, int64_t after,
                                      int64_t zero_point, const qdq_range *range) {
     int64_t q;
-    if (isnan(v)) {
+    if (qdq_converts(n)) {
+        int32_t whole = qdq_converted(n->overflow, qdq_round_one(n->rounding, v));
+        q = qdq_wrapping_sum(whole, (int32_t)after);
+    } else if (isnan(v)) {
         q = n->nan == QDQ_NAN_QUANT_MAX    ? range->quant_max
             : n->nan == QDQ_NAN_ZERO_POINT ? zero_point
             : n->nan == QDQ_NAN_BY_SIGN    ? (qdq_float_bits(v) >> 31 ? INT32_MIN : INT32_MAX)

@@ -56,6 +56,8 @@ typedef struct example {
     {"zero_point_order = " #mode, QUANTIZE_TO(INT32), ON(.zero_point_order = mode), .scale = 1, .zero_point = 16777217, OF(0, 2)}
 #define OVERFLOW(mode) \
     {"overflow = " #mode, QUANTIZE_TO(INT8), ON(.overflow = mode), .scale = 1, OF(200, -129, 1e10, -1e10, -3)}
+#define CONVERTED(mode) \
+    {"overflow = " #mode, QUANTIZE_TO(INT8), ON(.overflow = mode), .scale = 1, .zero_point = 3, OF(NAN, 1e10, -1e10, 200)}
 #define NOT_A_NUMBER(mode) \
     {"nan = " #mode, QUANTIZE_TO(INT8), ON(.nan = mode), .scale = 1, .zero_point = 5, OF(NAN, 0)}
 #define SUBTRACTION(mode) \
@@ -159,6 +161,11 @@ static const example examples[] = {
     OVERFLOW(QDQ_OVERFLOW_SATURATE),
     OVERFLOW(QDQ_OVERFLOW_WRAP),
     OVERFLOW(QDQ_OVERFLOW_MAGNITUDE),
+    OVERFLOW(QDQ_OVERFLOW_X86),
+    OVERFLOW(QDQ_OVERFLOW_ARM),
+    CONVERTED(QDQ_OVERFLOW_SATURATE),
+    CONVERTED(QDQ_OVERFLOW_X86),
+    CONVERTED(QDQ_OVERFLOW_ARM),
     NOT_A_NUMBER(QDQ_NAN_QUANT_MIN),
     NOT_A_NUMBER(QDQ_NAN_QUANT_MAX),
     NOT_A_NUMBER(QDQ_NAN_ZERO_POINT),

@@ -86,7 +86,7 @@ qdq_numerics random_numerics(random_source *r) {
     SOMETIMES(scaling, (qdq_scaling)random_below(r, QDQ_SCALE_DEVICE_RECIPROCAL + 1));
     SOMETIMES(zero_point_order,
               (qdq_zero_point_order)random_below(r, QDQ_ZERO_POINT_AFTER_MAGIC + 1));
-    SOMETIMES(overflow, (qdq_overflow)random_below(r, QDQ_OVERFLOW_MAGNITUDE + 1));
+    SOMETIMES(overflow, (qdq_overflow)random_below(r, QDQ_OVERFLOW_ARM + 1));
     SOMETIMES(nan, (qdq_nan)random_below(r, QDQ_NAN_BY_SIGN + 1));
     SOMETIMES(subtraction, (qdq_subtraction)random_below(r, QDQ_SUBTRACT_FLOAT + 1));
     SOMETIMES(requantize_form, (qdq_requantize_form)random_below(r, QDQ_REQUANTIZE_EXPANDED + 1));

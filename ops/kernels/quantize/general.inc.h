@@ -79,7 +79,8 @@ static bool general_multiplies(const qdq_numerics *n) {
 static general_codes general_codes_of(const qdq_numerics *n, const qdq_range *range) {
     const int64_t most = GENERAL_MOST;
     bool wraps = n->overflow == QDQ_OVERFLOW_WRAP;
-    bool narrow = !wraps && range->quant_min >= -most && range->quant_max <= most;
+    bool narrow =
+        !wraps && !qdq_converts(n) && range->quant_min >= -most && range->quant_max <= most;
     return (general_codes){.limit = narrow ? 0x1p24f : GENERAL_LARGE,
                            .sign_mask = n->overflow == QDQ_OVERFLOW_MAGNITUDE ? -1 : 0,
                            .least = wraps ? (int32_t)range->least : 0,
@@ -113,7 +114,10 @@ static void general_set_target(general_target *t, qdq_view s, qdq_view z, size_t
     t->exact = body_small_zeros(z, count);
     t->z = body_int_list(z, count, t->zs);
     t->after = after ? t->z : t->none;
-    if (n->nan == QDQ_NAN_ZERO_POINT)
+    if (qdq_converts(n))
+        for (size_t i = 0; i < count; i++)
+            t->nan[i] = qdq_to_integer(n, NAN, t->after[i], 0, t->range);
+    else if (n->nan == QDQ_NAN_ZERO_POINT)
         for (size_t i = 0; i < count; i++) t->nan[i] = general_code(t->codes, t->z[i]);
     general_set_scale(t, s, count);
     if (after) return;
@@ -125,8 +129,9 @@ static void general_set_target(general_target *t, qdq_view s, qdq_view z, size_t
 // Whether a result depends on the sign of a NaN.
 static bool general_follows_signs(const qdq_numerics *n) {
     bool device = n->bfloat16_store == QDQ_BFLOAT16_DEVICE;
-    return n->nan == QDQ_NAN_BY_SIGN || (device && (n->quantize_step_dtype == QDQ_BFLOAT16 ||
-                                                    n->requantize_dtype == QDQ_BFLOAT16));
+    return (n->nan == QDQ_NAN_BY_SIGN && !qdq_converts(n)) ||
+           (device &&
+            (n->quantize_step_dtype == QDQ_BFLOAT16 || n->requantize_dtype == QDQ_BFLOAT16));
 }
 
 static void general_set_nan_by_sign(general_target *t, const float *v, size_t count) {
@@ -179,7 +184,7 @@ static bool general_quantize(general_target *t, const float *x, float *v, int32_
         general_step(n, n->quantize_step_dtype, v, count);
     }
     if (t->codes.limit >= GENERAL_LARGE && !general_small(v, count)) return false;
-    if (n->nan == QDQ_NAN_BY_SIGN) general_set_nan_by_sign(t, v, count);
+    if (n->nan == QDQ_NAN_BY_SIGN && !qdq_converts(n)) general_set_nan_by_sign(t, v, count);
     general_finish(n->rounding, t->codes, v, t->after, t->nan, q, count);
     return true;
 }
@@ -370,6 +375,9 @@ static void general_set_sides(general_sides *t, const qdq_quant_params *p, const
     general_set_source(&t->in, p, views[0], views[1], count);
     general_set_target(&t->out, views[2], views[3], count);
     if (n->requantize_form == QDQ_REQUANTIZE_PAIR || !t->in.exact || !t->out.exact) return;
+    if (qdq_converts(n))  // the zero point is in the offset
+        for (size_t i = 0; i < count; i++)
+            t->out.nan[i] = qdq_to_integer(n, NAN, 0, 0, t->out.range);
     float scale[GENERAL_PART];
     body_floats(views[2], count, scale);
     if (flush) general_flush(scale, count);

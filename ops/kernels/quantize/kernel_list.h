@@ -25,6 +25,8 @@ static const qdq_numerics numerics_torchao_db = {.subtraction = QDQ_SUBTRACT_FLO
                                                  .dequantize_step_dtype = QDQ_BFLOAT16};
 static const qdq_numerics numerics_torchao = {.scaling = QDQ_SCALE_RECIPROCAL,
                                               .zero_point_order = QDQ_ZERO_POINT_AFTER_FLOAT};
+static const qdq_numerics numerics_x86 = {.overflow = QDQ_OVERFLOW_X86};
+static const qdq_numerics numerics_arm = {.overflow = QDQ_OVERFLOW_ARM};
 static const qdq_numerics numerics_ttnn_int32 = {QDQ_TTNN_FUSED, .rounding = QDQ_ROUND_HALF_AWAY};
 static const qdq_numerics numerics_ttnn_uint8 = {QDQ_TTNN_FUSED, .rounding = QDQ_ROUND_HALF_AWAY,
                                                  .overflow = QDQ_OVERFLOW_MAGNITUDE};
@@ -43,7 +45,7 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
 // A row makes the function qdq_<name>_<isa>. The columns after the name:
 //
 // QUANTIZE         x, y, numerics, the function that computes one element, and whether x may be
-//                  multiplied by 1/s wherever x/s is not close to a tie (lane_core only)
+//                  multiplied by 1/s wherever x/s is not close to a tie (lane_core, _x86, _arm)
 // QUANTIZE_FLOAT8  x, y, numerics
 // DEQUANTIZE       x, y, numerics, the function that rounds a number (never a NaN) to y
 // REQUANTIZE       y, numerics; x is int32
@@ -66,6 +68,10 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
     QUANTIZE(quantize_float32_uint8_torchao,  float32,  uint8,  torchao,    lane_torchao,    false)               \
     QUANTIZE(quantize_bfloat16_int8_torchao,  bfloat16, int8,   torchao,    lane_torchao,    false)               \
     QUANTIZE(quantize_bfloat16_uint8_torchao, bfloat16, uint8,  torchao,    lane_torchao,    false)               \
+    QUANTIZE(quantize_float32_int8_x86,       float32,  int8,   x86,        lane_x86,        true)                \
+    QUANTIZE(quantize_float32_uint8_x86,      float32,  uint8,  x86,        lane_x86,        true)                \
+    QUANTIZE(quantize_float32_int8_arm,       float32,  int8,   arm,        lane_arm,        true)                \
+    QUANTIZE(quantize_float32_uint8_arm,      float32,  uint8,  arm,        lane_arm,        true)                \
     QUANTIZE(quantize_float32_int32_ttnn,     float32,  int32,  ttnn_int32, lane_ttnn_int32, false)               \
     QUANTIZE(quantize_bfloat16_int32_ttnn,    bfloat16, int32,  ttnn_int32, lane_ttnn_int32, false)               \
     QUANTIZE(quantize_float32_uint8_ttnn,     float32,  uint8,  ttnn_uint8, lane_ttnn_uint8, false)               \
@@ -104,6 +110,10 @@ static const qdq_numerics numerics_ttnn_db_int8 = {
     REQUANTIZE(requantize_int32_uint8_core, uint8, core)                                                          \
     FROM_FLOAT16(quantize_float16_int8_core,     int8,          core,    quantize_float32_int8_core)              \
     FROM_FLOAT16(quantize_float16_uint8_core,    uint8,         core,    quantize_float32_uint8_core)             \
+    FROM_FLOAT16(quantize_float16_int8_x86,      int8,          x86,     quantize_float32_int8_x86)               \
+    FROM_FLOAT16(quantize_float16_uint8_x86,     uint8,         x86,     quantize_float32_uint8_x86)              \
+    FROM_FLOAT16(quantize_float16_int8_arm,      int8,          arm,     quantize_float32_int8_arm)               \
+    FROM_FLOAT16(quantize_float16_uint8_arm,     uint8,         arm,     quantize_float32_uint8_arm)              \
     FROM_FLOAT16(quantize_float16_int8_torchao,  int8,          torchao, quantize_float32_int8_torchao)           \
     FROM_FLOAT16(quantize_float16_uint8_torchao, uint8,         torchao, quantize_float32_uint8_torchao)          \
     FROM_FLOAT16(quantize_float16_e4m3fn_core,   float8_e4m3fn, core,    quantize_float32_e4m3fn_core)            \

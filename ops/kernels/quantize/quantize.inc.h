@@ -176,6 +176,28 @@ static inline int32_t lane_core(lane p, float x) {
     return (int32_t)(r + p.z);
 }
 
+// A sum that wraps around, as vectors of int32 add.
+static inline int32_t lane_clamped_sum(lane p, int32_t whole) {
+    int32_t q = (int32_t)((uint32_t)whole + (uint32_t)(int32_t)p.z);
+    q = q < (int32_t)p.low ? (int32_t)p.low : q;
+    return q > (int32_t)p.high ? (int32_t)p.high : q;
+}
+
+// The conversions of qdq_converted, from a number that int32 holds: NaN fails both comparisons.
+static inline int32_t lane_x86(lane p, float x) {
+    float r = rintf(x / p.s);
+    r = r >= -0x1p31f && r < 0x1p31f ? r : -0x1p31f;
+    return lane_clamped_sum(p, (int32_t)r);
+}
+
+static inline int32_t lane_arm(lane p, float x) {
+    float r = rintf(x / p.s), held = r;
+    held = held < -0x1p31f ? -0x1p31f : held;
+    held = held >= 0x1p31f ? 0.0f : held;
+    held = body_nan(held) ? 0.0f : held;
+    return lane_clamped_sum(p, r >= 0x1p31f ? INT32_MAX : (int32_t)held);
+}
+
 // clamp(rne(fl(fl(x * fl(1/s)) + z))): integer bounds may be applied before rounding.
 static inline int32_t lane_onednn(lane p, float x) {
     float v = x * p.inverse + p.z;
@@ -258,24 +280,26 @@ static inline int32_t lane_multiplied(lane p, float r) {
     return (int32_t)(r + p.z);
 }
 
-// lane_core with one scale: multiplies, and divides where a product is close to a tie.
-#define QUANTIZE_BY_PRODUCT(x_name, y_name)                                             \
-    {                                                                                   \
-        size_t at = 0;                                                                  \
-        float close = lane_is_power(l) ? 1.0f : 0.4998f;                                \
-        for (; at + FAST <= n; at += FAST) {                                            \
-            uint32_t ties = 0;                                                          \
-            for (size_t i = at; i < at + FAST; i++) {                                   \
-                float v = load_##x_name(x, i) * l.inverse, r = rintf(v);                \
-                ties |= fabsf(v - r) > close ? 1u : 0u;                                 \
-                store_##y_name(y, i, lane_multiplied(l, r));                            \
-            }                                                                           \
-            if (ties)                                                                   \
-                for (size_t i = at; i < at + FAST; i++)                                 \
-                    store_##y_name(y, i, lane_core(l, load_##x_name(x, i)));            \
-        }                                                                               \
-        for (; at < n; at++) store_##y_name(y, at, lane_core(l, load_##x_name(x, at))); \
-        return;                                                                         \
+// One scale: multiplies, and divides with lane_fn where a product is close to a tie or, if numbers
+// are converted to int32, beyond 2^30 or NaN.
+#define QUANTIZE_BY_PRODUCT(x_name, y_name, lane_fn, converts)                        \
+    {                                                                                 \
+        size_t at = 0;                                                                \
+        float close = lane_is_power(l) ? 1.0f : 0.4998f;                              \
+        for (; at + FAST <= n; at += FAST) {                                          \
+            uint32_t ties = 0;                                                        \
+            for (size_t i = at; i < at + FAST; i++) {                                 \
+                float v = load_##x_name(x, i) * l.inverse, r = rintf(v);              \
+                ties |= fabsf(v - r) > close ? 1u : 0u;                               \
+                ties |= !(converts) || fabsf(v) < 0x1p30f ? 0u : 1u;                  \
+                store_##y_name(y, i, lane_multiplied(l, r));                          \
+            }                                                                         \
+            if (ties)                                                                 \
+                for (size_t i = at; i < at + FAST; i++)                               \
+                    store_##y_name(y, i, lane_fn(l, load_##x_name(x, i)));            \
+        }                                                                             \
+        for (; at < n; at++) store_##y_name(y, at, lane_fn(l, load_##x_name(x, at))); \
+        return;                                                                       \
     }
 
 #define QUANTIZE(name, x_name, y_name, numerics, lane_fn, by_product)                             \
@@ -283,6 +307,7 @@ static inline int32_t lane_multiplied(lane p, float r) {
                             const void *restrict x, void *restrict y, size_t n) {                 \
         const qdq_quant_params *p = params;                                                       \
         const bool flush = numerics_##numerics.flush_denormals;                                   \
+        const bool converts = numerics_##numerics.overflow >= QDQ_OVERFLOW_X86;                   \
         if (!body_small(p, views[1], n)) {                                                        \
             qdq_quantize_tile_portable(params, views, x, y, n);                                   \
             return;                                                                               \
@@ -290,7 +315,8 @@ static inline int32_t lane_multiplied(lane p, float r) {
         if (!views[0].step && !views[1].step) {                                                   \
             lane l = lane_of(p, qdq_float_from_bits(views[0].data[0]), (int32_t)views[1].data[0], \
                              flush);                                                              \
-            if ((by_product) && lane_may_multiply(l)) QUANTIZE_BY_PRODUCT(x_name, y_name)         \
+            if ((by_product) && lane_may_multiply(l))                                             \
+                QUANTIZE_BY_PRODUCT(x_name, y_name, lane_fn, converts)                            \
             for (size_t i = 0; i < n; i++) store_##y_name(y, i, lane_fn(l, load_##x_name(x, i))); \
             return;                                                                               \
         }                                                                                         \

@@ -49,6 +49,7 @@ static void add_group(switch_list *list, const qdq_numerics *a, const qdq_numeri
     if (strcmp(group, "rounding") == 0)
         add_rounding(list, a, b);
     else if (strcmp(group, "wrap") == 0 &&
+             either((int)a->overflow, (int)b->overflow, QDQ_OVERFLOW_MAGNITUDE) &&
              !either((int)a->overflow, (int)b->overflow, QDQ_OVERFLOW_WRAP))
         add_switch(list, "dropped sign", group, b);
     else
