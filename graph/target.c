@@ -45,14 +45,27 @@ static qdq_target_version at_version(const qdq_target *target, const qdq_named_v
     return (qdq_target_version){target, version->name, version->release, version->variant, {0}};
 }
 
+// Whether a version is a variant of the release that is named: "1.29-vnni" of "1.29".
+static bool is_variant_of(const char *version, const char *release) {
+    size_t length = strlen(release);
+    return strncmp(version, release, length) == 0 && version[length] == '-';
+}
+
+// The version of that name, or else the first variant of the release.
 static bool find_version(const qdq_target *target, const char *name, qdq_target_version *out,
                          qdq_error *err) {
     const char *names[MAX_VERSIONS] = {0};
     char what[64] = "version of target ";
-    for (size_t i = 0; i < target->version_count; i++) {
-        names[i] = target->versions[i].name;
-        if (strcmp(names[i], name) != 0) continue;
-        *out = at_version(target, &target->versions[i]);
+    const qdq_named_version *found = NULL;
+    for (size_t i = target->version_count; i-- > 0;) {
+        const qdq_named_version *version = &target->versions[i];
+        names[i] = version->name;
+        bool same = strcmp(version->name, name) == 0;
+        if (same || is_variant_of(version->name, name)) found = version;
+        if (same) break;
+    }
+    if (found) {
+        *out = at_version(target, found);
         return true;
     }
     strncat(what, target->name, sizeof what - strlen(what) - 1);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX at opset 25: what QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear can express,
-// and how ONNX Runtime 1.31 computes it. Cast supports every dtype, so no rule concerns it. The
-// numerics of the quantizing ops are the core's; float ops add and round as ONNX Runtime does. The
-// versions are CPUs whose integer products differ.
+// and how ONNX Runtime computes it. Cast supports every dtype, so no rule concerns it. The numerics
+// of the quantizing ops are the core's up to int32; float ops add and round as ONNX Runtime does.
+// Versions are releases on CPUs whose integer products differ.
 #include "graph/targets/checks.h"
 #include "graph/targets/onnx/runtime_versions.h"
 #include "graph/targets/target_ops.h"
 
 #define OPERATORS "ONNX operators "
 
-static const qdq_named_version versions[] = {QDQ_RUNTIME_VERSIONS};
+static const qdq_named_version versions[] = {QDQ_RUNTIME_VERSIONS_1_29 QDQ_RUNTIME_VERSIONS};
 
 //---- Rules ------------------------------------------------------------------
 
@@ -123,6 +123,29 @@ static void no_requantize(const qdq_op_context *ctx, const qdq_rule *rule) {
         "ONNX has no such operator, so DequantizeLinear and QuantizeLinear are computed", NULL);
 }
 
+static void int4_runs(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (!qdq_is_computed(ctx) && qdq_runtime_splits_runs(ctx))
+        qdq_report_target_violation(
+            ctx, rule, "x",
+            "has an odd number of elements that share a scale, so codes at the ends of runs wrap "
+            "around at 2^31 and are computed as if they saturated",
+            NULL);
+}
+
+static void int2_zero_points(const qdq_op_context *ctx, const qdq_rule *rule) {
+    qdq_argument zero = qdq_argument_of(ctx, "zero_point");
+    if (!qdq_is_computed(ctx) && zero.given && qdq_runtime_takes_other_zero_points(ctx) &&
+        !(zero.known && qdq_argument_first_nonzero(&zero) == zero.count))
+        qdq_report_target_violation(ctx, rule, zero.name,
+                                    "is read at other places, and is computed with its own entries",
+                                    NULL);
+}
+
+static void layer_norm_bits(const qdq_op_context *ctx, const qdq_rule *rule) {
+    if (ctx->inputs[0].type.dtype == QDQ_FLOAT32)
+        qdq_report_target_violation(ctx, rule, NULL, "is computed as by ONNX Runtime 1.31", NULL);
+}
+
 //---- The target -------------------------------------------------------------
 
 #define ERROR_ROW(id, summary, hint, source, ops, check) \
@@ -163,21 +186,31 @@ static const qdq_rule rules[] = {
                 "write Dequantize and Quantize", "has none", "Requantize", no_requantize),
     WARNING_ROW("default-dtype", "without `dtype`, QuantizeLinear makes the dtype of its zero point, or uint8, and DequantizeLinear the dtype of its scale",
                 "give `dtype`", "QuantizeLinear-25, DequantizeLinear-25", "Quantize Dequantize DynamicQuantize", default_dtype),
+    WARNING_ROW("int4-runs", "ONNX Runtime quantizes the codes at the ends of an odd run of int4 in another kernel, which wraps around at 2^31",
+                "keep |x / scale| below 2^31", "QuantizeLinear-25; run of ONNX Runtime 1.31.1", "Quantize DynamicQuantize", int4_runs),
+    QDQ_RULE_ROW(WARNING, "onnx", "int2-zero-points", "ONNX Runtime 1.29 takes the zero points of other entries for int2 of float32 along the last dim",
+                 "use ONNX Runtime 1.31, one zero point, or float16", "run of ONNX Runtime 1.29.0", "Quantize DynamicQuantize",
+                 int2_zero_points, 0, QDQ_RUNTIME_1_31),
+    QDQ_RULE_ROW(WARNING, "onnx", "layer-norm-bits", "LayerNormalization of ONNX Runtime 1.29 gives other last bits",
+                 "compare with a tolerance", "run of ONNX Runtime 1.29.0", "LayerNorm", layer_norm_bits, 0, QDQ_RUNTIME_1_31),
     QDQ_FIDELITY_ROW("onnx"),
     QDQ_UNKNOWN_OPS_ROW("onnx", QDQ_ONNX_OPS, "ONNX operators, opset 25"),
 };
 // clang-format on
 
 static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
-    (void)ctx;
-    return (qdq_numerics){.float_ops = QDQ_FLOAT_OPS_ONNX_RUNTIME,
-                          .pair_sums = qdq_runtime_pair_sums(version),
-                          .qlinear = qdq_runtime_qlinear(version)};
+    qdq_numerics n = {.float_ops = QDQ_FLOAT_OPS_ONNX_RUNTIME,
+                      .pair_sums = qdq_runtime_pair_sums(version),
+                      .qlinear = qdq_runtime_qlinear(version)};
+    qdq_runtime_quantize(ctx, version, &n);
+    return n;
 }
 
 //---- Evidence ---------------------------------------------------------------
 
 #define PEER "ONNX Runtime 1.31.1 without optimizations on "
+#define OLD "1.29-vnni 1.29-avx2 1.29-avx512 1.29-neon 1.29-dot 1.29-i8mm"
+#define OLD_PEER "ONNX Runtime 1.29.0 without optimizations on a CPU with AVX2"
 #define X86 "1.31-vnni 1.31-avx2 1.31-avx512"
 #define ARM "1.31-neon 1.31-dot 1.31-i8mm"
 #define FLOAT_OPS                                                                           \
@@ -189,6 +222,13 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
 
 // clang-format off
 static const qdq_evidence evidence[] = {
+    QDQ_RUN("1.29-vnni 1.29-avx2 1.29-avx512", "Quantize", "Quantize", OLD_PEER, "21,593,600 codes, every float16 among them", "2026-11-25"),
+    QDQ_READ(OLD, "LayerNorm", "LayerNorm", "the kernels of 1.31, which give other bits"),
+    QDQ_RUN("1.29-avx2", FLOAT_OPS, OLD_PEER, "4,435,220 elements", "2026-11-25"),
+    QDQ_RUN("1.29-avx2", QLINEAR_OPS, OLD_PEER, "4,536,808 codes", "2026-11-25"),
+    QDQ_READ(OLD, QDQ_OTHER_OPS, "what 1.31 computes"),
+    QDQ_RUN(X86, "Quantize", "Quantize", PEER "a CPU with AVX2", "21,616,640 codes, every float16 among them", "2026-11-25"),
+    QDQ_RUN(ARM, "Quantize", "Quantize", PEER "qemu 7.2 as cortex-a72", "21,616,640 codes, every float16 among them", "2026-11-25"),
     QDQ_RUN(X86, "Quantize Dequantize DynamicQuantize Requantize", "quantizing ops", "ONNX Runtime 1.31 and the vectors of ONNX 1.22",
             "each node of models/ that ONNX has; all vectors at hand", "2026-11-21"),
     QDQ_RUN(ARM, "Quantize Dequantize DynamicQuantize Requantize", "quantizing ops", PEER "qemu 7.2, aarch64", "65 recorded models", "2026-11-24"),
@@ -209,7 +249,7 @@ static const qdq_evidence evidence[] = {
 
 const qdq_target qdq_target_onnx = {
     .name = "onnx",
-    .summary = "ONNX at opset 25, as ONNX Runtime 1.31 computes it",
+    .summary = "ONNX at opset 25, as ONNX Runtime 1.29 or 1.31 computes it",
     .rules = rules,
     .rule_count = sizeof rules / sizeof rules[0],
     .evidence = evidence,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Releases of ONNX Runtime, and the CPUs whose kernels it chooses when it starts.
+// Releases of ONNX Runtime, the CPUs whose kernels it chooses when it starts, and what these
+// decide.
 #ifndef QDQ_GRAPH_TARGETS_ONNX_RUNTIME_VERSIONS_H
 #define QDQ_GRAPH_TARGETS_ONNX_RUNTIME_VERSIONS_H
 
@@ -14,7 +15,7 @@ typedef enum qdq_runtime_cpu {
     QDQ_RUNTIME_I8MM,
 } qdq_runtime_cpu;
 
-enum { QDQ_RUNTIME_1_31 = 131 };
+enum { QDQ_RUNTIME_1_29 = 129, QDQ_RUNTIME_1_31 = 131 };
 
 // Versions of a target; the first one of a release is its default.
 // clang-format off
@@ -25,6 +26,13 @@ enum { QDQ_RUNTIME_1_31 = 131 };
     {"1.31-neon", QDQ_RUNTIME_1_31, QDQ_RUNTIME_NEON},     \
     {"1.31-dot", QDQ_RUNTIME_1_31, QDQ_RUNTIME_DOT},       \
     {"1.31-i8mm", QDQ_RUNTIME_1_31, QDQ_RUNTIME_I8MM},
+#define QDQ_RUNTIME_VERSIONS_1_29                          \
+    {"1.29-vnni", QDQ_RUNTIME_1_29, QDQ_RUNTIME_VNNI},     \
+    {"1.29-avx2", QDQ_RUNTIME_1_29, QDQ_RUNTIME_AVX2},     \
+    {"1.29-avx512", QDQ_RUNTIME_1_29, QDQ_RUNTIME_AVX512}, \
+    {"1.29-neon", QDQ_RUNTIME_1_29, QDQ_RUNTIME_NEON},     \
+    {"1.29-dot", QDQ_RUNTIME_1_29, QDQ_RUNTIME_DOT},       \
+    {"1.29-i8mm", QDQ_RUNTIME_1_29, QDQ_RUNTIME_I8MM},
 // clang-format on
 
 // How the CPU of a version adds products of codes.
@@ -32,6 +40,15 @@ static inline qdq_pair_sums qdq_runtime_pair_sums(const qdq_target_version *vers
     bool saturates = version->variant == QDQ_RUNTIME_AVX2 || version->variant == QDQ_RUNTIME_AVX512;
     return saturates ? QDQ_PAIR_SUMS_SATURATE : QDQ_PAIR_SUMS_EXACT;
 }
+
+// How its kernels round to integers, and what becomes of numbers beyond int32.
+void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *version,
+                          qdq_numerics *n);
+// Whether runs of int4 that share a scale begin or end in the middle of a byte: the codes there
+// come from another kernel than the rest.
+bool qdq_runtime_splits_runs(const qdq_op_context *ctx);
+// Whether releases before 1.31 take the zero points of other entries.
+bool qdq_runtime_takes_other_zero_points(const qdq_op_context *ctx);
 
 // The kernels of its QLinear ops.
 static inline qdq_qlinear_form qdq_runtime_qlinear(const qdq_target_version *version) {

@@ -109,10 +109,11 @@ static const qdq_rule rules[] = {
 //---- Numerics ---------------------------------------------------------------
 
 static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
-    (void)ctx;
-    return (qdq_numerics){.float_ops = QDQ_FLOAT_OPS_ONNX_RUNTIME,
-                          .pair_sums = qdq_runtime_pair_sums(version),
-                          .qlinear = qdq_runtime_qlinear(version)};
+    qdq_numerics n = {.float_ops = QDQ_FLOAT_OPS_ONNX_RUNTIME,
+                      .pair_sums = qdq_runtime_pair_sums(version),
+                      .qlinear = qdq_runtime_qlinear(version)};
+    qdq_runtime_quantize(ctx, version, &n);
+    return n;
 }
 
 //---- The target -------------------------------------------------------------

@@ -59,8 +59,10 @@ static void integers_saturate_and_nan_is_the_least_as_measured(void **state) {
     for (size_t r = 0; r < UNIT_COUNT(rows); r++)
         for (size_t f = 0; f < 3; f++) {
             quantize(floats[f], rows[r].to, x, 8, &rows[r].zp, QDQ_UNSET, y);
-            for (size_t i = 0; i < 8; i++)
-                assert_true(value_of(rows[r].to, y[i]) == rows[r].want[i]);
+            for (size_t i = 0; i < 8; i++) {  // float16 has no 1e10, and converts infinity to int32
+                bool infinite = floats[f] == QDQ_FLOAT16 && x[i] >= 1e10;
+                assert_true(value_of(rows[r].to, y[i]) == rows[r].want[infinite ? 2 : i]);
+            }
         }
 }
 

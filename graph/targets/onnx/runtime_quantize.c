@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernel of ONNX Runtime computes a QuantizeLinear. MLAS has kernels for float32 to integers
+// of 16, 8 and 4 bits, which saturate and make NaN the least code. Everything else runs in a loop
+// over elements that converts to int32 before it clamps, as the CPU converts.
+#include "graph/targets/checks.h"
+#include "graph/targets/onnx/runtime_versions.h"
+
+static qdq_qtype qtype_of(const qdq_op_context *ctx) {
+    const qdq_quantize_attrs *a = qdq_quantize_attrs_of(ctx);
+    return a ? a->qtype : QDQ_PER_TENSOR;
+}
+
+// The last dim of more than one element.
+static int last_dim(qdq_shape shape) {
+    int last = shape.rank - 1;
+    while (last > 0 && shape.dims[last] == 1) last--;
+    return last;
+}
+
+// How many elements that lie side by side share a scale. 0: blocks along a dim with others behind
+// it, for which MLAS has no kernel.
+static int64_t run_length(const qdq_op_context *ctx) {
+    qdq_shape shape = ctx->inputs[QDQ_PORT_X].type.shape;
+    qdq_qtype qtype = qtype_of(ctx);
+    int last = last_dim(shape);
+    int64_t run = 1;
+    if (qtype == QDQ_PER_TENSOR || last < 0) return (int64_t)qdq_shape_count(shape);
+    if (qtype == QDQ_PER_CHANNEL) {
+        for (int i = qdq_channel_axis(ctx) + 1; i < shape.rank; i++) run *= shape.dims[i];
+        return run;
+    }
+    qdq_shape block = qdq_block_shape(ctx);
+    for (int i = 0; i < last; i++)
+        if (block.dims[i] > 1) return 0;
+    return block.dims[last];
+}
+
+static bool is_int4(qdq_dtype dtype) { return dtype == QDQ_INT4 || dtype == QDQ_UINT4; }
+static bool is_int2(qdq_dtype dtype) { return dtype == QDQ_INT2 || dtype == QDQ_UINT2; }
+
+static bool converts(qdq_dtype x, qdq_dtype y, int64_t run) {
+    if (x == QDQ_FLOAT16 || is_int2(y)) return true;
+    return x == QDQ_FLOAT32 && (run == 0 || (run == 1 && is_int4(y)));
+}
+
+bool qdq_runtime_splits_runs(const qdq_op_context *ctx) {
+    if (qdq_real_dtype(ctx) != QDQ_FLOAT32 || !is_int4(qdq_quantized_dtype(ctx))) return false;
+    qdq_shape shape = ctx->inputs[QDQ_PORT_X].type.shape;
+    int64_t run = run_length(ctx);
+    bool blocked = run > 1 && qtype_of(ctx) == QDQ_PER_GROUP;
+    return run > 1 && (run % 2 || (blocked && shape.dims[last_dim(shape)] % run % 2));
+}
+
+bool qdq_runtime_takes_other_zero_points(const qdq_op_context *ctx) {
+    return qdq_real_dtype(ctx) == QDQ_FLOAT32 && is_int2(qdq_quantized_dtype(ctx)) &&
+           qtype_of(ctx) == QDQ_PER_CHANNEL && run_length(ctx) == 1;
+}
+
+void qdq_runtime_quantize(const qdq_op_context *ctx, const qdq_target_version *version,
+                          qdq_numerics *n) {
+    bool requantizes = qdq_op_context_is(ctx, "Requantize"), quantizes;
+    quantizes = qdq_op_context_is(ctx, "Quantize") ||
+                (qdq_op_context_is(ctx, "DynamicQuantize") && !qdq_is_computed(ctx));
+    qdq_dtype x = requantizes ? QDQ_FLOAT32 : qdq_real_dtype(ctx), y = qdq_quantized_dtype(ctx);
+    if ((!quantizes && !requantizes) || !qdq_dtype_is_int(y)) return;
+    if (converts(x, y, run_length(ctx)))
+        n->overflow = version->variant < QDQ_RUNTIME_NEON ? QDQ_OVERFLOW_X86 : QDQ_OVERFLOW_ARM;
+    if (version->release < QDQ_RUNTIME_1_31 && x == QDQ_FLOAT16 && qtype_of(ctx) != QDQ_PER_GROUP)
+        n->rounding = QDQ_ROUND_TRUNCATE;
+}
