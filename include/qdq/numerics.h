@@ -147,6 +147,7 @@ typedef struct qdq_numerics {
     // Float dtypes to which intermediate numbers are rounded, to bfloat16 by `bfloat16_store`;
     // QDQ_DTYPE_NONE keeps float32. With a chip's `multiply_add`, bfloat16 steps of Quantize are
     // the chip's ops (docs/device_arithmetic.md, section 4).
+    qdq_dtype input_dtype;            // Quantize: x before it is scaled
     qdq_dtype scale_dtype;            // Quantize: the scale before it is used
     qdq_dtype reciprocal_dtype;       // Quantize: 1 / s; in the float domain s * mid
     qdq_dtype middle_dtype;           // Quantize in the float domain: z - s * mid
@@ -200,6 +201,7 @@ typedef struct qdq_numerics {
     X(bfloat16_store,        "bfloat16 rounding")         \
     X(float_overflow,        "float overflow")            \
     X(choice,                "choice of parameters")      \
+    X(input_dtype,           "input precision")           \
     X(scale_dtype,           "scale precision")           \
     X(reciprocal_dtype,      "reciprocal precision")      \
     X(middle_dtype,          "intermediate precision")    \

@@ -51,6 +51,7 @@ qdq_status qdq_numerics_check(const qdq_numerics *n, qdq_error *err) {
     CHECK_ENUM(float_ops, QDQ_FLOAT_OPS_ONNX_RUNTIME);
     CHECK_ENUM(pair_sums, QDQ_PAIR_SUMS_SATURATE);
     CHECK_ENUM(qlinear, QDQ_QLINEAR_ARM);
+    CHECK_FLOAT(input_dtype);
     CHECK_FLOAT(scale_dtype);
     CHECK_FLOAT(reciprocal_dtype);
     CHECK_FLOAT(middle_dtype);

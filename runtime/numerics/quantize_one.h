@@ -148,9 +148,14 @@ static inline float qdq_quantize_scale(const qdq_numerics *n, float s) {
     return qdq_round_to(n->scale_dtype, qdq_flushed(n, s), n);
 }
 
+// x as Quantize uses it.
+static inline float qdq_quantize_input(const qdq_numerics *n, float x) {
+    return qdq_round_to(n->input_dtype, qdq_flushed(n, x), n);
+}
+
 // x / s, or x * (1 / s).
 static inline float qdq_scaled(const qdq_numerics *n, float x, float s) {
-    x = qdq_flushed(n, x), s = qdq_quantize_scale(n, s);
+    x = qdq_quantize_input(n, x), s = qdq_quantize_scale(n, s);
     float v = n->scaling == QDQ_SCALE_RECIPROCAL ? x * qdq_reciprocal_one(n, s) : x / s;
     return qdq_quantize_step(n, qdq_signed_nan(v, x, s));
 }
@@ -190,7 +195,7 @@ static inline int32_t qdq_quantize_one(const qdq_numerics *n, float x, float s, 
     }
     case QDQ_ZERO_POINT_FMA: {
         float inverse = qdq_reciprocal_one(n, qdq_quantize_scale(n, s));
-        float sum = fmaf(qdq_flushed(n, x), inverse, (float)z);
+        float sum = fmaf(qdq_quantize_input(n, x), inverse, (float)z);
         return qdq_to_integer(n, qdq_quantize_step(n, sum), 0, z, range);
     }
     case QDQ_ZERO_POINT_AFTER:

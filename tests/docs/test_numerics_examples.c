@@ -73,6 +73,8 @@ typedef struct example {
     {"float_overflow = " #mode, QUANTIZE_TO(FLOAT8_E4M3FN), ON(.float_overflow = mode), .scale = 1, OF(464.12, 500, 17.001)}
 #define CHOICE(mode, ...) \
     {"choice = " #mode, DYNAMIC_TO(INT8), ON(.choice = mode), OF(__VA_ARGS__)}
+#define INPUT(dtype) \
+    {"input_dtype = " #dtype, QUANTIZE_TO(INT32), ON(.input_dtype = dtype), .scale = 0.5f, OF(257, 3)}
 #define SCALE(dtype) \
     {"scale_dtype = " #dtype, QUANTIZE_TO(INT8), ON(.scale_dtype = dtype), .scale = 0.3f, OF(32, -32)}
 #define RECIPROCAL(dtype) \
@@ -190,6 +192,8 @@ static const example examples[] = {
     CHOICE(QDQ_CHOOSE_TORCHAO, 1, 3, 4),
     CHOICE(QDQ_CHOOSE_CORE, 1, NAN, 4),
     CHOICE(QDQ_CHOOSE_TORCHAO, 1, NAN, 4),
+    INPUT(QDQ_DTYPE_NONE),
+    INPUT(QDQ_BFLOAT16),
     SCALE(QDQ_DTYPE_NONE),
     SCALE(QDQ_BFLOAT16),
     RECIPROCAL(QDQ_DTYPE_NONE),

@@ -14,8 +14,9 @@ enum { GENERAL_MOST = 1 << 20 };
 static bool general_knows(const qdq_quant_params *p) {
     const qdq_numerics *n = &p->numerics;
     return !qdq_is_device(n) && !p->float_zero_point && !p->scales_twice && !p->scale_is_inverse &&
-           !p->bounded && !p->adds_zero && general_rounds_to(n->scale_dtype) &&
-           general_rounds_to(n->reciprocal_dtype) && general_rounds_to(n->quantize_step_dtype) &&
+           !p->bounded && !p->adds_zero && general_rounds_to(n->input_dtype) &&
+           general_rounds_to(n->scale_dtype) && general_rounds_to(n->reciprocal_dtype) &&
+           general_rounds_to(n->quantize_step_dtype) &&
            general_rounds_to(n->dequantize_step_dtype) && general_rounds_to(n->requantize_dtype) &&
            n->code_bias >= -GENERAL_MOST && n->code_bias <= GENERAL_MOST;
 }
@@ -168,11 +169,11 @@ static void general_scale(general_target *t, const float *restrict x, float *res
 static bool general_quantize(general_target *t, const float *x, float *v, int32_t *q,
                              size_t count) {
     const qdq_numerics *n = t->n;
-    float flushed[GENERAL_PART];
-    if (n->flush_denormals) {
-        memcpy(flushed, x, count * sizeof *x);
-        general_flush(flushed, count);
-        x = flushed;
+    float input[GENERAL_PART];
+    if (n->flush_denormals || n->input_dtype) {
+        memcpy(input, x, count * sizeof *x);
+        general_step(n, n->input_dtype, input, count);
+        x = input;
     }
     if (!t->exact) return false;
     general_scale(t, x, v, count);
@@ -211,7 +212,8 @@ static general_product general_product_of(const general_target *t, const qdq_qua
                          .high = (float)p->range.quant_max};
     lane l = {.s = s, .z = z, .low = f.low, .high = f.high};
     f.works = t->exact && lane_may_multiply(l) && n->overflow == QDQ_OVERFLOW_SATURATE &&
-              n->rounding != QDQ_ROUND_HALF_UP_BIASED && n->quantize_step_dtype == QDQ_DTYPE_NONE;
+              n->rounding != QDQ_ROUND_HALF_UP_BIASED && n->quantize_step_dtype == QDQ_DTYPE_NONE &&
+              n->input_dtype == QDQ_DTYPE_NONE;
     return f;
 }
 

@@ -49,6 +49,7 @@ static qdq_numerics pick_numerics(uint64_t *seed) {
     SOME(subtraction, (qdq_subtraction)pick(seed, 2));
     SOME(requantize_form, (qdq_requantize_form)pick(seed, 3));
     SOME(bfloat16_store, (qdq_bfloat16_store)pick(seed, 4));
+    SOME(input_dtype, pick_step(seed));
     SOME(scale_dtype, pick_step(seed));
     SOME(reciprocal_dtype, pick_step(seed));
     SOME(quantize_step_dtype, pick_step(seed));
