@@ -8,8 +8,12 @@
 #include "graph/targets/target_ops.h"
 
 #define OPERATORS "ONNX operators "
+#define OLD "1.29-vnni 1.29-avx2 1.29-avx512 1.29-neon 1.29-dot 1.29-i8mm"
+#define X86 "1.31-vnni 1.31-avx2 1.31-avx512"
+#define ARM "1.31-neon 1.31-dot 1.31-i8mm"
 
-static const qdq_named_version versions[] = {QDQ_RUNTIME_VERSIONS_1_29 QDQ_RUNTIME_VERSIONS};
+static const qdq_named_version versions[] = {
+    QDQ_RUNTIME_VERSIONS_1_29 QDQ_RUNTIME_VERSIONS{"spec", QDQ_RUNTIME_1_31, QDQ_RUNTIME_NONE}};
 
 //---- Rules ------------------------------------------------------------------
 
@@ -186,8 +190,10 @@ static const qdq_rule rules[] = {
                 "write Dequantize and Quantize", "has none", "Requantize", no_requantize),
     WARNING_ROW("default-dtype", "without `dtype`, QuantizeLinear makes the dtype of its zero point, or uint8, and DequantizeLinear the dtype of its scale",
                 "give `dtype`", "QuantizeLinear-25, DequantizeLinear-25", "Quantize Dequantize DynamicQuantize", default_dtype),
-    WARNING_ROW("int4-runs", "ONNX Runtime quantizes the codes at the ends of an odd run of int4 in another kernel, which wraps around at 2^31",
-                "keep |x / scale| below 2^31", "QuantizeLinear-25; run of ONNX Runtime 1.31.1", "Quantize DynamicQuantize", int4_runs),
+    {.id = "onnx/int4-runs", .severity = QDQ_SEVERITY_WARNING, .status = QDQ_ERR_UNSUPPORTED,
+     .summary = "ONNX Runtime quantizes the codes at the ends of an odd run of int4 in another kernel, which wraps around at 2^31",
+     .hint = "keep |x / scale| below 2^31", .source = "run of ONNX Runtime 1.31.1", .ops = "Quantize DynamicQuantize",
+     .check = int4_runs, .versions = OLD " " X86 " " ARM},
     QDQ_RULE_ROW(WARNING, "onnx", "int2-zero-points", "ONNX Runtime 1.29 takes the zero points of other entries for int2 of float32 along the last dim",
                  "use ONNX Runtime 1.31, one zero point, or float16", "run of ONNX Runtime 1.29.0", "Quantize DynamicQuantize",
                  int2_zero_points, 0, QDQ_RUNTIME_1_31),
@@ -198,7 +204,21 @@ static const qdq_rule rules[] = {
 };
 // clang-format on
 
+// QuantizeLinear divides in the type of y_scale.
+static qdq_numerics text_numerics(const qdq_op_context *ctx) {
+    bool quantizes = qdq_op_context_is(ctx, "Quantize") ||
+                     (qdq_op_context_is(ctx, "DynamicQuantize") && !qdq_is_computed(ctx));
+    if (!quantizes) return (qdq_numerics){0};
+    qdq_argument scale = qdq_argument_of(ctx, "scale");
+    qdq_dtype x = qdq_real_dtype(ctx);
+    if (!scale.from_port || (scale.dtype != QDQ_FLOAT16 && scale.dtype != QDQ_BFLOAT16))
+        return (qdq_numerics){0};
+    return (qdq_numerics){.input_dtype = x == scale.dtype ? QDQ_DTYPE_NONE : scale.dtype,
+                          .quantize_step_dtype = scale.dtype};
+}
+
 static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
+    if (version->variant == QDQ_RUNTIME_NONE) return text_numerics(ctx);
     qdq_numerics n = {.float_ops = QDQ_FLOAT_OPS_ONNX_RUNTIME,
                       .pair_sums = qdq_runtime_pair_sums(version),
                       .qlinear = qdq_runtime_qlinear(version)};
@@ -209,10 +229,7 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
 //---- Evidence ---------------------------------------------------------------
 
 #define PEER "ONNX Runtime 1.31.1 without optimizations on "
-#define OLD "1.29-vnni 1.29-avx2 1.29-avx512 1.29-neon 1.29-dot 1.29-i8mm"
 #define OLD_PEER "ONNX Runtime 1.29.0 without optimizations on a CPU with AVX2"
-#define X86 "1.31-vnni 1.31-avx2 1.31-avx512"
-#define ARM "1.31-neon 1.31-dot 1.31-i8mm"
 #define FLOAT_OPS                                                                           \
     "AvgPool BatchNormInference HardSwish HardSigmoid Sigmoid Tanh Exp Erf GELU ReduceSum " \
     "ReduceMean LayerNorm MatMul Convolution",                                              \
@@ -222,6 +239,9 @@ static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version
 
 // clang-format off
 static const qdq_evidence evidence[] = {
+    QDQ_RUN("spec", "Quantize Dequantize", "QuantizeLinear, DequantizeLinear", "the reference implementation of onnx 1.22.0",
+            "5,322,240 codes and numbers, quotients near halves", "2026-11-25"),
+    QDQ_READ("spec", QDQ_OTHER_OPS, "ONNX's operators, opset 25; computed as for core"),
     QDQ_RUN("1.29-vnni 1.29-avx2 1.29-avx512", "Quantize", "Quantize", OLD_PEER, "21,593,600 codes, every float16 among them", "2026-11-25"),
     QDQ_READ(OLD, "LayerNorm", "LayerNorm", "the kernels of 1.31, which give other bits"),
     QDQ_RUN("1.29-avx2", FLOAT_OPS, OLD_PEER, "4,435,220 elements", "2026-11-25"),

@@ -13,6 +13,7 @@ typedef enum qdq_runtime_cpu {
     QDQ_RUNTIME_NEON,      // aarch64 without dot products
     QDQ_RUNTIME_DOT,
     QDQ_RUNTIME_I8MM,
+    QDQ_RUNTIME_NONE,  // the text of ONNX
 } qdq_runtime_cpu;
 
 enum { QDQ_RUNTIME_1_29 = 129, QDQ_RUNTIME_1_31 = 131 };
