@@ -134,8 +134,8 @@ qdq_numerics qdq_numerics_that_matter(qdq_family family, qdq_dtype y_dtype,
         n.sign_magnitude = false;
         n.middle_dtype = QDQ_DTYPE_NONE;
         if (!to_float) n.float_overflow = QDQ_FLOAT_SATURATE;
-        if (n.input_dtype != QDQ_BFLOAT16 && n.quantize_step_dtype != QDQ_BFLOAT16 && n.scale_dtype != QDQ_BFLOAT16 &&
-            n.reciprocal_dtype != QDQ_BFLOAT16)
+        if (n.input_dtype != QDQ_BFLOAT16 && n.quantize_step_dtype != QDQ_BFLOAT16 &&
+            n.scale_dtype != QDQ_BFLOAT16 && n.reciprocal_dtype != QDQ_BFLOAT16)
             n.bfloat16_store = QDQ_BFLOAT16_HALF_EVEN;
     }
     if (family == QDQ_FAMILY_DEQUANTIZE) {
