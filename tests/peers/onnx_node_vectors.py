@@ -3,10 +3,9 @@
 
     python3 onnx_node_vectors.py --qdq QDQ_BINARY [--only WORDS]
 
-The package onnx contains the code that makes the vectors. Opsets are changed to one from 13 to 25.
-Outputs that qdq refuses are left out, but never the first. Inputs that it needs as
-constants (axes, shapes, bounds) are made constants. Floats are compared as ONNX compares them,
-everything else bit for bit.
+The package onnx contains the vectors (up to 1.22), or the code that makes them. Outputs that qdq refuses
+are left out, but never the first. Inputs that it needs as constants (axes, shapes, bounds) are made
+constants. Floats are compared as ONNX compares them, everything else bit for bit.
 """
 
 import argparse
@@ -18,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 from onnx import numpy_helper
-from onnx.backend.test.loader import load_node_model_tests
+from onnx.backend.test import loader
 
 from onnx_reader import Refused, as_codes, check, run
 
@@ -29,9 +28,6 @@ def frozen(model, arrays, fed):
     """The model with all inputs except those in `fed` as constants."""
     made = onnx.ModelProto()
     made.CopyFrom(model)
-    for opset in made.opset_import:
-        if opset.domain in ("", "ai.onnx"):
-            opset.version = max(min(opset.version, 25), 13)
     kept = [value for value in made.graph.input if value.name in fed]
     for value in made.graph.input:
         if value.name not in fed and value.name in arrays:
@@ -73,6 +69,26 @@ def array_of(value):
     return np.asarray(value)
 
 
+def stored(path, kind):
+    """The tensor in a file of vectors, or None for a sequence or an optional."""
+    if not kind.HasField("tensor_type"):
+        return None
+    return onnx.load_tensor(path)
+
+
+def vectors():
+    """All cases, with their models and data."""
+    if hasattr(loader, "load_node_model_tests"):
+        return loader.load_node_model_tests()
+    cases = sorted(loader.load_model_tests(kind="node"), key=lambda case: case.name)
+    for case in cases:
+        case.model = onnx.load(Path(case.model_dir) / "model.onnx")
+        folder = Path(case.model_dir) / "test_data_set_0"
+        case.data_sets = [[[stored(folder / f"{word}_{n}.pb", value.type) for n, value in enumerate(values)]
+                           for word, values in (("input", case.model.graph.input), ("output", case.model.graph.output))]]  # fmt: skip
+    return cases
+
+
 def try_case(binary, case):
     """Tries all inputs at run time, then only the first, then none, until qdq accepts."""
     inputs, outputs = case.data_sets[0]
@@ -99,7 +115,7 @@ def main():
     parser.add_argument("--only", default="", help="vectors with this in their name")
     options = parser.parse_args()
     total = collections.Counter()
-    for case in load_node_model_tests():
+    for case in vectors():
         if options.only not in case.name:
             continue
         word, why = try_case(options.qdq, case)
