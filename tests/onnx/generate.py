@@ -24,7 +24,7 @@ MODELS = [network.convolutions, network.quantized, network.integer_products, rea
           network.recurrent, network.pooled_codes, op.nearest_by_index, op.resized, reader.forbidden_names,
           reader.unsorted, bit.float_ops, bit.float_sums, bit.float_products, bit.float_functions, bit.float_softmax, network.attention,
           op.einsum, op.grid_samples, network.fused, network.sequences, op.dilated_pools, network.clipped_codes,
-          qlinear.qlinear_pairs, qlinear.qlinear_slices,
+          qlinear.qlinear_pairs, qlinear.qlinear_slices, qlinear.qlinear_tables,
           product.products_of_codes]  # fmt: skip
 
 if __name__ == "__main__":

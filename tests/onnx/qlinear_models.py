@@ -7,7 +7,7 @@ from onnx import TensorProto as T
 from making import N, constant, info, keep, model
 
 OWN = {"domain": "com.microsoft"}
-ELEM = {np.uint8: T.UINT8, np.int8: T.INT8}
+ELEM = {np.uint8: T.UINT8, np.int8: T.INT8, np.bool_: T.BOOL}
 
 
 class Codes:
@@ -87,3 +87,23 @@ def qlinear_pairs():
             for op in ("QLinearAdd", "QLinearMul"):
                 made.node(op, [first, *qa, second, *qb, *qy], np.uint8)
     made.keep("qlinear_pairs")
+
+
+def qlinear_tables():
+    """QLinear ops that are a table of codes for each operand: every code, ties, codes that stay, conditions with more dims."""
+    made = Codes(23)
+    for dtype in (np.uint8, np.int8):
+        low = np.iinfo(dtype).min
+        every, part, other, column = (made.codes(dtype, *shape) for shape in ((256,), (3, 40), (3, 31), (3, 1)))
+        made.feeds[every] = np.arange(low, low + 256).astype(dtype)
+        choices = [f"c{np.dtype(dtype)}{n}" for n in range(3)]
+        for name, shape in zip(choices, ((3, 40), (2, 3, 1), (1,))):
+            made.feeds[name] = made.random.integers(0, 2, shape).astype(np.bool_)
+        for (sx, zx), (sy, zy) in (((1, 0), (1, low)), ((0.5, 100 + low), (1 / 256, low)), ((0.05, 128 + low), (1 / 255, 3)), ((0.25, 7), (0.5, 9)), ((0.031, 7), (0.031, 7))):
+            x, y = made.quant(dtype, sx, zx), made.quant(dtype, sy, zy)
+            made.node("QLinearSigmoid", [every, *x, *y], dtype)
+            made.node("QLinearLeakyRelu", [every, *x, *y], dtype, alpha=0.3)
+            made.node("QLinearConcat", [*y, part, *x, column, *y, other, *made.quant(dtype, 0.07, 5)], dtype, axis=1)
+            for condition in choices:
+                made.node("QLinearWhere", [condition, part, *x, column, *made.quant(dtype, 0.07, 5), *y], dtype)
+    made.keep("qlinear_tables")

@@ -37,7 +37,7 @@ class Results(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_float_ops_equal_their_peer_in_every_bit_however_they_run(self):
-        for name in ("float_ops", "float_sums", "float_products", "float_functions", "float_softmax", "qlinear_pairs", "qlinear_slices"):
+        for name in ("float_ops", "float_sums", "float_products", "float_functions", "float_softmax", "qlinear_pairs", "qlinear_slices", "qlinear_tables"):
             for words in (["--isa", "portable"], ["--isa", "avx2"], ["--tiled"], ["--materialize"], ["--threads", 2]):
                 with self.subTest(name, words=words):
                     done = qdq("run", f"{name}.onnx", "-i", f"{name}.in.safetensors", "-e", f"{name}.out.safetensors", *words)
@@ -152,7 +152,7 @@ class Order(unittest.TestCase):
 
 class Convert(unittest.TestCase):
     def test_a_converted_model_gives_the_same_results(self):
-        for name in ("external", "quantized", "integer_products", "functions", "branches", "qlinear_pairs", "qlinear_slices"):
+        for name in ("external", "quantized", "integer_products", "functions", "branches", "qlinear_pairs", "qlinear_slices", "qlinear_tables"):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 out = Path(folder) / "out.json"
                 done = qdq("convert", f"{name}.onnx", "-o", out)

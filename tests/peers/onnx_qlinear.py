@@ -20,7 +20,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 FORMS = ([], ["--isa", "avx2"], ["--isa", "portable"], ["--threads", "2"], ["--tiled"], ["--materialize"])
-TYPES = {np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8}
+TYPES = {np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8, np.dtype(bool): TensorProto.BOOL}
 
 
 class Batch:
@@ -156,8 +156,44 @@ def softmax(batch, count):
                            axis=axis, opset=opset)  # fmt: skip
 
 
+def tables(op, **attrs):
+    """Functions of every code."""
+
+    def made(batch, count):
+        for dtype in (np.uint8, np.int8):
+            info = np.iinfo(dtype)
+            x = batch.feed(np.arange(info.min, info.max + 1, dtype=dtype))
+            for qx, qy in unary_quants(batch, dtype, 40 * count):
+                for alpha in attrs.get("alpha", [None]):
+                    own = {} if alpha is None else {"alpha": alpha}
+                    batch.node(op, [x, *batch.quant(dtype, *qx), *batch.quant(dtype, *qy)], f"{qx} {qy}", dtype, **own)
+
+    return made
+
+
+def concat(batch, count):
+    for dtype, (shapes, axis) in itertools.product((np.uint8, np.int8), ((((3, 40, 5), (3, 1, 5), (3, 70, 5)), 1), (((7, 2), (1, 2)), 0), (((300,), (5,)), -1))):
+        parts = [batch.codes(dtype, shape) for shape in shapes]
+        for _, qy in unary_quants(batch, dtype, 4 * count):
+            quants = [(scale_of(batch.random), zero_of(batch.random, dtype)) for _ in parts]
+            quants[batch.random.integers(len(parts))] = qy  # codes that stay
+            inputs = [name for part, q in zip(parts, quants) for name in (part, *batch.quant(dtype, *q))]
+            batch.node("QLinearConcat", [*batch.quant(dtype, *qy), *inputs], f"{quants} {qy}", dtype, axis=axis)
+
+
+def where(batch, count):
+    for dtype, (of, a, b) in itertools.product((np.uint8, np.int8), (((5, 90), (5, 90), (5, 90)), ((5, 1), (90,), ()), ((90,), (), (5, 1)), ((), (3, 1), (1, 300)))):
+        choice = batch.feed(batch.random.integers(0, 2, of).astype(bool))
+        a, b = batch.codes(dtype, a), batch.codes(dtype, b)
+        for qa, qb in unary_quants(batch, dtype, 4 * count):
+            qy = (scale_of(batch.random), zero_of(batch.random, dtype)) if batch.random.integers(3) else qa
+            batch.node("QLinearWhere", [choice, a, *batch.quant(dtype, *qa), b, *batch.quant(dtype, *qb), *batch.quant(dtype, *qy)],
+                       f"{qa} {qb} {qy}", dtype)  # fmt: skip
+
+
 OPS = {"QLinearAdd": pairs("QLinearAdd"), "QLinearMul": pairs("QLinearMul"), "QLinearAveragePool": average_pool,
-       "QLinearGlobalAveragePool": global_average_pool, "QLinearSoftmax": softmax}
+       "QLinearGlobalAveragePool": global_average_pool, "QLinearSoftmax": softmax, "QLinearSigmoid": tables("QLinearSigmoid"),
+       "QLinearLeakyRelu": tables("QLinearLeakyRelu", alpha=(0.01, 0.3, -0.7)), "QLinearConcat": concat, "QLinearWhere": where}  # fmt: skip
 
 
 def of_runtime(batch):

@@ -57,20 +57,30 @@ void qdq_onnx_pow(qdq_onnx_node *node, const qdq_onnx_op *row) {
     qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, text, NULL, 0));
 }
 
-// Select does not broadcast its choices to the condition, so one of them is expanded where ONNX
-// does.
-void qdq_onnx_where(qdq_onnx_node *node, const qdq_onnx_op *row) {
+// Selects between inputs a and b by the condition, input 0. Select does not broadcast its choices to the
+// condition, so one of them is expanded where ONNX does.
+static void bind_select(qdq_onnx_node *node, const qdq_onnx_op *row, size_t a, size_t b,
+                        const char *text, const char *expanded) {
     qdq_shape choices, y, condition = node->inputs[0]->shape;
-    bool fits = qdq_broadcast_shapes(node->inputs[1]->shape, node->inputs[2]->shape, &choices) &&
+    bool fits = qdq_broadcast_shapes(node->inputs[a]->shape, node->inputs[b]->shape, &choices) &&
                 qdq_broadcast_shapes(condition, choices, &y);
     if (!fits || qdq_broadcasts_to(condition, choices)) {
-        qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, "Select(condition, a, b)", NULL, 0));
+        qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, text, NULL, 0));
         return;
     }
     const qdq_onnx_term terms[] = {{.name = "y", .ints = {y.dims, (size_t)y.rank}}};
-    qdq_onnx_bind(
-        node, 0,
-        qdq_onnx_formula(node, row, "Select(condition, Expand(a, shape: y), b)", terms, 1));
+    qdq_onnx_bind(node, 0, qdq_onnx_formula(node, row, expanded, terms, 1));
+}
+
+void qdq_onnx_where(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    bind_select(node, row, 1, 2, "Select(condition, a, b)",
+                "Select(condition, Expand(a, shape: y), b)");
+}
+
+void qdq_onnx_qlinear_where(qdq_onnx_node *node, const qdq_onnx_op *row) {
+    bind_select(node, row, 1, 4, row->ours,
+                "Quantize(Select(c, Dequantize(Expand(a, shape: y), as, az?, dtype: float32), "
+                "Dequantize(b, bs, bz?, dtype: float32)), ys, yz?, dtype: a)");
 }
 
 void qdq_onnx_bit_shift(qdq_onnx_node *node, const qdq_onnx_op *row) {

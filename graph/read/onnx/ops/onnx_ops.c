@@ -227,7 +227,7 @@ static const qdq_onnx_op rows[] = {
      {"x", "xs", "xz", "ys", "yz"}, {{"alpha", NULL, 'f', 0.01f}}},
     {MS, "QLinearSoftmax", 1, 2, "QLinearSoftmax", qdq_onnx_qlinear_softmax, {"x", "x_scale", "x_zero_point", "y_scale",
      "y_zero_point"}, {{0}}},
-    {MS, "QLinearWhere", 1, 9, "Quantize(Select(c, Dequantize(a, as, az?, dtype: float32), Dequantize(b, bs, bz?, dtype: float32)), ys, yz?, dtype: a)", qdq_onnx_compose,
+    {MS, "QLinearWhere", 1, 9, "Quantize(Select(c, Dequantize(a, as, az?, dtype: float32), Dequantize(b, bs, bz?, dtype: float32)), ys, yz?, dtype: a)", qdq_onnx_qlinear_where,
      {"c", "a", "as", "az", "b", "bs", "bz", "ys", "yz"}, {{0}}},
     {MS, "QLinearGlobalAveragePool", 1, 2, "QLinearGlobalAveragePool", qdq_onnx_qlinear_global_pool, {"x", "x_scale", "x_zero_point", "y_scale",
      "y_zero_point"}, {{0}}},

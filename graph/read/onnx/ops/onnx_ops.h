@@ -48,7 +48,7 @@ qdq_onnx_convert qdq_onnx_quantize, qdq_onnx_dequantize, qdq_onnx_dynamic_quanti
     qdq_onnx_dynamic_matmul;
 // onnx_network.c
 qdq_onnx_convert qdq_onnx_pairs, qdq_onnx_mean, qdq_onnx_where, qdq_onnx_pow, qdq_onnx_bit_shift,
-    qdq_onnx_clip, qdq_onnx_gelu, qdq_onnx_prelu, qdq_onnx_gemm;
+    qdq_onnx_clip, qdq_onnx_gelu, qdq_onnx_prelu, qdq_onnx_gemm, qdq_onnx_qlinear_where;
 // onnx_slices.c
 qdq_onnx_convert qdq_onnx_softmax, qdq_onnx_reduce, qdq_onnx_global_pool, qdq_onnx_top_k,
     qdq_onnx_hardmax;
