@@ -115,7 +115,8 @@ typedef enum qdq_multiply_add {
 // docs/onnx.md have both forms of each op that reads this field.
 typedef enum qdq_float_ops {
     QDQ_FLOAT_OPS_CORE = 0,
-    QDQ_FLOAT_OPS_ONNX_RUNTIME,  // as ONNX Runtime's kernels for x86-64 with FMA
+    QDQ_FLOAT_OPS_ONNX_RUNTIME,         // as ONNX Runtime's kernels for x86-64 with FMA
+    QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512,  // the same, and SoftMax as with AVX-512
 } qdq_float_ops;
 
 // The integer products of MatMulInteger, QLinearMatMul, ConvInteger and QLinearConv.

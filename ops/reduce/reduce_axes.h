@@ -38,6 +38,7 @@ typedef struct qdq_slice_state {
     qdq_lanes lanes;
     qdq_normal normal;  // norms
     double max, sum;    // softmax
+    float floats[16];   // lanes of ONNX Runtime's softmax
 } qdq_slice_state;
 
 // A part of a slice, as a pass sees it.

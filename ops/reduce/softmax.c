@@ -12,7 +12,13 @@
 //
 // On target onnx, SoftMax of float16 and bfloat16 computes as ONNX's reference does: each of
 // x - max, e^, the sum and the quotient is rounded to the dtype of x; the sum of bfloat16 after
-// each addition, in order.
+// each addition, in order. SoftMax of float32 computes as ONNX Runtime does, in float32:
+//
+//     e_i = e^(x_i - max) (runtime/numerics/onnx_runtime.h), added to lane i mod 8
+//     sum = ((l0 + l1) + (l2 + l3)) + ((l4 + l5) + (l6 + l7))
+//     y_i = e_i * (1 / sum)
+//
+// With AVX-512 there are 16 lanes; lane l + 8 is added to lane l first.
 #include "ops/infer.h"
 #include "ops/reduce/reduce_axes.h"
 #include "runtime/numerics/dtype.h"
@@ -21,6 +27,7 @@ typedef struct softmax_params {
     bool inf_as_zero;
     qdq_dtype stats_dtype;  // NONE: there are none
     qdq_dtype step_dtype;   // of rounded steps
+    bool wide;              // ONNX Runtime's with AVX-512
 } softmax_params;
 
 //---- Passes -----------------------------------------------------------------
@@ -116,6 +123,53 @@ static void take_step_quotients(const qdq_part *part) {
             is_empty(part) ? 0.0 : (double)((float)part->work[i] / (float)part->state->sum);
 }
 
+//---- Passes of ONNX Runtime -------------------------------------------------
+
+enum { NARROW_LANES = 8, WIDE_LANES = 16 };
+
+static float runtime_factor(const float *lanes, bool wide) {
+    float l[NARROW_LANES];
+    for (size_t i = 0; i < NARROW_LANES; i++)
+        l[i] = wide ? lanes[i] + lanes[i + NARROW_LANES] : lanes[i];
+    return 1.0f / (((l[0] + l[1]) + (l[2] + l[3])) + ((l[4] + l[5]) + (l[6] + l[7])));
+}
+
+static void begin_runtime_sum(const qdq_part *part) {
+    for (size_t l = 0; l < WIDE_LANES; l++) part->state->floats[l] = 0.0f;
+}
+
+static void take_runtime_sum(const qdq_part *part) {
+    const softmax_params *params = part->params;
+    float unused[QDQ_SLICE_PART];
+    part->kernels->runtime_exps(part->x, part->n, (float)part->state->max, params->wide,
+                                part->state->floats, unused);
+}
+
+static void end_runtime_sum(const qdq_part *part) {
+    const softmax_params *params = part->params;
+    part->state->sum = (double)runtime_factor(part->state->floats, params->wide);
+}
+
+static void take_runtime_quotients(const qdq_part *part) {
+    const softmax_params *params = part->params;
+    float unused[WIDE_LANES] = {0}, e[QDQ_SLICE_PART];
+    part->kernels->runtime_exps(part->x, part->n, (float)part->state->max, params->wide, unused, e);
+    part->kernels->runtime_scale(e, part->n, (float)part->state->sum);
+    for (size_t i = 0; i < part->n; i++) part->work[i] = (double)e[i];
+}
+
+static bool take_all_of_runtime(const qdq_part *part, float *y) {
+    const softmax_params *params = part->params;
+    float lanes[WIDE_LANES] = {0};
+    qdq_lanes greatest;
+    qdq_lanes_fill_keys(&greatest, INT32_MIN);
+    part->kernels->greatest(&greatest, part->x, part->n, 0);
+    part->kernels->runtime_exps(part->x, part->n, qdq_lanes_greatest(&greatest), params->wide,
+                                lanes, y);
+    part->kernels->runtime_scale(y, part->n, runtime_factor(lanes, params->wide));
+    return true;
+}
+
 //---- Ops on slices ----------------------------------------------------------
 
 static void end_log(const qdq_part *part) {
@@ -140,6 +194,14 @@ static const qdq_slice_op stepped_softmax = {
                {NULL, take_step_quotients, NULL}},
     .pass_count = 3,
     .maps = true,
+};
+static const qdq_slice_op runtime_softmax = {
+    .passes = {{begin_greatest, take_greatest, end_greatest},
+               {begin_runtime_sum, take_runtime_sum, end_runtime_sum},
+               {NULL, take_runtime_quotients, NULL}},
+    .pass_count = 3,
+    .maps = true,
+    .quick = take_all_of_runtime,
 };
 static const qdq_slice_op log_softmax = {
     .passes = {{begin_greatest, take_greatest, end_greatest},
@@ -212,10 +274,15 @@ static size_t lower_softmax(const qdq_op_context *ctx, const qdq_lowering *to, q
         .inf_as_zero = a->mode == QDQ_SOFTMAX_INF_AS_ZERO,
         .stats_dtype = has_stats ? ctx->outputs[1].dtype : QDQ_DTYPE_NONE,
         .step_dtype = ctx->inputs[0].type.dtype,
+        .wide = to->numerics.float_ops == QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512,
     };
-    bool stepped = to->numerics.float_ops && params.step_dtype != QDQ_FLOAT32 && !has_stats;
-    return lower_along(ctx, to, stepped ? &stepped_softmax : &softmax, a->axis, SOFTMAX_AXIS,
-                       params, stages);
+    const qdq_slice_op *op = &softmax;
+    if (to->numerics.float_ops && params.step_dtype != QDQ_FLOAT32 && !has_stats)
+        op = &stepped_softmax;
+    if (to->numerics.float_ops && ctx->outputs[0].dtype == params.step_dtype &&
+        params.step_dtype == QDQ_FLOAT32 && !has_stats && !params.inf_as_zero)
+        op = &runtime_softmax;
+    return lower_along(ctx, to, op, a->axis, SOFTMAX_AXIS, params, stages);
 }
 
 const qdq_op qdq_op_softmax = {

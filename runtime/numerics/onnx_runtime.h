@@ -62,6 +62,27 @@ static inline float qdq_ort_exp(float a) {
     return fmaf(p, r * rest, rest) * qdq_float_from_bits((uint32_t)one + bias);
 }
 
+// e^a of Softmax, for a <= 0: p * 2^m with the polynomial p of e^r above. `wide` is the kernel for
+// AVX-512, whose results may be denormal. The others are 0 below 2^-126.
+static inline float qdq_ort_softmax_exp(float a, bool wide) {
+    const uint32_t bias = 0x3F800000u;
+    float least = wide ? -103.9720840454f : -88.3762626647949f, x = a < least ? least : a;
+    float biased = fmaf(x, 1.44269504088896341f, 0x1.8p23f), m = biased - 0x1.8p23f;
+    float r = fmaf(m, -1.42860677e-6f, fmaf(m, -6.93145752e-1f, x));
+    float p = fmaf(0x1.694000p-10f, r, 0x1.125edcp-7f);
+    p = fmaf(p, r, 0x1.555b5ap-5f);
+    p = fmaf(p, r, 0x1.555450p-3f);
+    p = fmaf(p, r, 0x1.fffff6p-2f);
+    p = fmaf(p, r, 1.0f);
+    p = fmaf(p, r, 1.0f);
+    uint32_t all = qdq_float_bits(biased) << 23;  // m as an exponent; m = -127 makes the factor 0
+    if (!wide) return p * qdq_float_from_bits(all + bias);
+    // Two factors, of which the first one makes no denormal, so that one product rounds.
+    int32_t whole = (int32_t)all, one = whole < -0x32000000 ? -0x32000000 : whole;
+    float near = p * qdq_float_from_bits((uint32_t)one + bias);
+    return near * qdq_float_from_bits(all - (uint32_t)one + bias);
+}
+
 // A polynomial up to 0.92, and above it 1 - e^(a polynomial).
 static inline float qdq_ort_erf(float a) {
     float x = fabsf(a), s;

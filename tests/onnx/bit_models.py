@@ -138,3 +138,18 @@ def float_softmax():
             nodes.append(N("Softmax", [f"{outputs[-1].name}/x"], [outputs[-1].name], axis=axis))
     made = model(nodes, [info(k, a.shape) for k, a in feeds.items()], outputs, opset=20)
     keep("float_softmax", made, feeds, reference=True)
+
+
+def softmax_of_floats():
+    """Softmax of float32 by ONNX Runtime on a CPU with AVX2 and without AVX-512. Slices cross 8 and 24 lanes and a part of 4,096
+    elements with each remainder, lie along other dims than the last, underflow, and hold what is not finite."""
+    own = np.random.default_rng(20)
+    feeds = {f"x{n}": (own.standard_normal((3, n)) * 4).astype(np.float32) for n in (1, 7, 8, 9, 23, 24, 25, 50, 4095, 4096, 4097, 8211)}
+    feeds["middle"] = (own.standard_normal((2, 29, 5)) * 4).astype(np.float32)
+    feeds["far"] = -own.uniform(80, 110, (4, 40)).astype(np.float32)
+    feeds["far"][:, 3] = 0
+    feeds["odd"] = (own.standard_normal((6, 13)) * 3).astype(np.float32)
+    feeds["odd"][0, 4:], feeds["odd"][1, :], feeds["odd"][2, 2], feeds["odd"][3, 3], feeds["odd"][4, :] = -np.inf, 1.5, np.nan, np.inf, -np.inf
+    nodes = [N("Softmax", [name], [f"{name}/y"], axis=1 if name == "middle" else -1) for name in feeds]
+    made = model(nodes, [info(k, a.shape) for k, a in feeds.items()], [node.output[0] for node in nodes], opset=17)
+    keep("softmax_of_floats", made, feeds)

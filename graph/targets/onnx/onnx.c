@@ -219,7 +219,7 @@ static qdq_numerics text_numerics(const qdq_op_context *ctx) {
 
 static qdq_numerics numerics(const qdq_op_context *ctx, const qdq_target_version *version) {
     if (version->variant == QDQ_RUNTIME_NONE) return text_numerics(ctx);
-    qdq_numerics n = {.float_ops = QDQ_FLOAT_OPS_ONNX_RUNTIME,
+    qdq_numerics n = {.float_ops = qdq_runtime_float_ops(version),
                       .pair_sums = qdq_runtime_pair_sums(version),
                       .qlinear = qdq_runtime_qlinear(version)};
     qdq_runtime_quantize(ctx, version, &n);
@@ -257,6 +257,9 @@ static const qdq_evidence evidence[] = {
     QDQ_RUN("1.31-avx2", FLOAT_OPS, PEER "qemu 7.2 without AVX-512", "recorded results", "2026-11-23"),
     QDQ_READ("1.31-avx512", FLOAT_OPS, "the kernels of 1.31-vnni: no float op reads VNNI"),
     QDQ_READ(ARM, FLOAT_OPS, "the kernels for x86-64; those for aarch64 give other bits"),
+    QDQ_RUN("1.31-avx2", "SoftMax", "SoftMax", PEER "a CPU with AVX2", "1,114,548 elements", "2026-11-25"),
+    QDQ_READ("1.31-vnni 1.31-avx512", "SoftMax", "SoftMax", "ONNX Runtime's MLAS"),
+    QDQ_READ(ARM, "SoftMax", "SoftMax", "the kernels for AVX2; those for aarch64 give other bits"),
     QDQ_RUN("1.31-vnni", INTEGER_OPS, PEER "a CPU with AVX512-VNNI", "861 random nodes", "2026-11-24"),
     QDQ_RUN("1.31-avx2", INTEGER_OPS, PEER "qemu 7.2 as Haswell", "every code of the recorded models", "2026-11-24"),
     QDQ_READ("1.31-avx512 " ARM, INTEGER_OPS, "ONNX Runtime's MLAS"),

@@ -36,6 +36,12 @@ enum { QDQ_RUNTIME_1_29 = 129, QDQ_RUNTIME_1_31 = 131 };
     {"1.29-i8mm", QDQ_RUNTIME_1_29, QDQ_RUNTIME_I8MM},
 // clang-format on
 
+// The kernels of its float ops. Plain `onnx` stands for the CPUs with VNNI that have AVX-512.
+static inline qdq_float_ops qdq_runtime_float_ops(const qdq_target_version *version) {
+    bool wide = version->variant == QDQ_RUNTIME_VNNI || version->variant == QDQ_RUNTIME_AVX512;
+    return wide ? QDQ_FLOAT_OPS_ONNX_RUNTIME_AVX512 : QDQ_FLOAT_OPS_ONNX_RUNTIME;
+}
+
 // How the CPU of a version adds products of codes.
 static inline qdq_pair_sums qdq_runtime_pair_sums(const qdq_target_version *version) {
     bool saturates = version->variant == QDQ_RUNTIME_AVX2 || version->variant == QDQ_RUNTIME_AVX512;

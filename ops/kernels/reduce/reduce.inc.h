@@ -7,6 +7,7 @@
 #include "ops/kernels/reduce/quick_softmax.inc.h"
 #include "ops/kernels/reduce/reduce_kernels.h"
 #include "runtime/numerics/elementary.h"
+#include "runtime/numerics/onnx_runtime.h"
 
 //---- Into lanes -------------------------------------------------------------
 
@@ -75,6 +76,43 @@ static void slice_add_rows(float *sums, const float *x, size_t rows, size_t stri
     }
     for (; rows; rows--, x += stride)
         for (size_t i = 0; i < n; i++) sums[i] += x[i];
+}
+
+//---- Softmax of ONNX Runtime ------------------------------------------------
+
+#define RUNTIME_EXPS(name, width, wide)                                                  \
+    static void name(const float *x, size_t n, float max, float *sums, float *y) {       \
+        float own[width];                                                                \
+        size_t i = 0;                                                                    \
+        for (size_t l = 0; l < (width); l++) own[l] = sums[l];                           \
+        for (; i + (width) <= n; i += (width))                                           \
+            for (size_t l = 0; l < (width); l++) {                                       \
+                float e = qdq_ort_softmax_exp(x[i + l] - max, wide);                     \
+                y[i + l] = e, own[l] += e;                                               \
+            }                                                                            \
+        for (size_t l = 0; i + l < n; l++) {                                             \
+            float e = qdq_ort_softmax_exp(x[i + l] - max, wide);                         \
+            y[i + l] = e, own[l] += e;                                                   \
+        }                                                                                \
+        for (size_t l = 0; l < (width); l++) sums[l] = own[l];                           \
+    }
+
+RUNTIME_EXPS(slice_exps_of_8, 8, false)
+RUNTIME_EXPS(slice_exps_of_16, 16, true)
+
+static void slice_runtime_exps(const float *x, size_t n, float max, bool wide, float *sums,
+                               float *y) {
+    if (wide)
+        slice_exps_of_16(x, n, max, sums, y);
+    else
+        slice_exps_of_8(x, n, max, sums, y);
+}
+
+static void slice_runtime_scale(float *y, size_t n, float by) {
+    for (size_t i = 0; i < n; i++) {
+        float v = y[i] * by;
+        y[i] = qdq_nan_if(v != v, v);
+    }
 }
 
 //---- Elements ---------------------------------------------------------------
@@ -231,5 +269,7 @@ const qdq_slice_kernels QDQ_ISA_NAME(slice_kernels) = {
     .decode = slice_decode,
     .encode = slice_encode,
     .add_rows = slice_add_rows,
+    .runtime_exps = slice_runtime_exps,
+    .runtime_scale = slice_runtime_scale,
     .softmax = slice_softmax,
 };

@@ -55,6 +55,11 @@ typedef struct qdq_slice_kernels {
     void (*encode)(qdq_dtype dtype, const float *in, void *y, size_t n);
     // Adds rows of n elements, `stride` apart, to n sums, in order and in float32.
     void (*add_rows)(float *sums, const float *x, size_t rows, size_t stride, size_t n);
+    // ONNX Runtime's SoftMax (ops/reduce/softmax.c): y[i] = e^(x[i] - max), which is added to
+    // sums[i % lanes]. `wide`: the kernel for AVX-512, with 16 lanes; otherwise there are 8.
+    void (*runtime_exps)(const float *x, size_t n, float max, bool wide, float *sums, float *y);
+    // y[i] = y[i] * by, in float32.
+    void (*runtime_scale)(float *y, size_t n, float by);
     // SoftMax of n elements, a whole slice; e has room for n doubles and QDQ_SUM_LANES more. False:
     // a result is uncertain, NaN or denormal. NULL: there is no such kernel.
     bool (*softmax)(const float *x, size_t n, double *e, float *y);

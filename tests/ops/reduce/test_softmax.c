@@ -114,6 +114,66 @@ static void rows_of_every_length_follow_the_formula_without_stats(void **state) 
     for (size_t i = 0; i < UNIT_COUNT(lengths); i++) check_rows(lengths[i], i % 2 ? 7 : 3);
 }
 
+//---- ONNX Runtime's ---------------------------------------------------------
+
+// e^a as its kernel for AVX-512 computes it, with ldexpf for its scaling instruction.
+static float runtime_exp(float a) {
+    float v = fmaxf(a, -103.9720840454f);
+    float m = rintf(fmaf(v, 1.44269504088896341f, 0x1.8p23f) - 0x1.8p23f);
+    float r = fmaf(m, -6.93145752e-1f, v);
+    r = fmaf(m, -1.42860677e-6f, r);
+    static const float c[] = {0x1.694000p-10f, 0x1.125edcp-7f, 0x1.555b5ap-5f, 0x1.555450p-3f,
+                              0x1.fffff6p-2f,  1.0f,           1.0f};
+    float p = c[0];
+    for (size_t i = 1; i < UNIT_COUNT(c); i++) p = fmaf(p, r, c[i]);
+    return ldexpf(p, (int)m);
+}
+
+static void check_runtime_row(const char *isa, int threads, size_t rows, size_t n) {
+    enum { LANES = 16 };
+    qdq_compile_options options = {.target = "onnx@1.31-avx512", .isa = isa};
+    qdq_exec_options how = {.poison = true, .parallel = qdq_parallel_openmp(threads)};
+    qdq_error err = {0};
+    how.parallel.least = 1;
+    qdq_graph *g = qdq_graph_create("softmax", NULL);
+    qdq_value v = qdq_input(g, "x", QDQ_FLOAT32, QDQ_SHAPE((int64_t)rows, (int64_t)n));
+    qdq_output(g, "y", qdq_softmax(g, v, (qdq_softmax_attrs){.axis = QDQ_INT(1)}));
+    qdq_plan *plan = qdq_graph_compile(g, &options, &err);
+    qdq_exec *exec = qdq_exec_create(plan, &how, &err);
+    if (!exec) fail_msg("%s", err.text);
+    assert_int_equal(qdq_exec_bind(exec, "x", x, rows * n * sizeof *x, &err), QDQ_OK);
+    assert_int_equal(qdq_exec_bind(exec, "y", y, rows * n * sizeof *y, &err), QDQ_OK);
+    qdq_exec_run(exec);
+    qdq_exec_destroy(exec), qdq_plan_destroy(plan), qdq_graph_destroy(g);
+    for (size_t row = 0; row < rows; row++) {
+        const float *in = x + row * n;
+        float lanes[LANES] = {0}, max = in[0];
+        for (size_t i = 0; i < n; i++) max = fmaxf(max, in[i]);
+        for (size_t i = 0; i < n; i++) lanes[i % LANES] += runtime_exp(in[i] - max);
+        for (size_t l = 0; l < LANES / 2; l++) lanes[l] += lanes[l + LANES / 2];
+        float low = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+        float factor = 1.0f / (low + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7])));
+        for (size_t i = 0; i < n; i++)
+            if (y[row * n + i] != runtime_exp(in[i] - max) * factor)
+                fail_msg("%s, %zu elements: %a at %zu, wanted %a", isa, n, (double)y[row * n + i],
+                         i, (double)(runtime_exp(in[i] - max) * factor));
+    }
+}
+
+// Differences of up to 130 make denormal results and zeros. Lengths cross 16 lanes with each
+// remainder and a part of 4,096.
+static void float32_on_target_onnx_has_the_lanes_of_avx512(void **state) {
+    static const size_t lengths[] = {1, 15, 16, 17, 31, 32, 33, 47, 100, 4095, 4096, 4097, 8213};
+    (void)state;
+    for (size_t k = 0; k < UNIT_COUNT(lengths); k++) {
+        size_t n = lengths[k], rows = n > 5000 ? 2 : 4;
+        model_fill(x, rows * n, QDQ_FLOAT32, -4, k % 2 ? 6 : 3, n);
+        for (size_t isa = 0; qdq_isa_get(isa).name; isa++)
+            for (int threads = 1; qdq_isa_get(isa).available && threads <= 3; threads += 2)
+                check_runtime_row(qdq_isa_get(isa).name, threads, rows, n);
+    }
+}
+
 static void softmax_follows_its_formula_for_every_pair_of_dtypes(void **state) {
     (void)state;
     for (size_t from = 0; from < 3; from++)
@@ -315,6 +375,7 @@ int main(void) {
         cmocka_unit_test(softmax_follows_its_formula_along_every_axis),
         cmocka_unit_test(rows_of_every_length_follow_the_formula_without_stats),
         cmocka_unit_test(softmax_follows_its_formula_for_every_pair_of_dtypes),
+        cmocka_unit_test(float32_on_target_onnx_has_the_lanes_of_avx512),
         cmocka_unit_test(log_softmax_follows_its_formula),
         cmocka_unit_test(equal_elements_give_one_over_their_count),
         cmocka_unit_test(elements_far_below_the_greatest_give_denormals_and_zero),
