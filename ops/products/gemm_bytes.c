@@ -17,11 +17,10 @@ static bool leaves_bytes(const qdq_dtype_info *codes, int32_t zero) {
     return codes->least - zero >= INT8_MIN && codes->greatest - zero <= INT8_MAX;
 }
 
-bool qdq_gemm_takes_bytes(const qdq_gemm *g, const void *zeros) {
+bool qdq_gemm_fits_bytes(const qdq_gemm *g, const void *zeros) {
     const qdq_dtype_info *codes =
         qdq_dtype_get(g->weights.codes ? g->weights.codes : g->weights.dtype);
     if (g->kind != QDQ_GEMM_INTEGERS) return false;
-    if (g->kernel->widens_bytes && g->rows >= QDQ_GEMM_WIDE_ROWS) return false;
     if (g->a_zero.port != SIZE_MAX && !g->a_zero.known) return false;
     for (size_t matrix = 0; matrix < g->weights.matrices; matrix++) {
         qdq_gemm_source from = {NULL, zeros, matrix, matrix * g->weights.zero_stride, 0};
@@ -29,6 +28,11 @@ bool qdq_gemm_takes_bytes(const qdq_gemm *g, const void *zeros) {
             if (!leaves_bytes(codes, qdq_gemm_column_zero(g, &from, j))) return false;
     }
     return true;
+}
+
+bool qdq_gemm_takes_bytes(const qdq_gemm *g, const void *zeros) {
+    if (g->kernel->widens_bytes && g->rows >= QDQ_GEMM_WIDE_ROWS) return false;
+    return qdq_gemm_fits_bytes(g, zeros);
 }
 
 static uint32_t zero_of_a(const qdq_gemm *g) {

@@ -40,8 +40,10 @@ bool qdq_gemm_pack_all(qdq_gemm *gemm, const qdq_gemm_known *known, qdq_mempool 
 bool qdq_gemm_constant_weights(const qdq_gemm *gemm, const qdq_op_context *ctx,
                                qdq_gemm_known *known);
 
-// Whether to multiply bytes: the codes of B are constant and fit in signed bytes after subtracting
-// their zero points, and the zero point of A is known.
+// Whether bytes can be multiplied: the codes of B are constant and fit in signed bytes after
+// subtracting their zero points, and the zero point of A is known.
+bool qdq_gemm_fits_bytes(const qdq_gemm *gemm, const void *zero_points);
+// Whether the kernel also takes no longer for them.
 bool qdq_gemm_takes_bytes(const qdq_gemm *gemm, const void *zero_points);
 // Packs all of B as bytes. False when memory runs out.
 bool qdq_gemm_pack_bytes(qdq_gemm *gemm, const qdq_gemm_known *known, qdq_mempool *mempool);

@@ -36,6 +36,9 @@ typedef enum qdq_gemm_kind {
     // (runtime/numerics/pair_sum.h).
     QDQ_GEMM_SATURATED_BYTES,
     QDQ_GEMM_SATURATED_CODES,
+    // The same, with int8_t of which no pair can saturate: qdq_gemm_rest adds what they leave out.
+    // Not in every kernel.
+    QDQ_GEMM_SPLIT_CODES,
     QDQ_GEMM_KINDS,
 } qdq_gemm_kind;
 
@@ -81,6 +84,25 @@ typedef struct qdq_gemm_part {
 } qdq_gemm_part;
 
 typedef void qdq_gemm_part_fn(const qdq_gemm_part *part);
+
+// Four int8_t that a step of a row of A leaves out.
+typedef struct qdq_gemm_rest_step {
+    uint32_t step;
+    int32_t word;
+} qdq_gemm_rest_step;
+
+// A part of codes, to whose sums the rest of A is added: c += rest * b. Row r has the steps
+// ends[r * ends_stride - 1] to ends[r * ends_stride].
+typedef struct qdq_gemm_rest {
+    const qdq_gemm_rest_step *steps;
+    const uint32_t *ends;
+    size_t ends_stride;
+    const void *b;
+    int32_t *c;
+    size_t c_stride, rows;
+} qdq_gemm_rest;
+
+typedef void qdq_gemm_rest_fn(const qdq_gemm_rest *rest);
 
 // A product for each column: c[j] += a[k][j] * b[k][j]; panels of 32 columns.
 typedef void qdq_gemm_lanes_fn(const float *a, const float *b, float *c, size_t depth);
@@ -202,6 +224,7 @@ typedef struct qdq_gemm_kernel {
     bool signs_codes;   // codes are int8_t, not uint8_t
     const char *name;
     qdq_gemm_part_fn *part[QDQ_GEMM_KINDS];
+    qdq_gemm_rest_fn *rest;  // with QDQ_GEMM_SPLIT_CODES; else NULL
     qdq_gemm_lanes_fn *lanes, *bfloat_lanes;
     qdq_gemm_integer_lanes_fn *integer_lanes;
     qdq_gemm_lines_fn *lines;

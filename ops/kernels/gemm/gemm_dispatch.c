@@ -4,6 +4,7 @@
 
 #if defined(QDQ_SIMD_X86)
 QDQ_GEMM_DECLARE(avx2)
+extern qdq_gemm_rest_fn qdq_gemm_rest_avx2;
 QDQ_GEMM_DECLARE_INTEGERS(avx_vnni)
 extern qdq_gemm_part_fn qdq_gemm_codes_avx_vnni, qdq_gemm_codes_avx512;
 QDQ_GEMM_DECLARE(avx512)
@@ -17,17 +18,18 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
 // A row takes its functions from several instruction sets: `integers`, `bytes` and `bfloats` say
 // from which it has the products of those elements, `integers` also those in fixed point, and
 // `base` says it for all other functions. The last columns are `widens_bytes`, `signs_codes`, the
-// products of codes (NULL: products of integers are as fast), `enter` and `leave`.
+// products of codes (NULL: products of integers are as fast), those of codes that are split and
+// their rest, `enter` and `leave`.
 //
 // The AMX row multiplies bfloat16 as AVX512 does: on the machine with AMX that was measured,
 // VDPBF16PS takes longer than the multiply-adds that it stands for.
 // clang-format off
-#define GEMM(ISA, isa, integers, bytes, bfloats, base, widens_bytes, signs_codes, codes, ...) \
+#define GEMM(ISA, isa, integers, bytes, bfloats, base, widens_bytes, signs_codes, codes, split, rest, ...) \
     {QDQ_ISA_##ISA, widens_bytes, signs_codes, "qdq_gemm_" #isa, \
     {[QDQ_GEMM_FLOATS] = qdq_gemm_floats_##base, [QDQ_GEMM_INTEGERS] = qdq_gemm_integers_##integers, \
      [QDQ_GEMM_BYTES] = qdq_gemm_bytes_##bytes, [QDQ_GEMM_BFLOATS] = qdq_gemm_bfloats_##bfloats, \
      [QDQ_GEMM_CODES] = codes, [QDQ_GEMM_SATURATED_BYTES] = qdq_gemm_saturated_bytes_##base, \
-     [QDQ_GEMM_SATURATED_CODES] = qdq_gemm_saturated_codes_##base}, \
+     [QDQ_GEMM_SATURATED_CODES] = qdq_gemm_saturated_codes_##base, [QDQ_GEMM_SPLIT_CODES] = split}, rest, \
     qdq_gemm_lanes_##base, qdq_gemm_bfloat_lanes_##base, qdq_gemm_integer_lanes_##base, \
     qdq_gemm_lines_##base, qdq_gemm_byte_lines_##base, qdq_gemm_pair_lines_##base, \
     qdq_gemm_code_runs_##base, qdq_gemm_reals_##base, qdq_gemm_real_rows_##base, \
@@ -35,17 +37,19 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
      qdq_gemm_decode_##base, qdq_gemm_multiply_codes_##base, \
      qdq_gemm_fix_##integers, qdq_gemm_fixed_##integers, __VA_ARGS__}
 static const qdq_gemm_kernel gemms[] = {
-    GEMM(PORTABLE, portable, portable, portable, portable, portable, false, false, NULL, NULL, NULL),
+    GEMM(PORTABLE, portable, portable, portable, portable, portable, false, false, NULL, NULL, NULL, NULL, NULL),
 #if defined(QDQ_SIMD_X86)
-    GEMM(AVX2, avx2, avx2, avx2, avx2, avx2, true, false, NULL, NULL, NULL),
-    GEMM(AVX_VNNI, avx_vnni, avx_vnni, avx_vnni, avx2, avx2, false, false, qdq_gemm_codes_avx_vnni, NULL, NULL),
-    GEMM(AVX512, avx512, avx512, avx512, avx512, avx512, false, false, qdq_gemm_codes_avx512, NULL, NULL),
-    GEMM(AVX512_BF16, avx512_bf16, avx512, avx512, avx512_bf16, avx512, false, false, qdq_gemm_codes_avx512, NULL, NULL),
-    GEMM(AMX, amx, avx512, amx, avx512, avx512, false, false, qdq_gemm_codes_avx512, qdq_gemm_enter_amx,
-         qdq_gemm_leave_amx),
+    GEMM(AVX2, avx2, avx2, avx2, avx2, avx2, true, false, NULL, qdq_gemm_saturated_codes_avx2, qdq_gemm_rest_avx2,
+         NULL, NULL),
+    GEMM(AVX_VNNI, avx_vnni, avx_vnni, avx_vnni, avx2, avx2, false, false, qdq_gemm_codes_avx_vnni, NULL, NULL,
+         NULL, NULL),
+    GEMM(AVX512, avx512, avx512, avx512, avx512, avx512, false, false, qdq_gemm_codes_avx512, NULL, NULL, NULL, NULL),
+    GEMM(AVX512_BF16, avx512_bf16, avx512, avx512, avx512_bf16, avx512, false, false, qdq_gemm_codes_avx512, NULL, NULL, NULL, NULL),
+    GEMM(AMX, amx, avx512, amx, avx512, avx512, false, false, qdq_gemm_codes_avx512, NULL, NULL,
+         qdq_gemm_enter_amx, qdq_gemm_leave_amx),
 #elif defined(QDQ_SIMD_NEON)
-    GEMM(NEON, neon, neon, neon, neon, neon, false, false, NULL, NULL, NULL),
-    GEMM(NEON_DOT, neon_dot, neon_dot, neon_dot, neon, neon, false, true, qdq_gemm_codes_neon_dot, NULL, NULL),
+    GEMM(NEON, neon, neon, neon, neon, neon, false, false, NULL, NULL, NULL, NULL, NULL),
+    GEMM(NEON_DOT, neon_dot, neon_dot, neon_dot, neon, neon, false, true, qdq_gemm_codes_neon_dot, NULL, NULL, NULL, NULL),
 #endif
 };
 // clang-format on

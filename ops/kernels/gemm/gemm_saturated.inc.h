@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of bytes whose pairs saturate, included by the file of an instruction set.
+// Matrix products of bytes whose pairs saturate, included by the file of an instruction set. AVX2
+// without VNNI has no other product of bytes, and multiplies weights by it whose pairs cannot
+// saturate.
 #include "ops/kernels/gemm/gemm_tiles.inc.h"
 
 qdq_gemm_part_fn QDQ_ISA_NAME(gemm_saturated_bytes);
@@ -20,3 +22,28 @@ void QDQ_ISA_NAME(gemm_saturated_codes)(const qdq_gemm_part *p) {
     static tile_fn *const tiles[] = {FEW_NAMES(saturated_codes) MORE_NAMES(saturated_codes)};
     run_tiles(tiles, NULL, p);
 }
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+
+qdq_gemm_rest_fn QDQ_ISA_NAME(gemm_rest);
+
+void QDQ_ISA_NAME(gemm_rest)(const qdq_gemm_rest *p) {
+    enum { VECS = COLUMNS / LANES };
+    const uint32_t *end = p->ends;
+    for (size_t r = 0; r < p->rows; r++, end += p->ends_stride) {
+        const qdq_gemm_rest_step *step = p->steps + end[-1], *last = p->steps + end[0];
+        if (step == last) continue;
+        int32_t *c = p->c + r * p->c_stride;
+        gemm_ints sum[VECS];
+        UNROLLED for (size_t v = 0; v < VECS; v++) sum[v] = ints_load(c + v * LANES);
+        for (; step < last; step++) {
+            const int32_t *b = (const int32_t *)p->b + step->step * COLUMNS;
+            gemm_ints x = ints_all(step->word);
+            UNROLLED for (size_t v = 0; v < VECS; v++) sum[v] =
+                saturated_codes_madd(sum[v], x, ints_load(b + v * LANES));
+        }
+        UNROLLED for (size_t v = 0; v < VECS; v++) ints_store(c + v * LANES, sum[v]);
+    }
+}
+
+#endif

@@ -81,6 +81,21 @@ static void set_panel(const panels_params *p, size_t position, size_t n, panel *
 
 //---- Sums -------------------------------------------------------------------
 
+// Adds what the rows of a part leave out.
+static void add_rest(const job *j, size_t k_block, size_t row, const qdq_gemm_part *part) {
+    const qdq_gemm *g = &j->p->conv.gemm;
+    size_t k_blocks = qdq_panels_k_blocks(&j->p->conv);
+    size_t channel = j->matrix * g->columns + j->block.row + row;
+    g->kernel->rest(
+        &(qdq_gemm_rest){.steps = j->p->weights->rest,
+                         .ends = j->p->weights->rest_ends + channel * k_blocks + k_block + 1,
+                         .ends_stride = k_blocks,
+                         .b = part->b,
+                         .c = part->c,
+                         .c_stride = part->c_stride,
+                         .rows = part->rows});
+}
+
 static void add_group(const job *j, size_t p, size_t k_block, size_t row, size_t rows) {
     static const float zeros[COLUMNS];
     const qdq_gemm *g = &j->p->conv.gemm;
@@ -102,6 +117,7 @@ static void add_group(const job *j, size_t p, size_t k_block, size_t row, size_t
         .row_start = (const int32_t *)first_sums,
     };
     g->kernel->part[g->kind](&part);
+    if (g->kind == QDQ_GEMM_SPLIT_CODES) add_rest(j, k_block, row, &part);
     if (chunk) g->orders->add(sums, j->p->stride, w->chunk, rows);
 }
 
@@ -195,16 +211,20 @@ static void run(const void *params, const qdq_tensors *tensors, size_t begin, si
 
 //---- Laying out -------------------------------------------------------------
 
-static bool pack(panels_params *p, const qdq_gemm_known *known, qdq_mempool *mempool) {
+static bool pack(panels_params *p, const qdq_gemm_known *known, qdq_mempool *mempool,
+                 size_t *bytes) {
     const qdq_conv *c = &p->conv;
     const qdq_gemm *g = &c->gemm;
     size_t count = g->weights.matrices * g->columns, most = qdq_gemm_depth(g);
     packed_rows *to = QDQ_MEMPOOL_NEW(mempool, packed_rows);
     char *rows = qdq_mempool_array(mempool, g->weights.matrices * p->slots, QDQ_GEMM_ROW_BYTES);
     uint32_t *sums = NULL;
-    if (g->kind == QDQ_GEMM_CODES) sums = qdq_mempool_array(mempool, count, sizeof *sums);
-    if (!to || !rows || (g->kind == QDQ_GEMM_CODES && !sums)) return false;
-    *to = (packed_rows){rows, sums, true, (double)INFINITY};
+    bool of_bytes = qdq_gemm_size(g->kind) == 1;
+    if (of_bytes) sums = qdq_mempool_array(mempool, count, sizeof *sums);
+    if (!to || !rows || (of_bytes && !sums)) return false;
+    *bytes = g->weights.matrices * p->slots * QDQ_GEMM_ROW_BYTES;
+    *to =
+        (packed_rows){.rows = rows, .first_sums = sums, .finite = true, .least = (double)INFINITY};
     p->weights = to;
     qdq_gemm_reader w = qdq_gemm_reader_of(known, qdq_dtype_size(g->weights.dtype), mempool);
     bool done = qdq_gemm_reader_read_all(&w, count * g->depth);
@@ -216,6 +236,7 @@ static bool pack(panels_params *p, const qdq_gemm_known *known, qdq_mempool *mem
                               qdq_panels_row(p, matrix, b, channel));
     }
     qdq_gemm_reader_close(&w);
+    if (done && g->kind == QDQ_GEMM_SPLIT_CODES) done = qdq_panels_split(p, to, mempool, bytes);
     return done;
 }
 
@@ -278,10 +299,13 @@ bool qdq_conv_has_panels(const qdq_conv *c, const qdq_op_context *ctx) {
            qdq_gemm_constant_weights(g, ctx, &known);
 }
 
-// Codes are multiplied as bytes if an instruction does it and the weights fit.
+// Codes are multiplied as bytes if the weights fit and an instruction does it, exactly or for
+// weights that are split.
 static qdq_gemm_kind kind_of(const qdq_gemm *g, const qdq_gemm_known *known) {
-    bool codes = g->kernel->part[QDQ_GEMM_CODES] && qdq_gemm_takes_bytes(g, known->zeros);
-    return codes ? QDQ_GEMM_CODES : g->kind;
+    if (!qdq_gemm_fits_bytes(g, known->zeros)) return g->kind;
+    return g->kernel->part[QDQ_GEMM_CODES] ? QDQ_GEMM_CODES
+           : g->kernel->rest               ? QDQ_GEMM_SPLIT_CODES
+                                           : g->kind;
 }
 
 bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_lowering *to,
@@ -304,8 +328,7 @@ bool qdq_conv_panels_stage(qdq_conv *c, const qdq_op_context *ctx, const qdq_low
     set_slots(p);
     p->weights = qdq_gemm_find_packed(g, ctx, to, &known, QDQ_PACKED_ROWS);
     if (!p->weights) {
-        packed_bytes = g->weights.matrices * p->slots * QDQ_GEMM_ROW_BYTES;
-        if (!pack(p, &known, to->mempool) ||
+        if (!pack(p, &known, to->mempool, &packed_bytes) ||
             !qdq_gemm_add_packed(g, ctx, to, &known, QDQ_PACKED_ROWS, p->weights))
             return false;
     }

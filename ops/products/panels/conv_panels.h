@@ -19,8 +19,12 @@ enum {
 typedef struct qdq_panels_weights {
     char *rows;
     uint32_t *first_sums;  // of each output channel, int32_t; NULL: zeros
-    bool finite;           // all of them
-    double least;          // magnitude that is not 0
+    // What split rows leave out, from one output channel to the next; of each the end of each k
+    // block, after a 0. NULL: rows are not split.
+    const qdq_gemm_rest_step *rest;
+    const uint32_t *rest_ends;
+    bool finite;   // all of them
+    double least;  // magnitude that is not 0
 } qdq_panels_weights;
 
 struct qdq_panels_job;
@@ -102,6 +106,11 @@ static inline char *qdq_panels_row(const qdq_panels_params *p, size_t matrix, si
 static inline size_t qdq_panels_index(const qdq_conv *c, int d, size_t o, size_t t) {
     return o * c->stride[d] + t * c->dilation[d] - c->pad[d];
 }
+
+// Splits the packed rows so that no pair of weights can saturate, and adds the bytes of the rest to
+// *bytes. False when memory runs out.
+bool qdq_panels_split(const qdq_panels_params *params, qdq_panels_weights *weights,
+                      qdq_mempool *mempool, size_t *bytes);
 
 // Computes sums that are 0 next to a border again, if products that are left out there could have
 // changed their sign.

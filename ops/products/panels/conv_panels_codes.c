@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dense convolutions of codes on positions as columns: a panel holds codes in groups of 4 k where
-// an instruction multiplies int8 weights by them, else differences from the zero point in pairs of
-// int16_t. Elements beyond the border are the zero point.
+// an instruction multiplies int8 weights by them, be it only weights that conv_panels_split.c has
+// split, else differences from the zero point in pairs of int16_t. Elements beyond the border are
+// the zero point.
 //
 // Let x' be a code as the panel has it, perhaps with 128 added or subtracted, and z' the zero point
 // in the same form. The sum((x' - z') * w) of an output channel begins with -z' * sum(w), modulo
@@ -49,7 +50,7 @@ static code_form form_at_run(const qdq_panels_job *j) {
 //---- Panels -----------------------------------------------------------------
 
 static void pack_lines(const qdq_gemm *g, const qdq_gemm_code_lines *lines) {
-    (g->kind == QDQ_GEMM_CODES ? g->kernel->byte_lines : g->kernel->pair_lines)(lines);
+    (g->kind == QDQ_GEMM_INTEGERS ? g->kernel->pair_lines : g->kernel->byte_lines)(lines);
 }
 
 static void pack_linear(const qdq_panels_job *j, size_t k_block, size_t panels) {
@@ -178,10 +179,10 @@ static void pack_bytes(qdq_panels_weights *to, const qdq_gemm *g, const qdq_gemm
 
 static void pack_row(qdq_panels_weights *to, const qdq_gemm *g, const qdq_gemm_source *from,
                      size_t channel, size_t k, size_t n, void *row) {
-    if (g->kind == QDQ_GEMM_CODES)
-        pack_bytes(to, g, from, channel, k, n, row);
-    else
+    if (g->kind == QDQ_GEMM_INTEGERS)
         qdq_gemm_column(g, from, channel, k, n, row);
+    else
+        pack_bytes(to, g, from, channel, k, n, row);
 }
 
 const qdq_panels_form qdq_panels_codes = {pack, pack_row, QDQ_CONV_PANELS_LEAST_CODES};

@@ -15,6 +15,7 @@ typedef struct window {
     large_blocks blocks;   // PER_COLUMN: by output channel; PER_BLOCK: by blocks of input channels
     bool zeros, wide;      // zeros: zero points other than 0; wide: codes of the whole range
     bool peaks;            // codes are all the greatest of their dtype
+    bool ends;             // the same for x; weights are the least and the greatest
     example e;
     large_after after;
     // Made from the fields above. Elements are ordered by image, group, channel and position.
@@ -90,7 +91,8 @@ static inline void window_fill_x(window *p, uint64_t *state) {
     int64_t at[DIMS] = {0};
     for (size_t i = 0; i < count; i++, next(e->spatial, e->in, at)) {
         int64_t channel = (int64_t)(i / volume);
-        int v = p->peaks ? product_least(p->x) + product_codes(p->x) - 1
+        bool greatest = p->peaks || p->ends;
+        int v = greatest ? product_least(p->x) + product_codes(p->x) - 1
                          : large_number(state, p->x, (int)p->x_zero, p->wide ? 255 : 3);
         large_put(&p->in[X],
                   image_at(e, p->in[X].shape, channel / e->inputs, channel % e->inputs, at), v);
@@ -112,8 +114,10 @@ static inline void window_fill_w(window *p, uint64_t *state) {
         int64_t g = (int64_t)(n / depth) / outputs;
         size_t block = window_block(p, g, i, o);
         int zero = (int)p->zps[block], scale = p->kind == WEIGHTS ? (int)p->scales[block] : 1;
-        int v = p->peaks ? product_least(p->w) + product_codes(p->w) - 1
-                         : large_number(state, p->w, zero, reach > 255 ? 255 : reach);
+        bool greatest = p->peaks || (p->ends && large_pick(state, 2));
+        int v = greatest  ? product_least(p->w) + product_codes(p->w) - 1
+                : p->ends ? product_least(p->w)
+                          : large_number(state, p->w, zero, reach > 255 ? 255 : reach);
         large_put(&p->in[W], weight_at(e, p->in[W].shape, g, i, o, k), v);
         p->of_w[n] = (v - zero) * scale;
     }

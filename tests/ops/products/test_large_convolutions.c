@@ -228,6 +228,31 @@ static void convolutions_cross_every_block_size(void **unused) {
             }
 }
 
+// Products of the greatest uint8 and pairs of the least and the greatest int8 exceed 16 bits.
+static void pairs_at_the_ends_of_int8_do_not_saturate(void **unused) {
+    (void)unused;
+    const char *isas[32];
+    enum { FAST_WAYS = 2 };
+    static const large_way fast[FAST_WAYS] = {
+        {.threads = 1, .fast = true, .constant = ~1u},
+        {.threads = 3, .fast = true, .constant = ~1u},
+    };
+    size_t isa_count = large_isas(isas);
+    for (size_t v = 0; v < UNIT_COUNT(variants); v++)
+        for (int shape = PANELS_SHAPE; shape < DIRECT_SHAPE; shape++) {
+            uint64_t random = large_state(v * SHAPES + (size_t)shape);
+            window p = variants[v];
+            if (p.kind != CODES || p.x != U8 || p.w != I8) continue;
+            p.e.batch = 1, p.block = 5, p.ends = true;
+            set_panels_shape(&p, shape);
+            set_layout(&p, 2);
+            make(&p, &random);
+            for (size_t i = 0; i < isa_count * FAST_WAYS; i++)
+                run(&p, isas[i / FAST_WAYS], fast[i % FAST_WAYS]);
+            destroy(&p);
+        }
+}
+
 // Windows with many neighbouring elements are copied by loops of their own; others one by one.
 static void windows_of_every_width_are_copied(void **unused) {
     (void)unused;
@@ -358,6 +383,7 @@ static void random_convolutions_are_exact(void **unused) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_cross_every_block_size),
+        cmocka_unit_test(pairs_at_the_ends_of_int8_do_not_saturate),
         cmocka_unit_test(windows_of_every_width_are_copied),
         cmocka_unit_test(groups_may_begin_within_a_block_of_weights),
         cmocka_unit_test(random_convolutions_are_exact),
