@@ -155,7 +155,7 @@ static void take_runtime_quotients(const qdq_part *part) {
     float unused[WIDE_LANES] = {0}, e[QDQ_SLICE_PART];
     part->kernels->runtime_exps(part->x, part->n, (float)part->state->max, params->wide, unused, e);
     part->kernels->runtime_scale(e, part->n, (float)part->state->sum);
-    for (size_t i = 0; i < part->n; i++) part->work[i] = (double)e[i];
+    for (size_t i = 0; i < part->n; i++) part->work[i] = is_empty(part) ? 0.0 : (double)e[i];
 }
 
 static bool take_all_of_runtime(const qdq_part *part, float *y) {
@@ -164,8 +164,9 @@ static bool take_all_of_runtime(const qdq_part *part, float *y) {
     qdq_lanes greatest;
     qdq_lanes_fill_keys(&greatest, INT32_MIN);
     part->kernels->greatest(&greatest, part->x, part->n, 0);
-    part->kernels->runtime_exps(part->x, part->n, qdq_lanes_greatest(&greatest), params->wide,
-                                lanes, y);
+    float max = qdq_lanes_greatest(&greatest);
+    if (params->inf_as_zero && max == -INFINITY) return false;
+    part->kernels->runtime_exps(part->x, part->n, max, params->wide, lanes, y);
     part->kernels->runtime_scale(y, part->n, runtime_factor(lanes, params->wide));
     return true;
 }
@@ -280,7 +281,7 @@ static size_t lower_softmax(const qdq_op_context *ctx, const qdq_lowering *to, q
     if (to->numerics.float_ops && params.step_dtype != QDQ_FLOAT32 && !has_stats)
         op = &stepped_softmax;
     if (to->numerics.float_ops && ctx->outputs[0].dtype == params.step_dtype &&
-        params.step_dtype == QDQ_FLOAT32 && !has_stats && !params.inf_as_zero)
+        params.step_dtype == QDQ_FLOAT32 && !has_stats)
         op = &runtime_softmax;
     return lower_along(ctx, to, op, a->axis, SOFTMAX_AXIS, params, stages);
 }

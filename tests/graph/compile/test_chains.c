@@ -116,11 +116,14 @@ static void run_cut(qdq_graph *g, const cut *c, bool materialize, const float *x
     qdq_exec_destroy(exec), qdq_plan_destroy(plan);
 }
 
-// max(x, 0) by ONNX's formula; all x are multiples of a quarter, or far out of range.
+// max(x, 0) by ONNX's formula; all x are multiples of a quarter, or far out of range. ONNX Runtime
+// converts the quotient of a float16 to int32 first: NaN and infinity become INT32_MIN, to which
+// the zero point is added modulo 2^32.
 static int cut_code(const cut *c, float x) {
     int least = c->y == QDQ_UINT8 ? 0 : c->y == QDQ_INT8 ? -128 : -8;
     int greatest = c->y == QDQ_UINT8 ? 255 : c->y == QDQ_INT8 ? 127 : 7;
     if (c->bounded) least = (int)c->zero;
+    if (c->x == QDQ_FLOAT16 && (x != x || x > 65504.0f)) return c->zero < 0 ? greatest : least;
     if (x != x) return least;
     double q = nearbyint((double)(x > 0 ? x : 0) / (double)c->scale) + (double)c->zero;
     return q < least ? least : q > greatest ? greatest : (int)q;

@@ -8,8 +8,9 @@
 
 enum { MOST_ROWS = 1024 };
 
-// Which parameters are tensors of one element; all others are numbers.
-enum { NO_TENSOR, SCALE_TENSOR = 1, ZERO_POINT_TENSOR = 2, WAYS = 4 };
+// Which parameters are tensors of one element; all others are numbers. BLOCKS: scales of blocks of
+// 16 rows and one column.
+enum { NO_TENSOR, SCALE_TENSOR = 1, ZERO_POINT_TENSOR = 2, WAYS = 4, BLOCKS };
 
 // x -> one node -> y. `zero_point`: with one, which some targets treat differently from none.
 // Requantize has an axis if all its parameters are tensors.
@@ -20,7 +21,15 @@ static qdq_graph *one_node(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dty
     qdq_value x = qdq_input(g, "x", x_dtype, QDQ_SHAPE(32, 32)), y;
     qdq_numbers zps = zero_point ? QDQ_ZP(3) : (qdq_numbers){0};
     qdq_quantize_attrs attrs = {.scales = QDQ_SCALE(0.5f), .zps = zps, .dtype = y_dtype};
+    static float scales[2 * 32];
+    static const int64_t group[] = {16, 1};
+    for (size_t i = 0; i < UNIT_COUNT(scales); i++) scales[i] = 0.5f;
     attrs.scales.scalar = !(tensors & SCALE_TENSOR);
+    if (tensors == BLOCKS) {
+        attrs.qtype = QDQ_PER_GROUP, attrs.group_shape = (qdq_ints){group, 2};
+        attrs.scales = (qdq_floats){scales, UNIT_COUNT(scales), false};
+        attrs.zps = (qdq_numbers){0};
+    }
     attrs.zps.scalar = !(tensors & ZERO_POINT_TENSOR);
     if (round / 2 && family == QDQ_FAMILY_QUANTIZE)
         y = qdq_dynamic_quantize(
@@ -48,11 +57,12 @@ static qdq_graph *one_node(qdq_family family, qdq_dtype x_dtype, qdq_dtype y_dty
 static void mark(const char *target, qdq_family family, qdq_dtype x, qdq_dtype y, bool *chosen) {
     size_t count;
     const qdq_kernel *kernels = qdq_kernels(&count);
-    for (int round = 0; round < 4 * (WAYS + 1); round++) {
+    for (int round = 0; round < 4 * (BLOCKS + 1); round++) {
         qdq_error err = {0};
         qdq_numerics numerics;
         qdq_dtype made = round / 4 == WAYS && y == QDQ_BFLOAT16 ? QDQ_FLOAT32 : y;
-        qdq_graph *g = one_node(family, x, made, round % 4, round / 4 % WAYS);
+        qdq_graph *g = one_node(family, x, made, round % 4,
+                                round / 4 == BLOCKS ? BLOCKS : round / 4 % WAYS);
         qdq_plan *plan = qdq_graph_compile(g, &(qdq_compile_options){.target = target}, &err);
         if (plan && qdq_graph_numerics(g, target, 0, &numerics, &err) == QDQ_OK) {
             qdq_numerics matter = qdq_numerics_that_matter(family, y, &numerics);

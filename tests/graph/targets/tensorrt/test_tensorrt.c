@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantize and Dequantize under the targets tensorrt, tripy and onnx: x / s in one float32
+// Quantize and Dequantize under the targets core, tensorrt and tripy: x / s in one float32
 // division, half to even, saturated; the product in one float32 multiplication. At least a million
 // constructed elements for each op and pair of dtypes, in the forms that the backends accept: no
 // zero points, constant scales per channel, blocks that divide the dim.
@@ -8,11 +8,11 @@
 
 enum { COUNT = 65536, CASES = 16, TABLE = 65536 };
 
-typedef enum backend { ONNX = 1, TENSORRT = 2, TRIPY = 4 } backend;
+typedef enum backend { CORE = 1, TENSORRT = 2, TRIPY = 4 } backend;
 static const struct {
     backend bit;
     const char *name;
-} backends[] = {{ONNX, "onnx"}, {TENSORRT, "tensorrt"}, {TRIPY, "tripy"}};
+} backends[] = {{CORE, "core"}, {TENSORRT, "tensorrt"}, {TRIPY, "tripy"}};
 
 // Each has COUNT elements.
 static const grain tensors[] = {
@@ -166,7 +166,7 @@ static void make_form_data(form *f, uint64_t *seed) {
 
 // Whether q may be an output: in TensorRT 4-bit values must be dequantized first.
 static bool shows_codes(const form *f, backend on) {
-    return on == ONNX || qdq_dtype_get(f->to)->bits == 8;
+    return on == CORE || qdq_dtype_get(f->to)->bits == 8;
 }
 
 static qdq_value held_tensor(run *r, const form *f, const char *name, qdq_dtype dtype,
@@ -255,7 +255,7 @@ static void make_form(form *f, const grain *g, qdq_dtype scale_dtype, unsigned k
 }
 
 // Blocks only for the types that support them.
-static void tensorrt_and_onnx_divide_and_round_half_to_even(void **state) {
+static void tensorrt_and_core_divide_and_round_half_to_even(void **state) {
     (void)state;
     static form f;
     for (size_t s = 0; s < UNIT_COUNT(floats); s++)
@@ -265,7 +265,7 @@ static void tensorrt_and_onnx_divide_and_round_half_to_even(void **state) {
                 const grain *g = by_blocks    ? &groups[k / 4]
                                  : k % 4 == 0 ? &tensors[k / 4 % 2]
                                               : &channels[k / 4];
-                f.from = floats[s], f.to = results[t], f.backends = ONNX | TENSORRT;
+                f.from = floats[s], f.to = results[t], f.backends = CORE | TENSORRT;
                 make_form(&f, g, k % 5 < 2 ? f.from : QDQ_FLOAT32, k + 100 * (unsigned)(s * 4 + t));
                 check_form(&f, k / 4 % 2);
             }
@@ -278,7 +278,7 @@ static void scales_that_are_powers_of_two_divide_exactly(void **state) {
                                {QDQ_PER_GROUP, 0, {3, {2, 64, 512}}, {3, {1, 32, 1}}}};
     static form f;
     for (unsigned k = 0; k < 6; k++) {
-        f.from = floats[k % 3], f.to = QDQ_FLOAT8_E4M3FN, f.backends = ONNX | TENSORRT;
+        f.from = floats[k % 3], f.to = QDQ_FLOAT8_E4M3FN, f.backends = CORE | TENSORRT;
         make_form(&f, &mx[k / 3], QDQ_FLOAT8_E8M0, k + 9000);
         check_form(&f, k % 2);
     }
@@ -304,7 +304,7 @@ static void tripy_divides_and_rounds_half_to_even(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tensorrt_and_onnx_divide_and_round_half_to_even),
+        cmocka_unit_test(tensorrt_and_core_divide_and_round_half_to_even),
         cmocka_unit_test(scales_that_are_powers_of_two_divide_exactly),
         cmocka_unit_test(tripy_divides_and_rounds_half_to_even),
     };
