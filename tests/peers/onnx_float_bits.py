@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+from onnx_packages import target_of_this_cpu
 
 FORMS = ([], ["--isa", "avx2"], ["--isa", "portable"], ["--tiled"], ["--materialize"])
 SPECIAL = [0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3e38, -3e38, 2.5, -2.5, 3, -3, 3.0000002, -3.0000002]
@@ -148,6 +149,17 @@ def layer_norms():
                                                         (0, 1), ((), (1, 2))):  # fmt: skip
         n = shape[axis:] if axis >= 0 else shape[-1:]
         yield Case("LayerNormalization", [some(*shape) * 3 + 1, some(*n)] + ([some(*n)] if bias else []), known, axis=axis)
+        same = np.full(shape, 1.5, np.float32)  # zeros, whose sign a negative scale changes
+        yield Case("LayerNormalization", [same, some(*n)] + ([some(*n)] if bias else []), known, axis=axis)
+
+
+def softmax():
+    shapes = (((7, 1), -1), ((7, 8), 1), ((9, 13), -1), ((5, 24), -1), ((5, 25), -1), ((4, 47), -1), ((4, 48), -1), ((33, 100), -1),
+              ((3, 4095), -1), ((3, 4096), -1), ((3, 4097), -1), ((2, 9001), -1), ((2, 12, 17, 130), -1), ((3, 50, 7), 1), ((40, 6, 5), 0),
+              ((3, 4500, 19), 1), ((2, 3, 4, 5, 6), 2))  # fmt: skip
+    for (shape, axis), spread in itertools.product(shapes, (1, 10, 60)):
+        x = some(*shape) * spread
+        yield Case("Softmax", [with_special(x) if spread == 60 else x], axis=axis)
 
 
 def functions(op, opset=22):
@@ -157,7 +169,7 @@ def functions(op, opset=22):
     return cases
 
 
-OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "AveragePool": windows, "GlobalAveragePool": means, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), "LayerNormalization": layer_norms, "BatchNormalization": norms, "HardSwish": hard_swish,
+OPS = {"MatMul": matmul, "Gemm": gemm, "Conv": conv, "AveragePool": windows, "GlobalAveragePool": means, "ReduceSum": sums("ReduceSum"), "ReduceMean": sums("ReduceMean"), "LayerNormalization": layer_norms, "Softmax": softmax, "BatchNormalization": norms, "HardSwish": hard_swish,
        "HardSigmoid": hard_sigmoid, **{op: functions(op) for op in ("Sigmoid", "Tanh", "Exp", "Erf", "Gelu")}}  # fmt: skip
 
 
@@ -173,7 +185,7 @@ def of_qdq(qdq, case, form):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "m.onnx").write_bytes(case.model())
-        words = [qdq, "run", folder / "m.onnx", "-o", f"y={folder / 'y.npy'}", *form]
+        words = [qdq, "run", folder / "m.onnx", "-o", f"y={folder / 'y.npy'}", "--target", target_of_this_cpu(), *form]
         for key, array in case.feeds.items():
             np.save(folder / f"{key}.npy", array)
             words += ["-i", f"{key}={folder / key}.npy"]

@@ -54,13 +54,14 @@ static bool last_dims(qdq_onnx_node *node, qdq_shape *out) {
     return true;
 }
 
-// A shift of zeros.
+// A shift that changes no number: -0, because a sum with +0 loses the sign of a zero.
 static void set_zeros(qdq_onnx_call *call, const char *port, qdq_shape shape) {
     qdq_onnx_node *node = call->node;
     size_t count = qdq_onnx_count(shape);
     qdq_onnx_value *zeros = qdq_onnx_new_value(node->im, node->name);
     double *reals = qdq_mempool_array(node->im->mempool, count, sizeof *reals);
     if (!zeros || !reals) return;
+    for (size_t i = 0; i < count; i++) reals[i] = -0.0;
     *zeros = (qdq_onnx_value){.name = ONNX_TEXT(node, "%s/%s", node->name, port),
                               .elem = ONNX_FLOAT,
                               .shape = shape,
