@@ -23,6 +23,7 @@ enum {
     QDQ_GEMM_DEPTH = 512,      // most k of a k block, of any kind
     QDQ_GEMM_KEEP = 256,       // most k of a k block that may leave out products
     QDQ_GEMM_STEP_BYTES = 4,   // of a row of A that a step takes
+    QDQ_GEMM_STEPPED = 8,      // columns of lines that may lie evenly apart
 };
 
 // The elements of A and B in memory. A step takes 4 bytes of a row of A, and 4 of each column of B.
@@ -111,17 +112,26 @@ typedef void qdq_gemm_integer_lanes_fn(const int16_t *a, const int16_t *b, int32
 
 // bfloat_lanes: the same for bfloat16 that were widened, with fused in place of fma.
 
-// Lines of x as the columns of a panel: for each of n k,
+// A panel whose columns are lines of x: column j lies at[j] elements after `base`.
+typedef struct qdq_gemm_lines_panel {
+    size_t base;        // modulo 2^64
+    const int32_t *at;  // NULL: at[j] = j
+    // How far apart each QDQ_GEMM_STEPPED columns lie, if it is always 1 or 2; else 0. Not read if
+    // `at` is NULL.
+    const uint8_t *steps;
+    const uint32_t *masks;  // of each tap
+    float *out;
+} qdq_gemm_lines_panel;
+
+// Lines of x as the columns of panels: for each of n k and each panel,
 // out[k * 32 + j] = x[base + offsets[k] + at[j]] if bit j of the mask of its tap is set, else 0.
 typedef struct qdq_gemm_lines {
     const float *x;
-    size_t base;
     const size_t *offsets;  // with `base` modulo 2^64
-    const int32_t *at;      // NULL: at[j] = j
-    const uint32_t *masks;  // of each tap
     size_t tap, taps;       // the tap of the first k; how many there are
     size_t n;
-    float *out;
+    const qdq_gemm_lines_panel *panels;
+    size_t count;
 } qdq_gemm_lines;
 
 typedef void qdq_gemm_lines_fn(const qdq_gemm_lines *lines);

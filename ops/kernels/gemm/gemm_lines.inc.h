@@ -5,7 +5,7 @@
 qdq_gemm_lines_fn QDQ_ISA_NAME(gemm_lines);
 
 // `line` makes 32 columns of the elements from x on, which may be outside of memory where the mask
-// has no bit; `picked` makes them of the elements at x[at[j]].
+// has no bit; `picked` makes them of the elements at x[at[j]] (qdq_gemm_lines_panel).
 #if defined(__AVX512F__)
 
 static inline void line(const float *x, uint32_t mask, float *out) {
@@ -13,11 +13,12 @@ static inline void line(const float *x, uint32_t mask, float *out) {
     _mm512_storeu_ps(out + 16, _mm512_maskz_loadu_ps((__mmask16)(mask >> 16), x + 16));
 }
 
-static inline void picked(const float *x, const int32_t *at, uint32_t mask, float *out) {
+static inline void picked(const float *x, const qdq_gemm_lines_panel *of, uint32_t mask,
+                          float *out) {
     for (size_t j = 0; j < COLUMNS; j += 16)
         _mm512_storeu_ps(out + j,
                          _mm512_mask_i32gather_ps(_mm512_setzero_ps(), (__mmask16)(mask >> j),
-                                                  _mm512_loadu_si512(at + j), x, 4));
+                                                  _mm512_loadu_si512(of->at + j), x, 4));
 }
 
 #elif defined(__AVX2__)
@@ -38,12 +39,26 @@ static inline void line(const float *x, uint32_t mask, float *out) {
         _mm256_storeu_ps(out + j, _mm256_maskload_ps(x + j, lanes_of(mask, j)));
 }
 
-static inline void picked(const float *x, const int32_t *at, uint32_t mask, float *out) {
-    for (size_t j = 0; j < COLUMNS; j += 8) {
-        __m256i from = _mm256_loadu_si256((const __m256i *)(const void *)(at + j));
-        __m256 lanes = _mm256_castsi256_ps(lanes_of(mask, j));
-        _mm256_storeu_ps(out + j, _mm256_mask_i32gather_ps(_mm256_setzero_ps(), x, from, lanes, 4));
-    }
+// Eight elements that lie two apart. Reads nothing before the first or after the last.
+static inline __m256 every_second(const float *x) {
+    __m256 mixed = _mm256_shuffle_ps(_mm256_loadu_ps(x), _mm256_loadu_ps(x + 7), 0xD8);
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(mixed), 0xD8));
+}
+
+static inline __m256 picked_lanes(const float *x, const int32_t *at, size_t step, uint32_t mask) {
+    __m256i lanes = lanes_of(mask, 0);
+    if (step == 1) return _mm256_maskload_ps(x + at[0], lanes);
+    if (step == 2 && (mask & 0xFF) == 0xFF) return every_second(x + at[0]);
+    return _mm256_mask_i32gather_ps(_mm256_setzero_ps(), x,
+                                    _mm256_loadu_si256((const __m256i *)(const void *)at),
+                                    _mm256_castsi256_ps(lanes), 4);
+}
+
+static inline void picked(const float *x, const qdq_gemm_lines_panel *of, uint32_t mask,
+                          float *out) {
+    for (size_t j = 0; j < COLUMNS; j += QDQ_GEMM_STEPPED)
+        _mm256_storeu_ps(out + j,
+                         picked_lanes(x, of->at + j, of->steps[j / QDQ_GEMM_STEPPED], mask >> j));
 }
 
 #else
@@ -56,22 +71,26 @@ static inline void line(const float *x, uint32_t mask, float *out) {
     for (size_t j = 0; j < COLUMNS; j++) out[j] = mask >> j & 1 ? x[j] : 0;
 }
 
-static inline void picked(const float *x, const int32_t *at, uint32_t mask, float *out) {
-    for (size_t j = 0; j < COLUMNS; j++) out[j] = mask >> j & 1 ? x[at[j]] : 0;
+static inline void picked(const float *x, const qdq_gemm_lines_panel *of, uint32_t mask,
+                          float *out) {
+    for (size_t j = 0; j < COLUMNS; j++) out[j] = mask >> j & 1 ? x[of->at[j]] : 0;
 }
 
 #endif
 
-// Addresses are integers here: a line may begin before x.
+// Addresses are integers here: a line may begin before x. Panels that are neighbours read a line of
+// x in order.
 void QDQ_ISA_NAME(gemm_lines)(const qdq_gemm_lines *l) {
     size_t tap = l->tap, taps = l->taps;
     for (size_t k = 0; k < l->n; k++) {
-        uintptr_t at = (uintptr_t)l->x + (l->base + l->offsets[k]) * sizeof(float);
-        const float *x = (const float *)at;  // NOLINT(performance-no-int-to-ptr)
-        if (l->at)
-            picked(x, l->at, l->masks[tap], l->out + k * COLUMNS);
-        else
-            line(x, l->masks[tap], l->out + k * COLUMNS);
+        for (const qdq_gemm_lines_panel *p = l->panels; p < l->panels + l->count; p++) {
+            uintptr_t at = (uintptr_t)l->x + (p->base + l->offsets[k]) * sizeof(float);
+            const float *x = (const float *)at;  // NOLINT(performance-no-int-to-ptr)
+            if (p->at)
+                picked(x, p, p->masks[tap], p->out + k * COLUMNS);
+            else
+                line(x, p->masks[tap], p->out + k * COLUMNS);
+        }
         if (++tap == taps) tap = 0;
     }
 }

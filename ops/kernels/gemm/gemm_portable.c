@@ -53,11 +53,11 @@ void qdq_gemm_integer_lanes_portable(const int16_t *a, const int16_t *b, int32_t
 void qdq_gemm_lines_portable(const qdq_gemm_lines *l) {
     size_t tap = l->tap;
     for (size_t k = 0; k < l->n; k++) {
-        size_t base = l->base + l->offsets[k];
-        for (size_t j = 0; j < COLUMNS; j++) {
-            size_t at = base + (l->at ? (size_t)l->at[j] : j);
-            l->out[k * COLUMNS + j] = l->masks[tap] >> j & 1 ? l->x[at] : 0;
-        }
+        for (const qdq_gemm_lines_panel *p = l->panels; p < l->panels + l->count; p++)
+            for (size_t j = 0; j < COLUMNS; j++) {
+                size_t at = p->base + l->offsets[k] + (p->at ? (size_t)p->at[j] : j);
+                p->out[k * COLUMNS + j] = p->masks[tap] >> j & 1 ? l->x[at] : 0;
+            }
         if (++tap == l->taps) tap = 0;
     }
 }

@@ -37,6 +37,14 @@ typedef struct dim_masks {
     uint32_t of[DIMS][TAPS];
 } dim_masks;
 
+// How far apart eight columns lie, if it is always 1 or 2; else 0.
+static uint8_t step_of(const int32_t *at) {
+    int32_t step = at[1] - at[0];
+    for (size_t j = 1; j < QDQ_GEMM_STEPPED; j++)
+        if (at[j] - at[j - 1] != step) return 0;
+    return step == 1 || step == 2 ? (uint8_t)step : 0;
+}
+
 static void set_dim_masks(const qdq_conv *c, size_t position, size_t n, panel *to,
                           dim_masks *masks) {
     size_t o[DIMS], row = position;
@@ -56,6 +64,8 @@ static void set_dim_masks(const qdq_conv *c, size_t position, size_t n, panel *t
         for (int d = DIMS; d-- > 0; o[d] = 0)
             if (++o[d] < c->out[d]) break;
     }
+    for (size_t i = 0; i < COLUMNS / QDQ_GEMM_STEPPED; i++)
+        to->steps[i] = step_of(to->at + i * QDQ_GEMM_STEPPED);
 }
 
 // The panel of n positions.

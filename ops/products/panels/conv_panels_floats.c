@@ -7,20 +7,21 @@
 static void pack(const qdq_panels_job *j, size_t k_block, size_t panels) {
     const qdq_conv *c = &j->p->conv;
     size_t k = k_block * qdq_gemm_depth(&c->gemm);
+    qdq_gemm_lines_panel to[QDQ_PANELS];
     for (size_t p = 0; p < panels; p++) {
         const qdq_panel *of = &j->w->panels[p];
-        c->gemm.kernel->lines(&(qdq_gemm_lines){
-            .x = (const float *)(const void *)j->x,
-            .base = of->base,
-            .offsets = c->offsets + k,
-            .at = j->p->linear ? NULL : of->at,
-            .masks = of->masks,
-            .tap = k % c->taps,
-            .taps = c->taps,
-            .n = qdq_panels_k(c, k_block),
-            .out = (float *)(void *)j->w->b[p],
-        });
+        to[p] = (qdq_gemm_lines_panel){of->base, j->p->linear ? NULL : of->at, of->steps, of->masks,
+                                       (float *)(void *)j->w->b[p]};
     }
+    c->gemm.kernel->lines(&(qdq_gemm_lines){
+        .x = (const float *)(const void *)j->x,
+        .offsets = c->offsets + k,
+        .tap = k % c->taps,
+        .taps = c->taps,
+        .n = qdq_panels_k(c, k_block),
+        .panels = to,
+        .count = panels,
+    });
 }
 
 //---- Weights ----------------------------------------------------------------

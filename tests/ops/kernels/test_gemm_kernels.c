@@ -64,45 +64,6 @@ static void half_a_panel_has_the_sums_of_a_whole_one(void **state) {
         }
 }
 
-// Elements next to each other, or picked; bits of the masks are also missing before and after x.
-static void lines_are_elements_or_zeros(void **state) {
-    enum { N = 37, TAPS = 5, ROOM = 300 };
-    uint64_t seed = 10;
-    size_t count;
-    const qdq_gemm_kernel *kernels = qdq_gemm_kernels(&count);
-    (void)state;
-    for (size_t i = 0; i < count; i++) {
-        if (!(qdq_cpu_isas() >> kernels[i].isa & 1)) continue;
-        for (size_t round = 0; round < 200; round++) {
-            float x[ROOM], out[N * COLUMNS], expected[N * COLUMNS];
-            size_t offsets[N], tap = round % TAPS, base = (size_t)0 - 40;
-            int32_t at[COLUMNS];
-            uint32_t masks[TAPS];
-            for (size_t j = 0; j < ROOM; j++) x[j] = number(&seed);
-            for (size_t j = 0; j < COLUMNS; j++) at[j] = (int32_t)(unit_random(&seed) % 99);
-            for (size_t t = 0; t < TAPS; t++) masks[t] = (uint32_t)unit_random(&seed);
-            if (round % 4 > 1) masks[round % TAPS] = ~0U;
-            for (size_t k = 0; k < N; k++) {
-                size_t t = (tap + k) % TAPS;
-                offsets[k] = unit_random(&seed) % ROOM;
-                if (masks[t] == ~0U) offsets[k] = 40 + unit_random(&seed) % (ROOM - 99);
-                for (size_t j = 0; j < COLUMNS; j++) {
-                    size_t from = base + offsets[k] + (round & 1 ? (size_t)at[j] : j);
-                    if (from >= ROOM) masks[t] &= ~(1U << j);
-                }
-            }
-            for (size_t k = 0; k < N; k++)
-                for (size_t j = 0; j < COLUMNS; j++) {
-                    size_t from = base + offsets[k] + (round & 1 ? (size_t)at[j] : j);
-                    expected[k * COLUMNS + j] = masks[(tap + k) % TAPS] >> j & 1 ? x[from] : 0;
-                }
-            kernels[i].lines(&(qdq_gemm_lines){x, base, offsets, round & 1 ? at : NULL, masks, tap,
-                                               TAPS, N, out});
-            check_same(kernels[i].name, expected, out, sizeof out);
-        }
-    }
-}
-
 // The product of one step, of int16 pairs.
 static int64_t pairs_of(uint32_t a, uint32_t b) {
     int16_t x[2], y[2];
@@ -360,7 +321,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_are_chains_of_fused_multiply_adds),
         cmocka_unit_test(half_a_panel_has_the_sums_of_a_whole_one),
-        cmocka_unit_test(lines_are_elements_or_zeros),
         cmocka_unit_test(integer_tiles_are_exact),
         cmocka_unit_test(tiles_of_bytes_are_exact),
         cmocka_unit_test(tiles_of_pairs_saturate),
