@@ -42,15 +42,16 @@ static size_t split_row(int8_t *row, size_t n, qdq_gemm_rest_step *to) {
 // Splits all rows, or counts their steps only. The steps of k block b of row r end at number
 // r * blocks + b + 1 of `ends`.
 static size_t split_rows(const qdq_panels_params *p, qdq_gemm_rest_step *to, uint32_t *ends) {
-    const qdq_conv *c = &p->conv;
-    size_t blocks = qdq_panels_k_blocks(c), channels = c->gemm.weights.matrices * c->gemm.columns;
-    size_t count = 0;
-    for (size_t i = 0; i < channels * blocks; i++) {
-        size_t channel = i / blocks, block = i % blocks, columns = c->gemm.columns;
-        char *row = qdq_panels_row(p, channel / columns, block, channel % columns);
-        count += split_row((int8_t *)row, qdq_panels_k(c, block), to ? to + count : NULL);
-        ends[i + 1] = (uint32_t)count;
-    }
+    const qdq_gemm *g = &p->conv.gemm;
+    size_t blocks = qdq_panels_k_blocks(&p->conv), count = 0, row = 0;
+    ends[0] = 0;
+    for (size_t matrix = 0; matrix < g->weights.matrices; matrix++)
+        for (size_t column = 0; column < g->columns; column++)
+            for (size_t block = 0; block < blocks; block++) {
+                int8_t *codes = (int8_t *)qdq_panels_row(p, matrix, block, column);
+                count += split_row(codes, qdq_panels_k(&p->conv, block), to ? to + count : NULL);
+                ends[++row] = (uint32_t)count;
+            }
     return count;
 }
 

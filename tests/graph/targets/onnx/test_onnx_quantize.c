@@ -10,7 +10,8 @@
 
 enum { HALVES = 40 * 65536, FLOATS = 16 * 40 * 18, MOST_PARAMETERS = 4 * 40 * 18 };
 
-static const float scales[8] = {1, 0.25, 0x1.334p-2, 0x1p-7, 0x1.5p-17, 0x1p-24, 1000, -0x1.668p-1};
+static const float scales[8] = {1.0f,       0.25f,    0x1.334p-2f, 0x1p-7f,
+                                0x1.5p-17f, 0x1p-24f, 1000.0f,     -0x1.668p-1f};
 
 static const struct {
     qdq_dtype dtype;
