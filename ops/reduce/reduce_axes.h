@@ -36,9 +36,9 @@ enum {
 // The state of a slice that an op keeps from pass to pass.
 typedef struct qdq_slice_state {
     qdq_lanes lanes;
-    qdq_normal normal;  // norms
-    double max, sum;    // softmax
-    float floats[16];   // lanes of ONNX Runtime's softmax
+    qdq_normal normal;                     // norms
+    double max, sum;                       // softmax
+    float floats[QDQ_RUNTIME_WIDE_LANES];  // sums of ONNX Runtime's softmax
 } qdq_slice_state;
 
 // A part of a slice, as a pass sees it.

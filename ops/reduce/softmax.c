@@ -125,17 +125,15 @@ static void take_step_quotients(const qdq_part *part) {
 
 //---- Passes of ONNX Runtime -------------------------------------------------
 
-enum { NARROW_LANES = 8, WIDE_LANES = 16 };
-
 static float runtime_factor(const float *lanes, bool wide) {
-    float l[NARROW_LANES];
-    for (size_t i = 0; i < NARROW_LANES; i++)
-        l[i] = wide ? lanes[i] + lanes[i + NARROW_LANES] : lanes[i];
+    float l[QDQ_RUNTIME_LANES];
+    for (size_t i = 0; i < QDQ_RUNTIME_LANES; i++)
+        l[i] = wide ? lanes[i] + lanes[i + QDQ_RUNTIME_LANES] : lanes[i];
     return 1.0f / (((l[0] + l[1]) + (l[2] + l[3])) + ((l[4] + l[5]) + (l[6] + l[7])));
 }
 
 static void begin_runtime_sum(const qdq_part *part) {
-    for (size_t l = 0; l < WIDE_LANES; l++) part->state->floats[l] = 0.0f;
+    for (size_t l = 0; l < QDQ_RUNTIME_WIDE_LANES; l++) part->state->floats[l] = 0.0f;
 }
 
 static void take_runtime_sum(const qdq_part *part) {
@@ -152,7 +150,7 @@ static void end_runtime_sum(const qdq_part *part) {
 
 static void take_runtime_quotients(const qdq_part *part) {
     const softmax_params *params = part->params;
-    float unused[WIDE_LANES] = {0}, e[QDQ_SLICE_PART];
+    float unused[QDQ_RUNTIME_WIDE_LANES] = {0}, e[QDQ_SLICE_PART];
     part->kernels->runtime_exps(part->x, part->n, (float)part->state->max, params->wide, unused, e);
     part->kernels->runtime_scale(e, part->n, (float)part->state->sum);
     for (size_t i = 0; i < part->n; i++) part->work[i] = is_empty(part) ? 0.0 : (double)e[i];
@@ -160,7 +158,7 @@ static void take_runtime_quotients(const qdq_part *part) {
 
 static bool take_all_of_runtime(const qdq_part *part, float *y) {
     const softmax_params *params = part->params;
-    float lanes[WIDE_LANES] = {0};
+    float lanes[QDQ_RUNTIME_WIDE_LANES] = {0};
     qdq_lanes greatest;
     qdq_lanes_fill_keys(&greatest, INT32_MIN);
     part->kernels->greatest(&greatest, part->x, part->n, 0);

@@ -18,8 +18,8 @@ extern qdq_gemm_part_fn qdq_gemm_codes_neon_dot;
 // A row takes its functions from several instruction sets: `integers`, `bytes` and `bfloats` say
 // from which it has the products of those elements, `integers` also those in fixed point, and
 // `base` says it for all other functions. The last columns are `widens_bytes`, `signs_codes`, the
-// products of codes (NULL: products of integers are as fast), those of codes that are split and
-// their rest, `enter` and `leave`.
+// products of codes (NULL: products of integers are as fast), products of split codes, the function
+// that adds the rest of split codes, `enter` and `leave`.
 //
 // The AMX row multiplies bfloat16 as AVX512 does: on the machine with AMX that was measured,
 // VDPBF16PS takes longer than the multiply-adds that it stands for.

@@ -80,32 +80,32 @@ static void slice_add_rows(float *sums, const float *x, size_t rows, size_t stri
 
 //---- Softmax of ONNX Runtime ------------------------------------------------
 
-#define RUNTIME_EXPS(name, width, wide)                                                  \
-    static void name(const float *x, size_t n, float max, float *sums, float *y) {       \
-        float own[width];                                                                \
-        size_t i = 0;                                                                    \
-        for (size_t l = 0; l < (width); l++) own[l] = sums[l];                           \
-        for (; i + (width) <= n; i += (width))                                           \
-            for (size_t l = 0; l < (width); l++) {                                       \
-                float e = qdq_ort_softmax_exp(x[i + l] - max, wide);                     \
-                y[i + l] = e, own[l] += e;                                               \
-            }                                                                            \
-        for (size_t l = 0; i + l < n; l++) {                                             \
-            float e = qdq_ort_softmax_exp(x[i + l] - max, wide);                         \
-            y[i + l] = e, own[l] += e;                                                   \
-        }                                                                                \
-        for (size_t l = 0; l < (width); l++) sums[l] = own[l];                           \
+#define RUNTIME_EXPS(name, width, wide)                                            \
+    static void name(const float *x, size_t n, float max, float *sums, float *y) { \
+        float own[width];                                                          \
+        size_t i = 0;                                                              \
+        for (size_t l = 0; l < (width); l++) own[l] = sums[l];                     \
+        for (; i + (width) <= n; i += (width))                                     \
+            for (size_t l = 0; l < (width); l++) {                                 \
+                float e = qdq_ort_softmax_exp(x[i + l] - max, wide);               \
+                y[i + l] = e, own[l] += e;                                         \
+            }                                                                      \
+        for (size_t l = 0; i + l < n; l++) {                                       \
+            float e = qdq_ort_softmax_exp(x[i + l] - max, wide);                   \
+            y[i + l] = e, own[l] += e;                                             \
+        }                                                                          \
+        for (size_t l = 0; l < (width); l++) sums[l] = own[l];                     \
     }
 
-RUNTIME_EXPS(slice_exps_of_8, 8, false)
-RUNTIME_EXPS(slice_exps_of_16, 16, true)
+RUNTIME_EXPS(slice_narrow_exps, QDQ_RUNTIME_LANES, false)
+RUNTIME_EXPS(slice_wide_exps, QDQ_RUNTIME_WIDE_LANES, true)
 
 static void slice_runtime_exps(const float *x, size_t n, float max, bool wide, float *sums,
                                float *y) {
     if (wide)
-        slice_exps_of_16(x, n, max, sums, y);
+        slice_wide_exps(x, n, max, sums, y);
     else
-        slice_exps_of_8(x, n, max, sums, y);
+        slice_narrow_exps(x, n, max, sums, y);
 }
 
 static void slice_runtime_scale(float *y, size_t n, float by) {

@@ -26,6 +26,8 @@ typedef struct qdq_normal {
     bool same;                  // gamma and beta are one number for all elements
 } qdq_normal;
 
+enum { QDQ_RUNTIME_LANES = 8, QDQ_RUNTIME_WIDE_LANES = 16 };
+
 // y of n elements.
 typedef void qdq_normalize_fn(const float *x, size_t n, const qdq_normal *normal, double *y);
 
@@ -56,7 +58,8 @@ typedef struct qdq_slice_kernels {
     // Adds rows of n elements, `stride` apart, to n sums, in order and in float32.
     void (*add_rows)(float *sums, const float *x, size_t rows, size_t stride, size_t n);
     // ONNX Runtime's SoftMax (ops/reduce/softmax.c): y[i] = e^(x[i] - max), which is added to
-    // sums[i % lanes]. `wide`: the kernel for AVX-512, with 16 lanes; otherwise there are 8.
+    // sums[i % lanes]. `wide`: QDQ_RUNTIME_WIDE_LANES, as the kernel for AVX-512; else
+    // QDQ_RUNTIME_LANES.
     void (*runtime_exps)(const float *x, size_t n, float max, bool wide, float *sums, float *y);
     // y[i] = y[i] * by, in float32.
     void (*runtime_scale)(float *y, size_t n, float by);

@@ -19,8 +19,8 @@ enum {
 typedef struct qdq_panels_weights {
     char *rows;
     uint32_t *first_sums;  // of each output channel, int32_t; NULL: zeros
-    // What split rows leave out, from one output channel to the next; of each the end of each k
-    // block, after a 0. NULL: rows are not split.
+    // The steps that split rows leave out, by output channel and k block. rest_ends[i + 1] is the
+    // end of the steps of block i of all channels. NULL: rows are not split.
     const qdq_gemm_rest_step *rest;
     const uint32_t *rest_ends;
     bool finite;   // all of them
