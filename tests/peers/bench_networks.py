@@ -17,7 +17,8 @@ the exact peer. Then qdq and the peers take turns, a few runs each; a cell is th
 
 --threads times qdq alone, in turn on one thread and on two, and writes another table: how many times as fast two are.
 
---isa caps the instruction set of qdq alone. --into replaces the table of docs/performance.md.
+--isa caps the instruction set of qdq alone. --into replaces the table of docs/performance.md for a CPU like this one, with
+AVX-512 or without.
 """
 
 import argparse
@@ -38,8 +39,6 @@ import onnx_packages
 import onnxruntime as ort
 from onnxruntime import quantization
 
-MARKS = ("<!-- what bench_networks.py measured -->", "<!-- end of networks -->")
-THREAD_MARKS = ("<!-- what bench_networks.py --threads measured -->", "<!-- end of threads -->")
 BUILT = {
     "ResNet-50": networks.resnet50,
     "ResNet-50, batch 4": lambda: networks.resnet50(4),
@@ -217,11 +216,16 @@ HEAD = ("| network | qdq --fast, ms | exact | ratio | ort | ratio | qdq, ms | to
         "--fast from exact |\n|---|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
 
 
-def machine(options):
+def instruction_sets():
+    """Those of this CPU, and the model of it."""
     cpu = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     flags = set(re.search(r"flags\s*:(.*)", cpu).group(1).split())
-    sets = [w for w in ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8") if w in flags]
-    model = re.search(r"model name\s*:\s*(.*)", cpu).group(1)
+    known = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8")
+    return [w for w in known if w in flags], re.search(r"model name\s*:\s*(.*)", cpu).group(1)
+
+
+def machine(options):
+    sets, model = instruction_sets()
     found = f"Machine: {model} ({', '.join(sets)}), load {os.getloadavg()[0]:.1f}"
     if options.threads:
         return found + (f"; qdq with --isa {options.isa}." if options.isa else ".")
@@ -229,13 +233,17 @@ def machine(options):
     return f"{found}; ONNX Runtime {ort.__version__}; one thread{capped}."
 
 
-def put_into(path, text, marks):
+def put_into(path, lines, table):
+    """Replaces the lines between the marks of this table for CPUs like this one."""
+    table += ", AVX-512" if "avx512f" in instruction_sets()[0] else ", AVX2"
+    start, end = f"<!-- {table} -->", f"<!-- end of {table} -->"
     page = path.read_text(encoding="utf-8")
-    before, _, rest = page.partition(marks[0])
-    _, _, after = rest.partition(marks[1])
+    before, _, rest = page.partition(start)
+    _, _, after = rest.partition(end)
     if not after:
-        sys.exit(f"{path} has no marks of this table")
-    path.write_text(f"{before}{marks[0]}\n\n{text}\n\n{marks[1]}{after}", encoding="utf-8")
+        sys.exit(f"{path} has no line {start}, or none {end}")
+    text = "\n".join(lines)
+    path.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}", encoding="utf-8")
 
 
 def main():
@@ -266,7 +274,7 @@ def main():
                     lines.append(thread_row(*case) if options.threads else row_of(measure(*case)))
                 print(lines[-1], flush=True)
     if options.into:
-        put_into(options.into, "\n".join(lines), THREAD_MARKS if options.threads else MARKS)
+        put_into(options.into, lines, "threads" if options.threads else "networks")
 
 
 if __name__ == "__main__":

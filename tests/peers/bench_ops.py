@@ -26,7 +26,6 @@ from bench_network_models import Builder
 from bench_networks import Qdq, bold, difference, machine, put_into, session
 from onnx import TensorProto
 
-MARKS = ("<!-- what bench_ops.py measured -->", "<!-- end of ops -->")
 HEAD = ("| op | shape of x | qdq, ms | ONNX Runtime, ms | ratio | differs |\n|---|---|---|---|---|---|")
 SLICE = 0.01  # seconds of runs in a round
 LESS = 0.8  # aim of depthwise, pooling and Resize
@@ -232,7 +231,7 @@ def main():
     if len(lines) == 3:
         sys.exit(f"no op has '{options.only}' in its name")
     if options.into:
-        put_into(options.into, "\n".join(lines), MARKS)
+        put_into(options.into, lines, "single ops")
 
 
 if __name__ == "__main__":
