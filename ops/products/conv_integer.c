@@ -140,7 +140,8 @@ static size_t q_lower(const qdq_op_context *ctx, const qdq_lowering *to, qdq_sta
     if (!c) return 0;
     qdq_gemm *g = &c->gemm;
     g->epilogue = qdq_gemm_epilogue_requantized;
-    if (c->group_inputs > 1 || c->group_outputs > 1) qdq_pair_sums_init(g, to, false);
+    if (!qdq_pair_sums_none(c->group_inputs, c->group_outputs, &ctx->inputs[Q_W_ZERO]))
+        qdq_pair_sums_init(g, to, false);
     g->a_scale = one(ctx, Q_X_SCALE), g->a_zero = one(ctx, Q_X_ZERO);
     g->b_scale = of_channels(ctx, c, Q_W_SCALE, &g->weights.scale_stride);
     g->b_zero = of_channels(ctx, c, Q_W_ZERO, &g->weights.zero_stride);

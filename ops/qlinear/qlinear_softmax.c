@@ -38,9 +38,10 @@ typedef struct softmax_params {
     size_t length, stride;  // of a row: its codes, and the distance from one to the next
 } softmax_params;
 
-// The largest exponential is as large as sums of `length` of them allow, less a factor of e^5.
+// The largest exponential is as large as sums of `length` of them allow, less a factor of e^5; the
+// logarithm is rounded to float.
 static void fill_table(float scale, size_t length, float *table) {
-    double room = qdq_log64((double)(FLT_MAX / (float)length)) - 5.0;
+    double room = (double)(float)qdq_log64((double)(FLT_MAX / (float)length)) - 5.0;
     double shift = (room > 0 ? room : 0) / (double)scale;
     for (int i = 0; i < CODES; i++)
         table[i] = (float)qdq_exp64(((double)i - 255 + shift) * (double)scale);

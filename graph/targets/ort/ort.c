@@ -64,7 +64,7 @@ static bool count_pairs(const qdq_op_context *ctx, qdq_pair_count *count) {
         const qdq_qlinear_conv_attrs *a = ctx->attrs;
         size_t groups = a->groups.set ? (size_t)a->groups.value : 1;
         return ctx->inputs[0].type.dtype == QDQ_UINT8 &&
-               qdq_pair_sums_count_window(&ctx->inputs[3], groups, pool, count);
+               qdq_pair_sums_count_window(&ctx->inputs[3], &ctx->inputs[5], groups, pool, count);
     }
     const qdq_qgemm_attrs *gemm = qdq_op_context_is(ctx, "QGemm") ? ctx->attrs : NULL;
     bool to_float =

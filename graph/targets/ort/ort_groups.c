@@ -14,12 +14,12 @@ bool ort_is_per_tensor(const qdq_coder *c) {
     return c->given && c->count == 1 && c->axis < 0 && !c->blocks;
 }
 
-void ort_unit_of(const qdq_rewriter *r, size_t node, ort_unit *unit) {
-    qdq_node_unit_of(r, node, &unit->qdq);
+// Looks through a Relu or Clamp behind the last node.
+static void find_clip(const qdq_rewriter *r, ort_unit *unit) {
     unit->clip = SIZE_MAX;
     unit->blocked = false;
     if (unit->qdq.y.given) return;
-    size_t clip = qdq_rewrite_only_reader(r, unit->qdq.node->outputs[0]);
+    size_t clip = qdq_rewrite_only_reader(r, r->from->nodes[unit->last].outputs[0]);
     if (!qdq_rewrite_is(r, clip, "ReLU") && !qdq_rewrite_is(r, clip, "Clamp")) return;
     qdq_coder q = qdq_coder_behind(r, r->from->nodes[clip].outputs[0]);
     unit->blocked = true;
@@ -29,11 +29,24 @@ void ort_unit_of(const qdq_rewriter *r, size_t node, ort_unit *unit) {
     unit->qdq.y = q;
 }
 
+void ort_unit_of(const qdq_rewriter *r, size_t node, ort_unit *unit) {
+    qdq_node_unit_of(r, node, &unit->qdq);
+    unit->last = node;
+    find_clip(r, unit);
+}
+
+void ort_unit_ends(const qdq_rewriter *r, size_t last, ort_unit *unit) {
+    unit->last = last;
+    unit->qdq.y = qdq_coder_behind(r, r->from->nodes[last].outputs[0]);
+    find_clip(r, unit);
+}
+
 void ort_replace_unit(const qdq_rewriter *r, qdq_match *m, const ort_unit *unit) {
     if (unit->clip != SIZE_MAX) qdq_match_replaces(r, m, unit->clip);
     if (unit->qdq.y.given) qdq_match_replaces(r, m, unit->qdq.y.node);
     if (unit->qdq.y.given) qdq_coder_reads(r, m, &unit->qdq.y);
-    qdq_match_makes(r, m, unit->qdq.y.given ? unit->qdq.y.codes : unit->qdq.node->outputs[0]);
+    qdq_match_makes(r, m,
+                    unit->qdq.y.given ? unit->qdq.y.codes : r->from->nodes[unit->last].outputs[0]);
 }
 
 void ort_read_input(const qdq_rewriter *r, qdq_match *m, const qdq_coder *x) {
@@ -47,7 +60,7 @@ bool ort_refuses(qdq_match *m, const char *why) {
 }
 
 const char *ort_unit_name(const qdq_rewriter *r, const ort_unit *unit) {
-    return unit->qdq.y.given ? r->from->nodes[unit->qdq.y.node].name : unit->qdq.node->name;
+    return r->from->nodes[unit->qdq.y.given ? unit->qdq.y.node : unit->last].name;
 }
 
 //---- Ops that move or choose elements ---------------------------------------

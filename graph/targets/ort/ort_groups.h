@@ -9,10 +9,13 @@
 typedef struct ort_unit {
     qdq_node_unit qdq;
     size_t clip;   // this Relu or Clamp; SIZE_MAX: none
+    size_t last;   // the node that makes the result before `clip`: the unit's own, or a factor's
     bool blocked;  // another one is there, which keeps the node from any group
 } ort_unit;
 
 void ort_unit_of(const qdq_rewriter *r, size_t node, ort_unit *unit);
+// Lets the result of a unit be the result of the node `last`.
+void ort_unit_ends(const qdq_rewriter *r, size_t last, ort_unit *unit);
 // An int8 or uint8 coder; a coder with one scale.
 bool ort_is_byte(const qdq_coder *c);
 bool ort_is_per_tensor(const qdq_coder *c);

@@ -137,6 +137,22 @@ void ort_build_double_pair(qdq_rewriter *r, qdq_match *m) {
     }
 }
 
+// Dequantize and Quantize of equal parameters: the codes stay, if nothing else reads them.
+bool ort_match_equal_pair(const qdq_rewriter *r, qdq_match *m) {
+    qdq_coder dq = qdq_coder_of(r, m->anchor, "Dequantize");
+    if (!is_scalar(&dq) || !is_byte(&dq) || !is_read_once(r, dq.codes)) return false;
+    qdq_coder q = qdq_coder_behind(r, dq.reals);
+    if (!is_scalar(&q) || !qdq_coders_equal(r, &dq, &q)) return false;
+    qdq_match_replaces(r, m, q.node);
+    qdq_match_reads(r, m, dq.codes);
+    qdq_match_makes(r, m, q.codes);
+    return true;
+}
+
+void ort_build_equal_pair(qdq_rewriter *r, qdq_match *m) {
+    m->made[0] = qdq_rewrite_value(r, m->reads.items[0]);
+}
+
 //---- Moving pairs past nodes that only move elements -------------------------
 
 // Dequantize, move: the codes are moved, and the Dequantize comes later.

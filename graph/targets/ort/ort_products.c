@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and products of codes.
 #include <math.h>
+#include <string.h>
 
 #include "graph/targets/ort/ort_groups.h"
 
@@ -118,16 +119,51 @@ static bool is_gemm(const qdq_node *node) {
     return has_input(node, BIAS) || a->transpose_a == QDQ_TRUE || a->transpose_b == QDQ_TRUE;
 }
 
-static int form_of(const ort_unit *u) {
-    if (is_gemm(u->qdq.node)) return QGEMM;
+// The reader of ONNX makes of a Gemm whose alpha or beta is not 1 the nodes NAME/product,
+// NAME/scaled and NAME. The length of NAME in the name of the first one; 0: it is none.
+static size_t gemm_name(const qdq_node *node) {
+    static const char ending[] = "/product";
+    size_t length = strlen(node->name), size = sizeof ending - 1;
+    return length > size && strcmp(node->name + length - size, ending) == 0 ? length - size : 0;
+}
+
+// The node behind `index` that belongs to the same Gemm as `product`: "Multiply" by its alpha, then
+// "Add" of its bias. SIZE_MAX: there is none.
+static size_t part_behind(const qdq_rewriter *r, const qdq_node *product, size_t index,
+                          const char *op) {
+    size_t next = qdq_rewrite_only_reader(r, r->from->nodes[index].outputs[0]);
+    size_t length = gemm_name(product);
+    if (!length || !qdq_rewrite_is(r, next, op)) return SIZE_MAX;
+    const char *name = r->from->nodes[next].name;
+    bool same = strncmp(name, product->name, length) == 0;
+    return same && (!name[length] || strcmp(name + length, "/scaled") == 0) ? next : SIZE_MAX;
+}
+
+// The unit of a product, with the alpha of its Gemm; its bias is added by another node.
+static void product_of(const qdq_rewriter *r, size_t index, ort_unit *u) {
+    ort_unit_of(r, index, u);
+    size_t alpha = part_behind(r, u->qdq.node, index, "Multiply");
+    if (alpha != SIZE_MAX) ort_unit_ends(r, alpha, u);
+}
+
+static bool has_alpha(const qdq_rewriter *r, const ort_unit *u) {
+    return &r->from->nodes[u->last] != u->qdq.node;
+}
+
+static int form_of(const qdq_rewriter *r, const ort_unit *u) {
+    if (is_gemm(u->qdq.node) || has_alpha(r, u)) return QGEMM;
     return u->qdq.y.given ? QLINEAR_MATMUL : TO_FLOAT;
 }
 
 // Why a product of codes does not form.
 static const char *product_differs(const qdq_rewriter *r, const ort_unit *u) {
-    bool gemm = is_gemm(u->qdq.node);
+    bool gemm = form_of(r, u) == QGEMM;
     const char *why = operands_missing(u);
+    if (!why && part_behind(r, u->qdq.node, u->last, "Add") != SIZE_MAX)
+        why = "alpha or beta of Gemm is not 1";
     if (!why) why = dtypes_differ(r, u, gemm);
+    if (!why && gemm && !(u->qdq.x[A].zero_given && u->qdq.x[B].zero_given))
+        why = "QGemm wants zero points of both operands";
     if (!why && gemm) why = bias_differs(r, u, false);
     if (!why && !ort_is_per_tensor(&u->qdq.x[A])) why = "the activations have more than one scale";
     return why;
@@ -135,15 +171,16 @@ static const char *product_differs(const qdq_rewriter *r, const ort_unit *u) {
 
 bool ort_match_matmul(const qdq_rewriter *r, qdq_match *m) {
     ort_unit u;
-    ort_unit_of(r, m->anchor, &u);
+    product_of(r, m->anchor, &u);
     if (!u.qdq.x[A].given && !u.qdq.x[B].given) return false;
     const char *why = product_differs(r, &u);
-    m->form = form_of(&u);
+    m->form = form_of(r, &u);
     m->name = form_names[m->form];
     if (why) return ort_refuses(m, why);
     if (m->form == QGEMM && has_input(u.qdq.node, BIAS) && !bias_scale_fits(r, &u))
         m->found = "has a bias whose scale is not the product of the operands' scales, or that has "
                    "a zero point; ONNX Runtime uses its codes as they are";
+    if (has_alpha(r, &u)) qdq_match_replaces(r, m, u.last);
     read_all(r, m, &u);
     return true;
 }
@@ -174,6 +211,13 @@ static qdq_value add_to_float(qdq_rewriter *r, const ort_unit *u) {
                                                    .b_zero_point = qdq_coder_zero_value(r, b)});
 }
 
+// The factor of a Gemm, a constant of one element.
+static qdq_float alpha_of(const qdq_rewriter *r, const ort_unit *u) {
+    const float *alpha =
+        has_alpha(r, u) ? qdq_rewrite_data(r, r->from->nodes[u->last].inputs[1].id) : NULL;
+    return alpha ? (qdq_float){true, (double)*alpha} : (qdq_float){0};
+}
+
 static qdq_value add_qgemm(qdq_rewriter *r, const ort_unit *u) {
     const qdq_coder *a = &u->qdq.x[A], *b = &u->qdq.x[B], *y = &u->qdq.y;
     const qdq_matmul_attrs *attrs = u->qdq.node->attrs;
@@ -191,12 +235,13 @@ static qdq_value add_qgemm(qdq_rewriter *r, const ort_unit *u) {
                          .y_scale = y->given ? qdq_coder_scale_value(r, y) : (qdq_value){0},
                          .y_zero_point = y->given ? qdq_coder_zero_value(r, y) : (qdq_value){0},
                          .transpose_a = attrs->transpose_a,
-                         .transpose_b = attrs->transpose_b});
+                         .transpose_b = attrs->transpose_b,
+                         .alpha = alpha_of(r, u)});
 }
 
 void ort_build_matmul(qdq_rewriter *r, qdq_match *m) {
     ort_unit u;
-    ort_unit_of(r, m->anchor, &u);
+    product_of(r, m->anchor, &u);
     if (m->form == QGEMM) m->made[0] = add_qgemm(r, &u);
     if (m->form == TO_FLOAT) m->made[0] = add_to_float(r, &u);
     if (m->form == QLINEAR_MATMUL) m->made[0] = add_qlinear_matmul(r, &u);

@@ -61,6 +61,7 @@ static void ort_build_nearest(qdq_rewriter *r, qdq_match *m) { ort_build_moved(r
 // clang-format off
 const qdq_pattern qdq_ort_patterns[] = {
     ROW("double pairs", "one pair", "Quantize", double_pair, removes_double_pairs, REMOVED),
+    ROW("double pairs", "codes as they are", "Dequantize", equal_pair, at_basic, NULL),
 
     ROW("matmul add", "Gemm", "Add", matmul_add, at_basic, NULL),
 

@@ -30,6 +30,8 @@ bool ort_is_redundant(const qdq_rewriter *r, size_t node, const qdq_coder *q);
 
 bool ort_match_double_pair(const qdq_rewriter *r, qdq_match *m);
 void ort_build_double_pair(qdq_rewriter *r, qdq_match *m);
+bool ort_match_equal_pair(const qdq_rewriter *r, qdq_match *m);
+void ort_build_equal_pair(qdq_rewriter *r, qdq_match *m);
 bool ort_match_dequantize_later(const qdq_rewriter *r, qdq_match *m);
 void ort_build_dequantize_later(qdq_rewriter *r, qdq_match *m);
 bool ort_match_quantize_earlier(const qdq_rewriter *r, qdq_match *m);

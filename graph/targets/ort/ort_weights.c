@@ -32,7 +32,7 @@ static bool adds_bias(const qdq_rewriter *r, const qdq_node *add, size_t i, size
                     *b = &value_at(r, node->inputs[B].id)->type.shape,
                     *c = &value_at(r, bias)->type.shape;
     *product = maker;
-    return !node->inputs[BIAS].id && a->rank >= 2 && b->rank == 2 && c->rank == 1 &&
+    return !node->inputs[BIAS].id && a->rank >= 1 && b->rank == 2 && c->rank == 1 &&
            c->dims[0] == b->dims[1] && value_at(r, y)->type.dtype == QDQ_FLOAT32;
 }
 
@@ -76,8 +76,21 @@ static void choose(const float *w, size_t count, float *scale, int32_t *zero) {
     *zero = (int32_t)rintf(at);
 }
 
+static bool has_known_scales(const qdq_coder *c) { return c->given && c->known && !c->blocks; }
+
+// A MatMul and an Add that became Gemm have matrices only: others are reshaped before and behind
+// it, and only a Quantize right there moves to the product.
+static bool is_reshaped(const qdq_rewriter *r, const qdq_node *node) {
+    return strcmp(node->op->name, "MatMul") == 0 &&
+           value_at(r, node->inputs[A].id)->type.shape.rank != 2;
+}
+
 // Whether the only way of a node's result is to a Quantize, also through Relu and Clamp.
 static bool leads_to_quantize(const qdq_rewriter *r, size_t node) {
+    if (is_reshaped(r, &r->from->nodes[node])) {
+        qdq_coder y = qdq_coder_behind(r, r->from->nodes[node].outputs[0]);
+        return has_known_scales(&y) && y.count == 1 && y.zero_given;
+    }
     for (;;) {
         size_t next = qdq_rewrite_only_reader(r, r->from->nodes[node].outputs[0]);
         if (qdq_coder_of(r, next, "Quantize").given) return true;
@@ -92,15 +105,14 @@ static bool is_float_constant(const qdq_rewriter *r, const qdq_node *node, size_
     return v->kind == QDQ_VALUE_CONSTANT && v->type.dtype == QDQ_FLOAT32;
 }
 
-static bool has_known_scales(const qdq_coder *c) { return c->given && c->known && !c->blocks; }
-
 bool ort_match_float_weight(const qdq_rewriter *r, qdq_match *m) {
     const qdq_node *node = &r->from->nodes[m->anchor];
     qdq_coder x = qdq_coder_before(r, node->inputs[A].id),
               w = qdq_coder_before(r, node->inputs[B].id);
     bool weight = is_float_constant(r, node, B), bias = is_float_constant(r, node, BIAS);
     if (!has_known_scales(&x) || x.count != 1 || (!weight && !bias) ||
-        (!weight && !has_known_scales(&w)) || !leads_to_quantize(r, m->anchor))
+        (!weight && !has_known_scales(&w)) || !leads_to_quantize(r, m->anchor) ||
+        (is_reshaped(r, node) && !x.zero_given))
         return false;
     for (size_t i = 0; i < node->input_count; i++) qdq_match_reads(r, m, node->inputs[i].id);
     qdq_match_makes(r, m, node->outputs[0]);

@@ -95,8 +95,16 @@ bool qdq_pair_sums_count_matrix(const qdq_operand *b, bool transposed, const qdq
     return count_operand(b, &g, mempool, count);
 }
 
-bool qdq_pair_sums_count_window(const qdq_operand *w, size_t groups, const qdq_mempool *mempool,
-                                qdq_pair_count *count) {
+bool qdq_pair_sums_none(size_t group_inputs, size_t group_outputs, const qdq_operand *zero) {
+    size_t count = qdq_shape_count(zero->type.shape);
+    const char *codes = zero->data;
+    bool alike = count == 1 || codes;
+    for (size_t i = 1; codes && i < count; i++) alike &= codes[i] == codes[0];
+    return group_inputs == 1 && group_outputs == 1 && alike;
+}
+
+bool qdq_pair_sums_count_window(const qdq_operand *w, const qdq_operand *zero, size_t groups,
+                                const qdq_mempool *mempool, qdq_pair_count *count) {
     const qdq_shape *s = &w->type.shape;
     size_t outputs = (size_t)s->dims[0] / groups, inputs = (size_t)s->dims[1];
     size_t depth = qdq_shape_count(*s) / (size_t)s->dims[0];
@@ -108,7 +116,7 @@ bool qdq_pair_sums_count_window(const qdq_operand *w, size_t groups, const qdq_m
                                    .matrix_stride = depth * outputs,
                                    .matrices = groups};
     *count = (qdq_pair_count){.of_columns = groups * outputs};
-    return (inputs == 1 && outputs == 1) || count_operand(w, &g, mempool, count);
+    return qdq_pair_sums_none(inputs, outputs, zero) || count_operand(w, &g, mempool, count);
 }
 
 bool qdq_pair_sums_choose(qdq_gemm *g, const qdq_op_context *ctx, const qdq_lowering *to) {

@@ -34,8 +34,12 @@ bool qdq_pair_sums_count(const qdq_gemm *gemm, const qdq_gemm_known *known,
 // pairs that can saturate.
 bool qdq_pair_sums_count_matrix(const qdq_operand *b, bool transposed, const qdq_mempool *mempool,
                                 qdq_pair_count *count);
-bool qdq_pair_sums_count_window(const qdq_operand *w, size_t groups, const qdq_mempool *mempool,
-                                qdq_pair_count *count);
+bool qdq_pair_sums_count_window(const qdq_operand *w, const qdq_operand *zero, size_t groups,
+                                const qdq_mempool *mempool, qdq_pair_count *count);
+
+// Whether QLinearConv multiplies without pairs: one channel of x and one of y in each group, whose
+// weights have one zero point.
+bool qdq_pair_sums_none(size_t group_inputs, size_t group_outputs, const qdq_operand *zero);
 
 //---- Zero points ------------------------------------------------------------
 

@@ -79,7 +79,8 @@ static void pairs_of_windows_are_counted(void **state) {
         add_column(&want, pairs);
     }
     qdq_operand of = {.type = {QDQ_INT8, QDQ_SHAPE(GROUPS * OUTPUTS, INPUTS, 2, 3)}, .data = w};
-    assert_true(qdq_pair_sums_count_window(&of, GROUPS, &mempool, &got));
+    qdq_operand zero = {.type = {QDQ_INT8, {0}}};
+    assert_true(qdq_pair_sums_count_window(&of, &zero, GROUPS, &mempool, &got));
     check_same(&got, &want);
     assert_true(want.pairs > 0);
     qdq_mempool_release(&mempool);
@@ -94,14 +95,22 @@ static void other_weights_have_none(void **state) {
     memset(w, 127, sizeof w);
     qdq_operand unsigned_codes = {.type = {QDQ_UINT8, QDQ_SHAPE(8, 8)}, .data = w};
     qdq_operand computed = {.type = {QDQ_INT8, QDQ_SHAPE(8, 8)}};
+    qdq_operand zero = {.type = {QDQ_INT8, {0}}};
     qdq_operand depthwise = {.type = {QDQ_INT8, QDQ_SHAPE(16, 1, 2, 2)}, .data = w};
     assert_true(qdq_pair_sums_count_matrix(&unsigned_codes, false, &mempool, &got));
     assert_int_equal(got.pairs, 0);
     assert_true(qdq_pair_sums_count_matrix(&computed, false, &mempool, &got));
     assert_int_equal(got.pairs, 0);
-    assert_true(qdq_pair_sums_count_window(&depthwise, 16, &mempool, &got));
+    assert_true(qdq_pair_sums_count_window(&depthwise, &zero, 16, &mempool, &got));
     assert_int_equal(got.pairs, 0);
-    assert_true(qdq_pair_sums_count_window(&depthwise, 8, &mempool, &got));
+    assert_true(qdq_pair_sums_count_window(&depthwise, &zero, 8, &mempool, &got));
+    assert_int_equal(got.pairs, 32);
+    static const int8_t alike[16] = {0}, unlike[16] = {[15] = 1};
+    qdq_operand zeros = {.type = {QDQ_INT8, QDQ_SHAPE(16)}, .data = alike};
+    assert_true(qdq_pair_sums_count_window(&depthwise, &zeros, 16, &mempool, &got));
+    assert_int_equal(got.pairs, 0);
+    zeros.data = unlike;
+    assert_true(qdq_pair_sums_count_window(&depthwise, &zeros, 16, &mempool, &got));
     assert_int_equal(got.pairs, 32);
     qdq_mempool_release(&mempool);
 }
